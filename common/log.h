@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages for the user, on stderr only, one line each: `PROGRAM: text`. */
+#ifndef GS_COMMON_LOG_H
+#define GS_COMMON_LOG_H
+
+/* Sets the name that begins each line. The string must outlive all messages. */
+void gs_log_init(const char *program);
+
+/* Something the user asked for could not be done. */
+void gs_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Something works less well than asked for. */
+void gs_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Detail for those who look for a fault; printed only where GPUSPARC_DEBUG is set and not empty. */
+void gs_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "common/rangeset.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+void gs_rangeset_free(struct gs_rangeset *s)
+{
+    free(s->v);
+    *s = (struct gs_rangeset){0};
+}
+
+void gs_rangeset_clear(struct gs_rangeset *s)
+{
+    s->n = 0;
+}
+
+static int reserve(struct gs_rangeset *s, size_t n)
+{
+    if (n <= s->cap)
+        return 0;
+    size_t cap = s->cap ? s->cap : 4;
+    while (cap < n)
+        cap *= 2;
+    struct gs_range *v = realloc(s->v, cap * sizeof *v);
+    if (!v)
+        return -ENOMEM;
+    s->v = v;
+    s->cap = cap;
+    return 0;
+}
+
+int gs_rangeset_copy(struct gs_rangeset *dst, const struct gs_rangeset *src)
+{
+    if (reserve(dst, src->n) < 0)
+        return -ENOMEM;
+    if (src->n)
+        memcpy(dst->v, src->v, src->n * sizeof *src->v);
+    dst->n = src->n;
+    return 0;
+}
+
+/* The index of the first range whose end is at least x. */
+static size_t first_ending_from(const struct gs_rangeset *s, uint64_t x)
+{
+    size_t lo = 0, hi = s->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (s->v[mid].end < x)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Puts the `count` ranges of r in the place of s->v[from..to). */
+static int replace(struct gs_rangeset *s, size_t from, size_t to, const struct gs_range *r, size_t count)
+{
+    size_t n = s->n - (to - from) + count;
+    if (reserve(s, n) < 0)
+        return -ENOMEM;
+    if (s->n > to)
+        memmove(s->v + from + count, s->v + to, (s->n - to) * sizeof *s->v);
+    if (count)
+        memcpy(s->v + from, r, count * sizeof *r);
+    s->n = n;
+    return 0;
+}
+
+int gs_rangeset_add(struct gs_rangeset *s, struct gs_range r)
+{
+    if (r.begin >= r.end)
+        return 0;
+    size_t from = first_ending_from(s, r.begin), to = from;
+    while (to < s->n && s->v[to].begin <= r.end) {
+        r.begin = min_u64(r.begin, s->v[to].begin);
+        r.end = max_u64(r.end, s->v[to].end);
+        to++;
+    }
+    return replace(s, from, to, &r, 1);
+}
+
+int gs_rangeset_remove(struct gs_rangeset *s, struct gs_range r)
+{
+    if (r.begin >= r.end)
+        return 0;
+    size_t from = first_ending_from(s, r.begin), to = from, count = 0;
+    if (from < s->n && s->v[from].end == r.begin)
+        from = ++to;
+    struct gs_range rest[2];
+    while (to < s->n && s->v[to].begin < r.end) {
+        if (s->v[to].begin < r.begin)
+            rest[count++] = (struct gs_range){s->v[to].begin, r.begin};
+        if (s->v[to].end > r.end)
+            rest[count++] = (struct gs_range){r.end, s->v[to].end};
+        to++;
+    }
+    return replace(s, from, to, rest, count);
+}
+
+int gs_rangeset_add_set(struct gs_rangeset *s, const struct gs_rangeset *t)
+{
+    struct gs_rangeset sum = {0};
+    int err = gs_rangeset_copy(&sum, s);
+    for (size_t i = 0; i < t->n && !err; i++)
+        err = gs_rangeset_add(&sum, t->v[i]);
+    if (!err)
+        err = gs_rangeset_copy(s, &sum);
+    gs_rangeset_free(&sum);
+    return err;
+}
+
+int gs_rangeset_remove_set(struct gs_rangeset *s, const struct gs_rangeset *t)
+{
+    struct gs_rangeset rest = {0};
+    int err = gs_rangeset_copy(&rest, s);
+    for (size_t i = 0; i < t->n && !err; i++)
+        err = gs_rangeset_remove(&rest, t->v[i]);
+    if (!err)
+        err = gs_rangeset_copy(s, &rest);
+    gs_rangeset_free(&rest);
+    return err;
+}
+
+int gs_rangeset_clip(struct gs_rangeset *s, struct gs_range r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        struct gs_range c = {max_u64(s->v[i].begin, r.begin), min_u64(s->v[i].end, r.end)};
+        if (c.begin < c.end)
+            s->v[n++] = c;
+    }
+    s->n = n;
+    return 0;
+}
+
+int gs_rangeset_common(const struct gs_rangeset *s, struct gs_range r, struct gs_rangeset *out)
+{
+    for (size_t i = first_ending_from(s, r.begin); i < s->n && s->v[i].begin < r.end; i++) {
+        struct gs_range c = {max_u64(s->v[i].begin, r.begin), min_u64(s->v[i].end, r.end)};
+        if (gs_rangeset_add(out, c) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+int gs_rangeset_missing(const struct gs_rangeset *s, struct gs_range r, struct gs_rangeset *out)
+{
+    uint64_t at = r.begin;
+    for (size_t i = first_ending_from(s, r.begin); i < s->n && s->v[i].begin < r.end; i++) {
+        if (gs_rangeset_add(out, (struct gs_range){at, s->v[i].begin}) < 0)
+            return -ENOMEM;
+        at = max_u64(at, s->v[i].end);
+    }
+    return gs_rangeset_add(out, (struct gs_range){at, r.end});
+}
+
+bool gs_rangeset_contains(const struct gs_rangeset *s, struct gs_range r)
+{
+    if (r.begin >= r.end)
+        return true;
+    size_t i = first_ending_from(s, r.end);
+    return i < s->n && s->v[i].begin <= r.begin;
+}
+
+bool gs_rangeset_touches(const struct gs_rangeset *s, struct gs_range r)
+{
+    if (r.begin >= r.end)
+        return false;
+    size_t i = first_ending_from(s, r.begin + 1);
+    return i < s->n && s->v[i].begin < r.end;
+}
+
+bool gs_rangeset_overlap(const struct gs_rangeset *s, const struct gs_rangeset *t)
+{
+    for (size_t i = 0, j = 0; i < s->n && j < t->n;) {
+        if (s->v[i].end <= t->v[j].begin)
+            i++;
+        else if (t->v[j].end <= s->v[i].begin)
+            j++;
+        else
+            return true;
+    }
+    return false;
+}
+
+uint64_t gs_rangeset_bytes(const struct gs_rangeset *s)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < s->n; i++)
+        sum += s->v[i].end - s->v[i].begin;
+    return sum;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets of bytes as sorted, disjoint, non-touching half-open ranges. A set that is all zeros is the empty set. Not
+ * thread-safe; the owner locks. Functions that may allocate return 0 or -ENOMEM and leave the set as it was. */
+#ifndef GS_COMMON_RANGESET_H
+#define GS_COMMON_RANGESET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The bytes begin <= b < end; empty where begin >= end. */
+struct gs_range {
+    uint64_t begin, end;
+};
+
+struct gs_rangeset {
+    struct gs_range *v; /* owned */
+    size_t n, cap;
+};
+
+void gs_rangeset_free(struct gs_rangeset *s);
+void gs_rangeset_clear(struct gs_rangeset *s);
+int gs_rangeset_copy(struct gs_rangeset *dst, const struct gs_rangeset *src);
+
+int gs_rangeset_add(struct gs_rangeset *s, struct gs_range r);
+int gs_rangeset_remove(struct gs_rangeset *s, struct gs_range r);
+int gs_rangeset_add_set(struct gs_rangeset *s, const struct gs_rangeset *t);
+int gs_rangeset_remove_set(struct gs_rangeset *s, const struct gs_rangeset *t);
+
+/* Makes s = {b in s : b in r}. */
+int gs_rangeset_clip(struct gs_rangeset *s, struct gs_range r);
+
+/* Adds to `out` what is both in s and in r, or in r but not in s. */
+int gs_rangeset_common(const struct gs_rangeset *s, struct gs_range r, struct gs_rangeset *out);
+int gs_rangeset_missing(const struct gs_rangeset *s, struct gs_range r, struct gs_rangeset *out);
+
+/* Is every byte of r in s? True for an empty r. */
+bool gs_rangeset_contains(const struct gs_rangeset *s, struct gs_range r);
+
+/* Is any byte of r in s? And of two sets: have they a byte in common? */
+bool gs_rangeset_touches(const struct gs_rangeset *s, struct gs_range r);
+bool gs_rangeset_overlap(const struct gs_rangeset *s, const struct gs_rangeset *t);
+
+/* The number of bytes in s. */
+uint64_t gs_rangeset_bytes(const struct gs_rangeset *s);
+
+#endif

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Builds into build/, or the folder given; further arguments go to cmake.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+dir=${1:-build}
+cmake -S . -B "$dir" -G Ninja "${@:2}" >/dev/null
+cmake --build "$dir"
