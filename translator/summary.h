@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* What the translator says of a program: its text made ready for a split, and for each kernel what it may read and write.
+ * Read by the shim at every launch and by `gpusparc explain`. No libclang behind this header.
+ *
+ * A launch is split into parts, each a box of whole work-groups. A part runs as a launch of its own whose global work
+ * offset makes get_global_id right by itself; all else that a split changes comes from struct gs_hidden. */
+#ifndef GS_TRANSLATOR_SUMMARY_H
+#define GS_TRANSLATOR_SUMMARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/rangeset.h"
+
+/* A place in the application's own source, for messages. line and column count from 1; line 0: no place is known. */
+struct gs_site {
+    const char *file; /* "" in the text given to clCreateProgramWithSource; else the header's name */
+    uint32_t unit;    /* which unit of the request */
+    uint32_t line, column, length;
+};
+
+enum gs_arg_kind {
+    GS_ARG_VALUE,    /* by value, `size` bytes */
+    GS_ARG_GLOBAL,   /* __global T *: a buffer or null */
+    GS_ARG_CONSTANT, /* __constant T *: a buffer, only read */
+    GS_ARG_LOCAL,    /* __local T * */
+    GS_ARG_IMAGE,
+    GS_ARG_SAMPLER,
+    GS_ARG_OTHER /* pipe, queue, event …: such a kernel is never split */
+};
+
+/* The one commutative operation that all atomics of a kernel on an argument have in common, with their results unused. */
+enum gs_atomic_op {
+    GS_ATOMIC_NONE, /* no atomic touches the argument */
+    GS_ATOMIC_ADD,  /* add, sub, inc, dec */
+    GS_ATOMIC_MIN,
+    GS_ATOMIC_MAX,
+    GS_ATOMIC_AND,
+    GS_ATOMIC_OR,
+    GS_ATOMIC_XOR,
+    GS_ATOMIC_OTHER /* several operations, an exchange, or a result that is used: not reducible */
+};
+
+/* The element type of reducible atomics. */
+enum gs_atomic_type { GS_ATOMIC_I32, GS_ATOMIC_U32, GS_ATOMIC_I64, GS_ATOMIC_U64, GS_ATOMIC_F32, GS_ATOMIC_F64 };
+
+struct gs_arg_summary {
+    const char *name, *type; /* as written */
+    enum gs_arg_kind kind;
+    uint32_t size;            /* of a value; of the element a pointer points to */
+    bool may_read, may_write; /* through this pointer or image; atomics count as both */
+    enum gs_atomic_op atomic;
+    enum gs_atomic_type atomic_type;
+    bool atomic_mixed; /* plain loads or stores touch it too: not reducible */
+    struct gs_site atomic_site;
+    bool escapes; /* its address goes where it can't be followed (stored, or used as an integer): never split */
+    /* Why its reads or writes have no bounds ("" where they have) and where. */
+    const char *read_unknown, *write_unknown;
+    struct gs_site read_site, write_site;
+};
+
+struct gs_kernel_summary {
+    const char *name;
+    uint32_t n_args;
+    const struct gs_arg_summary *args;
+    bool hidden;         /* the translated kernel takes one more argument at its end: struct gs_hidden by value */
+    bool uses_group;     /* its result may depend on the work-group size: local memory, barriers, group built-ins … */
+    uint32_t reqd[3];    /* reqd_work_group_size, or zeros */
+    const char *refusal; /* why no launch of it can be split, one sentence; NULL where one may be */
+    struct gs_site refusal_site;
+    const struct gs_access_program *access; /* opaque, for gs_summary_eval; NULL: nothing is known but the flags above */
+};
+
+struct gs_summary {
+    uint32_t n_units;
+    char **units; /* translated text of each unit of the request, to be compiled with its own options */
+    bool changed; /* false: the units are the application's own text */
+    uint32_t n_kernels;
+    const struct gs_kernel_summary *kernels;
+    const char *refusal; /* why nothing of the program can be split (it doesn't parse, …), or NULL */
+};
+
+/* The hidden argument, as the device sees it: ulong fields, three each. */
+struct gs_hidden {
+    uint64_t global_offset[3]; /* get_global_offset of the whole launch */
+    uint64_t global_size[3];   /* get_global_size of the whole launch */
+    uint64_t num_groups[3];    /* get_num_groups of the whole launch */
+    uint64_t group_base[3];    /* what get_group_id begins at in this part */
+};
+
+/* Reads the text form. Refuses a damaged one with -EBADMSG and a sentence in `why`. *out is freed by gs_summary_free. */
+int gs_summary_parse(const char *text, size_t bytes, struct gs_summary **out, char *why, size_t why_bytes);
+void gs_summary_free(struct gs_summary *s);
+
+/* NULL where the program has no such kernel. */
+const struct gs_kernel_summary *gs_summary_kernel(const struct gs_summary *s, const char *name);
+
+/* A whole launch. Unused dimensions have offset 0, global 1, local 1. */
+struct gs_geometry {
+    uint32_t dims;
+    uint64_t offset[3], global[3];
+    uint64_t local[3]; /* a NULL local size: {1, 1, 1}, allowed only where !uses_group */
+};
+
+/* A part: the work-groups begin[d] <= g < end[d] of the whole launch. */
+struct gs_box {
+    uint64_t begin[3], end[3];
+};
+
+struct gs_arg_value {
+    const void *bytes;     /* of a value as given to clSetKernelArg; NULL for others and where not set */
+    size_t size;           /* of the value */
+    uint64_t buffer_bytes; /* of the buffer or sub-buffer behind a pointer; 0 for a null one */
+};
+
+/* What one part does to one pointer argument, in bytes from the begin of its buffer or sub-buffer, clipped to it. The
+ * sets of the evaluation are over-approximations, save for `overwrites`, which is an under-approximation. */
+struct gs_arg_access {
+    bool reads_all;                /* nothing is known of its reads: the whole buffer */
+    bool writes_unknown;           /* nothing is known of its writes */
+    struct gs_rangeset reads;      /* may read (empty where reads_all) */
+    struct gs_rangeset writes;     /* may write (empty where writes_unknown) */
+    struct gs_rangeset overwrites; /* surely writes, whole, and without having read it before */
+};
+
+/* Evaluates the part `box` of a launch; `args` and `out` have kernel->n_args elements, each of `out` zeroed by the caller
+ * before the first use and reusable after. Never fails for lack of knowledge: it answers reads_all/writes_unknown.
+ * -ENOMEM only. */
+int gs_summary_eval(const struct gs_kernel_summary *kernel, const struct gs_geometry *launch, const struct gs_box *box,
+                    const struct gs_arg_value *args, struct gs_arg_access *out);
+void gs_arg_access_free(struct gs_arg_access *a);
+
+#endif
