@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* An application's side of the daemon: asks for the link and the GPUs, unit by unit, and waits for its turn.
+ *
+ * One client per process, used by any of its threads. A unit is one chunk of work on one resource (common/wire.h
+ * numbers them): a transfer of `transfer_chunk` bytes on the link, a sub-kernel of `kernel_chunk` work-groups per
+ * compute unit on a GPU. The order for each unit is: take it when the command *could run now* (what it depends on is
+ * done or is queued on the same device before it), enqueue, and release it when the device is done with it, from
+ * whichever thread or callback. A unit must not wait for another unit: then two applications could wait for each other
+ * until the daemon's watchdog takes one unit back. A client may hold `depth` units of one resource (normally two: one
+ * that runs, one behind it). A launch over several GPUs takes one unit per GPU, each by itself, and none waits for the
+ * others.
+ *
+ * Without a daemon every call works and grants at once; the client joins by itself when a daemon comes, and goes on
+ * unscheduled when it dies. Nothing here prints, exits, or waits for the dead. Links with libc and pthreads alone. */
+#ifndef GS_COMMON_CLIENT_CLIENT_H
+#define GS_COMMON_CLIENT_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/wire.h"
+
+struct gs_client;
+
+struct gs_client_options {
+    const char *socket;     /* null: $GPUSPARC_SOCKET, else /run/gpusparc.sock, else $XDG_RUNTIME_DIR/gpusparc.sock */
+    const char *task;       /* null: the daemon matches the executable's path */
+    bool no_task;           /* below all tasks, whatever the path matches */
+    unsigned gpus;          /* GPUs in the application's device group */
+    unsigned hello_wait_ms; /* how long open may wait for a daemon that is there to answer; 0: 200 */
+    /* A sentence for the application's user, from any thread; may be null. `level` is an enum gs_notice_level. */
+    void (*notice)(void *arg, int level, const char *text);
+    void *arg;
+};
+
+/* One unit, held. Plain data: copy it where it is needed, release it once. */
+struct gs_grant {
+    uint32_t resource;   /* which one it is */
+    uint32_t generation; /* of the lease it came from */
+    bool scheduled;      /* false: there was no daemon to ask */
+    uint64_t begin_ns;   /* when it was taken, CLOCK_MONOTONIC */
+};
+
+/* A request under way. */
+struct gs_request {
+    uint32_t slot, serial, mask;
+    uint64_t cost_ns;
+    bool open; /* still to be waited for or cancelled */
+};
+
+/* What the daemon has told this client. */
+struct gs_client_mode {
+    unsigned gpus;           /* GPUs that the task may use at a time; all of its group without a daemon */
+    uint32_t gpu_mask;       /* which: exactly these if gpus > 1, any one of these if it is 1 */
+    uint32_t kernel_chunk;   /* work-groups per compute unit and unit of GPU; 0: don't cut (no daemon) */
+    uint64_t transfer_chunk; /* bytes per unit of the link; 0: don't cut (no daemon) */
+    bool scheduled;          /* a daemon is there */
+    int32_t priority;        /* larger is more urgent; 0: an application without a task */
+    char task[GS_WIRE_NAME]; /* empty: none */
+};
+
+/* Makes the client and tries to join. Returns 0 also where there is no daemon (yet), or where it refused; -ENOMEM,
+ * -EAGAIN (no thread), -EINVAL (gpus is 0 or above GS_MAX_GPUS, a task's name too long).
+ * *out is the caller's, to be closed. The options are copied. */
+int gs_client_open(struct gs_client **out, const struct gs_client_options *options);
+
+/* Leaves the daemon: every unit held goes back. No other thread may be inside a call, or make one after. */
+void gs_client_close(struct gs_client *c);
+
+/* Takes a unit of one of the resources in `mask` if that needs no waiting and no message: when nobody else wants it.
+ * 0, or -EAGAIN. Some 50 ns. A mask of several resources (GPUs) means any one of them: the one used last first. */
+int gs_client_try(struct gs_client *c, uint32_t mask, struct gs_grant *grant);
+
+/* Takes a unit, waiting for its turn as long as it takes. 0; -EINVAL for a mask that is empty or mixes link and GPUs.
+ * `cost_ns` is how long the unit will probably take, 0 if unknown: fair sharing charges it until the true time is
+ * known. */
+int gs_client_acquire(struct gs_client *c, uint32_t mask, uint64_t cost_ns, struct gs_grant *grant);
+
+/* The same in two steps: several requests may be open at once and served in any order. `request` sends it (and may
+ * already hold the unit when it returns), `wait` ends it: 0, or -ETIMEDOUT after timeout_ns (UINT64_MAX: never; 0: only
+ * look), and then it stays open. `cancel` ends it otherwise. -EBUSY: GS_MAX_SLOTS requests are open already. */
+int gs_client_request(struct gs_client *c, uint32_t mask, uint64_t cost_ns, struct gs_request *request);
+int gs_client_wait(struct gs_client *c, struct gs_request *request, uint64_t timeout_ns, struct gs_grant *grant);
+void gs_client_cancel(struct gs_client *c, struct gs_request *request);
+
+/* Gives the unit back. Never waits; safe in an OpenCL event callback. Late is harmless: a unit that the watchdog took
+ * back, or that was granted by a daemon that has died, is ignored. */
+void gs_client_release(struct gs_client *c, const struct gs_grant *grant);
+
+/* The task's job begins (its first command after the last job ended, or the time of its release if it is paced:
+ * release_ns, 0 for now) and ends (its results have been read). `begin` gives the mode for the whole job: a change
+ * takes effect at the next one. Two begins without an end count as one job. */
+void gs_client_job_begin(struct gs_client *c, uint64_t release_ns, struct gs_client_mode *mode);
+void gs_client_job_end(struct gs_client *c);
+
+/* What the daemon says now, which counts from the next job on; for an application without jobs, at once. */
+void gs_client_mode(struct gs_client *c, struct gs_client_mode *mode);
+
+/* The GPU (0, 1, …) whose unit was granted last: where a task in single-GPU mode has its data. 0 before the first. */
+unsigned gs_client_last_gpu(const struct gs_client *c);
+
+/* For tools: sends one STATUS, RELOAD or PLAN message and waits for the answer at most timeout_ms.
+ * 0 and *text (the caller frees it: JSON for STATUS and PLAN, a sentence for RELOAD); the daemon's -errno with its
+ * reason in *text; or -ENOENT / -ECONNREFUSED (no daemon there), -EACCES, -ETIMEDOUT, -EPROTO with *text null. */
+int gs_client_ask(const char *socket, enum gs_msg_type what, const char *name, unsigned timeout_ms, char **text);
+
+/* The path that a null `socket` means for a client: the first of the candidates that exists, else the first. */
+void gs_client_socket_path(char *path, unsigned bytes);
+
+#endif
