@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the translator says of a program: its text made ready for a split, and for each kernel what it may read and write.
- * Read by the shim at every launch and by `gpusparc explain`. No libclang behind this header.
+/* What the translator says of a program: its text made ready for a split, and for each kernel what it may read and
+ * write. Read by the shim at every launch and by `gpusparc explain`. No libclang behind this header.
  *
  * A launch is split into parts, each a box of whole work-groups. A part runs as a launch of its own whose global work
  * offset makes get_global_id right by itself; all else that a split changes comes from struct gs_hidden. */
@@ -30,7 +30,8 @@ enum gs_arg_kind {
     GS_ARG_OTHER /* pipe, queue, event …: such a kernel is never split */
 };
 
-/* The one commutative operation that all atomics of a kernel on an argument have in common, with their results unused. */
+/* The one commutative operation that all atomics of a kernel on an argument have in common, with their results unused.
+ */
 enum gs_atomic_op {
     GS_ATOMIC_NONE, /* no atomic touches the argument */
     GS_ATOMIC_ADD,  /* add, sub, inc, dec */
@@ -69,7 +70,8 @@ struct gs_kernel_summary {
     uint32_t reqd[3];    /* reqd_work_group_size, or zeros */
     const char *refusal; /* why no launch of it can be split, one sentence; NULL where one may be */
     struct gs_site refusal_site;
-    const struct gs_access_program *access; /* opaque, for gs_summary_eval; NULL: nothing is known but the flags above */
+    const struct gs_access_program
+        *access; /* opaque, for gs_summary_eval; NULL: nothing is known but the flags above */
 };
 
 struct gs_summary {
@@ -89,7 +91,8 @@ struct gs_hidden {
     uint64_t group_base[3];    /* what get_group_id begins at in this part */
 };
 
-/* Reads the text form. Refuses a damaged one with -EBADMSG and a sentence in `why`. *out is freed by gs_summary_free. */
+/* Reads the text form. Refuses a damaged one with -EBADMSG and a sentence in `why`. *out is freed by gs_summary_free.
+ */
 int gs_summary_parse(const char *text, size_t bytes, struct gs_summary **out, char *why, size_t why_bytes);
 void gs_summary_free(struct gs_summary *s);
 
@@ -124,9 +127,9 @@ struct gs_arg_access {
     struct gs_rangeset overwrites; /* surely writes, whole, and without having read it before */
 };
 
-/* Evaluates the part `box` of a launch; `args` and `out` have kernel->n_args elements, each of `out` zeroed by the caller
- * before the first use and reusable after. Never fails for lack of knowledge: it answers reads_all/writes_unknown.
- * -ENOMEM only. */
+/* Evaluates the part `box` of a launch; `args` and `out` have kernel->n_args elements, each of `out` zeroed by the
+ * caller before the first use and reusable after. Never fails for lack of knowledge: it answers
+ * reads_all/writes_unknown. -ENOMEM only. */
 int gs_summary_eval(const struct gs_kernel_summary *kernel, const struct gs_geometry *launch, const struct gs_box *box,
                     const struct gs_arg_value *args, struct gs_arg_access *out);
 void gs_arg_access_free(struct gs_arg_access *a);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks for a translation: from the cache on disk, else from a `gpusparc-translate` process. No libclang behind this header. */
+/* Asks for a translation: from the cache on disk, else from a `gpusparc-translate` process. No libclang behind this
+ * header. */
 #ifndef GS_TRANSLATOR_TRANSLATE_H
 #define GS_TRANSLATOR_TRANSLATE_H
 
@@ -40,7 +41,7 @@ struct gs_translate_request {
  * Thread-safe. Leaves no child behind, raises no SIGCHLD in this process, and returns within `timeout_ms`.
  * 0; -ETIME: the translator hung and was killed; -EPIPE: it crashed or could not be started; -ENOMEM. For each failure
  * `why` is one sentence without a newline. A cache that can't be read or written is no failure. */
-int gs_translate(const struct gs_translate_request *req, const char *translator, int timeout_ms, struct gs_summary **out,
-                 char *why, size_t why_bytes);
+int gs_translate(const struct gs_translate_request *req, const char *translator, int timeout_ms,
+                 struct gs_summary **out, char *why, size_t why_bytes);
 
 #endif
