@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* The config file: INI with [system] and [task NAME] sections. Reading finds every mistake in one run and names it by
+ * file and line. What it says of schedulability is gema's affair (gema/model.h makes a task set of it); what it says of
+ * grants is the daemon's. A new key is a field here and a line in the table of config.c. */
+#ifndef GS_COMMON_CONFIG_H
+#define GS_COMMON_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a segment of a task occupies. */
+enum gs_resource { GS_CPU, GS_PCI, GS_GPU, GS_RESOURCES };
+
+/* "cpu", "pci", "gpu" */
+extern const char *const gs_resource_names[GS_RESOURCES];
+
+/* How the pieces of a multi-GPU segment are served. OWN: each waits for its own GPU (what the daemon does). ANY: each
+ * takes whichever GPU is free. GANG: all start at once, and nothing of lower priority overtakes one that waits. */
+enum gs_pieces { GS_PIECES_OWN, GS_PIECES_ANY, GS_PIECES_GANG };
+
+enum gs_admission { GS_ADMISSION_WARN, GS_ADMISSION_REFUSE, GS_ADMISSION_BEST_EFFORT };
+
+enum {
+    GS_CONFIG_MAX_SERVERS = 64, /* CPUs that matter to the analysis, GPUs, links */
+    GS_CONFIG_MAX_TASKS = 1024,
+    GS_CONFIG_MAX_SEGMENTS = 256, /* of one chain */
+    GS_CONFIG_MAX_NAME = 43,      /* of a task */
+};
+
+/* No duration in a config file is longer: 13 days. */
+#define GS_CONFIG_MAX_NS (INT64_C(1) << 50)
+
+/* The values of gs_config_task.mode that are no number of GPUs. */
+enum { GS_MODE_AUTO = 0, GS_MODE_MULTI = -1 };
+
+struct gs_config_segment {
+    enum gs_resource resource;
+    int64_t best_ns;  /* shortest time it can take; 0 where the file doesn't say */
+    int64_t worst_ns; /* longest, best_ns <= worst_ns */
+};
+
+/* segments.N: what a job does when it may use N GPUs. A GPU segment's time is that of each of its N pieces. */
+struct gs_config_chain {
+    int line;
+    struct gs_config_segment *segments; /* owned */
+    size_t n_segments;
+};
+
+struct gs_config_task {
+    char *name;          /* owned, as all strings here */
+    int line;            /* of its [task NAME] */
+    char *match;         /* path of the executable, a shell pattern; NULL: by --task only */
+    int64_t period_ns;   /* 0: not given (a mistake has been reported) */
+    int64_t deadline_ns; /* default: the period */
+    bool has_priority;
+    int priority;                                             /* larger is more urgent */
+    int mode;                                                 /* a number of GPUs, GS_MODE_AUTO or GS_MODE_MULTI */
+    uint64_t transfer_chunk_bytes, kernel_chunk;              /* 0: the system's */
+    struct gs_config_chain chains[GS_CONFIG_MAX_SERVERS + 1]; /* by number of GPUs, index 0 unused; line 0: not given */
+};
+
+struct gs_config_system {
+    int line;                      /* of [system]; 0: no such section */
+    int servers[GS_RESOURCES];     /* cpus, links, gpus; 0: not given (links: 1) */
+    bool preemptive[GS_RESOURCES]; /* default: the CPU alone */
+    enum gs_pieces pieces;
+    enum gs_admission admission;
+    uint64_t transfer_chunk_bytes; /* default 2 MiB */
+    uint64_t kernel_chunk;         /* work-groups per compute unit, default 16 */
+};
+
+struct gs_config {
+    struct gs_config_system system;
+    struct gs_config_task *tasks; /* owned; in the order of the file */
+    size_t n_tasks;
+};
+
+struct gs_mistake {
+    int line; /* 0: of the file as a whole */
+    char *text;
+};
+
+/* Every mistake found, in the order of lines. All zeros is none. */
+struct gs_mistakes {
+    struct gs_mistake *v; /* owned */
+    size_t n;
+};
+
+/* Reads the file into *config, which is overwritten. 0; -EINVAL with at least one mistake; -ENOMEM; or, with one
+ * mistake that says so, what opening or reading gave. *config is to be freed in every case. */
+int gs_config_load(const char *path, struct gs_config *config, struct gs_mistakes *mistakes);
+
+/* The same of a text in memory, which needs no final zero. */
+int gs_config_parse(const char *text, size_t length, struct gs_config *config, struct gs_mistakes *mistakes);
+
+void gs_config_free(struct gs_config *config);
+
+/* Adds a mistake; -ENOMEM where there is no room for it. For whoever checks more than this reader. */
+int gs_mistakes_add(struct gs_mistakes *m, int line, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void gs_mistakes_sort(struct gs_mistakes *m);
+/* Prints them as `PATH:LINE: text` lines on stderr. */
+void gs_mistakes_print(const struct gs_mistakes *m, const char *path);
+void gs_mistakes_free(struct gs_mistakes *m);
+
+/* "1.5ms" -> 1500000. Units ns, us, ms, s; a fraction of a nanosecond is refused. 0, -EINVAL or -ERANGE (negative, or
+ * above GS_CONFIG_MAX_NS). `length` bytes are read, all of them belong to the value. */
+int gs_parse_duration(const char *text, size_t length, int64_t *ns);
+
+/* "2MiB" -> 2097152; units KiB, MiB, GiB, or none for bytes. 0, -EINVAL, -ERANGE. */
+int gs_parse_bytes(const char *text, size_t length, uint64_t *bytes);
+
+/* Writes a duration in its largest unit that needs no fraction beyond six digits and loses nothing: "1.5ms". Returns
+ * buf. */
+enum { GS_DURATION_SIZE = 32 };
+char *gs_format_duration(int64_t ns, char buf[GS_DURATION_SIZE]);
+
+#endif

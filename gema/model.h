@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* The task model of GPU-SPARC section IV-A, with a number of GPUs per task instead of two modes: a sporadic task
+ * releases jobs at least a period apart; a job is a chain of segments, one after another, each of which occupies CPU,
+ * PCI or GPU servers. Times are integer nanoseconds (or any integer unit, if all are in it).
+ *
+ * A task set is made from a config file or JSON, or by gs_model_init, gs_model_add_task and gs_model_set_chain; then
+ * gs_model_finish puts it in order of priority and checks it, and after that it isn't changed. */
+#ifndef GS_GEMA_MODEL_H
+#define GS_GEMA_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/config.h"
+
+struct gs_segment {
+    enum gs_resource resource;
+    int64_t best_ns, worst_ns; /* 0 <= best <= worst; of each piece, for a GPU segment */
+};
+
+/* What a job does with a given number of GPUs. A segment whose worst time is 0 is left out: it occupies nothing. */
+struct gs_chain {
+    struct gs_segment *segments; /* owned */
+    size_t n;                    /* 0: the task can't run with this number of GPUs */
+};
+
+struct gs_task {
+    char *name;                     /* owned */
+    int64_t period_ns, deadline_ns; /* 0 < deadline <= period */
+    int64_t priority;               /* larger is more urgent; orders the tasks in gs_model_finish */
+    int fixed_mode;                 /* number of GPUs it must have; 0: any for which it has a chain */
+    struct gs_chain *chains;        /* owned; [1 .. number of GPUs], index 0 unused */
+};
+
+struct gs_model {
+    int servers[GS_RESOURCES]; /* each at least 1 */
+    bool preemptive[GS_RESOURCES];
+    enum gs_pieces pieces; /* of GPU segments with more than one GPU */
+    struct gs_task *tasks; /* owned; after gs_model_finish the most urgent first */
+    size_t n_tasks;
+};
+
+/* An empty task set on the machine given. */
+void gs_model_init(struct gs_model *m, int cpus, int links, int gpus);
+void gs_model_free(struct gs_model *m);
+int gs_model_copy(struct gs_model *to, const struct gs_model *from);
+
+/* Appends a task without chains; its priority is deadline-monotonic (ties: the order of adding). Returns its index, or
+ * -ENOMEM. */
+int gs_model_add_task(struct gs_model *m, const char *name, int64_t period_ns, int64_t deadline_ns);
+
+/* Gives a task its chain for a number of GPUs; the segments are copied. 0, -ENOMEM, or -EINVAL for gpus outside 1 to m.
+ */
+int gs_model_set_chain(struct gs_model *m, size_t task, int gpus, const struct gs_segment *segments, size_t n);
+
+/* Sorts by priority and checks all that the analyses rely on. 0; -EINVAL: a time, a number of servers or a mode is out
+ * of its range, or a task has no chain it may use; -EOVERFLOW: the times are so long that 64 bits might not hold the
+ * sums. */
+int gs_model_finish(struct gs_model *m);
+
+/* Adds the config's task to the set; every mistake that stands in its way is noted. 0, -EINVAL with a mistake, -ENOMEM.
+ */
+int gs_model_add_config_task(struct gs_model *m, const struct gs_config_task *task, struct gs_mistakes *mistakes);
+
+/* The whole config as a finished task set: 0, -EINVAL with mistakes (among them a task without segments), -ENOMEM.
+ * *m is to be freed in every case. */
+int gs_model_from_config(struct gs_model *m, const struct gs_config *config, struct gs_mistakes *mistakes);
+
+/* Does a task have a usable chain for this number of GPUs, its fixed mode considered? */
+bool gs_model_may_use(const struct gs_model *m, size_t task, int gpus);
+
+/* Sum of worst (best) times of a chain, pieces counted once: the job's time if nothing else ran. */
+int64_t gs_chain_worst(const struct gs_chain *c);
+int64_t gs_chain_best(const struct gs_chain *c);
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* The config reader: what it understands, and that it finds every mistake in one run, with its line. */
+#include <setjmp.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/config.h"
+#include "gema/model.h"
+
+static const char good[] = "# a comment\n"
+                           "[system]\n"
+                           "gpus = 2\n"
+                           "cpus = 4 ; four cores\n"
+                           "transfer_chunk = 2MiB\n"
+                           "kernel_chunk = 16\n"
+                           "preemptive = cpu, gpu\n"
+                           "pieces = gang\n"
+                           "\n"
+                           "[task knn]\n"
+                           "match = */knn\n"
+                           "period = 200ms\n"
+                           "mode = auto\n"
+                           "segments.1 = cpu 2ms, pci 3ms, gpu 80ms..100ms,\n"
+                           "             pci 5ms, cpu 1.5us\n"
+                           "  segments.2 = cpu 4ms, gpu 51ms\n"
+                           "[task video]\n"
+                           "period = 1s\n"
+                           "deadline = 0.5s\n"
+                           "segments.1 = gpu 1ms\n"
+                           "mode = single\n";
+
+static int parse(const char *text, struct gs_config *c, struct gs_mistakes *m)
+{
+    *m = (struct gs_mistakes){0};
+    return gs_config_parse(text, strlen(text), c, m);
+}
+
+static void reads_all_keys(void **state)
+{
+    (void)state;
+    struct gs_config c;
+    struct gs_mistakes m;
+    int rc = parse(good, &c, &m);
+    gs_mistakes_print(&m, "good");
+    assert_int_equal(rc, 0);
+    assert_int_equal(c.system.servers[GS_GPU], 2);
+    assert_int_equal(c.system.servers[GS_CPU], 4);
+    assert_int_equal(c.system.servers[GS_PCI], 1);
+    assert_true(c.system.preemptive[GS_CPU] && c.system.preemptive[GS_GPU] && !c.system.preemptive[GS_PCI]);
+    assert_int_equal(c.system.pieces, GS_PIECES_GANG);
+    assert_int_equal(c.system.transfer_chunk_bytes, 2 << 20);
+    assert_int_equal(c.n_tasks, 2);
+    const struct gs_config_task *t = &c.tasks[0];
+    assert_string_equal(t->name, "knn");
+    assert_string_equal(t->match, "*/knn");
+    assert_int_equal(t->period_ns, 200000000);
+    assert_int_equal(t->deadline_ns, 200000000);
+    assert_int_equal(t->chains[1].n_segments, 5);
+    assert_int_equal(t->chains[1].segments[2].best_ns, 80000000);
+    assert_int_equal(t->chains[1].segments[2].worst_ns, 100000000);
+    assert_int_equal(t->chains[1].segments[4].worst_ns, 1500);
+    assert_int_equal(t->chains[1].segments[4].resource, GS_CPU);
+    assert_int_equal(t->chains[2].n_segments, 2);
+    assert_int_equal(c.tasks[1].deadline_ns, 500000000);
+    assert_int_equal(c.tasks[1].mode, 1);
+
+    struct gs_model model;
+    assert_int_equal(gs_model_from_config(&model, &c, &m), 0);
+    assert_string_equal(model.tasks[0].name, "knn"); /* the shorter deadline */
+    assert_false(gs_model_may_use(&model, 1, 2));
+    gs_model_free(&model);
+    gs_config_free(&c);
+}
+
+struct expected {
+    int line;
+    const char *part; /* of the message */
+};
+
+static void expect_mistakes(const char *text, const struct expected *e, size_t n)
+{
+    struct gs_config c;
+    struct gs_mistakes m;
+    assert_int_equal(parse(text, &c, &m), -EINVAL);
+    if (m.n != n)
+        gs_mistakes_print(&m, "found");
+    assert_int_equal(m.n, n);
+    for (size_t i = 0; i < n; i++) {
+        if (m.v[i].line != e[i].line || !strstr(m.v[i].text, e[i].part))
+            print_error("wanted line %d '%s', found line %d '%s'\n", e[i].line, e[i].part, m.v[i].line, m.v[i].text);
+        assert_int_equal(m.v[i].line, e[i].line);
+        assert_non_null(strstr(m.v[i].text, e[i].part));
+    }
+    gs_mistakes_free(&m);
+    gs_config_free(&c);
+}
+
+static void finds_every_mistake(void **state)
+{
+    (void)state;
+    static const char bad[] = "key = before\n"                   /* 1 */
+                              "[system]\n"                       /* 2 */
+                              "gpus = 0\n"                       /* 3 */
+                              "cpus = many\n"                    /* 4 */
+                              "transfer_chunk = 2MB\n"           /* 5 */
+                              "pieces = some\n"                  /* 6 */
+                              "preemptive = cpu, disk\n"         /* 7 */
+                              "nonsense\n"                       /* 8 */
+                              "speed = 9\n"                      /* 9 */
+                              "[task a b]\n"                     /* 10 */
+                              "period = 1ms\n"                   /* 11 */
+                              "[task a]\n"                       /* 12 */
+                              "deadline = 2ms\n"                 /* 13 */
+                              "segments.1 = cpu 1ms, dsp 3ms,\n" /* 14 */
+                              "    gpu 4, gpu 3ms..2ms,\n"       /* 15 */
+                              "    pci\n"                        /* 16 */
+                              "segments.x = cpu 1ms\n"           /* 17 */
+                              "deadline = 1ms\n"                 /* 18 */
+                              "[task a]\n"                       /* 19 */
+                              "[task c\n"                        /* 20 */
+                              "[task d]\n"                       /* 21 */
+                              "period = 1ms\n"                   /* 22 */
+                              "deadline = 1.5ms\n"               /* 23 */
+                              "mode = 0\n"                       /* 24 */
+                              "period = 0.0000001ms\n"           /* 25 */
+                              "[tasks]\n"                        /* 26 */
+                              "[task e]\n"                       /* 27 */
+                              "period = 0.5ns\n"                 /* 28 */
+                              "deadline = -4ms\n";               /* 29 */
+    static const struct expected want[] = {
+        {1, "before the first section"},
+        {3, "not between 1 and 64"},
+        {4, "whole number"},
+        {5, "not a size"},
+        {6, "own, any, gang"},
+        {7, "'disk'"},
+        {8, "neither"},
+        {9, "no key 'speed'"},
+        {10, "no name"},
+        {12, "has no period"},
+        {14, "'dsp 3ms'"},
+        {15, "'4' is not a duration"},
+        {15, "longer than the longest"},
+        {16, "'pci'"},
+        {17, "number of GPUs"},
+        {18, "given already, in line 13"},
+        {19, "already, in line 12"},
+        {20, "[NAME]"},
+        {21, "longer than its period"},
+        {24, "mode"},
+        {25, "given already"},
+        {26, "neither [system]"},
+        {27, "has no period"},
+        {28, "whole nanoseconds"},
+        {29, "negative"},
+    };
+    expect_mistakes(bad, want, sizeof want / sizeof *want);
+}
+
+static void checks_across_sections(void **state)
+{
+    (void)state;
+    static const char bad[] = "[task a]\nperiod = 1s\nmode = multi\nsegments.1 = gpu 1ms\npriority = 3\n"
+                              "[task b]\nperiod = 1s\nsegments.4 = gpu 1ms\npriority = 3\n"
+                              "[task c]\nperiod = 1s\nmode = 3\npriority = 4\n"
+                              "[system]\ngpus = 2\n[system]\n"
+                              "[task d]\nperiod = 1s\n";
+    static const struct expected want[] = {
+        {1, "no segments.2"}, {6, "the priority of task a"}, {8, "2 GPUs"},
+        {10, "mode = 3"},     {16, "already, in line 14"},   {17, "has no priority"}};
+    expect_mistakes(bad, want, sizeof want / sizeof *want);
+}
+
+static void long_lines_are_whole_or_refused(void **state)
+{
+    (void)state;
+    char text[8192] = "[system]\ngpus=1\ncpus=1\n[task a]\nperiod=1s\nsegments.1 = cpu 1ns";
+    for (int i = 2; i <= 200; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), ", cpu %dns", i);
+    struct gs_config c;
+    struct gs_mistakes m;
+    assert_int_equal(parse(text, &c, &m), 0);
+    assert_int_equal(c.tasks[0].chains[1].n_segments, 200);
+    for (int i = 0; i < 200; i++)
+        assert_int_equal(c.tasks[0].chains[1].segments[i].worst_ns, i + 1);
+    gs_config_free(&c);
+
+    strcpy(text, "[task a]\nperiod=1s\nmatch = /");
+    memset(text + strlen(text), 'x', 500);
+    static const struct expected want[] = {{3, "too long"}};
+    expect_mistakes(text, want, 1);
+}
+
+static void units_are_exact(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int rc;
+        int64_t ns;
+    } cases[] = {{"1ns", 0, 1},
+                 {"1.5us", 0, 1500},
+                 {"0.001us", 0, 1},
+                 {"2 ms", 0, 2000000},
+                 {"1.50s", 0, 1500000000},
+                 {"0", 0, 0},
+                 {"0.0001us", -EINVAL, 0},
+                 {"ms", -EINVAL, 0},
+                 {".5ms", 0, 500000},
+                 {"1.ms", 0, 1000000},
+                 {".ms", -EINVAL, 0},
+                 {"1e3ms", -EINVAL, 0},
+                 {"1,5ms", -EINVAL, 0},
+                 {"-1ms", -ERANGE, 0},
+                 {"99999999999999999999s", -ERANGE, 0},
+                 {"18446744073709551617ns", -ERANGE, 0},
+                 {"1125899906842624ns", 0, INT64_C(1) << 50},
+                 {"1125899906842625ns", -ERANGE, 0},
+                 {"5", -EINVAL, 0},
+                 {"", -EINVAL, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t ns = 0;
+        int rc = gs_parse_duration(cases[i].text, strlen(cases[i].text), &ns);
+        if (rc != cases[i].rc || ns != cases[i].ns)
+            print_error("'%s': %d, %lld\n", cases[i].text, rc, (long long)ns);
+        assert_int_equal(rc, cases[i].rc);
+        assert_int_equal(ns, cases[i].ns);
+    }
+    static const int64_t back[] = {0,         1,          999,        1000,       1500,       1000001,
+                                   999999999, 1000000000, 1000000001, 1234567000, 90000000000};
+    for (size_t i = 0; i < sizeof back / sizeof *back; i++) {
+        char buf[GS_DURATION_SIZE];
+        int64_t ns;
+        gs_format_duration(back[i], buf);
+        assert_int_equal(gs_parse_duration(buf, strlen(buf), &ns), 0);
+        assert_int_equal(ns, back[i]);
+    }
+}
+
+static void missing_file_is_a_mistake(void **state)
+{
+    (void)state;
+    struct gs_config c;
+    struct gs_mistakes m = {0};
+    assert_int_equal(gs_config_load("/nonexistent/gpusparc.conf", &c, &m), -ENOENT);
+    assert_int_equal(m.n, 1);
+    gs_mistakes_free(&m);
+    gs_config_free(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_all_keys),         cmocka_unit_test(finds_every_mistake),
+        cmocka_unit_test(checks_across_sections), cmocka_unit_test(long_lines_are_whole_or_refused),
+        cmocka_unit_test(units_are_exact),        cmocka_unit_test(missing_file_is_a_mistake),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
