@@ -14,7 +14,7 @@ static inline double picture_at(const uint8_t *rgb, int w, int h, double x, doub
 #undef AT
 }
 
-/* Rows of pixels of 1 (gray), 3 (red, green, blue) or 4 (and an alpha of 255) bytes; the caller frees them. */
+/* Rows of pixels of 1 (gray), 3 (red, green, blue) or 4 (and an alpha of 255) bytes. */
 static inline uint8_t *picture_load(size_t width, size_t height, size_t channels)
 {
     size_t bytes;
@@ -37,7 +37,6 @@ static inline uint8_t *picture_load(size_t width, size_t height, size_t channels
             for (size_t i = 0; i < channels && channels > 1; i++)
                 pixel[i] = i < 3 ? (uint8_t)lround(c[i]) : 255;
         }
-    free(file);
     return pixels;
 }
 

@@ -37,6 +37,12 @@ static struct {
     cl_device_id device;
     cl_context context;
     cl_command_queue queue;
+    cl_mem buffers[64];
+    cl_kernel kernels[32];
+    cl_program programs[16];
+    unsigned buffer_count, kernel_count, program_count;
+    void **kept; /* what sample_alloc gave out */
+    size_t kept_count;
     FILE *output;
     double (*ms)[SAMPLE_PHASES]; /* one row for each iteration */
     double start_ms, lap_ms;
@@ -44,8 +50,16 @@ static struct {
 } sample = {.iterations = 1, .random = 0x9e3779b97f4a7c15};
 
 #define CHECK(call) sample_check((call), #call, __FILE__, __LINE__)
-#define ARG(kernel, index, value) CHECK(clSetKernelArg(kernel, index, sizeof(value), &(value)))
-#define LOCAL_ARG(kernel, index, bytes) CHECK(clSetKernelArg(kernel, index, bytes, NULL))
+/* Sets all arguments of a kernel: ARGS(kernel, A(buffer), A(count), LOCAL(bytes)). */
+#define ARGS(kernel, ...) sample_args(kernel, (const struct sample_arg[]){__VA_ARGS__, {0}}, __FILE__, __LINE__)
+#define A(value)                                                                                                       \
+    {                                                                                                                  \
+        sizeof(value), &(value)                                                                                        \
+    }
+#define LOCAL(bytes)                                                                                                   \
+    {                                                                                                                  \
+        bytes, NULL                                                                                                    \
+    }
 #define LAUNCH(kernel, dimensions, global, local)                                                                      \
     CHECK(clEnqueueNDRangeKernel(sample.queue, kernel, dimensions, NULL, global, local, 0, NULL, NULL))
 
@@ -67,11 +81,26 @@ static inline void sample_check(cl_int error, const char *call, const char *file
         sample_die(1, "%s:%d: error %d from %s", slash ? slash + 1 : file, line, error, call);
 }
 
+struct sample_arg {
+    size_t bytes;
+    const void *value;
+};
+
+static inline void sample_args(cl_kernel kernel, const struct sample_arg *arg, const char *file, int line)
+{
+    for (cl_uint i = 0; arg[i].bytes; i++)
+        sample_check(clSetKernelArg(kernel, i, arg[i].bytes, arg[i].value), "clSetKernelArg", file, line);
+}
+
+/* Zeroes; sample_end frees them. */
 static inline void *sample_alloc(size_t bytes)
 {
     void *p = calloc(1, bytes ? bytes : 1);
-    if (!p)
+    void **kept = (void **)realloc(sample.kept, (sample.kept_count + 1) * sizeof(*kept));
+    if (!p || !kept)
         sample_die(1, "no memory for %zu bytes", bytes);
+    kept[sample.kept_count++] = p;
+    sample.kept = kept;
     return p;
 }
 
@@ -183,7 +212,7 @@ static inline void sample_open(int argc, char **argv, const char *what, const st
     cl_int error;
     sample.name = slash ? slash + 1 : argv[0];
     sample_options(argc, argv, what, options);
-    sample.ms = sample_alloc((size_t)sample.iterations * sizeof(*sample.ms));
+    sample.ms = (double(*)[SAMPLE_PHASES])sample_alloc((size_t)sample.iterations * sizeof(*sample.ms));
     if (sample.output_path && !(sample.output = fopen(sample.output_path, "wb")))
         sample_die(1, "cannot write to '%s'", sample.output_path);
     sample_choose_device();
@@ -193,7 +222,7 @@ static inline void sample_open(int argc, char **argv, const char *what, const st
     CHECK(error);
 }
 
-/* The whole text of a file that lies beside the executable, with a 0 after it; the caller frees it. */
+/* The whole text of a file that lies beside the executable, with a 0 after it. */
 static inline char *sample_file(const char *name, size_t *bytes)
 {
     char path[4096];
@@ -206,7 +235,7 @@ static inline char *sample_file(const char *name, size_t *bytes)
         sample_die(1, "cannot read '%s'", path);
     *bytes = (size_t)ftell(f);
     rewind(f);
-    char *text = sample_alloc(*bytes + 1);
+    char *text = (char *)sample_alloc(*bytes + 1);
     if (fread(text, 1, *bytes, f) != *bytes)
         sample_die(1, "cannot read '%s'", path);
     fclose(f);
@@ -229,7 +258,7 @@ static inline cl_program sample_program(const char *file, const char *options)
     char *text = sample_file(file, &bytes);
     cl_program program = clCreateProgramWithSource(sample.context, 1, (const char **)&text, &bytes, &error);
     CHECK(error);
-    free(text);
+    sample.programs[sample.program_count++] = program;
     sample_build(program, options);
     return program;
 }
@@ -239,7 +268,14 @@ static inline cl_kernel sample_kernel(cl_program program, const char *name)
     cl_int error;
     cl_kernel kernel = clCreateKernel(program, name, &error);
     CHECK(error);
+    sample.kernels[sample.kernel_count++] = kernel;
     return kernel;
+}
+
+/* sample_end releases it. */
+static inline cl_mem sample_keep(cl_mem buffer)
+{
+    return sample.buffers[sample.buffer_count++] = buffer;
 }
 
 static inline cl_mem sample_buffer(cl_mem_flags flags, size_t bytes)
@@ -247,7 +283,7 @@ static inline cl_mem sample_buffer(cl_mem_flags flags, size_t bytes)
     cl_int error;
     cl_mem buffer = clCreateBuffer(sample.context, flags, bytes, NULL, &error);
     CHECK(error);
-    return buffer;
+    return sample_keep(buffer);
 }
 
 static inline void sample_write(cl_mem buffer, const void *from, size_t bytes)
@@ -307,7 +343,7 @@ static inline bool sample_close(const float *got, const float *want, size_t n, d
 
 static inline bool sample_same(const void *got, const void *want, size_t bytes)
 {
-    const unsigned char *g = got, *w = want;
+    const unsigned char *g = (const unsigned char *)got, *w = (const unsigned char *)want;
     size_t i = 0;
     while (i < bytes && g[i] == w[i])
         i++;
@@ -325,16 +361,30 @@ static inline int sample_by_value(const void *a, const void *b)
 static inline double sample_median_ms(enum sample_phase phase)
 {
     const size_t n = (size_t)sample.iterations;
-    double *v = sample_alloc(n * sizeof(*v));
+    double *v = (double *)sample_alloc(n * sizeof(*v));
     for (size_t i = 0; i < n; i++)
         v[i] = sample.ms[i][phase];
     qsort(v, n, sizeof(*v), sample_by_value);
     const double median = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-    free(v);
     return median;
 }
 
-/* Prints the verdict on a problem of this size, closes what sample_open opened; returns the exit status. */
+static inline void sample_release_all(void)
+{
+    for (unsigned i = sample.buffer_count; i > 0; i--)
+        clReleaseMemObject(sample.buffers[i - 1]);
+    for (unsigned i = 0; i < sample.kernel_count; i++)
+        clReleaseKernel(sample.kernels[i]);
+    for (unsigned i = 0; i < sample.program_count; i++)
+        clReleaseProgram(sample.programs[i]);
+    clReleaseCommandQueue(sample.queue);
+    clReleaseContext(sample.context);
+    for (size_t i = 0; i < sample.kept_count; i++)
+        free(sample.kept[i]);
+    free(sample.kept);
+}
+
+/* Prints the verdict on a problem of this size and lets go of everything; returns the exit status. */
 __attribute__((format(printf, 2, 3))) static inline int sample_end(bool pass, const char *size, ...)
 {
     va_list args;
@@ -350,9 +400,7 @@ __attribute__((format(printf, 2, 3))) static inline int sample_end(bool pass, co
             sample_median_ms(SAMPLE_TOTAL), sample.iterations);
     if (sample.output && fclose(sample.output) != 0)
         sample_die(1, "cannot write to '%s'", sample.output_path);
-    clReleaseCommandQueue(sample.queue);
-    clReleaseContext(sample.context);
-    free(sample.ms);
+    sample_release_all();
     return sample.no_check || pass ? 0 : 1;
 }
 

@@ -112,11 +112,7 @@ static bool check(const uint8_t *plain, const uint8_t *cipher, const uint8_t *ag
 
 static void set_arguments(cl_kernel kernel, cl_mem in, cl_mem out, cl_mem keys, cl_uint rounds, cl_uint blocks)
 {
-    ARG(kernel, 0, in);
-    ARG(kernel, 1, out);
-    ARG(kernel, 2, keys);
-    ARG(kernel, 3, rounds);
-    ARG(kernel, 4, blocks);
+    ARGS(kernel, A(in), A(out), A(keys), A(rounds), A(blocks));
 }
 
 static void cipher_on_device(const uint8_t *plain, uint8_t *cipher, uint8_t *again, cl_uint blocks,
@@ -142,13 +138,6 @@ static void cipher_on_device(const uint8_t *plain, uint8_t *cipher, uint8_t *aga
         sample_read(dagain, again, bytes);
         sample_lap(SAMPLE_READ);
     }
-    clReleaseMemObject(dplain);
-    clReleaseMemObject(dcipher);
-    clReleaseMemObject(dagain);
-    clReleaseMemObject(dkeys);
-    clReleaseKernel(encrypt);
-    clReleaseKernel(decrypt);
-    clReleaseProgram(program);
 }
 
 int main(int argc, char **argv)
@@ -171,9 +160,5 @@ int main(int argc, char **argv)
     const bool pass = sample.no_check || check(plain, cipher, again, blocks, keys, rounds);
     sample_output(cipher, (size_t)blocks * BLOCK);
     sample_output(again, (size_t)blocks * BLOCK);
-    free(picture);
-    free(plain);
-    free(cipher);
-    free(again);
     return sample_end(pass, "%ldx%ldx%ld", size, size, channels);
 }

@@ -35,7 +35,6 @@ static bool check(const float *random, const float *price, size_t n)
     bool pass = true;
     for (size_t i = 0; i < n && pass; i++)
         pass = sample_close(&price[i], &(float){expected_price((double)random[i], log_choose)}, 1, 1e-3);
-    free(log_choose);
     return pass;
 }
 
@@ -50,12 +49,8 @@ int main(int argc, char **argv)
     cl_program program = sample_program("binomial.cl", "");
     cl_kernel kernel = sample_kernel(program, "binomial");
     cl_mem drandom = sample_buffer(CL_MEM_READ_ONLY, bytes), dprice = sample_buffer(CL_MEM_WRITE_ONLY, bytes);
-    ARG(kernel, 0, drandom);
-    ARG(kernel, 1, dprice);
-    ARG(kernel, 2, rate);
-    ARG(kernel, 3, volatility);
-    LOCAL_ARG(kernel, 4, local * 4 * sizeof(float));
-    LOCAL_ARG(kernel, 5, local * 4 * sizeof(float));
+    ARGS(kernel, A(drandom), A(dprice), A(rate), A(volatility), LOCAL(local * 4 * sizeof(float)),
+         LOCAL(local * 4 * sizeof(float)));
 
     while (sample_next()) {
         sample_write(drandom, random, bytes);
@@ -67,12 +62,5 @@ int main(int argc, char **argv)
     }
     const bool pass = sample.no_check || check(random, price, n);
     sample_output(price, bytes);
-
-    clReleaseMemObject(drandom);
-    clReleaseMemObject(dprice);
-    clReleaseKernel(kernel);
-    clReleaseProgram(program);
-    free(random);
-    free(price);
     return sample_end(pass, "%ld", size);
 }

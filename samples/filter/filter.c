@@ -45,8 +45,6 @@ static bool check(const uint8_t *in, const uint8_t *out, const cl_int *weight, c
             want[y * width + x] = (uint8_t)(total / sum);
         }
     const bool pass = sample_same(out, want, (size_t)(width * height));
-    free(rows);
-    free(want);
     return pass;
 }
 
@@ -62,12 +60,7 @@ static void filter(const uint8_t *in, uint8_t *out, const cl_int *weights, cl_in
     cl_kernel kernel = sample_kernel(program, "filter");
     cl_mem din = sample_buffer(CL_MEM_READ_ONLY, bytes), dout = sample_buffer(CL_MEM_WRITE_ONLY, bytes);
     cl_mem dweights = sample_buffer(CL_MEM_READ_ONLY, weights_bytes);
-    ARG(kernel, 0, din);
-    ARG(kernel, 1, dout);
-    ARG(kernel, 2, dweights);
-    ARG(kernel, 3, sum);
-    ARG(kernel, 4, w);
-    ARG(kernel, 5, h);
+    ARGS(kernel, A(din), A(dout), A(dweights), A(sum), A(w), A(h));
 
     while (sample_next()) {
         sample_write(din, in, bytes);
@@ -78,11 +71,6 @@ static void filter(const uint8_t *in, uint8_t *out, const cl_int *weights, cl_in
         sample_read(dout, out, bytes);
         sample_lap(SAMPLE_READ);
     }
-    clReleaseMemObject(din);
-    clReleaseMemObject(dout);
-    clReleaseMemObject(dweights);
-    clReleaseKernel(kernel);
-    clReleaseProgram(program);
 }
 
 int main(int argc, char **argv)
@@ -99,8 +87,5 @@ int main(int argc, char **argv)
     filter(in, out, weights, row_sum * row_sum);
     const bool pass = sample.no_check || check(in, out, weight, row_sum * row_sum);
     sample_output(out, (size_t)(width * height));
-    free(weights);
-    free(in);
-    free(out);
     return sample_end(pass, "%ldx%ld", width, height);
 }

@@ -40,10 +40,7 @@ int main(int argc, char **argv)
     cl_program program = sample_program("histogram.cl", "-DGROUP=64");
     cl_kernel kernel = sample_kernel(program, "histogram");
     cl_mem ddata = sample_buffer(CL_MEM_READ_ONLY, bytes), dsums = sample_buffer(CL_MEM_WRITE_ONLY, sums_bytes);
-    ARG(kernel, 0, ddata);
-    ARG(kernel, 1, dsums);
-    ARG(kernel, 2, bytes_per_group);
-    ARG(kernel, 3, all);
+    ARGS(kernel, A(ddata), A(dsums), A(bytes_per_group), A(all));
 
     while (sample_next()) {
         sample_write(ddata, data, bytes);
@@ -56,12 +53,5 @@ int main(int argc, char **argv)
     }
     const bool pass = sample.no_check || check(data, histogram);
     sample_output(histogram, sizeof(histogram));
-
-    clReleaseMemObject(ddata);
-    clReleaseMemObject(dsums);
-    clReleaseKernel(kernel);
-    clReleaseProgram(program);
-    free(data);
-    free(sums);
     return sample_end(pass, "%ld", size);
 }

@@ -52,8 +52,6 @@ static bool check(const float *points, const float *distances, const cl_uint *in
     bool *seen = sample_alloc((size_t)size * sizeof(*seen)), pass = true;
     for (size_t i = 0; i < (size_t)size && pass; i++)
         pass = check_point(points, i, distances + i * (size_t)neighbors, index + i * (size_t)neighbors, all, seen);
-    free(all);
-    free(seen);
     return pass;
 }
 
@@ -68,11 +66,7 @@ static void find(const float *points, float *distances, cl_uint *index)
     cl_kernel kernel = sample_kernel(program, "knn");
     cl_mem dpoints = sample_buffer(CL_MEM_READ_ONLY, points_bytes);
     cl_mem ddistances = sample_buffer(CL_MEM_READ_WRITE, bytes), dindex = sample_buffer(CL_MEM_READ_WRITE, bytes);
-    ARG(kernel, 0, dpoints);
-    ARG(kernel, 1, ddistances);
-    ARG(kernel, 2, dindex);
-    ARG(kernel, 3, n);
-    ARG(kernel, 4, k);
+    ARGS(kernel, A(dpoints), A(ddistances), A(dindex), A(n), A(k));
 
     while (sample_next()) {
         sample_write(dpoints, points, points_bytes);
@@ -83,11 +77,6 @@ static void find(const float *points, float *distances, cl_uint *index)
         sample_read(dindex, index, bytes);
         sample_lap(SAMPLE_READ);
     }
-    clReleaseMemObject(dpoints);
-    clReleaseMemObject(ddistances);
-    clReleaseMemObject(dindex);
-    clReleaseKernel(kernel);
-    clReleaseProgram(program);
 }
 
 int main(int argc, char **argv)
@@ -105,8 +94,5 @@ int main(int argc, char **argv)
     const bool pass = sample.no_check || check(points, distances, index);
     sample_output(distances, results * sizeof(float));
     sample_output(index, results * sizeof(*index));
-    free(points);
-    free(distances);
-    free(index);
     return sample_end(pass, "%ld", size);
 }

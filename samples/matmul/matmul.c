@@ -29,8 +29,6 @@ static bool check(const float *a, const float *b, const float *c, size_t h, size
             want[x] = (float)sum[x];
         pass = sample_close(c + y * w, want, w, 1e-6 * (double)k);
     }
-    free(sum);
-    free(want);
     return pass;
 }
 
@@ -45,12 +43,7 @@ static void multiply(const float *a, const float *b, float *c, cl_uint h, cl_uin
     cl_kernel kernel = sample_kernel(program, "matmul");
     cl_mem da = sample_buffer(CL_MEM_READ_ONLY, a_bytes), db = sample_buffer(CL_MEM_READ_ONLY, b_bytes);
     cl_mem dc = sample_buffer(CL_MEM_WRITE_ONLY, c_bytes);
-    ARG(kernel, 0, dc);
-    ARG(kernel, 1, da);
-    ARG(kernel, 2, db);
-    ARG(kernel, 3, h);
-    ARG(kernel, 4, k);
-    ARG(kernel, 5, w);
+    ARGS(kernel, A(dc), A(da), A(db), A(h), A(k), A(w));
 
     while (sample_next()) {
         sample_write(da, a, a_bytes);
@@ -61,11 +54,6 @@ static void multiply(const float *a, const float *b, float *c, cl_uint h, cl_uin
         sample_read(dc, c, c_bytes);
         sample_lap(SAMPLE_READ);
     }
-    clReleaseMemObject(da);
-    clReleaseMemObject(db);
-    clReleaseMemObject(dc);
-    clReleaseKernel(kernel);
-    clReleaseProgram(program);
 }
 
 int main(int argc, char **argv)
@@ -84,8 +72,5 @@ int main(int argc, char **argv)
     multiply(a, b, c, h, k, w);
     const bool pass = sample.no_check || check(a, b, c, h, k, w);
     sample_output(c, c_count * sizeof(float));
-    free(a);
-    free(b);
-    free(c);
     return sample_end(pass, "%ux%ux%u", h, k, w);
 }

@@ -44,8 +44,6 @@ static void make_web(struct web *web)
     for (size_t p = 0, i = 0; p < n; p++)
         for (cl_uint l = 0; l < web->links_out[p]; l++, i++)
             web->source[next[target[i]]++] = (cl_uint)p;
-    free(target);
-    free(next);
 }
 
 /* As many steps as the device took, in double precision. */
@@ -69,9 +67,6 @@ static bool check(const struct web *web, const float *rank, long taken)
     for (size_t p = 0; p < n; p++)
         want[p] = (float)now[p];
     const bool pass = sample_close(rank, want, n, 1e-4);
-    free(now);
-    free(next);
-    free(want);
     return pass;
 }
 
@@ -97,18 +92,9 @@ static struct buffers make_buffers(const struct web *web, size_t groups)
 
 static void set_arguments(cl_kernel share, cl_kernel gather, const struct buffers *b, cl_uint pages)
 {
-    ARG(share, 0, b->rank);
-    ARG(share, 1, b->links_out);
-    ARG(share, 2, b->share);
-    ARG(share, 3, pages);
-    ARG(gather, 0, b->share);
-    ARG(gather, 1, b->first);
-    ARG(gather, 2, b->source);
-    ARG(gather, 3, b->rank);
-    ARG(gather, 4, b->change);
-    ARG(gather, 5, damping);
-    ARG(gather, 6, pages);
-    LOCAL_ARG(gather, 7, (size_t)group * sizeof(float));
+    ARGS(share, A(b->rank), A(b->links_out), A(b->share), A(pages));
+    ARGS(gather, A(b->share), A(b->first), A(b->source), A(b->rank), A(b->change), A(damping), A(pages),
+         LOCAL((size_t)group * sizeof(float)));
 }
 
 /* Returns the steps taken until the ranks settled. */
@@ -144,13 +130,6 @@ static long rank_pages(const struct web *web, float *rank)
         sample_read(b.rank, rank, b.rank_bytes);
         sample_lap(SAMPLE_READ);
     }
-    const cl_mem all[] = {b.rank, b.share, b.links_out, b.first, b.source, b.change};
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-        clReleaseMemObject(all[i]);
-    clReleaseKernel(share);
-    clReleaseKernel(gather);
-    clReleaseProgram(program);
-    free(change);
     return step;
 }
 
@@ -165,9 +144,5 @@ int main(int argc, char **argv)
     const long taken = rank_pages(&web, rank);
     const bool pass = sample.no_check || check(&web, rank, taken);
     sample_output(rank, web.pages * sizeof(float));
-    free(web.links_out);
-    free(web.first);
-    free(web.source);
-    free(rank);
     return sample_end(pass, "%ld", size);
 }

@@ -31,10 +31,7 @@ int main(int argc, char **argv)
     cl_kernel kernel = sample_kernel(program, "vector_add");
     cl_mem da = sample_buffer(CL_MEM_READ_ONLY, bytes), db = sample_buffer(CL_MEM_READ_ONLY, bytes);
     cl_mem dsum = sample_buffer(CL_MEM_WRITE_ONLY, bytes);
-    ARG(kernel, 0, da);
-    ARG(kernel, 1, db);
-    ARG(kernel, 2, dsum);
-    ARG(kernel, 3, n);
+    ARGS(kernel, A(da), A(db), A(dsum), A(n));
 
     while (sample_next()) {
         sample_write(da, a, bytes);
@@ -47,14 +44,5 @@ int main(int argc, char **argv)
     }
     const bool pass = sample.no_check || check(a, b, sum, n);
     sample_output(sum, bytes);
-
-    clReleaseMemObject(da);
-    clReleaseMemObject(db);
-    clReleaseMemObject(dsum);
-    clReleaseKernel(kernel);
-    clReleaseProgram(program);
-    free(a);
-    free(b);
-    free(sum);
     return sample_end(pass, "%ld", size);
 }
