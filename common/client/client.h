@@ -36,26 +36,31 @@ struct gs_client_options {
 /* One unit, held. Plain data: copy it where it is needed, release it once. */
 struct gs_grant {
     uint32_t resource;   /* which one it is */
+    uint32_t client;     /* the daemon's number for the connection that it came by; 0: there was no daemon to ask */
     uint32_t generation; /* of the lease it came from */
-    bool scheduled;      /* false: there was no daemon to ask */
     uint64_t begin_ns;   /* when it was taken, CLOCK_MONOTONIC */
 };
 
-/* A request under way. */
+/* A request under way. Plain data; `open` may be looked at, the rest is the client's own. */
 struct gs_request {
-    uint32_t slot, serial, mask;
-    uint64_t cost_ns;
     bool open; /* still to be waited for or cancelled */
+    bool held; /* the unit is here already: `grant` */
+    bool sent; /* waits in the daemon's queue, in `slot` */
+    uint32_t client, slot, serial, mask;
+    uint64_t cost_ns;
+    struct gs_grant grant;
 };
 
 /* What the daemon has told this client. */
 struct gs_client_mode {
+    bool scheduled;          /* a daemon is there */
     unsigned gpus;           /* GPUs that the task may use at a time; all of its group without a daemon */
     uint32_t gpu_mask;       /* which: exactly these if gpus > 1, any one of these if it is 1 */
     uint32_t kernel_chunk;   /* work-groups per compute unit and unit of GPU; 0: don't cut (no daemon) */
     uint64_t transfer_chunk; /* bytes per unit of the link; 0: don't cut (no daemon) */
-    bool scheduled;          /* a daemon is there */
+    uint32_t depth;          /* units of one resource that may be held at a time */
     int32_t priority;        /* larger is more urgent; 0: an application without a task */
+    unsigned refused;        /* why it is not the task it wanted to be (enum gs_refusal), or 0 */
     char task[GS_WIRE_NAME]; /* empty: none */
 };
 

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: MIT */
+/* Taking units and giving them back, with and without a message. */
+#include "common/client/internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+/* A waiter asks after this long whether the daemon is alive, and goes on without it if it doesn't answer for as long.
+ */
+#define STALL_NS NS_PER_S
+#define GPU_MASK GS_MASK_ALL_GPUS(GS_MAX_GPUS)
+
+uint64_t gs_client_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+void gs_futex_wake_all(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Sleeps while *word is `value`, for at most timeout_ns. */
+static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
+{
+    struct timespec t = {.tv_sec = (time_t)(timeout_ns / NS_PER_S), .tv_nsec = (long)(timeout_ns % NS_PER_S)};
+    syscall(SYS_futex, word, FUTEX_WAIT, value, &t, NULL, 0);
+}
+
+/* ---- units taken without asking ---- */
+
+static void took(struct gs_client *c, unsigned resource, uint32_t client, uint32_t word, struct gs_grant *g)
+{
+    struct gs_lease *l = &c->page->lease[resource];
+    g->resource = resource;
+    g->client = client;
+    g->generation = GS_LEASE_GENERATION(word);
+    g->begin_ns = gs_client_now_ns();
+    if ((word & GS_LEASE_UNITS) == 1)
+        atomic_store_explicit(&l->since_ns, g->begin_ns, memory_order_relaxed);
+    if (resource != GS_RESOURCE_PCI)
+        atomic_store_explicit(&c->last_gpu, resource - 1, memory_order_relaxed);
+}
+
+static bool take(struct gs_client *c, unsigned resource, uint32_t client, struct gs_grant *g)
+{
+    struct gs_lease *l = &c->page->lease[resource];
+    uint32_t depth = atomic_load_explicit(&c->depth, memory_order_relaxed);
+    uint32_t w = atomic_load_explicit(&l->word, memory_order_acquire);
+    do {
+        if ((w & (GS_LEASE_LEASED | GS_LEASE_ASK)) != GS_LEASE_LEASED || (w & GS_LEASE_UNITS) >= depth)
+            return false;
+    } while (!atomic_compare_exchange_weak(&l->word, &w, w + 1));
+    took(c, resource, client, w + 1, g);
+    atomic_fetch_add_explicit(&l->taken, 1, memory_order_relaxed);
+    return true;
+}
+
+static void grant_alone(struct gs_client *c, uint32_t mask, struct gs_grant *g)
+{
+    unsigned last = GS_RESOURCE_GPU(atomic_load_explicit(&c->last_gpu, memory_order_relaxed));
+    unsigned resource = mask & GS_MASK(last) ? last : (unsigned)__builtin_ctz(mask);
+    *g = (struct gs_grant){.resource = resource, .begin_ns = gs_client_now_ns()};
+    if (resource != GS_RESOURCE_PCI)
+        atomic_store_explicit(&c->last_gpu, resource - 1, memory_order_relaxed);
+}
+
+int gs_client_try(struct gs_client *c, uint32_t mask, struct gs_grant *g)
+{
+    uint32_t client = atomic_load_explicit(&c->online, memory_order_acquire);
+    if (!client) {
+        if (!mask)
+            return -EINVAL;
+        grant_alone(c, mask, g);
+        return 0;
+    }
+    unsigned last = GS_RESOURCE_GPU(atomic_load_explicit(&c->last_gpu, memory_order_relaxed));
+    if (mask & GS_MASK(last) && take(c, last, client, g))
+        return 0;
+    for (uint32_t rest = mask & ~GS_MASK(last) & (GPU_MASK | GS_MASK_PCI); rest; rest &= rest - 1)
+        if (take(c, (unsigned)__builtin_ctz(rest), client, g))
+            return 0;
+    return -EAGAIN;
+}
+
+/* ---- giving back ---- */
+
+static void send_look(struct gs_client *c, unsigned resource)
+{
+    struct gs_msg m;
+    gs_msg_init(&m, GS_MSG_LOOK);
+    m.u.look.resource = resource;
+    if (gs_connection_send(c, &m, 0) != -EAGAIN)
+        return;
+    atomic_fetch_or(&c->looks, GS_MASK(resource));
+    uint64_t one = 1;
+    if (write(c->wake_fd, &one, sizeof one) < 0) {
+        /* The counter is full: the listener has been woken already. */
+    }
+}
+
+static void record(struct gs_client *c, const struct gs_grant *g, uint64_t end_ns)
+{
+    struct gs_page *p = c->page;
+    uint32_t serial = atomic_fetch_add(&p->records, 1);
+    struct gs_unit_record *r = &p->record[serial % GS_UNIT_RECORDS];
+    atomic_store_explicit(&r->serial, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    atomic_store_explicit(&r->resource, g->resource, memory_order_relaxed);
+    atomic_store_explicit(&r->begin_ns, g->begin_ns, memory_order_relaxed);
+    atomic_store_explicit(&r->end_ns, end_ns, memory_order_relaxed);
+    atomic_store_explicit(&r->serial, serial + 1, memory_order_release);
+    if ((serial + 1) % (GS_UNIT_RECORDS / 4) == 0) {
+        struct gs_msg m;
+        gs_msg_init(&m, GS_MSG_DRAIN);
+        gs_connection_send(c, &m, 0);
+    }
+}
+
+void gs_client_release(struct gs_client *c, const struct gs_grant *g)
+{
+    if (!g->client || g->client != atomic_load_explicit(&c->online, memory_order_acquire))
+        return;
+    struct gs_lease *l = &c->page->lease[g->resource];
+    uint64_t since = atomic_load_explicit(&l->since_ns, memory_order_relaxed);
+    uint64_t now = gs_client_now_ns();
+    uint32_t w = atomic_load_explicit(&l->word, memory_order_relaxed), left;
+    do {
+        if (GS_LEASE_GENERATION(w) != g->generation || !(w & GS_LEASE_LEASED) || !(w & GS_LEASE_UNITS))
+            return;
+        left = (w - 1) & ~GS_LEASE_WAITED;
+    } while (!atomic_compare_exchange_weak(&l->word, &w, left));
+    if (!(left & GS_LEASE_UNITS) && now > since)
+        atomic_fetch_add_explicit(&l->busy_ns, now - since, memory_order_relaxed);
+    if (w & GS_LEASE_WAITED)
+        gs_futex_wake_all(&l->word);
+    if (left & GS_LEASE_ASK)
+        send_look(c, g->resource);
+    if (atomic_load_explicit(&c->page->recording, memory_order_relaxed))
+        record(c, g, now);
+}
+
+/* ---- units asked for ---- */
+
+static int take_slot(struct gs_client *c, uint32_t *slot)
+{
+    uint64_t used = atomic_load(&c->slots_used);
+    do {
+        if (used == UINT64_MAX)
+            return -EBUSY;
+        *slot = (uint32_t)__builtin_ctzll(~used);
+    } while (!atomic_compare_exchange_weak(&c->slots_used, &used, used | UINT64_C(1) << *slot));
+    return 0;
+}
+
+static void give_slot(struct gs_client *c, uint32_t slot)
+{
+    atomic_fetch_and(&c->slots_used, ~(UINT64_C(1) << slot));
+}
+
+/* The daemon doesn't take messages or doesn't answer: the listener sees the socket end, and all go on without it. */
+static void give_up_daemon(struct gs_client *c, uint32_t client)
+{
+    if (atomic_load(&c->online) == client && gs_connection_owns_fd(c))
+        shutdown(atomic_load(&c->fd), SHUT_RDWR);
+}
+
+static void hold(struct gs_request *rq)
+{
+    rq->held = true;
+    rq->sent = false;
+}
+
+/* Puts the request into the daemon's queue; without a daemon it is granted. */
+static int send_request(struct gs_client *c, struct gs_request *rq)
+{
+    rq->client = atomic_load(&c->online);
+    if (!rq->client) {
+        grant_alone(c, rq->mask, &rq->grant);
+        hold(rq);
+        return 0;
+    }
+    int err = take_slot(c, &rq->slot);
+    if (err < 0)
+        return err;
+    rq->serial = atomic_fetch_add(&c->serial, 1) & 0xffff;
+    rq->sent = true;
+    atomic_store(&c->page->slot[rq->slot], GS_SLOT_WORD(rq->serial, GS_SLOT_WAITING, 0));
+    struct gs_msg m;
+    gs_msg_init(&m, GS_MSG_REQUEST);
+    m.u.request = (struct gs_msg_request){.slot = rq->slot,
+                                          .serial = rq->serial,
+                                          .mask = rq->mask,
+                                          .prefer = GS_RESOURCE_GPU(atomic_load(&c->last_gpu)),
+                                          .client = rq->client,
+                                          .cost_ns = rq->cost_ns};
+    if (gs_connection_send(c, &m, (int)(STALL_NS / 1000000)) == -EAGAIN)
+        give_up_daemon(c, rq->client);
+    return 0;
+}
+
+/* The slot's answer: true, and the request holds its unit, or it was lost with its daemon, and holds one of nobody's.
+ */
+static bool answered(struct gs_client *c, struct gs_request *rq, uint32_t word)
+{
+    bool lost = atomic_load(&c->online) != rq->client || GS_SLOT_SERIAL(word) != rq->serial;
+    unsigned resource = GS_SLOT_RESOURCE(word);
+    if (!lost && (GS_SLOT_STATE(word) != GS_SLOT_GRANTED || resource >= GS_MAX_RESOURCES))
+        return false;
+    if (lost)
+        grant_alone(c, rq->mask, &rq->grant);
+    else
+        took(c, resource, rq->client, atomic_load(&c->page->lease[resource].word), &rq->grant);
+    give_slot(c, rq->slot);
+    hold(rq);
+    return true;
+}
+
+static void ping(struct gs_client *c)
+{
+    struct gs_msg m;
+    gs_msg_init(&m, GS_MSG_PING);
+    gs_connection_send(c, &m, 0);
+}
+
+static uint64_t left_until(uint64_t deadline_ns)
+{
+    uint64_t now = gs_client_now_ns();
+    return deadline_ns > now ? deadline_ns - now : 0;
+}
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Waits for the slot. The daemon is asked after each STALL_NS whether it lives. */
+static int wait_slot(struct gs_client *c, struct gs_request *rq, uint64_t deadline_ns)
+{
+    _Atomic uint32_t *slot = &c->page->slot[rq->slot];
+    uint32_t pong = atomic_load(&c->page->pong);
+    uint64_t check_at = gs_client_now_ns() + STALL_NS;
+    bool asked = false;
+    for (;;) {
+        uint32_t w = atomic_load(slot);
+        if (answered(c, rq, w))
+            return 0;
+        uint64_t left = left_until(deadline_ns);
+        if (!left)
+            return -ETIMEDOUT;
+        futex_wait(slot, w, min_u64(left, STALL_NS));
+        if (left_until(check_at))
+            continue;
+        uint32_t now = atomic_load(&c->page->pong);
+        if (asked && now == pong)
+            give_up_daemon(c, rq->client);
+        pong = now;
+        asked = true;
+        ping(c);
+        check_at = gs_client_now_ns() + STALL_NS;
+    }
+}
+
+/* The resource is leased to this very client, nobody else wants it, and all units it may have are out: one of its own
+ * threads gives one back, and no message is needed. Returns when something has changed. */
+static bool wait_for_own_unit(struct gs_client *c, uint32_t mask, uint64_t timeout_ns)
+{
+    if (mask & (mask - 1))
+        return false;
+    struct gs_lease *l = &c->page->lease[__builtin_ctz(mask)];
+    uint32_t w = atomic_load(&l->word);
+    if ((w & (GS_LEASE_LEASED | GS_LEASE_ASK)) != GS_LEASE_LEASED)
+        return false;
+    if ((w & GS_LEASE_UNITS) < atomic_load(&c->depth) || !timeout_ns)
+        return true;
+    if (!(w & GS_LEASE_WAITED) && !atomic_compare_exchange_strong(&l->word, &w, w | GS_LEASE_WAITED))
+        return true;
+    futex_wait(&l->word, w | GS_LEASE_WAITED, timeout_ns);
+    return true;
+}
+
+static bool mask_is_right(uint32_t mask)
+{
+    return mask == GS_MASK_PCI || (mask && !(mask & ~GPU_MASK));
+}
+
+/* True if the request needs no slot (any more) for now. */
+static bool fast(struct gs_client *c, struct gs_request *rq)
+{
+    if (gs_client_try(c, rq->mask, &rq->grant) < 0)
+        return false;
+    hold(rq);
+    return true;
+}
+
+int gs_client_request(struct gs_client *c, uint32_t mask, uint64_t cost_ns, struct gs_request *rq)
+{
+    *rq = (struct gs_request){.mask = mask, .cost_ns = cost_ns};
+    if (!mask_is_right(mask))
+        return -EINVAL;
+    int err = fast(c, rq) || wait_for_own_unit(c, mask, 0) ? 0 : send_request(c, rq);
+    rq->open = err == 0;
+    return err;
+}
+
+int gs_client_wait(struct gs_client *c, struct gs_request *rq, uint64_t timeout_ns, struct gs_grant *g)
+{
+    if (!rq->open)
+        return -EINVAL;
+    uint64_t now = gs_client_now_ns();
+    uint64_t deadline = timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
+    while (!rq->held) {
+        int err = 0;
+        if (rq->sent)
+            err = wait_slot(c, rq, deadline);
+        else if (fast(c, rq))
+            break;
+        else if (!wait_for_own_unit(c, rq->mask, min_u64(left_until(deadline), STALL_NS)))
+            err = send_request(c, rq);
+        else if (!left_until(deadline))
+            err = -ETIMEDOUT;
+        if (err < 0)
+            return err;
+    }
+    rq->open = false;
+    *g = rq->grant;
+    return 0;
+}
+
+int gs_client_acquire(struct gs_client *c, uint32_t mask, uint64_t cost_ns, struct gs_grant *g)
+{
+    if (!mask_is_right(mask))
+        return -EINVAL;
+    if (gs_client_try(c, mask, g) == 0)
+        return 0;
+    struct gs_request rq;
+    int err;
+    /* All slots taken: other threads of ours wait too; one of them will be served. */
+    while ((err = gs_client_request(c, mask, cost_ns, &rq)) == -EBUSY)
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    while (err == 0 && (err = gs_client_wait(c, &rq, UINT64_MAX, g)) == -EBUSY) {
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+        err = 0;
+    }
+    return err;
+}
+
+/* The daemon says in the slot whether the cancellation or the grant came first. */
+static void cancel_sent(struct gs_client *c, struct gs_request *rq)
+{
+    struct gs_msg m;
+    gs_msg_init(&m, GS_MSG_CANCEL);
+    m.u.cancel = (struct gs_msg_cancel){.slot = rq->slot, .serial = rq->serial};
+    if (gs_connection_send(c, &m, (int)(STALL_NS / 1000000)) == -EAGAIN)
+        give_up_daemon(c, rq->client);
+    _Atomic uint32_t *slot = &c->page->slot[rq->slot];
+    uint32_t w;
+    while (w = atomic_load(slot), !answered(c, rq, w)) {
+        if (GS_SLOT_STATE(w) == GS_SLOT_CANCELLED) {
+            give_slot(c, rq->slot);
+            return;
+        }
+        uint64_t before = gs_client_now_ns();
+        futex_wait(slot, w, STALL_NS);
+        if (gs_client_now_ns() - before >= STALL_NS)
+            give_up_daemon(c, rq->client);
+    }
+}
+
+void gs_client_cancel(struct gs_client *c, struct gs_request *rq)
+{
+    if (!rq->open)
+        return;
+    if (rq->sent)
+        cancel_sent(c, rq);
+    if (rq->held)
+        gs_client_release(c, &rq->grant);
+    rq->open = false;
+}
+
+/* ---- jobs and modes ---- */
+
+unsigned gs_client_last_gpu(const struct gs_client *c)
+{
+    return atomic_load_explicit(&c->last_gpu, memory_order_relaxed);
+}
+
+/* What the page tells, taken between two changes of it. */
+static void read_told(const struct gs_page *p, struct gs_client_mode *mode)
+{
+    uint32_t before;
+    do {
+        before = atomic_load(&p->told);
+        mode->gpus = atomic_load(&p->gpus);
+        mode->gpu_mask = atomic_load(&p->gpu_mask);
+        mode->kernel_chunk = atomic_load(&p->kernel_chunk);
+        mode->transfer_chunk = atomic_load(&p->transfer_chunk);
+    } while (before & 1 ? sched_yield(), true : atomic_load(&p->told) != before);
+}
+
+void gs_client_mode(struct gs_client *c, struct gs_client_mode *mode)
+{
+    *mode = (struct gs_client_mode){.gpus = c->gpus, .gpu_mask = GS_MASK_ALL_GPUS(c->gpus), .depth = 2};
+    pthread_mutex_lock(&c->lock);
+    uint32_t client = atomic_load(&c->online);
+    if (client) {
+        mode->scheduled = true;
+        mode->depth = atomic_load(&c->depth);
+        mode->priority = c->welcome.priority;
+        memcpy(mode->task, c->welcome.task, sizeof mode->task);
+        read_told(c->page, mode);
+    }
+    mode->refused = c->refused;
+    pthread_mutex_unlock(&c->lock);
+    /* The page was replaced under us, by zeroes: as without a daemon. */
+    if (mode->gpus == 0 || mode->gpu_mask == 0) {
+        mode->scheduled = false;
+        mode->gpus = c->gpus;
+        mode->gpu_mask = GS_MASK_ALL_GPUS(c->gpus);
+    }
+}
+
+void gs_client_job_begin(struct gs_client *c, uint64_t release_ns, struct gs_client_mode *mode)
+{
+    gs_client_mode(c, mode);
+    pthread_mutex_lock(&c->lock);
+    if (!c->job_open) {
+        c->job_open = true;
+        c->job_release_ns = release_ns ? release_ns : gs_client_now_ns();
+        atomic_store(&c->page->job_since_ns, c->job_release_ns);
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+void gs_client_job_end(struct gs_client *c)
+{
+    struct gs_msg m;
+    gs_msg_init(&m, GS_MSG_JOB);
+    pthread_mutex_lock(&c->lock);
+    bool open = c->job_open;
+    m.u.job = (struct gs_msg_job){.release_ns = c->job_release_ns, .end_ns = gs_client_now_ns()};
+    c->job_open = false;
+    atomic_store(&c->page->job_since_ns, 0);
+    pthread_mutex_unlock(&c->lock);
+    if (open && atomic_load(&c->online))
+        gs_connection_send(c, &m, 0);
+}
+
+/* ---- open and close ---- */
+
+static int copy_options(struct gs_client *c, const struct gs_client_options *o)
+{
+    if (o->gpus == 0 || o->gpus > GS_MAX_GPUS)
+        return -EINVAL;
+    if (o->task && strlen(o->task) >= sizeof c->task)
+        return -EINVAL;
+    if (o->socket && strlen(o->socket) >= sizeof c->socket)
+        return -EINVAL;
+    if (o->task)
+        strcpy(c->task, o->task);
+    if (o->socket)
+        strcpy(c->socket, o->socket);
+    c->no_task = o->no_task;
+    c->gpus = o->gpus;
+    c->hello_wait_ms = o->hello_wait_ms ? o->hello_wait_ms : 200;
+    c->notice = o->notice;
+    c->arg = o->arg;
+    return 0;
+}
+
+int gs_client_open(struct gs_client **out, const struct gs_client_options *options)
+{
+    struct gs_client *c = calloc(1, sizeof *c);
+    if (!c)
+        return -ENOMEM;
+    c->dead_fd = c->wake_fd = -1;
+    atomic_init(&c->fd, -1);
+    atomic_init(&c->depth, 2);
+    pthread_mutex_init(&c->lock, NULL);
+    int err = copy_options(c, options);
+    if (err == 0) {
+        void *page = mmap(NULL, GS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        c->page = page == MAP_FAILED ? NULL : page;
+        err = c->page ? gs_connection_start(c) : -ENOMEM;
+    }
+    if (err < 0) {
+        gs_client_close(c);
+        return err;
+    }
+    *out = c;
+    return 0;
+}
+
+void gs_client_close(struct gs_client *c)
+{
+    if (!c)
+        return;
+    gs_connection_stop(c);
+    if (c->page)
+        munmap(c->page, GS_PAGE_BYTES);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}

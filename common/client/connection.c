@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/* Joins a daemon, notices its death, and joins the next one: a thread of its own, which sleeps unless there is news. */
+#include "common/client/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    RETRY_SLOW_MS = 5000, /* after a refusal, which a moment won't change, and where a daemon hangs */
+    RETRY_FAST_MS = 250,  /* a daemon is there, but busy; four times that where its folder can't be watched */
+    FIRST_FD = 200,       /* descriptors of ours stay clear of the low numbers that applications expect to get */
+};
+
+/* ---- descriptors ---- */
+
+static uint64_t inode_of(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) ? (uint64_t)st.st_ino : 0;
+}
+
+bool gs_connection_owns_fd(const struct gs_client *c)
+{
+    uint64_t expected = atomic_load(&c->inode);
+    return expected && inode_of(atomic_load(&c->fd)) == expected;
+}
+
+/* Moves fd out of the way of the application; gives back fd itself where there is no room above. */
+static int move_up(int fd)
+{
+    int up = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+    if (up < 0)
+        return fd;
+    close(fd);
+    return up;
+}
+
+/* Puts another socket under the client's number. Takes a copy: `fd` stays the caller's. */
+static int put_socket(struct gs_client *c, int fd)
+{
+    int at = atomic_load(&c->fd);
+    uint64_t inode = inode_of(fd);
+    if (gs_connection_owns_fd(c)) {
+        if (dup3(fd, at, O_CLOEXEC) < 0)
+            return -errno;
+    } else {
+        at = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+        if (at < 0)
+            at = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        if (at < 0)
+            return -errno;
+    }
+    atomic_store(&c->inode, inode);
+    atomic_store(&c->fd, at);
+    return 0;
+}
+
+int gs_connection_send(struct gs_client *c, const struct gs_msg *m, int timeout_ms)
+{
+    for (;;) {
+        if (!gs_connection_owns_fd(c))
+            return -EBADF;
+        int err = gs_socket_send(atomic_load(&c->fd), m, MSG_DONTWAIT);
+        if (err != -EAGAIN || timeout_ms == 0)
+            return err;
+        struct pollfd p = {.fd = atomic_load(&c->fd), .events = POLLOUT};
+        int ready = poll(&p, 1, timeout_ms);
+        if (ready == 0)
+            return -EAGAIN;
+        if (ready < 0 && errno != EINTR)
+            return -errno;
+    }
+}
+
+/* ---- joining ---- */
+
+static void tell(const struct gs_client *c, int level, const char *text)
+{
+    if (c->notice)
+        c->notice(c->arg, level, text);
+}
+
+/* Checks that the daemon's page is what it should be, and that nobody can make it shorter under us. */
+static int check_page(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    int seals = fcntl(fd, F_GET_SEALS);
+    return st.st_size == GS_PAGE_BYTES && seals >= 0 && (seals & F_SEAL_SHRINK) ? 0 : -EPROTO;
+}
+
+static int install(struct gs_client *c, int fd, int page_fd, const struct gs_msg_welcome *w)
+{
+    int err = check_page(page_fd);
+    if (err < 0)
+        return err;
+    if (w->client == 0 || w->depth == 0 || w->depth > GS_LEASE_UNITS || w->gpus == 0 || w->gpus > GS_MAX_GPUS)
+        return -EPROTO;
+    if (mmap(c->page, GS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, page_fd, 0) == MAP_FAILED)
+        return -errno;
+    err = put_socket(c, fd);
+    if (err < 0)
+        return err;
+    pthread_mutex_lock(&c->lock);
+    c->welcome = *w;
+    c->welcome.task[GS_WIRE_NAME - 1] = '\0';
+    uint64_t release = c->job_open ? c->job_release_ns : 0;
+    pthread_mutex_unlock(&c->lock);
+    atomic_store(&c->page->job_since_ns, release);
+    atomic_store(&c->depth, w->depth);
+    atomic_store(&c->online, w->client);
+    return 0;
+}
+
+static int send_hello(struct gs_client *c, int fd, bool no_task)
+{
+    struct gs_msg m;
+    gs_msg_init(&m, GS_MSG_HELLO);
+    m.u.hello.flags = no_task ? GS_HELLO_NO_TASK : 0;
+    m.u.hello.gpus = c->gpus;
+    if (!no_task)
+        memcpy(m.u.hello.task, c->task, sizeof c->task);
+    return gs_socket_send(fd, &m, MSG_DONTWAIT);
+}
+
+/* Notices may come before the answer. */
+static int receive_answer(struct gs_client *c, int fd, struct gs_msg *m, int *page_fd)
+{
+    for (;;) {
+        int err = gs_socket_receive(fd, m, page_fd, (int)c->hello_wait_ms);
+        if (err < 0)
+            return err;
+        if (m->type == GS_MSG_WELCOME || m->type == GS_MSG_REFUSED)
+            return 0;
+        if (*page_fd >= 0)
+            close(*page_fd);
+        if (m->type != GS_MSG_NOTICE)
+            return -EPROTO;
+        m->u.text.text[GS_WIRE_TEXT - 1] = '\0';
+        tell(c, (int)m->u.text.code, m->u.text.text);
+    }
+}
+
+/* One connection and one hello. 0: joined. Positive: refused (enum gs_refusal). Negative: no daemon to talk to. */
+static int join_once(struct gs_client *c, const char *path, bool check_owner, bool no_task)
+{
+    int fd;
+    int err = gs_socket_connect(path, check_owner, &fd);
+    if (err < 0)
+        return err;
+    struct gs_msg m;
+    int page_fd = -1;
+    err = send_hello(c, fd, no_task);
+    if (err == 0)
+        err = receive_answer(c, fd, &m, &page_fd);
+    if (err == 0 && m.type == GS_MSG_REFUSED) {
+        m.u.text.text[GS_WIRE_TEXT - 1] = '\0';
+        tell(c, GS_NOTICE_WARNING, m.u.text.text);
+        err = m.u.text.code > 0 && m.u.text.code < 100 ? (int)m.u.text.code : GS_REFUSED_PROTOCOL;
+    } else if (err == 0) {
+        err = page_fd >= 0 ? install(c, fd, page_fd, &m.u.welcome) : -EPROTO;
+    }
+    if (page_fd >= 0)
+        close(page_fd);
+    close(fd);
+    return err;
+}
+
+/* As above, over all places; a task that is refused joins below all tasks. */
+static int join(struct gs_client *c)
+{
+    char paths[2][GS_SOCKET_PATH_BYTES];
+    int n = gs_socket_candidates(c->socket, paths);
+    bool given = c->socket[0] || getenv("GPUSPARC_SOCKET");
+    int result = -ENOENT;
+    for (int i = 0; i < n; i++) {
+        int err = join_once(c, paths[i], !given, c->no_task);
+        if (!c->no_task && (err == GS_REFUSED_TASK || err == GS_REFUSED_ADMISSION)) {
+            pthread_mutex_lock(&c->lock);
+            c->refused = (unsigned)err;
+            pthread_mutex_unlock(&c->lock);
+            err = join_once(c, paths[i], !given, true);
+        }
+        if (err == 0)
+            return 0;
+        if (err != -ENOENT)
+            result = err;
+    }
+    return result;
+}
+
+/* ---- losing it ---- */
+
+/* The daemon has gone: whoever waits goes on, and nothing that it lent counts any more. In this order: no new waiter,
+ * no old waiter that could miss the change, then the page itself. */
+static void leave(struct gs_client *c)
+{
+    atomic_store(&c->online, 0);
+    put_socket(c, c->dead_fd);
+    for (unsigned i = 0; i < GS_MAX_SLOTS; i++) {
+        atomic_store(&c->page->slot[i], 0);
+        gs_futex_wake_all(&c->page->slot[i]);
+    }
+    for (unsigned r = 0; r < GS_MAX_RESOURCES; r++) {
+        atomic_store(&c->page->lease[r].word, 0);
+        gs_futex_wake_all(&c->page->lease[r].word);
+    }
+    mmap(c->page, GS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+/* ---- the listener ---- */
+
+static void drain_wakeups(struct gs_client *c)
+{
+    uint64_t n;
+    while (read(c->wake_fd, &n, sizeof n) == (ssize_t)sizeof n)
+        ;
+}
+
+/* The LOOKs that did not fit into the socket when their units were given back. 0: all are sent. */
+static int send_looks(struct gs_client *c)
+{
+    uint32_t looks = atomic_exchange(&c->looks, 0);
+    for (unsigned r = 0; r < GS_MAX_RESOURCES; r++) {
+        if (!(looks & GS_MASK(r)))
+            continue;
+        struct gs_msg m;
+        gs_msg_init(&m, GS_MSG_LOOK);
+        m.u.look.resource = r;
+        if (gs_connection_send(c, &m, 0) == -EAGAIN)
+            atomic_fetch_or(&c->looks, GS_MASK(r));
+    }
+    return atomic_load(&c->looks) ? -EAGAIN : 0;
+}
+
+static int take_message(struct gs_client *c)
+{
+    struct gs_msg m;
+    int passed;
+    int err = gs_socket_receive(atomic_load(&c->fd), &m, &passed, 0);
+    if (passed >= 0)
+        close(passed);
+    if (err == -EAGAIN || err == -ETIMEDOUT)
+        return 0;
+    if (err < 0)
+        return err;
+    if (m.type == GS_MSG_NOTICE || m.type == GS_MSG_REFUSED) {
+        m.u.text.text[GS_WIRE_TEXT - 1] = '\0';
+        tell(c, m.type == GS_MSG_REFUSED ? GS_NOTICE_WARNING : (int)m.u.text.code, m.u.text.text);
+    }
+    return 0;
+}
+
+static void serve_until_lost(struct gs_client *c)
+{
+    while (!atomic_load(&c->stopping)) {
+        bool looks = send_looks(c) < 0;
+        if (!gs_connection_owns_fd(c))
+            break;
+        struct pollfd p[2] = {{.fd = atomic_load(&c->fd), .events = (short)(POLLIN | (looks ? POLLOUT : 0))},
+                              {.fd = c->wake_fd, .events = POLLIN}};
+        if (poll(p, 2, -1) < 0 && errno != EINTR)
+            break;
+        if (p[1].revents)
+            drain_wakeups(c);
+        if (p[0].revents & (POLLIN | POLLHUP | POLLERR | POLLNVAL) && take_message(c) < 0)
+            break;
+    }
+    leave(c);
+}
+
+/* Watches the folders of the candidates. -1: can't. */
+static int watch_folders(const struct gs_client *c)
+{
+    char paths[2][GS_SOCKET_PATH_BYTES];
+    int n = gs_socket_candidates(c->socket, paths);
+    int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (fd < 0)
+        return -1;
+    fd = move_up(fd);
+    int watched = 0;
+    for (int i = 0; i < n; i++) {
+        char *slash = strrchr(paths[i], '/');
+        if (slash)
+            *(slash == paths[i] ? slash + 1 : slash) = '\0';
+        watched += inotify_add_watch(fd, slash ? paths[i] : ".", IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR) >= 0;
+    }
+    if (watched == n && n > 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Reads the folder's news. True if something of a candidate's name has come. */
+static bool socket_has_come(const struct gs_client *c, int watch)
+{
+    char paths[2][GS_SOCKET_PATH_BYTES];
+    int n = gs_socket_candidates(c->socket, paths);
+    _Alignas(struct inotify_event) char buf[4096];
+    bool come = false;
+    ssize_t len;
+    while ((len = read(watch, buf, sizeof buf)) > 0) {
+        for (ssize_t at = 0; at < len;) {
+            const struct inotify_event *e = (const struct inotify_event *)(buf + at);
+            for (int i = 0; i < n && e->len; i++) {
+                const char *slash = strrchr(paths[i], '/');
+                come |= strcmp(e->name, slash ? slash + 1 : paths[i]) == 0;
+            }
+            come |= (e->mask & IN_Q_OVERFLOW) != 0;
+            at += (ssize_t)(sizeof *e + e->len);
+        }
+    }
+    return come;
+}
+
+/* How long until it is worth another try, -1: until the socket comes. */
+static int retry_after(int err, bool watching)
+{
+    if (err == -ENOENT || err == -ECONNREFUSED || err == -EACCES || err == GS_REFUSED_VERSION)
+        return watching ? -1 : 4 * RETRY_FAST_MS;
+    return err > 0 || err == -ETIMEDOUT ? RETRY_SLOW_MS : RETRY_FAST_MS;
+}
+
+static void wait_for_daemon(struct gs_client *c)
+{
+    int watch = watch_folders(c); /* before the try: what comes after it is seen */
+    while (!atomic_load(&c->stopping)) {
+        int err = join(c);
+        if (err == 0)
+            break;
+        struct pollfd p[2] = {{.fd = c->wake_fd, .events = POLLIN}, {.fd = watch, .events = POLLIN}};
+        int wait_ms = retry_after(err, watch >= 0);
+        do {
+            int ready = poll(p, 2, wait_ms);
+            if (ready == 0 || (ready < 0 && errno != EINTR))
+                break;
+            if (p[0].revents)
+                drain_wakeups(c);
+        } while (!atomic_load(&c->stopping) && !(watch >= 0 && socket_has_come(c, watch)));
+    }
+    if (watch >= 0)
+        close(watch);
+}
+
+static void *listener(void *arg)
+{
+    struct gs_client *c = arg;
+    while (!atomic_load(&c->stopping)) {
+        if (atomic_load(&c->online))
+            serve_until_lost(c);
+        else
+            wait_for_daemon(c);
+    }
+    return NULL;
+}
+
+/* ---- fork ---- */
+
+static pthread_mutex_t clients_lock = PTHREAD_MUTEX_INITIALIZER; /* protects `clients` */
+static struct gs_client *clients;
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&clients_lock);
+    for (struct gs_client *c = clients; c; c = c->next)
+        pthread_mutex_lock(&c->lock);
+}
+
+static void after_fork(void)
+{
+    for (struct gs_client *c = clients; c; c = c->next)
+        pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&clients_lock);
+}
+
+/* The child has no listener and must neither speak for its parent nor keep its connection alive. */
+static void after_fork_in_child(void)
+{
+    for (struct gs_client *c = clients; c; c = c->next) {
+        atomic_store(&c->online, 0);
+        mmap(c->page, GS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        put_socket(c, c->dead_fd);
+        atomic_store(&c->slots_used, 0);
+    }
+    after_fork();
+}
+
+static void register_fork(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+
+/* ---- start and stop ---- */
+
+static int make_descriptors(struct gs_client *c)
+{
+    c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    c->dead_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (c->wake_fd < 0 || c->dead_fd < 0)
+        return -EAGAIN;
+    c->wake_fd = move_up(c->wake_fd);
+    c->dead_fd = move_up(c->dead_fd);
+    return put_socket(c, c->dead_fd);
+}
+
+/* No signal of the application's may end up in our thread. */
+static int start_listener(struct gs_client *c)
+{
+    pthread_attr_t attr;
+    if (pthread_attr_init(&attr) != 0)
+        return -ENOMEM;
+    pthread_attr_setstacksize(&attr, 128 * 1024);
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int err = pthread_create(&c->listener, &attr, listener, c);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attr);
+    return -err;
+}
+
+int gs_connection_start(struct gs_client *c)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, register_fork);
+    c->pid = getpid();
+    int err = make_descriptors(c);
+    if (err < 0)
+        return err;
+    join(c);
+    err = start_listener(c);
+    if (err < 0)
+        return err;
+    pthread_mutex_lock(&clients_lock);
+    c->next = clients;
+    clients = c;
+    pthread_mutex_unlock(&clients_lock);
+    return 0;
+}
+
+static void forget(struct gs_client *c)
+{
+    pthread_mutex_lock(&clients_lock);
+    for (struct gs_client **p = &clients; *p; p = &(*p)->next) {
+        if (*p == c) {
+            *p = c->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&clients_lock);
+}
+
+void gs_connection_stop(struct gs_client *c)
+{
+    forget(c);
+    bool own = c->pid == getpid();
+    if (own && c->listener) {
+        atomic_store(&c->stopping, true);
+        uint64_t one = 1;
+        if (write(c->wake_fd, &one, sizeof one) < 0) {
+            /* The counter is full: the listener has been woken already. */
+        }
+        pthread_join(c->listener, NULL);
+    }
+    if (gs_connection_owns_fd(c))
+        close(atomic_load(&c->fd));
+    if (c->dead_fd >= 0)
+        close(c->dead_fd);
+    if (c->wake_fd >= 0)
+        close(c->wake_fd);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* What the client's own files share. */
+#ifndef GS_COMMON_CLIENT_INTERNAL_H
+#define GS_COMMON_CLIENT_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "common/client/client.h"
+
+#define GS_SOCKET_PATH_BYTES 108 /* of sockaddr_un */
+
+struct gs_client {
+    struct gs_client *next; /* all clients of the process, for fork; guarded by the list's lock in connection.c */
+    pid_t pid;              /* of the process that opened it: a child after fork has no listener */
+
+    /* GS_PAGE_BYTES at one address for the client's whole life: a page of zeroes while there is no daemon, the page
+     * shared with it while there is one. So a thread may read and change it at any time without a lock; what it wrote
+     * for a daemon that has gone meets other generations in the next page, and changes nothing. */
+    struct gs_page *page;
+    _Atomic uint32_t online; /* the daemon's number for this connection; 0: none. Cleared before the page goes. */
+    _Atomic int fd;          /* the socket, under one number as long as the application leaves it there */
+    _Atomic uint64_t inode;  /* of what we put under `fd`: an application that closes every descriptor may own it now */
+    int dead_fd;             /* what lies under `fd` while there is no daemon: sends fail */
+    int wake_fd;             /* an eventfd: the listener has something to do */
+
+    _Atomic uint64_t slots_used; /* a bit per slot */
+    _Atomic uint32_t serial;
+    _Atomic uint32_t last_gpu;
+    _Atomic uint32_t depth;
+    _Atomic uint32_t looks; /* resources whose LOOK did not fit into the socket: the listener sends it */
+    _Atomic bool stopping;
+
+    pthread_t listener;
+    pthread_mutex_t lock;          /* protects `welcome`, `refused`, `job_open` and `job_release_ns` */
+    struct gs_msg_welcome welcome; /* of the connection that is or was */
+    unsigned refused;
+    bool job_open;
+    uint64_t job_release_ns;
+
+    /* The options, copied. */
+    char socket[GS_SOCKET_PATH_BYTES]; /* empty: the usual places */
+    char task[GS_WIRE_NAME];
+    bool no_task;
+    unsigned gpus;
+    unsigned hello_wait_ms;
+    void (*notice)(void *arg, int level, const char *text);
+    void *arg;
+};
+
+/* socket.c: one message each. 0 or -errno. */
+void gs_msg_init(struct gs_msg *m, enum gs_msg_type type);
+int gs_socket_connect(const char *path, bool check_owner, int *fd);
+int gs_socket_send(int fd, const struct gs_msg *m, int flags);
+/* Waits at most timeout_ms (-1: for ever). *passed gets an attached descriptor or -1 and is the caller's. -ECONNRESET:
+ * the other side is gone. -EPROTO: not a message of this version. */
+int gs_socket_receive(int fd, struct gs_msg *m, int *passed, int timeout_ms);
+/* The places where a daemon's socket may be, in the order to try. Returns how many, at most 2. `given` may be empty. */
+int gs_socket_candidates(const char *given, char paths[2][GS_SOCKET_PATH_BYTES]);
+
+/* connection.c */
+bool gs_connection_owns_fd(const struct gs_client *c); /* `fd` is still the one that we put there */
+int gs_connection_send(struct gs_client *c, const struct gs_msg *m, int timeout_ms); /* 0, or -errno: not sent */
+int gs_connection_start(struct gs_client *c); /* tries to join once, then starts the listener */
+void gs_connection_stop(struct gs_client *c);
+
+uint64_t gs_client_now_ns(void);
+void gs_futex_wake_all(_Atomic uint32_t *word);
+
+#endif

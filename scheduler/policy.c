@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/policy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KIND_PCI, KIND_GPU, KINDS };
+#define COST_CAP_NS UINT64_C(1000000000) /* of an expectation, which a client may lie about */
+
+struct waiter {
+    bool joined;
+    int priority;
+    uint32_t want;              /* union of the masks of its requests */
+    unsigned n;                 /* requests waiting */
+    uint32_t active_at;         /* its place in `active`, while n > 0 */
+    uint64_t virtual_ns[KINDS]; /* time it has had; one that comes back starts level with the others, not with credit */
+    uint64_t share_ns[KINDS];
+    struct gs_policy_request *queue; /* GS_MAX_SLOTS, in the order they came */
+};
+
+struct resource {
+    uint32_t holder;
+    bool asked;
+    unsigned units;          /* out; valid while asked */
+    uint64_t changed_ns;     /* when others began to wait, or a unit came or went since: the watchdog's start */
+    uint64_t accounted_ns;   /* the holder's time is charged up to here */
+    uint64_t provisional_ns; /* charged for units that are still out, by their expected cost */
+    uint64_t load_ns;        /* time used while asked: which of two idle GPUs is the less used */
+    uint64_t grants, handovers;
+};
+
+struct gs_policy {
+    unsigned resources, depth, max_clients;
+    const struct gs_policy_ops *ops;
+    void *ctx;
+    struct resource r[GS_MAX_RESOURCES];
+    unsigned wanted[GS_MAX_RESOURCES]; /* how many clients wait for it */
+    uint64_t virtual_ns[KINDS];        /* the least virtual time of those who wanted this kind: it only grows */
+    uint64_t orders;
+    uint32_t *active; /* the clients that wait, in no order */
+    unsigned n_active;
+    struct waiter *w;
+};
+
+static unsigned kind_of(unsigned resource)
+{
+    return resource == GS_RESOURCE_PCI ? KIND_PCI : KIND_GPU;
+}
+
+struct gs_policy *gs_policy_new(unsigned resources, unsigned depth, unsigned max_clients,
+                                const struct gs_policy_ops *ops, void *ctx)
+{
+    struct gs_policy *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    *p = (struct gs_policy){.resources = resources, .depth = depth, .max_clients = max_clients, .ops = ops, .ctx = ctx};
+    p->w = calloc(max_clients, sizeof *p->w);
+    p->active = calloc(max_clients, sizeof *p->active);
+    for (unsigned r = 0; r < resources; r++)
+        p->r[r].holder = GS_NO_CLIENT;
+    if (!p->w || !p->active) {
+        gs_policy_free(p);
+        return NULL;
+    }
+    return p;
+}
+
+void gs_policy_free(struct gs_policy *p)
+{
+    if (!p)
+        return;
+    for (unsigned i = 0; p->w && i < p->max_clients; i++)
+        free(p->w[i].queue);
+    free(p->w);
+    free(p->active);
+    free(p);
+}
+
+/* ---- who waits ---- */
+
+/* Recomputes what the client wants, after its queue has changed. */
+static void update_want(struct gs_policy *p, uint32_t client)
+{
+    struct waiter *w = &p->w[client];
+    uint32_t want = 0;
+    for (unsigned i = 0; i < w->n; i++)
+        want |= w->queue[i].mask;
+    for (uint32_t diff = want ^ w->want; diff; diff &= diff - 1) {
+        unsigned r = (unsigned)__builtin_ctz(diff);
+        if (want & GS_MASK(r))
+            p->wanted[r]++;
+        else
+            p->wanted[r]--;
+    }
+    w->want = want;
+}
+
+static void push(struct gs_policy *p, uint32_t client, const struct gs_policy_request *rq)
+{
+    struct waiter *w = &p->w[client];
+    if (w->n == 0) {
+        w->active_at = p->n_active;
+        p->active[p->n_active++] = client;
+    }
+    w->queue[w->n++] = *rq;
+    update_want(p, client);
+}
+
+static void remove_at(struct gs_policy *p, uint32_t client, unsigned i)
+{
+    struct waiter *w = &p->w[client];
+    memmove(&w->queue[i], &w->queue[i + 1], (w->n - i - 1) * sizeof *w->queue);
+    if (--w->n == 0) {
+        uint32_t moved = p->active[--p->n_active];
+        p->active[w->active_at] = moved;
+        p->w[moved].active_at = w->active_at;
+    }
+    update_want(p, client);
+}
+
+/* The client's first request that the resource would do for. */
+static unsigned first_for(const struct waiter *w, unsigned resource)
+{
+    unsigned i = 0;
+    while (!(w->queue[i].mask & GS_MASK(resource)))
+        i++;
+    return i;
+}
+
+/* True if a, with its request ra for the resource, comes before b. */
+static bool before(const struct waiter *a, const struct gs_policy_request *ra, const struct waiter *b,
+                   const struct gs_policy_request *rb, unsigned kind)
+{
+    if (a->priority != b->priority)
+        return a->priority > b->priority;
+    if (a->priority == 0 && a->virtual_ns[kind] != b->virtual_ns[kind])
+        return a->virtual_ns[kind] < b->virtual_ns[kind];
+    return ra->order < rb->order;
+}
+
+/* Who is first for the resource; GS_NO_CLIENT if nobody waits. *at is its request. */
+static uint32_t first_waiter(const struct gs_policy *p, unsigned resource, unsigned *at)
+{
+    uint32_t best = GS_NO_CLIENT;
+    if (!p->wanted[resource])
+        return best;
+    for (unsigned i = 0; i < p->n_active; i++) {
+        uint32_t client = p->active[i];
+        const struct waiter *w = &p->w[client];
+        if (!(w->want & GS_MASK(resource)))
+            continue;
+        unsigned first = first_for(w, resource);
+        if (best == GS_NO_CLIENT ||
+            before(w, &w->queue[first], &p->w[best], &p->w[best].queue[*at], kind_of(resource))) {
+            best = client;
+            *at = first;
+        }
+    }
+    return best;
+}
+
+/* ---- time that was had ---- */
+
+/* Charges the holder for the time since the last call, and takes back the expected cost of `gone` of its units. */
+static void account(struct gs_policy *p, unsigned resource, unsigned gone, uint64_t now_ns)
+{
+    struct resource *r = &p->r[resource];
+    if (r->holder == GS_NO_CLIENT || !r->asked || !r->units)
+        return;
+    struct waiter *w = &p->w[r->holder];
+    unsigned kind = kind_of(resource);
+    uint64_t had = now_ns - r->accounted_ns;
+    uint64_t refund = r->provisional_ns / r->units * gone;
+    if (gone == r->units)
+        refund = r->provisional_ns;
+    w->virtual_ns[kind] += had;
+    w->virtual_ns[kind] -= refund;
+    w->share_ns[kind] += had;
+    r->provisional_ns -= refund;
+    r->load_ns += had;
+    r->accounted_ns = now_ns;
+}
+
+static void charge_expected(struct gs_policy *p, uint32_t client, unsigned resource, uint64_t cost_ns)
+{
+    uint64_t cost = cost_ns < COST_CAP_NS ? cost_ns : COST_CAP_NS;
+    p->w[client].virtual_ns[kind_of(resource)] += cost;
+    p->r[resource].provisional_ns += cost;
+}
+
+/* The least virtual time of the clients without a task that wait for this kind or hold it while others wait. */
+static void raise_floor(struct gs_policy *p, unsigned kind)
+{
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < p->n_active; i++) {
+        const struct waiter *w = &p->w[p->active[i]];
+        bool wants = kind == KIND_PCI ? w->want & GS_MASK_PCI : w->want & ~GS_MASK_PCI;
+        if (w->priority == 0 && wants && w->virtual_ns[kind] < least)
+            least = w->virtual_ns[kind];
+    }
+    for (unsigned i = 0; i < p->resources; i++) {
+        const struct resource *r = &p->r[i];
+        if (r->holder == GS_NO_CLIENT || !r->asked || kind_of(i) != kind)
+            continue;
+        const struct waiter *w = &p->w[r->holder];
+        if (w->priority == 0 && w->virtual_ns[kind] < least)
+            least = w->virtual_ns[kind];
+    }
+    if (least != UINT64_MAX && least > p->virtual_ns[kind])
+        p->virtual_ns[kind] = least;
+}
+
+/* A client that wants a kind that it neither waited for nor held contended starts at the floor: having been away gives
+ * it no claim on the time that the others have had meanwhile. */
+static void come_back(struct gs_policy *p, uint32_t client, unsigned kind)
+{
+    struct waiter *w = &p->w[client];
+    if (w->priority != 0)
+        return;
+    for (unsigned i = 0; i < p->resources; i++) {
+        bool holds = p->r[i].holder == client && p->r[i].asked && p->r[i].units;
+        if (kind_of(i) == kind && (holds || w->want & GS_MASK(i)))
+            return;
+    }
+    raise_floor(p, kind);
+    if (w->virtual_ns[kind] < p->virtual_ns[kind])
+        w->virtual_ns[kind] = p->virtual_ns[kind];
+}
+
+/* ---- leases ---- */
+
+static void ask(struct gs_policy *p, unsigned resource, uint64_t now_ns)
+{
+    struct resource *r = &p->r[resource];
+    if (r->asked)
+        return;
+    unsigned units = p->ops->ask(p->ctx, r->holder, resource);
+    r->asked = true;
+    r->units = units < p->depth ? units : p->depth;
+    r->changed_ns = r->accounted_ns = now_ns;
+    r->provisional_ns = 0;
+}
+
+static void forget_holder(struct resource *r)
+{
+    r->holder = GS_NO_CLIENT;
+    r->asked = false;
+    r->units = 0;
+    r->provisional_ns = 0;
+}
+
+static void end(struct gs_policy *p, unsigned resource, bool forced, uint64_t now_ns)
+{
+    struct resource *r = &p->r[resource];
+    account(p, resource, r->units, now_ns);
+    uint32_t holder = r->holder;
+    forget_holder(r);
+    p->ops->end(p->ctx, holder, resource, forced);
+}
+
+/* Could the client have a unit now? Asks a lease back where it must, and ends one that is idle. */
+static bool make_free(struct gs_policy *p, unsigned resource, uint32_t client, uint64_t now_ns)
+{
+    struct resource *r = &p->r[resource];
+    if (r->holder == GS_NO_CLIENT)
+        return true;
+    ask(p, resource, now_ns);
+    if (r->holder == client)
+        return r->units < p->depth;
+    if (r->units)
+        return false;
+    end(p, resource, false, now_ns);
+    return true;
+}
+
+static void grant(struct gs_policy *p, uint32_t client, unsigned at, unsigned resource, uint64_t now_ns)
+{
+    struct resource *r = &p->r[resource];
+    struct waiter *w = &p->w[client];
+    const struct gs_policy_request rq = w->queue[at];
+    remove_at(p, client, at);
+    bool fresh = r->holder == GS_NO_CLIENT;
+    account(p, resource, 0, now_ns);
+    if (fresh) {
+        r->holder = client;
+        r->units = 0;
+        r->handovers++;
+    }
+    if (!r->units)
+        r->accounted_ns = now_ns;
+    bool others = p->wanted[resource] > 0;
+    r->asked = others || !fresh; /* a lease that was asked back stays so until `settle` */
+    r->units++;
+    r->changed_ns = now_ns;
+    r->grants++;
+    if (r->asked)
+        charge_expected(p, client, resource, rq.cost_ns);
+    p->ops->grant(p->ctx, client, &rq, resource, fresh, r->asked);
+}
+
+/* ---- serving ---- */
+
+/* Of the resources that the request would do with, and is the first to wait for, the one to grant now, in the order of
+ * the header. GS_MAX_RESOURCES: none. */
+static unsigned choose(struct gs_policy *p, uint32_t client, unsigned at, uint64_t now_ns)
+{
+    const struct gs_policy_request rq = p->w[client].queue[at];
+    uint32_t mine = 0;
+    for (uint32_t m = rq.mask; m; m &= m - 1) {
+        unsigned r = (unsigned)__builtin_ctz(m), first;
+        if (first_waiter(p, r, &first) == client && p->w[client].queue[first].order == rq.order)
+            mine |= GS_MASK(r);
+    }
+    if (rq.prefer < p->resources && mine & GS_MASK(rq.prefer) && make_free(p, rq.prefer, client, now_ns))
+        return rq.prefer;
+    unsigned best = GS_MAX_RESOURCES;
+    for (uint32_t m = mine; m; m &= m - 1) {
+        unsigned r = (unsigned)__builtin_ctz(m);
+        if (p->r[r].holder == GS_NO_CLIENT && (best == GS_MAX_RESOURCES || p->r[r].load_ns < p->r[best].load_ns))
+            best = r;
+    }
+    if (best != GS_MAX_RESOURCES)
+        return best;
+    for (int own = 1; own >= 0; own--) {
+        for (uint32_t m = mine; m; m &= m - 1) {
+            unsigned r = (unsigned)__builtin_ctz(m);
+            if ((p->r[r].holder == client) == own && make_free(p, r, client, now_ns))
+                return r;
+        }
+    }
+    return GS_MAX_RESOURCES;
+}
+
+/* A holder that nobody else makes wait any more need not ask. */
+static void settle(struct gs_policy *p, uint32_t resources, uint64_t now_ns)
+{
+    for (uint32_t m = resources; m; m &= m - 1) {
+        unsigned i = (unsigned)__builtin_ctz(m);
+        struct resource *r = &p->r[i];
+        if (r->holder == GS_NO_CLIENT || !r->asked || p->wanted[i])
+            continue;
+        account(p, i, r->units, now_ns);
+        r->asked = false;
+        p->ops->allow(p->ctx, r->holder, i);
+    }
+}
+
+/* Grants whatever can be granted on these resources, and on those that this makes free. */
+static void serve(struct gs_policy *p, uint32_t resources, uint64_t now_ns)
+{
+    uint32_t touched = resources;
+    while (resources) {
+        unsigned r = (unsigned)__builtin_ctz(resources), at = 0;
+        uint32_t client = first_waiter(p, r, &at);
+        unsigned chosen = client == GS_NO_CLIENT ? GS_MAX_RESOURCES : choose(p, client, at, now_ns);
+        if (chosen == GS_MAX_RESOURCES) {
+            resources &= ~GS_MASK(r);
+            continue;
+        }
+        resources |= p->w[client].queue[at].mask;
+        touched |= resources;
+        grant(p, client, at, chosen, now_ns);
+    }
+    settle(p, touched, now_ns);
+}
+
+/* ---- what happens ---- */
+
+int gs_policy_join(struct gs_policy *p, uint32_t client, int priority)
+{
+    if (client >= p->max_clients || p->w[client].joined || priority < 0)
+        return -EINVAL;
+    struct waiter *w = &p->w[client];
+    struct gs_policy_request *queue = w->queue ? w->queue : calloc(GS_MAX_SLOTS, sizeof *queue);
+    if (!queue)
+        return -ENOMEM;
+    *w = (struct waiter){.joined = true, .priority = priority, .queue = queue};
+    return 0;
+}
+
+void gs_policy_set_priority(struct gs_policy *p, uint32_t client, int priority, uint64_t now_ns)
+{
+    p->w[client].priority = priority;
+    serve(p, p->w[client].want, now_ns);
+}
+
+void gs_policy_leave(struct gs_policy *p, uint32_t client, uint64_t now_ns)
+{
+    struct waiter *w = &p->w[client];
+    if (!w->joined)
+        return;
+    uint32_t touched = w->want;
+    while (w->n)
+        remove_at(p, client, w->n - 1);
+    for (unsigned i = 0; i < p->resources; i++) {
+        if (p->r[i].holder != client)
+            continue;
+        account(p, i, p->r[i].units, now_ns);
+        forget_holder(&p->r[i]);
+        touched |= GS_MASK(i);
+    }
+    w->joined = false;
+    serve(p, touched, now_ns);
+}
+
+/* Does anybody but the holder wait for it? */
+static bool keeps_others_waiting(const struct gs_policy *p, unsigned resource)
+{
+    const struct resource *r = &p->r[resource];
+    if (r->holder == GS_NO_CLIENT || !r->asked || !r->units)
+        return false;
+    return p->wanted[resource] > ((p->w[r->holder].want & GS_MASK(resource)) != 0);
+}
+
+static bool mask_is_right(const struct gs_policy *p, uint32_t mask)
+{
+    uint32_t there = GS_MASK_ALL_GPUS(p->resources - 1);
+    return mask == GS_MASK_PCI || (mask && !(mask & ~there));
+}
+
+int gs_policy_request(struct gs_policy *p, uint32_t client, const struct gs_policy_request *rq, uint64_t now_ns)
+{
+    if (client >= p->max_clients || !p->w[client].joined || rq->slot >= GS_MAX_SLOTS || !mask_is_right(p, rq->mask))
+        return -EINVAL;
+    struct waiter *w = &p->w[client];
+    for (unsigned i = 0; i < w->n; i++)
+        if (w->queue[i].slot == rq->slot)
+            return -EBUSY;
+    come_back(p, client, rq->mask == GS_MASK_PCI ? KIND_PCI : KIND_GPU);
+    struct gs_policy_request copy = *rq;
+    copy.at_ns = now_ns;
+    copy.order = p->orders++;
+    uint32_t unhurt = 0; /* resources whose holder has kept nobody waiting until now */
+    for (uint32_t m = rq->mask; m; m &= m - 1)
+        if (!keeps_others_waiting(p, (unsigned)__builtin_ctz(m)))
+            unhurt |= m & -m;
+    push(p, client, &copy);
+    for (uint32_t m = unhurt; m; m &= m - 1)
+        p->r[__builtin_ctz(m)].changed_ns = now_ns;
+    serve(p, rq->mask, now_ns);
+    return 0;
+}
+
+bool gs_policy_cancel(struct gs_policy *p, uint32_t client, uint32_t slot, uint32_t serial, uint64_t now_ns)
+{
+    struct waiter *w = &p->w[client];
+    for (unsigned i = 0; i < w->n; i++) {
+        if (w->queue[i].slot != slot || w->queue[i].serial != serial)
+            continue;
+        uint32_t mask = w->queue[i].mask;
+        remove_at(p, client, i);
+        serve(p, mask, now_ns); /* the one behind it may be served where this one could not */
+        return true;
+    }
+    return false;
+}
+
+void gs_policy_look(struct gs_policy *p, uint32_t client, unsigned resource, unsigned units, uint64_t now_ns)
+{
+    if (resource >= p->resources)
+        return;
+    struct resource *r = &p->r[resource];
+    if (r->holder != client || !r->asked || units >= r->units)
+        return;
+    account(p, resource, r->units - units, now_ns);
+    r->units = units;
+    r->changed_ns = now_ns;
+    serve(p, GS_MASK(resource), now_ns);
+}
+
+uint64_t gs_policy_next_expiry(const struct gs_policy *p, uint64_t watchdog_ns)
+{
+    uint64_t next = UINT64_MAX;
+    for (unsigned i = 0; i < p->resources; i++)
+        if (keeps_others_waiting(p, i) && p->r[i].changed_ns + watchdog_ns < next)
+            next = p->r[i].changed_ns + watchdog_ns;
+    return next;
+}
+
+uint32_t gs_policy_expire(struct gs_policy *p, uint64_t now_ns, uint64_t watchdog_ns)
+{
+    uint32_t taken = 0;
+    for (unsigned i = 0; i < p->resources; i++) {
+        if (!keeps_others_waiting(p, i) || p->r[i].changed_ns + watchdog_ns > now_ns)
+            continue;
+        end(p, i, true, now_ns);
+        taken |= GS_MASK(i);
+    }
+    serve(p, taken, now_ns);
+    return taken;
+}
+
+/* ---- looking on ---- */
+
+void gs_policy_view(const struct gs_policy *p, unsigned resource, struct gs_policy_view *view)
+{
+    const struct resource *r = &p->r[resource];
+    *view = (struct gs_policy_view){
+        .holder = r->holder, .asked = r->asked, .units = r->units, .grants = r->grants, .handovers = r->handovers};
+}
+
+const struct gs_policy_request *gs_policy_waiting(const struct gs_policy *p, uint32_t client, unsigned i)
+{
+    const struct waiter *w = &p->w[client];
+    return i < w->n ? &w->queue[i] : NULL;
+}
+
+uint64_t gs_policy_share_ns(const struct gs_policy *p, uint32_t client, unsigned kind)
+{
+    return kind < KINDS ? p->w[client].share_ns[kind] : 0;
+}

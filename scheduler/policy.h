@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Who gets which resource next: the daemon's queues and grant rules, without a socket, a clock or shared memory.
+ *
+ * The rules (GPU-SPARC, section III-A: non-preemptive, by fixed priority; docs/daemon.md gives the reasons):
+ * - A resource has at most one holder, which has at most `depth` units of it at a time: one that runs, the others
+ * behind it.
+ * - The order of those who wait: larger priority first; within one priority above 0, first come first served; at
+ * priority 0, the applications without a task, whoever has had the least time of this kind of resource while others
+ * wanted it too.
+ * - The first in this order is served as soon as the resource has no units out, or is its own with fewer than `depth`
+ * out. Nobody overtakes it. So a resource that somebody wants never idles, and a more urgent one waits for `depth`
+ * units at most.
+ * - Who was served last keeps the resource as a *lease* while nobody else wants it: it takes units without asking. A
+ * lease is asked back the moment somebody else wants the resource, and goes at once if no unit is out.
+ * - A request may name several GPUs, any one of which will do: it stands in the queue of each. Served first: the
+ * preferred one (its data lies there), then one that is nobody's, the least used, then its own, then an idle lease of
+ * another's.
+ *
+ * All calls come from one thread, with times that never go back. Not one of them allocates but new and join. */
+#ifndef GS_SCHEDULER_POLICY_H
+#define GS_SCHEDULER_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/wire.h"
+
+struct gs_policy;
+
+#define GS_NO_CLIENT UINT32_MAX
+
+struct gs_policy_request {
+    uint32_t slot, serial;
+    uint32_t mask;    /* resources, any one of which will do */
+    uint32_t prefer;  /* one of them, or GS_MAX_RESOURCES */
+    uint64_t cost_ns; /* expected; 0: unknown */
+    uint64_t at_ns;   /* set by the policy: when it came */
+    uint64_t order;   /* set by the policy: the how manieth request it is */
+};
+
+/* What the policy does to the world; called from inside its calls, and must not call back. */
+struct gs_policy_ops {
+    /* From now on the holder asks before each unit, and says when it gives one back. Returns the units that it has out.
+     */
+    unsigned (*ask)(void *ctx, uint32_t client, unsigned resource);
+    /* Nobody else wants it any more: the holder may take units without asking. */
+    void (*allow)(void *ctx, uint32_t client, unsigned resource);
+    /* The lease is over: no unit is out, or (`forced`) they count no more. */
+    void (*end)(void *ctx, uint32_t client, unsigned resource, bool forced);
+    /* One unit for the request. `fresh`: a lease begins. `ask`: it must ask for the next one. */
+    void (*grant)(void *ctx, uint32_t client, const struct gs_policy_request *rq, unsigned resource, bool fresh,
+                  bool ask);
+};
+
+/* Clients are numbered 0 ... max_clients-1 by the caller. Null: out of memory. */
+struct gs_policy *gs_policy_new(unsigned resources, unsigned depth, unsigned max_clients,
+                                const struct gs_policy_ops *ops, void *ctx);
+void gs_policy_free(struct gs_policy *p);
+
+/* Priority 0: fair sharing below all others. 0, -ENOMEM, or -EINVAL: the number is taken or too large, the priority
+ * negative. */
+int gs_policy_join(struct gs_policy *p, uint32_t client, int priority);
+void gs_policy_set_priority(struct gs_policy *p, uint32_t client, int priority, uint64_t now_ns);
+
+/* The client is gone: its requests are forgotten, its resources pass on. No `end` is called for it. */
+void gs_policy_leave(struct gs_policy *p, uint32_t client, uint64_t now_ns);
+
+/* 0; -EINVAL: the mask is empty, names what is not there, or names the link and a GPU; -EBUSY: the slot waits already.
+ */
+int gs_policy_request(struct gs_policy *p, uint32_t client, const struct gs_policy_request *rq, uint64_t now_ns);
+
+/* True: it waited and is forgotten. False: it doesn't wait (any more). */
+bool gs_policy_cancel(struct gs_policy *p, uint32_t client, uint32_t slot, uint32_t serial, uint64_t now_ns);
+
+/* The client says that it has given units back: it has `units` out now. Ignored unless it is a holder that was asked.
+ */
+void gs_policy_look(struct gs_policy *p, uint32_t client, unsigned resource, unsigned units, uint64_t now_ns);
+
+/* The holder has kept others waiting for watchdog_ns without giving a unit back: its lease ends by force. `next` is
+ * when that may happen, UINT64_MAX: not before something else does. `expire` does it, and returns which resources it
+ * took. */
+uint64_t gs_policy_next_expiry(const struct gs_policy *p, uint64_t watchdog_ns);
+uint32_t gs_policy_expire(struct gs_policy *p, uint64_t now_ns, uint64_t watchdog_ns);
+
+/* For those who look on. */
+struct gs_policy_view {
+    uint32_t holder;    /* GS_NO_CLIENT: nobody's */
+    bool asked;         /* somebody wants it */
+    unsigned units;     /* out; known only while asked */
+    uint64_t grants;    /* units granted by request so far */
+    uint64_t handovers; /* leases begun so far */
+};
+void gs_policy_view(const struct gs_policy *p, unsigned resource, struct gs_policy_view *view);
+/* The i-th request that the client waits with, in the order they came; null: no more. */
+const struct gs_policy_request *gs_policy_waiting(const struct gs_policy *p, uint32_t client, unsigned i);
+/* Time that the client has had, of the link (0) or the GPUs (1), while others wanted it too; priority 0 only. */
+uint64_t gs_policy_share_ns(const struct gs_policy *p, uint32_t client, unsigned kind);
+
+#endif
