@@ -25,6 +25,7 @@ struct key {
 
 static const char *const pieces_words[] = {"own", "any", "gang", NULL};
 static const char *const admission_words[] = {"warn", "refuse", "best-effort", NULL};
+static const char *const realtime_words[] = {"yes", "no", NULL};
 
 static const struct key system_keys[] = {
     {"gpus", SERVERS, offsetof(struct gs_config_system, servers[GS_GPU]), NULL},
@@ -35,11 +36,15 @@ static const struct key system_keys[] = {
     {"admission", WORD, offsetof(struct gs_config_system, admission), admission_words},
     {"transfer_chunk", BYTES, offsetof(struct gs_config_system, transfer_chunk_bytes), NULL},
     {"kernel_chunk", COUNT, offsetof(struct gs_config_system, kernel_chunk), NULL},
+    {"depth", SERVERS, offsetof(struct gs_config_system, depth), NULL},
+    {"watchdog", DURATION, offsetof(struct gs_config_system, watchdog_ns), NULL},
+    {"realtime", WORD, offsetof(struct gs_config_system, realtime), realtime_words},
     {NULL, COUNT, 0, NULL},
 };
 
 static const struct key task_keys[] = {
     {"match", TEXT, offsetof(struct gs_config_task, match), NULL},
+    {"user", TEXT, offsetof(struct gs_config_task, user), NULL},
     {"period", DURATION, offsetof(struct gs_config_task, period_ns), NULL},
     {"deadline", DURATION, offsetof(struct gs_config_task, deadline_ns), NULL},
     {"priority", PRIORITY, offsetof(struct gs_config_task, priority), NULL},
@@ -445,9 +450,12 @@ static int read_section(struct reader *r, const struct gs_config_section *s)
 
 int gs_config_parse(const char *text, size_t length, struct gs_config *config, struct gs_mistakes *mistakes)
 {
-    *config = (struct gs_config){
-        .system = {
-            .preemptive[GS_CPU] = true, .pieces = GS_PIECES_OWN, .transfer_chunk_bytes = 2 << 20, .kernel_chunk = 16}};
+    *config = (struct gs_config){.system = {.preemptive[GS_CPU] = true,
+                                            .pieces = GS_PIECES_OWN,
+                                            .transfer_chunk_bytes = 2 << 20,
+                                            .kernel_chunk = 16,
+                                            .depth = 2,
+                                            .watchdog_ns = 1000000000}};
     struct reader r = {config, mistakes};
     struct gs_config_lines lines;
     size_t before = mistakes->n;
@@ -519,6 +527,7 @@ void gs_config_free(struct gs_config *config)
         struct gs_config_task *t = &config->tasks[i];
         free(t->name);
         free(t->match);
+        free(t->user);
         for (int g = 0; g <= GS_CONFIG_MAX_SERVERS; g++)
             free(t->chains[g].segments);
     }

@@ -21,6 +21,8 @@ enum gs_pieces { GS_PIECES_OWN, GS_PIECES_ANY, GS_PIECES_GANG };
 
 enum gs_admission { GS_ADMISSION_WARN, GS_ADMISSION_REFUSE, GS_ADMISSION_BEST_EFFORT };
 
+enum gs_realtime { GS_REALTIME_YES, GS_REALTIME_NO };
+
 enum {
     GS_CONFIG_MAX_SERVERS = 64, /* CPUs that matter to the analysis, GPUs, links */
     GS_CONFIG_MAX_TASKS = 1024,
@@ -51,6 +53,7 @@ struct gs_config_task {
     char *name;          /* owned, as all strings here */
     int line;            /* of its [task NAME] */
     char *match;         /* path of the executable, a shell pattern; NULL: by --task only */
+    char *user;          /* who may run it, besides root and the daemon's own user; NULL: nobody else; "*": all */
     int64_t period_ns;   /* 0: not given (a mistake has been reported) */
     int64_t deadline_ns; /* default: the period */
     bool has_priority;
@@ -68,6 +71,9 @@ struct gs_config_system {
     enum gs_admission admission;
     uint64_t transfer_chunk_bytes; /* default 2 MiB */
     uint64_t kernel_chunk;         /* work-groups per compute unit, default 16 */
+    int depth;                     /* units of one resource that an application may hold at a time; default 2 */
+    int64_t watchdog_ns;           /* after so long a unit that others wait for is taken back; default 1 s */
+    enum gs_realtime realtime;     /* SCHED_FIFO for tasks where permitted; default yes */
 };
 
 struct gs_config {
