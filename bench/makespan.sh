@@ -21,8 +21,8 @@ for w in 44 64 420; do
   timed gpusparc makespan LCLCL --sigma-l 1/2 --warps $w --json
 done
 for w in 16 32; do
-  echo "LLLCCC, sigma 1/1, W = $w (the bound is not attained, so the dynamic program runs)"
-  timed gpusparc makespan LLLCCC --warps $w --json
+  echo "LLCCLL, sigma 1/1, W = $w (the bound is not attained, so the dynamic program runs)"
+  timed gpusparc makespan LLCCLL --warps $w --json
 done
 python3 - <<'P'
 import itertools, json, subprocess

@@ -76,7 +76,7 @@ uint64_t gs_makespan_wave_bound(const struct gs_kernel_string *k, uint64_t group
 
 struct gs_makespan_options {
     size_t memory_bytes; /* for the search's states; 0: 1 GiB */
-    unsigned beam;       /* width of the first search; 0: the default */
+    unsigned beam;       /* width of the one beam search; 0: two searches of the default widths */
     bool exhaustive;     /* no first search and no pruning: the plain dynamic program, to test the pruned one */
 };
 

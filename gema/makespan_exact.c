@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_BEAM = 256 };
+/* The second, wider search is for strings such as LLLCCC, where the first one misses the bound by a cycle. */
+enum { FIRST_BEAM = 256, SECOND_BEAM = 2048 };
 static const size_t default_memory = (size_t)1 << 30;
 
 static int schedule_reserve(struct gs_makespan_schedule *s, size_t more_cycles, size_t more_positions)
@@ -48,16 +49,35 @@ static int append_path(struct gs_makespan_schedule *s, const struct gs_mk_model 
     return rc;
 }
 
+/* The longer of the paths that the beam searches find, in `best`; *found is its number of cycles. */
+static int search_beams(const struct gs_mk_model *m, const struct gs_makespan_options *o, uint32_t upper,
+                        struct gs_mk_path *best, uint32_t *found)
+{
+    unsigned width[2] = {o->beam ? o->beam : FIRST_BEAM, o->beam ? 0 : SECOND_BEAM};
+    *found = 0;
+    for (int i = 0; i < 2 && width[i] && *found < upper; i++) {
+        struct gs_mk_path path = {0};
+        int rc = gs_mk_beam(m, width[i], &path);
+        if (rc)
+            return rc;
+        bool longer = path.n_keys > best->n_keys;
+        free(longer ? best->keys : path.keys);
+        if (longer)
+            *best = path;
+        *found = (uint32_t)best->n_keys - 1;
+    }
+    return 0;
+}
+
 /* One phase: the path found and what is proved of it. */
 static int search_phase(const struct gs_mk_model *m, const struct gs_makespan_options *o, struct gs_mk_dp_result *best)
 {
     struct gs_mk_state start = {{m->warps}};
-    uint32_t upper = gs_mk_bound(m, &start);
+    uint32_t upper = gs_mk_bound(m, &start), found = 0;
     size_t memory = o->memory_bytes ? o->memory_bytes : default_memory;
     struct gs_mk_path first = {0};
     *best = (struct gs_mk_dp_result){0};
-    int rc = o->exhaustive ? 0 : gs_mk_beam(m, o->beam ? o->beam : DEFAULT_BEAM, &first);
-    uint32_t found = first.n_keys ? (uint32_t)first.n_keys - 1 : 0;
+    int rc = o->exhaustive ? 0 : search_beams(m, o, upper, &first, &found);
     if (rc == 0 && found == upper)
         *best = (struct gs_mk_dp_result){.best = found, .upper = found};
     else if (rc == 0)

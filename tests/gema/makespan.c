@@ -185,7 +185,7 @@ static void waves(void **state)
 static void memory_runs_out(void **state)
 {
     (void)state;
-    struct gs_kernel_string k = parse("LLLCCC", "1", "1");
+    struct gs_kernel_string k = parse("LLCCLL", "1", "1");
     struct gs_makespan_options o = {.memory_bytes = 100000};
     struct gs_makespan_exact e;
     uint64_t t = exact_of(&k, 20);
