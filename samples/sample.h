@@ -47,7 +47,7 @@ static struct {
     double (*ms)[SAMPLE_PHASES]; /* one row for each iteration */
     double start_ms, lap_ms;
     uint64_t random;
-} sample = {.iterations = 1, .random = 0x9e3779b97f4a7c15};
+} sample;
 
 #define CHECK(call) sample_check((call), #call, __FILE__, __LINE__)
 /* Sets all arguments of a kernel: ARGS(kernel, A(buffer), A(count), LOCAL(bytes)). */
@@ -211,6 +211,8 @@ static inline void sample_open(int argc, char **argv, const char *what, const st
     const char *slash = strrchr(argv[0], '/');
     cl_int error;
     sample.name = slash ? slash + 1 : argv[0];
+    sample.iterations = 1;
+    sample.random = 0x9e3779b97f4a7c15;
     sample_options(argc, argv, what, options);
     sample.ms = (double(*)[SAMPLE_PHASES])sample_alloc((size_t)sample.iterations * sizeof(*sample.ms));
     if (sample.output_path && !(sample.output = fopen(sample.output_path, "wb")))
