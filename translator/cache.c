@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Translations on disk. */
+#include "translator/cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STALE_SECONDS = 3600, TOUCH_SECONDS = 60 };
+
+static const uint64_t default_limit = 256u << 20;
+
+/* The folder's path; false where the environment names none. */
+static bool folder_path(char path[PATH_MAX])
+{
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int n = -1;
+    if (xdg && xdg[0] == '/')
+        n = snprintf(path, PATH_MAX, "%s/gpusparc", xdg);
+    else if (home && home[0] == '/')
+        n = snprintf(path, PATH_MAX, "%s/.cache/gpusparc", home);
+    return n > 0 && n < PATH_MAX;
+}
+
+static void make_folders(char path[PATH_MAX])
+{
+    for (char *c = path + 1; *c; c++)
+        if (*c == '/') {
+            *c = 0;
+            mkdir(path, 0700);
+            *c = '/';
+        }
+    mkdir(path, 0700);
+}
+
+/* Opens the folder, made where it is missing and `make`. Entries are believed, so it must be ours alone to write. */
+static int open_folder(bool make)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    if (!folder_path(path))
+        return -1;
+    int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0 && errno == ENOENT && make) {
+        make_folders(path);
+        dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    if (dir >= 0 && (fstat(dir, &st) != 0 || st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))) {
+        close(dir);
+        dir = -1;
+    }
+    return dir;
+}
+
+static char *read_whole(int fd, size_t size, size_t *bytes)
+{
+    char *text = malloc(size + 1);
+    *bytes = 0;
+    while (text && *bytes < size) {
+        ssize_t n = read(fd, text + *bytes, size - *bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        *bytes += (size_t)n;
+    }
+    return text;
+}
+
+char *gs_cache_read(const char *name, size_t *bytes)
+{
+    int dir = open_folder(false);
+    if (dir < 0)
+        return NULL;
+    char *text = NULL;
+    struct stat st;
+    int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size < INT_MAX) {
+        text = read_whole(fd, (size_t)st.st_size, bytes);
+        if (time(NULL) - st.st_mtime > TOUCH_SECONDS)
+            futimens(fd, NULL); /* used now: what the removal goes by */
+    }
+    if (fd >= 0)
+        close(fd);
+    close(dir);
+    return text;
+}
+
+static uint64_t size_limit(void)
+{
+    const char *s = getenv("GPUSPARC_CACHE_SIZE");
+    char *end;
+    if (!s || *s < '0' || *s > '9')
+        return default_limit;
+    errno = 0;
+    uint64_t v = strtoull(s, &end, 10);
+    unsigned shift = *end == 'K' || *end == 'k'   ? 10
+                     : *end == 'M' || *end == 'm' ? 20
+                     : *end == 'G' || *end == 'g' ? 30
+                                                  : 0;
+    return errno || v > UINT64_MAX >> shift ? UINT64_MAX : v << shift;
+}
+
+struct entry {
+    char name[72];
+    struct timespec used;
+    uint64_t bytes;
+};
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct timespec *x = &((const struct entry *)a)->used, *y = &((const struct entry *)b)->used;
+    if (x->tv_sec != y->tv_sec)
+        return x->tv_sec < y->tv_sec ? -1 : 1;
+    return x->tv_nsec < y->tv_nsec ? -1 : x->tv_nsec > y->tv_nsec;
+}
+
+/* Lists the entries; removes what writers that died have left. */
+static struct entry *list_entries(int dir, size_t *n, uint64_t *total)
+{
+    int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
+    struct entry *v = NULL;
+    size_t cap = 0;
+    *n = 0;
+    *total = 0;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        struct stat st;
+        if (strlen(e->d_name) >= sizeof v->name || fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !S_ISREG(st.st_mode))
+            continue;
+        if (strncmp(e->d_name, "new.", 4) == 0) {
+            if (time(NULL) - st.st_mtime > STALE_SECONDS)
+                unlinkat(dir, e->d_name, 0);
+            continue;
+        }
+        if (*n == cap) {
+            struct entry *grown = realloc(v, (cap = cap ? 2 * cap : 64) * sizeof *v);
+            if (!grown)
+                break;
+            v = grown;
+        }
+        strcpy(v[*n].name, e->d_name);
+        v[*n].used = st.st_mtim;
+        v[*n].bytes = (uint64_t)st.st_size;
+        *total += v[(*n)++].bytes;
+    }
+    if (d)
+        closedir(d);
+    else if (copy >= 0)
+        close(copy);
+    return v;
+}
+
+/* Removes the least recently used entries until no more than nine tenths of the limit are in use: not one at each
+ * write. */
+static void make_room(int dir, uint64_t limit)
+{
+    size_t n;
+    uint64_t total;
+    struct entry *v = list_entries(dir, &n, &total);
+    if (v && total > limit) {
+        qsort(v, n, sizeof *v, compare_entries);
+        for (size_t i = 0; i < n && total > limit / 10 * 9; i++) {
+            unlinkat(dir, v[i].name, 0);
+            total -= v[i].bytes;
+        }
+    }
+    free(v);
+}
+
+static bool write_whole(int fd, const char *text, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t n = write(fd, text, bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        text += n;
+        bytes -= (size_t)n;
+    }
+    return true;
+}
+
+void gs_cache_write(const char *name, const char *text, size_t bytes)
+{
+    uint64_t limit = size_limit();
+    if (bytes > limit / 2)
+        return;
+    int dir = open_folder(true);
+    if (dir < 0)
+        return;
+    char temporary[72];
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    snprintf(temporary, sizeof temporary, "new.%ld.%lld.%ld", syscall(SYS_gettid), (long long)t.tv_sec, t.tv_nsec);
+    int fd = openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0) {
+        bool whole = write_whole(fd, text, bytes);
+        whole = close(fd) == 0 && whole;
+        if (!whole || renameat(dir, temporary, dir, name) != 0)
+            unlinkat(dir, temporary, 0);
+        make_room(dir, limit);
+    }
+    close(dir);
+}

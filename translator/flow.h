@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Where pointers go and what is done through them: one walk over each function's body, without regard to the order of
+ * its statements, then for each kernel a walk along the flow of each of its arguments. Over-approximates: an argument
+ * without an access of a kind is surely never accessed so. Inside gpusparc-translate only.
+ *
+ * Each variable is a node, which stands for every pointer that it may hold, in whichever of its members; an edge says
+ * that what one node holds, another may hold too. Pointers to private and local memory are one with what they point to,
+ * so that a pointer stored through them is seen by whoever loads it. */
+#ifndef GS_TRANSLATOR_FLOW_H
+#define GS_TRANSLATOR_FLOW_H
+
+#include "translator/program.h"
+
+enum gs_access_what { GS_FLOW_READ, GS_FLOW_WRITE, GS_FLOW_ATOMIC, GS_FLOW_ESCAPE };
+
+struct gs_flow_access {
+    uint32_t func, node;
+    enum gs_access_what what;
+    enum gs_atomic_op op; /* of an atomic; GS_ATOMIC_OTHER where its result is used */
+    enum gs_atomic_type type;
+    bool is_volatile;
+    CXCursor where;
+};
+
+struct gs_flow_edge {
+    uint32_t from, to;
+};
+
+/* What one function's body does by itself. */
+struct gs_flow_func {
+    bool hidden;         /* names a built-in function whose value a split changes */
+    bool uses_group;     /* depends on the size of its work-group */
+    const char *refusal; /* why no kernel that calls it may be split, or NULL */
+    CXCursor refusal_at;
+    uint32_t *calls; /* indices of functions; with repetitions */
+    uint32_t n_calls, cap_calls;
+    uint32_t returned; /* node of its result */
+    bool walked;
+};
+
+struct gs_flow {
+    struct gs_program *program;
+    struct gs_arena *arena;
+    struct gs_flow_func *funcs; /* as many as the program has */
+    struct gs_flow_access *accesses;
+    uint32_t n_accesses, cap_accesses;
+    struct gs_flow_edge *edges;
+    uint32_t n_edges, cap_edges;
+    uint32_t n_nodes; /* node 0 holds nothing */
+    struct gs_flow_var *vars;
+    uint32_t n_vars, cap_vars;
+    uint32_t *slots; /* hash table over cursors: index + 1 into vars */
+    uint32_t n_slots;
+    /* Rows over nodes, made once all is walked: edges by their origin, accesses by their node. */
+    uint32_t *edge_row, *edge_to, *access_row, *access_at;
+    uint32_t *seen; /* per node: the last walk that came by */
+    uint32_t walk;
+};
+
+/* Is it a built-in function whose value a split changes? */
+bool gs_flow_is_hidden(const char *name);
+
+/* Walks all functions of a parsed program. */
+void gs_flow_build(struct gs_flow *f, struct gs_program *p);
+
+/* The arguments and flags of a kernel, all but its access program. `hidden` is left alone. */
+void gs_flow_kernel(struct gs_flow *f, uint32_t func, struct gs_kernel_summary *k);
+
+/* The node of a variable or parameter. */
+uint32_t gs_flow_node(struct gs_flow *f, CXCursor var);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* What a kernel does to each of its arguments: their declarations, then a walk along the flow of each. */
+#include "translator/flow.h"
+
+#include "translator/need.h"
+
+enum { AS_GLOBAL = 1, AS_LOCAL = 2, AS_CONSTANT = 3 };
+
+/* The functions that a kernel reaches through calls, itself among them. */
+struct reach {
+    struct gs_flow *f;
+    bool *in; /* per function */
+    uint32_t *v, n;
+};
+
+static void reach_from(struct reach *r, uint32_t func)
+{
+    r->in = gs_need_array(r->f->arena, (size_t)r->f->program->n_funcs + 1, sizeof *r->in);
+    r->v = gs_need_array(r->f->arena, (size_t)r->f->program->n_funcs + 1, sizeof *r->v);
+    r->v[r->n++] = func;
+    r->in[func] = true;
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct gs_flow_func *g = &r->f->funcs[r->v[i]];
+        for (uint32_t c = 0; c < g->n_calls; c++)
+            if (!r->in[g->calls[c]]) {
+                r->in[g->calls[c]] = true;
+                r->v[r->n++] = g->calls[c];
+            }
+    }
+}
+
+/* clang prints the address space of the parameter itself, which nobody writes. */
+static const char *written_type(struct gs_arena *arena, CXType type)
+{
+    char *s = gs_take_string(arena, clang_getTypeSpelling(type));
+    const char *const prefix = "__private ";
+    const char *const suffix = "__private";
+    if (strncmp(s, prefix, strlen(prefix)) == 0)
+        s += strlen(prefix);
+    size_t n = strlen(s), k = strlen(suffix);
+    if (n > k && strcmp(s + n - k, suffix) == 0)
+        s[n - k] = 0;
+    return s;
+}
+
+static bool is_image(enum CXTypeKind k)
+{
+    return k >= CXType_OCLImage1dRO && k <= CXType_OCLImage2dArrayMSAADepthRW;
+}
+
+/* Does a read_only, write_only or read_write image let the kernel read or write? By the last letters of clang's name.
+ */
+static void image_access(CXType type, struct gs_arg_summary *a)
+{
+    static const struct {
+        enum CXTypeKind first, last;
+        bool read, write;
+    } ranges[] = {
+        {CXType_OCLImage1dRO, CXType_OCLImage3dRO, true, false},
+        {CXType_OCLImage1dWO, CXType_OCLImage3dWO, false, true},
+        {CXType_OCLImage1dRW, CXType_OCLImage3dRW, true, true},
+    };
+    a->may_read = a->may_write = true;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (type.kind >= ranges[i].first && type.kind <= ranges[i].last) {
+            a->may_read = ranges[i].read;
+            a->may_write = ranges[i].write;
+        }
+}
+
+static uint32_t size_of(CXType type)
+{
+    long long n = clang_Type_getSizeOf(type);
+    return n > 0 && n < UINT32_MAX ? (uint32_t)n : 1;
+}
+
+static void declare_pointer(CXType type, struct gs_arg_summary *a)
+{
+    CXType to = clang_getCanonicalType(clang_getPointeeType(type));
+    a->size = size_of(to);
+    switch (clang_getAddressSpace(to)) {
+    case AS_GLOBAL:
+        a->kind = GS_ARG_GLOBAL;
+        break;
+    case AS_CONSTANT:
+        a->kind = GS_ARG_CONSTANT;
+        break;
+    case AS_LOCAL:
+        a->kind = GS_ARG_LOCAL;
+        break;
+    default:
+        a->kind = GS_ARG_OTHER;
+        break;
+    }
+}
+
+static bool has_pointer_field(CXType record);
+
+static enum CXVisitorResult visit_field(CXCursor c, CXClientData found)
+{
+    CXType t = clang_getCanonicalType(clang_getCursorType(c));
+    while (t.kind == CXType_ConstantArray)
+        t = clang_getCanonicalType(clang_getArrayElementType(t));
+    if (t.kind == CXType_Pointer || (t.kind == CXType_Record && has_pointer_field(t)))
+        *(bool *)found = true;
+    return CXVisit_Continue;
+}
+
+static bool has_pointer_field(CXType record)
+{
+    bool found = false;
+    clang_Type_visitFields(record, visit_field, &found);
+    return found;
+}
+
+static void declare_arg(struct gs_flow *f, CXCursor param, struct gs_arg_summary *a)
+{
+    CXType type = clang_getCanonicalType(clang_getCursorType(param));
+    a->name = gs_take_string(f->arena, clang_getCursorSpelling(param));
+    a->type = written_type(f->arena, clang_getCursorType(param));
+    a->read_unknown = a->write_unknown = "";
+    a->size = size_of(type);
+    if (type.kind == CXType_Pointer) {
+        declare_pointer(type, a);
+    } else if (is_image(type.kind)) {
+        a->kind = GS_ARG_IMAGE;
+        image_access(type, a);
+    } else if (type.kind == CXType_OCLSampler) {
+        a->kind = GS_ARG_SAMPLER;
+    } else if (type.kind == CXType_Pipe || type.kind == CXType_OCLEvent || type.kind == CXType_OCLQueue ||
+               type.kind == CXType_OCLReserveID || (type.kind == CXType_Record && has_pointer_field(type))) {
+        a->kind = GS_ARG_OTHER;
+    } else {
+        a->kind = GS_ARG_VALUE;
+    }
+}
+
+struct arg_walk {
+    struct gs_flow *f;
+    const struct reach *reach;
+    struct gs_kernel_summary *k;
+    struct gs_arg_summary *arg;
+    bool plain; /* loads or stores that are no atomics */
+};
+
+static struct gs_site site_of(struct gs_flow *f, const struct gs_flow_access *a)
+{
+    return gs_program_site(f->program, a->where, f->program->funcs[a->func].unit);
+}
+
+static void refuse(struct gs_kernel_summary *k, const char *why, struct gs_site site)
+{
+    if (k->refusal)
+        return;
+    k->refusal = why;
+    k->refusal_site = site;
+}
+
+static void meet_atomic(struct arg_walk *w, const struct gs_flow_access *a)
+{
+    struct gs_arg_summary *arg = w->arg;
+    arg->may_read = arg->may_write = true;
+    if (arg->atomic == GS_ATOMIC_NONE) {
+        arg->atomic = a->op;
+        arg->atomic_type = a->type;
+        arg->atomic_site = site_of(w->f, a);
+    } else if (arg->atomic != GS_ATOMIC_OTHER && (arg->atomic != a->op || arg->atomic_type != a->type)) {
+        arg->atomic = GS_ATOMIC_OTHER;
+        arg->atomic_site = site_of(w->f, a);
+    }
+}
+
+static void meet(struct arg_walk *w, const struct gs_flow_access *a)
+{
+    switch (a->what) {
+    case GS_FLOW_READ:
+        w->arg->may_read = w->plain = true;
+        break;
+    case GS_FLOW_WRITE:
+        w->arg->may_write = w->plain = true;
+        break;
+    case GS_FLOW_ATOMIC:
+        meet_atomic(w, a);
+        break;
+    case GS_FLOW_ESCAPE:
+        w->arg->escapes = true;
+        refuse(w->k, "the address of a buffer is stored or used as a number", site_of(w->f, a));
+        break;
+    }
+    if (a->is_volatile && a->what != GS_FLOW_ATOMIC)
+        refuse(w->k, "it reads or writes a volatile buffer, by which work-groups may speak to each other",
+               site_of(w->f, a));
+}
+
+/* Visits all nodes that may hold the argument, and what is done through them in functions that the kernel reaches. */
+static void follow(struct arg_walk *w, uint32_t node)
+{
+    struct gs_flow *f = w->f;
+    uint32_t *queue = gs_need_array(f->arena, (size_t)f->n_nodes + 1, sizeof *queue), n = 0;
+    f->walk++;
+    queue[n++] = node;
+    f->seen[node] = f->walk;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = queue[i];
+        for (uint32_t a = f->access_row[at]; a < f->access_row[at + 1]; a++)
+            if (w->reach->in[f->accesses[f->access_at[a]].func])
+                meet(w, &f->accesses[f->access_at[a]]);
+        for (uint32_t e = f->edge_row[at]; e < f->edge_row[at + 1]; e++)
+            if (f->seen[f->edge_to[e]] != f->walk) {
+                f->seen[f->edge_to[e]] = f->walk;
+                queue[n++] = f->edge_to[e];
+            }
+    }
+}
+
+static void follow_arg(struct gs_flow *f, const struct reach *reach, uint32_t node, struct gs_kernel_summary *k,
+                       struct gs_arg_summary *a)
+{
+    struct arg_walk w = {.f = f, .reach = reach, .k = k, .arg = a};
+    if (a->kind == GS_ARG_GLOBAL || a->kind == GS_ARG_CONSTANT)
+        follow(&w, node);
+    if (a->atomic == GS_ATOMIC_OTHER)
+        refuse(k, "it uses the result of an atomic on global memory, or several kinds of atomics", a->atomic_site);
+    a->atomic_mixed = a->atomic != GS_ATOMIC_NONE && w.plain;
+    if (a->atomic_mixed)
+        refuse(k, "it uses atomics and plain accesses on the same buffer", a->atomic_site);
+    if (a->kind == GS_ARG_OTHER)
+        refuse(k, gs_need(gs_arena_printf(f->arena, "its argument %s is of type %s", a->name, a->type)), a->read_site);
+}
+
+void gs_flow_kernel(struct gs_flow *f, uint32_t func, struct gs_kernel_summary *k)
+{
+    const struct gs_func *g = &f->program->funcs[func];
+    struct reach reach = {.f = f};
+    struct gs_arg_summary *args = gs_need_array(f->arena, (size_t)g->n_params + 1, sizeof *args);
+    k->name = g->name;
+    k->n_args = g->n_params;
+    k->args = args;
+    memcpy(k->reqd, g->reqd, sizeof k->reqd);
+    reach_from(&reach, func);
+    for (uint32_t i = 0; i < reach.n; i++) {
+        const struct gs_flow_func *h = &f->funcs[reach.v[i]];
+        k->uses_group |= h->uses_group;
+        if (h->refusal)
+            refuse(k, h->refusal, gs_program_site(f->program, h->refusal_at, f->program->funcs[reach.v[i]].unit));
+    }
+    for (uint32_t i = 0; i < g->n_params; i++) {
+        CXCursor param = clang_Cursor_getArgument(g->def, i);
+        declare_arg(f, param, &args[i]);
+        args[i].read_site = gs_program_site(f->program, param, g->unit);
+        k->uses_group |= args[i].kind == GS_ARG_LOCAL;
+        follow_arg(f, &reach, gs_flow_node(f, param), k, &args[i]);
+        args[i].read_site = (struct gs_site){.file = ""};
+    }
+}
