@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* gpusparc devices: what there is, which of it forms the group, and what joins it. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "common/log.h"
+#include "shim/group.h"
+
+enum { MAX_PLATFORMS = 32, MAX_LISTED = 64 };
+
+static const char usage[] =
+    "Usage: gpusparc devices [--devices SPEC] [--gpus N] [--json]\n"
+    "Lists the OpenCL devices of the machine and those that an application's work would be spread over.\n\n"
+    "  --devices SPEC  as for gpusparc run\n"
+    "  --gpus N        as for gpusparc run\n"
+    "  --json          JSON on stdout\n\n"
+    "Exit status: 0; 1 where there is no device; 2 for wrong usage.\n";
+
+static const struct option options[] = {
+    {"devices", required_argument, NULL, 'd'},
+    {"gpus", required_argument, NULL, 'g'},
+    {"json", no_argument, NULL, 'j'},
+    {NULL, 0, NULL, 0},
+};
+
+static const char *type_name(cl_device_type type)
+{
+    return type & CL_DEVICE_TYPE_GPU ? "gpu" : type & CL_DEVICE_TYPE_CPU ? "cpu" : "other";
+}
+
+static json_t *describe(cl_device_id dev)
+{
+    char name[256] = "", version[256] = "", driver[256] = "";
+    cl_uint units = 0;
+    cl_ulong memory = 0;
+    cl_device_type type = 0;
+    const struct _cl_icd_dispatch *cl = gs_real();
+    cl->clGetDeviceInfo(dev, CL_DEVICE_NAME, sizeof name, name, NULL);
+    cl->clGetDeviceInfo(dev, CL_DEVICE_VERSION, sizeof version, version, NULL);
+    cl->clGetDeviceInfo(dev, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
+    cl->clGetDeviceInfo(dev, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    cl->clGetDeviceInfo(dev, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
+    cl->clGetDeviceInfo(dev, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    return json_pack("{s:s, s:s, s:I, s:I, s:s, s:s}", "name", name, "type", type_name(type), "compute_units",
+                     (json_int_t)units, "memory_bytes", (json_int_t)memory, "version", version, "driver", driver);
+}
+
+static json_t *list_platforms(void)
+{
+    cl_platform_id platforms[MAX_PLATFORMS];
+    cl_uint n = 0;
+    json_t *all = json_array();
+    if (!gs_real()->clGetPlatformIDs || gs_real()->clGetPlatformIDs(MAX_PLATFORMS, platforms, &n) != CL_SUCCESS)
+        return all;
+    for (cl_uint p = 0; p < n && p < MAX_PLATFORMS; p++) {
+        cl_device_id devices[MAX_LISTED];
+        cl_uint count = 0;
+        char name[256] = "";
+        json_t *list = json_array();
+        gs_real()->clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof name, name, NULL);
+        gs_real()->clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MAX_LISTED, devices, &count);
+        for (cl_uint i = 0; i < count && i < MAX_LISTED; i++)
+            json_array_append_new(list, describe(devices[i]));
+        json_array_append_new(all, json_pack("{s:s, s:o}", "platform", name, "devices", list));
+    }
+    return all;
+}
+
+static json_t *describe_group(const struct gs_group *g)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < g->n; i++)
+        json_array_append_new(list, describe(g->dev[i]));
+    return json_pack("{s:o, s:b, s:b, s:s*}", "devices", list, "sub_devices", (int)g->sub_devices, "shared_memory",
+                     (int)g->shared_memory, "reason", g->reason);
+}
+
+static void print_device(size_t i, const json_t *d)
+{
+    printf("  %zu  %-40s %-5s %4" JSON_INTEGER_FORMAT " units %8.1f GiB  driver %s\n", i,
+           json_string_value(json_object_get(d, "name")), json_string_value(json_object_get(d, "type")),
+           json_integer_value(json_object_get(d, "compute_units")),
+           (double)json_integer_value(json_object_get(d, "memory_bytes")) / (1024.0 * 1024 * 1024),
+           json_string_value(json_object_get(d, "driver")));
+}
+
+static void print_table(const json_t *platforms, const json_t *group)
+{
+    size_t i, k;
+    json_t *p, *d;
+    json_array_foreach(platforms, i, p)
+    {
+        printf("%s\n", json_string_value(json_object_get(p, "platform")));
+        json_array_foreach(json_object_get(p, "devices"), k, d) print_device(k, d);
+    }
+    printf("the group%s%s\n", json_is_true(json_object_get(group, "sub_devices")) ? ": parts of the CPU device" : "",
+           json_is_true(json_object_get(group, "shared_memory")) ? ", joined by the host's memory" : "");
+    json_array_foreach(json_object_get(group, "devices"), k, d) print_device(k, d);
+}
+
+static int run(int argc, char **argv)
+{
+    struct gs_settings settings;
+    struct gs_group group;
+    char why[256];
+    bool as_json = false;
+    int opt, bad = gs_settings_from_env(&settings, why, sizeof why);
+    opterr = 0;
+    while (!bad && (opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        if (opt == 'j') {
+            as_json = true;
+        } else if (opt == '?') {
+            snprintf(why, sizeof why, "there is no option '%s', or it needs a value", argv[optind - 1]);
+            bad = -1;
+        } else {
+            bad =
+                gs_settings_set(&settings, opt == 'd' ? "GPUSPARC_DEVICES" : "GPUSPARC_GPUS", optarg, why, sizeof why);
+        }
+    }
+    if (!bad && optind < argc) {
+        snprintf(why, sizeof why, "'%s' is one argument too many", argv[optind]);
+        bad = -1;
+    }
+    if (bad) {
+        gs_error("%s; see gpusparc devices --help", why);
+        return GS_EXIT_USAGE;
+    }
+    if (gs_group_make(&group, &settings, why, sizeof why) < 0) {
+        gs_error("%s", why);
+        return GS_EXIT_FAILED;
+    }
+    json_t *platforms = list_platforms(), *of_group = describe_group(&group);
+    if (as_json) {
+        json_t *all = json_pack("{s:O, s:O}", "platforms", platforms, "group", of_group);
+        json_dumpf(all, stdout, JSON_INDENT(2));
+        putchar('\n');
+        json_decref(all);
+    } else {
+        print_table(platforms, of_group);
+    }
+    json_decref(platforms);
+    json_decref(of_group);
+    return GS_EXIT_OK;
+}
+
+const struct gs_command gs_cmd_devices = {"devices", "lists the devices and the group they form", usage, run};

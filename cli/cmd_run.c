@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* gpusparc run: starts an application under the shim. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/paths.h"
+#include "common/log.h"
+#include "common/settings.h"
+
+/* As env(1) and its like have it. */
+enum { EXIT_OWN_FAILURE = 125, EXIT_NOT_RUNNABLE = 126, EXIT_NOT_FOUND = 127 };
+
+static const char usage[] =
+    "Usage: gpusparc run [OPTION...] [--] APP [ARGUMENT...]\n"
+    "Runs an OpenCL application, written for one device, on all devices of the group.\n\n"
+    "  --gpus N|all        use at most N devices (GPUSPARC_GPUS; default: all)\n"
+    "  --mode MODE         auto: split where it pays (default); single: never; multi: wherever it can be done\n"
+    "                      (GPUSPARC_MODE)\n"
+    "  --devices SPEC      gpu, all, indices such as 0,2, or cpu:N, the CPU device in N equal parts\n"
+    "                      (GPUSPARC_DEVICES; default: the GPUs, without any: cpu:2)\n"
+    "  --task NAME         the task of the daemon's configuration that this is (GPUSPARC_TASK)\n"
+    "  --no-daemon         don't look for a daemon (GPUSPARC_NO_DAEMON)\n"
+    "  --verify            run every split launch on one device too and compare the bytes (GPUSPARC_VERIFY)\n"
+    "  --stats[=FILE]      at the end, what was split and why not, and what was moved: a table on stderr or in FILE,\n"
+    "                      JSON if FILE ends in .json (GPUSPARC_STATS; - is stderr)\n"
+    "  --trace FILE        a timeline for Perfetto or chrome://tracing (GPUSPARC_TRACE)\n\n"
+    "The exit status is the application's; 125: gpusparc failed or was used wrongly; 126: the application can't be "
+    "run;\n"
+    "127: it was not found.\n";
+
+enum { OPT_GPUS = 1, OPT_MODE, OPT_DEVICES, OPT_TASK, OPT_NO_DAEMON, OPT_VERIFY, OPT_STATS, OPT_TRACE };
+
+static const struct option options[] = {
+    {"gpus", required_argument, NULL, OPT_GPUS},
+    {"mode", required_argument, NULL, OPT_MODE},
+    {"devices", required_argument, NULL, OPT_DEVICES},
+    {"task", required_argument, NULL, OPT_TASK},
+    {"no-daemon", no_argument, NULL, OPT_NO_DAEMON},
+    {"verify", no_argument, NULL, OPT_VERIFY},
+    {"stats", optional_argument, NULL, OPT_STATS},
+    {"trace", required_argument, NULL, OPT_TRACE},
+    {NULL, 0, NULL, 0},
+};
+
+static const char *const variables[] = {
+    [OPT_GPUS] = "GPUSPARC_GPUS",   [OPT_MODE] = "GPUSPARC_MODE",           [OPT_DEVICES] = "GPUSPARC_DEVICES",
+    [OPT_TASK] = "GPUSPARC_TASK",   [OPT_NO_DAEMON] = "GPUSPARC_NO_DAEMON", [OPT_VERIFY] = "GPUSPARC_VERIFY",
+    [OPT_STATS] = "GPUSPARC_STATS", [OPT_TRACE] = "GPUSPARC_TRACE",
+};
+
+/* Checks one option and sets its variable. */
+static int set_option(int opt)
+{
+    struct gs_settings settings = {0};
+    char why[256], absolute[PATH_MAX];
+    const char *value = optarg;
+    if (opt == OPT_NO_DAEMON || opt == OPT_VERIFY)
+        value = "1";
+    if (opt == OPT_STATS && !value)
+        value = "-";
+    if (gs_settings_set(&settings, variables[opt], value, why, sizeof why) < 0) {
+        gs_error("%s", why);
+        return -1;
+    }
+    /* The application may change its folder before it ends. */
+    const bool is_file = opt == OPT_TRACE || (opt == OPT_STATS && strcmp(value, "-") != 0);
+    if (is_file && value[0] != '/') {
+        char cwd[PATH_MAX];
+        if (!getcwd(cwd, sizeof cwd) ||
+            snprintf(absolute, sizeof absolute, "%s/%s", cwd, value) >= (int)sizeof absolute) {
+            gs_error("the path of %s is too long", value);
+            return -1;
+        }
+        value = absolute;
+    }
+    return setenv(variables[opt], value, 1);
+}
+
+/* VARIABLE = value, and what it was before after a separator. */
+static int prepend(const char *variable, const char *value)
+{
+    char joined[4 * PATH_MAX];
+    const char *old = getenv(variable);
+    int n = snprintf(joined, sizeof joined, "%s%s%s", value, old && *old ? ":" : "", old ? old : "");
+    return n < (int)sizeof joined ? setenv(variable, joined, 1) : -1;
+}
+
+/* Makes the dynamic loader, dlopen and the OpenCL loader all come upon the shim. */
+static int set_environment(void)
+{
+    char shim[PATH_MAX], names[PATH_MAX];
+    if (gs_library_path("libgpusparc.so", shim, sizeof shim) < 0 || access(shim, R_OK) < 0) {
+        gs_error("libgpusparc.so was not found beside this program (%s)", shim);
+        return -1;
+    }
+    if (gs_library_path("opencl", names, sizeof names) < 0 || prepend("LD_PRELOAD", shim) < 0 ||
+        prepend("LD_LIBRARY_PATH", names) < 0 || prepend("OPENCL_LAYERS", shim) < 0) {
+        gs_error("the environment has no room for the path of libgpusparc.so");
+        return -1;
+    }
+    return 0;
+}
+
+static int run(int argc, char **argv)
+{
+    int opt;
+    opterr = 0;
+    while ((opt = getopt_long(argc, argv, "+:", options, NULL)) != -1) {
+        if (opt == ':') {
+            gs_error("%s needs a value; see gpusparc run --help", argv[optind - 1]);
+            return EXIT_OWN_FAILURE;
+        }
+        if (opt == '?') {
+            gs_error("there is no option '%s'; see gpusparc run --help", argv[optind - 1]);
+            return EXIT_OWN_FAILURE;
+        }
+        if (set_option(opt) < 0)
+            return EXIT_OWN_FAILURE;
+    }
+    if (optind == argc) {
+        gs_error("an application is missing; see gpusparc run --help");
+        return EXIT_OWN_FAILURE;
+    }
+    if (set_environment() < 0)
+        return EXIT_OWN_FAILURE;
+    execvp(argv[optind], argv + optind);
+    gs_error("%s can't be run: %s", argv[optind], strerror(errno));
+    return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
+}
+
+const struct gs_command gs_cmd_run = {"run", "runs an application on all devices of the group", usage, run};

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "common/settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A decimal number from 1 to max that ends at `end`. 0 if it is none. */
+static unsigned parse_count(const char *text, char end, unsigned max, const char **after)
+{
+    char *stop;
+    if (*text < '0' || *text > '9')
+        return 0;
+    unsigned long n = strtoul(text, &stop, 10);
+    if (*stop != end || n > max)
+        return 0;
+    *after = stop;
+    return (unsigned)n;
+}
+
+static int parse_word(const char *const *words, const char *value)
+{
+    for (int i = 0; words[i]; i++)
+        if (strcmp(words[i], value) == 0)
+            return i;
+    return -1;
+}
+
+/* "0,2,3": each index once. */
+static int parse_indices(struct gs_settings *s, const char *value)
+{
+    unsigned n = 0;
+    for (const char *at = value;;) {
+        char *stop;
+        if (*at < '0' || *at > '9' || n == GS_MAX_DEVICES)
+            return -EINVAL;
+        unsigned long index = strtoul(at, &stop, 10);
+        if (index > 4095 || (*stop && *stop != ','))
+            return -EINVAL;
+        for (unsigned i = 0; i < n; i++)
+            if (s->spec_index[i] == index)
+                return -EINVAL;
+        s->spec_index[n++] = (unsigned)index;
+        if (!*stop)
+            break;
+        at = stop + 1;
+    }
+    s->spec = GS_SPEC_INDICES;
+    s->spec_n = n;
+    return 0;
+}
+
+static int parse_devices(struct gs_settings *s, const char *value)
+{
+    const char *after;
+    if (strcmp(value, "gpu") == 0) {
+        s->spec = GS_SPEC_GPU;
+        return 0;
+    }
+    if (strcmp(value, "all") == 0) {
+        s->spec = GS_SPEC_ALL;
+        return 0;
+    }
+    if (strncmp(value, "cpu:", 4) == 0) {
+        unsigned n = parse_count(value + 4, '\0', GS_MAX_DEVICES, &after);
+        if (!n)
+            return -EINVAL;
+        s->spec = GS_SPEC_CPU;
+        s->spec_n = n;
+        return 0;
+    }
+    struct gs_settings copy = *s;
+    if (parse_indices(&copy, value) < 0)
+        return -EINVAL;
+    *s = copy;
+    return 0;
+}
+
+static bool parse_flag(const char *value)
+{
+    return *value && strcmp(value, "0") != 0;
+}
+
+int gs_settings_set(struct gs_settings *s, const char *variable, const char *value, char *why, size_t why_bytes)
+{
+    static const char *const modes[] = {"auto", "single", "multi", NULL};
+    static const char *const paths[] = {"auto", "plain", "pinned", "shared", "peer", NULL};
+    const char *expected = NULL, *after;
+    if (strcmp(variable, "GPUSPARC_GPUS") == 0) {
+        unsigned n = parse_count(value, '\0', GS_MAX_DEVICES, &after);
+        if (n)
+            s->gpus = n;
+        else if (strcmp(value, "all") == 0)
+            s->gpus = 0;
+        else
+            expected = "a number from 1 to 16, or all";
+    } else if (strcmp(variable, "GPUSPARC_MODE") == 0) {
+        int mode = parse_word(modes, value);
+        if (mode >= 0)
+            s->mode = (enum gs_mode)mode;
+        else
+            expected = "auto, single or multi";
+    } else if (strcmp(variable, "GPUSPARC_DEVICES") == 0) {
+        if (parse_devices(s, value) < 0)
+            expected = "gpu, all, indices such as 0,2, or cpu:N with N from 1 to 16";
+    } else if (strcmp(variable, "GPUSPARC_TRANSFER") == 0) {
+        int path = parse_word(paths, value);
+        if (path >= 0)
+            s->transfer = (enum gs_transfer_path)path;
+        else
+            expected = "auto, plain, pinned, shared or peer";
+    } else if (strcmp(variable, "GPUSPARC_ALLOW") == 0) {
+        if (strcmp(value, "reorder") == 0)
+            s->allow_reorder = true;
+        else if (*value)
+            expected = "reorder";
+    } else if (strcmp(variable, "GPUSPARC_TRANSLATE_TIMEOUT") == 0) {
+        unsigned n = parse_count(value, '\0', 3600, &after);
+        if (n)
+            s->translate_timeout_ms = n * 1000;
+        else
+            expected = "a number of seconds from 1 to 3600";
+    } else if (strcmp(variable, "GPUSPARC_VERIFY") == 0) {
+        s->verify = parse_flag(value);
+    } else if (strcmp(variable, "GPUSPARC_NO_DAEMON") == 0) {
+        s->no_daemon = parse_flag(value);
+    } else if (strcmp(variable, "GPUSPARC_TASK") == 0) {
+        s->task = value;
+    } else if (strcmp(variable, "GPUSPARC_STATS") == 0) {
+        s->stats = value;
+    } else if (strcmp(variable, "GPUSPARC_TRACE") == 0) {
+        s->trace = value;
+    }
+    if (!expected)
+        return 0;
+    snprintf(why, why_bytes, "'%s' is no value for %s: it takes %s", value, variable, expected);
+    return -EINVAL;
+}
+
+int gs_settings_from_env(struct gs_settings *s, char *why, size_t why_bytes)
+{
+    static const char *const variables[] = {"GPUSPARC_GPUS",     "GPUSPARC_MODE",      "GPUSPARC_DEVICES",
+                                            "GPUSPARC_TRANSFER", "GPUSPARC_ALLOW",     "GPUSPARC_TRANSLATE_TIMEOUT",
+                                            "GPUSPARC_VERIFY",   "GPUSPARC_NO_DAEMON", "GPUSPARC_TASK",
+                                            "GPUSPARC_STATS",    "GPUSPARC_TRACE"};
+    *s = (struct gs_settings){.translate_timeout_ms = 20000};
+    int err = 0;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i]);
+        char sentence[256];
+        if (!value || !*value || gs_settings_set(s, variables[i], value, sentence, sizeof sentence) == 0)
+            continue;
+        if (!err)
+            snprintf(why, why_bytes, "%s", sentence);
+        err = -EINVAL;
+    }
+    return err;
+}

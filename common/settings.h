@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What `gpusparc run` can be told, and the environment variable of each option. The launcher checks the words and sets
+ * the variables; the shim reads the variables, with or without the launcher. */
+#ifndef GS_COMMON_SETTINGS_H
+#define GS_COMMON_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { GS_MAX_DEVICES = 16 };
+
+enum gs_mode { GS_MODE_AUTO, GS_MODE_SINGLE, GS_MODE_MULTI };
+
+enum gs_device_spec { GS_SPEC_DEFAULT, GS_SPEC_GPU, GS_SPEC_ALL, GS_SPEC_INDICES, GS_SPEC_CPU };
+
+enum gs_transfer_path { GS_TRANSFER_AUTO, GS_TRANSFER_PLAIN, GS_TRANSFER_PINNED, GS_TRANSFER_SHARED, GS_TRANSFER_PEER };
+
+struct gs_settings {
+    unsigned gpus;            /* GPUSPARC_GPUS: at most so many devices; 0: all */
+    enum gs_mode mode;        /* GPUSPARC_MODE: auto, single or multi */
+    enum gs_device_spec spec; /* GPUSPARC_DEVICES: gpu, all, 0,2,… or cpu:N */
+    unsigned spec_n;          /* the number of indices, or the N of cpu:N */
+    unsigned spec_index[GS_MAX_DEVICES];
+    const char *task;               /* GPUSPARC_TASK, or NULL */
+    bool no_daemon;                 /* GPUSPARC_NO_DAEMON */
+    bool verify;                    /* GPUSPARC_VERIFY */
+    const char *stats;              /* GPUSPARC_STATS: "-" for stderr, a file, or NULL */
+    const char *trace;              /* GPUSPARC_TRACE: a file, or NULL */
+    enum gs_transfer_path transfer; /* GPUSPARC_TRANSFER: plain, pinned, shared or peer; else the cheapest */
+    bool allow_reorder;             /* GPUSPARC_ALLOW=reorder */
+    unsigned translate_timeout_ms;  /* GPUSPARC_TRANSLATE_TIMEOUT, in seconds; default 20 s */
+};
+
+/* Parses one value, as typed after the option or in the variable. 0, or -EINVAL with one sentence in `why`. */
+int gs_settings_set(struct gs_settings *s, const char *variable, const char *value, char *why, size_t why_bytes);
+
+/* Reads every variable. Keeps the default for one that is wrong, and returns -EINVAL with a sentence for the first of
+ * them. The strings of *s point into the environment. */
+int gs_settings_from_env(struct gs_settings *s, char *why, size_t why_bytes);
+
+#endif

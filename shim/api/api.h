@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* For the entry points: look up, ask, forward. */
+#ifndef GS_SHIM_API_H
+#define GS_SHIM_API_H
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim/objects.h"
+#include "shim/real.h"
+
+/* Answers a query with a value, as the specification wants: param_value may be NULL, too small is CL_INVALID_VALUE. */
+static inline cl_int gs_answer(const void *value, size_t bytes, size_t room, void *param_value, size_t *size_ret)
+{
+    if (param_value && room < bytes)
+        return CL_INVALID_VALUE;
+    if (param_value && bytes)
+        memcpy(param_value, value, bytes);
+    if (size_ret)
+        *size_ret = bytes;
+    return CL_SUCCESS;
+}
+
+/* Our own function of that name, or NULL. */
+void *gs_own_function(const char *name);
+
+/* Tracks a program that came by a way we don't know, so that its kernels' arguments can be followed. NULL: its context
+ * is none of ours. */
+struct gs_program *gs_program_of_unknown(cl_program handle);
+
+/* A command's queue, if its context is ours and has more than one device. */
+static inline struct gs_queue *gs_queue_of(cl_command_queue queue)
+{
+    struct gs_queue *q = gs_find(GS_QUEUE, queue);
+    return q && q->o.ctx->n > 1 ? q : NULL;
+}
+
+/* The same for an image command, which sub-devices need help with even where there is one. */
+static inline struct gs_queue *gs_image_queue_of(cl_command_queue queue)
+{
+    struct gs_queue *q = gs_find(GS_QUEUE, queue);
+    return q && (q->o.ctx->n > 1 || q->o.ctx->parent) ? q : NULL;
+}
+
+#endif

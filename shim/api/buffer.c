@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* Specification, section 5.2: reading, writing, copying and filling buffers. */
+#include "shim/api/transfer.h"
+#include "shim/launch.h"
+#include "shim/report.h"
+#include "shim/transfer/host.h"
+#include "shim/transfer/transfer.h"
+
+enum { MOST_PIECES = 64 };
+
+static bool range_at_home(struct gs_queue *q, struct gs_mem *m, struct gs_range r)
+{
+    pthread_mutex_lock(&q->o.ctx->lock);
+    bool home = gs_at_home(m->root, r);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    return home;
+}
+
+/* Reads from the devices that hold the bytes, straight to the application's memory. */
+static cl_int read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, cl_uint n_wait,
+                               const cl_event *wait, cl_event *event)
+{
+    struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
+    struct gs_events done = {0};
+    unsigned device[MOST_PIECES] = {0};
+    pthread_mutex_lock(&q->o.ctx->lock);
+    cl_int err = gs_host_read(&cmd, m->root, r, ptr, &done, device, MOST_PIECES);
+    if (!err)
+        err = gs_finish_command(q, CL_COMMAND_READ_BUFFER, &done, device, event);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    gs_events_free(&done);
+    gs_command_end(&cmd);
+    return err;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem buffer,
+                                                    cl_bool blocking_read, size_t offset, size_t size, void *ptr,
+                                                    cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                                    cl_event *event)
+{
+    struct gs_queue *q = gs_queue_of(command_queue);
+    struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
+    gs_report_moved(GS_PATH_APP_READ, size);
+    /* The driver knows what is wrong with a call that we can't serve. */
+    const bool ours = m && ptr && gs_inside(m, offset, size) && (!num_events_in_wait_list == !event_wait_list);
+    if (!ours || range_at_home(q, m, gs_window_range(m, offset, size)))
+        return gs_real()->clEnqueueReadBuffer(command_queue, buffer, blocking_read, offset, size, ptr,
+                                              num_events_in_wait_list, event_wait_list, event);
+    cl_event own;
+    cl_int err = read_from_places(q, m, gs_window_range(m, offset, size), ptr, num_events_in_wait_list, event_wait_list,
+                                  event || blocking_read ? &own : NULL);
+    if (!err && blocking_read)
+        err = gs_real()->clWaitForEvents(1, &own);
+    if (!err && event)
+        *event = own;
+    else if (!err && blocking_read)
+        clReleaseEvent(own);
+    return err;
+}
+
+/* The host's write has been handed to the driver: home is where these bytes are now. */
+static cl_int wrote_home(struct gs_queue *q, struct gs_mem *m, struct gs_range r, cl_int err)
+{
+    if (err)
+        return err;
+    pthread_mutex_lock(&q->o.ctx->lock);
+    if (gs_wrote_range(m->root, 0, r) < 0)
+        err = CL_OUT_OF_HOST_MEMORY;
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    return err;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer,
+                                                     cl_bool blocking_write, size_t offset, size_t size,
+                                                     const void *ptr, cl_uint num_events_in_wait_list,
+                                                     const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_queue *q = gs_queue_of(command_queue);
+    struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
+    gs_report_moved(GS_PATH_APP_WRITE, size);
+    if (!m || !gs_inside(m, offset, size))
+        return gs_real()->clEnqueueWriteBuffer(command_queue, buffer, blocking_write, offset, size, ptr,
+                                               num_events_in_wait_list, event_wait_list, event);
+    const struct gs_range r = gs_window_range(m, offset, size);
+    if (blocking_write) {
+        /* Not under the lock: it may take long. What another thread fetches meanwhile is made invalid after it. */
+        cl_int err = gs_real()->clEnqueueWriteBuffer(command_queue, buffer, CL_TRUE, offset, size, ptr,
+                                                     num_events_in_wait_list, event_wait_list, event);
+        return wrote_home(q, m, r, err);
+    }
+    struct gs_home h;
+    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    cl_int err = gs_real()->clEnqueueWriteBuffer(command_queue, buffer, CL_FALSE, offset, size, ptr, h.n, h.v, event);
+    if (!err)
+        gs_home_wrote(&h, m, r);
+    return gs_home_end(&h, err);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_mem buffer,
+                                                        cl_bool blocking_read, const size_t *buffer_offset,
+                                                        const size_t *host_offset, const size_t *region,
+                                                        size_t buffer_row_pitch, size_t buffer_slice_pitch,
+                                                        size_t host_row_pitch, size_t host_slice_pitch, void *ptr,
+                                                        cl_uint num_events_in_wait_list,
+                                                        const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_queue *q = gs_queue_of(command_queue);
+    struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
+    const struct gs_range r = gs_rect_range(buffer_offset, region, buffer_row_pitch, buffer_slice_pitch);
+    if (!m || !gs_inside(m, r.begin, r.end - r.begin) ||
+        range_at_home(q, m, gs_window_range(m, r.begin, r.end - r.begin)))
+        return gs_real()->clEnqueueReadBufferRect(
+            command_queue, buffer, blocking_read, buffer_offset, host_offset, region, buffer_row_pitch,
+            buffer_slice_pitch, host_row_pitch, host_slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
+    struct gs_home h;
+    cl_event own;
+    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    gs_home_need(&h, m, gs_window_range(m, r.begin, r.end - r.begin));
+    cl_int err = gs_home_ready(&h);
+    if (!err)
+        err = gs_real()->clEnqueueReadBufferRect(command_queue, buffer, CL_FALSE, buffer_offset, host_offset, region,
+                                                 buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch,
+                                                 ptr, h.n, h.v, &own);
+    return gs_home_wait(gs_home_end(&h, err), blocking_read, own, event);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue command_queue, cl_mem buffer,
+                                                         cl_bool blocking_write, const size_t *buffer_offset,
+                                                         const size_t *host_offset, const size_t *region,
+                                                         size_t buffer_row_pitch, size_t buffer_slice_pitch,
+                                                         size_t host_row_pitch, size_t host_slice_pitch,
+                                                         const void *ptr, cl_uint num_events_in_wait_list,
+                                                         const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_queue *q = gs_queue_of(command_queue);
+    struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
+    const struct gs_range r = gs_rect_range(buffer_offset, region, buffer_row_pitch, buffer_slice_pitch);
+    if (!m || !gs_inside(m, r.begin, r.end - r.begin))
+        return gs_real()->clEnqueueWriteBufferRect(
+            command_queue, buffer, blocking_write, buffer_offset, host_offset, region, buffer_row_pitch,
+            buffer_slice_pitch, host_row_pitch, host_slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
+    /* The bytes between the rows stay: they must be home before. */
+    const struct gs_range all = gs_window_range(m, r.begin, r.end - r.begin);
+    struct gs_home h;
+    cl_event own;
+    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    gs_home_need(&h, m, all);
+    cl_int err = gs_home_ready(&h);
+    if (!err)
+        err = gs_real()->clEnqueueWriteBufferRect(command_queue, buffer, CL_FALSE, buffer_offset, host_offset, region,
+                                                  buffer_row_pitch, buffer_slice_pitch, host_row_pitch,
+                                                  host_slice_pitch, ptr, h.n, h.v, &own);
+    if (!err)
+        gs_home_wrote(&h, m, all);
+    return gs_home_wait(gs_home_end(&h, err), blocking_write, own, event);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem buffer, const void *pattern,
+                                                    size_t pattern_size, size_t offset, size_t size,
+                                                    cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                                    cl_event *event)
+{
+    struct gs_queue *q = gs_queue_of(command_queue);
+    struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
+    if (!m || !gs_inside(m, offset, size))
+        return gs_real()->clEnqueueFillBuffer(command_queue, buffer, pattern, pattern_size, offset, size,
+                                              num_events_in_wait_list, event_wait_list, event);
+    struct gs_home h;
+    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    cl_int err =
+        gs_real()->clEnqueueFillBuffer(command_queue, buffer, pattern, pattern_size, offset, size, h.n, h.v, event);
+    if (!err)
+        gs_home_wrote(&h, m, gs_window_range(m, offset, size));
+    return gs_home_end(&h, err);
+}
+
+/* Copies each piece where it lies, so that nothing travels: dst's bytes are then valid where src's are. */
+static cl_int copy_in_place(struct gs_home *h, struct gs_mem *src, struct gs_range from, struct gs_mem *dst,
+                            uint64_t to, struct gs_events *done, unsigned device[])
+{
+    cl_int err = gs_command_order(&h->cmd);
+    for (uint64_t at = from.begin; at < from.end && !err;) {
+        uint64_t end;
+        const unsigned place = gs_holder(src->root, (struct gs_range){at, from.end}, &end);
+        const struct gs_range out = {to + (at - from.begin), to + (end - from.begin)};
+        gs_replica_of(dst->root, place, &err);
+        if (!err)
+            err = gs_transfer_buffer(&h->cmd, src->root->place[place].mem, place, dst->root->place[place].mem, place,
+                                     at, out.begin, end - at, &h->cmd.before, done);
+        if (!err && done->n <= MOST_PIECES)
+            device[done->n - 1] = place;
+        if (!err && gs_wrote_range(dst->root, place, out) < 0)
+            err = CL_OUT_OF_HOST_MEMORY;
+        at = end;
+    }
+    return err;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem src_buffer,
+                                                    cl_mem dst_buffer, size_t src_offset, size_t dst_offset,
+                                                    size_t size, cl_uint num_events_in_wait_list,
+                                                    const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_queue *q = gs_queue_of(command_queue);
+    struct gs_mem *src = q ? gs_find(GS_MEM, src_buffer) : NULL, *dst = q ? gs_find(GS_MEM, dst_buffer) : NULL;
+    if (!src || !dst || !gs_inside(src, src_offset, size) || !gs_inside(dst, dst_offset, size))
+        return gs_real()->clEnqueueCopyBuffer(command_queue, src_buffer, dst_buffer, src_offset, dst_offset, size,
+                                              num_events_in_wait_list, event_wait_list, event);
+    const struct gs_range from = gs_window_range(src, src_offset, size), to = gs_window_range(dst, dst_offset, size);
+    const bool overlaps = src->root == dst->root && from.begin < to.end && to.begin < from.end;
+    struct gs_home h;
+    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    cl_int err = CL_SUCCESS;
+    if (overlaps || gs_at_home(src->root, from) || atomic_load(&q->o.ctx->user_events)) {
+        gs_home_need(&h, src, from);
+        err = gs_home_ready(&h);
+        if (!err)
+            err = gs_real()->clEnqueueCopyBuffer(command_queue, src_buffer, dst_buffer, src_offset, dst_offset, size,
+                                                 h.n, h.v, event);
+        if (!err)
+            gs_home_wrote(&h, dst, to);
+    } else {
+        struct gs_events done = {0};
+        unsigned device[MOST_PIECES + 1] = {0};
+        err = copy_in_place(&h, src, from, dst, to.begin, &done, device);
+        if (!err)
+            err = gs_finish_command(q, CL_COMMAND_COPY_BUFFER, &done, device, event);
+        gs_events_free(&done);
+    }
+    return gs_home_end(&h, err);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
+    cl_command_queue command_queue, cl_mem src_buffer, cl_mem dst_buffer, const size_t *src_origin,
+    const size_t *dst_origin, const size_t *region, size_t src_row_pitch, size_t src_slice_pitch, size_t dst_row_pitch,
+    size_t dst_slice_pitch, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_queue *q = gs_queue_of(command_queue);
+    struct gs_mem *src = q ? gs_find(GS_MEM, src_buffer) : NULL, *dst = q ? gs_find(GS_MEM, dst_buffer) : NULL;
+    const struct gs_range s = gs_rect_range(src_origin, region, src_row_pitch, src_slice_pitch),
+                          d = gs_rect_range(dst_origin, region, dst_row_pitch, dst_slice_pitch);
+    if (!src || !dst || !gs_inside(src, s.begin, s.end - s.begin) || !gs_inside(dst, d.begin, d.end - d.begin))
+        return gs_real()->clEnqueueCopyBufferRect(command_queue, src_buffer, dst_buffer, src_origin, dst_origin, region,
+                                                  src_row_pitch, src_slice_pitch, dst_row_pitch, dst_slice_pitch,
+                                                  num_events_in_wait_list, event_wait_list, event);
+    struct gs_home h;
+    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    gs_home_need(&h, src, gs_window_range(src, s.begin, s.end - s.begin));
+    gs_home_need(&h, dst, gs_window_range(dst, d.begin, d.end - d.begin));
+    cl_int err = gs_home_ready(&h);
+    if (!err)
+        err = gs_real()->clEnqueueCopyBufferRect(command_queue, src_buffer, dst_buffer, src_origin, dst_origin, region,
+                                                 src_row_pitch, src_slice_pitch, dst_row_pitch, dst_slice_pitch, h.n,
+                                                 h.v, event);
+    if (!err)
+        gs_home_wrote(&h, dst, gs_window_range(dst, d.begin, d.end - d.begin));
+    return gs_home_end(&h, err);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Specification, section 4.4: contexts. The driver's is made over all devices of the group. */
+#include "shim/api/api.h"
+
+static struct gs_context *track(cl_context handle, const struct gs_group *g, unsigned n)
+{
+    struct gs_context *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->n = n;
+    memcpy(c->dev, g->dev, n * sizeof *c->dev);
+    c->parent = g->parent;
+    c->shared_memory = g->shared_memory;
+    pthread_mutex_init(&c->lock, NULL);
+    gs_insert(&c->o, GS_CONTEXT, handle, NULL);
+    c->o.ctx = c;
+    return c;
+}
+
+static bool only_group_device(const struct gs_group *g, cl_uint num_devices, const cl_device_id *devices)
+{
+    if (!g->platform || !num_devices || !devices || gs_forked())
+        return false;
+    for (cl_uint i = 0; i < num_devices; i++)
+        if (devices[i] != g->dev[0])
+            return false;
+    return true;
+}
+
+CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
+    const cl_context_properties *properties, cl_uint num_devices, const cl_device_id *devices,
+    void(CL_CALLBACK *pfn_notify)(const char *, const void *, size_t, void *), void *user_data, cl_int *errcode_ret)
+{
+    const struct gs_group *g = gs_group();
+    if (!gs_real()->clCreateContext) {
+        gs_set_error(errcode_ret, CL_INVALID_PLATFORM);
+        return NULL;
+    }
+    if (only_group_device(g, num_devices, devices)) {
+        /* Sharing with a graphics API may fit the first device alone. */
+        for (unsigned n = g->n;; n = 1) {
+            cl_int err;
+            cl_device_id list[GS_MAX_DEVICES + 1];
+            memcpy(list, g->dev, n * sizeof *list);
+            list[n] = g->parent;
+            cl_context handle =
+                gs_real()->clCreateContext(properties, n + (g->parent ? 1 : 0), list, pfn_notify, user_data, &err);
+            if (!err)
+                track(handle, g, n);
+            if (!err || n == 1) {
+                gs_set_error(errcode_ret, err);
+                return handle;
+            }
+        }
+    }
+    return gs_real()->clCreateContext(properties, num_devices, devices, pfn_notify, user_data, errcode_ret);
+}
+
+CL_API_ENTRY cl_context CL_API_CALL clCreateContextFromType(
+    const cl_context_properties *properties, cl_device_type device_type,
+    void(CL_CALLBACK *pfn_notify)(const char *, const void *, size_t, void *), void *user_data, cl_int *errcode_ret)
+{
+    enum { MOST = 64 };
+    const struct gs_group *g = gs_group();
+    cl_platform_id platform = NULL;
+    for (const cl_context_properties *p = properties; p && *p; p += 2)
+        if (*p == CL_CONTEXT_PLATFORM)
+            platform = (cl_platform_id)p[1];
+    cl_device_id list[MOST];
+    cl_uint n = 0;
+    if (!platform && gs_real()->clGetPlatformIDs)
+        gs_real()->clGetPlatformIDs(1, &platform, NULL);
+    if (g->platform && platform == g->platform && !gs_forked() &&
+        clGetDeviceIDs(platform, device_type, MOST, list, &n) == CL_SUCCESS && n)
+        return clCreateContext(properties, n < MOST ? n : MOST, list, pfn_notify, user_data, errcode_ret);
+    if (!gs_real()->clCreateContextFromType) {
+        gs_set_error(errcode_ret, CL_INVALID_PLATFORM);
+        return NULL;
+    }
+    return gs_real()->clCreateContextFromType(properties, device_type, pfn_notify, user_data, errcode_ret);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clRetainContext(cl_context context)
+{
+    cl_int err = gs_real()->clRetainContext(context);
+    if (!err)
+        gs_retain(GS_CONTEXT, context);
+    return err;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clReleaseContext(cl_context context)
+{
+    struct gs_object *last = gs_release(GS_CONTEXT, context);
+    cl_int err = gs_real()->clReleaseContext(context);
+    if (last)
+        gs_drop(last);
+    return err;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetContextInfo(cl_context context, cl_context_info param_name,
+                                                 size_t param_value_size, void *param_value,
+                                                 size_t *param_value_size_ret)
+{
+    const struct gs_context *c = gs_find(GS_CONTEXT, context);
+    const cl_uint one = 1;
+    if (c && param_name == CL_CONTEXT_NUM_DEVICES)
+        return gs_answer(&one, sizeof one, param_value_size, param_value, param_value_size_ret);
+    if (c && param_name == CL_CONTEXT_DEVICES)
+        return gs_answer(c->dev, sizeof *c->dev, param_value_size, param_value, param_value_size_ret);
+    return gs_real()->clGetContextInfo(context, param_name, param_value_size, param_value, param_value_size_ret);
+}

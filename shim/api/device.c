@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Specification, chapter 4: the platform layer. The application sees one device of the group. */
+#include "shim/api/api.h"
+
+enum { MAX_LISTED = 256 };
+
+/* The platform's devices as the application may see them: the group's first, and those of other kinds than the group's.
+ */
+static cl_uint visible_devices(cl_device_type type, cl_device_id *out, cl_uint most)
+{
+    const struct gs_group *g = gs_group();
+    cl_device_id all[MAX_LISTED];
+    cl_uint n = 0, count = 0;
+    const cl_device_type answers_to = g->type | CL_DEVICE_TYPE_DEFAULT | (g->sub_devices ? CL_DEVICE_TYPE_GPU : 0);
+    if (type & answers_to && count < most)
+        out[count++] = g->dev[0];
+    if (gs_real()->clGetDeviceIDs(g->platform, type & ~(cl_device_type)CL_DEVICE_TYPE_DEFAULT, MAX_LISTED, all, &n) !=
+        CL_SUCCESS)
+        return count;
+    for (cl_uint i = 0; i < n && i < MAX_LISTED && count < most; i++) {
+        cl_device_type kind = 0;
+        gs_real()->clGetDeviceInfo(all[i], CL_DEVICE_TYPE, sizeof kind, &kind, NULL);
+        if (!(kind & g->type))
+            out[count++] = all[i];
+    }
+    return count;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type device_type, cl_uint num_entries,
+                                               cl_device_id *devices, cl_uint *num_devices)
+{
+    if (!gs_real()->clGetDeviceIDs)
+        return CL_INVALID_PLATFORM;
+    const struct gs_group *g = gs_group();
+    if (!g->platform || platform != g->platform || gs_forked() || (!num_entries && devices) ||
+        (!devices && !num_devices))
+        return gs_real()->clGetDeviceIDs(platform, device_type, num_entries, devices, num_devices);
+    cl_device_id list[MAX_LISTED];
+    cl_uint n = visible_devices(device_type, list, MAX_LISTED);
+    if (!n)
+        return gs_real()->clGetDeviceIDs(platform, device_type, num_entries, devices, num_devices) ==
+                       CL_INVALID_DEVICE_TYPE
+                   ? CL_INVALID_DEVICE_TYPE
+                   : CL_DEVICE_NOT_FOUND;
+    if (num_devices)
+        *num_devices = n;
+    for (cl_uint i = 0; devices && i < n && i < num_entries; i++)
+        devices[i] = list[i];
+    return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info param_name, size_t param_value_size,
+                                                void *param_value, size_t *param_value_size_ret)
+{
+    const struct gs_group *g = gs_group();
+    if (g->platform && g->sub_devices && device == g->dev[0]) {
+        /* A part of a CPU device that passes for a whole device. */
+        const cl_device_id no_parent = NULL;
+        const cl_uint one = 1;
+        const cl_device_type type = g->type | CL_DEVICE_TYPE_GPU;
+        if (param_name == CL_DEVICE_TYPE)
+            return gs_answer(&type, sizeof type, param_value_size, param_value, param_value_size_ret);
+        if (param_name == CL_DEVICE_PARENT_DEVICE)
+            return gs_answer(&no_parent, sizeof no_parent, param_value_size, param_value, param_value_size_ret);
+        if (param_name == CL_DEVICE_PARTITION_TYPE)
+            return gs_answer(NULL, 0, param_value_size, param_value, param_value_size_ret);
+        if (param_name == CL_DEVICE_REFERENCE_COUNT)
+            return gs_answer(&one, sizeof one, param_value_size, param_value, param_value_size_ret);
+    }
+    return gs_real()->clGetDeviceInfo
+               ? gs_real()->clGetDeviceInfo(device, param_name, param_value_size, param_value, param_value_size_ret)
+               : CL_INVALID_DEVICE;
+}
+
+/* A root device's reference count doesn't change; ours may be a part of one in disguise. */
+static bool is_group_device(cl_device_id device)
+{
+    const struct gs_group *g = gs_group();
+    return g->platform && g->sub_devices && device == g->dev[0];
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clRetainDevice(cl_device_id device)
+{
+    return is_group_device(device) ? CL_SUCCESS : gs_real()->clRetainDevice(device);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clReleaseDevice(cl_device_id device)
+{
+    return is_group_device(device) ? CL_SUCCESS : gs_real()->clReleaseDevice(device);
+}

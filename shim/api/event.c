@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Specification, section 5.11 to 5.14: events and profiles. An event that stands for several commands is a marker in
+ * the application's queue; what it tells of itself is put together from theirs. */
+#include "shim/api/transfer.h"
+
+CL_API_ENTRY cl_int CL_API_CALL clRetainEvent(cl_event event)
+{
+    cl_int err = gs_real()->clRetainEvent(event);
+    if (!err)
+        gs_retain(GS_EVENT, event);
+    return err;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event)
+{
+    struct gs_object *last = gs_release(GS_EVENT, event);
+    struct gs_event *e = (struct gs_event *)last;
+    if (e && e->user && e->pending)
+        atomic_fetch_sub(&e->o.ctx->user_events, 1);
+    cl_int err = gs_real()->clReleaseEvent(event);
+    if (last)
+        gs_drop(last);
+    return err;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetEventInfo(cl_event event, cl_event_info param_name, size_t param_value_size,
+                                               void *param_value, size_t *param_value_size_ret)
+{
+    const struct gs_event *e = gs_find(GS_EVENT, event);
+    if (e && !e->user && param_name == CL_EVENT_COMMAND_TYPE)
+        return gs_answer(&e->command, sizeof e->command, param_value_size, param_value, param_value_size_ret);
+    return gs_real()->clGetEventInfo(event, param_name, param_value_size, param_value, param_value_size_ret);
+}
+
+/* The earliest of the beginnings, or the latest of the ends, by the first device's clock. */
+static cl_int span(const struct gs_event *e, cl_profiling_info what, cl_ulong *value)
+{
+    const bool latest = what == CL_PROFILING_COMMAND_END || what == CL_PROFILING_COMMAND_COMPLETE;
+    for (unsigned i = 0; i < e->n; i++) {
+        cl_ulong t;
+        cl_int err = gs_real()->clGetEventProfilingInfo(e->part[i].event, what, sizeof t, &t, NULL);
+        if (err)
+            return err;
+        t += gs_group()->clock_ns[e->part[i].device];
+        if (i == 0 || (latest ? t > *value : t < *value))
+            *value = t;
+    }
+    return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profiling_info param_name,
+                                                        size_t param_value_size, void *param_value,
+                                                        size_t *param_value_size_ret)
+{
+    const struct gs_event *e = gs_find(GS_EVENT, event);
+    cl_ulong value = 0;
+    cl_int err =
+        gs_real()->clGetEventProfilingInfo(event, param_name, param_value_size, param_value, param_value_size_ret);
+    if (err || !e || e->user || !e->n)
+        return err;
+    if (span(e, param_name, &value) != CL_SUCCESS)
+        return err; /* the marker's own times, then */
+    return gs_answer(&value, sizeof value, param_value_size, param_value, param_value_size_ret);
+}
+
+/* While a user event has no status, commands that wait for it may run after commands that are enqueued later: what is
+ * valid where could not be said in the order of the calls. So everything goes home before, and stays there until then.
+ */
+static void come_home(struct gs_context *c)
+{
+    struct gs_events done = {0};
+    pthread_mutex_lock(&c->lock);
+    if (c->queues) {
+        struct gs_command cmd = {.ctx = c, .q = c->queues};
+        gs_gather_all(&cmd, &done);
+        for (struct gs_queue *q = c->queues; q; q = q->next)
+            gs_real()->clFlush(q->o.handle);
+        gs_command_flush(c->queues);
+        gs_command_end(&cmd);
+    }
+    atomic_fetch_add(&c->user_events, 1);
+    pthread_mutex_unlock(&c->lock);
+    gs_events_free(&done);
+}
+
+CL_API_ENTRY cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *errcode_ret)
+{
+    struct gs_context *c = gs_find(GS_CONTEXT, context);
+    cl_event event = gs_real()->clCreateUserEvent(context, errcode_ret);
+    struct gs_event *e = event && c && c->n > 1 ? calloc(1, sizeof *e) : NULL;
+    if (e) {
+        e->user = e->pending = true;
+        come_home(c);
+        gs_insert(&e->o, GS_EVENT, event, c);
+    }
+    return event;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int execution_status)
+{
+    struct gs_event *e = gs_find(GS_EVENT, event);
+    cl_int err = gs_real()->clSetUserEventStatus(event, execution_status);
+    if (!err && e && atomic_exchange(&e->pending, false))
+        atomic_fetch_sub(&e->o.ctx->user_events, 1);
+    return err;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/api/transfer.h"
+#include "shim/launch.h"
+
+void gs_home_begin(struct gs_home *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait)
+{
+    *h = (struct gs_home){
+        .cmd = {.ctx = q->o.ctx, .q = q, .n_wait = wait ? n_wait : 0, .wait = wait}, .n = n_wait, .v = wait};
+    pthread_mutex_lock(&q->o.ctx->lock);
+}
+
+void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
+{
+    if (!h->err && m)
+        h->err = gs_require_range(&h->cmd, m->root, 0, of_root, &h->extra);
+}
+
+cl_int gs_home_ready(struct gs_home *h)
+{
+    if (h->err || !h->extra.n)
+        return h->err;
+    for (cl_uint i = 0; i < h->cmd.n_wait && !h->err; i++)
+        h->err = gs_events_share(&h->extra, h->cmd.wait[i]);
+    gs_real()->clFlush(h->cmd.q->o.handle);
+    gs_command_flush(h->cmd.q);
+    h->n = h->extra.n;
+    h->v = h->extra.v;
+    return h->err;
+}
+
+void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
+{
+    if (!h->err && m && gs_wrote_range(m->root, 0, of_root) < 0)
+        h->err = CL_OUT_OF_HOST_MEMORY;
+}
+
+cl_int gs_home_end(struct gs_home *h, cl_int err)
+{
+    pthread_mutex_unlock(&h->cmd.ctx->lock);
+    gs_events_free(&h->extra);
+    gs_command_end(&h->cmd);
+    return err ? err : h->err;
+}
+
+struct gs_range gs_rect_range(const size_t origin[3], const size_t region[3], size_t row_pitch, size_t slice_pitch)
+{
+    if (!origin || !region || !region[0] || !region[1] || !region[2])
+        return (struct gs_range){0, 0};
+    const uint64_t row = row_pitch ? row_pitch : region[0], slice = slice_pitch ? slice_pitch : row * region[1];
+    const uint64_t begin = origin[2] * slice + origin[1] * row + origin[0];
+    return (struct gs_range){begin, begin + (region[2] - 1) * slice + (region[1] - 1) * row + region[0]};
+}
+
+cl_int gs_home_wait(cl_int err, cl_bool blocking, cl_event own, cl_event *event)
+{
+    if (err)
+        return err;
+    if (blocking)
+        err = gs_real()->clWaitForEvents(1, &own);
+    if (event && !err)
+        *event = own;
+    else
+        clReleaseEvent(own);
+    return err;
+}
+
+cl_command_queue gs_home_image_queue(struct gs_home *h)
+{
+    struct gs_queue *q = h->cmd.q;
+    if (!q->o.ctx->parent)
+        return q->o.handle;
+    cl_command_queue queue = gs_image_queue(q, 0, &h->err);
+    if (!h->err)
+        h->err = gs_command_order(&h->cmd);
+    for (cl_uint i = 0; i < h->cmd.before.n && !h->err; i++)
+        h->err = gs_events_share(&h->extra, h->cmd.before.v[i]);
+    gs_real()->clFlush(q->o.handle);
+    h->n = h->extra.n;
+    h->v = h->extra.v;
+    return h->err ? NULL : queue;
+}
+
+cl_int gs_home_image_end(struct gs_home *h, cl_int err, cl_command_type type, cl_bool blocking, cl_event own,
+                         cl_event *event)
+{
+    static const unsigned home;
+    cl_event marker = NULL;
+    if (!err && h->cmd.ctx->parent) {
+        const struct gs_events ended = {.v = &own, .n = 1};
+        err = gs_finish_command(h->cmd.q, type, &ended, &home, &marker);
+        gs_real()->clReleaseEvent(own);
+        own = marker;
+    }
+    return gs_home_wait(gs_home_end(h, err), blocking, own, event);
+}

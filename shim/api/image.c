@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Specification, section 5.3: reading, writing, copying and filling images. All of them work at home. */
+#include "shim/api/transfer.h"
+
+static struct gs_range whole(const struct gs_mem *m)
+{
+    return m ? gs_window_range(m, 0, m->size) : (struct gs_range){0, 0};
+}
+
+/* Begins a command that reads `src` and changes a part of `dst`; either may be none of ours. */
+static cl_int begin(struct gs_home *h, struct gs_queue *q, struct gs_mem *src, struct gs_mem *dst, cl_uint n_wait,
+                    const cl_event *wait, cl_command_queue *queue)
+{
+    gs_home_begin(h, q, n_wait, wait);
+    gs_home_need(h, src, whole(src));
+    gs_home_need(h, dst, whole(dst));
+    cl_int err = gs_home_ready(h);
+    *queue = err ? NULL : gs_home_image_queue(h);
+    return h->err;
+}
+
+static cl_int end(struct gs_home *h, struct gs_mem *dst, cl_int err, cl_command_type type, cl_bool blocking,
+                  cl_event own, cl_event *event)
+{
+    if (!err)
+        gs_home_wrote(h, dst, whole(dst));
+    return gs_home_image_end(h, err, type, blocking, own, event);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queue, cl_mem image, cl_bool blocking_read,
+                                                   const size_t *origin, const size_t *region, size_t row_pitch,
+                                                   size_t slice_pitch, void *ptr, cl_uint num_events_in_wait_list,
+                                                   const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_queue *q = gs_image_queue_of(command_queue);
+    struct gs_mem *m = q ? gs_find(GS_MEM, image) : NULL;
+    if (!m)
+        return gs_real()->clEnqueueReadImage(command_queue, image, blocking_read, origin, region, row_pitch,
+                                             slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
+    struct gs_home h;
+    cl_event own = NULL;
+    cl_command_queue queue;
+    cl_int err = begin(&h, q, m, NULL, num_events_in_wait_list, event_wait_list, &queue);
+    if (!err)
+        err = gs_real()->clEnqueueReadImage(queue, image, CL_FALSE, origin, region, row_pitch, slice_pitch, ptr, h.n,
+                                            h.v, &own);
+    return end(&h, NULL, err, CL_COMMAND_READ_IMAGE, blocking_read, own, event);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_queue, cl_mem image,
+                                                    cl_bool blocking_write, const size_t *origin, const size_t *region,
+                                                    size_t input_row_pitch, size_t input_slice_pitch, const void *ptr,
+                                                    cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                                    cl_event *event)
+{
+    struct gs_queue *q = gs_image_queue_of(command_queue);
+    struct gs_mem *m = q ? gs_find(GS_MEM, image) : NULL;
+    if (!m)
+        return gs_real()->clEnqueueWriteImage(command_queue, image, blocking_write, origin, region, input_row_pitch,
+                                              input_slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
+    struct gs_home h;
+    cl_event own = NULL;
+    cl_command_queue queue;
+    cl_int err = begin(&h, q, NULL, m, num_events_in_wait_list, event_wait_list, &queue);
+    if (!err)
+        err = gs_real()->clEnqueueWriteImage(queue, image, CL_FALSE, origin, region, input_row_pitch, input_slice_pitch,
+                                             ptr, h.n, h.v, &own);
+    return end(&h, m, err, CL_COMMAND_WRITE_IMAGE, blocking_write, own, event);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue command_queue, cl_mem image, const void *fill_color,
+                                                   const size_t *origin, const size_t *region,
+                                                   cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                                   cl_event *event)
+{
+    struct gs_queue *q = gs_image_queue_of(command_queue);
+    struct gs_mem *m = q ? gs_find(GS_MEM, image) : NULL;
+    if (!m)
+        return gs_real()->clEnqueueFillImage(command_queue, image, fill_color, origin, region, num_events_in_wait_list,
+                                             event_wait_list, event);
+    struct gs_home h;
+    cl_event own = NULL;
+    cl_command_queue queue;
+    cl_int err = begin(&h, q, NULL, m, num_events_in_wait_list, event_wait_list, &queue);
+    if (!err)
+        err = gs_real()->clEnqueueFillImage(queue, image, fill_color, origin, region, h.n, h.v, &own);
+    return end(&h, m, err, CL_COMMAND_FILL_IMAGE, CL_FALSE, own, event);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue command_queue, cl_mem src_image, cl_mem dst_image,
+                                                   const size_t *src_origin, const size_t *dst_origin,
+                                                   const size_t *region, cl_uint num_events_in_wait_list,
+                                                   const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_queue *q = gs_image_queue_of(command_queue);
+    struct gs_mem *src = q ? gs_find(GS_MEM, src_image) : NULL, *dst = q ? gs_find(GS_MEM, dst_image) : NULL;
+    if (!src && !dst)
+        return gs_real()->clEnqueueCopyImage(command_queue, src_image, dst_image, src_origin, dst_origin, region,
+                                             num_events_in_wait_list, event_wait_list, event);
+    struct gs_home h;
+    cl_event own = NULL;
+    cl_command_queue queue;
+    cl_int err = begin(&h, q, src, dst, num_events_in_wait_list, event_wait_list, &queue);
+    if (!err)
+        err =
+            gs_real()->clEnqueueCopyImage(queue, src_image, dst_image, src_origin, dst_origin, region, h.n, h.v, event);
+    return end(&h, dst, err, CL_COMMAND_COPY_IMAGE, CL_FALSE, own, event);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue command_queue, cl_mem src_image,
+                                                           cl_mem dst_buffer, const size_t *src_origin,
+                                                           const size_t *region, size_t dst_offset,
+                                                           cl_uint num_events_in_wait_list,
+                                                           const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_queue *q = gs_image_queue_of(command_queue);
+    struct gs_mem *src = q ? gs_find(GS_MEM, src_image) : NULL, *dst = q ? gs_find(GS_MEM, dst_buffer) : NULL;
+    if (!src && !dst)
+        return gs_real()->clEnqueueCopyImageToBuffer(command_queue, src_image, dst_buffer, src_origin, region,
+                                                     dst_offset, num_events_in_wait_list, event_wait_list, event);
+    struct gs_home h;
+    cl_event own = NULL;
+    cl_command_queue queue;
+    cl_int err = begin(&h, q, src, dst, num_events_in_wait_list, event_wait_list, &queue);
+    if (!err)
+        err = gs_real()->clEnqueueCopyImageToBuffer(queue, src_image, dst_buffer, src_origin, region, dst_offset, h.n,
+                                                    h.v, &own);
+    return end(&h, dst, err, CL_COMMAND_COPY_IMAGE_TO_BUFFER, CL_FALSE, own, event);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue command_queue, cl_mem src_buffer,
+                                                           cl_mem dst_image, size_t src_offset,
+                                                           const size_t *dst_origin, const size_t *region,
+                                                           cl_uint num_events_in_wait_list,
+                                                           const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_queue *q = gs_image_queue_of(command_queue);
+    struct gs_mem *src = q ? gs_find(GS_MEM, src_buffer) : NULL, *dst = q ? gs_find(GS_MEM, dst_image) : NULL;
+    if (!src && !dst)
+        return gs_real()->clEnqueueCopyBufferToImage(command_queue, src_buffer, dst_image, src_offset, dst_origin,
+                                                     region, num_events_in_wait_list, event_wait_list, event);
+    struct gs_home h;
+    cl_event own = NULL;
+    cl_command_queue queue;
+    cl_int err = begin(&h, q, src, dst, num_events_in_wait_list, event_wait_list, &queue);
+    if (!err)
+        err = gs_real()->clEnqueueCopyBufferToImage(queue, src_buffer, dst_image, src_offset, dst_origin, region, h.n,
+                                                    h.v, &own);
+    return end(&h, dst, err, CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_FALSE, own, event);
+}

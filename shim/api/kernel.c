@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* Specification, sections 5.9 and 5.10: kernels, their arguments and launches. */
+#include "shim/api/transfer.h"
+#include "shim/launch.h"
+#include "shim/report.h"
+
+static struct gs_kernel *track(cl_kernel handle, struct gs_program *p)
+{
+    struct gs_kernel *k = handle && p ? calloc(1, sizeof *k) : NULL;
+    size_t n = 0;
+    if (!k)
+        return NULL;
+    gs_real()->clGetKernelInfo(handle, CL_KERNEL_NUM_ARGS, sizeof k->n_args, &k->n_args, NULL);
+    gs_real()->clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, 0, NULL, &n);
+    k->name = calloc(1, n + 1);
+    k->args = calloc(k->n_args + 1, sizeof *k->args);
+    if (!k->name || !k->args) {
+        free(k->name);
+        free(k->args);
+        free(k);
+        return NULL;
+    }
+    gs_real()->clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, n, k->name, NULL);
+    k->stats = gs_report_kernel(k->name);
+    k->program = p;
+    gs_hold(&p->o);
+    gs_insert(&k->o, GS_KERNEL, handle, p->o.ctx);
+    return k;
+}
+
+static struct gs_program *program_of(cl_program program)
+{
+    struct gs_program *p = gs_find(GS_PROGRAM, program);
+    return p || gs_forked() ? p : gs_program_of_unknown(program);
+}
+
+CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *kernel_name, cl_int *errcode_ret)
+{
+    cl_kernel handle = gs_real()->clCreateKernel(program, kernel_name, errcode_ret);
+    if (handle)
+        track(handle, program_of(program));
+    return handle;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_uint num_kernels, cl_kernel *kernels,
+                                                         cl_uint *num_kernels_ret)
+{
+    cl_uint n = 0;
+    cl_int err = gs_real()->clCreateKernelsInProgram(program, num_kernels, kernels, &n);
+    if (num_kernels_ret && !err)
+        *num_kernels_ret = n;
+    for (cl_uint i = 0; !err && kernels && i < n && i < num_kernels; i++)
+        track(kernels[i], program_of(program));
+    return err;
+}
+
+static bool keep_arg(struct gs_arg *a, size_t size, const void *value)
+{
+    if (value && size > a->cap) {
+        void *bytes = realloc(a->bytes, size);
+        if (!bytes)
+            return false;
+        a->bytes = bytes;
+        a->cap = size;
+    }
+    a->size = size;
+    a->has_value = value;
+    a->is_svm = false;
+    a->is_mem = value && size == sizeof(cl_mem) && gs_find(GS_MEM, *(void *const *)value);
+    if (value)
+        memcpy(a->bytes, value, size);
+    a->set = true;
+    return true;
+}
+
+CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int *errcode_ret)
+{
+    if (!gs_real()->clCloneKernel) {
+        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
+        return NULL;
+    }
+    cl_kernel handle = gs_real()->clCloneKernel(source_kernel, errcode_ret);
+    const struct gs_kernel *from = gs_find(GS_KERNEL, source_kernel);
+    struct gs_kernel *k = handle && from ? track(handle, from->program) : NULL;
+    for (cl_uint i = 0; k && i < k->n_args; i++) {
+        const struct gs_arg *a = &from->args[i];
+        if (a->set)
+            keep_arg(&k->args[i], a->size, a->has_value ? a->bytes : NULL);
+        k->args[i].is_svm = a->is_svm;
+    }
+    if (k)
+        k->svm_info = from->svm_info;
+    return handle;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clRetainKernel(cl_kernel kernel)
+{
+    cl_int err = gs_real()->clRetainKernel(kernel);
+    if (!err)
+        gs_retain(GS_KERNEL, kernel);
+    return err;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
+{
+    struct gs_object *last = gs_release(GS_KERNEL, kernel);
+    cl_int err = gs_real()->clReleaseKernel(kernel);
+    if (last)
+        gs_drop(last);
+    return err;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t arg_size,
+                                               const void *arg_value)
+{
+    cl_int err = gs_real()->clSetKernelArg(kernel, arg_index, arg_size, arg_value);
+    struct gs_kernel *k = err ? NULL : gs_find(GS_KERNEL, kernel);
+    if (k && arg_index < k->n_args && !keep_arg(&k->args[arg_index], arg_size, arg_value))
+        k->args[arg_index].set = false; /* no split, then */
+    return err;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index, const void *arg_value)
+{
+    if (!gs_real()->clSetKernelArgSVMPointer)
+        return CL_INVALID_OPERATION;
+    cl_int err = gs_real()->clSetKernelArgSVMPointer(kernel, arg_index, arg_value);
+    struct gs_kernel *k = err ? NULL : gs_find(GS_KERNEL, kernel);
+    if (k && arg_index < k->n_args && keep_arg(&k->args[arg_index], sizeof arg_value, &arg_value))
+        k->args[arg_index].is_svm = true;
+    return err;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info param_name,
+                                                    size_t param_value_size, const void *param_value)
+{
+    if (!gs_real()->clSetKernelExecInfo)
+        return CL_INVALID_OPERATION;
+    struct gs_kernel *k = gs_find(GS_KERNEL, kernel);
+    if (k)
+        k->svm_info = true;
+    return gs_real()->clSetKernelExecInfo(kernel, param_name, param_value_size, param_value);
+}
+
+/* No device means the only one of the context, of which the driver sees several. */
+static cl_device_id only_device(cl_kernel kernel, cl_device_id device)
+{
+    const struct gs_kernel *k = device ? NULL : gs_find(GS_KERNEL, kernel);
+    return k ? k->o.ctx->dev[0] : device;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
+                                                         cl_kernel_work_group_info param_name, size_t param_value_size,
+                                                         void *param_value, size_t *param_value_size_ret)
+{
+    return gs_real()->clGetKernelWorkGroupInfo(kernel, only_device(kernel, device), param_name, param_value_size,
+                                               param_value, param_value_size_ret);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device,
+                                                        cl_kernel_sub_group_info param_name, size_t input_value_size,
+                                                        const void *input_value, size_t param_value_size,
+                                                        void *param_value, size_t *param_value_size_ret)
+{
+    if (!gs_real()->clGetKernelSubGroupInfo)
+        return CL_INVALID_OPERATION;
+    return gs_real()->clGetKernelSubGroupInfo(kernel, only_device(kernel, device), param_name, input_value_size,
+                                              input_value, param_value_size, param_value, param_value_size_ret);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_kernel kernel,
+                                                       cl_uint work_dim, const size_t *global_work_offset,
+                                                       const size_t *global_work_size, const size_t *local_work_size,
+                                                       cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                                       cl_event *event)
+{
+    struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
+    struct gs_kernel *k = q ? gs_find(GS_KERNEL, kernel) : NULL;
+    if (!k || k->o.ctx != q->o.ctx)
+        return gs_real()->clEnqueueNDRangeKernel(command_queue, kernel, work_dim, global_work_offset, global_work_size,
+                                                 local_work_size, num_events_in_wait_list, event_wait_list, event);
+    return gs_launch(q, k, work_dim, global_work_offset, global_work_size, local_work_size, num_events_in_wait_list,
+                     event_wait_list, event);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueTask(cl_command_queue command_queue, cl_kernel kernel,
+                                              cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                              cl_event *event)
+{
+    static const size_t one = 1;
+    if (!gs_queue_of(command_queue) || !gs_find(GS_KERNEL, kernel))
+        return gs_real()->clEnqueueTask(command_queue, kernel, num_events_in_wait_list, event_wait_list, event);
+    return clEnqueueNDRangeKernel(command_queue, kernel, 1, NULL, &one, &one, num_events_in_wait_list, event_wait_list,
+                                  event);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue command_queue,
+                                                      void(CL_CALLBACK *user_func)(void *), void *args, size_t cb_args,
+                                                      cl_uint num_mem_objects, const cl_mem *mem_list,
+                                                      const void **args_mem_loc, cl_uint num_events_in_wait_list,
+                                                      const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_queue *q = gs_queue_of(command_queue);
+    if (!q || (num_mem_objects && !mem_list))
+        return gs_real()->clEnqueueNativeKernel(command_queue, user_func, args, cb_args, num_mem_objects, mem_list,
+                                                args_mem_loc, num_events_in_wait_list, event_wait_list, event);
+    struct gs_home h;
+    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    for (cl_uint i = 0; i < num_mem_objects; i++) {
+        struct gs_mem *m = gs_find(GS_MEM, mem_list[i]);
+        if (m)
+            gs_home_need(&h, m, gs_window_range(m, 0, m->size));
+    }
+    cl_int err = gs_home_ready(&h);
+    if (!err)
+        err = gs_real()->clEnqueueNativeKernel(command_queue, user_func, args, cb_args, num_mem_objects, mem_list,
+                                               args_mem_loc, h.n, h.v, event);
+    for (cl_uint i = 0; i < num_mem_objects && !err; i++) {
+        struct gs_mem *m = gs_find(GS_MEM, mem_list[i]);
+        if (m)
+            gs_home_wrote(&h, m, gs_window_range(m, 0, m->size));
+    }
+    return gs_home_end(&h, err);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Specification, section 5.5.2 and 5.5.3: mapping and unmapping. What is mapped is home's. */
+#include "shim/api/transfer.h"
+
+/* Remembers what the unmapping will have written. With the context's lock held. */
+static void remember(struct gs_mem *m, void *ptr, struct gs_range r, cl_map_flags flags)
+{
+    struct gs_mapping *map = calloc(1, sizeof *map);
+    if (!map)
+        return;
+    *map = (struct gs_mapping){ptr, r, flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION), NULL};
+    map->next = m->mappings;
+    m->mappings = map;
+}
+
+/* Brings the range home; the application's map waits for it. With a blocking map, `wait` gives the driver's wait list.
+ */
+static cl_int prepare(struct gs_home *h, struct gs_queue *q, struct gs_mem *m, struct gs_range r, cl_map_flags flags,
+                      cl_uint n_wait, const cl_event *wait)
+{
+    gs_home_begin(h, q, n_wait, wait);
+    if (!(flags & CL_MAP_WRITE_INVALIDATE_REGION))
+        gs_home_need(h, m, r);
+    return gs_home_ready(h);
+}
+
+CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_map,
+                                                  cl_map_flags map_flags, size_t offset, size_t size,
+                                                  cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                                  cl_event *event, cl_int *errcode_ret)
+{
+    struct gs_queue *q = gs_queue_of(command_queue);
+    struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
+    if (!m || !gs_inside(m, offset, size))
+        return gs_real()->clEnqueueMapBuffer(command_queue, buffer, blocking_map, map_flags, offset, size,
+                                             num_events_in_wait_list, event_wait_list, event, errcode_ret);
+    const struct gs_range r = gs_window_range(m, offset, size);
+    struct gs_home h;
+    cl_event own;
+    void *ptr = NULL;
+    cl_int err = prepare(&h, q, m, r, map_flags, num_events_in_wait_list, event_wait_list);
+    if (!err)
+        ptr = gs_real()->clEnqueueMapBuffer(command_queue, buffer, CL_FALSE, map_flags, offset, size, h.n, h.v, &own,
+                                            &err);
+    if (!err)
+        remember(m, ptr, r, map_flags);
+    err = gs_home_wait(gs_home_end(&h, err), blocking_map, own, event);
+    gs_set_error(errcode_ret, err);
+    return err ? NULL : ptr;
+}
+
+CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue, cl_mem image, cl_bool blocking_map,
+                                                 cl_map_flags map_flags, const size_t *origin, const size_t *region,
+                                                 size_t *image_row_pitch, size_t *image_slice_pitch,
+                                                 cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                                 cl_event *event, cl_int *errcode_ret)
+{
+    struct gs_queue *q = gs_image_queue_of(command_queue);
+    struct gs_mem *m = q ? gs_find(GS_MEM, image) : NULL;
+    if (!m)
+        return gs_real()->clEnqueueMapImage(command_queue, image, blocking_map, map_flags, origin, region,
+                                            image_row_pitch, image_slice_pitch, num_events_in_wait_list,
+                                            event_wait_list, event, errcode_ret);
+    const struct gs_range r = gs_window_range(m, 0, m->size);
+    struct gs_home h;
+    cl_event own = NULL;
+    void *ptr = NULL;
+    /* The region may be a part of the one byte that stands for all texels: the rest must be right. */
+    cl_int err = prepare(&h, q, m, r, map_flags & ~(cl_map_flags)CL_MAP_WRITE_INVALIDATE_REGION,
+                         num_events_in_wait_list, event_wait_list);
+    cl_command_queue queue = err ? NULL : gs_home_image_queue(&h);
+    err = h.err;
+    if (!err)
+        ptr = gs_real()->clEnqueueMapImage(queue, image, CL_FALSE, map_flags, origin, region, image_row_pitch,
+                                           image_slice_pitch, h.n, h.v, &own, &err);
+    if (!err)
+        remember(m, ptr, r, map_flags);
+    err = gs_home_image_end(&h, err, CL_COMMAND_MAP_IMAGE, blocking_map, own, event);
+    gs_set_error(errcode_ret, err);
+    return err ? NULL : ptr;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command_queue, cl_mem memobj, void *mapped_ptr,
+                                                        cl_uint num_events_in_wait_list,
+                                                        const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_queue *q = gs_queue_of(command_queue);
+    struct gs_mem *m = q ? gs_find(GS_MEM, memobj) : NULL;
+    if (!m)
+        return gs_real()->clEnqueueUnmapMemObject(command_queue, memobj, mapped_ptr, num_events_in_wait_list,
+                                                  event_wait_list, event);
+    struct gs_home h;
+    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    cl_int err = gs_real()->clEnqueueUnmapMemObject(command_queue, memobj, mapped_ptr, h.n, h.v, event);
+    for (struct gs_mapping **at = &m->mappings; *at && !err; at = &(*at)->next) {
+        struct gs_mapping *map = *at;
+        if (map->ptr != mapped_ptr)
+            continue;
+        if (map->write)
+            gs_home_wrote(&h, m, map->range);
+        *at = map->next;
+        free(map);
+        break;
+    }
+    return gs_home_end(&h, err);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* Specification, sections 5.2, 5.3 and 5.5: memory objects, their making and their queries. The application's handle is
+ * the driver's object on the first device; replicas come when they are needed. */
+#include "shim/api/api.h"
+#include "shim/coherence.h"
+
+static void link_root(struct gs_mem *m)
+{
+    struct gs_context *c = m->o.ctx;
+    pthread_mutex_lock(&c->lock);
+    m->next = c->mems;
+    if (c->mems)
+        c->mems->prev = m;
+    c->mems = m;
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* Takes the root of an object that goes away off the context's list, if it goes with it: before the driver forgets it.
+ */
+static void retire(struct gs_mem *m)
+{
+    struct gs_context *c = m->o.ctx;
+    struct gs_mem *root = m->root;
+    pthread_mutex_lock(&c->lock);
+    if (atomic_load(&root->o.holds) == 1 && atomic_load(&root->o.refs) == 0) {
+        if (root->prev)
+            root->prev->next = root->next;
+        else
+            c->mems = root->next;
+        if (root->next)
+            root->next->prev = root->prev;
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+static cl_mem_flags flags_of(cl_mem handle)
+{
+    cl_mem_flags flags = 0;
+    gs_real()->clGetMemObjectInfo(handle, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+    return flags;
+}
+
+/* A new object that owns its bytes. Where it can't be followed, nothing in the context can be: but without the memory
+ * for this the driver would have had none either. */
+static struct gs_mem *track_root(struct gs_context *c, cl_mem handle, uint64_t size, bool is_image)
+{
+    struct gs_mem *m = calloc(1, sizeof *m);
+    if (!m)
+        return NULL;
+    m->o.ctx = c;
+    m->root = m;
+    m->size = size;
+    m->is_image = is_image;
+    m->flags = flags_of(handle);
+    m->place[0].mem = handle;
+    if (gs_coherence_init(m, m->flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) < 0) {
+        free(m);
+        return NULL;
+    }
+    gs_insert(&m->o, GS_MEM, handle, c);
+    link_root(m);
+    return m;
+}
+
+/* A window of an object of ours; its root lives as long as it does. */
+static struct gs_mem *track_window(struct gs_mem *parent, cl_mem handle, uint64_t origin, uint64_t size)
+{
+    struct gs_mem *m = calloc(1, sizeof *m);
+    if (!m)
+        return NULL;
+    m->root = parent->root;
+    m->origin = parent->origin + origin;
+    m->size = size;
+    m->flags = flags_of(handle);
+    m->home_only = parent->home_only;
+    gs_hold(&m->root->o);
+    gs_insert(&m->o, GS_MEM, handle, parent->o.ctx);
+    return m;
+}
+
+static cl_mem track_buffer(cl_context context, cl_mem handle, size_t size)
+{
+    struct gs_context *c = gs_find(GS_CONTEXT, context);
+    if (c && handle)
+        track_root(c, handle, size, false);
+    return handle;
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
+                                               cl_int *errcode_ret)
+{
+    return track_buffer(context, gs_real()->clCreateBuffer(context, flags, size, host_ptr, errcode_ret), size);
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties,
+                                                             cl_mem_flags flags, size_t size, void *host_ptr,
+                                                             cl_int *errcode_ret)
+{
+    if (!gs_real()->clCreateBufferWithProperties) {
+        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
+        return NULL;
+    }
+    cl_mem handle = gs_real()->clCreateBufferWithProperties(context, properties, flags, size, host_ptr, errcode_ret);
+    /* Properties that we don't know may tie the object to memory of somebody else. */
+    return properties && *properties ? handle : track_buffer(context, handle, size);
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type,
+                                                  const void *info, cl_int *errcode_ret)
+{
+    cl_mem handle = gs_real()->clCreateSubBuffer(buffer, flags, type, info, errcode_ret);
+    struct gs_mem *parent = gs_find(GS_MEM, buffer);
+    if (handle && parent && type == CL_BUFFER_CREATE_TYPE_REGION) {
+        const cl_buffer_region *r = info;
+        track_window(parent, handle, r->origin, r->size);
+    }
+    return handle;
+}
+
+static void track_image(cl_context context, cl_mem handle, const cl_image_format *format, const cl_image_desc *desc)
+{
+    struct gs_context *c = gs_find(GS_CONTEXT, context);
+    struct gs_mem *parent = NULL, *m;
+    if (!c || !handle)
+        return;
+    if (desc->mem_object) {
+        parent = gs_find(GS_MEM, desc->mem_object);
+        if (!parent)
+            return;
+        m = track_window(parent, handle, 0, parent->size);
+    } else {
+        m = track_root(c, handle, 1, true);
+    }
+    if (!m)
+        return;
+    m->is_image = true;
+    m->format = *format;
+    m->desc = *desc;
+    /* An image of an image shares its texels in another format; samples and mip levels can't be copied by the core's
+     * calls. */
+    m->home_only = (parent && parent->is_image) || desc->num_samples || desc->num_mip_levels;
+    if (parent && parent->is_image)
+        m->root->home_only = true;
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags,
+                                              const cl_image_format *image_format, const cl_image_desc *image_desc,
+                                              void *host_ptr, cl_int *errcode_ret)
+{
+    if (!gs_real()->clCreateImage) {
+        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
+        return NULL;
+    }
+    cl_mem handle = gs_real()->clCreateImage(context, flags, image_format, image_desc, host_ptr, errcode_ret);
+    track_image(context, handle, image_format, image_desc);
+    return handle;
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, const cl_mem_properties *properties,
+                                                            cl_mem_flags flags, const cl_image_format *image_format,
+                                                            const cl_image_desc *image_desc, void *host_ptr,
+                                                            cl_int *errcode_ret)
+{
+    if (!gs_real()->clCreateImageWithProperties) {
+        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
+        return NULL;
+    }
+    cl_mem handle = gs_real()->clCreateImageWithProperties(context, properties, flags, image_format, image_desc,
+                                                           host_ptr, errcode_ret);
+    if (!properties || !*properties)
+        track_image(context, handle, image_format, image_desc);
+    return handle;
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags flags,
+                                                const cl_image_format *image_format, size_t image_width,
+                                                size_t image_height, size_t image_row_pitch, void *host_ptr,
+                                                cl_int *errcode_ret)
+{
+    cl_mem handle = gs_real()->clCreateImage2D(context, flags, image_format, image_width, image_height, image_row_pitch,
+                                               host_ptr, errcode_ret);
+    const cl_image_desc desc = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = image_width, .image_height = image_height};
+    track_image(context, handle, image_format, &desc);
+    return handle;
+}
+
+CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags flags,
+                                                const cl_image_format *image_format, size_t image_width,
+                                                size_t image_height, size_t image_depth, size_t image_row_pitch,
+                                                size_t image_slice_pitch, void *host_ptr, cl_int *errcode_ret)
+{
+    cl_mem handle = gs_real()->clCreateImage3D(context, flags, image_format, image_width, image_height, image_depth,
+                                               image_row_pitch, image_slice_pitch, host_ptr, errcode_ret);
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE3D,
+                                .image_width = image_width,
+                                .image_height = image_height,
+                                .image_depth = image_depth};
+    track_image(context, handle, image_format, &desc);
+    return handle;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clRetainMemObject(cl_mem memobj)
+{
+    cl_int err = gs_real()->clRetainMemObject(memobj);
+    if (!err)
+        gs_retain(GS_MEM, memobj);
+    return err;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem memobj)
+{
+    struct gs_object *last = gs_release(GS_MEM, memobj);
+    if (last)
+        retire((struct gs_mem *)last);
+    cl_int err = gs_real()->clReleaseMemObject(memobj);
+    if (last)
+        gs_drop(last);
+    return err;
+}

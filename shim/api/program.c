@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* Specification, section 5.8: programs. The application's program is the driver's, built for the first device; of its
+ * source and options a copy is kept for the translator. */
+#include "shim/api/api.h"
+
+static struct gs_program *track(struct gs_context *c, cl_program handle, const char *refusal)
+{
+    struct gs_program *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->refusal = refusal;
+    pthread_mutex_init(&p->lock, NULL);
+    gs_insert(&p->o, GS_PROGRAM, handle, c);
+    return p;
+}
+
+struct gs_program *gs_program_of_unknown(cl_program handle)
+{
+    cl_context context = NULL;
+    gs_real()->clGetProgramInfo(handle, CL_PROGRAM_CONTEXT, sizeof context, &context, NULL);
+    struct gs_context *c = gs_find(GS_CONTEXT, context);
+    return c ? track(c, handle, "its program was made by an extension that gpusparc doesn't know") : NULL;
+}
+
+/* The strings of clCreateProgramWithSource as one; NULL if there is no memory. */
+static char *join(cl_uint count, const char **strings, const size_t *lengths)
+{
+    size_t total = 0;
+    for (cl_uint i = 0; i < count; i++)
+        total += lengths && lengths[i] ? lengths[i] : strlen(strings[i]);
+    char *text = malloc(total + 1), *at = text;
+    for (cl_uint i = 0; text && i < count; i++) {
+        size_t n = lengths && lengths[i] ? lengths[i] : strlen(strings[i]);
+        memcpy(at, strings[i], n);
+        at += n;
+    }
+    if (text)
+        *at = '\0';
+    return text;
+}
+
+CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings,
+                                                              const size_t *lengths, cl_int *errcode_ret)
+{
+    cl_program handle = gs_real()->clCreateProgramWithSource(context, count, strings, lengths, errcode_ret);
+    struct gs_context *c = handle ? gs_find(GS_CONTEXT, context) : NULL;
+    struct gs_program *p = c ? track(c, handle, "it was not built") : NULL;
+    if (p) {
+        p->source = join(count, strings, lengths);
+        if (!p->source)
+            p->refusal = "there was no memory for its source";
+    }
+    return handle;
+}
+
+CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint num_devices,
+                                                              const cl_device_id *device_list, const size_t *lengths,
+                                                              const unsigned char **binaries, cl_int *binary_status,
+                                                              cl_int *errcode_ret)
+{
+    cl_program handle = gs_real()->clCreateProgramWithBinary(context, num_devices, device_list, lengths, binaries,
+                                                             binary_status, errcode_ret);
+    struct gs_context *c = handle ? gs_find(GS_CONTEXT, context) : NULL;
+    if (c)
+        track(c, handle, "its program was made from a binary");
+    return handle;
+}
+
+CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context context, cl_uint num_devices,
+                                                                      const cl_device_id *device_list,
+                                                                      const char *kernel_names, cl_int *errcode_ret)
+{
+    if (!gs_real()->clCreateProgramWithBuiltInKernels) {
+        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
+        return NULL;
+    }
+    cl_program handle =
+        gs_real()->clCreateProgramWithBuiltInKernels(context, num_devices, device_list, kernel_names, errcode_ret);
+    struct gs_context *c = handle ? gs_find(GS_CONTEXT, context) : NULL;
+    if (c)
+        track(c, handle, "its kernel is built into the device");
+    return handle;
+}
+
+CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void *il, size_t length,
+                                                          cl_int *errcode_ret)
+{
+    if (!gs_real()->clCreateProgramWithIL) {
+        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
+        return NULL;
+    }
+    cl_program handle = gs_real()->clCreateProgramWithIL(context, il, length, errcode_ret);
+    struct gs_context *c = handle ? gs_find(GS_CONTEXT, context) : NULL;
+    if (c)
+        track(c, handle, "its program was made from an intermediate language");
+    return handle;
+}
+
+void gs_program_forget_units(struct gs_program *p)
+{
+    for (size_t i = 0; i < p->n_units; i++) {
+        struct gs_translate_unit_copy *u = &p->units[i];
+        for (size_t h = 0; h < u->n_headers; h++) {
+            free(u->header_names[h]);
+            free(u->header_texts[h]);
+        }
+        free(u->header_names);
+        free(u->header_texts);
+        free(u->source);
+        free(u->options);
+    }
+    free(p->units);
+    p->units = NULL;
+    p->n_units = 0;
+}
+
+/* A program that is built anew is translated anew. */
+static void forget_translation(struct gs_program *p)
+{
+    pthread_mutex_lock(&p->lock);
+    if (p->translated)
+        gs_real()->clReleaseProgram(p->translated);
+    gs_summary_free(p->summary);
+    p->translated = NULL;
+    p->summary = NULL;
+    p->prepared = false;
+    gs_program_forget_units(p);
+    free(p->options);
+    p->options = NULL;
+    pthread_mutex_unlock(&p->lock);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_devices, const cl_device_id *device_list,
+                                               const char *options,
+                                               void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data),
+                                               void *user_data)
+{
+    struct gs_program *p = gs_find(GS_PROGRAM, program);
+    if (!p)
+        return gs_real()->clBuildProgram(program, num_devices, device_list, options, pfn_notify, user_data);
+    if (p->source) {
+        forget_translation(p);
+        p->options = strdup(options ? options : "");
+        p->refusal = p->options ? NULL : "there was no memory for its options";
+    }
+    /* No list means every device of the context, of which the application knows one. */
+    const bool all = !num_devices && !device_list;
+    return gs_real()->clBuildProgram(program, all ? 1 : num_devices, all ? p->o.ctx->dev : device_list, options,
+                                     pfn_notify, user_data);
+}
+
+/* What a later link needs of this compilation. -1: no memory. */
+static int keep_unit(struct gs_program *p, const char *options, cl_uint n_headers, const cl_program *headers,
+                     const char **names)
+{
+    struct gs_translate_unit_copy *u = calloc(1, sizeof *u);
+    if (!u)
+        return -1;
+    p->units = u;
+    p->n_units = 1;
+    u->source = strdup(p->source);
+    u->options = strdup(options ? options : "");
+    u->header_names = calloc(n_headers + 1, sizeof *u->header_names);
+    u->header_texts = calloc(n_headers + 1, sizeof *u->header_texts);
+    if (!u->source || !u->options || !u->header_names || !u->header_texts)
+        return -1;
+    for (cl_uint i = 0; i < n_headers; i++) {
+        const struct gs_program *h = gs_find(GS_PROGRAM, headers[i]);
+        if (!h || !h->source)
+            return -1;
+        u->header_names[i] = strdup(names[i]);
+        u->header_texts[i] = strdup(h->source);
+        u->n_headers = i + 1;
+        if (!u->header_names[i] || !u->header_texts[i])
+            return -1;
+    }
+    return 0;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint num_devices,
+                                                 const cl_device_id *device_list, const char *options,
+                                                 cl_uint num_input_headers, const cl_program *input_headers,
+                                                 const char **header_include_names,
+                                                 void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data),
+                                                 void *user_data)
+{
+    struct gs_program *p = gs_find(GS_PROGRAM, program);
+    if (!gs_real()->clCompileProgram)
+        return CL_INVALID_OPERATION;
+    if (!p)
+        return gs_real()->clCompileProgram(program, num_devices, device_list, options, num_input_headers, input_headers,
+                                           header_include_names, pfn_notify, user_data);
+    if (p->source && (!num_input_headers || (input_headers && header_include_names))) {
+        forget_translation(p);
+        p->compiled = true;
+        p->refusal = "it was compiled but not linked";
+        if (keep_unit(p, options, num_input_headers, input_headers, header_include_names) < 0)
+            gs_program_forget_units(p);
+    }
+    const bool all = !num_devices && !device_list;
+    return gs_real()->clCompileProgram(program, all ? 1 : num_devices, all ? p->o.ctx->dev : device_list, options,
+                                       num_input_headers, input_headers, header_include_names, pfn_notify, user_data);
+}
+
+static int copy_unit(struct gs_translate_unit_copy *to, const struct gs_translate_unit_copy *from)
+{
+    to->source = strdup(from->source);
+    to->options = strdup(from->options);
+    to->header_names = calloc(from->n_headers + 1, sizeof *to->header_names);
+    to->header_texts = calloc(from->n_headers + 1, sizeof *to->header_texts);
+    if (!to->source || !to->options || !to->header_names || !to->header_texts)
+        return -1;
+    for (size_t i = 0; i < from->n_headers; i++) {
+        to->header_names[i] = strdup(from->header_names[i]);
+        to->header_texts[i] = strdup(from->header_texts[i]);
+        to->n_headers = i + 1;
+        if (!to->header_names[i] || !to->header_texts[i])
+            return -1;
+    }
+    return 0;
+}
+
+/* All units of the programs that are linked. */
+static void keep_inputs(struct gs_program *p, cl_uint n, const cl_program *inputs)
+{
+    size_t units = 0;
+    for (cl_uint i = 0; i < n; i++) {
+        const struct gs_program *in = gs_find(GS_PROGRAM, inputs[i]);
+        if (!in || !in->n_units) {
+            p->refusal = "a program that it is linked from was not compiled from source";
+            return;
+        }
+        units += in->n_units;
+    }
+    p->units = calloc(units + 1, sizeof *p->units);
+    for (cl_uint i = 0; i < n && p->units; i++) {
+        const struct gs_program *in = gs_find(GS_PROGRAM, inputs[i]);
+        for (size_t k = 0; k < in->n_units; k++) {
+            if (copy_unit(&p->units[p->n_units++], &in->units[k]) < 0) {
+                p->refusal = "there was no memory for its source";
+                return;
+            }
+        }
+    }
+    if (!p->units)
+        p->refusal = "there was no memory for its source";
+}
+
+CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint num_devices,
+                                                  const cl_device_id *device_list, const char *options,
+                                                  cl_uint num_input_programs, const cl_program *input_programs,
+                                                  void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data),
+                                                  void *user_data, cl_int *errcode_ret)
+{
+    struct gs_context *c = gs_find(GS_CONTEXT, context);
+    if (!gs_real()->clLinkProgram) {
+        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
+        return NULL;
+    }
+    const bool all = c && !num_devices && !device_list;
+    cl_program handle =
+        gs_real()->clLinkProgram(context, all ? 1 : num_devices, all ? c->dev : device_list, options,
+                                 num_input_programs, input_programs, pfn_notify, user_data, errcode_ret);
+    struct gs_program *p = handle && c ? track(c, handle, NULL) : NULL;
+    if (p) {
+        p->linked = true;
+        p->link_options = strdup(options ? options : "");
+        if (options && strstr(options, "-create-library"))
+            p->compiled = true;
+        keep_inputs(p, num_input_programs, input_programs);
+        if (!p->link_options)
+            p->refusal = "there was no memory for its options";
+    }
+    return handle;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clRetainProgram(cl_program program)
+{
+    cl_int err = gs_real()->clRetainProgram(program);
+    if (!err)
+        gs_retain(GS_PROGRAM, program);
+    return err;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clReleaseProgram(cl_program program)
+{
+    struct gs_object *last = gs_release(GS_PROGRAM, program);
+    cl_int err = gs_real()->clReleaseProgram(program);
+    if (last)
+        gs_drop(last);
+    return err;
+}
+
+/* The group's, and the parent of sub-devices. */
+enum { MOST_DEVICES = GS_MAX_DEVICES + 1 };
+
+/* The binary of the first device alone. The driver wants room for a pointer per device, and takes null for "not this
+ * one". */
+static cl_int first_binary(const struct gs_program *p, cl_program program, size_t room, void *value, size_t *size_ret)
+{
+    cl_device_id devices[MOST_DEVICES] = {NULL};
+    unsigned char *binaries[MOST_DEVICES] = {NULL};
+    if (value && room < sizeof *binaries)
+        return CL_INVALID_VALUE;
+    if (size_ret)
+        *size_ret = sizeof *binaries;
+    if (!value)
+        return CL_SUCCESS;
+    cl_int err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof devices, devices, NULL);
+    for (unsigned i = 0; i < MOST_DEVICES && !err; i++)
+        if (devices[i] == p->o.ctx->dev[0])
+            memcpy(&binaries[i], value, sizeof *binaries);
+    return err ? err : gs_real()->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binaries, binaries, NULL);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info param_name,
+                                                 size_t param_value_size, void *param_value,
+                                                 size_t *param_value_size_ret)
+{
+    const struct gs_program *p = gs_find(GS_PROGRAM, program);
+    cl_uint count = 0;
+    if (!p || gs_real()->clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof count, &count, NULL) != CL_SUCCESS ||
+        count == 1)
+        return gs_real()->clGetProgramInfo(program, param_name, param_value_size, param_value, param_value_size_ret);
+    const cl_uint one = 1;
+    if (param_name == CL_PROGRAM_NUM_DEVICES)
+        return gs_answer(&one, sizeof one, param_value_size, param_value, param_value_size_ret);
+    if (param_name == CL_PROGRAM_DEVICES)
+        return gs_answer(p->o.ctx->dev, sizeof *p->o.ctx->dev, param_value_size, param_value, param_value_size_ret);
+    if (param_name == CL_PROGRAM_BINARIES)
+        return first_binary(p, program, param_value_size, param_value, param_value_size_ret);
+    if (param_name == CL_PROGRAM_BINARY_SIZES) {
+        size_t sizes[MOST_DEVICES] = {0};
+        cl_device_id devices[MOST_DEVICES] = {NULL};
+        cl_int err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof devices, devices, NULL);
+        if (!err)
+            err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes, NULL);
+        for (unsigned i = 0; i < MOST_DEVICES && !err; i++)
+            if (devices[i] == p->o.ctx->dev[0])
+                return gs_answer(&sizes[i], sizeof *sizes, param_value_size, param_value, param_value_size_ret);
+        return err ? err : CL_INVALID_VALUE;
+    }
+    return gs_real()->clGetProgramInfo(program, param_name, param_value_size, param_value, param_value_size_ret);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Specification, section 5.1: command queues, and 5.13: flush and finish. */
+#include "shim/api/api.h"
+#include "shim/report.h"
+
+/* With --stats every launch's device time is wanted, so the driver's queue has profiles even if the application's has
+ * not. */
+static cl_command_queue_properties with_profiles(cl_command_queue_properties p)
+{
+    return gs_report_wants_times() ? p | CL_QUEUE_PROFILING_ENABLE : p;
+}
+
+static cl_command_queue track(cl_context context, cl_device_id device, cl_command_queue handle,
+                              cl_command_queue_properties properties)
+{
+    struct gs_context *c = gs_find(GS_CONTEXT, context);
+    struct gs_queue *q = c && handle && device == c->dev[0] ? calloc(1, sizeof *q) : NULL;
+    if (!q)
+        return handle;
+    q->properties = properties;
+    q->out_of_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    q->profiling = properties & CL_QUEUE_PROFILING_ENABLE;
+    q->exec[0] = handle;
+    gs_insert(&q->o, GS_QUEUE, handle, c);
+    pthread_mutex_lock(&c->lock);
+    q->next = c->queues;
+    c->queues = q;
+    pthread_mutex_unlock(&c->lock);
+    return handle;
+}
+
+CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueue(cl_context context, cl_device_id device,
+                                                               cl_command_queue_properties properties,
+                                                               cl_int *errcode_ret)
+{
+    cl_command_queue q = gs_real()->clCreateCommandQueue(
+        context, device, gs_find(GS_CONTEXT, context) ? with_profiles(properties) : properties, errcode_ret);
+    return track(context, device, q, properties);
+}
+
+/* The list with other bits for CL_QUEUE_PROPERTIES, in `out`; false where it has none to change or is too long. */
+static bool replace_properties(const cl_queue_properties *list, cl_command_queue_properties bits,
+                               cl_queue_properties *out, size_t room)
+{
+    size_t n = 0;
+    bool found = false;
+    for (; list && list[n]; n += 2) {
+        if (n + 5 > room)
+            return false;
+        out[n] = list[n];
+        out[n + 1] = list[n] == CL_QUEUE_PROPERTIES ? bits : list[n + 1];
+        found = found || list[n] == CL_QUEUE_PROPERTIES;
+    }
+    if (!found) {
+        out[n++] = CL_QUEUE_PROPERTIES;
+        out[n++] = bits;
+    }
+    out[n] = 0;
+    return true;
+}
+
+CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
+                                                                             const cl_queue_properties *properties,
+                                                                             cl_int *errcode_ret)
+{
+    cl_command_queue_properties bits = 0;
+    cl_queue_properties list[32];
+    const cl_queue_properties *use = properties;
+    for (const cl_queue_properties *p = properties; p && *p; p += 2)
+        if (*p == CL_QUEUE_PROPERTIES)
+            bits = p[1];
+    if (!gs_real()->clCreateCommandQueueWithProperties) {
+        gs_set_error(errcode_ret, CL_INVALID_OPERATION);
+        return NULL;
+    }
+    if (bits & CL_QUEUE_ON_DEVICE)
+        return gs_real()->clCreateCommandQueueWithProperties(context, device, properties, errcode_ret);
+    if (gs_find(GS_CONTEXT, context) && with_profiles(bits) != bits &&
+        replace_properties(properties, with_profiles(bits), list, sizeof list / sizeof *list))
+        use = list;
+    cl_command_queue q = gs_real()->clCreateCommandQueueWithProperties(context, device, use, errcode_ret);
+    return track(context, device, q, bits);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue command_queue)
+{
+    cl_int err = gs_real()->clRetainCommandQueue(command_queue);
+    if (!err)
+        gs_retain(GS_QUEUE, command_queue);
+    return err;
+}
+
+static void forget(struct gs_queue *q)
+{
+    pthread_mutex_lock(&q->o.ctx->lock);
+    for (struct gs_queue **at = &q->o.ctx->queues; *at; at = &(*at)->next) {
+        if (*at == q) {
+            *at = q->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&q->o.ctx->lock);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue command_queue)
+{
+    struct gs_object *last = gs_release(GS_QUEUE, command_queue);
+    if (last)
+        forget((struct gs_queue *)last);
+    cl_int err = gs_real()->clReleaseCommandQueue(command_queue);
+    if (last)
+        gs_drop(last);
+    return err;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_queue, cl_command_queue_info param_name,
+                                                      size_t param_value_size, void *param_value,
+                                                      size_t *param_value_size_ret)
+{
+    const struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
+    if (q && param_name == CL_QUEUE_PROPERTIES)
+        return gs_answer(&q->properties, sizeof q->properties, param_value_size, param_value, param_value_size_ret);
+    return gs_real()->clGetCommandQueueInfo(command_queue, param_name, param_value_size, param_value,
+                                            param_value_size_ret);
+}

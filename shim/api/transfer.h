@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What the entry points for reading, writing, copying and mapping share. */
+#ifndef GS_SHIM_API_TRANSFER_H
+#define GS_SHIM_API_TRANSFER_H
+
+#include "shim/api/api.h"
+#include "shim/coherence.h"
+
+/* One command on objects of ours that the driver carries out at home: begun with gs_home_begin, which locks the
+ * context; ranges are brought home with gs_home_need; then the driver is called with home.n and home.v for a wait list;
+ * what it writes is told with gs_home_wrote, and gs_home_end unlocks. */
+struct gs_home {
+    struct gs_command cmd;
+    struct gs_events extra; /* transfers, and then the application's wait list as well */
+    cl_uint n;
+    const cl_event *v;
+    cl_int err;
+};
+
+void gs_home_begin(struct gs_home *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait);
+void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
+/* The wait list is complete: h->n, h->v. */
+cl_int gs_home_ready(struct gs_home *h);
+void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
+cl_int gs_home_end(struct gs_home *h, cl_int err);
+
+/* For image commands: the queue to give the command to, once h is ready; and, in the place of gs_home_end, what ends
+ * it. `own` is the command's event, which is handed out, waited for or let go. */
+cl_command_queue gs_home_image_queue(struct gs_home *h);
+cl_int gs_home_image_end(struct gs_home *h, cl_int err, cl_command_type type, cl_bool blocking, cl_event own,
+                         cl_event *event);
+
+/* The bytes of a buffer that a region of rows covers, from its first to its last; empty where an argument overflows. */
+struct gs_range gs_rect_range(const size_t origin[3], const size_t region[3], size_t row_pitch, size_t slice_pitch);
+
+/* A call whose command was given to the driver without blocking, so that the lock was not held for long: waits where
+ * the application asked for it, and hands the command's event out or lets it go. */
+cl_int gs_home_wait(cl_int err, cl_bool blocking, cl_event own, cl_event *event);
+
+/* Is the range inside the object? Else the driver's error is wanted, not ours. */
+static inline bool gs_inside(const struct gs_mem *m, uint64_t offset, uint64_t bytes)
+{
+    return !m->is_image && bytes && offset <= m->size && bytes <= m->size - offset;
+}
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/coherence.h"
+
+#include <errno.h>
+
+#include "shim/transfer/transfer.h"
+
+/* Ranges this close to each other travel as one where the source holds what lies between. */
+enum { COALESCE_BYTES = 64 * 1024 };
+
+int gs_coherence_init(struct gs_mem *root, bool defined)
+{
+    const struct gs_range all = {0, root->size};
+    int err = gs_rangeset_add(&root->place[0].valid, all);
+    if (!err && !defined && !root->is_image)
+        err = gs_rangeset_add(&root->undefined, all);
+    return err;
+}
+
+struct gs_range gs_window_range(const struct gs_mem *m, uint64_t offset, uint64_t bytes)
+{
+    if (m->root->is_image || m->is_image)
+        return (struct gs_range){m->origin, m->origin + m->size};
+    return (struct gs_range){m->origin + offset, m->origin + offset + bytes};
+}
+
+static cl_mem make_replica(struct gs_mem *root, cl_int *err)
+{
+    struct _cl_context *ctx = root->o.ctx->o.handle;
+    const cl_mem_flags flags = CL_MEM_READ_WRITE;
+    if (!root->is_image)
+        return gs_real()->clCreateBuffer(ctx, flags, root->size, NULL, err);
+    cl_image_desc desc = root->desc;
+    desc.image_row_pitch = desc.image_slice_pitch = 0;
+    desc.mem_object = NULL;
+    return gs_real()->clCreateImage(ctx, flags, &root->format, &desc, NULL, err);
+}
+
+/* The same window of the root's replica. */
+static cl_mem make_window(struct gs_mem *m, cl_mem of, cl_int *err)
+{
+    if (m->is_image) {
+        cl_image_desc desc = m->desc;
+        desc.mem_object = of;
+        return gs_real()->clCreateImage(m->o.ctx->o.handle, CL_MEM_READ_WRITE, &m->format, &desc, NULL, err);
+    }
+    const cl_buffer_region region = {m->origin, m->size};
+    return gs_real()->clCreateSubBuffer(of, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, err);
+}
+
+cl_mem gs_replica_of(struct gs_mem *m, unsigned place, cl_int *err)
+{
+    *err = CL_SUCCESS;
+    if (place == 0)
+        return m->o.handle;
+    struct gs_replica *r = &m->root->place[place];
+    if (!r->mem)
+        r->mem = make_replica(m->root, err);
+    if (m == m->root || !r->mem)
+        return r->mem;
+    if (!m->window[place])
+        m->window[place] = make_window(m, r->mem, err);
+    return m->window[place];
+}
+
+/* Forgets a transfer that has ended. */
+static void settle(struct gs_replica *r)
+{
+    cl_int status = CL_COMPLETE;
+    if (!r->ready)
+        return;
+    cl_int err = gs_real()->clGetEventInfo(r->ready, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    if (err || status <= CL_COMPLETE) {
+        gs_real()->clReleaseEvent(r->ready);
+        r->ready = NULL;
+    }
+}
+
+bool gs_at_home(struct gs_mem *root, struct gs_range r)
+{
+    settle(&root->place[0]);
+    return !root->place[0].ready && gs_rangeset_contains(&root->place[0].valid, r);
+}
+
+/* Sends what `from` can give of `missing`, and takes it off `missing`. */
+static cl_int send_from(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to,
+                        struct gs_rangeset *missing, struct gs_events *done)
+{
+    struct gs_rangeset given = {0};
+    const struct gs_rangeset *valid = &root->place[from].valid;
+    int err = 0;
+    for (size_t i = 0; i < missing->n && !err; i++)
+        err = gs_rangeset_common(valid, missing->v[i], &given);
+    cl_int cl_err = err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    for (size_t i = 0; i < given.n && !cl_err;) {
+        struct gs_range r = given.v[i++];
+        while (i < given.n && given.v[i].begin - r.end <= COALESCE_BYTES &&
+               gs_rangeset_contains(valid, (struct gs_range){r.begin, given.v[i].end}))
+            r.end = given.v[i++].end;
+        cl_err = gs_transfer(cmd, root, from, to, r, done);
+        if (!cl_err && (gs_rangeset_add(&root->place[to].valid, r) < 0 || gs_rangeset_remove(missing, r) < 0))
+            cl_err = CL_OUT_OF_HOST_MEMORY;
+    }
+    gs_rangeset_free(&given);
+    return cl_err;
+}
+
+static cl_int find_missing(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, bool exactly,
+                           struct gs_rangeset *missing)
+{
+    int err = 0;
+    for (size_t i = 0; i < want->n && !err; i++)
+        err = gs_rangeset_missing(&root->place[place].valid, want->v[i], missing);
+    if (!err && !exactly && missing->n)
+        err = gs_rangeset_remove_set(missing, &root->undefined);
+    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+}
+
+cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, const struct gs_rangeset *want,
+                  bool exactly, struct gs_events *done)
+{
+    struct gs_rangeset missing = {0};
+    cl_int err = find_missing(root, place, want, exactly, &missing);
+    if (!err)
+        gs_replica_of(root, place, &err);
+    if (!err && missing.n)
+        err = gs_command_order(cmd);
+    for (unsigned from = 0; from < cmd->ctx->n && !err && missing.n; from++)
+        if (from != place)
+            err = send_from(cmd, root, from, place, &missing, done);
+    gs_rangeset_free(&missing);
+    settle(&root->place[place]);
+    if (!err && root->place[place].ready)
+        err = gs_events_share(done, root->place[place].ready);
+    return err;
+}
+
+cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned place, struct gs_range want,
+                        struct gs_events *done)
+{
+    const struct gs_rangeset set = {.v = &want, .n = want.begin < want.end};
+    return gs_require(cmd, root, place, &set, false, done);
+}
+
+int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what)
+{
+    int err = gs_rangeset_add_set(&root->place[place].valid, what);
+    for (unsigned i = 0; i < root->o.ctx->n && !err; i++)
+        if (i != place && root->place[i].valid.n)
+            err = gs_rangeset_remove_set(&root->place[i].valid, what);
+    if (!err && root->undefined.n)
+        err = gs_rangeset_remove_set(&root->undefined, what);
+    return err;
+}
+
+int gs_wrote_range(struct gs_mem *root, unsigned place, struct gs_range what)
+{
+    const struct gs_rangeset set = {.v = &what, .n = what.begin < what.end};
+    return gs_wrote(root, place, &set);
+}
+
+int gs_wrote_everywhere(struct gs_mem *root, struct gs_range what)
+{
+    int err = 0;
+    for (unsigned i = 0; i < root->o.ctx->n && !err; i++)
+        if (i == 0 || root->place[i].mem)
+            err = gs_rangeset_add(&root->place[i].valid, what);
+    return err ? err : gs_rangeset_remove(&root->undefined, what);
+}
+
+unsigned gs_holder(const struct gs_mem *root, struct gs_range r, uint64_t *end)
+{
+    for (unsigned i = 0; i < root->o.ctx->n; i++) {
+        const struct gs_rangeset *valid = &root->place[i].valid;
+        if (!gs_rangeset_contains(valid, (struct gs_range){r.begin, r.begin + 1}))
+            continue;
+        for (size_t k = 0; k < valid->n; k++)
+            if (valid->v[k].begin <= r.begin && r.begin < valid->v[k].end)
+                *end = valid->v[k].end < r.end ? valid->v[k].end : r.end;
+        return i;
+    }
+    /* Undefined and nowhere: any byte will do. */
+    *end = r.begin + 1;
+    return 0;
+}
+
+cl_int gs_gather_all(struct gs_command *cmd, struct gs_events *done)
+{
+    cl_int err = CL_SUCCESS;
+    for (struct gs_mem *m = cmd->ctx->mems; m && !err; m = m->next)
+        err = gs_require_range(cmd, m, 0, (struct gs_range){0, m->size}, done);
+    return err;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Which bytes of which memory object are valid where, and the transfers that make more of them so. A range of an image
+ * is always its one symbolic byte. With the context's lock held; nothing blocks.
+ *
+ * Invariant: each byte of a root is valid in at least one place, or undefined. */
+#ifndef GS_SHIM_COHERENCE_H
+#define GS_SHIM_COHERENCE_H
+
+#include "shim/command.h"
+
+/* Sets up a new root: all its bytes at home; undefined unless `defined`. -ENOMEM. */
+int gs_coherence_init(struct gs_mem *root, bool defined);
+
+/* A window's range in bytes of its root. */
+struct gs_range gs_window_range(const struct gs_mem *m, uint64_t offset, uint64_t bytes);
+
+/* Makes the bytes `want` of a root valid in a place. What a later command must wait for is added to `done`. With
+ * `exactly`, undefined bytes are made equal too. */
+cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, const struct gs_rangeset *want,
+                  bool exactly, struct gs_events *done);
+cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned place, struct gs_range want,
+                        struct gs_events *done);
+
+/* The bytes are now what this place holds, and nowhere else. -ENOMEM leaves all as it was. */
+int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what);
+int gs_wrote_range(struct gs_mem *root, unsigned place, struct gs_range what);
+
+/* The bytes are the same in all places that hold a replica (a fill, done on each). */
+int gs_wrote_everywhere(struct gs_mem *root, struct gs_range what);
+
+/* Is all of the range valid at home, with no transfer into it under way? */
+bool gs_at_home(struct gs_mem *root, struct gs_range r);
+
+/* A place that holds the first bytes of r valid, home first, and how far: *end. */
+unsigned gs_holder(const struct gs_mem *root, struct gs_range r, uint64_t *end);
+
+/* The memory object to give to a kernel or a command on a place: m itself at home, else its replica or the same window
+ * of it, made now if need be. Null with an error in *err. */
+cl_mem gs_replica_of(struct gs_mem *m, unsigned place, cl_int *err);
+
+/* Brings everything of a context home. */
+cl_int gs_gather_all(struct gs_command *cmd, struct gs_events *done);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/command.h"
+
+#include <stdlib.h>
+
+cl_int gs_events_add(struct gs_events *e, cl_event event)
+{
+    if (e->n == e->cap) {
+        cl_uint cap = e->cap ? e->cap * 2 : 8;
+        cl_event *v = realloc(e->v, cap * sizeof *v);
+        if (!v) {
+            gs_real()->clReleaseEvent(event);
+            return CL_OUT_OF_HOST_MEMORY;
+        }
+        e->v = v;
+        e->cap = cap;
+    }
+    e->v[e->n++] = event;
+    return CL_SUCCESS;
+}
+
+cl_int gs_events_share(struct gs_events *e, cl_event event)
+{
+    cl_int err = gs_real()->clRetainEvent(event);
+    return err ? err : gs_events_add(e, event);
+}
+
+void gs_events_free(struct gs_events *e)
+{
+    for (cl_uint i = 0; i < e->n; i++)
+        gs_real()->clReleaseEvent(e->v[i]);
+    free(e->v);
+    *e = (struct gs_events){0};
+}
+
+/* A marker after all that is in the queue. */
+static cl_int add_marker(struct gs_events *e, cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
+{
+    cl_event marker;
+    cl_int err = gs_real()->clEnqueueMarkerWithWaitList(queue, n_wait, n_wait ? wait : NULL, &marker);
+    return err ? err : gs_events_add(e, marker);
+}
+
+cl_int gs_command_order(struct gs_command *cmd)
+{
+    if (cmd->ordered)
+        return CL_SUCCESS;
+    cl_int err = CL_SUCCESS;
+    /* An in-order queue's marker with a wait list comes after the queue's earlier commands as well. */
+    if (cmd->n_wait)
+        err = add_marker(&cmd->before, cmd->q->o.handle, cmd->n_wait, cmd->wait);
+    /* While a user event has no status, other commands may wait for it for as long as this one does: then everything is
+     * at home, and the application's own order is all there is. */
+    const bool own_only = atomic_load(&cmd->ctx->user_events);
+    for (struct gs_queue *q = cmd->ctx->queues; q && !err; q = q->next) {
+        if (q == cmd->q ? cmd->n_wait && !q->out_of_order : own_only)
+            continue;
+        if (own_only && q->out_of_order)
+            continue;
+        err = add_marker(&cmd->before, q->o.handle, 0, NULL);
+        if (!err && q != cmd->q)
+            err = gs_real()->clFlush(q->o.handle);
+    }
+    cmd->ordered = true;
+    return err;
+}
+
+void gs_command_end(struct gs_command *cmd)
+{
+    gs_events_free(&cmd->before);
+}
+
+void gs_command_renew(struct gs_command *cmd)
+{
+    gs_command_end(cmd);
+    cmd->ordered = false;
+}
+
+static cl_command_queue make_queue(struct gs_queue *q, cl_device_id dev, cl_int *err)
+{
+    /* Always with profiles: a launch's own profile is put together from its parts'. */
+    return gs_real()->clCreateCommandQueue(q->o.ctx->o.handle, dev, CL_QUEUE_PROFILING_ENABLE, err);
+}
+
+cl_command_queue gs_exec_queue(struct gs_queue *q, unsigned place, cl_int *err)
+{
+    *err = CL_SUCCESS;
+    if (!q->exec[place])
+        q->exec[place] = make_queue(q, q->o.ctx->dev[place], err);
+    return q->exec[place];
+}
+
+cl_command_queue gs_copy_queue(struct gs_queue *q, unsigned place, cl_int *err)
+{
+    *err = CL_SUCCESS;
+    if (!q->copy[place])
+        q->copy[place] = make_queue(q, q->o.ctx->dev[place], err);
+    return q->copy[place];
+}
+
+cl_command_queue gs_image_queue(struct gs_queue *q, unsigned place, cl_int *err)
+{
+    if (!q->o.ctx->parent)
+        return gs_copy_queue(q, place, err);
+    *err = CL_SUCCESS;
+    if (!q->image)
+        q->image = make_queue(q, q->o.ctx->parent, err);
+    return q->image;
+}
+
+void gs_command_flush(struct gs_queue *q)
+{
+    for (unsigned i = 0; i < q->o.ctx->n; i++) {
+        if (q->exec[i])
+            gs_real()->clFlush(q->exec[i]);
+        if (q->copy[i])
+            gs_real()->clFlush(q->copy[i]);
+    }
+    if (q->image)
+        gs_real()->clFlush(q->image);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* One command of the application while it is being carried out: what it must come after, and what it consists of. All
+ * calls here and below are made with the context's lock held, and none of them blocks. */
+#ifndef GS_SHIM_COMMAND_H
+#define GS_SHIM_COMMAND_H
+
+#include "shim/objects.h"
+
+/* A growing list of events, each of which it owns. */
+struct gs_events {
+    cl_event *v;
+    cl_uint n, cap;
+};
+
+/* Takes the event over; releases it if there is no memory. */
+cl_int gs_events_add(struct gs_events *e, cl_event event);
+/* Adds another reference. */
+cl_int gs_events_share(struct gs_events *e, cl_event event);
+void gs_events_free(struct gs_events *e);
+
+struct gs_command {
+    struct gs_context *ctx;
+    struct gs_queue *q;
+    cl_uint n_wait; /* the application's wait list */
+    const cl_event *wait;
+    bool ordered;            /* `before` has been made */
+    struct gs_events before; /* everything that was enqueued earlier and might matter */
+};
+
+/* Makes cmd->before: what the application enqueued before, on every queue of the context, and its wait list. */
+cl_int gs_command_order(struct gs_command *cmd);
+void gs_command_end(struct gs_command *cmd);
+
+/* Forgets the order, so that what follows comes after all that has been enqueued since. */
+void gs_command_renew(struct gs_command *cmd);
+
+/* The queue for kernels, and that for transfers, of a place. Null with an error in *err. */
+cl_command_queue gs_exec_queue(struct gs_queue *q, unsigned place, cl_int *err);
+cl_command_queue gs_copy_queue(struct gs_queue *q, unsigned place, cl_int *err);
+
+/* The queue for image commands on a place. PoCL (3.1) aborts on one given to a sub-device's queue: where the devices
+ * are sub-devices it is a queue of their parent. */
+cl_command_queue gs_image_queue(struct gs_queue *q, unsigned place, cl_int *err);
+
+/* Sends off all that was enqueued on queues that the application doesn't know of. */
+void gs_command_flush(struct gs_queue *q);
+
+#endif

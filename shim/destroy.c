@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/destroy.h"
+
+#include <stdlib.h>
+
+#include "shim/merge.h"
+
+static void destroy_queue(struct gs_queue *q)
+{
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
+        if (i && q->exec[i])
+            gs_real()->clReleaseCommandQueue(q->exec[i]);
+        if (q->copy[i])
+            gs_real()->clReleaseCommandQueue(q->copy[i]);
+    }
+    if (q->image)
+        gs_real()->clReleaseCommandQueue(q->image);
+}
+
+static void destroy_mem(struct gs_mem *m)
+{
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
+        if (m->window[i])
+            gs_real()->clReleaseMemObject(m->window[i]);
+        if (i && m->place[i].mem)
+            gs_real()->clReleaseMemObject(m->place[i].mem);
+        if (m->place[i].ready)
+            gs_real()->clReleaseEvent(m->place[i].ready);
+        gs_rangeset_free(&m->place[i].valid);
+    }
+    gs_rangeset_free(&m->undefined);
+    while (m->mappings) {
+        struct gs_mapping *next = m->mappings->next;
+        free(m->mappings);
+        m->mappings = next;
+    }
+    if (m->root != m)
+        gs_drop(&m->root->o);
+}
+
+static void destroy_program(struct gs_program *p)
+{
+    if (p->translated)
+        gs_real()->clReleaseProgram(p->translated);
+    gs_summary_free(p->summary);
+    gs_program_forget_units(p);
+    free(p->source);
+    free(p->options);
+    free(p->link_options);
+    pthread_mutex_destroy(&p->lock);
+}
+
+static void destroy_kernel(struct gs_kernel *k)
+{
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
+        if (k->part[i])
+            gs_real()->clReleaseKernel(k->part[i]);
+    for (cl_uint i = 0; i < k->n_args; i++)
+        free(k->args[i].bytes);
+    free(k->args);
+    free(k->name);
+    gs_drop(&k->program->o);
+}
+
+static void destroy_event(struct gs_event *e)
+{
+    for (unsigned i = 0; i < e->n; i++)
+        gs_real()->clReleaseEvent(e->part[i].event);
+}
+
+static void destroy_context(struct gs_context *c)
+{
+    gs_merge_kernels_free(c->merge);
+    pthread_mutex_destroy(&c->lock);
+}
+
+void gs_destroy(struct gs_object *o)
+{
+    switch (o->type) {
+    case GS_CONTEXT:
+        destroy_context((struct gs_context *)o);
+        break;
+    case GS_QUEUE:
+        destroy_queue((struct gs_queue *)o);
+        break;
+    case GS_MEM:
+        destroy_mem((struct gs_mem *)o);
+        break;
+    case GS_PROGRAM:
+        destroy_program((struct gs_program *)o);
+        break;
+    case GS_KERNEL:
+        destroy_kernel((struct gs_kernel *)o);
+        break;
+    case GS_EVENT:
+        destroy_event((struct gs_event *)o);
+        break;
+    }
+    free(o);
+}

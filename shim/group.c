@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/group.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+
+enum { MAX_PLATFORMS = 32, MAX_LISTED = 256 };
+
+static struct gs_settings settings;
+static pthread_once_t settings_once = PTHREAD_ONCE_INIT;
+static struct gs_group group;
+static pthread_once_t group_once = PTHREAD_ONCE_INIT;
+
+static void read_settings(void)
+{
+    char why[256];
+    if (gs_settings_from_env(&settings, why, sizeof why) < 0) {
+        gs_error("%s; the application runs on one device", why);
+        settings.mode = GS_MODE_SINGLE;
+    }
+}
+
+const struct gs_settings *gs_settings(void)
+{
+    pthread_once(&settings_once, read_settings);
+    return &settings;
+}
+
+static unsigned list_devices(cl_platform_id platform, cl_device_type type, cl_device_id *out)
+{
+    cl_uint n = 0;
+    if (gs_real()->clGetDeviceIDs(platform, type, MAX_LISTED, out, &n) != CL_SUCCESS)
+        return 0;
+    return n < MAX_LISTED ? n : MAX_LISTED;
+}
+
+static cl_device_type type_of(cl_device_id dev)
+{
+    cl_device_type type = 0;
+    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    return type;
+}
+
+/* Makes n sub-devices of equal size. A device of fewer compute units than that is divided several times over, so that
+ * some units serve two sub-devices: slow, and right. */
+static unsigned divide(cl_device_id dev, unsigned n, cl_device_id *out)
+{
+    cl_uint units = 1, got = 0;
+    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    cl_uint each = units / n ? units / n : 1;
+    const cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY, (cl_device_partition_property)each, 0};
+    unsigned count = 0;
+    while (count < n) {
+        cl_device_id sub[MAX_LISTED];
+        if (!gs_real()->clCreateSubDevices || each >= units ||
+            gs_real()->clCreateSubDevices(dev, equally, MAX_LISTED, sub, &got) != CL_SUCCESS || !got)
+            break;
+        for (cl_uint i = 0; i < got; i++) {
+            if (count < n)
+                out[count++] = sub[i];
+            else
+                gs_real()->clReleaseDevice(sub[i]);
+        }
+    }
+    return count;
+}
+
+static bool same_memory(const struct gs_group *g)
+{
+    for (unsigned i = 0; i < g->n; i++) {
+        cl_bool unified = CL_FALSE;
+        gs_real()->clGetDeviceInfo(g->dev[i], CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL);
+        if (!(type_of(g->dev[i]) & CL_DEVICE_TYPE_CPU) || !unified)
+            return false;
+    }
+    return true;
+}
+
+/* Each device's timer against the host's, so that profiles of several devices can stand side by side. */
+static void compare_clocks(struct gs_group *g)
+{
+    cl_ulong first_device = 0, first_host = 0;
+    if (!gs_real()->clGetDeviceAndHostTimer ||
+        gs_real()->clGetDeviceAndHostTimer(g->dev[0], &first_device, &first_host) != CL_SUCCESS)
+        return;
+    for (unsigned i = 1; i < g->n; i++) {
+        cl_ulong device, host;
+        if (gs_real()->clGetDeviceAndHostTimer(g->dev[i], &device, &host) == CL_SUCCESS)
+            g->clock_ns[i] = (first_device - first_host) - (device - host);
+    }
+}
+
+static int choose_cpu(struct gs_group *g, unsigned n, cl_platform_id *platforms, unsigned n_platforms)
+{
+    cl_device_id list[MAX_LISTED];
+    for (unsigned p = 0; p < n_platforms; p++) {
+        if (!list_devices(platforms[p], CL_DEVICE_TYPE_CPU, list))
+            continue;
+        g->platform = platforms[p];
+        g->sub_devices = true;
+        g->parent = list[0];
+        g->n = divide(list[0], n, g->dev);
+        if (g->n < n) {
+            g->n = 1;
+            g->dev[0] = list[0];
+            g->parent = NULL;
+            g->reason = n > 1 ? "the CPU device can't be divided" : NULL;
+        }
+        return 0;
+    }
+    return -ENODEV;
+}
+
+static int choose_listed(struct gs_group *g, const struct gs_settings *s, cl_device_type type,
+                         cl_platform_id *platforms, unsigned n_platforms)
+{
+    cl_device_id list[MAX_LISTED];
+    for (unsigned p = 0; p < n_platforms; p++) {
+        unsigned n = list_devices(platforms[p], type, list);
+        if (!n)
+            continue;
+        g->platform = platforms[p];
+        if (s->spec != GS_SPEC_INDICES) {
+            g->n = n < GS_MAX_DEVICES ? n : GS_MAX_DEVICES;
+            memcpy(g->dev, list, g->n * sizeof *list);
+            return 0;
+        }
+        for (unsigned i = 0; i < s->spec_n; i++) {
+            if (s->spec_index[i] >= n)
+                return -ENODEV;
+            g->dev[g->n++] = list[s->spec_index[i]];
+        }
+        return 0;
+    }
+    return -ENODEV;
+}
+
+int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, size_t why_bytes)
+{
+    *g = (struct gs_group){0};
+    cl_platform_id platforms[MAX_PLATFORMS];
+    cl_uint n_platforms = 0;
+    if (!gs_real()->clGetPlatformIDs ||
+        gs_real()->clGetPlatformIDs(MAX_PLATFORMS, platforms, &n_platforms) != CL_SUCCESS || !n_platforms) {
+        snprintf(why, why_bytes, "there is no OpenCL platform; install a driver (pocl-opencl-icd serves the CPU)");
+        return -ENODEV;
+    }
+    if (n_platforms > MAX_PLATFORMS)
+        n_platforms = MAX_PLATFORMS;
+    int err = -ENODEV;
+    const unsigned cpus = s->spec == GS_SPEC_CPU ? s->spec_n : s->gpus ? s->gpus : 2;
+    if (s->spec == GS_SPEC_DEFAULT || s->spec == GS_SPEC_GPU)
+        err = choose_listed(g, s, CL_DEVICE_TYPE_GPU, platforms, n_platforms);
+    else if (s->spec != GS_SPEC_CPU)
+        err = choose_listed(g, s, CL_DEVICE_TYPE_ALL, platforms, n_platforms);
+    if (err && (s->spec == GS_SPEC_DEFAULT || s->spec == GS_SPEC_CPU))
+        err = choose_cpu(g, cpus, platforms, n_platforms);
+    if (err) {
+        snprintf(why, why_bytes, "no device fits GPUSPARC_DEVICES; `gpusparc devices` lists what there is");
+        *g = (struct gs_group){0};
+        return err;
+    }
+    if (s->gpus && g->n > s->gpus)
+        g->n = s->gpus;
+    for (unsigned i = 0; i < g->n; i++)
+        g->type |= type_of(g->dev[i]);
+    g->shared_memory = same_memory(g);
+    compare_clocks(g);
+    return 0;
+}
+
+static void make_group(void)
+{
+    char why[256];
+    if (gs_group_make(&group, gs_settings(), why, sizeof why) < 0) {
+        gs_error("%s", why);
+        return;
+    }
+    if (group.reason)
+        gs_warn("%s; the application runs on one device", group.reason);
+    if (gs_settings()->mode == GS_MODE_SINGLE)
+        group.n = 1;
+}
+
+const struct gs_group *gs_group(void)
+{
+    pthread_once(&group_once, make_group);
+    return &group;
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/launch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "shim/choice.h"
+#include "shim/coherence.h"
+#include "shim/merge.h"
+#include "shim/plan.h"
+#include "shim/prepare.h"
+#include "shim/report.h"
+#include "shim/verify.h"
+
+/* A launch while it is being carried out. */
+struct launch {
+    struct gs_command cmd;
+    struct gs_kernel *k;
+    cl_uint dims;
+    const size_t *offset, *global, *local; /* as the application gave them */
+    struct gs_mem **mems;                  /* by argument */
+    const struct gs_kernel_summary *summary;
+    struct gs_geometry geometry;
+    bool null_local;
+};
+
+static cl_int launch_plain(const struct launch *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    return gs_real()->clEnqueueNDRangeKernel(l->cmd.q->o.handle, l->k->o.handle, l->dims, l->offset, l->global,
+                                             l->local, n_wait, n_wait ? wait : NULL, event);
+}
+
+/* The driver says what is wrong with these; we only see to it that we don't touch what isn't there. */
+static bool well_formed(const struct launch *l)
+{
+    if (l->dims < 1 || l->dims > 3 || !l->global || (l->cmd.n_wait && !l->cmd.wait))
+        return false;
+    for (cl_uint d = 0; d < l->dims; d++)
+        if (!l->global[d] || (l->local && !l->local[d]))
+            return false;
+    for (cl_uint i = 0; i < l->k->n_args; i++)
+        if (!l->k->args[i].set)
+            return false;
+    return true;
+}
+
+static bool find_mems(struct launch *l)
+{
+    l->mems = calloc(l->k->n_args + 1, sizeof *l->mems);
+    for (cl_uint i = 0; l->mems && i < l->k->n_args; i++) {
+        const struct gs_arg *a = &l->k->args[i];
+        if (a->is_mem)
+            l->mems[i] = gs_find(GS_MEM, *(void **)a->bytes);
+    }
+    return l->mems;
+}
+
+static void set_geometry(struct launch *l)
+{
+    struct gs_geometry *g = &l->geometry;
+    const uint32_t *reqd = l->summary->reqd;
+    g->dims = l->dims;
+    l->null_local = !l->local && !reqd[0];
+    for (unsigned d = 0; d < 3; d++) {
+        g->offset[d] = d < l->dims && l->offset ? l->offset[d] : 0;
+        g->global[d] = d < l->dims ? l->global[d] : 1;
+        g->local[d] = d >= l->dims || l->null_local ? 1 : l->local ? l->local[d] : reqd[d];
+    }
+}
+
+static bool may_write(const struct launch *l, cl_uint arg)
+{
+    if (l->mems[arg]->flags & CL_MEM_READ_ONLY)
+        return false;
+    return !l->summary || l->summary->args[arg].may_write;
+}
+
+/* Runs the launch on the first device: brings home what it uses. */
+static cl_int launch_single(struct launch *l, cl_event *event)
+{
+    struct gs_events wait = {0};
+    cl_int err = CL_SUCCESS;
+    if (l->cmd.ctx->n == 1)
+        return launch_plain(l, l->cmd.n_wait, l->cmd.wait, event);
+    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
+        struct gs_mem *m = l->mems[i];
+        if (m)
+            err = gs_require_range(&l->cmd, m->root, 0, gs_window_range(m, 0, m->size), &wait);
+    }
+    if (!err && wait.n) {
+        gs_command_flush(l->cmd.q);
+        for (cl_uint i = 0; i < l->cmd.n_wait && !err; i++)
+            err = gs_events_share(&wait, l->cmd.wait[i]);
+        if (!err)
+            err = launch_plain(l, wait.n, wait.v, event);
+    } else if (!err) {
+        err = launch_plain(l, l->cmd.n_wait, l->cmd.wait, event);
+    }
+    gs_events_free(&wait);
+    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
+        struct gs_mem *m = l->mems[i];
+        if (m && may_write(l, i) && gs_wrote_range(m->root, 0, gs_window_range(m, 0, m->size)) < 0)
+            err = CL_OUT_OF_HOST_MEMORY;
+    }
+    return err;
+}
+
+cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_events *ended,
+                         const unsigned *device, cl_event *event)
+{
+    cl_event marker;
+    cl_int err = gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, ended->n, ended->n ? ended->v : NULL, &marker);
+    if (err)
+        return err;
+    gs_command_flush(q);
+    gs_real()->clFlush(q->o.handle);
+    if (!event) {
+        gs_real()->clReleaseEvent(marker);
+        return CL_SUCCESS;
+    }
+    struct gs_event *e = calloc(1, sizeof *e);
+    if (e) {
+        const cl_uint most = sizeof e->part / sizeof *e->part;
+        e->command = type;
+        for (cl_uint i = 0; i < ended->n && e->n < most; i++) {
+            if (gs_real()->clRetainEvent(ended->v[i]) != CL_SUCCESS)
+                continue;
+            e->part[e->n].event = ended->v[i];
+            e->part[e->n++].device = device[i];
+        }
+        gs_insert(&e->o, GS_EVENT, marker, q->o.ctx);
+    }
+    *event = marker;
+    return CL_SUCCESS;
+}
+
+/* All arguments of part p, with the replicas of its place, and the hidden one. */
+static cl_int set_part_args(struct launch *l, const struct gs_plan *plan, unsigned p)
+{
+    cl_int err;
+    cl_kernel kernel = gs_part_kernel(l->k, p, &err);
+    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
+        const struct gs_arg *a = &l->k->args[i];
+        cl_mem mem = l->mems[i] ? gs_replica_of(l->mems[i], p, &err) : NULL;
+        if (!err)
+            err = gs_real()->clSetKernelArg(kernel, i, a->size, l->mems[i] ? &mem : a->has_value ? a->bytes : NULL);
+    }
+    if (err || !l->summary->hidden)
+        return err;
+    struct gs_hidden hidden;
+    const struct gs_geometry *g = &l->geometry;
+    for (unsigned d = 0; d < 3; d++) {
+        hidden.global_offset[d] = g->offset[d];
+        hidden.global_size[d] = g->global[d];
+        hidden.num_groups[d] = (g->global[d] + g->local[d] - 1) / g->local[d];
+        hidden.group_base[d] = plan->box[p].begin[d];
+    }
+    return gs_real()->clSetKernelArg(kernel, l->k->n_args, sizeof hidden, &hidden);
+}
+
+/* Makes every byte that part p needs valid on its place. */
+static cl_int require_part(struct launch *l, struct gs_plan *plan, unsigned p, struct gs_events *ready)
+{
+    cl_int err = CL_SUCCESS;
+    for (size_t i = 0; i < plan->n_uses && !err; i++) {
+        struct gs_use *u = &plan->uses[i];
+        err = gs_require(&l->cmd, u->root, p, &u->needs[p], u->writes == GS_COMPARED, &ready[p]);
+    }
+    return err;
+}
+
+static cl_int enqueue_part(struct launch *l, const struct gs_plan *plan, unsigned p, const struct gs_events *ready,
+                           cl_event *ran)
+{
+    size_t offset[3], global[3], local[3];
+    cl_int err;
+    cl_command_queue queue = gs_exec_queue(l->cmd.q, p, &err);
+    if (err)
+        return err;
+    gs_plan_part(plan, p, offset, global);
+    for (unsigned d = 0; d < 3; d++)
+        local[d] = (size_t)l->geometry.local[d];
+    return gs_real()->clEnqueueNDRangeKernel(queue, l->k->part[p], l->dims, offset, global,
+                                             l->null_local ? NULL : local, ready->n, ready->n ? ready->v : NULL, ran);
+}
+
+/* After an error among the parts: what the ones that went off may have written on their places is worth nothing. */
+static void forget_parts(struct gs_plan *plan)
+{
+    for (size_t i = 0; i < plan->n_uses; i++) {
+        struct gs_use *u = &plan->uses[i];
+        for (unsigned p = 1; p < plan->n_parts && u->writes != GS_READ_ONLY; p++)
+            gs_rangeset_remove(&u->root->place[p].valid, u->window);
+    }
+}
+
+/* What is valid where once the parts have run. */
+static cl_int record_writes(struct gs_plan *plan)
+{
+    int err = 0;
+    for (size_t i = 0; i < plan->n_uses && !err; i++) {
+        struct gs_use *u = &plan->uses[i];
+        for (unsigned p = 0; p < plan->n_parts && !err && u->writes == GS_DISJOINT; p++)
+            err = gs_wrote(u->root, p, &u->wrote[p]);
+        if (!err && u->writes == GS_COMPARED)
+            err = gs_wrote_range(u->root, 0, u->window);
+    }
+    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+}
+
+/* The state of a split while it is being enqueued. */
+struct split {
+    struct gs_events ready[GS_MAX_DEVICES]; /* by part: what it waits for */
+    cl_event ran[GS_MAX_DEVICES];           /* by part */
+    struct gs_merge *merges;                /* by use */
+    struct gs_events ended;                 /* what the application's event waits for */
+    unsigned device[3 * GS_MAX_DEVICES];    /* of each of `ended` */
+};
+
+static void free_split(struct split *s, const struct gs_plan *plan)
+{
+    for (unsigned p = 0; p < GS_MAX_DEVICES; p++) {
+        gs_events_free(&s->ready[p]);
+        if (s->ran[p])
+            gs_real()->clReleaseEvent(s->ran[p]);
+    }
+    for (size_t i = 0; s->merges && i < plan->n_uses; i++)
+        gs_merge_free(&s->merges[i]);
+    free(s->merges);
+    gs_events_free(&s->ended);
+}
+
+static bool compares(const struct gs_plan *plan)
+{
+    for (size_t i = 0; i < plan->n_uses; i++)
+        if (plan->uses[i].writes == GS_COMPARED)
+            return true;
+    return false;
+}
+
+/* Lets no part begin before the transfers into all of them have ended: one that writes where another's bytes still come
+ * from would spoil the equal start that a merge by comparison needs. (Where ranges are owned, what is fetched from
+ * under a writer is not valid afterwards, and was not needed.) */
+static cl_int start_together(const struct gs_plan *plan, struct split *s)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = 1; p < plan->n_parts; p++)
+        for (cl_uint i = 0; i < s->ready[p].n && !err; i++)
+            err = gs_events_share(&s->ready[0], s->ready[p].v[i]);
+    for (unsigned p = 1; p < plan->n_parts; p++) {
+        gs_events_free(&s->ready[p]);
+        for (cl_uint i = 0; i < s->ready[0].n && !err; i++)
+            err = gs_events_share(&s->ready[p], s->ready[0].v[i]);
+    }
+    return err;
+}
+
+/* All that may fail for lack of memory, before anything runs. */
+static cl_int prepare_parts(struct launch *l, struct gs_plan *plan, struct split *s)
+{
+    s->merges = calloc(plan->n_uses + 1, sizeof *s->merges);
+    cl_int err = s->merges ? gs_command_order(&l->cmd) : CL_OUT_OF_HOST_MEMORY;
+    for (unsigned p = 0; p < plan->n_parts && !err; p++) {
+        err = set_part_args(l, plan, p);
+        for (cl_uint i = 0; i < l->cmd.before.n && !err; i++)
+            err = gs_events_share(&s->ready[p], l->cmd.before.v[i]);
+        if (!err)
+            err = require_part(l, plan, p, s->ready);
+    }
+    if (!err && compares(plan))
+        err = start_together(plan, s);
+    for (size_t i = 0; i < plan->n_uses && !err; i++) {
+        const struct gs_use *u = &plan->uses[i];
+        if (u->writes == GS_COMPARED)
+            err = gs_merge_keep(&l->cmd, &s->merges[i], u->root, u->window, &s->ready[0], &s->ready[0]);
+    }
+    return err;
+}
+
+static cl_int run_parts(struct launch *l, struct gs_plan *plan, struct split *s)
+{
+    cl_int err = CL_SUCCESS;
+    /* Home comes last: if a part is refused, nothing has been written there and one device can still do it all. */
+    for (unsigned p = plan->n_parts; p-- > 0 && !err;) {
+        err = enqueue_part(l, plan, p, &s->ready[p], &s->ran[p]);
+        if (!err && gs_report_wants_times())
+            gs_report_time(l->k->stats, s->ran[p], p);
+    }
+    return err;
+}
+
+static cl_int join_parts(struct launch *l, struct gs_plan *plan, struct split *s, cl_event *event)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = 0; p < plan->n_parts && !err; p++) {
+        s->device[s->ended.n] = p;
+        err = gs_events_share(&s->ended, s->ran[p]);
+    }
+    for (size_t i = 0; i < plan->n_uses && !err; i++)
+        if (plan->uses[i].writes == GS_COMPARED)
+            err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, s->ran, &s->ended);
+    if (!err)
+        err = record_writes(plan);
+    return err ? err : gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, s->device, event);
+}
+
+/* Sets *went once the parts are off; until then nothing has happened that one device couldn't do over. */
+static cl_int launch_parts(struct launch *l, struct gs_plan *plan, cl_event *event, bool *went)
+{
+    struct split s = {0};
+    cl_int err = prepare_parts(l, plan, &s);
+    if (!err)
+        err = run_parts(l, plan, &s);
+    *went = !err;
+    if (err) {
+        gs_debug("kernel %s: the parts could not be launched (error %d)", l->k->name, err);
+        forget_parts(plan);
+    } else {
+        err = join_parts(l, plan, &s, event);
+    }
+    free_split(&s, plan);
+    return err;
+}
+
+/* Why the launch isn't split, before anything is known of its arguments; NULL: it may be. */
+static const char *early_reason(struct launch *l)
+{
+    const char *reason = NULL;
+    if (l->cmd.ctx->n == 1)
+        return "there is one device";
+    if (!well_formed(l))
+        return "the driver refuses it";
+    if (atomic_load(&l->cmd.ctx->user_events))
+        return "a user event of the application has no status yet";
+    if (l->k->svm_info)
+        return "it uses shared virtual memory";
+    reason = gs_choice_early(l->k, l->dims, l->global);
+    if (!reason)
+        l->summary = gs_prepare(l->k, &reason);
+    return reason;
+}
+
+static cl_int launch_unsplit(struct launch *l, const char *reason, cl_event *event)
+{
+    cl_event own = NULL, *out = event ? event : gs_report_wants_times() ? &own : NULL;
+    gs_report_single(l->k->stats, reason);
+    cl_int err = launch_single(l, out);
+    if (!err && out && gs_report_wants_times())
+        gs_report_time(l->k->stats, *out, 0);
+    if (own)
+        gs_real()->clReleaseEvent(own);
+    return err;
+}
+
+/* The name of the first argument that leads to each use. */
+static const char **name_uses(const struct launch *l, const struct gs_plan *plan)
+{
+    const char **names = calloc(plan->n_uses + 1, sizeof *names);
+    for (size_t u = 0; names && u < plan->n_uses; u++)
+        for (cl_uint i = l->k->n_args; i-- > 0;)
+            if (l->mems[i] && l->mems[i]->root == plan->uses[u].root)
+                names[u] = l->summary->args[i].name;
+    return names;
+}
+
+/* In parts and on one device, from the same bytes; the application gets the one device's result and event. */
+static cl_int launch_verified(struct launch *l, struct gs_plan *plan, cl_event *event, bool *went)
+{
+    struct gs_snapshot before = {0}, split = {0}, single = {0};
+    const char **names = name_uses(l, plan);
+    cl_int err = names ? gs_snapshot_take(&l->cmd, plan, &before) : CL_OUT_OF_HOST_MEMORY;
+    if (!err)
+        err = launch_parts(l, plan, NULL, went);
+    if (!err)
+        err = gs_snapshot_take(&l->cmd, plan, &split);
+    if (!err)
+        err = gs_snapshot_restore(&l->cmd, plan, &before);
+    if (!err)
+        err = launch_single(l, event);
+    if (!err)
+        err = gs_snapshot_take(&l->cmd, plan, &single);
+    if (!err)
+        gs_report_verified(l->k->stats, gs_verify_compare(l->k->name, plan, names, &before, &single, &split));
+    gs_snapshot_free(&before);
+    gs_snapshot_free(&split);
+    gs_snapshot_free(&single);
+    free(names);
+    return err;
+}
+
+static cl_int launch_locked(struct launch *l, const char *reason, cl_event *event)
+{
+    struct gs_plan plan = {.reason = reason};
+    bool went = false;
+    cl_int err = CL_SUCCESS;
+    if (!reason) {
+        set_geometry(l);
+        const struct gs_plan_input in = {l->summary, &l->geometry,  l->null_local, l->k->args,
+                                         l->mems,    l->cmd.ctx->n, false};
+        if (gs_plan_make(&plan, &in) < 0)
+            plan.reason = "there was no memory to plan it";
+    }
+    if (!plan.reason)
+        plan.reason = gs_choice(l->k, &plan);
+    if (!plan.reason) {
+        const unsigned n_parts = plan.n_parts, dim = plan.dim;
+        err = gs_settings()->verify ? launch_verified(l, &plan, event, &went) : launch_parts(l, &plan, event, &went);
+        if (went)
+            gs_report_split(l->k->stats, n_parts, dim);
+        else
+            plan.reason = "a device refused its part";
+    }
+    if (!went)
+        err = launch_unsplit(l, plan.reason, event);
+    gs_plan_free(&plan);
+    return err;
+}
+
+cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size_t *offset, const size_t *global,
+                 const size_t *local, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    struct launch l = {.cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait},
+                       .k = k,
+                       .dims = dims,
+                       .offset = offset,
+                       .global = global,
+                       .local = local};
+    const char *reason = early_reason(&l);
+    if (q->o.ctx->n == 1)
+        return launch_unsplit(&l, reason, event);
+    if (!find_mems(&l))
+        return CL_OUT_OF_HOST_MEMORY;
+    pthread_mutex_lock(&q->o.ctx->lock);
+    cl_int err = launch_locked(&l, reason, event);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    gs_command_end(&l.cmd);
+    free(l.mems);
+    return err;
+}

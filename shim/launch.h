@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Carries out a kernel launch: on one device as it is, or in parts as a plan says; and gives back one event. */
+#ifndef GS_SHIM_LAUNCH_H
+#define GS_SHIM_LAUNCH_H
+
+#include "shim/command.h"
+
+/* clEnqueueNDRangeKernel on objects of ours; its errors are the driver's. Takes the context's lock. */
+cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size_t *offset, const size_t *global,
+                 const size_t *local, cl_uint n_wait, const cl_event *wait, cl_event *event);
+
+/* What an application's event tells where it stands for several commands. `ended` are those on other devices or queues;
+ * makes a marker in the application's queue that waits for them, and hands it out through `event` if that isn't NULL.
+ */
+cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_events *ended,
+                         const unsigned *device, cl_event *event);
+
+#endif

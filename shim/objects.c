@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/objects.h"
+
+#include <stdlib.h>
+
+#include "shim/destroy.h"
+
+enum { BUCKETS = 4096 };
+
+/* Readers far outnumber writers, and each call of the application is a reader: one lock per bucket group. */
+enum { LOCKS = 64 };
+static struct gs_object *buckets[BUCKETS];
+static pthread_rwlock_t locks[LOCKS];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_bool forked;
+
+static void in_child(void)
+{
+    atomic_store(&forked, true);
+}
+
+static void set_up(void)
+{
+    for (int i = 0; i < LOCKS; i++)
+        pthread_rwlock_init(&locks[i], NULL);
+    pthread_atfork(NULL, NULL, in_child);
+}
+
+bool gs_forked(void)
+{
+    return atomic_load_explicit(&forked, memory_order_relaxed);
+}
+
+static unsigned bucket_of(const void *handle)
+{
+    uint64_t x = (uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u;
+    return (unsigned)(x >> 52) % BUCKETS;
+}
+
+static struct gs_object *find_locked(unsigned b, enum gs_type type, const void *handle)
+{
+    for (struct gs_object *o = buckets[b]; o; o = o->next)
+        if (o->handle == handle && o->type == type)
+            return o;
+    return NULL;
+}
+
+void *gs_find(enum gs_type type, const void *handle)
+{
+    if (!handle || gs_forked())
+        return NULL;
+    pthread_once(&once, set_up);
+    unsigned b = bucket_of(handle);
+    pthread_rwlock_rdlock(&locks[b % LOCKS]);
+    struct gs_object *o = find_locked(b, type, handle);
+    pthread_rwlock_unlock(&locks[b % LOCKS]);
+    return o;
+}
+
+void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_context *ctx)
+{
+    pthread_once(&once, set_up);
+    o->type = type;
+    o->handle = handle;
+    o->ctx = ctx;
+    atomic_init(&o->refs, 1);
+    atomic_init(&o->holds, 1);
+    if (ctx && &ctx->o != o)
+        gs_hold(&ctx->o);
+    unsigned b = bucket_of(handle);
+    pthread_rwlock_wrlock(&locks[b % LOCKS]);
+    o->next = buckets[b];
+    buckets[b] = o;
+    pthread_rwlock_unlock(&locks[b % LOCKS]);
+}
+
+bool gs_retain(enum gs_type type, const void *handle)
+{
+    struct gs_object *o = gs_find(type, handle);
+    if (o)
+        atomic_fetch_add(&o->refs, 1);
+    return o;
+}
+
+struct gs_object *gs_release(enum gs_type type, const void *handle)
+{
+    struct gs_object *o = gs_find(type, handle);
+    if (!o || atomic_fetch_sub(&o->refs, 1) != 1)
+        return NULL;
+    unsigned b = bucket_of(handle);
+    pthread_rwlock_wrlock(&locks[b % LOCKS]);
+    for (struct gs_object **at = &buckets[b]; *at; at = &(*at)->next) {
+        if (*at == o) {
+            *at = o->next;
+            break;
+        }
+    }
+    pthread_rwlock_unlock(&locks[b % LOCKS]);
+    return o;
+}
+
+void gs_hold(struct gs_object *o)
+{
+    atomic_fetch_add(&o->holds, 1);
+}
+
+void gs_drop(struct gs_object *o)
+{
+    if (atomic_fetch_sub(&o->holds, 1) != 1)
+        return;
+    struct gs_context *ctx = o->ctx;
+    bool is_context = o->type == GS_CONTEXT;
+    gs_destroy(o);
+    if (ctx && !is_context)
+        gs_drop(&ctx->o);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* What we know of each handle that the application holds. The handles are the driver's own; a side table leads from a
+ * handle to what hangs off it. A handle that isn't in the table is none of ours: its calls pass through.
+ *
+ * Locks, in the order in which they are taken: gs_context.lock, gs_program.lock, the table's own (leaf). */
+#ifndef GS_SHIM_OBJECTS_H
+#define GS_SHIM_OBJECTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/rangeset.h"
+#include "shim/group.h"
+#include "translator/summary.h"
+
+enum gs_type { GS_CONTEXT, GS_QUEUE, GS_MEM, GS_PROGRAM, GS_KERNEL, GS_EVENT };
+
+/* The head of every object. `refs` counts the application's references as the driver does; `holds` counts our own uses.
+ * The object leaves the table when refs falls to 0, and is freed when holds does. */
+struct gs_object {
+    enum gs_type type;
+    void *handle;
+    struct gs_context *ctx;
+    atomic_int refs, holds;
+    struct gs_object *next; /* in its chain of the table; protected by the table's lock */
+};
+
+/* A context over the devices of the group. */
+struct gs_context {
+    struct gs_object o;
+    unsigned n;
+    cl_device_id dev[GS_MAX_DEVICES];
+    cl_device_id parent;            /* of sub-devices, or null: in the context too, for image commands */
+    bool shared_memory;             /* the devices work in the host's memory */
+    pthread_mutex_t lock;           /* all below, and every gs_mem and gs_queue of the context */
+    struct gs_queue *queues;        /* those the application still holds */
+    struct gs_mem *mems;            /* root objects */
+    atomic_int user_events;         /* the application's user events that have no status yet */
+    struct gs_merge_kernels *merge; /* made on first need; owned */
+};
+
+/* A command queue of the application, on the first device. */
+struct gs_queue {
+    struct gs_object o;
+    struct gs_queue *next;
+    cl_command_queue_properties properties; /* as the application asked for */
+    bool out_of_order, profiling;
+    cl_command_queue exec[GS_MAX_DEVICES]; /* [0] is the application's own; the others are made on first need */
+    cl_command_queue copy[GS_MAX_DEVICES]; /* for transfers, in order; made on first need */
+    cl_command_queue image; /* for image commands where the devices are sub-devices; made on first need */
+};
+
+/* One copy of a memory object. Place i is device i; place 0 holds the application's own handle. */
+struct gs_replica {
+    cl_mem mem;               /* null until needed */
+    struct gs_rangeset valid; /* which bytes are up to date here */
+    cl_event ready;           /* the last transfer into this place, or null */
+};
+
+struct gs_mapping {
+    void *ptr;
+    struct gs_range range;
+    bool write;
+    struct gs_mapping *next;
+};
+
+/* A memory object. A sub-buffer, and an image made of a buffer, is a window of its root. An image's coherence is by the
+ * whole: its one byte stands for all. */
+struct gs_mem {
+    struct gs_object o;
+    struct gs_mem *root;   /* itself, or the object that owns the bytes; held */
+    uint64_t origin, size; /* of the window, in bytes of the root */
+    cl_mem_flags flags;
+    bool is_image;  /* image calls apply to it, whatever its root is */
+    bool home_only; /* it can't have replicas: kernels that use it run on one device */
+    cl_image_format format;
+    cl_image_desc desc;
+    cl_mem window[GS_MAX_DEVICES]; /* of a window: the same window of the root's replicas; made on first need */
+    /* of roots only */
+    struct gs_replica place[GS_MAX_DEVICES];
+    struct gs_rangeset undefined; /* bytes that nobody has written yet: any value will do */
+    struct gs_mapping *mappings;
+    struct gs_mem *next, *prev;
+};
+
+/* How a program came to be, and what the translator made of it. */
+struct gs_program {
+    struct gs_object o;
+    char *source;                         /* NULL: not made from source */
+    char *options;                        /* of the last build, compile */
+    struct gs_translate_unit_copy *units; /* of a compiled or linked program: what it is made of; owned */
+    size_t n_units;
+    char *link_options; /* of a linked program */
+    bool compiled, linked;
+    const char *refusal; /* why its kernels run on one device; a constant, or `why` */
+    char why[512];
+    /* The second half: made once, on the first launch that could use it. */
+    pthread_mutex_t lock; /* all below */
+    bool prepared;
+    struct gs_summary *summary;
+    cl_program translated; /* built for every device of the group */
+};
+
+struct gs_translate_unit_copy {
+    char *source, *options;
+    size_t n_headers;
+    char **header_names, **header_texts;
+};
+
+struct gs_arg {
+    bool set, is_mem, is_svm;
+    size_t size;
+    bool has_value; /* false: local memory, or a null object */
+    void *bytes;    /* `size` of them where there is a value; owned */
+    size_t cap;
+};
+
+struct gs_kernel {
+    struct gs_object o;
+    struct gs_program *program; /* held */
+    char *name;
+    cl_uint n_args;
+    struct gs_arg *args;
+    bool svm_info; /* clSetKernelExecInfo was called */
+    struct gs_kernel_stats *stats;
+    const struct gs_kernel_summary *summary; /* of the program; NULL until looked up */
+    bool looked_up;
+    cl_kernel part[GS_MAX_DEVICES]; /* of the translated program; made on first need. ctx lock */
+    struct gs_timing *timing;
+};
+
+/* An event that stands for several commands; or a user event. */
+struct gs_event {
+    struct gs_object o;
+    bool user;
+    atomic_bool pending; /* a user event without a status */
+    cl_command_type command;
+    unsigned n;
+    struct {
+        cl_event event; /* owned */
+        unsigned device;
+    } part[GS_MAX_DEVICES * 2];
+};
+
+/* Frees what a compiled or linked program is made of. */
+void gs_program_forget_units(struct gs_program *p);
+
+/* Looks a handle up. NULL: not ours. */
+void *gs_find(enum gs_type type, const void *handle);
+
+/* Puts a new object, all zeros but for its own fields, into the table: refs = holds = 1. */
+void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_context *ctx);
+
+/* The application retains. False: not ours. */
+bool gs_retain(enum gs_type type, const void *handle);
+
+/* The application releases. When it was the last reference, the object leaves the table and is returned: the caller
+ * calls the driver and then gs_drop()s it. */
+struct gs_object *gs_release(enum gs_type type, const void *handle);
+
+void gs_hold(struct gs_object *o);
+void gs_drop(struct gs_object *o);
+
+/* In a forked child: the parent's objects are none of ours. */
+bool gs_forked(void);
+
+#endif

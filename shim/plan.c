@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A NULL local size leaves the driver to choose; parts of whole multiples of this leave it a good choice. */
+enum { NULL_LOCAL_GRAIN = 256 };
+
+void gs_plan_free(struct gs_plan *plan)
+{
+    for (size_t u = 0; u < plan->n_uses; u++) {
+        for (unsigned p = 0; p < GS_MAX_DEVICES; p++) {
+            gs_rangeset_free(&plan->uses[u].needs[p]);
+            gs_rangeset_free(&plan->uses[u].wrote[p]);
+        }
+    }
+    free(plan->uses);
+    plan->uses = NULL;
+    plan->n_uses = 0;
+}
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The number of work-groups in a dimension, the last perhaps smaller; of work-items where there is no local size. */
+static uint64_t count_groups(const struct gs_geometry *g, unsigned d)
+{
+    return (g->global[d] + g->local[d] - 1) / g->local[d];
+}
+
+/* Cuts a dimension into n parts that differ by one grain at most. False where there are fewer grains than parts. */
+static bool cut(struct gs_plan *plan, unsigned dim, unsigned n)
+{
+    const uint64_t groups = count_groups(&plan->launch, dim);
+    uint64_t grain = 1;
+    if (plan->null_local)
+        while (grain < NULL_LOCAL_GRAIN && groups / (grain * 2) >= (uint64_t)n * 4)
+            grain *= 2;
+    const uint64_t grains = (groups + grain - 1) / grain;
+    if (grains < n)
+        return false;
+    uint64_t at = 0;
+    for (unsigned p = 0; p < n; p++) {
+        const uint64_t next = min_u64(groups, (grains / n * (p + 1) + min_u64(grains % n, p + 1)) * grain);
+        for (unsigned d = 0; d < 3; d++) {
+            plan->box[p].begin[d] = 0;
+            plan->box[p].end[d] = count_groups(&plan->launch, d);
+        }
+        plan->box[p].begin[dim] = at;
+        plan->box[p].end[dim] = next;
+        at = next;
+    }
+    plan->dim = dim;
+    plan->n_parts = n;
+    return true;
+}
+
+void gs_plan_part(const struct gs_plan *plan, unsigned part, size_t offset[3], size_t global[3])
+{
+    const struct gs_geometry *g = &plan->launch;
+    for (unsigned d = 0; d < 3; d++) {
+        const uint64_t begin = plan->box[part].begin[d] * g->local[d];
+        const uint64_t end = min_u64(plan->box[part].end[d] * g->local[d], g->global[d]);
+        offset[d] = g->offset[d] + begin;
+        global[d] = end - begin;
+    }
+}
+
+static struct gs_use *use_of(struct gs_plan *plan, struct gs_mem *m)
+{
+    struct gs_use *u = NULL;
+    for (size_t i = 0; i < plan->n_uses && !u; i++)
+        if (plan->uses[i].root == m->root)
+            u = &plan->uses[i];
+    if (!u) {
+        u = &plan->uses[plan->n_uses++];
+        *u = (struct gs_use){.root = m->root, .window = {m->origin, m->origin + m->size}};
+    }
+    if (m->origin < u->window.begin)
+        u->window.begin = m->origin;
+    if (m->origin + m->size > u->window.end)
+        u->window.end = m->origin + m->size;
+    return u;
+}
+
+static int add_shifted(struct gs_rangeset *to, const struct gs_rangeset *from, uint64_t origin)
+{
+    int err = 0;
+    for (size_t i = 0; i < from->n && !err; i++)
+        err = gs_rangeset_add(to, (struct gs_range){from->v[i].begin + origin, from->v[i].end + origin});
+    return err;
+}
+
+/* Adds what one part does through one argument to the use. */
+static int add_access(struct gs_use *u, unsigned part, const struct gs_mem *m, const struct gs_arg_summary *arg,
+                      struct gs_arg_access *a)
+{
+    const bool known = !m->is_image && !m->root->is_image;
+    const struct gs_range all = {m->origin, m->origin + m->size};
+    int err = 0;
+    if (arg->may_read)
+        err = known && !a->reads_all ? add_shifted(&u->needs[part], &a->reads, m->origin)
+                                     : gs_rangeset_add(&u->needs[part], all);
+    if (err || !arg->may_write)
+        return err;
+    if (!known || a->writes_unknown) {
+        u->writes = GS_COMPARED;
+        return gs_rangeset_add(&u->needs[part], all);
+    }
+    if (u->writes == GS_READ_ONLY)
+        u->writes = GS_DISJOINT;
+    err = add_shifted(&u->wrote[part], &a->writes, m->origin);
+    /* What it may leave alone must be right already. */
+    if (!err)
+        err = gs_rangeset_remove_set(&a->writes, &a->overwrites);
+    return err ? err : add_shifted(&u->needs[part], &a->writes, m->origin);
+}
+
+/* A root of which two parts may write the same byte falls to comparison: the window as a whole. */
+static int settle_use(struct gs_use *u, unsigned n_parts)
+{
+    for (unsigned p = 0; p < n_parts && u->writes == GS_DISJOINT; p++)
+        for (unsigned q = p + 1; q < n_parts; q++)
+            if (gs_rangeset_overlap(&u->wrote[p], &u->wrote[q]))
+                u->writes = GS_COMPARED;
+    if (u->writes != GS_COMPARED)
+        return 0;
+    int err = 0;
+    for (unsigned p = 0; p < n_parts && !err; p++) {
+        gs_rangeset_clear(&u->needs[p]);
+        gs_rangeset_clear(&u->wrote[p]);
+        err = gs_rangeset_add(&u->needs[p], u->window);
+    }
+    return err;
+}
+
+/* What each part of the cut does to each root. */
+static int find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
+{
+    const struct gs_kernel_summary *k = in->kernel;
+    struct gs_arg_access *access = calloc(k->n_args + 1, sizeof *access);
+    struct gs_arg_value *values = calloc(k->n_args + 1, sizeof *values);
+    plan->uses = calloc(k->n_args + 1, sizeof *plan->uses);
+    int err = access && values && plan->uses ? 0 : -ENOMEM;
+    for (uint32_t i = 0; i < k->n_args && !err; i++) {
+        values[i].bytes = in->args[i].is_mem || !in->args[i].has_value ? NULL : in->args[i].bytes;
+        values[i].size = in->args[i].size;
+        values[i].buffer_bytes = in->mems[i] ? in->mems[i]->size : 0;
+    }
+    for (unsigned p = 0; p < plan->n_parts && !err; p++) {
+        err = gs_summary_eval(k, &plan->launch, &plan->box[p], values, access);
+        for (uint32_t i = 0; i < k->n_args && !err; i++)
+            if (in->mems[i])
+                err = add_access(use_of(plan, in->mems[i]), p, in->mems[i], &k->args[i], &access[i]);
+    }
+    for (size_t u = 0; u < plan->n_uses && !err; u++)
+        err = settle_use(&plan->uses[u], plan->n_parts);
+    for (uint32_t i = 0; access && i < k->n_args; i++)
+        gs_arg_access_free(&access[i]);
+    free(access);
+    free(values);
+    return err;
+}
+
+/* What a cut costs: bytes to bring to the parts beyond one copy of each, bytes to compare, and pieces. */
+static uint64_t cost_of(const struct gs_plan *plan)
+{
+    uint64_t cost = 0;
+    for (size_t i = 0; i < plan->n_uses; i++) {
+        const struct gs_use *u = &plan->uses[i];
+        for (unsigned p = 0; p < plan->n_parts; p++) {
+            cost += gs_rangeset_bytes(&u->needs[p]);
+            cost += 4096 * (u->needs[p].n + u->wrote[p].n);
+        }
+        if (u->writes == GS_COMPARED)
+            cost += 4 * plan->n_parts * (u->window.end - u->window.begin);
+    }
+    return cost;
+}
+
+static bool is_object(enum gs_arg_kind kind)
+{
+    return kind == GS_ARG_GLOBAL || kind == GS_ARG_CONSTANT || kind == GS_ARG_IMAGE;
+}
+
+static bool points_somewhere(const struct gs_arg *a)
+{
+    for (size_t i = 0; a->has_value && i < a->size; i++)
+        if (((const char *)a->bytes)[i])
+            return true;
+    return false;
+}
+
+/* What forbids any split of this launch. */
+static const char *refusal(const struct gs_plan_input *in)
+{
+    const struct gs_kernel_summary *k = in->kernel;
+    if (k->refusal)
+        return k->refusal;
+    if (in->null_local && k->uses_group)
+        return "the local size is NULL and the kernel's result may depend on it";
+    for (uint32_t i = 0; i < k->n_args; i++) {
+        const struct gs_arg_summary *a = &k->args[i];
+        const struct gs_mem *m = in->mems[i];
+        if (a->kind == GS_ARG_OTHER)
+            return "it takes a pipe, a queue or an event";
+        if (in->args[i].is_svm)
+            return "it takes a shared virtual memory pointer";
+        if (!m && (in->args[i].is_mem || (is_object(a->kind) && points_somewhere(&in->args[i]))))
+            return "it takes a memory object that gpusparc doesn't know";
+        if (m && (m->home_only || m->root->home_only))
+            return "a memory object can't be replicated";
+        if (m && a->escapes)
+            return "the address of an argument is stored or used as a number";
+        if (m && a->atomic != GS_ATOMIC_NONE)
+            return "it uses atomics on global memory";
+    }
+    return NULL;
+}
+
+int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
+{
+    *plan = (struct gs_plan){.launch = *in->launch, .null_local = in->null_local};
+    plan->reason = refusal(in);
+    if (plan->reason)
+        return 0;
+    struct gs_plan best = {0};
+    uint64_t best_cost = UINT64_MAX;
+    int err = 0;
+    /* The slowest dimension first: at equal cost it keeps ranges contiguous. */
+    for (unsigned d = in->launch->dims; d-- > 0 && !err;) {
+        struct gs_plan one = {.launch = *in->launch, .null_local = in->null_local};
+        if (!cut(&one, d, in->n_parts))
+            continue;
+        err = find_uses(&one, in);
+        const uint64_t cost = err ? UINT64_MAX : cost_of(&one);
+        if (cost < best_cost) {
+            gs_plan_free(&best);
+            best = one;
+            best_cost = cost;
+        } else {
+            gs_plan_free(&one);
+        }
+    }
+    if (err) {
+        gs_plan_free(&best);
+        return err;
+    }
+    if (!best.n_parts) {
+        plan->reason = "it has fewer work-groups than there are devices";
+        return 0;
+    }
+    *plan = best;
+    for (size_t i = 0; in->no_compare && i < plan->n_uses; i++)
+        if (plan->uses[i].writes == GS_COMPARED)
+            plan->reason = "where it writes isn't known before it runs";
+    return 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* May this launch be split, along which dimension, into which parts; and what does each part read and write. Pure: it
+ * looks at the summary, the arguments and sizes, and calls nothing. */
+#ifndef GS_SHIM_PLAN_H
+#define GS_SHIM_PLAN_H
+
+#include "shim/objects.h"
+#include "translator/summary.h"
+
+/* How the writes of the parts to one root come together. */
+enum gs_write_class {
+    GS_READ_ONLY,
+    GS_DISJOINT, /* each part owns what it writes */
+    GS_COMPARED  /* unknown: each part starts from equal bytes, and those that differ afterwards were written */
+};
+
+/* One memory object that the launch uses, through one argument or several. */
+struct gs_use {
+    struct gs_mem *root;
+    struct gs_range window; /* of the root: the union of the arguments' windows */
+    enum gs_write_class writes;
+    struct gs_rangeset needs[GS_MAX_DEVICES]; /* by part, in bytes of the root: must be valid before */
+    struct gs_rangeset wrote[GS_MAX_DEVICES]; /* by part: GS_DISJOINT only */
+};
+
+struct gs_plan {
+    const char *reason; /* why the launch isn't split; NULL: it is */
+    unsigned n_parts, dim;
+    struct gs_box box[GS_MAX_DEVICES]; /* in work-groups, or in work-items where the local size is NULL */
+    struct gs_geometry launch;
+    bool null_local;
+    struct gs_use *uses;
+    size_t n_uses;
+};
+
+/* What the launch's arguments are: mems[i] is the object behind argument i, or NULL. */
+struct gs_plan_input {
+    const struct gs_kernel_summary *kernel;
+    const struct gs_geometry *launch;
+    bool null_local;
+    const struct gs_arg *args;
+    struct gs_mem *const *mems;
+    unsigned n_parts;
+    bool no_compare; /* refuse what would need a merge by comparison */
+};
+
+/* Fills *plan, which gs_plan_free frees. -ENOMEM; else 0, with plan->reason where the answer is no. */
+int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in);
+void gs_plan_free(struct gs_plan *plan);
+
+/* The part's launch in work-items: its offset and size per dimension. */
+void gs_plan_part(const struct gs_plan *plan, unsigned part, size_t offset[3], size_t global[3]);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/prepare.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "translator/translate.h"
+
+static char *info_string(cl_device_id dev, cl_device_info what)
+{
+    size_t n = 0;
+    if (gs_real()->clGetDeviceInfo(dev, what, 0, NULL, &n) != CL_SUCCESS)
+        return NULL;
+    char *s = calloc(1, n + 1);
+    if (s)
+        gs_real()->clGetDeviceInfo(dev, what, n, s, NULL);
+    return s;
+}
+
+static char *platform_name(void)
+{
+    char *s = calloc(1, 256);
+    if (s)
+        gs_real()->clGetPlatformInfo(gs_group()->platform, CL_PLATFORM_NAME, 255, s, NULL);
+    return s;
+}
+
+static const char *translator_path(char *path, size_t bytes)
+{
+    const char *given = getenv("GPUSPARC_TRANSLATOR");
+    if (given && *given)
+        return given;
+    snprintf(path, bytes, "%s/gpusparc-translate", gs_library_dir());
+    return path;
+}
+
+/* Asks the translator. On failure p->refusal says why. */
+static void translate(struct gs_program *p)
+{
+    const size_t n = p->n_units ? p->n_units : 1;
+    struct gs_translate_unit *units = calloc(n, sizeof *units);
+    struct gs_translate_header *headers = NULL;
+    size_t n_headers = 0, at = 0;
+    for (size_t i = 0; i < p->n_units; i++)
+        n_headers += p->units[i].n_headers;
+    headers = calloc(n_headers + 1, sizeof *headers);
+    cl_device_id dev = p->o.ctx->dev[0];
+    cl_uint bits = 64;
+    cl_bool images = CL_FALSE;
+    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_ADDRESS_BITS, sizeof bits, &bits, NULL);
+    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL);
+    char *extensions = info_string(dev, CL_DEVICE_EXTENSIONS), *version = info_string(dev, CL_DEVICE_OPENCL_C_VERSION);
+    char *vendor = info_string(dev, CL_DEVICE_VENDOR), *platform = platform_name();
+    if (!units || !headers || !extensions || !version || !vendor || !platform) {
+        p->refusal = "there was no memory to translate it";
+    } else {
+        if (!p->n_units)
+            units[0] = (struct gs_translate_unit){.source = p->source, .options = p->options ? p->options : ""};
+        for (size_t i = 0; i < p->n_units; i++) {
+            const struct gs_translate_unit_copy *u = &p->units[i];
+            units[i] = (struct gs_translate_unit){u->source, u->options, headers + at, u->n_headers};
+            for (size_t h = 0; h < u->n_headers; h++)
+                headers[at++] = (struct gs_translate_header){u->header_names[h], u->header_texts[h]};
+        }
+        const struct gs_translate_request request = {
+            .units = units,
+            .n_units = n,
+            .device = {extensions, version, vendor, platform, bits, images == CL_TRUE},
+        };
+        char path[PATH_MAX];
+        if (gs_translate(&request, translator_path(path, sizeof path), (int)gs_settings()->translate_timeout_ms,
+                         &p->summary, p->why, sizeof p->why) < 0)
+            p->refusal = p->why;
+        else if (p->summary->refusal)
+            p->refusal = p->summary->refusal;
+        else if (p->summary->n_units != n)
+            p->refusal = "the translator's answer doesn't fit the program";
+    }
+    free(units);
+    free(headers);
+    free(extensions);
+    free(version);
+    free(vendor);
+    free(platform);
+}
+
+static void say_log(cl_program program, cl_device_id dev)
+{
+    char log[1024] = "";
+    gs_real()->clGetProgramBuildInfo(program, dev, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
+    gs_debug("the translated program doesn't compile: %s", log);
+}
+
+/* Compiles one unit; with `link`, for a later link. */
+static cl_program compile_unit(struct gs_context *ctx, const char *text, const char *options, bool link, cl_int *err)
+{
+    cl_program program = gs_real()->clCreateProgramWithSource(ctx->o.handle, 1, &text, NULL, err);
+    if (*err)
+        return NULL;
+    if (link)
+        *err = gs_real()->clCompileProgram(program, ctx->n, ctx->dev, options, 0, NULL, NULL, NULL, NULL);
+    else
+        *err = gs_real()->clBuildProgram(program, ctx->n, ctx->dev, options, NULL, NULL);
+    if (*err) {
+        say_log(program, ctx->dev[0]);
+        gs_real()->clReleaseProgram(program);
+        return NULL;
+    }
+    return program;
+}
+
+static cl_program link_units(struct gs_program *p, cl_int *err)
+{
+    struct gs_context *ctx = p->o.ctx;
+    cl_program *compiled = calloc(p->n_units, sizeof *compiled), linked = NULL;
+    *err = compiled ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    for (size_t i = 0; i < p->n_units && !*err; i++)
+        compiled[i] = compile_unit(ctx, p->summary->units[i], p->units[i].options, true, err);
+    if (!*err)
+        linked = gs_real()->clLinkProgram(ctx->o.handle, ctx->n, ctx->dev, p->link_options, (cl_uint)p->n_units,
+                                          compiled, NULL, NULL, err);
+    for (size_t i = 0; compiled && i < p->n_units; i++)
+        if (compiled[i])
+            gs_real()->clReleaseProgram(compiled[i]);
+    free(compiled);
+    if (*err && linked) {
+        gs_real()->clReleaseProgram(linked);
+        linked = NULL;
+    }
+    return linked;
+}
+
+static void prepare_program(struct gs_program *p)
+{
+    cl_int err;
+    if (p->refusal)
+        return;
+    translate(p);
+    if (p->refusal)
+        return;
+    p->translated = p->linked ? link_units(p, &err)
+                              : compile_unit(p->o.ctx, p->summary->units[0], p->options ? p->options : "", false, &err);
+    if (err) {
+        snprintf(p->why, sizeof p->why, "its translation doesn't compile on every device of the group (error %d)", err);
+        p->refusal = p->why;
+    }
+}
+
+const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, const char **reason)
+{
+    struct gs_program *p = k->program;
+    pthread_mutex_lock(&p->lock);
+    if (!p->prepared) {
+        prepare_program(p);
+        p->prepared = true;
+    }
+    const struct gs_kernel_summary *s = p->refusal ? NULL : gs_summary_kernel(p->summary, k->name);
+    if (s && s->n_args != k->n_args)
+        s = NULL;
+    pthread_mutex_unlock(&p->lock);
+    *reason = p->refusal ? p->refusal : s ? NULL : "the translator doesn't know the kernel";
+    return s;
+}
+
+cl_kernel gs_part_kernel(struct gs_kernel *k, unsigned p, cl_int *err)
+{
+    *err = CL_SUCCESS;
+    if (!k->part[p])
+        k->part[p] = gs_real()->clCreateKernel(k->program->translated, k->name, err);
+    return k->part[p];
+}

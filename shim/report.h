@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts what happens, for --stats and --trace. Nothing here calls OpenCL but the callback that reads a profile. */
+#ifndef GS_SHIM_REPORT_H
+#define GS_SHIM_REPORT_H
+
+#include <stdint.h>
+
+#include "shim/objects.h"
+
+/* How bytes travelled. GS_PATH_APP: between the application and a device, as the application asked. */
+enum gs_path {
+    GS_PATH_APP_WRITE,
+    GS_PATH_APP_READ,
+    GS_PATH_COPY,
+    GS_PATH_HOST,
+    GS_PATH_PINNED,
+    GS_PATH_PEER,
+    GS_PATH_MERGE,
+    GS_PATHS
+};
+
+void gs_report_moved(enum gs_path path, uint64_t bytes);
+
+/* The counters of a kernel, by name; they live as long as the process. NULL if there is no memory. */
+struct gs_kernel_stats *gs_report_kernel(const char *name);
+
+/* One launch that was split into n parts along a dimension, or that was not and why. */
+void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim);
+void gs_report_single(struct gs_kernel_stats *k, const char *reason);
+
+/* Whether times are wanted: the launches' queues then have profiles. */
+bool gs_report_wants_times(void);
+
+/* Adds the device time of a kernel's command, once it has ended. Retains the event for as long as it needs it. */
+void gs_report_time(struct gs_kernel_stats *k, cl_event event, unsigned device);
+
+/* A launch whose result differed from one device's (--verify), or that was checked and right. */
+void gs_report_verified(struct gs_kernel_stats *k, bool right);
+
+#endif

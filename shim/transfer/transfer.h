@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Moves bytes between the places of a memory object, by the path that suits the two. With the context's lock held;
+ * nothing blocks: each transfer waits for cmd->before and gives back an event. */
+#ifndef GS_SHIM_TRANSFER_H
+#define GS_SHIM_TRANSFER_H
+
+#include "shim/command.h"
+
+/* Copies bytes of a root from place `from` to place `to`, where both have a replica. Adds its event to `done`, and
+ * makes it the destination's `ready`. */
+cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to, struct gs_range r,
+                   struct gs_events *done);
+
+/* Copies bytes between two buffers that lie on two places (scratch memory of a merge); waits for `wait` instead. */
+cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
+                          uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
+                          struct gs_events *done);
+
+/* The bytes of an image laid out without gaps, and its whole region as the image calls take it. */
+uint64_t gs_image_bytes(const struct gs_mem *root, size_t region[3]);
+
+#endif

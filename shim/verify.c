@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/verify.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "shim/coherence.h"
+#include "shim/transfer/transfer.h"
+
+void gs_snapshot_free(struct gs_snapshot *s)
+{
+    for (size_t i = 0; s->bytes && i < s->n; i++)
+        free(s->bytes[i]);
+    free(s->bytes);
+    free(s->size);
+    *s = (struct gs_snapshot){0};
+}
+
+/* Brings a root home and waits for it. */
+static cl_int bring_home(struct gs_command *cmd, struct gs_mem *root)
+{
+    struct gs_events done = {0};
+    const struct gs_range all = {0, root->size};
+    gs_command_renew(cmd);
+    cl_int err = gs_require_range(cmd, root, 0, all, &done);
+    gs_real()->clFlush(cmd->q->o.handle);
+    gs_command_flush(cmd->q);
+    if (!err && done.n)
+        err = gs_real()->clWaitForEvents(done.n, done.v);
+    gs_events_free(&done);
+    return err ? err : gs_real()->clFinish(cmd->q->o.handle);
+}
+
+static cl_int read_root(struct gs_command *cmd, struct gs_mem *root, unsigned char **bytes, uint64_t *size)
+{
+    static const size_t origin[3];
+    size_t region[3];
+    *size = root->is_image ? gs_image_bytes(root, region) : root->size;
+    *bytes = malloc(*size);
+    cl_int err = *bytes ? bring_home(cmd, root) : CL_OUT_OF_HOST_MEMORY;
+    if (err)
+        return err;
+    if (root->is_image) {
+        cl_command_queue queue = gs_image_queue(cmd->q, 0, &err);
+        return err ? err
+                   : gs_real()->clEnqueueReadImage(queue, root->o.handle, CL_TRUE, origin, region, 0, 0, *bytes, 0,
+                                                   NULL, NULL);
+    }
+    return gs_real()->clEnqueueReadBuffer(cmd->q->o.handle, root->o.handle, CL_TRUE, 0, *size, *bytes, 0, NULL, NULL);
+}
+
+cl_int gs_snapshot_take(struct gs_command *cmd, const struct gs_plan *plan, struct gs_snapshot *s)
+{
+    *s = (struct gs_snapshot){calloc(plan->n_uses + 1, sizeof *s->bytes), calloc(plan->n_uses + 1, sizeof *s->size),
+                              plan->n_uses};
+    cl_int err = s->bytes && s->size ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    for (size_t i = 0; i < plan->n_uses && !err; i++)
+        if (plan->uses[i].writes != GS_READ_ONLY)
+            err = read_root(cmd, plan->uses[i].root, &s->bytes[i], &s->size[i]);
+    return err;
+}
+
+cl_int gs_snapshot_restore(struct gs_command *cmd, const struct gs_plan *plan, const struct gs_snapshot *s)
+{
+    static const size_t origin[3];
+    size_t region[3];
+    cl_int err = CL_SUCCESS;
+    for (size_t i = 0; i < s->n && !err; i++) {
+        struct gs_mem *root = plan->uses[i].root;
+        if (!s->bytes[i])
+            continue;
+        if (root->is_image) {
+            gs_image_bytes(root, region);
+            cl_command_queue queue = gs_image_queue(cmd->q, 0, &err);
+            if (!err)
+                err = gs_real()->clEnqueueWriteImage(queue, root->o.handle, CL_TRUE, origin, region, 0, 0, s->bytes[i],
+                                                     0, NULL, NULL);
+        } else {
+            err = gs_real()->clEnqueueWriteBuffer(cmd->q->o.handle, root->o.handle, CL_TRUE, 0, s->size[i], s->bytes[i],
+                                                  0, NULL, NULL);
+        }
+        if (!err && gs_wrote_range(root, 0, (struct gs_range){0, root->size}) < 0)
+            err = CL_OUT_OF_HOST_MEMORY;
+    }
+    return err;
+}
+
+/* Is the byte in what some part declared to write? */
+static bool declared(const struct gs_plan *plan, const struct gs_use *u, uint64_t byte)
+{
+    if (u->writes == GS_COMPARED)
+        return u->root->is_image || (byte >= u->window.begin && byte < u->window.end);
+    for (unsigned p = 0; p < plan->n_parts; p++)
+        if (gs_rangeset_contains(&u->wrote[p], (struct gs_range){byte, byte + 1}))
+            return true;
+    return false;
+}
+
+bool gs_verify_compare(const char *kernel, const struct gs_plan *plan, const char *const *names,
+                       const struct gs_snapshot *before, const struct gs_snapshot *single,
+                       const struct gs_snapshot *split)
+{
+    bool right = true;
+    for (size_t i = 0; i < plan->n_uses; i++) {
+        const unsigned char *was = before->bytes[i], *one = single->bytes[i], *many = split->bytes[i];
+        bool differs = false, outside = false;
+        for (uint64_t b = 0; was && b < before->size[i]; b++) {
+            if (one[b] != many[b] && !differs)
+                gs_error("verify: kernel %s: argument %s differs at byte %" PRIu64 ": %02x on one device, %02x split",
+                         kernel, names[i], b, one[b], many[b]);
+            differs = differs || one[b] != many[b];
+            if (one[b] != was[b] && !outside && !declared(plan, &plan->uses[i], b)) {
+                gs_error("verify: kernel %s: argument %s changed at byte %" PRIu64
+                         ", which the summary doesn't declare",
+                         kernel, names[i], b);
+                outside = true;
+            }
+        }
+        right = right && !differs && !outside;
+    }
+    return right;
+}

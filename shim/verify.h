@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* --verify: a split launch is run on one device too, and the bytes are compared. Blocks, and takes the memory of what
+ * the launch writes three times over on the host. With the context's lock held. */
+#ifndef GS_SHIM_VERIFY_H
+#define GS_SHIM_VERIFY_H
+
+#include "shim/command.h"
+#include "shim/plan.h"
+
+/* The bytes of every root that a launch writes, at one moment. */
+struct gs_snapshot {
+    unsigned char **bytes; /* by use; NULL where the use only reads */
+    uint64_t *size;
+    size_t n;
+};
+
+cl_int gs_snapshot_take(struct gs_command *cmd, const struct gs_plan *plan, struct gs_snapshot *s);
+/* Makes home hold the snapshot's bytes. */
+cl_int gs_snapshot_restore(struct gs_command *cmd, const struct gs_plan *plan, const struct gs_snapshot *s);
+void gs_snapshot_free(struct gs_snapshot *s);
+
+/* Says on stderr what differs between one device's bytes and the split's, and what changed outside of the declared
+ * ranges. names[u] is the argument of use u. True: nothing. */
+bool gs_verify_compare(const char *kernel, const struct gs_plan *plan, const char *const *names,
+                       const struct gs_snapshot *before, const struct gs_snapshot *single,
+                       const struct gs_snapshot *split);
+
+#endif
