@@ -62,25 +62,51 @@ static bool finish(const struct gs_source *s, struct gs_declarator *d)
     return d->close != NONE;
 }
 
+/* Where the macro is used that a place comes from; the place itself where it comes from none. */
+static uint32_t expansion_place(const struct gs_source *s, CXSourceLocation where, uint32_t *offset)
+{
+    CXFile file;
+    unsigned at;
+    clang_getExpansionLocation(where, &file, NULL, NULL, &at);
+    *offset = at;
+    return file ? gs_source_file(s, file) : GS_NO_FILE;
+}
+
+/* The '(' around the first parameter where that is written outside of the macro at `macro`, or is one of its arguments
+ * together with its parentheses. */
+static bool find_around_parameter(const struct gs_source *s, CXCursor c, uint32_t macro_file, uint32_t macro,
+                                  struct gs_declarator *d)
+{
+    uint32_t offset;
+    CXSourceLocation where = clang_getRangeStart(clang_getCursorExtent(clang_Cursor_getArgument(c, 0)));
+    d->file = gs_source_place(s, where, &offset);
+    if (d->file == GS_NO_FILE || (d->file == macro_file && offset == macro))
+        return false;
+    const struct gs_source_file *f = &s->files[d->file];
+    d->open = enclosing(f, gs_token_at(&f->tokens, offset));
+    if (d->open == NONE)
+        return false;
+    uint32_t before = next_active(f, d->open, -1);
+    if (before == NONE || d->file != macro_file || f->tokens.v[before].begin != macro)
+        return true;
+    const struct gs_macro *m = gs_source_macro(s, d->file, before);
+    return !m || !m->function_like; /* else they are the parentheses of the macro's own use */
+}
+
 /* The function's name stands in the text: the parameters follow it, or are elsewhere around the first of them. */
 static bool find_named(const struct gs_source *s, CXCursor c, uint32_t file, uint32_t name, struct gs_declarator *d)
 {
     const struct gs_source_file *f = &s->files[file];
-    uint32_t t = next_active(f, name, 1);
+    uint32_t t = next_active(f, name, 1), macro;
     *d = (struct gs_declarator){
         .file = file, .open = NONE, .has_name = true, .name_file = file, .name_begin = name, .name_end = name};
     while (t != NONE && is(f, t, ")"))
         t = next_active(f, t, 1);
-    if (t != NONE && is(f, t, "(")) {
+    uint32_t macro_file = expansion_place(s, clang_getCursorLocation(c), &macro);
+    if (t != NONE && is(f, t, "("))
         d->open = t;
-    } else if (clang_Cursor_getNumArguments(c) > 0) {
-        uint32_t offset;
-        CXCursor p = clang_Cursor_getArgument(c, 0);
-        d->file = gs_source_place(s, clang_getRangeStart(clang_getCursorExtent(p)), &offset);
-        if (d->file == GS_NO_FILE)
-            return false;
-        d->open = enclosing(&s->files[d->file], gs_token_at(&s->files[d->file].tokens, offset));
-    }
+    else if (clang_Cursor_getNumArguments(c) <= 0 || !find_around_parameter(s, c, macro_file, macro, d))
+        return false;
     return finish(s, d);
 }
 
@@ -90,16 +116,8 @@ static bool find_behind_macro(const struct gs_source *s, CXCursor c, uint32_t fi
 {
     const struct gs_source_file *f = &s->files[file];
     *d = (struct gs_declarator){.file = file, .open = NONE};
-    if (clang_Cursor_getNumArguments(c) > 0) {
-        uint32_t offset, in;
-        CXCursor p = clang_Cursor_getArgument(c, 0);
-        in = gs_source_place(s, clang_getRangeStart(clang_getCursorExtent(p)), &offset);
-        if (in == GS_NO_FILE || (in == file && offset == f->tokens.v[macro].begin))
-            return false;
-        d->file = in;
-        d->open = enclosing(&s->files[in], gs_token_at(&s->files[in].tokens, offset));
-        return finish(s, d);
-    }
+    if (clang_Cursor_getNumArguments(c) > 0)
+        return find_around_parameter(s, c, file, f->tokens.v[macro].begin, d) && finish(s, d);
     uint32_t t = next_active(f, macro, 1);
     if (m && m->function_like && t != NONE && is(f, t, "(")) {
         t = match(f, t, 1);
@@ -151,7 +169,7 @@ static uint32_t search_token(struct body_search *b, uint32_t file, uint32_t t, u
     const struct gs_source_file *f = &b->s->files[file];
     uint32_t after = next_active(f, t, 1);
     if (f->tokens.v[t].kind == GS_TOKEN_WORD) {
-        const struct gs_macro *m = gs_source_macro(b->s, f->text, &f->tokens.v[t]);
+        const struct gs_macro *m = gs_source_macro(b->s, file, t);
         bool called = m && m->function_like && after != NONE && is(f, after, "(");
         bool attribute = is_attribute(f, t) && after != NONE && is(f, after, "(");
         if (m && (called || !m->function_like))
@@ -185,19 +203,6 @@ static void search_body(struct body_search *b, const struct gs_macro *m, unsigne
     }
 }
 
-/* Where the macro is used that a declaration comes from; its own place where it comes from none. */
-static uint32_t expansion_place(const struct gs_source *s, CXCursor c, uint32_t *offset)
-{
-    CXFile file;
-    unsigned at;
-    clang_getExpansionLocation(clang_getCursorLocation(c), &file, NULL, NULL, &at);
-    *offset = at;
-    for (uint32_t i = 0; file && i < s->n_files; i++)
-        if (clang_File_isEqual(s->files[i].file, file))
-            return i;
-    return GS_NO_FILE;
-}
-
 /* All declarations of a unit that come from one use of a macro. Either each finds its place in the macro's body, or
  * none: then something was found that is none, and nothing of it can be trusted. */
 static void find_in_macro(struct gs_source *s, struct gs_declarators *out, uint32_t first, uint32_t file,
@@ -209,7 +214,8 @@ static void find_in_macro(struct gs_source *s, struct gs_declarators *out, uint3
     search_body(&b, m, 0);
     for (uint32_t i = first; i < p->n_decls; i++) {
         uint32_t at;
-        if (p->decls[i].unit == s->unit && expansion_place(s, p->decls[i].cursor, &at) == file && at == offset)
+        if (p->decls[i].unit == s->unit &&
+            expansion_place(s, clang_getCursorLocation(p->decls[i].cursor), &at) == file && at == offset)
             same[n++] = i;
         else if (n > 0)
             break; /* one use makes them one after the other */
@@ -233,14 +239,14 @@ static void find_one(struct gs_source *s, uint32_t i, struct gs_declarators *out
         out->found[i] = find_named(s, c, file, t, &out->v[i]);
     if (out->found[i])
         return;
-    file = expansion_place(s, c, &offset);
+    file = expansion_place(s, clang_getCursorLocation(c), &offset);
     if (file == GS_NO_FILE)
         return;
     f = &s->files[file];
     t = gs_token_at(&f->tokens, offset);
     if (t >= f->tokens.n || f->tokens.v[t].begin != offset)
         return;
-    const struct gs_macro *m = gs_source_macro(s, f->text, &f->tokens.v[t]);
+    const struct gs_macro *m = gs_source_macro(s, file, t);
     if (!is(f, t, p->funcs[p->decls[i].func].name))
         out->found[i] = find_behind_macro(s, c, file, t, m, &out->v[i]);
     if (!out->found[i] && m)

@@ -120,13 +120,29 @@ static bool is_pointer(CXType t)
     return t.kind == CXType_Pointer;
 }
 
+static bool holds_pointers(CXType t);
+
+static enum CXVisitorResult visit_field(CXCursor c, CXClientData found)
+{
+    *(bool *)found |= holds_pointers(type_of(c));
+    return *(bool *)found ? CXVisit_Break : CXVisit_Continue;
+}
+
+static bool has_pointer_field(CXType record)
+{
+    bool found = false;
+    clang_Type_visitFields(record, visit_field, &found);
+    return found;
+}
+
 /* Can a value of the type hold pointers that are worth following? Numbers can't: pointers made into numbers escape. */
 static bool holds_pointers(CXType t)
 {
     switch (t.kind) {
     case CXType_Pointer:
-    case CXType_Record:
         return true;
+    case CXType_Record:
+        return has_pointer_field(t);
     case CXType_ConstantArray:
     case CXType_IncompleteArray:
     case CXType_VariableArray:
@@ -249,13 +265,15 @@ static uint32_t load(struct walk *w, CXCursor e, struct place p)
     return is_array(type) || holds_pointers(type) ? p.node : 0;
 }
 
-static void store(struct walk *w, CXCursor at, CXCursor target, struct place p, uint32_t v, CXType type)
+static void store(struct walk *w, CXCursor at, struct place p, uint32_t v, CXType type)
 {
-    (void)target;
-    touch(w, at, p, type_of(target), GS_FLOW_WRITE);
-    if (p.memory && may_be_global(clang_getAddressSpace(type_of(target))))
+    unsigned space = clang_getAddressSpace(type);
+    touch(w, at, p, type, GS_FLOW_WRITE);
+    if (!holds_pointers(type))
+        return;
+    if (p.memory && may_be_global(space))
         add_access(w, at, v, GS_FLOW_ESCAPE, false);
-    if (holds_pointers(type))
+    if (!p.memory || space != AS_GLOBAL)
         flow_to(w, v, p.node, type);
 }
 
@@ -385,7 +403,7 @@ static uint32_t binary(struct walk *w, CXCursor e)
     }
     uint32_t v = value(w, right, true);
     if (op == CXBinaryOperator_Assign) {
-        store(w, e, left, place_of(w, left), v, type);
+        store(w, e, place_of(w, left), v, type);
         return holds_pointers(type) ? v : 0;
     }
     if (e.kind == CXCursor_CompoundAssignOperator) {

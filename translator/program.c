@@ -22,11 +22,20 @@ bool gs_program_owns(CXSourceLocation where)
     return file && !clang_Location_isInSystemHeader(where);
 }
 
+bool gs_same_name(const char *path, CXFile file)
+{
+    CXString s = clang_getFileName(file);
+    const char *name = clang_getCString(s);
+    bool same = name && strcmp(name, path) == 0;
+    clang_disposeString(s);
+    return same;
+}
+
 /* The name of a file as the application knows it: "" for the main text, a header's own name for one that it gave. */
 static const char *known_name(const struct gs_program *p, CXFile file, uint32_t unit)
 {
     const struct gs_unit *u = &p->units[unit];
-    if (!file || clang_File_isEqual(file, u->main))
+    if (!file || gs_same_name(u->path, file))
         return "";
     const char *path = gs_take_string(p->arena, clang_getFileName(file));
     size_t n = strlen(u->header_dir);
@@ -41,7 +50,7 @@ struct gs_site gs_program_site(const struct gs_program *p, CXCursor cursor, uint
     clang_getFileLocation(clang_getRangeStart(range), &file, &line, &column, &begin);
     clang_getFileLocation(clang_getRangeEnd(range), &end_file, &end_line, NULL, &end);
     struct gs_site s = {.file = known_name(p, file, unit), .unit = unit, .line = line, .column = column, .length = 1};
-    if (file && end_file && clang_File_isEqual(file, end_file) && end > begin && end_line == line)
+    if (file && end_file && file == end_file && end > begin && end_line == line)
         s.length = end - begin;
     return s;
 }

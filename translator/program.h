@@ -64,6 +64,8 @@ bool gs_program_owns(CXSourceLocation where);
 /* The place for messages: where the user reads it, outside of macros. */
 struct gs_site gs_program_site(const struct gs_program *p, CXCursor cursor, uint32_t unit);
 
+bool gs_same_name(const char *path, CXFile file);
+
 /* A copy in the arena; disposes of the string. */
 char *gs_take_string(struct gs_arena *arena, CXString s);
 

@@ -6,10 +6,12 @@
 
 #include "translator/need.h"
 
-static uint32_t find_file(const struct gs_source *s, CXFile file)
+uint32_t gs_source_file(const struct gs_source *s, CXFile file)
 {
+    /* All files that are not on disk are equal to clang. */
     for (uint32_t i = 0; i < s->n_files; i++)
-        if (clang_File_isEqual(s->files[i].file, file))
+        if (s->files[i].file == file ||
+            (clang_File_isEqual(s->files[i].file, file) && gs_same_name(s->files[i].path, file)))
             return i;
     return GS_NO_FILE;
 }
@@ -31,7 +33,7 @@ static void mark_inactive(struct gs_source *s, struct gs_source_file *f)
 
 static uint32_t add_file(struct gs_source *s, CXFile file)
 {
-    uint32_t known = find_file(s, file);
+    uint32_t known = gs_source_file(s, file);
     if (known != GS_NO_FILE)
         return known;
     const struct gs_unit *u = &s->program->units[s->unit];
@@ -41,7 +43,7 @@ static uint32_t add_file(struct gs_source *s, CXFile file)
     const char *text = clang_getFileContents(u->tu, file, &bytes);
     *f = (struct gs_source_file){.file = file, .text = text ? text : "", .bytes = text ? (uint32_t)bytes : 0};
     f->path = gs_take_string(s->arena, clang_getFileName(file));
-    f->virtual = clang_File_isEqual(file, u->main);
+    f->virtual = strcmp(f->path, u->path) == 0;
     f->name = f->virtual ? "" : f->path;
     if (strncmp(f->path, u->header_dir, dir) == 0 && f->path[dir] == '/') {
         f->virtual = true;
@@ -59,7 +61,7 @@ uint32_t gs_source_place(const struct gs_source *s, CXSourceLocation where, uint
     unsigned at;
     clang_getFileLocation(where, &file, NULL, NULL, &at);
     *offset = at;
-    return file ? find_file(s, file) : GS_NO_FILE;
+    return file ? gs_source_file(s, file) : GS_NO_FILE;
 }
 
 /* The inclusion that a chain of directives leads to; `stack` begins with the innermost. */
@@ -134,7 +136,13 @@ static enum CXChildVisitResult visit_preprocessing(CXCursor c, CXCursor parent, 
 
 static int compare_macros(const void *a, const void *b)
 {
-    return strcmp(((const struct gs_macro *)a)->name, ((const struct gs_macro *)b)->name);
+    const struct gs_macro *x = a, *y = b;
+    int c = strcmp(x->name, y->name);
+    if (c != 0)
+        return c;
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    return x->token < y->token ? -1 : x->token > y->token;
 }
 
 void gs_source_read(struct gs_source *s, struct gs_program *p, uint32_t unit)
@@ -149,23 +157,32 @@ void gs_source_read(struct gs_source *s, struct gs_program *p, uint32_t unit)
         qsort(s->macros, s->n_macros, sizeof *s->macros, compare_macros);
 }
 
-const struct gs_macro *gs_source_macro(const struct gs_source *s, const char *text, const struct gs_token *name)
+/* Compares a macro's name with a word. */
+static int compare_word(const struct gs_macro *m, const char *word, uint32_t n)
 {
-    uint32_t lo = 0, hi = s->n_macros, n = name->end - name->begin;
+    int c = strncmp(m->name, word, n);
+    return c == 0 && m->name[n] ? 1 : c;
+}
+
+const struct gs_macro *gs_source_macro(const struct gs_source *s, uint32_t file, uint32_t token)
+{
+    const struct gs_source_file *f = &s->files[file];
+    const struct gs_macro *best = NULL;
+    const char *word = f->text + f->tokens.v[token].begin;
+    uint32_t lo = 0, hi = s->n_macros, n = f->tokens.v[token].end - f->tokens.v[token].begin;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        const char *m = s->macros[mid].name;
-        int c = strncmp(m, text + name->begin, n);
-        if (c == 0 && m[n])
-            c = 1;
-        if (c == 0)
-            return &s->macros[mid];
-        if (c < 0)
+        if (compare_word(&s->macros[mid], word, n) < 0)
             lo = mid + 1;
         else
             hi = mid;
     }
-    return NULL;
+    for (; lo < s->n_macros && compare_word(&s->macros[lo], word, n) == 0; lo++) {
+        const struct gs_macro *m = &s->macros[lo];
+        if (!best || (m->file == file && m->token < token))
+            best = m;
+    }
+    return best;
 }
 
 void gs_source_edit(struct gs_source *s, uint32_t file, uint32_t offset, uint32_t removed, const char *text)

@@ -62,12 +62,16 @@ enum { GS_NO_FILE = UINT32_MAX };
 /* Reads the files of a parsed unit. */
 void gs_source_read(struct gs_source *s, struct gs_program *p, uint32_t unit);
 
+/* GS_NO_FILE where the file is not one of the application's. */
+uint32_t gs_source_file(const struct gs_source *s, CXFile file);
+
 /* The file and offset where a place is written, outside of macros. GS_NO_FILE where that isn't the application's text.
  */
 uint32_t gs_source_place(const struct gs_source *s, CXSourceLocation where, uint32_t *offset);
 
-/* The macro that is in force where one of that name is expanded; NULL where the application defines none. */
-const struct gs_macro *gs_source_macro(const struct gs_source *s, const char *text, const struct gs_token *name);
+/* The macro that a word of a file stands for: the last one of that name defined before it, or in another file. NULL where
+ * the application defines none. */
+const struct gs_macro *gs_source_macro(const struct gs_source *s, uint32_t file, uint32_t token);
 
 void gs_source_edit(struct gs_source *s, uint32_t file, uint32_t offset, uint32_t removed, const char *text);
 

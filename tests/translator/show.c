@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Translates files, one unit each, and prints their summary in a form for people and golden files, with -s the texts too:
- * show [-s] [-o BUILD_OPTIONS] [-t TRANSLATOR] FILE… */
+/* Translates files, one unit each, and prints their summary in a form for people and golden files, with -s the texts
+ * too: show [-s] [-o BUILD_OPTIONS] [-t TRANSLATOR] FILE… */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

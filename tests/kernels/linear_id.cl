@@ -1,0 +1,14 @@
+// OpenCL C 2.0 and later: the linear global id.
+//! version 200
+//! options -cl-std=CL2.0
+//! kernel linear
+//! global 8 6 4
+//! local 4 3 2
+//! offset 1 2 3
+//! buffer ulong 192 zero
+//! expect hidden
+__kernel void linear(__global ulong *out)
+{
+    size_t i = (get_global_id(2) - 3) * 48 + (get_global_id(1) - 2) * 8 + get_global_id(0) - 1;
+    out[i] = get_global_linear_id() * 3 + get_enqueued_local_size(1);
+}
