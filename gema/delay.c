@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* The bounds on waiting of docs/analysis.md, section by section, and the published formula. */
+#include "gema/delay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int gs_servers_init(struct gs_servers *s, int m, size_t max_streams, size_t max_groups)
+{
+    *s = (struct gs_servers){.m = m,
+                             .streams = calloc(max_streams + 1, sizeof *s->streams),
+                             .groups = calloc(max_groups + 1, sizeof *s->groups),
+                             .levels = calloc(max_groups + 1, sizeof *s->levels)};
+    return s->streams && s->groups && s->levels ? 0 : -ENOMEM;
+}
+
+void gs_servers_free(struct gs_servers *s)
+{
+    free(s->streams);
+    free(s->groups);
+    free(s->levels);
+}
+
+void gs_servers_clear(struct gs_servers *s)
+{
+    s->n_streams = s->n_groups = s->n_levels = s->levelled = 0;
+}
+
+void gs_servers_begin(struct gs_servers *s, int pieces, int64_t period, enum gs_group_kind kind)
+{
+    s->groups[s->n_groups++] = (struct gs_group){.first = s->n_streams,
+                                                 .pieces = pieces,
+                                                 .next = kind == GS_GROUP_NEXT,
+                                                 .only = kind == GS_GROUP_ONLY,
+                                                 .period = period};
+}
+
+void gs_servers_add(struct gs_servers *s, int64_t worst, int64_t jitter, int64_t slack)
+{
+    struct gs_group *g = &s->groups[s->n_groups - 1];
+    s->streams[s->n_streams++] = (struct gs_stream){worst, jitter, slack};
+    g->n++;
+    g->sum += worst;
+}
+
+/* Work that jobs of `worst` a period apart do in a window of length L that begins with one of them: lemma 1. */
+static inline int64_t workload(int64_t worst, int64_t period, int64_t L)
+{
+    if (L < period)
+        return min64(worst, L);
+    if (L < 2 * period)
+        return worst + min64(worst, L - period);
+    int64_t n = L / period;
+    return n * worst + min64(worst, L - n * period);
+}
+
+/* A group's work, per piece, in a window of length x: none of its jobs was ready more than `reach` before the window.
+ * Not more than `most`, which is how long the window's waiting is. */
+static inline int64_t group_work(const struct gs_servers *s, const struct gs_group *g, int64_t x, int64_t reach,
+                                 int64_t most)
+{
+    int64_t sum = 0;
+    const struct gs_stream *p = &s->streams[g->first], *end = p + g->n;
+    for (; p < end && sum < most; p++)
+        sum += workload(p->worst, g->period, x + p->jitter + min64(p->slack, reach));
+    return min64(sum, most);
+}
+
+/* What one piece of the group adds at most if it was ready long before the window (only one segment of it can be). */
+static inline int64_t group_carry(const struct gs_servers *s, const struct gs_group *g, int64_t x, int64_t reach)
+{
+    int64_t most = 0;
+    for (const struct gs_stream *p = &s->streams[g->first], *end = p + g->n; p < end; p++) {
+        if (p->slack <= reach)
+            continue;
+        int64_t L = x + p->jitter,
+                more = workload(p->worst, g->period, L + p->slack) - workload(p->worst, g->period, L + reach);
+        most = more > most ? more : most;
+    }
+    return most;
+}
+
+/* The largest `n` values seen, descending. */
+struct largest {
+    int n;
+    int64_t v[GS_CONFIG_MAX_SERVERS];
+};
+
+static inline void offer(struct largest *l, int64_t v)
+{
+    if (v <= l->v[l->n - 1])
+        return;
+    int at = l->n - 1;
+    for (; at > 0 && l->v[at - 1] < v; at--)
+        l->v[at] = l->v[at - 1];
+    l->v[at] = v;
+}
+
+/* Which window: how long before it the higher priorities' jobs may have become ready, how many pieces may have been
+ * ready even longer, and how many servers lower priorities may hold at its beginning. */
+struct window {
+    int64_t reach;
+    int carried, lower;
+};
+
+/* All that can keep servers busy while a segment waits for y, in a window of y + shift; times servers. Theorem 2. */
+static int64_t demand(const struct gs_wait *w, const struct gs_servers *s, const struct window *v, int64_t worst,
+                      int64_t y, int64_t shift)
+{
+    int64_t total = (int64_t)w->extra * min64(worst, y), x = y + shift;
+    struct largest carried;
+    carried.n = v->carried;
+    if (v->carried)
+        memset(carried.v, 0, (size_t)v->carried * sizeof *carried.v);
+    for (int i = 0; w->lower && i < v->lower && w->lower[i] > 1; i++)
+        total += min64(w->lower[i] - 1, y);
+    for (size_t i = 0; i < s->n_groups;) {
+        const struct gs_group *g = &s->groups[i];
+        int weight = g->pieces < w->busy ? g->pieces : w->busy;
+        int64_t work = group_work(s, g, x, v->reach, y), least = weight * work;
+        for (i++; i < s->n_groups && s->groups[i].next; i++) {
+            const struct gs_group *h = &s->groups[i];
+            int other = h->pieces < w->busy ? h->pieces : w->busy;
+            least = min64(least, other * group_work(s, h, x, v->reach, y));
+        }
+        total += least;
+        if (!v->carried || !g->only || work >= y)
+            continue;
+        int64_t each = group_carry(s, g, x, v->reach), room = weight * (y - work);
+        for (int k = 0; k < weight && each && room > 0; k++, room -= each)
+            offer(&carried, min64(each, room));
+    }
+    for (int i = 0; i < v->carried; i++)
+        total += carried.v[i];
+    return total;
+}
+
+/* Brings the levels up to date with the groups. */
+static void fill_levels(struct gs_servers *s)
+{
+    while (s->levelled < s->n_groups) {
+        const struct gs_group *g = &s->groups[s->levelled++];
+        struct gs_level level = {g->sum, g->pieces};
+        for (; s->levelled < s->n_groups && s->groups[s->levelled].next; s->levelled++) {
+            g = &s->groups[s->levelled];
+            level.sum = min64(level.sum, g->sum);
+            level.pieces = g->pieces < level.pieces ? g->pieces : level.pieces;
+        }
+        size_t at = s->n_levels++;
+        for (; at > 0 && s->levels[at - 1].sum > level.sum; at--)
+            s->levels[at] = s->levels[at - 1];
+        s->levels[at] = level;
+    }
+}
+
+/* A y from which to search: the demand is at least the sum of min(y, each task's work once) per server, and this is the
+ * least y for which that is below busy * y. */
+static int64_t first_candidate(const struct gs_wait *w, const struct gs_servers *s, int lower, int64_t worst)
+{
+    int n_lower = 0;
+    int64_t busy = w->busy, rising = w->extra, flat = 0, extra = w->extra;
+    while (w->lower && n_lower < lower && w->lower[n_lower] > 1)
+        n_lower++;
+    rising += n_lower;
+    for (size_t i = 0; i < s->n_levels && rising < busy; i++)
+        rising += min64(s->levels[i].pieces, busy);
+    if (rising < busy)
+        return 1;
+    rising = w->extra + n_lower;
+    for (size_t i = 0; i < s->n_levels; i++)
+        rising += min64(s->levels[i].pieces, busy);
+    for (size_t i = 0;;) {
+        int64_t level = i < s->n_levels ? s->levels[i].sum : INT64_MAX;
+        int64_t low = n_lower ? w->lower[n_lower - 1] - 1 : INT64_MAX, own = extra ? worst : INT64_MAX;
+        int64_t next = min64(level, min64(low, own));
+        if (rising < busy) {
+            int64_t y = flat / (busy - rising) + 1;
+            if (y <= next)
+                return y;
+        }
+        int64_t weight = 1;
+        if (next == level)
+            weight = min64(s->levels[i++].pieces, busy);
+        else if (next == low)
+            n_lower--;
+        else {
+            weight = extra;
+            extra = 0;
+        }
+        flat += weight * next;
+        rising -= weight;
+    }
+}
+
+void gs_wait_prepare(struct gs_wait *w, struct gs_servers *s)
+{
+    int most = w->pieces, higher = 1;
+    for (size_t i = 0; i < s->n_groups;) {
+        int pieces = s->groups[i].pieces;
+        for (i++; i < s->n_groups && s->groups[i].next; i++)
+            pieces = s->groups[i].pieces < pieces ? s->groups[i].pieces : pieces;
+        higher = pieces > higher ? pieces : higher;
+    }
+    most = higher > most ? higher : most;
+    fill_levels(s);
+    w->known = -1;
+    w->busy = s->m;
+    w->carry_all = false;
+    w->extra = 0;
+    if (most == 1)
+        return;
+    if (w->policy == GS_PIECES_ANY) { /* theorem 4 */
+        w->extra = w->pieces - 1;
+    } else if (w->policy == GS_PIECES_GANG) { /* theorem 6 */
+        w->busy = s->m - most + 1;
+        w->carry_all = true;
+    } else if (w->pieces > 1) { /* theorem 5 */
+        w->busy = 1;
+    } else {
+        w->carry_all = true;
+    }
+}
+
+/* The least y from `y` on whose demand is below busy * y, less one; cut off at limit. */
+static int64_t search(const struct gs_wait *w, const struct gs_servers *s, const struct window *v, int64_t worst,
+                      int64_t shift, int64_t y, int64_t limit)
+{
+    while (y <= limit) {
+        int64_t d = demand(w, s, v, worst, y, shift);
+        if (d < w->busy * y)
+            return y - 1;
+        y = d / w->busy + 1;
+    }
+    return limit;
+}
+
+int64_t gs_delay_safe(struct gs_wait *w, struct gs_servers *s, int64_t worst, int64_t limit, int64_t *blocking)
+{
+    bool same = !w->preemptive && !w->extra;
+    int64_t delay = w->known, shift = w->preemptive ? worst - 1 : 0;
+    if (delay < 0) {
+        struct window v = {w->carry_all ? INT64_MAX : 0, w->carry_all ? 0 : w->busy - 1, w->busy};
+        delay = search(w, s, &v, worst, shift, first_candidate(w, s, v.lower, worst), limit);
+        if (!w->preemptive && !w->carry_all && w->own > 1 && delay < limit) {
+            /* One of its own earlier segments may have held a server while higher priorities queued up. */
+            struct window own = {w->own - 1, w->busy - 1, w->busy - 1};
+            delay = search(w, s, &own, worst, shift, delay + 1, limit);
+        }
+        if (same)
+            w->known = delay;
+    }
+    int64_t lower = 0;
+    for (int i = 0; w->lower && i < w->busy && w->lower[i] > 1; i++)
+        lower += min64(w->lower[i] - 1, delay);
+    *blocking = min64(delay, (lower + w->busy - 1) / w->busy);
+    return delay;
+}
+
+int64_t gs_delay_paper(struct gs_wait *w, struct gs_servers *s, int64_t worst, int64_t limit, int64_t *blocking)
+{
+    int64_t b = w->lower ? w->lower[0] : 0, response = worst + b;
+    *blocking = b;
+    while (response - worst < limit) {
+        int64_t sum = 0;
+        for (size_t i = 0; i < s->n_groups;) {
+            int64_t least = INT64_MAX;
+            do {
+                const struct gs_group *g = &s->groups[i++];
+                int64_t of_mode = 0;
+                for (const struct gs_stream *p = &s->streams[g->first], *end = p + g->n; p < end; p++)
+                    of_mode += (p->jitter + response + g->period - 1) / g->period * p->worst;
+                least = min64(least, of_mode);
+            } while (i < s->n_groups && s->groups[i].next);
+            sum += least;
+        }
+        int64_t next = worst + b + sum / s->m;
+        if (next == response)
+            return response - worst;
+        response = next;
+    }
+    return limit;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* How long a segment waits for servers of one kind. Internal to the analyses; the theorems are in docs/analysis.md. */
+#ifndef GS_GEMA_DELAY_H
+#define GS_GEMA_DELAY_H
+
+#include "gema/model.h"
+
+/* One segment of a higher priority. It becomes ready at most `jitter` later than at its earliest, and has then waited
+ * for `slack` at most when it still has all its work before it. */
+struct gs_stream {
+    int64_t worst, jitter, slack;
+};
+
+/* The segments that one task has on these servers. Where its mode isn't known yet it has a group for each mode, and the
+ * smallest of them counts. */
+struct gs_group {
+    size_t first, n; /* of its streams */
+    int pieces;      /* each segment has so many, one server each */
+    bool next;       /* another mode of the group before */
+    bool only;       /* the mode is known */
+    int64_t period;
+    int64_t sum; /* of its streams' worst times */
+};
+
+enum gs_group_kind { GS_GROUP_ONLY, GS_GROUP_FIRST, GS_GROUP_NEXT };
+
+/* A task's least work in sequence, and how many servers it takes at once. */
+struct gs_level {
+    int64_t sum;
+    int pieces;
+};
+
+/* The servers of one kind, and all higher priorities' segments on them. */
+struct gs_servers {
+    int m;
+    struct gs_stream *streams; /* owned */
+    struct gs_group *groups;   /* owned */
+    struct gs_level *levels;   /* owned; of the groups before `levelled`, one for each task, ascending by sum */
+    size_t n_streams, n_groups, n_levels, levelled;
+};
+
+int gs_servers_init(struct gs_servers *s, int m, size_t max_streams, size_t max_groups);
+void gs_servers_free(struct gs_servers *s);
+void gs_servers_clear(struct gs_servers *s);
+void gs_servers_begin(struct gs_servers *s, int pieces, int64_t period, enum gs_group_kind kind);
+void gs_servers_add(struct gs_servers *s, int64_t worst, int64_t jitter, int64_t slack);
+
+/* What one task needs to know of its waiting on one kind of server. */
+struct gs_wait {
+    int pieces; /* of its own segments */
+    bool preemptive;
+    enum gs_pieces policy;
+    const int64_t
+        *lower;  /* the m longest pieces of lower priorities, descending, 0 where there are fewer; NULL: none */
+    int64_t own; /* the longest of its own segments here */
+    /* Set by gs_wait_prepare: */
+    int busy;       /* while a segment waits, so many servers at least are at work */
+    bool carry_all; /* the window starts where the segment becomes ready, see docs/analysis.md, theorem 3 */
+    int extra;      /* own pieces that the last one may have to wait for */
+    int64_t known;  /* the delay, where it is the same for all segments; -1: not yet */
+};
+
+void gs_wait_prepare(struct gs_wait *w, struct gs_servers *s);
+
+/* The delay that a segment of `worst` suffers at most, cut off at `limit`; *blocking: what of it lower priorities
+ * cause. */
+int64_t gs_delay_safe(struct gs_wait *w, struct gs_servers *s, int64_t worst, int64_t limit, int64_t *blocking);
+
+/* The same by the published formula, GPU-SPARC section IV-B. */
+int64_t gs_delay_paper(struct gs_wait *w, struct gs_servers *s, int64_t worst, int64_t limit, int64_t *blocking);
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* The simulator: from event to event, where an event is a release or the end of a piece. */
+#include "gema/sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WAITING = -1, ENDED = -2 };
+
+struct piece {
+    int64_t left;  /* time it still needs */
+    int64_t since; /* start of the stretch it runs in */
+    int server;    /* or WAITING, or ENDED */
+};
+
+struct job_queue {
+    int64_t *release; /* owned; of jobs that are released and not ended, oldest first */
+    size_t n, cap;
+};
+
+struct task_state {
+    struct job_queue queue;
+    int64_t next_release;
+    uint64_t released, ended; /* jobs */
+    size_t segment;           /* of the oldest job, where queue.n > 0 */
+    int64_t ready;            /* when that segment became so */
+    int n_pieces, unended;
+    struct piece *pieces; /* owned; room for as many as there are GPUs */
+};
+
+struct gs_sim {
+    const struct gs_model *model;
+    const struct gs_sim_setup *setup;
+    struct task_state *tasks;    /* owned */
+    struct gs_sim_task *results; /* owned */
+    int64_t *segments;           /* owned: the results' */
+    size_t longest;              /* chain */
+    int64_t now;
+    bool failed;
+    /* Scratch of one resource's dispatch: who holds or gets each server. */
+    struct piece *holder[GS_CONFIG_MAX_SERVERS];
+};
+
+struct gs_sim *gs_sim_new(const struct gs_model *model)
+{
+    struct gs_sim *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    size_t n = model->n_tasks, gpus = (size_t)model->servers[GS_GPU];
+    s->model = model;
+    for (size_t i = 0; i < n; i++)
+        for (size_t g = 1; g <= gpus; g++)
+            if (model->tasks[i].chains[g].n > s->longest)
+                s->longest = model->tasks[i].chains[g].n;
+    s->tasks = calloc(n + 1, sizeof *s->tasks);
+    s->results = calloc(n + 1, sizeof *s->results);
+    s->segments = calloc(n * s->longest + 1, sizeof *s->segments);
+    bool ok = s->tasks && s->results && s->segments;
+    for (size_t i = 0; ok && i < n; i++) {
+        s->tasks[i].pieces = calloc(gpus, sizeof *s->tasks[i].pieces);
+        ok = s->tasks[i].pieces != NULL;
+    }
+    if (ok)
+        return s;
+    gs_sim_free(s);
+    return NULL;
+}
+
+void gs_sim_free(struct gs_sim *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; s->tasks && i < s->model->n_tasks; i++) {
+        free(s->tasks[i].pieces);
+        free(s->tasks[i].queue.release);
+    }
+    free(s->tasks);
+    free(s->results);
+    free(s->segments);
+    free(s);
+}
+
+static const struct gs_chain *chain_of(const struct gs_sim *s, size_t i)
+{
+    return &s->model->tasks[i].chains[s->setup->modes[i]];
+}
+
+static void push_job(struct gs_sim *s, struct job_queue *q, int64_t release)
+{
+    if (q->n == q->cap) {
+        size_t cap = q->cap ? q->cap * 2 : 4;
+        int64_t *v = realloc(q->release, cap * sizeof *v);
+        if (!v) {
+            s->failed = true;
+            return;
+        }
+        q->release = v;
+        q->cap = cap;
+    }
+    q->release[q->n++] = release;
+}
+
+static void end_job(struct gs_sim *s, size_t i)
+{
+    struct task_state *t = &s->tasks[i];
+    struct gs_sim_task *r = &s->results[i];
+    struct gs_sim_job job = {i, t->ended++, t->queue.release[0], s->now};
+    int64_t response = job.end - job.release;
+    memmove(t->queue.release, t->queue.release + 1, --t->queue.n * sizeof *t->queue.release);
+    r->jobs++;
+    r->misses += response > s->model->tasks[i].deadline_ns;
+    r->response = response > r->response ? response : r->response;
+    if (s->setup->ended)
+        s->setup->ended(s->setup->context, &job);
+}
+
+/* Makes the pieces of the task's segment wait. Returns how many of them have anything to do. */
+static int begin_segment(struct gs_sim *s, size_t i)
+{
+    struct task_state *t = &s->tasks[i];
+    const struct gs_segment *seg = &chain_of(s, i)->segments[t->segment];
+    t->ready = s->now;
+    t->n_pieces = seg->resource == GS_GPU ? s->setup->modes[i] : 1;
+    t->unended = 0;
+    for (int p = 0; p < t->n_pieces; p++) {
+        int64_t time = s->setup->time ? s->setup->time(s->setup->context, i, t->ended, t->segment, p) : seg->worst_ns;
+        t->pieces[p] = (struct piece){.left = time, .server = time ? WAITING : ENDED};
+        t->unended += time > 0;
+    }
+    return t->unended;
+}
+
+static void end_segment(struct gs_sim *s, size_t i)
+{
+    struct task_state *t = &s->tasks[i];
+    int64_t took = s->now - t->ready, *most = &s->segments[i * s->longest + t->segment];
+    *most = took > *most ? took : *most;
+    t->segment++;
+}
+
+/* From a segment that has ended, or a job that is new, to the next segment that has something to do. */
+static void advance(struct gs_sim *s, size_t i)
+{
+    struct task_state *t = &s->tasks[i];
+    while (t->queue.n) {
+        if (t->segment == chain_of(s, i)->n) {
+            end_job(s, i);
+            t->segment = 0;
+            continue;
+        }
+        if (begin_segment(s, i))
+            return;
+        end_segment(s, i);
+    }
+}
+
+static void stop_piece(struct gs_sim *s, size_t i, int p, int server)
+{
+    struct task_state *t = &s->tasks[i];
+    struct gs_sim_slice slice = {i,      t->segment,         t->ended, p, chain_of(s, i)->segments[t->segment].resource,
+                                 server, t->pieces[p].since, s->now};
+    if (s->setup->ran && slice.end > slice.begin)
+        s->setup->ran(s->setup->context, &slice);
+}
+
+static void release_jobs(struct gs_sim *s, size_t i)
+{
+    struct task_state *t = &s->tasks[i];
+    while (t->next_release <= s->now && t->next_release < s->setup->horizon && !s->failed) {
+        push_job(s, &t->queue, t->next_release);
+        t->next_release += s->model->tasks[i].period_ns;
+        if (s->setup->gap)
+            t->next_release += s->setup->gap(s->setup->context, i, t->released);
+        t->released++;
+        if (t->queue.n == 1) {
+            t->segment = 0;
+            advance(s, i);
+        }
+    }
+}
+
+/* Everything that ends or becomes ready now. */
+static void settle(struct gs_sim *s)
+{
+    for (size_t i = 0; i < s->model->n_tasks; i++) {
+        struct task_state *t = &s->tasks[i];
+        for (int p = 0; t->queue.n && p < t->n_pieces; p++)
+            if (t->pieces[p].server >= 0 && t->pieces[p].left == 0) {
+                stop_piece(s, i, p, t->pieces[p].server);
+                t->pieces[p].server = ENDED;
+                t->unended--;
+            }
+        if (t->queue.n && t->unended == 0) {
+            end_segment(s, i);
+            advance(s, i);
+        }
+        release_jobs(s, i);
+    }
+}
+
+static bool on_resource(const struct gs_sim *s, size_t i, enum gs_resource r)
+{
+    const struct task_state *t = &s->tasks[i];
+    return t->queue.n && chain_of(s, i)->segments[t->segment].resource == r;
+}
+
+/* A free server for a piece that is on `was`; its own, the one it has, or any. -1: none. */
+static int find_server(struct gs_sim *s, int m, int own, int was)
+{
+    int free_servers[GS_CONFIG_MAX_SERVERS];
+    unsigned n = 0;
+    if (own >= 0)
+        return s->holder[own] ? -1 : own;
+    if (was >= 0 && !s->holder[was])
+        return was;
+    for (int k = 0; k < m; k++)
+        if (!s->holder[k])
+            free_servers[n++] = k;
+    if (!n)
+        return -1;
+    return free_servers[n > 1 && s->setup->pick ? s->setup->pick(s->setup->context, n) : 0];
+}
+
+/* Puts a piece on a server, or takes it off (WAITING). */
+static void move_piece(struct gs_sim *s, size_t i, int p, int to)
+{
+    struct piece *x = &s->tasks[i].pieces[p];
+    if (x->server == to)
+        return;
+    if (x->server >= 0)
+        stop_piece(s, i, p, x->server);
+    x->server = to;
+    x->since = s->now;
+}
+
+/* Gives a task's pieces what is left. False: it is a gang that doesn't fit, and nobody below may start. */
+static bool serve(struct gs_sim *s, size_t i, enum gs_resource r)
+{
+    struct task_state *t = &s->tasks[i];
+    int m = s->model->servers[r], free_servers = 0, wanting = 0;
+    bool several = r == GS_GPU && s->setup->modes[i] > 1;
+    bool gang = several && s->model->pieces == GS_PIECES_GANG;
+    bool own = several && s->model->pieces == GS_PIECES_OWN;
+    for (int p = 0; p < t->n_pieces; p++)
+        wanting += t->pieces[p].server != ENDED && (s->model->preemptive[r] || t->pieces[p].server == WAITING);
+    for (int k = 0; k < m; k++)
+        free_servers += !s->holder[k];
+    bool fits = !gang || wanting <= free_servers;
+    for (int p = 0; p < t->n_pieces; p++) {
+        struct piece *x = &t->pieces[p];
+        if (x->server == ENDED || (!s->model->preemptive[r] && x->server >= 0))
+            continue;
+        int k = fits ? find_server(s, m, own ? p : -1, x->server) : -1;
+        if (k >= 0)
+            s->holder[k] = x;
+        move_piece(s, i, p, k >= 0 ? k : WAITING);
+    }
+    return fits;
+}
+
+static void dispatch(struct gs_sim *s, enum gs_resource r)
+{
+    memset(s->holder, 0, (size_t)s->model->servers[r] * sizeof *s->holder);
+    if (!s->model->preemptive[r])
+        for (size_t i = 0; i < s->model->n_tasks; i++)
+            for (int p = 0; on_resource(s, i, r) && p < s->tasks[i].n_pieces; p++)
+                if (s->tasks[i].pieces[p].server >= 0)
+                    s->holder[s->tasks[i].pieces[p].server] = &s->tasks[i].pieces[p];
+    bool fits = true;
+    for (size_t i = 0; i < s->model->n_tasks; i++) {
+        if (!on_resource(s, i, r))
+            continue;
+        if (fits)
+            fits = serve(s, i, r);
+        else if (s->model->preemptive[r])
+            for (int p = 0; p < s->tasks[i].n_pieces; p++)
+                if (s->tasks[i].pieces[p].server >= 0)
+                    move_piece(s, i, p, WAITING);
+    }
+}
+
+/* Time until the next event; -1: there is none. */
+static int64_t until_next(const struct gs_sim *s)
+{
+    int64_t least = -1;
+    for (size_t i = 0; i < s->model->n_tasks; i++) {
+        const struct task_state *t = &s->tasks[i];
+        int64_t d = t->next_release - s->now;
+        if (t->next_release < s->setup->horizon && (least < 0 || d < least))
+            least = d;
+        for (int p = 0; t->queue.n && p < t->n_pieces; p++)
+            if (t->pieces[p].server >= 0 && (least < 0 || t->pieces[p].left < least))
+                least = t->pieces[p].left;
+    }
+    return least;
+}
+
+static void pass(struct gs_sim *s, int64_t time)
+{
+    s->now += time;
+    for (size_t i = 0; i < s->model->n_tasks; i++) {
+        struct task_state *t = &s->tasks[i];
+        for (int p = 0; t->queue.n && p < t->n_pieces; p++)
+            if (t->pieces[p].server >= 0)
+                t->pieces[p].left -= time;
+    }
+}
+
+static void reset(struct gs_sim *s, const struct gs_sim_setup *setup)
+{
+    s->setup = setup;
+    s->now = 0;
+    s->failed = false;
+    for (size_t i = 0; i < s->model->n_tasks; i++) {
+        struct task_state *t = &s->tasks[i];
+        *t = (struct task_state){.queue = {t->queue.release, 0, t->queue.cap},
+                                 .pieces = t->pieces,
+                                 .next_release = setup->offsets ? setup->offsets[i] : 0};
+        s->results[i] = (struct gs_sim_task){.segments = &s->segments[i * s->longest]};
+    }
+    memset(s->segments, 0, s->model->n_tasks * s->longest * sizeof *s->segments);
+}
+
+const struct gs_sim_task *gs_sim_run(struct gs_sim *s, const struct gs_sim_setup *setup)
+{
+    reset(s, setup);
+    for (int64_t step = 0; step >= 0 && !s->failed; step = until_next(s)) {
+        pass(s, step);
+        settle(s);
+        for (int r = 0; r < GS_RESOURCES; r++)
+            dispatch(s, (enum gs_resource)r);
+    }
+    return s->failed ? NULL : s->results;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/gema/sets.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gs_model set_from(const char *text)
+{
+    struct gs_config c;
+    struct gs_mistakes mistakes = {0};
+    struct gs_model m = {0};
+    if (gs_config_parse(text, strlen(text), &c, &mistakes) || gs_model_from_config(&m, &c, &mistakes)) {
+        gs_mistakes_print(&mistakes, "test set");
+        abort();
+    }
+    gs_config_free(&c);
+    gs_mistakes_free(&mistakes);
+    return m;
+}
+
+unsigned rnd(struct rng *r, unsigned n)
+{
+    r->state = r->state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(r->state >> 33) % n;
+}
+
+struct rng seed_from(int argc, char **argv, uint64_t otherwise)
+{
+    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : otherwise;
+    printf("seed %" PRIu64 "\n", seed);
+    return (struct rng){seed * 0x9E3779B97F4A7C15u + 1};
+}
+
+/* A chain of random segments whose times sum up to at most `room`; empty where not even one fits. */
+static size_t random_chain(struct rng *r, const struct set_shape *shape, unsigned room, struct gs_segment *s)
+{
+    size_t n = 1 + rnd(r, shape->max_segments), used = 0;
+    int only = rnd(r, 3) ? -1 : (int)rnd(r, GS_RESOURCES);
+    for (size_t j = 0; j < n && room; j++) {
+        unsigned most = shape->max_time < room ? shape->max_time : room, worst = 1 + rnd(r, most);
+        unsigned best = shape->varying && rnd(r, 2) ? rnd(r, worst + 1) : worst;
+        enum gs_resource kind = only >= 0 ? (enum gs_resource)only : (enum gs_resource)rnd(r, GS_RESOURCES);
+        s[used++] = (struct gs_segment){kind, best, worst};
+        room -= worst;
+    }
+    return used;
+}
+
+struct gs_model random_set(struct rng *r, const struct set_shape *shape)
+{
+    struct gs_model m;
+    unsigned gpus = 1 + rnd(r, shape->max_servers);
+    gs_model_init(&m, 1 + (int)rnd(r, shape->max_servers), 1 + (int)rnd(r, shape->max_servers), (int)gpus);
+    m.pieces = (enum gs_pieces)rnd(r, 3);
+    m.preemptive[GS_CPU] = rnd(r, 4) != 0;
+    m.preemptive[GS_GPU] = rnd(r, 4) == 0;
+    m.preemptive[GS_PCI] = rnd(r, 6) == 0;
+    unsigned n = 2 + rnd(r, shape->max_tasks - 1);
+    for (unsigned i = 0; i < n; i++) {
+        struct gs_segment s[16];
+        unsigned period = 2 + rnd(r, shape->max_period - 1), deadline = rnd(r, 3) ? period : 1 + rnd(r, period);
+        char name[16];
+        snprintf(name, sizeof name, "t%u", i);
+        int at = gs_model_add_task(&m, name, period, deadline);
+        m.tasks[at].priority = rnd(r, 2) ? -(int64_t)period : -(int64_t)i;
+        for (unsigned g = 1; g <= gpus; g++) {
+            size_t len = random_chain(r, shape, deadline, s);
+            gs_model_set_chain(&m, (size_t)at, (int)g, s, len);
+        }
+    }
+    if (gs_model_finish(&m))
+        abort();
+    return m;
+}
+
+void random_modes(struct rng *r, const struct gs_model *m, int *modes)
+{
+    for (size_t i = 0; i < m->n_tasks; i++)
+        do
+            modes[i] = 1 + (int)rnd(r, (unsigned)m->servers[GS_GPU]);
+        while (!gs_model_may_use(m, i, modes[i]));
+}
+
+void print_set(const struct gs_model *m, const int *modes)
+{
+    static const char *const pieces[] = {"own", "any", "gang"};
+    printf("[system]\ncpus = %d\nlinks = %d\ngpus = %d\npieces = %s\npreemptive = none", m->servers[GS_CPU],
+           m->servers[GS_PCI], m->servers[GS_GPU], pieces[m->pieces]);
+    for (int k = 0; k < GS_RESOURCES; k++)
+        if (m->preemptive[k])
+            printf(", %s", gs_resource_names[k]);
+    for (size_t i = 0; i < m->n_tasks; i++) {
+        const struct gs_task *t = &m->tasks[i];
+        printf("\n[task %s]\nperiod = %" PRId64 "ns\ndeadline = %" PRId64 "ns\npriority = %d", t->name, t->period_ns,
+               t->deadline_ns, (int)(m->n_tasks - i));
+        for (int g = 1; g <= m->servers[GS_GPU]; g++) {
+            const struct gs_chain *c = &t->chains[g];
+            if (!c->n || (modes && modes[i] != g))
+                continue;
+            printf("\nsegments.%d = ", g);
+            for (size_t j = 0; j < c->n; j++)
+                printf("%s%s %" PRId64 "ns..%" PRId64 "ns", j ? ", " : "", gs_resource_names[c->segments[j].resource],
+                       c->segments[j].best_ns, c->segments[j].worst_ns);
+        }
+    }
+    printf("\n");
+}

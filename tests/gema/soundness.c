@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* No simulated response exceeds the `safe` bound: random small sets over all release offsets, and with random gaps,
+ * execution times and choices of server. Arguments: seed, number of sets. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gema/analysis.h"
+#include "gema/sim.h"
+#include "tests/gema/sets.h"
+
+enum { MAX_TASKS = 6, MAX_OFFSETS = 1500, RANDOM_RUNS = 60 };
+
+struct trial {
+    struct rng *rng;
+    const struct gs_model *model;
+    int modes[MAX_TASKS];
+    const struct gs_result *bound;
+    int gap_odds, time_odds; /* one in so many differs from the ordinary */
+    uint64_t checks, tight;
+};
+
+static int64_t any_gap(void *context, size_t task, uint64_t job)
+{
+    struct trial *t = context;
+    (void)job;
+    unsigned period = (unsigned)t->model->tasks[task].period_ns;
+    return rnd(t->rng, (unsigned)t->gap_odds) ? 0 : rnd(t->rng, period + 1);
+}
+
+static int64_t any_time(void *context, size_t task, uint64_t job, size_t segment, int piece)
+{
+    struct trial *t = context;
+    (void)job;
+    (void)piece;
+    const struct gs_segment *s = &t->model->tasks[task].chains[t->modes[task]].segments[segment];
+    if (rnd(t->rng, (unsigned)t->time_odds))
+        return s->worst_ns;
+    return s->best_ns + rnd(t->rng, (unsigned)(s->worst_ns - s->best_ns) + 1);
+}
+
+static unsigned any_server(void *context, unsigned n)
+{
+    struct trial *t = context;
+    return rnd(t->rng, n);
+}
+
+/* Does every task for which the bound is claimed keep it, as a whole and in each segment? */
+static bool holds(struct trial *t, const struct gs_sim_task *seen, const struct gs_sim_setup *setup)
+{
+    for (size_t i = 0; i < t->model->n_tasks; i++) {
+        const struct gs_task_result *b = &t->bound->tasks[i];
+        const struct gs_chain *c = &t->model->tasks[i].chains[t->modes[i]];
+        if (!b->proven || b->response_ns > t->model->tasks[i].period_ns)
+            return true; /* nothing is claimed of those below either */
+        bool ok = seen[i].response <= b->response_ns;
+        for (size_t j = 0; j < c->n; j++)
+            ok = ok && seen[i].segments[j] <= b->segments[j].response_ns;
+        t->checks++;
+        t->tight += seen[i].response == b->response_ns;
+        if (ok)
+            continue;
+        printf("task %zu: bound %" PRId64 ", seen %" PRId64 "\noffsets", i, b->response_ns, seen[i].response);
+        for (size_t k = 0; k < t->model->n_tasks; k++)
+            printf(" %" PRId64, setup->offsets[k]);
+        printf("\nsegments (bound, seen):");
+        for (size_t j = 0; j < c->n; j++)
+            printf(" (%" PRId64 ", %" PRId64 ")", b->segments[j].response_ns, seen[i].segments[j]);
+        printf("\n");
+        print_set(t->model, t->modes);
+        return false;
+    }
+    return true;
+}
+
+/* The next combination of offsets below the periods; false after the last. */
+static bool next_offsets(const struct gs_model *m, int64_t *offsets)
+{
+    for (size_t i = 0; i < m->n_tasks; i++) {
+        if (++offsets[i] < m->tasks[i].period_ns)
+            return true;
+        offsets[i] = 0;
+    }
+    return false;
+}
+
+static bool try_all_offsets(struct trial *t, struct gs_sim *s)
+{
+    int64_t offsets[MAX_TASKS] = {0}, combinations = 1, horizon = 0;
+    for (size_t i = 0; i < t->model->n_tasks; i++) {
+        combinations *= t->model->tasks[i].period_ns;
+        horizon = t->model->tasks[i].period_ns > horizon ? t->model->tasks[i].period_ns : horizon;
+    }
+    struct gs_sim_setup setup = {.modes = t->modes, .offsets = offsets, .horizon = 6 * horizon};
+    if (combinations > MAX_OFFSETS)
+        return true;
+    do
+        if (!holds(t, gs_sim_run(s, &setup), &setup))
+            return false;
+    while (next_offsets(t->model, offsets));
+    return true;
+}
+
+static bool try_at_random(struct trial *t, struct gs_sim *s)
+{
+    int64_t offsets[MAX_TASKS], horizon = 0;
+    for (size_t i = 0; i < t->model->n_tasks; i++)
+        horizon = t->model->tasks[i].period_ns > horizon ? t->model->tasks[i].period_ns : horizon;
+    struct gs_sim_setup setup = {.modes = t->modes,
+                                 .offsets = offsets,
+                                 .horizon = 20 * horizon,
+                                 .context = t,
+                                 .gap = any_gap,
+                                 .time = any_time,
+                                 .pick = any_server};
+    for (int run = 0; run < RANDOM_RUNS; run++) {
+        for (size_t i = 0; i < t->model->n_tasks; i++)
+            offsets[i] = rnd(t->rng, (unsigned)t->model->tasks[i].period_ns);
+        t->gap_odds = 1 + (int)rnd(t->rng, 5);
+        t->time_odds = 1 + (int)rnd(t->rng, 6);
+        if (!holds(t, gs_sim_run(s, &setup), &setup))
+            return false;
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct rng rng = seed_from(argc, argv, 20);
+    long sets = argc > 2 ? atol(argv[2]) : 4000, claimed = 0;
+    struct trial t = {.rng = &rng};
+    for (long k = 0; k < sets; k++) {
+        struct set_shape shape = {2 + rnd(&rng, 4),  1 + rnd(&rng, 5), 1 + rnd(&rng, 8),
+                                  4 + rnd(&rng, 28), 1 + rnd(&rng, 4), rnd(&rng, 2)};
+        struct gs_model m = random_set(&rng, &shape);
+        struct gs_analyzer *a = gs_analyzer_new(&m, GS_ANALYSIS_SAFE);
+        struct gs_sim *s = gs_sim_new(&m);
+        random_modes(&rng, &m, t.modes);
+        t.model = &m;
+        t.bound = gs_analyze(a, t.modes);
+        claimed += t.bound->schedulable;
+        bool ok = try_all_offsets(&t, s) && try_at_random(&t, s);
+        gs_sim_free(s);
+        gs_analyzer_free(a);
+        gs_model_free(&m);
+        if (!ok) {
+            printf("set %ld exceeds its bound\n", k);
+            return 1;
+        }
+    }
+    printf("%ld sets, %ld schedulable: %" PRIu64 " responses checked, %" PRIu64 " equal their bound\n", sets, claimed,
+           t.checks, t.tight);
+    return t.tight == 0;
+}
