@@ -6,38 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gema/delay.h"
+#include "gema/analyzer.h"
 
 const char *const gs_analysis_names[GS_ANALYSES] = {"safe", "paper"};
 
-/* A segment's response is cut off at so many periods of its task; the task misses its deadline by far then. */
+/* A response time is cut off at so many periods of its task; the task misses its deadline by far then. */
 enum { CUT_PERIODS = 4 };
-
-/* What one chain puts on one resource. */
-struct chain_load {
-    int64_t longest; /* worst time of its longest segment there; 0: none */
-    int n;           /* segments there */
-};
-
-struct gs_analyzer {
-    const struct gs_model *model;
-    enum gs_analysis analysis;
-    int gpus;
-    struct gs_servers servers[GS_RESOURCES]; /* the higher priorities' segments, as far as the analysis has come */
-    struct chain_load *load;                 /* [task][gpus + 1][resource] */
-    int64_t *lower;                     /* [task][resource][servers]: largest pieces of lower priorities, descending */
-    struct gs_segment_result *segments; /* of the chains in use */
-    struct gs_task_result *tasks;
-    struct gs_result result;
-    struct gs_segment_result *scratch; /* one chain's */
-};
 
 static const struct gs_chain *chain_of(const struct gs_analyzer *a, size_t task, int g)
 {
     return &a->model->tasks[task].chains[g];
 }
 
-static struct chain_load *load_of(const struct gs_analyzer *a, size_t task, int g)
+static struct gs_chain_load *load_of(const struct gs_analyzer *a, size_t task, int g)
 {
     return &a->load[(task * (size_t)(a->gpus + 1) + (size_t)g) * GS_RESOURCES];
 }
@@ -50,72 +31,6 @@ static int64_t *lower_of(const struct gs_analyzer *a, size_t task, int resource)
 static int pieces_of(int resource, int g)
 {
     return resource == GS_GPU ? g : 1;
-}
-
-static void fill_loads(struct gs_analyzer *a)
-{
-    for (size_t i = 0; i < a->model->n_tasks; i++)
-        for (int g = 1; g <= a->gpus; g++) {
-            const struct gs_chain *c = chain_of(a, i, g);
-            struct chain_load *load = load_of(a, i, g);
-            for (size_t j = 0; j < c->n; j++) {
-                struct chain_load *l = &load[c->segments[j].resource];
-                if (!c->segments[j].worst_ns)
-                    continue;
-                l->n++;
-                if (c->segments[j].worst_ns > l->longest)
-                    l->longest = c->segments[j].worst_ns;
-            }
-        }
-}
-
-struct gs_analyzer *gs_analyzer_new(const struct gs_model *model, enum gs_analysis analysis)
-{
-    struct gs_analyzer *a = calloc(1, sizeof *a);
-    if (!a)
-        return NULL;
-    size_t n = model->n_tasks, all = 0, longest = 0, streams[GS_RESOURCES] = {0}, groups = 0;
-    a->model = model;
-    a->analysis = analysis;
-    a->gpus = model->servers[GS_GPU];
-    for (size_t i = 0; i < n; i++)
-        for (int g = 1; g <= a->gpus; g++) {
-            const struct gs_chain *c = chain_of(a, i, g);
-            all += c->n;
-            groups += c->n > 0;
-            longest = c->n > longest ? c->n : longest;
-            for (size_t j = 0; j < c->n; j++)
-                streams[c->segments[j].resource]++;
-        }
-    bool ok = true;
-    for (int r = 0; r < GS_RESOURCES; r++)
-        ok = gs_servers_init(&a->servers[r], model->servers[r], streams[r], groups) == 0 && ok;
-    a->load = calloc(n * (size_t)(a->gpus + 1) * GS_RESOURCES + 1, sizeof *a->load);
-    a->lower = calloc(n * GS_RESOURCES * GS_CONFIG_MAX_SERVERS + 1, sizeof *a->lower);
-    a->segments = calloc(all + 1, sizeof *a->segments);
-    a->tasks = calloc(n + 1, sizeof *a->tasks);
-    a->scratch = calloc(longest + 1, sizeof *a->scratch);
-    if (!ok || !a->load || !a->lower || !a->segments || !a->tasks || !a->scratch) {
-        gs_analyzer_free(a);
-        return NULL;
-    }
-    fill_loads(a);
-    a->result = (struct gs_result){.n_tasks = n, .tasks = a->tasks};
-    return a;
-}
-
-void gs_analyzer_free(struct gs_analyzer *a)
-{
-    if (!a)
-        return;
-    for (int r = 0; r < GS_RESOURCES; r++)
-        gs_servers_free(&a->servers[r]);
-    free(a->load);
-    free(a->lower);
-    free(a->segments);
-    free(a->tasks);
-    free(a->scratch);
-    free(a);
 }
 
 /* Puts `count` pieces of length v into the descending list of at most m. */
@@ -166,38 +81,57 @@ static void fill_lower(struct gs_analyzer *a, const uint64_t *sets)
     }
 }
 
-/* The response times of one task's chain into out[]. Returns R; *cut tells that a segment's was cut off. */
-static int64_t chain_response(struct gs_analyzer *a, size_t task, int g, struct gs_segment_result *out, bool *cut)
+/* The delays of one chain's segments into out[]. True: it was cut off, when with what was known the response time
+ * reached the limit. */
+static bool chain_delays(struct gs_analyzer *a, size_t task, int g, int64_t limit, struct gs_segment_result *out)
 {
     const struct gs_model *m = a->model;
     const struct gs_chain *c = chain_of(a, task, g);
-    const struct chain_load *load = load_of(a, task, g);
-    int64_t limit = CUT_PERIODS * m->tasks[task].period_ns, response = 0, best = 0;
-    struct gs_wait waits[GS_RESOURCES];
-    for (int r = 0; r < GS_RESOURCES; r++) {
-        waits[r] = (struct gs_wait){.pieces = pieces_of(r, g),
+    const uint16_t *order = a->order[task * (size_t)(a->gpus + 1) + (size_t)g];
+    struct gs_wait wait = {0};
+    int64_t left = limit - gs_chain_worst(c);
+    int last = -1;
+    if (left <= 0)
+        return true;
+    for (size_t k = 1; k <= order[0]; k++) {
+        const struct gs_segment *s = &c->segments[order[k]];
+        struct gs_segment_result *o = &out[order[k]];
+        struct gs_servers *servers = &a->servers[s->resource];
+        int r = s->resource;
+        if (r != last) {
+            wait = (struct gs_wait){.pieces = pieces_of(r, g),
                                     .preemptive = m->preemptive[r],
                                     .policy = m->pieces,
                                     .lower = m->preemptive[r] ? NULL : lower_of(a, task, r),
-                                    .own = load[r].longest};
-        if (load[r].n && a->analysis == GS_ANALYSIS_SAFE)
-            gs_wait_prepare(&waits[r], &a->servers[r]);
+                                    .own = load_of(a, task, g)[r].longest};
+            if (a->analysis == GS_ANALYSIS_SAFE)
+                gs_wait_prepare(&wait, servers);
+            last = r;
+        }
+        if (a->analysis == GS_ANALYSIS_SAFE)
+            o->delay_ns = gs_delay_safe(&wait, servers, s->worst_ns, left, &o->blocking_ns);
+        else
+            o->delay_ns = gs_delay_paper(&wait, servers, s->worst_ns, left, &o->blocking_ns);
+        left -= o->delay_ns;
+        if (left <= 0)
+            return true;
     }
-    *cut = false;
+    return false;
+}
+
+/* The response times of one task's chain into out[]. Returns R, or the limit or more where it was cut off. */
+static int64_t chain_response(struct gs_analyzer *a, size_t task, int g, int64_t limit, struct gs_segment_result *out,
+                              bool *cut)
+{
+    const struct gs_chain *c = chain_of(a, task, g);
+    int64_t response = 0, best = 0;
+    memset(out, 0, c->n * sizeof *out);
+    *cut = chain_delays(a, task, g, limit, out);
     for (size_t j = 0; j < c->n; j++) {
         const struct gs_segment *s = &c->segments[j];
-        struct gs_segment_result *o = &out[j];
-        *o = (struct gs_segment_result){.jitter_ns = response - best};
-        if (s->worst_ns) {
-            struct gs_wait *w = &waits[s->resource];
-            if (a->analysis == GS_ANALYSIS_SAFE)
-                o->delay_ns = gs_delay_safe(w, &a->servers[s->resource], s->worst_ns, limit, &o->blocking_ns);
-            else
-                o->delay_ns = gs_delay_paper(w, &a->servers[s->resource], s->worst_ns, limit, &o->blocking_ns);
-        }
-        o->response_ns = o->delay_ns + s->worst_ns;
-        *cut = *cut || o->delay_ns >= limit;
-        response += o->response_ns;
+        out[j].jitter_ns = response - best;
+        out[j].response_ns = out[j].delay_ns + s->worst_ns;
+        response += out[j].response_ns;
         /* The paper's jitter takes the worst times for the best, section IV-B. */
         best += a->analysis == GS_ANALYSIS_SAFE ? s->best_ns : s->worst_ns;
     }
@@ -222,7 +156,7 @@ static void add_higher(struct gs_analyzer *a, size_t task, int g, const struct g
                        enum gs_group_kind kind)
 {
     const struct gs_chain *c = chain_of(a, task, g);
-    const struct chain_load *load = load_of(a, task, g);
+    const struct gs_chain_load *load = load_of(a, task, g);
     int64_t period = a->model->tasks[task].period_ns;
     for (int r = 0; r < GS_RESOURCES; r++)
         if (load[r].n || kind != GS_GROUP_ONLY)
@@ -230,19 +164,12 @@ static void add_higher(struct gs_analyzer *a, size_t task, int g, const struct g
     for (size_t j = 0; j < c->n; j++) {
         const struct gs_segment *s = &c->segments[j];
         int64_t worst = s->worst_ns < period ? s->worst_ns : period;
+        if (!s->worst_ns)
+            continue;
         if (a->analysis == GS_ANALYSIS_PAPER && s->resource == GS_GPU)
             worst = alpha_of(a, task, c, j);
-        if (worst)
-            gs_servers_add(&a->servers[s->resource], worst, res[j].jitter_ns, res[j].delay_ns);
+        gs_servers_add(&a->servers[s->resource], worst, res[j].jitter_ns, res[j].delay_ns);
     }
-}
-
-static void restart(struct gs_analyzer *a, const uint64_t *sets)
-{
-    for (int r = 0; r < GS_RESOURCES; r++)
-        gs_servers_clear(&a->servers[r]);
-    if (a->model->n_tasks)
-        fill_lower(a, sets);
 }
 
 enum { LOCAL_SETS = 64 };
@@ -257,34 +184,81 @@ static uint64_t *sets_of(const struct gs_analyzer *a, const int *modes, uint64_t
     return sets;
 }
 
-/* Analyzes task after task into a->tasks, until one has R/D of at least `limit`. Returns the largest R/D. */
-static double analyze_until(struct gs_analyzer *a, const int *modes, double limit)
+static bool same_lower(const struct gs_analyzer *a, size_t task)
 {
-    uint64_t local[LOCAL_SETS], *sets = sets_of(a, modes, local);
-    double worst = 0;
-    bool proven = true;
-    size_t at = 0;
-    a->result.schedulable = false;
+    size_t at = task * GS_RESOURCES * GS_CONFIG_MAX_SERVERS;
+    for (int r = 0; r < GS_RESOURCES; r++, at += GS_CONFIG_MAX_SERVERS)
+        if (!a->model->preemptive[r] &&
+            memcmp(&a->lower[at], &a->old_lower[at], (size_t)a->model->servers[r] * sizeof *a->lower) != 0)
+            return false;
+    return true;
+}
+
+/* Prepares for these modes and keeps of the last analysis what still holds: the tasks above the first one whose mode or
+ * whose blocking differs. */
+static int restart(struct gs_analyzer *a, const int *modes)
+{
+    uint64_t local[LOCAL_SETS] = {0}, *sets = sets_of(a, modes, local);
+    int64_t *lower = a->lower;
+    size_t keep = 0;
     if (!sets)
-        return 1e9;
-    restart(a, sets);
-    a->result.schedulable = true;
-    for (size_t i = 0; i < a->model->n_tasks && worst < limit; i++) {
-        const struct gs_task *t = &a->model->tasks[i];
-        struct gs_segment_result *res = &a->segments[at];
-        bool cut;
-        int64_t response = chain_response(a, i, modes[i], res, &cut);
-        a->tasks[i] = (struct gs_task_result){response, response <= t->deadline_ns, proven && !cut, res};
-        a->result.schedulable = a->result.schedulable && a->tasks[i].schedulable;
-        proven = proven && !cut && response <= t->period_ns;
-        double ratio = (double)response / (double)t->deadline_ns;
-        worst = ratio > worst ? ratio : worst;
-        at += chain_of(a, i, modes[i])->n;
-        if (i + 1 < a->model->n_tasks)
-            add_higher(a, i, modes[i], res, GS_GROUP_ONLY);
-    }
+        return -1;
+    a->lower = a->old_lower;
+    a->old_lower = lower;
+    fill_lower(a, sets);
     if (sets != local)
         free(sets);
+    while (keep < a->valid && a->modes[keep] == modes[keep] && same_lower(a, keep))
+        keep++;
+    for (int r = 0; r < GS_RESOURCES; r++)
+        gs_servers_cut(&a->servers[r], a->marks[keep].streams[r], a->marks[keep].groups[r]);
+    a->valid = keep;
+    return 0;
+}
+
+static double ratio_of(const struct gs_analyzer *a, size_t i)
+{
+    return (double)a->tasks[i].response_ns / (double)a->model->tasks[i].deadline_ns;
+}
+
+/* Analyzes one more task into a->tasks[i]. Its waiting is cut off where R/D is `ratio` or more for sure. */
+static void analyze_next(struct gs_analyzer *a, size_t i, int mode, double ratio)
+{
+    const struct gs_task *t = &a->model->tasks[i];
+    struct gs_segment_result *res = &a->segments[i * a->longest];
+    int64_t limit = CUT_PERIODS * t->period_ns;
+    bool cut, early = ratio * (double)t->deadline_ns < (double)limit;
+    if (early)
+        limit = (int64_t)(ratio * (double)t->deadline_ns) + 1;
+    int64_t response = chain_response(a, i, mode, limit, res, &cut);
+    bool proven = i == 0 || (a->tasks[i - 1].proven && a->tasks[i - 1].response_ns <= a->model->tasks[i - 1].period_ns);
+    a->tasks[i] = (struct gs_task_result){response, response <= t->deadline_ns, proven && !cut, res};
+    a->modes[i] = mode;
+    add_higher(a, i, mode, res, GS_GROUP_ONLY);
+    for (int r = 0; r < GS_RESOURCES; r++) {
+        a->marks[i + 1].streams[r] = a->servers[r].n_streams;
+        a->marks[i + 1].groups[r] = a->servers[r].n_groups;
+    }
+    /* What was cut off for this question is no answer to the next. */
+    if (!(cut && early))
+        a->valid = i + 1;
+}
+
+/* Analyzes task after task, until one has R/D of at least `ratio`. Returns the largest R/D. */
+static double analyze_until(struct gs_analyzer *a, const int *modes, double ratio)
+{
+    double worst = 0;
+    a->result.schedulable = false;
+    if (restart(a, modes))
+        return 1e9;
+    bool schedulable = true;
+    for (size_t i = 0; i < a->model->n_tasks && worst < ratio; i++) {
+        if (i >= a->valid)
+            analyze_next(a, i, modes[i], ratio);
+        schedulable = schedulable && a->tasks[i].schedulable;
+        worst = ratio_of(a, i) > worst ? ratio_of(a, i) : worst;
+    }
+    a->result.schedulable = schedulable;
     return worst;
 }
 
@@ -310,23 +284,28 @@ double gs_worst_ratio(struct gs_analyzer *a, const int *modes, double limit)
  * of the other modes from their sets (docs/analysis.md, "Pruning"). *fewer: a mode was taken out. */
 static bool prune_once(struct gs_analyzer *a, uint64_t *sets, bool *fewer)
 {
-    restart(a, sets);
+    a->valid = 0;
+    for (int r = 0; r < GS_RESOURCES; r++)
+        gs_servers_cut(&a->servers[r], 0, 0);
+    fill_lower(a, sets);
     for (size_t i = 0; i < a->model->n_tasks; i++) {
-        bool several = sets[i] & (sets[i] - 1);
-        enum gs_group_kind kind = several ? GS_GROUP_FIRST : GS_GROUP_ONLY;
+        int64_t deadline = a->model->tasks[i].deadline_ns;
+        bool several = sets[i] & (sets[i] - 1), cut;
+        /* All modes first: a task doesn't wait for itself. */
         for (uint64_t s = sets[i]; s; s &= s - 1) {
             int g = __builtin_ctzll(s) + 1;
-            bool cut;
-            if (chain_response(a, i, g, a->scratch, &cut) > a->model->tasks[i].deadline_ns) {
+            if (chain_response(a, i, g, deadline + 1, &a->scratch[(size_t)g * a->longest], &cut) > deadline) {
                 sets[i] &= ~(UINT64_C(1) << (g - 1));
                 *fewer = true;
-                continue;
             }
-            add_higher(a, i, g, a->scratch, kind);
-            kind = GS_GROUP_NEXT;
         }
         if (!sets[i])
             return false;
+        enum gs_group_kind kind = several ? GS_GROUP_FIRST : GS_GROUP_ONLY;
+        for (uint64_t s = sets[i]; s; s &= s - 1, kind = GS_GROUP_NEXT) {
+            int g = __builtin_ctzll(s) + 1;
+            add_higher(a, i, g, &a->scratch[(size_t)g * a->longest], kind);
+        }
     }
     return true;
 }

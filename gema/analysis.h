@@ -39,6 +39,10 @@ struct gs_analyzer;
 struct gs_analyzer *gs_analyzer_new(const struct gs_model *model, enum gs_analysis analysis);
 void gs_analyzer_free(struct gs_analyzer *a);
 
+/* An analyzer keeps what it found out about the most urgent tasks, for the next modes may differ in others only. This
+ * makes it forget that, to measure a whole analysis. */
+void gs_analyzer_forget(struct gs_analyzer *a);
+
 /* Response times where task i has modes[i] GPUs (a mode that it may use). The result belongs to the analyzer and holds
  * until its next use. */
 const struct gs_result *gs_analyze(struct gs_analyzer *a, const int *modes);

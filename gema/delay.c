@@ -27,9 +27,13 @@ void gs_servers_free(struct gs_servers *s)
     free(s->levels);
 }
 
-void gs_servers_clear(struct gs_servers *s)
+void gs_servers_cut(struct gs_servers *s, size_t streams, size_t groups)
 {
-    s->n_streams = s->n_groups = s->n_levels = s->levelled = 0;
+    s->n_streams = streams;
+    s->n_groups = groups;
+    /* Levels are sorted, so none is the last; they are made anew. */
+    if (s->levelled > groups)
+        s->n_levels = s->levelled = 0;
 }
 
 void gs_servers_begin(struct gs_servers *s, int pieces, int64_t period, enum gs_group_kind kind)
@@ -227,39 +231,117 @@ void gs_wait_prepare(struct gs_wait *w, struct gs_servers *s)
     }
 }
 
-/* The least y from `y` on whose demand is below busy * y, less one; cut off at limit. */
+/* How the demand goes on beyond y: it grows by at least `rise` for each unit, for `length` units. */
+struct slope {
+    int64_t rise, length;
+};
+
+static void add_slope(struct slope *s, int64_t weight, int64_t length)
+{
+    if (length <= 0)
+        return;
+    s->rise += weight;
+    s->length = min64(s->length, length);
+}
+
+/* For how long beyond L the workload of a stream goes on growing. */
+static int64_t grows_for(int64_t worst, int64_t period, int64_t L)
+{
+    int64_t into = L % period;
+    return into < worst ? worst - into : 0;
+}
+
+/* For how long a group's work goes on growing, one per unit at least: whether or not one of its pieces counts as
+ * carried. Its work as a whole is at most y, and then grows with y until that is over. */
+static int64_t group_grows_for(const struct gs_servers *s, const struct gs_group *g, int64_t x, int64_t reach,
+                               int64_t y)
+{
+    int64_t sum = 0, base = 0, carried = INT64_MAX;
+    const struct gs_stream *p = &s->streams[g->first], *end = p + g->n;
+    for (; p < end; p++) {
+        int64_t L = x + p->jitter + min64(p->slack, reach), length = grows_for(p->worst, g->period, L);
+        sum += workload(p->worst, g->period, L);
+        base = length > base ? length : base;
+        if (p->slack > reach)
+            carried = min64(carried, grows_for(p->worst, g->period, x + p->jitter + p->slack));
+    }
+    return sum > y ? sum - y : sum == y ? 0 : min64(base, carried);
+}
+
+static struct slope demand_slope(const struct gs_wait *w, const struct gs_servers *s, const struct window *v,
+                                 int64_t worst, int64_t y, int64_t shift)
+{
+    struct slope slope = {0, INT64_MAX};
+    add_slope(&slope, w->extra, w->extra ? worst - y : 0);
+    for (int i = 0; w->lower && i < v->lower && w->lower[i] > 1; i++)
+        add_slope(&slope, 1, w->lower[i] - 1 - y);
+    for (size_t i = 0; i < s->n_groups;) {
+        int64_t length = INT64_MAX, weight = w->busy;
+        do {
+            const struct gs_group *g = &s->groups[i++];
+            weight = min64(weight, g->pieces);
+            length = min64(length, group_grows_for(s, g, y + shift, v->reach, y));
+        } while (i < s->n_groups && s->groups[i].next);
+        add_slope(&slope, weight, length);
+    }
+    return slope;
+}
+
+/* The least y from `y` on whose demand is below busy * y, less one; cut off at limit. The demand never falls, so
+ * nothing below demand / busy can do; where that advances slowly the demand's own growth is taken into account. */
 static int64_t search(const struct gs_wait *w, const struct gs_servers *s, const struct window *v, int64_t worst,
                       int64_t shift, int64_t y, int64_t limit)
 {
-    while (y <= limit) {
-        int64_t d = demand(w, s, v, worst, y, shift);
+    enum { PLAIN_STEPS = 6 };
+    for (int step = 0; y <= limit; step++) {
+        int64_t d = demand(w, s, v, worst, y, shift), next = d / w->busy + 1;
         if (d < w->busy * y)
             return y - 1;
-        y = d / w->busy + 1;
+        if (step >= PLAIN_STEPS) {
+            struct slope slope = demand_slope(w, s, v, worst, y, shift);
+            int64_t far = slope.length < limit ? y + slope.length : limit + 1;
+            if (slope.rise && slope.rise < w->busy)
+                far = min64(far, (d - slope.rise * y) / (w->busy - slope.rise) + 1);
+            if (slope.rise && far > next)
+                next = far;
+        }
+        y = next;
     }
     return limit;
 }
 
 int64_t gs_delay_safe(struct gs_wait *w, struct gs_servers *s, int64_t worst, int64_t limit, int64_t *blocking)
 {
+    /* A longer segment doesn't wait less, so the search goes on where the last one ended; where its own length doesn't
+     * matter that is the end already. */
     bool same = !w->preemptive && !w->extra;
     int64_t delay = w->known, shift = w->preemptive ? worst - 1 : 0;
-    if (delay < 0) {
+    if (delay < 0 || !same) {
         struct window v = {w->carry_all ? INT64_MAX : 0, w->carry_all ? 0 : w->busy - 1, w->busy};
-        delay = search(w, s, &v, worst, shift, first_candidate(w, s, v.lower, worst), limit);
+        int64_t y = first_candidate(w, s, v.lower, worst);
+        delay = search(w, s, &v, worst, shift, y > delay + 1 ? y : delay + 1, limit);
         if (!w->preemptive && !w->carry_all && w->own > 1 && delay < limit) {
             /* One of its own earlier segments may have held a server while higher priorities queued up. */
             struct window own = {w->own - 1, w->busy - 1, w->busy - 1};
             delay = search(w, s, &own, worst, shift, delay + 1, limit);
         }
-        if (same)
-            w->known = delay;
+        w->known = delay;
     }
     int64_t lower = 0;
     for (int i = 0; w->lower && i < w->busy && w->lower[i] > 1; i++)
         lower += min64(w->lower[i] - 1, delay);
     *blocking = min64(delay, (lower + w->busy - 1) / w->busy);
     return delay;
+}
+
+/* ceil(L / period), L > 0; mostly 1 or 2, and divisions are slow. */
+static inline int64_t jobs_within(int64_t L, int64_t period)
+{
+    if (L <= period)
+        return 1;
+    if (L <= 2 * period)
+        return 2;
+    return (L + period - 1) / period;
 }
 
 int64_t gs_delay_paper(struct gs_wait *w, struct gs_servers *s, int64_t worst, int64_t limit, int64_t *blocking)
@@ -274,7 +356,7 @@ int64_t gs_delay_paper(struct gs_wait *w, struct gs_servers *s, int64_t worst, i
                 const struct gs_group *g = &s->groups[i++];
                 int64_t of_mode = 0;
                 for (const struct gs_stream *p = &s->streams[g->first], *end = p + g->n; p < end; p++)
-                    of_mode += (p->jitter + response + g->period - 1) / g->period * p->worst;
+                    of_mode += jobs_within(p->jitter + response, g->period) * p->worst;
                 least = min64(least, of_mode);
             } while (i < s->n_groups && s->groups[i].next);
             sum += least;

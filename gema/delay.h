@@ -41,7 +41,8 @@ struct gs_servers {
 
 int gs_servers_init(struct gs_servers *s, int m, size_t max_streams, size_t max_groups);
 void gs_servers_free(struct gs_servers *s);
-void gs_servers_clear(struct gs_servers *s);
+/* Takes out again what was put in later. */
+void gs_servers_cut(struct gs_servers *s, size_t streams, size_t groups);
 void gs_servers_begin(struct gs_servers *s, int pieces, int64_t period, enum gs_group_kind kind);
 void gs_servers_add(struct gs_servers *s, int64_t worst, int64_t jitter, int64_t slack);
 

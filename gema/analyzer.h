@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What an analyzer holds. Internal to gema/. */
+#ifndef GS_GEMA_ANALYZER_H
+#define GS_GEMA_ANALYZER_H
+
+#include "gema/analysis.h"
+#include "gema/delay.h"
+
+/* What one chain puts on one resource. */
+struct gs_chain_load {
+    int64_t longest; /* worst time of its longest segment there; 0: none */
+    int n;           /* segments there */
+};
+
+/* How far the higher priorities' segments reach in the servers when a task's turn comes. */
+struct gs_analyzer_mark {
+    size_t streams[GS_RESOURCES], groups[GS_RESOURCES];
+};
+
+struct gs_analyzer {
+    const struct gs_model *model;
+    enum gs_analysis analysis;
+    int gpus;
+    size_t longest;                          /* chain of the model */
+    struct gs_servers servers[GS_RESOURCES]; /* the higher priorities' segments, as far as the analysis has come */
+    struct gs_chain_load *load;              /* [task][gpus + 1][resource] */
+    uint16_t **order; /* [task][gpus + 1]: a chain's segments with work, by resource and ascending worst time */
+    int64_t *lower;   /* [task][resource][servers]: largest pieces of lower priorities, descending */
+    int64_t *old_lower;
+    struct gs_segment_result *segments; /* [task][longest] */
+    struct gs_task_result *tasks;
+    struct gs_result result;
+    struct gs_segment_result *scratch; /* [gpus + 1][longest]: one task's chains */
+    /* The first `valid` entries of tasks hold for these modes and lower[]; marks say what the servers held before each.
+     */
+    size_t valid;
+    int *modes;
+    struct gs_analyzer_mark *marks;
+};
+
+#endif
