@@ -70,19 +70,28 @@ static struct move best_move(struct gs_analyzer *a, const uint64_t *sets, const 
     return best;
 }
 
-/* Algorithm 1 of GPU-SPARC, with what its last line leaves out: the last assignment is tested as well. */
-static int assign_gema(struct gs_analyzer *a, const uint64_t *sets, bool *open, int *modes)
+/* Algorithm 1 of GPU-SPARC, with what its last line leaves out: the last assignment is tested as well. Where none of
+ * those on its way is schedulable, the one with the least max R/D is the answer. `best` has room for n modes. */
+static int assign_gema(struct gs_analyzer *a, const uint64_t *sets, bool *open, int *modes, int *best)
 {
     size_t n = a->model->n_tasks;
     assign_first(sets, n, modes);
     for (size_t i = 0; i < n; i++)
         open[i] = (sets[i] & (sets[i] - 1)) != 0;
+    double least = gs_worst_ratio(a, modes, 1e300);
+    memcpy(best, modes, n * sizeof *modes);
     while (!gs_schedulable(a, modes)) {
         struct move move = best_move(a, sets, open, modes, 1e300);
-        if (!move.mode)
+        if (!move.mode) {
+            memcpy(modes, best, n * sizeof *modes);
             return 0;
+        }
         modes[move.task] = move.mode;
         open[move.task] = false;
+        if (move.ratio < least) {
+            least = move.ratio;
+            memcpy(best, modes, n * sizeof *modes);
+        }
     }
     return 1;
 }
@@ -205,8 +214,8 @@ int gs_assign(struct gs_analyzer *a, enum gs_policy policy, const struct gs_assi
         return 1;
     uint64_t *sets = malloc(2 * n * sizeof *sets), *pruned = sets + n;
     bool *open = malloc(n * sizeof *open);
-    int rc = -ENOMEM;
-    if (!sets || !open)
+    int *best = malloc(n * sizeof *best), rc = -ENOMEM;
+    if (!sets || !open || !best)
         goto done;
     for (size_t i = 0; i < n; i++)
         sets[i] = allowed_modes(m, i, options->two_modes);
@@ -217,7 +226,7 @@ int gs_assign(struct gs_analyzer *a, enum gs_policy policy, const struct gs_assi
             assign_shortest(m, sets, modes);
         rc = gs_schedulable(a, modes);
     } else if (policy == GS_POLICY_GEMA) {
-        rc = assign_gema(a, sets, open, modes);
+        rc = assign_gema(a, sets, open, modes, best);
     } else if (!prune(a, sets, pruned)) {
         double ratio;
         assign_first(pruned, n, modes);
@@ -230,6 +239,7 @@ int gs_assign(struct gs_analyzer *a, enum gs_policy policy, const struct gs_assi
         rc = assign_global(a, options, pruned, open, modes);
     }
 done:
+    free(best);
     free(open);
     free(sets);
     return rc;

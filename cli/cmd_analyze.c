@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/* gpusparc analyze: response times, modes, and what would have to change. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "common/log.h"
+#include "gema/advice.h"
+#include "gema/model_io.h"
+#include "gema/timeline.h"
+
+struct options {
+    const char *path, *timeline;
+    enum gs_policy policy;
+    enum gs_analysis analysis;
+    bool two_modes, json;
+    int64_t until_ns; /* of the timeline; 0: three of the longest periods */
+};
+
+/* The whole answer. */
+struct answer {
+    struct gs_model model;
+    int *modes;
+    struct gs_analyzer *analyzer;
+    const struct gs_result *result;
+    int verdict; /* of gs_assign */
+    struct gs_advice advice[8];
+    int n_advice;
+    double headroom;
+};
+
+static const char usage[] =
+    "Usage: gpusparc analyze [OPTION...] CONFIG\n"
+    "Response times of the tasks in a config file (or a task set in JSON, if it ends in .json), the number of GPUs of\n"
+    "each, and whether every deadline is met.\n\n"
+    "  --policy NAME    single, local, gema (default), gema+ or global: who gets how many GPUs, where mode = auto\n"
+    "  --analysis NAME  safe (default): proven bounds; paper: the published formula, which can be too low\n"
+    "  --two-modes      one GPU or all of them, nothing between\n"
+    "  --timeline FILE  writes a simulated schedule: an SVG picture, or, where FILE doesn't end in .svg, a trace for\n"
+    "                   Perfetto or chrome://tracing\n"
+    "  --until TIME     length of the timeline (default: three of the longest periods)\n"
+    "  --json           prints JSON\n\n"
+    "Exits 0 if every task meets its deadline, 1 if not.\n";
+
+static int index_of(const char *const *names, int n, const char *word)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(names[i], word) == 0)
+            return i;
+    return -1;
+}
+
+/* 0, or the exit status. */
+static int read_options(int argc, char **argv, struct options *o)
+{
+    static const struct option long_options[] = {{"policy", required_argument, NULL, 'p'},
+                                                 {"analysis", required_argument, NULL, 'a'},
+                                                 {"two-modes", no_argument, NULL, '2'},
+                                                 {"timeline", required_argument, NULL, 't'},
+                                                 {"until", required_argument, NULL, 'u'},
+                                                 {"json", no_argument, NULL, 'j'},
+                                                 {NULL, 0, NULL, 0}};
+    *o = (struct options){.policy = GS_POLICY_GEMA};
+    int c, k;
+    optind = 1;
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+        switch (c) {
+        case 'p':
+            if ((k = index_of(gs_policy_names, GS_POLICIES, optarg)) < 0) {
+                gs_error("--policy %s: there are single, local, gema, gema+ and global", optarg);
+                return GS_EXIT_USAGE;
+            }
+            o->policy = (enum gs_policy)k;
+            break;
+        case 'a':
+            if ((k = index_of(gs_analysis_names, GS_ANALYSES, optarg)) < 0) {
+                gs_error("--analysis %s: there are safe and paper", optarg);
+                return GS_EXIT_USAGE;
+            }
+            o->analysis = (enum gs_analysis)k;
+            break;
+        case '2':
+            o->two_modes = true;
+            break;
+        case 't':
+            o->timeline = optarg;
+            break;
+        case 'u':
+            if (gs_parse_duration(optarg, strlen(optarg), &o->until_ns) || !o->until_ns) {
+                gs_error("--until %s: not a duration above zero, as in 200ms", optarg);
+                return GS_EXIT_USAGE;
+            }
+            break;
+        case 'j':
+            o->json = true;
+            break;
+        default:
+            gs_error("analyze: %s is no option of it, or lacks its value; see gpusparc analyze --help",
+                     argv[optind - 1]);
+            return GS_EXIT_USAGE;
+        }
+    }
+    if (optind != argc - 1) {
+        gs_error("analyze takes one config file; see gpusparc analyze --help");
+        return GS_EXIT_USAGE;
+    }
+    o->path = argv[optind];
+    return 0;
+}
+
+static const struct gs_chain *chain_of(const struct answer *a, size_t i)
+{
+    return &a->model.tasks[i].chains[a->modes[i]];
+}
+
+/* The resource on which a task waits longest, and the sums over its segments. */
+struct waiting {
+    int64_t delay[GS_RESOURCES], blocking;
+    int most; /* -1: it doesn't wait */
+};
+
+static struct waiting waiting_of(const struct answer *a, size_t i)
+{
+    struct waiting w = {.most = -1};
+    const struct gs_chain *c = chain_of(a, i);
+    for (size_t j = 0; j < c->n; j++) {
+        w.delay[c->segments[j].resource] += a->result->tasks[i].segments[j].delay_ns;
+        w.blocking += a->result->tasks[i].segments[j].blocking_ns;
+    }
+    for (int r = 0; r < GS_RESOURCES; r++)
+        if (w.delay[r] > (w.most < 0 ? 0 : w.delay[w.most]))
+            w.most = r;
+    return w;
+}
+
+static double utilization(const struct answer *a, enum gs_resource r)
+{
+    double sum = 0;
+    for (size_t i = 0; i < a->model.n_tasks; i++)
+        for (size_t j = 0; j < chain_of(a, i)->n; j++) {
+            const struct gs_segment *s = &chain_of(a, i)->segments[j];
+            if (s->resource == r)
+                sum += (double)s->worst_ns * (r == GS_GPU ? a->modes[i] : 1) / (double)a->model.tasks[i].period_ns;
+        }
+    return sum / a->model.servers[r];
+}
+
+static const char *verdict_of(const struct gs_task_result *t, enum gs_analysis analysis)
+{
+    if (!t->schedulable)
+        return "misses";
+    return t->proven || analysis != GS_ANALYSIS_SAFE ? "meets" : "unproven";
+}
+
+static void print_task(const struct answer *a, const struct options *o, size_t i, int width)
+{
+    const struct gs_task *t = &a->model.tasks[i];
+    const struct gs_task_result *r = &a->result->tasks[i];
+    struct waiting w = waiting_of(a, i);
+    char period[GS_DURATION_SIZE], deadline[GS_DURATION_SIZE], response[GS_DURATION_SIZE], slack[GS_DURATION_SIZE + 1],
+        blocking[GS_DURATION_SIZE];
+    int64_t left = t->deadline_ns - r->response_ns;
+    gs_format_duration(left < 0 ? -left : left, slack + 1);
+    slack[0] = left < 0 ? '-' : ' ';
+    printf("%-*s %4d %12s %12s %14s %15s %12s  %-7s  %s\n", width, t->name, a->modes[i],
+           gs_format_duration(t->period_ns, period), gs_format_duration(t->deadline_ns, deadline),
+           gs_format_duration(r->response_ns, response), slack, gs_format_duration(w.blocking, blocking),
+           w.most < 0 ? "-" : gs_resource_names[w.most], verdict_of(r, o->analysis));
+}
+
+static void print_advice(const struct answer *a)
+{
+    if (a->result->schedulable) {
+        printf("All times may grow to %.3f of what they are before a deadline is missed.\n", a->headroom);
+        return;
+    }
+    if (a->headroom > 0)
+        printf("It would be schedulable if all times shrank to %.3f of what they are", a->headroom);
+    else
+        printf("It can't be made schedulable by shorter times");
+    printf("%s\n", a->n_advice       ? ", or any one of these did:"
+                   : a->headroom > 0 ? "; no single task's times on one resource "
+                                       "are enough."
+                                     : ".");
+    for (int k = 0; k < a->n_advice; k++)
+        printf("  %s of %s to %.3f\n", gs_resource_names[a->advice[k].resource], a->model.tasks[a->advice[k].task].name,
+               a->advice[k].factor);
+}
+
+static void print_table(const struct answer *a, const struct options *o)
+{
+    int width = 4;
+    for (size_t i = 0; i < a->model.n_tasks; i++) {
+        int n = (int)strlen(a->model.tasks[i].name);
+        width = n > width ? n : width;
+    }
+    printf("%-*s %4s %12s %12s %14s %15s %12s  %-7s  %s\n", width, "task", "GPUs", "period", "deadline", "response",
+           "slack", "blocking", "waits", "deadline");
+    for (size_t i = 0; i < a->model.n_tasks; i++)
+        print_task(a, o, i, width);
+    printf("\nutilization:");
+    for (int r = 0; r < GS_RESOURCES; r++)
+        printf(" %s %.1f %% of %d", gs_resource_names[r], utilization(a, (enum gs_resource)r) * 100,
+               a->model.servers[r]);
+    printf("\npolicy %s, analysis %s: %s\n", gs_policy_names[o->policy], gs_analysis_names[o->analysis],
+           a->result->schedulable ? "every deadline is met" : "not schedulable");
+    if (o->policy == GS_POLICY_GLOBAL && a->verdict == 0)
+        printf("No choice of modes is schedulable by this analysis.\n");
+    if (o->analysis == GS_ANALYSIS_PAPER)
+        printf("The published formula can be too low; --analysis safe is proven.\n");
+    print_advice(a);
+}
+
+static json_t *segment_json(const struct gs_segment *s, const struct gs_segment_result *r)
+{
+    return json_pack("{s:s, s:I, s:I, s:I, s:I}", "resource", gs_resource_names[s->resource], "response_ns",
+                     (json_int_t)r->response_ns, "delay_ns", (json_int_t)r->delay_ns, "blocking_ns",
+                     (json_int_t)r->blocking_ns, "jitter_ns", (json_int_t)r->jitter_ns);
+}
+
+static json_t *task_json(const struct answer *a, size_t i)
+{
+    const struct gs_task *t = &a->model.tasks[i];
+    const struct gs_task_result *r = &a->result->tasks[i];
+    struct waiting w = waiting_of(a, i);
+    json_t *segments = json_array();
+    for (size_t j = 0; j < chain_of(a, i)->n; j++)
+        json_array_append_new(segments, segment_json(&chain_of(a, i)->segments[j], &r->segments[j]));
+    return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:s?, s:o}", "name", t->name, "gpus", a->modes[i],
+                     "period_ns", (json_int_t)t->period_ns, "deadline_ns", (json_int_t)t->deadline_ns, "response_ns",
+                     (json_int_t)r->response_ns, "slack_ns", (json_int_t)(t->deadline_ns - r->response_ns),
+                     "blocking_ns", (json_int_t)w.blocking, "schedulable", r->schedulable, "proven", r->proven,
+                     "waits_for", w.most < 0 ? NULL : gs_resource_names[w.most], "segments", segments);
+}
+
+static void print_json(const struct answer *a, const struct options *o)
+{
+    json_t *tasks = json_array(), *advice = json_array(), *use = json_object();
+    for (size_t i = 0; i < a->model.n_tasks; i++)
+        json_array_append_new(tasks, task_json(a, i));
+    for (int k = 0; k < a->n_advice; k++)
+        json_array_append_new(advice,
+                              json_pack("{s:s, s:s, s:f}", "task", a->model.tasks[a->advice[k].task].name, "resource",
+                                        gs_resource_names[a->advice[k].resource], "factor", a->advice[k].factor));
+    for (int r = 0; r < GS_RESOURCES; r++)
+        json_object_set_new(use, gs_resource_names[r], json_real(utilization(a, (enum gs_resource)r)));
+    json_t *all =
+        json_pack("{s:s, s:s, s:b, s:b, s:o, s:f, s:o, s:o}", "policy", gs_policy_names[o->policy], "analysis",
+                  gs_analysis_names[o->analysis], "two_modes", o->two_modes, "schedulable", a->result->schedulable,
+                  "utilization", use, "headroom", a->headroom, "shrink", advice, "tasks", tasks);
+    json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    putchar('\n');
+    json_decref(all);
+}
+
+static int write_timeline(const struct answer *a, const struct options *o)
+{
+    struct gs_timeline t;
+    int64_t until = o->until_ns;
+    size_t n = strlen(o->timeline);
+    for (size_t i = 0; i < a->model.n_tasks && !o->until_ns; i++)
+        if (3 * a->model.tasks[i].period_ns > until)
+            until = 3 * a->model.tasks[i].period_ns;
+    FILE *out = fopen(o->timeline, "w");
+    if (!out) {
+        gs_error("cannot write the timeline to %s: %s", o->timeline, strerror(errno));
+        return GS_EXIT_FAILED;
+    }
+    int rc = gs_timeline_run(&t, &a->model, a->modes, NULL, until);
+    if (!rc && n >= 4 && strcmp(o->timeline + n - 4, ".svg") == 0)
+        rc = gs_timeline_write_svg(&t, out);
+    else if (!rc)
+        rc = gs_timeline_write_trace(&t, out);
+    gs_timeline_free(&t);
+    if (fclose(out) && !rc)
+        rc = -errno;
+    if (rc)
+        gs_error("cannot write the timeline to %s: %s", o->timeline, strerror(-rc));
+    return rc ? GS_EXIT_FAILED : 0;
+}
+
+/* 0 or -ENOMEM. */
+static int find_answer(struct answer *a, const struct options *o)
+{
+    struct gs_question q = {&a->model, o->policy, o->analysis, {.two_modes = o->two_modes}};
+    a->modes = calloc(a->model.n_tasks + 1, sizeof *a->modes);
+    a->analyzer = gs_analyzer_new(&a->model, o->analysis);
+    if (!a->modes || !a->analyzer)
+        return -ENOMEM;
+    a->verdict = gs_assign(a->analyzer, o->policy, &q.options, a->modes);
+    if (a->verdict < 0)
+        return a->verdict;
+    a->result = gs_analyze(a->analyzer, a->modes);
+    a->headroom = gs_headroom(&q);
+    if (!a->result->schedulable)
+        a->n_advice = gs_advise(&q, a->advice, sizeof a->advice / sizeof *a->advice);
+    return a->headroom < 0 || a->n_advice < 0 ? -ENOMEM : 0;
+}
+
+static int run(int argc, char **argv)
+{
+    struct options o;
+    struct answer a = {0};
+    struct gs_mistakes mistakes = {0};
+    int status = read_options(argc, argv, &o);
+    if (status)
+        return status;
+    int rc = gs_model_load(&a.model, o.path, &mistakes);
+    gs_mistakes_print(&mistakes, o.path);
+    gs_mistakes_free(&mistakes);
+    if (!rc && !a.model.n_tasks) {
+        gs_error("%s holds no task", o.path);
+        rc = -EINVAL;
+    } else if (!rc) {
+        rc = find_answer(&a, &o);
+    }
+    if (rc == -ENOMEM)
+        gs_error("out of memory");
+    status = GS_EXIT_FAILED;
+    if (!rc) {
+        (o.json ? print_json : print_table)(&a, &o);
+        status = a.result->schedulable ? GS_EXIT_OK : GS_EXIT_FAILED;
+        if (o.timeline && write_timeline(&a, &o))
+            status = GS_EXIT_FAILED;
+    }
+    gs_analyzer_free(a.analyzer);
+    free(a.modes);
+    gs_model_free(&a.model);
+    return status;
+}
+
+const struct gs_command gs_cmd_analyze = {
+    .name = "analyze",
+    .summary = "response times, modes, schedulable or not",
+    .usage = usage,
+    .run = run,
+};
