@@ -2,8 +2,10 @@
 /* From build options and a device to clang's arguments. */
 #include "translator/options.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "translator/need.h"
 
@@ -166,6 +168,25 @@ static void add_build_option(struct gs_arena *arena, const struct gs_strings *wo
     }
 }
 
+/* libclang's package comes without the header of the OpenCL types, so ours lies beside the translator; a program that is
+ * elsewhere (a test) has libclang's own. */
+static void add_resource_dir(struct gs_arena *arena, struct gs_strings *out)
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n < 0)
+        return;
+    self[n] = '\0';
+    char *slash = strrchr(self, '/');
+    if (slash)
+        *slash = '\0';
+    const char *dir = gs_arena_printf(arena, "%s/clang", self);
+    if (access(gs_arena_printf(arena, "%s/include/opencl-c-base.h", dir), R_OK) < 0)
+        return;
+    gs_strings_add(arena, out, "-resource-dir");
+    gs_strings_add(arena, out, dir);
+}
+
 void gs_clang_arguments(struct gs_arena *arena, const struct gs_translate_unit *unit,
                         const struct gs_translate_device *device, const char *header_dir, struct gs_strings *out,
                         const char **why)
@@ -176,6 +197,7 @@ void gs_clang_arguments(struct gs_arena *arena, const struct gs_translate_unit *
                                         "-w",      "-ferror-limit=8"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         gs_strings_add(arena, out, fixed[i]);
+    add_resource_dir(arena, out);
     add_device(arena, device, out);
     if (unit->n_headers > 0)
         gs_strings_add(arena, out, gs_arena_printf(arena, "-I%s", header_dir));
