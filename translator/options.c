@@ -170,7 +170,7 @@ static void add_build_option(struct gs_arena *arena, const struct gs_strings *wo
 
 /* libclang's package comes without the header of the OpenCL types, so ours lies beside the translator; a program that is
  * elsewhere (a test) has libclang's own. */
-static void add_resource_dir(struct gs_arena *arena, struct gs_strings *out)
+static void add_header_dir(struct gs_arena *arena, struct gs_strings *out)
 {
     char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -180,10 +180,10 @@ static void add_resource_dir(struct gs_arena *arena, struct gs_strings *out)
     char *slash = strrchr(self, '/');
     if (slash)
         *slash = '\0';
-    const char *dir = gs_arena_printf(arena, "%s/clang", self);
-    if (access(gs_arena_printf(arena, "%s/include/opencl-c-base.h", dir), R_OK) < 0)
+    const char *dir = gs_arena_printf(arena, "%s/clang/include", self);
+    if (access(gs_arena_printf(arena, "%s/opencl-c-base.h", dir), R_OK) < 0)
         return;
-    gs_strings_add(arena, out, "-resource-dir");
+    gs_strings_add(arena, out, "-isystem"); /* -resource-dir is libclang's own to set */
     gs_strings_add(arena, out, dir);
 }
 
@@ -197,7 +197,7 @@ void gs_clang_arguments(struct gs_arena *arena, const struct gs_translate_unit *
                                         "-w",      "-ferror-limit=8"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         gs_strings_add(arena, out, fixed[i]);
-    add_resource_dir(arena, out);
+    add_header_dir(arena, out);
     add_device(arena, device, out);
     if (unit->n_headers > 0)
         gs_strings_add(arena, out, gs_arena_printf(arena, "-I%s", header_dir));
