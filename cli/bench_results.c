@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* gpusparc bench: from the runs to one result for each sample, scale and mode; as a table, JSON and CSV. */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/bench.h"
+#include "common/log.h"
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts the values; 0 if there are none. */
+static double median(double *values, size_t n)
+{
+    if (n == 0)
+        return 0;
+    qsort(values, n, sizeof(*values), by_value);
+    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+static void fill_times(const struct gs_bench_store *store, struct gs_bench_result *r, const char *base, double *scratch)
+{
+    for (int phase = 0; phase < GS_BENCH_PHASES; phase++) {
+        size_t n = 0;
+        for (size_t i = 0; i < store->count; i++) {
+            const struct gs_bench_row *row = &store->rows[i];
+            if (strcmp(row->sample, r->sample->name) == 0 && row->scale == r->scale && strcmp(row->mode, r->mode) == 0)
+                scratch[n++] = row->ms[phase];
+        }
+        r->runs = (int)n;
+        r->ms[phase] = median(scratch, n);
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < store->count; i++) {
+        const struct gs_bench_row *row = &store->rows[i];
+        if (strcmp(row->sample, r->sample->name) != 0 || row->scale != r->scale || strcmp(row->mode, r->mode) != 0)
+            continue;
+        const struct gs_bench_row *other = gs_bench_find_row(store, row->sample, row->scale, base, row->run);
+        if (other && row->ms[GS_BENCH_TOTAL] > 0)
+            scratch[n++] = other->ms[GS_BENCH_TOTAL] / row->ms[GS_BENCH_TOTAL];
+    }
+    r->speedup = median(scratch, n);
+    r->lowest = n ? scratch[0] : 0;
+    r->highest = n ? scratch[n - 1] : 0;
+}
+
+static void fill_check(const struct gs_bench_store *store, struct gs_bench_result *r)
+{
+    json_t *kernel;
+    size_t i;
+    r->check = gs_bench_find_check(store, r->sample->name, r->scale, r->mode);
+    const json_t *stats = json_object_get(r->check, "stats");
+    r->merge_ms = json_number_value(json_object_get(stats, "merge_ns")) * 1e-6;
+    json_array_foreach(json_object_get(stats, "kernels"), i, kernel)
+    {
+        r->launches += (long)json_integer_value(json_object_get(kernel, "launches"));
+        r->split += (long)json_integer_value(json_object_get(kernel, "split"));
+    }
+}
+
+static const struct gs_bench_sample *find_sample(const struct gs_bench_sample *samples, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(samples[i].name, name) == 0)
+            return &samples[i];
+    return NULL;
+}
+
+static bool is_there(const struct gs_bench_result *results, size_t n, const struct gs_bench_row *row)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(results[i].sample->name, row->sample) == 0 && results[i].scale == row->scale &&
+            strcmp(results[i].mode, row->mode) == 0)
+            return true;
+    return false;
+}
+
+int gs_bench_results(const struct gs_bench_store *store, const struct gs_bench_sample *samples, size_t sample_count,
+                     const char *base, struct gs_bench_result **results, size_t *count)
+{
+    double *scratch = calloc(store->count + 1, sizeof(*scratch));
+    *results = calloc(store->count + 1, sizeof(**results));
+    *count = 0;
+    if (!scratch || !*results) {
+        free(scratch);
+        free(*results);
+        *results = NULL;
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < store->count; i++) {
+        const struct gs_bench_row *row = &store->rows[i];
+        const struct gs_bench_sample *sample = find_sample(samples, sample_count, row->sample);
+        if (!sample || is_there(*results, *count, row))
+            continue;
+        struct gs_bench_result *r = &(*results)[(*count)++];
+        r->sample = sample;
+        r->scale = row->scale;
+        r->mode = row->mode;
+        fill_times(store, r, base, scratch);
+        fill_check(store, r);
+    }
+    free(scratch);
+    return 0;
+}
+
+double gs_bench_mean(const struct gs_bench_result *results, size_t count, const char *mode, const char *class)
+{
+    double sum = 0;
+    int n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(results[i].mode, mode) == 0 && results[i].speedup > 0 &&
+            (!class || strcmp(results[i].sample->class, class) == 0)) {
+            sum += log(results[i].speedup);
+            n++;
+        }
+    return n ? exp(sum / n) : 0;
+}
+
+static const char *outcome(const struct gs_bench_result *r)
+{
+    const char *text = json_string_value(json_object_get(r->check, "outcome"));
+    return text ? text : "unchecked";
+}
+
+/* Bytes that the application didn't ask to have moved: between devices, and for merging. */
+static double moved_bytes(const struct gs_bench_result *r)
+{
+    const char *path;
+    json_t *moved;
+    double sum = 0;
+    json_object_foreach(json_object_get(json_object_get(r->check, "stats"), "bytes"), path, moved)
+    {
+        if (strncmp(path, "app_", 4) != 0)
+            sum += json_number_value(json_object_get(moved, "bytes"));
+    }
+    return sum;
+}
+
+static void print_reasons(FILE *out, const struct gs_bench_result *r)
+{
+    json_t *kernel, *reason;
+    size_t i, j;
+    json_array_foreach(json_object_get(json_object_get(r->check, "stats"), "kernels"), i, kernel)
+    {
+        json_array_foreach(json_object_get(kernel, "reasons"), j, reason)
+        {
+            fprintf(out, "  %s, %s: %s: %s (%lld launches)\n", r->sample->name, r->mode,
+                    json_string_value(json_object_get(kernel, "name")),
+                    json_string_value(json_object_get(reason, "reason")),
+                    (long long)json_integer_value(json_object_get(reason, "count")));
+        }
+    }
+}
+
+static bool is_multi(const char *mode)
+{
+    return strncmp(mode, "multi", 5) == 0;
+}
+
+static void print_means(FILE *out, const struct gs_bench_result *results, size_t count, const char *base)
+{
+    static const char *const classes[] = {NULL, "compute", "memory", "irregular", "atomic"};
+    for (size_t i = 0; i < count; i++) {
+        bool first = strcmp(results[i].mode, base) != 0;
+        for (size_t j = 0; j < i; j++)
+            first &= strcmp(results[j].mode, results[i].mode) != 0;
+        if (!first)
+            continue;
+        fprintf(out, "Geometric mean of the speed-ups of %s over %s:", results[i].mode, base);
+        for (size_t c = 0; c < sizeof(classes) / sizeof(*classes); c++) {
+            const double mean = gs_bench_mean(results, count, results[i].mode, classes[c]);
+            if (mean > 0)
+                fprintf(out, "%s %s %.2f", c ? "," : "", classes[c] ? classes[c] : "all", mean);
+        }
+        fputc('\n', out);
+    }
+}
+
+void gs_bench_print_table(FILE *out, const struct gs_bench_result *results, size_t count, const char *base)
+{
+    bool reasons = false;
+    fprintf(out, "%-18s %-9s %8s %-8s %9s %9s %9s %9s  %8s %-13s %11s %9s  %s\n", "sample", "class", "scale", "mode",
+            "write ms", "kernel ms", "read ms", "total ms", "speed-up", "[low high]", "split", "moved MB", "result");
+    for (size_t i = 0; i < count; i++) {
+        const struct gs_bench_result *r = &results[i];
+        char split[32] = "", spread[48] = "", moved[32] = "";
+        if (r->launches)
+            snprintf(split, sizeof(split), "%ld/%ld", r->split, r->launches);
+        if (r->speedup > 0)
+            snprintf(spread, sizeof(spread), "[%.2f %.2f]", r->lowest, r->highest);
+        if (is_multi(r->mode) && r->check)
+            snprintf(moved, sizeof(moved), "%.1f", moved_bytes(r) * 1e-6);
+        fprintf(out, "%-18s %-9s %8.4g %-8s %9.3f %9.3f %9.3f %9.3f  %8.2f %-13s %11s %9s  %s\n", r->sample->name,
+                r->sample->class, r->scale, r->mode, r->ms[GS_BENCH_WRITE], r->ms[GS_BENCH_KERNEL],
+                r->ms[GS_BENCH_READ], r->ms[GS_BENCH_TOTAL], r->speedup, spread, split, moved, outcome(r));
+        reasons |= is_multi(r->mode) && r->split < r->launches;
+    }
+    print_means(out, results, count, base);
+    if (reasons)
+        fputs("Launches that were not split:\n", out);
+    for (size_t i = 0; i < count; i++)
+        if (is_multi(results[i].mode))
+            print_reasons(out, &results[i]);
+}
+
+json_t *gs_bench_json(const struct gs_bench_result *results, size_t count, const char *base)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        const struct gs_bench_result *r = &results[i];
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:f, s:s, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:O*}", "sample",
+                            r->sample->name, "class", r->sample->class, "scale", r->scale, "mode", r->mode, "runs",
+                            r->runs, "write_ms", r->ms[GS_BENCH_WRITE], "kernel_ms", r->ms[GS_BENCH_KERNEL], "read_ms",
+                            r->ms[GS_BENCH_READ], "total_ms", r->ms[GS_BENCH_TOTAL], "merge_ms", r->merge_ms, "speedup",
+                            r->speedup, "speedup_low", r->lowest, "speedup_high", r->highest, "result", outcome(r),
+                            "stats", json_object_get(r->check, "stats")));
+    }
+    return json_pack("{s:s, s:o}", "base", base, "results", list);
+}
+
+/* The names of all paths by which bytes moved, over all results; the caller releases the object. */
+static json_t *all_paths(const struct gs_bench_result *results, size_t count)
+{
+    json_t *paths = json_object(), *moved;
+    const char *path;
+    for (size_t i = 0; i < count; i++) {
+        json_object_foreach(json_object_get(json_object_get(results[i].check, "stats"), "bytes"), path, moved)
+            json_object_set_new(paths, path, json_null());
+    }
+    return paths;
+}
+
+int gs_bench_write_csv(const char *dir, const struct gs_bench_result *results, size_t count)
+{
+    char file[PATH_MAX];
+    snprintf(file, sizeof(file), "%s/summary.csv", dir);
+    FILE *f = fopen(file, "w");
+    if (!f) {
+        gs_error("%s can't be written: %s", file, strerror(errno));
+        return -EIO;
+    }
+    json_t *paths = all_paths(results, count), *unused;
+    const char *path;
+    fputs("sample,class,scale,mode,runs,write_ms,kernel_ms,read_ms,merge_ms,total_ms,speedup,speedup_low,speedup_high,"
+          "launches,split,result",
+          f);
+    json_object_foreach(paths, path, unused) fprintf(f, ",bytes_%s", path);
+    fputc('\n', f);
+    for (size_t i = 0; i < count; i++) {
+        const struct gs_bench_result *r = &results[i];
+        fprintf(f, "%s,%s,%.9g,%s,%d,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%ld,%ld,%s", r->sample->name,
+                r->sample->class, r->scale, r->mode, r->runs, r->ms[GS_BENCH_WRITE], r->ms[GS_BENCH_KERNEL],
+                r->ms[GS_BENCH_READ], r->merge_ms, r->ms[GS_BENCH_TOTAL], r->speedup, r->lowest, r->highest,
+                r->launches, r->split, outcome(r));
+        const json_t *bytes = json_object_get(json_object_get(r->check, "stats"), "bytes");
+        json_object_foreach(paths, path, unused)
+            fprintf(f, ",%.0f", json_number_value(json_object_get(json_object_get(bytes, path), "bytes")));
+        fputc('\n', f);
+    }
+    json_decref(paths);
+    if (fclose(f) != 0) {
+        gs_error("%s can't be written: %s", file, strerror(errno));
+        return -EIO;
+    }
+    return 0;
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/* gpusparc bench: runs the samples in turn, checks their results, and shows what came of it. */
+#include "cli/bench_run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "common/log.h"
+
+enum { MAX_TRIES = 12 };
+
+/* --- What to run --- */
+
+static void add_size(const struct gs_bench *b, const struct gs_bench_sample *s, double scale,
+                     struct gs_bench_words *words)
+{
+    if (b->small) {
+        gs_bench_add_split(words, s->small);
+        return;
+    }
+    for (int i = 0; i < s->size_count && scale != 1; i++) {
+        gs_bench_add(words, "--%s", s->sizes[i].option);
+        gs_bench_add(words, "%ld", gs_bench_scaled(&s->sizes[i], scale));
+    }
+}
+
+/* The sample's command line up to its size; `stats` names the file for the shim's statistics or is NULL. */
+static void add_program(const struct gs_bench *b, const struct gs_bench_sample *s, double scale, const char *mode,
+                        const char *stats, struct gs_bench_words *words)
+{
+    if (strcmp(mode, "plain") != 0) {
+        const char *devices = strncmp(mode, "multi", 5) == 0 ? mode + 5 : "1";
+        gs_bench_add(words, "%s", b->self);
+        gs_bench_add(words, "run");
+        gs_bench_add(words, "--mode=%s", strncmp(mode, "multi", 5) == 0 ? b->mode : "single");
+        gs_bench_add(words, "--gpus=%s", devices);
+        if (b->devices)
+            gs_bench_add(words, "--devices=%s", b->devices);
+        if (stats)
+            gs_bench_add(words, "--stats=%s", stats);
+        gs_bench_add(words, "--");
+    }
+    gs_bench_add(words, "%s/%s", b->samples_dir, s->name);
+    if (b->device) {
+        gs_bench_add(words, "--device");
+        gs_bench_add(words, "%s", b->device);
+    }
+    add_size(b, s, scale, words);
+}
+
+static void progress(const struct gs_bench *b, const struct gs_bench_sample *s, double scale, const char *mode,
+                     const char *what)
+{
+    if (isatty(2))
+        fprintf(stderr, "\r\033[K[%3.0f %%] %s, scale %.4g, %s: %s",
+                b->all ? 100.0 * (double)b->done / (double)b->all : 0, s->name, scale, mode, what);
+    else if (strcmp(what, "check") == 0)
+        fprintf(stderr, "gpusparc: [%3.0f %%] %s, scale %.4g, %s\n",
+                b->all ? 100.0 * (double)b->done / (double)b->all : 0, s->name, scale, mode);
+}
+
+static void end_progress(void)
+{
+    if (isatty(2))
+        fputs("\r\033[K", stderr);
+}
+
+static void complain(const struct gs_bench_sample *s, double scale, const char *mode, const struct gs_bench_end *end)
+{
+    end_progress();
+    if (end->status == -ETIMEDOUT)
+        gs_error("%s, scale %.4g, %s: not ready in time; give a larger --timeout", s->name, scale, mode);
+    else if (end->status < 0 && end->status != -EINTR)
+        gs_error("%s, scale %.4g, %s: can't be run: %s", s->name, scale, mode, strerror(-end->status));
+    else if (end->status >= 0)
+        gs_error("%s, scale %.4g, %s: exit status %d: %s", s->name, scale, mode, end->status,
+                 end->error[0] ? end->error : end->output);
+}
+
+/* One timed run; the times stand in its second line. */
+static int measure(struct gs_bench *b, const struct gs_bench_sample *s, double scale, const char *mode, long iterations,
+                   struct gs_bench_row *row, struct gs_bench_end *end)
+{
+    static const char *const keys[] = {"write_ms", "kernel_ms", "read_ms", "total_ms"};
+    struct gs_bench_words words = {0};
+    add_program(b, s, scale, mode, NULL, &words);
+    gs_bench_add_split(&words, "--no-check --times");
+    gs_bench_add(&words, "--iterations");
+    gs_bench_add(&words, "%ld", iterations);
+    int err = gs_bench_execute(&words, (double)b->timeout_s, end);
+    gs_bench_free_words(&words);
+    const char *line = err == 0 ? strchr(end->output, '\n') : NULL;
+    json_t *times = line ? json_loads(line + 1, 0, NULL) : NULL;
+    *row = (struct gs_bench_row){.scale = scale};
+    strcpy(row->sample, s->name);
+    snprintf(row->mode, sizeof(row->mode), "%s", mode);
+    for (int i = 0; i < GS_BENCH_PHASES; i++)
+        row->ms[i] = json_number_value(json_object_get(times, keys[i]));
+    json_decref(times);
+    return err ? err : (times ? 0 : -EPROTO);
+}
+
+/* --- Whether it is right --- */
+
+static bool same_files(const char *a, const char *b)
+{
+    FILE *fa = fopen(a, "rb"), *fb = fopen(b, "rb");
+    static char ba[1 << 16], bb[1 << 16];
+    bool same = fa && fb;
+    for (size_t n = 1; same && n > 0;) {
+        n = fread(ba, 1, sizeof(ba), fa);
+        same = fread(bb, 1, sizeof(bb), fb) == n && memcmp(ba, bb, n) == 0;
+    }
+    if (fa)
+        fclose(fa);
+    if (fb)
+        fclose(fb);
+    return same;
+}
+
+/* A run whose result is kept: the plain one is checked by the sample itself, the others are compared with it. */
+static int check(struct gs_bench *b, const struct gs_bench_sample *s, double scale, const char *mode)
+{
+    const bool plain = strcmp(mode, "plain") == 0;
+    char bytes[PATH_MAX + 16], plain_bytes[PATH_MAX + 16], stats[PATH_MAX + 16];
+    struct gs_bench_words words = {0};
+    struct gs_bench_end end;
+    snprintf(plain_bytes, sizeof(plain_bytes), "%splain", b->scratch);
+    snprintf(bytes, sizeof(bytes), "%s%s", b->scratch, plain ? "plain" : "split");
+    snprintf(stats, sizeof(stats), "%sstats.json", b->scratch);
+    unlink(stats);
+    progress(b, s, scale, mode, "check");
+    add_program(b, s, scale, mode, plain ? NULL : stats, &words);
+    gs_bench_add(&words, "--output");
+    gs_bench_add(&words, "%s", bytes);
+    if (!plain || b->no_check)
+        gs_bench_add(&words, "--no-check");
+    const int err = gs_bench_execute(&words, (double)b->timeout_s, &end);
+    gs_bench_free_words(&words);
+    if (err == -EINTR)
+        return err;
+    const char *outcome = err ? "failed" : (plain ? (b->no_check ? "unchecked" : "right") : "equal");
+    if (!err && !plain && !same_files(bytes, plain_bytes)) {
+        end_progress();
+        gs_error("%s, scale %.4g, %s: the result differs from the plain run's", s->name, scale, mode);
+        outcome = "DIFFERENT";
+    }
+    if (err)
+        complain(s, scale, mode, &end);
+    json_t *counted = plain ? NULL : json_load_file(stats, 0, NULL);
+    return gs_bench_add_check(&b->store, json_pack("{s:s, s:f, s:s, s:s, s:o*}", "sample", s->name, "scale", scale,
+                                                   "mode", mode, "outcome", outcome, "stats", counted));
+}
+
+static const char *outcome_of(struct gs_bench *b, const struct gs_bench_sample *s, double scale, const char *mode)
+{
+    const char *text =
+        json_string_value(json_object_get(gs_bench_find_check(&b->store, s->name, scale, mode), "outcome"));
+    return text ? text : "";
+}
+
+/* Checks all modes that have not been. The plain run's bytes are made again where a mode still needs them. */
+static int check_modes(struct gs_bench *b, const struct gs_bench_sample *s, double scale)
+{
+    bool missing = false;
+    for (int m = 0; m < b->mode_count; m++)
+        missing |= !gs_bench_find_check(&b->store, s->name, scale, b->modes[m]);
+    int err = 0;
+    for (int m = 0; m < b->mode_count && missing && !err && !gs_bench_stopped; m++) {
+        const bool plain = strcmp(b->modes[m], "plain") == 0;
+        json_t *old = gs_bench_find_check(&b->store, s->name, scale, b->modes[m]);
+        if (!old)
+            err = check(b, s, scale, b->modes[m]);
+        else if (plain && strcmp(outcome_of(b, s, scale, "plain"), "failed") != 0) {
+            struct gs_bench_words words = {0};
+            struct gs_bench_end end;
+            add_program(b, s, scale, "plain", NULL, &words);
+            gs_bench_add_split(&words, "--no-check --output");
+            gs_bench_add(&words, "%splain", b->scratch);
+            err = gs_bench_execute(&words, (double)b->timeout_s, &end);
+            if (err)
+                complain(s, scale, "plain", &end);
+            gs_bench_free_words(&words);
+        }
+        if (plain && strcmp(outcome_of(b, s, scale, "plain"), "failed") == 0)
+            break; /* nothing to compare with */
+    }
+    return err;
+}
+
+/* --- How large, how fast --- */
+
+static long available_kib(void)
+{
+    FILE *f = fopen("/proc/meminfo", "r");
+    char line[128];
+    long kib = LONG_MAX;
+    while (f && fgets(line, sizeof(line), f))
+        if (sscanf(line, "MemAvailable: %ld", &kib) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return kib;
+}
+
+/* The scale at which one iteration of the plain run lasts long enough, as far as the memory goes. */
+static double choose_scale(struct gs_bench *b, const struct gs_bench_sample *s)
+{
+    double scale = 1, good = 0;
+    for (size_t i = 0; i < b->store.count; i++)
+        if (strcmp(b->store.rows[i].sample, s->name) == 0)
+            return b->store.rows[i].scale; /* chosen before the bench was interrupted */
+    for (int i = 0; i < MAX_TRIES && !gs_bench_stopped; i++) {
+        struct gs_bench_row row;
+        struct gs_bench_end end;
+        progress(b, s, scale, "plain", "how large?");
+        if (measure(b, s, scale, "plain", 3, &row, &end))
+            break;
+        good = scale;
+        const double missing = b->min_ms / fmax(row.ms[GS_BENCH_TOTAL], 1e-3);
+        if (missing <= 1)
+            break;
+        const double factor = fmin(fmax(missing * 1.1, 1.25), 16);
+        if ((double)end.max_rss_kib * factor > 0.4 * (double)available_kib())
+            break;
+        scale = exp2(ceil(4 * log2(scale * factor)) / 4);
+    }
+    return good > 0 ? good : 1;
+}
+
+static int measure_modes(struct gs_bench *b, const struct gs_bench_sample *s, double scale)
+{
+    for (int run = 1; run <= b->runs; run++)
+        for (int m = 0; m < b->mode_count; m++) {
+            struct gs_bench_row row;
+            struct gs_bench_end end;
+            char what[64];
+            b->done++;
+            if (gs_bench_stopped || strcmp(outcome_of(b, s, scale, b->modes[m]), "failed") == 0 ||
+                gs_bench_find_row(&b->store, s->name, scale, b->modes[m], run))
+                continue;
+            snprintf(what, sizeof(what), "run %d of %ld", run, b->runs);
+            progress(b, s, scale, b->modes[m], what);
+            const int failed = measure(b, s, scale, b->modes[m], b->iterations, &row, &end);
+            row.run = run;
+            if (failed && failed != -EINTR) {
+                complain(s, scale, b->modes[m], &end);
+                b->wrong = true;
+            }
+            if (!failed) {
+                const int err = gs_bench_add_row(&b->store, &row);
+                if (err)
+                    return err;
+            }
+        }
+    return 0;
+}
+
+static int bench_sample(struct gs_bench *b, const struct gs_bench_sample *s)
+{
+    const int n = b->scale_count ? b->scale_count : 1;
+    int err = 0;
+    for (int i = 0; i < n && !err && !gs_bench_stopped; i++) {
+        const double scale = b->scale_count ? b->scales[i] : choose_scale(b, s);
+        err = check_modes(b, s, scale);
+        if (err == -EINTR)
+            return 0;
+        if (strcmp(outcome_of(b, s, scale, "plain"), "failed") == 0) {
+            b->done += (size_t)b->mode_count * (size_t)b->runs;
+            continue;
+        }
+        if (!err)
+            err = measure_modes(b, s, scale);
+    }
+    return err;
+}
+
+/* --- Around it --- */
+
+/* What must be the same for runs to be comparable. */
+static json_t *make_settings(const struct gs_bench *b)
+{
+    return json_pack("{s:s*, s:s, s:s*, s:i, s:b, s:b, s:f}", "devices", b->devices, "mode", b->mode, "device",
+                     b->device, "iterations", (int)b->iterations, "small", b->small, "auto_scale", b->scale_count == 0,
+                     "min_ms", b->min_ms);
+}
+
+static void read_cpu(char model[128])
+{
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    char line[256];
+    strcpy(model, "unknown");
+    while (f && fgets(line, sizeof(line), f))
+        if (sscanf(line, "model name : %127[^\n]", model) == 1)
+            break;
+    if (f)
+        fclose(f);
+}
+
+static void write_environment(const struct gs_bench *b)
+{
+    struct utsname system;
+    struct gs_bench_words words = {0};
+    struct gs_bench_end end;
+    char cpu[128], date[32], path[PATH_MAX];
+    const time_t now = time(NULL);
+    uname(&system);
+    read_cpu(cpu);
+    strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    gs_bench_add(&words, "%s", b->self);
+    gs_bench_add_split(&words, "devices --json");
+    if (b->devices)
+        gs_bench_add(&words, "--devices=%s", b->devices);
+    json_t *devices = gs_bench_execute(&words, 60, &end) == 0 ? json_loads(end.output, 0, NULL) : NULL;
+    gs_bench_free_words(&words);
+    json_t *environment = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:o*}", "gpusparc", GS_VERSION, "date", date,
+                                    "kernel", system.release, "machine", system.machine, "cpu", cpu, "cpus",
+                                    (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "devices", devices);
+    snprintf(path, sizeof(path), "%s/environment.json", b->dir);
+    if (json_dump_file(environment, path, JSON_INDENT(2)) < 0)
+        gs_warn("%s can't be written: %s", path, strerror(errno));
+    json_decref(environment);
+}
+
+static int show(struct gs_bench *b)
+{
+    struct gs_bench_result *results;
+    size_t count;
+    if (gs_bench_results(&b->store, b->samples, b->sample_count, b->base, &results, &count))
+        return GS_EXIT_FAILED;
+    if (b->json) {
+        json_t *all = gs_bench_json(results, count, b->base);
+        json_dumpf(all, stdout, JSON_INDENT(2));
+        putchar('\n');
+        json_decref(all);
+    } else {
+        gs_bench_print_table(stdout, results, count, b->base);
+    }
+    const int err = gs_bench_write_csv(b->dir, results, count);
+    const sig_atomic_t stopped = gs_bench_stopped;
+    gs_bench_stopped = 0; /* the pictures of what there is are drawn all the same */
+    if (!err)
+        gs_bench_write_pictures(b->dir, results, count, b->base);
+    gs_bench_stopped = stopped;
+    free(results);
+    json_t *check;
+    size_t i;
+    json_array_foreach(b->store.checks, i, check)
+    {
+        const char *outcome = json_string_value(json_object_get(check, "outcome"));
+        b->wrong |= strcmp(outcome, "failed") == 0 || strcmp(outcome, "DIFFERENT") == 0;
+    }
+    return err || b->wrong || stopped ? GS_EXIT_FAILED : GS_EXIT_OK;
+}
+
+static void stop(int signal)
+{
+    (void)signal;
+    gs_bench_stopped = 1;
+}
+
+static void remove_scratch(const struct gs_bench *b)
+{
+    static const char *const names[] = {"plain", "split", "stats.json"};
+    char path[PATH_MAX + 16];
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        snprintf(path, sizeof(path), "%s%s", b->scratch, names[i]);
+        unlink(path);
+    }
+}
+
+int gs_bench_run(struct gs_bench *b)
+{
+    json_t *settings = make_settings(b);
+    int err = gs_bench_open_store(&b->store, b->dir, b->resume || b->report, settings);
+    json_decref(settings);
+    if (err)
+        return GS_EXIT_FAILED;
+    struct sigaction action = {.sa_handler = stop}, old_int, old_term;
+    sigaction(SIGINT, &action, &old_int);
+    sigaction(SIGTERM, &action, &old_term);
+    snprintf(b->scratch, sizeof(b->scratch), "%s/.result-", b->dir);
+    b->all = b->sample_count * (size_t)b->mode_count * (size_t)b->runs * (size_t)(b->scale_count ? b->scale_count : 1);
+    if (!b->report)
+        write_environment(b);
+    for (size_t i = 0; i < b->sample_count && !err && !gs_bench_stopped && !b->report; i++)
+        err = bench_sample(b, &b->samples[i]);
+    end_progress();
+    remove_scratch(b);
+    int status = show(b);
+    if (gs_bench_stopped)
+        gs_error("interrupted; the same command with --resume goes on from here");
+    sigaction(SIGINT, &old_int, NULL);
+    sigaction(SIGTERM, &old_term, NULL);
+    return err ? GS_EXIT_FAILED : status;
+}

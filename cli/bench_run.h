@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* gpusparc bench: what the command line asks for, and the running of it. */
+#ifndef GS_CLI_BENCH_RUN_H
+#define GS_CLI_BENCH_RUN_H
+
+#include <limits.h>
+
+#include "cli/bench.h"
+
+enum { GS_BENCH_MAX_SCALES = 32 };
+
+struct gs_bench {
+    const char *devices, *mode, *device, *base, *dir, *samples_dir;
+    long runs, iterations, timeout_s;
+    double min_ms, scales[GS_BENCH_MAX_SCALES];
+    int scale_count; /* 0: auto */
+    bool small, no_check, resume, report, json;
+    char modes[GS_BENCH_MAX_MODES][GS_BENCH_NAME]; /* plain, single, multi2, ... */
+    int mode_count;
+    struct gs_bench_sample *samples;
+    size_t sample_count;
+    struct gs_bench_store store;
+    char self[PATH_MAX], scratch[PATH_MAX]; /* this program; the prefix of temporary files in the folder */
+    bool wrong;
+    size_t done, all; /* runs */
+};
+
+/* Runs what is asked for, or reads what is there, and shows it. Returns the command's exit status. */
+int gs_bench_run(struct gs_bench *b);
+
+#endif

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# gpusparc bench, on stand-ins for samples whose times and results are known, and on two real ones.
+. "$GS_SOURCE/tests/samples/lib.sh"
+gpusparc run -- true 2>/dev/null || exit 77
+rm -rf ./*
+
+# fake NAME SCRIPT: a sample that takes 100 ms alone and 40 ms on several devices; SCRIPT may say otherwise.
+mkdir fakes
+fake() {
+    cat >"fakes/$1" <<END
+#!/usr/bin/env bash
+total=100.0 result=right
+[ "\${GPUSPARC_MODE:-}" = multi ] && total=40.0
+[ "\${GPUSPARC_MODE:-}" = single ] && total=80.0
+args="\$*"
+$2
+while [ \$# -gt 0 ]; do [ "\$1" = --output ] && echo "\$result" >"\$2"; shift; done
+echo "$1 1 PASS"
+echo "{\"write_ms\": 10.0, \"kernel_ms\": \$total, \"read_ms\": 5.0, \"total_ms\": \$total, \"iterations\": 1}"
+END
+    chmod +x "fakes/$1"
+    echo "$1 | compute | --tiny | size:1000:1:1 side:100:2:10 power:1024:1:p2" >>fakes/MANIFEST
+}
+fake steady ''
+fake varying 'result=$GPUSPARC_MODE'
+fake broken 'echo "it broke" >&2; exit 3'
+fake slow 'exec sleep 98.7654'
+fake sized 'echo "$args" >>sizes.txt'
+
+bench() { gpusparc bench --mode multi --samples fakes --runs 3 "$@" >out 2>err; }
+expect() { grep -qE -- "$1" "$2" || fail "no '$1' in $2: $(cat "$2")"; }
+
+# Figures, table, CSV and pictures.
+bench --output figures steady || fail "exit status $? for a sample that is right"
+expect '^steady +compute +1 +multi2 .* 40\.000 +2\.50 \[2\.50 2\.50\] .* equal$' out
+expect '^steady +compute +1 +single .* 1\.25 \[1\.25 1\.25\]' out
+expect 'speed-ups of multi2 over plain: all 2\.50, compute 2\.50$' out
+expect '^steady,compute,1,multi2,3,10\.0000,40\.0000,5\.0000,0\.0000,40\.0000,2\.5000,2\.5000,2\.5000,' figures/summary.csv
+[ "$(wc -l <figures/runs.csv)" -eq 10 ] || fail "not one line for each of 9 runs"
+for f in bars.svg speedup.svg environment.json checks.json; do
+    [ -s figures/$f ] || fail "$f is missing"
+done
+[ -z "$(ls -A figures | grep '^\.result')" ] || fail "temporary files are left"
+bench --output figures --report --base single steady || fail "--report"
+expect '^steady +compute +1 +multi2 .* 2\.00 \[2\.00 2\.00\]' out
+bench --output figures --report --json steady || fail "--report --json"
+expect '"speedup": 2\.5' out
+
+# What is wrong is said, counts, and doesn't keep the others from running.
+bench --output wrong --timeout 1 varying broken slow steady && fail "exit status 0 in spite of wrong results"
+expect 'varying, scale 1, multi2: the result differs' err
+expect 'broken, scale 1, plain: exit status 3: it broke$' err
+expect 'slow, scale 1, plain: not ready in time' err
+expect '^varying .* multi2 .* DIFFERENT$' out
+expect '^steady .* equal$' out
+pgrep -f "sleep 98.7654" >/dev/null && fail "a sample outlived its time"
+
+# Sizes.
+bench --output sizes --scale 0.5,4 --runs 1 sized || fail "--scale"
+expect '^--size 500 --side 70 --power 512( |$)' sizes.txt
+expect '^--size 4000 --side 200 --power 4096( |$)' sizes.txt
+bench --output small --small --runs 1 sized || fail "--small"
+expect '^--tiny( |$)' sizes.txt
+
+# An interrupted bench goes on where it was, after a line that was cut off, too.
+head -n 6 figures/runs.csv >runs.before
+{ cat runs.before; printf 'steady,1,multi2,2,10.0'; } >figures/runs.csv
+bench --output figures --resume steady || fail "--resume"
+[ "$(wc -l <figures/runs.csv)" -eq 10 ] || fail "after --resume there is not one line for each run"
+head -n 6 figures/runs.csv | cmp - runs.before || fail "--resume measured again what was there"
+bench --output figures steady && fail "results were written over"
+expect 'holds results already' err
+bench --output figures --resume --iterations 7 steady && fail "other settings went into the same folder"
+expect 'other settings' err
+
+fake long 'sleep 0.05'
+gpusparc bench --samples fakes --runs 1000 --output stopped long >out 2>err &
+pid=$!
+for _ in $(seq 100); do
+    [ "$(cat stopped/runs.csv 2>/dev/null | wc -l)" -gt 3 ] && break
+    sleep 0.1
+done
+kill -INT $pid
+wait $pid && fail "exit status 0 of an interrupted bench"
+expect 'interrupted; .*--resume' err
+expect '^long .* plain' out
+
+# Wrong usage.
+for args in '--gpus x' '--gpus 0' '--mode fast' '--runs 0' '--scale -1' '--scale 1,' '--base best' '--foo' 'nothere' \
+    '--small --scale 2' '--runs'; do
+    bench $args
+    [ $? -eq 2 ] || fail "exit status of bench $args is not 2"
+    [ "$(wc -l <err)" -eq 1 ] || fail "bench $args doesn't say one sentence"
+done
+
+# Two real ones.
+gpusparc bench --devices cpu:2 --mode multi --small --runs 1 --iterations 1 --output real matmul prefixsum >out 2>err ||
+    fail "real samples: $(cat err)"
+[ "$(grep -c equal out)" -eq 4 ] || fail "real samples: $(cat out)"
+expect '^matmul .* multi2 .* 1/1 ' out
+[ "$failures" -eq 0 ]

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Usage: split.sh DEVICES SPEC
+# Every sample, small, spread over DEVICES devices: the same bytes as the plain run's, and its kernels really split.
+. "$GS_SOURCE/tests/samples/lib.sh"
+gpus=$1 spec=$2
+
+# One work-group has nothing to split: the kernels that are launched with a single one, and only those.
+may_be_whole='hiddenmarkov:viterbi_path'
+# What gpusparc doesn't split yet: atomics on global memory; helper functions in the header of a compiled program.
+may_be_whole+='|atomiccounters:.*|histogramatomics:.*|radixsort:.*'
+
+split() {
+    local name=$1 small=$3 line
+    $samples/$name $small --no-check --output plain >/dev/null || fail "$name, plain"
+    rm -f stats.json
+    line=$(gpusparc run --mode multi --gpus "$gpus" --devices "$spec" --no-daemon --stats="$PWD/stats.json" -- \
+        "$samples/$name" $small --iterations 2 --output split) || fail "$name on $gpus devices ($spec)"
+    [[ $line =~ ^$name\ [^\ ]+\ PASS$ ]] || fail "$name on $gpus devices prints '$line'"
+    cmp plain split >&2 || fail "$name on $gpus devices gives other bytes"
+    total=$((total + 1))
+    check_stats "$name"
+}
+
+# Each kernel's line of the statistics: "name": "x", "launches": n, "split": n
+check_stats() {
+    local kernel launches split reasons kernels=0
+    while read -r kernel launches split reasons; do
+        kernels=$((kernels + 1))
+        [ "$split" -gt 0 ] || [[ $1:$kernel =~ ^($may_be_whole)$ ]] ||
+            fail "$1: $kernel was never split in $launches launches:" "$reasons"
+    done < <(sed -n 's/.*"name": "\([^"]*\)", "launches": \([0-9]*\), "split": \([0-9]*\).*"reasons": \(.*\)/\1 \2 \3 \4/p' stats.json)
+    [ "$kernels" -gt 0 ] || fail "$1: the statistics know no kernel"
+}
+
+total=0
+manifest split
+[ "$total" -gt 0 ] || fail "no sample was run"
+[ "$failures" -eq 0 ]
