@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+# Every test kernel, and random ones, give the same bytes plain and under gpusparc, on two sub-devices and on three
+# devices, and are really split where they should be: split.sh [SEED [COUNT]]
+set -euo pipefail
+seed=${1:-1000} count=${2:-6}
+export XDG_CACHE_HOME=$PWD/cache
+rm -rf "$XDG_CACHE_HOME" programs
+echo "seed $seed, $count programs"
+python3 "$GS_SOURCE/tests/kernels/generate.py" "$seed" "$count" programs
+files=("$GS_SOURCE"/tests/kernels/*.cl programs/*.cl)
+run=$GS_BUILD/tests/run_kernels
+"$run" plain.bin "${files[@]}" 2>plain.err || { cat plain.err; exit 1; }
+
+gpusparc run --devices cpu:2 --gpus 2 --mode multi --stats=two.json -- "$run" two.bin "${files[@]}" 2>two.err || { cat two.err; exit 1; }
+cmp plain.bin two.bin
+POCL_DEVICES="pthread pthread pthread" gpusparc run --devices all --gpus 3 --mode multi --stats=three.json -- \
+  "$run" three.bin "${files[@]}" 2>three.err || { cat three.err; exit 1; }
+cmp plain.bin three.bin
+python3 "$GS_SOURCE/tests/kernels/check_stats.py" two.json 2 "${files[@]}"
+python3 "$GS_SOURCE/tests/kernels/check_stats.py" three.json 3 "${files[@]}"
