@@ -50,6 +50,14 @@ void gs_warn(const char *fmt, ...)
     va_end(ap);
 }
 
+void gs_info(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    print_line("", fmt, ap);
+    va_end(ap);
+}
+
 void gs_debug(const char *fmt, ...)
 {
     const char *on = getenv("GPUSPARC_DEBUG");

@@ -12,6 +12,9 @@ void gs_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Something works less well than asked for. */
 void gs_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Something that whoever runs a daemon wants to read in its log. */
+void gs_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* Detail for those who look for a fault; printed only where GPUSPARC_DEBUG is set and not empty. */
 void gs_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -157,7 +157,8 @@ struct gs_lease {
     _Atomic uint64_t taken;    /* units taken without asking */
 };
 
-/* One unit that was taken without asking; kept while `recording` is set. */
+/* One unit that was given back; kept while `recording` is set. */
+#define GS_RECORD_ASKED 0x100u /* in `resource`: it was granted by request, not taken */
 struct gs_unit_record {
     _Atomic uint32_t resource;
     _Atomic uint32_t serial; /* position in the record + 1, stored last: what has not arrived yet is not read */

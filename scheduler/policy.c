@@ -11,15 +11,26 @@ enum { KIND_PCI, KIND_GPU, KINDS };
 struct waiter {
     bool joined;
     int priority;
-    uint32_t want;              /* union of the masks of its requests */
-    unsigned n;                 /* requests waiting */
-    uint32_t active_at;         /* its place in `active`, while n > 0 */
+    uint32_t want;                 /* union of the masks of its requests */
+    uint32_t at[GS_MAX_RESOURCES]; /* its place in the line of each resource that it wants */
+    unsigned n;                    /* requests waiting */
     uint64_t virtual_ns[KINDS]; /* time it has had; one that comes back starts level with the others, not with credit */
     uint64_t share_ns[KINDS];
     struct gs_policy_request *queue; /* GS_MAX_SLOTS, in the order they came */
 };
 
+/* One client in the line for a resource: all that decides who is first, side by side, so that a look along the line
+ * costs few cache lines. */
+struct place {
+    uint64_t order;      /* of the client's first request that the resource would do for */
+    uint64_t virtual_ns; /* of this kind; 0 for tasks, so that it decides nothing */
+    int32_t priority;
+    uint32_t client;
+};
+
 struct resource {
+    struct place *line; /* the clients that wait, max_clients at most, in no order */
+    unsigned waiting;   /* how many */
     uint32_t holder;
     bool asked;
     unsigned units;          /* out; valid while asked */
@@ -35,11 +46,8 @@ struct gs_policy {
     const struct gs_policy_ops *ops;
     void *ctx;
     struct resource r[GS_MAX_RESOURCES];
-    unsigned wanted[GS_MAX_RESOURCES]; /* how many clients wait for it */
-    uint64_t virtual_ns[KINDS];        /* the least virtual time of those who wanted this kind: it only grows */
+    uint64_t virtual_ns[KINDS]; /* the least virtual time of those who wanted this kind: it only grows */
     uint64_t orders;
-    uint32_t *active; /* the clients that wait, in no order */
-    unsigned n_active;
     struct waiter *w;
 };
 
@@ -56,10 +64,13 @@ struct gs_policy *gs_policy_new(unsigned resources, unsigned depth, unsigned max
         return NULL;
     *p = (struct gs_policy){.resources = resources, .depth = depth, .max_clients = max_clients, .ops = ops, .ctx = ctx};
     p->w = calloc(max_clients, sizeof *p->w);
-    p->active = calloc(max_clients, sizeof *p->active);
-    for (unsigned r = 0; r < resources; r++)
+    bool ok = p->w != NULL;
+    for (unsigned r = 0; r < resources; r++) {
         p->r[r].holder = GS_NO_CLIENT;
-    if (!p->w || !p->active) {
+        p->r[r].line = calloc(max_clients, sizeof *p->r[r].line);
+        ok = ok && p->r[r].line;
+    }
+    if (!ok) {
         gs_policy_free(p);
         return NULL;
     }
@@ -72,52 +83,13 @@ void gs_policy_free(struct gs_policy *p)
         return;
     for (unsigned i = 0; p->w && i < p->max_clients; i++)
         free(p->w[i].queue);
+    for (unsigned r = 0; r < p->resources; r++)
+        free(p->r[r].line);
     free(p->w);
-    free(p->active);
     free(p);
 }
 
 /* ---- who waits ---- */
-
-/* Recomputes what the client wants, after its queue has changed. */
-static void update_want(struct gs_policy *p, uint32_t client)
-{
-    struct waiter *w = &p->w[client];
-    uint32_t want = 0;
-    for (unsigned i = 0; i < w->n; i++)
-        want |= w->queue[i].mask;
-    for (uint32_t diff = want ^ w->want; diff; diff &= diff - 1) {
-        unsigned r = (unsigned)__builtin_ctz(diff);
-        if (want & GS_MASK(r))
-            p->wanted[r]++;
-        else
-            p->wanted[r]--;
-    }
-    w->want = want;
-}
-
-static void push(struct gs_policy *p, uint32_t client, const struct gs_policy_request *rq)
-{
-    struct waiter *w = &p->w[client];
-    if (w->n == 0) {
-        w->active_at = p->n_active;
-        p->active[p->n_active++] = client;
-    }
-    w->queue[w->n++] = *rq;
-    update_want(p, client);
-}
-
-static void remove_at(struct gs_policy *p, uint32_t client, unsigned i)
-{
-    struct waiter *w = &p->w[client];
-    memmove(&w->queue[i], &w->queue[i + 1], (w->n - i - 1) * sizeof *w->queue);
-    if (--w->n == 0) {
-        uint32_t moved = p->active[--p->n_active];
-        p->active[w->active_at] = moved;
-        p->w[moved].active_at = w->active_at;
-    }
-    update_want(p, client);
-}
 
 /* The client's first request that the resource would do for. */
 static unsigned first_for(const struct waiter *w, unsigned resource)
@@ -128,36 +100,87 @@ static unsigned first_for(const struct waiter *w, unsigned resource)
     return i;
 }
 
-/* True if a, with its request ra for the resource, comes before b. */
-static bool before(const struct waiter *a, const struct gs_policy_request *ra, const struct waiter *b,
-                   const struct gs_policy_request *rb, unsigned kind)
+/* Brings the client's places up to date, after its queue, its time or its priority has changed. */
+static void refresh(struct gs_policy *p, uint32_t client)
+{
+    const struct waiter *w = &p->w[client];
+    for (uint32_t m = w->want; m; m &= m - 1) {
+        unsigned r = (unsigned)__builtin_ctz(m);
+        p->r[r].line[w->at[r]] = (struct place){.order = w->queue[first_for(w, r)].order,
+                                                .virtual_ns = w->priority == 0 ? w->virtual_ns[kind_of(r)] : 0,
+                                                .priority = w->priority,
+                                                .client = client};
+    }
+}
+
+static void step_into_line(struct gs_policy *p, uint32_t client, unsigned resource)
+{
+    struct resource *r = &p->r[resource];
+    p->w[client].at[resource] = r->waiting++;
+}
+
+static void step_out_of_line(struct gs_policy *p, uint32_t client, unsigned resource)
+{
+    struct resource *r = &p->r[resource];
+    uint32_t at = p->w[client].at[resource];
+    r->line[at] = r->line[--r->waiting];
+    p->w[r->line[at].client].at[resource] = at;
+}
+
+/* The client's queue has changed: puts it into the lines of what it wants now, and takes it out of the others. */
+static void update_want(struct gs_policy *p, uint32_t client)
+{
+    struct waiter *w = &p->w[client];
+    uint32_t want = 0;
+    for (unsigned i = 0; i < w->n; i++)
+        want |= w->queue[i].mask;
+    for (uint32_t diff = want ^ w->want; diff; diff &= diff - 1) {
+        unsigned r = (unsigned)__builtin_ctz(diff);
+        if (want & GS_MASK(r))
+            step_into_line(p, client, r);
+        else
+            step_out_of_line(p, client, r);
+    }
+    w->want = want;
+    refresh(p, client);
+}
+
+static void push(struct gs_policy *p, uint32_t client, const struct gs_policy_request *rq)
+{
+    struct waiter *w = &p->w[client];
+    w->queue[w->n++] = *rq;
+    update_want(p, client);
+}
+
+static void remove_at(struct gs_policy *p, uint32_t client, unsigned i)
+{
+    struct waiter *w = &p->w[client];
+    memmove(&w->queue[i], &w->queue[i + 1], (w->n - i - 1) * sizeof *w->queue);
+    w->n--;
+    update_want(p, client);
+}
+
+static bool before(const struct place *a, const struct place *b)
 {
     if (a->priority != b->priority)
         return a->priority > b->priority;
-    if (a->priority == 0 && a->virtual_ns[kind] != b->virtual_ns[kind])
-        return a->virtual_ns[kind] < b->virtual_ns[kind];
-    return ra->order < rb->order;
+    if (a->virtual_ns != b->virtual_ns)
+        return a->virtual_ns < b->virtual_ns;
+    return a->order < b->order;
 }
 
-/* Who is first for the resource; GS_NO_CLIENT if nobody waits. *at is its request. */
-static uint32_t first_waiter(const struct gs_policy *p, unsigned resource, unsigned *at)
+/* Who is first for the resource, and *order of its request; GS_NO_CLIENT if nobody waits. */
+static uint32_t first_waiter(const struct gs_policy *p, unsigned resource, uint64_t *order)
 {
-    uint32_t best = GS_NO_CLIENT;
-    if (!p->wanted[resource])
-        return best;
-    for (unsigned i = 0; i < p->n_active; i++) {
-        uint32_t client = p->active[i];
-        const struct waiter *w = &p->w[client];
-        if (!(w->want & GS_MASK(resource)))
-            continue;
-        unsigned first = first_for(w, resource);
-        if (best == GS_NO_CLIENT ||
-            before(w, &w->queue[first], &p->w[best], &p->w[best].queue[*at], kind_of(resource))) {
-            best = client;
-            *at = first;
-        }
-    }
-    return best;
+    const struct resource *r = &p->r[resource];
+    if (!r->waiting)
+        return GS_NO_CLIENT;
+    const struct place *best = &r->line[0];
+    for (unsigned i = 1; i < r->waiting; i++)
+        if (before(&r->line[i], best))
+            best = &r->line[i];
+    *order = best->order;
+    return best->client;
 }
 
 /* ---- time that was had ---- */
@@ -180,6 +203,7 @@ static void account(struct gs_policy *p, unsigned resource, unsigned gone, uint6
     r->provisional_ns -= refund;
     r->load_ns += had;
     r->accounted_ns = now_ns;
+    refresh(p, r->holder);
 }
 
 static void charge_expected(struct gs_policy *p, uint32_t client, unsigned resource, uint64_t cost_ns)
@@ -187,21 +211,21 @@ static void charge_expected(struct gs_policy *p, uint32_t client, unsigned resou
     uint64_t cost = cost_ns < COST_CAP_NS ? cost_ns : COST_CAP_NS;
     p->w[client].virtual_ns[kind_of(resource)] += cost;
     p->r[resource].provisional_ns += cost;
+    refresh(p, client);
 }
 
 /* The least virtual time of the clients without a task that wait for this kind or hold it while others wait. */
 static void raise_floor(struct gs_policy *p, unsigned kind)
 {
     uint64_t least = UINT64_MAX;
-    for (unsigned i = 0; i < p->n_active; i++) {
-        const struct waiter *w = &p->w[p->active[i]];
-        bool wants = kind == KIND_PCI ? w->want & GS_MASK_PCI : w->want & ~GS_MASK_PCI;
-        if (w->priority == 0 && wants && w->virtual_ns[kind] < least)
-            least = w->virtual_ns[kind];
-    }
     for (unsigned i = 0; i < p->resources; i++) {
         const struct resource *r = &p->r[i];
-        if (r->holder == GS_NO_CLIENT || !r->asked || kind_of(i) != kind)
+        if (kind_of(i) != kind)
+            continue;
+        for (unsigned k = 0; k < r->waiting; k++)
+            if (r->line[k].priority == 0 && r->line[k].virtual_ns < least)
+                least = r->line[k].virtual_ns;
+        if (r->holder == GS_NO_CLIENT || !r->asked)
             continue;
         const struct waiter *w = &p->w[r->holder];
         if (w->priority == 0 && w->virtual_ns[kind] < least)
@@ -274,6 +298,15 @@ static bool make_free(struct gs_policy *p, unsigned resource, uint32_t client, u
     return true;
 }
 
+/* The place in the client's queue of its request with this number. */
+static unsigned find_order(const struct waiter *w, uint64_t order)
+{
+    unsigned i = 0;
+    while (w->queue[i].order != order)
+        i++;
+    return i;
+}
+
 static void grant(struct gs_policy *p, uint32_t client, unsigned at, unsigned resource, uint64_t now_ns)
 {
     struct resource *r = &p->r[resource];
@@ -289,7 +322,7 @@ static void grant(struct gs_policy *p, uint32_t client, unsigned at, unsigned re
     }
     if (!r->units)
         r->accounted_ns = now_ns;
-    bool others = p->wanted[resource] > 0;
+    bool others = r->waiting > 0;
     r->asked = others || !fresh; /* a lease that was asked back stays so until `settle` */
     r->units++;
     r->changed_ns = now_ns;
@@ -306,11 +339,15 @@ static void grant(struct gs_policy *p, uint32_t client, unsigned at, unsigned re
 static unsigned choose(struct gs_policy *p, uint32_t client, unsigned at, uint64_t now_ns)
 {
     const struct gs_policy_request rq = p->w[client].queue[at];
+    if (!(rq.mask & (rq.mask - 1))) {
+        unsigned only = (unsigned)__builtin_ctz(rq.mask);
+        return make_free(p, only, client, now_ns) ? only : GS_MAX_RESOURCES;
+    }
     uint32_t mine = 0;
     for (uint32_t m = rq.mask; m; m &= m - 1) {
-        unsigned r = (unsigned)__builtin_ctz(m), first;
-        if (first_waiter(p, r, &first) == client && p->w[client].queue[first].order == rq.order)
-            mine |= GS_MASK(r);
+        uint64_t order;
+        if (first_waiter(p, (unsigned)__builtin_ctz(m), &order) == client && order == rq.order)
+            mine |= m & -m;
     }
     if (rq.prefer < p->resources && mine & GS_MASK(rq.prefer) && make_free(p, rq.prefer, client, now_ns))
         return rq.prefer;
@@ -338,7 +375,7 @@ static void settle(struct gs_policy *p, uint32_t resources, uint64_t now_ns)
     for (uint32_t m = resources; m; m &= m - 1) {
         unsigned i = (unsigned)__builtin_ctz(m);
         struct resource *r = &p->r[i];
-        if (r->holder == GS_NO_CLIENT || !r->asked || p->wanted[i])
+        if (r->holder == GS_NO_CLIENT || !r->asked || r->waiting)
             continue;
         account(p, i, r->units, now_ns);
         r->asked = false;
@@ -351,9 +388,13 @@ static void serve(struct gs_policy *p, uint32_t resources, uint64_t now_ns)
 {
     uint32_t touched = resources;
     while (resources) {
-        unsigned r = (unsigned)__builtin_ctz(resources), at = 0;
-        uint32_t client = first_waiter(p, r, &at);
-        unsigned chosen = client == GS_NO_CLIENT ? GS_MAX_RESOURCES : choose(p, client, at, now_ns);
+        unsigned r = (unsigned)__builtin_ctz(resources), at = 0, chosen = GS_MAX_RESOURCES;
+        uint64_t order;
+        uint32_t client = first_waiter(p, r, &order);
+        if (client != GS_NO_CLIENT) {
+            at = find_order(&p->w[client], order);
+            chosen = choose(p, client, at, now_ns);
+        }
         if (chosen == GS_MAX_RESOURCES) {
             resources &= ~GS_MASK(r);
             continue;
@@ -382,6 +423,7 @@ int gs_policy_join(struct gs_policy *p, uint32_t client, int priority)
 void gs_policy_set_priority(struct gs_policy *p, uint32_t client, int priority, uint64_t now_ns)
 {
     p->w[client].priority = priority;
+    refresh(p, client);
     serve(p, p->w[client].want, now_ns);
 }
 
@@ -410,7 +452,7 @@ static bool keeps_others_waiting(const struct gs_policy *p, unsigned resource)
     const struct resource *r = &p->r[resource];
     if (r->holder == GS_NO_CLIENT || !r->asked || !r->units)
         return false;
-    return p->wanted[resource] > ((p->w[r->holder].want & GS_MASK(resource)) != 0);
+    return r->waiting > ((p->w[r->holder].want & GS_MASK(resource)) != 0);
 }
 
 static bool mask_is_right(const struct gs_policy *p, uint32_t mask)

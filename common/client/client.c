@@ -46,6 +46,7 @@ static void took(struct gs_client *c, unsigned resource, uint32_t client, uint32
     g->resource = resource;
     g->client = client;
     g->generation = GS_LEASE_GENERATION(word);
+    g->asked = false;
     g->begin_ns = gs_client_now_ns();
     if ((word & GS_LEASE_UNITS) == 1)
         atomic_store_explicit(&l->since_ns, g->begin_ns, memory_order_relaxed);
@@ -117,7 +118,8 @@ static void record(struct gs_client *c, const struct gs_grant *g, uint64_t end_n
     struct gs_unit_record *r = &p->record[serial % GS_UNIT_RECORDS];
     atomic_store_explicit(&r->serial, 0, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
-    atomic_store_explicit(&r->resource, g->resource, memory_order_relaxed);
+    uint32_t how = g->asked ? GS_RECORD_ASKED : 0;
+    atomic_store_explicit(&r->resource, g->resource | how, memory_order_relaxed);
     atomic_store_explicit(&r->begin_ns, g->begin_ns, memory_order_relaxed);
     atomic_store_explicit(&r->end_ns, end_ns, memory_order_relaxed);
     atomic_store_explicit(&r->serial, serial + 1, memory_order_release);
@@ -176,6 +178,12 @@ static void give_up_daemon(struct gs_client *c, uint32_t client)
         shutdown(atomic_load(&c->fd), SHUT_RDWR);
 }
 
+/* What of the mask the daemon knows. It does not schedule a GPU that it doesn't know of: that one needs no grant. */
+static uint32_t known_to_daemon(const struct gs_client *c, uint32_t mask)
+{
+    return mask & atomic_load_explicit(&c->known, memory_order_relaxed);
+}
+
 static void hold(struct gs_request *rq)
 {
     rq->held = true;
@@ -186,7 +194,7 @@ static void hold(struct gs_request *rq)
 static int send_request(struct gs_client *c, struct gs_request *rq)
 {
     rq->client = atomic_load(&c->online);
-    if (!rq->client) {
+    if (!rq->client || !known_to_daemon(c, rq->mask)) {
         grant_alone(c, rq->mask, &rq->grant);
         hold(rq);
         return 0;
@@ -201,7 +209,7 @@ static int send_request(struct gs_client *c, struct gs_request *rq)
     gs_msg_init(&m, GS_MSG_REQUEST);
     m.u.request = (struct gs_msg_request){.slot = rq->slot,
                                           .serial = rq->serial,
-                                          .mask = rq->mask,
+                                          .mask = known_to_daemon(c, rq->mask),
                                           .prefer = GS_RESOURCE_GPU(atomic_load(&c->last_gpu)),
                                           .client = rq->client,
                                           .cost_ns = rq->cost_ns};
@@ -222,6 +230,7 @@ static bool answered(struct gs_client *c, struct gs_request *rq, uint32_t word)
         grant_alone(c, rq->mask, &rq->grant);
     else
         took(c, resource, rq->client, atomic_load(&c->page->lease[resource].word), &rq->grant);
+    rq->grant.asked = !lost;
     give_slot(c, rq->slot);
     hold(rq);
     return true;
@@ -287,6 +296,9 @@ static bool wait_for_own_unit(struct gs_client *c, uint32_t mask, uint64_t timeo
     if (!(w & GS_LEASE_WAITED) && !atomic_compare_exchange_strong(&l->word, &w, w | GS_LEASE_WAITED))
         return true;
     futex_wait(&l->word, w | GS_LEASE_WAITED, timeout_ns);
+    /* The daemon wakes one thread: it tells the others that they have to ask now. */
+    if ((atomic_load(&l->word) & (GS_LEASE_LEASED | GS_LEASE_ASK)) != GS_LEASE_LEASED)
+        gs_futex_wake_all(&l->word);
     return true;
 }
 

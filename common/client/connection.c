@@ -120,6 +120,7 @@ static int install(struct gs_client *c, int fd, int page_fd, const struct gs_msg
     pthread_mutex_unlock(&c->lock);
     atomic_store(&c->page->job_since_ns, release);
     atomic_store(&c->depth, w->depth);
+    atomic_store(&c->known, GS_MASK_PCI | GS_MASK_ALL_GPUS(w->gpus));
     atomic_store(&c->online, w->client);
     return 0;
 }

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* What a request costs: uncontended, handed over between processes, and under load. Prints one JSON object per figure.
+ *   daemon_bench request|handover CLIENTS [SAMPLES]
+ * The daemon is the one at $GPUSPARC_SOCKET. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/client/client.h"
+
+struct shared {
+    _Atomic uint32_t joined, go, stop;
+    _Atomic uint64_t released_ns; /* by the last holder, just before it let go */
+    _Atomic uint32_t releaser;
+    _Atomic uint32_t n; /* samples taken */
+    uint32_t max;
+    uint64_t sample[];
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void report(const char *what, unsigned clients, uint64_t *v, uint32_t n)
+{
+    qsort(v, n, sizeof *v, by_size);
+    printf("{\"figure\":\"%s\",\"clients\":%u,\"samples\":%u,\"median_ns\":%llu,\"p99_ns\":%llu,\"max_ns\":%llu}\n",
+           what, clients, n, (unsigned long long)v[n / 2], (unsigned long long)v[(uint64_t)n * 99 / 100],
+           (unsigned long long)v[n - 1]);
+}
+
+static struct gs_client *open_client(void)
+{
+    struct gs_client *c;
+    const struct gs_client_options o = {.gpus = 1, .hello_wait_ms = 5000};
+    int err = gs_client_open(&c, &o);
+    struct gs_client_mode mode;
+    if (err == 0)
+        gs_client_mode(c, &mode);
+    if (err < 0 || !mode.scheduled) {
+        fprintf(stderr, "daemon_bench: no daemon answers at $GPUSPARC_SOCKET\n");
+        exit(1);
+    }
+    return c;
+}
+
+/* The others are connected and have all used the resource, but don't want it now. */
+static void idle_child(struct shared *s)
+{
+    struct gs_client *c = open_client();
+    struct gs_grant g;
+    gs_client_acquire(c, GS_MASK(GS_RESOURCE_GPU(0)), 0, &g);
+    gs_client_release(c, &g);
+    atomic_fetch_add(&s->joined, 1);
+    while (!atomic_load(&s->stop))
+        usleep(50000);
+    gs_client_close(c);
+}
+
+static void contending_child(struct shared *s, uint32_t self)
+{
+    struct gs_client *c = open_client();
+    atomic_fetch_add(&s->joined, 1);
+    while (!atomic_load(&s->go))
+        usleep(1000);
+    while (!atomic_load(&s->stop)) {
+        struct gs_grant g;
+        gs_client_acquire(c, GS_MASK(GS_RESOURCE_GPU(0)), 20000, &g);
+        uint64_t t = now_ns(), from = atomic_load(&s->released_ns);
+        if (from && atomic_load(&s->releaser) != self) {
+            uint32_t i = atomic_fetch_add(&s->n, 1);
+            if (i < s->max)
+                s->sample[i] = t - from;
+        }
+        /* The device's time: the processor is free for the others meanwhile. */
+        struct timespec chunk = {.tv_nsec = 20000};
+        nanosleep(&chunk, NULL);
+        atomic_store(&s->releaser, self);
+        atomic_store(&s->released_ns, now_ns());
+        gs_client_release(c, &g);
+    }
+    gs_client_close(c);
+}
+
+static void wait_for(_Atomic uint32_t *v, uint32_t n)
+{
+    while (atomic_load(v) < n)
+        usleep(1000);
+}
+
+static void measure_request(struct shared *s, unsigned clients)
+{
+    for (unsigned i = 1; i < clients; i++)
+        if (fork() == 0) {
+            idle_child(s);
+            _exit(0);
+        }
+    wait_for(&s->joined, clients - 1);
+    struct gs_client *c = open_client();
+    uint64_t *release = malloc(s->max * sizeof *release);
+    for (uint32_t i = 0; i < s->max; i++) {
+        struct gs_grant g;
+        uint64_t t0 = now_ns();
+        gs_client_acquire(c, GS_MASK(GS_RESOURCE_GPU(0)), 0, &g);
+        uint64_t t1 = now_ns();
+        gs_client_release(c, &g);
+        s->sample[i] = t1 - t0;
+        release[i] = now_ns() - t1;
+    }
+    report("request", clients, s->sample, s->max);
+    report("release", clients, release, s->max);
+    free(release);
+    uint64_t t0 = now_ns();
+    for (uint32_t i = 0; i < s->max; i++) {
+        struct gs_grant g;
+        gs_client_acquire(c, GS_MASK(GS_RESOURCE_GPU(0)), 0, &g);
+        gs_client_release(c, &g);
+    }
+    printf("{\"figure\":\"request+release, mean of a loop\",\"clients\":%u,\"samples\":%u,\"mean_ns\":%.1f}\n", clients,
+           s->max, (double)(now_ns() - t0) / s->max);
+    gs_client_close(c);
+}
+
+static void measure_handover(struct shared *s, unsigned clients)
+{
+    for (uint32_t i = 0; i < clients; i++)
+        if (fork() == 0) {
+            contending_child(s, i);
+            _exit(0);
+        }
+    wait_for(&s->joined, clients);
+    atomic_store(&s->go, 1);
+    wait_for(&s->n, s->max);
+    atomic_store(&s->stop, 1);
+    report("handover", clients, s->sample, s->max);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned clients = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
+    uint32_t samples = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 20000;
+    bool handover = argc > 1 && strcmp(argv[1], "handover") == 0;
+    if (clients < (handover ? 2u : 1u) || samples == 0 || (!handover && strcmp(argv[1], "request") != 0)) {
+        fprintf(stderr, "usage: daemon_bench request|handover CLIENTS [SAMPLES]; a handover needs two clients\n");
+        return 2;
+    }
+    size_t bytes = sizeof(struct shared) + samples * sizeof(uint64_t);
+    struct shared *s = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (s == MAP_FAILED)
+        return 1;
+    s->max = samples;
+    if (handover)
+        measure_handover(s, clients);
+    else
+        measure_request(s, clients);
+    fflush(stdout);
+    atomic_store(&s->stop, 1);
+    while (wait(NULL) > 0)
+        ;
+    return 0;
+}

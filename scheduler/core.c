@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "scheduler/trace.h"
+
+enum { LOG_LINES_PER_SECOND = 20 };
+#define NS_PER_S UINT64_C(1000000000)
+
+/* ---- log, notices, answers ---- */
+
+void gs_core_log(struct gs_core *core, bool warning, const char *fmt, ...)
+{
+    uint64_t second = core->now_ns / NS_PER_S;
+    if (second != core->log_second) {
+        if (core->log_lost)
+            gs_warn("%u more messages were left out", core->log_lost);
+        core->log_second = second;
+        core->log_lines = core->log_lost = 0;
+    }
+    if (core->log_lines++ >= LOG_LINES_PER_SECOND) {
+        core->log_lost++;
+        return;
+    }
+    char text[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (core->ops.log)
+        core->ops.log(core->ctx, warning, text);
+    else if (warning)
+        gs_warn("%s", text);
+    else
+        gs_info("%s", text);
+}
+
+static void msg_init(struct gs_msg *m, enum gs_msg_type type)
+{
+    *m = (struct gs_msg){.magic = GS_WIRE_MAGIC, .version = GS_WIRE_VERSION, .type = (uint16_t)type};
+}
+
+static void send_text(struct gs_session *s, enum gs_msg_type type, uint32_t code, const char *text)
+{
+    struct gs_msg m;
+    msg_init(&m, type);
+    m.u.text.code = code;
+    snprintf(m.u.text.text, sizeof m.u.text.text, "%s", text);
+    s->core->ops.send(s->core->ctx, s->conn, &m, -1);
+}
+
+void gs_core_notice(struct gs_session *s, int level, const char *fmt, ...)
+{
+    char text[GS_WIRE_TEXT];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    send_text(s, GS_MSG_NOTICE, (uint32_t)level, text);
+}
+
+static int refuse(struct gs_session *s, int why, const char *text)
+{
+    s->core->refused++;
+    send_text(s, GS_MSG_REFUSED, (uint32_t)why, text);
+    return -EPROTO;
+}
+
+/* A text too long for a message goes as a file that nobody can change any more. */
+static void answer(struct gs_session *s, int err, const char *text)
+{
+    size_t n = strlen(text);
+    if (n < GS_WIRE_TEXT) {
+        send_text(s, GS_MSG_ANSWER, (uint32_t)-err, text);
+        return;
+    }
+    int fd = memfd_create("gpusparc-answer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    bool ok = fd >= 0 && write(fd, text, n) == (ssize_t)n &&
+              fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0;
+    struct gs_msg m;
+    msg_init(&m, GS_MSG_ANSWER);
+    m.u.text.code = ok ? (uint32_t)-err : ENOMEM;
+    s->core->ops.send(s->core->ctx, s->conn, &m, ok ? fd : -1);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* ---- what the policy does to the world ---- */
+
+static struct gs_session *session_of(void *ctx, uint32_t client)
+{
+    return ((struct gs_core *)ctx)->session[client];
+}
+
+static unsigned on_ask(void *ctx, uint32_t client, unsigned resource)
+{
+    return gs_lease_ask(&session_of(ctx, client)->lease, resource);
+}
+
+static void on_allow(void *ctx, uint32_t client, unsigned resource)
+{
+    gs_lease_allow(&session_of(ctx, client)->lease, resource);
+}
+
+static void on_end(void *ctx, uint32_t client, unsigned resource, bool forced)
+{
+    struct gs_session *s = session_of(ctx, client);
+    gs_lease_end(&s->lease, resource);
+    if (!forced)
+        return;
+    struct gs_core *core = ctx;
+    core->taken_back++;
+    s->taken_back++;
+    char what[16];
+    snprintf(what, sizeof what, resource == GS_RESOURCE_PCI ? "the link" : "GPU %u", resource - 1);
+    double ms = (double)core->config.system.watchdog_ns / 1e6;
+    gs_core_log(core, true,
+                "client %u (%s, process %d) kept %s for more than %g ms while others waited: it was taken back",
+                s->number, s->task_name[0] ? s->task_name : "no task", (int)s->pid, what, ms);
+    gs_core_notice(s, GS_NOTICE_WARNING,
+                   "this process kept %s for more than %g ms while others waited: it was taken back", what, ms);
+}
+
+static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request *rq, unsigned resource, bool fresh,
+                     bool ask)
+{
+    struct gs_core *core = ctx;
+    struct gs_session *s = core->session[client];
+    if (fresh)
+        gs_lease_begin(&s->lease, resource, ask);
+    else
+        gs_lease_add(&s->lease, resource);
+    gs_lease_answer(&s->lease, rq->slot, rq->serial, GS_SLOT_GRANTED, resource);
+    if (core->trace)
+        gs_trace_grant(core->trace, s->number, resource, rq->at_ns, core->now_ns);
+}
+
+static const struct gs_policy_ops policy_ops = {on_ask, on_allow, on_end, on_grant};
+
+/* ---- start and end ---- */
+
+struct gs_core *gs_core_new(const struct gs_core_options *options, const struct gs_core_ops *ops, void *ctx)
+{
+    struct gs_core *core = calloc(1, sizeof *core);
+    if (!core)
+        return NULL;
+    core->options = *options;
+    core->ops = *ops;
+    core->ctx = ctx;
+    core->session = calloc(options->max_clients, sizeof *core->session);
+    /* Not from 1: a client of a daemon that has died must not take this one's answers for its own. */
+    if (!core->session || getrandom(&core->next_number, sizeof core->next_number, 0) != sizeof core->next_number) {
+        gs_core_free(core);
+        return NULL;
+    }
+    return core;
+}
+
+void gs_core_free(struct gs_core *core)
+{
+    if (!core)
+        return;
+    for (size_t i = 0; i < core->n_stats; i++)
+        free(core->stats[i]);
+    free(core->stats);
+    free(core->session);
+    gs_policy_free(core->policy);
+    gs_config_free(&core->config);
+    free(core);
+}
+
+static int check_sizes(const struct gs_core *core, const struct gs_config *config, unsigned *gpus)
+{
+    *gpus = config->system.servers[GS_GPU] ? (unsigned)config->system.servers[GS_GPU] : core->options.gpus;
+    if (*gpus == 0 || *gpus > GS_MAX_GPUS || config->system.depth < 1 || config->system.depth > 100)
+        return -EINVAL;
+    bool same = !core->configured || (*gpus == core->gpus && (unsigned)config->system.depth == core->depth);
+    return same ? 0 : -EBUSY;
+}
+
+int gs_core_configure(struct gs_core *core, struct gs_config *config, uint64_t now_ns)
+{
+    core->now_ns = now_ns;
+    unsigned gpus;
+    int err = check_sizes(core, config, &gpus);
+    if (err == 0 && !core->policy) {
+        core->gpus = gpus;
+        core->depth = (unsigned)config->system.depth;
+        core->policy = gs_policy_new(1 + gpus, core->depth, core->options.max_clients, &policy_ops, core);
+        core->started_ns = now_ns;
+        err = core->policy ? 0 : -ENOMEM;
+    }
+    if (err < 0) {
+        gs_config_free(config);
+        return err;
+    }
+    struct gs_config old = core->config;
+    core->config = *config;
+    *config = (struct gs_config){0};
+    core->reloads += core->configured;
+    core->configured = true;
+    gs_members_relink(core);
+    gs_members_decide(core);
+    gs_config_free(&old);
+    return 0;
+}
+
+bool gs_core_wants_realtime(const struct gs_core *core)
+{
+    return core->config.system.realtime == GS_REALTIME_YES && core->config.n_tasks > 0;
+}
+
+void gs_core_set_trace(struct gs_core *core, struct gs_trace *trace)
+{
+    core->trace = trace;
+    for (unsigned i = 0; i < core->options.max_clients; i++)
+        if (core->session[i])
+            atomic_store(&core->session[i]->lease.page->recording, trace != NULL);
+    for (unsigned r = 0; trace && r <= core->gpus; r++)
+        gs_trace_resource(trace, r);
+}
+
+struct gs_session *gs_core_connect(struct gs_core *core, void *conn, const struct gs_peer *peer, uint64_t now_ns)
+{
+    struct gs_session *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->core = core;
+    s->conn = conn;
+    s->uid = peer->uid;
+    s->pid = peer->pid;
+    snprintf(s->exe, sizeof s->exe, "%s", peer->exe);
+    s->since_ns = now_ns;
+    return s;
+}
+
+void gs_core_disconnect(struct gs_session *s, uint64_t now_ns)
+{
+    struct gs_core *core = s->core;
+    core->now_ns = now_ns;
+    if (s->joined) {
+        gs_jobs_collect_usage(s);
+        gs_jobs_drain(s);
+        for (unsigned r = 0; r <= core->gpus; r++)
+            core->taken[r] += atomic_load(&s->lease.page->lease[r].taken);
+        gs_policy_leave(core->policy, s->index, now_ns);
+        core->session[s->index] = NULL;
+        core->n_sessions--;
+        gs_lease_close(&s->lease);
+        if (s->task || s->degraded)
+            gs_members_decide(core);
+    }
+    free(s);
+}
+
+bool gs_core_joined(const struct gs_session *s)
+{
+    return s->joined;
+}
+
+/* ---- hello ---- */
+
+static int find_place(const struct gs_session *s, uint32_t *index)
+{
+    const struct gs_core *core = s->core;
+    unsigned mine = 0;
+    *index = GS_NO_CLIENT;
+    for (uint32_t i = 0; i < core->options.max_clients; i++) {
+        if (core->session[i])
+            mine += core->session[i]->uid == s->uid;
+        else if (*index == GS_NO_CLIENT)
+            *index = i;
+    }
+    return *index == GS_NO_CLIENT || (s->uid != 0 && mine >= core->options.max_per_user) ? -ENOSPC : 0;
+}
+
+static bool name_is_text(const char *name)
+{
+    size_t n = strnlen(name, GS_WIRE_NAME);
+    if (n == GS_WIRE_NAME)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)name[i] <= ' ' || (unsigned char)name[i] >= 0x7f)
+            return false;
+    return true;
+}
+
+static void welcome(struct gs_session *s, int page_fd)
+{
+    struct gs_core *core = s->core;
+    struct gs_msg m;
+    msg_init(&m, GS_MSG_WELCOME);
+    m.u.welcome = (struct gs_msg_welcome){.client = s->number, .gpus = core->gpus, .depth = core->depth};
+    m.u.welcome.priority = s->task ? gs_taskset_rank(&core->config, s->task) : 0;
+    memcpy(m.u.welcome.task, s->task_name, sizeof m.u.welcome.task);
+    core->ops.send(core->ctx, s->conn, &m, page_fd);
+}
+
+/* Takes the client in: a page, a place in the policy, its task's modes. */
+static int join(struct gs_session *s, uint32_t index, const struct gs_config_task *task)
+{
+    struct gs_core *core = s->core;
+    int page_fd;
+    int err = gs_lease_open(&s->lease, &page_fd);
+    if (err < 0)
+        return refuse(s, GS_REFUSED_FULL, "the daemon has no memory or descriptors left");
+    if (gs_policy_join(core->policy, index, 0) < 0) {
+        gs_lease_close(&s->lease);
+        close(page_fd);
+        return refuse(s, GS_REFUSED_FULL, "the daemon has no memory left");
+    }
+    s->index = index;
+    s->number = core->next_number++;
+    if (s->number == 0)
+        s->number = core->next_number++;
+    s->joined = true;
+    s->since_ns = core->now_ns;
+    core->session[index] = s;
+    core->n_sessions++;
+    atomic_store(&s->lease.page->recording, core->trace != NULL);
+    char why[GS_WIRE_TEXT];
+    int refused = task ? gs_members_admit(s, task, why, sizeof why) : 0;
+    if (refused) {
+        close(page_fd);
+        return refuse(s, refused, why);
+    }
+    gs_members_decide(core);
+    welcome(s, page_fd);
+    close(page_fd);
+    if (core->trace)
+        gs_trace_client(core->trace, s->number, s->task_name, s->pid);
+    return 0;
+}
+
+static int on_hello(struct gs_session *s, const struct gs_msg_hello *hello)
+{
+    if (s->joined)
+        return refuse(s, GS_REFUSED_PROTOCOL, "the client said hello twice");
+    if (hello->gpus == 0 || hello->gpus > GS_MAX_GPUS || !name_is_text(hello->task))
+        return refuse(s, GS_REFUSED_PROTOCOL, "the client's hello made no sense");
+    uint32_t index;
+    if (find_place(s, &index) < 0)
+        return refuse(s, GS_REFUSED_FULL, "the daemon schedules as many processes as it can already");
+    s->gpus_max = hello->gpus < s->core->gpus ? hello->gpus : s->core->gpus;
+    const struct gs_config_task *task;
+    char why[GS_WIRE_TEXT];
+    int refused = gs_members_identify(s, hello, &task, why, sizeof why);
+    if (refused)
+        return refuse(s, refused, why);
+    return join(s, index, task);
+}
+
+/* ---- the other messages ---- */
+
+static int on_request(struct gs_session *s, const struct gs_msg_request *m)
+{
+    struct gs_core *core = s->core;
+    if (m->client != s->number)
+        return 0; /* written for a daemon that has died */
+    struct gs_policy_request rq = {
+        .slot = m->slot, .serial = m->serial & 0xffff, .mask = m->mask, .prefer = m->prefer, .cost_ns = m->cost_ns};
+    if (gs_policy_request(core->policy, s->index, &rq, core->now_ns) < 0)
+        return refuse(s, GS_REFUSED_PROTOCOL, "the client asked for something that is not there");
+    return 0;
+}
+
+static int on_cancel(struct gs_session *s, const struct gs_msg_cancel *m)
+{
+    if (gs_policy_cancel(s->core->policy, s->index, m->slot, m->serial, s->core->now_ns))
+        gs_lease_answer(&s->lease, m->slot, m->serial, GS_SLOT_CANCELLED, 0);
+    return 0;
+}
+
+static int on_look(struct gs_session *s, const struct gs_msg_look *m)
+{
+    if (m->resource > s->core->gpus)
+        return refuse(s, GS_REFUSED_PROTOCOL, "the client has a resource that is not there");
+    gs_policy_look(s->core->policy, s->index, m->resource, gs_lease_units(&s->lease, m->resource), s->core->now_ns);
+    return 0;
+}
+
+static int on_status(struct gs_session *s)
+{
+    char *text = gs_core_status(s->core, s->core->now_ns);
+    answer(s, text ? 0 : -ENOMEM, text ? text : "");
+    free(text);
+    return 0;
+}
+
+static int on_reload(struct gs_session *s)
+{
+    struct gs_core *core = s->core;
+    if (s->uid != 0 && s->uid != geteuid()) {
+        answer(s, -EPERM, "only root and the daemon's own user may make it read its config again");
+        return 0;
+    }
+    char text[1024] = "this daemon has no config to read again";
+    int err = core->ops.reload ? core->ops.reload(core->ctx, text, sizeof text) : -ENOTSUP;
+    answer(s, err, text);
+    return 0;
+}
+
+static int on_plan(struct gs_session *s, const char *name)
+{
+    if (!name_is_text(name))
+        return refuse(s, GS_REFUSED_PROTOCOL, "the task's name made no sense");
+    char *text = NULL;
+    int err = gs_members_plan(s->core, name, &text);
+    answer(s, err, text ? text : "there is no such task");
+    free(text);
+    return 0;
+}
+
+static int dispatch(struct gs_session *s, const struct gs_msg *m)
+{
+    switch (m->type) {
+    case GS_MSG_HELLO:
+        return on_hello(s, &m->u.hello);
+    case GS_MSG_STATUS:
+        return on_status(s);
+    case GS_MSG_RELOAD:
+        return on_reload(s);
+    case GS_MSG_PLAN:
+        return on_plan(s, m->u.name);
+    default:
+        break;
+    }
+    if (!s->joined)
+        return refuse(s, GS_REFUSED_PROTOCOL, "the client's first message was no hello");
+    switch (m->type) {
+    case GS_MSG_REQUEST:
+        return on_request(s, &m->u.request);
+    case GS_MSG_CANCEL:
+        return on_cancel(s, &m->u.cancel);
+    case GS_MSG_LOOK:
+        return on_look(s, &m->u.look);
+    case GS_MSG_JOB:
+        gs_jobs_ended(s, &m->u.job);
+        return 0;
+    case GS_MSG_DRAIN:
+        gs_jobs_drain(s);
+        return 0;
+    case GS_MSG_PING:
+        atomic_fetch_add(&s->lease.page->pong, 1);
+        return 0;
+    default:
+        return refuse(s, GS_REFUSED_PROTOCOL, "the client sent a message of a kind that there is not");
+    }
+}
+
+int gs_core_message(struct gs_session *s, const void *bytes, size_t n, uint64_t now_ns)
+{
+    struct gs_core *core = s->core;
+    core->now_ns = now_ns;
+    struct gs_msg m;
+    int err;
+    if (n != sizeof m) {
+        err = refuse(s, GS_REFUSED_PROTOCOL, "the client's message has a wrong length");
+    } else {
+        memcpy(&m, bytes, sizeof m);
+        if (m.magic != GS_WIRE_MAGIC)
+            err = refuse(s, GS_REFUSED_PROTOCOL, "the client doesn't speak gpusparc's protocol");
+        else if (m.version != GS_WIRE_VERSION)
+            err = refuse(s, GS_REFUSED_VERSION,
+                         "this daemon is of another version of gpusparc: restart it, or the application");
+        else
+            err = dispatch(s, &m);
+    }
+    core->bad_messages += err < 0;
+    return err;
+}
+
+/* ---- time ---- */
+
+uint64_t gs_core_next_tick(const struct gs_core *core)
+{
+    return gs_policy_next_expiry(core->policy, (uint64_t)core->config.system.watchdog_ns);
+}
+
+void gs_core_tick(struct gs_core *core, uint64_t now_ns)
+{
+    core->now_ns = now_ns;
+    gs_policy_expire(core->policy, now_ns, (uint64_t)core->config.system.watchdog_ns);
+}

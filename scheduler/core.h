@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* The daemon without its sockets: sessions, messages, tasks, jobs. server.c feeds it from the socket; tests and the
+ * fuzz target feed it directly. One thread; times are CLOCK_MONOTONIC nanoseconds, given by the caller, and never go
+ * back. */
+#ifndef GS_SCHEDULER_CORE_H
+#define GS_SCHEDULER_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/config.h"
+#include "common/wire.h"
+
+struct gs_core;
+struct gs_session;
+struct gs_trace;
+
+struct gs_core_ops {
+    /* Sends a message, with a copy of descriptor fd unless it is -1. It may get lost if the client doesn't read. */
+    void (*send)(void *ctx, void *conn, const struct gs_msg *m, int fd);
+    /* A task of this rank (1 ... ranks, larger is more urgent; 0: no task any more) runs in the process. May be null.
+     */
+    void (*realtime)(void *ctx, pid_t pid, int rank, int ranks);
+    /* Reads the config again and calls gs_core_configure; *text gets what to answer. 0 or -errno. May be null. */
+    int (*reload)(void *ctx, char *text, size_t bytes);
+    /* A line for the log; null: stderr. */
+    void (*log)(void *ctx, bool warning, const char *text);
+};
+
+struct gs_core_options {
+    unsigned gpus;                    /* of the machine, where the config doesn't say */
+    unsigned max_clients;             /* that have said hello */
+    unsigned max_per_user;            /* of these, of one user other than root */
+    const char *socket, *config_path; /* for status; outlive the core */
+};
+
+struct gs_core *gs_core_new(const struct gs_core_options *options, const struct gs_core_ops *ops, void *ctx);
+void gs_core_free(struct gs_core *core);
+
+/* Takes the config over (also if it fails), and tells the clients what changes for them. The number of GPUs and the
+ * depth are fixed once the first config is there: -EBUSY, and the old one stays, if a later one has others. */
+int gs_core_configure(struct gs_core *core, struct gs_config *config, uint64_t now_ns);
+
+/* The config gives tasks CPU priorities. */
+bool gs_core_wants_realtime(const struct gs_core *core);
+
+/* Null: no trace (any more). The trace stays the caller's. */
+void gs_core_set_trace(struct gs_core *core, struct gs_trace *trace);
+
+struct gs_peer {
+    uid_t uid;
+    pid_t pid;
+    const char *exe; /* path of its executable, "" if it can't be known; copied */
+};
+/* Null: out of memory. */
+struct gs_session *gs_core_connect(struct gs_core *core, void *conn, const struct gs_peer *peer, uint64_t now_ns);
+void gs_core_disconnect(struct gs_session *s, uint64_t now_ns);
+/* A message as it came, of any length and content. 0; -EPROTO: it made no sense, or the session has no place here: end
+ * the connection (what is to be said has been sent). */
+int gs_core_message(struct gs_session *s, const void *bytes, size_t n, uint64_t now_ns);
+bool gs_core_joined(const struct gs_session *s);
+
+/* When gs_core_tick is next needed, UINT64_MAX: not before something else happens. */
+uint64_t gs_core_next_tick(const struct gs_core *core);
+void gs_core_tick(struct gs_core *core, uint64_t now_ns);
+
+/* The state as JSON text; the caller frees it. Null: out of memory. docs/daemon.md lists the fields. */
+char *gs_core_status(struct gs_core *core, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* What is kept of jobs and of the resources' use. All of it comes from the clients, so it can only be as true as they
+ * are; no grant depends on it. */
+#include "scheduler/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheduler/trace.h"
+
+struct gs_task_stats *gs_jobs_stats(struct gs_core *core, const char *name)
+{
+    for (size_t i = 0; i < core->n_stats; i++)
+        if (strcmp(core->stats[i]->name, name) == 0)
+            return core->stats[i];
+    return NULL;
+}
+
+/* The statistics of the session's task, made where there are none yet. Null: no memory. */
+static struct gs_task_stats *stats_for(struct gs_session *s)
+{
+    struct gs_core *core = s->core;
+    struct gs_task_stats *st = gs_jobs_stats(core, s->task_name);
+    if (st)
+        return st;
+    struct gs_task_stats **v = realloc(core->stats, (core->n_stats + 1) * sizeof(*v));
+    if (!v)
+        return NULL;
+    core->stats = v;
+    st = calloc(1, sizeof *st);
+    if (!st)
+        return NULL;
+    memcpy(st->name, s->task_name, sizeof st->name);
+    core->stats[core->n_stats++] = st;
+    return st;
+}
+
+void gs_jobs_ended(struct gs_session *s, const struct gs_msg_job *job)
+{
+    struct gs_core *core = s->core;
+    if (!s->task_name[0])
+        return;
+    /* A process may have begun its job while it waited for this daemon to come. It can't have ended it after now. */
+    if (job->release_ns == 0 || job->release_ns > job->end_ns || job->end_ns > core->now_ns) {
+        core->bad_messages++;
+        return;
+    }
+    const struct gs_config_task *t = gs_taskset_find(&core->config, s->task_name);
+    struct gs_task_stats *st = t ? stats_for(s) : NULL;
+    if (!st)
+        return;
+    uint64_t response = job->end_ns - job->release_ns, last = st->last_response_ns;
+    bool missed = response > (uint64_t)t->deadline_ns;
+    st->jobs++;
+    st->misses += missed;
+    gs_histogram_add(&st->response, response);
+    if (last)
+        gs_histogram_add(&st->jitter, response > last ? response - last : last - response);
+    st->last_response_ns = response ? response : 1;
+    if (core->trace)
+        gs_trace_job(core->trace, s->number, s->task_name, job->release_ns, job->end_ns, (uint64_t)t->deadline_ns);
+}
+
+void gs_jobs_collect_usage(struct gs_session *s)
+{
+    struct gs_core *core = s->core;
+    uint64_t lived = core->now_ns - s->since_ns;
+    for (unsigned r = 0; r <= core->gpus; r++) {
+        const struct gs_lease *l = &s->lease.page->lease[r];
+        uint64_t busy = atomic_load(&l->busy_ns), since = atomic_load(&l->since_ns);
+        if (gs_lease_units(&s->lease, r) && since >= s->since_ns && since < core->now_ns)
+            busy += core->now_ns - since;
+        if (busy > lived)
+            busy = lived;
+        if (busy > s->told_busy_ns[r]) {
+            core->busy_ns[r] += busy - s->told_busy_ns[r];
+            s->told_busy_ns[r] = busy;
+        }
+    }
+}
+
+void gs_jobs_drain(struct gs_session *s)
+{
+    struct gs_core *core = s->core;
+    struct gs_page *p = s->lease.page;
+    if (!core->trace)
+        return;
+    uint32_t end = atomic_load(&p->records);
+    if (end - s->records_read > GS_UNIT_RECORDS) {
+        s->records_lost += end - s->records_read - GS_UNIT_RECORDS;
+        s->records_read = end - GS_UNIT_RECORDS;
+    }
+    for (; s->records_read != end; s->records_read++) {
+        struct gs_unit_record *r = &p->record[s->records_read % GS_UNIT_RECORDS];
+        if (atomic_load_explicit(&r->serial, memory_order_acquire) != s->records_read + 1)
+            break; /* it is being written */
+        uint32_t what = atomic_load(&r->resource), resource = what & 0xff;
+        uint64_t begin = atomic_load(&r->begin_ns), finish = atomic_load(&r->end_ns);
+        if (resource <= core->gpus && begin >= s->since_ns && begin <= finish && finish <= core->now_ns)
+            gs_trace_unit(core->trace, s->number, s->task_name, resource, what & GS_RECORD_ASKED, begin, finish);
+    }
+}

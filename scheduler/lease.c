@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/lease.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* One thread only: a client that lets thousands sleep here wakes them in its own time, not in the daemon's. */
+static void wake_one(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+int gs_lease_open(struct gs_lease_side *s, int *out)
+{
+    int fd = memfd_create("gpusparc", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -errno;
+    void *p = MAP_FAILED;
+    if (ftruncate(fd, GS_PAGE_BYTES) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+        p = mmap(NULL, GS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED) {
+        int err = -errno;
+        close(fd);
+        return err;
+    }
+    s->page = p;
+    s->page->magic = GS_WIRE_MAGIC;
+    s->page->version = GS_WIRE_VERSION;
+    for (unsigned r = 0; r < GS_MAX_RESOURCES; r++)
+        s->generation[r] = 0;
+    *out = fd;
+    return 0;
+}
+
+void gs_lease_close(struct gs_lease_side *s)
+{
+    if (s->page)
+        munmap(s->page, GS_PAGE_BYTES);
+    s->page = NULL;
+}
+
+/* Replaces the word whatever it was. */
+static void put(struct gs_lease_side *s, unsigned resource, uint32_t flags)
+{
+    _Atomic uint32_t *word = &s->page->lease[resource].word;
+    s->generation[resource]++;
+    uint32_t old = atomic_exchange(word, GS_LEASE_WORD(s->generation[resource], flags));
+    if (old & GS_LEASE_WAITED)
+        wake_one(word);
+}
+
+void gs_lease_begin(struct gs_lease_side *s, unsigned resource, bool ask)
+{
+    put(s, resource, GS_LEASE_LEASED | (ask ? GS_LEASE_ASK : 0) | 1);
+}
+
+void gs_lease_end(struct gs_lease_side *s, unsigned resource)
+{
+    put(s, resource, 0);
+}
+
+void gs_lease_add(struct gs_lease_side *s, unsigned resource)
+{
+    atomic_fetch_add(&s->page->lease[resource].word, 1);
+}
+
+static unsigned units_of(const struct gs_lease_side *s, unsigned resource, uint32_t word)
+{
+    bool ours = GS_LEASE_GENERATION(word) == s->generation[resource] && word & GS_LEASE_LEASED;
+    return ours ? word & GS_LEASE_UNITS : 0;
+}
+
+unsigned gs_lease_ask(struct gs_lease_side *s, unsigned resource)
+{
+    _Atomic uint32_t *word = &s->page->lease[resource].word;
+    uint32_t old = atomic_fetch_or(word, GS_LEASE_ASK);
+    if (old & GS_LEASE_WAITED) {
+        /* They wait for a unit of their own client's: now they have to stand in the queue like all others. */
+        atomic_fetch_and(word, ~GS_LEASE_WAITED);
+        wake_one(word);
+    }
+    return units_of(s, resource, old);
+}
+
+void gs_lease_allow(struct gs_lease_side *s, unsigned resource)
+{
+    atomic_fetch_and(&s->page->lease[resource].word, ~GS_LEASE_ASK);
+}
+
+unsigned gs_lease_units(const struct gs_lease_side *s, unsigned resource)
+{
+    return units_of(s, resource, atomic_load(&s->page->lease[resource].word));
+}
+
+void gs_lease_answer(struct gs_lease_side *s, uint32_t slot, uint32_t serial, uint32_t state, unsigned resource)
+{
+    atomic_store(&s->page->slot[slot], GS_SLOT_WORD(serial, state, resource));
+    wake_one(&s->page->slot[slot]);
+}
+
+void gs_lease_tell(struct gs_lease_side *s, const struct gs_told *told)
+{
+    struct gs_page *p = s->page;
+    atomic_fetch_or(&p->told, 1);
+    atomic_store(&p->gpus, told->gpus);
+    atomic_store(&p->gpu_mask, told->gpu_mask);
+    atomic_store(&p->kernel_chunk, told->kernel_chunk);
+    atomic_store(&p->transfer_chunk, told->transfer_chunk);
+    atomic_fetch_add(&p->told, 1);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The daemon's side of a client's page. Whatever the client may have written there, each call ends after a fixed number
+ * of steps, and the daemon's own memory holds all that it relies on: the page is told, and asked for counts, never
+ * believed beyond the client's own affairs. */
+#ifndef GS_SCHEDULER_LEASE_H
+#define GS_SCHEDULER_LEASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/wire.h"
+
+struct gs_lease_side {
+    struct gs_page *page;
+    uint16_t generation[GS_MAX_RESOURCES];
+};
+
+/* Makes a page of a sealed size. *fd is for the client, and the caller's to close. 0 or -errno. */
+int gs_lease_open(struct gs_lease_side *s, int *fd);
+void gs_lease_close(struct gs_lease_side *s);
+
+/* The lease begins, with one unit out. */
+void gs_lease_begin(struct gs_lease_side *s, unsigned resource, bool ask);
+/* One unit more. */
+void gs_lease_add(struct gs_lease_side *s, unsigned resource);
+/* From now on the client asks before each unit. Returns the units that it says are out. */
+unsigned gs_lease_ask(struct gs_lease_side *s, unsigned resource);
+void gs_lease_allow(struct gs_lease_side *s, unsigned resource);
+/* Units that are out, of a lease that has not ended. */
+unsigned gs_lease_units(const struct gs_lease_side *s, unsigned resource);
+void gs_lease_end(struct gs_lease_side *s, unsigned resource);
+
+/* Answers in a slot and wakes who sleeps on it. */
+void gs_lease_answer(struct gs_lease_side *s, uint32_t slot, uint32_t serial, uint32_t state, unsigned resource);
+
+struct gs_told {
+    uint32_t gpus, gpu_mask, kernel_chunk;
+    uint64_t transfer_chunk;
+};
+void gs_lease_tell(struct gs_lease_side *s, const struct gs_told *told);
+
+#endif

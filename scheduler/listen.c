@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/listen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77 /* Linux 6.5 */
+#endif
+
+static pid_t read_pid(int fd)
+{
+    char text[32] = "";
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    return n > 0 ? (pid_t)strtol(text, NULL, 10) : 0;
+}
+
+/* Takes the lock beside the socket. The file may be removed by a daemon that ends between our opening and locking it.
+ */
+static int take_lock(const char *path, pid_t *other)
+{
+    for (;;) {
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+        if (fd < 0)
+            return -errno;
+        if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+            int err = errno == EWOULDBLOCK ? -EADDRINUSE : -errno;
+            *other = read_pid(fd);
+            close(fd);
+            return err;
+        }
+        struct stat mine, there;
+        if (fstat(fd, &mine) == 0 && stat(path, &there) == 0 && mine.st_ino == there.st_ino) {
+            char text[32];
+            int n = snprintf(text, sizeof text, "%d\n", (int)getpid());
+            if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)n, 0) != n) {
+                /* The number only helps who looks for the other daemon. */
+            }
+            return fd;
+        }
+        close(fd);
+    }
+}
+
+/* Binds and listens under a name of its own, and only then gives it the name that clients look for. */
+static int bind_quietly(struct gs_listener *l, mode_t mode)
+{
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    int n = snprintf(addr.sun_path, sizeof addr.sun_path, "%s~", l->path);
+    if (n < 0 || n >= (int)sizeof addr.sun_path)
+        return -ENAMETOOLONG;
+    l->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (l->fd < 0)
+        return -errno;
+    unlink(addr.sun_path);
+    mode_t old = umask(0777);
+    int err = bind(l->fd, (const struct sockaddr *)&addr, sizeof addr) < 0 ? -errno : 0;
+    umask(old);
+    struct stat st;
+    if (err == 0 && (listen(l->fd, 1024) < 0 || chmod(addr.sun_path, mode) < 0 || stat(addr.sun_path, &st) < 0 ||
+                     rename(addr.sun_path, l->path) < 0))
+        err = -errno;
+    if (err < 0)
+        unlink(addr.sun_path);
+    else
+        l->inode = st.st_ino;
+    return err;
+}
+
+static char *lock_path(const char *path)
+{
+    char *s = NULL;
+    return asprintf(&s, "%s.lock", path) < 0 ? NULL : s;
+}
+
+int gs_listen(struct gs_listener *l, const char *path, mode_t mode, pid_t *other)
+{
+    *l = (struct gs_listener){.fd = -1, .lock_fd = -1, .path = path};
+    *other = 0;
+    char *lock = lock_path(path);
+    if (!lock)
+        return -ENOMEM;
+    l->lock_fd = take_lock(lock, other);
+    free(lock);
+    if (l->lock_fd < 0)
+        return l->lock_fd;
+    int err = bind_quietly(l, mode);
+    if (err < 0)
+        gs_listen_end(l);
+    return err;
+}
+
+void gs_listen_end(struct gs_listener *l)
+{
+    struct stat st;
+    if (l->inode && stat(l->path, &st) == 0 && st.st_ino == l->inode)
+        unlink(l->path);
+    if (l->fd >= 0)
+        close(l->fd);
+    if (l->lock_fd >= 0) {
+        char *lock = lock_path(l->path);
+        if (lock)
+            unlink(lock);
+        free(lock);
+        close(l->lock_fd);
+    }
+    *l = (struct gs_listener){.fd = -1, .lock_fd = -1};
+}
+
+static int peer_pidfd(int fd, pid_t pid)
+{
+    int pidfd;
+    socklen_t len = sizeof pidfd;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &len) == 0)
+        return pidfd;
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+int gs_credentials_of(int fd, struct gs_credentials *c)
+{
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+        return -errno;
+    *c = (struct gs_credentials){.uid = peer.uid, .pid = peer.pid, .pidfd = peer_pidfd(fd, peer.pid)};
+    char link[64];
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)peer.pid);
+    ssize_t n = readlink(link, c->exe, sizeof c->exe - 1);
+    struct pollfd p = {.fd = c->pidfd, .events = POLLIN};
+    /* It lives still, so the path was its own and not that of a later process of the same number. */
+    bool alive = c->pidfd >= 0 && poll(&p, 1, 0) == 0;
+    c->exe[n > 0 && alive ? n : 0] = '\0';
+    return 0;
+}
+
+void gs_notify_systemd(const char *state)
+{
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    if (!path || (*path != '/' && *path != '@') || strlen(path) >= sizeof addr.sun_path)
+        return;
+    memcpy(addr.sun_path, path, strlen(path));
+    if (*path == '@')
+        addr.sun_path[0] = '\0';
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+    if (sendto(fd, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&addr, len) < 0) {
+        /* Nobody waits for it, then. */
+    }
+    close(fd);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The socket's file: one daemon per path, and no moment at which it is there but nobody listens. */
+#ifndef GS_SCHEDULER_LISTEN_H
+#define GS_SCHEDULER_LISTEN_H
+
+#include <sys/types.h>
+
+struct gs_listener {
+    int fd;      /* accepts */
+    int lock_fd; /* held for as long as the daemon lives; the kernel lets go of it if it is killed */
+    const char *path;
+    ino_t inode; /* of the socket's file: it is removed only if it is still this one */
+};
+
+/* 0 or -errno: -EADDRINUSE if another daemon has this path, with its process in *other (0: unknown). `path` must
+ * outlive the listener. */
+int gs_listen(struct gs_listener *l, const char *path, mode_t mode, pid_t *other);
+void gs_listen_end(struct gs_listener *l);
+
+/* Who has connected, by the kernel's word. `pidfd` is -1 where the kernel can't give one. exe is "" if it can't be
+ * known. */
+struct gs_credentials {
+    uid_t uid;
+    pid_t pid;
+    int pidfd; /* the caller's to close */
+    char exe[256];
+};
+int gs_credentials_of(int fd, struct gs_credentials *c);
+
+/* systemd's readiness protocol: one datagram to $NOTIFY_SOCKET, if there is one. */
+void gs_notify_systemd(const char *state);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/realtime.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "common/log.h"
+
+/* Of SCHED_FIFO's 1 ... 99. The kernel's own threads at 99 and the watchdogs stay above, interrupt threads (50) amid.
+ */
+enum { LOWEST_TASK = 10, HIGHEST_TASK = 89, DAEMON = 95 };
+
+bool gs_realtime_self(void)
+{
+    struct sched_param p = {.sched_priority = DAEMON};
+    if (sched_setscheduler(0, SCHED_FIFO, &p) < 0) {
+        gs_warn("SCHED_FIFO is not permitted (%s): tasks compete with all processes for the CPUs; run the daemon as "
+                "root or "
+                "with CAP_SYS_NICE, or set `realtime = no`",
+                strerror(errno));
+        return false;
+    }
+    mlockall(MCL_CURRENT | MCL_FUTURE |
+             MCL_ONFAULT); /* without it, a page fault may delay a grant: no more than that */
+    return true;
+}
+
+static int priority_of(int rank, int ranks)
+{
+    if (ranks <= HIGHEST_TASK - LOWEST_TASK + 1)
+        return LOWEST_TASK + rank - 1;
+    return LOWEST_TASK + (int)((long)(rank - 1) * (HIGHEST_TASK - LOWEST_TASK) / (ranks - 1));
+}
+
+void gs_realtime_process(pid_t pid, int rank, int ranks)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *dir = opendir(path);
+    if (!dir)
+        return; /* it has just ended */
+    int policy = rank > 0 ? SCHED_FIFO : SCHED_OTHER;
+    struct sched_param p = {.sched_priority = rank > 0 ? priority_of(rank, ranks) : 0};
+    int err = 0;
+    for (struct dirent *e; (e = readdir(dir));) {
+        pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+        if (tid > 0 && sched_setscheduler(tid, policy, &p) < 0 && errno != ESRCH)
+            err = errno;
+    }
+    closedir(dir);
+    if (err)
+        gs_warn("process %d can't be given its CPU priority: %s", (int)pid, strerror(err));
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/taskset.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gema/model.h"
+
+/* ---- who is what ---- */
+
+const struct gs_config_task *gs_taskset_match(const struct gs_config *config, const char *exe)
+{
+    for (size_t i = 0; i < config->n_tasks; i++)
+        if (config->tasks[i].match && *exe && fnmatch(config->tasks[i].match, exe, 0) == 0)
+            return &config->tasks[i];
+    return NULL;
+}
+
+const struct gs_config_task *gs_taskset_find(const struct gs_config *config, const char *name)
+{
+    for (size_t i = 0; i < config->n_tasks; i++)
+        if (strcmp(config->tasks[i].name, name) == 0)
+            return &config->tasks[i];
+    return NULL;
+}
+
+bool gs_taskset_permits(const struct gs_config_task *task, uid_t uid)
+{
+    if (uid == 0 || uid == geteuid())
+        return true;
+    if (!task->user)
+        return false;
+    if (strcmp(task->user, "*") == 0)
+        return true;
+    char *end;
+    unsigned long number = strtoul(task->user, &end, 10);
+    if (*task->user && !*end)
+        return (uid_t)number == uid;
+    const struct passwd *pw = getpwnam(task->user);
+    return pw && pw->pw_uid == uid;
+}
+
+/* Is task a more urgent than b? The config gives either all tasks a priority, each its own, or none. */
+static bool more_urgent(const struct gs_config_task *a, const struct gs_config_task *b)
+{
+    if (a->has_priority && b->has_priority && a->priority != b->priority)
+        return a->priority > b->priority;
+    if (a->deadline_ns != b->deadline_ns)
+        return a->deadline_ns < b->deadline_ns;
+    return a < b;
+}
+
+int gs_taskset_rank(const struct gs_config *config, const struct gs_config_task *task)
+{
+    int rank = 1;
+    for (size_t i = 0; i < config->n_tasks; i++)
+        rank += &config->tasks[i] != task && more_urgent(task, &config->tasks[i]);
+    return rank;
+}
+
+int gs_taskset_decide(const struct gs_config *config, unsigned gpus, struct gs_member *members, size_t n,
+                      struct gs_decision *decision)
+{
+    (void)config;
+    *decision = (struct gs_decision){.schedulable = true};
+    for (size_t i = 0; i < n; i++) {
+        int mode = members[i].task->mode;
+        members[i].gpus = mode > 0 && (unsigned)mode < members[i].gpus_max ? (unsigned)mode : members[i].gpus_max;
+    }
+    (void)gpus;
+    return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The tasks of the config as the daemon sees them: which one an application is, in what order they rank, and how many
+ * GPUs each of those present gets. Pure: no sockets, no clock. */
+#ifndef GS_SCHEDULER_TASKSET_H
+#define GS_SCHEDULER_TASKSET_H
+
+#include <sys/types.h>
+
+#include "common/config.h"
+
+/* The first task whose `match` fits the executable's path; null: none. */
+const struct gs_config_task *gs_taskset_match(const struct gs_config *config, const char *exe);
+const struct gs_config_task *gs_taskset_find(const struct gs_config *config, const char *name);
+
+/* May this user run it? Root and the daemon's own user may run all; others by the section's `user`. */
+bool gs_taskset_permits(const struct gs_config_task *task, uid_t uid);
+
+/* 1 for the least urgent task of the config, up to the number of tasks: by priority where given, else
+ * deadline-monotonic, and the one that stands first in the file before the other. */
+int gs_taskset_rank(const struct gs_config *config, const struct gs_config_task *task);
+
+/* One application that runs as a task, for a decision over all of them. */
+struct gs_member {
+    const struct gs_config_task *task;
+    unsigned gpus_max; /* GPUs in the application's group */
+    /* The decision: */
+    unsigned gpus;
+    bool analysed;       /* it has segments, so that it counts */
+    bool meets_deadline; /* as far as analysed */
+    int64_t response_ns; /* bound of its response time; 0: not analysed */
+};
+
+struct gs_decision {
+    bool schedulable; /* every member that was analysed meets its deadline */
+    size_t analysed;  /* how many these are */
+    char reason[512]; /* a sentence or two for people */
+};
+
+/* Decides how many of the machine's `gpus` each member gets (GPU-SPARC, Algorithm 1, on the tasks that are present).
+ * 0 or -ENOMEM. Tasks without segments get their mode, or all GPUs, and no promise. */
+int gs_taskset_decide(const struct gs_config *config, unsigned gpus, struct gs_member *members, size_t n,
+                      struct gs_decision *decision);
+
+#endif

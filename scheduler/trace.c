@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/wire.h"
+
+enum {
+    BUFFER_BYTES = 4 << 20, /* some 30,000 events: what a disk may be behind */
+    WAKE_BYTES = 64 << 10,  /* the writer sleeps until so much is there, or the end */
+    EVENT_BYTES = 512,
+    PID_RESOURCES = 1,
+    PID_TASKS = 2,
+    PENDING = 16, /* grants of one resource whose units have not come back */
+};
+
+struct pending {
+    uint32_t client;
+    uint64_t grant_ns, flow;
+};
+
+struct gs_trace {
+    int fd;
+    pthread_t writer;
+    pthread_mutex_t lock; /* protects all down to `error` */
+    pthread_cond_t news;
+    char *fill;    /* events that wait for the writer */
+    size_t filled; /* bytes of it */
+    bool closing;
+    int error; /* -errno that ended the trace; nothing is kept any more */
+    /* The daemon's thread alone: */
+    char *write;
+    uint64_t lost, flows;
+    struct pending pending[GS_MAX_RESOURCES][PENDING]; /* a ring per resource */
+    unsigned pendings[GS_MAX_RESOURCES];
+};
+
+/* ---- the writer ---- */
+
+static int write_all(int fd, const char *p, size_t n)
+{
+    while (n) {
+        ssize_t m = write(fd, p, n);
+        if (m < 0 && errno == EINTR)
+            continue;
+        if (m <= 0)
+            return m < 0 ? -errno : -EIO;
+        p += m;
+        n -= (size_t)m;
+    }
+    return 0;
+}
+
+static void *writer(void *arg)
+{
+    struct gs_trace *t = arg;
+    pthread_mutex_lock(&t->lock);
+    for (;;) {
+        while (!t->closing && t->filled < WAKE_BYTES)
+            pthread_cond_wait(&t->news, &t->lock);
+        size_t n = t->filled;
+        if (n == 0)
+            break;
+        char *full = t->fill;
+        t->fill = t->write;
+        t->write = full;
+        t->filled = 0;
+        pthread_mutex_unlock(&t->lock);
+        int err = write_all(t->fd, full, n);
+        pthread_mutex_lock(&t->lock);
+        if (err < 0) {
+            t->error = err;
+            gs_warn("the trace ends here, it can't be written: %s", strerror(-err));
+            break;
+        }
+    }
+    pthread_mutex_unlock(&t->lock);
+    return NULL;
+}
+
+/* One event: an object of the file's array, without its end. */
+__attribute__((format(printf, 2, 3))) static void emit(struct gs_trace *t, const char *fmt, ...)
+{
+    char line[EVENT_BYTES];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    if (n < 0 || n >= (int)sizeof line)
+        return;
+    pthread_mutex_lock(&t->lock);
+    if (t->error || t->filled + (size_t)n > BUFFER_BYTES) {
+        t->lost++;
+    } else {
+        memcpy(t->fill + t->filled, line, (size_t)n);
+        bool wake = t->filled < WAKE_BYTES && t->filled + (size_t)n >= WAKE_BYTES;
+        t->filled += (size_t)n;
+        if (wake)
+            pthread_cond_signal(&t->news);
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+static int start_writer(struct gs_trace *t)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int err = pthread_create(&t->writer, NULL, writer, t);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return -err;
+}
+
+int gs_trace_open(struct gs_trace **out, const char *path)
+{
+    struct gs_trace *t = calloc(1, sizeof *t);
+    if (!t)
+        return -ENOMEM;
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->news, NULL);
+    t->fill = malloc(BUFFER_BYTES);
+    t->write = malloc(BUFFER_BYTES);
+    t->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    int err = t->fd < 0 ? -errno : !t->fill || !t->write ? -ENOMEM : start_writer(t);
+    if (err < 0) {
+        if (t->fd >= 0)
+            close(t->fd);
+        free(t->fill);
+        free(t->write);
+        free(t);
+        return err;
+    }
+    emit(t, "[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"resources\"}}", PID_RESOURCES);
+    emit(t, ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"tasks\"}}", PID_TASKS);
+    *out = t;
+    return 0;
+}
+
+int gs_trace_close(struct gs_trace *t)
+{
+    if (!t)
+        return 0;
+    if (t->lost && !t->error)
+        emit(t, ",\n{\"ph\":\"M\",\"name\":\"lost\",\"pid\":%d,\"args\":{\"events\":%" PRIu64 "}}", PID_TASKS, t->lost);
+    emit(t, "\n]\n");
+    pthread_mutex_lock(&t->lock);
+    t->closing = true;
+    pthread_cond_signal(&t->news);
+    pthread_mutex_unlock(&t->lock);
+    pthread_join(t->writer, NULL);
+    int err = t->error;
+    if (close(t->fd) < 0 && err == 0)
+        err = -errno;
+    free(t->fill);
+    free(t->write);
+    pthread_cond_destroy(&t->news);
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+    return err;
+}
+
+/* ---- the events ---- */
+
+/* The format's unit is the microsecond. */
+#define US_FORMAT "%" PRIu64 ".%03u"
+#define US(ns) (ns) / 1000, (unsigned)((ns) % 1000)
+
+static const char *name_of(const char *task)
+{
+    return task[0] ? task : "no task";
+}
+
+void gs_trace_resource(struct gs_trace *t, unsigned resource)
+{
+    char name[16];
+    snprintf(name, sizeof name, resource == GS_RESOURCE_PCI ? "link" : "GPU %u", resource - 1);
+    emit(t, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%u,\"args\":{\"name\":\"%s\"}}",
+         PID_RESOURCES, resource, name);
+}
+
+/* Names of tasks are letters, digits, '_', '.' and '-' (common/config.c): they need no escapes. */
+void gs_trace_client(struct gs_trace *t, uint32_t client, const char *task, pid_t pid)
+{
+    emit(t,
+         ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%" PRIu32
+         ",\"args\":{\"name\":\"%s, process %d\"}}",
+         PID_TASKS, client, name_of(task), (int)pid);
+}
+
+void gs_trace_grant(struct gs_trace *t, uint32_t client, unsigned resource, uint64_t request_ns, uint64_t grant_ns)
+{
+    uint64_t flow = ++t->flows;
+    emit(t,
+         ",\n{\"ph\":\"X\",\"name\":\"wait\",\"pid\":%d,\"tid\":%" PRIu32 ",\"ts\":" US_FORMAT ",\"dur\":" US_FORMAT
+         ",\"args\":{\"resource\":%u}}",
+         PID_TASKS, client, US(request_ns), US(grant_ns - request_ns), resource);
+    emit(t,
+         ",\n{\"ph\":\"s\",\"name\":\"grant\",\"cat\":\"grant\",\"id\":%" PRIu64 ",\"pid\":%d,\"tid\":%" PRIu32
+         ",\"ts\":" US_FORMAT "}",
+         flow, PID_TASKS, client, US(request_ns));
+    t->pending[resource][t->pendings[resource]++ % PENDING] =
+        (struct pending){.client = client, .grant_ns = grant_ns, .flow = flow};
+}
+
+/* The grant that the unit came from: the client's last one before it began. Null: not traced, or too long ago. */
+static struct pending *find_pending(struct gs_trace *t, uint32_t client, unsigned resource, uint64_t begin_ns)
+{
+    struct pending *found = NULL;
+    for (unsigned i = 0; i < PENDING; i++) {
+        struct pending *p = &t->pending[resource][i];
+        if (p->flow && p->client == client && p->grant_ns <= begin_ns && (!found || p->grant_ns > found->grant_ns))
+            found = p;
+    }
+    return found;
+}
+
+void gs_trace_unit(struct gs_trace *t, uint32_t client, const char *task, unsigned resource, bool asked,
+                   uint64_t begin_ns, uint64_t end_ns)
+{
+    struct pending *p = asked ? find_pending(t, client, resource, begin_ns) : NULL;
+    uint64_t from = p ? p->grant_ns : begin_ns;
+    emit(t,
+         ",\n{\"ph\":\"X\",\"name\":\"%s\",\"pid\":%d,\"tid\":%u,\"ts\":" US_FORMAT ",\"dur\":" US_FORMAT
+         ",\"args\":{\"client\":%" PRIu32 "}}",
+         name_of(task), PID_RESOURCES, resource, US(from), US(end_ns - from), client);
+    if (!p)
+        return;
+    emit(t,
+         ",\n{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"grant\",\"cat\":\"grant\",\"id\":%" PRIu64
+         ",\"pid\":%d,\"tid\":%u,\"ts\":" US_FORMAT "}",
+         p->flow, PID_RESOURCES, resource, US(from));
+    p->flow = 0;
+}
+
+static void mark(struct gs_trace *t, uint32_t client, const char *what, uint64_t at_ns)
+{
+    emit(t, ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":\"%s\",\"pid\":%d,\"tid\":%" PRIu32 ",\"ts\":" US_FORMAT "}", what,
+         PID_TASKS, client, US(at_ns));
+}
+
+void gs_trace_job(struct gs_trace *t, uint32_t client, const char *task, uint64_t release_ns, uint64_t end_ns,
+                  uint64_t deadline_ns)
+{
+    /* Asynchronous: a job encloses waits that have been written before it. */
+    emit(t,
+         ",\n{\"ph\":\"b\",\"cat\":\"job\",\"name\":\"%s\",\"id\":%" PRIu64 ",\"pid\":%d,\"tid\":%" PRIu32
+         ",\"ts\":" US_FORMAT "}",
+         name_of(task), ++t->flows, PID_TASKS, client, US(release_ns));
+    emit(t,
+         ",\n{\"ph\":\"e\",\"cat\":\"job\",\"name\":\"%s\",\"id\":%" PRIu64 ",\"pid\":%d,\"tid\":%" PRIu32
+         ",\"ts\":" US_FORMAT "}",
+         name_of(task), t->flows, PID_TASKS, client, US(end_ns));
+    mark(t, client, "release", release_ns);
+    mark(t, client, "deadline", release_ns + deadline_ns);
+    if (end_ns > release_ns + deadline_ns)
+        mark(t, client, "deadline missed", release_ns + deadline_ns);
+}

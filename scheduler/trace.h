@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The daemon's timeline, in the Chrome / Perfetto trace format: a track per resource with the units on it, coloured by
+ * task, a track per client with its waits, its jobs, and marks for releases, deadlines and misses; an arrow from each
+ * request to its grant. A thread of its own writes the file, so that a slow disk delays no grant; what it can't keep up
+ * with is left out and counted, and a disk that is full ends the trace, not the daemon. */
+#ifndef GS_SCHEDULER_TRACE_H
+#define GS_SCHEDULER_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct gs_trace;
+
+/* Creates the file, or empties it. 0 or -errno. The trace is the caller's, to be closed. */
+int gs_trace_open(struct gs_trace **out, const char *path);
+
+/* Writes what is left and closes. 0, or the -errno that ended the trace early. */
+int gs_trace_close(struct gs_trace *t);
+
+/* Times are CLOCK_MONOTONIC nanoseconds. `client` is the daemon's number for it. */
+void gs_trace_resource(struct gs_trace *t, unsigned resource);
+void gs_trace_client(struct gs_trace *t, uint32_t client, const char *task, pid_t pid);
+void gs_trace_grant(struct gs_trace *t, uint32_t client, unsigned resource, uint64_t request_ns, uint64_t grant_ns);
+/* `asked`: it belongs to a grant that was traced before. */
+void gs_trace_unit(struct gs_trace *t, uint32_t client, const char *task, unsigned resource, bool asked,
+                   uint64_t begin_ns, uint64_t end_ns);
+void gs_trace_job(struct gs_trace *t, uint32_t client, const char *task, uint64_t release_ns, uint64_t end_ns,
+                  uint64_t deadline_ns);
+
+#endif

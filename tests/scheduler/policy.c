@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: MIT */
+/* The policy against an oracle that is slow and obvious: it keeps every waiting request in one list and looks through
+ * all of it. Clients and devices are simulated; the clock is a number. GS_SEED chooses the random cases. */
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scheduler/policy.h"
+
+enum { CLIENTS = 9, MAX_WAITING = CLIENTS * GS_MAX_SLOTS };
+
+static uint64_t random_state;
+
+static uint32_t random_below(uint32_t n)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(random_state >> 33) % n;
+}
+
+static uint64_t seed_of_run(void)
+{
+    const char *given = getenv("GS_SEED");
+    uint64_t seed = given ? strtoull(given, NULL, 0) : 20141;
+    print_message("GS_SEED=%" PRIu64 "\n", seed);
+    return seed;
+}
+
+/* ---- the world ---- */
+
+struct waiting {
+    uint32_t client, slot, mask;
+    uint64_t order;
+};
+
+struct world {
+    struct gs_policy *policy;
+    unsigned resources, depth;
+    bool there[CLIENTS];
+    int priority[CLIENTS];
+    unsigned units[CLIENTS][GS_MAX_RESOURCES]; /* out, in truth */
+    bool leased[CLIENTS][GS_MAX_RESOURCES], asks[CLIENTS][GS_MAX_RESOURCES];
+    struct waiting list[MAX_WAITING];
+    unsigned n;
+    uint64_t orders, now, grants;
+};
+
+static unsigned on_ask(void *ctx, uint32_t client, unsigned resource)
+{
+    struct world *w = ctx;
+    assert_true(w->leased[client][resource]);
+    w->asks[client][resource] = true;
+    return w->units[client][resource];
+}
+
+static void on_allow(void *ctx, uint32_t client, unsigned resource)
+{
+    struct world *w = ctx;
+    assert_true(w->leased[client][resource]);
+    w->asks[client][resource] = false;
+}
+
+static void on_end(void *ctx, uint32_t client, unsigned resource, bool forced)
+{
+    struct world *w = ctx;
+    assert_true(w->leased[client][resource]);
+    if (!forced)
+        assert_int_equal(w->units[client][resource], 0);
+    w->units[client][resource] = 0;
+    w->leased[client][resource] = w->asks[client][resource] = false;
+}
+
+/* May a request that stands in the list for the resource not be overtaken by `g`? */
+static bool goes_before(const struct world *w, const struct waiting *q, const struct waiting *g)
+{
+    int a = w->priority[q->client], b = w->priority[g->client];
+    if (a != b)
+        return a > b;
+    /* Below the tasks the shares decide, which the fairness test looks at; one client's own requests stay in order. */
+    return (a > 0 || q->client == g->client) && q->order < g->order;
+}
+
+static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request *rq, unsigned resource, bool fresh,
+                     bool ask)
+{
+    struct world *w = ctx;
+    unsigned at = 0;
+    while (at < w->n && (w->list[at].client != client || w->list[at].slot != rq->slot))
+        at++;
+    assert_true(at < w->n);
+    const struct waiting g = w->list[at];
+    assert_true(g.mask & GS_MASK(resource));
+    for (unsigned i = 0; i < w->n; i++)
+        if (w->list[i].mask & GS_MASK(resource))
+            assert_false(goes_before(w, &w->list[i], &g));
+    for (uint32_t c = 0; c < CLIENTS; c++)
+        if (c != client)
+            assert_false(w->leased[c][resource]);
+    assert_int_equal(fresh, !w->leased[client][resource]);
+    assert_true(w->units[client][resource] < w->depth);
+    w->list[at] = w->list[--w->n];
+    w->leased[client][resource] = true;
+    w->asks[client][resource] = ask;
+    w->units[client][resource]++;
+    w->grants++;
+}
+
+static const struct gs_policy_ops ops = {on_ask, on_allow, on_end, on_grant};
+
+/* ---- what must hold after each event ---- */
+
+static bool somebody_wants(const struct world *w, unsigned resource)
+{
+    for (unsigned i = 0; i < w->n; i++)
+        if (w->list[i].mask & GS_MASK(resource))
+            return true;
+    return false;
+}
+
+/* The first in line is the holder itself, with room for one more unit: it should have been served. */
+static bool holder_is_first(const struct world *w, unsigned resource, uint32_t holder)
+{
+    const struct waiting *own = NULL;
+    for (unsigned i = 0; i < w->n; i++)
+        if (w->list[i].client == holder && w->list[i].mask & GS_MASK(resource) &&
+            (!own || w->list[i].order < own->order))
+            own = &w->list[i];
+    if (!own || w->priority[holder] == 0)
+        return false;
+    for (unsigned i = 0; i < w->n; i++)
+        if (&w->list[i] != own && w->list[i].mask & GS_MASK(resource) && goes_before(w, &w->list[i], own))
+            return false;
+    return true;
+}
+
+static void check(const struct world *w)
+{
+    for (unsigned r = 0; r < w->resources; r++) {
+        unsigned out = 0, leases = 0;
+        for (uint32_t c = 0; c < CLIENTS; c++) {
+            out += w->units[c][r];
+            leases += w->leased[c][r];
+            if (!w->leased[c][r])
+                continue;
+            assert_int_equal(w->asks[c][r], somebody_wants(w, r));
+            if (holder_is_first(w, r, c))
+                assert_int_equal(w->units[c][r], w->depth);
+        }
+        assert_true(leases <= 1);
+        assert_true(out <= w->depth);
+        if (somebody_wants(w, r))
+            assert_true(out > 0); /* work-conserving */
+    }
+}
+
+/* ---- random events ---- */
+
+static uint32_t random_mask(const struct world *w)
+{
+    if (random_below(4) == 0)
+        return GS_MASK_PCI;
+    if (random_below(2))
+        return GS_MASK(1 + random_below(w->resources - 1));
+    uint32_t m = random_below(1u << (w->resources - 1)) << 1;
+    return m ? m : GS_MASK(1);
+}
+
+static bool slot_waits(const struct world *w, uint32_t client, uint32_t slot)
+{
+    for (unsigned i = 0; i < w->n; i++)
+        if (w->list[i].client == client && w->list[i].slot == slot)
+            return true;
+    return false;
+}
+
+static void want(struct world *w, uint32_t client)
+{
+    struct gs_policy_request rq = {.slot = random_below(GS_MAX_SLOTS), .mask = random_mask(w)};
+    rq.prefer = random_below(GS_MAX_RESOURCES + 1);
+    rq.cost_ns = random_below(2) ? random_below(1000) : UINT64_MAX;
+    bool busy = slot_waits(w, client, rq.slot);
+    if (!busy)
+        w->list[w->n++] = (struct waiting){client, rq.slot, rq.mask, w->orders++};
+    assert_int_equal(gs_policy_request(w->policy, client, &rq, w->now), busy ? -EBUSY : 0);
+}
+
+static void take_fast(struct world *w, uint32_t client)
+{
+    unsigned r = random_below(w->resources);
+    if (w->leased[client][r] && !w->asks[client][r] && w->units[client][r] < w->depth)
+        w->units[client][r]++;
+}
+
+static void give_back(struct world *w, uint32_t client)
+{
+    unsigned r = random_below(w->resources);
+    if (!w->units[client][r])
+        return;
+    w->units[client][r]--;
+    if (w->asks[client][r])
+        gs_policy_look(w->policy, client, r, w->units[client][r], w->now);
+    else if (random_below(8) == 0) /* a LOOK that was on its way when `allow` came */
+        gs_policy_look(w->policy, client, r, w->units[client][r], w->now);
+}
+
+static void cancel(struct world *w, uint32_t client)
+{
+    uint32_t slot = random_below(GS_MAX_SLOTS);
+    bool waits = slot_waits(w, client, slot);
+    for (unsigned i = 0; i < w->n && waits; i++)
+        if (w->list[i].client == client && w->list[i].slot == slot) {
+            w->list[i] = w->list[--w->n];
+            break;
+        }
+    assert_int_equal(gs_policy_cancel(w->policy, client, slot, 0, w->now), waits);
+}
+
+static void leave(struct world *w, uint32_t client)
+{
+    for (unsigned i = 0; i < w->n;) {
+        if (w->list[i].client == client)
+            w->list[i] = w->list[--w->n];
+        else
+            i++;
+    }
+    memset(w->units[client], 0, sizeof w->units[client]);
+    memset(w->leased[client], 0, sizeof w->leased[client]);
+    memset(w->asks[client], 0, sizeof w->asks[client]);
+    w->there[client] = false;
+    gs_policy_leave(w->policy, client, w->now);
+}
+
+static void join(struct world *w, uint32_t client)
+{
+    w->there[client] = true;
+    w->priority[client] = random_below(2) ? 0 : (int)random_below(4);
+    assert_int_equal(gs_policy_join(w->policy, client, w->priority[client]), 0);
+    assert_int_equal(gs_policy_join(w->policy, client, 0), -EINVAL);
+}
+
+static void reprioritise(struct world *w, uint32_t client)
+{
+    w->priority[client] = (int)random_below(4);
+    gs_policy_set_priority(w->policy, client, w->priority[client], w->now);
+}
+
+static void expire(struct world *w)
+{
+    uint64_t next = gs_policy_next_expiry(w->policy, 500);
+    bool due = next <= w->now;
+    uint32_t taken = gs_policy_expire(w->policy, w->now, 500);
+    assert_int_equal(due, taken != 0);
+}
+
+static void one_event(struct world *w)
+{
+    uint32_t client = random_below(CLIENTS);
+    w->now += random_below(20);
+    if (!w->there[client]) {
+        join(w, client);
+        return;
+    }
+    switch (random_below(32)) {
+    case 0:
+        if (random_below(8) == 0)
+            leave(w, client);
+        break;
+    case 1:
+        cancel(w, client);
+        break;
+    case 2:
+        reprioritise(w, client);
+        break;
+    case 3:
+        expire(w);
+        break;
+    default:
+        if (random_below(3) == 0)
+            want(w, client);
+        else if (random_below(3) == 0)
+            take_fast(w, client);
+        else
+            give_back(w, client);
+    }
+}
+
+static void test_random_sequences(void **state)
+{
+    (void)state;
+    uint64_t seed = seed_of_run();
+    uint64_t grants = 0;
+    for (unsigned run = 0; run < 300; run++) {
+        random_state = seed + run;
+        struct world *w = calloc(1, sizeof *w);
+        w->resources = 2 + random_below(5);
+        w->depth = 1 + random_below(3);
+        w->policy = gs_policy_new(w->resources, w->depth, CLIENTS, &ops, w);
+        assert_non_null(w->policy);
+        for (unsigned i = 0; i < 2000; i++) {
+            one_event(w);
+            check(w);
+        }
+        grants += w->grants;
+        gs_policy_free(w->policy);
+        free(w);
+    }
+    assert_true(grants > 10000); /* the sequences do something */
+}
+
+/* ---- shares ---- */
+
+/* Applications without a task that always have two more requests waiting; the device runs what it is given in order. */
+struct sharer {
+    uint64_t chunk, claimed, had;
+};
+
+static void test_fair_shares(void **state)
+{
+    (void)state;
+    uint64_t seed = seed_of_run();
+    for (unsigned run = 0; run < 50; run++) {
+        random_state = seed + run;
+        struct world *w = calloc(1, sizeof *w);
+        w->resources = 2;
+        w->depth = 1 + random_below(2);
+        w->policy = gs_policy_new(2, w->depth, CLIENTS, &ops, w);
+        unsigned n = 2 + random_below(CLIENTS - 2);
+        struct sharer s[CLIENTS] = {0};
+        uint64_t longest = 0;
+        for (uint32_t c = 0; c < n; c++) {
+            s[c].chunk = 10 + random_below(1000);
+            s[c].claimed = random_below(3) == 0 ? random_below(5000) : s[c].chunk; /* some lie, or don't know */
+            longest = s[c].chunk > longest ? s[c].chunk : longest;
+            w->there[c] = true;
+            assert_int_equal(gs_policy_join(w->policy, c, 0), 0);
+        }
+        uint32_t slot = 0;
+        for (unsigned i = 0; i < 20000; i++) {
+            for (uint32_t c = 0; c < n; c++) {
+                while (!gs_policy_waiting(w->policy, c, 1)) {
+                    struct gs_policy_request rq = {
+                        .slot = slot++ % GS_MAX_SLOTS, .mask = GS_MASK(1), .cost_ns = s[c].claimed};
+                    if (slot_waits(w, c, rq.slot))
+                        continue;
+                    w->list[w->n++] = (struct waiting){c, rq.slot, rq.mask, w->orders++};
+                    assert_int_equal(gs_policy_request(w->policy, c, &rq, w->now), 0);
+                }
+            }
+            uint32_t holder = 0;
+            while (!w->units[holder][1])
+                holder++;
+            w->now += s[holder].chunk;
+            s[holder].had += s[holder].chunk;
+            w->units[holder][1]--;
+            gs_policy_look(w->policy, holder, 1, w->units[holder][1], w->now);
+            check(w);
+            /* A lie about the cost is charged until the truth is known: for `depth` chunks at most. */
+            for (uint32_t a = 0; a < n; a++)
+                for (uint32_t b = 0; b < n; b++)
+                    if (s[a].had > s[b].had + 2 * w->depth * (longest + 5000))
+                        fail_msg("run %u: %" PRIu64 " against %" PRIu64 " at %" PRIu64, run, s[a].had, s[b].had,
+                                 w->now);
+        }
+        uint64_t least = UINT64_MAX;
+        for (uint32_t c = 0; c < n; c++)
+            least = s[c].had < least ? s[c].had : least;
+        assert_true(least > w->now / n * 9 / 10);
+        gs_policy_free(w->policy);
+        free(w);
+    }
+}
+
+/* One that was away, or alone, for long has neither a claim nor a debt for it. */
+static void test_no_credit_for_absence(void **state)
+{
+    (void)state;
+    struct world *w = calloc(1, sizeof *w);
+    w->resources = 2;
+    w->depth = 1;
+    w->policy = gs_policy_new(2, 1, CLIENTS, &ops, w);
+    uint64_t had[3] = {0};
+    uint32_t slot[3] = {0};
+    for (uint32_t c = 0; c < 3; c++) {
+        w->there[c] = true;
+        gs_policy_join(w->policy, c, 0);
+    }
+    for (unsigned i = 0; i < 3000; i++) {
+        for (uint32_t c = 0; c < (i < 1000 ? 2 : 3); c++)
+            while (!gs_policy_waiting(w->policy, c, 1)) {
+                struct gs_policy_request rq = {.slot = slot[c]++ % GS_MAX_SLOTS, .mask = GS_MASK(1)};
+                w->list[w->n++] = (struct waiting){c, rq.slot, rq.mask, w->orders++};
+                gs_policy_request(w->policy, c, &rq, w->now);
+            }
+        uint32_t holder = 0;
+        while (!w->units[holder][1])
+            holder++;
+        w->now += 100;
+        had[holder] += i < 1000 ? 0 : 100;
+        w->units[holder][1]--;
+        gs_policy_look(w->policy, holder, 1, 0, w->now);
+        if (i == 1100) /* the newcomer has had its third, not all */
+            assert_in_range(had[2], 2000, 5000);
+    }
+    for (uint32_t c = 0; c < 3; c++)
+        assert_in_range(had[c], 66000, 67500);
+    gs_policy_free(w->policy);
+    free(w);
+}
+
+/* ---- single cases, as a user would tell them ---- */
+
+static void ask_for(struct world *w, uint32_t client, uint32_t slot, uint32_t mask, uint32_t prefer)
+{
+    struct gs_policy_request rq = {.slot = slot, .mask = mask, .prefer = prefer};
+    w->list[w->n++] = (struct waiting){client, slot, mask, w->orders++};
+    assert_int_equal(gs_policy_request(w->policy, client, &rq, w->now), 0);
+    check(w);
+}
+
+static struct world *new_world(unsigned gpus, unsigned depth)
+{
+    struct world *w = calloc(1, sizeof *w);
+    w->resources = 1 + gpus;
+    w->depth = depth;
+    w->policy = gs_policy_new(w->resources, depth, CLIENTS, &ops, w);
+    for (uint32_t c = 0; c < CLIENTS; c++) {
+        w->there[c] = true;
+        w->priority[c] = c < 4 ? (int)c : 0; /* clients 1 to 3 are tasks, 3 the most urgent */
+        gs_policy_join(w->policy, c, w->priority[c]);
+    }
+    return w;
+}
+
+static void free_world(struct world *w)
+{
+    gs_policy_free(w->policy);
+    free(w);
+}
+
+/* An urgent request waits for what runs and what stands behind it on the device, and for no more. */
+static void test_waits_for_depth_units(void **state)
+{
+    (void)state;
+    struct world *w = new_world(1, 2);
+    ask_for(w, 5, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    w->units[5][1]++; /* by the fast path */
+    for (uint32_t s = 1; s < 10; s++)
+        ask_for(w, 5, s, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_for(w, 3, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    assert_int_equal(w->units[5][1], 2);
+    w->units[5][1]--;
+    gs_policy_look(w->policy, 5, 1, 1, w->now);
+    assert_int_equal(w->units[5][1], 1); /* not refilled */
+    w->units[5][1]--;
+    gs_policy_look(w->policy, 5, 1, 0, w->now);
+    assert_int_equal(w->units[3][1], 1);
+    free_world(w);
+}
+
+/* A request for any GPU takes the one with its data if it is free, else an idle one, and moves rather than waits. */
+static void test_any_gpu(void **state)
+{
+    (void)state;
+    struct world *w = new_world(2, 1);
+    uint32_t any = GS_MASK_ALL_GPUS(2);
+    ask_for(w, 5, 0, any, GS_RESOURCE_GPU(1));
+    assert_int_equal(w->units[5][2], 1);
+    ask_for(w, 6, 0, any, GS_RESOURCE_GPU(1));
+    assert_int_equal(w->units[6][1], 1);
+    ask_for(w, 7, 0, any, GS_MAX_RESOURCES);
+    w->units[5][2]--;
+    gs_policy_look(w->policy, 5, 2, 0, w->now);
+    assert_int_equal(w->units[7][2], 1);
+    assert_false(w->asks[6][1]); /* nobody waits for GPU 0 any more */
+    free_world(w);
+}
+
+static void test_watchdog(void **state)
+{
+    (void)state;
+    struct world *w = new_world(1, 2);
+    ask_for(w, 5, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    w->now = 10000;
+    assert_true(gs_policy_next_expiry(w->policy, 500) == UINT64_MAX); /* it hurts nobody */
+    ask_for(w, 3, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    assert_int_equal(gs_policy_next_expiry(w->policy, 500), 10500);
+    w->now = 10499;
+    assert_int_equal(gs_policy_expire(w->policy, w->now, 500), 0);
+    w->now = 10500;
+    assert_int_equal(gs_policy_expire(w->policy, w->now, 500), GS_MASK(1));
+    assert_int_equal(w->units[3][1], 1);
+    gs_policy_look(w->policy, 5, 1, 0, w->now); /* the late release changes nothing */
+    assert_int_equal(w->units[3][1], 1);
+    check(w);
+    free_world(w);
+}
+
+static void test_wrong_requests(void **state)
+{
+    (void)state;
+    struct world *w = new_world(2, 1);
+    const uint32_t masks[] = {0, GS_MASK_PCI | GS_MASK(1), GS_MASK(3), UINT32_MAX};
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+        struct gs_policy_request rq = {.slot = 0, .mask = masks[i]};
+        assert_int_equal(gs_policy_request(w->policy, 5, &rq, 0), -EINVAL);
+    }
+    struct gs_policy_request rq = {.slot = GS_MAX_SLOTS, .mask = GS_MASK_PCI};
+    assert_int_equal(gs_policy_request(w->policy, 5, &rq, 0), -EINVAL);
+    rq.slot = 0;
+    assert_int_equal(gs_policy_request(w->policy, CLIENTS, &rq, 0), -EINVAL);
+    gs_policy_look(w->policy, 5, 77, 0, 0);
+    assert_int_equal(gs_policy_join(w->policy, CLIENTS, 0), -EINVAL);
+    check(w);
+    free_world(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_sequences),
+        cmocka_unit_test(test_fair_shares),
+        cmocka_unit_test(test_no_credit_for_absence),
+        cmocka_unit_test(test_waits_for_depth_units),
+        cmocka_unit_test(test_any_gpu),
+        cmocka_unit_test(test_watchdog),
+        cmocka_unit_test(test_wrong_requests),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
