@@ -41,7 +41,7 @@ struct resource {
     uint64_t grants, handovers;
 };
 
-struct gs_policy {
+struct gs_policy_state {
     unsigned resources, depth, max_clients;
     const struct gs_policy_ops *ops;
     void *ctx;
@@ -56,13 +56,14 @@ static unsigned kind_of(unsigned resource)
     return resource == GS_RESOURCE_PCI ? KIND_PCI : KIND_GPU;
 }
 
-struct gs_policy *gs_policy_new(unsigned resources, unsigned depth, unsigned max_clients,
-                                const struct gs_policy_ops *ops, void *ctx)
+struct gs_policy_state *gs_policy_new(unsigned resources, unsigned depth, unsigned max_clients,
+                                      const struct gs_policy_ops *ops, void *ctx)
 {
-    struct gs_policy *p = calloc(1, sizeof *p);
+    struct gs_policy_state *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-    *p = (struct gs_policy){.resources = resources, .depth = depth, .max_clients = max_clients, .ops = ops, .ctx = ctx};
+    *p = (struct gs_policy_state){
+        .resources = resources, .depth = depth, .max_clients = max_clients, .ops = ops, .ctx = ctx};
     p->w = calloc(max_clients, sizeof *p->w);
     bool ok = p->w != NULL;
     for (unsigned r = 0; r < resources; r++) {
@@ -77,7 +78,7 @@ struct gs_policy *gs_policy_new(unsigned resources, unsigned depth, unsigned max
     return p;
 }
 
-void gs_policy_free(struct gs_policy *p)
+void gs_policy_free(struct gs_policy_state *p)
 {
     if (!p)
         return;
@@ -101,7 +102,7 @@ static unsigned first_for(const struct waiter *w, unsigned resource)
 }
 
 /* Brings the client's places up to date, after its queue, its time or its priority has changed. */
-static void refresh(struct gs_policy *p, uint32_t client)
+static void refresh(struct gs_policy_state *p, uint32_t client)
 {
     const struct waiter *w = &p->w[client];
     for (uint32_t m = w->want; m; m &= m - 1) {
@@ -113,13 +114,13 @@ static void refresh(struct gs_policy *p, uint32_t client)
     }
 }
 
-static void step_into_line(struct gs_policy *p, uint32_t client, unsigned resource)
+static void step_into_line(struct gs_policy_state *p, uint32_t client, unsigned resource)
 {
     struct resource *r = &p->r[resource];
     p->w[client].at[resource] = r->waiting++;
 }
 
-static void step_out_of_line(struct gs_policy *p, uint32_t client, unsigned resource)
+static void step_out_of_line(struct gs_policy_state *p, uint32_t client, unsigned resource)
 {
     struct resource *r = &p->r[resource];
     uint32_t at = p->w[client].at[resource];
@@ -128,7 +129,7 @@ static void step_out_of_line(struct gs_policy *p, uint32_t client, unsigned reso
 }
 
 /* The client's queue has changed: puts it into the lines of what it wants now, and takes it out of the others. */
-static void update_want(struct gs_policy *p, uint32_t client)
+static void update_want(struct gs_policy_state *p, uint32_t client)
 {
     struct waiter *w = &p->w[client];
     uint32_t want = 0;
@@ -145,14 +146,14 @@ static void update_want(struct gs_policy *p, uint32_t client)
     refresh(p, client);
 }
 
-static void push(struct gs_policy *p, uint32_t client, const struct gs_policy_request *rq)
+static void push(struct gs_policy_state *p, uint32_t client, const struct gs_policy_request *rq)
 {
     struct waiter *w = &p->w[client];
     w->queue[w->n++] = *rq;
     update_want(p, client);
 }
 
-static void remove_at(struct gs_policy *p, uint32_t client, unsigned i)
+static void remove_at(struct gs_policy_state *p, uint32_t client, unsigned i)
 {
     struct waiter *w = &p->w[client];
     memmove(&w->queue[i], &w->queue[i + 1], (w->n - i - 1) * sizeof *w->queue);
@@ -170,7 +171,7 @@ static bool before(const struct place *a, const struct place *b)
 }
 
 /* Who is first for the resource, and *order of its request; GS_NO_CLIENT if nobody waits. */
-static uint32_t first_waiter(const struct gs_policy *p, unsigned resource, uint64_t *order)
+static uint32_t first_waiter(const struct gs_policy_state *p, unsigned resource, uint64_t *order)
 {
     const struct resource *r = &p->r[resource];
     if (!r->waiting)
@@ -186,7 +187,7 @@ static uint32_t first_waiter(const struct gs_policy *p, unsigned resource, uint6
 /* ---- time that was had ---- */
 
 /* Charges the holder for the time since the last call, and takes back the expected cost of `gone` of its units. */
-static void account(struct gs_policy *p, unsigned resource, unsigned gone, uint64_t now_ns)
+static void account(struct gs_policy_state *p, unsigned resource, unsigned gone, uint64_t now_ns)
 {
     struct resource *r = &p->r[resource];
     if (r->holder == GS_NO_CLIENT || !r->asked || !r->units)
@@ -206,7 +207,7 @@ static void account(struct gs_policy *p, unsigned resource, unsigned gone, uint6
     refresh(p, r->holder);
 }
 
-static void charge_expected(struct gs_policy *p, uint32_t client, unsigned resource, uint64_t cost_ns)
+static void charge_expected(struct gs_policy_state *p, uint32_t client, unsigned resource, uint64_t cost_ns)
 {
     uint64_t cost = cost_ns < COST_CAP_NS ? cost_ns : COST_CAP_NS;
     p->w[client].virtual_ns[kind_of(resource)] += cost;
@@ -215,7 +216,7 @@ static void charge_expected(struct gs_policy *p, uint32_t client, unsigned resou
 }
 
 /* The least virtual time of the clients without a task that wait for this kind or hold it while others wait. */
-static void raise_floor(struct gs_policy *p, unsigned kind)
+static void raise_floor(struct gs_policy_state *p, unsigned kind)
 {
     uint64_t least = UINT64_MAX;
     for (unsigned i = 0; i < p->resources; i++) {
@@ -237,7 +238,7 @@ static void raise_floor(struct gs_policy *p, unsigned kind)
 
 /* A client that wants a kind that it neither waited for nor held contended starts at the floor: having been away gives
  * it no claim on the time that the others have had meanwhile. */
-static void come_back(struct gs_policy *p, uint32_t client, unsigned kind)
+static void come_back(struct gs_policy_state *p, uint32_t client, unsigned kind)
 {
     struct waiter *w = &p->w[client];
     if (w->priority != 0)
@@ -254,7 +255,7 @@ static void come_back(struct gs_policy *p, uint32_t client, unsigned kind)
 
 /* ---- leases ---- */
 
-static void ask(struct gs_policy *p, unsigned resource, uint64_t now_ns)
+static void ask(struct gs_policy_state *p, unsigned resource, uint64_t now_ns)
 {
     struct resource *r = &p->r[resource];
     if (r->asked)
@@ -274,7 +275,7 @@ static void forget_holder(struct resource *r)
     r->provisional_ns = 0;
 }
 
-static void end(struct gs_policy *p, unsigned resource, bool forced, uint64_t now_ns)
+static void end(struct gs_policy_state *p, unsigned resource, bool forced, uint64_t now_ns)
 {
     struct resource *r = &p->r[resource];
     account(p, resource, r->units, now_ns);
@@ -284,7 +285,7 @@ static void end(struct gs_policy *p, unsigned resource, bool forced, uint64_t no
 }
 
 /* Could the client have a unit now? Asks a lease back where it must, and ends one that is idle. */
-static bool make_free(struct gs_policy *p, unsigned resource, uint32_t client, uint64_t now_ns)
+static bool make_free(struct gs_policy_state *p, unsigned resource, uint32_t client, uint64_t now_ns)
 {
     struct resource *r = &p->r[resource];
     if (r->holder == GS_NO_CLIENT)
@@ -307,7 +308,7 @@ static unsigned find_order(const struct waiter *w, uint64_t order)
     return i;
 }
 
-static void grant(struct gs_policy *p, uint32_t client, unsigned at, unsigned resource, uint64_t now_ns)
+static void grant(struct gs_policy_state *p, uint32_t client, unsigned at, unsigned resource, uint64_t now_ns)
 {
     struct resource *r = &p->r[resource];
     struct waiter *w = &p->w[client];
@@ -336,7 +337,7 @@ static void grant(struct gs_policy *p, uint32_t client, unsigned at, unsigned re
 
 /* Of the resources that the request would do with, and is the first to wait for, the one to grant now, in the order of
  * the header. GS_MAX_RESOURCES: none. */
-static unsigned choose(struct gs_policy *p, uint32_t client, unsigned at, uint64_t now_ns)
+static unsigned choose(struct gs_policy_state *p, uint32_t client, unsigned at, uint64_t now_ns)
 {
     const struct gs_policy_request rq = p->w[client].queue[at];
     if (!(rq.mask & (rq.mask - 1))) {
@@ -370,7 +371,7 @@ static unsigned choose(struct gs_policy *p, uint32_t client, unsigned at, uint64
 }
 
 /* A holder that nobody else makes wait any more need not ask. */
-static void settle(struct gs_policy *p, uint32_t resources, uint64_t now_ns)
+static void settle(struct gs_policy_state *p, uint32_t resources, uint64_t now_ns)
 {
     for (uint32_t m = resources; m; m &= m - 1) {
         unsigned i = (unsigned)__builtin_ctz(m);
@@ -384,7 +385,7 @@ static void settle(struct gs_policy *p, uint32_t resources, uint64_t now_ns)
 }
 
 /* Grants whatever can be granted on these resources, and on those that this makes free. */
-static void serve(struct gs_policy *p, uint32_t resources, uint64_t now_ns)
+static void serve(struct gs_policy_state *p, uint32_t resources, uint64_t now_ns)
 {
     uint32_t touched = resources;
     while (resources) {
@@ -408,7 +409,7 @@ static void serve(struct gs_policy *p, uint32_t resources, uint64_t now_ns)
 
 /* ---- what happens ---- */
 
-int gs_policy_join(struct gs_policy *p, uint32_t client, int priority)
+int gs_policy_join(struct gs_policy_state *p, uint32_t client, int priority)
 {
     if (client >= p->max_clients || p->w[client].joined || priority < 0)
         return -EINVAL;
@@ -420,14 +421,14 @@ int gs_policy_join(struct gs_policy *p, uint32_t client, int priority)
     return 0;
 }
 
-void gs_policy_set_priority(struct gs_policy *p, uint32_t client, int priority, uint64_t now_ns)
+void gs_policy_set_priority(struct gs_policy_state *p, uint32_t client, int priority, uint64_t now_ns)
 {
     p->w[client].priority = priority;
     refresh(p, client);
     serve(p, p->w[client].want, now_ns);
 }
 
-void gs_policy_leave(struct gs_policy *p, uint32_t client, uint64_t now_ns)
+void gs_policy_leave(struct gs_policy_state *p, uint32_t client, uint64_t now_ns)
 {
     struct waiter *w = &p->w[client];
     if (!w->joined)
@@ -447,7 +448,7 @@ void gs_policy_leave(struct gs_policy *p, uint32_t client, uint64_t now_ns)
 }
 
 /* Does anybody but the holder wait for it? */
-static bool keeps_others_waiting(const struct gs_policy *p, unsigned resource)
+static bool keeps_others_waiting(const struct gs_policy_state *p, unsigned resource)
 {
     const struct resource *r = &p->r[resource];
     if (r->holder == GS_NO_CLIENT || !r->asked || !r->units)
@@ -455,13 +456,13 @@ static bool keeps_others_waiting(const struct gs_policy *p, unsigned resource)
     return r->waiting > ((p->w[r->holder].want & GS_MASK(resource)) != 0);
 }
 
-static bool mask_is_right(const struct gs_policy *p, uint32_t mask)
+static bool mask_is_right(const struct gs_policy_state *p, uint32_t mask)
 {
     uint32_t there = GS_MASK_ALL_GPUS(p->resources - 1);
     return mask == GS_MASK_PCI || (mask && !(mask & ~there));
 }
 
-int gs_policy_request(struct gs_policy *p, uint32_t client, const struct gs_policy_request *rq, uint64_t now_ns)
+int gs_policy_request(struct gs_policy_state *p, uint32_t client, const struct gs_policy_request *rq, uint64_t now_ns)
 {
     if (client >= p->max_clients || !p->w[client].joined || rq->slot >= GS_MAX_SLOTS || !mask_is_right(p, rq->mask))
         return -EINVAL;
@@ -484,7 +485,7 @@ int gs_policy_request(struct gs_policy *p, uint32_t client, const struct gs_poli
     return 0;
 }
 
-bool gs_policy_cancel(struct gs_policy *p, uint32_t client, uint32_t slot, uint32_t serial, uint64_t now_ns)
+bool gs_policy_cancel(struct gs_policy_state *p, uint32_t client, uint32_t slot, uint32_t serial, uint64_t now_ns)
 {
     struct waiter *w = &p->w[client];
     for (unsigned i = 0; i < w->n; i++) {
@@ -498,7 +499,7 @@ bool gs_policy_cancel(struct gs_policy *p, uint32_t client, uint32_t slot, uint3
     return false;
 }
 
-void gs_policy_look(struct gs_policy *p, uint32_t client, unsigned resource, unsigned units, uint64_t now_ns)
+void gs_policy_look(struct gs_policy_state *p, uint32_t client, unsigned resource, unsigned units, uint64_t now_ns)
 {
     if (resource >= p->resources)
         return;
@@ -511,7 +512,7 @@ void gs_policy_look(struct gs_policy *p, uint32_t client, unsigned resource, uns
     serve(p, GS_MASK(resource), now_ns);
 }
 
-uint64_t gs_policy_next_expiry(const struct gs_policy *p, uint64_t watchdog_ns)
+uint64_t gs_policy_next_expiry(const struct gs_policy_state *p, uint64_t watchdog_ns)
 {
     uint64_t next = UINT64_MAX;
     for (unsigned i = 0; i < p->resources; i++)
@@ -520,7 +521,7 @@ uint64_t gs_policy_next_expiry(const struct gs_policy *p, uint64_t watchdog_ns)
     return next;
 }
 
-uint32_t gs_policy_expire(struct gs_policy *p, uint64_t now_ns, uint64_t watchdog_ns)
+uint32_t gs_policy_expire(struct gs_policy_state *p, uint64_t now_ns, uint64_t watchdog_ns)
 {
     uint32_t taken = 0;
     for (unsigned i = 0; i < p->resources; i++) {
@@ -535,20 +536,20 @@ uint32_t gs_policy_expire(struct gs_policy *p, uint64_t now_ns, uint64_t watchdo
 
 /* ---- looking on ---- */
 
-void gs_policy_view(const struct gs_policy *p, unsigned resource, struct gs_policy_view *view)
+void gs_policy_view(const struct gs_policy_state *p, unsigned resource, struct gs_policy_view *view)
 {
     const struct resource *r = &p->r[resource];
     *view = (struct gs_policy_view){
         .holder = r->holder, .asked = r->asked, .units = r->units, .grants = r->grants, .handovers = r->handovers};
 }
 
-const struct gs_policy_request *gs_policy_waiting(const struct gs_policy *p, uint32_t client, unsigned i)
+const struct gs_policy_request *gs_policy_waiting(const struct gs_policy_state *p, uint32_t client, unsigned i)
 {
     const struct waiter *w = &p->w[client];
     return i < w->n ? &w->queue[i] : NULL;
 }
 
-uint64_t gs_policy_share_ns(const struct gs_policy *p, uint32_t client, unsigned kind)
+uint64_t gs_policy_share_ns(const struct gs_policy_state *p, uint32_t client, unsigned kind)
 {
     return kind < KINDS ? p->w[client].share_ns[kind] : 0;
 }

@@ -25,7 +25,7 @@
 
 #include "common/wire.h"
 
-struct gs_policy;
+struct gs_policy_state;
 
 #define GS_NO_CLIENT UINT32_MAX
 
@@ -53,34 +53,34 @@ struct gs_policy_ops {
 };
 
 /* Clients are numbered 0 ... max_clients-1 by the caller. Null: out of memory. */
-struct gs_policy *gs_policy_new(unsigned resources, unsigned depth, unsigned max_clients,
-                                const struct gs_policy_ops *ops, void *ctx);
-void gs_policy_free(struct gs_policy *p);
+struct gs_policy_state *gs_policy_new(unsigned resources, unsigned depth, unsigned max_clients,
+                                      const struct gs_policy_ops *ops, void *ctx);
+void gs_policy_free(struct gs_policy_state *p);
 
 /* Priority 0: fair sharing below all others. 0, -ENOMEM, or -EINVAL: the number is taken or too large, the priority
  * negative. */
-int gs_policy_join(struct gs_policy *p, uint32_t client, int priority);
-void gs_policy_set_priority(struct gs_policy *p, uint32_t client, int priority, uint64_t now_ns);
+int gs_policy_join(struct gs_policy_state *p, uint32_t client, int priority);
+void gs_policy_set_priority(struct gs_policy_state *p, uint32_t client, int priority, uint64_t now_ns);
 
 /* The client is gone: its requests are forgotten, its resources pass on. No `end` is called for it. */
-void gs_policy_leave(struct gs_policy *p, uint32_t client, uint64_t now_ns);
+void gs_policy_leave(struct gs_policy_state *p, uint32_t client, uint64_t now_ns);
 
 /* 0; -EINVAL: the mask is empty, names what is not there, or names the link and a GPU; -EBUSY: the slot waits already.
  */
-int gs_policy_request(struct gs_policy *p, uint32_t client, const struct gs_policy_request *rq, uint64_t now_ns);
+int gs_policy_request(struct gs_policy_state *p, uint32_t client, const struct gs_policy_request *rq, uint64_t now_ns);
 
 /* True: it waited and is forgotten. False: it doesn't wait (any more). */
-bool gs_policy_cancel(struct gs_policy *p, uint32_t client, uint32_t slot, uint32_t serial, uint64_t now_ns);
+bool gs_policy_cancel(struct gs_policy_state *p, uint32_t client, uint32_t slot, uint32_t serial, uint64_t now_ns);
 
 /* The client says that it has given units back: it has `units` out now. Ignored unless it is a holder that was asked.
  */
-void gs_policy_look(struct gs_policy *p, uint32_t client, unsigned resource, unsigned units, uint64_t now_ns);
+void gs_policy_look(struct gs_policy_state *p, uint32_t client, unsigned resource, unsigned units, uint64_t now_ns);
 
 /* The holder has kept others waiting for watchdog_ns without giving a unit back: its lease ends by force. `next` is
  * when that may happen, UINT64_MAX: not before something else does. `expire` does it, and returns which resources it
  * took. */
-uint64_t gs_policy_next_expiry(const struct gs_policy *p, uint64_t watchdog_ns);
-uint32_t gs_policy_expire(struct gs_policy *p, uint64_t now_ns, uint64_t watchdog_ns);
+uint64_t gs_policy_next_expiry(const struct gs_policy_state *p, uint64_t watchdog_ns);
+uint32_t gs_policy_expire(struct gs_policy_state *p, uint64_t now_ns, uint64_t watchdog_ns);
 
 /* For those who look on. */
 struct gs_policy_view {
@@ -90,10 +90,10 @@ struct gs_policy_view {
     uint64_t grants;    /* units granted by request so far */
     uint64_t handovers; /* leases begun so far */
 };
-void gs_policy_view(const struct gs_policy *p, unsigned resource, struct gs_policy_view *view);
+void gs_policy_view(const struct gs_policy_state *p, unsigned resource, struct gs_policy_view *view);
 /* The i-th request that the client waits with, in the order they came; null: no more. */
-const struct gs_policy_request *gs_policy_waiting(const struct gs_policy *p, uint32_t client, unsigned i);
+const struct gs_policy_request *gs_policy_waiting(const struct gs_policy_state *p, uint32_t client, unsigned i);
 /* Time that the client has had, of the link (0) or the GPUs (1), while others wanted it too; priority 0 only. */
-uint64_t gs_policy_share_ns(const struct gs_policy *p, uint32_t client, unsigned kind);
+uint64_t gs_policy_share_ns(const struct gs_policy_state *p, uint32_t client, unsigned kind);
 
 #endif

@@ -52,7 +52,7 @@ struct gs_core {
     struct gs_config config;
     bool configured;
     unsigned gpus, depth;
-    struct gs_policy *policy;
+    struct gs_policy_state *policy;
     struct gs_session **session; /* max_clients; null: free */
     unsigned n_sessions;
     uint32_t next_number;

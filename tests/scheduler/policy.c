@@ -39,7 +39,7 @@ struct waiting {
 };
 
 struct world {
-    struct gs_policy *policy;
+    struct gs_policy_state *policy;
     unsigned resources, depth;
     bool there[CLIENTS];
     int priority[CLIENTS];
@@ -500,6 +500,41 @@ static void test_watchdog(void **state)
     free_world(w);
 }
 
+/* The holder waited for its own next unit long before anybody else came: the time counts from when the other came. */
+static void test_watchdog_counts_from_the_first_hurt(void **state)
+{
+    (void)state;
+    struct world *w = new_world(1, 1);
+    ask_for(w, 5, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_for(w, 5, 1, GS_MASK(1), GS_MAX_RESOURCES);
+    w->now = 10000;
+    assert_true(gs_policy_next_expiry(w->policy, 500) == UINT64_MAX);
+    ask_for(w, 3, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    assert_int_equal(gs_policy_next_expiry(w->policy, 500), 10500);
+    free_world(w);
+}
+
+/* Time is charged when it has been had, also to those whose requests all stand in the line already. */
+static void test_charged_at_once(void **state)
+{
+    (void)state;
+    struct world *w = new_world(1, 1);
+    const uint64_t chunk[2] = {1000, 100};
+    for (uint32_t slot = 0; slot < 10; slot++)
+        for (uint32_t c = 0; c < 2; c++)
+            ask_for(w, 5 + c, slot, GS_MASK(1), GS_MAX_RESOURCES);
+    unsigned done[2] = {0};
+    while (done[1] < 10) {
+        uint32_t holder = w->units[5][1] ? 0 : 1;
+        w->now += chunk[holder];
+        done[holder]++;
+        w->units[5 + holder][1] = 0;
+        gs_policy_look(w->policy, 5 + holder, 1, 0, w->now);
+    }
+    assert_int_equal(done[0], 1);
+    free_world(w);
+}
+
 static void test_wrong_requests(void **state)
 {
     (void)state;
@@ -528,6 +563,8 @@ int main(void)
         cmocka_unit_test(test_waits_for_depth_units),
         cmocka_unit_test(test_any_gpu),
         cmocka_unit_test(test_watchdog),
+        cmocka_unit_test(test_watchdog_counts_from_the_first_hurt),
+        cmocka_unit_test(test_charged_at_once),
         cmocka_unit_test(test_wrong_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
