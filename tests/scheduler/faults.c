@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/* Death and standstill, with real processes: nobody waits for the dead for longer than 100 ms. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/scheduler/players.h"
+
+enum { LIMIT_MS = 100 };
+
+#define PLAIN "[system]\ngpus = 2\nrealtime = no\n"
+#define WATCHED "[system]\ngpus = 2\nrealtime = no\nwatchdog = 50ms\n"
+
+static int set_up(void **state)
+{
+    (void)state;
+    stage_reset();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    end_players();
+    unlink(stage_path("log"));
+    return 0;
+}
+
+/* ---- roles ---- */
+
+/* Takes GPU 0 once told to, says 1, holds it until told 2, says 2. */
+static void hold_role(unsigned self)
+{
+    struct gs_client *c = joined_client(NULL);
+    struct gs_grant g;
+    while (!atomic_load(&stage->flag[self]))
+        rest_ms(1);
+    gs_client_acquire(c, GPU0, 0, &g);
+    atomic_store(&stage->said[self], 1);
+    while (atomic_load(&stage->flag[self]) < 2)
+        rest_ms(1);
+    gs_client_release(c, &g);
+    atomic_store(&stage->said[self], 2);
+    gs_client_acquire(c, GPU0, 0, &g);
+    atomic_store(&stage->said[self], 3);
+    gs_client_release(c, &g);
+    pause();
+}
+
+static pid_t holder(unsigned self)
+{
+    pid_t pid = play(hold_role, self);
+    atomic_store(&stage->flag[self], 1);
+    assert_true(until(&stage->said[self], 1, 2000));
+    return pid;
+}
+
+/* Starts a player that asks and has to wait. */
+static pid_t waiter(unsigned self, unsigned waiting_before)
+{
+    pid_t pid = play(hold_role, self);
+    atomic_store(&stage->flag[self], 1);
+    for (int i = 0; i < 2000 && status_number("resources.1.waiting") <= (long long)waiting_before; i++)
+        rest_ms(1);
+    assert_int_equal(status_number("resources.1.waiting"), waiting_before + 1);
+    return pid;
+}
+
+/* Uses GPU 0 again and again, counts, and watches that nobody else is inside while a daemon schedules. */
+static void busy_role(unsigned self)
+{
+    struct gs_client *c = joined_client(NULL);
+    for (;;) {
+        struct gs_grant g;
+        gs_client_acquire(c, GPU0, 100000, &g);
+        if (g.client) {
+            int in = atomic_fetch_add(&stage->inside, 1) + 1;
+            if (in > atomic_load(&stage->most_inside))
+                atomic_store(&stage->most_inside, in);
+        }
+        usleep(200);
+        if (g.client)
+            atomic_fetch_sub(&stage->inside, 1);
+        gs_client_release(c, &g);
+        atomic_fetch_add(&stage->said[self], 1);
+    }
+}
+
+/* ---- clients that die ---- */
+
+static void test_killed_while_holding(void **state)
+{
+    (void)state;
+    start_daemon(PLAIN, NULL, NULL);
+    pid_t a = holder(0);
+    waiter(1, 0);
+    end_process(a, SIGKILL);
+    assert_true(until(&stage->said[1], 1, LIMIT_MS));
+}
+
+static void test_killed_while_waiting(void **state)
+{
+    (void)state;
+    start_daemon(PLAIN, NULL, NULL);
+    holder(0);
+    pid_t b = waiter(1, 0);
+    waiter(2, 1);
+    end_process(b, SIGKILL);
+    atomic_store(&stage->flag[0], 2);
+    assert_true(until(&stage->said[2], 1, LIMIT_MS));
+}
+
+/* A child that lives on after fork, with a copy of every descriptor, keeps nothing for its dead parent. */
+static void fork_role(unsigned self)
+{
+    struct gs_client *c = joined_client(NULL);
+    struct gs_grant g;
+    gs_client_acquire(c, GPU0, 0, &g);
+    pid_t parent = getpid();
+    if (fork() == 0) {
+        /* In the child the client works alone, and does nothing in the parent's name. */
+        struct gs_grant own;
+        gs_client_release(c, &g);
+        if (gs_client_acquire(c, GPU0, 0, &own) != 0 || own.client != 0)
+            atomic_store(&stage->said[self + 1], 99);
+        atomic_store(&stage->said[self + 1], getppid() == parent ? 1 : 98);
+        rest_ms(3000);
+        _exit(0);
+    }
+    atomic_store(&stage->said[self], 1);
+    pause();
+}
+
+static void test_killed_with_a_child_left(void **state)
+{
+    (void)state;
+    start_daemon(PLAIN, NULL, NULL);
+    pid_t a = play(fork_role, 0);
+    assert_true(until(&stage->said[0], 1, 2000));
+    assert_true(until(&stage->said[1], 1, 2000));
+    assert_int_equal(atomic_load(&stage->said[1]), 1);
+    waiter(2, 0); /* the child's release has not let it in */
+    end_process(a, SIGKILL);
+    assert_true(until(&stage->said[2], 1, LIMIT_MS));
+}
+
+static int raw_connection(void)
+{
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    snprintf(addr.sun_path, sizeof addr.sun_path, "%s", getenv("GPUSPARC_SOCKET"));
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (const struct sockaddr *)&addr, sizeof addr) < 0)
+        _exit(13);
+    return fd;
+}
+
+/* Holds GPU 0, then sends half a message on its own connection, and another on a fresh one, for ever. */
+static void babble_role(unsigned self)
+{
+    struct gs_client *c = joined_client(NULL);
+    struct gs_grant g;
+    gs_client_acquire(c, GPU0, 0, &g);
+    atomic_store(&stage->said[self], 1);
+    char half[100] = "half a message";
+    for (;;) {
+        int fd = raw_connection();
+        for (int i = 0; i < 20; i++)
+            if (send(fd, half, sizeof half, MSG_NOSIGNAL) < 0)
+                break;
+        close(fd);
+        atomic_fetch_add(&stage->said[self], 1);
+    }
+}
+
+static void test_killed_in_the_middle_of_a_message(void **state)
+{
+    (void)state;
+    start_daemon(PLAIN, NULL, NULL);
+    pid_t a = play(babble_role, 0);
+    assert_true(until(&stage->said[0], 5, 2000));
+    waiter(1, 0);
+    end_process(a, SIGKILL);
+    assert_true(until(&stage->said[1], 1, LIMIT_MS));
+    assert_true(status_number("daemon.bad_messages") > 0);
+}
+
+/* ---- clients that stand still ---- */
+
+static void test_stopped_with_a_grant(void **state)
+{
+    (void)state;
+    start_daemon(WATCHED, NULL, NULL);
+    pid_t a = holder(0);
+    kill(a, SIGSTOP);
+    waiter(1, 0);
+    assert_true(until(&stage->said[1], 1, 50 + LIMIT_MS));
+    assert_int_equal(status_number("daemon.taken_back"), 1);
+    assert_true(log_contains("it was taken back"));
+    /* It comes back to life: its late release changes nothing, and it is served like all others. */
+    kill(a, SIGCONT);
+    atomic_store(&stage->flag[0], 2);
+    assert_true(until(&stage->said[0], 2, 2000));
+    rest_ms(20);
+    assert_int_equal(atomic_load(&stage->said[0]), 2); /* the other one still holds it */
+    atomic_store(&stage->flag[1], 2);
+    assert_true(until(&stage->said[0], 3, LIMIT_MS));
+}
+
+/* ---- daemons that die ---- */
+
+static void test_daemon_killed_under_ten(void **state)
+{
+    (void)state;
+    pid_t d = start_daemon(PLAIN, NULL, NULL);
+    for (unsigned i = 0; i < 10; i++)
+        play(busy_role, i);
+    for (unsigned i = 0; i < 10; i++)
+        assert_true(until(&stage->said[i], 5, 5000));
+    for (int round = 0; round < 3; round++) {
+        uint64_t before[10];
+        end_process(d, SIGKILL);
+        for (unsigned i = 0; i < 10; i++)
+            before[i] = atomic_load(&stage->said[i]);
+        uint64_t killed = clock_ns();
+        for (unsigned i = 0; i < 10; i++)
+            assert_true(until(&stage->said[i], before[i] + 2, LIMIT_MS));
+        print_message("all ten went on after %.1f ms\n", (double)(clock_ns() - killed) / 1e6);
+        rest_ms(50);
+        atomic_store(&stage->most_inside, 0);
+        d = start_daemon(PLAIN, NULL, NULL);
+        for (int i = 0; i < 1000 && status_number("clients") < 10; i++)
+            rest_ms(2);
+        assert_int_equal(status_number("clients"), 10);
+        rest_ms(50); /* those granted in the last moment before may still be inside */
+        atomic_store(&stage->most_inside, atomic_load(&stage->inside));
+        for (unsigned i = 0; i < 10; i++)
+            assert_true(until(&stage->said[i], atomic_load(&stage->said[i]) + 5, 2000));
+        assert_true(atomic_load(&stage->most_inside) <= 1); /* one application at a time */
+    }
+}
+
+/* A daemon that hangs is as good as dead after the client has asked it twice. */
+static void test_daemon_stopped(void **state)
+{
+    (void)state;
+    pid_t d = start_daemon(PLAIN, NULL, NULL);
+    holder(0);
+    waiter(1, 0);
+    kill(d, SIGSTOP);
+    assert_true(until(&stage->said[1], 1, 4000));
+}
+
+static void test_two_daemons(void **state)
+{
+    (void)state;
+    pid_t d = start_daemon(PLAIN, NULL, NULL);
+    const char *build = getenv("GS_BUILD");
+    char command[700];
+    snprintf(command, sizeof command, "%s/bin/gpusparcd 2>>%s", build ? build : "build", stage_path("log"));
+    int rc = system(command);
+    assert_int_equal(WEXITSTATUS(rc), 1);
+    assert_true(log_contains("another daemon"));
+    assert_int_equal(status_number("daemon.pid"), d);
+    /* Killed, it leaves its socket's file behind: the next one takes the place. */
+    end_process(d, SIGKILL);
+    assert_int_equal(access(stage_path("sock"), F_OK), 0);
+    d = start_daemon(PLAIN, NULL, NULL);
+    assert_int_equal(status_number("daemon.pid"), d);
+    assert_int_equal(end_process(d, SIGTERM), 0);
+    assert_int_not_equal(access(stage_path("sock"), F_OK), 0);
+    assert_int_not_equal(access(stage_path("sock.lock"), F_OK), 0);
+}
+
+static void test_full_disk(void **state)
+{
+    (void)state;
+    pid_t d = start_daemon(PLAIN, "--trace", "/dev/full");
+    for (unsigned i = 0; i < 3; i++)
+        play(busy_role, i);
+    for (unsigned i = 0; i < 3; i++)
+        assert_true(until(&stage->said[i], 300, 20000));
+    assert_int_equal(status_number("clients"), 3);
+    assert_int_equal(end_process(d, SIGTERM), 0);
+    assert_true(log_contains("No space left on device"));
+}
+
+/* ---- the config ---- */
+
+static void test_wrong_config_on_reload(void **state)
+{
+    (void)state;
+    const char *good = PLAIN "[task t]\nperiod = 100ms\nuser = *\n";
+    start_daemon(good, NULL, NULL);
+    holder(0);
+    write_config(PLAIN "[task t]\nperiod = 100ms\nmode = many\n");
+    char *text;
+    assert_int_equal(gs_client_ask(NULL, GS_MSG_RELOAD, NULL, 2000, &text), -EINVAL);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "/conf:6: "));
+    assert_non_null(strstr(text, "the old config stays"));
+    free(text);
+    assert_int_equal(status_number("tasks"), 1);
+    write_config("[system]\ngpus = 1\n");
+    assert_int_equal(gs_client_ask(NULL, GS_MSG_RELOAD, NULL, 2000, &text), -EBUSY);
+    free(text);
+    write_config(PLAIN "[task t]\nperiod = 100ms\n[task u]\nperiod = 10ms\n");
+    assert_int_equal(gs_client_ask(NULL, GS_MSG_RELOAD, NULL, 2000, &text), 0);
+    free(text);
+    assert_int_equal(status_number("tasks"), 2);
+    assert_int_equal(status_number("clients"), 1); /* nobody was dropped */
+    atomic_store(&stage->flag[0], 2);
+    assert_true(until(&stage->said[0], 3, 2000));
+}
+
+int main(void)
+{
+    stage_open();
+#define FAULT(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        FAULT(test_killed_while_holding),
+        FAULT(test_killed_while_waiting),
+        FAULT(test_killed_with_a_child_left),
+        FAULT(test_killed_in_the_middle_of_a_message),
+        FAULT(test_stopped_with_a_grant),
+        FAULT(test_daemon_killed_under_ten),
+        FAULT(test_daemon_stopped),
+        FAULT(test_two_daemons),
+        FAULT(test_full_disk),
+        FAULT(test_wrong_config_on_reload),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/scheduler/players.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct stage *stage;
+static char folder[64];
+static pid_t children[256];
+static unsigned n_children;
+static pid_t owner;
+
+uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void rest_ms(unsigned ms)
+{
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    while (nanosleep(&t, &t) < 0 && errno == EINTR)
+        ;
+}
+
+const char *stage_path(const char *name)
+{
+    static char path[160];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void clean_up(void)
+{
+    if (getpid() != owner)
+        return;
+    end_players();
+    static const char *const names[] = {"sock", "sock.lock", "conf", "log", "trace", "sock~"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unlink(stage_path(names[i]));
+    rmdir(folder);
+}
+
+void stage_open(void)
+{
+    owner = getpid();
+    snprintf(folder, sizeof folder, "/tmp/gs-daemon-test.XXXXXX");
+    if (!mkdtemp(folder))
+        abort();
+    setenv("GPUSPARC_SOCKET", stage_path("sock"), 1);
+    stage = mmap(NULL, sizeof *stage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (stage == MAP_FAILED)
+        abort();
+    atexit(clean_up);
+}
+
+void stage_reset(void)
+{
+    memset(stage, 0, sizeof *stage);
+}
+
+void write_config(const char *config)
+{
+    FILE *f = fopen(stage_path("conf"), "w");
+    if (!f || fputs(config, f) < 0 || fclose(f) != 0)
+        abort();
+}
+
+static pid_t remember(pid_t pid)
+{
+    if (pid < 0 || n_children == sizeof children / sizeof *children)
+        abort();
+    children[n_children++] = pid;
+    return pid;
+}
+
+static void forget(pid_t pid)
+{
+    for (unsigned i = 0; i < n_children; i++)
+        if (children[i] == pid)
+            children[i] = children[--n_children];
+}
+
+static bool answers(void)
+{
+    char *text;
+    int err = gs_client_ask(NULL, GS_MSG_STATUS, NULL, 1000, &text);
+    free(text);
+    return err == 0;
+}
+
+pid_t start_daemon(const char *config, const char *arg1, const char *arg2)
+{
+    write_config(config);
+    const char *build = getenv("GS_BUILD");
+    char program[512], conf[160];
+    snprintf(program, sizeof program, "%s/bin/gpusparcd", build ? build : "build");
+    snprintf(conf, sizeof conf, "%s", stage_path("conf"));
+    pid_t pid = remember(fork());
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        int log = open(stage_path("log"), O_WRONLY | O_CREAT | O_APPEND, 0600);
+        dup2(log, STDERR_FILENO);
+        execl(program, "gpusparcd", "--config", conf, arg1, arg2, (char *)NULL);
+        _exit(127);
+    }
+    for (int i = 0; i < 500; i++) {
+        if (answers())
+            return pid;
+        if (waitpid(pid, NULL, WNOHANG) == pid) {
+            forget(pid);
+            return -1;
+        }
+        rest_ms(10);
+    }
+    return pid;
+}
+
+int end_process(pid_t pid, int sig)
+{
+    int st;
+    if (sig)
+        kill(pid, sig);
+    if (waitpid(pid, &st, 0) != pid)
+        abort();
+    forget(pid);
+    return WIFEXITED(st) ? WEXITSTATUS(st) : -WTERMSIG(st);
+}
+
+bool log_contains(const char *text)
+{
+    char line[4096];
+    bool found = false;
+    FILE *f = fopen(stage_path("log"), "r");
+    while (f && !found && fgets(line, sizeof line, f))
+        found = strstr(line, text) != NULL;
+    if (f)
+        fclose(f);
+    return found;
+}
+
+pid_t play(void (*role)(unsigned self), unsigned self)
+{
+    pid_t pid = remember(fork());
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        n_children = 0;
+        role(self);
+        _exit(0);
+    }
+    return pid;
+}
+
+void end_players(void)
+{
+    while (n_children) {
+        kill(children[n_children - 1], SIGCONT);
+        end_process(children[n_children - 1], SIGKILL);
+    }
+}
+
+static void print_notice(void *arg, int level, const char *text)
+{
+    (void)arg;
+    fprintf(stderr, "notice %d: %s\n", level, text);
+}
+
+struct gs_client *joined_client(const char *task)
+{
+    struct gs_client *c;
+    const struct gs_client_options o = {.task = task, .gpus = 2, .hello_wait_ms = 2000, .notice = print_notice};
+    struct gs_client_mode mode;
+    if (gs_client_open(&c, &o) < 0)
+        _exit(11);
+    gs_client_mode(c, &mode);
+    if (!mode.scheduled || (task && strcmp(mode.task, task) != 0))
+        _exit(12);
+    return c;
+}
+
+bool until(_Atomic uint64_t *v, uint64_t at_least, unsigned limit_ms)
+{
+    uint64_t end = clock_ns() + limit_ms * MS;
+    while (atomic_load(v) < at_least) {
+        if (clock_ns() > end)
+            return false;
+        usleep(200);
+    }
+    return true;
+}
+
+long long status_number(const char *path)
+{
+    char *text, copy[128];
+    if (gs_client_ask(NULL, GS_MSG_STATUS, NULL, 2000, &text) < 0) {
+        free(text);
+        return -1;
+    }
+    json_t *whole = json_loads(text, 0, NULL), *j = whole;
+    free(text);
+    snprintf(copy, sizeof copy, "%s", path);
+    for (char *save, *part = strtok_r(copy, ".", &save); part && j; part = strtok_r(NULL, ".", &save))
+        j = json_is_array(j) ? json_array_get(j, (size_t)atoi(part)) : json_object_get(j, part);
+    long long v = !j ? -1 : json_is_array(j) ? (long long)json_array_size(j) : json_integer_value(j);
+    json_decref(whole);
+    return v;
+}
