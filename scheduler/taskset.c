@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "scheduler/taskset.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <pwd.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "gema/model.h"
 
 /* ---- who is what ---- */
 
@@ -61,17 +57,4 @@ int gs_taskset_rank(const struct gs_config *config, const struct gs_config_task 
     for (size_t i = 0; i < config->n_tasks; i++)
         rank += &config->tasks[i] != task && more_urgent(task, &config->tasks[i]);
     return rank;
-}
-
-int gs_taskset_decide(const struct gs_config *config, unsigned gpus, struct gs_member *members, size_t n,
-                      struct gs_decision *decision)
-{
-    (void)config;
-    *decision = (struct gs_decision){.schedulable = true};
-    for (size_t i = 0; i < n; i++) {
-        int mode = members[i].task->mode;
-        members[i].gpus = mode > 0 && (unsigned)mode < members[i].gpus_max ? (unsigned)mode : members[i].gpus_max;
-    }
-    (void)gpus;
-    return 0;
 }

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* How many GPUs each task gets: GEMA on those that are present. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gema/assign.h"
+#include "scheduler/taskset.h"
+
+/* What one decision works on. */
+struct work {
+    const struct gs_config *config;
+    struct gs_member *members;
+    size_t n;
+    struct gs_model model;
+    struct gs_analyzer *analyzer;
+    int *modes;
+};
+
+static void append(struct gs_decision *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void append(struct gs_decision *d, const char *fmt, ...)
+{
+    size_t at = strlen(d->reason);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(d->reason + at, sizeof d->reason - at, fmt, ap);
+    va_end(ap);
+}
+
+/* The mode of a task that can't be analysed: what its section says, else as many GPUs as there are. */
+static unsigned plain_mode(const struct gs_member *m)
+{
+    return m->task->mode > 0 && (unsigned)m->task->mode < m->gpus_max ? (unsigned)m->task->mode : m->gpus_max;
+}
+
+/* Takes away the chains that need more GPUs than the application has. */
+static void limit_chains(struct gs_model *model, size_t at, unsigned gpus_max)
+{
+    for (int g = (int)gpus_max + 1; g <= model->servers[GS_GPU]; g++)
+        model->tasks[at].chains[g].n = 0;
+}
+
+/* Adds the member, which has a chain that it may use, under its number as a name: the model sorts its tasks. */
+static int add_member(struct work *w, size_t i)
+{
+    const struct gs_member *m = &w->members[i];
+    struct gs_mistakes mistakes = {0};
+    int err = gs_model_add_config_task(&w->model, m->task, &mistakes);
+    gs_mistakes_free(&mistakes);
+    if (err < 0)
+        return err;
+    size_t at = w->model.n_tasks - 1;
+    limit_chains(&w->model, at, m->gpus_max);
+    struct gs_task *t = &w->model.tasks[at];
+    char number[24];
+    snprintf(number, sizeof number, "%zu", i);
+    free(t->name);
+    t->name = strdup(number);
+    /* Two processes of one task share its rank; the analysis wants an order, and the earlier one goes first. */
+    t->priority = (int64_t)gs_taskset_rank(w->config, m->task) * GS_CONFIG_MAX_TASKS * 4 - (int64_t)i;
+    return t->name ? 0 : -ENOMEM;
+}
+
+static bool has_chain(const struct gs_member *m, int gpus)
+{
+    int fixed = m->task->mode == GS_MODE_MULTI ? gpus : m->task->mode;
+    for (int g = 1; g <= gpus && (unsigned)g <= m->gpus_max; g++)
+        if (m->task->chains[g].n_segments && (!fixed || fixed == g))
+            return true;
+    return false;
+}
+
+static int build(struct work *w, unsigned gpus)
+{
+    const struct gs_config_system *s = &w->config->system;
+    long cpus = s->servers[GS_CPU] ? s->servers[GS_CPU] : sysconf(_SC_NPROCESSORS_ONLN);
+    gs_model_init(&w->model,
+                  cpus < 1                       ? 1
+                  : cpus > GS_CONFIG_MAX_SERVERS ? GS_CONFIG_MAX_SERVERS
+                                                 : (int)cpus,
+                  s->servers[GS_PCI] ? s->servers[GS_PCI] : 1, (int)gpus);
+    memcpy(w->model.preemptive, s->preemptive, sizeof w->model.preemptive);
+    w->model.pieces = s->pieces;
+    for (size_t i = 0; i < w->n; i++) {
+        struct gs_member *m = &w->members[i];
+        m->gpus = plain_mode(m);
+        m->analysed = has_chain(m, (int)gpus);
+        m->meets_deadline = true;
+        m->response_ns = 0;
+        int err = m->analysed ? add_member(w, i) : 0;
+        if (err < 0)
+            return err;
+    }
+    return w->model.n_tasks ? gs_model_finish(&w->model) : 0;
+}
+
+/* What the analysis says of each member, and a sentence about the whole. */
+static void read_result(struct work *w, struct gs_decision *d)
+{
+    const struct gs_result *r = gs_analyze(w->analyzer, w->modes);
+    double worst = 0;
+    const char *worst_name = "";
+    for (size_t i = 0; i < w->model.n_tasks; i++) {
+        const struct gs_task *t = &w->model.tasks[i];
+        struct gs_member *m = &w->members[strtoul(t->name, NULL, 10)];
+        m->gpus = (unsigned)w->modes[i];
+        m->response_ns = r->tasks[i].response_ns;
+        m->meets_deadline = r->tasks[i].schedulable;
+        double ratio = (double)m->response_ns / (double)t->deadline_ns;
+        if (ratio > worst) {
+            worst = ratio;
+            worst_name = m->task->name;
+        }
+        if (m->meets_deadline)
+            continue;
+        char bound[GS_DURATION_SIZE], deadline[GS_DURATION_SIZE];
+        append(d, "%s%s may take %s of its %s%s", d->reason[0] ? "; " : "", m->task->name,
+               gs_format_duration(m->response_ns, bound), gs_format_duration(t->deadline_ns, deadline),
+               r->tasks[i].proven ? "" : " or more");
+    }
+    if (d->schedulable)
+        append(d, "all %zu tasks meet their deadlines, with at most %.0f%% of it used, by %s", w->model.n_tasks,
+               worst * 100, worst_name);
+}
+
+/* Which got more than one GPU, or what GEMA says instead. */
+static void explain_modes(const struct work *w, struct gs_decision *d)
+{
+    append(d, ". GPUs:");
+    for (size_t i = 0; i < w->n; i++)
+        append(d, "%s %s %u%s", i ? "," : "", w->members[i].task->name, w->members[i].gpus,
+               w->members[i].analysed ? "" : " (no segments: not analysed)");
+}
+
+static int assign(struct work *w, struct gs_decision *d)
+{
+    if (w->model.n_tasks == 0)
+        return 0;
+    w->modes = calloc(w->model.n_tasks, sizeof *w->modes);
+    w->analyzer = gs_analyzer_new(&w->model, GS_ANALYSIS_SAFE);
+    if (!w->modes || !w->analyzer)
+        return -ENOMEM;
+    const struct gs_assign_options options = {0};
+    int verdict = gs_assign(w->analyzer, GS_POLICY_GEMA, &options, w->modes);
+    if (verdict < 0)
+        return verdict;
+    d->schedulable = verdict == 1;
+    d->analysed = w->model.n_tasks;
+    read_result(w, d);
+    return 0;
+}
+
+int gs_taskset_decide(const struct gs_config *config, unsigned gpus, struct gs_member *members, size_t n,
+                      struct gs_decision *decision)
+{
+    *decision = (struct gs_decision){.schedulable = true};
+    struct work w = {.config = config, .members = members, .n = n};
+    int err = build(&w, gpus);
+    if (err == 0)
+        err = assign(&w, decision);
+    if (err == -EOVERFLOW || err == -EINVAL) {
+        append(decision, "the tasks' times are too long to be analysed");
+        decision->schedulable = false;
+        err = 0;
+    }
+    if (n == 0)
+        append(decision, "no tasks are present");
+    else if (decision->analysed == 0 && !decision->reason[0])
+        append(decision, "no task that is present has segments");
+    if (n)
+        explain_modes(&w, decision);
+    gs_analyzer_free(w.analyzer);
+    free(w.modes);
+    gs_model_free(&w.model);
+    return err;
+}
