@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -196,8 +197,9 @@ static bool write_whole(int fd, const char *text, size_t bytes)
 void gs_cache_write(const char *name, const char *text, size_t bytes)
 {
     uint64_t limit = size_limit();
-    if (bytes > limit / 2)
-        return;
+    struct rlimit r;
+    if (bytes > limit / 2 || getrlimit(RLIMIT_FSIZE, &r) != 0 || r.rlim_cur < bytes)
+        return; /* beyond that limit, writing would raise SIGXFSZ in the application */
     int dir = open_folder(true);
     if (dir < 0)
         return;

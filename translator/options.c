@@ -168,8 +168,8 @@ static void add_build_option(struct gs_arena *arena, const struct gs_strings *wo
     }
 }
 
-/* libclang's package comes without the header of the OpenCL types, so ours lies beside the translator; a program that is
- * elsewhere (a test) has libclang's own. */
+/* libclang's package comes without the header of the OpenCL types, so ours lies beside the translator; a program that
+ * is elsewhere (a test) has libclang's own. */
 static void add_header_dir(struct gs_arena *arena, struct gs_strings *out)
 {
     char self[PATH_MAX];

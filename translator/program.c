@@ -195,8 +195,7 @@ static void parse_unit(struct gs_program *p, uint32_t i)
 {
     struct gs_unit *u = &p->units[i];
     const struct gs_translate_unit *req = u->request;
-    struct gs_strings args = {0};
-    gs_clang_arguments(p->arena, req, &p->request->device, u->header_dir, &args, &p->refusal);
+    gs_clang_arguments(p->arena, req, &p->request->device, u->header_dir, &u->arguments, &p->refusal);
     if (p->refusal)
         return;
     struct CXUnsavedFile *files = gs_need_array(p->arena, req->n_headers + 1, sizeof *files);
@@ -205,9 +204,9 @@ static void parse_unit(struct gs_program *p, uint32_t i)
         const char *path = gs_need(gs_arena_printf(p->arena, "%s/%s", u->header_dir, req->headers[k].name));
         files[k + 1] = (struct CXUnsavedFile){path, req->headers[k].text, strlen(req->headers[k].text)};
     }
-    enum CXErrorCode err =
-        clang_parseTranslationUnit2(p->index, u->path, args.v, (int)args.n, files, (unsigned)req->n_headers + 1,
-                                    CXTranslationUnit_DetailedPreprocessingRecord, &u->tu);
+    enum CXErrorCode err = clang_parseTranslationUnit2(p->index, u->path, u->arguments.v, (int)u->arguments.n, files,
+                                                       (unsigned)req->n_headers + 1,
+                                                       CXTranslationUnit_DetailedPreprocessingRecord, &u->tu);
     if (err != CXError_Success) {
         p->refusal = "its text makes clang fail";
         return;

@@ -6,6 +6,7 @@
 #include <clang-c/Index.h>
 
 #include "translator/arena.h"
+#include "translator/options.h"
 #include "translator/summary.h"
 #include "translator/translate.h"
 
@@ -28,8 +29,9 @@ struct gs_decl {
 
 struct gs_unit {
     const struct gs_translate_unit *request;
-    const char *path;       /* the made-up path of its main file */
-    const char *header_dir; /* the made-up folder of its headers */
+    const char *path;            /* the made-up path of its main file */
+    const char *header_dir;      /* the made-up folder of its headers */
+    struct gs_strings arguments; /* clang's */
     CXTranslationUnit tu;
     CXFile main;
 };

@@ -109,7 +109,13 @@ static void add_directive(struct gs_source *s, CXCursor c)
         if (f->directives[i].begin == begin)
             return;
     GS_GROW(s->arena, f->directives, f->n_directives, f->cap_directives);
-    f->directives[f->n_directives++] = (struct gs_directive){begin, end, line};
+    f->directives[f->n_directives++] =
+        (struct gs_directive){.begin = begin,
+                              .end = end,
+                              .line = line,
+                              .name = gs_take_string(s->arena, clang_getCursorSpelling(c)),
+                              .quoted = memchr(f->text + begin, '"', end - begin) != NULL,
+                              .includes = gs_source_file(s, clang_getIncludedFile(c))};
 }
 
 static void add_macro(struct gs_source *s, CXCursor c)

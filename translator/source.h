@@ -17,6 +17,9 @@ struct gs_edit {
 /* An #include that clang followed: from its '#' to the end of the directive. */
 struct gs_directive {
     uint32_t begin, end, line;
+    const char *name;  /* as written, without quotes */
+    bool quoted;       /* "name", not <name> */
+    uint32_t includes; /* the file that clang found; GS_NO_FILE: not one of the application's */
 };
 
 struct gs_source_file {
@@ -69,8 +72,8 @@ uint32_t gs_source_file(const struct gs_source *s, CXFile file);
  */
 uint32_t gs_source_place(const struct gs_source *s, CXSourceLocation where, uint32_t *offset);
 
-/* The macro that a word of a file stands for: the last one of that name defined before it, or in another file. NULL where
- * the application defines none. */
+/* The macro that a word of a file stands for: the last one of that name defined before it, or in another file. NULL
+ * where the application defines none. */
 const struct gs_macro *gs_source_macro(const struct gs_source *s, uint32_t file, uint32_t token);
 
 void gs_source_edit(struct gs_source *s, uint32_t file, uint32_t offset, uint32_t removed, const char *text);

@@ -164,6 +164,9 @@ static int keep_clear(int fd)
 
 static int memory_file(const char *text, size_t bytes)
 {
+    struct rlimit r;
+    if (getrlimit(RLIMIT_FSIZE, &r) != 0 || r.rlim_cur < bytes)
+        return -1; /* beyond it, writing would raise SIGXFSZ in the application */
     int fd = keep_clear(memfd_create("gpusparc", MFD_CLOEXEC));
     for (size_t at = 0; fd >= 0 && at < bytes;) {
         ssize_t n = pwrite(fd, text + at, bytes - at, (off_t)at);

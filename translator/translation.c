@@ -2,6 +2,8 @@
 /* The whole way from a request to its reply. */
 #include "translator/translation.h"
 
+#include <unistd.h>
+
 #include "translator/access_build.h"
 #include "translator/flow.h"
 #include "translator/need.h"
@@ -18,6 +20,8 @@ struct translation {
     struct gs_rewrite rewrite;
     struct gs_summary summary;
     struct gs_reply reply;
+    struct gs_dependency *dependencies;
+    uint32_t cap_dependencies;
 };
 
 static CXCursor find_definition(void *ctx, CXCursor callee, uint32_t *unit)
@@ -64,22 +68,54 @@ static void render_units(struct translation *t)
     t->summary.changed = t->rewrite.changed;
 }
 
-static void add_dependencies(struct translation *t)
+static void add_dependency(struct translation *t, const char *path, const char *hash)
 {
-    uint32_t n = 0;
-    for (uint32_t u = 0; u < t->program.n_units; u++)
-        n += t->sources[u].n_files;
-    struct gs_dependency *v = gs_need_array(&t->arena, (size_t)n + 1, sizeof *v);
-    for (uint32_t u = 0; u < t->program.n_units; u++)
-        for (uint32_t i = 0; i < t->sources[u].n_files; i++) {
-            const struct gs_source_file *f = &t->sources[u].files[i];
-            char hex[GS_HASH_HEX_BYTES];
-            if (f->virtual)
-                continue;
-            gs_hash_hex(f->text, f->bytes, hex);
-            v[t->reply.n_dependencies++] = (struct gs_dependency){f->path, gs_need(gs_arena_string(&t->arena, hex))};
-        }
-    t->reply.dependencies = v;
+    struct gs_dependency *v = t->dependencies;
+    for (uint32_t i = 0; i < t->reply.n_dependencies; i++)
+        if (strcmp(v[i].path, path) == 0)
+            return;
+    GS_GROW(&t->arena, t->dependencies, t->reply.n_dependencies, t->cap_dependencies);
+    t->dependencies[t->reply.n_dependencies++] = (struct gs_dependency){path, hash};
+    t->reply.dependencies = t->dependencies;
+}
+
+/* One place where clang looked for a header: true if it was there. If nothing was, something may be there tomorrow. */
+static bool look_in(struct translation *t, const char *dir, size_t n, const char *name, const char *found)
+{
+    const char *path = gs_need(gs_arena_printf(&t->arena, "%.*s/%s", (int)n, dir, name));
+    if (strcmp(path, found) == 0 || access(path, F_OK) == 0)
+        return true;
+    add_dependency(t, path, "");
+    return false;
+}
+
+/* All places before the one where a header was found. */
+static void add_absences(struct translation *t, const struct gs_source *s, const struct gs_source_file *from,
+                         const struct gs_directive *d)
+{
+    const struct gs_strings *args = &t->program.units[s->unit].arguments;
+    const char *found = d->includes == GS_NO_FILE ? "" : s->files[d->includes].path;
+    const char *slash = strrchr(from->path, '/');
+    if (d->name[0] == '/')
+        return;
+    if (d->quoted && !from->virtual && look_in(t, from->path, slash ? (size_t)(slash - from->path) : 0, d->name, found))
+        return;
+    for (uint32_t i = 0; i < args->n; i++)
+        if (strncmp(args->v[i], "-I", 2) == 0 && look_in(t, args->v[i] + 2, strlen(args->v[i] + 2), d->name, found))
+            return;
+}
+
+static void add_dependencies(struct translation *t, const struct gs_source *s)
+{
+    for (uint32_t i = 0; i < s->n_files; i++) {
+        const struct gs_source_file *f = &s->files[i];
+        char hex[GS_HASH_HEX_BYTES];
+        gs_hash_hex(f->text, f->bytes, hex);
+        if (!f->virtual)
+            add_dependency(t, f->path, gs_need(gs_arena_string(&t->arena, hex)));
+        for (uint32_t d = 0; d < f->n_directives; d++)
+            add_absences(t, s, f, &f->directives[d]);
+    }
 }
 
 /* The units as they came, with nothing known of them. */
@@ -101,9 +137,10 @@ static void translate(struct translation *t)
     t->reply.cacheable = !p->missing_file;
     if (!p->refusal) {
         t->sources = gs_need_array(&t->arena, (size_t)p->n_units + 1, sizeof *t->sources);
-        for (uint32_t u = 0; u < p->n_units; u++)
+        for (uint32_t u = 0; u < p->n_units; u++) {
             gs_source_read(&t->sources[u], p, u);
-        add_dependencies(t);
+            add_dependencies(t, &t->sources[u]);
+        }
         gs_flow_build(&t->flow, p);
     }
     if (!p->refusal) {
