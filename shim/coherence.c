@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "shim/transfer/shared.h"
 #include "shim/transfer/transfer.h"
 
 /* Ranges this close to each other travel as one where the source holds what lies between. */
@@ -28,6 +29,8 @@ static cl_mem make_replica(struct gs_mem *root, cl_int *err)
 {
     struct _cl_context *ctx = root->o.ctx->o.handle;
     const cl_mem_flags flags = CL_MEM_READ_WRITE;
+    if (root->base)
+        return gs_share_replica(root, err);
     if (!root->is_image)
         return gs_real()->clCreateBuffer(ctx, flags, root->size, NULL, err);
     cl_image_desc desc = root->desc;
@@ -120,7 +123,12 @@ cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, c
                   bool exactly, struct gs_events *done)
 {
     struct gs_rangeset missing = {0};
-    cl_int err = find_missing(root, place, want, exactly, &missing);
+    cl_int err = CL_SUCCESS;
+    if (root->base) {
+        gs_replica_of(root, place, &err);
+        return err;
+    }
+    err = find_missing(root, place, want, exactly, &missing);
     if (!err)
         gs_replica_of(root, place, &err);
     if (!err && missing.n)
@@ -144,6 +152,8 @@ cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned pl
 
 int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what)
 {
+    if (root->base)
+        return 0;
     int err = gs_rangeset_add_set(&root->place[place].valid, what);
     for (unsigned i = 0; i < root->o.ctx->n && !err; i++)
         if (i != place && root->place[i].valid.n)

@@ -190,7 +190,7 @@ static void forget_parts(struct gs_plan *plan)
 {
     for (size_t i = 0; i < plan->n_uses; i++) {
         struct gs_use *u = &plan->uses[i];
-        for (unsigned p = 1; p < plan->n_parts && u->writes != GS_READ_ONLY; p++)
+        for (unsigned p = 1; p < plan->n_parts && u->writes > GS_IN_PLACE; p++)
             gs_rangeset_remove(&u->root->place[p].valid, u->window);
     }
 }

@@ -39,6 +39,9 @@ struct gs_context {
     struct gs_mem *mems;            /* root objects */
     atomic_int user_events;         /* the application's user events that have no status yet */
     struct gs_merge_kernels *merge; /* made on first need; owned */
+    struct gs_pinned *pinned;       /* likewise */
+    enum { GS_SHARING_UNKNOWN, GS_SHARING_WORKS, GS_SHARING_NOT } sharing; /* of buffers in the host's memory */
+    cl_command_queue sharing_queue;
 };
 
 /* A command queue of the application, on the first device. */
@@ -80,6 +83,7 @@ struct gs_mem {
     cl_mem window[GS_MAX_DEVICES]; /* of a window: the same window of the root's replicas; made on first need */
     /* of roots only */
     struct gs_replica place[GS_MAX_DEVICES];
+    void *base;                   /* where its bytes lie in the host's memory, if all places share them; else null */
     struct gs_rangeset undefined; /* bytes that nobody has written yet: any value will do */
     struct gs_mapping *mappings;
     struct gs_mem *next, *prev;

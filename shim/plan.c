@@ -102,6 +102,11 @@ static int add_access(struct gs_use *u, unsigned part, const struct gs_mem *m, c
     const bool known = !m->is_image && !m->root->is_image;
     const struct gs_range all = {m->origin, m->origin + m->size};
     int err = 0;
+    if (m->root->base) {
+        if (arg->may_write)
+            u->writes = GS_IN_PLACE;
+        return 0;
+    }
     if (arg->may_read)
         err = known && !a->reads_all ? add_shifted(&u->needs[part], &a->reads, m->origin)
                                      : gs_rangeset_add(&u->needs[part], all);
@@ -216,7 +221,7 @@ static const char *refusal(const struct gs_plan_input *in)
             return "a memory object can't be replicated";
         if (m && a->escapes)
             return "the address of an argument is stored or used as a number";
-        if (m && a->atomic != GS_ATOMIC_NONE)
+        if (m && a->atomic != GS_ATOMIC_NONE && !m->root->base)
             return "it uses atomics on global memory";
     }
     return NULL;

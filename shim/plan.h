@@ -10,6 +10,7 @@
 /* How the writes of the parts to one root come together. */
 enum gs_write_class {
     GS_READ_ONLY,
+    GS_IN_PLACE, /* all parts work on the same bytes, as the work-groups of one device do */
     GS_DISJOINT, /* each part owns what it writes */
     GS_COMPARED  /* unknown: each part starts from equal bytes, and those that differ afterwards were written */
 };

@@ -3,6 +3,7 @@
  * the driver's object on the first device; replicas come when they are needed. */
 #include "shim/api/api.h"
 #include "shim/coherence.h"
+#include "shim/transfer/shared.h"
 
 static void link_root(struct gs_mem *m)
 {
@@ -56,6 +57,11 @@ static struct gs_mem *track_root(struct gs_context *c, cl_mem handle, uint64_t s
     if (gs_coherence_init(m, m->flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) < 0) {
         free(m);
         return NULL;
+    }
+    if (c->n > 1 && !is_image) {
+        pthread_mutex_lock(&c->lock);
+        gs_share(m);
+        pthread_mutex_unlock(&c->lock);
     }
     gs_insert(&m->o, GS_MEM, handle, c);
     link_root(m);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/transfer/transfer.h"
 
-#include <stdlib.h>
-
 #include "shim/report.h"
-
-/* Through the host in pieces of this size, so that reading one overlaps with writing the one before. */
-enum { STAGE_BYTES = 4 * 1024 * 1024 };
+#include "shim/transfer/pinned.h"
 
 /* The driver's own copy: on devices that share the host's memory it is a memcpy. */
 static cl_int copy_directly(struct gs_command *cmd, cl_mem src, cl_mem dst, unsigned to, uint64_t src_offset,
@@ -21,53 +17,13 @@ static cl_int copy_directly(struct gs_command *cmd, cl_mem src, cl_mem dst, unsi
     return err ? err : gs_events_add(done, event);
 }
 
-static void CL_CALLBACK free_stage(cl_event event, cl_int status, void *stage)
+/* Between devices that share the host's memory the driver's own copy is the shortest way. */
+static bool through_host(struct gs_command *cmd)
 {
-    (void)event;
-    (void)status;
-    free(stage);
-}
-
-/* Frees `stage` once `last` is complete. */
-static void free_after(cl_event last, void *stage)
-{
-    if (gs_real()->clSetEventCallback(last, CL_COMPLETE, free_stage, stage) != CL_SUCCESS) {
-        gs_real()->clWaitForEvents(1, &last);
-        free(stage);
-    }
-}
-
-static cl_int copy_staged(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
-                          uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
-                          struct gs_events *done)
-{
-    cl_int err;
-    cl_command_queue in = gs_copy_queue(cmd->q, from, &err), out = err ? NULL : gs_copy_queue(cmd->q, to, &err);
-    for (uint64_t at = 0; at < bytes && !err;) {
-        size_t n = bytes - at < STAGE_BYTES ? bytes - at : STAGE_BYTES;
-        void *stage = malloc(n);
-        cl_event read, write;
-        if (!stage)
-            return CL_OUT_OF_HOST_MEMORY;
-        err = gs_real()->clEnqueueReadBuffer(in, src, CL_FALSE, src_offset + at, n, stage, wait->n,
-                                             wait->n ? wait->v : NULL, &read);
-        if (err) {
-            free(stage);
-            return err;
-        }
-        gs_real()->clFlush(in);
-        err = gs_real()->clEnqueueWriteBuffer(out, dst, CL_FALSE, dst_offset + at, n, stage, 1, &read, &write);
-        free_after(err ? read : write, stage);
-        gs_real()->clReleaseEvent(read);
-        at += n;
-        if (err)
-            break;
-        if (at < bytes)
-            gs_real()->clReleaseEvent(write); /* the last one of an in-order queue stands for all */
-        else
-            err = gs_events_add(done, write);
-    }
-    return err;
+    const enum gs_transfer_path path = gs_settings()->transfer;
+    if (path == GS_TRANSFER_PLAIN || (cmd->ctx->shared_memory && path != GS_TRANSFER_PINNED))
+        return false;
+    return gs_pinned_ready(cmd);
 }
 
 cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
@@ -76,10 +32,12 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_
 {
     if (!bytes)
         return CL_SUCCESS;
-    gs_report_moved(cmd->ctx->shared_memory ? GS_PATH_COPY : GS_PATH_HOST, bytes);
-    if (cmd->ctx->shared_memory || from == to)
+    if (from == to || !through_host(cmd)) {
+        gs_report_moved(GS_PATH_COPY, bytes);
         return copy_directly(cmd, src, dst, to, src_offset, dst_offset, bytes, wait, done);
-    return copy_staged(cmd, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
+    }
+    gs_report_moved(GS_PATH_PINNED, bytes);
+    return gs_pinned_copy(cmd, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
 }
 
 uint64_t gs_image_bytes(const struct gs_mem *root, size_t region[3])
@@ -106,25 +64,19 @@ static cl_int transfer_image(struct gs_command *cmd, struct gs_mem *root, unsign
     size_t region[3];
     const uint64_t bytes = gs_image_bytes(root, region);
     const struct gs_events *wait = &cmd->before;
-    cl_int err;
-    cl_event read, write;
-    cl_command_queue in = gs_image_queue(cmd->q, from, &err), out = err ? NULL : gs_image_queue(cmd->q, to, &err);
-    void *stage = err ? NULL : malloc(bytes);
-    if (!stage)
-        return err ? err : CL_OUT_OF_HOST_MEMORY;
-    gs_report_moved(cmd->ctx->shared_memory ? GS_PATH_COPY : GS_PATH_HOST, bytes);
-    err = gs_real()->clEnqueueReadImage(in, root->place[from].mem, CL_FALSE, origin, region, 0, 0, stage, wait->n,
-                                        wait->n ? wait->v : NULL, &read);
-    if (err) {
-        free(stage);
-        return err;
+    cl_mem src = root->place[from].mem, dst = root->place[to].mem;
+    if (through_host(cmd)) {
+        gs_report_moved(GS_PATH_PINNED, bytes);
+        return gs_pinned_copy_image(cmd, src, from, dst, to, region, bytes / region[1] / region[2], wait, done);
     }
-    gs_real()->clFlush(in);
-    err = gs_real()->clEnqueueWriteImage(out, root->place[to].mem, CL_FALSE, origin, region, 0, 0, stage, 1, &read,
-                                         &write);
-    free_after(err ? read : write, stage);
-    gs_real()->clReleaseEvent(read);
-    return err ? err : gs_events_add(done, write);
+    cl_int err;
+    cl_event event;
+    cl_command_queue queue = gs_image_queue(cmd->q, to, &err);
+    gs_report_moved(GS_PATH_COPY, bytes);
+    if (!err)
+        err = gs_real()->clEnqueueCopyImage(queue, src, dst, origin, origin, region, wait->n, wait->n ? wait->v : NULL,
+                                            &event);
+    return err ? err : gs_events_add(done, event);
 }
 
 cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to, struct gs_range r,

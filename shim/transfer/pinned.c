@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/transfer/pinned.h"
+
+#include <stdlib.h>
+
+#include "common/log.h"
+#include "shim/transfer/ring.h"
+
+struct gs_pinned {
+    cl_mem memory;
+    char *base;
+    cl_command_queue mapped_by;
+    struct gs_ring ring;
+    bool failed;
+};
+
+void gs_pinned_free(struct gs_pinned *p)
+{
+    if (!p)
+        return;
+    gs_ring_free(&p->ring);
+    if (p->base)
+        gs_real()->clEnqueueUnmapMemObject(p->mapped_by, p->memory, p->base, 0, NULL, NULL);
+    if (p->mapped_by)
+        gs_real()->clReleaseCommandQueue(p->mapped_by);
+    if (p->memory)
+        gs_real()->clReleaseMemObject(p->memory);
+    free(p);
+}
+
+bool gs_pinned_ready(struct gs_command *cmd)
+{
+    struct gs_context *ctx = cmd->ctx;
+    const size_t bytes = (size_t)GS_RING_SLOTS * GS_PINNED_SLOT_BYTES;
+    if (ctx->pinned)
+        return !ctx->pinned->failed;
+    struct gs_pinned *p = ctx->pinned = calloc(1, sizeof *p);
+    if (!p)
+        return false;
+    cl_int err;
+    p->memory = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &err);
+    if (!err)
+        p->mapped_by = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, &err);
+    if (!err)
+        p->base = gs_real()->clEnqueueMapBuffer(p->mapped_by, p->memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
+                                                0, NULL, NULL, &err);
+    p->failed = err != CL_SUCCESS;
+    if (err)
+        gs_debug("no pinned memory could be had (error %d)", err);
+    return !err;
+}
+
+/* One piece, by the two calls given: read(slot memory) and then write(slot memory). */
+struct piece {
+    cl_mem src, dst;
+    size_t src_origin[3], dst_origin[3], region[3];
+    bool image;
+};
+
+static cl_int enqueue_read(cl_command_queue q, const struct piece *p, void *slot, const struct gs_events *wait,
+                           cl_event *event)
+{
+    const cl_event *v = wait->n ? wait->v : NULL;
+    if (p->image)
+        return gs_real()->clEnqueueReadImage(q, p->src, CL_FALSE, p->src_origin, p->region, 0, 0, slot, wait->n, v,
+                                             event);
+    return gs_real()->clEnqueueReadBuffer(q, p->src, CL_FALSE, p->src_origin[0], p->region[0], slot, wait->n, v, event);
+}
+
+static cl_int enqueue_write(cl_command_queue q, const struct piece *p, const void *slot, const cl_event *read,
+                            cl_event *event)
+{
+    if (p->image)
+        return gs_real()->clEnqueueWriteImage(q, p->dst, CL_FALSE, p->dst_origin, p->region, 0, 0, slot, 1, read,
+                                              event);
+    return gs_real()->clEnqueueWriteBuffer(q, p->dst, CL_FALSE, p->dst_origin[0], p->region[0], slot, 1, read, event);
+}
+
+static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out, const struct piece *p,
+                         const struct gs_events *wait, cl_event *written)
+{
+    struct gs_events before = {0};
+    unsigned slot;
+    cl_event read = NULL;
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < wait->n && !err; i++)
+        err = gs_events_share(&before, wait->v[i]);
+    if (!err)
+        err = gs_ring_take(&pinned->ring, &slot, &before);
+    char *memory = err ? NULL : pinned->base + (size_t)slot * GS_PINNED_SLOT_BYTES;
+    if (!err)
+        err = enqueue_read(in, p, memory, &before, &read);
+    if (!err) {
+        gs_real()->clFlush(in);
+        err = enqueue_write(out, p, memory, &read, written);
+    }
+    if (!err)
+        gs_real()->clFlush(out);
+    if (read)
+        gs_ring_give(&pinned->ring, slot, err ? read : *written);
+    if (read)
+        gs_real()->clReleaseEvent(read);
+    gs_events_free(&before);
+    return err;
+}
+
+/* The last event of an in-order queue stands for all of a transfer's. */
+static cl_int keep_last(cl_event written, bool last, struct gs_events *done)
+{
+    if (last)
+        return gs_events_add(done, written);
+    gs_real()->clReleaseEvent(written);
+    return CL_SUCCESS;
+}
+
+cl_int gs_pinned_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to, uint64_t src_offset,
+                      uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait, struct gs_events *done)
+{
+    cl_int err;
+    cl_command_queue in = gs_copy_queue(cmd->q, from, &err), out = err ? NULL : gs_copy_queue(cmd->q, to, &err);
+    for (uint64_t at = 0; at < bytes && !err;) {
+        const uint64_t n = bytes - at < GS_PINNED_SLOT_BYTES ? bytes - at : GS_PINNED_SLOT_BYTES;
+        const struct piece p = {src, dst, {src_offset + at}, {dst_offset + at}, {n}, false};
+        cl_event written;
+        err = copy_piece(cmd->ctx->pinned, in, out, &p, wait, &written);
+        at += n;
+        if (!err)
+            err = keep_last(written, at == bytes, done);
+    }
+    return err;
+}
+
+cl_int gs_pinned_copy_image(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
+                            const size_t region[3], uint64_t row_bytes, const struct gs_events *wait,
+                            struct gs_events *done)
+{
+    cl_int err;
+    cl_command_queue in = gs_image_queue(cmd->q, from, &err), out = err ? NULL : gs_image_queue(cmd->q, to, &err);
+    const size_t most_rows = row_bytes < GS_PINNED_SLOT_BYTES ? (size_t)(GS_PINNED_SLOT_BYTES / row_bytes) : 0;
+    if (!err && !most_rows)
+        return CL_INVALID_IMAGE_SIZE;
+    for (size_t z = 0; z < region[2] && !err; z++) {
+        for (size_t y = 0; y < region[1] && !err;) {
+            const size_t rows = region[1] - y < most_rows ? region[1] - y : most_rows;
+            const struct piece p = {src, dst, {0, y, z}, {0, y, z}, {region[0], rows, 1}, true};
+            cl_event written;
+            err = copy_piece(cmd->ctx->pinned, in, out, &p, wait, &written);
+            y += rows;
+            if (!err)
+                err = keep_last(written, y == region[1] && z + 1 == region[2], done);
+        }
+    }
+    return err;
+}

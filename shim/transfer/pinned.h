@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* From device to device through pinned host memory, in pieces, so that reading one overlaps with writing the one
+ * before.
+ *
+ * It has to be pinned for more than speed: NVIDIA's driver takes what a non-blocking write from pageable memory is to
+ * send when the call is made, before the events of its wait list (580.159: the bytes that an earlier read was yet to
+ * bring were garbage). */
+#ifndef GS_SHIM_TRANSFER_PINNED_H
+#define GS_SHIM_TRANSFER_PINNED_H
+
+#include "shim/command.h"
+
+enum { GS_PINNED_SLOT_BYTES = 4 * 1024 * 1024 };
+
+/* The context's ring, made on first need. False: there is no pinned memory to be had. */
+bool gs_pinned_ready(struct gs_command *cmd);
+void gs_pinned_free(struct gs_pinned *p);
+
+cl_int gs_pinned_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to, uint64_t src_offset,
+                      uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait, struct gs_events *done);
+
+/* A box of an image's texels, of `row_bytes` per row. */
+cl_int gs_pinned_copy_image(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
+                            const size_t region[3], uint64_t row_bytes, const struct gs_events *wait,
+                            struct gs_events *done);
+
+#endif

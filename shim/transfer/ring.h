@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* A ring of equal slots that transfers pass through, and the events that say when a slot is free again. Who takes a
+ * slot waits for its last use in the device's queues, never on the host: an earlier transfer never waits for a later
+ * one. */
+#ifndef GS_SHIM_TRANSFER_RING_H
+#define GS_SHIM_TRANSFER_RING_H
+
+#include "shim/command.h"
+
+enum { GS_RING_SLOTS = 16 };
+
+struct gs_ring {
+    cl_event last[GS_RING_SLOTS]; /* the end of each slot's last use, or null; owned */
+    unsigned next;
+};
+
+/* The next slot. `wait`, which starts as what the transfer itself waits for, gains the slot's last use. */
+cl_int gs_ring_take(struct gs_ring *r, unsigned *slot, struct gs_events *wait);
+/* The slot is in use until `event`, which is retained. */
+void gs_ring_give(struct gs_ring *r, unsigned slot, cl_event event);
+void gs_ring_free(struct gs_ring *r);
+
+#endif
