@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# gpusparc timing as its user sees it.
+set -euo pipefail
+fail() { echo "FAILED: $*"; exit 1; }
+has() { grep -qE -- "$1" out.txt || { cat out.txt; fail "missing: $1"; }; }
+refuses() { # STATUS TEXT ARGUMENTS...
+  local status=$1 text=$2 rc=0
+  shift 2
+  gpusparc timing "$@" >out.txt 2>err.txt || rc=$?
+  [ "$rc" = "$status" ] || fail "$* gave $rc"
+  [ "$(wc -l <err.txt)" = 1 ] || fail "$* wrote more than a line"
+  grep -qF -- "$text" err.txt || { cat err.txt; fail "$*: missing: $text"; }
+}
+
+# Table 10 (rows), with the constants that it needs.
+gpusparc timing --mix arithmetic=78,arithmetic_dependent=1,shared_load=40,shared_store=9,global_store=9,global_load=8 \
+  --set shared_load=28 --set shared_store=28 --set global_store=54 --set global_load.best=64 \
+  --set global_load.average=400 --set global_load.worst=400 --hidden 2034 >out.txt
+has 'equations 1 to 11 +2856 +3510 +5544'
+
+gpusparc timing --print-profile >fermi.json
+gpusparc timing "ld alu x10 alu!11" --profile fermi.json --json >a.json
+gpusparc timing "ld alu x10 alu!11" --json >b.json
+cmp a.json b.json
+python3 - <<'P'
+import json
+j = json.load(open("a.json"))
+assert j["simulated"] == {"best": 356.0, "average": 376.0, "worst": 566.0}, j
+assert j["equations"] == {"best": 416.0, "average": 376.0, "worst": 566.0}, j
+P
+
+gpusparc timing "alu x32" --warps 14 --scheduler variable --rate 0=2 --rate 1=2 --svg out.svg --trace >out.txt
+has '^ +0  W0 +0 alu'
+python3 -c 'import xml.dom.minidom; d = xml.dom.minidom.parse("out.svg"); assert len(d.getElementsByTagName("path")) == 1 + 2 * 7'
+gpusparc timing "alu x32" --warps 14 >out.txt
+for p in lrr gto two-level variable; do has "^$p +[0-9]"; done
+
+cat >k.ptx <<'P'
+.visible .entry k(.param .u64 p)
+{
+  ld.param.u64 %rd1, [p];
+  ld.global.f32 %f1, [%rd1];
+  add.f32 %f2, %f3, %f4;
+  mul.f32 %f5, %f1, %f2;
+  st.global.f32 [%rd1], %f5;
+  ret;
+}
+P
+gpusparc timing --ptx k.ptx --json >a.json
+python3 - <<'P'
+import json
+j = json.load(open("a.json"))
+# ldc 0, ld 18 (reads %rd1), add 24, mul 18 + 350, st 18 later, ret 34 later, 6 until it is done
+assert j["simulated"]["best"] == 18 + 350 + 18 + 34 + 6, j
+P
+
+refuses 2 "one of a program"
+refuses 2 "none of alu" "nop"
+refuses 2 "--scheduler is one of" alu --warps 2 --scheduler fifo
+refuses 2 "--svg wants" alu --svg x.svg
+refuses 2 "has no order" --mix arithmetic=1 --warps 2
+refuses 1 "ask for" alu --warps 4 --rate 0=1
+refuses 1 "could not be written" alu --warps 2 --scheduler lrr --svg no/such/folder/x.svg
+echo '{"arithmetic": 3}' >bad.json
+refuses 2 'bad.json: the device profile' alu --profile bad.json
+echo passed
