@@ -492,8 +492,12 @@ static void call_atomic(struct walk *w, CXCursor e, enum gs_atomic_op op, bool u
         return;
     enum gs_atomic_type element = atomic_type(type, &op);
     add_access(w, e, node, GS_FLOW_ATOMIC, false);
-    w->f->accesses[w->f->n_accesses - 1].op = used ? GS_ATOMIC_OTHER : op;
-    w->f->accesses[w->f->n_accesses - 1].type = element;
+    struct gs_flow_access *a = &w->f->accesses[w->f->n_accesses - 1];
+    a->why = op == GS_ATOMIC_OTHER
+                 ? "it uses an atomic on global memory that is no plain sum, minimum, maximum or bit operation"
+                 : "it uses the result of an atomic on global memory";
+    a->op = used ? GS_ATOMIC_OTHER : op;
+    a->type = element;
 }
 
 /* A call of a built-in function: it may read what its pointers point to, and write it where the type lets it. */

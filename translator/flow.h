@@ -16,7 +16,8 @@ enum gs_access_what { GS_FLOW_READ, GS_FLOW_WRITE, GS_FLOW_ATOMIC, GS_FLOW_ESCAP
 struct gs_flow_access {
     uint32_t func, node;
     enum gs_access_what what;
-    enum gs_atomic_op op; /* of an atomic; GS_ATOMIC_OTHER where its result is used */
+    enum gs_atomic_op op; /* of an atomic; GS_ATOMIC_OTHER: not reducible, `why` says why */
+    const char *why;
     enum gs_atomic_type type;
     bool is_volatile;
     CXCursor where;

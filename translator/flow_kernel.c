@@ -164,9 +164,13 @@ static void meet_atomic(struct arg_walk *w, const struct gs_flow_access *a)
         arg->atomic = a->op;
         arg->atomic_type = a->type;
         arg->atomic_site = site_of(w->f, a);
+        if (a->op == GS_ATOMIC_OTHER)
+            refuse(w->k, a->why, arg->atomic_site);
     } else if (arg->atomic != GS_ATOMIC_OTHER && (arg->atomic != a->op || arg->atomic_type != a->type)) {
+        bool same = a->op == GS_ATOMIC_OTHER;
         arg->atomic = GS_ATOMIC_OTHER;
         arg->atomic_site = site_of(w->f, a);
+        refuse(w->k, same ? a->why : "it uses several kinds of atomics on the same buffer", arg->atomic_site);
     }
 }
 
@@ -219,8 +223,6 @@ static void follow_arg(struct gs_flow *f, const struct reach *reach, uint32_t no
     struct arg_walk w = {.f = f, .reach = reach, .k = k, .arg = a};
     if (a->kind == GS_ARG_GLOBAL || a->kind == GS_ARG_CONSTANT)
         follow(&w, node);
-    if (a->atomic == GS_ATOMIC_OTHER)
-        refuse(k, "it uses the result of an atomic on global memory, or several kinds of atomics", a->atomic_site);
     a->atomic_mixed = a->atomic != GS_ATOMIC_NONE && w.plain;
     if (a->atomic_mixed)
         refuse(k, "it uses atomics and plain accesses on the same buffer", a->atomic_site);

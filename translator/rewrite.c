@@ -321,12 +321,14 @@ static bool unit_changes(const struct gs_rewrite *r, uint32_t unit)
 
 void gs_rewrite_render(struct gs_rewrite *r, uint32_t unit, struct gs_writer *out)
 {
-    if (!r->changed || !unit_changes(r, unit)) {
+    if (!r->changed) {
         put(out, r->program->units[unit].request->source);
         return;
     }
-    put_prelude(r, out);
-    put_shadows(r, unit, out);
-    put(out, "#line 1\n");
-    gs_source_render(&r->sources[unit], out);
+    if (unit_changes(r, unit)) {
+        put_prelude(r, out);
+        put_shadows(r, unit, out);
+        put(out, "#line 1\n");
+    }
+    gs_source_render(&r->sources[unit], out); /* a unit that stays as it is has its headers put in all the same */
 }

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* What `gpusparc explain` has been asked, and what it has found out. */
+#ifndef GS_CLI_EXPLAIN_H
+#define GS_CLI_EXPLAIN_H
+
+#include "shim/plan.h"
+#include "translator/summary.h"
+
+enum { GS_EXPLAIN_FILES = 16, GS_EXPLAIN_ARGS = 64 };
+
+/* --arg NAME=VALUE: of a kernel's argument by that name; of a buffer, its size in bytes. */
+struct gs_explain_value {
+    const char *name, *value;
+};
+
+struct gs_explain {
+    const char *files[GS_EXPLAIN_FILES];
+    char *texts[GS_EXPLAIN_FILES]; /* owned */
+    size_t n_files;
+    char *build_options; /* owned */
+    const char *kernel;  /* only this one, or NULL */
+    bool has_global, has_local, json, source;
+    struct gs_geometry launch;
+    unsigned parts;
+    struct gs_explain_value values[GS_EXPLAIN_ARGS];
+    size_t n_values;
+};
+
+/* A kernel's launch as it would be planned: what each part reads and writes of each argument. */
+struct gs_explain_launch {
+    const struct gs_kernel_summary *kernel;
+    struct gs_plan plan;
+    struct gs_arg *args;
+    struct gs_mem *mems; /* one per argument, made up */
+    struct gs_mem **used;
+    struct gs_arg_access *access; /* of part p's argument i: [p * n_args + i] */
+    bool sizes_missing;           /* buffers without a size are taken as GS_EXPLAIN_BUFFER bytes */
+};
+
+#define GS_EXPLAIN_BUFFER ((uint64_t)1 << 30)
+
+/* Plans it. 0; -EINVAL with a sentence where an --arg can't be read; -ENOMEM. */
+int gs_explain_plan(const struct gs_explain *e, const struct gs_kernel_summary *kernel, struct gs_explain_launch *out,
+                    char *why, size_t why_bytes);
+void gs_explain_plan_free(struct gs_explain_launch *l);
+
+/* How the writes of the parts to an argument come together; NULL where it isn't written. */
+const char *gs_explain_writes(const struct gs_explain_launch *l, uint32_t arg);
+
+/* Print everything; the launches are one per kernel, or NULL where no --global was given. */
+void gs_explain_text(const struct gs_explain *e, const struct gs_summary *s, const struct gs_explain_launch *launches);
+void gs_explain_json(const struct gs_explain *e, const struct gs_summary *s, const struct gs_explain_launch *launches);
+
+/* The file of a place, as the user named it. */
+const char *gs_explain_file(const struct gs_explain *e, const struct gs_site *site);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* gpusparc explain: the plan of a launch that isn't made. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/explain.h"
+
+static const char *find_value(const struct gs_explain *e, const char *name)
+{
+    for (size_t i = 0; i < e->n_values; i++)
+        if (strcmp(e->values[i].name, name) == 0)
+            return e->values[i].value;
+    return NULL;
+}
+
+/* "64", "64K", "64M", "64G", "64MiB". */
+static int read_bytes(const char *s, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtoull(s, &end, 0);
+    if (errno || end == s)
+        return -EINVAL;
+    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    end += shift > 0;
+    if (strcmp(end, "iB") == 0 || strcmp(end, "B") == 0)
+        end += strlen(end);
+    if (*end || *out > UINT64_MAX >> shift)
+        return -EINVAL;
+    *out <<= shift;
+    return 0;
+}
+
+/* A number in the bytes that a kernel's argument of that type and size has. Vectors: all elements alike. */
+static int read_number(const char *s, const char *type, void *bytes, size_t size)
+{
+    char *end;
+    errno = 0;
+    if (strstr(type, "float") || strstr(type, "double")) {
+        double d = strtod(s, &end);
+        float f = (float)d;
+        size_t k = strstr(type, "double") ? sizeof d : sizeof f;
+        for (size_t at = 0; at + k <= size; at += k)
+            memcpy((char *)bytes + at, k == sizeof d ? (void *)&d : (void *)&f, k);
+    } else {
+        long long i = *s == '-' ? strtoll(s, &end, 0) : (long long)strtoull(s, &end, 0);
+        memset(bytes, i < 0 ? 255 : 0, size);
+        memcpy(bytes, &i, size < sizeof i ? size : sizeof i);
+    }
+    return errno || end == s || *end ? -EINVAL : 0;
+}
+
+static int set_arg(const struct gs_explain *e, struct gs_explain_launch *l, uint32_t i, char *why, size_t why_bytes)
+{
+    const struct gs_arg_summary *a = &l->kernel->args[i];
+    const char *value = find_value(e, a->name);
+    struct gs_arg *arg = &l->args[i];
+    int err = 0;
+    arg->set = true;
+    arg->size = a->size;
+    if (a->kind == GS_ARG_VALUE && value) {
+        arg->bytes = calloc(1, a->size + 8);
+        if (!arg->bytes)
+            return -ENOMEM;
+        arg->has_value = true;
+        err = read_number(value, a->type, arg->bytes, a->size);
+    } else if (a->kind == GS_ARG_GLOBAL || a->kind == GS_ARG_CONSTANT || a->kind == GS_ARG_IMAGE) {
+        struct gs_mem *m = &l->mems[i];
+        m->root = m;
+        m->size = GS_EXPLAIN_BUFFER;
+        m->is_image = a->kind == GS_ARG_IMAGE;
+        if (m->is_image)
+            m->size = 1; /* an image is one byte to the coherence */
+        else if (value)
+            err = read_bytes(value, &m->size);
+        else
+            l->sizes_missing = true;
+        arg->is_mem = true;
+        l->used[i] = m;
+    }
+    if (err == -EINVAL)
+        snprintf(why, why_bytes, "'%s' is no value for %s %s", value, a->type, a->name);
+    return err;
+}
+
+/* The ranges by argument, which the plan has by object only. */
+static int find_access(struct gs_explain_launch *l)
+{
+    const uint32_t n = l->kernel->n_args;
+    struct gs_arg_value *values = calloc(n + 1, sizeof *values);
+    int err = values ? 0 : -ENOMEM;
+    for (uint32_t i = 0; i < n && !err; i++) {
+        values[i].bytes = l->args[i].has_value ? l->args[i].bytes : NULL;
+        values[i].size = l->args[i].size;
+        values[i].buffer_bytes = l->used[i] ? l->used[i]->size : 0;
+    }
+    for (unsigned p = 0; p < l->plan.n_parts && !err; p++)
+        err = gs_summary_eval(l->kernel, &l->plan.launch, &l->plan.box[p], values, l->access + (size_t)p * n);
+    free(values);
+    return err;
+}
+
+int gs_explain_plan(const struct gs_explain *e, const struct gs_kernel_summary *kernel, struct gs_explain_launch *out,
+                    char *why, size_t why_bytes)
+{
+    const uint32_t n = kernel->n_args;
+    *out = (struct gs_explain_launch){.kernel = kernel};
+    out->args = calloc(n + 1, sizeof *out->args);
+    out->mems = calloc(n + 1, sizeof *out->mems);
+    out->used = calloc(n + 1, sizeof *out->used);
+    out->access = calloc((size_t)GS_MAX_DEVICES * n + 1, sizeof *out->access);
+    if (!out->args || !out->mems || !out->used || !out->access)
+        return -ENOMEM;
+    int err = 0;
+    for (uint32_t i = 0; i < n && !err; i++)
+        err = set_arg(e, out, i, why, why_bytes);
+    struct gs_geometry launch = e->launch;
+    for (unsigned d = 0; d < 3 && !e->has_local && kernel->reqd[0]; d++)
+        launch.local[d] = kernel->reqd[d];
+    const struct gs_plan_input in = {.kernel = kernel,
+                                     .launch = &launch,
+                                     .null_local = !e->has_local && !kernel->reqd[0],
+                                     .args = out->args,
+                                     .mems = out->used,
+                                     .n_parts = e->parts};
+    if (!err)
+        err = gs_plan_make(&out->plan, &in);
+    if (!err && !out->plan.reason)
+        err = find_access(out);
+    return err;
+}
+
+void gs_explain_plan_free(struct gs_explain_launch *l)
+{
+    if (!l->kernel)
+        return;
+    for (uint32_t i = 0; l->args && i < l->kernel->n_args; i++)
+        free(l->args[i].bytes);
+    for (size_t i = 0; l->access && i < (size_t)GS_MAX_DEVICES * l->kernel->n_args; i++)
+        gs_arg_access_free(&l->access[i]);
+    gs_plan_free(&l->plan);
+    free(l->args);
+    free(l->mems);
+    free(l->used);
+    free(l->access);
+}
+
+const char *gs_explain_writes(const struct gs_explain_launch *l, uint32_t arg)
+{
+    for (size_t u = 0; u < l->plan.n_uses; u++)
+        if (l->plan.uses[u].root == l->used[arg] && l->used[arg] && l->kernel->args[arg].may_write)
+            return l->plan.uses[u].writes == GS_DISJOINT   ? "each part owns what it writes"
+                   : l->plan.uses[u].writes == GS_COMPARED ? "merged by comparison"
+                                                           : "combined from the parts' own copies";
+    return NULL;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* gpusparc explain: for a person to read. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/explain.h"
+
+enum { SHOWN_RANGES = 4 };
+
+const char *gs_explain_file(const struct gs_explain *e, const struct gs_site *site)
+{
+    if (site->file && *site->file)
+        return site->file;
+    return site->unit < e->n_files ? e->files[site->unit] : "";
+}
+
+/* The line of the text that a place stands on, and its length; NULL where it isn't at hand. */
+static const char *find_line(const struct gs_explain *e, const struct gs_site *site, size_t *n)
+{
+    if ((site->file && *site->file) || site->unit >= e->n_files)
+        return NULL;
+    const char *at = e->texts[site->unit];
+    for (uint32_t line = 1; line < site->line && at; line++) {
+        at = strchr(at, '\n');
+        at = at ? at + 1 : NULL;
+    }
+    *n = at ? strcspn(at, "\n") : 0;
+    return at;
+}
+
+/* As a compiler would: the sentence with its place, the line, and what is meant underlined. */
+static void print_site(const struct gs_explain *e, const struct gs_site *site, const char *sentence)
+{
+    if (site->line == 0) {
+        printf("    %s\n", sentence);
+        return;
+    }
+    printf("    %s:%u:%u: %s\n", gs_explain_file(e, site), site->line, site->column, sentence);
+    size_t n;
+    const char *line = find_line(e, site, &n);
+    if (!line || n == 0 || site->column == 0 || site->column > n)
+        return;
+    printf("    %5u | %.*s\n          | ", site->line, (int)n, line);
+    for (uint32_t i = 0; i + 1 < site->column; i++)
+        putchar(line[i] == '\t' ? '\t' : ' ');
+    putchar('^');
+    for (uint32_t i = 1; i < site->length && site->column + i <= n; i++)
+        putchar('~');
+    putchar('\n');
+}
+
+static const char *atomic_name(const struct gs_arg_summary *a)
+{
+    static const char *const names[] = {"", "add", "min", "max", "and", "or", "xor", "various"};
+    return names[a->atomic];
+}
+
+static void print_arg(const struct gs_explain *e, const struct gs_arg_summary *a)
+{
+    bool memory = a->kind == GS_ARG_GLOBAL || a->kind == GS_ARG_CONSTANT || a->kind == GS_ARG_IMAGE;
+    printf("  %-28s %-12s", a->type, a->name);
+    if (!memory) {
+        printf(" %s\n", a->kind == GS_ARG_LOCAL ? "local memory" : a->kind == GS_ARG_SAMPLER ? "a sampler" : "a value");
+        return;
+    }
+    if (a->atomic != GS_ATOMIC_NONE)
+        printf(" atomics: %s%s", atomic_name(a), a->atomic_mixed ? ", and plain accesses" : "");
+    else
+        printf(" %s", a->may_read && a->may_write ? "read and written"
+                      : a->may_write              ? "written"
+                      : a->may_read               ? "read"
+                                                  : "not touched");
+    printf("%s\n", a->escapes ? ", its address escapes" : "");
+    if (a->may_read && *a->read_unknown)
+        print_site(e, &a->read_site, a->read_unknown);
+    if (a->may_write && *a->write_unknown)
+        print_site(e, &a->write_site, a->write_unknown);
+}
+
+static void print_ranges(const char *what, bool unknown, const struct gs_rangeset *s)
+{
+    if (unknown) {
+        printf(" %s anything", what);
+        return;
+    }
+    if (s->n == 0)
+        return;
+    printf(" %s", what);
+    for (size_t i = 0; i < s->n && i < SHOWN_RANGES; i++)
+        printf(" [%" PRIu64 ", %" PRIu64 ")", s->v[i].begin, s->v[i].end);
+    if (s->n > SHOWN_RANGES)
+        printf(" and %zu more", s->n - SHOWN_RANGES);
+    printf(": %" PRIu64 " bytes", gs_rangeset_bytes(s));
+}
+
+static void print_part(const struct gs_explain_launch *l, unsigned p)
+{
+    const struct gs_plan *plan = &l->plan;
+    size_t offset[3], global[3];
+    gs_plan_part(plan, p, offset, global);
+    printf("    part %u: work-items [%zu, %zu) of dimension %u\n", p, offset[plan->dim],
+           offset[plan->dim] + global[plan->dim], plan->dim);
+    for (uint32_t i = 0; i < l->kernel->n_args; i++) {
+        const struct gs_arg_summary *a = &l->kernel->args[i];
+        const struct gs_arg_access *x = &l->access[(size_t)p * l->kernel->n_args + i];
+        if (!l->used[i] || l->used[i]->is_image || (!a->may_read && !a->may_write))
+            continue;
+        printf("      %-12s", a->name);
+        if (a->may_read)
+            print_ranges("reads", x->reads_all, &x->reads);
+        if (a->may_read && a->may_write)
+            printf(",");
+        if (a->may_write)
+            print_ranges("writes", x->writes_unknown, &x->writes);
+        putchar('\n');
+    }
+}
+
+static void print_launch(const struct gs_explain_launch *l)
+{
+    const struct gs_plan *plan = &l->plan;
+    if (plan->reason) {
+        printf("  this launch runs on one device: %s\n", plan->reason);
+        return;
+    }
+    printf("  this launch is split into %u parts along dimension %u\n", plan->n_parts, plan->dim);
+    for (unsigned p = 0; p < plan->n_parts; p++)
+        print_part(l, p);
+    for (uint32_t i = 0; i < l->kernel->n_args; i++) {
+        const char *how = gs_explain_writes(l, i);
+        if (how)
+            printf("    %s: %s\n", l->kernel->args[i].name, how);
+    }
+    if (l->sizes_missing)
+        printf("    (buffers whose size --arg doesn't say are taken to have 1 GiB)\n");
+}
+
+static void print_kernel(const struct gs_explain *e, const struct gs_kernel_summary *k,
+                         const struct gs_explain_launch *l)
+{
+    printf("kernel %s\n", k->name);
+    for (uint32_t i = 0; i < k->n_args; i++)
+        print_arg(e, &k->args[i]);
+    if (k->reqd[0])
+        printf("  its work-groups have %u x %u x %u work-items\n", k->reqd[0], k->reqd[1], k->reqd[2]);
+    if (k->uses_group && !k->reqd[0])
+        printf("  what it computes may depend on the work-group size\n");
+    if (k->refusal) {
+        printf("  it is never split:\n");
+        print_site(e, &k->refusal_site, k->refusal);
+    } else {
+        printf("  it can be split%s\n", k->hidden ? ", with a hidden argument" : " as it is");
+        if (l)
+            print_launch(l);
+    }
+}
+
+void gs_explain_text(const struct gs_explain *e, const struct gs_summary *s, const struct gs_explain_launch *launches)
+{
+    bool first = true;
+    if (s->refusal)
+        printf("nothing of the program is split: %s\n", s->refusal);
+    for (uint32_t i = 0; i < s->n_kernels; i++) {
+        if (e->kernel && strcmp(e->kernel, s->kernels[i].name) != 0)
+            continue;
+        printf("%s", first ? "" : "\n");
+        print_kernel(e, &s->kernels[i], launches ? &launches[i] : NULL);
+        first = false;
+    }
+    for (uint32_t u = 0; e->source && u < s->n_units; u++)
+        printf("\n/* %s, as it is compiled%s */\n%s", e->files[u], s->changed ? "" : ": unchanged", s->units[u]);
+}

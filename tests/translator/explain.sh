@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+# gpusparc explain: what it says of kernels that are split and of those that are not, and how it ends.
+set -euo pipefail
+export XDG_CACHE_HOME=$PWD/cache
+kernels=$GS_SOURCE/tests/kernels
+
+# expect STATUS WORDS… -- ARGUMENTS: the exit status, and each of the words in the output.
+expect() {
+  local status=$1 words=() got=0
+  shift
+  while [ "$1" != -- ]; do words+=("$1"); shift; done
+  shift
+  gpusparc explain "$@" >out.txt 2>&1 || got=$?
+  [ "$got" = "$status" ] || { echo "explain $*: exit status $got"; cat out.txt; exit 1; }
+  for w in "${words[@]}"; do
+    grep -qF -- "$w" out.txt || { echo "explain $*: no '$w' in"; cat out.txt; exit 1; }
+  done
+}
+
+expect 0 'kernel order' 'never split' 'atomics_used.cl:10:9: it uses the result of an atomic' \
+  '   10 |     out[atomic_inc(next)] = 1;' '          |         ^~~~~~~~~~~~~~~~' -- "$kernels/atomics_used.cl"
+expect 0 'it prints' -- "$kernels/prints.cl" --global 8
+expect 0 'it can be split as it is' 'split into 2 parts along dimension 1' 'a: ' -- "$kernels/plain.cl" --global 33,7 --arg a=924
+expect 0 'into 3 parts' 'work-items [6, 22)' -- "$kernels/helper_deep.cl" --global 48 --local 8 --offset 6 --gpus 3
+expect 0 'runs on one device: it has fewer work-groups' -- "$kernels/helper_deep.cl" --global 8 --local 8
+expect 0 'local size is NULL' -- "$kernels/helper_deep.cl" --global 48
+expect 0 'atomics: add' 'atomics: max' -- "$kernels/atomics_reducible.cl"
+expect 0 'const __gs_t __gs' '#line 1' -- "$kernels/helper_deep.cl" --source
+expect 0 'unchanged' -- "$kernels/plain.cl" --source
+expect 0 'kernel branches' -- "$kernels/branches.cl" -- -DWITH_GROUPS -D FACTOR=3 -DTEXT=get_group_id
+expect 1 "line 34: use of undeclared identifier 'TEXT'" -- "$kernels/branches.cl"
+expect 1 'no kernel nowhere' -- "$kernels/plain.cl" --kernel nowhere
+expect 1 "can't be read" -- missing.cl
+expect 2 'there is no file' --
+expect 2 'no option' -- "$kernels/plain.cl" --nonsense
+expect 2 'is no value' -- "$kernels/plain.cl" --global 0
+expect 2 'is no value for float by' -- "$kernels/plain.cl" --global 8 --arg by=much
+expect 2 'same number of dimensions' -- "$kernels/plain.cl" --global 8,8 --local 8
+gpusparc explain "$kernels/struct_buffers.cl" --global 24 --local 4 --json >out.json
+python3 - <<'PYTHON'
+import json
+d = json.load(open("out.json"))
+first, second = d["kernels"]
+assert first["name"] == "first" and first["launch"]["split"] and len(first["launch"]["parts"]) == 2
+assert first["arguments"][0]["may_read"] and first["arguments"][0]["may_write"] and not first["arguments"][0]["escapes"]
+assert d["changed"] and second["hidden_argument"] and second["uses_group"]
+PYTHON
