@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* gpusparc probe: starts the worker that measures a device's predictability. */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/paths.h"
+#include "common/log.h"
+
+static const char usage[] =
+    "Usage: gpusparc probe order   [--by clock|atomic] [--of group|warp] [--count N|A..B] [--runs C] [OPTION...]\n"
+    "       gpusparc probe sum     [--elements N] [--condition K] [--runs C] [OPTION...]\n"
+    "       gpusparc probe latency [--warps N|A..B] [--runs C] [OPTION...]\n"
+    "Measures how predictable a device is. docs/probes.md says what the numbers mean. Nothing else should use the "
+    "device.\n"
+    "\norder: in which order a device runs work-groups, or the warps of a group\n"
+    "  --by clock|atomic    by a clock that each reads (default), or by the place each draws from a counter\n"
+    "  --of group|warp      groups of one warp (default), or the warps of one group on each compute unit\n"
+    "  --count N|A..B       how many groups, or warps in a group (default 1..32)\n"
+    "  --runs C             launches for each (default 1000)\n"
+    "  --sync               a barrier first\n"
+    "  --init               the context is destroyed and made anew before each launch\n"
+    "  --distinct N         different vectors counted exactly; memory grows with it (default 4194304)\n"
+    "  --state FILE         keeps the counts in FILE; with --resume goes on from it\n"
+    "  --plot FILE.svg      mode and number of different vectors, as a picture (needs gnuplot)\n"
+    "\nsum: the same floats summed again and again\n"
+    "  --elements N         how many (default 1024)\n"
+    "  --condition K        condition number of the sum, 1 to 1e30 (default 1e8)\n"
+    "  --methods LIST       of atomic, warp, tree, exact (default all)\n"
+    "  --runs C             sums by each method (default 1000)\n"
+    "  --permute            another order of the elements for each run\n"
+    "  --groups G, --local L  the launch (default: 8 groups per compute unit, of 256)\n"
+    "  --seed S             of the vector (default 1)\n"
+    "\nlatency: cycles per instruction\n"
+    "  --warps N|A..B       also with so many warps in a group (default 1)\n"
+    "  --runs C             (default 100)\n"
+    "  --memory MIB         walked through by global loads (default 256)\n"
+    "  --profile FILE       writes a device profile for `gpusparc timing --profile FILE`\n"
+    "  --schedulers N, --scheduler-cycles N  of a compute unit, for the profile (default 4 and 1 on NVIDIA, else 1 and "
+    "1)\n"
+    "\nall: --device I (GPUs of all platforms first, default 0), --note TEXT (kept in the JSON, such as the clock that "
+    "is\n"
+    "set), --json. Ctrl-C stops a probe, which then reports what it has.\n";
+
+static int run(int argc, char **argv)
+{
+    char path[PATH_MAX];
+    (void)argc;
+    int rc = gs_library_path("gpusparc-probe", path, sizeof(path));
+    if (rc == 0) {
+        argv[0] = path;
+        execv(path, argv);
+        rc = -errno;
+    }
+    gs_error("the probe's worker %s could not be started: %s", path, strerror(-rc));
+    return GS_EXIT_FAILED;
+}
+
+const struct gs_command gs_cmd_probe = {"probe", "how predictable a device is: order, summation, latency", usage, run};

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# gpusparc probe on PoCL, small: what it prints, that it goes on where it stopped, and what it refuses.
+set -euo pipefail
+fail() { echo "FAILED: $*"; exit 1; }
+refuses() { # STATUS TEXT ARGUMENTS...
+  local status=$1 text=$2 rc=0
+  shift 2
+  gpusparc probe "$@" >out.txt 2>err.txt || rc=$?
+  [ "$rc" = "$status" ] || { cat err.txt; fail "$* gave $rc"; }
+  [ "$(wc -l <err.txt)" = 1 ] || { cat err.txt; fail "$* wrote more than a line"; }
+  grep -qF -- "$text" err.txt || { cat err.txt; fail "$*: missing: $text"; }
+}
+
+for by in clock atomic; do
+  for of in group warp; do
+    gpusparc probe order --by $by --of $of --count 1..4 --runs 40 --sync --note "at will" --json >$by-$of.json
+  done
+done
+gpusparc probe order --count 2 --runs 5 --init --json >init.json
+python3 - <<'P'
+import json, math
+for by in ("clock", "atomic"):
+    for of in ("group", "warp"):
+        j = json.load(open(f"{by}-{of}.json"))
+        assert (j["by"], j["of"], j["sync"], j["init"], j["note"]) == (by, of, True, False, "at will"), j
+        per_run = j["compute_units"] if of == "warp" else 1
+        assert [p["n"] for p in j["points"]] == [1, 2, 3, 4]
+        for p in j["points"]:
+            assert p["vectors"] == 40 * per_run and p["exact"], p
+            assert p["mode"] * p["cardinality"] >= 1 - 1e-9 and p["cardinality"] + p["mode_count"] - 1 <= p["vectors"], p
+            assert p["cardinality"] <= 10 ** p["log10_possible"] + 1e-6, p
+            assert 0 <= p["entropy_bits"] <= math.log2(p["cardinality"]) + 1e-9, p
+        assert j["points"][0]["mode"] == 1
+assert json.load(open("init.json"))["points"][0]["vectors"] == 5
+P
+
+# Half of the runs, then the rest: as many as asked for, of the same measurement alone.
+gpusparc probe order --by atomic --count 2..3 --runs 30 --state s.bin >/dev/null
+gpusparc probe order --by atomic --count 2..3 --runs 70 --state s.bin --resume --json >out.json
+python3 -c 'import json; assert [p["vectors"] for p in json.load(open("out.json"))["points"]] == [70, 70]'
+refuses 1 "belongs to another measurement" order --by atomic --count 2..4 --runs 70 --state s.bin --resume
+head -c 3000 s.bin >short.bin
+refuses 1 "is damaged" order --by atomic --count 2..3 --runs 70 --state short.bin --resume
+
+# Ctrl-C: what was measured is reported and kept.
+gpusparc probe order --by atomic --count 8 --runs 100000000 --state i.bin --json >out.json 2>err.txt &
+pid=$!
+sleep 2
+kill -INT $pid
+wait $pid || fail "an interrupted probe gave $?"
+grep -q "stopped early" err.txt || fail "no word of the interruption"
+python3 - <<'P'
+import json
+n = json.load(open("out.json"))["points"][0]["vectors"]
+assert 0 < n < 100000000, n
+P
+
+gpusparc probe order --count 1..4 --runs 20 --plot order.svg >/dev/null
+grep -q '</svg>' order.svg
+
+# The figure: 1,000 runs at 32 groups below 10 seconds.
+begin=$SECONDS
+gpusparc probe order --count 32 --runs 1000 >out.txt
+[ $((SECONDS - begin)) -lt 10 ] || fail "1,000 runs took $((SECONDS - begin)) s"
+
+# The exact sum has the same bits for every order, group size and number of groups, and it is correctly rounded.
+for local in 32 64 512; do
+  for groups in 1 7; do
+    gpusparc probe sum --elements 5000 --condition 1e11 --runs 5 --permute --local $local --groups $groups --json >s.$local.$groups
+  done
+done
+python3 - <<'P'
+import json, glob
+last = set()
+for f in glob.glob("s.*.*"):
+    j = json.load(open(f))
+    assert 0.9e11 < j["condition"] < 1.1e11
+    m = {x["method"]: x for x in j["methods"]}
+    assert set(m) == {"atomic", "warp", "tree", "exact"}
+    e = m["exact"]
+    assert e["distinct"] == 1 and e["correctly_rounded"] == e["runs"] == 5 and e["worst_error"] < 2 ** -24, e
+    assert m["tree"]["worst_error"] > e["worst_error"]
+    last.add(e["last"])
+assert len(last) == 1, last
+P
+# With a good condition all of them are right to a few units in the last place.
+gpusparc probe sum --elements 4096 --condition 1 --runs 3 --json >out.json
+python3 -c 'import json; assert all(m["worst_error"] < 1e-4 for m in json.load(open("out.json"))["methods"])'
+gpusparc probe sum --elements 100 --runs 2 --methods tree,exact >out.txt
+! grep -q atomic out.txt || fail "a method that was not asked for"
+
+gpusparc probe latency --runs 20 --memory 4 --warps 1..2 --profile p.json --json >out.json
+python3 - <<'P'
+import json
+j = json.load(open("out.json"))
+assert all(c["best"] <= c["average"] <= c["worst"] for c in j["one_warp"].values())
+assert j["one_warp"]["special_dependent"]["average"] > j["one_warp"]["add_dependent"]["best"], j["one_warp"]
+assert len(j["shared_load_conflicts"]) == 6 and set(j["by_warps"]["barriers"]) == {"1", "2"}
+P
+gpusparc timing "ld alu! alu! st!" --profile p.json >/dev/null
+
+refuses 2 "probe wants one of" nothing
+refuses 2 "--by is clock or atomic" order --by hand
+refuses 2 "--count wants a number" order --count 5..3
+refuses 2 "--resume wants" order --resume
+refuses 2 "does not know" sum --frobnicate
+refuses 2 "power of two" sum --local 96
+refuses 2 "--condition" sum --condition 0
+refuses 1 "there is no device 63" latency --device 63
+echo passed
