@@ -78,7 +78,7 @@ static void time_analysis(enum gs_analysis analysis, int mode, double u)
         mode == 1 ? "1 GPU"
         : mode    ? "4 GPU"
                   : "mixed",
-        u, times[SETS / 2], times[SETS - 1]);
+        u, times[SETS / 2], times[SETS - 1], schedulable, SETS);
 }
 
 static void time_policy(enum gs_policy policy, size_t n, double u, bool two_modes)

@@ -112,6 +112,29 @@ static int descend(struct gs_analyzer *a, const uint64_t *sets, bool *open, int 
     return 1;
 }
 
+/* How much a task's open mode hides from the pruning, which takes for each resource the mode that is best there: the
+ * difference between its modes' utilizations, over all resources. */
+static double hidden_load(const struct gs_model *m, size_t task, uint64_t set)
+{
+    const struct gs_task *t = &m->tasks[task];
+    double sum = 0;
+    for (int r = 0; r < GS_RESOURCES; r++) {
+        double least = 1e300, most = 0;
+        for (uint64_t s = set; s; s &= s - 1) {
+            const struct gs_chain *c = &t->chains[first_mode(s)];
+            double load = 0;
+            for (size_t j = 0; j < c->n; j++)
+                if ((int)c->segments[j].resource == r)
+                    load += (double)c->segments[j].worst_ns * (r == GS_GPU ? first_mode(s) : 1);
+            load /= m->servers[r];
+            least = load < least ? load : least;
+            most = load > most ? load : most;
+        }
+        sum += most - least;
+    }
+    return sum / (double)t->period_ns;
+}
+
 /* Depth first over what pruning leaves open. `stack` holds a copy of the sets for each level. */
 struct search {
     struct gs_analyzer *a;
@@ -120,14 +143,30 @@ struct search {
     const volatile sig_atomic_t *stop;
 };
 
+/* The task to decide next, or n: the one whose decision tells most. */
+static size_t next_task(const struct search *s, const uint64_t *sets)
+{
+    size_t n = s->a->model->n_tasks, best = n;
+    double most = -1;
+    for (size_t i = 0; i < n; i++) {
+        if (!(sets[i] & (sets[i] - 1)))
+            continue;
+        double load = hidden_load(s->a->model, i, sets[i]);
+        if (load > most) {
+            most = load;
+            best = i;
+        }
+    }
+    return best;
+}
+
 static int branch(struct search *s, size_t level)
 {
-    size_t n = s->a->model->n_tasks, i = 0;
+    size_t n = s->a->model->n_tasks;
     uint64_t *sets = &s->stack[level * n], *child = sets + n;
     if (!gs_prune_modes(s->a, sets))
         return 0;
-    while (i < n && !(sets[i] & (sets[i] - 1)))
-        i++;
+    size_t i = next_task(s, sets);
     if (i == n)
         return 1;
     for (uint64_t left = sets[i]; left; left &= left - 1) {

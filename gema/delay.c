@@ -16,8 +16,9 @@ int gs_servers_init(struct gs_servers *s, int m, size_t max_streams, size_t max_
     *s = (struct gs_servers){.m = m,
                              .streams = calloc(max_streams + 1, sizeof *s->streams),
                              .groups = calloc(max_groups + 1, sizeof *s->groups),
-                             .levels = calloc(max_groups + 1, sizeof *s->levels)};
-    return s->streams && s->groups && s->levels ? 0 : -ENOMEM;
+                             .levels = calloc(max_groups + 1, sizeof *s->levels),
+                             .growth = calloc(max_groups + 1, sizeof *s->growth)};
+    return s->streams && s->groups && s->levels && s->growth ? 0 : -ENOMEM;
 }
 
 void gs_servers_free(struct gs_servers *s)
@@ -25,6 +26,7 @@ void gs_servers_free(struct gs_servers *s)
     free(s->streams);
     free(s->groups);
     free(s->levels);
+    free(s->growth);
 }
 
 void gs_servers_cut(struct gs_servers *s, size_t streams, size_t groups)
@@ -251,45 +253,93 @@ static int64_t grows_for(int64_t worst, int64_t period, int64_t L)
     return into < worst ? worst - into : 0;
 }
 
-/* For how long a group's work goes on growing, one per unit at least: whether or not one of its pieces counts as
- * carried. Its work as a whole is at most y, and then grows with y until that is over. */
-static int64_t group_grows_for(const struct gs_servers *s, const struct gs_group *g, int64_t x, int64_t reach,
-                               int64_t y)
+/* What the group's work comes to at y, and how it goes on. */
+static struct gs_growth growth_of(const struct gs_servers *s, const struct gs_group *g, int weight, int64_t x,
+                                  int64_t reach, int64_t y)
 {
-    int64_t sum = 0, base = 0, carried = INT64_MAX;
-    const struct gs_stream *p = &s->streams[g->first], *end = p + g->n;
-    for (; p < end; p++) {
-        int64_t L = x + p->jitter + min64(p->slack, reach), length = grows_for(p->worst, g->period, L);
-        sum += workload(p->worst, g->period, L);
-        base = length > base ? length : base;
-        if (p->slack > reach)
-            carried = min64(carried, grows_for(p->worst, g->period, x + p->jitter + p->slack));
+    struct gs_growth r = {0};
+    int64_t sum = 0, longest = 0, second = 0, chosen = 0, chosen_alone = 0;
+    for (const struct gs_stream *p = &s->streams[g->first], *end = p + g->n; p < end; p++) {
+        int64_t L = x + p->jitter, near = L + min64(p->slack, reach), work = workload(p->worst, g->period, near);
+        int64_t alone = grows_for(p->worst, g->period, near);
+        sum += work;
+        if (alone > longest) {
+            second = longest;
+            longest = alone;
+        } else if (alone > second) {
+            second = alone;
+        }
+        int64_t more = p->slack > reach ? workload(p->worst, g->period, L + p->slack) - work : 0;
+        if (more > r.each) {
+            r.each = more;
+            chosen = grows_for(p->worst, g->period, L + p->slack);
+            chosen_alone = alone;
+        }
     }
-    return sum > y ? sum - y : sum == y ? 0 : min64(base, carried);
+    /* With the chosen stream carried, it or any other has to go on growing. */
+    int64_t others = chosen_alone == longest ? second : longest;
+    r.work = weight * min64(sum, y);
+    r.alone = sum >= y ? sum - y : longest;
+    r.carried = sum + r.each >= y ? sum + r.each - y : chosen > others ? chosen : others;
+    r.each = sum >= y ? 0 : r.each;
+    r.room = sum >= y ? 0 : weight * (y - sum);
+    return r;
 }
 
-static struct slope demand_slope(const struct gs_wait *w, const struct gs_servers *s, const struct window *v,
-                                 int64_t worst, int64_t y, int64_t shift)
+/* Fills s->growth and returns the least amount that counts as carried into the window. */
+static int64_t fill_growth(const struct gs_wait *w, struct gs_servers *s, const struct window *v, int64_t y,
+                           int64_t shift)
+{
+    struct largest carried = {.n = v->carried};
+    for (size_t i = 0; i < s->n_groups; i++) {
+        const struct gs_group *g = &s->groups[i];
+        int weight = g->pieces < w->busy ? g->pieces : w->busy;
+        s->growth[i] = growth_of(s, g, weight, y + shift, v->reach, y);
+        int64_t each = s->growth[i].each, room = s->growth[i].room;
+        for (int k = 0; k < weight && v->carried && g->only && each && room > 0; k++, room -= each)
+            offer(&carried, min64(each, room));
+    }
+    return v->carried ? carried.v[v->carried - 1] : INT64_MAX;
+}
+
+/* For how long the work of the groups from `first` to `end`, which are one task's modes, grows by `weight` at least:
+ * each mode's does for some time, and a mode that isn't the least has some way to go before it is. */
+static int64_t task_grows_for(const struct gs_servers *s, size_t first, size_t end, int64_t weight, int64_t counts)
+{
+    const struct gs_growth *g = &s->growth[first];
+    int64_t most = min64(g->each, g->room);
+    if (s->groups[first].only && counts != INT64_MAX && most && most >= counts)
+        return most == counts || weight > 1 ? min64(g->alone, g->carried) : g->carried;
+    int64_t least = INT64_MAX, length = INT64_MAX;
+    for (size_t i = first; i < end; i++)
+        least = min64(least, s->growth[i].work);
+    for (size_t i = first; i < end; i++)
+        length = min64(length, s->growth[i].alone + (s->growth[i].work - least) / weight);
+    return length;
+}
+
+static struct slope demand_slope(const struct gs_wait *w, struct gs_servers *s, const struct window *v, int64_t worst,
+                                 int64_t y, int64_t shift)
 {
     struct slope slope = {0, INT64_MAX};
+    int64_t counts = fill_growth(w, s, v, y, shift);
     add_slope(&slope, w->extra, w->extra ? worst - y : 0);
     for (int i = 0; w->lower && i < v->lower && w->lower[i] > 1; i++)
         add_slope(&slope, 1, w->lower[i] - 1 - y);
-    for (size_t i = 0; i < s->n_groups;) {
-        int64_t length = INT64_MAX, weight = w->busy;
-        do {
-            const struct gs_group *g = &s->groups[i++];
-            weight = min64(weight, g->pieces);
-            length = min64(length, group_grows_for(s, g, y + shift, v->reach, y));
-        } while (i < s->n_groups && s->groups[i].next);
-        add_slope(&slope, weight, length);
+    for (size_t i = 0, first; i < s->n_groups;) {
+        int64_t weight = w->busy;
+        first = i;
+        do
+            weight = min64(weight, s->groups[i++].pieces);
+        while (i < s->n_groups && s->groups[i].next);
+        add_slope(&slope, weight, task_grows_for(s, first, i, weight, counts));
     }
     return slope;
 }
 
 /* The least y from `y` on whose demand is below busy * y, less one; cut off at limit. The demand never falls, so
  * nothing below demand / busy can do; where that advances slowly the demand's own growth is taken into account. */
-static int64_t search(const struct gs_wait *w, const struct gs_servers *s, const struct window *v, int64_t worst,
+static int64_t search(const struct gs_wait *w, struct gs_servers *s, const struct window *v, int64_t worst,
                       int64_t shift, int64_t y, int64_t limit)
 {
     enum { PLAIN_STEPS = 6 };

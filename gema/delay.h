@@ -30,12 +30,22 @@ struct gs_level {
     int pieces;
 };
 
+/* How one group's work goes on growing, one per unit at least and for so long; scratch of gs_delay_safe. */
+struct gs_growth {
+    int64_t work;    /* now, all its pieces */
+    int64_t alone;   /* for how long, if none of its pieces was carried into the window */
+    int64_t carried; /* if one was */
+    int64_t each;    /* what that one adds */
+    int64_t room;    /* what all of them may add, for a task doesn't work more than the time that passes */
+};
+
 /* The servers of one kind, and all higher priorities' segments on them. */
 struct gs_servers {
     int m;
     struct gs_stream *streams; /* owned */
     struct gs_group *groups;   /* owned */
     struct gs_level *levels;   /* owned; of the groups before `levelled`, one for each task, ascending by sum */
+    struct gs_growth *growth;  /* owned; of each group */
     size_t n_streams, n_groups, n_levels, levelled;
 };
 

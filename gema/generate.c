@@ -100,7 +100,7 @@ static int64_t scaled(int64_t time, double factor)
 static void spread(const struct gs_generator *g, const struct gs_segment *single, size_t len, int n, bool dependent,
                    struct gs_segment *out)
 {
-    double more = n - 1;
+    double more = g->gpus > 1 ? (n - 1.0) / (g->gpus - 1) : 0;
     for (size_t j = 0; j < len; j++) {
         int64_t time = single[j].worst_ns;
         out[j].resource = single[j].resource;

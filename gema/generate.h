@@ -18,13 +18,14 @@ int64_t gs_random_between(struct gs_random *r, int64_t low, int64_t high);
 double gs_random_unit(struct gs_random *r);
 
 /* What the paper leaves open has defaults that docs/analysis.md, "Generated task sets", explains. Factors are those of
- * two GPUs against one; n GPUs take 1 + (factor - 1)(n - 1). [0] without, [1] with a dependency between kernels. */
+ * all m GPUs against one; n GPUs take 1 + (factor - 1)(n - 1)/(m - 1). [0] without, [1] with a dependency between
+ * kernels. */
 struct gs_generator {
     int cpus, links, gpus;
     enum gs_pieces pieces;
     double gpu_share[2]; /* of a task's time on the GPU, uniform between */
     double upload[2], download[2];
-    double merge;     /* CPU time of merging, as a part of the single-GPU download, once per further GPU */
+    double merge;     /* CPU time of merging, as a part of the single-GPU download, with all GPUs */
     double imbalance; /* a piece on n GPUs takes C/n times this */
     double dependent; /* probability that a task has dependent kernels, P_D */
     double best;      /* shortest time over longest, of every segment */
