@@ -87,6 +87,9 @@ struct gs_bench_store {
 /* Makes the folder. Where `resume` is set, reads what is there, which must have been measured with the same settings;
  * otherwise a folder that holds results already is refused. 0, or -errno with the reason said on stderr. */
 int gs_bench_open_store(struct gs_bench_store *store, const char *dir, bool resume, const json_t *settings);
+
+/* Reads only the runs of a folder. */
+int gs_bench_read_runs(struct gs_bench_store *store, const char *dir);
 int gs_bench_add_row(struct gs_bench_store *store, const struct gs_bench_row *row);
 
 /* Takes over `check`. */
@@ -105,6 +108,7 @@ struct gs_bench_result {
     const char *mode;
     int runs;
     double ms[GS_BENCH_PHASES]; /* medians over the runs */
+    double base_kernel_share;   /* of the base's time, what its kernels take: 0 to 1 */
     double merge_ms;            /* the devices' time for merging, in the run that was checked; 0 where not told */
     /* The base's time over this mode's: median, lowest and highest over the runs, each beside the base's run before it.
      */
@@ -118,8 +122,10 @@ struct gs_bench_result {
 int gs_bench_results(const struct gs_bench_store *store, const struct gs_bench_sample *samples, size_t sample_count,
                      const char *base, struct gs_bench_result **results, size_t *count);
 
-/* The geometric mean of the speed-ups in a mode, over one class or (NULL) all; 0 if there are none. */
-double gs_bench_mean(const struct gs_bench_result *results, size_t count, const char *mode, const char *class);
+/* The geometric mean of the speed-ups in a mode, over one class or (NULL) all, and over those whose kernels take at
+ * least `kernel_share` of the base's time; 0 if there are none. */
+double gs_bench_mean(const struct gs_bench_result *results, size_t count, const char *mode, const char *class,
+                     double kernel_share);
 
 void gs_bench_print_table(FILE *out, const struct gs_bench_result *results, size_t count, const char *base);
 json_t *gs_bench_json(const struct gs_bench_result *results, size_t count, const char *base);

@@ -9,6 +9,9 @@
 #include "cli/bench.h"
 #include "common/log.h"
 
+/* The paper calls programs compute-intensive that spend 88.5 % of their time and more in kernels (section III-C). */
+#define MOSTLY_KERNEL 0.885
+
 static int by_value(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -24,18 +27,29 @@ static double median(double *values, size_t n)
     return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
+/* Fills `values` with one phase of all runs of a mode; returns how many. */
+static size_t collect(const struct gs_bench_store *store, const struct gs_bench_result *r, const char *mode, int phase,
+                      double *values)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < store->count; i++) {
+        const struct gs_bench_row *row = &store->rows[i];
+        if (strcmp(row->sample, r->sample->name) == 0 && row->scale == r->scale && strcmp(row->mode, mode) == 0)
+            values[n++] = row->ms[phase];
+    }
+    return n;
+}
+
 static void fill_times(const struct gs_bench_store *store, struct gs_bench_result *r, const char *base, double *scratch)
 {
     for (int phase = 0; phase < GS_BENCH_PHASES; phase++) {
-        size_t n = 0;
-        for (size_t i = 0; i < store->count; i++) {
-            const struct gs_bench_row *row = &store->rows[i];
-            if (strcmp(row->sample, r->sample->name) == 0 && row->scale == r->scale && strcmp(row->mode, r->mode) == 0)
-                scratch[n++] = row->ms[phase];
-        }
-        r->runs = (int)n;
-        r->ms[phase] = median(scratch, n);
+        const size_t runs = collect(store, r, r->mode, phase, scratch);
+        r->runs = (int)runs;
+        r->ms[phase] = median(scratch, runs);
     }
+    const double base_kernel = median(scratch, collect(store, r, base, GS_BENCH_KERNEL, scratch));
+    const double base_total = median(scratch, collect(store, r, base, GS_BENCH_TOTAL, scratch));
+    r->base_kernel_share = base_total > 0 ? base_kernel / base_total : 0;
     size_t n = 0;
     for (size_t i = 0; i < store->count; i++) {
         const struct gs_bench_row *row = &store->rows[i];
@@ -109,13 +123,14 @@ int gs_bench_results(const struct gs_bench_store *store, const struct gs_bench_s
     return 0;
 }
 
-double gs_bench_mean(const struct gs_bench_result *results, size_t count, const char *mode, const char *class)
+double gs_bench_mean(const struct gs_bench_result *results, size_t count, const char *mode, const char *class,
+                     double kernel_share)
 {
     double sum = 0;
     int n = 0;
     for (size_t i = 0; i < count; i++)
         if (strcmp(results[i].mode, mode) == 0 && results[i].speedup > 0 &&
-            (!class || strcmp(results[i].sample->class, class) == 0)) {
+            results[i].base_kernel_share >= kernel_share && (!class || strcmp(results[i].sample->class, class) == 0)) {
             sum += log(results[i].speedup);
             n++;
         }
@@ -174,10 +189,14 @@ static void print_means(FILE *out, const struct gs_bench_result *results, size_t
             continue;
         fprintf(out, "Geometric mean of the speed-ups of %s over %s:", results[i].mode, base);
         for (size_t c = 0; c < sizeof(classes) / sizeof(*classes); c++) {
-            const double mean = gs_bench_mean(results, count, results[i].mode, classes[c]);
+            const double mean = gs_bench_mean(results, count, results[i].mode, classes[c], 0);
             if (mean > 0)
                 fprintf(out, "%s %s %.2f", c ? "," : "", classes[c] ? classes[c] : "all", mean);
         }
+        const double mean = gs_bench_mean(results, count, results[i].mode, NULL, MOSTLY_KERNEL);
+        if (mean > 0)
+            fprintf(out, "; where kernels take at least %.1f %% of the time of %s: %.2f", MOSTLY_KERNEL * 100, base,
+                    mean);
         fputc('\n', out);
     }
 }

@@ -213,9 +213,11 @@ static long available_kib(void)
 static double choose_scale(struct gs_bench *b, const struct gs_bench_sample *s)
 {
     double scale = 1, good = 0;
-    for (size_t i = 0; i < b->store.count; i++)
-        if (strcmp(b->store.rows[i].sample, s->name) == 0)
-            return b->store.rows[i].scale; /* chosen before the bench was interrupted */
+    const struct gs_bench_store *const known[] = {&b->store, &b->like}; /* before it was interrupted; by another */
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < known[k]->count; i++)
+            if (strcmp(known[k]->rows[i].sample, s->name) == 0)
+                return known[k]->rows[i].scale;
     for (int i = 0; i < MAX_TRIES && !gs_bench_stopped; i++) {
         struct gs_bench_row row;
         struct gs_bench_end end;
@@ -380,6 +382,8 @@ int gs_bench_run(struct gs_bench *b)
     json_t *settings = make_settings(b);
     int err = gs_bench_open_store(&b->store, b->dir, b->resume || b->report, settings);
     json_decref(settings);
+    if (!err && b->like_dir)
+        err = gs_bench_read_runs(&b->like, b->like_dir);
     if (err)
         return GS_EXIT_FAILED;
     struct sigaction action = {.sa_handler = stop}, old_int, old_term;

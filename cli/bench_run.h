@@ -10,16 +10,16 @@
 enum { GS_BENCH_MAX_SCALES = 32 };
 
 struct gs_bench {
-    const char *devices, *mode, *device, *base, *dir, *samples_dir;
+    const char *devices, *mode, *device, *base, *dir, *samples_dir, *like_dir;
     long runs, iterations, timeout_s;
     double min_ms, scales[GS_BENCH_MAX_SCALES];
     int scale_count; /* 0: auto */
-    bool small, no_check, resume, report, json;
+    bool small, no_check, no_single, resume, report, json;
     char modes[GS_BENCH_MAX_MODES][GS_BENCH_NAME]; /* plain, single, multi2, ... */
     int mode_count;
     struct gs_bench_sample *samples;
     size_t sample_count;
-    struct gs_bench_store store;
+    struct gs_bench_store store, like;      /* like: only the rows of an earlier bench, for their scales */
     char self[PATH_MAX], scratch[PATH_MAX]; /* this program; the prefix of temporary files in the folder */
     bool wrong;
     size_t done, all; /* runs */

@@ -59,10 +59,10 @@ json_t *gs_bench_find_check(const struct gs_bench_store *store, const char *samp
     return NULL;
 }
 
-/* A line that was cut off when the bench ended is left out, and cut off from the file. */
-static int read_rows(struct gs_bench_store *store, const char *path)
+/* A line that was cut off when the bench ended is left out; where `repair` is set, from the file, too. */
+static int read_rows(struct gs_bench_store *store, const char *path, bool repair)
 {
-    FILE *f = fopen(path, "r+");
+    FILE *f = fopen(path, repair ? "r+" : "r");
     char line[512];
     long good = 0;
     int err = 0;
@@ -82,7 +82,7 @@ static int read_rows(struct gs_bench_store *store, const char *path)
         err = keep_row(store, &r);
         good = ftell(f);
     }
-    if (err == 0 && ftruncate(fileno(f), good) < 0)
+    if (err == 0 && repair && ftruncate(fileno(f), good) < 0)
         err = -errno;
     fclose(f);
     return err;
@@ -132,7 +132,7 @@ static int resume_store(struct gs_bench_store *store, const json_t *settings)
     if (err)
         return err;
     path_in(store, "runs.csv", path);
-    err = read_rows(store, path);
+    err = read_rows(store, path, true);
     if (err == 0) {
         path_in(store, "checks.json", path);
         err = read_checks(store, path);
@@ -172,6 +172,17 @@ int gs_bench_open_store(struct gs_bench_store *store, const char *dir, bool resu
         err = err ? err : -errno;
         gs_error("%s can't be written to: %s", dir, strerror(-err));
     }
+    return err;
+}
+
+int gs_bench_read_runs(struct gs_bench_store *store, const char *dir)
+{
+    char path[PATH_MAX];
+    *store = (struct gs_bench_store){.dir = dir};
+    path_in(store, "runs.csv", path);
+    const int err = access(path, R_OK) == 0 ? read_rows(store, path, false) : -errno;
+    if (err)
+        gs_error("%s can't be read: %s", path, strerror(-err));
     return err;
 }
 

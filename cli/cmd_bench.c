@@ -25,6 +25,8 @@ static const char usage[] =
     "  --scale S[,S...]   sizes of the data, in multiples of the default (default 1); auto: as large as it takes for\n"
     "                     the plain run's iteration to last --min-ms\n"
     "  --min-ms MS        for --scale auto (default 50)\n"
+    "  --like DIR         for --scale auto: take the sizes that an earlier bench in DIR found\n"
+    "  --no-single        leave out the runs under gpusparc on one device\n"
     "  --small            the small sizes of the tests instead of the default ones\n"
     "  --timeout SECONDS  for one run (default 300)\n"
     "  --no-check         don't compute the results again on the CPU (they are still compared)\n"
@@ -114,7 +116,9 @@ enum {
     OPT_RESUME,
     OPT_REPORT,
     OPT_SAMPLES,
-    OPT_JSON
+    OPT_JSON,
+    OPT_LIKE,
+    OPT_NO_SINGLE
 };
 
 static const struct option options[] = {
@@ -135,6 +139,8 @@ static const struct option options[] = {
     {"report", no_argument, NULL, OPT_REPORT},
     {"samples", required_argument, NULL, OPT_SAMPLES},
     {"json", no_argument, NULL, OPT_JSON},
+    {"like", required_argument, NULL, OPT_LIKE},
+    {"no-single", no_argument, NULL, OPT_NO_SINGLE},
     {NULL, 0, NULL, 0},
 };
 
@@ -185,6 +191,12 @@ static int parse_option(struct gs_bench *b, int option)
     case OPT_REPORT:
         b->report = true;
         return 0;
+    case OPT_LIKE:
+        b->like_dir = optarg;
+        return 0;
+    case OPT_NO_SINGLE:
+        b->no_single = true;
+        return 0;
     case OPT_JSON:
         b->json = true;
         return 0;
@@ -209,6 +221,13 @@ static int parse(struct gs_bench *b, int argc, char **argv)
     }
     if (!b->base)
         b->base = b->devices && strncmp(b->devices, "cpu:", 4) == 0 ? "single" : "plain";
+    if (b->no_single && strcmp(b->base, "single") == 0) {
+        gs_error("--no-single leaves no base to compare with; give --base plain, see gpusparc bench --help");
+        return -EINVAL;
+    }
+    for (int m = 1; m + 1 < b->mode_count && b->no_single; m++)
+        strcpy(b->modes[m], b->modes[m + 1]);
+    b->mode_count -= b->no_single;
     if (b->small && (b->scale_count != 1 || b->scales[0] != 1)) {
         gs_error("--small and --scale exclude each other; see gpusparc bench --help");
         return -EINVAL;
@@ -269,6 +288,7 @@ static int run(int argc, char **argv)
         return GS_EXIT_FAILED;
     int status = select_samples(&b, argv + optind) ? GS_EXIT_USAGE : gs_bench_run(&b);
     gs_bench_close_store(&b.store);
+    gs_bench_close_store(&b.like);
     free(b.samples);
     return status;
 }

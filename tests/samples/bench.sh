@@ -26,7 +26,8 @@ fake steady ''
 fake varying 'result=$GPUSPARC_MODE'
 fake broken 'echo "it broke" >&2; exit 3'
 fake slow 'exec sleep 98.7654'
-fake sized 'echo "$args" >>sizes.txt'
+fake sized 'echo "$args" >>sizes.txt
+[[ $args =~ --size\ ([0-9]+) ]] && total=$(( ${BASH_REMATCH[1]} / 50 )).0'
 
 bench() { gpusparc bench --mode multi --samples fakes --runs 3 "$@" >out 2>err; }
 expect() { grep -qE -- "$1" "$2" || fail "no '$1' in $2: $(cat "$2")"; }
@@ -35,7 +36,7 @@ expect() { grep -qE -- "$1" "$2" || fail "no '$1' in $2: $(cat "$2")"; }
 bench --output figures steady || fail "exit status $? for a sample that is right"
 expect '^steady +compute +1 +multi2 .* 40\.000 +2\.50 \[2\.50 2\.50\] .* equal$' out
 expect '^steady +compute +1 +single .* 1\.25 \[1\.25 1\.25\]' out
-expect 'speed-ups of multi2 over plain: all 2\.50, compute 2\.50$' out
+expect 'speed-ups of multi2 over plain: all 2\.50, compute 2\.50; where kernels take at least 88\.5 % .*: 2\.50$' out
 expect '^steady,compute,1,multi2,3,10\.0000,40\.0000,5\.0000,0\.0000,40\.0000,2\.5000,2\.5000,2\.5000,' figures/summary.csv
 [ "$(wc -l <figures/runs.csv)" -eq 10 ] || fail "not one line for each of 9 runs"
 for f in bars.svg speedup.svg environment.json checks.json; do
@@ -60,6 +61,11 @@ pgrep -f "sleep 98.7654" >/dev/null && fail "a sample outlived its time"
 bench --output sizes --scale 0.5,4 --runs 1 sized || fail "--scale"
 expect '^--size 500 --side 70 --power 512( |$)' sizes.txt
 expect '^--size 4000 --side 200 --power 4096( |$)' sizes.txt
+bench --output auto --scale auto --min-ms 250 --runs 1 sized || fail "--scale auto"
+expect '^sized,16,plain,1,' auto/runs.csv
+bench --output like --scale auto --like sizes --runs 1 --no-single sized || fail "--like"
+expect '^sized,0.5,multi2,1,' like/runs.csv
+[ "$(grep -c single like/runs.csv)" -eq 0 ] || fail "--no-single"
 bench --output small --small --runs 1 sized || fail "--small"
 expect '^--tiny( |$)' sizes.txt
 
@@ -88,7 +94,7 @@ expect '^long .* plain' out
 
 # Wrong usage.
 for args in '--gpus x' '--gpus 0' '--mode fast' '--runs 0' '--scale -1' '--scale 1,' '--base best' '--foo' 'nothere' \
-    '--small --scale 2' '--runs'; do
+    '--small --scale 2' '--base single --no-single' '--runs'; do
     bench $args
     [ $? -eq 2 ] || fail "exit status of bench $args is not 2"
     [ "$(wc -l <err)" -eq 1 ] || fail "bench $args doesn't say one sentence"
