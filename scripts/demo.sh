@@ -7,7 +7,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 size=${1:-1024}
 scripts/deps.sh
-scripts/build.sh build
+cmake -S . -B build -G Ninja >/dev/null
+cmake --build build --target gpusparc gpusparc_shim gpusparc-translate sample_matmul
 gpusparc=build/bin/gpusparc
 matmul=(build/lib/gpusparc/samples/matmul --size "$size" --iterations 3 --times)
 work=$(mktemp -d)
