@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* What one OpenCL call costs the host: the calls of a small application, timed one by one. With --against LIBRARY the
+ * same calls are made through that library as well, in turn, so that a busy machine disturbs both alike.
+ *   calls [--samples N] [--items N] [--against LIBRARY]
+ * Prints a line per call: its name, and for each library the median and the 99th percentile in nanoseconds. */
+#include <CL/cl.h>
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The functions of one library. */
+struct api {
+    cl_int (*get_platforms)(cl_uint, cl_platform_id *, cl_uint *);
+    cl_int (*get_devices)(cl_platform_id, cl_device_type, cl_uint, cl_device_id *, cl_uint *);
+    cl_context (*create_context)(const cl_context_properties *, cl_uint, const cl_device_id *,
+                                 void (*)(const char *, const void *, size_t, void *), void *, cl_int *);
+    cl_command_queue (*create_queue)(cl_context, cl_device_id, cl_command_queue_properties, cl_int *);
+    cl_program (*create_program)(cl_context, cl_uint, const char **, const size_t *, cl_int *);
+    cl_int (*build)(cl_program, cl_uint, const cl_device_id *, const char *, void (*)(cl_program, void *), void *);
+    cl_kernel (*create_kernel)(cl_program, const char *, cl_int *);
+    cl_mem (*create_buffer)(cl_context, cl_mem_flags, size_t, void *, cl_int *);
+    cl_int (*set_arg)(cl_kernel, cl_uint, size_t, const void *);
+    cl_int (*launch)(cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *, const size_t *, cl_uint,
+                     const cl_event *, cl_event *);
+    cl_int (*write)(cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, cl_uint, const cl_event *,
+                    cl_event *);
+    cl_int (*finish)(cl_command_queue);
+};
+
+/* An application's objects, made through one library. */
+struct application {
+    struct api api;
+    cl_context context;
+    cl_command_queue queue;
+    cl_kernel kernel;
+    cl_mem in, out;
+};
+
+enum call { SET_BUFFER, SET_NUMBER, LAUNCH, WRITE, FINISH, FINISH_IDLE, CALLS };
+
+static const char *const call_names[CALLS] = {
+    [SET_BUFFER] = "clSetKernelArg (buffer)", [SET_NUMBER] = "clSetKernelArg (number)",
+    [LAUNCH] = "clEnqueueNDRangeKernel",      [WRITE] = "clEnqueueWriteBuffer (4 bytes)",
+    [FINISH] = "clFinish (after a launch)",   [FINISH_IDLE] = "clFinish (nothing to do)",
+};
+
+static const char source[] = "__kernel void add(__global const int *in, __global int *out, int n)\n"
+                             "{\n"
+                             "    out[get_global_id(0)] = in[get_global_id(0)] + n;\n"
+                             "}\n";
+
+enum { LOCAL = 64 };
+static size_t samples = 2000, items = 4096;
+
+static void check(cl_int err, const char *what)
+{
+    if (err == CL_SUCCESS)
+        return;
+    fprintf(stderr, "calls: %s: error %d\n", what, err);
+    exit(1);
+}
+
+static void load(struct api *api, const char *library)
+{
+    static const char *const names[] = {
+        "clGetPlatformIDs",
+        "clGetDeviceIDs",
+        "clCreateContext",
+        "clCreateCommandQueue",
+        "clCreateProgramWithSource",
+        "clBuildProgram",
+        "clCreateKernel",
+        "clCreateBuffer",
+        "clSetKernelArg",
+        "clEnqueueNDRangeKernel",
+        "clEnqueueWriteBuffer",
+        "clFinish",
+    };
+    _Static_assert(sizeof names / sizeof *names == sizeof *api / sizeof(void *), "a name for each function");
+    void *lib = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void *f = lib ? dlsym(lib, names[i]) : NULL;
+        if (!f) {
+            fprintf(stderr, "calls: %s\n", dlerror());
+            exit(1);
+        }
+        memcpy((char *)api + i * sizeof f, &f, sizeof f);
+    }
+}
+
+static void start(struct application *a, const char *library)
+{
+    const char *text = source;
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_program program;
+    cl_int err;
+    load(&a->api, library);
+    check(a->api.get_platforms(1, &platform, NULL), "clGetPlatformIDs");
+    check(a->api.get_devices(platform, CL_DEVICE_TYPE_DEFAULT, 1, &device, NULL), "clGetDeviceIDs");
+    a->context = a->api.create_context(NULL, 1, &device, NULL, NULL, &err);
+    check(err, "clCreateContext");
+    a->queue = a->api.create_queue(a->context, device, 0, &err);
+    check(err, "clCreateCommandQueue");
+    program = a->api.create_program(a->context, 1, &text, NULL, &err);
+    check(err, "clCreateProgramWithSource");
+    check(a->api.build(program, 0, NULL, "", NULL, NULL), "clBuildProgram");
+    a->kernel = a->api.create_kernel(program, "add", &err);
+    check(err, "clCreateKernel");
+    a->in = a->api.create_buffer(a->context, CL_MEM_READ_ONLY, items * sizeof(cl_int), NULL, &err);
+    check(err, "clCreateBuffer");
+    a->out = a->api.create_buffer(a->context, CL_MEM_WRITE_ONLY, items * sizeof(cl_int), NULL, &err);
+    check(err, "clCreateBuffer");
+    check(a->api.set_arg(a->kernel, 0, sizeof a->in, &a->in), "clSetKernelArg");
+    check(a->api.set_arg(a->kernel, 1, sizeof a->out, &a->out), "clSetKernelArg");
+}
+
+static double now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* Makes each call once; ns[] is what each took. */
+static void sample_calls(const struct application *a, cl_int n, double ns[CALLS])
+{
+    const size_t global = items, local = LOCAL;
+    double t[CALLS + 1];
+    cl_int err = CL_SUCCESS;
+    t[0] = now_ns();
+    err |= a->api.set_arg(a->kernel, 1, sizeof a->out, &a->out);
+    t[1] = now_ns();
+    err |= a->api.set_arg(a->kernel, 2, sizeof n, &n);
+    t[2] = now_ns();
+    err |= a->api.launch(a->queue, a->kernel, 1, NULL, &global, &local, 0, NULL, NULL);
+    t[3] = now_ns();
+    err |= a->api.write(a->queue, a->in, CL_FALSE, 0, sizeof n, &n, 0, NULL, NULL);
+    t[4] = now_ns();
+    err |= a->api.finish(a->queue);
+    t[5] = now_ns();
+    err |= a->api.finish(a->queue);
+    t[6] = now_ns();
+    check(err, "a call");
+    for (int i = 0; i < CALLS; i++)
+        ns[i] = t[i + 1] - t[i];
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void print_quantiles(double *ns)
+{
+    qsort(ns, samples, sizeof *ns, compare);
+    printf("\t%.0f\t%.0f", ns[samples / 2], ns[samples * 99 / 100]);
+}
+
+static size_t count(const char *text)
+{
+    char *end;
+    const unsigned long n = text ? strtoul(text, &end, 10) : 0;
+    if (!n || *end || n > 100000000) {
+        fputs("Usage: calls [--samples N] [--items N] [--against LIBRARY]\n", stderr);
+        exit(2);
+    }
+    return n;
+}
+
+int main(int argc, char **argv)
+{
+    struct application app[2] = {0};
+    const char *against = NULL;
+    for (int i = 1; i < argc; i += 2) {
+        if (strcmp(argv[i], "--samples") == 0)
+            samples = count(argv[i + 1]);
+        else if (strcmp(argv[i], "--items") == 0)
+            items = (count(argv[i + 1]) + LOCAL - 1) / LOCAL * LOCAL;
+        else if (strcmp(argv[i], "--against") == 0 && argv[i + 1])
+            against = argv[i + 1];
+        else
+            count(NULL);
+    }
+    const int n_apps = against ? 2 : 1;
+    double *ns[2][CALLS], one[CALLS];
+    start(&app[0], "libOpenCL.so.1");
+    if (against)
+        start(&app[1], against);
+    for (int a = 0; a < n_apps; a++)
+        for (int c = 0; c < CALLS; c++)
+            if (!(ns[a][c] = calloc(samples, sizeof *ns[a][c])))
+                return 1;
+    const size_t warm_up = samples / 10 + 10;
+    for (size_t s = 0; s < warm_up + samples; s++) {
+        for (int i = 0; i < n_apps; i++) {
+            const int a = n_apps == 2 && s % 2 ? 1 - i : i; /* each goes first half of the times */
+            sample_calls(&app[a], (cl_int)s, one);
+            for (int c = 0; c < CALLS && s >= warm_up; c++)
+                ns[a][c][s - warm_up] = one[c];
+        }
+    }
+    for (int c = 0; c < CALLS; c++) {
+        fputs(call_names[c], stdout);
+        for (int a = 0; a < n_apps; a++)
+            print_quantiles(ns[a][c]);
+        putchar('\n');
+    }
+    return 0;
+}
