@@ -16,11 +16,12 @@ endfunction()
 
 # gs_script_test(NAME name SCRIPT file [ARGS …] [TIMEOUT seconds] [LABELS …] [ENVIRONMENT …] [SERIAL])
 # A shell script that drives the real programs. It gets GS_BUILD and GS_SOURCE, and a private folder as its
-# working directory, and finds `gpusparc` on its PATH.
+# working directory, and finds `gpusparc` on its PATH. The time limit is for hangs: on a fresh machine PoCL's own cache is
+# empty, and the first run of each kernel compiles it.
 function(gs_script_test)
   cmake_parse_arguments(T "SERIAL" "NAME;SCRIPT;TIMEOUT" "ARGS;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT T_TIMEOUT)
-    set(T_TIMEOUT 120)
+    set(T_TIMEOUT 600)
   endif()
   set(dir ${CMAKE_BINARY_DIR}/tests/run/${T_NAME})
   file(MAKE_DIRECTORY ${dir})
