@@ -30,6 +30,7 @@ static const char usage[] =
     "  --condition K        condition number of the sum, 1 to 1e30 (default 1e8)\n"
     "  --methods LIST       of atomic, warp, tree, exact (default all)\n"
     "  --runs C             sums by each method (default 1000)\n"
+    "  --input FILE         the floats of a file (4 bytes each, as in memory) instead\n"
     "  --permute            another order of the elements for each run\n"
     "  --groups G, --local L  the launch (default: 8 groups per compute unit, of 256)\n"
     "  --seed S             of the vector (default 1)\n"

@@ -68,7 +68,8 @@
         barrier(CLK_LOCAL_MEM_FENCE);                                                                                  \
         CLOCK(t0);                                                                                                     \
         OPERAND_BEHIND(a)                                                                                              \
-        b = c = d = e = f = g = h = a;                                                                                 \
+        /* Equal chains would be computed once. */                                                                     \
+        b = a * 1.25f, c = a * 1.5f, d = a * 1.75f, e = a * 2.5f, f = a * 3.0f, g = a * 3.5f, h = a * 5.0f;            \
         REPEAT_EIGHTHS                                                                                                 \
         {                                                                                                              \
             OP(a);                                                                                                     \

@@ -19,10 +19,10 @@ enum { NAN_SEEN = 1, PLUS_INFINITY = 2, MINUS_INFINITY = 4, ANY = 8, NOT_MINUS_Z
 static const char *const names[METHODS] = {"atomic", "warp", "tree", "exact"};
 
 struct options {
-    uint64_t elements, runs, seed, groups, local, device;
+    uint64_t elements, runs, seed, groups, local, device; /* elements: as asked for; probe.n is what there is */
     double condition;
     bool wanted[METHODS], permute, json;
-    const char *note;
+    const char *note, *input;
 };
 
 struct result {
@@ -38,8 +38,9 @@ struct probe {
     struct probe_device device;
     cl_program program;
     cl_kernel kernel[METHODS];
-    cl_mem x, out, total, flags;
+    cl_mem x, out, total; /* total: a float, or the exact sum's digits and flags */
     float *host, *partial;
+    size_t n;
     struct gs_longacc sum;
     float rounded;
     double condition;
@@ -55,7 +56,7 @@ static bool has_int64(const struct probe_device *d)
 static bool write_vector(struct probe *p)
 {
     return probe_ok(
-        clEnqueueWriteBuffer(p->device.queue, p->x, CL_TRUE, 0, p->o->elements * sizeof(float), p->host, 0, NULL, NULL),
+        clEnqueueWriteBuffer(p->device.queue, p->x, CL_TRUE, 0, p->n * sizeof(float), p->host, 0, NULL, NULL),
         "write a buffer");
 }
 
@@ -90,7 +91,7 @@ static bool set_local(cl_kernel k, cl_uint index, size_t bytes)
 static bool run_atomic(struct probe *p, cl_event *first, cl_event *last, float *out)
 {
     return zero(p, p->out, sizeof(float), first) &&
-           launch(p, p->kernel[BY_ATOMIC], p->x, p->o->elements, p->out, p->groups, last) &&
+           launch(p, p->kernel[BY_ATOMIC], p->x, p->n, p->out, p->groups, last) &&
            read_back(p, p->out, sizeof(float), out);
 }
 
@@ -98,7 +99,7 @@ static bool run_warp(struct probe *p, cl_event *first, cl_event *last, float *ou
 {
     bool ok = set_local(p->kernel[BY_WARP], 3, p->local / 32 * sizeof(float)) &&
               zero(p, p->out, p->groups * sizeof(float), first) &&
-              launch(p, p->kernel[BY_WARP], p->x, p->o->elements, p->out, p->groups, last) &&
+              launch(p, p->kernel[BY_WARP], p->x, p->n, p->out, p->groups, last) &&
               read_back(p, p->out, p->groups * sizeof(float), p->partial);
     *out = 0;
     for (size_t i = 0; ok && i < p->groups; i++)
@@ -109,7 +110,7 @@ static bool run_warp(struct probe *p, cl_event *first, cl_event *last, float *ou
 static bool run_tree(struct probe *p, cl_event *first, cl_event *last, float *out)
 {
     return set_local(p->kernel[BY_TREE], 3, p->local * sizeof(float)) &&
-           launch(p, p->kernel[BY_TREE], p->x, p->o->elements, p->out, p->groups, first) &&
+           launch(p, p->kernel[BY_TREE], p->x, p->n, p->out, p->groups, first) &&
            launch(p, p->kernel[BY_TREE], p->out, p->groups, p->total, 1, last) &&
            read_back(p, p->total, sizeof(float), out);
 }
@@ -118,19 +119,21 @@ static bool run_exact(struct probe *p, cl_event *first, cl_event *last, float *o
 {
     cl_kernel k = p->kernel[BY_EXACT];
     struct gs_longacc a = {0};
-    cl_uint flags;
-    bool ok = probe_ok(clSetKernelArg(k, 3, sizeof(cl_mem), &p->flags), "run a kernel") &&
-              set_local(k, 4, p->local * GS_LONGACC_DIGITS * sizeof(cl_long)) && set_local(k, 5, sizeof(cl_uint)) &&
-              zero(p, p->total, sizeof(a.digit), first) && zero(p, p->flags, sizeof(flags), NULL) &&
-              launch(p, k, p->x, p->o->elements, p->total, p->groups, last) &&
-              read_back(p, p->total, sizeof(a.digit), a.digit) && read_back(p, p->flags, sizeof(flags), &flags);
+    struct {
+        int64_t digit[GS_LONGACC_DIGITS];
+        cl_uint flags, unused;
+    } raw;
+    bool ok = set_local(k, 3, p->local * GS_LONGACC_DIGITS * sizeof(cl_long)) && set_local(k, 4, sizeof(cl_uint)) &&
+              zero(p, p->total, sizeof(raw), first) && launch(p, k, p->x, p->n, p->total, p->groups, last) &&
+              read_back(p, p->total, sizeof(raw), &raw);
     if (!ok)
         return false;
-    a.nan = flags & NAN_SEEN;
-    a.plus_infinity = flags & PLUS_INFINITY;
-    a.minus_infinity = flags & MINUS_INFINITY;
-    a.any = flags & ANY;
-    a.not_minus_zero = flags & (NOT_MINUS_ZERO | NAN_SEEN | PLUS_INFINITY | MINUS_INFINITY);
+    memcpy(a.digit, raw.digit, sizeof(a.digit));
+    a.nan = raw.flags & NAN_SEEN;
+    a.plus_infinity = raw.flags & PLUS_INFINITY;
+    a.minus_infinity = raw.flags & MINUS_INFINITY;
+    a.any = raw.flags & ANY;
+    a.not_minus_zero = raw.flags & (NOT_MINUS_ZERO | NAN_SEEN | PLUS_INFINITY | MINUS_INFINITY);
     *out = gs_longacc_to_float(&a);
     return true;
 }
@@ -146,11 +149,19 @@ static double device_ns(cl_event first, cl_event last)
     return end > begin ? (double)(end - begin) : 0;
 }
 
-/* |got - exact| / |exact|, the difference taken exactly. */
+static bool same_value(float a, float b)
+{
+    return isnan(a) ? isnan(b) : memcmp(&a, &b, sizeof(a)) == 0;
+}
+
+/* |got - exact| / |exact|, the difference taken exactly; infinite where that has no meaning and the value isn't right.
+ */
 static double relative_error(const struct probe *p, float got)
 {
     struct gs_longacc d = p->sum;
-    if (!isfinite(got))
+    if (same_value(got, p->rounded) && (!isfinite(got) || gs_longacc_sign(&p->sum) == 0))
+        return 0;
+    if (!isfinite(got) || !isfinite(p->rounded) || gs_longacc_sign(&p->sum) == 0)
         return INFINITY;
     gs_longacc_subtract(&d, got);
     return fabs(gs_longacc_to_double(&d) / gs_longacc_to_double(&p->sum));
@@ -170,7 +181,7 @@ static bool run_once(struct probe *p, enum method m)
     memcpy(&bits, &got, sizeof(bits));
     r->ns[r->runs++] = device_ns(first, last);
     r->worst = error > r->worst ? error : r->worst;
-    r->wrong += memcmp(&got, &p->rounded, sizeof(got)) != 0;
+    r->wrong += !same_value(got, p->rounded);
     r->last = got;
     return gs_vecstat_add(r->values, &bits, 1) == 0;
 }
@@ -190,7 +201,7 @@ static bool run_all(struct probe *p)
     uint64_t state = p->o->seed + 12345;
     for (uint64_t run = 0; run < p->o->runs && !probe_interrupted; run++) {
         if (p->o->permute && run) {
-            shuffle(p->host, p->o->elements, &state);
+            shuffle(p->host, p->n, &state);
             if (!write_vector(p))
                 return false;
         }
@@ -224,6 +235,42 @@ static bool prepare_kernels(struct probe *p)
     return true;
 }
 
+static bool generate(struct probe *p)
+{
+    p->n = p->o->elements;
+    p->host = malloc(p->n * sizeof(float));
+    if (!p->host) {
+        gs_error("there is not enough memory for %zu floats", p->n);
+        return false;
+    }
+    return gs_illcond_generate(p->host, p->n, p->o->condition, p->o->seed, &p->sum, &p->condition) == 0;
+}
+
+/* The floats of a file, as they lie in memory. */
+static bool read_input(struct probe *p)
+{
+    struct gs_longacc size = {0};
+    FILE *f = fopen(p->o->input, "rb");
+    long bytes = f && fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
+    if (bytes > 0 && bytes % (long)sizeof(float) == 0) {
+        p->n = (size_t)bytes / sizeof(float);
+        p->host = malloc((size_t)bytes);
+        rewind(f);
+    }
+    bool ok = p->host && fread(p->host, sizeof(float), p->n, f) == p->n;
+    if (f)
+        fclose(f);
+    if (!ok) {
+        gs_error("%s could not be read as floats of 4 bytes each", p->o->input);
+        return false;
+    }
+    for (size_t i = 0; i < p->n; i++)
+        gs_longacc_add(&size, fabsf(p->host[i]));
+    gs_longacc_add_many(&p->sum, p->host, p->n);
+    p->condition = gs_longacc_to_double(&size) / fabs(gs_longacc_to_double(&p->sum));
+    return true;
+}
+
 static bool prepare(struct probe *p)
 {
     const struct options *o = p->o;
@@ -234,25 +281,22 @@ static bool prepare(struct probe *p)
                  p->device.max_group, p->local);
         return false;
     }
-    p->host = malloc(o->elements * sizeof(float));
     p->partial = malloc(p->groups * sizeof(float));
-    bool ok = p->host && p->partial;
+    bool ok = p->partial != NULL;
     for (int m = 0; m < METHODS; m++) {
         p->result[m].values = gs_vecstat_new(0);
         p->result[m].ns = malloc(o->runs * sizeof(double));
         ok = ok && p->result[m].values && p->result[m].ns;
     }
-    if (!ok) {
-        gs_error("there is not enough memory for %llu floats", (unsigned long long)o->elements);
+    if (!ok)
+        gs_error("there is not enough memory for %llu runs", (unsigned long long)o->runs);
+    if (!ok || !(o->input ? read_input(p) : generate(p)))
         return false;
-    }
-    gs_illcond_generate(p->host, o->elements, o->condition, o->seed, &p->sum, &p->condition);
     p->rounded = gs_longacc_to_float(&p->sum);
-    p->x = probe_buffer(&p->device, o->elements * sizeof(float));
+    p->x = probe_buffer(&p->device, p->n * sizeof(float));
     p->out = probe_buffer(&p->device, p->groups * sizeof(float));
-    p->total = probe_buffer(&p->device, sizeof(p->sum.digit));
-    p->flags = probe_buffer(&p->device, sizeof(cl_uint));
-    return p->x && p->out && p->total && p->flags && prepare_kernels(p) && write_vector(p);
+    p->total = probe_buffer(&p->device, sizeof(p->sum.digit) + sizeof(cl_ulong));
+    return p->x && p->out && p->total && prepare_kernels(p) && write_vector(p);
 }
 
 static int by_value(const void *a, const void *b)
@@ -272,8 +316,8 @@ static double median_ns(struct result *r)
 static void print_table(struct probe *p)
 {
     printf("%s: %llu floats of condition %.3g, sum %.9g (%a), %zu groups of %zu%s\n", p->device.name,
-           (unsigned long long)p->o->elements, p->condition, gs_longacc_to_double(&p->sum), (double)p->rounded,
-           p->groups, p->local, p->o->permute ? ", permuted before each run" : "");
+           (unsigned long long)p->n, p->condition, gs_longacc_to_double(&p->sum), (double)p->rounded, p->groups,
+           p->local, p->o->permute ? ", permuted before each run" : "");
     printf("%-8s %8s %10s %8s %14s %16s %12s\n", "method", "runs", "different", "mode %", "worst error",
            "correctly rnd", "ns/element");
     for (int m = 0; m < METHODS; m++) {
@@ -283,28 +327,40 @@ static void print_table(struct probe *p)
         struct gs_vecstat_summary s = gs_vecstat_summarise(r->values);
         printf("%-8s %8llu %10.0f %8.2f %14.3g %15.1f%% %12.5f\n", names[m], (unsigned long long)r->runs, s.cardinality,
                100 * s.mode, r->worst, 100 * (double)(r->runs - r->wrong) / (double)r->runs,
-               median_ns(r) / (double)p->o->elements);
+               median_ns(r) / (double)p->n);
     }
+}
+
+/* JSON has no infinities and no NaN. */
+static json_t *finite_json(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *method_json(struct probe *p, enum method m)
+{
+    struct result *r = &p->result[m];
+    struct gs_vecstat_summary s = gs_vecstat_summarise(r->values);
+    char bits[12];
+    uint32_t u;
+    memcpy(&u, &r->last, sizeof(u));
+    snprintf(bits, sizeof(bits), "%08x", u);
+    return json_pack("{s:s, s:I, s:f, s:f, s:o, s:I, s:o, s:s, s:f}", "method", names[m], "runs", (json_int_t)r->runs,
+                     "distinct", s.cardinality, "mode", s.mode, "worst_error", finite_json(r->worst),
+                     "correctly_rounded", (json_int_t)(r->runs - r->wrong), "last", finite_json((double)r->last),
+                     "last_bits", bits, "ns_per_element", median_ns(r) / (double)p->n);
 }
 
 static bool print_json(struct probe *p)
 {
     json_t *j = probe_describe(&p->device, p->o->note), *list = json_array();
-    json_object_update_new(j, json_pack("{s:I, s:f, s:f, s:I, s:i, s:i, s:b}", "elements", (json_int_t)p->o->elements,
-                                        "condition", p->condition, "exact", gs_longacc_to_double(&p->sum), "seed",
-                                        (json_int_t)p->o->seed, "groups", (int)p->groups, "local", (int)p->local,
-                                        "permuted", p->o->permute));
-    for (int m = 0; m < METHODS; m++) {
-        struct result *r = &p->result[m];
-        if (!r->runs)
-            continue;
-        struct gs_vecstat_summary s = gs_vecstat_summarise(r->values);
-        json_array_append_new(list, json_pack("{s:s, s:I, s:f, s:f, s:f, s:I, s:f, s:f}", "method", names[m], "runs",
-                                              (json_int_t)r->runs, "distinct", s.cardinality, "mode", s.mode,
-                                              "worst_error", isfinite(r->worst) ? r->worst : 1e300, "correctly_rounded",
-                                              (json_int_t)(r->runs - r->wrong), "last", (double)r->last,
-                                              "ns_per_element", median_ns(r) / (double)p->o->elements));
-    }
+    json_object_update_new(j, json_pack("{s:I, s:o, s:o, s:I, s:i, s:i, s:b}", "elements", (json_int_t)p->n,
+                                        "condition", finite_json(p->condition), "exact",
+                                        finite_json(gs_longacc_to_double(&p->sum)), "seed", (json_int_t)p->o->seed,
+                                        "groups", (int)p->groups, "local", (int)p->local, "permuted", p->o->permute));
+    for (int m = 0; m < METHODS; m++)
+        if (p->result[m].runs)
+            json_array_append_new(list, method_json(p, (enum method)m));
     json_object_set_new(j, "methods", list);
     int rc = json_dumpf(j, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     putchar('\n');
@@ -320,7 +376,7 @@ static void release(struct probe *p)
         gs_vecstat_free(p->result[m].values);
         free(p->result[m].ns);
     }
-    cl_mem memory[] = {p->x, p->out, p->total, p->flags};
+    cl_mem memory[] = {p->x, p->out, p->total};
     for (size_t i = 0; i < sizeof(memory) / sizeof(*memory); i++)
         if (memory[i])
             clReleaseMemObject(memory[i]);
@@ -351,7 +407,7 @@ static int measure(const struct options *o)
     return ok ? PROBE_EXIT_OK : PROBE_EXIT_FAILED;
 }
 
-enum { ELEMENTS = 256, CONDITION, RUNS, SEED, GROUPS, LOCAL, DEVICE, METHOD, PERMUTE, NOTE, JSON };
+enum { ELEMENTS = 256, CONDITION, RUNS, SEED, GROUPS, LOCAL, DEVICE, METHOD, PERMUTE, INPUT, NOTE, JSON };
 
 static bool read_methods(struct options *o, const char *text)
 {
@@ -412,6 +468,9 @@ static bool read_option(struct options *o, int c)
         return read_methods(o, optarg);
     case PERMUTE:
         return o->permute = true;
+    case INPUT:
+        o->input = optarg;
+        return true;
     case NOTE:
         o->note = optarg;
         return true;
@@ -434,6 +493,7 @@ int probe_sum_main(int argc, char **argv)
                                             {"device", required_argument, NULL, DEVICE},
                                             {"methods", required_argument, NULL, METHOD},
                                             {"permute", no_argument, NULL, PERMUTE},
+                                            {"input", required_argument, NULL, INPUT},
                                             {"note", required_argument, NULL, NOTE},
                                             {"json", no_argument, NULL, JSON},
                                             {0}};

@@ -72,7 +72,15 @@ static void tree(local float *part, float v, global float *out)
 kernel void sum_tree(global const float *x, ulong n, global float *out, local float *part)
 {
     float v = 0;
-    for (ulong i = get_global_id(0); i < n; i += get_global_size(0))
+    ulong i = get_global_id(0), all = get_global_size(0);
+    for (; i + 3 * all < n; i += 4 * all) { /* four loads on their way at once; the order stays */
+        float a = x[i], b = x[i + all], c = x[i + 2 * all], d = x[i + 3 * all];
+        v += a;
+        v += b;
+        v += c;
+        v += d;
+    }
+    for (; i < n; i += all)
         v += x[i];
     tree(part, v, out);
 }
@@ -105,38 +113,49 @@ static uint add_exactly(local long *digit, uint stride, uint u)
     return u != 0x80000000u ? NOT_MINUS_ZERO : 0;
 }
 
-/* Adds the exact sum's digits to result[0 ... DIGITS - 1] and its flags to *flags: integer additions alone between
- * work-items, so the order of anything doesn't matter. `digits` is room for DIGITS * local size; that a power of two. */
-kernel void sum_exact(global const float *x, ulong n, volatile global ulong *result, volatile global uint *flags,
-                      local long *digits, local uint *group_flags)
+/* Adds the exact sum's digits to result[0 ... DIGITS - 1] and its flags to the low half of result[DIGITS]: integer
+ * additions alone between work-items, so the order of anything doesn't matter. `digits` is room for DIGITS * local size;
+ * that a power of two. */
+kernel void sum_exact(global const float *x, ulong n, volatile global ulong *result, local long *digits,
+                      local uint *group_flags)
 {
     uint id = (uint)get_local_id(0), size = (uint)get_local_size(0), seen = 0, pending = 0;
     local long *mine = digits + id;
-    for (uint i = 0; i < DIGITS; i++)
-        mine[i * size] = 0;
+    for (uint k = 0; k < DIGITS; k++)
+        mine[k * size] = 0;
     if (id == 0)
         *group_flags = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {
-        seen |= ANY | add_exactly(mine, size, as_uint(x[i]));
-        if (++pending == MAX_PENDING) {
+    ulong i = get_global_id(0), all = get_global_size(0);
+    if (i < n)
+        seen = ANY;
+    for (; i + 3 * all < n; i += 4 * all) { /* four loads on their way at once */
+        uint a = as_uint(x[i]), b = as_uint(x[i + all]), c = as_uint(x[i + 2 * all]), d = as_uint(x[i + 3 * all]);
+        seen |= add_exactly(mine, size, a);
+        seen |= add_exactly(mine, size, b);
+        seen |= add_exactly(mine, size, c);
+        seen |= add_exactly(mine, size, d);
+        pending += 4;
+        if (pending == MAX_PENDING) {
             normalise(mine, size);
             pending = 0;
         }
     }
+    for (; i < n; i += all) /* three at most, for which the digits have room */
+        seen |= add_exactly(mine, size, as_uint(x[i]));
     normalise(mine, size);
     if (seen)
         atomic_or(group_flags, seen);
     for (uint step = size / 2; step > 0; step /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint i = 0; id < step && i < DIGITS; i++)
-            mine[i * size] += mine[i * size + step];
+        for (uint k = 0; id < step && k < DIGITS; k++)
+            mine[k * size] += mine[k * size + step];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = id; i < DIGITS; i += size)
-        if (digits[i * size])
-            atom_add(&result[i], (ulong)digits[i * size]);
+    for (uint k = id; k < DIGITS; k += size)
+        if (digits[k * size])
+            atom_add(&result[k], (ulong)digits[k * size]);
     if (id == 0 && *group_flags)
-        atomic_or(flags, *group_flags);
+        atomic_or((volatile global uint *)(result + DIGITS), *group_flags);
 }
 #endif
