@@ -168,7 +168,7 @@ static char *read_text(const char *path)
 
 /* What the group's first device is; else what most devices are. */
 struct device_text {
-    char extensions[8192], version[256], vendor[256], platform[256];
+    char extensions[8192], version[256], vendor[256], platform[256], device[256];
     cl_uint bits;
     cl_bool images;
 };
@@ -188,6 +188,7 @@ static void read_device(struct device_text *t)
     const struct _cl_icd_dispatch *cl = gs_real();
     cl->clGetDeviceInfo(g.dev[0], CL_DEVICE_EXTENSIONS, sizeof t->extensions, t->extensions, NULL);
     cl->clGetDeviceInfo(g.dev[0], CL_DEVICE_OPENCL_C_VERSION, sizeof t->version, t->version, NULL);
+    cl->clGetDeviceInfo(g.dev[0], CL_DEVICE_VERSION, sizeof t->device, t->device, NULL);
     cl->clGetDeviceInfo(g.dev[0], CL_DEVICE_VENDOR, sizeof t->vendor, t->vendor, NULL);
     cl->clGetPlatformInfo(g.platform, CL_PLATFORM_NAME, sizeof t->platform, t->platform, NULL);
     cl->clGetDeviceInfo(g.dev[0], CL_DEVICE_ADDRESS_BITS, sizeof t->bits, &t->bits, NULL);
@@ -203,7 +204,7 @@ static int translate(const struct gs_explain *e, struct gs_summary **out, char *
     for (size_t i = 0; i < e->n_files; i++)
         units[i] = (struct gs_translate_unit){.source = e->texts[i], .options = e->build_options};
     const struct gs_translate_request req = {
-        units, e->n_files, {d.extensions, d.version, d.vendor, d.platform, d.bits, d.images == CL_TRUE}};
+        units, e->n_files, {d.extensions, d.version, d.vendor, d.platform, d.bits, d.images == CL_TRUE, d.device}};
     if (gs_library_path("gpusparc-translate", path, sizeof path) < 0) {
         snprintf(why, why_bytes, "%.400s can't be found; is gpusparc installed whole?", path);
         return -ENOENT;

@@ -54,7 +54,8 @@ static void translate(struct gs_program *p)
     gs_real()->clGetDeviceInfo(dev, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL);
     char *extensions = info_string(dev, CL_DEVICE_EXTENSIONS), *version = info_string(dev, CL_DEVICE_OPENCL_C_VERSION);
     char *vendor = info_string(dev, CL_DEVICE_VENDOR), *platform = platform_name();
-    if (!units || !headers || !extensions || !version || !vendor || !platform) {
+    char *device = info_string(dev, CL_DEVICE_VERSION);
+    if (!units || !headers || !extensions || !version || !vendor || !platform || !device) {
         p->refusal = "there was no memory to translate it";
     } else {
         if (!p->n_units)
@@ -68,7 +69,7 @@ static void translate(struct gs_program *p)
         const struct gs_translate_request request = {
             .units = units,
             .n_units = n,
-            .device = {extensions, version, vendor, platform, bits, images == CL_TRUE},
+            .device = {extensions, version, vendor, platform, bits, images == CL_TRUE, device},
         };
         char path[PATH_MAX];
         if (gs_translate(&request, translator_path(path, sizeof path), (int)gs_settings()->translate_timeout_ms,
@@ -85,6 +86,7 @@ static void translate(struct gs_program *p)
     free(version);
     free(vendor);
     free(platform);
+    free(device);
 }
 
 static void say_log(cl_program program, cl_device_id dev)

@@ -2,10 +2,8 @@
 /* From build options and a device to clang's arguments. */
 #include "translator/options.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "translator/need.h"
 
@@ -42,19 +40,48 @@ void gs_split_options(struct gs_arena *arena, const char *options, struct gs_str
     }
 }
 
-/* "OpenCL C 1.2 …" to 120; 0 where it can't be read. */
-static unsigned language_version(const char *s)
+/* "OpenCL C 1.2 …" and "OpenCL 1.2 …" to 120; 0 where it can't be read. */
+static unsigned read_version(const char *s)
 {
     unsigned major, minor;
-    return sscanf(s, "OpenCL C %u.%u", &major, &minor) == 2 && major < 10 && minor < 10 ? major * 100 + minor * 10 : 0;
+    if (sscanf(s, "OpenCL C %u.%u", &major, &minor) != 2 && sscanf(s, "OpenCL %u.%u", &major, &minor) != 2)
+        return 0;
+    return major < 10 && minor < 10 ? major * 100 + minor * 10 : 0;
+}
+
+enum vendor { VENDOR_OTHER, VENDOR_NVIDIA, VENDOR_POCL };
+
+/* What the language of a unit is, as its compiler sees it. */
+struct dialect {
+    const struct gs_translate_device *device;
+    enum vendor vendor;
+    unsigned standard; /* 100 … 300 */
+    unsigned version;  /* __OPENCL_VERSION__ */
+};
+
+static enum vendor vendor_of(const struct gs_translate_device *d)
+{
+    if (strstr(d->vendor, "NVIDIA") || strstr(d->platform, "NVIDIA"))
+        return VENDOR_NVIDIA;
+    return strstr(d->platform, "Portable Computing Language") ? VENDOR_POCL : VENDOR_OTHER;
 }
 
 /* OpenCL C specification, section "Options Controlling the OpenCL C version": without -cl-std it is the highest 1.x
- * that the device knows. */
-static const char *default_standard(const char *version)
+ * that the device knows. NVIDIA's compiler (driver 580) and PoCL 3.1 take 3.0 where the device is of that version. */
+static void choose_standard(struct dialect *l, unsigned asked)
 {
-    unsigned v = language_version(version);
-    return v == 100 ? "-cl-std=CL1.0" : v == 110 ? "-cl-std=CL1.1" : "-cl-std=CL1.2";
+    const struct gs_translate_device *d = l->device;
+    unsigned device = read_version(d->device_version ? d->device_version : ""),
+             language = read_version(d->opencl_c_version);
+    if (device == 0)
+        device = l->vendor == VENDOR_OTHER && language ? language : 300;
+    if (asked)
+        l->standard = asked;
+    else if (l->vendor != VENDOR_OTHER && device >= 300)
+        l->standard = 300;
+    else
+        l->standard = language == 100 || language == 110 ? language : 120;
+    l->version = l->vendor == VENDOR_NVIDIA ? l->standard : device;
 }
 
 /* Extensions that clang itself knows; it turns their types and functions on and off. All others are mere macros to it.
@@ -96,10 +123,39 @@ static bool is_identifier(const char *s, size_t n)
     return n > 0 && !(s[0] >= '0' && s[0] <= '9');
 }
 
-static void add_extensions(struct gs_arena *arena, const char *extensions, struct gs_strings *out)
+static bool has_extension(const struct gs_translate_device *d, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = d->extensions; (p = strstr(p, name)); p += n)
+        if ((p == d->extensions || p[-1] == ' ') && (p[n] == 0 || p[n] == ' '))
+            return true;
+    return false;
+}
+
+/* OpenCL C 3.0's features: what the compilers that we know define. clang wants those that go with an extension to be on
+ * and off together with it. */
+static const char *features(struct gs_arena *arena, const struct dialect *l)
+{
+    const struct gs_translate_device *d = l->device;
+    const char *s = has_extension(d, "cl_khr_fp64") ? ",+__opencl_c_fp64" : "";
+    if (has_extension(d, "cl_khr_3d_image_writes"))
+        s = gs_arena_printf(arena, "%s,+__opencl_c_3d_image_writes", s);
+    if (d->image_support)
+        s = gs_arena_printf(arena, "%s,+__opencl_c_images", s);
+    if (l->vendor != VENDOR_NVIDIA)
+        s = gs_arena_printf(arena, "%s,+__opencl_c_atomic_order_acq_rel,+__opencl_c_read_write_images", s);
+    if (l->vendor == VENDOR_OTHER)
+        s = gs_arena_printf(arena,
+                            "%s,+__opencl_c_generic_address_space,+__opencl_c_atomic_order_seq_cst"
+                            ",+__opencl_c_work_group_collective_functions,+__opencl_c_atomic_scope_device",
+                            s);
+    return gs_need((void *)(uintptr_t)s);
+}
+
+static void add_extensions(struct gs_arena *arena, const struct dialect *l, struct gs_strings *out)
 {
     const char *known = "-cl-ext=-all";
-    for (const char *p = extensions; *p;) {
+    for (const char *p = l->device->extensions; *p;) {
         size_t n = strcspn(p, " ");
         if (clang_knows(p, n))
             known = gs_arena_printf(arena, "%s,+%.*s", known, (int)n, p);
@@ -108,30 +164,31 @@ static void add_extensions(struct gs_arena *arena, const char *extensions, struc
         p += n + (p[n] == ' ');
     }
     gs_strings_add(arena, out, "-Xclang");
-    gs_strings_add(arena, out, known);
+    gs_strings_add(arena, out, l->standard < 300 ? known : gs_arena_printf(arena, "%s%s", known, features(arena, l)));
 }
 
-/* What the vendors' compilers predefine beyond the specification. */
-static void add_vendor_macros(struct gs_arena *arena, const struct gs_translate_device *d, struct gs_strings *out)
+/* What the vendors' compilers predefine beyond the specification, as their own compilers were asked. */
+static void add_vendor_macros(struct gs_arena *arena, const struct dialect *l, struct gs_strings *out)
 {
-    if (strstr(d->vendor, "NVIDIA") || strstr(d->platform, "NVIDIA")) {
-        gs_strings_add(arena, out, "-D__NV_CL_C_VERSION=120");
-        gs_strings_add(arena, out, "-Dcl_nv_pragma_unroll=1");
+    if (l->vendor == VENDOR_NVIDIA) {
+        gs_strings_add(arena, out, gs_arena_printf(arena, "-D__NV_CL_C_VERSION=%u", l->standard));
+        gs_strings_add(arena, out, "-D__PTX__=1");
+        gs_strings_add(arena, out, "-D__NVPTX__=1");
+        gs_strings_add(arena, out, "-Dcl_khr_gl_sharing=1");
     }
+    if (l->vendor == VENDOR_POCL)
+        gs_strings_add(arena, out, gs_arena_printf(arena, "-DPOCL_DEVICE_ADDRESS_BITS=%u", l->device->address_bits));
 }
 
-static void add_device(struct gs_arena *arena, const struct gs_translate_device *d, struct gs_strings *out)
+static void add_device(struct gs_arena *arena, const struct dialect *l, struct gs_strings *out)
 {
     gs_strings_add(arena, out, "-target");
-    gs_strings_add(arena, out, d->address_bits == 32 ? "spir-unknown-unknown" : "spir64-unknown-unknown");
-    add_extensions(arena, d->extensions, out);
-    add_vendor_macros(arena, d, out);
-    unsigned v = language_version(d->opencl_c_version);
-    gs_strings_add(arena, out, gs_arena_printf(arena, "-D__OPENCL_VERSION__=%u", v ? v : 120));
-    if (d->image_support)
-        gs_strings_add(arena, out, "-D__IMAGE_SUPPORT__=1");
-    else
-        gs_strings_add(arena, out, "-U__IMAGE_SUPPORT__");
+    gs_strings_add(arena, out, l->device->address_bits == 32 ? "spir-unknown-unknown" : "spir64-unknown-unknown");
+    add_extensions(arena, l, out);
+    add_vendor_macros(arena, l, out);
+    gs_strings_add(arena, out, gs_arena_printf(arena, "-D__OPENCL_VERSION__=%u", l->version));
+    gs_strings_add(arena, out, gs_arena_printf(arena, "-cl-std=CL%u.%u", l->standard / 100, l->standard / 10 % 10));
+    gs_strings_add(arena, out, l->device->image_support ? "-D__IMAGE_SUPPORT__=1" : "-U__IMAGE_SUPPORT__");
 }
 
 /* An option that takes its value from the same word or from the next: the value, or NULL. */
@@ -147,12 +204,14 @@ static const char *option_value(const struct gs_strings *words, uint32_t *i, con
 }
 
 static void add_build_option(struct gs_arena *arena, const struct gs_strings *words, uint32_t *i,
-                             struct gs_strings *out, const char **standard, const char **why)
+                             struct gs_strings *out, unsigned *standard, const char **why)
 {
     const char *w = words->v[*i], *v;
     if (strncmp(w, "-cl-std=", 8) == 0) {
-        *standard = w;
-        if (strncmp(w + 8, "CL", 2) != 0 || strncmp(w + 8, "CLC", 3) == 0)
+        unsigned major, minor;
+        if (sscanf(w + 8, "CL%u.%u", &major, &minor) == 2 && major >= 1 && major <= 3 && minor < 10)
+            *standard = major * 100 + minor * 10;
+        else
             *why = gs_arena_printf(arena, "it is not written in OpenCL C (%s)", w);
     } else if (strcmp(w, "-cl-single-precision-constant") == 0 || strcmp(w, "-cl-fast-relaxed-math") == 0 ||
                strcmp(w, "-cl-finite-math-only") == 0) {
@@ -168,44 +227,28 @@ static void add_build_option(struct gs_arena *arena, const struct gs_strings *wo
     }
 }
 
-/* libclang's package comes without the header of the OpenCL types, so ours lies beside the translator; a program that
- * is elsewhere (a test) has libclang's own. */
-static void add_header_dir(struct gs_arena *arena, struct gs_strings *out)
-{
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n < 0)
-        return;
-    self[n] = '\0';
-    char *slash = strrchr(self, '/');
-    if (slash)
-        *slash = '\0';
-    const char *dir = gs_arena_printf(arena, "%s/clang/include", self);
-    if (access(gs_arena_printf(arena, "%s/opencl-c-base.h", dir), R_OK) < 0)
-        return;
-    gs_strings_add(arena, out, "-isystem"); /* -resource-dir is libclang's own to set */
-    gs_strings_add(arena, out, dir);
-}
-
 void gs_clang_arguments(struct gs_arena *arena, const struct gs_translate_unit *unit,
                         const struct gs_translate_device *device, const char *header_dir, struct gs_strings *out,
                         const char **why)
 {
-    static const char *const fixed[] = {"-x",      "cl",
-                                        "-Xclang", "-fdeclare-opencl-builtins",
-                                        "-Xclang", "-finclude-default-header",
-                                        "-w",      "-ferror-limit=8"};
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        gs_strings_add(arena, out, fixed[i]);
-    add_header_dir(arena, out);
-    add_device(arena, device, out);
-    if (unit->n_headers > 0)
-        gs_strings_add(arena, out, gs_arena_printf(arena, "-I%s", header_dir));
-    const char *standard = default_standard(device->opencl_c_version);
-    struct gs_strings words = {0};
+    static const char *const fixed[] = {"-x",        "cl",
+                                        "-Xclang",   "-fdeclare-opencl-builtins",
+                                        "-Xclang",   "-finclude-default-header",
+                                        "-nostdinc", "-isystem" GS_CLANG_HEADERS,
+                                        "-w",        "-ferror-limit=8"};
+    struct dialect l = {.device = device, .vendor = vendor_of(device)};
+    struct gs_strings words = {0}, own = {0};
+    unsigned standard = 0;
     gs_split_options(arena, unit->options, &words);
     for (uint32_t i = 0; i < words.n; i++)
-        add_build_option(arena, &words, &i, out, &standard, why);
-    gs_strings_add(arena, out, standard);
+        add_build_option(arena, &words, &i, &own, &standard, why);
+    choose_standard(&l, standard);
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        gs_strings_add(arena, out, fixed[i]);
+    add_device(arena, &l, out);
+    if (unit->n_headers > 0)
+        gs_strings_add(arena, out, gs_arena_printf(arena, "-I%s", header_dir));
+    for (uint32_t i = 0; i < own.n; i++)
+        gs_strings_add(arena, out, own.v[i]);
     gs_strings_add(arena, out, "-I."); /* last: where the drivers look for "file.h" that no -I has */
 }

@@ -6,6 +6,9 @@
 #include "translator/arena.h"
 #include "translator/translate.h"
 
+/* The made-up folder of clang's own header. */
+#define GS_CLANG_HEADERS "/gpusparc-clang"
+
 struct gs_strings {
     const char **v;
     uint32_t n, cap;

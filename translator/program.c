@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "translator/clang_header.h"
 #include "translator/need.h"
 #include "translator/options.h"
 
@@ -198,14 +199,16 @@ static void parse_unit(struct gs_program *p, uint32_t i)
     gs_clang_arguments(p->arena, req, &p->request->device, u->header_dir, &u->arguments, &p->refusal);
     if (p->refusal)
         return;
-    struct CXUnsavedFile *files = gs_need_array(p->arena, req->n_headers + 1, sizeof *files);
+    struct CXUnsavedFile *files = gs_need_array(p->arena, req->n_headers + 2, sizeof *files);
     files[0] = (struct CXUnsavedFile){u->path, req->source, strlen(req->source)};
+    files[req->n_headers + 1] =
+        (struct CXUnsavedFile){GS_CLANG_HEADERS "/opencl-c-base.h", gs_opencl_c_base_h, strlen(gs_opencl_c_base_h)};
     for (size_t k = 0; k < req->n_headers; k++) {
         const char *path = gs_need(gs_arena_printf(p->arena, "%s/%s", u->header_dir, req->headers[k].name));
         files[k + 1] = (struct CXUnsavedFile){path, req->headers[k].text, strlen(req->headers[k].text)};
     }
     enum CXErrorCode err = clang_parseTranslationUnit2(p->index, u->path, u->arguments.v, (int)u->arguments.n, files,
-                                                       (unsigned)req->n_headers + 1,
+                                                       (unsigned)req->n_headers + 2,
                                                        CXTranslationUnit_DetailedPreprocessingRecord, &u->tu);
     if (err != CXError_Success) {
         p->refusal = "its text makes clang fail";

@@ -35,6 +35,7 @@ void gs_put_request(struct gs_writer *w, const struct gs_translate_request *req)
     put_text(w, d->opencl_c_version);
     put_text(w, d->vendor);
     put_text(w, d->platform);
+    put_text(w, d->device_version);
     gs_put_u64(w, d->address_bits);
     gs_put_u64(w, d->image_support != 0);
     gs_put_u64(w, req->n_units);
@@ -70,6 +71,7 @@ void gs_get_request(struct gs_reader *r, struct gs_translate_request *req)
     d->opencl_c_version = gs_get_string(r, NULL);
     d->vendor = gs_get_string(r, NULL);
     d->platform = gs_get_string(r, NULL);
+    d->device_version = gs_get_string(r, NULL);
     d->address_bits = (unsigned)gs_get_below(r, 65);
     d->image_support = gs_get_bool(r);
     req->n_units = (size_t)gs_get_u64(r);

@@ -11,6 +11,7 @@
 
 #include "translator/builtins.h"
 #include "translator/declarator.h"
+#include "translator/guard.h"
 #include "translator/need.h"
 
 struct names {
@@ -229,10 +230,17 @@ void gs_rewrite(struct gs_rewrite *r, struct gs_flow *flow, struct gs_source *so
     *r = (struct gs_rewrite){.flow = flow, .program = p, .arena = p->arena, .sources = sources};
     r->needs = gs_need_array(r->arena, (size_t)p->n_funcs + 1, sizeof *r->needs);
     r->called = gs_need_array(r->arena, (size_t)p->n_funcs + 1, sizeof *r->called);
+    r->guards = gs_need_array(r->arena, (size_t)p->n_units + 1, sizeof *r->guards);
+    for (uint32_t u = 0; u < p->n_units; u++) {
+        r->guards[u] = gs_guard_lines(&sources[u]);
+        r->changed |= *r->guards[u] != 0;
+    }
+    bool hidden = false;
     for (uint32_t i = 0; i < p->n_funcs; i++)
-        r->changed |= flow->funcs[i].hidden;
-    if (!r->changed)
+        hidden |= flow->funcs[i].hidden;
+    if (!hidden)
         return;
+    r->changed = true;
     struct gs_declarators d = {gs_need_array(r->arena, (size_t)p->n_decls + 1, sizeof *d.v),
                                gs_need_array(r->arena, (size_t)p->n_decls + 1, sizeof *d.found)};
     for (uint32_t u = 0; u < p->n_units; u++)
@@ -325,10 +333,11 @@ void gs_rewrite_render(struct gs_rewrite *r, uint32_t unit, struct gs_writer *ou
         put(out, r->program->units[unit].request->source);
         return;
     }
+    put(out, r->guards[unit]);
     if (unit_changes(r, unit)) {
         put_prelude(r, out);
         put_shadows(r, unit, out);
-        put(out, "#line 1\n");
     }
+    put(out, "#line 1\n");
     gs_source_render(&r->sources[unit], out); /* a unit that stays as it is has its headers put in all the same */
 }

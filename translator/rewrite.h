@@ -14,6 +14,7 @@ struct gs_rewrite {
     bool *needs;               /* per function: it takes the hidden argument */
     bool *called;              /* per function: another one calls it */
     const char *prefix;        /* begins all names that are added, and no word of the application */
+    const char **guards;       /* per unit: lines of gs_guard_lines */
     bool changed;
     const char *refusal; /* why the program can't be rewritten, or NULL */
 };

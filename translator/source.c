@@ -118,11 +118,19 @@ static void add_directive(struct gs_source *s, CXCursor c)
                               .includes = gs_source_file(s, clang_getIncludedFile(c))};
 }
 
+static void add_predefined(struct gs_source *s, CXCursor c)
+{
+    GS_GROW(s->arena, s->predefined, s->n_predefined, s->cap_predefined);
+    s->predefined[s->n_predefined++] = (struct gs_predefined){gs_take_string(s->arena, clang_getCursorSpelling(c)), c};
+}
+
 static void add_macro(struct gs_source *s, CXCursor c)
 {
     uint32_t offset, file = gs_source_place(s, clang_getCursorLocation(c), &offset);
-    if (file == GS_NO_FILE)
+    if (file == GS_NO_FILE) {
+        add_predefined(s, c);
         return;
+    }
     GS_GROW(s->arena, s->macros, s->n_macros, s->cap_macros);
     s->macros[s->n_macros++] = (struct gs_macro){.file = file,
                                                  .token = gs_token_at(&s->files[file].tokens, offset),
@@ -161,6 +169,41 @@ void gs_source_read(struct gs_source *s, struct gs_program *p, uint32_t unit)
     clang_visitChildren(clang_getTranslationUnitCursor(p->units[unit].tu), visit_preprocessing, s);
     if (s->n_macros > 0)
         qsort(s->macros, s->n_macros, sizeof *s->macros, compare_macros);
+}
+
+bool gs_source_defines(const struct gs_source *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->n_files; i++) {
+        const struct gs_source_file *f = &s->files[i];
+        for (uint32_t t = 0; t + 2 < f->tokens.n; t++)
+            if (f->tokens.v[t].first && gs_token_is(f->text, &f->tokens.v[t + 2], name) &&
+                (gs_token_is(f->text, &f->tokens.v[t + 1], "define") ||
+                 gs_token_is(f->text, &f->tokens.v[t + 1], "undef")))
+                return true;
+    }
+    return false;
+}
+
+const struct gs_predefined *gs_source_predefined(const struct gs_source *s, const char *name)
+{
+    for (uint32_t i = s->n_predefined; i-- > 0;)
+        if (strcmp(s->predefined[i].name, name) == 0)
+            return &s->predefined[i];
+    return NULL;
+}
+
+const char *gs_source_number(const struct gs_source *s, const struct gs_predefined *p)
+{
+    CXTranslationUnit tu = s->program->units[s->unit].tu;
+    CXToken *tokens = NULL;
+    unsigned n = 0;
+    const char *number = NULL;
+    clang_tokenize(tu, clang_getCursorExtent(p->definition), &tokens, &n);
+    if (n == 2 && clang_getTokenKind(tokens[1]) == CXToken_Literal)
+        number = gs_take_string(s->arena, clang_getTokenSpelling(tu, tokens[1]));
+    if (n > 0)
+        clang_disposeTokens(tu, tokens, n);
+    return number && *number >= '0' && *number <= '9' && !strpbrk(number, ".\"'") ? number : NULL;
 }
 
 /* Compares a macro's name with a word. */

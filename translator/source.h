@@ -48,6 +48,12 @@ struct gs_macro {
     bool function_like;
 };
 
+/* A macro that clang or its header defines. */
+struct gs_predefined {
+    const char *name;
+    CXCursor definition;
+};
+
 struct gs_source {
     struct gs_program *program;
     struct gs_arena *arena;
@@ -58,6 +64,8 @@ struct gs_source {
     uint32_t n_inclusions, cap_inclusions;
     struct gs_macro *macros;
     uint32_t n_macros, cap_macros;
+    struct gs_predefined *predefined;
+    uint32_t n_predefined, cap_predefined;
 };
 
 enum { GS_NO_FILE = UINT32_MAX };
@@ -75,6 +83,15 @@ uint32_t gs_source_place(const struct gs_source *s, CXSourceLocation where, uint
 /* The macro that a word of a file stands for: the last one of that name defined before it, or in another file. NULL
  * where the application defines none. */
 const struct gs_macro *gs_source_macro(const struct gs_source *s, uint32_t file, uint32_t token);
+
+/* Does any file of the application define, or undefine, a macro of that name? */
+bool gs_source_defines(const struct gs_source *s, const char *name);
+
+/* NULL where neither clang nor an option defines it. */
+const struct gs_predefined *gs_source_predefined(const struct gs_source *s, const char *name);
+
+/* The number that it stands for, as it is written; NULL where it stands for something else. */
+const char *gs_source_number(const struct gs_source *s, const struct gs_predefined *p);
 
 void gs_source_edit(struct gs_source *s, uint32_t file, uint32_t offset, uint32_t removed, const char *text);
 

@@ -29,6 +29,7 @@ struct gs_translate_device {
     const char *platform;         /* CL_PLATFORM_NAME */
     unsigned address_bits;
     int image_support;
+    const char *device_version; /* CL_DEVICE_VERSION, whole string; may be NULL */
 };
 
 struct gs_translate_request {

@@ -16,23 +16,25 @@ void machine_check(cl_int err, const char *what)
 
 void machine_open(struct machine *m)
 {
-    cl_platform_id platform;
     cl_uint n = 0;
-    cl_int err = clGetPlatformIDs(1, &platform, &n);
+    cl_int err = clGetPlatformIDs(1, &m->platform, &n);
     if (err != CL_SUCCESS || n == 0) {
         fprintf(stderr, "no OpenCL platform\n");
         exit(77);
     }
-    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &m->device, NULL) != CL_SUCCESS)
-        machine_check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &m->device, NULL), "clGetDeviceIDs");
+    if (clGetDeviceIDs(m->platform, CL_DEVICE_TYPE_GPU, 1, &m->device, NULL) != CL_SUCCESS)
+        machine_check(clGetDeviceIDs(m->platform, CL_DEVICE_TYPE_ALL, 1, &m->device, NULL), "clGetDeviceIDs");
     m->context = clCreateContext(NULL, 1, &m->device, NULL, NULL, &err);
     machine_check(err, "clCreateContext");
     m->queue = clCreateCommandQueue(m->context, m->device, 0, &err);
     machine_check(err, "clCreateCommandQueue");
+    m->sampler = clCreateSampler(m->context, CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST, &err);
+    machine_check(err, "clCreateSampler");
 }
 
 void machine_close(struct machine *m)
 {
+    clReleaseSampler(m->sampler);
     clReleaseCommandQueue(m->queue);
     clReleaseContext(m->context);
 }
@@ -157,10 +159,7 @@ static void set_arg(const struct machine *m, cl_kernel k, const struct spec_arg 
     } else if (a->kind == SPEC_SHARED) {
         err = clSetKernelArg(k, i, a->bytes, NULL);
     } else if (a->kind == SPEC_SAMPLER) {
-        cl_sampler s = clCreateSampler(m->context, CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST, &err);
-        machine_check(err, "clCreateSampler");
-        err = clSetKernelArg(k, i, sizeof s, &s);
-        clReleaseSampler(s);
+        err = clSetKernelArg(k, i, sizeof m->sampler, &m->sampler);
     } else {
         const cl_mem *v = a->kind == SPEC_SAME ? &mem->v[0][a->same] : &mem->v[launch][i];
         err = clSetKernelArg(k, i, sizeof *v, v);

@@ -8,9 +8,11 @@
 #include "tests/kernels/spec.h"
 
 struct machine {
+    cl_platform_id platform;
     cl_device_id device;
     cl_context context;
     cl_command_queue queue;
+    cl_sampler sampler;
 };
 
 /* What a launch works on: one memory object per argument that has one. */

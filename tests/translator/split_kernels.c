@@ -28,14 +28,16 @@ static struct gs_summary *translate(struct check *c, const struct spec *s)
     struct gs_translate_unit units[SPEC_UNITS];
     struct gs_translate_header headers[SPEC_UNITS];
     char *extensions = machine_info(c->m, CL_DEVICE_EXTENSIONS), *vendor = machine_info(c->m, CL_DEVICE_VENDOR);
-    char *version = machine_info(c->m, CL_DEVICE_OPENCL_C_VERSION), *name = machine_info(c->m, CL_DEVICE_NAME);
+    char *version = machine_info(c->m, CL_DEVICE_OPENCL_C_VERSION), *device = machine_info(c->m, CL_DEVICE_VERSION);
+    char platform[256] = "";
     cl_uint bits = 64;
+    clGetPlatformInfo(c->m->platform, CL_PLATFORM_NAME, sizeof platform, platform, NULL);
     clGetDeviceInfo(c->m->device, CL_DEVICE_ADDRESS_BITS, sizeof bits, &bits, NULL);
     for (unsigned i = 0; i < s->n_headers; i++)
         headers[i] = (struct gs_translate_header){s->headers[i].name, s->headers[i].text};
     for (unsigned i = 0; i < s->n_units; i++)
         units[i] = (struct gs_translate_unit){s->units[i].text, s->options, headers, s->n_headers};
-    struct gs_translate_request req = {units, s->n_units, {extensions, version, vendor, name, bits, 1}};
+    struct gs_translate_request req = {units, s->n_units, {extensions, version, vendor, platform, bits, 1, device}};
     struct gs_summary *out;
     char why[512];
     if (gs_translate(&req, c->translator, 60000, &out, why, sizeof why) != 0) {
@@ -45,7 +47,7 @@ static struct gs_summary *translate(struct check *c, const struct spec *s)
     free(extensions);
     free(vendor);
     free(version);
-    free(name);
+    free(device);
     return out;
 }
 

@@ -409,7 +409,8 @@ static void *translate_many(void *arg)
         char reason[256];
         snprintf(options, sizeof options, "-DT=%d", i);
         struct gs_translate_unit unit = {.source = source, .options = options};
-        struct gs_translate_request req = {.units = &unit, .n_units = 1, .device = {"", "OpenCL C 1.2", "", "", 64, 1}};
+        struct gs_translate_request req = {
+            .units = &unit, .n_units = 1, .device = {"", "OpenCL C 1.2", "", "", 64, 1, NULL}};
         if (gs_translate(&req, translator, 60000, &s, reason, sizeof reason) != 0 || !s->changed)
             *(int *)arg = 1;
         gs_summary_free(s);
