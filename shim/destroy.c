@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "shim/merge.h"
+#include "shim/transfer/peer.h"
 #include "shim/transfer/pinned.h"
 
 static void destroy_queue(struct gs_queue *q)
@@ -72,6 +73,7 @@ static void destroy_event(struct gs_event *e)
 static void destroy_context(struct gs_context *c)
 {
     gs_merge_kernels_free(c->merge);
+    gs_peer_free(c->peer);
     gs_pinned_free(c->pinned);
     if (c->sharing_queue)
         gs_real()->clReleaseCommandQueue(c->sharing_queue);

@@ -48,6 +48,14 @@ const char *gs_library_dir(void)
     return dir;
 }
 
+/* Is it the shim, under whatever name? This code also runs in programs beside it, so that its own file doesn't tell. */
+static bool is_shim(const char *path)
+{
+    char resolved[PATH_MAX];
+    const char *slash = realpath(path, resolved) ? strrchr(resolved, '/') : NULL;
+    return slash && strcmp(slash, "/libgpusparc.so") == 0;
+}
+
 /* Opens DIR/libOpenCL.so.1 unless that is this very library under another name. */
 static void *open_in(const char *dir, size_t dir_bytes, const struct stat *self)
 {
@@ -56,7 +64,7 @@ static void *open_in(const char *dir, size_t dir_bytes, const struct stat *self)
     int n = snprintf(path, sizeof path, "%.*s/libOpenCL.so.1", (int)dir_bytes, dir);
     if (!dir_bytes || n <= 0 || (size_t)n >= sizeof path || stat(path, &st) < 0)
         return NULL;
-    if (st.st_dev == self->st_dev && st.st_ino == self->st_ino)
+    if ((st.st_dev == self->st_dev && st.st_ino == self->st_ino) || is_shim(path))
         return NULL;
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }

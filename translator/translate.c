@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "translator/cache.h"
+#include "common/cache.h"
 #include "translator/request.h"
-#include "translator/spawn.h"
+#include "common/spawn.h"
 
 /* The entry's name: all that the answer hangs on but the headers on disk, which the entry itself lists. */
 static void make_key(const struct gs_writer *request, const char *translator, char key[GS_HASH_HEX_BYTES])
@@ -75,7 +75,7 @@ static int from_process(const struct gs_writer *request, const char *translator,
     char *text;
     size_t bytes;
     const char *how;
-    int err = gs_spawn(translator, request->text, request->bytes, timeout_ms, &text, &bytes, &how);
+    int err = gs_spawn(translator, request->text, request->bytes, timeout_ms, (uint64_t)3 << 30, &text, &bytes, &how);
     if (err) {
         snprintf(why, why_bytes, "the translator %s: %s", translator, err == -ENOMEM ? "out of memory" : how);
         return err;

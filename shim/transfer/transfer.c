@@ -2,6 +2,7 @@
 #include "shim/transfer/transfer.h"
 
 #include "shim/report.h"
+#include "shim/transfer/peer.h"
 #include "shim/transfer/pinned.h"
 
 /* The driver's own copy: on devices that share the host's memory it is a memcpy. */
@@ -26,12 +27,30 @@ static bool through_host(struct gs_command *cmd)
     return gs_pinned_ready(cmd);
 }
 
+/* To open the windows takes about half a second of a core: only for who moves enough. */
+enum { PEER_FROM_BYTES = 1024 * 1024 };
+
+static bool through_window(struct gs_command *cmd, uint64_t bytes)
+{
+    const enum gs_transfer_path path = gs_settings()->transfer;
+    cmd->ctx->between_devices += bytes;
+    if (cmd->ctx->shared_memory || (path != GS_TRANSFER_AUTO && path != GS_TRANSFER_PEER))
+        return false;
+    if (path == GS_TRANSFER_AUTO && cmd->ctx->between_devices < PEER_FROM_BYTES)
+        return false;
+    return gs_peer_ready(cmd->ctx);
+}
+
 cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
                           uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
                           struct gs_events *done)
 {
     if (!bytes)
         return CL_SUCCESS;
+    if (from != to && through_window(cmd, bytes)) {
+        gs_report_moved(GS_PATH_PEER, bytes);
+        return gs_peer_copy(cmd, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
+    }
     if (from == to || !through_host(cmd)) {
         gs_report_moved(GS_PATH_COPY, bytes);
         return copy_directly(cmd, src, dst, to, src_offset, dst_offset, bytes, wait, done);

@@ -5,7 +5,7 @@
  * supervisor, cloned without an exit signal, that execs nothing, waits for the program and hands on how it ended. Until
  * then the calling thread sleeps as in vfork(), so that the supervisor may run in its memory. Requests and replies lie
  * in memory files, which need nobody to pump them. */
-#include "translator/spawn.h"
+#include "common/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +34,7 @@ struct job {
     char *const *argv, *const *envp;
     int in, out, null;
     int timeout_ms;
+    uint64_t memory_bytes;
     sigset_t none;
     char *stack; /* of the program, until it execs */
 };
@@ -47,14 +48,17 @@ static void limit(int what, rlim_t soft)
     setrlimit((__rlimit_resource_t)what, &r);
 }
 
-static void set_limits(int timeout_ms)
+static void set_limits(int timeout_ms, uint64_t memory_bytes)
 {
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, (rlim_t)1 << 30);
     limit(RLIMIT_STACK, (rlim_t)256 << 20); /* clang recurses as deep as the program nests */
     limit(RLIMIT_CPU, (rlim_t)(timeout_ms / 1000 + 2));
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they reserve terabytes */
-    limit(RLIMIT_AS, (rlim_t)3 << 30);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) /* they reserve terabytes */
+    (void)memory_bytes;
+#else
+    if (memory_bytes)
+        limit(RLIMIT_AS, memory_bytes);
 #endif
 }
 
@@ -76,7 +80,7 @@ static int run_program(void *arg)
     if (dup2(j->in, 0) != 0 || dup2(j->out, 1) != 1 || dup2(j->null, 2) != 2)
         _exit(EXEC_FAILED);
     close_others();
-    set_limits(j->timeout_ms);
+    set_limits(j->timeout_ms, j->memory_bytes);
     sigprocmask(SIG_SETMASK, &j->none, NULL);
     execve(j->path, j->argv, j->envp);
     _exit(EXEC_FAILED);
@@ -240,12 +244,17 @@ static int translate_ending(int end, const char **how)
     }
 }
 
-int gs_spawn(const char *path, const char *input, size_t bytes, int timeout_ms, char **output, size_t *output_bytes,
-             const char **how)
+int gs_spawn(const char *path, const char *input, size_t bytes, int timeout_ms, uint64_t memory_bytes, char **output,
+             size_t *output_bytes, const char **how)
 {
-    char name[] = "gpusparc-translate";
+    char name[] = "gpusparc-worker";
     char *argv[] = {name, NULL};
-    struct job j = {.path = path, .argv = argv, .timeout_ms = timeout_ms, .out = -1, .null = -1};
+    struct job j = {.path = path,
+                    .argv = argv,
+                    .timeout_ms = timeout_ms,
+                    .memory_bytes = memory_bytes,
+                    .out = -1,
+                    .null = -1};
     char **envp = make_environment();
     char *stacks = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     int err = -ENOMEM;

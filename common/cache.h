@@ -2,8 +2,8 @@
 /* Translations on disk, by the hash of what they were made from: files in $XDG_CACHE_HOME/gpusparc, else in
  * ~/.cache/gpusparc. Safe between processes and threads: an entry appears whole or not at all. Nothing here fails in a
  * way that matters: what can't be read isn't there, what can't be written is not kept. */
-#ifndef GS_TRANSLATOR_CACHE_H
-#define GS_TRANSLATOR_CACHE_H
+#ifndef GS_COMMON_CACHE_H
+#define GS_COMMON_CACHE_H
 
 #include <stddef.h>
 

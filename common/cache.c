@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Translations on disk. */
-#include "translator/cache.h"
+#include "common/cache.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/transfer/peer.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/cache.h"
+#include "common/hash.h"
+#include "common/log.h"
+#include "common/spawn.h"
+#include "shim/transfer/ring.h"
+#include "shim/transfer/windows.h"
+
+enum { SLOT_BYTES = GS_WINDOW_MAX_BYTES / GS_RING_SLOTS, LEAST_PIECE = 2 * 1024 * 1024, PROBE_TIMEOUT_MS = 30000 };
+enum { OPENING, OPEN, FAILED };
+
+struct gs_peer {
+    struct gs_context *ctx;
+    pthread_t thread;
+    bool started;
+    atomic_int state;
+    struct gs_windows windows;
+    struct gs_ring ring[GS_MAX_DEVICES]; /* of the window on each device. ctx lock */
+};
+
+/* The answer of a probe on this driver and these devices, from the cache or from a probe. */
+static bool probe(const char *identity, size_t bytes)
+{
+    char name[GS_HASH_HEX_BYTES], path[PATH_MAX], *answer = NULL;
+    size_t answer_bytes = 0;
+    const char *how = "answered from the cache";
+    gs_hash_hex(identity, bytes, name);
+    answer = gs_cache_read(name, &answer_bytes);
+    if (!answer) {
+        snprintf(path, sizeof path, "%s/gpusparc-peer-probe", gs_library_dir());
+        if (gs_spawn(path, identity, bytes, PROBE_TIMEOUT_MS, 0, &answer, &answer_bytes, &how) < 0)
+            gs_debug("the probe of the link between the devices %s", how);
+        const char *kept = answer && answer_bytes >= 2 && memcmp(answer, "ok", 2) == 0 ? "ok\n" : "no\n";
+        gs_cache_write(name, kept, strlen(kept));
+    }
+    const bool ok = answer && answer_bytes >= 2 && memcmp(answer, "ok", 2) == 0;
+    gs_debug("the link between the devices: %.*s", (int)answer_bytes, answer ? answer : "no answer");
+    free(answer);
+    return ok;
+}
+
+static void *open_windows(void *arg)
+{
+    struct gs_peer *p = arg;
+    char identity[1024] = "gpusparc-peer 1 ", why[256] = "";
+    const size_t head = strlen(identity);
+    int state = FAILED;
+    if (gs_windows_identity(p->ctx->dev, p->ctx->n, identity + head, sizeof identity - head) == 0 &&
+        probe(identity, strlen(identity))) {
+        if (gs_windows_open(&p->windows, p->ctx->o.handle, p->ctx->dev, p->ctx->n, GS_WINDOW_MAX_BYTES, why,
+                            sizeof why) == 0)
+            state = OPEN;
+        else
+            gs_debug("%s", why);
+    }
+    atomic_store(&p->state, state);
+    return NULL;
+}
+
+/* The process must not end while the thread is inside the driver. */
+static pthread_mutex_t opening_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *open_guarded(void *arg)
+{
+    pthread_mutex_lock(&opening_lock);
+    open_windows(arg);
+    pthread_mutex_unlock(&opening_lock);
+    return NULL;
+}
+
+static void wait_at_exit(void)
+{
+    if (!gs_forked())
+        pthread_mutex_lock(&opening_lock);
+}
+
+/* The application's signals are for its own threads. */
+static void start_thread(struct gs_peer *p)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    p->started = pthread_create(&p->thread, NULL, open_guarded, p) == 0;
+    if (!p->started)
+        atomic_store(&p->state, FAILED);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+bool gs_peer_ready(struct gs_context *ctx)
+{
+    static atomic_bool registered;
+    struct gs_peer *p = ctx->peer;
+    if (p)
+        return atomic_load(&p->state) == OPEN;
+    p = ctx->peer = calloc(1, sizeof *p);
+    if (!p)
+        return false;
+    p->ctx = ctx;
+    atomic_init(&p->state, FAILED);
+    char identity[1024];
+    if (!(gs_group()->type & CL_DEVICE_TYPE_GPU) ||
+        gs_windows_identity(ctx->dev, ctx->n, identity, sizeof identity) < 0)
+        return false;
+    if (!atomic_exchange(&registered, true))
+        atexit(wait_at_exit);
+    atomic_store(&p->state, OPENING);
+    start_thread(p);
+    /* Asked for by name: then from the first byte on. */
+    if (gs_settings()->transfer == GS_TRANSFER_PEER)
+        while (atomic_load(&p->state) == OPENING) {
+            const struct timespec ms = {0, 1000000};
+            nanosleep(&ms, NULL);
+        }
+    return atomic_load(&p->state) == OPEN;
+}
+
+void gs_peer_free(struct gs_peer *p)
+{
+    if (!p)
+        return;
+    if (p->started)
+        pthread_join(p->thread, NULL);
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
+        gs_ring_free(&p->ring[i]);
+    gs_windows_close(&p->windows);
+    free(p);
+}
+
+static cl_int copy_piece(struct gs_peer *p, cl_command_queue out, cl_command_queue in, cl_mem src, unsigned from,
+                         cl_mem dst, unsigned to, uint64_t src_offset, uint64_t dst_offset, uint64_t bytes,
+                         const struct gs_events *wait, cl_event *arrived)
+{
+    struct gs_events before = {0};
+    unsigned slot;
+    cl_event left = NULL;
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < wait->n && !err; i++)
+        err = gs_events_share(&before, wait->v[i]);
+    if (!err)
+        err = gs_ring_take(&p->ring[from], &slot, &before);
+    const uint64_t at = err ? 0 : (uint64_t)slot * SLOT_BYTES;
+    if (!err)
+        err = gs_real()->clEnqueueCopyBuffer(out, src, p->windows.seen[from][from], src_offset, at, bytes, before.n,
+                                             before.n ? before.v : NULL, &left);
+    if (!err) {
+        gs_real()->clFlush(out);
+        err = gs_real()->clEnqueueCopyBuffer(in, p->windows.seen[from][to], dst, at, dst_offset, bytes, 1, &left,
+                                             arrived);
+    }
+    if (!err)
+        gs_real()->clFlush(in);
+    if (left) {
+        gs_ring_give(&p->ring[from], slot, err ? left : *arrived);
+        gs_real()->clReleaseEvent(left);
+    }
+    gs_events_free(&before);
+    return err;
+}
+
+cl_int gs_peer_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to, uint64_t src_offset,
+                    uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait, struct gs_events *done)
+{
+    cl_int err;
+    cl_command_queue out = gs_copy_queue(cmd->q, from, &err), in = err ? NULL : gs_copy_queue(cmd->q, to, &err);
+    /* In four pieces or so: the second hop of one beside the first hop of the next. */
+    uint64_t piece = (bytes / 4 + LEAST_PIECE - 1) / LEAST_PIECE * LEAST_PIECE;
+    piece = piece < LEAST_PIECE ? LEAST_PIECE : piece > SLOT_BYTES ? SLOT_BYTES : piece;
+    for (uint64_t at = 0; at < bytes && !err;) {
+        const uint64_t n = bytes - at < piece ? bytes - at : piece;
+        cl_event arrived;
+        err = copy_piece(cmd->ctx->peer, out, in, src, from, dst, to, src_offset + at, dst_offset + at, n, wait,
+                         &arrived);
+        at += n;
+        if (!err && at == bytes)
+            err = gs_events_add(done, arrived);
+        else if (!err)
+            gs_real()->clReleaseEvent(arrived);
+    }
+    return err;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* From GPU to GPU through windows: native buffer to the window on its own GPU, window to native buffer on the other.
+ * The windows are opened by a thread of ours the first time that bytes have to go between GPUs; until then, and where
+ * they can't be had, these go by pinned memory. A driver that crashes at it does so in a process of its own, once: the
+ * answer is kept in the cache. */
+#ifndef GS_SHIM_TRANSFER_PEER_H
+#define GS_SHIM_TRANSFER_PEER_H
+
+#include "shim/command.h"
+
+/* Are the windows open? Begins to open them on the first call. */
+bool gs_peer_ready(struct gs_context *ctx);
+void gs_peer_free(struct gs_peer *p);
+
+cl_int gs_peer_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to, uint64_t src_offset,
+                    uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait, struct gs_events *done);
+
+#endif
