@@ -23,6 +23,7 @@ struct launch {
     const struct gs_kernel_summary *summary;
     struct gs_geometry geometry;
     bool null_local;
+    struct gs_timing *timing;
 };
 
 static cl_int launch_plain(const struct launch *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
@@ -302,7 +303,17 @@ static cl_int join_parts(struct launch *l, struct gs_plan *plan, struct split *s
             err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, s->ran, &s->ended);
     if (!err)
         err = record_writes(plan);
-    return err ? err : gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, s->device, event);
+    if (err || !gs_timing_wants(l->timing, true))
+        return err ? err : gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, s->device, event);
+    cl_event own;
+    err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, s->device, &own);
+    if (!err)
+        gs_timing_learn(l->timing, true, l->cmd.before.v[0], own);
+    if (!err && event)
+        *event = own;
+    else if (!err)
+        clReleaseEvent(own);
+    return err;
 }
 
 /* Sets *went once the parts are off; until then nothing has happened that one device couldn't do over. */
@@ -335,7 +346,8 @@ static const char *early_reason(struct launch *l)
         return "a user event of the application has no status yet";
     if (l->k->svm_info)
         return "it uses shared virtual memory";
-    reason = gs_choice_early(l->k, l->dims, l->global);
+    l->timing = gs_timing_of(l->k, l->dims, l->global);
+    reason = gs_choice_early(l->timing, l->dims, l->global);
     if (!reason)
         l->summary = gs_prepare(l->k, &reason);
     return reason;
@@ -343,11 +355,14 @@ static const char *early_reason(struct launch *l)
 
 static cl_int launch_unsplit(struct launch *l, const char *reason, cl_event *event)
 {
-    cl_event own = NULL, *out = event ? event : gs_report_wants_times() ? &own : NULL;
+    const bool learns = gs_timing_wants(l->timing, false);
+    cl_event own = NULL, *out = event ? event : gs_report_wants_times() || learns ? &own : NULL;
     gs_report_single(l->k->stats, reason);
     cl_int err = launch_single(l, out);
     if (!err && out && gs_report_wants_times())
         gs_report_time(l->k->stats, *out, 0);
+    if (!err && learns)
+        gs_timing_learn(l->timing, false, NULL, *out);
     if (own)
         gs_real()->clReleaseEvent(own);
     return err;
@@ -402,7 +417,7 @@ static cl_int launch_locked(struct launch *l, const char *reason, cl_event *even
             plan.reason = "there was no memory to plan it";
     }
     if (!plan.reason)
-        plan.reason = gs_choice(l->k, &plan);
+        plan.reason = gs_choice(l->timing, &plan);
     if (!plan.reason) {
         const unsigned n_parts = plan.n_parts, dim = plan.dim;
         err = gs_settings()->verify ? launch_verified(l, &plan, event, &went) : launch_parts(l, &plan, event, &went);
