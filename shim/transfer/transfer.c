@@ -77,12 +77,11 @@ uint64_t gs_image_bytes(const struct gs_mem *root, size_t region[3])
 }
 
 static cl_int transfer_image(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to,
-                             struct gs_events *done)
+                             const struct gs_events *wait, struct gs_events *done)
 {
     static const size_t origin[3];
     size_t region[3];
     const uint64_t bytes = gs_image_bytes(root, region);
-    const struct gs_events *wait = &cmd->before;
     cl_mem src = root->place[from].mem, dst = root->place[to].mem;
     if (through_host(cmd)) {
         gs_report_moved(GS_PATH_PINNED, bytes);
@@ -98,15 +97,27 @@ static cl_int transfer_image(struct gs_command *cmd, struct gs_mem *root, unsign
     return err ? err : gs_events_add(done, event);
 }
 
+/* Everything that was enqueued earlier, and the last transfer into the source: the same command may have asked for that
+ * one a moment ago, when another of its parts needed the bytes there. */
+static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_replica *src, struct gs_events *wait)
+{
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < cmd->before.n && !err; i++)
+        err = gs_events_share(wait, cmd->before.v[i]);
+    return err || !src->ready ? err : gs_events_share(wait, src->ready);
+}
+
 cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to, struct gs_range r,
                    struct gs_events *done)
 {
-    cl_int err;
-    if (root->is_image)
-        err = transfer_image(cmd, root, from, to, done);
-    else
+    struct gs_events wait = {0};
+    cl_int err = wait_for_source(cmd, &root->place[from], &wait);
+    if (!err && root->is_image)
+        err = transfer_image(cmd, root, from, to, &wait, done);
+    else if (!err)
         err = gs_transfer_buffer(cmd, root->place[from].mem, from, root->place[to].mem, to, r.begin, r.begin,
-                                 r.end - r.begin, &cmd->before, done);
+                                 r.end - r.begin, &wait, done);
+    gs_events_free(&wait);
     struct gs_replica *dst = &root->place[to];
     if (!err && done->n) {
         if (dst->ready)
