@@ -14,21 +14,33 @@ enum { RADIUS = 4 };
 
 static const float weight[RADIUS + 1] = {0.4f, 0.05f, 0.025f, 0.015f, 0.01f};
 
-/* Along x, y and z one after the other, on volumes without a margin: what lies outside is 0. */
+/* out[i] += w * in[i + distance] for a row, along which only x changes; where `along` is set, the distance is along the
+ * row itself, and what lies beyond its ends is 0. */
+static void add_row(float *out, const float *in, long n, float w, long distance, bool along)
+{
+    const long first = along && distance < 0 ? -distance : 0, end = along && distance > 0 ? n - distance : n;
+    for (long x = first; x < end; x++)
+        out[x] += w * in[x + distance];
+}
+
+/* Row by row, on volumes without a margin: what lies outside is 0. */
 static void step_on_host(const float *in, float *out, long n)
 {
-    const long stride[3] = {1, n, n * n};
-    for (long i = 0; i < n * n * n; i++)
-        out[i] = weight[0] * in[i];
-    for (int axis = 0; axis < 3; axis++)
-        for (long distance = -RADIUS; distance <= RADIUS; distance++) {
-            const float w = weight[labs(distance)];
-            for (long i = 0; i < n * n * n && distance != 0; i++) {
-                const long place = i / stride[axis] % n + distance;
-                if (place >= 0 && place < n)
-                    out[i] += w * in[i + distance * stride[axis]];
-            }
+    for (long row = 0; row < n * n; row++) {
+        const long y = row % n, z = row / n;
+        for (long x = 0; x < n; x++)
+            out[row * n + x] = weight[0] * in[row * n + x];
+        for (long d = -RADIUS; d <= RADIUS; d++) {
+            const float w = weight[labs(d)];
+            if (d == 0)
+                continue;
+            add_row(out + row * n, in + row * n, n, w, d, true);
+            if (y + d >= 0 && y + d < n)
+                add_row(out + row * n, in + row * n, n, w, d * n, false);
+            if (z + d >= 0 && z + d < n)
+                add_row(out + row * n, in + row * n, n, w, d * n * n, false);
         }
+    }
 }
 
 static bool check(const float *volume, const float *got)
