@@ -25,7 +25,7 @@ static const char usage[] =
     "of the word before it, \"alu!3\" of the third before it, \"alu x10\" stands for ten. CLASS is arithmetic, "
     "special,\n"
     "shared_load, shared_store, global_load, global_store, constant_load, atomic, barrier, branch or return; also\n"
-    "arithmetic_dependent and special_dependent: the next instruction reads the result.\n\n"
+    "arithmetic_dependent (special_, shared_load_, constant_load_): the next instruction reads the result.\n\n"
     "  --profile FILE       the device: JSON, as `gpusparc probe latency` writes it (default: the Fermi of the "
     "report)\n"
     "  --set KEY=CYCLES     changes one number of it, such as shared_load=28 or global_load.worst=470\n"
@@ -396,12 +396,14 @@ static void print_row(const struct arguments *a, const char *what, const double 
 
 static void print_cycles(const struct arguments *a, const struct cycles *r)
 {
+    uint64_t dependent = 0;
+    for (int i = 0; i < GS_PTX_CLASSES; i++)
+        dependent += r->mix.dependent[i];
     for (int i = 0; i < GS_PTX_CLASSES; i++)
         if (r->mix.count[i])
             printf("%s%" PRIu64 " %s", i && r->mix.count[0] ? ", " : "", r->mix.count[i],
                    gs_timing_class_name((enum gs_ptx_class)i));
-    printf("; %" PRIu64 " read by the next instruction; %.10g cycles of loads hidden\n",
-           r->mix.dependent[GS_PTX_ARITHMETIC] + r->mix.dependent[GS_PTX_SPECIAL], r->mix.hidden);
+    printf("; %" PRIu64 " read by the next instruction; %.10g cycles of loads hidden\n", dependent, r->mix.hidden);
     printf("%-32s %12s %12s %12s\n", "One warp, cycles", case_names[0], case_names[1], case_names[2]);
     print_row(a, "equations 1 to 11", r->equations);
     if (r->has_simulated)

@@ -15,7 +15,7 @@ static bool is_load(enum gs_ptx_class c)
 
 static bool can_depend(enum gs_ptx_class c)
 {
-    return c == GS_PTX_ARITHMETIC || c == GS_PTX_SPECIAL;
+    return c == GS_PTX_ARITHMETIC || c == GS_PTX_SPECIAL || c == GS_PTX_SHARED_LOAD || c == GS_PTX_CONSTANT_LOAD;
 }
 
 double gs_timing_mix_cycles(const struct gs_timing_profile *p, const struct gs_timing_mix *mix, enum gs_timing_case c)

@@ -43,8 +43,9 @@ int gs_timing_profile_set(struct gs_timing_profile *p, const char *assignment, c
 /* An instruction mix, as in Tables 8 and 9. */
 struct gs_timing_mix {
     uint64_t count[GS_PTX_CLASSES];
-    uint64_t dependent[GS_PTX_CLASSES]; /* of these: the next instruction reads the result. Arithmetic, special alone */
-    double hidden;                      /* cycles of other instructions between loads and the first use (equation 8) */
+    uint64_t
+        dependent[GS_PTX_CLASSES]; /* of these: the next instruction reads the result. Not of loads that can hide */
+    double hidden;                 /* cycles of other instructions between loads and the first use (equation 8) */
 };
 
 /* Reads "arithmetic=78,arithmetic_dependent=1,shared_load=40,..."; `arithmetic` does not count the dependent ones, as

@@ -214,6 +214,22 @@ static bool run_all(struct probe *p)
     return true;
 }
 
+/* Whether the exact sum can run here; says why not. */
+static bool exact_fits(const struct probe *p, bool int64)
+{
+    cl_ulong local_bytes = 0;
+    clGetDeviceInfo(p->device.id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(local_bytes), &local_bytes, NULL);
+    size_t wanted = p->local * GS_LONGACC_DIGITS * sizeof(cl_long) + sizeof(cl_uint);
+    if (!int64)
+        gs_warn("%s has no 64-bit atomics (cl_khr_int64_base_atomics): the exact sum is left out", p->device.name);
+    else if (wanted > local_bytes)
+        gs_warn("%s has %llu bytes of local memory, and the exact sum wants %zu for --local %zu: it is left out",
+                p->device.name, (unsigned long long)local_bytes, wanted, p->local);
+    else
+        return true;
+    return false;
+}
+
 static bool prepare_kernels(struct probe *p)
 {
     static const char *const kernels[METHODS] = {"sum_atomic", "sum_warp", "sum_tree", "sum_exact"};
@@ -224,10 +240,8 @@ static bool prepare_kernels(struct probe *p)
     for (int m = 0; m < METHODS; m++) {
         if (!p->o->wanted[m])
             continue;
-        if (m == BY_EXACT && !int64) {
-            gs_warn("%s has no 64-bit atomics (cl_khr_int64_base_atomics): the exact sum is left out", p->device.name);
+        if (m == BY_EXACT && !exact_fits(p, int64))
             continue;
-        }
         p->kernel[m] = probe_kernel(p->program, kernels[m]);
         if (!p->kernel[m])
             return false;
