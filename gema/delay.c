@@ -302,14 +302,10 @@ static int64_t fill_growth(const struct gs_wait *w, struct gs_servers *s, const 
     return v->carried ? carried.v[v->carried - 1] : INT64_MAX;
 }
 
-/* For how long the work of the groups from `first` to `end`, which are one task's modes, grows by `weight` at least:
- * each mode's does for some time, and a mode that isn't the least has some way to go before it is. */
-static int64_t task_grows_for(const struct gs_servers *s, size_t first, size_t end, int64_t weight, int64_t counts)
+/* For how long the least work of one task's modes, the groups from `first` to `end`, grows by `weight` at least: each
+ * mode's does for some time, and a mode that isn't the least has some way to go before it is. */
+static int64_t modes_grow_for(const struct gs_servers *s, size_t first, size_t end, int64_t weight)
 {
-    const struct gs_growth *g = &s->growth[first];
-    int64_t most = min64(g->each, g->room);
-    if (s->groups[first].only && counts != INT64_MAX && most && most >= counts)
-        return most == counts || weight > 1 ? min64(g->alone, g->carried) : g->carried;
     int64_t least = INT64_MAX, length = INT64_MAX;
     for (size_t i = first; i < end; i++)
         least = min64(least, s->growth[i].work);
@@ -318,11 +314,70 @@ static int64_t task_grows_for(const struct gs_servers *s, size_t first, size_t e
     return length;
 }
 
+/* Pieces whose amount is just the least that counts as carried: any of them may be taken for those that do. */
+struct undecided {
+    int64_t both, alone, carried, neither; /* how many go on growing in which case */
+    int64_t both_length, alone_length, carried_length;
+};
+
+static void add_undecided(struct undecided *u, int64_t alone, int64_t carried)
+{
+    if (alone > 0 && carried > 0) {
+        u->both++;
+        u->both_length = min64(u->both_length, min64(alone, carried));
+    } else if (alone > 0) {
+        u->alone++;
+        u->alone_length = min64(u->alone_length, alone);
+    } else if (carried > 0) {
+        u->carried++;
+        u->carried_length = min64(u->carried_length, carried);
+    } else {
+        u->neither++;
+    }
+}
+
+/* One task whose mode is known. Returns how many of its pieces count as carried for sure. */
+static int64_t add_group_slope(struct slope *slope, struct undecided *u, const struct gs_growth *g, int64_t weight,
+                               int64_t counts)
+{
+    int64_t sure = 0, alone = 0, room = g->room;
+    for (int64_t k = 0; k < weight; k++, room -= g->each) {
+        int64_t amount = room > 0 ? min64(g->each, room) : 0;
+        if (amount > counts && amount < g->each) {
+            /* It works all the time, and will until there is room for all of the last piece. */
+            add_slope(slope, weight, (g->each - amount) / weight);
+            return k + 1;
+        }
+        if (amount == 0 || amount < counts)
+            alone++;
+        else if (amount > counts)
+            sure++;
+        else
+            add_undecided(u, g->alone, amount < g->each ? 0 : g->carried);
+    }
+    add_slope(slope, alone, alone ? g->alone : 0);
+    add_slope(slope, sure, sure ? g->carried : 0);
+    return sure;
+}
+
+/* `left` of the undecided pieces are carried: those that grow only then, and those that don't grow at all, first. */
+static void add_undecided_slope(struct slope *slope, const struct undecided *u, int64_t left)
+{
+    int64_t chosen = min64(left, u->carried);
+    add_slope(slope, chosen, chosen ? u->carried_length : 0);
+    left -= chosen;
+    add_slope(slope, u->both, u->both ? u->both_length : 0);
+    left -= min64(left, u->neither + u->both);
+    int64_t alone = u->alone - min64(left, u->alone);
+    add_slope(slope, alone, alone ? u->alone_length : 0);
+}
+
 static struct slope demand_slope(const struct gs_wait *w, struct gs_servers *s, const struct window *v, int64_t worst,
                                  int64_t y, int64_t shift)
 {
     struct slope slope = {0, INT64_MAX};
-    int64_t counts = fill_growth(w, s, v, y, shift);
+    struct undecided undecided = {0, 0, 0, 0, INT64_MAX, INT64_MAX, INT64_MAX};
+    int64_t counts = fill_growth(w, s, v, y, shift), left = v->carried;
     add_slope(&slope, w->extra, w->extra ? worst - y : 0);
     for (int i = 0; w->lower && i < v->lower && w->lower[i] > 1; i++)
         add_slope(&slope, 1, w->lower[i] - 1 - y);
@@ -332,8 +387,12 @@ static struct slope demand_slope(const struct gs_wait *w, struct gs_servers *s, 
         do
             weight = min64(weight, s->groups[i++].pieces);
         while (i < s->n_groups && s->groups[i].next);
-        add_slope(&slope, weight, task_grows_for(s, first, i, weight, counts));
+        if (s->groups[first].only)
+            left -= add_group_slope(&slope, &undecided, &s->growth[first], weight, counts);
+        else
+            add_slope(&slope, weight, modes_grow_for(s, first, i, weight));
     }
+    add_undecided_slope(&slope, &undecided, left > 0 ? left : 0);
     return slope;
 }
 
@@ -342,7 +401,7 @@ static struct slope demand_slope(const struct gs_wait *w, struct gs_servers *s, 
 static int64_t search(const struct gs_wait *w, struct gs_servers *s, const struct window *v, int64_t worst,
                       int64_t shift, int64_t y, int64_t limit)
 {
-    enum { PLAIN_STEPS = 6 };
+    enum { PLAIN_STEPS = 6, MANY_STEPS = 10000 };
     for (int step = 0; y <= limit; step++) {
         int64_t d = demand(w, s, v, worst, y, shift), next = d / w->busy + 1;
         if (d < w->busy * y)
@@ -354,6 +413,9 @@ static int64_t search(const struct gs_wait *w, struct gs_servers *s, const struc
                 far = min64(far, (d - slope.rise * y) / (w->busy - slope.rise) + 1);
             if (slope.rise && far > next)
                 next = far;
+            /* Whatever the inputs, there is an end: any y that passes the test above will do, if not the least one. */
+            if (step >= MANY_STEPS)
+                next += next / 16;
         }
         y = next;
     }
