@@ -103,7 +103,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue command_queu
     cl_int err = begin(&h, q, src, dst, num_events_in_wait_list, event_wait_list, &queue);
     if (!err)
         err =
-            gs_real()->clEnqueueCopyImage(queue, src_image, dst_image, src_origin, dst_origin, region, h.n, h.v, event);
+            gs_real()->clEnqueueCopyImage(queue, src_image, dst_image, src_origin, dst_origin, region, h.n, h.v, &own);
     return end(&h, dst, err, CL_COMMAND_COPY_IMAGE, CL_FALSE, own, event);
 }
 
