@@ -130,6 +130,15 @@ static void forget_translation(struct gs_program *p)
     pthread_mutex_unlock(&p->lock);
 }
 
+/* The driver refuses to build a program that has kernels: what they were built from stays. One that doesn't refuse
+ * leaves us with kernels of two builds. */
+static bool has_kernels(const struct gs_program *p)
+{
+    return atomic_load(&p->o.holds) > 1;
+}
+
+static const char built_under_kernels[] = "its program was built again while it had kernels";
+
 CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_devices, const cl_device_id *device_list,
                                                const char *options,
                                                void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data),
@@ -138,15 +147,19 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
     struct gs_program *p = gs_find(GS_PROGRAM, program);
     if (!p)
         return gs_real()->clBuildProgram(program, num_devices, device_list, options, pfn_notify, user_data);
-    if (p->source) {
+    const bool busy = has_kernels(p);
+    if (p->source && !busy) {
         forget_translation(p);
         p->options = strdup(options ? options : "");
         p->refusal = p->options ? NULL : "there was no memory for its options";
     }
     /* No list means every device of the context, of which the application knows one. */
     const bool all = !num_devices && !device_list;
-    return gs_real()->clBuildProgram(program, all ? 1 : num_devices, all ? p->o.ctx->dev : device_list, options,
-                                     pfn_notify, user_data);
+    cl_int err = gs_real()->clBuildProgram(program, all ? 1 : num_devices, all ? p->o.ctx->dev : device_list, options,
+                                           pfn_notify, user_data);
+    if (busy && !err)
+        p->refusal = built_under_kernels;
+    return err;
 }
 
 /* What a later link needs of this compilation. -1: no memory. */
@@ -190,7 +203,8 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint num
     if (!p)
         return gs_real()->clCompileProgram(program, num_devices, device_list, options, num_input_headers, input_headers,
                                            header_include_names, pfn_notify, user_data);
-    if (p->source && (!num_input_headers || (input_headers && header_include_names))) {
+    const bool busy = has_kernels(p);
+    if (p->source && !busy && (!num_input_headers || (input_headers && header_include_names))) {
         forget_translation(p);
         p->compiled = true;
         p->refusal = "it was compiled but not linked";
@@ -198,8 +212,12 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint num
             gs_program_forget_units(p);
     }
     const bool all = !num_devices && !device_list;
-    return gs_real()->clCompileProgram(program, all ? 1 : num_devices, all ? p->o.ctx->dev : device_list, options,
-                                       num_input_headers, input_headers, header_include_names, pfn_notify, user_data);
+    cl_int err =
+        gs_real()->clCompileProgram(program, all ? 1 : num_devices, all ? p->o.ctx->dev : device_list, options,
+                                    num_input_headers, input_headers, header_include_names, pfn_notify, user_data);
+    if (busy && !err)
+        p->refusal = built_under_kernels;
+    return err;
 }
 
 static int copy_unit(struct gs_translate_unit_copy *to, const struct gs_translate_unit_copy *from)
@@ -318,15 +336,16 @@ CL_API_ENTRY cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_
                                                  size_t *param_value_size_ret)
 {
     const struct gs_program *p = gs_find(GS_PROGRAM, program);
+    const cl_uint one = 1;
     cl_uint count = 0;
+    /* PoCL names the parent where a program was built for one of its parts. */
+    if (p && param_name == CL_PROGRAM_NUM_DEVICES)
+        return gs_answer(&one, sizeof one, param_value_size, param_value, param_value_size_ret);
+    if (p && param_name == CL_PROGRAM_DEVICES)
+        return gs_answer(p->o.ctx->dev, sizeof *p->o.ctx->dev, param_value_size, param_value, param_value_size_ret);
     if (!p || gs_real()->clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof count, &count, NULL) != CL_SUCCESS ||
         count == 1)
         return gs_real()->clGetProgramInfo(program, param_name, param_value_size, param_value, param_value_size_ret);
-    const cl_uint one = 1;
-    if (param_name == CL_PROGRAM_NUM_DEVICES)
-        return gs_answer(&one, sizeof one, param_value_size, param_value, param_value_size_ret);
-    if (param_name == CL_PROGRAM_DEVICES)
-        return gs_answer(p->o.ctx->dev, sizeof *p->o.ctx->dev, param_value_size, param_value, param_value_size_ret);
     if (param_name == CL_PROGRAM_BINARIES)
         return first_binary(p, program, param_value_size, param_value, param_value_size_ret);
     if (param_name == CL_PROGRAM_BINARY_SIZES) {
