@@ -77,17 +77,20 @@ void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_c
 bool gs_retain(enum gs_type type, const void *handle)
 {
     struct gs_object *o = gs_find(type, handle);
-    if (o)
-        atomic_fetch_add(&o->refs, 1);
+    if (o && atomic_fetch_add(&o->refs, 1) == 0)
+        gs_hold(o);
     return o;
 }
 
 struct gs_object *gs_release(enum gs_type type, const void *handle)
 {
     struct gs_object *o = gs_find(type, handle);
-    if (!o || atomic_fetch_sub(&o->refs, 1) != 1)
-        return NULL;
-    unsigned b = bucket_of(handle);
+    return o && atomic_fetch_sub(&o->refs, 1) == 1 ? o : NULL;
+}
+
+static void take_out(struct gs_object *o)
+{
+    unsigned b = bucket_of(o->handle);
     pthread_rwlock_wrlock(&locks[b % LOCKS]);
     for (struct gs_object **at = &buckets[b]; *at; at = &(*at)->next) {
         if (*at == o) {
@@ -96,7 +99,6 @@ struct gs_object *gs_release(enum gs_type type, const void *handle)
         }
     }
     pthread_rwlock_unlock(&locks[b % LOCKS]);
-    return o;
 }
 
 void gs_hold(struct gs_object *o)
@@ -110,6 +112,7 @@ void gs_drop(struct gs_object *o)
         return;
     struct gs_context *ctx = o->ctx;
     bool is_context = o->type == GS_CONTEXT;
+    take_out(o);
     gs_destroy(o);
     if (ctx && !is_context)
         gs_drop(&ctx->o);

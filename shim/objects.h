@@ -15,10 +15,14 @@
 #include "shim/group.h"
 #include "translator/summary.h"
 
+/* A longer list of a queue's properties is handed to the driver as it is. */
+enum { GS_QUEUE_PROPERTIES = 32 };
+
 enum gs_type { GS_CONTEXT, GS_QUEUE, GS_MEM, GS_PROGRAM, GS_KERNEL, GS_EVENT };
 
 /* The head of every object. `refs` counts the application's references as the driver does; `holds` counts our own uses.
- * The object leaves the table when refs falls to 0, and is freed when holds does. */
+ * The object leaves the table and is freed when holds falls to 0: until then the application may get the handle back
+ * from what depends on it (a kernel's program, a queue's context). */
 struct gs_object {
     enum gs_type type;
     void *handle;
@@ -52,6 +56,9 @@ struct gs_queue {
     struct gs_queue *next;
     cl_command_queue_properties properties; /* as the application asked for */
     bool out_of_order, profiling;
+    bool other_list; /* the driver's queue was made with another list of properties than the application's: */
+    cl_queue_properties array[GS_QUEUE_PROPERTIES];
+    size_t array_bytes;
     cl_command_queue exec[GS_MAX_DEVICES]; /* [0] is the application's own; the others are made on first need */
     cl_command_queue copy[GS_MAX_DEVICES]; /* for transfers, in order; made on first need */
     cl_command_queue image; /* for image commands where the devices are sub-devices; made on first need */
@@ -162,8 +169,8 @@ void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_c
 /* The application retains. False: not ours. */
 bool gs_retain(enum gs_type type, const void *handle);
 
-/* The application releases. When it was the last reference, the object leaves the table and is returned: the caller
- * calls the driver and then gs_drop()s it. */
+/* The application releases. When it was the last reference, the object is returned: the caller calls the driver and
+ * then gs_drop()s it. */
 struct gs_object *gs_release(enum gs_type type, const void *handle);
 
 void gs_hold(struct gs_object *o);

@@ -62,8 +62,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
             return gs_answer(&type, sizeof type, param_value_size, param_value, param_value_size_ret);
         if (param_name == CL_DEVICE_PARENT_DEVICE)
             return gs_answer(&no_parent, sizeof no_parent, param_value_size, param_value, param_value_size_ret);
-        if (param_name == CL_DEVICE_PARTITION_TYPE)
-            return gs_answer(NULL, 0, param_value_size, param_value, param_value_size_ret);
+        if (param_name == CL_DEVICE_PARTITION_TYPE && g->parent)
+            return gs_real()->clGetDeviceInfo(g->parent, param_name, param_value_size, param_value,
+                                              param_value_size_ret);
         if (param_name == CL_DEVICE_REFERENCE_COUNT)
             return gs_answer(&one, sizeof one, param_value_size, param_value, param_value_size_ret);
     }

@@ -59,12 +59,26 @@ static bool replace_properties(const cl_queue_properties *list, cl_command_queue
     return true;
 }
 
+/* What the application asked for, where the driver was asked for more. The list fits: see replace_properties(). */
+static void keep_properties(struct gs_queue *q, const cl_queue_properties *list)
+{
+    size_t n = 0;
+    while (list && list[n])
+        n += 2;
+    if (!q)
+        return;
+    q->other_list = true;
+    q->array_bytes = list ? (n + 1) * sizeof *list : 0;
+    if (list)
+        memcpy(q->array, list, q->array_bytes);
+}
+
 CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
                                                                              const cl_queue_properties *properties,
                                                                              cl_int *errcode_ret)
 {
     cl_command_queue_properties bits = 0;
-    cl_queue_properties list[32];
+    cl_queue_properties list[GS_QUEUE_PROPERTIES];
     const cl_queue_properties *use = properties;
     for (const cl_queue_properties *p = properties; p && *p; p += 2)
         if (*p == CL_QUEUE_PROPERTIES)
@@ -78,8 +92,11 @@ CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_
     if (gs_find(GS_CONTEXT, context) && with_profiles(bits) != bits &&
         replace_properties(properties, with_profiles(bits), list, sizeof list / sizeof *list))
         use = list;
-    cl_command_queue q = gs_real()->clCreateCommandQueueWithProperties(context, device, use, errcode_ret);
-    return track(context, device, q, bits);
+    cl_command_queue handle = gs_real()->clCreateCommandQueueWithProperties(context, device, use, errcode_ret);
+    track(context, device, handle, bits);
+    if (use == list)
+        keep_properties(gs_find(GS_QUEUE, handle), properties);
+    return handle;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue command_queue)
@@ -120,6 +137,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_q
     const struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
     if (q && param_name == CL_QUEUE_PROPERTIES)
         return gs_answer(&q->properties, sizeof q->properties, param_value_size, param_value, param_value_size_ret);
+    if (q && q->other_list && param_name == CL_QUEUE_PROPERTIES_ARRAY)
+        return gs_answer(q->array, q->array_bytes, param_value_size, param_value, param_value_size_ret);
     return gs_real()->clGetCommandQueueInfo(command_queue, param_name, param_value_size, param_value,
                                             param_value_size_ret);
 }
