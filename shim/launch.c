@@ -186,16 +186,6 @@ static cl_int enqueue_part(struct launch *l, const struct gs_plan *plan, unsigne
                                              l->null_local ? NULL : local, ready->n, ready->n ? ready->v : NULL, ran);
 }
 
-/* After an error among the parts: what the ones that went off may have written on their places is worth nothing. */
-static void forget_parts(struct gs_plan *plan)
-{
-    for (size_t i = 0; i < plan->n_uses; i++) {
-        struct gs_use *u = &plan->uses[i];
-        for (unsigned p = 1; p < plan->n_parts && u->writes > GS_IN_PLACE; p++)
-            gs_rangeset_remove(&u->root->place[p].valid, u->window);
-    }
-}
-
 /* What is valid where once the parts have run. */
 static cl_int record_writes(struct gs_plan *plan)
 {
@@ -230,6 +220,17 @@ static void free_split(struct split *s, const struct gs_plan *plan)
         gs_merge_free(&s->merges[i]);
     free(s->merges);
     gs_events_free(&s->ended);
+}
+
+/* After an error among the parts: what the ones that went off may have written on their places is worth nothing. */
+static void forget_parts(struct gs_plan *plan, const struct split *s)
+{
+    for (size_t i = 0; i < plan->n_uses; i++) {
+        struct gs_use *u = &plan->uses[i];
+        for (unsigned p = 1; p < plan->n_parts && u->writes > GS_IN_PLACE; p++)
+            if (s->ran[p])
+                gs_rangeset_remove(&u->root->place[p].valid, u->window);
+    }
 }
 
 static bool compares(const struct gs_plan *plan)
@@ -326,7 +327,7 @@ static cl_int launch_parts(struct launch *l, struct gs_plan *plan, cl_event *eve
     *went = !err;
     if (err) {
         gs_debug("kernel %s: the parts could not be launched (error %d)", l->k->name, err);
-        forget_parts(plan);
+        forget_parts(plan, &s);
     } else {
         err = join_parts(l, plan, &s, event);
     }
@@ -420,7 +421,8 @@ static cl_int launch_locked(struct launch *l, const char *reason, cl_event *even
         plan.reason = gs_choice(l->timing, &plan);
     if (!plan.reason) {
         const unsigned n_parts = plan.n_parts, dim = plan.dim;
-        err = gs_settings()->verify ? launch_verified(l, &plan, event, &went) : launch_parts(l, &plan, event, &went);
+        err = gs_settings()->verify && gs_verify_possible(&plan) ? launch_verified(l, &plan, event, &went)
+                                                                 : launch_parts(l, &plan, event, &went);
         if (went)
             gs_report_split(l->k->stats, n_parts, dim);
         else

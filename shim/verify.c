@@ -51,6 +51,15 @@ static cl_int read_root(struct gs_command *cmd, struct gs_mem *root, unsigned ch
     return gs_real()->clEnqueueReadBuffer(cmd->q->o.handle, root->o.handle, CL_TRUE, 0, *size, *bytes, 0, NULL, NULL);
 }
 
+bool gs_verify_possible(const struct gs_plan *plan)
+{
+    const cl_mem_flags kept_out = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
+    for (size_t i = 0; i < plan->n_uses; i++)
+        if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].root->flags & kept_out)
+            return false;
+    return true;
+}
+
 cl_int gs_snapshot_take(struct gs_command *cmd, const struct gs_plan *plan, struct gs_snapshot *s)
 {
     *s = (struct gs_snapshot){calloc(plan->n_uses + 1, sizeof *s->bytes), calloc(plan->n_uses + 1, sizeof *s->size),

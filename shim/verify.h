@@ -14,6 +14,9 @@ struct gs_snapshot {
     size_t n;
 };
 
+/* Whether the host may read and write all that the launch writes. */
+bool gs_verify_possible(const struct gs_plan *plan);
+
 cl_int gs_snapshot_take(struct gs_command *cmd, const struct gs_plan *plan, struct gs_snapshot *s);
 /* Makes home hold the snapshot's bytes. */
 cl_int gs_snapshot_restore(struct gs_command *cmd, const struct gs_plan *plan, const struct gs_snapshot *s);

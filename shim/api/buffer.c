@@ -33,6 +33,11 @@ static cl_int read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_r
     return err;
 }
 
+static bool may_read(const struct gs_mem *m)
+{
+    return !(m->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS));
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem buffer,
                                                     cl_bool blocking_read, size_t offset, size_t size, void *ptr,
                                                     cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
@@ -42,7 +47,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     gs_report_moved(GS_PATH_APP_READ, size);
     /* The driver knows what is wrong with a call that we can't serve. */
-    const bool ours = m && ptr && gs_inside(m, offset, size) && (!num_events_in_wait_list == !event_wait_list);
+    const bool ours =
+        m && ptr && gs_inside(m, offset, size) && may_read(m) && (!num_events_in_wait_list == !event_wait_list);
     if (!ours || range_at_home(q, m, gs_window_range(m, offset, size)))
         return gs_real()->clEnqueueReadBuffer(command_queue, buffer, blocking_read, offset, size, ptr,
                                               num_events_in_wait_list, event_wait_list, event);
@@ -107,7 +113,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     const struct gs_range r = gs_rect_range(buffer_offset, region, buffer_row_pitch, buffer_slice_pitch);
-    if (!m || !gs_inside(m, r.begin, r.end - r.begin) ||
+    if (!m || !gs_inside(m, r.begin, r.end - r.begin) || !may_read(m) ||
         range_at_home(q, m, gs_window_range(m, r.begin, r.end - r.begin)))
         return gs_real()->clEnqueueReadBufferRect(
             command_queue, buffer, blocking_read, buffer_offset, host_offset, region, buffer_row_pitch,

@@ -41,9 +41,15 @@ static bool through_window(struct gs_command *cmd, uint64_t bytes)
     return gs_peer_ready(cmd->ctx);
 }
 
-cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
-                          uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
-                          struct gs_events *done)
+/* The driver refuses the host's calls on the application's own object, so the pinned way is closed. */
+static bool host_kept_out(const struct gs_mem *root)
+{
+    return root->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS);
+}
+
+static cl_int move(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to, uint64_t src_offset,
+                   uint64_t dst_offset, uint64_t bytes, bool by_host, const struct gs_events *wait,
+                   struct gs_events *done)
 {
     if (!bytes)
         return CL_SUCCESS;
@@ -51,12 +57,19 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_
         gs_report_moved(GS_PATH_PEER, bytes);
         return gs_peer_copy(cmd, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
     }
-    if (from == to || !through_host(cmd)) {
+    if (from == to || !by_host || !through_host(cmd)) {
         gs_report_moved(GS_PATH_COPY, bytes);
         return copy_directly(cmd, src, dst, to, src_offset, dst_offset, bytes, wait, done);
     }
     gs_report_moved(GS_PATH_PINNED, bytes);
     return gs_pinned_copy(cmd, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
+}
+
+cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
+                          uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
+                          struct gs_events *done)
+{
+    return move(cmd, src, from, dst, to, src_offset, dst_offset, bytes, true, wait, done);
 }
 
 uint64_t gs_image_bytes(const struct gs_mem *root, size_t region[3])
@@ -83,7 +96,7 @@ static cl_int transfer_image(struct gs_command *cmd, struct gs_mem *root, unsign
     size_t region[3];
     const uint64_t bytes = gs_image_bytes(root, region);
     cl_mem src = root->place[from].mem, dst = root->place[to].mem;
-    if (through_host(cmd)) {
+    if (!host_kept_out(root) && through_host(cmd)) {
         gs_report_moved(GS_PATH_PINNED, bytes);
         return gs_pinned_copy_image(cmd, src, from, dst, to, region, bytes / region[1] / region[2], wait, done);
     }
@@ -115,8 +128,8 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, unsigned from, u
     if (!err && root->is_image)
         err = transfer_image(cmd, root, from, to, &wait, done);
     else if (!err)
-        err = gs_transfer_buffer(cmd, root->place[from].mem, from, root->place[to].mem, to, r.begin, r.begin,
-                                 r.end - r.begin, &wait, done);
+        err = move(cmd, root->place[from].mem, from, root->place[to].mem, to, r.begin, r.begin, r.end - r.begin,
+                   !host_kept_out(root), &wait, done);
     gs_events_free(&wait);
     struct gs_replica *dst = &root->place[to];
     if (!err && done->n) {
