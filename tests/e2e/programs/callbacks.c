@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Callbacks: of events, in which more is enqueued; of memory objects and contexts that go away; of builds. */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "plain.h"
+
+enum { N = 16384, ROUNDS = 20 };
+
+static const char source[] =
+    "__kernel void twice(__global uint *v) { uint i = get_global_id(0); v[i] = v[i] * 2u + i; }\n";
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int rounds, memory_gone, context_gone, built;
+static cl_kernel kernel;
+
+static void set(int *what, int value)
+{
+    pthread_mutex_lock(&lock);
+    *what = value;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+static void await(int *what, int value)
+{
+    pthread_mutex_lock(&lock);
+    while (*what != value)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Each launch's end starts the next. */
+static void CL_CALLBACK next_round(cl_event e, cl_int status, void *data)
+{
+    cl_event done;
+    (void)data;
+    if (status != CL_COMPLETE)
+        printf("status %d\n", status);
+    clReleaseEvent(e);
+    if (rounds + 1 < ROUNDS) {
+        launch(queue, kernel, N, 64, 0, NULL, &done);
+        rounds++;
+        CL(clSetEventCallback(done, CL_COMPLETE, next_round, NULL));
+        CL(clFlush(queue));
+    } else {
+        set(&rounds, ROUNDS);
+    }
+}
+
+static void CL_CALLBACK mem_gone(cl_mem m, void *data)
+{
+    (void)m;
+    (void)data;
+    set(&memory_gone, 1);
+}
+
+static void CL_CALLBACK ctx_gone(cl_context c, void *data)
+{
+    (void)c;
+    (void)data;
+    set(&context_gone, 1);
+}
+
+static void CL_CALLBACK program_built(cl_program p, void *data)
+{
+    (void)data;
+    kernel = kernel_of(p, "twice");
+    set(&built, 1);
+}
+
+int main(void)
+{
+    const char *text = source;
+    static uint32_t host[N];
+    cl_event first;
+    cl_int err;
+    start(0);
+    cl_program p;
+    MADE(p, clCreateProgramWithSource(context, 1, &text, NULL, &err));
+    CL(clBuildProgram(p, 1, &device, "", program_built, NULL));
+    await(&built, 1);
+    fill_words(host, N, 3);
+    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
+    CL(clSetMemObjectDestructorCallback(m, mem_gone, NULL));
+    set_mem(kernel, 0, m);
+    launch(queue, kernel, N, 64, 0, NULL, &first);
+    CL(clSetEventCallback(first, CL_COMPLETE, next_round, NULL));
+    CL(clFlush(queue));
+    await(&rounds, ROUNDS);
+    show_buffer("rounds", queue, m, 0, sizeof host);
+    printf("memory gone: %d\n", memory_gone);
+    CL(clReleaseKernel(kernel));
+    CL(clReleaseProgram(p));
+    CL(clReleaseMemObject(m));
+    CL(clFinish(queue));
+    await(&memory_gone, 1);
+    printf("memory gone: %d\n", memory_gone);
+    if (clSetContextDestructorCallback(context, ctx_gone, NULL) == CL_SUCCESS) {
+        printf("context gone: %d\n", context_gone);
+        finish();
+        for (int i = 0; i < 100 && !context_gone; i++)
+            usleep(10000);
+        printf("context gone: %d\n", context_gone);
+    } else {
+        finish();
+    }
+    return 0;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* USE_HOST_PTR, COPY_HOST_PTR and ALLOC_HOST_PTR, and mapping with every flag. */
+#include "plain.h"
+
+enum { N = 1 << 14, BYTES = N * 4 };
+
+static const char source[] = "__kernel void bump(__global uint *v, uint k)\n"
+                             "{ uint i = get_global_id(0); v[i] = v[i] * 7u + k + (uint)get_group_id(0); }\n";
+
+static uint32_t *map(cl_mem m, cl_map_flags flags, size_t first, size_t words, cl_bool blocking, cl_event *e)
+{
+    cl_int err;
+    uint32_t *v;
+    MADE(v, clEnqueueMapBuffer(queue, m, blocking, flags, first * 4, words * 4, 0, NULL, e, &err));
+    return v;
+}
+
+static void unmap(cl_mem m, void *v)
+{
+    CL(clEnqueueUnmapMemObject(queue, m, v, 0, NULL, NULL));
+}
+
+static void exercise(const char *name, cl_kernel k, cl_mem m)
+{
+    cl_event mapped;
+    printf("%s\n", name);
+    set_mem(k, 0, m);
+    uint32_t *v = map(m, CL_MAP_WRITE_INVALIDATE_REGION, 0, N, CL_TRUE, NULL);
+    fill_words(v, N, 11);
+    unmap(m, v);
+    set_uint(k, 1, 1);
+    launch(queue, k, N, 64, 0, NULL, NULL);
+    v = map(m, CL_MAP_READ, 0, N, CL_TRUE, NULL);
+    show("read", v, BYTES);
+    unmap(m, v);
+    launch(queue, k, N, 64, 0, NULL, NULL);
+    /* A part in the middle of what lies on the other devices, written over in part. */
+    v = map(m, CL_MAP_WRITE, N / 2 - 300, 1000, CL_TRUE, NULL);
+    for (int i = 0; i < 500; i++)
+        v[i * 2] += 5;
+    unmap(m, v);
+    launch(queue, k, N, 64, 0, NULL, NULL);
+    v = map(m, CL_MAP_READ | CL_MAP_WRITE, 1000, N - 2000, CL_FALSE, &mapped);
+    CL(clWaitForEvents(1, &mapped));
+    CL(clReleaseEvent(mapped));
+    show("read and write", v, BYTES - 8000);
+    for (int i = 0; i < 3000; i++)
+        v[i * 4] ^= 0x5555;
+    unmap(m, v);
+    v = map(m, CL_MAP_WRITE_INVALIDATE_REGION, N / 2, 512, CL_TRUE, NULL);
+    memset(v, 0x3c, 2048);
+    unmap(m, v);
+    launch(queue, k, N, 64, 0, NULL, NULL);
+    /* Read while it is mapped for reading. */
+    v = map(m, CL_MAP_READ, 0, N, CL_TRUE, NULL);
+    show_buffer("beside a map", queue, m, 0, BYTES);
+    unmap(m, v);
+    show_buffer("end", queue, m, 0, BYTES);
+}
+
+int main(void)
+{
+    static uint32_t copied[N];
+    uint32_t *used = aligned_alloc(4096, BYTES);
+    start(0);
+    cl_program p = build(source, "");
+    cl_kernel k = kernel_of(p, "bump");
+    fill_words(copied, N, 21);
+    fill_words(used, N, 22);
+    cl_mem alloc = buffer(CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, BYTES, NULL),
+           copy = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, copied),
+           both = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR | CL_MEM_ALLOC_HOST_PTR, BYTES, copied),
+           use = buffer(CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, BYTES, used), none = buffer(0, BYTES, NULL);
+    memset(copied, 0, sizeof copied);
+    /* What they begin with. */
+    show_buffer("copy", queue, copy, 0, BYTES);
+    set_mem(k, 0, both);
+    set_uint(k, 1, 4);
+    launch(queue, k, N, 64, 0, NULL, NULL);
+    show_buffer("both", queue, both, 0, BYTES);
+    void *host = NULL;
+    CL(clGetMemObjectInfo(use, CL_MEM_HOST_PTR, sizeof host, &host, NULL));
+    printf("host pointer %d\n", host == used);
+    set_mem(k, 0, use);
+    launch(queue, k, N, 64, 0, NULL, NULL);
+    uint32_t *v = map(use, CL_MAP_READ, 0, N, CL_TRUE, NULL);
+    printf("mapped at the host pointer: %d\n", v == used);
+    show("use", used, BYTES);
+    unmap(use, v);
+    exercise("alloc", k, alloc);
+    exercise("copy", k, copy);
+    exercise("use", k, use);
+    exercise("none", k, none);
+    /* The host pointer's memory is the application's once a map has brought it up to date. */
+    v = map(use, CL_MAP_READ, 0, N, CL_TRUE, NULL);
+    unmap(use, v);
+    CL(clFinish(queue));
+    CL(clReleaseMemObject(use));
+    show("after its buffer", used, BYTES);
+    CL(clReleaseMemObject(alloc));
+    CL(clReleaseMemObject(copy));
+    CL(clReleaseMemObject(both));
+    CL(clReleaseMemObject(none));
+    CL(clReleaseKernel(k));
+    CL(clReleaseProgram(p));
+    free(used);
+    finish();
+    return 0;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Images of one to three dimensions and arrays of them: read through samplers, written by kernels that are split, and
+ * every command that moves texels. */
+#include "plain.h"
+
+enum { W = 96, H = 40, D = 6, TEXELS = W * H * D };
+
+static const char source[] =
+    "__constant sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;\n"
+    "__kernel void flip(__read_only image2d_t in, __write_only image2d_t out, int shift)\n"
+    "{ int x = get_global_id(0), y = get_global_id(1);\n"
+    "  uint4 t = read_imageui(in, nearest, (int2)((x + shift) % get_image_width(in), get_image_height(in) - 1 - y));\n"
+    "  write_imageui(out, (int2)(x, y), t * 3u + (uint4)(x, y, (uint)get_group_id(1), 1)); }\n"
+    "__kernel void sum3(__read_only image3d_t in, __global uint *out)\n"
+    "{ int x = get_global_id(0), y = get_global_id(1), w = get_global_size(0); uint s = 0;\n"
+    "  for (int z = 0; z < get_image_depth(in); z++) s = s * 31u + read_imageui(in, nearest, (int4)(x, y, z, 0)).x;\n"
+    "  out[y * w + x] = s; }\n"
+    "__kernel void layers(__read_only image2d_array_t in, __global uint *out)\n"
+    "{ int x = get_global_id(0), y = get_global_id(1), w = get_global_size(0); uint s = 0;\n"
+    "  for (int z = 0; z < get_image_array_size(in); z++) s = s * 7u + read_imageui(in, nearest, (int4)(x, y, z, "
+    "0)).y;\n"
+    "  out[y * w + x] = s; }\n"
+    "__kernel void line(__read_only image1d_t in, __write_only image1d_t out)\n"
+    "{ int x = get_global_id(0); write_imageui(out, x, read_imageui(in, nearest, x) + (uint4)(x)); }\n"
+    "__kernel void rows(__read_only image1d_array_t in, __global uint *out)\n"
+    "{ int x = get_global_id(0), y = get_global_id(1); out[y * get_global_size(0) + x] =\n"
+    "  read_imageui(in, nearest, (int2)(x, y)).z * 3u; }\n"
+    "__kernel void texels(__read_only image1d_buffer_t in, __global uint *out)\n"
+    "{ int x = get_global_id(0); out[x] = read_imageui(in, x).x * 5u + 1u; }\n"
+    "__kernel void bump(__global uint *v) { v[get_global_id(0)] += (uint)get_global_id(0) * 3u; }\n";
+
+static uint32_t host[TEXELS * 4], got[TEXELS * 4];
+static const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
+static const size_t none[3];
+static cl_program program;
+
+static cl_mem image(cl_mem_object_type type, size_t w, size_t h, size_t d, void *data, cl_mem of)
+{
+    cl_int err;
+    cl_mem m;
+    const bool array = type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+    cl_image_desc desc = {.image_type = type, .image_width = w, .image_height = h};
+    desc.image_depth = array ? 0 : d;
+    desc.image_array_size = array ? d : 0;
+    desc.mem_object = of;
+    if (type == CL_MEM_OBJECT_IMAGE2D && of)
+        desc.image_row_pitch = w * 16;
+    MADE(m, clCreateImage(context, CL_MEM_READ_WRITE | (data ? CL_MEM_COPY_HOST_PTR : 0), &format, &desc, data, &err));
+    return m;
+}
+
+static void show_image(const char *name, cl_mem m, size_t w, size_t h, size_t d)
+{
+    const size_t region[3] = {w, h, d};
+    memset(got, 0, sizeof got);
+    CL(clEnqueueReadImage(queue, m, CL_TRUE, none, region, 0, 0, got, 0, NULL, NULL));
+    show(name, got, w * h * d * 16);
+}
+
+static void run(cl_kernel k, size_t w, size_t h, size_t lw, size_t lh)
+{
+    const size_t global[2] = {w, h}, local[2] = {lw, lh};
+    CL(clEnqueueNDRangeKernel(queue, k, h ? 2 : 1, NULL, global, lw ? local : NULL, 0, NULL, NULL));
+}
+
+static void plane(void)
+{
+    cl_kernel k = kernel_of(program, "flip");
+    cl_int err;
+    cl_mem a = image(CL_MEM_OBJECT_IMAGE2D, W, H, 0, host, NULL), b = image(CL_MEM_OBJECT_IMAGE2D, W, H, 0, NULL, NULL);
+    for (cl_int s = 0; s < 6; s++) {
+        set_mem(k, 0, s % 2 ? b : a);
+        set_mem(k, 1, s % 2 ? a : b);
+        CL(clSetKernelArg(k, 2, sizeof s, &s));
+        run(k, W, H, 8, 4);
+        /* Between launches: the other commands. */
+        const size_t origin[3] = {5, 7, 0}, to[3] = {20, 3, 0}, region[3] = {31, 17, 1};
+        const cl_uint4 color = {{1, 2, 3, (cl_uint)s}};
+        cl_mem m = s % 2 ? a : b;
+        if (s == 1)
+            CL(clEnqueueFillImage(queue, m, &color, origin, region, 0, NULL, NULL));
+        if (s == 2)
+            CL(clEnqueueCopyImage(queue, m, s % 2 ? b : a, origin, to, region, 0, NULL, NULL));
+        if (s == 3)
+            CL(clEnqueueWriteImage(queue, m, CL_FALSE, to, region, 31 * 16 + 32, 0, host, 0, NULL, NULL));
+        if (s == 4) {
+            size_t pitch = 0;
+            uint32_t *v;
+            MADE(v, clEnqueueMapImage(queue, m, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, origin, region, &pitch, NULL, 0,
+                                      NULL, NULL, &err));
+            for (size_t y = 0; y < region[1]; y++)
+                for (size_t x = 0; x < region[0]; x += 2)
+                    v[y * pitch / 4 + x * 4] += 9;
+            CL(clEnqueueUnmapMemObject(queue, m, v, 0, NULL, NULL));
+        }
+    }
+    show_image("plane", a, W, H, 1);
+    show_image("plane", b, W, H, 1);
+    CL(clReleaseMemObject(a));
+    CL(clReleaseMemObject(b));
+    CL(clReleaseKernel(k));
+}
+
+static void reduce(const char *name, const char *kernel, cl_mem_object_type type, size_t w, size_t h, size_t d)
+{
+    cl_kernel k = kernel_of(program, kernel);
+    cl_mem in = image(type, w, type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? 0 : h, d, host, NULL);
+    cl_mem out = buffer(CL_MEM_READ_WRITE, w * h * 4, NULL);
+    const cl_uint4 color = {{9, 8, 7, 6}};
+    const size_t origin[3] = {2, 1, type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? 0 : 1};
+    const size_t region[3] = {11, 3, type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? 1 : 2};
+    set_mem(k, 0, in);
+    set_mem(k, 1, out);
+    run(k, w, h, 8, 2);
+    show_buffer(name, queue, out, 0, w * h * 4);
+    CL(clEnqueueFillImage(queue, in, &color, origin, region, 0, NULL, NULL));
+    CL(clEnqueueCopyBufferToImage(queue, out, in, 16, origin, (size_t[3]){5, 1, 1}, 0, NULL, NULL));
+    run(k, w, h, 0, 0);
+    show_buffer(name, queue, out, 0, w * h * 4);
+    CL(clEnqueueCopyImageToBuffer(queue, in, out, origin, region, 32, 0, NULL, NULL));
+    show_buffer(name, queue, out, 0, w * h * 4);
+    CL(clReleaseMemObject(in));
+    CL(clReleaseMemObject(out));
+    CL(clReleaseKernel(k));
+}
+
+static void lines(void)
+{
+    cl_kernel k = kernel_of(program, "line");
+    cl_mem a = image(CL_MEM_OBJECT_IMAGE1D, 2000, 0, 0, host, NULL),
+           b = image(CL_MEM_OBJECT_IMAGE1D, 2000, 0, 0, NULL, NULL);
+    set_mem(k, 0, a);
+    set_mem(k, 1, b);
+    run(k, 2000, 0, 50, 0);
+    set_mem(k, 0, b);
+    set_mem(k, 1, a);
+    run(k, 2000, 0, 0, 0);
+    show_image("line", a, 2000, 1, 1);
+    show_image("line", b, 2000, 1, 1);
+    CL(clReleaseMemObject(a));
+    CL(clReleaseMemObject(b));
+    CL(clReleaseKernel(k));
+}
+
+/* An image that is a window of a buffer: what kernels write to the buffer is seen through it. */
+static void of_buffer(void)
+{
+    cl_kernel k = kernel_of(program, "texels"), bump = kernel_of(program, "bump");
+    cl_mem base = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, 4096 * 16, host),
+           out = buffer(CL_MEM_READ_WRITE, 4096 * 4, NULL);
+    cl_mem m = image(CL_MEM_OBJECT_IMAGE1D_BUFFER, 4096, 0, 0, NULL, base);
+    set_mem(bump, 0, base);
+    run(bump, 4096 * 4, 0, 64, 0);
+    set_mem(k, 0, m);
+    set_mem(k, 1, out);
+    run(k, 4096, 0, 64, 0);
+    show_buffer("of a buffer", queue, out, 0, 4096 * 4);
+    run(bump, 4096 * 4, 0, 32, 0);
+    run(k, 4096, 0, 32, 0);
+    show_buffer("of a buffer", queue, out, 0, 4096 * 4);
+    show_buffer("its buffer", queue, base, 0, 4096 * 16);
+    CL(clReleaseMemObject(base));
+    run(k, 4096, 0, 64, 0);
+    show_buffer("after its buffer", queue, out, 0, 4096 * 4);
+    CL(clReleaseMemObject(m));
+    CL(clReleaseMemObject(out));
+    CL(clReleaseKernel(k));
+    CL(clReleaseKernel(bump));
+}
+
+int main(void)
+{
+    start(0);
+    program = build(source, "");
+    fill_words(host, sizeof host / 4, 6);
+    plane();
+    reduce("volume", "sum3", CL_MEM_OBJECT_IMAGE3D, W, H, D);
+    reduce("layers", "layers", CL_MEM_OBJECT_IMAGE2D_ARRAY, W, H, D);
+    reduce("rows", "rows", CL_MEM_OBJECT_IMAGE1D_ARRAY, W, H, H);
+    lines();
+    of_buffer();
+    CL(clReleaseProgram(program));
+    finish();
+    return 0;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* clCompileProgram with headers, clLinkProgram of several programs, and of a library. */
+#include "plain.h"
+
+enum { N = 8192 };
+
+static cl_program source(const char *text)
+{
+    cl_int err;
+    cl_program p;
+    MADE(p, clCreateProgramWithSource(context, 1, &text, NULL, &err));
+    return p;
+}
+
+static void run(const char *name, cl_program p, const char *kernel, cl_mem m)
+{
+    cl_kernel k = kernel_of(p, kernel);
+    set_mem(k, 0, m);
+    launch(queue, k, N, 64, 0, NULL, NULL);
+    show_buffer(name, queue, m, 0, N * 4);
+    CL(clReleaseKernel(k));
+}
+
+int main(void)
+{
+    uint32_t host[N];
+    cl_int err;
+    start(0);
+    fill_words(host, N, 14);
+    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
+    cl_program header = source("#define ODD(x) ((x) * 2u + 1u)\nuint helper(uint x, uint y);\n"),
+               inner = source("#include \"deep/odd.h\"\n#define TWICE(x) (ODD(x) + ODD(x))\n");
+    cl_program first = source("#include \"twice.h\"\n#include <deep/odd.h>\n"
+                              "__kernel void linked(__global uint *v) { uint i = get_global_id(0);\n"
+                              "  v[i] = helper(v[i], TWICE(i)) + (uint)get_group_id(0); }\n"),
+               second = source(
+                   "uint helper(uint x, uint y) { return x * SCALE + y + (uint)get_num_groups(0); }\n"
+                   "__kernel void beside(__global uint *v) { v[get_global_id(0)] ^= (uint)get_global_size(0); }\n");
+    const cl_program headers[] = {inner, header};
+    const char *names[] = {"twice.h", "deep/odd.h"};
+    CL(clCompileProgram(first, 1, &device, "-DUNUSED", 2, headers, names, NULL, NULL));
+    CL(clCompileProgram(second, 0, NULL, "-DSCALE=5u", 0, NULL, NULL, NULL, NULL));
+    const cl_program both[] = {first, second};
+    cl_program linked;
+    MADE(linked, clLinkProgram(context, 1, &device, "", 2, both, NULL, NULL, &err));
+    CL(clReleaseProgram(header));
+    CL(clReleaseProgram(inner));
+    run("linked", linked, "linked", m);
+    run("beside", linked, "beside", m);
+    cl_program_binary_type type = 0;
+    CL(clGetProgramBuildInfo(linked, device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type, NULL));
+    printf("type %x\n", type);
+    /* Compiled again with another option; the linked program stays what it was. */
+    CL(clCompileProgram(second, 1, &device, "-DSCALE=9u", 0, NULL, NULL, NULL, NULL));
+    run("still", linked, "linked", m);
+    CL(clReleaseProgram(linked));
+    MADE(linked, clLinkProgram(context, 1, &device, NULL, 2, both, NULL, NULL, &err));
+    run("again", linked, "linked", m);
+    CL(clReleaseProgram(linked));
+    CL(clReleaseProgram(first));
+    CL(clReleaseProgram(second));
+    /* A link that fails. */
+    cl_program lonely = source("uint absent(uint x);\n__kernel void bad(__global uint *v) { v[0] = absent(1); }\n");
+    CL(clCompileProgram(lonely, 1, &device, "", 0, NULL, NULL, NULL, NULL));
+    linked = clLinkProgram(context, 1, &device, "", 1, &lonely, NULL, NULL, &err);
+    printf("undefined: %d\n", err != CL_SUCCESS);
+    if (linked)
+        CL(clReleaseProgram(linked));
+    CL(clReleaseProgram(lonely));
+    CL(clReleaseMemObject(m));
+    finish();
+    return 0;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Profiles of launches and transfers, and what their events say of themselves. */
+#include "plain.h"
+
+enum { N = 1 << 17 };
+
+static const char source[] = "__kernel void work(__global const uint *in, __global uint *out)\n"
+                             "{ uint i = get_global_id(0), x = in[i]; for (int k = 0; k < 200; k++) x = x * 3u + i;\n"
+                             "  out[i] = x; }\n";
+
+static cl_ulong at(cl_event e, cl_profiling_info what)
+{
+    cl_ulong t = 0;
+    size_t n = 0;
+    CL(clGetEventProfilingInfo(e, what, sizeof t, &t, &n));
+    if (n != sizeof t)
+        printf("a time of %zu bytes\n", n);
+    return t;
+}
+
+/* What holds of every profile, and of two commands of an in-order queue. */
+static void show_profile(const char *name, cl_event e, cl_event before)
+{
+    cl_command_type type = 0;
+    cl_int status = 99;
+    cl_command_queue q = NULL;
+    cl_context c = NULL;
+    cl_uint refs = 0;
+    char small[4];
+    CL(clWaitForEvents(1, &e));
+    CL(clGetEventInfo(e, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL));
+    CL(clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    CL(clGetEventInfo(e, CL_EVENT_COMMAND_QUEUE, sizeof q, &q, NULL));
+    CL(clGetEventInfo(e, CL_EVENT_CONTEXT, sizeof c, &c, NULL));
+    CL(clGetEventInfo(e, CL_EVENT_REFERENCE_COUNT, sizeof refs, &refs, NULL));
+    const cl_ulong queued = at(e, CL_PROFILING_COMMAND_QUEUED), submit = at(e, CL_PROFILING_COMMAND_SUBMIT),
+                   begin = at(e, CL_PROFILING_COMMAND_START), end = at(e, CL_PROFILING_COMMAND_END);
+    printf("%s: type %x status %d its queue %d its context %d held %d\n", name, type, status, q == queue, c == context,
+           refs >= 1);
+    printf("  queued <= submitted %d <= started %d <= ended %d, took time %d\n", queued <= submit, submit <= begin,
+           begin <= end, begin < end);
+    if (before)
+        printf("  after the one before: %d\n", begin >= at(before, CL_PROFILING_COMMAND_END));
+    printf("  too small: %d, unknown: %d %d\n",
+           clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_END, sizeof small, small, NULL),
+           clGetEventProfilingInfo(e, 0x4242, sizeof begin, small, NULL), clGetEventInfo(e, 0x4242, 4, small, NULL));
+}
+
+int main(void)
+{
+    static uint32_t host[N];
+    cl_event wrote, ran, again, read;
+    cl_int err;
+    start(CL_QUEUE_PROFILING_ENABLE);
+    cl_program p = build(source, "");
+    cl_kernel k = kernel_of(p, "work");
+    fill_words(host, N, 8);
+    cl_mem in = buffer(CL_MEM_READ_ONLY, sizeof host, NULL), out = buffer(CL_MEM_WRITE_ONLY, sizeof host, NULL);
+    set_mem(k, 0, in);
+    set_mem(k, 1, out);
+    CL(clEnqueueWriteBuffer(queue, in, CL_FALSE, 0, sizeof host, host, 0, NULL, &wrote));
+    launch(queue, k, N, 64, 0, NULL, &ran);
+    launch(queue, k, N, 0, 0, NULL, &again);
+    CL(clEnqueueReadBuffer(queue, out, CL_FALSE, 0, sizeof host, host, 0, NULL, &read));
+    show_profile("write", wrote, NULL);
+    show_profile("launch", ran, wrote);
+    show_profile("launch", again, ran);
+    show_profile("read", read, again);
+    show("out", host, sizeof host);
+
+    /* A queue that has no profiles must say so, and what it was made with. */
+    cl_command_queue plain;
+    cl_command_queue_properties properties = 77;
+    cl_ulong t;
+    cl_event e;
+    MADE(plain, clCreateCommandQueue(context, device, 0, &err));
+    CL(clGetCommandQueueInfo(plain, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL));
+    launch(plain, k, N, 64, 0, NULL, &e);
+    CL(clWaitForEvents(1, &e));
+    printf("properties %x, profile %d\n", (unsigned)properties,
+           clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_END, sizeof t, &t, NULL));
+    CL(clReleaseEvent(e));
+    CL(clEnqueueReadBuffer(plain, out, CL_FALSE, 0, sizeof host, host, 0, NULL, &e));
+    CL(clWaitForEvents(1, &e));
+    printf("profile %d\n", clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_END, sizeof t, &t, NULL));
+    CL(clReleaseEvent(e));
+    CL(clReleaseCommandQueue(plain));
+    CL(clReleaseEvent(wrote));
+    CL(clReleaseEvent(ran));
+    CL(clReleaseEvent(again));
+    CL(clReleaseEvent(read));
+    CL(clReleaseMemObject(in));
+    CL(clReleaseMemObject(out));
+    CL(clReleaseKernel(k));
+    CL(clReleaseProgram(p));
+    finish();
+    return 0;
+}

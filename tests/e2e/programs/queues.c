@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* In-order and out-of-order queues, several of them, wait lists, markers and barriers. */
+#include "plain.h"
+
+enum { N = 32768, STEPS = 24 };
+
+static const char source[] = "__kernel void advance(__global const uint *in, __global uint *out, uint k)\n"
+                             "{ uint i = get_global_id(0), n = get_global_size(0);\n"
+                             "  out[i] = in[i] * 3u + in[(i + k) % n] + (uint)get_group_id(0); }\n";
+
+static uint32_t host[N];
+
+static void show_both(const char *name, cl_command_queue q, cl_mem a, cl_mem b)
+{
+    show_buffer(name, q, a, 0, sizeof host);
+    show_buffer(name, q, b, 0, sizeof host);
+}
+
+static void in_order(cl_kernel k, cl_mem a, cl_mem b)
+{
+    CL(clEnqueueWriteBuffer(queue, a, CL_FALSE, 0, sizeof host, host, 0, NULL, NULL));
+    for (cl_uint s = 0; s < STEPS; s++) {
+        set_mem(k, 0, s % 2 ? b : a);
+        set_mem(k, 1, s % 2 ? a : b);
+        set_uint(k, 2, s * 7 + 1);
+        launch(queue, k, N, 128, 0, NULL, NULL);
+    }
+    show_both("in order", queue, a, b);
+}
+
+/* Every step waits for the one before by event alone, each in another queue. */
+static void chained(cl_kernel k, cl_mem a, cl_mem b, cl_command_queue *q, unsigned n)
+{
+    cl_event last, next;
+    CL(clEnqueueWriteBuffer(q[0], a, CL_FALSE, 0, sizeof host, host, 0, NULL, &last));
+    for (cl_uint s = 0; s < STEPS; s++) {
+        set_mem(k, 0, s % 2 ? b : a);
+        set_mem(k, 1, s % 2 ? a : b);
+        set_uint(k, 2, s * 11 + 3);
+        CL(clFlush(q[s % n]));
+        launch(q[(s + 1) % n], k, N, s % 3 ? 32 : 64, 1, &last, &next);
+        CL(clReleaseEvent(last));
+        last = next;
+    }
+    CL(clWaitForEvents(1, &last));
+    CL(clReleaseEvent(last));
+    show_both("chained", q[0], a, b);
+}
+
+/* Independent launches on disjoint halves, then a marker or a barrier that gathers them. */
+static void gathered(cl_kernel k, cl_mem a, cl_mem b, cl_command_queue q)
+{
+    cl_event two[2], all;
+    cl_int err;
+    const cl_buffer_region low = {0, sizeof host / 2}, high = {sizeof host / 2, sizeof host / 2};
+    cl_mem la, ha, lb, hb;
+    MADE(la, clCreateSubBuffer(a, 0, CL_BUFFER_CREATE_TYPE_REGION, &low, &err));
+    MADE(ha, clCreateSubBuffer(a, 0, CL_BUFFER_CREATE_TYPE_REGION, &high, &err));
+    MADE(lb, clCreateSubBuffer(b, 0, CL_BUFFER_CREATE_TYPE_REGION, &low, &err));
+    MADE(hb, clCreateSubBuffer(b, 0, CL_BUFFER_CREATE_TYPE_REGION, &high, &err));
+    CL(clEnqueueWriteBuffer(q, a, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
+    for (cl_uint s = 0; s < STEPS / 4; s++) {
+        set_uint(k, 2, s + 1);
+        set_mem(k, 0, la);
+        set_mem(k, 1, lb);
+        launch(q, k, N / 2, 64, 0, NULL, &two[0]);
+        set_mem(k, 0, ha);
+        set_mem(k, 1, hb);
+        launch(q, k, N / 2, 64, 0, NULL, &two[1]);
+        if (s % 2)
+            CL(clEnqueueMarkerWithWaitList(q, 2, two, &all));
+        else
+            CL(clEnqueueBarrierWithWaitList(q, 0, NULL, &all));
+        CL(clReleaseEvent(two[0]));
+        CL(clReleaseEvent(two[1]));
+        CL(clEnqueueCopyBuffer(q, b, a, 0, 0, sizeof host, 1, &all, &two[0]));
+        CL(clReleaseEvent(all));
+        CL(clEnqueueBarrierWithWaitList(q, 1, two, NULL));
+        CL(clReleaseEvent(two[0]));
+    }
+    CL(clFinish(q));
+    show_both("gathered", q, a, b);
+    CL(clReleaseMemObject(la));
+    CL(clReleaseMemObject(ha));
+    CL(clReleaseMemObject(lb));
+    CL(clReleaseMemObject(hb));
+}
+
+/* The old calls. */
+static void old_barriers(cl_kernel k, cl_mem a, cl_mem b, cl_command_queue q)
+{
+    cl_event e;
+    CL(clEnqueueWriteBuffer(q, a, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
+    for (cl_uint s = 0; s < 6; s++) {
+        set_mem(k, 0, s % 2 ? b : a);
+        set_mem(k, 1, s % 2 ? a : b);
+        set_uint(k, 2, s);
+        launch(q, k, N, 128, 0, NULL, NULL);
+        CL(clEnqueueMarker(q, &e));
+        CL(clReleaseEvent(e));
+        CL(clEnqueueBarrier(q));
+    }
+    CL(clFinish(q));
+    show_both("old barriers", q, a, b);
+}
+
+int main(void)
+{
+    cl_command_queue q[4];
+    cl_int err;
+    start(0);
+    cl_program p = build(source, "");
+    cl_kernel k = kernel_of(p, "advance");
+    cl_mem a = buffer(CL_MEM_READ_WRITE, sizeof host, NULL), b = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
+    fill_words(host, N, 1);
+    for (int i = 0; i < 4; i++)
+        MADE(q[i], clCreateCommandQueue(context, device, i % 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0, &err));
+    in_order(k, a, b);
+    chained(k, a, b, q, 4);
+    chained(k, a, b, q + 1, 1);
+    gathered(k, a, b, queue);
+    gathered(k, a, b, q[1]);
+    old_barriers(k, a, b, q[3]);
+    for (int i = 0; i < 4; i++)
+        CL(clReleaseCommandQueue(q[i]));
+    CL(clReleaseMemObject(a));
+    CL(clReleaseMemObject(b));
+    CL(clReleaseKernel(k));
+    CL(clReleaseProgram(p));
+    finish();
+    return 0;
+}

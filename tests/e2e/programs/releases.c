@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects let go in odd orders: while commands run, the queue before its events, the context first. */
+#include "plain.h"
+
+enum { N = 1 << 15, ROUNDS = 6 };
+
+static const char source[] = "__kernel void slow(__global const uint *in, __global uint *out)\n"
+                             "{ uint i = get_global_id(0), x = in[i]; for (int k = 0; k < 300; k++) x = x * 3u + i;\n"
+                             "  out[i] = x; }\n";
+
+static uint32_t host[N], got[N];
+
+/* Everything but the event goes away while the commands run. */
+static void early(cl_uint round)
+{
+    cl_int err;
+    cl_event done;
+    cl_command_queue q;
+    MADE(q, clCreateCommandQueue(context, device, round % 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0, &err));
+    cl_program p = build(source, "");
+    cl_kernel k = kernel_of(p, "slow");
+    cl_mem a = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host),
+           b = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
+    cl_event first, second;
+    set_mem(k, 0, a);
+    set_mem(k, 1, b);
+    launch(q, k, N, 64, 0, NULL, &first);
+    set_mem(k, 0, b);
+    set_mem(k, 1, a);
+    launch(q, k, N, 64, 1, &first, &second);
+    CL(clReleaseKernel(k));
+    CL(clReleaseProgram(p));
+    CL(clReleaseMemObject(b));
+    CL(clEnqueueReadBuffer(q, a, CL_FALSE, 0, sizeof got, got, 1, &second, &done));
+    CL(clReleaseMemObject(a));
+    CL(clReleaseEvent(first));
+    CL(clReleaseEvent(second));
+    CL(clFlush(q));
+    CL(clReleaseCommandQueue(q));
+    CL(clWaitForEvents(1, &done));
+    CL(clReleaseEvent(done));
+    if (round % 3 == 0)
+        show("early", got, sizeof got);
+}
+
+/* The context and the queue first; what is left keeps them. */
+static void upside_down(void)
+{
+    cl_platform_id pl;
+    cl_int err;
+    cl_uint devices = 0;
+    cl_context c;
+    start(0);
+    cl_program p = build(source, "");
+    cl_kernel k = kernel_of(p, "slow");
+    cl_mem a = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host),
+           b = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
+    CL(clGetPlatformIDs(1, &pl, NULL));
+    CL(clReleaseContext(context));
+    set_mem(k, 0, a);
+    set_mem(k, 1, b);
+    launch(queue, k, N, 64, 0, NULL, NULL);
+    show_buffer("without its context", queue, b, 0, sizeof host);
+    CL(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof c, &c, NULL));
+    CL(clGetContextInfo(c, CL_CONTEXT_NUM_DEVICES, sizeof devices, &devices, NULL));
+    printf("the same context %d of %u\n", c == context, devices);
+    /* Retained and released in turn. */
+    CL(clRetainMemObject(b));
+    CL(clReleaseMemObject(b));
+    CL(clRetainKernel(k));
+    CL(clReleaseKernel(k));
+    CL(clRetainCommandQueue(queue));
+    CL(clReleaseCommandQueue(queue));
+    launch(queue, k, N, 32, 0, NULL, NULL);
+    CL(clReleaseProgram(p));
+    cl_event e;
+    CL(clEnqueueMarkerWithWaitList(queue, 0, NULL, &e));
+    CL(clReleaseCommandQueue(queue));
+    CL(clWaitForEvents(1, &e));
+    CL(clReleaseEvent(e));
+    CL(clReleaseMemObject(a));
+    CL(clReleaseKernel(k));
+    CL(clReleaseMemObject(b));
+    (void)err;
+}
+
+/* Nothing is let go. */
+static void forgotten(void)
+{
+    start(0);
+    cl_kernel k = kernel_of(build(source, ""), "slow");
+    cl_mem a = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host),
+           b = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
+    set_mem(k, 0, a);
+    set_mem(k, 1, b);
+    launch(queue, k, N, 64, 0, NULL, NULL);
+    show_buffer("forgotten", queue, b, 0, sizeof host);
+    launch(queue, k, N, 64, 0, NULL, NULL);
+    CL(clFlush(queue));
+}
+
+int main(void)
+{
+    fill_words(host, N, 51);
+    start(0);
+    for (cl_uint r = 0; r < ROUNDS; r++)
+        early(r);
+    finish();
+    upside_down();
+    upside_down();
+    printf("released twice: %d\n", clReleaseMemObject(NULL));
+    forgotten();
+    return 0; /* with a command under way */
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* User events: commands that wait for one, in several queues, while others go on; one that fails; one never set. */
+#include "plain.h"
+
+enum { N = 20000 };
+
+static const char source[] = "__kernel void add(__global uint *v, uint k)\n"
+                             "{ uint i = get_global_id(0); v[i] = v[i] * 3u + k + (uint)get_num_groups(0); }\n";
+
+static uint32_t host[N];
+
+int main(void)
+{
+    cl_int err;
+    cl_event gate, wrote, ran, after, failed;
+    cl_command_queue other;
+    start(0);
+    MADE(other, clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err));
+    cl_program p = build(source, "");
+    cl_kernel k = kernel_of(p, "add");
+    fill_words(host, N, 4);
+    cl_mem a = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host),
+           b = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
+
+    /* Split before there is a gate. */
+    set_mem(k, 0, a);
+    set_uint(k, 1, 1);
+    launch(queue, k, N, 50, 0, NULL, NULL);
+    MADE(gate, clCreateUserEvent(context, &err));
+    /* The held-back write comes before the launch that waits for it, and after what another queue does meanwhile. */
+    uint32_t *later = malloc(sizeof host);
+    fill_words(later, N, 77);
+    CL(clEnqueueWriteBuffer(other, a, CL_FALSE, 0, sizeof host / 2, later, 1, &gate, &wrote));
+    set_uint(k, 1, 2);
+    launch(other, k, N, 50, 1, &wrote, &ran);
+    set_mem(k, 0, b);
+    set_uint(k, 1, 3);
+    launch(queue, k, N, 50, 0, NULL, NULL);
+    show_buffer("beside the gate", queue, b, 0, sizeof host);
+    CL(clFlush(other));
+    CL(clSetUserEventStatus(gate, CL_COMPLETE));
+    CL(clWaitForEvents(1, &ran));
+    show_buffer("behind the gate", queue, a, 0, sizeof host);
+    set_mem(k, 0, a);
+    launch(other, k, N, 50, 1, &ran, &after);
+    CL(clWaitForEvents(1, &after));
+    show_buffer("after the gate", other, a, 0, sizeof host);
+    CL(clReleaseEvent(gate));
+    CL(clReleaseEvent(wrote));
+    CL(clReleaseEvent(ran));
+    CL(clReleaseEvent(after));
+
+    /* One that has ended already, and one that is let go without ever getting a status. */
+    MADE(gate, clCreateUserEvent(context, &err));
+    CL(clSetUserEventStatus(gate, CL_COMPLETE));
+    launch(queue, k, N, 50, 1, &gate, NULL);
+    CL(clReleaseEvent(gate));
+    MADE(gate, clCreateUserEvent(context, &err));
+    CL(clReleaseEvent(gate));
+    launch(queue, k, N, 50, 0, NULL, NULL);
+    show_buffer("let go", queue, a, 0, sizeof host);
+
+    /* One that fails: nothing may be written, and what other queues do is none of its business. */
+    launch(queue, k, N, 50, 0, NULL, NULL);
+    CL(clFinish(queue));
+    MADE(failed, clCreateUserEvent(context, &err));
+    launch(other, k, N, 50, 1, &failed, &after);
+    CL(clSetUserEventStatus(failed, -5));
+    cl_int status = 0;
+    printf("wait: %d\n", clWaitForEvents(1, &after));
+    CL(clGetEventInfo(after, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    printf("status below zero: %d\n", status < 0);
+    CL(clReleaseEvent(after));
+    CL(clReleaseEvent(failed));
+    show_buffer("after a failure", queue, a, 0, sizeof host);
+    set_mem(k, 0, b);
+    launch(queue, k, N, 50, 0, NULL, NULL);
+    show_buffer("and the other buffer", queue, b, 0, sizeof host);
+    free(later);
+    CL(clReleaseMemObject(a));
+    CL(clReleaseMemObject(b));
+    CL(clReleaseKernel(k));
+    CL(clReleaseProgram(p));
+    CL(clReleaseCommandQueue(other));
+    finish();
+    return 0;
+}
