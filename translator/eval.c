@@ -2,17 +2,212 @@
 /* Evaluates an access program for one part of a launch. */
 #include "translator/summary.h"
 
-int gs_summary_eval(const struct gs_kernel_summary *kernel, const struct gs_geometry *launch, const struct gs_box *box,
-                    const struct gs_arg_value *args, struct gs_arg_access *out)
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "translator/eval_state.h"
+
+/* Bounds the time of one evaluation whatever the program. */
+enum { NODE_BUDGET = 50000 };
+
+static void *take(char **at, size_t n, size_t size)
 {
-    (void)launch, (void)box, (void)args;
+    void *p = *at;
+    *at += (n * size + 15) / 16 * 16;
+    return p;
+}
+
+static size_t sizes(uint32_t n_vars, uint32_t n_nodes)
+{
+    return (n_vars * sizeof(struct gs_interval) + 15) / 16 * 16 + (n_nodes * sizeof(struct gs_memo) + 15) / 16 * 16 +
+           64;
+}
+
+/* The intervals of the launch's own variables. */
+static void set_variables(struct gs_eval *e)
+{
+    const struct gs_geometry *g = e->launch;
+    for (unsigned d = 0; d < 3; d++) {
+        gs_wide local = g->local[d], begin = e->box->begin[d], end = e->box->end[d];
+        gs_wide items = end * local < (gs_wide)g->global[d] ? end * local : (gs_wide)g->global[d];
+        e->var[GS_VAR_ITEM + d] = (struct gs_interval){begin * local, items - 1};
+        e->var[GS_VAR_GROUP + d] = (struct gs_interval){begin, end - 1};
+        e->var[GS_VAR_LOCAL + d] = (struct gs_interval){0, local - 1};
+        if (begin >= end || items <= begin * local)
+            e->levels[0].empty = true;
+    }
+    for (uint32_t i = 0; i < e->p->n_loops; i++)
+        e->var[GS_VAR_LOOP + i] = (struct gs_interval){0, (gs_wide)1 << 62};
+    for (uint32_t i = 0; i < e->p->n_nodes; i++) {
+        e->var[e->first_node_var + i] = (struct gs_interval){1, 0};
+        e->memo[i].serial = 0;
+    }
+}
+
+static int begin(struct gs_eval *e, void **memory)
+{
+    uint32_t n_vars = GS_VAR_LOOP + e->p->n_loops + e->p->n_nodes;
+    *memory = malloc(sizes(n_vars, e->p->n_nodes));
+    e->undo_cap = 64;
+    e->undo = malloc(e->undo_cap * sizeof *e->undo);
+    if (!*memory || !e->undo)
+        return -ENOMEM;
+    char *at = *memory;
+    e->var = take(&at, n_vars, sizeof *e->var);
+    e->memo = take(&at, e->p->n_nodes, sizeof *e->memo);
+    e->first_node_var = GS_VAR_LOOP + e->p->n_loops;
+    e->serial = 1;
+    e->budget = NODE_BUDGET;
+    memset(&e->levels[0], 0, sizeof e->levels[0]);
+    e->levels[0].serial = 1;
+    set_variables(e);
+    return 0;
+}
+
+/* Which context each level stands for, from the root. */
+struct path {
+    uint32_t context[GS_MAX_NESTING + 1];
+    uint32_t n;
+};
+
+static void enter_context(struct gs_eval *e, const struct gs_scope *c)
+{
+    if (e->levels[e->level].empty) {
+        gs_level_enter(e);
+    } else if (c->kind == GS_C_GUARD) {
+        gs_guard_enter(e, c->what, c->truth);
+    } else if (c->kind == GS_C_LOOP) {
+        gs_loop_enter(e, c->what);
+    } else {
+        gs_level_enter(e);
+        e->levels[e->level].inexact = true;
+    }
+}
+
+/* Leaves and enters levels until the current one is that of the context. False where it is nested too deeply. */
+static bool go_to(struct gs_eval *e, struct path *at, uint32_t context)
+{
+    uint32_t want[GS_MAX_NESTING + 1], n = 0;
+    for (uint32_t c = context; n <= GS_MAX_NESTING; c = e->p->contexts[c].parent) {
+        want[n++] = c;
+        if (c == 0)
+            break;
+    }
+    if (want[n - 1] != 0)
+        return false;
+    uint32_t common = 0;
+    while (common < n && common < at->n && want[n - 1 - common] == at->context[common])
+        common++;
+    for (; at->n > common; at->n--)
+        gs_level_leave(e);
+    for (; at->n < n; at->n++) {
+        at->context[at->n] = want[n - 1 - at->n];
+        enter_context(e, &e->p->contexts[want[n - 1 - at->n]]);
+    }
+    return true;
+}
+
+static void unknown(struct gs_arg_access *out, enum gs_access_kind kind)
+{
+    if (kind != GS_A_WRITE)
+        out->reads_all = true;
+    if (kind != GS_A_READ)
+        out->writes_unknown = true;
+}
+
+static void eval_access(struct gs_eval *e, const struct gs_access *a, struct gs_arg_access *out)
+{
+    struct gs_memo m = {.free = true};
+    uint64_t buffer = e->args[a->arg].buffer_bytes;
+    if (e->levels[e->level].empty || buffer == 0)
+        return;
+    if (a->offset == GS_NO_NODE) {
+        unknown(out, (enum gs_access_kind)a->kind);
+        return;
+    }
+    struct gs_form f = gs_eval_value(e, a->offset, &m);
+    if (a->kind != GS_A_WRITE && !out->reads_all)
+        out->reads_all = !gs_set_add(e, &f, a->bytes, buffer, false, &out->reads);
+    if (a->kind != GS_A_READ && !out->writes_unknown)
+        out->writes_unknown = !gs_set_add(e, &f, a->bytes, buffer, false, &out->writes);
+    if (a->kind == GS_A_WRITE && !a->partial)
+        gs_set_add(e, &f, a->bytes, buffer, true, &out->overwrites);
+}
+
+static void clear(const struct gs_kernel_summary *kernel, struct gs_arg_access *out)
+{
     for (uint32_t i = 0; i < kernel->n_args; i++) {
-        const struct gs_arg_summary *a = &kernel->args[i];
         gs_rangeset_clear(&out[i].reads);
         gs_rangeset_clear(&out[i].writes);
         gs_rangeset_clear(&out[i].overwrites);
-        out[i].reads_all = a->may_read;
-        out[i].writes_unknown = a->may_write;
+        out[i].reads_all = out[i].writes_unknown = false;
+    }
+}
+
+/* What is unknown has no ranges; what is read first is not surely overwritten. */
+static int finish(uint32_t n_args, struct gs_arg_access *out)
+{
+    for (uint32_t i = 0; i < n_args; i++) {
+        struct gs_arg_access *o = &out[i];
+        if (o->writes_unknown)
+            gs_rangeset_clear(&o->writes);
+        if (o->reads_all || o->writes_unknown)
+            gs_rangeset_clear(&o->overwrites);
+        if (o->reads_all)
+            gs_rangeset_clear(&o->reads);
+        else if (o->overwrites.n && o->reads.n && gs_rangeset_remove_set(&o->overwrites, &o->reads) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int eval_program(const struct gs_access_program *p, const struct gs_geometry *launch, const struct gs_box *box,
+                        const struct gs_arg_value *args, struct gs_arg_access *out)
+{
+    struct gs_eval e; /* large; what must be set is set in begin() */
+    e.p = p;
+    e.launch = launch;
+    e.box = box;
+    e.args = args;
+    e.n_undo = e.level = e.depth = 0;
+    e.no_memory = false;
+    void *memory = NULL;
+    int err = begin(&e, &memory);
+    struct path at = {.n = 1};
+    at.context[0] = 0;
+    for (uint32_t i = 0; i < p->n_accesses && !err; i++) {
+        const struct gs_access *a = &p->accesses[i];
+        if (go_to(&e, &at, a->context))
+            eval_access(&e, a, &out[a->arg]);
+        else
+            unknown(&out[a->arg], (enum gs_access_kind)a->kind);
+        if (e.no_memory)
+            err = -ENOMEM;
+    }
+    free(e.undo);
+    free(memory);
+    return err ? err : finish(p->n_args, out);
+}
+
+static bool is_sane(const struct gs_geometry *g)
+{
+    for (unsigned d = 0; d < 3; d++)
+        if (g->local[d] == 0 || g->local[d] > UINT32_MAX || g->global[d] > (uint64_t)1 << 60 ||
+            g->offset[d] > (uint64_t)1 << 60)
+            return false;
+    return true;
+}
+
+int gs_summary_eval(const struct gs_kernel_summary *kernel, const struct gs_geometry *launch, const struct gs_box *box,
+                    const struct gs_arg_value *args, struct gs_arg_access *out)
+{
+    clear(kernel, out);
+    if (kernel->access && is_sane(launch))
+        return eval_program(kernel->access, launch, box, args, out);
+    for (uint32_t i = 0; i < kernel->n_args; i++) {
+        out[i].reads_all = kernel->args[i].may_read;
+        out[i].writes_unknown = kernel->args[i].may_write;
     }
     return 0;
 }

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* The evaluation of an access program, between eval.c and its parts eval_*.c. All numbers are mathematical integers
+ * that never wrap; where C's would, eval_node.c sees to it. docs/access.md says why each rule is sound. */
+#ifndef GS_TRANSLATOR_EVAL_STATE_H
+#define GS_TRANSLATOR_EVAL_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "translator/access_program.h"
+
+__extension__ typedef __int128 gs_wide;
+
+/* lo <= x <= hi; empty where lo > hi. */
+struct gs_interval {
+    gs_wide lo, hi;
+};
+
+/* What forms are made of. Behind these come, for each loop, the number of finished iterations, and for each node its
+ * own value, where that is no form of other variables. */
+enum {
+    GS_VAR_ITEM = 0,  /* + d: index of the work-item in the launch, offset not included: group * local size + local */
+    GS_VAR_GROUP = 3, /* + d: index of the work-group in the launch */
+    GS_VAR_LOCAL = 6, /* + d */
+    GS_VAR_LOOP = 9
+};
+
+enum { GS_FORM_TERMS = 8 };
+
+struct gs_term {
+    uint32_t var;
+    int64_t factor; /* not 0 */
+};
+
+/* base + the sum of factor * var, in ascending order of var. */
+struct gs_form {
+    int64_t base;
+    uint32_t n;
+    struct gs_term t[GS_FORM_TERMS];
+};
+
+/* What a guard says of a form of several variables. */
+struct gs_constraint {
+    struct gs_form form;
+    struct gs_interval in;
+};
+
+enum { GS_MAX_DEPTH = 120, GS_MAX_CONSTRAINTS = 16, GS_LEVELS = GS_MAX_NESTING + GS_MAX_DEPTH + 8 };
+
+/* The value of a node as far as it has been found out, and on which level of contexts. */
+struct gs_memo {
+    struct gs_form form;
+    uint32_t serial, level;
+    bool free;  /* no interval was looked at: holds everywhere */
+    bool lossy; /* a deeper context may know it better */
+};
+
+struct gs_undo {
+    uint32_t var;
+    struct gs_interval old;
+};
+
+/* Everything known so far on a level, besides the variables' intervals. */
+struct gs_level {
+    uint32_t serial, undo, constraints;
+    bool empty; /* no work-item of the part comes here */
+    /* For what surely happens: the work-items and iterations that come here are exactly the box of the variables'
+     * intervals, cut by `cut` constraints; not so if inexact. */
+    bool inexact;
+    uint32_t cuts;
+    uint8_t item_cut, group_cut; /* bit d: a guard has narrowed the item's, the group's or local's interval of d */
+};
+
+struct gs_eval {
+    const struct gs_access_program *p;
+    const struct gs_geometry *launch;
+    const struct gs_box *box;
+    const struct gs_arg_value *args;
+    struct gs_interval *var; /* lo > hi for a node's variable that isn't in use */
+    struct gs_memo *memo;    /* serial 0: none */
+    uint32_t first_node_var;
+    struct gs_undo *undo; /* owned */
+    uint32_t n_undo, undo_cap;
+    struct gs_constraint constraints[GS_MAX_CONSTRAINTS];
+    struct gs_level levels[GS_LEVELS];
+    uint32_t level, serial;
+    uint32_t depth;  /* of recursion in eval_node.c */
+    uint32_t budget; /* nodes that may still be evaluated: bounds the time that nested selections take */
+    bool no_memory;
+};
+
+/* Was this found out on the current level or on one that it lies within? */
+static inline bool gs_memo_holds(const struct gs_eval *e, const struct gs_memo *m)
+{
+    return m->serial && (m->free || (m->level <= e->level && e->levels[m->level].serial == m->serial));
+}
+
+/* eval_form.c */
+bool gs_form_add(const struct gs_eval *e, const struct gs_form *a, int64_t factor, const struct gs_form *b,
+                 struct gs_form *out); /* out = a + factor * b; false where that doesn't fit */
+struct gs_form gs_form_const(int64_t v);
+struct gs_form gs_form_var(uint32_t var);
+struct gs_interval gs_form_interval(const struct gs_eval *e, const struct gs_form *f);
+bool gs_form_same(const struct gs_form *a, const struct gs_form *b);
+
+/* eval_node.c. gs_eval_lazy: a form that equals the node's value modulo 2 to the width of its type. gs_eval_value: one
+ * that equals it. `free` and `lossy` of the memo are joined into `m`. */
+struct gs_interval gs_int_range(uint8_t type);
+struct gs_form gs_eval_lazy(struct gs_eval *e, uint32_t node, struct gs_memo *m);
+struct gs_form gs_eval_value(struct gs_eval *e, uint32_t node, struct gs_memo *m);
+
+/* eval_guard.c. A level is entered and left; guards and loops narrow the current one. */
+void gs_level_enter(struct gs_eval *e);
+void gs_level_leave(struct gs_eval *e);
+void gs_var_narrow(struct gs_eval *e, uint32_t var, struct gs_interval to);
+enum gs_truth { GS_FALSE, GS_TRUE, GS_MAYBE };
+enum gs_truth gs_eval_truth(struct gs_eval *e, uint32_t node, struct gs_memo *m);
+void gs_guard_enter(struct gs_eval *e, uint32_t node, bool truth); /* a new level on which the guard holds */
+void gs_loop_enter(struct gs_eval *e, uint32_t loop);
+/* The number of iterations less one, as an interval's hi, at least -1; `exact`: it is the same for all work-items.
+ * `region`: the values of the induction variable as long as the body runs, if no_wrap. */
+struct gs_loop_bound {
+    gs_wide last;
+    bool bounded, exact;
+    struct gs_interval region;
+};
+struct gs_loop_bound gs_loop_bound(struct gs_eval *e, uint32_t loop, struct gs_memo *m);
+
+/* eval_set.c. Adds the bytes [x, x + bytes) for all values x of the form, clipped to [0, buffer_bytes), to `out`.
+ * `surely`: instead the bytes that are surely touched by some work-item. Returns false where nothing is known (then
+ * nothing has been added). */
+bool gs_set_add(struct gs_eval *e, const struct gs_form *f, uint64_t bytes, uint64_t buffer_bytes, bool surely,
+                struct gs_rangeset *out);
+
+#endif
