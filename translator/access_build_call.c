@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls: of the program's own functions, which are run in place, and of OpenCL C's. */
+#include "translator/access_build_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CALL_DEPTH = 48, MAX_ARGS = 16 };
+
+/* A call of a built-in function, its arguments evaluated. */
+struct call {
+    const char *name;
+    CXCursor at;
+    struct gs_type type; /* of its result */
+    uint32_t n;
+    struct gs_value v[MAX_ARGS];
+    struct gs_type t[MAX_ARGS]; /* before implicit conversion */
+    bool want_result;
+};
+
+static struct gs_value unknown_result(struct gs_builder *b, const struct call *c, const char *why)
+{
+    return gs_opaque_value(b, &c->type, c->at, why);
+}
+
+static bool starts(const char *s, const char *with)
+{
+    return strncmp(s, with, strlen(with)) == 0;
+}
+
+/* ---- work-item functions ---- */
+
+static struct gs_value eval_geometry(struct gs_builder *b, const struct call *c, uint8_t op, int64_t beyond)
+{
+    uint8_t type = c->type.class == GS_T_INT ? c->type.int_type : GS_U64;
+    int64_t dim;
+    if (op == GS_N_WORK_DIM)
+        return gs_int(gs_node_geometry(b, op, type, 0));
+    if (c->n != 1 || c->v[0].kind != GS_V_INT)
+        return unknown_result(b, c, "its dimension is not known");
+    if (gs_node_is_const(b, c->v[0].node, &dim)) {
+        if (dim < 0 || dim > 2)
+            return gs_int(gs_node_const(b, type, beyond));
+        return gs_int(gs_node_geometry(b, op, type, (unsigned)dim));
+    }
+    uint32_t result = gs_node_const(b, type, beyond), of = b->nodes[c->v[0].node].type;
+    for (unsigned d = 3; d-- > 0;) {
+        uint32_t is = gs_node(b, GS_N_EQ, GS_I32, c->v[0].node, gs_node_const(b, (uint8_t)of, d), 0);
+        result = gs_node(b, GS_N_SELECT, type, is, gs_node_geometry(b, op, type, d), result);
+    }
+    return gs_int(result);
+}
+
+/* get_global_linear_id and get_local_linear_id, from their definitions in the specification. */
+static struct gs_value eval_linear_id(struct gs_builder *b, bool global)
+{
+    uint8_t id_op = global ? GS_N_GLOBAL_ID : GS_N_LOCAL_ID, size_op = global ? GS_N_GLOBAL_SIZE : GS_N_LOCAL_SIZE;
+    uint32_t sum = gs_node_const(b, GS_U64, 0);
+    for (unsigned d = 3; d-- > 0;) {
+        uint32_t id = gs_node_geometry(b, id_op, GS_U64, d);
+        if (global)
+            id = gs_node(b, GS_N_SUB, GS_U64, id, gs_node_geometry(b, GS_N_GLOBAL_OFFSET, GS_U64, d), 0);
+        sum = gs_node(b, GS_N_MUL, GS_U64, sum, gs_node_geometry(b, size_op, GS_U64, d), 0);
+        sum = gs_node(b, GS_N_ADD, GS_U64, sum, id, 0);
+    }
+    return gs_int(sum);
+}
+
+static bool call_geometry(struct gs_builder *b, const struct call *c, struct gs_value *out)
+{
+    static const struct {
+        const char *name;
+        uint8_t op, beyond; /* the result in a dimension that there isn't */
+    } names[] = {
+        {"get_global_id", GS_N_GLOBAL_ID, 0},   {"get_group_id", GS_N_GROUP_ID, 0},
+        {"get_local_id", GS_N_LOCAL_ID, 0},     {"get_global_size", GS_N_GLOBAL_SIZE, 1},
+        {"get_local_size", GS_N_LOCAL_SIZE, 1}, {"get_enqueued_local_size", GS_N_ENQUEUED_LOCAL_SIZE, 1},
+        {"get_num_groups", GS_N_NUM_GROUPS, 1}, {"get_global_offset", GS_N_GLOBAL_OFFSET, 0},
+        {"get_work_dim", GS_N_WORK_DIM, 1},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(c->name, names[i].name) == 0) {
+            *out = eval_geometry(b, c, names[i].op, names[i].beyond);
+            return true;
+        }
+    if (strcmp(c->name, "get_global_linear_id") == 0 || strcmp(c->name, "get_local_linear_id") == 0) {
+        *out = eval_linear_id(b, c->name[4] == 'g');
+        return true;
+    }
+    return false;
+}
+
+/* ---- integers ---- */
+
+static bool one_component(struct gs_builder *b, const struct call *c, uint8_t type, const uint32_t *x, uint32_t *out)
+{
+    const char *n = c->name;
+    if (c->n == 2 && (strcmp(n, "min") == 0 || strcmp(n, "max") == 0)) {
+        *out = gs_node(b, n[1] == 'i' ? GS_N_MIN : GS_N_MAX, type, x[0], x[1], 0);
+    } else if (c->n == 3 && strcmp(n, "clamp") == 0) {
+        *out = gs_node(b, GS_N_MIN, type, gs_node(b, GS_N_MAX, type, x[0], x[1], 0), x[2], 0);
+    } else if (c->n == 2 && strcmp(n, "mul24") == 0) {
+        *out = gs_node(b, GS_N_MUL24, type, x[0], x[1], 0);
+    } else if (c->n == 3 && strcmp(n, "mad24") == 0) {
+        *out = gs_node(b, GS_N_ADD, type, gs_node(b, GS_N_MUL24, type, x[0], x[1], 0), x[2], 0);
+    } else if (c->n == 1 && strcmp(n, "abs") == 0 && b->nodes[x[0]].type == type) {
+        *out = x[0]; /* abs of an unsigned number */
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static uint32_t part_of(const struct gs_value *v, uint32_t i)
+{
+    if (v->kind == GS_V_INT)
+        return v->node;
+    return v->kind == GS_V_VECTOR && i < v->n ? v->parts[i] : GS_NO_NODE;
+}
+
+static bool call_integer(struct gs_builder *b, const struct call *c, struct gs_value *out)
+{
+    bool vector = c->type.class == GS_T_VECTOR && c->type.of_ints;
+    if ((c->type.class != GS_T_INT && !vector) || c->n == 0 || c->n > 3)
+        return false;
+    *out = (struct gs_value){.kind = vector ? GS_V_VECTOR : GS_V_INT, .n = vector ? c->type.count : 1};
+    for (uint32_t i = 0; i < out->n; i++) {
+        uint32_t x[3], result;
+        bool is_abs = strcmp(c->name, "abs") == 0;
+        for (uint32_t j = 0; j < c->n; j++) {
+            x[j] = part_of(&c->v[j], i);
+            if (x[j] == GS_NO_NODE)
+                return false;
+            if (!is_abs)
+                x[j] = gs_node_cast(b, c->type.int_type, x[j]);
+        }
+        if (!one_component(b, c, c->type.int_type, x, &result))
+            return false;
+        out->parts[i] = out->node = result;
+    }
+    return true;
+}
+
+/* convert_int4_sat(x) and its like, as_uint(x). */
+static bool call_convert(struct gs_builder *b, const struct call *c, struct gs_value *out)
+{
+    bool reinterprets = starts(c->name, "as_");
+    if ((!reinterprets && !starts(c->name, "convert_")) || c->n != 1)
+        return false;
+    bool same = c->v[0].kind == GS_V_INT ? c->type.class == GS_T_INT
+                                         : c->v[0].kind == GS_V_VECTOR && c->type.class == GS_T_VECTOR &&
+                                               c->type.of_ints && c->type.count == c->v[0].n;
+    if (c->v[0].kind == GS_V_POINTER || (reinterprets && (!same || c->type.size != c->t[0].size)) ||
+        (strstr(c->name, "_sat") && same)) {
+        *out = unknown_result(b, c, "it is reinterpreted or saturated");
+        return true;
+    }
+    *out = gs_convert(b, &c->v[0], &c->t[0], &c->type, c->at);
+    return true;
+}
+
+/* ---- memory ---- */
+
+/* A struct gs_type of `count` numbers of which the pointer's element is one. */
+static struct gs_type several(const struct gs_type *element, uint32_t count)
+{
+    struct gs_type t = *element;
+    t.class = GS_T_VECTOR;
+    t.of_ints = element->class == GS_T_INT;
+    t.component = element->size;
+    t.count = count;
+    t.size = element->size * count;
+    return t;
+}
+
+/* vloadN, vstoreN and their half forms: N numbers at p + offset * N, which needn't be aligned as a vector is. */
+static bool call_vector_memory(struct gs_builder *b, const struct call *c, struct gs_value *out)
+{
+    bool load = starts(c->name, "vload"), aligned = starts(c->name, "vloada_") || starts(c->name, "vstorea_");
+    if (!load && !starts(c->name, "vstore"))
+        return false;
+    const char *digits = c->name + strcspn(c->name, "0123456789");
+    uint32_t count = *digits ? (uint32_t)strtoul(digits, NULL, 10) : 1, at = load ? 1 : 2;
+    if (c->n != at + 1 || count > 16)
+        return false;
+    struct gs_type element = gs_type_pointee(&c->t[at]);
+    uint32_t apart = aligned && count == 3 ? 4 : count; /* vloada_half3 steps by four */
+    uint32_t index = c->v[at - 1].kind == GS_V_INT ? gs_node_cast(b, GS_I64, c->v[at - 1].node)
+                                                   : gs_node_opaque(b, GS_I64, c->at, "the index is not known");
+    uint32_t by = gs_node(b, GS_N_MUL, GS_I64, index, gs_node_const(b, GS_I64, (int64_t)element.size * apart), 0);
+    struct gs_value pointer = gs_move(b, &c->v[at], by);
+    struct gs_type t = several(&element, count);
+    if (load) {
+        *out = gs_load(b, &pointer, &t, c->at);
+        if (c->type.class != GS_T_VECTOR || !c->type.of_ints)
+            *out = unknown_result(b, c, "it is loaded from a buffer");
+        return true;
+    }
+    uint32_t three = count == 3; /* exactly three are written: not partial, as a store of a vector of three would be */
+    struct gs_value any = c->v[0];
+    if (three)
+        t = several(&element, 1);
+    for (uint32_t i = 0; i < (three ? 3u : 1u); i++) {
+        struct gs_value to = gs_move(b, &pointer, gs_node_const(b, GS_I64, (int64_t)i * t.size));
+        struct gs_value part = three && any.kind == GS_V_VECTOR
+                                   ? (struct gs_value){.kind = GS_V_VECTOR, .n = 1, .parts = {any.parts[i]}}
+                                   : any;
+        t.clang = element.clang;
+        gs_store(b, &to, &t, &part, c->at);
+    }
+    *out = gs_any();
+    return true;
+}
+
+/* A loop of `count` iterations without code: an access within it stands for `count` ones. */
+static uint32_t enter_counted(struct gs_builder *b, const struct gs_value *count, CXCursor at)
+{
+    if (b->n_loops >= GS_MAX_LOOPS) {
+        gs_give_up(b, at, "the kernel has too many loops for the analysis");
+        return gs_node_const(b, GS_U64, 0);
+    }
+    if (b->n_loops == b->loops_cap)
+        b->loops = gs_grow(b, b->loops, b->n_loops, &b->loops_cap, sizeof *b->loops);
+    uint32_t zero = gs_node_const(b, GS_U64, 0), one = gs_node_const(b, GS_U64, 1), loop = b->n_loops++;
+    uint32_t limit = count->kind == GS_V_INT ? gs_node_cast(b, GS_U64, count->node)
+                                             : gs_node_opaque(b, GS_U64, at, "the count is not known");
+    b->loops[loop] = (struct gs_loop){GS_LOOP_LT, GS_U64, GS_U64, false, zero, one, limit};
+    uint32_t iv = gs_node_iv(b, GS_N_IV, GS_U64, zero, one, loop);
+    gs_scope_push(b, GS_C_LOOP, loop, true);
+    gs_scope_push(b, GS_C_GUARD, gs_node(b, GS_N_LT, GS_I32, iv, limit, 0), true);
+    return iv;
+}
+
+/* async_work_group_copy(dst, src, count, event) and the strided form, whose stride is of the side in global memory. The
+ * whole work-group does it with the same arguments. */
+static bool call_async(struct gs_builder *b, const struct call *c, struct gs_value *out)
+{
+    bool strided = strcmp(c->name, "async_work_group_strided_copy") == 0;
+    if (!strided && strcmp(c->name, "async_work_group_copy") != 0)
+        return false;
+    if (c->n != (strided ? 5u : 4u))
+        return false;
+    struct gs_type to = gs_type_pointee(&c->t[0]), from = gs_type_pointee(&c->t[1]);
+    uint32_t outside = b->context, iv = gs_node_cast(b, GS_I64, enter_counted(b, &c->v[2], c->at));
+    uint32_t step = gs_node_const(b, GS_I64, to.size), global = step;
+    if (strided) {
+        uint32_t stride = c->v[3].kind == GS_V_INT ? gs_node_cast(b, GS_I64, c->v[3].node)
+                                                   : gs_node_opaque(b, GS_I64, c->at, "the stride is not known");
+        global = gs_node(b, GS_N_MUL, GS_I64, stride, step, 0);
+    }
+    bool to_global = c->v[0].kind == GS_V_POINTER && c->v[0].place.base == GS_B_ARG;
+    struct gs_value dst = gs_move(b, &c->v[0], gs_node(b, GS_N_MUL, GS_I64, iv, to_global ? global : step, 0));
+    struct gs_value src = gs_move(b, &c->v[1], gs_node(b, GS_N_MUL, GS_I64, iv, to_global ? step : global, 0));
+    struct gs_value v = gs_load(b, &src, &from, c->at);
+    gs_store(b, &dst, &to, &v, c->at);
+    b->context = outside;
+    *out = c->v[c->n - 1];
+    return true;
+}
+
+/* Whatever a pointer leads to may be read, and written unless it is to const. */
+static void touch_pointer(struct gs_builder *b, const struct call *c, uint32_t i, CXType declared)
+{
+    struct gs_type element = gs_type_pointee(&c->t[i]);
+    gs_load(b, &c->v[i], &element, c->at);
+    if (clang_isConstQualifiedType(clang_getPointeeType(declared)))
+        return;
+    struct gs_value v = gs_opaque_value(b, &element, c->at, "a function has computed it");
+    gs_store(b, &c->v[i], &element, &v, c->at);
+}
+
+static bool call_image(struct gs_builder *b, const struct call *c, struct gs_value *out)
+{
+    bool write = starts(c->name, "write_image"), query = starts(c->name, "get_image_");
+    if ((!write && !query && !starts(c->name, "read_image")) || c->n == 0)
+        return false;
+    if (c->v[0].kind == GS_V_POINTER && c->v[0].place.base == GS_B_IMAGE && !query) {
+        struct gs_arg_summary *a = &b->args[c->v[0].place.index];
+        a->may_write |= write;
+        a->may_read |= !write;
+    } else if (!query) {
+        gs_lost_pointer(b, c->at);
+    }
+    *out = unknown_result(b, c, "it is read from an image");
+    return true;
+}
+
+/* ---- atomics ---- */
+
+static const struct {
+    const char *name;
+    enum gs_atomic_op op;
+} atomic_names[] = {
+    {"add", GS_ATOMIC_ADD}, {"sub", GS_ATOMIC_ADD}, {"inc", GS_ATOMIC_ADD},
+    {"dec", GS_ATOMIC_ADD}, {"min", GS_ATOMIC_MIN}, {"max", GS_ATOMIC_MAX},
+    {"and", GS_ATOMIC_AND}, {"or", GS_ATOMIC_OR},   {"xor", GS_ATOMIC_XOR},
+};
+
+static enum gs_atomic_op atomic_op(const char *name)
+{
+    const char *what = starts(name, "atomic_fetch_") ? name + 13 : starts(name, "atomic_") ? name + 7 : name + 5;
+    size_t n = strcspn(what, "_");
+    for (size_t i = 0; i < sizeof atomic_names / sizeof atomic_names[0]; i++)
+        if (strlen(atomic_names[i].name) == n && strncmp(what, atomic_names[i].name, n) == 0)
+            return atomic_names[i].op;
+    return GS_ATOMIC_OTHER;
+}
+
+/* The type that the atomic works on; false where it is not one that can be combined. */
+static bool atomic_type(const struct gs_type *t, CXType clang, enum gs_atomic_type *out)
+{
+    struct gs_type of = *t;
+    if (of.class == GS_T_OTHER) { /* atomic_int and its like */
+        CXType value = clang_Type_getValueType(clang);
+        if (value.kind == CXType_Invalid)
+            return false;
+        of = gs_type_of(value);
+    }
+    if (of.class == GS_T_FLOAT && (of.size == 4 || of.size == 8))
+        *out = of.size == 4 ? GS_ATOMIC_F32 : GS_ATOMIC_F64;
+    else if (of.class == GS_T_INT && of.size >= 4)
+        *out = of.size == 4 ? (gs_int_signed(of.int_type) ? GS_ATOMIC_I32 : GS_ATOMIC_U32)
+                            : (gs_int_signed(of.int_type) ? GS_ATOMIC_I64 : GS_ATOMIC_U64);
+    else
+        return false;
+    return true;
+}
+
+static void note_atomic(struct gs_builder *b, uint32_t arg, enum gs_atomic_op op, enum gs_atomic_type type, CXCursor at)
+{
+    struct gs_atomic_seen *s = &b->atomics[arg];
+    if (!s->any) {
+        *s = (struct gs_atomic_seen){.any = true, .op = op, .type = type, .site = gs_site_of(b, at)};
+        return;
+    }
+    /* Sums wrap alike whatever the sign; the lesser of two doesn't. */
+    bool sign_counts = s->op == GS_ATOMIC_MIN || s->op == GS_ATOMIC_MAX;
+    bool same_width =
+        (s->type <= GS_ATOMIC_U32) == (type <= GS_ATOMIC_U32) && s->type < GS_ATOMIC_F32 && type < GS_ATOMIC_F32;
+    if (op == s->op && op != GS_ATOMIC_OTHER && (type == s->type || (same_width && !sign_counts)))
+        return;
+    if (s->op != GS_ATOMIC_OTHER)
+        s->site = gs_site_of(b, at);
+    s->op = GS_ATOMIC_OTHER;
+}
+
+static void atomic_access(struct gs_builder *b, const struct call *c, const struct gs_value *p, uint32_t bytes,
+                          enum gs_atomic_op op, enum gs_atomic_type type)
+{
+    if (p->kind != GS_V_POINTER || p->place.base == GS_B_UNKNOWN) {
+        gs_lost_pointer(b, c->at);
+        return;
+    }
+    if (p->otherwise) {
+        uint32_t outside = b->context;
+        struct gs_value first = *p;
+        first.otherwise = NULL;
+        gs_scope_push(b, GS_C_GUARD, p->node, true);
+        atomic_access(b, c, &first, bytes, op, type);
+        b->context = outside;
+        gs_scope_push(b, GS_C_GUARD, p->node, false);
+        atomic_access(b, c, p->otherwise, bytes, op, type);
+        b->context = outside;
+        return;
+    }
+    if (p->place.base == GS_B_OBJECT)
+        gs_private_forget(b, p->place.index);
+    if (p->place.base != GS_B_ARG)
+        return;
+    gs_record(b, GS_A_ATOMIC, &p->place, bytes, false, c->at);
+    note_atomic(b, p->place.index, op, type, c->at);
+}
+
+static bool call_atomic(struct gs_builder *b, const struct call *c, struct gs_value *out)
+{
+    if ((!starts(c->name, "atomic_") && !starts(c->name, "atom_")) || c->n == 0 || c->t[0].class != GS_T_POINTER)
+        return starts(c->name, "atomic_work_item_fence") ? (*out = gs_any(), true) : false;
+    struct gs_type element = gs_type_pointee(&c->t[0]);
+    enum gs_atomic_type type = GS_ATOMIC_I32;
+    enum gs_atomic_op op = atomic_op(c->name);
+    if (c->want_result && c->type.class != GS_T_VOID)
+        op = GS_ATOMIC_OTHER;
+    if (!atomic_type(&element, clang_getCanonicalType(clang_getPointeeType(c->t[0].clang)), &type))
+        op = GS_ATOMIC_OTHER;
+    atomic_access(b, c, &c->v[0], element.size ? element.size : 8, op, type);
+    for (uint32_t i = 1; i < c->n; i++) /* the expected value of a compare-and-exchange */
+        if (c->t[i].class == GS_T_POINTER)
+            touch_pointer(b, c, i, c->t[i].clang);
+    *out = unknown_result(b, c, "it is the result of an atomic operation");
+    return true;
+}
+
+/* ---- the others ---- */
+
+static bool call_nothing(struct gs_builder *b, const struct call *c, struct gs_value *out)
+{
+    static const char *const names[] = {"barrier",           "work_group_barrier", "sub_group_barrier",
+                                        "mem_fence",         "read_mem_fence",     "write_mem_fence",
+                                        "wait_group_events", "prefetch",           "printf"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(c->name, names[i]) == 0) {
+            *out = unknown_result(b, c, "its value is not known");
+            return true;
+        }
+    return false;
+}
+
+static struct gs_value call_builtin(struct gs_builder *b, CXCursor callee, const struct call *c)
+{
+    struct gs_value out;
+    if (call_geometry(b, c, &out) || call_integer(b, c, &out) || call_convert(b, c, &out) ||
+        call_vector_memory(b, c, &out) || call_async(b, c, &out) || call_image(b, c, &out) || call_atomic(b, c, &out) ||
+        call_nothing(b, c, &out))
+        return out;
+    for (uint32_t i = 0; i < c->n; i++) {
+        CXType declared = clang_getArgType(clang_getCursorType(callee), i);
+        if (c->t[i].class == GS_T_POINTER)
+            touch_pointer(b, c, i, declared.kind == CXType_Pointer ? declared : c->t[i].clang);
+    }
+    return unknown_result(b, c, "a function has computed it");
+}
+
+/* ---- the program's own functions ---- */
+
+static void bind_parameter(struct gs_builder *b, CXCursor parameter, const struct gs_value *v)
+{
+    struct gs_type t = gs_type_of_cursor(parameter);
+    if (t.class == GS_T_OTHER && v->kind == GS_V_POINTER) {
+        gs_variable_add(b, parameter, v->place);
+        return;
+    }
+    if (t.class == GS_T_ARRAY) { /* clang calls a pointer so that was written as an array: what it points to is one */
+        if (v->kind == GS_V_POINTER && !v->otherwise && v->place.base != GS_B_UNKNOWN)
+            gs_variable_add(b, parameter, v->place);
+        else
+            gs_give_up(b, parameter, "it hands an array to a function in a way that the analysis doesn't know");
+        return;
+    }
+    uint32_t object = gs_private_new(b, t.size);
+    gs_variable_add(b, parameter, gs_private_place(b, object));
+    if (!b->failed)
+        gs_private_init(b, object, &t, v, parameter);
+}
+
+static void run_body(struct gs_builder *b, CXCursor function)
+{
+    struct gs_kids k = gs_kids(b, function);
+    for (uint32_t i = 0; i < k.n; i++)
+        if (k.v[i].kind == CXCursor_CompoundStmt)
+            gs_exec(b, k.v[i]);
+}
+
+static struct gs_value call_own(struct gs_builder *b, CXCursor function, uint32_t unit, struct call *c)
+{
+    if (b->call_depth >= MAX_CALL_DEPTH) {
+        gs_give_up(b, c->at, "its functions call each other too deeply, or themselves");
+        return gs_any();
+    }
+    struct gs_frame frame = {.caller = b->frame,
+                             .function = function,
+                             .unit = unit,
+                             .context = b->context,
+                             .mark = b->n_trail,
+                             .want_result = c->want_result};
+    uint32_t n_parameters = (uint32_t)clang_Cursor_getNumArguments(function), variables = b->n_variables;
+    for (uint32_t i = 0; i < n_parameters && i < c->n; i++) {
+        CXCursor parameter = clang_Cursor_getArgument(function, i);
+        struct gs_type t = gs_type_of_cursor(parameter);
+        if (t.class != GS_T_OTHER && t.class != GS_T_ARRAY)
+            c->v[i] = gs_convert(b, &c->v[i], &c->t[i], &t, c->at);
+        bind_parameter(b, parameter, &c->v[i]);
+    }
+    frame.variables = variables;
+    struct gs_target *target = b->target;
+    b->target = NULL;
+    b->frame = &frame;
+    b->call_depth++;
+    run_body(b, function);
+    if (!b->dead) {
+        struct gs_value none = gs_any();
+        gs_exit_add(b, &frame.exits, gs_path_condition(b, b->context, frame.context, c->at), frame.mark, &none);
+    }
+    b->call_depth--;
+    b->frame = frame.caller;
+    b->target = target;
+    b->n_variables = variables;
+    b->context = frame.context;
+    gs_rollback(b, frame.mark);
+    b->dead = frame.exits.n == 0; /* it never returns */
+    return gs_exits_join(b, &frame.exits);
+}
+
+/* The function's own name: libclang gives it to the call. */
+static void callee_name(CXCursor callee, char *out, size_t size)
+{
+    CXString s = clang_getCursorSpelling(callee);
+    const char *name = clang_getCString(s);
+    strncpy(out, name ? name : "", size - 1);
+    out[size - 1] = 0;
+    clang_disposeString(s);
+}
+
+static bool is_forbidden(const char *name)
+{
+    static const char *const names[] = {"enqueue_kernel", "enqueue_marker",   "read_pipe",          "write_pipe",
+                                        "reserve_",       "commit_",          "work_group_reserve", "work_group_commit",
+                                        "setjmp",         "create_user_event"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (starts(name, names[i]))
+            return true;
+    return false;
+}
+
+struct gs_value gs_call(struct gs_builder *b, CXCursor c, bool want_result)
+{
+    CXCursor callee = clang_getCursorReferenced(c);
+    char name[64];
+    callee_name(callee, name, sizeof name);
+    struct call call = {.name = name, .at = c, .type = gs_type_of_cursor(c), .want_result = want_result};
+    uint32_t n = (uint32_t)clang_Cursor_getNumArguments(c);
+    if (callee.kind != CXCursor_FunctionDecl || (n > MAX_ARGS && strcmp(name, "printf") != 0)) {
+        gs_give_up(b, c, "it calls something that the analysis can't follow");
+        return gs_any();
+    }
+    if (is_forbidden(name)) {
+        gs_give_up(b, c, "it uses pipes or launches kernels itself");
+        return gs_any();
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        CXCursor arg = clang_Cursor_getArgument(c, i);
+        struct gs_value v = gs_eval(b, arg, true);
+        if (i < MAX_ARGS) {
+            call.v[i] = v;
+            call.t[i] = gs_type_of_cursor(arg);
+            call.n++;
+        }
+    }
+    if (b->failed)
+        return gs_any();
+    uint32_t unit = b->frame->unit;
+    CXCursor function = b->tree->definition(b->tree->ctx, callee, &unit);
+    if (!clang_Cursor_isNull(function))
+        return call_own(b, function, unit, &call);
+    return call_builtin(b, callee, &call);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* What the analysis needs to know of C's types. */
+#include "translator/access_build_state.h"
+
+static bool int_type(enum CXTypeKind kind, uint8_t *type)
+{
+    switch (kind) {
+    case CXType_Char_S:
+    case CXType_SChar:
+        *type = GS_I8;
+        return true;
+    case CXType_Bool:
+    case CXType_Char_U:
+    case CXType_UChar:
+        *type = GS_U8;
+        return true;
+    case CXType_Short:
+        *type = GS_I16;
+        return true;
+    case CXType_UShort:
+        *type = GS_U16;
+        return true;
+    case CXType_Int:
+        *type = GS_I32;
+        return true;
+    case CXType_UInt:
+        *type = GS_U32;
+        return true;
+    case CXType_Long:
+    case CXType_LongLong:
+        *type = GS_I64;
+        return true;
+    case CXType_ULong:
+    case CXType_ULongLong:
+        *type = GS_U64;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void set_vector(struct gs_type *r, CXType c)
+{
+    struct gs_type part = gs_type_of(clang_getElementType(c));
+    r->class = GS_T_VECTOR;
+    r->count = (uint32_t)clang_getNumElements(c);
+    r->of_ints = part.class == GS_T_INT && !part.is_bool && r->count <= 16;
+    r->int_type = part.int_type;
+    r->component = part.size;
+}
+
+struct gs_type gs_type_of(CXType t)
+{
+    CXType c = clang_getCanonicalType(t);
+    if (c.kind == CXType_Enum)
+        c = clang_getCanonicalType(clang_getEnumDeclIntegerType(clang_getTypeDeclaration(c)));
+    struct gs_type r = {.class = GS_T_OTHER, .clang = c};
+    long long size = clang_Type_getSizeOf(c);
+    r.size = size > 0 && size < UINT32_MAX ? (uint32_t)size : 0;
+    if (int_type(c.kind, &r.int_type)) {
+        r.class = GS_T_INT;
+        r.is_bool = c.kind == CXType_Bool;
+        r.size = gs_int_bits(r.int_type) / 8;
+        return r;
+    }
+    switch (c.kind) {
+    case CXType_Void:
+        r.class = GS_T_VOID;
+        break;
+    case CXType_Half:
+    case CXType_Float16:
+    case CXType_Float:
+    case CXType_Double:
+        r.class = GS_T_FLOAT;
+        break;
+    case CXType_Vector:
+    case CXType_ExtVector:
+        set_vector(&r, c);
+        break;
+    case CXType_Pointer:
+        r.class = GS_T_POINTER;
+        break;
+    case CXType_Record:
+        r.class = GS_T_RECORD;
+        break;
+    case CXType_ConstantArray:
+    case CXType_IncompleteArray:
+        r.class = GS_T_ARRAY;
+        r.count = c.kind == CXType_ConstantArray ? (uint32_t)clang_getArraySize(c) : 0;
+        break;
+    default:
+        break;
+    }
+    return r;
+}
+
+struct gs_type gs_type_of_cursor(CXCursor c)
+{
+    return gs_type_of(clang_getCursorType(c));
+}
+
+struct gs_type gs_type_pointee(const struct gs_type *pointer)
+{
+    CXType t =
+        pointer->class == GS_T_ARRAY ? clang_getArrayElementType(pointer->clang) : clang_getPointeeType(pointer->clang);
+    struct gs_type r = gs_type_of(t);
+    if (r.class == GS_T_VOID) /* arithmetic on void * counts bytes */
+        r.size = 1;
+    CXType value = clang_Type_getValueType(r.clang);
+    if (r.class == GS_T_OTHER && value.kind != CXType_Invalid)
+        r.size = gs_type_of(value).size;
+    return r;
+}
+
+struct size_sum {
+    uint64_t bytes;
+    bool padded;
+};
+
+static enum CXVisitorResult add_size(CXCursor field, CXClientData data)
+{
+    struct size_sum *s = data;
+    CXType t = clang_getCursorType(field);
+    s->bytes += gs_type_of(t).size;
+    s->padded |= gs_type_has_padding(t);
+    return CXVisit_Continue;
+}
+
+bool gs_type_has_padding(CXType t)
+{
+    struct gs_type r = gs_type_of(t);
+    if (r.class == GS_T_VECTOR)
+        return r.count == 3;
+    if (r.class == GS_T_ARRAY)
+        return gs_type_has_padding(clang_getArrayElementType(r.clang));
+    if (r.class != GS_T_RECORD)
+        return false;
+    struct size_sum s = {0};
+    clang_Type_visitFields(r.clang, add_size, &s);
+    return s.padded || s.bytes != r.size;
+}
