@@ -7,8 +7,6 @@ gpus=$1 spec=$2
 
 # One work-group has nothing to split: the kernels that are launched with a single one, and only those.
 may_be_whole='hiddenmarkov:viterbi_path'
-# What gpusparc doesn't split yet: atomics on global memory.
-may_be_whole+='|atomiccounters:.*|histogramatomics:.*'
 
 split() {
     local name=$1 small=$3 line
