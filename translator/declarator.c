@@ -8,7 +8,8 @@
 
 #include "translator/need.h"
 
-enum { NONE = UINT32_MAX, MACRO_DEPTH = 16 };
+#define NONE UINT32_MAX
+enum { MACRO_DEPTH = 16 };
 
 static bool is(const struct gs_source_file *f, uint32_t t, const char *s)
 {

@@ -231,11 +231,17 @@ void gs_clang_arguments(struct gs_arena *arena, const struct gs_translate_unit *
                         const struct gs_translate_device *device, const char *header_dir, struct gs_strings *out,
                         const char **why)
 {
-    static const char *const fixed[] = {"-x",        "cl",
-                                        "-Xclang",   "-fdeclare-opencl-builtins",
-                                        "-Xclang",   "-finclude-default-header",
-                                        "-nostdinc", "-isystem" GS_CLANG_HEADERS,
-                                        "-w",        "-ferror-limit=8"};
+    static const char *const fixed[] = {"-x",
+                                        "cl",
+                                        "-Xclang",
+                                        "-fdeclare-opencl-builtins",
+                                        "-Xclang",
+                                        "-finclude-default-header",
+                                        "-nostdinc",
+                                        "-isystem",
+                                        GS_CLANG_HEADERS,
+                                        "-w",
+                                        "-ferror-limit=8"};
     struct dialect l = {.device = device, .vendor = vendor_of(device)};
     struct gs_strings words = {0}, own = {0};
     unsigned standard = 0;

@@ -10,7 +10,7 @@
 #include "translator/summary.h"
 #include "translator/translate.h"
 
-enum { GS_NO_FUNC = UINT32_MAX };
+#define GS_NO_FUNC UINT32_MAX
 
 struct gs_func {
     const char *name, *usr; /* the USR is clang's name that tells overloads apart */

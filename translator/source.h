@@ -68,7 +68,7 @@ struct gs_source {
     uint32_t n_predefined, cap_predefined;
 };
 
-enum { GS_NO_FILE = UINT32_MAX };
+#define GS_NO_FILE UINT32_MAX
 
 /* Reads the files of a parsed unit. */
 void gs_source_read(struct gs_source *s, struct gs_program *p, uint32_t unit);

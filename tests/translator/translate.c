@@ -203,8 +203,8 @@ static void nothing_of_the_application_reaches_the_translator(void **state)
     setenv("KEPT", "yes", 1);
     int fd = open("/dev/null", O_RDONLY); /* no close-on-exec */
     snprintf(text, sizeof text,
-             "env > '%s/env'\nls /proc/$$/fd > '%s/fds'\ngrep SigBlk /proc/self/status > '%s/mask'\nexec '%s'", dir, dir,
-             dir, translator);
+             "env > '%s/env'\nls /proc/$$/fd > '%s/fds'\ngrep SigBlk /proc/self/status > '%s/mask'\nexec '%s'", dir,
+             dir, dir, translator);
     sigset_t set, old;
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
