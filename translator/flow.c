@@ -104,9 +104,55 @@ static void add_access(struct walk *w, CXCursor at, uint32_t node, enum gs_acces
         (struct gs_flow_access){.func = w->func, .node = node, .what = what, .is_volatile = is_volatile, .where = at};
 }
 
+static bool is_array(CXType t)
+{
+    return t.kind == CXType_ConstantArray || t.kind == CXType_IncompleteArray || t.kind == CXType_VariableArray;
+}
+
+CXType gs_flow_parameter_type(CXCursor param)
+{
+    CXCursor function = clang_getCursorSemanticParent(param);
+    for (int i = 0; i < clang_Cursor_getNumArguments(function); i++)
+        if (clang_equalCursors(clang_Cursor_getArgument(function, (unsigned)i), param))
+            return clang_getCanonicalType(
+                clang_getArgType(clang_getCanonicalType(clang_getCursorType(function)), (unsigned)i));
+    return clang_getCanonicalType(clang_getCursorType(param));
+}
+
+static enum CXChildVisitResult visit_decayed(CXCursor e, CXCursor parent, CXClientData type)
+{
+    (void)parent;
+    CXCursor to = clang_getNullCursor();
+    switch (e.kind) {
+    case CXCursor_DeclRefExpr:
+        to = clang_getCursorReferenced(e);
+        if (to.kind == CXCursor_ParmDecl && is_array(clang_getCanonicalType(clang_getCursorType(to))))
+            *(CXType *)type = gs_flow_parameter_type(to);
+        return to.kind == CXCursor_ParmDecl ? CXChildVisit_Break : CXChildVisit_Continue;
+    case CXCursor_UnexposedExpr:
+    case CXCursor_ParenExpr:
+    case CXCursor_UnaryOperator:
+    case CXCursor_BinaryOperator:
+    case CXCursor_CompoundAssignOperator:
+    case CXCursor_ConditionalOperator:
+        return CXChildVisit_Recurse;
+    default:
+        return CXChildVisit_Continue;
+    }
+}
+
+/* clang's interface shows the type of a parameter that is written as an array, and of what is computed from it, as that
+ * array. It is a pointer. */
 static CXType type_of(CXCursor e)
 {
-    return clang_getCanonicalType(clang_getCursorType(e));
+    CXType type = clang_getCanonicalType(clang_getCursorType(e));
+    if (!is_array(type))
+        return type;
+    if (e.kind == CXCursor_ParmDecl)
+        return gs_flow_parameter_type(e);
+    if (visit_decayed(e, e, &type) == CXChildVisit_Recurse)
+        clang_visitChildren(e, visit_decayed, &type);
+    return type;
 }
 
 static unsigned n_args(CXCursor call)
@@ -150,11 +196,6 @@ static bool holds_pointers(CXType t)
     default:
         return false;
     }
-}
-
-static bool is_array(CXType t)
-{
-    return t.kind == CXType_ConstantArray || t.kind == CXType_IncompleteArray || t.kind == CXType_VariableArray;
 }
 
 static unsigned space_behind(CXType pointer)

@@ -115,7 +115,7 @@ static bool has_pointer_field(CXType record)
 
 static void declare_arg(struct gs_flow *f, CXCursor param, struct gs_arg_summary *a)
 {
-    CXType type = clang_getCanonicalType(clang_getCursorType(param));
+    CXType type = gs_flow_parameter_type(param);
     a->name = gs_take_string(f->arena, clang_getCursorSpelling(param));
     a->type = written_type(f->arena, clang_getCursorType(param));
     a->read_unknown = a->write_unknown = "";
