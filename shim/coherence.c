@@ -194,6 +194,31 @@ unsigned gs_holder(const struct gs_mem *root, struct gs_range r, uint64_t *end)
     return 0;
 }
 
+cl_int gs_ready_events(struct gs_command *cmd, struct gs_mem *src, unsigned from, struct gs_mem *dst, unsigned to,
+                       struct gs_events *wait)
+{
+    struct gs_replica *places[2] = {&src->place[from], &dst->place[to]};
+    cl_int err = gs_command_order(cmd);
+    for (cl_uint i = 0; i < cmd->before.n && !err; i++)
+        err = gs_events_share(wait, cmd->before.v[i]);
+    for (int i = 0; i < 2; i++) {
+        settle(places[i]);
+        if (places[i]->ready && !err)
+            err = gs_events_share(wait, places[i]->ready);
+    }
+    return err;
+}
+
+void gs_busy_until(struct gs_mem *root, cl_event end)
+{
+    struct gs_replica *home = &root->place[0];
+    if (gs_real()->clRetainEvent(end) != CL_SUCCESS)
+        return;
+    if (home->ready)
+        gs_real()->clReleaseEvent(home->ready);
+    home->ready = end;
+}
+
 cl_int gs_gather_all(struct gs_command *cmd, struct gs_events *done)
 {
     cl_int err = CL_SUCCESS;

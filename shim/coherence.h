@@ -38,6 +38,13 @@ unsigned gs_holder(const struct gs_mem *root, struct gs_range r, uint64_t *end);
  * of it, made now if need be. Null with an error in *err. */
 cl_mem gs_replica_of(struct gs_mem *m, unsigned place, cl_int *err);
 
+/* cmd->before, and the transfers under way into a place of one root and of another. */
+cl_int gs_ready_events(struct gs_command *cmd, struct gs_mem *src, unsigned from, struct gs_mem *dst, unsigned to,
+                       struct gs_events *wait);
+
+/* After a split whose outputs were merged at home: what is enqueued later and touches home comes after `end`. */
+void gs_busy_until(struct gs_mem *root, cl_event end);
+
 /* Brings everything of a context home. */
 cl_int gs_gather_all(struct gs_command *cmd, struct gs_events *done);
 

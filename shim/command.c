@@ -25,6 +25,21 @@ cl_int gs_events_share(struct gs_events *e, cl_event event)
     return err ? err : gs_events_add(e, event);
 }
 
+/* Lets those go that are complete. */
+static void prune(struct gs_events *e)
+{
+    cl_uint n = 0;
+    for (cl_uint i = 0; i < e->n; i++) {
+        cl_int status = CL_COMPLETE;
+        gs_real()->clGetEventInfo(e->v[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+        if (status <= CL_COMPLETE)
+            gs_real()->clReleaseEvent(e->v[i]);
+        else
+            e->v[n++] = e->v[i];
+    }
+    e->n = n;
+}
+
 void gs_events_free(struct gs_events *e)
 {
     for (cl_uint i = 0; i < e->n; i++)
@@ -61,6 +76,9 @@ cl_int gs_command_order(struct gs_command *cmd)
         if (!err && q != cmd->q)
             err = gs_real()->clFlush(q->o.handle);
     }
+    prune(&cmd->ctx->orphans);
+    for (cl_uint i = 0; i < cmd->ctx->orphans.n && !err && !own_only; i++)
+        err = gs_events_share(&cmd->before, cmd->ctx->orphans.v[i]);
     cmd->ordered = true;
     return err;
 }

@@ -6,12 +6,6 @@
 
 #include "shim/objects.h"
 
-/* A growing list of events, each of which it owns. */
-struct gs_events {
-    cl_event *v;
-    cl_uint n, cap;
-};
-
 /* Takes the event over; releases it if there is no memory. */
 cl_int gs_events_add(struct gs_events *e, cl_event event);
 /* Adds another reference. */

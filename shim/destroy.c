@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "shim/command.h"
 #include "shim/merge.h"
 #include "shim/transfer/peer.h"
 #include "shim/transfer/pinned.h"
@@ -77,6 +78,7 @@ static void destroy_context(struct gs_context *c)
     gs_pinned_free(c->pinned);
     if (c->sharing_queue)
         gs_real()->clReleaseCommandQueue(c->sharing_queue);
+    gs_events_free(&c->orphans);
     pthread_mutex_destroy(&c->lock);
 }
 

@@ -222,17 +222,6 @@ static void free_split(struct split *s, const struct gs_plan *plan)
     gs_events_free(&s->ended);
 }
 
-/* After an error among the parts: what the ones that went off may have written on their places is worth nothing. */
-static void forget_parts(struct gs_plan *plan, const struct split *s)
-{
-    for (size_t i = 0; i < plan->n_uses; i++) {
-        struct gs_use *u = &plan->uses[i];
-        for (unsigned p = 1; p < plan->n_parts && u->writes > GS_IN_PLACE; p++)
-            if (s->ran[p])
-                gs_rangeset_remove(&u->root->place[p].valid, u->window);
-    }
-}
-
 static bool compares(const struct gs_plan *plan)
 {
     for (size_t i = 0; i < plan->n_uses; i++)
@@ -280,16 +269,26 @@ static cl_int prepare_parts(struct launch *l, struct gs_plan *plan, struct split
     return err;
 }
 
-static cl_int run_parts(struct launch *l, struct gs_plan *plan, struct split *s)
+/* *went: some part has been enqueued, and there is no way back. */
+static cl_int run_parts(struct launch *l, struct gs_plan *plan, struct split *s, bool *went)
 {
     cl_int err = CL_SUCCESS;
-    /* Home comes last: if a part is refused, nothing has been written there and one device can still do it all. */
     for (unsigned p = plan->n_parts; p-- > 0 && !err;) {
         err = enqueue_part(l, plan, p, &s->ready[p], &s->ran[p]);
+        *went = *went || !err;
         if (!err && gs_report_wants_times())
             gs_report_time(l->k->stats, s->ran[p], p);
     }
     return err;
+}
+
+/* Later commands on the roots that are merged at home come after the merge, whatever queue they are on: what they write
+ * there before it would pass for a part's. */
+static void block_merged(const struct gs_plan *plan, cl_event end)
+{
+    for (size_t i = 0; i < plan->n_uses; i++)
+        if (plan->uses[i].writes == GS_COMPARED)
+            gs_busy_until(plan->uses[i].root, end);
 }
 
 static cl_int join_parts(struct launch *l, struct gs_plan *plan, struct split *s, cl_event *event)
@@ -304,33 +303,34 @@ static cl_int join_parts(struct launch *l, struct gs_plan *plan, struct split *s
             err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, s->ran, &s->ended);
     if (!err)
         err = record_writes(plan);
-    if (err || !gs_timing_wants(l->timing, true))
-        return err ? err : gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, s->device, event);
     cl_event own;
-    err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, s->device, &own);
     if (!err)
+        err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, s->device, &own);
+    if (err)
+        return err;
+    block_merged(plan, own);
+    if (gs_timing_wants(l->timing, true))
         gs_timing_learn(l->timing, true, l->cmd.before.v[0], own);
-    if (!err && event)
+    if (event)
         *event = own;
-    else if (!err)
+    else
         clReleaseEvent(own);
-    return err;
+    return CL_SUCCESS;
 }
 
-/* Sets *went once the parts are off; until then nothing has happened that one device couldn't do over. */
+/* With !*went nothing has happened that one device couldn't do over. The driver has looked at the sizes with the first
+ * part, so that an error after it is a lack of resources: the application's error, as it would be on one device. */
 static cl_int launch_parts(struct launch *l, struct gs_plan *plan, cl_event *event, bool *went)
 {
     struct split s = {0};
+    *went = false;
     cl_int err = prepare_parts(l, plan, &s);
     if (!err)
-        err = run_parts(l, plan, &s);
-    *went = !err;
-    if (err) {
+        err = run_parts(l, plan, &s, went);
+    if (err)
         gs_debug("kernel %s: the parts could not be launched (error %d)", l->k->name, err);
-        forget_parts(plan, &s);
-    } else {
+    else
         err = join_parts(l, plan, &s, event);
-    }
     free_split(&s, plan);
     return err;
 }
@@ -341,10 +341,10 @@ static const char *early_reason(struct launch *l)
     const char *reason = NULL;
     if (l->cmd.ctx->n == 1)
         return "there is one device";
+    if (gs_given_up())
+        return gs_given_up();
     if (!well_formed(l))
         return "the driver refuses it";
-    if (atomic_load(&l->cmd.ctx->user_events))
-        return "a user event of the application has no status yet";
     if (l->k->svm_info)
         return "it uses shared virtual memory";
     l->timing = gs_timing_of(l->k, l->dims, l->global);
@@ -410,6 +410,8 @@ static cl_int launch_locked(struct launch *l, const char *reason, cl_event *even
     struct gs_plan plan = {.reason = reason};
     bool went = false;
     cl_int err = CL_SUCCESS;
+    if (!reason && atomic_load(&l->cmd.ctx->user_events))
+        reason = "a user event of the application has no status yet";
     if (!reason) {
         set_geometry(l);
         const struct gs_plan_input in = {l->summary, &l->geometry,  l->null_local, l->k->args,

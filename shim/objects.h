@@ -31,6 +31,12 @@ struct gs_object {
     struct gs_object *next; /* in its chain of the table; protected by the table's lock */
 };
 
+/* A growing list of events, each of which it owns. */
+struct gs_events {
+    cl_event *v;
+    cl_uint n, cap;
+};
+
 /* A context over the devices of the group. */
 struct gs_context {
     struct gs_object o;
@@ -42,6 +48,8 @@ struct gs_context {
     struct gs_queue *queues;        /* those the application still holds */
     struct gs_mem *mems;            /* root objects */
     atomic_int user_events;         /* the application's user events that have no status yet */
+    struct gs_events orphans;       /* the ends of queues that were released with commands in them */
+    struct gs_context *next;        /* in the list of all; protected by that list's lock */
     struct gs_merge_kernels *merge; /* made on first need; owned */
     struct gs_pinned *pinned;       /* likewise */
     struct gs_peer *peer;           /* likewise */
@@ -95,6 +103,8 @@ struct gs_mem {
     void *base;                   /* where its bytes lie in the host's memory, if all places share them; else null */
     struct gs_rangeset undefined; /* bytes that nobody has written yet: any value will do */
     struct gs_mapping *mappings;
+    int write_mappings; /* of it and its windows: bytes that the host may be writing */
+    int users;          /* handles of it and its windows that the application holds */
     struct gs_mem *next, *prev;
 };
 
@@ -175,6 +185,9 @@ struct gs_object *gs_release(enum gs_type type, const void *handle);
 
 void gs_hold(struct gs_object *o);
 void gs_drop(struct gs_object *o);
+
+/* Why nothing is split any more, or NULL. */
+const char *gs_given_up(void);
 
 /* In a forked child: the parent's objects are none of ours. */
 bool gs_forked(void);

@@ -219,6 +219,8 @@ static const char *refusal(const struct gs_plan_input *in)
             return "it takes a memory object that gpusparc doesn't know";
         if (m && (m->home_only || m->root->home_only))
             return "a memory object can't be replicated";
+        if (m && m->root->write_mappings && !m->root->base)
+            return "a memory object is mapped for writing";
         if (m && a->escapes)
             return "the address of an argument is stored or used as a number";
         if (m && a->atomic != GS_ATOMIC_NONE && !m->root->base)

@@ -64,18 +64,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
     return err;
 }
 
-/* The host's write has been handed to the driver: home is where these bytes are now. */
-static cl_int wrote_home(struct gs_queue *q, struct gs_mem *m, struct gs_range r, cl_int err)
-{
-    if (err)
-        return err;
-    pthread_mutex_lock(&q->o.ctx->lock);
-    if (gs_wrote_range(m->root, 0, r) < 0)
-        err = CL_OUT_OF_HOST_MEMORY;
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    return err;
-}
-
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer,
                                                      cl_bool blocking_write, size_t offset, size_t size,
                                                      const void *ptr, cl_uint num_events_in_wait_list,
@@ -87,19 +75,16 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     if (!m || !gs_inside(m, offset, size))
         return gs_real()->clEnqueueWriteBuffer(command_queue, buffer, blocking_write, offset, size, ptr,
                                                num_events_in_wait_list, event_wait_list, event);
-    const struct gs_range r = gs_window_range(m, offset, size);
-    if (blocking_write) {
-        /* Not under the lock: it may take long. What another thread fetches meanwhile is made invalid after it. */
-        cl_int err = gs_real()->clEnqueueWriteBuffer(command_queue, buffer, CL_TRUE, offset, size, ptr,
-                                                     num_events_in_wait_list, event_wait_list, event);
-        return wrote_home(q, m, r, err);
-    }
     struct gs_home h;
+    cl_event own;
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
-    cl_int err = gs_real()->clEnqueueWriteBuffer(command_queue, buffer, CL_FALSE, offset, size, ptr, h.n, h.v, event);
+    gs_home_claim(&h, m);
+    cl_int err = gs_home_ready(&h);
     if (!err)
-        gs_home_wrote(&h, m, r);
-    return gs_home_end(&h, err);
+        err = gs_real()->clEnqueueWriteBuffer(command_queue, buffer, CL_FALSE, offset, size, ptr, h.n, h.v, &own);
+    if (!err)
+        gs_home_wrote(&h, m, gs_window_range(m, offset, size));
+    return gs_home_wait(gs_home_end(&h, err), blocking_write, own, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_mem buffer,
@@ -173,8 +158,11 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_que
                                               num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
-    cl_int err =
-        gs_real()->clEnqueueFillBuffer(command_queue, buffer, pattern, pattern_size, offset, size, h.n, h.v, event);
+    gs_home_claim(&h, m);
+    cl_int err = gs_home_ready(&h);
+    if (!err)
+        err =
+            gs_real()->clEnqueueFillBuffer(command_queue, buffer, pattern, pattern_size, offset, size, h.n, h.v, event);
     if (!err)
         gs_home_wrote(&h, m, gs_window_range(m, offset, size));
     return gs_home_end(&h, err);
@@ -189,10 +177,14 @@ static cl_int copy_in_place(struct gs_home *h, struct gs_mem *src, struct gs_ran
         uint64_t end;
         const unsigned place = gs_holder(src->root, (struct gs_range){at, from.end}, &end);
         const struct gs_range out = {to + (at - from.begin), to + (end - from.begin)};
+        struct gs_events wait = {0};
         gs_replica_of(dst->root, place, &err);
         if (!err)
+            err = gs_ready_events(&h->cmd, src->root, place, dst->root, place, &wait);
+        if (!err)
             err = gs_transfer_buffer(&h->cmd, src->root->place[place].mem, place, dst->root->place[place].mem, place,
-                                     at, out.begin, end - at, &h->cmd.before, done);
+                                     at, out.begin, end - at, &wait, done);
+        gs_events_free(&wait);
         if (!err && done->n <= MOST_PIECES)
             device[done->n - 1] = place;
         if (!err && gs_wrote_range(dst->root, place, out) < 0)
@@ -219,6 +211,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_que
     cl_int err = CL_SUCCESS;
     if (overlaps || gs_at_home(src->root, from) || atomic_load(&q->o.ctx->user_events)) {
         gs_home_need(&h, src, from);
+        gs_home_claim(&h, dst);
         err = gs_home_ready(&h);
         if (!err)
             err = gs_real()->clEnqueueCopyBuffer(command_queue, src_buffer, dst_buffer, src_offset, dst_offset, size,

@@ -2,6 +2,37 @@
 /* Specification, section 4.4: contexts. The driver's is made over all devices of the group. */
 #include "shim/api/api.h"
 
+/* All contexts of ours. */
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gs_context *contexts;
+static const char *_Atomic given_up;
+
+const char *gs_given_up(void)
+{
+    return atomic_load_explicit(&given_up, memory_order_relaxed);
+}
+
+void gs_give_up(const char *reason)
+{
+    atomic_store(&given_up, reason);
+    pthread_mutex_lock(&list_lock);
+    for (struct gs_context *c = contexts; c; c = c->next)
+        gs_come_home(c, 0);
+    pthread_mutex_unlock(&list_lock);
+}
+
+static void forget(struct gs_context *c)
+{
+    pthread_mutex_lock(&list_lock);
+    for (struct gs_context **at = &contexts; *at; at = &(*at)->next) {
+        if (*at == c) {
+            *at = c->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&list_lock);
+}
+
 static struct gs_context *track(cl_context handle, const struct gs_group *g, unsigned n)
 {
     struct gs_context *c = calloc(1, sizeof *c);
@@ -14,6 +45,10 @@ static struct gs_context *track(cl_context handle, const struct gs_group *g, uns
     pthread_mutex_init(&c->lock, NULL);
     gs_insert(&c->o, GS_CONTEXT, handle, NULL);
     c->o.ctx = c;
+    pthread_mutex_lock(&list_lock);
+    c->next = contexts;
+    contexts = c;
+    pthread_mutex_unlock(&list_lock);
     return c;
 }
 
@@ -91,6 +126,8 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainContext(cl_context context)
 CL_API_ENTRY cl_int CL_API_CALL clReleaseContext(cl_context context)
 {
     struct gs_object *last = gs_release(GS_CONTEXT, context);
+    if (last)
+        forget((struct gs_context *)last);
     cl_int err = gs_real()->clReleaseContext(context);
     if (last)
         gs_drop(last);

@@ -79,19 +79,22 @@ CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profi
 /* While a user event has no status, commands that wait for it may run after commands that are enqueued later: what is
  * valid where could not be said in the order of the calls. So everything goes home before, and stays there until then.
  */
-static void come_home(struct gs_context *c)
+void gs_come_home(struct gs_context *c, int user_events)
 {
     struct gs_events done = {0};
     pthread_mutex_lock(&c->lock);
     if (c->queues) {
         struct gs_command cmd = {.ctx = c, .q = c->queues};
         gs_gather_all(&cmd, &done);
-        for (struct gs_queue *q = c->queues; q; q = q->next)
+        for (struct gs_queue *q = c->queues; q; q = q->next) {
+            if (done.n)
+                gs_real()->clEnqueueBarrierWithWaitList(q->o.handle, done.n, done.v, NULL);
             gs_real()->clFlush(q->o.handle);
+        }
         gs_command_flush(c->queues);
         gs_command_end(&cmd);
     }
-    atomic_fetch_add(&c->user_events, 1);
+    atomic_fetch_add(&c->user_events, user_events);
     pthread_mutex_unlock(&c->lock);
     gs_events_free(&done);
 }
@@ -103,7 +106,7 @@ CL_API_ENTRY cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *
     struct gs_event *e = event && c && c->n > 1 ? calloc(1, sizeof *e) : NULL;
     if (e) {
         e->user = e->pending = true;
-        come_home(c);
+        gs_come_home(c, 1);
         gs_insert(&e->o, GS_EVENT, event, c);
     }
     return event;

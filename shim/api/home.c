@@ -15,6 +15,11 @@ void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
         h->err = gs_require_range(&h->cmd, m->root, 0, of_root, &h->extra);
 }
 
+void gs_home_claim(struct gs_home *h, struct gs_mem *m)
+{
+    gs_home_need(h, m, (struct gs_range){0, 0});
+}
+
 cl_int gs_home_ready(struct gs_home *h)
 {
     if (h->err || !h->extra.n)

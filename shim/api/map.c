@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.5.2 and 5.5.3: mapping and unmapping. What is mapped is home's. */
+#include "common/log.h"
 #include "shim/api/transfer.h"
 
-/* Remembers what the unmapping will have written. With the context's lock held. */
+/* From now on the host may write at any time, until the unmapping. With the context's lock held. */
 static void remember(struct gs_mem *m, void *ptr, struct gs_range r, cl_map_flags flags)
 {
     struct gs_mapping *map = calloc(1, sizeof *map);
@@ -11,6 +12,11 @@ static void remember(struct gs_mem *m, void *ptr, struct gs_range r, cl_map_flag
     *map = (struct gs_mapping){ptr, r, flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION), NULL};
     map->next = m->mappings;
     m->mappings = map;
+    if (map->write) {
+        m->root->write_mappings++;
+        if (gs_wrote_range(m->root, 0, r) < 0)
+            gs_debug("there is no memory to follow a mapping");
+    }
 }
 
 /* Brings the range home; the application's map waits for it. With a blocking map, `wait` gives the driver's wait list.
@@ -19,7 +25,9 @@ static cl_int prepare(struct gs_home *h, struct gs_queue *q, struct gs_mem *m, s
                       cl_uint n_wait, const cl_event *wait)
 {
     gs_home_begin(h, q, n_wait, wait);
-    if (!(flags & CL_MAP_WRITE_INVALIDATE_REGION))
+    if (flags & CL_MAP_WRITE_INVALIDATE_REGION)
+        gs_home_claim(h, m);
+    else
         gs_home_need(h, m, r);
     return gs_home_ready(h);
 }
@@ -96,8 +104,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
         struct gs_mapping *map = *at;
         if (map->ptr != mapped_ptr)
             continue;
-        if (map->write)
+        if (map->write) {
+            m->root->write_mappings--;
             gs_home_wrote(&h, m, map->range);
+        }
         *at = map->next;
         free(map);
         break;

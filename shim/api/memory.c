@@ -13,6 +13,7 @@ static void link_root(struct gs_mem *m)
     if (c->mems)
         c->mems->prev = m;
     c->mems = m;
+    m->users = 1;
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -23,7 +24,7 @@ static void retire(struct gs_mem *m)
     struct gs_context *c = m->o.ctx;
     struct gs_mem *root = m->root;
     pthread_mutex_lock(&c->lock);
-    if (atomic_load(&root->o.holds) == 1 && atomic_load(&root->o.refs) == 0) {
+    if (--root->users == 0) {
         if (root->prev)
             root->prev->next = root->next;
         else
@@ -80,6 +81,9 @@ static struct gs_mem *track_window(struct gs_mem *parent, cl_mem handle, uint64_
     m->flags = flags_of(handle);
     m->home_only = parent->home_only;
     gs_hold(&m->root->o);
+    pthread_mutex_lock(&m->root->o.ctx->lock);
+    m->root->users++;
+    pthread_mutex_unlock(&m->root->o.ctx->lock);
     gs_insert(&m->o, GS_MEM, handle, parent->o.ctx);
     return m;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.1: command queues, and 5.13: flush and finish. */
 #include "shim/api/api.h"
+#include "shim/command.h"
 #include "shim/report.h"
 
 /* With --stats every launch's device time is wanted, so the driver's queue has profiles even if the application's has
@@ -107,9 +108,13 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue command_qu
     return err;
 }
 
+/* The queue's commands run on after its end: what is enqueued elsewhere must still come after them. */
 static void forget(struct gs_queue *q)
 {
+    cl_event end;
     pthread_mutex_lock(&q->o.ctx->lock);
+    if (q->o.ctx->n > 1 && gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, 0, NULL, &end) == CL_SUCCESS)
+        gs_events_add(&q->o.ctx->orphans, end);
     for (struct gs_queue **at = &q->o.ctx->queues; *at; at = &(*at)->next) {
         if (*at == q) {
             *at = q->next;

@@ -19,6 +19,9 @@ struct gs_home {
 
 void gs_home_begin(struct gs_home *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait);
 void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
+/* For an object that the command writes without needing what is there: transfers into home that are under way come
+ * first. */
+void gs_home_claim(struct gs_home *h, struct gs_mem *m);
 /* The wait list is complete: h->n, h->v. */
 cl_int gs_home_ready(struct gs_home *h);
 void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);

@@ -11,10 +11,14 @@ cl_int gs_host_read(struct gs_command *cmd, struct gs_mem *root, struct gs_range
         uint64_t end;
         const unsigned place = gs_holder(root, (struct gs_range){at, r.end}, &end);
         cl_event event;
+        struct gs_events wait = {0};
         cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
         if (!err)
+            err = gs_ready_events(cmd, root, place, root, place, &wait);
+        if (!err)
             err = gs_real()->clEnqueueReadBuffer(queue, root->place[place].mem, CL_FALSE, at, end - at,
-                                                 (char *)ptr + (at - r.begin), cmd->before.n, cmd->before.v, &event);
+                                                 (char *)ptr + (at - r.begin), wait.n, wait.n ? wait.v : NULL, &event);
+        gs_events_free(&wait);
         if (!err && done->n < most)
             device[done->n] = place;
         if (!err)
