@@ -35,6 +35,7 @@ struct gs_explain_launch {
     struct gs_mem **used;
     struct gs_arg_access *access; /* of part p's argument i: [p * n_args + i] */
     bool sizes_missing;           /* buffers without a size are taken as GS_EXPLAIN_BUFFER bytes */
+    bool values_missing;          /* values that --arg doesn't say may be any */
 };
 
 #define GS_EXPLAIN_BUFFER ((uint64_t)1 << 30)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/explain.h"
+#include "translator/access_print.h"
 
 static json_t *site(const struct gs_explain *e, const struct gs_site *s)
 {
@@ -19,16 +20,34 @@ static json_t *text_or_null(const char *s)
     return s && *s ? json_string(s) : json_null();
 }
 
-static json_t *argument(const struct gs_explain *e, const struct gs_arg_summary *a)
+/* The loads and stores of an argument as formulas. */
+static json_t *accesses(const struct gs_kernel_summary *k, uint32_t arg)
 {
+    json_t *v = json_array();
+    for (uint32_t i = 0; i < gs_access_lines(k); i++) {
+        struct gs_access_line l;
+        if (gs_access_line(k, i, &l) < 0)
+            break;
+        if (l.arg == arg)
+            json_array_append_new(v,
+                                  json_pack("{s:s, s:s, s:s, s:b, s:i, s:i}", "kind", l.kind, "place", l.place, "where",
+                                            l.when, "maybe", (int)l.maybe, "bytes", (int)l.bytes, "line", (int)l.line));
+        gs_access_line_free(&l);
+    }
+    return v;
+}
+
+static json_t *argument(const struct gs_explain *e, const struct gs_kernel_summary *k, uint32_t arg)
+{
+    const struct gs_arg_summary *a = &k->args[arg];
     static const char *const kinds[] = {"value", "global", "constant", "local", "image", "sampler", "other"};
     static const char *const atomics[] = {NULL, "add", "min", "max", "and", "or", "xor", "other"};
-    return json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:o, s:b, s:b, s:o, s:o, s:o, s:o}", "name", a->name, "type",
+    return json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "name", a->name, "type",
                      a->type, "kind", kinds[a->kind], "size", (int)a->size, "may_read", (int)a->may_read, "may_write",
                      (int)a->may_write, "atomic", text_or_null(atomics[a->atomic]), "atomic_mixed",
                      (int)a->atomic_mixed, "escapes", (int)a->escapes, "read_unknown", text_or_null(a->read_unknown),
                      "read_site", site(e, &a->read_site), "write_unknown", text_or_null(a->write_unknown), "write_site",
-                     site(e, &a->write_site));
+                     site(e, &a->write_site), "accesses", accesses(k, arg));
 }
 
 static json_t *ranges(const struct gs_rangeset *s)
@@ -78,7 +97,7 @@ static json_t *kernel(const struct gs_explain *e, const struct gs_kernel_summary
 {
     json_t *args = json_array();
     for (uint32_t i = 0; i < k->n_args; i++)
-        json_array_append_new(args, argument(e, &k->args[i]));
+        json_array_append_new(args, argument(e, k, i));
     json_t *o =
         json_pack("{s:s, s:o, s:b, s:b, s:[i, i, i], s:o, s:o}", "name", k->name, "arguments", args, "hidden_argument",
                   (int)k->hidden, "uses_group", (int)k->uses_group, "required_local", (int)k->reqd[0], (int)k->reqd[1],

@@ -66,6 +66,8 @@ static int set_arg(const struct gs_explain *e, struct gs_explain_launch *l, uint
             return -ENOMEM;
         arg->has_value = true;
         err = read_number(value, a->type, arg->bytes, a->size);
+    } else if (a->kind == GS_ARG_VALUE) {
+        l->values_missing = true;
     } else if (a->kind == GS_ARG_GLOBAL || a->kind == GS_ARG_CONSTANT || a->kind == GS_ARG_IMAGE) {
         struct gs_mem *m = &l->mems[i];
         m->root = m;

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "cli/explain.h"
+#include "translator/access_print.h"
 
-enum { SHOWN_RANGES = 4 };
+enum { SHOWN_RANGES = 4, SHOWN_ACCESSES = 16 };
 
 const char *gs_explain_file(const struct gs_explain *e, const struct gs_site *site)
 {
@@ -56,8 +57,32 @@ static const char *atomic_name(const struct gs_arg_summary *a)
     return names[a->atomic];
 }
 
-static void print_arg(const struct gs_explain *e, const struct gs_arg_summary *a)
+/* Each load and store of an argument as a formula. */
+static void print_accesses(const struct gs_kernel_summary *k, uint32_t arg)
 {
+    unsigned n = 0;
+    for (uint32_t i = 0; i < gs_access_lines(k); i++) {
+        struct gs_access_line l;
+        if (gs_access_line(k, i, &l) < 0)
+            return;
+        if (l.arg == arg && n++ < SHOWN_ACCESSES) {
+            printf("    %-6s %s", l.kind, l.place);
+            if (*l.when)
+                printf("  where %s", l.when);
+            printf("%s", l.maybe ? "  (perhaps)" : "");
+            if (l.line)
+                printf("  line %u", l.line);
+            putchar('\n');
+        }
+        gs_access_line_free(&l);
+    }
+    if (n > SHOWN_ACCESSES)
+        printf("    and %u more\n", n - SHOWN_ACCESSES);
+}
+
+static void print_arg(const struct gs_explain *e, const struct gs_kernel_summary *k, uint32_t arg)
+{
+    const struct gs_arg_summary *a = &k->args[arg];
     bool memory = a->kind == GS_ARG_GLOBAL || a->kind == GS_ARG_CONSTANT || a->kind == GS_ARG_IMAGE;
     printf("  %-28s %-12s", a->type, a->name);
     if (!memory) {
@@ -76,6 +101,7 @@ static void print_arg(const struct gs_explain *e, const struct gs_arg_summary *a
         print_site(e, &a->read_site, a->read_unknown);
     if (a->may_write && *a->write_unknown)
         print_site(e, &a->write_site, a->write_unknown);
+    print_accesses(k, arg);
 }
 
 static void print_ranges(const char *what, bool unknown, const struct gs_rangeset *s)
@@ -132,6 +158,8 @@ static void print_launch(const struct gs_explain_launch *l)
         if (how)
             printf("    %s: %s\n", l->kernel->args[i].name, how);
     }
+    if (l->values_missing)
+        printf("    (values that --arg doesn't say may be any)\n");
     if (l->sizes_missing)
         printf("    (buffers whose size --arg doesn't say are taken to have 1 GiB)\n");
 }
@@ -141,7 +169,7 @@ static void print_kernel(const struct gs_explain *e, const struct gs_kernel_summ
 {
     printf("kernel %s\n", k->name);
     for (uint32_t i = 0; i < k->n_args; i++)
-        print_arg(e, &k->args[i]);
+        print_arg(e, k, i);
     if (k->reqd[0])
         printf("  its work-groups have %u x %u x %u work-items\n", k->reqd[0], k->reqd[1], k->reqd[2]);
     if (k->uses_group && !k->reqd[0])

@@ -21,6 +21,8 @@ expect 0 'kernel order' 'never split' 'atomics_used.cl:10:9: it uses the result 
   '   10 |     out[atomic_inc(next)] = 1;' '          |         ^~~~~~~~~~~~~~~~' -- "$kernels/atomics_used.cl"
 expect 0 'it prints' -- "$kernels/prints.cl" --global 8
 expect 0 'it can be split as it is' 'split into 2 parts along dimension 1' 'a: ' -- "$kernels/plain.cl" --global 33,7 --arg a=924
+expect 0 'reads  a[get_global_id(1)*33 + get_global_id(0)]  line 9' '[0, 528): 528 bytes' '[528, 924)' \
+  'each part owns what it writes' "values that --arg doesn't say" -- "$kernels/plain.cl" --global 33,7 --arg a=924
 expect 0 'into 3 parts' 'work-items [6, 22)' -- "$kernels/helper_deep.cl" --global 48 --local 8 --offset 6 --gpus 3
 expect 0 'runs on one device: it has fewer work-groups' -- "$kernels/helper_deep.cl" --global 8 --local 8
 expect 0 'local size is NULL' -- "$kernels/helper_deep.cl" --global 48
@@ -42,6 +44,7 @@ import json
 d = json.load(open("out.json"))
 first, second = d["kernels"]
 assert first["name"] == "first" and first["launch"]["split"] and len(first["launch"]["parts"]) == 2
+assert any(a["kind"] == "writes" and a["line"] == 17 for a in first["arguments"][0]["accesses"])
 assert first["arguments"][0]["may_read"] and first["arguments"][0]["may_write"] and not first["arguments"][0]["escapes"]
 assert d["changed"] and second["hidden_argument"] and second["uses_group"]
 PYTHON
