@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The second, wider search is for strings such as LLLCCC, where the first one misses the bound by a cycle. */
-enum { FIRST_BEAM = 256, SECOND_BEAM = 2048 };
+enum { FIRST_BEAM = 256, SECOND_BEAM = 2048, BEAM_EFFORT = 50000000 };
 static const size_t default_memory = (size_t)1 << 30;
 
 static int schedule_reserve(struct gs_makespan_schedule *s, size_t more_cycles, size_t more_positions)
@@ -54,10 +54,14 @@ static int search_beams(const struct gs_mk_model *m, const struct gs_makespan_op
                         struct gs_mk_path *best, uint32_t *found)
 {
     unsigned width[2] = {o->beam ? o->beam : FIRST_BEAM, o->beam ? 0 : SECOND_BEAM};
+    /* A search keeps and expands about `width` states of n positions in each of up to `upper` cycles. */
+    uint64_t most = BEAM_EFFORT / ((uint64_t)upper * m->n);
     *found = 0;
     for (int i = 0; i < 2 && width[i] && *found < upper; i++) {
         struct gs_mk_path path = {0};
-        int rc = gs_mk_beam(m, width[i], &path);
+        if (i && most <= width[0])
+            break; /* it would be no wider than the first */
+        int rc = gs_mk_beam(m, most == 0 ? 1 : most < width[i] ? (unsigned)most : width[i], &path);
         if (rc)
             return rc;
         bool longer = path.n_keys > best->n_keys;

@@ -334,7 +334,7 @@ static int join(struct gs_session *s, uint32_t index, const struct gs_config_tas
         close(page_fd);
         return refuse(s, refused, why);
     }
-    gs_members_decide(core);
+    gs_members_settle(s);
     welcome(s, page_fd);
     close(page_fd);
     if (core->trace)

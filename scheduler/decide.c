@@ -10,9 +10,11 @@
 #include "gema/assign.h"
 #include "scheduler/taskset.h"
 
-/* What one decision works on. */
+/* What one decision works on. The model counts in ticks, not nanoseconds: a decision is made while applications wait,
+ * and the analysis takes steps of one unit. Times are rounded to the safe side: what holds in ticks holds in truth. */
 struct work {
     const struct gs_config *config;
+    int64_t tick_ns;
     struct gs_member *members;
     size_t n;
     struct gs_model model;
@@ -36,6 +38,35 @@ static unsigned plain_mode(const struct gs_member *m)
     return m->task->mode > 0 && (unsigned)m->task->mode < m->gpus_max ? (unsigned)m->task->mode : m->gpus_max;
 }
 
+/* A hundred-thousandth of the longest period, but no more than a thousandth of the shortest deadline. */
+static int64_t choose_tick(const struct gs_member *members, size_t n)
+{
+    int64_t longest = 0, shortest = INT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        if (members[i].task->period_ns > longest)
+            longest = members[i].task->period_ns;
+        if (members[i].task->deadline_ns < shortest)
+            shortest = members[i].task->deadline_ns;
+    }
+    int64_t tick = longest / 100000;
+    if (tick > shortest / 1000)
+        tick = shortest / 1000;
+    return tick < 1 ? 1 : tick;
+}
+
+static void to_ticks(struct gs_task *t, int gpus, int64_t tick)
+{
+    t->period_ns /= tick;
+    t->deadline_ns /= tick;
+    for (int g = 1; g <= gpus; g++) {
+        for (size_t i = 0; i < t->chains[g].n; i++) {
+            struct gs_segment *s = &t->chains[g].segments[i];
+            s->best_ns /= tick;
+            s->worst_ns = (s->worst_ns + tick - 1) / tick;
+        }
+    }
+}
+
 /* Takes away the chains that need more GPUs than the application has. */
 static void limit_chains(struct gs_model *model, size_t at, unsigned gpus_max)
 {
@@ -54,6 +85,7 @@ static int add_member(struct work *w, size_t i)
         return err;
     size_t at = w->model.n_tasks - 1;
     limit_chains(&w->model, at, m->gpus_max);
+    to_ticks(&w->model.tasks[at], w->model.servers[GS_GPU], w->tick_ns);
     struct gs_task *t = &w->model.tasks[at];
     char number[24];
     snprintf(number, sizeof number, "%zu", i);
@@ -107,9 +139,9 @@ static void read_result(struct work *w, struct gs_decision *d)
         const struct gs_task *t = &w->model.tasks[i];
         struct gs_member *m = &w->members[strtoul(t->name, NULL, 10)];
         m->gpus = (unsigned)w->modes[i];
-        m->response_ns = r->tasks[i].response_ns;
+        m->response_ns = r->tasks[i].response_ns * w->tick_ns;
         m->meets_deadline = r->tasks[i].schedulable;
-        double ratio = (double)m->response_ns / (double)t->deadline_ns;
+        double ratio = (double)m->response_ns / (double)m->task->deadline_ns;
         if (ratio > worst) {
             worst = ratio;
             worst_name = m->task->name;
@@ -118,7 +150,7 @@ static void read_result(struct work *w, struct gs_decision *d)
             continue;
         char bound[GS_DURATION_SIZE], deadline[GS_DURATION_SIZE];
         append(d, "%s%s may take %s of its %s%s", d->reason[0] ? "; " : "", m->task->name,
-               gs_format_duration(m->response_ns, bound), gs_format_duration(t->deadline_ns, deadline),
+               gs_format_duration(m->response_ns, bound), gs_format_duration(m->task->deadline_ns, deadline),
                r->tasks[i].proven ? "" : " or more");
     }
     if (d->schedulable)
@@ -157,7 +189,7 @@ int gs_taskset_decide(const struct gs_config *config, unsigned gpus, struct gs_m
                       struct gs_decision *decision)
 {
     *decision = (struct gs_decision){.schedulable = true};
-    struct work w = {.config = config, .members = members, .n = n};
+    struct work w = {.config = config, .tick_ns = choose_tick(members, n), .members = members, .n = n};
     int err = build(&w, gpus);
     if (err == 0)
         err = assign(&w, decision);

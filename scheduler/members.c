@@ -191,6 +191,14 @@ static void apply(struct gs_session *s, const struct gs_member *m, double *load)
     tell(s, m->gpus, place(core, m, load));
 }
 
+void gs_members_settle(struct gs_session *s)
+{
+    if (s->task)
+        gs_members_decide(s->core);
+    else
+        apply(s, NULL, NULL);
+}
+
 void gs_members_decide(struct gs_core *core)
 {
     promote(core);

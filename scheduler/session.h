@@ -82,6 +82,9 @@ int gs_members_identify(struct gs_session *s, const struct gs_msg_hello *hello, 
 int gs_members_admit(struct gs_session *s, const struct gs_config_task *task, char *why, size_t bytes);
 /* Decides anew over all present, and tells each client what has changed for it. */
 void gs_members_decide(struct gs_core *core);
+/* The session has just come in: a task changes what all tasks get, another application only hears what it gets itself.
+ */
+void gs_members_settle(struct gs_session *s);
 /* After a new config: the sessions' tasks are looked up again. */
 void gs_members_relink(struct gs_core *core);
 /* What would happen if the task joined now. `text` is JSON, to be freed. 0 or -errno. */

@@ -21,7 +21,7 @@ enum {
     EVENT_BYTES = 512,
     PID_RESOURCES = 1,
     PID_TASKS = 2,
-    PENDING = 16, /* grants of one resource whose units have not come back */
+    PENDING = 1024, /* grants of one resource whose units have not been drained from the clients' pages */
 };
 
 struct pending {
@@ -215,13 +215,13 @@ void gs_trace_grant(struct gs_trace *t, uint32_t client, unsigned resource, uint
 /* The grant that the unit came from: the client's last one before it began. Null: not traced, or too long ago. */
 static struct pending *find_pending(struct gs_trace *t, uint32_t client, unsigned resource, uint64_t begin_ns)
 {
-    struct pending *found = NULL;
-    for (unsigned i = 0; i < PENDING; i++) {
-        struct pending *p = &t->pending[resource][i];
-        if (p->flow && p->client == client && p->grant_ns <= begin_ns && (!found || p->grant_ns > found->grant_ns))
-            found = p;
+    unsigned n = t->pendings[resource];
+    for (unsigned back = 1; back <= n && back <= PENDING; back++) {
+        struct pending *p = &t->pending[resource][(n - back) % PENDING];
+        if (p->flow && p->client == client && p->grant_ns <= begin_ns)
+            return p;
     }
-    return found;
+    return NULL;
 }
 
 void gs_trace_unit(struct gs_trace *t, uint32_t client, const char *task, unsigned resource, bool asked,

@@ -97,18 +97,18 @@ int gs_client_try(struct gs_client *c, uint32_t mask, struct gs_grant *g)
 
 /* ---- giving back ---- */
 
-static void send_look(struct gs_client *c, unsigned resource)
+static void send_look(struct gs_client *c, uint32_t client, unsigned resource)
 {
     struct gs_msg m;
     gs_msg_init(&m, GS_MSG_LOOK);
     m.u.look.resource = resource;
-    if (gs_connection_send(c, &m, 0) != -EAGAIN)
+    int err = gs_connection_send(c, &m, 0);
+    if (err == -EBADF)
+        gs_connection_lost(c, client);
+    if (err != -EAGAIN)
         return;
     atomic_fetch_or(&c->looks, GS_MASK(resource));
-    uint64_t one = 1;
-    if (write(c->wake_fd, &one, sizeof one) < 0) {
-        /* The counter is full: the listener has been woken already. */
-    }
+    gs_connection_wake(c);
 }
 
 static void record(struct gs_client *c, const struct gs_grant *g, uint64_t end_ns)
@@ -148,7 +148,7 @@ void gs_client_release(struct gs_client *c, const struct gs_grant *g)
     if (w & GS_LEASE_WAITED)
         gs_futex_wake_all(&l->word);
     if (left & GS_LEASE_ASK)
-        send_look(c, g->resource);
+        send_look(c, g->client, g->resource);
     if (atomic_load_explicit(&c->page->recording, memory_order_relaxed))
         record(c, g, now);
 }
@@ -174,14 +174,23 @@ static void give_slot(struct gs_client *c, uint32_t slot)
 /* The daemon doesn't take messages or doesn't answer: the listener sees the socket end, and all go on without it. */
 static void give_up_daemon(struct gs_client *c, uint32_t client)
 {
-    if (atomic_load(&c->online) == client && gs_connection_owns_fd(c))
-        shutdown(atomic_load(&c->fd), SHUT_RDWR);
+    if (atomic_load(&c->online) == client && gs_descriptor_is_ours(&c->socket_fd))
+        shutdown(atomic_load(&c->socket_fd.fd), SHUT_RDWR);
 }
 
 /* What of the mask the daemon knows. It does not schedule a GPU that it doesn't know of: that one needs no grant. */
 static uint32_t known_to_daemon(const struct gs_client *c, uint32_t mask)
 {
     return mask & atomic_load_explicit(&c->known, memory_order_relaxed);
+}
+
+static void send_or_give_up(struct gs_client *c, const struct gs_msg *m, uint32_t client)
+{
+    int err = gs_connection_send(c, m, (int)(STALL_NS / 1000000));
+    if (err == -EAGAIN)
+        give_up_daemon(c, client);
+    else if (err < 0)
+        gs_connection_lost(c, client);
 }
 
 static void hold(struct gs_request *rq)
@@ -213,8 +222,7 @@ static int send_request(struct gs_client *c, struct gs_request *rq)
                                           .prefer = GS_RESOURCE_GPU(atomic_load(&c->last_gpu)),
                                           .client = rq->client,
                                           .cost_ns = rq->cost_ns};
-    if (gs_connection_send(c, &m, (int)(STALL_NS / 1000000)) == -EAGAIN)
-        give_up_daemon(c, rq->client);
+    send_or_give_up(c, &m, rq->client);
     return 0;
 }
 
@@ -374,8 +382,7 @@ static void cancel_sent(struct gs_client *c, struct gs_request *rq)
     struct gs_msg m;
     gs_msg_init(&m, GS_MSG_CANCEL);
     m.u.cancel = (struct gs_msg_cancel){.slot = rq->slot, .serial = rq->serial};
-    if (gs_connection_send(c, &m, (int)(STALL_NS / 1000000)) == -EAGAIN)
-        give_up_daemon(c, rq->client);
+    send_or_give_up(c, &m, rq->client);
     _Atomic uint32_t *slot = &c->page->slot[rq->slot];
     uint32_t w;
     while (w = atomic_load(slot), !answered(c, rq, w)) {
@@ -496,10 +503,9 @@ int gs_client_open(struct gs_client **out, const struct gs_client_options *optio
     struct gs_client *c = calloc(1, sizeof *c);
     if (!c)
         return -ENOMEM;
-    c->dead_fd = c->wake_fd = -1;
-    atomic_init(&c->fd, -1);
     atomic_init(&c->depth, 2);
     pthread_mutex_init(&c->lock, NULL);
+    pthread_mutex_init(&c->leaving, NULL);
     int err = copy_options(c, options);
     if (err == 0) {
         void *page = mmap(NULL, GS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -522,5 +528,6 @@ void gs_client_close(struct gs_client *c)
     if (c->page)
         munmap(c->page, GS_PAGE_BYTES);
     pthread_mutex_destroy(&c->lock);
+    pthread_mutex_destroy(&c->leaving);
     free(c);
 }

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -19,7 +18,7 @@
 enum {
     RETRY_SLOW_MS = 5000, /* after a refusal, which a moment won't change, and where a daemon hangs */
     RETRY_FAST_MS = 250,  /* a daemon is there, but busy; four times that where its folder can't be watched */
-    FIRST_FD = 200,       /* descriptors of ours stay clear of the low numbers that applications expect to get */
+    LOOK_AGAIN_MS = 60000,
 };
 
 /* ---- descriptors ---- */
@@ -27,54 +26,97 @@ enum {
 static uint64_t inode_of(int fd)
 {
     struct stat st;
-    return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) ? (uint64_t)st.st_ino : 0;
+    return fd >= 0 && fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) ? (uint64_t)st.st_ino : 0;
 }
 
-bool gs_connection_owns_fd(const struct gs_client *c)
+bool gs_descriptor_is_ours(const struct gs_descriptor *d)
 {
-    uint64_t expected = atomic_load(&c->inode);
-    return expected && inode_of(atomic_load(&c->fd)) == expected;
+    uint64_t inode = atomic_load(&d->inode);
+    return inode && inode_of(atomic_load(&d->fd)) == inode;
 }
 
-/* Moves fd out of the way of the application; gives back fd itself where there is no room above. */
-static int move_up(int fd)
+static int keep(struct gs_descriptor *d, int fd)
 {
-    int up = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+    int up = gs_copy_up(fd);
     if (up < 0)
-        return fd;
-    close(fd);
-    return up;
+        return up;
+    atomic_store(&d->inode, inode_of(up));
+    atomic_store(&d->fd, up);
+    return 0;
+}
+
+static void drop(struct gs_descriptor *d)
+{
+    if (gs_descriptor_is_ours(d))
+        close(atomic_load(&d->fd));
+    atomic_store(&d->inode, 0);
+}
+
+/* Makes those that are not there (any more). 0 or -errno. */
+static int make_descriptors(struct gs_client *c)
+{
+    int err = 0;
+    if (!gs_descriptor_is_ours(&c->wake[0]) || !gs_descriptor_is_ours(&c->wake[1])) {
+        int pair[2];
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
+            return -errno;
+        for (int i = 0; i < 2; i++) {
+            drop(&c->wake[i]);
+            if (err == 0)
+                err = keep(&c->wake[i], pair[i]);
+            close(pair[i]);
+        }
+    }
+    if (err == 0 && !gs_descriptor_is_ours(&c->dead_fd)) {
+        int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        if (fd < 0)
+            return -errno;
+        err = keep(&c->dead_fd, fd);
+        close(fd);
+    }
+    return err;
+}
+
+void gs_connection_wake(struct gs_client *c)
+{
+    char byte = 0;
+    if (gs_descriptor_is_ours(&c->wake[1]) &&
+        send(atomic_load(&c->wake[1].fd), &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+        /* It is full: the listener has been woken already. */
+    }
 }
 
 /* Puts another socket under the client's number. Takes a copy: `fd` stays the caller's. */
 static int put_socket(struct gs_client *c, int fd)
 {
-    int at = atomic_load(&c->fd);
-    uint64_t inode = inode_of(fd);
-    if (gs_connection_owns_fd(c)) {
-        if (dup3(fd, at, O_CLOEXEC) < 0)
-            return -errno;
-    } else {
-        at = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
-        if (at < 0)
-            at = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-        if (at < 0)
-            return -errno;
-    }
-    atomic_store(&c->inode, inode);
-    atomic_store(&c->fd, at);
+    struct gs_descriptor *d = &c->socket_fd;
+    if (!gs_descriptor_is_ours(d))
+        return keep(d, fd);
+    if (dup3(fd, atomic_load(&d->fd), O_CLOEXEC) < 0)
+        return -errno;
+    atomic_store(&d->inode, inode_of(fd));
     return 0;
+}
+
+/* Sends go nowhere from now on. */
+static void put_dead_socket(struct gs_client *c)
+{
+    if (gs_descriptor_is_ours(&c->dead_fd))
+        put_socket(c, atomic_load(&c->dead_fd.fd));
+    else
+        drop(&c->socket_fd);
 }
 
 int gs_connection_send(struct gs_client *c, const struct gs_msg *m, int timeout_ms)
 {
     for (;;) {
-        if (!gs_connection_owns_fd(c))
+        if (!gs_descriptor_is_ours(&c->socket_fd))
             return -EBADF;
-        int err = gs_socket_send(atomic_load(&c->fd), m, MSG_DONTWAIT);
+        int fd = atomic_load(&c->socket_fd.fd);
+        int err = gs_socket_send(fd, m, MSG_DONTWAIT);
         if (err != -EAGAIN || timeout_ms == 0)
             return err;
-        struct pollfd p = {.fd = atomic_load(&c->fd), .events = POLLOUT};
+        struct pollfd p = {.fd = fd, .events = POLLOUT};
         int ready = poll(&p, 1, timeout_ms);
         if (ready == 0)
             return -EAGAIN;
@@ -209,7 +251,7 @@ static int join(struct gs_client *c)
 static void leave(struct gs_client *c)
 {
     atomic_store(&c->online, 0);
-    put_socket(c, c->dead_fd);
+    put_dead_socket(c);
     for (unsigned i = 0; i < GS_MAX_SLOTS; i++) {
         atomic_store(&c->page->slot[i], 0);
         gs_futex_wake_all(&c->page->slot[i]);
@@ -221,13 +263,25 @@ static void leave(struct gs_client *c)
     mmap(c->page, GS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
+void gs_connection_lost(struct gs_client *c, uint32_t client)
+{
+    pthread_mutex_lock(&c->leaving);
+    if (client && atomic_load(&c->online) == client)
+        leave(c);
+    pthread_mutex_unlock(&c->leaving);
+}
+
 /* ---- the listener ---- */
 
-static void drain_wakeups(struct gs_client *c)
+/* False: the application has closed it. */
+static bool drain_wakeups(struct gs_client *c)
 {
-    uint64_t n;
-    while (read(c->wake_fd, &n, sizeof n) == (ssize_t)sizeof n)
+    char bytes[64];
+    if (!gs_descriptor_is_ours(&c->wake[0]) || !gs_descriptor_is_ours(&c->wake[1]))
+        return false;
+    while (recv(atomic_load(&c->wake[0].fd), bytes, sizeof bytes, MSG_DONTWAIT) > 0)
         ;
+    return true;
 }
 
 /* The LOOKs that did not fit into the socket when their units were given back. 0: all are sent. */
@@ -250,7 +304,7 @@ static int take_message(struct gs_client *c)
 {
     struct gs_msg m;
     int passed;
-    int err = gs_socket_receive(atomic_load(&c->fd), &m, &passed, 0);
+    int err = gs_socket_receive(atomic_load(&c->socket_fd.fd), &m, &passed, 0);
     if (passed >= 0)
         close(passed);
     if (err == -EAGAIN || err == -ETIMEDOUT)
@@ -264,22 +318,27 @@ static int take_message(struct gs_client *c)
     return 0;
 }
 
-static void serve_until_lost(struct gs_client *c)
+static void serve_until_lost(struct gs_client *c, uint32_t client)
 {
-    while (!atomic_load(&c->stopping)) {
+    while (!atomic_load(&c->stopping) && atomic_load(&c->online) == client) {
         bool looks = send_looks(c) < 0;
-        if (!gs_connection_owns_fd(c))
+        if (!gs_descriptor_is_ours(&c->socket_fd) || !gs_descriptor_is_ours(&c->wake[0]))
             break;
-        struct pollfd p[2] = {{.fd = atomic_load(&c->fd), .events = (short)(POLLIN | (looks ? POLLOUT : 0))},
-                              {.fd = c->wake_fd, .events = POLLIN}};
-        if (poll(p, 2, -1) < 0 && errno != EINTR)
+        struct pollfd p[2] = {
+            {.fd = atomic_load(&c->socket_fd.fd), .events = (short)(POLLIN | (looks ? POLLOUT : 0))},
+            {.fd = atomic_load(&c->wake[0].fd), .events = POLLIN},
+        };
+        /* Not for ever: the application may have put its own descriptors there between the look and the call. */
+        if (poll(p, 2, LOOK_AGAIN_MS) < 0 && errno != EINTR)
             break;
-        if (p[1].revents)
-            drain_wakeups(c);
+        if (p[1].revents && !drain_wakeups(c))
+            break;
+        if (!gs_descriptor_is_ours(&c->socket_fd))
+            break;
         if (p[0].revents & (POLLIN | POLLHUP | POLLERR | POLLNVAL) && take_message(c) < 0)
             break;
     }
-    leave(c);
+    gs_connection_lost(c, client);
 }
 
 /* Watches the folders of the candidates. -1: can't. */
@@ -290,7 +349,10 @@ static int watch_folders(const struct gs_client *c)
     int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (fd < 0)
         return -1;
-    fd = move_up(fd);
+    int up = gs_copy_up(fd);
+    if (up >= 0)
+        close(fd);
+    fd = up >= 0 ? up : fd;
     int watched = 0;
     for (int i = 0; i < n; i++) {
         char *slash = strrchr(paths[i], '/');
@@ -302,6 +364,14 @@ static int watch_folders(const struct gs_client *c)
         return fd;
     close(fd);
     return -1;
+}
+
+/* The number may be the application's by now. */
+static bool is_inotify(int fd)
+{
+    char path[64], what[64] = "";
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return readlink(path, what, sizeof what - 1) > 0 && strstr(what, "inotify");
 }
 
 /* Reads the folder's news. True if something of a candidate's name has come. */
@@ -334,33 +404,45 @@ static int retry_after(int err, bool watching)
     return err > 0 || err == -ETIMEDOUT ? RETRY_SLOW_MS : RETRY_FAST_MS;
 }
 
+/* Sleeps until it is worth another try. False: the descriptors have to be made anew. */
+static bool sleep_until_news(struct gs_client *c, int watch, int wait_ms)
+{
+    while (!atomic_load(&c->stopping)) {
+        struct pollfd p[2] = {{.fd = atomic_load(&c->wake[0].fd), .events = POLLIN}, {.fd = watch, .events = POLLIN}};
+        int ready = poll(p, 2, wait_ms < 0 ? LOOK_AGAIN_MS : wait_ms);
+        if (ready == 0 || (ready < 0 && errno != EINTR))
+            return true;
+        if ((p[0].revents && !drain_wakeups(c)) || (watch >= 0 && !is_inotify(watch)))
+            return false;
+        if (watch >= 0 && socket_has_come(c, watch))
+            return true;
+    }
+    return true;
+}
+
 static void wait_for_daemon(struct gs_client *c)
 {
+    bool whole = make_descriptors(c) == 0;
     int watch = watch_folders(c); /* before the try: what comes after it is seen */
-    while (!atomic_load(&c->stopping)) {
+    while (whole && !atomic_load(&c->stopping)) {
         int err = join(c);
         if (err == 0)
             break;
-        struct pollfd p[2] = {{.fd = c->wake_fd, .events = POLLIN}, {.fd = watch, .events = POLLIN}};
-        int wait_ms = retry_after(err, watch >= 0);
-        do {
-            int ready = poll(p, 2, wait_ms);
-            if (ready == 0 || (ready < 0 && errno != EINTR))
-                break;
-            if (p[0].revents)
-                drain_wakeups(c);
-        } while (!atomic_load(&c->stopping) && !(watch >= 0 && socket_has_come(c, watch)));
+        whole = sleep_until_news(c, watch, retry_after(err, watch >= 0));
     }
-    if (watch >= 0)
+    if (watch >= 0 && is_inotify(watch))
         close(watch);
+    if (!whole) /* not at once: there may be no descriptors at all */
+        poll(NULL, 0, RETRY_FAST_MS);
 }
 
 static void *listener(void *arg)
 {
     struct gs_client *c = arg;
     while (!atomic_load(&c->stopping)) {
-        if (atomic_load(&c->online))
-            serve_until_lost(c);
+        uint32_t client = atomic_load(&c->online);
+        if (client)
+            serve_until_lost(c, client);
         else
             wait_for_daemon(c);
     }
@@ -375,14 +457,18 @@ static struct gs_client *clients;
 static void before_fork(void)
 {
     pthread_mutex_lock(&clients_lock);
-    for (struct gs_client *c = clients; c; c = c->next)
+    for (struct gs_client *c = clients; c; c = c->next) {
+        pthread_mutex_lock(&c->leaving);
         pthread_mutex_lock(&c->lock);
+    }
 }
 
 static void after_fork(void)
 {
-    for (struct gs_client *c = clients; c; c = c->next)
+    for (struct gs_client *c = clients; c; c = c->next) {
         pthread_mutex_unlock(&c->lock);
+        pthread_mutex_unlock(&c->leaving);
+    }
     pthread_mutex_unlock(&clients_lock);
 }
 
@@ -392,7 +478,7 @@ static void after_fork_in_child(void)
     for (struct gs_client *c = clients; c; c = c->next) {
         atomic_store(&c->online, 0);
         mmap(c->page, GS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-        put_socket(c, c->dead_fd);
+        put_dead_socket(c);
         atomic_store(&c->slots_used, 0);
     }
     after_fork();
@@ -404,17 +490,6 @@ static void register_fork(void)
 }
 
 /* ---- start and stop ---- */
-
-static int make_descriptors(struct gs_client *c)
-{
-    c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    c->dead_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (c->wake_fd < 0 || c->dead_fd < 0)
-        return -EAGAIN;
-    c->wake_fd = move_up(c->wake_fd);
-    c->dead_fd = move_up(c->dead_fd);
-    return put_socket(c, c->dead_fd);
-}
 
 /* No signal of the application's may end up in our thread. */
 static int start_listener(struct gs_client *c)
@@ -469,16 +544,11 @@ void gs_connection_stop(struct gs_client *c)
     bool own = c->pid == getpid();
     if (own && c->listener) {
         atomic_store(&c->stopping, true);
-        uint64_t one = 1;
-        if (write(c->wake_fd, &one, sizeof one) < 0) {
-            /* The counter is full: the listener has been woken already. */
-        }
+        gs_connection_wake(c);
         pthread_join(c->listener, NULL);
     }
-    if (gs_connection_owns_fd(c))
-        close(atomic_load(&c->fd));
-    if (c->dead_fd >= 0)
-        close(c->dead_fd);
-    if (c->wake_fd >= 0)
-        close(c->wake_fd);
+    drop(&c->socket_fd);
+    drop(&c->dead_fd);
+    drop(&c->wake[0]);
+    drop(&c->wake[1]);
 }

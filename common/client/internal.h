@@ -11,6 +11,12 @@
 
 #define GS_SOCKET_PATH_BYTES 108 /* of sockaddr_un */
 
+/* A socket of ours, and how to know it again. */
+struct gs_descriptor {
+    _Atomic int fd;
+    _Atomic uint64_t inode; /* 0: none */
+};
+
 struct gs_client {
     struct gs_client *next; /* all clients of the process, for fork; guarded by the list's lock in connection.c */
     pid_t pid;              /* of the process that opened it: a child after fork has no listener */
@@ -20,10 +26,12 @@ struct gs_client {
      * for a daemon that has gone meets other generations in the next page, and changes nothing. */
     struct gs_page *page;
     _Atomic uint32_t online; /* the daemon's number for this connection; 0: none. Cleared before the page goes. */
-    _Atomic int fd;          /* the socket, under one number as long as the application leaves it there */
-    _Atomic uint64_t inode;  /* of what we put under `fd`: an application that closes every descriptor may own it now */
-    int dead_fd;             /* what lies under `fd` while there is no daemon: sends fail */
-    int wake_fd;             /* an eventfd: the listener has something to do */
+    /* An application that closes or replaces every descriptor may own any of these numbers at any time: each is looked
+     * at before it is used. */
+    struct gs_descriptor
+        socket_fd;                /* one number as long as the application leaves it there: sockets are put under it */
+    struct gs_descriptor dead_fd; /* what lies under it while there is no daemon: sends fail */
+    struct gs_descriptor wake[2]; /* a pair: the listener hears of what is sent on [1], and of its being closed */
 
     _Atomic uint64_t slots_used; /* a bit per slot */
     _Atomic uint32_t serial;
@@ -34,6 +42,7 @@ struct gs_client {
     _Atomic bool stopping;
 
     pthread_t listener;
+    pthread_mutex_t leaving;       /* taken before `lock`: one thread at a time finds out that the daemon is lost */
     pthread_mutex_t lock;          /* protects `welcome`, `refused`, `job_open` and `job_release_ns` */
     struct gs_msg_welcome welcome; /* of the connection that is or was */
     unsigned refused;
@@ -52,6 +61,8 @@ struct gs_client {
 
 /* socket.c: one message each. 0 or -errno. */
 void gs_msg_init(struct gs_msg *m, enum gs_msg_type type);
+/* A copy of fd with a high number: applications expect to get the low ones, and put things there. -errno. */
+int gs_copy_up(int fd);
 int gs_socket_connect(const char *path, bool check_owner, int *fd);
 int gs_socket_send(int fd, const struct gs_msg *m, int flags);
 /* Waits at most timeout_ms (-1: for ever). *passed gets an attached descriptor or -1 and is the caller's. -ECONNRESET:
@@ -61,7 +72,11 @@ int gs_socket_receive(int fd, struct gs_msg *m, int *passed, int timeout_ms);
 int gs_socket_candidates(const char *given, char paths[2][GS_SOCKET_PATH_BYTES]);
 
 /* connection.c */
-bool gs_connection_owns_fd(const struct gs_client *c); /* `fd` is still the one that we put there */
+bool gs_descriptor_is_ours(const struct gs_descriptor *d);
+/* The connection with this number can't be used any more: all go on without it. Another thread may have found out
+ * before. */
+void gs_connection_lost(struct gs_client *c, uint32_t client);
+void gs_connection_wake(struct gs_client *c); /* the listener has something to do */
 int gs_connection_send(struct gs_client *c, const struct gs_msg *m, int timeout_ms); /* 0, or -errno: not sent */
 int gs_connection_start(struct gs_client *c); /* tries to join once, then starts the listener */
 void gs_connection_stop(struct gs_client *c);

@@ -3,6 +3,7 @@
 #include "common/client/internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,8 @@
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+enum { FIRST_FD = 200 };
 
 void gs_msg_init(struct gs_msg *m, enum gs_msg_type type)
 {
@@ -54,6 +57,14 @@ static int check_peer(int fd)
     return peer.uid == 0 || peer.uid == geteuid() ? 0 : -EACCES;
 }
 
+int gs_copy_up(int fd)
+{
+    int up = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+    if (up < 0)
+        up = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    return up < 0 ? -errno : up;
+}
+
 int gs_socket_connect(const char *path, bool check_owner, int *out)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -61,9 +72,12 @@ int gs_socket_connect(const char *path, bool check_owner, int *out)
         return -ENAMETOOLONG;
     memcpy(addr.sun_path, path, strlen(path) + 1);
     /* Not blocking while it connects: a daemon that is stopped with a full backlog must not stop the application. */
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int low = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int fd = low < 0 ? -errno : gs_copy_up(low);
+    if (low >= 0)
+        close(low);
     if (fd < 0)
-        return -errno;
+        return fd;
     int err = connect(fd, (const struct sockaddr *)&addr, sizeof addr) < 0 ? -errno : 0;
     if (err == 0 && check_owner)
         err = check_peer(fd);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The exact makespan against a search over the single warps, which knows nothing of counts: all strings up to length 6,
- * W up to 5, every capacity of 1 or 2; and what must hold between the exact value and the bounds. */
+ * W up to 5, every capacity of 1 or 2; and what must hold between the exact value and the bounds. Longer strings at
+ * random: the pruned search against the plain dynamic program. usage: makespan_brute [SEED [CASES]] */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -141,8 +142,54 @@ static void three_types(void **state)
         check_all(n, 3, 4, 2);
 }
 
-int main(void)
+static uint64_t rng_state;
+static unsigned n_cases;
+
+static unsigned rnd(unsigned n)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(two_types), cmocka_unit_test(three_types)};
+    rng_state = rng_state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(rng_state >> 33) % n;
+}
+
+static uint64_t exact_of(const struct gs_kernel_string *k, unsigned warps, bool exhaustive)
+{
+    struct gs_makespan_exact e;
+    struct gs_makespan_options o = {.exhaustive = exhaustive};
+    assert_int_equal(gs_makespan_exact(k, warps, &o, &e), 0);
+    assert_int_equal(e.lower, e.upper);
+    assert_true(gs_makespan_schedule_is_legal(k, warps, &e.schedule));
+    uint64_t t = e.lower;
+    gs_makespan_exact_free(&e);
+    return t;
+}
+
+static void longer_strings(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < n_cases; i++) {
+        char text[16] = "", why[200];
+        struct gs_sigmas s = {0};
+        struct gs_kernel_string k;
+        unsigned n = 4 + rnd(7), letters = 1 + rnd(3), warps = 2 + rnd(8);
+        for (unsigned j = 0; j < n; j++)
+            text[j] = "LCS"[rnd(letters)];
+        for (unsigned j = 0; j < 3; j++)
+            s.of["LCS"[j] - 'A'] = (struct gs_sigma){rnd(2) ? 1 : 1 + rnd(3), 1};
+        assert_int_equal(gs_kernel_string_parse(&k, text, &s, why, sizeof(why)), 0);
+        uint64_t plain = exact_of(&k, warps, true), pruned = exact_of(&k, warps, false);
+        if (plain != pruned || gs_makespan_safe_bound(&k, warps) < plain)
+            fail_msg("%s W %u, case %u: plain %lu, pruned %lu, safe %lu", text, warps, i, plain, pruned,
+                     gs_makespan_safe_bound(&k, warps));
+        gs_kernel_string_free(&k);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    rng_state = argc > 1 ? strtoull(argv[1], NULL, 0) : 20120717;
+    n_cases = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : 500;
+    printf("seed %llu\n", (unsigned long long)rng_state);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(two_types), cmocka_unit_test(three_types),
+                                       cmocka_unit_test(longer_strings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

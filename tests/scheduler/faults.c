@@ -326,6 +326,7 @@ static void test_wrong_config_on_reload(void **state)
 int main(void)
 {
     stage_open();
+    cmocka_set_test_filter(getenv("GS_TEST")); /* one test alone, by its name */
 #define FAULT(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         FAULT(test_killed_while_holding),

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/daemon_view.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/client/client.h"
+#include "common/log.h"
+
+void gs_daemon_error(int err, const char *socket, const char *text)
+{
+    char path[256];
+    if (socket)
+        snprintf(path, sizeof path, "%s", socket);
+    else
+        gs_client_socket_path(path, sizeof path);
+    if (text && *text)
+        gs_error("%s", text);
+    else if (err == -ENOENT || err == -ECONNREFUSED)
+        gs_error("no daemon listens on %s; `gpusparc daemon` starts one", path);
+    else if (err == -EPROTO)
+        gs_error("what listens on %s is no gpusparc daemon of this version", path);
+    else
+        gs_error("the daemon on %s doesn't answer: %s", path, strerror(-err));
+}
+
+json_t *gs_daemon_state(const char *socket, bool quiet)
+{
+    char *text;
+    int err = gs_client_ask(socket, GS_MSG_STATUS, NULL, 2000, &text);
+    json_t *j = err == 0 ? json_loads(text, 0, NULL) : NULL;
+    if (!j && !quiet)
+        gs_daemon_error(err ? err : -EPROTO, socket, err ? text : NULL);
+    free(text);
+    return j;
+}
+
+/* ---- values ---- */
+
+static int64_t integer(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+static const char *string(const json_t *object, const char *key)
+{
+    const char *s = json_string_value(json_object_get(object, key));
+    return s ? s : "";
+}
+
+/* Three digits that matter, in a unit that suits: "1.23ms". "-" for null. */
+static const char *duration(const json_t *value, char buf[16])
+{
+    static const struct {
+        double ns;
+        const char *unit;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+    if (!json_is_integer(value))
+        return "-";
+    double ns = (double)json_integer_value(value);
+    unsigned u = 0;
+    while (u < 3 && ns < units[u].ns)
+        u++;
+    double v = ns / units[u].ns;
+    snprintf(buf, 16, "%.*f%s", v < 10 && u < 3 ? 2 : v < 100 && u < 3 ? 1 : 0, v, units[u].unit);
+    return buf;
+}
+
+static const char *name_or(const char *name, const char *otherwise)
+{
+    return *name ? name : otherwise;
+}
+
+static int64_t pid_of_client(const json_t *state, int64_t client)
+{
+    size_t i;
+    json_t *c;
+    json_array_foreach(json_object_get(state, "clients"), i, c)
+    {
+        if (integer(c, "client") == client)
+            return integer(c, "pid");
+    }
+    return 0;
+}
+
+/* Share of the time between the states in which the resource was in use. */
+static double use_between(const json_t *before, const json_t *now, size_t i)
+{
+    const json_t *r = json_array_get(json_object_get(now, "resources"), i);
+    const json_t *old = json_array_get(json_object_get(before, "resources"), i);
+    double busy = (double)(integer(r, "busy_ns") - integer(old, "busy_ns"));
+    double time = (double)(integer(json_object_get(now, "daemon"), "uptime_ns") -
+                           integer(json_object_get(before, "daemon"), "uptime_ns"));
+    double share = time > 0 ? busy / time : 0;
+    return share < 0 ? 0 : share > 1 ? 1 : share;
+}
+
+/* ---- tables ---- */
+
+static void print_daemon(FILE *out, const json_t *now)
+{
+    const json_t *d = json_object_get(now, "daemon");
+    char up[16];
+    fprintf(out, "gpusparcd %s, process %lld, on %s for %s: %lld application%s\n", string(d, "version"),
+            (long long)integer(d, "pid"), string(d, "socket"), duration(json_object_get(d, "uptime_ns"), up),
+            (long long)integer(d, "clients"), integer(d, "clients") == 1 ? "" : "s");
+    if (integer(d, "taken_back") || integer(d, "refused") || integer(d, "bad_messages"))
+        fprintf(out, "taken back by the watchdog: %lld units; refused: %lld connections; senseless messages: %lld\n",
+                (long long)integer(d, "taken_back"), (long long)integer(d, "refused"),
+                (long long)integer(d, "bad_messages"));
+}
+
+static void print_waiting(FILE *out, const json_t *state, const json_t *waiting)
+{
+    size_t i;
+    json_t *w;
+    char t[16];
+    json_array_foreach(waiting, i, w)
+    {
+        if (i == 3) {
+            fprintf(out, ", and %zu more", json_array_size(waiting) - i);
+            break;
+        }
+        fprintf(out, "%s%s (%lld) %s", i ? ", " : "", name_or(string(w, "task"), "-"),
+                (long long)pid_of_client(state, integer(w, "client")), duration(json_object_get(w, "since_ns"), t));
+    }
+}
+
+static void print_resources(FILE *out, const json_t *before, const json_t *now)
+{
+    size_t i;
+    json_t *r;
+    fprintf(out, "\n%-9s %5s  %-26s %5s %10s %10s  %s\n", "RESOURCE", "USE", "HOLDER", "UNITS", "GRANTED", "TAKEN",
+            "WAITING");
+    json_array_foreach(json_object_get(now, "resources"), i, r)
+    {
+        char holder[64] = "-";
+        if (json_is_integer(json_object_get(r, "holder")))
+            snprintf(holder, sizeof holder, "%.16s (%lld)", name_or(string(r, "holder_task"), "-"),
+                     (long long)pid_of_client(now, integer(r, "holder")));
+        fprintf(out, "%-9s %4.0f%%  %-26s %5lld %10lld %10lld  ", string(r, "name"), 100 * use_between(before, now, i),
+                holder, (long long)integer(r, "units"), (long long)integer(r, "granted"),
+                (long long)integer(r, "taken"));
+        print_waiting(out, now, json_object_get(r, "waiting"));
+        fputc('\n', out);
+    }
+}
+
+static void print_task(FILE *out, const json_t *t)
+{
+    const json_t *response = json_object_get(t, "response"), *jitter = json_object_get(t, "jitter");
+    char b[6][16], gpus[16] = "-";
+    if (json_is_integer(json_object_get(t, "gpus")))
+        snprintf(gpus, sizeof gpus, "%lld%s", (long long)integer(t, "gpus"),
+                 json_is_true(json_object_get(t, "degraded")) ? "!" : "");
+    fprintf(out, "%-16.16s %4lld %4lld %5s %9s %9s %8lld %7lld %9s %9s %9s %9s\n", string(t, "task"),
+            (long long)integer(t, "priority"), (long long)integer(t, "running"), gpus,
+            duration(json_object_get(t, "deadline_ns"), b[0]), duration(json_object_get(t, "bound_ns"), b[1]),
+            (long long)integer(t, "jobs"), (long long)integer(t, "misses"),
+            duration(json_object_get(response, "median_ns"), b[2]), duration(json_object_get(response, "p99_ns"), b[3]),
+            duration(json_object_get(response, "max_ns"), b[4]), duration(json_object_get(jitter, "p99_ns"), b[5]));
+}
+
+static void print_tasks(FILE *out, const json_t *now)
+{
+    const json_t *tasks = json_object_get(now, "tasks");
+    size_t i;
+    json_t *t;
+    if (!json_array_size(tasks))
+        return;
+    fprintf(out, "\n%-16s %4s %4s %5s %9s %9s %8s %7s %9s %9s %9s %9s\n", "TASK", "PRIO", "RUN", "GPUS", "DEADLINE",
+            "BOUND", "JOBS", "MISSED", "MEDIAN", "P99", "LONGEST", "JITTER");
+    json_array_foreach(tasks, i, t)
+    {
+        print_task(out, t);
+    }
+}
+
+static void print_applications(FILE *out, const json_t *now)
+{
+    size_t i;
+    json_t *c;
+    if (!json_array_size(json_object_get(now, "clients")))
+        return;
+    fprintf(out, "\n%-8s %-6s %-16s %5s %4s %9s %9s  %s\n", "PROCESS", "USER", "TASK", "PRIO", "GPUS", "SINCE", "JOB",
+            "PROGRAM");
+    json_array_foreach(json_object_get(now, "clients"), i, c)
+    {
+        char b[2][16];
+        fprintf(out, "%-8lld %-6lld %-16.16s %5lld %4lld %9s %9s  %s\n", (long long)integer(c, "pid"),
+                (long long)integer(c, "uid"), name_or(string(c, "task"), "-"), (long long)integer(c, "priority"),
+                (long long)integer(c, "gpus"), duration(json_object_get(c, "since_ns"), b[0]),
+                duration(json_object_get(c, "job_ns"), b[1]), string(c, "exe"));
+    }
+}
+
+static void print_decision(FILE *out, const json_t *now)
+{
+    const json_t *d = json_object_get(now, "decision");
+    char age[16];
+    fprintf(out, "\n%s: %s (decided %s ago)\n",
+            json_is_true(json_object_get(d, "schedulable")) ? "Schedulable" : "NOT SCHEDULABLE", string(d, "reason"),
+            duration(json_object_get(d, "age_ns"), age));
+}
+
+char *gs_daemon_tables(const json_t *before, const json_t *now)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    if (!out)
+        return NULL;
+    print_daemon(out, now);
+    print_resources(out, before, now);
+    print_tasks(out, now);
+    print_applications(out, now);
+    print_decision(out, now);
+    return fclose(out) == 0 ? text : NULL;
+}

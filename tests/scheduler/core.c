@@ -1,0 +1,630 @@
+/* SPDX-License-Identifier: MIT */
+/* The daemon's core without its sockets: who may join as what, what they are told, and what their jobs count for. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "scheduler/session.h"
+
+#define MS UINT64_C(1000000)
+
+/* A client as the core sees it: what it was sent last of each kind. */
+struct desk {
+    struct gs_session *session;
+    struct gs_msg welcome, refused, notice, answer;
+    unsigned welcomes, refusals, notices;
+};
+
+struct bench {
+    struct gs_core *core;
+    uint64_t now;
+    int realtime_rank, realtime_calls;
+    char log[2048];
+};
+
+static void on_send(void *ctx, void *conn, const struct gs_msg *m, int fd)
+{
+    (void)ctx, (void)fd;
+    struct desk *d = conn;
+    if (m->type == GS_MSG_WELCOME) {
+        assert_true(fd >= 0);
+        d->welcome = *m;
+        d->welcomes++;
+    } else if (m->type == GS_MSG_REFUSED) {
+        d->refused = *m;
+        d->refusals++;
+    } else if (m->type == GS_MSG_NOTICE) {
+        d->notice = *m;
+        d->notices++;
+    } else if (m->type == GS_MSG_ANSWER) {
+        d->answer = *m;
+    } else {
+        fail_msg("the core sent a message of kind %u", m->type);
+    }
+}
+
+static void on_realtime(void *ctx, pid_t pid, int rank, int ranks)
+{
+    (void)pid, (void)ranks;
+    struct bench *b = ctx;
+    b->realtime_rank = rank;
+    b->realtime_calls++;
+}
+
+static void on_log(void *ctx, bool warning, const char *text)
+{
+    (void)warning;
+    struct bench *b = ctx;
+    snprintf(b->log + strlen(b->log), sizeof b->log - strlen(b->log), "%s\n", text);
+}
+
+static int configure(struct bench *b, const char *text)
+{
+    struct gs_config config;
+    struct gs_mistakes mistakes = {0};
+    assert_int_equal(gs_config_parse(text, strlen(text), &config, &mistakes), 0);
+    return gs_core_configure(b->core, &config, b->now);
+}
+
+static struct bench *start(const char *text)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    const struct gs_core_ops ops = {.send = on_send, .realtime = on_realtime, .log = on_log};
+    const struct gs_core_options options = {.gpus = 2, .max_clients = 8, .max_per_user = 4, .socket = "s"};
+    b->now = 1000 * MS;
+    b->core = gs_core_new(&options, &ops, b);
+    assert_non_null(b->core);
+    assert_int_equal(configure(b, text), 0);
+    return b;
+}
+
+static void stop(struct bench *b)
+{
+    gs_core_free(b->core);
+    free(b);
+}
+
+static void sit_down(struct bench *b, struct desk *d, uid_t uid, const char *exe)
+{
+    const struct gs_peer peer = {.uid = uid, .pid = 4711, .exe = exe};
+    *d = (struct desk){.session = gs_core_connect(b->core, d, &peer, b->now)};
+    assert_non_null(d->session);
+}
+
+static void get_up(struct bench *b, struct desk *d)
+{
+    gs_core_disconnect(d->session, b->now);
+    d->session = NULL;
+}
+
+static struct gs_msg message(enum gs_msg_type type)
+{
+    return (struct gs_msg){.magic = GS_WIRE_MAGIC, .version = GS_WIRE_VERSION, .type = (uint16_t)type};
+}
+
+static int say(struct bench *b, struct desk *d, const struct gs_msg *m)
+{
+    return gs_core_message(d->session, m, sizeof *m, b->now);
+}
+
+static int hello(struct bench *b, struct desk *d, const char *task, uint32_t gpus)
+{
+    struct gs_msg m = message(GS_MSG_HELLO);
+    m.u.hello.gpus = gpus;
+    snprintf(m.u.hello.task, sizeof m.u.hello.task, "%s", task);
+    return say(b, d, &m);
+}
+
+static int request(struct bench *b, struct desk *d, uint32_t slot, uint32_t mask)
+{
+    struct gs_msg m = message(GS_MSG_REQUEST);
+    m.u.request =
+        (struct gs_msg_request){.slot = slot, .serial = 7, .mask = mask, .client = d->welcome.u.welcome.client};
+    return say(b, d, &m);
+}
+
+static struct gs_page *page_of(const struct desk *d)
+{
+    return d->session->lease.page;
+}
+
+static bool granted(const struct desk *d, uint32_t slot, unsigned resource)
+{
+    return atomic_load(&page_of(d)->slot[slot]) == GS_SLOT_WORD(7, GS_SLOT_GRANTED, resource);
+}
+
+/* Gives one unit back as the client library does. */
+static void give_back(struct bench *b, struct desk *d, unsigned resource)
+{
+    uint32_t w = atomic_fetch_sub(&page_of(d)->lease[resource].word, 1);
+    struct gs_msg m = message(GS_MSG_LOOK);
+    m.u.look.resource = resource;
+    if (w & GS_LEASE_ASK)
+        assert_int_equal(say(b, d, &m), 0);
+}
+
+/* ---- messages ---- */
+
+static void test_senseless_messages(void **state)
+{
+    (void)state;
+    struct bench *b = start("");
+    struct gs_msg wrong[6];
+    for (int i = 0; i < 6; i++)
+        wrong[i] = message(GS_MSG_REQUEST);
+    wrong[0].magic++;
+    wrong[1].version++;
+    wrong[2].type = 0;
+    wrong[3].type = GS_MSG_WELCOME;
+    wrong[4].type = 9999; /* wrong[5] is right, but comes before the hello */
+    for (int i = 0; i < 6; i++) {
+        struct desk d;
+        sit_down(b, &d, 1001, "");
+        assert_int_equal(say(b, &d, &wrong[i]), -EPROTO);
+        assert_int_equal(d.refusals, 1);
+        assert_int_equal(d.refused.u.text.code, i == 1 ? GS_REFUSED_VERSION : GS_REFUSED_PROTOCOL);
+        get_up(b, &d);
+    }
+    struct desk d;
+    sit_down(b, &d, 1001, "");
+    assert_int_equal(gs_core_message(d.session, &wrong[5], sizeof wrong[5] - 1, b->now), -EPROTO);
+    assert_int_equal(gs_core_message(d.session, &wrong[5], 0, b->now), -EPROTO);
+    get_up(b, &d);
+    stop(b);
+}
+
+static void test_hello(void **state)
+{
+    (void)state;
+    struct bench *b = start("");
+    struct desk d;
+    sit_down(b, &d, 1001, "/bin/app");
+    assert_int_equal(hello(b, &d, "", 2), 0);
+    assert_int_equal(d.welcomes, 1);
+    assert_int_not_equal(d.welcome.u.welcome.client, 0);
+    assert_int_equal(d.welcome.u.welcome.gpus, 2);
+    assert_int_equal(d.welcome.u.welcome.priority, 0);
+    assert_int_equal(atomic_load(&page_of(&d)->gpus), 2);
+    assert_int_equal(atomic_load(&page_of(&d)->gpu_mask), GS_MASK_ALL_GPUS(2));
+    assert_int_equal(atomic_load(&page_of(&d)->kernel_chunk), 16);
+    assert_int_equal(atomic_load(&page_of(&d)->transfer_chunk), 2 << 20);
+    assert_int_equal(hello(b, &d, "", 2), -EPROTO); /* once is enough */
+    get_up(b, &d);
+    static const uint32_t bad_gpus[] = {0, GS_MAX_GPUS + 1, UINT32_MAX};
+    for (int i = 0; i < 3; i++) {
+        sit_down(b, &d, 1001, "");
+        assert_int_equal(hello(b, &d, "", bad_gpus[i]), -EPROTO);
+        get_up(b, &d);
+    }
+    sit_down(b, &d, 1001, "");
+    struct gs_msg m = message(GS_MSG_HELLO);
+    m.u.hello.gpus = 1;
+    memset(m.u.hello.task, 'x', sizeof m.u.hello.task); /* no end */
+    assert_int_equal(say(b, &d, &m), -EPROTO);
+    get_up(b, &d);
+    stop(b);
+}
+
+static void test_nobody_takes_all_places(void **state)
+{
+    (void)state;
+    struct bench *b = start("");
+    struct desk d[10];
+    for (int i = 0; i < 5; i++) {
+        sit_down(b, &d[i], 1001, "");
+        assert_int_equal(hello(b, &d[i], "", 1), i < 4 ? 0 : -EPROTO);
+    }
+    assert_int_equal(d[4].refused.u.text.code, GS_REFUSED_FULL);
+    for (int i = 5; i < 10; i++) {
+        sit_down(b, &d[i], 0, ""); /* root has no limit of its own, but the whole has: 8 */
+        assert_int_equal(hello(b, &d[i], "", 1), i < 9 ? 0 : -EPROTO);
+    }
+    for (int i = 0; i < 10; i++)
+        get_up(b, &d[i]);
+    stop(b);
+}
+
+/* ---- grants ---- */
+
+static void test_grants(void **state)
+{
+    (void)state;
+    struct bench *b = start("");
+    struct desk one, two;
+    sit_down(b, &one, 1001, "");
+    sit_down(b, &two, 1002, "");
+    hello(b, &one, "", 2);
+    hello(b, &two, "", 2);
+    assert_int_equal(request(b, &one, 3, GS_MASK(1)), 0);
+    assert_true(granted(&one, 3, 1));
+    uint32_t word = atomic_load(&page_of(&one)->lease[1].word);
+    assert_int_equal(word & 0xfff, GS_LEASE_LEASED | 1); /* and may take more without asking */
+    assert_int_equal(request(b, &two, 5, GS_MASK(1)), 0);
+    assert_false(granted(&two, 5, 1));
+    assert_true(atomic_load(&page_of(&one)->lease[1].word) & GS_LEASE_ASK);
+    give_back(b, &one, 1);
+    assert_true(granted(&two, 5, 1));
+    assert_false(atomic_load(&page_of(&one)->lease[1].word) & GS_LEASE_LEASED);
+    /* Written for a daemon that has died: nothing happens. */
+    two.welcome.u.welcome.client++;
+    assert_int_equal(request(b, &two, 6, GS_MASK(2)), 0);
+    assert_int_equal(atomic_load(&page_of(&two)->slot[6]), 0);
+    two.welcome.u.welcome.client--;
+    assert_int_equal(request(b, &two, 6, GS_MASK(3)), -EPROTO); /* there is no such GPU */
+    assert_int_equal(request(b, &one, GS_MAX_SLOTS, GS_MASK(1)), -EPROTO);
+    get_up(b, &one);
+    get_up(b, &two);
+    stop(b);
+}
+
+/* A client that holds and waits dies: all of it passes on. */
+static void test_death_passes_everything_on(void **state)
+{
+    (void)state;
+    struct bench *b = start("");
+    struct desk one, two;
+    sit_down(b, &one, 1001, "");
+    sit_down(b, &two, 1002, "");
+    hello(b, &one, "", 2);
+    hello(b, &two, "", 2);
+    for (uint32_t r = 0; r < 3; r++) {
+        request(b, &one, r, GS_MASK(r));
+        request(b, &two, r, GS_MASK(r));
+        assert_false(granted(&two, r, r));
+    }
+    get_up(b, &one);
+    for (uint32_t r = 0; r < 3; r++)
+        assert_true(granted(&two, r, r));
+    get_up(b, &two);
+    stop(b);
+}
+
+/* It says that it has units out, for ever and more than there are: the watchdog is for that. Or none while it has one:
+ * the next one is let in, as if it had never asked. */
+static void test_a_page_full_of_lies(void **state)
+{
+    (void)state;
+    struct bench *b = start("[system]\nwatchdog = 10ms\n");
+    struct desk liar, honest;
+    sit_down(b, &liar, 1001, "");
+    sit_down(b, &honest, 1002, "");
+    hello(b, &liar, "", 2);
+    hello(b, &honest, "", 2);
+    request(b, &liar, 0, GS_MASK(1));
+    memset(page_of(&liar), 0xff, sizeof *page_of(&liar));
+    request(b, &honest, 0, GS_MASK(1));
+    if (!granted(&honest, 0, 1)) {
+        b->now = gs_core_next_tick(b->core);
+        assert_in_range(b->now, 1000 * MS, 1010 * MS);
+        gs_core_tick(b->core, b->now);
+    }
+    assert_true(granted(&honest, 0, 1));
+    give_back(b, &honest, 1);
+    /* And it is served itself after that, in its turn. */
+    assert_int_equal(request(b, &liar, 1, GS_MASK(1)), 0);
+    assert_true(granted(&liar, 1, 1));
+    get_up(b, &liar);
+    get_up(b, &honest);
+    stop(b);
+}
+
+/* ---- tasks ---- */
+
+#define TASKS                                                                                                          \
+    "[system]\ngpus = 2\ncpus = 2\n"                                                                                   \
+    "[task slow]\nperiod = 100ms\nuser = 1001\nkernel_chunk = 3\ntransfer_chunk = 1MiB\n"                              \
+    "[task fast]\nperiod = 10ms\nmatch = */fast\nuser = 1001\nmode = single\n"                                         \
+    "[task mine]\nperiod = 50ms\nmatch = */mine\n"
+
+static void test_tasks_by_name_and_path(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    struct desk d;
+    sit_down(b, &d, 1001, "/opt/other");
+    assert_int_equal(hello(b, &d, "slow", 2), 0);
+    assert_string_equal(d.welcome.u.welcome.task, "slow");
+    assert_int_equal(d.welcome.u.welcome.priority, 1); /* deadline-monotonic */
+    assert_int_equal(atomic_load(&page_of(&d)->kernel_chunk), 3);
+    assert_int_equal(atomic_load(&page_of(&d)->transfer_chunk), 1 << 20);
+    assert_int_equal(b->realtime_rank, 1);
+    get_up(b, &d);
+    sit_down(b, &d, 1001, "/opt/fast");
+    assert_int_equal(hello(b, &d, "", 2), 0);
+    assert_string_equal(d.welcome.u.welcome.task, "fast");
+    assert_int_equal(d.welcome.u.welcome.priority, 3);
+    assert_int_equal(atomic_load(&page_of(&d)->gpus), 1);
+    assert_int_equal(atomic_load(&page_of(&d)->gpu_mask), GS_MASK_ALL_GPUS(2)); /* any one of them */
+    get_up(b, &d);
+    struct gs_msg m = message(GS_MSG_HELLO);
+    m.u.hello.gpus = 1;
+    m.u.hello.flags = GS_HELLO_NO_TASK;
+    sit_down(b, &d, 1001, "/opt/fast");
+    assert_int_equal(say(b, &d, &m), 0);
+    assert_string_equal(d.welcome.u.welcome.task, "");
+    get_up(b, &d);
+    sit_down(b, &d, 1001, "");
+    assert_int_equal(hello(b, &d, "nobody", 2), -EPROTO);
+    assert_int_equal(d.refused.u.text.code, GS_REFUSED_TASK);
+    get_up(b, &d);
+    stop(b);
+}
+
+static void test_other_users_tasks(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    struct desk d;
+    static const char *const names[] = {"fast", "mine"};
+    for (int i = 0; i < 2; i++) {
+        sit_down(b, &d, 1002, "");
+        assert_int_equal(hello(b, &d, names[i], 2), -EPROTO);
+        assert_int_equal(d.refused.u.text.code, GS_REFUSED_TASK);
+        get_up(b, &d);
+    }
+    /* Matched by its path it runs, but below all tasks, and its user is told why. */
+    sit_down(b, &d, 1002, "/home/x/fast");
+    assert_int_equal(hello(b, &d, "", 2), 0);
+    assert_int_equal(d.welcome.u.welcome.priority, 0);
+    assert_int_equal(d.notices, 1);
+    assert_non_null(strstr(d.notice.u.text.text, "user = "));
+    get_up(b, &d);
+    assert_int_equal(b->realtime_calls, 0);
+    sit_down(b, &d, geteuid(), "");
+    assert_int_equal(hello(b, &d, "mine", 2), 0);
+    get_up(b, &d);
+    stop(b);
+}
+
+static void test_priority_counts(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    struct desk app, slow, fast;
+    sit_down(b, &app, 1002, "");
+    sit_down(b, &slow, 1001, "");
+    sit_down(b, &fast, 1001, "");
+    hello(b, &app, "", 2);
+    hello(b, &slow, "slow", 2);
+    hello(b, &fast, "fast", 2);
+    request(b, &app, 0, GS_MASK(1));
+    request(b, &app, 1, GS_MASK(1)); /* one behind the other */
+    assert_true(granted(&app, 1, 1));
+    request(b, &app, 2, GS_MASK(1));
+    request(b, &slow, 0, GS_MASK(1));
+    request(b, &fast, 0, GS_MASK(1));
+    give_back(b, &app, 1);
+    give_back(b, &app, 1);
+    assert_true(granted(&fast, 0, 1));
+    give_back(b, &fast, 1);
+    assert_true(granted(&slow, 0, 1));
+    give_back(b, &slow, 1);
+    assert_true(granted(&app, 2, 1));
+    get_up(b, &app);
+    get_up(b, &slow);
+    get_up(b, &fast);
+    stop(b);
+}
+
+/* ---- jobs ---- */
+
+static void job(struct bench *b, struct desk *d, uint64_t release_ns, uint64_t end_ns)
+{
+    struct gs_msg m = message(GS_MSG_JOB);
+    m.u.job = (struct gs_msg_job){release_ns, end_ns};
+    assert_int_equal(say(b, d, &m), 0);
+}
+
+static void test_jobs(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    struct desk d;
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "slow", 2);
+    b->now += 5000 * MS;
+    job(b, &d, b->now - 1000 * MS, b->now - 950 * MS);
+    job(b, &d, b->now - 900 * MS, b->now - 820 * MS);
+    job(b, &d, b->now - 800 * MS, b->now - 700 * MS); /* just in time */
+    job(b, &d, b->now - 700 * MS, b->now - 599 * MS); /* missed */
+    job(b, &d, b->now - 500 * MS, b->now + 1);        /* lies */
+    job(b, &d, b->now - 500 * MS, b->now - 501 * MS);
+    job(b, &d, 0, b->now);
+    const struct gs_task_stats *st = gs_jobs_stats(b->core, "slow");
+    assert_non_null(st);
+    assert_int_equal(st->jobs, 4);
+    assert_int_equal(st->misses, 1);
+    assert_int_equal(st->response.max_ns, 101 * MS);
+    assert_int_equal(st->jitter.count, 3);
+    assert_int_equal(st->jitter.max_ns, 30 * MS);
+    assert_int_equal(b->core->bad_messages, 3);
+    get_up(b, &d);
+    assert_int_equal(gs_jobs_stats(b->core, "slow")->jobs, 4); /* it stays, for the next run */
+    stop(b);
+}
+
+/* A page that claims to have been busy since before it was there. */
+static void test_usage_is_bounded(void **state)
+{
+    (void)state;
+    struct bench *b = start("");
+    struct desk d;
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "", 2);
+    atomic_store(&page_of(&d)->lease[1].busy_ns, UINT64_MAX);
+    b->now += 3 * MS;
+    char *text = gs_core_status(b->core, b->now);
+    assert_non_null(text);
+    free(text);
+    assert_int_equal(b->core->busy_ns[1], 3 * MS);
+    get_up(b, &d);
+    stop(b);
+}
+
+/* ---- GEMA and admission ---- */
+
+#define CHAIN1(gpu) "segments.1 = cpu 1ms, pci 1ms, gpu " gpu ", pci 1ms, cpu 1ms\n"
+#define CHAIN2(gpu) "segments.2 = cpu 1ms, pci 2ms, gpu " gpu ", pci 2ms, cpu 1ms\n"
+#define HEAVY(admission)                                                                                               \
+    "[system]\ngpus = 2\ncpus = 4\nadmission = " admission "\n"                                                        \
+    "[task a]\nperiod = 100ms\nuser = *\n" CHAIN1("95ms")                                                              \
+        CHAIN2("48ms") "[task b]\nperiod = 1000ms\nuser = *\n" CHAIN1(                                                 \
+            "100ms") "[task c]\nperiod = 1100ms\nuser = *\n" CHAIN1("900ms")
+
+/* On one GPU, a takes longer than its period: it gets both. */
+static void test_gema_decides(void **state)
+{
+    (void)state;
+    struct bench *b = start("[system]\ngpus = 2\ncpus = 4\n"
+                            "[task a]\nperiod = 100ms\nuser = *\n" CHAIN1("120ms")
+                                CHAIN2("60ms") "[task b]\nperiod = 200ms\nuser = *\n" CHAIN1("20ms") CHAIN2("11ms"));
+    struct desk a, other;
+    sit_down(b, &a, 1001, "");
+    sit_down(b, &other, 1001, "");
+    hello(b, &other, "b", 2);
+    assert_int_equal(atomic_load(&page_of(&other)->gpus), 1);
+    hello(b, &a, "a", 2);
+    assert_int_equal(atomic_load(&page_of(&a)->gpus), 2);
+    assert_int_equal(atomic_load(&page_of(&a)->gpu_mask), GS_MASK_ALL_GPUS(2));
+    assert_true(b->core->decision.schedulable);
+    assert_int_equal(b->core->decision.analysed, 2);
+    get_up(b, &a);
+    /* An application whose group has one GPU can't be told two. */
+    sit_down(b, &a, 1001, "");
+    hello(b, &a, "a", 1);
+    assert_int_equal(atomic_load(&page_of(&a)->gpus), 1);
+    assert_int_equal(atomic_load(&page_of(&a)->gpu_mask), GS_MASK_ALL_GPUS(1));
+    assert_false(b->core->decision.schedulable);
+    get_up(b, &a);
+    get_up(b, &other);
+    stop(b);
+}
+
+static void test_admission_warn(void **state)
+{
+    (void)state;
+    struct bench *b = start(HEAVY("warn"));
+    struct desk a, c;
+    sit_down(b, &a, 1001, "");
+    sit_down(b, &c, 1001, "");
+    hello(b, &a, "a", 2);
+    assert_int_equal(a.notices, 0);
+    assert_int_equal(hello(b, &c, "c", 2), 0);
+    assert_int_equal(c.notices, 1);
+    assert_int_equal(c.welcome.u.welcome.priority, 1);
+    assert_non_null(strstr(b->log, "with task c"));
+    get_up(b, &a);
+    get_up(b, &c);
+    stop(b);
+}
+
+static void test_admission_refuse(void **state)
+{
+    (void)state;
+    struct bench *b = start(HEAVY("refuse"));
+    struct desk a, c;
+    sit_down(b, &a, 1001, "");
+    sit_down(b, &c, 1001, "");
+    hello(b, &a, "a", 2);
+    assert_int_equal(hello(b, &c, "c", 2), -EPROTO);
+    assert_int_equal(c.refused.u.text.code, GS_REFUSED_ADMISSION);
+    assert_int_equal(c.welcomes, 0);
+    get_up(b, &c);
+    /* Asked beforehand, the daemon says the same. */
+    sit_down(b, &c, 1001, "");
+    struct gs_msg m = message(GS_MSG_PLAN);
+    strcpy(m.u.name, "c");
+    assert_int_equal(say(b, &c, &m), 0);
+    assert_int_equal(c.answer.u.text.code, 0);
+    get_up(b, &c);
+    get_up(b, &a);
+    stop(b);
+}
+
+static void test_admission_best_effort(void **state)
+{
+    (void)state;
+    struct bench *b = start(HEAVY("best-effort"));
+    struct desk a, c;
+    sit_down(b, &a, 1001, "");
+    sit_down(b, &c, 1001, "");
+    hello(b, &a, "a", 2);
+    assert_int_equal(hello(b, &c, "c", 2), 0);
+    assert_int_equal(c.notices, 1);
+    assert_int_equal(c.welcome.u.welcome.priority, 0);
+    assert_true(b->core->decision.schedulable);
+    /* There is room again: it becomes a task. */
+    get_up(b, &a);
+    assert_int_equal(c.notices, 2);
+    assert_false(c.session->degraded);
+    assert_non_null(c.session->task);
+    get_up(b, &c);
+    stop(b);
+}
+
+static void test_reload(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    struct desk d;
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "slow", 2);
+    assert_int_equal(configure(b, "[system]\ngpus = 1\n"), -EBUSY);
+    assert_non_null(d.session->task); /* the old one stays */
+    assert_int_equal(configure(b, "[system]\ngpus = 2\nkernel_chunk = 5\n[task slow]\nperiod = 7ms\nuser = 1001\n"), 0);
+    assert_int_equal(d.session->task->period_ns, 7 * MS);
+    assert_int_equal(atomic_load(&page_of(&d)->kernel_chunk), 5);
+    assert_int_equal(configure(b, "[system]\ngpus = 2\n"), 0);
+    assert_null(d.session->task);
+    assert_int_equal(d.notices, 1);
+    assert_int_equal(b->realtime_rank, 0);
+    get_up(b, &d);
+    stop(b);
+}
+
+static void test_histogram(void **state)
+{
+    (void)state;
+    struct gs_histogram h = {0};
+    assert_int_equal(gs_histogram_quantile(&h, 0.5), 0);
+    for (uint64_t v = 1; v <= 100000; v++)
+        gs_histogram_add(&h, v * v);
+    for (int q = 1; q <= 100; q++) {
+        uint64_t exact = (uint64_t)q * 1000 * (uint64_t)q * 1000, got = gs_histogram_quantile(&h, q / 100.0);
+        assert_true(got >= exact && got <= exact + exact / 16 + 1);
+    }
+    gs_histogram_add(&h, 0);
+    gs_histogram_add(&h, UINT64_MAX);
+    assert_int_equal(h.min_ns, 0);
+    assert_true(gs_histogram_quantile(&h, 1) == UINT64_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_senseless_messages),
+        cmocka_unit_test(test_hello),
+        cmocka_unit_test(test_nobody_takes_all_places),
+        cmocka_unit_test(test_grants),
+        cmocka_unit_test(test_death_passes_everything_on),
+        cmocka_unit_test(test_a_page_full_of_lies),
+        cmocka_unit_test(test_tasks_by_name_and_path),
+        cmocka_unit_test(test_other_users_tasks),
+        cmocka_unit_test(test_priority_counts),
+        cmocka_unit_test(test_jobs),
+        cmocka_unit_test(test_usage_is_bounded),
+        cmocka_unit_test(test_gema_decides),
+        cmocka_unit_test(test_admission_warn),
+        cmocka_unit_test(test_admission_refuse),
+        cmocka_unit_test(test_admission_best_effort),
+        cmocka_unit_test(test_reload),
+        cmocka_unit_test(test_histogram),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

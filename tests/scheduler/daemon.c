@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: MIT */
+/* The real daemon with real processes: what it promises while nothing goes wrong, and to those who mean it ill. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/scheduler/players.h"
+
+#define PLAIN "[system]\ngpus = 2\nrealtime = no\n"
+
+static int set_up(void **state)
+{
+    (void)state;
+    stage_reset();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    end_players();
+    unlink(stage_path("log"));
+    unlink(stage_path("trace"));
+    return 0;
+}
+
+/* ---- a daemon with nothing to do ---- */
+
+static void idle_role(unsigned self)
+{
+    struct gs_client *c = joined_client(NULL);
+    struct gs_grant g;
+    gs_client_acquire(c, GPU0, 0, &g);
+    gs_client_release(c, &g);
+    atomic_store(&stage->said[self], 1);
+    pause();
+}
+
+static long context_switches(pid_t pid)
+{
+    char path[64], line[256];
+    long total = 0, n;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f))
+        if (sscanf(line, "voluntary_ctxt_switches: %ld", &n) == 1)
+            total += n;
+    fclose(f);
+    return total;
+}
+
+static void test_idle_does_not_wake_up(void **state)
+{
+    (void)state;
+    pid_t d = start_daemon(PLAIN, NULL, NULL);
+    for (unsigned i = 0; i < 5; i++) {
+        play(idle_role, i);
+        assert_true(until(&stage->said[i], 1, 2000));
+    }
+    rest_ms(2500); /* the timers of connections that say no hello are behind us */
+    long before = context_switches(d);
+    rest_ms(1500);
+    assert_int_equal(context_switches(d), before);
+}
+
+/* What is taken without asking costs the daemon nothing. */
+static void alone_role(unsigned self)
+{
+    struct gs_client *c = joined_client(NULL);
+    struct gs_grant g;
+    gs_client_acquire(c, GPU0, 0, &g);
+    gs_client_release(c, &g);
+    atomic_store(&stage->said[self], 1);
+    while (!atomic_load(&stage->flag[self]))
+        rest_ms(1);
+    for (int i = 0; i < 100000; i++) {
+        if (gs_client_try(c, GPU0, &g) < 0)
+            _exit(20);
+        gs_client_release(c, &g);
+    }
+    atomic_store(&stage->said[self], 2);
+    pause();
+}
+
+static void test_uncontended_sends_nothing(void **state)
+{
+    (void)state;
+    pid_t d = start_daemon(PLAIN, NULL, NULL);
+    play(alone_role, 0);
+    assert_true(until(&stage->said[0], 1, 2000));
+    rest_ms(2500);
+    long before = context_switches(d);
+    atomic_store(&stage->flag[0], 1);
+    assert_true(until(&stage->said[0], 2, 5000));
+    assert_int_equal(context_switches(d), before);
+    /* It has learnt of them all the same. */
+    assert_int_equal(status_number("resources.1.taken"), 100000);
+}
+
+/* ---- one process, many threads ---- */
+
+static void *thread_role(void *arg)
+{
+    struct gs_client *c = arg;
+    for (int i = 0; i < 500; i++) {
+        struct gs_grant g;
+        if (gs_client_acquire(c, i % 3 ? GPU0 : GS_MASK_ALL_GPUS(2), 1000, &g) != 0 || !g.client)
+            _exit(21);
+        int in = g.resource == GS_RESOURCE_GPU(0) ? atomic_fetch_add(&stage->inside, 1) + 1 : 0;
+        int most = atomic_load(&stage->most_inside);
+        while (in > most && !atomic_compare_exchange_weak(&stage->most_inside, &most, in))
+            ;
+        usleep(20);
+        if (g.resource == GS_RESOURCE_GPU(0))
+            atomic_fetch_sub(&stage->inside, 1);
+        gs_client_release(c, &g);
+    }
+    return NULL;
+}
+
+static void threads_role(unsigned self)
+{
+    struct gs_client *c = joined_client(NULL);
+    pthread_t t[8];
+    for (int i = 0; i < 8; i++)
+        pthread_create(&t[i], NULL, thread_role, c);
+    for (int i = 0; i < 8; i++)
+        pthread_join(t[i], NULL);
+    atomic_store(&stage->said[self], 1);
+    gs_client_close(c);
+}
+
+/* Threads of one process have `depth` units between them, and nobody is forgotten; the same against another process. */
+static void test_threads(void **state)
+{
+    (void)state;
+    start_daemon(PLAIN, NULL, NULL);
+    pid_t one = play(threads_role, 0);
+    assert_true(until(&stage->said[0], 1, 20000));
+    assert_in_range(atomic_load(&stage->most_inside), 2, 2);
+    assert_int_equal(end_process(one, 0), 0);
+    pid_t a = play(threads_role, 1), b = play(threads_role, 2);
+    assert_true(until(&stage->said[1], 1, 20000));
+    assert_true(until(&stage->said[2], 1, 20000));
+    assert_in_range(atomic_load(&stage->most_inside), 2, 2);
+    assert_int_equal(end_process(a, 0), 0);
+    assert_int_equal(end_process(b, 0), 0);
+    assert_int_equal(status_number("clients"), 0);
+}
+
+/* ---- the two-step calls ---- */
+
+static void requests_role(unsigned self)
+{
+    struct gs_client *c = joined_client(NULL);
+    struct gs_request rq[3];
+    struct gs_grant g[3], other;
+    /* Another player holds both GPUs: these wait. */
+    for (unsigned i = 0; i < 2; i++)
+        if (gs_client_request(c, GS_MASK(GS_RESOURCE_GPU(i)), 0, &rq[i]) != 0 || rq[i].held)
+            _exit(30);
+    if (gs_client_wait(c, &rq[0], 5 * MS, &g[0]) != -ETIMEDOUT || !rq[0].open)
+        _exit(31);
+    gs_client_cancel(c, &rq[1]);
+    if (rq[1].open || gs_client_try(c, GPU0, &other) != -EAGAIN)
+        _exit(32);
+    if (gs_client_request(c, GS_MASK_PCI | GPU0, 0, &rq[2]) != -EINVAL || gs_client_request(c, 0, 0, &rq[2]) != -EINVAL)
+        _exit(33);
+    atomic_store(&stage->said[self], 1);
+    if (gs_client_wait(c, &rq[0], UINT64_MAX, &g[0]) != 0 || g[0].resource != GS_RESOURCE_GPU(0))
+        _exit(34);
+    gs_client_release(c, &g[0]);
+    /* Granted before it could be cancelled: given back. */
+    if (gs_client_request(c, GPU0, 0, &rq[0]) != 0 || !rq[0].held)
+        _exit(35);
+    gs_client_cancel(c, &rq[0]);
+    for (int i = 0; i < 2; i++)
+        if (gs_client_try(c, GPU0, &g[i]) != 0)
+            _exit(36);
+    if (gs_client_try(c, GPU0, &g[2]) != -EAGAIN) /* the depth */
+        _exit(37);
+    gs_client_release(c, &g[0]);
+    gs_client_release(c, &g[1]);
+    gs_client_release(c, &g[1]); /* once more than it has: nothing */
+    gs_client_close(c);
+}
+
+static void hold_both_role(unsigned self)
+{
+    struct gs_client *c = joined_client(NULL);
+    struct gs_grant g[2];
+    for (unsigned i = 0; i < 2; i++)
+        gs_client_acquire(c, GS_MASK(GS_RESOURCE_GPU(i)), 0, &g[i]);
+    atomic_store(&stage->said[self], 1);
+    while (!atomic_load(&stage->flag[self]))
+        rest_ms(1);
+    gs_client_release(c, &g[0]);
+    gs_client_release(c, &g[1]);
+    atomic_store(&stage->said[self], 2);
+    pause();
+}
+
+static void test_requests(void **state)
+{
+    (void)state;
+    start_daemon(PLAIN, NULL, NULL);
+    play(hold_both_role, 0);
+    assert_true(until(&stage->said[0], 1, 2000));
+    pid_t p = play(requests_role, 1);
+    assert_true(until(&stage->said[1], 1, 2000));
+    atomic_store(&stage->flag[0], 1);
+    assert_int_equal(end_process(p, 0), 0);
+}
+
+/* An application that closes every descriptor it didn't open, and opens its own in their place, comes back by itself,
+ * and not a byte of ours ends up in its files. */
+static void close_all_role(unsigned self)
+{
+    struct gs_client *c = joined_client(NULL);
+    struct gs_grant g;
+    gs_client_acquire(c, GPU0, 0, &g);
+    closefrom(3);
+    for (int i = 0; i < 100; i++) {
+        gs_client_release(c, &g);
+        gs_client_acquire(c, i % 2 ? GPU0 : GS_MASK_PCI, 0, &g);
+    }
+    rest_ms(100); /* it has come back, with new descriptors */
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) < 0)
+        _exit(40);
+    for (int fd = 299; fd > 2; fd--)
+        if (fd != pair[0] && fd != pair[1])
+            dup2(pair[0], fd);
+    for (int i = 0; i < 1000; i++) {
+        gs_client_release(c, &g);
+        gs_client_acquire(c, i % 2 ? GPU0 : GS_MASK_PCI, 0, &g);
+        if (i % 100 == 0)
+            usleep(1000);
+    }
+    char byte;
+    if (recv(pair[1], &byte, 1, MSG_DONTWAIT) >= 0 || errno != EAGAIN)
+        _exit(41);
+    atomic_store(&stage->said[self], 1);
+    pause();
+}
+
+static void test_application_closes_our_descriptors(void **state)
+{
+    (void)state;
+    start_daemon(PLAIN, NULL, NULL);
+    play(close_all_role, 0);
+    assert_true(until(&stage->said[0], 1, 20000));
+}
+
+/* ---- tasks ---- */
+
+static void low_role(unsigned self)
+{
+    struct gs_client *c = joined_client("low");
+    struct gs_request rq[2];
+    struct gs_grant g[2];
+    gs_client_request(c, GPU0, 2 * MS, &rq[0]);
+    for (unsigned i = 0;; i ^= 1) { /* one runs, the next one is queued: the device is never idle */
+        gs_client_wait(c, &rq[i], UINT64_MAX, &g[i]);
+        gs_client_request(c, GPU0, 2 * MS, &rq[i ^ 1]);
+        rest_ms(2);
+        atomic_fetch_add(&stage->said[self], 1);
+        gs_client_release(c, &g[i]);
+    }
+}
+
+static void high_role(unsigned self)
+{
+    struct gs_client *c = joined_client("high");
+    uint64_t longest = 0, most = 0;
+    for (int i = 0; i < 100; i++) {
+        struct gs_client_mode mode;
+        struct gs_grant g;
+        gs_client_job_begin(c, 0, &mode);
+        uint64_t from = clock_ns(), chunks = atomic_load(&stage->said[0]) + atomic_load(&stage->said[3]);
+        gs_client_acquire(c, GPU0, 0, &g);
+        uint64_t waited = clock_ns() - from;
+        chunks = atomic_load(&stage->said[0]) + atomic_load(&stage->said[3]) - chunks;
+        longest = waited > longest ? waited : longest;
+        most = chunks > most ? chunks : most;
+        rest_ms(1);
+        gs_client_release(c, &g);
+        gs_client_job_end(c);
+        rest_ms(3);
+    }
+    atomic_store(&stage->said[self + 1], longest);
+    atomic_store(&stage->said[self + 3], most);
+    atomic_store(&stage->said[self], 1);
+    pause();
+}
+
+static void test_urgent_waits_for_two_chunks(void **state)
+{
+    (void)state;
+    start_daemon(PLAIN "[task low]\nperiod = 900ms\n[task high]\nperiod = 20ms\n", NULL, NULL);
+    play(low_role, 0);
+    play(low_role, 3); /* a second process of the same task */
+    assert_true(until(&stage->said[0], 2, 2000));
+    play(high_role, 1);
+    assert_true(until(&stage->said[1], 1, 10000));
+    print_message("the longest wait was %.2f ms, behind chunks of 2 ms\n", (double)atomic_load(&stage->said[2]) / 1e6);
+    /* Counted, not timed, for the tests' machine has other things to do too: what ran, and what stood behind it. */
+    assert_in_range(atomic_load(&stage->said[4]), 1, 2);
+    assert_int_equal(status_number("tasks.1.jobs"), 100);
+    assert_int_equal(status_number("tasks.1.response.count"), 100);
+    uint64_t before = atomic_load(&stage->said[0]);
+    assert_true(until(&stage->said[0], before + 5, 2000));
+}
+
+static void realtime_role(unsigned self)
+{
+    struct gs_client *c = joined_client("high");
+    (void)c;
+    atomic_store(&stage->said[self], 1 + (uint64_t)sched_getscheduler(0));
+    pause();
+}
+
+static void test_realtime(void **state)
+{
+    (void)state;
+    pid_t d = start_daemon("[system]\ngpus = 1\n[task low]\nperiod = 900ms\n[task high]\nperiod = 20ms\n", NULL, NULL);
+    pid_t p = play(realtime_role, 0);
+    assert_true(until(&stage->said[0], 1, 2000));
+    if (sched_getscheduler(d) != SCHED_FIFO) {
+        assert_true(log_contains("SCHED_FIFO is not permitted")); /* said once, and all works */
+        return;
+    }
+    assert_int_equal(atomic_load(&stage->said[0]), 1 + SCHED_FIFO);
+    struct sched_param daemon, task;
+    sched_getparam(d, &daemon);
+    sched_getparam(p, &task);
+    assert_true(daemon.sched_priority > task.sched_priority);
+}
+
+/* ---- those who mean it ill ---- */
+
+static int raw_connection(void)
+{
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    snprintf(addr.sun_path, sizeof addr.sun_path, "%s", getenv("GPUSPARC_SOCKET"));
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&addr, sizeof addr) < 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* Ten thousand connections, a thousand of them at a time, some silent, some with noise. */
+static void crowd_role(unsigned self)
+{
+    struct rlimit r = {4096, 4096};
+    setrlimit(RLIMIT_NOFILE, &r);
+    int fd[1000];
+    unsigned x = 1;
+    for (int round = 0; round < 10; round++) {
+        for (int i = 0; i < 1000; i++) {
+            fd[i] = raw_connection();
+            char noise[300];
+            for (size_t k = 0; k < sizeof noise; k++)
+                noise[k] = (char)(x = x * 1103515245 + 12345);
+            if (fd[i] >= 0 && i % 3)
+                send(fd[i], noise, i % 2 ? 256 : x % 300, MSG_NOSIGNAL | MSG_DONTWAIT);
+        }
+        for (int i = 0; i < 1000; i++)
+            close(fd[i]);
+        atomic_fetch_add(&stage->said[self], 1);
+    }
+    atomic_store(&stage->flag[self], 1);
+    pause();
+}
+
+/* A client that has joined, and sends as fast as it can what it may send. */
+static void flood_role(unsigned self)
+{
+    joined_client(NULL);
+    int fd = raw_connection();
+    struct gs_msg m = {.magic = GS_WIRE_MAGIC, .version = GS_WIRE_VERSION, .type = GS_MSG_HELLO, .u.hello.gpus = 1};
+    send(fd, &m, sizeof m, MSG_NOSIGNAL);
+    m.type = GS_MSG_PING;
+    for (;;) {
+        if (send(fd, &m, sizeof m, MSG_NOSIGNAL) < 0)
+            usleep(10);
+        atomic_fetch_add(&stage->said[self], 1);
+    }
+}
+
+static void busy_role(unsigned self)
+{
+    struct gs_client *c = joined_client(NULL);
+    for (;;) {
+        struct gs_grant g;
+        gs_client_acquire(c, GPU0, 0, &g);
+        if (!g.client)
+            _exit(50); /* it lost its daemon */
+        usleep(200);
+        gs_client_release(c, &g);
+        atomic_fetch_add(&stage->said[self], 1);
+    }
+}
+
+static unsigned open_descriptors(pid_t pid)
+{
+    char path[64];
+    unsigned n = 0;
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    DIR *dir = opendir(path);
+    assert_non_null(dir);
+    while (readdir(dir))
+        n++;
+    closedir(dir);
+    return n;
+}
+
+static long resident_kib(pid_t pid)
+{
+    char path[64];
+    long pages = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    FILE *f = fopen(path, "r");
+    if (!f || fscanf(f, "%*s %ld", &pages) != 1)
+        pages = -1;
+    if (f)
+        fclose(f);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static void test_crowd(void **state)
+{
+    (void)state;
+    pid_t d = start_daemon(PLAIN, NULL, NULL);
+    pid_t a = play(busy_role, 0);
+    play(busy_role, 1);
+    assert_true(until(&stage->said[0], 10, 2000));
+    assert_true(until(&stage->said[1], 10, 2000));
+    unsigned before = open_descriptors(d);
+    pid_t crowd = play(crowd_role, 2);
+    for (uint64_t round = 1; round <= 10; round++) {
+        uint64_t at = atomic_load(&stage->said[0]);
+        assert_true(until(&stage->said[2], round, 10000));
+        assert_true(until(&stage->said[0], at + 10, 1000)); /* the others go on */
+    }
+    end_process(crowd, SIGKILL);
+    rest_ms(2500);
+    assert_int_equal(open_descriptors(d), before);
+    assert_int_equal(status_number("daemon.clients"), 2);
+    assert_true(resident_kib(d) < 64 * 1024);
+    assert_int_equal(kill(a, 0), 0);
+}
+
+static void test_flood(void **state)
+{
+    (void)state;
+    start_daemon(PLAIN, NULL, NULL);
+    play(busy_role, 0);
+    play(busy_role, 1);
+    assert_true(until(&stage->said[0], 10, 2000));
+    play(flood_role, 2);
+    assert_true(until(&stage->said[2], 1000, 5000));
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t at = atomic_load(&stage->said[i]);
+        assert_true(until(&stage->said[i], at + 20, 2000));
+    }
+}
+
+static void other_user_role(unsigned self)
+{
+    if (setgid(1001) < 0 || setuid(1001) < 0)
+        _exit(60);
+    struct gs_client *c;
+    const struct gs_client_options o = {.task = "mine", .gpus = 1, .hello_wait_ms = 2000};
+    struct gs_client_mode mode;
+    if (gs_client_open(&c, &o) < 0)
+        _exit(61);
+    gs_client_mode(c, &mode);
+    /* Refused as a task, it is scheduled below all tasks, and knows it. */
+    if (!mode.scheduled || mode.refused != GS_REFUSED_TASK || mode.task[0] || mode.priority != 0)
+        _exit(62);
+    char *text;
+    if (gs_client_ask(NULL, GS_MSG_RELOAD, NULL, 2000, &text) != -EPERM)
+        _exit(63);
+    atomic_store(&stage->said[self], 1);
+}
+
+static void test_other_user(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    start_daemon(PLAIN "[task mine]\nperiod = 10ms\n", "--mode", "666");
+    chmod(stage_path(""), 0755);
+    pid_t p = play(other_user_role, 0);
+    assert_int_equal(end_process(p, 0), 0);
+    /* By the file's mode, others don't even get in. */
+    chmod(stage_path("sock"), 0600);
+    p = play(other_user_role, 0);
+    assert_int_equal(end_process(p, 0), 62);
+}
+
+/* ---- the trace ---- */
+
+static void test_trace(void **state)
+{
+    (void)state;
+    char path[200];
+    snprintf(path, sizeof path, "%s", stage_path("trace"));
+    pid_t d =
+        start_daemon(PLAIN "[task low]\nperiod = 900ms\n[task high]\nperiod = 20ms\ndeadline = 1ms\n", "--trace", path);
+    play(low_role, 0);
+    play(high_role, 1);
+    assert_true(until(&stage->said[1], 1, 10000));
+    end_process(d, SIGTERM);
+    json_t *events = json_load_file(path, 0, NULL), *e;
+    assert_true(json_is_array(events));
+    size_t i;
+    unsigned units = 0, arrows = 0, heads = 0, jobs = 0, missed = 0;
+    json_array_foreach(events, i, e)
+    {
+        const char *ph = json_string_value(json_object_get(e, "ph")),
+                   *name = json_string_value(json_object_get(e, "name"));
+        long long pid = json_integer_value(json_object_get(e, "pid"));
+        units += ph[0] == 'X' && pid == 1;
+        arrows += ph[0] == 's';
+        heads += ph[0] == 'f';
+        jobs += ph[0] == 'b';
+        missed += strcmp(name, "deadline missed") == 0;
+    }
+    json_decref(events);
+    assert_int_equal(jobs, 100);
+    assert_int_equal(missed, 100); /* a job of 1 ms of device time has a deadline of 1 ms */
+    assert_true(units > 150);
+    assert_true(arrows > 100);
+    assert_true(heads + 2 >= arrows && heads <= arrows); /* those under way at the end have none */
+}
+
+int main(void)
+{
+    stage_open();
+    cmocka_set_test_filter(getenv("GS_TEST")); /* one test alone, by its name */
+#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        CASE(test_idle_does_not_wake_up),
+        CASE(test_uncontended_sends_nothing),
+        CASE(test_threads),
+        CASE(test_requests),
+        CASE(test_application_closes_our_descriptors),
+        CASE(test_urgent_waits_for_two_chunks),
+        CASE(test_realtime),
+        CASE(test_crowd),
+        CASE(test_flood),
+        CASE(test_other_user),
+        CASE(test_trace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
