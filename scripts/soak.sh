@@ -14,6 +14,11 @@ samples() {
     bash "$GS_SOURCE/tests/samples/random.sh" "${@:-500}"
 }
 
+# stress [ROUNDS [SEED [STEPS [THREADS]]]]: random sequences of OpenCL commands, plain and split, compared byte for byte
+stress() {
+    bash "$GS_SOURCE/tests/e2e/stress.sh" "${2:-$RANDOM}" "${1:-100}" "${3:-600}" "${4:-4}"
+}
+
 campaign=${1:-}
 if [ -z "$campaign" ] || ! grep -q "^$campaign() {" scripts/soak.sh; then
     sed -n 's/^# \([a-z_]*\( \[.*\]\)\?: .*\)/\1/p' scripts/soak.sh

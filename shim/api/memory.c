@@ -218,6 +218,27 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainMemObject(cl_mem memobj)
     return err;
 }
 
+/* How many references are not the application's: those of replicas that work in the object's memory. */
+static cl_uint own_references(struct gs_mem *m)
+{
+    cl_uint n = 0;
+    pthread_mutex_lock(&m->o.ctx->lock);
+    for (unsigned i = 1; m->root == m && m->base && i < m->o.ctx->n; i++)
+        n += m->place[i].mem != NULL;
+    pthread_mutex_unlock(&m->o.ctx->lock);
+    return n;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info param_name, size_t param_value_size,
+                                                   void *param_value, size_t *param_value_size_ret)
+{
+    cl_int err = gs_real()->clGetMemObjectInfo(memobj, param_name, param_value_size, param_value, param_value_size_ret);
+    struct gs_mem *m = err || param_name != CL_MEM_REFERENCE_COUNT || !param_value ? NULL : gs_find(GS_MEM, memobj);
+    if (m)
+        *(cl_uint *)param_value -= own_references(m);
+    return err;
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem memobj)
 {
     struct gs_object *last = gs_release(GS_MEM, memobj);

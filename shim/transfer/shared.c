@@ -67,8 +67,25 @@ void gs_share(struct gs_mem *root)
         root->base = address_of(root->o.ctx->sharing_queue, root->place[0].mem, (size_t)root->size);
 }
 
+static void CL_CALLBACK let_go(cl_mem alias, void *owner)
+{
+    (void)alias;
+    gs_real()->clReleaseMemObject(owner);
+}
+
+/* The memory is the application's object's, which must outlive the commands that work through another. */
 cl_mem gs_share_replica(struct gs_mem *root, cl_int *err)
 {
-    return gs_real()->clCreateBuffer(root->o.ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, (size_t)root->size,
-                                     root->base, err);
+    cl_mem owner = root->place[0].mem;
+    cl_mem alias = gs_real()->clCreateBuffer(root->o.ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+                                             (size_t)root->size, root->base, err);
+    if (!alias)
+        return NULL;
+    *err = gs_real()->clRetainMemObject(owner);
+    if (!*err && (*err = gs_real()->clSetMemObjectDestructorCallback(alias, let_go, owner)) != CL_SUCCESS)
+        gs_real()->clReleaseMemObject(owner);
+    if (!*err)
+        return alias;
+    gs_real()->clReleaseMemObject(alias);
+    return NULL;
 }

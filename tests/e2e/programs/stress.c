@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+/* stress SEED STEPS THREADS: random sequences of writes, reads, fills, copies, maps, sub-buffers, images, user events
+ * and launches over many buffers and queues; the same seed does and prints the same. Each thread has buffers of its
+ * own, and all share one that is only read. What must come after what is said by events or by the order of a queue. */
+#include <pthread.h>
+
+#include "plain.h"
+
+enum { BUFFERS = 5, QUEUES = 3, WORDS = 6144, BYTES = WORDS * 4, POOL = 1 << 16, W = 64, H = WORDS / W };
+
+static const char source[] =
+    "__kernel void scale(__global uint *v, uint a, uint b) { uint i = get_global_id(0); v[i] = v[i] * a + b + i; }\n"
+    "__kernel void gather(__global const uint *in, __global uint *out, uint a, uint n)\n"
+    "{ uint i = get_global_id(0); out[i] ^= in[(i * a + 7u) % n]; }\n"
+    "__kernel void scatter(__global const uint *in, __global uint *out, uint a)\n"
+    "{ uint i = get_global_id(0), n = get_global_size(0); out[(i + a) % n] = in[i] + (uint)get_group_id(0); }\n"
+    "__kernel void some(__global uint *v, uint a) { uint i = get_global_id(0); if ((v[i] ^ a) % 5u == 0u) v[i] += a; "
+    "}\n"
+    "__kernel void rows(__global uint *v, __global const uchar *s, uint w)\n"
+    "{ uint x = get_global_id(0), y = get_global_id(1); v[y * w + x] += s[y + x] * (uint)get_num_groups(1); }\n"
+    "__kernel void bytes(__global uchar *v, uint a) { uint i = get_global_id(0); v[i * 2u + a % 2u] ^= (uchar)(i + a); "
+    "}\n"
+    "__kernel void paint(__write_only image2d_t m, __global const uint *v, uint w)\n"
+    "{ uint x = get_global_id(0), y = get_global_id(1); write_imageui(m, (int2)(x, y), (uint4)(v[y * w + x] * 3u & "
+    "255u)); }\n"
+    "__kernel void turn(__global uint *v, __local uint *t)\n"
+    "{ uint l = get_local_id(0), n = get_local_size(0), i = get_global_id(0); t[l] = v[i]; "
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  v[i] = t[n - 1u - l] + (uint)get_group_id(0); }\n";
+enum { SCALE, GATHER, SCATTER, SOME, ROWS, BYTEWISE, PAINT, TURN, KERNELS };
+static const char *const names[KERNELS] = {"scale", "gather", "scatter", "some", "rows", "bytes", "paint", "turn"};
+
+struct worker {
+    uint32_t state, threads, steps;
+    char *text; /* what it has to say, in order */
+    size_t length, room;
+    cl_command_queue q[QUEUES];
+    bool in_order[QUEUES];
+    cl_mem b[BUFFERS], sub[BUFFERS], image;
+    size_t origin[BUFFERS], size[BUFFERS]; /* of the windows, in bytes */
+    cl_kernel k[KERNELS];
+    cl_event last;
+    unsigned last_q;
+    pthread_t thread;
+};
+
+static cl_program program;
+static cl_mem common;
+static unsigned char pool[POOL];
+
+static uint32_t pick(struct worker *w, uint32_t n)
+{
+    w->state = w->state * 1664525u + 1013904223u;
+    return (uint32_t)(((uint64_t)scramble(w->state) * n) >> 32);
+}
+
+static void say(struct worker *w, const char *what, uint32_t which, const void *data, size_t bytes)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < bytes; i++)
+        h = (h ^ ((const unsigned char *)data)[i]) * 0x100000001b3u;
+    if (w->room - w->length < 128) {
+        w->room = w->room * 2 + 4096;
+        w->text = realloc(w->text, w->room);
+        if (!w->text)
+            abort();
+    }
+    w->length +=
+        (size_t)snprintf(w->text + w->length, w->room - w->length, "%s %u %zu %016" PRIx64 "\n", what, which, bytes, h);
+}
+
+/* The queue for the next command, and what it must wait for: nothing where the queue's order says it. */
+static cl_command_queue next(struct worker *w, cl_uint *n_wait)
+{
+    const unsigned q = pick(w, 3) ? w->last_q : pick(w, QUEUES);
+    *n_wait = !w->last || (q == w->last_q && w->in_order[q] && pick(w, 4)) ? 0 : 1;
+    if (q != w->last_q)
+        CL(clFlush(w->q[w->last_q]));
+    w->last_q = q;
+    return w->q[q];
+}
+
+static void done(struct worker *w, cl_event e)
+{
+    if (w->last)
+        CL(clReleaseEvent(w->last));
+    w->last = e;
+}
+
+static cl_mem object(struct worker *w, uint32_t i, size_t *words)
+{
+    const bool part = w->sub[i] && pick(w, 2);
+    *words = part ? w->size[i] / 4 : WORDS;
+    return part ? w->sub[i] : w->b[i];
+}
+
+static void do_launch(struct worker *w)
+{
+    static const size_t locals[] = {0, 32, 64, 96, 16};
+    const uint32_t what = pick(w, KERNELS), i = pick(w, BUFFERS), j = (i + 1 + pick(w, BUFFERS - 1)) % BUFFERS;
+    size_t words, others, local = locals[pick(w, 5)], offset[2] = {0, 0}, global[2], group[2];
+    cl_mem m = object(w, i, &words), other = pick(w, 4) ? object(w, j, &others) : (others = WORDS, common);
+    cl_kernel k = w->k[what];
+    cl_uint n_wait, dims = 1;
+    cl_event e;
+    group[0] = local;
+    group[1] = 1;
+    global[0] = local ? words / local * local : words - pick(w, 100);
+    global[1] = 1;
+    set_mem(k, 0, m);
+    if (what == SCALE || what == SOME || what == BYTEWISE) {
+        set_uint(k, 1, pick(w, 1000) * 2 + 1);
+        if (what == SCALE)
+            set_uint(k, 2, pick(w, 1000));
+        if (what == BYTEWISE)
+            global[0] *= 2;
+        else if (pick(w, 3) == 0)
+            offset[0] = 32 * pick(w, 8), global[0] -= global[0] > 1024 ? 960 : 0;
+        if (offset[0] + global[0] > (what == BYTEWISE ? words * 2 : words))
+            offset[0] = 0;
+    } else if (what == GATHER || what == SCATTER) {
+        set_mem(k, 0, other);
+        set_mem(k, 1, m);
+        set_uint(k, 2, pick(w, 5000));
+        if (what == GATHER)
+            set_uint(k, 3, (cl_uint)others);
+        else if (global[0] > others)
+            global[0] = local ? others / local * local : others;
+    } else if (what == ROWS) {
+        dims = 2;
+        set_mem(k, 1, common);
+        set_uint(k, 2, W);
+        global[0] = W - 16 * pick(w, 3);
+        global[1] = words / W;
+        group[0] = 16;
+    } else if (what == PAINT) {
+        dims = 2;
+        set_mem(k, 0, w->image);
+        set_mem(k, 1, w->b[i]);
+        set_uint(k, 2, W);
+        global[0] = W;
+        global[1] = H - pick(w, 2) * 8;
+        group[0] = 8;
+    } else {
+        local = group[0] = 64;
+        global[0] = words / 64 * 64;
+        CL(clSetKernelArg(k, 1, 256, NULL));
+    }
+    cl_command_queue q = next(w, &n_wait);
+    CL(clEnqueueNDRangeKernel(q, k, dims, offset[0] ? offset : NULL, global, local || what == TURN ? group : NULL,
+                              n_wait, n_wait ? &w->last : NULL, &e));
+    done(w, e);
+}
+
+static void do_host(struct worker *w, bool write)
+{
+    const uint32_t i = pick(w, BUFFERS);
+    size_t words;
+    cl_mem m = object(w, i, &words);
+    const size_t offset = pick(w, (uint32_t)words * 4), n = 1 + pick(w, (uint32_t)(words * 4 - offset));
+    cl_uint n_wait;
+    cl_event e;
+    cl_command_queue q = next(w, &n_wait);
+    if (write) {
+        CL(clEnqueueWriteBuffer(q, m, pick(w, 3) == 0, offset, n, pool + pick(w, (uint32_t)(POOL - n)), n_wait,
+                                n_wait ? &w->last : NULL, &e));
+    } else {
+        unsigned char *got = malloc(n);
+        const bool blocking = pick(w, 2);
+        CL(clEnqueueReadBuffer(q, m, blocking, offset, n, got, n_wait, n_wait ? &w->last : NULL, &e));
+        if (!blocking)
+            CL(clWaitForEvents(1, &e));
+        say(w, "read", i, got, n);
+        free(got);
+    }
+    done(w, e);
+}
+
+static void do_rectangle(struct worker *w)
+{
+    const uint32_t i = pick(w, BUFFERS), j = (i + 1) % BUFFERS, what = pick(w, 3);
+    const size_t from[3] = {pick(w, 90), pick(w, 9), pick(w, 3)}, to[3] = {pick(w, 90), pick(w, 9), pick(w, 3)};
+    const size_t region[3] = {1 + pick(w, 60), 1 + pick(w, 7), 1 + pick(w, 4)}, zero[3] = {0};
+    const size_t row = 150 + pick(w, 50), slice = row * 16;
+    cl_uint n_wait;
+    cl_event e;
+    cl_command_queue q = next(w, &n_wait);
+    const cl_event *wait = n_wait ? &w->last : NULL;
+    if (what == 0) {
+        CL(clEnqueueCopyBufferRect(q, w->b[i], w->b[j], from, to, region, row, slice, row + 3, 0, n_wait, wait, &e));
+    } else if (what == 1) {
+        CL(clEnqueueWriteBufferRect(q, w->b[i], CL_FALSE, from, zero, region, row, slice, 0, 0, pool + pick(w, 999),
+                                    n_wait, wait, &e));
+    } else {
+        unsigned char got[60 * 7 * 4] = {0};
+        CL(clEnqueueReadBufferRect(q, w->b[i], CL_TRUE, from, zero, region, row, slice, 0, 0, got, n_wait, wait, &e));
+        say(w, "rectangle", i, got, sizeof got);
+    }
+    done(w, e);
+}
+
+static void do_move(struct worker *w)
+{
+    const uint32_t i = pick(w, BUFFERS), j = (i + 1 + pick(w, BUFFERS - 1)) % BUFFERS;
+    size_t words, others;
+    cl_mem m = object(w, i, &words), other = object(w, j, &others);
+    cl_uint n_wait;
+    cl_event e;
+    cl_command_queue q = next(w, &n_wait);
+    const cl_event *wait = n_wait ? &w->last : NULL;
+    const size_t most = words < others ? words : others, n = 1 + pick(w, (uint32_t)most * 4);
+    if (pick(w, 3) == 0) {
+        const size_t pattern = (size_t)1 << pick(w, 5), at = pick(w, (uint32_t)(words * 4 / pattern));
+        CL(clEnqueueFillBuffer(q, m, pool + pick(w, 100), pattern, at * pattern,
+                               (1 + pick(w, (uint32_t)(words * 4 / pattern - at))) * pattern, n_wait, wait, &e));
+    } else if (pick(w, 6) == 0) {
+        CL(clEnqueueCopyBuffer(q, w->b[i], w->b[i], pick(w, 2000), BYTES / 2 + pick(w, 2000), 4000, n_wait, wait, &e));
+    } else {
+        CL(clEnqueueCopyBuffer(q, m, other, pick(w, (uint32_t)(words * 4 - n + 1)),
+                               pick(w, (uint32_t)(others * 4 - n + 1)), n, n_wait, wait, &e));
+    }
+    done(w, e);
+}
+
+static void do_map(struct worker *w)
+{
+    static const cl_map_flags kinds[] = {CL_MAP_READ, CL_MAP_WRITE, CL_MAP_READ | CL_MAP_WRITE,
+                                         CL_MAP_WRITE_INVALIDATE_REGION};
+    const uint32_t i = pick(w, BUFFERS), kind = pick(w, 4);
+    size_t words;
+    cl_mem m = object(w, i, &words);
+    const size_t offset = pick(w, (uint32_t)words * 4), n = 1 + pick(w, (uint32_t)(words * 4 - offset));
+    cl_uint n_wait;
+    cl_int err;
+    cl_event e;
+    cl_command_queue q = next(w, &n_wait);
+    unsigned char *v;
+    MADE(v, clEnqueueMapBuffer(q, m, CL_FALSE, kinds[kind], offset, n, n_wait, n_wait ? &w->last : NULL, &e, &err));
+    CL(clWaitForEvents(1, &e));
+    CL(clReleaseEvent(e));
+    if (kind == 0 || kind == 2)
+        say(w, "map", i, v, n);
+    if (kind == 3)
+        memcpy(v, pool + 17, n);
+    for (size_t at = pick(w, 50); (kind == 1 || kind == 2) && at < n; at += 1 + pick(w, 200))
+        v[at] ^= (unsigned char)(at * 3 + 1);
+    CL(clEnqueueUnmapMemObject(q, m, v, 0, NULL, &e));
+    done(w, e);
+}
+
+static void do_image(struct worker *w)
+{
+    const uint32_t i = pick(w, BUFFERS);
+    const size_t zero[3] = {0}, part[3] = {W - pick(w, 30), 1 + pick(w, H - 1), 1}, at[3] = {pick(w, 30), 0, 0};
+    cl_uint n_wait;
+    cl_event e;
+    cl_command_queue q = next(w, &n_wait);
+    const cl_event *wait = n_wait ? &w->last : NULL;
+    const size_t region[3] = {part[0] > at[0] ? part[0] - at[0] : 1, part[1], 1};
+    if (pick(w, 2))
+        CL(clEnqueueCopyBufferToImage(q, w->b[i], w->image, 64 * pick(w, 2), at, (size_t[3]){region[0], 5, 1}, n_wait,
+                                      wait, &e));
+    else
+        CL(clEnqueueCopyImageToBuffer(q, w->image, w->b[i], zero, (size_t[3]){region[0], 5, 1}, 32 * pick(w, 9), n_wait,
+                                      wait, &e));
+    done(w, e);
+}
+
+/* A command that waits for a user event, and one or two after it, before the user event gets its status. */
+static void do_gate(struct worker *w)
+{
+    cl_int err;
+    cl_event gate, e;
+    cl_uint n_wait;
+    const uint32_t i = pick(w, BUFFERS);
+    MADE(gate, clCreateUserEvent(context, &err));
+    cl_command_queue q = next(w, &n_wait);
+    const cl_event both[2] = {gate, w->last};
+    CL(clEnqueueWriteBuffer(q, w->b[i], CL_FALSE, 0, 1 + pick(w, BYTES), pool + pick(w, 1000), w->last ? 2 : 1, both,
+                            &e));
+    done(w, e);
+    set_mem(w->k[SCALE], 0, w->b[i]);
+    set_uint(w->k[SCALE], 1, 3);
+    set_uint(w->k[SCALE], 2, 4);
+    launch(w->q[w->last_q], w->k[SCALE], WORDS, 64, 1, &w->last, &e);
+    done(w, e);
+    CL(clFlush(w->q[w->last_q]));
+    CL(clSetUserEventStatus(gate, CL_COMPLETE));
+    CL(clReleaseEvent(gate));
+}
+
+static void make_window(struct worker *w, uint32_t i)
+{
+    cl_int err;
+    const cl_buffer_region r = {128 * pick(w, BYTES / 128 / 2), 128 * (8 + pick(w, BYTES / 128 / 2 - 8))};
+    if (w->sub[i])
+        CL(clReleaseMemObject(w->sub[i]));
+    MADE(w->sub[i], clCreateSubBuffer(w->b[i], 0, CL_BUFFER_CREATE_TYPE_REGION, &r, &err));
+    w->origin[i] = r.origin;
+    w->size[i] = r.size;
+}
+
+static void do_objects(struct worker *w)
+{
+    const uint32_t i = pick(w, BUFFERS);
+    if (pick(w, 3)) {
+        make_window(w, i);
+        return;
+    }
+    /* Let go while its commands may still run. */
+    static const cl_mem_flags kinds[] = {CL_MEM_COPY_HOST_PTR, CL_MEM_COPY_HOST_PTR | CL_MEM_ALLOC_HOST_PTR};
+    if (w->sub[i])
+        CL(clReleaseMemObject(w->sub[i]));
+    w->sub[i] = NULL;
+    CL(clReleaseMemObject(w->b[i]));
+    w->b[i] = buffer(CL_MEM_READ_WRITE | kinds[pick(w, 2)], BYTES, pool + pick(w, 1000));
+}
+
+static void set_up(struct worker *w)
+{
+    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = W, .image_height = H};
+    cl_int err;
+    for (uint32_t i = 0; i < BUFFERS; i++)
+        w->b[i] = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, pool + pick(w, 1000));
+    for (uint32_t i = 0; i < KERNELS; i++)
+        w->k[i] = kernel_of(program, names[i]);
+    for (uint32_t i = 0; i < QUEUES; i++) {
+        w->in_order[i] = i != 1;
+        MADE(w->q[i],
+             clCreateCommandQueue(context, device, w->in_order[i] ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err));
+    }
+    MADE(w->image, clCreateImage(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &format, &desc, pool, &err));
+}
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    set_up(w);
+    for (uint32_t s = 0; s < w->steps; s++) {
+        const uint32_t what = pick(w, 20);
+        if (what < 8)
+            do_launch(w);
+        else if (what < 12)
+            do_host(w, what < 10);
+        else if (what < 14)
+            do_move(w);
+        else if (what < 15)
+            do_rectangle(w);
+        else if (what < 17)
+            do_map(w);
+        else if (what < 18)
+            do_image(w);
+        else if (what < 19)
+            do_objects(w);
+        else if (pick(w, 3) == 0)
+            do_gate(w);
+    }
+    CL(clWaitForEvents(1, &w->last));
+    CL(clReleaseEvent(w->last));
+    static const size_t zero[3], all[3] = {W, H, 1};
+    unsigned char *got = malloc(BYTES);
+    for (uint32_t i = 0; i < BUFFERS; i++) {
+        CL(clEnqueueReadBuffer(w->q[0], w->b[i], CL_TRUE, 0, BYTES, got, 0, NULL, NULL));
+        say(w, "end", i, got, BYTES);
+        if (w->sub[i])
+            CL(clReleaseMemObject(w->sub[i]));
+        CL(clReleaseMemObject(w->b[i]));
+    }
+    CL(clEnqueueReadImage(w->q[0], w->image, CL_TRUE, zero, all, 0, 0, got, 0, NULL, NULL));
+    say(w, "image", 0, got, BYTES);
+    free(got);
+    CL(clReleaseMemObject(w->image));
+    for (uint32_t i = 0; i < QUEUES; i++)
+        CL(clReleaseCommandQueue(w->q[i]));
+    for (uint32_t i = 0; i < KERNELS; i++)
+        CL(clReleaseKernel(w->k[i]));
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    const uint32_t seed = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 1,
+                   steps = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 300,
+                   threads = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 0) : 3;
+    struct worker *w = calloc(threads, sizeof *w);
+    printf("stress %u %u %u\n", seed, steps, threads);
+    for (size_t i = 0; i < POOL; i++)
+        pool[i] = (unsigned char)scramble((uint32_t)i + seed);
+    start(0);
+    program = build(source, "");
+    common = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, BYTES, pool);
+    for (uint32_t t = 0; t < threads; t++) {
+        w[t].state = scramble(seed * 31 + t);
+        w[t].steps = steps;
+        if (pthread_create(&w[t].thread, NULL, work, &w[t]) != 0)
+            return 1;
+    }
+    for (uint32_t t = 0; t < threads; t++) {
+        pthread_join(w[t].thread, NULL);
+        printf("thread %u\n%s", t, w[t].text ? w[t].text : "");
+        free(w[t].text);
+    }
+    free(w);
+    CL(clReleaseMemObject(common));
+    CL(clReleaseProgram(program));
+    finish();
+    return 0;
+}
