@@ -43,7 +43,9 @@ static const char usage[] =
     "1)\n"
     "\nall: --device I (GPUs of all platforms first, default 0), --note TEXT (kept in the JSON, such as the clock that "
     "is\n"
-    "set), --json. Ctrl-C stops a probe, which then reports what it has.\n";
+    "set), --json. Ctrl-C stops a probe, which then reports what it has. Where gpusparcd runs, a probe takes the GPU "
+    "from\n"
+    "it for each batch of runs and waits for it below all tasks; --force measures without asking.\n";
 
 static int run(int argc, char **argv)
 {

@@ -68,7 +68,7 @@ static const struct {
 struct options {
     uint64_t runs, device, mib, schedulers, scheduler_cycles;
     unsigned first, last; /* warps */
-    bool json;
+    bool json, force;
     const char *note, *profile;
 };
 
@@ -125,14 +125,19 @@ static bool measure(struct probe *p, enum test t, unsigned warps, cl_uint stride
     enum { WARM_UP = 3 };
     uint64_t n = p->o->runs;
     double *brief = malloc(2 * n * sizeof(*brief)), *full = brief + n, sum = 0;
+    uint64_t done = 0;
     bool ok = brief != NULL;
     if (!ok)
         gs_error("there is not enough memory for the runs");
     for (uint64_t i = 0; ok && i < n + WARM_UP; i++) {
         uint64_t k = i < WARM_UP ? 0 : i - WARM_UP;
+        if (!probe_take(&p->device))
+            break;
         ok = run_once(p, t, 0, warps, stride, &brief[k]) && run_once(p, t, 1, warps, stride, &full[k]);
+        probe_give(&p->device);
+        done += ok;
     }
-    if (ok) {
+    if (ok && done == n + WARM_UP) {
         qsort(brief, n, sizeof(*brief), by_value);
         qsort(full, n, sizeof(*full), by_value);
         for (uint64_t i = 0; i < n; i++)
@@ -363,7 +368,7 @@ static int probe_latency(struct options *o)
     if (!p)
         return PROBE_EXIT_FAILED;
     p->o = o;
-    bool ok = probe_open(&p->device, (unsigned)o->device);
+    bool ok = probe_open(&p->device, (unsigned)o->device, o->force);
     bool modern = ok && p->device.is_nvidia; /* since Volta: four schedulers, an instruction each per cycle */
     o->schedulers = o->schedulers ? o->schedulers : modern ? 4 : 1;
     o->scheduler_cycles = o->scheduler_cycles ? o->scheduler_cycles : 1;
@@ -383,7 +388,7 @@ static int probe_latency(struct options *o)
     return ok ? PROBE_EXIT_OK : PROBE_EXIT_FAILED;
 }
 
-enum { WARPS = 256, RUNS, DEVICE, MIB, SCHEDULERS, SCHEDULER_CYCLES, PROFILE, NOTE, JSON };
+enum { WARPS = 256, RUNS, DEVICE, MIB, SCHEDULERS, SCHEDULER_CYCLES, PROFILE, NOTE, FORCE, JSON };
 
 static bool read_option(struct options *o, int c)
 {
@@ -406,6 +411,8 @@ static bool read_option(struct options *o, int c)
     case NOTE:
         o->note = optarg;
         return true;
+    case FORCE:
+        return o->force = true;
     case JSON:
         return o->json = true;
     default:
@@ -424,6 +431,7 @@ int probe_latency_main(int argc, char **argv)
                                             {"scheduler-cycles", required_argument, NULL, SCHEDULER_CYCLES},
                                             {"profile", required_argument, NULL, PROFILE},
                                             {"note", required_argument, NULL, NOTE},
+                                            {"force", no_argument, NULL, FORCE},
                                             {"json", no_argument, NULL, JSON},
                                             {0}};
     struct options o = {.runs = 100, .mib = 256, .first = 1, .last = 1};

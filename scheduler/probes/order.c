@@ -15,7 +15,7 @@ extern const char gs_probe_order_cl[];
 enum { WARP = 32, MAX_GROUPS = 65536, MAX_WARPS = 32, BATCH = 128 };
 
 struct options {
-    bool atomic, warps, sync, init, json, resume;
+    bool atomic, warps, sync, init, json, resume, force;
     unsigned first, last; /* groups, or warps of each group */
     uint64_t runs, device, distinct;
     const char *note, *state_file, *plot;
@@ -144,12 +144,13 @@ static bool measure_point(struct launch *l, struct point *p)
     snprintf(what, sizeof(what), "%u %s", p->n, l->o->warps ? "warps" : "groups");
     for (uint64_t done = runs_done(l, p); done < l->o->runs && !probe_interrupted;) {
         unsigned count = l->o->runs - done < batch ? (unsigned)(l->o->runs - done) : batch;
-        if (l->o->init) {
+        if (!probe_take(&l->device))
+            break;
+        if (l->o->init)
             release(l);
-            if (!probe_reset(&l->device) || !prepare(l))
-                return false;
-        }
-        if (!run_batch(l, p->n, count) || !add_vectors(l, p, count * values_of(l, p->n)))
+        bool ok = (!l->o->init || (probe_reset(&l->device) && prepare(l))) && run_batch(l, p->n, count);
+        probe_give(&l->device);
+        if (!ok || !add_vectors(l, p, count * values_of(l, p->n)))
             return false;
         done += count;
         probe_progress(what, done, l->o->runs);
@@ -333,8 +334,8 @@ static int measure(const struct options *o)
     struct launch l = {.o = o};
     unsigned n = o->last - o->first + 1;
     struct point *points = calloc(n, sizeof(*points));
-    bool ok = points && probe_open(&l.device, (unsigned)o->device) && fits_device(&l) && allocate(&l, points, n) &&
-              prepare(&l) && (!o->resume || load_state(&l, points, n));
+    bool ok = points && probe_open(&l.device, (unsigned)o->device, o->force) && fits_device(&l) &&
+              allocate(&l, points, n) && prepare(&l) && (!o->resume || load_state(&l, points, n));
     probe_catch_interrupt();
     for (unsigned i = 0; ok && i < n && !probe_interrupted; i++)
         ok = measure_point(&l, &points[i]);
@@ -350,7 +351,7 @@ static int measure(const struct options *o)
     return ok ? PROBE_EXIT_OK : PROBE_EXIT_FAILED;
 }
 
-enum { BY = 256, OF, COUNT, RUNS, SYNC, INIT, DEVICE, DISTINCT, NOTE, STATE, RESUME, PLOT, JSON };
+enum { BY = 256, OF, COUNT, RUNS, SYNC, INIT, DEVICE, DISTINCT, NOTE, STATE, RESUME, PLOT, FORCE, JSON };
 
 static bool read_choice(const char *option, const char *text, const char *no, const char *yes, bool *out)
 {
@@ -391,6 +392,8 @@ static bool read_option(struct options *o, int c)
     case PLOT:
         o->plot = optarg;
         return true;
+    case FORCE:
+        return o->force = true;
     case JSON:
         return o->json = true;
     default:
@@ -418,14 +421,21 @@ static bool check(struct options *o)
 
 int probe_order_main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"by", required_argument, NULL, BY},         {"of", required_argument, NULL, OF},
-        {"count", required_argument, NULL, COUNT},   {"runs", required_argument, NULL, RUNS},
-        {"sync", no_argument, NULL, SYNC},           {"init", no_argument, NULL, INIT},
-        {"device", required_argument, NULL, DEVICE}, {"distinct", required_argument, NULL, DISTINCT},
-        {"note", required_argument, NULL, NOTE},     {"state", required_argument, NULL, STATE},
-        {"resume", no_argument, NULL, RESUME},       {"plot", required_argument, NULL, PLOT},
-        {"json", no_argument, NULL, JSON},           {0}};
+    static const struct option options[] = {{"by", required_argument, NULL, BY},
+                                            {"of", required_argument, NULL, OF},
+                                            {"count", required_argument, NULL, COUNT},
+                                            {"runs", required_argument, NULL, RUNS},
+                                            {"sync", no_argument, NULL, SYNC},
+                                            {"init", no_argument, NULL, INIT},
+                                            {"device", required_argument, NULL, DEVICE},
+                                            {"distinct", required_argument, NULL, DISTINCT},
+                                            {"note", required_argument, NULL, NOTE},
+                                            {"state", required_argument, NULL, STATE},
+                                            {"resume", no_argument, NULL, RESUME},
+                                            {"plot", required_argument, NULL, PLOT},
+                                            {"force", no_argument, NULL, FORCE},
+                                            {"json", no_argument, NULL, JSON},
+                                            {0}};
     struct options o = {.runs = 1000};
     int c;
     opterr = 0;

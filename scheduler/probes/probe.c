@@ -61,7 +61,52 @@ bool probe_reset(struct probe_device *d)
     return probe_ok(rc, "make a queue");
 }
 
-bool probe_open(struct probe_device *d, unsigned index)
+static void on_notice(void *arg, int level, const char *text)
+{
+    (void)arg;
+    if (level == GS_NOTICE_WARNING)
+        gs_warn("%s", text);
+    else
+        gs_debug("%s", text);
+}
+
+static bool join_daemon(struct probe_device *d)
+{
+    struct gs_client_options o = {.no_task = true, .gpus = d->index + 1, .notice = on_notice};
+    if (d->index >= GS_MAX_GPUS) /* the daemon knows no such GPU */
+        return true;
+    int rc = gs_client_open(&d->client, &o);
+    if (rc)
+        gs_error("the probe could not ask for the daemon: %s; --force measures without it", strerror(-rc));
+    return rc == 0;
+}
+
+bool probe_take(struct probe_device *d)
+{
+    static const uint64_t second = 1000000000;
+    struct gs_request request = {0};
+    if (!d->client || gs_client_request(d->client, GS_MASK(GS_RESOURCE_GPU(d->index)), 0, &request))
+        return true;
+    while (gs_client_wait(d->client, &request, second, &d->grant) == -ETIMEDOUT) {
+        if (!d->waited)
+            gs_warn("waiting: other applications use this GPU (see gpusparc status); --force measures all the same");
+        d->waited = true;
+        if (probe_interrupted) {
+            gs_client_cancel(d->client, &request);
+            return false;
+        }
+    }
+    return d->held = true;
+}
+
+void probe_give(struct probe_device *d)
+{
+    if (d->held)
+        gs_client_release(d->client, &d->grant);
+    d->held = false;
+}
+
+bool probe_open(struct probe_device *d, unsigned index, bool force)
 {
     cl_device_id id[MAX_DEVICES];
     unsigned n = list_devices(id);
@@ -71,6 +116,7 @@ bool probe_open(struct probe_device *d, unsigned index)
         return false;
     }
     cl_platform_id platform;
+    d->index = index;
     d->id = id[index];
     text_info(d->id, CL_DEVICE_NAME, d->name, sizeof(d->name));
     text_info(d->id, CL_DRIVER_VERSION, d->driver, sizeof(d->driver));
@@ -82,7 +128,7 @@ bool probe_open(struct probe_device *d, unsigned index)
     clGetDeviceInfo(d->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(d->max_group), &d->max_group, NULL);
     d->is_nvidia = strstr(d->platform, "NVIDIA") != NULL;
     d->is_pocl = strstr(d->platform, "Portable Computing Language") != NULL;
-    return probe_reset(d);
+    return (force || join_daemon(d)) && probe_reset(d);
 }
 
 void probe_close(struct probe_device *d)
@@ -93,6 +139,10 @@ void probe_close(struct probe_device *d)
         clReleaseContext(d->context);
     d->queue = NULL;
     d->context = NULL;
+    probe_give(d);
+    if (d->client)
+        gs_client_close(d->client);
+    d->client = NULL;
 }
 
 enum probe_clock probe_clock_of(const struct probe_device *d, bool across_groups)

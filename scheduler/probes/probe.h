@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "common/client/client.h"
+
 enum { PROBE_EXIT_OK = 0, PROBE_EXIT_FAILED = 1, PROBE_EXIT_USAGE = 2 };
 
 /* Where a kernel reads the time. */
@@ -31,10 +33,21 @@ struct probe_device {
     cl_uint compute_units, frequency_mhz;
     size_t max_group;
     bool is_nvidia, is_pocl;
+    /* The daemon's client, which grants the GPU for the time of a batch; null with --force. */
+    struct gs_client *client;
+    struct gs_grant grant;
+    unsigned index;
+    bool held, waited;
 };
 
-/* Device `index` among those of all platforms, GPUs first. False with a message. */
-bool probe_open(struct probe_device *d, unsigned index);
+/* Device `index` among those of all platforms, GPUs first. Unless `force`, joins the daemon, below all tasks, where
+ * there is one. False with a message. */
+bool probe_open(struct probe_device *d, unsigned index, bool force);
+
+/* Takes the GPU from the daemon and waits for it, and gives it back: in between, no application under gpusparc runs a
+ * kernel on it. Hold it for a batch well below a second, the daemon's watchdog. False only if Ctrl-C ended the wait. */
+bool probe_take(struct probe_device *d);
+void probe_give(struct probe_device *d);
 
 /* Destroys the context and the queue and makes them anew. */
 bool probe_reset(struct probe_device *d);

@@ -21,7 +21,7 @@ static const char *const names[METHODS] = {"atomic", "warp", "tree", "exact"};
 struct options {
     uint64_t elements, runs, seed, groups, local, device; /* elements: as asked for; probe.n is what there is */
     double condition;
-    bool wanted[METHODS], permute, json;
+    bool wanted[METHODS], permute, force, json;
     const char *note, *input;
 };
 
@@ -175,7 +175,11 @@ static bool run_once(struct probe *p, enum method m)
     cl_event first, last;
     float got;
     uint32_t bits;
-    if (!run[m](p, &first, &last, &got))
+    if (!probe_take(&p->device))
+        return true; /* interrupted */
+    bool ok = run[m](p, &first, &last, &got);
+    probe_give(&p->device);
+    if (!ok)
         return false;
     double error = relative_error(p, got);
     memcpy(&bits, &got, sizeof(bits));
@@ -407,7 +411,7 @@ static int measure(const struct options *o)
     if (!p)
         return PROBE_EXIT_FAILED;
     p->o = o;
-    bool ok = probe_open(&p->device, (unsigned)o->device) && prepare(p);
+    bool ok = probe_open(&p->device, (unsigned)o->device, o->force) && prepare(p);
     probe_catch_interrupt();
     ok = ok && run_all(p);
     if (ok && o->json)
@@ -421,7 +425,7 @@ static int measure(const struct options *o)
     return ok ? PROBE_EXIT_OK : PROBE_EXIT_FAILED;
 }
 
-enum { ELEMENTS = 256, CONDITION, RUNS, SEED, GROUPS, LOCAL, DEVICE, METHOD, PERMUTE, INPUT, NOTE, JSON };
+enum { ELEMENTS = 256, CONDITION, RUNS, SEED, GROUPS, LOCAL, DEVICE, METHOD, PERMUTE, INPUT, NOTE, FORCE, JSON };
 
 static bool read_methods(struct options *o, const char *text)
 {
@@ -488,6 +492,8 @@ static bool read_option(struct options *o, int c)
     case NOTE:
         o->note = optarg;
         return true;
+    case FORCE:
+        return o->force = true;
     case JSON:
         return o->json = true;
     default:
@@ -509,6 +515,7 @@ int probe_sum_main(int argc, char **argv)
                                             {"permute", no_argument, NULL, PERMUTE},
                                             {"input", required_argument, NULL, INPUT},
                                             {"note", required_argument, NULL, NOTE},
+                                            {"force", no_argument, NULL, FORCE},
                                             {"json", no_argument, NULL, JSON},
                                             {0}};
     struct options o = {
