@@ -194,6 +194,25 @@ static uint32_t read_swizzle(const char *s, uint32_t count, uint8_t *parts)
     return *s ? 0 : n;
 }
 
+/* Stand both in the text itself, not in a macro, and end at the same place? */
+static bool ends_with(CXCursor c, CXCursor child)
+{
+    unsigned at[2][2];
+    CXFile file[2];
+    CXCursor v[2] = {c, child};
+    for (unsigned i = 0; i < 2; i++) {
+        CXSourceRange range = clang_getCursorExtent(v[i]);
+        unsigned begin, spelled;
+        clang_getSpellingLocation(clang_getRangeStart(range), NULL, NULL, NULL, &spelled);
+        clang_getExpansionLocation(clang_getRangeStart(range), NULL, NULL, NULL, &begin);
+        clang_getSpellingLocation(clang_getRangeEnd(range), &file[i], NULL, NULL, &at[i][0]);
+        clang_getExpansionLocation(clang_getRangeEnd(range), NULL, NULL, NULL, &at[i][1]);
+        if (spelled != begin || at[i][0] != at[i][1])
+            return false;
+    }
+    return file[0] && file[1] && clang_File_isEqual(file[0], file[1]) && at[0][0] == at[1][0];
+}
+
 /* Is c, an UnexposedExpr, a vector's component or several? Then *vector says of which type its child is. */
 static bool is_swizzle(struct gs_builder *b, CXCursor c, CXCursor child, struct gs_type *vector, uint8_t *parts,
                        uint32_t *n, bool *unclear)
@@ -215,7 +234,7 @@ static bool is_swizzle(struct gs_builder *b, CXCursor c, CXCursor child, struct 
         return true;
     if (whole.class == GS_T_POINTER || (text[0] == '.' && text[1]))
         return true;
-    return clang_equalTypes(clang_getCursorType(c), clang_getCursorType(child)) != 0;
+    return clang_equalTypes(clang_getCursorType(c), clang_getCursorType(child)) != 0 && !ends_with(c, child);
 }
 
 static struct target place_target(struct gs_value pointer, struct gs_type type)

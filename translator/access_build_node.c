@@ -238,6 +238,31 @@ static uint32_t find_extreme(struct gs_builder *b, uint8_t type, uint32_t c, uin
     return GS_NO_NODE;
 }
 
+/* (x * c) * d is x * (c * d), wrapped or not. */
+static uint32_t join_factors(struct gs_builder *b, uint8_t type, uint32_t x, uint32_t y)
+{
+    int64_t c, d;
+    if (!gs_node_is_const(b, y, &d)) {
+        uint32_t swapped = x;
+        x = y;
+        y = swapped;
+        if (!gs_node_is_const(b, y, &d))
+            return GS_NO_NODE;
+    }
+    const struct gs_node n = b->nodes[x];
+    if (n.op != GS_N_MUL || n.type != type)
+        return GS_NO_NODE;
+    uint32_t other = n.a, factor = n.b;
+    if (!gs_node_is_const(b, factor, &c)) {
+        other = n.b;
+        factor = n.a;
+    }
+    if (!gs_node_is_const(b, factor, &c))
+        return GS_NO_NODE;
+    uint32_t product = gs_node_const(b, type, (int64_t)((uint64_t)c * (uint64_t)d));
+    return gs_node(b, GS_N_MUL, type, other, product, 0);
+}
+
 uint32_t gs_node(struct gs_builder *b, uint8_t op, uint8_t type, uint32_t x, uint32_t y, uint32_t z)
 {
     int64_t v;
@@ -261,6 +286,8 @@ uint32_t gs_node(struct gs_builder *b, uint8_t op, uint8_t type, uint32_t x, uin
         return intern(b, (struct gs_node){.op = op, .type = type, .a = x}, clang_getNullCursor());
     }
     uint32_t simple = simplify(b, op, type, x, y);
+    if (simple == GS_NO_NODE && op == GS_N_MUL)
+        simple = join_factors(b, type, x, y);
     if (simple != GS_NO_NODE && b->nodes[simple].type == type)
         return simple;
     return intern(b, (struct gs_node){.op = op, .type = type, .a = x, .b = y}, clang_getNullCursor());

@@ -1,0 +1,13 @@
+// The same by statements.
+//! kernel k
+//! global 64
+//! local 8
+//! buffer int 64 zero
+//! buffer int 64 random 9
+__kernel void k(__global int *out, __global const int *in)
+{
+    int i = get_global_id(0), j = i - 2;
+    if (j < 0)
+        j = 0;
+    out[i] = in[j];
+}

@@ -1,0 +1,11 @@
+// Row and column out of one index, transposed: the parts interleave.
+//! kernel k
+//! global 64
+//! local 8
+//! buffer int 64 zero
+//! value uint 8
+__kernel void k(__global int *out, uint w)
+{
+    uint i = get_global_id(0);
+    out[(i % w) * w + i / w] = 1;
+}

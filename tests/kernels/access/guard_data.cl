@@ -1,0 +1,12 @@
+// A guard on data: bounds stay, nothing is surely written.
+//! kernel k
+//! global 64
+//! local 8
+//! buffer int 64 zero
+//! buffer int 64 random 9
+__kernel void k(__global int *out, __global const int *in)
+{
+    int i = get_global_id(0);
+    if (in[i] > 4)
+        out[i] = 1;
+}

@@ -1,0 +1,15 @@
+// A loop that may end early: what it writes is perhaps.
+//! kernel k
+//! global 16
+//! local 4
+//! buffer int 256 zero
+//! buffer int 256 random 9
+__kernel void k(__global int *out, __global const int *in)
+{
+    int r = get_global_id(0);
+    for (int j = 0; j < 16; j++) {
+        if (in[r * 16 + j] == 0)
+            break;
+        out[r * 16 + j] = 1;
+    }
+}

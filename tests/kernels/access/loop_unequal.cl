@@ -1,0 +1,14 @@
+// The same with !=.
+//! kernel k
+//! global 16
+//! local 4
+//! buffer int 16 zero
+//! buffer int 256 random 9
+//! value int 16
+__kernel void k(__global int *out, __global const int *in, int n)
+{
+    int r = get_global_id(0), s = 0;
+    for (int j = 0; j != n; ++j)
+        s += in[r * n + j];
+    out[r] = s;
+}

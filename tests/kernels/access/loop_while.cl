@@ -1,0 +1,16 @@
+// The same with while and a step of 2.
+//! kernel k
+//! global 16
+//! local 4
+//! buffer int 16 zero
+//! buffer int 256 random 9
+//! value int 16
+__kernel void k(__global int *out, __global const int *in, int n)
+{
+    int r = get_global_id(0), s = 0, j = 0;
+    while (j < n) {
+        s += in[r * n + j];
+        j += 2;
+    }
+    out[r] = s;
+}
