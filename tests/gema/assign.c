@@ -105,8 +105,13 @@ int main(int argc, char **argv)
     struct rng rng = seed_from(argc, argv, 5);
     long sets = argc > 2 ? atol(argv[2]) : 3000;
     for (long k = 0; k < sets; k++) {
-        struct set_shape shape = {2 + rnd(&rng, 4),  1 + rnd(&rng, 4), 1 + rnd(&rng, 8),
-                                  6 + rnd(&rng, 30), 1 + rnd(&rng, 3), rnd(&rng, 2)};
+        struct set_shape shape = {2 + rnd(&rng, 4),
+                                  1 + rnd(&rng, 4),
+                                  1 + rnd(&rng, 8),
+                                  6 + rnd(&rng, 30),
+                                  1 + rnd(&rng, 3),
+                                  rnd(&rng, 2),
+                                  false};
         struct gs_model m = rnd(&rng, 2) ? random_set(&rng, &shape) : generated(&rng);
         bool ok = true;
         if (rnd(&rng, 4) == 0)

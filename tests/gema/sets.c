@@ -34,14 +34,16 @@ struct rng seed_from(int argc, char **argv, uint64_t otherwise)
 }
 
 /* A chain of random segments whose times sum up to at most `room`; empty where not even one fits. */
-static size_t random_chain(struct rng *r, const struct set_shape *shape, unsigned room, struct gs_segment *s)
+static size_t random_chain(struct rng *r, const struct set_shape *shape, unsigned room, int crowd, struct gs_segment *s)
 {
     size_t n = 1 + rnd(r, shape->max_segments), used = 0;
-    int only = rnd(r, 3) ? -1 : (int)rnd(r, GS_RESOURCES);
+    int only = crowd >= 0 ? crowd : rnd(r, 3) ? -1 : (int)rnd(r, GS_RESOURCES);
+    bool detour = crowd >= 0 && rnd(r, 3) == 0;
     for (size_t j = 0; j < n && room; j++) {
         unsigned most = shape->max_time < room ? shape->max_time : room, worst = 1 + rnd(r, most);
         unsigned best = shape->varying && rnd(r, 2) ? rnd(r, worst + 1) : worst;
-        enum gs_resource kind = only >= 0 ? (enum gs_resource)only : (enum gs_resource)rnd(r, GS_RESOURCES);
+        enum gs_resource kind =
+            only >= 0 && !(detour && j % 2) ? (enum gs_resource)only : (enum gs_resource)rnd(r, GS_RESOURCES);
         s[used++] = (struct gs_segment){kind, best, worst};
         room -= worst;
     }
@@ -57,7 +59,8 @@ struct gs_model random_set(struct rng *r, const struct set_shape *shape)
     m.preemptive[GS_CPU] = rnd(r, 4) != 0;
     m.preemptive[GS_GPU] = rnd(r, 4) == 0;
     m.preemptive[GS_PCI] = rnd(r, 6) == 0;
-    unsigned n = 2 + rnd(r, shape->max_tasks - 1);
+    unsigned n = shape->crowded ? 3 + rnd(r, shape->max_tasks - 2) : 2 + rnd(r, shape->max_tasks - 1);
+    int crowd = shape->crowded ? (int)rnd(r, GS_RESOURCES) : -1;
     for (unsigned i = 0; i < n; i++) {
         struct gs_segment s[16];
         unsigned period = 2 + rnd(r, shape->max_period - 1), deadline = rnd(r, 3) ? period : 1 + rnd(r, period);
@@ -66,7 +69,7 @@ struct gs_model random_set(struct rng *r, const struct set_shape *shape)
         int at = gs_model_add_task(&m, name, period, deadline);
         m.tasks[at].priority = rnd(r, 2) ? -(int64_t)period : -(int64_t)i;
         for (unsigned g = 1; g <= gpus; g++) {
-            size_t len = random_chain(r, shape, deadline, s);
+            size_t len = random_chain(r, shape, deadline, crowd, s);
             gs_model_set_chain(&m, (size_t)at, (int)g, s, len);
         }
     }

@@ -23,6 +23,7 @@ struct set_shape {
     unsigned max_tasks, max_segments, max_time, max_period;
     unsigned max_servers; /* of each kind: 1 .. */
     bool varying;         /* best times below worst ones */
+    bool crowded;         /* all tasks mostly on one resource, at least three of them */
 };
 
 /* A small random set; half of them have few idle servers, so that things happen. */

@@ -131,8 +131,8 @@ int main(int argc, char **argv)
     long sets = argc > 2 ? atol(argv[2]) : 4000, claimed = 0;
     struct trial t = {.rng = &rng};
     for (long k = 0; k < sets; k++) {
-        struct set_shape shape = {2 + rnd(&rng, 4),  1 + rnd(&rng, 5), 1 + rnd(&rng, 8),
-                                  4 + rnd(&rng, 28), 1 + rnd(&rng, 4), rnd(&rng, 2)};
+        struct set_shape shape = {3 + rnd(&rng, 3), 1 + rnd(&rng, 5), 1 + rnd(&rng, 8), 4 + rnd(&rng, 28),
+                                  1 + rnd(&rng, 4), rnd(&rng, 2),     rnd(&rng, 3) != 0};
         struct gs_model m = random_set(&rng, &shape);
         struct gs_analyzer *a = gs_analyzer_new(&m, GS_ANALYSIS_SAFE);
         struct gs_sim *s = gs_sim_new(&m);
