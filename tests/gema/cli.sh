@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# gpusparc check, analyze and simulate as a user meets them.
+set -euo pipefail
+fail() { echo "FAILED: $*" >&2; exit 1; }
+expect() { # STATUS PATTERN COMMAND...: exit status, and a line of its output
+  local status=$1 pattern=$2 out rc=0
+  shift 2
+  out=$("$@" 2>&1) || rc=$?
+  [ "$rc" -eq "$status" ] || fail "$* exited $rc, not $status: $out"
+  grep -qE -- "$pattern" <<<"$out" || fail "$* said nothing of '$pattern': $out"
+}
+
+cat > good.conf <<'END'
+[system]
+gpus = 2
+cpus = 4
+[task a]
+period = 200ms
+segments.1 = cpu 2ms, pci 3ms, gpu 40ms, pci 5ms, cpu 5ms
+segments.2 = cpu 4ms, pci 6ms, gpu 21ms, pci 10ms, cpu 8ms
+[task b]
+period = 500ms
+segments.1 = cpu 2ms, pci 3ms, gpu 60ms, pci 5ms, cpu 5ms
+END
+sed 's/gpu 60ms/gpu 600ms/' good.conf > late.conf
+printf '[system]\ngpus = none\n[task a]\nnonsense\n' > bad.conf
+
+expect 0 'no mistakes' gpusparc check good.conf
+expect 1 '^bad.conf:2: ' gpusparc check bad.conf
+expect 1 '^bad.conf:3: task a has no period' gpusparc check bad.conf
+expect 1 '^bad.conf:4: ' gpusparc check bad.conf
+expect 1 'cannot be read' gpusparc check missing.conf
+expect 2 'takes one config' gpusparc check
+
+expect 0 'every deadline is met' gpusparc analyze good.conf
+expect 0 'may grow to' gpusparc analyze good.conf --policy global
+expect 1 'gpu of b to 0\.' gpusparc analyze late.conf
+expect 1 'No choice of modes' gpusparc analyze late.conf --policy global
+expect 1 '^bad.conf:4: ' gpusparc analyze bad.conf
+expect 2 'there are single' gpusparc analyze --policy best good.conf
+expect 2 'no option' gpusparc analyze --wrong good.conf
+expect 2 'not a duration' gpusparc analyze --until 5 good.conf
+expect 0 'published formula' gpusparc analyze --analysis paper good.conf
+expect 1 'cannot write the timeline' gpusparc analyze --timeline no/such/folder/x.svg good.conf
+for policy in single local gema gema+ global; do
+  gpusparc analyze --policy $policy --json good.conf > out.json
+  python3 - <<'END' || fail "JSON of $policy"
+import json
+a = json.load(open("out.json"))
+assert a["schedulable"] and len(a["tasks"]) == 2
+for t in a["tasks"]:
+    assert t["response_ns"] == sum(s["response_ns"] for s in t["segments"]) <= t["deadline_ns"]
+    assert t["slack_ns"] == t["deadline_ns"] - t["response_ns"] and t["proven"]
+END
+done
+gpusparc analyze good.conf --timeline t.svg --until 1s > /dev/null
+gpusparc analyze good.conf --timeline t.json > /dev/null
+python3 - <<'END' || fail "timelines"
+import json, xml.dom.minidom
+events = json.load(open("t.json"))["traceEvents"]
+assert sum(e["ph"] == "X" and e["pid"] == 1 for e in events) >= 20
+assert xml.dom.minidom.parse("t.svg").documentElement.tagName == "svg"
+END
+
+gpusparc simulate --sets 3000 --seed 7 --threads 1 --csv one.csv > /dev/null
+gpusparc simulate --sets 3000 --seed 7 --threads 3 --csv three.csv --plot plot.svg > /dev/null
+cmp one.csv three.csv || fail "the figures depend on the number of threads"
+[ "$(awk -F, 'NR > 1 { n += $2 } END { print n }' one.csv)" -eq 3000 ] || fail "not 3000 sets"
+awk -F, 'NR > 1 && ($3 > $7 || $4 > $7 || $5 > $7 || $6 > $7) { exit 1 }' one.csv || fail "a policy beats the optimum"
+grep -q '<svg' plot.svg || fail "no plot"
+gpusparc simulate --figure 8 --sets 1100 --csv eight.csv > /dev/null
+[ "$(wc -l < eight.csv)" -eq 12 ] || fail "figure 8 has 11 points"
+gpusparc simulate --sets 300 --modes all --pieces gang --analysis paper > /dev/null
+expect 2 "can't be x" gpusparc simulate --sets x
+expect 2 'no option' gpusparc simulate --wrong
+expect 1 'interrupted after' timeout --preserve-status -s INT 1 gpusparc simulate --sets 1000000000 --threads 1
+echo ok
