@@ -12,6 +12,21 @@
 
 enum { MAX_TASKS = 12 };
 
+/* In units of 0.1 ms: the plain bound's search goes on unit by unit where all servers are busy. */
+static void coarsen(struct gs_model *m)
+{
+    enum { UNIT = 100000 };
+    for (size_t i = 0; i < m->n_tasks; i++) {
+        struct gs_task *t = &m->tasks[i];
+        t->deadline_ns = t->period_ns /= UNIT;
+        for (int g = 1; g <= m->servers[GS_GPU]; g++)
+            for (size_t j = 0; j < t->chains[g].n; j++) {
+                struct gs_segment *s = &t->chains[g].segments[j];
+                s->best_ns = s->worst_ns = s->worst_ns / UNIT + 1;
+            }
+    }
+}
+
 static struct gs_model some_set(struct rng *r)
 {
     struct gs_generator g;
@@ -30,6 +45,7 @@ static struct gs_model some_set(struct rng *r)
     for (unsigned n = 2 + rnd(r, MAX_TASKS - 2); n; n--)
         if (gs_generate_task(&g, &random, &m))
             abort();
+    coarsen(&m);
     if (gs_model_finish(&m))
         abort();
     return m;
