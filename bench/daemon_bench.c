@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* What a request costs: uncontended, handed over between processes, and under load. Prints one JSON object per figure.
- *   daemon_bench request|handover CLIENTS [SAMPLES]
- * The daemon is the one at $GPUSPARC_SOCKET. */
+ *   daemon_bench request CLIENTS [SAMPLES]    one client, while the others are connected and want nothing
+ *   daemon_bench handover CLIENTS [SAMPLES]   all clients want one GPU all the time
+ *   daemon_bench urgent CLIENTS [SAMPLES]     task `high` waits while CLIENTS of task `low` keep a GPU full, in 2 ms
+ * chunks daemon_bench baseline 2 [SAMPLES]         the machine: a socket and a futex, there and back between two
+ * processes The daemon is the one at $GPUSPARC_SOCKET. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -44,10 +52,10 @@ static void report(const char *what, unsigned clients, uint64_t *v, uint32_t n)
            (unsigned long long)v[n - 1]);
 }
 
-static struct gs_client *open_client(void)
+static struct gs_client *open_client(const char *task)
 {
     struct gs_client *c;
-    const struct gs_client_options o = {.gpus = 1, .hello_wait_ms = 5000};
+    const struct gs_client_options o = {.task = task, .gpus = 1, .hello_wait_ms = 5000};
     int err = gs_client_open(&c, &o);
     struct gs_client_mode mode;
     if (err == 0)
@@ -62,7 +70,7 @@ static struct gs_client *open_client(void)
 /* The others are connected and have all used the resource, but don't want it now. */
 static void idle_child(struct shared *s)
 {
-    struct gs_client *c = open_client();
+    struct gs_client *c = open_client(NULL);
     struct gs_grant g;
     gs_client_acquire(c, GS_MASK(GS_RESOURCE_GPU(0)), 0, &g);
     gs_client_release(c, &g);
@@ -74,7 +82,7 @@ static void idle_child(struct shared *s)
 
 static void contending_child(struct shared *s, uint32_t self)
 {
-    struct gs_client *c = open_client();
+    struct gs_client *c = open_client(NULL);
     atomic_fetch_add(&s->joined, 1);
     while (!atomic_load(&s->go))
         usleep(1000);
@@ -111,7 +119,7 @@ static void measure_request(struct shared *s, unsigned clients)
             _exit(0);
         }
     wait_for(&s->joined, clients - 1);
-    struct gs_client *c = open_client();
+    struct gs_client *c = open_client(NULL);
     uint64_t *release = malloc(s->max * sizeof *release);
     for (uint32_t i = 0; i < s->max; i++) {
         struct gs_grant g;
@@ -150,13 +158,127 @@ static void measure_handover(struct shared *s, unsigned clients)
     report("handover", clients, s->sample, s->max);
 }
 
+enum { CHUNK_NS = 2000000 };
+
+static void sleep_ns(long ns)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+}
+
+/* One chunk runs, the next one is asked for or granted: the device is never idle. */
+static void low_child(struct shared *s)
+{
+    struct gs_client *c = open_client("low");
+    struct gs_request rq[2];
+    struct gs_grant g[2];
+    gs_client_request(c, GS_MASK(GS_RESOURCE_GPU(0)), CHUNK_NS, &rq[0]);
+    atomic_fetch_add(&s->joined, 1);
+    for (unsigned i = 0; !atomic_load(&s->stop); i ^= 1) {
+        gs_client_wait(c, &rq[i], UINT64_MAX, &g[i]);
+        gs_client_request(c, GS_MASK(GS_RESOURCE_GPU(0)), CHUNK_NS, &rq[i ^ 1]);
+        sleep_ns(CHUNK_NS);
+        gs_client_release(c, &g[i]);
+    }
+    gs_client_close(c);
+}
+
+static void measure_urgent(struct shared *s, unsigned clients)
+{
+    for (unsigned i = 0; i < clients; i++)
+        if (fork() == 0) {
+            low_child(s);
+            _exit(0);
+        }
+    wait_for(&s->joined, clients);
+    struct gs_client *c = open_client("high");
+    for (uint32_t i = 0; i < s->max; i++) {
+        struct gs_grant g;
+        uint64_t t = now_ns();
+        gs_client_acquire(c, GS_MASK(GS_RESOURCE_GPU(0)), 0, &g);
+        s->sample[i] = now_ns() - t;
+        sleep_ns(500000);
+        gs_client_release(c, &g);
+        sleep_ns(3000000 + (long)i % 7 * 700000); /* not in step with the chunks */
+    }
+    report("urgent behind 2 ms chunks", clients, s->sample, s->max);
+    gs_client_close(c);
+}
+
+/* The echo of the baseline: an epoll loop, as the daemon's. */
+static void echo_socket(int fd)
+{
+    int ep = epoll_create1(0);
+    struct epoll_event e = {.events = EPOLLIN};
+    struct gs_msg m;
+    epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e);
+    while (epoll_wait(ep, &e, 1, -1) == 1 && recv(fd, &m, sizeof m, 0) == (ssize_t)sizeof m)
+        send(fd, &m, sizeof m, MSG_NOSIGNAL);
+    _exit(0);
+}
+
+static void futex(_Atomic uint32_t *word, int op, uint32_t value)
+{
+    syscall(SYS_futex, word, op, value, NULL, NULL, 0);
+}
+
+static void set_and_wake(_Atomic uint32_t *word, uint32_t value)
+{
+    atomic_store(word, value);
+    futex(word, FUTEX_WAKE, 1);
+}
+
+static void wait_until(_Atomic uint32_t *word, uint32_t value)
+{
+    for (uint32_t v; (v = atomic_load(word)) != value;)
+        futex(word, FUTEX_WAIT, v);
+}
+
+static void measure_baseline(struct shared *s)
+{
+    int pair[2];
+    struct gs_msg m = {0};
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) < 0)
+        exit(1);
+    pid_t echo = fork();
+    if (echo == 0)
+        echo_socket(pair[1]);
+    for (uint32_t i = 0; i < s->max; i++) {
+        sleep_ns(20000);
+        uint64_t t = now_ns();
+        send(pair[0], &m, sizeof m, 0);
+        recv(pair[0], &m, sizeof m, 0);
+        s->sample[i] = now_ns() - t;
+    }
+    kill(echo, SIGKILL);
+    report("socket and epoll, there and back", 2, s->sample, s->max);
+    echo = fork();
+    for (uint32_t i = 1; echo == 0; i++) {
+        wait_until(&s->go, i);
+        set_and_wake(&s->joined, i);
+    }
+    for (uint32_t i = 0; i < s->max; i++) {
+        sleep_ns(20000);
+        uint64_t t = now_ns();
+        set_and_wake(&s->go, i + 1);
+        wait_until(&s->joined, i + 1);
+        s->sample[i] = now_ns() - t;
+    }
+    kill(echo, SIGKILL);
+    report("futex, there and back", 2, s->sample, s->max);
+}
+
 int main(int argc, char **argv)
 {
+    const char *what = argc > 2 ? argv[1] : "";
     unsigned clients = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
     uint32_t samples = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 20000;
-    bool handover = argc > 1 && strcmp(argv[1], "handover") == 0;
-    if (clients < (handover ? 2u : 1u) || samples == 0 || (!handover && strcmp(argv[1], "request") != 0)) {
-        fprintf(stderr, "usage: daemon_bench request|handover CLIENTS [SAMPLES]; a handover needs two clients\n");
+    bool handover = strcmp(what, "handover") == 0, request = strcmp(what, "request") == 0,
+         urgent = strcmp(what, "urgent") == 0;
+    if ((!handover && !request && !urgent && strcmp(what, "baseline") != 0) || clients < (handover ? 2u : 1u) ||
+        samples == 0) {
+        fprintf(
+            stderr,
+            "usage: daemon_bench request|handover|urgent|baseline CLIENTS [SAMPLES]; a handover needs two clients\n");
         return 2;
     }
     size_t bytes = sizeof(struct shared) + samples * sizeof(uint64_t);
@@ -166,8 +288,12 @@ int main(int argc, char **argv)
     s->max = samples;
     if (handover)
         measure_handover(s, clients);
-    else
+    else if (request)
         measure_request(s, clients);
+    else if (urgent)
+        measure_urgent(s, clients);
+    else
+        measure_baseline(s);
     fflush(stdout);
     atomic_store(&s->stop, 1);
     while (wait(NULL) > 0)

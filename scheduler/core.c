@@ -176,6 +176,7 @@ void gs_core_free(struct gs_core *core)
     free(core->session);
     gs_policy_free(core->policy);
     gs_config_free(&core->config);
+    free(core->owner);
     free(core);
 }
 
@@ -186,6 +187,21 @@ static int check_sizes(const struct gs_core *core, const struct gs_config *confi
         return -EINVAL;
     bool same = !core->configured || (*gpus == core->gpus && (unsigned)config->system.depth == core->depth);
     return same ? 0 : -EBUSY;
+}
+
+/* Looks up whom each task belongs to. -ENOMEM. */
+static int find_owners(struct gs_core *core, const struct gs_config *config, struct gs_owner **owners)
+{
+    *owners = calloc(config->n_tasks + 1, sizeof **owners);
+    if (!*owners)
+        return -ENOMEM;
+    for (size_t i = 0; i < config->n_tasks; i++) {
+        (*owners)[i] = gs_taskset_owner(&config->tasks[i]);
+        if ((*owners)[i].kind == GS_OWNER_UNKNOWN)
+            gs_core_log(core, true, "task %s is given to user %s, whom this machine doesn't know: only root may run it",
+                        config->tasks[i].name, config->tasks[i].user);
+    }
+    return 0;
 }
 
 int gs_core_configure(struct gs_core *core, struct gs_config *config, uint64_t now_ns)
@@ -200,10 +216,15 @@ int gs_core_configure(struct gs_core *core, struct gs_config *config, uint64_t n
         core->started_ns = now_ns;
         err = core->policy ? 0 : -ENOMEM;
     }
+    struct gs_owner *owners = NULL;
+    if (err == 0)
+        err = find_owners(core, config, &owners);
     if (err < 0) {
         gs_config_free(config);
         return err;
     }
+    free(core->owner);
+    core->owner = owners;
     struct gs_config old = core->config;
     core->config = *config;
     *config = (struct gs_config){0};

@@ -10,6 +10,11 @@
 
 /* ---- who is what ---- */
 
+static bool permits(const struct gs_core *core, const struct gs_config_task *task, uid_t uid)
+{
+    return gs_taskset_permits(&core->owner[task - core->config.tasks], uid);
+}
+
 static int refuse_user(const struct gs_config_task *t, char *why, size_t bytes)
 {
     snprintf(why, bytes, "task %s is not this user's: a line `user = NAME` in its section would make it so", t->name);
@@ -29,12 +34,12 @@ int gs_members_identify(struct gs_session *s, const struct gs_msg_hello *hello, 
             snprintf(why, bytes, "there is no task %s in the daemon's config", hello->task);
             return GS_REFUSED_TASK;
         }
-        if (!gs_taskset_permits(*task, s->uid))
+        if (!permits(s->core, *task, s->uid))
             return refuse_user(*task, why, bytes);
         return 0;
     }
     *task = gs_taskset_match(config, s->exe);
-    if (*task && !gs_taskset_permits(*task, s->uid)) {
+    if (*task && !permits(s->core, *task, s->uid)) {
         refuse_user(*task, why, bytes);
         gs_core_notice(s, GS_NOTICE_WARNING, "%s", why);
         *task = NULL;
@@ -226,7 +231,7 @@ void gs_members_relink(struct gs_core *core)
         if (!s || !s->task_name[0])
             continue;
         const struct gs_config_task *t = gs_taskset_find(&core->config, s->task_name);
-        if (t && !gs_taskset_permits(t, s->uid))
+        if (t && !permits(core, t, s->uid))
             t = NULL;
         if (!t) {
             gs_core_log(core, true, "task %s is in the config no more: process %d runs below all tasks", s->task_name,

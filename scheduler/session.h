@@ -50,6 +50,7 @@ struct gs_core {
     struct gs_core_ops ops;
     void *ctx;
     struct gs_config config;
+    struct gs_owner *owner; /* of each task of the config */
     bool configured;
     unsigned gpus, depth;
     struct gs_policy_state *policy;

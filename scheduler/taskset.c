@@ -25,20 +25,25 @@ const struct gs_config_task *gs_taskset_find(const struct gs_config *config, con
     return NULL;
 }
 
-bool gs_taskset_permits(const struct gs_config_task *task, uid_t uid)
+struct gs_owner gs_taskset_owner(const struct gs_config_task *task)
 {
-    if (uid == 0 || uid == geteuid())
-        return true;
     if (!task->user)
-        return false;
+        return (struct gs_owner){.kind = GS_OWNER_NONE};
     if (strcmp(task->user, "*") == 0)
-        return true;
+        return (struct gs_owner){.kind = GS_OWNER_ALL};
     char *end;
     unsigned long number = strtoul(task->user, &end, 10);
     if (*task->user && !*end)
-        return (uid_t)number == uid;
+        return (struct gs_owner){.kind = GS_OWNER_ONE, .uid = (uid_t)number};
     const struct passwd *pw = getpwnam(task->user);
-    return pw && pw->pw_uid == uid;
+    return pw ? (struct gs_owner){.kind = GS_OWNER_ONE, .uid = pw->pw_uid}
+              : (struct gs_owner){.kind = GS_OWNER_UNKNOWN};
+}
+
+bool gs_taskset_permits(const struct gs_owner *owner, uid_t uid)
+{
+    return uid == 0 || uid == geteuid() || owner->kind == GS_OWNER_ALL ||
+           (owner->kind == GS_OWNER_ONE && owner->uid == uid);
 }
 
 /* Is task a more urgent than b? The config gives either all tasks a priority, each its own, or none. */

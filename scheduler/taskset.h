@@ -12,8 +12,15 @@
 const struct gs_config_task *gs_taskset_match(const struct gs_config *config, const char *exe);
 const struct gs_config_task *gs_taskset_find(const struct gs_config *config, const char *name);
 
-/* May this user run it? Root and the daemon's own user may run all; others by the section's `user`. */
-bool gs_taskset_permits(const struct gs_config_task *task, uid_t uid);
+/* Whom a task belongs to, by its section's `user`; looked up once, for that may take long. */
+struct gs_owner {
+    enum { GS_OWNER_NONE, GS_OWNER_ONE, GS_OWNER_ALL, GS_OWNER_UNKNOWN } kind; /* UNKNOWN: there is no such user */
+    uid_t uid;                                                                 /* of ONE */
+};
+struct gs_owner gs_taskset_owner(const struct gs_config_task *task);
+
+/* May this user run a task of that owner? Root and the daemon's own user may run all. */
+bool gs_taskset_permits(const struct gs_owner *owner, uid_t uid);
 
 /* 1 for the least urgent task of the config, up to the number of tasks: by priority where given, else
  * deadline-monotonic, and the one that stands first in the file before the other. */

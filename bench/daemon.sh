@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What the daemon costs: a request nobody contends, a contended hand-over, an urgent task's wait, and nothing at all.
+#   bench/daemon.sh [BUILD]     prints JSON lines; each figure's aim stands behind its `#`
+# The daemon runs as it would in service, but with a socket and a config of its own. On a machine with other work the
+# hand-over measures that work: the baseline lines say what the machine itself gives at the moment.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=${1:-build}
+scripts/build.sh "$build" >/dev/null
+cmake --build "$build" --target daemon_bench >/dev/null
+dir=$(mktemp -d)
+export GPUSPARC_SOCKET=$dir/sock
+cat >"$dir/conf" <<CONF
+[system]
+gpus = 1
+realtime = yes
+[task low]
+period = 1s
+[task high]
+period = 10ms
+CONF
+"$build/bin/gpusparcd" --config "$dir/conf" 2>"$dir/log" &
+daemon=$!
+trap 'kill $daemon 2>/dev/null || true; wait $daemon 2>/dev/null || true; rm -rf "$dir"' EXIT
+until "$build/bin/gpusparc" status --json >/dev/null 2>&1; do sleep 0.1; done
+
+bench=$build/bench/daemon_bench
+wakeups() { awk '/^voluntary_ctxt_switches/ { print $2 }' /proc/$daemon/status; }
+
+echo "# load average $(cut -d' ' -f1 /proc/loadavg) on $(nproc) cores"
+echo "# the machine"
+"$bench" baseline 2 5000
+echo "# request: below 500 ns"
+for n in 1 10 100; do "$bench" request "$n"; done
+echo "# handover: median below 15000 ns"
+for n in 2 10 100; do "$bench" handover "$n" 10000; done
+echo "# urgent: at most one running and one queued chunk, plus 0.5 ms: 4500000 ns"
+for n in 1 10; do "$bench" urgent "$n" 300; done
+echo "# idle: no wake-ups in five seconds"
+sleep 3
+before=$(wakeups)
+sleep 5
+echo "{\"figure\":\"wake-ups while idle\",\"seconds\":5,\"count\":$(($(wakeups) - before))}"

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# gpusparc daemon, status, reload and top as a user types them.
+set -euo pipefail
+dir=$(mktemp -d)
+export GPUSPARC_SOCKET=$dir/sock
+daemon=
+trap '[ -z "$daemon" ] || kill "$daemon" 2>/dev/null || true; rm -rf "$dir"' EXIT
+fail() { echo "FAILED: $*" >&2; exit 1; }
+# expect STATUS TEXT COMMAND...: the command's exit status, and a text somewhere in its output
+expect() {
+  local status=$1 text=$2 rc=0 out
+  shift 2
+  out=$("$@" 2>&1) || rc=$?
+  [ "$rc" = "$status" ] || fail "$*: exit status $rc, not $status: $out"
+  case $out in *"$text"*) ;; *) fail "$*: no '$text' in: $out" ;; esac
+}
+
+expect 1 "no daemon listens on $dir/sock" gpusparc status
+expect 1 "no daemon listens" gpusparc status --json
+expect 1 "no daemon listens" gpusparc reload
+expect 1 "no daemon listens" gpusparc top
+expect 2 "takes no argument" gpusparc status now
+expect 2 "takes no argument" gpusparc reload now
+expect 2 "--interval takes seconds" gpusparc top --interval often
+expect 0 "Usage: gpusparc daemon" gpusparc daemon --help
+expect 2 "--gpus takes a number" gpusparc daemon --gpus none
+expect 2 "--mode takes a file mode" gpusparc daemon --mode 9
+expect 1 "cannot be read" gpusparc daemon --config "$dir/none"
+printf '[system]\ngpus = many\n[task a]\nperiod = 1s\nmode = most\n' >"$dir/conf"
+expect 1 "$dir/conf:2: " gpusparc daemon --config "$dir/conf"
+expect 1 "$dir/conf:5: " gpusparc daemon --config "$dir/conf"
+printf '[system]\ngpus = 17\n' >"$dir/conf"
+expect 1 "gpus must be 1 to 16" gpusparc daemon --config "$dir/conf"
+expect 1 "can't listen on $dir/none/sock" gpusparc daemon --socket "$dir/none/sock"
+
+printf '[system]\ngpus = 2\nrealtime = no\n[task knn]\nperiod = 200ms\n' >"$dir/conf"
+gpusparc daemon --config "$dir/conf" 2>"$dir/log" &
+daemon=$!
+for _ in $(seq 100); do gpusparc status --json >/dev/null 2>&1 && break; sleep 0.05; done
+expect 0 "gpu1" gpusparc status
+expect 0 "knn" gpusparc status
+expect 0 "no tasks are present" gpusparc status
+expect 0 '"socket": "'"$dir/sock"'"' gpusparc status --json
+expect 1 "another daemon (process $daemon)" gpusparc daemon --config "$dir/conf"
+expect 0 "is read" gpusparc reload
+printf '[system]\ngpus = 2\n[task knn]\nperiod = -1ms\n' >"$dir/conf"
+expect 1 "the old config stays" gpusparc reload
+expect 1 "needs a terminal" gpusparc top
+[ "$(stat -c %a "$dir/sock")" = "$([ "$(id -u)" = 0 ] && echo 666 || echo 600)" ] || fail "mode of the socket"
+if command -v script >/dev/null; then
+  # In a terminal, it draws and q ends it.
+  (sleep 1; printf q) | TERM=xterm script -qec "gpusparc top --interval 0.2" /dev/null >"$dir/screen"
+  grep -q RESOURCE "$dir/screen" || fail "top draws nothing"
+fi
+kill -TERM "$daemon"
+wait "$daemon" || fail "the daemon's exit status"
+daemon=
+[ ! -e "$dir/sock" ] || fail "the socket is left"
