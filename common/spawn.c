@@ -25,6 +25,9 @@
 
 enum { STACK_BYTES = 128 << 10 };
 
+/* AddressSanitizer would look for the calling thread's stack, which these functions aren't on. */
+#define ON_ANOTHER_STACK __attribute__((no_sanitize("address")))
+
 /* How the supervisor ends. */
 enum { ENDED_WELL, ENDED_BADLY, ENDED_BY_SIGNAL, ENDED_TOO_LATE, ENDED_BEFORE_IT_BEGAN };
 enum { EXEC_FAILED = 126 };
@@ -71,7 +74,7 @@ static void close_others(void)
         close(fd);
 }
 
-static int run_program(void *arg)
+ON_ANOTHER_STACK static int run_program(void *arg)
 {
     const struct job *j = arg;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -125,7 +128,7 @@ static int await(pid_t pid, int timeout_ms)
     return ENDED_TOO_LATE;
 }
 
-static int supervise(void *arg)
+ON_ANOTHER_STACK static int supervise(void *arg)
 {
     struct job *j = arg;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -249,12 +252,8 @@ int gs_spawn(const char *path, const char *input, size_t bytes, int timeout_ms, 
 {
     char name[] = "gpusparc-worker";
     char *argv[] = {name, NULL};
-    struct job j = {.path = path,
-                    .argv = argv,
-                    .timeout_ms = timeout_ms,
-                    .memory_bytes = memory_bytes,
-                    .out = -1,
-                    .null = -1};
+    struct job j = {
+        .path = path, .argv = argv, .timeout_ms = timeout_ms, .memory_bytes = memory_bytes, .out = -1, .null = -1};
     char **envp = make_environment();
     char *stacks = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     int err = -ENOMEM;

@@ -19,6 +19,31 @@ stress() {
     bash "$GS_SOURCE/tests/e2e/stress.sh" "${2:-$RANDOM}" "${1:-100}" "${3:-600}" "${4:-4}"
 }
 
+# kernels [COUNT [SEED]]: random kernels, translated and run in parts
+kernels() {
+    bash "$GS_SOURCE/tests/translator/random.sh" "${2:-$RANDOM}" "${1:-500}"
+}
+
+# kernels_split [COUNT [SEED]]: random kernels, plain and under gpusparc on two and three devices
+kernels_split() {
+    bash "$GS_SOURCE/tests/kernels/split.sh" "${2:-$RANDOM}" "${1:-200}"
+}
+
+# fuzz_translator [SECONDS]: the two fuzzers of the translator; builds them with clang
+fuzz_translator() {
+    cmake -S "$GS_SOURCE" -B fuzz -G Ninja -DGS_FUZZ=ON -DCMAKE_C_COMPILER=clang -DGS_SANITIZE=address,undefined >/dev/null
+    cmake --build fuzz --target fuzz_summary fuzz_translate >/dev/null
+    mkdir -p summaries programs
+    export XDG_CACHE_HOME=$PWD/cache
+    for f in "$GS_SOURCE"/tests/kernels/*.cl; do
+        { printf '\001'; cat "$f"; } >"programs/$(basename "$f")"
+        "$GS_BUILD/tests/show_translation" -t "$GS_BUILD/lib/gpusparc/gpusparc-translate" "$f" >/dev/null
+    done
+    for f in cache/gpusparc/*; do sed '1,/^gpusparc-summary/d' "$f" >"summaries/$(basename "$f")"; done
+    fuzz/tests/fuzz_summary -max_total_time="${1:-300}" -max_len=20000 summaries
+    fuzz/tests/fuzz_translate -max_total_time="${1:-300}" -max_len=4000 programs
+}
+
 campaign=${1:-}
 if [ -z "$campaign" ] || ! grep -q "^$campaign() {" scripts/soak.sh; then
     sed -n 's/^# \([a-z_]*\( \[.*\]\)\?: .*\)/\1/p' scripts/soak.sh

@@ -58,9 +58,10 @@ int main(int argc, char **argv)
     }
     struct gs_writer out = {0};
     const char *why = gs_translation(text, bytes, &out);
-    if (why) {
+    int failed = why || out.failed || write_all(STDOUT_FILENO, out.text, out.bytes) != 0;
+    if (why)
         gs_error("the request can't be read: %s", why);
-        return 1;
-    }
-    return out.failed || write_all(STDOUT_FILENO, out.text, out.bytes) != 0;
+    free(text);
+    free(out.text);
+    return failed;
 }
