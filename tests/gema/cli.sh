@@ -74,5 +74,5 @@ gpusparc simulate --figure 8 --sets 1100 --csv eight.csv > /dev/null
 gpusparc simulate --sets 300 --modes all --pieces gang --analysis paper > /dev/null
 expect 2 "can't be x" gpusparc simulate --sets x
 expect 2 'no option' gpusparc simulate --wrong
-expect 1 'interrupted after' timeout --preserve-status -s INT 1 gpusparc simulate --sets 1000000000 --threads 1
+expect 1 'interrupted after' timeout --foreground --preserve-status -s INT 1 gpusparc simulate --sets 1000000000 --threads 1
 echo ok

@@ -128,7 +128,7 @@ static bool try_at_random(struct trial *t, struct gs_sim *s)
 int main(int argc, char **argv)
 {
     struct rng rng = seed_from(argc, argv, 20);
-    long sets = argc > 2 ? atol(argv[2]) : 4000, claimed = 0;
+    long sets = argc > 2 ? atol(argv[2]) : 2500, claimed = 0;
     struct trial t = {.rng = &rng};
     for (long k = 0; k < sets; k++) {
         struct set_shape shape = {3 + rnd(&rng, 3), 1 + rnd(&rng, 5), 1 + rnd(&rng, 8), 4 + rnd(&rng, 28),
