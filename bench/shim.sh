@@ -20,6 +20,7 @@ trap 'rm -rf "$work"' EXIT
 echo "# The shim"
 echo
 echo "- Machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores, load $(cut -d' ' -f1-2 /proc/loadavg) at the start"
+echo "- Scheduling policy: $(chrt -p $$ | sed -n 's/.*policy: //p') (SCHED_RR: by chrt -r 1, so that other work on the machine didn't disturb)"
 echo "- Device: $("$gpusparc" devices --devices cpu:2 | sed -n '2s/  */ /gp')"
 echo "- Date: $(date -u +%F), commit $(git rev-parse --short HEAD)$(git diff --quiet HEAD || echo ' with changes'), by bench/shim.sh"
 
