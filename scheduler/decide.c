@@ -135,6 +135,7 @@ static void read_result(struct work *w, struct gs_decision *d)
     const struct gs_result *r = gs_analyze(w->analyzer, w->modes);
     double worst = 0;
     const char *worst_name = "";
+    size_t late = 0; /* tasks that may miss; the first few are named */
     for (size_t i = 0; i < w->model.n_tasks; i++) {
         const struct gs_task *t = &w->model.tasks[i];
         struct gs_member *m = &w->members[strtoul(t->name, NULL, 10)];
@@ -146,13 +147,15 @@ static void read_result(struct work *w, struct gs_decision *d)
             worst = ratio;
             worst_name = m->task->name;
         }
-        if (m->meets_deadline)
+        if (m->meets_deadline || ++late > 3)
             continue;
         char bound[GS_DURATION_SIZE], deadline[GS_DURATION_SIZE];
         append(d, "%s%s may take %s of its %s%s", d->reason[0] ? "; " : "", m->task->name,
                gs_format_duration(m->response_ns, bound), gs_format_duration(m->task->deadline_ns, deadline),
                r->tasks[i].proven ? "" : " or more");
     }
+    if (late > 3)
+        append(d, "; so may %zu more", late - 3);
     if (d->schedulable)
         append(d, "all %zu tasks meet their deadlines, with at most %.0f%% of it used, by %s", w->model.n_tasks,
                worst * 100, worst_name);

@@ -44,6 +44,27 @@ fuzz_translator() {
     fuzz/tests/fuzz_translate -max_total_time="${1:-300}" -max_len=4000 programs
 }
 
+# daemon_hostile [ROUNDS [SEED]]: clients that send anything and scribble over their pages, against the daemon's core
+daemon_hostile() {
+    GS_SEED=${2:-$RANDOM} "$GS_BUILD/tests/test_scheduler_hostile" "${1:-200000}"
+}
+
+# daemon_faults [ROUNDS]: death and standstill of clients and daemons, again and again
+daemon_faults() {
+    for _ in $(seq "${1:-50}"); do
+        "$GS_BUILD/tests/test_scheduler_faults"
+        "$GS_BUILD/tests/test_scheduler_daemon"
+    done
+}
+
+# daemon_policy [ROUNDS [SEED]]: random sequences of requests against the policy's oracle
+daemon_policy() {
+    local seed=${2:-$RANDOM}
+    for i in $(seq "${1:-500}"); do
+        GS_SEED=$((seed + i * 1000)) "$GS_BUILD/tests/test_scheduler_policy"
+    done
+}
+
 campaign=${1:-}
 if [ -z "$campaign" ] || ! grep -q "^$campaign() {" scripts/soak.sh; then
     sed -n 's/^# \([a-z_]*\( \[.*\]\)\?: .*\)/\1/p' scripts/soak.sh
