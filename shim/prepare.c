@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/log.h"
 #include "translator/translate.h"
@@ -135,12 +136,21 @@ static cl_program link_units(struct gs_program *p, cl_int *err)
     return linked;
 }
 
+static uint64_t now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
 static void prepare_program(struct gs_program *p)
 {
     cl_int err;
     if (p->refusal)
         return;
+    const uint64_t begin = now_us();
     translate(p);
+    const uint64_t translated = now_us();
     if (p->refusal)
         return;
     p->translated = p->linked ? link_units(p, &err)
@@ -149,6 +159,8 @@ static void prepare_program(struct gs_program *p)
         snprintf(p->why, sizeof p->why, "its translation doesn't compile on every device of the group (error %d)", err);
         p->refusal = p->why;
     }
+    gs_debug("a program was translated in %llu us and compiled for %u devices in %llu us",
+             (unsigned long long)(translated - begin), p->o.ctx->n, (unsigned long long)(now_us() - translated));
 }
 
 const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, const char **reason)
