@@ -7,6 +7,7 @@
 #include "shim/merge.h"
 #include "shim/transfer/peer.h"
 #include "shim/transfer/pinned.h"
+#include "shim/transfer/staging.h"
 
 static void destroy_queue(struct gs_queue *q)
 {
@@ -76,6 +77,7 @@ static void destroy_context(struct gs_context *c)
     gs_merge_kernels_free(c->merge);
     gs_peer_free(c->peer);
     gs_pinned_free(c->pinned);
+    gs_staging_free(c->staging);
     if (c->sharing_queue)
         gs_real()->clReleaseCommandQueue(c->sharing_queue);
     gs_events_free(&c->orphans);

@@ -53,6 +53,7 @@ struct gs_context {
     struct gs_merge_kernels *merge; /* made on first need; owned */
     struct gs_pinned *pinned;       /* likewise */
     struct gs_peer *peer;           /* likewise */
+    struct gs_staging *staging;     /* likewise */
     uint64_t between_devices;       /* bytes that went from device to device so far */
     enum { GS_SHARING_UNKNOWN, GS_SHARING_WORKS, GS_SHARING_NOT } sharing; /* of buffers in the host's memory */
     cl_command_queue sharing_queue;

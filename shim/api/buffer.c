@@ -4,6 +4,7 @@
 #include "shim/launch.h"
 #include "shim/report.h"
 #include "shim/transfer/host.h"
+#include "shim/transfer/staging.h"
 #include "shim/transfer/transfer.h"
 
 enum { MOST_PIECES = 64 };
@@ -33,6 +34,37 @@ static cl_int read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_r
     return err;
 }
 
+/* The same through the pinned ring, piece by piece of what each device holds. 1: not for the ring. */
+static cl_int read_staged(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, cl_uint n_wait,
+                          const cl_event *wait, cl_event *event)
+{
+    struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
+    cl_int err = CL_SUCCESS;
+    pthread_mutex_lock(&q->o.ctx->lock);
+    const bool takes = gs_staging_takes(q, ptr, r.end - r.begin);
+    for (uint64_t at = r.begin; at < r.end && !err && takes;) {
+        uint64_t end;
+        const unsigned place = gs_holder(m->root, (struct gs_range){at, r.end}, &end);
+        struct gs_events ready = {0};
+        cl_command_queue queue = gs_copy_queue(q, place, &err);
+        if (!err)
+            err = gs_ready_events(&cmd, m->root, place, m->root, place, &ready);
+        gs_real()->clFlush(q->o.handle);
+        if (!err)
+            err = gs_staging_read(q, queue, m->root->place[place].mem, at, end - at, (char *)ptr + (at - r.begin),
+                                  ready.n, ready.v);
+        gs_events_free(&ready);
+        at = end;
+    }
+    if (!err && takes && event) {
+        const struct gs_events none = {0};
+        err = gs_finish_command(q, CL_COMMAND_READ_BUFFER, &none, NULL, event);
+    }
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    gs_command_end(&cmd);
+    return err ? err : !takes;
+}
+
 static bool may_read(const struct gs_mem *m)
 {
     return !(m->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS));
@@ -49,6 +81,12 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
     /* The driver knows what is wrong with a call that we can't serve. */
     const bool ours =
         m && ptr && gs_inside(m, offset, size) && may_read(m) && (!num_events_in_wait_list == !event_wait_list);
+    if (ours && blocking_read) {
+        cl_int err =
+            read_staged(q, m, gs_window_range(m, offset, size), ptr, num_events_in_wait_list, event_wait_list, event);
+        if (err <= 0)
+            return err;
+    }
     if (!ours || range_at_home(q, m, gs_window_range(m, offset, size)))
         return gs_real()->clEnqueueReadBuffer(command_queue, buffer, blocking_read, offset, size, ptr,
                                               num_events_in_wait_list, event_wait_list, event);
@@ -61,6 +99,17 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
         *event = own;
     else if (!err && blocking_read)
         clReleaseEvent(own);
+    return err;
+}
+
+static cl_int write_staged(struct gs_home *h, cl_mem buffer, size_t offset, size_t size, const void *ptr, cl_event *own)
+{
+    static const unsigned home[2];
+    struct gs_events ended = {0};
+    cl_int err = gs_staging_write(h->cmd.q, buffer, offset, size, ptr, h->n, h->v, &ended);
+    if (!err)
+        err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended, home, own);
+    gs_events_free(&ended);
     return err;
 }
 
@@ -80,7 +129,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_claim(&h, m);
     cl_int err = gs_home_ready(&h);
-    if (!err)
+    if (!err && blocking_write && ptr && gs_staging_takes(q, ptr, size))
+        err = write_staged(&h, buffer, offset, size, ptr, &own);
+    else if (!err)
         err = gs_real()->clEnqueueWriteBuffer(command_queue, buffer, CL_FALSE, offset, size, ptr, h.n, h.v, &own);
     if (!err)
         gs_home_wrote(&h, m, gs_window_range(m, offset, size));

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/transfer/pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_THREADS = 8 };
+
+struct gs_pool {
+    pthread_t thread[MOST_THREADS];
+    unsigned n;
+    pthread_mutex_t lock; /* all below, and the jobs' `done` */
+    pthread_cond_t work, finished;
+    struct gs_copy_job *first, **last;
+    bool stopping;
+};
+
+static void *copy_jobs(void *arg)
+{
+    struct gs_pool *p = arg;
+    pthread_mutex_lock(&p->lock);
+    for (;;) {
+        while (!p->first && !p->stopping)
+            pthread_cond_wait(&p->work, &p->lock);
+        struct gs_copy_job *job = p->first;
+        if (!job)
+            break;
+        p->first = job->next;
+        if (!p->first)
+            p->last = &p->first;
+        pthread_mutex_unlock(&p->lock);
+        memcpy(job->dst, job->src, job->bytes);
+        pthread_mutex_lock(&p->lock);
+        job->done = true;
+        pthread_cond_broadcast(&p->finished);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+struct gs_pool *gs_pool_start(unsigned threads)
+{
+    struct gs_pool *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->work, NULL);
+    pthread_cond_init(&p->finished, NULL);
+    p->last = &p->first;
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    while (p->n < threads && p->n < MOST_THREADS && pthread_create(&p->thread[p->n], NULL, copy_jobs, p) == 0)
+        p->n++;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (!p->n) {
+        gs_pool_stop(p);
+        return NULL;
+    }
+    return p;
+}
+
+void gs_pool_stop(struct gs_pool *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    p->stopping = true;
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->lock);
+    for (unsigned i = 0; i < p->n; i++)
+        pthread_join(p->thread[i], NULL);
+    pthread_cond_destroy(&p->finished);
+    pthread_cond_destroy(&p->work);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+}
+
+void gs_pool_submit(struct gs_pool *p, struct gs_copy_job *job)
+{
+    pthread_mutex_lock(&p->lock);
+    job->done = false;
+    job->next = NULL;
+    *p->last = job;
+    p->last = &job->next;
+    pthread_cond_signal(&p->work);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void gs_pool_wait(struct gs_pool *p, const struct gs_copy_job *job)
+{
+    pthread_mutex_lock(&p->lock);
+    while (!job->done)
+        pthread_cond_wait(&p->finished, &p->lock);
+    pthread_mutex_unlock(&p->lock);
+}
