@@ -65,6 +65,20 @@ daemon_policy() {
     done
 }
 
+# makespan [CASES [SEED]]: random instruction strings: the pruned search against the plain one, and the safe bound
+makespan() {
+    "$GS_BUILD/tests/test_gema_makespan_brute" "${2:-$RANDOM}" "${1:-20000}"
+}
+
+# models [ROUNDS [SEED]]: warp schedulers against their rules, exact sums against exact integers
+models() {
+    local seed=${2:-$RANDOM}
+    for i in $(seq "${1:-50}"); do
+        "$GS_BUILD/tests/test_gema_warpsched" $((seed + i))
+        "$GS_BUILD/tests/test_probes_longacc" $((seed + i))
+    done
+}
+
 campaign=${1:-}
 if [ -z "$campaign" ] || ! grep -q "^$campaign() {" scripts/soak.sh; then
     sed -n 's/^# \([a-z_]*\( \[.*\]\)\?: .*\)/\1/p' scripts/soak.sh
