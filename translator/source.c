@@ -24,7 +24,11 @@ static void mark_inactive(struct gs_source *s, struct gs_source_file *f)
         unsigned begin, end;
         clang_getFileLocation(clang_getRangeStart(ranges->ranges[i]), NULL, NULL, NULL, &begin);
         clang_getFileLocation(clang_getRangeEnd(ranges->ranges[i]), NULL, NULL, NULL, &end);
-        for (uint32_t t = gs_token_at(&f->tokens, begin); t < f->tokens.n && f->tokens.v[t].begin < end; t++)
+        uint32_t t = gs_token_at(&f->tokens, begin);
+        while (t < f->tokens.n && f->tokens.v[t].begin < end && f->tokens.v[t].directive &&
+               (!f->tokens.v[t].first || f->tokens.v[t].begin == begin))
+            t++; /* the range begins with the directive that was asked, and found false */
+        for (; t < f->tokens.n && f->tokens.v[t].begin < end; t++)
             f->tokens.v[t].inactive = true;
     }
     if (ranges)

@@ -401,6 +401,51 @@ static void the_cache_stays_small(void **state)
     assert_int_equal(each_entry(NULL), n);
 }
 
+/* The text of a program's only unit, for a device of that vendor and version. */
+static char *text_for(const char *program, const char *options, const char *vendor, const char *version)
+{
+    struct gs_summary *s;
+    struct gs_translate_unit unit = {.source = program, .options = options};
+    struct gs_translate_request req = {
+        .units = &unit, .n_units = 1, .device = {"cl_khr_fp64", "OpenCL C 1.2", vendor, vendor, 64, 1, version}};
+    assert_int_equal(gs_translate(&req, translator, 20000, &s, why, sizeof why), 0);
+    assert_null(s->refusal);
+    char *text = strdup(s->units[0]);
+    gs_summary_free(s);
+    return text;
+}
+
+static void expect_text(char *text, const char *what, bool there)
+{
+    if ((strstr(text, what) != NULL) != there)
+        fail_msg("%s '%s' in\n%s", there ? "no" : "unexpected", what, text);
+    free(text);
+}
+
+/* What only the device's compiler knows is checked by it: a branch that it takes otherwise must not compile. */
+static void branches_are_checked(void **state)
+{
+    (void)state;
+    static const char asks[] =
+        "#if __OPENCL_C_VERSION__ >= 200 || defined(cl_khr_fp16)\nint a(void);\n#endif\n"
+        "#ifdef MINE\n#ifdef __INNER__\n#endif\n#endif\n__kernel void k(__global int *p) { *p = 1; }\n";
+    static const char guard[] =
+        "#ifndef _GUARD_H\n#define _GUARD_H\n__kernel void k(__global int *p) { *p = 1; }\n#endif\n";
+    expect_text(text_for(asks, "", "other", "OpenCL 1.2"), "__OPENCL_C_VERSION__ != 120\n#error", true);
+    expect_text(text_for(asks, "", "NVIDIA", "OpenCL 3.0 CUDA"), "__OPENCL_C_VERSION__ != 300\n#error", true);
+    expect_text(text_for(asks, "-cl-std=CL1.1", "NVIDIA", "OpenCL 3.0 CUDA"), "__OPENCL_C_VERSION__ != 110\n", true);
+    expect_text(text_for(asks, "", "other", "OpenCL 1.2"), "#if defined(cl_khr_fp16)\n#error", true);
+    expect_text(text_for(asks, "", "other", "OpenCL 1.2"), "MINE\n#error", false);
+    expect_text(text_for(asks, "", "other", "OpenCL 1.2"), "#error gpusparc read the program with another __INNER__",
+                false);
+    expect_text(text_for(asks, "-DMINE", "other", "OpenCL 1.2"), "another __INNER__", true);
+    expect_text(text_for(asks, "-DMINE -D__INNER__", "other", "OpenCL 1.2"), "another __INNER__", false);
+    expect_text(text_for(guard, "", "other", "OpenCL 1.2"), "#error", false);
+    char *same = text_for(guard, "", "other", "OpenCL 1.2");
+    assert_string_equal(same, guard);
+    free(same);
+}
+
 static void *translate_many(void *arg)
 {
     char options[32];
@@ -460,6 +505,7 @@ int main(int argc, char **argv)
         TEST(a_full_disk_is_no_failure),
         TEST(headers_on_disk_are_watched),
         TEST(the_cache_stays_small),
+        TEST(branches_are_checked),
         TEST(threads_and_processes_share_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
