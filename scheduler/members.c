@@ -170,7 +170,8 @@ static void tell(struct gs_session *s, unsigned gpus, uint32_t gpu_mask)
     struct gs_told told = {.gpus = gpus, .gpu_mask = gpu_mask};
     told.kernel_chunk = (uint32_t)(t && t->kernel_chunk ? t->kernel_chunk : system->kernel_chunk);
     told.transfer_chunk = t && t->transfer_chunk_bytes ? t->transfer_chunk_bytes : system->transfer_chunk_bytes;
-    if (memcmp(&told, &s->told, sizeof told) == 0)
+    if (told.gpus == s->told.gpus && told.gpu_mask == s->told.gpu_mask && told.kernel_chunk == s->told.kernel_chunk &&
+        told.transfer_chunk == s->told.transfer_chunk)
         return;
     s->told = told;
     gs_lease_tell(&s->lease, &told);

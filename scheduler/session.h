@@ -66,6 +66,8 @@ struct gs_core {
     uint64_t bad_messages, refused, taken_back, reloads;
     struct gs_decision decision;
     uint64_t decided_ns, decisions;
+    char *status; /* the last answer to a user without privileges: they share it for a while */
+    uint64_t status_ns;
     uint64_t log_second;
     unsigned log_lines, log_lost; /* in this second */
 };

@@ -16,9 +16,10 @@
 #include <unistd.h>
 
 enum {
-    RETRY_SLOW_MS = 5000, /* after a refusal, which a moment won't change, and where a daemon hangs */
-    RETRY_FAST_MS = 250,  /* a daemon is there, but busy; four times that where its folder can't be watched */
-    LOOK_AGAIN_MS = 60000,
+    RETRY_SLOW_MS = 5000,  /* after a refusal, which a moment won't change, and where a daemon hangs */
+    RETRY_FAST_MS = 250,   /* a daemon is there, but busy; four times that where its folder can't be watched */
+    LOOK_AGAIN_MS = 60000, /* in case that a descriptor was taken from us unseen */
+    PATIENT_MS = 2000,     /* for the daemon's answer to a hello, once nobody waits for it */
 };
 
 /* ---- descriptors ---- */
@@ -246,6 +247,13 @@ static int join(struct gs_client *c)
 
 /* ---- losing it ---- */
 
+/* Zeroes in the page's place, in one step for all threads. Where there is no memory for them the old page stays, which
+ * is all words of no lease by now. */
+static void forget_page(struct gs_client *c)
+{
+    (void)!mmap(c->page, GS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
 /* The daemon has gone: whoever waits goes on, and nothing that it lent counts any more. In this order: no new waiter,
  * no old waiter that could miss the change, then the page itself. */
 static void leave(struct gs_client *c)
@@ -260,7 +268,7 @@ static void leave(struct gs_client *c)
         atomic_store(&c->page->lease[r].word, 0);
         gs_futex_wake_all(&c->page->lease[r].word);
     }
-    mmap(c->page, GS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    forget_page(c);
 }
 
 void gs_connection_lost(struct gs_client *c, uint32_t client)
@@ -477,7 +485,7 @@ static void after_fork_in_child(void)
 {
     for (struct gs_client *c = clients; c; c = c->next) {
         atomic_store(&c->online, 0);
-        mmap(c->page, GS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        forget_page(c);
         put_dead_socket(c);
         atomic_store(&c->slots_used, 0);
     }
@@ -516,6 +524,8 @@ int gs_connection_start(struct gs_client *c)
     if (err < 0)
         return err;
     join(c);
+    if (c->hello_wait_ms < PATIENT_MS)
+        c->hello_wait_ms = PATIENT_MS; /* only the application's start must not wait long */
     err = start_listener(c);
     if (err < 0)
         return err;
