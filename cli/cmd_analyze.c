@@ -163,15 +163,17 @@ static void print_task(const struct answer *a, const struct options *o, size_t i
     const struct gs_task *t = &a->model.tasks[i];
     const struct gs_task_result *r = &a->result->tasks[i];
     struct waiting w = waiting_of(a, i);
-    char period[GS_DURATION_SIZE], deadline[GS_DURATION_SIZE], response[GS_DURATION_SIZE], slack[GS_DURATION_SIZE + 1],
-        blocking[GS_DURATION_SIZE];
+    char period[GS_DURATION_SIZE], deadline[GS_DURATION_SIZE], response[GS_DURATION_SIZE + 1],
+        slack[GS_DURATION_SIZE + 1], blocking[GS_DURATION_SIZE];
     int64_t left = t->deadline_ns - r->response_ns;
+    gs_format_duration(r->response_ns, response + 1);
+    response[0] = r->cut ? '>' : ' ';
     gs_format_duration(left < 0 ? -left : left, slack + 1);
     slack[0] = left < 0 ? '-' : ' ';
     printf("%-*s %4d %12s %12s %14s %15s %12s  %-7s  %s\n", width, t->name, a->modes[i],
-           gs_format_duration(t->period_ns, period), gs_format_duration(t->deadline_ns, deadline),
-           gs_format_duration(r->response_ns, response), slack, gs_format_duration(w.blocking, blocking),
-           w.most < 0 ? "-" : gs_resource_names[w.most], verdict_of(r, o->analysis));
+           gs_format_duration(t->period_ns, period), gs_format_duration(t->deadline_ns, deadline), response, slack,
+           gs_format_duration(w.blocking, blocking), w.most < 0 ? "-" : gs_resource_names[w.most],
+           verdict_of(r, o->analysis));
 }
 
 static void print_advice(const struct answer *a)
@@ -232,11 +234,12 @@ static json_t *task_json(const struct answer *a, size_t i)
     json_t *segments = json_array();
     for (size_t j = 0; j < chain_of(a, i)->n; j++)
         json_array_append_new(segments, segment_json(&chain_of(a, i)->segments[j], &r->segments[j]));
-    return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:s?, s:o}", "name", t->name, "gpus", a->modes[i],
-                     "period_ns", (json_int_t)t->period_ns, "deadline_ns", (json_int_t)t->deadline_ns, "response_ns",
-                     (json_int_t)r->response_ns, "slack_ns", (json_int_t)(t->deadline_ns - r->response_ns),
-                     "blocking_ns", (json_int_t)w.blocking, "schedulable", r->schedulable, "proven", r->proven,
-                     "waits_for", w.most < 0 ? NULL : gs_resource_names[w.most], "segments", segments);
+    return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:s?, s:o}", "name", t->name, "gpus",
+                     a->modes[i], "period_ns", (json_int_t)t->period_ns, "deadline_ns", (json_int_t)t->deadline_ns,
+                     "response_ns", (json_int_t)r->response_ns, "slack_ns",
+                     (json_int_t)(t->deadline_ns - r->response_ns), "blocking_ns", (json_int_t)w.blocking,
+                     "schedulable", r->schedulable, "proven", r->proven, "waits_for",
+                     w.most < 0 ? NULL : gs_resource_names[w.most], "segments", segments);
 }
 
 static void print_json(const struct answer *a, const struct options *o)

@@ -10,8 +10,9 @@
 
 const char *const gs_analysis_names[GS_ANALYSES] = {"safe", "paper"};
 
-/* A response time is cut off at so many periods of its task; the task misses its deadline by far then. */
-enum { CUT_PERIODS = 4 };
+/* A response time is cut off at so many half periods of its task; it misses its deadline by far then. Policies need to
+ * know less exactly how far than people do. */
+enum { POLICY_CUT = 3, REPORT_CUT = 8 };
 
 static const struct gs_chain *chain_of(const struct gs_analyzer *a, size_t task, int g)
 {
@@ -222,39 +223,45 @@ static double ratio_of(const struct gs_analyzer *a, size_t i)
 }
 
 /* Analyzes one more task into a->tasks[i]. Its waiting is cut off where R/D is `ratio` or more for sure. */
-static void analyze_next(struct gs_analyzer *a, size_t i, int mode, double ratio)
+static void analyze_next(struct gs_analyzer *a, size_t i, int mode, double ratio, int half_periods)
 {
     const struct gs_task *t = &a->model->tasks[i];
     struct gs_segment_result *res = &a->segments[i * a->longest];
-    int64_t limit = CUT_PERIODS * t->period_ns;
+    int64_t limit = half_periods * t->period_ns / 2;
     bool cut, early = ratio * (double)t->deadline_ns < (double)limit;
     if (early)
         limit = (int64_t)(ratio * (double)t->deadline_ns) + 1;
     int64_t response = chain_response(a, i, mode, limit, res, &cut);
     bool proven = i == 0 || (a->tasks[i - 1].proven && a->tasks[i - 1].response_ns <= a->model->tasks[i - 1].period_ns);
-    a->tasks[i] = (struct gs_task_result){response, response <= t->deadline_ns, proven && !cut, res};
+    a->tasks[i] = (struct gs_task_result){response, response <= t->deadline_ns, proven && !cut, cut, res};
     a->modes[i] = mode;
     add_higher(a, i, mode, res, GS_GROUP_ONLY);
     for (int r = 0; r < GS_RESOURCES; r++) {
         a->marks[i + 1].streams[r] = a->servers[r].n_streams;
         a->marks[i + 1].groups[r] = a->servers[r].n_groups;
     }
-    /* What was cut off for this question is no answer to the next. */
-    if (!(cut && early))
+    /* What was cut off for this question may be no answer to the next. */
+    if (!(cut && early) && a->valid == i)
         a->valid = i + 1;
+    if (cut && half_periods < REPORT_CUT && i < a->first_cut)
+        a->first_cut = i;
 }
 
 /* Analyzes task after task, until one has R/D of at least `ratio`. Returns the largest R/D. */
-static double analyze_until(struct gs_analyzer *a, const int *modes, double ratio)
+static double analyze_until(struct gs_analyzer *a, const int *modes, double ratio, int half_periods)
 {
     double worst = 0;
+    if (half_periods == REPORT_CUT && a->first_cut < a->valid)
+        a->valid = a->first_cut;
     a->result.schedulable = false;
     if (restart(a, modes))
         return 1e9;
+    if (a->first_cut >= a->valid)
+        a->first_cut = SIZE_MAX;
     bool schedulable = true;
     for (size_t i = 0; i < a->model->n_tasks && worst < ratio; i++) {
         if (i >= a->valid)
-            analyze_next(a, i, modes[i], ratio);
+            analyze_next(a, i, modes[i], ratio, half_periods);
         schedulable = schedulable && a->tasks[i].schedulable;
         worst = ratio_of(a, i) > worst ? ratio_of(a, i) : worst;
     }
@@ -264,20 +271,20 @@ static double analyze_until(struct gs_analyzer *a, const int *modes, double rati
 
 const struct gs_result *gs_analyze(struct gs_analyzer *a, const int *modes)
 {
-    analyze_until(a, modes, 1e300);
+    analyze_until(a, modes, 1e300, REPORT_CUT);
     return &a->result;
 }
 
 bool gs_schedulable(struct gs_analyzer *a, const int *modes)
 {
     /* The ratio is a double, and R may exceed D by less than it can tell; the flag is exact. */
-    analyze_until(a, modes, 1.0000001);
+    analyze_until(a, modes, 1.0000001, POLICY_CUT);
     return a->result.schedulable;
 }
 
 double gs_worst_ratio(struct gs_analyzer *a, const int *modes, double limit)
 {
-    return analyze_until(a, modes, limit);
+    return analyze_until(a, modes, limit, POLICY_CUT);
 }
 
 /* One pass from the most urgent task down. Each response time is a lower bound of what `a` would compute for any choice

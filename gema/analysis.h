@@ -23,6 +23,7 @@ struct gs_task_result {
     int64_t response_ns; /* R: the sum of the segments' responses */
     bool schedulable;    /* R <= deadline */
     bool proven; /* with `safe`: R holds. False below a task that may outlast its period, or where w was cut off */
+    bool cut;    /* it is longer than response_ns: at four periods the search ended, and segments are incomplete */
     const struct gs_segment_result *segments; /* of the chain of its mode, in its order */
 };
 
@@ -50,7 +51,8 @@ const struct gs_result *gs_analyze(struct gs_analyzer *a, const int *modes);
 /* Does every task meet its deadline? As gs_analyze(...)->schedulable, but ends at the first that doesn't. */
 bool gs_schedulable(struct gs_analyzer *a, const int *modes);
 
-/* The largest R/D over all tasks, or `limit` or more as soon as that is known: for policies that look for the least. */
+/* The largest R/D over all tasks, or `limit` or more as soon as that is known: for policies that look for the least. A
+ * response of 1.5 periods or more counts as that. */
 double gs_worst_ratio(struct gs_analyzer *a, const int *modes, double limit);
 
 /* For branch and bound. sets[i] has bit g-1 where task i may still get g GPUs. Takes out of the sets every mode that

@@ -75,6 +75,7 @@ struct gs_analyzer *gs_analyzer_new(const struct gs_model *model, enum gs_analys
     a->model = model;
     a->analysis = analysis;
     a->gpus = model->servers[GS_GPU];
+    a->first_cut = SIZE_MAX;
     for (size_t i = 0; i < n; i++)
         for (int g = 1; g <= a->gpus; g++) {
             const struct gs_chain *c = chain_of(a, i, g);

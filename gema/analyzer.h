@@ -34,6 +34,7 @@ struct gs_analyzer {
     /* The first `valid` entries of tasks hold for these modes and lower[]; marks say what the servers held before each.
      */
     size_t valid;
+    size_t first_cut; /* of these, the first that was cut off early, which is good enough for a policy only */
     int *modes;
     struct gs_analyzer_mark *marks;
 };

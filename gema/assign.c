@@ -251,6 +251,7 @@ int gs_assign(struct gs_analyzer *a, enum gs_policy policy, const struct gs_assi
     size_t n = m->n_tasks;
     if (!n)
         return 1;
+    gs_analyzer_forget(a); /* the answer must not hang on what was asked before */
     uint64_t *sets = malloc(2 * n * sizeof *sets), *pruned = sets + n;
     bool *open = malloc(n * sizeof *open);
     int *best = malloc(n * sizeof *best), rc = -ENOMEM;

@@ -115,35 +115,49 @@ struct window {
     int carried, lower;
 };
 
-/* All that can keep servers busy while a segment waits for y, in a window of y + shift; times servers. Theorem 2. */
-static int64_t demand(const struct gs_wait *w, const struct gs_servers *s, const struct window *v, int64_t worst,
-                      int64_t y, int64_t shift)
+/* What carrying pieces into the window adds; the groups' own work is in s->growth. */
+static int64_t carried_demand(const struct gs_wait *w, const struct gs_servers *s, const struct window *v, int64_t y,
+                              int64_t x)
 {
-    int64_t total = (int64_t)w->extra * min64(worst, y), x = y + shift;
     struct largest carried;
+    int64_t total = 0;
     carried.n = v->carried;
-    if (v->carried)
-        memset(carried.v, 0, (size_t)v->carried * sizeof *carried.v);
-    for (int i = 0; w->lower && i < v->lower && w->lower[i] > 1; i++)
-        total += min64(w->lower[i] - 1, y);
-    for (size_t i = 0; i < s->n_groups;) {
+    memset(carried.v, 0, (size_t)v->carried * sizeof *carried.v);
+    for (size_t i = 0; i < s->n_groups; i++) {
         const struct gs_group *g = &s->groups[i];
-        int weight = g->pieces < w->busy ? g->pieces : w->busy;
-        int64_t work = group_work(s, g, x, v->reach, y), least = weight * work;
-        for (i++; i < s->n_groups && s->groups[i].next; i++) {
-            const struct gs_group *h = &s->groups[i];
-            int other = h->pieces < w->busy ? h->pieces : w->busy;
-            least = min64(least, other * group_work(s, h, x, v->reach, y));
-        }
-        total += least;
-        if (!v->carried || !g->only || work >= y)
+        int64_t work = s->growth[i].work;
+        if (!g->only || work >= y)
             continue;
+        int weight = g->pieces < w->busy ? g->pieces : w->busy;
         int64_t each = group_carry(s, g, x, v->reach), room = weight * (y - work);
         for (int k = 0; k < weight && each && room > 0; k++, room -= each)
             offer(&carried, min64(each, room));
     }
     for (int i = 0; i < v->carried; i++)
         total += carried.v[i];
+    return total;
+}
+
+/* All that can keep servers busy while a segment waits for y, in a window of y + shift; times servers. Theorem 2. Where
+ * it is busy * y or more it may be more than what is returned. */
+static int64_t demand(const struct gs_wait *w, struct gs_servers *s, const struct window *v, int64_t worst, int64_t y,
+                      int64_t shift)
+{
+    int64_t total = (int64_t)w->extra * min64(worst, y), x = y + shift;
+    for (int i = 0; w->lower && i < v->lower && w->lower[i] > 1; i++)
+        total += min64(w->lower[i] - 1, y);
+    for (size_t i = 0; i < s->n_groups;) {
+        int64_t least = INT64_MAX;
+        do {
+            const struct gs_group *g = &s->groups[i];
+            int weight = g->pieces < w->busy ? g->pieces : w->busy;
+            s->growth[i].work = group_work(s, g, x, v->reach, y);
+            least = min64(least, weight * s->growth[i].work);
+        } while (++i < s->n_groups && s->groups[i].next);
+        total += least;
+    }
+    if (v->carried && total < w->busy * y)
+        total += carried_demand(w, s, v, y, x);
     return total;
 }
 
@@ -458,7 +472,8 @@ static inline int64_t jobs_within(int64_t L, int64_t period)
 
 int64_t gs_delay_paper(struct gs_wait *w, struct gs_servers *s, int64_t worst, int64_t limit, int64_t *blocking)
 {
-    int64_t b = w->lower ? w->lower[0] : 0, response = worst + b;
+    /* A longer segment doesn't wait less: the search goes on from the last one's delay. */
+    int64_t b = w->lower ? w->lower[0] : 0, response = worst + (w->known > b ? w->known : b);
     *blocking = b;
     while (response - worst < limit) {
         int64_t sum = 0;
@@ -474,8 +489,10 @@ int64_t gs_delay_paper(struct gs_wait *w, struct gs_servers *s, int64_t worst, i
             sum += least;
         }
         int64_t next = worst + b + sum / s->m;
-        if (next == response)
-            return response - worst;
+        if (next == response) {
+            w->known = response - worst;
+            return w->known;
+        }
         response = next;
     }
     return limit;
