@@ -238,7 +238,7 @@ static json_t *task_json(const struct answer *a, size_t i)
                      a->modes[i], "period_ns", (json_int_t)t->period_ns, "deadline_ns", (json_int_t)t->deadline_ns,
                      "response_ns", (json_int_t)r->response_ns, "slack_ns",
                      (json_int_t)(t->deadline_ns - r->response_ns), "blocking_ns", (json_int_t)w.blocking,
-                     "schedulable", r->schedulable, "proven", r->proven, "waits_for",
+                     "schedulable", r->schedulable, "proven", r->proven, "cut", r->cut, "waits_for",
                      w.most < 0 ? NULL : gs_resource_names[w.most], "segments", segments);
 }
 
