@@ -38,7 +38,8 @@ static unsigned plain_mode(const struct gs_member *m)
     return m->task->mode > 0 && (unsigned)m->task->mode < m->gpus_max ? (unsigned)m->task->mode : m->gpus_max;
 }
 
-/* A hundred-thousandth of the longest period, but no more than a thousandth of the shortest deadline. */
+/* A hundred-thousandth of the longest period for up to ten tasks, coarser for more, but no more than a thousandth of
+ * the shortest deadline. */
 static int64_t choose_tick(const struct gs_member *members, size_t n)
 {
     int64_t longest = 0, shortest = INT64_MAX;
@@ -48,7 +49,8 @@ static int64_t choose_tick(const struct gs_member *members, size_t n)
         if (members[i].task->deadline_ns < shortest)
             shortest = members[i].task->deadline_ns;
     }
-    int64_t tick = longest / 100000;
+    int64_t many = n > 10 ? (int64_t)(n * n / 100) : 1;
+    int64_t tick = longest / 100000 * many;
     if (tick > shortest / 1000)
         tick = shortest / 1000;
     return tick < 1 ? 1 : tick;
