@@ -57,6 +57,8 @@ static bool check(const cl_uint *sorted, const cl_uint *keys, const cl_uint4 *re
 int main(int argc, char **argv)
 {
     sample_open(argc, argv, "Looks for keys in a sorted array.", options);
+    if (group * groups < 2)
+        sample_die(2, "one work-item alone narrows nothing; give --group or --groups");
     const size_t n = (size_t)size, bytes = n * sizeof(cl_uint);
     cl_uint *sorted = aligned_alloc(4096, sample_round_up(bytes, 4096)), last = 0;
     cl_uint *keys = sample_alloc((size_t)searches * sizeof(*keys)), zero = 0;

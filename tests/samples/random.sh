@@ -31,7 +31,7 @@ random_arguments() {
     histogramatomics) add size pick 1 70000 && r=$((4 * r)) && arguments=(--size $r) && add group some 16 64 256 ;;
     knn) add size pick 30 500 && add neighbors pick 1 29 && add group some 1 8 64 ;;
     pagerank) add size pick 1 20000 && add links pick 1 9 && add steps pick 1 12 && add group some 16 64 256 ;;
-    binarysearch) add size pick 1 100000 && add searches pick 1 6 && add group some 1 16 256 && add groups pick 1 9 ;;
+    binarysearch) add size pick 1 100000 && add searches pick 1 6 && add group some 2 16 256 && add groups pick 1 9 ;;
     bitonicsort | fastwalsh | dwthaar1d) add size power 1 14 && add group some 1 16 256 ;;
     blackscholes) add size pick 1 40000 && add group some 1 32 128 && add groups pick 1 40 ;;
     boxfilter) add width pick 1 400 && add height pick 1 300 && add radius pick 1 12 ;;
