@@ -3,10 +3,8 @@
 #include "translator/flow.h"
 
 #include "translator/builtins.h"
+#include "translator/flow_type.h"
 #include "translator/need.h"
-
-/* OpenCL's address spaces as clang numbers them (clang/Basic/AddressSpaces.h). */
-enum { AS_NONE = 0, AS_GLOBAL = 1, AS_LOCAL = 2, AS_CONSTANT = 3, AS_PRIVATE = 4, AS_GENERIC = 5 };
 
 /* Deeper trees than this are refused instead of walked. */
 enum { DEPTH_LIMIT = 20000 };
@@ -104,109 +102,10 @@ static void add_access(struct walk *w, CXCursor at, uint32_t node, enum gs_acces
         (struct gs_flow_access){.func = w->func, .node = node, .what = what, .is_volatile = is_volatile, .where = at};
 }
 
-static bool is_array(CXType t)
-{
-    return t.kind == CXType_ConstantArray || t.kind == CXType_IncompleteArray || t.kind == CXType_VariableArray;
-}
-
-CXType gs_flow_parameter_type(CXCursor param)
-{
-    CXCursor function = clang_getCursorSemanticParent(param);
-    for (int i = 0; i < clang_Cursor_getNumArguments(function); i++)
-        if (clang_equalCursors(clang_Cursor_getArgument(function, (unsigned)i), param))
-            return clang_getCanonicalType(
-                clang_getArgType(clang_getCanonicalType(clang_getCursorType(function)), (unsigned)i));
-    return clang_getCanonicalType(clang_getCursorType(param));
-}
-
-static enum CXChildVisitResult visit_decayed(CXCursor e, CXCursor parent, CXClientData type)
-{
-    (void)parent;
-    CXCursor to = clang_getNullCursor();
-    switch (e.kind) {
-    case CXCursor_DeclRefExpr:
-        to = clang_getCursorReferenced(e);
-        if (to.kind == CXCursor_ParmDecl && is_array(clang_getCanonicalType(clang_getCursorType(to))))
-            *(CXType *)type = gs_flow_parameter_type(to);
-        return to.kind == CXCursor_ParmDecl ? CXChildVisit_Break : CXChildVisit_Continue;
-    case CXCursor_UnexposedExpr:
-    case CXCursor_ParenExpr:
-    case CXCursor_UnaryOperator:
-    case CXCursor_BinaryOperator:
-    case CXCursor_CompoundAssignOperator:
-    case CXCursor_ConditionalOperator:
-        return CXChildVisit_Recurse;
-    default:
-        return CXChildVisit_Continue;
-    }
-}
-
-/* clang's interface shows the type of a parameter that is written as an array, and of what is computed from it, as that
- * array. It is a pointer. */
-static CXType type_of(CXCursor e)
-{
-    CXType type = clang_getCanonicalType(clang_getCursorType(e));
-    if (!is_array(type))
-        return type;
-    if (e.kind == CXCursor_ParmDecl)
-        return gs_flow_parameter_type(e);
-    if (visit_decayed(e, e, &type) == CXChildVisit_Recurse)
-        clang_visitChildren(e, visit_decayed, &type);
-    return type;
-}
-
 static unsigned n_args(CXCursor call)
 {
     int n = clang_Cursor_getNumArguments(call);
     return n > 0 ? (unsigned)n : 0;
-}
-
-static bool is_pointer(CXType t)
-{
-    return t.kind == CXType_Pointer;
-}
-
-static bool holds_pointers(CXType t);
-
-static enum CXVisitorResult visit_field(CXCursor c, CXClientData found)
-{
-    *(bool *)found |= holds_pointers(type_of(c));
-    return *(bool *)found ? CXVisit_Break : CXVisit_Continue;
-}
-
-static bool has_pointer_field(CXType record)
-{
-    bool found = false;
-    clang_Type_visitFields(record, visit_field, &found);
-    return found;
-}
-
-/* Can a value of the type hold pointers that are worth following? Numbers can't: pointers made into numbers escape. */
-static bool holds_pointers(CXType t)
-{
-    switch (t.kind) {
-    case CXType_Pointer:
-        return true;
-    case CXType_Record:
-        return has_pointer_field(t);
-    case CXType_ConstantArray:
-    case CXType_IncompleteArray:
-    case CXType_VariableArray:
-        return holds_pointers(clang_getCanonicalType(clang_getArrayElementType(t)));
-    default:
-        return false;
-    }
-}
-
-static unsigned space_behind(CXType pointer)
-{
-    CXType to = clang_getCanonicalType(clang_getPointeeType(pointer));
-    return to.kind == CXType_Invalid ? AS_NONE : clang_getAddressSpace(to);
-}
-
-static bool may_be_global(unsigned space)
-{
-    return space == AS_GLOBAL || space == AS_CONSTANT || space == AS_GENERIC || space == AS_NONE;
 }
 
 struct children {
@@ -251,8 +150,8 @@ static CXCursor child(const struct children *k, unsigned i)
 static void flow_to(struct walk *w, uint32_t from, uint32_t to, CXType type)
 {
     add_edge(w->f, from, to);
-    unsigned space = is_pointer(type) ? space_behind(type) : AS_PRIVATE;
-    if (space != AS_GLOBAL && space != AS_CONSTANT)
+    unsigned space = gs_is_pointer(type) ? gs_space_behind(type) : GS_AS_PRIVATE;
+    if (space != GS_AS_GLOBAL && space != GS_AS_CONSTANT)
         add_edge(w->f, to, from);
 }
 
@@ -274,7 +173,7 @@ static uint32_t value_of_children(struct walk *w, CXCursor e, bool used)
 {
     struct children k;
     uint32_t n = 0;
-    CXType type = type_of(e);
+    CXType type = gs_flow_type(e);
     children_of(w, e, &k);
     for (unsigned i = 0; i < k.n; i++) {
         CXCursor c = child(&k, i);
@@ -283,38 +182,38 @@ static uint32_t value_of_children(struct walk *w, CXCursor e, bool used)
         else if (clang_isStatement(c.kind) || c.kind == CXCursor_VarDecl)
             statement(w, c);
     }
-    return holds_pointers(type) ? n : 0;
+    return gs_holds_pointers(type) ? n : 0;
 }
 
 /* Notes that memory of the type is touched at a place. */
 static void touch(struct walk *w, CXCursor at, struct place p, CXType type, enum gs_access_what what)
 {
-    if (p.memory && may_be_global(clang_getAddressSpace(type)))
+    if (p.memory && gs_may_be_global(clang_getAddressSpace(type)))
         add_access(w, at, p.node, what, clang_isVolatileQualifiedType(type));
 }
 
 /* Reads a place: the value that lies there. Arrays aren't read but become pointers to themselves. */
 static uint32_t load(struct walk *w, CXCursor e, struct place p)
 {
-    CXType type = type_of(e);
-    if (!is_array(type)) {
+    CXType type = gs_flow_type(e);
+    if (!gs_is_array(type)) {
         touch(w, e, p, type, GS_FLOW_READ);
         unsigned space = clang_getAddressSpace(type);
-        if (p.memory && (space == AS_GLOBAL || space == AS_CONSTANT))
+        if (p.memory && (space == GS_AS_GLOBAL || space == GS_AS_CONSTANT))
             return 0; /* what lies in a buffer is no pointer: storing one there is an escape */
     }
-    return is_array(type) || holds_pointers(type) ? p.node : 0;
+    return gs_is_array(type) || gs_holds_pointers(type) ? p.node : 0;
 }
 
 static void store(struct walk *w, CXCursor at, struct place p, uint32_t v, CXType type)
 {
     unsigned space = clang_getAddressSpace(type);
     touch(w, at, p, type, GS_FLOW_WRITE);
-    if (!holds_pointers(type))
+    if (!gs_holds_pointers(type))
         return;
-    if (p.memory && may_be_global(space))
+    if (p.memory && gs_may_be_global(space))
         add_access(w, at, v, GS_FLOW_ESCAPE, false);
-    if (!p.memory || space != AS_GLOBAL)
+    if (!p.memory || space != GS_AS_GLOBAL)
         flow_to(w, v, p.node, type);
 }
 
@@ -326,10 +225,10 @@ static uint32_t variable(struct walk *w, CXCursor e)
     if (var.kind == CXCursor_VarDecl) {
         CXCursor parent = clang_getCursorSemanticParent(var);
         bool lasting = parent.kind == CXCursor_TranslationUnit || clang_Cursor_getStorageClass(var) == CX_SC_Static;
-        unsigned space = clang_getAddressSpace(type_of(var));
-        if (is_array(type_of(var)) && space == AS_NONE)
-            space = clang_getAddressSpace(clang_getCanonicalType(clang_getArrayElementType(type_of(var))));
-        if (lasting && space != AS_CONSTANT && space != AS_LOCAL)
+        unsigned space = clang_getAddressSpace(gs_flow_type(var));
+        if (gs_is_array(gs_flow_type(var)) && space == GS_AS_NONE)
+            space = clang_getAddressSpace(clang_getCanonicalType(clang_getArrayElementType(gs_flow_type(var))));
+        if (lasting && space != GS_AS_CONSTANT && space != GS_AS_LOCAL)
             refuse(w, e, "it uses a variable that lasts from one launch to the next");
     }
     return gs_flow_node(w->f, var);
@@ -338,8 +237,8 @@ static uint32_t variable(struct walk *w, CXCursor e)
 /* The base of a[i], of *p and of p->m: a pointer's value, or an array that is itself a place. */
 static struct place behind(struct walk *w, CXCursor base)
 {
-    CXType type = type_of(base);
-    if (is_pointer(type)) {
+    CXType type = gs_flow_type(base);
+    if (gs_is_pointer(type)) {
         CXCursor inner = base;
         /* An array that decays to a pointer: what lies there is a part of the array's own place. */
         struct children k;
@@ -349,7 +248,7 @@ static struct place behind(struct walk *w, CXCursor base)
                 break;
             inner = child(&k, 0);
         }
-        if (is_array(type_of(inner)))
+        if (gs_is_array(gs_flow_type(inner)))
             return place_of(w, inner);
         return (struct place){value(w, base, true), true};
     }
@@ -362,7 +261,7 @@ static struct place subscript(struct walk *w, CXCursor e)
     children_of(w, e, &k);
     if (k.n != 2)
         return (struct place){value_of_children(w, e, true), true};
-    bool swapped = !is_pointer(type_of(child(&k, 0))) && is_pointer(type_of(child(&k, 1)));
+    bool swapped = !gs_is_pointer(gs_flow_type(child(&k, 0))) && gs_is_pointer(gs_flow_type(child(&k, 1)));
     value(w, child(&k, swapped ? 0 : 1), true);
     return behind(w, child(&k, swapped ? 1 : 0));
 }
@@ -421,9 +320,9 @@ static uint32_t unary(struct walk *w, CXCursor e)
     case CXUnaryOperator_PreInc:
     case CXUnaryOperator_PreDec:
         p = place_of(w, operand);
-        touch(w, e, p, type_of(operand), GS_FLOW_READ);
-        touch(w, e, p, type_of(operand), GS_FLOW_WRITE);
-        return holds_pointers(type_of(e)) ? p.node : 0;
+        touch(w, e, p, gs_flow_type(operand), GS_FLOW_READ);
+        touch(w, e, p, gs_flow_type(operand), GS_FLOW_WRITE);
+        return gs_holds_pointers(gs_flow_type(e)) ? p.node : 0;
     default:
         return value_of_children(w, e, true);
     }
@@ -436,7 +335,7 @@ static uint32_t binary(struct walk *w, CXCursor e)
     if (k.n != 2)
         return value_of_children(w, e, true);
     CXCursor left = child(&k, 0), right = child(&k, 1);
-    CXType type = type_of(left);
+    CXType type = gs_flow_type(left);
     enum CXBinaryOperatorKind op = clang_getCursorBinaryOperatorKind(e);
     if (op == CXBinaryOperator_Comma) {
         value(w, left, false);
@@ -445,16 +344,16 @@ static uint32_t binary(struct walk *w, CXCursor e)
     uint32_t v = value(w, right, true);
     if (op == CXBinaryOperator_Assign) {
         store(w, e, place_of(w, left), v, type);
-        return holds_pointers(type) ? v : 0;
+        return gs_holds_pointers(type) ? v : 0;
     }
     if (e.kind == CXCursor_CompoundAssignOperator) {
         struct place p = place_of(w, left);
         touch(w, e, p, type, GS_FLOW_READ);
         touch(w, e, p, type, GS_FLOW_WRITE);
-        return holds_pointers(type) ? p.node : 0;
+        return gs_holds_pointers(type) ? p.node : 0;
     }
     uint32_t u = value(w, left, true);
-    return is_pointer(type_of(e)) ? join(w, u, v, type_of(e)) : 0;
+    return gs_is_pointer(gs_flow_type(e)) ? join(w, u, v, gs_flow_type(e)) : 0;
 }
 
 /* A cast, an implicit conversion, or an element of a vector. */
@@ -468,9 +367,9 @@ static uint32_t conversion(struct walk *w, CXCursor e, bool used)
             inner = child(&k, i);
     if (clang_Cursor_isNull(inner))
         return value_of_children(w, e, used);
-    CXType to = type_of(e), from = type_of(inner);
+    CXType to = gs_flow_type(e), from = gs_flow_type(inner);
     used = used && to.kind != CXType_Void;
-    if (is_pointer(from) && !holds_pointers(to) && to.kind != CXType_Void && to.kind != CXType_Bool) {
+    if (gs_is_pointer(from) && !gs_holds_pointers(to) && to.kind != CXType_Void && to.kind != CXType_Bool) {
         CXType vector = clang_getCanonicalType(clang_getPointeeType(from));
         uint32_t v = value(w, inner, used);
         if (e.kind == CXCursor_UnexposedExpr && (vector.kind == CXType_ExtVector || vector.kind == CXType_Vector))
@@ -480,16 +379,16 @@ static uint32_t conversion(struct walk *w, CXCursor e, bool used)
         return 0;
     }
     uint32_t v = value(w, inner, used);
-    if (is_pointer(to) && !is_pointer(from) && !is_array(from) && from.kind != CXType_FunctionProto &&
+    if (gs_is_pointer(to) && !gs_is_pointer(from) && !gs_is_array(from) && from.kind != CXType_FunctionProto &&
         from.kind != CXType_FunctionNoProto) {
         CXEvalResult constant = clang_Cursor_Evaluate(inner);
         bool null =
             constant && clang_EvalResult_getKind(constant) == CXEval_Int && clang_EvalResult_getAsInt(constant) == 0;
         clang_EvalResult_dispose(constant);
-        if (!null && may_be_global(space_behind(to)))
+        if (!null && gs_may_be_global(gs_space_behind(to)))
             refuse(w, e, "it makes a pointer from a number");
     }
-    return holds_pointers(to) ? v : 0;
+    return gs_holds_pointers(to) ? v : 0;
 }
 
 static enum gs_atomic_type atomic_type(CXType pointer, enum gs_atomic_op *op)
@@ -520,16 +419,17 @@ static void call_atomic(struct walk *w, CXCursor e, enum gs_atomic_op op, bool u
 {
     CXCursor target = clang_Cursor_getArgument(e, 0);
     uint32_t node = value(w, target, true);
-    CXType type = type_of(target);
+    CXType type = gs_flow_type(target);
     for (unsigned i = 1; i < n_args(e); i++) {
         CXCursor a = clang_Cursor_getArgument(e, i);
         uint32_t v = value(w, a, true);
-        if (is_pointer(type_of(a)) && may_be_global(space_behind(type_of(a)))) { /* the expected value of an exchange */
+        if (gs_is_pointer(gs_flow_type(a)) &&
+            gs_may_be_global(gs_space_behind(gs_flow_type(a)))) { /* the expected value of an exchange */
             add_access(w, e, v, GS_FLOW_READ, false);
             add_access(w, e, v, GS_FLOW_WRITE, false);
         }
     }
-    if (node == 0 || !is_pointer(type) || !may_be_global(space_behind(type)))
+    if (node == 0 || !gs_is_pointer(type) || !gs_may_be_global(gs_space_behind(type)))
         return;
     enum gs_atomic_type element = atomic_type(type, &op);
     add_access(w, e, node, GS_FLOW_ATOMIC, false);
@@ -559,10 +459,11 @@ static uint32_t call_builtin(struct walk *w, CXCursor e, const char *name, bool 
     for (unsigned i = 0; i < n_args(e); i++) {
         CXCursor a = clang_Cursor_getArgument(e, i);
         uint32_t v = value(w, a, true);
-        all = join(w, all, v, type_of(a));
-        if (!is_pointer(type_of(a)) || !may_be_global(space_behind(type_of(a))) || gs_builtin_only_looks(name))
+        all = join(w, all, v, gs_flow_type(a));
+        if (!gs_is_pointer(gs_flow_type(a)) || !gs_may_be_global(gs_space_behind(gs_flow_type(a))) ||
+            gs_builtin_only_looks(name))
             continue;
-        CXType to = clang_getCanonicalType(clang_getPointeeType(type_of(a)));
+        CXType to = clang_getCanonicalType(clang_getPointeeType(gs_flow_type(a)));
         add_access(w, e, v, GS_FLOW_READ, false);
         if (!clang_isConstQualifiedType(to))
             add_access(w, e, v, GS_FLOW_WRITE, false);
@@ -584,7 +485,7 @@ static uint32_t call_storing(struct walk *w, CXCursor e, const char *name)
     for (unsigned i = 0; i < n_args(e); i++) {
         CXCursor a = clang_Cursor_getArgument(e, i);
         uint32_t v = value(w, a, true);
-        if (is_pointer(type_of(a)) && may_be_global(space_behind(type_of(a))))
+        if (gs_is_pointer(gs_flow_type(a)) && gs_may_be_global(gs_space_behind(gs_flow_type(a))))
             add_access(w, e, v, only_writes(name, i) ? GS_FLOW_WRITE : GS_FLOW_READ, false);
     }
     return 0;
@@ -602,9 +503,9 @@ static uint32_t call_own(struct walk *w, CXCursor e, uint32_t callee)
         CXCursor a = clang_Cursor_getArgument(e, i);
         uint32_t v = value(w, a, true);
         if (v != 0 && i < g->n_params)
-            flow_to(w, v, gs_flow_node(f, clang_Cursor_getArgument(g->def, i)), type_of(a));
+            flow_to(w, v, gs_flow_node(f, clang_Cursor_getArgument(g->def, i)), gs_flow_type(a));
     }
-    return holds_pointers(type_of(e)) ? f->funcs[callee].returned : 0;
+    return gs_holds_pointers(gs_flow_type(e)) ? f->funcs[callee].returned : 0;
 }
 
 static uint32_t call(struct walk *w, CXCursor e, bool used)
@@ -645,9 +546,9 @@ static void inline_assembly(struct walk *w, CXCursor e)
         if (!clang_isExpression(child(&k, i).kind))
             continue;
         struct place p = place_of(w, child(&k, i));
-        touch(w, e, p, type_of(child(&k, i)), GS_FLOW_READ);
-        touch(w, e, p, type_of(child(&k, i)), GS_FLOW_WRITE);
-        if (holds_pointers(type_of(child(&k, i))))
+        touch(w, e, p, gs_flow_type(child(&k, i)), GS_FLOW_READ);
+        touch(w, e, p, gs_flow_type(child(&k, i)), GS_FLOW_WRITE);
+        if (gs_holds_pointers(gs_flow_type(child(&k, i))))
             add_access(w, e, p.node, GS_FLOW_ESCAPE, false);
     }
 }
@@ -707,17 +608,17 @@ static uint32_t value(struct walk *w, CXCursor e, bool used)
 static void declaration(struct walk *w, CXCursor var)
 {
     struct children k;
-    CXType type = type_of(var);
+    CXType type = gs_flow_type(var);
     unsigned space = clang_getAddressSpace(type);
-    if (is_array(type))
-        space =
-            space == AS_NONE ? clang_getAddressSpace(clang_getCanonicalType(clang_getArrayElementType(type))) : space;
-    w->f->funcs[w->func].uses_group |= space == AS_LOCAL;
+    if (gs_is_array(type))
+        space = space == GS_AS_NONE ? clang_getAddressSpace(clang_getCanonicalType(clang_getArrayElementType(type)))
+                                    : space;
+    w->f->funcs[w->func].uses_group |= space == GS_AS_LOCAL;
     children_of(w, var, &k);
     for (unsigned i = 0; i < k.n; i++)
         if (clang_isExpression(child(&k, i).kind)) {
             uint32_t v = value(w, child(&k, i), true);
-            if (v != 0 && holds_pointers(type))
+            if (v != 0 && gs_holds_pointers(type))
                 flow_to(w, v, gs_flow_node(w->f, var), type);
         }
 }
@@ -768,7 +669,7 @@ static void statement(struct walk *w, CXCursor s)
             }
             uint32_t v = value(w, c, !is_thrown_away(s.kind, i, k.n));
             if (s.kind == CXCursor_ReturnStmt && v != 0)
-                flow_to(w, v, w->f->funcs[w->func].returned, type_of(c));
+                flow_to(w, v, w->f->funcs[w->func].returned, gs_flow_type(c));
         }
     }
     w->depth--;

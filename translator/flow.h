@@ -67,9 +67,6 @@ void gs_flow_build(struct gs_flow *f, struct gs_program *p);
 /* The arguments and flags of a kernel, all but its access program. `hidden` is left alone. */
 void gs_flow_kernel(struct gs_flow *f, uint32_t func, struct gs_kernel_summary *k);
 
-/* The type of a parameter as the function has it: a pointer where it is written as an array. */
-CXType gs_flow_parameter_type(CXCursor param);
-
 /* The node of a variable or parameter. */
 uint32_t gs_flow_node(struct gs_flow *f, CXCursor var);
 

@@ -2,9 +2,8 @@
 /* What a kernel does to each of its arguments: their declarations, then a walk along the flow of each. */
 #include "translator/flow.h"
 
+#include "translator/flow_type.h"
 #include "translator/need.h"
-
-enum { AS_GLOBAL = 1, AS_LOCAL = 2, AS_CONSTANT = 3 };
 
 /* The functions that a kernel reaches through calls, itself among them. */
 struct reach {
@@ -79,13 +78,13 @@ static void declare_pointer(CXType type, struct gs_arg_summary *a)
     CXType to = clang_getCanonicalType(clang_getPointeeType(type));
     a->size = size_of(to);
     switch (clang_getAddressSpace(to)) {
-    case AS_GLOBAL:
+    case GS_AS_GLOBAL:
         a->kind = GS_ARG_GLOBAL;
         break;
-    case AS_CONSTANT:
+    case GS_AS_CONSTANT:
         a->kind = GS_ARG_CONSTANT;
         break;
-    case AS_LOCAL:
+    case GS_AS_LOCAL:
         a->kind = GS_ARG_LOCAL;
         break;
     default:
@@ -94,28 +93,9 @@ static void declare_pointer(CXType type, struct gs_arg_summary *a)
     }
 }
 
-static bool has_pointer_field(CXType record);
-
-static enum CXVisitorResult visit_field(CXCursor c, CXClientData found)
-{
-    CXType t = clang_getCanonicalType(clang_getCursorType(c));
-    while (t.kind == CXType_ConstantArray)
-        t = clang_getCanonicalType(clang_getArrayElementType(t));
-    if (t.kind == CXType_Pointer || (t.kind == CXType_Record && has_pointer_field(t)))
-        *(bool *)found = true;
-    return CXVisit_Continue;
-}
-
-static bool has_pointer_field(CXType record)
-{
-    bool found = false;
-    clang_Type_visitFields(record, visit_field, &found);
-    return found;
-}
-
 static void declare_arg(struct gs_flow *f, CXCursor param, struct gs_arg_summary *a)
 {
-    CXType type = gs_flow_parameter_type(param);
+    CXType type = gs_parameter_type(param);
     a->name = gs_take_string(f->arena, clang_getCursorSpelling(param));
     a->type = written_type(f->arena, clang_getCursorType(param));
     a->read_unknown = a->write_unknown = "";
@@ -128,7 +108,7 @@ static void declare_arg(struct gs_flow *f, CXCursor param, struct gs_arg_summary
     } else if (type.kind == CXType_OCLSampler) {
         a->kind = GS_ARG_SAMPLER;
     } else if (type.kind == CXType_Pipe || type.kind == CXType_OCLEvent || type.kind == CXType_OCLQueue ||
-               type.kind == CXType_OCLReserveID || (type.kind == CXType_Record && has_pointer_field(type))) {
+               type.kind == CXType_OCLReserveID || (type.kind == CXType_Record && gs_holds_pointers(type))) {
         a->kind = GS_ARG_OTHER;
     } else {
         a->kind = GS_ARG_VALUE;

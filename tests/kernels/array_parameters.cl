@@ -7,7 +7,7 @@
 //! buffer int 32 zero
 //! buffer uint 4 zero
 //! expect hidden group maybe
-void put(__global int to[], int tmp[4], int i) { to[i] = tmp[i & 3]; *(to + 32 + i) = tmp[1]; }
+void put(__global int to[], int tmp[4], int i) { to[i] = tmp[i & 3]; *(i + to + 32) = tmp[1]; }
 __kernel void arrays(__global const int in[32], __global int out[], __global int more[2], __global uint counts[4])
 {
     int i = (int)get_global_id(0), tmp[4] = {in[i], 2, (int)get_num_groups(0), 4};
