@@ -172,6 +172,25 @@ static void explain_modes(const struct work *w, struct gs_decision *d)
                w->members[i].analysed ? "" : " (no segments: not analysed)");
 }
 
+/* Algorithm 1, and where that finds nothing gema's better policy, before a task is refused for it. As gs_assign. */
+static int try_policies(struct work *w, struct gs_decision *d)
+{
+    const struct gs_assign_options options = {0};
+    int verdict = gs_assign(w->analyzer, GS_POLICY_GEMA, &options, w->modes);
+    if (verdict != 0)
+        return verdict;
+    int *plus = calloc(w->model.n_tasks, sizeof *plus);
+    if (!plus)
+        return -ENOMEM;
+    verdict = gs_assign(w->analyzer, GS_POLICY_GEMA_PLUS, &options, plus);
+    if (verdict == 1) {
+        memcpy(w->modes, plus, w->model.n_tasks * sizeof *plus);
+        append(d, "by gema+, where gema found nothing: ");
+    }
+    free(plus);
+    return verdict;
+}
+
 static int assign(struct work *w, struct gs_decision *d)
 {
     if (w->model.n_tasks == 0)
@@ -180,8 +199,7 @@ static int assign(struct work *w, struct gs_decision *d)
     w->analyzer = gs_analyzer_new(&w->model, GS_ANALYSIS_SAFE);
     if (!w->modes || !w->analyzer)
         return -ENOMEM;
-    const struct gs_assign_options options = {0};
-    int verdict = gs_assign(w->analyzer, GS_POLICY_GEMA, &options, w->modes);
+    int verdict = try_policies(w, d);
     if (verdict < 0)
         return verdict;
     d->schedulable = verdict == 1;

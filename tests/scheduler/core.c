@@ -506,6 +506,31 @@ static void test_gema_decides(void **state)
     stop(b);
 }
 
+/* A set that has good modes is not refused because the first policy doesn't find them. */
+static void test_good_modes_are_found(void **state)
+{
+    (void)state;
+    const char *source = getenv("GS_SOURCE");
+    char path[512];
+    snprintf(path, sizeof path, "%s/tests/scheduler/ten_tasks.conf", source ? source : ".");
+    struct gs_config config;
+    struct gs_mistakes mistakes = {0};
+    assert_int_equal(gs_config_load(path, &config, &mistakes), 0);
+    struct gs_member members[10];
+    assert_int_equal(config.n_tasks, 10);
+    for (size_t i = 0; i < 10; i++)
+        members[i] = (struct gs_member){.task = &config.tasks[i], .gpus_max = 4};
+    struct gs_decision d;
+    assert_int_equal(gs_taskset_decide(&config, 4, members, 10, &d), 0);
+    assert_true(d.schedulable);
+    assert_int_equal(d.analysed, 10);
+    for (size_t i = 0; i < 10; i++) {
+        assert_in_range(members[i].gpus, 1, 4);
+        assert_in_range(members[i].response_ns, 1, members[i].task->deadline_ns);
+    }
+    gs_config_free(&config);
+}
+
 static void test_admission_warn(void **state)
 {
     (void)state;
@@ -620,6 +645,7 @@ int main(void)
         cmocka_unit_test(test_jobs),
         cmocka_unit_test(test_usage_is_bounded),
         cmocka_unit_test(test_gema_decides),
+        cmocka_unit_test(test_good_modes_are_found),
         cmocka_unit_test(test_admission_warn),
         cmocka_unit_test(test_admission_refuse),
         cmocka_unit_test(test_admission_best_effort),
