@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The shim comes between however the library is found, exports all that the system's does, and survives the ways in which
+# a process ends.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+shim=$GS_BUILD/lib/gpusparc/libgpusparc.so
+
+system=$(ldconfig -p | sed -n 's/.*libOpenCL\.so\.1 .*=> //p' | head -1)
+[ -n "$system" ] || system=$(ls /usr/lib/*/libOpenCL.so.1 | head -1)
+defined() { readelf --dyn-syms -W "$1" | awk '$7 != "UND" && $8 ~ /^cl[A-Z]/ { print $8 }' | sort -u; }
+defined "$system" >system.txt
+defined "$shim" >ours.txt
+[ "$(wc -l <system.txt)" -gt 100 ] || fail "$system defines $(wc -l <system.txt) functions"
+comm -23 system.txt ours.txt >missing.txt
+[ ! -s missing.txt ] || { cat missing.txt; fail "functions of $system that the shim lacks, or has under another version"; }
+# Nothing but OpenCL's names may come in an application's way.
+readelf --dyn-syms -W "$shim" | awk '$7 != "UND" && $5 == "GLOBAL" && $8 !~ /^(cl[A-Z]|OPENCL_|GPUSPARC_|__?asan|__?ubsan|__?tsan)/ && NR > 3 { print $8 }' >foreign.txt
+[ ! -s foreign.txt ] || { cat foreign.txt; fail "the shim exports other names"; }
+# What the headers declare for the core.
+for f in $(cat /usr/include/CL/cl.h | grep -o '\bcl[A-Z][A-Za-z0-9]*(' | tr -d '(' | sort -u); do
+  grep -q "^$f@" ours.txt || fail "the shim lacks $f of cl.h"
+done
+
+split() { # NAME COMMAND...
+  local name=$1
+  shift
+  timeout 60 "$@" >alone.txt || { cat alone.txt; fail "$* without gpusparc"; }
+  rm -f "$name.json"
+  timeout 60 gpusparc run --gpus 2 --mode multi --stats="$name.json" "$@" >"$name.txt" 2>"$name.err" || { cat "$name.txt" "$name.err"; fail "$*"; }
+  cmp alone.txt "$name.txt" || fail "$*: another output"
+  [ ! -s "$name.err" ] || { cat "$name.err"; fail "$*: words on stderr"; }
+  stats "$name.json" "split:opened"
+}
+split name.1 "$programs/loading" libOpenCL.so.1 local
+split global "$programs/loading" libOpenCL.so.1 global
+split name "$programs/loading" libOpenCL.so local
+split extension "$programs/loading" libOpenCL.so.1 extension
+split path "$programs/loading" "$system" local
+split linked "$programs/loading_linked" - symbol
+
+# As a layer alone: no preload, no library path.
+GPUSPARC_GPUS=2 GPUSPARC_MODE=multi GPUSPARC_STATS=$PWD/layer.json OPENCL_LAYERS=$shim "$programs/loading_linked" - symbol >layer.txt
+cmp alone.txt layer.txt || fail "as a layer: another output"
+stats layer.json split:opened
+# By LD_PRELOAD alone, without the launcher.
+GPUSPARC_GPUS=2 GPUSPARC_MODE=multi GPUSPARC_STATS=$PWD/preload.json LD_PRELOAD=$shim "$programs/loading_linked" - symbol >preload.txt
+cmp alone.txt preload.txt || fail "preloaded: another output"
+stats preload.json split:opened
+# Twice over, and with another installation in the library path.
+gpusparc run --gpus 2 gpusparc run --mode multi --stats=twice.json "$programs/loading" libOpenCL.so.1 local >twice.txt
+cmp alone.txt twice.txt || fail "twice: another output"
+stats twice.json split:opened
+mkdir -p copy
+cp "$shim" copy/libgpusparc.so
+ln -sf libgpusparc.so copy/libOpenCL.so.1
+LD_LIBRARY_PATH=$PWD/copy gpusparc run --gpus 2 --mode multi --stats=copy.json "$programs/loading" libOpenCL.so.1 local >copy.txt
+cmp alone.txt copy.txt || fail "beside a copy of the shim: another output"
+stats copy.json split:opened
+
+ends() { # HOW STATUS KERNEL-ASKED
+  local how=$1 want=$2 rc=0
+  timeout 60 "$programs/ending" "$how" >alone.txt 2>alone.err || rc=$?
+  [ "$rc" = "$want" ] || fail "ending $how gives $rc without gpusparc"
+  rc=0
+  rm -f ending.json
+  timeout 60 gpusparc run --gpus 2 --mode multi --stats=ending.json "$programs/ending" "$how" >ending.txt 2>ending.err || rc=$?
+  [ "$rc" = "$want" ] || { cat ending.err; fail "ending $how gives $rc"; }
+  cmp alone.txt ending.txt || { diff alone.txt ending.txt; fail "ending $how: another output"; }
+  cmp alone.err ending.err || { cat ending.err; fail "ending $how: other words on stderr"; }
+  stats ending.json split:lasting
+}
+ends callback 7
+ends destructor 0
+ends fork 0
+ends exec 0
+ends running 0
+ends sigchld 0
+ends closed 0
+echo passed
