@@ -29,6 +29,24 @@ kernels_split() {
     bash "$GS_SOURCE/tests/kernels/split.sh" "${2:-$RANDOM}" "${1:-200}"
 }
 
+# gema [SETS [SEED]]: the safe bound against simulation over all offsets, against every state of tiny sets, and policies
+# against enumeration
+gema() {
+    local sets=${1:-100000} seed=${2:-$RANDOM}
+    "$GS_BUILD/tests/test_gema_soundness" "$seed" "$sets"
+    "$GS_BUILD/tests/test_gema_explore" "$seed" "$sets"
+    "$GS_BUILD/tests/test_gema_assign" "$seed" "$((sets / 10))"
+    "$GS_BUILD/tests/test_gema_dominates" "$seed" "$sets"
+}
+
+# fuzz_config [SECONDS]: any bytes as a config file and as JSON; builds the fuzzer with clang
+fuzz_config() {
+    cmake -S "$GS_SOURCE" -B fuzz -G Ninja -DGS_FUZZ=ON -DCMAKE_C_COMPILER=clang >/dev/null
+    cmake --build fuzz --target fuzz_config >/dev/null
+    mkdir -p corpus
+    fuzz/bin/fuzz_config -max_total_time="${1:-300}" -max_len=4096 corpus
+}
+
 # fuzz_translator [SECONDS]: the two fuzzers of the translator; builds them with clang
 fuzz_translator() {
     cmake -S "$GS_SOURCE" -B fuzz -G Ninja -DGS_FUZZ=ON -DCMAKE_C_COMPILER=clang -DGS_SANITIZE=address,undefined >/dev/null
