@@ -12,7 +12,7 @@ const char *const gs_analysis_names[GS_ANALYSES] = {"safe", "paper"};
 
 /* A response time is cut off at so many half periods of its task; it misses its deadline by far then. Policies need to
  * know less exactly how far than people do. */
-enum { POLICY_CUT = 3, REPORT_CUT = 8 };
+enum { POLICY_CUT = 3, REPORT_CUT = 4 };
 
 static const struct gs_chain *chain_of(const struct gs_analyzer *a, size_t task, int g)
 {

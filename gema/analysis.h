@@ -23,7 +23,7 @@ struct gs_task_result {
     int64_t response_ns; /* R: the sum of the segments' responses */
     bool schedulable;    /* R <= deadline */
     bool proven; /* with `safe`: R holds. False below a task that may outlast its period, or where w was cut off */
-    bool cut;    /* it is longer than response_ns: at four periods the search ended, and segments are incomplete */
+    bool cut;    /* it is longer than response_ns: at two periods the search ended, and segments are incomplete */
     const struct gs_segment_result *segments; /* of the chain of its mode, in its order */
 };
 

@@ -71,10 +71,14 @@ static inline int64_t workload(int64_t worst, int64_t period, int64_t L)
 static inline int64_t group_work(const struct gs_servers *s, const struct gs_group *g, int64_t x, int64_t reach,
                                  int64_t most)
 {
-    int64_t sum = 0;
+    int64_t sum = 0, period = g->period;
     const struct gs_stream *p = &s->streams[g->first], *end = p + g->n;
-    for (; p < end && sum < most; p++)
-        sum += workload(p->worst, g->period, x + p->jitter + min64(p->slack, reach));
+    if (reach == 0)
+        for (; p < end && sum < most; p++)
+            sum += workload(p->worst, period, x + p->jitter);
+    else
+        for (; p < end && sum < most; p++)
+            sum += workload(p->worst, period, x + p->jitter + min64(p->slack, reach));
     return min64(sum, most);
 }
 
@@ -415,7 +419,7 @@ static struct slope demand_slope(const struct gs_wait *w, struct gs_servers *s, 
 static int64_t search(const struct gs_wait *w, struct gs_servers *s, const struct window *v, int64_t worst,
                       int64_t shift, int64_t y, int64_t limit)
 {
-    enum { PLAIN_STEPS = 6, MANY_STEPS = 10000 };
+    enum { PLAIN_STEPS = 3, MANY_STEPS = 10000 };
     for (int step = 0; y <= limit; step++) {
         int64_t d = demand(w, s, v, worst, y, shift), next = d / w->busy + 1;
         if (d < w->busy * y)
