@@ -72,6 +72,14 @@ struct gs_kids gs_kids(struct gs_builder *b, CXCursor c)
     return k;
 }
 
+static void *builder_alloc(struct gs_builder *b, size_t n, size_t size)
+{
+    void *p = gs_arena_alloc(&b->arena, n ? n : 1, size);
+    if (!p)
+        abort();
+    return p;
+}
+
 /* ---- what is found ---- */
 
 void gs_escape(struct gs_builder *b, const struct gs_value *v)
@@ -125,79 +133,91 @@ void gs_record(struct gs_builder *b, enum gs_access_kind kind, const struct gs_p
 
 /* A leaf of the expression that can be anything, where nothing above it keeps it in bounds. A guard that speaks of it
  * is taken to: the evaluation knows better, this is for messages. */
-static uint32_t find_unbounded(const struct gs_builder *b, uint32_t node, uint32_t context, unsigned depth);
+static uint32_t find_unbounded(struct gs_builder *b, uint32_t node, uint32_t context);
 
-static bool mentions(const struct gs_builder *b, uint32_t node, uint32_t what, unsigned depth)
+/* Expressions share their parts: each is looked at once in a search. */
+static bool visit(struct gs_builder *b, uint32_t *marks, uint32_t node)
+{
+    if (marks[node] == b->search)
+        return false;
+    marks[node] = b->search;
+    return true;
+}
+
+static bool mentions(struct gs_builder *b, uint32_t node, uint32_t what)
 {
     if (node == what)
         return true;
     const struct gs_node *n = &b->nodes[node];
-    if (depth > 40 || n->op < GS_N_IV)
+    if (n->op < GS_N_IV || !visit(b, b->mentioned, node))
         return false;
     bool two = n->op != GS_N_NOT && n->op != GS_N_CAST && n->op != GS_N_LNOT;
-    return mentions(b, n->a, what, depth + 1) || (two && mentions(b, n->b, what, depth + 1)) ||
-           (n->op == GS_N_SELECT && mentions(b, n->c, what, depth + 1));
+    return mentions(b, n->a, what) || (two && mentions(b, n->b, what)) ||
+           (n->op == GS_N_SELECT && mentions(b, n->c, what));
 }
 
-static bool is_guarded(const struct gs_builder *b, uint32_t node, uint32_t context)
+static bool is_guarded(struct gs_builder *b, uint32_t node, uint32_t context)
 {
+    b->search++;
     for (uint32_t c = context; c; c = b->contexts[c].parent)
-        if (b->contexts[c].kind == GS_C_GUARD && mentions(b, b->contexts[c].what, node, 0))
+        if (b->contexts[c].kind == GS_C_GUARD && mentions(b, b->contexts[c].what, node))
             return true;
     return false;
 }
 
-static uint32_t either(const struct gs_builder *b, uint32_t x, uint32_t y, uint32_t context, unsigned depth)
+static uint32_t either(struct gs_builder *b, uint32_t x, uint32_t y, uint32_t context)
 {
-    uint32_t found = find_unbounded(b, x, context, depth);
-    return found != GS_NO_NODE ? found : find_unbounded(b, y, context, depth);
+    uint32_t found = find_unbounded(b, x, context);
+    return found != GS_NO_NODE ? found : find_unbounded(b, y, context);
 }
 
-static uint32_t find_unbounded(const struct gs_builder *b, uint32_t node, uint32_t context, unsigned depth)
+static uint32_t find_unbounded(struct gs_builder *b, uint32_t node, uint32_t context)
 {
     const struct gs_node *n = &b->nodes[node];
     int64_t v;
-    if (depth > 60)
+    if (b->looked[node] == b->access_search) /* and nothing found */
         return GS_NO_NODE;
+    b->looked[node] = b->access_search;
     switch (n->op) {
     case GS_N_OPAQUE:
         return gs_int_bits(n->type) <= 16 || is_guarded(b, node, context) ? GS_NO_NODE : node;
     case GS_N_IV:
     case GS_N_IV_EXIT:
-        return find_unbounded(b, n->a, context, depth + 1);
+        return find_unbounded(b, n->a, context);
     case GS_N_CAST:
         if (gs_int_bits(n->type) <= 16)
             return GS_NO_NODE;
-        return find_unbounded(b, n->a, context, depth + 1);
+        return find_unbounded(b, n->a, context);
     case GS_N_NOT:
-        return find_unbounded(b, n->a, context, depth + 1);
+        return find_unbounded(b, n->a, context);
     case GS_N_SELECT:
-        return either(b, n->b, n->c, context, depth + 1);
+        return either(b, n->b, n->c, context);
     case GS_N_REM:
-        return find_unbounded(b, n->b, context, depth + 1);
+        return find_unbounded(b, n->b, context);
     case GS_N_AND:
         if (gs_node_is_const(b, n->a, &v) || gs_node_is_const(b, n->b, &v))
             return GS_NO_NODE;
-        return either(b, n->a, n->b, context, depth + 1);
+        return either(b, n->a, n->b, context);
     case GS_N_SHR:
-        return gs_node_is_const(b, n->b, &v) && v >= 16 ? GS_NO_NODE : find_unbounded(b, n->a, context, depth + 1);
+        return gs_node_is_const(b, n->b, &v) && v >= 16 ? GS_NO_NODE : find_unbounded(b, n->a, context);
     case GS_N_MIN:
     case GS_N_MAX: {
-        uint32_t x = find_unbounded(b, n->a, context, depth + 1), y = find_unbounded(b, n->b, context, depth + 1);
+        uint32_t x = find_unbounded(b, n->a, context), y = find_unbounded(b, n->b, context);
         bool clamps = !gs_int_signed(n->type) || b->nodes[n->a].op == GS_N_MAX || b->nodes[n->a].op == GS_N_MIN;
         return x != GS_NO_NODE && (y != GS_NO_NODE || !clamps) ? x : GS_NO_NODE;
     }
     default:
         if (n->op < GS_N_ADD || n->op >= GS_N_EQ)
             return GS_NO_NODE;
-        return either(b, n->a, n->b, context, depth + 1);
+        return either(b, n->a, n->b, context);
     }
 }
 
 static void say_unknown(struct gs_builder *b, uint32_t access)
 {
     const struct gs_access *a = &b->accesses[access];
-    uint32_t leaf = find_unbounded(b, a->offset, a->context, 0);
+    b->access_search = access + 1;
+    uint32_t leaf = find_unbounded(b, a->offset, a->context);
     if (leaf == GS_NO_NODE)
         return;
     struct gs_arg_summary *arg = &b->args[a->arg];
@@ -365,6 +385,8 @@ static bool is_buffer(const struct gs_arg_summary *a)
 /* What each argument's flags come to, now that all accesses are known. */
 static void finish_args(struct gs_builder *b)
 {
+    b->mentioned = builder_alloc(b, b->n_nodes, sizeof *b->mentioned);
+    b->looked = builder_alloc(b, b->n_nodes, sizeof *b->looked);
     for (uint32_t i = 0; i < b->n_args; i++) {
         struct gs_arg_summary *a = &b->args[i];
         if (!is_buffer(a))
@@ -434,14 +456,6 @@ static void bind_args(struct gs_builder *b, CXCursor kernel)
         struct gs_value v = gs_pointer(place), to = gs_pointer(gs_private_place(b, object));
         gs_store(b, &to, &t, &v, parameter);
     }
-}
-
-static void *builder_alloc(struct gs_builder *b, size_t n, size_t size)
-{
-    void *p = gs_arena_alloc(&b->arena, n ? n : 1, size);
-    if (!p)
-        abort();
-    return p;
 }
 
 const struct gs_access_program *gs_access_build(const struct gs_tree *tree, CXCursor kernel, uint32_t unit,

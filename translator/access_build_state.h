@@ -179,6 +179,8 @@ struct gs_builder {
     struct gs_variable *variables;
     uint32_t n_variables, variables_cap;
 
+    uint32_t *mentioned, *looked, search, access_search; /* marks of the searches at the end, per node */
+
     struct gs_frame *frame;
     struct gs_target *target;
     uint32_t context;

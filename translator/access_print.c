@@ -8,12 +8,13 @@
 
 #include "translator/access_program.h"
 
-enum { MAX_DEPTH = 40 };
+enum { MAX_DEPTH = 40, MAX_NODES = 1000 };
 
 struct printer {
     FILE *out;
     const struct gs_kernel_summary *kernel;
     const struct gs_access_program *p;
+    unsigned budget; /* nodes that may still be looked at: expressions share their parts, texts don't */
 };
 
 static void print_node(struct printer *w, uint32_t node, unsigned depth);
@@ -146,10 +147,11 @@ static void print_node(struct printer *w, uint32_t node, unsigned depth)
 {
     node = behind_casts(w->p, node);
     const struct gs_node *n = &w->p->nodes[node];
-    if (depth > MAX_DEPTH) {
+    if (depth > MAX_DEPTH || w->budget == 0) {
         fputs("…", w->out);
         return;
     }
+    w->budget--;
     switch (n->op) {
     case GS_N_CONST:
         fprintf(w->out, "%" PRId64, n->imm);
@@ -201,23 +203,24 @@ static void print_node(struct printer *w, uint32_t node, unsigned depth)
 
 /* ---- a byte offset as an index of elements ---- */
 
-static bool is_multiple(const struct gs_access_program *p, uint32_t node, int64_t of, unsigned depth)
+static bool is_multiple(struct printer *w, uint32_t node, int64_t of, unsigned depth)
 {
-    node = behind_casts(p, node);
-    const struct gs_node *n = &p->nodes[node];
-    if (depth > MAX_DEPTH)
+    node = behind_casts(w->p, node);
+    const struct gs_node *n = &w->p->nodes[node];
+    if (depth > MAX_DEPTH || w->budget == 0)
         return false;
+    w->budget--;
     switch (n->op) {
     case GS_N_CONST:
         return n->imm % of == 0;
     case GS_N_ADD:
     case GS_N_SUB:
     case GS_N_IV:
-        return is_multiple(p, n->a, of, depth + 1) && is_multiple(p, n->b, of, depth + 1);
+        return is_multiple(w, n->a, of, depth + 1) && is_multiple(w, n->b, of, depth + 1);
     case GS_N_SELECT:
-        return is_multiple(p, n->b, of, depth + 1) && is_multiple(p, n->c, of, depth + 1);
+        return is_multiple(w, n->b, of, depth + 1) && is_multiple(w, n->c, of, depth + 1);
     case GS_N_MUL:
-        return is_multiple(p, n->a, of, depth + 1) || is_multiple(p, n->b, of, depth + 1);
+        return is_multiple(w, n->a, of, depth + 1) || is_multiple(w, n->b, of, depth + 1);
     default:
         return of == 1;
     }
@@ -227,7 +230,7 @@ static void print_divided(struct printer *w, uint32_t node, int64_t by, int at_l
 
 static void print_divided_product(struct printer *w, const struct gs_node *n, int64_t by, unsigned depth)
 {
-    bool first = is_multiple(w->p, n->a, by, depth);
+    bool first = is_multiple(w, n->a, by, depth);
     uint32_t divided = first ? n->a : n->b, other = first ? n->b : n->a;
     int64_t v;
     if (is_constant(w->p, divided, &v) && v == by) {
@@ -249,6 +252,11 @@ static void print_divided(struct printer *w, uint32_t node, int64_t by, int at_l
     int64_t v;
     if (brackets)
         fputc('(', w->out);
+    if (depth > MAX_DEPTH || w->budget == 0) {
+        fputs("…", w->out);
+        goto done;
+    }
+    w->budget--;
     switch (n->op) {
     case GS_N_CONST:
         fprintf(w->out, "%" PRId64, n->imm / by);
@@ -283,6 +291,7 @@ static void print_divided(struct printer *w, uint32_t node, int64_t by, int at_l
     default:
         print_node(w, node, depth);
     }
+done:
     if (brackets)
         fputc(')', w->out);
 }
@@ -295,7 +304,7 @@ static void print_place(struct printer *w, const struct gs_access *a)
     fputs(arg->name, w->out);
     if (a->offset == GS_NO_NODE) {
         fputs("[?]", w->out);
-    } else if (arg->size && is_multiple(w->p, a->offset, arg->size, 0)) {
+    } else if (arg->size && is_multiple(w, a->offset, arg->size, 0)) {
         fputc('[', w->out);
         print_divided(w, a->offset, arg->size, 0, 0);
         fputc(']', w->out);
@@ -366,7 +375,7 @@ int gs_access_line(const struct gs_kernel_summary *kernel, uint32_t i, struct gs
 {
     static const char *const kinds[] = {[GS_A_READ] = "reads", [GS_A_WRITE] = "writes", [GS_A_ATOMIC] = "atomic"};
     const struct gs_access *a = &kernel->access->accesses[i];
-    struct printer w = {.kernel = kernel, .p = kernel->access};
+    struct printer w = {.kernel = kernel, .p = kernel->access, .budget = MAX_NODES};
     *out = (struct gs_access_line){.arg = a->arg, .line = a->line, .bytes = a->bytes, .kind = kinds[a->kind]};
     out->place = print(&w, place_part, a, &out->maybe);
     out->when = print(&w, guards_part, a, &out->maybe);

@@ -145,9 +145,13 @@ static enum gs_truth compare(struct gs_eval *e, const struct gs_node *n, struct 
 enum gs_truth gs_eval_truth(struct gs_eval *e, uint32_t node, struct gs_memo *m)
 {
     const struct gs_node *n = &e->p->nodes[node];
-    if (e->depth >= GS_MAX_DEPTH)
+    if (e->depth >= GS_MAX_DEPTH || e->budget == 0) {
+        m->free = false;
+        m->lossy = true;
         return GS_MAYBE;
+    }
     e->depth++;
+    e->budget--; /* a condition is not remembered, and its parts may be shared */
     enum gs_truth t, u;
     switch (n->op) {
     case GS_N_EQ:

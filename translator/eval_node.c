@@ -296,10 +296,10 @@ static bool and_constant(struct gs_eval *e, uint32_t node, uint32_t x, int64_t w
         *out = floor_divide(e, node, &f, w + 1, true, m);
         return true;
     }
-    int64_t down = -w; /* of the kind x & ~15: rounds down */
+    int64_t down = w > INT64_MIN ? -w : 0; /* of the kind x & ~15: rounds down */
     struct gs_form f;
     struct gs_interval in = value_interval(e, x, &f, m);
-    if (w < 0 && w > INT64_MIN && (down & (down - 1)) == 0 && in.lo >= 0) {
+    if (w < 0 && down > 0 && (down & (down - 1)) == 0 && in.lo >= 0) {
         *out = own_variable(e, node, (struct gs_interval){in.lo - in.lo % down, in.hi - in.hi % down}, m);
         return true;
     }
@@ -455,7 +455,10 @@ static struct gs_form eval_iv_exit(struct gs_eval *e, uint32_t node, struct gs_m
     struct gs_loop_bound b = gs_loop_bound(e, n->c, m);
     struct gs_form f;
     struct gs_interval init = value_interval(e, n->a, &f, m), step = value_interval(e, n->b, &f, m), way;
+    const gs_wide limit = (gs_wide)1 << 100;
     if (!b.bounded || !multiply(step, (struct gs_interval){0, b.last + 2}, &way)) /* a test may step too */
+        return any_value(e, node, m);
+    if (way.lo < -limit || way.hi > limit)
         return any_value(e, node, m);
     return own_variable(e, node, (struct gs_interval){init.lo + way.lo, init.hi + way.hi}, m);
 }

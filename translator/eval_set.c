@@ -64,6 +64,9 @@ static void narrow_by(const struct gs_eval *e, const struct gs_form *f, const st
         return;
     struct gs_interval x = gs_form_interval(e, &c->form), r = gs_form_interval(e, &rest);
     gs_wide lo = greatest(x.lo, c->in.lo), hi = least(x.hi, c->in.hi);
+    const gs_wide limit = (gs_wide)1 << 70; /* the products below stay far from the end of a gs_wide */
+    if (lo < -limit || hi > limit)
+        return;
     in->lo = greatest(in->lo, (q > 0 ? q * lo : q * hi) + r.lo);
     in->hi = least(in->hi, (q > 0 ? q * hi : q * lo) + r.hi);
 }
