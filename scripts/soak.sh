@@ -97,6 +97,11 @@ models() {
     done
 }
 
+# access [PROGRAMS [SEED]]: random kernels, each part run alone on poisoned buffers: it keeps to what it declares
+access() {
+    bash "$GS_SOURCE/tests/access/alone.sh" "${2:-$RANDOM}" "${1:-1000}"
+}
+
 campaign=${1:-}
 if [ -z "$campaign" ] || ! grep -q "^$campaign() {" scripts/soak.sh; then
     sed -n 's/^# \([a-z_]*\( \[.*\]\)\?: .*\)/\1/p' scripts/soak.sh

@@ -190,8 +190,11 @@ static uint32_t find_unbounded(struct gs_builder *b, uint32_t node, uint32_t con
         return find_unbounded(b, n->a, context);
     case GS_N_NOT:
         return find_unbounded(b, n->a, context);
-    case GS_N_SELECT:
-        return either(b, n->b, n->c, context);
+    case GS_N_SELECT: { /* what its condition speaks of is taken to be kept in bounds by it */
+        uint32_t x = either(b, n->b, n->c, context);
+        b->search++;
+        return x != GS_NO_NODE && mentions(b, n->a, x) ? GS_NO_NODE : x;
+    }
     case GS_N_REM:
         return find_unbounded(b, n->b, context);
     case GS_N_AND:

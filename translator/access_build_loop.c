@@ -19,6 +19,7 @@ struct changed {
     struct gs_value before; /* a pointer's value, or an int's, at the loop's begin */
     struct gs_type type;
     uint32_t step; /* node, of an induction variable; else GS_NO_NODE */
+    bool in_condition;
 };
 
 struct loop {
@@ -522,6 +523,8 @@ static void set_changed(struct loop *l, struct changed *ch, uint32_t loop, uint8
     struct gs_value p = gs_pointer(gs_private_place(b, ch->object)), v = ch->before;
     if (v.kind == GS_V_INT && ch->step != GS_NO_NODE) {
         v.node = gs_node_iv(b, op, ch->type.int_type, gs_node_cast(b, ch->type.int_type, v.node), ch->step, loop);
+        if (op == GS_N_IV_EXIT)
+            b->nodes[v.node].dim = ch->in_condition;
     } else if (v.kind == GS_V_POINTER && !v.otherwise && v.place.base != GS_B_UNKNOWN) {
         if (ch->step != GS_NO_NODE)
             v.place.offset = gs_node_iv(b, op, GS_I64, v.place.offset, ch->step, loop);
@@ -718,6 +721,8 @@ void gs_exec_loop(struct gs_builder *b, CXCursor c)
     if (!clang_Cursor_isNull(l->init))
         gs_exec(b, l->init);
     scan_part(l, l->condition, true);
+    for (uint32_t i = 0; i < l->n_changed; i++)
+        l->changed[i].in_condition = true;
     scan_part(l, l->increment, true);
     uint32_t outside_body = l->n_changed;
     scan_part(l, l->body, true);

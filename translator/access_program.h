@@ -38,7 +38,7 @@ enum gs_node_op {
     GS_N_ARG,     /* the `type` at byte `imm` of the by-value argument a */
     GS_N_OPAQUE,  /* any value of the type: loaded from memory, computed in floating point, … */
     GS_N_IV,      /* in loop c: a + b * (number of finished iterations) */
-    GS_N_IV_EXIT, /* the same once the loop has ended */
+    GS_N_IV_EXIT, /* the same once the loop has ended; dim 1: its condition may have changed it once more */
     GS_N_ADD,     /* a, b: operands of the node's own width, from here to GS_N_NOT */
     GS_N_SUB,
     GS_N_MUL,

@@ -397,6 +397,7 @@ struct gs_loop_bound gs_loop_bound(struct gs_eval *e, uint32_t loop, struct gs_m
     }
     b.bounded = true;
     b.region = body;
+    b.after = (struct gs_interval){least(whole.lo, from.lo), greatest(whole.hi, from.hi)};
     b.last = l->tested_after ? last + 1 : last;
     return b;
 }

@@ -61,6 +61,20 @@ static struct gs_interval value_interval(struct gs_eval *e, uint32_t node, struc
     return gs_form_interval(e, f);
 }
 
+/* Is it the induction variable that bounds its loop? Then it has been proved not to wrap while the loop runs, though
+ * the box of its form, which has the last iteration of one work-item beside the first value of another, may say less.
+ */
+static bool never_wraps(struct gs_eval *e, uint32_t node, struct gs_memo *m)
+{
+    const struct gs_node *n = &e->p->nodes[node];
+    if (n->op != GS_N_IV)
+        return false;
+    const struct gs_loop *l = &e->p->loops[n->c];
+    if (l->cmp == GS_LOOP_UNBOUNDED || l->init != n->a || l->step != n->b || l->type != n->type || l->tested_after)
+        return false;
+    return gs_loop_bound(e, n->c, m).bounded;
+}
+
 struct gs_form gs_eval_value(struct gs_eval *e, uint32_t node, struct gs_memo *m)
 {
     struct gs_form f = gs_eval_lazy(e, node, m);
@@ -69,7 +83,7 @@ struct gs_form gs_eval_value(struct gs_eval *e, uint32_t node, struct gs_memo *m
     struct gs_interval in = gs_form_interval(e, &f);
     if (f.n)
         m->free = false;
-    if (within(in, gs_int_range(e->p->nodes[node].type)))
+    if (within(in, gs_int_range(e->p->nodes[node].type)) || never_wraps(e, node, m))
         return f;
     return any_value(e, node, m);
 }
@@ -460,7 +474,11 @@ static struct gs_form eval_iv_exit(struct gs_eval *e, uint32_t node, struct gs_m
         return any_value(e, node, m);
     if (way.lo < -limit || way.hi > limit)
         return any_value(e, node, m);
-    return own_variable(e, node, (struct gs_interval){init.lo + way.lo, init.hi + way.hi}, m);
+    struct gs_interval in = {init.lo + way.lo, init.hi + way.hi};
+    const struct gs_loop *l = &e->p->loops[n->c];
+    if (l->init == n->a && l->step == n->b && !l->tested_after && n->dim == 0)
+        in = (struct gs_interval){greatest(in.lo, b.after.lo), least(in.hi, b.after.hi)};
+    return own_variable(e, node, in, m);
 }
 
 static struct gs_form eval_not(struct gs_eval *e, uint32_t node, struct gs_memo *m)

@@ -24,26 +24,6 @@ static gs_wide greatest(gs_wide a, gs_wide b)
     return a > b ? a : b;
 }
 
-/* The variables of f, counted from 0, with strides that rise. */
-static void make_lattice(const struct gs_eval *e, const struct gs_form *f, struct lattice *l)
-{
-    l->first = f->base;
-    l->n = 0;
-    for (uint32_t i = 0; i < f->n; i++) {
-        gs_wide c = f->t[i].factor;
-        struct gs_interval v = e->var[f->t[i].var];
-        l->first += c * (c > 0 ? v.lo : v.hi);
-        if (v.lo == v.hi)
-            continue;
-        gs_wide stride = c > 0 ? c : -c;
-        uint32_t at = l->n++;
-        for (; at > 0 && l->d[at - 1].stride > stride; at--)
-            l->d[at] = l->d[at - 1];
-        l->d[at].stride = stride;
-        l->d[at].count = v.hi - v.lo + 1;
-    }
-}
-
 /* The factor q with which f - q * c has fewer variables, or 0. */
 static int64_t multiple_of(const struct gs_form *f, const struct gs_form *c)
 {
@@ -52,6 +32,67 @@ static int64_t multiple_of(const struct gs_form *f, const struct gs_form *c)
             if (f->t[j].var == c->t[i].var)
                 return f->t[j].factor % c->t[i].factor == 0 ? f->t[j].factor / c->t[i].factor : 0;
     return 0;
+}
+
+static void add_dimension(struct lattice *l, gs_wide factor, struct gs_interval v)
+{
+    l->first += factor * (factor > 0 ? v.lo : v.hi);
+    if (v.lo >= v.hi)
+        return;
+    gs_wide stride = factor > 0 ? factor : -factor;
+    uint32_t at = l->n++;
+    for (; at > 0 && l->d[at - 1].stride > stride; at--)
+        l->d[at] = l->d[at - 1];
+    l->d[at].stride = stride;
+    l->d[at].count = v.hi - v.lo + 1;
+}
+
+/* Does the form take every integer between its least and its largest value? */
+static bool is_gapless(const struct gs_eval *e, const struct gs_form *f)
+{
+    struct lattice l = {.n = 0};
+    for (uint32_t i = 0; i < f->n; i++)
+        add_dimension(&l, f->t[i].factor, e->var[f->t[i].var]);
+    gs_wide run = 1;
+    for (uint32_t i = 0; i < l.n && l.d[i].stride <= run; i++)
+        run += l.d[i].stride * (l.d[i].count - 1);
+    struct gs_interval in = gs_form_interval(e, f);
+    return run == in.hi - in.lo + 1;
+}
+
+static bool shares_variable(const struct gs_form *f, const struct gs_form *g)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        for (uint32_t j = 0; j < g->n; j++)
+            if (f->t[i].var == g->t[j].var)
+                return true;
+    return false;
+}
+
+/* The variables of f with strides that rise. A constraint's form whose variables occur in f nowhere else is as good as
+ * a variable, and cut to its bounds exactly. Returns the number of such constraints. */
+static uint32_t make_lattice(const struct gs_eval *e, const struct gs_form *f, struct lattice *l)
+{
+    struct gs_form rest = *f;
+    const struct gs_level *level = &e->levels[e->level];
+    uint32_t taken = 0;
+    l->first = l->n = 0;
+    for (uint32_t i = 0; i < level->constraints; i++) {
+        const struct gs_constraint *c = &e->constraints[i];
+        int64_t q = multiple_of(&rest, &c->form);
+        struct gs_form without;
+        if (q == 0 || !gs_form_add(e, &rest, -q, &c->form, &without) || shares_variable(&without, &c->form) ||
+            !is_gapless(e, &c->form))
+            continue;
+        struct gs_interval in = gs_form_interval(e, &c->form);
+        add_dimension(l, q, (struct gs_interval){greatest(in.lo, c->in.lo), least(in.hi, c->in.hi)});
+        rest = without;
+        taken++;
+    }
+    l->first += rest.base;
+    for (uint32_t i = 0; i < rest.n; i++)
+        add_dimension(l, rest.t[i].factor, e->var[rest.t[i].var]);
+    return taken;
 }
 
 /* Narrows `in` by what is known of a multiple of the constraint's form. */
@@ -140,11 +181,12 @@ static int add_runs(const struct lattice *l, uint32_t d, gs_wide first, gs_wide 
     return 0;
 }
 
-/* Do the items and iterations that come here make f take all the values of its lattice that lie in its bounds? */
-static bool is_certain(const struct gs_eval *e, const struct gs_form *f, uint64_t bytes)
+/* Do the items and iterations that come here make f take all the values of its lattice that lie in its bounds? `taken`:
+ * constraints that have become dimensions of the lattice. */
+static bool is_certain(const struct gs_eval *e, const struct gs_form *f, uint64_t bytes, uint32_t taken)
 {
     const struct gs_level *l = &e->levels[e->level];
-    if (l->inexact || l->cuts > 1)
+    if (l->inexact || (l->cuts > 1 && l->cuts != taken))
         return false;
     if (f->n && f->t[f->n - 1].var >= e->first_node_var)
         return false;
@@ -159,7 +201,7 @@ static bool is_certain(const struct gs_eval *e, const struct gs_form *f, uint64_
     if ((l->item_cut & l->group_cut) || (l->group_cut & (item | uneven)) || (local & (l->item_cut | uneven)) ||
         (group & item))
         return false;
-    if (l->cuts == 0)
+    if (l->cuts == taken)
         return true;
     const struct gs_form *cut = &e->constraints[0].form;
     int64_t q = multiple_of(f, cut);
@@ -170,7 +212,9 @@ static bool is_certain(const struct gs_eval *e, const struct gs_form *f, uint64_
 bool gs_set_add(struct gs_eval *e, const struct gs_form *f, uint64_t bytes, uint64_t buffer_bytes, bool surely,
                 struct gs_rangeset *out)
 {
-    if (surely && !is_certain(e, f, bytes))
+    struct lattice l;
+    uint32_t taken = make_lattice(e, f, &l);
+    if (surely && !is_certain(e, f, bytes, taken))
         return false;
     struct gs_interval in = bounds(e, f);
     if (in.lo > in.hi)
@@ -180,8 +224,6 @@ bool gs_set_add(struct gs_eval *e, const struct gs_form *f, uint64_t bytes, uint
         return false;
     if (!surely && is_anywhere(e, f, in, bytes, buffer_bytes))
         return false;
-    struct lattice l;
-    make_lattice(e, f, &l);
     bool exact;
     gs_wide run = make_run(&l, bytes, &exact);
     if (surely && !exact)

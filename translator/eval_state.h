@@ -123,6 +123,7 @@ struct gs_loop_bound {
     gs_wide last;
     bool bounded, exact;
     struct gs_interval region;
+    struct gs_interval after; /* and its values behind the loop, unless the condition itself changes it once more */
 };
 struct gs_loop_bound gs_loop_bound(struct gs_eval *e, uint32_t loop, struct gs_memo *m);
 
