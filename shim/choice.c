@@ -7,8 +7,8 @@
 #include "shim/report.h"
 
 enum {
-    TINY_LAUNCH = 1024,               /* work-items: so few never repay a second device's launch */
     SURE_LAUNCH = 32 * 1024,          /* work-items: so many are tried on all devices first */
+    TRIES = 3,                        /* split launches before their time counts: the first ones compile and fetch */
     ENOUGH = 8,                       /* measurements of a kind; then the choice stands */
     TRANSLATION_NS = 20 * 1000 * 1000 /* what the first split costs beyond itself: translating and compiling */
 };
@@ -17,11 +17,11 @@ struct gs_timing {
     struct gs_timing *next;
     char *name;
     uint64_t size[3];
-    bool prepared;      /* its program has been translated */
-    unsigned n[2];      /* measurements: on one device, split */
-    uint64_t ns[2];     /* the shortest of them: the others had to wait for something */
-    uint64_t spent_ns;  /* on one device so far */
-    unsigned wanted[2]; /* launches chosen so */
+    bool prepared;        /* its program has been translated */
+    unsigned n[2];        /* measurements: on one device, split */
+    uint64_t ns[2];       /* the shortest of them: the others had to wait for something */
+    uint64_t busy_ns;     /* what the parts of a split took, all together: about what one device would */
+    uint64_t launches[2]; /* launches that went so */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all timings */
@@ -64,51 +64,53 @@ static uint64_t overhead_ns(void)
     return gs_group()->shared_memory ? 20 * 1000 : 60 * 1000;
 }
 
-static uint64_t split_guess_ns(const struct gs_timing *t)
+/* One device's time is known, that of a split isn't: is it worth a try? */
+static bool worth_trying(const struct gs_timing *t)
 {
-    return t->ns[0] / gs_group()->n + overhead_ns() + (t->prepared ? 0 : TRANSLATION_NS);
+    const uint64_t guess = t->ns[0] / gs_group()->n + overhead_ns();
+    if (guess >= t->ns[0] - t->ns[0] / 10)
+        return false;
+    /* Once it has cost as much as a translation does, it will go on. */
+    return t->prepared || (t->launches[0] + 1) * (t->ns[0] - guess) > TRANSLATION_NS;
 }
 
-const char *gs_choice_early(const struct gs_timing *t, cl_uint dims, const size_t *global)
+/* A reason for one device from what split launches took, or NULL. */
+static const char *verdict(const struct gs_timing *t)
 {
-    static const char too_small[] = "it is too small to gain", too_short[] = "it is too short to gain";
+    if (t->n[1] < TRIES)
+        return NULL;
+    if (t->n[0])
+        return t->ns[1] >= t->ns[0] - t->ns[0] / 32 ? "one device is faster" : NULL;
+    return t->ns[1] >= t->busy_ns - t->busy_ns / 8 ? "one device is being tried" : NULL;
+}
+
+const char *gs_choice(struct gs_timing *t, cl_uint dims, const size_t *global)
+{
     uint64_t items = 1;
     if (!t)
         return NULL;
     for (cl_uint d = 0; d < dims; d++)
         items *= global[d];
-    if (items < TINY_LAUNCH)
-        return too_small;
     pthread_mutex_lock(&lock);
-    const char *reason = NULL;
+    const char *reason = verdict(t);
     if (!t->n[0] && !t->n[1] && items < SURE_LAUNCH)
-        reason = too_small;
-    /* Not worth translating for, or not yet. */
-    else if (!t->n[1] && t->n[0] && split_guess_ns(t) > t->ns[0] && (t->prepared || t->spent_ns < 2 * TRANSLATION_NS))
-        reason = too_short;
-    else if (!t->n[1] && t->n[0] && t->ns[0] < 2 * overhead_ns())
-        reason = too_short;
+        reason = "it is small, and how long it takes isn't known yet";
+    else if (t->n[0] && !t->n[1] && !worth_trying(t))
+        reason = "it is too short to gain";
+    if (reason)
+        t->launches[0]++;
     pthread_mutex_unlock(&lock);
     return reason;
 }
 
-const char *gs_choice(struct gs_timing *t, const struct gs_plan *plan)
+void gs_choice_split(struct gs_timing *t)
 {
-    (void)plan;
     if (!t)
-        return NULL;
+        return;
     pthread_mutex_lock(&lock);
     t->prepared = true;
-    bool split = true;
-    if (t->n[0] && t->n[1])
-        split = t->ns[1] < t->ns[0];
-    else if (t->n[1] >= 2 && t->wanted[0] == 0)
-        split = t->ns[1] > 4 * overhead_ns(); /* short even when split: see what one device takes */
-    else if (t->n[1] >= 3 && t->wanted[0] < 2)
-        split = false;
-    t->wanted[split]++;
+    t->launches[1]++;
     pthread_mutex_unlock(&lock);
-    return split ? NULL : "one device was faster, or is being tried";
 }
 
 bool gs_timing_wants(const struct gs_timing *t, bool split)
@@ -118,8 +120,9 @@ bool gs_timing_wants(const struct gs_timing *t, bool split)
 
 struct measurement {
     struct gs_timing *t;
-    bool split;
-    cl_event begin;
+    unsigned n_parts; /* 0: on one device */
+    cl_event begin;   /* of the device's wait, or null; owned as all events here */
+    cl_event part[GS_MAX_DEVICES];
 };
 
 static cl_int profile(cl_event event, cl_profiling_info what, cl_ulong *value)
@@ -127,42 +130,62 @@ static cl_int profile(cl_event event, cl_profiling_info what, cl_ulong *value)
     return gs_real()->clGetEventProfilingInfo(event, what, sizeof *value, value, NULL);
 }
 
-static void CL_CALLBACK learn(cl_event end, cl_int status, void *data)
+/* From the end of `begin`, or else from the event's own start, to its end; 0 where there is no profile. */
+static uint64_t duration(cl_event begin, cl_event end)
 {
-    struct measurement *m = data;
     cl_ulong from = 0, to = 0;
     cl_int err =
-        m->begin ? profile(m->begin, CL_PROFILING_COMMAND_END, &from) : profile(end, CL_PROFILING_COMMAND_START, &from);
+        begin ? profile(begin, CL_PROFILING_COMMAND_END, &from) : profile(end, CL_PROFILING_COMMAND_START, &from);
     if (!err)
         err = profile(end, CL_PROFILING_COMMAND_END, &to);
-    if (!err && status == CL_COMPLETE && to > from) {
-        pthread_mutex_lock(&lock);
-        if (!m->t->n[m->split] || to - from < m->t->ns[m->split])
-            m->t->ns[m->split] = to - from;
-        m->t->n[m->split]++;
-        if (!m->split)
-            m->t->spent_ns += to - from;
-        pthread_mutex_unlock(&lock);
-    }
+    return !err && to > from ? to - from : 0;
+}
+
+static void forget_measurement(struct measurement *m)
+{
+    for (unsigned p = 0; p < m->n_parts; p++)
+        gs_real()->clReleaseEvent(m->part[p]);
     if (m->begin)
         gs_real()->clReleaseEvent(m->begin);
-    gs_real()->clReleaseEvent(end);
     free(m);
 }
 
-void gs_timing_learn(struct gs_timing *t, bool split, cl_event begin, cl_event end)
+static void CL_CALLBACK learn(cl_event end, cl_int status, void *data)
 {
-    struct measurement *m = malloc(sizeof *m);
+    struct measurement *m = data;
+    const bool split = m->n_parts;
+    const uint64_t took = status == CL_COMPLETE ? duration(m->begin, end) : 0;
+    uint64_t busy = 0;
+    for (unsigned p = 0; p < m->n_parts && took; p++)
+        busy += duration(NULL, m->part[p]);
+    if (took) {
+        pthread_mutex_lock(&lock);
+        if (!m->t->n[split] || took < m->t->ns[split])
+            m->t->ns[split] = took;
+        if (split && (!m->t->n[split] || busy < m->t->busy_ns))
+            m->t->busy_ns = busy;
+        m->t->n[split]++;
+        pthread_mutex_unlock(&lock);
+    }
+    gs_real()->clReleaseEvent(end);
+    forget_measurement(m);
+}
+
+void gs_timing_learn(struct gs_timing *t, cl_event begin, cl_event end, const cl_event *parts, unsigned n_parts)
+{
+    struct measurement *m = calloc(1, sizeof *m);
     if (!m)
         return;
-    *m = (struct measurement){t, split, begin};
-    gs_real()->clRetainEvent(end);
-    if (begin)
-        gs_real()->clRetainEvent(begin);
-    if (gs_real()->clSetEventCallback(end, CL_COMPLETE, learn, m) == CL_SUCCESS)
-        return;
-    gs_real()->clReleaseEvent(end);
-    if (begin)
-        gs_real()->clReleaseEvent(begin);
-    free(m);
+    m->t = t;
+    if (begin && gs_real()->clRetainEvent(begin) == CL_SUCCESS)
+        m->begin = begin;
+    for (unsigned p = 0; p < n_parts; p++)
+        if (gs_real()->clRetainEvent(parts[p]) == CL_SUCCESS)
+            m->part[m->n_parts++] = parts[p];
+    if (gs_real()->clRetainEvent(end) != CL_SUCCESS) {
+        forget_measurement(m);
+    } else if (gs_real()->clSetEventCallback(end, CL_COMPLETE, learn, m) != CL_SUCCESS) {
+        gs_real()->clReleaseEvent(end);
+        forget_measurement(m);
+    }
 }

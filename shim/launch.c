@@ -310,7 +310,7 @@ static cl_int join_parts(struct launch *l, struct gs_plan *plan, struct split *s
         return err;
     block_merged(plan, own);
     if (gs_timing_wants(l->timing, true))
-        gs_timing_learn(l->timing, true, l->cmd.before.v[0], own);
+        gs_timing_learn(l->timing, l->cmd.before.v[0], own, s->ran, plan->n_parts);
     if (event)
         *event = own;
     else
@@ -348,7 +348,7 @@ static const char *early_reason(struct launch *l)
     if (l->k->svm_info)
         return "it uses shared virtual memory";
     l->timing = gs_timing_of(l->k, l->dims, l->global);
-    reason = gs_choice_early(l->timing, l->dims, l->global);
+    reason = gs_choice(l->timing, l->dims, l->global);
     if (!reason)
         l->summary = gs_prepare(l->k, &reason);
     return reason;
@@ -363,7 +363,7 @@ static cl_int launch_unsplit(struct launch *l, const char *reason, cl_event *eve
     if (!err && out && gs_report_wants_times())
         gs_report_time(l->k->stats, *out, 0);
     if (!err && learns)
-        gs_timing_learn(l->timing, false, NULL, *out);
+        gs_timing_learn(l->timing, NULL, *out, NULL, 0);
     if (own)
         gs_real()->clReleaseEvent(own);
     return err;
@@ -419,12 +419,12 @@ static cl_int launch_locked(struct launch *l, const char *reason, cl_event *even
         if (gs_plan_make(&plan, &in) < 0)
             plan.reason = "there was no memory to plan it";
     }
-    if (!plan.reason)
-        plan.reason = gs_choice(l->timing, &plan);
     if (!plan.reason) {
         const unsigned n_parts = plan.n_parts, dim = plan.dim;
         err = gs_settings()->verify && gs_verify_possible(&plan) ? launch_verified(l, &plan, event, &went)
                                                                  : launch_parts(l, &plan, event, &went);
+        if (went)
+            gs_choice_split(l->timing);
         if (went)
             gs_report_split(l->k->stats, n_parts, dim);
         else

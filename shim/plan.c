@@ -143,6 +143,15 @@ static int settle_use(struct gs_use *u, unsigned n_parts)
     return err;
 }
 
+/* Nothing will have to be moved or merged, so that it doesn't matter who reads and writes which bytes. */
+static bool all_in_place(const struct gs_plan_input *in)
+{
+    for (uint32_t i = 0; i < in->kernel->n_args; i++)
+        if (in->mems[i] && !in->mems[i]->root->base)
+            return false;
+    return true;
+}
+
 /* What each part of the cut does to each root. */
 static int find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
 {
@@ -157,7 +166,8 @@ static int find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
         values[i].buffer_bytes = in->mems[i] ? in->mems[i]->size : 0;
     }
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
-        err = gs_summary_eval(k, &plan->launch, &plan->box[p], values, access);
+        if (!all_in_place(in))
+            err = gs_summary_eval(k, &plan->launch, &plan->box[p], values, access);
         for (uint32_t i = 0; i < k->n_args && !err; i++)
             if (in->mems[i])
                 err = add_access(use_of(plan, in->mems[i]), p, in->mems[i], &k->args[i], &access[i]);
@@ -200,6 +210,20 @@ static bool points_somewhere(const struct gs_arg *a)
     return false;
 }
 
+/* Is there nothing to gain by cutting another dimension? Every output is owned, and in few pieces. */
+static bool is_neat(const struct gs_plan *plan)
+{
+    for (size_t i = 0; i < plan->n_uses; i++) {
+        const struct gs_use *u = &plan->uses[i];
+        if (u->writes == GS_COMPARED)
+            return false;
+        for (unsigned p = 0; p < plan->n_parts; p++)
+            if (u->wrote[p].n > 2 || u->needs[p].n > 2)
+                return false;
+    }
+    return true;
+}
+
 /* What forbids any split of this launch. */
 static const char *refusal(const struct gs_plan_input *in)
 {
@@ -239,7 +263,7 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
     uint64_t best_cost = UINT64_MAX;
     int err = 0;
     /* The slowest dimension first: at equal cost it keeps ranges contiguous. */
-    for (unsigned d = in->launch->dims; d-- > 0 && !err;) {
+    for (unsigned d = in->launch->dims; d-- > 0 && !err && !(best.n_parts && is_neat(&best));) {
         struct gs_plan one = {.launch = *in->launch, .null_local = in->null_local};
         if (!cut(&one, d, in->n_parts))
             continue;
