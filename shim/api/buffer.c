@@ -129,7 +129,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_claim(&h, m);
     cl_int err = gs_home_ready(&h);
-    if (!err && blocking_write && ptr && gs_staging_takes(q, ptr, size))
+    if (!err && ptr && gs_staging_takes(q, ptr, size) && (blocking_write || (!h.n && gs_staging_flows(q))))
         err = write_staged(&h, buffer, offset, size, ptr, &own);
     else if (!err)
         err = gs_real()->clEnqueueWriteBuffer(command_queue, buffer, CL_FALSE, offset, size, ptr, h.n, h.v, &own);

@@ -77,6 +77,22 @@ bool gs_staging_takes(struct gs_queue *q, const void *ptr, size_t bytes)
     return s->base && !s->failed;
 }
 
+bool gs_staging_flows(struct gs_queue *q)
+{
+    enum { LOOKS = 200 };
+    cl_event marker;
+    cl_int status = CL_QUEUED;
+    if (gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, 0, NULL, &marker) != CL_SUCCESS)
+        return false;
+    gs_real()->clFlush(q->o.handle);
+    for (int i = 0; i < LOOKS && status > CL_COMPLETE; i++)
+        if (gs_real()->clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) !=
+            CL_SUCCESS)
+            break;
+    gs_real()->clReleaseEvent(marker);
+    return status == CL_COMPLETE;
+}
+
 void gs_staging_free(struct gs_staging *s)
 {
     if (!s)
