@@ -33,6 +33,7 @@ enum {
     MAX_PENDING = 512, /* connections that have not said hello */
     MAX_PENDING_PER_USER = 256,
     ACCEPTS_PER_TURN = 16,
+    LAST_WORDS = 256, /* messages heard of each client at the end */
     EVENTS = 64,
 };
 
@@ -456,12 +457,20 @@ static void raise_descriptor_limit(void)
     }
 }
 
+/* What the client had said before the daemon was told to end: the last jobs count too. */
+static void hear_out(struct server *sv, struct connection *c)
+{
+    for (int i = 0; i < LAST_WORDS && !c->closing; i++)
+        on_readable(sv, c, EPOLLHUP); /* closes it where there is nothing (more) */
+    close_connection(sv, c);
+}
+
 static void stop(struct server *sv)
 {
     gs_notify_systemd("STOPPING=1");
     struct connection *c;
     while ((c = TAILQ_FIRST(&sv->all)))
-        close_connection(sv, c);
+        hear_out(sv, c);
     free_closed(sv);
     gs_listen_end(&sv->listener);
     if (sv->core)
