@@ -232,8 +232,9 @@ static void analyze_next(struct gs_analyzer *a, size_t i, int mode, double ratio
     if (early)
         limit = (int64_t)(ratio * (double)t->deadline_ns) + 1;
     int64_t response = chain_response(a, i, mode, limit, res, &cut);
-    bool proven = i == 0 || (a->tasks[i - 1].proven && a->tasks[i - 1].response_ns <= a->model->tasks[i - 1].period_ns);
-    a->tasks[i] = (struct gs_task_result){response, response <= t->deadline_ns, proven && !cut, cut, res};
+    /* A job that the one before it may outlast waits for that, which no window here covers. */
+    bool proven = (i == 0 || a->tasks[i - 1].proven) && !cut && response <= t->period_ns;
+    a->tasks[i] = (struct gs_task_result){response, response <= t->deadline_ns, proven, cut, res};
     a->modes[i] = mode;
     add_higher(a, i, mode, res, GS_GROUP_ONLY);
     for (int r = 0; r < GS_RESOURCES; r++) {

@@ -22,8 +22,8 @@ struct gs_segment_result {
 struct gs_task_result {
     int64_t response_ns; /* R: the sum of the segments' responses */
     bool schedulable;    /* R <= deadline */
-    bool proven; /* with `safe`: R holds. False below a task that may outlast its period, or where w was cut off */
-    bool cut;    /* it is longer than response_ns: at two periods the search ended, and segments are incomplete */
+    bool proven;         /* with `safe`: R holds. False for a task that may outlast its period, and all below it */
+    bool cut; /* it is longer than response_ns: at two periods the search ended, and segments are incomplete */
     const struct gs_segment_result *segments; /* of the chain of its mode, in its order */
 };
 
@@ -36,7 +36,7 @@ struct gs_result {
 /* The memory of one analysis, to be used again and again. One thread at a time; the model must outlive it, finished. */
 struct gs_analyzer;
 
-/* NULL: out of memory, or the model isn't finished, or (`paper`) it has more than 2^16 segments. */
+/* The model must be finished (gs_model_finish). NULL: out of memory. */
 struct gs_analyzer *gs_analyzer_new(const struct gs_model *model, enum gs_analysis analysis);
 void gs_analyzer_free(struct gs_analyzer *a);
 

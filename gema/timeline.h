@@ -21,8 +21,7 @@ int gs_timeline_run(struct gs_timeline *t, const struct gs_model *m, const int *
                     int64_t horizon);
 void gs_timeline_free(struct gs_timeline *t);
 
-/* One track per server, arrows of time in the trace's microseconds; jobs as a track per task, missed deadlines marked.
- * 0 or -EIO. */
+/* One track per server and one of jobs per task; missed deadlines are marked. 0 or -EIO. */
 int gs_timeline_write_trace(const struct gs_timeline *t, FILE *out);
 int gs_timeline_write_svg(const struct gs_timeline *t, FILE *out);
 
