@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Expressions of OpenCL C, evaluated symbolically. */
-#include "translator/access_build_state.h"
-
-#include <string.h>
+#include "translator/access_build_place.h"
 
 /* ---- conversions ---- */
 
@@ -69,351 +67,6 @@ struct gs_value gs_convert(struct gs_builder *b, const struct gs_value *v, const
     return gs_opaque_value(b, to, at,
                            from->class == GS_T_FLOAT || from->class == GS_T_VECTOR ? "it is computed in floating point"
                                                                                    : "its value is not known");
-}
-
-/* ---- places ---- */
-
-struct gs_value gs_move(struct gs_builder *b, const struct gs_value *pointer, uint32_t by)
-{
-    struct gs_value v = *pointer;
-    if (v.kind != GS_V_POINTER)
-        return v;
-    v.place.offset = gs_node(b, GS_N_ADD, GS_I64, v.place.offset, by, 0);
-    if (v.otherwise) {
-        struct gs_value *other = gs_arena_alloc(&b->arena, 1, sizeof *other);
-        if (!other) {
-            gs_give_up(b, clang_getNullCursor(), "out of memory");
-            return v;
-        }
-        *other = gs_move(b, v.otherwise, by);
-        v.otherwise = other;
-    }
-    return v;
-}
-
-/* index * size as GS_I64; the index is an int of any type. */
-static uint32_t scaled(struct gs_builder *b, const struct gs_value *index, uint32_t size, CXCursor at)
-{
-    uint32_t node = index->kind == GS_V_INT ? index->node : gs_node_opaque(b, GS_I64, at, "the index is not known");
-    return gs_node(b, GS_N_MUL, GS_I64, gs_node_cast(b, GS_I64, node), gs_node_const(b, GS_I64, size), 0);
-}
-
-static struct gs_value move_by(struct gs_builder *b, const struct gs_value *pointer, const struct gs_value *index,
-                               uint32_t size, bool back, CXCursor at)
-{
-    uint32_t by = scaled(b, index, size, at);
-    if (back)
-        by = gs_node(b, GS_N_SUB, GS_I64, gs_node_const(b, GS_I64, 0), by, 0);
-    return gs_move(b, pointer, by);
-}
-
-/* Something that can be assigned to: where it lies, and which components of a vector there it means. */
-struct target {
-    struct gs_value pointer;
-    struct gs_type type;   /* of the whole thing at the pointer */
-    bool swizzled;         /* only `parts` of the vector */
-    bool unclear;          /* parts that can't be told */
-    struct gs_type result; /* of the parts */
-    uint32_t n;
-    uint8_t parts[16];
-};
-
-static struct target locate(struct gs_builder *b, CXCursor c);
-
-static uint32_t child_expressions(struct gs_builder *b, CXCursor c, CXCursor *out, uint32_t most)
-{
-    struct gs_kids k = gs_kids(b, c);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < k.n; i++)
-        if (clang_isExpression(k.v[i].kind) && n < most)
-            out[n++] = k.v[i];
-    return n;
-}
-
-static CXCursor only_child(struct gs_builder *b, CXCursor c)
-{
-    CXCursor out[1] = {clang_getNullCursor()};
-    child_expressions(b, c, out, 1);
-    return out[0];
-}
-
-/* The text of `c` behind its child: ".xy" of a swizzle, nothing of an implicit cast. "" where it can't be read. */
-static void text_behind(struct gs_builder *b, CXCursor c, CXCursor child, char *out, size_t size)
-{
-    (void)b;
-    out[0] = 0;
-    CXFile f1, f2;
-    unsigned from, to;
-    clang_getSpellingLocation(clang_getRangeEnd(clang_getCursorExtent(child)), &f1, NULL, NULL, &from);
-    clang_getSpellingLocation(clang_getRangeEnd(clang_getCursorExtent(c)), &f2, NULL, NULL, &to);
-    if (!f1 || !f2 || !clang_File_isEqual(f1, f2) || to <= from)
-        return;
-    size_t bytes, n = 0;
-    const char *text = clang_getFileContents(clang_Cursor_getTranslationUnit(c), f1, &bytes);
-    if (!text || to > bytes || to - from > 64)
-        return;
-    for (unsigned i = from; i < to; i++)
-        if (text[i] != ' ' && text[i] != '\t' && text[i] != '\n' && n + 1 < size)
-            out[n++] = text[i];
-    out[n] = 0;
-}
-
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
-/* Reads ".xyzw", ".s03", ".lo", ".even", … of a vector of `count`. The number of components, 0 where it is none. */
-static uint32_t read_swizzle(const char *s, uint32_t count, uint8_t *parts)
-{
-    if (*s == '.')
-        s++;
-    else if (s[0] == '-' && s[1] == '>')
-        s += 2;
-    else
-        return 0;
-    uint32_t half = count == 3 ? 2 : count / 2, n = 0;
-    if (strcmp(s, "lo") == 0 || strcmp(s, "hi") == 0 || strcmp(s, "even") == 0 || strcmp(s, "odd") == 0) {
-        for (uint32_t i = 0; i < half; i++)
-            parts[n++] = (uint8_t)(*s == 'l' ? i : *s == 'h' ? i + half : *s == 'e' ? 2 * i : 2 * i + 1);
-        return n;
-    }
-    bool numbered = (*s == 's' || *s == 'S') && s[1];
-    for (s += numbered; *s && n < 16; s++) {
-        const char *names = "xyzw", *colors = "rgba";
-        const char *at = strchr(names, *s) ? strchr(names, *s) : NULL;
-        const char *color = strchr(colors, *s);
-        int part = numbered ? hex_digit(*s) : at ? (int)(at - names) : color ? (int)(color - colors) : -1;
-        if (part < 0 || (uint32_t)part >= (count == 3 ? 4 : count))
-            return 0;
-        parts[n++] = (uint8_t)part;
-    }
-    return *s ? 0 : n;
-}
-
-/* Stand both in the text itself, not in a macro, and end at the same place? */
-static bool ends_with(CXCursor c, CXCursor child)
-{
-    unsigned at[2][2];
-    CXFile file[2];
-    CXCursor v[2] = {c, child};
-    for (unsigned i = 0; i < 2; i++) {
-        CXSourceRange range = clang_getCursorExtent(v[i]);
-        unsigned begin, spelled;
-        clang_getSpellingLocation(clang_getRangeStart(range), NULL, NULL, NULL, &spelled);
-        clang_getExpansionLocation(clang_getRangeStart(range), NULL, NULL, NULL, &begin);
-        clang_getSpellingLocation(clang_getRangeEnd(range), &file[i], NULL, NULL, &at[i][0]);
-        clang_getExpansionLocation(clang_getRangeEnd(range), NULL, NULL, NULL, &at[i][1]);
-        if (spelled != begin || at[i][0] != at[i][1])
-            return false;
-    }
-    return file[0] && file[1] && clang_File_isEqual(file[0], file[1]) && at[0][0] == at[1][0];
-}
-
-/* Is c, an UnexposedExpr, a vector's component or several? Then *vector says of which type its child is. */
-static bool is_swizzle(struct gs_builder *b, CXCursor c, CXCursor child, struct gs_type *vector, uint8_t *parts,
-                       uint32_t *n, bool *unclear)
-{
-    struct gs_type whole = gs_type_of_cursor(child), t = gs_type_of_cursor(c);
-    *vector = whole.class == GS_T_POINTER ? gs_type_pointee(&whole) : whole;
-    if (vector->class != GS_T_VECTOR || (t.class != GS_T_VECTOR && t.class != GS_T_INT && t.class != GS_T_FLOAT))
-        return false;
-    char text[32];
-    text_behind(b, c, child, text, sizeof text);
-    *n = read_swizzle(text, vector->count, parts);
-    uint32_t wanted = t.class == GS_T_VECTOR ? t.count : 1;
-    *unclear = *n != wanted;
-    if (!*unclear)
-        return true;
-    /* A conversion keeps the number of components; whatever changes it is a swizzle that can't be read. One within a
-     * macro that keeps it looks like a conversion: unless clang says that the types differ by nothing at all. */
-    if (t.class != GS_T_VECTOR || t.count != vector->count)
-        return true;
-    if (whole.class == GS_T_POINTER || (text[0] == '.' && text[1]))
-        return true;
-    return clang_equalTypes(clang_getCursorType(c), clang_getCursorType(child)) != 0 && !ends_with(c, child);
-}
-
-static struct target place_target(struct gs_value pointer, struct gs_type type)
-{
-    return (struct target){.pointer = pointer, .type = type, .result = type};
-}
-
-static struct gs_value unknown_pointer(struct gs_builder *b)
-{
-    return gs_pointer((struct gs_place){GS_B_UNKNOWN, 0, gs_node_const(b, GS_I64, 0)});
-}
-
-static struct target locate_variable(struct gs_builder *b, CXCursor c)
-{
-    CXCursor decl = clang_getCursorReferenced(c);
-    struct gs_type t = gs_type_of_cursor(c);
-    const struct gs_variable *v = gs_variable_find(b, decl);
-    if (v)
-        return place_target(gs_pointer(v->place), t);
-    if (decl.kind != CXCursor_VarDecl && decl.kind != CXCursor_ParmDecl)
-        return place_target(gs_pointer((struct gs_place){GS_B_FIXED, 0, gs_node_const(b, GS_I64, 0)}), t);
-    unsigned space = clang_getAddressSpace(clang_getCursorType(decl));
-    bool fixed = space == GS_SPACE_CONSTANT || clang_isConstQualifiedType(clang_getCursorType(decl));
-    if (space == GS_SPACE_LOCAL)
-        return place_target(gs_pointer((struct gs_place){GS_B_LOCAL, 0, gs_node_const(b, GS_I64, 0)}), t);
-    if (!fixed)
-        gs_give_up(b, c, "it uses a variable of the program that outlives a launch");
-    return place_target(gs_pointer((struct gs_place){GS_B_FIXED, 0, gs_node_const(b, GS_I64, 0)}), t);
-}
-
-static struct target locate_subscript(struct gs_builder *b, CXCursor c)
-{
-    CXCursor kid[2];
-    struct gs_type t = gs_type_of_cursor(c);
-    if (child_expressions(b, c, kid, 2) != 2)
-        return place_target(unknown_pointer(b), t);
-    struct gs_type first = gs_type_of_cursor(kid[0]);
-    if (first.class == GS_T_VECTOR) { /* one component, which one can't be told */
-        struct target whole = locate(b, kid[0]);
-        gs_eval(b, kid[1], true);
-        whole.swizzled = whole.unclear = true;
-        whole.result = t;
-        return whole;
-    }
-    bool swapped = first.class != GS_T_POINTER && first.class != GS_T_ARRAY;
-    struct gs_value pointer = gs_eval(b, kid[swapped], true), index = gs_eval(b, kid[!swapped], true);
-    if (pointer.kind == GS_V_RECORD) /* a parameter that was written as an array */
-        pointer = gs_pointer(pointer.place);
-    return place_target(move_by(b, &pointer, &index, t.size, false, c), t);
-}
-
-static struct target locate_member(struct gs_builder *b, CXCursor c)
-{
-    CXCursor child = only_child(b, c), field = clang_getCursorReferenced(c);
-    struct gs_type t = gs_type_of_cursor(c), base = gs_type_of_cursor(child);
-    long long bits = clang_Cursor_getOffsetOfField(field);
-    struct gs_value pointer = base.class == GS_T_POINTER ? gs_eval(b, child, true) : locate(b, child).pointer;
-    if (bits < 0 || bits % 8 != 0) {
-        gs_give_up(b, c, "a member's place in its struct is not known");
-        return place_target(unknown_pointer(b), t);
-    }
-    return place_target(gs_move(b, &pointer, gs_node_const(b, GS_I64, bits / 8)), t);
-}
-
-/* A value that has no place gets one. */
-static struct target locate_value(struct gs_builder *b, CXCursor c)
-{
-    struct gs_type t = gs_type_of_cursor(c);
-    struct gs_value v = gs_eval(b, c, true);
-    if (v.kind == GS_V_RECORD)
-        return place_target(gs_pointer(v.place), t);
-    uint32_t object = gs_private_new(b, t.size);
-    if (!b->failed)
-        gs_private_init(b, object, &t, &v, c);
-    return place_target(gs_pointer(gs_private_place(b, object)), t);
-}
-
-static struct target locate_swizzle(struct gs_builder *b, CXCursor c, CXCursor child)
-{
-    struct target s = {0};
-    struct gs_type child_type = gs_type_of_cursor(child);
-    struct target whole;
-    if (child_type.class == GS_T_POINTER)
-        whole = place_target(gs_eval(b, child, true), gs_type_pointee(&child_type));
-    else
-        whole = locate(b, child);
-    struct gs_type vector;
-    is_swizzle(b, c, child, &vector, s.parts, &s.n, &s.unclear);
-    s.pointer = whole.pointer;
-    s.type = whole.type;
-    s.swizzled = true;
-    s.result = gs_type_of_cursor(c);
-    if (whole.swizzled) { /* v.zw.x */
-        s.unclear |= whole.unclear;
-        for (uint32_t i = 0; i < s.n && !s.unclear; i++)
-            s.parts[i] = s.parts[i] < whole.n ? whole.parts[s.parts[i]] : 0;
-    }
-    return s;
-}
-
-static struct target locate(struct gs_builder *b, CXCursor c)
-{
-    if (!gs_step(b, c))
-        return place_target(unknown_pointer(b), gs_type_of_cursor(c));
-    CXCursor child;
-    switch (c.kind) {
-    case CXCursor_DeclRefExpr:
-        return locate_variable(b, c);
-    case CXCursor_ParenExpr:
-        return locate(b, only_child(b, c));
-    case CXCursor_ArraySubscriptExpr:
-        return locate_subscript(b, c);
-    case CXCursor_MemberRefExpr:
-        return locate_member(b, c);
-    case CXCursor_UnaryOperator:
-        if (clang_getCursorUnaryOperatorKind(c) == CXUnaryOperator_Deref)
-            return place_target(gs_eval(b, only_child(b, c), true), gs_type_of_cursor(c));
-        return locate_value(b, c);
-    case CXCursor_UnexposedExpr: {
-        struct gs_type vector;
-        uint8_t parts[16];
-        uint32_t n;
-        bool unclear;
-        child = only_child(b, c);
-        if (clang_Cursor_isNull(child))
-            return locate_value(b, c);
-        if (is_swizzle(b, c, child, &vector, parts, &n, &unclear))
-            return locate_swizzle(b, c, child);
-        struct gs_type t = gs_type_of_cursor(c), from = gs_type_of_cursor(child);
-        if (t.class == from.class && t.size == from.size && t.class != GS_T_VECTOR) {
-            struct target whole = locate(b, child);
-            whole.type = whole.swizzled ? whole.type : t;
-            return whole;
-        }
-        return locate_value(b, c);
-    }
-    default:
-        return locate_value(b, c);
-    }
-}
-
-static struct gs_value load_target(struct gs_builder *b, const struct target *t, CXCursor at)
-{
-    struct gs_value whole = gs_load(b, &t->pointer, &t->type, at);
-    if (!t->swizzled)
-        return whole;
-    if (t->unclear || whole.kind != GS_V_VECTOR)
-        return gs_opaque_value(b, &t->result, at, "a vector's component is not known");
-    struct gs_value v = {.kind = GS_V_VECTOR, .n = t->n};
-    for (uint32_t i = 0; i < t->n; i++)
-        v.parts[i] = t->parts[i] < whole.n ? whole.parts[t->parts[i]]
-                                           : gs_node_opaque(b, t->type.int_type, at, "an undefined component");
-    return t->result.class == GS_T_VECTOR ? v : gs_int(v.parts[0]);
-}
-
-/* Compilers store the whole vector where a component is assigned: the others are read and written back. */
-static void store_target(struct gs_builder *b, const struct target *t, const struct gs_value *v, CXCursor at)
-{
-    if (t->result.class == GS_T_ARRAY || t->result.class == GS_T_OTHER) {
-        if (t->result.class == GS_T_ARRAY)
-            gs_give_up(b, at, "it changes a parameter that is declared as an array");
-        return;
-    }
-    if (!t->swizzled) {
-        gs_store(b, &t->pointer, &t->type, v, at);
-        return;
-    }
-    struct gs_value whole = gs_load(b, &t->pointer, &t->type, at);
-    if (t->unclear)
-        whole = gs_opaque_value(b, &t->type, at, "a vector's component is not known");
-    for (uint32_t i = 0; i < t->n && whole.kind == GS_V_VECTOR && !t->unclear; i++) {
-        if (t->parts[i] >= whole.n)
-            continue;
-        uint32_t part = v->kind == GS_V_VECTOR && i < v->n ? v->parts[i]
-                        : v->kind == GS_V_INT              ? v->node
-                                              : gs_node_opaque(b, t->type.int_type, at, "its value is not known");
-        whole.parts[t->parts[i]] = gs_node_cast(b, t->type.int_type, part);
-    }
-    gs_store(b, &t->pointer, &t->type, &whole, at);
 }
 
 /* ---- operators ---- */
@@ -510,8 +163,8 @@ static struct gs_value pointer_binary(struct gs_builder *b, enum CXBinaryOperato
         return gs_int(gs_node(b, GS_N_DIV, GS_I64, way, gs_node_const(b, GS_I64, size), 0));
     }
     if (tx->class == GS_T_POINTER)
-        return move_by(b, x, y, gs_type_pointee(tx).size, op == CXBinaryOperator_Sub, c);
-    return move_by(b, y, x, gs_type_pointee(ty).size, false, c);
+        return gs_move_by(b, x, y, gs_type_pointee(tx).size, op == CXBinaryOperator_Sub, c);
+    return gs_move_by(b, y, x, gs_type_pointee(ty).size, false, c);
 }
 
 /* Evaluates `c` where `condition` is as `truth` says. Leaves the state as it was; *after has what c changed. */
@@ -549,7 +202,7 @@ static struct gs_value eval_conditional(struct gs_builder *b, CXCursor c, bool w
 {
     CXCursor kid[3];
     struct gs_type t = gs_type_of_cursor(c);
-    if (child_expressions(b, c, kid, 3) != 3) {
+    if (gs_child_expressions(b, c, kid, 3) != 3) {
         gs_give_up(b, c, "it uses a form of the conditional operator that the analysis doesn't know");
         return gs_any();
     }
@@ -574,9 +227,9 @@ static struct gs_value eval_assign(struct gs_builder *b, CXCursor left, CXCursor
 {
     struct gs_type from = gs_type_of_cursor(right);
     struct gs_value v = gs_eval(b, right, true);
-    struct target t = locate(b, left);
+    struct gs_lvalue t = gs_locate(b, left);
     v = gs_convert(b, &v, &from, &t.result, right);
-    store_target(b, &t, &v, left);
+    gs_lvalue_store(b, &t, &v, left);
     return v;
 }
 
@@ -585,7 +238,7 @@ static struct gs_value eval_compound_assign(struct gs_builder *b, CXCursor c)
 {
     CXCursor kid[2];
     struct gs_type t = gs_type_of_cursor(c);
-    if (child_expressions(b, c, kid, 2) != 2)
+    if (gs_child_expressions(b, c, kid, 2) != 2)
         return gs_opaque_value(b, &t, c, "its value is not known");
     static const enum CXBinaryOperatorKind plain[] = {
         [CXBinaryOperator_MulAssign] = CXBinaryOperator_Mul, [CXBinaryOperator_DivAssign] = CXBinaryOperator_Div,
@@ -597,10 +250,10 @@ static struct gs_value eval_compound_assign(struct gs_builder *b, CXCursor c)
     enum CXBinaryOperatorKind op = plain[clang_getCursorBinaryOperatorKind(c)];
     struct gs_type right = gs_type_of_cursor(kid[1]);
     struct gs_value y = gs_eval(b, kid[1], true);
-    struct target target = locate(b, kid[0]);
-    struct gs_value x = load_target(b, &target, kid[0]), v;
+    struct gs_lvalue target = gs_locate(b, kid[0]);
+    struct gs_value x = gs_lvalue_load(b, &target, kid[0]), v;
     if (t.class == GS_T_POINTER) {
-        v = move_by(b, &x, &y, gs_type_pointee(&t).size, op == CXBinaryOperator_Sub, c);
+        v = gs_move_by(b, &x, &y, gs_type_pointee(&t).size, op == CXBinaryOperator_Sub, c);
     } else if (t.class == GS_T_INT && right.class == GS_T_INT) {
         uint8_t wide = t.int_type < GS_I32 ? GS_I32 : t.int_type;
         bool shift = op == CXBinaryOperator_Shl || op == CXBinaryOperator_Shr;
@@ -612,21 +265,21 @@ static struct gs_value eval_compound_assign(struct gs_builder *b, CXCursor c)
     } else {
         v = gs_binary(b, op, &t, &x, &y, c);
     }
-    store_target(b, &target, &v, kid[0]);
+    gs_lvalue_store(b, &target, &v, kid[0]);
     return v;
 }
 
 static struct gs_value eval_step_operator(struct gs_builder *b, CXCursor c, CXCursor child, bool up, bool before)
 {
     struct gs_type t = gs_type_of_cursor(child);
-    struct target target = locate(b, child);
-    struct gs_value old = load_target(b, &target, child), now, one = gs_int(gs_node_const(b, GS_I32, 1));
+    struct gs_lvalue target = gs_locate(b, child);
+    struct gs_value old = gs_lvalue_load(b, &target, child), now, one = gs_int(gs_node_const(b, GS_I32, 1));
     if (t.class == GS_T_POINTER) {
-        now = move_by(b, &old, &one, gs_type_pointee(&t).size, !up, c);
+        now = gs_move_by(b, &old, &one, gs_type_pointee(&t).size, !up, c);
     } else {
         now = gs_binary(b, up ? CXBinaryOperator_Add : CXBinaryOperator_Sub, &t, &old, &one, c);
     }
-    store_target(b, &target, &now, child);
+    gs_lvalue_store(b, &target, &now, child);
     return before ? now : old;
 }
 
@@ -645,7 +298,7 @@ static struct gs_value eval_minus(struct gs_builder *b, CXCursor c, const struct
 
 static struct gs_value eval_unary(struct gs_builder *b, CXCursor c)
 {
-    CXCursor child = only_child(b, c);
+    CXCursor child = gs_only_child(b, c);
     struct gs_type t = gs_type_of_cursor(c);
     enum CXUnaryOperatorKind op = clang_getCursorUnaryOperatorKind(c);
     struct gs_value x;
@@ -657,12 +310,12 @@ static struct gs_value eval_unary(struct gs_builder *b, CXCursor c)
     case CXUnaryOperator_PreDec:
         return eval_step_operator(b, c, child, op == CXUnaryOperator_PreInc, true);
     case CXUnaryOperator_AddrOf:
-        x = locate(b, child).pointer;
+        x = gs_locate(b, child).pointer;
         expose(b, &x);
         return x;
     case CXUnaryOperator_Deref: {
-        struct target target = locate(b, c);
-        return load_target(b, &target, c);
+        struct gs_lvalue target = gs_locate(b, c);
+        return gs_lvalue_load(b, &target, c);
     }
     case CXUnaryOperator_Plus:
         return gs_eval(b, child, true);
@@ -690,7 +343,7 @@ static struct gs_value eval_binary(struct gs_builder *b, CXCursor c, bool want_r
     CXCursor kid[2];
     struct gs_type t = gs_type_of_cursor(c);
     enum CXBinaryOperatorKind op = clang_getCursorBinaryOperatorKind(c);
-    if (child_expressions(b, c, kid, 2) != 2)
+    if (gs_child_expressions(b, c, kid, 2) != 2)
         return gs_opaque_value(b, &t, c, "its value is not known");
     if (op == CXBinaryOperator_Assign)
         return eval_assign(b, kid[0], kid[1]);
@@ -732,7 +385,7 @@ static struct gs_value eval_reference(struct gs_builder *b, CXCursor c)
     if (decl.kind == CXCursor_EnumConstantDecl)
         return gs_int(
             gs_node_const(b, t.class == GS_T_INT ? t.int_type : GS_I32, clang_getEnumConstantDeclValue(decl)));
-    struct target target = locate_variable(b, c);
+    struct gs_lvalue target = gs_locate_variable(b, c);
     if (target.pointer.kind == GS_V_POINTER && target.pointer.place.base == GS_B_FIXED && t.class == GS_T_INT &&
         decl.kind == CXCursor_VarDecl) {
         struct gs_value v = eval_constant(b, c);
@@ -743,7 +396,7 @@ static struct gs_value eval_reference(struct gs_builder *b, CXCursor c)
         return (struct gs_value){.kind = GS_V_RECORD, .place = target.pointer.place};
     if (t.class == GS_T_OTHER || t.class == GS_T_VOID)
         return target.pointer; /* an image, a sampler, a function */
-    return load_target(b, &target, c);
+    return gs_lvalue_load(b, &target, c);
 }
 
 /* The components of a vector literal: vectors among them are taken apart. */
@@ -857,7 +510,7 @@ static struct gs_value eval_list(struct gs_builder *b, CXCursor c)
 
 static struct gs_value eval_implicit(struct gs_builder *b, CXCursor c, bool want_result)
 {
-    CXCursor child = only_child(b, c);
+    CXCursor child = gs_only_child(b, c);
     struct gs_type t = gs_type_of_cursor(c);
     if (clang_Cursor_isNull(child)) /* sizeof in some forms, and the like */
         return eval_constant(b, c);
@@ -865,13 +518,13 @@ static struct gs_value eval_implicit(struct gs_builder *b, CXCursor c, bool want
     uint8_t parts[16];
     uint32_t n;
     bool unclear;
-    if (is_swizzle(b, c, child, &vector, parts, &n, &unclear)) {
-        struct target target = locate_swizzle(b, c, child);
-        return load_target(b, &target, c);
+    if (gs_is_swizzle(b, c, child, &vector, parts, &n, &unclear)) {
+        struct gs_lvalue target = gs_locate_swizzle(b, c, child);
+        return gs_lvalue_load(b, &target, c);
     }
     struct gs_type from = gs_type_of_cursor(child);
     if (t.class == GS_T_POINTER && from.class == GS_T_ARRAY) {
-        struct target whole = locate(b, child);
+        struct gs_lvalue whole = gs_locate(b, child);
         expose(b, &whole.pointer);
         return whole.pointer;
     }
@@ -883,7 +536,7 @@ static struct gs_value eval_implicit(struct gs_builder *b, CXCursor c, bool want
 
 static struct gs_value eval_cast(struct gs_builder *b, CXCursor c, bool want_result)
 {
-    CXCursor child = only_child(b, c);
+    CXCursor child = gs_only_child(b, c);
     struct gs_type t = gs_type_of_cursor(c), from = gs_type_of_cursor(child);
     if (clang_Cursor_isNull(child))
         return gs_opaque_value(b, &t, c, "its value is not known");
@@ -911,13 +564,13 @@ struct gs_value gs_eval(struct gs_builder *b, CXCursor c, bool want_result)
     case CXCursor_DeclRefExpr:
         return eval_reference(b, c);
     case CXCursor_ParenExpr:
-        return gs_eval(b, only_child(b, c), want_result);
+        return gs_eval(b, gs_only_child(b, c), want_result);
     case CXCursor_ArraySubscriptExpr:
     case CXCursor_MemberRefExpr: {
-        struct target target = locate(b, c);
+        struct gs_lvalue target = gs_locate(b, c);
         if (target.type.class == GS_T_ARRAY && !target.swizzled && target.pointer.kind == GS_V_POINTER)
             return (struct gs_value){.kind = GS_V_RECORD, .place = target.pointer.place};
-        return load_target(b, &target, c);
+        return gs_lvalue_load(b, &target, c);
     }
     case CXCursor_UnaryOperator:
         return eval_unary(b, c);
@@ -930,7 +583,7 @@ struct gs_value gs_eval(struct gs_builder *b, CXCursor c, bool want_result)
     case CXCursor_CStyleCastExpr:
         return eval_cast(b, c, want_result);
     case CXCursor_CompoundLiteralExpr:
-        return gs_eval(b, only_child(b, c), want_result);
+        return gs_eval(b, gs_only_child(b, c), want_result);
     case CXCursor_InitListExpr:
         return eval_list(b, c);
     case CXCursor_CallExpr:
