@@ -42,7 +42,7 @@ static const char usage[] =
     "  --best X                       shortest time of a segment over its longest (1)\n"
     "Ctrl-C ends it with the counts so far, and exit status 1.\n";
 
-static volatile sig_atomic_t stop;
+static atomic_int stop; /* lock-free, so a signal handler may set it */
 
 static void on_interrupt(int signal)
 {

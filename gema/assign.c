@@ -140,7 +140,7 @@ struct search {
     struct gs_analyzer *a;
     uint64_t *stack;
     uint64_t nodes, max_nodes;
-    const volatile sig_atomic_t *stop;
+    const atomic_int *stop;
 };
 
 /* The task to decide next, or n: the one whose decision tells most. */

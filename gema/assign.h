@@ -3,7 +3,7 @@
 #ifndef GS_GEMA_ASSIGN_H
 #define GS_GEMA_ASSIGN_H
 
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "gema/analysis.h"
 
@@ -20,10 +20,10 @@ enum gs_policy {
 extern const char *const gs_policy_names[GS_POLICIES];
 
 struct gs_assign_options {
-    bool two_modes;     /* one GPU or all of them, as in the paper; else 1 to m. A fixed mode is kept in any case */
-    bool verdict_only;  /* where nothing is schedulable, don't look for the modes that come nearest to it */
-    uint64_t max_nodes; /* `global` gives up after so many, 0: never */
-    const volatile sig_atomic_t *stop; /* `global` gives up when it becomes nonzero; may be NULL */
+    bool two_modes;         /* one GPU or all of them, as in the paper; else 1 to m. A fixed mode is kept in any case */
+    bool verdict_only;      /* where nothing is schedulable, don't look for the modes that come nearest to it */
+    uint64_t max_nodes;     /* `global` gives up after so many, 0: never */
+    const atomic_int *stop; /* `global` gives up when it becomes nonzero; may be NULL */
 };
 
 /* Chooses modes[i] for each task of the finished model that `a` was made for; they are usable ones in every case, and

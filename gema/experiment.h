@@ -25,7 +25,7 @@ struct gs_experiment {
     uint64_t seed, sets; /* so many sets, over all points */
     int threads;
     uint64_t max_nodes; /* of `global` for one set */
-    const volatile sig_atomic_t *stop;
+    const atomic_int *stop;
     /* Told now and then, from the calling thread, how many sets are done; may be NULL. */
     void (*progress)(void *context, uint64_t done);
     void *context;
