@@ -113,13 +113,21 @@ int gs_rangeset_remove(struct gs_rangeset *s, struct gs_range r)
 int gs_rangeset_add_set(struct gs_rangeset *s, const struct gs_rangeset *t)
 {
     struct gs_rangeset sum = {0};
-    int err = gs_rangeset_copy(&sum, s);
-    for (size_t i = 0; i < t->n && !err; i++)
-        err = gs_rangeset_add(&sum, t->v[i]);
-    if (!err)
-        err = gs_rangeset_copy(s, &sum);
-    gs_rangeset_free(&sum);
-    return err;
+    if (t->n == 0)
+        return 0;
+    if (reserve(&sum, s->n + t->n) < 0)
+        return -ENOMEM;
+    for (size_t i = 0, j = 0; i < s->n || j < t->n;) {
+        const bool first = j == t->n || (i < s->n && s->v[i].begin <= t->v[j].begin);
+        const struct gs_range r = first ? s->v[i++] : t->v[j++];
+        if (sum.n && r.begin <= sum.v[sum.n - 1].end)
+            sum.v[sum.n - 1].end = max_u64(sum.v[sum.n - 1].end, r.end);
+        else
+            sum.v[sum.n++] = r;
+    }
+    gs_rangeset_free(s);
+    *s = sum;
+    return 0;
 }
 
 int gs_rangeset_remove_set(struct gs_rangeset *s, const struct gs_rangeset *t)
