@@ -118,7 +118,7 @@ int gs_parse_bytes(const char *text, size_t length, uint64_t *bytes);
 
 /* Writes a duration in its largest unit that needs no fraction beyond six digits and loses nothing: "1.5ms". Returns
  * buf. */
-enum { GS_DURATION_SIZE = 32 };
+enum { GS_DURATION_SIZE = 40 };
 char *gs_format_duration(int64_t ns, char buf[GS_DURATION_SIZE]);
 
 #endif
