@@ -4,11 +4,12 @@
 #include "shim/command.h"
 #include "shim/report.h"
 
-/* With --stats every launch's device time is wanted, so the driver's queue has profiles even if the application's has
- * not. */
+/* With --stats every launch's device time is wanted, and auto mode learns from them, so the driver's queue has profiles
+ * even if the application's has not. */
 static cl_command_queue_properties with_profiles(cl_command_queue_properties p)
 {
-    return gs_report_wants_times() ? p | CL_QUEUE_PROFILING_ENABLE : p;
+    const bool wanted = gs_report_wants_times() || gs_settings()->mode == GS_MODE_AUTO;
+    return wanted ? p | CL_QUEUE_PROFILING_ENABLE : p;
 }
 
 static cl_command_queue track(cl_context context, cl_device_id device, cl_command_queue handle,
