@@ -102,6 +102,11 @@ access() {
     bash "$GS_SOURCE/tests/access/alone.sh" "${2:-$RANDOM}" "${1:-1000}"
 }
 
+# applications: hashcat with more kinds of hashes, one of them slow; on PoCL it compiles for minutes the first time
+applications() {
+    bash "$GS_SOURCE/tests/e2e/hashcat.sh" 0 100 1400 500
+}
+
 campaign=${1:-}
 if [ -z "$campaign" ] || ! grep -q "^$campaign() {" scripts/soak.sh; then
     sed -n 's/^# \([a-z_]*\( \[.*\]\)\?: .*\)/\1/p' scripts/soak.sh

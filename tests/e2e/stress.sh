@@ -9,7 +9,7 @@ seed=$1 rounds=$2 steps=${3:-250} threads=${4:-3}
 under() { # NAME OPTIONS...
   local name=$1 rc=0
   shift
-  timeout 60 gpusparc run --mode multi --stats="$name.json" "$@" "$programs/stress" "$s" "$steps" "$threads" \
+  timeout 200 gpusparc run --mode multi --stats="$name.json" "$@" "$programs/stress" "$s" "$steps" "$threads" \
     >"$name.txt" 2>"$name.err" || rc=$?
   [ "$rc" = 0 ] || { cat "$name.err"; fail "seed $s: $name exits with $rc (steps $steps, threads $threads)"; }
   cmp alone.txt "$name.txt" || { diff alone.txt "$name.txt" | head -5; fail "seed $s: $name differs (steps $steps, threads $threads)"; }

@@ -27,7 +27,7 @@ static void *function(const char *name)
     return f;
 }
 
-#define F(name) ((__extension__(__typeof__(&name))function(#name)))
+#define F(name) ((__extension__(__typeof__(&name)) function(#name)))
 
 static void check(cl_int err, int line)
 {

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# hashcat, from Debian's package, cracks known hashes: it opens the library at run time and makes its kernels from files.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+command -v hashcat >/dev/null || { echo "hashcat is not installed"; exit 77; }
+export HOME=$PWD # its sessions and kernels go there
+printf '%s\n' apple banana gpusparc hashcat orange password secret zebra >words.txt
+for ((i = 0; i < 3000; i++)); do echo "word$i"; done >>words.txt
+crack() { # TYPE HASH [KERNEL]
+  rm -f "$1.json" "$1.out"
+  timeout 200 gpusparc run --gpus 2 --mode multi --stats="$1.json" hashcat -m "$1" -a 0 --force --potfile-disable --quiet \
+    --self-test-disable -u 64 -n 32 -D 1,2 -o "$1.out" "$2" words.txt >"$1.txt" 2>&1 || { cat "$1.txt"; fail "hashcat -m $1 gives $?"; }
+  grep -q ':gpusparc$' "$1.out" || { cat "$1.txt" "$1.out"; fail "hashcat -m $1 didn't find the word"; }
+  [ $# -lt 3 ] || stats "$1.json" devices:2 "$3"
+}
+for t in "${@:-0}"; do
+  case $t in
+    0) crack 0 "$(printf gpusparc | md5sum | cut -d' ' -f1)" ;;
+    100) crack 100 "$(printf gpusparc | sha1sum | cut -d' ' -f1)" ;;
+    1400) crack 1400 "$(printf gpusparc | sha256sum | cut -d' ' -f1)" ;;
+    500) crack 500 "$(openssl passwd -1 -salt gs12 gpusparc)" ;;
+  esac
+done
+echo passed
