@@ -161,7 +161,7 @@ static void add_higher(struct gs_analyzer *a, size_t task, int g, const struct g
     int64_t period = a->model->tasks[task].period_ns;
     for (int r = 0; r < GS_RESOURCES; r++)
         if (load[r].n || kind != GS_GROUP_ONLY)
-            gs_servers_begin(&a->servers[r], pieces_of(r, g), period, kind);
+            gs_servers_begin(&a->servers[r], load[r].n ? pieces_of(r, g) : 1, period, kind);
     for (size_t j = 0; j < c->n; j++) {
         const struct gs_segment *s = &c->segments[j];
         int64_t worst = s->worst_ns < period ? s->worst_ns : period;
@@ -298,7 +298,7 @@ static bool prune_once(struct gs_analyzer *a, uint64_t *sets, bool *fewer)
     fill_lower(a, sets);
     for (size_t i = 0; i < a->model->n_tasks; i++) {
         int64_t deadline = a->model->tasks[i].deadline_ns;
-        bool several = sets[i] & (sets[i] - 1), cut;
+        bool cut;
         /* All modes first: a task doesn't wait for itself. */
         for (uint64_t s = sets[i]; s; s &= s - 1) {
             int g = __builtin_ctzll(s) + 1;
@@ -309,7 +309,7 @@ static bool prune_once(struct gs_analyzer *a, uint64_t *sets, bool *fewer)
         }
         if (!sets[i])
             return false;
-        enum gs_group_kind kind = several ? GS_GROUP_FIRST : GS_GROUP_ONLY;
+        enum gs_group_kind kind = sets[i] & (sets[i] - 1) ? GS_GROUP_FIRST : GS_GROUP_ONLY;
         for (uint64_t s = sets[i]; s; s &= s - 1, kind = GS_GROUP_NEXT) {
             int g = __builtin_ctzll(s) + 1;
             add_higher(a, i, g, &a->scratch[(size_t)g * a->longest], kind);

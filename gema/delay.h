@@ -15,7 +15,7 @@ struct gs_stream {
  * smallest of them counts. */
 struct gs_group {
     size_t first, n; /* of its streams */
-    int pieces;      /* each segment has so many, one server each */
+    int pieces;      /* each segment has so many, one server each; 1 where it has none */
     bool next;       /* another mode of the group before */
     bool only;       /* the mode is known */
     int64_t period;

@@ -89,11 +89,15 @@ void random_modes(struct rng *r, const struct gs_model *m, int *modes)
 void print_set(const struct gs_model *m, const int *modes)
 {
     static const char *const pieces[] = {"own", "any", "gang"};
-    printf("[system]\ncpus = %d\nlinks = %d\ngpus = %d\npieces = %s\npreemptive = none", m->servers[GS_CPU],
+    printf("[system]\ncpus = %d\nlinks = %d\ngpus = %d\npieces = %s\npreemptive =", m->servers[GS_CPU],
            m->servers[GS_PCI], m->servers[GS_GPU], pieces[m->pieces]);
+    bool any = false;
     for (int k = 0; k < GS_RESOURCES; k++)
-        if (m->preemptive[k])
-            printf(", %s", gs_resource_names[k]);
+        if (m->preemptive[k]) {
+            printf("%s %s", any ? "," : "", gs_resource_names[k]);
+            any = true;
+        }
+    printf("%s", any ? "" : " none");
     for (size_t i = 0; i < m->n_tasks; i++) {
         const struct gs_task *t = &m->tasks[i];
         printf("\n[task %s]\nperiod = %" PRId64 "ns\ndeadline = %" PRId64 "ns\npriority = %d", t->name, t->period_ns,
