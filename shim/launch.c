@@ -410,9 +410,9 @@ static cl_int launch_locked(struct launch *l, const char *reason, cl_event *even
     struct gs_plan plan = {.reason = reason};
     bool went = false;
     cl_int err = CL_SUCCESS;
-    if (!reason && atomic_load(&l->cmd.ctx->user_events))
-        reason = "a user event of the application has no status yet";
-    if (!reason) {
+    if (!plan.reason && atomic_load(&l->cmd.ctx->user_events))
+        plan.reason = "a user event of the application has no status yet";
+    if (!plan.reason) {
         set_geometry(l);
         const struct gs_plan_input in = {l->summary, &l->geometry,  l->null_local, l->k->args,
                                          l->mems,    l->cmd.ctx->n, false};
