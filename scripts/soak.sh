@@ -102,6 +102,14 @@ access() {
     bash "$GS_SOURCE/tests/access/alone.sh" "${2:-$RANDOM}" "${1:-1000}"
 }
 
+# sanitizers [ROUNDS [SEED]]: the stress program under AddressSanitizer and UBSan, built in build-asan/
+sanitizers() {
+    "$GS_SOURCE/scripts/build.sh" "$GS_SOURCE/build-asan" -DGS_SANITIZE=address,undefined
+    GS_BUILD=$GS_SOURCE/build-asan PATH=$GS_SOURCE/build-asan/bin:$PATH \
+        ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 \
+        bash "$GS_SOURCE/tests/e2e/stress.sh" "${2:-$RANDOM}" "${1:-20}" 200 3
+}
+
 # applications: hashcat with more kinds of hashes, one of them slow; on PoCL it compiles for minutes the first time
 applications() {
     bash "$GS_SOURCE/tests/e2e/hashcat.sh" 0 100 1400 500
