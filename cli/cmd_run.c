@@ -24,34 +24,24 @@ static const char usage[] =
     "                      (GPUSPARC_MODE)\n"
     "  --devices SPEC      gpu, all, indices such as 0,2, or cpu:N, the CPU device in N equal parts\n"
     "                      (GPUSPARC_DEVICES; default: the GPUs, without any: cpu:2)\n"
-    "  --task NAME         the task of the daemon's configuration that this is (GPUSPARC_TASK)\n"
-    "  --no-daemon         don't look for a daemon (GPUSPARC_NO_DAEMON)\n"
     "  --verify            run every split launch on one device too and compare the bytes (GPUSPARC_VERIFY)\n"
     "  --stats[=FILE]      at the end, what was split and why not, and what was moved: a table on stderr or in FILE,\n"
-    "                      JSON if FILE ends in .json (GPUSPARC_STATS; - is stderr)\n"
-    "  --trace FILE        a timeline for Perfetto or chrome://tracing (GPUSPARC_TRACE)\n\n"
+    "                      JSON if FILE ends in .json (GPUSPARC_STATS; - is stderr)\n\n"
     "The exit status is the application's; 125: gpusparc failed or was used wrongly; 126: the application can't be "
     "run;\n"
     "127: it was not found.\n";
 
-enum { OPT_GPUS = 1, OPT_MODE, OPT_DEVICES, OPT_TASK, OPT_NO_DAEMON, OPT_VERIFY, OPT_STATS, OPT_TRACE };
+enum { OPT_GPUS = 1, OPT_MODE, OPT_DEVICES, OPT_VERIFY, OPT_STATS };
 
 static const struct option options[] = {
-    {"gpus", required_argument, NULL, OPT_GPUS},
-    {"mode", required_argument, NULL, OPT_MODE},
-    {"devices", required_argument, NULL, OPT_DEVICES},
-    {"task", required_argument, NULL, OPT_TASK},
-    {"no-daemon", no_argument, NULL, OPT_NO_DAEMON},
-    {"verify", no_argument, NULL, OPT_VERIFY},
-    {"stats", optional_argument, NULL, OPT_STATS},
-    {"trace", required_argument, NULL, OPT_TRACE},
-    {NULL, 0, NULL, 0},
+    {"gpus", required_argument, NULL, OPT_GPUS},       {"mode", required_argument, NULL, OPT_MODE},
+    {"devices", required_argument, NULL, OPT_DEVICES}, {"verify", no_argument, NULL, OPT_VERIFY},
+    {"stats", optional_argument, NULL, OPT_STATS},     {NULL, 0, NULL, 0},
 };
 
 static const char *const variables[] = {
-    [OPT_GPUS] = "GPUSPARC_GPUS",   [OPT_MODE] = "GPUSPARC_MODE",           [OPT_DEVICES] = "GPUSPARC_DEVICES",
-    [OPT_TASK] = "GPUSPARC_TASK",   [OPT_NO_DAEMON] = "GPUSPARC_NO_DAEMON", [OPT_VERIFY] = "GPUSPARC_VERIFY",
-    [OPT_STATS] = "GPUSPARC_STATS", [OPT_TRACE] = "GPUSPARC_TRACE",
+    [OPT_GPUS] = "GPUSPARC_GPUS",     [OPT_MODE] = "GPUSPARC_MODE",   [OPT_DEVICES] = "GPUSPARC_DEVICES",
+    [OPT_VERIFY] = "GPUSPARC_VERIFY", [OPT_STATS] = "GPUSPARC_STATS",
 };
 
 /* Checks one option and sets its variable. */
@@ -60,7 +50,7 @@ static int set_option(int opt)
     struct gs_settings settings = {0};
     char why[256], absolute[PATH_MAX];
     const char *value = optarg;
-    if (opt == OPT_NO_DAEMON || opt == OPT_VERIFY)
+    if (opt == OPT_VERIFY)
         value = "1";
     if (opt == OPT_STATS && !value)
         value = "-";
@@ -69,7 +59,7 @@ static int set_option(int opt)
         return -1;
     }
     /* The application may change its folder before it ends. */
-    const bool is_file = opt == OPT_TRACE || (opt == OPT_STATS && strcmp(value, "-") != 0);
+    const bool is_file = opt == OPT_STATS && strcmp(value, "-") != 0;
     if (is_file && value[0] != '/') {
         char cwd[PATH_MAX];
         if (!getcwd(cwd, sizeof cwd) ||

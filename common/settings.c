@@ -110,11 +110,6 @@ int gs_settings_set(struct gs_settings *s, const char *variable, const char *val
             s->transfer = (enum gs_transfer_path)path;
         else
             expected = "auto, plain, pinned, shared or peer";
-    } else if (strcmp(variable, "GPUSPARC_ALLOW") == 0) {
-        if (strcmp(value, "reorder") == 0)
-            s->allow_reorder = true;
-        else if (*value)
-            expected = "reorder";
     } else if (strcmp(variable, "GPUSPARC_TRANSLATE_TIMEOUT") == 0) {
         unsigned n = parse_count(value, '\0', 3600, &after);
         if (n)
@@ -123,14 +118,8 @@ int gs_settings_set(struct gs_settings *s, const char *variable, const char *val
             expected = "a number of seconds from 1 to 3600";
     } else if (strcmp(variable, "GPUSPARC_VERIFY") == 0) {
         s->verify = parse_flag(value);
-    } else if (strcmp(variable, "GPUSPARC_NO_DAEMON") == 0) {
-        s->no_daemon = parse_flag(value);
-    } else if (strcmp(variable, "GPUSPARC_TASK") == 0) {
-        s->task = value;
     } else if (strcmp(variable, "GPUSPARC_STATS") == 0) {
         s->stats = value;
-    } else if (strcmp(variable, "GPUSPARC_TRACE") == 0) {
-        s->trace = value;
     }
     if (!expected)
         return 0;
@@ -140,10 +129,9 @@ int gs_settings_set(struct gs_settings *s, const char *variable, const char *val
 
 int gs_settings_from_env(struct gs_settings *s, char *why, size_t why_bytes)
 {
-    static const char *const variables[] = {"GPUSPARC_GPUS",     "GPUSPARC_MODE",      "GPUSPARC_DEVICES",
-                                            "GPUSPARC_TRANSFER", "GPUSPARC_ALLOW",     "GPUSPARC_TRANSLATE_TIMEOUT",
-                                            "GPUSPARC_VERIFY",   "GPUSPARC_NO_DAEMON", "GPUSPARC_TASK",
-                                            "GPUSPARC_STATS",    "GPUSPARC_TRACE"};
+    static const char *const variables[] = {
+        "GPUSPARC_GPUS",   "GPUSPARC_MODE", "GPUSPARC_DEVICES", "GPUSPARC_TRANSFER", "GPUSPARC_TRANSLATE_TIMEOUT",
+        "GPUSPARC_VERIFY", "GPUSPARC_STATS"};
     *s = (struct gs_settings){.translate_timeout_ms = 20000};
     int err = 0;
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {

@@ -21,13 +21,9 @@ struct gs_settings {
     enum gs_device_spec spec; /* GPUSPARC_DEVICES: gpu, all, 0,2,… or cpu:N */
     unsigned spec_n;          /* the number of indices, or the N of cpu:N */
     unsigned spec_index[GS_MAX_DEVICES];
-    const char *task;               /* GPUSPARC_TASK, or NULL */
-    bool no_daemon;                 /* GPUSPARC_NO_DAEMON */
     bool verify;                    /* GPUSPARC_VERIFY */
     const char *stats;              /* GPUSPARC_STATS: "-" for stderr, a file, or NULL */
-    const char *trace;              /* GPUSPARC_TRACE: a file, or NULL */
     enum gs_transfer_path transfer; /* GPUSPARC_TRANSFER: plain, pinned, shared or peer; else the cheapest */
-    bool allow_reorder;             /* GPUSPARC_ALLOW=reorder */
     unsigned translate_timeout_ms;  /* GPUSPARC_TRANSLATE_TIMEOUT, in seconds; default 20 s */
 };
 

@@ -102,7 +102,7 @@ void gs_report_verified(struct gs_kernel_stats *k, bool right)
 
 bool gs_report_wants_times(void)
 {
-    return gs_settings()->stats || gs_settings()->trace;
+    return gs_settings()->stats;
 }
 
 struct timed {

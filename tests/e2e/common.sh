@@ -7,4 +7,3 @@ stats() { "$programs/stats" "$@" || fail "stats: $*"; }
 export POCL_CACHE_DIR=$GS_BUILD/tests/run/pocl-cache XDG_CACHE_HOME=$GS_BUILD/tests/run/cache
 mkdir -p "$POCL_CACHE_DIR" "$XDG_CACHE_HOME"
 unset GPUSPARC_TRANSFER GPUSPARC_GPUS GPUSPARC_MODE GPUSPARC_DEVICES GPUSPARC_STATS GPUSPARC_VERIFY GPUSPARC_TRACE
-export GPUSPARC_NO_DAEMON=1

@@ -17,7 +17,7 @@ refuses() { # STATUS TEXT ARGUMENTS...
 }
 refuses 125 "there is no option '--frobnicate'" --frobnicate true
 refuses 125 "an application is missing"
-refuses 125 "--trace needs a value" --trace
+refuses 125 "--gpus needs a value" --gpus
 refuses 125 "GPUSPARC_GPUS" --gpus 0 true
 refuses 125 "GPUSPARC_GPUS" --gpus two true
 refuses 125 "GPUSPARC_MODE" --mode fast true

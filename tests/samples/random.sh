@@ -66,7 +66,7 @@ for ((round = 1; round <= rounds; round++)); do
     some multi multi auto && mode=$r
     run="$name ${arguments[*]} (--mode $mode --devices $spec, seed $seed, round $round)"
     timeout 100 "$samples/$name" "${arguments[@]}" --output plain >out 2>&1 || fail "plain: $run: $(cat out)"
-    timeout 100 gpusparc run --mode "$mode" --gpus "${spec#cpu:}" --devices "$spec" --no-daemon \
+    timeout 100 gpusparc run --mode "$mode" --gpus "${spec#cpu:}" --devices "$spec" \
         "$samples/$name" "${arguments[@]}" --iterations 2 --output split >out 2>&1 || fail "$run: $(cat out)"
     cmp -s plain split || fail "other bytes: $run"
 done
