@@ -34,7 +34,27 @@ static cl_int read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_r
     return err;
 }
 
-/* The same through the pinned ring, piece by piece of what each device holds. 1: not for the ring. */
+/* One piece: from the first device that holds r's first bytes, as far as it does (*end), once the commands before are
+ * done. */
+static cl_int read_piece(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, void *ptr, uint64_t *end)
+{
+    struct gs_events ready = {0};
+    cl_int err;
+    pthread_mutex_lock(&cmd->ctx->lock);
+    const unsigned place = gs_holder(m->root, r, end);
+    const cl_mem mem = m->root->place[place].mem;
+    cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
+    if (!err)
+        err = gs_ready_events(cmd, m->root, place, m->root, place, &ready);
+    gs_real()->clFlush(cmd->q->o.handle);
+    pthread_mutex_unlock(&cmd->ctx->lock);
+    if (!err)
+        err = gs_staging_read(cmd->q, queue, mem, r.begin, *end - r.begin, ptr, ready.n, ready.v);
+    gs_events_free(&ready);
+    return err;
+}
+
+/* The same through the pinned ring. 1: not for the ring. */
 static cl_int read_staged(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, cl_uint n_wait,
                           const cl_event *wait, cl_event *event)
 {
@@ -42,27 +62,21 @@ static cl_int read_staged(struct gs_queue *q, struct gs_mem *m, struct gs_range 
     cl_int err = CL_SUCCESS;
     pthread_mutex_lock(&q->o.ctx->lock);
     const bool takes = gs_staging_takes(q, ptr, r.end - r.begin);
-    for (uint64_t at = r.begin; at < r.end && !err && takes;) {
-        uint64_t end;
-        const unsigned place = gs_holder(m->root, (struct gs_range){at, r.end}, &end);
-        struct gs_events ready = {0};
-        cl_command_queue queue = gs_copy_queue(q, place, &err);
-        if (!err)
-            err = gs_ready_events(&cmd, m->root, place, m->root, place, &ready);
-        gs_real()->clFlush(q->o.handle);
-        if (!err)
-            err = gs_staging_read(q, queue, m->root->place[place].mem, at, end - at, (char *)ptr + (at - r.begin),
-                                  ready.n, ready.v);
-        gs_events_free(&ready);
-        at = end;
-    }
-    if (!err && takes && event) {
-        const struct gs_events none = {0};
-        err = gs_finish_command(q, CL_COMMAND_READ_BUFFER, &none, NULL, event);
-    }
     pthread_mutex_unlock(&q->o.ctx->lock);
+    if (!takes)
+        return 1;
+    gs_staging_enter(q->o.ctx, true);
+    for (uint64_t at = r.begin, end; at < r.end && !err; at = end)
+        err = read_piece(&cmd, m, (struct gs_range){at, r.end}, (char *)ptr + (at - r.begin), &end);
+    gs_staging_leave(q->o.ctx);
+    if (!err && event) {
+        const struct gs_events none = {0};
+        pthread_mutex_lock(&q->o.ctx->lock);
+        err = gs_finish_command(q, CL_COMMAND_READ_BUFFER, &none, NULL, event);
+        pthread_mutex_unlock(&q->o.ctx->lock);
+    }
     gs_command_end(&cmd);
-    return err ? err : !takes;
+    return err;
 }
 
 static bool may_read(const struct gs_mem *m)
@@ -102,15 +116,33 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
     return err;
 }
 
-static cl_int write_staged(struct gs_home *h, cl_mem buffer, size_t offset, size_t size, const void *ptr, cl_event *own)
+/* Gives the context's lock back while the bytes are on their way, and says twice that they are home's: before, so that
+ * nobody brings older ones there; and after, so that what somebody fetched from there meanwhile, for other bytes' sake,
+ * doesn't count. The ring has been entered. */
+static cl_int write_staged(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
+                           cl_event *own)
 {
     static const unsigned home[2];
     struct gs_events ended = {0};
-    cl_int err = gs_staging_write(h->cmd.q, buffer, offset, size, ptr, h->n, h->v, &ended);
+    struct gs_context *ctx = h->cmd.ctx;
+    gs_home_wrote(h, m, gs_window_range(m, offset, size));
+    pthread_mutex_unlock(&ctx->lock);
+    cl_int err = gs_staging_write(h->cmd.q, m->o.handle, offset, size, ptr, h->n, h->v, &ended);
+    gs_staging_leave(ctx);
+    pthread_mutex_lock(&ctx->lock);
     if (!err)
         err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended, home, own);
     gs_events_free(&ended);
     return err;
+}
+
+/* Is the write for the ring, and is the ring free? Where it is another thread's, the driver's own way is as good. */
+static bool enter_ring(struct gs_home *h, cl_bool blocking, const void *ptr, size_t size)
+{
+    struct gs_queue *q = h->cmd.q;
+    if (!ptr || !gs_staging_takes(q, ptr, size) || (!blocking && (h->n || !gs_staging_flows(q))))
+        return false;
+    return gs_staging_enter(q->o.ctx, false);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer,
@@ -129,8 +161,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_claim(&h, m);
     cl_int err = gs_home_ready(&h);
-    if (!err && ptr && gs_staging_takes(q, ptr, size) && (blocking_write || (!h.n && gs_staging_flows(q))))
-        err = write_staged(&h, buffer, offset, size, ptr, &own);
+    if (!err && enter_ring(&h, blocking_write, ptr, size))
+        err = write_staged(&h, m, offset, size, ptr, &own);
     else if (!err)
         err = gs_real()->clEnqueueWriteBuffer(command_queue, buffer, CL_FALSE, offset, size, ptr, h.n, h.v, &own);
     if (!err)

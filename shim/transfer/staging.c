@@ -19,7 +19,8 @@ struct gs_staging {
     cl_command_queue mapped_by;
     char *base;
     struct gs_pool *pool;
-    uint64_t seen; /* bytes of large transfers so far */
+    pthread_mutex_t busy; /* the slots; never waited for with the context's lock held */
+    uint64_t seen;        /* bytes of large transfers so far */
     bool failed;
     struct slot {
         struct gs_copy_job job;
@@ -68,13 +69,27 @@ bool gs_staging_takes(struct gs_queue *q, const void *ptr, size_t bytes)
     if (bytes < LEAST_BYTES || path == GS_TRANSFER_PLAIN || (ctx->shared_memory && !forced) ||
         is_pinned(ctx, ptr, bytes))
         return false;
-    if (!ctx->staging && !(ctx->staging = calloc(1, sizeof *ctx->staging)))
-        return false;
+    if (!ctx->staging) {
+        ctx->staging = calloc(1, sizeof *ctx->staging);
+        if (!ctx->staging)
+            return false;
+        pthread_mutex_init(&ctx->staging->busy, NULL);
+    }
     struct gs_staging *s = ctx->staging;
     s->seen += bytes;
     if (!s->base && !s->failed && (forced || s->seen >= WORTH_BYTES))
         s->failed = make_ring(s, ctx) != CL_SUCCESS;
     return s->base && !s->failed;
+}
+
+bool gs_staging_enter(struct gs_context *ctx, bool wait)
+{
+    return wait ? pthread_mutex_lock(&ctx->staging->busy) == 0 : pthread_mutex_trylock(&ctx->staging->busy) == 0;
+}
+
+void gs_staging_leave(struct gs_context *ctx)
+{
+    pthread_mutex_unlock(&ctx->staging->busy);
 }
 
 bool gs_staging_flows(struct gs_queue *q)
@@ -98,6 +113,7 @@ void gs_staging_free(struct gs_staging *s)
     if (!s)
         return;
     gs_pool_stop(s->pool);
+    pthread_mutex_destroy(&s->busy);
     for (int i = 0; i < SLOTS; i++)
         if (s->slot[i].used)
             gs_real()->clReleaseEvent(s->slot[i].used);

@@ -8,13 +8,19 @@
 
 #include "shim/command.h"
 
-/* Is this transfer for the ring? Makes the ring, and starts the threads, once enough bytes have gone the slow way. */
+/* With the context's lock held: is this transfer for the ring? Makes the ring, and starts the threads, once enough
+ * bytes have gone the slow way. */
 bool gs_staging_takes(struct gs_queue *q, const void *ptr, size_t bytes);
 
 /* For a call that isn't to block: is the queue idle, so that the slots come free at the link's pace? Then the ring
  * takes less of the caller's time than the driver, which copies pageable memory before it returns (NVIDIA 580.159). */
 bool gs_staging_flows(struct gs_queue *q);
 void gs_staging_free(struct gs_staging *s);
+
+/* The ring serves one transfer at a time. Without the context's lock; false only where `wait` is false and it is busy.
+ */
+bool gs_staging_enter(struct gs_context *ctx, bool wait);
+void gs_staging_leave(struct gs_context *ctx);
 
 /* Writes to the buffer at home, in the application's queue, after the events of `wait`. Returns once the memory may be
  * used again; the first and the last of its pieces' events go to `ended`. */
