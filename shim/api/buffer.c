@@ -36,11 +36,13 @@ static cl_int read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_r
 
 /* One piece: from the first device that holds r's first bytes, as far as it does (*end), once the commands before are
  * done. */
-static cl_int read_piece(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, void *ptr, uint64_t *end)
+static cl_int read_piece(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, void *ptr, uint64_t *end,
+                         struct gs_events *ended, unsigned device[MOST_PIECES])
 {
     struct gs_events ready = {0};
     cl_int err;
     pthread_mutex_lock(&cmd->ctx->lock);
+    const cl_uint known = ended->n;
     const unsigned place = gs_holder(m->root, r, end);
     const cl_mem mem = m->root->place[place].mem;
     cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
@@ -49,7 +51,9 @@ static cl_int read_piece(struct gs_command *cmd, struct gs_mem *m, struct gs_ran
     gs_real()->clFlush(cmd->q->o.handle);
     pthread_mutex_unlock(&cmd->ctx->lock);
     if (!err)
-        err = gs_staging_read(cmd->q, queue, mem, r.begin, *end - r.begin, ptr, ready.n, ready.v);
+        err = gs_staging_read(cmd->q, queue, mem, r.begin, *end - r.begin, ptr, ready.n, ready.v, ended);
+    for (cl_uint i = known; i < ended->n && i < MOST_PIECES; i++)
+        device[i] = place;
     gs_events_free(&ready);
     return err;
 }
@@ -61,20 +65,23 @@ static cl_int read_staged(struct gs_queue *q, struct gs_mem *m, struct gs_range 
     struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
     cl_int err = CL_SUCCESS;
     pthread_mutex_lock(&q->o.ctx->lock);
+    struct gs_events ended = {0};
+    unsigned device[MOST_PIECES] = {0};
     const bool takes = gs_staging_takes(q, ptr, r.end - r.begin);
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (!takes)
         return 1;
     gs_staging_enter(q->o.ctx, true);
     for (uint64_t at = r.begin, end; at < r.end && !err; at = end)
-        err = read_piece(&cmd, m, (struct gs_range){at, r.end}, (char *)ptr + (at - r.begin), &end);
+        err = read_piece(&cmd, m, (struct gs_range){at, r.end}, (char *)ptr + (at - r.begin), &end, &ended, device);
     gs_staging_leave(q->o.ctx);
     if (!err && event) {
         const struct gs_events none = {0};
         pthread_mutex_lock(&q->o.ctx->lock);
-        err = gs_finish_command(q, CL_COMMAND_READ_BUFFER, &none, NULL, event);
+        err = gs_finish_command(q, CL_COMMAND_READ_BUFFER, ended.n <= MOST_PIECES ? &ended : &none, device, event);
         pthread_mutex_unlock(&q->o.ctx->lock);
     }
+    gs_events_free(&ended);
     gs_command_end(&cmd);
     return err;
 }

@@ -188,7 +188,7 @@ cl_int gs_staging_write(struct gs_queue *q, cl_mem home, uint64_t offset, uint64
 }
 
 cl_int gs_staging_read(struct gs_queue *q, cl_command_queue queue, cl_mem mem, uint64_t offset, uint64_t bytes,
-                       void *ptr, cl_uint n_wait, const cl_event *wait)
+                       void *ptr, cl_uint n_wait, const cl_event *wait, struct gs_events *ended)
 {
     struct gs_staging *s = q->o.ctx->staging;
     const uint64_t pieces = (bytes + SLOT_BYTES - 1) / SLOT_BYTES;
@@ -204,6 +204,8 @@ cl_int gs_staging_read(struct gs_queue *q, cl_command_queue queue, cl_mem mem, u
                 err = gs_real()->clEnqueueReadBuffer(queue, mem, CL_FALSE, offset + asked * SLOT_BYTES,
                                                      (size_t)piece_bytes(asked, bytes), memory_of(s, slot), n_wait,
                                                      n_wait ? wait : NULL, &slot->used);
+            if (!err && (asked == 0 || asked + 1 == pieces))
+                err = gs_events_share(ended, slot->used);
         }
         gs_real()->clFlush(queue);
         struct slot *slot = &s->slot[i % SLOTS];

@@ -27,8 +27,8 @@ void gs_staging_leave(struct gs_context *ctx);
 cl_int gs_staging_write(struct gs_queue *q, cl_mem home, uint64_t offset, uint64_t bytes, const void *ptr,
                         cl_uint n_wait, const cl_event *wait, struct gs_events *ended);
 
-/* Reads from a place's buffer, in the queue given, and returns when all of it is there. */
+/* Reads from a place's buffer, in the queue given, and returns when all of it is there. Events as above. */
 cl_int gs_staging_read(struct gs_queue *q, cl_command_queue queue, cl_mem mem, uint64_t offset, uint64_t bytes,
-                       void *ptr, cl_uint n_wait, const cl_event *wait);
+                       void *ptr, cl_uint n_wait, const cl_event *wait, struct gs_events *ended);
 
 #endif
