@@ -169,15 +169,6 @@ int gs_wrote_range(struct gs_mem *root, unsigned place, struct gs_range what)
     return gs_wrote(root, place, &set);
 }
 
-int gs_wrote_everywhere(struct gs_mem *root, struct gs_range what)
-{
-    int err = 0;
-    for (unsigned i = 0; i < root->o.ctx->n && !err; i++)
-        if (i == 0 || root->place[i].mem)
-            err = gs_rangeset_add(&root->place[i].valid, what);
-    return err ? err : gs_rangeset_remove(&root->undefined, what);
-}
-
 unsigned gs_holder(const struct gs_mem *root, struct gs_range r, uint64_t *end)
 {
     for (unsigned i = 0; i < root->o.ctx->n; i++) {

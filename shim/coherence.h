@@ -25,9 +25,6 @@ cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned pl
 int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what);
 int gs_wrote_range(struct gs_mem *root, unsigned place, struct gs_range what);
 
-/* The bytes are the same in all places that hold a replica (a fill, done on each). */
-int gs_wrote_everywhere(struct gs_mem *root, struct gs_range what);
-
 /* Is all of the range valid at home, with no transfer into it under way? */
 bool gs_at_home(struct gs_mem *root, struct gs_range r);
 

@@ -149,10 +149,7 @@ struct gs_kernel {
     struct gs_arg *args;
     bool svm_info; /* clSetKernelExecInfo was called */
     struct gs_kernel_stats *stats;
-    const struct gs_kernel_summary *summary; /* of the program; NULL until looked up */
-    bool looked_up;
     cl_kernel part[GS_MAX_DEVICES]; /* of the translated program; made on first need. ctx lock */
-    struct gs_timing *timing;
 };
 
 /* An event that stands for several commands; or a user event. */

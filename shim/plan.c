@@ -286,8 +286,5 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
         return 0;
     }
     *plan = best;
-    for (size_t i = 0; in->no_compare && i < plan->n_uses; i++)
-        if (plan->uses[i].writes == GS_COMPARED)
-            plan->reason = "where it writes isn't known before it runs";
     return 0;
 }

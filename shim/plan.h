@@ -42,7 +42,6 @@ struct gs_plan_input {
     const struct gs_arg *args;
     struct gs_mem *const *mems;
     unsigned n_parts;
-    bool no_compare; /* refuse what would need a merge by comparison */
 };
 
 /* Fills *plan, which gs_plan_free frees. -ENOMEM; else 0, with plan->reason where the answer is no. */
