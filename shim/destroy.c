@@ -44,9 +44,7 @@ static void destroy_mem(struct gs_mem *m)
 
 static void destroy_program(struct gs_program *p)
 {
-    if (p->translated)
-        gs_real()->clReleaseProgram(p->translated);
-    gs_summary_free(p->summary);
+    gs_program_forget_translation(p);
     gs_program_forget_units(p);
     free(p->source);
     free(p->options);

@@ -124,7 +124,7 @@ struct gs_program {
     pthread_mutex_t lock; /* all below */
     bool prepared;
     struct gs_summary *summary;
-    cl_program translated; /* built for every device of the group */
+    cl_program translated[GS_MAX_DEVICES]; /* [0] for all parts, or one for each; owned */
 };
 
 struct gs_translate_unit_copy {
@@ -167,6 +167,8 @@ struct gs_event {
 
 /* Frees what a compiled or linked program is made of. */
 void gs_program_forget_units(struct gs_program *p);
+/* Frees what was made of its translation. */
+void gs_program_forget_translation(struct gs_program *p);
 
 /* Looks a handle up. NULL: not ours. */
 void *gs_find(enum gs_type type, const void *handle);

@@ -97,33 +97,43 @@ static void say_log(cl_program program, cl_device_id dev)
     gs_debug("the translated program doesn't compile: %s", log);
 }
 
+/* Which of the group's devices a translated program is for. */
+struct target {
+    struct gs_context *ctx;
+    cl_uint n;
+    const cl_device_id *dev;
+    const char *tail; /* stands behind the program's text */
+};
+
 /* Compiles one unit; with `link`, for a later link. */
-static cl_program compile_unit(struct gs_context *ctx, const char *text, const char *options, bool link, cl_int *err)
+static cl_program compile_unit(const struct target *t, const char *text, const char *options, bool link, cl_int *err)
 {
-    cl_program program = gs_real()->clCreateProgramWithSource(ctx->o.handle, 1, &text, NULL, err);
+    const char *texts[2] = {text, t->tail};
+    cl_program program = gs_real()->clCreateProgramWithSource(t->ctx->o.handle, 2, texts, NULL, err);
     if (*err)
         return NULL;
     if (link)
-        *err = gs_real()->clCompileProgram(program, ctx->n, ctx->dev, options, 0, NULL, NULL, NULL, NULL);
+        *err = gs_real()->clCompileProgram(program, t->n, t->dev, options, 0, NULL, NULL, NULL, NULL);
     else
-        *err = gs_real()->clBuildProgram(program, ctx->n, ctx->dev, options, NULL, NULL);
+        *err = gs_real()->clBuildProgram(program, t->n, t->dev, options, NULL, NULL);
     if (*err) {
-        say_log(program, ctx->dev[0]);
+        say_log(program, t->dev[0]);
         gs_real()->clReleaseProgram(program);
         return NULL;
     }
     return program;
 }
 
-static cl_program link_units(struct gs_program *p, cl_int *err)
+static cl_program link_units(struct gs_program *p, const struct target *t, cl_int *err)
 {
-    struct gs_context *ctx = p->o.ctx;
     cl_program *compiled = calloc(p->n_units, sizeof *compiled), linked = NULL;
     *err = compiled ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    for (size_t i = 0; i < p->n_units && !*err; i++)
-        compiled[i] = compile_unit(ctx, p->summary->units[i], p->units[i].options, true, err);
+    for (size_t i = 0; i < p->n_units && !*err; i++) {
+        const struct target unit = {t->ctx, t->n, t->dev, i ? "" : t->tail};
+        compiled[i] = compile_unit(&unit, p->summary->units[i], p->units[i].options, true, err);
+    }
     if (!*err)
-        linked = gs_real()->clLinkProgram(ctx->o.handle, ctx->n, ctx->dev, p->link_options, (cl_uint)p->n_units,
+        linked = gs_real()->clLinkProgram(t->ctx->o.handle, t->n, t->dev, p->link_options, (cl_uint)p->n_units,
                                           compiled, NULL, NULL, err);
     for (size_t i = 0; compiled && i < p->n_units; i++)
         if (compiled[i])
@@ -136,6 +146,42 @@ static cl_program link_units(struct gs_program *p, cl_int *err)
     return linked;
 }
 
+static cl_program compile(struct gs_program *p, const struct target *t, cl_int *err)
+{
+    return p->linked ? link_units(p, t, err)
+                     : compile_unit(t, p->summary->units[0], p->options ? p->options : "", false, err);
+}
+
+/* PoCL (3.1, lib/CL/devices/common.c) keeps several forms of a kernel for one local size, for launches that begin at 0
+ * and for any, for grids up to a width and for any, but counts the uses of each as those of the form used last: where
+ * two run at once, as the parts of a launch do, an assertion ends the application. A program of its own for each part
+ * keeps them apart. */
+static bool parts_need_own_programs(void)
+{
+    char *platform = platform_name();
+    const bool pocl = platform && strcmp(platform, "Portable Computing Language") == 0;
+    free(platform);
+    return pocl;
+}
+
+static cl_int compile_parts(struct gs_program *p)
+{
+    struct gs_context *ctx = p->o.ctx;
+    const struct target all = {ctx, ctx->n, ctx->dev, ""};
+    cl_int err = CL_SUCCESS;
+    if (!parts_need_own_programs()) {
+        p->translated[0] = compile(p, &all, &err);
+        return err;
+    }
+    for (unsigned i = 0; i < ctx->n && !err; i++) {
+        char tail[64];
+        snprintf(tail, sizeof tail, "\n__constant int gpusparc_part_%u = %u;\n", i, i);
+        const struct target one = {ctx, 1, &ctx->dev[i], tail};
+        p->translated[i] = compile(p, &one, &err);
+    }
+    return err;
+}
+
 static uint64_t now_us(void)
 {
     struct timespec t;
@@ -145,7 +191,6 @@ static uint64_t now_us(void)
 
 static void prepare_program(struct gs_program *p)
 {
-    cl_int err;
     if (p->refusal)
         return;
     const uint64_t begin = now_us();
@@ -153,8 +198,7 @@ static void prepare_program(struct gs_program *p)
     const uint64_t translated = now_us();
     if (p->refusal)
         return;
-    p->translated = p->linked ? link_units(p, &err)
-                              : compile_unit(p->o.ctx, p->summary->units[0], p->options ? p->options : "", false, &err);
+    const cl_int err = compile_parts(p);
     if (err) {
         snprintf(p->why, sizeof p->why, "its translation doesn't compile on every device of the group (error %d)", err);
         p->refusal = p->why;
@@ -182,7 +226,8 @@ const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, const char **rea
 cl_kernel gs_part_kernel(struct gs_kernel *k, unsigned p, cl_int *err)
 {
     *err = CL_SUCCESS;
+    const struct gs_program *program = k->program;
     if (!k->part[p])
-        k->part[p] = gs_real()->clCreateKernel(k->program->translated, k->name, err);
+        k->part[p] = gs_real()->clCreateKernel(program->translated[program->translated[p] ? p : 0], k->name, err);
     return k->part[p];
 }

@@ -114,16 +114,23 @@ void gs_program_forget_units(struct gs_program *p)
     p->n_units = 0;
 }
 
+void gs_program_forget_translation(struct gs_program *p)
+{
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
+        if (p->translated[i])
+            gs_real()->clReleaseProgram(p->translated[i]);
+        p->translated[i] = NULL;
+    }
+    gs_summary_free(p->summary);
+    p->summary = NULL;
+    p->prepared = false;
+}
+
 /* A program that is built anew is translated anew. */
 static void forget_translation(struct gs_program *p)
 {
     pthread_mutex_lock(&p->lock);
-    if (p->translated)
-        gs_real()->clReleaseProgram(p->translated);
-    gs_summary_free(p->summary);
-    p->translated = NULL;
-    p->summary = NULL;
-    p->prepared = false;
+    gs_program_forget_translation(p);
     gs_program_forget_units(p);
     free(p->options);
     p->options = NULL;
