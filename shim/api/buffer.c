@@ -36,10 +36,11 @@ static cl_int read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_r
 
 /* One piece: from the first device that holds r's first bytes, as far as it does (*end), once the commands before are
  * done. */
-static cl_int read_piece(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, void *ptr, uint64_t *end,
-                         struct gs_events *ended, unsigned device[MOST_PIECES])
+static cl_int read_piece(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, void *ptr, bool staged,
+                         uint64_t *end, struct gs_events *ended, unsigned device[MOST_PIECES])
 {
     struct gs_events ready = {0};
+    cl_event own;
     cl_int err;
     pthread_mutex_lock(&cmd->ctx->lock);
     const cl_uint known = ended->n;
@@ -50,31 +51,63 @@ static cl_int read_piece(struct gs_command *cmd, struct gs_mem *m, struct gs_ran
         err = gs_ready_events(cmd, m->root, place, m->root, place, &ready);
     gs_real()->clFlush(cmd->q->o.handle);
     pthread_mutex_unlock(&cmd->ctx->lock);
-    if (!err)
+    if (!err && staged)
         err = gs_staging_read(cmd->q, queue, mem, r.begin, *end - r.begin, ptr, ready.n, ready.v, ended);
+    else if (!err)
+        err = gs_real()->clEnqueueReadBuffer(queue, mem, CL_TRUE, r.begin, *end - r.begin, ptr, ready.n,
+                                             ready.n ? ready.v : NULL, &own);
+    if (!err && !staged)
+        err = gs_events_add(ended, own);
     for (cl_uint i = known; i < ended->n && i < MOST_PIECES; i++)
         device[i] = place;
     gs_events_free(&ready);
     return err;
 }
 
-/* The same through the pinned ring. 1: not for the ring. */
-static cl_int read_staged(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, cl_uint n_wait,
-                          const cl_event *wait, cl_event *event)
+/* From how many stretches, each on one device, the bytes come; at most `most`. */
+static unsigned count_holders(const struct gs_mem *root, struct gs_range r, unsigned most)
+{
+    unsigned n = 0;
+    for (uint64_t end; r.begin < r.end && n < most; r.begin = end, n++)
+        gs_holder(root, r, &end);
+    return n;
+}
+
+/* How a blocking read goes. */
+enum read_way { READ_AT_HOME, READ_STAGED, READ_IN_TURN, READ_TOGETHER };
+
+static enum read_way choose_read(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr)
+{
+    /* So few stretches are faster one after the other: NVIDIA's non-blocking reads to pageable memory take up to twice
+     * as long as blocking ones. */
+    enum { FEW = 8 };
+    enum read_way way = READ_TOGETHER;
+    pthread_mutex_lock(&q->o.ctx->lock);
+    if (gs_staging_takes(q, ptr, r.end - r.begin))
+        way = READ_STAGED;
+    else if (gs_at_home(m->root, r))
+        way = READ_AT_HOME;
+    else if (!atomic_load(&q->o.ctx->user_events) && count_holders(m->root, r, FEW + 1) <= FEW)
+        way = READ_IN_TURN;
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    return way;
+}
+
+/* A blocking read, one stretch after the other; without the context's lock while it waits. */
+static cl_int read_pieces(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, bool staged,
+                          cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
     cl_int err = CL_SUCCESS;
-    pthread_mutex_lock(&q->o.ctx->lock);
     struct gs_events ended = {0};
     unsigned device[MOST_PIECES] = {0};
-    const bool takes = gs_staging_takes(q, ptr, r.end - r.begin);
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    if (!takes)
-        return 1;
-    gs_staging_enter(q->o.ctx, true);
+    if (staged)
+        gs_staging_enter(q->o.ctx, true);
     for (uint64_t at = r.begin, end; at < r.end && !err; at = end)
-        err = read_piece(&cmd, m, (struct gs_range){at, r.end}, (char *)ptr + (at - r.begin), &end, &ended, device);
-    gs_staging_leave(q->o.ctx);
+        err = read_piece(&cmd, m, (struct gs_range){at, r.end}, (char *)ptr + (at - r.begin), staged, &end, &ended,
+                         device);
+    if (staged)
+        gs_staging_leave(q->o.ctx);
     if (!err && event) {
         const struct gs_events none = {0};
         pthread_mutex_lock(&q->o.ctx->lock);
@@ -102,18 +135,19 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
     /* The driver knows what is wrong with a call that we can't serve. */
     const bool ours =
         m && ptr && gs_inside(m, offset, size) && may_read(m) && (!num_events_in_wait_list == !event_wait_list);
-    if (ours && blocking_read) {
-        cl_int err =
-            read_staged(q, m, gs_window_range(m, offset, size), ptr, num_events_in_wait_list, event_wait_list, event);
-        if (err <= 0)
-            return err;
-    }
-    if (!ours || range_at_home(q, m, gs_window_range(m, offset, size)))
+    const struct gs_range r = m ? gs_window_range(m, offset, size) : (struct gs_range){0, 0};
+    const enum read_way way = !ours                    ? READ_AT_HOME
+                              : blocking_read          ? choose_read(q, m, r, ptr)
+                              : range_at_home(q, m, r) ? READ_AT_HOME
+                                                       : READ_TOGETHER;
+    if (way == READ_AT_HOME)
         return gs_real()->clEnqueueReadBuffer(command_queue, buffer, blocking_read, offset, size, ptr,
                                               num_events_in_wait_list, event_wait_list, event);
+    if (way != READ_TOGETHER)
+        return read_pieces(q, m, r, ptr, way == READ_STAGED, num_events_in_wait_list, event_wait_list, event);
     cl_event own;
-    cl_int err = read_from_places(q, m, gs_window_range(m, offset, size), ptr, num_events_in_wait_list, event_wait_list,
-                                  event || blocking_read ? &own : NULL);
+    cl_int err =
+        read_from_places(q, m, r, ptr, num_events_in_wait_list, event_wait_list, event || blocking_read ? &own : NULL);
     if (!err && blocking_read)
         err = gs_real()->clWaitForEvents(1, &own);
     if (!err && event)
@@ -143,6 +177,27 @@ static cl_int write_staged(struct gs_home *h, struct gs_mem *m, size_t offset, s
     return err;
 }
 
+static bool may_write_from_host(const struct gs_mem *m)
+{
+    return !(m->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS));
+}
+
+/* A blocking write by the driver's own way, which is faster than a non-blocking one and a wait. Where the bytes lie is
+ * said twice, as above. */
+static cl_int write_blocking(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
+                             cl_event *event)
+{
+    struct gs_context *ctx = h->cmd.ctx;
+    gs_home_wrote(h, m, gs_window_range(m, offset, size));
+    pthread_mutex_unlock(&ctx->lock);
+    cl_int err = gs_real()->clEnqueueWriteBuffer(h->cmd.q->o.handle, m->o.handle, CL_TRUE, offset, size, ptr, h->n,
+                                                 h->n ? h->v : NULL, event);
+    pthread_mutex_lock(&ctx->lock);
+    if (!err)
+        gs_home_wrote(h, m, gs_window_range(m, offset, size));
+    return gs_home_end(h, err);
+}
+
 /* Is the write for the ring, and is the ring free? Where it is another thread's, the driver's own way is as good. */
 static bool enter_ring(struct gs_home *h, cl_bool blocking, const void *ptr, size_t size)
 {
@@ -170,6 +225,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     cl_int err = gs_home_ready(&h);
     if (!err && enter_ring(&h, blocking_write, ptr, size))
         err = write_staged(&h, m, offset, size, ptr, &own);
+    else if (!err && blocking_write && ptr && may_write_from_host(m) && !num_events_in_wait_list == !event_wait_list)
+        return write_blocking(&h, m, offset, size, ptr, event);
     else if (!err)
         err = gs_real()->clEnqueueWriteBuffer(command_queue, buffer, CL_FALSE, offset, size, ptr, h.n, h.v, &own);
     if (!err)
