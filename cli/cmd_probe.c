@@ -23,8 +23,6 @@ static const char usage[] =
     "  --sync               a barrier first\n"
     "  --init               the context is destroyed and made anew before each launch\n"
     "  --distinct N         different vectors counted exactly; memory grows with it (default 4194304)\n"
-    "  --state FILE         keeps the counts in FILE; with --resume goes on from it\n"
-    "  --plot FILE.svg      mode and number of different vectors, as a picture (needs gnuplot)\n"
     "\nsum: the same floats summed again and again\n"
     "  --elements N         how many (default 1024)\n"
     "  --condition K        condition number of the sum, 1 to 1e30 (default 1e8)\n"
@@ -41,11 +39,16 @@ static const char usage[] =
     "  --profile FILE       writes a device profile for `gpusparc timing --profile FILE`\n"
     "  --schedulers N, --scheduler-cycles N  of a compute unit, for the profile (default 4 and 1 on NVIDIA, else 1 and "
     "1)\n"
-    "\nall: --device I (GPUs of all platforms first, default 0), --note TEXT (kept in the JSON, such as the clock that "
-    "is\n"
-    "set), --json. Ctrl-C stops a probe, which then reports what it has. Where gpusparcd runs, a probe takes the GPU "
-    "from\n"
-    "it for each batch of runs and waits for it below all tasks; --force measures without asking.\n";
+    "\nall:\n"
+    "  --device I           GPUs of all platforms first (default 0)\n"
+    "  --json               instead of the table\n"
+    "  --plot FILE          a picture by gnuplot: .svg, .png or .pdf; .gp keeps gnuplot's script\n"
+    "  --note TEXT          kept in the JSON, such as the clock that is set\n"
+    "  --state FILE         keeps what was measured in FILE, once a minute too\n"
+    "  --resume             goes on from --state FILE\n"
+    "  --force              without asking gpusparcd\n"
+    "Ctrl-C stops a probe, which then reports what it has. Where gpusparcd runs, a probe takes the GPU from it for each\n"
+    "batch of runs and waits for it below all tasks; --force measures without asking.\n";
 
 static int run(int argc, char **argv)
 {

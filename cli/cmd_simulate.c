@@ -12,6 +12,7 @@
 
 #include "cli/command.h"
 #include "common/log.h"
+#include "common/plot.h"
 #include "gema/experiment.h"
 
 static const char usage[] =
@@ -318,17 +319,10 @@ static int write_csv(const struct options *o, const struct gs_experiment_result 
     return ferror(out) ? -EIO : 0;
 }
 
-/* gnuplot's script, data included: Figure 7 relative to the optimum where that was asked for, Figure 8 in sets. */
-static int write_script(const struct options *o, const struct gs_experiment_result *r, const char *picture, FILE *out)
+/* Figure 7 relative to the optimum where that was asked for, Figure 8 in sets. */
+static void write_script(const struct options *o, const struct gs_experiment_result *r, FILE *out)
 {
     bool relative = o->e.abscissa == GS_BY_UTILIZATION && o->e.policies[GS_POLICY_GLOBAL];
-    const char *dot = picture ? strrchr(picture, '.') : NULL;
-    if (picture)
-        fprintf(out, "set terminal %s\nset output '%s'\n",
-                strcmp(dot, ".png") == 0   ? "pngcairo size 800,500"
-                : strcmp(dot, ".pdf") == 0 ? "pdfcairo"
-                                           : "svg size 800,500",
-                picture);
     fprintf(out, "set xlabel '%s'\nset ylabel '%s'\nset key bottom left\nset grid\nset yrange [0:*]\n$data << END\n",
             o->e.abscissa == GS_BY_UTILIZATION ? "total GPU utilization" : "probability of dependent kernels",
             relative ? "schedulable sets, relative to global" : "schedulable sets");
@@ -350,28 +344,15 @@ static int write_script(const struct options *o, const struct gs_experiment_resu
             first = 0;
         }
     fputc('\n', out);
-    return ferror(out) ? -EIO : 0;
 }
 
 static int draw(const struct options *o, const struct gs_experiment_result *r)
 {
-    const char *dot = strrchr(o->plot, '.');
-    bool script = dot && strcmp(dot, ".gp") == 0;
-    if (!dot || (!script && strcmp(dot, ".svg") != 0 && strcmp(dot, ".png") != 0 && strcmp(dot, ".pdf") != 0) ||
-        strchr(o->plot, '\'')) {
-        gs_error("--plot %s: the name must end in .svg, .png, .pdf or .gp, and hold no quote", o->plot);
-        return -EINVAL;
-    }
-    FILE *out = script ? fopen(o->plot, "w") : popen("gnuplot", "w");
-    int rc = out ? write_script(o, r, script ? NULL : o->plot, out) : -errno;
-    int end = !out ? 0 : script ? fclose(out) : pclose(out);
-    if (rc || end) {
-        gs_error(script ? "cannot write %s"
-                        : "gnuplot could not draw %s; is it installed? A name in .gp keeps its script",
-                 o->plot);
+    FILE *plot = gs_plot_open(o->plot, 800, 500);
+    if (!plot)
         return -EIO;
-    }
-    return 0;
+    write_script(o, r, plot);
+    return gs_plot_close(plot, o->plot);
 }
 
 static int write_files(const struct options *o, const struct gs_experiment_result *r)
@@ -404,7 +385,6 @@ static int run(int argc, char **argv)
     o.e.context = &progress;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* gnuplot may not be there */
     int rc = gs_experiment_run(&o.e, &r);
     if (isatty(STDERR_FILENO))
         fputs("\r                                        \r", stderr);

@@ -65,49 +65,83 @@ static const struct {
     [BARRIER] = {"barriers", "barrier"},
 };
 
-struct options {
-    uint64_t runs, device, mib, schedulers, scheduler_cycles;
-    unsigned first, last; /* warps */
-    bool json, force;
-    const char *note, *profile;
-};
-
 /* Cycles per instruction over the runs; of the slowest warp of each. */
 struct cycles {
+    uint64_t runs; /* 0: not measured */
     double best, average, worst;
 };
 
-struct probe {
-    const struct options *o;
-    struct probe_device device;
+struct latency {
+    struct probe base;
+    /* The options. */
+    uint64_t runs, mib, schedulers, scheduler_cycles;
+    unsigned first, last; /* warps */
+    const char *profile;
+
     enum probe_clock clock;
     int length[2];
     cl_program program[2];
-    cl_kernel kernel[TESTS][2];
+    cl_kernel kernel[2][TESTS];
     cl_mem out, io, chain, words;
-    cl_uint chain_at;                          /* where the next walk through the chain begins */
+    cl_uint chain_at; /* where the next walk through the chain begins */
+
+    /* One measurement after another: `at` is under way, `done` of its runs are, with the cycles of the long kernel and
+     * of the short one. */
+    uint64_t at, done;
+    double *brief, *full;
+
     struct cycles one[TESTS];                  /* one warp */
     struct cycles conflicts[2][STRIDES];       /* local load, store, of one warp; 2^k meet in a bank */
     struct cycles warps[TESTS][MAX_WARPS + 1]; /* by the number of warps */
 };
 
-/* One run: the cycles of the slowest of `warps` warps. */
-static bool run_once(struct probe *p, enum test t, int length, unsigned warps, cl_uint stride, double *cycles)
+/* One of the measurements. */
+struct item {
+    enum test test;
+    unsigned warps;
+    cl_uint stride;
+    struct cycles *result;
+};
+
+static unsigned counts_of(const struct latency *p)
 {
-    cl_kernel k = p->kernel[t][length];
+    return p->last - p->first + 1;
+}
+
+static uint64_t items_of(const struct latency *p)
+{
+    return (uint64_t)TESTS * (1 + counts_of(p)) + 2 * STRIDES;
+}
+
+/* The i-th: each instruction on one warp and on all numbers of warps, then the conflicts. */
+static struct item item_of(struct latency *p, uint64_t i)
+{
+    unsigned per_test = 1 + counts_of(p), t = (unsigned)i / per_test, k = (unsigned)i % per_test;
+    if (t < TESTS && k == 0)
+        return (struct item){(enum test)t, 1, 1, &p->one[t]};
+    if (t < TESTS)
+        return (struct item){(enum test)t, p->first + k - 1, 1, &p->warps[t][p->first + k - 1]};
+    k = (unsigned)i - TESTS * per_test;
+    return (struct item){k % 2 ? SHARED_STORE : SHARED_LOAD, 1, 1u << k / 2, &p->conflicts[k % 2][k / 2]};
+}
+
+/* One run: the cycles of the slowest of the warps. */
+static bool run_once(struct latency *p, const struct item *m, int length, double *cycles)
+{
+    cl_kernel k = p->kernel[length][m->test];
+    cl_command_queue queue = p->base.device.queue;
     cl_ulong out[MAX_WARPS];
-    size_t local = (size_t)warps * WARP;
-    cl_uint parameter = t == GLOBAL_LOAD ? p->chain_at : stride;
+    size_t local = (size_t)m->warps * WARP;
+    cl_uint parameter = m->test == GLOBAL_LOAD ? p->chain_at : m->stride;
     cl_int rc = clSetKernelArg(k, 5, sizeof(parameter), &parameter);
-    rc = rc ? rc : clEnqueueNDRangeKernel(p->device.queue, k, 1, NULL, &local, &local, 0, NULL, NULL);
-    rc = rc ? rc : clEnqueueReadBuffer(p->device.queue, p->out, CL_TRUE, 0, warps * sizeof(*out), out, 0, NULL, NULL);
-    if (rc == CL_SUCCESS && t == GLOBAL_LOAD)
-        rc = clEnqueueReadBuffer(p->device.queue, p->words, CL_TRUE, 0, sizeof(p->chain_at), &p->chain_at, 0, NULL,
-                                 NULL);
+    rc = rc ? rc : clEnqueueNDRangeKernel(queue, k, 1, NULL, &local, &local, 0, NULL, NULL);
+    rc = rc ? rc : clEnqueueReadBuffer(queue, p->out, CL_TRUE, 0, m->warps * sizeof(*out), out, 0, NULL, NULL);
+    if (rc == CL_SUCCESS && m->test == GLOBAL_LOAD)
+        rc = clEnqueueReadBuffer(queue, p->words, CL_TRUE, 0, sizeof(p->chain_at), &p->chain_at, 0, NULL, NULL);
     if (!probe_ok(rc, "run a kernel"))
         return false;
     *cycles = 0;
-    for (unsigned w = 0; w < warps; w++)
+    for (unsigned w = 0; w < m->warps; w++)
         *cycles = (double)out[w] > *cycles ? (double)out[w] : *cycles;
     return true;
 }
@@ -118,43 +152,47 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The difference of the long runs and the median short one, per instruction. The first runs warm caches and clock up.
- */
-static bool measure(struct probe *p, enum test t, unsigned warps, cl_uint stride, struct cycles *c)
+/* The difference of the long runs and the median short one, per instruction. */
+static void summarise(struct latency *p, struct cycles *c)
+{
+    double sum = 0, per = 1.0 / (p->length[1] - p->length[0]);
+    uint64_t n = p->done;
+    if (!n)
+        return;
+    qsort(p->brief, n, sizeof(*p->brief), by_value);
+    qsort(p->full, n, sizeof(*p->full), by_value);
+    for (uint64_t i = 0; i < n; i++)
+        sum += p->full[i];
+    double base = p->brief[n / 2];
+    c->runs = n;
+    c->best = fmax(0, (p->full[0] - base) * per);
+    c->average = fmax(c->best, (sum / (double)n - base) * per);
+    c->worst = fmax(c->average, (p->full[n - 1] - base) * per);
+}
+
+/* The runs that are left of one measurement; the first ones warm caches and clock up. */
+static bool measure_item(struct latency *p, const struct item *m)
 {
     enum { WARM_UP = 3 };
-    uint64_t n = p->o->runs;
-    double *brief = malloc(2 * n * sizeof(*brief)), *full = brief + n, sum = 0;
-    uint64_t done = 0;
-    bool ok = brief != NULL;
-    if (!ok)
-        gs_error("there is not enough memory for the runs");
-    for (uint64_t i = 0; ok && i < n + WARM_UP; i++) {
-        uint64_t k = i < WARM_UP ? 0 : i - WARM_UP;
-        if (!probe_take(&p->device))
-            break;
-        ok = run_once(p, t, 0, warps, stride, &brief[k]) && run_once(p, t, 1, warps, stride, &full[k]);
-        probe_give(&p->device);
-        done += ok;
+    double warm;
+    bool warmed = false;
+    while (p->done < p->runs && probe_go_on(&p->base)) {
+        for (int i = 0; !warmed && i < WARM_UP; i++)
+            if (!run_once(p, m, 0, &warm) || !run_once(p, m, 1, &warm))
+                return false;
+        warmed = true;
+        if (!run_once(p, m, 0, &p->brief[p->done]) || !run_once(p, m, 1, &p->full[p->done]))
+            return false;
+        p->done++;
     }
-    if (ok && done == n + WARM_UP) {
-        qsort(brief, n, sizeof(*brief), by_value);
-        qsort(full, n, sizeof(*full), by_value);
-        for (uint64_t i = 0; i < n; i++)
-            sum += full[i];
-        double base = brief[n / 2], per = 1.0 / (p->length[1] - p->length[0]);
-        c->best = fmax(0, (full[0] - base) * per);
-        c->average = fmax(c->best, (sum / (double)n - base) * per);
-        c->worst = fmax(c->average, (full[n - 1] - base) * per);
-    }
-    free(brief);
-    return ok;
+    summarise(p, m->result);
+    return true;
 }
 
 /* A random cycle through all cache lines of a buffer (Sattolo's shuffle). */
-static bool fill_chain(struct probe *p)
+static bool fill_chain(struct latency *p)
 {
-    size_t words = p->o->mib << 18, lines = words / LINE_WORDS;
+    size_t words = p->mib << 18, lines = words / LINE_WORDS;
     cl_uint *chain = calloc(words, sizeof(*chain)), *order = malloc(lines * sizeof(*order));
     bool ok = chain && order;
     uint64_t rng = 42;
@@ -169,23 +207,23 @@ static bool fill_chain(struct probe *p)
     for (size_t i = 0; ok && i < lines; i++)
         chain[i * LINE_WORDS] = order[i] * LINE_WORDS;
     if (!ok)
-        gs_error("there is not enough memory for a chain of %llu MiB", (unsigned long long)p->o->mib);
-    ok = ok && probe_ok(clEnqueueWriteBuffer(p->device.queue, p->chain, CL_TRUE, 0, words * sizeof(*chain), chain, 0,
-                                             NULL, NULL),
+        gs_error("there is not enough memory for a chain of %llu MiB", (unsigned long long)p->mib);
+    ok = ok && probe_ok(clEnqueueWriteBuffer(p->base.device.queue, p->chain, CL_TRUE, 0, words * sizeof(*chain), chain,
+                                             0, NULL, NULL),
                         "write a buffer");
     free(chain);
     free(order);
     return ok;
 }
 
-static bool prepare_kernels(struct probe *p)
+static bool prepare_kernels(struct latency *p)
 {
     for (int length = 0; length < 2; length++) {
         char options[40];
         snprintf(options, sizeof(options), "-DK=%d", p->length[length]);
-        p->program[length] = probe_build(&p->device, gs_probe_latency_cl, p->clock, options);
+        p->program[length] = probe_build(&p->base.device, gs_probe_latency_cl, p->clock, options);
         for (int t = 0; t < TESTS; t++) {
-            cl_kernel k = p->kernel[t][length] = probe_kernel(p->program[length], tests[t].kernel);
+            cl_kernel k = p->kernel[length][t] = probe_kernel(p->program[length], tests[t].kernel);
             if (!k)
                 return false;
             cl_int rc = clSetKernelArg(k, 0, sizeof(cl_mem), &p->out);
@@ -200,44 +238,72 @@ static bool prepare_kernels(struct probe *p)
     return true;
 }
 
-static bool prepare(struct probe *p)
+static bool allocate(struct latency *p)
 {
-    const float io[2] = {1.0f, 0.9999f};
-    p->clock = probe_clock_of(&p->device, false);
-    p->length[0] = p->device.is_pocl ? CPU_SHORT : GPU_SHORT;
-    p->length[1] = p->device.is_pocl ? CPU_LONG : GPU_LONG;
-    if (p->clock == PROBE_CLOCK_NONE) {
-        gs_error("%s has no clock that a kernel can read (cl_khr_kernel_clock, or PTX on NVIDIA)", p->device.name);
-        return false;
-    }
-    if ((size_t)p->o->last * WARP > p->device.max_group) {
-        gs_error("%s takes groups of %zu work-items at most, which is %zu warps", p->device.name, p->device.max_group,
-                 p->device.max_group / WARP);
-        return false;
-    }
-    p->out = probe_buffer(&p->device, MAX_WARPS * sizeof(cl_ulong));
-    p->io = probe_buffer(&p->device, (2 + MAX_WARPS * WARP) * sizeof(float));
-    p->chain = probe_buffer(&p->device, p->o->mib << 20);
-    p->words = probe_buffer(&p->device, (1 + MAX_WARPS * WARP + GPU_LONG * 32) * sizeof(cl_uint));
-    return p->out && p->io && p->chain && p->words && fill_chain(p) && prepare_kernels(p) &&
-           probe_ok(clEnqueueWriteBuffer(p->device.queue, p->io, CL_TRUE, 0, sizeof(io), io, 0, NULL, NULL),
-                    "write a buffer");
+    p->brief = malloc(p->runs * sizeof(*p->brief));
+    p->full = malloc(p->runs * sizeof(*p->full));
+    if (p->brief && p->full)
+        return true;
+    gs_error("there is not enough memory for %llu runs", (unsigned long long)p->runs);
+    return false;
 }
 
-static bool measure_all(struct probe *p)
+static bool prepare(void *probe)
 {
-    bool ok = true;
-    for (int t = 0; ok && t < TESTS && !probe_interrupted; t++) {
-        probe_progress("instructions", (uint64_t)t, TESTS);
-        ok = measure(p, (enum test)t, 1, 1, &p->one[t]);
-        for (unsigned w = p->o->first; ok && w <= p->o->last && !probe_interrupted; w++)
-            ok = measure(p, (enum test)t, w, 1, &p->warps[t][w]);
+    struct latency *p = probe;
+    const struct probe_device *d = &p->base.device;
+    const float io[2] = {1.0f, 0.9999f};
+    p->length[0] = d->is_cpu ? CPU_SHORT : GPU_SHORT;
+    p->length[1] = d->is_cpu ? CPU_LONG : GPU_LONG;
+    if (!p->schedulers)
+        p->schedulers = d->is_nvidia ? 4 : 1; /* since Volta: four, each an instruction per cycle */
+    if (!probe_need_clock(d, false, "", &p->clock) || !probe_warps_fit(d, p->last) || !allocate(p))
+        return false;
+    p->out = probe_buffer(d, MAX_WARPS * sizeof(cl_ulong));
+    p->io = probe_buffer(d, (2 + MAX_WARPS * WARP) * sizeof(float));
+    p->chain = probe_buffer(d, p->mib << 20);
+    p->words = probe_buffer(d, (1 + MAX_WARPS * WARP + GPU_LONG * 32) * sizeof(cl_uint));
+    return p->out && p->io && p->chain && p->words && fill_chain(p) && prepare_kernels(p) &&
+           probe_ok(clEnqueueWriteBuffer(d->queue, p->io, CL_TRUE, 0, sizeof(io), io, 0, NULL, NULL), "write a buffer");
+}
+
+static bool measure(void *probe)
+{
+    struct latency *p = probe;
+    while (p->at < items_of(p)) {
+        struct item m = item_of(p, p->at);
+        probe_progress("measurements", p->at, items_of(p));
+        if (!measure_item(p, &m))
+            return false;
+        if (p->done < p->runs)
+            break;
+        p->at++;
+        p->done = 0;
     }
-    for (int k = 0; ok && k < STRIDES && !probe_interrupted; k++)
-        ok = measure(p, SHARED_LOAD, 1, 1u << k, &p->conflicts[0][k]) &&
-             measure(p, SHARED_STORE, 1, 1u << k, &p->conflicts[1][k]);
-    probe_progress_end();
-    return ok;
+    return true;
+}
+
+static bool is_complete(void *probe)
+{
+    struct latency *p = probe;
+    return p->at == items_of(p);
+}
+
+static void describe(void *probe, char *line, size_t bytes)
+{
+    const struct latency *p = probe;
+    snprintf(line, bytes, "%llu runs, %u..%u warps, %llu MiB", (unsigned long long)p->runs, p->first, p->last,
+             (unsigned long long)p->mib);
+}
+
+static bool data(void *probe, struct probe_state *s)
+{
+    struct latency *p = probe;
+    bool ok = probe_state_bytes(s, &p->at, sizeof(p->at)) && probe_state_bytes(s, &p->done, sizeof(p->done)) &&
+              p->at <= items_of(p) && p->done <= p->runs;
+    return ok && probe_state_bytes(s, p->brief, p->done * sizeof(*p->brief)) &&
+           probe_state_bytes(s, p->full, p->done * sizeof(*p->full)) && probe_state_bytes(s, p->one, sizeof(p->one)) &&
+           probe_state_bytes(s, p->conflicts, sizeof(p->conflicts)) && probe_state_bytes(s, p->warps, sizeof(p->warps));
 }
 
 static struct gs_timing_cost cost(const struct cycles *issue, const struct cycles *latency)
@@ -248,13 +314,13 @@ static struct gs_timing_cost cost(const struct cycles *issue, const struct cycle
 }
 
 /* The profile for `timing`. What has no probe of its own is set to what resembles it; docs/probes.md says so. */
-static struct gs_timing_profile profile_of(const struct probe *p)
+static struct gs_timing_profile profile_of(const struct latency *p)
 {
-    struct gs_timing_profile r = {.clock_mhz = p->device.frequency_mhz,
-                                  .warp_schedulers = (unsigned)p->o->schedulers,
-                                  .scheduler_cycles = (unsigned)p->o->scheduler_cycles};
+    struct gs_timing_profile r = {.clock_mhz = p->base.device.frequency_mhz,
+                                  .warp_schedulers = (unsigned)p->schedulers,
+                                  .scheduler_cycles = (unsigned)p->scheduler_cycles};
     const struct cycles *issue = &p->one[ADD_INDEPENDENT], *one = p->one;
-    snprintf(r.name, sizeof(r.name), "%.60s", p->device.name);
+    snprintf(r.name, sizeof(r.name), "%.60s", p->base.device.name);
     r.cost[GS_PTX_ARITHMETIC] = cost(issue, &one[MAD_DEPENDENT]);
     r.cost[GS_PTX_SPECIAL] = cost(&one[SPECIAL_INDEPENDENT], &one[SPECIAL_DEPENDENT]);
     r.cost[GS_PTX_SHARED_LOAD] = cost(issue, &one[SHARED_LOAD]);
@@ -269,58 +335,96 @@ static struct gs_timing_profile profile_of(const struct probe *p)
     return r;
 }
 
-static bool write_profile(const struct probe *p)
+static bool write_profile(void *probe)
 {
+    const struct latency *p = probe;
+    if (!p->profile)
+        return true;
     struct gs_timing_profile profile = profile_of(p);
     char *text = gs_timing_profile_write(&profile);
-    FILE *f = text ? fopen(p->o->profile, "w") : NULL;
+    FILE *f = text ? fopen(p->profile, "w") : NULL;
     bool ok = f && fprintf(f, "%s\n", text) > 0;
     ok = f && fclose(f) == 0 && ok;
     free(text);
     if (!ok)
-        gs_error("%s could not be written: %s", p->o->profile, strerror(errno));
+        gs_error("%s could not be written: %s", p->profile, strerror(errno));
     return ok;
 }
 
-static void print_table(const struct probe *p)
+static void print_cycles(const struct cycles *c, double value, int width)
 {
-    printf("%s, %s, %llu runs; cycles per instruction%s\n", p->device.name, probe_clock_name(p->clock),
-           (unsigned long long)p->o->runs,
-           p->device.is_pocl ? " (of the first of 32 work-items, which run one after another)" : "");
-    printf("%-26s %10s %10s %10s", "one warp", "best", "average", "worst");
-    for (unsigned w = p->o->first; p->o->last > 1 && w <= p->o->last; w++)
-        printf(" %4u warps", w);
-    putchar('\n');
-    for (int t = 0; t < TESTS; t++) {
-        printf("%-26s %10.2f %10.2f %10.2f", tests[t].label, p->one[t].best, p->one[t].average, p->one[t].worst);
-        for (unsigned w = p->o->first; p->o->last > 1 && w <= p->o->last; w++)
-            printf(" %10.2f", p->warps[t][w].average);
-        putchar('\n');
-    }
+    if (c->runs)
+        printf(" %*.2f", width, value);
+    else
+        printf(" %*s", width, "-");
+}
+
+static void print_conflicts(const struct latency *p)
+{
     printf("\n%-26s", "work-items on one bank");
     for (int k = 0; k < STRIDES; k++)
         printf(" %8u", 1u << k);
     for (int s = 0; s < 2; s++) {
         printf("\n%-26s", s ? "local store" : "local load, dependent");
         for (int k = 0; k < STRIDES; k++)
-            printf(" %8.2f", p->conflicts[s][k].average);
+            print_cycles(&p->conflicts[s][k], p->conflicts[s][k].average, 8);
     }
     putchar('\n');
 }
 
-static json_t *cycles_json(const struct cycles *c)
+static void print_table(void *probe)
 {
-    return json_pack("{s:f, s:f, s:f}", "best", c->best, "average", c->average, "worst", c->worst);
+    const struct latency *p = probe;
+    printf("%s, %s, %llu runs; cycles per instruction%s\n", p->base.device.name, probe_clock_name(p->clock),
+           (unsigned long long)p->runs,
+           p->base.device.is_cpu ? " (of the first of 32 work-items, which run one after another)" : "");
+    printf("%-26s %10s %10s %10s", "one warp", "best", "average", "worst");
+    for (unsigned w = p->first; p->last > 1 && w <= p->last; w++)
+        printf(" %4u warps", w);
+    putchar('\n');
+    for (int t = 0; t < TESTS; t++) {
+        printf("%-26s", tests[t].label);
+        print_cycles(&p->one[t], p->one[t].best, 10);
+        print_cycles(&p->one[t], p->one[t].average, 10);
+        print_cycles(&p->one[t], p->one[t].worst, 10);
+        for (unsigned w = p->first; p->last > 1 && w <= p->last; w++)
+            print_cycles(&p->warps[t][w], p->warps[t][w].average, 10);
+        putchar('\n');
+    }
+    print_conflicts(p);
 }
 
-static bool print_json(const struct probe *p)
+static double six_digits(double v)
 {
-    json_t *j = probe_describe(&p->device, p->o->note), *one = json_object(), *many = json_object();
+    char text[40];
+    snprintf(text, sizeof(text), "%.6g", v);
+    return strtod(text, NULL);
+}
+
+static json_t *cycles_json(const struct cycles *c)
+{
+    if (!c->runs)
+        return json_null();
+    return json_pack("{s:f, s:f, s:f}", "best", six_digits(c->best), "average", six_digits(c->average), "worst",
+                     six_digits(c->worst));
+}
+
+static json_t *profile_json(const struct latency *p)
+{
     struct gs_timing_profile profile = profile_of(p);
-    char *text = gs_timing_profile_write(&profile);
+    char *text = p->at == items_of(p) ? gs_timing_profile_write(&profile) : NULL;
+    json_t *j = text ? json_loads(text, 0, NULL) : NULL;
+    free(text);
+    return j ? j : json_null();
+}
+
+static void add_json(void *probe, json_t *j)
+{
+    const struct latency *p = probe;
+    json_t *one = json_object(), *many = json_object();
     for (int t = 0; t < TESTS; t++) {
         json_t *by_warps = json_object();
-        for (unsigned w = p->o->first; w <= p->o->last; w++) {
+        for (unsigned w = p->first; w <= p->last; w++) {
             char key[12];
             snprintf(key, sizeof(key), "%u", w);
             json_object_set_new(by_warps, key, cycles_json(&p->warps[t][w]));
@@ -329,7 +433,7 @@ static bool print_json(const struct probe *p)
         json_object_set_new(many, tests[t].kernel, by_warps);
     }
     json_object_set_new(j, "clock", json_string(probe_clock_name(p->clock)));
-    json_object_set_new(j, "runs", json_integer((json_int_t)p->o->runs));
+    json_object_set_new(j, "runs", json_integer((json_int_t)p->runs));
     json_object_set_new(j, "one_warp", one);
     json_object_set_new(j, "by_warps", many);
     for (int s = 0; s < 2; s++) {
@@ -338,111 +442,120 @@ static bool print_json(const struct probe *p)
             json_array_append_new(list, cycles_json(&p->conflicts[s][k]));
         json_object_set_new(j, s ? "shared_store_conflicts" : "shared_load_conflicts", list);
     }
-    json_object_set_new(j, "profile", text ? json_loads(text, 0, NULL) : json_null());
-    free(text);
-    int rc = json_dumpf(j, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-    putchar('\n');
-    json_decref(j);
-    return rc == 0;
+    json_object_set_new(j, "profile", profile_json(p));
 }
 
-static void release(struct probe *p)
+static void plot_point(FILE *f, unsigned x, const struct cycles *c)
 {
+    if (c->runs)
+        fprintf(f, "%u %g %g %g\n", x, c->average, c->best, c->worst);
+}
+
+/* Cycles over the number of warps, and over the work-items that meet in a bank. */
+static void plot(void *probe, FILE *f)
+{
+    const struct latency *p = probe;
+    for (int t = 0; t < TESTS; t++) {
+        fprintf(f, "$t%d << END\n", t);
+        for (unsigned w = p->first; w <= p->last; w++)
+            plot_point(f, w, &p->warps[t][w]);
+        fputs("END\n", f);
+    }
+    for (int s = 0; s < 2; s++) {
+        fprintf(f, "$c%d << END\n", s);
+        for (int k = 0; k < STRIDES; k++)
+            plot_point(f, 1u << k, &p->conflicts[s][k]);
+        fputs("END\n", f);
+    }
+    fprintf(f,
+            "set multiplot layout 1,2 title \"%s: cycles per instruction, average of %llu runs\" noenhanced\n"
+            "set grid\nset key outside right font ',9'\nset logscale y\nset xlabel 'warps of a group'\nset ylabel "
+            "'cycles'\n",
+            p->base.device.name, (unsigned long long)p->runs);
+    for (int t = 0, first = 1; t < TESTS; t++)
+        if (p->warps[t][p->first].runs) {
+            fprintf(f, "%s$t%d using 1:2 with linespoints pointsize 0.4 title '%s'", first ? "plot " : ", ", t,
+                    tests[t].label);
+            first = 0;
+        }
+    fputs("\nset key inside top left\nunset logscale y\nset xlabel 'work-items on one bank'\nset yrange [0:*]\n", f);
+    if (p->conflicts[0][0].runs)
+        fputs("plot $c0 using 1:2:3:4 with yerrorlines title 'local load, dependent'", f);
+    if (p->conflicts[1][0].runs)
+        fputs(", $c1 using 1:2:3:4 with yerrorlines title 'local store'", f);
+    fputs("\nunset multiplot\n", f);
+}
+
+static void release(void *probe)
+{
+    struct latency *p = probe;
     for (int length = 0; length < 2; length++) {
-        for (int t = 0; t < TESTS; t++)
-            if (p->kernel[t][length])
-                clReleaseKernel(p->kernel[t][length]);
-        if (p->program[length])
-            clReleaseProgram(p->program[length]);
+        probe_drop_kernels(p->kernel[length], TESTS);
+        probe_drop_program(&p->program[length]);
     }
-    cl_mem memory[] = {p->out, p->io, p->chain, p->words};
-    for (size_t i = 0; i < sizeof(memory) / sizeof(*memory); i++)
-        if (memory[i])
-            clReleaseMemObject(memory[i]);
-    probe_close(&p->device);
+    probe_drop_buffers(&p->out, 1);
+    probe_drop_buffers(&p->io, 1);
+    probe_drop_buffers(&p->chain, 1);
+    probe_drop_buffers(&p->words, 1);
+    free(p->brief);
+    free(p->full);
 }
 
-static int probe_latency(struct options *o)
-{
-    struct probe *p = calloc(1, sizeof(*p));
-    if (!p)
-        return PROBE_EXIT_FAILED;
-    p->o = o;
-    bool ok = probe_open(&p->device, (unsigned)o->device, o->force);
-    bool modern = ok && p->device.is_nvidia; /* since Volta: four schedulers, an instruction each per cycle */
-    o->schedulers = o->schedulers ? o->schedulers : modern ? 4 : 1;
-    o->scheduler_cycles = o->scheduler_cycles ? o->scheduler_cycles : 1;
-    ok = ok && prepare(p);
-    probe_catch_interrupt();
-    ok = ok && measure_all(p);
-    if (ok && o->json)
-        ok = print_json(p);
-    else if (ok)
-        print_table(p);
-    if (ok && probe_interrupted)
-        gs_warn("stopped early: what is 0 was not measured, and no profile is written");
-    else if (ok && o->profile)
-        ok = write_profile(p);
-    release(p);
-    free(p);
-    return ok ? PROBE_EXIT_OK : PROBE_EXIT_FAILED;
-}
+/* ---- options ---- */
 
-enum { WARPS = 256, RUNS, DEVICE, MIB, SCHEDULERS, SCHEDULER_CYCLES, PROFILE, NOTE, FORCE, JSON };
+enum { WARPS = PROBE_OWN_OPTIONS, RUNS, MIB, SCHEDULERS, SCHEDULER_CYCLES, PROFILE };
 
-static bool read_option(struct options *o, int c)
-{
-    switch (c) {
-    case WARPS:
-        return probe_range("warps", optarg, MAX_WARPS, &o->first, &o->last);
-    case RUNS:
-        return probe_number("runs", optarg, 1, 1000000, &o->runs);
-    case DEVICE:
-        return probe_number("device", optarg, 0, 63, &o->device);
-    case MIB:
-        return probe_number("memory", optarg, 1, 4096, &o->mib);
-    case SCHEDULERS:
-        return probe_number("schedulers", optarg, 1, 1024, &o->schedulers);
-    case SCHEDULER_CYCLES:
-        return probe_number("scheduler-cycles", optarg, 1, 1024, &o->scheduler_cycles);
-    case PROFILE:
-        o->profile = optarg;
-        return true;
-    case NOTE:
-        o->note = optarg;
-        return true;
-    case FORCE:
-        return o->force = true;
-    case JSON:
-        return o->json = true;
-    default:
-        gs_error("probe latency does not know an option, or it lacks its value; see gpusparc probe --help");
-        return false;
-    }
-}
-
-int probe_latency_main(int argc, char **argv)
-{
-    static const struct option options[] = {{"warps", required_argument, NULL, WARPS},
+static const struct option own_options[] = {{"warps", required_argument, NULL, WARPS},
                                             {"runs", required_argument, NULL, RUNS},
-                                            {"device", required_argument, NULL, DEVICE},
                                             {"memory", required_argument, NULL, MIB},
                                             {"schedulers", required_argument, NULL, SCHEDULERS},
                                             {"scheduler-cycles", required_argument, NULL, SCHEDULER_CYCLES},
                                             {"profile", required_argument, NULL, PROFILE},
-                                            {"note", required_argument, NULL, NOTE},
-                                            {"force", no_argument, NULL, FORCE},
-                                            {"json", no_argument, NULL, JSON},
                                             {0}};
-    struct options o = {.runs = 100, .mib = 256, .first = 1, .last = 1};
-    int c;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, "", options, NULL)) != -1)
-        if (!read_option(&o, c))
-            return PROBE_EXIT_USAGE;
-    if (optind < argc) {
-        gs_error("probe latency takes options alone, not '%s'", argv[optind]);
-        return PROBE_EXIT_USAGE;
-    }
-    return probe_latency(&o);
+
+static void set_defaults(void *probe)
+{
+    struct latency *p = probe;
+    p->runs = 100;
+    p->mib = 256;
+    p->first = p->last = 1;
+    p->scheduler_cycles = 1;
 }
+
+static bool take_option(void *probe, int option, const char *value)
+{
+    struct latency *p = probe;
+    switch (option) {
+    case WARPS:
+        return probe_range("warps", value, MAX_WARPS, &p->first, &p->last);
+    case RUNS:
+        return probe_number("runs", value, 1, 1000000, &p->runs);
+    case MIB:
+        return probe_number("memory", value, 1, 4096, &p->mib);
+    case SCHEDULERS:
+        return probe_number("schedulers", value, 1, 1024, &p->schedulers);
+    case SCHEDULER_CYCLES:
+        return probe_number("scheduler-cycles", value, 1, 1024, &p->scheduler_cycles);
+    default:
+        p->profile = value;
+        return true;
+    }
+}
+
+const struct probe_kind probe_latency = {
+    .name = "latency",
+    .bytes = sizeof(struct latency),
+    .set_defaults = set_defaults,
+    .options = own_options,
+    .take_option = take_option,
+    .prepare = prepare,
+    .describe = describe,
+    .data = data,
+    .measure = measure,
+    .is_complete = is_complete,
+    .print_table = print_table,
+    .add_json = add_json,
+    .plot = plot,
+    .finish = write_profile,
+    .release = release,
+};

@@ -2,18 +2,6 @@
 /* Cycles of K repetitions of one instruction between two readings of the clock, for each warp of one group. The probe
  * runs each kernel with two values of K and takes the difference, so that what surrounds the instructions cancels.
  * On NVIDIA the arithmetic is volatile PTX, which the compiler neither merges nor moves over the clock. */
-#if PROBE_CLOCK == 1
-#pragma OPENCL EXTENSION cl_khr_kernel_clock : enable
-#define CLOCK(t) t = clock_read_device()
-#elif PROBE_CLOCK == 2
-#define CLOCK(t) asm volatile("mov.u64 %0, %%clock64;" : "=l"(t)::"memory")
-#elif defined(__x86_64__)
-/* A processor reads its counter ahead of what comes before it, unless a fence makes it wait. */
-#define CLOCK(t)                                                                                                       \
-    __asm__ volatile("lfence; rdtsc; lfence; shl $32, %%rdx; or %%rdx, %0" : "=a"(t)::"rdx", "cc", "memory")
-#else
-#define CLOCK(t) t = __builtin_readcyclecounter()
-#endif
 
 #ifdef PROBE_NVIDIA
 #define ADD(r) asm volatile("add.f32 %0, %0, %1;" : "+f"(r) : "f"(y))

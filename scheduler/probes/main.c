@@ -8,14 +8,11 @@
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        int (*run)(int argc, char **argv);
-    } probes[] = {{"order", probe_order_main}, {"sum", probe_sum_main}, {"latency", probe_latency_main}};
+    static const struct probe_kind *const kinds[] = {&probe_order, &probe_sum, &probe_latency};
     gs_log_init("gpusparc");
-    for (size_t i = 0; argc > 1 && i < sizeof(probes) / sizeof(*probes); i++)
-        if (strcmp(argv[1], probes[i].name) == 0)
-            return probes[i].run(argc - 1, argv + 1);
+    for (size_t i = 0; argc > 1 && i < sizeof(kinds) / sizeof(*kinds); i++)
+        if (strcmp(argv[1], kinds[i]->name) == 0)
+            return probe_main(kinds[i], argc - 1, argv + 1);
     gs_error("probe wants one of order, sum and latency; see gpusparc probe --help");
     return PROBE_EXIT_USAGE;
 }

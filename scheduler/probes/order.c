@@ -1,125 +1,112 @@
 /* SPDX-License-Identifier: MIT */
 /* gpusparc probe order: how predictable the order is in which a device runs groups or warps (Defour, 2014). */
-#include "scheduler/probes/probe.h"
-
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
+#include "scheduler/probes/probe.h"
 #include "scheduler/probes/vecstat.h"
 
 extern const char gs_probe_order_cl[];
 
 enum { WARP = 32, MAX_GROUPS = 65536, MAX_WARPS = 32, BATCH = 128 };
 
-struct options {
-    bool atomic, warps, sync, init, json, resume, force;
-    unsigned first, last; /* groups, or warps of each group */
-    uint64_t runs, device, distinct;
-    const char *note, *state_file, *plot;
-};
-
 /* One size of the sweep. */
 struct point {
-    unsigned n; /* groups or warps */
+    unsigned n; /* groups, or warps of each group */
     struct gs_vecstat *stat;
 };
 
-/* What one launch needs. */
-struct launch {
-    const struct options *o;
-    struct probe_device device;
+struct order {
+    struct probe base;
+    /* The options. */
+    bool atomic, warps, sync, init;
+    unsigned first, last; /* groups or warps */
+    uint64_t runs, distinct;
+    /* What one launch needs. */
     cl_program program;
     cl_kernel kernel;
     cl_mem out, counter;
     uint64_t *times;
     uint32_t *ranks, *order;
-    size_t room; /* values in `out` */
+    size_t room;          /* values in `out` */
+    struct point *points; /* last - first + 1 */
 };
 
-static unsigned groups_of(const struct launch *l, unsigned n)
+static unsigned groups_of(const struct order *l, unsigned n)
 {
-    return l->o->warps ? l->device.compute_units : n;
+    return l->warps ? l->base.device.compute_units : n;
 }
 
-/* Values that one run gives, and how many of them make a vector. */
-static size_t values_of(const struct launch *l, unsigned n)
+/* Values that one run gives. */
+static size_t values_of(const struct order *l, unsigned n)
 {
-    return (size_t)groups_of(l, n) * (l->o->warps ? n : 1);
+    return (size_t)groups_of(l, n) * (l->warps ? n : 1);
 }
 
-static size_t vector_of(const struct launch *l, unsigned n)
+static unsigned points_of(const struct order *l)
 {
-    (void)l;
-    return n;
+    return l->last - l->first + 1;
 }
 
-static void release(struct launch *l)
+static void release_kernel(struct order *l)
 {
-    if (l->out)
-        clReleaseMemObject(l->out);
-    if (l->counter)
-        clReleaseMemObject(l->counter);
-    if (l->kernel)
-        clReleaseKernel(l->kernel);
-    if (l->program)
-        clReleaseProgram(l->program);
-    l->out = l->counter = NULL;
-    l->kernel = NULL;
-    l->program = NULL;
+    probe_drop_buffers(&l->out, 1);
+    probe_drop_buffers(&l->counter, 1);
+    probe_drop_kernels(&l->kernel, 1);
+    probe_drop_program(&l->program);
 }
 
-static bool prepare(struct launch *l)
+static enum probe_clock clock_of(const struct order *l)
 {
-    enum probe_clock clock = l->o->atomic ? PROBE_CLOCK_NONE : probe_clock_of(&l->device, !l->o->warps);
-    if (!l->o->atomic && clock == PROBE_CLOCK_NONE) {
-        gs_error("%s has no clock that a kernel can read (cl_khr_kernel_clock, or PTX on NVIDIA); use --by atomic",
-                 l->device.name);
-        return false;
-    }
-    l->program = probe_build(&l->device, gs_probe_order_cl, clock, l->o->sync ? "-DSYNC" : "");
-    l->kernel = probe_kernel(l->program, l->o->atomic ? "by_atomic" : "by_clock");
-    l->out = l->kernel ? probe_buffer(&l->device, l->room * sizeof(uint64_t)) : NULL;
-    l->counter = l->out ? probe_buffer(&l->device, BATCH * sizeof(cl_uint)) : NULL;
+    return l->atomic ? PROBE_CLOCK_NONE : probe_clock_of(&l->base.device, !l->warps);
+}
+
+static bool prepare_kernel(struct order *l)
+{
+    l->program = probe_build(&l->base.device, gs_probe_order_cl, clock_of(l), l->sync ? "-DSYNC" : "");
+    l->kernel = probe_kernel(l->program, l->atomic ? "by_atomic" : "by_clock");
+    l->out = l->kernel ? probe_buffer(&l->base.device, l->room * sizeof(uint64_t)) : NULL;
+    l->counter = l->out ? probe_buffer(&l->base.device, BATCH * sizeof(cl_uint)) : NULL;
     return l->counter != NULL;
 }
 
-static bool enqueue(struct launch *l, unsigned n, cl_uint run)
+static bool enqueue(struct order *l, unsigned n, cl_uint run)
 {
-    size_t local = l->o->warps ? (size_t)n * WARP : WARP, global = groups_of(l, n) * local;
+    size_t local = l->warps ? (size_t)n * WARP : WARP, global = groups_of(l, n) * local;
     cl_uint base = run * (cl_uint)values_of(l, n);
     cl_int rc = clSetKernelArg(l->kernel, 0, sizeof(cl_mem), &l->out);
     rc = rc ? rc : clSetKernelArg(l->kernel, 1, sizeof(base), &base);
-    if (l->o->atomic) {
+    if (l->atomic) {
         rc = rc ? rc : clSetKernelArg(l->kernel, 2, sizeof(cl_mem), &l->counter);
         rc = rc ? rc : clSetKernelArg(l->kernel, 3, sizeof(run), &run);
     }
-    rc = rc ? rc : clEnqueueNDRangeKernel(l->device.queue, l->kernel, 1, NULL, &global, &local, 0, NULL, NULL);
+    rc = rc ? rc : clEnqueueNDRangeKernel(l->base.device.queue, l->kernel, 1, NULL, &global, &local, 0, NULL, NULL);
     return probe_ok(rc, "run a kernel");
 }
 
 /* `count` launches one after another, each into a place of its own, and one read: the launches don't overlap, as the
  * queue is in order. */
-static bool run_batch(struct launch *l, unsigned n, unsigned count)
+static bool run_batch(struct order *l, unsigned n, unsigned count)
 {
     static const cl_uint zeros[BATCH];
-    cl_int rc = clEnqueueWriteBuffer(l->device.queue, l->counter, CL_FALSE, 0, sizeof(zeros), zeros, 0, NULL, NULL);
+    cl_int rc =
+        clEnqueueWriteBuffer(l->base.device.queue, l->counter, CL_FALSE, 0, sizeof(zeros), zeros, 0, NULL, NULL);
     if (!probe_ok(rc, "write a buffer"))
         return false;
     for (cl_uint run = 0; run < count; run++)
         if (!enqueue(l, n, run))
             return false;
-    rc = clEnqueueReadBuffer(l->device.queue, l->out, CL_TRUE, 0, count * values_of(l, n) * sizeof(uint64_t), l->times,
-                             0, NULL, NULL);
+    rc = clEnqueueReadBuffer(l->base.device.queue, l->out, CL_TRUE, 0, count * values_of(l, n) * sizeof(uint64_t),
+                             l->times, 0, NULL, NULL);
     return probe_ok(rc, "read a buffer");
 }
 
 /* Each group's warps, or all groups, make one vector of dense ranks. */
-static bool add_vectors(struct launch *l, struct point *p, size_t values)
+static bool add_vectors(struct order *l, struct point *p, size_t values)
 {
-    size_t size = vector_of(l, p->n);
+    size_t size = p->n;
     for (size_t i = 0; i + size <= values; i += size) {
         gs_vecstat_ranks(l->times + i, size, l->ranks, l->order);
         if (gs_vecstat_add(p->stat, l->ranks, size)) {
@@ -130,99 +117,83 @@ static bool add_vectors(struct launch *l, struct point *p, size_t values)
     return true;
 }
 
-static uint64_t runs_done(const struct launch *l, const struct point *p)
+static uint64_t runs_done(const struct order *l, const struct point *p)
 {
-    uint64_t per_run = l->o->warps ? l->device.compute_units : 1;
+    uint64_t per_run = l->warps ? l->base.device.compute_units : 1;
     return gs_vecstat_summarise(p->stat).vectors / per_run;
 }
 
-static bool measure_point(struct launch *l, struct point *p)
+static bool measure_point(struct order *l, struct point *p)
 {
     char what[60];
     size_t fits = l->room / values_of(l, p->n);
-    unsigned batch = l->o->init ? 1 : fits < BATCH ? (unsigned)fits : BATCH;
-    snprintf(what, sizeof(what), "%u %s", p->n, l->o->warps ? "warps" : "groups");
-    for (uint64_t done = runs_done(l, p); done < l->o->runs && !probe_interrupted;) {
-        unsigned count = l->o->runs - done < batch ? (unsigned)(l->o->runs - done) : batch;
-        if (!probe_take(&l->device))
-            break;
-        if (l->o->init)
-            release(l);
-        bool ok = (!l->o->init || (probe_reset(&l->device) && prepare(l))) && run_batch(l, p->n, count);
-        probe_give(&l->device);
-        if (!ok || !add_vectors(l, p, count * values_of(l, p->n)))
+    unsigned batch = l->init ? 1 : fits < BATCH ? (unsigned)fits : BATCH;
+    snprintf(what, sizeof(what), "%u %s", p->n, l->warps ? "warps" : "groups");
+    for (uint64_t done = runs_done(l, p); done < l->runs && probe_go_on(&l->base);) {
+        unsigned count = l->runs - done < batch ? (unsigned)(l->runs - done) : batch;
+        if (l->init)
+            release_kernel(l);
+        if (l->init && !(probe_reset(&l->base.device) && prepare_kernel(l)))
+            return false;
+        if (!run_batch(l, p->n, count) || !add_vectors(l, p, count * values_of(l, p->n)))
             return false;
         done += count;
-        probe_progress(what, done, l->o->runs);
+        probe_progress(what, done, l->runs);
     }
-    probe_progress_end();
     return true;
 }
 
-/* The state file: a line that says what was measured, then each point's statistics. */
-static void describe_state(const struct launch *l, char *out, size_t size)
+static bool measure(void *probe)
 {
-    snprintf(out, size, "gpusparc probe order %s %s %s %s %u %u %s\n", l->o->atomic ? "atomic" : "clock",
-             l->o->warps ? "warp" : "group", l->o->sync ? "sync" : "-", l->o->init ? "init" : "-", l->o->first,
-             l->o->last, l->device.name);
-}
-
-static bool save_state(const struct launch *l, const struct point *points, unsigned n)
-{
-    char head[400];
-    describe_state(l, head, sizeof(head));
-    FILE *f = fopen(l->o->state_file, "wb");
-    bool ok = f && fputs(head, f) >= 0;
-    for (unsigned i = 0; ok && i < n; i++)
-        ok = gs_vecstat_save(points[i].stat, f) == 0;
-    ok = f && fclose(f) == 0 && ok;
-    if (!ok)
-        gs_error("%s could not be written: %s", l->o->state_file, strerror(errno));
+    struct order *l = probe;
+    bool ok = true;
+    for (unsigned i = 0; ok && i < points_of(l) && !probe_interrupted; i++)
+        ok = measure_point(l, &l->points[i]);
     return ok;
 }
 
-static bool load_state(const struct launch *l, struct point *points, unsigned n)
+static bool is_complete(void *probe)
 {
-    char head[400], line[400] = "";
-    FILE *f = fopen(l->o->state_file, "rb");
-    if (!f) {
-        gs_error("%s could not be read: %s", l->o->state_file, strerror(errno));
-        return false;
-    }
-    describe_state(l, head, sizeof(head));
-    bool ok = fgets(line, sizeof(line), f) && strcmp(line, head) == 0;
-    if (!ok)
-        gs_error("%s belongs to another measurement: its options and device must be the same", l->o->state_file);
-    for (unsigned i = 0; ok && i < n; i++) {
-        struct gs_vecstat *s;
-        ok = gs_vecstat_load(&s, f) == 0;
-        if (ok) {
-            gs_vecstat_free(points[i].stat);
-            points[i].stat = s;
-        } else {
-            gs_error("%s is damaged: it ends early or isn't a probe's state", l->o->state_file);
-        }
-    }
-    fclose(f);
+    const struct order *l = probe;
+    for (unsigned i = 0; i < points_of(l); i++)
+        if (runs_done(l, &l->points[i]) < l->runs)
+            return false;
+    return true;
+}
+
+static void describe(void *probe, char *line, size_t bytes)
+{
+    const struct order *l = probe;
+    snprintf(line, bytes, "%s %s%s%s %u..%u", l->atomic ? "atomic" : "clock", l->warps ? "warp" : "group",
+             l->sync ? " sync" : "", l->init ? " init" : "", l->first, l->last);
+}
+
+static bool data(void *probe, struct probe_state *s)
+{
+    struct order *l = probe;
+    bool ok = true;
+    for (unsigned i = 0; ok && i < points_of(l); i++)
+        ok = probe_state_vectors(s, &l->points[i].stat);
     return ok;
 }
 
-static double log10_possible(const struct options *o, unsigned n)
+static double log10_possible(const struct order *l, unsigned n)
 {
-    return o->atomic ? gs_vecstat_log10_orders(n) : gs_vecstat_log10_weak_orders(n);
+    return l->atomic ? gs_vecstat_log10_orders(n) : gs_vecstat_log10_weak_orders(n);
 }
 
-static void print_table(const struct launch *l, const struct point *points, unsigned n)
+static void print_table(void *probe)
 {
-    printf("%s: order of %s by %s%s%s%s\n", l->device.name, l->o->warps ? "warps in a group" : "groups",
-           l->o->atomic ? "atomic counter" : probe_clock_name(probe_clock_of(&l->device, !l->o->warps)),
-           l->o->sync ? ", barrier first" : "", l->o->init ? ", context made anew" : "",
-           l->o->warps ? ", one group per compute unit" : "");
-    printf("%8s %10s %8s %12s %10s %18s\n", l->o->warps ? "warps" : "groups", "vectors", "mode %", "cardinality",
+    const struct order *l = probe;
+    const struct point *points = l->points;
+    printf("%s: order of %s by %s%s%s%s\n", l->base.device.name, l->warps ? "warps in a group" : "groups",
+           l->atomic ? "atomic counter" : probe_clock_name(clock_of(l)), l->sync ? ", barrier first" : "",
+           l->init ? ", context made anew" : "", l->warps ? ", one group per compute unit" : "");
+    printf("%8s %10s %8s %12s %10s %18s\n", l->warps ? "warps" : "groups", "vectors", "mode %", "cardinality",
            "entropy", "possible orders");
-    for (unsigned i = 0; i < n; i++) {
+    for (unsigned i = 0; i < points_of(l); i++) {
         struct gs_vecstat_summary s = gs_vecstat_summarise(points[i].stat);
-        uint64_t all = l->o->atomic ? gs_vecstat_orders(points[i].n) : gs_vecstat_weak_orders(points[i].n);
+        uint64_t all = l->atomic ? gs_vecstat_orders(points[i].n) : gs_vecstat_weak_orders(points[i].n);
         if (!s.vectors)
             continue;
         printf("%8u %10llu %8.2f %s%11.0f %10.3f ", points[i].n, (unsigned long long)s.vectors, 100 * s.mode,
@@ -230,128 +201,114 @@ static void print_table(const struct launch *l, const struct point *points, unsi
         if (all)
             printf("%18llu\n", (unsigned long long)all);
         else
-            printf("%12s10^%.1f\n", "", log10_possible(l->o, points[i].n));
+            printf("%12s10^%.1f\n", "", log10_possible(l, points[i].n));
     }
 }
 
-static int print_json(const struct launch *l, const struct point *points, unsigned n)
+static void add_json(void *probe, json_t *j)
 {
-    json_t *j = probe_describe(&l->device, l->o->note), *list = json_array();
-    json_object_set_new(j, "by", json_string(l->o->atomic ? "atomic" : "clock"));
-    json_object_set_new(j, "of", json_string(l->o->warps ? "warp" : "group"));
-    json_object_set_new(j, "sync", json_boolean(l->o->sync));
-    json_object_set_new(j, "init", json_boolean(l->o->init));
-    if (!l->o->atomic)
-        json_object_set_new(j, "clock", json_string(probe_clock_name(probe_clock_of(&l->device, !l->o->warps))));
-    for (unsigned i = 0; i < n; i++) {
+    const struct order *l = probe;
+    const struct point *points = l->points;
+    json_t *list = json_array();
+    json_object_set_new(j, "by", json_string(l->atomic ? "atomic" : "clock"));
+    json_object_set_new(j, "of", json_string(l->warps ? "warp" : "group"));
+    json_object_set_new(j, "sync", json_boolean(l->sync));
+    json_object_set_new(j, "init", json_boolean(l->init));
+    if (!l->atomic)
+        json_object_set_new(j, "clock", json_string(probe_clock_name(clock_of(l))));
+    for (unsigned i = 0; i < points_of(l); i++) {
         struct gs_vecstat_summary s = gs_vecstat_summarise(points[i].stat);
         json_t *p = json_pack("{s:i, s:I, s:f, s:I, s:I, s:f, s:b, s:f}", "n", (int)points[i].n, "vectors",
                               (json_int_t)s.vectors, "mode", s.mode, "mode_count", (json_int_t)s.mode_count,
                               "mode_count_most", (json_int_t)s.mode_count_most, "cardinality", s.cardinality, "exact",
-                              s.exact, "log10_possible", log10_possible(l->o, points[i].n));
+                              s.exact, "log10_possible", log10_possible(l, points[i].n));
         json_object_set_new(p, "entropy_bits", s.exact ? json_real(s.entropy_bits) : json_null());
         json_array_append_new(list, p);
     }
     json_object_set_new(j, "points", list);
-    int rc = json_dumpf(j, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(8));
-    putchar('\n');
-    json_decref(j);
-    return rc;
 }
 
-/* The papers' Figures 1 to 4: mode and cardinality over the number of groups or warps. */
-static bool plot(const struct launch *l, const struct point *points, unsigned n)
+/* The papers' Figures 1 to 3: mode and cardinality over the number of groups or warps. */
+static void plot(void *probe, FILE *f)
 {
-    FILE *f = popen("gnuplot", "w");
-    if (!f) {
-        gs_error("gnuplot could not be started: %s", strerror(errno));
-        return false;
-    }
-    fprintf(f, "set terminal svg size 900,420 background 'white'\nset output '%s'\n$data << END\n", l->o->plot);
-    for (unsigned i = 0; i < n; i++) {
-        struct gs_vecstat_summary s = gs_vecstat_summarise(points[i].stat);
+    const struct order *l = probe;
+    fputs("$data << END\n", f);
+    for (unsigned i = 0; i < points_of(l); i++) {
+        struct gs_vecstat_summary s = gs_vecstat_summarise(l->points[i].stat);
         if (s.vectors)
-            fprintf(f, "%u %g %g\n", points[i].n, 100 * s.mode, s.cardinality);
+            fprintf(f, "%u %g %g\n", l->points[i].n, 100 * s.mode, s.cardinality);
     }
     fprintf(
         f,
-        "END\nset multiplot layout 1,2 title \"%s: %s by %s\" noenhanced\nset xlabel '%s'\nset key off\nset grid\n"
-        "set ylabel 'mode, percent'\nset yrange [0:100]\nplot $data using 1:2 with linespoints\n"
-        "set ylabel 'different vectors'\nset yrange [0.9:*]\nset logscale y\nplot $data using 1:3 with linespoints\n",
-        l->device.name, l->o->warps ? "warps" : "groups", l->o->atomic ? "atomic" : "clock",
-        l->o->warps ? "warps per group" : "groups");
-    if (pclose(f) == 0)
-        return true;
-    gs_error("gnuplot could not draw %s", l->o->plot);
-    return false;
+        "END\nset multiplot layout 1,2 title \"%s: %s by %s%s%s\" noenhanced\nset xlabel '%s'\nset key off\nset grid\n"
+        "set ylabel 'mode, percent'\nset yrange [0:105]\nplot $data using 1:2 with linespoints\n"
+        "set ylabel 'different vectors'\nset yrange [0.9:*]\nset logscale y\nplot $data using 1:3 with linespoints\n"
+        "unset multiplot\n",
+        l->base.device.name, l->warps ? "warps" : "groups", l->atomic ? "atomic" : "clock",
+        l->sync ? ", barrier first" : "", l->init ? ", context made anew" : "",
+        l->warps ? "warps per group" : "groups");
 }
 
-static bool report(const struct launch *l, const struct point *points, unsigned n)
+static bool allocate(struct order *l)
 {
-    bool ok = true;
-    if (l->o->state_file)
-        ok = save_state(l, points, n);
-    if (l->o->json)
-        ok = print_json(l, points, n) == 0 && ok;
-    else
-        print_table(l, points, n);
-    if (l->o->plot)
-        ok = plot(l, points, n) && ok;
-    if (probe_interrupted)
-        gs_warn("stopped early; what was measured so far is above%s", l->o->state_file ? ", and --resume goes on" : "");
-    return ok;
-}
-
-static bool allocate(struct launch *l, struct point *points, unsigned n)
-{
-    l->room = values_of(l, l->o->last) * (l->o->init ? 1 : BATCH);
-    if (l->room > (size_t)1 << 22)
-        l->room = values_of(l, l->o->last) > (size_t)1 << 22 ? values_of(l, l->o->last) : (size_t)1 << 22;
+    const size_t most = (size_t)1 << 22;
+    l->room = values_of(l, l->last) * (l->init ? 1 : BATCH);
+    if (l->room > most)
+        l->room = values_of(l, l->last) > most ? values_of(l, l->last) : most;
     l->times = malloc(l->room * sizeof(*l->times));
-    l->ranks = malloc(l->o->last * sizeof(*l->ranks));
-    l->order = malloc(l->o->last * sizeof(*l->order));
-    bool ok = l->times && l->ranks && l->order;
-    for (unsigned i = 0; i < n; i++) {
-        points[i] = (struct point){l->o->first + i, gs_vecstat_new((size_t)l->o->distinct)};
-        ok = ok && points[i].stat;
+    l->ranks = malloc(l->last * sizeof(*l->ranks));
+    l->order = malloc(l->last * sizeof(*l->order));
+    l->points = calloc(points_of(l), sizeof(*l->points));
+    bool ok = l->times && l->ranks && l->order && l->points;
+    for (unsigned i = 0; ok && i < points_of(l); i++) {
+        l->points[i] = (struct point){l->first + i, gs_vecstat_new((size_t)l->distinct)};
+        ok = l->points[i].stat != NULL;
     }
     if (!ok)
         gs_error("there is not enough memory for the probe");
     return ok;
 }
 
-static bool fits_device(const struct launch *l)
+static bool prepare(void *probe)
 {
-    if (!l->o->warps || (size_t)l->o->last * WARP <= l->device.max_group)
-        return true;
-    gs_error("%s takes groups of %zu work-items at most, which is %zu warps, not %u", l->device.name,
-             l->device.max_group, l->device.max_group / WARP, l->o->last);
-    return false;
+    struct order *l = probe;
+    enum probe_clock clock;
+    return (l->atomic || probe_need_clock(&l->base.device, !l->warps, "; use --by atomic", &clock)) &&
+           (!l->warps || probe_warps_fit(&l->base.device, l->last)) && allocate(l) && prepare_kernel(l);
 }
 
-static int measure(const struct options *o)
+static void release(void *probe)
 {
-    struct launch l = {.o = o};
-    unsigned n = o->last - o->first + 1;
-    struct point *points = calloc(n, sizeof(*points));
-    bool ok = points && probe_open(&l.device, (unsigned)o->device, o->force) && fits_device(&l) &&
-              allocate(&l, points, n) && prepare(&l) && (!o->resume || load_state(&l, points, n));
-    probe_catch_interrupt();
-    for (unsigned i = 0; ok && i < n && !probe_interrupted; i++)
-        ok = measure_point(&l, &points[i]);
-    ok = ok && report(&l, points, n);
-    for (unsigned i = 0; points && i < n; i++)
-        gs_vecstat_free(points[i].stat);
-    release(&l);
-    probe_close(&l.device);
-    free(points);
-    free(l.times);
-    free(l.ranks);
-    free(l.order);
-    return ok ? PROBE_EXIT_OK : PROBE_EXIT_FAILED;
+    struct order *l = probe;
+    for (unsigned i = 0; l->points && i < points_of(l); i++)
+        gs_vecstat_free(l->points[i].stat);
+    release_kernel(l);
+    free(l->points);
+    free(l->times);
+    free(l->ranks);
+    free(l->order);
 }
 
-enum { BY = 256, OF, COUNT, RUNS, SYNC, INIT, DEVICE, DISTINCT, NOTE, STATE, RESUME, PLOT, FORCE, JSON };
+/* ---- options ---- */
+
+enum { BY = PROBE_OWN_OPTIONS, OF, COUNT, RUNS, SYNC, INIT, DISTINCT };
+
+static const struct option own_options[] = {{"by", required_argument, NULL, BY},
+                                            {"of", required_argument, NULL, OF},
+                                            {"count", required_argument, NULL, COUNT},
+                                            {"runs", required_argument, NULL, RUNS},
+                                            {"sync", no_argument, NULL, SYNC},
+                                            {"init", no_argument, NULL, INIT},
+                                            {"distinct", required_argument, NULL, DISTINCT},
+                                            {0}};
+
+static void set_defaults(void *probe)
+{
+    struct order *l = probe;
+    l->first = 1;
+    l->last = 32;
+    l->runs = 1000;
+}
 
 static bool read_choice(const char *option, const char *text, const char *no, const char *yes, bool *out)
 {
@@ -362,89 +319,50 @@ static bool read_choice(const char *option, const char *text, const char *no, co
     return false;
 }
 
-static bool read_option(struct options *o, int c)
+static bool take_option(void *probe, int option, const char *value)
 {
-    switch (c) {
+    struct order *l = probe;
+    switch (option) {
     case BY:
-        return read_choice("by", optarg, "clock", "atomic", &o->atomic);
+        return read_choice("by", value, "clock", "atomic", &l->atomic);
     case OF:
-        return read_choice("of", optarg, "group", "warp", &o->warps);
+        return read_choice("of", value, "group", "warp", &l->warps);
     case COUNT:
-        return probe_range("count", optarg, MAX_GROUPS, &o->first, &o->last);
+        return probe_range("count", value, MAX_GROUPS, &l->first, &l->last);
     case RUNS:
-        return probe_number("runs", optarg, 1, UINT64_C(1) << 40, &o->runs);
+        return probe_number("runs", value, 1, UINT64_C(1) << 40, &l->runs);
     case SYNC:
-        return o->sync = true;
+        return l->sync = true;
     case INIT:
-        return o->init = true;
-    case DEVICE:
-        return probe_number("device", optarg, 0, 63, &o->device);
-    case DISTINCT:
-        return probe_number("distinct", optarg, 1, UINT64_C(1) << 30, &o->distinct);
-    case NOTE:
-        o->note = optarg;
-        return true;
-    case STATE:
-        o->state_file = optarg;
-        return true;
-    case RESUME:
-        return o->resume = true;
-    case PLOT:
-        o->plot = optarg;
-        return true;
-    case FORCE:
-        return o->force = true;
-    case JSON:
-        return o->json = true;
+        return l->init = true;
     default:
-        gs_error("probe order does not know an option, or it lacks its value; see gpusparc probe --help");
-        return false;
+        return probe_number("distinct", value, 1, UINT64_C(1) << 30, &l->distinct);
     }
 }
 
-static bool check(struct options *o)
+static bool check_options(void *probe)
 {
-    if (!o->first) {
-        o->first = 1;
-        o->last = 32;
-    }
-    if (o->warps && o->last > MAX_WARPS)
-        gs_error("--count is at most %d for warps: a group has no more", MAX_WARPS);
-    else if (o->resume && !o->state_file)
-        gs_error("--resume wants --state FILE, the file that the first part wrote");
-    else if (o->plot && strpbrk(o->plot, "'\n"))
-        gs_error("--plot wants a file name without quotes");
-    else
+    const struct order *l = probe;
+    if (!l->warps || l->last <= MAX_WARPS)
         return true;
+    gs_error("--count is at most %d for warps: a group has no more", MAX_WARPS);
     return false;
 }
 
-int probe_order_main(int argc, char **argv)
-{
-    static const struct option options[] = {{"by", required_argument, NULL, BY},
-                                            {"of", required_argument, NULL, OF},
-                                            {"count", required_argument, NULL, COUNT},
-                                            {"runs", required_argument, NULL, RUNS},
-                                            {"sync", no_argument, NULL, SYNC},
-                                            {"init", no_argument, NULL, INIT},
-                                            {"device", required_argument, NULL, DEVICE},
-                                            {"distinct", required_argument, NULL, DISTINCT},
-                                            {"note", required_argument, NULL, NOTE},
-                                            {"state", required_argument, NULL, STATE},
-                                            {"resume", no_argument, NULL, RESUME},
-                                            {"plot", required_argument, NULL, PLOT},
-                                            {"force", no_argument, NULL, FORCE},
-                                            {"json", no_argument, NULL, JSON},
-                                            {0}};
-    struct options o = {.runs = 1000};
-    int c;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, "", options, NULL)) != -1)
-        if (!read_option(&o, c))
-            return PROBE_EXIT_USAGE;
-    if (optind < argc) {
-        gs_error("probe order takes options alone, not '%s'", argv[optind]);
-        return PROBE_EXIT_USAGE;
-    }
-    return check(&o) ? measure(&o) : PROBE_EXIT_USAGE;
-}
+const struct probe_kind probe_order = {
+    .name = "order",
+    .bytes = sizeof(struct order),
+    .set_defaults = set_defaults,
+    .options = own_options,
+    .take_option = take_option,
+    .check_options = check_options,
+    .prepare = prepare,
+    .describe = describe,
+    .data = data,
+    .measure = measure,
+    .is_complete = is_complete,
+    .print_table = print_table,
+    .add_json = add_json,
+    .plot = plot,
+    .release = release,
+};

@@ -1,17 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* In which order warps or groups come: the clock that each sees, or the place in line that each draws. */
-#if PROBE_CLOCK == 1
-#pragma OPENCL EXTENSION cl_khr_kernel_clock : enable
-#define CLOCK(t) t = clock_read_device()
-#elif PROBE_CLOCK == 2
-#define CLOCK(t) asm volatile("mov.u64 %0, %%clock64;" : "=l"(t)::"memory")
-#elif PROBE_CLOCK == 3
-#define CLOCK(t) asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)::"memory")
-#elif PROBE_CLOCK == 4
-#define CLOCK(t) t = __builtin_readcyclecounter()
-#else
-#define CLOCK(t) t = 0
-#endif
 
 /* One value for each warp of 32 work-items, from its first one: out[base + group * warps + warp]. */
 kernel void by_clock(global ulong *out, uint base)

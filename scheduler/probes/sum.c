@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hash.h"
 #include "common/log.h"
 #include "scheduler/probes/illcond.h"
 #include "scheduler/probes/vecstat.h"
@@ -18,33 +19,31 @@ enum { NAN_SEEN = 1, PLUS_INFINITY = 2, MINUS_INFINITY = 4, ANY = 8, NOT_MINUS_Z
 
 static const char *const names[METHODS] = {"atomic", "warp", "tree", "exact"};
 
-struct options {
-    uint64_t elements, runs, seed, groups, local, device; /* elements: as asked for; probe.n is what there is */
-    double condition;
-    bool wanted[METHODS], permute, force, json;
-    const char *note, *input;
-};
-
 struct result {
     struct gs_vecstat *values;
-    double *ns;           /* of each run, on the device */
-    double worst;         /* relative error */
-    uint64_t runs, wrong; /* not the correctly rounded sum */
+    double *ns;     /* of each run, on the device */
+    double worst;   /* relative error */
+    uint64_t wrong; /* runs that did not give the correctly rounded sum */
     float last;
 };
 
-struct probe {
-    const struct options *o;
-    struct probe_device device;
+struct sum {
+    struct probe base;
+    /* The options. */
+    uint64_t elements, runs, seed, wanted_groups, local; /* elements: as asked for; n is what there is */
+    double wanted_condition;
+    bool wanted[METHODS], permute;
+    const char *input;
+
     cl_program program;
-    cl_kernel kernel[METHODS];
-    cl_mem x, out, total; /* total: a float, or the exact sum's digits and flags */
-    float *host, *partial;
-    size_t n;
+    cl_kernel kernel[METHODS]; /* null: not wanted, or not possible here */
+    cl_mem x, out, total;      /* total: a float, or the exact sum's digits and flags */
+    float *host, *shuffled, *partial;
+    size_t n, groups;
     struct gs_longacc sum;
     float rounded;
     double condition;
-    size_t groups, local;
+    uint64_t done, room; /* runs: measured, and as many as the results have room for */
     struct result result[METHODS];
 };
 
@@ -53,33 +52,34 @@ static bool has_int64(const struct probe_device *d)
     return strstr(d->extensions, "cl_khr_int64_base_atomics") != NULL;
 }
 
-static bool write_vector(struct probe *p)
+static bool write_vector(struct sum *p, const float *x)
 {
     return probe_ok(
-        clEnqueueWriteBuffer(p->device.queue, p->x, CL_TRUE, 0, p->n * sizeof(float), p->host, 0, NULL, NULL),
+        clEnqueueWriteBuffer(p->base.device.queue, p->x, CL_TRUE, 0, p->n * sizeof(float), x, 0, NULL, NULL),
         "write a buffer");
 }
 
-static bool zero(struct probe *p, cl_mem m, size_t bytes, cl_event *event)
+static bool zero(struct sum *p, cl_mem m, size_t bytes, cl_event *event)
 {
     cl_uint none = 0;
-    return probe_ok(clEnqueueFillBuffer(p->device.queue, m, &none, sizeof(none), 0, bytes, 0, NULL, event),
+    return probe_ok(clEnqueueFillBuffer(p->base.device.queue, m, &none, sizeof(none), 0, bytes, 0, NULL, event),
                     "fill a buffer");
 }
 
-static bool read_back(struct probe *p, cl_mem m, size_t bytes, void *to)
+static bool read_back(struct sum *p, cl_mem m, size_t bytes, void *to)
 {
-    return probe_ok(clEnqueueReadBuffer(p->device.queue, m, CL_TRUE, 0, bytes, to, 0, NULL, NULL), "read a buffer");
+    return probe_ok(clEnqueueReadBuffer(p->base.device.queue, m, CL_TRUE, 0, bytes, to, 0, NULL, NULL),
+                    "read a buffer");
 }
 
 /* Runs kernel k over `n` elements of `from` with `groups` groups. */
-static bool launch(struct probe *p, cl_kernel k, cl_mem from, cl_ulong n, cl_mem to, size_t groups, cl_event *event)
+static bool launch(struct sum *p, cl_kernel k, cl_mem from, cl_ulong n, cl_mem to, size_t groups, cl_event *event)
 {
-    size_t global = groups * p->local;
+    size_t local = p->local, global = groups * local;
     cl_int rc = clSetKernelArg(k, 0, sizeof(from), &from);
     rc = rc ? rc : clSetKernelArg(k, 1, sizeof(n), &n);
     rc = rc ? rc : clSetKernelArg(k, 2, sizeof(to), &to);
-    rc = rc ? rc : clEnqueueNDRangeKernel(p->device.queue, k, 1, NULL, &global, &p->local, 0, NULL, event);
+    rc = rc ? rc : clEnqueueNDRangeKernel(p->base.device.queue, k, 1, NULL, &global, &local, 0, NULL, event);
     return probe_ok(rc, "run a kernel");
 }
 
@@ -88,14 +88,14 @@ static bool set_local(cl_kernel k, cl_uint index, size_t bytes)
     return probe_ok(clSetKernelArg(k, index, bytes, NULL), "give local memory");
 }
 
-static bool run_atomic(struct probe *p, cl_event *first, cl_event *last, float *out)
+static bool run_atomic(struct sum *p, cl_event *first, cl_event *last, float *out)
 {
     return zero(p, p->out, sizeof(float), first) &&
            launch(p, p->kernel[BY_ATOMIC], p->x, p->n, p->out, p->groups, last) &&
            read_back(p, p->out, sizeof(float), out);
 }
 
-static bool run_warp(struct probe *p, cl_event *first, cl_event *last, float *out)
+static bool run_warp(struct sum *p, cl_event *first, cl_event *last, float *out)
 {
     bool ok = set_local(p->kernel[BY_WARP], 3, p->local / 32 * sizeof(float)) &&
               zero(p, p->out, p->groups * sizeof(float), first) &&
@@ -107,7 +107,7 @@ static bool run_warp(struct probe *p, cl_event *first, cl_event *last, float *ou
     return ok;
 }
 
-static bool run_tree(struct probe *p, cl_event *first, cl_event *last, float *out)
+static bool run_tree(struct sum *p, cl_event *first, cl_event *last, float *out)
 {
     return set_local(p->kernel[BY_TREE], 3, p->local * sizeof(float)) &&
            launch(p, p->kernel[BY_TREE], p->x, p->n, p->out, p->groups, first) &&
@@ -115,7 +115,7 @@ static bool run_tree(struct probe *p, cl_event *first, cl_event *last, float *ou
            read_back(p, p->total, sizeof(float), out);
 }
 
-static bool run_exact(struct probe *p, cl_event *first, cl_event *last, float *out)
+static bool run_exact(struct sum *p, cl_event *first, cl_event *last, float *out)
 {
     cl_kernel k = p->kernel[BY_EXACT];
     struct gs_longacc a = {0};
@@ -156,7 +156,7 @@ static bool same_value(float a, float b)
 
 /* |got - exact| / |exact|, the difference taken exactly; infinite where that has no meaning and the value isn't right.
  */
-static double relative_error(const struct probe *p, float got)
+static double relative_error(const struct sum *p, float got)
 {
     struct gs_longacc d = p->sum;
     if (same_value(got, p->rounded) && (!isfinite(got) || gs_longacc_sign(&p->sum) == 0))
@@ -167,82 +167,137 @@ static double relative_error(const struct probe *p, float got)
     return fabs(gs_longacc_to_double(&d) / gs_longacc_to_double(&p->sum));
 }
 
-static bool run_once(struct probe *p, enum method m)
+static bool run_once(struct sum *p, enum method m)
 {
-    static bool (*const run[METHODS])(struct probe *, cl_event *, cl_event *, float *) = {run_atomic, run_warp,
-                                                                                          run_tree, run_exact};
+    static bool (*const run[METHODS])(struct sum *, cl_event *, cl_event *, float *) = {run_atomic, run_warp, run_tree,
+                                                                                        run_exact};
     struct result *r = &p->result[m];
     cl_event first, last;
     float got;
     uint32_t bits;
-    if (!probe_take(&p->device))
-        return true; /* interrupted */
-    bool ok = run[m](p, &first, &last, &got);
-    probe_give(&p->device);
-    if (!ok)
+    if (!run[m](p, &first, &last, &got))
         return false;
     double error = relative_error(p, got);
     memcpy(&bits, &got, sizeof(bits));
-    r->ns[r->runs++] = device_ns(first, last);
+    r->ns[p->done] = device_ns(first, last);
     r->worst = error > r->worst ? error : r->worst;
     r->wrong += !same_value(got, p->rounded);
     r->last = got;
     return gs_vecstat_add(r->values, &bits, 1) == 0;
 }
 
-static void shuffle(float *x, size_t n, uint64_t *state)
+/* Another order of the elements for each run, the same for the same seed and run. */
+static void shuffle(struct sum *p, uint64_t run)
 {
-    for (size_t i = n; i > 1; i--) {
-        size_t j = (size_t)(gs_probe_random(state) % i);
+    uint64_t state = (p->seed + 12345) * UINT64_C(0x9e3779b97f4a7c15) + run * 2 + 1;
+    float *x = p->shuffled;
+    memcpy(x, p->host, p->n * sizeof(*x));
+    for (size_t i = p->n; i > 1; i--) {
+        size_t j = (size_t)(gs_probe_random(&state) % i);
         float t = x[i - 1];
         x[i - 1] = x[j];
         x[j] = t;
     }
 }
 
-static bool run_all(struct probe *p)
+/* All methods once, each on the same elements in the same order. */
+static bool run_all(struct sum *p)
 {
-    uint64_t state = p->o->seed + 12345;
-    for (uint64_t run = 0; run < p->o->runs && !probe_interrupted; run++) {
-        if (p->o->permute && run) {
-            shuffle(p->host, p->n, &state);
-            if (!write_vector(p))
-                return false;
-        }
-        for (int m = 0; m < METHODS; m++)
-            if (p->kernel[m] && !run_once(p, (enum method)m))
-                return false;
-        probe_progress("sums", run + 1, p->o->runs);
+    if (p->permute) {
+        shuffle(p, p->done);
+        if (!write_vector(p, p->shuffled))
+            return false;
     }
-    probe_progress_end();
+    for (int m = 0; m < METHODS; m++)
+        if (p->kernel[m] && !run_once(p, (enum method)m))
+            return false;
+    p->done++;
     return true;
 }
 
+static bool measure(void *probe)
+{
+    struct sum *p = probe;
+    while (p->done < p->runs && probe_go_on(&p->base)) {
+        if (!run_all(p))
+            return false;
+        probe_progress("sums", p->done, p->runs);
+    }
+    return true;
+}
+
+static bool is_complete(void *probe)
+{
+    const struct sum *p = probe;
+    return p->done >= p->runs;
+}
+
+/* The vector itself stands for the options that it was made from. */
+static void describe(void *probe, char *line, size_t bytes)
+{
+    const struct sum *p = probe;
+    char hash[GS_HASH_HEX_BYTES];
+    gs_hash_hex(p->host, p->n * sizeof(*p->host), hash);
+    size_t n = (size_t)snprintf(line, bytes, "%zu floats %.16s by", p->n, hash);
+    for (int m = 0; m < METHODS && n < bytes; m++)
+        if (p->kernel[m])
+            n += (size_t)snprintf(line + n, bytes - n, " %s", names[m]);
+    if (n < bytes)
+        snprintf(line + n, bytes - n, ", %zu groups of %zu%s", p->groups, (size_t)p->local,
+                 p->permute ? ", permuted" : "");
+}
+
+static bool make_room(struct sum *p, uint64_t runs)
+{
+    for (int m = 0; m < METHODS; m++) {
+        double *ns = realloc(p->result[m].ns, runs * sizeof(*ns));
+        if (!ns)
+            return false;
+        p->result[m].ns = ns;
+    }
+    p->room = runs;
+    return true;
+}
+
+static bool data(void *probe, struct probe_state *s)
+{
+    struct sum *p = probe;
+    bool ok = probe_state_bytes(s, &p->done, sizeof(p->done)) && (p->done <= p->room || make_room(p, p->done));
+    for (int m = 0; ok && m < METHODS; m++) {
+        struct result *r = &p->result[m];
+        if (p->kernel[m])
+            ok = probe_state_vectors(s, &r->values) && probe_state_bytes(s, r->ns, p->done * sizeof(*r->ns)) &&
+                 probe_state_bytes(s, &r->worst, sizeof(r->worst)) &&
+                 probe_state_bytes(s, &r->wrong, sizeof(r->wrong)) && probe_state_bytes(s, &r->last, sizeof(r->last));
+    }
+    return ok;
+}
+
 /* Whether the exact sum can run here; says why not. */
-static bool exact_fits(const struct probe *p, bool int64)
+static bool exact_fits(const struct sum *p, bool int64)
 {
     cl_ulong local_bytes = 0;
-    clGetDeviceInfo(p->device.id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(local_bytes), &local_bytes, NULL);
+    clGetDeviceInfo(p->base.device.id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(local_bytes), &local_bytes, NULL);
     size_t wanted = p->local * GS_LONGACC_DIGITS * sizeof(cl_long) + sizeof(cl_uint);
     if (!int64)
-        gs_warn("%s has no 64-bit atomics (cl_khr_int64_base_atomics): the exact sum is left out", p->device.name);
+        gs_warn("%s has no 64-bit atomics (cl_khr_int64_base_atomics): the exact sum is left out", p->base.device.name);
     else if (wanted > local_bytes)
         gs_warn("%s has %llu bytes of local memory, and the exact sum wants %zu for --local %zu: it is left out",
-                p->device.name, (unsigned long long)local_bytes, wanted, p->local);
+                p->base.device.name, (unsigned long long)local_bytes, wanted, (size_t)p->local);
     else
         return true;
     return false;
 }
 
-static bool prepare_kernels(struct probe *p)
+static bool prepare_kernels(struct sum *p)
 {
     static const char *const kernels[METHODS] = {"sum_atomic", "sum_warp", "sum_tree", "sum_exact"};
-    bool int64 = has_int64(&p->device);
-    p->program = probe_build(&p->device, gs_probe_sum_cl, PROBE_CLOCK_NONE, int64 ? "-DPROBE_INT64" : "");
+    bool int64 = has_int64(&p->base.device);
+    p->program = probe_build(&p->base.device, gs_probe_sum_cl, PROBE_CLOCK_NONE, int64 ? "-DPROBE_INT64" : "");
     if (!p->program)
         return false;
     for (int m = 0; m < METHODS; m++) {
-        if (!p->o->wanted[m])
+        if (!p->wanted[m])
             continue;
         if (m == BY_EXACT && !exact_fits(p, int64))
             continue;
@@ -253,22 +308,22 @@ static bool prepare_kernels(struct probe *p)
     return true;
 }
 
-static bool generate(struct probe *p)
+static bool generate(struct sum *p)
 {
-    p->n = p->o->elements;
+    p->n = p->elements;
     p->host = malloc(p->n * sizeof(float));
     if (!p->host) {
         gs_error("there is not enough memory for %zu floats", p->n);
         return false;
     }
-    return gs_illcond_generate(p->host, p->n, p->o->condition, p->o->seed, &p->sum, &p->condition) == 0;
+    return gs_illcond_generate(p->host, p->n, p->wanted_condition, p->seed, &p->sum, &p->condition) == 0;
 }
 
 /* The floats of a file, as they lie in memory. */
-static bool read_input(struct probe *p)
+static bool read_input(struct sum *p)
 {
     struct gs_longacc size = {0};
-    FILE *f = fopen(p->o->input, "rb");
+    FILE *f = fopen(p->input, "rb");
     long bytes = f && fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
     if (bytes > 0 && bytes % (long)sizeof(float) == 0) {
         p->n = (size_t)bytes / sizeof(float);
@@ -279,7 +334,7 @@ static bool read_input(struct probe *p)
     if (f)
         fclose(f);
     if (!ok) {
-        gs_error("%s could not be read as floats of 4 bytes each", p->o->input);
+        gs_error("%s could not be read as floats of 4 bytes each", p->input);
         return false;
     }
     for (size_t i = 0; i < p->n; i++)
@@ -289,32 +344,41 @@ static bool read_input(struct probe *p)
     return true;
 }
 
-static bool prepare(struct probe *p)
+static bool allocate(struct sum *p)
 {
-    const struct options *o = p->o;
-    p->groups = o->groups ? o->groups : 8 * (size_t)p->device.compute_units;
-    p->local = o->local;
-    if (p->local > p->device.max_group) {
-        gs_error("%s takes groups of %zu work-items at most; --local %zu is too many", p->device.name,
-                 p->device.max_group, p->local);
-        return false;
-    }
+    p->groups = p->wanted_groups ? p->wanted_groups : 8 * (size_t)p->base.device.compute_units;
     p->partial = malloc(p->groups * sizeof(float));
-    bool ok = p->partial != NULL;
-    for (int m = 0; m < METHODS; m++) {
+    bool ok = p->partial && make_room(p, p->runs);
+    for (int m = 0; ok && m < METHODS; m++) {
         p->result[m].values = gs_vecstat_new(0);
-        p->result[m].ns = malloc(o->runs * sizeof(double));
-        ok = ok && p->result[m].values && p->result[m].ns;
+        ok = p->result[m].values != NULL;
     }
     if (!ok)
-        gs_error("there is not enough memory for %llu runs", (unsigned long long)o->runs);
-    if (!ok || !(o->input ? read_input(p) : generate(p)))
+        gs_error("there is not enough memory for %llu runs", (unsigned long long)p->runs);
+    return ok;
+}
+
+static bool prepare(void *probe)
+{
+    struct sum *p = probe;
+    const struct probe_device *d = &p->base.device;
+    if (p->local > d->max_group) {
+        gs_error("%s takes groups of %zu work-items at most; --local %zu is too many", d->name, d->max_group,
+                 (size_t)p->local);
         return false;
+    }
+    if (!allocate(p) || !(p->input ? read_input(p) : generate(p)))
+        return false;
+    p->shuffled = p->permute ? malloc(p->n * sizeof(float)) : NULL;
+    if (p->permute && !p->shuffled) {
+        gs_error("there is not enough memory to permute %zu floats", p->n);
+        return false;
+    }
     p->rounded = gs_longacc_to_float(&p->sum);
-    p->x = probe_buffer(&p->device, p->n * sizeof(float));
-    p->out = probe_buffer(&p->device, p->groups * sizeof(float));
-    p->total = probe_buffer(&p->device, sizeof(p->sum.digit) + sizeof(cl_ulong));
-    return p->x && p->out && p->total && prepare_kernels(p) && write_vector(p);
+    p->x = probe_buffer(d, p->n * sizeof(float));
+    p->out = probe_buffer(d, p->groups * sizeof(float));
+    p->total = probe_buffer(d, sizeof(p->sum.digit) + sizeof(cl_ulong));
+    return p->x && p->out && p->total && prepare_kernels(p) && write_vector(p, p->host);
 }
 
 static int by_value(const void *a, const void *b)
@@ -323,29 +387,33 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median_ns(struct result *r)
+static double median_ns(const struct sum *p, struct result *r)
 {
-    if (!r->runs)
-        return 0;
-    qsort(r->ns, r->runs, sizeof(double), by_value);
-    return r->ns[r->runs / 2];
+    qsort(r->ns, p->done, sizeof(double), by_value);
+    return r->ns[p->done / 2];
 }
 
-static void print_table(struct probe *p)
+static bool has_result(const struct sum *p, int method)
 {
-    printf("%s: %llu floats of condition %.3g, sum %.9g (%a), %zu groups of %zu%s\n", p->device.name,
+    return p->kernel[method] && p->done;
+}
+
+static void print_table(void *probe)
+{
+    struct sum *p = probe;
+    printf("%s: %llu floats of condition %.3g, sum %.9g (%a), %zu groups of %zu%s\n", p->base.device.name,
            (unsigned long long)p->n, p->condition, gs_longacc_to_double(&p->sum), (double)p->rounded, p->groups,
-           p->local, p->o->permute ? ", permuted before each run" : "");
+           (size_t)p->local, p->permute ? ", permuted before each run" : "");
     printf("%-8s %8s %10s %8s %14s %16s %12s\n", "method", "runs", "different", "mode %", "worst error",
            "correctly rnd", "ns/element");
     for (int m = 0; m < METHODS; m++) {
         struct result *r = &p->result[m];
-        if (!r->runs)
+        if (!has_result(p, m))
             continue;
         struct gs_vecstat_summary s = gs_vecstat_summarise(r->values);
-        printf("%-8s %8llu %10.0f %8.2f %14.3g %15.1f%% %12.5f\n", names[m], (unsigned long long)r->runs, s.cardinality,
-               100 * s.mode, r->worst, 100 * (double)(r->runs - r->wrong) / (double)r->runs,
-               median_ns(r) / (double)p->n);
+        printf("%-8s %8llu %10.0f %8.2f %14.3g %15.1f%% %12.5f\n", names[m], (unsigned long long)p->done, s.cardinality,
+               100 * s.mode, r->worst, 100 * (double)(p->done - r->wrong) / (double)p->done,
+               median_ns(p, r) / (double)p->n);
     }
 }
 
@@ -355,7 +423,7 @@ static json_t *finite_json(double v)
     return isfinite(v) ? json_real(v) : json_null();
 }
 
-static json_t *method_json(struct probe *p, enum method m)
+static json_t *method_json(struct sum *p, enum method m)
 {
     struct result *r = &p->result[m];
     struct gs_vecstat_summary s = gs_vecstat_summarise(r->values);
@@ -363,73 +431,92 @@ static json_t *method_json(struct probe *p, enum method m)
     uint32_t u;
     memcpy(&u, &r->last, sizeof(u));
     snprintf(bits, sizeof(bits), "%08x", u);
-    return json_pack("{s:s, s:I, s:f, s:f, s:o, s:I, s:o, s:s, s:f}", "method", names[m], "runs", (json_int_t)r->runs,
+    return json_pack("{s:s, s:I, s:f, s:f, s:o, s:I, s:o, s:s, s:f}", "method", names[m], "runs", (json_int_t)p->done,
                      "distinct", s.cardinality, "mode", s.mode, "worst_error", finite_json(r->worst),
-                     "correctly_rounded", (json_int_t)(r->runs - r->wrong), "last", finite_json((double)r->last),
-                     "last_bits", bits, "ns_per_element", median_ns(r) / (double)p->n);
+                     "correctly_rounded", (json_int_t)(p->done - r->wrong), "last", finite_json((double)r->last),
+                     "last_bits", bits, "ns_per_element", median_ns(p, r) / (double)p->n);
 }
 
-static bool print_json(struct probe *p)
+static void add_json(void *probe, json_t *j)
 {
-    json_t *j = probe_describe(&p->device, p->o->note), *list = json_array();
+    struct sum *p = probe;
+    json_t *list = json_array();
     json_object_update_new(j, json_pack("{s:I, s:o, s:o, s:I, s:i, s:i, s:b}", "elements", (json_int_t)p->n,
                                         "condition", finite_json(p->condition), "exact",
-                                        finite_json(gs_longacc_to_double(&p->sum)), "seed", (json_int_t)p->o->seed,
-                                        "groups", (int)p->groups, "local", (int)p->local, "permuted", p->o->permute));
+                                        finite_json(gs_longacc_to_double(&p->sum)), "seed", (json_int_t)p->seed,
+                                        "groups", (int)p->groups, "local", (int)p->local, "permuted", p->permute));
     for (int m = 0; m < METHODS; m++)
-        if (p->result[m].runs)
+        if (has_result(p, m))
             json_array_append_new(list, method_json(p, (enum method)m));
     json_object_set_new(j, "methods", list);
-    int rc = json_dumpf(j, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    putchar('\n');
-    json_decref(j);
-    return rc == 0;
 }
 
-static void release(struct probe *p)
+/* For each method: how many different results, and the worst error. What was always right has no bar. */
+static void plot(void *probe, FILE *f)
 {
+    struct sum *p = probe;
+    int shown = 0;
+    fputs("$data << END\n", f);
+    for (int m = 0; m < METHODS; m++)
+        if (has_result(p, m)) {
+            struct gs_vecstat_summary s = gs_vecstat_summarise(p->result[m].values);
+            fprintf(f, "%d %s %.0f %g\n", shown++, names[m], s.cardinality,
+                    isfinite(p->result[m].worst) && p->result[m].worst > 0 ? p->result[m].worst : 1e-12);
+        }
+    fprintf(f,
+            "END\nset multiplot layout 1,2 title \"%s: %zu floats of condition %.3g, %llu runs%s\" noenhanced\n"
+            "set key off\nset grid ytics\nset xrange [-0.6:%d.6]\nset boxwidth 0.6\nset style fill solid 0.7\n"
+            "set logscale y\nset ylabel 'different results'\nset yrange [0.5:*]\n"
+            "plot $data using 1:3:xtic(2) with boxes, '' using 1:3:3 with labels offset 0,0.7\n"
+            "set ylabel 'worst relative error'\nset yrange [1e-9:*]\nset format y '10^{%%T}'\n"
+            "plot $data using 1:4:xtic(2) with boxes\nunset multiplot\n",
+            p->base.device.name, p->n, p->condition, (unsigned long long)p->done,
+            p->permute ? ", permuted before each" : "", shown - 1);
+}
+
+static void release(void *probe)
+{
+    struct sum *p = probe;
+    probe_drop_kernels(p->kernel, METHODS);
+    probe_drop_buffers(&p->x, 1);
+    probe_drop_buffers(&p->out, 1);
+    probe_drop_buffers(&p->total, 1);
+    probe_drop_program(&p->program);
     for (int m = 0; m < METHODS; m++) {
-        if (p->kernel[m])
-            clReleaseKernel(p->kernel[m]);
         gs_vecstat_free(p->result[m].values);
         free(p->result[m].ns);
     }
-    cl_mem memory[] = {p->x, p->out, p->total};
-    for (size_t i = 0; i < sizeof(memory) / sizeof(*memory); i++)
-        if (memory[i])
-            clReleaseMemObject(memory[i]);
-    if (p->program)
-        clReleaseProgram(p->program);
-    probe_close(&p->device);
     free(p->host);
+    free(p->shuffled);
     free(p->partial);
 }
 
-static int measure(const struct options *o)
+/* ---- options ---- */
+
+enum { ELEMENTS = PROBE_OWN_OPTIONS, CONDITION, RUNS, SEED, GROUPS, LOCAL, METHOD, PERMUTE, INPUT };
+
+static const struct option own_options[] = {
+    {"elements", required_argument, NULL, ELEMENTS}, {"condition", required_argument, NULL, CONDITION},
+    {"runs", required_argument, NULL, RUNS},         {"seed", required_argument, NULL, SEED},
+    {"groups", required_argument, NULL, GROUPS},     {"local", required_argument, NULL, LOCAL},
+    {"methods", required_argument, NULL, METHOD},    {"permute", no_argument, NULL, PERMUTE},
+    {"input", required_argument, NULL, INPUT},       {0}};
+
+static void set_defaults(void *probe)
 {
-    struct probe *p = calloc(1, sizeof(*p));
-    if (!p)
-        return PROBE_EXIT_FAILED;
-    p->o = o;
-    bool ok = probe_open(&p->device, (unsigned)o->device, o->force) && prepare(p);
-    probe_catch_interrupt();
-    ok = ok && run_all(p);
-    if (ok && o->json)
-        ok = print_json(p);
-    else if (ok)
-        print_table(p);
-    if (ok && probe_interrupted)
-        gs_warn("stopped early; what was measured so far is above");
-    release(p);
-    free(p);
-    return ok ? PROBE_EXIT_OK : PROBE_EXIT_FAILED;
+    struct sum *p = probe;
+    p->elements = 1024;
+    p->runs = 1000;
+    p->wanted_condition = 1e8;
+    p->local = 256;
+    p->seed = 1;
+    for (int m = 0; m < METHODS; m++)
+        p->wanted[m] = true;
 }
 
-enum { ELEMENTS = 256, CONDITION, RUNS, SEED, GROUPS, LOCAL, DEVICE, METHOD, PERMUTE, INPUT, NOTE, FORCE, JSON };
-
-static bool read_methods(struct options *o, const char *text)
+static bool read_methods(struct sum *p, const char *text)
 {
-    memset(o->wanted, 0, sizeof(o->wanted));
+    memset(p->wanted, 0, sizeof(p->wanted));
     while (*text) {
         size_t n = strcspn(text, ",");
         int m = 0;
@@ -439,95 +526,71 @@ static bool read_methods(struct options *o, const char *text)
             gs_error("--methods is a list of atomic, warp, tree and exact, not '%s'", text);
             return false;
         }
-        o->wanted[m] = true;
+        p->wanted[m] = true;
         text += n + (text[n] == ',');
     }
     return true;
 }
 
-static bool read_condition(struct options *o, const char *text)
+static bool read_condition(struct sum *p, const char *text)
 {
     char *end;
-    o->condition = strtod(text, &end);
-    if (*text && !*end && o->condition >= 1 && o->condition <= 1e30)
+    p->wanted_condition = strtod(text, &end);
+    if (*text && !*end && p->wanted_condition >= 1 && p->wanted_condition <= 1e30)
         return true;
     gs_error("--condition is a number from 1 to 1e30, not '%s'", text);
     return false;
 }
 
-static bool read_local(struct options *o, const char *text)
+static bool read_local(struct sum *p, const char *text)
 {
-    if (!probe_number("local", text, 32, 1024, &o->local))
+    if (!probe_number("local", text, 32, 1024, &p->local))
         return false;
-    if ((o->local & (o->local - 1)) == 0)
+    if ((p->local & (p->local - 1)) == 0)
         return true;
     gs_error("--local wants a power of two, for the tree, not %s", text);
     return false;
 }
 
-static bool read_option(struct options *o, int c)
+static bool take_option(void *probe, int option, const char *value)
 {
-    switch (c) {
+    struct sum *p = probe;
+    switch (option) {
     case ELEMENTS:
-        return probe_number("elements", optarg, 6, UINT64_C(1) << 30, &o->elements);
+        return probe_number("elements", value, 6, UINT64_C(1) << 30, &p->elements);
     case CONDITION:
-        return read_condition(o, optarg);
+        return read_condition(p, value);
     case RUNS:
-        return probe_number("runs", optarg, 1, 100000000, &o->runs);
+        return probe_number("runs", value, 1, 100000000, &p->runs);
     case SEED:
-        return probe_number("seed", optarg, 0, UINT32_MAX, &o->seed);
+        return probe_number("seed", value, 0, UINT32_MAX, &p->seed);
     case GROUPS:
-        return probe_number("groups", optarg, 1, 65536, &o->groups);
+        return probe_number("groups", value, 1, 65536, &p->wanted_groups);
     case LOCAL:
-        return read_local(o, optarg);
-    case DEVICE:
-        return probe_number("device", optarg, 0, 63, &o->device);
+        return read_local(p, value);
     case METHOD:
-        return read_methods(o, optarg);
+        return read_methods(p, value);
     case PERMUTE:
-        return o->permute = true;
-    case INPUT:
-        o->input = optarg;
-        return true;
-    case NOTE:
-        o->note = optarg;
-        return true;
-    case FORCE:
-        return o->force = true;
-    case JSON:
-        return o->json = true;
+        return p->permute = true;
     default:
-        gs_error("probe sum does not know an option, or it lacks its value; see gpusparc probe --help");
-        return false;
+        p->input = value;
+        return true;
     }
 }
 
-int probe_sum_main(int argc, char **argv)
-{
-    static const struct option options[] = {{"elements", required_argument, NULL, ELEMENTS},
-                                            {"condition", required_argument, NULL, CONDITION},
-                                            {"runs", required_argument, NULL, RUNS},
-                                            {"seed", required_argument, NULL, SEED},
-                                            {"groups", required_argument, NULL, GROUPS},
-                                            {"local", required_argument, NULL, LOCAL},
-                                            {"device", required_argument, NULL, DEVICE},
-                                            {"methods", required_argument, NULL, METHOD},
-                                            {"permute", no_argument, NULL, PERMUTE},
-                                            {"input", required_argument, NULL, INPUT},
-                                            {"note", required_argument, NULL, NOTE},
-                                            {"force", no_argument, NULL, FORCE},
-                                            {"json", no_argument, NULL, JSON},
-                                            {0}};
-    struct options o = {
-        .elements = 1024, .runs = 1000, .condition = 1e8, .local = 256, .seed = 1, .wanted = {true, true, true, true}};
-    int c;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, "", options, NULL)) != -1)
-        if (!read_option(&o, c))
-            return PROBE_EXIT_USAGE;
-    if (optind < argc) {
-        gs_error("probe sum takes options alone, not '%s'", argv[optind]);
-        return PROBE_EXIT_USAGE;
-    }
-    return measure(&o);
-}
+const struct probe_kind probe_sum = {
+    .name = "sum",
+    .bytes = sizeof(struct sum),
+    .set_defaults = set_defaults,
+    .options = own_options,
+    .take_option = take_option,
+    .prepare = prepare,
+    .describe = describe,
+    .data = data,
+    .measure = measure,
+    .is_complete = is_complete,
+    .print_table = print_table,
+    .add_json = add_json,
+    .plot = plot,
+    .release = release,
+};

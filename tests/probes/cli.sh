@@ -1,16 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# gpusparc probe on PoCL, small: what it prints, that it goes on where it stopped, and what it refuses.
+# gpusparc probe on PoCL, small: what it prints, and what it refuses.
 set -euo pipefail
-fail() { echo "FAILED: $*"; exit 1; }
-refuses() { # STATUS TEXT ARGUMENTS...
-  local status=$1 text=$2 rc=0
-  shift 2
-  gpusparc probe "$@" >out.txt 2>err.txt || rc=$?
-  [ "$rc" = "$status" ] || { cat err.txt; fail "$* gave $rc"; }
-  [ "$(wc -l <err.txt)" = 1 ] || { cat err.txt; fail "$* wrote more than a line"; }
-  grep -qF -- "$text" err.txt || { cat err.txt; fail "$*: missing: $text"; }
-}
+source "$GS_SOURCE/tests/probes/lib.sh"
 
 for by in clock atomic; do
   for of in group warp; do
@@ -34,30 +26,6 @@ for by in ("clock", "atomic"):
         assert j["points"][0]["mode"] == 1
 assert json.load(open("init.json"))["points"][0]["vectors"] == 5
 P
-
-# Half of the runs, then the rest: as many as asked for, of the same measurement alone.
-gpusparc probe order --by atomic --count 2..3 --runs 30 --state s.bin >/dev/null
-gpusparc probe order --by atomic --count 2..3 --runs 70 --state s.bin --resume --json >out.json
-python3 -c 'import json; assert [p["vectors"] for p in json.load(open("out.json"))["points"]] == [70, 70]'
-refuses 1 "belongs to another measurement" order --by atomic --count 2..4 --runs 70 --state s.bin --resume
-head -c 3000 s.bin >short.bin
-refuses 1 "is damaged" order --by atomic --count 2..3 --runs 70 --state short.bin --resume
-
-# Ctrl-C: what was measured is reported and kept.
-gpusparc probe order --by atomic --count 8 --runs 100000000 --state i.bin --json >out.json 2>err.txt &
-pid=$!
-sleep 2
-kill -INT $pid
-wait $pid || fail "an interrupted probe gave $?"
-grep -q "stopped early" err.txt || fail "no word of the interruption"
-python3 - <<'P'
-import json
-n = json.load(open("out.json"))["points"][0]["vectors"]
-assert 0 < n < 100000000, n
-P
-
-gpusparc probe order --count 1..4 --runs 20 --plot order.svg >/dev/null
-grep -q '</svg>' order.svg
 
 # The figure: 1,000 runs at 32 groups below 10 seconds.
 begin=$SECONDS

@@ -11,12 +11,15 @@
 static void clocks(void **state)
 {
     (void)state;
-    struct probe_device khr = {.extensions = "cl_khr_fp64 cl_khr_kernel_clock"}, none = {.extensions = "cl_khr_fp64"};
-    struct probe_device nvidia = {.is_nvidia = true}, pocl = {.is_pocl = true};
+    struct probe_device none = {.extensions = "cl_khr_fp64"}, nvidia = {.is_nvidia = true}, pocl = {.is_pocl = true};
+    struct probe_device whole = {.clocks = 1}, group = {.clocks = 2}, both = {.clocks = 7}, sub_group = {.clocks = 4};
     for (int across = 0; across < 2; across++) {
-        assert_int_equal(probe_clock_of(&khr, across), PROBE_CLOCK_KHR);
+        assert_int_equal(probe_clock_of(&whole, across), PROBE_CLOCK_KHR_DEVICE);
         assert_int_equal(probe_clock_of(&none, across), PROBE_CLOCK_NONE);
+        assert_int_equal(probe_clock_of(&sub_group, across), PROBE_CLOCK_NONE);
         assert_int_equal(probe_clock_of(&pocl, across), PROBE_CLOCK_POCL);
+        assert_int_equal(probe_clock_of(&both, across), across ? PROBE_CLOCK_KHR_DEVICE : PROBE_CLOCK_KHR_GROUP);
+        assert_int_equal(probe_clock_of(&group, across), across ? PROBE_CLOCK_NONE : PROBE_CLOCK_KHR_GROUP);
     }
     assert_int_equal(probe_clock_of(&nvidia, false), PROBE_CLOCK_PTX_SM);
     assert_int_equal(probe_clock_of(&nvidia, true), PROBE_CLOCK_PTX_GLOBAL);

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* What the probe workers share. */
+/* Devices, clocks, programs. */
 #include "scheduler/probes/probe.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "common/log.h"
+
+extern const char gs_probe_clock_cl[];
+
+/* cl_khr_kernel_clock, which is younger than some systems' headers. */
+#ifndef CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR
+#define CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR 0x1076
+#define CL_DEVICE_KERNEL_CLOCK_SCOPE_DEVICE_KHR (1 << 0)
+#define CL_DEVICE_KERNEL_CLOCK_SCOPE_WORK_GROUP_KHR (1 << 1)
+#endif
 
 enum { MAX_DEVICES = 64, MAX_PLATFORMS = 16 };
 
@@ -61,52 +67,7 @@ bool probe_reset(struct probe_device *d)
     return probe_ok(rc, "make a queue");
 }
 
-static void on_notice(void *arg, int level, const char *text)
-{
-    (void)arg;
-    if (level == GS_NOTICE_WARNING)
-        gs_warn("%s", text);
-    else
-        gs_debug("%s", text);
-}
-
-static bool join_daemon(struct probe_device *d)
-{
-    struct gs_client_options o = {.no_task = true, .gpus = d->index + 1, .notice = on_notice};
-    if (d->index >= GS_MAX_GPUS) /* the daemon knows no such GPU */
-        return true;
-    int rc = gs_client_open(&d->client, &o);
-    if (rc)
-        gs_error("the probe could not ask for the daemon: %s; --force measures without it", strerror(-rc));
-    return rc == 0;
-}
-
-bool probe_take(struct probe_device *d)
-{
-    static const uint64_t second = 1000000000;
-    struct gs_request request = {0};
-    if (!d->client || gs_client_request(d->client, GS_MASK(GS_RESOURCE_GPU(d->index)), 0, &request))
-        return true;
-    while (gs_client_wait(d->client, &request, second, &d->grant) == -ETIMEDOUT) {
-        if (!d->waited)
-            gs_warn("waiting: other applications use this GPU (see gpusparc status); --force measures all the same");
-        d->waited = true;
-        if (probe_interrupted) {
-            gs_client_cancel(d->client, &request);
-            return false;
-        }
-    }
-    return d->held = true;
-}
-
-void probe_give(struct probe_device *d)
-{
-    if (d->held)
-        gs_client_release(d->client, &d->grant);
-    d->held = false;
-}
-
-bool probe_open(struct probe_device *d, unsigned index, bool force)
+bool probe_open(struct probe_device *d, unsigned index)
 {
     cl_device_id id[MAX_DEVICES];
     unsigned n = list_devices(id);
@@ -116,6 +77,7 @@ bool probe_open(struct probe_device *d, unsigned index, bool force)
         return false;
     }
     cl_platform_id platform;
+    cl_device_type type = 0;
     d->index = index;
     d->id = id[index];
     text_info(d->id, CL_DEVICE_NAME, d->name, sizeof(d->name));
@@ -126,9 +88,13 @@ bool probe_open(struct probe_device *d, unsigned index, bool force)
     clGetDeviceInfo(d->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(d->compute_units), &d->compute_units, NULL);
     clGetDeviceInfo(d->id, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof(d->frequency_mhz), &d->frequency_mhz, NULL);
     clGetDeviceInfo(d->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(d->max_group), &d->max_group, NULL);
+    clGetDeviceInfo(d->id, CL_DEVICE_TYPE, sizeof(type), &type, NULL);
+    d->is_cpu = type & CL_DEVICE_TYPE_CPU;
     d->is_nvidia = strstr(d->platform, "NVIDIA") != NULL;
     d->is_pocl = strstr(d->platform, "Portable Computing Language") != NULL;
-    return (force || join_daemon(d)) && probe_reset(d);
+    if (strstr(d->extensions, "cl_khr_kernel_clock"))
+        clGetDeviceInfo(d->id, CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR, sizeof(d->clocks), &d->clocks, NULL);
+    return probe_reset(d);
 }
 
 void probe_close(struct probe_device *d)
@@ -139,36 +105,62 @@ void probe_close(struct probe_device *d)
         clReleaseContext(d->context);
     d->queue = NULL;
     d->context = NULL;
-    probe_give(d);
-    if (d->client)
-        gs_client_close(d->client);
-    d->client = NULL;
 }
 
 enum probe_clock probe_clock_of(const struct probe_device *d, bool across_groups)
 {
     if (d->is_nvidia)
         return across_groups ? PROBE_CLOCK_PTX_GLOBAL : PROBE_CLOCK_PTX_SM;
-    if (strstr(d->extensions, "cl_khr_kernel_clock"))
-        return PROBE_CLOCK_KHR;
+    if (!across_groups && d->clocks & CL_DEVICE_KERNEL_CLOCK_SCOPE_WORK_GROUP_KHR)
+        return PROBE_CLOCK_KHR_GROUP;
+    if (d->clocks & CL_DEVICE_KERNEL_CLOCK_SCOPE_DEVICE_KHR)
+        return PROBE_CLOCK_KHR_DEVICE;
     return d->is_pocl ? PROBE_CLOCK_POCL : PROBE_CLOCK_NONE;
 }
 
 const char *probe_clock_name(enum probe_clock clock)
 {
-    static const char *const names[] = {"none", "cl_khr_kernel_clock", "PTX %clock64", "PTX %globaltimer",
+    static const char *const names[] = {"none",
+                                        "cl_khr_kernel_clock, device",
+                                        "cl_khr_kernel_clock, work-group",
+                                        "PTX %clock64",
+                                        "PTX %globaltimer",
                                         "processor cycle counter"};
     return names[clock];
 }
 
+bool probe_need_clock(const struct probe_device *d, bool across_groups, const char *otherwise, enum probe_clock *clock)
+{
+    *clock = probe_clock_of(d, across_groups);
+    if (*clock != PROBE_CLOCK_NONE)
+        return true;
+    gs_error("%s has no clock that %s of a kernel can compare (cl_khr_kernel_clock, or PTX on NVIDIA)%s", d->name,
+             across_groups ? "the groups" : "the warps", otherwise);
+    return false;
+}
+
+bool probe_warps_fit(const struct probe_device *d, unsigned warps)
+{
+    enum { WARP = 32 };
+    if ((size_t)warps * WARP <= d->max_group)
+        return true;
+    gs_error("%s takes groups of %zu work-items at most, which is %zu warps, not %u", d->name, d->max_group,
+             d->max_group / WARP, warps);
+    return false;
+}
+
 cl_program probe_build(const struct probe_device *d, const char *text, enum probe_clock clock, const char *options)
 {
+    const char *texts[] = {gs_probe_clock_cl, text};
+    bool khr = clock == PROBE_CLOCK_KHR_DEVICE || clock == PROBE_CLOCK_KHR_GROUP;
     cl_int rc;
     char all[300];
-    cl_program p = clCreateProgramWithSource(d->context, 1, &text, NULL, &rc);
+    cl_program p = clCreateProgramWithSource(d->context, 2, texts, NULL, &rc);
     if (!probe_ok(rc, "take a program"))
         return NULL;
-    snprintf(all, sizeof(all), "-DPROBE_CLOCK=%d %s %s", (int)clock, d->is_nvidia ? "-DPROBE_NVIDIA" : "", options);
+    /* The extension's functions are OpenCL C 3.0's. */
+    snprintf(all, sizeof(all), "-DPROBE_CLOCK=%d %s %s %s", (int)clock, khr ? "-cl-std=CL3.0" : "",
+             d->is_nvidia ? "-DPROBE_NVIDIA" : "", options);
     if (clBuildProgram(p, 1, &d->id, all, NULL, NULL) == CL_SUCCESS)
         return p;
     size_t n = 0;
@@ -196,86 +188,27 @@ cl_mem probe_buffer(const struct probe_device *d, size_t bytes)
     return probe_ok(rc, "give memory") ? m : NULL;
 }
 
-volatile sig_atomic_t probe_interrupted;
-
-static void on_interrupt(int signal_number)
+void probe_drop_buffers(cl_mem *buffers, size_t n)
 {
-    (void)signal_number;
-    probe_interrupted = 1;
-}
-
-void probe_catch_interrupt(void)
-{
-    struct sigaction a = {.sa_handler = on_interrupt, .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
-    sigaction(SIGINT, &a, NULL);
-    sigaction(SIGTERM, &a, NULL);
-}
-
-double probe_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static bool progress_shown;
-
-void probe_progress(const char *what, uint64_t done, uint64_t all)
-{
-    static double last;
-    double now = probe_seconds();
-    if (!isatty(STDERR_FILENO) || now - last < 0.1)
-        return;
-    last = now;
-    progress_shown = true;
-    fprintf(stderr, "\r%s: %llu of %llu (%.0f %%)\033[K", what, (unsigned long long)done, (unsigned long long)all,
-            all ? 100.0 * (double)done / (double)all : 100.0);
-}
-
-void probe_progress_end(void)
-{
-    if (progress_shown)
-        fputs("\r\033[K", stderr);
-    progress_shown = false;
-}
-
-bool probe_number(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *value)
-{
-    char *end = NULL;
-    errno = 0;
-    unsigned long long v = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
-    if (end && !*end && !errno && v >= least && v <= most) {
-        *value = v;
-        return true;
+    for (size_t i = 0; i < n; i++) {
+        if (buffers[i])
+            clReleaseMemObject(buffers[i]);
+        buffers[i] = NULL;
     }
-    gs_error("--%s wants a number from %llu to %llu, not '%s'", option, (unsigned long long)least,
-             (unsigned long long)most, text);
-    return false;
 }
 
-bool probe_range(const char *option, const char *text, unsigned most, unsigned *first, unsigned *last)
+void probe_drop_kernels(cl_kernel *kernels, size_t n)
 {
-    char begin[16];
-    const char *dots = strstr(text, "..");
-    uint64_t a, b;
-    size_t n = dots ? (size_t)(dots - text) : strlen(text);
-    if (n >= sizeof(begin))
-        n = 0;
-    memcpy(begin, text, n);
-    begin[n] = '\0';
-    if (!probe_number(option, begin, 1, most, &a) || !probe_number(option, dots ? dots + 2 : begin, a, most, &b))
-        return false;
-    *first = (unsigned)a;
-    *last = (unsigned)b;
-    return true;
+    for (size_t i = 0; i < n; i++) {
+        if (kernels[i])
+            clReleaseKernel(kernels[i]);
+        kernels[i] = NULL;
+    }
 }
 
-json_t *probe_describe(const struct probe_device *d, const char *note)
+void probe_drop_program(cl_program *program)
 {
-    char when[40];
-    time_t now = time(NULL);
-    struct tm t;
-    strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &t));
-    return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s}", "device", d->name, "platform", d->platform, "driver", d->driver,
-                     "compute_units", (int)d->compute_units, "time", when, "note", note ? note : "");
+    if (*program)
+        clReleaseProgram(*program);
+    *program = NULL;
 }

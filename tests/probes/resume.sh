@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# gpusparc probe stops with what it has, goes on where it stopped, refuses what isn't its own; and draws pictures.
+set -euo pipefail
+source "$GS_SOURCE/tests/probes/lib.sh"
+
+# Half of the runs, then the rest: as many as asked for, of the same measurement alone.
+rm -f ./*.bin ./*.svg ./*.gp part.json
+gpusparc probe order --by atomic --count 2..3 --runs 30 --state s.bin >/dev/null
+gpusparc probe order --by atomic --count 2..3 --runs 70 --state s.bin --resume --json >out.json
+python3 -c 'import json; assert [p["vectors"] for p in json.load(open("out.json"))["points"]] == [70, 70]'
+refuses 1 "belongs to another measurement" order --by atomic --count 2..4 --runs 70 --state s.bin --resume
+refuses 1 "belongs to another measurement" sum --runs 70 --state s.bin --resume
+refuses 1 "s.bin is there already: --resume goes on from it" order --by atomic --count 2..3 --runs 70 --state s.bin
+head -c 3000 s.bin >short.bin
+refuses 1 "is damaged" order --by atomic --count 2..3 --runs 70 --state short.bin --resume
+python3 -c 'b = bytearray(open("s.bin", "rb").read()); b[len(b) // 2] ^= 1; open("flipped.bin", "wb").write(b)'
+refuses 1 "is damaged" order --by atomic --count 2..3 --runs 70 --state flipped.bin --resume
+refuses 1 "is damaged, or isn't a probe's state" order --state "$0" --resume
+refuses 1 "could not be read" order --by atomic --count 2..3 --runs 70 --state nowhere.bin --resume
+
+# A sum in two parts has the results of one that was never stopped: each run's order of the elements is its own.
+sum="gpusparc probe sum --elements 2000 --condition 1e10 --permute --methods tree,exact --json"
+$sum --runs 12 >whole.json
+$sum --runs 5 --state sum.bin >/dev/null
+$sum --runs 12 --state sum.bin --resume >parts.json
+python3 - <<'P'
+import json
+whole, parts = (json.load(open(f))["methods"] for f in ("whole.json", "parts.json"))
+assert whole[0]["distinct"] > 1
+for a, b in zip(whole, parts):
+    assert b["runs"] == 12
+    for key in ("distinct", "mode", "worst_error", "correctly_rounded", "last_bits"):
+        assert a[key] == b[key], (key, a, b)
+P
+refuses 1 "belongs to another measurement" sum --elements 2000 --seed 2 --runs 12 --state sum.bin --resume
+refuses 1 "belongs to another measurement" order --state sum.bin --resume
+
+# Ctrl-C: what was measured is reported as a part, and kept.
+interrupt() { # SECONDS ARGUMENTS...
+  local seconds=$1
+  shift
+  gpusparc probe "$@" >out.json 2>err.txt &
+  local pid=$!
+  sleep "$seconds"
+  kill -INT $pid
+  wait $pid || { cat err.txt; fail "an interrupted probe gave $?"; }
+  grep -q "stopped early: what is above is a part of what was asked for, and --resume goes on" err.txt ||
+    { cat err.txt; fail "no word of the interruption"; }
+}
+vectors() { python3 -c 'import json; j = json.load(open("out.json")); assert not j["complete"]; print(j["points"][0]["vectors"])'; }
+interrupt 2 order --by atomic --count 8 --runs 100000000 --state i.bin --json
+first=$(vectors)
+interrupt 2 order --by atomic --count 8 --runs 100000000 --state i.bin --resume --json
+second=$(vectors)
+[ 0 -lt "$first" ] && [ "$first" -lt "$second" ] && [ "$second" -lt 100000000 ] || fail "$first vectors, then $second"
+interrupt 2 sum --runs 100000000 --methods tree --state isum.bin --json
+python3 -c 'import json; j = json.load(open("out.json")); assert not j["complete"] and 0 < j["methods"][0]["runs"] < 100000000, j'
+
+# The cycles: what was measured before the interruption isn't measured again, and a part makes no profile.
+latency="latency --runs 3000 --memory 4 --warps 2 --json"
+gpusparc probe latency --runs 1 --memory 4 --warps 2 >/dev/null # its kernels are compiled then
+# shellcheck disable=SC2086
+interrupt 2 $latency --state l.bin --profile part.json
+[ ! -e part.json ] || fail "a profile of a part"
+cp out.json interrupted.json
+refuses 1 "belongs to another measurement" latency --runs 3001 --memory 4 --warps 2 --state l.bin --resume
+# shellcheck disable=SC2086
+gpusparc probe $latency --state l.bin --resume --profile whole_profile.json >out.json
+python3 - <<'P'
+import json
+part, whole = (json.load(open(f)) for f in ("interrupted.json", "out.json"))
+got = [c is not None for c in part["one_warp"].values()]
+assert not part["complete"] and part["profile"] is None and got[0] and got == sorted(got, reverse=True), got
+assert whole["complete"] and whole["profile"] and all(whole["one_warp"].values()) and all(whole["shared_store_conflicts"])
+if part["one_warp"]["mul_dependent"]:
+    assert part["one_warp"]["add_dependent"] == whole["one_warp"]["add_dependent"]
+P
+
+# A picture of each probe, or gnuplot's script, which draws it elsewhere.
+gpusparc probe order --count 1..4 --runs 20 --plot order.svg >/dev/null
+gpusparc probe sum --runs 5 --plot sum.svg >/dev/null
+gpusparc probe latency --runs 3 --memory 4 --warps 1..2 --plot latency.svg >/dev/null
+for p in order sum latency; do grep -q '</svg>' $p.svg || fail "no picture of $p"; done
+gpusparc probe order --count 1..4 --runs 20 --plot later.gp >/dev/null
+[ ! -e later.svg ] || fail "a script draws by itself"
+gnuplot later.gp
+grep -q '</svg>' later.svg || fail "the script draws nothing"
+refuses 2 "must end in .svg, .png, .pdf or .gp" order --plot picture.jpeg
+echo passed
