@@ -149,12 +149,21 @@ void gs_explain_plan_free(struct gs_explain_launch *l)
     free(l->access);
 }
 
+static const char *writes_in_words(const struct gs_use *u)
+{
+    static const char *const reduced[] = {
+        [GS_ATOMIC_ADD] = "reduced: add", [GS_ATOMIC_MIN] = "reduced: min", [GS_ATOMIC_MAX] = "reduced: max",
+        [GS_ATOMIC_AND] = "reduced: and", [GS_ATOMIC_OR] = "reduced: or",   [GS_ATOMIC_XOR] = "reduced: xor",
+    };
+    return u->writes == GS_REDUCED    ? reduced[u->op]
+           : u->writes == GS_COMPARED ? "merged by comparison"
+                                      : "each part owns what it writes";
+}
+
 const char *gs_explain_writes(const struct gs_explain_launch *l, uint32_t arg)
 {
     for (size_t u = 0; u < l->plan.n_uses; u++)
         if (l->plan.uses[u].root == l->used[arg] && l->used[arg] && l->kernel->args[arg].may_write)
-            return l->plan.uses[u].writes == GS_DISJOINT   ? "each part owns what it writes"
-                   : l->plan.uses[u].writes == GS_COMPARED ? "merged by comparison"
-                                                           : "combined from the parts' own copies";
+            return writes_in_words(&l->plan.uses[u]);
     return NULL;
 }

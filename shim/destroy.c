@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "shim/command.h"
-#include "shim/merge.h"
+#include "shim/merge_kernels.h"
 #include "shim/transfer/peer.h"
 #include "shim/transfer/pinned.h"
 #include "shim/transfer/staging.h"

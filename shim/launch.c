@@ -10,6 +10,7 @@
 #include "shim/merge.h"
 #include "shim/plan.h"
 #include "shim/prepare.h"
+#include "shim/reduce.h"
 #include "shim/report.h"
 #include "shim/verify.h"
 
@@ -192,8 +193,10 @@ static cl_int record_writes(struct gs_plan *plan)
     int err = 0;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
-        for (unsigned p = 0; p < plan->n_parts && !err && u->writes == GS_DISJOINT; p++)
+        for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = gs_wrote(u->root, p, &u->wrote[p]);
+        for (unsigned p = 0; p < plan->n_parts && !err; p++)
+            err = gs_wrote(u->root, 0, &u->reduced[p]);
         if (!err && u->writes == GS_COMPARED)
             err = gs_wrote_range(u->root, 0, u->window);
     }
@@ -265,6 +268,8 @@ static cl_int prepare_parts(struct launch *l, struct gs_plan *plan, struct split
         const struct gs_use *u = &plan->uses[i];
         if (u->writes == GS_COMPARED)
             err = gs_merge_keep(&l->cmd, &s->merges[i], u->root, u->window, &s->ready[0], &s->ready[0]);
+        if (!err && u->writes == GS_REDUCED)
+            err = gs_reduce_begin(&l->cmd, u, plan->n_parts, s->ready);
     }
     return err;
 }
@@ -282,12 +287,12 @@ static cl_int run_parts(struct launch *l, struct gs_plan *plan, struct split *s,
     return err;
 }
 
-/* Later commands on the roots that are merged at home come after the merge, whatever queue they are on: what they write
- * there before it would pass for a part's. */
+/* Later commands on the roots that are merged or reduced at home come after that, whatever queue they are on: what they
+ * write there before it would pass for a part's, or be lost. */
 static void block_merged(const struct gs_plan *plan, cl_event end)
 {
     for (size_t i = 0; i < plan->n_uses; i++)
-        if (plan->uses[i].writes == GS_COMPARED)
+        if (plan->uses[i].writes == GS_COMPARED || plan->uses[i].writes == GS_REDUCED)
             gs_busy_until(plan->uses[i].root, end);
 }
 
@@ -298,9 +303,13 @@ static cl_int join_parts(struct launch *l, struct gs_plan *plan, struct split *s
         s->device[s->ended.n] = p;
         err = gs_events_share(&s->ended, s->ran[p]);
     }
-    for (size_t i = 0; i < plan->n_uses && !err; i++)
-        if (plan->uses[i].writes == GS_COMPARED)
+    for (size_t i = 0; i < plan->n_uses && !err; i++) {
+        const struct gs_use *u = &plan->uses[i];
+        if (u->writes == GS_COMPARED)
             err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, s->ran, &s->ended);
+        if (u->writes == GS_REDUCED)
+            err = gs_reduce_parts(&l->cmd, u, plan->n_parts, s->ran, &s->ended);
+    }
     if (!err)
         err = record_writes(plan);
     cl_event own;

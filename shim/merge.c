@@ -1,65 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/merge.h"
 
-#include <stdlib.h>
-
+#include "shim/merge_kernels.h"
 #include "shim/report.h"
 #include "shim/transfer/transfer.h"
-
-enum { MERGE_LOCAL = 64 };
-
-/* Sixteen bytes per work-item; the item after the last whole sixteen takes the tail. */
-static const char source[] =
-    "__kernel void gs_merge(__global uchar *dst, ulong begin, __global const uchar *part, __global const uchar *kept, "
-    "ulong n)\n"
-    "{\n"
-    "    ulong i = get_global_id(0), whole = n / 16;\n"
-    "    dst += begin;\n"
-    "    if (i < whole) {\n"
-    "        uchar16 p = ((__global const uchar16 *)part)[i], k = ((__global const uchar16 *)kept)[i];\n"
-    "        if (any(p != k))\n"
-    "            ((__global uchar16 *)dst)[i] = select(((__global uchar16 *)dst)[i], p, p != k);\n"
-    "    } else if (i == whole) {\n"
-    "        for (ulong b = whole * 16; b < n; b++)\n"
-    "            if (part[b] != kept[b])\n"
-    "                dst[b] = part[b];\n"
-    "    }\n"
-    "}\n";
-
-struct gs_merge_kernels {
-    cl_program program;
-    cl_kernel merge;
-};
-
-void gs_merge_kernels_free(struct gs_merge_kernels *k)
-{
-    if (!k)
-        return;
-    if (k->merge)
-        gs_real()->clReleaseKernel(k->merge);
-    if (k->program)
-        gs_real()->clReleaseProgram(k->program);
-    free(k);
-}
-
-static cl_int make_kernels(struct gs_context *ctx)
-{
-    const char *text = source;
-    cl_int err;
-    struct gs_merge_kernels *k = calloc(1, sizeof *k);
-    if (!k)
-        return CL_OUT_OF_HOST_MEMORY;
-    k->program = gs_real()->clCreateProgramWithSource(ctx->o.handle, 1, &text, NULL, &err);
-    if (!err)
-        err = gs_real()->clBuildProgram(k->program, 1, ctx->dev, "", NULL, NULL);
-    if (!err)
-        k->merge = gs_real()->clCreateKernel(k->program, "gs_merge", &err);
-    if (err)
-        gs_merge_kernels_free(k);
-    else
-        ctx->merge = k;
-    return err;
-}
 
 static cl_mem make_scratch(struct gs_context *ctx, uint64_t bytes, cl_int *err)
 {
@@ -91,7 +35,7 @@ cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *
                      const struct gs_events *ready, struct gs_events *done)
 {
     size_t region[3];
-    cl_int err = cmd->ctx->merge ? CL_SUCCESS : make_kernels(cmd->ctx);
+    cl_int err = gs_merge_kernels_make(cmd->ctx);
     if (err)
         return err;
     *m = (struct gs_merge){.root = root, .window = window, .bytes = window.end - window.begin};
@@ -103,27 +47,6 @@ cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *
     if (root->is_image)
         return flatten(cmd, root, 0, m->kept, false, ready, done);
     return gs_transfer_buffer(cmd, root->place[0].mem, 0, m->kept, 0, window.begin, 0, m->bytes, ready, done);
-}
-
-/* dst[begin + i] = part[i] wherever part[i] != kept[i]. */
-static cl_int enqueue_merge(struct gs_command *cmd, struct gs_merge *m, cl_mem dst, uint64_t begin, cl_mem part,
-                            const struct gs_events *wait, struct gs_events *done)
-{
-    cl_kernel k = cmd->ctx->merge->merge;
-    const cl_ulong first = begin, n = m->bytes;
-    const size_t local = MERGE_LOCAL, global = (size_t)(n / 16 / MERGE_LOCAL + 1) * MERGE_LOCAL;
-    cl_int err;
-    cl_event event;
-    cl_command_queue queue = gs_copy_queue(cmd->q, 0, &err);
-    if (err || (err = gs_real()->clSetKernelArg(k, 0, sizeof dst, &dst)) ||
-        (err = gs_real()->clSetKernelArg(k, 1, sizeof first, &first)) ||
-        (err = gs_real()->clSetKernelArg(k, 2, sizeof part, &part)) ||
-        (err = gs_real()->clSetKernelArg(k, 3, sizeof m->kept, &m->kept)) ||
-        (err = gs_real()->clSetKernelArg(k, 4, sizeof n, &n)))
-        return err;
-    err = gs_real()->clEnqueueNDRangeKernel(queue, k, 1, NULL, &global, &local, wait->n, wait->n ? wait->v : NULL,
-                                            &event);
-    return err ? err : gs_events_add(done, event);
 }
 
 /* Brings what part p holds to a scratch buffer on the first device. */
@@ -157,7 +80,10 @@ cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, unsigned n_par
     struct gs_events home = {0};
     cl_mem dst = m->root->place[0].mem, linear = NULL;
     uint64_t begin = m->window.begin;
-    cl_int err = gs_events_share(&home, ran[0]);
+    cl_int err;
+    cl_command_queue queue = gs_copy_queue(cmd->q, 0, &err);
+    if (!err)
+        err = gs_events_share(&home, ran[0]);
     if (!err && m->root->is_image) {
         linear = make_scratch(cmd->ctx, m->bytes, &err);
         if (!err)
@@ -171,7 +97,7 @@ cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, unsigned n_par
             break;
         err = fetch_part(cmd, m, p, ran[p], scratch, &home);
         if (!err)
-            err = enqueue_merge(cmd, m, dst, begin, scratch, &home, &home);
+            err = gs_enqueue_merge(cmd->ctx, queue, dst, begin, scratch, m->kept, m->bytes, &home, &home);
         gs_real()->clReleaseMemObject(scratch);
         gs_report_moved(GS_PATH_MERGE, m->bytes);
     }

@@ -25,6 +25,4 @@ cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, unsigned n_par
                       struct gs_events *done);
 void gs_merge_free(struct gs_merge *m);
 
-void gs_merge_kernels_free(struct gs_merge_kernels *k);
-
 #endif

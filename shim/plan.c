@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shim/reducible.h"
+
 /* A NULL local size leaves the driver to choose; parts of whole multiples of this leave it a good choice. */
 enum { NULL_LOCAL_GRAIN = 256 };
 
@@ -14,6 +16,7 @@ void gs_plan_free(struct gs_plan *plan)
         for (unsigned p = 0; p < GS_MAX_DEVICES; p++) {
             gs_rangeset_free(&plan->uses[u].needs[p]);
             gs_rangeset_free(&plan->uses[u].wrote[p]);
+            gs_rangeset_free(&plan->uses[u].reduced[p]);
         }
     }
     free(plan->uses);
@@ -107,6 +110,8 @@ static int add_access(struct gs_use *u, unsigned part, const struct gs_mem *m, c
             u->writes = GS_IN_PLACE;
         return 0;
     }
+    if (arg->atomic != GS_ATOMIC_NONE)
+        return gs_reducible_add(u, part, m, arg, a);
     if (arg->may_read)
         err = known && !a->reads_all ? add_shifted(&u->needs[part], &a->reads, m->origin)
                                      : gs_rangeset_add(&u->needs[part], all);
@@ -128,6 +133,8 @@ static int add_access(struct gs_use *u, unsigned part, const struct gs_mem *m, c
 /* A root of which two parts may write the same byte falls to comparison: the window as a whole. */
 static int settle_use(struct gs_use *u, unsigned n_parts)
 {
+    if (u->op != GS_ATOMIC_NONE)
+        return gs_reducible_settle(u, n_parts);
     for (unsigned p = 0; p < n_parts && u->writes == GS_DISJOINT; p++)
         for (unsigned q = p + 1; q < n_parts; q++)
             if (gs_rangeset_overlap(&u->wrote[p], &u->wrote[q]))
@@ -189,7 +196,8 @@ static uint64_t cost_of(const struct gs_plan *plan)
         const struct gs_use *u = &plan->uses[i];
         for (unsigned p = 0; p < plan->n_parts; p++) {
             cost += gs_rangeset_bytes(&u->needs[p]);
-            cost += 4096 * (u->needs[p].n + u->wrote[p].n);
+            cost += 4096 * (u->needs[p].n + u->wrote[p].n + u->reduced[p].n);
+            cost += 2 * gs_rangeset_bytes(&u->reduced[p]);
         }
         if (u->writes == GS_COMPARED)
             cost += 4 * plan->n_parts * (u->window.end - u->window.begin);
@@ -215,7 +223,7 @@ static bool is_neat(const struct gs_plan *plan)
 {
     for (size_t i = 0; i < plan->n_uses; i++) {
         const struct gs_use *u = &plan->uses[i];
-        if (u->writes == GS_COMPARED)
+        if (u->writes == GS_COMPARED || u->writes == GS_REDUCED)
             return false;
         for (unsigned p = 0; p < plan->n_parts; p++)
             if (u->wrote[p].n > 2 || u->needs[p].n > 2)
@@ -247,10 +255,19 @@ static const char *refusal(const struct gs_plan_input *in)
             return "a memory object is mapped for writing";
         if (m && a->escapes)
             return "the address of an argument is stored or used as a number";
-        if (m && a->atomic != GS_ATOMIC_NONE && !m->root->base)
-            return "it uses atomics on global memory";
+        if (m && a->atomic != GS_ATOMIC_NONE && !gs_reducible(a) && !m->root->base)
+            return "it uses atomics on global memory that are no reduction";
     }
     return NULL;
+}
+
+/* Do atomics meet other accesses to the same bytes, so that the parts can't be told apart in this way? */
+static bool clashes(const struct gs_plan *plan)
+{
+    for (size_t i = 0; i < plan->n_uses; i++)
+        if (plan->uses[i].clash)
+            return true;
+    return false;
 }
 
 int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
@@ -261,6 +278,7 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
         return 0;
     struct gs_plan best = {0};
     uint64_t best_cost = UINT64_MAX;
+    bool clash = false;
     int err = 0;
     /* The slowest dimension first: at equal cost it keeps ranges contiguous. */
     for (unsigned d = in->launch->dims; d-- > 0 && !err && !(best.n_parts && is_neat(&best));) {
@@ -268,7 +286,9 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
         if (!cut(&one, d, in->n_parts))
             continue;
         err = find_uses(&one, in);
-        const uint64_t cost = err ? UINT64_MAX : cost_of(&one);
+        const bool clashing = !err && clashes(&one);
+        const uint64_t cost = err || clashing ? UINT64_MAX : cost_of(&one);
+        clash = clash || clashing;
         if (cost < best_cost) {
             gs_plan_free(&best);
             best = one;
@@ -282,7 +302,8 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
         return err;
     }
     if (!best.n_parts) {
-        plan->reason = "it has fewer work-groups than there are devices";
+        plan->reason = clash ? "its atomics and other accesses meet in the same bytes"
+                             : "it has fewer work-groups than there are devices";
         return 0;
     }
     *plan = best;

@@ -12,6 +12,8 @@ enum gs_write_class {
     GS_READ_ONLY,
     GS_IN_PLACE, /* all parts work on the same bytes, as the work-groups of one device do */
     GS_DISJOINT, /* each part owns what it writes */
+    GS_REDUCED,  /* bytes that only atomics of one operation touch: each part changes a copy of its own, and the copies
+                    are combined; what is written plainly besides is owned */
     GS_COMPARED  /* unknown: each part starts from equal bytes, and those that differ afterwards were written */
 };
 
@@ -21,7 +23,12 @@ struct gs_use {
     struct gs_range window; /* of the root: the union of the arguments' windows */
     enum gs_write_class writes;
     struct gs_rangeset needs[GS_MAX_DEVICES]; /* by part, in bytes of the root: must be valid before */
-    struct gs_rangeset wrote[GS_MAX_DEVICES]; /* by part: GS_DISJOINT only */
+    struct gs_rangeset wrote[GS_MAX_DEVICES]; /* by part: owned ranges, of GS_DISJOINT and GS_REDUCED */
+    /* Atomics whose results nobody uses. */
+    enum gs_atomic_op op;
+    enum gs_atomic_type type;
+    struct gs_rangeset reduced[GS_MAX_DEVICES]; /* by part: whole elements, of GS_REDUCED */
+    bool clash;                                 /* they meet other accesses to the same bytes: it can't be split so */
 };
 
 struct gs_plan {

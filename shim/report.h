@@ -16,6 +16,7 @@ enum gs_path {
     GS_PATH_PINNED,
     GS_PATH_PEER,
     GS_PATH_MERGE,
+    GS_PATH_REDUCE,
     GS_PATHS
 };
 

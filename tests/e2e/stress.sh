@@ -13,7 +13,7 @@ under() { # NAME OPTIONS...
     >"$name.txt" 2>"$name.err" || rc=$?
   [ "$rc" = 0 ] || { cat "$name.err"; fail "seed $s: $name exits with $rc (steps $steps, threads $threads)"; }
   cmp alone.txt "$name.txt" || { diff alone.txt "$name.txt" | head -5; fail "seed $s: $name differs (steps $steps, threads $threads)"; }
-  stats "$name.json" some:scale some:gather some:scatter some:some some:rows some:bytes some:turn
+  stats "$name.json" some:scale some:gather some:scatter some:some some:rows some:bytes some:turn some:count some:least
 }
 for ((s = seed; s < seed + rounds; s++)); do
   "$programs/stress" "$s" "$steps" "$threads" >alone.txt || { cat alone.txt; fail "seed $s fails without gpusparc"; }

@@ -5,7 +5,7 @@
 //! buffer uint 512 random 1000
 //! buffer uint 8 zero
 //! buffer int 1 zero
-//! expect hidden group maybe
+//! expect hidden group
 __kernel void counts(__global const uint *in, __global uint *bins, __global int *largest)
 {
     uint v = in[get_global_id(0)];

@@ -27,6 +27,7 @@ expect 0 'into 3 parts' 'work-items [6, 22)' -- "$kernels/helper_deep.cl" --glob
 expect 0 'runs on one device: it has fewer work-groups' -- "$kernels/helper_deep.cl" --global 8 --local 8
 expect 0 'local size is NULL' -- "$kernels/helper_deep.cl" --global 48
 expect 0 'atomics: add' 'atomics: max' -- "$kernels/atomics_reducible.cl"
+expect 0 'split into 2 parts' 'bins: reduced: add' 'largest: reduced: max' -- "$kernels/atomics_reducible.cl" --global 512 --local 16
 expect 0 'const __gs_t __gs' '#line 1' -- "$kernels/helper_deep.cl" --source
 expect 0 'unchanged' -- "$kernels/plain.cl" --source
 expect 0 'kernel branches' -- "$kernels/branches.cl" -- -DWITH_GROUPS -D FACTOR=3 -DTEXT=get_group_id

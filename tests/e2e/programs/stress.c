@@ -26,9 +26,14 @@ static const char source[] =
     "__kernel void turn(__global uint *v, __local uint *t)\n"
     "{ uint l = get_local_id(0), n = get_local_size(0), i = get_global_id(0); t[l] = v[i]; "
     "barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "  v[i] = t[n - 1u - l] + (uint)get_group_id(0); }\n";
-enum { SCALE, GATHER, SCATTER, SOME, ROWS, BYTEWISE, PAINT, TURN, KERNELS };
-static const char *const names[KERNELS] = {"scale", "gather", "scatter", "some", "rows", "bytes", "paint", "turn"};
+    "  v[i] = t[n - 1u - l] + (uint)get_group_id(0); }\n"
+    "__kernel void count(__global const uint *in, __global uint *out, uint a)\n"
+    "{ uint i = get_global_id(0); atomic_add(&out[(in[i] ^ a) % 200u], in[i]); }\n"
+    "__kernel void least(__global const int *in, __global int *out, uint a)\n"
+    "{ uint i = get_global_id(0); atomic_min(out + (i * a + 5u) % 99u, in[i]); }\n";
+enum { SCALE, GATHER, SCATTER, SOME, ROWS, BYTEWISE, PAINT, TURN, COUNT, LEAST, KERNELS };
+static const char *const names[KERNELS] = {"scale", "gather", "scatter", "some",  "rows",
+                                           "bytes", "paint",  "turn",    "count", "least"};
 
 struct worker {
     uint32_t state, threads, steps;
@@ -118,7 +123,7 @@ static void do_launch(struct worker *w)
             offset[0] = 32 * pick(w, 8), global[0] -= global[0] > 1024 ? 960 : 0;
         if (offset[0] + global[0] > (what == BYTEWISE ? words * 2 : words))
             offset[0] = 0;
-    } else if (what == GATHER || what == SCATTER) {
+    } else if (what == GATHER || what == SCATTER || what == COUNT || what == LEAST) {
         set_mem(k, 0, other);
         set_mem(k, 1, m);
         set_uint(k, 2, pick(w, 5000));

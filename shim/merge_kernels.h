@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernels by which the results of parts are brought together. With the context's lock held. */
+#ifndef GS_SHIM_MERGE_KERNELS_H
+#define GS_SHIM_MERGE_KERNELS_H
+
+#include "shim/command.h"
+
+/* gs_merge(dst, begin, part, kept, n): dst[begin + i] = part[i] for each of n bytes that differs from kept[i]. */
+cl_int gs_enqueue_merge(struct gs_context *ctx, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part,
+                        cl_mem kept, uint64_t n, const struct gs_events *wait, struct gs_events *done);
+
+/* dst[dst_begin + i] = dst[dst_begin + i] OP part[part_begin + i] for n bytes of whole elements; offsets in bytes. */
+cl_int gs_enqueue_reduce(struct gs_context *ctx, cl_command_queue queue, enum gs_atomic_op op, enum gs_atomic_type type,
+                         cl_mem dst, uint64_t dst_begin, cl_mem part, uint64_t part_begin, uint64_t n,
+                         const struct gs_events *wait, struct gs_events *done);
+
+/* The element that changes nothing, in the low bytes of the number. */
+uint64_t gs_reduce_identity(enum gs_atomic_op op, enum gs_atomic_type type);
+
+/* Makes the kernels if they aren't there yet: what may fail for lack of memory, before anything runs. */
+cl_int gs_merge_kernels_make(struct gs_context *ctx);
+void gs_merge_kernels_free(struct gs_merge_kernels *k);
+
+#endif
