@@ -12,6 +12,10 @@ trap 'rm -rf "$tmp"' EXIT
 
 gpusparc devices
 [ -x "$lib/bench/bench_links" ] && timeout 60 "$lib/bench/bench_links"
+if [ -x "$lib/bench/bench_exchange" ]; then
+  echo "plain $(timeout 60 "$lib/bench/bench_exchange")"
+  echo "multi $(timeout 60 gpusparc run --gpus "$gpus" --mode multi "$lib/bench/bench_exchange")"
+fi
 
 right=0 wrong=0
 while IFS='|' read -r name _ args _; do
@@ -49,6 +53,6 @@ measure aes --size 8192
 measure binomial --size 1000000
 measure filter --width 16384 --height 12288
 measure histogram --size 268435456
-measure knn --size 65536
+measure knn --size 131072
 measure pagerank --size 16777216
 [ "$wrong" -eq 0 ]

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* What it takes until every device has what it needs, as an application's clock shows it: run it plain and under
+ * `gpusparc run --mode multi`, and compare.
+ *   upload    a blocking write of a buffer from pageable memory, and a small kernel that may read all of it
+ *   exchange  a kernel that writes a buffer, each device its part, and a small one that may read all of it; less the
+ *             time of the first kernel alone
+ *   exchange [--upload MIB] [--exchange MIB] [--runs N]
+ * Prints one line of JSON: medians in milliseconds, and the least. */
+#include <CL/cl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ITEMS = 64 * 1024, GROUP = 256, MOST_RUNS = 101 };
+
+/* The second kernel follows an index that stands in the buffer: nobody can tell which bytes a part will read. */
+static const char source[] = "__kernel void put(__global uint *a, uint value)\n"
+                             "{\n"
+                             "    a[get_global_id(0)] = value * get_global_id(0);\n"
+                             "}\n"
+                             "__kernel void take(__global const uint *a, __global uint *out, uint n)\n"
+                             "{\n"
+                             "    out[get_global_id(0)] = a[a[get_global_id(0)] % n];\n"
+                             "}\n";
+
+static cl_command_queue queue;
+static cl_kernel put, take;
+
+static void check(cl_int err, const char *what)
+{
+    if (err == CL_SUCCESS)
+        return;
+    fprintf(stderr, "exchange: %s: error %d\n", what, err);
+    exit(1);
+}
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void launch(cl_kernel k, size_t items)
+{
+    const size_t group = GROUP;
+    check(clEnqueueNDRangeKernel(queue, k, 1, NULL, &items, &group, 0, NULL, NULL), "clEnqueueNDRangeKernel");
+}
+
+static double upload_ms(cl_mem buffer, const void *bytes, size_t size)
+{
+    const double begin = now_ms();
+    check(clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, size, bytes, 0, NULL, NULL), "clEnqueueWriteBuffer");
+    launch(take, ITEMS);
+    check(clFinish(queue), "clFinish");
+    return now_ms() - begin;
+}
+
+static double exchange_ms(size_t size, cl_uint value)
+{
+    check(clSetKernelArg(put, 1, sizeof value, &value), "clSetKernelArg");
+    launch(put, size / 4);
+    check(clFinish(queue), "clFinish");
+    const double begin = now_ms();
+    launch(take, ITEMS);
+    check(clFinish(queue), "clFinish");
+    return now_ms() - begin;
+}
+
+static cl_mem make_buffer(cl_context ctx, size_t bytes)
+{
+    cl_int err;
+    cl_mem m = clCreateBuffer(ctx, CL_MEM_READ_WRITE, bytes, NULL, &err);
+    check(err, "clCreateBuffer");
+    return m;
+}
+
+static void bind(cl_mem buffer, cl_mem out, size_t size)
+{
+    const cl_uint n = (cl_uint)(size / 4);
+    check(clSetKernelArg(put, 0, sizeof buffer, &buffer), "clSetKernelArg");
+    check(clSetKernelArg(take, 0, sizeof buffer, &buffer), "clSetKernelArg");
+    check(clSetKernelArg(take, 1, sizeof out, &out), "clSetKernelArg");
+    check(clSetKernelArg(take, 2, sizeof n, &n), "clSetKernelArg");
+}
+
+int main(int argc, char **argv)
+{
+    size_t mib[2] = {1024, 256};
+    int runs = 9;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (!strcmp(argv[i], "--upload"))
+            mib[0] = strtoul(argv[i + 1], NULL, 10);
+        else if (!strcmp(argv[i], "--exchange"))
+            mib[1] = strtoul(argv[i + 1], NULL, 10);
+        else if (!strcmp(argv[i], "--runs"))
+            runs = atoi(argv[i + 1]);
+    }
+    if (argc % 2 == 0 || mib[0] < 1 || mib[0] > 4095 || mib[1] < 1 || mib[1] > 4095 || runs < 1 || runs > MOST_RUNS) {
+        fprintf(stderr, "Usage: exchange [--upload MIB] [--exchange MIB] [--runs N]\n");
+        return 2;
+    }
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_int err;
+    check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
+    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "clGetDeviceIDs");
+    cl_context ctx = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
+    check(err, "clCreateContext");
+    queue = clCreateCommandQueue(ctx, device, 0, &err);
+    check(err, "clCreateCommandQueue");
+    const char *text = source;
+    cl_program program = clCreateProgramWithSource(ctx, 1, &text, NULL, &err);
+    check(err, "clCreateProgramWithSource");
+    check(clBuildProgram(program, 1, &device, "", NULL, NULL), "clBuildProgram");
+    put = clCreateKernel(program, "put", &err);
+    check(err, "clCreateKernel");
+    take = clCreateKernel(program, "take", &err);
+    check(err, "clCreateKernel");
+
+    static double ms[2][MOST_RUNS];
+    for (int what = 0; what < 2; what++) {
+        const size_t size = mib[what] << 20;
+        cl_mem buffer = make_buffer(ctx, size), out = make_buffer(ctx, ITEMS * 4);
+        char *bytes = malloc(size);
+        if (!bytes)
+            check(CL_OUT_OF_HOST_MEMORY, "malloc");
+        memset(bytes, 1, size);
+        bind(buffer, out, size);
+        for (int r = -2; r < runs; r++) {
+            const double t = what ? exchange_ms(size, (cl_uint)r + 5) : upload_ms(buffer, bytes, size);
+            if (r >= 0)
+                ms[what][r] = t;
+        }
+        qsort(ms[what], (size_t)runs, sizeof **ms, compare);
+        free(bytes);
+        clReleaseMemObject(buffer);
+        clReleaseMemObject(out);
+    }
+    printf("{\"upload_mib\": %zu, \"upload_ms\": %.3f, \"upload_least_ms\": %.3f, \"exchange_mib\": %zu, "
+           "\"exchange_ms\": %.3f, \"exchange_least_ms\": %.3f}\n",
+           mib[0], ms[0][runs / 2], ms[0][0], mib[1], ms[1][runs / 2], ms[1][0]);
+    return 0;
+}
