@@ -37,6 +37,9 @@ static const struct key system_keys[] = {
     {"transfer_chunk", BYTES, offsetof(struct gs_config_system, transfer_chunk_bytes), NULL},
     {"kernel_chunk", COUNT, offsetof(struct gs_config_system, kernel_chunk), NULL},
     {"depth", SERVERS, offsetof(struct gs_config_system, depth), NULL},
+    {"pci_chunk", DURATION, offsetof(struct gs_config_system, chunk_ns[GS_PCI]), NULL},
+    {"gpu_chunk", DURATION, offsetof(struct gs_config_system, chunk_ns[GS_GPU]), NULL},
+    {"handover", DURATION, offsetof(struct gs_config_system, handover_ns), NULL},
     {"watchdog", DURATION, offsetof(struct gs_config_system, watchdog_ns), NULL},
     {"realtime", WORD, offsetof(struct gs_config_system, realtime), realtime_words},
     {NULL, COUNT, 0, NULL},
@@ -51,6 +54,8 @@ static const struct key task_keys[] = {
     {"mode", MODE, offsetof(struct gs_config_task, mode), NULL},
     {"transfer_chunk", BYTES, offsetof(struct gs_config_task, transfer_chunk_bytes), NULL},
     {"kernel_chunk", COUNT, offsetof(struct gs_config_task, kernel_chunk), NULL},
+    {"pci_chunk", DURATION, offsetof(struct gs_config_task, chunk_ns[GS_PCI]), NULL},
+    {"gpu_chunk", DURATION, offsetof(struct gs_config_task, chunk_ns[GS_GPU]), NULL},
     {NULL, COUNT, 0, NULL},
 };
 
@@ -378,6 +383,24 @@ static int check_priorities(struct reader *r)
     return rc;
 }
 
+/* Chunks are how the daemon grants what can't be preempted, each piece on its own GPU. */
+static int check_chunks(struct reader *r)
+{
+    const struct gs_config_system *s = &r->config->system;
+    int rc = 0;
+    for (int k = 0; k < GS_RESOURCES && !rc; k++) {
+        int line = s->chunk_ns[k] ? s->line : 0;
+        for (size_t i = 0; i < r->config->n_tasks && !line; i++)
+            line = r->config->tasks[i].chunk_ns[k] ? r->config->tasks[i].line : 0;
+        if (line && s->preemptive[k])
+            rc = gs_mistakes_add(r->mistakes, line, "%s_chunk: not where %s is preemptive", gs_resource_names[k],
+                                 gs_resource_names[k]);
+        if (!rc && line && k == GS_GPU && s->pieces != GS_PIECES_OWN)
+            rc = gs_mistakes_add(r->mistakes, line, "gpu_chunk: only with pieces = own");
+    }
+    return rc;
+}
+
 static bool good_task_name(const char *name)
 {
     size_t n = strlen(name);
@@ -455,6 +478,7 @@ int gs_config_parse(const char *text, size_t length, struct gs_config *config, s
                                             .transfer_chunk_bytes = 2 << 20,
                                             .kernel_chunk = 16,
                                             .depth = 2,
+                                            .handover_ns = GS_CONFIG_HANDOVER_NS,
                                             .watchdog_ns = 1000000000}};
     struct reader r = {config, mistakes};
     struct gs_config_lines lines;
@@ -467,6 +491,8 @@ int gs_config_parse(const char *text, size_t length, struct gs_config *config, s
         rc = check_against_system(&r, &config->tasks[i]);
     if (!rc)
         rc = check_priorities(&r);
+    if (!rc)
+        rc = check_chunks(&r);
     if (!config->system.servers[GS_PCI])
         config->system.servers[GS_PCI] = 1;
     gs_mistakes_sort(mistakes);

@@ -33,6 +33,9 @@ enum {
 /* No duration in a config file is longer: 13 days. */
 #define GS_CONFIG_MAX_NS (INT64_C(1) << 50)
 
+/* Default of `handover`: twice the median that bench/daemon.sh measured under load. */
+#define GS_CONFIG_HANDOVER_NS 50000
+
 /* The values of gs_config_task.mode that are no number of GPUs. */
 enum { GS_MODE_AUTO = 0, GS_MODE_MULTI = -1 };
 
@@ -60,6 +63,7 @@ struct gs_config_task {
     int priority;                                             /* larger is more urgent */
     int mode;                                                 /* a number of GPUs, GS_MODE_AUTO or GS_MODE_MULTI */
     uint64_t transfer_chunk_bytes, kernel_chunk;              /* 0: the system's */
+    int64_t chunk_ns[GS_RESOURCES];                           /* its longest chunk, of PCI and GPU; 0: the system's */
     struct gs_config_chain chains[GS_CONFIG_MAX_SERVERS + 1]; /* by number of GPUs, index 0 unused; line 0: not given */
 };
 
@@ -69,11 +73,13 @@ struct gs_config_system {
     bool preemptive[GS_RESOURCES]; /* default: the CPU alone */
     enum gs_pieces pieces;
     enum gs_admission admission;
-    uint64_t transfer_chunk_bytes; /* default 2 MiB */
-    uint64_t kernel_chunk;         /* work-groups per compute unit, default 16 */
-    int depth;                     /* units of one resource that an application may hold at a time; default 2 */
-    int64_t watchdog_ns;           /* after so long a unit that others wait for is taken back; default 1 s */
-    enum gs_realtime realtime;     /* SCHED_FIFO for tasks where permitted; default yes */
+    uint64_t transfer_chunk_bytes;  /* default 2 MiB */
+    uint64_t kernel_chunk;          /* work-groups per compute unit, default 16 */
+    int depth;                      /* units of one resource that an application may hold at a time; default 2 */
+    int64_t chunk_ns[GS_RESOURCES]; /* the longest chunk of any application, of PCI and GPU; 0: not given */
+    int64_t handover_ns;            /* for so long a resource idles when it changes hands; default 50 us */
+    int64_t watchdog_ns;            /* after so long a unit that others wait for is taken back; default 1 s */
+    enum gs_realtime realtime;      /* SCHED_FIFO for tasks where permitted; default yes */
 };
 
 struct gs_config {

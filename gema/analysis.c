@@ -75,6 +75,8 @@ static void fill_lower(struct gs_analyzer *a, const uint64_t *sets)
             continue;
         size_t bytes = (size_t)a->model->servers[r] * sizeof(int64_t);
         memset(lower_of(a, n - 1, r), 0, bytes);
+        if (a->chunked[r] && a->model->chunk_ns[r])
+            lower_of(a, n - 1, r)[0] = a->model->depth * a->model->chunk_ns[r] + a->model->handover_ns;
         for (size_t i = n - 1; i > 0; i--) {
             memcpy(lower_of(a, i - 1, r), lower_of(a, i, r), bytes);
             insert_least(a, i, sets[i], r, lower_of(a, i - 1, r));
@@ -102,6 +104,7 @@ static bool chain_delays(struct gs_analyzer *a, size_t task, int g, int64_t limi
         if (r != last) {
             wait = (struct gs_wait){.pieces = pieces_of(r, g),
                                     .preemptive = m->preemptive[r],
+                                    .chunked = a->chunked[r],
                                     .policy = m->pieces,
                                     .lower = m->preemptive[r] ? NULL : lower_of(a, task, r),
                                     .own = load_of(a, task, g)[r].longest};

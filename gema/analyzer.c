@@ -2,6 +2,7 @@
 /* The memory of an analysis, and what of a chain doesn't depend on other tasks. */
 #include "gema/analyzer.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,21 @@ static const struct gs_chain *chain_of(const struct gs_analyzer *a, size_t task,
     return &a->model->tasks[task].chains[g];
 }
 
-static void fill_load(struct gs_chain_load *load, const struct gs_chain *c)
+/* What of a task's longest segment can be on a server at once, or is granted already: all of it, or `depth` chunks and
+ * the hand-over to the first of them. */
+static int64_t held_of(const struct gs_analyzer *a, size_t task, int resource, int64_t longest)
 {
+    const struct gs_model *m = a->model;
+    int64_t chunk = m->tasks[task].chunk_ns[resource];
+    if (!a->chunked[resource] || !chunk || chunk > (longest - m->handover_ns) / m->depth)
+        return longest;
+    return m->depth * chunk + m->handover_ns;
+}
+
+static void fill_load(const struct gs_analyzer *a, size_t task, int g)
+{
+    struct gs_chain_load *load = &a->load[(task * (size_t)(a->gpus + 1) + (size_t)g) * GS_RESOURCES];
+    const struct gs_chain *c = chain_of(a, task, g);
     for (size_t j = 0; j < c->n; j++) {
         struct gs_chain_load *l = &load[c->segments[j].resource];
         if (!c->segments[j].worst_ns)
@@ -20,6 +34,8 @@ static void fill_load(struct gs_chain_load *load, const struct gs_chain *c)
         if (c->segments[j].worst_ns > l->longest)
             l->longest = c->segments[j].worst_ns;
     }
+    for (int r = 0; r < GS_RESOURCES; r++)
+        load[r].longest = held_of(a, task, r, load[r].longest);
 }
 
 /* The indices of the segments that have any work, ascending by worst time within one resource; [0] is their number. */
@@ -66,6 +82,38 @@ static bool allocate(struct gs_analyzer *a, size_t groups, const size_t *streams
            a->marks;
 }
 
+/* What a segment on a chunked resource costs on top, docs/analysis.md, "Chunks": a hand-over to it, and one back to
+ * whom it has interrupted; where only one chunk is granted at a time, one after each. */
+static int64_t handovers_of(const struct gs_model *m, size_t task, const struct gs_segment *s)
+{
+    int64_t chunk = m->tasks[task].chunk_ns[s->resource], n = 2;
+    if (m->depth == 1 && chunk)
+        n += (s->worst_ns - 1) / chunk;
+    return s->worst_ns ? n * m->handover_ns : 0;
+}
+
+/* Changes a->model to a copy in which the segments have their hand-overs. */
+static int add_handovers(struct gs_analyzer *a)
+{
+    const struct gs_model *model = a->model;
+    if (!model->handover_ns || !(a->chunked[GS_PCI] || a->chunked[GS_GPU]))
+        return 0;
+    struct gs_model *m = malloc(sizeof *m);
+    if (!m || gs_model_copy(m, model)) {
+        free(m);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < m->n_tasks; i++)
+        for (int g = 1; g <= a->gpus; g++)
+            for (size_t j = 0; j < m->tasks[i].chains[g].n; j++) {
+                struct gs_segment *s = &m->tasks[i].chains[g].segments[j];
+                if (a->chunked[s->resource])
+                    s->worst_ns += handovers_of(m, i, s);
+            }
+    a->model = a->with_handovers = m;
+    return 0;
+}
+
 struct gs_analyzer *gs_analyzer_new(const struct gs_model *model, enum gs_analysis analysis)
 {
     struct gs_analyzer *a = calloc(1, sizeof *a);
@@ -76,6 +124,12 @@ struct gs_analyzer *gs_analyzer_new(const struct gs_model *model, enum gs_analys
     a->analysis = analysis;
     a->gpus = model->servers[GS_GPU];
     a->first_cut = SIZE_MAX;
+    for (int r = 0; r < GS_RESOURCES; r++)
+        a->chunked[r] = model->chunked[r] && analysis == GS_ANALYSIS_SAFE;
+    if (add_handovers(a)) {
+        gs_analyzer_free(a);
+        return NULL;
+    }
     for (size_t i = 0; i < n; i++)
         for (int g = 1; g <= a->gpus; g++) {
             const struct gs_chain *c = chain_of(a, i, g);
@@ -88,7 +142,7 @@ struct gs_analyzer *gs_analyzer_new(const struct gs_model *model, enum gs_analys
     for (size_t i = 0; ok && i < n; i++)
         for (int g = 1; ok && g <= a->gpus; g++) {
             size_t at = i * (size_t)(a->gpus + 1) + (size_t)g;
-            fill_load(&a->load[at * GS_RESOURCES], chain_of(a, i, g));
+            fill_load(a, i, g);
             a->order[at] = make_order(chain_of(a, i, g));
             ok = a->order[at] != NULL;
         }
@@ -117,6 +171,9 @@ void gs_analyzer_free(struct gs_analyzer *a)
     free(a->scratch);
     free(a->modes);
     free(a->marks);
+    if (a->with_handovers)
+        gs_model_free(a->with_handovers);
+    free(a->with_handovers);
     free(a);
 }
 

@@ -8,7 +8,8 @@
 
 /* What one chain puts on one resource. */
 struct gs_chain_load {
-    int64_t longest; /* worst time of its longest segment there; 0: none */
+    int64_t longest; /* for how long it can keep a server from a more urgent task: its longest segment's worst time, or
+                      * the chunks that may be granted of one; 0: it has none */
     int n;           /* segments there */
 };
 
@@ -19,6 +20,8 @@ struct gs_analyzer_mark {
 
 struct gs_analyzer {
     const struct gs_model *model;
+    struct gs_model *with_handovers; /* owned; what `model` is where hand-overs cost time, else NULL */
+    bool chunked[GS_RESOURCES];      /* by `safe`; `paper` knows no chunks */
     enum gs_analysis analysis;
     int gpus;
     size_t longest;                          /* chain of the model */

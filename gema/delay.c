@@ -237,6 +237,10 @@ void gs_wait_prepare(struct gs_wait *w, struct gs_servers *s)
     w->busy = s->m;
     w->carry_all = false;
     w->extra = 0;
+    if (w->chunked) { /* theorem 8 */
+        w->busy = 1;
+        return;
+    }
     if (most == 1)
         return;
     if (w->policy == GS_PIECES_ANY) { /* theorem 4 */
@@ -444,8 +448,8 @@ int64_t gs_delay_safe(struct gs_wait *w, struct gs_servers *s, int64_t worst, in
 {
     /* A longer segment doesn't wait less, so the search goes on where the last one ended; where its own length doesn't
      * matter that is the end already. */
-    bool same = !w->preemptive && !w->extra;
-    int64_t delay = w->known, shift = w->preemptive ? worst - 1 : 0;
+    bool interrupted = w->preemptive || w->chunked, same = !interrupted && !w->extra;
+    int64_t delay = w->known, shift = interrupted ? worst - 1 : 0;
     if (delay < 0 || !same) {
         struct window v = {w->carry_all ? INT64_MAX : 0, w->carry_all ? 0 : w->busy - 1, w->busy};
         int64_t y = first_candidate(w, s, v.lower, worst);

@@ -60,10 +60,11 @@ void gs_servers_add(struct gs_servers *s, int64_t worst, int64_t jitter, int64_t
 struct gs_wait {
     int pieces; /* of its own segments */
     bool preemptive;
+    bool chunked; /* not preemptive, but others may come between its chunks */
     enum gs_pieces policy;
     const int64_t
         *lower;  /* the m longest pieces of lower priorities, descending, 0 where there are fewer; NULL: none */
-    int64_t own; /* the longest of its own segments here */
+    int64_t own; /* the longest of its own segments here, or the most that is granted of one at a time */
     /* Set by gs_wait_prepare: */
     int busy;       /* while a segment waits, so many servers at least are at work */
     bool carry_all; /* the window starts where the segment becomes ready, see docs/analysis.md, theorem 3 */

@@ -10,7 +10,24 @@ void gs_model_init(struct gs_model *m, int cpus, int links, int gpus)
 {
     *m = (struct gs_model){.servers = {[GS_CPU] = cpus, [GS_PCI] = links, [GS_GPU] = gpus},
                            .preemptive = {[GS_CPU] = true},
-                           .pieces = GS_PIECES_OWN};
+                           .pieces = GS_PIECES_OWN,
+                           .depth = 2,
+                           .handover_ns = GS_CONFIG_HANDOVER_NS};
+}
+
+void gs_model_set_rules(struct gs_model *m, const struct gs_config *config)
+{
+    const struct gs_config_system *s = &config->system;
+    memcpy(m->preemptive, s->preemptive, sizeof m->preemptive);
+    m->pieces = s->pieces;
+    m->depth = s->depth;
+    m->handover_ns = s->handover_ns;
+    memcpy(m->chunk_ns, s->chunk_ns, sizeof m->chunk_ns);
+    for (int r = 0; r < GS_RESOURCES; r++) {
+        m->chunked[r] = s->chunk_ns[r] > 0;
+        for (size_t i = 0; i < config->n_tasks; i++)
+            m->chunked[r] = m->chunked[r] || config->tasks[i].chunk_ns[r];
+    }
 }
 
 static void free_task(struct gs_task *t, int gpus)
@@ -78,6 +95,7 @@ int gs_model_copy(struct gs_model *to, const struct gs_model *from)
             goto fail;
         to->tasks[at].priority = t->priority;
         to->tasks[at].fixed_mode = t->fixed_mode;
+        memcpy(to->tasks[at].chunk_ns, t->chunk_ns, sizeof t->chunk_ns);
         for (int g = 1; g <= gpus; g++)
             if (t->chains[g].n && gs_model_set_chain(to, i, g, t->chains[g].segments, t->chains[g].n))
                 goto fail;
@@ -123,10 +141,27 @@ static bool good_chain(const struct gs_chain *c)
     return true;
 }
 
+static bool good_rules(const struct gs_model *m)
+{
+    bool any = false;
+    for (int r = 0; r < GS_RESOURCES; r++) {
+        any = any || m->chunked[r];
+        if (m->servers[r] < 1 || m->servers[r] > GS_CONFIG_MAX_SERVERS || (m->chunked[r] && m->preemptive[r]) ||
+            m->chunk_ns[r] < 0 || m->chunk_ns[r] > GS_CONFIG_MAX_NS)
+            return false;
+    }
+    return !m->chunked[GS_CPU] && !(m->chunked[GS_GPU] && m->pieces != GS_PIECES_OWN) &&
+           (!any || (m->depth >= 1 && m->depth <= GS_CONFIG_MAX_SERVERS && m->handover_ns >= 0 &&
+                     m->handover_ns <= GS_CONFIG_MAX_NS));
+}
+
 static bool good_task(const struct gs_model *m, size_t i)
 {
     const struct gs_task *t = &m->tasks[i];
     bool usable = false;
+    for (int r = 0; r < GS_RESOURCES; r++)
+        if (t->chunk_ns[r] < 0 || t->chunk_ns[r] > GS_CONFIG_MAX_NS)
+            return false;
     if (t->deadline_ns <= 0 || t->deadline_ns > t->period_ns || t->period_ns > GS_CONFIG_MAX_NS)
         return false;
     for (int g = 1; g <= m->servers[GS_GPU]; g++) {
@@ -155,6 +190,11 @@ static bool sums_fit(const struct gs_model *m)
         }
         pieces += most;
     }
+    for (int r = 0; r < GS_RESOURCES; r++)
+        if (m->chunked[r] && m->depth * m->chunk_ns[r] > longest)
+            longest = m->depth * m->chunk_ns[r]; /* both have bounds: it fits */
+    if (m->chunked[GS_PCI] || m->chunked[GS_GPU])
+        longest += 2 * m->handover_ns;
     return !__builtin_mul_overflow(pieces, longest, &product) &&
            !__builtin_mul_overflow(product, segments + 4, &product) &&
            !__builtin_mul_overflow(product, INT64_C(16), &product);
@@ -174,9 +214,8 @@ static void sort_by_priority(struct gs_model *m)
 
 int gs_model_finish(struct gs_model *m)
 {
-    for (int r = 0; r < GS_RESOURCES; r++)
-        if (m->servers[r] < 1 || m->servers[r] > GS_CONFIG_MAX_SERVERS)
-            return -EINVAL;
+    if (!good_rules(m))
+        return -EINVAL;
     for (size_t i = 0; i < m->n_tasks; i++)
         if (!good_task(m, i))
             return -EINVAL;
@@ -197,6 +236,8 @@ int gs_model_add_config_task(struct gs_model *m, const struct gs_config_task *ta
     t->fixed_mode = mode;
     if (task->has_priority)
         t->priority = task->priority;
+    for (int r = 0; r < GS_RESOURCES; r++)
+        t->chunk_ns[r] = task->chunk_ns[r] ? task->chunk_ns[r] : m->chunk_ns[r];
     for (int g = 1; g <= gpus; g++) {
         const struct gs_config_chain *c = &task->chains[g];
         struct gs_segment s[GS_CONFIG_MAX_SEGMENTS];
@@ -223,8 +264,7 @@ int gs_model_from_config(struct gs_model *m, const struct gs_config *config, str
     const struct gs_config_system *s = &config->system;
     int rc = 0, bad = 0;
     gs_model_init(m, s->servers[GS_CPU], s->servers[GS_PCI], s->servers[GS_GPU]);
-    memcpy(m->preemptive, s->preemptive, sizeof m->preemptive);
-    m->pieces = s->pieces;
+    gs_model_set_rules(m, config);
     for (int r = 0; r < GS_RESOURCES; r++)
         if (s->servers[r] < 1 && ++bad && gs_mistakes_add(mistakes, s->line, "[system] must say %s = NUMBER", keys[r]))
             return -ENOMEM;

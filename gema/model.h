@@ -30,6 +30,7 @@ struct gs_task {
     int64_t period_ns, deadline_ns; /* 0 < deadline <= period */
     int64_t priority;               /* larger is more urgent; orders the tasks in gs_model_finish */
     int fixed_mode;                 /* number of GPUs it must have; 0: any for which it has a chain */
+    int64_t chunk_ns[GS_RESOURCES]; /* the longest chunk of its segments, where chunked; 0: a whole segment */
     struct gs_chain *chains;        /* owned; [1 .. number of GPUs], index 0 unused */
 };
 
@@ -37,7 +38,13 @@ struct gs_model {
     int servers[GS_RESOURCES]; /* each at least 1 */
     bool preemptive[GS_RESOURCES];
     enum gs_pieces pieces; /* of GPU segments with more than one GPU */
-    struct gs_task *tasks; /* owned; after gs_model_finish the most urgent first */
+    /* Granted in chunks, as the daemon does it (docs/analysis.md, "Chunks"): a segment has up to `depth` chunks on its
+     * server, stays on it, and gives way between chunks. Not the CPU, not preemptive ones, not gangs. */
+    bool chunked[GS_RESOURCES];
+    int depth;
+    int64_t handover_ns;            /* a server idles for so long at most when it passes from one task to another */
+    int64_t chunk_ns[GS_RESOURCES]; /* the longest chunk of applications below all tasks; 0: there are none */
+    struct gs_task *tasks;          /* owned; after gs_model_finish the most urgent first */
     size_t n_tasks;
 };
 
@@ -45,6 +52,9 @@ struct gs_model {
 void gs_model_init(struct gs_model *m, int cpus, int links, int gpus);
 void gs_model_free(struct gs_model *m);
 int gs_model_copy(struct gs_model *to, const struct gs_model *from);
+
+/* What the config says of the machine and of how it grants: all but the number of servers. */
+void gs_model_set_rules(struct gs_model *m, const struct gs_config *config);
 
 /* Appends a task without chains; its priority is deadline-monotonic (ties: the order of adding). Returns its index, or
  * -ENOMEM. */

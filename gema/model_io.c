@@ -19,6 +19,19 @@ static json_t *chain_to_json(const struct gs_chain *c)
     return list;
 }
 
+/* {"gpu": 2000000}: NULL where there is none. */
+static json_t *chunks_to_json(const int64_t *chunk_ns)
+{
+    json_t *v = json_object();
+    for (int r = 0; r < GS_RESOURCES; r++)
+        if (chunk_ns[r])
+            json_object_set_new(v, gs_resource_names[r], json_integer(chunk_ns[r]));
+    if (json_object_size(v))
+        return v;
+    json_decref(v);
+    return NULL;
+}
+
 static json_t *task_to_json(const struct gs_model *m, const struct gs_task *t)
 {
     json_t *chains = json_object();
@@ -28,22 +41,26 @@ static json_t *task_to_json(const struct gs_model *m, const struct gs_task *t)
         if (t->chains[g].n)
             json_object_set_new(chains, key, chain_to_json(&t->chains[g]));
     }
-    return json_pack("{s:s, s:I, s:I, s:I, s:o, s:o}", "name", t->name, "period_ns", (json_int_t)t->period_ns,
+    return json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:o*}", "name", t->name, "period_ns", (json_int_t)t->period_ns,
                      "deadline_ns", (json_int_t)t->deadline_ns, "priority", (json_int_t)t->priority, "mode",
-                     t->fixed_mode ? json_integer(t->fixed_mode) : json_string("auto"), "segments", chains);
+                     t->fixed_mode ? json_integer(t->fixed_mode) : json_string("auto"), "segments", chains, "chunk_ns",
+                     chunks_to_json(t->chunk_ns));
 }
 
 json_t *gs_model_to_json(const struct gs_model *m)
 {
     json_t *preemptive = json_array(), *tasks = json_array();
+    bool chunked = m->chunked[GS_PCI] || m->chunked[GS_GPU];
     for (int r = 0; r < GS_RESOURCES; r++)
         if (m->preemptive[r])
             json_array_append_new(preemptive, json_string(gs_resource_names[r]));
     for (size_t i = 0; i < m->n_tasks; i++)
         json_array_append_new(tasks, task_to_json(m, &m->tasks[i]));
-    return json_pack("{s:{s:i, s:i, s:i, s:o, s:s}, s:o}", "system", "cpus", m->servers[GS_CPU], "links",
-                     m->servers[GS_PCI], "gpus", m->servers[GS_GPU], "preemptive", preemptive, "pieces",
-                     pieces_names[m->pieces], "tasks", tasks);
+    return json_pack("{s:{s:i, s:i, s:i, s:o, s:s, s:o*, s:o*, s:o*}, s:o}", "system", "cpus", m->servers[GS_CPU],
+                     "links", m->servers[GS_PCI], "gpus", m->servers[GS_GPU], "preemptive", preemptive, "pieces",
+                     pieces_names[m->pieces], "depth", chunked ? json_integer(m->depth) : NULL, "handover_ns",
+                     chunked ? json_integer(m->handover_ns) : NULL, "chunk_ns", chunks_to_json(m->chunk_ns), "tasks",
+                     tasks);
 }
 
 static int index_of(const char *const *names, int n, const json_t *word)
@@ -60,6 +77,47 @@ static bool whole(const json_t *v, int64_t min, int64_t max)
     return json_is_integer(v) && json_integer_value(v) >= min && json_integer_value(v) <= max;
 }
 
+/* "chunk_ns" of the system or of a task, named so. */
+static void read_chunks(const json_t *of, const char *name, int64_t *chunk_ns, struct gs_mistakes *mistakes)
+{
+    const json_t *chunks = json_object_get(of, "chunk_ns"), *v;
+    for (int r = 0; r < GS_RESOURCES && chunks; r++) {
+        if (!(v = json_object_get(chunks, gs_resource_names[r])))
+            continue;
+        if (whole(v, 1, GS_CONFIG_MAX_NS))
+            chunk_ns[r] = json_integer_value(v);
+        else
+            gs_mistakes_add(mistakes, 0, "%s: chunk_ns must be whole numbers above zero, by pci and gpu", name);
+    }
+}
+
+static void read_chunking(struct gs_model *m, const json_t *system, struct gs_mistakes *mistakes)
+{
+    const json_t *depth = json_object_get(system, "depth"), *handover = json_object_get(system, "handover_ns");
+    read_chunks(system, "system", m->chunk_ns, mistakes);
+    if (whole(depth, 1, GS_CONFIG_MAX_SERVERS))
+        m->depth = (int)json_integer_value(depth);
+    else if (depth)
+        gs_mistakes_add(mistakes, 0, "system: depth must be a whole number from 1 to %d", GS_CONFIG_MAX_SERVERS);
+    if (whole(handover, 1, GS_CONFIG_MAX_NS))
+        m->handover_ns = json_integer_value(handover);
+    else if (handover)
+        gs_mistakes_add(mistakes, 0, "system: handover_ns must be a whole number above zero");
+}
+
+/* Chunks are known on a resource: then all tasks are granted it in chunks. */
+static void settle_chunked(struct gs_model *m, struct gs_mistakes *mistakes)
+{
+    for (int r = 0; r < GS_RESOURCES; r++) {
+        m->chunked[r] = m->chunk_ns[r] > 0;
+        for (size_t i = 0; i < m->n_tasks; i++)
+            m->chunked[r] = m->chunked[r] || m->tasks[i].chunk_ns[r];
+        if (m->chunked[r] && (r == GS_CPU || m->preemptive[r] || (r == GS_GPU && m->pieces != GS_PIECES_OWN)))
+            gs_mistakes_add(mistakes, 0,
+                            "chunk_ns is for pci and gpu, where they are not preemptive and pieces is \"own\"");
+    }
+}
+
 static void read_system(struct gs_model *m, const json_t *system, struct gs_mistakes *mistakes)
 {
     int servers[GS_RESOURCES] = {0, 1, 0};
@@ -72,7 +130,8 @@ static void read_system(struct gs_model *m, const json_t *system, struct gs_mist
                             GS_CONFIG_MAX_SERVERS);
     }
     gs_model_init(m, servers[GS_CPU], servers[GS_PCI], servers[GS_GPU]);
-    const json_t *preemptive = json_object_get(system, "preemptive"), *pieces = json_object_get(system, "pieces");
+    const json_t *pieces = json_object_get(system, "pieces");
+    const json_t *preemptive = json_object_get(system, "preemptive");
     if (preemptive) {
         memset(m->preemptive, 0, sizeof m->preemptive);
         if (!json_is_array(preemptive))
@@ -90,6 +149,7 @@ static void read_system(struct gs_model *m, const json_t *system, struct gs_mist
         gs_mistakes_add(mistakes, 0, "system: pieces must be own, any or gang");
     else
         m->pieces = (enum gs_pieces)p;
+    read_chunking(m, system, mistakes);
 }
 
 static int read_chain(struct gs_model *m, size_t task, const char *key, const json_t *list,
@@ -145,6 +205,8 @@ static int read_task(struct gs_model *m, size_t number, const json_t *v, struct 
         t->fixed_mode = (int)json_integer_value(mode);
     else if (mode && !(json_is_string(mode) && strcmp(json_string_value(mode), "auto") == 0))
         gs_mistakes_add(mistakes, 0, "task %s: mode must be \"auto\" or a number of GPUs of the system", t->name);
+    memcpy(t->chunk_ns, m->chunk_ns, sizeof t->chunk_ns);
+    read_chunks(v, t->name, t->chunk_ns, mistakes);
     const char *key;
     json_t *list;
     json_object_foreach(json_object_get(v, "segments"), key, list)
@@ -171,6 +233,7 @@ int gs_model_from_json(struct gs_model *m, const json_t *json, struct gs_mistake
     for (size_t i = 0; i < json_array_size(tasks); i++)
         if (read_task(m, i, json_array_get(tasks, i), mistakes))
             return -ENOMEM;
+    settle_chunked(m, mistakes);
     if (mistakes->n > before)
         return -EINVAL;
     int rc = gs_model_finish(m);
@@ -205,6 +268,14 @@ int gs_model_load(struct gs_model *m, const char *path, struct gs_mistakes *mist
     return rc;
 }
 
+static void write_chunks(const struct gs_model *m, const int64_t *chunk_ns, FILE *out)
+{
+    char buf[GS_DURATION_SIZE];
+    for (int r = 0; r < GS_RESOURCES; r++)
+        if (m->chunked[r] && chunk_ns[r])
+            fprintf(out, "%s_chunk = %s\n", gs_resource_names[r], gs_format_duration(chunk_ns[r], buf));
+}
+
 static void write_task(const struct gs_model *m, size_t i, FILE *out)
 {
     const struct gs_task *t = &m->tasks[i];
@@ -215,6 +286,7 @@ static void write_task(const struct gs_model *m, size_t i, FILE *out)
     fprintf(out, "priority = %zu\n", m->n_tasks - i);
     if (t->fixed_mode)
         fprintf(out, "mode = %d\n", t->fixed_mode);
+    write_chunks(m, t->chunk_ns, out);
     for (int g = 1; g <= m->servers[GS_GPU]; g++) {
         const struct gs_chain *c = &t->chains[g];
         for (size_t j = 0; j < c->n; j++) {
@@ -242,6 +314,11 @@ int gs_model_write_config(const struct gs_model *m, FILE *out)
             any = true;
         }
     fprintf(out, "%s\n", any ? "" : " none");
+    if (m->chunked[GS_PCI] || m->chunked[GS_GPU]) {
+        char buf[GS_DURATION_SIZE];
+        fprintf(out, "depth = %d\nhandover = %s\n", m->depth, gs_format_duration(m->handover_ns, buf));
+        write_chunks(m, m->chunk_ns, out);
+    }
     for (size_t i = 0; i < m->n_tasks; i++)
         write_task(m, i, out);
     return ferror(out) ? -EIO : 0;

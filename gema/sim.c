@@ -11,6 +11,11 @@ struct piece {
     int64_t left;  /* time it still needs */
     int64_t since; /* start of the stretch it runs in */
     int server;    /* or WAITING, or ENDED */
+    /* On a chunked resource: */
+    int home;                           /* the server that it stays on; -1: none yet */
+    int64_t ungranted;                  /* of the time it still needs */
+    int n_out;                          /* chunks granted; the first one runs */
+    int64_t out[GS_CONFIG_MAX_SERVERS]; /* what they still need */
 };
 
 struct job_queue {
@@ -25,6 +30,7 @@ struct task_state {
     size_t segment;           /* of the oldest job, where queue.n > 0 */
     int64_t ready;            /* when that segment became so */
     int n_pieces, unended;
+    uint64_t number;      /* of the segment, no other ever has it */
     struct piece *pieces; /* owned; room for as many as there are GPUs */
 };
 
@@ -36,9 +42,13 @@ struct gs_sim {
     int64_t *segments;           /* owned: the results' */
     size_t longest;              /* chain */
     int64_t now;
+    uint64_t numbers; /* segments so far */
     bool failed;
     /* Scratch of one resource's dispatch: who holds or gets each server. */
     struct piece *holder[GS_CONFIG_MAX_SERVERS];
+    /* Whose chunk each server ran last, a number of its segment's: without another's in between there is no hand-over.
+     */
+    uint64_t last[GS_RESOURCES][GS_CONFIG_MAX_SERVERS];
 };
 
 struct gs_sim *gs_sim_new(const struct gs_model *model)
@@ -120,11 +130,16 @@ static int begin_segment(struct gs_sim *s, size_t i)
     struct task_state *t = &s->tasks[i];
     const struct gs_segment *seg = &chain_of(s, i)->segments[t->segment];
     t->ready = s->now;
+    t->number = ++s->numbers;
     t->n_pieces = seg->resource == GS_GPU ? s->setup->modes[i] : 1;
     t->unended = 0;
     for (int p = 0; p < t->n_pieces; p++) {
         int64_t time = s->setup->time ? s->setup->time(s->setup->context, i, t->ended, t->segment, p) : seg->worst_ns;
-        t->pieces[p] = (struct piece){.left = time, .server = time ? WAITING : ENDED};
+        struct piece *x = &t->pieces[p];
+        x->left = x->ungranted = time;
+        x->server = time ? WAITING : ENDED;
+        x->home = -1;
+        x->n_out = 0;
         t->unended += time > 0;
     }
     return t->unended;
@@ -179,6 +194,17 @@ static void release_jobs(struct gs_sim *s, size_t i)
     }
 }
 
+/* The piece's running chunk has ended, but not the piece: the next one runs, or it waits where it is. */
+static void next_chunk(struct gs_sim *s, size_t i, int p)
+{
+    struct piece *x = &s->tasks[i].pieces[p];
+    stop_piece(s, i, p, x->server);
+    x->since = s->now;
+    memmove(x->out, x->out + 1, (size_t)--x->n_out * sizeof *x->out);
+    if (!x->n_out)
+        x->server = WAITING;
+}
+
 /* Everything that ends or becomes ready now. */
 static void settle(struct gs_sim *s)
 {
@@ -189,6 +215,8 @@ static void settle(struct gs_sim *s)
                 stop_piece(s, i, p, t->pieces[p].server);
                 t->pieces[p].server = ENDED;
                 t->unended--;
+            } else if (t->pieces[p].server >= 0 && t->pieces[p].n_out && t->pieces[p].out[0] == 0) {
+                next_chunk(s, i, p);
             }
         if (t->queue.n && t->unended == 0) {
             end_segment(s, i);
@@ -202,6 +230,11 @@ static bool on_resource(const struct gs_sim *s, size_t i, enum gs_resource r)
 {
     const struct task_state *t = &s->tasks[i];
     return t->queue.n && chain_of(s, i)->segments[t->segment].resource == r;
+}
+
+static bool is_own(const struct gs_sim *s, size_t i, enum gs_resource r)
+{
+    return r == GS_GPU && s->setup->modes[i] > 1 && s->model->pieces == GS_PIECES_OWN;
 }
 
 /* A free server for a piece that is on `was`; its own, the one it has, or any. -1: none. */
@@ -240,7 +273,7 @@ static bool serve(struct gs_sim *s, size_t i, enum gs_resource r)
     int m = s->model->servers[r], free_servers = 0, wanting = 0;
     bool several = r == GS_GPU && s->setup->modes[i] > 1;
     bool gang = several && s->model->pieces == GS_PIECES_GANG;
-    bool own = several && s->model->pieces == GS_PIECES_OWN;
+    bool own = is_own(s, i, r);
     for (int p = 0; p < t->n_pieces; p++)
         wanting += t->pieces[p].server != ENDED && (s->model->preemptive[r] || t->pieces[p].server == WAITING);
     for (int k = 0; k < m; k++)
@@ -258,8 +291,68 @@ static bool serve(struct gs_sim *s, size_t i, enum gs_resource r)
     return fits;
 }
 
+/* One more chunk for the piece, on server k. */
+static void grant_chunk(struct gs_sim *s, size_t i, struct piece *x, enum gs_resource r, int k)
+{
+    const struct task_state *t = &s->tasks[i];
+    const struct gs_sim_setup *setup = s->setup;
+    int64_t most = s->model->tasks[i].chunk_ns[r], over = s->model->handover_ns;
+    if (!most || most > x->ungranted)
+        most = x->ungranted;
+    int64_t length = setup->chunk ? setup->chunk(setup->context, most) : most;
+    x->ungranted -= length;
+    if (s->last[r][k] != t->number) {
+        over = setup->handover ? setup->handover(setup->context, over) : over;
+        length += over;
+        x->left += over;
+    }
+    s->last[r][k] = t->number;
+    if (!x->n_out)
+        x->since = s->now;
+    x->out[x->n_out++] = length;
+    x->server = x->home = k;
+    s->holder[k] = x;
+}
+
+/* Grants a piece what it may have, and stops all that is less urgent on the servers that it goes on waiting for. */
+static void serve_chunks(struct gs_sim *s, size_t i, int p, enum gs_resource r, uint64_t *waited_for)
+{
+    struct piece *x = &s->tasks[i].pieces[p];
+    int m = s->model->servers[r];
+    while (x->ungranted) {
+        int own = is_own(s, i, r) ? p : x->home, n = 0, may[GS_CONFIG_MAX_SERVERS];
+        uint64_t does = own >= 0 ? UINT64_C(1) << own : UINT64_MAX >> (64 - m);
+        for (int k = 0; k < m; k++)
+            if ((does & ~*waited_for) >> k & 1 && (!s->holder[k] || (s->holder[k] == x && x->n_out < s->model->depth)))
+                may[n++] = k;
+        if (!n) {
+            *waited_for |= does;
+            return;
+        }
+        grant_chunk(s, i, x, r, may[n > 1 && s->setup->pick ? s->setup->pick(s->setup->context, (unsigned)n) : 0]);
+    }
+}
+
+static void dispatch_chunks(struct gs_sim *s, enum gs_resource r)
+{
+    uint64_t waited_for = 0;
+    memset(s->holder, 0, (size_t)s->model->servers[r] * sizeof *s->holder);
+    for (size_t i = 0; i < s->model->n_tasks; i++)
+        for (int p = 0; on_resource(s, i, r) && p < s->tasks[i].n_pieces; p++)
+            if (s->tasks[i].pieces[p].server >= 0)
+                s->holder[s->tasks[i].pieces[p].server] = &s->tasks[i].pieces[p];
+    for (size_t i = 0; i < s->model->n_tasks; i++)
+        for (int p = 0; on_resource(s, i, r) && p < s->tasks[i].n_pieces; p++)
+            if (s->tasks[i].pieces[p].server != ENDED)
+                serve_chunks(s, i, p, r, &waited_for);
+}
+
 static void dispatch(struct gs_sim *s, enum gs_resource r)
 {
+    if (s->model->chunked[r]) {
+        dispatch_chunks(s, r);
+        return;
+    }
     memset(s->holder, 0, (size_t)s->model->servers[r] * sizeof *s->holder);
     if (!s->model->preemptive[r])
         for (size_t i = 0; i < s->model->n_tasks; i++)
@@ -279,6 +372,11 @@ static void dispatch(struct gs_sim *s, enum gs_resource r)
     }
 }
 
+static int64_t runs_for(const struct piece *x)
+{
+    return x->n_out ? x->out[0] : x->left;
+}
+
 /* Time until the next event; -1: there is none. */
 static int64_t until_next(const struct gs_sim *s)
 {
@@ -289,8 +387,8 @@ static int64_t until_next(const struct gs_sim *s)
         if (t->next_release < s->setup->horizon && (least < 0 || d < least))
             least = d;
         for (int p = 0; t->queue.n && p < t->n_pieces; p++)
-            if (t->pieces[p].server >= 0 && (least < 0 || t->pieces[p].left < least))
-                least = t->pieces[p].left;
+            if (t->pieces[p].server >= 0 && (least < 0 || runs_for(&t->pieces[p]) < least))
+                least = runs_for(&t->pieces[p]);
     }
     return least;
 }
@@ -301,8 +399,10 @@ static void pass(struct gs_sim *s, int64_t time)
     for (size_t i = 0; i < s->model->n_tasks; i++) {
         struct task_state *t = &s->tasks[i];
         for (int p = 0; t->queue.n && p < t->n_pieces; p++)
-            if (t->pieces[p].server >= 0)
+            if (t->pieces[p].server >= 0) {
                 t->pieces[p].left -= time;
+                t->pieces[p].out[0] -= time;
+            }
     }
 }
 
@@ -310,6 +410,8 @@ static void reset(struct gs_sim *s, const struct gs_sim_setup *setup)
 {
     s->setup = setup;
     s->now = 0;
+    s->numbers = 0;
+    memset(s->last, 0, sizeof s->last);
     s->failed = false;
     for (size_t i = 0; i < s->model->n_tasks; i++) {
         struct task_state *t = &s->tasks[i];

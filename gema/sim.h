@@ -3,7 +3,8 @@
  * preemptive or not. What the analyses promise is checked against it.
  *
  * At one instant, first everything that ends has ended and everything that becomes ready is ready, then servers are
- * given out, the most urgent task first. A piece whose time is 0 needs no server. A task's jobs follow one another: a
+ * given out, the most urgent task first. Where the model says `chunked` they are given out by the daemon's rules
+ * (scheduler/policy.h): chunk by chunk. A piece whose time is 0 needs no server. A task's jobs follow one another: a
  * job that is released before the last one has ended waits for it, and its response time counts from its release. */
 #ifndef GS_GEMA_SIM_H
 #define GS_GEMA_SIM_H
@@ -39,6 +40,9 @@ struct gs_sim_setup {
     int64_t (*time)(void *context, size_t task, uint64_t job, size_t segment, int piece);
     /* Which of n free servers a piece takes that may take any, 0 to n - 1. Default: the first. */
     unsigned (*pick)(void *context, unsigned n);
+    /* How long a chunk is that may take 1 to `most`, and the hand-over before one, 0 to `most`. Default: the most. */
+    int64_t (*chunk)(void *context, int64_t most);
+    int64_t (*handover)(void *context, int64_t most);
     /* Told of every stretch, when it ends, and of every job, when it ends. Default: nobody. */
     void (*ran)(void *context, const struct gs_sim_slice *slice);
     void (*ended)(void *context, const struct gs_sim_job *job);

@@ -56,15 +56,22 @@ static int64_t choose_tick(const struct gs_member *members, size_t n)
     return tick < 1 ? 1 : tick;
 }
 
+static int64_t ticks_up(int64_t ns, int64_t tick)
+{
+    return (ns + tick - 1) / tick;
+}
+
 static void to_ticks(struct gs_task *t, int gpus, int64_t tick)
 {
     t->period_ns /= tick;
     t->deadline_ns /= tick;
+    for (int r = 0; r < GS_RESOURCES; r++)
+        t->chunk_ns[r] = ticks_up(t->chunk_ns[r], tick);
     for (int g = 1; g <= gpus; g++) {
         for (size_t i = 0; i < t->chains[g].n; i++) {
             struct gs_segment *s = &t->chains[g].segments[i];
             s->best_ns /= tick;
-            s->worst_ns = (s->worst_ns + tick - 1) / tick;
+            s->worst_ns = ticks_up(s->worst_ns, tick);
         }
     }
 }
@@ -116,8 +123,8 @@ static int build(struct work *w, unsigned gpus)
                   : cpus > GS_CONFIG_MAX_SERVERS ? GS_CONFIG_MAX_SERVERS
                                                  : (int)cpus,
                   s->servers[GS_PCI] ? s->servers[GS_PCI] : 1, (int)gpus);
-    memcpy(w->model.preemptive, s->preemptive, sizeof w->model.preemptive);
-    w->model.pieces = s->pieces;
+    gs_model_set_rules(&w->model, w->config);
+    w->model.handover_ns = ticks_up(w->model.handover_ns, w->tick_ns);
     for (size_t i = 0; i < w->n; i++) {
         struct gs_member *m = &w->members[i];
         m->gpus = plain_mode(m);
@@ -128,6 +135,8 @@ static int build(struct work *w, unsigned gpus)
         if (err < 0)
             return err;
     }
+    for (int r = 0; r < GS_RESOURCES; r++)
+        w->model.chunk_ns[r] = ticks_up(w->model.chunk_ns[r], w->tick_ns);
     return w->model.n_tasks ? gs_model_finish(&w->model) : 0;
 }
 
@@ -161,6 +170,15 @@ static void read_result(struct work *w, struct gs_decision *d)
     if (d->schedulable)
         append(d, "all %zu tasks meet their deadlines, with at most %.0f%% of it used, by %s", w->model.n_tasks,
                worst * 100, worst_name);
+}
+
+/* A bound of whole segments says little of a daemon that grants chunks. */
+static void explain_chunks(const struct work *w, struct gs_decision *d)
+{
+    const bool *chunked = w->model.chunked;
+    if (d->analysed && !(chunked[GS_GPU] && chunked[GS_PCI]))
+        append(d, ". Not proven: no %s%s%s", chunked[GS_GPU] ? "" : "gpu_chunk",
+               chunked[GS_GPU] || chunked[GS_PCI] ? "" : " and ", chunked[GS_PCI] ? "" : "pci_chunk");
 }
 
 /* Which got more than one GPU, or what GEMA says instead. */
@@ -227,6 +245,7 @@ int gs_taskset_decide(const struct gs_config *config, unsigned gpus, struct gs_m
         append(decision, "no task that is present has segments");
     if (n)
         explain_modes(&w, decision);
+    explain_chunks(&w, decision);
     gs_analyzer_free(w.analyzer);
     free(w.modes);
     gs_model_free(&w.model);

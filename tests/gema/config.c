@@ -101,6 +101,46 @@ static void expect_mistakes(const char *text, const struct expected *e, size_t n
     gs_config_free(&c);
 }
 
+static void reads_chunks(void **state)
+{
+    (void)state;
+    struct gs_config c;
+    struct gs_mistakes m;
+    struct gs_model model;
+    assert_int_equal(parse("[system]\ngpus=2\ncpus=1\ndepth=3\nhandover=20us\npci_chunk=100us\n"
+                           "[task a]\nperiod=10ms\ngpu_chunk=2ms\nsegments.1=gpu 5ms\n"
+                           "[task b]\nperiod=20ms\npci_chunk=50us\nsegments.1=pci 1ms, gpu 5ms\n",
+                           &c, &m),
+                     0);
+    assert_int_equal(gs_model_from_config(&model, &c, &m), 0);
+    assert_true(model.chunked[GS_PCI] && model.chunked[GS_GPU] && !model.chunked[GS_CPU]);
+    assert_int_equal(model.depth, 3);
+    assert_int_equal(model.handover_ns, 20000);
+    assert_int_equal(model.tasks[0].chunk_ns[GS_GPU], 2000000);
+    assert_int_equal(model.tasks[0].chunk_ns[GS_PCI], 100000); /* the system's */
+    assert_int_equal(model.tasks[1].chunk_ns[GS_GPU], 0);      /* not known: a whole segment */
+    assert_int_equal(model.tasks[1].chunk_ns[GS_PCI], 50000);
+    gs_model_free(&model);
+    gs_config_free(&c);
+
+    static const char *const bad[] = {"preemptive = cpu, gpu\ngpu_chunk = 1ms", "pieces = any\ngpu_chunk = 1ms",
+                                      "handover = 0", "pci_chunk = much"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "[system]\n%s\n", bad[i]);
+        assert_int_equal(parse(text, &c, &m), -EINVAL);
+        assert_int_equal(m.n, 1);
+        gs_mistakes_free(&m);
+        gs_config_free(&c);
+    }
+    /* Without a chunk's length everything is as it was: whole segments. */
+    assert_int_equal(parse(good, &c, &m), 0);
+    assert_int_equal(gs_model_from_config(&model, &c, &m), 0);
+    assert_false(model.chunked[GS_PCI] || model.chunked[GS_GPU]);
+    gs_model_free(&model);
+    gs_config_free(&c);
+}
+
 static void finds_every_mistake(void **state)
 {
     (void)state;
@@ -257,9 +297,13 @@ static void missing_file_is_a_mistake(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_all_keys),         cmocka_unit_test(finds_every_mistake),
-        cmocka_unit_test(checks_across_sections), cmocka_unit_test(long_lines_are_whole_or_refused),
-        cmocka_unit_test(units_are_exact),        cmocka_unit_test(missing_file_is_a_mistake),
+        cmocka_unit_test(reads_all_keys),
+        cmocka_unit_test(reads_chunks),
+        cmocka_unit_test(finds_every_mistake),
+        cmocka_unit_test(checks_across_sections),
+        cmocka_unit_test(long_lines_are_whole_or_refused),
+        cmocka_unit_test(units_are_exact),
+        cmocka_unit_test(missing_file_is_a_mistake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,12 +104,32 @@ static void same_model(const struct gs_model *a, const struct gs_model *b)
     json_decref(y);
 }
 
+/* Chunks of the system's, of some tasks, or both. */
+static void give_chunks(struct rng *r, struct gs_model *m)
+{
+    m->pieces = GS_PIECES_OWN;
+    m->preemptive[GS_PCI] = m->preemptive[GS_GPU] = false;
+    m->depth = 1 + (int)rnd(r, 4);
+    m->handover_ns = 1 + rnd(r, 100000);
+    for (int k = GS_PCI; k <= GS_GPU; k++) {
+        m->chunk_ns[k] = rnd(r, 2) ? 1 + rnd(r, 5000000) : 0;
+        m->chunked[k] = m->chunk_ns[k] > 0;
+        for (size_t i = 0; i < m->n_tasks; i++) {
+            m->tasks[i].chunk_ns[k] = rnd(r, 2) ? 1 + rnd(r, 5000000) : m->chunk_ns[k];
+            m->chunked[k] = m->chunked[k] || m->tasks[i].chunk_ns[k];
+        }
+    }
+    assert_int_equal(gs_model_finish(m), 0);
+}
+
 static void there_and_back(void **state)
 {
     struct rng r = *(struct rng *)*state;
     for (int k = 0; k < 200; k++) {
         struct set_shape shape = {4, 4, 1000000, 100000000, 3, true, false};
         struct gs_model m = random_set(&r, &shape), back;
+        if (k % 3 == 0)
+            give_chunks(&r, &m);
         struct gs_mistakes mistakes = {0};
         struct gs_config config;
         json_t *json = gs_model_to_json(&m);

@@ -78,6 +78,24 @@ struct gs_model random_set(struct rng *r, const struct set_shape *shape)
     return m;
 }
 
+void make_chunked(struct rng *r, struct gs_model *m)
+{
+    unsigned which = 1 + rnd(r, 3);
+    m->pieces = GS_PIECES_OWN;
+    m->depth = 1 + (int)rnd(r, 3);
+    /* One chunk at a time: each is followed by a hand-over, and only if all but the last are as long as they may be it
+     * is known how many there are. */
+    m->handover_ns = m->depth > 1 && rnd(r, 2) ? rnd(r, 3) : 0;
+    for (int k = GS_PCI; k <= GS_GPU; k++) {
+        m->chunked[k] = which >> (k - GS_PCI) & 1;
+        m->preemptive[k] = m->preemptive[k] && !m->chunked[k];
+        for (size_t i = 0; i < m->n_tasks; i++)
+            m->tasks[i].chunk_ns[k] = rnd(r, 6) ? 1 + rnd(r, 4) : 0;
+    }
+    if (gs_model_finish(m))
+        abort();
+}
+
 void random_modes(struct rng *r, const struct gs_model *m, int *modes)
 {
     for (size_t i = 0; i < m->n_tasks; i++)
@@ -98,10 +116,17 @@ void print_set(const struct gs_model *m, const int *modes)
             any = true;
         }
     printf("%s", any ? "" : " none");
+    if (m->chunked[GS_PCI] || m->chunked[GS_GPU])
+        printf("\ndepth = %d\nhandover = %" PRId64 "ns\n(chunked: pci %d, gpu %d; others' %" PRId64 ", %" PRId64 ")",
+               m->depth, m->handover_ns, m->chunked[GS_PCI], m->chunked[GS_GPU], m->chunk_ns[GS_PCI],
+               m->chunk_ns[GS_GPU]);
     for (size_t i = 0; i < m->n_tasks; i++) {
         const struct gs_task *t = &m->tasks[i];
         printf("\n[task %s]\nperiod = %" PRId64 "ns\ndeadline = %" PRId64 "ns\npriority = %d", t->name, t->period_ns,
                t->deadline_ns, (int)(m->n_tasks - i));
+        for (int r = GS_PCI; r <= GS_GPU; r++)
+            if (m->chunked[r] && t->chunk_ns[r])
+                printf("\n%s_chunk = %" PRId64 "ns", gs_resource_names[r], t->chunk_ns[r]);
         for (int g = 1; g <= m->servers[GS_GPU]; g++) {
             const struct gs_chain *c = &t->chains[g];
             if (!c->n || (modes && modes[i] != g))

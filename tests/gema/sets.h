@@ -29,6 +29,9 @@ struct set_shape {
 /* A small random set; half of them have few idle servers, so that things happen. */
 struct gs_model random_set(struct rng *r, const struct set_shape *shape);
 
+/* Grants the set's link, GPUs or both in chunks of random lengths, some of unknown length, as the daemon does. */
+void make_chunked(struct rng *r, struct gs_model *m);
+
 /* Random usable modes. */
 void random_modes(struct rng *r, const struct gs_model *m, int *modes);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* No simulated response exceeds the `safe` bound: random small sets over all release offsets, and with random gaps,
- * execution times and choices of server. Arguments: seed, number of sets. */
+ * execution times and choices of server; and such sets granted in chunks of random lengths, some with an application
+ * below all tasks, of which the analysis knows nothing but its chunks. Arguments: seed, number of sets. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +11,14 @@
 #include "gema/sim.h"
 #include "tests/gema/sets.h"
 
-enum { MAX_TASKS = 6, MAX_OFFSETS = 1500, RANDOM_RUNS = 60 };
+enum { MAX_TASKS = 7, MAX_OFFSETS = 1500, RANDOM_RUNS = 60 };
 
 struct trial {
     struct rng *rng;
     const struct gs_model *model;
     int modes[MAX_TASKS];
-    const struct gs_result *bound;
-    int gap_odds, time_odds; /* one in so many differs from the ordinary */
+    const struct gs_result *bound; /* of the first of the model's tasks */
+    int gap_odds, time_odds;       /* one in so many differs from the ordinary */
     uint64_t checks, tight;
 };
 
@@ -46,10 +47,22 @@ static unsigned any_server(void *context, unsigned n)
     return rnd(t->rng, n);
 }
 
+static int64_t any_length(void *context, int64_t most)
+{
+    struct trial *t = context;
+    return rnd(t->rng, (unsigned)t->time_odds) ? most : 1 + rnd(t->rng, (unsigned)most);
+}
+
+static int64_t any_handover(void *context, int64_t most)
+{
+    struct trial *t = context;
+    return rnd(t->rng, (unsigned)t->time_odds) ? most : rnd(t->rng, (unsigned)most + 1);
+}
+
 /* Does every task for which the bound is claimed keep it, as a whole and in each segment? */
 static bool holds(struct trial *t, const struct gs_sim_task *seen, const struct gs_sim_setup *setup)
 {
-    for (size_t i = 0; i < t->model->n_tasks; i++) {
+    for (size_t i = 0; i < t->bound->n_tasks; i++) {
         const struct gs_task_result *b = &t->bound->tasks[i];
         const struct gs_chain *c = &t->model->tasks[i].chains[t->modes[i]];
         if (!b->proven || b->response_ns > t->model->tasks[i].period_ns)
@@ -113,6 +126,8 @@ static bool try_at_random(struct trial *t, struct gs_sim *s)
                                  .context = t,
                                  .gap = any_gap,
                                  .time = any_time,
+                                 .chunk = any_length,
+                                 .handover = any_handover,
                                  .pick = any_server};
     for (int run = 0; run < RANDOM_RUNS; run++) {
         for (size_t i = 0; i < t->model->n_tasks; i++)
@@ -125,24 +140,59 @@ static bool try_at_random(struct trial *t, struct gs_sim *s)
     return true;
 }
 
+/* Adds the application below all tasks, which has the link or a GPU in every period. */
+static void add_application(struct rng *rng, struct gs_model *m)
+{
+    enum gs_resource r = m->chunked[GS_PCI] && rnd(rng, 2) ? GS_PCI : GS_GPU;
+    if (!m->chunked[r])
+        r = GS_PCI;
+    int at = gs_model_add_task(m, "application", 12, 12);
+    m->tasks[at].priority = INT64_MIN;
+    memcpy(m->tasks[at].chunk_ns, m->chunk_ns, sizeof m->chunk_ns);
+    for (int g = 1; g <= m->servers[GS_GPU]; g++) {
+        struct gs_segment s = {r, 1, 12};
+        gs_model_set_chain(m, (size_t)at, g, &s, 1);
+    }
+    if (gs_model_finish(m))
+        abort();
+}
+
+static bool try_set(struct trial *t, struct gs_model *m, bool chunked, bool with_application, long *claimed)
+{
+    if (chunked)
+        make_chunked(t->rng, m);
+    for (int r = GS_PCI; r <= GS_GPU; r++)
+        m->chunk_ns[r] = m->chunked[r] && with_application ? 1 + rnd(t->rng, 3) : 0;
+    random_modes(t->rng, m, t->modes);
+    struct gs_model known;
+    if (gs_model_copy(&known, m))
+        abort();
+    struct gs_analyzer *a = gs_analyzer_new(&known, GS_ANALYSIS_SAFE);
+    t->bound = gs_analyze(a, t->modes);
+    *claimed += t->bound->schedulable;
+    if (chunked && with_application) {
+        t->modes[m->n_tasks] = 1 + (int)rnd(t->rng, (unsigned)m->servers[GS_GPU]);
+        add_application(t->rng, m);
+    }
+    t->model = m;
+    struct gs_sim *s = gs_sim_new(m);
+    bool ok = try_all_offsets(t, s) && try_at_random(t, s);
+    gs_sim_free(s);
+    gs_analyzer_free(a);
+    gs_model_free(&known);
+    return ok;
+}
+
 int main(int argc, char **argv)
 {
     struct rng rng = seed_from(argc, argv, 20);
-    long sets = argc > 2 ? atol(argv[2]) : 2500, claimed = 0;
+    long sets = argc > 2 ? atol(argv[2]) : 2000, claimed = 0;
     struct trial t = {.rng = &rng};
     for (long k = 0; k < sets; k++) {
         struct set_shape shape = {3 + rnd(&rng, 3), 1 + rnd(&rng, 5), 1 + rnd(&rng, 8), 4 + rnd(&rng, 28),
                                   1 + rnd(&rng, 4), rnd(&rng, 2),     rnd(&rng, 3) != 0};
         struct gs_model m = random_set(&rng, &shape);
-        struct gs_analyzer *a = gs_analyzer_new(&m, GS_ANALYSIS_SAFE);
-        struct gs_sim *s = gs_sim_new(&m);
-        random_modes(&rng, &m, t.modes);
-        t.model = &m;
-        t.bound = gs_analyze(a, t.modes);
-        claimed += t.bound->schedulable;
-        bool ok = try_all_offsets(&t, s) && try_at_random(&t, s);
-        gs_sim_free(s);
-        gs_analyzer_free(a);
+        bool ok = try_set(&t, &m, k & 1, rnd(&rng, 3) == 0, &claimed);
         gs_model_free(&m);
         if (!ok) {
             printf("set %ld exceeds its bound\n", k);
