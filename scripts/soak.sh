@@ -19,6 +19,11 @@ stress() {
     bash "$GS_SOURCE/tests/e2e/stress.sh" "${2:-$RANDOM}" "${1:-100}" "${3:-600}" "${4:-4}"
 }
 
+# faults [CASES [SEED]]: calls of the driver fail, at so many places per function and program
+faults() {
+    SEED=${2:-$RANDOM} bash "$GS_SOURCE/tests/e2e/faults.sh" "${1:-20}" once forever lost
+}
+
 # kernels [COUNT [SEED]]: random kernels, translated and run in parts
 kernels() {
     bash "$GS_SOURCE/tests/translator/random.sh" "${2:-$RANDOM}" "${1:-500}"

@@ -2,7 +2,10 @@
 #include "shim/coherence.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "common/log.h"
 #include "shim/transfer/shared.h"
 #include "shim/transfer/transfer.h"
 
@@ -66,23 +69,113 @@ cl_mem gs_replica_of(struct gs_mem *m, unsigned place, cl_int *err)
     return m->window[place];
 }
 
-/* Forgets a transfer that has ended. */
-static void settle(struct gs_replica *r)
+/* 0 or less: it has ended, well or badly. */
+static cl_int status_of(cl_event event)
 {
     cl_int status = CL_COMPLETE;
-    if (!r->ready)
-        return;
-    cl_int err = gs_real()->clGetEventInfo(r->ready, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-    if (err || status <= CL_COMPLETE) {
-        gs_real()->clReleaseEvent(r->ready);
-        r->ready = NULL;
+    cl_int err = gs_real()->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    return err ? err : status;
+}
+
+static void let_go(cl_event *event)
+{
+    gs_real()->clReleaseEvent(*event);
+    *event = NULL;
+}
+
+/* Without memory to remember it by, all of the object is given up: a failed launch and no memory are a lost device. */
+void gs_spoil(struct gs_mem *root, struct gs_range r)
+{
+    if (gs_rangeset_add(&root->spoiled, r) < 0)
+        root->home_only = true;
+}
+
+/* The bytes never came. Where nobody else holds them they have been written here since. */
+static void distrust(struct gs_mem *root, unsigned place, struct gs_range r)
+{
+    struct gs_rangeset elsewhere = {0};
+    int err = 0;
+    for (unsigned i = 0; i < root->o.ctx->n && !err; i++)
+        if (i != place)
+            err = gs_rangeset_common(&root->place[i].valid, r, &elsewhere);
+    if (!err)
+        err = gs_rangeset_remove_set(&root->place[place].valid, &elsewhere);
+    gs_rangeset_free(&elsewhere);
+    gs_debug("a transfer to device %u failed", place);
+    if (err)
+        gs_spoil(root, r);
+}
+
+/* In the order of their queue, so that the first that is under way ends the search. */
+static void settle_arrivals(struct gs_mem *root, unsigned place)
+{
+    struct gs_replica *r = &root->place[place];
+    size_t n = 0;
+    for (cl_int status; n < r->n_arrivals && (status = status_of(r->arrivals[n].event)) <= CL_COMPLETE; n++) {
+        if (status < CL_COMPLETE)
+            distrust(root, place, r->arrivals[n].range);
+        gs_real()->clReleaseEvent(r->arrivals[n].event);
     }
+    if (n && n < r->n_arrivals)
+        memmove(r->arrivals, r->arrivals + n, (r->n_arrivals - n) * sizeof *r->arrivals);
+    r->n_arrivals -= n;
+}
+
+void gs_settle(struct gs_mem *root)
+{
+    for (unsigned i = 0; i < root->o.ctx->n; i++) {
+        struct gs_replica *r = &root->place[i];
+        if (r->n_arrivals)
+            settle_arrivals(root, i);
+        if (r->ready && status_of(r->ready) <= CL_COMPLETE)
+            let_go(&r->ready);
+    }
+    if (root->split_end) {
+        const cl_int status = status_of(root->split_end);
+        if (status < CL_COMPLETE)
+            gs_spoil(root, (struct gs_range){0, root->size});
+        if (status <= CL_COMPLETE)
+            let_go(&root->split_end);
+    }
+}
+
+cl_int gs_sound(const struct gs_mem *root, struct gs_range r)
+{
+    return root->spoiled.n && gs_rangeset_touches(&root->spoiled, r) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+}
+
+cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *changed)
+{
+    struct gs_rangeset lost = {0};
+    int err = gs_rangeset_copy(&lost, changed);
+    if (!err)
+        err = gs_rangeset_remove_set(&root->place[place].valid, changed);
+    for (unsigned i = 0; i < root->o.ctx->n && !err; i++)
+        err = gs_rangeset_remove_set(&lost, &root->place[i].valid);
+    if (!err)
+        err = gs_rangeset_remove_set(&lost, &root->undefined);
+    const cl_int result = err || lost.n ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+    if (err)
+        gs_spoil(root, (struct gs_range){0, root->size});
+    for (size_t i = 0; i < lost.n && !err; i++)
+        gs_spoil(root, lost.v[i]);
+    gs_rangeset_free(&lost);
+    return result;
+}
+
+void gs_split_writes(struct gs_mem *root, cl_event end)
+{
+    if (gs_real()->clRetainEvent(end) != CL_SUCCESS)
+        return;
+    if (root->split_end)
+        gs_real()->clReleaseEvent(root->split_end);
+    root->split_end = end;
 }
 
 bool gs_at_home(struct gs_mem *root, struct gs_range r)
 {
-    settle(&root->place[0]);
-    return !root->place[0].ready && gs_rangeset_contains(&root->place[0].valid, r);
+    gs_settle(root);
+    return !root->place[0].ready && gs_rangeset_contains(&root->place[0].valid, r) && gs_sound(root, r) == CL_SUCCESS;
 }
 
 /* Sends what `from` can give of `missing`, and takes it off `missing`. */
@@ -128,7 +221,13 @@ cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, c
         gs_replica_of(root, place, &err);
         return err;
     }
-    err = find_missing(root, place, want, exactly, &missing);
+    if (!cmd->serial || root->settled != cmd->serial)
+        gs_settle(root);
+    root->settled = cmd->serial;
+    for (size_t i = 0; i < want->n && !err; i++)
+        err = gs_sound(root, want->v[i]);
+    if (!err)
+        err = find_missing(root, place, want, exactly, &missing);
     if (!err)
         gs_replica_of(root, place, &err);
     if (!err && missing.n)
@@ -137,7 +236,6 @@ cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, c
         if (from != place)
             err = send_from(cmd, root, from, place, &missing, done);
     gs_rangeset_free(&missing);
-    settle(&root->place[place]);
     if (!err && root->place[place].ready)
         err = gs_events_share(done, root->place[place].ready);
     return err;
@@ -160,6 +258,8 @@ int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what
             err = gs_rangeset_remove_set(&root->place[i].valid, what);
     if (!err && root->undefined.n)
         err = gs_rangeset_remove_set(&root->undefined, what);
+    if (!err && root->spoiled.n)
+        err = gs_rangeset_remove_set(&root->spoiled, what);
     return err;
 }
 
@@ -193,7 +293,6 @@ cl_int gs_ready_events(struct gs_command *cmd, struct gs_mem *src, unsigned from
     for (cl_uint i = 0; i < cmd->before.n && !err; i++)
         err = gs_events_share(wait, cmd->before.v[i]);
     for (int i = 0; i < 2; i++) {
-        settle(places[i]);
         if (places[i]->ready && !err)
             err = gs_events_share(wait, places[i]->ready);
     }

@@ -8,6 +8,22 @@
 
 #include "shim/command.h"
 
+/* Looks at what has ended since: what failed counts no more. */
+void gs_settle(struct gs_mem *root);
+
+/* CL_OUT_OF_RESOURCES if the bytes are not to be had, because a split launch that wrote to them failed while it ran. */
+cl_int gs_sound(const struct gs_mem *root, struct gs_range r);
+
+/* The bytes are nobody's result until they are written again. */
+void gs_spoil(struct gs_mem *root, struct gs_range r);
+
+/* Takes bytes that a failed launch has changed on a place off what is valid there. CL_OUT_OF_RESOURCES: some were valid
+ * nowhere else and are spoiled now. */
+cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *changed);
+
+/* A split launch that writes to the root ends with `end`, which is retained. */
+void gs_split_writes(struct gs_mem *root, cl_event end);
+
 /* Sets up a new root: all its bytes at home; undefined unless `defined`. -ENOMEM. */
 int gs_coherence_init(struct gs_mem *root, bool defined);
 

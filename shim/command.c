@@ -50,6 +50,12 @@ void gs_events_free(struct gs_events *e)
     *e = (struct gs_events){0};
 }
 
+void gs_events_wait(const struct gs_events *e)
+{
+    for (cl_uint i = 0; i < e->n; i++)
+        gs_real()->clWaitForEvents(1, &e->v[i]);
+}
+
 /* A marker after all that is in the queue. */
 static cl_int add_marker(struct gs_events *e, cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
 {
@@ -81,7 +87,11 @@ cl_int gs_command_order(struct gs_command *cmd)
     prune(&cmd->ctx->orphans);
     for (cl_uint i = 0; i < cmd->ctx->orphans.n && !err && !own_only; i++)
         err = gs_events_share(&cmd->before, cmd->ctx->orphans.v[i]);
-    cmd->ordered = true;
+    /* Half an order is none: whoever asks again, to run on one device instead, starts anew. */
+    if (err)
+        gs_command_end(cmd);
+    cmd->ordered = !err;
+    cmd->serial = err ? 0 : ++cmd->ctx->commands;
     return err;
 }
 

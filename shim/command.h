@@ -11,12 +11,15 @@ cl_int gs_events_add(struct gs_events *e, cl_event event);
 /* Adds another reference. */
 cl_int gs_events_share(struct gs_events *e, cl_event event);
 void gs_events_free(struct gs_events *e);
+/* Blocks until all of them have ended, well or badly: for what was enqueued before an error kept the rest from it. */
+void gs_events_wait(const struct gs_events *e);
 
 struct gs_command {
     struct gs_context *ctx;
     struct gs_queue *q;
     cl_uint n_wait; /* the application's wait list */
     const cl_event *wait;
+    uint64_t serial;         /* of the ordered commands of the context, from 1; 0: not ordered yet */
     bool ordered;            /* `before` has been made */
     struct gs_events before; /* everything that was enqueued earlier and might matter */
 };

@@ -30,9 +30,15 @@ static void destroy_mem(struct gs_mem *m)
             gs_real()->clReleaseMemObject(m->place[i].mem);
         if (m->place[i].ready)
             gs_real()->clReleaseEvent(m->place[i].ready);
+        for (size_t k = 0; k < m->place[i].n_arrivals; k++)
+            gs_real()->clReleaseEvent(m->place[i].arrivals[k].event);
+        free(m->place[i].arrivals);
         gs_rangeset_free(&m->place[i].valid);
     }
     gs_rangeset_free(&m->undefined);
+    gs_rangeset_free(&m->spoiled);
+    if (m->split_end)
+        gs_real()->clReleaseEvent(m->split_end);
     while (m->mappings) {
         struct gs_mapping *next = m->mappings->next;
         free(m->mappings);

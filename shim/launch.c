@@ -274,7 +274,7 @@ static cl_int prepare_parts(struct launch *l, struct gs_plan *plan, struct split
     return err;
 }
 
-/* *went: some part has been enqueued, and there is no way back. */
+/* *went: some part has been enqueued. */
 static cl_int run_parts(struct launch *l, struct gs_plan *plan, struct split *s, bool *went)
 {
     cl_int err = CL_SUCCESS;
@@ -318,6 +318,9 @@ static cl_int join_parts(struct launch *l, struct gs_plan *plan, struct split *s
     if (err)
         return err;
     block_merged(plan, own);
+    for (size_t i = 0; i < plan->n_uses; i++)
+        if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].writes != GS_IN_PLACE)
+            gs_split_writes(plan->uses[i].root, own);
     if (gs_timing_wants(l->timing, true))
         gs_timing_learn(l->timing, l->cmd.before.v[0], own, s->ran, plan->n_parts);
     if (event)
@@ -327,8 +330,55 @@ static cl_int join_parts(struct launch *l, struct gs_plan *plan, struct split *s
     return CL_SUCCESS;
 }
 
-/* With !*went nothing has happened that one device couldn't do over. The driver has looked at the sizes with the first
- * part, so that an error after it is a lack of resources: the application's error, as it would be on one device. */
+static void await_parts(const struct launch *l, const struct gs_plan *plan, const struct split *s)
+{
+    gs_command_flush(l->cmd.q);
+    for (unsigned p = 0; p < plan->n_parts; p++)
+        if (s->ran[p])
+            gs_real()->clWaitForEvents(1, &s->ran[p]);
+}
+
+static bool reads(const struct launch *l, const struct gs_mem *root)
+{
+    for (cl_uint i = 0; i < l->k->n_args; i++)
+        if (l->mems[i] && l->mems[i]->root == root && l->summary->args[i].may_read)
+            return true;
+    return false;
+}
+
+/* Some parts run when a device refuses another. Home's part goes last, so they have changed bytes on their own places
+ * only: one device can do the launch over, unless what it needs was nowhere else. */
+static cl_int take_back(const struct launch *l, const struct gs_plan *plan, const struct split *s)
+{
+    cl_int err = CL_SUCCESS;
+    await_parts(l, plan, s);
+    for (size_t i = 0; i < plan->n_uses; i++) {
+        const struct gs_use *u = &plan->uses[i];
+        if (u->writes == GS_IN_PLACE && reads(l, u->root))
+            err = CL_OUT_OF_RESOURCES;
+        for (unsigned p = 1; p < plan->n_parts; p++) {
+            struct gs_range window = u->window;
+            const struct gs_rangeset all = {.v = &window, .n = 1};
+            const struct gs_rangeset *changed = u->writes == GS_COMPARED ? &all : &u->wrote[p];
+            if (s->ran[p] && u->writes != GS_READ_ONLY && u->writes != GS_IN_PLACE &&
+                gs_undo(u->root, p, changed) != CL_SUCCESS)
+                err = CL_OUT_OF_RESOURCES;
+        }
+    }
+    return err;
+}
+
+/* All parts run, and what should follow couldn't be enqueued: the launch has no result. */
+static void write_off(const struct launch *l, const struct gs_plan *plan, const struct split *s)
+{
+    await_parts(l, plan, s);
+    gs_events_wait(&s->ended);
+    for (size_t i = 0; i < plan->n_uses; i++)
+        if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].writes != GS_IN_PLACE)
+            gs_spoil(plan->uses[i].root, plan->uses[i].window);
+}
+
+/* With !*went nothing has happened that one device couldn't do over. */
 static cl_int launch_parts(struct launch *l, struct gs_plan *plan, cl_event *event, bool *went)
 {
     struct split s = {0};
@@ -338,8 +388,13 @@ static cl_int launch_parts(struct launch *l, struct gs_plan *plan, cl_event *eve
         err = run_parts(l, plan, &s, went);
     if (err)
         gs_debug("kernel %s: the parts could not be launched (error %d)", l->k->name, err);
-    else
+    if (err && *went)
+        *went = take_back(l, plan, &s) != CL_SUCCESS;
+    if (!err) {
         err = join_parts(l, plan, &s, event);
+        if (err)
+            write_off(l, plan, &s);
+    }
     free_split(&s, plan);
     return err;
 }

@@ -54,6 +54,7 @@ struct gs_context {
     struct gs_pinned *pinned;       /* likewise */
     struct gs_peer *peer;           /* likewise */
     struct gs_staging *staging;     /* likewise */
+    uint64_t commands;              /* how many have been put in order so far */
     uint64_t between_devices;       /* bytes that went from device to device so far */
     enum { GS_SHARING_UNKNOWN, GS_SHARING_WORKS, GS_SHARING_NOT } sharing; /* of buffers in the host's memory */
     cl_command_queue sharing_queue;
@@ -73,11 +74,19 @@ struct gs_queue {
     cl_command_queue image; /* for image commands where the devices are sub-devices; made on first need */
 };
 
+/* A transfer into a place that isn't known to have ended. */
+struct gs_arrival {
+    cl_event event; /* owned */
+    struct gs_range range;
+};
+
 /* One copy of a memory object. Place i is device i; place 0 holds the application's own handle. */
 struct gs_replica {
-    cl_mem mem;               /* null until needed */
-    struct gs_rangeset valid; /* which bytes are up to date here */
-    cl_event ready;           /* the last transfer into this place, or null */
+    cl_mem mem;                  /* null until needed */
+    struct gs_rangeset valid;    /* which bytes are up to date here */
+    cl_event ready;              /* the last transfer into this place, or null */
+    struct gs_arrival *arrivals; /* in the order in which they were enqueued */
+    size_t n_arrivals, arrivals_cap;
 };
 
 struct gs_mapping {
@@ -103,6 +112,9 @@ struct gs_mem {
     struct gs_replica place[GS_MAX_DEVICES];
     void *base;                   /* where its bytes lie in the host's memory, if all places share them; else null */
     struct gs_rangeset undefined; /* bytes that nobody has written yet: any value will do */
+    cl_event split_end;           /* the end of the last split launch that wrote to it, or null; owned */
+    struct gs_rangeset spoiled;   /* such a launch failed while it ran: these bytes are nobody's result */
+    uint64_t settled;             /* the serial number of the last command for which gs_settle has looked */
     struct gs_mapping *mappings;
     int write_mappings; /* of it and its windows: bytes that the host may be writing */
     int users;          /* handles of it and its windows that the application holds */

@@ -25,8 +25,8 @@ static inline cl_int gs_answer(const void *value, size_t bytes, size_t room, voi
 /* Our own function of that name, or NULL. */
 void *gs_own_function(const char *name);
 
-/* Brings everything home, and counts user events that have no status yet. */
-void gs_come_home(struct gs_context *c, int user_events);
+/* Brings everything home, and counts user events that have no status yet: none on an error. */
+cl_int gs_come_home(struct gs_context *c, int user_events);
 
 /* From now on nothing is split, in any context: the application uses what we can't follow. */
 void gs_give_up(const char *reason);

@@ -29,6 +29,11 @@ static cl_int read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_r
     if (!err)
         err = gs_finish_command(q, CL_COMMAND_READ_BUFFER, &done, device, event);
     pthread_mutex_unlock(&q->o.ctx->lock);
+    if (err) {
+        /* The application may free the memory now: nothing may still be written there. */
+        gs_command_flush(q);
+        gs_events_wait(&done);
+    }
     gs_events_free(&done);
     gs_command_end(&cmd);
     return err;
@@ -44,9 +49,12 @@ static cl_int read_piece(struct gs_command *cmd, struct gs_mem *m, struct gs_ran
     cl_int err;
     pthread_mutex_lock(&cmd->ctx->lock);
     const cl_uint known = ended->n;
+    gs_settle(m->root);
     const unsigned place = gs_holder(m->root, r, end);
     const cl_mem mem = m->root->place[place].mem;
     cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
+    if (!err)
+        err = gs_sound(m->root, r);
     if (!err)
         err = gs_ready_events(cmd, m->root, place, m->root, place, &ready);
     gs_real()->clFlush(cmd->q->o.handle);
@@ -320,6 +328,9 @@ static cl_int copy_in_place(struct gs_home *h, struct gs_mem *src, struct gs_ran
                             uint64_t to, struct gs_events *done, unsigned device[])
 {
     cl_int err = gs_command_order(&h->cmd);
+    gs_settle(src->root);
+    if (!err)
+        err = gs_sound(src->root, from);
     for (uint64_t at = from.begin; at < from.end && !err;) {
         uint64_t end;
         const unsigned place = gs_holder(src->root, (struct gs_range){at, from.end}, &end);
@@ -371,6 +382,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_que
         err = copy_in_place(&h, src, from, dst, to.begin, &done, device);
         if (!err)
             err = gs_finish_command(q, CL_COMMAND_COPY_BUFFER, &done, device, event);
+        if (err) {
+            gs_command_flush(q);
+            gs_events_wait(&done);
+        }
         gs_events_free(&done);
     }
     return gs_home_end(&h, err);

@@ -79,24 +79,27 @@ CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profi
 /* While a user event has no status, commands that wait for it may run after commands that are enqueued later: what is
  * valid where could not be said in the order of the calls. So everything goes home before, and stays there until then.
  */
-void gs_come_home(struct gs_context *c, int user_events)
+cl_int gs_come_home(struct gs_context *c, int user_events)
 {
     struct gs_events done = {0};
+    cl_int err = CL_SUCCESS;
     pthread_mutex_lock(&c->lock);
     if (c->queues) {
         struct gs_command cmd = {.ctx = c, .q = c->queues};
-        gs_gather_all(&cmd, &done);
-        for (struct gs_queue *q = c->queues; q; q = q->next) {
+        err = gs_gather_all(&cmd, &done);
+        for (struct gs_queue *q = c->queues; q && !err; q = q->next) {
             if (done.n)
-                gs_real()->clEnqueueBarrierWithWaitList(q->o.handle, done.n, done.v, NULL);
+                err = gs_real()->clEnqueueBarrierWithWaitList(q->o.handle, done.n, done.v, NULL);
             gs_real()->clFlush(q->o.handle);
         }
         gs_command_flush(c->queues);
         gs_command_end(&cmd);
     }
-    atomic_fetch_add(&c->user_events, user_events);
+    if (!err)
+        atomic_fetch_add(&c->user_events, user_events);
     pthread_mutex_unlock(&c->lock);
     gs_events_free(&done);
+    return err;
 }
 
 CL_API_ENTRY cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *errcode_ret)
@@ -104,11 +107,17 @@ CL_API_ENTRY cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     cl_event event = gs_real()->clCreateUserEvent(context, errcode_ret);
     struct gs_event *e = event && c && c->n > 1 ? calloc(1, sizeof *e) : NULL;
-    if (e) {
-        e->user = e->pending = true;
-        gs_come_home(c, 1);
-        gs_insert(&e->o, GS_EVENT, event, c);
+    if (!e)
+        return event;
+    const cl_int err = gs_come_home(c, 1);
+    if (err) {
+        free(e);
+        gs_real()->clReleaseEvent(event);
+        gs_set_error(errcode_ret, err == CL_OUT_OF_HOST_MEMORY ? err : CL_OUT_OF_RESOURCES);
+        return NULL;
     }
+    e->user = e->pending = true;
+    gs_insert(&e->o, GS_EVENT, event, c);
     return event;
 }
 

@@ -114,8 +114,9 @@ static void forget(struct gs_queue *q)
 {
     cl_event end;
     pthread_mutex_lock(&q->o.ctx->lock);
-    if (q->o.ctx->n > 1 && gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, 0, NULL, &end) == CL_SUCCESS)
-        gs_events_add(&q->o.ctx->orphans, end);
+    if (q->o.ctx->n > 1 && (gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, 0, NULL, &end) != CL_SUCCESS ||
+                            gs_events_add(&q->o.ctx->orphans, end) != CL_SUCCESS))
+        gs_real()->clFinish(q->o.handle);
     for (struct gs_queue **at = &q->o.ctx->queues; *at; at = &(*at)->next) {
         if (*at == q) {
             *at = q->next;

@@ -7,6 +7,9 @@ cl_int gs_host_read(struct gs_command *cmd, struct gs_mem *root, struct gs_range
                     unsigned device[], unsigned most)
 {
     cl_int err = gs_command_order(cmd);
+    gs_settle(root);
+    if (!err)
+        err = gs_sound(root, r);
     for (uint64_t at = r.begin; at < r.end && !err;) {
         uint64_t end;
         const unsigned place = gs_holder(root, (struct gs_range){at, r.end}, &end);

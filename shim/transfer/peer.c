@@ -135,13 +135,15 @@ void gs_peer_free(struct gs_peer *p)
     free(p);
 }
 
+/* *arrived: the end of the piece before, or null, which this one's comes after so that the last fails where any does;
+ * then of this one. Owned by the caller, who lets it go on an error too. */
 static cl_int copy_piece(struct gs_peer *p, cl_command_queue out, cl_command_queue in, cl_mem src, unsigned from,
                          cl_mem dst, unsigned to, uint64_t src_offset, uint64_t dst_offset, uint64_t bytes,
                          const struct gs_events *wait, cl_event *arrived)
 {
     struct gs_events before = {0};
     unsigned slot;
-    cl_event left = NULL;
+    cl_event left = NULL, end = NULL;
     cl_int err = CL_SUCCESS;
     for (cl_uint i = 0; i < wait->n && !err; i++)
         err = gs_events_share(&before, wait->v[i]);
@@ -152,17 +154,22 @@ static cl_int copy_piece(struct gs_peer *p, cl_command_queue out, cl_command_que
         err = gs_real()->clEnqueueCopyBuffer(out, src, p->windows.seen[from][from], src_offset, at, bytes, before.n,
                                              before.n ? before.v : NULL, &left);
     if (!err) {
+        const cl_event after[2] = {left, *arrived};
         gs_real()->clFlush(out);
-        err = gs_real()->clEnqueueCopyBuffer(in, p->windows.seen[from][to], dst, at, dst_offset, bytes, 1, &left,
-                                             arrived);
+        err = gs_real()->clEnqueueCopyBuffer(in, p->windows.seen[from][to], dst, at, dst_offset, bytes,
+                                             *arrived ? 2 : 1, after, &end);
     }
     if (!err)
         gs_real()->clFlush(in);
     if (left) {
-        gs_ring_give(&p->ring[from], slot, err ? left : *arrived);
+        gs_ring_give(&p->ring[from], slot, err ? left : end);
         gs_real()->clReleaseEvent(left);
     }
     gs_events_free(&before);
+    if (!err && *arrived)
+        gs_real()->clReleaseEvent(*arrived);
+    if (!err)
+        *arrived = end;
     return err;
 }
 
@@ -174,16 +181,16 @@ cl_int gs_peer_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem ds
     /* In four pieces or so: the second hop of one beside the first hop of the next. */
     uint64_t piece = (bytes / 4 + LEAST_PIECE - 1) / LEAST_PIECE * LEAST_PIECE;
     piece = piece < LEAST_PIECE ? LEAST_PIECE : piece > SLOT_BYTES ? SLOT_BYTES : piece;
+    cl_event arrived = NULL;
     for (uint64_t at = 0; at < bytes && !err;) {
         const uint64_t n = bytes - at < piece ? bytes - at : piece;
-        cl_event arrived;
         err = copy_piece(cmd->ctx->peer, out, in, src, from, dst, to, src_offset + at, dst_offset + at, n, wait,
                          &arrived);
         at += n;
-        if (!err && at == bytes)
-            err = gs_events_add(done, arrived);
-        else if (!err)
-            gs_real()->clReleaseEvent(arrived);
     }
+    if (!err && arrived)
+        return gs_events_add(done, arrived);
+    if (arrived)
+        gs_real()->clReleaseEvent(arrived);
     return err;
 }

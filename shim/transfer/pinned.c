@@ -67,21 +67,27 @@ static cl_int enqueue_read(cl_command_queue q, const struct piece *p, void *slot
     return gs_real()->clEnqueueReadBuffer(q, p->src, CL_FALSE, p->src_origin[0], p->region[0], slot, wait->n, v, event);
 }
 
-static cl_int enqueue_write(cl_command_queue q, const struct piece *p, const void *slot, const cl_event *read,
+/* After its read, and after the write of the piece before: it comes after that in the queue already, but this way the
+ * last piece fails where any does. */
+static cl_int enqueue_write(cl_command_queue q, const struct piece *p, const void *slot, const cl_event after[2],
                             cl_event *event)
 {
+    const cl_uint n = after[1] ? 2 : 1;
     if (p->image)
-        return gs_real()->clEnqueueWriteImage(q, p->dst, CL_FALSE, p->dst_origin, p->region, 0, 0, slot, 1, read,
+        return gs_real()->clEnqueueWriteImage(q, p->dst, CL_FALSE, p->dst_origin, p->region, 0, 0, slot, n, after,
                                               event);
-    return gs_real()->clEnqueueWriteBuffer(q, p->dst, CL_FALSE, p->dst_origin[0], p->region[0], slot, 1, read, event);
+    return gs_real()->clEnqueueWriteBuffer(q, p->dst, CL_FALSE, p->dst_origin[0], p->region[0], slot, n, after, event);
 }
 
+/* *written: the end of the piece before, or null; then of this one. Owned by the caller, who lets it go on an error
+ * too.
+ */
 static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out, const struct piece *p,
                          const struct gs_events *wait, cl_event *written)
 {
     struct gs_events before = {0};
     unsigned slot;
-    cl_event read = NULL;
+    cl_event read = NULL, end = NULL;
     cl_int err = CL_SUCCESS;
     for (cl_uint i = 0; i < wait->n && !err; i++)
         err = gs_events_share(&before, wait->v[i]);
@@ -91,26 +97,32 @@ static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_comma
     if (!err)
         err = enqueue_read(in, p, memory, &before, &read);
     if (!err) {
+        const cl_event after[2] = {read, *written};
         gs_real()->clFlush(in);
-        err = enqueue_write(out, p, memory, &read, written);
+        err = enqueue_write(out, p, memory, after, &end);
     }
     if (!err)
         gs_real()->clFlush(out);
     if (read)
-        gs_ring_give(&pinned->ring, slot, err ? read : *written);
+        gs_ring_give(&pinned->ring, slot, err ? read : end);
     if (read)
         gs_real()->clReleaseEvent(read);
     gs_events_free(&before);
+    if (!err && *written)
+        gs_real()->clReleaseEvent(*written);
+    if (!err)
+        *written = end;
     return err;
 }
 
-/* The last event of an in-order queue stands for all of a transfer's. */
-static cl_int keep_last(cl_event written, bool last, struct gs_events *done)
+/* The last piece's end stands for all of a transfer's. */
+static cl_int keep_last(cl_event written, cl_int err, struct gs_events *done)
 {
-    if (last)
+    if (!err && written)
         return gs_events_add(done, written);
-    gs_real()->clReleaseEvent(written);
-    return CL_SUCCESS;
+    if (written)
+        gs_real()->clReleaseEvent(written);
+    return err;
 }
 
 cl_int gs_pinned_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to, uint64_t src_offset,
@@ -118,16 +130,14 @@ cl_int gs_pinned_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem 
 {
     cl_int err;
     cl_command_queue in = gs_copy_queue(cmd->q, from, &err), out = err ? NULL : gs_copy_queue(cmd->q, to, &err);
+    cl_event written = NULL;
     for (uint64_t at = 0; at < bytes && !err;) {
         const uint64_t n = bytes - at < GS_PINNED_SLOT_BYTES ? bytes - at : GS_PINNED_SLOT_BYTES;
         const struct piece p = {src, dst, {src_offset + at}, {dst_offset + at}, {n}, false};
-        cl_event written;
         err = copy_piece(cmd->ctx->pinned, in, out, &p, wait, &written);
         at += n;
-        if (!err)
-            err = keep_last(written, at == bytes, done);
     }
-    return err;
+    return keep_last(written, err, done);
 }
 
 cl_int gs_pinned_copy_image(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
@@ -139,16 +149,14 @@ cl_int gs_pinned_copy_image(struct gs_command *cmd, cl_mem src, unsigned from, c
     const size_t most_rows = row_bytes < GS_PINNED_SLOT_BYTES ? (size_t)(GS_PINNED_SLOT_BYTES / row_bytes) : 0;
     if (!err && !most_rows)
         return CL_INVALID_IMAGE_SIZE;
+    cl_event written = NULL;
     for (size_t z = 0; z < region[2] && !err; z++) {
         for (size_t y = 0; y < region[1] && !err;) {
             const size_t rows = region[1] - y < most_rows ? region[1] - y : most_rows;
             const struct piece p = {src, dst, {0, y, z}, {0, y, z}, {region[0], rows, 1}, true};
-            cl_event written;
             err = copy_piece(cmd->ctx->pinned, in, out, &p, wait, &written);
             y += rows;
-            if (!err)
-                err = keep_last(written, y == region[1] && z + 1 == region[2], done);
         }
     }
-    return err;
+    return keep_last(written, err, done);
 }

@@ -13,6 +13,8 @@ void gs_ring_give(struct gs_ring *r, unsigned slot, cl_event event)
     if (r->last[slot])
         gs_real()->clReleaseEvent(r->last[slot]);
     r->last[slot] = gs_real()->clRetainEvent(event) == CL_SUCCESS ? event : NULL;
+    if (!r->last[slot])
+        gs_real()->clWaitForEvents(1, &event);
 }
 
 void gs_ring_free(struct gs_ring *r)

@@ -153,11 +153,12 @@ static cl_int fill(struct gs_staging *s, uint64_t piece, uint64_t bytes, const c
 {
     struct slot *slot = &s->slot[piece % SLOTS];
     cl_int err = await_slot(slot);
+    if (err)
+        return err; /* the slot's job is still the one before, which is done */
     slot->job = (struct gs_copy_job){
         .dst = memory_of(s, slot), .src = ptr + piece * SLOT_BYTES, .bytes = (size_t)piece_bytes(piece, bytes)};
-    if (!err)
-        gs_pool_submit(s->pool, &slot->job);
-    return err;
+    gs_pool_submit(s->pool, &slot->job);
+    return CL_SUCCESS;
 }
 
 cl_int gs_staging_write(struct gs_queue *q, cl_mem home, uint64_t offset, uint64_t bytes, const void *ptr,
@@ -183,7 +184,8 @@ cl_int gs_staging_write(struct gs_queue *q, cl_mem home, uint64_t offset, uint64
         gs_real()->clFlush(q->o.handle);
     }
     for (uint64_t i = 0; i < SLOTS && i < filling; i++)
-        gs_pool_wait(s->pool, &s->slot[i].job);
+        if (s->slot[i].job.bytes)
+            gs_pool_wait(s->pool, &s->slot[i].job);
     return err;
 }
 

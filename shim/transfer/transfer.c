@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/transfer/transfer.h"
 
+#include <stdlib.h>
+
 #include "shim/report.h"
 #include "shim/transfer/peer.h"
 #include "shim/transfer/pinned.h"
@@ -111,20 +113,44 @@ static cl_int transfer_image(struct gs_command *cmd, struct gs_mem *root, unsign
 }
 
 /* Everything that was enqueued earlier, and the last transfer into the source: the same command may have asked for that
- * one a moment ago, when another of its parts needed the bytes there. */
-static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_replica *src, struct gs_events *wait)
+ * one a moment ago, when another of its parts needed the bytes there. And those that bring these very bytes there:
+ * where one fails, this one must. */
+static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_replica *src, struct gs_range r,
+                              struct gs_events *wait)
 {
     cl_int err = CL_SUCCESS;
     for (cl_uint i = 0; i < cmd->before.n && !err; i++)
         err = gs_events_share(wait, cmd->before.v[i]);
+    for (size_t i = 0; i < src->n_arrivals && !err; i++) {
+        const struct gs_arrival *a = &src->arrivals[i];
+        if (a->event != src->ready && a->range.begin < r.end && r.begin < a->range.end)
+            err = gs_events_share(wait, a->event);
+    }
     return err || !src->ready ? err : gs_events_share(wait, src->ready);
+}
+
+/* Remembers a transfer until it is known to have ended well; retains its event. */
+static cl_int expect(struct gs_replica *place, struct gs_range r, cl_event event)
+{
+    if (place->n_arrivals == place->arrivals_cap) {
+        const size_t cap = place->arrivals_cap ? 2 * place->arrivals_cap : 4;
+        struct gs_arrival *v = realloc(place->arrivals, cap * sizeof *v);
+        if (!v)
+            return CL_OUT_OF_HOST_MEMORY;
+        place->arrivals = v;
+        place->arrivals_cap = cap;
+    }
+    cl_int err = gs_real()->clRetainEvent(event);
+    if (!err)
+        place->arrivals[place->n_arrivals++] = (struct gs_arrival){event, r};
+    return err;
 }
 
 cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to, struct gs_range r,
                    struct gs_events *done)
 {
     struct gs_events wait = {0};
-    cl_int err = wait_for_source(cmd, &root->place[from], &wait);
+    cl_int err = wait_for_source(cmd, &root->place[from], r, &wait);
     if (!err && root->is_image)
         err = transfer_image(cmd, root, from, to, &wait, done);
     else if (!err)
@@ -136,7 +162,11 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, unsigned from, u
         if (dst->ready)
             gs_real()->clReleaseEvent(dst->ready);
         dst->ready = done->v[done->n - 1];
-        gs_real()->clRetainEvent(dst->ready);
+        err = gs_real()->clRetainEvent(dst->ready);
+        if (err)
+            dst->ready = NULL;
+        else
+            err = expect(dst, r, dst->ready);
     }
     return err;
 }
