@@ -24,6 +24,7 @@ static const char usage[] =
     "  --local A[,B[,C]]   ... with work-groups of this size; else the driver chooses it\n"
     "  --offset A[,B[,C]]  ... with this global offset\n"
     "  --gpus N          ... on N devices; default: 2\n"
+    "  --allow reorder   ... where floating-point atomics may take effect in another order, as for gpusparc run\n"
     "  --arg NAME=VALUE  a value for the kernel's argument NAME; of a buffer, its size in bytes (64K, 16M, 1G)\n"
     "  --source          show the program as it is compiled for a split\n"
     "  --json            JSON on stdout\n\n"
@@ -31,15 +32,11 @@ static const char usage[] =
     "Exit status: 0; 1 where the program can't be read; 2 for wrong usage.\n";
 
 static const struct option options[] = {
-    {"kernel", required_argument, NULL, 'k'},
-    {"global", required_argument, NULL, 'g'},
-    {"local", required_argument, NULL, 'l'},
-    {"offset", required_argument, NULL, 'o'},
-    {"gpus", required_argument, NULL, 'n'},
-    {"arg", required_argument, NULL, 'a'},
-    {"source", no_argument, NULL, 's'},
-    {"json", no_argument, NULL, 'j'},
-    {NULL, 0, NULL, 0},
+    {"kernel", required_argument, NULL, 'k'}, {"global", required_argument, NULL, 'g'},
+    {"local", required_argument, NULL, 'l'},  {"offset", required_argument, NULL, 'o'},
+    {"gpus", required_argument, NULL, 'n'},   {"arg", required_argument, NULL, 'a'},
+    {"allow", required_argument, NULL, 'r'},  {"source", no_argument, NULL, 's'},
+    {"json", no_argument, NULL, 'j'},         {NULL, 0, NULL, 0},
 };
 
 /* "A", "A,B" or "A,B,C", also with x between them. The number of dimensions, or 0. */
@@ -90,6 +87,9 @@ static int set_option(struct gs_explain *e, int opt, char *value, uint32_t dims[
         return *end || e->parts < 2 || e->parts > GS_MAX_DEVICES ? -EINVAL : 0;
     case 'a':
         return add_value(e, value);
+    case 'r':
+        e->may_reorder = strcmp(value, "reorder") == 0;
+        return e->may_reorder ? 0 : -EINVAL;
     case 's':
         e->source = true;
         return 0;

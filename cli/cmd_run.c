@@ -24,6 +24,8 @@ static const char usage[] =
     "                      (GPUSPARC_MODE)\n"
     "  --devices SPEC      gpu, all, indices such as 0,2, or cpu:N, the CPU device in N equal parts\n"
     "                      (GPUSPARC_DEVICES; default: the GPUs, without any: cpu:2)\n"
+    "  --allow reorder     split kernels that add up floating-point numbers by atomics too: in another order, so that\n"
+    "                      the last bits may differ from one device's (GPUSPARC_ALLOW)\n"
     "  --verify            run every split launch on one device too and compare the bytes (GPUSPARC_VERIFY)\n"
     "  --stats[=FILE]      at the end, what was split and why not, and what was moved: a table on stderr or in FILE,\n"
     "                      JSON if FILE ends in .json (GPUSPARC_STATS; - is stderr)\n\n"
@@ -31,17 +33,21 @@ static const char usage[] =
     "run;\n"
     "127: it was not found.\n";
 
-enum { OPT_GPUS = 1, OPT_MODE, OPT_DEVICES, OPT_VERIFY, OPT_STATS };
+enum { OPT_GPUS = 1, OPT_MODE, OPT_DEVICES, OPT_ALLOW, OPT_VERIFY, OPT_STATS };
 
 static const struct option options[] = {
-    {"gpus", required_argument, NULL, OPT_GPUS},       {"mode", required_argument, NULL, OPT_MODE},
-    {"devices", required_argument, NULL, OPT_DEVICES}, {"verify", no_argument, NULL, OPT_VERIFY},
-    {"stats", optional_argument, NULL, OPT_STATS},     {NULL, 0, NULL, 0},
+    {"gpus", required_argument, NULL, OPT_GPUS},
+    {"mode", required_argument, NULL, OPT_MODE},
+    {"devices", required_argument, NULL, OPT_DEVICES},
+    {"allow", required_argument, NULL, OPT_ALLOW},
+    {"verify", no_argument, NULL, OPT_VERIFY},
+    {"stats", optional_argument, NULL, OPT_STATS},
+    {NULL, 0, NULL, 0},
 };
 
 static const char *const variables[] = {
-    [OPT_GPUS] = "GPUSPARC_GPUS",     [OPT_MODE] = "GPUSPARC_MODE",   [OPT_DEVICES] = "GPUSPARC_DEVICES",
-    [OPT_VERIFY] = "GPUSPARC_VERIFY", [OPT_STATS] = "GPUSPARC_STATS",
+    [OPT_GPUS] = "GPUSPARC_GPUS",   [OPT_MODE] = "GPUSPARC_MODE",     [OPT_DEVICES] = "GPUSPARC_DEVICES",
+    [OPT_ALLOW] = "GPUSPARC_ALLOW", [OPT_VERIFY] = "GPUSPARC_VERIFY", [OPT_STATS] = "GPUSPARC_STATS",
 };
 
 /* Checks one option and sets its variable. */

@@ -19,7 +19,7 @@ struct gs_explain {
     size_t n_files;
     char *build_options; /* owned */
     const char *kernel;  /* only this one, or NULL */
-    bool has_global, has_local, json, source;
+    bool has_global, has_local, json, source, may_reorder;
     struct gs_geometry launch;
     unsigned parts;
     struct gs_explain_value values[GS_EXPLAIN_ARGS];

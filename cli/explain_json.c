@@ -42,12 +42,13 @@ static json_t *argument(const struct gs_explain *e, const struct gs_kernel_summa
     const struct gs_arg_summary *a = &k->args[arg];
     static const char *const kinds[] = {"value", "global", "constant", "local", "image", "sampler", "other"};
     static const char *const atomics[] = {NULL, "add", "min", "max", "and", "or", "xor", "other"};
-    return json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "name", a->name, "type",
-                     a->type, "kind", kinds[a->kind], "size", (int)a->size, "may_read", (int)a->may_read, "may_write",
-                     (int)a->may_write, "atomic", text_or_null(atomics[a->atomic]), "atomic_mixed",
-                     (int)a->atomic_mixed, "escapes", (int)a->escapes, "read_unknown", text_or_null(a->read_unknown),
-                     "read_site", site(e, &a->read_site), "write_unknown", text_or_null(a->write_unknown), "write_site",
-                     site(e, &a->write_site), "accesses", accesses(k, arg));
+    return json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "name", a->name,
+                     "type", a->type, "kind", kinds[a->kind], "size", (int)a->size, "may_read", (int)a->may_read,
+                     "may_write", (int)a->may_write, "atomic", text_or_null(atomics[a->atomic]), "atomic_mixed",
+                     (int)a->atomic_mixed, "atomic_reorders", (int)gs_arg_reorders(a), "escapes", (int)a->escapes,
+                     "read_unknown", text_or_null(a->read_unknown), "read_site", site(e, &a->read_site),
+                     "write_unknown", text_or_null(a->write_unknown), "write_site", site(e, &a->write_site), "accesses",
+                     accesses(k, arg));
 }
 
 static json_t *ranges(const struct gs_rangeset *s)

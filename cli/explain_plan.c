@@ -126,7 +126,8 @@ int gs_explain_plan(const struct gs_explain *e, const struct gs_kernel_summary *
                                      .null_local = !e->has_local && !kernel->reqd[0],
                                      .args = out->args,
                                      .mems = out->used,
-                                     .n_parts = e->parts};
+                                     .n_parts = e->parts,
+                                     .may_reorder = e->may_reorder};
     if (!err)
         err = gs_plan_make(&out->plan, &in);
     if (!err && !out->plan.reason)

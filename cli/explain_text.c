@@ -90,7 +90,8 @@ static void print_arg(const struct gs_explain *e, const struct gs_kernel_summary
         return;
     }
     if (a->atomic != GS_ATOMIC_NONE)
-        printf(" atomics: %s%s", atomic_name(a), a->atomic_mixed ? ", and plain accesses" : "");
+        printf(" atomics: %s%s%s", atomic_name(a), gs_arg_reorders(a) ? " of floating-point numbers" : "",
+               a->atomic_mixed ? ", and plain accesses" : "");
     else
         printf(" %s", a->may_read && a->may_write ? "read and written"
                       : a->may_write              ? "written"
@@ -164,6 +165,17 @@ static void print_launch(const struct gs_explain_launch *l)
         printf("    (buffers whose size --arg doesn't say are taken to have 1 GiB)\n");
 }
 
+/* What is split only where the user allows it. */
+static void print_reordered(const struct gs_explain *e, const struct gs_kernel_summary *k)
+{
+    for (uint32_t i = 0; i < k->n_args; i++)
+        if (gs_arg_reorders(&k->args[i])) {
+            printf("  %s:\n", e->may_reorder ? "as --allow reorder permits" : "but only with --allow reorder");
+            print_site(e, &k->args[i].atomic_site,
+                       "the order of these floating-point atomics decides about bits, and a split changes it");
+        }
+}
+
 static void print_kernel(const struct gs_explain *e, const struct gs_kernel_summary *k,
                          const struct gs_explain_launch *l)
 {
@@ -179,6 +191,7 @@ static void print_kernel(const struct gs_explain *e, const struct gs_kernel_summ
         print_site(e, &k->refusal_site, k->refusal);
     } else {
         printf("  it can be split%s\n", k->hidden ? ", with a hidden argument" : " as it is");
+        print_reordered(e, k);
         if (l)
             print_launch(l);
     }

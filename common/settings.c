@@ -118,6 +118,10 @@ int gs_settings_set(struct gs_settings *s, const char *variable, const char *val
             expected = "a number of seconds from 1 to 3600";
     } else if (strcmp(variable, "GPUSPARC_VERIFY") == 0) {
         s->verify = parse_flag(value);
+    } else if (strcmp(variable, "GPUSPARC_ALLOW") == 0) {
+        s->allow_reorder = strcmp(value, "reorder") == 0;
+        if (!s->allow_reorder)
+            expected = "reorder";
     } else if (strcmp(variable, "GPUSPARC_STATS") == 0) {
         s->stats = value;
     }
@@ -130,8 +134,8 @@ int gs_settings_set(struct gs_settings *s, const char *variable, const char *val
 int gs_settings_from_env(struct gs_settings *s, char *why, size_t why_bytes)
 {
     static const char *const variables[] = {
-        "GPUSPARC_GPUS",   "GPUSPARC_MODE", "GPUSPARC_DEVICES", "GPUSPARC_TRANSFER", "GPUSPARC_TRANSLATE_TIMEOUT",
-        "GPUSPARC_VERIFY", "GPUSPARC_STATS"};
+        "GPUSPARC_GPUS",   "GPUSPARC_MODE",  "GPUSPARC_DEVICES", "GPUSPARC_TRANSFER", "GPUSPARC_TRANSLATE_TIMEOUT",
+        "GPUSPARC_VERIFY", "GPUSPARC_ALLOW", "GPUSPARC_STATS"};
     *s = (struct gs_settings){.translate_timeout_ms = 20000};
     int err = 0;
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {

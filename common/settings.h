@@ -21,8 +21,9 @@ struct gs_settings {
     enum gs_device_spec spec; /* GPUSPARC_DEVICES: gpu, all, 0,2,… or cpu:N */
     unsigned spec_n;          /* the number of indices, or the N of cpu:N */
     unsigned spec_index[GS_MAX_DEVICES];
-    bool verify;                    /* GPUSPARC_VERIFY */
-    const char *stats;              /* GPUSPARC_STATS: "-" for stderr, a file, or NULL */
+    bool verify;        /* GPUSPARC_VERIFY */
+    bool allow_reorder; /* GPUSPARC_ALLOW=reorder: floating-point atomics may take effect in another order */
+    const char *stats;  /* GPUSPARC_STATS: "-" for stderr, a file, or NULL */
     enum gs_transfer_path transfer; /* GPUSPARC_TRANSFER: plain, pinned, shared or peer; else the cheapest */
     unsigned translate_timeout_ms;  /* GPUSPARC_TRANSLATE_TIMEOUT, in seconds; default 20 s */
 };

@@ -478,7 +478,8 @@ static cl_int launch_locked(struct launch *l, const char *reason, cl_event *even
         plan.reason = "a user event of the application has no status yet";
     if (!plan.reason) {
         set_geometry(l);
-        const struct gs_plan_input in = {l->summary, &l->geometry, l->null_local, l->k->args, l->mems, l->cmd.ctx->n};
+        const struct gs_plan_input in = {
+            l->summary, &l->geometry, l->null_local, l->k->args, l->mems, l->cmd.ctx->n, gs_settings()->allow_reorder};
         if (gs_plan_make(&plan, &in) < 0)
             plan.reason = "there was no memory to plan it";
     }

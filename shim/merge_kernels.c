@@ -39,13 +39,28 @@ static const char source[] =
     "REDUCE(gs_reduce_i32, int)\n"
     "REDUCE(gs_reduce_u32, uint)\n"
     "REDUCE(gs_reduce_i64, long)\n"
-    "REDUCE(gs_reduce_u64, ulong)\n";
+    "REDUCE(gs_reduce_u64, ulong)\n"
+    "#define REDUCE_FLOAT(NAME, T, BITS) \\\n"
+    "__kernel void NAME(__global T *dst, ulong dst_first, __global const T *part, ulong part_first, ulong n, \\\n"
+    "                   int op, ulong identity) \\\n"
+    "{ \\\n"
+    "    ulong i = get_global_id(0); \\\n"
+    "    if (i >= n || as_##BITS(part[part_first + i]) == (BITS)identity) \\\n"
+    "        return; \\\n"
+    "    T p = part[part_first + i], d = dst[dst_first + i]; \\\n"
+    "    dst[dst_first + i] = op == 1 ? d + p : op == 2 ? fmin(d, p) : fmax(d, p); \\\n"
+    "}\n"
+    "REDUCE_FLOAT(gs_reduce_f32, float, uint)\n"
+    "#ifdef cl_khr_fp64\n"
+    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+    "REDUCE_FLOAT(gs_reduce_f64, double, ulong)\n"
+    "#endif\n";
 
 _Static_assert(GS_ATOMIC_ADD == 1 && GS_ATOMIC_MIN == 2 && GS_ATOMIC_MAX == 3 && GS_ATOMIC_AND == 4 &&
                    GS_ATOMIC_OR == 5 && GS_ATOMIC_XOR == 6,
                "gs_reduce's op");
 
-enum { TYPES = GS_ATOMIC_U64 + 1 };
+enum { TYPES = GS_ATOMIC_F64 + 1 };
 
 struct gs_merge_kernels {
     cl_program program;
@@ -68,10 +83,9 @@ void gs_merge_kernels_free(struct gs_merge_kernels *k)
 
 cl_int gs_merge_kernels_make(struct gs_context *ctx)
 {
-    static const char *const reduce_names[TYPES] = {[GS_ATOMIC_I32] = "gs_reduce_i32",
-                                                    [GS_ATOMIC_U32] = "gs_reduce_u32",
-                                                    [GS_ATOMIC_I64] = "gs_reduce_i64",
-                                                    [GS_ATOMIC_U64] = "gs_reduce_u64"};
+    static const char *const reduce_names[TYPES] = {
+        [GS_ATOMIC_I32] = "gs_reduce_i32", [GS_ATOMIC_U32] = "gs_reduce_u32", [GS_ATOMIC_I64] = "gs_reduce_i64",
+        [GS_ATOMIC_U64] = "gs_reduce_u64", [GS_ATOMIC_F32] = "gs_reduce_f32", [GS_ATOMIC_F64] = "gs_reduce_f64"};
     const char *text = source;
     cl_int err;
     if (ctx->merge)
@@ -86,6 +100,8 @@ cl_int gs_merge_kernels_make(struct gs_context *ctx)
         k->merge = gs_real()->clCreateKernel(k->program, "gs_merge", &err);
     for (int t = 0; t < TYPES && !err; t++)
         k->reduce[t] = gs_real()->clCreateKernel(k->program, reduce_names[t], &err);
+    if (err && !k->reduce[GS_ATOMIC_F64] && k->reduce[GS_ATOMIC_F32])
+        err = CL_SUCCESS; /* a device without double: no kernel of it will ask */
     if (err)
         gs_merge_kernels_free(k);
     else
@@ -122,6 +138,8 @@ uint64_t gs_reduce_identity(enum gs_atomic_op op, enum gs_atomic_type type)
 {
     const bool is_signed = type == GS_ATOMIC_I32 || type == GS_ATOMIC_I64;
     const uint64_t ones = gs_reduction_bytes(type) == 4 ? UINT32_MAX : UINT64_MAX, sign = ones ^ ones >> 1;
+    if (type >= GS_ATOMIC_F32) /* -0.0 is what a sum keeps even of -0.0; of fmin and fmax, a NaN yields to any number */
+        return op == GS_ATOMIC_ADD ? sign : ones ^ sign;
     switch (op) {
     case GS_ATOMIC_AND:
         return ones;

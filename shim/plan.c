@@ -255,6 +255,8 @@ static const char *refusal(const struct gs_plan_input *in)
             return "a memory object is mapped for writing";
         if (m && a->escapes)
             return "the address of an argument is stored or used as a number";
+        if (m && gs_arg_reorders(a) && !in->may_reorder)
+            return "a split changes the order of its floating-point atomics, and so bits; --allow reorder permits it";
         if (m && a->atomic != GS_ATOMIC_NONE && !gs_reducible(a) && !m->root->base)
             return "it uses atomics on global memory that are no reduction";
     }
@@ -306,6 +308,8 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
                              : "it has fewer work-groups than there are devices";
         return 0;
     }
+    for (uint32_t i = 0; i < in->kernel->n_args; i++)
+        best.reorders |= in->mems[i] && gs_arg_reorders(&in->kernel->args[i]);
     *plan = best;
     return 0;
 }

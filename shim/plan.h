@@ -34,6 +34,7 @@ struct gs_use {
 struct gs_plan {
     const char *reason; /* why the launch isn't split; NULL: it is */
     unsigned n_parts, dim;
+    bool reorders;                     /* floating-point atomics take effect in another order than on one device */
     struct gs_box box[GS_MAX_DEVICES]; /* in work-groups, or in work-items where the local size is NULL */
     struct gs_geometry launch;
     bool null_local;
@@ -49,6 +50,7 @@ struct gs_plan_input {
     const struct gs_arg *args;
     struct gs_mem *const *mems;
     unsigned n_parts;
+    bool may_reorder; /* may floating-point atomics take effect in another order? */
 };
 
 /* Fills *plan, which gs_plan_free frees. -ENOMEM; else 0, with plan->reason where the answer is no. */

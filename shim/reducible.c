@@ -6,13 +6,12 @@ enum { COALESCE_BYTES = 64 * 1024 };
 
 bool gs_reducible(const struct gs_arg_summary *arg)
 {
-    return arg->atomic > GS_ATOMIC_NONE && arg->atomic < GS_ATOMIC_OTHER && !arg->atomic_mixed &&
-           arg->atomic_type < GS_ATOMIC_F32;
+    return arg->atomic > GS_ATOMIC_NONE && arg->atomic < GS_ATOMIC_OTHER && !arg->atomic_mixed;
 }
 
 unsigned gs_reduction_bytes(enum gs_atomic_type type)
 {
-    return type == GS_ATOMIC_I32 || type == GS_ATOMIC_U32 ? 4 : 8;
+    return gs_atomic_bytes(type);
 }
 
 /* Do two arguments' atomics combine to one reduction? Sums and bits are alike whatever the sign; the lesser of two
@@ -20,9 +19,9 @@ unsigned gs_reduction_bytes(enum gs_atomic_type type)
 static bool alike(const struct gs_use *u, const struct gs_arg_summary *arg)
 {
     const bool sign_counts = arg->atomic == GS_ATOMIC_MIN || arg->atomic == GS_ATOMIC_MAX;
-    return u->op == arg->atomic &&
-           (u->type == arg->atomic_type ||
-            (!sign_counts && gs_reduction_bytes(u->type) == gs_reduction_bytes(arg->atomic_type)));
+    return u->op == arg->atomic && (u->type == arg->atomic_type ||
+                                    (!sign_counts && u->type < GS_ATOMIC_F32 && arg->atomic_type < GS_ATOMIC_F32 &&
+                                     gs_reduction_bytes(u->type) == gs_reduction_bytes(arg->atomic_type)));
 }
 
 /* Atomics touch aligned elements only, so that what the ranges have beyond whole ones isn't touched. */

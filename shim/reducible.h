@@ -6,8 +6,8 @@
 
 #include "shim/plan.h"
 
-/* Are all atomics on the argument of one operation that wraps or doesn't round, so that their order is nothing to the
- * result? */
+/* Are all atomics on the argument of one operation? Then copies of it can be combined; of floating-point numbers,
+ * whether they may is for gs_plan_input to say. */
 bool gs_reducible(const struct gs_arg_summary *arg);
 
 /* The bytes of an element: 4 or 8. */

@@ -394,18 +394,18 @@ static void finish_args(struct gs_builder *b)
         struct gs_arg_summary *a = &b->args[i];
         if (!is_buffer(a))
             continue;
-        a->may_read = a->may_write = a->atomic_mixed = false;
+        a->may_read = a->may_write = false;
         a->escapes = b->escapes[i];
         a->read_unknown = a->write_unknown = "";
-        a->atomic = b->atomics[i].any ? b->atomics[i].op : GS_ATOMIC_NONE;
-        a->atomic_type = b->atomics[i].type;
-        a->atomic_site = b->atomics[i].site;
+        if (!b->atomics[i]) {
+            a->atomic = GS_ATOMIC_NONE;
+            a->atomic_mixed = false;
+        }
     }
     for (uint32_t i = 0; i < b->n_accesses; i++) {
         struct gs_arg_summary *a = &b->args[b->accesses[i].arg];
         a->may_read |= b->accesses[i].kind != GS_A_WRITE;
         a->may_write |= b->accesses[i].kind != GS_A_READ;
-        a->atomic_mixed |= a->atomic != GS_ATOMIC_NONE && b->accesses[i].kind != GS_A_ATOMIC;
         say_unknown(b, i);
     }
 }

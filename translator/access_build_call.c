@@ -287,65 +287,8 @@ static bool call_image(struct gs_builder *b, const struct call *c, struct gs_val
 
 /* ---- atomics ---- */
 
-static const struct {
-    const char *name;
-    enum gs_atomic_op op;
-} atomic_names[] = {
-    {"add", GS_ATOMIC_ADD}, {"sub", GS_ATOMIC_ADD}, {"inc", GS_ATOMIC_ADD},
-    {"dec", GS_ATOMIC_ADD}, {"min", GS_ATOMIC_MIN}, {"max", GS_ATOMIC_MAX},
-    {"and", GS_ATOMIC_AND}, {"or", GS_ATOMIC_OR},   {"xor", GS_ATOMIC_XOR},
-};
-
-static enum gs_atomic_op atomic_op(const char *name)
-{
-    const char *what = starts(name, "atomic_fetch_") ? name + 13 : starts(name, "atomic_") ? name + 7 : name + 5;
-    size_t n = strcspn(what, "_");
-    for (size_t i = 0; i < sizeof atomic_names / sizeof atomic_names[0]; i++)
-        if (strlen(atomic_names[i].name) == n && strncmp(what, atomic_names[i].name, n) == 0)
-            return atomic_names[i].op;
-    return GS_ATOMIC_OTHER;
-}
-
-/* The type that the atomic works on; false where it is not one that can be combined. */
-static bool atomic_type(const struct gs_type *t, CXType clang, enum gs_atomic_type *out)
-{
-    struct gs_type of = *t;
-    if (of.class == GS_T_OTHER) { /* atomic_int and its like */
-        CXType value = clang_Type_getValueType(clang);
-        if (value.kind == CXType_Invalid)
-            return false;
-        of = gs_type_of(value);
-    }
-    if (of.class == GS_T_FLOAT && (of.size == 4 || of.size == 8))
-        *out = of.size == 4 ? GS_ATOMIC_F32 : GS_ATOMIC_F64;
-    else if (of.class == GS_T_INT && of.size >= 4)
-        *out = of.size == 4 ? (gs_int_signed(of.int_type) ? GS_ATOMIC_I32 : GS_ATOMIC_U32)
-                            : (gs_int_signed(of.int_type) ? GS_ATOMIC_I64 : GS_ATOMIC_U64);
-    else
-        return false;
-    return true;
-}
-
-static void note_atomic(struct gs_builder *b, uint32_t arg, enum gs_atomic_op op, enum gs_atomic_type type, CXCursor at)
-{
-    struct gs_atomic_seen *s = &b->atomics[arg];
-    if (!s->any) {
-        *s = (struct gs_atomic_seen){.any = true, .op = op, .type = type, .site = gs_site_of(b, at)};
-        return;
-    }
-    /* Sums wrap alike whatever the sign; the lesser of two doesn't. */
-    bool sign_counts = s->op == GS_ATOMIC_MIN || s->op == GS_ATOMIC_MAX;
-    bool same_width =
-        (s->type <= GS_ATOMIC_U32) == (type <= GS_ATOMIC_U32) && s->type < GS_ATOMIC_F32 && type < GS_ATOMIC_F32;
-    if (op == s->op && op != GS_ATOMIC_OTHER && (type == s->type || (same_width && !sign_counts)))
-        return;
-    if (s->op != GS_ATOMIC_OTHER)
-        s->site = gs_site_of(b, at);
-    s->op = GS_ATOMIC_OTHER;
-}
-
-static void atomic_access(struct gs_builder *b, const struct call *c, const struct gs_value *p, uint32_t bytes,
-                          enum gs_atomic_op op, enum gs_atomic_type type)
+/* Which operation it is, and whether its result is used, the flow has found (flow_kernel.c). */
+static void atomic_access(struct gs_builder *b, const struct call *c, const struct gs_value *p, uint32_t bytes)
 {
     if (p->kind != GS_V_POINTER || p->place.base == GS_B_UNKNOWN) {
         gs_lost_pointer(b, c->at);
@@ -356,10 +299,10 @@ static void atomic_access(struct gs_builder *b, const struct call *c, const stru
         struct gs_value first = *p;
         first.otherwise = NULL;
         gs_scope_push(b, GS_C_GUARD, p->node, true);
-        atomic_access(b, c, &first, bytes, op, type);
+        atomic_access(b, c, &first, bytes);
         b->context = outside;
         gs_scope_push(b, GS_C_GUARD, p->node, false);
-        atomic_access(b, c, p->otherwise, bytes, op, type);
+        atomic_access(b, c, p->otherwise, bytes);
         b->context = outside;
         return;
     }
@@ -368,7 +311,7 @@ static void atomic_access(struct gs_builder *b, const struct call *c, const stru
     if (p->place.base != GS_B_ARG)
         return;
     gs_record(b, GS_A_ATOMIC, &p->place, bytes, false, c->at);
-    note_atomic(b, p->place.index, op, type, c->at);
+    b->atomics[p->place.index] = true;
 }
 
 static bool call_atomic(struct gs_builder *b, const struct call *c, struct gs_value *out)
@@ -376,13 +319,7 @@ static bool call_atomic(struct gs_builder *b, const struct call *c, struct gs_va
     if ((!starts(c->name, "atomic_") && !starts(c->name, "atom_")) || c->n == 0 || c->t[0].class != GS_T_POINTER)
         return starts(c->name, "atomic_work_item_fence") ? (*out = gs_any(), true) : false;
     struct gs_type element = gs_type_pointee(&c->t[0]);
-    enum gs_atomic_type type = GS_ATOMIC_I32;
-    enum gs_atomic_op op = atomic_op(c->name);
-    if (c->want_result && c->type.class != GS_T_VOID)
-        op = GS_ATOMIC_OTHER;
-    if (!atomic_type(&element, clang_getCanonicalType(clang_getPointeeType(c->t[0].clang)), &type))
-        op = GS_ATOMIC_OTHER;
-    atomic_access(b, c, &c->v[0], element.size ? element.size : 8, op, type);
+    atomic_access(b, c, &c->v[0], element.size ? element.size : 8);
     for (uint32_t i = 1; i < c->n; i++) /* the expected value of a compare-and-exchange */
         if (c->t[i].class == GS_T_POINTER)
             touch_pointer(b, c, i, c->t[i].clang);

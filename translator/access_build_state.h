@@ -137,13 +137,6 @@ struct gs_origin {
     struct gs_site site;
 };
 
-struct gs_atomic_seen {
-    bool any;
-    enum gs_atomic_op op;
-    enum gs_atomic_type type;
-    struct gs_site site;
-};
-
 struct gs_builder {
     const struct gs_tree *tree;
     struct gs_arena arena; /* until the end of the analysis */
@@ -166,9 +159,9 @@ struct gs_builder {
     struct gs_access *accesses;
     struct gs_site *access_sites;
     uint32_t n_accesses, accesses_cap;
-    struct gs_atomic_seen *atomics; /* per argument */
-    bool *escapes;                  /* per argument */
-    bool lost;                      /* a pointer could not be followed */
+    bool *atomics; /* per argument */
+    bool *escapes; /* per argument */
+    bool lost;     /* a pointer could not be followed */
 
     struct gs_private *objects;
     uint32_t n_objects, objects_cap;

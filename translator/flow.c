@@ -3,7 +3,10 @@
 #include "translator/flow.h"
 
 #include "translator/builtins.h"
+#include "translator/flow_retry.h"
+#include "translator/flow_tree.h"
 #include "translator/flow_type.h"
+#include "translator/flow_wait.h"
 #include "translator/need.h"
 
 /* Deeper trees than this are refused instead of walked. */
@@ -19,6 +22,8 @@ struct walk {
     struct gs_flow *f;
     uint32_t func, unit;
     unsigned depth;
+    const struct gs_retry *retry; /* the loop around that amounts to one atomic operation, or NULL */
+    bool in_expression;           /* inside the statements of an expression: the last one's value is its own */
 };
 
 /* Something that can be assigned to: a variable (or a part of it), or memory behind a pointer. */
@@ -27,8 +32,8 @@ struct place {
     bool memory;
 };
 
-static uint32_t value(struct walk *w, CXCursor e, bool used);
-static struct place place_of(struct walk *w, CXCursor e);
+static uint32_t value(struct walk *w, CXCursor e, uint32_t to);
+static struct place place_of(struct walk *w, CXCursor e, uint32_t to);
 static void statement(struct walk *w, CXCursor s);
 
 bool gs_flow_is_hidden(const char *name)
@@ -76,6 +81,16 @@ static void add_edge(struct gs_flow *f, uint32_t from, uint32_t to)
     f->edges[f->n_edges++] = (struct gs_flow_edge){from, to};
 }
 
+/* Notes where the value of a node goes to. */
+static void add_use(struct walk *w, uint32_t from, uint32_t to)
+{
+    struct gs_flow *f = w->f;
+    if (from == 0 || to == GS_UNUSED || from == to)
+        return;
+    GS_GROW(f->arena, f->uses, f->n_uses, f->cap_uses);
+    f->uses[f->n_uses++] = (struct gs_flow_use){from, to, w->func};
+}
+
 static void refuse(struct walk *w, CXCursor at, const char *why)
 {
     struct gs_flow_func *g = &w->f->funcs[w->func];
@@ -98,52 +113,8 @@ static void add_access(struct walk *w, CXCursor at, uint32_t node, enum gs_acces
     if (node == 0)
         return;
     GS_GROW(f->arena, f->accesses, f->n_accesses, f->cap_accesses);
-    f->accesses[f->n_accesses++] =
-        (struct gs_flow_access){.func = w->func, .node = node, .what = what, .is_volatile = is_volatile, .where = at};
-}
-
-static unsigned n_args(CXCursor call)
-{
-    int n = clang_Cursor_getNumArguments(call);
-    return n > 0 ? (unsigned)n : 0;
-}
-
-struct children {
-    CXCursor v[8];
-    unsigned n;
-    struct gs_arena *arena;
-    CXCursor *more; /* all of them, where there are more than 8 */
-    unsigned cap;
-};
-
-static enum CXChildVisitResult collect(CXCursor c, CXCursor parent, CXClientData data)
-{
-    (void)parent;
-    struct children *k = data;
-    if (k->n < 8) {
-        k->v[k->n++] = c;
-        return CXChildVisit_Continue;
-    }
-    if (k->n == 8) {
-        k->cap = 32;
-        k->more = gs_need_array(k->arena, k->cap, sizeof *k->more);
-        memcpy(k->more, k->v, sizeof k->v);
-    }
-    GS_GROW(k->arena, k->more, k->n, k->cap);
-    k->more[k->n++] = c;
-    return CXChildVisit_Continue;
-}
-
-static void children_of(struct walk *w, CXCursor c, struct children *k)
-{
-    k->n = 0;
-    k->arena = w->f->arena;
-    clang_visitChildren(c, collect, k);
-}
-
-static CXCursor child(const struct children *k, unsigned i)
-{
-    return k->n > 8 ? k->more[i] : k->v[i];
+    f->accesses[f->n_accesses++] = (struct gs_flow_access){
+        .func = w->func, .node = node, .result = GS_USED, .what = what, .is_volatile = is_volatile, .where = at};
 }
 
 /* Makes `to` hold what `from` holds. What points to private or local memory becomes one with it. */
@@ -169,35 +140,38 @@ static uint32_t join(struct walk *w, uint32_t a, uint32_t b, CXType type)
 }
 
 /* The values of all children; what an expression that isn't understood may hold. */
-static uint32_t value_of_children(struct walk *w, CXCursor e, bool used)
+static uint32_t value_of_children(struct walk *w, CXCursor e, uint32_t to)
 {
-    struct children k;
+    struct gs_children k;
     uint32_t n = 0;
     CXType type = gs_flow_type(e);
-    children_of(w, e, &k);
+    gs_children(w->f->arena, e, &k);
     for (unsigned i = 0; i < k.n; i++) {
-        CXCursor c = child(&k, i);
+        CXCursor c = gs_child(&k, i);
         if (clang_isExpression(c.kind))
-            n = join(w, n, value(w, c, used), type);
+            n = join(w, n, value(w, c, to), type);
         else if (clang_isStatement(c.kind) || c.kind == CXCursor_VarDecl)
             statement(w, c);
     }
     return gs_holds_pointers(type) ? n : 0;
 }
 
-/* Notes that memory of the type is touched at a place. */
-static void touch(struct walk *w, CXCursor at, struct place p, CXType type, enum gs_access_what what)
+/* Notes that memory of the type is touched at a place, and where what is read there goes to. */
+static void touch(struct walk *w, CXCursor at, struct place p, CXType type, enum gs_access_what what, uint32_t to)
 {
-    if (p.memory && gs_may_be_global(clang_getAddressSpace(type)))
-        add_access(w, at, p.node, what, clang_isVolatileQualifiedType(type));
+    if (p.node == 0 || !p.memory || !gs_may_be_global(clang_getAddressSpace(type)))
+        return;
+    add_access(w, at, p.node, what, clang_isVolatileQualifiedType(type));
+    w->f->accesses[w->f->n_accesses - 1].result = to;
 }
 
-/* Reads a place: the value that lies there. Arrays aren't read but become pointers to themselves. */
-static uint32_t load(struct walk *w, CXCursor e, struct place p)
+/* Reads a place: the value that lies there, which goes to `to`. Arrays aren't read but become pointers to themselves.
+ */
+static uint32_t load(struct walk *w, CXCursor e, struct place p, uint32_t to)
 {
     CXType type = gs_flow_type(e);
     if (!gs_is_array(type)) {
-        touch(w, e, p, type, GS_FLOW_READ);
+        touch(w, e, p, type, GS_FLOW_READ, to);
         unsigned space = clang_getAddressSpace(type);
         if (p.memory && (space == GS_AS_GLOBAL || space == GS_AS_CONSTANT))
             return 0; /* what lies in a buffer is no pointer: storing one there is an escape */
@@ -208,7 +182,7 @@ static uint32_t load(struct walk *w, CXCursor e, struct place p)
 static void store(struct walk *w, CXCursor at, struct place p, uint32_t v, CXType type)
 {
     unsigned space = clang_getAddressSpace(type);
-    touch(w, at, p, type, GS_FLOW_WRITE);
+    touch(w, at, p, type, GS_FLOW_WRITE, GS_USED);
     if (!gs_holds_pointers(type))
         return;
     if (p.memory && gs_may_be_global(space))
@@ -235,150 +209,204 @@ static uint32_t variable(struct walk *w, CXCursor e)
 }
 
 /* The base of a[i], of *p and of p->m: a pointer's value, or an array that is itself a place. */
-static struct place behind(struct walk *w, CXCursor base)
+static struct place behind(struct walk *w, CXCursor base, uint32_t to)
 {
     CXType type = gs_flow_type(base);
     if (gs_is_pointer(type)) {
         CXCursor inner = base;
         /* An array that decays to a pointer: what lies there is a part of the array's own place. */
-        struct children k;
+        struct gs_children k;
         while (inner.kind == CXCursor_UnexposedExpr || inner.kind == CXCursor_ParenExpr) {
-            children_of(w, inner, &k);
+            gs_children(w->f->arena, inner, &k);
             if (k.n != 1)
                 break;
-            inner = child(&k, 0);
+            inner = gs_child(&k, 0);
         }
         if (gs_is_array(gs_flow_type(inner)))
-            return place_of(w, inner);
-        return (struct place){value(w, base, true), true};
+            return place_of(w, inner, to);
+        return (struct place){value(w, base, GS_USED), true};
     }
-    return place_of(w, base);
+    return place_of(w, base, to);
 }
 
-static struct place subscript(struct walk *w, CXCursor e)
+static struct place subscript(struct walk *w, CXCursor e, uint32_t to)
 {
-    struct children k;
-    children_of(w, e, &k);
+    struct gs_children k;
+    gs_children(w->f->arena, e, &k);
     if (k.n != 2)
-        return (struct place){value_of_children(w, e, true), true};
-    bool swapped = !gs_is_pointer(gs_flow_type(child(&k, 0))) && gs_is_pointer(gs_flow_type(child(&k, 1)));
-    value(w, child(&k, swapped ? 0 : 1), true);
-    return behind(w, child(&k, swapped ? 1 : 0));
+        return (struct place){value_of_children(w, e, GS_USED), true};
+    bool swapped = !gs_is_pointer(gs_flow_type(gs_child(&k, 0))) && gs_is_pointer(gs_flow_type(gs_child(&k, 1)));
+    value(w, gs_child(&k, swapped ? 0 : 1), GS_USED);
+    return behind(w, gs_child(&k, swapped ? 1 : 0), to);
 }
 
 /* p->m, s.m, and the elements of vectors, which clang's interface shows as an unnamed expression around the vector. */
-static struct place member(struct walk *w, CXCursor e)
+static struct place member(struct walk *w, CXCursor e, uint32_t to)
 {
-    struct children k;
-    children_of(w, e, &k);
+    struct gs_children k;
+    gs_children(w->f->arena, e, &k);
     for (unsigned i = 0; i < k.n; i++)
-        if (clang_isExpression(child(&k, i).kind))
-            return behind(w, child(&k, i));
+        if (clang_isExpression(gs_child(&k, i).kind))
+            return behind(w, gs_child(&k, i), to);
     return (struct place){0, false};
 }
 
-static struct place place_of(struct walk *w, CXCursor e)
+/* The x of *(T *)&x; null where it isn't of that form. */
+static CXCursor reinterpreted(CXCursor pointer)
 {
-    struct children k;
+    while (pointer.kind == CXCursor_ParenExpr || pointer.kind == CXCursor_UnexposedExpr ||
+           pointer.kind == CXCursor_CStyleCastExpr)
+        pointer = gs_inner(pointer);
+    bool is =
+        pointer.kind == CXCursor_UnaryOperator && clang_getCursorUnaryOperatorKind(pointer) == CXUnaryOperator_AddrOf;
+    return is ? gs_inner(pointer) : clang_getNullCursor();
+}
+
+/* What `e` names. Where that is a part of a variable, what lies there goes to `to`. */
+static struct place place_of(struct walk *w, CXCursor e, uint32_t to)
+{
+    struct gs_children k;
+    struct place p;
+    CXCursor x;
     switch (e.kind) {
     case CXCursor_DeclRefExpr:
-        return (struct place){variable(w, e), false};
+        p = (struct place){variable(w, e), false};
+        add_use(w, p.node, to);
+        return p;
     case CXCursor_ArraySubscriptExpr:
-        return subscript(w, e);
+        return subscript(w, e, to);
     case CXCursor_MemberRefExpr:
     case CXCursor_ParenExpr:
     case CXCursor_UnexposedExpr:
-        return member(w, e);
+        return member(w, e, to);
     case CXCursor_UnaryOperator:
-        if (clang_getCursorUnaryOperatorKind(e) == CXUnaryOperator_Deref) {
-            children_of(w, e, &k);
-            if (k.n == 1)
-                return behind(w, child(&k, 0));
-        }
-        break;
+        gs_children(w->f->arena, e, &k);
+        if (clang_getCursorUnaryOperatorKind(e) != CXUnaryOperator_Deref || k.n != 1)
+            break;
+        x = reinterpreted(gs_child(&k, 0));
+        return clang_Cursor_isNull(x) ? behind(w, gs_child(&k, 0), to) : place_of(w, x, to);
     default:
         break;
     }
-    return (struct place){value(w, e, true), true};
+    return (struct place){value(w, e, GS_USED), true};
 }
 
-static uint32_t unary(struct walk *w, CXCursor e)
+/* Where that goes to which is assigned to `left`: a variable's node, where it is one or a part of one. */
+static uint32_t target(struct walk *w, CXCursor left)
 {
-    struct children k;
-    children_of(w, e, &k);
+    CXCursor var = gs_root_variable(w->f->arena, left);
+    if (clang_Cursor_isNull(var) && left.kind == CXCursor_UnaryOperator &&
+        clang_getCursorUnaryOperatorKind(left) == CXUnaryOperator_Deref) {
+        CXCursor x = reinterpreted(gs_inner(left));
+        if (!clang_Cursor_isNull(x))
+            var = gs_root_variable(w->f->arena, x);
+    }
+    bool is_var = var.kind == CXCursor_VarDecl || var.kind == CXCursor_ParmDecl;
+    return is_var && !gs_holds_pointers(gs_flow_type(var)) ? gs_flow_node(w->f, var) : GS_USED;
+}
+
+static uint32_t unary(struct walk *w, CXCursor e, uint32_t to)
+{
+    struct gs_children k;
+    gs_children(w->f->arena, e, &k);
     if (k.n != 1)
-        return value_of_children(w, e, true);
-    CXCursor operand = child(&k, 0);
+        return value_of_children(w, e, GS_USED);
+    CXCursor operand = gs_child(&k, 0);
     struct place p;
     switch (clang_getCursorUnaryOperatorKind(e)) {
     case CXUnaryOperator_AddrOf:
-        return place_of(w, operand).node;
+        return place_of(w, operand, GS_USED).node;
     case CXUnaryOperator_Deref:
-        return load(w, e, place_of(w, e));
+        return load(w, e, place_of(w, e, to), to);
     case CXUnaryOperator_PostInc:
     case CXUnaryOperator_PostDec:
     case CXUnaryOperator_PreInc:
     case CXUnaryOperator_PreDec:
-        p = place_of(w, operand);
-        touch(w, e, p, gs_flow_type(operand), GS_FLOW_READ);
-        touch(w, e, p, gs_flow_type(operand), GS_FLOW_WRITE);
+        p = place_of(w, operand, to);
+        touch(w, e, p, gs_flow_type(operand), GS_FLOW_READ, GS_USED);
+        touch(w, e, p, gs_flow_type(operand), GS_FLOW_WRITE, GS_USED);
         return gs_holds_pointers(gs_flow_type(e)) ? p.node : 0;
     default:
-        return value_of_children(w, e, true);
+        return value_of_children(w, e, to);
     }
 }
 
-static uint32_t binary(struct walk *w, CXCursor e)
+static uint32_t assignment(struct walk *w, CXCursor e, CXCursor left, CXCursor right, uint32_t to)
 {
-    struct children k;
-    children_of(w, e, &k);
-    if (k.n != 2)
-        return value_of_children(w, e, true);
-    CXCursor left = child(&k, 0), right = child(&k, 1);
     CXType type = gs_flow_type(left);
-    enum CXBinaryOperatorKind op = clang_getCursorBinaryOperatorKind(e);
-    if (op == CXBinaryOperator_Comma) {
-        value(w, left, false);
-        return value(w, right, true);
-    }
-    uint32_t v = value(w, right, true);
-    if (op == CXBinaryOperator_Assign) {
-        store(w, e, place_of(w, left), v, type);
+    uint32_t into = target(w, left), v = value(w, right, into);
+    struct place p;
+    if (into != GS_USED)
+        add_use(w, into, to);
+    if (e.kind != CXCursor_CompoundAssignOperator) {
+        store(w, e, place_of(w, left, GS_UNUSED), v, type);
         return gs_holds_pointers(type) ? v : 0;
     }
-    if (e.kind == CXCursor_CompoundAssignOperator) {
-        struct place p = place_of(w, left);
-        touch(w, e, p, type, GS_FLOW_READ);
-        touch(w, e, p, type, GS_FLOW_WRITE);
-        return gs_holds_pointers(type) ? p.node : 0;
+    p = place_of(w, left, GS_UNUSED);
+    touch(w, e, p, type, GS_FLOW_READ, GS_USED);
+    touch(w, e, p, type, GS_FLOW_WRITE, GS_USED);
+    return gs_holds_pointers(type) ? p.node : 0;
+}
+
+static uint32_t binary(struct walk *w, CXCursor e, uint32_t to)
+{
+    struct gs_children k;
+    gs_children(w->f->arena, e, &k);
+    if (k.n != 2)
+        return value_of_children(w, e, GS_USED);
+    CXCursor left = gs_child(&k, 0), right = gs_child(&k, 1);
+    switch (clang_getCursorBinaryOperatorKind(e)) {
+    case CXBinaryOperator_Comma:
+        value(w, left, GS_UNUSED);
+        return value(w, right, to);
+    case CXBinaryOperator_Assign:
+        return assignment(w, e, left, right, to);
+    case CXBinaryOperator_LAnd: /* the left side decides whether the right one runs */
+    case CXBinaryOperator_LOr:
+        value(w, left, GS_USED);
+        value(w, right, to);
+        return 0;
+    default:
+        if (e.kind == CXCursor_CompoundAssignOperator)
+            return assignment(w, e, left, right, to);
     }
-    uint32_t u = value(w, left, true);
+    uint32_t v = value(w, right, to), u = value(w, left, to);
     return gs_is_pointer(gs_flow_type(e)) ? join(w, u, v, gs_flow_type(e)) : 0;
 }
 
-/* A cast, an implicit conversion, or an element of a vector. */
-static uint32_t conversion(struct walk *w, CXCursor e, bool used)
+/* c ? x : y; what decides has an effect where x and y have one. */
+static uint32_t conditional(struct walk *w, CXCursor e, uint32_t to)
 {
-    struct children k;
-    children_of(w, e, &k);
-    CXCursor inner = clang_getNullCursor();
-    for (unsigned i = 0; i < k.n; i++)
-        if (clang_isExpression(child(&k, i).kind))
-            inner = child(&k, i);
+    struct gs_children k;
+    gs_children(w->f->arena, e, &k);
+    uint32_t n = 0;
+    for (unsigned i = 0; i < k.n; i++) {
+        uint32_t v = value(w, gs_child(&k, i), i == 0 ? GS_USED : to);
+        if (i > 0)
+            n = join(w, n, v, gs_flow_type(e));
+    }
+    return gs_holds_pointers(gs_flow_type(e)) ? n : 0;
+}
+
+/* A cast, an implicit conversion, or an element of a vector. */
+static uint32_t conversion(struct walk *w, CXCursor e, uint32_t goes)
+{
+    CXCursor inner = gs_inner(e);
     if (clang_Cursor_isNull(inner))
-        return value_of_children(w, e, used);
+        return value_of_children(w, e, goes);
     CXType to = gs_flow_type(e), from = gs_flow_type(inner);
-    used = used && to.kind != CXType_Void;
+    if (to.kind == CXType_Void)
+        goes = GS_UNUSED;
     if (gs_is_pointer(from) && !gs_holds_pointers(to) && to.kind != CXType_Void && to.kind != CXType_Bool) {
         CXType vector = clang_getCanonicalType(clang_getPointeeType(from));
-        uint32_t v = value(w, inner, used);
+        uint32_t v = value(w, inner, goes);
         if (e.kind == CXCursor_UnexposedExpr && (vector.kind == CXType_ExtVector || vector.kind == CXType_Vector))
-            touch(w, e, (struct place){v, true}, vector, GS_FLOW_READ); /* p->x */
+            touch(w, e, (struct place){v, true}, vector, GS_FLOW_READ, goes); /* p->x */
         else
             add_access(w, e, v, GS_FLOW_ESCAPE, false);
         return 0;
     }
-    uint32_t v = value(w, inner, used);
+    uint32_t v = value(w, inner, goes);
     if (gs_is_pointer(to) && !gs_is_pointer(from) && !gs_is_array(from) && from.kind != CXType_FunctionProto &&
         from.kind != CXType_FunctionNoProto) {
         CXEvalResult constant = clang_Cursor_Evaluate(inner);
@@ -415,14 +443,20 @@ static enum gs_atomic_type atomic_type(CXType pointer, enum gs_atomic_op *op)
     }
 }
 
-static void call_atomic(struct walk *w, CXCursor e, enum gs_atomic_op op, bool used)
+static void call_atomic(struct walk *w, CXCursor e, enum gs_atomic_op op, uint32_t to)
 {
     CXCursor target = clang_Cursor_getArgument(e, 0);
-    uint32_t node = value(w, target, true);
+    uint32_t node = value(w, target, GS_USED);
     CXType type = gs_flow_type(target);
-    for (unsigned i = 1; i < n_args(e); i++) {
+    const struct gs_retry *retry = w->retry && clang_equalCursors(w->retry->swap, e) ? w->retry : NULL;
+    for (unsigned i = 1; i < gs_n_args(e); i++) {
         CXCursor a = clang_Cursor_getArgument(e, i);
-        uint32_t v = value(w, a, true);
+        CXCursor x = reinterpreted(a);
+        if (retry && !clang_Cursor_isNull(x)) { /* the expected value, by its address: see gs_retry_find */
+            place_of(w, x, GS_UNUSED);
+            continue;
+        }
+        uint32_t v = value(w, a, retry ? GS_UNUSED : GS_USED);
         if (gs_is_pointer(gs_flow_type(a)) &&
             gs_may_be_global(gs_space_behind(gs_flow_type(a)))) { /* the expected value of an exchange */
             add_access(w, e, v, GS_FLOW_READ, false);
@@ -434,15 +468,27 @@ static void call_atomic(struct walk *w, CXCursor e, enum gs_atomic_op op, bool u
     enum gs_atomic_type element = atomic_type(type, &op);
     add_access(w, e, node, GS_FLOW_ATOMIC, false);
     struct gs_flow_access *a = &w->f->accesses[w->f->n_accesses - 1];
-    a->why = op == GS_ATOMIC_OTHER
-                 ? "it uses an atomic on global memory that is no plain sum, minimum, maximum or bit operation"
-                 : "it uses the result of an atomic on global memory";
-    a->op = used ? GS_ATOMIC_OTHER : op;
-    a->type = element;
+    a->op = retry ? retry->op : op;
+    a->type = retry ? retry->type : element;
+    a->result = to;
+}
+
+/* A function of its arguments and nothing else: where its result has no effect, they have none. */
+static bool only_computes(const char *name, CXCursor call)
+{
+    if (gs_flow_type(call).kind == CXType_Void)
+        return false;
+    for (unsigned i = 0; i < gs_n_args(call); i++) {
+        CXType t = gs_flow_type(clang_Cursor_getArgument(call, i));
+        if (gs_holds_pointers(t) || t.kind == CXType_Record || t.kind == CXType_OCLSampler ||
+            (t.kind >= CXType_OCLImage1dRO && t.kind <= CXType_OCLImage3dRW))
+            return false;
+    }
+    return gs_builtin_refusal(name) == NULL;
 }
 
 /* A call of a built-in function: it may read what its pointers point to, and write it where the type lets it. */
-static uint32_t call_builtin(struct walk *w, CXCursor e, const char *name, bool used)
+static uint32_t call_builtin(struct walk *w, CXCursor e, const char *name, uint32_t to)
 {
     struct gs_flow_func *g = &w->f->funcs[w->func];
     enum gs_atomic_op op;
@@ -451,21 +497,22 @@ static uint32_t call_builtin(struct walk *w, CXCursor e, const char *name, bool 
     g->uses_group |= gs_builtin_uses_group(name);
     if (why)
         refuse(w, e, why);
-    if (gs_builtin_atomic(name, &op) && n_args(e) > 0) {
-        call_atomic(w, e, op, used);
+    if (gs_builtin_atomic(name, &op) && gs_n_args(e) > 0) {
+        call_atomic(w, e, op, to);
         return 0;
     }
     uint32_t all = 0;
-    for (unsigned i = 0; i < n_args(e); i++) {
+    const uint32_t into = only_computes(name, e) ? to : GS_USED;
+    for (unsigned i = 0; i < gs_n_args(e); i++) {
         CXCursor a = clang_Cursor_getArgument(e, i);
-        uint32_t v = value(w, a, true);
+        uint32_t v = value(w, a, into);
         all = join(w, all, v, gs_flow_type(a));
         if (!gs_is_pointer(gs_flow_type(a)) || !gs_may_be_global(gs_space_behind(gs_flow_type(a))) ||
             gs_builtin_only_looks(name))
             continue;
-        CXType to = clang_getCanonicalType(clang_getPointeeType(gs_flow_type(a)));
+        CXType to_type = clang_getCanonicalType(clang_getPointeeType(gs_flow_type(a)));
         add_access(w, e, v, GS_FLOW_READ, false);
-        if (!clang_isConstQualifiedType(to))
+        if (!clang_isConstQualifiedType(to_type))
             add_access(w, e, v, GS_FLOW_WRITE, false);
     }
     return gs_builtin_returns_pointer(name) ? all : 0;
@@ -482,9 +529,9 @@ static bool only_writes(const char *name, unsigned arg)
 static uint32_t call_storing(struct walk *w, CXCursor e, const char *name)
 {
     w->f->funcs[w->func].uses_group |= gs_builtin_uses_group(name);
-    for (unsigned i = 0; i < n_args(e); i++) {
+    for (unsigned i = 0; i < gs_n_args(e); i++) {
         CXCursor a = clang_Cursor_getArgument(e, i);
-        uint32_t v = value(w, a, true);
+        uint32_t v = value(w, a, GS_USED);
         if (gs_is_pointer(gs_flow_type(a)) && gs_may_be_global(gs_space_behind(gs_flow_type(a))))
             add_access(w, e, v, only_writes(name, i) ? GS_FLOW_WRITE : GS_FLOW_READ, false);
     }
@@ -492,36 +539,38 @@ static uint32_t call_storing(struct walk *w, CXCursor e, const char *name)
 }
 
 /* A call of one of the program's own functions. */
-static uint32_t call_own(struct walk *w, CXCursor e, uint32_t callee)
+static uint32_t call_own(struct walk *w, CXCursor e, uint32_t callee, uint32_t to)
 {
     struct gs_flow *f = w->f;
     const struct gs_func *g = &f->program->funcs[callee];
     add_call(w, callee);
     if (!g->defined)
         refuse(w, e, "it calls a function that the program doesn't define");
-    for (unsigned i = 0; i < n_args(e); i++) {
+    for (unsigned i = 0; i < gs_n_args(e); i++) {
         CXCursor a = clang_Cursor_getArgument(e, i);
-        uint32_t v = value(w, a, true);
-        if (v != 0 && i < g->n_params)
-            flow_to(w, v, gs_flow_node(f, clang_Cursor_getArgument(g->def, i)), gs_flow_type(a));
+        uint32_t param = i < g->n_params ? gs_flow_node(f, clang_Cursor_getArgument(g->def, i)) : 0;
+        uint32_t v = value(w, a, param != 0 && !gs_holds_pointers(gs_flow_type(a)) ? param : GS_USED);
+        if (v != 0 && param != 0)
+            flow_to(w, v, param, gs_flow_type(a));
     }
+    add_use(w, f->funcs[callee].returned, to);
     return gs_holds_pointers(gs_flow_type(e)) ? f->funcs[callee].returned : 0;
 }
 
-static uint32_t call(struct walk *w, CXCursor e, bool used)
+static uint32_t call(struct walk *w, CXCursor e, uint32_t to)
 {
     CXCursor callee = clang_getCursorReferenced(e);
     if (callee.kind != CXCursor_FunctionDecl) {
         refuse(w, e, "it calls a function through an expression");
-        return value_of_children(w, e, used);
+        return value_of_children(w, e, GS_USED);
     }
     uint32_t own = gs_program_func(w->f->program, callee, w->unit);
     if (own != GS_NO_FUNC)
-        return call_own(w, e, own);
+        return call_own(w, e, own, to);
     const char *name = gs_take_string(w->f->arena, clang_getCursorSpelling(callee));
     if (only_writes(name, 0) || only_writes(name, 2))
         return call_storing(w, e, name);
-    return call_builtin(w, e, name, used);
+    return call_builtin(w, e, name, to);
 }
 
 /* Instructions of the device's own that a split would change, or that touch memory behind the translator's back. */
@@ -540,20 +589,20 @@ static void inline_assembly(struct walk *w, CXCursor e)
                 refuse(w, e, "its inline assembly reaches beyond the work-item");
     }
     clang_disposeTokens(tu, tokens, n);
-    struct children k;
-    children_of(w, e, &k);
+    struct gs_children k;
+    gs_children(w->f->arena, e, &k);
     for (unsigned i = 0; i < k.n; i++) {
-        if (!clang_isExpression(child(&k, i).kind))
+        if (!clang_isExpression(gs_child(&k, i).kind))
             continue;
-        struct place p = place_of(w, child(&k, i));
-        touch(w, e, p, gs_flow_type(child(&k, i)), GS_FLOW_READ);
-        touch(w, e, p, gs_flow_type(child(&k, i)), GS_FLOW_WRITE);
-        if (gs_holds_pointers(gs_flow_type(child(&k, i))))
+        struct place p = place_of(w, gs_child(&k, i), GS_USED);
+        touch(w, e, p, gs_flow_type(gs_child(&k, i)), GS_FLOW_READ, GS_USED);
+        touch(w, e, p, gs_flow_type(gs_child(&k, i)), GS_FLOW_WRITE, GS_USED);
+        if (gs_holds_pointers(gs_flow_type(gs_child(&k, i))))
             add_access(w, e, p.node, GS_FLOW_ESCAPE, false);
     }
 }
 
-static uint32_t value_of(struct walk *w, CXCursor e, bool used)
+static uint32_t value_of(struct walk *w, CXCursor e, uint32_t to)
 {
     switch (e.kind) {
     case CXCursor_IntegerLiteral:
@@ -562,37 +611,44 @@ static uint32_t value_of(struct walk *w, CXCursor e, bool used)
     case CXCursor_CharacterLiteral:
     case CXCursor_UnaryExpr: /* sizeof and its kin don't evaluate */
         return 0;
-    case CXCursor_DeclRefExpr: {
-        CXCursor to = clang_getCursorReferenced(e);
-        if (to.kind == CXCursor_FunctionDecl) {
+    case CXCursor_DeclRefExpr:
+        if (clang_getCursorReferenced(e).kind == CXCursor_FunctionDecl) {
             refuse(w, e, "it uses a function as a value");
             return 0;
         }
-        return load(w, e, (struct place){variable(w, e), false});
-    }
+        return load(w, e, place_of(w, e, gs_is_array(gs_flow_type(e)) ? GS_USED : to), to);
     case CXCursor_ArraySubscriptExpr:
     case CXCursor_MemberRefExpr:
-        return load(w, e, place_of(w, e));
+        return load(w, e, place_of(w, e, gs_is_array(gs_flow_type(e)) ? GS_USED : to), to);
     case CXCursor_UnaryOperator:
-        return unary(w, e);
+        return unary(w, e, to);
     case CXCursor_BinaryOperator:
     case CXCursor_CompoundAssignOperator:
-        return binary(w, e);
+        return binary(w, e, to);
+    case CXCursor_ConditionalOperator:
+        return conditional(w, e, to);
+    case CXCursor_InitListExpr:
+        return value_of_children(w, e, to);
     case CXCursor_CallExpr:
-        return call(w, e, used);
+        return call(w, e, to);
     case CXCursor_CStyleCastExpr:
     case CXCursor_UnexposedExpr:
     case CXCursor_ParenExpr:
-        return conversion(w, e, used);
+        return conversion(w, e, to);
     case CXCursor_BlockExpr:
         refuse(w, e, "it uses blocks");
         return 0;
-    default:
-        return value_of_children(w, e, true);
+    default: {
+        const bool outer = w->in_expression;
+        w->in_expression = true;
+        const uint32_t n = value_of_children(w, e, GS_USED);
+        w->in_expression = outer;
+        return n;
+    }
     }
 }
 
-static uint32_t value(struct walk *w, CXCursor e, bool used)
+static uint32_t value(struct walk *w, CXCursor e, uint32_t to)
 {
     if (w->depth >= DEPTH_LIMIT) {
         if (!w->f->program->refusal)
@@ -600,24 +656,25 @@ static uint32_t value(struct walk *w, CXCursor e, bool used)
         return 0;
     }
     w->depth++;
-    uint32_t n = value_of(w, e, used);
+    uint32_t n = value_of(w, e, w->retry && clang_equalCursors(w->retry->by, e) ? GS_USED : to);
     w->depth--;
     return n;
 }
 
 static void declaration(struct walk *w, CXCursor var)
 {
-    struct children k;
+    struct gs_children k;
     CXType type = gs_flow_type(var);
     unsigned space = clang_getAddressSpace(type);
     if (gs_is_array(type))
         space = space == GS_AS_NONE ? clang_getAddressSpace(clang_getCanonicalType(clang_getArrayElementType(type)))
                                     : space;
     w->f->funcs[w->func].uses_group |= space == GS_AS_LOCAL;
-    children_of(w, var, &k);
+    const uint32_t into = gs_holds_pointers(type) ? GS_USED : gs_flow_node(w->f, var);
+    gs_children(w->f->arena, var, &k);
     for (unsigned i = 0; i < k.n; i++)
-        if (clang_isExpression(child(&k, i).kind)) {
-            uint32_t v = value(w, child(&k, i), true);
+        if (clang_isExpression(gs_child(&k, i).kind)) {
+            uint32_t v = value(w, gs_child(&k, i), into);
             if (v != 0 && gs_holds_pointers(type))
                 flow_to(w, v, gs_flow_node(w->f, var), type);
         }
@@ -645,9 +702,52 @@ static bool is_thrown_away(enum CXCursorKind statement_kind, unsigned i, unsigne
     }
 }
 
+/* Where the value of a statement's child goes to. */
+static uint32_t goes_to(const struct walk *w, CXCursor s, unsigned i, unsigned n)
+{
+    const struct gs_retry *r = w->retry;
+    if (s.kind == CXCursor_ReturnStmt)
+        return w->f->funcs[w->func].returned;
+    if (r && (clang_equalCursors(s, r->loop) || clang_equalCursors(s, r->exit)))
+        return GS_UNUSED; /* how often it is tried is of no effect */
+    return is_thrown_away(s.kind, i, n) && !w->in_expression ? GS_UNUSED : GS_USED;
+}
+
+static void walk_children(struct walk *w, CXCursor s)
+{
+    struct gs_children k;
+    gs_children(w->f->arena, s, &k);
+    for (unsigned i = 0; i < k.n; i++) {
+        CXCursor c = gs_child(&k, i);
+        if (!clang_isExpression(c.kind)) {
+            statement(w, c);
+            continue;
+        }
+        uint32_t v = value(w, c, goes_to(w, s, i, k.n));
+        if (s.kind == CXCursor_ReturnStmt && v != 0)
+            flow_to(w, v, w->f->funcs[w->func].returned, gs_flow_type(c));
+    }
+}
+
+static void loop(struct walk *w, CXCursor s)
+{
+    const struct gs_retry *outer = w->retry;
+    struct gs_retry retry;
+    struct gs_flow_func *g = &w->f->funcs[w->func];
+    CXCursor at;
+    if (!outer && gs_retry_find(w->f->program, w->unit, s, &retry)) {
+        w->retry = &retry;
+    } else if (!g->waits && gs_wait_find(w->f->program, w->unit, s, &at)) {
+        g->waits = true;
+        g->refusal = "it waits for other work-groups";
+        g->refusal_at = at;
+    }
+    walk_children(w, s);
+    w->retry = outer;
+}
+
 static void statement(struct walk *w, CXCursor s)
 {
-    struct children k;
     if (s.kind == CXCursor_VarDecl) {
         declaration(w, s);
         return;
@@ -659,43 +759,42 @@ static void statement(struct walk *w, CXCursor s)
     if (++w->depth >= DEPTH_LIMIT) {
         if (!w->f->program->refusal)
             w->f->program->refusal = "its text is nested too deeply";
+    } else if (s.kind == CXCursor_ForStmt || s.kind == CXCursor_WhileStmt || s.kind == CXCursor_DoStmt) {
+        loop(w, s);
     } else {
-        children_of(w, s, &k);
-        for (unsigned i = 0; i < k.n; i++) {
-            CXCursor c = child(&k, i);
-            if (!clang_isExpression(c.kind)) {
-                statement(w, c);
-                continue;
-            }
-            uint32_t v = value(w, c, !is_thrown_away(s.kind, i, k.n));
-            if (s.kind == CXCursor_ReturnStmt && v != 0)
-                flow_to(w, v, w->f->funcs[w->func].returned, gs_flow_type(c));
-        }
+        walk_children(w, s);
     }
     w->depth--;
 }
 
-/* Rows by node: row[n] … row[n + 1] are the places in `at`. */
+/* A row over nodes: row[n] … row[n + 1] are the places in `at` that hold the indices of those whose node is n. `nodes`
+ * is the node of the first of `count` elements of `size` bytes. */
+static void make_row(struct gs_flow *f, const uint32_t *nodes, size_t size, uint32_t count, uint32_t **row,
+                     uint32_t **at)
+{
+    const uint32_t n = f->n_nodes + 2;
+    *row = gs_need_array(f->arena, n + 1, sizeof **row);
+    *at = gs_need_array(f->arena, (size_t)count + 1, sizeof **at);
+#define NODE(i) (*(const uint32_t *)(const void *)((const char *)nodes + (i)*size))
+    for (uint32_t i = 0; i < count; i++)
+        (*row)[NODE(i) + 2]++;
+    for (uint32_t i = 2; i <= n; i++)
+        (*row)[i] += (*row)[i - 1];
+    for (uint32_t i = 0; i < count; i++)
+        (*at)[(*row)[NODE(i) + 1]++] = i;
+#undef NODE
+}
+
 static void make_rows(struct gs_flow *f)
 {
-    uint32_t nodes = f->n_nodes + 2;
-    f->edge_row = gs_need_array(f->arena, nodes + 1, sizeof *f->edge_row);
-    f->access_row = gs_need_array(f->arena, nodes + 1, sizeof *f->access_row);
-    f->edge_to = gs_need_array(f->arena, (size_t)f->n_edges + 1, sizeof *f->edge_to);
-    f->access_at = gs_need_array(f->arena, (size_t)f->n_accesses + 1, sizeof *f->access_at);
-    f->seen = gs_need_array(f->arena, nodes, sizeof *f->seen);
-    for (uint32_t i = 0; i < f->n_edges; i++)
-        f->edge_row[f->edges[i].from + 2]++;
-    for (uint32_t i = 0; i < f->n_accesses; i++)
-        f->access_row[f->accesses[i].node + 2]++;
-    for (uint32_t n = 2; n <= nodes; n++) {
-        f->edge_row[n] += f->edge_row[n - 1];
-        f->access_row[n] += f->access_row[n - 1];
+    make_row(f, f->n_edges ? &f->edges->from : NULL, sizeof *f->edges, f->n_edges, &f->edge_row, &f->edge_at);
+    make_row(f, f->n_uses ? &f->uses->from : NULL, sizeof *f->uses, f->n_uses, &f->use_row, &f->use_at);
+    make_row(f, f->n_accesses ? &f->accesses->node : NULL, sizeof *f->accesses, f->n_accesses, &f->access_row,
+             &f->access_at);
+    for (unsigned i = 0; i < 2; i++) {
+        f->walks[i].seen = gs_need_array(f->arena, f->n_nodes + 2, sizeof *f->walks[i].seen);
+        f->walks[i].queue = gs_need_array(f->arena, f->n_nodes + 2, sizeof *f->walks[i].queue);
     }
-    for (uint32_t i = 0; i < f->n_edges; i++)
-        f->edge_to[f->edge_row[f->edges[i].from + 1]++] = f->edges[i].to;
-    for (uint32_t i = 0; i < f->n_accesses; i++)
-        f->access_at[f->access_row[f->accesses[i].node + 1]++] = i;
 }
 
 void gs_flow_build(struct gs_flow *f, struct gs_program *p)
@@ -709,11 +808,11 @@ void gs_flow_build(struct gs_flow *f, struct gs_program *p)
             for (uint32_t a = 0; a < p->funcs[i].n_params; a++)
                 gs_flow_node(f, clang_Cursor_getArgument(p->funcs[i].def, a));
             struct walk w = {.f = f, .func = i, .unit = p->funcs[i].unit};
-            struct children k;
-            children_of(&w, p->funcs[i].def, &k);
+            struct gs_children k;
+            gs_children(p->arena, p->funcs[i].def, &k);
             for (unsigned c = 0; c < k.n; c++)
-                if (child(&k, c).kind == CXCursor_CompoundStmt)
-                    statement(&w, child(&k, c));
+                if (gs_child(&k, c).kind == CXCursor_CompoundStmt)
+                    statement(&w, gs_child(&k, c));
         }
     make_rows(f);
 }

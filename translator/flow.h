@@ -13,11 +13,14 @@
 
 enum gs_access_what { GS_FLOW_READ, GS_FLOW_WRITE, GS_FLOW_ATOMIC, GS_FLOW_ESCAPE };
 
+/* Where the value of an expression goes to: the node of a variable or of a function's result, or one of these. */
+enum { GS_UNUSED = 0, GS_USED = UINT32_MAX };
+
 struct gs_flow_access {
     uint32_t func, node;
+    uint32_t result; /* where the value that is read, or an atomic's result, goes to */
     enum gs_access_what what;
-    enum gs_atomic_op op; /* of an atomic; GS_ATOMIC_OTHER: not reducible, `why` says why */
-    const char *why;
+    enum gs_atomic_op op; /* of an atomic; GS_ATOMIC_OTHER: not reducible */
     enum gs_atomic_type type;
     bool is_volatile;
     CXCursor where;
@@ -27,16 +30,29 @@ struct gs_flow_edge {
     uint32_t from, to;
 };
 
+/* In `func`, the value of a node goes to another, or is used. */
+struct gs_flow_use {
+    uint32_t from, to, func;
+};
+
 /* What one function's body does by itself. */
 struct gs_flow_func {
     bool hidden;         /* names a built-in function whose value a split changes */
     bool uses_group;     /* depends on the size of its work-group */
     const char *refusal; /* why no kernel that calls it may be split, or NULL */
     CXCursor refusal_at;
+    bool waits;      /* `refusal` says that it waits for other work-groups */
     uint32_t *calls; /* indices of functions; with repetitions */
     uint32_t n_calls, cap_calls;
     uint32_t returned; /* node of its result */
     bool walked;
+};
+
+/* A walk over nodes: the nodes that it has come to. */
+struct gs_flow_walk {
+    uint32_t *seen; /* per node: the last walk that came by */
+    uint32_t *queue;
+    uint32_t n, number;
 };
 
 struct gs_flow {
@@ -47,15 +63,16 @@ struct gs_flow {
     uint32_t n_accesses, cap_accesses;
     struct gs_flow_edge *edges;
     uint32_t n_edges, cap_edges;
+    struct gs_flow_use *uses;
+    uint32_t n_uses, cap_uses;
     uint32_t n_nodes; /* node 0 holds nothing */
     struct gs_flow_var *vars;
     uint32_t n_vars, cap_vars;
     uint32_t *slots; /* hash table over cursors: index + 1 into vars */
     uint32_t n_slots;
-    /* Rows over nodes, made once all is walked: edges by their origin, accesses by their node. */
-    uint32_t *edge_row, *edge_to, *access_row, *access_at;
-    uint32_t *seen; /* per node: the last walk that came by */
-    uint32_t walk;
+    /* Rows over nodes, made once all is walked: edges and uses by their origin, accesses by their node. */
+    uint32_t *edge_row, *edge_at, *use_row, *use_at, *access_row, *access_at;
+    struct gs_flow_walk walks[2]; /* over edges, and over uses */
 };
 
 /* Is it a built-in function whose value a split changes? */
@@ -66,6 +83,9 @@ void gs_flow_build(struct gs_flow *f, struct gs_program *p);
 
 /* The arguments and flags of a kernel, all but its access program. `hidden` is left alone. */
 void gs_flow_kernel(struct gs_flow *f, uint32_t func, struct gs_kernel_summary *k);
+
+/* Does what goes to a node have any effect in the functions that are `in`? */
+bool gs_flow_is_used(struct gs_flow *f, uint32_t node, const bool *in);
 
 /* The node of a variable or parameter. */
 uint32_t gs_flow_node(struct gs_flow *f, CXCursor var);

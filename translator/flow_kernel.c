@@ -5,6 +5,9 @@
 #include "translator/flow_type.h"
 #include "translator/need.h"
 
+/* A value that goes through more nodes than this is taken to be used. */
+enum { MAX_USES = 1000 };
+
 /* The functions that a kernel reaches through calls, itself among them. */
 struct reach {
     struct gs_flow *f;
@@ -120,7 +123,9 @@ struct arg_walk {
     const struct reach *reach;
     struct gs_kernel_summary *k;
     struct gs_arg_summary *arg;
-    bool plain; /* loads or stores that are no atomics */
+    bool plain;       /* loads or stores that are no atomics */
+    bool is_volatile; /* some of them are volatile, the first so here: */
+    struct gs_site volatile_site;
 };
 
 static struct gs_site site_of(struct gs_flow *f, const struct gs_flow_access *a)
@@ -136,64 +141,113 @@ static void refuse(struct gs_kernel_summary *k, const char *why, struct gs_site 
     k->refusal_site = site;
 }
 
+static void start(struct gs_flow_walk *w, uint32_t node)
+{
+    w->number++;
+    w->n = 0;
+    w->queue[w->n++] = node;
+    w->seen[node] = w->number;
+}
+
+static void come_to(struct gs_flow_walk *w, uint32_t node)
+{
+    if (w->seen[node] == w->number)
+        return;
+    w->seen[node] = w->number;
+    w->queue[w->n++] = node;
+}
+
+bool gs_flow_is_used(struct gs_flow *f, uint32_t node, const bool *in)
+{
+    struct gs_flow_walk *w = &f->walks[1];
+    if (node == GS_UNUSED || node == GS_USED)
+        return node == GS_USED;
+    start(w, node);
+    for (uint32_t i = 0; i < w->n; i++) {
+        if (i == MAX_USES)
+            return true;
+        for (uint32_t u = f->use_row[w->queue[i]]; u < f->use_row[w->queue[i] + 1]; u++) {
+            const struct gs_flow_use *use = &f->uses[f->use_at[u]];
+            if (!in[use->func])
+                continue;
+            if (use->to == GS_USED)
+                return true;
+            come_to(w, use->to);
+        }
+    }
+    return false;
+}
+
+/* Whether the atomics are signed matters to minima and maxima alone. */
+static bool same_kind(const struct gs_arg_summary *arg, const struct gs_flow_access *a)
+{
+    const bool order = a->op == GS_ATOMIC_MIN || a->op == GS_ATOMIC_MAX;
+    const bool ints = arg->atomic_type < GS_ATOMIC_F32 && a->type < GS_ATOMIC_F32;
+    return arg->atomic == a->op && (arg->atomic_type == a->type ||
+                                    (ints && !order && gs_atomic_bytes(arg->atomic_type) == gs_atomic_bytes(a->type)));
+}
+
 static void meet_atomic(struct arg_walk *w, const struct gs_flow_access *a)
 {
     struct gs_arg_summary *arg = w->arg;
+    const char *why = NULL;
     arg->may_read = arg->may_write = true;
-    if (arg->atomic == GS_ATOMIC_NONE) {
-        arg->atomic = a->op;
+    if (a->op == GS_ATOMIC_OTHER)
+        why = "it uses an atomic on global memory that is no plain sum, minimum, maximum or bit operation";
+    else if (gs_flow_is_used(w->f, a->result, w->reach->in))
+        why = "it uses the result of an atomic on global memory";
+    else if (arg->atomic != GS_ATOMIC_NONE && arg->atomic != GS_ATOMIC_OTHER && !same_kind(arg, a))
+        why = "it uses several kinds of atomics on the same buffer";
+    if (arg->atomic == GS_ATOMIC_OTHER)
+        return;
+    if (arg->atomic == GS_ATOMIC_NONE || why) {
+        arg->atomic = why ? GS_ATOMIC_OTHER : a->op;
         arg->atomic_type = a->type;
         arg->atomic_site = site_of(w->f, a);
-        if (a->op == GS_ATOMIC_OTHER)
-            refuse(w->k, a->why, arg->atomic_site);
-    } else if (arg->atomic != GS_ATOMIC_OTHER && (arg->atomic != a->op || arg->atomic_type != a->type)) {
-        bool same = a->op == GS_ATOMIC_OTHER;
-        arg->atomic = GS_ATOMIC_OTHER;
-        arg->atomic_site = site_of(w->f, a);
-        refuse(w->k, same ? a->why : "it uses several kinds of atomics on the same buffer", arg->atomic_site);
     }
+    if (why)
+        refuse(w->k, why, arg->atomic_site);
 }
 
 static void meet(struct arg_walk *w, const struct gs_flow_access *a)
 {
     switch (a->what) {
-    case GS_FLOW_READ:
-        w->arg->may_read = w->plain = true;
+    case GS_FLOW_READ: /* what is read to no effect, as before a compare-and-swap, may be any */
+        w->arg->may_read = true;
+        if (!gs_flow_is_used(w->f, a->result, w->reach->in))
+            return;
+        w->plain = true;
         break;
     case GS_FLOW_WRITE:
         w->arg->may_write = w->plain = true;
         break;
     case GS_FLOW_ATOMIC:
         meet_atomic(w, a);
-        break;
+        return;
     case GS_FLOW_ESCAPE:
         w->arg->escapes = true;
         refuse(w->k, "the address of a buffer is stored or used as a number", site_of(w->f, a));
         break;
     }
-    if (a->is_volatile && a->what != GS_FLOW_ATOMIC)
-        refuse(w->k, "it reads or writes a volatile buffer, by which work-groups may speak to each other",
-               site_of(w->f, a));
+    if (a->is_volatile && !w->is_volatile) {
+        w->is_volatile = true;
+        w->volatile_site = site_of(w->f, a);
+    }
 }
 
 /* Visits all nodes that may hold the argument, and what is done through them in functions that the kernel reaches. */
 static void follow(struct arg_walk *w, uint32_t node)
 {
     struct gs_flow *f = w->f;
-    uint32_t *queue = gs_need_array(f->arena, (size_t)f->n_nodes + 1, sizeof *queue), n = 0;
-    f->walk++;
-    queue[n++] = node;
-    f->seen[node] = f->walk;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t at = queue[i];
+    struct gs_flow_walk *walk = &f->walks[0];
+    start(walk, node);
+    for (uint32_t i = 0; i < walk->n; i++) {
+        const uint32_t at = walk->queue[i];
         for (uint32_t a = f->access_row[at]; a < f->access_row[at + 1]; a++)
             if (w->reach->in[f->accesses[f->access_at[a]].func])
                 meet(w, &f->accesses[f->access_at[a]]);
         for (uint32_t e = f->edge_row[at]; e < f->edge_row[at + 1]; e++)
-            if (f->seen[f->edge_to[e]] != f->walk) {
-                f->seen[f->edge_to[e]] = f->walk;
-                queue[n++] = f->edge_to[e];
-            }
+            come_to(walk, f->edges[f->edge_at[e]].to);
     }
 }
 
@@ -206,6 +260,9 @@ static void follow_arg(struct gs_flow *f, const struct reach *reach, uint32_t no
     a->atomic_mixed = a->atomic != GS_ATOMIC_NONE && w.plain;
     if (a->atomic_mixed)
         refuse(k, "it uses atomics and plain accesses on the same buffer", a->atomic_site);
+    if (w.is_volatile)
+        refuse(k, "it reads or writes a volatile buffer, by which work-groups may speak to each other",
+               w.volatile_site);
     if (a->kind == GS_ARG_OTHER)
         refuse(k, gs_need(gs_arena_printf(f->arena, "its argument %s is of type %s", a->name, a->type)), a->read_site);
 }
@@ -223,6 +280,8 @@ void gs_flow_kernel(struct gs_flow *f, uint32_t func, struct gs_kernel_summary *
     for (uint32_t i = 0; i < reach.n; i++) {
         const struct gs_flow_func *h = &f->funcs[reach.v[i]];
         k->uses_group |= h->uses_group;
+        if (h->waits)
+            k->refusal = NULL; /* the reason that matters most */
         if (h->refusal)
             refuse(k, h->refusal, gs_program_site(f->program, h->refusal_at, f->program->funcs[reach.v[i]].unit));
     }

@@ -46,20 +46,35 @@ enum gs_atomic_op {
 /* The element type of reducible atomics. */
 enum gs_atomic_type { GS_ATOMIC_I32, GS_ATOMIC_U32, GS_ATOMIC_I64, GS_ATOMIC_U64, GS_ATOMIC_F32, GS_ATOMIC_F64 };
 
+static inline uint32_t gs_atomic_bytes(enum gs_atomic_type t)
+{
+    return t == GS_ATOMIC_I64 || t == GS_ATOMIC_U64 || t == GS_ATOMIC_F64 ? 8 : 4;
+}
+
 struct gs_arg_summary {
     const char *name, *type; /* as written */
     enum gs_arg_kind kind;
     uint32_t size;            /* of a value; of the element a pointer points to */
     bool may_read, may_write; /* through this pointer or image; atomics count as both */
     enum gs_atomic_op atomic;
-    enum gs_atomic_type atomic_type;
-    bool atomic_mixed; /* plain loads or stores touch it too: not reducible */
+    enum gs_atomic_type atomic_type; /* without meaning where `atomic` is none or other */
+    bool atomic_mixed;               /* plain loads or stores touch it too: not reducible */
     struct gs_site atomic_site;
     bool escapes; /* its address goes where it can't be followed (stored, or used as an integer): never split */
     /* Why its reads or writes have no bounds ("" where they have) and where. */
     const char *read_unknown, *write_unknown;
     struct gs_site read_site, write_site;
 };
+
+/* Does the order in which its atomics come decide about bits? So of floating-point numbers: a sum is rounded at each
+ * step, and of +0 and -0 either is a minimum. Such a kernel is split only where the user allows it
+ * (GPUSPARC_ALLOW=reorder).
+ */
+static inline bool gs_arg_reorders(const struct gs_arg_summary *a)
+{
+    return (a->atomic == GS_ATOMIC_ADD || a->atomic == GS_ATOMIC_MIN || a->atomic == GS_ATOMIC_MAX) &&
+           (a->atomic_type == GS_ATOMIC_F32 || a->atomic_type == GS_ATOMIC_F64);
+}
 
 struct gs_kernel_summary {
     const char *name;

@@ -51,7 +51,9 @@ static void print_lines(const struct gs_kernel_summary *k)
     for (uint32_t i = 0; i < k->n_args; i++) {
         const struct gs_arg_summary *a = &k->args[i];
         if (a->atomic != GS_ATOMIC_NONE)
-            printf("  %s: atomics %s%s\n", a->name, ops[a->atomic], a->atomic_mixed ? ", and plain accesses" : "");
+            printf("  %s: atomics %s%s%s\n", a->name, ops[a->atomic],
+                   gs_arg_reorders(a) ? ", whose order decides about bits" : "",
+                   a->atomic_mixed ? ", and plain accesses" : "");
         if (a->escapes)
             printf("  %s: its address escapes\n", a->name);
         if (a->may_read && a->read_unknown && *a->read_unknown)

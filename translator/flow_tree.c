@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "translator/flow_tree.h"
+
+#include "translator/flow_type.h"
+#include "translator/need.h"
+
+static enum CXChildVisitResult collect(CXCursor c, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    struct gs_children *k = data;
+    if (k->n < 8) {
+        k->v[k->n++] = c;
+        return CXChildVisit_Continue;
+    }
+    if (k->n == 8) {
+        k->cap = 32;
+        k->more = gs_need_array(k->arena, k->cap, sizeof *k->more);
+        memcpy(k->more, k->v, sizeof k->v);
+    }
+    GS_GROW(k->arena, k->more, k->n, k->cap);
+    k->more[k->n++] = c;
+    return CXChildVisit_Continue;
+}
+
+void gs_children(struct gs_arena *arena, CXCursor c, struct gs_children *k)
+{
+    k->n = 0;
+    k->arena = arena;
+    clang_visitChildren(c, collect, k);
+}
+
+static enum CXChildVisitResult take_expression(CXCursor c, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    if (clang_isExpression(c.kind))
+        *(CXCursor *)data = c;
+    return CXChildVisit_Continue;
+}
+
+CXCursor gs_inner(CXCursor e)
+{
+    CXCursor inner = clang_getNullCursor();
+    clang_visitChildren(e, take_expression, &inner);
+    return inner;
+}
+
+CXCursor gs_strip(CXCursor e)
+{
+    while (e.kind == CXCursor_ParenExpr || e.kind == CXCursor_UnexposedExpr) {
+        CXCursor inner = gs_inner(e);
+        if (clang_Cursor_isNull(inner))
+            break;
+        e = inner;
+    }
+    return e;
+}
+
+CXCursor gs_root_variable(struct gs_arena *arena, CXCursor e)
+{
+    struct gs_children k;
+    for (;;) {
+        e = gs_strip(e);
+        if (e.kind == CXCursor_DeclRefExpr)
+            return clang_getCursorReferenced(e);
+        if (e.kind != CXCursor_MemberRefExpr && e.kind != CXCursor_ArraySubscriptExpr)
+            return clang_getNullCursor();
+        gs_children(arena, e, &k);
+        unsigned i = 0;
+        while (i < k.n && !clang_isExpression(gs_child(&k, i).kind))
+            i++;
+        if (i == k.n || gs_is_pointer(gs_flow_type(gs_strip(gs_child(&k, i)))))
+            return clang_getNullCursor();
+        e = gs_child(&k, i);
+    }
+}
+
+unsigned gs_n_args(CXCursor call)
+{
+    int n = clang_Cursor_getNumArguments(call);
+    return n > 0 ? (unsigned)n : 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* clang's tree, as the walks over it need it. */
+#ifndef GS_TRANSLATOR_FLOW_TREE_H
+#define GS_TRANSLATOR_FLOW_TREE_H
+
+#include <clang-c/Index.h>
+
+#include "translator/arena.h"
+
+/* The children of a cursor in the order of the text. */
+struct gs_children {
+    CXCursor v[8];
+    unsigned n;
+    struct gs_arena *arena;
+    CXCursor *more; /* all of them, where there are more than 8 */
+    unsigned cap;
+};
+
+void gs_children(struct gs_arena *arena, CXCursor c, struct gs_children *k);
+
+static inline CXCursor gs_child(const struct gs_children *k, unsigned i)
+{
+    return k->n > 8 ? k->more[i] : k->v[i];
+}
+
+/* The one child of it that is an expression, the last where there are several; the null cursor where there is none. */
+CXCursor gs_inner(CXCursor e);
+
+/* Without parentheses and implicit conversions around it, whatever they convert. */
+CXCursor gs_strip(CXCursor e);
+
+/* The variable that `e` names, itself or a member or an element of it, without going through a pointer; null if none.
+ */
+CXCursor gs_root_variable(struct gs_arena *arena, CXCursor e);
+
+/* How many arguments a call has. */
+unsigned gs_n_args(CXCursor call);
+
+#endif
