@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* gpusparc run: starts an application under the shim. */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -28,12 +30,14 @@ static const char usage[] =
     "                      the last bits may differ from one device's (GPUSPARC_ALLOW)\n"
     "  --verify            run every split launch on one device too and compare the bytes (GPUSPARC_VERIFY)\n"
     "  --stats[=FILE]      at the end, what was split and why not, and what was moved: a table on stderr or in FILE,\n"
-    "                      JSON if FILE ends in .json (GPUSPARC_STATS; - is stderr)\n\n"
+    "                      JSON if FILE ends in .json (GPUSPARC_STATS; - is stderr)\n"
+    "  --trace FILE        a timeline of what each device did when, for Perfetto or chrome://tracing "
+    "(GPUSPARC_TRACE)\n\n"
     "The exit status is the application's; 125: gpusparc failed or was used wrongly; 126: the application can't be "
     "run;\n"
     "127: it was not found.\n";
 
-enum { OPT_GPUS = 1, OPT_MODE, OPT_DEVICES, OPT_ALLOW, OPT_VERIFY, OPT_STATS };
+enum { OPT_GPUS = 1, OPT_MODE, OPT_DEVICES, OPT_ALLOW, OPT_VERIFY, OPT_STATS, OPT_TRACE };
 
 static const struct option options[] = {
     {"gpus", required_argument, NULL, OPT_GPUS},
@@ -42,13 +46,35 @@ static const struct option options[] = {
     {"allow", required_argument, NULL, OPT_ALLOW},
     {"verify", no_argument, NULL, OPT_VERIFY},
     {"stats", optional_argument, NULL, OPT_STATS},
+    {"trace", required_argument, NULL, OPT_TRACE},
     {NULL, 0, NULL, 0},
 };
 
 static const char *const variables[] = {
     [OPT_GPUS] = "GPUSPARC_GPUS",   [OPT_MODE] = "GPUSPARC_MODE",     [OPT_DEVICES] = "GPUSPARC_DEVICES",
     [OPT_ALLOW] = "GPUSPARC_ALLOW", [OPT_VERIFY] = "GPUSPARC_VERIFY", [OPT_STATS] = "GPUSPARC_STATS",
+    [OPT_TRACE] = "GPUSPARC_TRACE",
 };
+
+/* What an earlier run has left in a file isn't this run's; and whether it can be written is best known now. The
+ * application runs in any case. */
+static bool empty_file(int opt, const char *path)
+{
+    struct stat st;
+    const bool was_there = stat(path, &st) == 0;
+    if (was_there && !S_ISREG(st.st_mode))
+        return true;
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        gs_error("%s can't be written: %s; there will be no %s", path, strerror(errno),
+                 opt == OPT_TRACE ? "trace" : "statistics");
+        return false;
+    }
+    close(fd);
+    if (!was_there)
+        unlink(path);
+    return true;
+}
 
 /* Checks one option and sets its variable. */
 static int set_option(int opt)
@@ -65,7 +91,7 @@ static int set_option(int opt)
         return -1;
     }
     /* The application may change its folder before it ends. */
-    const bool is_file = opt == OPT_STATS && strcmp(value, "-") != 0;
+    const bool is_file = opt == OPT_TRACE || (opt == OPT_STATS && strcmp(value, "-") != 0);
     if (is_file && value[0] != '/') {
         char cwd[PATH_MAX];
         if (!getcwd(cwd, sizeof cwd) ||
@@ -75,6 +101,8 @@ static int set_option(int opt)
         }
         value = absolute;
     }
+    if (is_file && !empty_file(opt, value))
+        return unsetenv(variables[opt]);
     return setenv(variables[opt], value, 1);
 }
 
@@ -90,13 +118,16 @@ static int prepend(const char *variable, const char *value)
 /* Makes the dynamic loader, dlopen and the OpenCL loader all come upon the shim. */
 static int set_environment(void)
 {
-    char shim[PATH_MAX], names[PATH_MAX];
+    char shim[PATH_MAX], names[PATH_MAX], run_id[32];
     if (gs_library_path("libgpusparc.so", shim, sizeof shim) < 0 || access(shim, R_OK) < 0) {
         gs_error("libgpusparc.so was not found beside this program (%s)", shim);
         return -1;
     }
-    if (gs_library_path("opencl", names, sizeof names) < 0 || prepend("LD_PRELOAD", shim) < 0 ||
-        prepend("LD_LIBRARY_PATH", names) < 0 || prepend("OPENCL_LAYERS", shim) < 0) {
+    /* The processes of one run share a trace and don't overwrite each other's statistics. */
+    snprintf(run_id, sizeof run_id, "%d", (int)getpid());
+    if (setenv("GPUSPARC_RUN", run_id, 1) < 0 || gs_library_path("opencl", names, sizeof names) < 0 ||
+        prepend("LD_PRELOAD", shim) < 0 || prepend("LD_LIBRARY_PATH", names) < 0 ||
+        prepend("OPENCL_LAYERS", shim) < 0) {
         gs_error("the environment has no room for the path of libgpusparc.so");
         return -1;
     }

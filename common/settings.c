@@ -124,6 +124,8 @@ int gs_settings_set(struct gs_settings *s, const char *variable, const char *val
             expected = "reorder";
     } else if (strcmp(variable, "GPUSPARC_STATS") == 0) {
         s->stats = value;
+    } else if (strcmp(variable, "GPUSPARC_TRACE") == 0) {
+        s->trace = value;
     }
     if (!expected)
         return 0;
@@ -135,7 +137,7 @@ int gs_settings_from_env(struct gs_settings *s, char *why, size_t why_bytes)
 {
     static const char *const variables[] = {
         "GPUSPARC_GPUS",   "GPUSPARC_MODE",  "GPUSPARC_DEVICES", "GPUSPARC_TRANSFER", "GPUSPARC_TRANSLATE_TIMEOUT",
-        "GPUSPARC_VERIFY", "GPUSPARC_ALLOW", "GPUSPARC_STATS"};
+        "GPUSPARC_VERIFY", "GPUSPARC_ALLOW", "GPUSPARC_STATS",   "GPUSPARC_TRACE"};
     *s = (struct gs_settings){.translate_timeout_ms = 20000};
     int err = 0;
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {

@@ -24,6 +24,7 @@ struct gs_settings {
     bool verify;        /* GPUSPARC_VERIFY */
     bool allow_reorder; /* GPUSPARC_ALLOW=reorder: floating-point atomics may take effect in another order */
     const char *stats;  /* GPUSPARC_STATS: "-" for stderr, a file, or NULL */
+    const char *trace;  /* GPUSPARC_TRACE: a file, or NULL */
     enum gs_transfer_path transfer; /* GPUSPARC_TRANSFER: plain, pinned, shared or peer; else the cheapest */
     unsigned translate_timeout_ms;  /* GPUSPARC_TRANSLATE_TIMEOUT, in seconds; default 20 s */
 };

@@ -256,21 +256,26 @@ static cl_int prepare_parts(struct launch *l, struct gs_plan *plan, struct split
     s->merges = calloc(plan->n_uses + 1, sizeof *s->merges);
     cl_int err = s->merges ? gs_command_order(&l->cmd) : CL_OUT_OF_HOST_MEMORY;
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
+        gs_label_part((int)p);
         err = set_part_args(l, plan, p);
         for (cl_uint i = 0; i < l->cmd.before.n && !err; i++)
             err = gs_events_share(&s->ready[p], l->cmd.before.v[i]);
         if (!err)
             err = require_part(l, plan, p, s->ready);
     }
+    gs_label_part(-1);
     if (!err && compares(plan))
         err = start_together(plan, s);
+    const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         const struct gs_use *u = &plan->uses[i];
+        gs_label_purpose(u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
         if (u->writes == GS_COMPARED)
             err = gs_merge_keep(&l->cmd, &s->merges[i], u->root, u->window, &s->ready[0], &s->ready[0]);
         if (!err && u->writes == GS_REDUCED)
             err = gs_reduce_begin(&l->cmd, u, plan->n_parts, s->ready);
     }
+    gs_label_back(before);
     return err;
 }
 
@@ -279,7 +284,9 @@ static cl_int run_parts(struct launch *l, struct gs_plan *plan, struct split *s,
 {
     cl_int err = CL_SUCCESS;
     for (unsigned p = plan->n_parts; p-- > 0 && !err;) {
+        const struct gs_label before = gs_label_part((int)p);
         err = enqueue_part(l, plan, p, &s->ready[p], &s->ran[p]);
+        gs_label_back(before);
         *went = *went || !err;
         if (!err && gs_report_wants_times())
             gs_report_time(l->k->stats, s->ran[p], p);
@@ -305,10 +312,12 @@ static cl_int join_parts(struct launch *l, struct gs_plan *plan, struct split *s
     }
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         const struct gs_use *u = &plan->uses[i];
+        const struct gs_label before = gs_label_purpose(u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
         if (u->writes == GS_COMPARED)
             err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, s->ran, &s->ended);
         if (u->writes == GS_REDUCED)
             err = gs_reduce_parts(&l->cmd, u, plan->n_parts, s->ran, &s->ended);
+        gs_label_back(before);
     }
     if (!err)
         err = record_writes(plan);
@@ -449,9 +458,12 @@ static cl_int launch_verified(struct launch *l, struct gs_plan *plan, cl_event *
 {
     struct gs_snapshot before = {0}, split = {0}, single = {0};
     const char **names = name_uses(l, plan);
+    const struct gs_label label = gs_label_purpose(GS_FOR_VERIFY);
     cl_int err = names ? gs_snapshot_take(&l->cmd, plan, &before) : CL_OUT_OF_HOST_MEMORY;
+    gs_label_back(label);
     if (!err)
         err = launch_parts(l, plan, NULL, went);
+    gs_label_purpose(GS_FOR_VERIFY);
     if (!err)
         err = gs_snapshot_take(&l->cmd, plan, &split);
     if (!err)
@@ -462,6 +474,7 @@ static cl_int launch_verified(struct launch *l, struct gs_plan *plan, cl_event *
         err = gs_snapshot_take(&l->cmd, plan, &single);
     if (!err)
         gs_report_verified(l->k->stats, gs_verify_compare(l->k->name, plan, names, &before, &single, &split));
+    gs_label_back(label);
     gs_snapshot_free(&before);
     gs_snapshot_free(&split);
     gs_snapshot_free(&single);

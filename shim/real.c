@@ -10,9 +10,12 @@
 #include <sys/stat.h>
 
 #include "common/log.h"
+#include "shim/watch.h"
 
 struct _cl_icd_dispatch gs_real_table;
 _Atomic bool gs_real_ready;
+/* The shim has it; the programs beside the shim that use this file don't. */
+#pragma weak gs_watch_install
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Where each function's entry stands in the table. */
@@ -111,6 +114,8 @@ void gs_real_load(void)
                 "no libOpenCL.so.1 of the system was found; install an OpenCL loader, or name it in GPUSPARC_REAL");
         for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
             set_entry(entries[i].offset, real_library ? dlsym(real_library, entries[i].name) : NULL);
+        if (gs_watch_install)
+            gs_watch_install(&gs_real_table);
         gs_real_ready = true;
     }
     pthread_mutex_unlock(&load_lock);
@@ -123,6 +128,8 @@ bool gs_real_use(const struct _cl_icd_dispatch *below, unsigned n_entries)
     if (free_to_use) {
         size_t bytes = n_entries * sizeof(void *);
         memcpy(&gs_real_table, below, bytes < sizeof gs_real_table ? bytes : sizeof gs_real_table);
+        if (gs_watch_install)
+            gs_watch_install(&gs_real_table);
         gs_real_ready = true;
     }
     pthread_mutex_unlock(&load_lock);

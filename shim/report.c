@@ -102,7 +102,12 @@ void gs_report_verified(struct gs_kernel_stats *k, bool right)
 
 bool gs_report_wants_times(void)
 {
-    return gs_settings()->stats;
+    return gs_settings()->stats || gs_settings()->trace;
+}
+
+void gs_report_ran(const struct gs_ran *ran)
+{
+    (void)ran;
 }
 
 struct timed {

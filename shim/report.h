@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "shim/objects.h"
+#include "shim/watch.h"
 
 /* How bytes travelled. GS_PATH_APP: between the application and a device, as the application asked. */
 enum gs_path {
@@ -29,11 +30,14 @@ struct gs_kernel_stats *gs_report_kernel(const char *name);
 void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim);
 void gs_report_single(struct gs_kernel_stats *k, const char *reason);
 
-/* Whether times are wanted: the launches' queues then have profiles. */
+/* Whether times are wanted, for --stats or --trace: all queues then have profiles. */
 bool gs_report_wants_times(void);
 
 /* Adds the device time of a kernel's command, once it has ended. Retains the event for as long as it needs it. */
 void gs_report_time(struct gs_kernel_stats *k, cl_event event, unsigned device);
+
+/* A command has run. */
+void gs_report_ran(const struct gs_ran *ran);
 
 /* A launch whose result differed from one device's (--verify), or that was checked and right. */
 void gs_report_verified(struct gs_kernel_stats *k, bool right);

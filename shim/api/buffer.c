@@ -111,9 +111,11 @@ static cl_int read_pieces(struct gs_queue *q, struct gs_mem *m, struct gs_range 
     unsigned device[MOST_PIECES] = {0};
     if (staged)
         gs_staging_enter(q->o.ctx, true);
+    const struct gs_label before = gs_label_way(staged ? GS_WAY_STAGED : GS_WAY_DIRECT);
     for (uint64_t at = r.begin, end; at < r.end && !err; at = end)
         err = read_piece(&cmd, m, (struct gs_range){at, r.end}, (char *)ptr + (at - r.begin), staged, &end, &ended,
                          device);
+    gs_label_back(before);
     if (staged)
         gs_staging_leave(q->o.ctx);
     if (!err && event) {
@@ -137,6 +139,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
                                                     cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
                                                     cl_event *event)
 {
+    GS_CALL("clEnqueueReadBuffer");
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     gs_report_moved(GS_PATH_APP_READ, size);
@@ -176,7 +179,9 @@ static cl_int write_staged(struct gs_home *h, struct gs_mem *m, size_t offset, s
     struct gs_context *ctx = h->cmd.ctx;
     gs_home_wrote(h, m, gs_window_range(m, offset, size));
     pthread_mutex_unlock(&ctx->lock);
+    const struct gs_label before = gs_label_way(GS_WAY_STAGED);
     cl_int err = gs_staging_write(h->cmd.q, m->o.handle, offset, size, ptr, h->n, h->v, &ended);
+    gs_label_back(before);
     gs_staging_leave(ctx);
     pthread_mutex_lock(&ctx->lock);
     if (!err)
@@ -220,6 +225,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
                                                      const void *ptr, cl_uint num_events_in_wait_list,
                                                      const cl_event *event_wait_list, cl_event *event)
 {
+    GS_CALL("clEnqueueWriteBuffer");
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     gs_report_moved(GS_PATH_APP_WRITE, size);
@@ -250,6 +256,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command
                                                         cl_uint num_events_in_wait_list,
                                                         const cl_event *event_wait_list, cl_event *event)
 {
+    GS_CALL("clEnqueueReadBufferRect");
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     const struct gs_range r = gs_rect_range(buffer_offset, region, buffer_row_pitch, buffer_slice_pitch);
@@ -278,6 +285,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue comman
                                                          const void *ptr, cl_uint num_events_in_wait_list,
                                                          const cl_event *event_wait_list, cl_event *event)
 {
+    GS_CALL("clEnqueueWriteBufferRect");
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     const struct gs_range r = gs_rect_range(buffer_offset, region, buffer_row_pitch, buffer_slice_pitch);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.3: reading, writing, copying and filling images. All of them work at home. */
 #include "shim/api/transfer.h"
+#include "shim/watch.h"
 
 static struct gs_range whole(const struct gs_mem *m)
 {
@@ -32,6 +33,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
                                                    size_t slice_pitch, void *ptr, cl_uint num_events_in_wait_list,
                                                    const cl_event *event_wait_list, cl_event *event)
 {
+    GS_CALL("clEnqueueReadImage");
     struct gs_queue *q = gs_image_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, image) : NULL;
     if (!m)
@@ -53,6 +55,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_que
                                                     cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
                                                     cl_event *event)
 {
+    GS_CALL("clEnqueueWriteImage");
     struct gs_queue *q = gs_image_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, image) : NULL;
     if (!m)

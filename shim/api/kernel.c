@@ -174,6 +174,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_
                                                        cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
                                                        cl_event *event)
 {
+    GS_CALL("clEnqueueNDRangeKernel");
     struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
     struct gs_kernel *k = q ? gs_find(GS_KERNEL, kernel) : NULL;
     if (!k || k->o.ctx != q->o.ctx)

@@ -2,6 +2,7 @@
 /* Specification, section 5.5.2 and 5.5.3: mapping and unmapping. What is mapped is home's. */
 #include "common/log.h"
 #include "shim/api/transfer.h"
+#include "shim/watch.h"
 
 /* From now on the host may write at any time, until the unmapping. With the context's lock held. */
 static void remember(struct gs_mem *m, void *ptr, struct gs_range r, cl_map_flags flags)
@@ -37,6 +38,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
                                                   cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
                                                   cl_event *event, cl_int *errcode_ret)
 {
+    GS_CALL("clEnqueueMapBuffer");
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     if (!m || !gs_inside(m, offset, size))
@@ -63,6 +65,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
                                                  cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
                                                  cl_event *event, cl_int *errcode_ret)
 {
+    GS_CALL("clEnqueueMapImage");
     struct gs_queue *q = gs_image_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, image) : NULL;
     if (!m)

@@ -2,6 +2,7 @@
 /* Specification, section 5.8: programs. The application's program is the driver's, built for the first device; of its
  * source and options a copy is kept for the translator. */
 #include "shim/api/api.h"
+#include "shim/watch.h"
 
 static struct gs_program *track(struct gs_context *c, cl_program handle, const char *refusal)
 {
@@ -151,6 +152,7 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
                                                void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data),
                                                void *user_data)
 {
+    GS_CALL("clBuildProgram");
     struct gs_program *p = gs_find(GS_PROGRAM, program);
     if (!p)
         return gs_real()->clBuildProgram(program, num_devices, device_list, options, pfn_notify, user_data);
@@ -204,6 +206,7 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint num
                                                  void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data),
                                                  void *user_data)
 {
+    GS_CALL("clCompileProgram");
     struct gs_program *p = gs_find(GS_PROGRAM, program);
     if (!gs_real()->clCompileProgram)
         return CL_INVALID_OPERATION;
@@ -277,6 +280,7 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
                                                   void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data),
                                                   void *user_data, cl_int *errcode_ret)
 {
+    GS_CALL("clLinkProgram");
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     if (!gs_real()->clLinkProgram) {
         gs_set_error(errcode_ret, CL_INVALID_OPERATION);

@@ -57,14 +57,20 @@ static cl_int move(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst
         return CL_SUCCESS;
     if (from != to && through_window(cmd, bytes)) {
         gs_report_moved(GS_PATH_PEER, bytes);
-        return gs_peer_copy(cmd, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
+        const struct gs_label before = gs_label_way(GS_WAY_PEER);
+        const cl_int err = gs_peer_copy(cmd, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
+        gs_label_back(before);
+        return err;
     }
     if (from == to || !by_host || !through_host(cmd)) {
         gs_report_moved(GS_PATH_COPY, bytes);
         return copy_directly(cmd, src, dst, to, src_offset, dst_offset, bytes, wait, done);
     }
     gs_report_moved(GS_PATH_PINNED, bytes);
-    return gs_pinned_copy(cmd, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
+    const struct gs_label before = gs_label_way(GS_WAY_PINNED);
+    const cl_int err = gs_pinned_copy(cmd, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
+    gs_label_back(before);
+    return err;
 }
 
 cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
@@ -100,7 +106,11 @@ static cl_int transfer_image(struct gs_command *cmd, struct gs_mem *root, unsign
     cl_mem src = root->place[from].mem, dst = root->place[to].mem;
     if (!host_kept_out(root) && through_host(cmd)) {
         gs_report_moved(GS_PATH_PINNED, bytes);
-        return gs_pinned_copy_image(cmd, src, from, dst, to, region, bytes / region[1] / region[2], wait, done);
+        const struct gs_label before = gs_label_way(GS_WAY_PINNED);
+        const cl_int err =
+            gs_pinned_copy_image(cmd, src, from, dst, to, region, bytes / region[1] / region[2], wait, done);
+        gs_label_back(before);
+        return err;
     }
     cl_int err;
     cl_event event;

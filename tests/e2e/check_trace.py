@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""check_trace.py TRACE [--stats STATS] [--kernel NAME DEVICE...] [--processes N] [--ended]: is it JSON, does each event lie inside its
+process's life, do the bytes equal those of the statistics, did the kernel run on just those devices, are there so many processes, and
+have all ended? Exits 1 with a sentence for what isn't so."""
+import argparse
+import json
+import sys
+
+parser = argparse.ArgumentParser()
+parser.add_argument("trace")
+parser.add_argument("--stats")
+parser.add_argument("--kernel", nargs="+")
+parser.add_argument("--processes", type=int)
+parser.add_argument("--ended", action="store_true")
+asked = parser.parse_args()
+events = json.load(open(asked.trace))
+
+
+def hold(condition, sentence):
+    if not condition:
+        sys.exit(f"{asked.trace}: {sentence}")
+
+
+def mark(name, which):
+    """By process: exec keeps its number, and makes two of it."""
+    at = {}
+    for e in events:
+        if e["ph"] == "i" and e["cat"] == "process" and e["name"] == name:
+            at[e["pid"]] = which(at.get(e["pid"], e["ts"]), e["ts"])
+    return at
+
+
+starts, ends = mark("start", min), mark("end", max)
+hold(asked.processes in (None, len(starts)), f"{len(starts)} processes")
+hold(not asked.ended or starts.keys() == ends.keys(), "a process has no end")
+spans = [e for e in events if e["ph"] == "X"]
+for e in spans:
+    args, pid = e.get("args", {}), e["pid"]
+    hold(e["cat"] in "kernel upload download peer copy merge reduce api".split(), f"category {e['cat']}")
+    hold(e["dur"] >= 0 and e["ts"] >= starts[pid], f"before the start: {e}")
+    hold(pid not in ends or e["ts"] + e["dur"] <= ends[pid], f"after the end: {e}")
+    if e["cat"] != "api":
+        hold(args["asked"] <= e["ts"] + 0.001, f"begins before it was asked for: {e}")
+        hold(("bytes" in args) != ("items" in args), f"bytes and items: {e}")
+        hold("path" not in args or e["name"] == args["path"], f"name and path: {e}")
+named = {(e["pid"], e["tid"]) for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+hold({(e["pid"], e["tid"]) for e in spans} <= named, "a track has no name")
+
+# A part of a launch begins after what was sent to its device for it, and the bytes were sent by who has them.
+if asked.kernel:
+    name, devices = asked.kernel[0], {int(d) for d in asked.kernel[1:]}
+    ran = {e["args"]["device"] for e in spans if e["cat"] == "kernel" and e["name"] == name}
+    hold(ran == devices, f"{name} ran on {sorted(ran)}")
+    for d in devices:
+        sent = [e for e in spans if e["cat"] == "upload" and e["args"]["device"] == d]
+        runs = [e for e in spans if e["cat"] == "kernel" and e["name"] == name and e["args"]["device"] == d]
+        if len(runs) == 1 and sent:
+            hold(all(s["ts"] + s["dur"] <= runs[0]["ts"] + 0.001 for s in sent), "a kernel ran before its input was there")
+if asked.stats:
+    stats = json.load(open(asked.stats))["bytes"]
+    for cat, path in ("upload", "app_write"), ("download", "app_read"):
+        total = sum(e["args"]["bytes"] for e in spans if e["cat"] == cat and e["name"] in ("direct", "staged") and "for" not in e["args"])
+        hold(total == stats[path]["bytes"], f"{cat}s of {total} bytes, {path} {stats[path]['bytes']}")
