@@ -2,7 +2,10 @@
 /* gpusparc probe: starts the worker that measures a device's predictability. */
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -47,18 +50,75 @@ static const char usage[] =
     "  --state FILE         keeps what was measured in FILE, once a minute too\n"
     "  --resume             goes on from --state FILE\n"
     "  --force              without asking gpusparcd\n"
-    "Ctrl-C stops a probe, which then reports what it has. Where gpusparcd runs, a probe takes the GPU from it for each\n"
-    "batch of runs and waits for it below all tasks; --force measures without asking.\n";
+    "Ctrl-C stops a probe, which then reports what it has. Where gpusparcd runs, a probe asks it for the GPU and\n"
+    "the link alone, from the first run to the last: it waits for the end of all tasks, pauses when one comes, and "
+    "other\n"
+    "applications wait. --force measures without asking.\n";
+
+/* The worker, once it is known, and the signal that came before. */
+static volatile sig_atomic_t worker, early;
+
+static void on_signal(int number)
+{
+    if (worker > 0)
+        kill((pid_t)worker, number);
+    else
+        early = number;
+}
+
+static void catch_signals(struct sigaction old[2])
+{
+    struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigaction(SIGINT, &a, &old[0]);
+    sigaction(SIGTERM, &a, &old[1]);
+}
+
+/* The worker's exit status; it is a process of its own so that its end, whatever it is, can be told. */
+static int wait_for(pid_t pid)
+{
+    int status;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return GS_EXIT_FAILED;
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    gs_error(
+        "the probe's worker (process %d) was ended by signal %d (%s) in the middle: the device is free again; what "
+        "it had measured since the last --state is lost",
+        (int)pid, WTERMSIG(status), strsignal(WTERMSIG(status)));
+    return GS_EXIT_FAILED;
+}
 
 static int run(int argc, char **argv)
 {
     char path[PATH_MAX];
+    struct sigaction old[2];
     (void)argc;
     int rc = gs_library_path("gpusparc-probe", path, sizeof(path));
-    if (rc == 0) {
-        argv[0] = path;
-        execv(path, argv);
+    if (rc == 0 && access(path, X_OK) < 0)
         rc = -errno;
+    if (rc == 0) {
+        catch_signals(old);
+        const pid_t self = getpid(), pid = fork();
+        if (pid > 0) {
+            worker = pid;
+            if (early)
+                kill(pid, early);
+            return wait_for(pid);
+        }
+        rc = -errno;
+        if (pid == 0) {
+            sigaction(SIGINT, &old[0], NULL);
+            sigaction(SIGTERM, &old[1], NULL);
+            prctl(PR_SET_PDEATHSIG, SIGTERM);
+            if (getppid() != self)
+                _exit(GS_EXIT_FAILED);
+            argv[0] = path;
+            execv(path, argv);
+            rc = -errno;
+            gs_error("the probe's worker %s could not be started: %s", path, strerror(-rc));
+            _exit(GS_EXIT_FAILED);
+        }
     }
     gs_error("the probe's worker %s could not be started: %s", path, strerror(-rc));
     return GS_EXIT_FAILED;

@@ -139,7 +139,8 @@ static void print_resources(FILE *out, const json_t *before, const json_t *now)
     {
         char holder[64] = "-";
         if (json_is_integer(json_object_get(r, "holder")))
-            snprintf(holder, sizeof holder, "%.16s (%lld)", name_or(string(r, "holder_task"), "-"),
+            snprintf(holder, sizeof holder, "%.16s (%lld)",
+                     name_or(string(r, "holder_task"), json_is_true(json_object_get(r, "alone")) ? "a probe" : "-"),
                      (long long)pid_of_client(now, integer(r, "holder")));
         fprintf(out, "%-9s %4.0f%%  %-26s %5lld %10lld %10lld  ", string(r, "name"), 100 * use_between(before, now, i),
                 holder, (long long)integer(r, "units"), (long long)integer(r, "granted"),

@@ -26,6 +26,7 @@ struct key {
 static const char *const pieces_words[] = {"own", "any", "gang", NULL};
 static const char *const admission_words[] = {"warn", "refuse", "best-effort", NULL};
 static const char *const realtime_words[] = {"yes", "no", NULL};
+static const char *const probes_words[] = {"owner", "all", NULL};
 
 static const struct key system_keys[] = {
     {"gpus", SERVERS, offsetof(struct gs_config_system, servers[GS_GPU]), NULL},
@@ -42,6 +43,7 @@ static const struct key system_keys[] = {
     {"handover", DURATION, offsetof(struct gs_config_system, handover_ns), NULL},
     {"watchdog", DURATION, offsetof(struct gs_config_system, watchdog_ns), NULL},
     {"realtime", WORD, offsetof(struct gs_config_system, realtime), realtime_words},
+    {"probes", WORD, offsetof(struct gs_config_system, probes), probes_words},
     {NULL, COUNT, 0, NULL},
 };
 

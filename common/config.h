@@ -23,6 +23,9 @@ enum gs_admission { GS_ADMISSION_WARN, GS_ADMISSION_REFUSE, GS_ADMISSION_BEST_EF
 
 enum gs_realtime { GS_REALTIME_YES, GS_REALTIME_NO };
 
+/* Who may have a GPU alone for a measurement: root and the daemon's own user, or all. */
+enum gs_probes { GS_PROBES_OWNER, GS_PROBES_ALL };
+
 enum {
     GS_CONFIG_MAX_SERVERS = 64, /* CPUs that matter to the analysis, GPUs, links */
     GS_CONFIG_MAX_TASKS = 1024,
@@ -80,6 +83,7 @@ struct gs_config_system {
     int64_t handover_ns;            /* for so long a resource idles when it changes hands; default 50 us */
     int64_t watchdog_ns;            /* after so long a unit that others wait for is taken back; default 1 s */
     enum gs_realtime realtime;      /* SCHED_FIFO for tasks where permitted; default yes */
+    enum gs_probes probes;          /* default: owner */
 };
 
 struct gs_config {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define GS_WIRE_MAGIC 0x47535043u /* "GSPC" */
-#define GS_WIRE_VERSION 1
+#define GS_WIRE_VERSION 2
 #define GS_WIRE_TEXT 192 /* bytes of a text in a message, with its end */
 #define GS_WIRE_NAME 64  /* bytes of a task's name, with its end */
 
@@ -39,6 +39,7 @@ enum gs_msg_type {
     GS_MSG_STATUS,    /* asks for the daemon's state; no hello needed */
     GS_MSG_RELOAD,    /* read the config again; root and the daemon's own user only */
     GS_MSG_PLAN,      /* would this task be admitted? nothing changes */
+    GS_MSG_RENEW,     /* a resource that is held alone: the holder still works with it */
     GS_MSG_CLIENT_END,
     /* daemon to client */
     GS_MSG_WELCOME = 64, /* with the page's descriptor attached */
@@ -68,13 +69,16 @@ struct gs_msg_hello {
     char task[GS_WIRE_NAME]; /* empty: matched by the executable's path */
 };
 
+/* Flags of GS_MSG_REQUEST. */
+#define GS_REQUEST_ALONE 1u /* the resource for as long as a measurement takes; not while tasks run */
+
 struct gs_msg_request {
     uint32_t slot;
     uint32_t serial; /* of this use of the slot, low 16 bits count; comes back in the slot's word */
     uint32_t mask;   /* resources any one of which would do; more than one: GPUs only */
     uint32_t prefer; /* of these the one wanted most, if it is free (its data lies there); GS_MAX_RESOURCES: none */
     uint32_t client; /* the number from WELCOME: a request written for a daemon that has died since is not this one's */
-    uint32_t reserved;
+    uint32_t flags;
     uint64_t cost_ns; /* how long the unit is expected to take; 0: unknown */
 };
 
@@ -83,7 +87,7 @@ struct gs_msg_cancel {
     uint32_t serial;
 };
 
-struct gs_msg_look {
+struct gs_msg_look { /* and RENEW */
     uint32_t resource;
 };
 
@@ -180,6 +184,7 @@ struct gs_page {
     _Atomic uint64_t transfer_chunk; /* bytes */
     _Atomic uint32_t recording;      /* keep unit records */
     _Atomic uint32_t pong;           /* counts up with each PING */
+    _Atomic uint32_t yield;          /* mask of the resources held alone that a task wants: give them back soon */
     /* What the client tells the daemon. */
     _Alignas(64) _Atomic uint64_t job_since_ns; /* release of the job under way; 0: none */
     struct gs_lease lease[GS_MAX_RESOURCES];

@@ -146,7 +146,12 @@ static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request 
         gs_trace_grant(core->trace, s->number, resource, rq->at_ns, core->now_ns);
 }
 
-static const struct gs_policy_ops policy_ops = {on_ask, on_allow, on_end, on_grant};
+static void on_yield(void *ctx, uint32_t client, unsigned resource)
+{
+    gs_lease_yield(&session_of(ctx, client)->lease, resource);
+}
+
+static const struct gs_policy_ops policy_ops = {on_ask, on_allow, on_end, on_grant, on_yield};
 
 /* ---- start and end ---- */
 
@@ -337,7 +342,7 @@ static int join(struct gs_session *s, uint32_t index, const struct gs_config_tas
     int err = gs_lease_open(&s->lease, &page_fd);
     if (err < 0)
         return refuse(s, GS_REFUSED_FULL, "the daemon has no memory or descriptors left");
-    if (gs_policy_join(core->policy, index, 0) < 0) {
+    if (gs_policy_join(core->policy, index, 0, core->now_ns) < 0) {
         gs_lease_close(&s->lease);
         close(page_fd);
         return refuse(s, GS_REFUSED_FULL, "the daemon has no memory left");
@@ -385,6 +390,40 @@ static int on_hello(struct gs_session *s, const struct gs_msg_hello *hello)
 
 /* ---- the other messages ---- */
 
+static bool is_privileged(const struct gs_session *s)
+{
+    return s->uid == 0 || s->uid == geteuid();
+}
+
+/* Whether the session may have a resource alone. If not, its slot says so; if it has to wait for tasks, the user hears
+ * of it. */
+static bool may_be_alone(struct gs_session *s, const struct gs_msg_request *m)
+{
+    struct gs_core *core = s->core;
+    if (core->config.system.probes != GS_PROBES_ALL && !is_privileged(s)) {
+        if (m->slot < GS_MAX_SLOTS)
+            gs_lease_answer(&s->lease, m->slot, m->serial, GS_SLOT_CANCELLED, 0);
+        return false;
+    }
+    const struct gs_session *task = NULL;
+    unsigned others = 0;
+    for (unsigned i = 0; i < core->options.max_clients; i++) {
+        const struct gs_session *t = core->session[i];
+        if (t && t->task && task)
+            others++;
+        else if (t && t->task)
+            task = t;
+    }
+    char more[40] = "";
+    if (others)
+        snprintf(more, sizeof more, " and %u more", others);
+    if (task)
+        gs_core_notice(s, GS_NOTICE_WARNING,
+                       "nobody has a GPU for a measurement while tasks run: %s (process %d)%s; it waits for their end",
+                       task->task_name, (int)task->pid, more);
+    return true;
+}
+
 static int on_request(struct gs_session *s, const struct gs_msg_request *m)
 {
     struct gs_core *core = s->core;
@@ -392,6 +431,9 @@ static int on_request(struct gs_session *s, const struct gs_msg_request *m)
         return 0; /* written for a daemon that has died */
     struct gs_policy_request rq = {
         .slot = m->slot, .serial = m->serial & 0xffff, .mask = m->mask, .prefer = m->prefer, .cost_ns = m->cost_ns};
+    rq.alone = m->flags & GS_REQUEST_ALONE;
+    if (rq.alone && !may_be_alone(s, m))
+        return 0;
     if (gs_policy_request(core->policy, s->index, &rq, core->now_ns) < 0)
         return refuse(s, GS_REFUSED_PROTOCOL, "the client asked for something that is not there");
     return 0;
@@ -410,11 +452,6 @@ static int on_look(struct gs_session *s, const struct gs_msg_look *m)
         return refuse(s, GS_REFUSED_PROTOCOL, "the client has a resource that is not there");
     gs_policy_look(s->core->policy, s->index, m->resource, gs_lease_units(&s->lease, m->resource), s->core->now_ns);
     return 0;
-}
-
-static bool is_privileged(const struct gs_session *s)
-{
-    return s->uid == 0 || s->uid == geteuid();
 }
 
 /* With many clients it takes a millisecond to say all. A user who asks all the time must not have the daemon's. */
@@ -477,6 +514,9 @@ static int dispatch(struct gs_session *s, const struct gs_msg *m)
         return on_cancel(s, &m->u.cancel);
     case GS_MSG_LOOK:
         return on_look(s, &m->u.look);
+    case GS_MSG_RENEW:
+        gs_policy_renew(s->core->policy, s->index, m->u.look.resource, s->core->now_ns);
+        return 0;
     case GS_MSG_JOB:
         gs_jobs_ended(s, &m->u.job);
         return 0;

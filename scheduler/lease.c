@@ -56,12 +56,18 @@ static void put(struct gs_lease_side *s, unsigned resource, uint32_t flags)
 
 void gs_lease_begin(struct gs_lease_side *s, unsigned resource, bool ask)
 {
+    atomic_fetch_and(&s->page->yield, ~GS_MASK(resource));
     put(s, resource, GS_LEASE_LEASED | (ask ? GS_LEASE_ASK : 0) | 1);
 }
 
 void gs_lease_end(struct gs_lease_side *s, unsigned resource)
 {
     put(s, resource, 0);
+}
+
+void gs_lease_yield(struct gs_lease_side *s, unsigned resource)
+{
+    atomic_fetch_or(&s->page->yield, GS_MASK(resource));
 }
 
 void gs_lease_add(struct gs_lease_side *s, unsigned resource)

@@ -29,6 +29,8 @@ void gs_lease_allow(struct gs_lease_side *s, unsigned resource);
 /* Units that are out, of a lease that has not ended. */
 unsigned gs_lease_units(const struct gs_lease_side *s, unsigned resource);
 void gs_lease_end(struct gs_lease_side *s, unsigned resource);
+/* Asks for a resource that is held alone; forgotten when a lease begins. */
+void gs_lease_yield(struct gs_lease_side *s, unsigned resource);
 
 /* Answers in a slot and wakes who sleeps on it. */
 void gs_lease_answer(struct gs_lease_side *s, uint32_t slot, uint32_t serial, uint32_t state, unsigned resource);

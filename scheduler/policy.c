@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { KIND_PCI, KIND_GPU, KINDS };
+enum { ALONE_PATIENCE = 10 };            /* times as long as others is one who holds a resource alone left in peace */
 #define COST_CAP_NS UINT64_C(1000000000) /* of an expectation, which a client may lie about */
 
 struct waiter {
@@ -32,7 +33,8 @@ struct resource {
     struct place *line; /* the clients that wait, max_clients at most, in no order */
     unsigned waiting;   /* how many */
     uint32_t holder;
-    bool asked;
+    bool asked; /* always, while it is held alone */
+    bool alone;
     unsigned units;          /* out; valid while asked */
     uint64_t changed_ns;     /* when others began to wait, or a unit came or went since: the watchdog's start */
     uint64_t accounted_ns;   /* the holder's time is charged up to here */
@@ -48,6 +50,7 @@ struct gs_policy_state {
     struct resource r[GS_MAX_RESOURCES];
     uint64_t virtual_ns[KINDS]; /* the least virtual time of those who wanted this kind: it only grows */
     uint64_t orders;
+    unsigned tasks; /* clients with a priority */
     struct waiter *w;
 };
 
@@ -92,11 +95,17 @@ void gs_policy_free(struct gs_policy_state *p)
 
 /* ---- who waits ---- */
 
-/* The client's first request that the resource would do for. */
-static unsigned first_for(const struct waiter *w, unsigned resource)
+/* Whether the request stands in line: one for a resource alone doesn't while tasks are there. */
+static bool stands_in_line(const struct gs_policy_state *p, const struct gs_policy_request *rq)
+{
+    return !rq->alone || !p->tasks;
+}
+
+/* The client's first request in line that the resource would do for. */
+static unsigned first_for(const struct gs_policy_state *p, const struct waiter *w, unsigned resource)
 {
     unsigned i = 0;
-    while (!(w->queue[i].mask & GS_MASK(resource)))
+    while (!(w->queue[i].mask & GS_MASK(resource)) || !stands_in_line(p, &w->queue[i]))
         i++;
     return i;
 }
@@ -107,7 +116,7 @@ static void refresh(struct gs_policy_state *p, uint32_t client)
     const struct waiter *w = &p->w[client];
     for (uint32_t m = w->want; m; m &= m - 1) {
         unsigned r = (unsigned)__builtin_ctz(m);
-        p->r[r].line[w->at[r]] = (struct place){.order = w->queue[first_for(w, r)].order,
+        p->r[r].line[w->at[r]] = (struct place){.order = w->queue[first_for(p, w, r)].order,
                                                 .virtual_ns = w->priority == 0 ? w->virtual_ns[kind_of(r)] : 0,
                                                 .priority = w->priority,
                                                 .client = client};
@@ -134,7 +143,8 @@ static void update_want(struct gs_policy_state *p, uint32_t client)
     struct waiter *w = &p->w[client];
     uint32_t want = 0;
     for (unsigned i = 0; i < w->n; i++)
-        want |= w->queue[i].mask;
+        if (stands_in_line(p, &w->queue[i]))
+            want |= w->queue[i].mask;
     for (uint32_t diff = want ^ w->want; diff; diff &= diff - 1) {
         unsigned r = (unsigned)__builtin_ctz(diff);
         if (want & GS_MASK(r))
@@ -270,7 +280,7 @@ static void ask(struct gs_policy_state *p, unsigned resource, uint64_t now_ns)
 static void forget_holder(struct resource *r)
 {
     r->holder = GS_NO_CLIENT;
-    r->asked = false;
+    r->asked = r->alone = false;
     r->units = 0;
     r->provisional_ns = 0;
 }
@@ -284,14 +294,15 @@ static void end(struct gs_policy_state *p, unsigned resource, bool forced, uint6
     p->ops->end(p->ctx, holder, resource, forced);
 }
 
-/* Could the client have a unit now? Asks a lease back where it must, and ends one that is idle. */
-static bool make_free(struct gs_policy_state *p, unsigned resource, uint32_t client, uint64_t now_ns)
+/* Could the client have a unit now, or the resource alone? Asks a lease back where it must, and ends one that is idle.
+ */
+static bool make_free(struct gs_policy_state *p, unsigned resource, uint32_t client, bool alone, uint64_t now_ns)
 {
     struct resource *r = &p->r[resource];
     if (r->holder == GS_NO_CLIENT)
         return true;
     ask(p, resource, now_ns);
-    if (r->holder == client)
+    if (r->holder == client && !alone && !r->alone)
         return r->units < p->depth;
     if (r->units)
         return false;
@@ -324,7 +335,9 @@ static void grant(struct gs_policy_state *p, uint32_t client, unsigned at, unsig
     if (!r->units)
         r->accounted_ns = now_ns;
     bool others = r->waiting > 0;
-    r->asked = others || !fresh; /* a lease that was asked back stays so until `settle` */
+    if (fresh)
+        r->alone = rq.alone;
+    r->asked = others || !fresh || r->alone; /* a lease that was asked back stays so until `settle` */
     r->units++;
     r->changed_ns = now_ns;
     r->grants++;
@@ -342,7 +355,7 @@ static unsigned choose(struct gs_policy_state *p, uint32_t client, unsigned at, 
     const struct gs_policy_request rq = p->w[client].queue[at];
     if (!(rq.mask & (rq.mask - 1))) {
         unsigned only = (unsigned)__builtin_ctz(rq.mask);
-        return make_free(p, only, client, now_ns) ? only : GS_MAX_RESOURCES;
+        return make_free(p, only, client, rq.alone, now_ns) ? only : GS_MAX_RESOURCES;
     }
     uint32_t mine = 0;
     for (uint32_t m = rq.mask; m; m &= m - 1) {
@@ -350,7 +363,7 @@ static unsigned choose(struct gs_policy_state *p, uint32_t client, unsigned at, 
         if (first_waiter(p, (unsigned)__builtin_ctz(m), &order) == client && order == rq.order)
             mine |= m & -m;
     }
-    if (rq.prefer < p->resources && mine & GS_MASK(rq.prefer) && make_free(p, rq.prefer, client, now_ns))
+    if (rq.prefer < p->resources && mine & GS_MASK(rq.prefer) && make_free(p, rq.prefer, client, false, now_ns))
         return rq.prefer;
     unsigned best = GS_MAX_RESOURCES;
     for (uint32_t m = mine; m; m &= m - 1) {
@@ -363,7 +376,7 @@ static unsigned choose(struct gs_policy_state *p, uint32_t client, unsigned at, 
     for (int own = 1; own >= 0; own--) {
         for (uint32_t m = mine; m; m &= m - 1) {
             unsigned r = (unsigned)__builtin_ctz(m);
-            if ((p->r[r].holder == client) == own && make_free(p, r, client, now_ns))
+            if ((p->r[r].holder == client) == own && make_free(p, r, client, false, now_ns))
                 return r;
         }
     }
@@ -376,7 +389,7 @@ static void settle(struct gs_policy_state *p, uint32_t resources, uint64_t now_n
     for (uint32_t m = resources; m; m &= m - 1) {
         unsigned i = (unsigned)__builtin_ctz(m);
         struct resource *r = &p->r[i];
-        if (r->holder == GS_NO_CLIENT || !r->asked || r->waiting)
+        if (r->holder == GS_NO_CLIENT || !r->asked || r->waiting || r->alone)
             continue;
         account(p, i, r->units, now_ns);
         r->asked = false;
@@ -409,7 +422,31 @@ static void serve(struct gs_policy_state *p, uint32_t resources, uint64_t now_ns
 
 /* ---- what happens ---- */
 
-int gs_policy_join(struct gs_policy_state *p, uint32_t client, int priority)
+/* Counts a client whose priority was `before`, and is `after`. The first task withdraws who wants a resource alone, and
+ * asks who has one to yield; with the last one they stand in line again. Returns the resources to serve. */
+static uint32_t count_task(struct gs_policy_state *p, int before, int after)
+{
+    bool were = p->tasks > 0;
+    p->tasks = p->tasks + (after > 0) - (before > 0);
+    if (were == (p->tasks > 0))
+        return 0;
+    uint32_t touched = 0;
+    for (uint32_t c = 0; c < p->max_clients; c++) {
+        const struct waiter *w = &p->w[c];
+        uint32_t alone = 0;
+        for (unsigned i = 0; w->joined && i < w->n; i++)
+            alone |= w->queue[i].alone ? w->queue[i].mask : 0;
+        if (alone)
+            update_want(p, c);
+        touched |= alone;
+    }
+    for (unsigned i = 0; p->tasks && i < p->resources; i++)
+        if (p->r[i].alone)
+            p->ops->yield(p->ctx, p->r[i].holder, i);
+    return touched;
+}
+
+int gs_policy_join(struct gs_policy_state *p, uint32_t client, int priority, uint64_t now_ns)
 {
     if (client >= p->max_clients || p->w[client].joined || priority < 0)
         return -EINVAL;
@@ -417,15 +454,18 @@ int gs_policy_join(struct gs_policy_state *p, uint32_t client, int priority)
     struct gs_policy_request *queue = w->queue ? w->queue : calloc(GS_MAX_SLOTS, sizeof *queue);
     if (!queue)
         return -ENOMEM;
-    *w = (struct waiter){.joined = true, .priority = priority, .queue = queue};
+    *w = (struct waiter){.joined = true, .queue = queue};
+    gs_policy_set_priority(p, client, priority, now_ns);
     return 0;
 }
 
 void gs_policy_set_priority(struct gs_policy_state *p, uint32_t client, int priority, uint64_t now_ns)
 {
+    int old = p->w[client].priority;
     p->w[client].priority = priority;
+    uint32_t touched = count_task(p, old, priority);
     refresh(p, client);
-    serve(p, p->w[client].want, now_ns);
+    serve(p, touched | p->w[client].want, now_ns);
 }
 
 void gs_policy_leave(struct gs_policy_state *p, uint32_t client, uint64_t now_ns)
@@ -444,6 +484,7 @@ void gs_policy_leave(struct gs_policy_state *p, uint32_t client, uint64_t now_ns
         touched |= GS_MASK(i);
     }
     w->joined = false;
+    touched |= count_task(p, w->priority, 0);
     serve(p, touched, now_ns);
 }
 
@@ -464,7 +505,8 @@ static bool mask_is_right(const struct gs_policy_state *p, uint32_t mask)
 
 int gs_policy_request(struct gs_policy_state *p, uint32_t client, const struct gs_policy_request *rq, uint64_t now_ns)
 {
-    if (client >= p->max_clients || !p->w[client].joined || rq->slot >= GS_MAX_SLOTS || !mask_is_right(p, rq->mask))
+    if (client >= p->max_clients || !p->w[client].joined || rq->slot >= GS_MAX_SLOTS || !mask_is_right(p, rq->mask) ||
+        (rq->alone && rq->mask & (rq->mask - 1)))
         return -EINVAL;
     struct waiter *w = &p->w[client];
     for (unsigned i = 0; i < w->n; i++)
@@ -509,15 +551,32 @@ void gs_policy_look(struct gs_policy_state *p, uint32_t client, unsigned resourc
     account(p, resource, r->units - units, now_ns);
     r->units = units;
     r->changed_ns = now_ns;
+    if (r->alone && !units)
+        end(p, resource, false, now_ns);
     serve(p, GS_MASK(resource), now_ns);
+}
+
+void gs_policy_renew(struct gs_policy_state *p, uint32_t client, unsigned resource, uint64_t now_ns)
+{
+    if (resource < p->resources && p->r[resource].holder == client && p->r[resource].alone && !p->tasks)
+        p->r[resource].changed_ns = now_ns;
+}
+
+/* When the watchdog takes the resource, if its holder does nothing until then. */
+static uint64_t expiry(const struct gs_policy_state *p, unsigned resource, uint64_t watchdog_ns)
+{
+    const struct resource *r = &p->r[resource];
+    if (!keeps_others_waiting(p, resource))
+        return UINT64_MAX;
+    return r->changed_ns + watchdog_ns * (r->alone && !p->tasks ? ALONE_PATIENCE : 1);
 }
 
 uint64_t gs_policy_next_expiry(const struct gs_policy_state *p, uint64_t watchdog_ns)
 {
     uint64_t next = UINT64_MAX;
     for (unsigned i = 0; i < p->resources; i++)
-        if (keeps_others_waiting(p, i) && p->r[i].changed_ns + watchdog_ns < next)
-            next = p->r[i].changed_ns + watchdog_ns;
+        if (expiry(p, i, watchdog_ns) < next)
+            next = expiry(p, i, watchdog_ns);
     return next;
 }
 
@@ -525,7 +584,7 @@ uint32_t gs_policy_expire(struct gs_policy_state *p, uint64_t now_ns, uint64_t w
 {
     uint32_t taken = 0;
     for (unsigned i = 0; i < p->resources; i++) {
-        if (!keeps_others_waiting(p, i) || p->r[i].changed_ns + watchdog_ns > now_ns)
+        if (expiry(p, i, watchdog_ns) > now_ns)
             continue;
         end(p, i, true, now_ns);
         taken |= GS_MASK(i);
@@ -539,8 +598,12 @@ uint32_t gs_policy_expire(struct gs_policy_state *p, uint64_t now_ns, uint64_t w
 void gs_policy_view(const struct gs_policy_state *p, unsigned resource, struct gs_policy_view *view)
 {
     const struct resource *r = &p->r[resource];
-    *view = (struct gs_policy_view){
-        .holder = r->holder, .asked = r->asked, .units = r->units, .grants = r->grants, .handovers = r->handovers};
+    *view = (struct gs_policy_view){.holder = r->holder,
+                                    .asked = r->asked,
+                                    .alone = r->alone,
+                                    .units = r->units,
+                                    .grants = r->grants,
+                                    .handovers = r->handovers};
 }
 
 const struct gs_policy_request *gs_policy_waiting(const struct gs_policy_state *p, uint32_t client, unsigned i)

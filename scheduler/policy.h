@@ -15,6 +15,9 @@
  * - A request may name several GPUs, any one of which will do: it stands in the queue of each. Served first: the
  * preferred one (its data lies there), then one that is nobody's, the least used, then its own, then an idle lease of
  * another's.
+ * - A request may want a resource *alone*, for a whole measurement: one unit that lasts. It waits, in nobody's way,
+ * until no client with a priority is there; when one comes, the holder is told to yield. As long as none is there, the
+ * watchdog gives the holder ten times as long, counted from when it last renewed.
  *
  * All calls come from one thread, with times that never go back. Not one of them allocates but new and join. */
 #ifndef GS_SCHEDULER_POLICY_H
@@ -34,6 +37,7 @@ struct gs_policy_request {
     uint32_t mask;    /* resources, any one of which will do */
     uint32_t prefer;  /* one of them, or GS_MAX_RESOURCES */
     uint64_t cost_ns; /* expected; 0: unknown */
+    bool alone;       /* the mask names one resource */
     uint64_t at_ns;   /* set by the policy: when it came */
     uint64_t order;   /* set by the policy: the how manieth request it is */
 };
@@ -50,6 +54,8 @@ struct gs_policy_ops {
     /* One unit for the request. `fresh`: a lease begins. `ask`: it must ask for the next one. */
     void (*grant)(void *ctx, uint32_t client, const struct gs_policy_request *rq, unsigned resource, bool fresh,
                   bool ask);
+    /* A client with a priority has come: the holder, which has the resource alone, is to give it back soon. */
+    void (*yield)(void *ctx, uint32_t client, unsigned resource);
 };
 
 /* Clients are numbered 0 ... max_clients-1 by the caller. Null: out of memory. */
@@ -59,14 +65,14 @@ void gs_policy_free(struct gs_policy_state *p);
 
 /* Priority 0: fair sharing below all others. 0, -ENOMEM, or -EINVAL: the number is taken or too large, the priority
  * negative. */
-int gs_policy_join(struct gs_policy_state *p, uint32_t client, int priority);
+int gs_policy_join(struct gs_policy_state *p, uint32_t client, int priority, uint64_t now_ns);
 void gs_policy_set_priority(struct gs_policy_state *p, uint32_t client, int priority, uint64_t now_ns);
 
 /* The client is gone: its requests are forgotten, its resources pass on. No `end` is called for it. */
 void gs_policy_leave(struct gs_policy_state *p, uint32_t client, uint64_t now_ns);
 
-/* 0; -EINVAL: the mask is empty, names what is not there, or names the link and a GPU; -EBUSY: the slot waits already.
- */
+/* 0; -EINVAL: the mask is empty, names what is not there, names the link and a GPU, or several that are wanted alone;
+ * -EBUSY: the slot waits already. */
 int gs_policy_request(struct gs_policy_state *p, uint32_t client, const struct gs_policy_request *rq, uint64_t now_ns);
 
 /* True: it waited and is forgotten. False: it doesn't wait (any more). */
@@ -75,6 +81,9 @@ bool gs_policy_cancel(struct gs_policy_state *p, uint32_t client, uint32_t slot,
 /* The client says that it has given units back: it has `units` out now. Ignored unless it is a holder that was asked.
  */
 void gs_policy_look(struct gs_policy_state *p, uint32_t client, unsigned resource, unsigned units, uint64_t now_ns);
+
+/* The holder still works with what it has alone. */
+void gs_policy_renew(struct gs_policy_state *p, uint32_t client, unsigned resource, uint64_t now_ns);
 
 /* The holder has kept others waiting for watchdog_ns without giving a unit back: its lease ends by force. `next` is
  * when that may happen, UINT64_MAX: not before something else does. `expire` does it, and returns which resources it
@@ -86,6 +95,7 @@ uint32_t gs_policy_expire(struct gs_policy_state *p, uint64_t now_ns, uint64_t w
 struct gs_policy_view {
     uint32_t holder;    /* GS_NO_CLIENT: nobody's */
     bool asked;         /* somebody wants it */
+    bool alone;         /* it is the holder's for a whole measurement */
     unsigned units;     /* out; known only while asked */
     uint64_t grants;    /* units granted by request so far */
     uint64_t handovers; /* leases begun so far */

@@ -61,6 +61,7 @@ static json_t *resource_json(const struct gs_core *core, unsigned r)
     json_object_set_new(j, "holder_task", holder ? text(holder->task_name) : json_null());
     json_object_set_new(j, "units", number(holder ? gs_lease_units(&holder->lease, r) : 0));
     json_object_set_new(j, "contended", json_boolean(v.asked));
+    json_object_set_new(j, "alone", json_boolean(v.alone));
     json_object_set_new(j, "busy_ns", number(core->busy_ns[r]));
     json_object_set_new(j, "taken", number(taken));
     json_object_set_new(j, "granted", number(v.grants));

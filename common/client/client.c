@@ -221,6 +221,7 @@ static int send_request(struct gs_client *c, struct gs_request *rq)
                                           .mask = known_to_daemon(c, rq->mask),
                                           .prefer = GS_RESOURCE_GPU(atomic_load(&c->last_gpu)),
                                           .client = rq->client,
+                                          .flags = rq->alone ? GS_REQUEST_ALONE : 0,
                                           .cost_ns = rq->cost_ns};
     send_or_give_up(c, &m, rq->client);
     return 0;
@@ -273,6 +274,11 @@ static int wait_slot(struct gs_client *c, struct gs_request *rq, uint64_t deadli
         uint32_t w = atomic_load(slot);
         if (answered(c, rq, w))
             return 0;
+        if (GS_SLOT_STATE(w) == GS_SLOT_CANCELLED) { /* by the daemon */
+            give_slot(c, rq->slot);
+            rq->open = false;
+            return -EPERM;
+        }
         uint64_t left = left_until(deadline_ns);
         if (!left)
             return -ETIMEDOUT;
@@ -332,6 +338,31 @@ int gs_client_request(struct gs_client *c, uint32_t mask, uint64_t cost_ns, stru
     int err = fast(c, rq) || wait_for_own_unit(c, mask, 0) ? 0 : send_request(c, rq);
     rq->open = err == 0;
     return err;
+}
+
+int gs_client_request_alone(struct gs_client *c, unsigned resource, struct gs_request *rq)
+{
+    if (resource >= GS_MAX_RESOURCES)
+        return -EINVAL;
+    *rq = (struct gs_request){.mask = GS_MASK(resource), .alone = true};
+    int err = send_request(c, rq);
+    rq->open = err == 0;
+    return err;
+}
+
+int gs_client_renew(struct gs_client *c, const struct gs_grant *g)
+{
+    uint32_t client = atomic_load(&c->online);
+    if (!g->client)
+        return client && known_to_daemon(c, GS_MASK(g->resource)) ? -ENOENT : 0;
+    uint32_t w = atomic_load(&c->page->lease[g->resource].word);
+    if (g->client != client || GS_LEASE_GENERATION(w) != g->generation || !(w & GS_LEASE_LEASED))
+        return -ENOENT;
+    struct gs_msg m;
+    gs_msg_init(&m, GS_MSG_RENEW);
+    m.u.look.resource = g->resource;
+    gs_connection_send(c, &m, 0); /* if it can't be sent now, the next one will do */
+    return atomic_load(&c->page->yield) & GS_MASK(g->resource) ? -EAGAIN : 0;
 }
 
 int gs_client_wait(struct gs_client *c, struct gs_request *rq, uint64_t timeout_ns, struct gs_grant *g)

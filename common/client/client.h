@@ -47,6 +47,7 @@ struct gs_request {
     bool open; /* still to be waited for or cancelled */
     bool held; /* the unit is here already: `grant` */
     bool sent; /* waits in the daemon's queue, in `slot` */
+    bool alone;
     uint32_t client, slot, serial, mask;
     uint64_t cost_ns;
     struct gs_grant grant;
@@ -88,6 +89,16 @@ int gs_client_acquire(struct gs_client *c, uint32_t mask, uint64_t cost_ns, stru
 int gs_client_request(struct gs_client *c, uint32_t mask, uint64_t cost_ns, struct gs_request *request);
 int gs_client_wait(struct gs_client *c, struct gs_request *request, uint64_t timeout_ns, struct gs_grant *grant);
 void gs_client_cancel(struct gs_client *c, struct gs_request *request);
+
+/* One resource alone, for a whole measurement: asks for it, to be waited for or cancelled as above. The daemon gives it
+ * once no task is there (it says so in a notice if one is), and holds off the others meanwhile. `wait` gives -EPERM
+ * where this user may not. */
+int gs_client_request_alone(struct gs_client *c, unsigned resource, struct gs_request *request);
+
+/* Tells the daemon that the measurement still goes on: to be called more often than the watchdog's time. 0: go on
+ * (without a daemon too); -EAGAIN: a task has come, release the grant as soon as possible; -ENOENT: the grant is no
+ * more (the watchdog took it, the daemon has died, or one has come), ask again. */
+int gs_client_renew(struct gs_client *c, const struct gs_grant *grant);
 
 /* Gives the unit back. Never waits; safe in an OpenCL event callback. Late is harmless: a unit that the watchdog took
  * back, or that was granted by a daemon that has died, is ignored. */

@@ -8,6 +8,7 @@
 #include <getopt.h>
 #include <jansson.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -72,20 +73,31 @@ void probe_drop_program(cl_program *program);
 /* Whether an OpenCL call succeeded; says which did not. */
 bool probe_ok(cl_int rc, const char *what);
 
-/* quiet.c: the daemon's grant, which keeps others away from the device. */
+/* quiet.c: the daemon's grant, which keeps others away from the device, and from the link to it, during the whole
+ * measurement. */
+enum { PROBE_QUIET_RESOURCES = 2 };
+
 struct probe_quiet {
     struct gs_client *client; /* null: nobody is asked */
-    struct gs_grant grant;
-    unsigned gpu;
-    bool held, waited;
+    unsigned resource[PROBE_QUIET_RESOURCES], held;
+    struct gs_grant grant[PROBE_QUIET_RESOURCES];
+    double renewed_at;
+    unsigned pauses;   /* times that it was given back in between, or lost */
+    bool by_daemon;    /* what is held came from a daemon */
+    bool lost;         /* runs were made that nobody kept others away from */
+    bool failed;       /* the last wait ended with an error, which was said */
+    _Atomic bool told; /* the user knows what is waited for */
 };
 
 /* Joins the daemon, below all tasks, where there is one. False with a message. */
 bool probe_quiet_join(struct probe_quiet *q, unsigned gpu);
 
-/* Before each batch of runs: takes the GPU, or keeps it. False only if Ctrl-C ended the wait for it. */
+/* Before each batch of runs, which should take well below a second: takes the device, or keeps it, or gives it to a
+ * task that has come and waits for its end. False if Ctrl-C ended the wait, or it `failed`. */
 bool probe_quiet_keep(struct probe_quiet *q);
-void probe_quiet_leave(struct probe_quiet *q);
+
+/* Gives it back. Whether others were kept away during all runs. */
+bool probe_quiet_leave(struct probe_quiet *q);
 
 /* state.c: a file that holds what a probe has measured, for a later call to go on from. One function of each probe
  * names its data in order, both for writing and for reading. */
@@ -115,6 +127,7 @@ struct probe {
     uint64_t device_index;
     const char *note, *state_file, *plot;
     bool resume, force, json;
+    bool kept_quiet;               /* by the daemon, during all runs of this call */
     double saved_at, save_seconds; /* when the state was last saved, and how long that took */
 };
 

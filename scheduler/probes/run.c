@@ -14,24 +14,33 @@ enum { MAX_LINE = 500 };
 
 volatile sig_atomic_t probe_interrupted;
 
-static void on_interrupt(int signal_number)
-{
-    (void)signal_number;
-    probe_interrupted = 1;
-}
-
-static void catch_interrupt(void)
-{
-    struct sigaction a = {.sa_handler = on_interrupt, .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
-    sigaction(SIGINT, &a, NULL);
-    sigaction(SIGTERM, &a, NULL);
-}
-
 double probe_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double interrupted_at;
+
+/* The same Ctrl-C may come twice, from the terminal and from gpusparc; the user's second one ends the process. */
+static void on_interrupt(int signal_number)
+{
+    const double same_s = 1, now = probe_seconds();
+    if (!probe_interrupted) {
+        probe_interrupted = 1;
+        interrupted_at = now;
+    } else if (now - interrupted_at > same_s) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number);
+    }
+}
+
+static void catch_interrupt(void)
+{
+    struct sigaction a = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
 }
 
 static bool progress_shown;
@@ -201,9 +210,10 @@ static bool print_json(struct probe *p, bool complete)
     time_t now = time(NULL);
     struct tm t;
     strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &t));
-    json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:b}", "probe", p->kind->name, "device", d->name,
-                          "platform", d->platform, "driver", d->driver, "compute_units", (int)d->compute_units, "time",
-                          when, "note", p->note ? p->note : "", "complete", complete);
+    json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:b, s:b, s:i}", "probe", p->kind->name, "device",
+                          d->name, "platform", d->platform, "driver", d->driver, "compute_units", (int)d->compute_units,
+                          "time", when, "note", p->note ? p->note : "", "complete", complete, "kept_quiet",
+                          p->kept_quiet, "pauses", (int)p->quiet.pauses);
     p->kind->add_json(p, j);
     int rc = json_dumpf(j, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     putchar('\n');
@@ -231,6 +241,8 @@ static bool report(struct probe *p)
         ok = draw(p) && ok;
     if (complete && p->kind->finish)
         ok = p->kind->finish(p) && ok;
+    if (complete && p->quiet.lost)
+        gs_warn("others may have used the device during a part of the runs");
     if (!complete)
         gs_warn("stopped early: what is above is a part of what was asked for%s",
                 p->state_file ? ", and --resume goes on" : "");
@@ -239,16 +251,18 @@ static bool report(struct probe *p)
 
 static bool live(struct probe *p)
 {
+    catch_interrupt();
     bool ok = probe_open(&p->device, (unsigned)p->device_index) &&
               (p->force || probe_quiet_join(&p->quiet, (unsigned)p->device_index)) && p->kind->prepare(p) &&
               begin_state(p);
     if (!ok)
         return false;
-    catch_interrupt();
     ok = p->kind->measure(p);
     end_progress();
-    probe_quiet_leave(&p->quiet);
-    return ok && report(p);
+    p->kept_quiet = probe_quiet_leave(&p->quiet);
+    if (p->quiet.failed && p->quiet.pauses == 0)
+        return false; /* not a run was made */
+    return ok && report(p) && !p->quiet.failed;
 }
 
 int probe_main(const struct probe_kind *kind, int argc, char **argv)

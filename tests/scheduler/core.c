@@ -356,6 +356,63 @@ static void test_tasks_by_name_and_path(void **state)
     stop(b);
 }
 
+static int request_alone(struct bench *b, struct desk *d, uint32_t slot, unsigned resource)
+{
+    struct gs_msg m = message(GS_MSG_REQUEST);
+    m.u.request = (struct gs_msg_request){.slot = slot,
+                                          .serial = 7,
+                                          .mask = GS_MASK(resource),
+                                          .client = d->welcome.u.welcome.client,
+                                          .flags = GS_REQUEST_ALONE};
+    return say(b, d, &m);
+}
+
+/* A GPU for a measurement: not for everybody, not while tasks run, and a task that comes asks for it. */
+static void test_alone(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    struct desk stranger, probe, task;
+    sit_down(b, &stranger, 1001, "");
+    sit_down(b, &probe, 0, "");
+    hello(b, &stranger, "", 2);
+    hello(b, &probe, "", 2);
+    assert_int_equal(request_alone(b, &stranger, 0, 1), 0);
+    assert_int_equal(atomic_load(&page_of(&stranger)->slot[0]), GS_SLOT_WORD(7, GS_SLOT_CANCELLED, 0));
+    assert_int_equal(request_alone(b, &stranger, GS_MAX_SLOTS + 1000, 1), 0); /* answered nowhere */
+    assert_int_equal(request_alone(b, &probe, 0, 1), 0);
+    assert_true(granted(&probe, 0, 1));
+    assert_int_equal(probe.notices, 0);
+
+    sit_down(b, &task, 1001, "");
+    assert_int_equal(hello(b, &task, "slow", 2), 0);
+    assert_int_equal(atomic_load(&page_of(&probe)->yield), GS_MASK(1));
+    request(b, &task, 0, GS_MASK(1));
+    assert_false(granted(&task, 0, 1));
+    give_back(b, &probe, 1);
+    assert_true(granted(&task, 0, 1));
+    give_back(b, &task, 1);
+    assert_int_equal(request_alone(b, &probe, 1, 1), 0);
+    assert_false(granted(&probe, 1, 1));
+    assert_non_null(strstr(probe.notice.u.text.text, "while tasks run: slow (process 4711); it waits"));
+    get_up(b, &task);
+    assert_true(granted(&probe, 1, 1));
+    assert_int_equal(atomic_load(&page_of(&probe)->yield), 0);
+
+    struct gs_msg renew = message(GS_MSG_RENEW);
+    renew.u.look.resource = 1;
+    assert_int_equal(say(b, &probe, &renew), 0);
+    renew.u.look.resource = UINT32_MAX;
+    assert_int_equal(say(b, &probe, &renew), 0);
+    get_up(b, &probe);
+
+    assert_int_equal(configure(b, "[system]\ngpus = 2\nprobes = all\n"), 0);
+    assert_int_equal(request_alone(b, &stranger, 2, 1), 0);
+    assert_true(granted(&stranger, 2, 1));
+    get_up(b, &stranger);
+    stop(b);
+}
+
 static void test_other_users_tasks(void **state)
 {
     (void)state;
@@ -640,6 +697,7 @@ int main(void)
         cmocka_unit_test(test_death_passes_everything_on),
         cmocka_unit_test(test_a_page_full_of_lies),
         cmocka_unit_test(test_tasks_by_name_and_path),
+        cmocka_unit_test(test_alone),
         cmocka_unit_test(test_other_users_tasks),
         cmocka_unit_test(test_priority_counts),
         cmocka_unit_test(test_jobs),

@@ -36,6 +36,7 @@ static uint64_t seed_of_run(void)
 struct waiting {
     uint32_t client, slot, mask;
     uint64_t order;
+    bool alone;
 };
 
 struct world {
@@ -44,10 +45,13 @@ struct world {
     bool there[CLIENTS];
     int priority[CLIENTS];
     unsigned units[CLIENTS][GS_MAX_RESOURCES]; /* out, in truth */
+    bool alone[GS_MAX_RESOURCES];              /* held for a measurement */
+    bool few_tasks;
     bool leased[CLIENTS][GS_MAX_RESOURCES], asks[CLIENTS][GS_MAX_RESOURCES];
     struct waiting list[MAX_WAITING];
     unsigned n;
-    uint64_t orders, now, grants;
+    uint64_t orders, now, grants, alones_granted;
+    unsigned yields;
 };
 
 static unsigned on_ask(void *ctx, uint32_t client, unsigned resource)
@@ -72,7 +76,21 @@ static void on_end(void *ctx, uint32_t client, unsigned resource, bool forced)
     if (!forced)
         assert_int_equal(w->units[client][resource], 0);
     w->units[client][resource] = 0;
-    w->leased[client][resource] = w->asks[client][resource] = false;
+    w->leased[client][resource] = w->asks[client][resource] = w->alone[resource] = false;
+}
+
+static bool has_tasks(const struct world *w)
+{
+    for (uint32_t c = 0; c < CLIENTS; c++)
+        if (w->there[c] && w->priority[c] > 0)
+            return true;
+    return false;
+}
+
+/* Does the request wait for the resource now? One that wants it alone doesn't while tasks are there. */
+static bool waits_for(const struct world *w, const struct waiting *q, unsigned resource)
+{
+    return q->mask & GS_MASK(resource) && !(q->alone && has_tasks(w));
 }
 
 /* May a request that stands in the list for the resource not be overtaken by `g`? */
@@ -96,8 +114,13 @@ static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request 
     const struct waiting g = w->list[at];
     assert_true(g.mask & GS_MASK(resource));
     for (unsigned i = 0; i < w->n; i++)
-        if (w->list[i].mask & GS_MASK(resource))
+        if (waits_for(w, &w->list[i], resource))
             assert_false(goes_before(w, &w->list[i], &g));
+    assert_false(w->alone[resource]);
+    if (g.alone)
+        assert_true(!has_tasks(w) && fresh && ask);
+    w->alone[resource] = g.alone;
+    w->alones_granted += g.alone;
     for (uint32_t c = 0; c < CLIENTS; c++)
         if (c != client)
             assert_false(w->leased[c][resource]);
@@ -110,14 +133,21 @@ static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request 
     w->grants++;
 }
 
-static const struct gs_policy_ops ops = {on_ask, on_allow, on_end, on_grant};
+static void on_yield(void *ctx, uint32_t client, unsigned resource)
+{
+    struct world *w = ctx;
+    assert_int_equal(w->units[client][resource], 1);
+    w->yields++;
+}
+
+static const struct gs_policy_ops ops = {on_ask, on_allow, on_end, on_grant, on_yield};
 
 /* ---- what must hold after each event ---- */
 
 static bool somebody_wants(const struct world *w, unsigned resource)
 {
     for (unsigned i = 0; i < w->n; i++)
-        if (w->list[i].mask & GS_MASK(resource))
+        if (waits_for(w, &w->list[i], resource))
             return true;
     return false;
 }
@@ -127,13 +157,13 @@ static bool holder_is_first(const struct world *w, unsigned resource, uint32_t h
 {
     const struct waiting *own = NULL;
     for (unsigned i = 0; i < w->n; i++)
-        if (w->list[i].client == holder && w->list[i].mask & GS_MASK(resource) &&
+        if (w->list[i].client == holder && waits_for(w, &w->list[i], resource) &&
             (!own || w->list[i].order < own->order))
             own = &w->list[i];
     if (!own || w->priority[holder] == 0)
         return false;
     for (unsigned i = 0; i < w->n; i++)
-        if (&w->list[i] != own && w->list[i].mask & GS_MASK(resource) && goes_before(w, &w->list[i], own))
+        if (&w->list[i] != own && waits_for(w, &w->list[i], resource) && goes_before(w, &w->list[i], own))
             return false;
     return true;
 }
@@ -147,8 +177,10 @@ static void check(const struct world *w)
             leases += w->leased[c][r];
             if (!w->leased[c][r])
                 continue;
-            assert_int_equal(w->asks[c][r], somebody_wants(w, r));
-            if (holder_is_first(w, r, c))
+            assert_int_equal(w->asks[c][r], w->alone[r] || somebody_wants(w, r));
+            if (w->alone[r])
+                assert_int_equal(w->units[c][r], 1);
+            else if (holder_is_first(w, r, c))
                 assert_int_equal(w->units[c][r], w->depth);
         }
         assert_true(leases <= 1);
@@ -183,10 +215,11 @@ static void want(struct world *w, uint32_t client)
     struct gs_policy_request rq = {.slot = random_below(GS_MAX_SLOTS), .mask = random_mask(w)};
     rq.prefer = random_below(GS_MAX_RESOURCES + 1);
     rq.cost_ns = random_below(2) ? random_below(1000) : UINT64_MAX;
-    bool busy = slot_waits(w, client, rq.slot);
-    if (!busy)
-        w->list[w->n++] = (struct waiting){client, rq.slot, rq.mask, w->orders++};
-    assert_int_equal(gs_policy_request(w->policy, client, &rq, w->now), busy ? -EBUSY : 0);
+    rq.alone = random_below(8) == 0;
+    bool busy = slot_waits(w, client, rq.slot), wrong = rq.alone && rq.mask & (rq.mask - 1);
+    if (!busy && !wrong)
+        w->list[w->n++] = (struct waiting){client, rq.slot, rq.mask, w->orders++, rq.alone};
+    assert_int_equal(gs_policy_request(w->policy, client, &rq, w->now), wrong ? -EINVAL : busy ? -EBUSY : 0);
 }
 
 static void take_fast(struct world *w, uint32_t client)
@@ -228,6 +261,8 @@ static void leave(struct world *w, uint32_t client)
         else
             i++;
     }
+    for (unsigned r = 0; r < w->resources; r++)
+        w->alone[r] = w->alone[r] && !w->leased[client][r];
     memset(w->units[client], 0, sizeof w->units[client]);
     memset(w->leased[client], 0, sizeof w->leased[client]);
     memset(w->asks[client], 0, sizeof w->asks[client]);
@@ -235,17 +270,22 @@ static void leave(struct world *w, uint32_t client)
     gs_policy_leave(w->policy, client, w->now);
 }
 
+static int random_priority(const struct world *w)
+{
+    return w->few_tasks && random_below(12) ? 0 : (int)random_below(4);
+}
+
 static void join(struct world *w, uint32_t client)
 {
     w->there[client] = true;
-    w->priority[client] = random_below(2) ? 0 : (int)random_below(4);
-    assert_int_equal(gs_policy_join(w->policy, client, w->priority[client]), 0);
-    assert_int_equal(gs_policy_join(w->policy, client, 0), -EINVAL);
+    w->priority[client] = random_below(2) ? 0 : random_priority(w);
+    assert_int_equal(gs_policy_join(w->policy, client, w->priority[client], w->now), 0);
+    assert_int_equal(gs_policy_join(w->policy, client, 0, w->now), -EINVAL);
 }
 
 static void reprioritise(struct world *w, uint32_t client)
 {
-    w->priority[client] = (int)random_below(4);
+    w->priority[client] = random_priority(w);
     gs_policy_set_priority(w->policy, client, w->priority[client], w->now);
 }
 
@@ -284,6 +324,8 @@ static void one_event(struct world *w)
             want(w, client);
         else if (random_below(3) == 0)
             take_fast(w, client);
+        else if (random_below(8) == 0)
+            gs_policy_renew(w->policy, client, random_below(GS_MAX_RESOURCES), w->now);
         else
             give_back(w, client);
     }
@@ -293,12 +335,13 @@ static void test_random_sequences(void **state)
 {
     (void)state;
     uint64_t seed = seed_of_run();
-    uint64_t grants = 0;
+    uint64_t grants = 0, alones = 0;
     for (unsigned run = 0; run < 300; run++) {
         random_state = seed + run;
         struct world *w = calloc(1, sizeof *w);
         w->resources = 2 + random_below(5);
         w->depth = 1 + random_below(3);
+        w->few_tasks = random_below(2);
         w->policy = gs_policy_new(w->resources, w->depth, CLIENTS, &ops, w);
         assert_non_null(w->policy);
         for (unsigned i = 0; i < 2000; i++) {
@@ -306,10 +349,11 @@ static void test_random_sequences(void **state)
             check(w);
         }
         grants += w->grants;
+        alones += w->alones_granted;
         gs_policy_free(w->policy);
         free(w);
     }
-    assert_true(grants > 10000); /* the sequences do something */
+    assert_true(grants > 10000 && alones > 100); /* the sequences do something */
 }
 
 /* ---- shares ---- */
@@ -337,7 +381,7 @@ static void test_fair_shares(void **state)
             s[c].claimed = random_below(3) == 0 ? random_below(5000) : s[c].chunk; /* some lie, or don't know */
             longest = s[c].chunk > longest ? s[c].chunk : longest;
             w->there[c] = true;
-            assert_int_equal(gs_policy_join(w->policy, c, 0), 0);
+            assert_int_equal(gs_policy_join(w->policy, c, 0, w->now), 0);
         }
         uint32_t slot = 0;
         for (unsigned i = 0; i < 20000; i++) {
@@ -347,7 +391,7 @@ static void test_fair_shares(void **state)
                         .slot = slot++ % GS_MAX_SLOTS, .mask = GS_MASK(1), .cost_ns = s[c].claimed};
                     if (slot_waits(w, c, rq.slot))
                         continue;
-                    w->list[w->n++] = (struct waiting){c, rq.slot, rq.mask, w->orders++};
+                    w->list[w->n++] = (struct waiting){c, rq.slot, rq.mask, w->orders++, false};
                     assert_int_equal(gs_policy_request(w->policy, c, &rq, w->now), 0);
                 }
             }
@@ -387,13 +431,13 @@ static void test_no_credit_for_absence(void **state)
     uint32_t slot[3] = {0};
     for (uint32_t c = 0; c < 3; c++) {
         w->there[c] = true;
-        gs_policy_join(w->policy, c, 0);
+        gs_policy_join(w->policy, c, 0, w->now);
     }
     for (unsigned i = 0; i < 3000; i++) {
         for (uint32_t c = 0; c < (i < 1000 ? 2 : 3); c++)
             while (!gs_policy_waiting(w->policy, c, 1)) {
                 struct gs_policy_request rq = {.slot = slot[c]++ % GS_MAX_SLOTS, .mask = GS_MASK(1)};
-                w->list[w->n++] = (struct waiting){c, rq.slot, rq.mask, w->orders++};
+                w->list[w->n++] = (struct waiting){c, rq.slot, rq.mask, w->orders++, false};
                 gs_policy_request(w->policy, c, &rq, w->now);
             }
         uint32_t holder = 0;
@@ -417,7 +461,7 @@ static void test_no_credit_for_absence(void **state)
 static void ask_for(struct world *w, uint32_t client, uint32_t slot, uint32_t mask, uint32_t prefer)
 {
     struct gs_policy_request rq = {.slot = slot, .mask = mask, .prefer = prefer};
-    w->list[w->n++] = (struct waiting){client, slot, mask, w->orders++};
+    w->list[w->n++] = (struct waiting){client, slot, mask, w->orders++, false};
     assert_int_equal(gs_policy_request(w->policy, client, &rq, w->now), 0);
     check(w);
 }
@@ -431,7 +475,7 @@ static struct world *new_world(unsigned gpus, unsigned depth)
     for (uint32_t c = 0; c < CLIENTS; c++) {
         w->there[c] = true;
         w->priority[c] = c < 4 ? (int)c : 0; /* clients 1 to 3 are tasks, 3 the most urgent */
-        gs_policy_join(w->policy, c, w->priority[c]);
+        gs_policy_join(w->policy, c, w->priority[c], w->now);
     }
     return w;
 }
@@ -514,6 +558,130 @@ static void test_watchdog_counts_from_the_first_hurt(void **state)
     free_world(w);
 }
 
+/* No client but 4 to 7, which are no tasks. */
+static struct world *new_world_without_tasks(unsigned gpus)
+{
+    struct world *w = new_world(gpus, 2);
+    for (uint32_t c = 0; c < 4; c++)
+        leave(w, c);
+    return w;
+}
+
+static void ask_alone(struct world *w, uint32_t client, uint32_t slot, unsigned resource)
+{
+    struct gs_policy_request rq = {.slot = slot, .mask = GS_MASK(resource), .prefer = GS_MAX_RESOURCES, .alone = true};
+    w->list[w->n++] = (struct waiting){client, slot, rq.mask, w->orders++, true};
+    assert_int_equal(gs_policy_request(w->policy, client, &rq, w->now), 0);
+}
+
+static void release_one(struct world *w, uint32_t client, unsigned resource)
+{
+    w->units[client][resource]--;
+    if (w->asks[client][resource])
+        gs_policy_look(w->policy, client, resource, w->units[client][resource], w->now);
+}
+
+/* A resource alone: after what runs, not together with a lease of its own, and nobody else has a unit until its end. */
+static void test_alone(void **state)
+{
+    (void)state;
+    struct world *w = new_world_without_tasks(1);
+    ask_for(w, 5, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_alone(w, 4, 0, 1);
+    assert_int_equal(w->units[4][1], 0);
+    release_one(w, 5, 1);
+    assert_int_equal(w->units[4][1], 1);
+    assert_true(w->asks[4][1]); /* it takes nothing more by itself, and says when it is done */
+    ask_for(w, 5, 1, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_for(w, 6, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    assert_int_equal(w->units[5][1] + w->units[6][1], 0);
+    release_one(w, 4, 1);
+    assert_int_equal(w->units[5][1] + w->units[6][1], 1);
+    assert_false(w->leased[4][1]);
+    check(w);
+    struct gs_policy_request several = {.slot = 9, .mask = GS_MASK_ALL_GPUS(1), .alone = true};
+    assert_int_equal(gs_policy_request(w->policy, 7, &several, w->now), 0);
+    free_world(w);
+    w = new_world_without_tasks(2);
+    several.mask = GS_MASK_ALL_GPUS(2);
+    assert_int_equal(gs_policy_request(w->policy, 7, &several, w->now), -EINVAL);
+    ask_alone(w, 4, 0, 1); /* nobody wants it: no lease is left when it ends */
+    release_one(w, 4, 1);
+    assert_false(w->leased[4][1]);
+    free_world(w);
+}
+
+/* It waits for the last task's end and is in nobody's way meanwhile, the watchdog's least of all. */
+static void test_alone_waits_for_tasks(void **state)
+{
+    (void)state;
+    struct world *w = new_world_without_tasks(1);
+    w->priority[7] = 1;
+    gs_policy_set_priority(w->policy, 7, 1, w->now);
+    ask_for(w, 7, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_alone(w, 4, 0, 1);
+    assert_false(w->asks[7][1]); /* a lease as if nobody waited */
+    assert_true(gs_policy_next_expiry(w->policy, 500) == UINT64_MAX);
+    release_one(w, 7, 1);
+    assert_int_equal(w->units[4][1], 0);
+    assert_int_equal(gs_policy_waiting(w->policy, 4, 0)->slot, 0);
+    w->priority[7] = 0;
+    gs_policy_set_priority(w->policy, 7, 0, w->now); /* no task any more */
+    assert_int_equal(w->units[4][1], 1);
+    free_world(w);
+}
+
+/* A task that comes has the holder yield, and gets the resource before all others. */
+static void test_alone_yields_to_tasks(void **state)
+{
+    (void)state;
+    struct world *w = new_world_without_tasks(1);
+    ask_alone(w, 4, 0, 1);
+    ask_alone(w, 5, 0, 1);
+    ask_for(w, 6, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    assert_int_equal(w->yields, 0);
+    w->priority[7] = 2;
+    gs_policy_set_priority(w->policy, 7, 2, w->now);
+    assert_int_equal(w->yields, 1);
+    ask_for(w, 7, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    release_one(w, 4, 1);
+    assert_int_equal(w->units[7][1], 1);
+    release_one(w, 7, 1);
+    assert_int_equal(w->units[6][1], 1);
+    release_one(w, 6, 1);
+    assert_int_equal(w->units[5][1], 0); /* the task is still there */
+    leave(w, 7);
+    assert_int_equal(w->units[5][1], 1);
+    free_world(w);
+}
+
+/* One that goes on renewing keeps it; one that doesn't has ten times as long as others; a task's coming ends that. */
+static void test_alone_and_the_watchdog(void **state)
+{
+    (void)state;
+    struct world *w = new_world_without_tasks(1);
+    ask_alone(w, 4, 0, 1);
+    w->now = 10000;
+    ask_for(w, 5, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    assert_int_equal(gs_policy_next_expiry(w->policy, 500), 15000);
+    w->now = 14000;
+    gs_policy_renew(w->policy, 5, 1, w->now); /* not its */
+    assert_int_equal(gs_policy_next_expiry(w->policy, 500), 15000);
+    gs_policy_renew(w->policy, 4, 1, w->now);
+    assert_int_equal(gs_policy_next_expiry(w->policy, 500), 19000);
+    w->now = 18900;
+    assert_int_equal(gs_policy_expire(w->policy, w->now, 500), 0);
+    gs_policy_renew(w->policy, 4, 1, w->now);
+    gs_policy_set_priority(w->policy, 7, 1, w->now);
+    assert_int_equal(w->yields, 1);
+    assert_int_equal(gs_policy_next_expiry(w->policy, 500), 19400);
+    w->now = 19400;
+    gs_policy_renew(w->policy, 4, 1, w->now);
+    assert_int_equal(gs_policy_expire(w->policy, w->now, 500), GS_MASK(1));
+    assert_int_equal(w->units[5][1], 1);
+    free_world(w);
+}
+
 /* Time is charged when it has been had, also to those whose requests all stand in the line already. */
 static void test_charged_at_once(void **state)
 {
@@ -549,7 +717,7 @@ static void test_wrong_requests(void **state)
     rq.slot = 0;
     assert_int_equal(gs_policy_request(w->policy, CLIENTS, &rq, 0), -EINVAL);
     gs_policy_look(w->policy, 5, 77, 0, 0);
-    assert_int_equal(gs_policy_join(w->policy, CLIENTS, 0), -EINVAL);
+    assert_int_equal(gs_policy_join(w->policy, CLIENTS, 0, 0), -EINVAL);
     check(w);
     free_world(w);
 }
@@ -564,6 +732,10 @@ int main(void)
         cmocka_unit_test(test_any_gpu),
         cmocka_unit_test(test_watchdog),
         cmocka_unit_test(test_watchdog_counts_from_the_first_hurt),
+        cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_alone_waits_for_tasks),
+        cmocka_unit_test(test_alone_yields_to_tasks),
+        cmocka_unit_test(test_alone_and_the_watchdog),
         cmocka_unit_test(test_charged_at_once),
         cmocka_unit_test(test_wrong_requests),
     };
