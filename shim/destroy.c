@@ -5,6 +5,7 @@
 
 #include "shim/command.h"
 #include "shim/merge_kernels.h"
+#include "shim/scratch.h"
 #include "shim/transfer/peer.h"
 #include "shim/transfer/pinned.h"
 #include "shim/transfer/staging.h"
@@ -79,6 +80,7 @@ static void destroy_event(struct gs_event *e)
 static void destroy_context(struct gs_context *c)
 {
     gs_merge_kernels_free(c->merge);
+    gs_scratch_free(c);
     gs_peer_free(c->peer);
     gs_pinned_free(c->pinned);
     gs_staging_free(c->staging);

@@ -12,6 +12,7 @@
 #include "shim/prepare.h"
 #include "shim/reduce.h"
 #include "shim/report.h"
+#include "shim/scratch.h"
 #include "shim/verify.h"
 
 /* A launch while it is being carried out. */
@@ -212,15 +213,13 @@ struct split {
     unsigned device[3 * GS_MAX_DEVICES];    /* of each of `ended` */
 };
 
-static void free_split(struct split *s, const struct gs_plan *plan)
+static void free_split(struct split *s)
 {
     for (unsigned p = 0; p < GS_MAX_DEVICES; p++) {
         gs_events_free(&s->ready[p]);
         if (s->ran[p])
             gs_real()->clReleaseEvent(s->ran[p]);
     }
-    for (size_t i = 0; s->merges && i < plan->n_uses; i++)
-        gs_merge_free(&s->merges[i]);
     free(s->merges);
     gs_events_free(&s->ended);
 }
@@ -271,7 +270,7 @@ static cl_int prepare_parts(struct launch *l, struct gs_plan *plan, struct split
         const struct gs_use *u = &plan->uses[i];
         gs_label_purpose(u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
         if (u->writes == GS_COMPARED)
-            err = gs_merge_keep(&l->cmd, &s->merges[i], u->root, u->window, &s->ready[0], &s->ready[0]);
+            err = gs_merge_keep(&l->cmd, &s->merges[i], u->root, u->window, plan->n_parts, s->ready);
         if (!err && u->writes == GS_REDUCED)
             err = gs_reduce_begin(&l->cmd, u, plan->n_parts, s->ready);
     }
@@ -404,7 +403,8 @@ static cl_int launch_parts(struct launch *l, struct gs_plan *plan, cl_event *eve
         if (err)
             write_off(l, plan, &s);
     }
-    free_split(&s, plan);
+    gs_scratch_give(l->cmd.ctx, !err);
+    free_split(&s);
     return err;
 }
 

@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* Outputs whose writers could not be told apart (GPU-SPARC, section III-C): the parts start from equal bytes, a copy of
  * which is kept; afterwards every byte that differs from it was written. With the context's lock held; nothing blocks.
- */
+ *
+ * Where the kernels of two devices reach common memory, each device keeps a copy, compares with it itself, and leaves
+ * there the blocks in which something differs: these are all that travels, and no host has to know which they are.
+ * Elsewhere what a part holds is brought to the first device whole, and compared there. */
 #ifndef GS_SHIM_MERGE_H
 #define GS_SHIM_MERGE_H
 
 #include "shim/command.h"
 
-/* The merge of one root in one launch. All zeros: none. */
+/* The merge of one root in one launch. */
 struct gs_merge {
     struct gs_mem *root;
     struct gs_range window; /* of a buffer */
     uint64_t bytes;         /* of the window, or of the image laid out without gaps */
-    cl_mem kept;            /* on the first device; owned */
+    bool by_blocks;
+    cl_mem kept[GS_MAX_DEVICES]; /* the first; by blocks: one on each place. Scratch memory of the launch */
 };
 
-/* Keeps a copy of what is at home. `ready` is what the copy must wait for; its own event goes to `done`: no part may
- * write at home before it. */
+/* Before the parts run, where all places hold the same bytes: keeps a copy. ready[p] is what that must wait for on
+ * place p, and gains the copy: no part may write before it. */
 cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *root, struct gs_range window,
-                     const struct gs_events *ready, struct gs_events *done);
+                     unsigned n_parts, struct gs_events *ready);
 
 /* Once the parts have run (part i on place i, ended at event ran[i]) brings home what they wrote. Adds to `done`. */
 cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, unsigned n_parts, const cl_event *ran,
                       struct gs_events *done);
-void gs_merge_free(struct gs_merge *m);
 
 #endif

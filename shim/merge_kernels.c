@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/merge_kernels.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "shim/reducible.h"
@@ -56,6 +57,69 @@ static const char source[] =
     "REDUCE_FLOAT(gs_reduce_f64, double, ulong)\n"
     "#endif\n";
 
+/* gs_leave, gs_pick_up: a work-group for each block, sixteen bytes per work-item. */
+static const char blocks_source[] =
+    "__kernel void gs_leave(__global uchar *meeting, ulong meeting_at, ulong words_at, __global const uchar *part,\n"
+    "                       ulong begin, __global const uchar *kept, ulong at, ulong n, __global uint *count, int "
+    "counts)\n"
+    "{\n"
+    "    __local int differs;\n"
+    "    ulong block = get_group_id(0), i = block * 1024 + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
+    "    uint4 p = 0, k = 0;\n"
+    "    int mine = 0;\n"
+    "    if (get_local_id(0) == 0)\n"
+    "        differs = 0;\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    part += begin + i;\n"
+    "    kept += at + i;\n"
+    "    if (left >= 16) {\n"
+    "        p = *(__global const uint4 *)part;\n"
+    "        k = *(__global const uint4 *)kept;\n"
+    "        mine = any(p != k);\n"
+    "    } else {\n"
+    "        for (ulong b = 0; b < left; b++)\n"
+    "            mine |= part[b] != kept[b];\n"
+    "    }\n"
+    "    if (mine)\n"
+    "        differs = 1;\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    if (get_local_id(0) == 0) {\n"
+    "        *(__global uint *)(meeting + words_at + block * 4) = differs;\n"
+    "        if (differs && counts)\n"
+    "            atomic_add(count, (uint)(min(left, (ulong)1024) + 15) / 16);\n"
+    "    }\n"
+    "    if (!differs)\n"
+    "        return;\n"
+    "    meeting += meeting_at + i;\n"
+    "    if (left >= 16)\n"
+    "        *(__global uint4 *)meeting = p;\n"
+    "    else\n"
+    "        for (ulong b = 0; b < left; b++)\n"
+    "            meeting[b] = part[b];\n"
+    "}\n"
+    "__kernel void gs_pick_up(__global uchar *dst, ulong begin, __global const uchar *meeting, ulong meeting_at,\n"
+    "                         ulong words_at, __global const uchar *kept, ulong at, ulong n)\n"
+    "{\n"
+    "    ulong block = get_group_id(0), i = block * 1024 + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
+    "    if (!*(__global const uint *)(meeting + words_at + block * 4))\n"
+    "        return;\n"
+    "    dst += begin + i;\n"
+    "    meeting += meeting_at + i;\n"
+    "    kept += at + i;\n"
+    "    if (left >= 16) {\n"
+    "        uint4 p = *(__global const uint4 *)meeting, k = *(__global const uint4 *)kept;\n"
+    "        if (any(p != k)) {\n"
+    "            uchar16 old = as_uchar16(*(__global uint4 *)dst);\n"
+    "            *(__global uint4 *)dst = as_uint4(select(old, as_uchar16(p), as_uchar16(p) != as_uchar16(k)));\n"
+    "        }\n"
+    "    } else {\n"
+    "        for (ulong b = 0; b < left; b++)\n"
+    "            if (meeting[b] != kept[b])\n"
+    "                dst[b] = meeting[b];\n"
+    "    }\n"
+    "}\n";
+
+_Static_assert(GS_BLOCK_BYTES == 1024 && GS_BLOCK_BYTES == LOCAL * 16, "a work-group of the kernels above");
 _Static_assert(GS_ATOMIC_ADD == 1 && GS_ATOMIC_MIN == 2 && GS_ATOMIC_MAX == 3 && GS_ATOMIC_AND == 4 &&
                    GS_ATOMIC_OR == 5 && GS_ATOMIC_XOR == 6,
                "gs_reduce's op");
@@ -63,22 +127,44 @@ _Static_assert(GS_ATOMIC_ADD == 1 && GS_ATOMIC_MIN == 2 && GS_ATOMIC_MAX == 3 &&
 enum { TYPES = GS_ATOMIC_F64 + 1 };
 
 struct gs_merge_kernels {
-    cl_program program;
-    cl_kernel merge, reduce[TYPES];
+    cl_program program, leaving[GS_MAX_DEVICES]; /* for the first device; and one for each */
+    cl_kernel merge, pick_up, reduce[TYPES], leave[GS_MAX_DEVICES];
 };
+
+static void release_kernel(cl_kernel k)
+{
+    if (k)
+        gs_real()->clReleaseKernel(k);
+}
 
 void gs_merge_kernels_free(struct gs_merge_kernels *k)
 {
     if (!k)
         return;
-    if (k->merge)
-        gs_real()->clReleaseKernel(k->merge);
+    release_kernel(k->merge);
+    release_kernel(k->pick_up);
     for (int t = 0; t < TYPES; t++)
-        if (k->reduce[t])
-            gs_real()->clReleaseKernel(k->reduce[t]);
+        release_kernel(k->reduce[t]);
+    for (int p = 0; p < GS_MAX_DEVICES; p++) {
+        release_kernel(k->leave[p]);
+        if (k->leaving[p])
+            gs_real()->clReleaseProgram(k->leaving[p]);
+    }
     if (k->program)
         gs_real()->clReleaseProgram(k->program);
     free(k);
+}
+
+static cl_program build(struct gs_context *ctx, unsigned place, cl_uint n, const char **texts, cl_int *err)
+{
+    cl_program program = gs_real()->clCreateProgramWithSource(ctx->o.handle, n, texts, NULL, err);
+    if (*err)
+        return NULL;
+    *err = gs_real()->clBuildProgram(program, 1, &ctx->dev[place], "", NULL, NULL);
+    if (!*err)
+        return program;
+    gs_real()->clReleaseProgram(program);
+    return NULL;
 }
 
 cl_int gs_merge_kernels_make(struct gs_context *ctx)
@@ -86,18 +172,18 @@ cl_int gs_merge_kernels_make(struct gs_context *ctx)
     static const char *const reduce_names[TYPES] = {
         [GS_ATOMIC_I32] = "gs_reduce_i32", [GS_ATOMIC_U32] = "gs_reduce_u32", [GS_ATOMIC_I64] = "gs_reduce_i64",
         [GS_ATOMIC_U64] = "gs_reduce_u64", [GS_ATOMIC_F32] = "gs_reduce_f32", [GS_ATOMIC_F64] = "gs_reduce_f64"};
-    const char *text = source;
+    const char *texts[] = {source, blocks_source};
     cl_int err;
     if (ctx->merge)
         return CL_SUCCESS;
     struct gs_merge_kernels *k = calloc(1, sizeof *k);
     if (!k)
         return CL_OUT_OF_HOST_MEMORY;
-    k->program = gs_real()->clCreateProgramWithSource(ctx->o.handle, 1, &text, NULL, &err);
-    if (!err)
-        err = gs_real()->clBuildProgram(k->program, 1, ctx->dev, "", NULL, NULL);
+    k->program = build(ctx, 0, 2, texts, &err);
     if (!err)
         k->merge = gs_real()->clCreateKernel(k->program, "gs_merge", &err);
+    if (!err)
+        k->pick_up = gs_real()->clCreateKernel(k->program, "gs_pick_up", &err);
     for (int t = 0; t < TYPES && !err; t++)
         k->reduce[t] = gs_real()->clCreateKernel(k->program, reduce_names[t], &err);
     if (err && !k->reduce[GS_ATOMIC_F64] && k->reduce[GS_ATOMIC_F32])
@@ -106,6 +192,22 @@ cl_int gs_merge_kernels_make(struct gs_context *ctx)
         gs_merge_kernels_free(k);
     else
         ctx->merge = k;
+    return err;
+}
+
+/* On each place a program of its own, different by its last line: PoCL (3.1) confuses the forms of one kernel where
+ * several devices run it at once (see shim/prepare.c). */
+cl_int gs_merge_kernels_make_leaving(struct gs_context *ctx, unsigned place)
+{
+    struct gs_merge_kernels *k = ctx->merge;
+    char tail[32];
+    const char *texts[] = {blocks_source, tail};
+    cl_int err = CL_SUCCESS;
+    snprintf(tail, sizeof tail, "__constant int gs_place = %u;\n", place);
+    if (!k->leaving[place])
+        k->leaving[place] = build(ctx, place, 2, texts, &err);
+    if (!err && !k->leave[place])
+        k->leave[place] = gs_real()->clCreateKernel(k->leaving[place], "gs_leave", &err);
     return err;
 }
 
@@ -119,19 +221,72 @@ static cl_int enqueue(cl_command_queue queue, cl_kernel k, uint64_t items, const
     return err ? err : gs_events_add(done, event);
 }
 
+/* Sets all arguments of a kernel. */
+struct arg {
+    size_t size;
+    const void *value;
+};
+
+static cl_int set_args(cl_kernel k, const struct arg *args, cl_uint n)
+{
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < n && !err; i++)
+        err = gs_real()->clSetKernelArg(k, i, args[i].size, args[i].value);
+    return err;
+}
+
+#define ARG(v)                                                                                                         \
+    {                                                                                                                  \
+        sizeof(v), &(v)                                                                                                \
+    }
+#define SET_ARGS(k, ...)                                                                                               \
+    set_args(k, (const struct arg[]){__VA_ARGS__}, sizeof((const struct arg[]){__VA_ARGS__}) / sizeof(struct arg))
+
 cl_int gs_enqueue_merge(struct gs_context *ctx, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part,
                         cl_mem kept, uint64_t n, const struct gs_events *wait, struct gs_events *done)
 {
     cl_kernel k = ctx->merge->merge;
-    const cl_ulong first = begin, bytes = n;
-    cl_int err;
-    if ((err = gs_real()->clSetKernelArg(k, 0, sizeof dst, &dst)) ||
-        (err = gs_real()->clSetKernelArg(k, 1, sizeof first, &first)) ||
-        (err = gs_real()->clSetKernelArg(k, 2, sizeof part, &part)) ||
-        (err = gs_real()->clSetKernelArg(k, 3, sizeof kept, &kept)) ||
-        (err = gs_real()->clSetKernelArg(k, 4, sizeof bytes, &bytes)))
-        return err;
-    return enqueue(queue, k, n / 16 + 1, wait, done);
+    cl_int err = SET_ARGS(k, ARG(dst), ARG(begin), ARG(part), ARG(kept), ARG(n));
+    return err ? err : enqueue(queue, k, n / 16 + 1, wait, done);
+}
+
+static uint64_t blocks_of(uint64_t n)
+{
+    return (n + GS_BLOCK_BYTES - 1) / GS_BLOCK_BYTES;
+}
+
+uint64_t gs_meeting_words(uint64_t n)
+{
+    return blocks_of(n) * sizeof(cl_uint);
+}
+
+uint64_t gs_meeting_need(uint64_t n)
+{
+    return blocks_of(n) * GS_BLOCK_BYTES + gs_meeting_words(n);
+}
+
+cl_int gs_enqueue_leave(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem meeting,
+                        uint64_t meeting_at, cl_mem part, uint64_t begin, cl_mem kept, uint64_t at, uint64_t n,
+                        cl_mem count, const struct gs_events *wait, struct gs_events *done)
+{
+    cl_kernel k = ctx->merge->leave[place];
+    const uint64_t words_at = meeting_at + blocks_of(n) * GS_BLOCK_BYTES;
+    const cl_int counts = count != NULL;
+    cl_mem counter = count ? count : meeting;
+    cl_int err = SET_ARGS(k, ARG(meeting), ARG(meeting_at), ARG(words_at), ARG(part), ARG(begin), ARG(kept), ARG(at),
+                          ARG(n), ARG(counter), ARG(counts));
+    return err ? err : enqueue(queue, k, blocks_of(n) * LOCAL, wait, done);
+}
+
+cl_int gs_enqueue_pick_up(struct gs_context *ctx, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem meeting,
+                          uint64_t meeting_at, cl_mem kept, uint64_t at, uint64_t n, const struct gs_events *wait,
+                          struct gs_events *done)
+{
+    cl_kernel k = ctx->merge->pick_up;
+    const uint64_t words_at = meeting_at + blocks_of(n) * GS_BLOCK_BYTES;
+    cl_int err =
+        SET_ARGS(k, ARG(dst), ARG(begin), ARG(meeting), ARG(meeting_at), ARG(words_at), ARG(kept), ARG(at), ARG(n));
+    return err ? err : enqueue(queue, k, blocks_of(n) * LOCAL, wait, done);
 }
 
 uint64_t gs_reduce_identity(enum gs_atomic_op op, enum gs_atomic_type type)
@@ -158,17 +313,10 @@ cl_int gs_enqueue_reduce(struct gs_context *ctx, cl_command_queue queue, enum gs
 {
     cl_kernel k = ctx->merge->reduce[type];
     const unsigned bytes = gs_reduction_bytes(type);
-    const cl_ulong dst_first = dst_begin / bytes, part_first = part_begin / bytes, elements = n / bytes;
-    const cl_ulong identity = gs_reduce_identity(op, type);
+    const uint64_t dst_first = dst_begin / bytes, part_first = part_begin / bytes, elements = n / bytes;
+    const uint64_t identity = gs_reduce_identity(op, type);
     const cl_int how = (cl_int)op;
-    cl_int err;
-    if ((err = gs_real()->clSetKernelArg(k, 0, sizeof dst, &dst)) ||
-        (err = gs_real()->clSetKernelArg(k, 1, sizeof dst_first, &dst_first)) ||
-        (err = gs_real()->clSetKernelArg(k, 2, sizeof part, &part)) ||
-        (err = gs_real()->clSetKernelArg(k, 3, sizeof part_first, &part_first)) ||
-        (err = gs_real()->clSetKernelArg(k, 4, sizeof elements, &elements)) ||
-        (err = gs_real()->clSetKernelArg(k, 5, sizeof how, &how)) ||
-        (err = gs_real()->clSetKernelArg(k, 6, sizeof identity, &identity)))
-        return err;
-    return enqueue(queue, k, elements, wait, done);
+    cl_int err =
+        SET_ARGS(k, ARG(dst), ARG(dst_first), ARG(part), ARG(part_first), ARG(elements), ARG(how), ARG(identity));
+    return err ? err : enqueue(queue, k, elements, wait, done);
 }

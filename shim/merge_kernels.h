@@ -9,6 +9,24 @@
 cl_int gs_enqueue_merge(struct gs_context *ctx, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part,
                         cl_mem kept, uint64_t n, const struct gs_events *wait, struct gs_events *done);
 
+/* The merge of n bytes by way of memory that both devices' kernels reach (shim/transfer/meeting.h), in blocks of
+ * GS_BLOCK_BYTES. gs_enqueue_leave, on the part's place, compares part[begin ...] with kept[at ...] and leaves the
+ * blocks that differ at `meeting`, and behind all blocks a word for each that says whether it did; it adds the
+ * sixteens of bytes that it left to *count, unless count is null. gs_enqueue_pick_up, on the first place, puts what
+ * differs from kept[at
+ * ...] into dst[begin ...]. */
+enum { GS_BLOCK_BYTES = 1024 };
+cl_int gs_enqueue_leave(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem meeting,
+                        uint64_t meeting_at, cl_mem part, uint64_t begin, cl_mem kept, uint64_t at, uint64_t n,
+                        cl_mem count, const struct gs_events *wait, struct gs_events *done);
+cl_int gs_enqueue_pick_up(struct gs_context *ctx, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem meeting,
+                          uint64_t meeting_at, cl_mem kept, uint64_t at, uint64_t n, const struct gs_events *wait,
+                          struct gs_events *done);
+
+/* What n bytes take of a meeting place, the words included; and the words alone. */
+uint64_t gs_meeting_need(uint64_t n);
+uint64_t gs_meeting_words(uint64_t n);
+
 /* dst[dst_begin + i] = dst[dst_begin + i] OP part[part_begin + i] for n bytes of whole elements; offsets in bytes. */
 cl_int gs_enqueue_reduce(struct gs_context *ctx, cl_command_queue queue, enum gs_atomic_op op, enum gs_atomic_type type,
                          cl_mem dst, uint64_t dst_begin, cl_mem part, uint64_t part_begin, uint64_t n,
@@ -19,6 +37,7 @@ uint64_t gs_reduce_identity(enum gs_atomic_op op, enum gs_atomic_type type);
 
 /* Makes the kernels if they aren't there yet: what may fail for lack of memory, before anything runs. */
 cl_int gs_merge_kernels_make(struct gs_context *ctx);
+cl_int gs_merge_kernels_make_leaving(struct gs_context *ctx, unsigned place); /* what gs_enqueue_leave needs there */
 void gs_merge_kernels_free(struct gs_merge_kernels *k);
 
 #endif

@@ -51,6 +51,7 @@ struct gs_context {
     struct gs_events orphans;       /* the ends of queues that were released with commands in them */
     struct gs_context *next;        /* in the list of all; protected by that list's lock */
     struct gs_merge_kernels *merge; /* made on first need; owned */
+    struct gs_scratch *scratch;     /* likewise */
     struct gs_pinned *pinned;       /* likewise */
     struct gs_peer *peer;           /* likewise */
     struct gs_staging *staging;     /* likewise */

@@ -5,6 +5,7 @@
 #include "shim/merge_kernels.h"
 #include "shim/reducible.h"
 #include "shim/report.h"
+#include "shim/scratch.h"
 #include "shim/transfer/transfer.h"
 
 static cl_int fill(struct gs_command *cmd, const struct gs_use *u, unsigned part, struct gs_events *ready)
@@ -51,7 +52,7 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p
     struct gs_events wait = {0};
     cl_int err;
     cl_command_queue queue = gs_copy_queue(cmd->q, 0, &err);
-    cl_mem scratch = err ? NULL : gs_real()->clCreateBuffer(cmd->ctx->o.handle, CL_MEM_READ_WRITE, bytes, NULL, &err);
+    cl_mem scratch = err ? NULL : gs_scratch_take(cmd->ctx, 0, bytes, &err);
     if (err)
         return err;
     err = gs_events_share(&wait, ran[p]);
@@ -69,7 +70,6 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p
         at += n;
     }
     gs_report_moved(GS_PATH_REDUCE, bytes);
-    gs_real()->clReleaseMemObject(scratch);
     gs_events_free(&wait);
     return err;
 }

@@ -15,8 +15,10 @@
 #include "shim/transfer/ring.h"
 #include "shim/transfer/windows.h"
 
-enum { SLOT_BYTES = GS_WINDOW_MAX_BYTES / GS_RING_SLOTS, LEAST_PIECE = 2 * 1024 * 1024, PROBE_TIMEOUT_MS = 30000 };
+enum { SLOT_BYTES = GS_PEER_SLOT_BYTES, LEAST_PIECE = 2 * 1024 * 1024, PROBE_TIMEOUT_MS = 30000 };
 enum { OPENING, OPEN, FAILED };
+
+_Static_assert(SLOT_BYTES == GS_WINDOW_MAX_BYTES / GS_RING_SLOTS, "a window is a ring of slots");
 
 struct gs_peer {
     struct gs_context *ctx;
@@ -193,4 +195,22 @@ cl_int gs_peer_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem ds
     if (arrived)
         gs_real()->clReleaseEvent(arrived);
     return err;
+}
+
+void gs_peer_window(struct gs_context *ctx, unsigned from, unsigned to, cl_mem *left, cl_mem *taken)
+{
+    *left = ctx->peer->windows.seen[from][from];
+    *taken = ctx->peer->windows.seen[from][to];
+}
+
+cl_int gs_peer_slot_take(struct gs_context *ctx, unsigned from, unsigned *slot, uint64_t *at, struct gs_events *wait)
+{
+    cl_int err = gs_ring_take(&ctx->peer->ring[from], slot, wait);
+    *at = (uint64_t)*slot * SLOT_BYTES;
+    return err;
+}
+
+void gs_peer_slot_give(struct gs_context *ctx, unsigned from, unsigned slot, cl_event event)
+{
+    gs_ring_give(&ctx->peer->ring[from], slot, event);
 }

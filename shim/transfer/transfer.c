@@ -32,7 +32,7 @@ static bool through_host(struct gs_command *cmd)
 /* To open the windows takes about half a second of a core: only for who moves enough. */
 enum { PEER_FROM_BYTES = 1024 * 1024 };
 
-static bool through_window(struct gs_command *cmd, uint64_t bytes)
+bool gs_transfer_by_window(struct gs_command *cmd, uint64_t bytes)
 {
     const enum gs_transfer_path path = gs_settings()->transfer;
     cmd->ctx->between_devices += bytes;
@@ -55,7 +55,7 @@ static cl_int move(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst
 {
     if (!bytes)
         return CL_SUCCESS;
-    if (from != to && through_window(cmd, bytes)) {
+    if (from != to && gs_transfer_by_window(cmd, bytes)) {
         gs_report_moved(GS_PATH_PEER, bytes);
         const struct gs_label before = gs_label_way(GS_WAY_PEER);
         const cl_int err = gs_peer_copy(cmd, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/scratch.h"
+
+#include <stdlib.h>
+
+enum { MOST_KEPT = 32, MOST_BYTES = 64 * 1024 * 1024 };
+
+struct gs_scratch {
+    cl_mem mem;
+    unsigned place;
+    uint64_t bytes;
+    bool taken;
+    struct gs_scratch *next;
+};
+
+cl_mem gs_scratch_take(struct gs_context *ctx, unsigned place, uint64_t bytes, cl_int *err)
+{
+    struct gs_scratch *best = NULL;
+    *err = CL_SUCCESS;
+    for (struct gs_scratch *s = ctx->scratch; s; s = s->next)
+        if (!s->taken && s->place == place && s->bytes >= bytes && s->bytes / 4 <= bytes &&
+            (!best || s->bytes < best->bytes))
+            best = s;
+    if (!best && !(best = calloc(1, sizeof *best))) {
+        *err = CL_OUT_OF_HOST_MEMORY;
+        return NULL;
+    }
+    if (!best->mem) {
+        best->mem = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, bytes, NULL, err);
+        if (*err) {
+            free(best);
+            return NULL;
+        }
+        best->place = place;
+        best->bytes = bytes;
+        best->next = ctx->scratch;
+        ctx->scratch = best;
+    }
+    best->taken = true;
+    return best->mem;
+}
+
+/* Releases those that are taken, or all; and those that are beyond what is worth keeping. */
+static void release(struct gs_context *ctx, bool taken, bool all)
+{
+    unsigned kept = 0;
+    for (struct gs_scratch **at = &ctx->scratch; *at;) {
+        struct gs_scratch *s = *at;
+        if (all || (taken && s->taken) || s->bytes > MOST_BYTES || kept == MOST_KEPT) {
+            *at = s->next;
+            gs_real()->clReleaseMemObject(s->mem);
+            free(s);
+        } else {
+            s->taken = false;
+            kept++;
+            at = &s->next;
+        }
+    }
+}
+
+void gs_scratch_give(struct gs_context *ctx, bool keep)
+{
+    release(ctx, !keep, false);
+}
+
+void gs_scratch_free(struct gs_context *ctx)
+{
+    release(ctx, false, true);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory that the kernels of two devices reach, so that the one leaves there what the other picks up, and only what is
+ * picked up travels: the peer window of the giving GPU; a buffer where both devices work in the host's memory. With the
+ * context's lock held; nothing blocks. */
+#ifndef GS_SHIM_TRANSFER_MEETING_H
+#define GS_SHIM_TRANSFER_MEETING_H
+
+#include "shim/command.h"
+
+enum { GS_MEETING_BYTES = 16 * 1024 * 1024 };
+
+struct gs_meeting {
+    struct gs_context *ctx;
+    unsigned from;
+    bool window;
+    cl_mem left, taken; /* the memory as kernels on the giving and the taking device are given it */
+    uint64_t at;        /* where its GS_MEETING_BYTES, or what was asked for, begin: set by gs_meeting_take */
+    unsigned slot;
+    cl_event last; /* the last use of a buffer, or null; owned */
+};
+
+/* May kernels of all devices meet? Remembers that so many bytes are to travel. */
+bool gs_meeting_possible(struct gs_command *cmd, uint64_t bytes);
+
+/* For a launch's kernels on two places; at most so many bytes at a time. */
+cl_int gs_meeting_open(struct gs_command *cmd, unsigned from, unsigned to, uint64_t bytes, struct gs_meeting *m);
+
+/* Memory at m->at that the giving kernel may write after `wait`, which gains the last use of that memory. */
+cl_int gs_meeting_take(struct gs_meeting *m, struct gs_events *wait);
+/* The memory is in use until `event`. */
+void gs_meeting_give(struct gs_meeting *m, cl_event event);
+void gs_meeting_close(struct gs_meeting *m);
+
+#endif
