@@ -1,191 +1,314 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/choice.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "shim/report.h"
-
 enum {
-    SURE_LAUNCH = 32 * 1024,          /* work-items: so many are tried on all devices first */
-    TRIES = 3,                        /* split launches before their time counts: the first ones compile and fetch */
-    ENOUGH = 8,                       /* measurements of a kind; then the choice stands */
-    TRANSLATION_NS = 20 * 1000 * 1000 /* what the first split costs beyond itself: translating and compiling */
+    KNOWN = GS_CHOICE_TRIES - 1, /* the first split doesn't count: it makes replicas and kernels */
+    ENOUGH = 4,                  /* measurements of a kind; then only some launches are measured */
+    MOST_ASKED = 2,              /* of which nothing has been heard yet */
+    PEER_NS = 20 * 1000 * 1000,  /* what it costs to open windows between GPUs, by a thread of ours */
+    SINGLE_EVERY = 32,
+    SPLIT_EVERY = 16,
+    RETRY_AFTER = 4, /* launches; four times as many after each failure */
+    MOST_FAILURES = 8,
+    MOST_COUNTED = GS_MEASURED_KEPT * 1000000
 };
 
-struct gs_timing {
-    struct gs_timing *next;
-    char *name;
-    uint64_t size[3];
-    bool prepared;        /* its program has been translated */
-    unsigned n[2];        /* measurements: on one device, split */
-    uint64_t ns[2];       /* the shortest of them: the others had to wait for something */
-    uint64_t busy_ns;     /* what the parts of a split took, all together: about what one device would */
-    uint64_t launches[2]; /* launches that went so */
-};
+static const double budget_share = 0.01;  /* what comes home later is guessed: twice as much is lost at the worst */
+static const double worth_leaving = 0.93; /* of one device's time: a split that isn't going yet must be below it */
+static const double worth_staying = 1.02; /* and one that is going, below this */
+static const double hopeless = 4;         /* times as long as one device: it isn't tried twice */
+static const double small_bytes = 65536, large_bytes = 1048576;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all timings */
-static struct gs_timing *timings;
-
-static bool same(const struct gs_timing *t, const char *name, const uint64_t size[3])
+static double max_double(double a, double b)
 {
-    return memcmp(t->size, size, sizeof t->size) == 0 && strcmp(t->name, name) == 0;
+    return a > b ? a : b;
 }
 
-struct gs_timing *gs_timing_of(const struct gs_kernel *k, cl_uint dims, const size_t *global)
+static double min_double(double a, double b)
 {
-    uint64_t size[3] = {1, 1, 1};
-    if (gs_settings()->mode != GS_MODE_AUTO || k->o.ctx->n == 1 || dims < 1 || dims > 3 || !global)
-        return NULL;
-    for (cl_uint d = 0; d < dims; d++)
-        size[d] = global[d];
-    pthread_mutex_lock(&lock);
-    struct gs_timing *t = timings;
-    while (t && !same(t, k->name, size))
-        t = t->next;
-    if (!t && (t = calloc(1, sizeof *t)) != NULL) {
-        memcpy(t->size, size, sizeof size);
-        t->name = strdup(k->name);
-        if (t->name) {
-            t->next = timings;
-            timings = t;
-        } else {
-            free(t);
-            t = NULL;
-        }
+    return a < b ? a : b;
+}
+
+void gs_measured_add(struct gs_measured *m, uint64_t ns)
+{
+    m->ns[m->n % GS_MEASURED_KEPT] = ns;
+    m->n = m->n + 1 < MOST_COUNTED ? m->n + 1 : GS_MEASURED_KEPT;
+}
+
+uint64_t gs_measured_best(const struct gs_measured *m)
+{
+    uint64_t best = 0;
+    for (unsigned i = 0; i < m->n && i < GS_MEASURED_KEPT; i++)
+        if (!best || m->ns[i] < best)
+            best = m->ns[i];
+    return best;
+}
+
+double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move move)
+{
+    return m->link[link].piece_ns * (double)move.pieces + m->link[link].byte_ns * (double)move.bytes;
+}
+
+double gs_least_worth_ns(const struct gs_machine *m, unsigned n)
+{
+    /* single / n + split_ns < worth_leaving * single */
+    return m->split_ns / (worth_leaving - 1.0 / n);
+}
+
+void gs_history_init(struct gs_history *h)
+{
+    memset(h, 0, sizeof *h);
+    h->scatter_again_ns = h->gather_again_ns = h->return_rate = -1;
+}
+
+double gs_budget_left(const struct gs_budget *b, uint64_t now_ns)
+{
+    return budget_share * (double)(now_ns - b->begin_ns) - b->lost_ns;
+}
+
+/* What one device takes; 0: not known. Once the parts' times are known it is no longer than all of them one after the
+ * other: what was measured on one device may be long ago, or of other arguments. */
+static double single_of(const struct gs_history *h)
+{
+    double alone = (double)gs_measured_best(&h->single), parts = 0;
+    for (unsigned p = 0; p < h->balance.n && h->balance.measured; p++)
+        parts += (double)h->balance.part_ns[p];
+    return alone > 0 && parts > 0 ? min_double(alone, parts) : alone;
+}
+
+/* How many more launches are to be expected: as many as there were; or what the last run had. */
+static double more_launches(const struct gs_history *h)
+{
+    const double so_far = (double)h->launches;
+    const double rest = h->expected > h->launches ? (double)(h->expected - h->launches) : 0;
+    return max_double(1, max_double(so_far, rest));
+}
+
+static bool is_known(const struct gs_history *h)
+{
+    return h->split.n >= KNOWN;
+}
+
+static bool one_device(struct gs_history *h, const char *reason)
+{
+    h->reason = reason;
+    h->last_split = false;
+    h->ever = true;
+    return false;
+}
+
+static const char not_known[] = "how long it takes isn't known yet";
+static const char too_short[] = "it is too short to gain";
+static const char faster[] = "one device is faster";
+static const char not_earned[] = "what a split costs at first isn't earned yet";
+
+/* A split that was better by the prediction has turned out worse. */
+static bool give_up(struct gs_history *h)
+{
+    if (h->tried) {
+        h->failures += h->failures < MOST_FAILURES;
+        h->retry_at = h->launches + ((uint64_t)RETRY_AFTER << 2 * h->failures);
+        h->tried = 0;
     }
-    pthread_mutex_unlock(&lock);
-    return t;
+    return one_device(h, faster);
 }
 
-/* What a split launch costs beyond its parts: markers, events and the other devices' queues. */
-static uint64_t overhead_ns(void)
+/* The first tries belong together: one alone says nothing, and what it cost is lost either way. */
+static bool is_trying(const struct gs_history *h, double single)
 {
-    return gs_group()->shared_memory ? 20 * 1000 : 60 * 1000;
+    return h->last_split && h->tried && h->tried < GS_CHOICE_TRIES && !is_known(h) &&
+           (!h->split.n || (double)gs_measured_best(&h->split) < hopeless * single);
 }
 
-/* One device's time is known, that of a split isn't: is it worth a try? */
-static bool worth_trying(const struct gs_timing *t)
+bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
 {
-    const uint64_t guess = t->ns[0] / gs_group()->n + overhead_ns();
-    if (guess >= t->ns[0] - t->ns[0] / 10)
+    const double single = single_of(h);
+    const char *reason = NULL;
+    h->launches++;
+    h->single_ns = single;
+    h->split_ns = 0;
+    if (single <= 0) {
+        reason = not_known;
+    } else {
+        h->split_ns = h->split.n ? (double)gs_measured_best(&h->split) : single / n + m->split_ns;
+        const bool trying = is_trying(h, single);
+        if (h->split.n && !trying && h->split_ns >= worth_leaving * single &&
+            (!h->failures || h->launches < h->retry_at))
+            return give_up(h);
+        if (trying)
+            reason = NULL;
+        else if (single < gs_least_worth_ns(m, n))
+            reason = too_short;
+        else if (more_launches(h) * (single - h->split_ns) < prepare_ns)
+            reason = not_earned;
+    }
+    if (!reason) {
+        h->launches--; /* gs_choose counts it */
+        return true;
+    }
+    h->gather_again_ns = h->ever && !h->last_split ? 0 : h->gather_again_ns;
+    return one_device(h, reason);
+}
+
+/* The two ways of one launch. */
+struct ways {
+    double single, split;
+    double risk;   /* what the split is sure to cost now, should it never be better */
+    double coming; /* of that, what will be paid later: outputs that come home */
+};
+
+static struct ways predict(const struct gs_history *h, const struct gs_machine *m, const struct gs_outlook *o,
+                           enum gs_link link)
+{
+    const double gather = gs_move_ns(m, link, o->gather), scatter = gs_move_ns(m, link, o->scatter);
+    const double leave = gs_move_ns(m, link, o->leave), alone = single_of(h), more = more_launches(h);
+    const double gather_again = h->gather_again_ns < 0 ? gather : min_double(gather, h->gather_again_ns);
+    const double scatter_again = h->scatter_again_ns < 0 ? 0 : min_double(scatter, h->scatter_again_ns);
+    const double leave_again = h->return_rate < 0 ? 0 : h->return_rate * leave;
+    const double once = scatter - scatter_again + (h->return_rate < 0 ? leave : 0) + (h->split.n ? 0 : m->first_ns);
+    const double extra = m->split_ns + gs_move_ns(m, link, o->merge);
+    const double base = h->split.n ? (double)gs_measured_best(&h->split) : alone * o->largest + extra;
+    const double now = scatter_again + leave_again + once;
+    return (struct ways){
+        .single = alone + gather_again + (gather - gather_again) / more,
+        .split = base + scatter_again + leave_again + once / more,
+        .risk = is_known(h) ? max_double(0, base + now - alone - gather) : now + extra,
+        .coming = h->return_rate < 0 ? leave : leave_again,
+    };
+}
+
+/* Would the splits to come gain enough to open the windows between the GPUs? */
+static bool wants_peer(const struct gs_history *h, const struct gs_machine *m, const struct gs_outlook *o)
+{
+    if (!o->peer_possible || o->link == GS_LINK_PEER)
         return false;
-    /* Once it has cost as much as a translation does, it will go on. */
-    return t->prepared || (t->launches[0] + 1) * (t->ns[0] - guess) > TRANSLATION_NS;
+    const struct ways w = predict(h, m, o, GS_LINK_PEER);
+    return w.split < worth_leaving * w.single && more_launches(h) * (w.single - w.split) > PEER_NS;
 }
 
-/* A reason for one device from what split launches took, or NULL. */
-static const char *verdict(const struct gs_timing *t)
+/* What moves in each launch, and not only when the choice changes. */
+static void learn_again(struct gs_history *h, const struct gs_machine *m, const struct gs_outlook *o)
 {
-    if (t->n[1] < TRIES)
-        return NULL;
-    if (t->n[0])
-        return t->ns[1] >= t->ns[0] - t->ns[0] / 32 ? "one device is faster" : NULL;
-    return t->ns[1] >= t->busy_ns - t->busy_ns / 8 ? "one device is being tried" : NULL;
+    double *again = h->last_split ? &h->scatter_again_ns : &h->gather_again_ns;
+    const double now = gs_move_ns(m, o->link, h->last_split ? o->scatter : o->gather);
+    if (h->ever)
+        *again = *again < 0 ? now : (*again + now) / 2;
 }
 
-const char *gs_choice(struct gs_timing *t, cl_uint dims, const size_t *global)
+bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs_outlook *o, struct gs_budget *b,
+               uint64_t now_ns, double *risk_ns)
 {
-    uint64_t items = 1;
-    if (!t)
-        return NULL;
-    for (cl_uint d = 0; d < dims; d++)
-        items *= global[d];
-    pthread_mutex_lock(&lock);
-    const char *reason = verdict(t);
-    if (!t->n[0] && !t->n[1] && items < SURE_LAUNCH)
-        reason = "it is small, and how long it takes isn't known yet";
-    else if (t->n[0] && !t->n[1] && !worth_trying(t))
-        reason = "it is too short to gain";
-    if (reason)
-        t->launches[0]++;
-    pthread_mutex_unlock(&lock);
-    return reason;
+    *risk_ns = 0;
+    learn_again(h, m, o);
+    h->launches++;
+    if (single_of(h) <= 0)
+        return one_device(h, not_known);
+    const struct ways w = predict(h, m, o, o->link);
+    const double left = gs_budget_left(b, now_ns);
+    h->single_ns = w.single;
+    h->split_ns = w.split;
+    const bool going = h->last_split && h->ever;
+    const bool better = w.split < (going ? worth_staying : worth_leaving) * w.single;
+    const bool retry = !better && h->failures && h->launches >= h->retry_at && left >= w.risk;
+    h->wants_peer = wants_peer(h, m, o);
+    const bool trying = is_trying(h, w.single);
+    if (!better && !retry && !trying)
+        return h->split.n ? give_up(h) : one_device(h, too_short);
+    if (retry)
+        h->tried = 1;
+    if (!trying && w.risk > 0 && left < w.risk)
+        return one_device(h, not_earned);
+    h->tried += h->tried < GS_CHOICE_TRIES;
+    h->reason = NULL;
+    h->last_split = h->ever = true;
+    b->lost_ns += w.risk;
+    *risk_ns = max_double(0, w.risk - w.coming);
+    return true;
 }
 
-void gs_choice_split(struct gs_timing *t)
+bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine *m, unsigned n, bool affordable)
 {
-    if (!t)
+    const double known = h->single.n ? single_of(h) : (double)h->bound_ns;
+    if (known > 0 && known < gs_least_worth_ns(m, n))
+        return false;
+    if (!h->single.n)
+        return h->asked < MOST_ASKED ? h->bound_ns || affordable : h->launches % SINGLE_EVERY == 0;
+    return h->asked < ENOUGH || h->launches % SINGLE_EVERY == 0;
+}
+
+bool gs_choice_wants_split(const struct gs_history *h)
+{
+    return h->split.n < ENOUGH || h->launches < ENOUGH || h->launches % SPLIT_EVERY == 0 ||
+           (h->balance.measured < KNOWN && !h->balance.settled);
+}
+
+void gs_choice_learn_bound(struct gs_history *h, uint64_t all_ns, unsigned launches)
+{
+    const uint64_t bound = all_ns / launches + 1;
+    /* The lowest, but for a kernel that has come to take far longer. */
+    if (!h->bound_ns || bound < h->bound_ns || bound > 8 * h->bound_ns)
+        h->bound_ns = bound;
+}
+
+void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns)
+{
+    if (took_ns)
+        gs_measured_add(&h->single, took_ns);
+}
+
+/* Down quickly, up slowly: what disturbs only makes longer. */
+static void approach(double *value, double seen, double least, double most)
+{
+    seen = min_double(max_double(seen, least), most);
+    *value += (seen - *value) * (seen < *value ? 0.5 : 0.125);
+}
+
+static void learn_machine(struct gs_machine *m, double beyond_ns, const struct gs_outlook *o)
+{
+    const struct gs_move moved = o->scatter;
+    double *piece_ns = &m->link[o->link].piece_ns, *byte_ns = &m->link[o->link].byte_ns;
+    if (!moved.bytes)
+        approach(&m->split_ns, beyond_ns, 2e3, 2e6);
+    else if ((double)moved.bytes >= large_bytes)
+        approach(byte_ns, (beyond_ns - m->split_ns - *piece_ns * (double)moved.pieces) / (double)moved.bytes, 0.001, 5);
+    else if ((double)moved.bytes < small_bytes)
+        approach(piece_ns, (beyond_ns - m->split_ns) / (double)moved.pieces, 1e3, 1e6);
+}
+
+bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all)
+{
+    const uint64_t best = gs_measured_best(&h->split), excess = gs_balance_excess(&h->balance);
+    if (!is_known(h) || !gs_balance_move(&h->balance, gs_move_ns(m, link, all), more_launches(h)))
+        return false;
+    /* What it should take now stands for what it took under the old cut. */
+    const uint64_t hoped = best > excess ? best - excess / 2 : best;
+    h->split = (struct gs_measured){0};
+    for (int i = 0; i < KNOWN; i++)
+        gs_measured_add(&h->split, hoped);
+    return true;
+}
+
+void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs_budget *b, uint64_t took_ns,
+                           const uint64_t *part_ns, const struct gs_outlook *o, double single_ns, double risk_ns)
+{
+    uint64_t longest = 0;
+    for (unsigned p = 0; p < o->n; p++)
+        longest = part_ns[p] > longest ? part_ns[p] : longest;
+    if (!took_ns)
         return;
-    pthread_mutex_lock(&lock);
-    t->prepared = true;
-    t->launches[1]++;
-    pthread_mutex_unlock(&lock);
-}
-
-bool gs_timing_wants(const struct gs_timing *t, bool split)
-{
-    return t && t->n[split] < ENOUGH;
-}
-
-struct measurement {
-    struct gs_timing *t;
-    unsigned n_parts; /* 0: on one device */
-    cl_event begin;   /* of the device's wait, or null; owned as all events here */
-    cl_event part[GS_MAX_DEVICES];
-};
-
-static cl_int profile(cl_event event, cl_profiling_info what, cl_ulong *value)
-{
-    return gs_real()->clGetEventProfilingInfo(event, what, sizeof *value, value, NULL);
-}
-
-/* From the end of `begin`, or else from the event's own start, to its end; 0 where there is no profile. */
-static uint64_t duration(cl_event begin, cl_event end)
-{
-    cl_ulong from = 0, to = 0;
-    cl_int err =
-        begin ? profile(begin, CL_PROFILING_COMMAND_END, &from) : profile(end, CL_PROFILING_COMMAND_START, &from);
-    if (!err)
-        err = profile(end, CL_PROFILING_COMMAND_END, &to);
-    return !err && to > from ? to - from : 0;
-}
-
-static void forget_measurement(struct measurement *m)
-{
-    for (unsigned p = 0; p < m->n_parts; p++)
-        gs_real()->clReleaseEvent(m->part[p]);
-    if (m->begin)
-        gs_real()->clReleaseEvent(m->begin);
-    free(m);
-}
-
-static void CL_CALLBACK learn(cl_event end, cl_int status, void *data)
-{
-    struct measurement *m = data;
-    const bool split = m->n_parts;
-    const uint64_t took = status == CL_COMPLETE ? duration(m->begin, end) : 0;
-    uint64_t busy = 0;
-    for (unsigned p = 0; p < m->n_parts && took; p++)
-        busy += duration(NULL, m->part[p]);
-    if (took) {
-        pthread_mutex_lock(&lock);
-        if (!m->t->n[split] || took < m->t->ns[split])
-            m->t->ns[split] = took;
-        if (split && (!m->t->n[split] || busy < m->t->busy_ns))
-            m->t->busy_ns = busy;
-        m->t->n[split]++;
-        pthread_mutex_unlock(&lock);
-    }
-    gs_real()->clReleaseEvent(end);
-    forget_measurement(m);
-}
-
-void gs_timing_learn(struct gs_timing *t, cl_event begin, cl_event end, const cl_event *parts, unsigned n_parts)
-{
-    struct measurement *m = calloc(1, sizeof *m);
-    if (!m)
+    const double took = (double)took_ns, beyond = max_double(0, took - (double)longest);
+    const double moved = gs_move_ns(m, o->link, o->scatter), base = max_double((double)longest, took - moved);
+    b->lost_ns += took - single_ns - risk_ns;
+    if (!h->split_before) {
+        h->split_before = true;
+        approach(&m->first_ns, beyond - moved - m->split_ns, 1e4, 1e8);
+        if ((double)longest > hopeless * single_ns)
+            gs_measured_add(&h->split, (uint64_t)base);
         return;
-    m->t = t;
-    if (begin && gs_real()->clRetainEvent(begin) == CL_SUCCESS)
-        m->begin = begin;
-    for (unsigned p = 0; p < n_parts; p++)
-        if (gs_real()->clRetainEvent(parts[p]) == CL_SUCCESS)
-            m->part[m->n_parts++] = parts[p];
-    if (gs_real()->clRetainEvent(end) != CL_SUCCESS) {
-        forget_measurement(m);
-    } else if (gs_real()->clSetEventCallback(end, CL_COMPLETE, learn, m) != CL_SUCCESS) {
-        gs_real()->clReleaseEvent(end);
-        forget_measurement(m);
     }
+    gs_measured_add(&h->split, (uint64_t)base);
+    if (!o->merge.bytes)
+        learn_machine(m, beyond, o);
 }

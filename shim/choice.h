@@ -1,29 +1,119 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a launch that may be split should be: `auto` mode's choice between one device and all, from the times that
- * earlier launches of the same kernel and size took. */
+/* Whether a launch that may be split should be: `auto` mode's choice between one device and all, for this launch, from
+ * what earlier launches of the same kernel and size took and from the bytes that either way would have to move.
+ * docs/choice.md says how. Pure: nothing is called, the time is given. The owner locks. Times are in nanoseconds. */
 #ifndef GS_SHIM_CHOICE_H
 #define GS_SHIM_CHOICE_H
 
-#include "shim/objects.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* What is known of one kernel at one size. Lives as long as the process. */
-struct gs_timing;
+#include "shim/balance.h"
 
-/* NULL if there is no memory, or none is needed in this mode. */
-struct gs_timing *gs_timing_of(const struct gs_kernel *k, cl_uint dims, const size_t *global);
+enum { GS_MEASURED_KEPT = 5, GS_CHOICE_TRIES = 3 };
 
-/* Before anything is translated or planned: a reason for one device, or NULL. */
-const char *gs_choice(struct gs_timing *t, cl_uint dims, const size_t *global);
+/* The last few measurements of one thing. The lowest counts: whatever else a machine does makes one longer. */
+struct gs_measured {
+    unsigned n; /* so far */
+    uint64_t ns[GS_MEASURED_KEPT];
+};
 
-/* The launch has been split. */
-void gs_choice_split(struct gs_timing *t);
+void gs_measured_add(struct gs_measured *m, uint64_t ns);
+/* 0: there is none. */
+uint64_t gs_measured_best(const struct gs_measured *m);
 
-/* Are more measurements of this kind wanted? */
-bool gs_timing_wants(const struct gs_timing *t, bool split);
+/* Bytes that have to move, and in how many pieces. */
+struct gs_move {
+    uint64_t bytes, pieces;
+};
 
-/* Learns, once `end` is complete, how long the launch took: from the end of `begin` where that is given, else from its
- * own start. Both are events of the application's queue, which has profiles in `auto` mode. The parts are those of a
- * split. */
-void gs_timing_learn(struct gs_timing *t, cl_event begin, cl_event end, const cl_event *parts, unsigned n_parts);
+/* By what bytes go between devices: the driver or the host's memory, or windows of a GPU's memory that others see. */
+enum gs_link { GS_LINK_HOST, GS_LINK_PEER, GS_LINKS };
+
+/* What is known of the machine: driver and devices. Corrected by what launches take. */
+struct gs_machine {
+    struct {
+        double piece_ns, byte_ns;
+    } link[GS_LINKS];
+    double split_ns;   /* what a split takes beyond its longest part: markers, events, other queues */
+    double first_ns;   /* what a kernel's first split takes beyond that: replicas, kernel objects */
+    double prepare_ns; /* what it costs to have a program translated and compiled that never was */
+};
+
+double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move move);
+
+/* No kernel that takes less on one device can gain by n of them. */
+double gs_least_worth_ns(const struct gs_machine *m, unsigned n);
+
+/* What is known of one kernel at one size. All zeros: nothing. */
+struct gs_history {
+    struct gs_measured single; /* the kernel's time on one device */
+    struct gs_measured split;  /* from a split's begin to its end, without what its transfers should have taken */
+    struct gs_balance balance;
+    uint64_t bound_ns;          /* one launch takes at most so long, by the host's clock; 0: not known */
+    uint64_t launches;          /* in this process */
+    uint64_t expected;          /* in the process before; 0: not known */
+    double scatter_again_ns;    /* transfers to the parts in a launch that follows a split one; < 0: not known */
+    double gather_again_ns;     /* transfers home in a launch that follows one on one device; < 0: not known */
+    double return_rate;         /* of the bytes that splits left on other devices: those fetched home; < 0: not known */
+    unsigned asked;             /* measurements on one device that were begun in this process */
+    unsigned tried;             /* splits enqueued before TRIES of them were measured */
+    unsigned failures;          /* times that a try ended with one device */
+    uint64_t retry_at;          /* the launch from which the next try is allowed */
+    bool last_split, ever;      /* what the launch before was; has any been chosen for in this process? */
+    bool split_before;          /* a split of it has been measured in this process */
+    bool wants_peer;            /* it would gain by splits if GS_LINK_PEER were open */
+    const char *reason;         /* of the last choice */
+    double single_ns, split_ns; /* the last prediction, transfers and all */
+};
+
+void gs_history_init(struct gs_history *h);
+
+/* One launch, as far as it is known. */
+struct gs_outlook {
+    unsigned n;             /* devices */
+    enum gs_link link;      /* that is open */
+    bool peer_possible;     /* GS_LINK_PEER could be opened */
+    double largest;         /* the largest part's share of the work-groups */
+    struct gs_move gather;  /* to bring home for one device */
+    struct gs_move scatter; /* to bring to the parts */
+    struct gs_move leave;   /* outputs that would no longer be at home */
+    struct gs_move merge;   /* to compare and merge, where the writers can't be told apart */
+};
+
+/* Time lost by trying must stay below a fiftieth of the time elapsed, of which half is given out, since what will come
+ * home later is a guess; what splits gained may be spent as well. */
+struct gs_budget {
+    uint64_t begin_ns;
+    double lost_ns; /* so far; negative: gained */
+};
+
+double gs_budget_left(const struct gs_budget *b, uint64_t now_ns);
+
+/* Split this launch? h->reason says why not. Counts the launch. *risk_ns: what has been taken off the budget until it
+ * is known what the split took; to be given to gs_choice_learn_split. */
+bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs_outlook *o, struct gs_budget *b,
+               uint64_t now_ns, double *risk_ns);
+
+/* The same before it is known what the launch moves: may it be worth a closer look? If not, the launch is counted. */
+bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
+
+/* Should this launch be measured? One on one device only if it may be long enough to gain; `affordable`: measuring
+ * costs little beside what has been done so far, so that one of which nothing is known may be. */
+bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine *m, unsigned n, bool affordable);
+bool gs_choice_wants_split(const struct gs_history *h);
+
+void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns);
+
+/* `launches` of it and others took so long together. */
+void gs_choice_learn_bound(struct gs_history *h, uint64_t all_ns, unsigned launches);
+
+/* A split took so long, with these transfers; part_ns[p] is what part p took by itself. `expected_ns`: what one device
+ * would have taken, by the prediction. */
+void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs_budget *b, uint64_t took_ns,
+                           const uint64_t *part_ns, const struct gs_outlook *o, double single_ns, double risk_ns);
+
+/* Moves the cut between the parts if that gains (gs_balance_move). `all`: what the launch needs and writes. */
+bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all);
 
 #endif

@@ -212,6 +212,32 @@ static cl_int find_missing(const struct gs_mem *root, unsigned place, const stru
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 
+/* An image's one byte stands for all of them; of the largest texels, for a guess. */
+static uint64_t weight_of(const struct gs_mem *root)
+{
+    const cl_image_desc *d = &root->desc;
+    const uint64_t rows = d->image_height ? d->image_height : 1, slices = d->image_depth ? d->image_depth : 1;
+    const uint64_t layers = d->image_array_size ? d->image_array_size : 1;
+    return root->is_image ? d->image_width * rows * slices * layers * 16 : 1;
+}
+
+int gs_lacking(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
+               uint64_t *pieces)
+{
+    struct gs_rangeset missing = {0};
+    bool all = true;
+    for (size_t i = 0; i < want->n && all; i++)
+        all = gs_rangeset_contains(&root->place[place].valid, want->v[i]);
+    if (root->base || all)
+        return 0;
+    const int err = find_missing(root, place, want, false, &missing) ? -ENOMEM : 0;
+    *bytes += gs_rangeset_bytes(&missing) * weight_of(root);
+    for (size_t i = 0; i < missing.n; i++)
+        *pieces += !i || missing.v[i].begin - missing.v[i - 1].end > COALESCE_BYTES;
+    gs_rangeset_free(&missing);
+    return err;
+}
+
 cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, const struct gs_rangeset *want,
                   bool exactly, struct gs_events *done)
 {
@@ -232,6 +258,8 @@ cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, c
         gs_replica_of(root, place, &err);
     if (!err && missing.n)
         err = gs_command_order(cmd);
+    if (!place)
+        root->fetched += gs_rangeset_bytes(&missing);
     for (unsigned from = 0; from < cmd->ctx->n && !err && missing.n; from++)
         if (from != place)
             err = send_from(cmd, root, from, place, &missing, done);
@@ -253,6 +281,8 @@ int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what
     if (root->base)
         return 0;
     int err = gs_rangeset_add_set(&root->place[place].valid, what);
+    if (place)
+        root->left += gs_rangeset_bytes(what);
     for (unsigned i = 0; i < root->o.ctx->n && !err; i++)
         if (i != place && root->place[i].valid.n)
             err = gs_rangeset_remove_set(&root->place[i].valid, what);

@@ -37,6 +37,11 @@ cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, c
 cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned place, struct gs_range want,
                         struct gs_events *done);
 
+/* How many of the bytes `want` are not valid in a place though somebody has written them, and in how many pieces they
+ * would come; both are added to. An image counts with all its bytes. */
+int gs_lacking(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
+               uint64_t *pieces);
+
 /* The bytes are now what this place holds, and nowhere else. -ENOMEM leaves all as it was. */
 int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what);
 int gs_wrote_range(struct gs_mem *root, unsigned place, struct gs_range what);

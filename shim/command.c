@@ -122,6 +122,14 @@ cl_command_queue gs_exec_queue(struct gs_queue *q, unsigned place, cl_int *err)
     return q->exec[place];
 }
 
+cl_command_queue gs_timed_queue(struct gs_queue *q, cl_int *err)
+{
+    *err = CL_SUCCESS;
+    if (!q->timed)
+        q->timed = make_queue(q, q->o.ctx->dev[0], true, err);
+    return q->timed;
+}
+
 cl_command_queue gs_copy_queue(struct gs_queue *q, unsigned place, cl_int *err)
 {
     *err = CL_SUCCESS;
@@ -148,6 +156,8 @@ void gs_command_flush(struct gs_queue *q)
         if (q->copy[i])
             gs_real()->clFlush(q->copy[i]);
     }
+    if (q->timed)
+        gs_real()->clFlush(q->timed);
     if (q->image)
         gs_real()->clFlush(q->image);
 }

@@ -18,6 +18,8 @@ static void destroy_queue(struct gs_queue *q)
         if (q->copy[i])
             gs_real()->clReleaseCommandQueue(q->copy[i]);
     }
+    if (q->timed)
+        gs_real()->clReleaseCommandQueue(q->timed);
     if (q->image)
         gs_real()->clReleaseCommandQueue(q->image);
 }

@@ -5,14 +5,15 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "shim/choice.h"
 #include "shim/coherence.h"
 #include "shim/merge.h"
+#include "shim/outlook.h"
 #include "shim/plan.h"
 #include "shim/prepare.h"
 #include "shim/reduce.h"
 #include "shim/report.h"
 #include "shim/scratch.h"
+#include "shim/timing.h"
 #include "shim/verify.h"
 
 /* A launch while it is being carried out. */
@@ -25,7 +26,8 @@ struct launch {
     const struct gs_kernel_summary *summary;
     struct gs_geometry geometry;
     bool null_local;
-    struct gs_timing *timing;
+    struct gs_timing *timing; /* of auto mode, or NULL */
+    struct gs_trial trial;    /* of a split that auto mode has chosen */
 };
 
 static cl_int launch_plain(const struct launch *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
@@ -79,18 +81,36 @@ static bool may_write(const struct launch *l, cl_uint arg)
     return !l->summary || l->summary->args[arg].may_write;
 }
 
-/* Runs the launch on the first device: brings home what it uses. */
-static cl_int launch_single(struct launch *l, cl_event *event)
+/* Brings home what the launch uses; `wait` gains what it must wait for. */
+static cl_int require_home(struct launch *l, struct gs_events *wait)
 {
-    struct gs_events wait = {0};
     cl_int err = CL_SUCCESS;
-    if (l->cmd.ctx->n == 1)
-        return launch_plain(l, l->cmd.n_wait, l->cmd.wait, event);
     for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
         struct gs_mem *m = l->mems[i];
         if (m)
-            err = gs_require_range(&l->cmd, m->root, 0, gs_window_range(m, 0, m->size), &wait);
+            err = gs_require_range(&l->cmd, m->root, 0, gs_window_range(m, 0, m->size), wait);
     }
+    return err;
+}
+
+static cl_int record_home(struct launch *l)
+{
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
+        struct gs_mem *m = l->mems[i];
+        if (m && may_write(l, i) && gs_wrote_range(m->root, 0, gs_window_range(m, 0, m->size)) < 0)
+            err = CL_OUT_OF_HOST_MEMORY;
+    }
+    return err;
+}
+
+/* Runs the launch on the first device. */
+static cl_int launch_single(struct launch *l, cl_event *event)
+{
+    struct gs_events wait = {0};
+    if (l->cmd.ctx->n == 1)
+        return launch_plain(l, l->cmd.n_wait, l->cmd.wait, event);
+    cl_int err = require_home(l, &wait);
     if (!err && wait.n) {
         gs_command_flush(l->cmd.q);
         for (cl_uint i = 0; i < l->cmd.n_wait && !err; i++)
@@ -101,12 +121,33 @@ static cl_int launch_single(struct launch *l, cl_event *event)
         err = launch_plain(l, l->cmd.n_wait, l->cmd.wait, event);
     }
     gs_events_free(&wait);
-    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
-        struct gs_mem *m = l->mems[i];
-        if (m && may_write(l, i) && gs_wrote_range(m->root, 0, gs_window_range(m, 0, m->size)) < 0)
-            err = CL_OUT_OF_HOST_MEMORY;
-    }
-    return err;
+    return err ? err : record_home(l);
+}
+
+/* The same on a queue with profiles, so that auto mode learns how long it takes. */
+static cl_int launch_measured(struct launch *l, cl_event *event)
+{
+    static const unsigned home;
+    struct gs_events wait = {0};
+    cl_event ran = NULL;
+    cl_int err = gs_command_order(&l->cmd);
+    if (!err)
+        err = require_home(l, &wait);
+    for (cl_uint i = 0; i < l->cmd.before.n && !err; i++)
+        err = gs_events_share(&wait, l->cmd.before.v[i]);
+    cl_command_queue queue = err ? NULL : gs_timed_queue(l->cmd.q, &err);
+    gs_real()->clFlush(l->cmd.q->o.handle);
+    if (!err)
+        err = gs_real()->clEnqueueNDRangeKernel(queue, l->k->o.handle, l->dims, l->offset, l->global, l->local, wait.n,
+                                                wait.v, &ran);
+    gs_events_free(&wait);
+    if (err)
+        return err;
+    const struct gs_events ended = {.v = &ran, .n = 1};
+    gs_timing_learn_single(l->timing, ran);
+    err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
+    gs_real()->clReleaseEvent(ran);
+    return err ? err : record_home(l);
 }
 
 cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_events *ended,
@@ -178,7 +219,8 @@ static cl_int enqueue_part(struct launch *l, const struct gs_plan *plan, unsigne
 {
     size_t offset[3], global[3], local[3];
     cl_int err;
-    cl_command_queue queue = gs_exec_queue(l->cmd.q, p, &err);
+    const bool timed = !p && l->trial.measured;
+    cl_command_queue queue = timed ? gs_timed_queue(l->cmd.q, &err) : gs_exec_queue(l->cmd.q, p, &err);
     if (err)
         return err;
     gs_plan_part(plan, p, offset, global);
@@ -211,6 +253,7 @@ struct split {
     struct gs_merge *merges;                /* by use */
     struct gs_events ended;                 /* what the application's event waits for */
     unsigned device[3 * GS_MAX_DEVICES];    /* of each of `ended` */
+    cl_event begin;                         /* of one that is measured: when all before it had ended; or null */
 };
 
 static void free_split(struct split *s)
@@ -222,6 +265,18 @@ static void free_split(struct split *s)
     }
     free(s->merges);
     gs_events_free(&s->ended);
+    if (s->begin)
+        gs_real()->clReleaseEvent(s->begin);
+}
+
+/* A marker on the queue whose profiles count, after these events. */
+static cl_int mark_time(struct launch *l, const struct gs_events *after, cl_event *marker)
+{
+    cl_int err;
+    cl_command_queue queue = gs_timed_queue(l->cmd.q, &err);
+    if (!err)
+        err = gs_real()->clEnqueueMarkerWithWaitList(queue, after->n, after->n ? after->v : NULL, marker);
+    return err;
 }
 
 static bool compares(const struct gs_plan *plan)
@@ -254,6 +309,8 @@ static cl_int prepare_parts(struct launch *l, struct gs_plan *plan, struct split
 {
     s->merges = calloc(plan->n_uses + 1, sizeof *s->merges);
     cl_int err = s->merges ? gs_command_order(&l->cmd) : CL_OUT_OF_HOST_MEMORY;
+    if (!err && l->trial.measured)
+        err = mark_time(l, &l->cmd.before, &s->begin);
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
         gs_label_part((int)p);
         err = set_part_args(l, plan, p);
@@ -320,7 +377,11 @@ static cl_int join_parts(struct launch *l, struct gs_plan *plan, struct split *s
     }
     if (!err)
         err = record_writes(plan);
-    cl_event own;
+    cl_event own, end;
+    if (!err && s->begin && mark_time(l, &s->ended, &end) == CL_SUCCESS) {
+        gs_timing_learn_split(l->timing, &l->trial, plan, s->begin, end, s->ran);
+        gs_real()->clReleaseEvent(end);
+    }
     if (!err)
         err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, s->device, &own);
     if (err)
@@ -329,8 +390,6 @@ static cl_int join_parts(struct launch *l, struct gs_plan *plan, struct split *s
     for (size_t i = 0; i < plan->n_uses; i++)
         if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].writes != GS_IN_PLACE)
             gs_split_writes(plan->uses[i].root, own);
-    if (gs_timing_wants(l->timing, true))
-        gs_timing_learn(l->timing, l->cmd.before.v[0], own, s->ran, plan->n_parts);
     if (event)
         *event = own;
     else
@@ -420,23 +479,30 @@ static const char *early_reason(struct launch *l)
         return "the driver refuses it";
     if (l->k->svm_info)
         return "it uses shared virtual memory";
-    l->timing = gs_timing_of(l->k, l->dims, l->global);
-    reason = gs_choice(l->timing, l->dims, l->global);
-    if (!reason)
-        l->summary = gs_prepare(l->k, &reason);
+    l->timing = gs_timing_of(l->k, l->dims, l->global, l->local);
+    if (l->timing && !gs_prepared(l->k->program)) {
+        if (!gs_timing_worth(l->timing, false, &reason))
+            return reason;
+        gs_prepare_beside(l->k->program, gs_timing_patience(l->timing));
+        if (!gs_prepared(l->k->program))
+            return "its translation is being made";
+        gs_timing_prepared(l->timing, l->k->program->prepare_ns);
+    }
+    l->summary = gs_prepare(l->k, &reason);
     return reason;
 }
 
 static cl_int launch_unsplit(struct launch *l, const char *reason, cl_event *event)
 {
-    const bool learns = gs_timing_wants(l->timing, false);
-    cl_event own = NULL, *out = event ? event : gs_report_wants_times() || learns ? &own : NULL;
+    /* With a user event pending everything is at home, and only the application's own order counts. */
+    const bool measured = l->timing && !atomic_load(&l->cmd.ctx->user_events) && gs_timing_measures(l->timing);
+    cl_event own = NULL, *out = event ? event : gs_report_wants_times() ? &own : NULL;
     gs_report_single(l->k->stats, reason);
-    cl_int err = launch_single(l, out);
+    if (l->timing && !measured)
+        gs_timing_sieve(l->cmd.q, l->timing);
+    cl_int err = measured ? launch_measured(l, out) : launch_single(l, out);
     if (!err && out && gs_report_wants_times())
         gs_report_time(l->k->stats, *out, 0);
-    if (!err && learns)
-        gs_timing_learn(l->timing, NULL, *out, NULL, 0);
     if (own)
         gs_real()->clReleaseEvent(own);
     return err;
@@ -482,6 +548,37 @@ static cl_int launch_verified(struct launch *l, struct gs_plan *plan, cl_event *
     return err;
 }
 
+/* Plans the launch in parts. */
+static void make_plan(struct launch *l, struct gs_plan *plan)
+{
+    double cut[GS_MAX_DEVICES];
+    struct gs_plan_input in = {.kernel = l->summary,
+                               .launch = &l->geometry,
+                               .null_local = l->null_local,
+                               .args = l->k->args,
+                               .mems = l->mems,
+                               .n_parts = l->cmd.ctx->n,
+                               .may_reorder = gs_settings()->allow_reorder};
+    if (l->timing && gs_timing_cut(l->timing, in.n_parts, &in.cut_dim, cut))
+        in.cut = cut;
+    if (gs_plan_make(plan, &in) < 0)
+        plan->reason = "there was no memory to plan it";
+}
+
+/* Auto mode: is it to be split? A short kernel isn't planned where nothing has to be brought home for it. */
+static void choose(struct launch *l, struct gs_plan *plan)
+{
+    if (!gs_outlook_away(l->mems, l->k->n_args) && !gs_timing_worth(l->timing, true, &plan->reason))
+        return;
+    make_plan(l, plan);
+    if (plan->reason)
+        return;
+    if (gs_outlook(&l->trial, plan) < 0)
+        plan->reason = "there was no memory to plan it";
+    else
+        gs_timing_choose(l->timing, l->cmd.ctx, &l->trial, &plan->reason);
+}
+
 static cl_int launch_locked(struct launch *l, const char *reason, cl_event *event)
 {
     struct gs_plan plan = {.reason = reason};
@@ -491,17 +588,15 @@ static cl_int launch_locked(struct launch *l, const char *reason, cl_event *even
         plan.reason = "a user event of the application has no status yet";
     if (!plan.reason) {
         set_geometry(l);
-        const struct gs_plan_input in = {
-            l->summary, &l->geometry, l->null_local, l->k->args, l->mems, l->cmd.ctx->n, gs_settings()->allow_reorder};
-        if (gs_plan_make(&plan, &in) < 0)
-            plan.reason = "there was no memory to plan it";
+        if (l->timing)
+            choose(l, &plan);
+        else
+            make_plan(l, &plan);
     }
     if (!plan.reason) {
         const unsigned n_parts = plan.n_parts, dim = plan.dim;
         err = gs_settings()->verify && gs_verify_possible(&plan) ? launch_verified(l, &plan, event, &went)
                                                                  : launch_parts(l, &plan, event, &went);
-        if (went)
-            gs_choice_split(l->timing);
         if (went)
             gs_report_split(l->k->stats, n_parts, dim);
         else
@@ -510,6 +605,8 @@ static cl_int launch_locked(struct launch *l, const char *reason, cl_event *even
     if (!went)
         err = launch_unsplit(l, plan.reason, event);
     gs_plan_free(&plan);
+    if (l->timing && gs_settings()->stats)
+        gs_timing_report(l->timing, l->k->stats);
     return err;
 }
 

@@ -61,6 +61,17 @@ struct gs_context {
     cl_command_queue sharing_queue;
 };
 
+/* What runs on a queue since it was last known to be empty: see shim/timing.h. */
+enum { GS_SIEVED = 4 };
+struct gs_sieve {
+    uint64_t begin_ns; /* when the first of them was enqueued */
+    unsigned n;
+    struct {
+        struct gs_timing *of;
+        unsigned launches;
+    } seen[GS_SIEVED];
+};
+
 /* A command queue of the application, on the first device. */
 struct gs_queue {
     struct gs_object o;
@@ -72,6 +83,8 @@ struct gs_queue {
     size_t array_bytes;
     cl_command_queue exec[GS_MAX_DEVICES]; /* [0] is the application's own; the others are made on first need */
     cl_command_queue copy[GS_MAX_DEVICES]; /* for transfers, in order; made on first need */
+    cl_command_queue timed;                /* on the first device, with profiles; made on first need */
+    struct gs_sieve sieve;
     cl_command_queue image; /* for image commands where the devices are sub-devices; made on first need */
 };
 
@@ -116,6 +129,7 @@ struct gs_mem {
     cl_event split_end;           /* the end of the last split launch that wrote to it, or null; owned */
     struct gs_rangeset spoiled;   /* such a launch failed while it ran: these bytes are nobody's result */
     uint64_t settled;             /* the serial number of the last command for which gs_settle has looked */
+    uint64_t left, fetched;       /* bytes that splits wrote on other devices; and those of them brought home since */
     struct gs_mapping *mappings;
     int write_mappings; /* of it and its windows: bytes that the host may be writing */
     int users;          /* handles of it and its windows that the application holds */
@@ -134,8 +148,11 @@ struct gs_program {
     const char *refusal; /* why its kernels run on one device; a constant, or `why` */
     char why[512];
     /* The second half: made once, on the first launch that could use it. */
-    pthread_mutex_t lock; /* all below */
+    atomic_bool preparing;   /* a thread of ours is at it */
+    atomic_uint_fast64_t id; /* of text and options, for what was learnt of its kernels; 0: not made yet */
+    pthread_mutex_t lock;    /* all below */
     bool prepared;
+    uint64_t prepare_ns; /* how long that took */
     struct gs_summary *summary;
     cl_program translated[GS_MAX_DEVICES]; /* [0] for all parts, or one for each; owned */
 };
@@ -162,7 +179,8 @@ struct gs_kernel {
     struct gs_arg *args;
     bool svm_info; /* clSetKernelExecInfo was called */
     struct gs_kernel_stats *stats;
-    cl_kernel part[GS_MAX_DEVICES]; /* of the translated program; made on first need. ctx lock */
+    _Atomic(struct gs_timing *) timing; /* of its last size */
+    cl_kernel part[GS_MAX_DEVICES];     /* of the translated program; made on first need. ctx lock */
 };
 
 /* An event that stands for several commands; or a user event. */

@@ -35,9 +35,21 @@ static uint64_t count_groups(const struct gs_geometry *g, unsigned d)
     return (g->global[d] + g->local[d] - 1) / g->local[d];
 }
 
-/* Cuts a dimension into n parts that differ by one grain at most. False where there are fewer grains than parts. */
-static bool cut(struct gs_plan *plan, unsigned dim, unsigned n)
+/* Where part p of n ends, in grains; each part has one at least. */
+static uint64_t end_of(const struct gs_plan_input *in, unsigned dim, unsigned p, uint64_t begin, uint64_t grains)
 {
+    const unsigned n = in->n_parts, after = n - 1 - p;
+    if (!in->cut || in->cut_dim != dim || !after)
+        return grains / n * (p + 1) + min_u64(grains % n, p + 1);
+    const uint64_t end = (uint64_t)(in->cut[p] * (double)grains + 0.5);
+    return end <= begin ? begin + 1 : min_u64(end, grains - after);
+}
+
+/* Cuts a dimension into parts: equal ones differ by one grain at most. False where there are fewer grains than parts.
+ */
+static bool cut(struct gs_plan *plan, const struct gs_plan_input *in, unsigned dim)
+{
+    const unsigned n = in->n_parts;
     const uint64_t groups = count_groups(&plan->launch, dim);
     uint64_t grain = 1;
     if (plan->null_local)
@@ -46,9 +58,10 @@ static bool cut(struct gs_plan *plan, unsigned dim, unsigned n)
     const uint64_t grains = (groups + grain - 1) / grain;
     if (grains < n)
         return false;
-    uint64_t at = 0;
+    uint64_t at = 0, end = 0;
     for (unsigned p = 0; p < n; p++) {
-        const uint64_t next = min_u64(groups, (grains / n * (p + 1) + min_u64(grains % n, p + 1)) * grain);
+        end = end_of(in, dim, p, end, grains);
+        const uint64_t next = min_u64(groups, end * grain);
         for (unsigned d = 0; d < 3; d++) {
             plan->box[p].begin[d] = 0;
             plan->box[p].end[d] = count_groups(&plan->launch, d);
@@ -60,6 +73,13 @@ static bool cut(struct gs_plan *plan, unsigned dim, unsigned n)
     plan->dim = dim;
     plan->n_parts = n;
     return true;
+}
+
+void gs_plan_cut(const struct gs_plan *plan, double cut[GS_MAX_DEVICES])
+{
+    const double groups = (double)count_groups(&plan->launch, plan->dim);
+    for (unsigned p = 0; p < plan->n_parts; p++)
+        cut[p] = (double)plan->box[p].end[plan->dim] / groups;
 }
 
 void gs_plan_part(const struct gs_plan *plan, unsigned part, size_t offset[3], size_t global[3])
@@ -285,7 +305,7 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
     /* The slowest dimension first: at equal cost it keeps ranges contiguous. */
     for (unsigned d = in->launch->dims; d-- > 0 && !err && !(best.n_parts && is_neat(&best));) {
         struct gs_plan one = {.launch = *in->launch, .null_local = in->null_local};
-        if (!cut(&one, d, in->n_parts))
+        if (!cut(&one, in, d))
             continue;
         err = find_uses(&one, in);
         const bool clashing = !err && clashes(&one);

@@ -50,12 +50,17 @@ struct gs_plan_input {
     const struct gs_arg *args;
     struct gs_mem *const *mems;
     unsigned n_parts;
-    bool may_reorder; /* may floating-point atomics take effect in another order? */
+    bool may_reorder;  /* may floating-point atomics take effect in another order? */
+    unsigned cut_dim;  /* the dimension that `cut` is about */
+    const double *cut; /* cut[p]: where part p ends, as a share of that dimension; NULL: parts of equal size */
 };
 
 /* Fills *plan, which gs_plan_free frees. -ENOMEM; else 0, with plan->reason where the answer is no. */
 int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in);
 void gs_plan_free(struct gs_plan *plan);
+
+/* Where each part ends, as a share of plan->dim. */
+void gs_plan_cut(const struct gs_plan *plan, double cut[GS_MAX_DEVICES]);
 
 /* The part's launch in work-items: its offset and size per dimension. */
 void gs_plan_part(const struct gs_plan *plan, unsigned part, size_t offset[3], size_t global[3]);

@@ -2,6 +2,7 @@
 #include "shim/prepare.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,32 +190,106 @@ static uint64_t now_us(void)
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-static void prepare_program(struct gs_program *p)
+/* The process must not end while a thread of ours is inside the driver. */
+static pthread_mutex_t compiling_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void wait_at_exit(void)
 {
-    if (p->refusal)
-        return;
+    if (!gs_forked())
+        pthread_mutex_lock(&compiling_lock);
+}
+
+/* With the program's lock held. `beside`: by a thread of ours, which leaves compiling_lock held. */
+static void prepare_program(struct gs_program *p, bool beside)
+{
     const uint64_t begin = now_us();
-    translate(p);
-    const uint64_t translated = now_us();
+    if (!p->refusal)
+        translate(p);
+    if (beside)
+        pthread_mutex_lock(&compiling_lock);
+    p->prepared = true;
     if (p->refusal)
         return;
+    const uint64_t translated = now_us();
     const cl_int err = compile_parts(p);
     if (err) {
         snprintf(p->why, sizeof p->why, "its translation doesn't compile on every device of the group (error %d)", err);
         p->refusal = p->why;
     }
+    const uint64_t end = now_us();
+    p->prepare_ns = (end - begin) * 1000;
     gs_debug("a program was translated in %llu us and compiled for %u devices in %llu us",
-             (unsigned long long)(translated - begin), p->o.ctx->n, (unsigned long long)(now_us() - translated));
+             (unsigned long long)(translated - begin), p->o.ctx->n, (unsigned long long)(end - translated));
+}
+
+static void *prepare_in_thread(void *arg)
+{
+    struct gs_program *p = arg;
+    cl_context context = p->o.ctx->o.handle;
+    pthread_mutex_lock(&p->lock);
+    if (p->prepared)
+        pthread_mutex_lock(&compiling_lock);
+    else
+        prepare_program(p, true);
+    pthread_mutex_unlock(&p->lock);
+    atomic_store(&p->preparing, false);
+    gs_drop(&p->o);
+    gs_real()->clReleaseContext(context);
+    pthread_mutex_unlock(&compiling_lock);
+    return NULL;
+}
+
+/* The application's signals are for its own threads. The program and the driver's context stay until the thread ends.
+ */
+static bool start_thread(struct gs_program *p)
+{
+    static atomic_bool registered;
+    sigset_t all, old;
+    pthread_t thread;
+    if (gs_real()->clRetainContext(p->o.ctx->o.handle) != CL_SUCCESS)
+        return false;
+    if (!atomic_exchange(&registered, true))
+        atexit(wait_at_exit);
+    gs_hold(&p->o);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    const bool started = pthread_create(&thread, NULL, prepare_in_thread, p) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (started) {
+        pthread_detach(thread);
+    } else {
+        gs_drop(&p->o);
+        gs_real()->clReleaseContext(p->o.ctx->o.handle);
+    }
+    return started;
+}
+
+bool gs_prepared(struct gs_program *p)
+{
+    if (atomic_load(&p->preparing) || pthread_mutex_trylock(&p->lock) != 0)
+        return false;
+    const bool prepared = p->prepared;
+    pthread_mutex_unlock(&p->lock);
+    return prepared;
+}
+
+void gs_prepare_beside(struct gs_program *p, uint64_t patience_ns)
+{
+    const uint64_t begin = now_us();
+    if (!atomic_exchange(&p->preparing, true) && !start_thread(p))
+        atomic_store(&p->preparing, false);
+    while (atomic_load(&p->preparing) && (now_us() - begin) * 1000 < patience_ns) {
+        const struct timespec little = {0, 100000};
+        nanosleep(&little, NULL);
+    }
 }
 
 const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, const char **reason)
 {
     struct gs_program *p = k->program;
     pthread_mutex_lock(&p->lock);
-    if (!p->prepared) {
-        prepare_program(p);
-        p->prepared = true;
-    }
+    if (!p->prepared)
+        prepare_program(p, false);
     const struct gs_kernel_summary *s = p->refusal ? NULL : gs_summary_kernel(p->summary, k->name);
     if (s && s->n_args != k->n_args)
         s = NULL;

@@ -10,6 +10,12 @@
  * long. */
 const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, const char **reason);
 
+/* Has that been done, so that gs_prepare doesn't take long? */
+bool gs_prepared(struct gs_program *p);
+
+/* Has it done by a thread of ours, and waits for it no longer than that. Without the context's lock. */
+void gs_prepare_beside(struct gs_program *p, uint64_t patience_ns);
+
 /* The kernel for part p, in the translated program. With the context's lock held. Null with an error in *err. */
 cl_kernel gs_part_kernel(struct gs_kernel *k, unsigned p, cl_int *err);
 

@@ -20,6 +20,8 @@ struct gs_kernel_stats {
         uint64_t count;
     } reason[MAX_REASONS];
     unsigned n_reasons;
+    bool chosen;                      /* by auto mode: */
+    uint64_t single_ns, split_ns;     /* its last prediction, or 0 */
     uint64_t busy_ns[GS_MAX_DEVICES]; /* device time of its commands */
     struct gs_kernel_stats *next;
 };
@@ -87,6 +89,17 @@ void gs_report_single(struct gs_kernel_stats *k, const char *reason)
         snprintf(k->reason[k->n_reasons++].text, MAX_REASON_BYTES, "%s", reason);
     if (i < MAX_REASONS)
         k->reason[i].count++;
+    pthread_mutex_unlock(&lock);
+}
+
+void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns)
+{
+    if (!k)
+        return;
+    pthread_mutex_lock(&lock);
+    k->chosen = true;
+    k->single_ns = single_ns;
+    k->split_ns = split_ns;
     pthread_mutex_unlock(&lock);
 }
 
@@ -159,6 +172,9 @@ static void print_table(FILE *f)
                 (unsigned long long)k->split, k->most_parts, (double)busy / 1e6);
         for (unsigned i = 0; i < k->n_reasons; i++)
             fprintf(f, "%s %s (%llu)", i ? ";" : " ", k->reason[i].text, (unsigned long long)k->reason[i].count);
+        if (k->chosen && k->single_ns && k->split_ns)
+            fprintf(f, "  [expected: one device %.3f ms, split %.3f ms]", (double)k->single_ns / 1e6,
+                    (double)k->split_ns / 1e6);
         if (k->verified)
             fprintf(f, "  verified %llu, wrong %llu", (unsigned long long)k->verified, (unsigned long long)k->wrong);
         fputc('\n', f);
@@ -195,7 +211,11 @@ static void print_kernel_json(FILE *f, const struct gs_kernel_stats *k)
     fputs(", \"device_ns\": [", f);
     for (unsigned d = 0; d < gs_group()->n; d++)
         fprintf(f, "%s%llu", d ? ", " : "", (unsigned long long)k->busy_ns[d]);
-    fputs("], \"reasons\": [", f);
+    fputs("]", f);
+    if (k->chosen)
+        fprintf(f, ", \"choice\": {\"single_ns\": %llu, \"split_ns\": %llu}", (unsigned long long)k->single_ns,
+                (unsigned long long)k->split_ns);
+    fputs(", \"reasons\": [", f);
     for (unsigned i = 0; i < k->n_reasons; i++) {
         fprintf(f, "%s{\"reason\": ", i ? ", " : "");
         print_string(f, k->reason[i].text);

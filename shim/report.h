@@ -30,6 +30,9 @@ struct gs_kernel_stats *gs_report_kernel(const char *name);
 void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim);
 void gs_report_single(struct gs_kernel_stats *k, const char *reason);
 
+/* What auto mode expected of the last launch, transfers and all; 0: it wasn't known. */
+void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns);
+
 /* Whether times are wanted, for --stats or --trace: all queues then have profiles. */
 bool gs_report_wants_times(void);
 

@@ -3,6 +3,7 @@
 #include "shim/api/transfer.h"
 #include "shim/launch.h"
 #include "shim/report.h"
+#include "shim/timing.h"
 #include "shim/transfer/host.h"
 #include "shim/transfer/staging.h"
 #include "shim/transfer/transfer.h"
@@ -134,13 +135,10 @@ static bool may_read(const struct gs_mem *m)
     return !(m->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS));
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem buffer,
-                                                    cl_bool blocking_read, size_t offset, size_t size, void *ptr,
-                                                    cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
-                                                    cl_event *event)
+static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_read,
+                          size_t offset, size_t size, void *ptr, cl_uint num_events_in_wait_list,
+                          const cl_event *event_wait_list, cl_event *event)
 {
-    GS_CALL("clEnqueueReadBuffer");
-    struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     gs_report_moved(GS_PATH_APP_READ, size);
     /* The driver knows what is wrong with a call that we can't serve. */
@@ -165,6 +163,21 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
         *event = own;
     else if (!err && blocking_read)
         clReleaseEvent(own);
+    return err;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem buffer,
+                                                    cl_bool blocking_read, size_t offset, size_t size, void *ptr,
+                                                    cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                                    cl_event *event)
+{
+    GS_CALL("clEnqueueReadBuffer");
+    struct gs_queue *q = gs_queue_of(command_queue);
+    /* On a queue in order, what was launched before has run when this returns. */
+    const struct gs_sieve before = gs_timing_before_wait(blocking_read && q && !q->out_of_order ? q : NULL);
+    const cl_int err = read_buffer(q, command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list,
+                                   event_wait_list, event);
+    gs_timing_after_wait(&before, err);
     return err;
 }
 

@@ -3,13 +3,13 @@
 #include "shim/api/api.h"
 #include "shim/command.h"
 #include "shim/report.h"
+#include "shim/timing.h"
 
-/* With --stats every launch's device time is wanted, and auto mode learns from them, so the driver's queue has profiles
- * even if the application's has not. */
+/* With --stats every launch's device time is wanted, so the driver's queue has profiles even if the application's has
+ * not. */
 static cl_command_queue_properties with_profiles(cl_command_queue_properties p)
 {
-    const bool wanted = gs_report_wants_times() || gs_settings()->mode == GS_MODE_AUTO;
-    return wanted ? p | CL_QUEUE_PROFILING_ENABLE : p;
+    return gs_report_wants_times() ? p | CL_QUEUE_PROFILING_ENABLE : p;
 }
 
 static cl_command_queue track(cl_context context, cl_device_id device, cl_command_queue handle,
@@ -148,4 +148,12 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_q
         return gs_answer(q->array, q->array_bytes, param_value_size, param_value, param_value_size_ret);
     return gs_real()->clGetCommandQueueInfo(command_queue, param_name, param_value_size, param_value,
                                             param_value_size_ret);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
+{
+    const struct gs_sieve before = gs_timing_before_wait(gs_find(GS_QUEUE, command_queue));
+    const cl_int err = gs_real()->clFinish(command_queue);
+    gs_timing_after_wait(&before, err);
+    return err;
 }

@@ -125,6 +125,18 @@ bool gs_peer_ready(struct gs_context *ctx)
     return atomic_load(&p->state) == OPEN;
 }
 
+bool gs_peer_open(const struct gs_context *ctx)
+{
+    return ctx->peer && atomic_load(&ctx->peer->state) == OPEN;
+}
+
+bool gs_peer_possible(const struct gs_context *ctx)
+{
+    const enum gs_transfer_path path = gs_settings()->transfer;
+    return (path == GS_TRANSFER_AUTO || path == GS_TRANSFER_PEER) && !ctx->shared_memory &&
+           gs_group()->type & CL_DEVICE_TYPE_GPU && (!ctx->peer || atomic_load(&ctx->peer->state) != FAILED);
+}
+
 void gs_peer_free(struct gs_peer *p)
 {
     if (!p)

@@ -10,6 +10,11 @@
 
 /* Are the windows open? Begins to open them on the first call. */
 bool gs_peer_ready(struct gs_context *ctx);
+
+/* Are they open, or could they be? Begins nothing. */
+bool gs_peer_open(const struct gs_context *ctx);
+bool gs_peer_possible(const struct gs_context *ctx);
+
 void gs_peer_free(struct gs_peer *p);
 
 cl_int gs_peer_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to, uint64_t src_offset,

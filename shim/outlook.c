@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/outlook.h"
+
+#include <string.h>
+
+#include "shim/coherence.h"
+
+/* What a part needs and what it would leave away from home. */
+static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
+{
+    struct gs_outlook *o = &t->outlook;
+    const struct gs_rangeset *wrote = &u->wrote[part];
+    struct gs_move already = {0};
+    t->all.bytes += gs_rangeset_bytes(&u->needs[part]) + gs_rangeset_bytes(wrote);
+    t->all.pieces += u->needs[part].n + wrote->n;
+    int err = gs_lacking(u->root, part, &u->needs[part], &o->scatter.bytes, &o->scatter.pieces);
+    if (err || !part || u->root->base)
+        return err;
+    err = gs_lacking(u->root, 0, wrote, &already.bytes, &already.pieces);
+    const uint64_t bytes = gs_rangeset_bytes(wrote);
+    if (bytes > already.bytes) {
+        o->leave.bytes += bytes - already.bytes;
+        o->leave.pieces += wrote->n > already.pieces ? wrote->n - already.pieces : 1;
+    }
+    return err;
+}
+
+int gs_outlook(struct gs_trial *t, const struct gs_plan *plan)
+{
+    struct gs_outlook *o = &t->outlook;
+    double cut[GS_MAX_DEVICES], begin = 0;
+    uint64_t left = 0, fetched = 0;
+    int err = 0;
+    memset(t, 0, sizeof *t);
+    o->n = plan->n_parts;
+    gs_plan_cut(plan, cut);
+    for (unsigned p = 0; p < plan->n_parts; p++) {
+        o->largest = cut[p] - begin > o->largest ? cut[p] - begin : o->largest;
+        begin = cut[p];
+    }
+    for (size_t i = 0; i < plan->n_uses && !err; i++) {
+        struct gs_use *u = &plan->uses[i];
+        const struct gs_rangeset window = {.v = &u->window, .n = 1};
+        err = gs_lacking(u->root, 0, &window, &o->gather.bytes, &o->gather.pieces);
+        for (unsigned p = 0; p < plan->n_parts && !err; p++)
+            err = add_part(t, u, p);
+        if (u->writes == GS_COMPARED) {
+            o->merge.bytes += plan->n_parts * (u->window.end - u->window.begin);
+            o->merge.pieces += plan->n_parts;
+        }
+        for (unsigned p = 1; p < plan->n_parts && u->writes == GS_REDUCED; p++) {
+            o->merge.bytes += gs_rangeset_bytes(&u->reduced[p]);
+            o->merge.pieces += u->reduced[p].n;
+        }
+        if (u->writes != GS_READ_ONLY) {
+            left += u->root->left;
+            fetched += u->root->fetched;
+        }
+    }
+    t->return_rate = !left ? -1 : fetched >= left ? 1 : (double)fetched / (double)left;
+    return err;
+}
+
+bool gs_outlook_away(struct gs_mem *const *mems, unsigned n)
+{
+    uint64_t bytes = 0, pieces = 0;
+    for (unsigned i = 0; i < n; i++) {
+        struct gs_range r = {0, 0};
+        if (mems[i])
+            r = gs_window_range(mems[i], 0, mems[i]->size);
+        const struct gs_rangeset window = {.v = &r, .n = r.begin < r.end};
+        if (mems[i] && (gs_lacking(mems[i]->root, 0, &window, &bytes, &pieces) < 0 || bytes))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* What a launch would have to move, on one device and in parts: from its plan and from what is valid where. With the
+ * context's lock held. */
+#ifndef GS_SHIM_OUTLOOK_H
+#define GS_SHIM_OUTLOOK_H
+
+#include "shim/timing.h"
+
+/* Fills trial->outlook, ->all and ->return_rate. -ENOMEM. */
+int gs_outlook(struct gs_trial *trial, const struct gs_plan *plan);
+
+/* Is anything of these memory objects missing at home? mems[i] may be NULL. */
+bool gs_outlook_away(struct gs_mem *const *mems, unsigned n);
+
+#endif

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/timing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/hash.h"
+#include "shim/report.h"
+#include "shim/transfer/peer.h"
+
+enum {
+    BUCKETS = 256,
+    MOST_PENDING = 32,
+    MEASURE_NS = 50 * 1000,           /* what measuring a launch on one device costs: markers, another queue */
+    AFFORDABLE = 500,                 /* of the time elapsed, one part may go into measuring what is unknown */
+    MOST_PATIENCE_NS = 100 * 1000000, /* to wait for a translation */
+};
+
+struct gs_timing {
+    struct gs_timing *next; /* in its bucket */
+    uint64_t program;
+    char *name;
+    uint64_t global[3], local[3]; /* local: zeros for NULL */
+    unsigned n;                   /* devices */
+    double prepare_ns;            /* what preparing its program took; 0: not known */
+    struct gs_history h;
+};
+
+struct measurement {
+    struct measurement *next;
+    struct gs_timing *t;
+    cl_event begin, end; /* begin: null for one device */
+    struct gs_trial trial;
+    unsigned dim;
+    double cut[GS_MAX_DEVICES];
+    cl_event part[GS_MAX_DEVICES];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below; a leaf */
+static struct gs_timing *timings[BUCKETS];
+static struct measurement *pending;
+static unsigned n_pending, n_measured;
+static struct gs_machine machine;
+static struct gs_budget budget;
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    budget.begin_ns = now_ns();
+}
+
+/* Where nothing has been learnt: measured on two H200 (bench/results/h200x2.md) and on PoCL's sub-devices. */
+static struct gs_machine first_guess(const struct gs_group *g)
+{
+    if (g->shared_memory)
+        return (struct gs_machine){{{1e4, 0.2}, {1e4, 0.2}}, 3e4, 3e5, 15e7};
+    return (struct gs_machine){{{4e4, 0.05}, {4e4, 0.004}}, 12e4, 15e5, 125e6};
+}
+
+static bool learns(const struct gs_context *ctx)
+{
+    return gs_settings()->mode == GS_MODE_AUTO && ctx->n > 1 && !gs_settings()->verify;
+}
+
+static void add_text(struct gs_hash *h, const char *s)
+{
+    gs_hash_add(h, s ? s : "", strlen(s ? s : "") + 1);
+}
+
+static uint64_t program_id(struct gs_program *p)
+{
+    uint64_t id = atomic_load(&p->id);
+    unsigned char digest[GS_HASH_BYTES];
+    struct gs_hash h;
+    if (id)
+        return id;
+    gs_hash_begin(&h);
+    pthread_mutex_lock(&p->lock);
+    if (!p->n_units) {
+        add_text(&h, p->source);
+        add_text(&h, p->options);
+    }
+    for (size_t i = 0; i < p->n_units; i++) {
+        add_text(&h, p->units[i].source);
+        add_text(&h, p->units[i].options);
+        for (size_t k = 0; k < p->units[i].n_headers; k++)
+            add_text(&h, p->units[i].header_texts[k]);
+    }
+    add_text(&h, p->link_options);
+    pthread_mutex_unlock(&p->lock);
+    gs_hash_end(&h, digest);
+    memcpy(&id, digest, sizeof id);
+    id = id ? id : 1;
+    atomic_store(&p->id, id);
+    return id;
+}
+
+static bool is_of(const struct gs_timing *t, uint64_t program, const char *name, const uint64_t size[6], unsigned n)
+{
+    return t->program == program && t->n == n && memcmp(t->global, size, sizeof t->global) == 0 &&
+           memcmp(t->local, size + 3, sizeof t->local) == 0 && strcmp(t->name, name) == 0;
+}
+
+static unsigned bucket_of(uint64_t program, const uint64_t size[6])
+{
+    uint64_t x = program;
+    for (int i = 0; i < 6; i++)
+        x = (x ^ size[i]) * 0x9e3779b97f4a7c15u;
+    return (unsigned)(x >> 56) % BUCKETS;
+}
+
+/* With the lock held. NULL: no memory. */
+static struct gs_timing *find_or_make(uint64_t program, const char *name, const uint64_t size[6], unsigned n)
+{
+    const unsigned b = bucket_of(program, size);
+    for (struct gs_timing *t = timings[b]; t; t = t->next)
+        if (is_of(t, program, name, size, n))
+            return t;
+    struct gs_timing *t = calloc(1, sizeof *t);
+    if (!t || !(t->name = strdup(name))) {
+        free(t);
+        return NULL;
+    }
+    t->program = program;
+    t->n = n;
+    memcpy(t->global, size, sizeof t->global);
+    memcpy(t->local, size + 3, sizeof t->local);
+    gs_history_init(&t->h);
+    t->next = timings[b];
+    timings[b] = t;
+    return t;
+}
+
+static cl_ulong profile(cl_event event, cl_profiling_info what)
+{
+    cl_ulong value = 0;
+    return gs_real()->clGetEventProfilingInfo(event, what, sizeof value, &value, NULL) == CL_SUCCESS ? value : 0;
+}
+
+/* From the end of `begin`, or else from the event's own start, to its end; 0 where there is no profile. */
+static uint64_t duration(cl_event begun, cl_event end)
+{
+    const cl_ulong from = begun ? profile(begun, CL_PROFILING_COMMAND_END) : profile(end, CL_PROFILING_COMMAND_START);
+    const cl_ulong to = profile(end, CL_PROFILING_COMMAND_END);
+    return from && to > from ? to - from : 0;
+}
+
+static void forget(struct measurement *m)
+{
+    gs_real()->clReleaseEvent(m->end);
+    if (m->begin)
+        gs_real()->clReleaseEvent(m->begin);
+    for (unsigned p = 0; p < GS_MAX_DEVICES; p++)
+        if (m->part[p])
+            gs_real()->clReleaseEvent(m->part[p]);
+    free(m);
+}
+
+static void learn_split(struct measurement *m)
+{
+    struct gs_history *h = &m->t->h;
+    const struct gs_outlook *o = &m->trial.outlook;
+    uint64_t part_ns[GS_MAX_DEVICES];
+    bool all = true;
+    for (unsigned p = 0; p < o->n; p++) {
+        part_ns[p] = duration(NULL, m->part[p]);
+        all = all && part_ns[p];
+    }
+    gs_choice_learn_split(h, &machine, &budget, duration(m->begin, m->end), part_ns, o, m->trial.single_ns,
+                          m->trial.risk_ns);
+    /* Parts that were cut otherwise say nothing of the present cut. */
+    if (!all || m->trial.moves != h->balance.moves)
+        return;
+    gs_balance_learn(&h->balance, m->dim, o->n, m->cut, part_ns);
+    gs_choice_rebalance(h, &machine, o->link, m->trial.all);
+}
+
+/* Looks at the measurements that are under way. With the lock held. */
+static void poll(void)
+{
+    for (struct measurement **at = &pending; *at;) {
+        struct measurement *m = *at;
+        cl_int status = CL_COMPLETE;
+        gs_real()->clGetEventInfo(m->end, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+        if (status > CL_COMPLETE) {
+            at = &m->next;
+            continue;
+        }
+        *at = m->next;
+        n_pending--;
+        if (status == CL_COMPLETE && m->begin)
+            learn_split(m);
+        else if (status == CL_COMPLETE)
+            gs_choice_learn_single(&m->t->h, duration(NULL, m->end));
+        forget(m);
+    }
+}
+
+struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
+{
+    uint64_t size[6] = {1, 1, 1, 0, 0, 0};
+    if (!learns(k->o.ctx) || k->program->refusal)
+        return NULL;
+    for (cl_uint d = 0; d < dims; d++) {
+        size[d] = global[d];
+        size[3 + d] = local ? local[d] : 0;
+    }
+    const uint64_t program = program_id(k->program);
+    struct gs_timing *t = atomic_load(&k->timing);
+    pthread_mutex_lock(&lock);
+    if (machine.split_ns <= 0)
+        machine = first_guess(gs_group());
+    if (!t || !is_of(t, program, k->name, size, k->o.ctx->n))
+        t = find_or_make(program, k->name, size, k->o.ctx->n);
+    if (pending)
+        poll();
+    pthread_mutex_unlock(&lock);
+    atomic_store(&k->timing, t);
+    return t;
+}
+
+/* A thread of ours prepares programs beside the application: on GPUs' hosts that takes little from it. */
+static double prepare_cost(const struct gs_timing *t)
+{
+    const double ns = t->prepare_ns > 0 ? t->prepare_ns : machine.prepare_ns;
+    return gs_group()->type & CL_DEVICE_TYPE_CPU ? ns : ns / 4;
+}
+
+bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
+{
+    pthread_mutex_lock(&lock);
+    const bool worth = gs_choice_worth_planning(&t->h, &machine, t->n, prepared ? 0 : prepare_cost(t));
+    *reason = t->h.reason;
+    pthread_mutex_unlock(&lock);
+    return worth;
+}
+
+void gs_timing_prepared(struct gs_timing *t, uint64_t ns)
+{
+    pthread_mutex_lock(&lock);
+    t->prepare_ns = (double)ns;
+    pthread_mutex_unlock(&lock);
+}
+
+uint64_t gs_timing_patience(struct gs_timing *t)
+{
+    pthread_mutex_lock(&lock);
+    const double gain = t->h.single_ns - t->h.split_ns;
+    pthread_mutex_unlock(&lock);
+    return gain <= 0 ? 0 : gain > 4.0 * MOST_PATIENCE_NS ? MOST_PATIENCE_NS : (uint64_t)(gain / 4);
+}
+
+bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS_MAX_DEVICES])
+{
+    pthread_mutex_lock(&lock);
+    const bool known = t->h.balance.n == n;
+    *dim = t->h.balance.dim;
+    memcpy(cut, t->h.balance.cut, sizeof t->h.balance.cut);
+    pthread_mutex_unlock(&lock);
+    return known;
+}
+
+bool gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, struct gs_trial *trial, const char **reason)
+{
+    trial->outlook.link = gs_peer_open(ctx) ? GS_LINK_PEER : GS_LINK_HOST;
+    trial->outlook.peer_possible = gs_peer_possible(ctx);
+    pthread_mutex_lock(&lock);
+    struct gs_history *h = &t->h;
+    if (trial->return_rate >= 0)
+        h->return_rate = trial->return_rate;
+    const bool split = gs_choose(h, &machine, &trial->outlook, &budget, now_ns(), &trial->risk_ns);
+    const bool wants_peer = h->wants_peer;
+    *reason = h->reason;
+    trial->single_ns = h->single_ns;
+    trial->moves = h->balance.moves;
+    trial->measured = split && n_pending < MOST_PENDING && gs_choice_wants_split(h);
+    pthread_mutex_unlock(&lock);
+    if (wants_peer)
+        gs_peer_ready(ctx);
+    return split;
+}
+
+bool gs_timing_measures(struct gs_timing *t)
+{
+    pthread_mutex_lock(&lock);
+    const uint64_t spent = (uint64_t)(n_measured + 1) * MEASURE_NS;
+    const bool affordable = spent < (now_ns() - budget.begin_ns) / AFFORDABLE;
+    const bool wants = n_pending < MOST_PENDING && gs_choice_wants_single(&t->h, &machine, t->n, affordable);
+    pthread_mutex_unlock(&lock);
+    return wants;
+}
+
+void gs_timing_sieve(struct gs_queue *q, struct gs_timing *t)
+{
+    struct gs_sieve *s = &q->sieve;
+    unsigned i = 0;
+    if (!s->n)
+        s->begin_ns = now_ns();
+    while (i < s->n && s->seen[i].of != t)
+        i++;
+    if (i == GS_SIEVED)
+        return;
+    if (i == s->n) {
+        s->seen[s->n++].of = t;
+        s->seen[i].launches = 0;
+    }
+    s->seen[i].launches++;
+}
+
+struct gs_sieve gs_timing_before_wait(struct gs_queue *q)
+{
+    struct gs_sieve s = {0};
+    if (!q || !learns(q->o.ctx))
+        return s;
+    pthread_mutex_lock(&q->o.ctx->lock);
+    s = q->sieve;
+    q->sieve.n = 0;
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    return s;
+}
+
+void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
+{
+    if (!before->n && !n_pending)
+        return;
+    const uint64_t all_ns = before->n ? now_ns() - before->begin_ns : 0;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < before->n && !err; i++)
+        gs_choice_learn_bound(&before->seen[i].of->h, all_ns, before->seen[i].launches);
+    poll();
+    pthread_mutex_unlock(&lock);
+}
+
+/* A measurement that ends with `end`, which is retained. NULL: no memory. */
+static struct measurement *measure(struct gs_timing *t, cl_event end)
+{
+    struct measurement *m = calloc(1, sizeof *m);
+    if (!m || gs_real()->clRetainEvent(end) != CL_SUCCESS) {
+        free(m);
+        return NULL;
+    }
+    m->t = t;
+    m->end = end;
+    return m;
+}
+
+static void keep(struct measurement *m)
+{
+    pthread_mutex_lock(&lock);
+    m->next = pending;
+    pending = m;
+    n_pending++;
+    n_measured++;
+    pthread_mutex_unlock(&lock);
+}
+
+void gs_timing_learn_single(struct gs_timing *t, cl_event ran)
+{
+    struct measurement *m = measure(t, ran);
+    if (!m)
+        return;
+    keep(m);
+    pthread_mutex_lock(&lock);
+    t->h.asked++;
+    pthread_mutex_unlock(&lock);
+}
+
+void gs_timing_learn_split(struct gs_timing *t, const struct gs_trial *trial, const struct gs_plan *plan,
+                           cl_event begun, cl_event end, const cl_event *parts)
+{
+    struct measurement *m = measure(t, end);
+    if (!m)
+        return;
+    bool whole = gs_real()->clRetainEvent(begun) == CL_SUCCESS;
+    m->begin = whole ? begun : NULL;
+    m->trial = *trial;
+    m->dim = plan->dim;
+    gs_plan_cut(plan, m->cut);
+    for (unsigned p = 0; p < plan->n_parts && whole; p++) {
+        whole = gs_real()->clRetainEvent(parts[p]) == CL_SUCCESS;
+        m->part[p] = whole ? parts[p] : NULL;
+    }
+    if (whole)
+        keep(m);
+    else
+        forget(m);
+}
+
+void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats)
+{
+    pthread_mutex_lock(&lock);
+    const double single = t->h.single_ns, split = t->h.split_ns;
+    pthread_mutex_unlock(&lock);
+    gs_report_choice(stats, single > 0 ? (uint64_t)single : 0, split > 0 ? (uint64_t)split : 0);
+}

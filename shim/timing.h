@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Measures launches for `auto` mode's choice (shim/choice.h), at the cost of those measured alone: the application's
+ * queue has no profiles, and a launch that isn't measured no event of ours.
+ *
+ * The first sieve is the host's clock: all that was launched on a queue since it was last empty has run when a blocking
+ * call returns, so that the time between bounds what each launch took. Only a kernel that may be long is measured, by a
+ * few launches on a queue of ours that has profiles. Results are looked up at later calls. */
+#ifndef GS_SHIM_TIMING_H
+#define GS_SHIM_TIMING_H
+
+#include "shim/choice.h"
+#include "shim/command.h"
+#include "shim/plan.h"
+
+/* What is known of one kernel at one size. Lives as long as the process. */
+struct gs_timing;
+
+/* NULL in other modes than auto, with one device, for programs that can't be split, and without memory. */
+struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
+
+/* Before the launch is planned: is it worth a closer look? `prepared`: its program has been translated. Else *reason
+ * says why not, and the launch is counted. */
+bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason);
+
+/* The program was translated and compiled, which took so long. */
+void gs_timing_prepared(struct gs_timing *t, uint64_t ns);
+
+/* How long the application may be kept waiting for the translation, for this launch's sake. */
+uint64_t gs_timing_patience(struct gs_timing *t);
+
+/* Where the parts should end, in `cut`; false: they should be of equal size. */
+bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS_MAX_DEVICES]);
+
+/* One split that is being decided on. */
+struct gs_trial {
+    struct gs_outlook outlook;
+    struct gs_move all; /* what the parts need and write */
+    double return_rate; /* of what earlier launches wrote away from home; < 0: not known */
+    double risk_ns, single_ns;
+    unsigned moves; /* the cut's generation */
+    bool measured;  /* it is to be measured */
+};
+
+/* Splits the launch? *reason says why not. Sets what gs_timing_learn_split asks for. */
+bool gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, struct gs_trial *trial, const char **reason);
+
+/* Should this launch on one device be measured? */
+bool gs_timing_measures(struct gs_timing *t);
+
+/* A launch on one device that isn't measured: before it is enqueued. With the context's lock held. */
+void gs_timing_sieve(struct gs_queue *q, struct gs_timing *t);
+
+/* Learns from the profiles of these events, once they are complete: a launch on one device; a split, from the end of
+ * `begin` to that of `end`. */
+void gs_timing_learn_single(struct gs_timing *t, cl_event ran);
+void gs_timing_learn_split(struct gs_timing *t, const struct gs_trial *trial, const struct gs_plan *plan,
+                           cl_event begin, cl_event end, const cl_event *parts);
+
+/* Around a call that blocks until all that was enqueued on q has run. Null is allowed. */
+struct gs_sieve gs_timing_before_wait(struct gs_queue *q);
+void gs_timing_after_wait(const struct gs_sieve *before, cl_int err);
+
+/* The last prediction for --stats. */
+void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats);
+
+#endif

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Auto mode on real programs: the plain run's bytes whatever it chooses; what is short is left alone, nothing of it is
+# translated; what is long is tried on both halves of the CPU; --stats says what was expected.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+samples=$GS_BUILD/lib/gpusparc/samples
+export XDG_CACHE_HOME=$PWD/own-cache
+rm -rf "$XDG_CACHE_HOME"
+
+# Its launches take microseconds.
+gpusparc run --devices cpu:2 --stats=short.json "$samples/vectoradd" --size 1000 --iterations 20 --output short >out 2>&1 ||
+  fail "vectoradd: $(cat out)"
+stats short.json devices:2 single:vector_add
+! grep -rl "__kernel" "$XDG_CACHE_HOME" 2>/dev/null || fail "a program was translated for launches of microseconds"
+
+long=(--size 700 --iterations 12)
+"$samples/binomial" "${long[@]}" --no-check --output plain >out 2>&1 || fail "binomial, plain: $(cat out)"
+# What this leaves in the caches makes the other's translation quick.
+gpusparc run --devices cpu:2 --mode multi "$samples/binomial" --size 700 --no-check --output split >out 2>&1 ||
+  fail "binomial, multi: $(cat out)"
+cmp plain split || fail "binomial, multi: other bytes"
+gpusparc run --devices cpu:2 --stats=long.json "$samples/binomial" "${long[@]}" --no-check --output split >out 2>&1 ||
+  fail "binomial: $(cat out)"
+cmp plain split || fail "binomial: other bytes"
+stats long.json devices:2 some:binomial
+grep -q '"choice": {"single_ns": [1-9]' long.json || fail "nothing is said of the choice: $(cat long.json)"
+
+# Two kernels in turn on the same data, in separate memories.
+"$samples/pagerank" --size 300000 --iterations 3 --no-check --output plain >out 2>&1 || fail "pagerank, plain: $(cat out)"
+for path in plain pinned; do
+  GPUSPARC_TRANSFER=$path gpusparc run --devices cpu:2 --stats=pagerank.json "$samples/pagerank" --size 300000 \
+    --iterations 3 --no-check --output split >out 2>&1 || fail "pagerank: $(cat out)"
+  cmp plain split || fail "pagerank, $path: other bytes"
+done

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Cuts between parts whose work is not spread evenly: they come to end together, and only where that gains. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "shim/balance.h"
+
+static uint64_t rng_state;
+
+static double rnd(void)
+{
+    rng_state = rng_state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(rng_state >> 33) / (double)(1u << 31);
+}
+
+/* A launch of GROUPS work-groups, of which group i takes work[i]. */
+enum { GROUPS = 2048 };
+static double work[GROUPS];
+
+/* Runs one launch under the present cut, in whole groups. Returns the longest part over the mean. */
+static double run(struct gs_balance *b, unsigned n, const double speed[], double noise)
+{
+    double cut[GS_MAX_DEVICES], longest = 0, all = 0;
+    uint64_t ns[GS_MAX_DEVICES];
+    unsigned at = 0;
+    for (unsigned p = 0; p < n; p++) {
+        const double end = b->n == n ? b->cut[p] : (double)(p + 1) / n;
+        const unsigned stop = p + 1 == n ? GROUPS : (unsigned)(end * GROUPS + 0.5);
+        double sum = 0;
+        for (; at < stop; at++)
+            sum += work[at];
+        sum = sum / speed[p] * (1 + noise * rnd());
+        cut[p] = (double)stop / GROUPS;
+        ns[p] = (uint64_t)sum;
+        longest = sum > longest ? sum : longest;
+        all += sum;
+    }
+    gs_balance_learn(b, 0, n, cut, ns);
+    return longest * n / all;
+}
+
+static void fill(double first, double last)
+{
+    for (int i = 0; i < GROUPS; i++)
+        work[i] = 1000 * (first + (last - first) * i / GROUPS);
+}
+
+static const double same_speed[GS_MAX_DEVICES] = {1, 1, 1, 1, 1, 1, 1, 1};
+
+static void skewed_work_is_evened_out(void **state)
+{
+    (void)state;
+    for (unsigned n = 2; n <= 8; n *= 2) {
+        struct gs_balance b = {0};
+        double uneven = 0;
+        fill(3, 0.5);
+        for (int i = 0; i < 100; i++) {
+            uneven = run(&b, n, same_speed, 0.01);
+            gs_balance_move(&b, 0, 100);
+        }
+        assert_true(uneven < 1.08);
+        assert_in_range(b.moves, 1, 8);
+    }
+}
+
+static void devices_of_other_speeds_get_other_shares(void **state)
+{
+    (void)state;
+    static const double speed[GS_MAX_DEVICES] = {3, 1};
+    struct gs_balance b = {0};
+    double uneven = 0;
+    fill(1, 1);
+    for (int i = 0; i < 100; i++) {
+        uneven = run(&b, 2, speed, 0);
+        gs_balance_move(&b, 0, 100);
+    }
+    assert_true(uneven < 1.08);
+    assert_true(b.cut[0] > 0.7 && b.cut[0] < 0.8);
+}
+
+static void even_work_stays_where_it_is(void **state)
+{
+    (void)state;
+    struct gs_balance b = {0};
+    fill(1, 1);
+    for (int i = 0; i < 100; i++) {
+        run(&b, 2, same_speed, 0.03);
+        assert_false(gs_balance_move(&b, 0, 1000));
+    }
+    assert_int_equal(b.moves, 0);
+}
+
+/* Moving the cut moves data: not for a few launches' sake. */
+static void a_cut_moves_only_where_that_pays(void **state)
+{
+    (void)state;
+    struct gs_balance b = {0};
+    fill(1.3, 0.7);
+    for (int i = 0; i < 3; i++)
+        run(&b, 2, same_speed, 0);
+    const double excess = (double)gs_balance_excess(&b);
+    assert_true(excess > 0);
+    assert_false(gs_balance_move(&b, excess * 1000, 10));
+    assert_true(gs_balance_move(&b, excess * 1000, 1000));
+}
+
+/* Whatever the parts take, the sooner they take something else. */
+static void a_move_that_gains_nothing_is_taken_back(void **state)
+{
+    (void)state;
+    struct gs_balance b = {0};
+    static const double half[GS_MAX_DEVICES] = {0.5, 1};
+    static const uint64_t uneven[GS_MAX_DEVICES] = {2000, 1000};
+    for (int i = 0; i < 2; i++)
+        gs_balance_learn(&b, 0, 2, half, uneven);
+    assert_true(gs_balance_move(&b, 0, 100));
+    for (int i = 0; i < 2; i++)
+        gs_balance_learn(&b, 0, 2, b.cut, uneven);
+    assert_true(gs_balance_move(&b, 0, 100));
+    assert_true(b.settled);
+    assert_true(b.cut[0] > 0.499 && b.cut[0] < 0.501);
+}
+
+static void random_work_never_gets_worse(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 300; round++) {
+        struct gs_balance b = {0};
+        const unsigned n = 2 + (unsigned)(rnd() * 6);
+        for (int i = 0; i < GROUPS; i++)
+            work[i] = 1000 * (i % (1 + round % 7) ? 1 : rnd() * 20) * (1 + 3.0 * (i * (round % 3) / GROUPS));
+        const double first = run(&b, n, same_speed, 0);
+        double last = first;
+        for (int i = 0; i < 60; i++) {
+            gs_balance_move(&b, 0, 100);
+            last = run(&b, n, same_speed, 0);
+        }
+        assert_true(last < first * 1.05 + 0.01);
+        for (unsigned p = 0; p < n; p++)
+            assert_true(b.cut[p] > (p ? b.cut[p - 1] : 0));
+        assert_true(b.cut[n - 1] > 0.999);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    rng_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
+    printf("seed %llu\n", (unsigned long long)rng_state);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(skewed_work_is_evened_out),
+        cmocka_unit_test(devices_of_other_speeds_get_other_shares),
+        cmocka_unit_test(even_work_stays_where_it_is),
+        cmocka_unit_test(a_cut_moves_only_where_that_pays),
+        cmocka_unit_test(a_move_that_gains_nothing_is_taken_back),
+        cmocka_unit_test(random_work_never_gets_worse),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* Auto mode's choice on simulated applications: clock, kernels, transfers and where the data lies are made up, and what
+ * launches really take is not what the prediction believes. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "shim/choice.h"
+
+static uint64_t rng_state;
+
+static double rnd(void)
+{
+    rng_state = rng_state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(rng_state >> 33) / (double)(1u << 31);
+}
+
+/* One buffer, all at home or spread over two devices by halves. */
+struct world {
+    struct gs_machine believed, real;
+    struct gs_budget budget;
+    double now, plain; /* what has been spent, and what the plain run would have */
+    double noise;      /* of times, upwards */
+    uint64_t bytes;    /* of the buffer */
+    bool away;
+};
+
+struct kernel {
+    struct gs_history h;
+    double single_ns;
+    double part_ns; /* of each half */
+    uint64_t halo;  /* bytes that a split fetches even where the data lies spread already */
+    bool never;     /* it can't be split */
+    unsigned splits, switches;
+    bool last;
+};
+
+static const struct gs_machine h200 = {
+    .link = {{4e4, 0.05}, {4e4, 0.004}}, .split_ns = 12e4, .first_ns = 15e5, .prepare_ns = 125e6};
+
+static void begin(struct world *w, uint64_t bytes)
+{
+    *w = (struct world){.believed = h200, .real = h200, .bytes = bytes};
+}
+
+static struct kernel kernel_of(double single_ns, double part_ns, uint64_t halo)
+{
+    struct kernel k = {.single_ns = single_ns, .part_ns = part_ns, .halo = halo};
+    gs_history_init(&k.h);
+    return k;
+}
+
+static double noisy(const struct world *w, double ns)
+{
+    return ns * (1 + w->noise * rnd());
+}
+
+static double run_single(struct world *w, struct kernel *k, struct gs_move gather)
+{
+    const double took = noisy(w, k->single_ns);
+    if (gs_choice_wants_single(&k->h, &w->believed, 2, true)) {
+        k->h.asked++;
+        gs_choice_learn_single(&k->h, (uint64_t)took);
+    }
+    w->away = false;
+    return took + gs_move_ns(&w->real, GS_LINK_HOST, gather);
+}
+
+static double run_split(struct world *w, struct kernel *k, const struct gs_outlook *o, double risk_ns)
+{
+    const uint64_t parts[2] = {(uint64_t)noisy(w, k->part_ns), (uint64_t)noisy(w, k->part_ns)};
+    const double longest = (double)(parts[0] > parts[1] ? parts[0] : parts[1]);
+    double took = longest + w->real.split_ns + gs_move_ns(&w->real, GS_LINK_HOST, o->scatter);
+    took += k->splits ? 0 : w->real.first_ns;
+    k->splits++;
+    if (gs_choice_wants_split(&k->h))
+        gs_choice_learn_split(&k->h, &w->believed, &w->budget, (uint64_t)took, parts, o, k->h.single_ns, risk_ns);
+    w->away = true;
+    return took;
+}
+
+/* One launch of a kernel that works on all of the buffer. */
+static bool launch(struct world *w, struct kernel *k)
+{
+    struct gs_outlook o = {.n = 2, .link = GS_LINK_HOST, .largest = 0.5};
+    const uint64_t half = w->bytes / 2, scatter = w->away ? k->halo : half + k->halo;
+    double risk_ns = 0;
+    bool split = false;
+    if (w->away)
+        o.gather = (struct gs_move){half, 1};
+    else
+        o.leave = (struct gs_move){half, 1};
+    o.scatter = (struct gs_move){scatter, scatter ? 1 : 0};
+    if (!k->never && (w->away || gs_choice_worth_planning(&k->h, &w->believed, 2, 0)))
+        split = gs_choose(&k->h, &w->believed, &o, &w->budget, (uint64_t)w->now, &risk_ns);
+    w->now += split ? run_split(w, k, &o, risk_ns) : run_single(w, k, o.gather);
+    w->plain += k->single_ns;
+    k->switches += split != k->last;
+    k->last = split;
+    return split;
+}
+
+static void short_kernels_are_never_split(void **state)
+{
+    (void)state;
+    struct world w;
+    begin(&w, 1 << 20);
+    struct kernel k = kernel_of(5e3, 3e3, 0);
+    for (int i = 0; i < 10000; i++)
+        assert_false(launch(&w, &k));
+}
+
+static void a_long_kernel_is_split_from_the_second_launch_on(void **state)
+{
+    (void)state;
+    struct world w;
+    begin(&w, 1 << 20);
+    w.now = 2e8; /* the application's start */
+    struct kernel k = kernel_of(57e6, 29e6, 0);
+    assert_false(launch(&w, &k));
+    for (int i = 0; i < 100; i++)
+        assert_true(launch(&w, &k));
+}
+
+/* Whoever has learnt it in an earlier process doesn't begin again. */
+static void what_was_learnt_holds_from_the_first_launch(void **state)
+{
+    (void)state;
+    struct world w;
+    begin(&w, 1 << 20);
+    w.now = 2e8;
+    struct kernel k = kernel_of(57e6, 29e6, 0);
+    gs_measured_add(&k.h.single, 57000000);
+    gs_measured_add(&k.h.split, 29200000);
+    gs_measured_add(&k.h.split, 29200000);
+    k.h.expected = 5;
+    assert_true(launch(&w, &k));
+}
+
+/* The worst that tries can do: kernels whose parts are no faster, or far slower, than was to be expected. */
+static void trying_costs_little(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 2000; round++) {
+        struct world w;
+        begin(&w, (uint64_t)(rnd() * 64e6));
+        w.noise = 0.05;
+        w.real.split_ns *= 0.5 + 5 * rnd();
+        w.real.first_ns *= 5 * rnd();
+        w.real.link[0].byte_ns *= 0.3 + 5 * rnd();
+        const double single = pow(10, 3 + 5 * rnd());
+        struct kernel k = kernel_of(single, single * (0.5 + 2 * rnd()), (uint64_t)(rnd() * 1e6));
+        for (int i = 0; i < 3000; i++)
+            launch(&w, &k);
+        if (w.now > 1.03 * w.plain * (1 + w.noise / 2))
+            fail_msg("round %d: %.0f us a launch: %.3f times the plain run, %u splits", round, single / 1e3,
+                     w.now / w.plain, k.splits);
+    }
+}
+
+/* a -> b -> a -> b on the same data: where both gain, both are split, and the data stays spread. */
+static void alternating_kernels_settle(void **state)
+{
+    (void)state;
+    struct world w;
+    begin(&w, 8 << 20);
+    w.now = 2e8;
+    struct kernel a = kernel_of(2e6, 1e6, 65536), b = kernel_of(1e6, 5e5, 65536);
+    for (int i = 0; i < 500; i++) {
+        launch(&w, &a);
+        launch(&w, &b);
+    }
+    assert_true(a.last && b.last);
+    assert_true(a.switches <= 3 && b.switches <= 3);
+}
+
+/* b is too short by itself, but cheaper in parts than with all of the data brought home for it. */
+static void a_short_kernel_goes_where_the_data_is(void **state)
+{
+    (void)state;
+    struct world w;
+    begin(&w, 32 << 20);
+    w.now = 2e8;
+    struct kernel a = kernel_of(10e6, 5e6, 65536), b = kernel_of(2e5, 1e5, 0);
+    for (int i = 0; i < 500; i++) {
+        launch(&w, &a);
+        launch(&w, &b);
+    }
+    assert_true(a.last && b.last);
+}
+
+/* b can't be split, so that everything comes home each time: a isn't worth it then, and that is found out cheaply. */
+static void data_that_always_comes_home_keeps_a_kernel_there(void **state)
+{
+    (void)state;
+    struct world w;
+    begin(&w, 64 << 20);
+    struct kernel a = kernel_of(2e6, 1e6, 0), b = kernel_of(1e6, 5e5, 0);
+    b.never = true;
+    for (int i = 0; i < 2000; i++) {
+        const bool was_away = w.away;
+        launch(&w, &a);
+        launch(&w, &b);
+        if (was_away)
+            a.h.return_rate = 1;
+        else if (a.last)
+            a.h.return_rate = 1; /* b has fetched it */
+    }
+    assert_false(a.last);
+    assert_true(w.now < 1.03 * w.plain);
+}
+
+/* Two ways that take the same: noise doesn't make it change sides again and again. */
+static void noise_does_not_make_it_swing(void **state)
+{
+    (void)state;
+    struct world w;
+    begin(&w, 0);
+    w.noise = 0.2;
+    struct kernel k = kernel_of(4e6, 4e6 - 12e4, 0);
+    for (int i = 0; i < 10000; i++)
+        launch(&w, &k);
+    assert_true(k.switches <= 20);
+}
+
+/* Uneven halves: the cut moves, and what is expected of a split with it. */
+static void uneven_parts_are_cut_anew(void **state)
+{
+    (void)state;
+    struct gs_history h;
+    struct gs_machine m = h200;
+    struct gs_budget budget = {0};
+    const struct gs_outlook o = {.n = 2, .largest = 0.5};
+    double cut[GS_MAX_DEVICES] = {0.5, 1};
+    uint64_t parts[2] = {0, 0}, first = 0;
+    gs_history_init(&h);
+    h.launches = 50;
+    gs_choice_learn_single(&h, 156000000);
+    for (int i = 0; i < 60; i++) {
+        parts[0] = (uint64_t)(2e8 * cut[0] * (1.5 - cut[0])); /* the first groups have more to do */
+        parts[1] = (uint64_t)(1e8) - parts[0];
+        const uint64_t longest = parts[0] > parts[1] ? parts[0] : parts[1];
+        first = first ? first : longest;
+        gs_choice_learn_split(&h, &m, &budget, longest + 100000, parts, &o, 156e6, 0);
+        gs_balance_learn(&h.balance, 0, 2, cut, parts);
+        if (gs_choice_rebalance(&h, &m, GS_LINK_PEER, (struct gs_move){1 << 20, 2}))
+            cut[0] = h.balance.cut[0];
+    }
+    const double longest = (double)(parts[0] > parts[1] ? parts[0] : parts[1]);
+    assert_true(longest < 0.54e8);
+    assert_true((double)gs_measured_best(&h.split) < 1.05 * longest);
+}
+
+/* The windows between GPUs are opened where that would make splits pay. */
+static void a_faster_link_is_asked_for_where_it_pays(void **state)
+{
+    (void)state;
+    struct gs_history h;
+    struct gs_budget budget = {0};
+    double risk_ns;
+    gs_history_init(&h);
+    gs_choice_learn_single(&h, 2000000);
+    h.scatter_again_ns = 1e9;
+    struct gs_outlook o = {.n = 2, .largest = 0.5, .scatter = {40 << 20, 1}, .peer_possible = true};
+    assert_false(gs_choose(&h, &h200, &o, &budget, (uint64_t)1e9, &risk_ns));
+    assert_false(h.wants_peer); /* one launch doesn't earn that */
+    h.launches = 1000;
+    assert_false(gs_choose(&h, &h200, &o, &budget, (uint64_t)1e9, &risk_ns));
+    assert_true(h.wants_peer);
+    o.link = GS_LINK_PEER;
+    assert_true(gs_choose(&h, &h200, &o, &budget, (uint64_t)1e9, &risk_ns));
+}
+
+/* The host's clock alone keeps short kernels from being measured. */
+static void a_bound_spares_the_measurement(void **state)
+{
+    (void)state;
+    struct gs_history h;
+    gs_history_init(&h);
+    assert_true(gs_choice_wants_single(&h, &h200, 2, true));
+    assert_false(gs_choice_wants_single(&h, &h200, 2, false));
+    gs_choice_learn_bound(&h, 160000, 16);
+    assert_false(gs_choice_wants_single(&h, &h200, 2, true));
+    gs_choice_learn_bound(&h, 50000000, 1);
+    assert_true(gs_choice_wants_single(&h, &h200, 2, false));
+}
+
+int main(int argc, char **argv)
+{
+    rng_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
+    printf("seed %llu\n", (unsigned long long)rng_state);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(short_kernels_are_never_split),
+        cmocka_unit_test(a_long_kernel_is_split_from_the_second_launch_on),
+        cmocka_unit_test(what_was_learnt_holds_from_the_first_launch),
+        cmocka_unit_test(trying_costs_little),
+        cmocka_unit_test(alternating_kernels_settle),
+        cmocka_unit_test(a_short_kernel_goes_where_the_data_is),
+        cmocka_unit_test(data_that_always_comes_home_keeps_a_kernel_there),
+        cmocka_unit_test(noise_does_not_make_it_swing),
+        cmocka_unit_test(uneven_parts_are_cut_anew),
+        cmocka_unit_test(a_faster_link_is_asked_for_where_it_pays),
+        cmocka_unit_test(a_bound_spares_the_measurement),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
