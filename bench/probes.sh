@@ -1,33 +1,56 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# All of the probes on one device, as in bench/results/probes-h200: JSON files and a picture in a folder.
-# usage: [ELEMENTS=N] probes.sh FOLDER [RUNS [DEVICE]]     N floats in the long sums (2^24). Wants `gpusparc` on the PATH; DEVICE as for `gpusparc probe --device`
+# All of the probes on one device, within a minute on a GPU: JSON files, and gnuplot's scripts (.gp), in a folder. Wants
+# `gpusparc` on the PATH and a shell, no compiler, no Python and no gnuplot; bench/probe_plot.sh draws what came back.
+# usage: probes.sh FOLDER [DEVICE]     DEVICE as for `gpusparc probe --device`
+#   RUNS (1000) launches for each size of the order probe, ELEMENTS (2^24) floats in the long sums, LIMIT (4) seconds
+#   after which one order probe stops with what it has
 set -euo pipefail
-out=$1 runs=${2:-10000} device=${3:-0}
-here=$(dirname "$0")
+out=$1 device=${2:-0} runs=${RUNS:-1000} elements=${ELEMENTS:-16777216} limit=${LIMIT:-4}
 mkdir -p "$out"
-probe() { gpusparc probe "$@" --device "$device"; }
+failed=0
+# One probe, whose failure is said and doesn't keep the others from their turn.
+probe() { # [-limit SECONDS] ARGUMENTS...
+  local stop=()
+  [ "$1" != -limit ] || { stop=(timeout --preserve-status -s INT "$2") && shift 2; }
+  "${stop[@]}" gpusparc probe "$@" --device "$device" --json || { failed=1 && echo "failed: $*" >&2; }
+}
+begin=$SECONDS
+
+# Figures 1 to 3: as they come, with a barrier first; and the context made anew at 32, where a launch takes long.
 for of in group warp; do
   for by in clock atomic; do
-    probe order --of $of --by $by --runs "$runs" --json >"$out/order-$of-$by.json"
+    probe -limit "$limit" order --of $of --by $by --runs "$runs" --plot "$out/order-$of-$by.gp" >"$out/order-$of-$by.json"
+    probe -limit "$limit" order --of $of --by $by --runs "$runs" --sync >"$out/order-$of-$by-sync.json"
+    probe -limit "$limit" order --of $of --by $by --runs 1000 --count 32 --init >"$out/order-$of-$by-init.json"
   done
 done
-bash "$here/probe_plot.sh" "$out/order.svg" "$out"/order-*.json
-{
-  echo '['
-  for condition in 1e8 1e11; do
-    probe sum --condition $condition --runs 1000 --json
-    echo ,
-  done
-  probe sum --elements ${ELEMENTS:-16777216} --runs 50 --json
-  echo ,
-  probe sum --elements ${ELEMENTS:-16777216} --runs 10 --permute --methods warp,tree,exact --json
-  echo ']'
-} >"$out/sum.json"
-probe latency --warps 1..32 --runs 30 --profile "$out/profile.json" --json >"$out/latency.json"
-python3 - "$out/sum.json" <<'P'
-import json, sys
-for j in json.load(open(sys.argv[1])):
-    m = {x["method"]: x["ns_per_element"] for x in j["methods"]}
-    print(f"{j['elements']} floats: exact over tree {m['exact'] / m['tree']:.2f}")
-P
+echo "order: $((SECONDS - begin)) s"
+
+# Figure 4: 1,024 floats of condition 1e11, one group of 1 to 32 warps, 1,000 times.
+for warps in 1 2 4 8 16 32; do
+  probe sum --condition 1e11 --runs 1000 --groups 1 --local $((32 * warps)) --methods atomic,warp,tree \
+    >"$out/sum-warps-$warps.json"
+done
+probe sum --condition 1e11 --runs 1000 --plot "$out/sum.gp" >"$out/sum-1024.json"
+probe sum --elements "$elements" --runs 50 >"$out/sum-large.json"
+probe sum --elements "$elements" --runs 10 --permute --methods warp,tree,exact >"$out/sum-large-permuted.json"
+awk -F'[:,]' '/"method"/ { m = $2 } /"ns_per_element"/ { ns[m] = $2 }
+  END { printf "exact sum over fixed tree: %.2f\n", ns[" \"exact\""] / ns[" \"tree\""] }' "$out/sum-large.json"
+echo "sum: $((SECONDS - begin)) s"
+
+# The cycles, and the model with them.
+probe latency --warps 1..32 --runs 30 --profile "$out/profile.json" --plot "$out/latency.gp" >"$out/latency.json"
+gpusparc timing "ld alu x10 alu!11 st" --profile "$out/profile.json" | tee "$out/timing.txt" || failed=1
+echo "latency: $((SECONDS - begin)) s"
+
+# The daemon keeps others away from the device.
+export GPUSPARC_SOCKET=$out/d.sock
+gpusparcd --socket "$GPUSPARC_SOCKET" 2>"$out/daemon.log" &
+daemon=$!
+trap 'kill $daemon' EXIT
+for _ in $(seq 50); do [ -S "$GPUSPARC_SOCKET" ] && break; sleep 0.1; done
+probe order --count 32 --runs 1000 >"$out/under-daemon.json"
+grep -q '"kept_quiet": true' "$out/under-daemon.json" && echo "under the daemon: kept quiet" || failed=1
+echo "all: $((SECONDS - begin)) s"
+[ $failed = 0 ]
