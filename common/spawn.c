@@ -42,6 +42,15 @@ struct job {
     char *stack; /* of the program, until it execs */
 };
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) /* clang */
+#define HAS_SANITIZER 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) /* gcc */
+#define HAS_SANITIZER 1
+#endif
+
 static void limit(int what, rlim_t soft)
 {
     struct rlimit r;
@@ -57,7 +66,7 @@ static void set_limits(int timeout_ms, uint64_t memory_bytes)
     limit(RLIMIT_FSIZE, (rlim_t)1 << 30);
     limit(RLIMIT_STACK, (rlim_t)256 << 20); /* clang recurses as deep as the program nests */
     limit(RLIMIT_CPU, (rlim_t)(timeout_ms / 1000 + 2));
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) /* they reserve terabytes */
+#ifdef HAS_SANITIZER /* they reserve terabytes */
     (void)memory_bytes;
 #else
     if (memory_bytes)
