@@ -49,9 +49,9 @@ static int begin(struct gs_eval *e, void **memory)
 {
     uint32_t n_vars = GS_VAR_LOOP + e->p->n_loops + e->p->n_nodes;
     *memory = malloc(sizes(n_vars, e->p->n_nodes));
-    e->undo_cap = 64;
-    e->undo = malloc(e->undo_cap * sizeof *e->undo);
-    if (!*memory || !e->undo)
+    e->undo_cap = GS_FIRST_UNDO;
+    e->undo = e->first_undo;
+    if (!*memory)
         return -ENOMEM;
     char *at = *memory;
     e->var = take(&at, n_vars, sizeof *e->var);
@@ -185,7 +185,8 @@ static int eval_program(const struct gs_access_program *p, const struct gs_geome
         if (e.no_memory)
             err = -ENOMEM;
     }
-    free(e.undo);
+    if (e.undo != e.first_undo)
+        free(e.undo);
     free(memory);
     return err ? err : finish(p->n_args, out);
 }

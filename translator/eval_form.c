@@ -37,6 +37,11 @@ struct gs_interval gs_form_interval(const struct gs_eval *e, const struct gs_for
     for (uint32_t i = 0; i < f->n; i++) {
         const struct gs_interval *v = &e->var[f->t[i].var];
         gs_wide c = f->t[i].factor;
+        if (c == 1) {
+            r.lo += v->lo;
+            r.hi += v->hi;
+            continue;
+        }
         r.lo += c * (c > 0 ? v->lo : v->hi);
         r.hi += c * (c > 0 ? v->hi : v->lo);
     }
@@ -101,11 +106,14 @@ static bool normalize_dimension(const struct gs_eval *e, struct gs_form *f, unsi
     if (size > INT64_MAX || __builtin_mul_overflow(item, (int64_t)size, &product) ||
         __builtin_add_overflow(group, product, &group) || __builtin_add_overflow(local, item, &local))
         return false;
+    const bool whole = item != 0;
     item = 0;
     if (local && !__builtin_mul_overflow(local, (int64_t)size, &product) && product == group) {
         item = local;
         group = local = 0;
     }
+    if (!whole && !item) /* as it stands already */
+        return true;
     return is_factor(group) && is_factor(local) && set_term(f, GS_VAR_ITEM + d, 0) &&
            set_term(f, GS_VAR_GROUP + d, group) && set_term(f, GS_VAR_LOCAL + d, local) &&
            set_term(f, GS_VAR_ITEM + d, item);
@@ -119,9 +127,14 @@ static bool is_quotient(const struct gs_eval *e, uint32_t node, int64_t *w)
         e->p->nodes[n->partner].a != n->a || e->p->nodes[n->partner].b != n->b)
         return false;
     const struct gs_memo *divisor = &e->memo[n->b];
-    if (!gs_memo_holds(e, divisor) || divisor->form.n != 0 || !gs_memo_holds(e, &e->memo[n->a]))
+    if (!gs_memo_holds(e, &e->memo[n->a]))
         return false;
-    *w = divisor->form.base;
+    if (e->p->nodes[n->b].op == GS_N_CONST) /* these have no memo */
+        *w = e->p->nodes[n->b].imm;
+    else if (gs_memo_holds(e, divisor) && divisor->form.n == 0)
+        *w = divisor->form.base;
+    else
+        return false;
     return *w > 0;
 }
 
@@ -136,7 +149,8 @@ static bool join_quotient(const struct gs_eval *e, struct gs_form *f)
         uint32_t rest = e->first_node_var + e->p->nodes[node].partner;
         if (factor_of(f, rest) != c / w)
             continue;
-        const struct gs_form x = e->memo[e->p->nodes[node].a].form;
+        struct gs_form x;
+        gs_form_copy(&x, &e->memo[e->p->nodes[node].a].form);
         struct gs_interval range = gs_int_range(e->p->nodes[node].type), in = gs_form_interval(e, &x);
         if (in.lo < range.lo || in.hi > range.hi)
             continue;
@@ -159,7 +173,20 @@ bool gs_form_add(const struct gs_eval *e, const struct gs_form *a, int64_t facto
     int64_t v;
     if (__builtin_mul_overflow(b->base, factor, &v) || __builtin_add_overflow(a->base, v, &f.base))
         return false;
+    if (b->n == 0) { /* as it stood, moved */
+        v = f.base;
+        gs_form_copy(out, a);
+        out->base = v;
+        return true;
+    }
     uint32_t i = 0, j = 0;
+    if (a->n == 0) { /* as it stood, scaled */
+        for (; j < b->n; j++)
+            if (__builtin_mul_overflow(b->t[j].factor, factor, &v) || !push_term(&f, b->t[j].var, v))
+                return false;
+        gs_form_copy(out, &f);
+        return true;
+    }
     while (i < a->n || j < b->n) {
         bool take_a = j == b->n || (i < a->n && a->t[i].var <= b->t[j].var);
         bool take_b = i == a->n || (j < b->n && b->t[j].var <= a->t[i].var);
@@ -170,9 +197,13 @@ bool gs_form_add(const struct gs_eval *e, const struct gs_form *a, int64_t facto
         if (!push_term(&f, var, c))
             return false;
     }
-    for (unsigned d = 0; d < 3; d++)
-        if (!normalize_dimension(e, &f, d))
+    uint8_t dims = 0; /* in which a group or local id stands */
+    for (i = 0; i < f.n && f.t[i].var < GS_VAR_LOOP; i++)
+        if (f.t[i].var >= GS_VAR_GROUP)
+            dims |= (uint8_t)(1u << f.t[i].var % 3);
+    for (unsigned d = 0; dims >> d; d++)
+        if (dims >> d & 1 && !normalize_dimension(e, &f, d))
             return false;
-    *out = f;
+    gs_form_copy(out, &f);
     return f.n < 2 || f.t[f.n - 1].var < e->first_node_var || join_quotient(e, out);
 }

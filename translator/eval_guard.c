@@ -3,6 +3,7 @@
 #include "translator/eval_state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static gs_wide least(gs_wide a, gs_wide b)
 {
@@ -46,11 +47,13 @@ static bool remember(struct gs_eval *e, uint32_t var)
 {
     if (e->n_undo == e->undo_cap) {
         uint32_t cap = e->undo_cap * 2;
-        struct gs_undo *undo = realloc(e->undo, cap * sizeof *undo);
+        struct gs_undo *undo = realloc(e->undo == e->first_undo ? NULL : e->undo, cap * sizeof *undo);
         if (!undo) {
             e->no_memory = true;
             return false;
         }
+        if (e->undo == e->first_undo)
+            memcpy(undo, e->first_undo, sizeof e->first_undo);
         e->undo = undo;
         e->undo_cap = cap;
     }
@@ -254,6 +257,8 @@ static void require_compare(struct gs_eval *e, const struct gs_node *n, bool tru
         inexact(e); /* a hole in the midst */
     if (fits) {
         require(e, &d, to);
+    } else if (in.lo > to.hi || in.hi < to.lo) {
+        e->levels[e->level].empty = true;
     } else if (in.lo < to.lo || in.hi > to.hi) {
         inexact(e);
     }
@@ -263,6 +268,22 @@ static void require_truth(struct gs_eval *e, uint32_t node, bool truth)
 {
     const struct gs_node *n = &e->p->nodes[node];
     struct gs_memo m = {.free = true};
+    if (n->op == GS_N_EQ || n->op == GS_N_LT || n->op == GS_N_LE) { /* one look at both sides decides all */
+        require_compare(e, n, truth);
+        return;
+    }
+    if (e->depth >= GS_MAX_DEPTH) {
+        inexact(e);
+        return;
+    }
+    if ((n->op == GS_N_LAND && truth) || (n->op == GS_N_LOR && !truth)) { /* each side for itself */
+        e->depth++;
+        require_truth(e, n->a, truth);
+        if (!e->levels[e->level].empty)
+            require_truth(e, n->b, truth);
+        e->depth--;
+        return;
+    }
     enum gs_truth t = gs_eval_truth(e, node, &m);
     if (t == (truth ? GS_TRUE : GS_FALSE))
         return;
@@ -270,30 +291,20 @@ static void require_truth(struct gs_eval *e, uint32_t node, bool truth)
         e->levels[e->level].empty = true;
         return;
     }
-    if (e->depth >= GS_MAX_DEPTH) {
-        inexact(e);
-        return;
-    }
     e->depth++;
     switch (n->op) {
-    case GS_N_EQ:
-    case GS_N_LT:
-    case GS_N_LE:
-        require_compare(e, n, truth);
-        break;
     case GS_N_LNOT:
         require_truth(e, n->a, !truth);
         break;
-    case GS_N_LAND:
+    case GS_N_LAND: /* one side at least */
     case GS_N_LOR: {
-        bool both = (n->op == GS_N_LAND) == truth;
         enum gs_truth never = truth ? GS_FALSE : GS_TRUE;
-        bool not_a = !both && gs_eval_truth(e, n->a, &m) == never, not_b = !both && gs_eval_truth(e, n->b, &m) == never;
-        if (both || not_b)
+        bool not_a = gs_eval_truth(e, n->a, &m) == never, not_b = gs_eval_truth(e, n->b, &m) == never;
+        if (not_b)
             require_truth(e, n->a, truth);
-        if ((both && !e->levels[e->level].empty) || not_a)
+        else if (not_a)
             require_truth(e, n->b, truth);
-        if (!both && !not_a && !not_b)
+        else
             inexact(e);
         break;
     }

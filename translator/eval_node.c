@@ -55,7 +55,7 @@ static struct gs_form any_value(struct gs_eval *e, uint32_t node, struct gs_memo
 /* The interval of a node's value, and whether that is a single number. */
 static struct gs_interval value_interval(struct gs_eval *e, uint32_t node, struct gs_form *f, struct gs_memo *m)
 {
-    *f = gs_eval_value(e, node, m);
+    gs_eval_value_to(e, node, m, f);
     if (f->n)
         m->free = false;
     return gs_form_interval(e, f);
@@ -75,17 +75,29 @@ static bool never_wraps(struct gs_eval *e, uint32_t node, struct gs_memo *m)
     return gs_loop_bound(e, n->c, m).bounded;
 }
 
-struct gs_form gs_eval_value(struct gs_eval *e, uint32_t node, struct gs_memo *m)
+static bool fits(int64_t v, uint8_t type)
 {
-    struct gs_form f = gs_eval_lazy(e, node, m);
-    if (f.n == 1 && f.t[0].var == e->first_node_var + node)
-        return f;
-    struct gs_interval in = gs_form_interval(e, &f);
-    if (f.n)
+    const unsigned bits = gs_int_bits(type);
+    if (bits == 64)
+        return gs_int_signed(type) || v >= 0;
+    const int64_t half = (int64_t)1 << (bits - 1);
+    return gs_int_signed(type) ? v >= -half && v < half : v >= 0 && v < 2 * half;
+}
+
+void gs_eval_value_to(struct gs_eval *e, uint32_t node, struct gs_memo *m, struct gs_form *out)
+{
+    gs_eval_lazy_to(e, node, m, out);
+    if (out->n == 0 && fits(out->base, e->p->nodes[node].type))
+        return;
+    if (out->n == 1 && out->t[0].var == e->first_node_var + node)
+        return;
+    struct gs_interval in = gs_form_interval(e, out);
+    if (out->n)
         m->free = false;
     if (within(in, gs_int_range(e->p->nodes[node].type)) || never_wraps(e, node, m))
-        return f;
-    return any_value(e, node, m);
+        return;
+    struct gs_form any = any_value(e, node, m);
+    gs_form_copy(out, &any);
 }
 
 static struct gs_form eval_arg(struct gs_eval *e, uint32_t node, struct gs_memo *m)
@@ -403,7 +415,7 @@ static bool eval_side(struct gs_eval *e, uint32_t condition, bool truth, uint32_
     gs_guard_enter(e, condition, truth);
     bool possible = !e->levels[e->level].empty;
     if (possible) {
-        *f = gs_eval_value(e, side, &m);
+        gs_eval_value_to(e, side, &m, f);
         *in = gs_form_interval(e, f);
     }
     gs_level_leave(e);
@@ -542,26 +554,40 @@ static struct gs_form eval_op(struct gs_eval *e, uint32_t node, struct gs_memo *
     }
 }
 
-struct gs_form gs_eval_lazy(struct gs_eval *e, uint32_t node, struct gs_memo *m)
+void gs_eval_lazy_to(struct gs_eval *e, uint32_t node, struct gs_memo *m, struct gs_form *out)
 {
+    const struct gs_node *n = &e->p->nodes[node];
+    if (n->op == GS_N_CONST) {
+        out->base = n->imm;
+        out->n = 0;
+        return;
+    }
     struct gs_memo *known = &e->memo[node];
     bool here = known->serial && known->level == e->level && known->serial == e->levels[e->level].serial;
     if (here || (gs_memo_holds(e, known) && !known->lossy)) {
         m->free &= known->free;
         m->lossy |= known->lossy;
-        return known->form;
+        gs_form_copy(out, &known->form);
+        return;
     }
-    if (e->depth >= GS_MAX_DEPTH || e->budget == 0)
-        return any_value(e, node, m);
+    if (e->depth >= GS_MAX_DEPTH || e->budget == 0) {
+        struct gs_form any = any_value(e, node, m);
+        gs_form_copy(out, &any);
+        return;
+    }
     e->depth++;
     e->budget--;
-    struct gs_memo own = {.free = true};
-    own.form = eval_op(e, node, &own);
+    struct gs_memo own;
+    own.free = true;
+    own.lossy = false;
+    struct gs_form f = eval_op(e, node, &own);
     e->depth--;
-    own.level = e->level;
-    own.serial = e->levels[e->level].serial;
-    *known = own;
+    known->level = e->level;
+    known->serial = e->levels[e->level].serial;
+    known->free = own.free;
+    known->lossy = own.lossy;
+    gs_form_copy(&known->form, &f);
+    gs_form_copy(out, &f);
     m->free &= own.free;
     m->lossy |= own.lossy;
-    return own.form;
 }

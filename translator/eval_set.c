@@ -229,6 +229,11 @@ bool gs_set_add(struct gs_eval *e, const struct gs_form *f, uint64_t bytes, uint
     if (surely && !exact)
         return false;
     struct gs_interval clip = {greatest(in.lo, 0), least(in.hi + bytes, buffer_bytes)};
+    if (l.n == 0) {
+        if (add_runs(&l, 0, l.first, run, clip, out) < 0)
+            e->no_memory = true;
+        return true;
+    }
     /* First by themselves, in rising order: among ranges that are there each would move all that lie behind it. */
     struct gs_rangeset runs = {0};
     if (clip.lo < clip.hi && (add_runs(&l, l.n, l.first, run, clip, &runs) < 0 || gs_rangeset_add_set(out, &runs) < 0))

@@ -39,13 +39,26 @@ struct gs_form {
     struct gs_term t[GS_FORM_TERMS];
 };
 
+/* Forms have few terms as a rule, and most of the time goes into copying them. */
+static inline void gs_form_copy(struct gs_form *to, const struct gs_form *from)
+{
+    to->base = from->base;
+    to->n = from->n;
+    if (from->n > 0)
+        to->t[0] = from->t[0];
+    if (from->n > 1)
+        to->t[1] = from->t[1];
+    for (uint32_t i = 2; i < from->n; i++)
+        to->t[i] = from->t[i];
+}
+
 /* What a guard says of a form of several variables. */
 struct gs_constraint {
     struct gs_form form;
     struct gs_interval in;
 };
 
-enum { GS_MAX_DEPTH = 120, GS_MAX_CONSTRAINTS = 16, GS_LEVELS = GS_MAX_NESTING + GS_MAX_DEPTH + 8 };
+enum { GS_FIRST_UNDO = 64, GS_MAX_DEPTH = 120, GS_MAX_CONSTRAINTS = 16, GS_LEVELS = GS_MAX_NESTING + GS_MAX_DEPTH + 8 };
 
 /* The value of a node as far as it has been found out, and on which level of contexts. */
 struct gs_memo {
@@ -79,8 +92,9 @@ struct gs_eval {
     struct gs_interval *var; /* lo > hi for a node's variable that isn't in use */
     struct gs_memo *memo;    /* serial 0: none */
     uint32_t first_node_var;
-    struct gs_undo *undo; /* owned */
+    struct gs_undo *undo; /* first_undo, or owned where that isn't enough */
     uint32_t n_undo, undo_cap;
+    struct gs_undo first_undo[GS_FIRST_UNDO];
     struct gs_constraint constraints[GS_MAX_CONSTRAINTS];
     struct gs_level levels[GS_LEVELS];
     uint32_t level, serial;
@@ -103,11 +117,25 @@ struct gs_form gs_form_var(uint32_t var);
 struct gs_interval gs_form_interval(const struct gs_eval *e, const struct gs_form *f);
 bool gs_form_same(const struct gs_form *a, const struct gs_form *b);
 
-/* eval_node.c. gs_eval_lazy: a form that equals the node's value modulo 2 to the width of its type. gs_eval_value: one
- * that equals it. `free` and `lossy` of the memo are joined into `m`. */
+/* eval_node.c. gs_eval_lazy_to: a form that equals the node's value modulo 2 to the width of its type.
+ * gs_eval_value_to: one that equals it. `free` and `lossy` of the memo are joined into `m`. */
 struct gs_interval gs_int_range(uint8_t type);
-struct gs_form gs_eval_lazy(struct gs_eval *e, uint32_t node, struct gs_memo *m);
-struct gs_form gs_eval_value(struct gs_eval *e, uint32_t node, struct gs_memo *m);
+void gs_eval_lazy_to(struct gs_eval *e, uint32_t node, struct gs_memo *m, struct gs_form *out);
+void gs_eval_value_to(struct gs_eval *e, uint32_t node, struct gs_memo *m, struct gs_form *out);
+
+static inline struct gs_form gs_eval_lazy(struct gs_eval *e, uint32_t node, struct gs_memo *m)
+{
+    struct gs_form f;
+    gs_eval_lazy_to(e, node, m, &f);
+    return f;
+}
+
+static inline struct gs_form gs_eval_value(struct gs_eval *e, uint32_t node, struct gs_memo *m)
+{
+    struct gs_form f;
+    gs_eval_value_to(e, node, m, &f);
+    return f;
+}
 
 /* eval_guard.c. A level is entered and left; guards and loops narrow the current one. */
 void gs_level_enter(struct gs_eval *e);
