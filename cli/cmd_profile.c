@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/* gpusparc profile: measures an application's segments and writes its section of a config file. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/bench.h"
+#include "cli/command.h"
+#include "cli/paths.h"
+#include "cli/profile.h"
+#include "common/log.h"
+
+static const char usage[] =
+    "Usage: gpusparc profile --task NAME [OPTION...] [--] APP [ARG...]\n"
+    "       gpusparc profile --task NAME [OPTION...] --from TRACE [--from TRACE...]\n"
+    "Runs an application on one GPU and on all of them, and writes a config file in which its task has the segments\n"
+    "that were seen: the longest time of each, and a margin. `gpusparc check` and `gpusparc analyze` read it.\n\n"
+    "  --task NAME      the task's name\n"
+    "  --runs N         runs on each number of GPUs (default 10)\n"
+    "  --warm-up N      jobs at the beginning of each run that don't count, unless it has no others (default 1)\n"
+    "  --margin P       percent on top of the longest time seen (default 20)\n"
+    "  --period TIME    the task's period (default: twice its longest job, for you to change)\n"
+    "  --devices SPEC   as for gpusparc run\n"
+    "  --timeout TIME   for one run (default 300s)\n"
+    "  --from TRACE     nothing is run: the jobs are those of traces that `gpusparc run --trace` has written, as many\n"
+    "                   GPUs as run kernels in each\n"
+    "  --json           prints JSON\n\n"
+    "A job begins with a command and ends when its results have been read; where an application has several jobs, it "
+    "is\n"
+    "best run with many. Ctrl-C ends the measurement, not the answer: what has been seen is printed.\n"
+    "Exit status: 0; 1 if a run failed, nothing was seen, or it was interrupted; 2 for wrong usage.\n";
+
+enum { MAX_TRACES = 256 };
+
+struct options {
+    const char *task, *devices;
+    const char *from[MAX_TRACES];
+    size_t n_from;
+    long runs, warm_up, margin;
+    int64_t period_ns, timeout_ns;
+    bool json;
+    char **app;
+};
+
+/* What was measured, by number of GPUs: index 0 one, index 1 all; or, of traces, whatever they had. */
+enum { MODES = 2 };
+struct measured {
+    struct gs_profile profile[MODES];
+    struct gs_profile_chain chain[MODES];
+    bool failed;
+};
+
+static void stop(int signal)
+{
+    (void)signal;
+    gs_bench_stopped = 1;
+}
+
+static int wrong(const char *option, const char *wanted)
+{
+    gs_error("%s wants %s, not '%s'; see gpusparc profile --help", option, wanted, optarg);
+    return GS_EXIT_USAGE;
+}
+
+static int read_number(const char *option, long min, long max, long *value)
+{
+    char *end;
+    char wanted[64];
+    *value = strtol(optarg, &end, 10);
+    snprintf(wanted, sizeof wanted, "a whole number from %ld to %ld", min, max);
+    return end == optarg || *end || *value < min || *value > max ? wrong(option, wanted) : 0;
+}
+
+static int read_time(const char *option, int64_t *ns)
+{
+    return gs_parse_duration(optarg, strlen(optarg), ns) || !*ns ? wrong(option, "a time above zero, as in 200ms") : 0;
+}
+
+static int read_task(struct options *o)
+{
+    char text[GS_CONFIG_MAX_NAME + 64];
+    struct gs_config config;
+    struct gs_mistakes mistakes = {0};
+    int n = snprintf(text, sizeof text, "[task %s]\nperiod=1s\n", optarg);
+    bool good = n < (int)sizeof text && !strchr(optarg, '\n') && !gs_config_parse(text, (size_t)n, &config, &mistakes);
+    if (n < (int)sizeof text && !strchr(optarg, '\n'))
+        gs_config_free(&config);
+    gs_mistakes_free(&mistakes);
+    o->task = optarg;
+    return good ? 0 : wrong("--task", "a name of letters, digits, '_', '.' or '-'");
+}
+
+enum { OPT_TASK = 1, OPT_RUNS, OPT_WARM_UP, OPT_MARGIN, OPT_PERIOD, OPT_DEVICES, OPT_TIMEOUT, OPT_FROM, OPT_JSON };
+
+static int set_option(int opt, struct options *o)
+{
+    switch (opt) {
+    case OPT_TASK:
+        return read_task(o);
+    case OPT_RUNS:
+        return read_number("--runs", 1, 100000, &o->runs);
+    case OPT_WARM_UP:
+        return read_number("--warm-up", 0, 100000, &o->warm_up);
+    case OPT_MARGIN:
+        return read_number("--margin", 0, 1000, &o->margin);
+    case OPT_PERIOD:
+        return read_time("--period", &o->period_ns);
+    case OPT_TIMEOUT:
+        return read_time("--timeout", &o->timeout_ns);
+    case OPT_DEVICES:
+        o->devices = optarg;
+        return 0;
+    case OPT_FROM:
+        if (o->n_from == MAX_TRACES)
+            return wrong("--from", "no more than 256 traces");
+        o->from[o->n_from++] = optarg;
+        return 0;
+    case OPT_JSON:
+        o->json = true;
+        return 0;
+    default:
+        gs_error("profile: %s is no option of it, or lacks its value; see gpusparc profile --help", optarg);
+        return GS_EXIT_USAGE;
+    }
+}
+
+static int read_options(int argc, char **argv, struct options *o)
+{
+    static const struct option long_options[] = {{"task", required_argument, NULL, OPT_TASK},
+                                                 {"runs", required_argument, NULL, OPT_RUNS},
+                                                 {"warm-up", required_argument, NULL, OPT_WARM_UP},
+                                                 {"margin", required_argument, NULL, OPT_MARGIN},
+                                                 {"period", required_argument, NULL, OPT_PERIOD},
+                                                 {"devices", required_argument, NULL, OPT_DEVICES},
+                                                 {"timeout", required_argument, NULL, OPT_TIMEOUT},
+                                                 {"from", required_argument, NULL, OPT_FROM},
+                                                 {"json", no_argument, NULL, OPT_JSON},
+                                                 {NULL, 0, NULL, 0}};
+    *o = (struct options){.runs = 10, .warm_up = 1, .margin = 20, .timeout_ns = INT64_C(300000000000)};
+    int opt, status = 0;
+    optind = 1;
+    opterr = 0;
+    while (!status && (opt = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
+        if (opt == '?')
+            optarg = argv[optind - 1];
+        status = set_option(opt, o);
+    }
+    if (status)
+        return status;
+    o->app = argv + optind;
+    if (!o->task)
+        gs_error("profile wants --task NAME; see gpusparc profile --help");
+    else if (!o->n_from == !*o->app)
+        gs_error(o->n_from ? "profile takes traces or an application, not both"
+                           : "profile wants an application to run");
+    return o->task && !o->n_from != !*o->app ? 0 : GS_EXIT_USAGE;
+}
+
+/* ---- measuring ---- */
+
+/* One run; its jobs go into the profile. False: it failed. */
+static bool run_once(const struct options *o, bool all, const char *trace, struct gs_profile *p)
+{
+    struct gs_bench_words words = {0};
+    struct gs_bench_end end;
+    char self[PATH_MAX];
+    if (gs_program_path("gpusparc", self, sizeof self) < 0) {
+        gs_error("%s was not found", self);
+        return false;
+    }
+    gs_bench_add(&words, "%s", self);
+    gs_bench_add(&words, "run");
+    gs_bench_add(&words, "--mode=%s", all ? "multi" : "single");
+    if (o->devices)
+        gs_bench_add(&words, "--devices=%s", o->devices);
+    gs_bench_add(&words, "--trace=%s", trace);
+    gs_bench_add(&words, "--");
+    for (char **a = o->app; *a; a++)
+        gs_bench_add(&words, "%s", *a);
+    int status = gs_bench_execute(&words, (double)o->timeout_ns * 1e-9, &end);
+    gs_bench_free_words(&words);
+    if (gs_bench_stopped)
+        return false;
+    if (status == 0)
+        return gs_profile_read(p, trace, (int)o->warm_up) == 0;
+    if (status == -ETIMEDOUT)
+        gs_error("%s ran for longer than --timeout allows, and was ended", *o->app);
+    else if (status < 0)
+        gs_error("%s can't be run: %s", *o->app, strerror(-status));
+    else
+        gs_error("%s failed with exit status %d: %s", *o->app, status, end.error);
+    return false;
+}
+
+static void say_progress(const struct options *o, bool all, long run, const struct gs_profile *p)
+{
+    fprintf(stderr, "gpusparc: run %ld of %ld on %s: %zu job%s so far\n", run, o->runs, all ? "all GPUs" : "one GPU",
+            p->n, p->n == 1 ? "" : "s");
+}
+
+static void run_all(const struct options *o, struct measured *m)
+{
+    char trace[] = "/tmp/gpusparc-profile-XXXXXX";
+    int fd = mkstemp(trace);
+    if (fd < 0) {
+        gs_error("no file for the trace can be made in /tmp: %s", strerror(errno));
+        m->failed = true;
+        return;
+    }
+    close(fd);
+    for (int k = 0; k < MODES && !m->failed; k++)
+        for (long i = 1; i <= o->runs && !m->failed; i++) {
+            m->failed = !run_once(o, k > 0, trace, &m->profile[k]);
+            if (!m->failed)
+                say_progress(o, k > 0, i, &m->profile[k]);
+            /* A group of one has no other way to run. */
+            if (k > 0 && m->profile[k].devices == 1)
+                break;
+        }
+    unlink(trace);
+}
+
+/* Traces from elsewhere: those with kernels on one GPU, and those with more. */
+static void read_all(const struct options *o, struct measured *m)
+{
+    for (size_t i = 0; i < o->n_from && !m->failed; i++) {
+        struct gs_profile one = {0};
+        m->failed = gs_profile_read(&one, o->from[i], (int)o->warm_up) != 0;
+        struct gs_profile *to = &m->profile[one.used > 1];
+        gs_profile_free(&one);
+        if (!m->failed)
+            m->failed = gs_profile_read(to, o->from[i], (int)o->warm_up) != 0;
+    }
+}
+
+/* ---- telling ---- */
+
+/* The number of GPUs that a chain is for: all of the group, if the kernels have run on more than one. */
+static int gpus_of(const struct measured *m, int mode)
+{
+    return mode == 0 ? 1 : m->profile[1].used;
+}
+
+static int group_of(const struct measured *m)
+{
+    int n = 1;
+    for (int k = 0; k < MODES; k++) {
+        n = m->profile[k].devices > n ? m->profile[k].devices : n;
+        n = m->profile[k].used > n ? m->profile[k].used : n;
+    }
+    return n;
+}
+
+/* With the margin, in whole microseconds. */
+static int64_t with_margin(const struct options *o, int64_t ns)
+{
+    return (ns * (100 + o->margin) / 100 + 999) / 1000 * 1000;
+}
+
+static int64_t rounded(int64_t ns)
+{
+    return (ns + 500) / 1000 * 1000;
+}
+
+static int64_t period_of(const struct options *o, const struct measured *m)
+{
+    int64_t longest = 0;
+    for (int k = 0; k < MODES; k++) {
+        int64_t sum = 0;
+        for (size_t j = 0; j < m->chain[k].n; j++)
+            sum += with_margin(o, m->chain[k].segments[j].longest_ns);
+        longest = sum > longest ? sum : longest;
+    }
+    return o->period_ns ? o->period_ns : (2 * longest / 1000000 + 1) * 1000000;
+}
+
+/* "segments.1 = pci 1ms, gpu 2ms" of the longest times, or as a comment the medians. */
+static void print_segments(const struct options *o, const struct gs_profile_chain *c, bool medians)
+{
+    char buf[GS_DURATION_SIZE];
+    for (size_t j = 0; j < c->n; j++) {
+        const struct gs_profile_times *t = &c->segments[j];
+        printf("%s%s %s", j ? ", " : "", gs_resource_names[t->resource],
+               gs_format_duration(medians ? rounded(t->median_ns) : with_margin(o, t->longest_ns), buf));
+    }
+    putchar('\n');
+}
+
+static void print_mode(const struct options *o, const struct measured *m, int k)
+{
+    const struct gs_profile_chain *c = &m->chain[k];
+    char longest[GS_DURATION_SIZE], median[GS_DURATION_SIZE];
+    int gpus = gpus_of(m, k);
+    printf("# %zu jobs of %d runs with %d GPU%s: longest %s, median %s", c->jobs, m->profile[k].runs, gpus,
+           gpus == 1 ? "" : "s", gs_format_duration(rounded(c->whole.longest_ns), longest),
+           gs_format_duration(rounded(c->whole.median_ns), median));
+    if (c->others)
+        printf("; %zu others had another sequence of segments", c->others);
+    printf("\n# medians:   ");
+    print_segments(o, c, true);
+    printf("segments.%d = ", gpus);
+    print_segments(o, c, false);
+}
+
+static void print_config(const struct options *o, const struct measured *m)
+{
+    char buf[GS_DURATION_SIZE];
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    printf("# Measured by gpusparc profile: the longest times seen, and %ld %% on top.\n[system]\ngpus = %d\ncpus = "
+           "%ld\n\n",
+           o->margin, group_of(m),
+           cpus < 1                       ? 1
+           : cpus > GS_CONFIG_MAX_SERVERS ? GS_CONFIG_MAX_SERVERS
+                                          : cpus);
+    printf("[task %s]\n", o->task);
+    if (!o->period_ns)
+        printf("# Twice the longest job: put the true period here.\n");
+    printf("period = %s\n", gs_format_duration(period_of(o, m), buf));
+    for (int k = 0; k < MODES; k++)
+        if (m->chain[k].n)
+            print_mode(o, m, k);
+}
+
+static json_t *times_json(const struct gs_profile_times *t)
+{
+    return json_pack("{s:I, s:I, s:I}", "longest_ns", (json_int_t)t->longest_ns, "median_ns", (json_int_t)t->median_ns,
+                     "shortest_ns", (json_int_t)t->shortest_ns);
+}
+
+static json_t *mode_json(const struct options *o, const struct measured *m, int k)
+{
+    const struct gs_profile_chain *c = &m->chain[k];
+    json_t *segments = json_array();
+    for (size_t j = 0; j < c->n; j++) {
+        json_t *s = times_json(&c->segments[j]);
+        json_object_set_new(s, "resource", json_string(gs_resource_names[c->segments[j].resource]));
+        json_object_set_new(s, "worst_ns", json_integer(with_margin(o, c->segments[j].longest_ns)));
+        json_array_append_new(segments, s);
+    }
+    return json_pack("{s:i, s:i, s:I, s:I, s:o, s:o}", "gpus", gpus_of(m, k), "runs", m->profile[k].runs, "jobs",
+                     (json_int_t)c->jobs, "other_jobs", (json_int_t)c->others, "response", times_json(&c->whole),
+                     "segments", segments);
+}
+
+static void print_json(const struct options *o, const struct measured *m)
+{
+    json_t *modes = json_array();
+    for (int k = 0; k < MODES; k++)
+        if (m->chain[k].n)
+            json_array_append_new(modes, mode_json(o, m, k));
+    json_t *all = json_pack("{s:s, s:i, s:i, s:I, s:o}", "task", o->task, "gpus", group_of(m), "margin_percent",
+                            (int)o->margin, "period_ns", (json_int_t)period_of(o, m), "modes", modes);
+    json_dumpf(all, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(all);
+}
+
+/* What the reader of the config should know of its jobs. False: there is nothing to write. */
+static bool say_findings(const struct measured *m)
+{
+    bool any = false;
+    for (int k = 0; k < MODES; k++) {
+        const struct gs_profile *p = &m->profile[k];
+        const struct gs_profile_chain *c = &m->chain[k];
+        any = any || c->n;
+        if (c->n > GS_CONFIG_MAX_SEGMENTS) {
+            gs_error("a job has %zu segments; a config holds %d", c->n, GS_CONFIG_MAX_SEGMENTS);
+            return false;
+        }
+        if (p->runs && !c->n)
+            gs_warn("no job was seen in %d run%s", p->runs, p->runs == 1 ? "" : "s");
+        for (size_t i = 0, told = 0; i < p->n && c->others && told < 3; i++)
+            if (p->jobs[i].n != c->n) {
+                gs_warn("job %zu has another sequence of segments than %zu of %zu jobs: %s", i + 1, c->jobs, p->n,
+                        gs_profile_shape(&p->jobs[i]));
+                told++;
+            }
+    }
+    if (m->chain[1].n && m->profile[1].used < 2 && m->profile[1].devices > 1)
+        gs_warn("no kernel was split over several GPUs: gpusparc run --stats says why");
+    return any;
+}
+
+static int run(int argc, char **argv)
+{
+    struct options o;
+    struct measured m = {0};
+    int status = read_options(argc, argv, &o), err = 0;
+    if (status)
+        return status;
+    struct sigaction action = {.sa_handler = stop}, old_int, old_term;
+    sigaction(SIGINT, &action, &old_int);
+    sigaction(SIGTERM, &action, &old_term);
+    (o.n_from ? read_all : run_all)(&o, &m);
+    for (int k = 0; k < MODES && !err; k++)
+        err = gs_profile_chain(&m.profile[k], &m.chain[k]);
+    if (err)
+        gs_error("out of memory");
+    bool any = !err && say_findings(&m);
+    /* On one device after all: that is the chain for one GPU, or the same again. */
+    if (any && m.profile[1].used < 2)
+        gs_profile_chain_free(&m.chain[1]);
+    if (any && (m.chain[0].n || m.chain[1].n))
+        (o.json ? print_json : print_config)(&o, &m);
+    if (gs_bench_stopped)
+        gs_error("interrupted: the answer is of the runs until then");
+    sigaction(SIGINT, &old_int, NULL);
+    sigaction(SIGTERM, &old_term, NULL);
+    for (int k = 0; k < MODES; k++) {
+        gs_profile_chain_free(&m.chain[k]);
+        gs_profile_free(&m.profile[k]);
+    }
+    return any && !m.failed && !gs_bench_stopped ? GS_EXIT_OK : GS_EXIT_FAILED;
+}
+
+const struct gs_command gs_cmd_profile = {
+    .name = "profile",
+    .summary = "measure an application's segments, and write its section of a config",
+    .usage = usage,
+    .run = run,
+};

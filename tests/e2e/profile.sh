@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# gpusparc profile: the chain of hand-written traces, to the nanosecond; and of samples, read by check and analyze.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+samples=$GS_BUILD/lib/gpusparc/samples
+
+# trace.py FILE DEVICES JOB...: a job is commands category:device:asked:begin:end in us, with commas between
+cat >trace.py <<'E'
+import json, sys
+events = [{"ph": "i", "cat": "process", "name": "start", "ts": 0, "pid": 7, "args": {"devices": ["x"] * int(sys.argv[2])}}]
+for job in sys.argv[3:]:
+    for c in job.split(","):
+        cat, device, asked, begin, end = c.split(":")
+        why = {"for": cat.split("/")[1]} if "/" in cat else {}
+        events.append({"ph": "X", "cat": cat.split("/")[0], "name": "n", "ts": float(begin), "dur": float(end) - float(begin),
+                       "pid": 7, "tid": 1, "args": {"device": int(device), "asked": float(asked), **why}})
+json.dump(events, open(sys.argv[1], "w"))
+E
+# The same job three times, the first of them slow: upload, two kernels back to back, a third after the host has thought
+# for 50 us, two reads. What verify does isn't the application's.
+job() { # OFFSET EXTRA
+  local o=$1 x=$2
+  printf '%s' "upload:0:$o:$((o + 10)):$((o + 110)),kernel:0:$((o + 5)):$((o + 120)):$((o + 320 + x))," \
+    "kernel:0:$((o + 6)):$((o + 320 + x)):$((o + 400 + x)),kernel:0:$((o + 450 + x)):$((o + 460 + x)):$((o + 560 + x))," \
+    "kernel/verify:0:$((o + 451 + x)):$((o + 460 + x)):$((o + 900 + x))," \
+    "download:0:$((o + 455 + x)):$((o + 565 + x)):$((o + 600 + x)),download:0:$((o + 700 + x)):$((o + 702 + x)):$((o + 720 + x))"
+}
+python3 trace.py one.json 2 "$(job 1000 5000)" "$(job 10000 0)" "$(job 20000 100)"
+gpusparc profile --task a --margin 0 --from one.json >one.conf 2>err.txt || fail "one.json: $(cat err.txt)"
+[ ! -s err.txt ] || fail "words about one.json: $(cat err.txt)"
+grep -qx 'segments.1 = pci 110us, gpu 390us, cpu 50us, gpu 110us, pci 40us, cpu 100us, pci 20us' one.conf || { cat one.conf; fail "one.conf"; }
+grep -qx 'gpus = 2' one.conf || fail "two GPUs in the group"
+grep -q 'medians: *pci 110us, gpu 390us' one.conf || fail "median"
+gpusparc check one.conf >out.txt || fail "check one.conf"
+gpusparc analyze one.conf >out.txt || fail "analyze one.conf"
+# A margin, a period, and the warm-up counted.
+gpusparc profile --task a --margin 50 --warm-up 0 --period 30ms --from one.json >warm.conf 2>err.txt
+grep -qx 'period = 30ms' warm.conf || fail "the period"
+grep -q 'segments.1 = pci 165us, gpu 7.935ms' warm.conf || { cat warm.conf; fail "warm.conf"; }
+
+# On two devices at once: each piece's time is that of the busier one; the uploads share the link. Overlapping segments
+# count in full. One job of three has a kernel less.
+two() { # OFFSET
+  local o=$1
+  printf '%s' "upload:0:$o:$o:$((o + 50)),upload:1:$o:$((o + 20)):$((o + 90)),kernel:0:$((o + 1)):$((o + 60)):$((o + 300))," \
+    "kernel:1:$((o + 1)):$((o + 90)):$((o + 250)),download:0:$((o + 2)):$((o + 300)):$((o + 340))"
+}
+python3 trace.py two.json 2 "$(two 1000)" "$(two 3000)" "$(two 5000)" "upload:0:7000:7000:7050,download:0:7001:7050:7100"
+gpusparc profile --task a --margin 0 --from two.json --from one.json >two.conf 2>err.txt
+grep -q 'another sequence of segments than 2 of 3 jobs: pci$' err.txt || { cat err.txt; fail "the odd job is told"; }
+grep -qx 'segments.2 = pci 90us, gpu 240us, pci 40us' two.conf || { cat two.conf; fail "two.conf"; }
+grep -q 'segments.1 = ' two.conf || fail "both"
+gpusparc profile --task a --json --from two.json --from one.json 2>err.txt >two.out.json
+python3 - two.out.json <<'E' || fail "JSON"
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["gpus"] == 2 and [m["gpus"] for m in d["modes"]] == [1, 2]
+assert [m["other_jobs"] for m in d["modes"]] == [0, 1]
+assert d["modes"][1]["segments"][1] == {"resource": "gpu", "longest_ns": 240000, "median_ns": 240000, "shortest_ns": 240000, "worst_ns": 288000}
+E
+
+# Samples, really.
+for app in "matmul --size 128" "pagerank --size 4096 --steps 1" "knn --size 256"; do
+  # shellcheck disable=SC2086
+  gpusparc profile --task t --runs 2 --devices cpu:2 -- "$samples"/$app --iterations 4 --no-check >app.conf 2>err.txt ||
+    { cat err.txt; fail "$app"; }
+  { grep -q '^segments.1 = .*gpu ' app.conf && grep -q '^segments.2 = .*gpu ' app.conf; } || { cat app.conf; fail "$app: no chains"; }
+  gpusparc check app.conf >out.txt || { cat app.conf; fail "$app: check"; }
+  gpusparc analyze app.conf >out.txt || { cat app.conf out.txt; fail "$app: analyze"; }
+  grep -q 'run 2 of 2 on all GPUs: 6 jobs' err.txt || { cat err.txt; fail "$app: its jobs"; }
+done
+
+# What goes wrong is said.
+rc=0; gpusparc profile --task t --runs 1 --devices cpu:2 -- sh -c 'echo no luck >&2; exit 3' >out.txt 2>err.txt || rc=$?
+{ [ $rc -eq 1 ] && grep -q 'exit status 3: no luck' err.txt && [ ! -s out.txt ]; } || { cat err.txt; fail "a run that fails"; }
+rc=0; gpusparc profile --task t --runs 1 --devices cpu:2 -- true >out.txt 2>err.txt || rc=$?
+{ [ $rc -eq 1 ] && grep -q 'no job' err.txt; } || { cat err.txt; fail "an application without OpenCL"; }
+for bad in "--runs 1 -- true" "--task a,b -- true" "--task a --runs 0 -- true" "--task a --from x -- true" "--task a --what -- true"; do
+  rc=0
+  # shellcheck disable=SC2086
+  gpusparc profile $bad >out.txt 2>err.txt || rc=$?
+  { [ $rc -eq 2 ] && [ -s err.txt ]; } || fail "profile $bad"
+done
+echo '{}' >no.json
+rc=0; gpusparc profile --task a --from no.json >out.txt 2>err.txt || rc=$?
+{ [ $rc -eq 1 ] && grep -q 'is no trace' err.txt; } || fail "no trace"
+# Ctrl-C: what was seen is printed.
+gpusparc profile --task t --runs 1000 --devices cpu:2 -- "$samples/matmul" --size 64 --iterations 3 --no-check >cut.conf 2>err.txt &
+pid=$!
+for ((i = 0; i < 300; i++)); do grep -q 'run 2 of' err.txt && break; sleep 0.1; done
+kill -INT $pid
+rc=0; wait $pid || rc=$?
+{ [ $rc -eq 1 ] && grep -q '^segments.1' cut.conf && grep -q interrupted err.txt; } || { cat err.txt cut.conf; fail "Ctrl-C"; }
