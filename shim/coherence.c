@@ -69,14 +69,6 @@ cl_mem gs_replica_of(struct gs_mem *m, unsigned place, cl_int *err)
     return m->window[place];
 }
 
-/* 0 or less: it has ended, well or badly. */
-static cl_int status_of(cl_event event)
-{
-    cl_int status = CL_COMPLETE;
-    cl_int err = gs_real()->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-    return err ? err : status;
-}
-
 static void let_go(cl_event *event)
 {
     gs_real()->clReleaseEvent(*event);
@@ -111,7 +103,7 @@ static void settle_arrivals(struct gs_mem *root, unsigned place)
 {
     struct gs_replica *r = &root->place[place];
     size_t n = 0;
-    for (cl_int status; n < r->n_arrivals && (status = status_of(r->arrivals[n].event)) <= CL_COMPLETE; n++) {
+    for (cl_int status; n < r->n_arrivals && (status = gs_event_status(r->arrivals[n].event)) <= CL_COMPLETE; n++) {
         if (status < CL_COMPLETE)
             distrust(root, place, r->arrivals[n].range);
         gs_real()->clReleaseEvent(r->arrivals[n].event);
@@ -127,11 +119,11 @@ void gs_settle(struct gs_mem *root)
         struct gs_replica *r = &root->place[i];
         if (r->n_arrivals)
             settle_arrivals(root, i);
-        if (r->ready && status_of(r->ready) <= CL_COMPLETE)
+        if (r->ready && gs_event_ended(r->ready))
             let_go(&r->ready);
     }
     if (root->split_end) {
-        const cl_int status = status_of(root->split_end);
+        const cl_int status = gs_event_status(root->split_end);
         if (status < CL_COMPLETE)
             gs_spoil(root, (struct gs_range){0, root->size});
         if (status <= CL_COMPLETE)
@@ -320,6 +312,8 @@ cl_int gs_ready_events(struct gs_command *cmd, struct gs_mem *src, unsigned from
 {
     struct gs_replica *places[2] = {&src->place[from], &dst->place[to]};
     cl_int err = gs_command_order(cmd);
+    gs_settle(src);
+    gs_settle(dst);
     for (cl_uint i = 0; i < cmd->before.n && !err; i++)
         err = gs_events_share(wait, cmd->before.v[i]);
     for (int i = 0; i < 2; i++) {

@@ -27,14 +27,19 @@ cl_int gs_events_share(struct gs_events *e, cl_event event)
     return err ? err : gs_events_add(e, event);
 }
 
+cl_int gs_event_status(cl_event event)
+{
+    cl_int status = CL_COMPLETE;
+    cl_int err = gs_real()->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    return err ? err : status;
+}
+
 /* Lets those go that are complete. */
 static void prune(struct gs_events *e)
 {
     cl_uint n = 0;
     for (cl_uint i = 0; i < e->n; i++) {
-        cl_int status = CL_COMPLETE;
-        gs_real()->clGetEventInfo(e->v[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-        if (status <= CL_COMPLETE)
+        if (gs_event_ended(e->v[i]))
             gs_real()->clReleaseEvent(e->v[i]);
         else
             e->v[n++] = e->v[i];

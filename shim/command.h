@@ -14,6 +14,14 @@ void gs_events_free(struct gs_events *e);
 /* Blocks until all of them have ended, well or badly: for what was enqueued before an error kept the rest from it. */
 void gs_events_wait(const struct gs_events *e);
 
+/* As the driver says; an error of its own where it can't. */
+cl_int gs_event_status(cl_event event);
+/* Has it ended, well or badly? */
+static inline bool gs_event_ended(cl_event event)
+{
+    return gs_event_status(event) <= CL_COMPLETE;
+}
+
 struct gs_command {
     struct gs_context *ctx;
     struct gs_queue *q;

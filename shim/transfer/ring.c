@@ -5,6 +5,11 @@ cl_int gs_ring_take(struct gs_ring *r, unsigned *slot, struct gs_events *wait)
 {
     *slot = r->next;
     r->next = (r->next + 1) % GS_RING_SLOTS;
+    /* One that ended badly is not to be waited for: whoever does ends badly too. */
+    if (r->last[*slot] && gs_event_ended(r->last[*slot])) {
+        gs_real()->clReleaseEvent(r->last[*slot]);
+        r->last[*slot] = NULL;
+    }
     return r->last[*slot] ? gs_events_share(wait, r->last[*slot]) : CL_SUCCESS;
 }
 

@@ -139,8 +139,8 @@ static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_repl
     return err || !src->ready ? err : gs_events_share(wait, src->ready);
 }
 
-/* Remembers a transfer until it is known to have ended well; retains its event. */
-static cl_int expect(struct gs_replica *place, struct gs_range r, cl_event event)
+/* Remembers what a transfer brings until it is known to have ended well; retains its event. */
+static cl_int expect_range(struct gs_replica *place, struct gs_range r, cl_event event)
 {
     if (place->n_arrivals == place->arrivals_cap) {
         const size_t cap = place->arrivals_cap ? 2 * place->arrivals_cap : 4;
@@ -153,6 +153,17 @@ static cl_int expect(struct gs_replica *place, struct gs_range r, cl_event event
     cl_int err = gs_real()->clRetainEvent(event);
     if (!err)
         place->arrivals[place->n_arrivals++] = (struct gs_arrival){event, r};
+    return err;
+}
+
+/* Not what the place has had before: that stays valid whatever becomes of the transfer. */
+static cl_int expect(struct gs_replica *place, struct gs_range r, cl_event event)
+{
+    struct gs_rangeset brought = {0};
+    cl_int err = gs_rangeset_missing(&place->valid, r, &brought) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    for (size_t i = 0; i < brought.n && !err; i++)
+        err = expect_range(place, brought.v[i], event);
+    gs_rangeset_free(&brought);
     return err;
 }
 

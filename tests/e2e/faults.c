@@ -4,7 +4,8 @@
  *   FUNCTION:N:CODE          the N-th call returns CODE and does nothing
  *   FUNCTION:N:CODE:forever  so do all calls of it from the N-th on
  *   FUNCTION:N:CODE:lost     so do all calls of any function that makes or enqueues something from then on
- *   FUNCTION:N:CODE:late     the N-th call is accepted, and the command ends with CODE a little later
+ *   FUNCTION:N:CODE:late     the N-th call is accepted, and the command ends with CODE a little later, without having
+ * done anything, as do those that wait for it and those behind it in its queue until then
  *
  * FAULT_COUNTS names a file that gets `FUNCTION COUNT` lines at the end of the process: what there is to fail. */
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
@@ -17,12 +18,13 @@
 #include <CL/cl_layer.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { MOST_FUNCTIONS = 256, MOST_WAITS = 512, LATE_NS = 3000000 };
+enum { MOST_FUNCTIONS = 256, MOST_DOOMED = 65536, LATE_NS = 3000000 };
 enum kind { ONCE, FOREVER, LOST, LATE };
 
 static struct _cl_icd_dispatch below;
@@ -36,16 +38,24 @@ static struct {
 } fault = {.function = -1};
 static _Thread_local cl_int late_code; /* of the command that is about to be enqueued */
 
-/* What becomes of a command that is to fail while it runs: it waits for an event that gets an error. */
-struct fault_late {
-    cl_event gate;
+/* The commands that fail while they run. In their place is a marker; what is asked of its event is answered for them.
+ * They are retained for ever, so that their handles stay theirs. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct doomed {
+    cl_event event;
+    cl_command_queue queue;
     cl_int code;
-    cl_event waits[MOST_WAITS];
-};
+    uint64_t when; /* it will have failed, by now_ns() */
+} doomed[MOST_DOOMED];
+static size_t n_doomed;
 
 static cl_int fault_now(int function, int is_command);
-static void fault_late_begin(struct fault_late *late, cl_command_queue queue, cl_uint *n, const cl_event **wait);
-static void fault_late_end(struct fault_late *late);
+static cl_int fault_doom(cl_command_queue queue, cl_uint n, const cl_event *wait);
+static cl_int fault_dooms(cl_command_queue queue, cl_bool blocking, cl_uint n, const cl_event *wait, cl_event *event,
+                          cl_int code);
+static cl_int fault_status(cl_event event, cl_event_info what, void *value, cl_int err);
+static cl_int fault_waited(cl_uint n, const cl_event *events, cl_int err);
+static cl_int fault_finished(cl_command_queue queue, cl_int err);
 
 #include "faults.inc"
 
@@ -68,53 +78,103 @@ static cl_int fault_now(int function, int is_command)
     return fault.code;
 }
 
-static void fault_late_begin(struct fault_late *late, cl_command_queue queue, cl_uint *n, const cl_event **wait)
+static uint64_t now_ns(void)
 {
-    cl_context context;
-    cl_int err;
-    late->gate = NULL;
-    late->code = late_code;
-    late_code = CL_SUCCESS;
-    if (!late->code || *n + 1 > MOST_WAITS ||
-        below.clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) != CL_SUCCESS)
-        return;
-    late->gate = below.clCreateUserEvent(context, &err);
-    if (err)
-        return;
-    for (cl_uint i = 0; i < *n; i++)
-        late->waits[i] = (*wait)[i];
-    late->waits[(*n)++] = late->gate;
-    *wait = late->waits;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-struct gate {
-    cl_event event;
-    cl_int code;
-};
-
-static void *fail_later(void *arg)
+static void sleep_until(uint64_t when)
 {
-    const struct timespec a_little = {0, LATE_NS};
-    struct gate *g = arg;
-    nanosleep(&a_little, NULL);
-    below.clSetUserEventStatus(g->event, g->code);
-    below.clReleaseEvent(g->event);
-    free(g);
+    const uint64_t now = now_ns();
+    if (when > now)
+        nanosleep(&(struct timespec){0, (long)(when - now)}, NULL);
+}
+
+/* The doomed command behind an event, or NULL. With the lock held. */
+static const struct doomed *find_doomed(cl_event event)
+{
+    for (size_t i = 0; i < n_doomed; i++)
+        if (doomed[i].event == event)
+            return &doomed[i];
     return NULL;
 }
 
-/* The command waits now. (A call that blocks is let fail from the start: nobody could fail it later.) */
-static void fault_late_end(struct fault_late *late)
+/* Will the command that is about to be enqueued fail while it runs? Its status then, or 0. */
+static cl_int fault_doom(cl_command_queue queue, cl_uint n, const cl_event *wait)
 {
-    pthread_t thread;
-    struct gate *g = late->gate ? malloc(sizeof *g) : NULL;
-    if (!g)
-        return;
-    *g = (struct gate){late->gate, late->code};
-    if (pthread_create(&thread, NULL, fail_later, g) == 0)
-        pthread_detach(thread);
-    else
-        fail_later(g);
+    cl_int code = late_code;
+    const uint64_t now = now_ns();
+    late_code = CL_SUCCESS;
+    pthread_mutex_lock(&lock);
+    for (cl_uint i = 0; i < n && wait && !code; i++)
+        if (find_doomed(wait[i]))
+            code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    for (size_t i = 0; i < n_doomed && !code; i++)
+        if (doomed[i].queue == queue && doomed[i].when > now)
+            code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
+/* Enqueues what stands for a command that fails. */
+static cl_int fault_dooms(cl_command_queue queue, cl_bool blocking, cl_uint n, const cl_event *wait, cl_event *event,
+                          cl_int code)
+{
+    cl_event marker;
+    cl_int err = below.clEnqueueMarkerWithWaitList(queue, n, wait, &marker);
+    if (err)
+        return err;
+    const uint64_t when = now_ns() + LATE_NS;
+    pthread_mutex_lock(&lock);
+    if (n_doomed < MOST_DOOMED)
+        doomed[n_doomed++] = (struct doomed){marker, queue, code, when};
+    pthread_mutex_unlock(&lock);
+    if (event) {
+        below.clRetainEvent(marker);
+        *event = marker;
+    }
+    if (!blocking)
+        return CL_SUCCESS;
+    sleep_until(when);
+    return code;
+}
+
+static cl_int fault_status(cl_event event, cl_event_info what, void *value, cl_int err)
+{
+    pthread_mutex_lock(&lock);
+    const struct doomed *d = err || !value || what != CL_EVENT_COMMAND_EXECUTION_STATUS ? NULL : find_doomed(event);
+    if (d)
+        *(cl_int *)value = d->when > now_ns() ? CL_SUBMITTED : d->code;
+    pthread_mutex_unlock(&lock);
+    return err;
+}
+
+static cl_int fault_waited(cl_uint n, const cl_event *events, cl_int err)
+{
+    uint64_t when = 0;
+    pthread_mutex_lock(&lock);
+    for (cl_uint i = 0; i < n && !err; i++) {
+        const struct doomed *d = find_doomed(events[i]);
+        if (d && d->when > when)
+            when = d->when;
+    }
+    pthread_mutex_unlock(&lock);
+    sleep_until(when);
+    return when ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : err;
+}
+
+static cl_int fault_finished(cl_command_queue queue, cl_int err)
+{
+    uint64_t when = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < n_doomed; i++)
+        if (doomed[i].queue == queue && doomed[i].when > when)
+            when = doomed[i].when;
+    pthread_mutex_unlock(&lock);
+    sleep_until(when);
+    return err;
 }
 
 static void write_counts(void)

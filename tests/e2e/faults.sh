@@ -11,7 +11,13 @@ bad=0 cases=0 right=0 seen=0
 
 # The output with the driver's error where the program prints one, or the program's own words that a call failed.
 says_so() { # CODE STATUS
-  if [ "$2" = 1 ]; then grep -q "error" out.txt; else [ "$2" = 0 ] && ! diff alone.txt out.txt | grep '^>' | grep -qv -- ": $1\$"; fi
+  local other
+  if [ "$2" = 1 ]; then
+    grep -q "error" out.txt
+  else
+    other=$(diff alone.txt out.txt | grep '^>' | grep -cv -- ": $1\$" || true)
+    [ "$2" = 0 ] && [ "$other" = 0 ]
+  fi
 }
 
 one() { # FAULT PROGRAM ARGUMENTS...
@@ -51,6 +57,13 @@ sweep() { # KIND CODE GPUS PROGRAM ARGUMENTS...
 RANDOM=${SEED:-7}
 export OPENCL_LAYERS=$programs/faults.so
 for kind in "${@:-once}"; do
+  if [ "$kind" = late ]; then
+    # Only an application that looks at its events can see these. This one tries again: then all must come right.
+    GPUSPARC_TRANSFER=plain sweep late -5 2 again
+    GPUSPARC_TRANSFER=pinned sweep late -5 3 again
+    [ $seen = 0 ] || fail "$seen commands that failed while they ran could not be done over"
+    continue
+  fi
   GPUSPARC_TRANSFER=plain sweep "$kind" -4 2 queues
   GPUSPARC_TRANSFER=pinned sweep "$kind" -5 2 transfers
   sweep "$kind" -6 3 queues

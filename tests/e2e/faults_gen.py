@@ -24,24 +24,29 @@ with open(sys.argv[3], "w", encoding="utf-8") as f:
         if result != "cl_int" and not error:
             continue
         wrapped.append(n)
-        # The wait list and the event, where it is a command.
-        command = [i for i, p in enumerate(parameters) if re.match(r"const cl_event\s*\*\s*event_wait_list", p)]
+        # The place of the wait list, where it is a command; the last of the three parameters is its event.
+        command = next((i for i, p in enumerate(parameters) if re.match(r"const cl_event\s*\*\s*event_wait_list", p)), 0)
+        blocking = next((o for o in own if o.startswith("blocking_")), "0")
         f.write(f"static {result} CL_API_CALL fault_{n}({', '.join(parameters) or 'void'})\n{{\n")
-        f.write(f"    const cl_int err = fault_now({len(wrapped) - 1}, {int(bool(command))});\n")
+        f.write(f"    const cl_int err = fault_now({len(wrapped) - 1}, {int(bool(command) and not error)});\n")
         f.write("    if (err) {\n")
         if error:
             f.write(f"        if ({error})\n            *{error} = err;\n        return 0;\n    }}\n")
         else:
             f.write("        return err;\n    }\n")
-        call = list(own)
-        if command:
-            i = command[0]
-            f.write("    struct fault_late late;\n")
-            f.write(f"    fault_late_begin(&late, {own[0]}, &{own[i - 1]}, &{own[i]});\n")
-        f.write(f"    {result} result = below.{n}({', '.join(call)});\n")
-        if command:
-            f.write("    fault_late_end(&late);\n")
-        f.write("    return result;\n}\n\n")
+        call = f"below.{n}({', '.join(own)})"
+        if command and not error:
+            n_wait, wait, event = own[command - 1:command + 2]
+            f.write(f"    const cl_int doom = fault_doom({own[0]}, {n_wait}, {wait});\n")
+            f.write(f"    if (doom)\n        return fault_dooms({own[0]}, {blocking}, {n_wait}, {wait}, {event}, doom);\n")
+        if n == "clGetEventInfo":
+            f.write(f"    return fault_status({own[0]}, {own[1]}, {own[3]}, {call});\n}}\n\n")
+        elif n == "clWaitForEvents":
+            f.write(f"    return fault_waited({own[0]}, {own[1]}, {call});\n}}\n\n")
+        elif n == "clFinish":
+            f.write(f"    return fault_finished({own[0]}, {call});\n}}\n\n")
+        else:
+            f.write(f"    return {call};\n}}\n\n")
     f.write("static const char *const fault_names[] = {\n" + "".join(f'    "{n}",\n' for n in wrapped) + "};\n\n")
     f.write("static void fault_install(struct _cl_icd_dispatch *table)\n{\n")
     f.write("".join(f"    if (below.{n})\n        table->{n} = fault_{n};\n" for n in wrapped) + "}\n")
