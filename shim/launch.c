@@ -344,8 +344,6 @@ static cl_int run_parts(struct launch *l, struct gs_plan *plan, struct split *s,
         err = enqueue_part(l, plan, p, &s->ready[p], &s->ran[p]);
         gs_label_back(before);
         *went = *went || !err;
-        if (!err && gs_report_wants_times())
-            gs_report_time(l->k->stats, s->ran[p], p);
     }
     return err;
 }
@@ -496,16 +494,10 @@ static cl_int launch_unsplit(struct launch *l, const char *reason, cl_event *eve
 {
     /* With a user event pending everything is at home, and only the application's own order counts. */
     const bool measured = l->timing && !atomic_load(&l->cmd.ctx->user_events) && gs_timing_measures(l->timing);
-    cl_event own = NULL, *out = event ? event : gs_report_wants_times() ? &own : NULL;
     gs_report_single(l->k->stats, reason);
     if (l->timing && !measured)
         gs_timing_sieve(l->cmd.q, l->timing);
-    cl_int err = measured ? launch_measured(l, out) : launch_single(l, out);
-    if (!err && out && gs_report_wants_times())
-        gs_report_time(l->k->stats, *out, 0);
-    if (own)
-        gs_real()->clReleaseEvent(own);
-    return err;
+    return measured ? launch_measured(l, event) : launch_single(l, event);
 }
 
 /* The name of the first argument that leads to each use. */

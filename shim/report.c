@@ -2,12 +2,15 @@
 #include "shim/report.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/log.h"
+#include "shim/busy.h"
+#include "shim/output.h"
 
 enum { MAX_REASONS = 8, MAX_REASON_BYTES = 160 };
 
@@ -29,12 +32,20 @@ struct gs_kernel_stats {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below but the bytes */
 static struct gs_kernel_stats *kernels;
 static struct gs_kernel_stats **last = &kernels;
+static struct gs_busy busy[GS_PATHS];
+/* Between the application and the devices, and on these; with the names of --stats. */
+enum phase { WRITING, KERNELS, MERGING, READING, PHASES };
+static const char *const phase_names[PHASES] = {"write", "kernel", "merge", "read"};
+static struct gs_busy phases[PHASES];
+static int claimed = -1; /* our own file, or -1 */
+static bool taken;       /* the file is another process's */
 static atomic_uint_fast64_t moved[GS_PATHS], moves[GS_PATHS];
 
 static const char *const path_names[GS_PATHS] = {
     [GS_PATH_APP_WRITE] = "app_write", [GS_PATH_APP_READ] = "app_read", [GS_PATH_COPY] = "copy",
     [GS_PATH_HOST] = "host",           [GS_PATH_PINNED] = "pinned",     [GS_PATH_PEER] = "peer",
-    [GS_PATH_MERGE] = "merge",         [GS_PATH_REDUCE] = "reduce",
+    [GS_PATH_DIRECT] = "direct",       [GS_PATH_STAGED] = "staged",     [GS_PATH_MERGE] = "merge",
+    [GS_PATH_REDUCE] = "reduce",
 };
 
 void gs_report_moved(enum gs_path path, uint64_t bytes)
@@ -43,9 +54,23 @@ void gs_report_moved(enum gs_path path, uint64_t bytes)
     atomic_fetch_add_explicit(&moves[path], 1, memory_order_relaxed);
 }
 
+/* The first process with a kernel has the file, and the others a file of their own each. What is wrong with it, if
+ * anything, is said at the end. */
+static void claim_file(void)
+{
+    const char *file = gs_settings()->stats;
+    if (!file || strcmp(file, "-") == 0 || (claimed = gs_output_open(file)) < 0)
+        return;
+    taken = gs_output_first(claimed) == false;
+    if (taken)
+        close(claimed);
+}
+
 struct gs_kernel_stats *gs_report_kernel(const char *name)
 {
     pthread_mutex_lock(&lock);
+    if (!kernels)
+        claim_file();
     struct gs_kernel_stats *k = kernels;
     while (k && strcmp(k->name, name) != 0)
         k = k->next;
@@ -118,46 +143,63 @@ bool gs_report_wants_times(void)
     return gs_settings()->stats || gs_settings()->trace;
 }
 
-void gs_report_ran(const struct gs_ran *ran)
+/* The phase that a command belongs to, as the paper's Figure 5 has them; PHASES: to none. */
+static enum phase phase_of(const struct gs_ran *r)
 {
-    (void)ran;
+    if (r->label.purpose == GS_FOR_MERGE || r->label.purpose == GS_FOR_REDUCTION)
+        return MERGING;
+    if (r->kind == GS_KIND_KERNEL)
+        return KERNELS;
+    const bool to_or_from_app = r->label.way == GS_WAY_DIRECT || r->label.way == GS_WAY_STAGED;
+    if (!to_or_from_app || r->label.part >= 0)
+        return PHASES;
+    return r->kind == GS_KIND_UPLOAD ? WRITING : r->kind == GS_KIND_DOWNLOAD ? READING : PHASES;
 }
 
-struct timed {
-    struct gs_kernel_stats *k;
-    unsigned device;
-};
-
-static void CL_CALLBACK add_time(cl_event event, cl_int status, void *data)
+/* The path that a transfer took; GS_PATHS: none of them. */
+static enum gs_path path_of(const struct gs_ran *r)
 {
-    struct timed *t = data;
-    cl_ulong start, end;
-    if (status == CL_COMPLETE &&
-        gs_real()->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) ==
-            CL_SUCCESS &&
-        gs_real()->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS) {
-        pthread_mutex_lock(&lock);
-        t->k->busy_ns[t->device] += end > start ? end - start : 0;
-        pthread_mutex_unlock(&lock);
-    }
-    gs_real()->clReleaseEvent(event);
-    free(t);
+    const bool by_host = r->kind == GS_KIND_UPLOAD || r->kind == GS_KIND_DOWNLOAD;
+    if (r->kind == GS_KIND_PEER)
+        return GS_PATH_PEER;
+    if (*r->name || !(by_host || r->kind == GS_KIND_COPY))
+        return GS_PATHS;
+    if (!by_host)
+        return GS_PATH_COPY;
+    if (r->label.way == GS_WAY_PINNED)
+        return GS_PATH_PINNED;
+    if (r->label.purpose != GS_FOR_APP)
+        return GS_PATHS;
+    return r->label.way == GS_WAY_STAGED ? GS_PATH_STAGED : GS_PATH_DIRECT;
 }
 
-void gs_report_time(struct gs_kernel_stats *k, cl_event event, unsigned device)
+static void add_path_time(const struct gs_ran *r)
 {
-    struct timed *t = k ? malloc(sizeof *t) : NULL;
-    if (!t)
+    const enum gs_path path = path_of(r);
+    if (path == GS_PATHS)
         return;
-    *t = (struct timed){k, device};
-    if (gs_real()->clRetainEvent(event) != CL_SUCCESS) {
-        free(t);
+    gs_busy_add(&busy[path], r->start_ns, r->end_ns);
+    if (path == GS_PATH_DIRECT || path == GS_PATH_STAGED) {
+        gs_report_moved(path, r->bytes);
+        gs_busy_add(&busy[r->kind == GS_KIND_UPLOAD ? GS_PATH_APP_WRITE : GS_PATH_APP_READ], r->start_ns, r->end_ns);
+    }
+}
+
+void gs_report_ran(const struct gs_ran *r)
+{
+    if (!gs_settings()->stats || r->label.purpose == GS_FOR_VERIFY)
         return;
-    }
-    if (gs_real()->clSetEventCallback(event, CL_COMPLETE, add_time, t) != CL_SUCCESS) {
-        gs_real()->clReleaseEvent(event);
-        free(t);
-    }
+    const enum phase phase = phase_of(r);
+    struct gs_kernel_stats *k = phase == KERNELS ? gs_report_kernel(r->name) : NULL;
+    pthread_mutex_lock(&lock);
+    if (k)
+        k->busy_ns[r->device] += r->end_ns - r->start_ns;
+    if (phase != PHASES)
+        gs_busy_add(&phases[phase], r->start_ns, r->end_ns);
+    if (phase == MERGING)
+        gs_busy_add(&busy[r->label.purpose == GS_FOR_MERGE ? GS_PATH_MERGE : GS_PATH_REDUCE], r->start_ns, r->end_ns);
+    add_path_time(r);
+    pthread_mutex_unlock(&lock);
 }
 
 static void print_table(FILE *f)
@@ -165,11 +207,11 @@ static void print_table(FILE *f)
     fprintf(f, "gpusparc: %-28s %8s %8s %6s %12s  %s\n", "kernel", "launches", "split", "parts", "device ms",
             "not split because");
     for (const struct gs_kernel_stats *k = kernels; k; k = k->next) {
-        uint64_t busy = 0;
+        uint64_t longest = 0;
         for (unsigned d = 0; d < GS_MAX_DEVICES; d++)
-            busy = k->busy_ns[d] > busy ? k->busy_ns[d] : busy;
+            longest = k->busy_ns[d] > longest ? k->busy_ns[d] : longest;
         fprintf(f, "gpusparc: %-28s %8llu %8llu %6u %12.3f", k->name, (unsigned long long)k->launches,
-                (unsigned long long)k->split, k->most_parts, (double)busy / 1e6);
+                (unsigned long long)k->split, k->most_parts, (double)longest / 1e6);
         for (unsigned i = 0; i < k->n_reasons; i++)
             fprintf(f, "%s %s (%llu)", i ? ";" : " ", k->reason[i].text, (unsigned long long)k->reason[i].count);
         if (k->chosen && k->single_ns && k->split_ns)
@@ -179,10 +221,14 @@ static void print_table(FILE *f)
             fprintf(f, "  verified %llu, wrong %llu", (unsigned long long)k->verified, (unsigned long long)k->wrong);
         fputc('\n', f);
     }
-    fprintf(f, "gpusparc: bytes:");
+    fprintf(f, "gpusparc: %-28s %12s %8s %12s\n", "path", "bytes", "moves", "ms");
     for (int p = 0; p < GS_PATHS; p++)
         if (moves[p])
-            fprintf(f, " %s %llu (%llu)", path_names[p], (unsigned long long)moved[p], (unsigned long long)moves[p]);
+            fprintf(f, "gpusparc: %-28s %12llu %8llu %12.3f\n", path_names[p], (unsigned long long)moved[p],
+                    (unsigned long long)moves[p], (double)gs_busy_ns(&busy[p]) / 1e6);
+    fprintf(f, "gpusparc: in all, ms:");
+    for (int p = 0; p < PHASES; p++)
+        fprintf(f, " %s %.3f", phase_names[p], (double)gs_busy_ns(&phases[p]) / 1e6);
     fputc('\n', f);
 }
 
@@ -226,16 +272,27 @@ static void print_kernel_json(FILE *f, const struct gs_kernel_stats *k)
 
 static void print_json(FILE *f)
 {
-    fprintf(f, "{\n  \"devices\": %u,\n  \"kernels\": [\n", gs_group()->n);
+    fprintf(f, "{\n  \"process\": {\"pid\": %d, \"name\": ", (int)getpid());
+    print_string(f, program_invocation_short_name);
+    fprintf(f, "},\n  \"devices\": %u,\n", gs_group()->n);
+    for (int p = 0; p < PHASES; p++)
+        fprintf(f, "  \"%s_ns\": %llu,\n", phase_names[p], (unsigned long long)gs_busy_ns(&phases[p]));
+    fputs("  \"kernels\": [\n", f);
     for (const struct gs_kernel_stats *k = kernels; k; k = k->next) {
         print_kernel_json(f, k);
         fputs(k->next ? ",\n" : "\n", f);
     }
     fputs("  ],\n  \"bytes\": {", f);
     for (int p = 0; p < GS_PATHS; p++)
-        fprintf(f, "%s\"%s\": {\"bytes\": %llu, \"transfers\": %llu}", p ? ", " : "", path_names[p],
-                (unsigned long long)moved[p], (unsigned long long)moves[p]);
+        fprintf(f, "%s\"%s\": {\"bytes\": %llu, \"transfers\": %llu, \"ns\": %llu}", p ? ", " : "", path_names[p],
+                (unsigned long long)moved[p], (unsigned long long)moves[p], (unsigned long long)gs_busy_ns(&busy[p]));
     fputs("}\n}\n", f);
+}
+
+static bool ends_in_json(const char *file)
+{
+    const size_t n = strlen(file);
+    return n > 5 && strcmp(file + n - 5, ".json") == 0;
 }
 
 /* The process ends. No OpenCL calls here: the driver may be gone already. */
@@ -243,9 +300,15 @@ __attribute__((destructor)) static void print_stats(void)
 {
     if (!kernels || gs_forked() || !gs_settings()->stats)
         return;
-    const char *file = gs_settings()->stats;
-    const size_t n = strlen(file);
-    const bool json = n > 5 && strcmp(file + n - 5, ".json") == 0, to_stderr = strcmp(file, "-") == 0;
+    const char *wanted = gs_settings()->stats;
+    char file[PATH_MAX + 32];
+    const bool json = ends_in_json(wanted), to_stderr = strcmp(wanted, "-") == 0;
+    if (taken && json)
+        snprintf(file, sizeof file, "%.*s.%d.json", (int)(strlen(wanted) - 5), wanted, (int)getpid());
+    else if (taken)
+        snprintf(file, sizeof file, "%s.%d", wanted, (int)getpid());
+    else
+        snprintf(file, sizeof file, "%s", wanted);
     FILE *f = to_stderr ? stderr : fopen(file, "w");
     if (!f) {
         gs_error("the statistics can't be written to %s: %s", file, strerror(errno));

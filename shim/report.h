@@ -8,10 +8,13 @@
 #include "shim/objects.h"
 #include "shim/watch.h"
 
-/* How bytes travelled. GS_PATH_APP: between the application and a device, as the application asked. */
+/* How bytes travelled. GS_PATH_APP: between the application and a device, as the application asked; GS_PATH_DIRECT and
+ * GS_PATH_STAGED: the same bytes again, by the way in which they went. */
 enum gs_path {
     GS_PATH_APP_WRITE,
     GS_PATH_APP_READ,
+    GS_PATH_DIRECT,
+    GS_PATH_STAGED,
     GS_PATH_COPY,
     GS_PATH_HOST,
     GS_PATH_PINNED,
@@ -36,10 +39,7 @@ void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t sp
 /* Whether times are wanted, for --stats or --trace: all queues then have profiles. */
 bool gs_report_wants_times(void);
 
-/* Adds the device time of a kernel's command, once it has ended. Retains the event for as long as it needs it. */
-void gs_report_time(struct gs_kernel_stats *k, cl_event event, unsigned device);
-
-/* A command has run. */
+/* A command has run: adds its time to those of its kernel and of its path. */
 void gs_report_ran(const struct gs_ran *ran);
 
 /* A launch whose result differed from one device's (--verify), or that was checked and right. */

@@ -16,6 +16,7 @@
 
 #include "common/log.h"
 #include "shim/objects.h"
+#include "shim/output.h"
 #include "shim/report.h"
 
 enum { LANES = 8, FIRST_TID = 1 << 30, EVENT_BYTES = 1024 };
@@ -50,34 +51,17 @@ static void give_up(const char *why)
 
 /* ---- the file ---- */
 
-/* A fresh file, unless another process of the same run writes it too: those of one `gpusparc run` share the file, which
- * the launcher has emptied. Without the launcher they are those that live at the same time. */
-static int claim(void)
-{
-    const char *run = getenv("GPUSPARC_RUN");
-    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-    if (!(run && *run) && fcntl(fd, F_OFD_SETLK, &range) == 0 && ftruncate(fd, 0) < 0)
-        return -errno;
-    range.l_type = F_RDLCK;
-    return fcntl(fd, F_OFD_SETLKW, &range) < 0 ? -errno : 0;
-}
-
 static void open_file(void)
 {
     struct stat st;
     state = CLOSED;
     pid = getpid();
-    fd = open(gs_settings()->trace, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
-    int err = fd < 0 || fstat(fd, &st) < 0 ? -errno : 0;
-    if (!err && !S_ISREG(st.st_mode)) {
-        give_up("it is no ordinary file");
-        close(fd);
-        return;
-    }
-    if (!err)
-        err = claim();
+    fd = gs_output_open(gs_settings()->trace);
+    int err = fd < 0 ? fd : gs_output_join(fd);
+    if (!err && fstat(fd, &st) < 0)
+        err = -errno;
     if (err) {
-        give_up(strerror(-err));
+        give_up(err == -ENOTSUP ? "it is no ordinary file" : strerror(-err));
         if (fd >= 0)
             close(fd);
         return;
@@ -113,8 +97,8 @@ static bool still_ours(void)
 /* An application may close every descriptor that it doesn't know, and have the number again for a file of its own. */
 static bool reopen(void)
 {
-    fd = open(gs_settings()->trace, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0 && still_ours())
+    fd = gs_output_open(gs_settings()->trace);
+    if (fd >= 0 && still_ours() && gs_output_join(fd) == 0)
         return true;
     if (fd >= 0)
         close(fd);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* --trace: the timeline of a process in the Chrome trace format; docs/trace.md says what is in it. Nothing here calls
- * OpenCL but for the devices' names. The file is a whole JSON array after each event: an application may end as it likes. */
+ * OpenCL but for the devices' names. The file is a whole JSON array after each event: an application may end as it
+ * likes. */
 #ifndef GS_SHIM_TRACE_H
 #define GS_SHIM_TRACE_H
 

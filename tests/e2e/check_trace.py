@@ -14,6 +14,18 @@ parser.add_argument("--kernel", nargs="+")
 parser.add_argument("--processes", type=int)
 parser.add_argument("--ended", action="store_true")
 asked = parser.parse_args()
+
+
+def union(some):
+    """The time in which at least one of the spans lay."""
+    total, until = 0, 0
+    for e in sorted(some, key=lambda e: e["ts"]):
+        end = e["ts"] + e["dur"]
+        total += max(0, end - max(e["ts"], until))
+        until = max(until, end)
+    return total
+
+
 events = json.load(open(asked.trace))
 
 
@@ -58,7 +70,19 @@ if asked.kernel:
         if len(runs) == 1 and sent:
             hold(all(s["ts"] + s["dur"] <= runs[0]["ts"] + 0.001 for s in sent), "a kernel ran before its input was there")
 if asked.stats:
-    stats = json.load(open(asked.stats))["bytes"]
+    whole = json.load(open(asked.stats))
+    stats = whole["bytes"]
+    mine = [e for e in spans if e.get("args", {}).get("for") not in ("merge", "reduce", "verify")]
+    own = [e for e in mine if e["name"] in ("direct", "staged", "map", "unmap")]
+    merging = [e for e in spans if e.get("args", {}).get("for") in ("merge", "reduce")]
+    for name, some in (("write", [e for e in own if e["cat"] == "upload"]), ("kernel", [e for e in mine if e["cat"] == "kernel"]),
+                       ("merge", merging), ("read", [e for e in own if e["cat"] == "download"])):
+        together = union(some)
+        hold(abs(together - whole[f"{name}_ns"] / 1000) < 0.01 + 0.003 * len(some), f"{name}: {together} us, {name}_ns {whole[f'{name}_ns']}")
+    for path in "copy", "pinned", "peer", "direct", "staged":
+        together = union([e for e in spans if e["name"] == path and e["cat"] not in ("kernel", "api") and e.get("args", {}).get("for") != "verify"
+                          and (e in mine or path not in ("direct", "staged"))])
+        hold(abs(together - stats[path]["ns"] / 1000) < 0.01 + 0.003 * len(spans), f"{path}: {together} us, {stats[path]['ns']} ns")
     for cat, path in ("upload", "app_write"), ("download", "app_read"):
         total = sum(e["args"]["bytes"] for e in spans if e["cat"] == cat and e["name"] in ("direct", "staged") and "for" not in e["args"])
         hold(total == stats[path]["bytes"], f"{cat}s of {total} bytes, {path} {stats[path]['bytes']}")

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Asks a --stats file: stats FILE ASKED...; each is `split:KERNEL` (every launch was split), `some:KERNEL` (one at
- * least), `single:KERNEL[:PART OF THE REASON]` (none was), `right` (no verified launch was wrong), `devices:N`. Exits 1
- * with a line for each that doesn't hold. */
+ * least), `single:KERNEL[:PART OF THE REASON]` (none was), `right` (no verified launch was wrong), `devices:N`,
+ * `took:PHASE` (write, kernel, merge or read took time), `path:PATH` (bytes went so, which took time). Exits 1 with a
+ * line for each that doesn't hold. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,6 +47,15 @@ static int holds(char *asked)
         return 0;
     if (strcmp(asked, "devices") == 0)
         return number(stats, "devices") == strtoll(name, NULL, 10);
+    if (strcmp(asked, "took") == 0) {
+        char key[64];
+        snprintf(key, sizeof key, "%s_ns", name);
+        return number(stats, key) > 0;
+    }
+    if (strcmp(asked, "path") == 0) {
+        const json_t *path = json_object_get(json_object_get(stats, "bytes"), name);
+        return number(path, "bytes") > 0 && number(path, "ns") > 0;
+    }
     reason = strchr(name, ':');
     if (reason)
         *reason++ = '\0';

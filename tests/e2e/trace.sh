@@ -21,8 +21,25 @@ gpusparc run --devices cpu:2 --mode single --trace single.json --stats=single.st
 quiet single
 check single.json --stats single.stats.json --kernel matmul 0 --ended
 # A merge by comparison, and a launch that is verified.
-GPUSPARC_TRANSFER=pinned gpusparc run --devices cpu:3 --mode multi --trace merge.json "$programs/special" >out.txt
-check merge.json --ended
+GPUSPARC_TRANSFER=pinned gpusparc run --devices cpu:3 --mode multi --trace merge.json --stats=merge.stats.json "$programs/aliases" >out.txt
+check merge.json --stats merge.stats.json --ended
+grep -q '"cat":"merge"' merge.json && stats merge.stats.json "took:merge" "path:merge" || fail "nothing was merged"
+gpusparc run --devices cpu:2 --mode multi --stats "$samples/vectoradd" --size 65536 >out.txt 2>err.txt
+grep -Eq '^gpusparc: in all, ms: write [0-9.]+ kernel [0-9.]+ merge 0.000 read [0-9.]+$' err.txt || { cat err.txt; fail "the table of times"; }
+
+# Several processes, one file for statistics: each has its own.
+rm -f shared*.json
+GS=$samples gpusparc run --devices cpu:2 --mode multi --stats=shared.json sh -c \
+  '"$GS/vectoradd" --size 65536 & "$GS/matmul" --size 128 & wait; "$GS/matvecmul"' >out.txt
+[ "$(ls shared*.json | wc -l)" = 3 ] || fail "statistics of three processes: $(ls shared*.json)"
+for kernel in vectoradd matmul matvecmul; do
+  [ "$(grep -l "\"process\": .*\"name\": \"$kernel\"" shared*.json | wc -l)" = 1 ] || fail "statistics of $kernel"
+done
+rm -f shared*.json
+for i in 1 2; do
+  gpusparc run --devices cpu:2 --stats=shared.json "$samples/vectoradd" --size 65536 >out.txt
+done
+[ "$(ls shared*.json)" = shared.json ] || fail "statistics of two runs: $(ls shared*.json)"
 gpusparc run --devices cpu:2 --mode multi --verify --trace verify.json --stats=verify.stats.json "$samples/vectoradd" --size 65536 >out.txt
 check verify.json --stats verify.stats.json --ended
 
