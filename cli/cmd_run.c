@@ -26,6 +26,9 @@ static const char usage[] =
     "                      (GPUSPARC_MODE)\n"
     "  --devices SPEC      gpu, all, indices such as 0,2, or cpu:N, the CPU device in N equal parts\n"
     "                      (GPUSPARC_DEVICES; default: the GPUs, without any: cpu:2)\n"
+    "  --forget            begin without what auto mode has learnt in earlier runs, and keep what it learns in this "
+    "one\n"
+    "                      (GPUSPARC_FORGET)\n"
     "  --allow reorder     split kernels that add up floating-point numbers by atomics too: in another order, so that\n"
     "                      the last bits may differ from one device's (GPUSPARC_ALLOW)\n"
     "  --verify            run every split launch on one device too and compare the bytes (GPUSPARC_VERIFY)\n"
@@ -37,12 +40,13 @@ static const char usage[] =
     "run;\n"
     "127: it was not found.\n";
 
-enum { OPT_GPUS = 1, OPT_MODE, OPT_DEVICES, OPT_ALLOW, OPT_VERIFY, OPT_STATS, OPT_TRACE };
+enum { OPT_GPUS = 1, OPT_MODE, OPT_DEVICES, OPT_FORGET, OPT_ALLOW, OPT_VERIFY, OPT_STATS, OPT_TRACE };
 
 static const struct option options[] = {
     {"gpus", required_argument, NULL, OPT_GPUS},
     {"mode", required_argument, NULL, OPT_MODE},
     {"devices", required_argument, NULL, OPT_DEVICES},
+    {"forget", no_argument, NULL, OPT_FORGET},
     {"allow", required_argument, NULL, OPT_ALLOW},
     {"verify", no_argument, NULL, OPT_VERIFY},
     {"stats", optional_argument, NULL, OPT_STATS},
@@ -53,7 +57,7 @@ static const struct option options[] = {
 static const char *const variables[] = {
     [OPT_GPUS] = "GPUSPARC_GPUS",   [OPT_MODE] = "GPUSPARC_MODE",     [OPT_DEVICES] = "GPUSPARC_DEVICES",
     [OPT_ALLOW] = "GPUSPARC_ALLOW", [OPT_VERIFY] = "GPUSPARC_VERIFY", [OPT_STATS] = "GPUSPARC_STATS",
-    [OPT_TRACE] = "GPUSPARC_TRACE",
+    [OPT_TRACE] = "GPUSPARC_TRACE", [OPT_FORGET] = "GPUSPARC_FORGET",
 };
 
 /* What an earlier run has left in a file isn't this run's; and whether it can be written is best known now. The
@@ -82,7 +86,7 @@ static int set_option(int opt)
     struct gs_settings settings = {0};
     char why[256], absolute[PATH_MAX];
     const char *value = optarg;
-    if (opt == OPT_VERIFY)
+    if (opt == OPT_VERIFY || opt == OPT_FORGET)
         value = "1";
     if (opt == OPT_STATS && !value)
         value = "-";

@@ -122,6 +122,8 @@ int gs_settings_set(struct gs_settings *s, const char *variable, const char *val
         s->allow_reorder = strcmp(value, "reorder") == 0;
         if (!s->allow_reorder)
             expected = "reorder";
+    } else if (strcmp(variable, "GPUSPARC_FORGET") == 0) {
+        s->forget = parse_flag(value);
     } else if (strcmp(variable, "GPUSPARC_STATS") == 0) {
         s->stats = value;
     } else if (strcmp(variable, "GPUSPARC_TRACE") == 0) {
@@ -137,7 +139,7 @@ int gs_settings_from_env(struct gs_settings *s, char *why, size_t why_bytes)
 {
     static const char *const variables[] = {
         "GPUSPARC_GPUS",   "GPUSPARC_MODE",  "GPUSPARC_DEVICES", "GPUSPARC_TRANSFER", "GPUSPARC_TRANSLATE_TIMEOUT",
-        "GPUSPARC_VERIFY", "GPUSPARC_ALLOW", "GPUSPARC_STATS",   "GPUSPARC_TRACE"};
+        "GPUSPARC_VERIFY", "GPUSPARC_ALLOW", "GPUSPARC_FORGET",  "GPUSPARC_STATS",    "GPUSPARC_TRACE"};
     *s = (struct gs_settings){.translate_timeout_ms = 20000};
     int err = 0;
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {

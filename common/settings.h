@@ -23,6 +23,7 @@ struct gs_settings {
     unsigned spec_index[GS_MAX_DEVICES];
     bool verify;        /* GPUSPARC_VERIFY */
     bool allow_reorder; /* GPUSPARC_ALLOW=reorder: floating-point atomics may take effect in another order */
+    bool forget;        /* GPUSPARC_FORGET: auto mode begins without what earlier runs have learnt */
     const char *stats;  /* GPUSPARC_STATS: "-" for stderr, a file, or NULL */
     const char *trace;  /* GPUSPARC_TRACE: a file, or NULL */
     enum gs_transfer_path transfer; /* GPUSPARC_TRANSFER: plain, pinned, shared or peer; else the cheapest */

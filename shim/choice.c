@@ -104,12 +104,18 @@ static const char too_short[] = "it is too short to gain";
 static const char faster[] = "one device is faster";
 static const char not_earned[] = "what a split costs at first isn't earned yet";
 
+void gs_choice_remember_failures(struct gs_history *h)
+{
+    h->failures = h->failures < MOST_FAILURES ? h->failures : MOST_FAILURES;
+    h->retry_at = h->failures ? h->launches + ((uint64_t)RETRY_AFTER << 2 * h->failures) : 0;
+}
+
 /* A split that was better by the prediction has turned out worse. */
 static bool give_up(struct gs_history *h)
 {
     if (h->tried) {
-        h->failures += h->failures < MOST_FAILURES;
-        h->retry_at = h->launches + ((uint64_t)RETRY_AFTER << 2 * h->failures);
+        h->failures++;
+        gs_choice_remember_failures(h);
         h->tried = 0;
     }
     return one_device(h, faster);

@@ -69,6 +69,9 @@ struct gs_history {
 
 void gs_history_init(struct gs_history *h);
 
+/* After h->failures was read from disk: the next try comes no sooner for that. */
+void gs_choice_remember_failures(struct gs_history *h);
+
 /* One launch, as far as it is known. */
 struct gs_outlook {
     unsigned n;             /* devices */

@@ -483,8 +483,7 @@ static const char *early_reason(struct launch *l)
             return reason;
         gs_prepare_beside(l->k->program, gs_timing_patience(l->timing));
         if (!gs_prepared(l->k->program))
-            return "its translation is being made";
-        gs_timing_prepared(l->timing, l->k->program->prepare_ns);
+            return gs_timing_waits(l->timing);
     }
     l->summary = gs_prepare(l->k, &reason);
     return reason;

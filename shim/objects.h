@@ -148,11 +148,11 @@ struct gs_program {
     const char *refusal; /* why its kernels run on one device; a constant, or `why` */
     char why[512];
     /* The second half: made once, on the first launch that could use it. */
-    atomic_bool preparing;   /* a thread of ours is at it */
-    atomic_uint_fast64_t id; /* of text and options, for what was learnt of its kernels; 0: not made yet */
-    pthread_mutex_t lock;    /* all below */
+    atomic_uint_fast64_t prepare_ns; /* how long translating and compiling took; 0: not done yet */
+    atomic_bool preparing;           /* a thread of ours is at it */
+    atomic_uint_fast64_t id;         /* of text and options, for what was learnt of its kernels; 0: not made yet */
+    pthread_mutex_t lock;            /* all below */
     bool prepared;
-    uint64_t prepare_ns; /* how long that took */
     struct gs_summary *summary;
     cl_program translated[GS_MAX_DEVICES]; /* [0] for all parts, or one for each; owned */
 };

@@ -217,7 +217,7 @@ static void prepare_program(struct gs_program *p, bool beside)
         p->refusal = p->why;
     }
     const uint64_t end = now_us();
-    p->prepare_ns = (end - begin) * 1000;
+    atomic_store(&p->prepare_ns, (end - begin) * 1000);
     gs_debug("a program was translated in %llu us and compiled for %u devices in %llu us",
              (unsigned long long)(translated - begin), p->o.ctx->n, (unsigned long long)(end - translated));
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/cache.h"
 #include "common/hash.h"
+#include "shim/learnt.h"
 #include "shim/report.h"
 #include "shim/transfer/peer.h"
 
@@ -24,6 +26,7 @@ struct gs_timing {
     uint64_t global[3], local[3]; /* local: zeros for NULL */
     unsigned n;                   /* devices */
     double prepare_ns;            /* what preparing its program took; 0: not known */
+    bool used;                    /* in this process */
     struct gs_history h;
 };
 
@@ -43,6 +46,7 @@ static struct measurement *pending;
 static unsigned n_pending, n_measured;
 static struct gs_machine machine;
 static struct gs_budget budget;
+static char learnt_name[sizeof "learnt-" + GS_HASH_HEX_BYTES]; /* of the entry on disk; empty: nothing has been read */
 
 static uint64_t now_ns(void)
 {
@@ -138,6 +142,104 @@ static struct gs_timing *find_or_make(uint64_t program, const char *name, const 
     return t;
 }
 
+static void add_info(struct gs_hash *h, cl_device_id dev, cl_device_info what)
+{
+    char text[256] = "";
+    gs_real()->clGetDeviceInfo(dev, what, sizeof text, text, NULL);
+    add_text(h, text);
+}
+
+/* What is learnt holds for these devices and this driver, and for the way that bytes go between them. */
+static void name_entry(const struct gs_context *ctx)
+{
+    struct gs_hash h;
+    const unsigned char way[2] = {(unsigned char)gs_settings()->transfer, gs_group()->shared_memory};
+    gs_hash_begin(&h);
+    gs_hash_add(&h, way, sizeof way);
+    for (unsigned i = 0; i < ctx->n; i++) {
+        cl_uint units = 0;
+        gs_real()->clGetDeviceInfo(ctx->dev[i], CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+        gs_hash_add(&h, &units, sizeof units);
+        add_info(&h, ctx->dev[i], CL_DEVICE_NAME);
+        add_info(&h, ctx->dev[i], CL_DRIVER_VERSION);
+        add_info(&h, ctx->dev[i], CL_DEVICE_VERSION);
+    }
+    memcpy(learnt_name, "learnt-", sizeof "learnt-");
+    gs_hash_end_hex(&h, learnt_name + sizeof "learnt-" - 1);
+}
+
+static bool read_learnt(struct gs_learnt *l)
+{
+    size_t bytes = 0;
+    char *text = gs_settings()->forget ? NULL : gs_cache_read(learnt_name, &bytes);
+    const bool good = text && gs_learnt_parse(l, text, bytes) == 0;
+    free(text);
+    return good;
+}
+
+/* Begins with what earlier processes have learnt. With the lock held. */
+static void load(const struct gs_context *ctx)
+{
+    struct gs_learnt l = {0};
+    machine = first_guess(gs_group());
+    name_entry(ctx);
+    if (!read_learnt(&l))
+        return;
+    if (l.machine.split_ns > 0)
+        machine = l.machine;
+    for (size_t i = 0; i < l.n; i++) {
+        const struct gs_learnt_kernel *k = &l.v[i];
+        struct gs_timing *t = find_or_make(k->program, k->name, k->size, k->n);
+        if (!t)
+            break;
+        t->h = k->h;
+        t->prepare_ns = (double)k->prepare_ns;
+    }
+    gs_learnt_free(&l);
+}
+
+static struct gs_learnt_kernel to_learnt(const struct gs_timing *t)
+{
+    struct gs_learnt_kernel k = {.program = t->program, .n = t->n, .prepare_ns = (uint64_t)t->prepare_ns, .h = t->h};
+    memcpy(k.size, t->global, sizeof t->global);
+    memcpy(k.size + 3, t->local, sizeof t->local);
+    memcpy(k.name, t->name, strnlen(t->name, sizeof k.name - 1));
+    return k;
+}
+
+/* The process ends: what it has learnt comes before what others have. No OpenCL calls here. */
+__attribute__((destructor)) static void save(void)
+{
+    struct gs_learnt mine = {0}, others = {0};
+    const struct timespec soon = {time(NULL) + 1, 0};
+    size_t bytes;
+    int err = 0;
+    if (gs_forked() || !learnt_name[0] || pthread_mutex_timedlock(&lock, &soon) != 0)
+        return;
+    mine.machine = machine;
+    for (unsigned b = 0; b < BUCKETS; b++)
+        for (const struct gs_timing *t = timings[b]; t && !err; t = t->next) {
+            const struct gs_learnt_kernel k = to_learnt(t);
+            if (t->used && strlen(t->name) < sizeof k.name && gs_learnt_worth(&k, &machine))
+                err = gs_learnt_add(&mine, &k);
+        }
+    pthread_mutex_unlock(&lock);
+    const size_t own = mine.n;
+    if (own && read_learnt(&others))
+        for (size_t i = 0; i < others.n && !err; i++) {
+            struct gs_learnt_kernel *k = &others.v[i];
+            k->h.launches = k->h.expected;
+            if (!gs_learnt_has(&mine, k))
+                err = gs_learnt_add(&mine, k);
+        }
+    char *text = own && !err ? gs_learnt_print(&mine, &bytes) : NULL;
+    if (text)
+        gs_cache_write(learnt_name, text, bytes);
+    free(text);
+    gs_learnt_free(&mine);
+    gs_learnt_free(&others);
+}
+
 static cl_ulong profile(cl_event event, cl_profiling_info what)
 {
     cl_ulong value = 0;
@@ -215,10 +317,15 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *
     const uint64_t program = program_id(k->program);
     struct gs_timing *t = atomic_load(&k->timing);
     pthread_mutex_lock(&lock);
-    if (machine.split_ns <= 0)
-        machine = first_guess(gs_group());
+    if (!learnt_name[0])
+        load(k->o.ctx);
     if (!t || !is_of(t, program, k->name, size, k->o.ctx->n))
         t = find_or_make(program, k->name, size, k->o.ctx->n);
+    const uint64_t prepare_ns = atomic_load(&k->program->prepare_ns);
+    if (t)
+        t->used = true;
+    if (t && prepare_ns)
+        t->prepare_ns = (double)prepare_ns;
     if (pending)
         poll();
     pthread_mutex_unlock(&lock);
@@ -226,11 +333,13 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *
     return t;
 }
 
-/* A thread of ours prepares programs beside the application: on GPUs' hosts that takes little from it. */
+/* A thread of ours prepares programs beside the application: on GPUs' hosts that takes little from it. What was
+ * prepared before comes from the translator's cache and NVIDIA's; PoCL has none for this. */
 static double prepare_cost(const struct gs_timing *t)
 {
-    const double ns = t->prepare_ns > 0 ? t->prepare_ns : machine.prepare_ns;
-    return gs_group()->type & CL_DEVICE_TYPE_CPU ? ns : ns / 4;
+    if (gs_group()->type & CL_DEVICE_TYPE_CPU)
+        return t->prepare_ns > 0 ? t->prepare_ns : machine.prepare_ns;
+    return t->prepare_ns > 0 ? t->prepare_ns / 32 : machine.prepare_ns / 4;
 }
 
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
@@ -242,11 +351,15 @@ bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
     return worth;
 }
 
-void gs_timing_prepared(struct gs_timing *t, uint64_t ns)
+const char *gs_timing_waits(struct gs_timing *t)
 {
+    static const char reason[] = "its translation is being made";
     pthread_mutex_lock(&lock);
-    t->prepare_ns = (double)ns;
+    t->h.launches++;
+    t->h.reason = reason;
+    t->h.last_split = false;
     pthread_mutex_unlock(&lock);
+    return reason;
 }
 
 uint64_t gs_timing_patience(struct gs_timing *t)

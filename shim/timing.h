@@ -22,8 +22,8 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *
  * says why not, and the launch is counted. */
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason);
 
-/* The program was translated and compiled, which took so long. */
-void gs_timing_prepared(struct gs_timing *t, uint64_t ns);
+/* It is, but its program isn't translated yet: counts a launch on one device. Returns the reason. */
+const char *gs_timing_waits(struct gs_timing *t);
 
 /* How long the application may be kept waiting for the translation, for this launch's sake. */
 uint64_t gs_timing_patience(struct gs_timing *t);

@@ -26,6 +26,33 @@ cmp plain split || fail "binomial: other bytes"
 stats long.json devices:2 some:binomial
 grep -q '"choice": {"single_ns": [1-9]' long.json || fail "nothing is said of the choice: $(cat long.json)"
 
+# What has been learnt is there in the next run, unless it is to be forgotten or the file is damaged.
+unknown="how long it takes isn't known yet"
+again() { # NAME OPTIONS...
+  local name=$1
+  shift
+  gpusparc run --devices cpu:2 --stats="$name.json" "$@" "$samples/binomial" --size 700 --no-check --output split >out 2>&1 ||
+    fail "binomial, $name: $(cat out)"
+  cmp plain split || fail "binomial, $name: other bytes"
+  ! grep gpusparc: out || fail "binomial, $name: $(cat out)"
+}
+learnt=$(echo "$XDG_CACHE_HOME"/gpusparc/learnt-*)
+[ -s "$learnt" ] || fail "nothing was kept"
+again known
+! grep -q "$unknown" known.json || fail "what was learnt isn't there: $(cat known.json)"
+cp "$learnt" copy
+again forgotten --forget
+grep -q "$unknown" forgotten.json || fail "it wasn't forgotten: $(cat forgotten.json)"
+for bytes in 0 20 200; do
+  head -c "$bytes" copy >"$learnt"
+  again "damaged-$bytes"
+  grep -q "$unknown" "damaged-$bytes.json" || fail "a file of $bytes bytes was believed"
+done
+# A run without auto mode leaves it alone.
+cp copy "$learnt"
+again multi --mode multi
+cmp copy "$learnt" || fail "--mode multi wrote what was learnt"
+
 # Two kernels in turn on the same data, in separate memories.
 "$samples/pagerank" --size 300000 --iterations 3 --no-check --output plain >out 2>&1 || fail "pagerank, plain: $(cat out)"
 for path in plain pinned; do

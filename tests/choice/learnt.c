@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* What auto mode keeps on disk: it comes back as it was, is bounded, and of a damaged file nothing is believed. */
+#include <errno.h>
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "shim/learnt.h"
+
+static uint64_t rng_state;
+
+static uint64_t rnd(uint64_t n)
+{
+    rng_state = rng_state * 6364136223846793005u + 1442695040888963407u;
+    return (rng_state >> 20) % n;
+}
+
+static struct gs_learnt_kernel some_kernel(unsigned i)
+{
+    struct gs_learnt_kernel k = {.program = 0xfedcba9876543210u + i, .size = {1 << 20, 64, 1, 64, 1, 0}, .n = 2};
+    snprintf(k.name, sizeof k.name, "kernel_%u", i);
+    gs_history_init(&k.h);
+    k.prepare_ns = 125000000;
+    k.h.launches = 20 + i;
+    k.h.bound_ns = 60000000;
+    gs_measured_add(&k.h.single, 57000000);
+    gs_measured_add(&k.h.split, 29000000);
+    k.h.scatter_again_ns = 1234;
+    k.h.return_rate = 0.25;
+    k.h.failures = 1;
+    k.h.balance = (struct gs_balance){.n = 2, .dim = 0, .cut = {0.421875, 1}, .moves = 3, .settled = true};
+    return k;
+}
+
+static void fill(struct gs_learnt *l, unsigned n)
+{
+    *l = (struct gs_learnt){
+        .machine = {.link = {{4e4, 0.05}, {2e4, 0.004}}, .split_ns = 12e4, .first_ns = 15e5, .prepare_ns = 125e6}};
+    for (unsigned i = 0; i < n; i++) {
+        const struct gs_learnt_kernel k = some_kernel(i);
+        assert_int_equal(gs_learnt_add(l, &k), 0);
+    }
+}
+
+static void what_was_kept_comes_back(void **state)
+{
+    (void)state;
+    struct gs_learnt l, back;
+    size_t bytes;
+    setlocale(LC_ALL, "de_DE.UTF-8"); /* where there is such a one: 0,5 */
+    fill(&l, 3);
+    char *text = gs_learnt_print(&l, &bytes);
+    assert_non_null(text);
+    assert_int_equal(gs_learnt_parse(&back, text, bytes), 0);
+    assert_int_equal(back.n, 3);
+    assert_true(back.machine.split_ns == 12e4 && back.machine.link[1].piece_ns == 2e4);
+    assert_true(back.machine.link[0].byte_ns > 0.0499 && back.machine.link[0].byte_ns < 0.0501);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct gs_learnt_kernel was = some_kernel(i), *is = &back.v[i];
+        assert_true(gs_learnt_has(&l, is));
+        assert_int_equal(is->h.expected, was.h.launches);
+        assert_int_equal(is->h.launches, 0);
+        assert_int_equal(gs_measured_best(&is->h.single), 57000000);
+        assert_int_equal(gs_measured_best(&is->h.split), 29000000);
+        assert_int_equal(is->h.bound_ns, 60000000);
+        assert_true(is->h.scatter_again_ns == 1234 && is->h.gather_again_ns == -1 && is->h.return_rate == 0.25);
+        assert_int_equal(is->h.balance.n, 2);
+        assert_true(is->h.balance.cut[0] == 0.421875 && is->h.balance.cut[1] == 1);
+        assert_true(is->h.balance.settled);
+        assert_int_equal(is->h.balance.measured, 0);
+        assert_int_equal(is->prepare_ns, 125000000);
+        assert_true(is->h.retry_at > 0);
+    }
+    free(text);
+    gs_learnt_free(&l);
+    gs_learnt_free(&back);
+}
+
+static void a_damaged_file_is_ignored(void **state)
+{
+    (void)state;
+    struct gs_learnt l, back;
+    size_t bytes;
+    fill(&l, 5);
+    char *text = gs_learnt_print(&l, &bytes);
+    for (size_t cut = 0; cut < bytes; cut++) {
+        assert_int_equal(gs_learnt_parse(&back, text, cut), -EBADMSG);
+        assert_int_equal(back.n, 0);
+    }
+    for (int round = 0; round < 3000; round++) {
+        const size_t at = rnd(bytes);
+        const char was = text[at];
+        text[at] = (char)(was + 1 + (char)rnd(250));
+        if (text[at] != was)
+            assert_int_equal(gs_learnt_parse(&back, text, bytes), -EBADMSG);
+        gs_learnt_free(&back);
+        text[at] = was;
+    }
+    assert_int_equal(gs_learnt_parse(&back, text, bytes), 0);
+    free(text);
+    gs_learnt_free(&l);
+    gs_learnt_free(&back);
+}
+
+/* A whole file with nonsense in it, by another version or by hand: believed in nothing that could do harm. */
+static void nonsense_is_refused(void **state)
+{
+    (void)state;
+    struct gs_learnt l, back;
+    size_t bytes;
+    for (int what = 0; what < 5; what++) {
+        fill(&l, 1);
+        if (what == 0)
+            l.v[0].n = 99;
+        if (what == 1)
+            l.v[0].h.balance.cut[0] = 0;
+        if (what == 2)
+            l.v[0].h.balance.cut[0] = 1.5;
+        if (what == 3)
+            l.v[0].name[0] = '\0';
+        if (what == 4)
+            l.machine.split_ns = 0;
+        char *text = gs_learnt_print(&l, &bytes);
+        assert_int_equal(gs_learnt_parse(&back, text, bytes), -EBADMSG);
+        free(text);
+        gs_learnt_free(&l);
+    }
+}
+
+static void it_does_not_grow_beyond_its_bound(void **state)
+{
+    (void)state;
+    struct gs_learnt l;
+    size_t bytes;
+    fill(&l, GS_LEARNT_MOST + 500);
+    assert_int_equal(l.n, GS_LEARNT_MOST);
+    assert_string_equal(l.v[0].name, "kernel_0");
+    free(gs_learnt_print(&l, &bytes));
+    assert_true(bytes < 1024 * 1024);
+    gs_learnt_free(&l);
+}
+
+static void short_kernels_are_not_kept(void **state)
+{
+    (void)state;
+    struct gs_learnt l;
+    fill(&l, 0);
+    struct gs_learnt_kernel k = some_kernel(0);
+    assert_true(gs_learnt_worth(&k, &l.machine));
+    gs_history_init(&k.h);
+    assert_false(gs_learnt_worth(&k, &l.machine));
+    gs_measured_add(&k.h.single, 5000);
+    assert_false(gs_learnt_worth(&k, &l.machine));
+}
+
+int main(int argc, char **argv)
+{
+    rng_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
+    printf("seed %llu\n", (unsigned long long)rng_state);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_kept_comes_back),   cmocka_unit_test(a_damaged_file_is_ignored),
+        cmocka_unit_test(nonsense_is_refused),        cmocka_unit_test(it_does_not_grow_beyond_its_bound),
+        cmocka_unit_test(short_kernels_are_not_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
