@@ -15,6 +15,7 @@
 
 #include "common/client/client.h"
 
+struct gs_longacc;
 struct gs_vecstat;
 
 enum { PROBE_EXIT_OK = 0, PROBE_EXIT_FAILED = 1, PROBE_EXIT_USAGE = 2 };
@@ -116,6 +117,19 @@ typedef bool (*probe_state_data)(void *probe, struct probe_state *s);
  * and what was there before stays if that fails. False with a message. */
 bool probe_state_save(const char *path, const char *what, probe_state_data data, void *probe);
 bool probe_state_load(const char *path, const char *what, probe_state_data data, void *probe);
+
+/* sum.c: the exact sum of x[0 ... n - 1] by the kernel sum_exact of gs_probe_sum_cl (built with -DPROBE_INT64). */
+extern const char gs_probe_sum_cl[];
+
+struct probe_exact_sum {
+    cl_kernel kernel;
+    cl_mem x, result; /* result: GS_LONGACC_DIGITS + 1 words of 64 bits */
+    size_t n, groups, local;
+};
+
+/* *first and *last are the events of the first command and of the last, the caller's. False with a message. */
+bool probe_sum_exactly(const struct probe_device *d, const struct probe_exact_sum *e, struct gs_longacc *sum,
+                       cl_event *first, cl_event *last);
 
 /* run.c: the life of a probe. */
 

@@ -197,7 +197,8 @@ bool probe_go_on(struct probe *p)
     enum { SAVE_EVERY_S = 60, MEASURE_TO_SAVE = 20 };
     double wait = MEASURE_TO_SAVE * p->save_seconds;
     if (p->state_file && probe_seconds() - p->saved_at > (wait > SAVE_EVERY_S ? wait : SAVE_EVERY_S))
-        save(p); /* a failure is said, and the last attempt may do better */
+        save(p);       /* a failure is said, and the last attempt may do better */
+    catch_interrupt(); /* again: a driver's compiler puts handlers of its own in the place of ours, as LLVM does */
     return !probe_interrupted && probe_quiet_keep(&p->quiet);
 }
 

@@ -12,8 +12,6 @@
 #include "scheduler/probes/illcond.h"
 #include "scheduler/probes/vecstat.h"
 
-extern const char gs_probe_sum_cl[];
-
 enum method { BY_ATOMIC, BY_WARP, BY_TREE, BY_EXACT, METHODS };
 enum { NAN_SEEN = 1, PLUS_INFINITY = 2, MINUS_INFINITY = 4, ANY = 8, NOT_MINUS_ZERO = 16 }; /* as in sum.cl */
 
@@ -59,27 +57,26 @@ static bool write_vector(struct sum *p, const float *x)
         "write a buffer");
 }
 
-static bool zero(struct sum *p, cl_mem m, size_t bytes, cl_event *event)
+static bool zero(const struct probe_device *d, cl_mem m, size_t bytes, cl_event *event)
 {
     cl_uint none = 0;
-    return probe_ok(clEnqueueFillBuffer(p->base.device.queue, m, &none, sizeof(none), 0, bytes, 0, NULL, event),
-                    "fill a buffer");
+    return probe_ok(clEnqueueFillBuffer(d->queue, m, &none, sizeof(none), 0, bytes, 0, NULL, event), "fill a buffer");
 }
 
-static bool read_back(struct sum *p, cl_mem m, size_t bytes, void *to)
+static bool read_back(const struct probe_device *d, cl_mem m, size_t bytes, void *to)
 {
-    return probe_ok(clEnqueueReadBuffer(p->base.device.queue, m, CL_TRUE, 0, bytes, to, 0, NULL, NULL),
-                    "read a buffer");
+    return probe_ok(clEnqueueReadBuffer(d->queue, m, CL_TRUE, 0, bytes, to, 0, NULL, NULL), "read a buffer");
 }
 
 /* Runs kernel k over `n` elements of `from` with `groups` groups. */
-static bool launch(struct sum *p, cl_kernel k, cl_mem from, cl_ulong n, cl_mem to, size_t groups, cl_event *event)
+static bool launch(const struct probe_device *d, cl_kernel k, cl_mem from, cl_ulong n, cl_mem to, size_t groups,
+                   size_t local, cl_event *event)
 {
-    size_t local = p->local, global = groups * local;
+    size_t global = groups * local;
     cl_int rc = clSetKernelArg(k, 0, sizeof(from), &from);
     rc = rc ? rc : clSetKernelArg(k, 1, sizeof(n), &n);
     rc = rc ? rc : clSetKernelArg(k, 2, sizeof(to), &to);
-    rc = rc ? rc : clEnqueueNDRangeKernel(p->base.device.queue, k, 1, NULL, &global, &local, 0, NULL, event);
+    rc = rc ? rc : clEnqueueNDRangeKernel(d->queue, k, 1, NULL, &global, &local, 0, NULL, event);
     return probe_ok(rc, "run a kernel");
 }
 
@@ -90,17 +87,17 @@ static bool set_local(cl_kernel k, cl_uint index, size_t bytes)
 
 static bool run_atomic(struct sum *p, cl_event *first, cl_event *last, float *out)
 {
-    return zero(p, p->out, sizeof(float), first) &&
-           launch(p, p->kernel[BY_ATOMIC], p->x, p->n, p->out, p->groups, last) &&
-           read_back(p, p->out, sizeof(float), out);
+    return zero(&p->base.device, p->out, sizeof(float), first) &&
+           launch(&p->base.device, p->kernel[BY_ATOMIC], p->x, p->n, p->out, p->groups, p->local, last) &&
+           read_back(&p->base.device, p->out, sizeof(float), out);
 }
 
 static bool run_warp(struct sum *p, cl_event *first, cl_event *last, float *out)
 {
     bool ok = set_local(p->kernel[BY_WARP], 3, p->local / 32 * sizeof(float)) &&
-              zero(p, p->out, p->groups * sizeof(float), first) &&
-              launch(p, p->kernel[BY_WARP], p->x, p->n, p->out, p->groups, last) &&
-              read_back(p, p->out, p->groups * sizeof(float), p->partial);
+              zero(&p->base.device, p->out, p->groups * sizeof(float), first) &&
+              launch(&p->base.device, p->kernel[BY_WARP], p->x, p->n, p->out, p->groups, p->local, last) &&
+              read_back(&p->base.device, p->out, p->groups * sizeof(float), p->partial);
     *out = 0;
     for (size_t i = 0; ok && i < p->groups; i++)
         *out += p->partial[i];
@@ -110,31 +107,41 @@ static bool run_warp(struct sum *p, cl_event *first, cl_event *last, float *out)
 static bool run_tree(struct sum *p, cl_event *first, cl_event *last, float *out)
 {
     return set_local(p->kernel[BY_TREE], 3, p->local * sizeof(float)) &&
-           launch(p, p->kernel[BY_TREE], p->x, p->n, p->out, p->groups, first) &&
-           launch(p, p->kernel[BY_TREE], p->out, p->groups, p->total, 1, last) &&
-           read_back(p, p->total, sizeof(float), out);
+           launch(&p->base.device, p->kernel[BY_TREE], p->x, p->n, p->out, p->groups, p->local, first) &&
+           launch(&p->base.device, p->kernel[BY_TREE], p->out, p->groups, p->total, 1, p->local, last) &&
+           read_back(&p->base.device, p->total, sizeof(float), out);
 }
 
-static bool run_exact(struct sum *p, cl_event *first, cl_event *last, float *out)
+bool probe_sum_exactly(const struct probe_device *d, const struct probe_exact_sum *e, struct gs_longacc *sum,
+                       cl_event *first, cl_event *last)
 {
-    cl_kernel k = p->kernel[BY_EXACT];
-    struct gs_longacc a = {0};
     struct {
         int64_t digit[GS_LONGACC_DIGITS];
         cl_uint flags, unused;
     } raw;
-    bool ok = set_local(k, 3, p->local * GS_LONGACC_DIGITS * sizeof(cl_long)) && set_local(k, 4, sizeof(cl_uint)) &&
-              zero(p, p->total, sizeof(raw), first) && launch(p, k, p->x, p->n, p->total, p->groups, last) &&
-              read_back(p, p->total, sizeof(raw), &raw);
+    bool ok = set_local(e->kernel, 3, e->local * GS_LONGACC_DIGITS * sizeof(cl_long)) &&
+              set_local(e->kernel, 4, sizeof(cl_uint)) && zero(d, e->result, sizeof(raw), first) &&
+              launch(d, e->kernel, e->x, e->n, e->result, e->groups, e->local, last) &&
+              read_back(d, e->result, sizeof(raw), &raw);
     if (!ok)
         return false;
-    memcpy(a.digit, raw.digit, sizeof(a.digit));
-    a.nan = raw.flags & NAN_SEEN;
-    a.plus_infinity = raw.flags & PLUS_INFINITY;
-    a.minus_infinity = raw.flags & MINUS_INFINITY;
-    a.any = raw.flags & ANY;
-    a.not_minus_zero = raw.flags & (NOT_MINUS_ZERO | NAN_SEEN | PLUS_INFINITY | MINUS_INFINITY);
-    *out = gs_longacc_to_float(&a);
+    *sum = (struct gs_longacc){0};
+    memcpy(sum->digit, raw.digit, sizeof(sum->digit));
+    sum->nan = raw.flags & NAN_SEEN;
+    sum->plus_infinity = raw.flags & PLUS_INFINITY;
+    sum->minus_infinity = raw.flags & MINUS_INFINITY;
+    sum->any = raw.flags & ANY;
+    sum->not_minus_zero = raw.flags & (NOT_MINUS_ZERO | NAN_SEEN | PLUS_INFINITY | MINUS_INFINITY);
+    return true;
+}
+
+static bool run_exact(struct sum *p, cl_event *first, cl_event *last, float *out)
+{
+    const struct probe_exact_sum e = {p->kernel[BY_EXACT], p->x, p->total, p->n, p->groups, p->local};
+    struct gs_longacc sum;
+    if (!probe_sum_exactly(&p->base.device, &e, &sum, first, last))
+        return false;
+    *out = gs_longacc_to_float(&sum);
     return true;
 }
 

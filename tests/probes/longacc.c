@@ -12,24 +12,11 @@
 #include <gmp.h>
 
 #include "scheduler/probes/illcond.h"
+#include "tests/probes/vectors.h"
 
-enum { MAX_N = 300, ROUNDS = 6000 };
+enum { ROUNDS = 6000 };
 
 static uint64_t rng = 1;
-
-static float from_bits(uint32_t u)
-{
-    float x;
-    memcpy(&x, &u, sizeof(x));
-    return x;
-}
-
-static uint32_t bits_of(float x)
-{
-    uint32_t u;
-    memcpy(&u, &x, sizeof(u));
-    return u;
-}
 
 /* The exact sum of finite floats in units of 2^-149. */
 static void exact_sum(mpz_t sum, const float *x, size_t n)
@@ -73,67 +60,6 @@ static double rounded(const mpz_t sum, unsigned precision)
     return v;
 }
 
-static float any_finite(void)
-{
-    float x;
-    do
-        x = from_bits((uint32_t)(gs_probe_random(&rng) >> 32));
-    while (!isfinite(x));
-    return x;
-}
-
-static float in_exponents(int low, int high)
-{
-    double m = (double)(1 + gs_probe_random(&rng) % 0xffffff) * 0x1p-24;
-    int e = low + (int)(gs_probe_random(&rng) % (uint64_t)(high - low + 1));
-    return (float)ldexp(gs_probe_random(&rng) >> 63 ? m : -m, e);
-}
-
-/* Vectors of several kinds, each of which is hard in another way. */
-static size_t adversarial(float *x)
-{
-    size_t n = 1 + (size_t)(gs_probe_random(&rng) % MAX_N);
-    unsigned kind = (unsigned)(gs_probe_random(&rng) % 8);
-    for (size_t i = 0; i < n; i++) {
-        switch (kind) {
-        case 0:
-            x[i] = any_finite();
-            break;
-        case 1:
-            x[i] = in_exponents(-148, -120); /* subnormals */
-            break;
-        case 2:
-            x[i] = i % 2 ? -x[i - 1] : in_exponents(-20, 20); /* cancels wholly, but for an odd one */
-            break;
-        case 3:
-            x[i] = i % 3 == 0 ? 0x1p127f : i % 3 == 1 ? -0x1p127f : in_exponents(-149, -140);
-            break;
-        case 4:
-            x[i] = ldexpf(1, 24 - (int)(i % 49)); /* carries and ties */
-            break;
-        case 5:
-            x[i] = i ? ldexpf(gs_probe_random(&rng) >> 63 ? 1 : -1, -24) : 1; /* half units in the last place */
-            break;
-        case 6:
-            x[i] = 0x1.fffffep127f; /* the greatest float again and again: overflows */
-            break;
-        default:
-            x[i] = gs_probe_random(&rng) >> 63 ? 0.0f : in_exponents(0, 1);
-        }
-    }
-    return n;
-}
-
-static void shuffle(float *x, size_t n)
-{
-    for (size_t i = n; i > 1; i--) {
-        size_t j = (size_t)(gs_probe_random(&rng) % i);
-        float t = x[i - 1];
-        x[i - 1] = x[j];
-        x[j] = t;
-    }
-}
-
 /* Sums in groups of random size, merged. */
 static struct gs_longacc grouped(const float *x, size_t n)
 {
@@ -151,11 +77,11 @@ static struct gs_longacc grouped(const float *x, size_t n)
 static void equals_exact_integers(void **state)
 {
     (void)state;
-    static float x[MAX_N];
+    static float x[VECTOR_MAX];
     mpz_t sum;
     mpz_init(sum);
     for (int round = 0; round < ROUNDS; round++) {
-        size_t n = adversarial(x);
+        size_t n = adversarial(x, &rng);
         struct gs_longacc a = {0};
         gs_longacc_add_many(&a, x, n);
         exact_sum(sum, x, n);
@@ -164,7 +90,7 @@ static void equals_exact_integers(void **state)
             fail_msg("round %d: %a, exact %a", round, (double)got, (double)expected);
         assert_true(gs_longacc_to_double(&a) == rounded(sum, 53));
         assert_int_equal(gs_longacc_sign(&a), mpz_sgn(sum));
-        shuffle(x, n);
+        shuffle(x, n, &rng);
         struct gs_longacc b = grouped(x, n);
         gs_longacc_normalise(&a);
         assert_memory_equal(a.digit, b.digit, sizeof(a.digit));

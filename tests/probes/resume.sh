@@ -54,6 +54,8 @@ first=$(vectors)
 interrupt 2 order --by atomic --count 8 --runs 100000000 --state i.bin --resume --json
 second=$(vectors)
 [ 0 -lt "$first" ] && [ "$first" -lt "$second" ] && [ "$second" -lt 100000000 ] || fail "$first vectors, then $second"
+interrupt 2 order --by atomic --count 4 --runs 100000 --init --state init.bin --json # amid compilations
+[ "$(vectors)" -gt 0 ] || fail "nothing was measured"
 interrupt 2 sum --runs 100000000 --methods tree --state isum.bin --json
 python3 -c 'import json; j = json.load(open("out.json")); assert not j["complete"] and 0 < j["methods"][0]["runs"] < 100000000, j'
 
