@@ -81,7 +81,7 @@ struct gs_bench_store {
     FILE *file; /* runs.csv, open for appending */
     struct gs_bench_row *rows;
     size_t count;
-    json_t *checks; /* array of {sample, scale, mode, outcome, stats} */
+    json_t *checks; /* array of {sample, scale, mode, outcome, stats, merge_ms} */
 };
 
 /* Makes the folder. Where `resume` is set, reads what is there, which must have been measured with the same settings;
@@ -109,7 +109,7 @@ struct gs_bench_result {
     int runs;
     double ms[GS_BENCH_PHASES]; /* medians over the runs */
     double base_kernel_share;   /* of the base's time, what its kernels take: 0 to 1 */
-    double merge_ms;            /* the devices' time for merging, in the run that was checked; 0 where not told */
+    double merge_ms;            /* of the kernels' time, what merging takes, per iteration; 0 where nothing is merged */
     /* The base's time over this mode's: median, lowest and highest over the runs, each beside the base's run before it.
      */
     double speedup, lowest, highest;

@@ -2,6 +2,7 @@
 /* gpusparc bench: the pictures, drawn by gnuplot. */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "cli/bench.h"
@@ -31,7 +32,7 @@ static bool is_shown(const struct gs_bench_result *r, const char *base)
     return strcmp(r->mode, base) == 0 || strncmp(r->mode, "multi", 5) == 0;
 }
 
-/* Each bar's phases, in hundredths of the base's total: label, write, kernel, read. */
+/* Each bar's phases, in hundredths of the base's total: label, write, kernel without merging, merging, read. */
 static size_t write_bars(FILE *f, const struct gs_bench_result *results, size_t count, const char *base)
 {
     const struct gs_bench_sample *last = NULL;
@@ -43,12 +44,13 @@ static size_t write_bars(FILE *f, const struct gs_bench_result *results, size_t 
             continue;
         const double unit = b->ms[GS_BENCH_TOTAL] / 100;
         if (last && last != r->sample) {
-            fputs("\"\" 0 0 0\n", f);
+            fputs("\"\" 0 0 0 0\n", f);
             bars++;
         }
         last = r->sample;
-        fprintf(f, "\"%s, %s\" %.4f %.4f %.4f\n", r->sample->name, r->mode, r->ms[GS_BENCH_WRITE] / unit,
-                r->ms[GS_BENCH_KERNEL] / unit, r->ms[GS_BENCH_READ] / unit);
+        const double merge = fmin(r->merge_ms, r->ms[GS_BENCH_KERNEL]);
+        fprintf(f, "\"%s, %s\" %.4f %.4f %.4f %.4f\n", r->sample->name, r->mode, r->ms[GS_BENCH_WRITE] / unit,
+                (r->ms[GS_BENCH_KERNEL] - merge) / unit, merge / unit, r->ms[GS_BENCH_READ] / unit);
         bars++;
     }
     return bars;
@@ -109,7 +111,7 @@ static int draw_bars(const char *dir, const struct gs_bench_result *results, siz
                 "set boxwidth 0.8\nset ylabel 'time, %% of %s'\nset yrange [0:*]\nset grid ytics\n"
                 "set xtics rotate by -60\nset key outside top horizontal\n"
                 "plot 'bars.dat' using 2:xtic(1) title 'buffer write', '' using 3 title 'kernel', "
-                "'' using 4 title 'buffer read and merge'\n",
+                "'' using 4 title 'merge', '' using 5 title 'buffer read'\n",
                 200 + 16 * bars, base);
         fclose(script);
     }

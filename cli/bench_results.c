@@ -70,7 +70,7 @@ static void fill_check(const struct gs_bench_store *store, struct gs_bench_resul
     size_t i;
     r->check = gs_bench_find_check(store, r->sample->name, r->scale, r->mode);
     const json_t *stats = json_object_get(r->check, "stats");
-    r->merge_ms = json_number_value(json_object_get(stats, "merge_ns")) * 1e-6;
+    r->merge_ms = json_number_value(json_object_get(r->check, "merge_ms"));
     json_array_foreach(json_object_get(stats, "kernels"), i, kernel)
     {
         r->launches += (long)json_integer_value(json_object_get(kernel, "launches"));
@@ -151,7 +151,7 @@ static double moved_bytes(const struct gs_bench_result *r)
     double sum = 0;
     json_object_foreach(json_object_get(json_object_get(r->check, "stats"), "bytes"), path, moved)
     {
-        if (strncmp(path, "app_", 4) != 0)
+        if (strncmp(path, "app_", 4) != 0 && strcmp(path, "direct") != 0 && strcmp(path, "staged") != 0)
             sum += json_number_value(json_object_get(moved, "bytes"));
     }
     return sum;
@@ -204,19 +204,22 @@ static void print_means(FILE *out, const struct gs_bench_result *results, size_t
 void gs_bench_print_table(FILE *out, const struct gs_bench_result *results, size_t count, const char *base)
 {
     bool reasons = false;
-    fprintf(out, "%-18s %-9s %8s %-8s %9s %9s %9s %9s  %8s %-13s %11s %9s  %s\n", "sample", "class", "scale", "mode",
-            "write ms", "kernel ms", "read ms", "total ms", "speed-up", "[low high]", "split", "moved MB", "result");
+    fprintf(out, "%-18s %-9s %8s %-8s %9s %9s %9s %9s %9s  %8s %-13s %11s %9s  %s\n", "sample", "class", "scale",
+            "mode", "write ms", "kernel ms", "merge ms", "read ms", "total ms", "speed-up", "[low high]", "split",
+            "moved MB", "result");
     for (size_t i = 0; i < count; i++) {
         const struct gs_bench_result *r = &results[i];
-        char split[32] = "", spread[48] = "", moved[32] = "";
+        char split[32] = "", spread[48] = "", moved[32] = "", merge[32] = "";
         if (r->launches)
             snprintf(split, sizeof(split), "%ld/%ld", r->split, r->launches);
         if (r->speedup > 0)
             snprintf(spread, sizeof(spread), "[%.2f %.2f]", r->lowest, r->highest);
         if (is_multi(r->mode) && r->check)
             snprintf(moved, sizeof(moved), "%.1f", moved_bytes(r) * 1e-6);
-        fprintf(out, "%-18s %-9s %8.4g %-8s %9.3f %9.3f %9.3f %9.3f  %8.2f %-13s %11s %9s  %s\n", r->sample->name,
-                r->sample->class, r->scale, r->mode, r->ms[GS_BENCH_WRITE], r->ms[GS_BENCH_KERNEL],
+        if (r->merge_ms > 0)
+            snprintf(merge, sizeof(merge), "%.3f", r->merge_ms);
+        fprintf(out, "%-18s %-9s %8.4g %-8s %9.3f %9.3f %9s %9.3f %9.3f  %8.2f %-13s %11s %9s  %s\n", r->sample->name,
+                r->sample->class, r->scale, r->mode, r->ms[GS_BENCH_WRITE], r->ms[GS_BENCH_KERNEL], merge,
                 r->ms[GS_BENCH_READ], r->ms[GS_BENCH_TOTAL], r->speedup, spread, split, moved, outcome(r));
         reasons |= is_multi(r->mode) && r->split < r->launches;
     }

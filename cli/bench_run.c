@@ -124,6 +124,36 @@ static bool same_files(const char *a, const char *b)
     return same;
 }
 
+/* The shim's time for merging in a run of so many iterations; 0 where it isn't told. */
+static double merge_ms_of(struct gs_bench *b, const struct gs_bench_sample *s, double scale, const char *mode,
+                          long iterations, const char *stats)
+{
+    struct gs_bench_words words = {0};
+    struct gs_bench_end end;
+    unlink(stats);
+    add_program(b, s, scale, mode, stats, &words);
+    gs_bench_add_split(&words, "--no-check --iterations");
+    gs_bench_add(&words, "%ld", iterations);
+    const int err = gs_bench_execute(&words, (double)b->timeout_s, &end);
+    gs_bench_free_words(&words);
+    json_t *counted = err ? NULL : json_load_file(stats, 0, NULL);
+    const double ms = json_number_value(json_object_get(counted, "merge_ns")) * 1e-6;
+    json_decref(counted);
+    return ms;
+}
+
+/* Per iteration, where there is any. What the first one has to do once (compile, make its buffers) doesn't count. */
+static double measure_merge(struct gs_bench *b, const struct gs_bench_sample *s, double scale, const char *mode,
+                            const json_t *counted, const char *stats)
+{
+    if (json_integer_value(json_object_get(counted, "merge_ns")) <= 0)
+        return 0;
+    progress(b, s, scale, mode, "merge time");
+    const double first = merge_ms_of(b, s, scale, mode, 1, stats);
+    const double all = merge_ms_of(b, s, scale, mode, b->iterations + 1, stats);
+    return fmax(all - first, 0) / (double)b->iterations;
+}
+
 /* A run whose result is kept: the plain one is checked by the sample itself, the others are compared with it. */
 static int check(struct gs_bench *b, const struct gs_bench_sample *s, double scale, const char *mode)
 {
@@ -154,8 +184,10 @@ static int check(struct gs_bench *b, const struct gs_bench_sample *s, double sca
     if (err)
         complain(s, scale, mode, &end);
     json_t *counted = plain ? NULL : json_load_file(stats, 0, NULL);
-    return gs_bench_add_check(&b->store, json_pack("{s:s, s:f, s:s, s:s, s:o*}", "sample", s->name, "scale", scale,
-                                                   "mode", mode, "outcome", outcome, "stats", counted));
+    const double merge_ms = measure_merge(b, s, scale, mode, counted, stats);
+    return gs_bench_add_check(&b->store,
+                              json_pack("{s:s, s:f, s:s, s:s, s:f, s:o*}", "sample", s->name, "scale", scale, "mode",
+                                        mode, "outcome", outcome, "merge_ms", merge_ms, "stats", counted));
 }
 
 static const char *outcome_of(struct gs_bench *b, const struct gs_bench_sample *s, double scale, const char *mode)
