@@ -70,12 +70,48 @@ static struct move best_move(struct gs_analyzer *a, const uint64_t *sets, const 
     return best;
 }
 
+/* Downhill on max R/D, any task to any mode of its set, until schedulable or no change helps. */
+static int descend(struct gs_analyzer *a, const uint64_t *sets, bool *open, int *modes, double *ratio)
+{
+    for (size_t i = 0; i < a->model->n_tasks; i++)
+        open[i] = (sets[i] & (sets[i] - 1)) != 0;
+    *ratio = gs_worst_ratio(a, modes, 1e300);
+    while (!gs_schedulable(a, modes)) {
+        struct move move = best_move(a, sets, open, modes, *ratio);
+        if (!move.mode)
+            return 0;
+        modes[move.task] = move.mode;
+        *ratio = move.ratio;
+    }
+    return 1;
+}
+
+/* Copies the sets into `pruned` and prunes them. Where nothing is schedulable they stay whole: any choice is as good.
+ */
+static bool prune(struct gs_analyzer *a, const uint64_t *sets, uint64_t *pruned)
+{
+    memcpy(pruned, sets, a->model->n_tasks * sizeof *sets);
+    if (gs_prune_modes(a, pruned))
+        return true;
+    memcpy(pruned, sets, a->model->n_tasks * sizeof *sets);
+    return false;
+}
+
 /* Algorithm 1 of GPU-SPARC, with what its last line leaves out: the last assignment is tested as well. Where none of
- * those on its way is schedulable, the one with the least max R/D is the answer. `best` has room for n modes. */
-static int assign_gema(struct gs_analyzer *a, const uint64_t *sets, bool *open, int *modes, int *best)
+ * those on its way is schedulable, the one with the least max R/D is the answer; where pruning shows that no choice at
+ * all is, going downhill chooses, which takes fewer steps. `best` and `pruned` have room for n each. */
+static int assign_gema(struct gs_analyzer *a, const uint64_t *sets, uint64_t *pruned, bool *open, int *modes, int *best)
 {
     size_t n = a->model->n_tasks;
+    double ratio;
     assign_first(sets, n, modes);
+    if (gs_schedulable(a, modes))
+        return 1;
+    if (!prune(a, sets, pruned)) {
+        descend(a, sets, open, modes, &ratio);
+        return 0;
+    }
+    gs_analyzer_forget(a);
     for (size_t i = 0; i < n; i++)
         open[i] = (sets[i] & (sets[i] - 1)) != 0;
     double least = gs_worst_ratio(a, modes, 1e300);
@@ -92,22 +128,6 @@ static int assign_gema(struct gs_analyzer *a, const uint64_t *sets, bool *open, 
             least = move.ratio;
             memcpy(best, modes, n * sizeof *modes);
         }
-    }
-    return 1;
-}
-
-/* Downhill on max R/D, any task to any mode of its set, until schedulable or no change helps. */
-static int descend(struct gs_analyzer *a, const uint64_t *sets, bool *open, int *modes, double *ratio)
-{
-    for (size_t i = 0; i < a->model->n_tasks; i++)
-        open[i] = (sets[i] & (sets[i] - 1)) != 0;
-    *ratio = gs_worst_ratio(a, modes, 1e300);
-    while (!gs_schedulable(a, modes)) {
-        struct move move = best_move(a, sets, open, modes, *ratio);
-        if (!move.mode)
-            return 0;
-        modes[move.task] = move.mode;
-        *ratio = move.ratio;
     }
     return 1;
 }
@@ -224,17 +244,6 @@ static int assign_gema_plus(struct gs_analyzer *a, const uint64_t *sets, bool *o
     return rc == -EINTR ? 0 : rc;
 }
 
-/* Copies the sets into `pruned` and prunes them. Where nothing is schedulable they stay whole: any choice is as good.
- */
-static bool prune(struct gs_analyzer *a, const uint64_t *sets, uint64_t *pruned)
-{
-    memcpy(pruned, sets, a->model->n_tasks * sizeof *sets);
-    if (gs_prune_modes(a, pruned))
-        return true;
-    memcpy(pruned, sets, a->model->n_tasks * sizeof *sets);
-    return false;
-}
-
 static int assign_global(struct gs_analyzer *a, const struct gs_assign_options *o, const uint64_t *pruned, bool *open,
                          int *modes)
 {
@@ -266,7 +275,7 @@ int gs_assign(struct gs_analyzer *a, enum gs_policy policy, const struct gs_assi
             assign_shortest(m, sets, modes);
         rc = gs_schedulable(a, modes);
     } else if (policy == GS_POLICY_GEMA) {
-        rc = assign_gema(a, sets, open, modes, best);
+        rc = assign_gema(a, sets, pruned, open, modes, best);
     } else if (!prune(a, sets, pruned)) {
         double ratio;
         assign_first(pruned, n, modes);
