@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <pthread.h>
 #include <sched.h>
@@ -556,6 +557,43 @@ static void test_trace(void **state)
     assert_true(heads + 2 >= arrows && heads <= arrows); /* those under way at the end have none */
 }
 
+/* What the daemon tells systemd next; "" if it tells nothing for two seconds. */
+static const char *told(int fd)
+{
+    static char text[256];
+    struct timeval patience = {.tv_sec = 2};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    ssize_t n = recv(fd, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    return text;
+}
+
+/* As a unit of Type=notify: ready once it listens, reloading and ready again, stopping. */
+static void test_systemd(void **state)
+{
+    (void)state;
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    snprintf(addr.sun_path, sizeof addr.sun_path, "%s", stage_path("notify"));
+    unlink(addr.sun_path);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&addr, sizeof addr), 0);
+    setenv("NOTIFY_SOCKET", addr.sun_path, 1);
+    pid_t daemon = start_daemon(PLAIN, NULL, NULL);
+    unsetenv("NOTIFY_SOCKET");
+    assert_true(daemon > 0);
+    assert_string_equal(told(fd), "READY=1");
+    kill(daemon, SIGHUP);
+    uint64_t before = clock_ns() / 1000, said;
+    assert_int_equal(sscanf(told(fd), "RELOADING=1\nMONOTONIC_USEC=%" SCNu64, &said), 1);
+    assert_true(said + 1000000 > before && said <= clock_ns() / 1000);
+    assert_string_equal(told(fd), "READY=1");
+    assert_int_equal(end_process(daemon, SIGTERM), 0);
+    assert_string_equal(told(fd), "STOPPING=1");
+    assert_true(recv(fd, &said, sizeof said, MSG_DONTWAIT) < 0); /* and no more */
+    close(fd);
+    unlink(addr.sun_path);
+}
+
 int main(void)
 {
     stage_open();
@@ -573,6 +611,7 @@ int main(void)
         CASE(test_flood),
         CASE(test_other_user),
         CASE(test_trace),
+        CASE(test_systemd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
