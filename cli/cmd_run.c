@@ -31,6 +31,12 @@ static const char usage[] =
     "                      (GPUSPARC_FORGET)\n"
     "  --allow reorder     split kernels that add up floating-point numbers by atomics too: in another order, so that\n"
     "                      the last bits may differ from one device's (GPUSPARC_ALLOW)\n"
+    "  --task NAME         the task of the daemon's config that the application is (GPUSPARC_TASK; default: by its "
+    "path)\n"
+    "  --no-daemon         don't join the daemon (GPUSPARC_DAEMON=off)\n"
+    "  --pace[=PERIOD]     hold each job back until its release, a period after that of the job before: PERIOD, such "
+    "as\n"
+    "                      40ms, or that of the task (GPUSPARC_PACE; task is the task's)\n"
     "  --verify            run every split launch on one device too and compare the bytes (GPUSPARC_VERIFY)\n"
     "  --stats[=FILE]      at the end, what was split and why not, and what was moved: a table on stderr or in FILE,\n"
     "                      JSON if FILE ends in .json (GPUSPARC_STATS; - is stderr)\n"
@@ -40,7 +46,19 @@ static const char usage[] =
     "run;\n"
     "127: it was not found.\n";
 
-enum { OPT_GPUS = 1, OPT_MODE, OPT_DEVICES, OPT_FORGET, OPT_ALLOW, OPT_VERIFY, OPT_STATS, OPT_TRACE };
+enum {
+    OPT_GPUS = 1,
+    OPT_MODE,
+    OPT_DEVICES,
+    OPT_FORGET,
+    OPT_ALLOW,
+    OPT_TASK,
+    OPT_NO_DAEMON,
+    OPT_PACE,
+    OPT_VERIFY,
+    OPT_STATS,
+    OPT_TRACE
+};
 
 static const struct option options[] = {
     {"gpus", required_argument, NULL, OPT_GPUS},
@@ -48,6 +66,9 @@ static const struct option options[] = {
     {"devices", required_argument, NULL, OPT_DEVICES},
     {"forget", no_argument, NULL, OPT_FORGET},
     {"allow", required_argument, NULL, OPT_ALLOW},
+    {"task", required_argument, NULL, OPT_TASK},
+    {"no-daemon", no_argument, NULL, OPT_NO_DAEMON},
+    {"pace", optional_argument, NULL, OPT_PACE},
     {"verify", no_argument, NULL, OPT_VERIFY},
     {"stats", optional_argument, NULL, OPT_STATS},
     {"trace", required_argument, NULL, OPT_TRACE},
@@ -56,7 +77,8 @@ static const struct option options[] = {
 
 static const char *const variables[] = {
     [OPT_GPUS] = "GPUSPARC_GPUS",   [OPT_MODE] = "GPUSPARC_MODE",     [OPT_DEVICES] = "GPUSPARC_DEVICES",
-    [OPT_ALLOW] = "GPUSPARC_ALLOW", [OPT_VERIFY] = "GPUSPARC_VERIFY", [OPT_STATS] = "GPUSPARC_STATS",
+    [OPT_ALLOW] = "GPUSPARC_ALLOW", [OPT_TASK] = "GPUSPARC_TASK",     [OPT_NO_DAEMON] = "GPUSPARC_DAEMON",
+    [OPT_PACE] = "GPUSPARC_PACE",   [OPT_VERIFY] = "GPUSPARC_VERIFY", [OPT_STATS] = "GPUSPARC_STATS",
     [OPT_TRACE] = "GPUSPARC_TRACE", [OPT_FORGET] = "GPUSPARC_FORGET",
 };
 
@@ -90,6 +112,10 @@ static int set_option(int opt)
         value = "1";
     if (opt == OPT_STATS && !value)
         value = "-";
+    if (opt == OPT_NO_DAEMON)
+        value = "off";
+    if (opt == OPT_PACE && !value)
+        value = "task";
     if (gs_settings_set(&settings, variables[opt], value, why, sizeof why) < 0) {
         gs_error("%s", why);
         return -1;

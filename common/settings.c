@@ -77,6 +77,23 @@ static int parse_devices(struct gs_settings *s, const char *value)
     return 0;
 }
 
+/* "250ms", "1.5s": a length of time above zero, at most a day. 0 if it is none. */
+static uint64_t parse_period(const char *value)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    char *unit;
+    if (*value < '0' || *value > '9' || value[1] == 'x' || value[1] == 'X')
+        return 0;
+    const double number = strtod(value, &unit);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(unit, units[i].name) == 0 && number * units[i].ns >= 1 && number * units[i].ns <= 86400e9)
+            return (uint64_t)(number * units[i].ns + 0.5);
+    return 0;
+}
+
 static bool parse_flag(const char *value)
 {
     return *value && strcmp(value, "0") != 0;
@@ -116,6 +133,20 @@ int gs_settings_set(struct gs_settings *s, const char *variable, const char *val
             s->translate_timeout_ms = n * 1000;
         else
             expected = "a number of seconds from 1 to 3600";
+    } else if (strcmp(variable, "GPUSPARC_TASK") == 0) {
+        if (strlen(value) < GS_TASK_NAME)
+            s->task = value;
+        else
+            expected = "the name of a task, of at most 63 bytes";
+    } else if (strcmp(variable, "GPUSPARC_DAEMON") == 0) {
+        s->no_daemon = strcmp(value, "off") == 0;
+        if (!s->no_daemon && strcmp(value, "on") != 0)
+            expected = "on or off";
+    } else if (strcmp(variable, "GPUSPARC_PACE") == 0) {
+        s->pace_ns = parse_period(value);
+        s->pace = s->pace_ns || strcmp(value, "task") == 0;
+        if (!s->pace)
+            expected = "a length of time such as 40ms or 1.5s, or task: the task's own period";
     } else if (strcmp(variable, "GPUSPARC_VERIFY") == 0) {
         s->verify = parse_flag(value);
     } else if (strcmp(variable, "GPUSPARC_ALLOW") == 0) {
@@ -139,7 +170,8 @@ int gs_settings_from_env(struct gs_settings *s, char *why, size_t why_bytes)
 {
     static const char *const variables[] = {
         "GPUSPARC_GPUS",   "GPUSPARC_MODE",  "GPUSPARC_DEVICES", "GPUSPARC_TRANSFER", "GPUSPARC_TRANSLATE_TIMEOUT",
-        "GPUSPARC_VERIFY", "GPUSPARC_ALLOW", "GPUSPARC_FORGET",  "GPUSPARC_STATS",    "GPUSPARC_TRACE"};
+        "GPUSPARC_VERIFY", "GPUSPARC_ALLOW", "GPUSPARC_STATS",   "GPUSPARC_TASK",     "GPUSPARC_DAEMON",
+        "GPUSPARC_PACE",   "GPUSPARC_FORGET", "GPUSPARC_TRACE"};
     *s = (struct gs_settings){.translate_timeout_ms = 20000};
     int err = 0;
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {

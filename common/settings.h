@@ -6,8 +6,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-enum { GS_MAX_DEVICES = 16 };
+enum { GS_MAX_DEVICES = 16, GS_TASK_NAME = 64 /* bytes, with its end */ };
 
 enum gs_mode { GS_MODE_AUTO, GS_MODE_SINGLE, GS_MODE_MULTI };
 
@@ -28,6 +29,10 @@ struct gs_settings {
     const char *trace;  /* GPUSPARC_TRACE: a file, or NULL */
     enum gs_transfer_path transfer; /* GPUSPARC_TRANSFER: plain, pinned, shared or peer; else the cheapest */
     unsigned translate_timeout_ms;  /* GPUSPARC_TRANSLATE_TIMEOUT, in seconds; default 20 s */
+    const char *task;               /* GPUSPARC_TASK: its name in the daemon's config, or NULL: by the path */
+    bool no_daemon;                 /* GPUSPARC_DAEMON=off: don't look for the daemon */
+    bool pace;                      /* GPUSPARC_PACE: jobs begin at their period: task, or a length of time */
+    uint64_t pace_ns;               /* the period; 0: the task's own, from the daemon */
 };
 
 /* Parses one value, as typed after the option or in the variable. 0, or -EINVAL with one sentence in `why`. */

@@ -102,6 +102,7 @@ struct gs_msg_welcome {
     uint32_t depth;  /* units of one resource that a client may have at a time */
     int32_t priority;
     char task[GS_WIRE_NAME]; /* empty: an application without a task */
+    uint64_t period_ns;      /* of the task; 0: it has none */
 };
 
 struct gs_msg_text {

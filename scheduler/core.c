@@ -330,6 +330,7 @@ static void welcome(struct gs_session *s, int page_fd)
     msg_init(&m, GS_MSG_WELCOME);
     m.u.welcome = (struct gs_msg_welcome){.client = s->number, .gpus = core->gpus, .depth = core->depth};
     m.u.welcome.priority = s->task ? gs_taskset_rank(&core->config, s->task) : 0;
+    m.u.welcome.period_ns = s->task && s->task->period_ns > 0 ? (uint64_t)s->task->period_ns : 0;
     memcpy(m.u.welcome.task, s->task_name, sizeof m.u.welcome.task);
     core->ops.send(core->ctx, s->conn, &m, page_fd);
 }

@@ -143,6 +143,14 @@ cl_command_queue gs_copy_queue(struct gs_queue *q, unsigned place, cl_int *err)
     return q->copy[place];
 }
 
+cl_command_queue gs_unit_queue(struct gs_queue *q, unsigned place, cl_int *err)
+{
+    *err = CL_SUCCESS;
+    if (!q->unit[place])
+        q->unit[place] = make_queue(q, q->o.ctx->dev[place], false, err);
+    return q->unit[place];
+}
+
 cl_command_queue gs_image_queue(struct gs_queue *q, unsigned place, cl_int *err)
 {
     if (!q->o.ctx->parent)

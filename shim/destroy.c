@@ -17,6 +17,8 @@ static void destroy_queue(struct gs_queue *q)
             gs_real()->clReleaseCommandQueue(q->exec[i]);
         if (q->copy[i])
             gs_real()->clReleaseCommandQueue(q->copy[i]);
+        if (q->unit[i])
+            gs_real()->clReleaseCommandQueue(q->unit[i]);
     }
     if (q->timed)
         gs_real()->clReleaseCommandQueue(q->timed);
@@ -66,6 +68,9 @@ static void destroy_kernel(struct gs_kernel *k)
     for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
         if (k->part[i])
             gs_real()->clReleaseKernel(k->part[i]);
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
+        if (k->spare[i])
+            gs_real()->clReleaseKernel(k->spare[i]);
     for (cl_uint i = 0; i < k->n_args; i++)
         free(k->args[i].bytes);
     free(k->args);
@@ -75,8 +80,11 @@ static void destroy_kernel(struct gs_kernel *k)
 
 static void destroy_event(struct gs_event *e)
 {
-    for (unsigned i = 0; i < e->n; i++)
+    for (unsigned i = 0; i < e->n; i++) {
+        if (e->part[i].of)
+            gs_drop(&e->part[i].of->o); /* before its handle can become another event's */
         gs_real()->clReleaseEvent(e->part[i].event);
+    }
 }
 
 static void destroy_context(struct gs_context *c)
@@ -88,6 +96,8 @@ static void destroy_context(struct gs_context *c)
     gs_staging_free(c->staging);
     if (c->sharing_queue)
         gs_real()->clReleaseCommandQueue(c->sharing_queue);
+    if (c->ended)
+        gs_real()->clReleaseEvent(c->ended);
     gs_events_free(&c->orphans);
     pthread_mutex_destroy(&c->lock);
 }

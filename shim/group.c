@@ -140,6 +140,13 @@ static int choose_listed(struct gs_group *g, const struct gs_settings *s, cl_dev
     return -ENODEV;
 }
 
+static bool is_pocl(cl_platform_id platform)
+{
+    char name[64] = "";
+    gs_real()->clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
+    return strcmp(name, "Portable Computing Language") == 0;
+}
+
 int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, size_t why_bytes)
 {
     *g = (struct gs_group){0};
@@ -170,6 +177,7 @@ int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, si
     for (unsigned i = 0; i < g->n; i++)
         g->type |= type_of(g->dev[i]);
     g->shared_memory = same_memory(g);
+    g->forms_clash = is_pocl(g->platform);
     compare_clocks(g);
     return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "common/log.h"
 #include "shim/coherence.h"
+#include "shim/dispatch.h"
 #include "shim/merge.h"
 #include "shim/outlook.h"
 #include "shim/plan.h"
@@ -14,6 +15,7 @@
 #include "shim/report.h"
 #include "shim/scratch.h"
 #include "shim/timing.h"
+#include "shim/units.h"
 #include "shim/verify.h"
 
 /* A launch while it is being carried out. */
@@ -26,8 +28,11 @@ struct launch {
     const struct gs_kernel_summary *summary;
     struct gs_geometry geometry;
     bool null_local;
-    struct gs_timing *timing; /* of auto mode, or NULL */
-    struct gs_trial trial;    /* of a split that auto mode has chosen */
+    struct gs_timing *timing;                 /* of auto mode, or NULL */
+    struct gs_trial trial;                    /* of a split that auto mode has chosen */
+    struct gs_job job;                        /* where it may run; how it is cut if the application is scheduled */
+    bool by_units;                            /* it is */
+    const struct gs_kernel_summary *of_units; /* by which it may be cut, or run elsewhere than at home; or null */
 };
 
 static cl_int launch_plain(const struct launch *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
@@ -61,10 +66,9 @@ static bool find_mems(struct launch *l)
     return l->mems;
 }
 
-static void set_geometry(struct launch *l)
+static void set_geometry(struct launch *l, const uint32_t reqd[3])
 {
     struct gs_geometry *g = &l->geometry;
-    const uint32_t *reqd = l->summary->reqd;
     g->dims = l->dims;
     l->null_local = !l->local && !reqd[0];
     for (unsigned d = 0; d < 3; d++) {
@@ -79,6 +83,77 @@ static bool may_write(const struct launch *l, cl_uint arg)
     if (l->mems[arg]->flags & CL_MEM_READ_ONLY)
         return false;
     return !l->summary || l->summary->args[arg].may_write;
+}
+
+/* All arguments, with the replicas of the place, but for the hidden one. */
+static cl_int set_args(struct launch *l, cl_kernel kernel, unsigned place)
+{
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
+        const struct gs_arg *a = &l->k->args[i];
+        cl_mem mem = l->mems[i] ? gs_replica_of(l->mems[i], place, &err) : NULL;
+        if (!err)
+            err = gs_real()->clSetKernelArg(kernel, i, a->size, l->mems[i] ? &mem : a->has_value ? a->bytes : NULL);
+    }
+    return err;
+}
+
+/* In chunks, by the translated kernel. 1: it is one chunk. */
+static cl_int launch_chunks(struct launch *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    struct gs_kernel_run run = {.k = l->k};
+    struct gs_box box = {{0, 0, 0}, {1, 1, 1}};
+    static const unsigned home;
+    cl_int err;
+    set_geometry(l, l->of_units->reqd);
+    run.geometry = l->geometry;
+    run.null_local = l->null_local;
+    run.hidden = l->of_units->hidden;
+    for (unsigned d = 0; d < 3; d++)
+        box.end[d] = (run.geometry.global[d] + run.geometry.local[d] - 1) / run.geometry.local[d];
+    gs_kernel_cut(&run, &l->job, &box);
+    if (run.cut.n == 1)
+        return 1;
+    cl_kernel kernel = gs_spare_kernel(l->k, 0, &err);
+    if (!err && (err = set_args(l, kernel, 0)) != CL_SUCCESS)
+        gs_spare_kernel_back(l->k, 0, kernel);
+    cl_event end;
+    if (!err)
+        err = gs_run_kernel(l->cmd.q, &run, kernel, l->cmd.q->o.handle, n_wait, wait, &end);
+    if (err)
+        return err;
+    const struct gs_events ended = {.v = &end, .n = 1};
+    err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
+    gs_real()->clReleaseEvent(end);
+    return err;
+}
+
+/* As one unit, by the application's own kernel. */
+static cl_int launch_unit(struct launch *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    struct gs_held *held;
+    cl_event gate, first, end;
+    if (gs_hold_back(l->cmd.q, l->cmd.q->o.handle, n_wait, wait, NULL, &held, &gate) != CL_SUCCESS)
+        return launch_plain(l, n_wait, wait, event); /* the driver knows what is wrong */
+    cl_int err = launch_plain(l, 1, &gate, &first);
+    if (err) {
+        gs_hold_drop(held);
+        return err;
+    }
+    gs_let_go(held, gs_resource_of(0), first, &end);
+    if (event)
+        *event = end;
+    else
+        gs_real()->clReleaseEvent(end);
+    return CL_SUCCESS;
+}
+
+static cl_int launch_home(struct launch *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    if (!l->by_units)
+        return launch_plain(l, n_wait, wait, event);
+    cl_int err = l->of_units ? launch_chunks(l, n_wait, wait, event) : 1;
+    return err <= 0 ? err : launch_unit(l, n_wait, wait, event);
 }
 
 /* Brings home what the launch uses; `wait` gains what it must wait for. */
@@ -109,16 +184,16 @@ static cl_int launch_single(struct launch *l, cl_event *event)
 {
     struct gs_events wait = {0};
     if (l->cmd.ctx->n == 1)
-        return launch_plain(l, l->cmd.n_wait, l->cmd.wait, event);
+        return launch_home(l, l->cmd.n_wait, l->cmd.wait, event);
     cl_int err = require_home(l, &wait);
     if (!err && wait.n) {
         gs_command_flush(l->cmd.q);
         for (cl_uint i = 0; i < l->cmd.n_wait && !err; i++)
             err = gs_events_share(&wait, l->cmd.wait[i]);
         if (!err)
-            err = launch_plain(l, wait.n, wait.v, event);
+            err = launch_home(l, wait.n, wait.v, event);
     } else if (!err) {
-        err = launch_plain(l, l->cmd.n_wait, l->cmd.wait, event);
+        err = launch_home(l, l->cmd.n_wait, l->cmd.wait, event);
     }
     gs_events_free(&wait);
     return err ? err : record_home(l);
@@ -159,6 +234,8 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
         return err;
     gs_command_flush(q);
     gs_real()->clFlush(q->o.handle);
+    if (gs_scheduled()) /* a marker that fails must be somebody's: PoCL (3.1) uses it once more after its end */
+        gs_job_add(marker);
     if (!event) {
         gs_real()->clReleaseEvent(marker);
         return CL_SUCCESS;
@@ -170,7 +247,11 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
         for (cl_uint i = 0; i < ended->n && e->n < most; i++) {
             if (gs_real()->clRetainEvent(ended->v[i]) != CL_SUCCESS)
                 continue;
+            struct gs_event *of = gs_find(GS_EVENT, ended->v[i]);
+            if (of)
+                gs_hold(&of->o);
             e->part[e->n].event = ended->v[i];
+            e->part[e->n].of = of;
             e->part[e->n++].device = device[i];
         }
         gs_insert(&e->o, GS_EVENT, marker, q->o.ctx);
@@ -179,65 +260,25 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
     return CL_SUCCESS;
 }
 
-/* All arguments of part p, with the replicas of its place, and the hidden one. */
-static cl_int set_part_args(struct launch *l, const struct gs_plan *plan, unsigned p)
-{
-    cl_int err;
-    cl_kernel kernel = gs_part_kernel(l->k, p, &err);
-    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
-        const struct gs_arg *a = &l->k->args[i];
-        cl_mem mem = l->mems[i] ? gs_replica_of(l->mems[i], p, &err) : NULL;
-        if (!err)
-            err = gs_real()->clSetKernelArg(kernel, i, a->size, l->mems[i] ? &mem : a->has_value ? a->bytes : NULL);
-    }
-    if (err || !l->summary->hidden)
-        return err;
-    struct gs_hidden hidden;
-    const struct gs_geometry *g = &l->geometry;
-    for (unsigned d = 0; d < 3; d++) {
-        hidden.global_offset[d] = g->offset[d];
-        hidden.global_size[d] = g->global[d];
-        hidden.num_groups[d] = (g->global[d] + g->local[d] - 1) / g->local[d];
-        hidden.group_base[d] = plan->box[p].begin[d];
-    }
-    return gs_real()->clSetKernelArg(kernel, l->k->n_args, sizeof hidden, &hidden);
-}
-
 /* Makes every byte that part p needs valid on its place. */
 static cl_int require_part(struct launch *l, struct gs_plan *plan, unsigned p, struct gs_events *ready)
 {
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
-        err = gs_require(&l->cmd, u->root, p, &u->needs[p], u->writes == GS_COMPARED, &ready[p]);
+        err = gs_require(&l->cmd, u->root, l->job.place[p], &u->needs[p], u->writes == GS_COMPARED, &ready[p]);
     }
     return err;
 }
 
-static cl_int enqueue_part(struct launch *l, const struct gs_plan *plan, unsigned p, const struct gs_events *ready,
-                           cl_event *ran)
-{
-    size_t offset[3], global[3], local[3];
-    cl_int err;
-    const bool timed = !p && l->trial.measured;
-    cl_command_queue queue = timed ? gs_timed_queue(l->cmd.q, &err) : gs_exec_queue(l->cmd.q, p, &err);
-    if (err)
-        return err;
-    gs_plan_part(plan, p, offset, global);
-    for (unsigned d = 0; d < 3; d++)
-        local[d] = (size_t)l->geometry.local[d];
-    return gs_real()->clEnqueueNDRangeKernel(queue, l->k->part[p], l->dims, offset, global,
-                                             l->null_local ? NULL : local, ready->n, ready->n ? ready->v : NULL, ran);
-}
-
 /* What is valid where once the parts have run. */
-static cl_int record_writes(struct gs_plan *plan)
+static cl_int record_writes(const struct launch *l, struct gs_plan *plan)
 {
     int err = 0;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
-            err = gs_wrote(u->root, p, &u->wrote[p]);
+            err = gs_wrote(u->root, l->job.place[p], &u->wrote[p]);
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = gs_wrote(u->root, 0, &u->reduced[p]);
         if (!err && u->writes == GS_COMPARED)
@@ -248,6 +289,8 @@ static cl_int record_writes(struct gs_plan *plan)
 
 /* The state of a split while it is being enqueued. */
 struct split {
+    struct gs_kernel_run run[GS_MAX_DEVICES];
+    cl_kernel kernel[GS_MAX_DEVICES];       /* by part; spare ones are ours until they are enqueued */
     struct gs_events ready[GS_MAX_DEVICES]; /* by part: what it waits for */
     cl_event ran[GS_MAX_DEVICES];           /* by part */
     struct gs_merge *merges;                /* by use */
@@ -259,6 +302,8 @@ struct split {
 static void free_split(struct split *s)
 {
     for (unsigned p = 0; p < GS_MAX_DEVICES; p++) {
+        if (s->kernel[p] && s->run[p].cut.n > 1)
+            gs_spare_kernel_back(s->run[p].k, s->run[p].place, s->kernel[p]);
         gs_events_free(&s->ready[p]);
         if (s->ran[p])
             gs_real()->clReleaseEvent(s->ran[p]);
@@ -304,6 +349,24 @@ static cl_int start_together(const struct gs_plan *plan, struct split *s)
     return err;
 }
 
+/* How part p runs, and a kernel with all its arguments but the hidden one: one that can be used later too if the part
+ * runs in chunks. */
+static cl_int prepare_part(struct launch *l, const struct gs_plan *plan, unsigned p, struct split *s)
+{
+    cl_int err;
+    struct gs_kernel_run *run = &s->run[p];
+    *run = (struct gs_kernel_run){.k = l->k,
+                                  .place = l->job.place[p],
+                                  .geometry = l->geometry,
+                                  .null_local = l->null_local,
+                                  .hidden = l->summary->hidden,
+                                  .cut = {.whole = plan->box[p], .n = 1}};
+    if (l->by_units)
+        gs_kernel_cut(run, &l->job, &plan->box[p]);
+    s->kernel[p] = run->cut.n > 1 ? gs_spare_kernel(l->k, run->place, &err) : gs_part_kernel(l->k, run->place, &err);
+    return err ? err : set_args(l, s->kernel[p], run->place);
+}
+
 /* All that may fail for lack of memory, before anything runs. */
 static cl_int prepare_parts(struct launch *l, struct gs_plan *plan, struct split *s)
 {
@@ -313,7 +376,7 @@ static cl_int prepare_parts(struct launch *l, struct gs_plan *plan, struct split
         err = mark_time(l, &l->cmd.before, &s->begin);
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
         gs_label_part((int)p);
-        err = set_part_args(l, plan, p);
+        err = prepare_part(l, plan, p, s);
         for (cl_uint i = 0; i < l->cmd.before.n && !err; i++)
             err = gs_events_share(&s->ready[p], l->cmd.before.v[i]);
         if (!err)
@@ -335,13 +398,28 @@ static cl_int prepare_parts(struct launch *l, struct gs_plan *plan, struct split
     return err;
 }
 
+static cl_int run_part(struct launch *l, struct split *s, unsigned p)
+{
+    const struct gs_events *ready = &s->ready[p];
+    const cl_event *wait = ready->n ? ready->v : NULL;
+    const bool timed = !p && l->trial.measured;
+    cl_kernel kernel = s->kernel[p];
+    cl_int err;
+    cl_command_queue queue = timed ? gs_timed_queue(l->cmd.q, &err) : gs_exec_queue(l->cmd.q, s->run[p].place, &err);
+    if (err)
+        return err;
+    s->kernel[p] = NULL;
+    return l->by_units ? gs_run_kernel(l->cmd.q, &s->run[p], kernel, queue, ready->n, wait, &s->ran[p])
+                       : gs_enqueue_chunk(&s->run[p], kernel, 0, queue, ready->n, wait, &s->ran[p]);
+}
+
 /* *went: some part has been enqueued. */
 static cl_int run_parts(struct launch *l, struct gs_plan *plan, struct split *s, bool *went)
 {
     cl_int err = CL_SUCCESS;
     for (unsigned p = plan->n_parts; p-- > 0 && !err;) {
         const struct gs_label before = gs_label_part((int)p);
-        err = enqueue_part(l, plan, p, &s->ready[p], &s->ran[p]);
+        err = run_part(l, s, p);
         gs_label_back(before);
         *went = *went || !err;
     }
@@ -361,7 +439,7 @@ static cl_int join_parts(struct launch *l, struct gs_plan *plan, struct split *s
 {
     cl_int err = CL_SUCCESS;
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
-        s->device[s->ended.n] = p;
+        s->device[s->ended.n] = l->job.place[p];
         err = gs_events_share(&s->ended, s->ran[p]);
     }
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
@@ -374,7 +452,7 @@ static cl_int join_parts(struct launch *l, struct gs_plan *plan, struct split *s
         gs_label_back(before);
     }
     if (!err)
-        err = record_writes(plan);
+        err = record_writes(l, plan);
     cl_event own, end;
     if (!err && s->begin && mark_time(l, &s->ended, &end) == CL_SUCCESS) {
         gs_timing_learn_split(l->timing, &l->trial, plan, s->begin, end, s->ran);
@@ -421,12 +499,14 @@ static cl_int take_back(const struct launch *l, const struct gs_plan *plan, cons
         const struct gs_use *u = &plan->uses[i];
         if (u->writes == GS_IN_PLACE && reads(l, u->root))
             err = CL_OUT_OF_RESOURCES;
-        for (unsigned p = 1; p < plan->n_parts; p++) {
+        for (unsigned p = 0; p < plan->n_parts; p++) {
+            if (l->job.place[p] == 0)
+                continue;
             struct gs_range window = u->window;
             const struct gs_rangeset all = {.v = &window, .n = 1};
             const struct gs_rangeset *changed = u->writes == GS_COMPARED ? &all : &u->wrote[p];
             if (s->ran[p] && u->writes != GS_READ_ONLY && u->writes != GS_IN_PLACE &&
-                gs_undo(u->root, p, changed) != CL_SUCCESS)
+                gs_undo(u->root, l->job.place[p], changed) != CL_SUCCESS)
                 err = CL_OUT_OF_RESOURCES;
         }
     }
@@ -465,6 +545,16 @@ static cl_int launch_parts(struct launch *l, struct gs_plan *plan, cl_event *eve
     return err;
 }
 
+/* Has it more work-groups than one unit? Of a NULL local size it may have. */
+static bool is_long(const struct launch *l)
+{
+    const uint64_t most = (uint64_t)l->job.kernel_chunk * l->cmd.ctx->units[l->job.place[0]];
+    uint64_t groups = 1;
+    for (cl_uint d = 0; d < l->dims; d++)
+        groups *= l->local ? (l->global[d] + l->local[d] - 1) / l->local[d] : l->global[d];
+    return groups > most;
+}
+
 /* Why the launch isn't split, before anything is known of its arguments; NULL: it may be. */
 static const char *early_reason(struct launch *l)
 {
@@ -477,7 +567,12 @@ static const char *early_reason(struct launch *l)
         return "the driver refuses it";
     if (l->k->svm_info)
         return "it uses shared virtual memory";
-    l->timing = gs_timing_of(l->k, l->dims, l->global, l->local);
+    if (l->job.n == 1)
+        return "the daemon gives it one GPU";
+    if (l->by_units && gs_settings()->mode == GS_MODE_AUTO && !is_long(l))
+        return "it is one unit of the daemon's";
+    if (!l->by_units)
+        l->timing = gs_timing_of(l->k, l->dims, l->global, l->local);
     if (l->timing && !gs_prepared(l->k->program)) {
         if (!gs_timing_worth(l->timing, false, &reason))
             return reason;
@@ -487,6 +582,33 @@ static const char *early_reason(struct launch *l)
     }
     l->summary = gs_prepare(l->k, &reason);
     return reason;
+}
+
+/* May the work-groups of one launch run in several launches, one after the other? Not where the result may depend on a
+ * local size that nobody knows, nor where one may wait for another. */
+static bool may_be_cut(const struct launch *l, const struct gs_kernel_summary *k)
+{
+    if (!l->local && !k->reqd[0] && k->uses_group)
+        return false;
+    for (uint32_t i = 0; k->refusal && i < k->n_args; i++)
+        if (k->args[i].atomic == GS_ATOMIC_OTHER && !k->args[i].escapes &&
+            k->args[i].atomic_site.line == k->refusal_site.line &&
+            k->args[i].atomic_site.column == k->refusal_site.column)
+            return true; /* it is the atomics' results that forbid a split: one device keeps them right */
+    return !k->refusal;
+}
+
+/* The translated kernel for a launch that isn't split, where it takes one: a launch of several chunks, or one on
+ * another device. */
+static const struct gs_kernel_summary *prepare_units(struct launch *l)
+{
+    const char *why;
+    if (!well_formed(l) || l->k->svm_info || gs_given_up())
+        return NULL;
+    if (l->job.place[0] == 0 && (!l->job.kernel_chunk || !is_long(l)))
+        return NULL;
+    const struct gs_kernel_summary *k = l->summary ? l->summary : gs_prepare(l->k, &why);
+    return k && may_be_cut(l, k) ? k : NULL;
 }
 
 static cl_int launch_unsplit(struct launch *l, const char *reason, cl_event *event)
@@ -539,6 +661,14 @@ static cl_int launch_verified(struct launch *l, struct gs_plan *plan, cl_event *
     return err;
 }
 
+static bool combines(const struct gs_plan *plan)
+{
+    for (size_t i = 0; i < plan->n_uses; i++)
+        if (plan->uses[i].writes == GS_REDUCED || plan->uses[i].writes == GS_COMPARED)
+            return true;
+    return false;
+}
+
 /* Plans the launch in parts. */
 static void make_plan(struct launch *l, struct gs_plan *plan)
 {
@@ -548,12 +678,14 @@ static void make_plan(struct launch *l, struct gs_plan *plan)
                                .null_local = l->null_local,
                                .args = l->k->args,
                                .mems = l->mems,
-                               .n_parts = l->cmd.ctx->n,
+                               .n_parts = l->job.n,
                                .may_reorder = gs_settings()->allow_reorder};
     if (l->timing && gs_timing_cut(l->timing, in.n_parts, &in.cut_dim, cut))
         in.cut = cut;
     if (gs_plan_make(plan, &in) < 0)
         plan->reason = "there was no memory to plan it";
+    else if (!plan->reason && l->job.place[l->job.n - 1] != l->job.n - 1 && combines(plan))
+        plan->reason = "its parts' writes are put together from the first device on, which the daemon doesn't give it";
 }
 
 /* Auto mode: is it to be split? A short kernel isn't planned where nothing has to be brought home for it. */
@@ -570,15 +702,33 @@ static void choose(struct launch *l, struct gs_plan *plan)
         gs_timing_choose(l->timing, l->cmd.ctx, &l->trial, &plan->reason);
 }
 
+/* On one device that isn't home, as a plan of one part. False: that can't be done, and nothing has happened. */
+static bool launch_elsewhere(struct launch *l, const char *reason, cl_event *event, cl_int *err)
+{
+    struct gs_plan plan = {0};
+    bool went = false;
+    l->summary = l->of_units;
+    l->job.n = 1;
+    set_geometry(l, l->summary->reqd);
+    make_plan(l, &plan);
+    if (!plan.reason)
+        *err = launch_parts(l, &plan, event, &went);
+    gs_plan_free(&plan);
+    if (went)
+        gs_report_single(l->k->stats, reason);
+    return went;
+}
+
 static cl_int launch_locked(struct launch *l, const char *reason, cl_event *event)
 {
     struct gs_plan plan = {.reason = reason};
     bool went = false;
     cl_int err = CL_SUCCESS;
-    if (!plan.reason && atomic_load(&l->cmd.ctx->user_events))
+    const bool held_up = atomic_load(&l->cmd.ctx->user_events);
+    if (!plan.reason && held_up)
         plan.reason = "a user event of the application has no status yet";
     if (!plan.reason) {
-        set_geometry(l);
+        set_geometry(l, l->summary->reqd);
         if (l->timing)
             choose(l, &plan);
         else
@@ -593,12 +743,26 @@ static cl_int launch_locked(struct launch *l, const char *reason, cl_event *even
         else
             plan.reason = "a device refused its part";
     }
+    if (!went && l->of_units && l->job.place[0] != 0 && !held_up)
+        went = launch_elsewhere(l, plan.reason, event, &err);
     if (!went)
         err = launch_unsplit(l, plan.reason, event);
     gs_plan_free(&plan);
     if (l->timing && gs_settings()->stats)
         gs_timing_report(l->timing, l->k->stats);
     return err;
+}
+
+/* Where the launch may run. */
+static void find_places(struct launch *l)
+{
+    l->by_units = gs_scheduled();
+    if (l->by_units) {
+        gs_job_enter(l->cmd.ctx, &l->job);
+        return;
+    }
+    for (l->job.n = 0; l->job.n < l->cmd.ctx->n; l->job.n++)
+        l->job.place[l->job.n] = l->job.n;
 }
 
 cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size_t *offset, const size_t *global,
@@ -610,8 +774,11 @@ cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const si
                        .offset = offset,
                        .global = global,
                        .local = local};
+    find_places(&l);
     const char *reason = early_reason(&l);
-    if (q->o.ctx->n == 1)
+    if (l.by_units)
+        l.of_units = prepare_units(&l);
+    if (q->o.ctx->n == 1 && !l.by_units)
         return launch_unsplit(&l, reason, event);
     if (!find_mems(&l))
         return CL_OUT_OF_HOST_MEMORY;

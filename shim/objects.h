@@ -43,11 +43,13 @@ struct gs_context {
     unsigned n;
     cl_device_id dev[GS_MAX_DEVICES];
     cl_device_id parent;            /* of sub-devices, or null: in the context too, for image commands */
+    cl_uint units[GS_MAX_DEVICES];  /* compute units of each device */
     bool shared_memory;             /* the devices work in the host's memory */
     pthread_mutex_t lock;           /* all below, and every gs_mem and gs_queue of the context */
     struct gs_queue *queues;        /* those the application still holds */
     struct gs_mem *mems;            /* root objects */
     atomic_int user_events;         /* the application's user events that have no status yet */
+    cl_event ended;                 /* an event that has ended; made on first need */
     struct gs_events orphans;       /* the ends of queues that were released with commands in them */
     struct gs_context *next;        /* in the list of all; protected by that list's lock */
     struct gs_merge_kernels *merge; /* made on first need; owned */
@@ -85,6 +87,7 @@ struct gs_queue {
     cl_command_queue copy[GS_MAX_DEVICES]; /* for transfers, in order; made on first need */
     cl_command_queue timed;                /* on the first device, with profiles; made on first need */
     struct gs_sieve sieve;
+    cl_command_queue unit[GS_MAX_DEVICES]; /* for units that are granted, and nothing else; made on first need */
     cl_command_queue image; /* for image commands where the devices are sub-devices; made on first need */
 };
 
@@ -181,6 +184,7 @@ struct gs_kernel {
     struct gs_kernel_stats *stats;
     _Atomic(struct gs_timing *) timing; /* of its last size */
     cl_kernel part[GS_MAX_DEVICES];     /* of the translated program; made on first need. ctx lock */
+    cl_kernel spare[GS_MAX_DEVICES];    /* the same, whose last launch in units has been enqueued; by place */
 };
 
 /* An event that stands for several commands; or a user event. */
@@ -193,7 +197,12 @@ struct gs_event {
     struct {
         cl_event event; /* owned */
         unsigned device;
+        struct gs_event *of; /* what is known of it, if it is the end of several units; held */
     } part[GS_MAX_DEVICES * 2];
+    /* Of the end of several units: the earliest QUEUED, SUBMIT and START of them, and the latest END. */
+    pthread_mutex_t times_lock;
+    bool has_times;
+    cl_ulong times[4];
 };
 
 /* Frees what a compiled or linked program is made of. */

@@ -82,15 +82,19 @@ void gs_plan_cut(const struct gs_plan *plan, double cut[GS_MAX_DEVICES])
         cut[p] = (double)plan->box[p].end[plan->dim] / groups;
 }
 
-void gs_plan_part(const struct gs_plan *plan, unsigned part, size_t offset[3], size_t global[3])
+void gs_box_items(const struct gs_geometry *g, const struct gs_box *box, size_t offset[3], size_t global[3])
 {
-    const struct gs_geometry *g = &plan->launch;
     for (unsigned d = 0; d < 3; d++) {
-        const uint64_t begin = plan->box[part].begin[d] * g->local[d];
-        const uint64_t end = min_u64(plan->box[part].end[d] * g->local[d], g->global[d]);
+        const uint64_t begin = box->begin[d] * g->local[d];
+        const uint64_t end = min_u64(box->end[d] * g->local[d], g->global[d]);
         offset[d] = g->offset[d] + begin;
         global[d] = end - begin;
     }
+}
+
+void gs_plan_part(const struct gs_plan *plan, unsigned part, size_t offset[3], size_t global[3])
+{
+    gs_box_items(&plan->launch, &plan->box[part], offset, global);
 }
 
 static struct gs_use *use_of(struct gs_plan *plan, struct gs_mem *m)
@@ -118,9 +122,9 @@ static int add_shifted(struct gs_rangeset *to, const struct gs_rangeset *from, u
     return err;
 }
 
-/* Adds what one part does through one argument to the use. */
-static int add_access(struct gs_use *u, unsigned part, const struct gs_mem *m, const struct gs_arg_summary *arg,
-                      struct gs_arg_access *a)
+/* Adds what one part, perhaps the only one, does through one argument to the use. */
+static int add_access(struct gs_use *u, unsigned part, bool alone, const struct gs_mem *m,
+                      const struct gs_arg_summary *arg, struct gs_arg_access *a)
 {
     const bool known = !m->is_image && !m->root->is_image;
     const struct gs_range all = {m->origin, m->origin + m->size};
@@ -129,6 +133,11 @@ static int add_access(struct gs_use *u, unsigned part, const struct gs_mem *m, c
         if (arg->may_write)
             u->writes = GS_IN_PLACE;
         return 0;
+    }
+    if (alone && arg->atomic != GS_ATOMIC_NONE && !gs_reducible(arg)) {
+        u->writes = GS_DISJOINT;
+        err = gs_rangeset_add(&u->needs[part], all);
+        return err ? err : gs_rangeset_add(&u->wrote[part], all);
     }
     if (arg->atomic != GS_ATOMIC_NONE)
         return gs_reducible_add(u, part, m, arg, a);
@@ -167,7 +176,10 @@ static int settle_use(struct gs_use *u, unsigned n_parts)
         gs_rangeset_clear(&u->wrote[p]);
         err = gs_rangeset_add(&u->needs[p], u->window);
     }
-    return err;
+    if (n_parts > 1 || err)
+        return err;
+    u->writes = GS_DISJOINT; /* there is nobody else */
+    return gs_rangeset_add(&u->wrote[0], u->window);
 }
 
 /* Nothing will have to be moved or merged, so that it doesn't matter who reads and writes which bytes. */
@@ -197,7 +209,8 @@ static int find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
             err = gs_summary_eval(k, &plan->launch, &plan->box[p], values, access);
         for (uint32_t i = 0; i < k->n_args && !err; i++)
             if (in->mems[i])
-                err = add_access(use_of(plan, in->mems[i]), p, in->mems[i], &k->args[i], &access[i]);
+                err =
+                    add_access(use_of(plan, in->mems[i]), p, plan->n_parts == 1, in->mems[i], &k->args[i], &access[i]);
     }
     for (size_t u = 0; u < plan->n_uses && !err; u++)
         err = settle_use(&plan->uses[u], plan->n_parts);
@@ -275,9 +288,9 @@ static const char *refusal(const struct gs_plan_input *in)
             return "a memory object is mapped for writing";
         if (m && a->escapes)
             return "the address of an argument is stored or used as a number";
-        if (m && gs_arg_reorders(a) && !in->may_reorder)
+        if (m && gs_arg_reorders(a) && !in->may_reorder && in->n_parts > 1)
             return "a split changes the order of its floating-point atomics, and so bits; --allow reorder permits it";
-        if (m && a->atomic != GS_ATOMIC_NONE && !gs_reducible(a) && !m->root->base)
+        if (m && a->atomic != GS_ATOMIC_NONE && !gs_reducible(a) && !m->root->base && in->n_parts > 1)
             return "it uses atomics on global memory that are no reduction";
     }
     return NULL;

@@ -153,24 +153,13 @@ static cl_program compile(struct gs_program *p, const struct target *t, cl_int *
                      : compile_unit(t, p->summary->units[0], p->options ? p->options : "", false, err);
 }
 
-/* PoCL (3.1, lib/CL/devices/common.c) keeps several forms of a kernel for one local size, for launches that begin at 0
- * and for any, for grids up to a width and for any, but counts the uses of each as those of the form used last: where
- * two run at once, as the parts of a launch do, an assertion ends the application. A program of its own for each part
- * keeps them apart. */
-static bool parts_need_own_programs(void)
-{
-    char *platform = platform_name();
-    const bool pocl = platform && strcmp(platform, "Portable Computing Language") == 0;
-    free(platform);
-    return pocl;
-}
-
 static cl_int compile_parts(struct gs_program *p)
 {
     struct gs_context *ctx = p->o.ctx;
     const struct target all = {ctx, ctx->n, ctx->dev, ""};
     cl_int err = CL_SUCCESS;
-    if (!parts_need_own_programs()) {
+    /* A program of its own for each part keeps them apart. */
+    if (!gs_group()->forms_clash) {
         p->translated[0] = compile(p, &all, &err);
         return err;
     }
@@ -305,4 +294,32 @@ cl_kernel gs_part_kernel(struct gs_kernel *k, unsigned p, cl_int *err)
     if (!k->part[p])
         k->part[p] = gs_real()->clCreateKernel(program->translated[program->translated[p] ? p : 0], k->name, err);
     return k->part[p];
+}
+
+static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER; /* the spare kernels of all kernels */
+
+static cl_kernel exchange_spare(struct gs_kernel *k, unsigned place, cl_kernel spare)
+{
+    pthread_mutex_lock(&spare_lock);
+    const cl_kernel old = k->spare[place];
+    k->spare[place] = spare;
+    pthread_mutex_unlock(&spare_lock);
+    return old;
+}
+
+cl_kernel gs_spare_kernel(struct gs_kernel *k, unsigned place, cl_int *err)
+{
+    const struct gs_program *program = k->program;
+    cl_kernel found = exchange_spare(k, place, NULL);
+    *err = CL_SUCCESS;
+    if (found)
+        return found;
+    return gs_real()->clCreateKernel(program->translated[program->translated[place] ? place : 0], k->name, err);
+}
+
+void gs_spare_kernel_back(struct gs_kernel *k, unsigned place, cl_kernel spare)
+{
+    const cl_kernel old = exchange_spare(k, place, spare);
+    if (old)
+        gs_real()->clReleaseKernel(old);
 }

@@ -15,6 +15,10 @@ bool gs_prepared(struct gs_program *p);
 
 /* Has it done by a thread of ours, and waits for it no longer than that. Without the context's lock. */
 void gs_prepare_beside(struct gs_program *p, uint64_t patience_ns);
+/* A kernel of the translated program for one launch on a place, whose arguments may be set and used while other
+ * launches of the same kernel are made; and back. From any thread. Null with an error in *err. */
+cl_kernel gs_spare_kernel(struct gs_kernel *k, unsigned place, cl_int *err);
+void gs_spare_kernel_back(struct gs_kernel *k, unsigned place, cl_kernel spare);
 
 /* The kernel for part p, in the translated program. With the context's lock held. Null with an error in *err. */
 cl_kernel gs_part_kernel(struct gs_kernel *k, unsigned p, cl_int *err);

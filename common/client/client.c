@@ -446,6 +446,11 @@ unsigned gs_client_last_gpu(const struct gs_client *c)
     return atomic_load_explicit(&c->last_gpu, memory_order_relaxed);
 }
 
+bool gs_client_scheduled(const struct gs_client *c)
+{
+    return atomic_load_explicit(&c->online, memory_order_relaxed);
+}
+
 /* What the page tells, taken between two changes of it. */
 static void read_told(const struct gs_page *p, struct gs_client_mode *mode)
 {
@@ -468,6 +473,7 @@ void gs_client_mode(struct gs_client *c, struct gs_client_mode *mode)
         mode->scheduled = true;
         mode->depth = atomic_load(&c->depth);
         mode->priority = c->welcome.priority;
+        mode->period_ns = c->welcome.period_ns;
         memcpy(mode->task, c->welcome.task, sizeof mode->task);
         read_told(c->page, mode);
     }

@@ -62,6 +62,7 @@ struct gs_client_mode {
     uint64_t transfer_chunk; /* bytes per unit of the link; 0: don't cut (no daemon) */
     uint32_t depth;          /* units of one resource that may be held at a time */
     int32_t priority;        /* larger is more urgent; 0: an application without a task */
+    uint64_t period_ns;      /* of the task; 0: it has none */
     unsigned refused;        /* why it is not the task it wanted to be (enum gs_refusal), or 0 */
     char task[GS_WIRE_NAME]; /* empty: none */
 };
@@ -109,6 +110,9 @@ void gs_client_release(struct gs_client *c, const struct gs_grant *grant);
  * takes effect at the next one. Two begins without an end count as one job. */
 void gs_client_job_begin(struct gs_client *c, uint64_t release_ns, struct gs_client_mode *mode);
 void gs_client_job_end(struct gs_client *c);
+
+/* Is a daemon there? One load. */
+bool gs_client_scheduled(const struct gs_client *c);
 
 /* What the daemon says now, which counts from the next job on; for an application without jobs, at once. */
 void gs_client_mode(struct gs_client *c, struct gs_client_mode *mode);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shim/client.h"
 #include "shim/objects.h"
 #include "shim/real.h"
 
@@ -35,18 +36,18 @@ void gs_give_up(const char *reason);
  * is none of ours. */
 struct gs_program *gs_program_of_unknown(cl_program handle);
 
-/* A command's queue, if its context is ours and has more than one device. */
+/* A command's queue, if its context is ours and has more than one device, or its commands go by units. */
 static inline struct gs_queue *gs_queue_of(cl_command_queue queue)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
-    return q && q->o.ctx->n > 1 ? q : NULL;
+    return q && (q->o.ctx->n > 1 || gs_scheduled()) ? q : NULL;
 }
 
 /* The same for an image command, which sub-devices need help with even where there is one. */
 static inline struct gs_queue *gs_image_queue_of(cl_command_queue queue)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
-    return q && (q->o.ctx->n > 1 || q->o.ctx->parent) ? q : NULL;
+    return q && (q->o.ctx->n > 1 || q->o.ctx->parent || gs_scheduled()) ? q : NULL;
 }
 
 #endif

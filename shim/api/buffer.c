@@ -7,6 +7,7 @@
 #include "shim/transfer/host.h"
 #include "shim/transfer/staging.h"
 #include "shim/transfer/transfer.h"
+#include "shim/units.h"
 
 enum { MOST_PIECES = 64 };
 
@@ -130,6 +131,77 @@ static cl_int read_pieces(struct gs_queue *q, struct gs_mem *m, struct gs_range 
     return err;
 }
 
+/* What the application gets for a transfer by units: its one unit's own event, or a marker. */
+static cl_int one_event(struct gs_queue *q, cl_command_type type, cl_event end, bool pieces, cl_event *own)
+{
+    static const unsigned home;
+    const struct gs_events ended = {.v = &end, .n = 1};
+    *own = end;
+    if (!pieces)
+        return CL_SUCCESS;
+    const cl_int err = gs_finish_command(q, type, &ended, &home, own);
+    gs_real()->clReleaseEvent(end);
+    return err;
+}
+
+static bool in_pieces(const struct gs_job *job, uint64_t bytes)
+{
+    return job->transfer_chunk && bytes > job->transfer_chunk;
+}
+
+/* Reads by units: what lies on several places from there, each run of bytes a transfer of its own. */
+static cl_int read_units_from_places(struct gs_command *cmd, const struct gs_job *job, struct gs_mem *root,
+                                     struct gs_range r, char *ptr, cl_event *own)
+{
+    struct gs_events ended = {0};
+    unsigned device[MOST_PIECES] = {0};
+    cl_int err = gs_command_order(cmd);
+    for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
+        struct gs_events ready = {0};
+        cl_event event;
+        const unsigned place = gs_holder(root, (struct gs_range){at, r.end}, &end);
+        cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
+        const struct gs_link_run run = {root->place[place].mem, place, at, end - at, ptr + (at - r.begin), false};
+        if (!err)
+            err = gs_ready_events(cmd, root, place, root, place, &ready);
+        if (!err)
+            err = gs_run_transfer(cmd->q, &run, job->transfer_chunk, queue, ready.n, ready.v, &event);
+        gs_events_free(&ready);
+        if (!err && ended.n < MOST_PIECES)
+            device[ended.n] = place;
+        if (!err)
+            err = gs_events_add(&ended, event);
+    }
+    if (!err)
+        err = gs_finish_command(cmd->q, CL_COMMAND_READ_BUFFER, &ended, device, own);
+    gs_events_free(&ended);
+    return err;
+}
+
+static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range window, void *ptr, cl_bool blocking,
+                         cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
+    const struct gs_range r = gs_window_range(m, window.begin, window.end - window.begin);
+    const struct gs_link_run run = {m->o.handle, 0, window.begin, window.end - window.begin, ptr, false};
+    struct gs_job job;
+    cl_event own = NULL, end;
+    cl_int err;
+    gs_job_enter(q->o.ctx, &job);
+    pthread_mutex_lock(&q->o.ctx->lock);
+    if (gs_at_home(m->root, r)) {
+        err = gs_run_transfer(q, &run, job.transfer_chunk, q->o.handle, n_wait, wait, &end);
+        if (!err)
+            err = one_event(q, CL_COMMAND_READ_BUFFER, end, in_pieces(&job, run.bytes), &own);
+    } else {
+        err = read_units_from_places(&cmd, &job, m->root, r, ptr, &own);
+    }
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    gs_command_end(&cmd);
+    gs_job_reads();
+    return gs_home_wait(err, blocking, own, event);
+}
+
 static bool may_read(const struct gs_mem *m)
 {
     return !(m->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS));
@@ -144,6 +216,9 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     /* The driver knows what is wrong with a call that we can't serve. */
     const bool ours =
         m && ptr && gs_inside(m, offset, size) && may_read(m) && (!num_events_in_wait_list == !event_wait_list);
+    if (ours && gs_scheduled())
+        return read_units(q, m, (struct gs_range){offset, offset + size}, ptr, blocking_read, num_events_in_wait_list,
+                          event_wait_list, event);
     const struct gs_range r = m ? gs_window_range(m, offset, size) : (struct gs_range){0, 0};
     const enum read_way way = !ours                    ? READ_AT_HOME
                               : blocking_read          ? choose_read(q, m, r, ptr)
@@ -233,6 +308,16 @@ static bool enter_ring(struct gs_home *h, cl_bool blocking, const void *ptr, siz
     return gs_staging_enter(q->o.ctx, false);
 }
 
+static cl_int write_units(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
+                          cl_event *own)
+{
+    const struct gs_link_run run = {m->o.handle, 0, offset, size, (void *)ptr, true};
+    cl_event end;
+    cl_command_queue queue = h->cmd.q->o.handle;
+    cl_int err = gs_run_transfer(h->cmd.q, &run, h->job.transfer_chunk, queue, h->n, h->v, &end);
+    return err ? err : one_event(h->cmd.q, CL_COMMAND_WRITE_BUFFER, end, in_pieces(&h->job, size), own);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer,
                                                      cl_bool blocking_write, size_t offset, size_t size,
                                                      const void *ptr, cl_uint num_events_in_wait_list,
@@ -250,7 +335,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_claim(&h, m);
     cl_int err = gs_home_ready(&h);
-    if (!err && enter_ring(&h, blocking_write, ptr, size))
+    if (!err && h.by_units)
+        err = write_units(&h, m, offset, size, ptr, &own);
+    else if (!err && enter_ring(&h, blocking_write, ptr, size))
         err = write_staged(&h, m, offset, size, ptr, &own);
     else if (!err && blocking_write && ptr && may_write_from_host(m) && !num_events_in_wait_list == !event_wait_list)
         return write_blocking(&h, m, offset, size, ptr, event);
@@ -274,7 +361,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     const struct gs_range r = gs_rect_range(buffer_offset, region, buffer_row_pitch, buffer_slice_pitch);
     if (!m || !gs_inside(m, r.begin, r.end - r.begin) || !may_read(m) ||
-        range_at_home(q, m, gs_window_range(m, r.begin, r.end - r.begin)))
+        (!gs_scheduled() && range_at_home(q, m, gs_window_range(m, r.begin, r.end - r.begin))))
         return gs_real()->clEnqueueReadBufferRect(
             command_queue, buffer, blocking_read, buffer_offset, host_offset, region, buffer_row_pitch,
             buffer_slice_pitch, host_row_pitch, host_slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
@@ -283,10 +370,15 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_need(&h, m, gs_window_range(m, r.begin, r.end - r.begin));
     cl_int err = gs_home_ready(&h);
-    if (!err)
+    if (!err) {
+        gs_home_hold(&h, command_queue);
         err = gs_real()->clEnqueueReadBufferRect(command_queue, buffer, CL_FALSE, buffer_offset, host_offset, region,
                                                  buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch,
                                                  ptr, h.n, h.v, &own);
+        err = gs_home_given(&h, GS_RESOURCE_PCI, err, own);
+    }
+    if (h.by_units)
+        gs_job_reads();
     return gs_home_wait(gs_home_end(&h, err), blocking_read, own, event);
 }
 
@@ -313,10 +405,13 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue comman
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_need(&h, m, all);
     cl_int err = gs_home_ready(&h);
-    if (!err)
+    if (!err) {
+        gs_home_hold(&h, command_queue);
         err = gs_real()->clEnqueueWriteBufferRect(command_queue, buffer, CL_FALSE, buffer_offset, host_offset, region,
                                                   buffer_row_pitch, buffer_slice_pitch, host_row_pitch,
                                                   host_slice_pitch, ptr, h.n, h.v, &own);
+        err = gs_home_given(&h, GS_RESOURCE_PCI, err, own);
+    }
     if (!err)
         gs_home_wrote(&h, m, all);
     return gs_home_wait(gs_home_end(&h, err), blocking_write, own, event);
@@ -333,12 +428,18 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_que
         return gs_real()->clEnqueueFillBuffer(command_queue, buffer, pattern, pattern_size, offset, size,
                                               num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
+    cl_event own = NULL;
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_claim(&h, m);
     cl_int err = gs_home_ready(&h);
-    if (!err)
-        err =
-            gs_real()->clEnqueueFillBuffer(command_queue, buffer, pattern, pattern_size, offset, size, h.n, h.v, event);
+    if (!err) {
+        gs_home_hold(&h, command_queue);
+        cl_event *out = gs_home_event(&h, &own, event);
+        err = gs_real()->clEnqueueFillBuffer(command_queue, buffer, pattern, pattern_size, offset, size, h.n, h.v, out);
+        err = gs_home_given(&h, gs_resource_of(0), err, out ? *out : NULL);
+    }
+    if (!err && own)
+        gs_real()->clReleaseEvent(own);
     if (!err)
         gs_home_wrote(&h, m, gs_window_range(m, offset, size));
     return gs_home_end(&h, err);
@@ -392,9 +493,16 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_que
         gs_home_need(&h, src, from);
         gs_home_claim(&h, dst);
         err = gs_home_ready(&h);
-        if (!err)
+        cl_event own = NULL;
+        if (!err) {
+            gs_home_hold(&h, command_queue);
+            cl_event *out = gs_home_event(&h, &own, event);
             err = gs_real()->clEnqueueCopyBuffer(command_queue, src_buffer, dst_buffer, src_offset, dst_offset, size,
-                                                 h.n, h.v, event);
+                                                 h.n, h.v, out);
+            err = gs_home_given(&h, gs_resource_of(0), err, out ? *out : NULL);
+        }
+        if (!err && own)
+            gs_real()->clReleaseEvent(own);
         if (!err)
             gs_home_wrote(&h, dst, to);
     } else {
@@ -430,10 +538,17 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
     gs_home_need(&h, src, gs_window_range(src, s.begin, s.end - s.begin));
     gs_home_need(&h, dst, gs_window_range(dst, d.begin, d.end - d.begin));
     cl_int err = gs_home_ready(&h);
-    if (!err)
+    cl_event own = NULL;
+    if (!err) {
+        gs_home_hold(&h, command_queue);
+        cl_event *out = gs_home_event(&h, &own, event);
         err = gs_real()->clEnqueueCopyBufferRect(command_queue, src_buffer, dst_buffer, src_origin, dst_origin, region,
                                                  src_row_pitch, src_slice_pitch, dst_row_pitch, dst_slice_pitch, h.n,
-                                                 h.v, event);
+                                                 h.v, out);
+        err = gs_home_given(&h, gs_resource_of(0), err, out ? *out : NULL);
+    }
+    if (!err && own)
+        gs_real()->clReleaseEvent(own);
     if (!err)
         gs_home_wrote(&h, dst, gs_window_range(dst, d.begin, d.end - d.begin));
     return gs_home_end(&h, err);

@@ -6,6 +6,9 @@ void gs_home_begin(struct gs_home *h, struct gs_queue *q, cl_uint n_wait, const 
 {
     *h = (struct gs_home){
         .cmd = {.ctx = q->o.ctx, .q = q, .n_wait = wait ? n_wait : 0, .wait = wait}, .n = n_wait, .v = wait};
+    h->by_units = gs_scheduled();
+    if (h->by_units)
+        gs_job_enter(q->o.ctx, &h->job);
     pthread_mutex_lock(&q->o.ctx->lock);
 }
 
@@ -31,6 +34,33 @@ cl_int gs_home_ready(struct gs_home *h)
     h->n = h->extra.n;
     h->v = h->extra.v;
     return h->err;
+}
+
+void gs_home_hold(struct gs_home *h, cl_command_queue queue)
+{
+    if (!h->by_units || h->err || !h->n != !h->v)
+        return;
+    /* Where the wait list is wrong the driver says so when it gets the command. */
+    if (gs_hold_back(h->cmd.q, queue, h->n, h->v, NULL, &h->held, &h->gate) != CL_SUCCESS)
+        return;
+    h->n = 1;
+    h->v = &h->gate;
+}
+
+cl_int gs_home_given(struct gs_home *h, unsigned resource, cl_int err, cl_event event)
+{
+    cl_event end;
+    if (!h->held)
+        return err;
+    if (err) {
+        gs_hold_drop(h->held);
+        return err;
+    }
+    /* Its reference stays with the caller, who may hand it to the application. */
+    gs_real()->clRetainEvent(event);
+    gs_let_go(h->held, resource, event, &end);
+    gs_real()->clReleaseEvent(end);
+    return CL_SUCCESS;
 }
 
 void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
@@ -60,8 +90,10 @@ cl_int gs_home_wait(cl_int err, cl_bool blocking, cl_event own, cl_event *event)
 {
     if (err)
         return err;
-    if (blocking)
+    if (blocking) {
         err = gs_real()->clWaitForEvents(1, &own);
+        gs_job_look();
+    }
     if (event && !err)
         *event = own;
     else
@@ -72,8 +104,10 @@ cl_int gs_home_wait(cl_int err, cl_bool blocking, cl_event own, cl_event *event)
 cl_command_queue gs_home_image_queue(struct gs_home *h)
 {
     struct gs_queue *q = h->cmd.q;
-    if (!q->o.ctx->parent)
+    if (!q->o.ctx->parent) {
+        gs_home_hold(h, q->o.handle);
         return q->o.handle;
+    }
     cl_command_queue queue = gs_image_queue(q, 0, &h->err);
     if (!h->err)
         h->err = gs_command_order(&h->cmd);
@@ -82,6 +116,8 @@ cl_command_queue gs_home_image_queue(struct gs_home *h)
     gs_real()->clFlush(q->o.handle);
     h->n = h->extra.n;
     h->v = h->extra.v;
+    if (!h->err)
+        gs_home_hold(h, queue);
     return h->err ? NULL : queue;
 }
 

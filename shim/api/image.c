@@ -23,6 +23,10 @@ static cl_int begin(struct gs_home *h, struct gs_queue *q, struct gs_mem *src, s
 static cl_int end(struct gs_home *h, struct gs_mem *dst, cl_int err, cl_command_type type, cl_bool blocking,
                   cl_event own, cl_event *event)
 {
+    const bool reads = type == CL_COMMAND_READ_IMAGE, by_link = reads || type == CL_COMMAND_WRITE_IMAGE;
+    err = gs_home_given(h, by_link ? GS_RESOURCE_PCI : gs_resource_of(0), err, own);
+    if (reads && h->by_units)
+        gs_job_reads();
     if (!err)
         gs_home_wrote(h, dst, whole(dst));
     return gs_home_image_end(h, err, type, blocking, own, event);

@@ -33,6 +33,13 @@ static cl_int prepare(struct gs_home *h, struct gs_queue *q, struct gs_mem *m, s
     return gs_home_ready(h);
 }
 
+static cl_int given(struct gs_home *h, cl_map_flags flags, cl_int err, cl_event own)
+{
+    if (h->by_units && flags & CL_MAP_READ)
+        gs_job_reads();
+    return gs_home_given(h, GS_RESOURCE_PCI, err, own);
+}
+
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_map,
                                                   cl_map_flags map_flags, size_t offset, size_t size,
                                                   cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
@@ -49,9 +56,12 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
     cl_event own;
     void *ptr = NULL;
     cl_int err = prepare(&h, q, m, r, map_flags, num_events_in_wait_list, event_wait_list);
-    if (!err)
+    if (!err) {
+        gs_home_hold(&h, command_queue);
         ptr = gs_real()->clEnqueueMapBuffer(command_queue, buffer, CL_FALSE, map_flags, offset, size, h.n, h.v, &own,
                                             &err);
+        err = given(&h, map_flags, err, own);
+    }
     if (!err)
         remember(m, ptr, r, map_flags);
     err = gs_home_wait(gs_home_end(&h, err), blocking_map, own, event);
@@ -84,6 +94,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
     if (!err)
         ptr = gs_real()->clEnqueueMapImage(queue, image, CL_FALSE, map_flags, origin, region, image_row_pitch,
                                            image_slice_pitch, h.n, h.v, &own, &err);
+    err = given(&h, map_flags, err, own);
     if (!err)
         remember(m, ptr, r, map_flags);
     err = gs_home_image_end(&h, err, CL_COMMAND_MAP_IMAGE, blocking_map, own, event);
@@ -101,8 +112,14 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
         return gs_real()->clEnqueueUnmapMemObject(command_queue, memobj, mapped_ptr, num_events_in_wait_list,
                                                   event_wait_list, event);
     struct gs_home h;
+    cl_event own, *out;
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
-    cl_int err = gs_real()->clEnqueueUnmapMemObject(command_queue, memobj, mapped_ptr, h.n, h.v, event);
+    gs_home_hold(&h, command_queue);
+    out = gs_home_event(&h, &own, event);
+    cl_int err = gs_real()->clEnqueueUnmapMemObject(command_queue, memobj, mapped_ptr, h.n, h.v, out);
+    err = gs_home_given(&h, GS_RESOURCE_PCI, err, out ? *out : NULL);
+    if (!err && own)
+        gs_real()->clReleaseEvent(own);
     for (struct gs_mapping **at = &m->mappings; *at && !err; at = &(*at)->next) {
         struct gs_mapping *map = *at;
         if (map->ptr != mapped_ptr)

@@ -155,5 +155,6 @@ CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
     const struct gs_sieve before = gs_timing_before_wait(gs_find(GS_QUEUE, command_queue));
     const cl_int err = gs_real()->clFinish(command_queue);
     gs_timing_after_wait(&before, err);
+    gs_job_look();
     return err;
 }

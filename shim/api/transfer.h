@@ -5,11 +5,17 @@
 
 #include "shim/api/api.h"
 #include "shim/coherence.h"
+#include "shim/dispatch.h"
 
 /* One command on objects of ours that the driver carries out at home: begun with gs_home_begin, which locks the
- * context; ranges are brought home with gs_home_need; then the driver is called with home.n and home.v for a wait list;
- * what it writes is told with gs_home_wrote, and gs_home_end unlocks. */
+ * context; ranges are brought home with gs_home_need; a scheduled application's command is held back with gs_home_hold;
+ * then the driver is called with home.n and home.v for a wait list; gs_home_given lets the command go; what it writes
+ * is told with gs_home_wrote, and gs_home_end unlocks. */
 struct gs_home {
+    bool by_units;
+    struct gs_job job;
+    struct gs_held *held;
+    cl_event gate;
     struct gs_command cmd;
     struct gs_events extra; /* transfers, and then the application's wait list as well */
     cl_uint n;
@@ -24,6 +30,16 @@ void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 void gs_home_claim(struct gs_home *h, struct gs_mem *m);
 /* The wait list is complete: h->n, h->v. */
 cl_int gs_home_ready(struct gs_home *h);
+/* Holds the command back, which is about to be enqueued in `queue`, until it has a unit of its own. */
+void gs_home_hold(struct gs_home *h, cl_command_queue queue);
+/* The driver has taken it, as `event`, or refused it with `err`, which is returned. gs_home_event is where its event
+ * goes: the application's place where nobody else needs it. */
+cl_int gs_home_given(struct gs_home *h, unsigned resource, cl_int err, cl_event event);
+static inline cl_event *gs_home_event(const struct gs_home *h, cl_event *own, cl_event *event)
+{
+    *own = NULL;
+    return event || !h->held ? event : own;
+}
 void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 cl_int gs_home_end(struct gs_home *h, cl_int err);
 

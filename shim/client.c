@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/client.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "shim/command.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+enum { LOOK_AGAIN_NS = 500 * 1000 * 1000, PROBE_NS = 2 * 1000 * 1000, PRUNE_FROM = 64 };
+
+/* Made once, never closed: the process's end is the end of its connection. */
+static struct gs_client *_Atomic client;
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* one thread at a time looks for a daemon */
+static atomic_uint_fast64_t look_at_ns;
+
+static pthread_mutex_t pace_lock = PTHREAD_MUTEX_INITIALIZER; /* taken before job_lock, for as long as a job waits */
+static uint64_t release_ns;                                   /* of the paced job under way. pace_lock */
+
+static pthread_mutex_t job_lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
+static atomic_bool job_open;                                 /* read without it where a late answer will do */
+static bool reads;
+static struct gs_job current;
+static struct gs_events pending; /* ends of commands that may be under way */
+static cl_uint prune_at = PRUNE_FROM;
+
+static uint64_t clock_ns(clockid_t id)
+{
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* ---- joining ---- */
+
+static void notice(void *arg, int level, const char *text)
+{
+    (void)arg;
+    if (level == GS_NOTICE_WARNING)
+        gs_error("%s", text);
+    else
+        gs_debug("%s", text);
+}
+
+static void open_client(void)
+{
+    char path[128];
+    gs_client_socket_path(path, sizeof path);
+    if (access(path, F_OK) < 0)
+        return;
+    struct gs_client *c;
+    const struct gs_client_options options = {
+        .task = gs_settings()->task, .gpus = gs_group()->n ? gs_group()->n : 1, .notice = notice};
+    const int err = gs_client_open(&c, &options);
+    if (err < 0)
+        gs_debug("the daemon can't be joined (error %d)", -err);
+    else
+        atomic_store(&client, c);
+}
+
+/* There is no client yet: is it time to look for a daemon? */
+static void look(void)
+{
+    const uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
+    if (now < atomic_load_explicit(&look_at_ns, memory_order_relaxed) || pthread_mutex_trylock(&open_lock) != 0)
+        return;
+    if (!atomic_load(&client))
+        open_client();
+    atomic_store(&look_at_ns, now + LOOK_AGAIN_NS);
+    pthread_mutex_unlock(&open_lock);
+}
+
+static void end_job(void)
+{
+    struct gs_client *c = atomic_load(&client);
+    atomic_store(&job_open, false);
+    if (c)
+        gs_client_job_end(c);
+}
+
+/* The daemon has gone in the middle of a job: nobody wants to know its end. */
+static void forget_job(void)
+{
+    pthread_mutex_lock(&job_lock);
+    if (atomic_load(&job_open))
+        end_job();
+    gs_events_free(&pending);
+    pthread_mutex_unlock(&job_lock);
+}
+
+static bool online(void)
+{
+    const struct gs_client *c = atomic_load_explicit(&client, memory_order_acquire);
+    return c && gs_client_scheduled(c);
+}
+
+bool gs_scheduled(void)
+{
+    const struct gs_settings *s = gs_settings();
+    if (gs_forked())
+        return false;
+    if (!s->no_daemon && !atomic_load_explicit(&client, memory_order_acquire))
+        look();
+    if (online() || s->pace)
+        return true;
+    if (atomic_load_explicit(&job_open, memory_order_relaxed))
+        forget_job();
+    return false;
+}
+
+/* ---- units ---- */
+
+/* The machine's number of a place's GPU, as `gpusparc devices` has it. */
+static unsigned number_of(unsigned place)
+{
+    const struct gs_settings *s = gs_settings();
+    return s->spec == GS_SPEC_INDICES && place < s->spec_n ? s->spec_index[place] : place;
+}
+
+unsigned gs_resource_of(unsigned place)
+{
+    const unsigned number = number_of(place);
+    return GS_RESOURCE_GPU(number < GS_MAX_GPUS ? number : place);
+}
+
+void gs_unit_take(unsigned resource, struct gs_grant *grant)
+{
+    struct gs_client *c = atomic_load(&client);
+    *grant = (struct gs_grant){.resource = resource};
+    if (c && gs_client_acquire(c, GS_MASK(resource), 0, grant) < 0)
+        *grant = (struct gs_grant){.resource = resource};
+}
+
+void gs_unit_give(const struct gs_grant *grant)
+{
+    struct gs_client *c = atomic_load(&client);
+    if (c)
+        gs_client_release(c, grant);
+}
+
+/* ---- jobs ---- */
+
+/* The places among the GPUs of the mask. */
+static unsigned list_places(unsigned n, uint32_t mask, unsigned *place)
+{
+    unsigned count = 0;
+    for (unsigned p = 0; p < n; p++)
+        if (mask & GS_MASK(gs_resource_of(p)))
+            place[count++] = p;
+    return count;
+}
+
+/* One of several GPUs, any of which will do: the one that the daemon gives. It is asked for a moment only, since a job
+ * doesn't have to begin with a kernel: who waits longer than that finds them all taken, and stays where the data is. */
+static unsigned pick_place(struct gs_client *c, const struct gs_job *job)
+{
+    struct gs_request rq;
+    struct gs_grant grant;
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < job->n; i++)
+        mask |= GS_MASK(gs_resource_of(job->place[i]));
+    unsigned resource = GS_RESOURCE_GPU(gs_client_last_gpu(c));
+    if (gs_client_request(c, mask, 0, &rq) == 0) {
+        if (gs_client_wait(c, &rq, PROBE_NS, &grant) == 0) {
+            resource = grant.resource;
+            gs_client_release(c, &grant);
+        } else {
+            gs_client_cancel(c, &rq);
+        }
+    }
+    for (unsigned i = 0; i < job->n; i++)
+        if (gs_resource_of(job->place[i]) == resource)
+            return job->place[i];
+    return job->place[0];
+}
+
+/* The daemon's decision for this job. With job_lock held. */
+static void set_mode(const struct gs_context *ctx, const struct gs_client_mode *mode)
+{
+    struct gs_client *c = atomic_load(&client);
+    current = (struct gs_job){
+        .scheduled = mode->scheduled, .kernel_chunk = mode->kernel_chunk, .transfer_chunk = mode->transfer_chunk};
+    current.n = list_places(ctx->n, mode->scheduled ? mode->gpu_mask : UINT32_MAX, current.place);
+    if (!current.n) /* a group of which the daemon knows nothing */
+        current.n = list_places(mode->gpus < ctx->n ? mode->gpus : ctx->n, UINT32_MAX, current.place);
+    if (mode->scheduled && mode->gpus == 1 && current.n > 1) {
+        current.place[0] = pick_place(c, &current);
+        current.n = 1;
+    }
+}
+
+static void begin_job(const struct gs_context *ctx, uint64_t released_ns)
+{
+    struct gs_client *c = atomic_load(&client);
+    struct gs_client_mode mode = {0};
+    if (c)
+        gs_client_job_begin(c, released_ns, &mode);
+    set_mode(ctx, &mode);
+    if (!atomic_load(&job_open))
+        reads = false;
+    atomic_store(&job_open, true);
+}
+
+/* The period to pace by, or 0. */
+static uint64_t period_ns(void)
+{
+    static atomic_bool said;
+    const struct gs_settings *s = gs_settings();
+    struct gs_client *c = atomic_load(&client);
+    struct gs_client_mode mode = {0};
+    if (!s->pace || s->pace_ns)
+        return s->pace_ns;
+    if (c)
+        gs_client_mode(c, &mode);
+    if (!mode.period_ns && !atomic_exchange(&said, true))
+        gs_error("--pace: %s: the jobs are not held back",
+                 mode.scheduled ? "the application is no task with a period" : "there is no daemon to know the period");
+    return mode.period_ns;
+}
+
+/* Waits for the release of a paced job, and returns it: 0, now. With pace_lock held. */
+static uint64_t await_release(void)
+{
+    const uint64_t period = period_ns();
+    if (!period)
+        return 0;
+    const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    release_ns = release_ns ? release_ns + period : now;
+    const struct timespec t = {.tv_sec = (time_t)(release_ns / NS_PER_S), .tv_nsec = (long)(release_ns % NS_PER_S)};
+    while (release_ns > now && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0)
+        ;
+    return release_ns;
+}
+
+static void enter_new(const struct gs_context *ctx)
+{
+    pthread_mutex_lock(&pace_lock);
+    if (!atomic_load(&job_open)) {
+        const uint64_t released = await_release();
+        pthread_mutex_lock(&job_lock);
+        begin_job(ctx, released);
+        pthread_mutex_unlock(&job_lock);
+    }
+    pthread_mutex_unlock(&pace_lock);
+}
+
+void gs_job_enter(const struct gs_context *ctx, struct gs_job *job)
+{
+    if (!atomic_load(&job_open))
+        enter_new(ctx);
+    pthread_mutex_lock(&job_lock);
+    if (current.scheduled != online()) /* it has come, or gone, in the middle of the job */
+        begin_job(ctx, 0);
+    *job = current;
+    pthread_mutex_unlock(&job_lock);
+    /* Another context of the process may have fewer devices. */
+    while (job->n > 1 && job->place[job->n - 1] >= ctx->n)
+        job->n--;
+    if (job->place[0] >= ctx->n)
+        job->place[0] = 0;
+}
+
+/* Lets those go that are complete. */
+static void prune(void)
+{
+    cl_uint n = 0;
+    for (cl_uint i = 0; i < pending.n; i++) {
+        cl_int status = CL_COMPLETE;
+        gs_real()->clGetEventInfo(pending.v[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+        if (status <= CL_COMPLETE)
+            gs_real()->clReleaseEvent(pending.v[i]);
+        else
+            pending.v[n++] = pending.v[i];
+    }
+    pending.n = n;
+}
+
+void gs_job_reads(void)
+{
+    pthread_mutex_lock(&job_lock);
+    reads = true;
+    pthread_mutex_unlock(&job_lock);
+}
+
+void gs_job_add(cl_event end)
+{
+    pthread_mutex_lock(&job_lock);
+    gs_events_share(&pending, end);
+    if (pending.n >= prune_at) {
+        prune();
+        prune_at = pending.n * 2 > PRUNE_FROM ? pending.n * 2 : PRUNE_FROM;
+    }
+    pthread_mutex_unlock(&job_lock);
+}
+
+void gs_job_look(void)
+{
+    if (!atomic_load_explicit(&job_open, memory_order_relaxed) || gs_forked())
+        return;
+    pthread_mutex_lock(&job_lock);
+    if (atomic_load(&job_open) && reads) {
+        prune();
+        if (!pending.n)
+            end_job();
+    }
+    pthread_mutex_unlock(&job_lock);
+}

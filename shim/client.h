@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* The application as a client of the daemon: joins it, learns its mode, and tells when its jobs begin and end.
+ *
+ * A job begins with the first command after the last job ended; with --pace that command is held back until the job's
+ * release, a period after that of the job before (the first job's is its first command). It ends when its results have
+ * been read: when a call that waits (a blocking read or map, clFinish, clWaitForEvents) returns, nothing that the
+ * application has enqueued is under way, and the job has read from a device at least once. */
+#ifndef GS_SHIM_CLIENT_H
+#define GS_SHIM_CLIENT_H
+
+#include "common/client/client.h"
+#include "shim/objects.h"
+
+/* How the commands of the job under way are carried out. */
+struct gs_job {
+    bool scheduled;                 /* a daemon is there */
+    unsigned n;                     /* so many places share each launch; 1: all work is place[0]'s */
+    unsigned place[GS_MAX_DEVICES]; /* ascending */
+    uint32_t kernel_chunk;          /* work-groups per compute unit and unit; 0: launches aren't cut */
+    uint64_t transfer_chunk;        /* bytes per unit; 0: transfers aren't cut */
+};
+
+/* Does the next command go by units? Looks for a daemon now and then while there is none: that costs one look at a
+ * coarse clock, and no thread. */
+bool gs_scheduled(void);
+
+/* Before a command of a scheduled application, with no lock held: begins a job if none is under way, and waits for its
+ * release. */
+void gs_job_enter(const struct gs_context *ctx, struct gs_job *job);
+
+/* A command of the job has been enqueued: its end, which is retained. */
+void gs_job_add(cl_event end);
+
+/* The host gets results by a command of the job. */
+void gs_job_reads(void);
+
+/* A call that waited for commands has returned to the application. */
+void gs_job_look(void);
+
+/* The daemon's number for what a place's kernels run on. */
+unsigned gs_resource_of(unsigned place);
+
+/* Takes a unit, waiting for its turn; and gives it back. From any thread or callback. */
+void gs_unit_take(unsigned resource, struct gs_grant *grant);
+void gs_unit_give(const struct gs_grant *grant);
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/dispatch.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include "common/log.h"
+#include "shim/client.h"
+#include "shim/command.h"
+#include "shim/ends.h"
+
+struct gs_held {
+    struct gs_held *next; /* in its resource's list */
+    atomic_int refs;      /* the thread that serves it, and each unit under way */
+    atomic_int status;    /* CL_COMPLETE, or the first error of a unit */
+    unsigned resource;
+    cl_event ready;          /* the commands before have ended */
+    cl_event open;           /* the gate: a user event */
+    cl_event first;          /* unit 0 */
+    cl_event end;            /* of several units: a user event */
+    struct gs_event *record; /* what is known of `end`: its times */
+    struct gs_units units;
+    cl_command_queue home; /* where the gate is */
+};
+
+/* One granted unit that is under way. */
+struct unit {
+    struct gs_held *held;
+    struct gs_grant grant;
+};
+
+/* The commands that could run now, by what they need; each list has a thread, started on first need. */
+static struct lane {
+    pthread_mutex_t lock; /* all below */
+    pthread_cond_t news;
+    struct gs_held *head, **tail;
+    bool started;
+} lanes[GS_MAX_RESOURCES];
+static pthread_once_t lanes_once = PTHREAD_ONCE_INIT;
+
+/* The process must not end while a thread of ours is inside the driver. */
+static pthread_rwlock_t driver_lock;
+
+static void wait_at_exit(void)
+{
+    if (!gs_forked())
+        pthread_rwlock_wrlock(&driver_lock);
+}
+
+static void set_up(void)
+{
+    pthread_rwlockattr_t attr;
+    pthread_rwlockattr_init(&attr);
+    pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(&driver_lock, &attr);
+    for (unsigned r = 0; r < GS_MAX_RESOURCES; r++) {
+        pthread_mutex_init(&lanes[r].lock, NULL);
+        pthread_cond_init(&lanes[r].news, NULL);
+        lanes[r].tail = &lanes[r].head;
+    }
+    atexit(wait_at_exit);
+}
+
+/* ---- the end of units ---- */
+
+/* The times of the units, for the profile of the whole. */
+static void add_times(struct gs_event *record, cl_event unit)
+{
+    static const cl_profiling_info what[] = {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
+                                             CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END};
+    cl_ulong t[4];
+    for (int i = 0; i < 4; i++)
+        if (gs_real()->clGetEventProfilingInfo(unit, what[i], sizeof *t, &t[i], NULL) != CL_SUCCESS)
+            return;
+    pthread_mutex_lock(&record->times_lock);
+    for (int i = 0; i < 4; i++)
+        if (!record->has_times || (i == 3 ? t[i] > record->times[i] : t[i] < record->times[i]))
+            record->times[i] = t[i];
+    record->has_times = true;
+    pthread_mutex_unlock(&record->times_lock);
+}
+
+/* The last of those who use it: the command has ended. */
+static void drop(struct gs_held *h)
+{
+    if (atomic_fetch_sub(&h->refs, 1) != 1)
+        return;
+    if (h->end) {
+        if (h->first)
+            gs_real()->clSetUserEventStatus(h->end, atomic_load(&h->status));
+        gs_drop(&h->record->o); /* first: while it is known, the handle must not become another event's */
+        gs_real()->clReleaseEvent(h->end);
+    }
+    if (h->first)
+        gs_real()->clReleaseEvent(h->first);
+    if (h->ready)
+        gs_real()->clReleaseEvent(h->ready);
+    gs_real()->clReleaseEvent(h->open);
+    free(h);
+}
+
+static void fail(struct gs_held *h, cl_int status)
+{
+    int none = CL_COMPLETE;
+    atomic_compare_exchange_strong(&h->status, &none, status);
+}
+
+static void unit_ended(cl_event event, cl_int status, void *data)
+{
+    struct unit *u = data;
+    gs_unit_give(&u->grant);
+    if (status < 0)
+        fail(u->held, status);
+    else if (u->held->end)
+        add_times(u->held->record, event);
+    drop(u->held);
+    free(u);
+}
+
+/* Sees to it that the unit is given back when the device is done. */
+static void watch(struct gs_held *h, struct unit *u, cl_event event)
+{
+    atomic_fetch_add(&h->refs, 1);
+    *u = (struct unit){h, u->grant};
+    if (!gs_await_end(event, unit_ended, u)) {
+        gs_real()->clFlush(h->home);
+        unit_ended(event, gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
+    }
+}
+
+/* ---- the threads ---- */
+
+static bool run_first(struct gs_held *h, struct unit *u)
+{
+    gs_unit_take(h->resource, &u->grant);
+    pthread_rwlock_rdlock(&driver_lock);
+    const cl_int err = gs_real()->clSetUserEventStatus(h->open, CL_COMPLETE);
+    watch(h, u, h->first);
+    pthread_rwlock_unlock(&driver_lock);
+    return err == CL_SUCCESS;
+}
+
+static bool run_next(struct gs_held *h, unsigned i, struct unit *u)
+{
+    cl_event event;
+    pthread_rwlock_rdlock(&driver_lock);
+    if (i == 1 && h->units.first_alone)
+        gs_real()->clWaitForEvents(1, &h->first);
+    pthread_rwlock_unlock(&driver_lock);
+    gs_unit_take(h->resource, &u->grant);
+    pthread_rwlock_rdlock(&driver_lock);
+    const cl_int err = h->units.enqueue(h->units.work, i, h->units.queue, &event);
+    if (!err) {
+        watch(h, u, event);
+        gs_real()->clFlush(h->units.queue);
+        gs_real()->clReleaseEvent(event);
+    } else {
+        gs_unit_give(&u->grant);
+        fail(h, err);
+        free(u);
+    }
+    pthread_rwlock_unlock(&driver_lock);
+    return !err;
+}
+
+/* Not from a callback: a driver may wait for a queue's commands when it is released for the last time. */
+static void release_queues(cl_command_queue home, cl_command_queue other)
+{
+    gs_real()->clReleaseCommandQueue(home);
+    if (other)
+        gs_real()->clReleaseCommandQueue(other);
+}
+
+static void serve(struct gs_held *h)
+{
+    cl_command_queue home = h->home, other = h->units.queue;
+    bool runs = true;
+    for (unsigned i = 0; i < h->units.n && runs && atomic_load(&h->status) == CL_COMPLETE; i++) {
+        struct unit *u = malloc(sizeof *u);
+        if (!u)
+            fail(h, CL_OUT_OF_HOST_MEMORY);
+        else
+            runs = i ? run_next(h, i, u) : run_first(h, u);
+    }
+    pthread_rwlock_rdlock(&driver_lock);
+    if (atomic_load(&h->status) != CL_COMPLETE)
+        gs_real()->clSetUserEventStatus(h->open, atomic_load(&h->status)); /* fails where it is open already */
+    if (h->units.free)
+        h->units.free(h->units.work);
+    drop(h);
+    release_queues(home, other);
+    pthread_rwlock_unlock(&driver_lock);
+}
+
+static void *run_lane(void *arg)
+{
+    struct lane *l = arg;
+    for (;;) {
+        pthread_mutex_lock(&l->lock);
+        while (!l->head)
+            pthread_cond_wait(&l->news, &l->lock);
+        struct gs_held *h = l->head;
+        l->head = h->next;
+        if (!l->head)
+            l->tail = &l->head;
+        pthread_mutex_unlock(&l->lock);
+        serve(h);
+    }
+    return NULL;
+}
+
+/* The application's signals are for its own threads. */
+static bool start(struct lane *l)
+{
+    sigset_t all, old;
+    pthread_t thread;
+    if (l->started)
+        return true;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    l->started = pthread_create(&thread, NULL, run_lane, l) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (l->started)
+        pthread_detach(thread);
+    return l->started;
+}
+
+static _Thread_local bool fails_here; /* what has failed is ended by this very thread */
+
+/* The commands before have ended (or one of them failed: then so does this one). */
+static void could_run(cl_event event, cl_int status, void *data)
+{
+    struct gs_held *h = data;
+    struct lane *l = &lanes[h->resource];
+    (void)event;
+    if (status < 0)
+        fail(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    if (status < 0 && fails_here) {
+        serve(h);
+        return;
+    }
+    h->next = NULL;
+    pthread_mutex_lock(&l->lock);
+    *l->tail = h;
+    l->tail = &h->next;
+    pthread_cond_signal(&l->news);
+    pthread_mutex_unlock(&l->lock);
+}
+
+/* ---- holding back ---- */
+
+/* An event that has ended: a marker that waits for it, and for nothing else, in a queue out of order. */
+static cl_int ended_event(struct gs_context *ctx)
+{
+    cl_int err = CL_SUCCESS;
+    if (ctx->ended)
+        return err;
+    ctx->ended = gs_real()->clCreateUserEvent(ctx->o.handle, &err);
+    return err ? err : gs_real()->clSetUserEventStatus(ctx->ended, CL_COMPLETE);
+}
+
+static cl_int add_end(struct gs_held *h, struct gs_context *ctx)
+{
+    cl_int err;
+    h->end = gs_real()->clCreateUserEvent(ctx->o.handle, &err);
+    if (err)
+        return err;
+    h->record = calloc(1, sizeof *h->record);
+    if (!h->record)
+        return CL_OUT_OF_HOST_MEMORY;
+    h->record->user = true;
+    pthread_mutex_init(&h->record->times_lock, NULL);
+    gs_insert(&h->record->o, GS_EVENT, h->end, ctx);
+    return CL_SUCCESS;
+}
+
+static cl_int make(struct gs_held *h, struct gs_queue *q, cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
+{
+    cl_int err = CL_SUCCESS;
+    /* In an in-order queue a marker comes after all commands before it, whatever its wait list. */
+    if (!n_wait && queue == q->o.handle && q->out_of_order) {
+        err = ended_event(q->o.ctx);
+        n_wait = 1;
+        wait = &q->o.ctx->ended;
+    }
+    if (!err)
+        err = gs_real()->clEnqueueMarkerWithWaitList(queue, n_wait, n_wait ? wait : NULL, &h->ready);
+    if (!err)
+        h->open = gs_real()->clCreateUserEvent(q->o.ctx->o.handle, &err);
+    if (!err && h->units.n > 1)
+        err = add_end(h, q->o.ctx);
+    if (!err)
+        err = gs_real()->clRetainCommandQueue(h->home);
+    if (!err && h->units.queue && (err = gs_real()->clRetainCommandQueue(h->units.queue)) != CL_SUCCESS)
+        gs_real()->clReleaseCommandQueue(h->home);
+    return err;
+}
+
+/* Where it could not be made. */
+static void unmake(struct gs_held *h)
+{
+    if (h->record)
+        gs_drop(&h->record->o);
+    if (h->end)
+        gs_real()->clReleaseEvent(h->end);
+    if (h->open)
+        gs_real()->clReleaseEvent(h->open);
+    if (h->ready)
+        gs_real()->clReleaseEvent(h->ready);
+    free(h);
+}
+
+cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                    const struct gs_units *units, struct gs_held **held, cl_event *gate)
+{
+    pthread_once(&lanes_once, set_up);
+    struct gs_held *h = calloc(1, sizeof *h);
+    if (!h)
+        return CL_OUT_OF_HOST_MEMORY;
+    atomic_init(&h->refs, 1);
+    h->units = units ? *units : (struct gs_units){.n = 1};
+    h->home = queue;
+    const cl_int err = make(h, q, queue, n_wait, wait);
+    if (err) {
+        unmake(h);
+        return err;
+    }
+    *held = h;
+    *gate = h->open;
+    return CL_SUCCESS;
+}
+
+void gs_hold_drop(struct gs_held *h)
+{
+    cl_command_queue home = h->home, other = h->units.queue;
+    drop(h);
+    release_queues(home, other);
+}
+
+void gs_let_go(struct gs_held *h, unsigned resource, cl_event first, cl_event *end)
+{
+    struct lane *l = &lanes[resource];
+    h->resource = resource;
+    h->first = first;
+    *end = h->end ? h->end : first;
+    gs_real()->clRetainEvent(*end);
+    gs_job_add(*end);
+    pthread_mutex_lock(&l->lock);
+    const bool started = start(l);
+    pthread_mutex_unlock(&l->lock);
+    if (!started) { /* a process without room for a thread: no schedule, then */
+        gs_debug("no thread could be started to schedule commands");
+        serve(h);
+    } else if (!gs_await_end(h->ready, could_run, h)) {
+        could_run(h->ready, CL_COMPLETE, h);
+    }
+    gs_real()->clFlush(h->home);
+}
+
+void gs_held_fail(void)
+{
+    fails_here = true;
+    gs_ends_failures();
+    fails_here = false;
+}

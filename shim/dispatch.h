@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands of a scheduled application: each consists of units, and each unit is given to the driver once the daemon has
+ * granted it. The first unit is enqueued at once, in the place where the command belongs, behind a *gate*: the driver
+ * has looked at its arguments, and has an event for it. The gate is opened when the commands before have ended and the
+ * unit is granted. The other units follow from a thread of ours, on a queue that holds granted units alone, so that no
+ * unit waits for another. The application's call never waits. */
+#ifndef GS_SHIM_DISPATCH_H
+#define GS_SHIM_DISPATCH_H
+
+#include "shim/objects.h"
+
+/* A command that is held back. */
+struct gs_held;
+
+/* The units behind the first, carried out in order by one thread. */
+struct gs_units {
+    unsigned n;             /* all units, the first included */
+    cl_command_queue queue; /* for them; retained while they are */
+    bool first_alone;       /* no other unit may be enqueued before the first has ended */
+    /* Enqueues unit 1 ... n-1; its event is the dispatcher's. */
+    cl_int (*enqueue)(void *work, unsigned unit, cl_command_queue queue, cl_event *event);
+    void (*free)(void *work); /* once the last one has been enqueued, or none will be */
+    void *work;
+};
+
+/* Makes a gate in `queue`: a marker that tells when the commands before and the wait list have ended, and *gate, the
+ * wait list (of one event) for the first unit. Its error is that of the wait list. With the context's lock held. */
+cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                    const struct gs_units *units, struct gs_held **held, cl_event *gate);
+
+/* The first unit has been enqueued behind the gate as `first`, and needs `resource`, as the others do. *end, which is
+ * the caller's, is the event that completes with the last unit: `first` where it is the only one. */
+void gs_let_go(struct gs_held *held, unsigned resource, cl_event first, cl_event *end);
+
+/* The application has made one of its user events fail: what is held back behind it fails now. */
+void gs_held_fail(void);
+
+/* The first unit was refused by the driver. The units' work stays the caller's. */
+void gs_hold_drop(struct gs_held *held);
+
+#endif

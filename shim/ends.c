@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/ends.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { LOOK_AGAIN_NS = 20 * 1000 * 1000 };
+
+struct watched {
+    struct watched *next, **at; /* in the list; null: it has been taken off. `lock` */
+    cl_event event;             /* retained */
+    void (*ended)(cl_event event, cl_int status, void *data);
+    void *data;
+    atomic_int refs;      /* the list's, the driver's, and the thread's that looks at it */
+    unsigned looked_at;   /* how often it was found to have ended */
+    atomic_bool uncalled; /* the driver has taken no callback */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
+static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
+static struct watched *list;
+static bool started;
+
+/* With the lock held. True: it was in the list, and is the caller's to end. */
+static bool take_off(struct watched *w)
+{
+    if (!w->at)
+        return false;
+    *w->at = w->next;
+    if (w->next)
+        w->next->at = w->at;
+    w->at = NULL;
+    return true;
+}
+
+static void let_go(struct watched *w)
+{
+    if (atomic_fetch_sub(&w->refs, 1) != 1)
+        return;
+    gs_real()->clReleaseEvent(w->event);
+    free(w);
+}
+
+static void end(struct watched *w, cl_int status)
+{
+    w->ended(w->event, status, w->data);
+    let_go(w);
+}
+
+static void CL_CALLBACK called(cl_event event, cl_int status, void *data)
+{
+    struct watched *w = data;
+    (void)event;
+    pthread_mutex_lock(&lock);
+    const bool mine = take_off(w);
+    pthread_mutex_unlock(&lock);
+    if (mine)
+        end(w, status);
+    let_go(w);
+}
+
+static cl_int status_of(cl_event event)
+{
+    cl_int status = CL_QUEUED;
+    const cl_int err =
+        gs_real()->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    return err ? err : status;
+}
+
+/* Those that are awaited, each with a reference, in an array of *n; null: none, or no memory. */
+static struct watched **snapshot(size_t *n)
+{
+    size_t count = 0;
+    for (struct watched *w = list; w; w = w->next)
+        count++;
+    struct watched **all = count ? malloc(count * sizeof *all) : NULL;
+    *n = all ? count : 0;
+    count = 0;
+    for (struct watched *w = list; all && w; w = w->next) {
+        atomic_fetch_add(&w->refs, 1);
+        all[count++] = w;
+    }
+    return all;
+}
+
+/* It has failed; or it has ended, and the driver has taken no callback. Believed at the second look: PoCL still works
+ * on an event for a moment whose status tells of a failure, and keeps no reference of its own. */
+static bool is_missed(struct watched *w, cl_int status)
+{
+    if (status > CL_COMPLETE || (status == CL_COMPLETE && !atomic_load(&w->uncalled)))
+        return false;
+    return w->looked_at++;
+}
+
+/* Ends those that the driver won't tell of. The driver is asked without the lock: it may call back with one of its own
+ * held. True: there were some. */
+static bool look_at(struct watched **all, size_t n, bool at_once)
+{
+    bool found = false;
+    for (size_t i = 0; i < n; i++) {
+        const cl_int status = status_of(all[i]->event);
+        pthread_mutex_lock(&lock);
+        const bool mine = (at_once ? status < 0 : is_missed(all[i], status)) && take_off(all[i]);
+        pthread_mutex_unlock(&lock);
+        if (mine)
+            end(all[i], status);
+        let_go(all[i]);
+        found = found || mine;
+    }
+    free(all);
+    return found;
+}
+
+static void *look(void *unused)
+{
+    const struct timespec pause = {0, LOOK_AGAIN_NS};
+    size_t n;
+    (void)unused;
+    for (;;) {
+        nanosleep(&pause, NULL);
+        pthread_mutex_lock(&lock);
+        while (!list)
+            pthread_cond_wait(&news, &lock);
+        struct watched **all = snapshot(&n);
+        pthread_mutex_unlock(&lock);
+        look_at(all, n, false);
+    }
+    return NULL;
+}
+
+void gs_ends_failures(void)
+{
+    struct watched **all;
+    size_t n;
+    do {
+        pthread_mutex_lock(&lock);
+        all = snapshot(&n);
+        pthread_mutex_unlock(&lock);
+    } while (look_at(all, n, true));
+}
+
+/* The application's signals are for its own threads. With the lock held. */
+static void start(void)
+{
+    sigset_t all, old;
+    pthread_t thread;
+    if (started)
+        return;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    started = pthread_create(&thread, NULL, look, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (started)
+        pthread_detach(thread);
+}
+
+bool gs_await_end(cl_event event, void (*ended)(cl_event event, cl_int status, void *data), void *data)
+{
+    struct watched *w = calloc(1, sizeof *w);
+    if (!w || gs_real()->clRetainEvent(event) != CL_SUCCESS) {
+        free(w);
+        return false;
+    }
+    w->event = event;
+    w->ended = ended;
+    w->data = data;
+    atomic_init(&w->refs, 2);
+    pthread_mutex_lock(&lock);
+    start();
+    if (!list)
+        pthread_cond_signal(&news);
+    w->next = list;
+    w->at = &list;
+    if (list)
+        list->at = &w->next;
+    list = w;
+    pthread_mutex_unlock(&lock);
+    if (gs_real()->clSetEventCallback(event, CL_COMPLETE, called, w) == CL_SUCCESS)
+        return true;
+    atomic_store(&w->uncalled, true);
+    let_go(w);
+    return true;
+}

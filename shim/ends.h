@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Hears of an event's end, however it ends. PoCL (3.1) calls no callback of an event that fails, so a thread of ours
+ * looks at those that are still awaited, now and then. */
+#ifndef GS_SHIM_ENDS_H
+#define GS_SHIM_ENDS_H
+
+#include <stdbool.h>
+
+#include "shim/real.h"
+
+/* Calls `ended` once, with the event's final status, from a thread of the driver's or of ours, perhaps before this
+ * returns. Where the driver takes no callback the thread of ours is all there is. False: no memory, and it won't. */
+bool gs_await_end(cl_event event, void (*ended)(cl_event event, cl_int status, void *data), void *data);
+
+/* The application has just made an event fail: ends all that have failed by it, and by the end of those, in turn. */
+void gs_ends_failures(void);
+
+#endif

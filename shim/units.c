@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/units.h"
+
+#include <stdlib.h>
+
+#include "shim/coherence.h"
+#include "shim/dispatch.h"
+#include "shim/plan.h"
+#include "shim/prepare.h"
+
+/* Of a launch without a local size, so many work-items count as a work-group. */
+enum { ITEMS_OF_GROUP = 64 };
+
+/* ---- kernels ---- */
+
+/* For the chunk that begins at these work-groups. */
+static cl_int set_hidden(const struct gs_kernel_run *run, cl_kernel kernel, const uint64_t base[3])
+{
+    struct gs_hidden hidden;
+    const struct gs_geometry *g = &run->geometry;
+    if (!run->hidden)
+        return CL_SUCCESS;
+    for (unsigned d = 0; d < 3; d++) {
+        hidden.global_offset[d] = g->offset[d];
+        hidden.global_size[d] = g->global[d];
+        hidden.num_groups[d] = (g->global[d] + g->local[d] - 1) / g->local[d];
+        hidden.group_base[d] = base[d];
+    }
+    return gs_real()->clSetKernelArg(kernel, run->k->n_args, sizeof hidden, &hidden);
+}
+
+void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box)
+{
+    uint64_t most = (uint64_t)job->kernel_chunk * run->k->o.ctx->units[run->place];
+    gs_cut_make(&run->cut, box, run->null_local ? most * ITEMS_OF_GROUP : most, run->null_local);
+    for (unsigned d = 0; d < 3; d++)
+        run->odd = run->odd || run->geometry.global[d] % run->geometry.local[d];
+}
+
+cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, cl_kernel kernel, unsigned chunk, cl_command_queue queue,
+                        cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    size_t offset[3], global[3], local[3];
+    struct gs_box box;
+    gs_cut_box(&run->cut, run->odd ? (chunk + run->cut.n - 1) % run->cut.n : chunk, &box);
+    gs_box_items(&run->geometry, &box, offset, global);
+    for (unsigned d = 0; d < 3; d++)
+        local[d] = (size_t)run->geometry.local[d];
+    cl_int err = set_hidden(run, kernel, box.begin);
+    if (!err)
+        err = gs_real()->clEnqueueNDRangeKernel(queue, kernel, run->geometry.dims, offset, global,
+                                                run->null_local ? NULL : local, n_wait, wait, event);
+    return err;
+}
+
+/* The chunks behind the first. */
+struct kernel_work {
+    struct gs_kernel_run run; /* its kernel is held */
+    cl_kernel kernel;
+    cl_uint n_mems;
+    cl_mem mems[]; /* retained: the arguments of a kernel that has not been enqueued keep nothing alive */
+};
+
+static cl_int next_chunk(void *work, unsigned unit, cl_command_queue queue, cl_event *event)
+{
+    struct kernel_work *w = work;
+    return gs_enqueue_chunk(&w->run, w->kernel, unit, queue, 0, NULL, event);
+}
+
+static void free_kernel_work(void *work)
+{
+    struct kernel_work *w = work;
+    for (cl_uint i = 0; i < w->n_mems; i++)
+        gs_real()->clReleaseMemObject(w->mems[i]);
+    gs_spare_kernel_back(w->run.k, w->run.place, w->kernel);
+    gs_drop(&w->run.k->o);
+    free(w);
+}
+
+/* The memory objects that the kernel works on: the windows and replicas of its place. */
+static struct kernel_work *make_kernel_work(const struct gs_kernel_run *run, cl_kernel kernel)
+{
+    const struct gs_kernel *k = run->k;
+    struct kernel_work *w = calloc(1, sizeof *w + k->n_args * sizeof *w->mems);
+    if (!w)
+        return NULL;
+    w->run = *run;
+    w->kernel = kernel;
+    gs_hold(&run->k->o);
+    for (cl_uint i = 0; i < k->n_args; i++) {
+        struct gs_mem *m = k->args[i].is_mem ? gs_find(GS_MEM, *(void **)k->args[i].bytes) : NULL;
+        cl_int err;
+        cl_mem mem = m ? gs_replica_of(m, run->place, &err) : NULL;
+        if (mem && gs_real()->clRetainMemObject(mem) == CL_SUCCESS)
+            w->mems[w->n_mems++] = mem;
+    }
+    return w;
+}
+
+cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_kernel kernel, cl_command_queue queue,
+                     cl_uint n_wait, const cl_event *wait, cl_event *end)
+{
+    struct gs_units units = {.n = run->cut.n};
+    struct gs_held *held;
+    cl_event gate, first;
+    cl_int err = CL_SUCCESS;
+    if (units.n > 1) {
+        units.queue = gs_unit_queue(q, run->place, &err);
+        units.work = make_kernel_work(run, kernel);
+        units.enqueue = next_chunk;
+        units.free = free_kernel_work;
+        units.first_alone = gs_group()->forms_clash;
+        if (!units.work) {
+            gs_spare_kernel_back(run->k, run->place, kernel);
+            return CL_OUT_OF_HOST_MEMORY;
+        }
+    }
+    if (!err)
+        err = gs_hold_back(q, queue, n_wait, wait, &units, &held, &gate);
+    if (!err) {
+        err = gs_enqueue_chunk(run, kernel, 0, queue, 1, &gate, &first);
+        if (err)
+            gs_hold_drop(held);
+        else
+            gs_let_go(held, gs_resource_of(run->place), first, end);
+    }
+    if (err && units.work)
+        free_kernel_work(units.work);
+    return err;
+}
+
+/* ---- transfers ---- */
+
+struct link_work {
+    struct gs_link_run run; /* its memory object is retained */
+    uint64_t chunk;
+};
+
+static cl_int enqueue_piece(const struct link_work *w, unsigned piece, cl_command_queue queue, cl_uint n_wait,
+                            const cl_event *wait, cl_event *event)
+{
+    const uint64_t at = piece * w->chunk, left = w->run.bytes - at;
+    const size_t bytes = (size_t)(left < w->chunk ? left : w->chunk), offset = (size_t)(w->run.offset + at);
+    char *ptr = (char *)w->run.ptr + at;
+    if (w->run.write)
+        return gs_real()->clEnqueueWriteBuffer(queue, w->run.mem, CL_FALSE, offset, bytes, ptr, n_wait, wait, event);
+    return gs_real()->clEnqueueReadBuffer(queue, w->run.mem, CL_FALSE, offset, bytes, ptr, n_wait, wait, event);
+}
+
+static cl_int next_piece(void *work, unsigned unit, cl_command_queue queue, cl_event *event)
+{
+    return enqueue_piece(work, unit, queue, 0, NULL, event);
+}
+
+static void free_link_work(void *work)
+{
+    struct link_work *w = work;
+    gs_real()->clReleaseMemObject(w->run.mem);
+    free(w);
+}
+
+cl_int gs_run_transfer(struct gs_queue *q, const struct gs_link_run *run, uint64_t chunk, cl_command_queue queue,
+                       cl_uint n_wait, const cl_event *wait, cl_event *end)
+{
+    struct gs_held *held;
+    cl_event gate, first;
+    cl_int err;
+    if (!chunk || run->bytes / chunk > UINT32_MAX - 1)
+        chunk = run->bytes;
+    struct link_work *w = calloc(1, sizeof *w);
+    if (!w)
+        return CL_OUT_OF_HOST_MEMORY;
+    *w = (struct link_work){*run, chunk};
+    err = gs_real()->clRetainMemObject(run->mem);
+    if (err) {
+        free(w);
+        return err;
+    }
+    struct gs_units units = {
+        .n = (unsigned)((run->bytes + chunk - 1) / chunk), .enqueue = next_piece, .free = free_link_work, .work = w};
+    if (units.n > 1)
+        units.queue = gs_unit_queue(q, run->place, &err);
+    if (!err)
+        err = gs_hold_back(q, queue, n_wait, wait, &units, &held, &gate);
+    if (!err) {
+        err = enqueue_piece(w, 0, queue, 1, &gate, &first);
+        if (err)
+            gs_hold_drop(held);
+        else
+            gs_let_go(held, GS_RESOURCE_PCI, first, end);
+    }
+    if (err)
+        free_link_work(w);
+    return err;
+}

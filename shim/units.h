@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What the units of scheduled commands are: chunks of a kernel, pieces of a transfer (see dispatch.h). With the
+ * context's lock held; nothing blocks. */
+#ifndef GS_SHIM_UNITS_H
+#define GS_SHIM_UNITS_H
+
+#include "shim/client.h"
+#include "shim/command.h"
+#include "shim/cut.h"
+
+/* A box of a launch on one place. */
+struct gs_kernel_run {
+    struct gs_kernel *k;
+    unsigned place;
+    struct gs_geometry geometry;
+    bool null_local;
+    bool hidden; /* the kernel takes the hidden argument, for which the box's begin is the base */
+    struct gs_cut cut;
+    bool odd; /* its sizes are no multiples: the last chunk goes first, so that the driver sees it at once */
+};
+
+/* Enqueues one chunk, and sets the hidden argument for it. */
+cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, cl_kernel kernel, unsigned chunk, cl_command_queue queue,
+                        cl_uint n_wait, const cl_event *wait, cl_event *event);
+
+/* Cuts the box by the job's kernel_chunk. */
+void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box);
+
+/* Runs it, its first chunk in `queue` after the wait list. `kernel` has its arguments, but for the hidden one; with
+ * more than one chunk it is a spare kernel, which is taken over whatever comes of it. *end is the caller's. */
+cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_kernel kernel, cl_command_queue queue,
+                     cl_uint n_wait, const cl_event *wait, cl_event *end);
+
+/* A transfer between a buffer on a place and the host's memory at ptr, in pieces of the job's transfer_chunk; the first
+ * in `queue` after the wait list. *end is the caller's. */
+struct gs_link_run {
+    cl_mem mem;
+    unsigned place;
+    uint64_t offset, bytes;
+    void *ptr; /* of a write: only read */
+    bool write;
+};
+cl_int gs_run_transfer(struct gs_queue *q, const struct gs_link_run *run, uint64_t chunk, cl_command_queue queue,
+                       cl_uint n_wait, const cl_event *wait, cl_event *end);
+
+#endif
