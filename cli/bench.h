@@ -50,10 +50,10 @@ void gs_bench_free_words(struct gs_bench_words *words);
 /* --- Processes --- */
 
 struct gs_bench_end {
-    int status;        /* exit status; 128 + the number of the signal that ended it; -ETIMEDOUT; -EINTR; -errno */
-    long max_rss_kib;  /* the most memory it had */
-    char output[8192]; /* the beginning of its stdout */
-    char error[512];   /* the last line of its stderr */
+    int status;         /* exit status; 128 + the number of the signal that ended it; -ETIMEDOUT; -EINTR; -errno */
+    long max_rss_kib;   /* the most memory it had */
+    char output[65536]; /* the beginning of its stdout */
+    char error[512];    /* the last line of its stderr */
 };
 
 /* Set by SIGINT and SIGTERM: what runs is ended and nothing new begins. */

@@ -7,22 +7,26 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/device_links.h"
 #include "common/log.h"
 #include "shim/group.h"
 
 enum { MAX_PLATFORMS = 32, MAX_LISTED = 64 };
 
 static const char usage[] =
-    "Usage: gpusparc devices [--devices SPEC] [--gpus N] [--json]\n"
-    "Lists the OpenCL devices of the machine and those that an application's work would be spread over.\n\n"
+    "Usage: gpusparc devices [--devices SPEC] [--gpus N] [--measure] [--json]\n"
+    "Lists the OpenCL devices of the machine and those that an application's work would be spread over,\n"
+    "with what their links carry, once that has been measured.\n\n"
     "  --devices SPEC  as for gpusparc run\n"
     "  --gpus N        as for gpusparc run\n"
+    "  --measure       measure the links now (some seconds on GPUs); the figures are kept in the cache\n"
     "  --json          JSON on stdout\n\n"
-    "Exit status: 0; 1 where there is no device; 2 for wrong usage.\n";
+    "Exit status: 0; 1 where there is no device, or the links can't be measured; 2 for wrong usage.\n";
 
 static const struct option options[] = {
     {"devices", required_argument, NULL, 'd'},
     {"gpus", required_argument, NULL, 'g'},
+    {"measure", no_argument, NULL, 'm'},
     {"json", no_argument, NULL, 'j'},
     {NULL, 0, NULL, 0},
 };
@@ -102,17 +106,50 @@ static void print_table(const json_t *platforms, const json_t *group)
     json_array_foreach(json_object_get(group, "devices"), k, d) print_device(k, d);
 }
 
+/* "host" or a place in the group. */
+static const char *end_name(const json_t *end, char text[24])
+{
+    if (json_is_string(end))
+        return json_string_value(end);
+    snprintf(text, 24, "device %" JSON_INTEGER_FORMAT, json_integer_value(end));
+    return text;
+}
+
+static void print_links(const json_t *group, const json_t *links)
+{
+    size_t i;
+    json_t *l;
+    bool between = false;
+    const size_t n = json_array_size(json_object_get(group, "devices"));
+    if (links)
+        printf("its links, measured %s\n", json_string_value(json_object_get(links, "measured")));
+    else
+        puts("its links have not been measured; gpusparc devices --measure does it");
+    json_array_foreach(json_object_get(links, "links"), i, l)
+    {
+        char from[24], to[24];
+        between |= json_is_integer(json_object_get(l, "from")) && json_is_integer(json_object_get(l, "to"));
+        printf("  %-9s -> %-9s  %-9s %9.2f GB/s %9.1f us\n", end_name(json_object_get(l, "from"), from),
+               end_name(json_object_get(l, "to"), to), json_string_value(json_object_get(l, "path")),
+               json_number_value(json_object_get(l, "gb_per_s")), json_number_value(json_object_get(l, "latency_us")));
+    }
+    if (n > 1 && !between && json_is_true(json_object_get(group, "shared_memory")))
+        puts("  between the devices nothing needs to be copied: they share the host's memory");
+}
+
 static int run(int argc, char **argv)
 {
     struct gs_settings settings;
     struct gs_group group;
     char why[256];
-    bool as_json = false;
+    bool as_json = false, measure = false;
     int opt, bad = gs_settings_from_env(&settings, why, sizeof why);
     opterr = 0;
     while (!bad && (opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
         if (opt == 'j') {
             as_json = true;
+        } else if (opt == 'm') {
+            measure = true;
         } else if (opt == '?') {
             snprintf(why, sizeof why, "there is no option '%s', or it needs a value", argv[optind - 1]);
             bad = -1;
@@ -134,17 +171,21 @@ static int run(int argc, char **argv)
         return GS_EXIT_FAILED;
     }
     json_t *platforms = list_platforms(), *of_group = describe_group(&group);
+    json_t *links = gs_device_links(&group, &settings, measure);
     if (as_json) {
-        json_t *all = json_pack("{s:O, s:O}", "platforms", platforms, "group", of_group);
+        json_t *all = json_pack("{s:O, s:O, s:O*}", "platforms", platforms, "group", of_group, "links", links);
         json_dumpf(all, stdout, JSON_INDENT(2));
         putchar('\n');
         json_decref(all);
     } else {
         print_table(platforms, of_group);
+        print_links(of_group, links);
     }
     json_decref(platforms);
     json_decref(of_group);
-    return GS_EXIT_OK;
+    const bool failed = measure && !links;
+    json_decref(links);
+    return failed ? GS_EXIT_FAILED : GS_EXIT_OK;
 }
 
 const struct gs_command gs_cmd_devices = {"devices", "lists the devices and the group they form", usage, run};
