@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Draws several results of one probe, as `gpusparc probe order --json` or `probe sum --json` wrote them, in one picture:
-# mode and number of different vectors over groups or warps; or, of sums, over the warps of a group.
+# mode and number of different vectors over groups or warps; or, of sums, over the warps of a group. Or one result of the
+# latency probe: cycles over warps, and over the work-items that meet in a bank.
 # usage: probe_plot.sh OUTPUT.svg RESULT.json...
 set -euo pipefail
 out=$1
@@ -9,6 +10,24 @@ shift
 python3 - "$out" "$@" <<'P' | gnuplot
 import json, sys
 results = [json.load(open(f)) for f in sys.argv[2:]]
+print(f"set terminal svg size 1000,520 background 'white'\nset output '{sys.argv[1]}'")
+
+def draw_latency(j):
+    conflicts = {"local load, dependent": j["shared_load_conflicts"], "local store": j["shared_store_conflicts"]}
+    for k, by_warps in enumerate(j["by_warps"].values()):
+        points = [f"{w} {c['average']}" for w, c in by_warps.items() if c]
+        print(f"$d{k} << END", *points, "END", sep="\n")
+    for k, list_ in enumerate(conflicts.values()):
+        print(f"$c{k} << END", *(f"{2 ** i} {c['average']}" for i, c in enumerate(list_) if c), "END", sep="\n")
+    print(f"set multiplot layout 1,2 title \"{j['device']}: cycles per instruction\" noenhanced\nset grid")
+    print("set key below font ',8' noenhanced\nset logscale y\nset ylabel 'cycles'\nset xlabel 'warps of a group'")
+    print("plot " + ", ".join(f"$d{k} using 1:2 with linespoints pointsize 0.4 title '{t}'" for k, t in enumerate(j["by_warps"])))
+    print("unset logscale y\nset yrange [0:*]\nset xlabel 'work-items on one bank'")
+    print("plot " + ", ".join(f"$c{k} using 1:2 with linespoints title '{t}'" for k, t in enumerate(conflicts)))
+
+if "by_warps" in results[0]:
+    draw_latency(results[0])
+    sys.exit()
 curves = {}  # title: [(x, mode, cardinality)]
 for j in results:
     if j.get("probe", "order") == "order":
@@ -20,7 +39,6 @@ for j in results:
 sums = results[0].get("probe") == "sum"
 things = "results" if sums else "vectors"
 what = "sums" if sums else "orders"
-print(f"set terminal svg size 1000,460 background 'white'\nset output '{sys.argv[1]}'")
 for k, points in enumerate(curves.values()):
     print(f"$d{k} << END")
     for x, mode, distinct in sorted(points):

@@ -19,8 +19,8 @@ extern const char gs_probe_latency_cl[];
 enum {
     GPU_SHORT = 64,
     GPU_LONG = 320,
-    CPU_SHORT = 32,
-    CPU_LONG = 96,
+    CPU_SHORT = 16,
+    CPU_LONG = 48,
     WARP = 32,
     MAX_WARPS = 32,
     LINE_WORDS = 64,
@@ -33,10 +33,14 @@ enum test {
     MUL_DEPENDENT,
     MAD_DEPENDENT,
     SPECIAL_DEPENDENT,
+    COS_DEPENDENT,
+    RSQRT_DEPENDENT,
     ADD_INDEPENDENT,
     MUL_INDEPENDENT,
     MAD_INDEPENDENT,
     SPECIAL_INDEPENDENT,
+    COS_INDEPENDENT,
+    RSQRT_INDEPENDENT,
     SHARED_LOAD,
     SHARED_STORE,
     GLOBAL_LOAD,
@@ -53,10 +57,14 @@ static const struct {
     [MUL_DEPENDENT] = {"mul_dependent", "mul, dependent"},
     [MAD_DEPENDENT] = {"mad_dependent", "mad, dependent"},
     [SPECIAL_DEPENDENT] = {"special_dependent", "exp2, dependent"},
+    [COS_DEPENDENT] = {"cos_dependent", "cos, dependent"},
+    [RSQRT_DEPENDENT] = {"rsqrt_dependent", "rsqrt, dependent"},
     [ADD_INDEPENDENT] = {"add_independent", "add, independent"},
     [MUL_INDEPENDENT] = {"mul_independent", "mul, independent"},
     [MAD_INDEPENDENT] = {"mad_independent", "mad, independent"},
     [SPECIAL_INDEPENDENT] = {"special_independent", "exp2, independent"},
+    [COS_INDEPENDENT] = {"cos_independent", "cos, independent"},
+    [RSQRT_INDEPENDENT] = {"rsqrt_independent", "rsqrt, independent"},
     [SHARED_LOAD] = {"shared_load", "local load, dependent"},
     [SHARED_STORE] = {"shared_store", "local store"},
     [GLOBAL_LOAD] = {"global_load", "global load, dependent"},
@@ -91,8 +99,9 @@ struct latency {
     double *brief, *full;
 
     struct cycles one[TESTS];                  /* one warp */
-    struct cycles conflicts[2][STRIDES];       /* local load, store, of one warp; 2^k meet in a bank */
     struct cycles warps[TESTS][MAX_WARPS + 1]; /* by the number of warps */
+    /* Local load and store, 2^k work-items of a warp on one bank; [0]: one warp, else by the number of warps. */
+    struct cycles conflicts[MAX_WARPS + 1][2][STRIDES];
 };
 
 /* One of the measurements. */
@@ -110,19 +119,18 @@ static unsigned counts_of(const struct latency *p)
 
 static uint64_t items_of(const struct latency *p)
 {
-    return (uint64_t)TESTS * (1 + counts_of(p)) + 2 * STRIDES;
+    return (TESTS + 2 * STRIDES) * (uint64_t)(1 + counts_of(p));
 }
 
-/* The i-th: each instruction on one warp and on all numbers of warps, then the conflicts. */
+/* The i-th: each instruction, then each number of conflicts, on one warp and on all numbers of warps. */
 static struct item item_of(struct latency *p, uint64_t i)
 {
-    unsigned per_test = 1 + counts_of(p), t = (unsigned)i / per_test, k = (unsigned)i % per_test;
-    if (t < TESTS && k == 0)
-        return (struct item){(enum test)t, 1, 1, &p->one[t]};
+    unsigned per_test = 1 + counts_of(p), t = (unsigned)i / per_test, place = (unsigned)i % per_test;
+    place = place ? p->first + place - 1 : 0;
+    unsigned warps = place ? place : 1, k = t - TESTS, store = k % 2;
     if (t < TESTS)
-        return (struct item){(enum test)t, p->first + k - 1, 1, &p->warps[t][p->first + k - 1]};
-    k = (unsigned)i - TESTS * per_test;
-    return (struct item){k % 2 ? SHARED_STORE : SHARED_LOAD, 1, 1u << k / 2, &p->conflicts[k % 2][k / 2]};
+        return (struct item){(enum test)t, warps, 1, place ? &p->warps[t][place] : &p->one[t]};
+    return (struct item){store ? SHARED_STORE : SHARED_LOAD, warps, 1u << k / 2, &p->conflicts[place][store][k / 2]};
 }
 
 /* One run: the cycles of the slowest of the warps. */
@@ -359,15 +367,15 @@ static void print_cycles(const struct cycles *c, double value, int width)
         printf(" %*s", width, "-");
 }
 
-static void print_conflicts(const struct latency *p)
+static void print_conflicts(const struct latency *p, unsigned place)
 {
-    printf("\n%-26s", "work-items on one bank");
+    printf("\n%2u %-23s", place ? place : 1, place > 1 ? "warps, on one bank" : "warp, on one bank");
     for (int k = 0; k < STRIDES; k++)
         printf(" %8u", 1u << k);
     for (int s = 0; s < 2; s++) {
         printf("\n%-26s", s ? "local store" : "local load, dependent");
         for (int k = 0; k < STRIDES; k++)
-            print_cycles(&p->conflicts[s][k], p->conflicts[s][k].average, 8);
+            print_cycles(&p->conflicts[place][s][k], p->conflicts[place][s][k].average, 8);
     }
     putchar('\n');
 }
@@ -391,7 +399,9 @@ static void print_table(void *probe)
             print_cycles(&p->warps[t][w], p->warps[t][w].average, 10);
         putchar('\n');
     }
-    print_conflicts(p);
+    print_conflicts(p, 0);
+    if (p->last > 1)
+        print_conflicts(p, p->last);
 }
 
 static double six_digits(double v)
@@ -407,6 +417,25 @@ static json_t *cycles_json(const struct cycles *c)
         return json_null();
     return json_pack("{s:f, s:f, s:f}", "best", six_digits(c->best), "average", six_digits(c->average), "worst",
                      six_digits(c->worst));
+}
+
+static json_t *conflicts_json(const struct cycles c[STRIDES])
+{
+    json_t *list = json_array();
+    for (int k = 0; k < STRIDES; k++)
+        json_array_append_new(list, cycles_json(&c[k]));
+    return list;
+}
+
+static json_t *conflicts_by_warps(const struct latency *p, int store)
+{
+    json_t *by_warps = json_object();
+    for (unsigned w = p->first; w <= p->last; w++) {
+        char key[12];
+        snprintf(key, sizeof(key), "%u", w);
+        json_object_set_new(by_warps, key, conflicts_json(p->conflicts[w][store]));
+    }
+    return by_warps;
 }
 
 static json_t *profile_json(const struct latency *p)
@@ -436,12 +465,10 @@ static void add_json(void *probe, json_t *j)
     json_object_set_new(j, "runs", json_integer((json_int_t)p->runs));
     json_object_set_new(j, "one_warp", one);
     json_object_set_new(j, "by_warps", many);
-    for (int s = 0; s < 2; s++) {
-        json_t *list = json_array();
-        for (int k = 0; k < STRIDES; k++)
-            json_array_append_new(list, cycles_json(&p->conflicts[s][k]));
-        json_object_set_new(j, s ? "shared_store_conflicts" : "shared_load_conflicts", list);
-    }
+    json_object_set_new(j, "shared_load_conflicts", conflicts_json(p->conflicts[0][0]));
+    json_object_set_new(j, "shared_store_conflicts", conflicts_json(p->conflicts[0][1]));
+    json_object_set_new(j, "shared_load_conflicts_by_warps", conflicts_by_warps(p, 0));
+    json_object_set_new(j, "shared_store_conflicts_by_warps", conflicts_by_warps(p, 1));
     json_object_set_new(j, "profile", profile_json(p));
 }
 
@@ -464,12 +491,12 @@ static void plot(void *probe, FILE *f)
     for (int s = 0; s < 2; s++) {
         fprintf(f, "$c%d << END\n", s);
         for (int k = 0; k < STRIDES; k++)
-            plot_point(f, 1u << k, &p->conflicts[s][k]);
+            plot_point(f, 1u << k, &p->conflicts[0][s][k]);
         fputs("END\n", f);
     }
     fprintf(f,
             "set multiplot layout 1,2 title \"%s: cycles per instruction, average of %llu runs\" noenhanced\n"
-            "set grid\nset key outside right font ',9'\nset logscale y\nset xlabel 'warps of a group'\nset ylabel "
+            "set grid\nset key below font ',8'\nset logscale y\nset xlabel 'warps of a group'\nset ylabel "
             "'cycles'\n",
             p->base.device.name, (unsigned long long)p->runs);
     for (int t = 0, first = 1; t < TESTS; t++)
@@ -478,10 +505,10 @@ static void plot(void *probe, FILE *f)
                     tests[t].label);
             first = 0;
         }
-    fputs("\nset key inside top left\nunset logscale y\nset xlabel 'work-items on one bank'\nset yrange [0:*]\n", f);
-    if (p->conflicts[0][0].runs)
+    fputs("\nunset logscale y\nset xlabel 'work-items on one bank'\nset yrange [0:*]\n", f);
+    if (p->conflicts[0][0][0].runs)
         fputs("plot $c0 using 1:2:3:4 with yerrorlines title 'local load, dependent'", f);
-    if (p->conflicts[1][0].runs)
+    if (p->conflicts[0][1][0].runs)
         fputs(", $c1 using 1:2:3:4 with yerrorlines title 'local store'", f);
     fputs("\nunset multiplot\n", f);
 }

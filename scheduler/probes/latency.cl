@@ -8,11 +8,15 @@
 #define MUL(r) asm volatile("mul.f32 %0, %0, %1;" : "+f"(r) : "f"(y))
 #define MAD(r) asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(r) : "f"(y))
 #define EX2(r) asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(r))
+#define COS(r) asm volatile("cos.approx.ftz.f32 %0, %0;" : "+f"(r))
+#define RSQRT(r) asm volatile("rsqrt.approx.ftz.f32 %0, %0;" : "+f"(r))
 #else
 #define ADD(r) r = r + y
 #define MUL(r) r = r * y
 #define MAD(r) r = fma(r, y, y)
 #define EX2(r) r = native_exp2(r)
+#define COS(r) r = native_cos(r)
+#define RSQRT(r) r = native_rsqrt(r)
 #endif
 
 /* Where arithmetic can be moved over the clock, its operand must come from a volatile load behind the first reading. */
@@ -78,10 +82,14 @@ DEPENDENT(add_dependent, ADD)
 DEPENDENT(mul_dependent, MUL)
 DEPENDENT(mad_dependent, MAD)
 DEPENDENT(special_dependent, EX2)
+DEPENDENT(cos_dependent, COS)
+DEPENDENT(rsqrt_dependent, RSQRT)
 INDEPENDENT(add_independent, ADD)
 INDEPENDENT(mul_independent, MUL)
 INDEPENDENT(mad_independent, MAD)
 INDEPENDENT(special_independent, EX2)
+INDEPENDENT(cos_independent, COS)
+INDEPENDENT(rsqrt_independent, RSQRT)
 
 /* Work-item i of a warp uses word (i * stride) mod 1024 of local memory: a stride of 2^k makes 2^k meet in a bank. */
 #define NEAR_INDEX ((get_local_id(0) * stride) % 1024)

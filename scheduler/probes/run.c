@@ -224,7 +224,7 @@ static bool print_json(struct probe *p, bool complete)
 
 static bool draw(struct probe *p)
 {
-    FILE *plot = gs_plot_open(p->plot, 1000, 420);
+    FILE *plot = gs_plot_open(p->plot, 1000, 520);
     if (!plot)
         return false;
     p->kind->plot(p, plot);

@@ -462,23 +462,25 @@ static void add_json(void *probe, json_t *j)
 static void plot(void *probe, FILE *f)
 {
     struct sum *p = probe;
+    double most = 1;
     int shown = 0;
     fputs("$data << END\n", f);
     for (int m = 0; m < METHODS; m++)
         if (has_result(p, m)) {
             struct gs_vecstat_summary s = gs_vecstat_summarise(p->result[m].values);
+            most = fmax(most, s.cardinality);
             fprintf(f, "%d %s %.0f %g\n", shown++, names[m], s.cardinality,
                     isfinite(p->result[m].worst) && p->result[m].worst > 0 ? p->result[m].worst : 1e-12);
         }
     fprintf(f,
             "END\nset multiplot layout 1,2 title \"%s: %zu floats of condition %.3g, %llu runs%s\" noenhanced\n"
             "set key off\nset grid ytics\nset xrange [-0.6:%d.6]\nset boxwidth 0.6\nset style fill solid 0.7\n"
-            "set logscale y\nset ylabel 'different results'\nset yrange [0.5:*]\n"
+            "set logscale y\nset ylabel 'different results'\nset yrange [0.5:%.0f]\n"
             "plot $data using 1:3:xtic(2) with boxes, '' using 1:3:3 with labels offset 0,0.7\n"
             "set ylabel 'worst relative error'\nset yrange [1e-9:*]\nset format y '10^{%%T}'\n"
             "plot $data using 1:4:xtic(2) with boxes\nunset multiplot\n",
             p->base.device.name, p->n, p->condition, (unsigned long long)p->done,
-            p->permute ? ", permuted before each" : "", shown - 1);
+            p->permute ? ", permuted before each" : "", shown - 1, 3 * most);
 }
 
 static void release(void *probe)

@@ -115,7 +115,8 @@ import json
 j = json.load(open("out.json"))
 assert all(c["best"] <= c["average"] <= c["worst"] for c in j["one_warp"].values())
 assert j["one_warp"]["special_dependent"]["average"] > j["one_warp"]["add_dependent"]["best"], j["one_warp"]
-assert len(j["shared_load_conflicts"]) == 6 and set(j["by_warps"]["barriers"]) == {"1", "2"}
+assert len(j["shared_load_conflicts"]) == 6 and all(len(c) == 6 and all(c) for c in j["shared_store_conflicts_by_warps"].values())
+assert set(j["by_warps"]["barriers"]) == {"1", "2"}
 P
 gpusparc timing "ld alu! alu! st!" --profile p.json >/dev/null
 
