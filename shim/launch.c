@@ -272,7 +272,7 @@ static cl_int require_part(struct launch *l, struct gs_plan *plan, unsigned p, s
 }
 
 /* What is valid where once the parts have run. */
-static cl_int record_writes(const struct launch *l, struct gs_plan *plan)
+static cl_int record_writes(const struct launch *l, const struct gs_plan *plan, const struct gs_merge *merges)
 {
     int err = 0;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
@@ -282,7 +282,7 @@ static cl_int record_writes(const struct launch *l, struct gs_plan *plan)
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = gs_wrote(u->root, 0, &u->reduced[p]);
         if (!err && u->writes == GS_COMPARED)
-            err = gs_wrote_range(u->root, 0, u->window);
+            err = gs_merge_record(&merges[i], plan->n_parts);
     }
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
@@ -452,7 +452,7 @@ static cl_int join_parts(struct launch *l, struct gs_plan *plan, struct split *s
         gs_label_back(before);
     }
     if (!err)
-        err = record_writes(l, plan);
+        err = record_writes(l, plan, s->merges);
     cl_event own, end;
     if (!err && s->begin && mark_time(l, &s->ended, &end) == CL_SUCCESS) {
         gs_timing_learn_split(l->timing, &l->trial, plan, s->begin, end, s->ran);

@@ -16,6 +16,8 @@ struct gs_merge {
     struct gs_range window; /* of a buffer */
     uint64_t bytes;         /* of the window, or of the image laid out without gaps */
     bool by_blocks;
+    bool everywhere; /* afterwards every place has the merged bytes, not only the first: where it isn't the root's first
+                        merge, so that the next will want equal bytes again. By blocks only */
     cl_mem kept[GS_MAX_DEVICES]; /* the first; by blocks: one on each place. Scratch memory of the launch */
 };
 
@@ -27,5 +29,8 @@ cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *
 /* Once the parts have run (part i on place i, ended at event ran[i]) brings home what they wrote. Adds to `done`. */
 cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, unsigned n_parts, const cl_event *ran,
                       struct gs_events *done);
+
+/* What is valid where after that. -ENOMEM. */
+int gs_merge_record(const struct gs_merge *m, unsigned n_parts);
 
 #endif

@@ -98,7 +98,7 @@ static const char blocks_source[] =
     "            meeting[b] = part[b];\n"
     "}\n"
     "__kernel void gs_pick_up(__global uchar *dst, ulong begin, __global const uchar *meeting, ulong meeting_at,\n"
-    "                         ulong words_at, __global const uchar *kept, ulong at, ulong n)\n"
+    "                         ulong words_at, __global const uchar *kept, ulong at, ulong n, int yields)\n"
     "{\n"
     "    ulong block = get_group_id(0), i = block * 1024 + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
     "    if (!*(__global const uint *)(meeting + words_at + block * 4))\n"
@@ -109,12 +109,15 @@ static const char blocks_source[] =
     "    if (left >= 16) {\n"
     "        uint4 p = *(__global const uint4 *)meeting, k = *(__global const uint4 *)kept;\n"
     "        if (any(p != k)) {\n"
-    "            uchar16 old = as_uchar16(*(__global uint4 *)dst);\n"
-    "            *(__global uint4 *)dst = as_uint4(select(old, as_uchar16(p), as_uchar16(p) != as_uchar16(k)));\n"
+    "            uchar16 old = as_uchar16(*(__global uint4 *)dst), was = as_uchar16(k);\n"
+    "            char16 takes = as_uchar16(p) != was;\n"
+    "            if (yields)\n"
+    "                takes &= old == was;\n"
+    "            *(__global uint4 *)dst = as_uint4(select(old, as_uchar16(p), takes));\n"
     "        }\n"
     "    } else {\n"
     "        for (ulong b = 0; b < left; b++)\n"
-    "            if (meeting[b] != kept[b])\n"
+    "            if (meeting[b] != kept[b] && !(yields && dst[b] != kept[b]))\n"
     "                dst[b] = meeting[b];\n"
     "    }\n"
     "}\n";
@@ -127,8 +130,8 @@ _Static_assert(GS_ATOMIC_ADD == 1 && GS_ATOMIC_MIN == 2 && GS_ATOMIC_MAX == 3 &&
 enum { TYPES = GS_ATOMIC_F64 + 1 };
 
 struct gs_merge_kernels {
-    cl_program program, leaving[GS_MAX_DEVICES]; /* for the first device; and one for each */
-    cl_kernel merge, pick_up, reduce[TYPES], leave[GS_MAX_DEVICES];
+    cl_program program, blocks[GS_MAX_DEVICES]; /* for the first device; and one for each */
+    cl_kernel merge, reduce[TYPES], leave[GS_MAX_DEVICES], pick_up[GS_MAX_DEVICES];
 };
 
 static void release_kernel(cl_kernel k)
@@ -142,13 +145,13 @@ void gs_merge_kernels_free(struct gs_merge_kernels *k)
     if (!k)
         return;
     release_kernel(k->merge);
-    release_kernel(k->pick_up);
     for (int t = 0; t < TYPES; t++)
         release_kernel(k->reduce[t]);
     for (int p = 0; p < GS_MAX_DEVICES; p++) {
         release_kernel(k->leave[p]);
-        if (k->leaving[p])
-            gs_real()->clReleaseProgram(k->leaving[p]);
+        release_kernel(k->pick_up[p]);
+        if (k->blocks[p])
+            gs_real()->clReleaseProgram(k->blocks[p]);
     }
     if (k->program)
         gs_real()->clReleaseProgram(k->program);
@@ -172,18 +175,16 @@ cl_int gs_merge_kernels_make(struct gs_context *ctx)
     static const char *const reduce_names[TYPES] = {
         [GS_ATOMIC_I32] = "gs_reduce_i32", [GS_ATOMIC_U32] = "gs_reduce_u32", [GS_ATOMIC_I64] = "gs_reduce_i64",
         [GS_ATOMIC_U64] = "gs_reduce_u64", [GS_ATOMIC_F32] = "gs_reduce_f32", [GS_ATOMIC_F64] = "gs_reduce_f64"};
-    const char *texts[] = {source, blocks_source};
+    const char *text = source;
     cl_int err;
     if (ctx->merge)
         return CL_SUCCESS;
     struct gs_merge_kernels *k = calloc(1, sizeof *k);
     if (!k)
         return CL_OUT_OF_HOST_MEMORY;
-    k->program = build(ctx, 0, 2, texts, &err);
+    k->program = build(ctx, 0, 1, &text, &err);
     if (!err)
         k->merge = gs_real()->clCreateKernel(k->program, "gs_merge", &err);
-    if (!err)
-        k->pick_up = gs_real()->clCreateKernel(k->program, "gs_pick_up", &err);
     for (int t = 0; t < TYPES && !err; t++)
         k->reduce[t] = gs_real()->clCreateKernel(k->program, reduce_names[t], &err);
     if (err && !k->reduce[GS_ATOMIC_F64] && k->reduce[GS_ATOMIC_F32])
@@ -197,17 +198,19 @@ cl_int gs_merge_kernels_make(struct gs_context *ctx)
 
 /* On each place a program of its own, different by its last line: PoCL (3.1) confuses the forms of one kernel where
  * several devices run it at once (see shim/prepare.c). */
-cl_int gs_merge_kernels_make_leaving(struct gs_context *ctx, unsigned place)
+cl_int gs_block_kernels_make(struct gs_context *ctx, unsigned place)
 {
     struct gs_merge_kernels *k = ctx->merge;
     char tail[32];
     const char *texts[] = {blocks_source, tail};
     cl_int err = CL_SUCCESS;
     snprintf(tail, sizeof tail, "__constant int gs_place = %u;\n", place);
-    if (!k->leaving[place])
-        k->leaving[place] = build(ctx, place, 2, texts, &err);
+    if (!k->blocks[place])
+        k->blocks[place] = build(ctx, place, 2, texts, &err);
     if (!err && !k->leave[place])
-        k->leave[place] = gs_real()->clCreateKernel(k->leaving[place], "gs_leave", &err);
+        k->leave[place] = gs_real()->clCreateKernel(k->blocks[place], "gs_leave", &err);
+    if (!err && !k->pick_up[place])
+        k->pick_up[place] = gs_real()->clCreateKernel(k->blocks[place], "gs_pick_up", &err);
     return err;
 }
 
@@ -278,14 +281,15 @@ cl_int gs_enqueue_leave(struct gs_context *ctx, unsigned place, cl_command_queue
     return err ? err : enqueue(queue, k, blocks_of(n) * LOCAL, wait, done);
 }
 
-cl_int gs_enqueue_pick_up(struct gs_context *ctx, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem meeting,
-                          uint64_t meeting_at, cl_mem kept, uint64_t at, uint64_t n, const struct gs_events *wait,
-                          struct gs_events *done)
+cl_int gs_enqueue_pick_up(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem dst, uint64_t begin,
+                          cl_mem meeting, uint64_t meeting_at, cl_mem kept, uint64_t at, uint64_t n, bool yields,
+                          const struct gs_events *wait, struct gs_events *done)
 {
-    cl_kernel k = ctx->merge->pick_up;
+    cl_kernel k = ctx->merge->pick_up[place];
     const uint64_t words_at = meeting_at + blocks_of(n) * GS_BLOCK_BYTES;
-    cl_int err =
-        SET_ARGS(k, ARG(dst), ARG(begin), ARG(meeting), ARG(meeting_at), ARG(words_at), ARG(kept), ARG(at), ARG(n));
+    const cl_int first_wins = yields;
+    cl_int err = SET_ARGS(k, ARG(dst), ARG(begin), ARG(meeting), ARG(meeting_at), ARG(words_at), ARG(kept), ARG(at),
+                          ARG(n), ARG(first_wins));
     return err ? err : enqueue(queue, k, blocks_of(n) * LOCAL, wait, done);
 }
 

@@ -19,9 +19,9 @@ enum { GS_BLOCK_BYTES = 1024 };
 cl_int gs_enqueue_leave(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem meeting,
                         uint64_t meeting_at, cl_mem part, uint64_t begin, cl_mem kept, uint64_t at, uint64_t n,
                         cl_mem count, const struct gs_events *wait, struct gs_events *done);
-cl_int gs_enqueue_pick_up(struct gs_context *ctx, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem meeting,
-                          uint64_t meeting_at, cl_mem kept, uint64_t at, uint64_t n, const struct gs_events *wait,
-                          struct gs_events *done);
+cl_int gs_enqueue_pick_up(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem dst, uint64_t begin,
+                          cl_mem meeting, uint64_t meeting_at, cl_mem kept, uint64_t at, uint64_t n, bool yields,
+                          const struct gs_events *wait, struct gs_events *done);
 
 /* What n bytes take of a meeting place, the words included; and the words alone. */
 uint64_t gs_meeting_need(uint64_t n);
@@ -37,7 +37,7 @@ uint64_t gs_reduce_identity(enum gs_atomic_op op, enum gs_atomic_type type);
 
 /* Makes the kernels if they aren't there yet: what may fail for lack of memory, before anything runs. */
 cl_int gs_merge_kernels_make(struct gs_context *ctx);
-cl_int gs_merge_kernels_make_leaving(struct gs_context *ctx, unsigned place); /* what gs_enqueue_leave needs there */
+cl_int gs_block_kernels_make(struct gs_context *ctx, unsigned place); /* those of a merge by blocks, on a place */
 void gs_merge_kernels_free(struct gs_merge_kernels *k);
 
 #endif

@@ -131,6 +131,7 @@ struct gs_mem {
     struct gs_rangeset undefined; /* bytes that nobody has written yet: any value will do */
     cl_event split_end;           /* the end of the last split launch that wrote to it, or null; owned */
     struct gs_rangeset spoiled;   /* such a launch failed while it ran: these bytes are nobody's result */
+    bool merged;                  /* by comparison, some time */
     uint64_t settled;             /* the serial number of the last command for which gs_settle has looked */
     uint64_t left, fetched;       /* bytes that splits wrote on other devices; and those of them brought home since */
     struct gs_mapping *mappings;

@@ -12,14 +12,14 @@ bool gs_meeting_possible(struct gs_command *cmd, uint64_t bytes)
     return gs_transfer_by_window(cmd, bytes);
 }
 
-cl_int gs_meeting_open(struct gs_command *cmd, unsigned from, unsigned to, uint64_t bytes, struct gs_meeting *m)
+cl_int gs_meeting_open(struct gs_command *cmd, unsigned from, uint64_t bytes, struct gs_meeting *m)
 {
     cl_int err = CL_SUCCESS;
     *m = (struct gs_meeting){.ctx = cmd->ctx, .from = from, .window = !cmd->ctx->shared_memory};
-    if (m->window)
-        gs_peer_window(cmd->ctx, from, to, &m->left, &m->taken);
-    else
-        m->left = m->taken = gs_scratch_take(cmd->ctx, 0, bytes, &err);
+    cl_mem common = m->window ? NULL : gs_scratch_take(cmd->ctx, from, bytes, &err);
+    for (unsigned to = 0; to < cmd->ctx->n; to++)
+        m->taken[to] = m->window ? gs_peer_window(cmd->ctx, from, to) : common;
+    m->left = m->taken[from];
     return err;
 }
 

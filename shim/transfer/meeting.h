@@ -13,8 +13,9 @@ struct gs_meeting {
     struct gs_context *ctx;
     unsigned from;
     bool window;
-    cl_mem left, taken; /* the memory as kernels on the giving and the taking device are given it */
-    uint64_t at;        /* where its GS_MEETING_BYTES, or what was asked for, begin: set by gs_meeting_take */
+    cl_mem left;                  /* the memory as kernels on the giving device are given it, */
+    cl_mem taken[GS_MAX_DEVICES]; /* and as those on others are */
+    uint64_t at;                  /* where its GS_MEETING_BYTES, or what was asked for, begin: set by gs_meeting_take */
     unsigned slot;
     cl_event last; /* the last use of a buffer, or null; owned */
 };
@@ -22,8 +23,8 @@ struct gs_meeting {
 /* May kernels of all devices meet? Remembers that so many bytes are to travel. */
 bool gs_meeting_possible(struct gs_command *cmd, uint64_t bytes);
 
-/* For a launch's kernels on two places; at most so many bytes at a time. */
-cl_int gs_meeting_open(struct gs_command *cmd, unsigned from, unsigned to, uint64_t bytes, struct gs_meeting *m);
+/* For what a launch's kernels on one place leave for those on others; at most so many bytes at a time. */
+cl_int gs_meeting_open(struct gs_command *cmd, unsigned from, uint64_t bytes, struct gs_meeting *m);
 
 /* Memory at m->at that the giving kernel may write after `wait`, which gains the last use of that memory. */
 cl_int gs_meeting_take(struct gs_meeting *m, struct gs_events *wait);

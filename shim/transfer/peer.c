@@ -209,10 +209,9 @@ cl_int gs_peer_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem ds
     return err;
 }
 
-void gs_peer_window(struct gs_context *ctx, unsigned from, unsigned to, cl_mem *left, cl_mem *taken)
+cl_mem gs_peer_window(struct gs_context *ctx, unsigned from, unsigned to)
 {
-    *left = ctx->peer->windows.seen[from][from];
-    *taken = ctx->peer->windows.seen[from][to];
+    return ctx->peer->windows.seen[from][to];
 }
 
 cl_int gs_peer_slot_take(struct gs_context *ctx, unsigned from, unsigned *slot, uint64_t *at, struct gs_events *wait)

@@ -20,10 +20,10 @@ void gs_peer_free(struct gs_peer *p);
 cl_int gs_peer_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to, uint64_t src_offset,
                     uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait, struct gs_events *done);
 
-/* For kernels that read and write the window on place `from` themselves: the window as kernels there and on place `to`
- * are given it; and a slot of it, of GS_PEER_SLOT_BYTES at *at, for what waits for `wait`, until an event. */
+/* For kernels that read and write the window on place `from` themselves: the window as kernels on place `to` are given
+ * it; and a slot of it, of GS_PEER_SLOT_BYTES at *at, for what waits for `wait`, until an event. */
 enum { GS_PEER_SLOT_BYTES = 16 * 1024 * 1024 };
-void gs_peer_window(struct gs_context *ctx, unsigned from, unsigned to, cl_mem *left, cl_mem *taken);
+cl_mem gs_peer_window(struct gs_context *ctx, unsigned from, unsigned to);
 cl_int gs_peer_slot_take(struct gs_context *ctx, unsigned from, unsigned *slot, uint64_t *at, struct gs_events *wait);
 void gs_peer_slot_give(struct gs_context *ctx, unsigned from, unsigned slot, cl_event event);
 

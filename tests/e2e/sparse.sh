@@ -1,14 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # sparse.sh: programs/sparse.c gives the same bytes in every way, and where the devices' kernels can meet, only blocks that
-# changed travel; else the buffers whole.
+# changed travel, to each device that will want them; else the buffers whole.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-bash "$GS_SOURCE/tests/e2e/compare.sh" sparse split:mark split:spread split:nothing
-merged() { sed -n 's/.*"merge": {"bytes": \([0-9]*\).*/\1/p' "$1"; }
+bash "$GS_SOURCE/tests/e2e/compare.sh" sparse split:mark split:spread split:nothing split:same
+moved() { sed -n "s/.*\"$2\": {\"bytes\": \([0-9]*\).*/\1/p" "$1"; }
 large=$((36 * 1024 * 1024 + 5)) small=100003
-# Two launches each; of 3000 writes in all, each part's go into as many blocks at most; a word for each block besides.
-by_blocks=$(merged parts.json) whole=$(merged pinned.json) words=$(((large + 2 * small) / 256 + 12))
-[ "$whole" = $((2 * (large + 2 * small))) ] || fail "pinned: $whole bytes merged"
-[ "$by_blocks" -gt 0 ] || fail "nothing merged by blocks"
-[ "$by_blocks" -le $((2 * (1500 * 1024 + small + words + 16))) ] || fail "by blocks: $by_blocks bytes merged"
+all=$((large + 3 * small)) words=$(((large + 3 * small) / 256 + 16))
+# Four launches each. Whole: what the second device has, each time.
+[ "$(moved pinned.json merge)" = $((4 * all)) ] || fail "pinned: $(moved pinned.json merge) bytes merged"
+# By blocks: each part's 1500 writes of the large buffer change so many blocks at most. The first launch's are brought home;
+# the others' to both devices, so that the third and fourth launch find equal bytes everywhere.
+POCL_CACHE_DIR=$POCL_CACHE_DIR GPUSPARC_TRANSFER=plain gpusparc run --gpus 2 --mode multi --stats="$PWD/blocks.json" \
+  "$programs/sparse" >blocks.txt
+cmp alone.txt blocks.txt || fail "two devices, by blocks"
+merged=$(moved blocks.json merge) copied=$(moved blocks.json copy)
+[ "$merged" -gt 0 ] || fail "nothing merged by blocks"
+[ "$merged" -le $((7 * (1500 * 1024 + 3 * small + words * 2))) ] || fail "by blocks: $merged bytes merged"
+[ "$copied" -le $((2 * all + 4 * (3000 + 3 * small) * 4)) ] || fail "by blocks: $copied bytes copied beside the merges"

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* sparse [BYTES [WRITES]]: writes where the data says, into a large buffer of which little changes; then into all of a
- * small one; each at sizes that are no multiple of anything. */
+ * small one; each at sizes that are no multiple of anything, again and again, so that each part reads what another has
+ * written. */
 #include "plain.h"
 
-enum { LARGE = 36 * 1024 * 1024 + 5, WRITES = 3000, SMALL = 100003 };
+enum { LARGE = 36 * 1024 * 1024 + 5, WRITES = 3000, SMALL = 100003, LAUNCHES = 4 };
 
-static const char source[] = "__kernel void mark(__global uchar *v, __global const uint *at)\n"
-                             "{ uint i = get_global_id(0); v[at[i]] = (uchar)(i * 7u + v[at[i]]); }\n"
-                             "__kernel void spread(__global uchar *v, __global const uint *at)\n"
-                             "{ uint i = get_global_id(0); v[at[i]] ^= (uchar)(i % 255u + 1u); }\n"
-                             "__kernel void nothing(__global uchar *v, __global const uint *at)\n"
-                             "{ uint i = get_global_id(0); if (v[at[i]] != v[at[i]]) v[at[i]] = 0; }\n";
+static const char source[] =
+    "__kernel void mark(__global uchar *v, __global const uint *at, uint turn)\n"
+    "{ uint i = (get_global_id(0) + turn) % (uint)get_global_size(0); v[at[i]] = (uchar)(i * 7u + v[at[i]]); }\n"
+    "__kernel void spread(__global uchar *v, __global const uint *at, uint turn)\n"
+    "{ uint i = (get_global_id(0) + turn) % (uint)get_global_size(0); v[at[i]] ^= (uchar)(i % 255u + 1u); }\n"
+    "__kernel void nothing(__global uchar *v, __global const uint *at, uint turn)\n"
+    "{ uint i = get_global_id(0); if (v[at[i]] != v[at[i]]) v[at[i]] = (uchar)turn; }\n"
+    "__kernel void same(__global uchar *v, __global const uint *at, uint turn)\n"
+    "{ uint i = get_global_id(0); v[at[i] / 300u] = (uchar)turn; }\n";
 
 static void run(cl_program p, const char *name, size_t bytes, size_t writes, uint32_t stride)
 {
@@ -26,8 +30,10 @@ static void run(cl_program p, const char *name, size_t bytes, size_t writes, uin
     cl_kernel k = kernel_of(p, name);
     set_mem(k, 0, b);
     set_mem(k, 1, places);
-    for (int i = 0; i < 2; i++)
+    for (cl_uint i = 0; i < LAUNCHES; i++) {
+        set_uint(k, 2, i * (cl_uint)(writes / 3));
         launch(queue, k, writes, 0, 0, NULL, NULL);
+    }
     show_buffer(name, queue, b, 0, bytes);
     CL(clReleaseKernel(k));
     CL(clReleaseMemObject(b));
@@ -45,6 +51,7 @@ int main(int argc, char **argv)
     run(p, "mark", bytes, writes, 7368787);
     run(p, "spread", SMALL, SMALL, 7919);
     run(p, "nothing", SMALL, SMALL, 7919);
+    run(p, "same", SMALL, SMALL, 7919); /* several work-items write the same byte, to the same value */
     CL(clReleaseProgram(p));
     finish();
     return 0;
