@@ -52,19 +52,26 @@ fuzz_config() {
     fuzz/bin/fuzz_config -max_total_time="${1:-300}" -max_len=4096 corpus
 }
 
-# fuzz_translator [SECONDS]: the two fuzzers of the translator; builds them with clang
-fuzz_translator() {
+# What the next ones need, with clang and its sanitizers.
+fuzz_build() {
     cmake -S "$GS_SOURCE" -B fuzz -G Ninja -DGS_FUZZ=ON -DCMAKE_C_COMPILER=clang -DGS_SANITIZE=address,undefined >/dev/null
-    cmake --build fuzz --target fuzz_summary fuzz_translate >/dev/null
-    mkdir -p summaries programs
+    cmake --build fuzz --target "$@" >/dev/null
+}
+
+# fuzz_translator [SECONDS]: the fuzzers of the translator, of summaries and of access programs; builds them with clang
+fuzz_translator() {
+    fuzz_build fuzz_summary fuzz_translate fuzz_access
+    mkdir -p summaries programs accesses
     export XDG_CACHE_HOME=$PWD/cache
-    for f in "$GS_SOURCE"/tests/kernels/*.cl; do
+    for f in "$GS_SOURCE"/tests/kernels/*.cl "$GS_SOURCE"/tests/kernels/access/*.cl; do
         { printf '\001'; cat "$f"; } >"programs/$(basename "$f")"
         "$GS_BUILD/tests/show_translation" -t "$GS_BUILD/lib/gpusparc/gpusparc-translate" "$f" >/dev/null
     done
     for f in cache/gpusparc/*; do sed '1,/^gpusparc-summary/d' "$f" >"summaries/$(basename "$f")"; done
+    python3 "$GS_SOURCE/tests/access/seeds.py" accesses cache/gpusparc/*
     fuzz/tests/fuzz_summary -max_total_time="${1:-300}" -max_len=20000 summaries
     fuzz/tests/fuzz_translate -max_total_time="${1:-300}" -max_len=4000 programs
+    fuzz/tests/fuzz_access -max_total_time="${1:-300}" -max_len=20000 accesses
 }
 
 # daemon_hostile [ROUNDS [SEED]]: clients that send anything and scribble over their pages, against the daemon's core
@@ -105,6 +112,12 @@ models() {
 # access [PROGRAMS [SEED]]: random kernels, each part run alone on poisoned buffers: it keeps to what it declares
 access() {
     bash "$GS_SOURCE/tests/access/alone.sh" "${2:-$RANDOM}" "${1:-1000}"
+}
+
+# access_sanitized [PROGRAMS [SEED]]: the same with translator and evaluation under AddressSanitizer and UBSan, built in fuzz/
+access_sanitized() {
+    fuzz_build gpusparc-translate alone
+    GS_BUILD=$PWD/fuzz ASAN_OPTIONS=detect_leaks=0 bash "$GS_SOURCE/tests/access/alone.sh" "${2:-$RANDOM}" "${1:-200}"
 }
 
 # sanitizers [ROUNDS [SEED]]: the stress program under AddressSanitizer and UBSan, built in build-asan/

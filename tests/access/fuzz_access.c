@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* libFuzzer: the text form of an access program. Whatever the text, it is refused, or what is read can be written, read
- * again, printed and evaluated, in bounded time. The first byte chooses the launch. */
+ * again, printed and evaluated, in bounded time. The first byte chooses the launch and the number of arguments. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ enum { ARGS = 4 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void evaluate(const struct gs_access_program *p, uint8_t choice)
+static void evaluate(const struct gs_access_program *p, uint32_t n_args, uint8_t choice)
 {
     struct gs_arg_summary args[ARGS];
     struct gs_arg_value values[ARGS];
@@ -23,14 +23,14 @@ static void evaluate(const struct gs_access_program *p, uint8_t choice)
         args[i] = (struct gs_arg_summary){.name = "a", .type = "int", .size = 4, .may_read = true, .may_write = true};
         values[i] = (struct gs_arg_value){&number, choice & 2 ? 8 : 3, choice & 4 ? 4096 : (uint64_t)1 << 40};
     }
-    const struct gs_kernel_summary k = {.name = "k", .n_args = ARGS, .args = args, .access = p};
+    const struct gs_kernel_summary k = {.name = "k", .n_args = n_args, .args = args, .access = p};
     struct gs_geometry g = {.dims = 2, .offset = {3, 0, 0}, .global = {64, 13, 1}, .local = {8, 3, 1}};
     struct gs_box box = {.begin = {2, 1, 0}, .end = {5, 5, 1}};
     if (choice & 8)
         g.global[0] = (uint64_t)1 << 50, box.end[0] = (uint64_t)1 << 45;
     if (gs_summary_eval(&k, &g, &box, values, out) != 0)
         abort();
-    for (unsigned i = 0; i < ARGS; i++) {
+    for (unsigned i = 0; i < n_args; i++) {
         if (gs_rangeset_bytes(&out[i].reads) > values[i].buffer_bytes ||
             gs_rangeset_bytes(&out[i].writes) > values[i].buffer_bytes)
             abort();
@@ -49,15 +49,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     struct gs_arena arena = {0};
     struct gs_reader r = {.p = (const char *)data + 1, .end = (const char *)data + size, .arena = &arena};
-    const struct gs_access_program *p = gs_access_parse(&r, ARGS);
+    const uint32_t n_args = 1 + (data[0] >> 4) % ARGS;
+    const struct gs_access_program *p = gs_access_parse(&r, n_args);
     if (p) {
         struct gs_writer w = {0};
         gs_access_write(&w, p);
         struct gs_reader again = {.p = w.text, .end = w.text + w.bytes, .arena = &arena};
-        if (w.failed || !gs_access_parse(&again, ARGS))
+        if (w.failed || !gs_access_parse(&again, n_args))
             abort();
         free(w.text);
-        evaluate(p, data[0]);
+        evaluate(p, n_args, data[0]);
     }
     gs_arena_free(&arena);
     return 0;
