@@ -114,8 +114,8 @@ int main(int argc, char **argv)
     check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "clGetDeviceIDs");
     cl_context ctx = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
     check(err, "clCreateContext");
-    queue = clCreateCommandQueue(ctx, device, 0, &err);
-    check(err, "clCreateCommandQueue");
+    queue = clCreateCommandQueueWithProperties(ctx, device, NULL, &err);
+    check(err, "clCreateCommandQueueWithProperties");
     const char *text = source;
     cl_program program = clCreateProgramWithSource(ctx, 1, &text, NULL, &err);
     check(err, "clCreateProgramWithSource");
