@@ -203,6 +203,12 @@ static void learn_again(struct gs_history *h, const struct gs_machine *m, const 
         *again = *again < 0 ? now : (*again + now) / 2;
 }
 
+/* Is a first try worth its risk by what it promises? */
+static bool is_hopeful(const struct gs_history *h, const struct gs_outlook *o, const struct ways *w)
+{
+    return o->ample && !h->failures && !is_known(h) && more_launches(h) * (w->single - w->split) >= 2 * w->risk;
+}
+
 bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs_outlook *o, struct gs_budget *b,
                uint64_t now_ns, double *risk_ns)
 {
@@ -224,7 +230,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
         return h->split.n ? give_up(h) : one_device(h, too_short);
     if (retry)
         h->tried = 1;
-    if (!trying && w.risk > 0 && left < w.risk)
+    if (!trying && w.risk > 0 && left < w.risk && !is_hopeful(h, o, &w))
         return one_device(h, not_earned);
     h->tried += h->tried < GS_CHOICE_TRIES;
     h->reason = NULL;

@@ -78,6 +78,7 @@ struct gs_outlook {
     enum gs_link link;      /* that is open */
     bool peer_possible;     /* GS_LINK_PEER could be opened */
     double largest;         /* the largest part's share of the work-groups */
+    bool ample;             /* each part has work-groups for all of a device: it can be expected to take its share */
     struct gs_move gather;  /* to bring home for one device */
     struct gs_move scatter; /* to bring to the parts */
     struct gs_move leave;   /* outputs that would no longer be at home */
@@ -91,6 +92,8 @@ struct gs_budget {
     double lost_ns; /* so far; negative: gained */
 };
 
+/* A kernel's first tries need no budget where the launches to come, as many as there were, should gain twice what they
+ * risk. */
 double gs_budget_left(const struct gs_budget *b, uint64_t now_ns);
 
 /* Split this launch? h->reason says why not. Counts the launch. *risk_ns: what has been taken off the budget until it

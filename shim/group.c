@@ -174,8 +174,12 @@ int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, si
     }
     if (s->gpus && g->n > s->gpus)
         g->n = s->gpus;
-    for (unsigned i = 0; i < g->n; i++)
+    for (unsigned i = 0; i < g->n; i++) {
+        cl_uint units = 1;
+        gs_real()->clGetDeviceInfo(g->dev[i], CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+        g->units = !i || units < g->units ? units : g->units;
         g->type |= type_of(g->dev[i]);
+    }
     g->shared_memory = same_memory(g);
     g->forms_clash = is_pocl(g->platform);
     compare_clocks(g);

@@ -25,6 +25,16 @@ static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
     return err;
 }
 
+/* Work-groups of a part; where the driver makes them, what they will be about. */
+static uint64_t groups_of(const struct gs_plan *plan, unsigned part)
+{
+    enum { ITEMS = 64 };
+    uint64_t n = 1;
+    for (unsigned d = 0; d < 3; d++)
+        n *= plan->box[part].end[d] - plan->box[part].begin[d];
+    return plan->null_local ? n / ITEMS : n;
+}
+
 int gs_outlook(struct gs_trial *t, const struct gs_plan *plan)
 {
     struct gs_outlook *o = &t->outlook;
@@ -34,7 +44,9 @@ int gs_outlook(struct gs_trial *t, const struct gs_plan *plan)
     memset(t, 0, sizeof *t);
     o->n = plan->n_parts;
     gs_plan_cut(plan, cut);
+    o->ample = true;
     for (unsigned p = 0; p < plan->n_parts; p++) {
+        o->ample = o->ample && groups_of(plan, p) >= gs_group()->units;
         o->largest = cut[p] - begin > o->largest ? cut[p] - begin : o->largest;
         begin = cut[p];
     }

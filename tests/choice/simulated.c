@@ -256,6 +256,25 @@ static void uneven_parts_are_cut_anew(void **state)
     assert_true((double)gs_measured_best(&h.split) < 1.05 * longest);
 }
 
+/* Much data and short lives: the budget alone would take far longer to allow a try than it takes to win its risk back.
+ */
+static void a_promising_kernel_does_not_wait_for_the_budget(void **state)
+{
+    (void)state;
+    for (int ample = 0; ample < 2; ample++) {
+        struct gs_history h;
+        struct gs_budget budget = {0};
+        double risk_ns;
+        int tries = 0;
+        gs_history_init(&h);
+        gs_choice_learn_single(&h, 5000000);
+        const struct gs_outlook o = {.n = 2, .largest = 0.5, .ample = ample, .leave = {256 << 20, 1}};
+        for (uint64_t i = 0; i < 30 && !tries; i++)
+            tries += gs_choose(&h, &h200, &o, &budget, i * 5000000, &risk_ns);
+        assert_int_equal(tries, ample);
+    }
+}
+
 /* The windows between GPUs are opened where that would make splits pay. */
 static void a_faster_link_is_asked_for_where_it_pays(void **state)
 {
@@ -304,6 +323,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(data_that_always_comes_home_keeps_a_kernel_there),
         cmocka_unit_test(noise_does_not_make_it_swing),
         cmocka_unit_test(uneven_parts_are_cut_anew),
+        cmocka_unit_test(a_promising_kernel_does_not_wait_for_the_budget),
         cmocka_unit_test(a_faster_link_is_asked_for_where_it_pays),
         cmocka_unit_test(a_bound_spares_the_measurement),
     };
