@@ -303,7 +303,7 @@ static cl_int write_blocking(struct gs_home *h, struct gs_mem *m, size_t offset,
 static bool enter_ring(struct gs_home *h, cl_bool blocking, const void *ptr, size_t size)
 {
     struct gs_queue *q = h->cmd.q;
-    if (!ptr || !gs_staging_takes(q, ptr, size) || (!blocking && (h->n || !gs_staging_flows(q))))
+    if (!ptr || !gs_staging_takes(q, ptr, size) || (!blocking && (h->n || !gs_staging_flows(q, size))))
         return false;
     return gs_staging_enter(q->o.ctx, false);
 }

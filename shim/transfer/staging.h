@@ -12,9 +12,10 @@
  * bytes have gone the slow way. */
 bool gs_staging_takes(struct gs_queue *q, const void *ptr, size_t bytes);
 
-/* For a call that isn't to block: is the queue idle, so that the slots come free at the link's pace? Then the ring
- * takes less of the caller's time than the driver, which copies pageable memory before it returns (NVIDIA 580.159). */
-bool gs_staging_flows(struct gs_queue *q);
+/* For a call that isn't to block: is the queue idle, or soon, so that the slots come free at the link's pace? Then the
+ * ring takes less of the caller's time than the driver, which copies pageable memory before it returns (NVIDIA 580.159).
+ * Waits for a fraction of what the driver would take. */
+bool gs_staging_flows(struct gs_queue *q, size_t bytes);
 void gs_staging_free(struct gs_staging *s);
 
 /* The ring serves one transfer at a time. Without the context's lock; false only where `wait` is false and it is busy.
