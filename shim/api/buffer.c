@@ -357,6 +357,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command
                                                         const cl_event *event_wait_list, cl_event *event)
 {
     GS_CALL("clEnqueueReadBufferRect");
+    gs_report_moved(GS_PATH_APP_READ, region ? region[0] * region[1] * region[2] : 0);
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     const struct gs_range r = gs_rect_range(buffer_offset, region, buffer_row_pitch, buffer_slice_pitch);
@@ -391,6 +392,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue comman
                                                          const cl_event *event_wait_list, cl_event *event)
 {
     GS_CALL("clEnqueueWriteBufferRect");
+    gs_report_moved(GS_PATH_APP_WRITE, region ? region[0] * region[1] * region[2] : 0);
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     const struct gs_range r = gs_rect_range(buffer_offset, region, buffer_row_pitch, buffer_slice_pitch);

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.3: reading, writing, copying and filling images. All of them work at home. */
 #include "shim/api/transfer.h"
-#include "shim/watch.h"
+#include "shim/report.h"
 
 static struct gs_range whole(const struct gs_mem *m)
 {
     return m ? gs_window_range(m, 0, m->size) : (struct gs_range){0, 0};
+}
+
+/* For the statistics: what the application moves between its memory and an image. */
+static void count(enum gs_path path, cl_mem image, const size_t *region)
+{
+    size_t element = 0;
+    if (!gs_report_wants_times() || !region)
+        return;
+    gs_real()->clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
+    gs_report_moved(path, (uint64_t)region[0] * region[1] * region[2] * element);
 }
 
 /* Begins a command that reads `src` and changes a part of `dst`; either may be none of ours. */
@@ -38,6 +48,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
                                                    const cl_event *event_wait_list, cl_event *event)
 {
     GS_CALL("clEnqueueReadImage");
+    count(GS_PATH_APP_READ, image, region);
     struct gs_queue *q = gs_image_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, image) : NULL;
     if (!m)
@@ -60,6 +71,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_que
                                                     cl_event *event)
 {
     GS_CALL("clEnqueueWriteImage");
+    count(GS_PATH_APP_WRITE, image, region);
     struct gs_queue *q = gs_image_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, image) : NULL;
     if (!m)

@@ -40,6 +40,12 @@ for i in 1 2; do
   gpusparc run --devices cpu:2 --stats=shared.json "$samples/vectoradd" --size 65536 >out.txt
 done
 [ "$(ls shared*.json)" = shared.json ] || fail "statistics of two runs: $(ls shared*.json)"
+# Rows and images.
+for sample in fdtd3d sobel; do
+  gpusparc run --devices cpu:2 --mode multi --trace $sample.json --stats=$sample.stats.json "$samples/$sample" \
+    $(sed -n "s/^$sample *|[^|]*|\([^|]*\)|.*/\1/p" "$samples/MANIFEST") >out.txt
+  check $sample.json --stats $sample.stats.json --ended
+done
 gpusparc run --devices cpu:2 --mode multi --verify --trace verify.json --stats=verify.stats.json "$samples/vectoradd" --size 65536 >out.txt
 check verify.json --stats verify.stats.json --ended
 
