@@ -89,39 +89,43 @@ static int wait_for(pid_t pid)
     return GS_EXIT_FAILED;
 }
 
+/* In the child: becomes the worker, which ends with its parent. */
+static _Noreturn void become_worker(pid_t parent, const char *path, char **argv)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() == parent) {
+        execv(path, argv);
+        gs_error("the probe's worker %s could not be started: %s", path, strerror(errno));
+    }
+    _exit(GS_EXIT_FAILED);
+}
+
 static int run(int argc, char **argv)
 {
     char path[PATH_MAX];
     struct sigaction old[2];
     (void)argc;
     int rc = gs_library_path("gpusparc-probe", path, sizeof(path));
-    if (rc == 0 && access(path, X_OK) < 0)
-        rc = -errno;
-    if (rc == 0) {
-        catch_signals(old);
-        const pid_t self = getpid(), pid = fork();
-        if (pid > 0) {
-            worker = pid;
-            if (early)
-                kill(pid, early);
-            return wait_for(pid);
-        }
-        rc = -errno;
-        if (pid == 0) {
-            sigaction(SIGINT, &old[0], NULL);
-            sigaction(SIGTERM, &old[1], NULL);
-            prctl(PR_SET_PDEATHSIG, SIGTERM);
-            if (getppid() != self)
-                _exit(GS_EXIT_FAILED);
-            argv[0] = path;
-            execv(path, argv);
-            rc = -errno;
-            gs_error("the probe's worker %s could not be started: %s", path, strerror(-rc));
-            _exit(GS_EXIT_FAILED);
-        }
+    if (rc < 0) {
+        gs_error("the probe's worker was not found: %s", strerror(-rc));
+        return GS_EXIT_FAILED;
     }
-    gs_error("the probe's worker %s could not be started: %s", path, strerror(-rc));
-    return GS_EXIT_FAILED;
+    argv[0] = path;
+    catch_signals(old);
+    const pid_t self = getpid(), pid = fork();
+    if (pid == 0) {
+        sigaction(SIGINT, &old[0], NULL);
+        sigaction(SIGTERM, &old[1], NULL);
+        become_worker(self, path, argv);
+    }
+    if (pid < 0) {
+        gs_error("the probe's worker could not be started: %s", strerror(errno));
+        return GS_EXIT_FAILED;
+    }
+    worker = pid;
+    if (early)
+        kill(pid, early);
+    return wait_for(pid);
 }
 
 const struct gs_command gs_cmd_probe = {"probe", "how predictable a device is: order, summation, latency", usage, run};
