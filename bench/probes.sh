@@ -3,10 +3,10 @@
 # All of the probes on one device, within a minute on a GPU: JSON files, and gnuplot's scripts (.gp), in a folder. Wants
 # `gpusparc` on the PATH and a shell, no compiler, no Python and no gnuplot; bench/probe_plot.sh draws what came back.
 # usage: probes.sh FOLDER [DEVICE]     DEVICE as for `gpusparc probe --device`
-#   RUNS (1000) launches for each size of the order probe, ELEMENTS (2^24) floats in the long sums, LIMIT (4) seconds
+#   RUNS (1000) launches for each size of the order probe, ELEMENTS (2^24) floats in the long sums, LIMIT (3) seconds
 #   after which one order probe stops with what it has
 set -euo pipefail
-out=$1 device=${2:-0} runs=${RUNS:-1000} elements=${ELEMENTS:-16777216} limit=${LIMIT:-4}
+out=$1 device=${2:-0} runs=${RUNS:-1000} elements=${ELEMENTS:-16777216} limit=${LIMIT:-3}
 mkdir -p "$out"
 failed=0
 # One probe, whose failure is said and doesn't keep the others from their turn.

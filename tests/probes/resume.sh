@@ -59,6 +59,13 @@ interrupt 2 order --by atomic --count 4 --runs 100000 --init --state init.bin --
 interrupt 2 sum --runs 100000000 --methods tree --state isum.bin --json
 python3 -c 'import json; j = json.load(open("out.json")); assert not j["complete"] and 0 < j["methods"][0]["runs"] < 100000000, j'
 
+# On a terminal a long run shows how far it is, in one line that it takes away at the end.
+script -qec "gpusparc probe order --by atomic --count 32 --runs 100000" typescript >/dev/null
+python3 - <<'P'
+shown = open("typescript", "rb").read().decode()
+assert "\r32 groups: " in shown and " of 100000 (" in shown and "\r\x1b[K" in shown, shown[-500:]
+P
+
 # The cycles: what was measured before the interruption isn't measured again, and a part makes no profile.
 latency="latency --runs 3000 --memory 4 --warps 2 --json"
 gpusparc probe latency --runs 1 --memory 4 --warps 2 >/dev/null # its kernels are compiled then
