@@ -22,6 +22,8 @@ static uint64_t release_ns;                                   /* of the paced jo
 static pthread_mutex_t job_lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 static atomic_bool job_open;                                 /* read without it where a late answer will do */
 static bool reads;
+static uint64_t ended_ns; /* when the open job seems to have ended; 0: not yet */
+static bool read_since;   /* ... and something was read after */
 static struct gs_job current;
 static struct gs_events pending; /* ends of commands that may be under way */
 static cl_uint prune_at = PRUNE_FROM;
@@ -77,7 +79,17 @@ static void end_job(void)
     struct gs_client *c = atomic_load(&client);
     atomic_store(&job_open, false);
     if (c)
-        gs_client_job_end(c);
+        gs_client_job_end(c, ended_ns);
+}
+
+/* The last job of the process: nothing follows it. No OpenCL calls here, and no waiting for threads that go on. */
+static void tell_last_job(void)
+{
+    if (gs_forked() || pthread_mutex_trylock(&job_lock) != 0)
+        return;
+    if (atomic_load(&job_open) && ended_ns)
+        end_job();
+    pthread_mutex_unlock(&job_lock);
 }
 
 /* The daemon has gone in the middle of a job: nobody wants to know its end. */
@@ -198,8 +210,13 @@ static void begin_job(const struct gs_context *ctx, uint64_t released_ns)
     if (c)
         gs_client_job_begin(c, released_ns, &mode);
     set_mode(ctx, &mode);
-    if (!atomic_load(&job_open))
-        reads = false;
+    static atomic_bool told_at_exit;
+    if (!atomic_exchange(&told_at_exit, true))
+        atexit(tell_last_job);
+    if (!atomic_load(&job_open)) {
+        reads = read_since = false;
+        ended_ns = 0;
+    }
     atomic_store(&job_open, true);
 }
 
@@ -246,8 +263,19 @@ static void enter_new(const struct gs_context *ctx)
     pthread_mutex_unlock(&pace_lock);
 }
 
-void gs_job_enter(const struct gs_context *ctx, struct gs_job *job)
+/* What comes next isn't the job's any more. */
+static void end_if_read(void)
 {
+    pthread_mutex_lock(&job_lock);
+    if (atomic_load(&job_open) && ended_ns)
+        end_job();
+    pthread_mutex_unlock(&job_lock);
+}
+
+void gs_job_enter(const struct gs_context *ctx, bool tail, struct gs_job *job)
+{
+    if (!tail)
+        end_if_read();
     if (!atomic_load(&job_open))
         enter_new(ctx);
     pthread_mutex_lock(&job_lock);
@@ -280,7 +308,7 @@ static void prune(void)
 void gs_job_reads(void)
 {
     pthread_mutex_lock(&job_lock);
-    reads = true;
+    reads = read_since = true;
     pthread_mutex_unlock(&job_lock);
 }
 
@@ -302,8 +330,10 @@ void gs_job_look(void)
     pthread_mutex_lock(&job_lock);
     if (atomic_load(&job_open) && reads) {
         prune();
-        if (!pending.n)
-            end_job();
+        if (!pending.n && (!ended_ns || read_since)) {
+            ended_ns = clock_ns(CLOCK_MONOTONIC);
+            read_since = false;
+        }
     }
     pthread_mutex_unlock(&job_lock);
 }

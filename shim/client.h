@@ -4,7 +4,8 @@
  * A job begins with the first command after the last job ended; with --pace that command is held back until the job's
  * release, a period after that of the job before (the first job's is its first command). It ends when its results have
  * been read: when a call that waits (a blocking read or map, clFinish, clWaitForEvents) returns, nothing that the
- * application has enqueued is under way, and the job has read from a device at least once. */
+ * application has enqueued is under way, and the job has read from a device at least once. Reads (and unmaps) that
+ * follow are still the job's, so the daemon is told its end when another command begins the next one. */
 #ifndef GS_SHIM_CLIENT_H
 #define GS_SHIM_CLIENT_H
 
@@ -25,8 +26,8 @@ struct gs_job {
 bool gs_scheduled(void);
 
 /* Before a command of a scheduled application, with no lock held: begins a job if none is under way, and waits for its
- * release. */
-void gs_job_enter(const struct gs_context *ctx, struct gs_job *job);
+ * release. `reads`: it gets results for the host, or ends such access: the job whose end it may be goes on. */
+void gs_job_enter(const struct gs_context *ctx, bool reads, struct gs_job *job);
 
 /* A command of the job has been enqueued: its end, which is retained. */
 void gs_job_add(cl_event end);

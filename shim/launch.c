@@ -758,7 +758,7 @@ static void find_places(struct launch *l)
 {
     l->by_units = gs_scheduled();
     if (l->by_units) {
-        gs_job_enter(l->cmd.ctx, &l->job);
+        gs_job_enter(l->cmd.ctx, false, &l->job);
         return;
     }
     for (l->job.n = 0; l->job.n < l->cmd.ctx->n; l->job.n++)

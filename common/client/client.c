@@ -499,13 +499,13 @@ void gs_client_job_begin(struct gs_client *c, uint64_t release_ns, struct gs_cli
     pthread_mutex_unlock(&c->lock);
 }
 
-void gs_client_job_end(struct gs_client *c)
+void gs_client_job_end(struct gs_client *c, uint64_t end_ns)
 {
     struct gs_msg m;
     gs_msg_init(&m, GS_MSG_JOB);
     pthread_mutex_lock(&c->lock);
     bool open = c->job_open;
-    m.u.job = (struct gs_msg_job){.release_ns = c->job_release_ns, .end_ns = gs_client_now_ns()};
+    m.u.job = (struct gs_msg_job){.release_ns = c->job_release_ns, .end_ns = end_ns ? end_ns : gs_client_now_ns()};
     c->job_open = false;
     atomic_store(&c->page->job_since_ns, 0);
     pthread_mutex_unlock(&c->lock);

@@ -106,10 +106,10 @@ int gs_client_renew(struct gs_client *c, const struct gs_grant *grant);
 void gs_client_release(struct gs_client *c, const struct gs_grant *grant);
 
 /* The task's job begins (its first command after the last job ended, or the time of its release if it is paced:
- * release_ns, 0 for now) and ends (its results have been read). `begin` gives the mode for the whole job: a change
- * takes effect at the next one. Two begins without an end count as one job. */
+ * release_ns, 0 for now) and ends (its results have been read: end_ns, 0 for now). `begin` gives the mode for the whole
+ * job: a change takes effect at the next one. Two begins without an end count as one job. */
 void gs_client_job_begin(struct gs_client *c, uint64_t release_ns, struct gs_client_mode *mode);
-void gs_client_job_end(struct gs_client *c);
+void gs_client_job_end(struct gs_client *c, uint64_t end_ns);
 
 /* Is a daemon there? One load. */
 bool gs_client_scheduled(const struct gs_client *c);

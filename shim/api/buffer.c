@@ -187,7 +187,7 @@ static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range w
     struct gs_job job;
     cl_event own = NULL, end;
     cl_int err;
-    gs_job_enter(q->o.ctx, &job);
+    gs_job_enter(q->o.ctx, true, &job);
     pthread_mutex_lock(&q->o.ctx->lock);
     if (gs_at_home(m->root, r)) {
         err = gs_run_transfer(q, &run, job.transfer_chunk, q->o.handle, n_wait, wait, &end);
@@ -368,7 +368,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command
             buffer_slice_pitch, host_row_pitch, host_slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
     cl_event own;
-    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    gs_home_begin_read(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_need(&h, m, gs_window_range(m, r.begin, r.end - r.begin));
     cl_int err = gs_home_ready(&h);
     if (!err) {

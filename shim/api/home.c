@@ -2,14 +2,24 @@
 #include "shim/api/transfer.h"
 #include "shim/launch.h"
 
-void gs_home_begin(struct gs_home *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait)
+static void begin(struct gs_home *h, struct gs_queue *q, bool reads, cl_uint n_wait, const cl_event *wait)
 {
     *h = (struct gs_home){
         .cmd = {.ctx = q->o.ctx, .q = q, .n_wait = wait ? n_wait : 0, .wait = wait}, .n = n_wait, .v = wait};
     h->by_units = gs_scheduled();
     if (h->by_units)
-        gs_job_enter(q->o.ctx, &h->job);
+        gs_job_enter(q->o.ctx, reads, &h->job);
     pthread_mutex_lock(&q->o.ctx->lock);
+}
+
+void gs_home_begin(struct gs_home *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait)
+{
+    begin(h, q, false, n_wait, wait);
+}
+
+void gs_home_begin_read(struct gs_home *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait)
+{
+    begin(h, q, true, n_wait, wait);
 }
 
 void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)

@@ -22,7 +22,7 @@ static void count(enum gs_path path, cl_mem image, const size_t *region)
 static cl_int begin(struct gs_home *h, struct gs_queue *q, struct gs_mem *src, struct gs_mem *dst, cl_uint n_wait,
                     const cl_event *wait, cl_command_queue *queue)
 {
-    gs_home_begin(h, q, n_wait, wait);
+    (dst ? gs_home_begin : gs_home_begin_read)(h, q, n_wait, wait);
     gs_home_need(h, src, whole(src));
     gs_home_need(h, dst, whole(dst));
     cl_int err = gs_home_ready(h);

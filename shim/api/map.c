@@ -25,7 +25,7 @@ static void remember(struct gs_mem *m, void *ptr, struct gs_range r, cl_map_flag
 static cl_int prepare(struct gs_home *h, struct gs_queue *q, struct gs_mem *m, struct gs_range r, cl_map_flags flags,
                       cl_uint n_wait, const cl_event *wait)
 {
-    gs_home_begin(h, q, n_wait, wait);
+    (flags & CL_MAP_READ ? gs_home_begin_read : gs_home_begin)(h, q, n_wait, wait);
     if (flags & CL_MAP_WRITE_INVALIDATE_REGION)
         gs_home_claim(h, m);
     else
@@ -113,7 +113,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
                                                   event_wait_list, event);
     struct gs_home h;
     cl_event own, *out;
-    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    gs_home_begin_read(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_hold(&h, command_queue);
     out = gs_home_event(&h, &own, event);
     cl_int err = gs_real()->clEnqueueUnmapMemObject(command_queue, memobj, mapped_ptr, h.n, h.v, out);

@@ -304,7 +304,7 @@ static void high_role(unsigned self)
         most = chunks > most ? chunks : most;
         rest_ms(1);
         gs_client_release(c, &g);
-        gs_client_job_end(c);
+        gs_client_job_end(c, 0);
         rest_ms(3);
     }
     atomic_store(&stage->said[self + 1], longest);
