@@ -192,8 +192,10 @@ static void wait_at_exit(void)
 static void prepare_program(struct gs_program *p, bool beside)
 {
     const uint64_t begin = now_us();
-    if (!p->refusal)
+    if (!p->refusal && !p->summary)
         translate(p);
+    if (!p->refusal && p->from_binary && strcmp(p->headers, p->summary->headers) != 0)
+        p->refusal = "its program was made from a binary, and headers that it was built with have changed";
     if (beside)
         pthread_mutex_lock(&compiling_lock);
     p->prepared = true;
@@ -285,6 +287,16 @@ const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, const char **rea
     pthread_mutex_unlock(&p->lock);
     *reason = p->refusal ? p->refusal : s ? NULL : "the translator doesn't know the kernel";
     return s;
+}
+
+const char *gs_prepare_headers(struct gs_program *p)
+{
+    pthread_mutex_lock(&p->lock);
+    if (!p->summary && !p->refusal && !p->prepared)
+        translate(p);
+    const char *headers = p->summary && !p->refusal ? p->summary->headers : NULL;
+    pthread_mutex_unlock(&p->lock);
+    return headers;
 }
 
 cl_kernel gs_part_kernel(struct gs_kernel *k, unsigned p, cl_int *err)

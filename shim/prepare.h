@@ -20,6 +20,10 @@ void gs_prepare_beside(struct gs_program *p, uint64_t patience_ns);
 cl_kernel gs_spare_kernel(struct gs_kernel *k, unsigned place, cl_int *err);
 void gs_spare_kernel_back(struct gs_kernel *k, unsigned place, cl_kernel spare);
 
+/* Translates a program, if that hasn't been done, and says which headers on disk it was made with (see
+ * gs_summary.headers); NULL where it can't be translated. Takes the program's lock; may take long. */
+const char *gs_prepare_headers(struct gs_program *p);
+
 /* The kernel for part p, in the translated program. With the context's lock held. Null with an error in *err. */
 cl_kernel gs_part_kernel(struct gs_kernel *k, unsigned p, cl_int *err);
 

@@ -96,6 +96,8 @@ struct gs_summary {
     uint32_t n_kernels;
     const struct gs_kernel_summary *kernels;
     const char *refusal; /* why nothing of the program can be split (it doesn't parse, …), or NULL */
+    char headers[65]; /* a hash over the headers on disk that it was made with; "" where there are none. By gs_translate
+                       */
 };
 
 /* The hidden argument, as the device sees it: ulong fields, three each. */

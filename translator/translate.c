@@ -40,6 +40,17 @@ static bool is_current(const struct gs_reply *reply)
     return true;
 }
 
+static void hash_headers(const struct gs_reply *reply, char hex[GS_HASH_HEX_BYTES])
+{
+    struct gs_hash h;
+    gs_hash_begin(&h);
+    for (uint32_t i = 0; i < reply->n_dependencies; i++) {
+        gs_hash_add(&h, reply->dependencies[i].path, strlen(reply->dependencies[i].path) + 1);
+        gs_hash_add(&h, reply->dependencies[i].hash, strlen(reply->dependencies[i].hash) + 1);
+    }
+    gs_hash_end_hex(&h, hex);
+}
+
 /* Reads a reply, from the cache or the process. `check`: it may be out of date. */
 static int read_reply(const char *text, size_t bytes, bool check, struct gs_reply *reply, struct gs_arena *arena,
                       struct gs_summary **out, char *why, size_t why_bytes)
@@ -52,7 +63,10 @@ static int read_reply(const char *text, size_t bytes, bool check, struct gs_repl
     }
     if (check && !is_current(reply))
         return -ESTALE;
-    return gs_summary_parse(r.p, (size_t)(r.end - r.p), out, why, why_bytes);
+    int err = gs_summary_parse(r.p, (size_t)(r.end - r.p), out, why, why_bytes);
+    if (err == 0 && reply->n_dependencies)
+        hash_headers(reply, (*out)->headers);
+    return err;
 }
 
 static int from_cache(const char *key, struct gs_summary **out, char *why, size_t why_bytes)

@@ -2,6 +2,7 @@
 /* Specification, section 5.8: programs. The application's program is the driver's, built for the first device; of its
  * source and options a copy is kept for the translator. */
 #include "shim/api/api.h"
+#include "shim/binaries.h"
 #include "shim/watch.h"
 
 static struct gs_program *track(struct gs_context *c, cl_program handle, const char *refusal)
@@ -62,8 +63,9 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context
     cl_program handle = gs_real()->clCreateProgramWithBinary(context, num_devices, device_list, lengths, binaries,
                                                              binary_status, errcode_ret);
     struct gs_context *c = handle ? gs_find(GS_CONTEXT, context) : NULL;
-    if (c)
-        track(c, handle, "its program was made from a binary");
+    struct gs_program *p = c ? track(c, handle, "its program was made from a binary") : NULL;
+    if (p && num_devices == 1 && lengths && binaries && binaries[0])
+        gs_binary_recall(p, binaries[0], lengths[0]);
     return handle;
 }
 
@@ -133,8 +135,10 @@ static void forget_translation(struct gs_program *p)
     pthread_mutex_lock(&p->lock);
     gs_program_forget_translation(p);
     gs_program_forget_units(p);
-    free(p->options);
-    p->options = NULL;
+    if (!p->from_binary) {
+        free(p->options);
+        p->options = NULL;
+    }
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -159,7 +163,8 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
     const bool busy = has_kernels(p);
     if (p->source && !busy) {
         forget_translation(p);
-        p->options = strdup(options ? options : "");
+        if (!p->from_binary)
+            p->options = strdup(options ? options : "");
         p->refusal = p->options ? NULL : "there was no memory for its options";
     }
     /* No list means every device of the context, of which the application knows one. */
@@ -342,11 +347,10 @@ static cl_int first_binary(const struct gs_program *p, cl_program program, size_
     return err ? err : gs_real()->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binaries, binaries, NULL);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info param_name,
-                                                 size_t param_value_size, void *param_value,
-                                                 size_t *param_value_size_ret)
+/* Of the driver's answers those for the first device. */
+static cl_int program_info(const struct gs_program *p, cl_program program, cl_program_info param_name,
+                           size_t param_value_size, void *param_value, size_t *param_value_size_ret)
 {
-    const struct gs_program *p = gs_find(GS_PROGRAM, program);
     const cl_uint one = 1;
     cl_uint count = 0;
     /* PoCL names the parent where a program was built for one of its parts. */
@@ -371,4 +375,23 @@ CL_API_ENTRY cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_
         return err ? err : CL_INVALID_VALUE;
     }
     return gs_real()->clGetProgramInfo(program, param_name, param_value_size, param_value, param_value_size_ret);
+}
+
+static void remember_binary(struct gs_program *p, cl_program program, unsigned char *const *binaries)
+{
+    size_t bytes = 0;
+    if (*binaries && program_info(p, program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) == CL_SUCCESS &&
+        bytes)
+        gs_binary_remember(p, *binaries, bytes);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info param_name,
+                                                 size_t param_value_size, void *param_value,
+                                                 size_t *param_value_size_ret)
+{
+    struct gs_program *p = gs_find(GS_PROGRAM, program);
+    cl_int err = program_info(p, program, param_name, param_value_size, param_value, param_value_size_ret);
+    if (!err && p && p->o.ctx->n > 1 && param_name == CL_PROGRAM_BINARIES && param_value)
+        remember_binary(p, program, param_value);
+    return err;
 }

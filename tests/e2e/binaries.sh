@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Programs made from binaries: one that came from a source under gpusparc is split like it, unless its headers have
+# changed since; of others nothing is known.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+export XDG_CACHE_HOME=$PWD/cache
+rm -rf cache && mkdir -p cache headers
+echo '#define FACTOR 5u' >headers/factor.h
+"$programs/binaries" save plain.bin headers >alone.txt
+
+under() { # ASKED ARGUMENTS...
+  local asked=$1
+  shift
+  gpusparc run --gpus 2 --mode multi --stats=binaries.json "$programs/binaries" "$@" >out.txt 2>err.txt || { cat out.txt err.txt; fail "$*"; }
+  cmp alone.txt out.txt || fail "$*: another output"
+  stats binaries.json "$asked"
+}
+under "single:scaled:made from a binary" load plain.bin
+under split:scaled save kept.bin headers
+under split:scaled load kept.bin
+echo '#define FACTOR 6u' >headers/factor.h
+under "single:scaled:headers" load kept.bin
+rm -r headers
+under "single:scaled" load kept.bin
+find cache -type f | while read -r f; do head -c 200 /dev/urandom >"$f"; done
+under "single:scaled:made from a binary" load kept.bin
+echo passed
