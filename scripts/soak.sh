@@ -114,6 +114,11 @@ access() {
     bash "$GS_SOURCE/tests/access/alone.sh" "${2:-$RANDOM}" "${1:-1000}"
 }
 
+# results [KERNELS [SEED]]: random kernels through which an atomic's result goes: found wherever it has an effect
+results() {
+    bash "$GS_SOURCE/tests/access/results.sh" "${2:-$RANDOM}" "${1:-5000}"
+}
+
 # access_sanitized [PROGRAMS [SEED]]: the same with translator and evaluation under AddressSanitizer and UBSan, built in fuzz/
 access_sanitized() {
     fuzz_build gpusparc-translate alone
