@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-enum { MOST_KEPT = 32, MOST_BYTES = 64 * 1024 * 1024 };
+/* Of all places together: memory that the application could have had. */
+enum { MOST_KEPT = 32, MOST_BYTES = 128 * 1024 * 1024 };
 
 struct gs_scratch {
     cl_mem mem;
@@ -43,15 +44,17 @@ cl_mem gs_scratch_take(struct gs_context *ctx, unsigned place, uint64_t bytes, c
 /* Releases those that are taken, or all; and those that are beyond what is worth keeping. */
 static void release(struct gs_context *ctx, bool taken, bool all)
 {
+    uint64_t bytes = 0;
     unsigned kept = 0;
     for (struct gs_scratch **at = &ctx->scratch; *at;) {
         struct gs_scratch *s = *at;
-        if (all || (taken && s->taken) || s->bytes > MOST_BYTES || kept == MOST_KEPT) {
+        if (all || (taken && s->taken) || bytes + s->bytes > MOST_BYTES || kept == MOST_KEPT) {
             *at = s->next;
             gs_real()->clReleaseMemObject(s->mem);
             free(s);
         } else {
             s->taken = false;
+            bytes += s->bytes;
             kept++;
             at = &s->next;
         }

@@ -19,3 +19,10 @@ merged=$(moved blocks.json merge) copied=$(moved blocks.json copy)
 [ "$merged" -gt 0 ] || fail "nothing merged by blocks"
 [ "$merged" -le $((7 * (1500 * 1024 + 3 * small + words * 2))) ] || fail "by blocks: $merged bytes merged"
 [ "$copied" -le $((2 * all + 4 * (3000 + 3 * small) * 4)) ] || fail "by blocks: $copied bytes copied beside the merges"
+
+# Where several parts write a byte, any value will do, but all devices must have the same one.
+for run in "plain 3" "plain 2" "pinned 3"; do
+  GPUSPARC_TRANSFER=${run% *} gpusparc run --gpus "${run#* }" --mode multi --stats="$PWD/races.json" "$programs/races" >races.txt
+  stats races.json split:race split:look
+  [ "$(grep -c '^race: 0 words' races.txt)" = 4 ] || { cat races.txt; fail "races, $run"; }
+done
