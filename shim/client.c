@@ -7,6 +7,7 @@
 
 #include "common/log.h"
 #include "shim/command.h"
+#include "shim/trace.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 enum { LOOK_AGAIN_NS = 500 * 1000 * 1000, PROBE_NS = 2 * 1000 * 1000, PRUNE_FROM = 64 };
@@ -80,6 +81,7 @@ static void end_job(void)
     atomic_store(&job_open, false);
     if (c)
         gs_client_job_end(c, ended_ns);
+    gs_trace_job(false);
 }
 
 /* The last job of the process: nothing follows it. No OpenCL calls here, and no waiting for threads that go on. */
@@ -213,11 +215,11 @@ static void begin_job(const struct gs_context *ctx, uint64_t released_ns)
     static atomic_bool told_at_exit;
     if (!atomic_exchange(&told_at_exit, true))
         atexit(tell_last_job);
-    if (!atomic_load(&job_open)) {
-        reads = read_since = false;
-        ended_ns = 0;
-    }
-    atomic_store(&job_open, true);
+    if (atomic_exchange(&job_open, true))
+        return;
+    reads = read_since = false;
+    ended_ns = 0;
+    gs_trace_job(true);
 }
 
 /* The period to pace by, or 0. */
