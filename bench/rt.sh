@@ -47,7 +47,7 @@ run_options=(--gpus "$gpus")
 for t in $tasks; do
   say "profile of $t $(args "$t")"
   # shellcheck disable=SC2046
-  GPUSPARC_SOCKET=$PWD/none gpusparc profile --task "$t" --runs "$runs" --margin 10 ${devices:+--devices "$devices"} -- \
+  gpusparc profile --task "$t" --runs "$runs" --margin 10 ${devices:+--devices "$devices"} -- \
     "$lib/samples/$t" $(args "$t") --iterations 5 >"$t.profile" 2>"$t.profile.err" || { cat "$t.profile.err" >&2; exit 1; }
   grep -q "^segments.$gpus" "$t.profile" || say "$t isn't split over $gpus GPUs"
 done
@@ -75,7 +75,7 @@ write_config() { # MODE
     echo "priority = ${priority[$t]}"
     echo "period = $(period_us "$t")us"
     case $1 in single) echo "mode = 1" ;; local) echo "mode = $(best_of "$t")" ;; *) echo "mode = auto" ;; esac
-    grep '^segments' "$t.profile"
+    grep -E '^(segments|gpu_chunk|pci_chunk)' "$t.profile"
   done
 }
 

@@ -1,25 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* gpusparc profile: measures an application's segments and writes its section of a config file. */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/bench.h"
 #include "cli/command.h"
 #include "cli/paths.h"
 #include "cli/profile.h"
+#include "common/client/client.h"
 #include "common/log.h"
 
 static const char usage[] =
     "Usage: gpusparc profile --task NAME [OPTION...] [--] APP [ARG...]\n"
     "       gpusparc profile --task NAME [OPTION...] --from TRACE [--from TRACE...]\n"
     "Runs an application on one GPU and on all of them, and writes a config file in which its task has the segments\n"
-    "that were seen: the longest time of each, and a margin. `gpusparc check` and `gpusparc analyze` read it.\n\n"
+    "that were seen: the longest time of each, and a margin. `gpusparc check` and `gpusparc analyze` read it. One "
+    "more\n"
+    "run each way, under a daemon of its own, tells how long the chunks are that it is granted.\n\n"
     "  --task NAME      the task's name\n"
     "  --runs N         runs on each number of GPUs (default 10)\n"
     "  --warm-up N      jobs at the beginning of each run that don't count, unless it has no others (default 1)\n"
@@ -52,6 +59,7 @@ enum { MODES = 2 };
 struct measured {
     struct gs_profile profile[MODES];
     struct gs_profile_chain chain[MODES];
+    struct gs_profile chunks; /* of runs under a daemon: only the longest commands count */
     bool failed;
 };
 
@@ -203,6 +211,68 @@ static void say_progress(const struct options *o, bool all, long run, const stru
             p->n, p->n == 1 ? "" : "s");
 }
 
+extern char **environ;
+
+/* A daemon for these runs alone, in the folder. Negative: there is none. */
+static pid_t start_daemon(const struct options *o, const char *dir)
+{
+    char program[PATH_MAX], conf[64], sock[64];
+    char *argv[] = {program, "--config", conf, "--socket", sock, NULL}, *text = NULL;
+    pid_t pid;
+    snprintf(conf, sizeof conf, "%s/conf", dir);
+    snprintf(sock, sizeof sock, "%s/sock", dir);
+    FILE *f = fopen(conf, "w");
+    if (!f || gs_program_path("gpusparcd", program, sizeof program) < 0)
+        return -1;
+    fprintf(f, "[system]\ngpus = %d\nrealtime = no\n[task %s]\nperiod = 1s\nmode = multi\nuser = *\n", GS_MAX_GPUS,
+            o->task);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    const bool started = fclose(f) == 0 && posix_spawn(&pid, program, &actions, NULL, argv, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    for (int i = 0; started && i < 200; i++) {
+        const int err = gs_client_ask(sock, GS_MSG_STATUS, NULL, 1000, &text);
+        free(text);
+        if (err == 0)
+            return pid;
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+    if (started) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+    return -1;
+}
+
+/* How long the chunks are that a daemon cuts it into: one run each way under one. */
+static void run_in_chunks(const struct options *o, const char *trace, struct measured *m)
+{
+    char dir[] = "/tmp/gpusparc-profile-daemon-XXXXXX", path[64];
+    if (!mkdtemp(dir))
+        return;
+    const pid_t daemon = start_daemon(o, dir);
+    snprintf(path, sizeof path, "%s/sock", dir);
+    unsetenv("GPUSPARC_DAEMON");
+    setenv("GPUSPARC_SOCKET", path, 1);
+    setenv("GPUSPARC_TASK", o->task, 1);
+    for (int k = 0; k < MODES && daemon > 0 && !m->failed; k++)
+        m->failed = !run_once(o, k > 0, trace, &m->chunks);
+    if (daemon > 0) {
+        kill(daemon, SIGTERM);
+        waitpid(daemon, NULL, 0);
+        fprintf(stderr, "gpusparc: %d runs in chunks\n", m->chunks.runs);
+    } else {
+        gs_warn("no daemon could be started to measure its chunks");
+    }
+    static const char *const names[] = {"conf", "sock", "sock.lock"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        unlink(path);
+    }
+    rmdir(dir);
+}
+
 static void run_all(const struct options *o, struct measured *m)
 {
     char trace[] = "/tmp/gpusparc-profile-XXXXXX";
@@ -213,6 +283,7 @@ static void run_all(const struct options *o, struct measured *m)
         return;
     }
     close(fd);
+    setenv("GPUSPARC_DAEMON", "off", 1);
     for (int k = 0; k < MODES && !m->failed; k++)
         for (long i = 1; i <= o->runs && !m->failed; i++) {
             m->failed = !run_once(o, k > 0, trace, &m->profile[k]);
@@ -222,6 +293,8 @@ static void run_all(const struct options *o, struct measured *m)
             if (k > 0 && m->profile[k].devices == 1)
                 break;
         }
+    if (!m->failed)
+        run_in_chunks(o, trace, m);
     unlink(trace);
 }
 
@@ -321,6 +394,12 @@ static void print_config(const struct options *o, const struct measured *m)
     if (!o->period_ns)
         printf("# Twice the longest job: put the true period here.\n");
     printf("period = %s\n", gs_format_duration(period_of(o, m), buf));
+    if (m->chunks.n)
+        printf("# The longest that the daemon grants at once.\n");
+    for (int r = 0; r < GS_RESOURCES; r++)
+        if (m->chunks.longest_ns[r])
+            printf("%s_chunk = %s\n", gs_resource_names[r],
+                   gs_format_duration(with_margin(o, m->chunks.longest_ns[r]), buf));
     for (int k = 0; k < MODES; k++)
         if (m->chain[k].n)
             print_mode(o, m, k);
@@ -349,12 +428,16 @@ static json_t *mode_json(const struct options *o, const struct measured *m, int 
 
 static void print_json(const struct options *o, const struct measured *m)
 {
-    json_t *modes = json_array();
+    json_t *modes = json_array(), *chunks = json_object();
+    for (int r = 0; r < GS_RESOURCES; r++)
+        if (m->chunks.longest_ns[r])
+            json_object_set_new(chunks, gs_resource_names[r], json_integer(with_margin(o, m->chunks.longest_ns[r])));
     for (int k = 0; k < MODES; k++)
         if (m->chain[k].n)
             json_array_append_new(modes, mode_json(o, m, k));
-    json_t *all = json_pack("{s:s, s:i, s:i, s:I, s:o}", "task", o->task, "gpus", group_of(m), "margin_percent",
-                            (int)o->margin, "period_ns", (json_int_t)period_of(o, m), "modes", modes);
+    json_t *all =
+        json_pack("{s:s, s:i, s:i, s:I, s:o, s:o}", "task", o->task, "gpus", group_of(m), "margin_percent",
+                  (int)o->margin, "period_ns", (json_int_t)period_of(o, m), "chunk_ns", chunks, "modes", modes);
     json_dumpf(all, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(all);
@@ -415,6 +498,7 @@ static int run(int argc, char **argv)
         gs_profile_chain_free(&m.chain[k]);
         gs_profile_free(&m.profile[k]);
     }
+    gs_profile_free(&m.chunks);
     return any && !m.failed && !gs_bench_stopped ? GS_EXIT_OK : GS_EXIT_FAILED;
 }
 

@@ -66,6 +66,7 @@ for app in "matmul --size 128" "pagerank --size 4096 --steps 1" "knn --size 256"
   gpusparc profile --task t --runs 2 --devices cpu:2 -- "$samples"/$app --iterations 4 --no-check >app.conf 2>err.txt ||
     { cat err.txt; fail "$app"; }
   { grep -q '^segments.1 = .*gpu ' app.conf && grep -q '^segments.2 = .*gpu ' app.conf; } || { cat app.conf; fail "$app: no chains"; }
+  { grep -q '^gpu_chunk = ' app.conf && grep -q '^pci_chunk = ' app.conf; } || { cat app.conf err.txt; fail "$app: no chunks"; }
   gpusparc check app.conf >out.txt || { cat app.conf; fail "$app: check"; }
   gpusparc analyze app.conf >out.txt || { cat app.conf out.txt; fail "$app: analyze"; }
   grep -q 'run 2 of 2 on all GPUs: 6 jobs' err.txt || { cat err.txt; fail "$app: its jobs"; }
