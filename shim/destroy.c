@@ -5,6 +5,7 @@
 
 #include "shim/command.h"
 #include "shim/merge_kernels.h"
+#include "shim/plan_cache.h"
 #include "shim/scratch.h"
 #include "shim/transfer/peer.h"
 #include "shim/transfer/pinned.h"
@@ -71,6 +72,7 @@ static void destroy_kernel(struct gs_kernel *k)
     for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
         if (k->spare[i])
             gs_real()->clReleaseKernel(k->spare[i]);
+    gs_plan_cache_free(k->plans);
     for (cl_uint i = 0; i < k->n_args; i++)
         free(k->args[i].bytes);
     free(k->args);

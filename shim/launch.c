@@ -9,7 +9,7 @@
 #include "shim/dispatch.h"
 #include "shim/merge.h"
 #include "shim/outlook.h"
-#include "shim/plan.h"
+#include "shim/plan_cache.h"
 #include "shim/prepare.h"
 #include "shim/reduce.h"
 #include "shim/report.h"
@@ -669,7 +669,7 @@ static bool combines(const struct gs_plan *plan)
     return false;
 }
 
-/* Plans the launch in parts. */
+/* Plans the launch in parts. What *plan holds belongs to the kernel's cache of plans. */
 static void make_plan(struct launch *l, struct gs_plan *plan)
 {
     double cut[GS_MAX_DEVICES];
@@ -682,9 +682,12 @@ static void make_plan(struct launch *l, struct gs_plan *plan)
                                .may_reorder = gs_settings()->allow_reorder};
     if (l->timing && gs_timing_cut(l->timing, in.n_parts, &in.cut_dim, cut))
         in.cut = cut;
-    if (gs_plan_make(plan, &in) < 0)
+    const struct gs_plan *cached = gs_plan_cached(&l->k->plans, &in);
+    if (cached)
+        *plan = *cached;
+    else
         plan->reason = "there was no memory to plan it";
-    else if (!plan->reason && l->job.place[l->job.n - 1] != l->job.n - 1 && combines(plan))
+    if (!plan->reason && l->job.place[l->job.n - 1] != l->job.n - 1 && combines(plan))
         plan->reason = "its parts' writes are put together from the first device on, which the daemon doesn't give it";
 }
 
@@ -713,7 +716,6 @@ static bool launch_elsewhere(struct launch *l, const char *reason, cl_event *eve
     make_plan(l, &plan);
     if (!plan.reason)
         *err = launch_parts(l, &plan, event, &went);
-    gs_plan_free(&plan);
     if (went)
         gs_report_single(l->k->stats, reason);
     return went;
@@ -747,7 +749,6 @@ static cl_int launch_locked(struct launch *l, const char *reason, cl_event *even
         went = launch_elsewhere(l, plan.reason, event, &err);
     if (!went)
         err = launch_unsplit(l, plan.reason, event);
-    gs_plan_free(&plan);
     if (l->timing && gs_settings()->stats)
         gs_timing_report(l->timing, l->k->stats);
     return err;

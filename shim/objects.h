@@ -185,6 +185,7 @@ struct gs_kernel {
     struct gs_arg *args;
     bool svm_info; /* clSetKernelExecInfo was called */
     struct gs_kernel_stats *stats;
+    struct gs_plan_cache *plans;        /* of its last launches; made on first need; owned. ctx lock */
     _Atomic(struct gs_timing *) timing; /* of its last size */
     cl_kernel part[GS_MAX_DEVICES];     /* of the translated program; made on first need. ctx lock */
     cl_kernel spare[GS_MAX_DEVICES];    /* the same, whose last launch in units has been enqueued; by place */

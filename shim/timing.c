@@ -43,7 +43,8 @@ struct measurement {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below; a leaf */
 static struct gs_timing *timings[BUCKETS];
 static struct measurement *pending;
-static unsigned n_pending, n_measured;
+static atomic_uint n_pending; /* read without the lock too */
+static unsigned n_measured;
 static struct gs_machine machine;
 static struct gs_budget budget;
 static char learnt_name[sizeof "learnt-" + GS_HASH_HEX_BYTES]; /* of the entry on disk; empty: nothing has been read */
@@ -308,7 +309,7 @@ static void poll(void)
 struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
 {
     uint64_t size[6] = {1, 1, 1, 0, 0, 0};
-    if (!learns(k->o.ctx) || k->program->refusal)
+    if (!learns(k->o.ctx) || (!atomic_load(&k->program->preparing) && k->program->refusal))
         return NULL;
     for (cl_uint d = 0; d < dims; d++) {
         size[d] = global[d];

@@ -151,4 +151,7 @@ int gs_summary_eval(const struct gs_kernel_summary *kernel, const struct gs_geom
                     const struct gs_arg_value *args, struct gs_arg_access *out);
 void gs_arg_access_free(struct gs_arg_access *a);
 
+/* Can the value of this argument, passed by value, change what gs_summary_eval answers? */
+bool gs_summary_needs_value(const struct gs_kernel_summary *kernel, uint32_t arg);
+
 #endif

@@ -134,6 +134,8 @@ static void forget_translation(struct gs_program *p)
 {
     pthread_mutex_lock(&p->lock);
     gs_program_forget_translation(p);
+    atomic_store(&p->id, 0);
+    atomic_store(&p->prepare_ns, 0);
     gs_program_forget_units(p);
     if (!p->from_binary) {
         free(p->options);
