@@ -60,7 +60,7 @@ double gs_least_worth_ns(const struct gs_machine *m, unsigned n)
 void gs_history_init(struct gs_history *h)
 {
     memset(h, 0, sizeof *h);
-    h->scatter_again_ns = h->gather_again_ns = h->return_rate = -1;
+    h->return_rate = -1;
 }
 
 double gs_budget_left(const struct gs_budget *b, uint64_t now_ns)
@@ -154,7 +154,8 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
         h->launches--; /* gs_choose counts it */
         return true;
     }
-    h->gather_again_ns = h->ever && !h->last_split ? 0 : h->gather_again_ns;
+    if (h->ever && !h->last_split)
+        h->gather_again = (struct gs_again){.known = true};
     return one_device(h, reason);
 }
 
@@ -163,6 +164,7 @@ struct ways {
     double single, split;
     double risk;   /* what the split is sure to cost now, should it never be better */
     double coming; /* of that, what will be paid later: outputs that come home */
+    double gain;   /* of this one launch, if the prediction is right; negative: it has to be earned later */
 };
 
 static struct ways predict(const struct gs_history *h, const struct gs_machine *m, const struct gs_outlook *o,
@@ -170,8 +172,10 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
 {
     const double gather = gs_move_ns(m, link, o->gather), scatter = gs_move_ns(m, link, o->scatter);
     const double leave = gs_move_ns(m, link, o->leave), alone = single_of(h), more = more_launches(h);
-    const double gather_again = h->gather_again_ns < 0 ? gather : min_double(gather, h->gather_again_ns);
-    const double scatter_again = h->scatter_again_ns < 0 ? 0 : min_double(scatter, h->scatter_again_ns);
+    const double gather_again =
+        h->gather_again.known ? min_double(gather, gs_move_ns(m, link, h->gather_again.move)) : gather;
+    const double scatter_again =
+        h->scatter_again.known ? min_double(scatter, gs_move_ns(m, link, h->scatter_again.move)) : 0;
     const double leave_again = h->return_rate < 0 ? 0 : h->return_rate * leave;
     const double once = scatter - scatter_again + (h->return_rate < 0 ? leave : 0) + (h->split.n ? 0 : m->first_ns);
     const double extra = m->split_ns + gs_move_ns(m, link, o->merge);
@@ -182,6 +186,7 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
         .split = base + scatter_again + leave_again + once / more,
         .risk = is_known(h) ? max_double(0, base + now - alone - gather) : now + extra,
         .coming = h->return_rate < 0 ? leave : leave_again,
+        .gain = alone + gather - base - now,
     };
 }
 
@@ -194,13 +199,13 @@ static bool wants_peer(const struct gs_history *h, const struct gs_machine *m, c
     return w.split < worth_leaving * w.single && more_launches(h) * (w.single - w.split) > PEER_NS;
 }
 
-/* What moves in each launch, and not only when the choice changes. */
-static void learn_again(struct gs_history *h, const struct gs_machine *m, const struct gs_outlook *o)
+static void learn_again(struct gs_history *h, const struct gs_outlook *o)
 {
-    double *again = h->last_split ? &h->scatter_again_ns : &h->gather_again_ns;
-    const double now = gs_move_ns(m, o->link, h->last_split ? o->scatter : o->gather);
+    struct gs_again *again = h->last_split ? &h->scatter_again : &h->gather_again;
+    const struct gs_move now = h->last_split ? o->scatter : o->gather, was = again->known ? again->move : now;
     if (h->ever)
-        *again = *again < 0 ? now : (*again + now) / 2;
+        *again =
+            (struct gs_again){true, {(was.bytes + now.bytes) / 2, now.bytes ? (was.pieces + now.pieces + 1) / 2 : 0}};
 }
 
 /* Is a first try worth its risk by what it promises? */
@@ -213,7 +218,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
                uint64_t now_ns, double *risk_ns)
 {
     *risk_ns = 0;
-    learn_again(h, m, o);
+    learn_again(h, o);
     h->launches++;
     if (single_of(h) <= 0)
         return one_device(h, not_known);
@@ -230,7 +235,8 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
         return h->split.n ? give_up(h) : one_device(h, too_short);
     if (retry)
         h->tried = 1;
-    if (!trying && w.risk > 0 && left < w.risk && !is_hopeful(h, o, &w))
+    const double needed = w.gain > w.risk / 2 ? w.risk / 4 : w.risk; /* a try that gains at once is less of a bet */
+    if (!trying && w.risk > 0 && left < needed && !is_hopeful(h, o, &w))
         return one_device(h, not_earned);
     h->tried += h->tried < GS_CHOICE_TRIES;
     h->reason = NULL;

@@ -45,16 +45,22 @@ double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move 
 /* No kernel that takes less on one device can gain by n of them. */
 double gs_least_worth_ns(const struct gs_machine *m, unsigned n);
 
+/* What moves in each launch, and not only when the choice changes. */
+struct gs_again {
+    bool known;
+    struct gs_move move;
+};
+
 /* What is known of one kernel at one size. All zeros: nothing. */
 struct gs_history {
     struct gs_measured single; /* the kernel's time on one device */
     struct gs_measured split;  /* from a split's begin to its end, without what its transfers should have taken */
     struct gs_balance balance;
-    uint64_t bound_ns;          /* one launch takes at most so long, by the host's clock; 0: not known */
-    uint64_t launches;          /* in this process */
-    uint64_t expected;          /* in the process before; 0: not known */
-    double scatter_again_ns;    /* transfers to the parts in a launch that follows a split one; < 0: not known */
-    double gather_again_ns;     /* transfers home in a launch that follows one on one device; < 0: not known */
+    uint64_t bound_ns;             /* one launch takes at most so long, by the host's clock; 0: not known */
+    uint64_t launches;             /* in this process */
+    uint64_t expected;             /* in the process before; 0: not known */
+    struct gs_again scatter_again; /* transfers to the parts in a launch that follows a split one */
+    struct gs_again gather_again;  /* transfers home in a launch that follows one on one device */
     double return_rate;         /* of the bytes that splits left on other devices: those fetched home; < 0: not known */
     unsigned asked;             /* measurements on one device that were begun in this process */
     unsigned tried;             /* splits enqueued before TRIES of them were measured */

@@ -698,8 +698,8 @@ static void choose(struct launch *l, struct gs_plan *plan)
         return;
     make_plan(l, plan);
     if (plan->reason)
-        return;
-    if (gs_outlook(&l->trial, plan) < 0)
+        gs_timing_refused(l->timing);
+    else if (gs_outlook(&l->trial, plan) < 0)
         plan->reason = "there was no memory to plan it";
     else
         gs_timing_choose(l->timing, l->cmd.ctx, &l->trial, &plan->reason);

@@ -10,7 +10,7 @@
 #include "common/hash.h"
 
 /* Numbers are whole: an application's locale may write fractions with a comma. */
-static const char head[] = "gpusparc-learnt 1\n";
+static const char head[] = "gpusparc-learnt 2\n";
 static const double cut_unit = 1e9, rate_unit = 1e6, link_unit = 1e6;
 
 void gs_learnt_free(struct gs_learnt *l)
@@ -65,6 +65,11 @@ static int64_t whole(double x)
     return x < -1 ? -1 : x > 9e18 ? INT64_MAX : (int64_t)x;
 }
 
+static void print_again(FILE *f, const struct gs_again *again)
+{
+    fprintf(f, " %d %" PRIu64 " %" PRIu64, again->known, again->move.bytes, again->move.pieces);
+}
+
 static void print_kernel(FILE *f, const struct gs_learnt_kernel *k)
 {
     const struct gs_history *h = &k->h;
@@ -73,8 +78,9 @@ static void print_kernel(FILE *f, const struct gs_learnt_kernel *k)
         fprintf(f, " %" PRIu64, k->size[i]);
     fprintf(f, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, k->prepare_ns, h->launches, h->bound_ns,
             gs_measured_best(&h->single), gs_measured_best(&h->split));
-    fprintf(f, " %" PRId64 " %" PRId64 " %" PRId64 " %u", whole(h->scatter_again_ns), whole(h->gather_again_ns),
-            h->return_rate < 0 ? -1 : whole(h->return_rate * rate_unit), h->failures);
+    print_again(f, &h->scatter_again);
+    print_again(f, &h->gather_again);
+    fprintf(f, " %" PRId64 " %u", h->return_rate < 0 ? -1 : whole(h->return_rate * rate_unit), h->failures);
     fprintf(f, " %u %d %u %u", h->balance.moves, h->balance.settled, h->balance.dim, h->balance.n);
     for (unsigned p = 0; p < h->balance.n; p++)
         fprintf(f, " %" PRId64, whole(h->balance.cut[p] * cut_unit + 0.5));
@@ -131,6 +137,15 @@ static uint64_t count(struct cursor *c)
     return (uint64_t)number(c, 10, 0, INT64_MAX);
 }
 
+static struct gs_again parse_again(struct cursor *c)
+{
+    struct gs_again again;
+    again.known = number(c, 10, 0, 1);
+    again.move.bytes = count(c);
+    again.move.pieces = count(c);
+    return again;
+}
+
 static void parse_balance(struct cursor *c, struct gs_balance *b)
 {
     double last = 0;
@@ -167,8 +182,8 @@ static bool parse_kernel(const char *line, struct gs_learnt_kernel *k)
         gs_measured_add(&h->single, single);
     for (int i = 1; i < GS_CHOICE_TRIES && split; i++)
         gs_measured_add(&h->split, split);
-    h->scatter_again_ns = (double)number(&c, 10, -1, INT64_MAX);
-    h->gather_again_ns = (double)number(&c, 10, -1, INT64_MAX);
+    h->scatter_again = parse_again(&c);
+    h->gather_again = parse_again(&c);
     const int64_t rate = number(&c, 10, -1, (int64_t)rate_unit);
     h->return_rate = rate < 0 ? -1 : (double)rate / rate_unit;
     h->failures = (unsigned)number(&c, 10, 0, 1000);
@@ -200,7 +215,8 @@ static char *checked(const char *text, size_t bytes)
 {
     char sum[GS_HASH_HEX_BYTES];
     const size_t tail = sizeof sum; /* its 0 becomes the newline */
-    if (bytes < sizeof head + tail || text[bytes - 1] != '\n' || memcmp(text, head, sizeof head - 1) != 0 || memchr(text, 0, bytes))
+    if (bytes < sizeof head + tail || text[bytes - 1] != '\n' || memcmp(text, head, sizeof head - 1) != 0 ||
+        memchr(text, 0, bytes))
         return NULL;
     gs_hash_hex(text, bytes - tail, sum);
     if (memcmp(text + bytes - tail, sum, tail - 1) != 0)

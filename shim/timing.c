@@ -27,6 +27,7 @@ struct gs_timing {
     unsigned n;                   /* devices */
     double prepare_ns;            /* what preparing its program took; 0: not known */
     bool used;                    /* in this process */
+    bool refused;                 /* its last plan said no: nothing to be learnt */
     struct gs_history h;
 };
 
@@ -371,6 +372,15 @@ uint64_t gs_timing_patience(struct gs_timing *t)
     return gain <= 0 ? 0 : gain > 4.0 * MOST_PATIENCE_NS ? MOST_PATIENCE_NS : (uint64_t)(gain / 4);
 }
 
+void gs_timing_refused(struct gs_timing *t)
+{
+    pthread_mutex_lock(&lock);
+    t->h.launches++;
+    t->h.last_split = false;
+    t->refused = true;
+    pthread_mutex_unlock(&lock);
+}
+
 bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS_MAX_DEVICES])
 {
     pthread_mutex_lock(&lock);
@@ -387,6 +397,7 @@ bool gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, struct gs_tri
     trial->outlook.peer_possible = gs_peer_possible(ctx);
     pthread_mutex_lock(&lock);
     struct gs_history *h = &t->h;
+    t->refused = false;
     if (trial->return_rate >= 0)
         h->return_rate = trial->return_rate;
     const bool split = gs_choose(h, &machine, &trial->outlook, &budget, now_ns(), &trial->risk_ns);
@@ -406,7 +417,8 @@ bool gs_timing_measures(struct gs_timing *t)
     pthread_mutex_lock(&lock);
     const uint64_t spent = (uint64_t)(n_measured + 1) * MEASURE_NS;
     const bool affordable = spent < (now_ns() - budget.begin_ns) / AFFORDABLE;
-    const bool wants = n_pending < MOST_PENDING && gs_choice_wants_single(&t->h, &machine, t->n, affordable);
+    const bool wants =
+        !t->refused && n_pending < MOST_PENDING && gs_choice_wants_single(&t->h, &machine, t->n, affordable);
     pthread_mutex_unlock(&lock);
     return wants;
 }

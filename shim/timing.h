@@ -28,6 +28,9 @@ const char *gs_timing_waits(struct gs_timing *t);
 /* How long the application may be kept waiting for the translation, for this launch's sake. */
 uint64_t gs_timing_patience(struct gs_timing *t);
 
+/* It can't be split, as its plan says: counts a launch on one device. */
+void gs_timing_refused(struct gs_timing *t);
+
 /* Where the parts should end, in `cut`; false: they should be of equal size. */
 bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS_MAX_DEVICES]);
 

@@ -31,7 +31,7 @@ static struct gs_learnt_kernel some_kernel(unsigned i)
     k.h.bound_ns = 60000000;
     gs_measured_add(&k.h.single, 57000000);
     gs_measured_add(&k.h.split, 29000000);
-    k.h.scatter_again_ns = 1234;
+    k.h.scatter_again = (struct gs_again){true, {1234, 5}};
     k.h.return_rate = 0.25;
     k.h.failures = 1;
     k.h.balance = (struct gs_balance){.n = 2, .dim = 0, .cut = {0.421875, 1}, .moves = 3, .settled = true};
@@ -69,7 +69,7 @@ static void what_was_kept_comes_back(void **state)
         assert_int_equal(gs_measured_best(&is->h.single), 57000000);
         assert_int_equal(gs_measured_best(&is->h.split), 29000000);
         assert_int_equal(is->h.bound_ns, 60000000);
-        assert_true(is->h.scatter_again_ns == 1234 && is->h.gather_again_ns == -1 && is->h.return_rate == 0.25);
+        assert_true(is->h.scatter_again.known && !is->h.gather_again.known && is->h.return_rate == 0.25);
         assert_int_equal(is->h.balance.n, 2);
         assert_true(is->h.balance.cut[0] == 0.421875 && is->h.balance.cut[1] == 1);
         assert_true(is->h.balance.settled);
@@ -77,6 +77,7 @@ static void what_was_kept_comes_back(void **state)
         assert_int_equal(is->prepare_ns, 125000000);
         assert_true(is->h.retry_at > 0);
     }
+    assert_true(back.v[0].h.scatter_again.move.bytes == 1234 && back.v[0].h.scatter_again.move.pieces == 5);
     free(text);
     gs_learnt_free(&l);
     gs_learnt_free(&back);
