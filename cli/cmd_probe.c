@@ -66,11 +66,28 @@ static void on_signal(int number)
         early = number;
 }
 
-static void catch_signals(struct sigaction old[2])
+/* Ctrl-Z stops both, and what goes on from there goes on with both. */
+static void on_stop(int number)
 {
-    struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigaction(SIGINT, &a, &old[0]);
-    sigaction(SIGTERM, &a, &old[1]);
+    (void)number;
+    if (worker > 0)
+        kill((pid_t)worker, SIGSTOP);
+    raise(SIGSTOP);
+    if (worker > 0)
+        kill((pid_t)worker, SIGCONT);
+}
+
+enum { CAUGHT = 3 };
+
+static const int caught[CAUGHT] = {SIGINT, SIGTERM, SIGTSTP};
+
+static void catch_signals(struct sigaction old[CAUGHT])
+{
+    struct sigaction a = {.sa_flags = SA_RESTART};
+    for (int i = 0; i < CAUGHT; i++) {
+        a.sa_handler = caught[i] == SIGTSTP ? on_stop : on_signal;
+        sigaction(caught[i], &a, &old[i]);
+    }
 }
 
 /* The worker's exit status; it is a process of its own so that its end, whatever it is, can be told. */
@@ -89,9 +106,12 @@ static int wait_for(pid_t pid)
     return GS_EXIT_FAILED;
 }
 
-/* In the child: becomes the worker, which ends with its parent. */
+/* In the child: becomes the worker, which ends with its parent. It has a process group of its own: Ctrl-C is for the
+ * probe, not for the linker that a driver's compiler may have started. */
 static _Noreturn void become_worker(pid_t parent, const char *path, char **argv)
 {
+    setpgid(0, 0);
+    signal(SIGTTOU, SIG_IGN); /* it may write to the terminal all the same */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() == parent) {
         execv(path, argv);
@@ -103,7 +123,7 @@ static _Noreturn void become_worker(pid_t parent, const char *path, char **argv)
 static int run(int argc, char **argv)
 {
     char path[PATH_MAX];
-    struct sigaction old[2];
+    struct sigaction old[CAUGHT];
     (void)argc;
     int rc = gs_library_path("gpusparc-probe", path, sizeof(path));
     if (rc < 0) {
@@ -114,8 +134,8 @@ static int run(int argc, char **argv)
     catch_signals(old);
     const pid_t self = getpid(), pid = fork();
     if (pid == 0) {
-        sigaction(SIGINT, &old[0], NULL);
-        sigaction(SIGTERM, &old[1], NULL);
+        for (int i = 0; i < CAUGHT; i++)
+            sigaction(caught[i], &old[i], NULL);
         become_worker(self, path, argv);
     }
     if (pid < 0) {

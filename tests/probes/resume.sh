@@ -5,7 +5,7 @@ set -euo pipefail
 source "$GS_SOURCE/tests/probes/lib.sh"
 
 # Half of the runs, then the rest: as many as asked for, of the same measurement alone.
-rm -f ./*.bin ./*.svg ./*.gp part.json
+rm -rf no_cache ./*.bin ./*.svg ./*.gp part.json
 gpusparc probe order --by atomic --count 2..3 --runs 30 --state s.bin >/dev/null
 gpusparc probe order --by atomic --count 2..3 --runs 70 --state s.bin --resume --json >out.json
 python3 -c 'import json; assert [p["vectors"] for p in json.load(open("out.json"))["points"]] == [70, 70]'
@@ -49,12 +49,20 @@ interrupt() { # SECONDS ARGUMENTS...
     { cat err.txt; fail "no word of the interruption"; }
 }
 vectors() { python3 -c 'import json; j = json.load(open("out.json")); assert not j["complete"]; print(j["points"][0]["vectors"])'; }
+mkdir no_cache
 interrupt 2 order --by atomic --count 8 --runs 100000000 --state i.bin --json
 first=$(vectors)
 interrupt 2 order --by atomic --count 8 --runs 100000000 --state i.bin --resume --json
 second=$(vectors)
 [ 0 -lt "$first" ] && [ "$first" -lt "$second" ] && [ "$second" -lt 100000000 ] || fail "$first vectors, then $second"
 interrupt 2 order --by atomic --count 4 --runs 100000 --init --state init.bin --json # amid compilations
+# The same from a terminal, whose Ctrl-C goes to all processes there, while kernels of other sizes are compiled.
+POCL_CACHE_DIR=$PWD/no_cache script -qec "gpusparc probe order --of warp --count 1..32 --runs 100" typescript >/dev/null < <(
+  sleep 2
+  printf '\003'
+  sleep 3
+) || { cat typescript; fail "Ctrl-C on a terminal"; }
+grep -q "stopped early" typescript || { cat typescript; fail "no word of the interruption on a terminal"; }
 [ "$(vectors)" -gt 0 ] || fail "nothing was measured"
 interrupt 2 sum --runs 100000000 --methods tree --state isum.bin --json
 python3 -c 'import json; j = json.load(open("out.json")); assert not j["complete"] and 0 < j["methods"][0]["runs"] < 100000000, j'
