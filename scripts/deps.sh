@@ -7,7 +7,7 @@ set -euo pipefail
 packages=(gcc g++ libc6-dev cmake ninja-build pkg-config python3-minimal ca-certificates
   opencl-c-headers opencl-clhpp-headers ocl-icd-libopencl1 ocl-icd-opencl-dev pocl-opencl-icd libclang-19-dev
   libinih-dev libjansson-dev libsystemd-dev libncurses-dev libcmocka-dev gnuplot-nox)
-test_packages=(hashcat clinfo python3-pyopencl python3-numpy libclblast-dev openssl binutils python3 coinor-cbc glpk-utils libgmp-dev)
+test_packages=(hashcat clinfo python3-pyopencl python3-numpy libclblast-dev libclfft-dev openssl binutils python3 coinor-cbc glpk-utils libgmp-dev)
 [ "${1:-}" = --test ] && packages+=("${test_packages[@]}")
 missing=()
 for p in "${packages[@]}"; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A program linked with CLBlast, and clinfo, both from Debian's packages.
+# Programs linked with CLBlast and with clFFT, and clinfo, from Debian's packages.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 if [ -x "$programs/blas" ]; then
@@ -9,6 +9,14 @@ if [ -x "$programs/blas" ]; then
   gpusparc run --gpus 2 --mode multi --stats=blas.json "$programs/blas" >blas.txt || { cat blas.txt; fail "blas"; }
   cmp alone.txt blas.txt || { diff alone.txt blas.txt; fail "blas: another output"; }
   stats blas.json devices:2 some:XaxpyFaster
+fi
+if [ -x "$programs/fft" ]; then
+  "$programs/fft" >alone.txt || { cat alone.txt; fail "fft without gpusparc"; }
+  for way in auto pinned; do
+    GPUSPARC_TRANSFER=$way gpusparc run --gpus 2 --mode multi --stats=fft.json "$programs/fft" >fft.txt || { cat fft.txt; fail "fft"; }
+    cmp alone.txt fft.txt || { diff alone.txt fft.txt; fail "fft, $way: another output"; }
+    stats fft.json devices:2 split:fft_fwd split:fft_back split:transpose_gcn
+  done
 fi
 if command -v clinfo >/dev/null; then
   gpusparc run --gpus 2 clinfo --raw >clinfo.txt 2>clinfo.err || fail "clinfo gives $?"
