@@ -71,6 +71,13 @@ void gs_call_end(const struct gs_call *call)
         gs_trace_call(call->name, call->begin_ns, now);
 }
 
+/* A command under way. */
+struct watch {
+    struct gs_ran ran;
+    uint64_t returned_ns; /* from the call that enqueued it */
+    cl_event event;       /* owned */
+};
+
 /* ---- clocks ---- */
 
 /* What to add to a device's timer to get CLOCK_MONOTONIC. A command is queued while the call that enqueues it runs, so
@@ -106,10 +113,22 @@ static void know_clock(unsigned device)
     pthread_mutex_unlock(&clock_lock);
 }
 
-/* The offset by a command that was queued at device time `queued` between two host times. */
-static int64_t clock_offset(unsigned device, uint64_t queued, uint64_t not_before, uint64_t not_after)
+/* The bounds by a command's profile: it began after it was asked for and ended before we heard of it; and it was queued
+ * within the call, which says more, unless the driver's time of that is by another clock: then it contradicts. */
+static void bound_offset(const struct watch *w, uint64_t queued, uint64_t start, uint64_t end, int64_t *low,
+                         int64_t *high)
 {
-    const int64_t low = (int64_t)(not_before - queued), high = (int64_t)(not_after - queued);
+    const int64_t closer_low = (int64_t)(w->ran.asked_ns - queued), closer_high = (int64_t)(w->returned_ns - queued);
+    *low = (int64_t)(w->ran.asked_ns - start);
+    *high = (int64_t)(gs_now_ns() - end);
+    if (!queued || queued > start || closer_low > *high || closer_high < *low)
+        return;
+    *low = closer_low > *low ? closer_low : *low;
+    *high = closer_high < *high ? closer_high : *high;
+}
+
+static int64_t clock_offset(unsigned device, int64_t low, int64_t high)
+{
     pthread_mutex_lock(&clock_lock);
     int64_t *offset = &clocks[device].offset_ns;
     if (*offset < low)
@@ -122,12 +141,6 @@ static int64_t clock_offset(unsigned device, uint64_t queued, uint64_t not_befor
 }
 
 /* ---- commands under way ---- */
-
-struct watch {
-    struct gs_ran ran;
-    uint64_t returned_ns; /* from the call that enqueued it */
-    cl_event event;       /* owned */
-};
 
 static atomic_uint under_way;
 
@@ -163,10 +176,9 @@ static void tell(struct watch *w)
     if (!profile(w, CL_PROFILING_COMMAND_QUEUED, &queued) || !profile(w, CL_PROFILING_COMMAND_START, &start) ||
         !profile(w, CL_PROFILING_COMMAND_END, &end) || end < start)
         return;
-    if (!queued || queued > start)
-        queued = start;
-    const uint64_t not_after = queued == start ? gs_now_ns() : w->returned_ns;
-    const int64_t offset = clock_offset(w->ran.device, queued, w->ran.asked_ns, not_after);
+    int64_t low, high;
+    bound_offset(w, queued, start, end, &low, &high);
+    const int64_t offset = clock_offset(w->ran.device, low, high);
     w->ran.start_ns = start + (uint64_t)offset;
     w->ran.end_ns = end + (uint64_t)offset;
     gs_report_ran(&w->ran);
