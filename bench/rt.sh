@@ -51,18 +51,17 @@ for t in $tasks; do
     "$lib/samples/$t" $(args "$t") --iterations 5 >"$t.profile" 2>"$t.profile.err" || { cat "$t.profile.err" >&2; exit 1; }
   grep -q "^segments.$gpus" "$t.profile" || say "$t isn't split over $gpus GPUs"
 done
-# The sum of a chain's times in microseconds: chain_us TASK GPUS
-chain_us() {
-  sed -n "s/^segments\\.$2 = //p" "$1.profile" | tr ',' '\n' | awk '
-    { t = $2; u = t; sub(/[0-9.]+/, "", u); sub(/[a-z]+$/, "", t)
-      sum += t * (u == "s" ? 1e6 : u == "ms" ? 1e3 : u == "us" ? 1 : 1e-3) }
-    END { if (NR) printf "%d\n", sum }'
+# A job's median time in microseconds: median_us TASK GPUS
+median_us() {
+  sed -n "s/^# .* with $2 GPUs\\{0,1\\}: .*median \\([0-9.]*[a-z]*\\).*/\\1/p" "$1.profile" | awk '
+    { u = $1; sub(/[0-9.]+/, "", u); sub(/[a-z]+$/, "", $1)
+      printf "%d\n", $1 * (u == "s" ? 1e6 : u == "ms" ? 1e3 : u == "us" ? 1 : 1e-3) }'
 }
-# The period in microseconds: the paper's proportion, of the time without the margin.
-period_us() { awk -v t="$(chain_us "$1" 1)" -v r="${ratio[$1]}" -v s="$stretch" 'BEGIN { printf "%d\n", t / 1.1 * r * s }'; }
+# The period in microseconds, in the paper's proportion to the time on one GPU.
+period_us() { awk -v t="$(median_us "$1" 1)" -v r="${ratio[$1]}" -v s="$stretch" 'BEGIN { printf "%d\n", t * r * s }'; }
 best_of() {
   local one all
-  one=$(chain_us "$1" 1) all=$(chain_us "$1" "$gpus")
+  one=$(median_us "$1" 1) all=$(median_us "$1" "$gpus")
   if [ -n "$all" ] && [ "$all" -lt "$one" ]; then echo "$gpus"; else echo 1; fi
 }
 
