@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* An application for bench/daemon.sh: jobs of one launch and one small blocking read each, one after the other; prints
+ * the median and the 99th percentile of a job's time in nanoseconds.
+ * usage: daemon_app ROUNDS GROUPS DEPTH     GROUPS work-groups of 64 work-items, each of which goes round DEPTH times
+ */
+#include <CL/cl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static const char source[] = "__kernel void work(__global uint *v, uint depth)\n"
+                             "{ uint x = v[get_global_id(0)];\n"
+                             "  for (uint k = 0; k < depth; k++) x = x * 1664525u + 1013904223u;\n"
+                             "  v[get_global_id(0)] = x; }\n";
+
+static void check(cl_int err, const char *what)
+{
+    if (err == CL_SUCCESS)
+        return;
+    fprintf(stderr, "daemon_app: %s: error %d\n", what, err);
+    exit(1);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+int main(int argc, char **argv)
+{
+    enum { LOCAL = 64, WARM = 3 };
+    if (argc != 4)
+        return 2;
+    const int rounds = atoi(argv[1]);
+    const size_t local = LOCAL, global = (size_t)atol(argv[2]) * LOCAL;
+    const cl_uint depth = (cl_uint)atol(argv[3]);
+    const char *text = source;
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_int err;
+    check(clGetPlatformIDs(1, &platform, NULL), "platform");
+    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "device");
+    cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
+    check(err, "context");
+    cl_command_queue queue = clCreateCommandQueue(context, device, 0, &err);
+    check(err, "queue");
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &err);
+    check(clBuildProgram(program, 1, &device, "", NULL, NULL), "build");
+    cl_kernel kernel = clCreateKernel(program, "work", &err);
+    check(err, "kernel");
+    cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, global * sizeof(cl_uint), NULL, &err);
+    check(err, "buffer");
+    check(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), "argument");
+    check(clSetKernelArg(kernel, 1, sizeof depth, &depth), "argument");
+    uint64_t *times = calloc((size_t)rounds + 1, sizeof *times);
+    for (int r = -WARM; r < rounds; r++) {
+        cl_uint seen;
+        const uint64_t begin = now_ns();
+        check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL), "launch");
+        check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof seen, &seen, 0, NULL, NULL), "read");
+        if (r >= 0)
+            times[r] = now_ns() - begin;
+    }
+    qsort(times, (size_t)rounds, sizeof *times, by_size);
+    printf("%llu %llu\n", (unsigned long long)times[rounds / 2], (unsigned long long)times[rounds * 99 / 100]);
+    return 0;
+}
