@@ -331,7 +331,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
         return gs_real()->clEnqueueWriteBuffer(command_queue, buffer, blocking_write, offset, size, ptr,
                                                num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
-    cl_event own;
+    cl_event own = NULL;
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_claim(&h, m);
     cl_int err = gs_home_ready(&h);
@@ -342,7 +342,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     else if (!err && blocking_write && ptr && may_write_from_host(m) && !num_events_in_wait_list == !event_wait_list)
         return write_blocking(&h, m, offset, size, ptr, event);
     else if (!err)
-        err = gs_real()->clEnqueueWriteBuffer(command_queue, buffer, CL_FALSE, offset, size, ptr, h.n, h.v, &own);
+        err = gs_real()->clEnqueueWriteBuffer(command_queue, buffer, CL_FALSE, offset, size, ptr, h.n, h.v,
+                                              event || blocking_write ? &own : NULL);
     if (!err)
         gs_home_wrote(&h, m, gs_window_range(m, offset, size));
     return gs_home_wait(gs_home_end(&h, err), blocking_write, own, event);

@@ -106,7 +106,7 @@ cl_int gs_home_wait(cl_int err, cl_bool blocking, cl_event own, cl_event *event)
     }
     if (event && !err)
         *event = own;
-    else
+    else if (own)
         clReleaseEvent(own);
     return err;
 }
