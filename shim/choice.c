@@ -246,10 +246,15 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     return true;
 }
 
-bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine *m, unsigned n, bool affordable)
+bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
     const double known = h->single.n ? single_of(h) : (double)h->bound_ns;
-    if (known > 0 && known < gs_least_worth_ns(m, n))
+    return known > 0 && known < gs_least_worth_ns(m, n);
+}
+
+bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine *m, unsigned n, bool affordable)
+{
+    if (gs_choice_is_short(h, m, n))
         return false;
     if (!h->single.n)
         return h->asked < MOST_ASKED ? h->bound_ns || affordable : h->launches % SINGLE_EVERY == 0;

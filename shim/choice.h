@@ -110,6 +110,9 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
 /* The same before it is known what the launch moves: may it be worth a closer look? If not, the launch is counted. */
 bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
 
+/* Is it known, by whatever means, that the kernel is too short to gain? */
+bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n);
+
 /* Should this launch be measured? One on one device only if it may be long enough to gain; `affordable`: measuring
  * costs little beside what has been done so far, so that one of which nothing is known may be. */
 bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine *m, unsigned n, bool affordable);

@@ -18,6 +18,7 @@ int gs_coherence_init(struct gs_mem *root, bool defined)
     int err = gs_rangeset_add(&root->place[0].valid, all);
     if (!err && !defined && !root->is_image)
         err = gs_rangeset_add(&root->undefined, all);
+    atomic_store(&root->defined, !root->undefined.n);
     return err;
 }
 
@@ -239,6 +240,8 @@ cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, c
         gs_replica_of(root, place, &err);
         return err;
     }
+    if (place)
+        atomic_store(&cmd->ctx->spread, true);
     if (!cmd->serial || root->settled != cmd->serial)
         gs_settle(root);
     root->settled = cmd->serial;
@@ -270,9 +273,13 @@ cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned pl
 
 int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what)
 {
-    if (root->base)
+    if (root->base) {
+        atomic_store(&root->defined, true);
         return 0;
+    }
     int err = gs_rangeset_add_set(&root->place[place].valid, what);
+    if (place)
+        atomic_store(&root->o.ctx->spread, true);
     if (place)
         root->left += gs_rangeset_bytes(what);
     for (unsigned i = 0; i < root->o.ctx->n && !err; i++)
@@ -280,6 +287,8 @@ int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what
             err = gs_rangeset_remove_set(&root->place[i].valid, what);
     if (!err && root->undefined.n)
         err = gs_rangeset_remove_set(&root->undefined, what);
+    if (!root->undefined.n)
+        atomic_store(&root->defined, true);
     if (!err && root->spoiled.n)
         err = gs_rangeset_remove_set(&root->spoiled, what);
     return err;

@@ -49,6 +49,7 @@ struct gs_context {
     struct gs_queue *queues;        /* those the application still holds */
     struct gs_mem *mems;            /* root objects */
     atomic_int user_events;         /* the application's user events that have no status yet */
+    atomic_bool spread;             /* bytes are, or once were, valid elsewhere than at home */
     cl_event ended;                 /* an event that has ended; made on first need */
     struct gs_events orphans;       /* the ends of queues that were released with commands in them */
     struct gs_context *next;        /* in the list of all; protected by that list's lock */
@@ -129,6 +130,7 @@ struct gs_mem {
     struct gs_replica place[GS_MAX_DEVICES];
     void *base;                   /* where its bytes lie in the host's memory, if all places share them; else null */
     struct gs_rangeset undefined; /* bytes that nobody has written yet: any value will do */
+    atomic_bool defined;          /* `undefined` is empty; to be read without the lock */
     cl_event split_end;           /* the end of the last split launch that wrote to it, or null; owned */
     struct gs_rangeset spoiled;   /* such a launch failed while it ran: these bytes are nobody's result */
     bool merged;                  /* by comparison, some time */
@@ -183,7 +185,8 @@ struct gs_kernel {
     char *name;
     cl_uint n_args;
     struct gs_arg *args;
-    bool svm_info; /* clSetKernelExecInfo was called */
+    bool svm_info;     /* clSetKernelExecInfo was called */
+    atomic_bool fresh; /* since the last launch an argument was set of which bytes are undefined */
     struct gs_kernel_stats *stats;
     struct gs_plan_cache *plans;        /* of its last launches; made on first need; owned. ctx lock */
     _Atomic(struct gs_timing *) timing; /* of its last size */

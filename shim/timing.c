@@ -14,6 +14,7 @@
 enum {
     BUCKETS = 256,
     MOST_PENDING = 32,
+    MOST_PASSING = 31,                /* launches of a short kernel for each one that is looked at */
     MEASURE_NS = 50 * 1000,           /* what measuring a launch on one device costs: markers, another queue */
     AFFORDABLE = 500,                 /* of the time elapsed, one part may go into measuring what is unknown */
     MOST_PATIENCE_NS = 100 * 1000000, /* to wait for a translation */
@@ -28,6 +29,7 @@ struct gs_timing {
     double prepare_ns;            /* what preparing its program took; 0: not known */
     bool used;                    /* in this process */
     bool refused;                 /* its last plan said no: nothing to be learnt */
+    atomic_uint pass;             /* so many launches may go without a look at it */
     struct gs_history h;
 };
 
@@ -349,8 +351,22 @@ bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
     pthread_mutex_lock(&lock);
     const bool worth = gs_choice_worth_planning(&t->h, &machine, t->n, prepared ? 0 : prepare_cost(t));
     *reason = t->h.reason;
+    if (!worth && gs_choice_is_short(&t->h, &machine, t->n))
+        atomic_store(&t->pass, MOST_PASSING);
     pthread_mutex_unlock(&lock);
     return worth;
+}
+
+bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
+{
+    struct gs_timing *t = atomic_load(&k->timing);
+    unsigned left = t ? atomic_load(&t->pass) : 0;
+    if (!left || !global || dims > 3)
+        return false;
+    for (cl_uint d = 0; d < 3; d++)
+        if (t->global[d] != (d < dims ? global[d] : 1) || t->local[d] != (d < dims && local ? local[d] : 0))
+            return false;
+    return atomic_compare_exchange_strong(&t->pass, &left, left - 1);
 }
 
 const char *gs_timing_waits(struct gs_timing *t)

@@ -22,6 +22,10 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *
  * says why not, and the launch is counted. */
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason);
 
+/* Is the kernel known to be too short at this size? Then a launch on one device needs no look at it; now and then one
+ * gets it all the same. Any thread. */
+bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
+
 /* It is, but its program isn't translated yet: counts a launch on one device. Returns the reason. */
 const char *gs_timing_waits(struct gs_timing *t);
 

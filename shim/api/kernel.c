@@ -54,8 +54,9 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
     return err;
 }
 
-static bool keep_arg(struct gs_arg *a, size_t size, const void *value)
+static bool keep_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *value)
 {
+    struct gs_arg *a = &k->args[i];
     if (value && size > a->cap) {
         void *bytes = realloc(a->bytes, size);
         if (!bytes)
@@ -66,7 +67,10 @@ static bool keep_arg(struct gs_arg *a, size_t size, const void *value)
     a->size = size;
     a->has_value = value;
     a->is_svm = false;
-    a->is_mem = value && size == sizeof(cl_mem) && gs_find(GS_MEM, *(void *const *)value);
+    const struct gs_mem *m = value && size == sizeof(cl_mem) ? gs_find(GS_MEM, *(void *const *)value) : NULL;
+    a->is_mem = m;
+    if (m && !atomic_load(&m->root->defined))
+        atomic_store(&k->fresh, true);
     if (value)
         memcpy(a->bytes, value, size);
     a->set = true;
@@ -85,7 +89,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int
     for (cl_uint i = 0; k && i < k->n_args; i++) {
         const struct gs_arg *a = &from->args[i];
         if (a->set)
-            keep_arg(&k->args[i], a->size, a->has_value ? a->bytes : NULL);
+            keep_arg(k, i, a->size, a->has_value ? a->bytes : NULL);
         k->args[i].is_svm = a->is_svm;
     }
     if (k)
@@ -115,7 +119,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_ind
 {
     cl_int err = gs_real()->clSetKernelArg(kernel, arg_index, arg_size, arg_value);
     struct gs_kernel *k = err ? NULL : gs_find(GS_KERNEL, kernel);
-    if (k && arg_index < k->n_args && !keep_arg(&k->args[arg_index], arg_size, arg_value))
+    if (k && arg_index < k->n_args && !keep_arg(k, arg_index, arg_size, arg_value))
         k->args[arg_index].set = false; /* no split, then */
     return err;
 }
@@ -126,7 +130,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_ui
         return CL_INVALID_OPERATION;
     cl_int err = gs_real()->clSetKernelArgSVMPointer(kernel, arg_index, arg_value);
     struct gs_kernel *k = err ? NULL : gs_find(GS_KERNEL, kernel);
-    if (k && arg_index < k->n_args && keep_arg(&k->args[arg_index], sizeof arg_value, &arg_value))
+    if (k && arg_index < k->n_args && keep_arg(k, arg_index, sizeof arg_value, &arg_value))
         k->args[arg_index].is_svm = true;
     return err;
 }
