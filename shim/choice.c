@@ -19,7 +19,7 @@ static const double budget_share = 0.01;  /* what comes home later is guessed: t
 static const double worth_leaving = 0.93; /* of one device's time: a split that isn't going yet must be below it */
 static const double worth_staying = 1.02; /* and one that is going, below this */
 static const double hopeless = 4;         /* times as long as one device: it isn't tried twice */
-static const double small_bytes = 65536, large_bytes = 1048576;
+static const double small_bytes = 65536, large_bytes = 16777216;
 
 static double max_double(double a, double b)
 {
@@ -102,6 +102,7 @@ static bool one_device(struct gs_history *h, const char *reason)
 static const char not_known[] = "how long it takes isn't known yet";
 static const char too_short[] = "it is too short to gain";
 static const char faster[] = "one device is faster";
+static const char opening[] = "the way between the devices is being opened";
 static const char not_earned[] = "what a split costs at first isn't earned yet";
 
 void gs_choice_remember_failures(struct gs_history *h)
@@ -233,6 +234,9 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     const bool trying = is_trying(h, w.single);
     if (!better && !retry && !trying)
         return h->split.n ? give_up(h) : one_device(h, too_short);
+    /* Not by the slow way where a fast one may be had: its times would say nothing of the other's. */
+    if (!going && o->link == GS_LINK_HOST && o->peer_possible && o->scatter.bytes + o->leave.bytes > small_bytes)
+        return one_device(h, h->wants_peer ? opening : not_earned);
     if (retry)
         h->tried = 1;
     const double needed = w.gain > w.risk / 2 ? w.risk / 4 : w.risk; /* a try that gains at once is less of a bet */

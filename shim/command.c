@@ -2,6 +2,7 @@
 #include "shim/command.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "shim/report.h"
 
@@ -103,6 +104,10 @@ cl_int gs_command_order(struct gs_command *cmd)
 void gs_command_end(struct gs_command *cmd)
 {
     gs_events_free(&cmd->before);
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
+        if (cmd->left[i])
+            gs_real()->clReleaseEvent(cmd->left[i]);
+    memset(cmd->left, 0, sizeof cmd->left);
 }
 
 void gs_command_renew(struct gs_command *cmd)

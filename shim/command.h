@@ -30,6 +30,8 @@ struct gs_command {
     uint64_t serial;         /* of the ordered commands of the context, from 1; 0: not ordered yet */
     bool ordered;            /* `before` has been made */
     struct gs_events before; /* everything that was enqueued earlier and might matter */
+    /* By place: the end of the last copy within its memory, to a window that another device reads; or null. Owned. */
+    cl_event left[GS_MAX_DEVICES];
 };
 
 /* Makes cmd->before: what the application enqueued before, on every queue of the context, and its wait list. */

@@ -367,6 +367,20 @@ static cl_int prepare_part(struct launch *l, const struct gs_plan *plan, unsigne
     return err ? err : set_args(l, s->kernel[p], run->place);
 }
 
+/* Lets each part wait for what leaves its device for another part's sake. Such a copy is a kernel of NVIDIA's: begun
+ * after a part that fills the GPU it would wait for the part's end, and the other part with it (matmul on two H200: no
+ * gain at all). */
+static cl_int let_leave(struct launch *l, const struct gs_plan *plan, struct split *s)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = 0; p < plan->n_parts && !err; p++) {
+        const cl_event left = l->cmd.left[l->job.place[p]];
+        if (left)
+            err = gs_events_share(&s->ready[p], left);
+    }
+    return err;
+}
+
 /* All that may fail for lack of memory, before anything runs. */
 static cl_int prepare_parts(struct launch *l, struct gs_plan *plan, struct split *s)
 {
@@ -383,6 +397,8 @@ static cl_int prepare_parts(struct launch *l, struct gs_plan *plan, struct split
             err = require_part(l, plan, p, s->ready);
     }
     gs_label_part(-1);
+    if (!err)
+        err = let_leave(l, plan, s);
     if (!err && compares(plan))
         err = start_together(plan, s);
     const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);

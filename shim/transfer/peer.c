@@ -50,6 +50,16 @@ static bool probe(const char *identity, size_t bytes)
     return ok;
 }
 
+/* The process must not end while the thread is inside the driver. */
+static pthread_mutex_t opening_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void wait_at_exit(void)
+{
+    static atomic_bool waited;
+    if (!gs_forked() && !atomic_exchange(&waited, true))
+        pthread_mutex_lock(&opening_lock);
+}
+
 static void *open_windows(void *arg)
 {
     struct gs_peer *p = arg;
@@ -58,6 +68,9 @@ static void *open_windows(void *arg)
     int state = FAILED;
     if (gs_windows_identity(p->ctx->dev, p->ctx->n, identity + head, sizeof identity - head) == 0 &&
         probe(identity, strlen(identity))) {
+        /* Handlers run the last registered first: libcuda's own must not before ours. */
+        if (gs_windows_load())
+            atexit(wait_at_exit);
         if (gs_windows_open(&p->windows, p->ctx->o.handle, p->ctx->dev, p->ctx->n, GS_WINDOW_MAX_BYTES, why,
                             sizeof why) == 0)
             state = OPEN;
@@ -68,21 +81,12 @@ static void *open_windows(void *arg)
     return NULL;
 }
 
-/* The process must not end while the thread is inside the driver. */
-static pthread_mutex_t opening_lock = PTHREAD_MUTEX_INITIALIZER;
-
 static void *open_guarded(void *arg)
 {
     pthread_mutex_lock(&opening_lock);
     open_windows(arg);
     pthread_mutex_unlock(&opening_lock);
     return NULL;
-}
-
-static void wait_at_exit(void)
-{
-    if (!gs_forked())
-        pthread_mutex_lock(&opening_lock);
 }
 
 /* The application's signals are for its own threads. */
@@ -132,9 +136,16 @@ bool gs_peer_open(const struct gs_context *ctx)
 
 bool gs_peer_possible(const struct gs_context *ctx)
 {
+    static atomic_int known; /* 1: these devices can't, 2: they might */
     const enum gs_transfer_path path = gs_settings()->transfer;
-    return (path == GS_TRANSFER_AUTO || path == GS_TRANSFER_PEER) && !ctx->shared_memory &&
-           gs_group()->type & CL_DEVICE_TYPE_GPU && (!ctx->peer || atomic_load(&ctx->peer->state) != FAILED);
+    if ((path != GS_TRANSFER_AUTO && path != GS_TRANSFER_PEER) || ctx->shared_memory ||
+        !(gs_group()->type & CL_DEVICE_TYPE_GPU))
+        return false;
+    if (!atomic_load(&known)) {
+        char identity[1024];
+        atomic_store(&known, gs_windows_identity(ctx->dev, ctx->n, identity, sizeof identity) < 0 ? 1 : 2);
+    }
+    return atomic_load(&known) == 2 && (!ctx->peer || atomic_load(&ctx->peer->state) != FAILED);
 }
 
 void gs_peer_free(struct gs_peer *p)
@@ -151,10 +162,11 @@ void gs_peer_free(struct gs_peer *p)
 
 /* *arrived: the end of the piece before, or null, which this one's comes after so that the last fails where any does;
  * then of this one. Owned by the caller, who lets it go on an error too. */
-static cl_int copy_piece(struct gs_peer *p, cl_command_queue out, cl_command_queue in, cl_mem src, unsigned from,
+static cl_int copy_piece(struct gs_command *cmd, cl_command_queue out, cl_command_queue in, cl_mem src, unsigned from,
                          cl_mem dst, unsigned to, uint64_t src_offset, uint64_t dst_offset, uint64_t bytes,
                          const struct gs_events *wait, cl_event *arrived)
 {
+    struct gs_peer *p = cmd->ctx->peer;
     struct gs_events before = {0};
     unsigned slot;
     cl_event left = NULL, end = NULL;
@@ -177,7 +189,9 @@ static cl_int copy_piece(struct gs_peer *p, cl_command_queue out, cl_command_que
         gs_real()->clFlush(in);
     if (left) {
         gs_ring_give(&p->ring[from], slot, err ? left : end);
-        gs_real()->clReleaseEvent(left);
+        if (cmd->left[from])
+            gs_real()->clReleaseEvent(cmd->left[from]);
+        cmd->left[from] = left;
     }
     gs_events_free(&before);
     if (!err && *arrived)
@@ -192,13 +206,12 @@ cl_int gs_peer_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem ds
 {
     cl_int err;
     cl_command_queue out = gs_copy_queue(cmd->q, from, &err), in = err ? NULL : gs_copy_queue(cmd->q, to, &err);
-    /* In the largest pieces that fit: 16 MiB take 14 us to the window and 50 from it, and the host longer than the first
-     * of that to enqueue them, so that smaller ones would wait for the host. */
+    /* In the largest pieces that fit: 16 MiB take 14 us to the window and 50 from it, and the host longer than the
+     * first of that to enqueue them, so that smaller ones would wait for the host. */
     cl_event arrived = NULL;
     for (uint64_t at = 0; at < bytes && !err;) {
         const uint64_t n = bytes - at < SLOT_BYTES ? bytes - at : SLOT_BYTES;
-        err = copy_piece(cmd->ctx->peer, out, in, src, from, dst, to, src_offset + at, dst_offset + at, n, wait,
-                         &arrived);
+        err = copy_piece(cmd, out, in, src, from, dst, to, src_offset + at, dst_offset + at, n, wait, &arrived);
         at += n;
     }
     if (!err && arrived)

@@ -6,6 +6,7 @@
 #ifndef GS_SHIM_TRANSFER_WINDOWS_H
 #define GS_SHIM_TRANSFER_WINDOWS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/settings.h"
@@ -19,6 +20,9 @@ struct gs_windows {
     uint64_t bytes;                              /* of each window */
     cl_mem seen[GS_MAX_DEVICES][GS_MAX_DEVICES]; /* [i][j]: the window on GPU i as GPU j reaches it */
 };
+
+/* Loads libcuda and starts it, which gs_windows_open does as well: some hundredths of a second. */
+bool gs_windows_load(void);
 
 /* Opens a window on each of the context's devices, for all of them. -ENOTSUP with one sentence in `why` where that
  * can't be done. The driver may crash on the way. */

@@ -295,6 +295,26 @@ static void a_faster_link_is_asked_for_where_it_pays(void **state)
     assert_true(gs_choose(&h, &h200, &o, &budget, (uint64_t)1e9, &risk_ns));
 }
 
+/* A split by the slow way would be better than none; but its times would stand for the fast one's, which is to be had.
+ */
+static void the_slow_link_is_not_tried_where_the_fast_one_may_be_had(void **state)
+{
+    (void)state;
+    struct gs_budget budget = {0};
+    for (int possible = 0; possible < 2; possible++) {
+        struct gs_history h;
+        double risk_ns;
+        gs_history_init(&h);
+        gs_choice_learn_single(&h, 100000000);
+        h.launches = 10;
+        struct gs_outlook o = {.n = 2, .largest = 0.5, .scatter = {40 << 20, 1}, .peer_possible = possible};
+        assert_int_equal(gs_choose(&h, &h200, &o, &budget, (uint64_t)1e10, &risk_ns), !possible);
+        assert_int_equal(h.wants_peer, possible);
+        o.link = GS_LINK_PEER;
+        assert_true(gs_choose(&h, &h200, &o, &budget, (uint64_t)1e10, &risk_ns));
+    }
+}
+
 /* The host's clock alone keeps short kernels from being measured. */
 static void a_bound_spares_the_measurement(void **state)
 {
@@ -324,6 +344,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(noise_does_not_make_it_swing),
         cmocka_unit_test(uneven_parts_are_cut_anew),
         cmocka_unit_test(a_promising_kernel_does_not_wait_for_the_budget),
+        cmocka_unit_test(the_slow_link_is_not_tried_where_the_fast_one_may_be_had),
         cmocka_unit_test(a_faster_link_is_asked_for_where_it_pays),
         cmocka_unit_test(a_bound_spares_the_measurement),
     };
