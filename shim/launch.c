@@ -247,9 +247,7 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
         for (cl_uint i = 0; i < ended->n && e->n < most; i++) {
             if (gs_real()->clRetainEvent(ended->v[i]) != CL_SUCCESS)
                 continue;
-            struct gs_event *of = gs_find(GS_EVENT, ended->v[i]);
-            if (of)
-                gs_hold(&of->o);
+            struct gs_event *of = gs_find_hold(GS_EVENT, ended->v[i]);
             e->part[e->n].event = ended->v[i];
             e->part[e->n].of = of;
             e->part[e->n++].device = device[i];

@@ -57,6 +57,22 @@ void *gs_find(enum gs_type type, const void *handle)
     return o;
 }
 
+void *gs_find_hold(enum gs_type type, const void *handle)
+{
+    if (!handle || gs_forked())
+        return NULL;
+    pthread_once(&once, set_up);
+    unsigned b = bucket_of(handle);
+    pthread_rwlock_rdlock(&locks[b % LOCKS]);
+    struct gs_object *o = find_locked(b, type, handle);
+    /* Once nobody holds it it is as good as gone, though it may still be in the table. */
+    int holds = o ? atomic_load(&o->holds) : 0;
+    while (holds && !atomic_compare_exchange_weak(&o->holds, &holds, holds + 1))
+        ;
+    pthread_rwlock_unlock(&locks[b % LOCKS]);
+    return holds ? o : NULL;
+}
+
 void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_context *ctx)
 {
     pthread_once(&once, set_up);

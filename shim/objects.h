@@ -220,6 +220,9 @@ void gs_program_forget_translation(struct gs_program *p);
 /* Looks a handle up. NULL: not ours. */
 void *gs_find(enum gs_type type, const void *handle);
 
+/* The same, held: for an object that another thread may let go meanwhile. */
+void *gs_find_hold(enum gs_type type, const void *handle);
+
 /* Puts a new object, all zeros but for its own fields, into the table: refs = holds = 1. */
 void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_context *ctx);
 

@@ -249,3 +249,41 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem memobj)
         gs_drop(last);
     return err;
 }
+
+/* With several devices behind the context, the memory that the application sees lies on its device all the time: then
+ * there is nothing to move, and the command is a marker. (PoCL 3.1's own, under a command that ends meanwhile, releases
+ * its event once too often.) */
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue command_queue, cl_uint num_mem_objects,
+                                                           const cl_mem *mem_objects, cl_mem_migration_flags flags,
+                                                           cl_uint num_events_in_wait_list,
+                                                           const cl_event *event_wait_list, cl_event *event)
+{
+    const cl_mem_migration_flags known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+    struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
+    bool ours = q && q->o.ctx->n > 1 && num_mem_objects && mem_objects && !(flags & ~known) &&
+                !num_events_in_wait_list == !event_wait_list;
+    for (cl_uint i = 0; ours && i < num_mem_objects; i++) {
+        const struct gs_mem *m = gs_find(GS_MEM, mem_objects[i]);
+        ours = m && m->o.ctx == q->o.ctx;
+    }
+    if (!ours)
+        return gs_real()->clEnqueueMigrateMemObjects
+                   ? gs_real()->clEnqueueMigrateMemObjects(command_queue, num_mem_objects, mem_objects, flags,
+                                                           num_events_in_wait_list, event_wait_list, event)
+                   : CL_INVALID_OPERATION;
+    cl_event marker;
+    cl_int err =
+        gs_real()->clEnqueueMarkerWithWaitList(command_queue, num_events_in_wait_list, event_wait_list, &marker);
+    if (err)
+        return err;
+    struct gs_event *e = event ? calloc(1, sizeof *e) : NULL;
+    if (e) {
+        e->command = CL_COMMAND_MIGRATE_MEM_OBJECTS;
+        gs_insert(&e->o, GS_EVENT, marker, q->o.ctx);
+    }
+    if (event)
+        *event = marker;
+    else
+        err = gs_real()->clReleaseEvent(marker);
+    return err;
+}
