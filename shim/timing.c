@@ -10,6 +10,7 @@
 #include "shim/learnt.h"
 #include "shim/report.h"
 #include "shim/transfer/peer.h"
+#include "shim/watch.h"
 
 enum {
     BUCKETS = 256,
@@ -52,16 +53,9 @@ static struct gs_machine machine;
 static struct gs_budget budget;
 static char learnt_name[sizeof "learnt-" + GS_HASH_HEX_BYTES]; /* of the entry on disk; empty: nothing has been read */
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 __attribute__((constructor)) static void begin(void)
 {
-    budget.begin_ns = now_ns();
+    budget.begin_ns = gs_now_ns();
 }
 
 /* Where nothing has been learnt: measured on two H200 (bench/results/h200x2.md) and on PoCL's sub-devices. */
@@ -416,7 +410,7 @@ bool gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, struct gs_tri
     t->refused = false;
     if (trial->return_rate >= 0)
         h->return_rate = trial->return_rate;
-    const bool split = gs_choose(h, &machine, &trial->outlook, &budget, now_ns(), &trial->risk_ns);
+    const bool split = gs_choose(h, &machine, &trial->outlook, &budget, gs_now_ns(), &trial->risk_ns);
     const bool wants_peer = h->wants_peer;
     *reason = h->reason;
     trial->single_ns = h->single_ns;
@@ -432,7 +426,7 @@ bool gs_timing_measures(struct gs_timing *t)
 {
     pthread_mutex_lock(&lock);
     const uint64_t spent = (uint64_t)(n_measured + 1) * MEASURE_NS;
-    const bool affordable = spent < (now_ns() - budget.begin_ns) / AFFORDABLE;
+    const bool affordable = spent < (gs_now_ns() - budget.begin_ns) / AFFORDABLE;
     const bool wants =
         !t->refused && n_pending < MOST_PENDING && gs_choice_wants_single(&t->h, &machine, t->n, affordable);
     pthread_mutex_unlock(&lock);
@@ -444,7 +438,7 @@ void gs_timing_sieve(struct gs_queue *q, struct gs_timing *t)
     struct gs_sieve *s = &q->sieve;
     unsigned i = 0;
     if (!s->n)
-        s->begin_ns = now_ns();
+        s->begin_ns = gs_now_ns();
     while (i < s->n && s->seen[i].of != t)
         i++;
     if (i == GS_SIEVED)
@@ -472,7 +466,7 @@ void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
 {
     if (!before->n && !n_pending)
         return;
-    const uint64_t all_ns = before->n ? now_ns() - before->begin_ns : 0;
+    const uint64_t all_ns = before->n ? gs_now_ns() - before->begin_ns : 0;
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < before->n && !err; i++)
         gs_choice_learn_bound(&before->seen[i].of->h, all_ns, before->seen[i].launches);

@@ -2,11 +2,11 @@
 #include "shim/transfer/staging.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/log.h"
 #include "shim/transfer/pool.h"
+#include "shim/watch.h"
 
 enum {
     SLOTS = 16,
@@ -93,13 +93,6 @@ void gs_staging_leave(struct gs_context *ctx)
     pthread_mutex_unlock(&ctx->staging->busy);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 bool gs_staging_flows(struct gs_queue *q, size_t bytes)
 {
     /* The driver takes 100 to 150 ns for a KiB. What is usually ahead are the last slots of a write before this one: a
@@ -110,7 +103,7 @@ bool gs_staging_flows(struct gs_queue *q, size_t bytes)
     if (gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, 0, NULL, &marker) != CL_SUCCESS)
         return false;
     gs_real()->clFlush(q->o.handle);
-    for (const uint64_t end = now_ns() + patience_ns; status > CL_COMPLETE && now_ns() < end;)
+    for (const uint64_t end = gs_now_ns() + patience_ns; status > CL_COMPLETE && gs_now_ns() < end;)
         if (gs_real()->clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) !=
             CL_SUCCESS)
             break;
