@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 # Applications under a daemon that cuts into small units: the bytes of a plain run, whatever the mode; jobs and their
 # response times in the daemon's status; pacing; the daemon's and an application's death.
+# DEVICES: as for gpusparc run (default cpu:2), two of them
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 dir=$(mktemp -d)
 export GPUSPARC_SOCKET=$dir/sock
+devices=${DEVICES:-cpu:2}
 unset GPUSPARC_TASK GPUSPARC_DAEMON GPUSPARC_PACE
 daemon= apps=
 stop() { # what this script has started, by its id
@@ -46,8 +48,13 @@ print($1)"
 same() { # NAME TASK PROGRAM [ARGUMENT...]: as plain
   local name=$1 task=$2 rc=0
   shift 2
-  [ -f "$name.txt" ] || "$programs/$@" >"$name.txt" || fail "$* fails without gpusparc"
-  timeout 120 gpusparc run --devices cpu:2 --mode multi --task "$task" "$programs/$@" >"$name.$task.txt" 2>"$name.err" || rc=$?
+  if [ ! -f "$name.txt" ] && ! "$programs/$@" >"$name.txt" 2>"$name.err"; then
+    rm "$name.txt"
+    [[ $devices != cpu:* ]] || fail "$* fails without gpusparc"
+    echo "left out: $* fails without gpusparc: $(tail -1 "$name.err")" # what this GPU's driver lacks
+    return
+  fi
+  timeout 120 gpusparc run --devices "$devices" --gpus 2 --mode multi --task "$task" "$programs/$@" >"$name.$task.txt" 2>"$name.err" || rc=$?
   cmp "$name.txt" "$name.$task.txt" || { head -5 "$name.err"; fail "$* as task $task differs"; }
   [ "$rc" = 0 ] || { head -5 "$name.err"; fail "$* as task $task exits with $rc"; }
   ! grep '^gpusparc' "$name.err" || fail "$* as task $task: gpusparc has something to say"
@@ -62,7 +69,9 @@ for way in auto:both plain:both plain:one pinned:one; do
 done
 unset GPUSPARC_TRANSFER
 [ "$(ask "s['daemon']['clients']")" = 0 ] || fail "clients are left"
-[ "$(ask "max(r['granted'] + r['taken'] for r in s['resources'][1:]) > 1000")" = True ] || fail "launches aren't cut"
+# A GPU has so many compute units that these launches are one unit each.
+[[ $devices != cpu:* ]] ||
+  [ "$(ask "max(r['granted'] + r['taken'] for r in s['resources'][1:]) > 1000")" = True ] || fail "launches aren't cut"
 [ "$(ask "s['resources'][0]['taken'] > 50")" = True ] || fail "transfers aren't cut"
 [ "$(ask "s['daemon']['taken_back']")" = 0 ] || fail "a unit was held for too long"
 
@@ -73,29 +82,29 @@ same jobs both jobs 7
 [ "$(ask "task['both']['response']['count'] >= 7 and task['both']['response']['median_ns'] > 0")" = True ] || fail "no response times"
 
 # Without the daemon's knowledge.
-gpusparc run --devices cpu:2 --mode multi --no-daemon --task both "$programs/jobs" 7 | cmp - jobs.txt
+gpusparc run --devices "$devices" --gpus 2 --mode multi --no-daemon --task both "$programs/jobs" 7 | cmp - jobs.txt
 [ "$(ask "task['both']['jobs'] - $before")" = 7 ] || fail "--no-daemon joins"
 
 # Paced: six jobs end after five periods at the earliest. By the task's period, and by one given, which takes no daemon.
 begin_ns=$(date +%s%N)
-timeout 60 gpusparc run --devices cpu:2 --task both --pace "$programs/jobs" 6 >paced.txt
+timeout 60 gpusparc run --devices "$devices" --gpus 2 --task both --pace "$programs/jobs" 6 >paced.txt
 [ $(($(date +%s%N) - begin_ns)) -ge 1000000000 ] || fail "jobs come before their release"
 "$programs/jobs" 6 | cmp - paced.txt
 begin_ns=$(date +%s%N)
-timeout 60 gpusparc run --devices cpu:2 --no-daemon --pace=100ms "$programs/jobs" 6 | cmp - paced.txt
+timeout 60 gpusparc run --devices "$devices" --gpus 2 --no-daemon --pace=100ms "$programs/jobs" 6 | cmp - paced.txt
 [ $(($(date +%s%N) - begin_ns)) -ge 500000000 ] || fail "jobs come before their release without a daemon"
 
 # Two at a time, at two priorities.
-timeout 120 gpusparc run --devices cpu:2 --mode multi --task one "$programs/jobs" 20 20000 2000 >low.txt 2>low.err &
+timeout 120 gpusparc run --devices "$devices" --gpus 2 --mode multi --task one "$programs/jobs" 20 20000 2000 >low.txt 2>low.err &
 apps=$!
-timeout 120 gpusparc run --devices cpu:2 --mode multi --task both "$programs/jobs" 20 20000 500 >high.txt || fail "the urgent one fails"
+timeout 120 gpusparc run --devices "$devices" --gpus 2 --mode multi --task both "$programs/jobs" 20 20000 500 >high.txt || fail "the urgent one fails"
 wait "$apps" || { cat low.err; fail "the other one fails"; }
 apps=
 "$programs/jobs" 20 20000 2000 | cmp - low.txt
 "$programs/jobs" 20 20000 500 | cmp - high.txt
 
 # An application that is killed in the middle leaves nothing behind.
-gpusparc run --devices cpu:2 --mode multi --task one "$programs/jobs" 100000 20000 2000 >/dev/null 2>&1 &
+gpusparc run --devices "$devices" --gpus 2 --mode multi --task one "$programs/jobs" 100000 20000 2000 >/dev/null 2>&1 &
 apps=$!
 for _ in $(seq 200); do [ "$(ask "s['daemon']['clients']")" = 1 ] && break; sleep 0.02; done
 sleep 0.2
@@ -107,7 +116,7 @@ same jobs one jobs 7
 
 # The daemon dies twice under a running application, which goes on and joins the next one.
 "$programs/jobs" 150 20000 500 >long.txt
-timeout 200 gpusparc run --devices cpu:2 --mode multi --task both "$programs/jobs" 150 20000 500 >survivor.txt 2>survivor.err &
+timeout 200 gpusparc run --devices "$devices" --gpus 2 --mode multi --task both "$programs/jobs" 150 20000 500 >survivor.txt 2>survivor.err &
 apps=$!
 for _ in 1 2; do
   for _ in $(seq 300); do [ "$(ask "s['daemon']['clients']")" = 1 ] && break; kill -0 "$apps" 2>/dev/null || break; sleep 0.02; done
