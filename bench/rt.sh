@@ -4,18 +4,22 @@
 # as periodic tasks under one daemon, with one GPU each (single), each as is best for it alone (local), and as GEMA
 # decides (gema). Their periods are in the paper's proportion to their times on one GPU of this machine.
 #   bench/rt.sh [OPTION...] [OUTPUT]      with `gpusparc` on the PATH; the samples are found beside it
-#   --devices SPEC   as for gpusparc run (default: its own)       --gpus N      GPUs of that group (default 2)
+#   --devices SPEC   as for gpusparc run (default: $DEVICES, else its own)   --gpus N   GPUs of that group (default 2)
 #   --seconds N      for each mode (default 60)                   --modes LIST  "single local gema"
 #   --stretch F      periods times F (default 1: the paper's)     --runs N      of each profile (default 2)
 #   --knn ARGS, --matmul ARGS, --pagerank ARGS   the samples' sizes, such as --knn "--size 65536"
-# OUTPUT (default rt-results) gets jobs.csv (every job), summary.csv, response.svg where gnuplot is there, and of each mode
-# its config, the daemon's decision and its trace. Exits 1 if a job under gema missed its deadline, or something failed.
+#   --periods MS,MS,MS   of the three, instead of those by their times
+# Starting up (reading, compiling, allocating) is no task's work, but takes processors from those that run already: the
+# jobs that count are those released once all three have been warm for the longest period; what came before is told beside them.
+# OUTPUT (default rt-results) gets jobs.csv (every job), summary.csv, response.svg where gnuplot is there (response.gp draws
+# it elsewhere), and of each mode its config, the daemon's decision and its trace. Exits 1 if a job under gema missed its
+# deadline, or something failed.
 set -u -o pipefail
-devices="" gpus=2 seconds=60 modes="single local gema" stretch=1 runs=2 output=rt-results
+devices=${DEVICES:-} gpus=2 seconds=60 modes="single local gema" stretch=1 runs=2 periods="" output=rt-results
 knn="--size 65536" matmul="--size 4096" pagerank="--size 8388608 --steps 1"
 while [ $# -gt 0 ]; do
   case $1 in
-  --devices | --gpus | --seconds | --modes | --stretch | --runs | --knn | --matmul | --pagerank)
+  --devices | --gpus | --seconds | --modes | --stretch | --runs | --periods | --knn | --matmul | --pagerank)
     [ $# -ge 2 ] || { echo "rt.sh: $1 needs a value" >&2; exit 2; }
     declare "${1#--}=$2"
     shift 2
@@ -28,7 +32,8 @@ lib=$(dirname "$(readlink -f "$(command -v gpusparc)")")/../lib/gpusparc
 mkdir -p "$output" && cd "$output" || exit 1
 tasks="knn matmul pagerank"
 # Of Table IV: priority, period / execution time.
-declare -A priority=([knn]=3 [matmul]=2 [pagerank]=1) ratio=([knn]=1.7391 [matmul]=1.8868 [pagerank]=1.4754)
+declare -A priority=([knn]=3 [matmul]=2 [pagerank]=1) place=([knn]=1 [matmul]=2 [pagerank]=3)
+declare -A ratio=([knn]=1.7391 [matmul]=1.8868 [pagerank]=1.4754)
 args() { local -n words=$1; echo "$words --no-check"; }
 say() { echo "rt.sh: $*" >&2; }
 running=()
@@ -58,12 +63,20 @@ median_us() {
       printf "%d\n", $1 * (u == "s" ? 1e6 : u == "ms" ? 1e3 : u == "us" ? 1 : 1e-3) }'
 }
 # The period in microseconds, in the paper's proportion to the time on one GPU.
-period_us() { awk -v t="$(median_us "$1" 1)" -v r="${ratio[$1]}" -v s="$stretch" 'BEGIN { printf "%d\n", t * r * s }'; }
+period_us() {
+  if [ -n "$periods" ]; then
+    awk -v list="$periods" -v i="${place[$1]}" 'BEGIN { split(list, ms, ","); printf "%d\n", ms[i] * 1000 }'
+  else
+    awk -v t="$(median_us "$1" 1)" -v r="${ratio[$1]}" -v s="$stretch" 'BEGIN { printf "%d\n", t * r * s }'
+  fi
+}
 best_of() {
   local one all
   one=$(median_us "$1" 1) all=$(median_us "$1" "$gpus")
   if [ -n "$all" ] && [ "$all" -lt "$one" ]; then echo "$gpus"; else echo 1; fi
 }
+
+longest_ms() { for t in $tasks; do period_us "$t"; done | awk '$1 > most { most = $1 } END { print most / 1000 }'; }
 
 write_config() { # MODE
   echo "[system]"
@@ -79,7 +92,7 @@ write_config() { # MODE
 }
 
 # ---- the three modes ----
-echo "mode,task,gpus,job,release_ms,response_ms,deadline_ms,missed" >jobs.csv
+echo "mode,task,gpus,job,release_ms,response_ms,deadline_ms,missed,counts" >jobs.csv
 export GPUSPARC_SOCKET=$PWD/sock
 for mode in $modes; do
   write_config "$mode" >"$mode.conf"
@@ -97,8 +110,16 @@ for mode in $modes; do
     apps+=($!)
   done
   running+=("${apps[@]}")
-  say "$mode: $seconds s"
-  sleep "$seconds"
+  # All present, and no warm-up under way.
+  for ((i = 0; i < 600; i++)); do
+    gpusparc status --json 2>/dev/null | awk '
+      /"running":/ { if ($2 + 0 == 0) exit 1 } /"warming":/ { n++; if ($2 + 0 > 0) exit 1 } END { exit n != 3 }' && break
+    sleep 0.1
+  done
+  [ "$i" -lt 600 ] || { say "$mode: the tasks don't become warm"; exit 1; }
+  settle=$(longest_ms)
+  say "$mode: warm; $seconds s from now on"
+  sleep "$(awk -v s="$seconds" -v ms="$settle" 'BEGIN { print s + ms / 1000 }')"
   gpusparc status >"$mode.status"
   gpusparc status --json >"$mode.status.json"
   for i in "${!apps[@]}"; do
@@ -110,20 +131,20 @@ for mode in $modes; do
   wait "$daemon" 2>/dev/null
   running=()
   tail -1 "$mode.status"
-  # Jobs from the daemon's trace, which has a line for each event; times count from the first release. The first two jobs of each task
-  # load its kernels and memory.
+  # Jobs from the daemon's trace, which has a line for each event; times count from when the last task was warm.
+  warm=$(awk '/"cat":"warm-up"/ && /"ph":"e"/ { sub(/.*"ts":/, ""); if ($0 + 0 > most) most = $0 + 0 } END { printf "%.3f\n", most }' "$mode.trace")
   for t in $tasks; do
     used=$(sed -n "s/.* GPUs:.*[ ]$t \\([0-9]*\\).*/\\1/p" "$mode.status")
-    awk -v mode="$mode" -v task="$t" -v gpus="${used:-?}" -v deadline="$(period_us "$t")" '
+    awk -v mode="$mode" -v task="$t" -v gpus="${used:-?}" -v deadline="$(period_us "$t")" -v from="$warm" -v settle="$settle" '
       function field(name,   s) { s = $0; if (!sub(".*\"" name "\":", "", s)) return ""; sub(/[,}].*/, "", s); return s }
       /"cat":"job"/ {
-        if (first == "" && /"ph":"b"/) first = field("ts")
         if ($0 !~ "\"name\":\"" task "\"") next
         id = field("id")
         if (/"ph":"b"/) begin[id] = field("ts")
-        else if (id in begin && ++n > 2) {
+        else if (id in begin) {
           r = field("ts") - begin[id]
-          printf "%s,%s,%s,%d,%.3f,%.3f,%.3f,%d\n", mode, task, gpus, n - 2, (begin[id] - first) / 1e3, r / 1e3, deadline / 1e3, (r > deadline + 0)
+          at = (begin[id] - from) / 1e3
+          printf "%s,%s,%s,%d,%.3f,%.3f,%.3f,%d,%d\n", mode, task, gpus, ++n, at, r / 1e3, deadline / 1e3, (r > deadline + 0), (at >= settle + 0)
         }
       }' "$mode.trace" >>jobs.csv
   done
@@ -132,32 +153,36 @@ done
 # ---- what came of it ----
 awk -F, '
   NR == 1 { next }
-  { k = $1 "," $2; if (!(k in n)) order[++keys] = k
-    n[k]++; missed[k] += $8; sum[k] += $6; if ($6 > most[k]) most[k] = $6; gpus[k] = $3; deadline[k] = $7 }
+  { k = $1 "," $2; if (!(k in seen)) order[++keys] = k
+    seen[k]++; gpus[k] = $3; deadline[k] = $7 }
+  !$9 { early[k]++; early_missed[k] += $8; next }
+  { n[k]++; missed[k] += $8; sum[k] += $6; if ($6 > most[k]) most[k] = $6 }
   END {
-    print "mode,task,gpus,jobs,missed,mean_ms,longest_ms,deadline_ms"
-    for (i = 1; i <= keys; i++) { k = order[i]; printf "%s,%s,%d,%d,%.3f,%.3f,%.3f\n", k, gpus[k], n[k], missed[k], sum[k] / n[k], most[k], deadline[k] }
+    print "mode,task,gpus,jobs,missed,mean_ms,longest_ms,deadline_ms,early_jobs,early_missed"
+    for (i = 1; i <= keys; i++) { k = order[i]; printf "%s,%s,%d,%d,%.3f,%.3f,%.3f,%d,%d\n", k, gpus[k], n[k], missed[k], n[k] ? sum[k] / n[k] : 0, most[k], deadline[k], early[k], early_missed[k] }
   }' jobs.csv >summary.csv
 if command -v column >/dev/null; then column -s, -t summary.csv; else cat summary.csv; fi
 
-if command -v gnuplot >/dev/null; then
-  count=$(echo "$modes" | wc -w)
-  {
-    echo "set terminal svg size 900,$((260 * count)) font 'sans,11'; set output 'response.svg'; set datafile separator ','"
-    echo "set multiplot layout $count,1; set xlabel 'release (s)'; set ylabel 'response time / deadline'; set key outside"
-    echo "set yrange [0:*]"
-    for mode in $modes; do
-      echo "set title '$mode'"
-      printf 'plot 1 with lines lt 0 title "deadline"'
-      for t in $tasks; do
-        printf ", '< grep ^%s,%s, jobs.csv' using (\$5/1000):(\$6/\$7) with linespoints pt 7 ps 0.3 title '%s'" "$mode" "$t" "$t"
-      done
-      echo
+count=$(echo "$modes" | wc -w)
+{
+  echo "set terminal svg size 900,$((260 * count)) font 'sans,11'; set output 'response.svg'; set datafile separator ','"
+  echo "set multiplot layout $count,1; set xlabel 'release (s)'; set ylabel 'response time / deadline'; set key outside"
+  echo "set yrange [0:*]"
+  for mode in $modes; do
+    echo "set title '$mode'"
+    printf 'plot 1 with lines lt 0 title "deadline"'
+    for t in $tasks; do
+      printf ", '< grep ^%s,%s, jobs.csv' using (\$5/1000):(\$6/\$7) with linespoints pt 7 ps 0.3 title '%s'" "$mode" "$t" "$t"
     done
-  } >response.gp
+    echo
+  done
+} >response.gp
+if command -v gnuplot >/dev/null; then
   gnuplot response.gp || say "gnuplot failed; response.gp and jobs.csv are there"
 else
-  say "gnuplot is not there: no picture; jobs.csv has what it would show"
+  say "gnuplot is not there: response.gp draws the picture where it is"
 fi
+early=$(awk -F, '$1 == "gema" { n += $10 } END { print n + 0 }' summary.csv)
+[ "$early" -eq 0 ] || say "$early jobs missed their deadlines while others started up"
 missed=$(awk -F, '$1 == "gema" { n += $5 } END { print n + 0 }' summary.csv)
 [ "$missed" -eq 0 ] || { say "$missed jobs missed their deadlines under gema"; exit 1; }
