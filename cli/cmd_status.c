@@ -18,7 +18,8 @@ static const char usage[] =
     "  --json         the same and more, as JSON, at once\n"
     "  --socket PATH  the daemon's (GPUSPARC_SOCKET; default: /run/gpusparc.sock, else "
     "$XDG_RUNTIME_DIR/gpusparc.sock)\n\n"
-    "A ! after a task's GPUs: it runs below all tasks, since with it deadlines could be missed.\n"
+    "A ! after a task's GPUs: it runs below all tasks, since with it deadlines could be missed. WARM counts jobs of\n"
+    "warm-ups, which are neither among JOBS nor MISSED; a w after RUN: one is under way.\n"
     "Exits 1 where no daemon answers.\n";
 
 static int print_json(const char *socket)

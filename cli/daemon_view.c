@@ -157,10 +157,10 @@ static void print_task(FILE *out, const json_t *t)
     if (json_is_integer(json_object_get(t, "gpus")))
         snprintf(gpus, sizeof gpus, "%lld%s", (long long)integer(t, "gpus"),
                  json_is_true(json_object_get(t, "degraded")) ? "!" : "");
-    fprintf(out, "%-16.16s %4lld %4lld %5s %9s %9s %8lld %7lld %9s %9s %9s %9s\n", string(t, "task"),
-            (long long)integer(t, "priority"), (long long)integer(t, "running"), gpus,
-            duration(json_object_get(t, "deadline_ns"), b[0]), duration(json_object_get(t, "bound_ns"), b[1]),
-            (long long)integer(t, "jobs"), (long long)integer(t, "misses"),
+    fprintf(out, "%-16.16s %4lld %4lld%c %4s %9s %9s %4lld %8lld %7lld %9s %9s %9s %9s\n", string(t, "task"),
+            (long long)integer(t, "priority"), (long long)integer(t, "running"), integer(t, "warming") ? 'w' : ' ',
+            gpus, duration(json_object_get(t, "deadline_ns"), b[0]), duration(json_object_get(t, "bound_ns"), b[1]),
+            (long long)integer(t, "warmup_jobs"), (long long)integer(t, "jobs"), (long long)integer(t, "misses"),
             duration(json_object_get(response, "median_ns"), b[2]), duration(json_object_get(response, "p99_ns"), b[3]),
             duration(json_object_get(response, "max_ns"), b[4]), duration(json_object_get(jitter, "p99_ns"), b[5]));
 }
@@ -172,8 +172,8 @@ static void print_tasks(FILE *out, const json_t *now)
     json_t *t;
     if (!json_array_size(tasks))
         return;
-    fprintf(out, "\n%-16s %4s %4s %5s %9s %9s %8s %7s %9s %9s %9s %9s\n", "TASK", "PRIO", "RUN", "GPUS", "DEADLINE",
-            "BOUND", "JOBS", "MISSED", "MEDIAN", "P99", "LONGEST", "JITTER");
+    fprintf(out, "\n%-16s %4s %4s %5s %9s %9s %4s %8s %7s %9s %9s %9s %9s\n", "TASK", "PRIO", "RUN", "GPUS", "DEADLINE",
+            "BOUND", "WARM", "JOBS", "MISSED", "MEDIAN", "P99", "LONGEST", "JITTER");
     json_array_foreach(tasks, i, t)
     {
         print_task(out, t);

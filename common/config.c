@@ -14,7 +14,7 @@
 
 #include "common/config_lines.h"
 
-enum value_type { SERVERS, DURATION, BYTES, COUNT, TEXT, WORD, RESOURCE_SET, MODE, PRIORITY };
+enum value_type { SERVERS, DURATION, BYTES, COUNT, JOBS, TEXT, WORD, RESOURCE_SET, MODE, PRIORITY };
 
 struct key {
     const char *name;
@@ -54,6 +54,7 @@ static const struct key task_keys[] = {
     {"deadline", DURATION, offsetof(struct gs_config_task, deadline_ns), NULL},
     {"priority", PRIORITY, offsetof(struct gs_config_task, priority), NULL},
     {"mode", MODE, offsetof(struct gs_config_task, mode), NULL},
+    {"warmup", JOBS, offsetof(struct gs_config_task, warmup), NULL},
     {"transfer_chunk", BYTES, offsetof(struct gs_config_task, transfer_chunk_bytes), NULL},
     {"kernel_chunk", COUNT, offsetof(struct gs_config_task, kernel_chunk), NULL},
     {"pci_chunk", DURATION, offsetof(struct gs_config_task, chunk_ns[GS_PCI]), NULL},
@@ -218,6 +219,11 @@ static int read_value(struct reader *r, const struct gs_config_entry *e, const s
         rc = read_number(r, e, 1, 1 << 20, &v);
         if (!rc)
             *(uint64_t *)field = (uint64_t)v;
+        return rc == -ENOMEM ? rc : 0;
+    case JOBS:
+        rc = read_number(r, e, 0, 1 << 20, &v);
+        if (!rc)
+            *(int *)field = (int)v;
         return rc == -ENOMEM ? rc : 0;
     case PRIORITY:
         rc = read_number(r, e, INT_MIN, INT_MAX, &v);
@@ -431,7 +437,7 @@ static int add_task(struct reader *r, const struct gs_config_section *s, const c
         return -ENOMEM;
     c->tasks = v;
     struct gs_config_task *t = &v[c->n_tasks];
-    *t = (struct gs_config_task){.line = s->line, .name = strdup(name)};
+    *t = (struct gs_config_task){.line = s->line, .name = strdup(name), .warmup = -1};
     if (!t->name)
         return -ENOMEM;
     c->n_tasks++;

@@ -65,6 +65,7 @@ struct gs_config_task {
     bool has_priority;
     int priority;                                             /* larger is more urgent */
     int mode;                                                 /* a number of GPUs, GS_MODE_AUTO or GS_MODE_MULTI */
+    int warmup;                                               /* jobs of each process that don't count; -1: not given */
     uint64_t transfer_chunk_bytes, kernel_chunk;              /* 0: the system's */
     int64_t chunk_ns[GS_RESOURCES];                           /* its longest chunk, of PCI and GPU; 0: the system's */
     struct gs_config_chain chains[GS_CONFIG_MAX_SERVERS + 1]; /* by number of GPUs, index 0 unused; line 0: not given */

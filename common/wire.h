@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define GS_WIRE_MAGIC 0x47535043u /* "GSPC" */
-#define GS_WIRE_VERSION 2
+#define GS_WIRE_VERSION 3
 #define GS_WIRE_TEXT 192 /* bytes of a text in a message, with its end */
 #define GS_WIRE_NAME 64  /* bytes of a task's name, with its end */
 
@@ -62,11 +62,13 @@ enum gs_notice_level { GS_NOTICE_INFO, GS_NOTICE_WARNING };
 
 /* Flags of GS_MSG_HELLO. */
 #define GS_HELLO_NO_TASK 1u /* don't match a task by the executable's path either: below all tasks */
+#define GS_HELLO_PACED 2u   /* its jobs are held back until their releases */
 
 struct gs_msg_hello {
     uint32_t flags;
     uint32_t gpus;           /* how many GPUs the application's device group has, 1 ... GS_MAX_GPUS */
     char task[GS_WIRE_NAME]; /* empty: matched by the executable's path */
+    uint32_t jobs;           /* that the process has done already, under another daemon or none */
 };
 
 /* Flags of GS_MSG_REQUEST. */
@@ -96,6 +98,9 @@ struct gs_msg_job {
     uint64_t end_ns;
 };
 
+/* Flags of GS_MSG_WELCOME. */
+#define GS_WELCOME_CHOOSES 1u /* the number of GPUs is the daemon's choice, and may change from job to job */
+
 struct gs_msg_welcome {
     uint32_t client; /* the daemon's number for this client */
     uint32_t gpus;   /* GPUs of the machine */
@@ -103,6 +108,8 @@ struct gs_msg_welcome {
     int32_t priority;
     char task[GS_WIRE_NAME]; /* empty: an application without a task */
     uint64_t period_ns;      /* of the task; 0: it has none */
+    uint32_t warmup;         /* so many jobs of a process, from its first, are its warm-up */
+    uint32_t flags;
 };
 
 struct gs_msg_text {

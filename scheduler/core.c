@@ -331,14 +331,20 @@ static void welcome(struct gs_session *s, int page_fd)
     m.u.welcome = (struct gs_msg_welcome){.client = s->number, .gpus = core->gpus, .depth = core->depth};
     m.u.welcome.priority = s->task ? gs_taskset_rank(&core->config, s->task) : 0;
     m.u.welcome.period_ns = s->task && s->task->period_ns > 0 ? (uint64_t)s->task->period_ns : 0;
+    m.u.welcome.warmup = s->warmup;
+    m.u.welcome.flags = s->task && s->task->mode == GS_MODE_AUTO ? GS_WELCOME_CHOOSES : 0;
     memcpy(m.u.welcome.task, s->task_name, sizeof m.u.welcome.task);
     core->ops.send(core->ctx, s->conn, &m, page_fd);
 }
 
 /* Takes the client in: a page, a place in the policy, its task's modes. */
-static int join(struct gs_session *s, uint32_t index, const struct gs_config_task *task)
+static int join(struct gs_session *s, uint32_t index, const struct gs_config_task *task,
+                const struct gs_msg_hello *hello)
 {
     struct gs_core *core = s->core;
+    if (task)
+        s->warmup = gs_members_warmup(s, task, hello->flags & GS_HELLO_PACED);
+    s->warmup_left = s->warmup > hello->jobs ? s->warmup - hello->jobs : 0;
     int page_fd;
     int err = gs_lease_open(&s->lease, &page_fd);
     if (err < 0)
@@ -386,7 +392,7 @@ static int on_hello(struct gs_session *s, const struct gs_msg_hello *hello)
     int refused = gs_members_identify(s, hello, &task, why, sizeof why);
     if (refused)
         return refuse(s, refused, why);
-    return join(s, index, task);
+    return join(s, index, task, hello);
 }
 
 /* ---- the other messages ---- */

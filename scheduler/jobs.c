@@ -49,6 +49,16 @@ void gs_jobs_ended(struct gs_session *s, const struct gs_msg_job *job)
     struct gs_task_stats *st = t ? stats_for(s) : NULL;
     if (!st)
         return;
+    bool warmup = s->warmup_left > 0;
+    if (core->trace)
+        gs_trace_job(core->trace, s->number, s->task_name, job->release_ns, job->end_ns,
+                     warmup ? 0 : (uint64_t)t->deadline_ns);
+    if (warmup) {
+        st->warmup_jobs++;
+        if (--s->warmup_left == 0)
+            gs_members_warm(s);
+        return;
+    }
     uint64_t response = job->end_ns - job->release_ns, last = st->last_response_ns;
     bool missed = response > (uint64_t)t->deadline_ns;
     st->jobs++;
@@ -57,8 +67,6 @@ void gs_jobs_ended(struct gs_session *s, const struct gs_msg_job *job)
     if (last)
         gs_histogram_add(&st->jitter, response > last ? response - last : last - response);
     st->last_response_ns = response ? response : 1;
-    if (core->trace)
-        gs_trace_job(core->trace, s->number, s->task_name, job->release_ns, job->end_ns, (uint64_t)t->deadline_ns);
 }
 
 void gs_jobs_collect_usage(struct gs_session *s)

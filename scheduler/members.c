@@ -177,15 +177,23 @@ static void tell(struct gs_session *s, unsigned gpus, uint32_t gpu_mask)
     gs_lease_tell(&s->lease, &told);
 }
 
+/* A process that warms up compiles, reads files, fills memory: that needs no CPU before others. */
+static void set_realtime(struct gs_session *s, int rank)
+{
+    struct gs_core *core = s->core;
+    rank = s->warmup_left ? 0 : rank;
+    if (core->ops.realtime && rank != s->rank)
+        core->ops.realtime(core->ctx, s->pid, core->config.system.realtime == GS_REALTIME_YES ? rank : 0,
+                           (int)core->config.n_tasks);
+    s->rank = rank;
+}
+
 static void apply(struct gs_session *s, const struct gs_member *m, double *load)
 {
     struct gs_core *core = s->core;
     int rank = s->task ? gs_taskset_rank(&core->config, s->task) : 0;
     gs_policy_set_priority(core->policy, s->index, rank, core->now_ns);
-    if (core->ops.realtime && rank != s->rank)
-        core->ops.realtime(core->ctx, s->pid, core->config.system.realtime == GS_REALTIME_YES ? rank : 0,
-                           (int)core->config.n_tasks);
-    s->rank = rank;
+    set_realtime(s, rank);
     if (!m) {
         tell(s, s->gpus_max, GS_MASK_ALL_GPUS(s->gpus_max));
         return;
@@ -195,6 +203,20 @@ static void apply(struct gs_session *s, const struct gs_member *m, double *load)
                     (int)s->pid, m->gpus, s->member.gpus);
     s->member = *m;
     tell(s, m->gpus, place(core, m, load));
+}
+
+uint32_t gs_members_warmup(const struct gs_session *s, const struct gs_config_task *task, bool paced)
+{
+    if (task->warmup >= 0)
+        return (uint32_t)task->warmup;
+    /* Where the daemon chooses the number of GPUs: a job with all, and one with one. */
+    return !paced ? 0 : task->mode == GS_MODE_AUTO && s->gpus_max > 1 ? 2 : 1;
+}
+
+void gs_members_warm(struct gs_session *s)
+{
+    if (s->task)
+        set_realtime(s, gs_taskset_rank(&s->core->config, s->task));
 }
 
 void gs_members_settle(struct gs_session *s)

@@ -28,6 +28,8 @@ struct gs_session {
     char task_name[GS_WIRE_NAME];      /* empty: none */
     const struct gs_config_task *task; /* in core->config; null: no task, or degraded */
     int rank;                          /* as told to `realtime` */
+    uint32_t warmup;                   /* so many jobs of the process, from its first, count for nothing */
+    uint32_t warmup_left;              /* ... are still to come */
     bool degraded;                     /* a task that runs below all tasks, so that the others meet their deadlines */
     struct gs_member member;           /* the last decision about it */
     uint64_t taken_back;               /* units that the watchdog took */
@@ -40,6 +42,7 @@ struct gs_session {
 struct gs_task_stats {
     char name[GS_WIRE_NAME];
     uint64_t jobs, misses;
+    uint64_t warmup_jobs;      /* beside them */
     uint64_t last_response_ns; /* 0: none yet */
     struct gs_histogram response;
     struct gs_histogram jitter; /* difference of two successive response times (relative finishing jitter) */
@@ -88,6 +91,10 @@ void gs_members_decide(struct gs_core *core);
 /* The session has just come in: a task changes what all tasks get, another application only hears what it gets itself.
  */
 void gs_members_settle(struct gs_session *s);
+/* The session's warm-up is over. */
+void gs_members_warm(struct gs_session *s);
+/* How many jobs of the process are its warm-up, as the config says of its task, or by default. */
+uint32_t gs_members_warmup(const struct gs_session *s, const struct gs_config_task *task, bool paced);
 /* After a new config: the sessions' tasks are looked up again. */
 void gs_members_relink(struct gs_core *core);
 /* What would happen if the task joined now. `text` is JSON, to be freed. 0 or -errno. */

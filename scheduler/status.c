@@ -94,6 +94,7 @@ static json_t *client_json(const struct gs_core *core, const struct gs_session *
     json_object_set_new(j, "gpu_list", gpus_json(s->told.gpu_mask));
     json_object_set_new(j, "since_ns", number(core->now_ns - s->since_ns));
     json_object_set_new(j, "job_ns", job && job <= core->now_ns ? number(core->now_ns - job) : json_null());
+    json_object_set_new(j, "warmup_left", number(s->warmup_left));
     json_object_set_new(j, "taken_back", number(s->taken_back));
     return j;
 }
@@ -110,11 +111,12 @@ static json_t *task_json(struct gs_core *core, const struct gs_config_task *t)
     static const struct gs_histogram none;
     const struct gs_task_stats *st = gs_jobs_stats(core, t->name);
     const struct gs_session *runs = NULL;
-    unsigned instances = 0;
+    unsigned instances = 0, warming = 0;
     for (unsigned i = 0; i < core->options.max_clients; i++) {
         if (core->session[i] && strcmp(core->session[i]->task_name, t->name) == 0) {
             runs = core->session[i];
             instances++;
+            warming += runs->warmup_left > 0;
         }
     }
     json_t *j = json_object();
@@ -127,6 +129,8 @@ static json_t *task_json(struct gs_core *core, const struct gs_config_task *t)
     json_object_set_new(j, "deadline_ns", number((uint64_t)t->deadline_ns));
     json_object_set_new(j, "bound_ns",
                         runs && runs->member.analysed ? number((uint64_t)runs->member.response_ns) : json_null());
+    json_object_set_new(j, "warming", number(warming));
+    json_object_set_new(j, "warmup_jobs", number(st ? st->warmup_jobs : 0));
     json_object_set_new(j, "jobs", number(st ? st->jobs : 0));
     json_object_set_new(j, "misses", number(st ? st->misses : 0));
     json_object_set_new(j, "response", histogram_json(st ? &st->response : &none));

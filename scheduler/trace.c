@@ -251,16 +251,19 @@ static void mark(struct gs_trace *t, uint32_t client, const char *what, uint64_t
 void gs_trace_job(struct gs_trace *t, uint32_t client, const char *task, uint64_t release_ns, uint64_t end_ns,
                   uint64_t deadline_ns)
 {
+    const char *cat = deadline_ns ? "job" : "warm-up";
     /* Asynchronous: a job encloses waits that have been written before it. */
     emit(t,
-         ",\n{\"ph\":\"b\",\"cat\":\"job\",\"name\":\"%s\",\"id\":%" PRIu64 ",\"pid\":%d,\"tid\":%" PRIu32
+         ",\n{\"ph\":\"b\",\"cat\":\"%s\",\"name\":\"%s\",\"id\":%" PRIu64 ",\"pid\":%d,\"tid\":%" PRIu32
          ",\"ts\":" US_FORMAT "}",
-         name_of(task), ++t->flows, PID_TASKS, client, US(release_ns));
+         cat, name_of(task), ++t->flows, PID_TASKS, client, US(release_ns));
     emit(t,
-         ",\n{\"ph\":\"e\",\"cat\":\"job\",\"name\":\"%s\",\"id\":%" PRIu64 ",\"pid\":%d,\"tid\":%" PRIu32
+         ",\n{\"ph\":\"e\",\"cat\":\"%s\",\"name\":\"%s\",\"id\":%" PRIu64 ",\"pid\":%d,\"tid\":%" PRIu32
          ",\"ts\":" US_FORMAT "}",
-         name_of(task), t->flows, PID_TASKS, client, US(end_ns));
+         cat, name_of(task), t->flows, PID_TASKS, client, US(end_ns));
     mark(t, client, "release", release_ns);
+    if (!deadline_ns)
+        return;
     mark(t, client, "deadline", release_ns + deadline_ns);
     if (end_ns > release_ns + deadline_ns)
         mark(t, client, "deadline missed", release_ns + deadline_ns);

@@ -25,6 +25,7 @@ void gs_trace_grant(struct gs_trace *t, uint32_t client, unsigned resource, uint
 /* `asked`: it belongs to a grant that was traced before. */
 void gs_trace_unit(struct gs_trace *t, uint32_t client, const char *task, unsigned resource, bool asked,
                    uint64_t begin_ns, uint64_t end_ns);
+/* deadline_ns counts from the release; 0: a job of the task's warm-up, which has none. */
 void gs_trace_job(struct gs_trace *t, uint32_t client, const char *task, uint64_t release_ns, uint64_t end_ns,
                   uint64_t deadline_ns);
 

@@ -11,6 +11,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 enum { LOOK_AGAIN_NS = 500 * 1000 * 1000, PROBE_NS = 2 * 1000 * 1000, PRUNE_FROM = 64 };
+enum { ALONE_WARMUP = 1 }; /* jobs, where no daemon says how many */
 
 /* Made once, never closed: the process's end is the end of its connection. */
 static struct gs_client *_Atomic client;
@@ -22,6 +23,7 @@ static uint64_t release_ns;                                   /* of the paced jo
 
 static pthread_mutex_t job_lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 static atomic_bool job_open;                                 /* read without it where a late answer will do */
+static atomic_uint ended;                                    /* jobs of the process */
 static bool reads;
 static uint64_t ended_ns; /* when the open job seems to have ended; 0: not yet */
 static bool read_since;   /* ... and something was read after */
@@ -54,8 +56,11 @@ static void open_client(void)
     if (access(path, F_OK) < 0)
         return;
     struct gs_client *c;
-    const struct gs_client_options options = {
-        .task = gs_settings()->task, .gpus = gs_group()->n ? gs_group()->n : 1, .notice = notice};
+    const struct gs_client_options options = {.task = gs_settings()->task,
+                                              .paced = gs_settings()->pace,
+                                              .jobs = atomic_load(&ended),
+                                              .gpus = gs_group()->n ? gs_group()->n : 1,
+                                              .notice = notice};
     const int err = gs_client_open(&c, &options);
     if (err < 0)
         gs_debug("the daemon can't be joined (error %d)", -err);
@@ -79,6 +84,7 @@ static void end_job(void)
 {
     struct gs_client *c = atomic_load(&client);
     atomic_store(&job_open, false);
+    atomic_fetch_add(&ended, 1);
     if (c)
         gs_client_job_end(c, ended_ns);
     gs_trace_job(false);
@@ -190,10 +196,22 @@ static unsigned pick_place(struct gs_client *c, const struct gs_job *job)
     return job->place[0];
 }
 
+/* Where the daemon may change the number of GPUs from job to job, the warm-up's first job has all and its second one:
+ * no later job is the first that needs a kernel's other form, or memory on another device. */
+static void warm_both_modes(const struct gs_context *ctx, struct gs_client_mode *mode)
+{
+    const unsigned job = atomic_load(&ended);
+    if (!mode->chooses || mode->warmup < 2 || job > 1)
+        return;
+    mode->gpus = job ? 1 : ctx->n;
+    mode->gpu_mask = GS_MASK_ALL_GPUS(GS_MAX_GPUS);
+}
+
 /* The daemon's decision for this job. With job_lock held. */
-static void set_mode(const struct gs_context *ctx, const struct gs_client_mode *mode)
+static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
 {
     struct gs_client *c = atomic_load(&client);
+    warm_both_modes(ctx, mode);
     current = (struct gs_job){
         .scheduled = mode->scheduled, .kernel_chunk = mode->kernel_chunk, .transfer_chunk = mode->transfer_chunk};
     current.n = list_places(ctx->n, mode->scheduled ? mode->gpu_mask : UINT32_MAX, current.place);
@@ -223,30 +241,34 @@ static void begin_job(const struct gs_context *ctx, uint64_t released_ns)
 }
 
 /* The period to pace by, or 0. */
-static uint64_t period_ns(void)
+static uint64_t period_ns(const struct gs_client_mode *mode)
 {
     static atomic_bool said;
     const struct gs_settings *s = gs_settings();
-    struct gs_client *c = atomic_load(&client);
-    struct gs_client_mode mode = {0};
     if (!s->pace || s->pace_ns)
         return s->pace_ns;
-    if (c)
-        gs_client_mode(c, &mode);
-    if (!mode.period_ns && !atomic_exchange(&said, true))
-        gs_error("--pace: %s: the jobs are not held back",
-                 mode.scheduled ? "the application is no task with a period" : "there is no daemon to know the period");
-    return mode.period_ns;
+    if (!mode->period_ns && !atomic_exchange(&said, true))
+        gs_error("--pace: %s: the jobs are not held back", mode->scheduled ? "the application is no task with a period"
+                                                                           : "there is no daemon to know the period");
+    return mode->period_ns;
 }
 
-/* Waits for the release of a paced job, and returns it: 0, now. With pace_lock held. */
+/* Waits for the release of a paced job, and returns it: 0, now. With pace_lock held. Nothing follows from how late the
+ * warm-up's jobs are: the first job after them doesn't begin with their delay. Nor do they come closer together than
+ * the task's jobs do, which the others' deadlines are proven for. */
 static uint64_t await_release(void)
 {
-    const uint64_t period = period_ns();
+    struct gs_client *c = atomic_load(&client);
+    struct gs_client_mode mode = {0};
+    if (c)
+        gs_client_mode(c, &mode);
+    const uint64_t period = period_ns(&mode);
     if (!period)
         return 0;
     const uint64_t now = clock_ns(CLOCK_MONOTONIC);
     release_ns = release_ns ? release_ns + period : now;
+    if (release_ns < now && atomic_load(&ended) <= (mode.scheduled ? mode.warmup : ALONE_WARMUP))
+        release_ns = now;
     const struct timespec t = {.tv_sec = (time_t)(release_ns / NS_PER_S), .tv_nsec = (long)(release_ns % NS_PER_S)};
     while (release_ns > now && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0)
         ;

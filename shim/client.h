@@ -2,10 +2,11 @@
 /* The application as a client of the daemon: joins it, learns its mode, and tells when its jobs begin and end.
  *
  * A job begins with the first command after the last job ended; with --pace that command is held back until the job's
- * release, a period after that of the job before (the first job's is its first command). It ends when its results have
- * been read: when a call that waits (a blocking read or map, clFinish, clWaitForEvents) returns, nothing that the
- * application has enqueued is under way, and the job has read from a device at least once. Reads (and unmaps) that
- * follow are still the job's, so the daemon is told its end when another command begins the next one. */
+ * release, a period after that of the job before (the first job's is its first command; until the warm-up is over a
+ * late job's is its begin). It ends when its results have been read: when a call that waits (a blocking read or map,
+ * clFinish, clWaitForEvents) returns, nothing that the application has enqueued is under way, and the job has read from
+ * a device at least once. Reads (and unmaps) that follow are still the job's, so the daemon is told its end when
+ * another command begins the next one. */
 #ifndef GS_SHIM_CLIENT_H
 #define GS_SHIM_CLIENT_H
 

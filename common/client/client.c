@@ -474,6 +474,8 @@ void gs_client_mode(struct gs_client *c, struct gs_client_mode *mode)
         mode->depth = atomic_load(&c->depth);
         mode->priority = c->welcome.priority;
         mode->period_ns = c->welcome.period_ns;
+        mode->warmup = c->welcome.warmup;
+        mode->chooses = c->welcome.flags & GS_WELCOME_CHOOSES;
         memcpy(mode->task, c->welcome.task, sizeof mode->task);
         read_told(c->page, mode);
     }
@@ -507,6 +509,7 @@ void gs_client_job_end(struct gs_client *c, uint64_t end_ns)
     bool open = c->job_open;
     m.u.job = (struct gs_msg_job){.release_ns = c->job_release_ns, .end_ns = end_ns ? end_ns : gs_client_now_ns()};
     c->job_open = false;
+    c->jobs += open && c->jobs < UINT32_MAX;
     atomic_store(&c->page->job_since_ns, 0);
     pthread_mutex_unlock(&c->lock);
     if (open && atomic_load(&c->online))
@@ -528,6 +531,8 @@ static int copy_options(struct gs_client *c, const struct gs_client_options *o)
     if (o->socket)
         strcpy(c->socket, o->socket);
     c->no_task = o->no_task;
+    c->paced = o->paced;
+    c->jobs = o->jobs;
     c->gpus = o->gpus;
     c->hello_wait_ms = o->hello_wait_ms ? o->hello_wait_ms : 200;
     c->notice = o->notice;

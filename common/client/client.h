@@ -26,6 +26,8 @@ struct gs_client_options {
     const char *socket;     /* null: $GPUSPARC_SOCKET, else /run/gpusparc.sock, else $XDG_RUNTIME_DIR/gpusparc.sock */
     const char *task;       /* null: the daemon matches the executable's path */
     bool no_task;           /* below all tasks, whatever the path matches */
+    bool paced;             /* its jobs are held back until their releases */
+    uint32_t jobs;          /* that the process has done already */
     unsigned gpus;          /* GPUs in the application's device group */
     unsigned hello_wait_ms; /* how long open may wait for a daemon that is there to answer; 0: 200 */
     /* A sentence for the application's user, from any thread; may be null. `level` is an enum gs_notice_level. */
@@ -63,6 +65,8 @@ struct gs_client_mode {
     uint32_t depth;          /* units of one resource that may be held at a time */
     int32_t priority;        /* larger is more urgent; 0: an application without a task */
     uint64_t period_ns;      /* of the task; 0: it has none */
+    uint32_t warmup;         /* so many jobs of the process, from its first, are its warm-up: they count for nothing */
+    bool chooses;            /* the daemon chooses the number of GPUs: a warm-up should see one and all of them */
     unsigned refused;        /* why it is not the task it wanted to be (enum gs_refusal), or 0 */
     char task[GS_WIRE_NAME]; /* empty: none */
 };

@@ -172,8 +172,11 @@ static int send_hello(struct gs_client *c, int fd, bool no_task)
 {
     struct gs_msg m;
     gs_msg_init(&m, GS_MSG_HELLO);
-    m.u.hello.flags = no_task ? GS_HELLO_NO_TASK : 0;
+    m.u.hello.flags = (no_task ? GS_HELLO_NO_TASK : 0) | (c->paced ? GS_HELLO_PACED : 0);
     m.u.hello.gpus = c->gpus;
+    pthread_mutex_lock(&c->lock);
+    m.u.hello.jobs = c->jobs;
+    pthread_mutex_unlock(&c->lock);
     if (!no_task)
         memcpy(m.u.hello.task, c->task, sizeof c->task);
     return gs_socket_send(fd, &m, MSG_DONTWAIT);

@@ -43,16 +43,17 @@ struct gs_client {
 
     pthread_t listener;
     pthread_mutex_t leaving;       /* taken before `lock`: one thread at a time finds out that the daemon is lost */
-    pthread_mutex_t lock;          /* protects `welcome`, `refused`, `job_open` and `job_release_ns` */
+    pthread_mutex_t lock;          /* protects what stands from here to the options */
     struct gs_msg_welcome welcome; /* of the connection that is or was */
     unsigned refused;
     bool job_open;
     uint64_t job_release_ns;
+    uint32_t jobs; /* of the process, that have ended */
 
     /* The options, copied. */
     char socket[GS_SOCKET_PATH_BYTES]; /* empty: the usual places */
     char task[GS_WIRE_NAME];
-    bool no_task;
+    bool no_task, paced;
     unsigned gpus;
     unsigned hello_wait_ms;
     void (*notice)(void *arg, int level, const char *text);

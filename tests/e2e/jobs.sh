@@ -1,24 +1,53 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What is one job of a task: writes, kernels and all the reads after them, not one for each read; and the last one counts
-# although nothing follows it.
+# although nothing follows it. Which jobs are a warm-up's, and that it sees both numbers of GPUs.
+# DEVICES: as for gpusparc run (default cpu:2), two of them
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 samples=$GS_BUILD/lib/gpusparc/samples
+devices=${DEVICES:-cpu:2}
 export GPUSPARC_SOCKET=$PWD/sock
-printf '[system]\ngpus = 2\nrealtime = no\n[task t]\nperiod = 50ms\nuser = *\n' >conf
+cat >conf <<'END'
+[system]
+gpus = 2
+realtime = no
+[task t]
+period = 50ms
+user = *
+[task slow]
+period = 100ms
+user = *
+warmup = 3
+END
 gpusparc daemon --config conf --socket "$PWD/sock" 2>daemon.log &
 daemon=$!
 trap 'kill $daemon 2>/dev/null || true; rm -f sock sock.lock' EXIT
 for ((i = 0; i < 100; i++)); do gpusparc status --json >status.json 2>/dev/null && break; sleep 0.1; done
-jobs() { gpusparc status --json >status.json; python3 -c 'import json; print(json.load(open("status.json"))["tasks"][0]["jobs"])'; }
+counts() { # TASK: prints its warm-up's jobs and the others
+  gpusparc status --json | python3 -c '
+import json, sys
+t = {t["task"]: t for t in json.load(sys.stdin)["tasks"]}[sys.argv[1]]
+print(t["warmup_jobs"], t["jobs"])' "$1"
+}
+expect() { # TASK WARMUP-JOBS JOBS WHEN
+  for ((i = 0; i < 50; i++)); do [ "$(counts "$1")" = "$2 $3" ] && return; sleep 0.1; done
+  fail "$(counts "$1") jobs of $1's warm-ups and others $4, not $2 $3"
+}
+run() { gpusparc run --devices "$devices" --gpus 2 "$@" >out.txt 2>err.txt || { cat err.txt; fail "$*"; }; }
 # knn reads two buffers in each iteration, with a call that waits each; paced or not.
-expected=0
-for options in "" --pace "--mode multi --pace" "--mode single"; do
-  # shellcheck disable=SC2086
-  gpusparc run --devices cpu:2 --task t $options -- "$samples/knn" --size 256 --iterations 5 --no-check >out.txt 2>err.txt ||
-    { cat err.txt; fail "knn $options"; }
-  expected=$((expected + 5))
-  for ((i = 0; i < 50 && $(jobs) < expected; i++)); do sleep 0.1; done
-  [ "$(jobs)" -eq $expected ] || fail "$(jobs) jobs after $options, not $expected"
-done
+knn=(-- "$samples/knn" --size 256 --iterations 5 --no-check)
+run --task t "${knn[@]}"
+expect t 0 5 "without options"
+run --task t --pace "${knn[@]}"
+expect t 2 8 "paced"
+run --task t --mode multi --pace --stats=stats.json "${knn[@]}"
+expect t 4 11 "paced, on both"
+[ "$(python3 -c '
+import json
+print([(k["launches"], k["split"]) for k in json.load(open("stats.json"))["kernels"] if k["launches"]])')" = "[(5, 4)]" ] ||
+  { cat stats.json; fail "one job of the warm-up has one GPU, all others two"; }
+run --task t --mode single "${knn[@]}"
+expect t 4 16 "on one"
+run --task slow "${knn[@]}"
+expect slow 3 2 "with the config's warm-up"

@@ -109,7 +109,7 @@ static void reads_chunks(void **state)
     struct gs_model model;
     assert_int_equal(parse("[system]\ngpus=2\ncpus=1\ndepth=3\nhandover=20us\npci_chunk=100us\n"
                            "[task a]\nperiod=10ms\ngpu_chunk=2ms\nsegments.1=gpu 5ms\n"
-                           "[task b]\nperiod=20ms\npci_chunk=50us\nsegments.1=pci 1ms, gpu 5ms\n",
+                           "[task b]\nperiod=20ms\npci_chunk=50us\nwarmup=0\nsegments.1=pci 1ms, gpu 5ms\n",
                            &c, &m),
                      0);
     assert_int_equal(gs_model_from_config(&model, &c, &m), 0);
@@ -120,11 +120,13 @@ static void reads_chunks(void **state)
     assert_int_equal(model.tasks[0].chunk_ns[GS_PCI], 100000); /* the system's */
     assert_int_equal(model.tasks[1].chunk_ns[GS_GPU], 0);      /* not known: a whole segment */
     assert_int_equal(model.tasks[1].chunk_ns[GS_PCI], 50000);
+    assert_int_equal(c.tasks[0].warmup, -1); /* as the daemon does by default */
+    assert_int_equal(c.tasks[1].warmup, 0);
     gs_model_free(&model);
     gs_config_free(&c);
 
     static const char *const bad[] = {"preemptive = cpu, gpu\ngpu_chunk = 1ms", "pieces = any\ngpu_chunk = 1ms",
-                                      "handover = 0", "pci_chunk = much"};
+                                      "handover = 0", "pci_chunk = much", "warmup = 1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char text[200];
         snprintf(text, sizeof text, "[system]\n%s\n", bad[i]);

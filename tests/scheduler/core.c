@@ -506,6 +506,65 @@ static void test_jobs(void **state)
     stop(b);
 }
 
+static void hello_paced(struct bench *b, struct desk *d, const char *task, uint32_t jobs)
+{
+    struct gs_msg m = message(GS_MSG_HELLO);
+    m.u.hello.gpus = 2;
+    m.u.hello.flags = GS_HELLO_PACED;
+    m.u.hello.jobs = jobs;
+    snprintf(m.u.hello.task, sizeof m.u.hello.task, "%s", task);
+    sit_down(b, d, 1001, "");
+    assert_int_equal(say(b, d, &m), 0);
+}
+
+/* Jobs of a warm-up count for nothing, and until it is over the process has no CPU priority. */
+static void test_warmup(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS "[task long]\nperiod = 300ms\nuser = 1001\nwarmup = 5\n");
+    struct desk d;
+    hello_paced(b, &d, "slow", 0);
+    assert_int_equal(d.welcome.u.welcome.warmup, 2); /* the daemon chooses its GPUs: a job in each mode */
+    assert_int_equal(d.welcome.u.welcome.flags, GS_WELCOME_CHOOSES);
+    assert_int_equal(b->realtime_rank, 0);
+    b->now += 5000 * MS;
+    job(b, &d, b->now - 4000 * MS, b->now - 3000 * MS);
+    job(b, &d, 0, b->now); /* senseless: not even that */
+    assert_int_equal(d.session->warmup_left, 1);
+    assert_int_equal(b->realtime_calls, 0);
+    job(b, &d, b->now - 3000 * MS, b->now - 2000 * MS);
+    assert_int_equal(b->realtime_rank, 2);
+    const struct gs_task_stats *st = gs_jobs_stats(b->core, "slow");
+    assert_int_equal(st->warmup_jobs, 2);
+    assert_int_equal(st->jobs + st->misses + st->response.count, 0);
+    job(b, &d, b->now - 1000 * MS, b->now - 950 * MS);
+    job(b, &d, b->now - 900 * MS, b->now - 500 * MS);
+    assert_int_equal(st->jobs, 2);
+    assert_int_equal(st->misses, 1);
+    assert_int_equal(st->jitter.count, 1); /* not against the warm-up's */
+    assert_int_equal(st->warmup_jobs, 2);
+    get_up(b, &d);
+    hello_paced(b, &d, "slow", 1); /* it had a job before this daemon came */
+    assert_int_equal(d.session->warmup_left, 1);
+    get_up(b, &d);
+    hello_paced(b, &d, "slow", UINT32_MAX);
+    assert_int_equal(d.session->warmup_left, 0);
+    get_up(b, &d);
+    hello_paced(b, &d, "fast", 0); /* has one GPU anyhow */
+    assert_int_equal(d.welcome.u.welcome.warmup, 1);
+    assert_int_equal(d.welcome.u.welcome.flags, 0);
+    get_up(b, &d);
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "slow", 2); /* not paced: nothing but what the config says */
+    assert_int_equal(d.session->warmup_left, 0);
+    get_up(b, &d);
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "long", 2);
+    assert_int_equal(d.session->warmup_left, 5);
+    get_up(b, &d);
+    stop(b);
+}
+
 /* A page that claims to have been busy since before it was there. */
 static void test_usage_is_bounded(void **state)
 {
@@ -701,6 +760,7 @@ int main(void)
         cmocka_unit_test(test_other_users_tasks),
         cmocka_unit_test(test_priority_counts),
         cmocka_unit_test(test_jobs),
+        cmocka_unit_test(test_warmup),
         cmocka_unit_test(test_usage_is_bounded),
         cmocka_unit_test(test_gema_decides),
         cmocka_unit_test(test_good_modes_are_found),
