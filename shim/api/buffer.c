@@ -404,17 +404,25 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue comman
     /* The bytes between the rows stay: they must be home before. */
     const struct gs_range all = gs_window_range(m, r.begin, r.end - r.begin);
     struct gs_home h;
-    cl_event own;
+    cl_event own = NULL;
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_need(&h, m, all);
     cl_int err = gs_home_ready(&h);
+    const bool waits = !err && blocking_write && !h.by_units;
     if (!err) {
         gs_home_hold(&h, command_queue);
-        err = gs_real()->clEnqueueWriteBufferRect(command_queue, buffer, CL_FALSE, buffer_offset, host_offset, region,
+        cl_event *out = waits ? event : gs_home_event(&h, &own, event || blocking_write ? &own : NULL);
+        if (waits)
+            gs_home_open(&h, m, all);
+        err = gs_real()->clEnqueueWriteBufferRect(command_queue, buffer, waits, buffer_offset, host_offset, region,
                                                   buffer_row_pitch, buffer_slice_pitch, host_row_pitch,
-                                                  host_slice_pitch, ptr, h.n, h.v, &own);
-        err = gs_home_given(&h, GS_RESOURCE_PCI, err, own);
+                                                  host_slice_pitch, ptr, h.n, h.v, out);
+        if (waits)
+            gs_home_close(&h, m, all, err);
+        err = gs_home_given(&h, GS_RESOURCE_PCI, err, out ? *out : NULL);
     }
+    if (waits)
+        return gs_home_end(&h, err);
     if (!err)
         gs_home_wrote(&h, m, all);
     return gs_home_wait(gs_home_end(&h, err), blocking_write, own, event);

@@ -79,6 +79,30 @@ void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
         h->err = CL_OUT_OF_HOST_MEMORY;
 }
 
+void gs_home_open(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
+{
+    gs_home_wrote(h, m, of_root); /* so that nobody brings older bytes there */
+    m->root->write_mappings++;
+    pthread_mutex_unlock(&h->cmd.ctx->lock);
+}
+
+void gs_home_wrote_again(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
+{
+    struct gs_rangeset at_home = {0};
+    /* What other places got from home meanwhile doesn't count; what was written there since isn't home's any more. */
+    if (gs_rangeset_common(&m->root->place[0].valid, of_root, &at_home) < 0 || gs_wrote(m->root, 0, &at_home) < 0)
+        h->err = CL_OUT_OF_HOST_MEMORY;
+    gs_rangeset_free(&at_home);
+}
+
+void gs_home_close(struct gs_home *h, struct gs_mem *m, struct gs_range of_root, cl_int err)
+{
+    pthread_mutex_lock(&h->cmd.ctx->lock);
+    m->root->write_mappings--;
+    if (!err)
+        gs_home_wrote_again(h, m, of_root);
+}
+
 cl_int gs_home_end(struct gs_home *h, cl_int err)
 {
     pthread_mutex_unlock(&h->cmd.ctx->lock);

@@ -58,9 +58,14 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
     cl_event own = NULL;
     cl_command_queue queue;
     cl_int err = begin(&h, q, m, NULL, num_events_in_wait_list, event_wait_list, &queue);
+    if (!h.extra.n && gs_home_image_blocks(&h, blocking_read)) {
+        gs_home_end(&h, err);
+        return gs_real()->clEnqueueReadImage(queue, image, CL_TRUE, origin, region, row_pitch, slice_pitch, ptr,
+                                             num_events_in_wait_list, event_wait_list, event);
+    }
     if (!err)
         err = gs_real()->clEnqueueReadImage(queue, image, CL_FALSE, origin, region, row_pitch, slice_pitch, ptr, h.n,
-                                            h.v, &own);
+                                            h.v, gs_home_image_event(&h, blocking_read, &own, event));
     return end(&h, NULL, err, CL_COMMAND_READ_IMAGE, blocking_read, own, event);
 }
 
@@ -81,9 +86,16 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_que
     cl_event own = NULL;
     cl_command_queue queue;
     cl_int err = begin(&h, q, NULL, m, num_events_in_wait_list, event_wait_list, &queue);
+    if (gs_home_image_blocks(&h, blocking_write)) {
+        gs_home_open(&h, m, whole(m));
+        err = gs_real()->clEnqueueWriteImage(queue, image, CL_TRUE, origin, region, input_row_pitch, input_slice_pitch,
+                                             ptr, h.n, h.v, event);
+        gs_home_close(&h, m, whole(m), err);
+        return gs_home_end(&h, err);
+    }
     if (!err)
         err = gs_real()->clEnqueueWriteImage(queue, image, CL_FALSE, origin, region, input_row_pitch, input_slice_pitch,
-                                             ptr, h.n, h.v, &own);
+                                             ptr, h.n, h.v, gs_home_image_event(&h, blocking_write, &own, event));
     return end(&h, m, err, CL_COMMAND_WRITE_IMAGE, blocking_write, own, event);
 }
 
@@ -102,7 +114,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue command_queu
     cl_command_queue queue;
     cl_int err = begin(&h, q, NULL, m, num_events_in_wait_list, event_wait_list, &queue);
     if (!err)
-        err = gs_real()->clEnqueueFillImage(queue, image, fill_color, origin, region, h.n, h.v, &own);
+        err = gs_real()->clEnqueueFillImage(queue, image, fill_color, origin, region, h.n, h.v,
+                                            gs_home_image_event(&h, CL_FALSE, &own, event));
     return end(&h, m, err, CL_COMMAND_FILL_IMAGE, CL_FALSE, own, event);
 }
 
@@ -121,8 +134,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue command_queu
     cl_command_queue queue;
     cl_int err = begin(&h, q, src, dst, num_events_in_wait_list, event_wait_list, &queue);
     if (!err)
-        err =
-            gs_real()->clEnqueueCopyImage(queue, src_image, dst_image, src_origin, dst_origin, region, h.n, h.v, &own);
+        err = gs_real()->clEnqueueCopyImage(queue, src_image, dst_image, src_origin, dst_origin, region, h.n, h.v,
+                                            gs_home_image_event(&h, CL_FALSE, &own, event));
     return end(&h, dst, err, CL_COMMAND_COPY_IMAGE, CL_FALSE, own, event);
 }
 
@@ -143,7 +156,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue comm
     cl_int err = begin(&h, q, src, dst, num_events_in_wait_list, event_wait_list, &queue);
     if (!err)
         err = gs_real()->clEnqueueCopyImageToBuffer(queue, src_image, dst_buffer, src_origin, region, dst_offset, h.n,
-                                                    h.v, &own);
+                                                    h.v, gs_home_image_event(&h, CL_FALSE, &own, event));
     return end(&h, dst, err, CL_COMMAND_COPY_IMAGE_TO_BUFFER, CL_FALSE, own, event);
 }
 
@@ -164,6 +177,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue comm
     cl_int err = begin(&h, q, src, dst, num_events_in_wait_list, event_wait_list, &queue);
     if (!err)
         err = gs_real()->clEnqueueCopyBufferToImage(queue, src_buffer, dst_image, src_offset, dst_origin, region, h.n,
-                                                    h.v, &own);
+                                                    h.v, gs_home_image_event(&h, CL_FALSE, &own, event));
     return end(&h, dst, err, CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_FALSE, own, event);
 }

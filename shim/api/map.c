@@ -4,12 +4,12 @@
 #include "shim/api/transfer.h"
 #include "shim/watch.h"
 
-/* From now on the host may write at any time, until the unmapping. With the context's lock held. */
-static void remember(struct gs_mem *m, void *ptr, struct gs_range r, cl_map_flags flags)
+/* From now on the host may write at any time, until the unmapping. With the context's lock held. NULL: no memory. */
+static struct gs_mapping *remember(struct gs_mem *m, void *ptr, struct gs_range r, cl_map_flags flags)
 {
     struct gs_mapping *map = calloc(1, sizeof *map);
     if (!map)
-        return;
+        return NULL;
     *map = (struct gs_mapping){ptr, r, flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION), NULL};
     map->next = m->mappings;
     m->mappings = map;
@@ -18,6 +18,38 @@ static void remember(struct gs_mem *m, void *ptr, struct gs_range r, cl_map_flag
         if (gs_wrote_range(m->root, 0, r) < 0)
             gs_debug("there is no memory to follow a mapping");
     }
+    return map;
+}
+
+static void forget(struct gs_mem *m, struct gs_mapping *map)
+{
+    struct gs_mapping **at = &m->mappings;
+    while (*at != map)
+        at = &(*at)->next;
+    *at = map->next;
+    if (map->write)
+        m->root->write_mappings--;
+    free(map);
+}
+
+/* Around a call of the driver that blocks until the range is mapped, and that is made without the lock. */
+static struct gs_mapping *open_map(struct gs_home *h, struct gs_mem *m, struct gs_range r, cl_map_flags flags)
+{
+    struct gs_mapping *map = remember(m, NULL, r, flags);
+    pthread_mutex_unlock(&h->cmd.ctx->lock);
+    return map;
+}
+
+static void close_map(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map, void *ptr, cl_int err)
+{
+    pthread_mutex_lock(&h->cmd.ctx->lock);
+    if (!map)
+        return;
+    map->ptr = ptr;
+    if (err)
+        forget(m, map);
+    else if (map->write)
+        gs_home_wrote_again(h, m, map->range);
 }
 
 /* Brings the range home; the application's map waits for it. With a blocking map, `wait` gives the driver's wait list.
@@ -56,6 +88,15 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
     cl_event own;
     void *ptr = NULL;
     cl_int err = prepare(&h, q, m, r, map_flags, num_events_in_wait_list, event_wait_list);
+    if (!err && blocking_map && !h.by_units) {
+        struct gs_mapping *map = open_map(&h, m, r, map_flags);
+        ptr = gs_real()->clEnqueueMapBuffer(command_queue, buffer, CL_TRUE, map_flags, offset, size, h.n, h.v, event,
+                                            &err);
+        close_map(&h, m, map, ptr, err);
+        err = gs_home_end(&h, err);
+        gs_set_error(errcode_ret, err);
+        return err ? NULL : ptr;
+    }
     if (!err) {
         gs_home_hold(&h, command_queue);
         ptr = gs_real()->clEnqueueMapBuffer(command_queue, buffer, CL_FALSE, map_flags, offset, size, h.n, h.v, &own,
@@ -91,6 +132,15 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
                          num_events_in_wait_list, event_wait_list);
     cl_command_queue queue = err ? NULL : gs_home_image_queue(&h);
     err = h.err;
+    if (gs_home_image_blocks(&h, blocking_map)) {
+        struct gs_mapping *map = open_map(&h, m, r, map_flags);
+        ptr = gs_real()->clEnqueueMapImage(queue, image, CL_TRUE, map_flags, origin, region, image_row_pitch,
+                                           image_slice_pitch, h.n, h.v, event, &err);
+        close_map(&h, m, map, ptr, err);
+        err = gs_home_end(&h, err);
+        gs_set_error(errcode_ret, err);
+        return err ? NULL : ptr;
+    }
     if (!err)
         ptr = gs_real()->clEnqueueMapImage(queue, image, CL_FALSE, map_flags, origin, region, image_row_pitch,
                                            image_slice_pitch, h.n, h.v, &own, &err);
@@ -120,17 +170,12 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
     err = gs_home_given(&h, GS_RESOURCE_PCI, err, out ? *out : NULL);
     if (!err && own)
         gs_real()->clReleaseEvent(own);
-    for (struct gs_mapping **at = &m->mappings; *at && !err; at = &(*at)->next) {
-        struct gs_mapping *map = *at;
-        if (map->ptr != mapped_ptr)
-            continue;
-        if (map->write) {
-            m->root->write_mappings--;
-            gs_home_wrote(&h, m, map->range);
-        }
-        *at = map->next;
-        free(map);
-        break;
-    }
+    struct gs_mapping *map = err ? NULL : m->mappings;
+    while (map && map->ptr != mapped_ptr)
+        map = map->next;
+    if (map && map->write)
+        gs_home_wrote(&h, m, map->range);
+    if (map)
+        forget(m, map);
     return gs_home_end(&h, err);
 }

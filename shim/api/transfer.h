@@ -43,11 +43,29 @@ static inline cl_event *gs_home_event(const struct gs_home *h, cl_event *own, cl
     return event || !h->held ? event : own;
 }
 void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
+
+/* Around a call of the driver that blocks until its command has written within the range, all of which is home's
+ * before: the call is made without the context's lock. Nothing is split meanwhile that uses the object. */
+void gs_home_open(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
+void gs_home_close(struct gs_home *h, struct gs_mem *m, struct gs_range of_root, cl_int err);
+/* The same where the caller keeps splits away and gives the lock back himself: says once more where the bytes lie. */
+void gs_home_wrote_again(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 cl_int gs_home_end(struct gs_home *h, cl_int err);
 
 /* For image commands: the queue to give the command to, once h is ready; and, in the place of gs_home_end, what ends
  * it. `own` is the command's event, which is handed out, waited for or let go. */
 cl_command_queue gs_home_image_queue(struct gs_home *h);
+/* Where its event goes; null: nobody needs one. */
+static inline cl_event *gs_home_image_event(const struct gs_home *h, cl_bool blocking, cl_event *own,
+                                            const cl_event *event)
+{
+    return h->held || h->cmd.ctx->parent || blocking || event ? own : NULL;
+}
+/* Does the driver take a blocking one as it is? */
+static inline bool gs_home_image_blocks(const struct gs_home *h, cl_bool blocking)
+{
+    return !h->err && blocking && !h->by_units && !h->cmd.ctx->parent;
+}
 cl_int gs_home_image_end(struct gs_home *h, cl_int err, cl_command_type type, cl_bool blocking, cl_event own,
                          cl_event *event);
 
