@@ -2,13 +2,13 @@
 #include "shim/prepare.h"
 
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "common/log.h"
+#include "shim/beside.h"
 #include "translator/translate.h"
 
 static char *info_string(cl_device_id dev, cl_device_info what)
@@ -179,28 +179,20 @@ static uint64_t now_us(void)
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* The process must not end while a thread of ours is inside the driver. */
-static pthread_mutex_t compiling_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void wait_at_exit(void)
-{
-    if (!gs_forked())
-        pthread_mutex_lock(&compiling_lock);
-}
-
-/* With the program's lock held. `beside`: by a thread of ours, which leaves compiling_lock held. */
-static void prepare_program(struct gs_program *p, bool beside)
+/* With the program's lock held. `beside`: by a thread of ours, which is inside the driver afterwards. False: it isn't,
+ * as the process is ending. */
+static bool prepare_program(struct gs_program *p, bool beside)
 {
     const uint64_t begin = now_us();
     if (!p->refusal && !p->summary)
         translate(p);
     if (!p->refusal && p->from_binary && strcmp(p->headers, p->summary->headers) != 0)
         p->refusal = "its program was made from a binary, and headers that it was built with have changed";
-    if (beside)
-        pthread_mutex_lock(&compiling_lock);
+    if (beside && !gs_beside_enter())
+        return false;
     p->prepared = true;
     if (p->refusal)
-        return;
+        return true;
     const uint64_t translated = now_us();
     const cl_int err = compile_parts(p);
     if (err) {
@@ -211,6 +203,7 @@ static void prepare_program(struct gs_program *p, bool beside)
     atomic_store(&p->prepare_ns, (end - begin) * 1000);
     gs_debug("a program was translated in %llu us and compiled for %u devices in %llu us",
              (unsigned long long)(translated - begin), p->o.ctx->n, (unsigned long long)(end - translated));
+    return true;
 }
 
 static void *prepare_in_thread(void *arg)
@@ -218,41 +211,28 @@ static void *prepare_in_thread(void *arg)
     struct gs_program *p = arg;
     cl_context context = p->o.ctx->o.handle;
     pthread_mutex_lock(&p->lock);
-    if (p->prepared)
-        pthread_mutex_lock(&compiling_lock);
-    else
-        prepare_program(p, true);
+    const bool inside = p->prepared ? gs_beside_enter() : prepare_program(p, true);
     pthread_mutex_unlock(&p->lock);
     atomic_store(&p->preparing, false);
+    if (!inside)
+        return NULL;
     gs_drop(&p->o);
     gs_real()->clReleaseContext(context);
-    pthread_mutex_unlock(&compiling_lock);
+    gs_beside_leave();
     return NULL;
 }
 
-/* The application's signals are for its own threads. The program and the driver's context stay until the thread ends.
- */
+/* The program and the driver's context stay until the thread ends. */
 static bool start_thread(struct gs_program *p)
 {
-    static atomic_bool registered;
-    sigset_t all, old;
-    pthread_t thread;
     if (gs_real()->clRetainContext(p->o.ctx->o.handle) != CL_SUCCESS)
         return false;
-    if (!atomic_exchange(&registered, true))
-        atexit(wait_at_exit);
     gs_hold(&p->o);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    const bool started = pthread_create(&thread, NULL, prepare_in_thread, p) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (started) {
-        pthread_detach(thread);
-    } else {
-        gs_drop(&p->o);
-        gs_real()->clReleaseContext(p->o.ctx->o.handle);
-    }
-    return started;
+    if (gs_beside_start(NULL, prepare_in_thread, p))
+        return true;
+    gs_drop(&p->o);
+    gs_real()->clReleaseContext(p->o.ctx->o.handle);
+    return false;
 }
 
 bool gs_prepared(struct gs_program *p)

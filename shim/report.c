@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -314,12 +315,15 @@ __attribute__((destructor)) static void print_stats(void)
         gs_error("the statistics can't be written to %s: %s", file, strerror(errno));
         return;
     }
-    pthread_mutex_lock(&lock);
+    /* Whoever of the driver's threads holds it may be gone. */
+    const struct timespec soon = {time(NULL) + 1, 0};
+    const bool locked = pthread_mutex_timedlock(&lock, &soon) == 0;
     if (json)
         print_json(f);
     else
         print_table(f);
-    pthread_mutex_unlock(&lock);
+    if (locked)
+        pthread_mutex_unlock(&lock);
     if (to_stderr)
         fflush(f);
     else if (fclose(f) != 0)

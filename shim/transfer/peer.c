@@ -2,7 +2,6 @@
 #include "shim/transfer/peer.h"
 
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/spawn.h"
+#include "shim/beside.h"
 #include "shim/transfer/ring.h"
 #include "shim/transfer/windows.h"
 
@@ -50,60 +50,43 @@ static bool probe(const char *identity, size_t bytes)
     return ok;
 }
 
-/* The process must not end while the thread is inside the driver. */
-static pthread_mutex_t opening_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void wait_at_exit(void)
+static bool identify(const struct gs_peer *p, char *identity, size_t bytes)
 {
-    static atomic_bool waited;
-    if (!gs_forked() && !atomic_exchange(&waited, true))
-        pthread_mutex_lock(&opening_lock);
+    if (!gs_beside_enter())
+        return false;
+    const bool known = gs_windows_identity(p->ctx->dev, p->ctx->n, identity, bytes) == 0;
+    gs_beside_leave();
+    return known;
 }
 
-static void *open_windows(void *arg)
+static bool open_windows(struct gs_peer *p)
+{
+    char why[256] = "";
+    if (!gs_beside_enter())
+        return false;
+    if (gs_windows_load())
+        gs_beside_register();
+    const bool open = gs_windows_open(&p->windows, p->ctx->o.handle, p->ctx->dev, p->ctx->n, GS_WINDOW_MAX_BYTES, why,
+                                      sizeof why) == 0;
+    gs_beside_leave();
+    if (!open)
+        gs_debug("%s", why);
+    return open;
+}
+
+static void *probe_and_open(void *arg)
 {
     struct gs_peer *p = arg;
-    char identity[1024] = "gpusparc-peer 1 ", why[256] = "";
+    char identity[1024] = "gpusparc-peer 1 ";
     const size_t head = strlen(identity);
-    int state = FAILED;
-    if (gs_windows_identity(p->ctx->dev, p->ctx->n, identity + head, sizeof identity - head) == 0 &&
-        probe(identity, strlen(identity))) {
-        /* Handlers run the last registered first: libcuda's own must not before ours. */
-        if (gs_windows_load())
-            atexit(wait_at_exit);
-        if (gs_windows_open(&p->windows, p->ctx->o.handle, p->ctx->dev, p->ctx->n, GS_WINDOW_MAX_BYTES, why,
-                            sizeof why) == 0)
-            state = OPEN;
-        else
-            gs_debug("%s", why);
-    }
-    atomic_store(&p->state, state);
+    const bool open =
+        identify(p, identity + head, sizeof identity - head) && probe(identity, strlen(identity)) && open_windows(p);
+    atomic_store(&p->state, open ? OPEN : FAILED);
     return NULL;
-}
-
-static void *open_guarded(void *arg)
-{
-    pthread_mutex_lock(&opening_lock);
-    open_windows(arg);
-    pthread_mutex_unlock(&opening_lock);
-    return NULL;
-}
-
-/* The application's signals are for its own threads. */
-static void start_thread(struct gs_peer *p)
-{
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    p->started = pthread_create(&p->thread, NULL, open_guarded, p) == 0;
-    if (!p->started)
-        atomic_store(&p->state, FAILED);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 bool gs_peer_ready(struct gs_context *ctx)
 {
-    static atomic_bool registered;
     struct gs_peer *p = ctx->peer;
     if (p)
         return atomic_load(&p->state) == OPEN;
@@ -116,10 +99,10 @@ bool gs_peer_ready(struct gs_context *ctx)
     if (!(gs_group()->type & CL_DEVICE_TYPE_GPU) ||
         gs_windows_identity(ctx->dev, ctx->n, identity, sizeof identity) < 0)
         return false;
-    if (!atomic_exchange(&registered, true))
-        atexit(wait_at_exit);
     atomic_store(&p->state, OPENING);
-    start_thread(p);
+    p->started = gs_beside_start(&p->thread, probe_and_open, p);
+    if (!p->started)
+        atomic_store(&p->state, FAILED);
     /* Asked for by name: then from the first byte on. */
     if (gs_settings()->transfer == GS_TRANSFER_PEER)
         while (atomic_load(&p->state) == OPENING) {

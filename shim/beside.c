@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/beside.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "common/log.h"
+#include "shim/objects.h"
+
+/* A driver that doesn't come back from a call keeps the process no longer than that. The longest of these calls, to
+ * compile a large program for each device, takes seconds. */
+enum { PATIENCE_S = 30 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* both below */
+static pthread_cond_t left_one = PTHREAD_COND_INITIALIZER;
+static unsigned inside;
+static bool ending;
+
+static void wait_at_exit(void)
+{
+    if (gs_forked())
+        return;
+    const struct timespec until = {time(NULL) + PATIENCE_S, 0};
+    pthread_mutex_lock(&lock);
+    ending = true;
+    int err = 0;
+    while (inside && err != ETIMEDOUT)
+        err = pthread_cond_timedwait(&left_one, &lock, &until);
+    if (inside)
+        gs_debug("the process ends while %u of our threads are inside the driver", inside);
+    pthread_mutex_unlock(&lock);
+}
+
+void gs_beside_register(void)
+{
+    atexit(wait_at_exit);
+}
+
+bool gs_beside_start(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+    static atomic_bool registered;
+    sigset_t all, old;
+    pthread_t own;
+    if (!atomic_exchange(&registered, true))
+        gs_beside_register();
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    const bool started = pthread_create(&own, NULL, run, arg) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (started && thread)
+        *thread = own;
+    else if (started)
+        pthread_detach(own);
+    return started;
+}
+
+bool gs_beside_enter(void)
+{
+    pthread_mutex_lock(&lock);
+    const bool may = !ending;
+    inside += may;
+    pthread_mutex_unlock(&lock);
+    return may;
+}
+
+void gs_beside_leave(void)
+{
+    pthread_mutex_lock(&lock);
+    inside--;
+    pthread_cond_broadcast(&left_one);
+    pthread_mutex_unlock(&lock);
+}

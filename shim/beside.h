@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads of ours beside the application, and the end of the process: it must not come while one of them is inside the
+ * driver, whose own handlers of exit() take apart what the thread uses. */
+#ifndef GS_SHIM_BESIDE_H
+#define GS_SHIM_BESIDE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/* A thread that takes none of the application's signals. thread: for pthread_join, or null. False: it can't be had. */
+bool gs_beside_start(pthread_t *thread, void *(*run)(void *), void *arg);
+
+/* The thread is about to call the driver, until gs_beside_leave. False: the process is ending; it must let go what
+ * others may wait for, the application's own handlers of exit() among them, call the driver no more, and return. */
+bool gs_beside_enter(void);
+void gs_beside_leave(void);
+
+/* exit() runs its handlers from the last registered to the first: to be called once a library has been loaded whose
+ * handlers must come after the wait for our threads. gs_beside_start has done it once. */
+void gs_beside_register(void);
+
+#endif
