@@ -10,6 +10,7 @@ struct gs_pinned {
     cl_mem memory;
     char *base;
     cl_command_queue mapped_by;
+    size_t slot_bytes;
     struct gs_ring ring;
     bool failed;
 };
@@ -28,26 +29,32 @@ void gs_pinned_free(struct gs_pinned *p)
     free(p);
 }
 
+struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_int *err)
+{
+    const size_t bytes = GS_RING_SLOTS * slot_bytes;
+    struct gs_pinned *p = calloc(1, sizeof *p);
+    *err = p ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    if (!p)
+        return NULL;
+    p->slot_bytes = slot_bytes;
+    p->memory = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, err);
+    if (!*err)
+        p->mapped_by = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, err);
+    if (!*err)
+        p->base = gs_real()->clEnqueueMapBuffer(p->mapped_by, p->memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
+                                                0, NULL, NULL, err);
+    p->failed = *err != CL_SUCCESS;
+    if (*err)
+        gs_debug("no pinned memory could be had (error %d)", *err);
+    return p;
+}
+
 bool gs_pinned_ready(struct gs_command *cmd)
 {
-    struct gs_context *ctx = cmd->ctx;
-    const size_t bytes = (size_t)GS_RING_SLOTS * GS_PINNED_SLOT_BYTES;
-    if (ctx->pinned)
-        return !ctx->pinned->failed;
-    struct gs_pinned *p = ctx->pinned = calloc(1, sizeof *p);
-    if (!p)
-        return false;
     cl_int err;
-    p->memory = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &err);
-    if (!err)
-        p->mapped_by = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, &err);
-    if (!err)
-        p->base = gs_real()->clEnqueueMapBuffer(p->mapped_by, p->memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
-                                                0, NULL, NULL, &err);
-    p->failed = err != CL_SUCCESS;
-    if (err)
-        gs_debug("no pinned memory could be had (error %d)", err);
-    return !err;
+    if (!cmd->ctx->pinned)
+        cmd->ctx->pinned = gs_pinned_make(cmd->ctx, GS_PINNED_SLOT_BYTES, &err);
+    return cmd->ctx->pinned && !cmd->ctx->pinned->failed;
 }
 
 /* One piece, by the two calls given: read(slot memory) and then write(slot memory). */
@@ -93,7 +100,7 @@ static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_comma
         err = gs_events_share(&before, wait->v[i]);
     if (!err)
         err = gs_ring_take(&pinned->ring, &slot, &before);
-    char *memory = err ? NULL : pinned->base + (size_t)slot * GS_PINNED_SLOT_BYTES;
+    char *memory = err ? NULL : pinned->base + slot * pinned->slot_bytes;
     if (!err)
         err = enqueue_read(in, p, memory, &before, &read);
     if (!err) {
@@ -125,19 +132,27 @@ static cl_int keep_last(cl_event written, cl_int err, struct gs_events *done)
     return err;
 }
 
-cl_int gs_pinned_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to, uint64_t src_offset,
-                      uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait, struct gs_events *done)
+cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out,
+                      const struct gs_buffer_copy *c, const struct gs_events *wait, struct gs_events *done)
 {
-    cl_int err;
-    cl_command_queue in = gs_copy_queue(cmd->q, from, &err), out = err ? NULL : gs_copy_queue(cmd->q, to, &err);
     cl_event written = NULL;
-    for (uint64_t at = 0; at < bytes && !err;) {
-        const uint64_t n = bytes - at < GS_PINNED_SLOT_BYTES ? bytes - at : GS_PINNED_SLOT_BYTES;
-        const struct piece p = {src, dst, {src_offset + at}, {dst_offset + at}, {n}, false};
-        err = copy_piece(cmd->ctx->pinned, in, out, &p, wait, &written);
+    cl_int err = CL_SUCCESS;
+    for (uint64_t at = 0; at < c->bytes && !err;) {
+        const uint64_t n = c->bytes - at < pinned->slot_bytes ? c->bytes - at : pinned->slot_bytes;
+        const struct piece p = {c->src, c->dst, {c->src_offset + at}, {c->dst_offset + at}, {n}, false};
+        err = copy_piece(pinned, in, out, &p, wait, &written);
         at += n;
     }
     return keep_last(written, err, done);
+}
+
+cl_int gs_pinned_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to, uint64_t src_offset,
+                      uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait, struct gs_events *done)
+{
+    const struct gs_buffer_copy c = {src, dst, src_offset, dst_offset, bytes};
+    cl_int err;
+    cl_command_queue in = gs_copy_queue(cmd->q, from, &err), out = err ? NULL : gs_copy_queue(cmd->q, to, &err);
+    return err ? err : gs_pinned_pass(cmd->ctx->pinned, in, out, &c, wait, done);
 }
 
 cl_int gs_pinned_copy_image(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
