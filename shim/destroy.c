@@ -7,6 +7,7 @@
 #include "shim/merge_kernels.h"
 #include "shim/plan_cache.h"
 #include "shim/scratch.h"
+#include "shim/sparse.h"
 #include "shim/transfer/peer.h"
 #include "shim/transfer/pinned.h"
 #include "shim/transfer/staging.h"
@@ -43,6 +44,7 @@ static void destroy_mem(struct gs_mem *m)
     }
     gs_rangeset_free(&m->undefined);
     gs_rangeset_free(&m->spoiled);
+    gs_density_drop(m->density);
     if (m->split_end)
         gs_real()->clReleaseEvent(m->split_end);
     while (m->mappings) {
@@ -95,6 +97,7 @@ static void destroy_context(struct gs_context *c)
     gs_scratch_free(c);
     gs_peer_free(c->peer);
     gs_pinned_free(c->pinned);
+    gs_pinned_free(c->sparse_ring);
     gs_staging_free(c->staging);
     if (c->sharing_queue)
         gs_real()->clReleaseCommandQueue(c->sharing_queue);

@@ -61,6 +61,17 @@ static void set_up(void)
     atexit(wait_at_exit);
 }
 
+void gs_driver_enter(void)
+{
+    pthread_once(&lanes_once, set_up);
+    pthread_rwlock_rdlock(&driver_lock);
+}
+
+void gs_driver_leave(void)
+{
+    pthread_rwlock_unlock(&driver_lock);
+}
+
 /* ---- the end of units ---- */
 
 /* The times of the units, for the profile of the whole. */

@@ -6,6 +6,7 @@
 #include "shim/merge_kernels.h"
 #include "shim/report.h"
 #include "shim/scratch.h"
+#include "shim/sparse.h"
 #include "shim/transfer/meeting.h"
 #include "shim/transfer/transfer.h"
 
@@ -51,12 +52,16 @@ cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *
     *m = (struct gs_merge){.root = root, .window = window, .bytes = window.end - window.begin};
     if (root->is_image)
         m->bytes = gs_image_bytes(root, region);
-    m->by_blocks = gs_meeting_possible(cmd, m->bytes * (n_parts - 1));
+    if (gs_meeting_possible(cmd, m->bytes * (n_parts - 1)))
+        m->way = GS_MERGE_MEETING;
+    else if (gs_sparse_worth(root, m->bytes))
+        m->way = GS_MERGE_PACKED;
     cl_int err = gs_merge_kernels_make(cmd->ctx);
-    m->everywhere = m->by_blocks && root->merged;
-    for (unsigned p = 0; p < n_parts && !err && m->by_blocks; p++)
+    const bool by_blocks = m->way != GS_MERGE_WHOLE;
+    m->everywhere = by_blocks && root->merged;
+    for (unsigned p = 0; p < n_parts && !err && by_blocks; p++)
         err = gs_block_kernels_make(cmd->ctx, p);
-    for (unsigned p = 0; p < (m->by_blocks ? n_parts : 1) && !err; p++)
+    for (unsigned p = 0; p < (by_blocks ? n_parts : 1) && !err; p++)
         err = keep_on(cmd, m, p, &ready[p]);
     return err;
 }
@@ -93,16 +98,19 @@ static cl_int merge_whole(struct gs_command *cmd, struct gs_merge *m, unsigned p
 cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, unsigned n_parts, const cl_event *ran,
                       struct gs_events *done)
 {
-    const unsigned results = m->everywhere ? n_parts : 1;
     struct gs_holding on[GS_MAX_DEVICES] = {0};
     cl_int err = CL_SUCCESS;
     for (unsigned p = 0; p < n_parts && !err; p++)
         err = make_linear(cmd, m, p, ran[p], &on[p]);
-    if (!err && m->by_blocks)
+    if (!err && m->way == GS_MERGE_MEETING)
         err = gs_blocks_merge(cmd, m, n_parts, on);
-    for (unsigned p = 1; p < n_parts && !err && !m->by_blocks; p++)
+    if (!err && m->way == GS_MERGE_PACKED && !gs_sparse_merge(cmd, m, n_parts, on)) {
+        m->way = GS_MERGE_WHOLE;
+        m->everywhere = false;
+    }
+    for (unsigned p = 1; p < n_parts && !err && m->way == GS_MERGE_WHOLE; p++)
         err = merge_whole(cmd, m, p, &on[p], &on[0]);
-    for (unsigned p = 0; p < results && !err && m->root->is_image; p++)
+    for (unsigned p = 0; p < (m->everywhere ? n_parts : 1) && !err && m->root->is_image; p++)
         err = flatten(cmd, m->root, p, on[p].mem, true, &on[p].since, &on[p].since);
     for (unsigned p = 0; p < n_parts; p++) {
         for (cl_uint i = 0; i < on[p].since.n && !err; i++)

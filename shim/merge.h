@@ -4,7 +4,8 @@
  *
  * Where the kernels of two devices reach common memory, each device keeps a copy, compares with it itself, and leaves
  * there the blocks in which something differs: these are all that travels, and no host has to know which they are.
- * Elsewhere what a part holds is brought to the first device whole, and compared there. */
+ * Elsewhere the blocks that differ are packed, and go through the host once it has heard how many they are; or what a
+ * part holds is brought to the first device whole, and compared there. */
 #ifndef GS_SHIM_MERGE_H
 #define GS_SHIM_MERGE_H
 
@@ -15,7 +16,7 @@ struct gs_merge {
     struct gs_mem *root;
     struct gs_range window; /* of a buffer */
     uint64_t bytes;         /* of the window, or of the image laid out without gaps */
-    bool by_blocks;
+    enum { GS_MERGE_WHOLE, GS_MERGE_MEETING, GS_MERGE_PACKED } way; /* the last two: by blocks */
     bool everywhere; /* afterwards every place has the merged bytes, not only the first: where it isn't the root's first
                         merge, so that the next will want equal bytes again. By blocks only */
     cl_mem kept[GS_MAX_DEVICES]; /* the first; by blocks: one on each place. Scratch memory of the launch */

@@ -57,57 +57,32 @@ static const char source[] =
     "REDUCE_FLOAT(gs_reduce_f64, double, ulong)\n"
     "#endif\n";
 
-/* gs_leave, gs_pick_up: a work-group for each block, sixteen bytes per work-item. */
+/* A work-group for each block, sixteen bytes per work-item. gs_leave and gs_pick_up by way of a meeting place; gs_pack
+ * and gs_unpack by way of records: a block's number in sixteen bytes, and the block. */
 static const char blocks_source[] =
-    "__kernel void gs_leave(__global uchar *meeting, ulong meeting_at, ulong words_at, __global const uchar *part,\n"
-    "                       ulong begin, __global const uchar *kept, ulong at, ulong n, __global uint *count, int "
-    "counts)\n"
+    "int differs_here(__global const uchar *part, __global const uchar *kept, ulong left, uint4 *p)\n"
     "{\n"
-    "    __local int differs;\n"
-    "    ulong block = get_group_id(0), i = block * 1024 + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
-    "    uint4 p = 0, k = 0;\n"
-    "    int mine = 0;\n"
-    "    if (get_local_id(0) == 0)\n"
-    "        differs = 0;\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "    part += begin + i;\n"
-    "    kept += at + i;\n"
+    "    int differs = 0;\n"
     "    if (left >= 16) {\n"
-    "        p = *(__global const uint4 *)part;\n"
-    "        k = *(__global const uint4 *)kept;\n"
-    "        mine = any(p != k);\n"
-    "    } else {\n"
-    "        for (ulong b = 0; b < left; b++)\n"
-    "            mine |= part[b] != kept[b];\n"
+    "        *p = *(__global const uint4 *)part;\n"
+    "        return any(*p != *(__global const uint4 *)kept);\n"
     "    }\n"
-    "    if (mine)\n"
-    "        differs = 1;\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "    if (get_local_id(0) == 0) {\n"
-    "        *(__global uint *)(meeting + words_at + block * 4) = differs;\n"
-    "        if (differs && counts)\n"
-    "            atomic_add(count, (uint)(min(left, (ulong)1024) + 15) / 16);\n"
-    "    }\n"
-    "    if (!differs)\n"
-    "        return;\n"
-    "    meeting += meeting_at + i;\n"
+    "    for (ulong b = 0; b < left; b++)\n"
+    "        differs |= part[b] != kept[b];\n"
+    "    return differs;\n"
+    "}\n"
+    "void put(__global uchar *dst, __global const uchar *part, ulong left, uint4 p)\n"
+    "{\n"
     "    if (left >= 16)\n"
-    "        *(__global uint4 *)meeting = p;\n"
+    "        *(__global uint4 *)dst = p;\n"
     "    else\n"
     "        for (ulong b = 0; b < left; b++)\n"
-    "            meeting[b] = part[b];\n"
+    "            dst[b] = part[b];\n"
     "}\n"
-    "__kernel void gs_pick_up(__global uchar *dst, ulong begin, __global const uchar *meeting, ulong meeting_at,\n"
-    "                         ulong words_at, __global const uchar *kept, ulong at, ulong n, int yields)\n"
+    "void take(__global uchar *dst, __global const uchar *part, __global const uchar *kept, ulong left, int yields)\n"
     "{\n"
-    "    ulong block = get_group_id(0), i = block * 1024 + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
-    "    if (!*(__global const uint *)(meeting + words_at + block * 4))\n"
-    "        return;\n"
-    "    dst += begin + i;\n"
-    "    meeting += meeting_at + i;\n"
-    "    kept += at + i;\n"
     "    if (left >= 16) {\n"
-    "        uint4 p = *(__global const uint4 *)meeting, k = *(__global const uint4 *)kept;\n"
+    "        uint4 p = *(__global const uint4 *)part, k = *(__global const uint4 *)kept;\n"
     "        if (any(p != k)) {\n"
     "            uchar16 old = as_uchar16(*(__global uint4 *)dst), was = as_uchar16(k);\n"
     "            char16 takes = as_uchar16(p) != was;\n"
@@ -117,12 +92,72 @@ static const char blocks_source[] =
     "        }\n"
     "    } else {\n"
     "        for (ulong b = 0; b < left; b++)\n"
-    "            if (meeting[b] != kept[b] && !(yields && dst[b] != kept[b]))\n"
-    "                dst[b] = meeting[b];\n"
+    "            if (part[b] != kept[b] && !(yields && dst[b] != kept[b]))\n"
+    "                dst[b] = part[b];\n"
     "    }\n"
+    "}\n"
+    "__kernel void gs_leave(__global uchar *meeting, ulong meeting_at, ulong words_at, __global const uchar *part,\n"
+    "                       ulong begin, __global const uchar *kept, ulong at, ulong n, __global uint *count, int "
+    "counts)\n"
+    "{\n"
+    "    __local int differs;\n"
+    "    ulong block = get_group_id(0), i = block * 1024 + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
+    "    uint4 p = 0;\n"
+    "    if (get_local_id(0) == 0)\n"
+    "        differs = 0;\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    part += begin + i;\n"
+    "    if (differs_here(part, kept + at + i, left, &p))\n"
+    "        differs = 1;\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    if (get_local_id(0) == 0) {\n"
+    "        *(__global uint *)(meeting + words_at + block * 4) = differs;\n"
+    "        if (differs && counts)\n"
+    "            atomic_add(count, (uint)(min(left, (ulong)1024) + 15) / 16);\n"
+    "    }\n"
+    "    if (differs)\n"
+    "        put(meeting + meeting_at + i, part, left, p);\n"
+    "}\n"
+    "__kernel void gs_pick_up(__global uchar *dst, ulong begin, __global const uchar *meeting, ulong meeting_at,\n"
+    "                         ulong words_at, __global const uchar *kept, ulong at, ulong n, int yields)\n"
+    "{\n"
+    "    ulong block = get_group_id(0), i = block * 1024 + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
+    "    if (*(__global const uint *)(meeting + words_at + block * 4))\n"
+    "        take(dst + begin + i, meeting + meeting_at + i, kept + at + i, left, yields);\n"
+    "}\n"
+    "__kernel void gs_pack(__global uchar *records, uint most, __global const uchar *part, ulong begin,\n"
+    "                      __global const uchar *kept, ulong n, __global uint *count)\n"
+    "{\n"
+    "    __local int differs;\n"
+    "    __local uint slot;\n"
+    "    ulong block = get_group_id(0), i = block * 1024 + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
+    "    uint4 p = 0;\n"
+    "    if (get_local_id(0) == 0)\n"
+    "        differs = 0;\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    part += begin + i;\n"
+    "    if (differs_here(part, kept + i, left, &p))\n"
+    "        differs = 1;\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    if (get_local_id(0) == 0) {\n"
+    "        slot = differs ? atomic_inc(count) : most;\n"
+    "        if (slot < most)\n"
+    "            *(__global uint4 *)(records + slot * 1040ul) = (uint4)((uint)block, 0, 0, 0);\n"
+    "    }\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    if (slot < most)\n"
+    "        put(records + slot * 1040ul + 16 + get_local_id(0) * 16, part, left, p);\n"
+    "}\n"
+    "__kernel void gs_unpack(__global uchar *dst, ulong begin, __global const uchar *records,\n"
+    "                        __global const uchar *kept, ulong n, int yields)\n"
+    "{\n"
+    "    records += get_group_id(0) * 1040ul;\n"
+    "    ulong i = *(__global const uint *)records * 1024ul + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
+    "    take(dst + begin + i, records + 16 + get_local_id(0) * 16, kept + i, left, yields);\n"
     "}\n";
 
 _Static_assert(GS_BLOCK_BYTES == 1024 && GS_BLOCK_BYTES == LOCAL * 16, "a work-group of the kernels above");
+_Static_assert(GS_RECORD_BYTES == 1040 && GS_RECORD_BYTES == GS_BLOCK_BYTES + 16, "a record of the kernels above");
 _Static_assert(GS_ATOMIC_ADD == 1 && GS_ATOMIC_MIN == 2 && GS_ATOMIC_MAX == 3 && GS_ATOMIC_AND == 4 &&
                    GS_ATOMIC_OR == 5 && GS_ATOMIC_XOR == 6,
                "gs_reduce's op");
@@ -131,7 +166,7 @@ enum { TYPES = GS_ATOMIC_F64 + 1 };
 
 struct gs_merge_kernels {
     cl_program program, blocks[GS_MAX_DEVICES]; /* for the first device; and one for each */
-    cl_kernel merge, reduce[TYPES], leave[GS_MAX_DEVICES], pick_up[GS_MAX_DEVICES];
+    cl_kernel merge, reduce[TYPES], leave[GS_MAX_DEVICES], pick_up[GS_MAX_DEVICES], pack[GS_MAX_DEVICES];
 };
 
 static void release_kernel(cl_kernel k)
@@ -150,6 +185,7 @@ void gs_merge_kernels_free(struct gs_merge_kernels *k)
     for (int p = 0; p < GS_MAX_DEVICES; p++) {
         release_kernel(k->leave[p]);
         release_kernel(k->pick_up[p]);
+        release_kernel(k->pack[p]);
         if (k->blocks[p])
             gs_real()->clReleaseProgram(k->blocks[p]);
     }
@@ -211,7 +247,19 @@ cl_int gs_block_kernels_make(struct gs_context *ctx, unsigned place)
         k->leave[place] = gs_real()->clCreateKernel(k->blocks[place], "gs_leave", &err);
     if (!err && !k->pick_up[place])
         k->pick_up[place] = gs_real()->clCreateKernel(k->blocks[place], "gs_pick_up", &err);
+    if (!err && !k->pack[place])
+        k->pack[place] = gs_real()->clCreateKernel(k->blocks[place], "gs_pack", &err);
     return err;
+}
+
+cl_kernel gs_new_unpack(struct gs_context *ctx, unsigned place, cl_int *err)
+{
+    return gs_real()->clCreateKernel(ctx->merge->blocks[place], "gs_unpack", err);
+}
+
+cl_kernel gs_new_merge(struct gs_context *ctx, cl_int *err)
+{
+    return gs_real()->clCreateKernel(ctx->merge->program, "gs_merge", err);
 }
 
 static cl_int enqueue(cl_command_queue queue, cl_kernel k, uint64_t items, const struct gs_events *wait,
@@ -245,27 +293,32 @@ static cl_int set_args(cl_kernel k, const struct arg *args, cl_uint n)
 #define SET_ARGS(k, ...)                                                                                               \
     set_args(k, (const struct arg[]){__VA_ARGS__}, sizeof((const struct arg[]){__VA_ARGS__}) / sizeof(struct arg))
 
-cl_int gs_enqueue_merge(struct gs_context *ctx, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part,
-                        cl_mem kept, uint64_t n, const struct gs_events *wait, struct gs_events *done)
+cl_int gs_enqueue_merge_by(cl_kernel k, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part, cl_mem kept,
+                           uint64_t n, const struct gs_events *wait, struct gs_events *done)
 {
-    cl_kernel k = ctx->merge->merge;
     cl_int err = SET_ARGS(k, ARG(dst), ARG(begin), ARG(part), ARG(kept), ARG(n));
     return err ? err : enqueue(queue, k, n / 16 + 1, wait, done);
 }
 
-static uint64_t blocks_of(uint64_t n)
+cl_int gs_enqueue_merge(struct gs_context *ctx, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part,
+                        cl_mem kept, uint64_t n, const struct gs_events *wait, struct gs_events *done)
+{
+    return gs_enqueue_merge_by(ctx->merge->merge, queue, dst, begin, part, kept, n, wait, done);
+}
+
+uint64_t gs_blocks_of(uint64_t n)
 {
     return (n + GS_BLOCK_BYTES - 1) / GS_BLOCK_BYTES;
 }
 
 uint64_t gs_meeting_words(uint64_t n)
 {
-    return blocks_of(n) * sizeof(cl_uint);
+    return gs_blocks_of(n) * sizeof(cl_uint);
 }
 
 uint64_t gs_meeting_need(uint64_t n)
 {
-    return blocks_of(n) * GS_BLOCK_BYTES + gs_meeting_words(n);
+    return gs_blocks_of(n) * GS_BLOCK_BYTES + gs_meeting_words(n);
 }
 
 cl_int gs_enqueue_leave(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem meeting,
@@ -273,12 +326,12 @@ cl_int gs_enqueue_leave(struct gs_context *ctx, unsigned place, cl_command_queue
                         cl_mem count, const struct gs_events *wait, struct gs_events *done)
 {
     cl_kernel k = ctx->merge->leave[place];
-    const uint64_t words_at = meeting_at + blocks_of(n) * GS_BLOCK_BYTES;
+    const uint64_t words_at = meeting_at + gs_blocks_of(n) * GS_BLOCK_BYTES;
     const cl_int counts = count != NULL;
     cl_mem counter = count ? count : meeting;
     cl_int err = SET_ARGS(k, ARG(meeting), ARG(meeting_at), ARG(words_at), ARG(part), ARG(begin), ARG(kept), ARG(at),
                           ARG(n), ARG(counter), ARG(counts));
-    return err ? err : enqueue(queue, k, blocks_of(n) * LOCAL, wait, done);
+    return err ? err : enqueue(queue, k, gs_blocks_of(n) * LOCAL, wait, done);
 }
 
 cl_int gs_enqueue_pick_up(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem dst, uint64_t begin,
@@ -286,11 +339,28 @@ cl_int gs_enqueue_pick_up(struct gs_context *ctx, unsigned place, cl_command_que
                           const struct gs_events *wait, struct gs_events *done)
 {
     cl_kernel k = ctx->merge->pick_up[place];
-    const uint64_t words_at = meeting_at + blocks_of(n) * GS_BLOCK_BYTES;
+    const uint64_t words_at = meeting_at + gs_blocks_of(n) * GS_BLOCK_BYTES;
     const cl_int first_wins = yields;
     cl_int err = SET_ARGS(k, ARG(dst), ARG(begin), ARG(meeting), ARG(meeting_at), ARG(words_at), ARG(kept), ARG(at),
                           ARG(n), ARG(first_wins));
-    return err ? err : enqueue(queue, k, blocks_of(n) * LOCAL, wait, done);
+    return err ? err : enqueue(queue, k, gs_blocks_of(n) * LOCAL, wait, done);
+}
+
+cl_int gs_enqueue_pack(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem records, cl_uint most,
+                       cl_mem part, uint64_t begin, cl_mem kept, uint64_t n, cl_mem count, const struct gs_events *wait,
+                       struct gs_events *done)
+{
+    cl_kernel k = ctx->merge->pack[place];
+    cl_int err = SET_ARGS(k, ARG(records), ARG(most), ARG(part), ARG(begin), ARG(kept), ARG(n), ARG(count));
+    return err ? err : enqueue(queue, k, gs_blocks_of(n) * LOCAL, wait, done);
+}
+
+cl_int gs_enqueue_unpack(cl_kernel k, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem records, cl_uint count,
+                         cl_mem kept, uint64_t n, bool yields, const struct gs_events *wait, struct gs_events *done)
+{
+    const cl_int first_wins = yields;
+    cl_int err = SET_ARGS(k, ARG(dst), ARG(begin), ARG(records), ARG(kept), ARG(n), ARG(first_wins));
+    return err ? err : enqueue(queue, k, (uint64_t)count * LOCAL, wait, done);
 }
 
 uint64_t gs_reduce_identity(enum gs_atomic_op op, enum gs_atomic_type type)

@@ -56,6 +56,8 @@ struct gs_context {
     struct gs_merge_kernels *merge; /* made on first need; owned */
     struct gs_scratch *scratch;     /* likewise */
     struct gs_pinned *pinned;       /* likewise */
+    struct gs_pinned *sparse_ring;  /* likewise; of the thread that sends changed blocks */
+    bool no_sparse_ring;            /* there is no memory for it */
     struct gs_peer *peer;           /* likewise */
     struct gs_staging *staging;     /* likewise */
     uint64_t commands;              /* how many have been put in order so far */
@@ -134,6 +136,7 @@ struct gs_mem {
     cl_event split_end;           /* the end of the last split launch that wrote to it, or null; owned */
     struct gs_rangeset spoiled;   /* such a launch failed while it ran: these bytes are nobody's result */
     bool merged;                  /* by comparison, some time */
+    struct gs_density *density;   /* of what merges found changed, or null: see shim/sparse.h */
     uint64_t settled;             /* the serial number of the last command for which gs_settle has looked */
     uint64_t left, fetched;       /* bytes that splits wrote on other devices; and those of them brought home since */
     struct gs_mapping *mappings;

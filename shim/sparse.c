@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/sparse.h"
+
+#include <stdlib.h>
+
+#include "common/log.h"
+#include "shim/client.h"
+#include "shim/ends.h"
+#include "shim/later.h"
+#include "shim/merge_kernels.h"
+#include "shim/report.h"
+#include "shim/scratch.h"
+#include "shim/transfer/pinned.h"
+
+enum {
+    LEAST_BYTES = 1024 * 1024, /* to hear of the count and to act on it takes the time of about so many */
+    LEAST_FORCED = 16 * 1024,  /* where the pinned path is asked for */
+    SLOT_BYTES = 1024 * 1024,
+    DENSE_PAUSE = 16 /* one merge in so many is tried by blocks though the last was dense */
+};
+
+/* Known to the root and to the merges under way. */
+struct gs_density {
+    atomic_int refs;
+    atomic_bool dense; /* the last merge that has ended sent something whole */
+    unsigned whole;    /* merges since; the context's lock */
+};
+
+/* What the thread needs of a place. All handles are retained. */
+struct side {
+    cl_mem mem; /* what it holds: the root's bytes from `begin` on */
+    uint64_t begin;
+    cl_mem kept, records, arriving;
+    cl_kernel unpack;
+    cl_command_queue queue; /* on which nothing ever waits for what comes later */
+    cl_uint count;          /* of blocks that have changed there */
+    struct gs_events done;  /* its commands, once they are enqueued */
+};
+
+struct job {
+    struct gs_work work;    /* first */
+    struct gs_context *ctx; /* held */
+    struct gs_density *density;
+    unsigned n, first, takers; /* places from `first` on give, those below `takers` take */
+    uint64_t bytes;
+    cl_uint most;           /* records that a place has room for */
+    struct gs_pinned *ring; /* null: the driver's own copies */
+    struct side side[GS_MAX_DEVICES];
+    cl_kernel merge;        /* whole, on the first place */
+    struct gs_events marks; /* commands that wait for `merged`, until they have ended: PoCL (3.1) uses one that fails
+                               after it has let go of it */
+    cl_event merged;        /* a user event: the end of all */
+    atomic_uint awaits;     /* events that this goes on after */
+    bool dropped;           /* the parts are merged in another way */
+    atomic_int status;      /* CL_COMPLETE, or the first error */
+};
+
+void gs_density_drop(struct gs_density *d)
+{
+    if (d && atomic_fetch_sub(&d->refs, 1) == 1)
+        free(d);
+}
+
+bool gs_sparse_worth(struct gs_mem *root, uint64_t bytes)
+{
+    const bool forced = gs_settings()->transfer == GS_TRANSFER_PINNED;
+    if (bytes < (forced ? LEAST_FORCED : LEAST_BYTES) || gs_scheduled())
+        return false;
+    if (!root->density && (root->density = calloc(1, sizeof *root->density)))
+        atomic_init(&root->density->refs, 1);
+    struct gs_density *d = root->density;
+    if (!d || !atomic_load(&d->dense))
+        return d;
+    return ++d->whole % DENSE_PAUSE == 0;
+}
+
+/* ---- the end of a job ---- */
+
+static void release_mem(cl_mem m)
+{
+    if (m)
+        gs_real()->clReleaseMemObject(m);
+}
+
+static void free_job(struct job *j)
+{
+    for (unsigned p = 0; p < j->n; p++) {
+        struct side *s = &j->side[p];
+        gs_events_free(&s->done);
+        if (s->unpack)
+            gs_real()->clReleaseKernel(s->unpack);
+        release_mem(s->mem);
+        release_mem(s->kept);
+        release_mem(s->records);
+        release_mem(s->arriving);
+        if (s->queue)
+            gs_real()->clReleaseCommandQueue(s->queue);
+    }
+    if (j->merge)
+        gs_real()->clReleaseKernel(j->merge);
+    gs_events_free(&j->marks);
+    if (j->merged)
+        gs_real()->clReleaseEvent(j->merged);
+    gs_density_drop(j->density);
+    gs_drop(&j->ctx->o);
+    free(j);
+}
+
+static void forget(struct gs_work *work)
+{
+    free_job((struct job *)work);
+}
+
+static void fail(struct job *j, cl_int status)
+{
+    int none = CL_COMPLETE;
+    atomic_compare_exchange_strong(&j->status, &none, status);
+}
+
+/* Not freed in a callback: a driver may wait for a queue's commands when it is released for the last time. */
+static void end_job(struct job *j)
+{
+    if (gs_real()->clSetUserEventStatus(j->merged, atomic_load(&j->status)) != CL_SUCCESS)
+        gs_real()->clSetUserEventStatus(j->merged, atomic_load(&j->status)); /* or everybody waits for ever */
+    j->work.run = forget;
+    gs_later(&j->work);
+}
+
+/* ---- in the thread ---- */
+
+static cl_int carry(struct job *j, const struct side *from, const struct side *to, const struct gs_buffer_copy *c,
+                    const struct gs_events *wait, struct gs_events *done)
+{
+    cl_event event;
+    cl_int err;
+    gs_report_moved(GS_PATH_MERGE, c->bytes);
+    if (j->ring) {
+        gs_report_moved(GS_PATH_PINNED, c->bytes);
+        const struct gs_label before = gs_label_way(GS_WAY_PINNED);
+        err = gs_pinned_pass(j->ring, from->queue, to->queue, c, wait, done);
+        gs_label_back(before);
+        return err;
+    }
+    gs_report_moved(GS_PATH_COPY, c->bytes);
+    err = gs_real()->clEnqueueCopyBuffer(to->queue, c->src, c->dst, c->src_offset, c->dst_offset, c->bytes, wait->n,
+                                         wait->n ? wait->v : NULL, &event);
+    return err ? err : gs_events_add(done, event);
+}
+
+/* What place p has changed, to place q. Where several have changed a byte, which no program may count on, the last
+ * part's value is taken everywhere. */
+static cl_int bring_blocks(struct job *j, unsigned q, unsigned p)
+{
+    static const struct gs_events none;
+    const struct side *from = &j->side[p];
+    struct side *to = &j->side[q];
+    const struct gs_buffer_copy c = {from->records, to->arriving, 0, 0, (uint64_t)from->count * GS_RECORD_BYTES};
+    struct gs_events here = {0};
+    if (!from->count)
+        return CL_SUCCESS;
+    cl_int err = carry(j, from, to, &c, &none, &here);
+    if (!err)
+        err = gs_enqueue_unpack(to->unpack, to->queue, to->mem, to->begin, to->arriving, from->count, to->kept,
+                                j->bytes, p < q, &here, &to->done);
+    gs_events_free(&here);
+    return err;
+}
+
+static cl_int bring_whole(struct job *j, unsigned p)
+{
+    static const struct gs_events none;
+    const struct side *from = &j->side[p];
+    struct side *to = &j->side[0];
+    const struct gs_buffer_copy c = {from->mem, to->arriving, from->begin, 0, j->bytes};
+    struct gs_events here = {0};
+    cl_int err = carry(j, from, to, &c, &none, &here);
+    if (!err)
+        err = gs_enqueue_merge_by(j->merge, to->queue, to->mem, to->begin, to->arriving, to->kept, j->bytes, &here,
+                                  &to->done);
+    gs_events_free(&here);
+    return err;
+}
+
+/* Everything at home, and then from there to all. */
+static cl_int merge_at_home(struct job *j)
+{
+    cl_int err = CL_SUCCESS;
+    struct side *home = &j->side[0];
+    for (unsigned p = 1; p < j->n && !err; p++)
+        err = j->side[p].count > j->most ? bring_whole(j, p) : bring_blocks(j, 0, p);
+    for (unsigned q = 1; q < j->takers && !err; q++) {
+        struct side *to = &j->side[q];
+        const struct gs_buffer_copy c = {home->mem, to->mem, home->begin, to->begin, j->bytes};
+        err = carry(j, home, to, &c, &home->done, &to->done);
+    }
+    return err;
+}
+
+static cl_int merge_by_blocks(struct job *j)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned q = 0; q < j->takers && !err; q++) {
+        for (unsigned p = q; p-- > j->first && !err;)
+            err = bring_blocks(j, q, p);
+        for (unsigned p = q + 1; p < j->n && !err; p++)
+            err = bring_blocks(j, q, p);
+    }
+    return err;
+}
+
+static void CL_CALLBACK merged(cl_event event, cl_int status, void *data)
+{
+    struct job *j = data;
+    (void)event;
+    if (status < 0)
+        fail(j, status);
+    if (atomic_fetch_sub(&j->awaits, 1) == 1)
+        end_job(j);
+}
+
+/* Calls `ended` for each event, the last perhaps before this returns: then the job may be gone. */
+static void await(struct job *j, struct gs_events *events, void (*ended)(cl_event, cl_int, void *))
+{
+    atomic_store(&j->awaits, events->n);
+    for (cl_uint i = 0, n = events->n; i < n; i++)
+        if (!gs_await_end(events->v[i], ended, j))
+            ended(events->v[i], gs_real()->clWaitForEvents(1, &events->v[i]), j);
+    gs_events_free(events);
+}
+
+/* What is under way works on the places' memory: before an error is acted on, its end. */
+static void wait_for_all(struct job *j)
+{
+    for (unsigned q = 0; q < j->takers; q++) {
+        gs_real()->clFlush(j->side[q].queue);
+        gs_events_wait(&j->side[q].done);
+        gs_events_free(&j->side[q].done);
+    }
+}
+
+static cl_int send_all(struct job *j, bool dense, struct gs_events *all)
+{
+    cl_int err = dense ? merge_at_home(j) : merge_by_blocks(j);
+    for (unsigned q = 0; q < j->takers; q++) {
+        for (cl_uint i = 0; i < j->side[q].done.n && !err; i++)
+            err = gs_events_share(all, j->side[q].done.v[i]);
+        gs_real()->clFlush(j->side[q].queue);
+    }
+    if (err) {
+        gs_debug("changed blocks could not be sent (error %d)", err);
+        wait_for_all(j);
+        gs_events_free(all);
+    }
+    return err;
+}
+
+/* All parts have ended, and how much they have changed is known. If a command is refused all is done over by the
+ * driver's own copies: what has been merged may be merged again. */
+static void send(struct gs_work *work)
+{
+    struct job *j = (struct job *)work;
+    struct gs_events all = {0};
+    const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
+    bool dense = false;
+    cl_int err = j->dropped ? CL_SUCCESS : atomic_load(&j->status);
+    for (unsigned p = j->first; p < j->n; p++)
+        dense = dense || j->side[p].count > j->most;
+    if (!j->dropped && !err) {
+        atomic_store(&j->density->dense, dense);
+        err = send_all(j, dense, &all);
+        if (err) {
+            j->ring = NULL;
+            err = send_all(j, dense, &all);
+        }
+    }
+    gs_label_back(before);
+    if (err)
+        fail(j, err);
+    if (all.n)
+        await(j, &all, merged);
+    else
+        end_job(j);
+}
+
+static void CL_CALLBACK counted(cl_event event, cl_int status, void *data)
+{
+    struct job *j = data;
+    (void)event;
+    if (status < 0)
+        fail(j, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    if (atomic_fetch_sub(&j->awaits, 1) == 1)
+        gs_later(&j->work);
+}
+
+/* ---- in the application's call ---- */
+
+/* Through pinned memory, unless the driver's own copies are asked for or that can't be had. */
+static void find_ring(struct gs_context *ctx)
+{
+    cl_int err;
+    if (gs_settings()->transfer == GS_TRANSFER_PLAIN || ctx->sparse_ring || ctx->no_sparse_ring)
+        return;
+    ctx->sparse_ring = gs_pinned_make(ctx, SLOT_BYTES, &err);
+    if (err) {
+        gs_pinned_free(ctx->sparse_ring);
+        ctx->sparse_ring = NULL;
+        ctx->no_sparse_ring = true;
+    }
+}
+
+static cl_mem retained(cl_mem m, cl_int *err)
+{
+    if (!*err)
+        *err = gs_real()->clRetainMemObject(m);
+    return *err ? NULL : m;
+}
+
+static cl_mem scratch(struct job *j, unsigned place, uint64_t bytes, cl_int *err)
+{
+    cl_mem m = *err ? NULL : gs_scratch_take(j->ctx, place, bytes, err);
+    return retained(m, err);
+}
+
+static cl_int make_side(struct job *j, struct gs_command *cmd, const struct gs_merge *m, unsigned p,
+                        const struct gs_holding *on)
+{
+    struct side *s = &j->side[p];
+    const uint64_t records = (uint64_t)j->most * GS_RECORD_BYTES;
+    cl_int err = CL_SUCCESS;
+    s->begin = on->begin;
+    s->mem = retained(on->mem, &err);
+    s->kept = retained(m->kept[p], &err);
+    if (p >= j->first)
+        s->records = scratch(j, p, records, &err);
+    if (p < j->takers)
+        s->arriving = scratch(j, p, !p && j->bytes > records ? j->bytes : records, &err);
+    if (!err && p < j->takers)
+        s->unpack = gs_new_unpack(j->ctx, p, &err);
+    cl_command_queue queue = err ? NULL : gs_unit_queue(cmd->q, p, &err);
+    if (!err)
+        err = gs_real()->clRetainCommandQueue(queue);
+    if (!err)
+        s->queue = queue;
+    return err;
+}
+
+static struct job *make_job(struct gs_command *cmd, const struct gs_merge *m, unsigned n_parts,
+                            const struct gs_holding *on)
+{
+    const uint64_t blocks = gs_blocks_of(m->bytes);
+    struct job *j = calloc(1, sizeof *j);
+    cl_int err = CL_SUCCESS;
+    if (!j)
+        return NULL;
+    *j = (struct job){.work = {.run = send},
+                      .ctx = cmd->ctx,
+                      .density = m->root->density,
+                      .ring = cmd->ctx->sparse_ring,
+                      .n = n_parts,
+                      .first = m->everywhere ? 0 : 1,
+                      .takers = m->everywhere ? n_parts : 1,
+                      .bytes = m->bytes,
+                      .most = (cl_uint)(blocks / 2)};
+    gs_hold(&j->ctx->o);
+    atomic_fetch_add(&j->density->refs, 1);
+    if (blocks / 2 > UINT32_MAX)
+        err = CL_INVALID_BUFFER_SIZE;
+    for (unsigned p = 0; p < n_parts && !err; p++)
+        err = make_side(j, cmd, m, p, &on[p]);
+    if (!err)
+        j->merge = gs_new_merge(j->ctx, &err);
+    if (!err)
+        j->merged = gs_real()->clCreateUserEvent(j->ctx->o.handle, &err);
+    if (!err)
+        return j;
+    gs_debug("no merge by blocks through the host (error %d)", err);
+    free_job(j);
+    return NULL;
+}
+
+/* Makes place p's records, once its part has ended; and reads their number. */
+static cl_int pack(struct job *j, struct gs_command *cmd, unsigned p, struct gs_holding *on, struct gs_events *known)
+{
+    static const cl_uint zero;
+    struct side *s = &j->side[p];
+    struct gs_events packed = {0};
+    cl_event event;
+    cl_int err;
+    cl_command_queue queue = gs_copy_queue(cmd->q, p, &err);
+    cl_mem count = err ? NULL : gs_scratch_take(cmd->ctx, p, sizeof zero, &err);
+    if (!err)
+        err = gs_real()->clEnqueueFillBuffer(queue, count, &zero, sizeof zero, 0, sizeof zero, on->since.n,
+                                             on->since.n ? on->since.v : NULL, &event);
+    if (!err)
+        err = gs_events_add(&packed, event);
+    for (cl_uint i = 0; i < on->since.n && !err; i++)
+        err = gs_events_share(&packed, on->since.v[i]);
+    if (!err)
+        err = gs_enqueue_pack(cmd->ctx, p, queue, s->records, j->most, s->mem, s->begin, s->kept, j->bytes, count,
+                              &packed, &packed);
+    if (!err)
+        err = gs_real()->clEnqueueReadBuffer(queue, count, CL_FALSE, 0, sizeof s->count, &s->count, packed.n, packed.v,
+                                             &event);
+    if (!err)
+        err = gs_events_add(known, event);
+    gs_events_free(&packed);
+    return err;
+}
+
+/* What was enqueued on the copy queue of a place after these events: an event with the times of a queue, which a user
+ * event has not. */
+static cl_int mark(struct gs_command *cmd, unsigned p, cl_uint n, const cl_event *wait, struct gs_events *to)
+{
+    cl_event event;
+    cl_int err;
+    cl_command_queue queue = gs_copy_queue(cmd->q, p, &err);
+    if (!err)
+        err = gs_real()->clEnqueueMarkerWithWaitList(queue, n, n ? wait : NULL, &event);
+    return err ? err : gs_events_add(to, event);
+}
+
+bool gs_sparse_merge(struct gs_command *cmd, struct gs_merge *m, unsigned n_parts, struct gs_holding *on)
+{
+    struct gs_events known = {0};
+    find_ring(cmd->ctx);
+    struct job *j = make_job(cmd, m, n_parts, on);
+    if (!j)
+        return false;
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = j->first; p < n_parts && !err; p++)
+        err = pack(j, cmd, p, &on[p], &known);
+    if (!err && j->first)
+        err = mark(cmd, 0, on[0].since.n, on[0].since.v, &known);
+    for (unsigned q = 0; q < j->takers && !err; q++) {
+        err = mark(cmd, q, 1, &j->merged, &on[q].since);
+        if (!err)
+            err = gs_events_share(&j->marks, on[q].since.v[on[q].since.n - 1]);
+    }
+    for (unsigned p = 0; p < n_parts; p++) {
+        cl_int none;
+        gs_real()->clFlush(gs_copy_queue(cmd->q, p, &none));
+    }
+    j->dropped = err != CL_SUCCESS;
+    if (known.n)
+        await(j, &known, counted);
+    else
+        end_job(j);
+    return !err;
+}
