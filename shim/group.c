@@ -13,6 +13,7 @@ enum { MAX_PLATFORMS = 32, MAX_LISTED = 256 };
 
 static struct gs_settings settings;
 static pthread_once_t settings_once = PTHREAD_ONCE_INIT;
+static atomic_bool settings_read;
 static struct gs_group group;
 static pthread_once_t group_once = PTHREAD_ONCE_INIT;
 
@@ -23,11 +24,13 @@ static void read_settings(void)
         gs_error("%s; the application runs on one device", why);
         settings.mode = GS_MODE_SINGLE;
     }
+    atomic_store(&settings_read, true);
 }
 
 const struct gs_settings *gs_settings(void)
 {
-    pthread_once(&settings_once, read_settings);
+    if (!atomic_load_explicit(&settings_read, memory_order_acquire)) /* each call of the application asks */
+        pthread_once(&settings_once, read_settings);
     return &settings;
 }
 

@@ -771,7 +771,6 @@ static cl_int launch_locked(struct launch *l, const char *reason, cl_event *even
 /* Where the launch may run. */
 static void find_places(struct launch *l)
 {
-    l->by_units = gs_scheduled();
     if (l->by_units) {
         gs_job_enter(l->cmd.ctx, false, &l->job);
         return;
@@ -782,29 +781,29 @@ static void find_places(struct launch *l)
 
 /* Is there nothing to do about this launch but to hand it on? Where nothing of the context has ever been elsewhere than
  * at home, and what the kernel writes is known to be defined, one that won't be split needs no book-keeping. */
-static bool passes(const struct launch *l)
+static bool passes(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
 {
-    struct gs_context *ctx = l->cmd.ctx;
+    const struct gs_context *ctx = k->o.ctx;
     if (gs_report_wants_times() || gs_given_up())
         return false;
     if (ctx->n == 1)
         return true;
-    return !atomic_load(&ctx->spread) && !atomic_load(&l->k->fresh) &&
-           gs_timing_passes(l->k, l->dims, l->global, l->local);
+    return !atomic_load_explicit(&ctx->spread, memory_order_relaxed) &&
+           !atomic_load_explicit(&k->fresh, memory_order_relaxed) && gs_timing_passes(k, dims, global, local);
 }
 
-cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size_t *offset, const size_t *global,
-                 const size_t *local, cl_uint n_wait, const cl_event *wait, cl_event *event)
+static cl_int launch_looked_at(struct gs_queue *q, struct gs_kernel *k, bool by_units, cl_uint dims,
+                               const size_t *offset, const size_t *global, const size_t *local, cl_uint n_wait,
+                               const cl_event *wait, cl_event *event)
 {
     struct launch l = {.cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait},
                        .k = k,
                        .dims = dims,
                        .offset = offset,
                        .global = global,
-                       .local = local};
+                       .local = local,
+                       .by_units = by_units};
     find_places(&l);
-    if (!l.by_units && passes(&l))
-        return launch_plain(&l, n_wait, wait, event);
     const char *reason = early_reason(&l);
     if (l.by_units)
         l.of_units = prepare_units(&l);
@@ -820,4 +819,14 @@ cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const si
     gs_command_end(&l.cmd);
     free(l.mems);
     return err;
+}
+
+cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size_t *offset, const size_t *global,
+                 const size_t *local, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    const bool by_units = gs_scheduled();
+    if (!by_units && passes(k, dims, global, local))
+        return gs_real()->clEnqueueNDRangeKernel(q->o.handle, k->o.handle, dims, offset, global, local, n_wait, wait,
+                                                 event);
+    return launch_looked_at(q, k, by_units, dims, offset, global, local, n_wait, wait, event);
 }
