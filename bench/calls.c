@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What one OpenCL call costs the host: the calls of a small application, timed one by one. With --against LIBRARY the
  * same calls are made through that library as well, in turn, so that a busy machine disturbs both alike.
- *   calls [--samples N] [--items N] [--against LIBRARY]
- * Prints a line per call: its name, and for each library the median and the 99th percentile in nanoseconds. */
+ *   calls [--samples N] [--items N] [--bytes N] [--against LIBRARY [--devices N] [--profiled]]
+ * Prints a line per call: its name, and for each library the median and the 99th percentile in nanoseconds. Launches in
+ * a row, and transfers of --bytes (default 1 MiB) with what waits for them, a fiftieth as often.
+ *
+ * --devices N and --profiled are about the second application alone, so that with the same library twice they tell what
+ * a context over N devices costs, and a queue with profiles beside the one that is used. */
 #include <CL/cl.h>
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -27,6 +31,7 @@ struct api {
                      const cl_event *, cl_event *);
     cl_int (*write)(cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, cl_uint, const cl_event *,
                     cl_event *);
+    cl_int (*read)(cl_command_queue, cl_mem, cl_bool, size_t, size_t, void *, cl_uint, const cl_event *, cl_event *);
     cl_int (*finish)(cl_command_queue);
 };
 
@@ -36,15 +41,29 @@ struct application {
     cl_context context;
     cl_command_queue queue;
     cl_kernel kernel;
-    cl_mem in, out;
+    cl_mem in, out, large;
 };
 
-enum call { SET_BUFFER, SET_NUMBER, LAUNCH, WRITE, FINISH, FINISH_IDLE, CALLS };
+enum call {
+    SET_BUFFER,
+    SET_NUMBER,
+    LAUNCH,
+    WRITE,
+    FINISH,
+    FINISH_IDLE,
+    SHORT_CALLS,
+    ROW = SHORT_CALLS,
+    WRITE_LARGE,
+    READ_LARGE,
+    CALLS
+};
 
 static const char *const call_names[CALLS] = {
     [SET_BUFFER] = "clSetKernelArg (buffer)", [SET_NUMBER] = "clSetKernelArg (number)",
     [LAUNCH] = "clEnqueueNDRangeKernel",      [WRITE] = "clEnqueueWriteBuffer (4 bytes)",
     [FINISH] = "clFinish (after a launch)",   [FINISH_IDLE] = "clFinish (nothing to do)",
+    [ROW] = "number and launch, in a row",    [WRITE_LARGE] = "write, clFinish",
+    [READ_LARGE] = "blocking read",
 };
 
 static const char source[] = "__kernel void add(__global const int *in, __global int *out, int n)\n"
@@ -52,8 +71,9 @@ static const char source[] = "__kernel void add(__global const int *in, __global
                              "    out[get_global_id(0)] = in[get_global_id(0)] + n;\n"
                              "}\n";
 
-enum { LOCAL = 64 };
-static size_t samples = 2000, items = 4096;
+enum { MOST_DEVICES = 16, LOCAL = 64, IN_A_ROW = 256, LONGER = 50 };
+static size_t samples = 2000, items = 4096, bytes = 1024 * 1024;
+static char *memory; /* `bytes` of them */
 
 static void check(cl_int err, const char *what)
 {
@@ -77,6 +97,7 @@ static void load(struct api *api, const char *library)
         "clSetKernelArg",
         "clEnqueueNDRangeKernel",
         "clEnqueueWriteBuffer",
+        "clEnqueueReadBuffer",
         "clFinish",
     };
     _Static_assert(sizeof names / sizeof *names == sizeof *api / sizeof(void *), "a name for each function");
@@ -91,19 +112,21 @@ static void load(struct api *api, const char *library)
     }
 }
 
-static void start(struct application *a, const char *library)
+static void start(struct application *a, const char *library, cl_uint devices, bool profiled)
 {
     const char *text = source;
     cl_platform_id platform;
-    cl_device_id device;
+    cl_device_id device[MOST_DEVICES];
     cl_program program;
     cl_int err;
     load(&a->api, library);
     check(a->api.get_platforms(1, &platform, NULL), "clGetPlatformIDs");
-    check(a->api.get_devices(platform, CL_DEVICE_TYPE_DEFAULT, 1, &device, NULL), "clGetDeviceIDs");
-    a->context = a->api.create_context(NULL, 1, &device, NULL, NULL, &err);
+    check(
+        a->api.get_devices(platform, devices > 1 ? CL_DEVICE_TYPE_ALL : CL_DEVICE_TYPE_DEFAULT, devices, device, NULL),
+        "clGetDeviceIDs");
+    a->context = a->api.create_context(NULL, devices, device, NULL, NULL, &err);
     check(err, "clCreateContext");
-    a->queue = a->api.create_queue(a->context, device, 0, &err);
+    a->queue = a->api.create_queue(a->context, device[0], 0, &err);
     check(err, "clCreateCommandQueue");
     program = a->api.create_program(a->context, 1, &text, NULL, &err);
     check(err, "clCreateProgramWithSource");
@@ -114,8 +137,19 @@ static void start(struct application *a, const char *library)
     check(err, "clCreateBuffer");
     a->out = a->api.create_buffer(a->context, CL_MEM_WRITE_ONLY, items * sizeof(cl_int), NULL, &err);
     check(err, "clCreateBuffer");
+    a->large = a->api.create_buffer(a->context, CL_MEM_READ_WRITE, bytes, NULL, &err);
+    check(err, "clCreateBuffer");
     check(a->api.set_arg(a->kernel, 0, sizeof a->in, &a->in), "clSetKernelArg");
     check(a->api.set_arg(a->kernel, 1, sizeof a->out, &a->out), "clSetKernelArg");
+    if (profiled) {
+        const size_t local = LOCAL;
+        const cl_int n = 0;
+        cl_command_queue queue = a->api.create_queue(a->context, device[0], CL_QUEUE_PROFILING_ENABLE, &err);
+        check(err, "clCreateCommandQueue");
+        check(a->api.set_arg(a->kernel, 2, sizeof n, &n), "clSetKernelArg");
+        check(a->api.launch(queue, a->kernel, 1, NULL, &local, &local, 0, NULL, NULL), "clEnqueueNDRangeKernel");
+        check(a->api.finish(queue), "clFinish");
+    }
 }
 
 static double now_ns(void)
@@ -129,7 +163,7 @@ static double now_ns(void)
 static void sample_calls(const struct application *a, cl_int n, double ns[CALLS])
 {
     const size_t global = items, local = LOCAL;
-    double t[CALLS + 1];
+    double t[SHORT_CALLS + 1];
     cl_int err = CL_SUCCESS;
     t[0] = now_ns();
     err |= a->api.set_arg(a->kernel, 1, sizeof a->out, &a->out);
@@ -145,8 +179,32 @@ static void sample_calls(const struct application *a, cl_int n, double ns[CALLS]
     err |= a->api.finish(a->queue);
     t[6] = now_ns();
     check(err, "a call");
-    for (int i = 0; i < CALLS; i++)
+    for (int i = 0; i < SHORT_CALLS; i++)
         ns[i] = t[i + 1] - t[i];
+}
+
+/* The same of what takes longer. */
+static void sample_longer(const struct application *a, double ns[CALLS])
+{
+    const size_t local = LOCAL;
+    double t[4];
+    cl_int err = CL_SUCCESS;
+    t[0] = now_ns();
+    for (cl_int n = 0; n < IN_A_ROW; n++) {
+        err |= a->api.set_arg(a->kernel, 2, sizeof n, &n);
+        err |= a->api.launch(a->queue, a->kernel, 1, NULL, &local, &local, 0, NULL, NULL);
+    }
+    err |= a->api.finish(a->queue);
+    t[1] = now_ns();
+    err |= a->api.write(a->queue, a->large, CL_FALSE, 0, bytes, memory, 0, NULL, NULL);
+    err |= a->api.finish(a->queue);
+    t[2] = now_ns();
+    err |= a->api.read(a->queue, a->large, CL_TRUE, 0, bytes, memory, 0, NULL, NULL);
+    t[3] = now_ns();
+    check(err, "a call");
+    ns[ROW] = (t[1] - t[0]) / IN_A_ROW;
+    ns[WRITE_LARGE] = t[2] - t[1];
+    ns[READ_LARGE] = t[3] - t[2];
 }
 
 static int compare(const void *a, const void *b)
@@ -155,10 +213,10 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void print_quantiles(double *ns)
+static void print_quantiles(double *ns, size_t n)
 {
-    qsort(ns, samples, sizeof *ns, compare);
-    printf("\t%.0f\t%.0f", ns[samples / 2], ns[samples * 99 / 100]);
+    qsort(ns, n, sizeof *ns, compare);
+    printf("\t%.0f\t%.0f", ns[n / 2], ns[n * 99 / 100]);
 }
 
 static size_t count(const char *text)
@@ -166,7 +224,8 @@ static size_t count(const char *text)
     char *end;
     const unsigned long n = text ? strtoul(text, &end, 10) : 0;
     if (!n || *end || n > 100000000) {
-        fputs("Usage: calls [--samples N] [--items N] [--against LIBRARY]\n", stderr);
+        fputs("Usage: calls [--samples N] [--items N] [--bytes N] [--against LIBRARY [--devices N] [--profiled]]\n",
+              stderr);
         exit(2);
     }
     return n;
@@ -176,38 +235,58 @@ int main(int argc, char **argv)
 {
     struct application app[2] = {0};
     const char *against = NULL;
+    size_t devices = 1;
+    bool profiled = false;
     for (int i = 1; i < argc; i += 2) {
         if (strcmp(argv[i], "--samples") == 0)
             samples = count(argv[i + 1]);
         else if (strcmp(argv[i], "--items") == 0)
             items = (count(argv[i + 1]) + LOCAL - 1) / LOCAL * LOCAL;
+        else if (strcmp(argv[i], "--bytes") == 0)
+            bytes = count(argv[i + 1]);
+        else if (strcmp(argv[i], "--devices") == 0)
+            devices = count(argv[i + 1]);
+        else if (strcmp(argv[i], "--profiled") == 0)
+            profiled = i-- > 0; /* it has no value */
         else if (strcmp(argv[i], "--against") == 0 && argv[i + 1])
             against = argv[i + 1];
         else
             count(NULL);
     }
+    if (devices > MOST_DEVICES)
+        count(NULL);
     const int n_apps = against ? 2 : 1;
+    const size_t warm_up = samples / 10 + 10, longer = samples / LONGER + 1;
     double *ns[2][CALLS], one[CALLS];
-    start(&app[0], "libOpenCL.so.1");
+    if (!(memory = calloc(1, bytes)))
+        return 1;
+    start(&app[0], "libOpenCL.so.1", 1, false);
     if (against)
-        start(&app[1], against);
+        start(&app[1], against, (cl_uint)devices, profiled);
     for (int a = 0; a < n_apps; a++)
         for (int c = 0; c < CALLS; c++)
-            if (!(ns[a][c] = calloc(samples, sizeof *ns[a][c])))
+            if (!(ns[a][c] = calloc(samples + longer, sizeof *ns[a][c])))
                 return 1;
-    const size_t warm_up = samples / 10 + 10;
     for (size_t s = 0; s < warm_up + samples; s++) {
         for (int i = 0; i < n_apps; i++) {
             const int a = n_apps == 2 && s % 2 ? 1 - i : i; /* each goes first half of the times */
             sample_calls(&app[a], (cl_int)s, one);
-            for (int c = 0; c < CALLS && s >= warm_up; c++)
+            for (int c = 0; c < SHORT_CALLS && s >= warm_up; c++)
                 ns[a][c][s - warm_up] = one[c];
+        }
+    }
+    for (size_t s = 0; s < longer; s++) {
+        for (int i = 0; i < n_apps; i++) {
+            const int a = n_apps == 2 && s % 2 ? 1 - i : i;
+            sample_longer(&app[a], one);
+            for (int c = SHORT_CALLS; c < CALLS; c++)
+                ns[a][c][s] = one[c];
         }
     }
     for (int c = 0; c < CALLS; c++) {
         fputs(call_names[c], stdout);
         for (int a = 0; a < n_apps; a++)
-            print_quantiles(ns[a][c]);
+            print_quantiles(ns[a][c], c < SHORT_CALLS ? samples : longer);
         putchar('\n');
     }
     return 0;
