@@ -5,7 +5,7 @@
 # decides (gema). Their periods are in the paper's proportion to their times on one GPU of this machine.
 #   bench/rt.sh [OPTION...] [OUTPUT]      with `gpusparc` on the PATH; the samples are found beside it
 #   --devices SPEC   as for gpusparc run (default: $DEVICES, else its own)   --gpus N   GPUs of that group (default 2)
-#   --seconds N      for each mode (default 60)                   --modes LIST  "single local gema"
+#   --seconds N,...  for each mode, or of each (default 60)        --modes LIST  "single local gema"
 #   --stretch F      periods times F (default 1: the paper's)     --runs N      of each profile (default 2)
 #   --knn ARGS, --matmul ARGS, --pagerank ARGS   the samples' sizes, such as --knn "--size 65536"
 #   --periods MS,MS,MS   of the three, instead of those by their times
@@ -94,7 +94,10 @@ write_config() { # MODE
 # ---- the three modes ----
 echo "mode,task,gpus,job,release_ms,response_ms,deadline_ms,missed,counts" >jobs.csv
 export GPUSPARC_SOCKET=$PWD/sock
+turn=0
 for mode in $modes; do
+  turn=$((turn + 1))
+  lasts=$(echo "$seconds" | awk -F, -v i="$turn" '{ print i <= NF ? $i : $NF }')
   write_config "$mode" >"$mode.conf"
   gpusparc check "$mode.conf" >/dev/null || exit 1
   gpusparc daemon --config "$mode.conf" --socket "$PWD/sock" --trace "$mode.trace" 2>"$mode.log" &
@@ -118,8 +121,8 @@ for mode in $modes; do
   done
   [ "$i" -lt 600 ] || { say "$mode: the tasks don't become warm"; exit 1; }
   settle=$(longest_ms)
-  say "$mode: warm; $seconds s from now on"
-  sleep "$(awk -v s="$seconds" -v ms="$settle" 'BEGIN { print s + ms / 1000 }')"
+  say "$mode: warm; $lasts s from now on"
+  sleep "$(awk -v s="$lasts" -v ms="$settle" 'BEGIN { print s + ms / 1000 }')"
   gpusparc status >"$mode.status"
   gpusparc status --json >"$mode.status.json"
   for i in "${!apps[@]}"; do
@@ -131,6 +134,7 @@ for mode in $modes; do
   wait "$daemon" 2>/dev/null
   running=()
   tail -1 "$mode.status"
+  ! grep -q '"name":"lost"' "$mode.trace" || say "$mode: the trace is not whole, and so jobs.csv may lack jobs: $(grep -o '"events":[0-9]*' "$mode.trace" | tail -1)"
   # Jobs from the daemon's trace, which has a line for each event; times count from when the last task was warm.
   warm=$(awk '/"cat":"warm-up"/ && /"ph":"e"/ { sub(/.*"ts":/, ""); if ($0 + 0 > most) most = $0 + 0 } END { printf "%.3f\n", most }' "$mode.trace")
   for t in $tasks; do
