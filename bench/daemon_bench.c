@@ -165,8 +165,9 @@ static void sleep_ns(long ns)
     nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 }
 
-/* One chunk runs, the next one is asked for or granted: the device is never idle. */
-static void low_child(struct shared *s)
+/* One chunk runs, the next one is asked for or granted: the device is never idle. Child 0 keeps how long its chunks
+ * took in truth, with what it took to wake up after them, in the second half of the samples. */
+static void low_child(struct shared *s, unsigned self)
 {
     struct gs_client *c = open_client("low");
     struct gs_request rq[2];
@@ -175,8 +176,16 @@ static void low_child(struct shared *s)
     atomic_fetch_add(&s->joined, 1);
     for (unsigned i = 0; !atomic_load(&s->stop); i ^= 1) {
         gs_client_wait(c, &rq[i], UINT64_MAX, &g[i]);
+        uint64_t t = now_ns();
         gs_client_request(c, GS_MASK(GS_RESOURCE_GPU(0)), CHUNK_NS, &rq[i ^ 1]);
         sleep_ns(CHUNK_NS);
+        uint64_t end = now_ns();
+        uint32_t k = self ? s->max : atomic_load(&s->n);
+        if (k < s->max) {
+            s->sample[s->max + k] = end - t;
+            atomic_store(&s->n, k + 1);
+        }
+        atomic_store(&s->released_ns, end);
         gs_client_release(c, &g[i]);
     }
     gs_client_close(c);
@@ -186,21 +195,27 @@ static void measure_urgent(struct shared *s, unsigned clients)
 {
     for (unsigned i = 0; i < clients; i++)
         if (fork() == 0) {
-            low_child(s);
+            low_child(s, i);
             _exit(0);
         }
     wait_for(&s->joined, clients);
     struct gs_client *c = open_client("high");
+    uint64_t *after = malloc(s->max * sizeof *after);
     for (uint32_t i = 0; i < s->max; i++) {
         struct gs_grant g;
         uint64_t t = now_ns();
         gs_client_acquire(c, GS_MASK(GS_RESOURCE_GPU(0)), 0, &g);
-        s->sample[i] = now_ns() - t;
+        uint64_t got = now_ns(), ended = atomic_load(&s->released_ns);
+        s->sample[i] = got - t;
+        after[i] = got - (ended > t ? ended : t);
         sleep_ns(500000);
         gs_client_release(c, &g);
         sleep_ns(3000000 + (long)i % 7 * 700000); /* not in step with the chunks */
     }
     report("urgent behind 2 ms chunks", clients, s->sample, s->max);
+    report("of which after the last chunk's end", clients, after, s->max);
+    report("such a chunk in truth", clients, s->sample + s->max, atomic_load(&s->n));
+    free(after);
     gs_client_close(c);
 }
 
@@ -281,7 +296,7 @@ int main(int argc, char **argv)
             "usage: daemon_bench request|handover|urgent|baseline CLIENTS [SAMPLES]; a handover needs two clients\n");
         return 2;
     }
-    size_t bytes = sizeof(struct shared) + samples * sizeof(uint64_t);
+    size_t bytes = sizeof(struct shared) + 2 * samples * sizeof(uint64_t);
     struct shared *s = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (s == MAP_FAILED)
         return 1;
