@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a request costs: uncontended, handed over between processes, and under load. Prints one JSON object per figure.
  *   daemon_bench request CLIENTS [SAMPLES]    one client, while the others are connected and want nothing
- *   daemon_bench handover CLIENTS [SAMPLES]   all clients want one GPU all the time
+ *   daemon_bench handover CLIENTS [SAMPLES [US]]   all clients want one GPU all the time, for US microseconds (20) each
  *   daemon_bench urgent CLIENTS [SAMPLES]     task `high` waits while CLIENTS of task `low` keep a GPU full, in 2 ms
  * chunks daemon_bench baseline 2 [SAMPLES]         the machine: a socket and a futex, there and back between two
  * processes The daemon is the one at $GPUSPARC_SOCKET. */
@@ -28,6 +28,7 @@ struct shared {
     _Atomic uint32_t releaser;
     _Atomic uint32_t n; /* samples taken */
     uint32_t max;
+    long chunk_ns; /* of a hand-over */
     uint64_t sample[];
 };
 
@@ -88,7 +89,7 @@ static void contending_child(struct shared *s, uint32_t self)
         usleep(1000);
     while (!atomic_load(&s->stop)) {
         struct gs_grant g;
-        gs_client_acquire(c, GS_MASK(GS_RESOURCE_GPU(0)), 20000, &g);
+        gs_client_acquire(c, GS_MASK(GS_RESOURCE_GPU(0)), (uint64_t)s->chunk_ns, &g);
         uint64_t t = now_ns(), from = atomic_load(&s->released_ns);
         if (from && atomic_load(&s->releaser) != self) {
             uint32_t i = atomic_fetch_add(&s->n, 1);
@@ -96,7 +97,7 @@ static void contending_child(struct shared *s, uint32_t self)
                 s->sample[i] = t - from;
         }
         /* The device's time: the processor is free for the others meanwhile. */
-        struct timespec chunk = {.tv_nsec = 20000};
+        struct timespec chunk = {.tv_nsec = s->chunk_ns};
         nanosleep(&chunk, NULL);
         atomic_store(&s->releaser, self);
         atomic_store(&s->released_ns, now_ns());
@@ -155,7 +156,9 @@ static void measure_handover(struct shared *s, unsigned clients)
     atomic_store(&s->go, 1);
     wait_for(&s->n, s->max);
     atomic_store(&s->stop, 1);
-    report("handover", clients, s->sample, s->max);
+    char what[64];
+    snprintf(what, sizeof what, "handover after chunks of %ld us", s->chunk_ns / 1000);
+    report(what, clients, s->sample, s->max);
 }
 
 enum { CHUNK_NS = 2000000 };
@@ -291,9 +294,8 @@ int main(int argc, char **argv)
          urgent = strcmp(what, "urgent") == 0;
     if ((!handover && !request && !urgent && strcmp(what, "baseline") != 0) || clients < (handover ? 2u : 1u) ||
         samples == 0) {
-        fprintf(
-            stderr,
-            "usage: daemon_bench request|handover|urgent|baseline CLIENTS [SAMPLES]; a handover needs two clients\n");
+        fprintf(stderr, "usage: daemon_bench request|handover|urgent|baseline CLIENTS [SAMPLES [US]]; a handover needs "
+                        "two clients\n");
         return 2;
     }
     size_t bytes = sizeof(struct shared) + 2 * samples * sizeof(uint64_t);
@@ -301,6 +303,7 @@ int main(int argc, char **argv)
     if (s == MAP_FAILED)
         return 1;
     s->max = samples;
+    s->chunk_ns = 1000 * (argc > 4 ? strtol(argv[4], NULL, 10) : 20);
     if (handover)
         measure_handover(s, clients);
     else if (request)

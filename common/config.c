@@ -27,6 +27,7 @@ static const char *const pieces_words[] = {"own", "any", "gang", NULL};
 static const char *const admission_words[] = {"warn", "refuse", "best-effort", NULL};
 static const char *const realtime_words[] = {"yes", "no", NULL};
 static const char *const probes_words[] = {"owner", "all", NULL};
+static const char *const awake_words[] = {"auto", "yes", "no", NULL};
 
 static const struct key system_keys[] = {
     {"gpus", SERVERS, offsetof(struct gs_config_system, servers[GS_GPU]), NULL},
@@ -44,6 +45,7 @@ static const struct key system_keys[] = {
     {"watchdog", DURATION, offsetof(struct gs_config_system, watchdog_ns), NULL},
     {"realtime", WORD, offsetof(struct gs_config_system, realtime), realtime_words},
     {"probes", WORD, offsetof(struct gs_config_system, probes), probes_words},
+    {"awake", WORD, offsetof(struct gs_config_system, awake), awake_words},
     {NULL, COUNT, 0, NULL},
 };
 

@@ -23,6 +23,9 @@ enum gs_admission { GS_ADMISSION_WARN, GS_ADMISSION_REFUSE, GS_ADMISSION_BEST_EF
 
 enum gs_realtime { GS_REALTIME_YES, GS_REALTIME_NO };
 
+/* Is the daemon awake when a unit that others wait for will probably come back? */
+enum gs_awake { GS_AWAKE_AUTO, GS_AWAKE_YES, GS_AWAKE_NO };
+
 /* Who may have a GPU alone for a measurement: root and the daemon's own user, or all. */
 enum gs_probes { GS_PROBES_OWNER, GS_PROBES_ALL };
 
@@ -85,6 +88,7 @@ struct gs_config_system {
     int64_t watchdog_ns;            /* after so long a unit that others wait for is taken back; default 1 s */
     enum gs_realtime realtime;      /* SCHED_FIFO for tasks where permitted; default yes */
     enum gs_probes probes;          /* default: owner */
+    enum gs_awake awake;            /* default: auto, where there are processors to spare */
 };
 
 struct gs_config {

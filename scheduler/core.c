@@ -110,7 +110,9 @@ static unsigned on_ask(void *ctx, uint32_t client, unsigned resource)
 
 static void on_allow(void *ctx, uint32_t client, unsigned resource)
 {
-    gs_lease_allow(&session_of(ctx, client)->lease, resource);
+    struct gs_session *s = session_of(ctx, client);
+    s->rhythm[resource].since_ns = 0; /* from now on units come and go unseen */
+    gs_lease_allow(&s->lease, resource);
 }
 
 static void on_end(void *ctx, uint32_t client, unsigned resource, bool forced)
@@ -141,6 +143,7 @@ static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request 
         gs_lease_begin(&s->lease, resource, ask);
     else
         gs_lease_add(&s->lease, resource);
+    gs_rhythm_granted(&s->rhythm[resource], fresh, core->now_ns);
     gs_lease_answer(&s->lease, rq->slot, rq->serial, GS_SLOT_GRANTED, resource);
     if (core->trace)
         gs_trace_grant(core->trace, s->number, resource, rq->at_ns, core->now_ns);
@@ -457,7 +460,9 @@ static int on_look(struct gs_session *s, const struct gs_msg_look *m)
 {
     if (m->resource > s->core->gpus)
         return refuse(s, GS_REFUSED_PROTOCOL, "the client has a resource that is not there");
-    gs_policy_look(s->core->policy, s->index, m->resource, gs_lease_units(&s->lease, m->resource), s->core->now_ns);
+    const unsigned units = gs_lease_units(&s->lease, m->resource);
+    gs_rhythm_returned(&s->rhythm[m->resource], units, s->core->now_ns);
+    gs_policy_look(s->core->policy, s->index, m->resource, units, s->core->now_ns);
     return 0;
 }
 
@@ -561,6 +566,31 @@ int gs_core_message(struct gs_session *s, const void *bytes, size_t n, uint64_t 
 }
 
 /* ---- time ---- */
+
+enum { PROCESSORS_TO_SPARE = 8 };
+
+bool gs_core_stays_awake(const struct gs_core *core, unsigned processors)
+{
+    const enum gs_awake awake = core->config.system.awake;
+    return awake == GS_AWAKE_YES || (awake == GS_AWAKE_AUTO && processors >= PROCESSORS_TO_SPARE);
+}
+
+bool gs_core_foretell(const struct gs_core *core, uint64_t now_ns, uint64_t *from_ns, uint64_t *until_ns)
+{
+    *from_ns = UINT64_MAX;
+    for (unsigned r = 0; r <= core->gpus; r++) {
+        struct gs_policy_view v;
+        uint64_t from, until;
+        gs_policy_view(core->policy, r, &v);
+        if (v.holder == GS_NO_CLIENT || !v.asked || v.alone ||
+            !gs_rhythm_foretell(&core->session[v.holder]->rhythm[r], &from, &until) || until <= now_ns ||
+            from >= *from_ns)
+            continue;
+        *from_ns = from;
+        *until_ns = until;
+    }
+    return *from_ns != UINT64_MAX;
+}
 
 uint64_t gs_core_next_tick(const struct gs_core *core)
 {

@@ -62,6 +62,13 @@ void gs_core_disconnect(struct gs_session *s, uint64_t now_ns);
 int gs_core_message(struct gs_session *s, const void *bytes, size_t n, uint64_t now_ns);
 bool gs_core_joined(const struct gs_session *s);
 
+/* The config wants a daemon that is awake when a unit comes back that others wait for: yes, or where there are
+ * processors to spare. */
+bool gs_core_stays_awake(const struct gs_core *core, unsigned processors);
+
+/* The next time at which such a unit will probably come back. False: nothing can be said. */
+bool gs_core_foretell(const struct gs_core *core, uint64_t now_ns, uint64_t *from_ns, uint64_t *until_ns);
+
 /* When gs_core_tick is next needed, UINT64_MAX: not before something else happens. */
 uint64_t gs_core_next_tick(const struct gs_core *core);
 void gs_core_tick(struct gs_core *core, uint64_t now_ns);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/queue.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -67,6 +68,7 @@ struct server {
     int spare; /* a descriptor to give up when there are no more, so that who connects can be sent away */
     bool stop;
     bool realtime;     /* is permitted and wanted */
+    bool stays_awake;  /* for units that are about to come back */
     uint64_t armed_ns; /* the timer fires then; UINT64_MAX: it is off */
     struct connections all, pending, closed;
     unsigned n_pending;
@@ -262,6 +264,7 @@ static int load_config(struct server *sv, char *text, size_t bytes)
             snprintf(text, bytes, "%s: %s", path, strerror(-err));
         else
             snprintf(text, bytes, optional ? "no config: there is no %s" : "%s is read", path);
+        sv->stays_awake = gs_core_stays_awake(sv->core, (unsigned)sysconf(_SC_NPROCESSORS_ONLN));
     }
     gs_mistakes_free(&mistakes);
     return err;
@@ -358,11 +361,29 @@ static void handle(struct server *sv, const struct epoll_event *e)
     }
 }
 
+/* Waits for what comes next. Where a unit is about to come back for which others wait, it doesn't sleep meanwhile: to
+ * wake up would be half of the hand-over. */
+static int next_events(struct server *sv, struct epoll_event *events)
+{
+    uint64_t from, until, now = sv->stays_awake ? now_ns() : 0;
+    if (!sv->stays_awake || !gs_core_foretell(sv->core, now, &from, &until))
+        return epoll_wait(sv->epoll, events, EVENTS, -1);
+    int n = 0;
+    if (now < from) {
+        const struct timespec t = {.tv_sec = (time_t)((from - now) / NS_PER_S),
+                                   .tv_nsec = (long)((from - now) % NS_PER_S)};
+        n = epoll_pwait2(sv->epoll, events, EVENTS, &t, NULL);
+    }
+    while (n == 0 && now_ns() < until)
+        n = epoll_wait(sv->epoll, events, EVENTS, 0);
+    return n ? n : epoll_wait(sv->epoll, events, EVENTS, -1);
+}
+
 static int run(struct server *sv)
 {
     struct epoll_event events[EVENTS];
     while (!sv->stop) {
-        int n = epoll_wait(sv->epoll, events, EVENTS, -1);
+        int n = next_events(sv, events);
         if (n < 0 && errno != EINTR) {
             gs_error("can't wait for events: %s", strerror(errno));
             return -errno;
@@ -501,6 +522,7 @@ int gs_server_run(const struct gs_server_options *options)
         err = start_waiting(&sv);
     if (err == 0) {
         sv.realtime = gs_core_wants_realtime(sv.core) && gs_realtime_self();
+        prctl(PR_SET_TIMERSLACK, 1000UL); /* in ns, and of a time given: the default would be 50 us late */
         gs_info("listens on %s", options->socket);
         gs_notify_systemd("READY=1");
         err = run(&sv);

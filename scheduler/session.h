@@ -7,6 +7,7 @@
 #include "scheduler/histogram.h"
 #include "scheduler/lease.h"
 #include "scheduler/policy.h"
+#include "scheduler/rhythm.h"
 #include "scheduler/taskset.h"
 
 #define GS_EXE_BYTES 256
@@ -32,8 +33,9 @@ struct gs_session {
     uint32_t warmup_left;              /* ... are still to come */
     bool degraded;                     /* a task that runs below all tasks, so that the others meet their deadlines */
     struct gs_member member;           /* the last decision about it */
-    uint64_t taken_back;               /* units that the watchdog took */
-    uint32_t records_read;             /* of the page's unit records */
+    struct gs_rhythm rhythm[GS_MAX_RESOURCES];
+    uint64_t taken_back;   /* units that the watchdog took */
+    uint32_t records_read; /* of the page's unit records */
     uint64_t records_lost;
     uint64_t told_busy_ns[GS_MAX_RESOURCES]; /* what has been believed so far of the page's busy_ns */
 };

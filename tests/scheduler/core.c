@@ -583,6 +583,80 @@ static void test_usage_is_bounded(void **state)
     stop(b);
 }
 
+/* ---- when units come back ---- */
+
+enum { US = 1000 };
+
+/* One client has a unit for length_ns, while the other waits; then it is the other's turn. Returns whether the end was
+ * foretold, which must then be right by `within`. */
+static bool turn(struct bench *b, struct desk *has, struct desk *waits, uint64_t length_ns, bool within)
+{
+    uint64_t from, until;
+    const uint64_t end = b->now + length_ns;
+    request(b, waits, 0, GS_MASK(1));
+    const bool foretold = gs_core_foretell(b->core, b->now, &from, &until);
+    if (foretold) {
+        assert_in_range(until - from, 1, GS_RHYTHM_WIDEST_NS);
+        assert_true((from < end && end <= until) == within);
+    }
+    b->now = end;
+    give_back(b, has, 1);
+    assert_true(granted(waits, 0, 1));
+    return foretold;
+}
+
+static int turns(struct bench *b, struct desk d[2], int n, uint64_t length_ns, uint64_t jitter_ns, bool within)
+{
+    int foretold = 0;
+    for (int i = 0; i < n; i++) {
+        const uint64_t length = length_ns + (uint64_t)(i / 2 % 2) * jitter_ns; /* the same for both */
+        foretold += turn(b, &d[0], &d[1], length, within);
+        const struct desk other = d[0];
+        d[0] = d[1];
+        d[1] = other;
+    }
+    return foretold;
+}
+
+static void test_ends_are_foretold(void **state)
+{
+    (void)state;
+    struct bench *b = start("");
+    struct desk d[2];
+    uint64_t from, until;
+    for (int i = 0; i < 2; i++) {
+        sit_down(b, &d[i], 1001, "");
+        hello(b, &d[i], "", 2);
+    }
+    request(b, &d[0], 0, GS_MASK(1));
+    assert_false(gs_core_foretell(b->core, b->now, &from, &until)); /* nobody waits */
+    assert_int_equal(turns(b, d, 8, 200 * US, 0, true), 0);         /* each has to be known first */
+    assert_int_equal(turns(b, d, 50, 200 * US, 2 * US, true), 50);
+    /* Suddenly longer: what comes after the window ends the foretelling, for longer each time it is wrong. */
+    const int wrong = turns(b, d, 40, 260 * US, 0, false);
+    assert_in_range(wrong, 1, 12);
+    assert_in_range(turns(b, d, 4000, 260 * US, 0, true), 100, 3999); /* learnt again */
+    turns(b, d, 40, 200 * US, 300 * US, false);
+    assert_int_equal(turns(b, d, 200, 200 * US, 300 * US, true), 0); /* nothing that could be relied on */
+    assert_false(gs_core_foretell(b->core, b->now, &from, &until));
+    get_up(b, &d[0]);
+    get_up(b, &d[1]);
+    stop(b);
+}
+
+static void test_awake(void **state)
+{
+    (void)state;
+    struct bench *b = start("");
+    assert_false(gs_core_stays_awake(b->core, 2));
+    assert_true(gs_core_stays_awake(b->core, 16));
+    configure(b, "[system]\nawake = no\n");
+    assert_false(gs_core_stays_awake(b->core, 16));
+    configure(b, "[system]\nawake = yes\n");
+    assert_true(gs_core_stays_awake(b->core, 2));
+    stop(b);
+}
+
 /* ---- GEMA and admission ---- */
 
 #define CHAIN1(gpu) "segments.1 = cpu 1ms, pci 1ms, gpu " gpu ", pci 1ms, cpu 1ms\n"
@@ -761,6 +835,8 @@ int main(void)
         cmocka_unit_test(test_priority_counts),
         cmocka_unit_test(test_jobs),
         cmocka_unit_test(test_warmup),
+        cmocka_unit_test(test_ends_are_foretold),
+        cmocka_unit_test(test_awake),
         cmocka_unit_test(test_usage_is_bounded),
         cmocka_unit_test(test_gema_decides),
         cmocka_unit_test(test_good_modes_are_found),
