@@ -3,11 +3,11 @@
  * their distances: 1024 x 320 numbers. */
 #include "../sample.h"
 
-static long size = 1024, neighbors = 160, group = 8;
+static long size = 1024, neighbors = 160, group = 64;
 static const struct sample_option options[] = {
     {"size", "points", &size, 2, 1 << 22, NULL},
-    {"neighbors", "for each point", &neighbors, 1, 1 << 16, NULL},
-    {"group", "work-items of a work-group, each a point", &group, 1, 1024, NULL},
+    {"neighbors", "for each point", &neighbors, 1, 1024, NULL},
+    {"group", "work-items of a work-group, which has one point", &group, 1, 1024, NULL},
     {0},
 };
 
@@ -59,13 +59,16 @@ static void find(const float *points, float *distances, cl_uint *index)
 {
     const cl_uint n = (cl_uint)size, k = (cl_uint)neighbors;
     const size_t points_bytes = (size_t)n * DIMENSIONS * sizeof(float), bytes = (size_t)n * k * 4;
-    const size_t local = (size_t)group, global = sample_round_up(n, local);
-    char defines[64];
-    snprintf(defines, sizeof(defines), "-DDIMENSIONS=%d -DGROUP=%ld -DTILE=64", DIMENSIONS, group);
+    const size_t local = (size_t)group, global = n * local;
+    long capacity = 2; /* of local memory: the nearest so far, those of one step, and room to go on */
+    while (capacity < 2 * (neighbors + group))
+        capacity *= 2;
+    char defines[96];
+    snprintf(defines, sizeof(defines), "-DDIMENSIONS=%d -DGROUP=%ld -DCAPACITY=%ld", DIMENSIONS, group, capacity);
     cl_program program = sample_program("knn.cl", defines);
     cl_kernel kernel = sample_kernel(program, "knn");
     cl_mem dpoints = sample_buffer(CL_MEM_READ_ONLY, points_bytes);
-    cl_mem ddistances = sample_buffer(CL_MEM_READ_WRITE, bytes), dindex = sample_buffer(CL_MEM_READ_WRITE, bytes);
+    cl_mem ddistances = sample_buffer(CL_MEM_WRITE_ONLY, bytes), dindex = sample_buffer(CL_MEM_WRITE_ONLY, bytes);
     ARGS(kernel, A(dpoints), A(ddistances), A(dindex), A(n), A(k));
 
     while (sample_next()) {

@@ -1,40 +1,76 @@
 /* SPDX-License-Identifier: MIT */
-/* The K nearest neighbors of every point among the others. One work-item has one point and keeps its neighbors sorted
- * in its row of the results; the work-group brings the other points into local memory, a tile at a time. */
+/* The K nearest neighbors of every point among the others. A work-group has one point and goes through the others, one
+ * to each work-item at a time. What is nearer than the K-th nearest so far is gathered in local memory; once there may
+ * be no room for the next ones, it is sorted and all but the nearest K forgotten. A candidate is one number, the bits of
+ * its distance (which, not being negative, are in its order) above its index: so no two are equal, and the result
+ * doesn't depend on who came first. */
+#define NONE ULONG_MAX
+
+/* Bitonic. CAPACITY is a power of two; what is behind `used` may be anything. */
+void sort(__local ulong *found, uint used)
+{
+    uint length = 2;
+    while (length < used)
+        length *= 2;
+    for (uint i = used + get_local_id(0); i < length; i += GROUP)
+        found[i] = NONE;
+    for (uint run = 2; run <= length; run *= 2)
+        for (uint span = run / 2; span > 0; span /= 2) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint i = get_local_id(0); i < length / 2; i += GROUP) {
+                const uint a = 2 * span * (i / span) + i % span, b = a + span;
+                const ulong x = found[a], y = found[b];
+                const bool rising = (a & run) == 0;
+                if ((x > y) == rising) {
+                    found[a] = y;
+                    found[b] = x;
+                }
+            }
+        }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 knn(__global const float *points, __global float *distances, __global uint *neighbors, uint n, uint k)
 {
-    __local float tile[TILE][DIMENSIONS];
-    const uint me = get_global_id(0);
-    const ulong row = (ulong)me * k;
-    float mine[DIMENSIONS];
-    for (uint d = 0; d < DIMENSIONS; d++)
-        mine[d] = me < n ? points[(ulong)me * DIMENSIONS + d] : 0.0f;
+    __local ulong found[CAPACITY];
+    __local float mine[DIMENSIONS];
+    __local uint count;
+    const uint me = get_group_id(0), item = get_local_id(0);
+    for (uint d = item; d < DIMENSIONS; d += GROUP)
+        mine[d] = points[(ulong)me * DIMENSIONS + d];
+    if (item == 0)
+        count = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
 
-    uint found = 0;
-    for (uint first = 0; first < n; first += TILE) {
-        const uint count = min((uint)TILE, n - first);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint i = get_local_id(0); i < count * DIMENSIONS; i += GROUP)
-            tile[i / DIMENSIONS][i % DIMENSIONS] = points[(ulong)first * DIMENSIONS + i];
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint i = 0; i < count; i++) {
-            if (me >= n || first + i == me)
-                continue;
+    ulong limit = NONE;
+    for (uint first = 0; first < n; first += GROUP) {
+        const uint other = first + item;
+        if (other < n && other != me) {
             float distance = 0.0f;
             for (uint d = 0; d < DIMENSIONS; d++) {
-                const float difference = tile[i][d] - mine[d];
+                const float difference = points[(ulong)other * DIMENSIONS + d] - mine[d];
                 distance += difference * difference;
             }
-            if (found == k && distance >= distances[row + k - 1])
-                continue;
-            uint place = found < k ? found++ : k - 1;
-            for (; place > 0 && distances[row + place - 1] > distance; place--) {
-                distances[row + place] = distances[row + place - 1];
-                neighbors[row + place] = neighbors[row + place - 1];
-            }
-            distances[row + place] = distance;
-            neighbors[row + place] = first + i;
+            const ulong candidate = (ulong)as_uint(distance) << 32 | other;
+            if (candidate < limit)
+                found[atomic_inc(&count)] = candidate;
         }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint used = count;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (used + GROUP > CAPACITY) {
+            sort(found, used);
+            limit = found[k - 1];
+            if (item == 0)
+                count = k;
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+    }
+
+    sort(found, count);
+    for (uint i = item; i < k; i += GROUP) {
+        distances[(ulong)me * k + i] = as_float((uint)(found[i] >> 32));
+        neighbors[(ulong)me * k + i] = (uint)found[i];
     }
 }

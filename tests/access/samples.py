@@ -15,7 +15,7 @@ OPTIONS = {
     "fdtd3d": "-DRADIUS=4",
     "filter": "-DRADIUS=7 -DGROUP=32",
     "histogram": "-DGROUP=64",
-    "knn": "-DDIMENSIONS=32 -DGROUP=8 -DTILE=64",
+    "knn": "-DDIMENSIONS=32 -DGROUP=64 -DCAPACITY=512",
     "matmul": "-DTILE=16",
     "matrixtranspose": "-DTILE=16",
     "radixsort": "-I.",
