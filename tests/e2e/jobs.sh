@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What is one job of a task: writes, kernels and all the reads after them, not one for each read; and the last one counts
-# although nothing follows it. Which jobs are a warm-up's, and that it sees both numbers of GPUs.
+# although nothing follows it. Which jobs are a warm-up's, that it sees both numbers of GPUs, and when jobs are released.
 # DEVICES: as for gpusparc run (default cpu:2), two of them
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
@@ -20,7 +20,7 @@ period = 100ms
 user = *
 warmup = 3
 END
-gpusparc daemon --config conf --socket "$PWD/sock" 2>daemon.log &
+gpusparc daemon --config conf --socket "$PWD/sock" --trace trace.json 2>daemon.log &
 daemon=$!
 trap 'kill $daemon 2>/dev/null || true; rm -f sock sock.lock' EXIT
 for ((i = 0; i < 100; i++)); do gpusparc status --json >status.json 2>/dev/null && break; sleep 0.1; done
@@ -51,3 +51,25 @@ run --task t --mode single "${knn[@]}"
 expect t 4 16 "on one"
 run --task slow "${knn[@]}"
 expect slow 3 2 "with the config's warm-up"
+# Nothing is compiled yet, so that the first job takes longer than the period.
+POCL_CACHE_DIR=$PWD/cold run --task t --pace "${knn[@]}"
+rm -rf cold
+expect t 6 19 "paced, cold"
+kill "$daemon"
+wait "$daemon"
+python3 - <<'END' || fail "the releases"
+import json, sys
+jobs, period = {}, 50_000_000
+for e in json.load(open("trace.json")):
+    if e.get("cat") in ("job", "warm-up") and e["name"] == "t":
+        jobs.setdefault(e["tid"], {}).setdefault(e["id"], [e["cat"]]).append(round(e["ts"] * 1000))
+paced = [list(of.values()) for of in jobs.values() if any(j[0] == "warm-up" for j in of.values())]
+assert len(paced) == 3, len(paced)
+for of in paced:
+    print([(cat, end - begin) for cat, begin, end in of])
+    for (cat, begin, end), (_, next, _) in zip(of, of[1:]):
+        if cat == "warm-up": # late or not: the next one waits for its own period, and inherits no delay
+            assert next >= begin + period and next >= end, (cat, begin, end, next)
+        else:
+            assert next == begin + period, (cat, begin, end, next)
+END
