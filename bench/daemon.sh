@@ -40,6 +40,7 @@ wakeups() { awk '/^voluntary_ctxt_switches/ { print $2 }' /proc/$daemon/status; 
 echo "# load average $(cut -d' ' -f1 /proc/loadavg) on $(nproc) cores"
 echo "# the machine"
 "$bench" baseline 2 5000
+for n in 10 100; do "$bench" baseline "$n" 5000; done
 echo "# request: below 500 ns"
 for n in 1 10 100; do "$bench" request "$n"; done
 echo "# handover: median below 15000 ns"

@@ -3,8 +3,10 @@
  *   daemon_bench request CLIENTS [SAMPLES]    one client, while the others are connected and want nothing
  *   daemon_bench handover CLIENTS [SAMPLES [US]]   all clients want one GPU all the time, for US microseconds (20) each
  *   daemon_bench urgent CLIENTS [SAMPLES]     task `high` waits while CLIENTS of task `low` keep a GPU full, in 2 ms
- * chunks daemon_bench baseline 2 [SAMPLES]         the machine: a socket and a futex, there and back between two
- * processes The daemon is the one at $GPUSPARC_SOCKET. */
+ * chunks
+ *   daemon_bench baseline 2 [SAMPLES]         the machine: a socket and a futex, there and back between two processes
+ *   daemon_bench baseline CLIENTS [SAMPLES [US]]   a futex that goes round among them, one way
+ * The daemon is the one at $GPUSPARC_SOCKET. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -251,8 +253,49 @@ static void wait_until(_Atomic uint32_t *word, uint32_t value)
         futex(word, FUTEX_WAIT, v);
 }
 
-static void measure_baseline(struct shared *s)
+/* A turn goes round among the clients, each of which wakes the next one: what a hand-over takes at the least, since its
+ * last step is to wake a process that has slept as long as all others had their turns. */
+static void measure_ring(struct shared *s, unsigned clients)
 {
+    _Atomic uint32_t *turn =
+        mmap(NULL, clients * sizeof *turn, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t *child = malloc(clients * sizeof *child);
+    if (turn == MAP_FAILED || !child)
+        exit(1);
+    for (unsigned self = 0; self < clients; self++) {
+        child[self] = fork();
+        if (child[self])
+            continue;
+        for (uint32_t round = 1;; round++) {
+            wait_until(&turn[self], round);
+            uint64_t t = now_ns();
+            uint32_t i = atomic_fetch_add(&s->n, 1);
+            if (i && i <= s->max)
+                s->sample[i - 1] = t - atomic_load(&s->released_ns);
+            if (i > s->max) {
+                atomic_store(&s->stop, 1);
+                _exit(0);
+            }
+            sleep_ns(s->chunk_ns);
+            unsigned next = (self + 1) % clients;
+            atomic_store(&s->released_ns, now_ns());
+            set_and_wake(&turn[next], next ? round : round + 1);
+        }
+    }
+    set_and_wake(&turn[0], 1);
+    while (!atomic_load(&s->stop))
+        usleep(1000);
+    report("futex, passed on", clients, s->sample, s->max);
+    for (unsigned i = 0; i < clients; i++)
+        kill(child[i], SIGKILL); /* they wait for a turn */
+}
+
+static void measure_baseline(struct shared *s, unsigned clients)
+{
+    if (clients > 2) {
+        measure_ring(s, clients);
+        return;
+    }
     int pair[2];
     struct gs_msg m = {0};
     if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) < 0)
@@ -311,7 +354,7 @@ int main(int argc, char **argv)
     else if (urgent)
         measure_urgent(s, clients);
     else
-        measure_baseline(s);
+        measure_baseline(s, clients);
     fflush(stdout);
     atomic_store(&s->stop, 1);
     while (wait(NULL) > 0)
