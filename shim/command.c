@@ -70,13 +70,20 @@ static cl_int add_marker(struct gs_events *e, cl_command_queue queue, cl_uint n_
     return err ? err : gs_events_add(e, marker);
 }
 
+cl_int gs_command_list(const struct gs_command *cmd)
+{
+    if (!cmd->n_wait && cmd->wait)
+        return gs_real()->clEnqueueMarkerWithWaitList(cmd->q->o.handle, 0, cmd->wait, NULL);
+    return cmd->n_wait && !cmd->wait ? CL_INVALID_EVENT_WAIT_LIST : CL_SUCCESS;
+}
+
 cl_int gs_command_order(struct gs_command *cmd)
 {
     if (cmd->ordered)
         return CL_SUCCESS;
-    cl_int err = CL_SUCCESS;
+    cl_int err = gs_command_list(cmd);
     /* An in-order queue's marker with a wait list comes after the queue's earlier commands as well. */
-    if (cmd->n_wait)
+    if (cmd->n_wait && !err)
         err = add_marker(&cmd->before, cmd->q->o.handle, cmd->n_wait, cmd->wait);
     /* While a user event has no status, other commands may wait for it for as long as this one does: then everything is
      * at home, and the application's own order is all there is. */

@@ -34,6 +34,9 @@ struct gs_command {
     cl_event left[GS_MAX_DEVICES];
 };
 
+/* What the driver says of a wait list whose address and length don't agree, where it won't see the list itself. Drivers
+ * differ about an address of no events. */
+cl_int gs_command_list(const struct gs_command *cmd);
 /* Makes cmd->before: what the application enqueued before, on every queue of the context, and its wait list. */
 cl_int gs_command_order(struct gs_command *cmd);
 void gs_command_end(struct gs_command *cmd);

@@ -796,7 +796,8 @@ static cl_int launch_looked_at(struct gs_queue *q, struct gs_kernel *k, bool by_
                                const size_t *offset, const size_t *global, const size_t *local, cl_uint n_wait,
                                const cl_event *wait, cl_event *event)
 {
-    struct launch l = {.cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait},
+    /* An address of no events is no list: PoCL takes it of launches, though of no other command. */
+    struct launch l = {.cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = n_wait ? wait : NULL},
                        .k = k,
                        .dims = dims,
                        .offset = offset,

@@ -4,8 +4,7 @@
 
 static void begin(struct gs_home *h, struct gs_queue *q, bool reads, cl_uint n_wait, const cl_event *wait)
 {
-    *h = (struct gs_home){
-        .cmd = {.ctx = q->o.ctx, .q = q, .n_wait = wait ? n_wait : 0, .wait = wait}, .n = n_wait, .v = wait};
+    *h = (struct gs_home){.cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait}, .n = n_wait, .v = wait};
     h->by_units = gs_scheduled();
     if (h->by_units)
         gs_job_enter(q->o.ctx, reads, &h->job);
@@ -37,6 +36,7 @@ cl_int gs_home_ready(struct gs_home *h)
 {
     if (h->err || !h->extra.n)
         return h->err;
+    h->err = gs_command_list(&h->cmd);
     for (cl_uint i = 0; i < h->cmd.n_wait && !h->err; i++)
         h->err = gs_events_share(&h->extra, h->cmd.wait[i]);
     gs_real()->clFlush(h->cmd.q->o.handle);

@@ -1,11 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/* A launch that the driver refuses must not lose what an earlier one left on the other devices. */
+/* A launch that the driver refuses must not lose what an earlier one left on the other devices; and a wait list whose
+ * length and address don't agree is refused of whichever command. */
 #include "plain.h"
 
 enum { N = 4000 };
 
 static const char source[] =
     "__kernel void set(__global uint *v, uint k) { uint i = get_global_id(0); v[i] = i * k; }\n";
+
+static void odd_lists(cl_kernel k, cl_mem m)
+{
+    static uint32_t host[N];
+    const size_t global = N, local = 100, zero[3] = {0}, region[3] = {8, 8, 1};
+    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 8, .image_height = 8};
+    cl_int err;
+    cl_event event;
+    cl_mem other = buffer(CL_MEM_READ_WRITE, sizeof host, NULL), image;
+    MADE(image, clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err));
+    CL(clEnqueueMarkerWithWaitList(queue, 0, NULL, &event));
+    for (int way = 0; way < 2; way++) {
+        const cl_uint n = way ? 1 : 0;
+        const cl_event *list = way ? NULL : &event;
+        launch(queue, k, N, 100, 0, NULL, NULL);
+        if (n == 0) /* PoCL 3.1 takes it, and fails for the other */
+            printf("launch: %d\n", clEnqueueNDRangeKernel(queue, k, 1, NULL, &global, &local, n, list, NULL));
+        printf("read: %d\n", clEnqueueReadBuffer(queue, m, CL_TRUE, 0, sizeof host, host, n, list, NULL));
+        printf("read later: %d\n", clEnqueueReadBuffer(queue, m, CL_FALSE, 0, sizeof host, host, n, list, NULL));
+        printf("copy: %d\n", clEnqueueCopyBuffer(queue, m, other, 0, 0, sizeof host, n, list, NULL));
+        clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_READ, 0, sizeof host, n, list, NULL, &err);
+        printf("map: %d\n", err);
+        launch(queue, k, N, 100, 0, NULL, NULL);
+        printf("write: %d\n", clEnqueueWriteBuffer(queue, m, CL_TRUE, 4, 64, host, n, list, NULL));
+        printf("fill: %d\n", clEnqueueFillBuffer(queue, m, host, 4, 8, 64, n, list, NULL));
+        printf("image: %d\n", clEnqueueFillImage(queue, image, host, zero, region, n, list, NULL));
+        printf("read image: %d\n", clEnqueueReadImage(queue, image, CL_TRUE, zero, region, 0, 0, host, n, list, NULL));
+    }
+    CL(clReleaseEvent(event));
+    CL(clReleaseMemObject(image));
+    CL(clReleaseMemObject(other));
+}
 
 int main(void)
 {
@@ -24,6 +58,8 @@ int main(void)
     show_buffer("kept", queue, m, 0, sizeof zero);
     CL(clEnqueueNDRangeKernel(queue, k, 1, NULL, &global, &local, 0, NULL, NULL));
     show_buffer("changed", queue, m, 0, sizeof zero);
+    odd_lists(k, m);
+    show_buffer("untouched", queue, m, 0, sizeof zero);
     CL(clReleaseMemObject(m));
     CL(clReleaseKernel(k));
     CL(clReleaseProgram(p));
