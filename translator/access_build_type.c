@@ -55,7 +55,9 @@ struct gs_type gs_type_of(CXType t)
     if (c.kind == CXType_Enum)
         c = clang_getCanonicalType(clang_getEnumDeclIntegerType(clang_getTypeDeclaration(c)));
     struct gs_type r = {.class = GS_T_OTHER, .clang = c};
-    long long size = clang_Type_getSizeOf(c);
+    /* libclang crashes when it is asked for the size of a type that C has no name for: __builtin_inff, which INFINITY
+     * is, has one until it is called. */
+    long long size = c.kind == CXType_Unexposed ? 0 : clang_Type_getSizeOf(c);
     r.size = size > 0 && size < UINT32_MAX ? (uint32_t)size : 0;
     if (int_type(c.kind, &r.int_type)) {
         r.class = GS_T_INT;
