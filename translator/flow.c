@@ -443,11 +443,18 @@ static enum gs_atomic_type atomic_type(CXType pointer, enum gs_atomic_op *op)
     }
 }
 
-static void call_atomic(struct walk *w, CXCursor e, enum gs_atomic_op op, uint32_t to)
+static void call_atomic(struct walk *w, CXCursor e, const char *name, enum gs_atomic_op op, uint32_t to)
 {
     CXCursor target = clang_Cursor_getArgument(e, 0);
     uint32_t node = value(w, target, GS_USED);
     CXType type = gs_flow_type(target);
+    if (w->retry && gs_atomic_only_reads(name, e)) { /* as the swap's own attempt does: what it finds is of no effect */
+        if (node != 0 && gs_is_pointer(type) && gs_may_be_global(gs_space_behind(type))) {
+            add_access(w, e, node, GS_FLOW_READ, false);
+            w->f->accesses[w->f->n_accesses - 1].result = to;
+        }
+        return;
+    }
     const struct gs_retry *retry = w->retry && clang_equalCursors(w->retry->swap, e) ? w->retry : NULL;
     for (unsigned i = 1; i < gs_n_args(e); i++) {
         CXCursor a = clang_Cursor_getArgument(e, i);
@@ -498,7 +505,7 @@ static uint32_t call_builtin(struct walk *w, CXCursor e, const char *name, uint3
     if (why)
         refuse(w, e, why);
     if (gs_builtin_atomic(name, &op) && gs_n_args(e) > 0) {
-        call_atomic(w, e, op, to);
+        call_atomic(w, e, name, op, to);
         return 0;
     }
     uint32_t all = 0;

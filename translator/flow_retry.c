@@ -3,6 +3,7 @@
  * each load. What is asked at its end: was the new value made of the very bits that the swap expects? */
 #include "translator/flow_retry.h"
 
+#include "translator/builtins.h"
 #include "translator/flow_tree.h"
 #include "translator/flow_type.h"
 #include "translator/need.h"
@@ -97,7 +98,7 @@ static void add_var(struct run *r, CXCursor decl)
 
 static uint64_t size_of(CXType t)
 {
-    long long n = clang_Type_getSizeOf(t);
+    long long n = t.kind == CXType_Unexposed ? 0 : clang_Type_getSizeOf(t); /* see gs_type_of */
     return n > 0 ? (uint64_t)n : 0;
 }
 
@@ -427,6 +428,32 @@ static struct sym eval_swap(struct run *r, CXCursor call, bool by_address)
     return result;
 }
 
+/* An integer that is known beforehand. */
+static bool known_int(CXCursor e, long long *out)
+{
+    CXEvalResult v = clang_Cursor_Evaluate(e);
+    const bool known = v && clang_EvalResult_getKind(v) == CXEval_Int;
+    *out = known ? clang_EvalResult_getAsLongLong(v) : 0;
+    clang_EvalResult_dispose(v);
+    return known;
+}
+
+bool gs_atomic_only_reads(const char *name, CXCursor call)
+{
+    enum gs_atomic_op op;
+    long long x, y;
+    const unsigned n = gs_n_args(call);
+    if (!gs_builtin_atomic(name, &op))
+        return false;
+    if (begins(name, "atomic_load"))
+        return n > 0;
+    if (strcmp(name, "atomic_cmpxchg") == 0 || strcmp(name, "atom_cmpxchg") == 0)
+        return n == 3 && known_int(clang_Cursor_getArgument(call, 1), &x) &&
+               known_int(clang_Cursor_getArgument(call, 2), &y) && x == y;
+    const bool zero_keeps = op == GS_ATOMIC_ADD || op == GS_ATOMIC_OR || op == GS_ATOMIC_XOR;
+    return zero_keeps && n >= 2 && known_int(clang_Cursor_getArgument(call, 1), &x) && x == 0;
+}
+
 static struct sym eval_call(struct run *r, CXCursor e)
 {
     CXCursor callee = clang_getCursorReferenced(e);
@@ -434,6 +461,8 @@ static struct sym eval_call(struct run *r, CXCursor e)
     if (callee.kind != CXCursor_FunctionDecl || gs_program_func(r->p, callee, r->unit) != GS_NO_FUNC)
         return fail(r);
     const char *name = gs_take_string(r->arena, clang_getCursorSpelling(callee));
+    if (gs_atomic_only_reads(name, e))
+        return fresh(r, eval(r, clang_Cursor_getArgument(e, 0)).origins);
     if (n == 3 && (strcmp(name, "atomic_cmpxchg") == 0 || strcmp(name, "atom_cmpxchg") == 0))
         return eval_swap(r, e, false);
     if (n >= 3 && begins(name, "atomic_compare_exchange_"))

@@ -24,4 +24,8 @@ struct gs_retry {
  * becomes of those variables behind it is the caller's to see. */
 bool gs_retry_find(const struct gs_program *p, uint32_t unit, CXCursor loop, struct gs_retry *out);
 
+/* Is the call of an atomic only a way to read? atomic_add(p, 0), atomic_or(p, 0), atomic_cmpxchg(p, 0, 0),
+ * atomic_load(p). */
+bool gs_atomic_only_reads(const char *name, CXCursor call);
+
 #endif
