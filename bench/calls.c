@@ -139,6 +139,12 @@ static void start(struct application *a, const char *library, cl_uint devices, b
     check(err, "clCreateBuffer");
     a->large = a->api.create_buffer(a->context, CL_MEM_READ_WRITE, bytes, NULL, &err);
     check(err, "clCreateBuffer");
+    void *zeros = calloc(items, sizeof(cl_int));
+    if (!zeros)
+        exit(1);
+    check(a->api.write(a->queue, a->in, CL_TRUE, 0, items * sizeof(cl_int), zeros, 0, NULL, NULL),
+          "clEnqueueWriteBuffer");
+    free(zeros);
     check(a->api.set_arg(a->kernel, 0, sizeof a->in, &a->in), "clSetKernelArg");
     check(a->api.set_arg(a->kernel, 1, sizeof a->out, &a->out), "clSetKernelArg");
     if (profiled) {

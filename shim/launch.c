@@ -9,6 +9,7 @@
 #include "shim/dispatch.h"
 #include "shim/merge.h"
 #include "shim/outlook.h"
+#include "shim/pass.h"
 #include "shim/plan_cache.h"
 #include "shim/prepare.h"
 #include "shim/reduce.h"
@@ -542,6 +543,7 @@ static cl_int launch_parts(struct launch *l, struct gs_plan *plan, cl_event *eve
 {
     struct split s = {0};
     *went = false;
+    gs_pass_bar(l->cmd.ctx);
     cl_int err = prepare_parts(l, plan, &s);
     if (!err)
         err = run_parts(l, plan, &s, went);
@@ -781,13 +783,9 @@ static void find_places(struct launch *l)
 
 /* Is there nothing to do about this launch but to hand it on? Where nothing of the context has ever been elsewhere than
  * at home, and what the kernel writes is known to be defined, one that won't be split needs no book-keeping. */
-static bool passes(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
+static bool may_pass(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
 {
     const struct gs_context *ctx = k->o.ctx;
-    if (gs_report_wants_times() || gs_given_up())
-        return false;
-    if (ctx->n == 1)
-        return true;
     return !atomic_load_explicit(&ctx->spread, memory_order_relaxed) &&
            !atomic_load_explicit(&k->fresh, memory_order_relaxed) && gs_timing_passes(k, dims, global, local);
 }
@@ -825,9 +823,24 @@ static cl_int launch_looked_at(struct gs_queue *q, struct gs_kernel *k, bool by_
 cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size_t *offset, const size_t *global,
                  const size_t *local, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
+    struct gs_context *ctx = q->o.ctx;
     const bool by_units = gs_scheduled();
-    if (!by_units && passes(k, dims, global, local))
+    if (by_units || gs_report_wants_times() || gs_given_up())
+        return launch_looked_at(q, k, by_units, dims, offset, global, local, n_wait, wait, event);
+    if (ctx->n == 1)
         return gs_real()->clEnqueueNDRangeKernel(q->o.handle, k->o.handle, dims, offset, global, local, n_wait, wait,
                                                  event);
-    return launch_looked_at(q, k, by_units, dims, offset, global, local, n_wait, wait, event);
+    if (!may_pass(k, dims, global, local))
+        return launch_looked_at(q, k, by_units, dims, offset, global, local, n_wait, wait, event);
+    /* In shared memory nothing spreads, and splits are no more than commands that must not be overtaken. */
+    const bool alone = gs_pass_begin(ctx);
+    if (!alone)
+        pthread_mutex_lock(&ctx->lock);
+    const cl_int err =
+        gs_real()->clEnqueueNDRangeKernel(q->o.handle, k->o.handle, dims, offset, global, local, n_wait, wait, event);
+    if (alone)
+        gs_pass_end(ctx);
+    else
+        pthread_mutex_unlock(&ctx->lock);
+    return err;
 }

@@ -50,6 +50,8 @@ struct gs_context {
     struct gs_mem *mems;            /* root objects */
     atomic_int user_events;         /* the application's user events that have no status yet */
     atomic_bool spread;             /* bytes are, or once were, valid elsewhere than at home */
+    atomic_bool divided;            /* a launch has been carried out elsewhere than at home: see shim/pass.h */
+    atomic_uint passing;            /* commands that are being handed on meanwhile */
     cl_event ended;                 /* an event that has ended; made on first need */
     struct gs_events orphans;       /* the ends of queues that were released with commands in them */
     struct gs_context *next;        /* in the list of all; protected by that list's lock */

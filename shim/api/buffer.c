@@ -2,6 +2,7 @@
 /* Specification, section 5.2: reading, writing, copying and filling buffers. */
 #include "shim/api/transfer.h"
 #include "shim/launch.h"
+#include "shim/pass.h"
 #include "shim/report.h"
 #include "shim/timing.h"
 #include "shim/transfer/host.h"
@@ -220,7 +221,9 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
         return read_units(q, m, (struct gs_range){offset, offset + size}, ptr, blocking_read, num_events_in_wait_list,
                           event_wait_list, event);
     const struct gs_range r = m ? gs_window_range(m, offset, size) : (struct gs_range){0, 0};
-    const enum read_way way = !ours                    ? READ_AT_HOME
+    /* As long as nothing is split, everything is at home. */
+    const bool at_home = ours && gs_is_small(m, size) && !atomic_load(&q->o.ctx->divided);
+    const enum read_way way = !ours || at_home         ? READ_AT_HOME
                               : blocking_read          ? choose_read(q, m, r, ptr)
                               : range_at_home(q, m, r) ? READ_AT_HOME
                                                        : READ_TOGETHER;
@@ -330,6 +333,12 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     if (!m || !gs_inside(m, offset, size))
         return gs_real()->clEnqueueWriteBuffer(command_queue, buffer, blocking_write, offset, size, ptr,
                                                num_events_in_wait_list, event_wait_list, event);
+    if (!blocking_write && gs_is_small(m, size) && gs_pass_begin(q->o.ctx)) {
+        const cl_int passed = gs_real()->clEnqueueWriteBuffer(command_queue, buffer, CL_FALSE, offset, size, ptr,
+                                                              num_events_in_wait_list, event_wait_list, event);
+        gs_pass_end(q->o.ctx);
+        return passed;
+    }
     struct gs_home h;
     cl_event own = NULL;
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);

@@ -52,6 +52,16 @@ void gs_home_close(struct gs_home *h, struct gs_mem *m, struct gs_range of_root,
 void gs_home_wrote_again(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 cl_int gs_home_end(struct gs_home *h, cl_int err);
 
+/* Is it so small a transfer that its book-keeping would count, on an object that needs none as long as nothing is
+ * split? Larger ones may go another way than the driver's own. */
+enum { GS_SMALL_BYTES = 64 * 1024 };
+static inline bool gs_is_small(const struct gs_mem *m, uint64_t bytes)
+{
+    const enum gs_transfer_path path = gs_settings()->transfer;
+    return bytes <= GS_SMALL_BYTES && (path == GS_TRANSFER_AUTO || path == GS_TRANSFER_PLAIN) &&
+           atomic_load_explicit(&m->root->defined, memory_order_relaxed) && !gs_scheduled();
+}
+
 /* For image commands: the queue to give the command to, once h is ready; and, in the place of gs_home_end, what ends
  * it. `own` is the command's event, which is handed out, waited for or let go. */
 cl_command_queue gs_home_image_queue(struct gs_home *h);

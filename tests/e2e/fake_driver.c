@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* A driver for two GPUs that don't exist, with the functions that a simple application, and gpusparc for its sake,
+ * calls. Commands end at once; transfers move bytes, kernels do nothing and take FAKE_KERNEL_NS (default 2000) by their
+ * profiles. FAKE_LOG=FILE gets a line for each call that is about commands: its name and its queue's number; and `mark`
+ * for each clGetPlatformInfo of CL_PLATFORM_PROFILE, by which an application tells its iterations apart. Without it the
+ * driver costs next to nothing, so that what a call takes is the interposer's own. Not for threads. */
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct _cl_platform_id {
+    int unused;
+};
+struct _cl_device_id {
+    int unused;
+};
+struct _cl_context {
+    int unused;
+};
+struct _cl_program {
+    char *text;
+};
+struct _cl_command_queue {
+    unsigned number;
+    bool profiling;
+};
+struct _cl_mem {
+    cl_mem_flags flags;
+    char *bytes;
+};
+struct _cl_kernel {
+    char name[64];
+    cl_uint n_args;
+};
+struct _cl_event {
+    unsigned refs;
+    bool profiling;
+    cl_ulong begin_ns, end_ns;
+};
+
+enum { DEVICES = 2 };
+static struct _cl_platform_id the_platform;
+static struct _cl_device_id the_devices[DEVICES];
+static struct _cl_context the_context;
+static FILE *log_file;
+static cl_ulong kernel_ns = 2000;
+
+__attribute__((constructor)) static void set_up(void)
+{
+    const char *file = getenv("FAKE_LOG"), *ns = getenv("FAKE_KERNEL_NS");
+    log_file = file ? fopen(file, "w") : NULL;
+    kernel_ns = ns ? strtoull(ns, NULL, 10) : kernel_ns;
+}
+
+static void say(const char *call, cl_command_queue queue)
+{
+    if (log_file)
+        fprintf(log_file, "%s %u\n", call, queue ? queue->number : 0);
+}
+
+static void *make(size_t bytes, cl_int *err)
+{
+    void *p = calloc(1, bytes);
+    if (err)
+        *err = p ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    return p;
+}
+
+static cl_int answer(const void *value, size_t bytes, size_t room, void *out, size_t *bytes_ret)
+{
+    if (bytes_ret)
+        *bytes_ret = bytes;
+    if (out && room < bytes)
+        return CL_INVALID_VALUE;
+    if (out)
+        memcpy(out, value, bytes);
+    return CL_SUCCESS;
+}
+
+static cl_int answer_text(const char *text, size_t room, void *out, size_t *bytes_ret)
+{
+    return answer(text, strlen(text) + 1, room, out, bytes_ret);
+}
+
+/* A command has been enqueued, and has ended. */
+static cl_int command(const char *call, cl_command_queue queue, cl_ulong took_ns, cl_event *event)
+{
+    struct timespec t;
+    say(call, queue);
+    if (!event)
+        return CL_SUCCESS;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    if (!(*event = calloc(1, sizeof **event)))
+        return CL_OUT_OF_HOST_MEMORY;
+    (*event)->refs = 1;
+    (*event)->profiling = queue->profiling;
+    (*event)->begin_ns = (cl_ulong)t.tv_sec * 1000000000 + (cl_ulong)t.tv_nsec;
+    (*event)->end_ns = (*event)->begin_ns + took_ns;
+    return CL_SUCCESS;
+}
+
+/* ---- platform and devices ---- */
+
+cl_int clGetPlatformIDs(cl_uint n, cl_platform_id *platforms, cl_uint *n_ret)
+{
+    if (n && platforms)
+        platforms[0] = &the_platform;
+    if (n_ret)
+        *n_ret = 1;
+    return CL_SUCCESS;
+}
+
+cl_int clGetPlatformInfo(cl_platform_id p, cl_platform_info what, size_t room, void *out, size_t *bytes_ret)
+{
+    (void)p;
+    if (what == CL_PLATFORM_PROFILE)
+        say("mark", NULL);
+    return answer_text("fake", room, out, bytes_ret);
+}
+
+cl_int clGetDeviceIDs(cl_platform_id p, cl_device_type type, cl_uint n, cl_device_id *devices, cl_uint *n_ret)
+{
+    (void)p;
+    if (!(type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)))
+        return CL_DEVICE_NOT_FOUND;
+    for (cl_uint i = 0; i < n && i < DEVICES; i++)
+        devices[i] = &the_devices[i];
+    if (n_ret)
+        *n_ret = DEVICES;
+    return CL_SUCCESS;
+}
+
+cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t room, void *out, size_t *bytes_ret)
+{
+    const cl_device_type type = CL_DEVICE_TYPE_GPU;
+    const cl_uint units = 100, bits = 64;
+    const cl_bool yes = CL_TRUE, no = CL_FALSE;
+    (void)d;
+    switch (what) {
+    case CL_DEVICE_TYPE:
+        return answer(&type, sizeof type, room, out, bytes_ret);
+    case CL_DEVICE_MAX_COMPUTE_UNITS:
+        return answer(&units, sizeof units, room, out, bytes_ret);
+    case CL_DEVICE_ADDRESS_BITS:
+        return answer(&bits, sizeof bits, room, out, bytes_ret);
+    case CL_DEVICE_AVAILABLE:
+    case CL_DEVICE_COMPILER_AVAILABLE:
+        return answer(&yes, sizeof yes, room, out, bytes_ret);
+    case CL_DEVICE_IMAGE_SUPPORT:
+    case CL_DEVICE_HOST_UNIFIED_MEMORY:
+        return answer(&no, sizeof no, room, out, bytes_ret);
+    case CL_DEVICE_NAME:
+    case CL_DEVICE_VENDOR:
+    case CL_DEVICE_VERSION:
+    case CL_DRIVER_VERSION:
+    case CL_DEVICE_OPENCL_C_VERSION:
+    case CL_DEVICE_EXTENSIONS:
+        return answer_text("fake", room, out, bytes_ret);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+/* ---- context, program, kernel ---- */
+
+cl_context clCreateContext(const cl_context_properties *properties, cl_uint n, const cl_device_id *devices,
+                           void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data,
+                           cl_int *err)
+{
+    (void)properties, (void)n, (void)devices, (void)notify, (void)data;
+    *err = CL_SUCCESS;
+    return &the_context;
+}
+
+cl_int clReleaseContext(cl_context c)
+{
+    (void)c;
+    return CL_SUCCESS;
+}
+
+cl_program clCreateProgramWithSource(cl_context c, cl_uint n, const char **texts, const size_t *bytes, cl_int *err)
+{
+    cl_program p = make(sizeof *p, err);
+    size_t all = 0;
+    (void)c;
+    for (cl_uint i = 0; p && i < n; i++) {
+        const size_t more = bytes && bytes[i] ? bytes[i] : strlen(texts[i]);
+        p->text = realloc(p->text, all + more + 1);
+        memcpy(p->text + all, texts[i], more);
+        p->text[all += more] = '\0';
+    }
+    return p;
+}
+
+cl_int clBuildProgram(cl_program p, cl_uint n, const cl_device_id *devices, const char *options,
+                      void(CL_CALLBACK *notify)(cl_program, void *), void *data)
+{
+    (void)p, (void)n, (void)devices, (void)options, (void)notify, (void)data;
+    return CL_SUCCESS;
+}
+
+cl_int clGetProgramBuildInfo(cl_program p, cl_device_id d, cl_program_build_info what, size_t room, void *out,
+                             size_t *bytes_ret)
+{
+    (void)p, (void)d;
+    return what == CL_PROGRAM_BUILD_LOG ? answer_text("", room, out, bytes_ret) : CL_INVALID_VALUE;
+}
+
+cl_int clReleaseProgram(cl_program p)
+{
+    free(p->text);
+    free(p);
+    return CL_SUCCESS;
+}
+
+/* By the commas between the parentheses behind the first " NAME(". */
+static cl_uint count_args(const char *text, const char *name)
+{
+    char pattern[80];
+    cl_uint n = 1;
+    snprintf(pattern, sizeof pattern, " %s(", name);
+    const char *at = strstr(text, pattern);
+    for (at = at ? at : ")"; *at && *at != ')'; at++)
+        n += *at == ',';
+    return n;
+}
+
+cl_kernel clCreateKernel(cl_program p, const char *name, cl_int *err)
+{
+    cl_kernel k = make(sizeof *k, err);
+    if (k) {
+        snprintf(k->name, sizeof k->name, "%s", name);
+        k->n_args = count_args(p->text, name);
+    }
+    return k;
+}
+
+cl_int clReleaseKernel(cl_kernel k)
+{
+    free(k);
+    return CL_SUCCESS;
+}
+
+cl_int clGetKernelInfo(cl_kernel k, cl_kernel_info what, size_t room, void *out, size_t *bytes_ret)
+{
+    if (what == CL_KERNEL_NUM_ARGS)
+        return answer(&k->n_args, sizeof k->n_args, room, out, bytes_ret);
+    return what == CL_KERNEL_FUNCTION_NAME ? answer_text(k->name, room, out, bytes_ret) : CL_INVALID_VALUE;
+}
+
+cl_int clSetKernelArg(cl_kernel k, cl_uint i, size_t bytes, const void *value)
+{
+    (void)bytes, (void)value;
+    say("clSetKernelArg", NULL);
+    return i < k->n_args ? CL_SUCCESS : CL_INVALID_ARG_INDEX;
+}
+
+/* ---- queues and memory ---- */
+
+cl_command_queue clCreateCommandQueue(cl_context c, cl_device_id d, cl_command_queue_properties properties, cl_int *err)
+{
+    static unsigned queues;
+    cl_command_queue q = make(sizeof *q, err);
+    (void)c, (void)d;
+    if (q) {
+        q->number = ++queues;
+        q->profiling = properties & CL_QUEUE_PROFILING_ENABLE;
+    }
+    return q;
+}
+
+cl_int clReleaseCommandQueue(cl_command_queue q)
+{
+    free(q);
+    return CL_SUCCESS;
+}
+
+cl_int clFlush(cl_command_queue q)
+{
+    say("clFlush", q);
+    return CL_SUCCESS;
+}
+
+cl_int clFinish(cl_command_queue q)
+{
+    say("clFinish", q);
+    return CL_SUCCESS;
+}
+
+cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t bytes, void *ptr, cl_int *err)
+{
+    cl_mem m = make(sizeof *m, err);
+    (void)c, (void)ptr;
+    if (m) {
+        m->flags = flags;
+        m->bytes = make(bytes, err);
+    }
+    return m;
+}
+
+cl_int clGetMemObjectInfo(cl_mem m, cl_mem_info what, size_t room, void *out, size_t *bytes_ret)
+{
+    return what == CL_MEM_FLAGS ? answer(&m->flags, sizeof m->flags, room, out, bytes_ret) : CL_INVALID_VALUE;
+}
+
+cl_int clReleaseMemObject(cl_mem m)
+{
+    free(m->bytes);
+    free(m);
+    return CL_SUCCESS;
+}
+
+/* ---- commands ---- */
+
+cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, const size_t *offset, const size_t *global,
+                              const size_t *local, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    (void)k, (void)dims, (void)offset, (void)global, (void)local, (void)n, (void)wait;
+    return command("clEnqueueNDRangeKernel", q, kernel_ns, event);
+}
+
+cl_int clEnqueueWriteBuffer(cl_command_queue q, cl_mem m, cl_bool blocking, size_t offset, size_t bytes,
+                            const void *ptr, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    (void)n, (void)wait;
+    memcpy(m->bytes + offset, ptr, bytes);
+    return command(blocking ? "clEnqueueWriteBuffer blocking" : "clEnqueueWriteBuffer", q, 1, event);
+}
+
+cl_int clEnqueueReadBuffer(cl_command_queue q, cl_mem m, cl_bool blocking, size_t offset, size_t bytes, void *ptr,
+                           cl_uint n, const cl_event *wait, cl_event *event)
+{
+    (void)n, (void)wait;
+    memcpy(ptr, m->bytes + offset, bytes);
+    return command(blocking ? "clEnqueueReadBuffer blocking" : "clEnqueueReadBuffer", q, 1, event);
+}
+
+cl_int clEnqueueCopyBuffer(cl_command_queue q, cl_mem src, cl_mem dst, size_t from, size_t to, size_t bytes, cl_uint n,
+                           const cl_event *wait, cl_event *event)
+{
+    (void)n, (void)wait;
+    memmove(dst->bytes + to, src->bytes + from, bytes);
+    return command("clEnqueueCopyBuffer", q, 1, event);
+}
+
+cl_int clEnqueueFillBuffer(cl_command_queue q, cl_mem m, const void *pattern, size_t each, size_t offset, size_t bytes,
+                           cl_uint n, const cl_event *wait, cl_event *event)
+{
+    (void)n, (void)wait;
+    for (size_t i = 0; i < bytes; i += each)
+        memcpy(m->bytes + offset + i, pattern, each);
+    return command("clEnqueueFillBuffer", q, 1, event);
+}
+
+void *clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool blocking, cl_map_flags flags, size_t offset,
+                         size_t bytes, cl_uint n, const cl_event *wait, cl_event *event, cl_int *err)
+{
+    (void)blocking, (void)flags, (void)bytes, (void)n, (void)wait;
+    *err = command("clEnqueueMapBuffer", q, 1, event);
+    return m->bytes + offset;
+}
+
+cl_int clEnqueueUnmapMemObject(cl_command_queue q, cl_mem m, void *ptr, cl_uint n, const cl_event *wait,
+                               cl_event *event)
+{
+    (void)m, (void)ptr, (void)n, (void)wait;
+    return command("clEnqueueUnmapMemObject", q, 1, event);
+}
+
+cl_int clEnqueueMarkerWithWaitList(cl_command_queue q, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    (void)n, (void)wait;
+    return command("clEnqueueMarkerWithWaitList", q, 1, event);
+}
+
+/* ---- events ---- */
+
+cl_int clWaitForEvents(cl_uint n, const cl_event *events)
+{
+    (void)n, (void)events;
+    say("clWaitForEvents", NULL);
+    return CL_SUCCESS;
+}
+
+cl_int clRetainEvent(cl_event e)
+{
+    e->refs++;
+    return CL_SUCCESS;
+}
+
+cl_int clReleaseEvent(cl_event e)
+{
+    if (!--e->refs)
+        free(e);
+    return CL_SUCCESS;
+}
+
+cl_int clGetEventInfo(cl_event e, cl_event_info what, size_t room, void *out, size_t *bytes_ret)
+{
+    const cl_int ended = CL_COMPLETE;
+    (void)e;
+    return what == CL_EVENT_COMMAND_EXECUTION_STATUS ? answer(&ended, sizeof ended, room, out, bytes_ret)
+                                                     : CL_INVALID_VALUE;
+}
+
+cl_int clGetEventProfilingInfo(cl_event e, cl_profiling_info what, size_t room, void *out, size_t *bytes_ret)
+{
+    if (!e->profiling)
+        return CL_PROFILING_INFO_NOT_AVAILABLE;
+    return answer(what == CL_PROFILING_COMMAND_END ? &e->end_ns : &e->begin_ns, sizeof e->end_ns, room, out, bytes_ret);
+}
