@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Sobol's sequence: a work-group makes the numbers of one dimension; a point is the sum without carry of the direction
+ * numbers that its index's Gray code names. */
+#define BITS 32
+
+__kernel void sobol(__global const uint *directions, __global float *out, uint vectors)
+{
+    __local uint mine[BITS];
+    const uint dimension = get_group_id(0);
+    for (uint bit = get_local_id(0); bit < BITS; bit += get_local_size(0))
+        mine[bit] = directions[dimension * BITS + bit];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = get_local_id(0); i < vectors; i += get_local_size(0)) {
+        const uint gray = i ^ i >> 1;
+        uint x = 0;
+        for (uint bit = 0; bit < BITS; bit++)
+            x ^= (gray >> bit & 1) * mine[bit];
+        out[(size_t)dimension * vectors + i] = (float)(x >> 8) / 16777216.0f;
+    }
+}
