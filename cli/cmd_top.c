@@ -19,6 +19,16 @@ static const char usage[] =
     "two pictures. Keys: q ends, arrows and Page Up/Down scroll, space draws at once.\n"
     "A daemon that ends and comes back is waited for.\n";
 
+/* The first line to show, so that the last page is full where there is one. */
+static int clamp_top(const char *text, int top)
+{
+    int lines = 0;
+    for (const char *p = text; (p = strchr(p, '\n')); p++)
+        lines++;
+    const int last = lines > LINES ? lines - LINES : 0;
+    return top < last ? top : last;
+}
+
 /* One picture: lines from `top` on, headings and bad news standing out. */
 static void draw(char *text, int top) /* cuts the text up */
 {
@@ -38,12 +48,16 @@ static void draw(char *text, int top) /* cuts the text up */
     refresh();
 }
 
-static void show(const json_t *before, const json_t *now, int top)
+/* Returns the first line that it shows: `top`, or less. */
+static int show(const json_t *before, const json_t *now, int top)
 {
     char *text = now ? gs_daemon_tables(before, now) : strdup("No daemon answers; waiting for one. q ends.");
-    if (text)
+    if (text) {
+        top = clamp_top(text, top);
         draw(text, top);
+    }
     free(text);
+    return top;
 }
 
 /* A later daemon counts from the start again. */
@@ -65,7 +79,7 @@ static void watch(const char *socket, int interval_ms)
         if (!before)
             json_decref(now);
         now = next;
-        show(before, now, top);
+        top = show(before, now, top);
         timeout(interval_ms);
         int key = getch();
         int step = key == KEY_NPAGE || key == KEY_PPAGE ? LINES / 2 : 1;

@@ -150,19 +150,39 @@ static void print_resources(FILE *out, const json_t *before, const json_t *now)
     }
 }
 
-static void print_task(FILE *out, const json_t *t)
+/* A task without jobs has no times. */
+static const char *time_of(const json_t *histogram, const char *which, char buf[16])
+{
+    return integer(histogram, "count") ? duration(json_object_get(histogram, which), buf) : "-";
+}
+
+/* Columns for the longest of the tasks' names. */
+static int name_width(const json_t *now)
+{
+    size_t i;
+    json_t *t;
+    int width = 12;
+    json_array_foreach(json_object_get(now, "tasks"), i, t)
+    {
+        const int n = (int)strlen(string(t, "task"));
+        width = n > width ? n : width;
+    }
+    return width;
+}
+
+static void print_task(FILE *out, const json_t *t, int width)
 {
     const json_t *response = json_object_get(t, "response"), *jitter = json_object_get(t, "jitter");
     char b[6][16], gpus[16] = "-";
     if (json_is_integer(json_object_get(t, "gpus")))
         snprintf(gpus, sizeof gpus, "%lld%s", (long long)integer(t, "gpus"),
                  json_is_true(json_object_get(t, "degraded")) ? "!" : "");
-    fprintf(out, "%-16.16s %4lld %4lld%c %4s %9s %9s %4lld %8lld %7lld %9s %9s %9s %9s\n", string(t, "task"),
+    fprintf(out, "%-*s %4lld %4lld%c %4s %9s %9s %4lld %8lld %7lld %9s %9s %9s %9s\n", width, string(t, "task"),
             (long long)integer(t, "priority"), (long long)integer(t, "running"), integer(t, "warming") ? 'w' : ' ',
             gpus, duration(json_object_get(t, "deadline_ns"), b[0]), duration(json_object_get(t, "bound_ns"), b[1]),
             (long long)integer(t, "warmup_jobs"), (long long)integer(t, "jobs"), (long long)integer(t, "misses"),
-            duration(json_object_get(response, "median_ns"), b[2]), duration(json_object_get(response, "p99_ns"), b[3]),
-            duration(json_object_get(response, "max_ns"), b[4]), duration(json_object_get(jitter, "p99_ns"), b[5]));
+            time_of(response, "median_ns", b[2]), time_of(response, "p99_ns", b[3]), time_of(response, "max_ns", b[4]),
+            time_of(jitter, "p99_ns", b[5]));
 }
 
 static void print_tasks(FILE *out, const json_t *now)
@@ -172,11 +192,12 @@ static void print_tasks(FILE *out, const json_t *now)
     json_t *t;
     if (!json_array_size(tasks))
         return;
-    fprintf(out, "\n%-16s %4s %4s %5s %9s %9s %4s %8s %7s %9s %9s %9s %9s\n", "TASK", "PRIO", "RUN", "GPUS", "DEADLINE",
-            "BOUND", "WARM", "JOBS", "MISSED", "MEDIAN", "P99", "LONGEST", "JITTER");
+    const int width = name_width(now);
+    fprintf(out, "\n%-*s %4s %4s %5s %9s %9s %4s %8s %7s %9s %9s %9s %9s\n", width, "TASK", "PRIO", "RUN", "GPUS",
+            "DEADLINE", "BOUND", "WARM", "JOBS", "MISSED", "MEDIAN", "P99", "LONGEST", "JITTER");
     json_array_foreach(tasks, i, t)
     {
-        print_task(out, t);
+        print_task(out, t, width);
     }
 }
 
@@ -186,13 +207,14 @@ static void print_applications(FILE *out, const json_t *now)
     json_t *c;
     if (!json_array_size(json_object_get(now, "clients")))
         return;
-    fprintf(out, "\n%-8s %-6s %-16s %5s %4s %9s %9s  %s\n", "PROCESS", "USER", "TASK", "PRIO", "GPUS", "SINCE", "JOB",
-            "PROGRAM");
+    const int width = name_width(now);
+    fprintf(out, "\n%-8s %-6s %-*s %5s %4s %9s %9s  %s\n", "PROCESS", "USER", width, "TASK", "PRIO", "GPUS", "SINCE",
+            "JOB", "PROGRAM");
     json_array_foreach(json_object_get(now, "clients"), i, c)
     {
         char b[2][16];
-        fprintf(out, "%-8lld %-6lld %-16.16s %5lld %4lld %9s %9s  %s\n", (long long)integer(c, "pid"),
-                (long long)integer(c, "uid"), name_or(string(c, "task"), "-"), (long long)integer(c, "priority"),
+        fprintf(out, "%-8lld %-6lld %-*s %5lld %4lld %9s %9s  %s\n", (long long)integer(c, "pid"),
+                (long long)integer(c, "uid"), width, name_or(string(c, "task"), "-"), (long long)integer(c, "priority"),
                 (long long)integer(c, "gpus"), duration(json_object_get(c, "since_ns"), b[0]),
                 duration(json_object_get(c, "job_ns"), b[1]), string(c, "exe"));
     }
