@@ -18,7 +18,7 @@
 #include "common/hash.h"
 #include "translator/access.h"
 
-enum { FORMAT = 1 };
+enum { FORMAT = 2 };
 
 /* A summary and the arena that holds all of it. */
 struct owned_summary {
