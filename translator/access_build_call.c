@@ -269,20 +269,72 @@ static void touch_pointer(struct gs_builder *b, const struct call *c, uint32_t i
     gs_store(b, &c->v[i], &element, &v, c->at);
 }
 
+/* Which component of a coordinate tells the layer, the slice, the row of an image, or the texel of one with neither;
+ * -1: its texels are those of a buffer. */
+static int last_component(CXType image)
+{
+    /* In clang's order, once each for images that are read, written, and both. */
+    static const int8_t last[] = {
+        0,            /* 1d */
+        1,            /* 1d array */
+        -1,           /* 1d buffer */
+        1,            /* 2d */
+        2,            /* 2d array */
+        1,            /* 2d depth */
+        2,            /* 2d array depth */
+        -1,           /* the four with several samples */
+        -1, -1, -1, 2 /* 3d */
+    };
+    _Static_assert(CXType_OCLImage1dWO - CXType_OCLImage1dRO == sizeof last &&
+                       CXType_OCLImage3dRO - CXType_OCLImage1dRO == sizeof last - 1,
+                   "clang's kinds of images");
+    CXType t = clang_getCanonicalType(image);
+    if (t.kind < CXType_OCLImage1dRO || t.kind > CXType_OCLImage3dRW)
+        return -1;
+    return last[(size_t)(t.kind - CXType_OCLImage1dRO) % sizeof last];
+}
+
+/* The texels that a read or write touches, by the last component of an integer coordinate. With a floating-point one it
+ * may be any. */
+static void image_access(struct gs_builder *b, const struct call *c, enum gs_access_kind kind)
+{
+    const uint32_t i = c->n > 1 && c->t[1].class == GS_T_OTHER ? 2 : 1; /* behind a sampler */
+    const int last = last_component(c->t[0].clang);
+    struct gs_place place = {GS_B_ARG, c->v[0].place.index, GS_NO_NODE};
+    if (last >= 0 && i < c->n && (c->t[i].class == GS_T_INT || (c->t[i].class == GS_T_VECTOR && c->t[i].of_ints))) {
+        uint32_t at = last == 0 && c->v[i].kind == GS_V_INT ? c->v[i].node
+                      : c->v[i].kind == GS_V_VECTOR         ? part_of(&c->v[i], (uint32_t)last)
+                                                            : GS_NO_NODE;
+        if (at != GS_NO_NODE)
+            place.offset = gs_node_cast(b, GS_I64, gs_node_cast(b, GS_I32, at));
+    }
+    if (place.offset == GS_NO_NODE)
+        place.offset = gs_node_opaque(b, GS_I64, c->at, "the coordinate is not known");
+    gs_record(b, kind, &place, 1, true, c->at);
+}
+
 static bool call_image(struct gs_builder *b, const struct call *c, struct gs_value *out)
 {
     bool write = starts(c->name, "write_image"), query = starts(c->name, "get_image_");
     if ((!write && !query && !starts(c->name, "read_image")) || c->n == 0)
         return false;
-    if (c->v[0].kind == GS_V_POINTER && c->v[0].place.base == GS_B_IMAGE && !query) {
-        struct gs_arg_summary *a = &b->args[c->v[0].place.index];
-        a->may_write |= write;
-        a->may_read |= !write;
-    } else if (!query) {
+    if (c->v[0].kind == GS_V_POINTER && c->v[0].place.base == GS_B_IMAGE && !query)
+        image_access(b, c, write ? GS_A_WRITE : GS_A_READ);
+    else if (!query)
         gs_lost_pointer(b, c->at);
-    }
     *out = unknown_result(b, c, "it is read from an image");
     return true;
+}
+
+/* An image is handed to a function that isn't known. */
+static void touch_image(struct gs_builder *b, const struct call *c, uint32_t i)
+{
+    struct gs_place place = {GS_B_ARG, c->v[i].place.index,
+                             gs_node_opaque(b, GS_I64, c->at, "a function that isn't known uses the image")};
+    if (b->args[place.index].may_read)
+        gs_record(b, GS_A_READ, &place, 1, true, c->at);
+    if (b->args[place.index].may_write)
+        gs_record(b, GS_A_WRITE, &place, 1, true, c->at);
 }
 
 /* ---- atomics ---- */
@@ -353,6 +405,8 @@ static struct gs_value call_builtin(struct gs_builder *b, CXCursor callee, const
         CXType declared = clang_getArgType(clang_getCursorType(callee), i);
         if (c->t[i].class == GS_T_POINTER)
             touch_pointer(b, c, i, declared.kind == CXType_Pointer ? declared : c->t[i].clang);
+        else if (c->v[i].kind == GS_V_POINTER && c->v[i].place.base == GS_B_IMAGE)
+            touch_image(b, c, i);
     }
     return unknown_result(b, c, "a function has computed it");
 }
