@@ -73,11 +73,10 @@ static int set_arg(const struct gs_explain *e, struct gs_explain_launch *l, uint
         m->root = m;
         m->size = GS_EXPLAIN_BUFFER;
         m->is_image = a->kind == GS_ARG_IMAGE;
-        if (m->is_image)
-            m->size = 1; /* an image is one byte to the coherence */
-        else if (value)
+        m->band_bytes = m->is_image;
+        if (!m->is_image && value)
             err = read_bytes(value, &m->size);
-        else
+        else if (!m->is_image)
             l->sizes_missing = true;
         arg->is_mem = true;
         l->used[i] = m;
@@ -97,6 +96,7 @@ static int find_access(struct gs_explain_launch *l)
         values[i].bytes = l->args[i].has_value ? l->args[i].bytes : NULL;
         values[i].size = l->args[i].size;
         values[i].buffer_bytes = l->used[i] ? l->used[i]->size : 0;
+        values[i].is_image = l->used[i] && l->used[i]->is_image;
     }
     for (unsigned p = 0; p < l->plan.n_parts && !err; p++)
         err = gs_summary_eval(l->kernel, &l->plan.launch, &l->plan.box[p], values, l->access + (size_t)p * n);

@@ -16,7 +16,7 @@ int gs_coherence_init(struct gs_mem *root, bool defined)
 {
     const struct gs_range all = {0, root->size};
     int err = gs_rangeset_add(&root->place[0].valid, all);
-    if (!err && !defined && !root->is_image)
+    if (!err && !defined)
         err = gs_rangeset_add(&root->undefined, all);
     atomic_store(&root->defined, !root->undefined.n);
     return err;
@@ -79,7 +79,6 @@ static void let_go(cl_event *event)
 /* Without memory to remember it by, all of the object is given up: a failed launch and no memory are a lost device. */
 void gs_spoil(struct gs_mem *root, struct gs_range r)
 {
-    root->written++;
     if (gs_rangeset_add(&root->spoiled, r) < 0)
         root->home_only = true;
 }
@@ -141,7 +140,6 @@ cl_int gs_sound(const struct gs_mem *root, struct gs_range r)
 cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *changed)
 {
     struct gs_rangeset lost = {0};
-    root->written++;
     int err = gs_rangeset_copy(&lost, changed);
     if (!err)
         err = gs_rangeset_remove_set(&root->place[place].valid, changed);
@@ -207,15 +205,6 @@ static cl_int find_missing(const struct gs_mem *root, unsigned place, const stru
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 
-/* An image's one byte stands for all of them; of the largest texels, for a guess. */
-static uint64_t weight_of(const struct gs_mem *root)
-{
-    const cl_image_desc *d = &root->desc;
-    const uint64_t rows = d->image_height ? d->image_height : 1, slices = d->image_depth ? d->image_depth : 1;
-    const uint64_t layers = d->image_array_size ? d->image_array_size : 1;
-    return root->is_image ? d->image_width * rows * slices * layers * 16 : 1;
-}
-
 int gs_lacking(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,
                uint64_t *pieces)
 {
@@ -226,7 +215,7 @@ int gs_lacking(const struct gs_mem *root, unsigned place, const struct gs_ranges
     if (root->base || all)
         return 0;
     const int err = find_missing(root, place, want, false, &missing) ? -ENOMEM : 0;
-    *bytes += gs_rangeset_bytes(&missing) * weight_of(root);
+    *bytes += gs_rangeset_bytes(&missing);
     for (size_t i = 0; i < missing.n; i++)
         *pieces += !i || missing.v[i].begin - missing.v[i - 1].end > COALESCE_BYTES;
     gs_rangeset_free(&missing);
@@ -275,7 +264,6 @@ cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned pl
 
 int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what)
 {
-    root->written += what->n > 0;
     if (root->base) {
         atomic_store(&root->defined, true);
         return 0;

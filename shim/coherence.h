@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which bytes of which memory object are valid where, and the transfers that make more of them so. A range of an image
- * is always its one symbolic byte. With the context's lock held; nothing blocks.
+ * is of whole bands (see gs_mem). With the context's lock held; nothing blocks.
  *
  * Invariant: each byte of a root is valid in at least one place, or undefined. */
 #ifndef GS_SHIM_COHERENCE_H

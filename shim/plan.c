@@ -114,11 +114,14 @@ static struct gs_use *use_of(struct gs_plan *plan, struct gs_mem *m)
     return u;
 }
 
-static int add_shifted(struct gs_rangeset *to, const struct gs_rangeset *from, uint64_t origin)
+/* Ranges of a window, in bytes or in bands, to bytes of the root. */
+static int add_shifted(struct gs_rangeset *to, const struct gs_rangeset *from, const struct gs_mem *m)
 {
+    const uint64_t unit = m->root->is_image ? m->root->band_bytes : 1;
     int err = 0;
     for (size_t i = 0; i < from->n && !err; i++)
-        err = gs_rangeset_add(to, (struct gs_range){from->v[i].begin + origin, from->v[i].end + origin});
+        err = gs_rangeset_add(
+            to, (struct gs_range){from->v[i].begin * unit + m->origin, from->v[i].end * unit + m->origin});
     return err;
 }
 
@@ -126,7 +129,7 @@ static int add_shifted(struct gs_rangeset *to, const struct gs_rangeset *from, u
 static int add_access(struct gs_use *u, unsigned part, bool alone, const struct gs_mem *m,
                       const struct gs_arg_summary *arg, struct gs_arg_access *a)
 {
-    const bool known = !m->is_image && !m->root->is_image;
+    const bool known = m->is_image == m->root->is_image; /* not of an image whose texels are a buffer's */
     const struct gs_range all = {m->origin, m->origin + m->size};
     int err = 0;
     if (m->root->base) {
@@ -142,8 +145,8 @@ static int add_access(struct gs_use *u, unsigned part, bool alone, const struct 
     if (arg->atomic != GS_ATOMIC_NONE)
         return gs_reducible_add(u, part, m, arg, a);
     if (arg->may_read)
-        err = known && !a->reads_all ? add_shifted(&u->needs[part], &a->reads, m->origin)
-                                     : gs_rangeset_add(&u->needs[part], all);
+        err =
+            known && !a->reads_all ? add_shifted(&u->needs[part], &a->reads, m) : gs_rangeset_add(&u->needs[part], all);
     if (err || !arg->may_write)
         return err;
     if (!known || a->writes_unknown) {
@@ -152,11 +155,11 @@ static int add_access(struct gs_use *u, unsigned part, bool alone, const struct 
     }
     if (u->writes == GS_READ_ONLY)
         u->writes = GS_DISJOINT;
-    err = add_shifted(&u->wrote[part], &a->writes, m->origin);
+    err = add_shifted(&u->wrote[part], &a->writes, m);
     /* What it may leave alone must be right already. */
     if (!err)
         err = gs_rangeset_remove_set(&a->writes, &a->overwrites);
-    return err ? err : add_shifted(&u->needs[part], &a->writes, m->origin);
+    return err ? err : add_shifted(&u->needs[part], &a->writes, m);
 }
 
 /* A root of which two parts may write the same byte falls to comparison: the window as a whole. */
@@ -191,63 +194,21 @@ static bool all_in_place(const struct gs_plan_input *in)
     return true;
 }
 
-/* Somebody's question what an argument holds. */
-struct asking {
-    struct gs_plan *plan;
-    const struct gs_plan_input *in;
-    uint32_t arg;
-};
-
-static void want(struct gs_plan *plan, uint32_t arg, const struct gs_words *words)
-{
-    for (unsigned i = 0; i < plan->n_wants; i++) {
-        const struct gs_want *w = &plan->wants[i];
-        if (w->arg == arg && w->words.type == words->type && w->words.step == words->step &&
-            w->words.begin % w->words.step == words->begin % words->step)
-            return;
-    }
-    if (plan->n_wants < GS_MAX_WANTS)
-        plan->wants[plan->n_wants++] = (struct gs_want){.arg = arg, .words = *words};
-}
-
-static bool ask(void *ctx, const struct gs_words *words, uint64_t *least, uint64_t *largest)
-{
-    const struct asking *a = ctx;
-    if (a->in->known->bounds(a->in->mems[a->arg], words, least, largest))
-        return true;
-    want(a->plan, a->arg, words);
-    return false;
-}
-
-/* Does no part of the launch write the object, through this argument or another? */
-static bool is_steady(const struct gs_plan_input *in, uint32_t arg)
-{
-    const struct gs_mem *m = in->mems[arg];
-    if (!m || m->is_image || m->root->is_image)
-        return false;
-    for (uint32_t i = 0; i < in->kernel->n_args; i++)
-        if (in->mems[i] && in->mems[i]->root == m->root && in->kernel->args[i].may_write)
-            return false;
-    return true;
-}
-
 /* What each part of the cut does to each root. */
 static int find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
 {
     const struct gs_kernel_summary *k = in->kernel;
     struct gs_arg_access *access = calloc(k->n_args + 1, sizeof *access);
     struct gs_arg_value *values = calloc(k->n_args + 1, sizeof *values);
-    struct gs_contents *contents = calloc(k->n_args + 1, sizeof *contents);
-    struct asking *asking = calloc(k->n_args + 1, sizeof *asking);
     plan->uses = calloc(k->n_args + 1, sizeof *plan->uses);
-    int err = access && values && contents && asking && plan->uses ? 0 : -ENOMEM;
+    int err = access && values && plan->uses ? 0 : -ENOMEM;
     for (uint32_t i = 0; i < k->n_args && !err; i++) {
         values[i].bytes = in->args[i].is_mem || !in->args[i].has_value ? NULL : in->args[i].bytes;
         values[i].size = in->args[i].size;
         values[i].buffer_bytes = in->mems[i] ? in->mems[i]->size : 0;
-        asking[i] = (struct asking){plan, in, i};
-        contents[i] = (struct gs_contents){ask, &asking[i]};
-        values[i].contents = in->known && is_steady(in, i) ? &contents[i] : NULL;
+        values[i].is_image = in->mems[i] && in->mems[i]->root->is_image;
+        if (values[i].is_image)
+            values[i].buffer_bytes /= in->mems[i]->root->band_bytes;
     }
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
         if (!all_in_place(in))
@@ -263,8 +224,6 @@ static int find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
         gs_arg_access_free(&access[i]);
     free(access);
     free(values);
-    free(contents);
-    free(asking);
     return err;
 }
 
@@ -390,12 +349,6 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
     }
     for (uint32_t i = 0; i < in->kernel->n_args; i++)
         best.reorders |= in->mems[i] && gs_arg_reorders(&in->kernel->args[i]);
-    for (uint32_t i = 0; i < in->kernel->n_args && i < 64 && best.n_wants; i++) {
-        const uint64_t from = gs_summary_sources(in->kernel, i);
-        for (unsigned w = 0; w < best.n_wants; w++)
-            if (best.wants[w].arg < 64 && best.wants[w].arg != i && from >> best.wants[w].arg & 1)
-                best.wants[w].serves |= (uint64_t)1 << i;
-    }
     *plan = best;
     return 0;
 }

@@ -102,7 +102,7 @@ cl_int gs_snapshot_restore(struct gs_command *cmd, const struct gs_plan *plan, c
 static bool declared(const struct gs_plan *plan, const struct gs_use *u, uint64_t byte)
 {
     if (u->writes == GS_COMPARED)
-        return u->root->is_image || (byte >= u->window.begin && byte < u->window.end);
+        return byte >= u->window.begin && byte < u->window.end;
     for (unsigned p = 0; p < plan->n_parts; p++)
         if (gs_rangeset_contains(&u->wrote[p], (struct gs_range){byte, byte + 1}) ||
             gs_rangeset_contains(&u->reduced[p], (struct gs_range){byte, byte + 1}))

@@ -1,12 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.3: reading, writing, copying and filling images. All of them work at home. */
 #include "shim/api/transfer.h"
+#include "shim/launch.h"
 #include "shim/report.h"
+#include "shim/transfer/host.h"
+#include "shim/transfer/transfer.h"
 
-static struct gs_range whole(const struct gs_mem *m)
+/* What a command reads or changes of an object: null if it is none of ours, or there is none. */
+struct side {
+    struct gs_mem *m;
+    struct gs_range r;
+    bool covers; /* it changes all of that */
+};
+
+static struct side box(struct gs_mem *m, const size_t *origin, const size_t *region)
 {
-    return m ? gs_window_range(m, 0, m->size) : (struct gs_range){0, 0};
+    struct side s = {.m = m};
+    if (m)
+        s.r = gs_image_range(m, origin, region, &s.covers);
+    return s;
 }
+
+static struct side whole(struct gs_mem *m)
+{
+    return (struct side){m, m ? gs_window_range(m, 0, m->size) : (struct gs_range){0, 0}, false};
+}
+
+static const struct side nothing;
 
 /* For the statistics: what the application moves between its memory and an image. */
 static void count(enum gs_path path, cl_mem image, const size_t *region)
@@ -18,27 +38,77 @@ static void count(enum gs_path path, cl_mem image, const size_t *region)
     gs_report_moved(path, (uint64_t)region[0] * region[1] * region[2] * element);
 }
 
-/* Begins a command that reads `src` and changes a part of `dst`; either may be none of ours. */
-static cl_int begin(struct gs_home *h, struct gs_queue *q, struct gs_mem *src, struct gs_mem *dst, cl_uint n_wait,
+enum { MOST_PIECES = 64 };
+
+/* How a read of an image is laid out in the host's memory. False: the driver refuses it, or it isn't to be read in
+ * pieces. */
+static bool lay_out(const struct gs_mem *m, const size_t *origin, const size_t *region, size_t row_pitch,
+                    size_t slice_pitch, void *ptr, struct gs_range r, struct gs_image_read *to)
+{
+    const cl_mem_flags kept_out = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
+    size_t element = 0;
+    if (m->root != m || !origin || !region || !ptr || m->flags & kept_out ||
+        m->desc.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY || (r.end - r.begin) / m->band_bytes != region[m->band_dim])
+        return false;
+    gs_real()->clGetImageInfo(m->o.handle, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
+    const size_t row = row_pitch ? row_pitch : region[0] * element, slice = slice_pitch ? slice_pitch : row * region[1];
+    const size_t pitch[3] = {element, row, slice};
+    *to = (struct gs_image_read){origin, region, row_pitch, slice_pitch, pitch[m->band_dim], ptr};
+    return row >= region[0] * element && slice >= row * region[1] && (m->band_dim == 2 || !slice_pitch);
+}
+
+/* Reads from the devices that hold the bands, straight to the application's memory. False: all is at home, or the
+ * driver is to say what is wrong. */
+static bool read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_range r, const struct gs_image_read *to,
+                             cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+{
+    struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
+    struct gs_events done = {0};
+    unsigned device[MOST_PIECES] = {0};
+    if (gs_scheduled() || !n_wait != !wait)
+        return false;
+    pthread_mutex_lock(&q->o.ctx->lock);
+    const bool away = !gs_at_home(m, r);
+    if (away) {
+        *err = gs_host_read_image(&cmd, m, r, to, &done, device, MOST_PIECES);
+        if (!*err)
+            *err = gs_finish_command(q, CL_COMMAND_READ_IMAGE, &done, device, event);
+    }
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    if (away && *err) {
+        /* The application may free the memory now: nothing may still be written there. */
+        gs_command_flush(q);
+        gs_events_wait(&done);
+    }
+    gs_events_free(&done);
+    gs_command_end(&cmd);
+    return away;
+}
+
+/* Begins a command that reads `src` and changes `dst`. */
+static cl_int begin(struct gs_home *h, struct gs_queue *q, struct side src, struct side dst, cl_uint n_wait,
                     const cl_event *wait, cl_command_queue *queue)
 {
-    (dst ? gs_home_begin : gs_home_begin_read)(h, q, n_wait, wait);
-    gs_home_need(h, src, whole(src));
-    gs_home_need(h, dst, whole(dst));
+    (dst.m ? gs_home_begin : gs_home_begin_read)(h, q, n_wait, wait);
+    gs_home_need(h, src.m, src.r);
+    if (dst.covers)
+        gs_home_claim(h, dst.m);
+    else
+        gs_home_need(h, dst.m, dst.r);
     cl_int err = gs_home_ready(h);
     *queue = err ? NULL : gs_home_image_queue(h);
     return h->err;
 }
 
-static cl_int end(struct gs_home *h, struct gs_mem *dst, cl_int err, cl_command_type type, cl_bool blocking,
-                  cl_event own, cl_event *event)
+static cl_int end(struct gs_home *h, struct side dst, cl_int err, cl_command_type type, cl_bool blocking, cl_event own,
+                  cl_event *event)
 {
     const bool reads = type == CL_COMMAND_READ_IMAGE, by_link = reads || type == CL_COMMAND_WRITE_IMAGE;
     err = gs_home_given(h, by_link ? GS_RESOURCE_PCI : gs_resource_of(0), err, own);
     if (reads && h->by_units)
         gs_job_reads();
     if (!err)
-        gs_home_wrote(h, dst, whole(dst));
+        gs_home_wrote(h, dst.m, dst.r);
     return gs_home_image_end(h, err, type, blocking, own, event);
 }
 
@@ -55,9 +125,15 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
         return gs_real()->clEnqueueReadImage(command_queue, image, blocking_read, origin, region, row_pitch,
                                              slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
+    struct gs_image_read to;
     cl_event own = NULL;
     cl_command_queue queue;
-    cl_int err = begin(&h, q, m, NULL, num_events_in_wait_list, event_wait_list, &queue);
+    cl_int err;
+    const struct side from = box(m, origin, region);
+    if (lay_out(m, origin, region, row_pitch, slice_pitch, ptr, from.r, &to) &&
+        read_from_places(q, m, from.r, &to, num_events_in_wait_list, event_wait_list, &own, &err))
+        return gs_home_wait(err, blocking_read, own, event);
+    err = begin(&h, q, from, nothing, num_events_in_wait_list, event_wait_list, &queue);
     if (!h.extra.n && gs_home_image_blocks(&h, blocking_read)) {
         gs_home_end(&h, err);
         return gs_real()->clEnqueueReadImage(queue, image, CL_TRUE, origin, region, row_pitch, slice_pitch, ptr,
@@ -66,7 +142,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
     if (!err)
         err = gs_real()->clEnqueueReadImage(queue, image, CL_FALSE, origin, region, row_pitch, slice_pitch, ptr, h.n,
                                             h.v, gs_home_image_event(&h, blocking_read, &own, event));
-    return end(&h, NULL, err, CL_COMMAND_READ_IMAGE, blocking_read, own, event);
+    return end(&h, nothing, err, CL_COMMAND_READ_IMAGE, blocking_read, own, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_queue, cl_mem image,
@@ -85,18 +161,18 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_que
     struct gs_home h;
     cl_event own = NULL;
     cl_command_queue queue;
-    cl_int err = begin(&h, q, NULL, m, num_events_in_wait_list, event_wait_list, &queue);
+    cl_int err = begin(&h, q, nothing, box(m, origin, region), num_events_in_wait_list, event_wait_list, &queue);
     if (gs_home_image_blocks(&h, blocking_write)) {
-        gs_home_open(&h, m, whole(m));
+        gs_home_open(&h, m, box(m, origin, region).r);
         err = gs_real()->clEnqueueWriteImage(queue, image, CL_TRUE, origin, region, input_row_pitch, input_slice_pitch,
                                              ptr, h.n, h.v, event);
-        gs_home_close(&h, m, whole(m), err);
+        gs_home_close(&h, m, box(m, origin, region).r, err);
         return gs_home_end(&h, err);
     }
     if (!err)
         err = gs_real()->clEnqueueWriteImage(queue, image, CL_FALSE, origin, region, input_row_pitch, input_slice_pitch,
                                              ptr, h.n, h.v, gs_home_image_event(&h, blocking_write, &own, event));
-    return end(&h, m, err, CL_COMMAND_WRITE_IMAGE, blocking_write, own, event);
+    return end(&h, box(m, origin, region), err, CL_COMMAND_WRITE_IMAGE, blocking_write, own, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue command_queue, cl_mem image, const void *fill_color,
@@ -112,11 +188,11 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue command_queu
     struct gs_home h;
     cl_event own = NULL;
     cl_command_queue queue;
-    cl_int err = begin(&h, q, NULL, m, num_events_in_wait_list, event_wait_list, &queue);
+    cl_int err = begin(&h, q, nothing, box(m, origin, region), num_events_in_wait_list, event_wait_list, &queue);
     if (!err)
         err = gs_real()->clEnqueueFillImage(queue, image, fill_color, origin, region, h.n, h.v,
                                             gs_home_image_event(&h, CL_FALSE, &own, event));
-    return end(&h, m, err, CL_COMMAND_FILL_IMAGE, CL_FALSE, own, event);
+    return end(&h, box(m, origin, region), err, CL_COMMAND_FILL_IMAGE, CL_FALSE, own, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue command_queue, cl_mem src_image, cl_mem dst_image,
@@ -132,11 +208,12 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue command_queu
     struct gs_home h;
     cl_event own = NULL;
     cl_command_queue queue;
-    cl_int err = begin(&h, q, src, dst, num_events_in_wait_list, event_wait_list, &queue);
+    cl_int err = begin(&h, q, box(src, src_origin, region), box(dst, dst_origin, region), num_events_in_wait_list,
+                       event_wait_list, &queue);
     if (!err)
         err = gs_real()->clEnqueueCopyImage(queue, src_image, dst_image, src_origin, dst_origin, region, h.n, h.v,
                                             gs_home_image_event(&h, CL_FALSE, &own, event));
-    return end(&h, dst, err, CL_COMMAND_COPY_IMAGE, CL_FALSE, own, event);
+    return end(&h, box(dst, dst_origin, region), err, CL_COMMAND_COPY_IMAGE, CL_FALSE, own, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue command_queue, cl_mem src_image,
@@ -153,11 +230,12 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue comm
     struct gs_home h;
     cl_event own = NULL;
     cl_command_queue queue;
-    cl_int err = begin(&h, q, src, dst, num_events_in_wait_list, event_wait_list, &queue);
+    cl_int err =
+        begin(&h, q, box(src, src_origin, region), whole(dst), num_events_in_wait_list, event_wait_list, &queue);
     if (!err)
         err = gs_real()->clEnqueueCopyImageToBuffer(queue, src_image, dst_buffer, src_origin, region, dst_offset, h.n,
                                                     h.v, gs_home_image_event(&h, CL_FALSE, &own, event));
-    return end(&h, dst, err, CL_COMMAND_COPY_IMAGE_TO_BUFFER, CL_FALSE, own, event);
+    return end(&h, whole(dst), err, CL_COMMAND_COPY_IMAGE_TO_BUFFER, CL_FALSE, own, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue command_queue, cl_mem src_buffer,
@@ -174,9 +252,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue comm
     struct gs_home h;
     cl_event own = NULL;
     cl_command_queue queue;
-    cl_int err = begin(&h, q, src, dst, num_events_in_wait_list, event_wait_list, &queue);
+    cl_int err =
+        begin(&h, q, whole(src), box(dst, dst_origin, region), num_events_in_wait_list, event_wait_list, &queue);
     if (!err)
         err = gs_real()->clEnqueueCopyBufferToImage(queue, src_buffer, dst_image, src_offset, dst_origin, region, h.n,
                                                     h.v, gs_home_image_event(&h, CL_FALSE, &own, event));
-    return end(&h, dst, err, CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_FALSE, own, event);
+    return end(&h, box(dst, dst_origin, region), err, CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_FALSE, own, event);
 }

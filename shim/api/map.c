@@ -2,6 +2,7 @@
 /* Specification, section 5.5.2 and 5.5.3: mapping and unmapping. What is mapped is home's. */
 #include "common/log.h"
 #include "shim/api/transfer.h"
+#include "shim/transfer/transfer.h"
 #include "shim/watch.h"
 
 /* From now on the host may write at any time, until the unmapping. With the context's lock held. NULL: no memory. */
@@ -123,11 +124,12 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
         return gs_real()->clEnqueueMapImage(command_queue, image, blocking_map, map_flags, origin, region,
                                             image_row_pitch, image_slice_pitch, num_events_in_wait_list,
                                             event_wait_list, event, errcode_ret);
-    const struct gs_range r = gs_window_range(m, 0, m->size);
+    bool covers;
+    const struct gs_range r = gs_image_range(m, origin, region, &covers);
     struct gs_home h;
     cl_event own = NULL;
     void *ptr = NULL;
-    /* The region may be a part of the one byte that stands for all texels: the rest must be right. */
+    /* The region may be a part of its rows: the rest must be right. */
     cl_int err = prepare(&h, q, m, r, map_flags & ~(cl_map_flags)CL_MAP_WRITE_INVALIDATE_REGION,
                          num_events_in_wait_list, event_wait_list);
     cl_command_queue queue = err ? NULL : gs_home_image_queue(&h);

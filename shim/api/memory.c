@@ -4,6 +4,7 @@
 #include "shim/api/api.h"
 #include "shim/coherence.h"
 #include "shim/transfer/shared.h"
+#include "shim/transfer/transfer.h"
 
 static void link_root(struct gs_mem *m)
 {
@@ -131,19 +132,23 @@ static void track_image(cl_context context, cl_mem handle, const cl_image_format
 {
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     struct gs_mem *parent = NULL, *m;
+    size_t region[3];
     if (!c || !handle)
         return;
+    const uint64_t bytes = gs_image_layout(handle, desc, region);
     if (desc->mem_object) {
         parent = gs_find(GS_MEM, desc->mem_object);
         if (!parent)
             return;
         m = track_window(parent, handle, 0, parent->size);
     } else {
-        m = track_root(c, handle, 1, true);
+        m = track_root(c, handle, bytes, true);
     }
     if (!m)
         return;
     m->is_image = true;
+    m->band_dim = gs_image_band_dim(desc->image_type);
+    m->band_bytes = bytes / region[m->band_dim];
     m->format = *format;
     m->desc = *desc;
     /* An image of an image shares its texels in another format; samples and mip levels can't be copied by the core's

@@ -2,6 +2,7 @@
 #include "shim/transfer/host.h"
 
 #include "shim/coherence.h"
+#include "shim/transfer/transfer.h"
 
 cl_int gs_host_read(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, void *ptr, struct gs_events *done,
                     unsigned device[], unsigned most)
@@ -21,6 +22,54 @@ cl_int gs_host_read(struct gs_command *cmd, struct gs_mem *root, struct gs_range
         if (!err)
             err = gs_real()->clEnqueueReadBuffer(queue, root->place[place].mem, CL_FALSE, at, end - at,
                                                  (char *)ptr + (at - r.begin), wait.n, wait.n ? wait.v : NULL, &event);
+        gs_events_free(&wait);
+        if (!err && done->n < most)
+            device[done->n] = place;
+        if (!err)
+            err = gs_events_add(done, event);
+        at = end;
+    }
+    return err;
+}
+
+/* The bands from `at` to `end` of those that begin with `first`. */
+static cl_int read_bands(struct gs_command *cmd, const struct gs_mem *root, unsigned place,
+                         const struct gs_image_read *to, uint64_t first, uint64_t at, uint64_t end,
+                         const struct gs_events *wait, cl_event *event)
+{
+    cl_int err;
+    size_t origin[3], region[3];
+    cl_command_queue queue = gs_image_queue(cmd->q, place, &err);
+    for (int d = 0; d < 3; d++) {
+        origin[d] = to->origin[d];
+        region[d] = to->region[d];
+    }
+    origin[root->band_dim] = (size_t)(at / root->band_bytes);
+    region[root->band_dim] = (size_t)((end - at) / root->band_bytes);
+    return err ? err
+               : gs_real()->clEnqueueReadImage(queue, root->place[place].mem, CL_FALSE, origin, region, to->row_pitch,
+                                               to->slice_pitch,
+                                               (char *)to->ptr + (at - first) / root->band_bytes * to->band_pitch,
+                                               wait->n, wait->n ? wait->v : NULL, event);
+}
+
+cl_int gs_host_read_image(struct gs_command *cmd, struct gs_mem *root, struct gs_range r,
+                          const struct gs_image_read *to, struct gs_events *done, unsigned device[], unsigned most)
+{
+    cl_int err = gs_command_order(cmd);
+    gs_settle(root);
+    if (!err)
+        err = gs_sound(root, r);
+    for (uint64_t at = r.begin; at < r.end && !err;) {
+        uint64_t end;
+        const unsigned place = gs_holder(root, (struct gs_range){at, r.end}, &end);
+        cl_event event;
+        struct gs_events wait = {0};
+        if (end - at < root->band_bytes) /* what nobody has written may be anything */
+            end = at + root->band_bytes;
+        err = gs_ready_events(cmd, root, place, root, place, &wait);
+        if (!err)
+            err = read_bands(cmd, root, place, to, r.begin, at, end, &wait, &event);
         gs_events_free(&wait);
         if (!err && done->n < most)
             device[done->n] = place;

@@ -11,4 +11,14 @@
 cl_int gs_host_read(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, void *ptr, struct gs_events *done,
                     unsigned device[], unsigned most);
 
+/* The same of an image that owns its texels: the box within the bands r, laid out by pitches. */
+struct gs_image_read {
+    const size_t *origin, *region;
+    size_t row_pitch, slice_pitch; /* as clEnqueueReadImage is given them */
+    size_t band_pitch;             /* from one band to the next in the host's memory */
+    void *ptr;
+};
+cl_int gs_host_read_image(struct gs_command *cmd, struct gs_mem *root, struct gs_range r,
+                          const struct gs_image_read *to, struct gs_events *done, unsigned device[], unsigned most);
+
 #endif

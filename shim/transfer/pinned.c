@@ -156,8 +156,8 @@ cl_int gs_pinned_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem 
 }
 
 cl_int gs_pinned_copy_image(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
-                            const size_t region[3], uint64_t row_bytes, const struct gs_events *wait,
-                            struct gs_events *done)
+                            const size_t origin[3], const size_t region[3], uint64_t row_bytes,
+                            const struct gs_events *wait, struct gs_events *done)
 {
     cl_int err;
     cl_command_queue in = gs_image_queue(cmd->q, from, &err), out = err ? NULL : gs_image_queue(cmd->q, to, &err);
@@ -168,7 +168,8 @@ cl_int gs_pinned_copy_image(struct gs_command *cmd, cl_mem src, unsigned from, c
     for (size_t z = 0; z < region[2] && !err; z++) {
         for (size_t y = 0; y < region[1] && !err;) {
             const size_t rows = region[1] - y < most_rows ? region[1] - y : most_rows;
-            const struct piece p = {src, dst, {0, y, z}, {0, y, z}, {region[0], rows, 1}, true};
+            const size_t at[3] = {origin[0], origin[1] + y, origin[2] + z};
+            const struct piece p = {src, dst, {at[0], at[1], at[2]}, {at[0], at[1], at[2]}, {region[0], rows, 1}, true};
             err = copy_piece(cmd->ctx->pinned, in, out, &p, wait, &written);
             y += rows;
         }

@@ -33,7 +33,7 @@ cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_
 
 /* A box of an image's texels, of `row_bytes` per row. */
 cl_int gs_pinned_copy_image(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
-                            const size_t region[3], uint64_t row_bytes, const struct gs_events *wait,
-                            struct gs_events *done);
+                            const size_t origin[3], const size_t region[3], uint64_t row_bytes,
+                            const struct gs_events *wait, struct gs_events *done);
 
 #endif

@@ -80,11 +80,10 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_
     return move(cmd, src, from, dst, to, src_offset, dst_offset, bytes, true, wait, done);
 }
 
-uint64_t gs_image_bytes(const struct gs_mem *root, size_t region[3])
+uint64_t gs_image_layout(cl_mem handle, const cl_image_desc *d, size_t region[3])
 {
     size_t element = 0;
-    const cl_image_desc *d = &root->desc;
-    gs_real()->clGetImageInfo(root->o.handle, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
+    gs_real()->clGetImageInfo(handle, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
     region[0] = d->image_width;
     region[1] = d->image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? d->image_array_size : d->image_height;
     region[2] = d->image_type == CL_MEM_OBJECT_IMAGE2D_ARRAY ? d->image_array_size : d->image_depth;
@@ -97,18 +96,65 @@ uint64_t gs_image_bytes(const struct gs_mem *root, size_t region[3])
     return (uint64_t)region[0] * region[1] * region[2] * element;
 }
 
-static cl_int transfer_image(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to,
+uint64_t gs_image_bytes(const struct gs_mem *root, size_t region[3])
+{
+    return gs_image_layout(root->o.handle, &root->desc, region);
+}
+
+unsigned gs_image_band_dim(cl_mem_object_type type)
+{
+    switch (type) {
+    case CL_MEM_OBJECT_IMAGE3D:
+    case CL_MEM_OBJECT_IMAGE2D_ARRAY:
+        return 2;
+    case CL_MEM_OBJECT_IMAGE2D:
+    case CL_MEM_OBJECT_IMAGE1D_ARRAY:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+void gs_image_box(const struct gs_mem *root, struct gs_range r, size_t origin[3], size_t region[3])
+{
+    gs_image_bytes(root, region);
+    origin[0] = origin[1] = origin[2] = 0;
+    origin[root->band_dim] = (size_t)(r.begin / root->band_bytes);
+    region[root->band_dim] = (size_t)((r.end - r.begin) / root->band_bytes);
+}
+
+struct gs_range gs_image_range(const struct gs_mem *m, const size_t *origin, const size_t *region, bool *covers)
+{
+    const struct gs_mem *root = m->root;
+    size_t all[3];
+    *covers = false;
+    if (!root->is_image || m != root || !origin || !region)
+        return (struct gs_range){m->origin, m->origin + m->size};
+    gs_image_bytes(root, all);
+    *covers = true;
+    for (unsigned d = 0; d < 3; d++) {
+        if (!region[d] || origin[d] > all[d] || region[d] > all[d] - origin[d]) {
+            *covers = false; /* the driver will refuse it */
+            return (struct gs_range){0, root->size};
+        }
+        *covers = *covers && (d == root->band_dim || region[d] == all[d]);
+    }
+    const uint64_t begin = origin[root->band_dim] * root->band_bytes;
+    return (struct gs_range){begin, begin + region[root->band_dim] * root->band_bytes};
+}
+
+static cl_int transfer_image(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to, struct gs_range r,
                              const struct gs_events *wait, struct gs_events *done)
 {
-    static const size_t origin[3];
-    size_t region[3];
-    const uint64_t bytes = gs_image_bytes(root, region);
+    size_t origin[3], region[3];
+    const uint64_t bytes = r.end - r.begin;
+    gs_image_box(root, r, origin, region);
     cl_mem src = root->place[from].mem, dst = root->place[to].mem;
     if (!host_kept_out(root) && through_host(cmd)) {
         gs_report_moved(GS_PATH_PINNED, bytes);
         const struct gs_label before = gs_label_way(GS_WAY_PINNED);
         const cl_int err =
-            gs_pinned_copy_image(cmd, src, from, dst, to, region, bytes / region[1] / region[2], wait, done);
+            gs_pinned_copy_image(cmd, src, from, dst, to, origin, region, bytes / region[1] / region[2], wait, done);
         gs_label_back(before);
         return err;
     }
@@ -173,7 +219,7 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, unsigned from, u
     struct gs_events wait = {0};
     cl_int err = wait_for_source(cmd, &root->place[from], r, &wait);
     if (!err && root->is_image)
-        err = transfer_image(cmd, root, from, to, &wait, done);
+        err = transfer_image(cmd, root, from, to, r, &wait, done);
     else if (!err)
         err = move(cmd, root->place[from].mem, from, root->place[to].mem, to, r.begin, r.begin, r.end - r.begin,
                    !host_kept_out(root), &wait, done);
