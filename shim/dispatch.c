@@ -74,15 +74,16 @@ void gs_driver_leave(void)
 
 /* ---- the end of units ---- */
 
-/* The times of the units, for the profile of the whole. */
-static void add_times(struct gs_event *record, cl_event unit)
+void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
 {
     static const cl_profiling_info what[] = {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
                                              CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END};
     cl_ulong t[4];
     for (int i = 0; i < 4; i++)
-        if (gs_real()->clGetEventProfilingInfo(unit, what[i], sizeof *t, &t[i], NULL) != CL_SUCCESS)
+        if (gs_real()->clGetEventProfilingInfo(event, what[i], sizeof *t, &t[i], NULL) != CL_SUCCESS)
             return;
+    for (int i = 0; i < 4; i++)
+        t[i] += (cl_ulong)offset_ns;
     pthread_mutex_lock(&record->times_lock);
     for (int i = 0; i < 4; i++)
         if (!record->has_times || (i == 3 ? t[i] > record->times[i] : t[i] < record->times[i]))
@@ -123,7 +124,7 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     if (status < 0)
         fail(u->held, status);
     else if (u->held->end)
-        add_times(u->held->record, event);
+        gs_record_times(u->held->record, event, 0);
     drop(u->held);
     free(u);
 }
@@ -260,8 +261,7 @@ static void could_run(cl_event event, cl_int status, void *data)
 
 /* ---- holding back ---- */
 
-/* An event that has ended: a marker that waits for it, and for nothing else, in a queue out of order. */
-static cl_int ended_event(struct gs_context *ctx)
+cl_int gs_ended_event(struct gs_context *ctx)
 {
     cl_int err = CL_SUCCESS;
     if (ctx->ended)
@@ -290,7 +290,7 @@ static cl_int make(struct gs_held *h, struct gs_queue *q, cl_command_queue queue
     cl_int err = CL_SUCCESS;
     /* In an in-order queue a marker comes after all commands before it, whatever its wait list. */
     if (!n_wait && queue == q->o.handle && q->out_of_order) {
-        err = ended_event(q->o.ctx);
+        err = gs_ended_event(q->o.ctx);
         n_wait = 1;
         wait = &q->o.ctx->ended;
     }

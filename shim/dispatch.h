@@ -23,6 +23,14 @@ struct gs_units {
     void *work;
 };
 
+/* ctx->ended, made if need be. A marker that waits for it alone comes after the barriers in a queue out of order, and
+ * after no other command. */
+cl_int gs_ended_event(struct gs_context *ctx);
+
+/* Adds the times of one command to those that are known of all: each by the first device's clock, once `offset_ns` is
+ * added. */
+void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns);
+
 /* Makes a gate in `queue`: a marker that tells when the commands before and the wait list have ended, and *gate, the
  * wait list (of one event) for the first unit. Its error is that of the wait list. With the context's lock held. */
 cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,

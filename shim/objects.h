@@ -133,6 +133,7 @@ struct gs_mem {
     uint64_t band_bytes;           /* of an image; 0: of a buffer */
     unsigned band_dim;             /* the dimension that they are counted in */
     cl_mem window[GS_MAX_DEVICES]; /* of a window: the same window of the root's replicas; made on first need */
+    atomic_int carried; /* references to its handle that belong to transfers under way: shim/transfer/carrier.h */
     /* of roots only */
     struct gs_replica place[GS_MAX_DEVICES];
     void *base;                   /* where its bytes lie in the host's memory, if all places share them; else null */

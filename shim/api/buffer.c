@@ -6,11 +6,10 @@
 #include "shim/report.h"
 #include "shim/timing.h"
 #include "shim/transfer/host.h"
-#include "shim/transfer/staging.h"
 #include "shim/transfer/transfer.h"
 #include "shim/units.h"
 
-enum { MOST_PIECES = 64 };
+enum { MOST_PIECES = 64, MAY_BE_STAGED = 4096 };
 
 static bool range_at_home(struct gs_queue *q, struct gs_mem *m, struct gs_range r)
 {
@@ -62,8 +61,9 @@ static cl_int read_piece(struct gs_command *cmd, struct gs_mem *m, struct gs_ran
         err = gs_ready_events(cmd, m->root, place, m->root, place, &ready);
     gs_real()->clFlush(cmd->q->o.handle);
     pthread_mutex_unlock(&cmd->ctx->lock);
+    const struct gs_staged run = gs_staged_run(mem, place, false, r.begin, *end - r.begin, ptr);
     if (!err && staged)
-        err = gs_staging_read(cmd->q, queue, mem, r.begin, *end - r.begin, ptr, ready.n, ready.v, ended);
+        err = gs_staging_carry(cmd->ctx, queue, &run, ready.n, ready.v, ended);
     else if (!err)
         err = gs_real()->clEnqueueReadBuffer(queue, mem, CL_TRUE, r.begin, *end - r.begin, ptr, ready.n,
                                              ready.n ? ready.v : NULL, &own);
@@ -84,24 +84,76 @@ static unsigned count_holders(const struct gs_mem *root, struct gs_range r, unsi
     return n;
 }
 
-/* How a blocking read goes. */
-enum read_way { READ_AT_HOME, READ_STAGED, READ_IN_TURN, READ_TOGETHER };
+/* How a read goes. */
+enum read_way { READ_AT_HOME, READ_STAGED, READ_BESIDE, READ_IN_TURN, READ_TOGETHER };
 
-static enum read_way choose_read(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr)
+static enum read_way choose_read(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, bool blocking)
 {
     /* So few stretches are faster one after the other: NVIDIA's non-blocking reads to pageable memory take up to twice
      * as long as blocking ones. */
     enum { FEW = 8 };
     enum read_way way = READ_TOGETHER;
     pthread_mutex_lock(&q->o.ctx->lock);
-    if (gs_staging_takes(q, ptr, r.end - r.begin))
+    const enum gs_staging_way staged = gs_staging_way(q, ptr, r.end - r.begin, blocking);
+    if (staged == GS_STAGED_HERE)
         way = READ_STAGED;
+    else if (staged == GS_STAGED_BESIDE && count_holders(m->root, r, MOST_PIECES + 1) <= MOST_PIECES)
+        way = READ_BESIDE;
     else if (gs_at_home(m->root, r))
         way = READ_AT_HOME;
-    else if (!atomic_load(&q->o.ctx->user_events) && count_holders(m->root, r, FEW + 1) <= FEW)
+    else if (blocking && !atomic_load(&q->o.ctx->user_events) && count_holders(m->root, r, FEW + 1) <= FEW)
         way = READ_IN_TURN;
     pthread_mutex_unlock(&q->o.ctx->lock);
     return way;
+}
+
+/* What a read from several places must come after, and what it reads. */
+static cl_int find_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, char *ptr,
+                          struct gs_staged v[MOST_PIECES], unsigned *n, struct gs_events *ready)
+{
+    bool used[GS_MAX_DEVICES] = {false};
+    cl_int err = gs_command_order(cmd);
+    gs_settle(root);
+    if (!err)
+        err = gs_sound(root, r);
+    for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
+        const unsigned place = gs_holder(root, (struct gs_range){at, r.end}, &end);
+        used[place] = true;
+        if (*n == MOST_PIECES)
+            return CL_OUT_OF_RESOURCES;
+        v[(*n)++] = gs_staged_run(root->place[place].mem, place, false, at, end - at, ptr + (at - r.begin));
+    }
+    for (cl_uint i = 0; i < cmd->before.n && !err; i++)
+        err = gs_events_share(ready, cmd->before.v[i]);
+    for (unsigned i = 0; i < cmd->ctx->n && !err; i++)
+        if (used[i] && root->place[i].ready)
+            err = gs_events_share(ready, root->place[i].ready);
+    return err;
+}
+
+/* *own is its event; with an error it is to be read in another way. */
+static cl_int read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range window, void *ptr, cl_uint n_wait,
+                          const cl_event *wait, cl_event *own)
+{
+    const struct gs_range r = gs_window_range(m, window.begin, window.end - window.begin);
+    struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
+    struct gs_events ready = {0};
+    struct gs_staged v[MOST_PIECES];
+    unsigned n = 0;
+    cl_int err = CL_SUCCESS;
+    pthread_mutex_lock(&q->o.ctx->lock);
+    if (gs_at_home(m->root, r)) {
+        v[n++] = gs_staged_run(m->o.handle, 0, false, window.begin, window.end - window.begin, ptr);
+        err = gs_carry_beside(q, m, CL_COMMAND_READ_BUFFER, v, n, n_wait, wait, own);
+    } else {
+        err = find_places(&cmd, m->root, r, ptr, v, &n, &ready);
+        if (!err)
+            err = gs_carry_beside(q, m, CL_COMMAND_READ_BUFFER, v, n, ready.n, ready.v, own);
+    }
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    gs_events_free(&ready);
+    gs_command_end(&cmd);
+    return err;
 }
 
 /* A blocking read, one stretch after the other; without the context's lock while it waits. */
@@ -223,16 +275,19 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     const struct gs_range r = m ? gs_window_range(m, offset, size) : (struct gs_range){0, 0};
     /* As long as nothing is split, everything is at home. */
     const bool at_home = ours && gs_is_small(m, size) && !atomic_load(&q->o.ctx->divided);
-    const enum read_way way = !ours || at_home         ? READ_AT_HOME
-                              : blocking_read          ? choose_read(q, m, r, ptr)
-                              : range_at_home(q, m, r) ? READ_AT_HOME
-                                                       : READ_TOGETHER;
+    enum read_way way = ours && !at_home ? choose_read(q, m, r, ptr, blocking_read) : READ_AT_HOME;
+    cl_event own;
+    if (way == READ_BESIDE) {
+        const struct gs_range window = {offset, offset + size};
+        if (read_beside(q, m, window, ptr, num_events_in_wait_list, event_wait_list, &own) == CL_SUCCESS)
+            return gs_home_wait(CL_SUCCESS, blocking_read, own, event);
+        way = range_at_home(q, m, r) ? READ_AT_HOME : READ_TOGETHER;
+    }
     if (way == READ_AT_HOME)
         return gs_real()->clEnqueueReadBuffer(command_queue, buffer, blocking_read, offset, size, ptr,
                                               num_events_in_wait_list, event_wait_list, event);
     if (way != READ_TOGETHER)
         return read_pieces(q, m, r, ptr, way == READ_STAGED, num_events_in_wait_list, event_wait_list, event);
-    cl_event own;
     cl_int err =
         read_from_places(q, m, r, ptr, num_events_in_wait_list, event_wait_list, event || blocking_read ? &own : NULL);
     if (!err && blocking_read)
@@ -259,21 +314,38 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
     return err;
 }
 
+/* A marker behind what a blocking write must come after: the memory that it reads may be written until then. */
+static cl_int mark_before(const struct gs_home *h, cl_event *marker)
+{
+    return gs_real()->clEnqueueMarkerWithWaitList(h->cmd.q->o.handle, h->n, h->v, marker);
+}
+
+static cl_int await_marker(struct gs_context *ctx, cl_event marker)
+{
+    const cl_int err = gs_real()->clWaitForEvents(1, &marker);
+    gs_real()->clReleaseEvent(marker);
+    if (!err)
+        gs_staging_enter(ctx, true);
+    return err;
+}
+
 /* Gives the context's lock back while the bytes are on their way, and says twice that they are home's: before, so that
  * nobody brings older ones there; and after, so that what somebody fetched from there meanwhile, for other bytes' sake,
- * doesn't count. The ring has been entered. */
+ * doesn't count. Without a marker, the ring has been entered. */
 static cl_int write_staged(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
-                           cl_event *own)
+                           cl_event marker, cl_event *own)
 {
     static const unsigned home[2];
     struct gs_events ended = {0};
     struct gs_context *ctx = h->cmd.ctx;
     gs_home_wrote(h, m, gs_window_range(m, offset, size));
     pthread_mutex_unlock(&ctx->lock);
-    const struct gs_label before = gs_label_way(GS_WAY_STAGED);
-    cl_int err = gs_staging_write(h->cmd.q, m->o.handle, offset, size, ptr, h->n, h->v, &ended);
-    gs_label_back(before);
-    gs_staging_leave(ctx);
+    const struct gs_staged run = gs_staged_run(m->o.handle, 0, true, offset, size, (void *)(uintptr_t)ptr);
+    cl_int err = marker ? await_marker(ctx, marker) : CL_SUCCESS;
+    if (!err) {
+        err = gs_staging_carry(ctx, h->cmd.q->o.handle, &run, 0, NULL, &ended);
+        gs_staging_leave(ctx);
+    }
     pthread_mutex_lock(&ctx->lock);
     if (!err)
         err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended, home, own);
@@ -302,13 +374,29 @@ static cl_int write_blocking(struct gs_home *h, struct gs_mem *m, size_t offset,
     return gs_home_end(h, err);
 }
 
-/* Is the write for the ring, and is the ring free? Where it is another thread's, the driver's own way is as good. */
-static bool enter_ring(struct gs_home *h, cl_bool blocking, const void *ptr, size_t size)
+/* Which way a write goes. HERE: behind the marker if there is one; else the ring has been entered. */
+static enum gs_staging_way write_way(struct gs_home *h, struct gs_mem *m, bool blocking, const void *ptr, size_t size,
+                                     cl_event *marker)
 {
     struct gs_queue *q = h->cmd.q;
-    if (!ptr || !gs_staging_takes(q, ptr, size) || (!blocking && (h->n || !gs_staging_flows(q, size))))
-        return false;
-    return gs_staging_enter(q->o.ctx, false);
+    if (!may_write_from_host(m) || !h->n != !h->v)
+        return GS_NOT_STAGED;
+    const enum gs_staging_way way = gs_staging_way(q, ptr, size, blocking || !h->n);
+    if (way != GS_STAGED_HERE)
+        return way;
+    if (blocking)
+        return mark_before(h, marker) == CL_SUCCESS ? way : GS_NOT_STAGED;
+    if (gs_staging_flows(q, size) && gs_staging_enter(q->o.ctx, false))
+        return way;
+    /* Where another thread has the ring, the other one; or the driver's own way. */
+    return gs_staging_way(q, ptr, size, false);
+}
+
+static bool write_beside(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
+                         cl_event *own)
+{
+    const struct gs_staged run = gs_staged_run(m->o.handle, 0, true, offset, size, (void *)(uintptr_t)ptr);
+    return gs_carry_beside(h->cmd.q, m, CL_COMMAND_WRITE_BUFFER, &run, 1, h->n, h->v, own) == CL_SUCCESS;
 }
 
 static cl_int write_units(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
@@ -343,11 +431,15 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     cl_event own = NULL;
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_claim(&h, m);
+    enum gs_staging_way way = GS_NOT_STAGED;
+    cl_event marker = NULL;
     cl_int err = gs_home_ready(&h);
     if (!err && h.by_units)
         err = write_units(&h, m, offset, size, ptr, &own);
-    else if (!err && enter_ring(&h, blocking_write, ptr, size))
-        err = write_staged(&h, m, offset, size, ptr, &own);
+    else if (!err && (way = write_way(&h, m, blocking_write, ptr, size, &marker)) == GS_STAGED_HERE)
+        err = write_staged(&h, m, offset, size, ptr, marker, &own);
+    else if (!err && way == GS_STAGED_BESIDE && write_beside(&h, m, offset, size, ptr, &own))
+        err = CL_SUCCESS;
     else if (!err && blocking_write && ptr && may_write_from_host(m) && !num_events_in_wait_list == !event_wait_list)
         return write_blocking(&h, m, offset, size, ptr, event);
     else if (!err)
@@ -371,16 +463,29 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     const struct gs_range r = gs_rect_range(buffer_offset, region, buffer_row_pitch, buffer_slice_pitch);
-    if (!m || !gs_inside(m, r.begin, r.end - r.begin) || !may_read(m) ||
-        (!gs_scheduled() && range_at_home(q, m, gs_window_range(m, r.begin, r.end - r.begin))))
+    const bool ours = m && gs_inside(m, r.begin, r.end - r.begin) && may_read(m);
+    const size_t pitches[2] = {buffer_row_pitch, buffer_slice_pitch},
+                 host_pitches[2] = {host_row_pitch, host_slice_pitch};
+    struct gs_staged t;
+    struct gs_home h;
+    cl_event own;
+    const bool large = ours && r.end - r.begin >= MAY_BE_STAGED &&
+                       gs_staged_rect(&t, m, false, buffer_offset, host_offset, region, pitches, host_pitches, ptr);
+    if (!ours || (!large && !gs_scheduled() && range_at_home(q, m, gs_window_range(m, r.begin, r.end - r.begin))))
         return gs_real()->clEnqueueReadBufferRect(
             command_queue, buffer, blocking_read, buffer_offset, host_offset, region, buffer_row_pitch,
             buffer_slice_pitch, host_row_pitch, host_slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
-    struct gs_home h;
-    cl_event own;
     gs_home_begin_read(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_need(&h, m, gs_window_range(m, r.begin, r.end - r.begin));
     cl_int err = gs_home_ready(&h);
+    if (!err && large && gs_home_beside(&h, m, CL_COMMAND_READ_BUFFER_RECT, &t, &own))
+        return gs_home_wait(gs_home_end(&h, err), blocking_read, own, event);
+    if (!err && !h.by_units && !h.extra.n) { /* it was home after all */
+        gs_home_end(&h, err);
+        return gs_real()->clEnqueueReadBufferRect(
+            command_queue, buffer, blocking_read, buffer_offset, host_offset, region, buffer_row_pitch,
+            buffer_slice_pitch, host_row_pitch, host_slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
+    }
     if (!err) {
         gs_home_hold(&h, command_queue);
         err = gs_real()->clEnqueueReadBufferRect(command_queue, buffer, CL_FALSE, buffer_offset, host_offset, region,
@@ -412,13 +517,19 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue comman
             buffer_slice_pitch, host_row_pitch, host_slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
     /* The bytes between the rows stay: they must be home before. */
     const struct gs_range all = gs_window_range(m, r.begin, r.end - r.begin);
+    const size_t pitches[2] = {buffer_row_pitch, buffer_slice_pitch},
+                 host_pitches[2] = {host_row_pitch, host_slice_pitch};
+    struct gs_staged t;
     struct gs_home h;
     cl_event own = NULL;
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_need(&h, m, all);
     cl_int err = gs_home_ready(&h);
-    const bool waits = !err && blocking_write && !h.by_units;
-    if (!err) {
+    const bool beside = !err && r.end - r.begin >= MAY_BE_STAGED && may_write_from_host(m) &&
+                        gs_staged_rect(&t, m, true, buffer_offset, host_offset, region, pitches, host_pitches, ptr) &&
+                        gs_home_beside(&h, m, CL_COMMAND_WRITE_BUFFER_RECT, &t, &own);
+    const bool waits = !err && !beside && blocking_write && !h.by_units;
+    if (!err && !beside) {
         gs_home_hold(&h, command_queue);
         cl_event *out = waits ? event : gs_home_event(&h, &own, event || blocking_write ? &own : NULL);
         if (waits)

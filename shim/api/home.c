@@ -120,6 +120,52 @@ struct gs_range gs_rect_range(const size_t origin[3], const size_t region[3], si
     return (struct gs_range){begin, begin + (region[2] - 1) * slice + (region[1] - 1) * row + region[0]};
 }
 
+/* Pitches as the calls take them, with what their zeros stand for. False: a driver refuses them. */
+static bool find_pitches(const size_t *region, const size_t given[2], size_t *row, size_t *slice)
+{
+    *row = given[0] ? given[0] : region[0];
+    *slice = given[1] ? given[1] : *row * region[1];
+    return *row >= region[0] && *slice >= *row * region[1] && *slice % *row == 0;
+}
+
+/* Rows that follow each other on both sides are one. */
+static void join_rows(struct gs_staged *t)
+{
+    if (t->row_pitch != t->region[0] || t->host.row != t->region[0] || t->slice_pitch != t->host.slice ||
+        (t->region[2] > 1 && t->slice_pitch != t->row_pitch * t->region[1]))
+        return;
+    t->origin[0] += t->origin[1] * t->row_pitch + t->origin[2] * t->slice_pitch;
+    t->region[0] *= t->region[1] * t->region[2];
+    t->origin[1] = t->origin[2] = 0;
+    t->region[1] = t->region[2] = 1;
+}
+
+bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, bool write, const size_t *origin,
+                    const size_t *host_origin, const size_t *region, const size_t pitches[2],
+                    const size_t host_pitches[2], const void *ptr)
+{
+    const size_t least_row = gs_settings()->transfer == GS_TRANSFER_PINNED ? 1 : 256;
+    *t = (struct gs_staged){.mem = m->o.handle, .write = write, .element = 1};
+    if (!ptr || !origin || !host_origin || !region || !region[0] || !region[1] || !region[2] ||
+        !find_pitches(region, pitches, &t->row_pitch, &t->slice_pitch) ||
+        !find_pitches(region, host_pitches, &t->host.row, &t->host.slice))
+        return false;
+    memcpy(t->origin, origin, sizeof t->origin);
+    memcpy(t->region, region, sizeof t->region);
+    t->host.at =
+        (char *)(uintptr_t)ptr + host_origin[0] + host_origin[1] * t->host.row + host_origin[2] * t->host.slice;
+    join_rows(t);
+    return t->region[0] >= least_row;
+}
+
+bool gs_home_beside(struct gs_home *h, struct gs_mem *m, cl_command_type type, const struct gs_staged *t, cl_event *own)
+{
+    const uint64_t bytes = (uint64_t)t->region[0] * t->region[1] * t->region[2] * t->element;
+    return !h->err && !h->by_units && !h->n == !h->v &&
+           gs_staging_way(h->cmd.q, t->host.at, bytes, false) == GS_STAGED_BESIDE &&
+           gs_carry_beside(h->cmd.q, m, type, t, 1, h->n, h->v, own) == CL_SUCCESS;
+}
+
 cl_int gs_home_wait(cl_int err, cl_bool blocking, cl_event own, cl_event *event)
 {
     if (err)

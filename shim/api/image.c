@@ -86,8 +86,8 @@ static bool read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_ran
 }
 
 /* Begins a command that reads `src` and changes `dst`. */
-static cl_int begin(struct gs_home *h, struct gs_queue *q, struct side src, struct side dst, cl_uint n_wait,
-                    const cl_event *wait, cl_command_queue *queue)
+static cl_int begin_home(struct gs_home *h, struct gs_queue *q, struct side src, struct side dst, cl_uint n_wait,
+                         const cl_event *wait)
 {
     (dst.m ? gs_home_begin : gs_home_begin_read)(h, q, n_wait, wait);
     gs_home_need(h, src.m, src.r);
@@ -95,9 +95,42 @@ static cl_int begin(struct gs_home *h, struct gs_queue *q, struct side src, stru
         gs_home_claim(h, dst.m);
     else
         gs_home_need(h, dst.m, dst.r);
-    cl_int err = gs_home_ready(h);
+    return gs_home_ready(h);
+}
+
+static cl_int begin(struct gs_home *h, struct gs_queue *q, struct side src, struct side dst, cl_uint n_wait,
+                    const cl_event *wait, cl_command_queue *queue)
+{
+    cl_int err = begin_home(h, q, src, dst, n_wait, wait);
     *queue = err ? NULL : gs_home_image_queue(h);
     return h->err;
+}
+
+/* A region of rows of texels as a transfer. False: it is of another kind, or the driver refuses it. */
+static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, bool write, const size_t *origin,
+                          const size_t *region, size_t row_pitch, size_t slice_pitch, const void *ptr)
+{
+    const cl_mem_flags kept_out = CL_MEM_HOST_NO_ACCESS | (write ? CL_MEM_HOST_READ_ONLY : CL_MEM_HOST_WRITE_ONLY);
+    const cl_image_desc *d = &m->desc;
+    const bool flat = d->image_type == CL_MEM_OBJECT_IMAGE2D;
+    const size_t depth = d->image_type == CL_MEM_OBJECT_IMAGE3D         ? d->image_depth
+                         : d->image_type == CL_MEM_OBJECT_IMAGE2D_ARRAY ? d->image_array_size
+                                                                        : 1;
+    const size_t size[3] = {d->image_width, d->image_height, depth};
+    *t = (struct gs_staged){.mem = m->o.handle, .image = true, .write = write, .host = {.at = (char *)(uintptr_t)ptr}};
+    if (m->root != m || m->home_only || m->flags & kept_out || !origin || !region || !ptr || (!flat && depth == 1) ||
+        (flat && slice_pitch))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        if (!region[i] || origin[i] >= size[i] || region[i] > size[i] - origin[i])
+            return false;
+        t->origin[i] = origin[i];
+        t->region[i] = region[i];
+    }
+    gs_real()->clGetImageInfo(m->o.handle, CL_IMAGE_ELEMENT_SIZE, sizeof t->element, &t->element, NULL);
+    t->host.row = row_pitch ? row_pitch : region[0] * t->element;
+    t->host.slice = slice_pitch ? slice_pitch : t->host.row * region[1];
+    return t->element && t->host.row >= region[0] * t->element && t->host.slice >= t->host.row * region[1];
 }
 
 static cl_int end(struct gs_home *h, struct side dst, cl_int err, cl_command_type type, cl_bool blocking, cl_event own,
@@ -126,14 +159,19 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
                                              slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
     struct gs_image_read to;
+    struct gs_staged t;
     cl_event own = NULL;
-    cl_command_queue queue;
     cl_int err;
     const struct side from = box(m, origin, region);
     if (lay_out(m, origin, region, row_pitch, slice_pitch, ptr, from.r, &to) &&
         read_from_places(q, m, from.r, &to, num_events_in_wait_list, event_wait_list, &own, &err))
         return gs_home_wait(err, blocking_read, own, event);
-    err = begin(&h, q, from, nothing, num_events_in_wait_list, event_wait_list, &queue);
+    err = begin_home(&h, q, from, nothing, num_events_in_wait_list, event_wait_list);
+    if (!err && staged_texels(&t, m, false, origin, region, row_pitch, slice_pitch, ptr) &&
+        gs_home_beside(&h, m, CL_COMMAND_READ_IMAGE, &t, &own))
+        return gs_home_wait(gs_home_end(&h, err), blocking_read, own, event);
+    cl_command_queue queue = err ? NULL : gs_home_image_queue(&h);
+    err = h.err;
     if (!h.extra.n && gs_home_image_blocks(&h, blocking_read)) {
         gs_home_end(&h, err);
         return gs_real()->clEnqueueReadImage(queue, image, CL_TRUE, origin, region, row_pitch, slice_pitch, ptr,
@@ -159,20 +197,28 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_que
         return gs_real()->clEnqueueWriteImage(command_queue, image, blocking_write, origin, region, input_row_pitch,
                                               input_slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
+    struct gs_staged t;
     cl_event own = NULL;
-    cl_command_queue queue;
-    cl_int err = begin(&h, q, nothing, box(m, origin, region), num_events_in_wait_list, event_wait_list, &queue);
+    const struct side to = box(m, origin, region);
+    cl_int err = begin_home(&h, q, nothing, to, num_events_in_wait_list, event_wait_list);
+    if (!err && staged_texels(&t, m, true, origin, region, input_row_pitch, input_slice_pitch, ptr) &&
+        gs_home_beside(&h, m, CL_COMMAND_WRITE_IMAGE, &t, &own)) {
+        gs_home_wrote(&h, m, to.r);
+        return gs_home_wait(gs_home_end(&h, err), blocking_write, own, event);
+    }
+    cl_command_queue queue = err ? NULL : gs_home_image_queue(&h);
+    err = h.err;
     if (gs_home_image_blocks(&h, blocking_write)) {
-        gs_home_open(&h, m, box(m, origin, region).r);
+        gs_home_open(&h, m, to.r);
         err = gs_real()->clEnqueueWriteImage(queue, image, CL_TRUE, origin, region, input_row_pitch, input_slice_pitch,
                                              ptr, h.n, h.v, event);
-        gs_home_close(&h, m, box(m, origin, region).r, err);
+        gs_home_close(&h, m, to.r, err);
         return gs_home_end(&h, err);
     }
     if (!err)
         err = gs_real()->clEnqueueWriteImage(queue, image, CL_FALSE, origin, region, input_row_pitch, input_slice_pitch,
                                              ptr, h.n, h.v, gs_home_image_event(&h, blocking_write, &own, event));
-    return end(&h, box(m, origin, region), err, CL_COMMAND_WRITE_IMAGE, blocking_write, own, event);
+    return end(&h, to, err, CL_COMMAND_WRITE_IMAGE, blocking_write, own, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue command_queue, cl_mem image, const void *fill_color,

@@ -223,10 +223,11 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainMemObject(cl_mem memobj)
     return err;
 }
 
-/* How many references are not the application's: those of replicas that work in the object's memory. */
+/* How many references are not the application's: those of replicas that work in the object's memory, and of transfers
+ * under way. */
 static cl_uint own_references(struct gs_mem *m)
 {
-    cl_uint n = 0;
+    cl_uint n = (cl_uint)atomic_load(&m->carried);
     pthread_mutex_lock(&m->o.ctx->lock);
     for (unsigned i = 1; m->root == m && m->base && i < m->o.ctx->n; i++)
         n += m->place[i].mem != NULL;

@@ -6,6 +6,7 @@
 #include "shim/api/api.h"
 #include "shim/coherence.h"
 #include "shim/dispatch.h"
+#include "shim/transfer/carrier.h"
 
 /* One command on objects of ours that the driver carries out at home: begun with gs_home_begin, which locks the
  * context; ranges are brought home with gs_home_need; a scheduled application's command is held back with gs_home_hold;
@@ -62,6 +63,11 @@ static inline bool gs_is_small(const struct gs_mem *m, uint64_t bytes)
            atomic_load_explicit(&m->root->defined, memory_order_relaxed) && !gs_scheduled();
 }
 
+/* Once h is ready: is the transfer between m and the host's memory to go beside the application, and has it been handed
+ * over? *own is its event then. */
+bool gs_home_beside(struct gs_home *h, struct gs_mem *m, cl_command_type type, const struct gs_staged *t,
+                    cl_event *own);
+
 /* For image commands: the queue to give the command to, once h is ready; and, in the place of gs_home_end, what ends
  * it. `own` is the command's event, which is handed out, waited for or let go. */
 cl_command_queue gs_home_image_queue(struct gs_home *h);
@@ -81,6 +87,11 @@ cl_int gs_home_image_end(struct gs_home *h, cl_int err, cl_command_type type, cl
 
 /* The bytes of a buffer that a region of rows covers, from its first to its last; empty where an argument overflows. */
 struct gs_range gs_rect_range(const size_t origin[3], const size_t region[3], size_t row_pitch, size_t slice_pitch);
+
+/* The same region as a transfer; false: the arguments are none that a driver takes, or its rows are too short. */
+bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, bool write, const size_t *origin,
+                    const size_t *host_origin, const size_t *region, const size_t pitches[2],
+                    const size_t host_pitches[2], const void *ptr);
 
 /* A call whose command was given to the driver without blocking, so that the lock was not held for long: waits where
  * the application asked for it, and hands the command's event out or lets it go. */

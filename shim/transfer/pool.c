@@ -17,6 +17,15 @@ struct gs_pool {
     bool stopping;
 };
 
+static void copy(const struct gs_copy_job *job)
+{
+    const size_t *n = job->region;
+    for (size_t z = 0; z < n[2]; z++)
+        for (size_t y = 0; y < n[1]; y++)
+            memcpy(job->dst.at + z * job->dst.slice + y * job->dst.row,
+                   job->src.at + z * job->src.slice + y * job->src.row, n[0]);
+}
+
 static void *copy_jobs(void *arg)
 {
     struct gs_pool *p = arg;
@@ -31,7 +40,7 @@ static void *copy_jobs(void *arg)
         if (!p->first)
             p->last = &p->first;
         pthread_mutex_unlock(&p->lock);
-        memcpy(job->dst, job->src, job->bytes);
+        copy(job);
         pthread_mutex_lock(&p->lock);
         job->done = true;
         pthread_cond_broadcast(&p->finished);

@@ -9,11 +9,17 @@
 
 struct gs_pool;
 
-/* One copy. Owned by the caller, who leaves it alone from gs_pool_submit until gs_pool_wait. */
+/* Bytes in slices of rows, `row` and `slice` bytes apart. */
+struct gs_rows {
+    char *at;
+    size_t row, slice;
+};
+
+/* One copy of region[2] slices of region[1] rows of region[0] bytes. Owned by the caller, who leaves it alone from
+ * gs_pool_submit until gs_pool_wait. */
 struct gs_copy_job {
-    void *dst;
-    const void *src;
-    size_t bytes;
+    struct gs_rows dst, src; /* src: only read */
+    size_t region[3];
     bool done;
     struct gs_copy_job *next;
 };

@@ -5,50 +5,104 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "shim/transfer/pool.h"
+#include "shim/client.h"
+#include "shim/report.h"
 #include "shim/watch.h"
 
 enum {
     SLOTS = 16,
     SLOT_BYTES = 4 * 1024 * 1024,
-    LEAST_BYTES = 2 * 1024 * 1024, /* below this a transfer is about as fast by itself */
-    WORTH_BYTES = 64 * 1024 * 1024 /* pinning the ring costs what about so many bytes do */
+    LEAST_PIECE = 1024 * 1024,
+    LEAST_HERE = 2 * 1024 * 1024,   /* below this a transfer is about as fast by itself */
+    LEAST_BESIDE = 4 * 1024 * 1024, /* it is handed from thread to thread */
+    LEAST_FORCED = 4096,
+    WORTH_BYTES = 64 * 1024 * 1024 /* pinning a ring costs what about so many bytes do */
 };
 
-struct gs_staging {
+struct slot {
+    struct gs_copy_job job; /* region[0] is 0: it has had none */
+    cl_event used;          /* the device's last use, or null; owned */
+};
+
+struct ring {
     cl_mem memory;
     cl_command_queue mapped_by;
     char *base;
-    struct gs_pool *pool;
-    pthread_mutex_t busy; /* the slots; never waited for with the context's lock held */
-    uint64_t seen;        /* bytes of large transfers so far */
+    uint64_t seen; /* bytes of large transfers so far; the context's lock */
     bool failed;
-    struct slot {
-        struct gs_copy_job job;
-        cl_event used; /* the device's last use, or null; owned */
-    } slot[SLOTS];
+    struct slot slot[SLOTS];
 };
 
-static cl_int make_ring(struct gs_staging *s, struct gs_context *ctx)
+struct gs_staging {
+    pthread_mutex_t pool_lock; /* pool */
+    struct gs_pool *pool;
+    pthread_mutex_t busy; /* here's slots; never waited for with the context's lock held */
+    struct ring here, beside;
+    cl_command_queue queue[2][GS_MAX_DEVICES + 1]; /* for beside: with profiles or not, by place, the parent's last */
+};
+
+static struct gs_pool *pool_of(struct gs_staging *s)
 {
-    const size_t bytes = (size_t)SLOTS * SLOT_BYTES;
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    cl_int err;
-    s->memory = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &err);
-    if (!err)
-        s->mapped_by = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, &err);
-    if (!err)
-        s->base = gs_real()->clEnqueueMapBuffer(s->mapped_by, s->memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
-                                                0, NULL, NULL, &err);
-    if (!err && !(s->pool = gs_pool_start(cores >= 16 ? 8 : cores > 3 ? (unsigned)cores / 2 : 1)))
-        err = CL_OUT_OF_HOST_MEMORY;
-    if (err)
-        gs_debug("no pinned ring for the application's transfers (error %d)", err);
-    return err;
+    pthread_mutex_lock(&s->pool_lock);
+    if (!s->pool)
+        s->pool = gs_pool_start(cores >= 16 ? 8 : cores > 3 ? (unsigned)cores / 2 : 1);
+    pthread_mutex_unlock(&s->pool_lock);
+    return s->pool;
 }
 
+static bool make_ring(struct ring *r, struct gs_context *ctx)
+{
+    const size_t bytes = (size_t)SLOTS * SLOT_BYTES;
+    cl_int err;
+    if (r->base || r->failed)
+        return r->base;
+    r->memory = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &err);
+    if (!err)
+        r->mapped_by = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, &err);
+    if (!err && !pool_of(ctx->staging))
+        err = CL_OUT_OF_HOST_MEMORY;
+    if (!err)
+        r->base = gs_real()->clEnqueueMapBuffer(r->mapped_by, r->memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
+                                                0, NULL, NULL, &err);
+    if (err)
+        gs_debug("no pinned ring for the application's transfers (error %d)", err);
+    r->failed = err != CL_SUCCESS;
+    return !err;
+}
+
+static void free_ring(struct ring *r)
+{
+    for (int i = 0; i < SLOTS; i++)
+        if (r->slot[i].used)
+            gs_real()->clReleaseEvent(r->slot[i].used);
+    if (r->base)
+        gs_real()->clEnqueueUnmapMemObject(r->mapped_by, r->memory, r->base, 0, NULL, NULL);
+    if (r->mapped_by)
+        gs_real()->clReleaseCommandQueue(r->mapped_by);
+    if (r->memory)
+        gs_real()->clReleaseMemObject(r->memory);
+}
+
+void gs_staging_free(struct gs_staging *s)
+{
+    if (!s)
+        return;
+    gs_pool_stop(s->pool);
+    pthread_mutex_destroy(&s->pool_lock);
+    pthread_mutex_destroy(&s->busy);
+    for (unsigned i = 0; i < 2 * (GS_MAX_DEVICES + 1); i++)
+        if (s->queue[i / (GS_MAX_DEVICES + 1)][i % (GS_MAX_DEVICES + 1)])
+            gs_real()->clReleaseCommandQueue(s->queue[i / (GS_MAX_DEVICES + 1)][i % (GS_MAX_DEVICES + 1)]);
+    free_ring(&s->here);
+    free_ring(&s->beside);
+    free(s);
+}
+
+/* ---- which way ---- */
+
 /* Is it memory that the application has pinned itself, by mapping a buffer of that kind? */
-static bool is_pinned(const struct gs_context *ctx, const void *ptr, size_t bytes)
+static bool is_pinned(const struct gs_context *ctx, const void *ptr, uint64_t bytes)
 {
     for (const struct gs_mem *m = ctx->mems; m; m = m->next)
         for (const struct gs_mapping *map = m->mappings; map; map = map->next)
@@ -58,39 +112,36 @@ static bool is_pinned(const struct gs_context *ctx, const void *ptr, size_t byte
     return false;
 }
 
-bool gs_staging_takes(struct gs_queue *q, const void *ptr, size_t bytes)
+/* Is the ring there, or is it to be made now? */
+static bool is_worth(struct ring *r, uint64_t bytes)
+{
+    r->seen += bytes;
+    return !r->failed && (r->base || gs_settings()->transfer == GS_TRANSFER_PINNED || r->seen >= WORTH_BYTES);
+}
+
+enum gs_staging_way gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, bool blocking)
 {
     struct gs_context *ctx = q->o.ctx;
     const enum gs_transfer_path path = gs_settings()->transfer;
-    const bool forced = path == GS_TRANSFER_PINNED;
     /* Out of order, the last piece's end would not be everyone's; and while a user event has no status, a call that
-     * waits for it must not keep the context's lock. */
-    if (q->out_of_order || atomic_load(&ctx->user_events))
-        return false;
-    if (bytes < LEAST_BYTES || path == GS_TRANSFER_PLAIN || (ctx->shared_memory && !forced) ||
+     * waits for it must not keep the ring. */
+    const bool here = blocking && !q->out_of_order && !atomic_load(&ctx->user_events);
+    const bool forced = path == GS_TRANSFER_PINNED;
+    const uint64_t least = forced ? LEAST_FORCED : here ? LEAST_HERE : LEAST_BESIDE;
+    if (bytes < least || !ptr || path == GS_TRANSFER_PLAIN || gs_scheduled() || (ctx->shared_memory && !forced) ||
         is_pinned(ctx, ptr, bytes))
-        return false;
+        return GS_NOT_STAGED;
     if (!ctx->staging) {
         ctx->staging = calloc(1, sizeof *ctx->staging);
         if (!ctx->staging)
-            return false;
+            return GS_NOT_STAGED;
         pthread_mutex_init(&ctx->staging->busy, NULL);
+        pthread_mutex_init(&ctx->staging->pool_lock, NULL);
     }
-    struct gs_staging *s = ctx->staging;
-    s->seen += bytes;
-    if (!s->base && !s->failed && (forced || s->seen >= WORTH_BYTES))
-        s->failed = make_ring(s, ctx) != CL_SUCCESS;
-    return s->base && !s->failed;
-}
-
-bool gs_staging_enter(struct gs_context *ctx, bool wait)
-{
-    return wait ? pthread_mutex_lock(&ctx->staging->busy) == 0 : pthread_mutex_trylock(&ctx->staging->busy) == 0;
-}
-
-void gs_staging_leave(struct gs_context *ctx)
-{
-    pthread_mutex_unlock(&ctx->staging->busy);
+    if (here)
+        return is_worth(&ctx->staging->here, bytes) && make_ring(&ctx->staging->here, ctx) ? GS_STAGED_HERE
+                                                                                           : GS_NOT_STAGED;
+    return is_worth(&ctx->staging->beside, bytes) ? GS_STAGED_BESIDE : GS_NOT_STAGED;
 }
 
 bool gs_staging_flows(struct gs_queue *q, size_t bytes)
@@ -111,27 +162,109 @@ bool gs_staging_flows(struct gs_queue *q, size_t bytes)
     return status == CL_COMPLETE;
 }
 
-void gs_staging_free(struct gs_staging *s)
+bool gs_staging_enter(struct gs_context *ctx, bool wait)
 {
-    if (!s)
-        return;
-    gs_pool_stop(s->pool);
-    pthread_mutex_destroy(&s->busy);
-    for (int i = 0; i < SLOTS; i++)
-        if (s->slot[i].used)
-            gs_real()->clReleaseEvent(s->slot[i].used);
-    if (s->base)
-        gs_real()->clEnqueueUnmapMemObject(s->mapped_by, s->memory, s->base, 0, NULL, NULL);
-    if (s->mapped_by)
-        gs_real()->clReleaseCommandQueue(s->mapped_by);
-    if (s->memory)
-        gs_real()->clReleaseMemObject(s->memory);
-    free(s);
+    return wait ? pthread_mutex_lock(&ctx->staging->busy) == 0 : pthread_mutex_trylock(&ctx->staging->busy) == 0;
 }
 
-static char *memory_of(const struct gs_staging *s, const struct slot *slot)
+void gs_staging_leave(struct gs_context *ctx)
 {
-    return s->base + (slot - s->slot) * (ptrdiff_t)SLOT_BYTES;
+    pthread_mutex_unlock(&ctx->staging->busy);
+}
+
+/* ---- pieces ---- */
+
+struct gs_staged gs_staged_run(cl_mem mem, unsigned place, bool write, uint64_t offset, uint64_t bytes, void *ptr)
+{
+    return (struct gs_staged){.mem = mem,
+                              .place = place,
+                              .write = write,
+                              .element = 1,
+                              .origin = {offset},
+                              .region = {bytes, 1, 1},
+                              .host = {.at = ptr}};
+}
+
+/* How a transfer is cut: into pieces of `most` units along each dimension, n[] of them. */
+struct cut {
+    size_t most[3], n[3];
+};
+
+static size_t least_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A small one into smaller pieces, so that filling and sending overlap. */
+static struct cut cut_of(const struct gs_staged *t)
+{
+    const size_t row = t->region[0] * t->element, slice = row * t->region[1], all = slice * t->region[2];
+    size_t bytes = all / SLOTS > LEAST_PIECE ? all / SLOTS : LEAST_PIECE;
+    bytes = least_of(bytes, SLOT_BYTES);
+    struct cut c = {{least_of(t->region[0], bytes / t->element), 1, 1}, {0}};
+    if (row <= bytes)
+        c.most[1] = least_of(t->region[1], bytes / row);
+    if (slice <= bytes)
+        c.most[2] = least_of(t->region[2], bytes / slice);
+    for (int d = 0; d < 3; d++)
+        c.n[d] = (t->region[d] + c.most[d] - 1) / c.most[d];
+    return c;
+}
+
+/* Piece i of them, as a transfer. */
+static struct gs_staged piece_of(const struct gs_staged *t, const struct cut *c, size_t i)
+{
+    const size_t index[3] = {i % c->n[0], i / c->n[0] % c->n[1], i / c->n[0] / c->n[1]};
+    struct gs_staged p = *t;
+    size_t at[3];
+    for (int d = 0; d < 3; d++) {
+        at[d] = index[d] * c->most[d];
+        p.origin[d] += at[d];
+        p.region[d] = least_of(c->most[d], t->region[d] - at[d]);
+    }
+    p.host.at += at[0] * t->element + at[1] * t->host.row + at[2] * t->host.slice;
+    return p;
+}
+
+/* Between the slot, where the piece lies without gaps, and the device. */
+static cl_int enqueue(const struct gs_staged *p, cl_command_queue queue, char *slot, cl_uint n, const cl_event *wait,
+                      cl_event *event)
+{
+    static const size_t zero[3];
+    const size_t *region = p->region,
+                 offset = p->origin[0] + p->origin[1] * p->row_pitch + p->origin[2] * p->slice_pitch;
+    const cl_event *v = n ? wait : NULL;
+    if (p->image)
+        return p->write
+                   ? gs_real()->clEnqueueWriteImage(queue, p->mem, CL_FALSE, p->origin, region, 0, 0, slot, n, v, event)
+                   : gs_real()->clEnqueueReadImage(queue, p->mem, CL_FALSE, p->origin, region, 0, 0, slot, n, v, event);
+    if (region[1] * region[2] == 1)
+        return p->write ? gs_real()->clEnqueueWriteBuffer(queue, p->mem, CL_FALSE, offset, region[0], slot, n, v, event)
+                        : gs_real()->clEnqueueReadBuffer(queue, p->mem, CL_FALSE, offset, region[0], slot, n, v, event);
+    return p->write ? gs_real()->clEnqueueWriteBufferRect(queue, p->mem, CL_FALSE, p->origin, zero, region,
+                                                          p->row_pitch, p->slice_pitch, 0, 0, slot, n, v, event)
+                    : gs_real()->clEnqueueReadBufferRect(queue, p->mem, CL_FALSE, p->origin, zero, region, p->row_pitch,
+                                                         p->slice_pitch, 0, 0, slot, n, v, event);
+}
+
+/* ---- carrying out ---- */
+
+/* A transfer under way. */
+struct carriage {
+    struct gs_pool *pool;
+    struct ring *ring;
+    cl_command_queue queue;
+    const struct gs_staged *t;
+    struct cut cut;
+    size_t pieces;
+    cl_uint n_wait;
+    const cl_event *wait;
+    struct gs_events *ended;
+};
+
+static char *memory_of(const struct ring *r, const struct slot *slot)
+{
+    return r->base + (slot - r->slot) * (ptrdiff_t)SLOT_BYTES;
 }
 
 /* Waits until the device has done with a slot. */
@@ -145,85 +278,161 @@ static cl_int await_slot(struct slot *slot)
     return err;
 }
 
-static uint64_t piece_bytes(uint64_t piece, uint64_t bytes)
+/* Lets a piece be copied between the host's memory and its slot. */
+static void copy(const struct carriage *c, struct slot *slot, size_t i)
 {
-    const uint64_t at = piece * SLOT_BYTES;
-    return bytes - at < SLOT_BYTES ? bytes - at : SLOT_BYTES;
-}
-
-/* Lets a piece of the application's memory be copied to its slot. */
-static cl_int fill(struct gs_staging *s, uint64_t piece, uint64_t bytes, const char *ptr)
-{
-    struct slot *slot = &s->slot[piece % SLOTS];
-    cl_int err = await_slot(slot);
-    if (err)
-        return err; /* the slot's job is still the one before, which is done */
+    const struct gs_staged p = piece_of(c->t, &c->cut, i);
+    const size_t row = p.region[0] * p.element;
+    const struct gs_rows there = {memory_of(c->ring, slot), row, row * p.region[1]};
     slot->job = (struct gs_copy_job){
-        .dst = memory_of(s, slot), .src = ptr + piece * SLOT_BYTES, .bytes = (size_t)piece_bytes(piece, bytes)};
-    gs_pool_submit(s->pool, &slot->job);
-    return CL_SUCCESS;
+        .dst = p.write ? there : p.host, .src = p.write ? p.host : there, .region = {row, p.region[1], p.region[2]}};
+    gs_pool_submit(c->pool, &slot->job);
 }
 
-cl_int gs_staging_write(struct gs_queue *q, cl_mem home, uint64_t offset, uint64_t bytes, const void *ptr,
-                        cl_uint n_wait, const cl_event *wait, struct gs_events *ended)
+static cl_int send(const struct carriage *c, struct slot *slot, size_t i)
 {
-    struct gs_staging *s = q->o.ctx->staging;
-    const uint64_t pieces = (bytes + SLOT_BYTES - 1) / SLOT_BYTES;
-    uint64_t filling = 0;
-    cl_int err = CL_SUCCESS;
-    for (uint64_t i = 0; i < pieces && !err; i++) {
-        /* Half the ring is being filled while the device takes the other half. */
-        while (filling < pieces && filling < i + SLOTS / 2 && !err)
-            err = fill(s, filling++, bytes, ptr);
-        struct slot *slot = &s->slot[i % SLOTS];
-        if (err)
-            break;
-        gs_pool_wait(s->pool, &slot->job);
-        err = gs_real()->clEnqueueWriteBuffer(q->o.handle, home, CL_FALSE, offset + i * SLOT_BYTES,
-                                              (size_t)piece_bytes(i, bytes), memory_of(s, slot), n_wait,
-                                              n_wait ? wait : NULL, &slot->used);
-        if (!err && (i == 0 || i + 1 == pieces))
-            err = gs_events_share(ended, slot->used);
-        gs_real()->clFlush(q->o.handle);
-    }
-    for (uint64_t i = 0; i < SLOTS && i < filling; i++)
-        if (s->slot[i].job.bytes)
-            gs_pool_wait(s->pool, &s->slot[i].job);
+    const struct gs_staged p = piece_of(c->t, &c->cut, i);
+    cl_int err = enqueue(&p, c->queue, memory_of(c->ring, slot), c->n_wait, c->wait, &slot->used);
+    if (err)
+        slot->used = NULL;
+    else if (i == 0 || i + 1 == c->pieces)
+        err = gs_events_share(c->ended, slot->used);
     return err;
 }
 
-cl_int gs_staging_read(struct gs_queue *q, cl_command_queue queue, cl_mem mem, uint64_t offset, uint64_t bytes,
-                       void *ptr, cl_uint n_wait, const cl_event *wait, struct gs_events *ended)
+static void await_copies(const struct carriage *c)
 {
-    struct gs_staging *s = q->o.ctx->staging;
-    const uint64_t pieces = (bytes + SLOT_BYTES - 1) / SLOT_BYTES;
-    uint64_t asked = 0;
+    for (size_t i = 0; i < SLOTS && i < c->pieces; i++)
+        if (c->ring->slot[i].job.region[0])
+            gs_pool_wait(c->pool, &c->ring->slot[i].job);
+}
+
+/* Half the ring is being filled while the device takes the other half. */
+static cl_int carry_in(const struct carriage *c)
+{
+    size_t filling = 0;
     cl_int err = CL_SUCCESS;
-    for (uint64_t i = 0; i < pieces && !err; i++) {
-        for (; asked < pieces && asked < i + SLOTS / 2 && !err; asked++) {
-            struct slot *slot = &s->slot[asked % SLOTS];
+    for (size_t i = 0; i < c->pieces && !err; i++) {
+        for (; filling < c->pieces && filling < i + SLOTS / 2 && !err; filling++) {
+            struct slot *next = &c->ring->slot[filling % SLOTS];
+            err = await_slot(next);
+            if (err)
+                break; /* the slot's job is still the one before, which is done */
+            copy(c, next, filling);
+        }
+        struct slot *slot = &c->ring->slot[i % SLOTS];
+        if (err)
+            break;
+        gs_pool_wait(c->pool, &slot->job);
+        err = send(c, slot, i);
+        gs_real()->clFlush(c->queue);
+    }
+    await_copies(c);
+    return err;
+}
+
+static cl_int carry_out(const struct carriage *c)
+{
+    size_t asked = 0;
+    cl_int err = CL_SUCCESS;
+    for (size_t i = 0; i < c->pieces && !err; i++) {
+        for (; asked < c->pieces && asked < i + SLOTS / 2 && !err; asked++) {
+            struct slot *slot = &c->ring->slot[asked % SLOTS];
             if (asked >= SLOTS)
-                gs_pool_wait(s->pool, &slot->job); /* drained to the application's memory */
+                gs_pool_wait(c->pool, &slot->job); /* drained to the application's memory */
             err = await_slot(slot);
             if (!err)
-                err = gs_real()->clEnqueueReadBuffer(queue, mem, CL_FALSE, offset + asked * SLOT_BYTES,
-                                                     (size_t)piece_bytes(asked, bytes), memory_of(s, slot), n_wait,
-                                                     n_wait ? wait : NULL, &slot->used);
-            if (!err && (asked == 0 || asked + 1 == pieces))
-                err = gs_events_share(ended, slot->used);
+                err = send(c, slot, asked);
         }
-        gs_real()->clFlush(queue);
-        struct slot *slot = &s->slot[i % SLOTS];
+        gs_real()->clFlush(c->queue);
+        struct slot *slot = &c->ring->slot[i % SLOTS];
         if (!err)
             err = await_slot(slot);
         if (err)
             break;
-        slot->job = (struct gs_copy_job){
-            .dst = (char *)ptr + i * SLOT_BYTES, .src = memory_of(s, slot), .bytes = (size_t)piece_bytes(i, bytes)};
-        gs_pool_submit(s->pool, &slot->job);
+        copy(c, slot, i);
     }
-    for (uint64_t i = 0; i < SLOTS && i < pieces; i++)
-        if (s->slot[i].job.bytes)
-            gs_pool_wait(s->pool, &s->slot[i].job);
+    await_copies(c);
     return err;
+}
+
+static cl_int carry(struct carriage *c)
+{
+    c->cut = cut_of(c->t);
+    c->pieces = c->cut.n[0] * c->cut.n[1] * c->cut.n[2];
+    const struct gs_label before = gs_label_way(GS_WAY_STAGED);
+    const cl_int err = c->t->write ? carry_in(c) : carry_out(c);
+    gs_label_back(before);
+    return err;
+}
+
+cl_int gs_staging_carry(struct gs_context *ctx, cl_command_queue queue, const struct gs_staged *t, cl_uint n_wait,
+                        const cl_event *wait, struct gs_events *ended)
+{
+    struct carriage c = {.pool = ctx->staging->pool,
+                         .ring = &ctx->staging->here,
+                         .queue = queue,
+                         .t = t,
+                         .n_wait = n_wait,
+                         .wait = wait,
+                         .ended = ended};
+    return carry(&c);
+}
+
+/* PoCL takes image commands only on a queue of the sub-devices' parent: see gs_image_queue(). */
+static cl_command_queue queue_of(struct gs_context *ctx, const struct gs_staged *t, bool profiling, cl_int *err)
+{
+    const bool parent = t->image && ctx->parent;
+    cl_command_queue *queue = &ctx->staging->queue[profiling][parent ? GS_MAX_DEVICES : t->place];
+    *err = CL_SUCCESS;
+    if (!*queue)
+        *queue = gs_real()->clCreateCommandQueue(ctx->o.handle, parent ? ctx->parent : ctx->dev[t->place],
+                                                 profiling ? CL_QUEUE_PROFILING_ENABLE : 0, err);
+    return *queue;
+}
+
+/* By the driver's own way, where there is no ring. */
+static cl_int carry_directly(const struct gs_staged *t, cl_command_queue queue, struct gs_events *ended)
+{
+    static const size_t zero[3];
+    const size_t slice = t->region[2] > 1 ? t->host.slice : 0;
+    cl_event event;
+    cl_int err;
+    if (t->image)
+        err = t->write ? gs_real()->clEnqueueWriteImage(queue, t->mem, CL_FALSE, t->origin, t->region, t->host.row,
+                                                        slice, t->host.at, 0, NULL, &event)
+                       : gs_real()->clEnqueueReadImage(queue, t->mem, CL_FALSE, t->origin, t->region, t->host.row,
+                                                       slice, t->host.at, 0, NULL, &event);
+    else if (t->region[1] * t->region[2] == 1)
+        err = enqueue(t, queue, t->host.at, 0, NULL, &event);
+    else
+        err = t->write ? gs_real()->clEnqueueWriteBufferRect(queue, t->mem, CL_FALSE, t->origin, zero, t->region,
+                                                             t->row_pitch, t->slice_pitch, t->host.row, t->host.slice,
+                                                             t->host.at, 0, NULL, &event)
+                       : gs_real()->clEnqueueReadBufferRect(queue, t->mem, CL_FALSE, t->origin, zero, t->region,
+                                                            t->row_pitch, t->slice_pitch, t->host.row, t->host.slice,
+                                                            t->host.at, 0, NULL, &event);
+    if (!err)
+        err = gs_events_add(ended, event);
+    return err ? err : gs_real()->clWaitForEvents(1, &event);
+}
+
+cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *t, bool profiling,
+                               struct gs_events *ended)
+{
+    struct gs_staging *s = ctx->staging;
+    struct carriage c = {.ring = &s->beside, .t = t, .ended = ended};
+    cl_int err, end = CL_SUCCESS;
+    c.queue = queue_of(ctx, t, profiling || gs_report_wants_times(), &err);
+    if (err)
+        return err;
+    if (!make_ring(c.ring, ctx))
+        return carry_directly(t, c.queue, ended);
+    c.pool = s->pool;
+    err = carry(&c);
+    for (int i = 0; i < SLOTS; i++) {
+        const cl_int one = await_slot(&s->beside.slot[i]);
+        end = end ? end : one;
+    }
+    return err ? err : end;
 }

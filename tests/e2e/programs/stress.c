@@ -184,9 +184,10 @@ static void do_host(struct worker *w, bool write)
 static void do_rectangle(struct worker *w)
 {
     const uint32_t i = pick(w, BUFFERS), j = (i + 1) % BUFFERS, what = pick(w, 3);
-    const size_t from[3] = {pick(w, 90), pick(w, 9), pick(w, 3)}, to[3] = {pick(w, 90), pick(w, 9), pick(w, 3)};
-    const size_t region[3] = {1 + pick(w, 60), 1 + pick(w, 7), 1 + pick(w, 4)}, zero[3] = {0};
-    const size_t row = 150 + pick(w, 50), slice = row * 16;
+    const size_t from[3] = {pick(w, 50), pick(w, 3), pick(w, 3)}, to[3] = {pick(w, 50), pick(w, 3), pick(w, 3)};
+    const size_t region[3] = {1 + pick(w, 120), 1 + pick(w, 13), 1 + pick(w, 4)}, zero[3] = {0};
+    const size_t row = 170 + pick(w, 30), slice = row * 16, host_row = pick(w, 2) ? 0 : 121 + pick(w, 9);
+    const bool blocking = pick(w, 3) == 0;
     cl_uint n_wait;
     cl_event e;
     cl_command_queue q = next(w, &n_wait);
@@ -194,12 +195,16 @@ static void do_rectangle(struct worker *w)
     if (what == 0) {
         CL(clEnqueueCopyBufferRect(q, w->b[i], w->b[j], from, to, region, row, slice, row + 3, 0, n_wait, wait, &e));
     } else if (what == 1) {
-        CL(clEnqueueWriteBufferRect(q, w->b[i], CL_FALSE, from, zero, region, row, slice, 0, 0, pool + pick(w, 999),
-                                    n_wait, wait, &e));
+        CL(clEnqueueWriteBufferRect(q, w->b[i], blocking, from, zero, region, row, slice, host_row, 0,
+                                    pool + pick(w, 999), n_wait, wait, &e));
     } else {
-        unsigned char got[60 * 7 * 4] = {0};
-        CL(clEnqueueReadBufferRect(q, w->b[i], CL_TRUE, from, zero, region, row, slice, 0, 0, got, n_wait, wait, &e));
-        say(w, "rectangle", i, got, sizeof got);
+        unsigned char *got = calloc(1, 130 * 13 * 4);
+        CL(clEnqueueReadBufferRect(q, w->b[i], blocking, from, zero, region, row, slice, host_row, 0, got, n_wait, wait,
+                                   &e));
+        if (!blocking)
+            CL(clWaitForEvents(1, &e));
+        say(w, "rectangle", i, got, 130 * 13 * 4);
+        free(got);
     }
     done(w, e);
 }
@@ -262,12 +267,29 @@ static void do_image(struct worker *w)
     cl_command_queue q = next(w, &n_wait);
     const cl_event *wait = n_wait ? &w->last : NULL;
     const size_t region[3] = {part[0] > at[0] ? part[0] - at[0] : 1, part[1], 1};
-    if (pick(w, 2))
+    const size_t row = pick(w, 2) ? 0 : W * 4 + 4 * pick(w, 9);
+    const bool blocking = pick(w, 3) == 0;
+    switch (pick(w, 4)) {
+    case 0:
         CL(clEnqueueCopyBufferToImage(q, w->b[i], w->image, 64 * pick(w, 2), at, (size_t[3]){region[0], 5, 1}, n_wait,
                                       wait, &e));
-    else
+        break;
+    case 1:
         CL(clEnqueueCopyImageToBuffer(q, w->image, w->b[i], zero, (size_t[3]){region[0], 5, 1}, 32 * pick(w, 9), n_wait,
                                       wait, &e));
+        break;
+    case 2:
+        CL(clEnqueueWriteImage(q, w->image, blocking, at, region, row, 0, pool + pick(w, 999), n_wait, wait, &e));
+        break;
+    default: {
+        unsigned char *got = calloc(1, (W * 4 + 36) * H);
+        CL(clEnqueueReadImage(q, w->image, blocking, at, region, row, 0, got, n_wait, wait, &e));
+        if (!blocking)
+            CL(clWaitForEvents(1, &e));
+        say(w, "image", i, got, (W * 4 + 36) * H);
+        free(got);
+    }
+    }
     done(w, e);
 }
 
