@@ -5,7 +5,7 @@
 
 enum { SMALL = 1024, LARGE = 256 * 1024, LAUNCHES = 20 };
 
-static const char source[] = "__kernel void step(__global const uint *in, __global uint *out, uint k)\n"
+static const char source[] = "__kernel void advance(__global const uint *in, __global uint *out, uint k)\n"
                              "{ uint i = get_global_id(0); out[i] = in[i] * 3u + k; }\n"
                              "__kernel void last(__global const uint *in, __global uint *out)\n"
                              "{ uint i = get_global_id(0); out[i] = in[i] + 1u; }\n";
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 {
     start(0);
     cl_program p = build(source, "");
-    cl_kernel step = kernel_of(p, "step"), last = kernel_of(p, "last");
+    cl_kernel step = kernel_of(p, "advance"), last = kernel_of(p, "last");
     cl_mem m[3];
     for (int i = 0; i < 3; i++)
         m[i] = buffer(CL_MEM_READ_WRITE, (i < 2 ? SMALL : LARGE) * 4, NULL);
