@@ -61,17 +61,6 @@ static void set_up(void)
     atexit(wait_at_exit);
 }
 
-void gs_driver_enter(void)
-{
-    pthread_once(&lanes_once, set_up);
-    pthread_rwlock_rdlock(&driver_lock);
-}
-
-void gs_driver_leave(void)
-{
-    pthread_rwlock_unlock(&driver_lock);
-}
-
 /* ---- the end of units ---- */
 
 void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)

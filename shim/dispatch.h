@@ -46,8 +46,4 @@ void gs_held_fail(void);
 /* The first unit was refused by the driver. The units' work stays the caller's. */
 void gs_hold_drop(struct gs_held *held);
 
-/* A thread of ours is inside the driver: the process doesn't end meanwhile. */
-void gs_driver_enter(void);
-void gs_driver_leave(void);
-
 #endif

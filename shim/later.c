@@ -2,61 +2,69 @@
 #include "shim/later.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
-#include "shim/dispatch.h"
+#include "shim/beside.h"
+#include "shim/objects.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
 static struct gs_work *head, **tail = &head;
-static bool started;
+static bool started, closed; /* closed: the process ends, and whoever has work does it */
 
-static void do_it(struct gs_work *work)
+/* With the lock held, which is given up meanwhile. */
+static void do_first(void)
 {
-    gs_driver_enter();
+    struct gs_work *work = head;
+    head = work->next;
+    if (!head)
+        tail = &head;
+    pthread_mutex_unlock(&lock);
     work->run(work);
-    gs_driver_leave();
+    pthread_mutex_lock(&lock);
 }
 
 static void *serve(void *unused)
 {
     (void)unused;
-    for (;;) {
-        pthread_mutex_lock(&lock);
-        while (!head)
+    pthread_mutex_lock(&lock);
+    while (!closed) {
+        while (!head && !closed)
             pthread_cond_wait(&news, &lock);
-        struct gs_work *work = head;
-        head = work->next;
-        if (!head)
-            tail = &head;
-        pthread_mutex_unlock(&lock);
-        do_it(work);
+        if (!gs_beside_enter())
+            break;
+        if (head && !closed)
+            do_first();
+        gs_beside_leave();
     }
+    pthread_mutex_unlock(&lock);
     return NULL;
 }
 
-/* The application's signals are for its own threads. With the lock held. */
-static bool start(void)
+/* The application's own handlers of exit() may wait for what comes after the work. */
+static void finish(void)
 {
-    sigset_t all, old;
-    pthread_t thread;
-    if (started)
-        return true;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    started = pthread_create(&thread, NULL, serve, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (started)
-        pthread_detach(thread);
-    return started;
+    if (gs_forked())
+        return;
+    pthread_mutex_lock(&lock);
+    closed = true;
+    pthread_cond_signal(&news);
+    while (head)
+        do_first();
+    pthread_mutex_unlock(&lock);
 }
 
 void gs_later(struct gs_work *work)
 {
     pthread_mutex_lock(&lock);
-    const bool taken = start();
+    if (!started && !closed) {
+        started = gs_beside_start(NULL, serve, NULL);
+        if (started)
+            atexit(finish); /* before gs_beside_start's, which was registered earlier */
+    }
+    const bool taken = started && !closed;
     if (taken) {
         work->next = NULL;
         *tail = work;
@@ -65,5 +73,5 @@ void gs_later(struct gs_work *work)
     }
     pthread_mutex_unlock(&lock);
     if (!taken)
-        do_it(work);
+        work->run(work);
 }
