@@ -83,8 +83,10 @@ cl_int gs_command_order(struct gs_command *cmd)
         return CL_SUCCESS;
     cl_int err = gs_command_list(cmd);
     /* An in-order queue's marker with a wait list comes after the queue's earlier commands as well. */
-    if (cmd->n_wait && !err)
+    if (cmd->n_wait && !err) {
+        atomic_fetch_add(&cmd->q->calls, 2);
         err = add_marker(&cmd->before, cmd->q->o.handle, cmd->n_wait, cmd->wait);
+    }
     /* While a user event has no status, other commands may wait for it for as long as this one does: then everything is
      * at home, and the application's own order is all there is. */
     const bool own_only = atomic_load(&cmd->ctx->user_events);
@@ -155,12 +157,27 @@ cl_command_queue gs_copy_queue(struct gs_queue *q, unsigned place, cl_int *err)
     return q->copy[place];
 }
 
-cl_command_queue gs_unit_queue(struct gs_queue *q, unsigned place, cl_int *err)
+static pthread_mutex_t unit_lock = PTHREAD_MUTEX_INITIALIZER; /* while a queue for units is made; a leaf */
+
+static cl_command_queue make_once(struct gs_queue *q, cl_command_queue *queue, cl_device_id dev, cl_int *err)
 {
     *err = CL_SUCCESS;
-    if (!q->unit[place])
-        q->unit[place] = make_queue(q, q->o.ctx->dev[place], false, err);
-    return q->unit[place];
+    pthread_mutex_lock(&unit_lock);
+    if (!*queue)
+        *queue = make_queue(q, dev, false, err);
+    pthread_mutex_unlock(&unit_lock);
+    return *queue;
+}
+
+cl_command_queue gs_unit_queue(struct gs_queue *q, unsigned place, cl_int *err)
+{
+    return make_once(q, &q->unit[place], q->o.ctx->dev[place], err);
+}
+
+cl_command_queue gs_unit_image_queue(struct gs_queue *q, unsigned place, cl_int *err)
+{
+    cl_device_id parent = q->o.ctx->parent;
+    return parent ? make_once(q, &q->unit_image, parent, err) : gs_unit_queue(q, place, err);
 }
 
 cl_command_queue gs_image_queue(struct gs_queue *q, unsigned place, cl_int *err)

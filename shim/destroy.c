@@ -26,6 +26,8 @@ static void destroy_queue(struct gs_queue *q)
         gs_real()->clReleaseCommandQueue(q->timed);
     if (q->image)
         gs_real()->clReleaseCommandQueue(q->image);
+    if (q->unit_image)
+        gs_real()->clReleaseCommandQueue(q->unit_image);
 }
 
 static void destroy_mem(struct gs_mem *m)

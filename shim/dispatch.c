@@ -8,6 +8,7 @@
 #include "shim/client.h"
 #include "shim/command.h"
 #include "shim/ends.h"
+#include "shim/watch.h"
 
 struct gs_held {
     struct gs_held *next; /* in its resource's list */
@@ -21,6 +22,16 @@ struct gs_held {
     struct gs_event *record; /* what is known of `end`: its times */
     struct gs_units units;
     cl_command_queue home; /* where the gate is */
+    struct gs_label label; /* of whoever asked for it */
+    unsigned next_unit;
+    /* Of one that comes right after another in its queue, see gs_let_go(). */
+    unsigned call;  /* the application's, counted for the queue */
+    bool may_chain; /* the queue is in order, and there is nothing else to wait for */
+    bool chained;
+    /* open_lock: */
+    struct gs_held *older, *newer; /* in the list of all that are under way */
+    struct gs_held *follower;      /* to be served after it */
+    bool served;                   /* its last unit is on its way */
 };
 
 /* One granted unit that is under way. */
@@ -37,6 +48,9 @@ static struct lane {
     bool started;
 } lanes[GS_MAX_RESOURCES];
 static pthread_once_t lanes_once = PTHREAD_ONCE_INIT;
+
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
+static struct gs_held *newest;
 
 /* The process must not end while a thread of ours is inside the driver. */
 static pthread_rwlock_t driver_lock;
@@ -81,11 +95,24 @@ void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
     pthread_mutex_unlock(&record->times_lock);
 }
 
+static void unlist(struct gs_held *h)
+{
+    pthread_mutex_lock(&open_lock);
+    if (h->newer)
+        h->newer->older = h->older;
+    else if (newest == h)
+        newest = h->older;
+    if (h->older)
+        h->older->newer = h->newer;
+    pthread_mutex_unlock(&open_lock);
+}
+
 /* The last of those who use it: the command has ended. */
 static void drop(struct gs_held *h)
 {
     if (atomic_fetch_sub(&h->refs, 1) != 1)
         return;
+    unlist(h);
     if (h->end) {
         if (h->first)
             gs_real()->clSetUserEventStatus(h->end, atomic_load(&h->status));
@@ -150,6 +177,7 @@ static bool run_next(struct gs_held *h, unsigned i, struct unit *u)
     pthread_rwlock_unlock(&driver_lock);
     gs_unit_take(h->resource, &u->grant);
     pthread_rwlock_rdlock(&driver_lock);
+    gs_label_back(h->label);
     const cl_int err = h->units.enqueue(h->units.work, i, h->units.queue, &event);
     if (!err) {
         watch(h, u, event);
@@ -172,17 +200,68 @@ static void release_queues(cl_command_queue home, cl_command_queue other)
         gs_real()->clReleaseCommandQueue(other);
 }
 
+static void serve(struct gs_held *h);
+
+/* Its turn comes when its resource's thread gets to it. */
+static void push(struct gs_held *h)
+{
+    struct lane *l = &lanes[h->resource];
+    h->next = NULL;
+    pthread_mutex_lock(&l->lock);
+    const bool started = l->started;
+    if (started) {
+        *l->tail = h;
+        l->tail = &h->next;
+        pthread_cond_signal(&l->news);
+    }
+    pthread_mutex_unlock(&l->lock);
+    if (!started)
+        serve(h);
+}
+
+static void push_follower(struct gs_held *h)
+{
+    pthread_mutex_lock(&open_lock);
+    h->served = true;
+    struct gs_held *follower = h->follower;
+    h->follower = NULL;
+    pthread_mutex_unlock(&open_lock);
+    if (follower)
+        push(follower);
+}
+
+static void could_run(cl_event event, cl_int status, void *data);
+
+/* Its first unit stands in its queue behind what the others have to wait for. */
+static bool rest_waits(struct gs_held *h)
+{
+    const cl_int status = h->chained ? gs_event_status(h->ready) : CL_COMPLETE;
+    h->chained = false;
+    if (status < 0)
+        fail(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    if (status <= CL_COMPLETE || gs_await_end(h->ready, could_run, h))
+        return status > CL_COMPLETE;
+    gs_real()->clWaitForEvents(1, &h->ready);
+    return false;
+}
+
 static void serve(struct gs_held *h)
 {
     cl_command_queue home = h->home, other = h->units.queue;
     bool runs = true;
-    for (unsigned i = 0; i < h->units.n && runs && atomic_load(&h->status) == CL_COMPLETE; i++) {
+    while (h->next_unit < h->units.n && runs && atomic_load(&h->status) == CL_COMPLETE) {
+        if (h->next_unit == 1 && rest_waits(h))
+            return;
+        if (atomic_load(&h->status) != CL_COMPLETE)
+            break;
         struct unit *u = malloc(sizeof *u);
         if (!u)
             fail(h, CL_OUT_OF_HOST_MEMORY);
         else
-            runs = i ? run_next(h, i, u) : run_first(h, u);
+            runs = h->next_unit ? run_next(h, h->next_unit, u) : run_first(h, u);
+        h->next_unit++;
     }
+    push_follower(h);
     pthread_rwlock_rdlock(&driver_lock);
     if (atomic_load(&h->status) != CL_COMPLETE)
         gs_real()->clSetUserEventStatus(h->open, atomic_load(&h->status)); /* fails where it is open already */
@@ -232,20 +311,13 @@ static _Thread_local bool fails_here; /* what has failed is ended by this very t
 static void could_run(cl_event event, cl_int status, void *data)
 {
     struct gs_held *h = data;
-    struct lane *l = &lanes[h->resource];
     (void)event;
     if (status < 0)
         fail(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    if (status < 0 && fails_here) {
+    if (status < 0 && fails_here)
         serve(h);
-        return;
-    }
-    h->next = NULL;
-    pthread_mutex_lock(&l->lock);
-    *l->tail = h;
-    l->tail = &h->next;
-    pthread_cond_signal(&l->news);
-    pthread_mutex_unlock(&l->lock);
+    else
+        push(h);
 }
 
 /* ---- holding back ---- */
@@ -310,6 +382,32 @@ static void unmake(struct gs_held *h)
     free(h);
 }
 
+/* The last of those under way in a queue. With open_lock held. */
+static const struct gs_held *last_in(cl_command_queue queue)
+{
+    const struct gs_held *h = newest;
+    while (h && h->home != queue)
+        h = h->older;
+    return h;
+}
+
+bool gs_is_last_held(cl_command_queue queue, cl_event event)
+{
+    pthread_mutex_lock(&open_lock);
+    const struct gs_held *h = last_in(queue);
+    const bool is = h && (event == h->first || event == h->end);
+    pthread_mutex_unlock(&open_lock);
+    return is;
+}
+
+static bool waits_for_others(cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
+{
+    for (cl_uint i = 0; i < n_wait; i++)
+        if (!gs_event_ended(wait[i]) && !gs_is_last_held(queue, wait[i]))
+            return true;
+    return false;
+}
+
 cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
                     const struct gs_units *units, struct gs_held **held, cl_event *gate)
 {
@@ -325,6 +423,9 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, cl_uint n_wait, 
         unmake(h);
         return err;
     }
+    h->label = gs_label_now();
+    h->call = atomic_load(&q->calls);
+    h->may_chain = !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, n_wait, wait);
     *held = h;
     *gate = h->open;
     return CL_SUCCESS;
@@ -337,9 +438,29 @@ void gs_hold_drop(struct gs_held *h)
     release_queues(home, other);
 }
 
+/* Puts it into the list. What comes right after another of the same queue and resource needs not wait for that one's
+ * end to ask for its first unit, which the driver won't begin before: so that this is queued when the other's last one
+ * ends. True: the other's end of service sees to it. */
+static bool enlist(struct gs_held *h)
+{
+    pthread_mutex_lock(&open_lock);
+    struct gs_held *before = h->may_chain ? (struct gs_held *)last_in(h->home) : NULL;
+    h->chained = before && before->resource == h->resource && h->call - before->call <= 1 && !before->follower;
+    const bool follows = h->chained && !before->served;
+    if (follows)
+        before->follower = h;
+    h->older = newest;
+    if (newest)
+        newest->newer = h;
+    newest = h;
+    pthread_mutex_unlock(&open_lock);
+    return follows;
+}
+
 void gs_let_go(struct gs_held *h, unsigned resource, cl_event first, cl_event *end)
 {
     struct lane *l = &lanes[resource];
+    cl_command_queue home = h->home;
     h->resource = resource;
     h->first = first;
     *end = h->end ? h->end : first;
@@ -348,13 +469,17 @@ void gs_let_go(struct gs_held *h, unsigned resource, cl_event first, cl_event *e
     pthread_mutex_lock(&l->lock);
     const bool started = start(l);
     pthread_mutex_unlock(&l->lock);
-    if (!started) { /* a process without room for a thread: no schedule, then */
+    if (!started) /* a process without room for a thread: no schedule, then */
         gs_debug("no thread could be started to schedule commands");
-        serve(h);
-    } else if (!gs_await_end(h->ready, could_run, h)) {
-        could_run(h->ready, CL_COMPLETE, h);
+    gs_real()->clRetainCommandQueue(home); /* it may have ended before this returns */
+    if (!enlist(h)) {
+        if (h->chained || !started)
+            push(h);
+        else if (!gs_await_end(h->ready, could_run, h))
+            could_run(h->ready, CL_COMPLETE, h);
     }
-    gs_real()->clFlush(h->home);
+    gs_real()->clFlush(home);
+    gs_real()->clReleaseCommandQueue(home);
 }
 
 void gs_held_fail(void)

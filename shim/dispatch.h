@@ -40,6 +40,9 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, cl_uint n_wait, 
  * the caller's, is the event that completes with the last unit: `first` where it is the only one. */
 void gs_let_go(struct gs_held *held, unsigned resource, cl_event first, cl_event *end);
 
+/* Is this the event of the last command under way in a queue, or of one of its units? */
+bool gs_is_last_held(cl_command_queue queue, cl_event event);
+
 /* The application has made one of its user events fail: what is held back behind it fails now. */
 void gs_held_fail(void);
 

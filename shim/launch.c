@@ -230,6 +230,8 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
                          const unsigned *device, cl_event *event)
 {
     cl_event marker;
+    if (ended->n != 1 || !gs_is_last_held(q->o.handle, ended->v[0])) /* others to be waited for */
+        atomic_fetch_add(&q->calls, 2);
     cl_int err = gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, ended->n, ended->n ? ended->v : NULL, &marker);
     if (err)
         return err;

@@ -49,6 +49,11 @@ void gs_label_back(struct gs_label before)
     label = before;
 }
 
+struct gs_label gs_label_now(void)
+{
+    return label;
+}
+
 /* ---- the application's calls ---- */
 
 /* A shorter one hasn't blocked. */

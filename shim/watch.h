@@ -31,6 +31,7 @@ struct gs_label gs_label_purpose(enum gs_purpose purpose);
 struct gs_label gs_label_way(enum gs_way way);
 struct gs_label gs_label_part(int part);
 void gs_label_back(struct gs_label before);
+struct gs_label gs_label_now(void);
 
 /* A command that has run. Times by CLOCK_MONOTONIC: each device's clock is compared with it as commands go by. */
 struct gs_ran {

@@ -36,10 +36,21 @@ void gs_give_up(const char *reason);
  * is none of ours. */
 struct gs_program *gs_program_of_unknown(cl_program handle);
 
+/* Something that we don't look into is about to be enqueued: what follows isn't what comes next after what went before.
+ */
+static inline void gs_touch_queue(cl_command_queue queue)
+{
+    struct gs_queue *q = gs_find(GS_QUEUE, queue);
+    if (q)
+        atomic_fetch_add(&q->calls, 2);
+}
+
 /* A command's queue, if its context is ours and has more than one device, or its commands go by units. */
 static inline struct gs_queue *gs_queue_of(cl_command_queue queue)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
+    if (q)
+        atomic_fetch_add(&q->calls, 1);
     return q && (q->o.ctx->n > 1 || gs_scheduled()) ? q : NULL;
 }
 
@@ -47,6 +58,8 @@ static inline struct gs_queue *gs_queue_of(cl_command_queue queue)
 static inline struct gs_queue *gs_image_queue_of(cl_command_queue queue)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
+    if (q)
+        atomic_fetch_add(&q->calls, 1);
     return q && (q->o.ctx->n > 1 || q->o.ctx->parent || gs_scheduled()) ? q : NULL;
 }
 
