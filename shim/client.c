@@ -314,6 +314,13 @@ void gs_job_enter(const struct gs_context *ctx, bool tail, struct gs_job *job)
         job->place[0] = 0;
 }
 
+void gs_job_now(struct gs_job *job)
+{
+    pthread_mutex_lock(&job_lock);
+    *job = current;
+    pthread_mutex_unlock(&job_lock);
+}
+
 /* Lets those go that are complete. */
 static void prune(void)
 {

@@ -30,6 +30,9 @@ bool gs_scheduled(void);
  * release. `reads`: it gets results for the host, or ends such access: the job whose end it may be goes on. */
 void gs_job_enter(const struct gs_context *ctx, bool reads, struct gs_job *job);
 
+/* How the commands of the job under way are carried out, without beginning one; scheduled: by units. */
+void gs_job_now(struct gs_job *job);
+
 /* A command of the job has been enqueued: its end, which is retained. */
 void gs_job_add(cl_event end);
 

@@ -12,6 +12,7 @@
 #include "shim/pass.h"
 #include "shim/plan_cache.h"
 #include "shim/prepare.h"
+#include "shim/put.h"
 #include "shim/reduce.h"
 #include "shim/report.h"
 #include "shim/scratch.h"
@@ -31,6 +32,7 @@ struct launch {
     bool null_local;
     struct gs_timing *timing;                 /* of auto mode, or NULL */
     struct gs_trial trial;                    /* of a split that auto mode has chosen */
+    struct gs_putting put;                    /* of a scheduled application: for whom what belongs to it is enqueued */
     struct gs_job job;                        /* where it may run; how it is cut if the application is scheduled */
     bool by_units;                            /* it is */
     const struct gs_kernel_summary *of_units; /* by which it may be cut, or run elsewhere than at home; or null */
@@ -777,6 +779,7 @@ static void find_places(struct launch *l)
 {
     if (l->by_units) {
         gs_job_enter(l->cmd.ctx, false, &l->job);
+        l->put = (struct gs_putting){l->cmd.q, l->job};
         return;
     }
     for (l->job.n = 0; l->job.n < l->cmd.ctx->n; l->job.n++)
@@ -813,7 +816,9 @@ static cl_int launch_looked_at(struct gs_queue *q, struct gs_kernel *k, bool by_
     if (!find_mems(&l))
         return CL_OUT_OF_HOST_MEMORY;
     pthread_mutex_lock(&q->o.ctx->lock);
+    const struct gs_putting *before = gs_put_for(l.by_units ? &l.put : NULL);
     cl_int err = launch_locked(&l, reason, event);
+    gs_put_for(before);
     if (!err)
         atomic_store(&k->fresh, false);
     pthread_mutex_unlock(&q->o.ctx->lock);

@@ -4,6 +4,7 @@
 #include "shim/blocks.h"
 #include "shim/coherence.h"
 #include "shim/merge_kernels.h"
+#include "shim/put.h"
 #include "shim/report.h"
 #include "shim/scratch.h"
 #include "shim/sparse.h"
@@ -14,20 +15,18 @@
 static cl_int flatten(struct gs_command *cmd, struct gs_mem *root, unsigned place, cl_mem buffer, bool back,
                       const struct gs_events *wait, struct gs_events *done)
 {
-    static const size_t origin[3];
     size_t region[3];
     cl_int err;
     cl_event event;
     gs_image_bytes(root, region);
     cl_command_queue queue = gs_image_queue(cmd->q, place, &err);
-    if (err)
-        return err;
-    if (back)
-        err = gs_real()->clEnqueueCopyBufferToImage(queue, buffer, root->place[place].mem, 0, origin, region, wait->n,
-                                                    wait->n ? wait->v : NULL, &event);
-    else
-        err = gs_real()->clEnqueueCopyImageToBuffer(queue, root->place[place].mem, buffer, origin, region, 0, wait->n,
-                                                    wait->n ? wait->v : NULL, &event);
+    cl_mem image = root->place[place].mem;
+    const struct gs_op op = {.kind = back ? GS_OP_BUFFER_TO_IMAGE : GS_OP_IMAGE_TO_BUFFER,
+                             .src = back ? buffer : image,
+                             .dst = back ? image : buffer,
+                             .region = {region[0], region[1], region[2]}};
+    if (!err)
+        err = gs_put(queue, &op, GS_VIA_MEMORY, wait->n, wait->v, &event);
     return err ? err : gs_events_add(done, event);
 }
 
@@ -40,8 +39,8 @@ static cl_int keep_on(struct gs_command *cmd, struct gs_merge *m, unsigned place
         return flatten(cmd, m->root, place, m->kept[place], false, ready, ready);
     cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, place, &err);
     if (!err)
-        err = gs_real()->clEnqueueCopyBuffer(queue, m->root->place[place].mem, m->kept[place], m->window.begin, 0,
-                                             m->bytes, ready->n, ready->n ? ready->v : NULL, &event);
+        err = gs_put_copy(queue, GS_VIA_MEMORY, m->root->place[place].mem, m->kept[place], m->window.begin, 0, m->bytes,
+                          ready->n, ready->v, &event);
     return err ? err : gs_events_add(ready, event);
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "shim/put.h"
 #include "shim/reducible.h"
 
 enum { LOCAL = 64 };
@@ -58,7 +59,8 @@ static const char source[] =
     "#endif\n";
 
 /* A work-group for each block, sixteen bytes per work-item. gs_leave and gs_pick_up by way of a meeting place; gs_pack
- * and gs_unpack by way of records: a block's number in sixteen bytes, and the block. */
+ * and gs_unpack by way of records: a block's number in sixteen bytes, and the block. A launch may be in pieces by its
+ * global_work_offset, of which get_group_id knows nothing. */
 static const char blocks_source[] =
     "int differs_here(__global const uchar *part, __global const uchar *kept, ulong left, uint4 *p)\n"
     "{\n"
@@ -101,7 +103,7 @@ static const char blocks_source[] =
     "counts)\n"
     "{\n"
     "    __local int differs;\n"
-    "    ulong block = get_group_id(0), i = block * 1024 + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
+    "    ulong block = get_global_id(0) / 64, i = block * 1024 + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
     "    uint4 p = 0;\n"
     "    if (get_local_id(0) == 0)\n"
     "        differs = 0;\n"
@@ -121,7 +123,7 @@ static const char blocks_source[] =
     "__kernel void gs_pick_up(__global uchar *dst, ulong begin, __global const uchar *meeting, ulong meeting_at,\n"
     "                         ulong words_at, __global const uchar *kept, ulong at, ulong n, int yields)\n"
     "{\n"
-    "    ulong block = get_group_id(0), i = block * 1024 + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
+    "    ulong block = get_global_id(0) / 64, i = block * 1024 + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
     "    if (*(__global const uint *)(meeting + words_at + block * 4))\n"
     "        take(dst + begin + i, meeting + meeting_at + i, kept + at + i, left, yields);\n"
     "}\n"
@@ -130,7 +132,7 @@ static const char blocks_source[] =
     "{\n"
     "    __local int differs;\n"
     "    __local uint slot;\n"
-    "    ulong block = get_group_id(0), i = block * 1024 + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
+    "    ulong block = get_global_id(0) / 64, i = block * 1024 + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
     "    uint4 p = 0;\n"
     "    if (get_local_id(0) == 0)\n"
     "        differs = 0;\n"
@@ -151,7 +153,7 @@ static const char blocks_source[] =
     "__kernel void gs_unpack(__global uchar *dst, ulong begin, __global const uchar *records,\n"
     "                        __global const uchar *kept, ulong n, int yields)\n"
     "{\n"
-    "    records += get_group_id(0) * 1040ul;\n"
+    "    records += get_global_id(0) / 64 * 1040ul;\n"
     "    ulong i = *(__global const uint *)records * 1024ul + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
     "    take(dst + begin + i, records + 16 + get_local_id(0) * 16, kept + i, left, yields);\n"
     "}\n";
@@ -262,42 +264,27 @@ cl_kernel gs_new_merge(struct gs_context *ctx, cl_int *err)
     return gs_real()->clCreateKernel(ctx->merge->program, "gs_merge", err);
 }
 
-static cl_int enqueue(cl_command_queue queue, cl_kernel k, uint64_t items, const struct gs_events *wait,
-                      struct gs_events *done)
+static cl_int run(cl_command_queue queue, cl_kernel k, uint64_t items, const struct gs_put_arg *args, cl_uint n_args,
+                  const struct gs_events *wait, struct gs_events *done)
 {
-    const size_t local = LOCAL, global = (size_t)((items + LOCAL - 1) / LOCAL * LOCAL);
     cl_event event;
-    cl_int err = gs_real()->clEnqueueNDRangeKernel(queue, k, 1, NULL, &global, &local, wait->n,
-                                                   wait->n ? wait->v : NULL, &event);
+    const cl_int err = gs_put_kernel(queue, k, args, n_args, items, LOCAL, wait->n, wait->v, &event);
     return err ? err : gs_events_add(done, event);
-}
-
-/* Sets all arguments of a kernel. */
-struct arg {
-    size_t size;
-    const void *value;
-};
-
-static cl_int set_args(cl_kernel k, const struct arg *args, cl_uint n)
-{
-    cl_int err = CL_SUCCESS;
-    for (cl_uint i = 0; i < n && !err; i++)
-        err = gs_real()->clSetKernelArg(k, i, args[i].size, args[i].value);
-    return err;
 }
 
 #define ARG(v)                                                                                                         \
     {                                                                                                                  \
-        sizeof(v), &(v)                                                                                                \
+        sizeof(v), &(v), _Generic((v), cl_mem : true, default : false)                                                 \
     }
-#define SET_ARGS(k, ...)                                                                                               \
-    set_args(k, (const struct arg[]){__VA_ARGS__}, sizeof((const struct arg[]){__VA_ARGS__}) / sizeof(struct arg))
+/* All arguments of a kernel, and how many they are. */
+#define ARGS(...)                                                                                                      \
+    (const struct gs_put_arg[]){__VA_ARGS__},                                                                          \
+        sizeof((const struct gs_put_arg[]){__VA_ARGS__}) / sizeof(struct gs_put_arg)
 
 cl_int gs_enqueue_merge_by(cl_kernel k, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part, cl_mem kept,
                            uint64_t n, const struct gs_events *wait, struct gs_events *done)
 {
-    cl_int err = SET_ARGS(k, ARG(dst), ARG(begin), ARG(part), ARG(kept), ARG(n));
-    return err ? err : enqueue(queue, k, n / 16 + 1, wait, done);
+    return run(queue, k, n / 16 + 1, ARGS(ARG(dst), ARG(begin), ARG(part), ARG(kept), ARG(n)), wait, done);
 }
 
 cl_int gs_enqueue_merge(struct gs_context *ctx, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part,
@@ -329,9 +316,10 @@ cl_int gs_enqueue_leave(struct gs_context *ctx, unsigned place, cl_command_queue
     const uint64_t words_at = meeting_at + gs_blocks_of(n) * GS_BLOCK_BYTES;
     const cl_int counts = count != NULL;
     cl_mem counter = count ? count : meeting;
-    cl_int err = SET_ARGS(k, ARG(meeting), ARG(meeting_at), ARG(words_at), ARG(part), ARG(begin), ARG(kept), ARG(at),
-                          ARG(n), ARG(counter), ARG(counts));
-    return err ? err : enqueue(queue, k, gs_blocks_of(n) * LOCAL, wait, done);
+    return run(queue, k, gs_blocks_of(n) * LOCAL,
+               ARGS(ARG(meeting), ARG(meeting_at), ARG(words_at), ARG(part), ARG(begin), ARG(kept), ARG(at), ARG(n),
+                    ARG(counter), ARG(counts)),
+               wait, done);
 }
 
 cl_int gs_enqueue_pick_up(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem dst, uint64_t begin,
@@ -341,9 +329,10 @@ cl_int gs_enqueue_pick_up(struct gs_context *ctx, unsigned place, cl_command_que
     cl_kernel k = ctx->merge->pick_up[place];
     const uint64_t words_at = meeting_at + gs_blocks_of(n) * GS_BLOCK_BYTES;
     const cl_int first_wins = yields;
-    cl_int err = SET_ARGS(k, ARG(dst), ARG(begin), ARG(meeting), ARG(meeting_at), ARG(words_at), ARG(kept), ARG(at),
-                          ARG(n), ARG(first_wins));
-    return err ? err : enqueue(queue, k, gs_blocks_of(n) * LOCAL, wait, done);
+    return run(queue, k, gs_blocks_of(n) * LOCAL,
+               ARGS(ARG(dst), ARG(begin), ARG(meeting), ARG(meeting_at), ARG(words_at), ARG(kept), ARG(at), ARG(n),
+                    ARG(first_wins)),
+               wait, done);
 }
 
 cl_int gs_enqueue_pack(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem records, cl_uint most,
@@ -351,16 +340,16 @@ cl_int gs_enqueue_pack(struct gs_context *ctx, unsigned place, cl_command_queue 
                        struct gs_events *done)
 {
     cl_kernel k = ctx->merge->pack[place];
-    cl_int err = SET_ARGS(k, ARG(records), ARG(most), ARG(part), ARG(begin), ARG(kept), ARG(n), ARG(count));
-    return err ? err : enqueue(queue, k, gs_blocks_of(n) * LOCAL, wait, done);
+    return run(queue, k, gs_blocks_of(n) * LOCAL,
+               ARGS(ARG(records), ARG(most), ARG(part), ARG(begin), ARG(kept), ARG(n), ARG(count)), wait, done);
 }
 
 cl_int gs_enqueue_unpack(cl_kernel k, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem records, cl_uint count,
                          cl_mem kept, uint64_t n, bool yields, const struct gs_events *wait, struct gs_events *done)
 {
     const cl_int first_wins = yields;
-    cl_int err = SET_ARGS(k, ARG(dst), ARG(begin), ARG(records), ARG(kept), ARG(n), ARG(first_wins));
-    return err ? err : enqueue(queue, k, (uint64_t)count * LOCAL, wait, done);
+    return run(queue, k, (uint64_t)count * LOCAL,
+               ARGS(ARG(dst), ARG(begin), ARG(records), ARG(kept), ARG(n), ARG(first_wins)), wait, done);
 }
 
 uint64_t gs_reduce_identity(enum gs_atomic_op op, enum gs_atomic_type type)
@@ -390,7 +379,7 @@ cl_int gs_enqueue_reduce(struct gs_context *ctx, cl_command_queue queue, enum gs
     const uint64_t dst_first = dst_begin / bytes, part_first = part_begin / bytes, elements = n / bytes;
     const uint64_t identity = gs_reduce_identity(op, type);
     const cl_int how = (cl_int)op;
-    cl_int err =
-        SET_ARGS(k, ARG(dst), ARG(dst_first), ARG(part), ARG(part_first), ARG(elements), ARG(how), ARG(identity));
-    return err ? err : enqueue(queue, k, elements, wait, done);
+    return run(queue, k, elements,
+               ARGS(ARG(dst), ARG(dst_first), ARG(part), ARG(part_first), ARG(elements), ARG(how), ARG(identity)), wait,
+               done);
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/reduce.h"
 
+#include <string.h>
+
 #include "shim/coherence.h"
 #include "shim/merge_kernels.h"
+#include "shim/put.h"
 #include "shim/reducible.h"
 #include "shim/report.h"
 #include "shim/scratch.h"
@@ -24,9 +27,13 @@ static cl_int fill(struct gs_command *cmd, const struct gs_use *u, unsigned part
     for (size_t i = 0; i < s->n && !err; i++) {
         const bool last = i + 1 == s->n;
         /* In order: the first waits for all of them, the last stands for all. */
-        err = gs_real()->clEnqueueFillBuffer(queue, u->root->place[part].mem, &identity, gs_reduction_bytes(u->type),
-                                             s->v[i].begin, s->v[i].end - s->v[i].begin, i ? 0 : wait.n,
-                                             i || !wait.n ? NULL : wait.v, last ? &event : NULL);
+        struct gs_op op = {.kind = GS_OP_FILL,
+                           .dst = u->root->place[part].mem,
+                           .to = {(size_t)s->v[i].begin},
+                           .region = {(size_t)(s->v[i].end - s->v[i].begin), 1, 1},
+                           .pattern_bytes = gs_reduction_bytes(u->type)};
+        memcpy(op.pattern, &identity, op.pattern_bytes);
+        err = gs_put(queue, &op, GS_VIA_MEMORY, i ? 0 : wait.n, wait.v, last ? &event : NULL);
     }
     gs_events_free(&wait);
     return err || !event ? err : gs_events_add(ready, event);

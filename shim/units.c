@@ -131,65 +131,68 @@ cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_ker
 
 /* ---- transfers ---- */
 
-struct link_work {
-    struct gs_link_run run; /* its memory object is retained */
-    uint64_t chunk;
-};
-
-static cl_int enqueue_piece(const struct link_work *w, unsigned piece, cl_command_queue queue, cl_uint n_wait,
-                            const cl_event *wait, cl_event *event)
-{
-    const uint64_t at = piece * w->chunk, left = w->run.bytes - at;
-    const size_t bytes = (size_t)(left < w->chunk ? left : w->chunk), offset = (size_t)(w->run.offset + at);
-    char *ptr = (char *)w->run.ptr + at;
-    if (w->run.write)
-        return gs_real()->clEnqueueWriteBuffer(queue, w->run.mem, CL_FALSE, offset, bytes, ptr, n_wait, wait, event);
-    return gs_real()->clEnqueueReadBuffer(queue, w->run.mem, CL_FALSE, offset, bytes, ptr, n_wait, wait, event);
-}
-
 static cl_int next_piece(void *work, unsigned unit, cl_command_queue queue, cl_event *event)
 {
-    return enqueue_piece(work, unit, queue, 0, NULL, event);
+    const struct gs_op_run *run = work; /* its memory objects are retained */
+    return gs_op_enqueue(&run->op, &run->cut, unit, queue, 0, NULL, event);
 }
 
-static void free_link_work(void *work)
+static void release(cl_mem mem)
 {
-    struct link_work *w = work;
-    gs_real()->clReleaseMemObject(w->run.mem);
-    free(w);
+    if (mem)
+        gs_real()->clReleaseMemObject(mem);
 }
 
-cl_int gs_run_transfer(struct gs_queue *q, const struct gs_link_run *run, uint64_t chunk, cl_command_queue queue,
-                       cl_uint n_wait, const cl_event *wait, cl_event *end)
+static void free_run(void *work)
 {
+    struct gs_op_run *run = work;
+    release(run->op.src);
+    release(run->op.dst);
+    free(run);
+}
+
+/* For the pieces behind the first. */
+static struct gs_op_run *keep_run(const struct gs_op_run *run)
+{
+    struct gs_op_run *kept = malloc(sizeof *kept);
+    if (!kept)
+        return NULL;
+    *kept = *run;
+    if (run->op.src && gs_real()->clRetainMemObject(run->op.src) != CL_SUCCESS)
+        kept->op.src = NULL;
+    if (run->op.dst && gs_real()->clRetainMemObject(run->op.dst) != CL_SUCCESS)
+        kept->op.dst = NULL;
+    if (kept->op.src == run->op.src && kept->op.dst == run->op.dst)
+        return kept;
+    free_run(kept);
+    return NULL;
+}
+
+cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_queue queue, cl_uint n_wait,
+                 const cl_event *wait, cl_event *end)
+{
+    struct gs_units units = {.n = run->cut.n};
     struct gs_held *held;
     cl_event gate, first;
-    cl_int err;
-    if (!chunk || run->bytes / chunk > UINT32_MAX - 1)
-        chunk = run->bytes;
-    struct link_work *w = calloc(1, sizeof *w);
-    if (!w)
-        return CL_OUT_OF_HOST_MEMORY;
-    *w = (struct link_work){*run, chunk};
-    err = gs_real()->clRetainMemObject(run->mem);
-    if (err) {
-        free(w);
-        return err;
+    cl_int err = CL_SUCCESS;
+    if (units.n > 1) {
+        units.enqueue = next_piece;
+        units.free = free_run;
+        units.work = keep_run(run);
+        units.queue =
+            gs_op_is_of_image(&run->op) ? gs_unit_image_queue(q, run->place, &err) : gs_unit_queue(q, run->place, &err);
+        err = units.work ? err : CL_OUT_OF_HOST_MEMORY;
     }
-    struct gs_units units = {
-        .n = (unsigned)((run->bytes + chunk - 1) / chunk), .enqueue = next_piece, .free = free_link_work, .work = w};
-    if (units.n > 1)
-        units.queue = gs_unit_queue(q, run->place, &err);
     if (!err)
         err = gs_hold_back(q, queue, n_wait, wait, &units, &held, &gate);
     if (!err) {
-        err = enqueue_piece(w, 0, queue, 1, &gate, &first);
+        err = gs_op_enqueue(&run->op, &run->cut, 0, queue, 1, &gate, &first);
         if (err)
             gs_hold_drop(held);
         else
-            gs_let_go(held, GS_RESOURCE_PCI, first, end);
+            gs_let_go(held, run->resource, first, end);
     }
-    if (err)
-        free_link_work(w);
+    if (err && units.work)
+        free_run(units.work);
     return err;
 }

@@ -7,6 +7,7 @@
 #include "shim/client.h"
 #include "shim/command.h"
 #include "shim/cut.h"
+#include "shim/op.h"
 
 /* A box of a launch on one place. */
 struct gs_kernel_run {
@@ -31,16 +32,14 @@ void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const st
 cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_kernel kernel, cl_command_queue queue,
                      cl_uint n_wait, const cl_event *wait, cl_event *end);
 
-/* A transfer between a buffer on a place and the host's memory at ptr, in pieces of the job's transfer_chunk; the first
- * in `queue` after the wait list. *end is the caller's. */
-struct gs_link_run {
-    cl_mem mem;
-    unsigned place;
-    uint64_t offset, bytes;
-    void *ptr; /* of a write: only read */
-    bool write;
+/* A command that moves bytes or texels, cut into pieces: each a unit of `resource`; the first in `queue` after the wait
+ * list. *end is the caller's. */
+struct gs_op_run {
+    struct gs_op op;
+    struct gs_cut cut;
+    unsigned place, resource;
 };
-cl_int gs_run_transfer(struct gs_queue *q, const struct gs_link_run *run, uint64_t chunk, cl_command_queue queue,
-                       cl_uint n_wait, const cl_event *wait, cl_event *end);
+cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_queue queue, cl_uint n_wait,
+                 const cl_event *wait, cl_event *end);
 
 #endif

@@ -7,7 +7,6 @@
 #include "shim/timing.h"
 #include "shim/transfer/host.h"
 #include "shim/transfer/transfer.h"
-#include "shim/units.h"
 
 enum { MOST_PIECES = 64, MAY_BE_STAGED = 4096 };
 
@@ -184,24 +183,6 @@ static cl_int read_pieces(struct gs_queue *q, struct gs_mem *m, struct gs_range 
     return err;
 }
 
-/* What the application gets for a transfer by units: its one unit's own event, or a marker. */
-static cl_int one_event(struct gs_queue *q, cl_command_type type, cl_event end, bool pieces, cl_event *own)
-{
-    static const unsigned home;
-    const struct gs_events ended = {.v = &end, .n = 1};
-    *own = end;
-    if (!pieces)
-        return CL_SUCCESS;
-    const cl_int err = gs_finish_command(q, type, &ended, &home, own);
-    gs_real()->clReleaseEvent(end);
-    return err;
-}
-
-static bool in_pieces(const struct gs_job *job, uint64_t bytes)
-{
-    return job->transfer_chunk && bytes > job->transfer_chunk;
-}
-
 /* Reads by units: what lies on several places from there, each run of bytes a transfer of its own. */
 static cl_int read_units_from_places(struct gs_command *cmd, const struct gs_job *job, struct gs_mem *root,
                                      struct gs_range r, char *ptr, cl_event *own)
@@ -214,11 +195,18 @@ static cl_int read_units_from_places(struct gs_command *cmd, const struct gs_job
         cl_event event;
         const unsigned place = gs_holder(root, (struct gs_range){at, r.end}, &end);
         cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
-        const struct gs_link_run run = {root->place[place].mem, place, at, end - at, ptr + (at - r.begin), false};
+        struct gs_op_run run = {.op = {.kind = GS_OP_READ,
+                                       .src = root->place[place].mem,
+                                       .from = {(size_t)at},
+                                       .region = {(size_t)(end - at), 1, 1},
+                                       .ptr = ptr + (at - r.begin)},
+                                .place = place,
+                                .resource = GS_RESOURCE_PCI};
+        gs_op_cut(&run.op, job->transfer_chunk, &run.cut);
         if (!err)
             err = gs_ready_events(cmd, root, place, root, place, &ready);
         if (!err)
-            err = gs_run_transfer(cmd->q, &run, job->transfer_chunk, queue, ready.n, ready.v, &event);
+            err = gs_run_op(cmd->q, &run, queue, ready.n, ready.v, &event);
         gs_events_free(&ready);
         if (!err && ended.n < MOST_PIECES)
             device[ended.n] = place;
@@ -234,25 +222,19 @@ static cl_int read_units_from_places(struct gs_command *cmd, const struct gs_job
 static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range window, void *ptr, cl_bool blocking,
                          cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
-    struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
     const struct gs_range r = gs_window_range(m, window.begin, window.end - window.begin);
-    const struct gs_link_run run = {m->o.handle, 0, window.begin, window.end - window.begin, ptr, false};
-    struct gs_job job;
-    cl_event own = NULL, end;
-    cl_int err;
-    gs_job_enter(q->o.ctx, true, &job);
-    pthread_mutex_lock(&q->o.ctx->lock);
-    if (gs_at_home(m->root, r)) {
-        err = gs_run_transfer(q, &run, job.transfer_chunk, q->o.handle, n_wait, wait, &end);
-        if (!err)
-            err = one_event(q, CL_COMMAND_READ_BUFFER, end, in_pieces(&job, run.bytes), &own);
-    } else {
-        err = read_units_from_places(&cmd, &job, m->root, r, ptr, &own);
-    }
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    gs_command_end(&cmd);
+    const struct gs_op op = {.kind = GS_OP_READ,
+                             .src = m->o.handle,
+                             .from = {(size_t)window.begin},
+                             .region = {(size_t)(window.end - window.begin), 1, 1},
+                             .ptr = ptr};
+    struct gs_home h;
+    cl_event own = NULL;
+    gs_home_begin_read(&h, q, n_wait, wait);
+    const cl_int err = gs_at_home(m->root, r) ? gs_home_run(&h, q->o.handle, &op, CL_COMMAND_READ_BUFFER, &own)
+                                              : read_units_from_places(&h.cmd, &h.put.job, m->root, r, ptr, &own);
     gs_job_reads();
-    return gs_home_wait(err, blocking, own, event);
+    return gs_home_wait(gs_home_end(&h, err), blocking, own, event);
 }
 
 static bool may_read(const struct gs_mem *m)
@@ -399,16 +381,6 @@ static bool write_beside(struct gs_home *h, struct gs_mem *m, size_t offset, siz
     return gs_carry_beside(h->cmd.q, m, CL_COMMAND_WRITE_BUFFER, &run, 1, h->n, h->v, own) == CL_SUCCESS;
 }
 
-static cl_int write_units(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
-                          cl_event *own)
-{
-    const struct gs_link_run run = {m->o.handle, 0, offset, size, (void *)ptr, true};
-    cl_event end;
-    cl_command_queue queue = h->cmd.q->o.handle;
-    cl_int err = gs_run_transfer(h->cmd.q, &run, h->job.transfer_chunk, queue, h->n, h->v, &end);
-    return err ? err : one_event(h->cmd.q, CL_COMMAND_WRITE_BUFFER, end, in_pieces(&h->job, size), own);
-}
-
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer,
                                                      cl_bool blocking_write, size_t offset, size_t size,
                                                      const void *ptr, cl_uint num_events_in_wait_list,
@@ -434,8 +406,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     enum gs_staging_way way = GS_NOT_STAGED;
     cl_event marker = NULL;
     cl_int err = gs_home_ready(&h);
+    const struct gs_op op = {
+        .kind = GS_OP_WRITE, .dst = buffer, .to = {offset}, .region = {size, 1, 1}, .ptr = (void *)ptr};
     if (!err && h.by_units)
-        err = write_units(&h, m, offset, size, ptr, &own);
+        err = gs_home_run(&h, command_queue, &op, CL_COMMAND_WRITE_BUFFER, &own);
     else if (!err && (way = write_way(&h, m, blocking_write, ptr, size, &marker)) == GS_STAGED_HERE)
         err = write_staged(&h, m, offset, size, ptr, marker, &own);
     else if (!err && way == GS_STAGED_BESIDE && write_beside(&h, m, offset, size, ptr, &own))
@@ -463,12 +437,12 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     const struct gs_range r = gs_rect_range(buffer_offset, region, buffer_row_pitch, buffer_slice_pitch);
-    const bool ours = m && gs_inside(m, r.begin, r.end - r.begin) && may_read(m);
+    const bool ours = m && host_offset && gs_inside(m, r.begin, r.end - r.begin) && may_read(m);
     const size_t pitches[2] = {buffer_row_pitch, buffer_slice_pitch},
                  host_pitches[2] = {host_row_pitch, host_slice_pitch};
     struct gs_staged t;
     struct gs_home h;
-    cl_event own;
+    cl_event own = NULL;
     const bool large = ours && r.end - r.begin >= MAY_BE_STAGED &&
                        gs_staged_rect(&t, m, false, buffer_offset, host_offset, region, pitches, host_pitches, ptr);
     if (!ours || (!large && !gs_scheduled() && range_at_home(q, m, gs_window_range(m, r.begin, r.end - r.begin))))
@@ -486,13 +460,14 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command
             command_queue, buffer, blocking_read, buffer_offset, host_offset, region, buffer_row_pitch,
             buffer_slice_pitch, host_row_pitch, host_slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
     }
-    if (!err) {
-        gs_home_hold(&h, command_queue);
-        err = gs_real()->clEnqueueReadBufferRect(command_queue, buffer, CL_FALSE, buffer_offset, host_offset, region,
-                                                 buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch,
-                                                 ptr, h.n, h.v, &own);
-        err = gs_home_given(&h, GS_RESOURCE_PCI, err, own);
-    }
+    struct gs_op op = {.kind = GS_OP_READ_RECT,
+                       .src = buffer,
+                       .from_pitch = {buffer_row_pitch, buffer_slice_pitch},
+                       .to_pitch = {host_row_pitch, host_slice_pitch},
+                       .ptr = ptr};
+    gs_set_box(&op, buffer_offset, host_offset, region);
+    if (!err)
+        err = gs_home_run(&h, command_queue, &op, CL_COMMAND_READ_BUFFER_RECT, event || blocking_read ? &own : NULL);
     if (h.by_units)
         gs_job_reads();
     return gs_home_wait(gs_home_end(&h, err), blocking_read, own, event);
@@ -511,7 +486,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue comman
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     const struct gs_range r = gs_rect_range(buffer_offset, region, buffer_row_pitch, buffer_slice_pitch);
-    if (!m || !gs_inside(m, r.begin, r.end - r.begin))
+    if (!m || !host_offset || !gs_inside(m, r.begin, r.end - r.begin))
         return gs_real()->clEnqueueWriteBufferRect(
             command_queue, buffer, blocking_write, buffer_offset, host_offset, region, buffer_row_pitch,
             buffer_slice_pitch, host_row_pitch, host_slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
@@ -529,20 +504,22 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue comman
                         gs_staged_rect(&t, m, true, buffer_offset, host_offset, region, pitches, host_pitches, ptr) &&
                         gs_home_beside(&h, m, CL_COMMAND_WRITE_BUFFER_RECT, &t, &own);
     const bool waits = !err && !beside && blocking_write && !h.by_units;
-    if (!err && !beside) {
-        gs_home_hold(&h, command_queue);
-        cl_event *out = waits ? event : gs_home_event(&h, &own, event || blocking_write ? &own : NULL);
-        if (waits)
-            gs_home_open(&h, m, all);
-        err = gs_real()->clEnqueueWriteBufferRect(command_queue, buffer, waits, buffer_offset, host_offset, region,
+    if (waits) {
+        gs_home_open(&h, m, all);
+        err = gs_real()->clEnqueueWriteBufferRect(command_queue, buffer, CL_TRUE, buffer_offset, host_offset, region,
                                                   buffer_row_pitch, buffer_slice_pitch, host_row_pitch,
-                                                  host_slice_pitch, ptr, h.n, h.v, out);
-        if (waits)
-            gs_home_close(&h, m, all, err);
-        err = gs_home_given(&h, GS_RESOURCE_PCI, err, out ? *out : NULL);
-    }
-    if (waits)
+                                                  host_slice_pitch, ptr, h.n, h.v, event);
+        gs_home_close(&h, m, all, err);
         return gs_home_end(&h, err);
+    }
+    struct gs_op op = {.kind = GS_OP_WRITE_RECT,
+                       .dst = buffer,
+                       .from_pitch = {host_row_pitch, host_slice_pitch},
+                       .to_pitch = {buffer_row_pitch, buffer_slice_pitch},
+                       .ptr = (void *)ptr};
+    gs_set_box(&op, host_offset, buffer_offset, region);
+    if (!err && !beside)
+        err = gs_home_run(&h, command_queue, &op, CL_COMMAND_WRITE_BUFFER_RECT, event || blocking_write ? &own : NULL);
     if (!err)
         gs_home_wrote(&h, m, all);
     return gs_home_wait(gs_home_end(&h, err), blocking_write, own, event);
@@ -555,22 +532,18 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_que
 {
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
-    if (!m || !gs_inside(m, offset, size))
+    if (!m || !pattern || pattern_size > GS_OP_PATTERN_BYTES || !gs_inside(m, offset, size))
         return gs_real()->clEnqueueFillBuffer(command_queue, buffer, pattern, pattern_size, offset, size,
                                               num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
-    cl_event own = NULL;
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_claim(&h, m);
     cl_int err = gs_home_ready(&h);
-    if (!err) {
-        gs_home_hold(&h, command_queue);
-        cl_event *out = gs_home_event(&h, &own, event);
-        err = gs_real()->clEnqueueFillBuffer(command_queue, buffer, pattern, pattern_size, offset, size, h.n, h.v, out);
-        err = gs_home_given(&h, gs_resource_of(0), err, out ? *out : NULL);
-    }
-    if (!err && own)
-        gs_real()->clReleaseEvent(own);
+    struct gs_op op = {.kind = GS_OP_FILL, .dst = buffer, .to = {offset}, .region = {size, 1, 1}};
+    op.pattern_bytes = pattern_size;
+    memcpy(op.pattern, pattern, pattern_size);
+    if (!err)
+        err = gs_home_run(&h, command_queue, &op, CL_COMMAND_FILL_BUFFER, event);
     if (!err)
         gs_home_wrote(&h, m, gs_window_range(m, offset, size));
     return gs_home_end(&h, err);
@@ -624,16 +597,15 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_que
         gs_home_need(&h, src, from);
         gs_home_claim(&h, dst);
         err = gs_home_ready(&h);
-        cl_event own = NULL;
-        if (!err) {
-            gs_home_hold(&h, command_queue);
-            cl_event *out = gs_home_event(&h, &own, event);
-            err = gs_real()->clEnqueueCopyBuffer(command_queue, src_buffer, dst_buffer, src_offset, dst_offset, size,
-                                                 h.n, h.v, out);
-            err = gs_home_given(&h, gs_resource_of(0), err, out ? *out : NULL);
-        }
-        if (!err && own)
-            gs_real()->clReleaseEvent(own);
+        const struct gs_op op = {.kind = GS_OP_COPY,
+                                 .whole = overlaps,
+                                 .src = src_buffer,
+                                 .dst = dst_buffer,
+                                 .from = {src_offset},
+                                 .to = {dst_offset},
+                                 .region = {size, 1, 1}};
+        if (!err)
+            err = gs_home_run(&h, command_queue, &op, CL_COMMAND_COPY_BUFFER, event);
         if (!err)
             gs_home_wrote(&h, dst, to);
     } else {
@@ -669,17 +641,15 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
     gs_home_need(&h, src, gs_window_range(src, s.begin, s.end - s.begin));
     gs_home_need(&h, dst, gs_window_range(dst, d.begin, d.end - d.begin));
     cl_int err = gs_home_ready(&h);
-    cl_event own = NULL;
-    if (!err) {
-        gs_home_hold(&h, command_queue);
-        cl_event *out = gs_home_event(&h, &own, event);
-        err = gs_real()->clEnqueueCopyBufferRect(command_queue, src_buffer, dst_buffer, src_origin, dst_origin, region,
-                                                 src_row_pitch, src_slice_pitch, dst_row_pitch, dst_slice_pitch, h.n,
-                                                 h.v, out);
-        err = gs_home_given(&h, gs_resource_of(0), err, out ? *out : NULL);
-    }
-    if (!err && own)
-        gs_real()->clReleaseEvent(own);
+    struct gs_op op = {.kind = GS_OP_COPY_RECT,
+                       .src = src_buffer,
+                       .dst = dst_buffer,
+                       .from_pitch = {src_row_pitch, src_slice_pitch},
+                       .to_pitch = {dst_row_pitch, dst_slice_pitch}};
+    gs_set_box(&op, src_origin, dst_origin, region);
+    op.whole = src->root == dst->root;
+    if (!err)
+        err = gs_home_run(&h, command_queue, &op, CL_COMMAND_COPY_BUFFER_RECT, event);
     if (!err)
         gs_home_wrote(&h, dst, gs_window_range(dst, d.begin, d.end - d.begin));
     return gs_home_end(&h, err);

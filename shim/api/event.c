@@ -102,6 +102,10 @@ cl_int gs_come_home(struct gs_context *c, int user_events)
     pthread_mutex_lock(&c->lock);
     if (c->queues) {
         struct gs_command cmd = {.ctx = c, .q = c->queues};
+        struct gs_putting put = {.q = c->queues};
+        if (gs_scheduled())
+            gs_job_now(&put.job);
+        const struct gs_putting *before = gs_put_for(put.job.scheduled ? &put : NULL);
         err = gs_gather_all(&cmd, &done);
         for (struct gs_queue *q = c->queues; q && !err; q = q->next) {
             if (done.n)
@@ -110,6 +114,7 @@ cl_int gs_come_home(struct gs_context *c, int user_events)
         }
         gs_command_flush(c->queues);
         gs_command_end(&cmd);
+        gs_put_for(before);
     }
     if (!err)
         atomic_fetch_add(&c->user_events, user_events);

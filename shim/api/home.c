@@ -6,9 +6,11 @@ static void begin(struct gs_home *h, struct gs_queue *q, bool reads, cl_uint n_w
 {
     *h = (struct gs_home){.cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait}, .n = n_wait, .v = wait};
     h->by_units = gs_scheduled();
+    h->put.q = q;
     if (h->by_units)
-        gs_job_enter(q->o.ctx, reads, &h->job);
+        gs_job_enter(q->o.ctx, reads, &h->put.job);
     pthread_mutex_lock(&q->o.ctx->lock);
+    h->put_before = gs_put_for(h->by_units ? &h->put : NULL);
 }
 
 void gs_home_begin(struct gs_home *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait)
@@ -73,6 +75,40 @@ cl_int gs_home_given(struct gs_home *h, unsigned resource, cl_int err, cl_event 
     return CL_SUCCESS;
 }
 
+/* The application's queue keeps its order: what is enqueued there comes after all pieces. */
+static cl_int finish_pieces(struct gs_home *h, cl_command_queue queue, cl_command_type type, cl_event end,
+                            cl_event *own)
+{
+    static const unsigned home;
+    const struct gs_events ended = {.v = &end, .n = 1};
+    *own = end;
+    if (queue != h->cmd.q->o.handle) /* gs_home_image_end does it */
+        return CL_SUCCESS;
+    const cl_int err = gs_finish_command(h->cmd.q, type, &ended, &home, own);
+    gs_real()->clReleaseEvent(end);
+    return err;
+}
+
+cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op *op, cl_command_type type,
+                   cl_event *own)
+{
+    struct gs_op_run run = {.op = *op, .resource = gs_op_is_by_host(op) ? GS_RESOURCE_PCI : gs_resource_of(0)};
+    cl_event end, out = NULL;
+    gs_op_cut(op, h->by_units ? gs_put_chunk(&h->put, op) : 0, &run.cut);
+    if (!h->by_units || h->err || !h->n != !h->v) /* the driver knows what is wrong with a call that we can't serve */
+        return gs_op_enqueue(op, &run.cut, 0, queue, h->n, h->v, own);
+    cl_int err = gs_run_op(h->cmd.q, &run, queue, h->n, h->v, &end);
+    if (!err && run.cut.n > 1)
+        err = finish_pieces(h, queue, type, end, &out);
+    else if (!err)
+        out = end;
+    if (!err && own)
+        *own = out;
+    else if (!err)
+        clReleaseEvent(out);
+    return err;
+}
+
 void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
 {
     if (!h->err && m && gs_wrote_range(m->root, 0, of_root) < 0)
@@ -105,6 +141,7 @@ void gs_home_close(struct gs_home *h, struct gs_mem *m, struct gs_range of_root,
 
 cl_int gs_home_end(struct gs_home *h, cl_int err)
 {
+    gs_put_for(h->put_before);
     pthread_mutex_unlock(&h->cmd.ctx->lock);
     gs_events_free(&h->extra);
     gs_command_end(&h->cmd);
@@ -184,10 +221,8 @@ cl_int gs_home_wait(cl_int err, cl_bool blocking, cl_event own, cl_event *event)
 cl_command_queue gs_home_image_queue(struct gs_home *h)
 {
     struct gs_queue *q = h->cmd.q;
-    if (!q->o.ctx->parent) {
-        gs_home_hold(h, q->o.handle);
+    if (!q->o.ctx->parent)
         return q->o.handle;
-    }
     cl_command_queue queue = gs_image_queue(q, 0, &h->err);
     if (!h->err)
         h->err = gs_command_order(&h->cmd);
@@ -196,8 +231,6 @@ cl_command_queue gs_home_image_queue(struct gs_home *h)
     gs_real()->clFlush(q->o.handle);
     h->n = h->extra.n;
     h->v = h->extra.v;
-    if (!h->err)
-        gs_home_hold(h, queue);
     return h->err ? NULL : queue;
 }
 

@@ -27,6 +27,7 @@ static struct side whole(struct gs_mem *m)
 }
 
 static const struct side nothing;
+static const size_t none[3];
 
 /* For the statistics: what the application moves between its memory and an image. */
 static void count(enum gs_path path, cl_mem image, const size_t *region)
@@ -98,12 +99,11 @@ static cl_int begin_home(struct gs_home *h, struct gs_queue *q, struct side src,
     return gs_home_ready(h);
 }
 
-static cl_int begin(struct gs_home *h, struct gs_queue *q, struct side src, struct side dst, cl_uint n_wait,
-                    const cl_event *wait, cl_command_queue *queue)
+static void begin(struct gs_home *h, struct gs_queue *q, struct side src, struct side dst, cl_uint n_wait,
+                  const cl_event *wait, cl_command_queue *queue)
 {
     cl_int err = begin_home(h, q, src, dst, n_wait, wait);
     *queue = err ? NULL : gs_home_image_queue(h);
-    return h->err;
 }
 
 /* A region of rows of texels as a transfer. False: it is of another kind, or the driver refuses it. */
@@ -133,12 +133,15 @@ static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, bool writ
     return t->element && t->host.row >= region[0] * t->element && t->host.slice >= t->host.row * region[1];
 }
 
-static cl_int end(struct gs_home *h, struct side dst, cl_int err, cl_command_type type, cl_bool blocking, cl_event own,
-                  cl_event *event)
+/* Enqueues it and ends it. */
+static cl_int run(struct gs_home *h, cl_command_queue queue, const struct gs_op *op, struct side dst,
+                  cl_command_type type, cl_bool blocking, cl_event *event)
 {
-    const bool reads = type == CL_COMMAND_READ_IMAGE, by_link = reads || type == CL_COMMAND_WRITE_IMAGE;
-    err = gs_home_given(h, by_link ? GS_RESOURCE_PCI : gs_resource_of(0), err, own);
-    if (reads && h->by_units)
+    cl_event own = NULL;
+    cl_int err = h->err;
+    if (!err)
+        err = gs_home_run(h, queue, op, type, gs_home_image_event(h, blocking, &own, event));
+    if (op->kind == GS_OP_READ_IMAGE && h->by_units)
         gs_job_reads();
     if (!err)
         gs_home_wrote(h, dst.m, dst.r);
@@ -154,7 +157,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
     count(GS_PATH_APP_READ, image, region);
     struct gs_queue *q = gs_image_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, image) : NULL;
-    if (!m)
+    if (!m || !origin || !region)
         return gs_real()->clEnqueueReadImage(command_queue, image, blocking_read, origin, region, row_pitch,
                                              slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
@@ -177,10 +180,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
         return gs_real()->clEnqueueReadImage(queue, image, CL_TRUE, origin, region, row_pitch, slice_pitch, ptr,
                                              num_events_in_wait_list, event_wait_list, event);
     }
-    if (!err)
-        err = gs_real()->clEnqueueReadImage(queue, image, CL_FALSE, origin, region, row_pitch, slice_pitch, ptr, h.n,
-                                            h.v, gs_home_image_event(&h, blocking_read, &own, event));
-    return end(&h, nothing, err, CL_COMMAND_READ_IMAGE, blocking_read, own, event);
+    struct gs_op op = {.kind = GS_OP_READ_IMAGE, .src = image, .to_pitch = {row_pitch, slice_pitch}, .ptr = ptr};
+    gs_set_box(&op, origin, none, region);
+    return run(&h, queue, &op, nothing, CL_COMMAND_READ_IMAGE, blocking_read, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_queue, cl_mem image,
@@ -193,7 +195,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_que
     count(GS_PATH_APP_WRITE, image, region);
     struct gs_queue *q = gs_image_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, image) : NULL;
-    if (!m)
+    if (!m || !origin || !region)
         return gs_real()->clEnqueueWriteImage(command_queue, image, blocking_write, origin, region, input_row_pitch,
                                               input_slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
@@ -215,10 +217,12 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_que
         gs_home_close(&h, m, to.r, err);
         return gs_home_end(&h, err);
     }
-    if (!err)
-        err = gs_real()->clEnqueueWriteImage(queue, image, CL_FALSE, origin, region, input_row_pitch, input_slice_pitch,
-                                             ptr, h.n, h.v, gs_home_image_event(&h, blocking_write, &own, event));
-    return end(&h, to, err, CL_COMMAND_WRITE_IMAGE, blocking_write, own, event);
+    struct gs_op op = {.kind = GS_OP_WRITE_IMAGE,
+                       .dst = image,
+                       .from_pitch = {input_row_pitch, input_slice_pitch},
+                       .ptr = (void *)ptr};
+    gs_set_box(&op, none, origin, region);
+    return run(&h, queue, &op, to, CL_COMMAND_WRITE_IMAGE, blocking_write, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue command_queue, cl_mem image, const void *fill_color,
@@ -228,17 +232,17 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue command_queu
 {
     struct gs_queue *q = gs_image_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, image) : NULL;
-    if (!m)
+    if (!m || !fill_color || !origin || !region)
         return gs_real()->clEnqueueFillImage(command_queue, image, fill_color, origin, region, num_events_in_wait_list,
                                              event_wait_list, event);
     struct gs_home h;
-    cl_event own = NULL;
     cl_command_queue queue;
-    cl_int err = begin(&h, q, nothing, box(m, origin, region), num_events_in_wait_list, event_wait_list, &queue);
-    if (!err)
-        err = gs_real()->clEnqueueFillImage(queue, image, fill_color, origin, region, h.n, h.v,
-                                            gs_home_image_event(&h, CL_FALSE, &own, event));
-    return end(&h, box(m, origin, region), err, CL_COMMAND_FILL_IMAGE, CL_FALSE, own, event);
+    begin(&h, q, nothing, box(m, origin, region), num_events_in_wait_list, event_wait_list, &queue);
+    struct gs_op op = {.kind = GS_OP_FILL_IMAGE, .dst = image};
+    /* Of a depth image a float, else four components. */
+    memcpy(op.pattern, fill_color, (m->format.image_channel_order == CL_DEPTH ? 1 : 4) * sizeof(cl_uint));
+    gs_set_box(&op, none, origin, region);
+    return run(&h, queue, &op, box(m, origin, region), CL_COMMAND_FILL_IMAGE, CL_FALSE, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue command_queue, cl_mem src_image, cl_mem dst_image,
@@ -248,18 +252,16 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue command_queu
 {
     struct gs_queue *q = gs_image_queue_of(command_queue);
     struct gs_mem *src = q ? gs_find(GS_MEM, src_image) : NULL, *dst = q ? gs_find(GS_MEM, dst_image) : NULL;
-    if (!src && !dst)
+    if ((!src && !dst) || !src_origin || !dst_origin || !region)
         return gs_real()->clEnqueueCopyImage(command_queue, src_image, dst_image, src_origin, dst_origin, region,
                                              num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
-    cl_event own = NULL;
     cl_command_queue queue;
-    cl_int err = begin(&h, q, box(src, src_origin, region), box(dst, dst_origin, region), num_events_in_wait_list,
-                       event_wait_list, &queue);
-    if (!err)
-        err = gs_real()->clEnqueueCopyImage(queue, src_image, dst_image, src_origin, dst_origin, region, h.n, h.v,
-                                            gs_home_image_event(&h, CL_FALSE, &own, event));
-    return end(&h, box(dst, dst_origin, region), err, CL_COMMAND_COPY_IMAGE, CL_FALSE, own, event);
+    begin(&h, q, box(src, src_origin, region), box(dst, dst_origin, region), num_events_in_wait_list, event_wait_list,
+          &queue);
+    struct gs_op op = {.kind = GS_OP_COPY_IMAGE, .src = src_image, .dst = dst_image};
+    gs_set_box(&op, src_origin, dst_origin, region);
+    return run(&h, queue, &op, box(dst, dst_origin, region), CL_COMMAND_COPY_IMAGE, CL_FALSE, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue command_queue, cl_mem src_image,
@@ -270,18 +272,15 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue comm
 {
     struct gs_queue *q = gs_image_queue_of(command_queue);
     struct gs_mem *src = q ? gs_find(GS_MEM, src_image) : NULL, *dst = q ? gs_find(GS_MEM, dst_buffer) : NULL;
-    if (!src && !dst)
+    if ((!src && !dst) || !src_origin || !region)
         return gs_real()->clEnqueueCopyImageToBuffer(command_queue, src_image, dst_buffer, src_origin, region,
                                                      dst_offset, num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
-    cl_event own = NULL;
     cl_command_queue queue;
-    cl_int err =
-        begin(&h, q, box(src, src_origin, region), whole(dst), num_events_in_wait_list, event_wait_list, &queue);
-    if (!err)
-        err = gs_real()->clEnqueueCopyImageToBuffer(queue, src_image, dst_buffer, src_origin, region, dst_offset, h.n,
-                                                    h.v, gs_home_image_event(&h, CL_FALSE, &own, event));
-    return end(&h, whole(dst), err, CL_COMMAND_COPY_IMAGE_TO_BUFFER, CL_FALSE, own, event);
+    begin(&h, q, box(src, src_origin, region), whole(dst), num_events_in_wait_list, event_wait_list, &queue);
+    struct gs_op op = {.kind = GS_OP_IMAGE_TO_BUFFER, .src = src_image, .dst = dst_buffer};
+    gs_set_box(&op, src_origin, (const size_t[3]){dst_offset}, region);
+    return run(&h, queue, &op, whole(dst), CL_COMMAND_COPY_IMAGE_TO_BUFFER, CL_FALSE, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue command_queue, cl_mem src_buffer,
@@ -292,16 +291,13 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue comm
 {
     struct gs_queue *q = gs_image_queue_of(command_queue);
     struct gs_mem *src = q ? gs_find(GS_MEM, src_buffer) : NULL, *dst = q ? gs_find(GS_MEM, dst_image) : NULL;
-    if (!src && !dst)
+    if ((!src && !dst) || !dst_origin || !region)
         return gs_real()->clEnqueueCopyBufferToImage(command_queue, src_buffer, dst_image, src_offset, dst_origin,
                                                      region, num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
-    cl_event own = NULL;
     cl_command_queue queue;
-    cl_int err =
-        begin(&h, q, whole(src), box(dst, dst_origin, region), num_events_in_wait_list, event_wait_list, &queue);
-    if (!err)
-        err = gs_real()->clEnqueueCopyBufferToImage(queue, src_buffer, dst_image, src_offset, dst_origin, region, h.n,
-                                                    h.v, gs_home_image_event(&h, CL_FALSE, &own, event));
-    return end(&h, box(dst, dst_origin, region), err, CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_FALSE, own, event);
+    begin(&h, q, whole(src), box(dst, dst_origin, region), num_events_in_wait_list, event_wait_list, &queue);
+    struct gs_op op = {.kind = GS_OP_BUFFER_TO_IMAGE, .src = src_buffer, .dst = dst_image};
+    gs_set_box(&op, (const size_t[3]){src_offset}, dst_origin, region);
+    return run(&h, queue, &op, box(dst, dst_origin, region), CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_FALSE, event);
 }

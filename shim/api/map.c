@@ -144,6 +144,8 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
         return err ? NULL : ptr;
     }
     if (!err)
+        gs_home_hold(&h, queue);
+    if (!err)
         ptr = gs_real()->clEnqueueMapImage(queue, image, CL_FALSE, map_flags, origin, region, image_row_pitch,
                                            image_slice_pitch, h.n, h.v, &own, &err);
     err = given(&h, map_flags, err, own);

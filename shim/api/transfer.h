@@ -6,7 +6,9 @@
 #include "shim/api/api.h"
 #include "shim/coherence.h"
 #include "shim/dispatch.h"
+#include "shim/put.h"
 #include "shim/transfer/carrier.h"
+#include "shim/units.h"
 
 /* One command on objects of ours that the driver carries out at home: begun with gs_home_begin, which locks the
  * context; ranges are brought home with gs_home_need; a scheduled application's command is held back with gs_home_hold;
@@ -14,7 +16,8 @@
  * is told with gs_home_wrote, and gs_home_end unlocks. */
 struct gs_home {
     bool by_units;
-    struct gs_job job;
+    struct gs_putting put; /* by whose job */
+    const struct gs_putting *put_before;
     struct gs_held *held;
     cl_event gate;
     struct gs_command cmd;
@@ -43,6 +46,10 @@ static inline cl_event *gs_home_event(const struct gs_home *h, cl_event *own, cl
     *own = NULL;
     return event || !h->held ? event : own;
 }
+/* In the place of these two for what may be cut into pieces: enqueues it in `queue`, by units or at once. *own is then
+ * the command's event, unless `own` is null and nobody else needs one. */
+cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op *op, cl_command_type type,
+                   cl_event *own);
 void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 
 /* Around a call of the driver that blocks until its command has written within the range, all of which is home's
@@ -68,8 +75,9 @@ static inline bool gs_is_small(const struct gs_mem *m, uint64_t bytes)
 bool gs_home_beside(struct gs_home *h, struct gs_mem *m, cl_command_type type, const struct gs_staged *t,
                     cl_event *own);
 
-/* For image commands: the queue to give the command to, once h is ready; and, in the place of gs_home_end, what ends
- * it. `own` is the command's event, which is handed out, waited for or let go. */
+/* For image commands: the queue to give the command to, once h is ready, with the wait list that it takes there; and,
+ * in the place of gs_home_end, what ends it. `own` is the command's event, which is handed out, waited for or let go.
+ */
 cl_command_queue gs_home_image_queue(struct gs_home *h);
 /* Where its event goes; null: nobody needs one. */
 static inline cl_event *gs_home_image_event(const struct gs_home *h, cl_bool blocking, cl_event *own,
@@ -96,6 +104,16 @@ bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, bool write, con
 /* A call whose command was given to the driver without blocking, so that the lock was not held for long: waits where
  * the application asked for it, and hands the command's event out or lets it go. */
 cl_int gs_home_wait(cl_int err, cl_bool blocking, cl_event own, cl_event *event);
+
+/* Where a command on rows begins, in either, and its region. */
+static inline void gs_set_box(struct gs_op *op, const size_t from[3], const size_t to[3], const size_t region[3])
+{
+    for (int d = 0; d < 3; d++) {
+        op->from[d] = from[d];
+        op->to[d] = to[d];
+        op->region[d] = region[d];
+    }
+}
 
 /* Is the range inside the object? Else the driver's error is wanted, not ours. */
 static inline bool gs_inside(const struct gs_mem *m, uint64_t offset, uint64_t bytes)

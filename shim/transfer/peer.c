@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "common/spawn.h"
 #include "shim/beside.h"
+#include "shim/put.h"
 #include "shim/transfer/ring.h"
 #include "shim/transfer/windows.h"
 
@@ -160,13 +161,13 @@ static cl_int copy_piece(struct gs_command *cmd, cl_command_queue out, cl_comman
         err = gs_ring_take(&p->ring[from], &slot, &before);
     const uint64_t at = err ? 0 : (uint64_t)slot * SLOT_BYTES;
     if (!err)
-        err = gs_real()->clEnqueueCopyBuffer(out, src, p->windows.seen[from][from], src_offset, at, bytes, before.n,
-                                             before.n ? before.v : NULL, &left);
+        err = gs_put_copy(out, GS_VIA_MEMORY, src, p->windows.seen[from][from], src_offset, at, bytes, before.n,
+                          before.v, &left);
     if (!err) {
         const cl_event after[2] = {left, *arrived};
         gs_real()->clFlush(out);
-        err = gs_real()->clEnqueueCopyBuffer(in, p->windows.seen[from][to], dst, at, dst_offset, bytes,
-                                             *arrived ? 2 : 1, after, &end);
+        err = gs_put_copy(in, GS_VIA_WINDOW, p->windows.seen[from][to], dst, at, dst_offset, bytes, *arrived ? 2 : 1,
+                          after, &end);
     }
     if (!err)
         gs_real()->clFlush(in);

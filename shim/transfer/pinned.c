@@ -2,8 +2,10 @@
 #include "shim/transfer/pinned.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/log.h"
+#include "shim/put.h"
 #include "shim/transfer/ring.h"
 
 struct gs_pinned {
@@ -67,23 +69,21 @@ struct piece {
 static cl_int enqueue_read(cl_command_queue q, const struct piece *p, void *slot, const struct gs_events *wait,
                            cl_event *event)
 {
-    const cl_event *v = wait->n ? wait->v : NULL;
-    if (p->image)
-        return gs_real()->clEnqueueReadImage(q, p->src, CL_FALSE, p->src_origin, p->region, 0, 0, slot, wait->n, v,
-                                             event);
-    return gs_real()->clEnqueueReadBuffer(q, p->src, CL_FALSE, p->src_origin[0], p->region[0], slot, wait->n, v, event);
+    struct gs_op op = {.kind = p->image ? GS_OP_READ_IMAGE : GS_OP_READ, .src = p->src, .ptr = slot};
+    memcpy(op.from, p->src_origin, sizeof op.from);
+    memcpy(op.region, p->region, sizeof op.region);
+    return gs_put(q, &op, GS_VIA_HOST, wait->n, wait->v, event);
 }
 
 /* After its read, and after the write of the piece before: it comes after that in the queue already, but this way the
  * last piece fails where any does. */
-static cl_int enqueue_write(cl_command_queue q, const struct piece *p, const void *slot, const cl_event after[2],
+static cl_int enqueue_write(cl_command_queue q, const struct piece *p, void *slot, const cl_event after[2],
                             cl_event *event)
 {
-    const cl_uint n = after[1] ? 2 : 1;
-    if (p->image)
-        return gs_real()->clEnqueueWriteImage(q, p->dst, CL_FALSE, p->dst_origin, p->region, 0, 0, slot, n, after,
-                                              event);
-    return gs_real()->clEnqueueWriteBuffer(q, p->dst, CL_FALSE, p->dst_origin[0], p->region[0], slot, n, after, event);
+    struct gs_op op = {.kind = p->image ? GS_OP_WRITE_IMAGE : GS_OP_WRITE, .dst = p->dst, .ptr = slot};
+    memcpy(op.to, p->dst_origin, sizeof op.to);
+    memcpy(op.region, p->region, sizeof op.region);
+    return gs_put(q, &op, GS_VIA_HOST, after[1] ? 2 : 1, after, event);
 }
 
 /* *written: the end of the piece before, or null; then of this one. Owned by the caller, who lets it go on an error
@@ -139,7 +139,7 @@ cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_
     cl_int err = CL_SUCCESS;
     for (uint64_t at = 0; at < c->bytes && !err;) {
         const uint64_t n = c->bytes - at < pinned->slot_bytes ? c->bytes - at : pinned->slot_bytes;
-        const struct piece p = {c->src, c->dst, {c->src_offset + at}, {c->dst_offset + at}, {n}, false};
+        const struct piece p = {c->src, c->dst, {c->src_offset + at}, {c->dst_offset + at}, {n, 1, 1}, false};
         err = copy_piece(pinned, in, out, &p, wait, &written);
         at += n;
     }

@@ -3,20 +3,22 @@
 
 #include <stdlib.h>
 
+#include "shim/put.h"
 #include "shim/report.h"
 #include "shim/transfer/peer.h"
 #include "shim/transfer/pinned.h"
 
 /* The driver's own copy: on devices that share the host's memory it is a memcpy. */
-static cl_int copy_directly(struct gs_command *cmd, cl_mem src, cl_mem dst, unsigned to, uint64_t src_offset,
-                            uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait, struct gs_events *done)
+static cl_int copy_directly(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
+                            uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
+                            struct gs_events *done)
 {
     cl_int err;
     cl_event event;
     cl_command_queue queue = gs_copy_queue(cmd->q, to, &err);
     if (!err)
-        err = gs_real()->clEnqueueCopyBuffer(queue, src, dst, src_offset, dst_offset, bytes, wait->n,
-                                             wait->n ? wait->v : NULL, &event);
+        err = gs_put_copy(queue, from == to ? GS_VIA_MEMORY : GS_VIA_HOST, src, dst, src_offset, dst_offset, bytes,
+                          wait->n, wait->v, &event);
     return err ? err : gs_events_add(done, event);
 }
 
@@ -64,7 +66,7 @@ static cl_int move(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst
     }
     if (from == to || !by_host || !through_host(cmd)) {
         gs_report_moved(GS_PATH_COPY, bytes);
-        return copy_directly(cmd, src, dst, to, src_offset, dst_offset, bytes, wait, done);
+        return copy_directly(cmd, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
     }
     gs_report_moved(GS_PATH_PINNED, bytes);
     const struct gs_label before = gs_label_way(GS_WAY_PINNED);
@@ -162,9 +164,14 @@ static cl_int transfer_image(struct gs_command *cmd, struct gs_mem *root, unsign
     cl_event event;
     cl_command_queue queue = gs_image_queue(cmd->q, to, &err);
     gs_report_moved(GS_PATH_COPY, bytes);
+    const struct gs_op op = {.kind = GS_OP_COPY_IMAGE,
+                             .src = src,
+                             .dst = dst,
+                             .from = {origin[0], origin[1], origin[2]},
+                             .to = {origin[0], origin[1], origin[2]},
+                             .region = {region[0], region[1], region[2]}};
     if (!err)
-        err = gs_real()->clEnqueueCopyImage(queue, src, dst, origin, origin, region, wait->n, wait->n ? wait->v : NULL,
-                                            &event);
+        err = gs_put(queue, &op, GS_VIA_HOST, wait->n, wait->v, &event);
     return err ? err : gs_events_add(done, event);
 }
 

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/put.h"
+
+#include <stdlib.h>
+
+#include "shim/command.h"
+#include "shim/dispatch.h"
+#include "shim/units.h"
+
+/* A GPU's own memory is so many times as fast as the link to the host, at the least (on an H200 33 times, bytes
+ * copied): in the time of a chunk of the link it copies as many chunks. */
+enum { NEAR = 16 };
+
+static _Thread_local const struct gs_putting *putting;
+
+const struct gs_putting *gs_put_for(const struct gs_putting *p)
+{
+    const struct gs_putting *before = putting;
+    putting = p;
+    return before;
+}
+
+/* The place whose device the queue is on: images of sub-devices go by their parent's, as the first place's. */
+static unsigned place_of(cl_command_queue queue)
+{
+    const struct gs_context *ctx = putting->q->o.ctx;
+    cl_device_id dev = NULL;
+    gs_real()->clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof dev, &dev, NULL);
+    for (unsigned i = 0; i < ctx->n; i++)
+        if (ctx->dev[i] == dev)
+            return i;
+    return 0;
+}
+
+static uint64_t near_factor(const struct gs_putting *p)
+{
+    return p->q->o.ctx->shared_memory ? 1 : NEAR;
+}
+
+uint64_t gs_put_chunk(const struct gs_putting *p, const struct gs_op *op)
+{
+    return p->job.transfer_chunk * (gs_op_is_by_host(op) ? 1 : near_factor(p));
+}
+
+/* What comes later in the queue comes after all units, and this stands for them. `end` is taken over. */
+static cl_int keep_place(cl_command_queue queue, cl_event end, cl_event *event)
+{
+    cl_int err = gs_real()->clEnqueueMarkerWithWaitList(queue, 1, &end, event);
+    gs_real()->clReleaseEvent(end);
+    if (!err)
+        gs_job_add(*event);
+    return err;
+}
+
+static cl_int hand_out(cl_command_queue queue, cl_event end, bool whole, cl_event *event)
+{
+    cl_event own = end;
+    const cl_int err = whole ? CL_SUCCESS : keep_place(queue, end, &own);
+    if (!err && event)
+        *event = own;
+    else if (!err)
+        gs_real()->clReleaseEvent(own);
+    return err;
+}
+
+cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, cl_uint n_wait, const cl_event *wait,
+              cl_event *event)
+{
+    struct gs_op_run run = {.op = *op};
+    cl_event end;
+    if (!putting) {
+        gs_op_cut(op, 0, &run.cut);
+        return gs_op_enqueue(op, &run.cut, 0, queue, n_wait, n_wait ? wait : NULL, event);
+    }
+    const bool by_link = gs_op_is_by_host(op) || via == GS_VIA_HOST;
+    const uint64_t chunk = via == GS_VIA_MEMORY ? gs_put_chunk(putting, op) : putting->job.transfer_chunk;
+    run.place = place_of(queue);
+    run.resource = by_link ? GS_RESOURCE_PCI : gs_resource_of(run.place);
+    gs_op_cut(op, chunk, &run.cut);
+    const cl_int err = gs_run_op(putting->q, &run, queue, n_wait, n_wait ? wait : NULL, &end);
+    return err ? err : hand_out(queue, end, run.cut.n == 1, event);
+}
+
+cl_int gs_put_copy(cl_command_queue queue, enum gs_via via, cl_mem src, cl_mem dst, uint64_t src_offset,
+                   uint64_t dst_offset, uint64_t bytes, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    const struct gs_op op = {.kind = GS_OP_COPY,
+                             .src = src,
+                             .dst = dst,
+                             .from = {(size_t)src_offset},
+                             .to = {(size_t)dst_offset},
+                             .region = {(size_t)bytes, 1, 1}};
+    return gs_put(queue, &op, via, n_wait, wait, event);
+}
+
+/* ---- kernels ---- */
+
+struct kernel_work {
+    cl_kernel kernel; /* of its own: the other may have got other arguments since; null for one unit */
+    struct gs_cut cut;
+    size_t local;
+    cl_uint n_mems;
+    cl_mem mems[]; /* retained: the arguments of a kernel that has not been enqueued keep nothing alive */
+};
+
+static cl_int set_args(cl_kernel k, const struct gs_put_arg *args, cl_uint n)
+{
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < n && !err; i++)
+        err = gs_real()->clSetKernelArg(k, i, args[i].size, args[i].value);
+    return err;
+}
+
+static cl_int enqueue_groups(cl_kernel k, const struct gs_cut *cut, unsigned i, size_t local, cl_command_queue queue,
+                             cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    struct gs_box box;
+    gs_cut_box(cut, i, &box);
+    const size_t offset = (size_t)box.begin[0] * local, global = (size_t)(box.end[0] - box.begin[0]) * local;
+    return gs_real()->clEnqueueNDRangeKernel(queue, k, 1, offset ? &offset : NULL, &global, &local, n_wait, wait,
+                                             event);
+}
+
+static cl_int next_groups(void *work, unsigned unit, cl_command_queue queue, cl_event *event)
+{
+    const struct kernel_work *w = work;
+    return enqueue_groups(w->kernel, &w->cut, unit, w->local, queue, 0, NULL, event);
+}
+
+static void free_kernel_work(void *work)
+{
+    struct kernel_work *w = work;
+    for (cl_uint i = 0; i < w->n_mems; i++)
+        gs_real()->clReleaseMemObject(w->mems[i]);
+    if (w->kernel)
+        gs_real()->clReleaseKernel(w->kernel);
+    free(w);
+}
+
+static cl_kernel another(cl_kernel k, cl_int *err)
+{
+    char name[64];
+    cl_program program;
+    *err = gs_real()->clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
+    if (!*err)
+        *err = gs_real()->clGetKernelInfo(k, CL_KERNEL_PROGRAM, sizeof program, &program, NULL);
+    return *err ? NULL : gs_real()->clCreateKernel(program, name, err);
+}
+
+static struct kernel_work *make_kernel_work(cl_kernel k, const struct gs_put_arg *args, cl_uint n_args,
+                                            const struct gs_cut *cut, size_t local, cl_int *err)
+{
+    struct kernel_work *w = calloc(1, sizeof *w + n_args * sizeof *w->mems);
+    *err = w ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    if (!w)
+        return NULL;
+    w->cut = *cut;
+    w->local = local;
+    w->kernel = another(k, err);
+    if (!*err)
+        *err = set_args(w->kernel, args, n_args);
+    for (cl_uint i = 0; i < n_args && !*err; i++)
+        if (args[i].is_mem && (*err = gs_real()->clRetainMemObject(*(const cl_mem *)args[i].value)) == CL_SUCCESS)
+            w->mems[w->n_mems++] = *(const cl_mem *)args[i].value;
+    if (!*err)
+        return w;
+    free_kernel_work(w);
+    return NULL;
+}
+
+/* The first of its units, and the others behind it. */
+static cl_int run_groups(cl_kernel k, struct kernel_work *w, const struct gs_cut *cut, size_t local,
+                         cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *end)
+{
+    const unsigned place = place_of(queue);
+    struct gs_units units = {.n = cut->n, .enqueue = next_groups, .free = w ? free_kernel_work : NULL, .work = w};
+    struct gs_held *held;
+    cl_event gate, first;
+    cl_int err = CL_SUCCESS;
+    units.first_alone = gs_group()->forms_clash;
+    if (w)
+        units.queue = gs_unit_queue(putting->q, place, &err);
+    if (!err)
+        err = gs_hold_back(putting->q, queue, n_wait, wait, &units, &held, &gate);
+    if (err)
+        return err;
+    err = enqueue_groups(k, cut, 0, local, queue, 1, &gate, &first);
+    if (err)
+        gs_hold_drop(held);
+    else
+        gs_let_go(held, gs_resource_of(place), first, end);
+    return err;
+}
+
+cl_int gs_put_kernel(cl_command_queue queue, cl_kernel kernel, const struct gs_put_arg *args, cl_uint n_args,
+                     uint64_t items, size_t local, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    const struct gs_box all = {{0, 0, 0}, {(items + local - 1) / local, 1, 1}};
+    struct gs_cut cut = {.whole = all, .n = 1};
+    struct kernel_work *w = NULL;
+    cl_event end;
+    cl_int err = set_args(kernel, args, n_args);
+    wait = n_wait ? wait : NULL;
+    if (err || !putting)
+        return err ? err : enqueue_groups(kernel, &cut, 0, local, queue, n_wait, wait, event);
+    const uint64_t groups = (uint64_t)putting->job.kernel_chunk * putting->q->o.ctx->units[place_of(queue)];
+    gs_cut_make(&cut, &all, groups * near_factor(putting), false);
+    if (cut.n > 1)
+        w = make_kernel_work(kernel, args, n_args, &cut, local, &err);
+    if (!err)
+        err = run_groups(kernel, w, &cut, local, queue, n_wait, wait, &end);
+    if (err && w)
+        free_kernel_work(w);
+    return err ? err : hand_out(queue, end, cut.n == 1, event);
+}
