@@ -5,4 +5,7 @@
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export GPUSPARC_DEVICES=cpu:2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
 python3 "$GS_SOURCE/tests/access/samples.py" "$GS_SOURCE" "$GS_BUILD/lib/gpusparc/samples" "$@"
