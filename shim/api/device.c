@@ -4,6 +4,10 @@
 
 enum { MAX_LISTED = 256 };
 
+/* Has a part of the CPU been given to an application that asked for a GPU? Then it is one. To others it is what it is:
+ * there are applications that look up the type in a table, and both bits at once are in none (ViennaCL's). */
+static atomic_bool taken_for_gpu;
+
 /* The platform's devices as the application may see them: the group's first, and those of other kinds than the group's.
  */
 static cl_uint visible_devices(cl_device_type type, cl_device_id *out, cl_uint most)
@@ -42,6 +46,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
                        CL_INVALID_DEVICE_TYPE
                    ? CL_INVALID_DEVICE_TYPE
                    : CL_DEVICE_NOT_FOUND;
+    if (devices && g->sub_devices && device_type & CL_DEVICE_TYPE_GPU &&
+        !(device_type & (g->type | CL_DEVICE_TYPE_DEFAULT)))
+        atomic_store(&taken_for_gpu, true);
     if (num_devices)
         *num_devices = n;
     for (cl_uint i = 0; devices && i < n && i < num_entries; i++)
@@ -57,7 +64,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
         /* A part of a CPU device that passes for a whole device. */
         const cl_device_id no_parent = NULL;
         const cl_uint one = 1;
-        const cl_device_type type = g->type | CL_DEVICE_TYPE_GPU;
+        const cl_device_type type = atomic_load(&taken_for_gpu) ? CL_DEVICE_TYPE_GPU : g->type;
         if (param_name == CL_DEVICE_TYPE)
             return gs_answer(&type, sizeof type, param_value_size, param_value, param_value_size_ret);
         if (param_name == CL_DEVICE_PARENT_DEVICE)
