@@ -601,6 +601,8 @@ static const char *early_reason(struct launch *l)
             return gs_timing_waits(l->timing);
     }
     l->summary = gs_prepare(l->k, &reason);
+    if (!l->summary)
+        atomic_store(&l->k->unsplittable, true);
     return reason;
 }
 
@@ -792,7 +794,8 @@ static bool may_pass(const struct gs_kernel *k, cl_uint dims, const size_t *glob
 {
     const struct gs_context *ctx = k->o.ctx;
     return !atomic_load_explicit(&ctx->spread, memory_order_relaxed) &&
-           !atomic_load_explicit(&k->fresh, memory_order_relaxed) && gs_timing_passes(k, dims, global, local);
+           !atomic_load_explicit(&k->fresh, memory_order_relaxed) &&
+           (atomic_load_explicit(&k->unsplittable, memory_order_relaxed) || gs_timing_passes(k, dims, global, local));
 }
 
 static cl_int launch_looked_at(struct gs_queue *q, struct gs_kernel *k, bool by_units, cl_uint dims,

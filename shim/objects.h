@@ -190,6 +190,8 @@ struct gs_arg {
     size_t cap;
 };
 
+enum { GS_KERNEL_TIMINGS = 8 };
+
 struct gs_kernel {
     struct gs_object o;
     struct gs_program *program; /* held */
@@ -200,7 +202,9 @@ struct gs_kernel {
     atomic_bool fresh; /* since the last launch an argument was set of which bytes are undefined */
     struct gs_kernel_stats *stats;
     struct gs_plan_cache *plans;        /* of its last launches; made on first need; owned. ctx lock */
-    _Atomic(struct gs_timing *) timing; /* of its last size */
+    /* Of its last sizes, each in one place: gs_timing_of. */
+    _Atomic(struct gs_timing *) timing[GS_KERNEL_TIMINGS];
+    atomic_bool unsplittable; /* whatever the launch, for what its program is */
     cl_kernel part[GS_MAX_DEVICES];     /* of the translated program; made on first need. ctx lock */
     cl_kernel spare[GS_MAX_DEVICES];    /* the same, whose last launch in units has been enqueued; by place */
 };

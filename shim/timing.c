@@ -303,6 +303,15 @@ static void poll(void)
     }
 }
 
+/* Where a kernel keeps what is known of this size. */
+static unsigned place_of(cl_uint dims, const size_t *global, const size_t *local)
+{
+    uint64_t x = 0;
+    for (cl_uint d = 0; d < dims; d++)
+        x = (x ^ global[d] ^ (local ? (uint64_t)local[d] << 32 : 0)) * 0x9e3779b97f4a7c15u;
+    return (unsigned)(x >> 56) % GS_KERNEL_TIMINGS;
+}
+
 struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
 {
     uint64_t size[6] = {1, 1, 1, 0, 0, 0};
@@ -313,7 +322,8 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *
         size[3 + d] = local ? local[d] : 0;
     }
     const uint64_t program = program_id(k->program);
-    struct gs_timing *t = atomic_load(&k->timing);
+    _Atomic(struct gs_timing *) *last = &k->timing[place_of(dims, global, local)];
+    struct gs_timing *t = atomic_load(last);
     pthread_mutex_lock(&lock);
     if (!learnt_name[0])
         load(k->o.ctx);
@@ -327,7 +337,7 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *
     if (pending)
         poll();
     pthread_mutex_unlock(&lock);
-    atomic_store(&k->timing, t);
+    atomic_store(last, t);
     return t;
 }
 
@@ -353,9 +363,11 @@ bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
 
 bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
 {
-    struct gs_timing *t = atomic_load(&k->timing);
+    if (!global || dims > 3)
+        return false;
+    struct gs_timing *t = atomic_load(&k->timing[place_of(dims, global, local)]);
     unsigned left = t ? atomic_load(&t->pass) : 0;
-    if (!left || !global || dims > 3)
+    if (!left)
         return false;
     for (cl_uint d = 0; d < 3; d++)
         if (t->global[d] != (d < dims ? global[d] : 1) || t->local[d] != (d < dims && local ? local[d] : 0))
