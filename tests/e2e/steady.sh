@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What the driver is called for by an application whose launches aren't split: in auto mode, after the first iterations,
-# exactly what it is called for without gpusparc; and little more in these.
+# What the driver is called for by an application whose launches aren't split: in auto mode exactly what it is called for
+# without gpusparc, but for a few launches that are measured.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache
@@ -25,14 +25,13 @@ def iterations(file):
 assert len(plain) == len(ours) == len(single) == 49, (len(plain), len(ours), len(single))
 assert plain[0] and all(p == plain[0] for p in plain), "the plain run isn't steady"
 assert all(s == plain[0] for s in single), "mode single is not the plain run"
-assert not before and not our_before, (before, our_before)
 steady = [i for i, o in enumerate(ours) if o != plain[0]]
 more = sum(map(len, ours)) - sum(map(len, plain))
 print("iterations that differ:", steady, "calls more:", more)
 for i in steady[:2]:
     print(sorted(set(ours[i]) - set(plain[0])))
-assert not steady or steady[-1] < 9, "never steady"
-# Two kernels, of each at most two launches measured: a few markers, a queue and its flushes.
-assert more <= 40, more
+# Of each of the two kernels at most two launches are measured, early or when the machine was busy: markers, and flushes.
+assert len(steady) <= 4 and more <= 24, "never steady"
+assert not before and not our_before, (before, our_before)
 END
 echo passed
