@@ -40,7 +40,7 @@ static bool classify(const char *category, struct command *c)
         const char *category;
         enum gs_resource resource;
     } table[] = {{"kernel", GS_GPU}, {"merge", GS_GPU},    {"reduce", GS_GPU}, {"copy", GS_GPU},
-                 {"upload", GS_PCI}, {"download", GS_PCI}, {"peer", GS_PCI}};
+                 {"upload", GS_PCI}, {"download", GS_PCI}, {"peer", GS_GPU}}; /* as the shim asks for units */
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (strcmp(category, table[i].category) != 0)
             continue;

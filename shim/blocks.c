@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "shim/merge_kernels.h"
+#include "shim/put.h"
 #include "shim/report.h"
 #include "shim/scratch.h"
 #include "shim/transfer/meeting.h"
@@ -39,13 +40,16 @@ static void CL_CALLBACK report_count(cl_event event, cl_int status, void *data)
 static cl_mem make_counter(struct gs_command *cmd, unsigned p, cl_command_queue queue, const struct gs_events *wait,
                            cl_int *err)
 {
-    const cl_uint zero = 0;
     if (!gs_report_wants_times())
         return NULL;
-    cl_mem counter = gs_scratch_take(cmd->ctx, p, sizeof zero, err);
+    cl_mem counter = gs_scratch_take(cmd->ctx, p, sizeof(cl_uint), err);
+    const struct gs_op clear = {/* to zero */
+                                .kind = GS_OP_FILL,
+                                .dst = counter,
+                                .region = {sizeof(cl_uint), 1, 1},
+                                .pattern_bytes = sizeof(cl_uint)};
     if (!*err)
-        *err = gs_real()->clEnqueueFillBuffer(queue, counter, &zero, sizeof zero, 0, sizeof zero, wait->n,
-                                              wait->n ? wait->v : NULL, NULL);
+        *err = gs_put(queue, &clear, GS_VIA_MEMORY, wait->n, wait->v, NULL);
     return counter;
 }
 
@@ -57,8 +61,9 @@ static cl_int read_counter(cl_command_queue queue, cl_mem counter, uint64_t time
     if (!c)
         return CL_OUT_OF_HOST_MEMORY;
     *c = (struct count){0, times, more};
-    cl_int err =
-        gs_real()->clEnqueueReadBuffer(queue, counter, CL_FALSE, 0, sizeof c->sixteens, &c->sixteens, 0, NULL, &event);
+    const struct gs_op read = {
+        .kind = GS_OP_READ, .src = counter, .region = {sizeof c->sixteens, 1, 1}, .ptr = &c->sixteens};
+    cl_int err = gs_put(queue, &read, GS_VIA_HOST, 0, NULL, &event);
     if (err) {
         free(c);
         return err;
