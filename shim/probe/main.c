@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gpusparc-peer-probe: can the GPUs named on standard input reach each other's memory through windows? Answers "ok" or
- * "no: why" on standard output. A process of its own, since drivers have crashed at it. */
+ * "no: why" on standard output, and then what it costs between them, as lines of shim/links.h. A process of its own,
+ * since drivers have crashed at it. */
 #include <stdio.h>
 #include <string.h>
 
-#include "shim/transfer/windows.h"
+#include "shim/probe/meter.h"
 
 enum { MAX_PLATFORMS = 32, WINDOW_BYTES = 32 * 1024 * 1024 };
 
@@ -35,9 +36,28 @@ static unsigned find_devices(cl_platform_id platform, const char *wanted, cl_dev
     return found;
 }
 
+/* A tenth of a second: windows if they are open, and the way through pinned memory. */
+static void measure(cl_context ctx, const cl_device_id *dev, unsigned n, const struct gs_windows *w)
+{
+    struct gs_meter m;
+    struct gs_links links = {{0, 0}, {0, 0}};
+    char text[GS_LINKS_TEXT_BYTES] = "";
+    if (gs_meter_make(&m, ctx, dev, n, WINDOW_BYTES / 2) != CL_SUCCESS)
+        return;
+    if (w->n) {
+        m.windows = *w;
+        m.way = GS_BY_PEER;
+        links.peer = gs_meter_cost(&m);
+    }
+    m.way = GS_BY_PINNED;
+    if (gs_meter_host_memory(&m, false) == CL_SUCCESS)
+        links.host = gs_meter_cost(&m);
+    fwrite(text, 1, gs_links_print(&links, text), stdout);
+}
+
 int main(void)
 {
-    static const char head[] = "gpusparc-peer 1 ";
+    static const char head[] = "gpusparc-peer 2 ";
     char wanted[1024], why[256] = "the devices are not there";
     size_t bytes = fread(wanted, 1, sizeof wanted - 1, stdin);
     cl_platform_id platforms[MAX_PLATFORMS];
@@ -51,11 +71,14 @@ int main(void)
         n = find_devices(platforms[p], wanted + sizeof head - 1, dev);
     cl_int err = CL_DEVICE_NOT_FOUND;
     cl_context ctx = n ? gs_real()->clCreateContext(NULL, n, dev, NULL, NULL, &err) : NULL;
-    struct gs_windows w;
+    struct gs_windows w = {0};
     if (!err && gs_windows_open(&w, ctx, dev, n, WINDOW_BYTES, why, sizeof why) == 0 &&
         gs_windows_try(&w, ctx, dev, why, sizeof why) == 0)
         puts("ok");
     else
         printf("no: %s\n", why);
+    fflush(stdout);
+    if (!err)
+        measure(ctx, dev, n, &w);
     return 0;
 }
