@@ -19,7 +19,8 @@ static const char usage[] =
     "with what their links carry, once that has been measured.\n\n"
     "  --devices SPEC  as for gpusparc run\n"
     "  --gpus N        as for gpusparc run\n"
-    "  --measure       measure the links now (some seconds on GPUs); the figures are kept in the cache\n"
+    "  --measure       measure the links now (some seconds on GPUs); the figures are kept in the cache, and what lies\n"
+    "                  between devices is what auto mode's predictions begin with\n"
     "  --json          JSON on stdout\n\n"
     "Exit status: 0; 1 where there is no device, or the links can't be measured; 2 for wrong usage.\n";
 

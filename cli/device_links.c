@@ -12,6 +12,7 @@
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/spawn.h"
+#include "shim/links.h"
 
 enum { TIMEOUT_MS = 60000 };
 
@@ -35,31 +36,12 @@ static void cache_name(const struct gs_group *g, const struct gs_settings *s, ch
     gs_hash_hex(text, n < sizeof text ? n : sizeof text - 1, name);
 }
 
-static size_t write_settings(const struct gs_settings *s, const char *what, char *out, size_t room)
-{
-    size_t n = (size_t)snprintf(out, room, "%s\n", what);
-    if (s->transfer == GS_TRANSFER_PLAIN || s->transfer == GS_TRANSFER_PINNED)
-        n += (size_t)snprintf(out + n, room - n, "GPUSPARC_TRANSFER=%s\n",
-                              s->transfer == GS_TRANSFER_PLAIN ? "plain" : "pinned");
-    if (s->gpus)
-        n += (size_t)snprintf(out + n, room - n, "GPUSPARC_GPUS=%u\n", s->gpus);
-    if (s->spec == GS_SPEC_CPU)
-        n += (size_t)snprintf(out + n, room - n, "GPUSPARC_DEVICES=cpu:%u\n", s->spec_n);
-    else if (s->spec == GS_SPEC_GPU || s->spec == GS_SPEC_ALL)
-        n += (size_t)snprintf(out + n, room - n, "GPUSPARC_DEVICES=%s\n", s->spec == GS_SPEC_GPU ? "gpu" : "all");
-    else if (s->spec == GS_SPEC_INDICES)
-        for (unsigned i = 0; i < s->spec_n; i++)
-            n += (size_t)snprintf(out + n, room - n, "%s%u%s", i ? "," : "GPUSPARC_DEVICES=", s->spec_index[i],
-                                  i + 1 == s->spec_n ? "\n" : "");
-    return n;
-}
-
 /* Lets the probe measure; NULL where it can't. */
 static json_t *probe(const struct gs_settings *settings, const char *what, const char **how)
 {
     char path[PATH_MAX], input[512], *output = NULL;
     size_t bytes = 0;
-    const size_t n = write_settings(settings, what, input, sizeof input);
+    const size_t n = gs_links_request(settings, what, input, sizeof input);
     if (gs_library_path("gpusparc-link-probe", path, sizeof path) < 0)
         return NULL;
     json_t *links = NULL;
@@ -74,6 +56,41 @@ static bool is_between(const json_t *link)
     return json_is_integer(json_object_get(link, "from")) && json_is_integer(json_object_get(link, "to"));
 }
 
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of a figure of the links between devices; 0: there are none. */
+static double median_between(const json_t *links, const char *figure)
+{
+    double v[GS_MAX_DEVICES * GS_MAX_DEVICES];
+    size_t n = 0, i;
+    const json_t *link;
+    json_array_foreach(links, i, link)
+    {
+        if (is_between(link) && n < sizeof v / sizeof *v)
+            v[n++] = json_number_value(json_object_get(link, figure));
+    }
+    qsort(v, n, sizeof *v, compare);
+    return n ? v[n / 2] : 0;
+}
+
+static struct gs_link_cost cost_between(const json_t *links)
+{
+    return gs_link_cost(median_between(links, "latency_us"), median_between(links, "gb_per_s"));
+}
+
+/* What auto mode begins with. */
+static void keep_costs(const struct gs_group *g, const struct gs_settings *s, const json_t *host, const json_t *peer)
+{
+    const struct gs_links links = {cost_between(host), cost_between(peer)};
+    char name[GS_LINKS_NAME_BYTES];
+    gs_links_name(g->dev, g->n, g->shared_memory, s->transfer, name);
+    gs_links_write(name, &links);
+}
+
 /* Windows, where they can be had, are the way that would be used. */
 static json_t *measure_links(const struct gs_group *g, const struct gs_settings *settings)
 {
@@ -86,6 +103,7 @@ static json_t *measure_links(const struct gs_group *g, const struct gs_settings 
     }
     const bool windows = settings->transfer == GS_TRANSFER_AUTO || settings->transfer == GS_TRANSFER_PEER;
     json_t *peer = windows && g->type & CL_DEVICE_TYPE_GPU && g->n > 1 ? probe(settings, "peer", &how) : NULL;
+    keep_costs(g, settings, links, peer);
     for (i = json_array_size(links); json_array_size(peer) && i-- > 0;)
         if (is_between(json_array_get(links, i)))
             json_array_remove(links, i);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/timing.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "common/cache.h"
 #include "common/hash.h"
+#include "common/log.h"
 #include "shim/learnt.h"
+#include "shim/links_beside.h"
 #include "shim/report.h"
 #include "shim/transfer/peer.h"
 #include "shim/watch.h"
@@ -51,6 +54,9 @@ static atomic_uint n_pending; /* read without the lock too */
 static unsigned n_measured;
 static struct gs_machine machine;
 static struct gs_budget budget;
+static bool machine_learnt; /* it is not only a guess or a measurement of links, but corrected by splits */
+static bool links_known;    /* measured links went into it; or they are being measured */
+static char links_name[GS_LINKS_NAME_BYTES];
 static char learnt_name[sizeof "learnt-" + GS_HASH_HEX_BYTES]; /* of the entry on disk; empty: nothing has been read */
 
 __attribute__((constructor)) static void begin(void)
@@ -140,30 +146,57 @@ static struct gs_timing *find_or_make(uint64_t program, const char *name, const 
     return t;
 }
 
-static void add_info(struct gs_hash *h, cl_device_id dev, cl_device_info what)
+/* What is learnt holds for these devices and this driver, and for the way that bytes go between them. */
+static void name_entries(const struct gs_context *ctx)
 {
-    char text[256] = "";
-    gs_real()->clGetDeviceInfo(dev, what, sizeof text, text, NULL);
-    add_text(h, text);
+    gs_links_name(ctx->dev, ctx->n, gs_group()->shared_memory, gs_settings()->transfer, links_name);
+    snprintf(learnt_name, sizeof learnt_name, "learnt-%s", links_name + sizeof "links-" - 1);
 }
 
-/* What is learnt holds for these devices and this driver, and for the way that bytes go between them. */
-static void name_entry(const struct gs_context *ctx)
+static double within(double x, double least, double most)
 {
-    struct gs_hash h;
-    const unsigned char way[2] = {(unsigned char)gs_settings()->transfer, gs_group()->shared_memory};
-    gs_hash_begin(&h);
-    gs_hash_add(&h, way, sizeof way);
-    for (unsigned i = 0; i < ctx->n; i++) {
-        cl_uint units = 0;
-        gs_real()->clGetDeviceInfo(ctx->dev[i], CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-        gs_hash_add(&h, &units, sizeof units);
-        add_info(&h, ctx->dev[i], CL_DEVICE_NAME);
-        add_info(&h, ctx->dev[i], CL_DRIVER_VERSION);
-        add_info(&h, ctx->dev[i], CL_DEVICE_VERSION);
+    return x < least ? least : x > most ? most : x;
+}
+
+/* With the lock held. */
+static void use_links(const struct gs_links *links, const char *how)
+{
+    const struct gs_link_cost *cost[GS_LINKS] = {[GS_LINK_HOST] = &links->host, [GS_LINK_PEER] = &links->peer};
+    for (int l = 0; l < GS_LINKS && !machine_learnt; l++) {
+        if (!(cost[l]->piece_ns > 0) || !(cost[l]->byte_ns > 0))
+            continue;
+        /* The bounds of what splits may teach: see learn_machine() in choice.c. */
+        machine.link[l].piece_ns = within(cost[l]->piece_ns, 1e3, 1e6);
+        machine.link[l].byte_ns = within(cost[l]->byte_ns, 0.001, 5);
+        links_known = true;
+        gs_debug("between devices, %s (%s): %.0f ns for a transfer, %.4f for a byte",
+                 l == GS_LINK_PEER ? "by windows" : "through the host", how, cost[l]->piece_ns, cost[l]->byte_ns);
     }
-    memcpy(learnt_name, "learnt-", sizeof "learnt-");
-    gs_hash_end_hex(&h, learnt_name + sizeof "learnt-" - 1);
+}
+
+void gs_timing_links(const struct gs_links *links)
+{
+    char name[GS_LINKS_NAME_BYTES];
+    pthread_mutex_lock(&lock);
+    const bool loaded = learnt_name[0];
+    if (loaded)
+        use_links(links, "measured");
+    memcpy(name, links_name, sizeof name);
+    pthread_mutex_unlock(&lock);
+    if (loaded)
+        gs_links_write(name, links);
+}
+
+/* The first launch that could be split: are there figures to choose by? Where windows may be had their probe brings
+ * them; where the devices share memory nothing goes between them. With the lock held. */
+static void want_links(const struct gs_outlook *o)
+{
+    const enum gs_transfer_path path = gs_settings()->transfer;
+    const bool moves = !gs_group()->shared_memory || path == GS_TRANSFER_PINNED || path == GS_TRANSFER_PLAIN;
+    if (links_known || machine_learnt || !moves || o->peer_possible)
+        return;
+    links_known = true;
+    gs_links_measure_beside(gs_timing_links);
 }
 
 static bool read_learnt(struct gs_learnt *l)
@@ -180,10 +213,13 @@ static void load(const struct gs_context *ctx)
 {
     struct gs_learnt l = {0};
     machine = first_guess(gs_group());
-    name_entry(ctx);
+    name_entries(ctx);
+    const struct gs_links links = gs_links_read(links_name);
+    use_links(&links, "kept");
     if (!read_learnt(&l))
         return;
-    if (l.machine.split_ns > 0)
+    machine_learnt = l.machine.split_ns > 0;
+    if (machine_learnt)
         machine = l.machine;
     for (size_t i = 0; i < l.n; i++) {
         const struct gs_learnt_kernel *k = &l.v[i];
@@ -273,6 +309,7 @@ static void learn_split(struct measurement *m)
         part_ns[p] = duration(NULL, m->part[p]);
         all = all && part_ns[p];
     }
+    machine_learnt = true;
     gs_choice_learn_split(h, &machine, &budget, duration(m->begin, m->end), part_ns, o, m->trial.single_ns,
                           m->trial.risk_ns);
     /* Parts that were cut otherwise say nothing of the present cut. */
@@ -420,6 +457,7 @@ bool gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, struct gs_tri
     pthread_mutex_lock(&lock);
     struct gs_history *h = &t->h;
     t->refused = false;
+    want_links(&trial->outlook);
     if (trial->return_rate >= 0)
         h->return_rate = trial->return_rate;
     const bool split = gs_choose(h, &machine, &trial->outlook, &budget, gs_now_ns(), &trial->risk_ns);

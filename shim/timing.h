@@ -10,6 +10,7 @@
 
 #include "shim/choice.h"
 #include "shim/command.h"
+#include "shim/links.h"
 #include "shim/plan.h"
 
 /* What is known of one kernel at one size. Lives as long as the process. */
@@ -69,5 +70,9 @@ void gs_timing_after_wait(const struct gs_sieve *before, cl_int err);
 
 /* The last prediction for --stats. */
 void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats);
+
+/* What it costs between devices has been measured meanwhile: for this process, unless its splits have taught it better,
+ * and kept for those to come. From any thread. */
+void gs_timing_links(const struct gs_links *links);
 
 #endif

@@ -13,6 +13,7 @@
 #include "common/spawn.h"
 #include "shim/beside.h"
 #include "shim/put.h"
+#include "shim/timing.h"
 #include "shim/transfer/ring.h"
 #include "shim/transfer/windows.h"
 
@@ -30,22 +31,26 @@ struct gs_peer {
     struct gs_ring ring[GS_MAX_DEVICES]; /* of the window on each device. ctx lock */
 };
 
-/* The answer of a probe on this driver and these devices, from the cache or from a probe. */
-static bool probe(const char *identity, size_t bytes)
+/* The answer of a probe on this driver and these devices, from the cache or from a probe: then with figures. */
+static bool probe(const char *identity, size_t bytes, struct gs_links *links)
 {
-    char name[GS_HASH_HEX_BYTES], path[PATH_MAX], *answer = NULL;
+    char name[GS_HASH_HEX_BYTES], path[PATH_MAX], kept[8 + GS_LINKS_TEXT_BYTES], *answer = NULL;
     size_t answer_bytes = 0;
     const char *how = "answered from the cache";
     gs_hash_hex(identity, bytes, name);
     answer = gs_cache_read(name, &answer_bytes);
-    if (!answer) {
+    const bool asks = !answer;
+    if (asks) {
         snprintf(path, sizeof path, "%s/gpusparc-peer-probe", gs_library_dir());
         if (gs_spawn(path, identity, bytes, PROBE_TIMEOUT_MS, 0, &answer, &answer_bytes, &how) < 0)
             gs_debug("the probe of the link between the devices %s", how);
-        const char *kept = answer && answer_bytes >= 2 && memcmp(answer, "ok", 2) == 0 ? "ok\n" : "no\n";
-        gs_cache_write(name, kept, strlen(kept));
     }
     const bool ok = answer && answer_bytes >= 2 && memcmp(answer, "ok", 2) == 0;
+    *links = answer ? gs_links_parse(answer, answer_bytes) : (struct gs_links){0};
+    if (asks) {
+        memcpy(kept, ok ? "ok\n" : "no\n", 3);
+        gs_cache_write(name, kept, 3 + gs_links_print(links, kept + 3));
+    }
     gs_debug("the link between the devices: %.*s", (int)answer_bytes, answer ? answer : "no answer");
     free(answer);
     return ok;
@@ -78,10 +83,13 @@ static bool open_windows(struct gs_peer *p)
 static void *probe_and_open(void *arg)
 {
     struct gs_peer *p = arg;
-    char identity[1024] = "gpusparc-peer 1 ";
+    char identity[1024] = "gpusparc-peer 2 ";
     const size_t head = strlen(identity);
-    const bool open =
-        identify(p, identity + head, sizeof identity - head) && probe(identity, strlen(identity)) && open_windows(p);
+    struct gs_links links = {0};
+    const bool possible =
+        identify(p, identity + head, sizeof identity - head) && probe(identity, strlen(identity), &links);
+    gs_timing_links(&links);
+    const bool open = possible && open_windows(p);
     atomic_store(&p->state, open ? OPEN : FAILED);
     return NULL;
 }

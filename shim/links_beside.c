@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/links_beside.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/log.h"
+#include "common/spawn.h"
+#include "shim/beside.h"
+#include "shim/group.h"
+
+enum { TIMEOUT_MS = 30000 };
+
+struct task {
+    void (*measured)(const struct gs_links *links);
+};
+
+static void *measure(void *arg)
+{
+    struct task *task = arg;
+    char path[PATH_MAX], request[512], *answer = NULL;
+    const char *how = "";
+    size_t bytes = 0;
+    const size_t n = gs_links_request(gs_settings(), "brief", request, sizeof request);
+    snprintf(path, sizeof path, "%s/gpusparc-link-probe", gs_library_dir());
+    if (gs_spawn(path, request, n, TIMEOUT_MS, 0, &answer, &bytes, &how) == 0) {
+        const struct gs_links links = gs_links_parse(answer, bytes);
+        task->measured(&links);
+    } else {
+        gs_debug("the probe of the links %s", how);
+    }
+    free(answer);
+    free(task);
+    return NULL;
+}
+
+void gs_links_measure_beside(void (*measured)(const struct gs_links *links))
+{
+    struct task *task = malloc(sizeof *task);
+    if (!task)
+        return;
+    task->measured = measured;
+    if (!gs_beside_start(NULL, measure, task))
+        free(task);
+}
