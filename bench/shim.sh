@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What the shim costs and gains, as Markdown on stdout:
 #   1. what it adds to one call where nothing is split: the same calls through the system's library and through the shim, in turn;
+#      first over a driver that does nothing (tests/e2e/fake_driver.c), so that it is the shim's own time alone;
 #   2. the same with two processes in turn, one plain and one started by `gpusparc run`;
 #   3. host time inside clEnqueueNDRangeKernel for a small launch that is split over the CPU device's two halves;
 #   4. a compute-bound sample on both halves against one.
@@ -10,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build}")
 rounds=${ROUNDS:-5}
-cmake --build "$build" --target calls gpusparc gpusparc_shim gpusparc-translate sample_matmul sample_binomial >/dev/null
+cmake --build "$build" --target calls e2e_fake gpusparc gpusparc_shim gpusparc-translate sample_matmul sample_binomial >/dev/null
 calls=$build/bin/calls
 gpusparc=$build/bin/gpusparc
 samples=$build/lib/gpusparc/samples
@@ -23,6 +24,19 @@ echo "- Machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(
 echo "- Scheduling policy: $(chrt -p $$ | sed -n 's/.*policy: //p') (SCHED_RR: by chrt -r 1, so that other work on the machine didn't disturb)"
 echo "- Device: $("$gpusparc" devices --devices cpu:2 | sed -n '2s/  */ /gp')"
 echo "- Date: $(date -u +%F), commit $(git rev-parse --short HEAD)$(git diff --quiet HEAD || echo ' with changes'), by bench/shim.sh"
+
+echo
+echo "## The shim's own time, nanoseconds (a driver for two GPUs that does nothing; medians)"
+echo
+echo "| call | no gpusparc | single | auto, a short kernel |"
+echo "| --- | ---: | ---: | ---: |"
+mkdir "$work/lib"
+ln -s "$(realpath "$build/tests/e2e/fake.so")" "$work/lib/libOpenCL.so.1"
+for mode in single auto; do
+  GPUSPARC_REAL=$(realpath "$build/tests/e2e/fake.so") LD_LIBRARY_PATH=$work/lib XDG_CACHE_HOME=$work/cache GPUSPARC_MODE=$mode \
+    "$calls" --samples 20000 --bytes 65536 --against "$build/lib/gpusparc/libgpusparc.so" | cut -f1,2,4 >"$work/$mode"
+done
+paste "$work/single" "$work/auto" | awk -F'\t' '!/^(write,|blocking)/ { printf "| %s | %d | %+d | %+d |\n", $1, $2, $3 - $2, $6 - $5 }'
 
 echo
 echo "## One call, nothing split, nanoseconds (both libraries in one process, call by call)"
