@@ -381,6 +381,26 @@ static bool write_beside(struct gs_home *h, struct gs_mem *m, size_t offset, siz
     return gs_carry_beside(h->cmd.q, m, CL_COMMAND_WRITE_BUFFER, &run, 1, h->n, h->v, own) == CL_SUCCESS;
 }
 
+/* A write that nothing is to be noted of, as long as no launch is split: *err is what the driver says. False: one has
+ * been. A split doesn't wait for a call that blocks; if one begins meanwhile the write is noted after all. */
+static bool pass_write(struct gs_queue *q, struct gs_mem *m, cl_bool blocking, size_t offset, size_t size,
+                       const void *ptr, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+{
+    struct gs_context *ctx = q->o.ctx;
+    if (blocking ? atomic_load(&ctx->divided) : !gs_pass_begin(ctx))
+        return false;
+    *err = gs_real()->clEnqueueWriteBuffer(q->o.handle, m->o.handle, blocking, offset, size, ptr, n_wait, wait, event);
+    if (!blocking) {
+        gs_pass_end(ctx);
+    } else if (!*err && atomic_load(&ctx->divided)) {
+        pthread_mutex_lock(&ctx->lock);
+        if (gs_wrote_range(m->root, 0, gs_window_range(m, offset, size)) < 0)
+            *err = CL_OUT_OF_HOST_MEMORY;
+        pthread_mutex_unlock(&ctx->lock);
+    }
+    return true;
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer,
                                                      cl_bool blocking_write, size_t offset, size_t size,
                                                      const void *ptr, cl_uint num_events_in_wait_list,
@@ -393,12 +413,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     if (!m || !gs_inside(m, offset, size))
         return gs_real()->clEnqueueWriteBuffer(command_queue, buffer, blocking_write, offset, size, ptr,
                                                num_events_in_wait_list, event_wait_list, event);
-    if (!blocking_write && gs_is_small(m, size) && gs_pass_begin(q->o.ctx)) {
-        const cl_int passed = gs_real()->clEnqueueWriteBuffer(command_queue, buffer, CL_FALSE, offset, size, ptr,
-                                                              num_events_in_wait_list, event_wait_list, event);
-        gs_pass_end(q->o.ctx);
+    cl_int passed;
+    if (gs_is_small(m, size) &&
+        pass_write(q, m, blocking_write, offset, size, ptr, num_events_in_wait_list, event_wait_list, event, &passed))
         return passed;
-    }
     struct gs_home h;
     cl_event own = NULL;
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
