@@ -106,55 +106,6 @@ static enum read_way choose_read(struct gs_queue *q, struct gs_mem *m, struct gs
     return way;
 }
 
-/* What a read from several places must come after, and what it reads. */
-static cl_int find_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, char *ptr,
-                          struct gs_staged v[MOST_PIECES], unsigned *n, struct gs_events *ready)
-{
-    bool used[GS_MAX_DEVICES] = {false};
-    cl_int err = gs_command_order(cmd);
-    gs_settle(root);
-    if (!err)
-        err = gs_sound(root, r);
-    for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
-        const unsigned place = gs_holder(root, (struct gs_range){at, r.end}, &end);
-        used[place] = true;
-        if (*n == MOST_PIECES)
-            return CL_OUT_OF_RESOURCES;
-        v[(*n)++] = gs_staged_run(root->place[place].mem, place, false, at, end - at, ptr + (at - r.begin));
-    }
-    for (cl_uint i = 0; i < cmd->before.n && !err; i++)
-        err = gs_events_share(ready, cmd->before.v[i]);
-    for (unsigned i = 0; i < cmd->ctx->n && !err; i++)
-        if (used[i] && root->place[i].ready)
-            err = gs_events_share(ready, root->place[i].ready);
-    return err;
-}
-
-/* *own is its event; with an error it is to be read in another way. */
-static cl_int read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range window, void *ptr, cl_uint n_wait,
-                          const cl_event *wait, cl_event *own)
-{
-    const struct gs_range r = gs_window_range(m, window.begin, window.end - window.begin);
-    struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
-    struct gs_events ready = {0};
-    struct gs_staged v[MOST_PIECES];
-    unsigned n = 0;
-    cl_int err = CL_SUCCESS;
-    pthread_mutex_lock(&q->o.ctx->lock);
-    if (gs_at_home(m->root, r)) {
-        v[n++] = gs_staged_run(m->o.handle, 0, false, window.begin, window.end - window.begin, ptr);
-        err = gs_carry_beside(q, m, CL_COMMAND_READ_BUFFER, v, n, n_wait, wait, own);
-    } else {
-        err = find_places(&cmd, m->root, r, ptr, v, &n, &ready);
-        if (!err)
-            err = gs_carry_beside(q, m, CL_COMMAND_READ_BUFFER, v, n, ready.n, ready.v, own);
-    }
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    gs_events_free(&ready);
-    gs_command_end(&cmd);
-    return err;
-}
-
 /* A blocking read, one stretch after the other; without the context's lock while it waits. */
 static cl_int read_pieces(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, bool staged,
                           cl_uint n_wait, const cl_event *wait, cl_event *event)
@@ -260,8 +211,9 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     enum read_way way = ours && !at_home ? choose_read(q, m, r, ptr, blocking_read) : READ_AT_HOME;
     cl_event own;
     if (way == READ_BESIDE) {
-        const struct gs_range window = {offset, offset + size};
-        if (read_beside(q, m, window, ptr, num_events_in_wait_list, event_wait_list, &own) == CL_SUCCESS)
+        const struct gs_staged run = gs_staged_run(m->o.handle, 0, false, offset, size, ptr);
+        if (gs_read_beside(q, m, r, &run, CL_COMMAND_READ_BUFFER, num_events_in_wait_list, event_wait_list, &own) ==
+            CL_SUCCESS)
             return gs_home_wait(CL_SUCCESS, blocking_read, own, event);
         way = range_at_home(q, m, r) ? READ_AT_HOME : READ_TOGETHER;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/api/transfer.h"
 #include "shim/launch.h"
+#include "shim/transfer/host.h"
 
 static void begin(struct gs_home *h, struct gs_queue *q, bool reads, cl_uint n_wait, const cl_event *wait)
 {
@@ -201,6 +202,28 @@ bool gs_home_beside(struct gs_home *h, struct gs_mem *m, cl_command_type type, c
     return !h->err && !h->by_units && !h->n == !h->v &&
            gs_staging_way(h->cmd.q, t->host.at, bytes, false) == GS_STAGED_BESIDE &&
            gs_carry_beside(h->cmd.q, m, type, t, 1, h->n, h->v, own) == CL_SUCCESS;
+}
+
+cl_int gs_read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range r, const struct gs_staged *t,
+                      cl_command_type type, cl_uint n_wait, const cl_event *wait, cl_event *own)
+{
+    struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
+    struct gs_events ready = {0};
+    struct gs_staged v[GS_HOST_PLACES];
+    unsigned n = 0;
+    cl_int err;
+    pthread_mutex_lock(&q->o.ctx->lock);
+    if (gs_at_home(m->root, r)) {
+        err = gs_carry_beside(q, m, type, t, 1, n_wait, wait, own);
+    } else {
+        err = gs_host_places(&cmd, m->root, r, t, v, &n, &ready);
+        if (!err)
+            err = gs_carry_beside(q, m, type, v, n, ready.n, ready.v, own);
+    }
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    gs_events_free(&ready);
+    gs_command_end(&cmd);
+    return err;
 }
 
 cl_int gs_home_wait(cl_int err, cl_bool blocking, cl_event own, cl_event *event)

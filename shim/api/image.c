@@ -133,6 +133,16 @@ static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, bool writ
     return t->element && t->host.row >= region[0] * t->element && t->host.slice >= t->host.row * region[1];
 }
 
+/* Is it a read that goes beside the application? */
+static bool is_beside(struct gs_queue *q, const struct gs_staged *t)
+{
+    pthread_mutex_lock(&q->o.ctx->lock);
+    const enum gs_staging_way way =
+        gs_staging_way(q, t->host.at, (uint64_t)t->region[0] * t->region[1] * t->region[2] * t->element, false);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    return way == GS_STAGED_BESIDE;
+}
+
 /* Enqueues it and ends it. */
 static cl_int run(struct gs_home *h, cl_command_queue queue, const struct gs_op *op, struct side dst,
                   cl_command_type type, cl_bool blocking, cl_event *event)
@@ -166,17 +176,18 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
     cl_event own = NULL;
     cl_int err;
     const struct side from = box(m, origin, region);
+    if (!num_events_in_wait_list == !event_wait_list &&
+        staged_texels(&t, m, false, origin, region, row_pitch, slice_pitch, ptr) && is_beside(q, &t) &&
+        gs_read_beside(q, m, from.r, &t, CL_COMMAND_READ_IMAGE, num_events_in_wait_list, event_wait_list, &own) ==
+            CL_SUCCESS)
+        return gs_home_wait(CL_SUCCESS, blocking_read, own, event);
     if (lay_out(m, origin, region, row_pitch, slice_pitch, ptr, from.r, &to) &&
         read_from_places(q, m, from.r, &to, num_events_in_wait_list, event_wait_list, &own, &err))
         return gs_home_wait(err, blocking_read, own, event);
-    err = begin_home(&h, q, from, nothing, num_events_in_wait_list, event_wait_list);
-    if (!err && staged_texels(&t, m, false, origin, region, row_pitch, slice_pitch, ptr) &&
-        gs_home_beside(&h, m, CL_COMMAND_READ_IMAGE, &t, &own))
-        return gs_home_wait(gs_home_end(&h, err), blocking_read, own, event);
-    cl_command_queue queue = err ? NULL : gs_home_image_queue(&h);
-    err = h.err;
+    cl_command_queue queue;
+    begin(&h, q, from, nothing, num_events_in_wait_list, event_wait_list, &queue);
     if (!h.extra.n && gs_home_image_blocks(&h, blocking_read)) {
-        gs_home_end(&h, err);
+        gs_home_end(&h, CL_SUCCESS);
         return gs_real()->clEnqueueReadImage(queue, image, CL_TRUE, origin, region, row_pitch, slice_pitch, ptr,
                                              num_events_in_wait_list, event_wait_list, event);
     }

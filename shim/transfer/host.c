@@ -79,3 +79,44 @@ cl_int gs_host_read_image(struct gs_command *cmd, struct gs_mem *root, struct gs
     }
     return err;
 }
+
+/* Of what begins with `first`, that from `at` to `end`, on a place. */
+static struct gs_staged part_of(const struct gs_mem *root, const struct gs_staged *t, unsigned place, uint64_t first,
+                                uint64_t at, uint64_t end)
+{
+    const unsigned dim = t->image ? root->band_dim : 0;
+    const uint64_t unit = t->image ? root->band_bytes : 1;
+    const size_t pitch[3] = {t->element, t->host.row, t->host.slice};
+    struct gs_staged p = *t;
+    p.mem = root->place[place].mem;
+    p.place = place;
+    p.origin[dim] = (size_t)(at / unit);
+    p.region[dim] = (size_t)((end - at) / unit);
+    p.host.at += (at - first) / unit * pitch[dim];
+    return p;
+}
+
+cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
+                      struct gs_staged v[GS_HOST_PLACES], unsigned *n, struct gs_events *ready)
+{
+    bool used[GS_MAX_DEVICES] = {false};
+    cl_int err = gs_command_order(cmd);
+    gs_settle(root);
+    if (!err)
+        err = gs_sound(root, r);
+    for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
+        const unsigned place = gs_holder(root, (struct gs_range){at, r.end}, &end);
+        if (end - at < root->band_bytes) /* what nobody has written may be anything */
+            end = at + root->band_bytes;
+        used[place] = true;
+        if (*n == GS_HOST_PLACES)
+            return CL_OUT_OF_RESOURCES;
+        v[(*n)++] = part_of(root, t, place, r.begin, at, end);
+    }
+    for (cl_uint i = 0; i < cmd->before.n && !err; i++)
+        err = gs_events_share(ready, cmd->before.v[i]);
+    for (unsigned i = 0; i < cmd->ctx->n && !err; i++)
+        if (used[i] && root->place[i].ready)
+            err = gs_events_share(ready, root->place[i].ready);
+    return err;
+}

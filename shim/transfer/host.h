@@ -5,6 +5,7 @@
 #define GS_SHIM_TRANSFER_HOST_H
 
 #include "shim/command.h"
+#include "shim/transfer/staging.h"
 
 /* ptr[0 …] = the bytes r of the root. Each read waits for cmd->before; its event goes to `done`, its place to device[].
  */
@@ -20,5 +21,11 @@ struct gs_image_read {
 };
 cl_int gs_host_read_image(struct gs_command *cmd, struct gs_mem *root, struct gs_range r,
                           const struct gs_image_read *to, struct gs_events *done, unsigned device[], unsigned most);
+
+/* The bytes r of a root, of which t is all if they were at home, by the places that hold them: v[] and *n. `ready`
+ * gains what they must come after. CL_OUT_OF_RESOURCES: they would be more than GS_HOST_PLACES. */
+enum { GS_HOST_PLACES = 64 };
+cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
+                      struct gs_staged v[GS_HOST_PLACES], unsigned *n, struct gs_events *ready);
 
 #endif
