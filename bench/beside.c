@@ -2,7 +2,7 @@
 /* What an application loses while a thread beside it does one of those things that `auto` mode has to earn first: it
  * writes, launches and waits again and again, and what its iterations take longer than usual while the other thread is
  * at work is lost.
- *   beside [--devices N] [--bytes N]
+ *   bench_beside [--devices N] [--bytes N]
  * A line for each kind of work: how long it took, an iteration alone and meanwhile (medians, us), and what was lost in
  * all (ms). The kinds: a queue with profiles; 64 MiB of pinned memory, mapped, and given back; a program compiled for
  * all devices; the windows between GPUs. */
@@ -27,7 +27,7 @@ static void check(cl_int err, const char *what)
 {
     if (err == CL_SUCCESS)
         return;
-    fprintf(stderr, "beside: %s: error %d\n", what, err);
+    fprintf(stderr, "bench_beside: %s: error %d\n", what, err);
     exit(1);
 }
 
@@ -96,7 +96,7 @@ static void open_windows(void)
     static struct gs_windows w;
     char why[256];
     if (gs_windows_open(&w, context, device, devices, GS_WINDOW_MAX_BYTES, why, sizeof why) < 0)
-        fprintf(stderr, "beside: %s\n", why);
+        fprintf(stderr, "bench_beside: %s\n", why);
 }
 
 static const struct work {
@@ -197,7 +197,7 @@ static size_t number(const char *text)
     char *end;
     const unsigned long n = text ? strtoul(text, &end, 10) : 0;
     if (!n || *end) {
-        fputs("Usage: beside [--devices N] [--bytes N]\n", stderr);
+        fputs("Usage: bench_beside [--devices N] [--bytes N]\n", stderr);
         exit(2);
     }
     return n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What one OpenCL call costs the host: the calls of a small application, timed one by one. With --against LIBRARY the
  * same calls are made through that library as well, in turn, so that a busy machine disturbs both alike.
- *   calls [--samples N] [--items N] [--bytes N] [--against LIBRARY [--devices N] [--profiled]]
+ *   bench_calls [--samples N] [--items N] [--bytes N] [--against LIBRARY [--devices N] [--profiled]]
  * Prints a line per call: its name, and for each library the median and the 99th percentile in nanoseconds. Launches in
  * a row, and transfers of --bytes (default 1 MiB) with what waits for them, a fiftieth as often.
  *
@@ -79,7 +79,7 @@ static void check(cl_int err, const char *what)
 {
     if (err == CL_SUCCESS)
         return;
-    fprintf(stderr, "calls: %s: error %d\n", what, err);
+    fprintf(stderr, "bench_calls: %s: error %d\n", what, err);
     exit(1);
 }
 
@@ -105,7 +105,7 @@ static void load(struct api *api, const char *library)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         void *f = lib ? dlsym(lib, names[i]) : NULL;
         if (!f) {
-            fprintf(stderr, "calls: %s\n", dlerror());
+            fprintf(stderr, "bench_calls: %s\n", dlerror());
             exit(1);
         }
         memcpy((char *)api + i * sizeof f, &f, sizeof f);
@@ -230,8 +230,9 @@ static size_t count(const char *text)
     char *end;
     const unsigned long n = text ? strtoul(text, &end, 10) : 0;
     if (!n || *end || n > 100000000) {
-        fputs("Usage: calls [--samples N] [--items N] [--bytes N] [--against LIBRARY [--devices N] [--profiled]]\n",
-              stderr);
+        fputs(
+            "Usage: bench_calls [--samples N] [--items N] [--bytes N] [--against LIBRARY [--devices N] [--profiled]]\n",
+            stderr);
         exit(2);
     }
     return n;

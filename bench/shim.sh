@@ -11,8 +11,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build}")
 rounds=${ROUNDS:-5}
-cmake --build "$build" --target calls e2e_fake gpusparc gpusparc_shim gpusparc-translate sample_matmul sample_binomial >/dev/null
-calls=$build/bin/calls
+cmake --build "$build" --target bench_calls e2e_fake gpusparc gpusparc_shim gpusparc-translate sample_matmul sample_binomial >/dev/null
+calls=$build/lib/gpusparc/bench/bench_calls
 gpusparc=$build/bin/gpusparc
 samples=$build/lib/gpusparc/samples
 work=$(mktemp -d)
