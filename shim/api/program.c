@@ -55,6 +55,9 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context
     return handle;
 }
 
+static const char foreign_binary[] = "its program was made from a binary that wasn't made under gpusparc (if the "
+                                     "application keeps it in a cache: emptying that once lets it be split)";
+
 CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint num_devices,
                                                               const cl_device_id *device_list, const size_t *lengths,
                                                               const unsigned char **binaries, cl_int *binary_status,
@@ -63,7 +66,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context
     cl_program handle = gs_real()->clCreateProgramWithBinary(context, num_devices, device_list, lengths, binaries,
                                                              binary_status, errcode_ret);
     struct gs_context *c = handle ? gs_find(GS_CONTEXT, context) : NULL;
-    struct gs_program *p = c ? track(c, handle, "its program was made from a binary") : NULL;
+    struct gs_program *p = c ? track(c, handle, foreign_binary) : NULL;
     if (p && num_devices == 1 && lengths && binaries && binaries[0])
         gs_binary_recall(p, binaries[0], lengths[0]);
     return handle;
