@@ -33,6 +33,18 @@ static cl_int bring_home(struct gs_command *cmd, struct gs_mem *root)
     return err ? err : gs_real()->clFinish(cmd->q->o.handle);
 }
 
+/* What nobody has written yet is from now on what it happens to be at home: else each part that doesn't write all that
+ * it might would leave what happens to be on its own device. */
+static cl_int define(struct gs_mem *root)
+{
+    struct gs_rangeset undefined = {0};
+    int err = gs_rangeset_copy(&undefined, &root->undefined);
+    if (!err)
+        err = gs_wrote(root, 0, &undefined);
+    gs_rangeset_free(&undefined);
+    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+}
+
 static cl_int read_root(struct gs_command *cmd, struct gs_mem *root, unsigned char **bytes, uint64_t *size)
 {
     static const size_t origin[3];
@@ -40,6 +52,8 @@ static cl_int read_root(struct gs_command *cmd, struct gs_mem *root, unsigned ch
     *size = root->is_image ? gs_image_bytes(root, region) : root->size;
     *bytes = malloc(*size);
     cl_int err = *bytes ? bring_home(cmd, root) : CL_OUT_OF_HOST_MEMORY;
+    if (!err && root->undefined.n)
+        err = define(root);
     if (err)
         return err;
     if (root->is_image) {
