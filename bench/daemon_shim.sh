@@ -45,8 +45,8 @@ without=$(cut -d' ' -f1 "$dir/without" | middle) with=$(cut -d' ' -f1 "$dir/with
 awk -v a="$without" -v b="$with" 'BEGIN { printf "{\"figure\":\"alone\",\"without_ns\":%d,\"with_ns\":%d,\"longer_percent\":%.2f}\n", a, b, (b / a - 1) * 100 }'
 
 own=$(under --task high "$app" 50 4 "$depth" | cut -d' ' -f1)
-under --task low "$app" 100000 "$groups" "$depth" >/dev/null &
-low=$!
+"$gpusparc" run --devices "$devices" --gpus 1 --mode multi --task low "$app" 100000 "$groups" "$depth" >/dev/null &
+low=$! # of the application itself, not of a shell around it
 sleep 2
 read -r median p99 < <(under --task high "$app" 100 4 "$depth")
 kill "$low"

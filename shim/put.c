@@ -42,6 +42,12 @@ uint64_t gs_put_chunk(const struct gs_putting *p, const struct gs_op *op)
     return p->job.transfer_chunk * (gs_op_is_by_host(op) ? 1 : near_factor(p));
 }
 
+uint64_t gs_put_most(uint64_t bytes)
+{
+    const uint64_t chunk = putting ? putting->job.transfer_chunk : 0;
+    return chunk && chunk < bytes ? chunk : bytes;
+}
+
 /* What comes later in the queue comes after all units, and this stands for them. `end` is taken over. */
 static cl_int keep_place(cl_command_queue queue, cl_event end, cl_event *event)
 {

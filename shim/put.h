@@ -24,6 +24,9 @@ const struct gs_putting *gs_put_for(const struct gs_putting *p);
 /* The most bytes of a unit of it, which a device does on its own memory or with the host. */
 uint64_t gs_put_chunk(const struct gs_putting *p, const struct gs_op *op);
 
+/* Of so many bytes that are to travel by the host at a time, how many are one unit for who this thread enqueues for. */
+uint64_t gs_put_most(uint64_t bytes);
+
 /* What a copy between two buffers goes through. */
 enum gs_via {
     GS_VIA_MEMORY, /* one device's */

@@ -193,6 +193,20 @@ static bool may_read(const struct gs_mem *m)
     return !(m->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS));
 }
 
+/* The same for a scheduled application: each piece is a unit. */
+static cl_int read_staged_units(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, cl_uint n_wait,
+                                const cl_event *wait, cl_event *event)
+{
+    struct gs_putting put = {.q = q};
+    gs_job_enter(q->o.ctx, true, &put.job);
+    const struct gs_putting *before = gs_put_for(&put);
+    const cl_int err = read_pieces(q, m, r, ptr, true, n_wait, wait, event);
+    gs_put_for(before);
+    gs_job_reads();
+    gs_job_look();
+    return err;
+}
+
 static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_read,
                           size_t offset, size_t size, void *ptr, cl_uint num_events_in_wait_list,
                           const cl_event *event_wait_list, cl_event *event)
@@ -202,6 +216,10 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     /* The driver knows what is wrong with a call that we can't serve. */
     const bool ours =
         m && ptr && gs_inside(m, offset, size) && may_read(m) && (!num_events_in_wait_list == !event_wait_list);
+    if (ours && gs_scheduled() && blocking_read &&
+        choose_read(q, m, gs_window_range(m, offset, size), ptr, true) == READ_STAGED)
+        return read_staged_units(q, m, gs_window_range(m, offset, size), ptr, num_events_in_wait_list, event_wait_list,
+                                 event);
     if (ours && gs_scheduled())
         return read_units(q, m, (struct gs_range){offset, offset + size}, ptr, blocking_read, num_events_in_wait_list,
                           event_wait_list, event);
@@ -378,12 +396,14 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     cl_int err = gs_home_ready(&h);
     const struct gs_op op = {
         .kind = GS_OP_WRITE, .dst = buffer, .to = {offset}, .region = {size, 1, 1}, .ptr = (void *)ptr};
-    if (!err && h.by_units)
-        err = gs_home_run(&h, command_queue, &op, CL_COMMAND_WRITE_BUFFER, &own);
-    else if (!err && (way = write_way(&h, m, blocking_write, ptr, size, &marker)) == GS_STAGED_HERE)
+    if (!err && (blocking_write || !h.by_units))
+        way = write_way(&h, m, blocking_write, ptr, size, &marker);
+    if (!err && way == GS_STAGED_HERE)
         err = write_staged(&h, m, offset, size, ptr, marker, &own);
     else if (!err && way == GS_STAGED_BESIDE && write_beside(&h, m, offset, size, ptr, &own))
         err = CL_SUCCESS;
+    else if (!err && h.by_units)
+        err = gs_home_run(&h, command_queue, &op, CL_COMMAND_WRITE_BUFFER, &own);
     else if (!err && blocking_write && ptr && may_write_from_host(m) && !num_events_in_wait_list == !event_wait_list)
         return write_blocking(&h, m, offset, size, ptr, event);
     else if (!err)

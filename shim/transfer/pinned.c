@@ -138,7 +138,7 @@ cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_
     cl_event written = NULL;
     cl_int err = CL_SUCCESS;
     for (uint64_t at = 0; at < c->bytes && !err;) {
-        const uint64_t n = c->bytes - at < pinned->slot_bytes ? c->bytes - at : pinned->slot_bytes;
+        const uint64_t most = gs_put_most(pinned->slot_bytes), n = c->bytes - at < most ? c->bytes - at : most;
         const struct piece p = {c->src, c->dst, {c->src_offset + at}, {c->dst_offset + at}, {n, 1, 1}, false};
         err = copy_piece(pinned, in, out, &p, wait, &written);
         at += n;

@@ -2,10 +2,12 @@
 #include "shim/transfer/staging.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/log.h"
 #include "shim/client.h"
+#include "shim/put.h"
 #include "shim/report.h"
 #include "shim/watch.h"
 
@@ -128,7 +130,11 @@ enum gs_staging_way gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t
     const bool here = blocking && !q->out_of_order && !atomic_load(&ctx->user_events);
     const bool forced = path == GS_TRANSFER_PINNED;
     const uint64_t least = forced ? LEAST_FORCED : here ? LEAST_HERE : LEAST_BESIDE;
-    if (bytes < least || !ptr || path == GS_TRANSFER_PLAIN || gs_scheduled() || (ctx->shared_memory && !forced) ||
+    /* A scheduled application's thread may wait for its turn with the pieces of a call that blocks; no thread beside it
+     * does that for the others. */
+    if (gs_scheduled() && !here)
+        return GS_NOT_STAGED;
+    if (bytes < least || !ptr || path == GS_TRANSFER_PLAIN || (ctx->shared_memory && !forced) ||
         is_pinned(ctx, ptr, bytes))
         return GS_NOT_STAGED;
     if (!ctx->staging) {
@@ -200,7 +206,7 @@ static struct cut cut_of(const struct gs_staged *t)
 {
     const size_t row = t->region[0] * t->element, slice = row * t->region[1], all = slice * t->region[2];
     size_t bytes = all / SLOTS > LEAST_PIECE ? all / SLOTS : LEAST_PIECE;
-    bytes = least_of(bytes, SLOT_BYTES);
+    bytes = least_of(bytes, (size_t)gs_put_most(SLOT_BYTES));
     struct cut c = {{least_of(t->region[0], bytes / t->element), 1, 1}, {0}};
     if (row <= bytes)
         c.most[1] = least_of(t->region[1], bytes / row);
@@ -230,21 +236,22 @@ static struct gs_staged piece_of(const struct gs_staged *t, const struct cut *c,
 static cl_int enqueue(const struct gs_staged *p, cl_command_queue queue, char *slot, cl_uint n, const cl_event *wait,
                       cl_event *event)
 {
-    static const size_t zero[3];
-    const size_t *region = p->region,
-                 offset = p->origin[0] + p->origin[1] * p->row_pitch + p->origin[2] * p->slice_pitch;
-    const cl_event *v = n ? wait : NULL;
-    if (p->image)
-        return p->write
-                   ? gs_real()->clEnqueueWriteImage(queue, p->mem, CL_FALSE, p->origin, region, 0, 0, slot, n, v, event)
-                   : gs_real()->clEnqueueReadImage(queue, p->mem, CL_FALSE, p->origin, region, 0, 0, slot, n, v, event);
-    if (region[1] * region[2] == 1)
-        return p->write ? gs_real()->clEnqueueWriteBuffer(queue, p->mem, CL_FALSE, offset, region[0], slot, n, v, event)
-                        : gs_real()->clEnqueueReadBuffer(queue, p->mem, CL_FALSE, offset, region[0], slot, n, v, event);
-    return p->write ? gs_real()->clEnqueueWriteBufferRect(queue, p->mem, CL_FALSE, p->origin, zero, region,
-                                                          p->row_pitch, p->slice_pitch, 0, 0, slot, n, v, event)
-                    : gs_real()->clEnqueueReadBufferRect(queue, p->mem, CL_FALSE, p->origin, zero, region, p->row_pitch,
-                                                         p->slice_pitch, 0, 0, slot, n, v, event);
+    struct gs_op op = {.src = p->write ? NULL : p->mem, .dst = p->write ? p->mem : NULL, .ptr = slot};
+    size_t *there = p->write ? op.to : op.from, *pitch = p->write ? op.to_pitch : op.from_pitch;
+    const bool rows = p->region[1] * p->region[2] > 1;
+    memcpy(there, p->origin, sizeof op.to);
+    memcpy(op.region, p->region, sizeof op.region);
+    if (p->image) {
+        op.kind = p->write ? GS_OP_WRITE_IMAGE : GS_OP_READ_IMAGE;
+    } else if (rows) {
+        op.kind = p->write ? GS_OP_WRITE_RECT : GS_OP_READ_RECT;
+        pitch[0] = p->row_pitch;
+        pitch[1] = p->slice_pitch;
+    } else {
+        op.kind = p->write ? GS_OP_WRITE : GS_OP_READ;
+        there[0] += p->origin[1] * p->row_pitch + p->origin[2] * p->slice_pitch;
+    }
+    return gs_put(queue, &op, GS_VIA_HOST, n, wait, event);
 }
 
 /* ---- carrying out ---- */

@@ -43,20 +43,21 @@ CHUNK, MERGE_ITEMS = 16 * 1024, 4 * 64  # as the config says: devices of one com
 spans = [e for e in json.load(open(trace)) if e["ph"] == "X" and e["cat"] != "api"]
 count = {}
 for e in spans:
+    count[e["name"]] = count.get(e["name"], 0) + 1
     count[e["cat"]] = count.get(e["cat"], 0) + 1
     if e["name"] not in ("map", "unmap"):
         if e["args"].get("bytes", 0) > CHUNK:
             sys.exit(f"{trace}: more than a chunk: {e}")
         if e["cat"] in ("merge", "reduce") and e["args"].get("items", 0) > MERGE_ITEMS:
             sys.exit(f"{trace}: more work-groups than a chunk: {e}")
-for cat in wanted:
-    if not count.get(cat):
-        sys.exit(f"{trace}: there is no {cat} among {count}")
+for what in wanted:
+    if not count.get(what):
+        sys.exit(f"{trace}: there is no {what} among {count}")
 link, gpus = int(after[0]) - int(before[0]), sum(map(int, after[1:])) - sum(map(int, before[1:]))
 if link + gpus != len(spans):
     sys.exit(f"{trace}: {link} units of the link and {gpus} of the GPUs for {len(spans)} commands: {count}")
 END2
-granted() { # WAY CATEGORIES PROGRAM [ARGUMENT...]
+granted() { # WAY CATEGORIES,PATHS PROGRAM [ARGUMENT...]
   local way=$1 wanted=$2 before after
   shift 2
   before=$(units)
@@ -67,7 +68,7 @@ granted() { # WAY CATEGORIES PROGRAM [ARGUMENT...]
   python3 check.py trace.json "$wanted" "$before" "$after" || fail "$* by $way"
 }
 granted plain kernel,copy,upload,download,merge chunks
-granted pinned kernel,copy,upload,download,merge chunks
+granted pinned kernel,copy,upload,download,merge,staged,pinned chunks
 granted plain kernel,copy,merge sparse 300007 3000
 granted pinned kernel,upload,download,merge sparse 300007 3000
 granted plain kernel,copy,reduce reductions
