@@ -5,24 +5,6 @@
 
 #include "translator/access_program.h"
 
-/* Operands that a node refers to. */
-static unsigned operands(uint8_t op)
-{
-    switch (op) {
-    case GS_N_IV:
-    case GS_N_IV_EXIT:
-        return 2;
-    case GS_N_SELECT:
-        return 3;
-    case GS_N_NOT:
-    case GS_N_CAST:
-    case GS_N_LNOT:
-        return 1;
-    default:
-        return op >= GS_N_ADD ? 2 : 0;
-    }
-}
-
 /* A reference to a node is written as its number plus one, none as 0. */
 static void put_ref(struct gs_writer *w, uint32_t node)
 {
@@ -53,16 +35,27 @@ static void get_node(struct gs_reader *r, struct gs_node *n, uint32_t index, con
     n->op = (uint8_t)gs_get_below(r, GS_N_OPS);
     n->type = (uint8_t)gs_get_below(r, GS_N_INT_TYPES);
     n->dim = (uint8_t)gs_get_below(r, 3);
-    unsigned used = operands(n->op);
+    unsigned used = gs_node_operands(n->op);
     uint32_t limit_a = used >= 1 ? index : n->op == GS_N_ARG ? p->n_args : 1;
     n->a = (uint32_t)gs_get_below(r, limit_a);
     n->b = (uint32_t)gs_get_below(r, used >= 2 ? index : 1);
     bool iv = n->op == GS_N_IV || n->op == GS_N_IV_EXIT;
-    n->c = (uint32_t)gs_get_below(r, used >= 3 ? index : iv ? p->n_loops : 1);
+    n->c = (uint32_t)gs_get_below(r, used >= 3 ? index : iv ? p->n_loops : n->op == GS_N_LOAD ? p->n_args : 1);
     n->imm = gs_get_i64(r);
     if (n->op == GS_N_ARG && (n->imm < 0 || n->imm > (1 << 20)))
         gs_get_fail(r, "an argument's field lies outside of it");
-    n->partner = get_ref(r, p->n_nodes);
+    n->partner = get_ref(r, n->op == GS_N_LOAD ? index : p->n_nodes);
+}
+
+/* The evaluation takes a load for its partner, which must be the same. */
+static void check_partner(struct gs_reader *r, const struct gs_node *nodes, uint32_t index)
+{
+    const struct gs_node *n = &nodes[index];
+    if (r->why || n->op != GS_N_LOAD || n->partner == GS_NO_NODE)
+        return;
+    const struct gs_node *first = &nodes[n->partner];
+    if (first->op != GS_N_LOAD || first->type != n->type || first->a != n->a || first->c != n->c)
+        gs_get_fail(r, "a load is said to be the same as something else");
 }
 
 static void put_loop(struct gs_writer *w, const struct gs_loop *l)
@@ -169,8 +162,10 @@ const struct gs_access_program *gs_access_parse(struct gs_reader *r, uint32_t n_
     struct gs_loop *loops = gs_get_alloc(r, p->n_loops, sizeof *loops);
     struct gs_scope *contexts = gs_get_alloc(r, p->n_contexts, sizeof *contexts);
     struct gs_access *accesses = gs_get_alloc(r, p->n_accesses, sizeof *accesses);
-    for (uint32_t i = 0; i < p->n_nodes && !r->why; i++)
+    for (uint32_t i = 0; i < p->n_nodes && !r->why; i++) {
         get_node(r, &nodes[i], i, p);
+        check_partner(r, nodes, i);
+    }
     for (uint32_t i = 0; i < p->n_loops && !r->why; i++)
         get_loop(r, &loops[i], p->n_nodes);
     for (uint32_t i = 0; i < p->n_contexts && !r->why; i++)

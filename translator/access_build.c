@@ -149,11 +149,10 @@ static bool mentions(struct gs_builder *b, uint32_t node, uint32_t what)
     if (node == what)
         return true;
     const struct gs_node *n = &b->nodes[node];
-    if (n->op < GS_N_IV || !visit(b, b->mentioned, node))
+    const unsigned used = n->op == GS_N_LOAD ? 0 : gs_node_operands(n->op);
+    if (used == 0 || !visit(b, b->mentioned, node))
         return false;
-    bool two = n->op != GS_N_NOT && n->op != GS_N_CAST && n->op != GS_N_LNOT;
-    return mentions(b, n->a, what) || (two && mentions(b, n->b, what)) ||
-           (n->op == GS_N_SELECT && mentions(b, n->c, what));
+    return mentions(b, n->a, what) || (used > 1 && mentions(b, n->b, what)) || (used > 2 && mentions(b, n->c, what));
 }
 
 static bool is_guarded(struct gs_builder *b, uint32_t node, uint32_t context)
@@ -180,6 +179,7 @@ static uint32_t find_unbounded(struct gs_builder *b, uint32_t node, uint32_t con
     b->looked[node] = b->access_search;
     switch (n->op) {
     case GS_N_OPAQUE:
+    case GS_N_LOAD:
         return gs_int_bits(n->type) <= 16 || is_guarded(b, node, context) ? GS_NO_NODE : node;
     case GS_N_IV:
     case GS_N_IV_EXIT:
@@ -225,12 +225,18 @@ static void say_unknown(struct gs_builder *b, uint32_t access)
         return;
     struct gs_arg_summary *arg = &b->args[a->arg];
     const char *why = b->origins[leaf].why ? b->origins[leaf].why : "its value is not known";
+    const char *text = gs_arena_printf(b->tree->arena, "the index is not known before the kernel runs: %s", why);
+    const struct gs_node *n = &b->nodes[leaf];
+    if (n->op == GS_N_LOAD)
+        text = gs_arena_printf(b->tree->arena,
+                               "the index is loaded: what %s holds at the launch bounds it, where looking pays",
+                               b->args[n->c].name);
     if (a->kind != GS_A_WRITE && !*arg->read_unknown) {
-        arg->read_unknown = gs_arena_printf(b->tree->arena, "the index is not known before the kernel runs: %s", why);
+        arg->read_unknown = text;
         arg->read_site = b->access_sites[access];
     }
     if (a->kind != GS_A_READ && !*arg->write_unknown) {
-        arg->write_unknown = gs_arena_printf(b->tree->arena, "the index is not known before the kernel runs: %s", why);
+        arg->write_unknown = text;
         arg->write_site = b->access_sites[access];
     }
     if (!arg->read_unknown || !arg->write_unknown)
@@ -251,14 +257,12 @@ static void keep_node(const struct gs_builder *b, struct renumbering *r, uint32_
     r->nodes[node] = 0;
     r->changed = true;
     const struct gs_node *n = &b->nodes[node];
-    if (n->op < GS_N_IV)
-        return;
-    keep_node(b, r, n->a);
-    if (n->op == GS_N_NOT || n->op == GS_N_CAST || n->op == GS_N_LNOT)
-        return;
-    keep_node(b, r, n->b);
-    if (n->op == GS_N_SELECT)
-        keep_node(b, r, n->c);
+    const unsigned used = gs_node_operands(n->op);
+    const uint32_t of[3] = {n->a, n->b, n->c};
+    for (unsigned i = 0; i < used; i++)
+        keep_node(b, r, of[i]);
+    if (n->op == GS_N_LOAD && n->partner != GS_NO_NODE)
+        keep_node(b, r, n->partner);
     if (n->op == GS_N_IV || n->op == GS_N_IV_EXIT)
         r->loops[n->c] = 0;
 }
@@ -308,10 +312,13 @@ static uint32_t *new_map(struct gs_builder *b, uint32_t n)
 static struct gs_node renumbered_node(const struct gs_node *n, const struct renumbering *r)
 {
     struct gs_node m = *n;
-    bool leaf = n->op < GS_N_IV, one = n->op == GS_N_NOT || n->op == GS_N_CAST || n->op == GS_N_LNOT;
-    m.a = leaf ? (n->op == GS_N_ARG ? n->a : 0) : r->nodes[n->a];
-    m.b = leaf || one ? 0 : r->nodes[n->b];
-    m.c = n->op == GS_N_SELECT ? r->nodes[n->c] : n->op == GS_N_IV || n->op == GS_N_IV_EXIT ? r->loops[n->c] : 0;
+    const unsigned used = gs_node_operands(n->op);
+    m.a = used > 0 ? r->nodes[n->a] : n->op == GS_N_ARG ? n->a : 0;
+    m.b = used > 1 ? r->nodes[n->b] : 0;
+    m.c = used > 2                                    ? r->nodes[n->c]
+          : n->op == GS_N_IV || n->op == GS_N_IV_EXIT ? r->loops[n->c]
+          : n->op == GS_N_LOAD                        ? n->c
+                                                      : 0;
     m.partner = n->partner == GS_NO_NODE ? GS_NO_NODE : r->nodes[n->partner];
     return m;
 }
@@ -385,6 +392,17 @@ static bool is_buffer(const struct gs_arg_summary *a)
     return a->kind == GS_ARG_GLOBAL || a->kind == GS_ARG_CONSTANT;
 }
 
+/* What a buffer that the kernel writes holds when it is loaded may have been written meanwhile. */
+static void forget_written(struct gs_builder *b)
+{
+    for (uint32_t i = b->last_load; i;) {
+        struct gs_node *n = &b->nodes[i - 1];
+        i = n->b;
+        if (b->args[n->c].may_write)
+            *n = (struct gs_node){.op = GS_N_OPAQUE, .type = n->type, .partner = GS_NO_NODE};
+    }
+}
+
 /* What each argument's flags come to, now that all accesses are known. */
 static void finish_args(struct gs_builder *b)
 {
@@ -408,8 +426,10 @@ static void finish_args(struct gs_builder *b)
         struct gs_arg_summary *a = &b->args[b->accesses[i].arg];
         a->may_read |= b->accesses[i].kind != GS_A_WRITE;
         a->may_write |= b->accesses[i].kind != GS_A_READ;
-        say_unknown(b, i);
     }
+    forget_written(b);
+    for (uint32_t i = 0; i < b->n_accesses; i++)
+        say_unknown(b, i);
 }
 
 static void fail_args(struct gs_builder *b)

@@ -221,16 +221,21 @@ static uint32_t eval_condition(struct gs_loop_code *l)
 static void run_body(struct gs_loop_code *l, uint32_t loop, CXCursor at)
 {
     struct gs_builder *b = l->b;
+    const bool tested_before = !l->tested_after && !clang_Cursor_isNull(l->condition);
+    uint32_t condition = 0, outside = b->context;
     set_all_changed(l, loop, GS_N_IV, at);
     pin(l);
+    if (tested_before) { /* once more than the body runs */
+        gs_scope_push(b, GS_C_LOOP, loop, false);
+        condition = eval_condition(l);
+        bound_loop(b, loop, condition, true, false);
+        b->context = outside;
+    }
     gs_scope_push(b, GS_C_LOOP, loop, true);
     if (l->has_break || l->has_return)
         gs_scope_push(b, GS_C_MAYBE, 0, true);
-    if (!l->tested_after && !clang_Cursor_isNull(l->condition)) {
-        uint32_t condition = eval_condition(l);
-        bound_loop(b, loop, condition, true, false);
+    if (tested_before)
         gs_scope_push(b, GS_C_GUARD, condition, true);
-    }
     uint32_t inside = b->context, mark = b->n_trail;
     gs_exec(b, l->body);
     if (l->has_continue) { /* what follows is reached in more ways than one */

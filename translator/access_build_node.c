@@ -21,17 +21,6 @@ static bool same_node(const struct gs_node *x, const struct gs_node *y)
            x->imm == y->imm;
 }
 
-static unsigned operands(uint8_t op)
-{
-    if (op == GS_N_IV || op == GS_N_IV_EXIT)
-        return 2;
-    if (op == GS_N_SELECT)
-        return 3;
-    if (op == GS_N_NOT || op == GS_N_CAST || op == GS_N_LNOT)
-        return 1;
-    return op >= GS_N_ADD ? 2 : 0;
-}
-
 static uint32_t append(struct gs_builder *b, const struct gs_node *n)
 {
     uint32_t cap = b->nodes_cap;
@@ -69,7 +58,8 @@ static uint32_t intern(struct gs_builder *b, struct gs_node n, CXCursor at)
 {
     n.partner = GS_NO_NODE;
     uint32_t *bucket = &b->buckets[hash_node(&n)];
-    if (n.op != GS_N_OPAQUE) {
+    const bool own = n.op == GS_N_OPAQUE || n.op == GS_N_LOAD; /* never the same as another, and with an origin */
+    if (!own) {
         unsigned looked = 0; /* a full bucket costs a node that is there twice, not time */
         for (uint32_t i = *bucket; i && looked < 64; i = (uint32_t)b->origins[i - 1].site.unit, looked++)
             if (same_node(&b->nodes[i - 1], &n))
@@ -79,7 +69,7 @@ static uint32_t intern(struct gs_builder *b, struct gs_node n, CXCursor at)
         gs_give_up(b, at, "the kernel computes too much for the analysis");
         return 0;
     }
-    unsigned depth = 0, used = operands(n.op);
+    unsigned depth = 0, used = gs_node_operands(n.op);
     const uint32_t of[3] = {n.a, n.b, n.c};
     for (unsigned i = 0; i < used; i++)
         depth = b->node_depth[of[i]] >= depth ? b->node_depth[of[i]] + 1u : depth;
@@ -87,7 +77,7 @@ static uint32_t intern(struct gs_builder *b, struct gs_node n, CXCursor at)
         return gs_node_opaque(b, n.type, at, "the expression is too long for the analysis");
     uint32_t id = append(b, &n);
     b->node_depth[id] = (uint8_t)depth;
-    if (n.op != GS_N_OPAQUE) { /* only opaque nodes have an origin: the others' field chains the bucket */
+    if (!own) { /* the others' field chains the bucket */
         b->origins[id].site.unit = *bucket;
         *bucket = id + 1;
         find_partner(b, id);
@@ -276,7 +266,7 @@ uint32_t gs_node(struct gs_builder *b, uint8_t op, uint8_t type, uint32_t x, uin
             return extreme;
         return intern(b, (struct gs_node){.op = op, .type = type, .a = x, .b = y, .c = z}, clang_getNullCursor());
     }
-    unsigned used = operands(op);
+    unsigned used = gs_node_operands(op);
     if (used == 1) {
         bool known = gs_node_is_const(b, x, &v);
         if (known && op == GS_N_LNOT)
@@ -317,6 +307,31 @@ uint32_t gs_node_opaque(struct gs_builder *b, uint8_t type, CXCursor at, const c
     if (b->nodes[id].op == GS_N_OPAQUE) {
         b->origins[id].why = why;
         b->origins[id].site = gs_site_of(b, at);
+    }
+    return id;
+}
+
+/* Loads of the same place are the same value only if nobody writes the buffer, which the launch decides. */
+static uint32_t find_same_load(const struct gs_builder *b, const struct gs_node *n)
+{
+    unsigned looked = 0;
+    for (uint32_t i = b->last_load; i && looked < 64; i = b->nodes[i - 1].b, looked++) {
+        const struct gs_node *x = &b->nodes[i - 1];
+        if (x->type == n->type && x->a == n->a && x->c == n->c)
+            return x->partner == GS_NO_NODE ? i - 1 : x->partner;
+    }
+    return GS_NO_NODE;
+}
+
+uint32_t gs_node_load(struct gs_builder *b, uint8_t type, uint32_t arg, uint32_t offset, CXCursor at)
+{
+    const struct gs_node n = {.op = GS_N_LOAD, .type = type, .a = offset, .b = b->last_load, .c = arg};
+    const uint32_t same = find_same_load(b, &n), id = intern(b, n, at);
+    if (b->nodes[id].op == GS_N_LOAD) {
+        b->origins[id].why = "it is loaded from a buffer";
+        b->origins[id].site = gs_site_of(b, at);
+        b->nodes[id].partner = same;
+        b->last_load = id + 1;
     }
     return id;
 }

@@ -298,6 +298,20 @@ static uint32_t enter_choice(struct gs_builder *b, const struct gs_value *pointe
     return outside;
 }
 
+static struct gs_value load_buffer(struct gs_builder *b, const struct gs_place *p, const struct gs_type *t, CXCursor at)
+{
+    struct gs_value v = {.kind = GS_V_VECTOR, .n = t->count};
+    if (t->class == GS_T_INT && !t->is_bool)
+        return gs_int(gs_node_load(b, t->int_type, p->index, p->offset, at));
+    if (t->class != GS_T_VECTOR || !t->of_ints)
+        return gs_opaque_value(b, t, at, "it is loaded from a buffer");
+    for (uint32_t i = 0; i < v.n; i++) {
+        const uint32_t ahead = gs_node_const(b, GS_I64, (int64_t)i * t->component);
+        v.parts[i] = gs_node_load(b, t->int_type, p->index, gs_node(b, GS_N_ADD, GS_I64, p->offset, ahead, 0), at);
+    }
+    return v;
+}
+
 struct gs_value gs_load(struct gs_builder *b, const struct gs_value *pointer, const struct gs_type *t, CXCursor at)
 {
     if (pointer->kind != GS_V_POINTER) {
@@ -321,7 +335,7 @@ struct gs_value gs_load(struct gs_builder *b, const struct gs_value *pointer, co
         return load_object(b, p, t, at);
     case GS_B_ARG:
         gs_record(b, GS_A_READ, p, t->size, false, at);
-        return gs_opaque_value(b, t, at, "it is loaded from a buffer");
+        return load_buffer(b, p, t, at);
     case GS_B_LOCAL:
         return gs_opaque_value(b, t, at, "it is loaded from local memory");
     case GS_B_FIXED:

@@ -18,6 +18,8 @@ struct printer {
 };
 
 static void print_node(struct printer *w, uint32_t node, unsigned depth);
+static bool is_multiple(struct printer *w, uint32_t node, int64_t of, unsigned depth);
+static void print_divided(struct printer *w, uint32_t node, int64_t by, int at_least, unsigned depth);
 
 static const char *binary_sign(uint8_t op)
 {
@@ -143,6 +145,21 @@ static void print_cast(struct printer *w, const struct gs_node *n, unsigned dept
     print_operand(w, n->a, 8, depth);
 }
 
+/* arg[index], or an offset in bytes where that is no whole number of elements. */
+static void print_element(struct printer *w, uint32_t arg, uint32_t offset, uint32_t bytes, unsigned depth)
+{
+    fputs(w->kernel->args[arg].name, w->out);
+    if (bytes && is_multiple(w, offset, bytes, depth)) {
+        fputc('[', w->out);
+        print_divided(w, offset, bytes, 0, depth + 1);
+        fputc(']', w->out);
+    } else {
+        fputs(" + ", w->out);
+        print_node(w, offset, depth + 1);
+        fputs(" bytes", w->out);
+    }
+}
+
 static void print_node(struct printer *w, uint32_t node, unsigned depth)
 {
     node = behind_casts(w->p, node);
@@ -161,6 +178,9 @@ static void print_node(struct printer *w, uint32_t node, unsigned depth)
         return;
     case GS_N_OPAQUE:
         fprintf(w->out, "?%u", node);
+        return;
+    case GS_N_LOAD:
+        print_element(w, n->c, n->a, gs_int_bits(n->type) / 8, depth);
         return;
     case GS_N_IV:
         print_iv(w, n, depth);
@@ -225,8 +245,6 @@ static bool is_multiple(struct printer *w, uint32_t node, int64_t of, unsigned d
         return of == 1;
     }
 }
-
-static void print_divided(struct printer *w, uint32_t node, int64_t by, int at_least, unsigned depth);
 
 static void print_divided_product(struct printer *w, const struct gs_node *n, int64_t by, unsigned depth)
 {
@@ -301,20 +319,82 @@ done:
 static void print_place(struct printer *w, const struct gs_access *a)
 {
     const struct gs_arg_summary *arg = &w->kernel->args[a->arg];
-    fputs(arg->name, w->out);
     if (a->offset == GS_NO_NODE) {
-        fputs("[?]", w->out);
+        fprintf(w->out, "%s[?]", arg->name);
     } else if (arg->kind == GS_ARG_IMAGE) {
-        fputs(" at ", w->out);
+        fprintf(w->out, "%s at ", arg->name);
         print_node(w, a->offset, 0);
-    } else if (arg->size && is_multiple(w, a->offset, arg->size, 0)) {
-        fputc('[', w->out);
-        print_divided(w, a->offset, arg->size, 0, 0);
-        fputc(']', w->out);
     } else {
-        fputs(" + ", w->out);
-        print_node(w, a->offset, 0);
-        fputs(" bytes", w->out);
+        print_element(w, a->arg, a->offset, arg->size, 0);
+    }
+}
+
+/* ---- what a buffer's contents bound ---- */
+
+static bool has_load(struct printer *w, uint32_t node, unsigned depth)
+{
+    const struct gs_node *n = &w->p->nodes[node];
+    const unsigned used = gs_node_operands(n->op);
+    const uint32_t of[3] = {n->a, n->b, n->c};
+    if (depth > MAX_DEPTH || w->budget == 0)
+        return false;
+    w->budget--;
+    bool has = n->op == GS_N_LOAD;
+    for (unsigned i = 0; i < used && !has; i++)
+        has = has_load(w, of[i], depth + 1);
+    return has;
+}
+
+/* The induction variable that an offset is made of by multiplying and converting, if it is the one that the loop's
+ * condition bounds: its loop, or NULL. */
+static const struct gs_loop *counted_by(const struct gs_access_program *p, uint32_t node)
+{
+    int64_t v;
+    for (;;) {
+        const struct gs_node *n = &p->nodes[node];
+        if (n->op == GS_N_CAST)
+            node = n->a;
+        else if (n->op == GS_N_MUL && is_constant(p, n->b, &v))
+            node = n->a;
+        else if (n->op == GS_N_MUL && is_constant(p, n->a, &v))
+            node = n->b;
+        else
+            break;
+    }
+    const struct gs_node *n = &p->nodes[node];
+    const struct gs_loop *l = n->op == GS_N_IV ? &p->loops[n->c] : NULL;
+    return l && (l->cmp == GS_LOOP_LT || l->cmp == GS_LOOP_LE) && l->init == n->a && !l->tested_after ? l : NULL;
+}
+
+static void print_extreme(struct printer *w, const char *name, uint32_t node)
+{
+    const bool known = !has_load(w, node, 0);
+    fputs(known ? "" : name, w->out);
+    fputs(known ? "" : "(", w->out);
+    print_operand(w, node, 0, 0);
+    fputs(known ? "" : ")", w->out);
+}
+
+/* What an access comes to where its index depends on what buffers hold; nothing where it doesn't. */
+static void print_held(struct printer *w, const struct gs_access *a)
+{
+    const struct gs_arg_summary *arg = &w->kernel->args[a->arg];
+    if (arg->kind == GS_ARG_IMAGE)
+        return;
+    const struct gs_loop *l = a->offset == GS_NO_NODE ? NULL : counted_by(w->p, a->offset);
+    if (l && (has_load(w, l->init, 0) || has_load(w, l->limit, 0))) {
+        fprintf(w->out, "%s[", arg->name);
+        print_extreme(w, "min", l->init);
+        fputs(" .. ", w->out);
+        print_extreme(w, "max", l->limit);
+        fputs(l->cmp == GS_LOOP_LT ? " - 1]" : "]", w->out);
+    } else if (a->offset != GS_NO_NODE && has_load(w, a->offset, 0) && arg->size &&
+               is_multiple(w, a->offset, arg->size, 0)) {
+        fprintf(w->out, "%s[min(", arg->name);
+        print_divided(w, a->offset, arg->size, 0, 0);
+        fputs(") .. max(", w->out);
+        print_divided(w, a->offset, arg->size, 0, 0);
+        fputs(")]", w->out);
     }
 }
 
@@ -368,6 +448,12 @@ static void place_part(struct printer *w, const struct gs_access *a, bool *maybe
     print_place(w, a);
 }
 
+static void held_part(struct printer *w, const struct gs_access *a, bool *maybe)
+{
+    (void)maybe;
+    print_held(w, a);
+}
+
 static void guards_part(struct printer *w, const struct gs_access *a, bool *maybe)
 {
     bool any = false;
@@ -382,7 +468,8 @@ int gs_access_line(const struct gs_kernel_summary *kernel, uint32_t i, struct gs
     *out = (struct gs_access_line){.arg = a->arg, .line = a->line, .bytes = a->bytes, .kind = kinds[a->kind]};
     out->place = print(&w, place_part, a, &out->maybe);
     out->when = print(&w, guards_part, a, &out->maybe);
-    if (out->place && out->when)
+    out->held = print(&w, held_part, a, &out->maybe);
+    if (out->place && out->when && out->held)
         return 0;
     gs_access_line_free(out);
     return -ENOMEM;
@@ -392,5 +479,6 @@ void gs_access_line_free(struct gs_access_line *l)
 {
     free(l->place);
     free(l->when);
+    free(l->held);
     *l = (struct gs_access_line){0};
 }

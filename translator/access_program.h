@@ -39,6 +39,8 @@ enum gs_node_op {
     GS_N_OPAQUE,  /* any value of the type: loaded from memory, computed in floating point, … */
     GS_N_IV,      /* in loop c: a + b * (number of finished iterations) */
     GS_N_IV_EXIT, /* the same once the loop has ended; dim 1: its condition may have changed it once more */
+    GS_N_LOAD,    /* what argument c, a buffer, holds at byte a as the launch begins; no access of the kernel writes it.
+                     partner: an earlier load of the same, or GS_NO_NODE */
     GS_N_ADD,     /* a, b: operands of the node's own width, from here to GS_N_NOT */
     GS_N_SUB,
     GS_N_MUL,
@@ -73,6 +75,25 @@ struct gs_node {
     uint32_t partner; /* of a GS_N_REM: the GS_N_DIV of the same operands, and the other way round; or GS_NO_NODE */
 };
 
+/* How many of a, b and c refer to nodes. */
+static inline unsigned gs_node_operands(uint8_t op)
+{
+    switch (op) {
+    case GS_N_IV:
+    case GS_N_IV_EXIT:
+        return 2;
+    case GS_N_SELECT:
+        return 3;
+    case GS_N_LOAD:
+    case GS_N_NOT:
+    case GS_N_CAST:
+    case GS_N_LNOT:
+        return 1;
+    default:
+        return op >= GS_N_ADD ? 2 : 0;
+    }
+}
+
 /* How a loop's condition bounds its induction variable: the body runs on while `init + step * k CMP limit`. */
 enum gs_loop_cmp { GS_LOOP_UNBOUNDED, GS_LOOP_LT, GS_LOOP_LE, GS_LOOP_GT, GS_LOOP_GE, GS_LOOP_NE, GS_N_LOOP_CMPS };
 
@@ -88,7 +109,7 @@ struct gs_loop {
 enum gs_scope_kind {
     GS_C_ROOT,  /* (the kernel's body; has no parent) */
     GS_C_GUARD, /* … node `what` is not 0 (`truth`) or is 0 */
-    GS_C_LOOP,  /* … inside an iteration of loop `what` */
+    GS_C_LOOP,  /* … inside an iteration of loop `what`; with !truth, in a test before one or that ends the loop */
     GS_C_MAYBE, /* … something that can't be said: what stands under it may run or not */
     GS_N_C
 };

@@ -78,7 +78,7 @@ static void enter_context(struct gs_eval *e, const struct gs_scope *c)
     } else if (c->kind == GS_C_GUARD) {
         gs_guard_enter(e, c->what, c->truth);
     } else if (c->kind == GS_C_LOOP) {
-        gs_loop_enter(e, c->what);
+        gs_loop_enter(e, c->what, c->truth);
     } else {
         gs_level_enter(e);
         e->levels[e->level].inexact = true;
@@ -242,4 +242,54 @@ bool gs_summary_needs_value(const struct gs_kernel_summary *kernel, uint32_t arg
         if (a->nodes[i].op == GS_N_ARG && a->nodes[i].a == arg)
             return true;
     return false;
+}
+
+/* The arguments that a node's value depends on by what they hold. `seen`: by node. */
+static uint64_t sources_of(const struct gs_access_program *p, uint32_t node, bool *seen)
+{
+    const struct gs_node *n = &p->nodes[node];
+    const unsigned used = gs_node_operands(n->op);
+    if (seen[node])
+        return 0;
+    seen[node] = true;
+    uint64_t from = n->op == GS_N_LOAD && n->c < 64 ? (uint64_t)1 << n->c : 0;
+    const uint32_t of[3] = {n->a, n->b, n->c};
+    for (unsigned i = 0; i < used; i++)
+        from |= sources_of(p, of[i], seen);
+    return from;
+}
+
+static uint64_t sources_of_loop(const struct gs_access_program *p, uint32_t loop, bool *seen)
+{
+    const struct gs_loop *l = &p->loops[loop];
+    if (l->cmp == GS_LOOP_UNBOUNDED)
+        return 0;
+    return sources_of(p, l->init, seen) | sources_of(p, l->step, seen) | sources_of(p, l->limit, seen);
+}
+
+uint64_t gs_summary_sources(const struct gs_kernel_summary *kernel, uint32_t arg)
+{
+    const struct gs_access_program *p = kernel->access;
+    bool any = false;
+    for (uint32_t i = 0; p && i < p->n_nodes; i++)
+        any |= p->nodes[i].op == GS_N_LOAD;
+    bool *seen = any ? calloc(p->n_nodes, sizeof *seen) : NULL;
+    if (!seen)
+        return 0;
+    uint64_t from = 0;
+    for (uint32_t i = 0; i < p->n_accesses; i++) {
+        const struct gs_access *a = &p->accesses[i];
+        if (a->arg != arg)
+            continue;
+        if (a->offset != GS_NO_NODE)
+            from |= sources_of(p, a->offset, seen);
+        for (uint32_t c = a->context; c; c = p->contexts[c].parent) {
+            if (p->contexts[c].kind == GS_C_GUARD)
+                from |= sources_of(p, p->contexts[c].what, seen);
+            else if (p->contexts[c].kind == GS_C_LOOP)
+                from |= sources_of_loop(p, p->contexts[c].what, seen);
+        }
+    }
+    free(seen);
+    return from;
 }

@@ -371,7 +371,7 @@ static bool last_iteration(uint8_t cmp, struct gs_interval way, struct gs_interv
 struct gs_loop_bound gs_loop_bound(struct gs_eval *e, uint32_t loop, struct gs_memo *m)
 {
     const struct gs_loop *l = &e->p->loops[loop];
-    struct gs_loop_bound b = {.last = (gs_wide)1 << 62, .region = gs_int_range(l->type)};
+    struct gs_loop_bound b = {.last = (gs_wide)1 << 62};
     if (l->cmp == GS_LOOP_UNBOUNDED || e->depth >= GS_MAX_DEPTH)
         return b;
     m->free = false;
@@ -407,19 +407,22 @@ struct gs_loop_bound gs_loop_bound(struct gs_eval *e, uint32_t loop, struct gs_m
         return b;
     }
     b.bounded = true;
-    b.region = body;
     b.after = (struct gs_interval){least(whole.lo, from.lo), greatest(whole.hi, from.hi)};
     b.last = l->tested_after ? last + 1 : last;
     return b;
 }
 
-void gs_loop_enter(struct gs_eval *e, uint32_t loop)
+void gs_loop_enter(struct gs_eval *e, uint32_t loop, bool body)
 {
     struct gs_memo m = {.free = true};
     struct gs_loop_bound b = gs_loop_bound(e, loop, &m);
     gs_level_enter(e);
     struct gs_level *l = &e->levels[e->level];
     uint32_t var = GS_VAR_LOOP + loop;
+    if (!body) {
+        b.last++;
+        l->inexact = true;
+    }
     if (b.last < 0) {
         l->empty = true;
         return;

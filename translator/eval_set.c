@@ -112,7 +112,7 @@ static void narrow_by(const struct gs_eval *e, const struct gs_form *f, const st
     in->hi = least(in->hi, (q > 0 ? q * hi : q * lo) + r.hi);
 }
 
-static struct gs_interval bounds(const struct gs_eval *e, const struct gs_form *f)
+struct gs_interval gs_form_bounds(const struct gs_eval *e, const struct gs_form *f)
 {
     struct gs_interval in = gs_form_interval(e, f);
     const struct gs_level *l = &e->levels[e->level];
@@ -216,7 +216,7 @@ bool gs_set_add(struct gs_eval *e, const struct gs_form *f, uint64_t bytes, uint
     uint32_t taken = make_lattice(e, f, &l);
     if (surely && !is_certain(e, f, bytes, taken))
         return false;
-    struct gs_interval in = bounds(e, f);
+    struct gs_interval in = gs_form_bounds(e, f);
     if (in.lo > in.hi)
         return true;
     const gs_wide limit = (gs_wide)1 << 62;

@@ -144,18 +144,21 @@ void gs_var_narrow(struct gs_eval *e, uint32_t var, struct gs_interval to);
 enum gs_truth { GS_FALSE, GS_TRUE, GS_MAYBE };
 enum gs_truth gs_eval_truth(struct gs_eval *e, uint32_t node, struct gs_memo *m);
 void gs_guard_enter(struct gs_eval *e, uint32_t node, bool truth); /* a new level on which the guard holds */
-void gs_loop_enter(struct gs_eval *e, uint32_t loop);
+void gs_loop_enter(struct gs_eval *e, uint32_t loop, bool body);   /* !body: the tests, one more than iterations */
 /* The number of iterations less one, as an interval's hi, at least -1; `exact`: it is the same for all work-items.
- * `region`: the values of the induction variable as long as the body runs, if no_wrap. */
+ */
 struct gs_loop_bound {
     gs_wide last;
     bool bounded, exact;
-    struct gs_interval region;
-    struct gs_interval after; /* and its values behind the loop, unless the condition itself changes it once more */
+    struct gs_interval after; /* the induction variable's values in the loop, and behind it unless the condition itself
+                                 changes it once more */
 };
 struct gs_loop_bound gs_loop_bound(struct gs_eval *e, uint32_t loop, struct gs_memo *m);
 
-/* eval_set.c. Adds the bytes [x, x + bytes) for all values x of the form, clipped to [0, buffer_bytes), to `out`.
+/* eval_set.c. Between which numbers the form lies, constraints considered; lo > hi: there is no such item. */
+struct gs_interval gs_form_bounds(const struct gs_eval *e, const struct gs_form *f);
+
+/* Adds the bytes [x, x + bytes) for all values x of the form, clipped to [0, buffer_bytes), to `out`.
  * `surely`: instead the bytes that are surely touched by some work-item. Returns false where nothing is known (then
  * nothing has been added). */
 bool gs_set_add(struct gs_eval *e, const struct gs_form *f, uint64_t bytes, uint64_t buffer_bytes, bool surely,

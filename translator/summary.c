@@ -18,7 +18,7 @@
 #include "common/hash.h"
 #include "translator/access.h"
 
-enum { FORMAT = 3 };
+enum { FORMAT = 4 };
 
 /* A summary and the arena that holds all of it. */
 struct owned_summary {

@@ -9,7 +9,8 @@ import os
 import random
 import sys
 
-N = 4096  # elements of each buffer but `out`
+N = 4096  # elements of each buffer but `out` ...
+ROWS = 100  # ... and those that tell where in the others something stands
 
 
 class Kernel:
@@ -169,6 +170,69 @@ class Kernel:
             text = f"vstore2((uint2)(77u, 77u), ({index}) / 2, same);"
         self.put(f"if ({guard}) {text}" if guard else text)
 
+    # ---- what buffers hold ----
+
+    def row(self):
+        """A row's number, the same for all work-items of some or its own, that `first` and `rows` have."""
+        return self.r.choice([f"(({self.wide(1)}) % {ROWS}u)", f"(own % {ROWS}u)", f"(own / 2 % {ROWS}u)",
+                              f"(uint)clamp({self.small(1)}, 0, {ROWS - 1})", f"(get_group_id(0) % {ROWS}u)"])
+
+    def held(self):
+        """Reads at indices that are bounded by what a buffer holds: rows of a sparse matrix in their many forms."""
+        r = self.r
+        e, w = self.name("e"), self.name("row")
+        k = r.randrange(9)
+        self.put(f"const uint {w} = {self.row()};")
+        inner = r.choice(["sum += in[%s];", "sum += more[in[%s] & 1023u];", "sum += in[held[%s]];", "same[%s] = 77u;",
+                          "sum += bytes[%s] + in[%s + 5];", "sum += fetch(in, %s);"])
+
+        def put(at):
+            self.put("    " + inner.replace("%s", at))
+
+        if k == 0:
+            t = r.choice(["uint", "size_t", "ulong", "int", "long"])
+            self.put(f"for ({t} {e} = first[{w}]; {e} < first[{w} + 1]; {e}{r.choice(['++', ' += 2'])})")
+            put(e)
+        elif k == 1:
+            self.put(f"for (int {e} = (int)first[{w} + 1] - 1; {e} >= (int)first[{w}]; {e}--)")
+            put(e)
+        elif k == 2:
+            t = r.choice(["uint", "int", "ushort", "long"])
+            of = r.choice(["counts", "counts", "signs"] if t != "uint" else ["counts"])
+            self.put(f"for ({t} {e} = 0; {e} < {of}[{w}]; {e}++)")
+            put(f"(first[{w}] + {e})")
+        elif k == 3:
+            n = self.name("n")
+            self.put(f"const int {n} = first[{w} + 1] - first[{w}];")
+            self.put(f"for (int {e} = 0; {e} < {n}; {e}++)")
+            put(f"(first[{w}] + {e})")
+        elif k == 4:
+            v = self.name("v")
+            self.put(f"const uint2 {v} = ((__global const uint2 *)first)[{w} / 2];")
+            self.put(f"for (uint {e} = {v}.x; {e} < {v}.y; {e}++)")
+            put(e)
+        elif k == 5:
+            p = self.name("p")
+            self.put(f"__global const uint *{p} = in + first[{w}];")
+            self.put(f"for (int {e} = 0; {e} < counts[{w}]; {e}++)")
+            self.put(f"    sum += {p}[{e}];")
+        elif k == 6:
+            self.put(f"if (signs[{w}] {r.choice(['<', '>', '>=', '=='])} {r.choice([0, 3, 12])})")
+            put(f"(uint)(signs[{w}] + 40)")
+        elif k == 7:
+            self.put(f"uint {e} = first[{w}];")
+            self.put(f"while ({e} < first[{w} + 1])")
+            self.put("{")
+            put(e)
+            self.put(f"    if ({self.condition()}) break;")
+            self.put(f"    {e}++;")
+            self.put("}")
+        else:
+            at = r.choice([f"held[{w}]", f"(uint)(signs[{w}] + 20)", f"min(held[{w}], 900u)", f"(held[{w}] >> 1)",
+                           f"(first[{w}] + counts[{w}])", f"(held[{w}] * 2u)", f"(ushort)held[{w}]",
+                           f"held[held[{w}] % {ROWS}u]", f"({self.condition()} ? held[{w}] : first[{w}])"])
+            put(at)
+
     # ---- statements ----
 
     def block(self, inside):
@@ -183,7 +247,7 @@ class Kernel:
 
     def loop(self):
         r = self.r
-        v, k = self.name("k"), r.randrange(9)
+        v, k = self.name("k"), r.randrange(10)
         limit = r.choice(["5", "n", "m", "7", f"(int){self.item()}"])
         limit = f"min({limit}, 9)"
         self.fixed.add(v)
@@ -208,6 +272,10 @@ class Kernel:
             self.put(f"while ({v}-- > 0)")
         elif k == 6:
             self.put(f"for (int {v} = 1; {v} < 20 + {limit}; {v} *= 2)")
+        elif k == 9:
+            self.put(f"int {v} = {r.choice(['0', '-1 + 1', 'n'])};")
+            self.put(f"while (in[{v}] < {r.choice([5, 900])}u && {v} < {limit})")
+            tail = f"{v}++;"
         elif k == 7:
             self.put(f"int {v} = 0;")
             self.put(f"for (; {v} != 6; {r.choice([f'{v}++', f'{v} += 2', f'++{v}'])})")
@@ -223,12 +291,12 @@ class Kernel:
         self.in_loop += 1
         for _ in range(r.randrange(1, 4)):
             self.statement()
-        if r.randrange(4) == 0 and k not in (3,):
+        if r.randrange(4) == 0 and k not in (3, 9):
             self.put(f"if ({self.condition()}) {r.choice(['break', 'continue'])};")
             self.statement()
         self.in_loop -= 1
         self.ints, self.uints = ints, uints
-        if k == 3:
+        if k in (3, 9):
             self.put(tail)
         self.depth -= 1
         self.put("} " + (tail if k == 4 else ""))
@@ -243,8 +311,10 @@ class Kernel:
         self.budget -= 1
         if self.budget < 0:
             return self.read()
-        k = r.randrange(16)
-        if k < 3:
+        k = r.randrange(19)
+        if k > 15:
+            self.held()
+        elif k < 3:
             self.read()
         elif k < 5:
             self.write()
@@ -330,7 +400,9 @@ class Kernel:
                 f"//! buffer uint {N} random 1000", f"//! buffer uchar {N} random 250",
                 f"//! buffer uint {N} random 1000", f"//! buffer uint {N} zero", f"//! buffer uchar {N} zero",
                 f"//! value int {r.randrange(12)}", f"//! value int {r.randrange(40)}",
-                f"//! value uint {r.randrange(100)}"]
+                f"//! value uint {r.randrange(100)}", f"//! buffer uint {ROWS + 2} rising {r.choice([2, 5, 12])}",
+                f"//! buffer uchar {ROWS} random {r.choice([2, 9])}", f"//! buffer char {ROWS} around {r.choice([5, 20])}",
+                f"//! buffer uint {ROWS + 1300} random {r.choice([50, 1000])}"]
         return "\n".join(head) + """
 struct pair { uint a, b; };
 int abs_of(int x) { if (x < 0) return -x; return x; }
@@ -338,7 +410,8 @@ uint fetch(__global const uint *p, size_t i) { return p[i]; }
 void put(__global uint *p, uint i) { __global uint *q = p + i; *q = 77u; }
 __kernel void work(__global uint *out, __global const uint *in, __global const uint *more,
                    __global const uchar *bytes, __global const struct pair *pairs, __global uint *same,
-                   __global uchar *small, int n, int m, uint u)
+                   __global uchar *small, int n, int m, uint u, __global const uint *first,
+                   __global const uchar *counts, __global const char *signs, __global const uint *held)
 {
     const size_t own = """ + own + """;
     uint sum = (uint)own;

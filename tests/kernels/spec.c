@@ -89,9 +89,16 @@ static void fill(struct reading *r, struct spec_arg *a, const char *type, const 
 {
     size_t k = type_bytes(r, type);
     bool real = strcmp(type, "float") == 0 || strcmp(type, "double") == 0;
+    double sum = 0;
     a->data = calloc(a->bytes + 8, 1);
     for (size_t i = 0; i < a->bytes / k && strcmp(how, "zero") != 0; i++) {
         double v = (double)i;
+        if (strcmp(how, "rising") == 0) {
+            v = sum;
+            sum += (double)(next_random(r) % (uint64_t)limit);
+        }
+        if (strcmp(how, "around") == 0)
+            v = (double)(next_random(r) % (2 * (uint64_t)limit)) - limit;
         if (strcmp(how, "random") == 0)
             v = real ? limit * (double)(next_random(r) >> 11) * 0x1p-53 : (double)(next_random(r) % (uint64_t)limit);
         put_number(type, a->data + i * k, v);

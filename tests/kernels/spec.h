@@ -10,7 +10,8 @@
  *   //! global A [B [C]]
  *   //! local A [B [C]]               left out: NULL
  *   //! offset A [B [C]]
- *   //! buffer TYPE COUNT FILL [N]    an argument; FILL: zero, iota, random (below N; floats in [0, N))
+ *   //! buffer TYPE COUNT FILL [N]    an argument; FILL: zero, iota, random (below N; floats in [0, N)),
+ *                                   around (0, from -N), rising (from 0, by random steps below N)
  *   //! same I                        an argument: the buffer of argument I of the first launch
  *   //! value TYPE NUMBER
  *   //! shared BYTES                  a __local argument
