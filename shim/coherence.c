@@ -79,6 +79,7 @@ static void let_go(cl_event *event)
 /* Without memory to remember it by, all of the object is given up: a failed launch and no memory are a lost device. */
 void gs_spoil(struct gs_mem *root, struct gs_range r)
 {
+    root->written++;
     if (gs_rangeset_add(&root->spoiled, r) < 0)
         root->home_only = true;
 }
@@ -140,6 +141,7 @@ cl_int gs_sound(const struct gs_mem *root, struct gs_range r)
 cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *changed)
 {
     struct gs_rangeset lost = {0};
+    root->written++;
     int err = gs_rangeset_copy(&lost, changed);
     if (!err)
         err = gs_rangeset_remove_set(&root->place[place].valid, changed);
@@ -264,6 +266,7 @@ cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned pl
 
 int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what)
 {
+    root->written += what->n > 0;
     if (root->base) {
         atomic_store(&root->defined, true);
         return 0;

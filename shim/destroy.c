@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "shim/command.h"
+#include "shim/contents.h"
 #include "shim/merge_kernels.h"
 #include "shim/plan_cache.h"
 #include "shim/scratch.h"
@@ -44,6 +45,7 @@ static void destroy_mem(struct gs_mem *m)
         free(m->place[i].arrivals);
         gs_rangeset_free(&m->place[i].valid);
     }
+    gs_contents_forget(m);
     gs_rangeset_free(&m->undefined);
     gs_rangeset_free(&m->spoiled);
     gs_density_drop(m->density);
@@ -96,6 +98,7 @@ static void destroy_event(struct gs_event *e)
 static void destroy_context(struct gs_context *c)
 {
     gs_merge_kernels_free(c->merge);
+    gs_contents_free(c);
     gs_scratch_free(c);
     gs_peer_free(c->peer);
     gs_pinned_free(c->pinned);

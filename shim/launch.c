@@ -6,6 +6,7 @@
 
 #include "common/log.h"
 #include "shim/coherence.h"
+#include "shim/contents.h"
 #include "shim/dispatch.h"
 #include "shim/merge.h"
 #include "shim/outlook.h"
@@ -701,6 +702,7 @@ static void make_plan(struct launch *l, struct gs_plan *plan)
                                .args = l->k->args,
                                .mems = l->mems,
                                .n_parts = l->job.n,
+                               .known = &gs_contents_known,
                                .may_reorder = gs_settings()->allow_reorder};
     if (l->timing && gs_timing_cut(l->timing, in.n_parts, &in.cut_dim, cut))
         in.cut = cut;
@@ -713,6 +715,24 @@ static void make_plan(struct launch *l, struct gs_plan *plan)
         plan->reason = "its parts' writes are put together from the first device on, which the daemon doesn't give it";
 }
 
+/* Looks at what buffers hold, where that may spare a split launch transfers, and plans it again. Under a daemon's
+ * schedule nothing runs on a device that hasn't been granted, so nothing is looked at. */
+static bool look(struct launch *l, struct gs_plan *plan)
+{
+    enum { ROUNDS = 3 }; /* an index may depend on what stands at an index that is loaded as well */
+    struct gs_looked looked;
+    bool any = false;
+    for (unsigned i = 0; i < ROUNDS && !l->by_units && !plan->reason && plan->n_wants; i++) {
+        if (!gs_contents_look(&l->cmd, plan, l->mems, l->job.place, &looked))
+            break;
+        make_plan(l, plan);
+        if (!plan->reason)
+            gs_contents_judge(&looked, plan, l->mems, l->job.place);
+        any = true;
+    }
+    return any;
+}
+
 /* Auto mode: is it to be split? A short kernel isn't planned where nothing has to be brought home for it. */
 static void choose(struct launch *l, struct gs_plan *plan)
 {
@@ -723,8 +743,8 @@ static void choose(struct launch *l, struct gs_plan *plan)
         gs_timing_refused(l->timing);
     else if (gs_outlook(&l->trial, plan) < 0)
         plan->reason = "there was no memory to plan it";
-    else
-        gs_timing_choose(l->timing, l->cmd.ctx, &l->trial, &plan->reason);
+    else if (gs_timing_choose(l->timing, l->cmd.ctx, &l->trial, &plan->reason) && look(l, plan) && !plan->reason)
+        gs_outlook_again(&l->trial, plan);
 }
 
 /* On one device that isn't home, as a plan of one part. False: that can't be done, and nothing has happened. */
@@ -758,6 +778,8 @@ static cl_int launch_locked(struct launch *l, const char *reason, cl_event *even
         else
             make_plan(l, &plan);
     }
+    if (!plan.reason && !l->timing)
+        look(l, &plan);
     if (!plan.reason) {
         const unsigned n_parts = plan.n_parts, dim = plan.dim;
         err = gs_settings()->verify && gs_verify_possible(&plan) ? launch_verified(l, &plan, event, &went)
@@ -846,6 +868,10 @@ cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const si
     const bool alone = gs_pass_begin(ctx);
     if (!alone)
         pthread_mutex_lock(&ctx->lock);
+    if (!alone && atomic_load(&ctx->spread)) { /* since we looked */
+        pthread_mutex_unlock(&ctx->lock);
+        return launch_looked_at(q, k, by_units, dims, offset, global, local, n_wait, wait, event);
+    }
     const cl_int err =
         gs_real()->clEnqueueNDRangeKernel(q->o.handle, k->o.handle, dims, offset, global, local, n_wait, wait, event);
     if (alone)

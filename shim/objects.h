@@ -42,28 +42,30 @@ struct gs_context {
     struct gs_object o;
     unsigned n;
     cl_device_id dev[GS_MAX_DEVICES];
-    cl_device_id parent;            /* of sub-devices, or null: in the context too, for image commands */
-    cl_uint units[GS_MAX_DEVICES];  /* compute units of each device */
-    bool shared_memory;             /* the devices work in the host's memory */
-    pthread_mutex_t lock;           /* all below, and every gs_mem and gs_queue of the context */
-    struct gs_queue *queues;        /* those the application still holds */
-    struct gs_mem *mems;            /* root objects */
-    atomic_int user_events;         /* the application's user events that have no status yet */
-    atomic_bool spread;             /* bytes are, or once were, valid elsewhere than at home */
-    atomic_bool divided;            /* a launch has been carried out elsewhere than at home: see shim/pass.h */
-    atomic_uint passing;            /* commands that are being handed on meanwhile */
-    cl_event ended;                 /* an event that has ended; made on first need */
-    struct gs_events orphans;       /* the ends of queues that were released with commands in them */
-    struct gs_context *next;        /* in the list of all; protected by that list's lock */
-    struct gs_merge_kernels *merge; /* made on first need; owned */
-    struct gs_scratch *scratch;     /* likewise */
-    struct gs_pinned *pinned;       /* likewise */
-    struct gs_pinned *sparse_ring;  /* likewise; of the thread that sends changed blocks */
-    bool no_sparse_ring;            /* there is no memory for it */
-    struct gs_peer *peer;           /* likewise */
-    struct gs_staging *staging;     /* likewise */
-    uint64_t commands;              /* how many have been put in order so far */
-    uint64_t between_devices;       /* bytes that went from device to device so far */
+    cl_device_id parent;                  /* of sub-devices, or null: in the context too, for image commands */
+    cl_uint units[GS_MAX_DEVICES];        /* compute units of each device */
+    bool shared_memory;                   /* the devices work in the host's memory */
+    pthread_mutex_t lock;                 /* all below, and every gs_mem and gs_queue of the context */
+    struct gs_queue *queues;              /* those the application still holds */
+    struct gs_mem *mems;                  /* root objects */
+    atomic_int user_events;               /* the application's user events that have no status yet */
+    atomic_bool spread;                   /* bytes are, or once were, valid elsewhere than at home */
+    atomic_bool divided;                  /* a launch has been carried out elsewhere than at home: see shim/pass.h */
+    atomic_uint passing;                  /* commands that are being handed on meanwhile */
+    cl_event ended;                       /* an event that has ended; made on first need */
+    struct gs_events orphans;             /* the ends of queues that were released with commands in them */
+    struct gs_context *next;              /* in the list of all; protected by that list's lock */
+    struct gs_merge_kernels *merge;       /* made on first need; owned */
+    struct gs_scratch *scratch;           /* likewise */
+    struct gs_pinned *pinned;             /* likewise */
+    struct gs_pinned *sparse_ring;        /* likewise; of the thread that sends changed blocks */
+    bool no_sparse_ring;                  /* there is no memory for it */
+    struct gs_peer *peer;                 /* likewise */
+    struct gs_staging *staging;           /* likewise */
+    struct gs_contents_kernels *contents; /* likewise */
+    uint64_t tables;                      /* how many have been made of what buffers hold */
+    uint64_t commands;                    /* how many have been put in order so far */
+    uint64_t between_devices;             /* bytes that went from device to device so far */
     enum { GS_SHARING_UNKNOWN, GS_SHARING_WORKS, GS_SHARING_NOT } sharing; /* of buffers in the host's memory */
     cl_command_queue sharing_queue;
 };
@@ -147,6 +149,9 @@ struct gs_mem {
     struct gs_density *density;   /* of what merges found changed, or null: see shim/sparse.h */
     uint64_t settled;             /* the serial number of the last command for which gs_settle has looked */
     uint64_t left, fetched;       /* bytes that splits wrote on other devices; and those of them brought home since */
+    uint64_t written;             /* how many times some of its bytes have been, or may have been */
+    struct gs_table *tables;      /* what it holds: see shim/contents.h; owned */
+    unsigned futile, passed_over; /* looks at it that were of no use, and launches since that did without */
     struct gs_mapping *mappings;
     int write_mappings; /* of it and its windows: bytes that the host may be writing */
     int users;          /* handles of it and its windows that the application holds */

@@ -73,6 +73,17 @@ int gs_outlook(struct gs_trial *t, const struct gs_plan *plan)
     return err;
 }
 
+void gs_outlook_again(struct gs_trial *t, const struct gs_plan *plan)
+{
+    struct gs_trial now;
+    if (gs_outlook(&now, plan) < 0)
+        return;
+    now.outlook.link = t->outlook.link;
+    now.outlook.peer_possible = t->outlook.peer_possible;
+    t->outlook = now.outlook;
+    t->all = now.all;
+}
+
 bool gs_outlook_away(struct gs_mem *const *mems, unsigned n)
 {
     uint64_t bytes = 0, pieces = 0;

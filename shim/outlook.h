@@ -9,6 +9,9 @@
 /* Fills trial->outlook, ->all and ->return_rate. -ENOMEM. */
 int gs_outlook(struct gs_trial *trial, const struct gs_plan *plan);
 
+/* The same for a plan that takes the place of the trial's: what else is known of the trial stays. */
+void gs_outlook_again(struct gs_trial *trial, const struct gs_plan *plan);
+
 /* Is anything of these memory objects missing at home? mems[i] may be NULL. */
 bool gs_outlook_away(struct gs_mem *const *mems, unsigned n);
 

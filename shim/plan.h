@@ -31,6 +31,15 @@ struct gs_use {
     bool clash;                                 /* they meet other accesses to the same bytes: it can't be split so */
 };
 
+/* What a plan would like to know of what a memory object holds. */
+struct gs_want {
+    uint32_t arg;
+    struct gs_words words; /* the type, the step, and where they begin but for whole steps; `end` is without meaning */
+    uint64_t serves;       /* bit i: it bounds what is read or written through argument i < 64 */
+};
+
+enum { GS_MAX_WANTS = 8 };
+
 struct gs_plan {
     const char *reason; /* why the launch isn't split; NULL: it is */
     unsigned n_parts, dim;
@@ -40,6 +49,15 @@ struct gs_plan {
     bool null_local;
     struct gs_use *uses;
     size_t n_uses;
+    struct gs_want wants[GS_MAX_WANTS];
+    unsigned n_wants;
+};
+
+/* What is known of what memory objects hold as a launch begins. */
+struct gs_known {
+    /* As gs_contents's, in bytes of the object. */
+    bool (*bounds)(const struct gs_mem *m, const struct gs_words *words, uint64_t *least, uint64_t *largest);
+    uint64_t (*state)(const struct gs_mem *m); /* another number whenever `bounds` may answer something else */
 };
 
 /* What the launch's arguments are: mems[i] is the object behind argument i, or NULL. */
@@ -50,8 +68,9 @@ struct gs_plan_input {
     const struct gs_arg *args;
     struct gs_mem *const *mems;
     unsigned n_parts;
-    bool may_reorder;  /* may floating-point atomics take effect in another order? */
-    unsigned cut_dim;  /* the dimension that `cut` is about */
+    const struct gs_known *known; /* or NULL: nothing */
+    bool may_reorder;             /* may floating-point atomics take effect in another order? */
+    unsigned cut_dim;             /* the dimension that `cut` is about */
     const double *cut; /* cut[p]: where part p ends, as a share of that dimension; NULL: parts of equal size */
 };
 

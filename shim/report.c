@@ -46,7 +46,7 @@ static const char *const path_names[GS_PATHS] = {
     [GS_PATH_APP_WRITE] = "app_write", [GS_PATH_APP_READ] = "app_read", [GS_PATH_COPY] = "copy",
     [GS_PATH_HOST] = "host",           [GS_PATH_PINNED] = "pinned",     [GS_PATH_PEER] = "peer",
     [GS_PATH_DIRECT] = "direct",       [GS_PATH_STAGED] = "staged",     [GS_PATH_MERGE] = "merge",
-    [GS_PATH_REDUCE] = "reduce",
+    [GS_PATH_REDUCE] = "reduce",       [GS_PATH_BOUNDS] = "bounds",
 };
 
 void gs_report_moved(enum gs_path path, uint64_t bytes)
