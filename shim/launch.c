@@ -674,8 +674,10 @@ static cl_int launch_verified(struct launch *l, struct gs_plan *plan, cl_event *
         err = launch_single(l, event);
     if (!err)
         err = gs_snapshot_take(&l->cmd, plan, &single);
-    if (!err)
-        gs_report_verified(l->k->stats, gs_verify_compare(l->k->name, plan, names, &before, &single, &split));
+    if (!err) {
+        const bool right = gs_verify_contents(&l->cmd, l->k->name, plan, names);
+        gs_report_verified(l->k->stats, gs_verify_compare(l->k->name, plan, names, &before, &single, &split) && right);
+    }
     gs_label_back(label);
     gs_snapshot_free(&before);
     gs_snapshot_free(&split);

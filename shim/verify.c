@@ -7,6 +7,7 @@
 
 #include "common/log.h"
 #include "shim/coherence.h"
+#include "shim/contents.h"
 #include "shim/transfer/transfer.h"
 
 void gs_snapshot_free(struct gs_snapshot *s)
@@ -145,6 +146,27 @@ bool gs_verify_compare(const char *kernel, const struct gs_plan *plan, const cha
             }
         }
         right = right && !differs && !outside;
+    }
+    return right;
+}
+
+bool gs_verify_contents(struct gs_command *cmd, const char *kernel, const struct gs_plan *plan,
+                        const char *const *names)
+{
+    const cl_mem_flags kept_out = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
+    bool right = true;
+    for (size_t i = 0; i < plan->n_uses; i++) {
+        struct gs_mem *root = plan->uses[i].root;
+        unsigned char *bytes = NULL;
+        uint64_t size, at;
+        if (!root->tables || root->flags & kept_out)
+            continue;
+        if (read_root(cmd, root, &bytes, &size) == CL_SUCCESS && !gs_contents_right(root, bytes, &at)) {
+            gs_error("verify: kernel %s: argument %s holds something else at byte %" PRIu64 " than the plan was told",
+                     kernel, names[i], at);
+            right = false;
+        }
+        free(bytes);
     }
     return right;
 }

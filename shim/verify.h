@@ -28,4 +28,8 @@ bool gs_verify_compare(const char *kernel, const struct gs_plan *plan, const cha
                        const struct gs_snapshot *before, const struct gs_snapshot *single,
                        const struct gs_snapshot *split);
 
+/* Says on stderr where a buffer doesn't hold what the plan was told that it does (shim/contents.h). True: nowhere. */
+bool gs_verify_contents(struct gs_command *cmd, const char *kernel, const struct gs_plan *plan,
+                        const char *const *names);
+
 #endif

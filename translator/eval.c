@@ -244,27 +244,23 @@ bool gs_summary_needs_value(const struct gs_kernel_summary *kernel, uint32_t arg
     return false;
 }
 
-/* The arguments that a node's value depends on by what they hold. `seen`: by node. */
-static uint64_t sources_of(const struct gs_access_program *p, uint32_t node, bool *seen)
+static void mark_loop(const struct gs_loop *l, bool *needed)
 {
-    const struct gs_node *n = &p->nodes[node];
-    const unsigned used = gs_node_operands(n->op);
-    if (seen[node])
-        return 0;
-    seen[node] = true;
-    uint64_t from = n->op == GS_N_LOAD && n->c < 64 ? (uint64_t)1 << n->c : 0;
-    const uint32_t of[3] = {n->a, n->b, n->c};
-    for (unsigned i = 0; i < used; i++)
-        from |= sources_of(p, of[i], seen);
-    return from;
+    if (l->cmp != GS_LOOP_UNBOUNDED)
+        needed[l->init] = needed[l->step] = needed[l->limit] = true;
 }
 
-static uint64_t sources_of_loop(const struct gs_access_program *p, uint32_t loop, bool *seen)
+/* The nodes that an access depends on at first hand. */
+static void mark_access(const struct gs_access_program *p, const struct gs_access *a, bool *needed)
 {
-    const struct gs_loop *l = &p->loops[loop];
-    if (l->cmp == GS_LOOP_UNBOUNDED)
-        return 0;
-    return sources_of(p, l->init, seen) | sources_of(p, l->step, seen) | sources_of(p, l->limit, seen);
+    if (a->offset != GS_NO_NODE)
+        needed[a->offset] = true;
+    for (uint32_t c = a->context; c; c = p->contexts[c].parent) {
+        if (p->contexts[c].kind == GS_C_GUARD)
+            needed[p->contexts[c].what] = true;
+        else if (p->contexts[c].kind == GS_C_LOOP)
+            mark_loop(&p->loops[p->contexts[c].what], needed);
+    }
 }
 
 uint64_t gs_summary_sources(const struct gs_kernel_summary *kernel, uint32_t arg)
@@ -273,23 +269,21 @@ uint64_t gs_summary_sources(const struct gs_kernel_summary *kernel, uint32_t arg
     bool any = false;
     for (uint32_t i = 0; p && i < p->n_nodes; i++)
         any |= p->nodes[i].op == GS_N_LOAD;
-    bool *seen = any ? calloc(p->n_nodes, sizeof *seen) : NULL;
-    if (!seen)
+    bool *needed = any ? calloc(p->n_nodes, sizeof *needed) : NULL;
+    if (!needed)
         return 0;
     uint64_t from = 0;
-    for (uint32_t i = 0; i < p->n_accesses; i++) {
-        const struct gs_access *a = &p->accesses[i];
-        if (a->arg != arg)
-            continue;
-        if (a->offset != GS_NO_NODE)
-            from |= sources_of(p, a->offset, seen);
-        for (uint32_t c = a->context; c; c = p->contexts[c].parent) {
-            if (p->contexts[c].kind == GS_C_GUARD)
-                from |= sources_of(p, p->contexts[c].what, seen);
-            else if (p->contexts[c].kind == GS_C_LOOP)
-                from |= sources_of_loop(p, p->contexts[c].what, seen);
-        }
+    for (uint32_t i = 0; i < p->n_accesses; i++)
+        if (p->accesses[i].arg == arg)
+            mark_access(p, &p->accesses[i], needed);
+    for (uint32_t i = p->n_nodes; i-- > 0;) { /* operands stand before their users */
+        const struct gs_node *n = &p->nodes[i];
+        const uint32_t of[3] = {n->a, n->b, n->c};
+        for (unsigned k = 0; needed[i] && k < gs_node_operands(n->op); k++)
+            needed[of[k]] = true;
+        if (needed[i] && n->op == GS_N_LOAD && n->c < 64)
+            from |= (uint64_t)1 << n->c;
     }
-    free(seen);
+    free(needed);
     return from;
 }
