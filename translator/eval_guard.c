@@ -128,18 +128,26 @@ static struct gs_interval difference(struct gs_eval *e, uint32_t a, uint32_t b, 
     return (struct gs_interval){p.lo - q.hi, p.hi - q.lo};
 }
 
+/* Is a - b, which lies in `in`, as the comparison wants it? */
+static enum gs_truth truth_of(const struct gs_node *n, struct gs_interval in)
+{
+    if (n->op == GS_N_EQ)
+        return in.lo > 0 || in.hi < 0 ? GS_FALSE : in.lo == in.hi ? GS_TRUE : GS_MAYBE;
+    if (n->op == GS_N_LT)
+        return in.hi < 0 ? GS_TRUE : in.lo >= 0 ? GS_FALSE : GS_MAYBE;
+    return in.hi <= 0 ? GS_TRUE : in.lo > 0 ? GS_FALSE : GS_MAYBE;
+}
+
+static bool is_comparison(const struct gs_node *n)
+{
+    return n->op == GS_N_EQ || n->op == GS_N_LT || n->op == GS_N_LE;
+}
+
 static enum gs_truth compare(struct gs_eval *e, const struct gs_node *n, struct gs_memo *m)
 {
     struct gs_form d;
     bool fits;
-    struct gs_interval in = difference(e, n->a, n->b, &d, &fits, m);
-    enum gs_truth t = GS_MAYBE;
-    if (n->op == GS_N_EQ)
-        t = in.lo > 0 || in.hi < 0 ? GS_FALSE : in.lo == in.hi ? GS_TRUE : GS_MAYBE;
-    else if (n->op == GS_N_LT)
-        t = in.hi < 0 ? GS_TRUE : in.lo >= 0 ? GS_FALSE : GS_MAYBE;
-    else
-        t = in.hi <= 0 ? GS_TRUE : in.lo > 0 ? GS_FALSE : GS_MAYBE;
+    const enum gs_truth t = truth_of(n, difference(e, n->a, n->b, &d, &fits, m));
     if (t == GS_MAYBE)
         m->lossy = true;
     return t;
@@ -233,12 +241,11 @@ static void require(struct gs_eval *e, const struct gs_form *f, struct gs_interv
 
 static const gs_wide far_off = (gs_wide)1 << 100;
 
-static void require_compare(struct gs_eval *e, const struct gs_node *n, bool truth)
+/* Narrows to the items for which the comparison is as wanted; d: a - b, if it fits a form, and `in` its interval. */
+static void require_difference(struct gs_eval *e, const struct gs_node *n, bool truth, const struct gs_form *d,
+                               bool fits, struct gs_interval in)
 {
-    struct gs_form d;
-    bool fits;
-    struct gs_memo m = {.free = true};
-    struct gs_interval in = difference(e, n->a, n->b, &d, &fits, &m), to = {-far_off, far_off};
+    struct gs_interval to = {-far_off, far_off};
     if (n->op == GS_N_EQ && truth)
         to = (struct gs_interval){0, 0};
     else if (n->op == GS_N_EQ && in.lo >= 0)
@@ -256,7 +263,7 @@ static void require_compare(struct gs_eval *e, const struct gs_node *n, bool tru
     else if (in.lo <= 0 && in.hi >= 0)
         inexact(e); /* a hole in the midst */
     if (fits) {
-        require(e, &d, to);
+        require(e, d, to);
     } else if (in.lo > to.hi || in.hi < to.lo) {
         e->levels[e->level].empty = true;
     } else if (in.lo < to.lo || in.hi > to.hi) {
@@ -264,11 +271,20 @@ static void require_compare(struct gs_eval *e, const struct gs_node *n, bool tru
     }
 }
 
+static void require_compare(struct gs_eval *e, const struct gs_node *n, bool truth)
+{
+    struct gs_form d;
+    bool fits;
+    struct gs_memo m = {.free = true};
+    const struct gs_interval in = difference(e, n->a, n->b, &d, &fits, &m);
+    require_difference(e, n, truth, &d, fits, in);
+}
+
 static void require_truth(struct gs_eval *e, uint32_t node, bool truth)
 {
     const struct gs_node *n = &e->p->nodes[node];
     struct gs_memo m = {.free = true};
-    if (n->op == GS_N_EQ || n->op == GS_N_LT || n->op == GS_N_LE) { /* one look at both sides decides all */
+    if (is_comparison(n)) { /* one look at both sides decides all */
         require_compare(e, n, truth);
         return;
     }
@@ -327,8 +343,23 @@ static void require_truth(struct gs_eval *e, uint32_t node, bool truth)
 
 void gs_guard_enter(struct gs_eval *e, uint32_t node, bool truth)
 {
+    const struct gs_node *n = &e->p->nodes[node];
     struct gs_memo m = {.free = true};
-    enum gs_truth t = gs_eval_truth(e, node, &m); /* remembered on the level below, for those beside us */
+    if (is_comparison(n)) {
+        struct gs_form d;
+        bool fits;
+        const struct gs_interval in = difference(e, n->a, n->b, &d, &fits, &m); /* remembered on the level below, for
+                                                                                   those beside us */
+        gs_level_enter(e);
+        require_difference(e, n, truth, &d, fits, in);
+        return;
+    }
+    if (n->op == (truth ? GS_N_LAND : GS_N_LOR)) { /* each side is decided by itself */
+        gs_level_enter(e);
+        require_truth(e, node, truth);
+        return;
+    }
+    enum gs_truth t = gs_eval_truth(e, node, &m);
     gs_level_enter(e);
     if (t == (truth ? GS_TRUE : GS_FALSE))
         return;

@@ -545,11 +545,12 @@ static struct gs_form eval_load(struct gs_eval *e, uint32_t node, struct gs_memo
     if (step == 0)
         return any_value(e, node, m);
     struct gs_interval in = gs_form_bounds(e, &f);
-    /* From either end to the nearest word in the buffer: all of them are the form's base and a multiple of the step. */
+    /* From either end to the nearest word in the buffer: all of them lie whole steps apart from the form's least. */
+    const gs_wide any = gs_form_interval(e, &f).lo;
     const gs_wide last = (gs_wide)a->buffer_bytes - size;
     in.lo = greatest(in.lo, 0);
     in.hi = least(in.hi, last);
-    gs_wide ahead = (f.base - in.lo) % step, behind = (in.hi - f.base) % step;
+    gs_wide ahead = (any - in.lo) % step, behind = (in.hi - any) % step;
     in.lo += ahead < 0 ? ahead + step : ahead;
     in.hi -= behind < 0 ? behind + step : behind;
     if (in.lo > in.hi)
