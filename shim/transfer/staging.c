@@ -397,7 +397,7 @@ static cl_command_queue queue_of(struct gs_context *ctx, const struct gs_staged 
     return *queue;
 }
 
-/* By the driver's own way, where there is no ring. */
+/* By the driver's own way, where there is no ring, or where it has failed. */
 static cl_int carry_directly(const struct gs_staged *t, cl_command_queue queue, struct gs_events *ended)
 {
     static const size_t zero[3];
@@ -440,5 +440,8 @@ cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *t
         const cl_int one = await_slot(&s->beside.slot[i]);
         end = end ? end : one;
     }
-    return err ? err : end;
+    if (!err && !end)
+        return CL_SUCCESS;
+    gs_debug("a transfer through the pinned ring failed (error %d)", err ? err : end);
+    return carry_directly(t, c.queue, ended);
 }
