@@ -152,8 +152,9 @@ enum gs_staging_way gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t
 bool gs_staging_flows(struct gs_queue *q, size_t bytes)
 {
     /* The driver takes 100 to 150 ns for a KiB. What is usually ahead are the last slots of a write before this one: a
-     * millisecond of the link. */
-    const uint64_t patience_ns = bytes / 1024 * 30;
+     * millisecond of the link. What takes longer is a kernel, which a transfer beside the application can wait for. */
+    const uint64_t worth_ns = bytes / 1024 * 30, most_ns = 1500 * 1000;
+    const uint64_t patience_ns = worth_ns < most_ns ? worth_ns : most_ns;
     cl_event marker;
     cl_int status = CL_QUEUED;
     if (gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, 0, NULL, &marker) != CL_SUCCESS)

@@ -32,7 +32,7 @@ enum gs_staging_way gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t
 
 /* For a call that isn't to block: is the queue idle, or soon, so that the slots come free at the link's pace? Then the
  * ring takes less of the caller's time than the driver, which copies pageable memory before it returns (NVIDIA
- * 580.159). Waits for a fraction of what the driver would take. */
+ * 580.159). Waits for a fraction of what the driver would take, 1.5 ms at most. */
 bool gs_staging_flows(struct gs_queue *q, size_t bytes);
 void gs_staging_free(struct gs_staging *s);
 
