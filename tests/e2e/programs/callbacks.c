@@ -23,6 +23,14 @@ static void set(int *what, int value)
     pthread_mutex_unlock(&lock);
 }
 
+static int get(const int *what)
+{
+    pthread_mutex_lock(&lock);
+    const int value = *what;
+    pthread_mutex_unlock(&lock);
+    return value;
+}
+
 static void await(int *what, int value)
 {
     pthread_mutex_lock(&lock);
@@ -39,9 +47,10 @@ static void CL_CALLBACK next_round(cl_event e, cl_int status, void *data)
     if (status != CL_COMPLETE)
         printf("status %d\n", status);
     clReleaseEvent(e);
-    if (rounds + 1 < ROUNDS) {
+    const int next = get(&rounds) + 1;
+    if (next < ROUNDS) {
         launch(queue, kernel, N, 64, 0, NULL, &done);
-        rounds++;
+        set(&rounds, next);
         CL(clSetEventCallback(done, CL_COMPLETE, next_round, NULL));
         CL(clFlush(queue));
     } else {
@@ -90,19 +99,19 @@ int main(void)
     CL(clFlush(queue));
     await(&rounds, ROUNDS);
     show_buffer("rounds", queue, m, 0, sizeof host);
-    printf("memory gone: %d\n", memory_gone);
+    printf("memory gone: %d\n", get(&memory_gone));
     CL(clReleaseKernel(kernel));
     CL(clReleaseProgram(p));
     CL(clReleaseMemObject(m));
     CL(clFinish(queue));
     await(&memory_gone, 1);
-    printf("memory gone: %d\n", memory_gone);
+    printf("memory gone: %d\n", get(&memory_gone));
     if (clSetContextDestructorCallback(context, ctx_gone, NULL) == CL_SUCCESS) {
-        printf("context gone: %d\n", context_gone);
+        printf("context gone: %d\n", get(&context_gone));
         finish();
-        for (int i = 0; i < 100 && !context_gone; i++)
+        for (int i = 0; i < 100 && !get(&context_gone); i++)
             usleep(10000);
-        printf("context gone: %d\n", context_gone);
+        printf("context gone: %d\n", get(&context_gone));
     } else {
         finish();
     }
