@@ -108,6 +108,7 @@ static void destroy_context(struct gs_context *c)
         gs_real()->clReleaseCommandQueue(c->sharing_queue);
     if (c->ended)
         gs_real()->clReleaseEvent(c->ended);
+    gs_events_free(&c->at_home);
     gs_events_free(&c->orphans);
     pthread_mutex_destroy(&c->lock);
 }

@@ -184,7 +184,8 @@ int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, si
         g->type |= type_of(g->dev[i]);
     }
     g->shared_memory = same_memory(g);
-    g->forms_clash = is_pocl(g->platform);
+    g->pocl = is_pocl(g->platform);
+    g->forms_clash = g->pocl;
     compare_clocks(g);
     return 0;
 }

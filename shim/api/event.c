@@ -107,9 +107,14 @@ cl_int gs_come_home(struct gs_context *c, int user_events)
             gs_job_now(&put.job);
         const struct gs_putting *before = gs_put_for(put.job.scheduled ? &put : NULL);
         err = gs_gather_all(&cmd, &done);
+        if (done.n)
+            gs_events_free(&c->at_home);
         for (struct gs_queue *q = c->queues; q && !err; q = q->next) {
+            cl_event barrier;
             if (done.n)
-                err = gs_real()->clEnqueueBarrierWithWaitList(q->o.handle, done.n, done.v, NULL);
+                err = gs_real()->clEnqueueBarrierWithWaitList(q->o.handle, done.n, done.v, &barrier);
+            if (done.n && !err)
+                err = gs_events_add(&c->at_home, barrier);
             gs_real()->clFlush(q->o.handle);
         }
         gs_command_flush(c->queues);
@@ -142,9 +147,23 @@ CL_API_ENTRY cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *
     return event;
 }
 
+/* PoCL (3.1) looks once more at a command that has failed when the last of those ends that it waited for, and keeps no
+ * reference. The application has one no longer than it knows of the failure, and doesn't know of what came home. */
+static void await_home(struct gs_context *c)
+{
+    pthread_mutex_lock(&c->lock);
+    struct gs_events at_home = c->at_home;
+    c->at_home = (struct gs_events){0};
+    pthread_mutex_unlock(&c->lock);
+    gs_events_wait(&at_home);
+    gs_events_free(&at_home);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int execution_status)
 {
     struct gs_event *e = gs_find(GS_EVENT, event);
+    if (e && execution_status < 0 && gs_group()->pocl)
+        await_home(e->o.ctx);
     cl_int err = gs_real()->clSetUserEventStatus(event, execution_status);
     if (!err && e && atomic_exchange(&e->pending, false))
         atomic_fetch_sub(&e->o.ctx->user_events, 1);
