@@ -31,6 +31,25 @@ void gs_pinned_free(struct gs_pinned *p)
     free(p);
 }
 
+/* Without waiting: it may be a callback of the driver's that launches the kernel which is the first to want the ring,
+ * and the driver's thread must not wait for itself. The slots are in use until they are there. */
+static cl_int map_ring(struct gs_pinned *p, size_t bytes)
+{
+    cl_int err;
+    cl_event mapped;
+    p->base = gs_real()->clEnqueueMapBuffer(p->mapped_by, p->memory, CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0,
+                                            NULL, &mapped, &err);
+    if (err) {
+        p->base = NULL;
+        return err;
+    }
+    gs_real()->clFlush(p->mapped_by);
+    for (unsigned i = 0; i < GS_RING_SLOTS; i++)
+        gs_ring_give(&p->ring, i, mapped);
+    gs_real()->clReleaseEvent(mapped);
+    return CL_SUCCESS;
+}
+
 struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_int *err)
 {
     const size_t bytes = GS_RING_SLOTS * slot_bytes;
@@ -43,8 +62,7 @@ struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_i
     if (!*err)
         p->mapped_by = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, err);
     if (!*err)
-        p->base = gs_real()->clEnqueueMapBuffer(p->mapped_by, p->memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
-                                                0, NULL, NULL, err);
+        *err = map_ring(p, bytes);
     p->failed = *err != CL_SUCCESS;
     if (*err)
         gs_debug("no pinned memory could be had (error %d)", *err);
