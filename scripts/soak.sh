@@ -21,7 +21,7 @@ stress() {
 
 # faults [CASES [SEED]]: calls of the driver fail, at so many places per function and program
 faults() {
-    SEED=${2:-$RANDOM} bash "$GS_SOURCE/tests/e2e/faults.sh" "${1:-20}" late once forever lost
+    SEED=${2:-$RANDOM} bash "$GS_SOURCE/tests/e2e/faults.sh" "${1:-20}" late once forever lost gone
 }
 
 # kernels [COUNT [SEED]]: random kernels, translated and run in parts

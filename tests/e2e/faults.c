@@ -4,6 +4,7 @@
  *   FUNCTION:N:CODE          the N-th call returns CODE and does nothing
  *   FUNCTION:N:CODE:forever  so do all calls of it from the N-th on
  *   FUNCTION:N:CODE:lost     so do all calls of any function that makes or enqueues something from then on
+ *   FUNCTION:N:CODE:gone     so does all that is enqueued on the same device from then on
  *   FUNCTION:N:CODE:late     the N-th call is accepted, and the command ends with CODE a little later, without having
  * done anything, as do those that wait for it and those behind it in its queue until then
  *
@@ -18,6 +19,7 @@
 #include <CL/cl_layer.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,11 +27,12 @@
 #include <time.h>
 
 enum { MOST_FUNCTIONS = 256, MOST_DOOMED = 65536, LATE_NS = 3000000 };
-enum kind { ONCE, FOREVER, LOST, LATE };
+enum kind { ONCE, FOREVER, LOST, GONE, LATE };
 
 static struct _cl_icd_dispatch below;
 static atomic_uint calls[MOST_FUNCTIONS];
 static atomic_bool lost;
+static _Atomic(cl_device_id) gone;
 static struct {
     int function; /* -1: none */
     unsigned n;
@@ -49,7 +52,7 @@ static struct doomed {
 } doomed[MOST_DOOMED];
 static size_t n_doomed;
 
-static cl_int fault_now(int function, int is_command);
+static cl_int fault_now(int function, int is_command, cl_command_queue queue);
 static cl_int fault_doom(cl_command_queue queue, cl_uint n, const cl_event *wait);
 static cl_int fault_dooms(cl_command_queue queue, cl_bool blocking, cl_uint n, const cl_event *wait, cl_event *event,
                           cl_int code);
@@ -59,13 +62,25 @@ static cl_int fault_finished(cl_command_queue queue, cl_int err);
 
 #include "faults.inc"
 
-static cl_int fault_now(int function, int is_command)
+static cl_device_id device_of(cl_command_queue queue)
+{
+    cl_device_id device = NULL;
+    if (queue)
+        below.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
+    return device;
+}
+
+/* `queue`: that of the call, or null. */
+static cl_int fault_now(int function, int is_command, cl_command_queue queue)
 {
     const unsigned call = atomic_fetch_add(&calls[function], 1) + 1;
     const char *name = fault_names[function];
     late_code = CL_SUCCESS;
-    if (atomic_load(&lost) && (strncmp(name, "clEnqueue", 9) == 0 || strncmp(name, "clCreate", 8) == 0 ||
-                               strcmp(name, "clFinish") == 0 || strcmp(name, "clFlush") == 0))
+    const bool enqueues =
+        strncmp(name, "clEnqueue", 9) == 0 || strcmp(name, "clFinish") == 0 || strcmp(name, "clFlush") == 0;
+    if (atomic_load(&lost) && (enqueues || strncmp(name, "clCreate", 8) == 0))
+        return fault.code;
+    if (atomic_load(&gone) && enqueues && device_of(queue) == atomic_load(&gone))
         return fault.code;
     if (function != fault.function || call < fault.n || (call > fault.n && fault.kind != FOREVER))
         return CL_SUCCESS;
@@ -75,6 +90,8 @@ static cl_int fault_now(int function, int is_command)
     }
     if (fault.kind == LOST)
         atomic_store(&lost, 1);
+    if (fault.kind == GONE)
+        atomic_store(&gone, device_of(queue));
     return fault.code;
 }
 
@@ -197,6 +214,7 @@ static void read_fault(const char *text)
     fault.code = code;
     fault.kind = strcmp(kind, "forever") == 0 ? FOREVER
                  : strcmp(kind, "lost") == 0  ? LOST
+                 : strcmp(kind, "gone") == 0  ? GONE
                  : strcmp(kind, "late") == 0  ? LATE
                                               : ONCE;
     for (size_t i = 0; i < sizeof fault_names / sizeof *fault_names; i++)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # faults.sh CASES [KIND...]: lets calls of the driver fail below gpusparc, at up to CASES places per function and program
-# (faults.c says how; KIND is once, forever, lost or late): the output is one device's, or the application sees an error;
-# never other bytes, a crash or a hang.
+# (faults.c says how; KIND is once, forever, lost, gone or late): the output is one device's, or the application sees an
+# error; never other bytes, a crash or a hang. Where everything is still on the first device the output is right.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 most=$1
@@ -48,7 +48,7 @@ sweep() { # KIND CODE GPUS PROGRAM ARGUMENTS...
       # Of a driver that never takes the end of a user event nothing can be had.
       clSetUserEventStatus) [ "$kind" = once ] || continue ;;
       clEnqueue*) ;;
-      *) [ "$kind" != late ] || continue ;;
+      *) [[ $kind != late && $kind != gone ]] || continue ;;
     esac
     for ((k = 1 + RANDOM % (count / most + 1); k <= count; k += count / most + 1)); do
       one "$name:$k:$code:$kind" "$@"
@@ -56,8 +56,26 @@ sweep() { # KIND CODE GPUS PROGRAM ARGUMENTS...
   done <counts.txt
 }
 
+# In spite of the fault the output is one device's.
+spared() { # FAULT PROGRAM
+  local wrong=$((bad + seen))
+  code=${1#*:*:} gpus=2
+  code=${code%%:*}
+  "$programs/$2" >alone.txt
+  one "$@"
+  [ $((bad + seen)) = $wrong ] || { diff alone.txt out.txt | head -4; fail "$2 isn't spared by FAULT=$1"; }
+}
+
 RANDOM=${SEED:-7}
 export OPENCL_LAYERS=$programs/faults.so
+for path in plain pinned; do
+  export GPUSPARC_TRANSFER=$path
+  spared clCreateBuffer:3:-4:forever transfers                # no replica, and no pinned memory either
+  spared clCreateBuffer:4:-4:forever transfers                # one replica
+  spared clEnqueueNDRangeKernel:1:-9999:gone transfers        # the second device is lost before it has done anything
+  spared clCreateKernel:2:-6:once callbacks                   # the first split is tried in a callback of the driver's
+done
+unset GPUSPARC_TRANSFER
 for kind in "${@:-once}"; do
   if [ "$kind" = late ]; then
     # Only an application that looks at its events can see these. This one tries again: then all must come right.

@@ -28,7 +28,8 @@ with open(sys.argv[3], "w", encoding="utf-8") as f:
         command = next((i for i, p in enumerate(parameters) if re.match(r"const cl_event\s*\*\s*event_wait_list", p)), 0)
         blocking = next((o for o in own if o.startswith("blocking_")), "0")
         f.write(f"static {result} CL_API_CALL fault_{n}({', '.join(parameters) or 'void'})\n{{\n")
-        f.write(f"    const cl_int err = fault_now({len(wrapped) - 1}, {int(bool(command) and not error)});\n")
+        queue = own[0] if parameters and re.match(r"cl_command_queue\b", parameters[0]) else "NULL"
+        f.write(f"    const cl_int err = fault_now({len(wrapped) - 1}, {int(bool(command) and not error)}, {queue});\n")
         f.write("    if (err) {\n")
         if error:
             f.write(f"        if ({error})\n            *{error} = err;\n        return 0;\n    }}\n")
