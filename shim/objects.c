@@ -12,12 +12,12 @@ enum { LOCKS = 64 };
 static struct gs_object *buckets[BUCKETS];
 static pthread_rwlock_t locks[LOCKS];
 
-/* The object that was put into each bucket last, to be found without its lock, which costs as much as the rest of a
- * short call. Written with the lock held. A reader believes the object if the key is the same before and after: the
- * application doesn't release a handle that it is using, so that the object is still there. */
+/* The first object of each bucket, which was put there last, to be found without its lock, which costs as much as the
+ * rest of a short call. Written with the lock held. A reader believes the object if the key is the same before and
+ * after: the application doesn't release a handle that it is using, so that the object is still there. */
 static struct {
-    _Atomic uintptr_t key; /* handle + type; 0: none */
-    struct gs_object *_Atomic object;
+    _Atomic uintptr_t key;            /* handle + type; 0: none */
+    struct gs_object *_Atomic object; /* null: the bucket is empty */
 } newest[BUCKETS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool forked;
@@ -59,6 +59,12 @@ static void *find_newest(unsigned b, uintptr_t key)
     return atomic_load_explicit(&newest[b].key, memory_order_relaxed) == key ? o : NULL;
 }
 
+/* So are most of those of handles that are none of ours: events. */
+static bool is_empty(unsigned b)
+{
+    return !atomic_load_explicit(&newest[b].object, memory_order_acquire);
+}
+
 static void set_newest(unsigned b, struct gs_object *o)
 {
     atomic_store(&newest[b].key, 0);
@@ -81,7 +87,7 @@ void *gs_find(enum gs_type type, const void *handle)
         return NULL;
     unsigned b = bucket_of(handle);
     struct gs_object *o = find_newest(b, key_of(type, handle));
-    if (o)
+    if (o || is_empty(b))
         return o;
     pthread_once(&once, set_up);
     pthread_rwlock_rdlock(&locks[b % LOCKS]);
@@ -94,8 +100,10 @@ void *gs_find_hold(enum gs_type type, const void *handle)
 {
     if (!handle || gs_forked())
         return NULL;
-    pthread_once(&once, set_up);
     unsigned b = bucket_of(handle);
+    if (is_empty(b))
+        return NULL;
+    pthread_once(&once, set_up);
     pthread_rwlock_rdlock(&locks[b % LOCKS]);
     struct gs_object *o = find_locked(b, type, handle);
     /* Once nobody holds it it is as good as gone, though it may still be in the table. */
