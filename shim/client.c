@@ -148,9 +148,9 @@ unsigned gs_resource_of(unsigned place)
 void gs_unit_take(unsigned resource, struct gs_grant *grant)
 {
     struct gs_client *c = atomic_load(&client);
-    *grant = (struct gs_grant){.resource = resource};
-    if (c && gs_client_acquire(c, GS_MASK(resource), 0, grant) < 0)
-        *grant = (struct gs_grant){.resource = resource};
+    const struct gs_grant at_once = {.resource = resource, .begin_ns = clock_ns(CLOCK_MONOTONIC)};
+    if (!c || gs_client_acquire(c, GS_MASK(resource), 0, grant) < 0)
+        *grant = at_once;
 }
 
 void gs_unit_give(const struct gs_grant *grant)
@@ -212,8 +212,10 @@ static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
 {
     struct gs_client *c = atomic_load(&client);
     warm_both_modes(ctx, mode);
-    current = (struct gs_job){
-        .scheduled = mode->scheduled, .kernel_chunk = mode->kernel_chunk, .transfer_chunk = mode->transfer_chunk};
+    current = (struct gs_job){.scheduled = mode->scheduled,
+                              .told = mode->scheduled && mode->task[0],
+                              .kernel_chunk = mode->kernel_chunk,
+                              .transfer_chunk = mode->transfer_chunk};
     current.n = list_places(ctx->n, mode->scheduled ? mode->gpu_mask : UINT32_MAX, current.place);
     if (!current.n) /* a group of which the daemon knows nothing */
         current.n = list_places(mode->gpus < ctx->n ? mode->gpus : ctx->n, UINT32_MAX, current.place);

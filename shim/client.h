@@ -16,7 +16,8 @@
 /* How the commands of the job under way are carried out. */
 struct gs_job {
     bool scheduled;                 /* a daemon is there */
-    unsigned n;                     /* so many places share each launch; 1: all work is place[0]'s */
+    bool told;                      /* it is a task, and the daemon says how many places share each launch */
+    unsigned n;                     /* so many places share each launch, or may; 1: all work is place[0]'s */
     unsigned place[GS_MAX_DEVICES]; /* ascending */
     uint32_t kernel_chunk;          /* work-groups per compute unit and unit; 0: launches aren't cut */
     uint64_t transfer_chunk;        /* bytes per unit; 0: transfers aren't cut */

@@ -77,6 +77,32 @@ static void set_up(void)
 
 /* ---- the end of units ---- */
 
+struct gs_spent *gs_spent_new(void)
+{
+    struct gs_spent *s = calloc(1, sizeof *s);
+    if (s)
+        atomic_init(&s->refs, 1);
+    return s;
+}
+
+void gs_spent_drop(struct gs_spent *s)
+{
+    if (s && atomic_fetch_sub(&s->refs, 1) == 1)
+        free(s);
+}
+
+static void add_spent(const struct unit *u)
+{
+    static atomic_uint_fast64_t last_end[GS_MAX_RESOURCES];
+    const struct gs_units *units = &u->held->units;
+    const uint64_t now = gs_now_ns(), before = atomic_exchange(&last_end[u->held->resource], now);
+    const uint64_t begin = before > u->grant.begin_ns ? before : u->grant.begin_ns;
+    if (units->spent && now > begin)
+        atomic_fetch_add(units->kernel ? &units->spent->kernel_ns[units->place]
+                                       : &units->spent->other_ns[u->held->resource],
+                         now - begin);
+}
+
 void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
 {
     static const cl_profiling_info what[] = {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
@@ -113,6 +139,7 @@ static void drop(struct gs_held *h)
     if (atomic_fetch_sub(&h->refs, 1) != 1)
         return;
     unlist(h);
+    gs_spent_drop(h->units.spent);
     if (h->end) {
         if (h->first)
             gs_real()->clSetUserEventStatus(h->end, atomic_load(&h->status));
@@ -137,6 +164,7 @@ static void unit_ended(cl_event event, cl_int status, void *data)
 {
     struct unit *u = data;
     gs_unit_give(&u->grant);
+    add_spent(u);
     if (status < 0)
         fail(u->held, status);
     else if (u->held->end)
@@ -379,6 +407,7 @@ static void unmake(struct gs_held *h)
         gs_real()->clReleaseEvent(h->open);
     if (h->ready)
         gs_real()->clReleaseEvent(h->ready);
+    gs_spent_drop(h->units.spent);
     free(h);
 }
 
@@ -417,6 +446,8 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, cl_uint n_wait, 
         return CL_OUT_OF_HOST_MEMORY;
     atomic_init(&h->refs, 1);
     h->units = units ? *units : (struct gs_units){.n = 1};
+    if (h->units.spent)
+        atomic_fetch_add(&h->units.spent->refs, 1);
     h->home = queue;
     const cl_int err = make(h, q, queue, n_wait, wait);
     if (err) {

@@ -7,10 +7,26 @@
 #ifndef GS_SHIM_DISPATCH_H
 #define GS_SHIM_DISPATCH_H
 
+#include "common/wire.h"
 #include "shim/objects.h"
 
 /* A command that is held back. */
 struct gs_held;
+
+/* How long the units of some commands ran, without the time in which they waited for grants: for kernels by place, for
+ * all else by resource. A unit's time begins when it is granted, or when the one before on its resource has ended, and
+ * ends when the driver says so. */
+struct gs_spent {
+    atomic_int refs; /* its owner's, and those of the commands under way */
+    atomic_uint_fast64_t kernel_ns[GS_MAX_DEVICES], other_ns[GS_MAX_RESOURCES];
+};
+struct gs_spent *gs_spent_new(void); /* null: no memory */
+void gs_spent_drop(struct gs_spent *s);
+/* Have all its commands ended? */
+static inline bool gs_spent_settled(const struct gs_spent *s)
+{
+    return atomic_load(&s->refs) == 1;
+}
 
 /* The units behind the first, carried out in order by one thread. */
 struct gs_units {
@@ -21,6 +37,9 @@ struct gs_units {
     cl_int (*enqueue)(void *work, unsigned unit, cl_command_queue queue, cl_event *event);
     void (*free)(void *work); /* once the last one has been enqueued, or none will be */
     void *work;
+    struct gs_spent *spent; /* what they take is added to it; or null */
+    bool kernel;            /* they are a kernel of the application, on `place` */
+    unsigned place;
 };
 
 /* ctx->ended, made if need be. A marker that waits for it alone comes after the barriers in a queue out of order, and

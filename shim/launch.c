@@ -135,9 +135,10 @@ static cl_int launch_chunks(struct launch *l, cl_uint n_wait, const cl_event *wa
 /* As one unit, by the application's own kernel. */
 static cl_int launch_unit(struct launch *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
+    const struct gs_units one = {.n = 1, .spent = l->put.spent, .kernel = true};
     struct gs_held *held;
     cl_event gate, first, end;
-    if (gs_hold_back(l->cmd.q, l->cmd.q->o.handle, n_wait, wait, NULL, &held, &gate) != CL_SUCCESS)
+    if (gs_hold_back(l->cmd.q, l->cmd.q->o.handle, n_wait, wait, &one, &held, &gate) != CL_SUCCESS)
         return launch_plain(l, n_wait, wait, event); /* the driver knows what is wrong */
     cl_int err = launch_plain(l, 1, &gate, &first);
     if (err) {
@@ -227,6 +228,24 @@ static cl_int launch_measured(struct launch *l, cl_event *event)
     err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
     gs_real()->clReleaseEvent(ran);
     return err ? err : record_home(l);
+}
+
+/* By units: what they take is what it takes. */
+static cl_int launch_counted(struct launch *l, cl_event *event)
+{
+    static const unsigned home[GS_MAX_DEVICES];
+    cl_event own;
+    l->put.spent = gs_spent_new();
+    const cl_int err = launch_single(l, &own);
+    if (!err && l->put.spent)
+        gs_timing_learn_units(l->timing, NULL, NULL, own, l->put.spent, home);
+    gs_spent_drop(l->put.spent);
+    l->put.spent = NULL;
+    if (!err && event)
+        *event = own;
+    else if (!err)
+        clReleaseEvent(own);
+    return err;
 }
 
 cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_events *ended,
@@ -390,7 +409,7 @@ static cl_int prepare_parts(struct launch *l, struct gs_plan *plan, struct split
 {
     s->merges = calloc(plan->n_uses + 1, sizeof *s->merges);
     cl_int err = s->merges ? gs_command_order(&l->cmd) : CL_OUT_OF_HOST_MEMORY;
-    if (!err && l->trial.measured)
+    if (!err && l->trial.measured && !l->by_units)
         err = mark_time(l, &l->cmd.before, &s->begin);
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
         gs_label_part((int)p);
@@ -422,7 +441,7 @@ static cl_int run_part(struct launch *l, struct split *s, unsigned p)
 {
     const struct gs_events *ready = &s->ready[p];
     const cl_event *wait = ready->n ? ready->v : NULL;
-    const bool timed = !p && l->trial.measured;
+    const bool timed = !p && l->trial.measured && !l->by_units;
     cl_kernel kernel = s->kernel[p];
     cl_int err;
     cl_command_queue queue = timed ? gs_timed_queue(l->cmd.q, &err) : gs_exec_queue(l->cmd.q, s->run[p].place, &err);
@@ -482,6 +501,8 @@ static cl_int join_parts(struct launch *l, struct gs_plan *plan, struct split *s
         err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, s->device, &own);
     if (err)
         return err;
+    if (l->put.spent)
+        gs_timing_learn_units(l->timing, &l->trial, plan, own, l->put.spent, l->job.place);
     block_merged(plan, own);
     for (size_t i = 0; i < plan->n_uses; i++)
         if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].writes != GS_IN_PLACE)
@@ -549,6 +570,7 @@ static cl_int launch_parts(struct launch *l, struct gs_plan *plan, cl_event *eve
     struct split s = {0};
     *went = false;
     gs_pass_bar(l->cmd.ctx);
+    l->put.spent = l->by_units && l->trial.measured ? gs_spent_new() : NULL;
     cl_int err = prepare_parts(l, plan, &s);
     if (!err)
         err = run_parts(l, plan, &s, went);
@@ -562,6 +584,8 @@ static cl_int launch_parts(struct launch *l, struct gs_plan *plan, cl_event *eve
             write_off(l, plan, &s);
     }
     gs_scratch_give(l->cmd.ctx, !err);
+    gs_spent_drop(l->put.spent);
+    l->put.spent = NULL;
     free_split(&s);
     return err;
 }
@@ -590,11 +614,12 @@ static const char *early_reason(struct launch *l)
         return "it uses shared virtual memory";
     if (l->job.n == 1)
         return "the daemon gives it one GPU";
-    if (l->by_units && gs_settings()->mode == GS_MODE_AUTO && !is_long(l))
+    if (l->job.told && gs_settings()->mode == GS_MODE_AUTO && !is_long(l))
         return "it is one unit of the daemon's";
-    if (!l->by_units)
+    if (!l->job.told)
         l->timing = gs_timing_of(l->k, l->dims, l->global, l->local);
-    if (l->timing && !gs_prepared(l->k->program)) {
+    /* What goes in several units has to be translated either way. */
+    if (l->timing && !gs_prepared(l->k->program) && !(l->by_units && is_long(l))) {
         if (!gs_timing_worth(l->timing, false, &reason))
             return reason;
         gs_prepare_beside(l->k->program, gs_timing_patience(l->timing));
@@ -641,6 +666,8 @@ static cl_int launch_unsplit(struct launch *l, const char *reason, cl_event *eve
     gs_report_single(l->k->stats, reason);
     if (l->timing && !measured)
         gs_timing_sieve(l->cmd.q, l->timing);
+    if (measured && l->by_units)
+        return launch_counted(l, event);
     return measured ? launch_measured(l, event) : launch_single(l, event);
 }
 
@@ -805,7 +832,7 @@ static void find_places(struct launch *l)
 {
     if (l->by_units) {
         gs_job_enter(l->cmd.ctx, false, &l->job);
-        l->put = (struct gs_putting){l->cmd.q, l->job};
+        l->put = (struct gs_putting){.q = l->cmd.q, .job = l->job};
         return;
     }
     for (l->job.n = 0; l->job.n < l->cmd.ctx->n; l->job.n++)

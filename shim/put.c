@@ -20,6 +20,11 @@ const struct gs_putting *gs_put_for(const struct gs_putting *p)
     return before;
 }
 
+struct gs_spent *gs_put_spent(void)
+{
+    return putting ? putting->spent : NULL;
+}
+
 /* The place whose device the queue is on: images of sub-devices go by their parent's, as the first place's. */
 static unsigned place_of(cl_command_queue queue)
 {
@@ -179,7 +184,8 @@ static cl_int run_groups(cl_kernel k, struct kernel_work *w, const struct gs_cut
                          cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *end)
 {
     const unsigned place = place_of(queue);
-    struct gs_units units = {.n = cut->n, .enqueue = next_groups, .free = w ? free_kernel_work : NULL, .work = w};
+    struct gs_units units = {
+        .n = cut->n, .enqueue = next_groups, .free = w ? free_kernel_work : NULL, .work = w, .spent = putting->spent};
     struct gs_held *held;
     cl_event gate, first;
     cl_int err = CL_SUCCESS;

@@ -9,17 +9,22 @@
 #define GS_SHIM_PUT_H
 
 #include "shim/client.h"
+#include "shim/dispatch.h"
 #include "shim/op.h"
 
 /* For whom this thread enqueues. */
 struct gs_putting {
     struct gs_queue *q;
     struct gs_job job;
+    struct gs_spent *spent; /* what it takes is added to it; or null */
 };
 
 /* From now on by units of that job; null: straight to the driver. Returns what it was before. What is pointed to stays
  * until it is set back. */
 const struct gs_putting *gs_put_for(const struct gs_putting *p);
+
+/* Where what this thread enqueues by units is added to; or null. */
+struct gs_spent *gs_put_spent(void);
 
 /* The most bytes of a unit of it, which a device does on its own memory or with the host. */
 uint64_t gs_put_chunk(const struct gs_putting *p, const struct gs_op *op);

@@ -8,6 +8,7 @@
 
 #include "common/cache.h"
 #include "common/hash.h"
+#include "shim/client.h"
 #include "common/log.h"
 #include "shim/learnt.h"
 #include "shim/links_beside.h"
@@ -45,6 +46,9 @@ struct measurement {
     unsigned dim;
     double cut[GS_MAX_DEVICES];
     cl_event part[GS_MAX_DEVICES];
+    struct gs_spent *spent; /* by units: in the place of the profiles; held */
+    bool split;
+    unsigned place[GS_MAX_DEVICES];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below; a leaf */
@@ -296,7 +300,26 @@ static void forget(struct measurement *m)
     for (unsigned p = 0; p < GS_MAX_DEVICES; p++)
         if (m->part[p])
             gs_real()->clReleaseEvent(m->part[p]);
+    gs_spent_drop(m->spent);
     free(m);
+}
+
+static uint64_t part_took(const struct measurement *m, unsigned p)
+{
+    return m->spent ? atomic_load(&m->spent->kernel_ns[m->place[p]]) : duration(NULL, m->part[p]);
+}
+
+/* By units: what went over the link, and what the GPU that did most had to do. */
+static uint64_t split_took(const struct measurement *m)
+{
+    uint64_t most = 0;
+    if (!m->spent)
+        return duration(m->begin, m->end);
+    for (unsigned p = 0; p < m->trial.outlook.n; p++) {
+        const uint64_t ns = part_took(m, p) + atomic_load(&m->spent->other_ns[gs_resource_of(m->place[p])]);
+        most = ns > most ? ns : most;
+    }
+    return most + atomic_load(&m->spent->other_ns[GS_RESOURCE_PCI]);
 }
 
 static void learn_split(struct measurement *m)
@@ -306,12 +329,11 @@ static void learn_split(struct measurement *m)
     uint64_t part_ns[GS_MAX_DEVICES];
     bool all = true;
     for (unsigned p = 0; p < o->n; p++) {
-        part_ns[p] = duration(NULL, m->part[p]);
+        part_ns[p] = part_took(m, p);
         all = all && part_ns[p];
     }
     machine_learnt = true;
-    gs_choice_learn_split(h, &machine, &budget, duration(m->begin, m->end), part_ns, o, m->trial.single_ns,
-                          m->trial.risk_ns);
+    gs_choice_learn_split(h, &machine, &budget, split_took(m), part_ns, o, m->trial.single_ns, m->trial.risk_ns);
     /* Parts that were cut otherwise say nothing of the present cut. */
     if (!all || m->trial.moves != h->balance.moves)
         return;
@@ -326,16 +348,16 @@ static void poll(void)
         struct measurement *m = *at;
         cl_int status = CL_COMPLETE;
         gs_real()->clGetEventInfo(m->end, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-        if (status > CL_COMPLETE) {
+        if (status > CL_COMPLETE || (m->spent && !gs_spent_settled(m->spent))) {
             at = &m->next;
             continue;
         }
         *at = m->next;
         n_pending--;
-        if (status == CL_COMPLETE && m->begin)
+        if (status == CL_COMPLETE && m->split)
             learn_split(m);
         else if (status == CL_COMPLETE)
-            gs_choice_learn_single(&m->t->h, duration(NULL, m->end));
+            gs_choice_learn_single(&m->t->h, m->spent ? part_took(m, 0) : duration(NULL, m->end));
         forget(m);
     }
 }
@@ -568,6 +590,7 @@ void gs_timing_learn_split(struct gs_timing *t, const struct gs_trial *trial, co
         return;
     bool whole = gs_real()->clRetainEvent(begun) == CL_SUCCESS;
     m->begin = whole ? begun : NULL;
+    m->split = true;
     m->trial = *trial;
     m->dim = plan->dim;
     gs_plan_cut(plan, m->cut);
@@ -579,6 +602,29 @@ void gs_timing_learn_split(struct gs_timing *t, const struct gs_trial *trial, co
         keep(m);
     else
         forget(m);
+}
+
+void gs_timing_learn_units(struct gs_timing *t, const struct gs_trial *trial, const struct gs_plan *plan, cl_event end,
+                           struct gs_spent *spent, const unsigned *place)
+{
+    struct measurement *m = measure(t, end);
+    if (!m)
+        return;
+    atomic_fetch_add(&spent->refs, 1);
+    m->spent = spent;
+    memcpy(m->place, place, sizeof m->place);
+    m->split = trial;
+    if (trial) {
+        m->trial = *trial;
+        m->dim = plan->dim;
+        gs_plan_cut(plan, m->cut);
+    }
+    keep(m);
+    if (trial)
+        return;
+    pthread_mutex_lock(&lock);
+    t->h.asked++;
+    pthread_mutex_unlock(&lock);
 }
 
 void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats)

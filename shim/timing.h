@@ -10,6 +10,7 @@
 
 #include "shim/choice.h"
 #include "shim/command.h"
+#include "shim/dispatch.h"
 #include "shim/links.h"
 #include "shim/plan.h"
 
@@ -63,6 +64,11 @@ void gs_timing_sieve(struct gs_queue *q, struct gs_timing *t);
 void gs_timing_learn_single(struct gs_timing *t, cl_event ran);
 void gs_timing_learn_split(struct gs_timing *t, const struct gs_trial *trial, const struct gs_plan *plan,
                            cl_event begin, cl_event end, const cl_event *parts);
+
+/* The same of a launch by units of the daemon's, from what they took: of a split where there is a trial, part p of
+ * which ran on place[p]. `end` is the launch's. */
+void gs_timing_learn_units(struct gs_timing *t, const struct gs_trial *trial, const struct gs_plan *plan, cl_event end,
+                           struct gs_spent *spent, const unsigned *place);
 
 /* Around a call that blocks until all that was enqueued on q has run. Null is allowed. */
 struct gs_sieve gs_timing_before_wait(struct gs_queue *q);

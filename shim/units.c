@@ -7,6 +7,7 @@
 #include "shim/dispatch.h"
 #include "shim/plan.h"
 #include "shim/prepare.h"
+#include "shim/put.h"
 
 /* Of a launch without a local size, so many work-items count as a work-group. */
 enum { ITEMS_OF_GROUP = 64 };
@@ -100,7 +101,7 @@ static struct kernel_work *make_kernel_work(const struct gs_kernel_run *run, cl_
 cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_kernel kernel, cl_command_queue queue,
                      cl_uint n_wait, const cl_event *wait, cl_event *end)
 {
-    struct gs_units units = {.n = run->cut.n};
+    struct gs_units units = {.n = run->cut.n, .spent = gs_put_spent(), .kernel = true, .place = run->place};
     struct gs_held *held;
     cl_event gate, first;
     cl_int err = CL_SUCCESS;
@@ -171,7 +172,7 @@ static struct gs_op_run *keep_run(const struct gs_op_run *run)
 cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_queue queue, cl_uint n_wait,
                  const cl_event *wait, cl_event *end)
 {
-    struct gs_units units = {.n = run->cut.n};
+    struct gs_units units = {.n = run->cut.n, .spent = gs_put_spent()};
     struct gs_held *held;
     cl_event gate, first;
     cl_int err = CL_SUCCESS;

@@ -73,6 +73,25 @@ granted plain kernel,copy,merge sparse 300007 3000
 granted pinned kernel,upload,download,merge sparse 300007 3000
 granted plain kernel,copy,reduce reductions
 
+# Auto mode learns from launches in chunks, where the daemon doesn't say how many GPUs there are to be: an application
+# without a task. What a task is told wins.
+export XDG_CACHE_HOME=$dir/cache
+learnt() { # EXPRESSION over the kernel k: prints it
+  python3 -c "
+import json
+k = {k['name']: k for k in json.load(open('stats.json'))['kernels']}['work']
+reasons = [r['reason'] for r in k['reasons']]
+print($1)"
+}
+for known in False True; do
+  gpusparc run --devices cpu:2 --stats=stats.json "$programs/jobs" 12 4000 4000 >auto.txt 2>err.txt || { cat err.txt; fail "jobs in auto mode"; }
+  "$programs/jobs" 12 4000 4000 | cmp - auto.txt || fail "jobs in auto mode computes something else"
+  [ "$(learnt "k.get('choice', {}).get('single_ns', 0) > 0")" = True ] || { cat stats.json; fail "auto mode learns nothing"; }
+  [ "$(learnt "\"how long it takes isn't known yet\" not in reasons")" = $known ] || { cat stats.json; fail "what is known: not $known"; }
+done
+gpusparc run --devices cpu:2 --task one --stats=stats.json "$programs/jobs" 5 4000 4000 >auto.txt
+[ "$(learnt "k['split'] == k['launches'] == 5")" = True ] || { cat stats.json; fail "what the daemon tells a task doesn't win"; }
+
 # The urgent application is killed while it merges; the other, which had to wait for it, goes on within 100 ms. The
 # machine may be busy with something else: one time of three is enough, since nothing but the watchdog, after a minute,
 # would end a wait for the dead.
