@@ -178,9 +178,8 @@ int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, si
     if (s->gpus && g->n > s->gpus)
         g->n = s->gpus;
     for (unsigned i = 0; i < g->n; i++) {
-        cl_uint units = 1;
-        gs_real()->clGetDeviceInfo(g->dev[i], CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-        g->units = !i || units < g->units ? units : g->units;
+        g->units[i] = 1;
+        gs_real()->clGetDeviceInfo(g->dev[i], CL_DEVICE_MAX_COMPUTE_UNITS, sizeof *g->units, &g->units[i], NULL);
         g->type |= type_of(g->dev[i]);
     }
     g->shared_memory = same_memory(g);

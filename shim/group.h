@@ -10,12 +10,12 @@ struct gs_group {
     cl_platform_id platform; /* null: there is no group, and everything passes through */
     unsigned n;              /* 1 … GS_MAX_DEVICES */
     cl_device_id dev[GS_MAX_DEVICES];
-    cl_device_id parent; /* of sub-devices; PoCL wants it in the context too, or its image calls abort */
-    cl_device_type type; /* of the devices, as the driver says */
-    cl_uint units;       /* compute units of each, the least of them */
-    bool sub_devices;    /* they are parts of one CPU device: they answer to who asks for a GPU as well */
-    bool shared_memory;  /* the devices work in the host's memory */
-    bool pocl;           /* the platform is PoCL */
+    cl_uint units[GS_MAX_DEVICES]; /* compute units of each */
+    cl_device_id parent;           /* of sub-devices; PoCL wants it in the context too, or its image calls abort */
+    cl_device_type type;           /* of the devices, as the driver says */
+    bool sub_devices;              /* they are parts of one CPU device: they answer to who asks for a GPU as well */
+    bool shared_memory;            /* the devices work in the host's memory */
+    bool pocl;                     /* the platform is PoCL */
     /* PoCL (3.1, lib/CL/devices/common.c) keeps several forms of a kernel for one local size, for launches that begin
      * at 0 and for any, for grids up to a width and for any, but counts the uses of each as those of the form used
      * last: where two launches of one program's kernel run at once, an assertion ends the application. */

@@ -593,7 +593,7 @@ static cl_int launch_parts(struct launch *l, struct gs_plan *plan, cl_event *eve
 /* Has it more work-groups than one unit? Of a NULL local size it may have. */
 static bool is_long(const struct launch *l)
 {
-    const uint64_t most = (uint64_t)l->job.kernel_chunk * l->cmd.ctx->units[l->job.place[0]];
+    const uint64_t most = (uint64_t)l->job.kernel_chunk * gs_group()->units[l->job.place[0]];
     uint64_t groups = 1;
     for (cl_uint d = 0; d < l->dims; d++)
         groups *= l->local ? (l->global[d] + l->local[d] - 1) / l->local[d] : l->global[d];

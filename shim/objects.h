@@ -43,7 +43,6 @@ struct gs_context {
     unsigned n;
     cl_device_id dev[GS_MAX_DEVICES];
     cl_device_id parent;                  /* of sub-devices, or null: in the context too, for image commands */
-    cl_uint units[GS_MAX_DEVICES];        /* compute units of each device */
     bool shared_memory;                   /* the devices work in the host's memory */
     pthread_mutex_t lock;                 /* all below, and every gs_mem and gs_queue of the context */
     struct gs_queue *queues;              /* those the application still holds */
@@ -207,12 +206,12 @@ struct gs_kernel {
     bool svm_info;     /* clSetKernelExecInfo was called */
     atomic_bool fresh; /* since the last launch an argument was set of which bytes are undefined */
     struct gs_kernel_stats *stats;
-    struct gs_plan_cache *plans;        /* of its last launches; made on first need; owned. ctx lock */
+    struct gs_plan_cache *plans; /* of its last launches; made on first need; owned. ctx lock */
     /* Of its last sizes, each in one place: gs_timing_of. */
     _Atomic(struct gs_timing *) timing[GS_KERNEL_TIMINGS];
-    atomic_bool unsplittable; /* whatever the launch, for what its program is */
-    cl_kernel part[GS_MAX_DEVICES];     /* of the translated program; made on first need. ctx lock */
-    cl_kernel spare[GS_MAX_DEVICES];    /* the same, whose last launch in units has been enqueued; by place */
+    atomic_bool unsplittable;        /* whatever the launch, for what its program is */
+    cl_kernel part[GS_MAX_DEVICES];  /* of the translated program; made on first need. ctx lock */
+    cl_kernel spare[GS_MAX_DEVICES]; /* the same, whose last launch in units has been enqueued; by place */
 };
 
 /* An event that stands for several commands; or a user event. */

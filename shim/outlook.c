@@ -46,7 +46,7 @@ int gs_outlook(struct gs_trial *t, const struct gs_plan *plan)
     gs_plan_cut(plan, cut);
     o->ample = true;
     for (unsigned p = 0; p < plan->n_parts; p++) {
-        o->ample = o->ample && groups_of(plan, p) >= gs_group()->units;
+        o->ample = o->ample && groups_of(plan, p) >= gs_group()->units[p];
         o->largest = cut[p] - begin > o->largest ? cut[p] - begin : o->largest;
         begin = cut[p];
     }

@@ -215,7 +215,7 @@ cl_int gs_put_kernel(cl_command_queue queue, cl_kernel kernel, const struct gs_p
     wait = n_wait ? wait : NULL;
     if (err || !putting)
         return err ? err : enqueue_groups(kernel, &cut, 0, local, queue, n_wait, wait, event);
-    const uint64_t groups = (uint64_t)putting->job.kernel_chunk * putting->q->o.ctx->units[place_of(queue)];
+    const uint64_t groups = (uint64_t)putting->job.kernel_chunk * gs_group()->units[place_of(queue)];
     gs_cut_make(&cut, &all, groups * near_factor(putting), false);
     if (cut.n > 1)
         w = make_kernel_work(kernel, args, n_args, &cut, local, &err);

@@ -32,7 +32,7 @@ static cl_int set_hidden(const struct gs_kernel_run *run, cl_kernel kernel, cons
 
 void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box)
 {
-    uint64_t most = (uint64_t)job->kernel_chunk * run->k->o.ctx->units[run->place];
+    uint64_t most = (uint64_t)job->kernel_chunk * gs_group()->units[run->place];
     gs_cut_make(&run->cut, box, run->null_local ? most * ITEMS_OF_GROUP : most, run->null_local);
     for (unsigned d = 0; d < 3; d++)
         run->odd = run->odd || run->geometry.global[d] % run->geometry.local[d];

@@ -40,8 +40,6 @@ static struct gs_context *track(cl_context handle, const struct gs_group *g, uns
         return NULL;
     c->n = n;
     memcpy(c->dev, g->dev, n * sizeof *c->dev);
-    for (unsigned i = 0; i < n; i++)
-        gs_real()->clGetDeviceInfo(c->dev[i], CL_DEVICE_MAX_COMPUTE_UNITS, sizeof *c->units, &c->units[i], NULL);
     c->parent = g->parent;
     c->shared_memory = g->shared_memory;
     pthread_mutex_init(&c->lock, NULL);
