@@ -71,8 +71,11 @@ static bool wanted_profiles(cl_event event)
     cl_command_queue handle = NULL;
     if (gs_real()->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL) != CL_SUCCESS)
         return true;
-    const struct gs_queue *q = gs_find(GS_QUEUE, handle);
-    return !q || q->profiling;
+    struct gs_queue *q = gs_find_hold(GS_QUEUE, handle); /* another thread may release it meanwhile */
+    const bool wanted = !q || q->profiling;
+    if (q)
+        gs_drop(&q->o);
+    return wanted;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profiling_info param_name,
