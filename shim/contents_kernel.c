@@ -8,6 +8,7 @@
 
 #include "shim/coherence.h"
 #include "shim/pass.h"
+#include "shim/put.h"
 #include "shim/report.h"
 #include "translator/access_program.h"
 
@@ -21,13 +22,14 @@ enum { MOST_PIECES = 64 };
 /* How long may be waited for the kernel, when the devices have nothing else to do. PoCL compiles it then. */
 static const uint64_t kernel_ns = 2000000000;
 
-/* A work-group for each block. T is given as an option. */
+/* A work-group for each block; the launch may be in pieces, of which get_group_id knows nothing. T is given as an
+ * option. */
 static const char source[] = "__kernel void gs_bounds(__global const uchar *from, ulong begin, uint step, ulong n, "
                              "ulong block, __global T *to)\n"
                              "{\n"
                              "    __local T least[64], largest[64];\n"
                              "    uint item = get_local_id(0);\n"
-                             "    ulong first = get_group_id(0) * block, end = min(first + block, n);\n"
+                             "    ulong first = get_global_id(0) / 64 * block, end = min(first + block, n);\n"
                              "    T lo = *(__global const T *)(from + begin + first * step), hi = lo;\n"
                              "    for (ulong i = first + item; i < end; i += 64) {\n"
                              "        T word = *(__global const T *)(from + begin + i * step);\n"
@@ -44,8 +46,8 @@ static const char source[] = "__kernel void gs_bounds(__global const uchar *from
                              "        }\n"
                              "    }\n"
                              "    if (item == 0) {\n"
-                             "        to[2 * get_group_id(0)] = least[0];\n"
-                             "        to[2 * get_group_id(0) + 1] = largest[0];\n"
+                             "        to[get_global_id(0) / 64 * 2] = least[0];\n"
+                             "        to[get_global_id(0) / 64 * 2 + 1] = largest[0];\n"
                              "    }\n"
                              "}\n";
 
@@ -187,7 +189,7 @@ static cl_int enqueue(struct gs_command *cmd, struct gs_mem *root, unsigned plac
 {
     struct gs_context *ctx = cmd->ctx;
     struct gs_events wait = {0};
-    const size_t local = LOCAL, global = blocks_of(p) * LOCAL, bytes = blocks_of(p) * 2 * bytes_of(t->type);
+    const size_t bytes = blocks_of(p) * 2 * bytes_of(t->type);
     const cl_uint step = t->step;
     cl_event event;
     cl_mem from = NULL, to = NULL;
@@ -201,19 +203,16 @@ static cl_int enqueue(struct gs_command *cmd, struct gs_mem *root, unsigned plac
     if (!err)
         err = gs_ready_events(cmd, root, place, root, place, &wait);
     cl_kernel k = err ? NULL : ctx->contents->kernel[place][t->type];
-    const struct {
-        size_t size;
-        const void *value;
-    } args[] = {{sizeof from, &from}, {sizeof p->begin, &p->begin}, {sizeof step, &step},
-                {sizeof p->n, &p->n}, {sizeof p->block, &p->block}, {sizeof to, &to}};
-    for (cl_uint i = 0; i < sizeof args / sizeof *args && !err; i++)
-        err = gs_real()->clSetKernelArg(k, i, args[i].size, args[i].value);
+    const struct gs_put_arg args[] = {{sizeof from, &from, true},          {sizeof p->begin, &p->begin, false},
+                                      {sizeof step, &step, false},         {sizeof p->n, &p->n, false},
+                                      {sizeof p->block, &p->block, false}, {sizeof to, &to, true}};
+    const struct gs_op read = {.kind = GS_OP_READ, .src = to, .region = {bytes, 1, 1}, .ptr = p->raw};
     cl_command_queue queue = err ? NULL : ctx->contents->queue[place];
     if (!err)
-        err =
-            gs_real()->clEnqueueNDRangeKernel(queue, k, 1, NULL, &global, &local, wait.n, wait.n ? wait.v : NULL, NULL);
+        err = gs_put_kernel(queue, k, args, sizeof args / sizeof *args, blocks_of(p) * LOCAL, LOCAL, wait.n, wait.v,
+                            NULL);
     if (!err)
-        err = gs_real()->clEnqueueReadBuffer(queue, to, CL_FALSE, 0, bytes, p->raw, 0, NULL, &event);
+        err = gs_put(queue, &read, GS_VIA_HOST, 0, NULL, &event);
     if (!err && (err = gs_events_add(done, event)) != CL_SUCCESS)
         p->raw = NULL; /* nobody will know when it has been written: it is nobody's any more */
     if (queue)
