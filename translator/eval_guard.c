@@ -344,28 +344,29 @@ static void require_truth(struct gs_eval *e, uint32_t node, bool truth)
 void gs_guard_enter(struct gs_eval *e, uint32_t node, bool truth)
 {
     const struct gs_node *n = &e->p->nodes[node];
+    const enum gs_truth wanted = truth ? GS_TRUE : GS_FALSE;
     struct gs_memo m = {.free = true};
-    if (is_comparison(n)) {
-        struct gs_form d;
-        bool fits;
-        const struct gs_interval in = difference(e, n->a, n->b, &d, &fits, &m); /* remembered on the level below, for
-                                                                                   those beside us */
-        gs_level_enter(e);
-        require_difference(e, n, truth, &d, fits, in);
-        return;
-    }
     if (n->op == (truth ? GS_N_LAND : GS_N_LOR)) { /* each side is decided by itself */
         gs_level_enter(e);
         require_truth(e, node, truth);
         return;
     }
-    enum gs_truth t = gs_eval_truth(e, node, &m);
-    gs_level_enter(e);
-    if (t == (truth ? GS_TRUE : GS_FALSE))
+    /* What is found out now is remembered on the level below, for those beside us. */
+    if (is_comparison(n)) {
+        struct gs_form d;
+        bool fits;
+        const struct gs_interval in = difference(e, n->a, n->b, &d, &fits, &m);
+        const enum gs_truth t = truth_of(n, in);
+        gs_level_enter(e);
+        e->levels[e->level].empty |= t != wanted && t != GS_MAYBE;
+        if (t == GS_MAYBE)
+            require_difference(e, n, truth, &d, fits, in);
         return;
-    if (t != GS_MAYBE)
-        e->levels[e->level].empty = true;
-    else
+    }
+    const enum gs_truth t = gs_eval_truth(e, node, &m);
+    gs_level_enter(e);
+    e->levels[e->level].empty |= t != wanted && t != GS_MAYBE;
+    if (t == GS_MAYBE)
         require_truth(e, node, truth);
 }
 
