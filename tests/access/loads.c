@@ -183,6 +183,8 @@ static void without_an_answer_everything_is_read(void **state)
     make(n, GS_U32);
     evaluate(n, NULL, out);
     assert_true(out[1].reads_all);
+    gs_arg_access_free(&out[0]);
+    gs_arg_access_free(&out[1]);
     n[FOUR].imm = 6; /* across words: nothing is asked */
     evaluate(n, &a, out);
     assert_int_equal(a.asked.end, 0);
