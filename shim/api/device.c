@@ -2,6 +2,8 @@
 /* Specification, chapter 4: the platform layer. The application sees one device of the group. */
 #include "shim/api/api.h"
 
+#include <string.h>
+
 enum { MAX_LISTED = 256 };
 
 /* Has a part of the CPU been given to an application that asked for a GPU? Then it is one. To others it is what it is:
@@ -56,10 +58,28 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
     return CL_SUCCESS;
 }
 
+/* Applications keep the binaries of their programs under the names of device and driver (pyopencl, OpenCV, hashcat,
+ * darktable). One that was made without gpusparc can't be split, so it has to be looked for under another name. */
+static cl_int driver_version(cl_device_id device, size_t room, void *param_value, size_t *size_ret)
+{
+    enum { MOST = 512 };
+    static const char suffix[] = " gpusparc";
+    char text[MOST];
+    cl_int err = gs_real()->clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof text - sizeof suffix, text, NULL);
+    if (err)
+        return gs_real()->clGetDeviceInfo(device, CL_DRIVER_VERSION, room, param_value, size_ret);
+    text[sizeof text - sizeof suffix] = '\0';
+    strcat(text, suffix);
+    return gs_answer(text, strlen(text) + 1, room, param_value, size_ret);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info param_name, size_t param_value_size,
                                                 void *param_value, size_t *param_value_size_ret)
 {
     const struct gs_group *g = gs_group();
+    if (g->platform && g->n > 1 && device == g->dev[0] && param_name == CL_DRIVER_VERSION &&
+        gs_settings()->mode != GS_MODE_SINGLE)
+        return driver_version(device, param_value_size, param_value, param_value_size_ret);
     if (g->platform && g->sub_devices && device == g->dev[0]) {
         /* A part of a CPU device that passes for a whole device. */
         const cl_device_id no_parent = NULL;

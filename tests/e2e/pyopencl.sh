@@ -66,4 +66,29 @@ P
 timeout 250 gpusparc run --gpus 2 --mode multi --stats=split.json "$python" -W ignore app.py >split.txt
 cmp alone.txt split.txt || { diff alone.txt split.txt; fail "another output"; }
 stats split.json devices:2 split:own split:axpbyz
+
+# It keeps the binaries of its programs: those of a run without gpusparc must not keep others from being split.
+unset PYOPENCL_NO_CACHE
+export XDG_CACHE_HOME=$PWD/cache
+rm -rf cache && mkdir cache
+cat >kept.py <<'P'
+import numpy as np
+import pyopencl as cl
+
+ctx = cl.create_some_context(interactive=False)
+queue = cl.CommandQueue(ctx)
+out = np.zeros(10000, np.int32)
+buf = cl.Buffer(ctx, cl.mem_flags.READ_WRITE, out.nbytes)
+cl.Program(ctx, "__kernel void kept(__global int *v) { v[get_global_id(0)] = get_group_id(0); }").build().kept(
+    queue, (10000,), (100,), buf)
+cl.enqueue_copy(queue, out, buf)
+print(out.sum())
+P
+"$python" -W ignore kept.py >alone.txt
+for run in 1 2; do
+  gpusparc run --gpus 2 --mode multi --stats=kept.json "$python" -W ignore kept.py >split.txt
+  cmp alone.txt split.txt || fail "binaries that are kept: another output"
+  stats kept.json devices:2 split:kept
+done
+"$python" -W ignore kept.py | cmp - alone.txt || fail "binaries that are kept: without gpusparc again"
 echo passed
