@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/dispatch.h"
 
-#include <signal.h>
 #include <stdlib.h>
 
 #include "common/log.h"
+#include "shim/beside.h"
 #include "shim/client.h"
 #include "shim/command.h"
 #include "shim/ends.h"
@@ -317,20 +317,9 @@ static void *run_lane(void *arg)
     return NULL;
 }
 
-/* The application's signals are for its own threads. */
 static bool start(struct lane *l)
 {
-    sigset_t all, old;
-    pthread_t thread;
-    if (l->started)
-        return true;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    l->started = pthread_create(&thread, NULL, run_lane, l) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (l->started)
-        pthread_detach(thread);
-    return l->started;
+    return l->started = l->started || gs_beside_start(NULL, run_lane, l);
 }
 
 static _Thread_local bool fails_here; /* what has failed is ended by this very thread */

@@ -2,12 +2,12 @@
 #include "shim/ends.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "shim/beside.h"
 #include "shim/group.h"
 
 /* PoCL calls back as soon as a command has ended. NVIDIA's driver does when it is called for something else: with
@@ -173,21 +173,6 @@ void gs_ends_failures(void)
     } while (look_at(all, n, true));
 }
 
-/* The application's signals are for its own threads. With the lock held. */
-static void start(void)
-{
-    sigset_t all, old;
-    pthread_t thread;
-    if (started)
-        return;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    started = pthread_create(&thread, NULL, look, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (started)
-        pthread_detach(thread);
-}
-
 bool gs_await_end(cl_event event, void (*ended)(cl_event event, cl_int status, void *data), void *data)
 {
     struct watched *w = calloc(1, sizeof *w);
@@ -200,7 +185,7 @@ bool gs_await_end(cl_event event, void (*ended)(cl_event event, cl_int status, v
     w->data = data;
     atomic_init(&w->refs, 2);
     pthread_mutex_lock(&lock);
-    start();
+    started = started || gs_beside_start(NULL, look, NULL);
     if (!list)
         pthread_cond_signal(&news);
     w->next = list;

@@ -2,9 +2,10 @@
 #include "shim/transfer/pool.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "shim/beside.h"
 
 enum { MOST_THREADS = 8 };
 
@@ -58,12 +59,8 @@ struct gs_pool *gs_pool_start(unsigned threads)
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->finished, NULL);
     p->last = &p->first;
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    while (p->n < threads && p->n < MOST_THREADS && pthread_create(&p->thread[p->n], NULL, copy_jobs, p) == 0)
+    while (p->n < threads && p->n < MOST_THREADS && gs_beside_start(&p->thread[p->n], copy_jobs, p))
         p->n++;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (!p->n) {
         gs_pool_stop(p);
         return NULL;
