@@ -24,6 +24,11 @@ faults() {
     SEED=${2:-$RANDOM} bash "$GS_SOURCE/tests/e2e/faults.sh" "${1:-20}" late once forever lost gone
 }
 
+# growth [ROUNDS]: an application that runs for long takes no more and more memory
+growth() {
+    bash "$GS_SOURCE/tests/e2e/growth.sh" "${1:-20000}"
+}
+
 # kernels [COUNT [SEED]]: random kernels, translated and run in parts
 kernels() {
     bash "$GS_SOURCE/tests/translator/random.sh" "${2:-$RANDOM}" "${1:-500}"
