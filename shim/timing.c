@@ -18,6 +18,7 @@
 
 enum {
     BUCKETS = 256,
+    MOST_SIZES = 4096, /* that are told apart, of all kernels */
     MOST_PENDING = 32,
     MOST_PASSING = 31,                /* launches of a short kernel for each one that is looked at */
     MEASURE_NS = 50 * 1000,           /* what measuring a launch on one device costs: markers, another queue */
@@ -53,6 +54,7 @@ struct measurement {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below; a leaf */
 static struct gs_timing *timings[BUCKETS];
+static unsigned n_timings;
 static struct measurement *pending;
 static atomic_uint n_pending; /* read without the lock too */
 static unsigned n_measured;
@@ -128,14 +130,39 @@ static unsigned bucket_of(uint64_t program, const uint64_t size[6])
     return (unsigned)(x >> 56) % BUCKETS;
 }
 
-/* With the lock held. NULL: no memory. */
-static struct gs_timing *find_or_make(uint64_t program, const char *name, const uint64_t size[6], unsigned n)
+static struct gs_timing *find(uint64_t program, const char *name, const uint64_t size[6], unsigned n)
 {
+    struct gs_timing *t = timings[bucket_of(program, size)];
+    while (t && !is_of(t, program, name, size, n))
+        t = t->next;
+    return t;
+}
+
+/* The power of two that is not smaller. */
+static void round_up(uint64_t *v)
+{
+    uint64_t power = 1;
+    while (power < *v && power << 1)
+        power <<= 1;
+    *v = power;
+}
+
+/* With the lock held. NULL: no memory. An application with ever new sizes has them looked at by powers of two in the
+ * end. */
+static struct gs_timing *find_or_make(uint64_t program, const char *name, const uint64_t wanted[6], unsigned n)
+{
+    uint64_t size[6];
+    memcpy(size, wanted, sizeof size);
+    struct gs_timing *t = find(program, name, size, n);
+    if (!t && n_timings >= MOST_SIZES) {
+        for (unsigned d = 0; d < 3; d++)
+            round_up(&size[d]);
+        t = find(program, name, size, n);
+    }
+    if (t)
+        return t;
     const unsigned b = bucket_of(program, size);
-    for (struct gs_timing *t = timings[b]; t; t = t->next)
-        if (is_of(t, program, name, size, n))
-            return t;
-    struct gs_timing *t = calloc(1, sizeof *t);
+    t = calloc(1, sizeof *t);
     if (!t || !(t->name = strdup(name))) {
         free(t);
         return NULL;
@@ -147,6 +174,7 @@ static struct gs_timing *find_or_make(uint64_t program, const char *name, const 
     gs_history_init(&t->h);
     t->next = timings[b];
     timings[b] = t;
+    n_timings++;
     return t;
 }
 
