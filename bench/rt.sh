@@ -28,6 +28,11 @@ while [ $# -gt 0 ]; do
   *) output=$1; shift ;;
   esac
 done
+modes=${modes//,/ }
+for mode in $modes; do
+  case $mode in single | local | gema) ;; *) echo "rt.sh: there is no mode $mode: single, local or gema" >&2; exit 2 ;; esac
+done
+command -v gpusparc >/dev/null || { echo "rt.sh: gpusparc is not on the PATH" >&2; exit 2; }
 lib=$(dirname "$(readlink -f "$(command -v gpusparc)")")/../lib/gpusparc
 mkdir -p "$output" && cd "$output" || exit 1
 tasks="knn matmul pagerank"
