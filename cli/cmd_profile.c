@@ -31,7 +31,8 @@ static const char usage[] =
     "  --runs N         runs on each number of GPUs (default 10)\n"
     "  --warm-up N      jobs at the beginning of each run that don't count, unless it has no others (default 1)\n"
     "  --margin P       percent on top of the longest time seen (default 20)\n"
-    "  --period TIME    the task's period (default: twice its longest job, for you to change)\n"
+    "  --period TIME    the task's period (default: twice its longest job with its\n"
+    "                   hand-overs, for you to change)\n"
     "  --devices SPEC   as for gpusparc run\n"
     "  --timeout TIME   for one run (default 300s)\n"
     "  --from TRACE     nothing is run: the jobs are those of traces that `gpusparc run --trace` has written, as many\n"
@@ -340,13 +341,15 @@ static int64_t rounded(int64_t ns)
     return (ns + 500) / 1000 * 1000;
 }
 
+/* Twice what a job takes when a resource changes hands before each segment, as the analysis has it: for short segments
+ * that is most of it. */
 static int64_t period_of(const struct options *o, const struct measured *m)
 {
     int64_t longest = 0;
     for (int k = 0; k < MODES; k++) {
         int64_t sum = 0;
         for (size_t j = 0; j < m->chain[k].n; j++)
-            sum += with_margin(o, m->chain[k].segments[j].longest_ns);
+            sum += with_margin(o, m->chain[k].segments[j].longest_ns) + GS_CONFIG_HANDOVER_NS;
         longest = sum > longest ? sum : longest;
     }
     return o->period_ns ? o->period_ns : (2 * longest / 1000000 + 1) * 1000000;
@@ -392,7 +395,7 @@ static void print_config(const struct options *o, const struct measured *m)
                                           : cpus);
     printf("[task %s]\n", o->task);
     if (!o->period_ns)
-        printf("# Twice the longest job: put the true period here.\n");
+        printf("# Twice the longest job with its hand-overs: put the true period here.\n");
     printf("period = %s\n", gs_format_duration(period_of(o, m), buf));
     if (m->chunks.n)
         printf("# The longest that the daemon grants at once.\n");
