@@ -57,8 +57,8 @@ second=$(vectors)
 [ 0 -lt "$first" ] && [ "$first" -lt "$second" ] && [ "$second" -lt 100000000 ] || fail "$first vectors, then $second"
 interrupt 2 order --by atomic --count 4 --runs 100000 --init --state init.bin --json # amid compilations
 # The same from a terminal, whose Ctrl-C goes to all processes there, while kernels of other sizes are compiled.
-POCL_CACHE_DIR=$PWD/no_cache script -qec "gpusparc probe order --of warp --count 1..32 --runs 100" typescript >/dev/null < <(
-  sleep 2
+POCL_CACHE_DIR=$PWD/no_cache script -qec "gpusparc probe order --of warp --count 1..32 --runs 3000" typescript >/dev/null < <(
+  sleep 1
   printf '\003'
   sleep 3
 ) || { cat typescript; fail "Ctrl-C on a terminal"; }
