@@ -4,32 +4,15 @@
 #include "shim/coherence.h"
 #include "shim/transfer/transfer.h"
 
-cl_int gs_host_read(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, void *ptr, struct gs_events *done,
-                    unsigned device[], unsigned most)
+/* The bytes from `at` to `end`. */
+static cl_int read_bytes(struct gs_command *cmd, const struct gs_mem *root, unsigned place, void *ptr, uint64_t at,
+                         uint64_t end, const struct gs_events *wait, cl_event *event)
 {
-    cl_int err = gs_command_order(cmd);
-    gs_settle(root);
-    if (!err)
-        err = gs_sound(root, r);
-    for (uint64_t at = r.begin; at < r.end && !err;) {
-        uint64_t end;
-        const unsigned place = gs_holder(root, (struct gs_range){at, r.end}, &end);
-        cl_event event;
-        struct gs_events wait = {0};
-        cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
-        if (!err)
-            err = gs_ready_events(cmd, root, place, root, place, &wait);
-        if (!err)
-            err = gs_real()->clEnqueueReadBuffer(queue, root->place[place].mem, CL_FALSE, at, end - at,
-                                                 (char *)ptr + (at - r.begin), wait.n, wait.n ? wait.v : NULL, &event);
-        gs_events_free(&wait);
-        if (!err && done->n < most)
-            device[done->n] = place;
-        if (!err)
-            err = gs_events_add(done, event);
-        at = end;
-    }
-    return err;
+    cl_int err;
+    cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
+    return err ? err
+               : gs_real()->clEnqueueReadBuffer(queue, root->place[place].mem, CL_FALSE, at, end - at, ptr, wait->n,
+                                                wait->n ? wait->v : NULL, event);
 }
 
 /* The bands from `at` to `end` of those that begin with `first`. */
@@ -53,8 +36,9 @@ static cl_int read_bands(struct gs_command *cmd, const struct gs_mem *root, unsi
                                                wait->n, wait->n ? wait->v : NULL, event);
 }
 
-cl_int gs_host_read_image(struct gs_command *cmd, struct gs_mem *root, struct gs_range r,
-                          const struct gs_image_read *to, struct gs_events *done, unsigned device[], unsigned most)
+/* From whichever places hold it: of an image by bands, as `to` says; else to `ptr`. */
+static cl_int read_all(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_image_read *to,
+                       char *ptr, struct gs_events *done, unsigned device[], unsigned most)
 {
     cl_int err = gs_command_order(cmd);
     gs_settle(root);
@@ -65,11 +49,12 @@ cl_int gs_host_read_image(struct gs_command *cmd, struct gs_mem *root, struct gs
         const unsigned place = gs_holder(root, (struct gs_range){at, r.end}, &end);
         cl_event event;
         struct gs_events wait = {0};
-        if (end - at < root->band_bytes) /* what nobody has written may be anything */
+        if (to && end - at < root->band_bytes) /* what nobody has written may be anything */
             end = at + root->band_bytes;
         err = gs_ready_events(cmd, root, place, root, place, &wait);
         if (!err)
-            err = read_bands(cmd, root, place, to, r.begin, at, end, &wait, &event);
+            err = to ? read_bands(cmd, root, place, to, r.begin, at, end, &wait, &event)
+                     : read_bytes(cmd, root, place, ptr + (at - r.begin), at, end, &wait, &event);
         gs_events_free(&wait);
         if (!err && done->n < most)
             device[done->n] = place;
@@ -78,6 +63,18 @@ cl_int gs_host_read_image(struct gs_command *cmd, struct gs_mem *root, struct gs
         at = end;
     }
     return err;
+}
+
+cl_int gs_host_read(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, void *ptr, struct gs_events *done,
+                    unsigned device[], unsigned most)
+{
+    return read_all(cmd, root, r, NULL, ptr, done, device, most);
+}
+
+cl_int gs_host_read_image(struct gs_command *cmd, struct gs_mem *root, struct gs_range r,
+                          const struct gs_image_read *to, struct gs_events *done, unsigned device[], unsigned most)
+{
+    return read_all(cmd, root, r, to, NULL, done, device, most);
 }
 
 /* Of what begins with `first`, that from `at` to `end`, on a place. */
