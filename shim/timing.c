@@ -596,18 +596,15 @@ static void keep(struct measurement *m)
     pending = m;
     n_pending++;
     n_measured++;
+    m->t->h.asked += !m->split;
     pthread_mutex_unlock(&lock);
 }
 
 void gs_timing_learn_single(struct gs_timing *t, cl_event ran)
 {
     struct measurement *m = measure(t, ran);
-    if (!m)
-        return;
-    keep(m);
-    pthread_mutex_lock(&lock);
-    t->h.asked++;
-    pthread_mutex_unlock(&lock);
+    if (m)
+        keep(m);
 }
 
 void gs_timing_learn_split(struct gs_timing *t, const struct gs_trial *trial, const struct gs_plan *plan,
@@ -648,11 +645,6 @@ void gs_timing_learn_units(struct gs_timing *t, const struct gs_trial *trial, co
         gs_plan_cut(plan, m->cut);
     }
     keep(m);
-    if (trial)
-        return;
-    pthread_mutex_lock(&lock);
-    t->h.asked++;
-    pthread_mutex_unlock(&lock);
 }
 
 void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats)
