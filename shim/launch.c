@@ -8,45 +8,22 @@
 #include "shim/coherence.h"
 #include "shim/contents.h"
 #include "shim/dispatch.h"
-#include "shim/merge.h"
 #include "shim/outlook.h"
+#include "shim/parts.h"
 #include "shim/pass.h"
 #include "shim/plan_cache.h"
 #include "shim/prepare.h"
-#include "shim/put.h"
-#include "shim/reduce.h"
 #include "shim/report.h"
-#include "shim/scratch.h"
-#include "shim/timing.h"
-#include "shim/units.h"
 #include "shim/verify.h"
 
-/* A launch while it is being carried out. */
-struct launch {
-    struct gs_command cmd;
-    struct gs_kernel *k;
-    cl_uint dims;
-    const size_t *offset, *global, *local; /* as the application gave them */
-    struct gs_mem **mems;                  /* by argument */
-    const struct gs_kernel_summary *summary;
-    struct gs_geometry geometry;
-    bool null_local;
-    struct gs_timing *timing;                 /* of auto mode, or NULL */
-    struct gs_trial trial;                    /* of a split that auto mode has chosen */
-    struct gs_putting put;                    /* of a scheduled application: for whom what belongs to it is enqueued */
-    struct gs_job job;                        /* where it may run; how it is cut if the application is scheduled */
-    bool by_units;                            /* it is */
-    const struct gs_kernel_summary *of_units; /* by which it may be cut, or run elsewhere than at home; or null */
-};
-
-static cl_int launch_plain(const struct launch *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
+static cl_int launch_plain(const struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     return gs_real()->clEnqueueNDRangeKernel(l->cmd.q->o.handle, l->k->o.handle, l->dims, l->offset, l->global,
                                              l->local, n_wait, n_wait ? wait : NULL, event);
 }
 
 /* The driver says what is wrong with these; we only see to it that we don't touch what isn't there. */
-static bool well_formed(const struct launch *l)
+static bool well_formed(const struct gs_launching *l)
 {
     if (l->dims < 1 || l->dims > 3 || !l->global || (l->cmd.n_wait && !l->cmd.wait))
         return false;
@@ -59,7 +36,7 @@ static bool well_formed(const struct launch *l)
     return true;
 }
 
-static bool find_mems(struct launch *l)
+static bool find_mems(struct gs_launching *l)
 {
     l->mems = calloc(l->k->n_args + 1, sizeof *l->mems);
     for (cl_uint i = 0; l->mems && i < l->k->n_args; i++) {
@@ -70,7 +47,7 @@ static bool find_mems(struct launch *l)
     return l->mems;
 }
 
-static void set_geometry(struct launch *l, const uint32_t reqd[3])
+static void set_geometry(struct gs_launching *l, const uint32_t reqd[3])
 {
     struct gs_geometry *g = &l->geometry;
     g->dims = l->dims;
@@ -82,28 +59,15 @@ static void set_geometry(struct launch *l, const uint32_t reqd[3])
     }
 }
 
-static bool may_write(const struct launch *l, cl_uint arg)
+static bool may_write(const struct gs_launching *l, cl_uint arg)
 {
     if (l->mems[arg]->flags & CL_MEM_READ_ONLY)
         return false;
     return !l->summary || l->summary->args[arg].may_write;
 }
 
-/* All arguments, with the replicas of the place, but for the hidden one. */
-static cl_int set_args(struct launch *l, cl_kernel kernel, unsigned place)
-{
-    cl_int err = CL_SUCCESS;
-    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
-        const struct gs_arg *a = &l->k->args[i];
-        cl_mem mem = l->mems[i] ? gs_replica_of(l->mems[i], place, &err) : NULL;
-        if (!err)
-            err = gs_real()->clSetKernelArg(kernel, i, a->size, l->mems[i] ? &mem : a->has_value ? a->bytes : NULL);
-    }
-    return err;
-}
-
 /* In chunks, by the translated kernel. 1: it is one chunk. */
-static cl_int launch_chunks(struct launch *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
+static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     struct gs_kernel_run run = {.k = l->k};
     struct gs_box box = {{0, 0, 0}, {1, 1, 1}};
@@ -119,7 +83,7 @@ static cl_int launch_chunks(struct launch *l, cl_uint n_wait, const cl_event *wa
     if (run.cut.n == 1)
         return 1;
     cl_kernel kernel = gs_spare_kernel(l->k, 0, &err);
-    if (!err && (err = set_args(l, kernel, 0)) != CL_SUCCESS)
+    if (!err && (err = gs_launch_args(l, kernel, 0)) != CL_SUCCESS)
         gs_spare_kernel_back(l->k, 0, kernel);
     cl_event end;
     if (!err)
@@ -133,7 +97,7 @@ static cl_int launch_chunks(struct launch *l, cl_uint n_wait, const cl_event *wa
 }
 
 /* As one unit, by the application's own kernel. */
-static cl_int launch_unit(struct launch *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
+static cl_int launch_unit(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     const struct gs_units one = {.n = 1, .spent = l->put.spent, .kernel = true};
     struct gs_held *held;
@@ -153,7 +117,7 @@ static cl_int launch_unit(struct launch *l, cl_uint n_wait, const cl_event *wait
     return CL_SUCCESS;
 }
 
-static cl_int launch_home(struct launch *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
+static cl_int launch_home(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     if (!l->by_units)
         return launch_plain(l, n_wait, wait, event);
@@ -162,7 +126,7 @@ static cl_int launch_home(struct launch *l, cl_uint n_wait, const cl_event *wait
 }
 
 /* Brings home what the launch uses; `wait` gains what it must wait for. */
-static cl_int require_home(struct launch *l, struct gs_events *wait)
+static cl_int require_home(struct gs_launching *l, struct gs_events *wait)
 {
     cl_int err = CL_SUCCESS;
     for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
@@ -173,7 +137,7 @@ static cl_int require_home(struct launch *l, struct gs_events *wait)
     return err;
 }
 
-static cl_int record_home(struct launch *l)
+static cl_int record_home(struct gs_launching *l)
 {
     cl_int err = CL_SUCCESS;
     for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
@@ -185,7 +149,7 @@ static cl_int record_home(struct launch *l)
 }
 
 /* Runs the launch on the first device. */
-static cl_int launch_single(struct launch *l, cl_event *event)
+static cl_int launch_single(struct gs_launching *l, cl_event *event)
 {
     struct gs_events wait = {0};
     if (l->cmd.ctx->n == 1)
@@ -205,7 +169,7 @@ static cl_int launch_single(struct launch *l, cl_event *event)
 }
 
 /* The same on a queue with profiles, so that auto mode learns how long it takes. */
-static cl_int launch_measured(struct launch *l, cl_event *event)
+static cl_int launch_measured(struct gs_launching *l, cl_event *event)
 {
     static const unsigned home;
     struct gs_events wait = {0};
@@ -231,7 +195,7 @@ static cl_int launch_measured(struct launch *l, cl_event *event)
 }
 
 /* By units: what they take is what it takes. */
-static cl_int launch_counted(struct launch *l, cl_event *event)
+static cl_int launch_counted(struct gs_launching *l, cl_event *event)
 {
     static const unsigned home[GS_MAX_DEVICES];
     cl_event own;
@@ -283,315 +247,8 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
     return CL_SUCCESS;
 }
 
-/* Makes every byte that part p needs valid on its place. */
-static cl_int require_part(struct launch *l, struct gs_plan *plan, unsigned p, struct gs_events *ready)
-{
-    cl_int err = CL_SUCCESS;
-    for (size_t i = 0; i < plan->n_uses && !err; i++) {
-        struct gs_use *u = &plan->uses[i];
-        err = gs_require(&l->cmd, u->root, l->job.place[p], &u->needs[p], u->writes == GS_COMPARED, &ready[p]);
-    }
-    return err;
-}
-
-/* What is valid where once the parts have run. */
-static cl_int record_writes(const struct launch *l, const struct gs_plan *plan, const struct gs_merge *merges)
-{
-    int err = 0;
-    for (size_t i = 0; i < plan->n_uses && !err; i++) {
-        struct gs_use *u = &plan->uses[i];
-        for (unsigned p = 0; p < plan->n_parts && !err; p++)
-            err = gs_wrote(u->root, l->job.place[p], &u->wrote[p]);
-        for (unsigned p = 0; p < plan->n_parts && !err; p++)
-            err = gs_wrote(u->root, 0, &u->reduced[p]);
-        if (!err && u->writes == GS_COMPARED)
-            err = gs_merge_record(&merges[i], plan->n_parts);
-    }
-    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
-}
-
-/* The state of a split while it is being enqueued. */
-struct split {
-    struct gs_kernel_run run[GS_MAX_DEVICES];
-    cl_kernel kernel[GS_MAX_DEVICES];       /* by part; spare ones are ours until they are enqueued */
-    struct gs_events ready[GS_MAX_DEVICES]; /* by part: what it waits for */
-    cl_event ran[GS_MAX_DEVICES];           /* by part */
-    struct gs_merge *merges;                /* by use */
-    struct gs_events ended;                 /* what the application's event waits for */
-    unsigned device[3 * GS_MAX_DEVICES];    /* of each of `ended` */
-    cl_event begin;                         /* of one that is measured: when all before it had ended; or null */
-};
-
-static void free_split(struct split *s)
-{
-    for (unsigned p = 0; p < GS_MAX_DEVICES; p++) {
-        if (s->kernel[p] && s->run[p].cut.n > 1)
-            gs_spare_kernel_back(s->run[p].k, s->run[p].place, s->kernel[p]);
-        gs_events_free(&s->ready[p]);
-        if (s->ran[p])
-            gs_real()->clReleaseEvent(s->ran[p]);
-    }
-    free(s->merges);
-    gs_events_free(&s->ended);
-    if (s->begin)
-        gs_real()->clReleaseEvent(s->begin);
-}
-
-/* A marker on the queue whose profiles count, after these events. */
-static cl_int mark_time(struct launch *l, const struct gs_events *after, cl_event *marker)
-{
-    cl_int err;
-    cl_command_queue queue = gs_timed_queue(l->cmd.q, &err);
-    if (!err)
-        err = gs_real()->clEnqueueMarkerWithWaitList(queue, after->n, after->n ? after->v : NULL, marker);
-    return err;
-}
-
-static bool compares(const struct gs_plan *plan)
-{
-    for (size_t i = 0; i < plan->n_uses; i++)
-        if (plan->uses[i].writes == GS_COMPARED)
-            return true;
-    return false;
-}
-
-/* Lets no part begin before the transfers into all of them have ended: one that writes where another's bytes still come
- * from would spoil the equal start that a merge by comparison needs. (Where ranges are owned, what is fetched from
- * under a writer is not valid afterwards, and was not needed.) */
-static cl_int start_together(const struct gs_plan *plan, struct split *s)
-{
-    cl_int err = CL_SUCCESS;
-    for (unsigned p = 1; p < plan->n_parts; p++)
-        for (cl_uint i = 0; i < s->ready[p].n && !err; i++)
-            err = gs_events_share(&s->ready[0], s->ready[p].v[i]);
-    for (unsigned p = 1; p < plan->n_parts; p++) {
-        gs_events_free(&s->ready[p]);
-        for (cl_uint i = 0; i < s->ready[0].n && !err; i++)
-            err = gs_events_share(&s->ready[p], s->ready[0].v[i]);
-    }
-    return err;
-}
-
-/* How part p runs, and a kernel with all its arguments but the hidden one: one that can be used later too if the part
- * runs in chunks. */
-static cl_int prepare_part(struct launch *l, const struct gs_plan *plan, unsigned p, struct split *s)
-{
-    cl_int err;
-    struct gs_kernel_run *run = &s->run[p];
-    *run = (struct gs_kernel_run){.k = l->k,
-                                  .place = l->job.place[p],
-                                  .geometry = l->geometry,
-                                  .null_local = l->null_local,
-                                  .hidden = l->summary->hidden,
-                                  .cut = {.whole = plan->box[p], .n = 1}};
-    if (l->by_units)
-        gs_kernel_cut(run, &l->job, &plan->box[p]);
-    s->kernel[p] = run->cut.n > 1 ? gs_spare_kernel(l->k, run->place, &err) : gs_part_kernel(l->k, run->place, &err);
-    return err ? err : set_args(l, s->kernel[p], run->place);
-}
-
-/* Lets each part wait for what leaves its device for another part's sake. Such a copy is a kernel of NVIDIA's: begun
- * after a part that fills the GPU it would wait for the part's end, and the other part with it (matmul on two H200: no
- * gain at all). */
-static cl_int let_leave(struct launch *l, const struct gs_plan *plan, struct split *s)
-{
-    cl_int err = CL_SUCCESS;
-    for (unsigned p = 0; p < plan->n_parts && !err; p++) {
-        const cl_event left = l->cmd.left[l->job.place[p]];
-        if (left)
-            err = gs_events_share(&s->ready[p], left);
-    }
-    return err;
-}
-
-/* All that may fail for lack of memory, before anything runs. */
-static cl_int prepare_parts(struct launch *l, struct gs_plan *plan, struct split *s)
-{
-    s->merges = calloc(plan->n_uses + 1, sizeof *s->merges);
-    cl_int err = s->merges ? gs_command_order(&l->cmd) : CL_OUT_OF_HOST_MEMORY;
-    if (!err && l->trial.measured && !l->by_units)
-        err = mark_time(l, &l->cmd.before, &s->begin);
-    for (unsigned p = 0; p < plan->n_parts && !err; p++) {
-        gs_label_part((int)p);
-        err = prepare_part(l, plan, p, s);
-        for (cl_uint i = 0; i < l->cmd.before.n && !err; i++)
-            err = gs_events_share(&s->ready[p], l->cmd.before.v[i]);
-        if (!err)
-            err = require_part(l, plan, p, s->ready);
-    }
-    gs_label_part(-1);
-    if (!err)
-        err = let_leave(l, plan, s);
-    if (!err && compares(plan))
-        err = start_together(plan, s);
-    const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
-    for (size_t i = 0; i < plan->n_uses && !err; i++) {
-        const struct gs_use *u = &plan->uses[i];
-        gs_label_purpose(u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
-        if (u->writes == GS_COMPARED)
-            err = gs_merge_keep(&l->cmd, &s->merges[i], u->root, u->window, plan->n_parts, s->ready);
-        if (!err && u->writes == GS_REDUCED)
-            err = gs_reduce_begin(&l->cmd, u, plan->n_parts, s->ready);
-    }
-    gs_label_back(before);
-    return err;
-}
-
-static cl_int run_part(struct launch *l, struct split *s, unsigned p)
-{
-    const struct gs_events *ready = &s->ready[p];
-    const cl_event *wait = ready->n ? ready->v : NULL;
-    const bool timed = !p && l->trial.measured && !l->by_units;
-    cl_kernel kernel = s->kernel[p];
-    cl_int err;
-    cl_command_queue queue = timed ? gs_timed_queue(l->cmd.q, &err) : gs_exec_queue(l->cmd.q, s->run[p].place, &err);
-    if (err)
-        return err;
-    s->kernel[p] = NULL;
-    return l->by_units ? gs_run_kernel(l->cmd.q, &s->run[p], kernel, queue, ready->n, wait, &s->ran[p])
-                       : gs_enqueue_chunk(&s->run[p], kernel, 0, queue, ready->n, wait, &s->ran[p]);
-}
-
-/* *went: some part has been enqueued. */
-static cl_int run_parts(struct launch *l, struct gs_plan *plan, struct split *s, bool *went)
-{
-    cl_int err = CL_SUCCESS;
-    for (unsigned p = plan->n_parts; p-- > 0 && !err;) {
-        const struct gs_label before = gs_label_part((int)p);
-        err = run_part(l, s, p);
-        gs_label_back(before);
-        *went = *went || !err;
-    }
-    return err;
-}
-
-/* Later commands on the roots that are merged or reduced at home come after that, whatever queue they are on: what they
- * write there before it would pass for a part's, or be lost. */
-static void block_merged(const struct gs_plan *plan, cl_event end)
-{
-    for (size_t i = 0; i < plan->n_uses; i++)
-        if (plan->uses[i].writes == GS_COMPARED || plan->uses[i].writes == GS_REDUCED)
-            gs_busy_until(plan->uses[i].root, end);
-}
-
-static cl_int join_parts(struct launch *l, struct gs_plan *plan, struct split *s, cl_event *event)
-{
-    cl_int err = CL_SUCCESS;
-    for (unsigned p = 0; p < plan->n_parts && !err; p++) {
-        s->device[s->ended.n] = l->job.place[p];
-        err = gs_events_share(&s->ended, s->ran[p]);
-    }
-    for (size_t i = 0; i < plan->n_uses && !err; i++) {
-        const struct gs_use *u = &plan->uses[i];
-        const struct gs_label before = gs_label_purpose(u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
-        if (u->writes == GS_COMPARED)
-            err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, s->ran, &s->ended);
-        if (u->writes == GS_REDUCED)
-            err = gs_reduce_parts(&l->cmd, u, plan->n_parts, s->ran, &s->ended);
-        gs_label_back(before);
-    }
-    if (!err)
-        err = record_writes(l, plan, s->merges);
-    cl_event own, end;
-    if (!err && s->begin && mark_time(l, &s->ended, &end) == CL_SUCCESS) {
-        gs_timing_learn_split(l->timing, &l->trial, plan, s->begin, end, s->ran);
-        gs_real()->clReleaseEvent(end);
-    }
-    if (!err)
-        err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, s->device, &own);
-    if (err)
-        return err;
-    if (l->put.spent)
-        gs_timing_learn_units(l->timing, &l->trial, plan, own, l->put.spent, l->job.place);
-    block_merged(plan, own);
-    for (size_t i = 0; i < plan->n_uses; i++)
-        if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].writes != GS_IN_PLACE)
-            gs_split_writes(plan->uses[i].root, own);
-    if (event)
-        *event = own;
-    else
-        clReleaseEvent(own);
-    return CL_SUCCESS;
-}
-
-static void await_parts(const struct launch *l, const struct gs_plan *plan, const struct split *s)
-{
-    gs_command_flush(l->cmd.q);
-    for (unsigned p = 0; p < plan->n_parts; p++)
-        if (s->ran[p])
-            gs_real()->clWaitForEvents(1, &s->ran[p]);
-}
-
-static bool reads(const struct launch *l, const struct gs_mem *root)
-{
-    for (cl_uint i = 0; i < l->k->n_args; i++)
-        if (l->mems[i] && l->mems[i]->root == root && l->summary->args[i].may_read)
-            return true;
-    return false;
-}
-
-/* Some parts run when a device refuses another. Home's part goes last, so they have changed bytes on their own places
- * only: one device can do the launch over, unless what it needs was nowhere else. */
-static cl_int take_back(const struct launch *l, const struct gs_plan *plan, const struct split *s)
-{
-    cl_int err = CL_SUCCESS;
-    await_parts(l, plan, s);
-    for (size_t i = 0; i < plan->n_uses; i++) {
-        const struct gs_use *u = &plan->uses[i];
-        if (u->writes == GS_IN_PLACE && reads(l, u->root))
-            err = CL_OUT_OF_RESOURCES;
-        for (unsigned p = 0; p < plan->n_parts; p++) {
-            if (l->job.place[p] == 0)
-                continue;
-            struct gs_range window = u->window;
-            const struct gs_rangeset all = {.v = &window, .n = 1};
-            const struct gs_rangeset *changed = u->writes == GS_COMPARED ? &all : &u->wrote[p];
-            if (s->ran[p] && u->writes != GS_READ_ONLY && u->writes != GS_IN_PLACE &&
-                gs_undo(u->root, l->job.place[p], changed) != CL_SUCCESS)
-                err = CL_OUT_OF_RESOURCES;
-        }
-    }
-    return err;
-}
-
-/* All parts run, and what should follow couldn't be enqueued: the launch has no result. */
-static void write_off(const struct launch *l, const struct gs_plan *plan, const struct split *s)
-{
-    await_parts(l, plan, s);
-    gs_events_wait(&s->ended);
-    for (size_t i = 0; i < plan->n_uses; i++)
-        if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].writes != GS_IN_PLACE)
-            gs_spoil(plan->uses[i].root, plan->uses[i].window);
-}
-
-/* With !*went nothing has happened that one device couldn't do over. */
-static cl_int launch_parts(struct launch *l, struct gs_plan *plan, cl_event *event, bool *went)
-{
-    struct split s = {0};
-    *went = false;
-    gs_pass_bar(l->cmd.ctx);
-    l->put.spent = l->by_units && l->trial.measured ? gs_spent_new() : NULL;
-    cl_int err = prepare_parts(l, plan, &s);
-    if (!err)
-        err = run_parts(l, plan, &s, went);
-    if (err)
-        gs_debug("kernel %s: the parts could not be launched (error %d)", l->k->name, err);
-    if (err && *went)
-        *went = take_back(l, plan, &s) != CL_SUCCESS;
-    if (!err) {
-        err = join_parts(l, plan, &s, event);
-        if (err)
-            write_off(l, plan, &s);
-    }
-    gs_scratch_give(l->cmd.ctx, !err);
-    gs_spent_drop(l->put.spent);
-    l->put.spent = NULL;
-    free_split(&s);
-    return err;
-}
-
 /* Has it more work-groups than one unit? Of a NULL local size it may have. */
-static bool is_long(const struct launch *l)
+static bool is_long(const struct gs_launching *l)
 {
     const uint64_t most = (uint64_t)l->job.kernel_chunk * gs_group()->units[l->job.place[0]];
     uint64_t groups = 1;
@@ -601,7 +258,7 @@ static bool is_long(const struct launch *l)
 }
 
 /* Why the launch isn't split, before anything is known of its arguments; NULL: it may be. */
-static const char *early_reason(struct launch *l)
+static const char *early_reason(struct gs_launching *l)
 {
     const char *reason = NULL;
     if (l->cmd.ctx->n == 1)
@@ -634,7 +291,7 @@ static const char *early_reason(struct launch *l)
 
 /* May the work-groups of one launch run in several launches, one after the other? Not where the result may depend on a
  * local size that nobody knows, nor where one may wait for another. */
-static bool may_be_cut(const struct launch *l, const struct gs_kernel_summary *k)
+static bool may_be_cut(const struct gs_launching *l, const struct gs_kernel_summary *k)
 {
     if (!l->local && !k->reqd[0] && k->uses_group)
         return false;
@@ -648,7 +305,7 @@ static bool may_be_cut(const struct launch *l, const struct gs_kernel_summary *k
 
 /* The translated kernel for a launch that isn't split, where it takes one: a launch of several chunks, or one on
  * another device. */
-static const struct gs_kernel_summary *prepare_units(struct launch *l)
+static const struct gs_kernel_summary *prepare_units(struct gs_launching *l)
 {
     const char *why;
     if (!well_formed(l) || l->k->svm_info || gs_given_up())
@@ -659,7 +316,7 @@ static const struct gs_kernel_summary *prepare_units(struct launch *l)
     return k && may_be_cut(l, k) ? k : NULL;
 }
 
-static cl_int launch_unsplit(struct launch *l, const char *reason, cl_event *event)
+static cl_int launch_unsplit(struct gs_launching *l, const char *reason, cl_event *event)
 {
     /* With a user event pending everything is at home, and only the application's own order counts. */
     const bool measured = l->timing && !atomic_load(&l->cmd.ctx->user_events) && gs_timing_measures(l->timing);
@@ -672,7 +329,7 @@ static cl_int launch_unsplit(struct launch *l, const char *reason, cl_event *eve
 }
 
 /* The name of the first argument that leads to each use. */
-static const char **name_uses(const struct launch *l, const struct gs_plan *plan)
+static const char **name_uses(const struct gs_launching *l, const struct gs_plan *plan)
 {
     const char **names = calloc(plan->n_uses + 1, sizeof *names);
     for (size_t u = 0; names && u < plan->n_uses; u++)
@@ -683,7 +340,7 @@ static const char **name_uses(const struct launch *l, const struct gs_plan *plan
 }
 
 /* In parts and on one device, from the same bytes; the application gets the one device's result and event. */
-static cl_int launch_verified(struct launch *l, struct gs_plan *plan, cl_event *event, bool *went)
+static cl_int launch_verified(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went)
 {
     struct gs_snapshot before = {0}, split = {0}, single = {0};
     const char **names = name_uses(l, plan);
@@ -691,7 +348,7 @@ static cl_int launch_verified(struct launch *l, struct gs_plan *plan, cl_event *
     cl_int err = names ? gs_snapshot_take(&l->cmd, plan, &before) : CL_OUT_OF_HOST_MEMORY;
     gs_label_back(label);
     if (!err)
-        err = launch_parts(l, plan, NULL, went);
+        err = gs_launch_parts(l, plan, NULL, went);
     gs_label_purpose(GS_FOR_VERIFY);
     if (!err)
         err = gs_snapshot_take(&l->cmd, plan, &split);
@@ -722,7 +379,7 @@ static bool combines(const struct gs_plan *plan)
 }
 
 /* Plans the launch in parts. What *plan holds belongs to the kernel's cache of plans. */
-static void make_plan(struct launch *l, struct gs_plan *plan)
+static void make_plan(struct gs_launching *l, struct gs_plan *plan)
 {
     double cut[GS_MAX_DEVICES];
     struct gs_plan_input in = {.kernel = l->summary,
@@ -746,7 +403,7 @@ static void make_plan(struct launch *l, struct gs_plan *plan)
 
 /* Looks at what buffers hold, where that may spare a split launch transfers, and plans it again. Under a daemon's
  * schedule nothing runs on a device that hasn't been granted, so nothing is looked at. */
-static bool look(struct launch *l, struct gs_plan *plan)
+static bool look(struct gs_launching *l, struct gs_plan *plan)
 {
     enum { ROUNDS = 3 }; /* an index may depend on what stands at an index that is loaded as well */
     struct gs_looked looked;
@@ -763,7 +420,7 @@ static bool look(struct launch *l, struct gs_plan *plan)
 }
 
 /* Auto mode: is it to be split? A short kernel isn't planned where nothing has to be brought home for it. */
-static void choose(struct launch *l, struct gs_plan *plan)
+static void choose(struct gs_launching *l, struct gs_plan *plan)
 {
     if (!gs_outlook_away(l->mems, l->k->n_args) && !gs_timing_worth(l->timing, true, &plan->reason))
         return;
@@ -777,7 +434,7 @@ static void choose(struct launch *l, struct gs_plan *plan)
 }
 
 /* On one device that isn't home, as a plan of one part. False: that can't be done, and nothing has happened. */
-static bool launch_elsewhere(struct launch *l, const char *reason, cl_event *event, cl_int *err)
+static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_event *event, cl_int *err)
 {
     struct gs_plan plan = {0};
     bool went = false;
@@ -786,13 +443,13 @@ static bool launch_elsewhere(struct launch *l, const char *reason, cl_event *eve
     set_geometry(l, l->summary->reqd);
     make_plan(l, &plan);
     if (!plan.reason)
-        *err = launch_parts(l, &plan, event, &went);
+        *err = gs_launch_parts(l, &plan, event, &went);
     if (went)
         gs_report_single(l->k->stats, reason);
     return went;
 }
 
-static cl_int launch_locked(struct launch *l, const char *reason, cl_event *event)
+static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event *event)
 {
     struct gs_plan plan = {.reason = reason};
     bool went = false;
@@ -812,7 +469,7 @@ static cl_int launch_locked(struct launch *l, const char *reason, cl_event *even
     if (!plan.reason) {
         const unsigned n_parts = plan.n_parts, dim = plan.dim;
         err = gs_settings()->verify && gs_verify_possible(&plan) ? launch_verified(l, &plan, event, &went)
-                                                                 : launch_parts(l, &plan, event, &went);
+                                                                 : gs_launch_parts(l, &plan, event, &went);
         if (went)
             gs_report_split(l->k->stats, n_parts, dim);
         else
@@ -828,7 +485,7 @@ static cl_int launch_locked(struct launch *l, const char *reason, cl_event *even
 }
 
 /* Where the launch may run. */
-static void find_places(struct launch *l)
+static void find_places(struct gs_launching *l)
 {
     if (l->by_units) {
         gs_job_enter(l->cmd.ctx, false, &l->job);
@@ -854,13 +511,13 @@ static cl_int launch_looked_at(struct gs_queue *q, struct gs_kernel *k, bool by_
                                const cl_event *wait, cl_event *event)
 {
     /* An address of no events is no list: PoCL takes it of launches, though of no other command. */
-    struct launch l = {.cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = n_wait ? wait : NULL},
-                       .k = k,
-                       .dims = dims,
-                       .offset = offset,
-                       .global = global,
-                       .local = local,
-                       .by_units = by_units};
+    struct gs_launching l = {.cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = n_wait ? wait : NULL},
+                             .k = k,
+                             .dims = dims,
+                             .offset = offset,
+                             .global = global,
+                             .local = local,
+                             .by_units = by_units};
     find_places(&l);
     const char *reason = early_reason(&l);
     if (l.by_units)
