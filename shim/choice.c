@@ -7,7 +7,8 @@ enum {
     KNOWN = GS_CHOICE_TRIES - 1, /* the first split doesn't count: it makes replicas and kernels */
     ENOUGH = 4,                  /* measurements of a kind; then only some launches are measured */
     MOST_ASKED = 2,              /* of which nothing has been heard yet */
-    PEER_NS = 20 * 1000 * 1000,  /* what it costs to open windows between GPUs, by a thread of ours */
+    PEER_NS =
+        56 * 1000 * 1000, /* opening windows between GPUs takes a thread of ours so long: bench/results/h200x2.md */
     SINGLE_EVERY = 32,
     SPLIT_EVERY = 16,
     RETRY_AFTER = 4, /* launches; four times as many after each failure */
