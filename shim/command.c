@@ -157,7 +157,7 @@ cl_command_queue gs_copy_queue(struct gs_queue *q, unsigned place, cl_int *err)
     return q->copy[place];
 }
 
-static pthread_mutex_t unit_lock = PTHREAD_MUTEX_INITIALIZER; /* while a queue for units is made; a leaf */
+static pthread_mutex_t unit_lock = PTHREAD_MUTEX_INITIALIZER; /* while such a queue is made; a leaf */
 
 static cl_command_queue make_once(struct gs_queue *q, cl_command_queue *queue, cl_device_id dev, cl_int *err)
 {
@@ -172,6 +172,11 @@ static cl_command_queue make_once(struct gs_queue *q, cl_command_queue *queue, c
 cl_command_queue gs_unit_queue(struct gs_queue *q, unsigned place, cl_int *err)
 {
     return make_once(q, &q->unit[place], q->o.ctx->dev[place], err);
+}
+
+cl_command_queue gs_beside_queue(struct gs_queue *q, unsigned place, cl_int *err)
+{
+    return make_once(q, &q->beside[place], q->o.ctx->dev[place], err);
 }
 
 cl_command_queue gs_unit_image_queue(struct gs_queue *q, unsigned place, cl_int *err)

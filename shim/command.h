@@ -50,9 +50,11 @@ cl_command_queue gs_copy_queue(struct gs_queue *q, unsigned place, cl_int *err);
 
 /* A queue on the first device whose profiles tell how long a launch took. Null with an error in *err. */
 cl_command_queue gs_timed_queue(struct gs_queue *q, cl_int *err);
-/* The queue for the granted units of a place, behind the first. These two without the context's lock as well. */
+/* The queue for the granted units of a place, behind the first; and that for what a thread of ours enqueues beside the
+ * application, where nothing ever waits for what comes later. These three without the context's lock as well. */
 cl_command_queue gs_unit_queue(struct gs_queue *q, unsigned place, cl_int *err);
 cl_command_queue gs_unit_image_queue(struct gs_queue *q, unsigned place, cl_int *err);
+cl_command_queue gs_beside_queue(struct gs_queue *q, unsigned place, cl_int *err);
 
 /* The queue for image commands on a place. PoCL (3.1) aborts on one given to a sub-device's queue: where the devices
  * are sub-devices it is a queue of their parent. */

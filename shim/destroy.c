@@ -22,6 +22,8 @@ static void destroy_queue(struct gs_queue *q)
             gs_real()->clReleaseCommandQueue(q->copy[i]);
         if (q->unit[i])
             gs_real()->clReleaseCommandQueue(q->unit[i]);
+        if (q->beside[i])
+            gs_real()->clReleaseCommandQueue(q->beside[i]);
     }
     if (q->timed)
         gs_real()->clReleaseCommandQueue(q->timed);

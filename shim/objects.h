@@ -94,9 +94,10 @@ struct gs_queue {
     cl_command_queue copy[GS_MAX_DEVICES]; /* for transfers, in order; made on first need */
     cl_command_queue timed;                /* on the first device, with profiles; made on first need */
     struct gs_sieve sieve;
-    cl_command_queue unit[GS_MAX_DEVICES]; /* for units that are granted, and nothing else; made on first need */
-    cl_command_queue unit_image;           /* the same, for image commands where the devices are sub-devices */
-    atomic_uint calls;                     /* of the application, that may have enqueued something here */
+    cl_command_queue unit[GS_MAX_DEVICES];   /* for units that are granted, and nothing else; made on first need */
+    cl_command_queue unit_image;             /* the same, for image commands where the devices are sub-devices */
+    cl_command_queue beside[GS_MAX_DEVICES]; /* for threads of ours that enqueue without the lock; made on first need */
+    atomic_uint calls;                       /* of the application, that may have enqueued something here */
     cl_command_queue image; /* for image commands where the devices are sub-devices; made on first need */
 };
 

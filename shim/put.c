@@ -20,6 +20,23 @@ const struct gs_putting *gs_put_for(const struct gs_putting *p)
     return before;
 }
 
+void gs_put_keep(struct gs_putting *kept)
+{
+    *kept = putting ? *putting : (struct gs_putting){0};
+    if (kept->q)
+        gs_hold(&kept->q->o);
+    if (kept->spent)
+        atomic_fetch_add(&kept->spent->refs, 1);
+}
+
+void gs_put_let_go(struct gs_putting *kept)
+{
+    if (kept->q)
+        gs_drop(&kept->q->o);
+    gs_spent_drop(kept->spent);
+    *kept = (struct gs_putting){0};
+}
+
 struct gs_spent *gs_put_spent(void)
 {
     return putting ? putting->spent : NULL;

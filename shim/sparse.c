@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "common/log.h"
-#include "shim/client.h"
 #include "shim/ends.h"
 #include "shim/later.h"
 #include "shim/merge_kernels.h"
+#include "shim/put.h"
 #include "shim/report.h"
 #include "shim/scratch.h"
 #include "shim/transfer/pinned.h"
@@ -32,7 +32,7 @@ struct side {
     uint64_t begin;
     cl_mem kept, records, arriving;
     cl_kernel unpack;
-    cl_command_queue queue; /* on which nothing ever waits for what comes later */
+    cl_command_queue queue; /* of the thread's own */
     cl_uint count;          /* of blocks that have changed there */
     struct gs_events done;  /* its commands, once they are enqueued */
 };
@@ -40,6 +40,7 @@ struct side {
 struct job {
     struct gs_work work;    /* first */
     struct gs_context *ctx; /* held */
+    struct gs_putting put;  /* for whom; kept */
     struct gs_density *density;
     unsigned n, first, takers; /* places from `first` on give, those below `takers` take */
     uint64_t bytes;
@@ -64,7 +65,7 @@ void gs_density_drop(struct gs_density *d)
 bool gs_sparse_worth(struct gs_mem *root, uint64_t bytes)
 {
     const bool forced = gs_settings()->transfer == GS_TRANSFER_PINNED;
-    if (bytes < (forced ? LEAST_FORCED : LEAST_BYTES) || gs_scheduled())
+    if (bytes < (forced ? LEAST_FORCED : LEAST_BYTES))
         return false;
     if (!root->density && (root->density = calloc(1, sizeof *root->density)))
         atomic_init(&root->density->refs, 1);
@@ -102,6 +103,7 @@ static void free_job(struct job *j)
     if (j->merged)
         gs_real()->clReleaseEvent(j->merged);
     gs_density_drop(j->density);
+    gs_put_let_go(&j->put);
     gs_drop(&j->ctx->o);
     free(j);
 }
@@ -142,8 +144,8 @@ static cl_int carry(struct job *j, const struct side *from, const struct side *t
         return err;
     }
     gs_report_moved(GS_PATH_COPY, c->bytes);
-    err = gs_real()->clEnqueueCopyBuffer(to->queue, c->src, c->dst, c->src_offset, c->dst_offset, c->bytes, wait->n,
-                                         wait->n ? wait->v : NULL, &event);
+    err = gs_put_copy(to->queue, GS_VIA_HOST, c->src, c->dst, c->src_offset, c->dst_offset, c->bytes, wait->n, wait->v,
+                      &event);
     return err ? err : gs_events_add(done, event);
 }
 
@@ -261,6 +263,7 @@ static void send(struct gs_work *work)
     struct job *j = (struct job *)work;
     struct gs_events all = {0};
     const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
+    const struct gs_putting *put_before = gs_put_for(gs_put_kept(&j->put));
     bool dense = false;
     cl_int err = j->dropped ? CL_SUCCESS : atomic_load(&j->status);
     for (unsigned p = j->first; p < j->n; p++)
@@ -273,6 +276,7 @@ static void send(struct gs_work *work)
             err = send_all(j, dense, &all);
         }
     }
+    gs_put_for(put_before);
     gs_label_back(before);
     if (err)
         fail(j, err);
@@ -336,7 +340,7 @@ static cl_int make_side(struct job *j, struct gs_command *cmd, const struct gs_m
         s->arriving = scratch(j, p, !p && j->bytes > records ? j->bytes : records, &err);
     if (!err && p < j->takers)
         s->unpack = gs_new_unpack(j->ctx, p, &err);
-    cl_command_queue queue = err ? NULL : gs_unit_queue(cmd->q, p, &err);
+    cl_command_queue queue = err ? NULL : gs_beside_queue(cmd->q, p, &err);
     if (!err)
         err = gs_real()->clRetainCommandQueue(queue);
     if (!err)
@@ -362,6 +366,7 @@ static struct job *make_job(struct gs_command *cmd, const struct gs_merge *m, un
                       .bytes = m->bytes,
                       .most = (cl_uint)(blocks / 2)};
     gs_hold(&j->ctx->o);
+    gs_put_keep(&j->put);
     atomic_fetch_add(&j->density->refs, 1);
     if (blocks / 2 > UINT32_MAX)
         err = CL_INVALID_BUFFER_SIZE;
@@ -381,16 +386,17 @@ static struct job *make_job(struct gs_command *cmd, const struct gs_merge *m, un
 /* Makes place p's records, once its part has ended; and reads their number. */
 static cl_int pack(struct job *j, struct gs_command *cmd, unsigned p, struct gs_holding *on, struct gs_events *known)
 {
-    static const cl_uint zero;
     struct side *s = &j->side[p];
     struct gs_events packed = {0};
     cl_event event;
     cl_int err;
     cl_command_queue queue = gs_copy_queue(cmd->q, p, &err);
-    cl_mem count = err ? NULL : gs_scratch_take(cmd->ctx, p, sizeof zero, &err);
+    cl_mem count = err ? NULL : gs_scratch_take(cmd->ctx, p, sizeof s->count, &err);
+    const struct gs_op fill = {
+        .kind = GS_OP_FILL, .dst = count, .region = {sizeof s->count, 1, 1}, .pattern_bytes = sizeof s->count};
+    const struct gs_op look = {.kind = GS_OP_READ, .src = count, .region = {sizeof s->count, 1, 1}, .ptr = &s->count};
     if (!err)
-        err = gs_real()->clEnqueueFillBuffer(queue, count, &zero, sizeof zero, 0, sizeof zero, on->since.n,
-                                             on->since.n ? on->since.v : NULL, &event);
+        err = gs_put(queue, &fill, GS_VIA_MEMORY, on->since.n, on->since.v, &event);
     if (!err)
         err = gs_events_add(&packed, event);
     for (cl_uint i = 0; i < on->since.n && !err; i++)
@@ -399,8 +405,7 @@ static cl_int pack(struct job *j, struct gs_command *cmd, unsigned p, struct gs_
         err = gs_enqueue_pack(cmd->ctx, p, queue, s->records, j->most, s->mem, s->begin, s->kept, j->bytes, count,
                               &packed, &packed);
     if (!err)
-        err = gs_real()->clEnqueueReadBuffer(queue, count, CL_FALSE, 0, sizeof s->count, &s->count, packed.n, packed.v,
-                                             &event);
+        err = gs_put(queue, &look, GS_VIA_HOST, packed.n, packed.v, &event);
     if (!err)
         err = gs_events_add(known, event);
     gs_events_free(&packed);

@@ -61,7 +61,7 @@ granted() { # WAY CATEGORIES,PATHS PROGRAM [ARGUMENT...]
   local way=$1 wanted=$2 before after
   shift 2
   before=$(units)
-  GPUSPARC_TRANSFER=$way timeout 100 gpusparc run --devices cpu:2 --mode multi --task both --trace "trace.json" "$programs/$@" >out.txt 2>err.txt ||
+  GPUSPARC_TRANSFER=$way timeout 100 gpusparc run --devices cpu:2 --mode multi --task both --stats=stats.json --trace "trace.json" "$programs/$@" >out.txt 2>err.txt ||
     { cat err.txt; fail "$* by $way"; }
   after=$(units)
   "$programs/$@" | cmp - out.txt || fail "$* by $way computes something else"
@@ -71,6 +71,11 @@ granted plain kernel,copy,upload,download,merge chunks
 granted pinned kernel,copy,upload,download,merge,staged,pinned chunks
 granted plain kernel,copy,merge sparse 300007 3000
 granted pinned kernel,upload,download,merge sparse 300007 3000
+moved() { sed -n "s/.*\"$2\": {\"bytes\": \([0-9]*\).*/\1/p" "$1"; }
+# By blocks, as without a daemon (sparse.sh has the bound): 450 of the large buffer's are changed by each part.
+granted pinned kernel,upload,download,merge,pinned sparse 1100003 900
+merged=$(moved stats.json merge)
+[ "$merged" -gt 0 ] && [ "$merged" -le $((7 * 451 * 1040 + 7 * 100003)) ] || fail "$merged bytes merged under the daemon"
 granted plain kernel,copy,reduce reductions
 
 # Auto mode learns from launches in chunks, where the daemon doesn't say how many GPUs there are to be: an application
