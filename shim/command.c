@@ -171,7 +171,15 @@ static cl_command_queue make_once(struct gs_queue *q, cl_command_queue *queue, c
 
 cl_command_queue gs_unit_queue(struct gs_queue *q, unsigned place, cl_int *err)
 {
-    return make_once(q, &q->unit[place], q->o.ctx->dev[place], err);
+    return make_once(q, &q->unit[place][0], q->o.ctx->dev[place], err);
+}
+
+cl_int gs_unit_queues(struct gs_queue *q, unsigned place, cl_command_queue queue[GS_UNIT_QUEUES])
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < GS_UNIT_QUEUES && !err; i++)
+        queue[i] = make_once(q, &q->unit[place][i], q->o.ctx->dev[place], &err);
+    return err;
 }
 
 cl_command_queue gs_beside_queue(struct gs_queue *q, unsigned place, cl_int *err)

@@ -51,8 +51,10 @@ cl_command_queue gs_copy_queue(struct gs_queue *q, unsigned place, cl_int *err);
 /* A queue on the first device whose profiles tell how long a launch took. Null with an error in *err. */
 cl_command_queue gs_timed_queue(struct gs_queue *q, cl_int *err);
 /* The queue for the granted units of a place, behind the first; and that for what a thread of ours enqueues beside the
- * application, where nothing ever waits for what comes later. These three without the context's lock as well. */
+ * application, where nothing ever waits for what comes later. These four without the context's lock as well. */
 cl_command_queue gs_unit_queue(struct gs_queue *q, unsigned place, cl_int *err);
+/* All of them, for units that may run side by side. */
+cl_int gs_unit_queues(struct gs_queue *q, unsigned place, cl_command_queue queue[GS_UNIT_QUEUES]);
 cl_command_queue gs_unit_image_queue(struct gs_queue *q, unsigned place, cl_int *err);
 cl_command_queue gs_beside_queue(struct gs_queue *q, unsigned place, cl_int *err);
 

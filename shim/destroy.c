@@ -20,8 +20,9 @@ static void destroy_queue(struct gs_queue *q)
             gs_real()->clReleaseCommandQueue(q->exec[i]);
         if (q->copy[i])
             gs_real()->clReleaseCommandQueue(q->copy[i]);
-        if (q->unit[i])
-            gs_real()->clReleaseCommandQueue(q->unit[i]);
+        for (unsigned k = 0; k < GS_UNIT_QUEUES; k++)
+            if (q->unit[i][k])
+                gs_real()->clReleaseCommandQueue(q->unit[i][k]);
         if (q->beside[i])
             gs_real()->clReleaseCommandQueue(q->beside[i]);
     }

@@ -2,6 +2,7 @@
 #include "shim/dispatch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/log.h"
 #include "shim/beside.h"
@@ -24,6 +25,7 @@ struct gs_held {
     cl_command_queue home; /* where the gate is */
     struct gs_label label; /* of whoever asked for it */
     unsigned next_unit;
+    atomic_uint running[GS_UNIT_QUEUES]; /* of the units behind the first, by queue */
     /* Of one that comes right after another in its queue, see gs_let_go(). */
     unsigned call;  /* the application's, counted for the queue */
     bool may_chain; /* the queue is in order, and there is nothing else to wait for */
@@ -38,6 +40,7 @@ struct gs_held {
 struct unit {
     struct gs_held *held;
     struct gs_grant grant;
+    atomic_uint *running; /* of its queue; or null */
 };
 
 /* The commands that could run now, by what they need; each list has a thread, started on first need. */
@@ -163,6 +166,8 @@ static void fail(struct gs_held *h, cl_int status)
 static void unit_ended(cl_event event, cl_int status, void *data)
 {
     struct unit *u = data;
+    if (u->running)
+        atomic_fetch_sub(u->running, 1);
     gs_unit_give(&u->grant);
     add_spent(u);
     if (status < 0)
@@ -174,10 +179,12 @@ static void unit_ended(cl_event event, cl_int status, void *data)
 }
 
 /* Sees to it that the unit is given back when the device is done. */
-static void watch(struct gs_held *h, struct unit *u, cl_event event)
+static void watch(struct gs_held *h, struct unit *u, atomic_uint *running, cl_event event)
 {
     atomic_fetch_add(&h->refs, 1);
-    *u = (struct unit){h, u->grant};
+    if (running)
+        atomic_fetch_add(running, 1);
+    *u = (struct unit){h, u->grant, running};
     if (!gs_await_end(event, unit_ended, u)) {
         gs_real()->clFlush(h->home);
         unit_ended(event, gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
@@ -191,9 +198,20 @@ static bool run_first(struct gs_held *h, struct unit *u)
     gs_unit_take(h->resource, &u->grant);
     pthread_rwlock_rdlock(&driver_lock);
     const cl_int err = gs_real()->clSetUserEventStatus(h->open, CL_COMPLETE);
-    watch(h, u, h->first);
+    watch(h, u, NULL, h->first);
     pthread_rwlock_unlock(&driver_lock);
     return err == CL_SUCCESS;
+}
+
+/* A chunk whose last work-groups run leaves part of a GPU idle, and one of small work-groups never fills it: the next
+ * one, in another queue, does. */
+static unsigned emptiest_queue(struct gs_held *h)
+{
+    unsigned best = 0;
+    for (unsigned i = 1; i < GS_UNIT_QUEUES && h->units.queue[i]; i++)
+        if (atomic_load(&h->running[i]) < atomic_load(&h->running[best]))
+            best = i;
+    return best;
 }
 
 static bool run_next(struct gs_held *h, unsigned i, struct unit *u)
@@ -206,10 +224,11 @@ static bool run_next(struct gs_held *h, unsigned i, struct unit *u)
     gs_unit_take(h->resource, &u->grant);
     pthread_rwlock_rdlock(&driver_lock);
     gs_label_back(h->label);
-    const cl_int err = h->units.enqueue(h->units.work, i, h->units.queue, &event);
+    const unsigned to = emptiest_queue(h);
+    const cl_int err = h->units.enqueue(h->units.work, i, h->units.queue[to], &event);
     if (!err) {
-        watch(h, u, event);
-        gs_real()->clFlush(h->units.queue);
+        watch(h, u, &h->running[to], event);
+        gs_real()->clFlush(h->units.queue[to]);
         gs_real()->clReleaseEvent(event);
     } else {
         gs_unit_give(&u->grant);
@@ -220,12 +239,25 @@ static bool run_next(struct gs_held *h, unsigned i, struct unit *u)
     return !err;
 }
 
-/* Not from a callback: a driver may wait for a queue's commands when it is released for the last time. */
-static void release_queues(cl_command_queue home, cl_command_queue other)
+/* The queues of a command, to be let go when it may be no more. */
+struct queues {
+    cl_command_queue home, unit[GS_UNIT_QUEUES];
+};
+
+static struct queues queues_of(const struct gs_held *h)
 {
-    gs_real()->clReleaseCommandQueue(home);
-    if (other)
-        gs_real()->clReleaseCommandQueue(other);
+    struct queues q = {.home = h->home};
+    memcpy(q.unit, h->units.queue, sizeof q.unit);
+    return q;
+}
+
+/* Not from a callback: a driver may wait for a queue's commands when it is released for the last time. */
+static void release_queues(const struct queues *q)
+{
+    gs_real()->clReleaseCommandQueue(q->home);
+    for (unsigned i = 0; i < GS_UNIT_QUEUES; i++)
+        if (q->unit[i])
+            gs_real()->clReleaseCommandQueue(q->unit[i]);
 }
 
 static void serve(struct gs_held *h);
@@ -275,7 +307,7 @@ static bool rest_waits(struct gs_held *h)
 
 static void serve(struct gs_held *h)
 {
-    cl_command_queue home = h->home, other = h->units.queue;
+    const struct queues queues = queues_of(h);
     bool runs = true;
     while (h->next_unit < h->units.n && runs && atomic_load(&h->status) == CL_COMPLETE) {
         if (h->next_unit == 1 && rest_waits(h))
@@ -296,7 +328,7 @@ static void serve(struct gs_held *h)
     if (h->units.free)
         h->units.free(h->units.work);
     drop(h);
-    release_queues(home, other);
+    release_queues(&queues);
     pthread_rwlock_unlock(&driver_lock);
 }
 
@@ -363,6 +395,21 @@ static cl_int add_end(struct gs_held *h, struct gs_context *ctx)
     return CL_SUCCESS;
 }
 
+/* All of them or none. */
+static cl_int retain_queues(const struct gs_held *h)
+{
+    struct queues kept = {.home = h->home};
+    cl_int err = gs_real()->clRetainCommandQueue(h->home);
+    if (err)
+        return err;
+    for (unsigned i = 0; i < GS_UNIT_QUEUES && h->units.queue[i] && !err; i++)
+        if ((err = gs_real()->clRetainCommandQueue(h->units.queue[i])) == CL_SUCCESS)
+            kept.unit[i] = h->units.queue[i];
+    if (err)
+        release_queues(&kept);
+    return err;
+}
+
 static cl_int make(struct gs_held *h, struct gs_queue *q, cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
 {
     cl_int err = CL_SUCCESS;
@@ -378,11 +425,7 @@ static cl_int make(struct gs_held *h, struct gs_queue *q, cl_command_queue queue
         h->open = gs_real()->clCreateUserEvent(q->o.ctx->o.handle, &err);
     if (!err && h->units.n > 1)
         err = add_end(h, q->o.ctx);
-    if (!err)
-        err = gs_real()->clRetainCommandQueue(h->home);
-    if (!err && h->units.queue && (err = gs_real()->clRetainCommandQueue(h->units.queue)) != CL_SUCCESS)
-        gs_real()->clReleaseCommandQueue(h->home);
-    return err;
+    return err ? err : retain_queues(h);
 }
 
 /* Where it could not be made. */
@@ -453,9 +496,9 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, cl_uint n_wait, 
 
 void gs_hold_drop(struct gs_held *h)
 {
-    cl_command_queue home = h->home, other = h->units.queue;
+    const struct queues queues = queues_of(h);
     drop(h);
-    release_queues(home, other);
+    release_queues(&queues);
 }
 
 /* Puts it into the list. What comes right after another of the same queue and resource needs not wait for that one's

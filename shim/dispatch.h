@@ -2,7 +2,7 @@
 /* Commands of a scheduled application: each consists of units, and each unit is given to the driver once the daemon has
  * granted it. The first unit is enqueued at once, in the place where the command belongs, behind a *gate*: the driver
  * has looked at its arguments, and has an event for it. The gate is opened when the commands before have ended and the
- * unit is granted. The other units follow from a thread of ours, on a queue that holds granted units alone, so that no
+ * unit is granted. The other units follow from a thread of ours, on queues that hold granted units alone, so that no
  * unit waits for another. The application's call never waits. */
 #ifndef GS_SHIM_DISPATCH_H
 #define GS_SHIM_DISPATCH_H
@@ -30,9 +30,11 @@ static inline bool gs_spent_settled(const struct gs_spent *s)
 
 /* The units behind the first, carried out in order by one thread. */
 struct gs_units {
-    unsigned n;             /* all units, the first included */
-    cl_command_queue queue; /* for them; retained while they are */
-    bool first_alone;       /* no other unit may be enqueued before the first has ended */
+    unsigned n; /* all units, the first included */
+    /* For them; retained while they are. More than one: they may run side by side, each in the queue with the fewest
+     * under way. The others are null. */
+    cl_command_queue queue[GS_UNIT_QUEUES];
+    bool first_alone; /* no other unit may be enqueued before the first has ended */
     /* Enqueues unit 1 ... n-1; its event is the dispatcher's. */
     cl_int (*enqueue)(void *work, unsigned unit, cl_command_queue queue, cl_event *event);
     void (*free)(void *work); /* once the last one has been enqueued, or none will be */

@@ -17,6 +17,8 @@
 
 /* A longer list of a queue's properties is handed to the driver as it is. */
 enum { GS_QUEUE_PROPERTIES = 32 };
+/* So many units of a launch may run side by side on a place, behind the first. */
+enum { GS_UNIT_QUEUES = 2 };
 
 enum gs_type { GS_CONTEXT, GS_QUEUE, GS_MEM, GS_PROGRAM, GS_KERNEL, GS_EVENT };
 
@@ -94,7 +96,8 @@ struct gs_queue {
     cl_command_queue copy[GS_MAX_DEVICES]; /* for transfers, in order; made on first need */
     cl_command_queue timed;                /* on the first device, with profiles; made on first need */
     struct gs_sieve sieve;
-    cl_command_queue unit[GS_MAX_DEVICES];   /* for units that are granted, and nothing else; made on first need */
+    /* For units that are granted, and nothing else, in order each; made on first need. */
+    cl_command_queue unit[GS_MAX_DEVICES][GS_UNIT_QUEUES];
     cl_command_queue unit_image;             /* the same, for image commands where the devices are sub-devices */
     cl_command_queue beside[GS_MAX_DEVICES]; /* for threads of ours that enqueue without the lock; made on first need */
     atomic_uint calls;                       /* of the application, that may have enqueued something here */

@@ -208,7 +208,7 @@ static cl_int run_groups(cl_kernel k, struct kernel_work *w, const struct gs_cut
     cl_int err = CL_SUCCESS;
     units.first_alone = gs_group()->forms_clash;
     if (w)
-        units.queue = gs_unit_queue(putting->q, place, &err);
+        err = gs_unit_queues(putting->q, place, units.queue);
     if (!err)
         err = gs_hold_back(putting->q, queue, n_wait, wait, &units, &held, &gate);
     if (err)

@@ -106,7 +106,7 @@ cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_ker
     cl_event gate, first;
     cl_int err = CL_SUCCESS;
     if (units.n > 1) {
-        units.queue = gs_unit_queue(q, run->place, &err);
+        err = gs_unit_queues(q, run->place, units.queue);
         units.work = make_kernel_work(run, kernel);
         units.enqueue = next_chunk;
         units.free = free_kernel_work;
@@ -180,7 +180,7 @@ cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_que
         units.enqueue = next_piece;
         units.free = free_run;
         units.work = keep_run(run);
-        units.queue =
+        units.queue[0] =
             gs_op_is_of_image(&run->op) ? gs_unit_image_queue(q, run->place, &err) : gs_unit_queue(q, run->place, &err);
         err = units.work ? err : CL_OUT_OF_HOST_MEMORY;
     }
