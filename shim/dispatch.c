@@ -76,6 +76,7 @@ static void set_up(void)
         lanes[r].tail = &lanes[r].head;
     }
     atexit(wait_at_exit);
+    gs_beside_register(); /* comes first: other threads of ours may be waiting for units */
 }
 
 /* ---- the end of units ---- */

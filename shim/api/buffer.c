@@ -216,17 +216,13 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     /* The driver knows what is wrong with a call that we can't serve. */
     const bool ours =
         m && ptr && gs_inside(m, offset, size) && may_read(m) && (!num_events_in_wait_list == !event_wait_list);
-    if (ours && gs_scheduled() && blocking_read &&
-        choose_read(q, m, gs_window_range(m, offset, size), ptr, true) == READ_STAGED)
-        return read_staged_units(q, m, gs_window_range(m, offset, size), ptr, num_events_in_wait_list, event_wait_list,
-                                 event);
-    if (ours && gs_scheduled())
-        return read_units(q, m, (struct gs_range){offset, offset + size}, ptr, blocking_read, num_events_in_wait_list,
-                          event_wait_list, event);
     const struct gs_range r = m ? gs_window_range(m, offset, size) : (struct gs_range){0, 0};
+    const bool by_units = ours && gs_scheduled();
     /* As long as nothing is split, everything is at home. */
     const bool at_home = ours && gs_is_small(m, size) && !atomic_load(&q->o.ctx->divided);
     enum read_way way = ours && !at_home ? choose_read(q, m, r, ptr, blocking_read) : READ_AT_HOME;
+    if (by_units && way == READ_STAGED)
+        return read_staged_units(q, m, r, ptr, num_events_in_wait_list, event_wait_list, event);
     cl_event own;
     if (way == READ_BESIDE) {
         const struct gs_staged run = gs_staged_run(m->o.handle, 0, false, offset, size, ptr);
@@ -235,6 +231,9 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
             return gs_home_wait(CL_SUCCESS, blocking_read, own, event);
         way = range_at_home(q, m, r) ? READ_AT_HOME : READ_TOGETHER;
     }
+    if (by_units)
+        return read_units(q, m, (struct gs_range){offset, offset + size}, ptr, blocking_read, num_events_in_wait_list,
+                          event_wait_list, event);
     if (way == READ_AT_HOME)
         return gs_real()->clEnqueueReadBuffer(command_queue, buffer, blocking_read, offset, size, ptr,
                                               num_events_in_wait_list, event_wait_list, event);
@@ -333,7 +332,7 @@ static enum gs_staging_way write_way(struct gs_home *h, struct gs_mem *m, bool b
     struct gs_queue *q = h->cmd.q;
     if (!may_write_from_host(m) || !h->n != !h->v)
         return GS_NOT_STAGED;
-    const enum gs_staging_way way = gs_staging_way(q, ptr, size, blocking || !h->n);
+    const enum gs_staging_way way = gs_staging_way(q, ptr, size, blocking || (!h->n && !h->by_units));
     if (way != GS_STAGED_HERE)
         return way;
     if (blocking)
@@ -396,7 +395,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     cl_int err = gs_home_ready(&h);
     const struct gs_op op = {
         .kind = GS_OP_WRITE, .dst = buffer, .to = {offset}, .region = {size, 1, 1}, .ptr = (void *)ptr};
-    if (!err && (blocking_write || !h.by_units))
+    if (!err)
         way = write_way(&h, m, blocking_write, ptr, size, &marker);
     if (!err && way == GS_STAGED_HERE)
         err = write_staged(&h, m, offset, size, ptr, marker, &own);

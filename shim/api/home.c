@@ -199,9 +199,12 @@ bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, bool write, con
 bool gs_home_beside(struct gs_home *h, struct gs_mem *m, cl_command_type type, const struct gs_staged *t, cl_event *own)
 {
     const uint64_t bytes = (uint64_t)t->region[0] * t->region[1] * t->region[2] * t->element;
-    return !h->err && !h->by_units && !h->n == !h->v &&
-           gs_staging_way(h->cmd.q, t->host.at, bytes, false) == GS_STAGED_BESIDE &&
-           gs_carry_beside(h->cmd.q, m, type, t, 1, h->n, h->v, own) == CL_SUCCESS;
+    if (h->err || !h->n != !h->v || gs_staging_way(h->cmd.q, t->host.at, bytes, false) != GS_STAGED_BESIDE ||
+        gs_carry_beside(h->cmd.q, m, type, t, 1, h->n, h->v, own) != CL_SUCCESS)
+        return false;
+    if (h->by_units && !t->write)
+        gs_job_reads();
+    return true;
 }
 
 cl_int gs_read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range r, const struct gs_staged *t,
@@ -210,8 +213,13 @@ cl_int gs_read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range r, c
     struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
     struct gs_events ready = {0};
     struct gs_staged v[GS_HOST_PLACES];
+    struct gs_putting put = {.q = q};
     unsigned n = 0;
     cl_int err;
+    const bool by_units = gs_scheduled();
+    if (by_units)
+        gs_job_enter(q->o.ctx, true, &put.job);
+    const struct gs_putting *before = gs_put_for(by_units ? &put : NULL);
     pthread_mutex_lock(&q->o.ctx->lock);
     if (gs_at_home(m->root, r)) {
         err = gs_carry_beside(q, m, type, t, 1, n_wait, wait, own);
@@ -221,6 +229,9 @@ cl_int gs_read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range r, c
             err = gs_carry_beside(q, m, type, v, n, ready.n, ready.v, own);
     }
     pthread_mutex_unlock(&q->o.ctx->lock);
+    gs_put_for(before);
+    if (by_units && !err)
+        gs_job_reads();
     gs_events_free(&ready);
     gs_command_end(&cmd);
     return err;

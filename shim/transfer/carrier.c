@@ -9,6 +9,7 @@
 #include "shim/dispatch.h"
 #include "shim/ends.h"
 #include "shim/launch.h"
+#include "shim/put.h"
 #include "shim/watch.h"
 
 /* A command that is to be carried out. */
@@ -17,6 +18,7 @@ struct errand {
     struct gs_mem *m; /* held; its handle is retained */
     struct gs_staged *v;
     unsigned n;
+    struct gs_putting put; /* for whom; kept */
     bool profiling;
     bool unheard;            /* nobody tells when `ready` has ended */
     cl_int status;           /* CL_QUEUED, or that of `done` */
@@ -54,6 +56,7 @@ static void free_events(struct errand *e)
 
 static void free_errand(struct errand *e)
 {
+    gs_put_let_go(&e->put);
     free(e->v);
     free(e);
 }
@@ -81,7 +84,9 @@ static cl_int carry(struct errand *e)
         return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     for (unsigned i = 0; i < e->n && !err; i++) {
         struct gs_events ended = {0};
+        const struct gs_putting *before = gs_put_for(gs_put_kept(&e->put));
         err = gs_staging_carry_beside(e->m->o.ctx, &e->v[i], e->profiling, &ended);
+        gs_put_for(before);
         learn_times(e, &ended, e->v[i].place);
         gs_events_free(&ended);
     }
@@ -223,6 +228,7 @@ cl_int gs_carry_beside(struct gs_queue *q, struct gs_mem *m, cl_command_type typ
     e->m = m;
     e->n = n;
     e->profiling = q->profiling;
+    gs_put_keep(&e->put);
     e->status = CL_QUEUED;
     cl_int err = make_done(e, q->o.ctx);
     if (!err && (err = enqueue(e, q, type, n_wait, wait)) != CL_SUCCESS) {

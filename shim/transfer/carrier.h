@@ -3,7 +3,8 @@
  * them out by a pinned ring of its own (staging.h). The application's queue gets two markers: one that tells when the
  * commands before and the wait list have ended, so that the host's memory may be looked at; and one that waits for an
  * event of ours, and is the command to everybody else. A transfer is begun only when all that it must come after has
- * ended, and then waits for nothing but the device: so none can keep another waiting that it waits for itself. */
+ * ended, and then waits for nothing but the device and, under a daemon, its turn: so none can keep another waiting that
+ * it waits for itself. */
 #ifndef GS_SHIM_TRANSFER_CARRIER_H
 #define GS_SHIM_TRANSFER_CARRIER_H
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "shim/client.h"
 #include "shim/put.h"
 #include "shim/report.h"
 #include "shim/watch.h"
@@ -129,10 +128,6 @@ enum gs_staging_way gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t
     const bool here = blocking && !q->out_of_order && !atomic_load(&ctx->user_events);
     const bool forced = path == GS_TRANSFER_PINNED;
     const uint64_t least = forced ? LEAST_FORCED : LEAST_BYTES;
-    /* A scheduled application's thread may wait for its turn with the pieces of a call that blocks; no thread beside it
-     * does that for the others. */
-    if (gs_scheduled() && !here)
-        return GS_NOT_STAGED;
     if (bytes < least || !ptr || path == GS_TRANSFER_PLAIN || (ctx->shared_memory && !forced) ||
         is_pinned(ctx, ptr, bytes))
         return GS_NOT_STAGED;
@@ -232,15 +227,21 @@ static struct gs_staged piece_of(const struct gs_staged *t, const struct cut *c,
     return p;
 }
 
-/* Between the slot, where the piece lies without gaps, and the device. */
+/* Between the device and the host's memory: where p says, or in a slot, where the piece lies without gaps. */
 static cl_int enqueue(const struct gs_staged *p, cl_command_queue queue, char *slot, cl_uint n, const cl_event *wait,
                       cl_event *event)
 {
     struct gs_op op = {.src = p->write ? NULL : p->mem, .dst = p->write ? p->mem : NULL, .ptr = slot};
     size_t *there = p->write ? op.to : op.from, *pitch = p->write ? op.to_pitch : op.from_pitch;
+    size_t *here_pitch = p->write ? op.from_pitch : op.to_pitch;
     const bool rows = p->region[1] * p->region[2] > 1;
     memcpy(there, p->origin, sizeof op.to);
     memcpy(op.region, p->region, sizeof op.region);
+    if (!slot) {
+        op.ptr = p->host.at;
+        here_pitch[0] = p->host.row;
+        here_pitch[1] = p->region[2] > 1 ? p->host.slice : 0;
+    }
     if (p->image) {
         op.kind = p->write ? GS_OP_WRITE_IMAGE : GS_OP_READ_IMAGE;
     } else if (rows) {
@@ -401,24 +402,8 @@ static cl_command_queue queue_of(struct gs_context *ctx, const struct gs_staged 
 /* By the driver's own way, where there is no ring, or where it has failed. */
 static cl_int carry_directly(const struct gs_staged *t, cl_command_queue queue, struct gs_events *ended)
 {
-    static const size_t zero[3];
-    const size_t slice = t->region[2] > 1 ? t->host.slice : 0;
     cl_event event;
-    cl_int err;
-    if (t->image)
-        err = t->write ? gs_real()->clEnqueueWriteImage(queue, t->mem, CL_FALSE, t->origin, t->region, t->host.row,
-                                                        slice, t->host.at, 0, NULL, &event)
-                       : gs_real()->clEnqueueReadImage(queue, t->mem, CL_FALSE, t->origin, t->region, t->host.row,
-                                                       slice, t->host.at, 0, NULL, &event);
-    else if (t->region[1] * t->region[2] == 1)
-        err = enqueue(t, queue, t->host.at, 0, NULL, &event);
-    else
-        err = t->write ? gs_real()->clEnqueueWriteBufferRect(queue, t->mem, CL_FALSE, t->origin, zero, t->region,
-                                                             t->row_pitch, t->slice_pitch, t->host.row, t->host.slice,
-                                                             t->host.at, 0, NULL, &event)
-                       : gs_real()->clEnqueueReadBufferRect(queue, t->mem, CL_FALSE, t->origin, zero, t->region,
-                                                            t->row_pitch, t->slice_pitch, t->host.row, t->host.slice,
-                                                            t->host.at, 0, NULL, &event);
+    cl_int err = enqueue(t, queue, NULL, 0, NULL, &event);
     if (!err)
         err = gs_events_add(ended, event);
     return err ? err : gs_real()->clWaitForEvents(1, &event);

@@ -69,6 +69,7 @@ granted() { # WAY CATEGORIES,PATHS PROGRAM [ARGUMENT...]
 }
 granted plain kernel,copy,upload,download,merge chunks
 granted pinned kernel,copy,upload,download,merge,staged,pinned chunks
+granted pinned kernel,staged staging
 granted plain kernel,copy,merge sparse 300007 3000
 granted pinned kernel,upload,download,merge sparse 300007 3000
 moved() { sed -n "s/.*\"$2\": {\"bytes\": \([0-9]*\).*/\1/p" "$1"; }
