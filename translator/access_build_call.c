@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CALL_DEPTH = 48, MAX_ARGS = 16 };
+enum { MAX_CALL_DEPTH = 48 };
 
 /* A call of a built-in function, its arguments evaluated. */
 struct call {
@@ -13,8 +13,8 @@ struct call {
     CXCursor at;
     struct gs_type type; /* of its result */
     uint32_t n;
-    struct gs_value v[MAX_ARGS];
-    struct gs_type t[MAX_ARGS]; /* before implicit conversion */
+    struct gs_value *v;
+    struct gs_type *t; /* before implicit conversion */
     bool want_result;
 };
 
@@ -509,7 +509,9 @@ struct gs_value gs_call(struct gs_builder *b, CXCursor c, bool want_result)
     callee_name(callee, name, sizeof name);
     struct call call = {.name = name, .at = c, .type = gs_type_of_cursor(c), .want_result = want_result};
     uint32_t n = (uint32_t)clang_Cursor_getNumArguments(c);
-    if (callee.kind != CXCursor_FunctionDecl || (n > MAX_ARGS && strcmp(name, "printf") != 0)) {
+    call.v = gs_arena_alloc(&b->arena, n ? n : 1, sizeof *call.v);
+    call.t = gs_arena_alloc(&b->arena, n ? n : 1, sizeof *call.t);
+    if (callee.kind != CXCursor_FunctionDecl || !call.v || !call.t) {
         gs_give_up(b, c, "it calls something that the analysis can't follow");
         return gs_any();
     }
@@ -519,12 +521,9 @@ struct gs_value gs_call(struct gs_builder *b, CXCursor c, bool want_result)
     }
     for (uint32_t i = 0; i < n; i++) {
         CXCursor arg = clang_Cursor_getArgument(c, i);
-        struct gs_value v = gs_eval(b, arg, true);
-        if (i < MAX_ARGS) {
-            call.v[i] = v;
-            call.t[i] = gs_type_of_cursor(arg);
-            call.n++;
-        }
+        call.v[i] = gs_eval(b, arg, true);
+        call.t[i] = gs_type_of_cursor(arg);
+        call.n++;
     }
     if (b->failed)
         return gs_any();
