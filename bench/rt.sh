@@ -97,7 +97,12 @@ write_config() { # MODE
 }
 
 # ---- the three modes ----
-echo "mode,task,gpus,job,release_ms,response_ms,deadline_ms,missed,counts" >jobs.csv
+echo "mode,task,gpus,job,release_ms,response_ms,deadline_ms,bound_ms,missed,counts" >jobs.csv
+# A task's time in a column of the status table, in ms: table_ms TASK COLUMN
+table_ms() {
+  awk -v t="$1" -v c="$2" '$1 == t && NF > 12 { v = $c + 0; u = $c; sub(/^[0-9.]+/, "", u)
+    printf "%.3f\n", v * (u == "s" ? 1e3 : u == "ms" ? 1 : u == "us" ? 1e-3 : 1e-6) }'
+}
 export GPUSPARC_SOCKET=$PWD/sock
 turn=0
 for mode in $modes; do
@@ -143,8 +148,9 @@ for mode in $modes; do
   # Jobs from the daemon's trace, which has a line for each event; times count from when the last task was warm.
   warm=$(awk '/"cat":"warm-up"/ && /"ph":"e"/ { sub(/.*"ts":/, ""); if ($0 + 0 > most) most = $0 + 0 } END { printf "%.3f\n", most }' "$mode.trace")
   for t in $tasks; do
-    used=$(sed -n "s/.* GPUs:.*[ ]$t \\([0-9]*\\).*/\\1/p" "$mode.status")
-    awk -v mode="$mode" -v task="$t" -v gpus="${used:-?}" -v deadline="$(period_us "$t")" -v from="$warm" -v settle="$settle" '
+    used=$(sed -n "s/.* GPUs:.*[ ]$t \\([0-9][0-9]*\\).*/\\1/p" "$mode.status")
+    bound=$(table_ms "$t" 6 <"$mode.status")
+    awk -v mode="$mode" -v task="$t" -v gpus="${used:-?}" -v deadline="$(period_us "$t")" -v bound="${bound:-0}" -v from="$warm" -v settle="$settle" '
       function field(name,   s) { s = $0; if (!sub(".*\"" name "\":", "", s)) return ""; sub(/[,}].*/, "", s); return s }
       /"cat":"job"/ {
         if ($0 !~ "\"name\":\"" task "\"") next
@@ -153,7 +159,7 @@ for mode in $modes; do
         else if (id in begin) {
           r = field("ts") - begin[id]
           at = (begin[id] - from) / 1e3
-          printf "%s,%s,%s,%d,%.3f,%.3f,%.3f,%d,%d\n", mode, task, gpus, ++n, at, r / 1e3, deadline / 1e3, (r > deadline + 0), (at >= settle + 0)
+          printf "%s,%s,%s,%d,%.3f,%.3f,%.3f,%.3f,%d,%d\n", mode, task, gpus, ++n, at, r / 1e3, deadline / 1e3, bound, (r > deadline + 0), (at >= settle + 0)
         }
       }' "$mode.trace" >>jobs.csv
   done
@@ -163,12 +169,12 @@ done
 awk -F, '
   NR == 1 { next }
   { k = $1 "," $2; if (!(k in seen)) order[++keys] = k
-    seen[k]++; gpus[k] = $3; deadline[k] = $7 }
-  !$9 { early[k]++; early_missed[k] += $8; next }
-  { n[k]++; missed[k] += $8; sum[k] += $6; if ($6 > most[k]) most[k] = $6 }
+    seen[k]++; gpus[k] = $3; deadline[k] = $7; bound[k] = $8 }
+  !$10 { early[k]++; early_missed[k] += $9; next }
+  { n[k]++; missed[k] += $9; above[k] += $8 && $6 > $8; sum[k] += $6; if ($6 > most[k]) most[k] = $6 }
   END {
-    print "mode,task,gpus,jobs,missed,mean_ms,longest_ms,deadline_ms,early_jobs,early_missed"
-    for (i = 1; i <= keys; i++) { k = order[i]; printf "%s,%s,%d,%d,%.3f,%.3f,%.3f,%d,%d\n", k, gpus[k], n[k], missed[k], n[k] ? sum[k] / n[k] : 0, most[k], deadline[k], early[k], early_missed[k] }
+    print "mode,task,gpus,jobs,missed,mean_ms,longest_ms,bound_ms,above_bound,deadline_ms,early_jobs,early_missed"
+    for (i = 1; i <= keys; i++) { k = order[i]; printf "%s,%s,%d,%d,%.3f,%.3f,%.3f,%d,%.3f,%d,%d\n", k, gpus[k], n[k], missed[k], n[k] ? sum[k] / n[k] : 0, most[k], bound[k], above[k], deadline[k], early[k], early_missed[k] }
   }' jobs.csv >summary.csv
 if command -v column >/dev/null; then column -s, -t summary.csv; else cat summary.csv; fi
 
@@ -191,7 +197,7 @@ if command -v gnuplot >/dev/null; then
 else
   say "gnuplot is not there: response.gp draws the picture where it is"
 fi
-early=$(awk -F, '$1 == "gema" { n += $10 } END { print n + 0 }' summary.csv)
+early=$(awk -F, '$1 == "gema" { n += $12 } END { print n + 0 }' summary.csv)
 [ "$early" -eq 0 ] || say "$early jobs missed their deadlines while others started up"
 missed=$(awk -F, '$1 == "gema" { n += $5 } END { print n + 0 }' summary.csv)
 [ "$missed" -eq 0 ] || { say "$missed jobs missed their deadlines under gema"; exit 1; }

@@ -201,6 +201,32 @@ static void print_tasks(FILE *out, const json_t *now)
     }
 }
 
+/* Where jobs have used more than their segments say. */
+static void print_more_used(FILE *out, const json_t *t, const json_t *used, const char *resource, const char *what)
+{
+    const json_t *u = json_object_get(used, resource);
+    char b[3][16];
+    if (integer(u, "counted_ns") > integer(u, "segments_ns"))
+        fprintf(out, "%s: a job with %lld GPU%s kept %s for %s, its segments say %s: the bound counts %s\n",
+                string(t, "task"), (long long)integer(used, "gpus"), integer(used, "gpus") == 1 ? "" : "s", what,
+                duration(json_object_get(u, "seen_ns"), b[0]), duration(json_object_get(u, "segments_ns"), b[1]),
+                duration(json_object_get(u, "counted_ns"), b[2]));
+}
+
+static void print_usage(FILE *out, const json_t *now)
+{
+    size_t i, k;
+    json_t *t, *used;
+    json_array_foreach(json_object_get(now, "tasks"), i, t)
+    {
+        json_array_foreach(json_object_get(t, "used"), k, used)
+        {
+            print_more_used(out, t, used, "pci", "the link");
+            print_more_used(out, t, used, "gpu", "a GPU");
+        }
+    }
+}
+
 static void print_applications(FILE *out, const json_t *now)
 {
     size_t i;
@@ -239,6 +265,7 @@ char *gs_daemon_tables(const json_t *before, const json_t *now)
     print_daemon(out, now);
     print_resources(out, before, now);
     print_tasks(out, now);
+    print_usage(out, now);
     print_applications(out, now);
     print_decision(out, now);
     return fclose(out) == 0 ? text : NULL;

@@ -240,6 +240,8 @@ int gs_core_configure(struct gs_core *core, struct gs_config *config, uint64_t n
     *config = (struct gs_config){0};
     core->reloads += core->configured;
     core->configured = true;
+    for (size_t i = 0; i < core->n_stats; i++) /* the new segments may have been measured since */
+        core->stats[i]->demand = (struct gs_demand){0};
     gs_members_relink(core);
     gs_members_decide(core);
     gs_config_free(&old);

@@ -94,6 +94,8 @@ static int add_member(struct work *w, size_t i)
         return err;
     size_t at = w->model.n_tasks - 1;
     limit_chains(&w->model, at, m->gpus_max);
+    if (m->demand && (err = gs_demand_apply(m->demand, &w->model.tasks[at], (unsigned)w->model.servers[GS_GPU])) < 0)
+        return err;
     to_ticks(&w->model.tasks[at], w->model.servers[GS_GPU], w->tick_ns);
     struct gs_task *t = &w->model.tasks[at];
     char number[24];
@@ -181,6 +183,17 @@ static void explain_chunks(const struct work *w, struct gs_decision *d)
                chunked[GS_GPU] || chunked[GS_PCI] ? "" : " and ", chunked[GS_PCI] ? "" : "pci_chunk");
 }
 
+/* Whose jobs have used more than its segments say. */
+static void explain_demands(const struct work *w, struct gs_decision *d)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        const struct gs_member *m = &w->members[i];
+        if (m->demand && (m->demand->counted_ns[m->gpus][GS_GPU] || m->demand->counted_ns[m->gpus][GS_PCI]))
+            append(d, "%s %s", n++ ? "," : ". With more than the segments, as seen:", m->task->name);
+    }
+}
+
 /* Which got more than one GPU, or what GEMA says instead. */
 static void explain_modes(const struct work *w, struct gs_decision *d)
 {
@@ -245,6 +258,7 @@ int gs_taskset_decide(const struct gs_config *config, unsigned gpus, struct gs_m
         append(decision, "no task that is present has segments");
     if (n)
         explain_modes(&w, decision);
+    explain_demands(&w, decision);
     explain_chunks(&w, decision);
     gs_analyzer_free(w.analyzer);
     free(w.modes);

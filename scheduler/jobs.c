@@ -8,7 +8,7 @@
 
 #include "scheduler/trace.h"
 
-struct gs_task_stats *gs_jobs_stats(struct gs_core *core, const char *name)
+struct gs_task_stats *gs_jobs_stats(const struct gs_core *core, const char *name)
 {
     for (size_t i = 0; i < core->n_stats; i++)
         if (strcmp(core->stats[i]->name, name) == 0)
@@ -35,6 +35,39 @@ static struct gs_task_stats *stats_for(struct gs_session *s)
     return st;
 }
 
+/* How long the job that has just ended has kept the link, and the GPU that it kept longest. */
+static void take_usage(struct gs_session *s, int64_t used_ns[GS_RESOURCES])
+{
+    gs_jobs_collect_usage(s);
+    for (unsigned r = 0; r <= s->core->gpus; r++) {
+        const enum gs_resource kind = r == GS_RESOURCE_PCI ? GS_PCI : GS_GPU;
+        const int64_t ns = (int64_t)(s->told_busy_ns[r] - s->job_busy_ns[r]);
+        s->job_busy_ns[r] = s->told_busy_ns[r];
+        used_ns[kind] = ns > used_ns[kind] ? ns : used_ns[kind];
+    }
+}
+
+/* The analysis believes what jobs have used, rather than segments that say less. */
+static void compare_usage(struct gs_session *s, const struct gs_config_task *t, struct gs_demand *d, unsigned gpus,
+                          const int64_t used_ns[GS_RESOURCES])
+{
+    static const enum gs_resource kinds[] = {GS_PCI, GS_GPU};
+    bool more = false;
+    for (size_t i = 0; i < 2; i++) {
+        if (!gs_demand_add(d, t, gpus, kinds[i], used_ns[kinds[i]]))
+            continue;
+        char used[GS_DURATION_SIZE], said[GS_DURATION_SIZE], counts[GS_DURATION_SIZE];
+        gs_core_log(s->core, true,
+                    "a job of task %s kept %s for %s, where its segments.%u say %s: its bound now counts %s", t->name,
+                    kinds[i] == GS_PCI ? "the link" : "a GPU", gs_format_duration(used_ns[kinds[i]], used), gpus,
+                    gs_format_duration(gs_demand_said(t, gpus, kinds[i]), said),
+                    gs_format_duration(d->counted_ns[gpus][kinds[i]], counts));
+        more = true;
+    }
+    if (more)
+        gs_members_decide(s->core);
+}
+
 void gs_jobs_ended(struct gs_session *s, const struct gs_msg_job *job)
 {
     struct gs_core *core = s->core;
@@ -50,6 +83,10 @@ void gs_jobs_ended(struct gs_session *s, const struct gs_msg_job *job)
     if (!st)
         return;
     bool warmup = s->warmup_left > 0;
+    int64_t used_ns[GS_RESOURCES] = {0};
+    const unsigned gpus = s->job_gpus;
+    take_usage(s, used_ns);
+    s->job_gpus = s->told.gpus;
     if (core->trace)
         gs_trace_job(core->trace, s->number, s->task_name, job->release_ns, job->end_ns,
                      warmup ? 0 : (uint64_t)t->deadline_ns);
@@ -67,6 +104,8 @@ void gs_jobs_ended(struct gs_session *s, const struct gs_msg_job *job)
     if (last)
         gs_histogram_add(&st->jitter, response > last ? response - last : last - response);
     st->last_response_ns = response ? response : 1;
+    if (s->task && gpus)
+        compare_usage(s, t, &st->demand, gpus, used_ns);
 }
 
 void gs_jobs_collect_usage(struct gs_session *s)

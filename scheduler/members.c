@@ -56,6 +56,12 @@ static void become(struct gs_session *s, const struct gs_config_task *task, bool
 
 /* ---- decisions ---- */
 
+static struct gs_member member_of(const struct gs_core *core, const struct gs_config_task *task, unsigned gpus_max)
+{
+    const struct gs_task_stats *st = gs_jobs_stats(core, task->name);
+    return (struct gs_member){.task = task, .gpus_max = gpus_max, .demand = st ? &st->demand : NULL};
+}
+
 /* All sessions that run as tasks, and `extra` as one more if it isn't null. *members is to be freed. -ENOMEM. */
 static int collect(const struct gs_core *core, const struct gs_config_task *extra, unsigned extra_gpus,
                    struct gs_member **members, size_t *n)
@@ -66,10 +72,9 @@ static int collect(const struct gs_core *core, const struct gs_config_task *extr
         return -ENOMEM;
     for (unsigned i = 0; i < core->options.max_clients; i++)
         if (core->session[i] && core->session[i]->task)
-            (*members)[(*n)++] =
-                (struct gs_member){.task = core->session[i]->task, .gpus_max = core->session[i]->gpus_max};
+            (*members)[(*n)++] = member_of(core, core->session[i]->task, core->session[i]->gpus_max);
     if (extra)
-        (*members)[(*n)++] = (struct gs_member){.task = extra, .gpus_max = extra_gpus};
+        (*members)[(*n)++] = member_of(core, extra, extra_gpus);
     return 0;
 }
 

@@ -38,6 +38,8 @@ struct gs_session {
     uint32_t records_read; /* of the page's unit records */
     uint64_t records_lost;
     uint64_t told_busy_ns[GS_MAX_RESOURCES]; /* what has been believed so far of the page's busy_ns */
+    uint64_t job_busy_ns[GS_MAX_RESOURCES];  /* ... when the last job ended */
+    unsigned job_gpus;                       /* GPUs of the job under way; 0: not known */
 };
 
 /* What is kept of a task over all its runs. */
@@ -48,6 +50,7 @@ struct gs_task_stats {
     uint64_t last_response_ns; /* 0: none yet */
     struct gs_histogram response;
     struct gs_histogram jitter; /* difference of two successive response times (relative finishing jitter) */
+    struct gs_demand demand;
 };
 
 struct gs_core {
@@ -108,6 +111,6 @@ void gs_jobs_ended(struct gs_session *s, const struct gs_msg_job *job);
 void gs_jobs_collect_usage(struct gs_session *s);
 /* Reads the page's unit records into the trace. */
 void gs_jobs_drain(struct gs_session *s);
-struct gs_task_stats *gs_jobs_stats(struct gs_core *core, const char *name); /* null: none yet, or no memory */
+struct gs_task_stats *gs_jobs_stats(const struct gs_core *core, const char *name); /* null: none yet, or no memory */
 
 #endif

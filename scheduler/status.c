@@ -106,6 +106,31 @@ static json_t *histogram_json(const struct gs_histogram *h)
                      (json_int_t)gs_histogram_quantile(h, 0.99), "max_ns", (json_int_t)h->max_ns);
 }
 
+/* What the task's jobs have used with so many GPUs, beside what their segments say and what the bound counts. */
+static json_t *demand_json(const struct gs_config_task *t, const struct gs_demand *d, unsigned gpus)
+{
+    static const enum gs_resource kinds[] = {GS_PCI, GS_GPU};
+    json_t *j = json_object();
+    json_object_set_new(j, "gpus", number(gpus));
+    for (size_t i = 0; i < 2; i++) {
+        const enum gs_resource k = kinds[i];
+        const int64_t said = gs_demand_said(t, gpus, k), counted = d->counted_ns[gpus][k];
+        json_object_set_new(j, gs_resource_names[k],
+                            json_pack("{s:I s:I s:I}", "seen_ns", (json_int_t)d->seen_ns[gpus][k], "segments_ns",
+                                      (json_int_t)said, "counted_ns", (json_int_t)(counted > said ? counted : said)));
+    }
+    return j;
+}
+
+static json_t *demands_json(const struct gs_config_task *t, const struct gs_demand *d)
+{
+    json_t *list = json_array();
+    for (unsigned g = 1; d && g <= GS_MAX_GPUS; g++)
+        if (d->seen_ns[g][GS_PCI] || d->seen_ns[g][GS_GPU])
+            json_array_append_new(list, demand_json(t, d, g));
+    return list;
+}
+
 static json_t *task_json(struct gs_core *core, const struct gs_config_task *t)
 {
     static const struct gs_histogram none;
@@ -135,6 +160,7 @@ static json_t *task_json(struct gs_core *core, const struct gs_config_task *t)
     json_object_set_new(j, "misses", number(st ? st->misses : 0));
     json_object_set_new(j, "response", histogram_json(st ? &st->response : &none));
     json_object_set_new(j, "jitter", histogram_json(st ? &st->jitter : &none));
+    json_object_set_new(j, "used", demands_json(t, st ? &st->demand : NULL));
     return j;
 }
 

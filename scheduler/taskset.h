@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "common/config.h"
+#include "scheduler/demand.h"
 
 /* The first task whose `match` fits the executable's path; null: none. */
 const struct gs_config_task *gs_taskset_match(const struct gs_config *config, const char *exe);
@@ -29,7 +30,8 @@ int gs_taskset_rank(const struct gs_config *config, const struct gs_config_task 
 /* One application that runs as a task, for a decision over all of them. */
 struct gs_member {
     const struct gs_config_task *task;
-    unsigned gpus_max; /* GPUs in the application's group */
+    unsigned gpus_max;              /* GPUs in the application's group */
+    const struct gs_demand *demand; /* what its jobs have used; null: nothing is known */
     /* The decision: */
     unsigned gpus;
     bool analysed;       /* it has segments, so that it counts */

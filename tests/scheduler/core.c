@@ -696,6 +696,74 @@ static void test_gema_decides(void **state)
     stop(b);
 }
 
+/* A job that has kept its GPU for so long; the page says so as a client's would. */
+static void job_of(struct bench *b, struct desk *d, unsigned gpu, uint64_t gpu_ns, uint64_t link_ns)
+{
+    b->now += 1000 * MS;
+    atomic_fetch_add(&page_of(d)->lease[GS_RESOURCE_GPU(gpu)].busy_ns, gpu_ns);
+    atomic_fetch_add(&page_of(d)->lease[GS_RESOURCE_PCI].busy_ns, link_ns);
+    job(b, d, b->now - 500 * MS, b->now);
+}
+
+/* The analysis believes what jobs have used, where that is more than their segments, until the config is read again. */
+static void test_more_than_the_segments(void **state)
+{
+    (void)state;
+    static const char config[] = "[system]\ngpus = 2\ncpus = 4\n"
+                                 "[task a]\nperiod = 100ms\nuser = *\n" CHAIN1("60ms") CHAIN2("31ms");
+    struct bench *b = start(config);
+    struct desk d;
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "a", 2);
+    job_of(b, &d, 0, 900 * MS, 0); /* of how many GPUs it was isn't known */
+    job_of(b, &d, 0, 60 * MS, 2 * MS);
+    job_of(b, &d, 1, 60 * MS + MS / 20, 2 * MS); /* no more than a thousandth of the deadline above */
+    assert_int_equal(atomic_load(&page_of(&d)->gpus), 1);
+    assert_string_equal(b->log, "");
+    const int64_t bound = d.session->member.response_ns;
+    job_of(b, &d, 0, 64 * MS, 2 * MS);
+    assert_int_equal(atomic_load(&page_of(&d)->gpus), 1);
+    assert_non_null(strstr(b->log, "kept a GPU for 64ms, where its segments.1 say 60ms: its bound now counts 66ms"));
+    assert_in_range(d.session->member.response_ns, bound + 5 * (int64_t)MS, bound + 7 * (int64_t)MS);
+    job_of(b, &d, 1, 65 * MS, 2 * MS); /* counted already */
+    job_of(b, &d, 1, 120 * MS, 2 * MS);
+    assert_int_equal(atomic_load(&page_of(&d)->gpus), 2);
+    assert_true(b->core->decision.schedulable);
+    char *text = gs_core_status(b->core, b->now);
+    assert_non_null(strstr(text, "\"gpu\":{\"seen_ns\":120000000,\"segments_ns\":60000000,\"counted_ns\":123750000}"));
+    free(text);
+    assert_int_equal(configure(b, config), 0);
+    assert_int_equal(atomic_load(&page_of(&d)->gpus), 1);
+    get_up(b, &d);
+    stop(b);
+}
+
+/* What was seen is spread over the segments of its resource, or is one of its own. */
+static void test_segments_are_stretched(void **state)
+{
+    (void)state;
+    struct gs_config config;
+    struct gs_mistakes mistakes = {0};
+    static const char text[] = "[task a]\nperiod = 1s\nsegments.1 = gpu 10ms, cpu 5ms, gpu 31ms\n";
+    assert_int_equal(gs_config_parse(text, strlen(text), &config, &mistakes), 0);
+    struct gs_model m;
+    gs_model_init(&m, 1, 1, 1);
+    assert_int_equal(gs_model_add_config_task(&m, config.tasks, &mistakes), 0);
+    struct gs_demand d = {0};
+    assert_true(gs_demand_add(&d, config.tasks, 1, GS_GPU, 77777777));
+    assert_true(gs_demand_add(&d, config.tasks, 1, GS_PCI, 3 * MS));
+    assert_int_equal(gs_demand_apply(&d, m.tasks, 1), 0);
+    const struct gs_chain *c = &m.tasks[0].chains[1];
+    assert_int_equal(c->n, 4);
+    assert_int_equal(c->segments[0].worst_ns + c->segments[2].worst_ns, 77777777 + 77777777 / 32);
+    assert_in_range(c->segments[0].worst_ns, 19 * MS, 20 * MS);
+    assert_int_equal(c->segments[1].worst_ns, 5 * MS);
+    assert_int_equal(c->segments[3].resource, GS_PCI);
+    assert_int_equal(c->segments[3].worst_ns, 3 * MS + 3 * MS / 32);
+    gs_model_free(&m);
+    gs_config_free(&config);
+}
+
 /* A set that has good modes is not refused because the first policy doesn't find them. */
 static void test_good_modes_are_found(void **state)
 {
@@ -839,6 +907,8 @@ int main(void)
         cmocka_unit_test(test_awake),
         cmocka_unit_test(test_usage_is_bounded),
         cmocka_unit_test(test_gema_decides),
+        cmocka_unit_test(test_more_than_the_segments),
+        cmocka_unit_test(test_segments_are_stretched),
         cmocka_unit_test(test_good_modes_are_found),
         cmocka_unit_test(test_admission_warn),
         cmocka_unit_test(test_admission_refuse),
