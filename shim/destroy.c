@@ -9,6 +9,7 @@
 #include "shim/plan_cache.h"
 #include "shim/scratch.h"
 #include "shim/sparse.h"
+#include "shim/transfer/mapped.h"
 #include "shim/transfer/peer.h"
 #include "shim/transfer/pinned.h"
 #include "shim/transfer/staging.h"
@@ -52,6 +53,7 @@ static void destroy_mem(struct gs_mem *m)
     gs_rangeset_free(&m->undefined);
     gs_rangeset_free(&m->spoiled);
     gs_density_drop(m->density);
+    gs_mapped_free(m);
     if (m->split_end)
         gs_real()->clReleaseEvent(m->split_end);
     while (m->mappings) {

@@ -123,6 +123,7 @@ struct gs_mapping {
     void *ptr;
     struct gs_range range;
     bool write;
+    bool ours; /* the driver doesn't know of it: see shim/transfer/mapped.h */
     struct gs_mapping *next;
 };
 
@@ -157,8 +158,9 @@ struct gs_mem {
     struct gs_table *tables;      /* what it holds: see shim/contents.h; owned */
     unsigned futile, passed_over; /* looks at it that were of no use, and launches since that did without */
     struct gs_mapping *mappings;
-    int write_mappings; /* of it and its windows: bytes that the host may be writing */
-    int users;          /* handles of it and its windows that the application holds */
+    struct gs_mapped *mapped; /* the host's memory for maps that are ours, or null; owned */
+    int write_mappings;       /* of it and its windows: bytes that the host may be writing */
+    int users;                /* handles of it and its windows that the application holds */
     struct gs_mem *next, *prev;
 };
 

@@ -441,8 +441,11 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command
     gs_home_begin_read(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_need(&h, m, gs_window_range(m, r.begin, r.end - r.begin));
     cl_int err = gs_home_ready(&h);
-    if (!err && large && gs_home_beside(&h, m, CL_COMMAND_READ_BUFFER_RECT, &t, &own))
+    if (!err && large && gs_home_beside(&h, m, CL_COMMAND_READ_BUFFER_RECT, &t, &own)) {
+        if (h.by_units)
+            gs_job_reads();
         return gs_home_wait(gs_home_end(&h, err), blocking_read, own, event);
+    }
     if (!err && !h.by_units && !h.extra.n) { /* it was home after all */
         gs_home_end(&h, err);
         return gs_real()->clEnqueueReadBufferRect(

@@ -110,6 +110,33 @@ cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op
     return err;
 }
 
+cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own)
+{
+    struct gs_queue *q = h->cmd.q;
+    cl_uint n = h->n;
+    const cl_event *v = h->v;
+    cl_int err = CL_SUCCESS;
+    if (!n && !v && q->out_of_order) { /* it waits for no other command */
+        err = gs_ended_event(q->o.ctx);
+        n = 1;
+        v = &q->o.ctx->ended;
+    }
+    atomic_fetch_add(&q->calls, 2);
+    if (!err)
+        err = gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, n, v, own);
+    if (err)
+        return err;
+    if (h->by_units)
+        gs_job_add(*own);
+    gs_real()->clFlush(q->o.handle);
+    struct gs_event *e = calloc(1, sizeof *e);
+    if (e) {
+        e->command = type;
+        gs_insert(&e->o, GS_EVENT, *own, q->o.ctx);
+    }
+    return CL_SUCCESS;
+}
+
 void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
 {
     if (!h->err && m && gs_wrote_range(m->root, 0, of_root) < 0)
@@ -199,12 +226,8 @@ bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, bool write, con
 bool gs_home_beside(struct gs_home *h, struct gs_mem *m, cl_command_type type, const struct gs_staged *t, cl_event *own)
 {
     const uint64_t bytes = (uint64_t)t->region[0] * t->region[1] * t->region[2] * t->element;
-    if (h->err || !h->n != !h->v || gs_staging_way(h->cmd.q, t->host.at, bytes, false) != GS_STAGED_BESIDE ||
-        gs_carry_beside(h->cmd.q, m, type, t, 1, h->n, h->v, own) != CL_SUCCESS)
-        return false;
-    if (h->by_units && !t->write)
-        gs_job_reads();
-    return true;
+    return !h->err && !h->n == !h->v && gs_staging_way(h->cmd.q, t->host.at, bytes, false) == GS_STAGED_BESIDE &&
+           gs_carry_beside(h->cmd.q, m, type, t, 1, h->n, h->v, own) == CL_SUCCESS;
 }
 
 cl_int gs_read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range r, const struct gs_staged *t,

@@ -2,6 +2,7 @@
 /* Specification, section 5.5.2 and 5.5.3: mapping and unmapping. What is mapped is home's. */
 #include "common/log.h"
 #include "shim/api/transfer.h"
+#include "shim/transfer/mapped.h"
 #include "shim/transfer/transfer.h"
 #include "shim/watch.h"
 
@@ -11,8 +12,8 @@ static struct gs_mapping *remember(struct gs_mem *m, void *ptr, struct gs_range 
     struct gs_mapping *map = calloc(1, sizeof *map);
     if (!map)
         return NULL;
-    *map = (struct gs_mapping){ptr, r, flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION), NULL};
-    map->next = m->mappings;
+    *map = (struct gs_mapping){
+        .ptr = ptr, .range = r, .write = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION), .next = m->mappings};
     m->mappings = map;
     if (map->write) {
         m->root->write_mappings++;
@@ -73,6 +74,102 @@ static cl_int given(struct gs_home *h, cl_map_flags flags, cl_int err, cl_event 
     return gs_home_given(h, GS_RESOURCE_PCI, err, own);
 }
 
+/* ---- maps that are ours ---- */
+
+/* Moves the bytes between the object at home and the host's memory at ptr: through the ring; or in units, straight.
+ * False: neither is to be had, or the wait list is wrong. */
+static bool carry(struct gs_home *h, struct gs_mem *m, bool write, size_t offset, size_t size, void *ptr,
+                  cl_command_type type, cl_event *own)
+{
+    const struct gs_staged run = gs_staged_run(m->o.handle, 0, write, offset, size, ptr);
+    struct gs_op op = {.kind = write ? GS_OP_WRITE : GS_OP_READ, .region = {size, 1, 1}, .ptr = ptr};
+    *(write ? &op.dst : &op.src) = m->o.handle;
+    *(write ? op.to : op.from) = offset;
+    if (gs_mapped_is_pageable(m) && gs_home_beside(h, m, type, &run, own))
+        return true;
+    return h->by_units && size > h->put.job.transfer_chunk &&
+           gs_home_run(h, h->cmd.q->o.handle, &op, type, own) == CL_SUCCESS;
+}
+
+/* Is the map to be ours, and has it been enqueued? *ptr and *own are its memory and its event then. */
+static bool map_ours(struct gs_home *h, struct gs_mem *m, cl_map_flags flags, size_t offset, size_t size, void **ptr,
+                     cl_event *own)
+{
+    struct gs_queue *q = h->cmd.q;
+    const bool in_units = h->by_units && size > h->put.job.transfer_chunk;
+    if (q->o.ctx != m->root->o.ctx || !h->n != !h->v || (!gs_mapped_is_pageable(m) && !in_units) ||
+        !gs_mapped_possible(m, flags))
+        return false;
+    struct gs_events ready = {0};
+    *ptr = gs_mapped_at(m, offset, &ready);
+    cl_int err = *ptr ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint i = 0; i < ready.n && !err; i++)
+        err = gs_events_share(&h->extra, ready.v[i]);
+    gs_events_free(&ready);
+    if (!err)
+        err = gs_home_ready(h);
+    if (err)
+        return false;
+    if (h->by_units && flags & CL_MAP_READ)
+        gs_job_reads();
+    if (flags != CL_MAP_WRITE_INVALIDATE_REGION)
+        return carry(h, m, false, offset, size, *ptr, CL_COMMAND_MAP_BUFFER, own);
+    return (in_units || gs_staging_way(q, *ptr, size, false) == GS_STAGED_BESIDE) &&
+           gs_home_mark(h, CL_COMMAND_MAP_BUFFER, own) == CL_SUCCESS;
+}
+
+/* One for reading alone, from the places where the bytes lie. */
+static bool map_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_range r, size_t offset, size_t size,
+                            cl_uint n_wait, const cl_event *wait, void **ptr, cl_event *own)
+{
+    struct gs_events none = {0};
+    if (q->o.ctx != m->root->o.ctx || !n_wait != !wait || !gs_mapped_is_pageable(m) ||
+        !gs_mapped_possible(m, CL_MAP_READ))
+        return false;
+    pthread_mutex_lock(&q->o.ctx->lock);
+    *ptr = gs_mapped_at(m, offset, &none);
+    const bool beside = *ptr && gs_staging_way(q, *ptr, size, false) == GS_STAGED_BESIDE;
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    const struct gs_staged run = gs_staged_run(m->o.handle, 0, false, offset, size, *ptr);
+    if (!beside || gs_read_beside(q, m, r, &run, CL_COMMAND_MAP_BUFFER, n_wait, wait, own) != CL_SUCCESS)
+        return false;
+    pthread_mutex_lock(&q->o.ctx->lock);
+    struct gs_mapping *map = remember(m, *ptr, r, CL_MAP_READ);
+    if (map)
+        map->ours = true;
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    return true;
+}
+
+/* One that has failed while the application waited for it is none. */
+static void map_failed(struct gs_context *ctx, struct gs_mem *m, const void *ptr)
+{
+    pthread_mutex_lock(&ctx->lock);
+    struct gs_mapping *map = m->mappings;
+    while (map && (map->ptr != ptr || !map->ours))
+        map = map->next;
+    if (map)
+        forget(m, map);
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+/* What was mapped for writing goes to the object; what was not stays as it is. */
+static cl_int unmap_ours(struct gs_home *h, struct gs_mem *m, const struct gs_mapping *map, cl_event *own)
+{
+    const size_t offset = (size_t)(map->range.begin - m->origin), size = (size_t)(map->range.end - map->range.begin);
+    const struct gs_op op = {
+        .kind = GS_OP_WRITE, .dst = m->o.handle, .to = {offset}, .region = {size, 1, 1}, .ptr = map->ptr};
+    if (!map->write)
+        return gs_home_mark(h, CL_COMMAND_UNMAP_MEM_OBJECT, own);
+    gs_home_claim(h, m);
+    const cl_int err = gs_home_ready(h);
+    if (err || carry(h, m, true, offset, size, map->ptr, CL_COMMAND_UNMAP_MEM_OBJECT, own))
+        return err;
+    return gs_home_run(h, h->cmd.q->o.handle, &op, CL_COMMAND_UNMAP_MEM_OBJECT, own);
+}
+
+/* ---- the calls ---- */
+
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_map,
                                                   cl_map_flags map_flags, size_t offset, size_t size,
                                                   cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
@@ -88,8 +185,17 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
     struct gs_home h;
     cl_event own;
     void *ptr = NULL;
+    if (map_flags == CL_MAP_READ &&
+        map_from_places(q, m, r, offset, size, num_events_in_wait_list, event_wait_list, &ptr, &own)) {
+        const cl_int failed = gs_home_wait(CL_SUCCESS, blocking_map, own, event);
+        if (failed)
+            map_failed(q->o.ctx, m, ptr);
+        gs_set_error(errcode_ret, failed);
+        return failed ? NULL : ptr;
+    }
     cl_int err = prepare(&h, q, m, r, map_flags, num_events_in_wait_list, event_wait_list);
-    if (!err && blocking_map && !h.by_units) {
+    const bool ours = !err && map_ours(&h, m, map_flags, offset, size, &ptr, &own);
+    if (!err && !ours && blocking_map && !h.by_units) {
         struct gs_mapping *map = open_map(&h, m, r, map_flags);
         ptr = gs_real()->clEnqueueMapBuffer(command_queue, buffer, CL_TRUE, map_flags, offset, size, h.n, h.v, event,
                                             &err);
@@ -98,15 +204,20 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
         gs_set_error(errcode_ret, err);
         return err ? NULL : ptr;
     }
-    if (!err) {
+    if (!err && !ours) {
         gs_home_hold(&h, command_queue);
         ptr = gs_real()->clEnqueueMapBuffer(command_queue, buffer, CL_FALSE, map_flags, offset, size, h.n, h.v, &own,
                                             &err);
         err = given(&h, map_flags, err, own);
     }
-    if (!err)
-        remember(m, ptr, r, map_flags);
+    struct gs_mapping *map = err ? NULL : remember(m, ptr, r, map_flags);
+    if (map)
+        map->ours = ours;
+    else if (ours)
+        err = CL_OUT_OF_HOST_MEMORY;
     err = gs_home_wait(gs_home_end(&h, err), blocking_map, own, event);
+    if (err && ours)
+        map_failed(q->o.ctx, m, ptr);
     gs_set_error(errcode_ret, err);
     return err ? NULL : ptr;
 }
@@ -167,19 +278,26 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
                                                   event_wait_list, event);
     struct gs_home h;
     cl_event own, *out;
+    cl_int err;
     gs_home_begin_read(&h, q, num_events_in_wait_list, event_wait_list);
-    gs_home_hold(&h, command_queue);
-    out = gs_home_event(&h, &own, event);
-    cl_int err = gs_real()->clEnqueueUnmapMemObject(command_queue, memobj, mapped_ptr, h.n, h.v, out);
-    err = gs_home_given(&h, GS_RESOURCE_PCI, err, out ? *out : NULL);
-    if (!err && own)
-        gs_real()->clReleaseEvent(own);
-    struct gs_mapping *map = err ? NULL : m->mappings;
+    struct gs_mapping *map = m->mappings;
     while (map && map->ptr != mapped_ptr)
         map = map->next;
-    if (map && map->write)
+    if (map && map->ours) {
+        err = unmap_ours(&h, m, map, &own);
+    } else {
+        gs_home_hold(&h, command_queue);
+        out = gs_home_event(&h, &own, event);
+        err = gs_real()->clEnqueueUnmapMemObject(command_queue, memobj, mapped_ptr, h.n, h.v, out);
+        err = gs_home_given(&h, GS_RESOURCE_PCI, err, out ? *out : NULL);
+        if (!err && own)
+            gs_real()->clReleaseEvent(own);
+    }
+    const bool handed_out = !err && map && map->ours;
+    if (!err && map && map->write)
         gs_home_wrote(&h, m, map->range);
-    if (map)
+    if (!err && map)
         forget(m, map);
-    return gs_home_end(&h, err);
+    err = gs_home_end(&h, err);
+    return handed_out ? gs_home_wait(err, CL_FALSE, own, event) : err;
 }

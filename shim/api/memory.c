@@ -3,6 +3,7 @@
  * the driver's object on the first device; replicas come when they are needed. */
 #include "shim/api/api.h"
 #include "shim/coherence.h"
+#include "shim/transfer/mapped.h"
 #include "shim/transfer/shared.h"
 #include "shim/transfer/transfer.h"
 
@@ -235,13 +236,24 @@ static cl_uint own_references(struct gs_mem *m)
     return n;
 }
 
+static cl_uint own_maps(const struct gs_mem *m)
+{
+    pthread_mutex_lock(&m->root->o.ctx->lock);
+    const cl_uint n = gs_mapped_count(m);
+    pthread_mutex_unlock(&m->root->o.ctx->lock);
+    return n;
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info param_name, size_t param_value_size,
                                                    void *param_value, size_t *param_value_size_ret)
 {
     cl_int err = gs_real()->clGetMemObjectInfo(memobj, param_name, param_value_size, param_value, param_value_size_ret);
-    struct gs_mem *m = err || param_name != CL_MEM_REFERENCE_COUNT || !param_value ? NULL : gs_find(GS_MEM, memobj);
-    if (m)
+    const bool counts = param_name == CL_MEM_REFERENCE_COUNT || param_name == CL_MEM_MAP_COUNT;
+    struct gs_mem *m = err || !counts || !param_value ? NULL : gs_find(GS_MEM, memobj);
+    if (m && param_name == CL_MEM_REFERENCE_COUNT)
         *(cl_uint *)param_value -= own_references(m);
+    else if (m)
+        *(cl_uint *)param_value += own_maps(m);
     return err;
 }
 

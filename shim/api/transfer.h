@@ -52,6 +52,9 @@ cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op
                    cl_event *own);
 void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 
+/* A command that does nothing but stand in the application's queue, of the type given. */
+cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own);
+
 /* Around a call of the driver that blocks until its command has written within the range, all of which is home's
  * before: the call is made without the context's lock. Nothing is split meanwhile that uses the object. */
 void gs_home_open(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);

@@ -7,6 +7,8 @@ enum { N = 1 << 14, BYTES = N * 4 };
 static const char source[] = "__kernel void bump(__global uint *v, uint k)\n"
                              "{ uint i = get_global_id(0); v[i] = v[i] * 7u + k + (uint)get_group_id(0); }\n";
 
+static uint32_t copied[N];
+
 static uint32_t *map(cl_mem m, cl_map_flags flags, size_t first, size_t words, cl_bool blocking, cl_event *e)
 {
     cl_int err;
@@ -58,9 +60,74 @@ static void exercise(const char *name, cl_kernel k, cl_mem m)
     show_buffer("end", queue, m, 0, BYTES);
 }
 
+static void tell(const char *name, cl_mem m, cl_event e)
+{
+    cl_uint maps = 99;
+    cl_command_type type = 0;
+    CL(clGetMemObjectInfo(m, CL_MEM_MAP_COUNT, sizeof maps, &maps, NULL));
+    if (e) {
+        CL(clGetEventInfo(e, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL));
+        CL(clReleaseEvent(e));
+    }
+    printf("%s: %u maps, command %x\n", name, maps, type);
+}
+
+/* Several maps at a time, of the whole and of a part; their events, behind one of the user's; and what is refused. */
+static void together(const char *name, cl_kernel k, cl_mem m)
+{
+    const cl_buffer_region half = {BYTES / 2, BYTES / 2};
+    cl_int err;
+    cl_mem part;
+    cl_event gate, e[3];
+    printf("%s, together\n", name);
+    MADE(part, clCreateSubBuffer(m, 0, CL_BUFFER_CREATE_TYPE_REGION, &half, &err));
+    set_mem(k, 0, m);
+    launch(queue, k, N, 64, 0, NULL, NULL);
+    uint32_t *a = map(m, CL_MAP_READ, 0, N, CL_TRUE, &e[0]), *b = map(m, CL_MAP_READ, 0, N / 2, CL_TRUE, &e[1]);
+    for (int i = 0; i < 2; i++)
+        tell("mapped", m, e[i]);
+    uint32_t *c = map(part, CL_MAP_READ, 4, N / 2 - 4, CL_FALSE, &e[2]);
+    CL(clWaitForEvents(1, &e[2]));
+    CL(clReleaseEvent(e[2]));
+    printf("one place: %d %d\n", a == b, c == a + N / 2 + 4);
+    show("all", a, BYTES);
+    show("part", c, BYTES / 2 - 16);
+    CL(clEnqueueUnmapMemObject(queue, m, b, 0, NULL, &e[0]));
+    CL(clEnqueueUnmapMemObject(queue, part, c, 0, NULL, &e[1]));
+    CL(clEnqueueUnmapMemObject(queue, m, a, 0, NULL, NULL));
+    CL(clFinish(queue));
+    tell("unmapped", m, e[0]);
+    tell("unmapped", part, e[1]);
+    /* What is behind the gate is there once it is open. */
+    launch(queue, k, N, 64, 0, NULL, NULL);
+    MADE(gate, clCreateUserEvent(context, &err));
+    MADE(c, clEnqueueMapBuffer(queue, part, CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0, BYTES / 2, 1, &gate, &e[0], &err));
+    CL(clFlush(queue));
+    CL(clSetUserEventStatus(gate, CL_COMPLETE));
+    CL(clWaitForEvents(1, &e[0]));
+    CL(clReleaseEvent(e[0]));
+    for (int i = 0; i < N / 2; i += 3)
+        c[i] += (uint32_t)i;
+    MADE(gate, (clReleaseEvent(gate), clCreateUserEvent(context, &err)));
+    CL(clEnqueueUnmapMemObject(queue, part, c, 1, &gate, &e[0]));
+    CL(clFlush(queue));
+    CL(clSetUserEventStatus(gate, CL_COMPLETE));
+    launch(queue, k, N, 64, 0, NULL, NULL);
+    CL(clWaitForEvents(1, &e[0]));
+    tell("behind a gate", part, e[0]);
+    show_buffer("end", queue, m, 0, BYTES);
+    clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_READ, 8, BYTES, 0, NULL, NULL, &err);
+    printf("beyond the end: %d\n", err);
+    clEnqueueMapBuffer(queue, m, CL_TRUE, CL_MAP_WRITE, 0, BYTES, 1, NULL, NULL, &err);
+    printf("a list of nothing: %d\n", err);
+    printf("never mapped: %d\n", clEnqueueUnmapMemObject(queue, m, copied, 0, NULL, NULL));
+    tell("at last", m, NULL);
+    CL(clReleaseEvent(gate));
+    CL(clReleaseMemObject(part));
+}
+
 int main(void)
 {
-    static uint32_t copied[N];
     uint32_t *used = aligned_alloc(4096, BYTES);
     start(0);
     cl_program p = build(source, "");
@@ -91,6 +158,8 @@ int main(void)
     exercise("copy", k, copy);
     exercise("use", k, use);
     exercise("none", k, none);
+    together("use", k, use);
+    together("none", k, none);
     /* The host pointer's memory is the application's once a map has brought it up to date. */
     v = map(use, CL_MAP_READ, 0, N, CL_TRUE, NULL);
     unmap(use, v);

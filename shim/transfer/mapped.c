@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/transfer/mapped.h"
+
+#include <stdlib.h>
+
+#include "common/log.h"
+
+/* Pinned memory of the size of an object. */
+struct gs_mapped {
+    cl_mem memory;
+    cl_command_queue queue;
+    char *base;
+    cl_event mapped; /* the memory is there */
+};
+
+/* Memory that the application shares with the device is no copy. */
+static bool is_svm(const struct gs_mem *root)
+{
+    cl_bool is = CL_FALSE;
+    return root->flags & CL_MEM_USE_HOST_PTR &&
+           gs_real()->clGetMemObjectInfo(root->o.handle, CL_MEM_USES_SVM_POINTER, sizeof is, &is, NULL) == CL_SUCCESS &&
+           is;
+}
+
+bool gs_mapped_possible(const struct gs_mem *m, cl_map_flags flags)
+{
+    const cl_mem_flags kept_out = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
+    const bool separate = !m->root->o.ctx->shared_memory || gs_settings()->transfer == GS_TRANSFER_PINNED;
+    const bool known = flags == CL_MAP_WRITE_INVALIDATE_REGION || (flags && !(flags & ~(cl_map_flags)(CL_MAP_READ | CL_MAP_WRITE)));
+    return separate && known && !m->is_image && !m->root->is_image && !((m->flags | m->root->flags) & kept_out) &&
+           !is_svm(m->root);
+}
+
+static void release(struct gs_mapped *p)
+{
+    if (p->base)
+        gs_real()->clEnqueueUnmapMemObject(p->queue, p->memory, p->base, 0, NULL, NULL);
+    if (p->mapped)
+        gs_real()->clReleaseEvent(p->mapped);
+    if (p->queue)
+        gs_real()->clReleaseCommandQueue(p->queue);
+    if (p->memory)
+        gs_real()->clReleaseMemObject(p->memory);
+    free(p);
+}
+
+void gs_mapped_free(struct gs_mem *root)
+{
+    if (root->mapped)
+        release(root->mapped);
+    root->mapped = NULL;
+}
+
+/* Without waiting: it may be a callback of the driver's that maps. */
+static struct gs_mapped *make(const struct gs_mem *root)
+{
+    struct gs_context *ctx = root->o.ctx;
+    const size_t bytes = (size_t)root->size;
+    cl_int err;
+    struct gs_mapped *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->memory = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &err);
+    if (!err)
+        p->queue = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, &err);
+    if (!err)
+        p->base = gs_real()->clEnqueueMapBuffer(p->queue, p->memory, CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0,
+                                                NULL, &p->mapped, &err);
+    if (!err) {
+        gs_real()->clFlush(p->queue);
+        return p;
+    }
+    gs_debug("no pinned memory for a map of %zu bytes (error %d)", bytes, err);
+    p->base = NULL;
+    p->mapped = NULL;
+    release(p);
+    return NULL;
+}
+
+void *gs_mapped_at(struct gs_mem *m, uint64_t offset, struct gs_events *ready)
+{
+    struct gs_mem *root = m->root;
+    char *base = NULL;
+    if (gs_mapped_is_pageable(m)) {
+        gs_real()->clGetMemObjectInfo(root->o.handle, CL_MEM_HOST_PTR, sizeof base, &base, NULL);
+        return base ? base + m->origin + offset : NULL;
+    }
+    if (!root->mapped)
+        root->mapped = make(root);
+    if (!root->mapped || gs_events_share(ready, root->mapped->mapped) != CL_SUCCESS)
+        return NULL;
+    return root->mapped->base + m->origin + offset;
+}
+
+cl_uint gs_mapped_count(const struct gs_mem *m)
+{
+    cl_uint n = 0;
+    for (const struct gs_mapping *map = m->mappings; map; map = map->next)
+        n += map->ours;
+    return n;
+}
