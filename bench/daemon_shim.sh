@@ -3,9 +3,10 @@
 # Real applications under the daemon, a line each:
 #   1. a compute-bound job alone: without the daemon, and under it in chunks of the default size; goal: at most 3 % longer;
 #   2. an urgent job of one chunk beside an application that keeps the device full: its wait, against one chunk that runs,
-#      one behind it, and 0.5 ms.
+#      one behind it, and 0.5 ms; and, by the daemon's trace, what of it was the other's chunks. The urgent one is a task, with SCHED_FIFO where that is permitted; the other is none.
 # usage: bench/daemon_shim.sh [BUILD_DIR]    DEVICES=SPEC (default cpu:2)    GROUPS_LONG, DEPTH: of the long job (2048, 40000)
 #        ROUNDS=N: jobs per run (default 15)   TURNS=N: runs of either kind in turn (default 3)
+#        REALTIME=no: without SCHED_FIFO       On a machine with other work: chrt -f 5 bench/daemon_shim.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build}")
@@ -17,17 +18,12 @@ gpusparc=$build/bin/gpusparc app=$build/bench/daemon_app
 cat >"$dir/conf" <<CONF
 [system]
 gpus = 1
-realtime = no
-[task low]
-period = 10s
-priority = 1
-mode = 1
+realtime = ${REALTIME:-yes}
 [task high]
 period = 10s
-priority = 9
 mode = 1
 CONF
-"$build/bin/gpusparcd" --config "$dir/conf" 2>"$dir/log" &
+"$build/bin/gpusparcd" --config "$dir/conf" --trace "$dir/trace" 2>"$dir/log" &
 daemon=$!
 low=
 trap 'kill $low $daemon 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$dir"' EXIT
@@ -39,17 +35,27 @@ echo "# load average $(cut -d' ' -f1 /proc/loadavg) on $(nproc) cores, $devices,
 echo "# alone: $groups work-groups of 64, one device; medians of $turns runs' medians of $rounds jobs, in turn"
 for ((i = 0; i < turns; i++)); do
   under --no-daemon "$app" "$rounds" "$groups" "$depth" >>"$dir/without"
-  under --task low "$app" "$rounds" "$groups" "$depth" >>"$dir/with"
+  under "$app" "$rounds" "$groups" "$depth" >>"$dir/with"
 done
 without=$(cut -d' ' -f1 "$dir/without" | middle) with=$(cut -d' ' -f1 "$dir/with" | middle)
 awk -v a="$without" -v b="$with" 'BEGIN { printf "{\"figure\":\"alone\",\"without_ns\":%d,\"with_ns\":%d,\"longer_percent\":%.2f}\n", a, b, (b / a - 1) * 100 }'
 
 own=$(under --task high "$app" 50 4 "$depth" | cut -d' ' -f1)
-"$gpusparc" run --devices "$devices" --gpus 1 --mode multi --task low "$app" 100000 "$groups" "$depth" >/dev/null &
+"$gpusparc" run --devices "$devices" --gpus 1 --mode multi "$app" 100000 "$groups" "$depth" >/dev/null &
 low=$! # of the application itself, not of a shell around it
 sleep 2
 read -r median p99 < <(under --task high "$app" 100 4 "$depth")
 kill "$low"
-chunk=$((with * 16 / groups))
-echo "# urgent: a chunk of the other application takes $chunk ns (16 of its work-groups)"
-awk -v own="$own" -v m="$median" -v p="$p99" -v c="$chunk" 'BEGIN { printf "{\"figure\":\"urgent\",\"alone_ns\":%d,\"median_ns\":%d,\"p99_ns\":%d,\"wait_median_ns\":%d,\"wait_p99_ns\":%d,\"bound_ns\":%d}\n", own, m, p, m - own, p - own, 2 * c + 500000 }'
+kill "$daemon" && wait "$daemon" 2>/dev/null || true
+# Of the trace: units of the GPU as "U end begin urgent?", waits for it as "W grant request".
+sed -n 's/.*"name":"thread_name","pid":2,"tid":\([0-9]*\),"args":{"name":"high,.*/N \1/p
+  s/.*"ph":"X","name":"[^"]*","pid":1,"tid":\([1-9][0-9]*\),"ts":\([0-9.]*\),"dur":\([0-9.]*\),"args":{"client":\([0-9]*\)}.*/U \2 \3 \4/p
+  s/.*"name":"wait","pid":2,"tid":\([0-9]*\),"ts":\([0-9.]*\),"dur":\([0-9.]*\),"args":{"resource":[1-9].*/W \2 \3 \1/p' "$dir/trace" |
+  awk '$1 == "N" { high[$2] = 1; next } { printf "%s %.3f %.3f %d\n", $1, $2 + $3, $2, $4 in high }' | sort -k2,2n >"$dir/spans"
+split() { awk -v what="$1" '$1 == "U" && $4 == 0 { begin = $3 > last ? $3 : last; last = $2; if (what == "chunk") print int(($2 - begin) * 1000) }
+  $1 == "W" && $4 == 1 && what == "after_chunk" { from = last > $3 ? last : $3; print int(($2 - from) * 1000) }' "$dir/spans" | sort -n |
+  awk -v n="${1}s" '{ v[NR] = $1 } END { printf "\"%s_median_ns\":%d,\"%s_p99_ns\":%d", n, v[int((NR + 1) / 2)], n, v[int(NR * 0.99 + 0.99)] }'; }
+chunks=$(split chunk) after=$(split after_chunk)
+chunk=$(echo "$chunks" | sed 's/.*chunks_median_ns":\([0-9]*\).*/\1/')
+echo "# urgent: the other application's chunks beside it, and what of the waits came after their ends, by the trace"
+awk -v own="$own" -v m="$median" -v p="$p99" -v c="$chunk" -v more="$chunks,$after" 'BEGIN { printf "{\"figure\":\"urgent\",\"alone_ns\":%d,\"median_ns\":%d,\"p99_ns\":%d,\"wait_median_ns\":%d,\"wait_p99_ns\":%d,\"bound_ns\":%d,%s}\n", own, m, p, m - own, p - own, 2 * c + 500000, more }'
