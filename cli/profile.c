@@ -18,7 +18,7 @@ enum { MAX_DEVICES = 64 };
 struct command {
     long long pid;
     enum gs_resource resource;
-    bool reads;
+    bool reads, staged; /* a piece of a transfer through gpusparc's pinned ring */
     int device;
     int64_t asked, begin, end;
 };
@@ -28,9 +28,27 @@ struct commands {
     size_t n;
 };
 
+/* A call of the application. */
+struct call {
+    long long pid;
+    int64_t begin, end;
+    int64_t latest; /* end of the calls of its process up to this one */
+};
+
+struct calls {
+    struct call *v; /* owned; by process, and then by begin */
+    size_t n;
+};
+
 static int64_t ns_of(const json_t *us)
 {
     return (int64_t)llround(json_number_value(us) * 1e3);
+}
+
+static const char *string_or_empty(const json_t *e, const char *key)
+{
+    const char *s = json_string_value(json_object_get(e, key));
+    return s ? s : "";
 }
 
 /* What a command occupies; false: nothing that counts. */
@@ -66,8 +84,53 @@ static bool read_event(const json_t *e, struct command *c)
     c->asked = asked ? ns_of(asked) : c->begin;
     if (c->asked > c->begin)
         c->asked = c->begin;
-    c->reads = strcmp(cat, "download") == 0 && !why;
+    /* Half of what goes from one device to another isn't read by the application. */
+    c->reads = strcmp(cat, "download") == 0 && !why && strcmp(string_or_empty(e, "name"), "pinned") != 0;
+    c->staged = c->resource == GS_PCI && strcmp(string_or_empty(e, "name"), "staged") == 0;
     return c->device >= 0 && c->device < MAX_DEVICES;
+}
+
+static bool read_call(const json_t *e, struct call *c)
+{
+    const char *cat = json_string_value(json_object_get(e, "cat"));
+    if (!cat || strcmp(cat, "api") != 0)
+        return false;
+    *c = (struct call){.pid = json_integer_value(json_object_get(e, "pid")), .begin = ns_of(json_object_get(e, "ts"))};
+    c->end = c->begin + ns_of(json_object_get(e, "dur"));
+    return true;
+}
+
+static int by_call(const void *a, const void *b)
+{
+    const struct call *x = a, *y = b;
+    if (x->pid != y->pid)
+        return (x->pid > y->pid) - (x->pid < y->pid);
+    return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static void sort_calls(struct calls *calls)
+{
+    if (calls->n)
+        qsort(calls->v, calls->n, sizeof *calls->v, by_call);
+    for (size_t i = 0; i < calls->n; i++) {
+        struct call *c = &calls->v[i];
+        c->latest = i && c[-1].pid == c->pid && c[-1].latest > c->end ? c[-1].latest : c->end;
+    }
+}
+
+/* Did one call last from `begin` to `end`, at the least? */
+static bool within_call(const struct calls *calls, long long pid, int64_t begin, int64_t end)
+{
+    size_t from = 0, to = calls->n; /* the first that begins later is among these, or at the end */
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        const struct call *c = &calls->v[middle];
+        if (c->pid < pid || (c->pid == pid && c->begin <= begin))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from && calls->v[from - 1].pid == pid && calls->v[from - 1].latest >= end;
 }
 
 static int by_asking(const void *a, const void *b)
@@ -136,8 +199,17 @@ static int push_segment(struct gs_profile_job *job, enum gs_resource resource, i
     return 0;
 }
 
+/* Asked for when all before it had ended: the application was at work, or asleep, in between. Not so between two pieces
+ * of a transfer, which the daemon is asked for one before the other has ended: then it was gpusparc that copied. */
+static bool host_between(const struct command *before, const struct command *c, int64_t ended,
+                         const struct calls *calls)
+{
+    const bool pieces = before->staged && c->staged && before->reads == c->reads;
+    return c->asked > ended && !(pieces && within_call(calls, c->pid, ended, c->asked));
+}
+
 /* The chain of one job's commands. Sorts them by their begin. */
-static int make_job(struct command *v, size_t n, struct gs_profile_job *job)
+static int make_job(struct command *v, size_t n, const struct calls *calls, struct gs_profile_job *job)
 {
     struct building b;
     int64_t released = v[0].asked, ended = 0;
@@ -145,8 +217,7 @@ static int make_job(struct command *v, size_t n, struct gs_profile_job *job)
     *job = (struct gs_profile_job){0};
     qsort(v, n, sizeof *v, by_begin);
     for (size_t i = 0; i < n && !err; i++) {
-        /* Asked for when all before it had ended: the application was at work, or asleep, in between. */
-        bool host = i > 0 && v[i].asked > ended;
+        bool host = i > 0 && host_between(&v[i - 1], &v[i], ended, calls);
         if (i > 0 && (host || v[i].resource != b.resource))
             err = push_segment(job, b.resource, time_of(&b));
         if (host && !err)
@@ -177,7 +248,7 @@ static size_t job_length(const struct command *v, size_t n)
     return n;
 }
 
-static int add_jobs(struct gs_profile *p, struct commands *all, int warm_up)
+static int add_jobs(struct gs_profile *p, struct commands *all, const struct calls *calls, int warm_up)
 {
     long long pid = -1;
     int before = 0;
@@ -193,7 +264,7 @@ static int add_jobs(struct gs_profile *p, struct commands *all, int warm_up)
         if (!v)
             return -ENOMEM;
         p->jobs = v;
-        int err = make_job(&all->v[at], n, &v[p->n]);
+        int err = make_job(&all->v[at], n, calls, &v[p->n]);
         p->n++;
         if (err)
             return err;
@@ -207,26 +278,33 @@ static int add_jobs(struct gs_profile *p, struct commands *all, int warm_up)
 static int read_events(struct gs_profile *p, const json_t *events, int warm_up)
 {
     struct commands all = {calloc(json_array_size(events) + 1, sizeof *all.v), 0};
+    struct calls calls = {calloc(json_array_size(events) + 1, sizeof *calls.v), 0};
     uint64_t used = 0;
     size_t i;
     json_t *e;
-    if (!all.v)
+    if (!all.v || !calls.v) {
+        free(all.v);
+        free(calls.v);
         return -ENOMEM;
+    }
     json_array_foreach(events, i, e)
     {
         const json_t *devices = json_object_get(json_object_get(e, "args"), "devices");
         if ((int)json_array_size(devices) > p->devices)
             p->devices = (int)json_array_size(devices);
+        calls.n += read_call(e, &calls.v[calls.n]);
         if (!read_event(e, &all.v[all.n]))
             continue;
         if (strcmp(json_string_value(json_object_get(e, "cat")), "kernel") == 0)
             used |= UINT64_C(1) << all.v[all.n].device;
         all.n++;
     }
-    int err = add_jobs(p, &all, warm_up), devices = __builtin_popcountll(used);
+    sort_calls(&calls);
+    int err = add_jobs(p, &all, &calls, warm_up), devices = __builtin_popcountll(used);
     p->used = devices > p->used ? devices : p->used;
     p->runs++;
     free(all.v);
+    free(calls.v);
     return err;
 }
 
@@ -309,6 +387,35 @@ static struct gs_profile_times times_of(enum gs_resource resource, int64_t *v, s
     return (struct gs_profile_times){resource, v[n - 1], v[n / 2], v[0]};
 }
 
+static int64_t sum_of(const struct gs_profile_job *job, enum gs_resource resource)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < job->n; i++)
+        sum += job->segments[i].resource == resource ? job->segments[i].ns : 0;
+    return sum;
+}
+
+/* A job with another sequence may have needed more of a resource: the longest segment of it is as much longer. */
+static void cover_others(const struct gs_profile *p, struct gs_profile_chain *chain)
+{
+    for (int r = 0; r < GS_RESOURCES; r++) {
+        struct gs_profile_times *longest = NULL;
+        int64_t sum = 0, most = 0;
+        for (size_t i = 0; i < chain->n; i++) {
+            struct gs_profile_times *t = &chain->segments[i];
+            if (t->resource != (enum gs_resource)r)
+                continue;
+            sum += t->longest_ns;
+            if (!longest || t->longest_ns > longest->longest_ns)
+                longest = t;
+        }
+        for (size_t i = 0; i < p->n; i++)
+            most = max64(most, sum_of(&p->jobs[i], (enum gs_resource)r));
+        if (longest && most > sum)
+            longest->longest_ns += most - sum;
+    }
+}
+
 int gs_profile_chain(const struct gs_profile *p, struct gs_profile_chain *chain)
 {
     *chain = (struct gs_profile_chain){0};
@@ -333,6 +440,7 @@ int gs_profile_chain(const struct gs_profile *p, struct gs_profile_chain *chain)
         else
             chain->whole = times_of(GS_CPU, v, n);
     }
+    cover_others(p, chain);
     free(v);
     return 0;
 }

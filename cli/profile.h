@@ -30,12 +30,13 @@ struct gs_profile {
     int64_t longest_ns[GS_RESOURCES]; /* the longest command on each */
 };
 
-/* Adds the jobs of a trace (docs/trace.md) but the first `warm_up` of each process, as long as one is left. 0, -ENOMEM, or -EINVAL with the
- * reason said on stderr. */
+/* Adds the jobs of a trace (docs/trace.md) but the first `warm_up` of each process, as long as one is left. 0, -ENOMEM,
+ * or -EINVAL with the reason said on stderr. */
 int gs_profile_read(struct gs_profile *p, const char *path, int warm_up);
 void gs_profile_free(struct gs_profile *p);
 
-/* The commonest chain, and times over the jobs that have it. */
+/* The commonest chain, and times over the jobs that have it; the longest cover what the others need of each resource
+ * that it has. */
 struct gs_profile_times {
     enum gs_resource resource;
     int64_t longest_ns, median_ns, shortest_ns;

@@ -12,8 +12,11 @@ events = [{"ph": "i", "cat": "process", "name": "start", "ts": 0, "pid": 7, "arg
 for job in sys.argv[3:]:
     for c in job.split(","):
         cat, device, asked, begin, end = c.split(":")
-        why = {"for": cat.split("/")[1]} if "/" in cat else {}
-        events.append({"ph": "X", "cat": cat.split("/")[0], "name": "n", "ts": float(begin), "dur": float(end) - float(begin),
+        if cat == "api":
+            events.append({"ph": "X", "cat": cat, "name": "clEnqueueReadBuffer", "ts": float(begin), "dur": float(end) - float(begin), "pid": 7, "tid": 7})
+            continue
+        why = {"for": cat.split("/")[1]} if "/" in cat and not cat.endswith(("/staged", "/pinned")) else {}
+        events.append({"ph": "X", "cat": cat.split("/")[0], "name": next((way for way in ("staged", "pinned") if "/" + way in cat), "n"), "ts": float(begin), "dur": float(end) - float(begin),
                        "pid": 7, "tid": 1, "args": {"device": int(device), "asked": float(asked), **why}})
 json.dump(events, open(sys.argv[1], "w"))
 E
@@ -51,6 +54,15 @@ gpusparc profile --task a --margin 0 --from two.json --from one.json >two.conf 2
 grep -q 'another sequence of segments than 2 of 3 jobs: pci$' err.txt || { cat err.txt; fail "the odd job is told"; }
 grep -qx 'segments.2 = pci 90us, gpu 240us, pci 40us' two.conf || { cat two.conf; fail "two.conf"; }
 grep -q 'segments.1 = ' two.conf || fail "both"
+# Pieces of one transfer in one call: no CPU segment lies between. A job of another sequence, which needs more of the link: it counts.
+pieces() { # OFFSET
+  local o=$1
+  printf '%s' "kernel:0:$o:$o:$((o + 100)),api:0:0:$((o + 90)):$((o + 400)),download/staged:0:$((o + 150)):$((o + 150)):$((o + 200))," \
+    "download/staged:0:$((o + 300)):$((o + 300)):$((o + 400)),download/staged:0:$((o + 450)):$((o + 450)):$((o + 500))"
+}
+python3 trace.py pieces.json 1 "$(pieces 1000)" "$(pieces 3000)" "$(pieces 5000)" "kernel:0:7000:7000:7100,download/pinned:0:7001:7100:7200,download:0:7300:7300:8100"
+gpusparc profile --task a --margin 0 --from pieces.json >pieces.conf 2>err.txt
+grep -qx 'segments.1 = gpu 100us, cpu 50us, pci 850us, cpu 50us, pci 50us' pieces.conf || { cat pieces.conf; fail "pieces.conf"; }
 gpusparc profile --task a --json --from two.json --from one.json 2>err.txt >two.out.json
 python3 - two.out.json <<'E' || fail "JSON"
 import json, sys
