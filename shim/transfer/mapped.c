@@ -26,7 +26,8 @@ bool gs_mapped_possible(const struct gs_mem *m, cl_map_flags flags)
 {
     const cl_mem_flags kept_out = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
     const bool separate = !m->root->o.ctx->shared_memory || gs_settings()->transfer == GS_TRANSFER_PINNED;
-    const bool known = flags == CL_MAP_WRITE_INVALIDATE_REGION || (flags && !(flags & ~(cl_map_flags)(CL_MAP_READ | CL_MAP_WRITE)));
+    const bool known =
+        flags == CL_MAP_WRITE_INVALIDATE_REGION || (flags && !(flags & ~(cl_map_flags)(CL_MAP_READ | CL_MAP_WRITE)));
     return separate && known && !m->is_image && !m->root->is_image && !((m->flags | m->root->flags) & kept_out) &&
            !is_svm(m->root);
 }

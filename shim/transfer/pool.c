@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "shim/beside.h"
+#include "shim/transfer/fresh.h"
 
 enum { MOST_THREADS = 8 };
 
@@ -21,6 +22,8 @@ struct gs_pool {
 static void copy(const struct gs_copy_job *job)
 {
     const size_t *n = job->region;
+    if (job->fresh && n[1] * n[2] == 1)
+        gs_fresh_make(job->dst.at, n[0]);
     for (size_t z = 0; z < n[2]; z++)
         for (size_t y = 0; y < n[1]; y++)
             memcpy(job->dst.at + z * job->dst.slice + y * job->dst.row,

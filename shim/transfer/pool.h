@@ -20,6 +20,7 @@ struct gs_rows {
 struct gs_copy_job {
     struct gs_rows dst, src; /* src: only read */
     size_t region[3];
+    bool fresh; /* the pages that it writes to may not be there yet */
     bool done;
     struct gs_copy_job *next;
 };

@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "shim/put.h"
 #include "shim/report.h"
+#include "shim/transfer/fresh.h"
 #include "shim/watch.h"
 
 enum {
@@ -268,6 +269,7 @@ struct carriage {
     cl_uint n_wait;
     const cl_event *wait;
     struct gs_events *ended;
+    bool fresh; /* the host's memory is yet to be given pages */
 };
 
 static char *memory_of(const struct ring *r, const struct slot *slot)
@@ -292,8 +294,10 @@ static void copy(const struct carriage *c, struct slot *slot, size_t i)
     const struct gs_staged p = piece_of(c->t, &c->cut, i);
     const size_t row = p.region[0] * p.element;
     const struct gs_rows there = {memory_of(c->ring, slot), row, row * p.region[1]};
-    slot->job = (struct gs_copy_job){
-        .dst = p.write ? there : p.host, .src = p.write ? p.host : there, .region = {row, p.region[1], p.region[2]}};
+    slot->job = (struct gs_copy_job){.dst = p.write ? there : p.host,
+                                     .src = p.write ? p.host : there,
+                                     .region = {row, p.region[1], p.region[2]},
+                                     .fresh = c->fresh};
     gs_pool_submit(c->pool, &slot->job);
 }
 
@@ -369,6 +373,8 @@ static cl_int carry(struct carriage *c)
     c->cut = cut_of(c->t);
     c->pieces = c->cut.n[0] * c->cut.n[1] * c->cut.n[2];
     const struct gs_label before = gs_label_way(GS_WAY_STAGED);
+    c->fresh = !c->t->write && c->t->region[1] * c->t->region[2] == 1 &&
+               gs_fresh_prepare(c->t->host.at, c->t->region[0] * c->t->element);
     const cl_int err = c->t->write ? carry_in(c) : carry_out(c);
     gs_label_back(before);
     return err;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Large transfers of every form: gated by user events, on queues in order and out of order, rectangles with pitches,
  * rows of images, host ranges that overlap; their events; objects that are let go meanwhile; and one that fails. */
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "plain.h"
 
 enum { WORDS = 1600 * 1024, BYTES = WORDS * 4 };
@@ -252,6 +255,33 @@ static void failing(cl_command_queue q)
     CL(clReleaseEvent(gate));
 }
 
+/* Into memory that nobody has touched, beside pages that nobody may touch, and into a file, whose other bytes stay. */
+static void untouched(void)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), all = 4 * page + BYTES, odd = page / 2 + 12;
+    for (cl_bool blocking = CL_FALSE; blocking <= CL_TRUE; blocking++) {
+        cl_event e;
+        char *m = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        FILE *f = tmpfile();
+        if (m == MAP_FAILED || mprotect(m + page, all - 2 * page, PROT_READ | PROT_WRITE) != 0 || !f ||
+            ftruncate(fileno(f), (off_t)all) != 0)
+            exit(1);
+        char *shared = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(f), 0);
+        if (shared == MAP_FAILED)
+            exit(1);
+        memset(shared, 0x77, odd + page);
+        CL(clEnqueueReadBuffer(queue, a, blocking, 4, BYTES - page, m + page + odd, 0, NULL, &e));
+        CL(clEnqueueReadBuffer(queue, a, blocking, 0, BYTES, shared + odd, 0, NULL, NULL));
+        CL(clFinish(queue));
+        CL(clReleaseEvent(e));
+        show("fresh", m + page, odd + BYTES - page);
+        show("shared", shared, all);
+        munmap(m, all);
+        munmap(shared, all);
+        fclose(f);
+    }
+}
+
 int main(void)
 {
     cl_int err;
@@ -275,6 +305,7 @@ int main(void)
     events();
     images("image, in order", queue);
     images("image", free_queue);
+    untouched();
     released();
     failing(free_queue);
     CL(clReleaseMemObject(a));

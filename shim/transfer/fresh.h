@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory of the application's that a large read is about to fill for the first time: to have the kernel make and clear
+ * its pages one by one takes longer than to copy into them. Nothing outside of the range is touched, and nothing within
+ * it that the read would not write. */
+#ifndef GS_SHIM_TRANSFER_FRESH_H
+#define GS_SHIM_TRANSFER_FRESH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Are pages of it yet to be made? Then asks for huge ones, where the range holds some whole. */
+bool gs_fresh_prepare(void *at, size_t bytes);
+
+/* Makes the pages that lie wholly within the range, all by one call. */
+void gs_fresh_make(void *at, size_t bytes);
+
+#endif
