@@ -6,7 +6,8 @@
 #   bench/rt.sh [OPTION...] [OUTPUT]      with `gpusparc` on the PATH; the samples are found beside it
 #   --devices SPEC   as for gpusparc run (default: $DEVICES, else its own)   --gpus N   GPUs of that group (default 2)
 #   --seconds N,...  for each mode, or of each (default 60)        --modes LIST  "single local gema"
-#   --stretch F      periods times F (default 1: the paper's)     --runs N      of each profile (default 2)
+#   --stretch F      periods times F (default 1: the paper's); auto: the first of 1, 1.1, 1.2 ... for which the analysis
+#                    finds numbers of GPUs that suffice, and 10 % more       --runs N      of each profile (default 2)
 #   --knn ARGS, --matmul ARGS, --pagerank ARGS   the samples' sizes, such as --knn "--size 65536"
 #   --periods MS,MS,MS   of the three, instead of those by their times
 # Starting up (reading, compiling, allocating) is no task's work, but takes processors from those that run already: the
@@ -95,6 +96,17 @@ write_config() { # MODE
     grep -E '^(segments|gpu_chunk|pci_chunk)' "$t.profile"
   done
 }
+
+if [ "$stretch" = auto ]; then
+  for tenths in $(seq 10 80) none; do
+    [ "$tenths" != none ] || { say "the analysis finds nothing that suffices up to 8 times the paper's periods"; exit 1; }
+    stretch=$(awk -v t="$tenths" 'BEGIN { print t / 10 }')
+    write_config gema >auto.conf
+    gpusparc analyze auto.conf --policy gema >auto.analysis 2>&1 && break
+  done
+  stretch=$(awk -v s="$stretch" 'BEGIN { print s * 1.1 }')
+  say "periods: $stretch times the paper's"
+fi
 
 # ---- the three modes ----
 echo "mode,task,gpus,job,release_ms,response_ms,deadline_ms,bound_ms,missed,counts" >jobs.csv

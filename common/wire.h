@@ -96,6 +96,7 @@ struct gs_msg_look { /* and RENEW */
 struct gs_msg_job {
     uint64_t release_ns; /* CLOCK_MONOTONIC, as all times here */
     uint64_t end_ns;
+    uint32_t gpus; /* that it had been told when it began; 0: none, or it doesn't say */
 };
 
 /* Flags of GS_MSG_WELCOME. */

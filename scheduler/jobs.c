@@ -84,13 +84,15 @@ void gs_jobs_ended(struct gs_session *s, const struct gs_msg_job *job)
         return;
     bool warmup = s->warmup_left > 0;
     int64_t used_ns[GS_RESOURCES] = {0};
-    const unsigned gpus = s->job_gpus;
+    /* The first job with another number of GPUs moves data, once: it isn't like those that follow. */
+    const unsigned gpus = job->gpus == s->job_gpus && job->gpus <= core->gpus ? job->gpus : 0;
     take_usage(s, used_ns);
-    s->job_gpus = s->told.gpus;
+    s->job_gpus = job->gpus;
     if (core->trace)
         gs_trace_job(core->trace, s->number, s->task_name, job->release_ns, job->end_ns,
                      warmup ? 0 : (uint64_t)t->deadline_ns);
     if (warmup) {
+        s->job_gpus = 0;
         st->warmup_jobs++;
         if (--s->warmup_left == 0)
             gs_members_warm(s);

@@ -39,7 +39,7 @@ struct gs_session {
     uint64_t records_lost;
     uint64_t told_busy_ns[GS_MAX_RESOURCES]; /* what has been believed so far of the page's busy_ns */
     uint64_t job_busy_ns[GS_MAX_RESOURCES];  /* ... when the last job ended */
-    unsigned job_gpus;                       /* GPUs of the job under way; 0: not known */
+    unsigned job_gpus;                       /* GPUs that the last job had; 0: not known */
 };
 
 /* What is kept of a task over all its runs. */

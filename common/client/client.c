@@ -496,6 +496,7 @@ void gs_client_job_begin(struct gs_client *c, uint64_t release_ns, struct gs_cli
     if (!c->job_open) {
         c->job_open = true;
         c->job_release_ns = release_ns ? release_ns : gs_client_now_ns();
+        c->job_gpus = mode->scheduled ? mode->gpus : 0;
         atomic_store(&c->page->job_since_ns, c->job_release_ns);
     }
     pthread_mutex_unlock(&c->lock);
@@ -507,7 +508,8 @@ void gs_client_job_end(struct gs_client *c, uint64_t end_ns)
     gs_msg_init(&m, GS_MSG_JOB);
     pthread_mutex_lock(&c->lock);
     bool open = c->job_open;
-    m.u.job = (struct gs_msg_job){.release_ns = c->job_release_ns, .end_ns = end_ns ? end_ns : gs_client_now_ns()};
+    m.u.job = (struct gs_msg_job){
+        .release_ns = c->job_release_ns, .end_ns = end_ns ? end_ns : gs_client_now_ns(), .gpus = c->job_gpus};
     c->job_open = false;
     c->jobs += open && c->jobs < UINT32_MAX;
     atomic_store(&c->page->job_since_ns, 0);

@@ -48,6 +48,7 @@ struct gs_client {
     unsigned refused;
     bool job_open;
     uint64_t job_release_ns;
+    uint32_t job_gpus; /* that it was told */
     uint32_t jobs; /* of the process, that have ended */
 
     /* The options, copied. */

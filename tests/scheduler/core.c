@@ -474,7 +474,7 @@ static void test_priority_counts(void **state)
 static void job(struct bench *b, struct desk *d, uint64_t release_ns, uint64_t end_ns)
 {
     struct gs_msg m = message(GS_MSG_JOB);
-    m.u.job = (struct gs_msg_job){release_ns, end_ns};
+    m.u.job = (struct gs_msg_job){.release_ns = release_ns, .end_ns = end_ns};
     assert_int_equal(say(b, d, &m), 0);
 }
 
@@ -697,12 +697,14 @@ static void test_gema_decides(void **state)
 }
 
 /* A job that has kept its GPU for so long; the page says so as a client's would. */
-static void job_of(struct bench *b, struct desk *d, unsigned gpu, uint64_t gpu_ns, uint64_t link_ns)
+static void job_of(struct bench *b, struct desk *d, uint32_t gpus, unsigned gpu, uint64_t gpu_ns, uint64_t link_ns)
 {
+    struct gs_msg m = message(GS_MSG_JOB);
     b->now += 1000 * MS;
+    m.u.job = (struct gs_msg_job){b->now - 500 * MS, b->now, gpus};
     atomic_fetch_add(&page_of(d)->lease[GS_RESOURCE_GPU(gpu)].busy_ns, gpu_ns);
     atomic_fetch_add(&page_of(d)->lease[GS_RESOURCE_PCI].busy_ns, link_ns);
-    job(b, d, b->now - 500 * MS, b->now);
+    assert_int_equal(say(b, d, &m), 0);
 }
 
 /* The analysis believes what jobs have used, where that is more than their segments, until the config is read again. */
@@ -715,20 +717,25 @@ static void test_more_than_the_segments(void **state)
     struct desk d;
     sit_down(b, &d, 1001, "");
     hello(b, &d, "a", 2);
-    job_of(b, &d, 0, 900 * MS, 0); /* of how many GPUs it was isn't known */
-    job_of(b, &d, 0, 60 * MS, 2 * MS);
-    job_of(b, &d, 1, 60 * MS + MS / 20, 2 * MS); /* no more than a thousandth of the deadline above */
+    job_of(b, &d, 0, 0, 900 * MS, 0); /* of how many GPUs it was isn't known */
+    job_of(b, &d, 1, 0, 900 * MS, 0); /* the first with one: it may have moved data */
+    job_of(b, &d, 1, 0, 60 * MS, 2 * MS);
+    job_of(b, &d, 1, 1, 60 * MS + MS / 20, 2 * MS); /* no more than a thousandth of the deadline above */
     assert_int_equal(atomic_load(&page_of(&d)->gpus), 1);
     assert_string_equal(b->log, "");
     const int64_t bound = d.session->member.response_ns;
-    job_of(b, &d, 0, 64 * MS, 2 * MS);
+    job_of(b, &d, 1, 0, 64 * MS, 2 * MS);
     assert_int_equal(atomic_load(&page_of(&d)->gpus), 1);
     assert_non_null(strstr(b->log, "kept a GPU for 64ms, where its segments.1 say 60ms: its bound now counts 66ms"));
     assert_in_range(d.session->member.response_ns, bound + 5 * (int64_t)MS, bound + 7 * (int64_t)MS);
-    job_of(b, &d, 1, 65 * MS, 2 * MS); /* counted already */
-    job_of(b, &d, 1, 120 * MS, 2 * MS);
+    job_of(b, &d, 1, 1, 65 * MS, 2 * MS); /* counted already */
+    job_of(b, &d, 1, 1, 120 * MS, 2 * MS);
     assert_int_equal(atomic_load(&page_of(&d)->gpus), 2);
     assert_true(b->core->decision.schedulable);
+    job_of(b, &d, 2, 1, 400 * MS, 400 * MS);
+    job_of(b, &d, 3, 1, 400 * MS, 400 * MS); /* a lie */
+    job_of(b, &d, 3, 1, 400 * MS, 400 * MS);
+    assert_int_equal(atomic_load(&page_of(&d)->gpus), 2);
     char *text = gs_core_status(b->core, b->now);
     assert_non_null(strstr(text, "\"gpu\":{\"seen_ns\":120000000,\"segments_ns\":60000000,\"counted_ns\":123750000}"));
     free(text);
