@@ -16,17 +16,23 @@
 #include "shim/timing.h"
 #include "shim/transfer/ring.h"
 #include "shim/transfer/windows.h"
+#include "shim/watch.h"
 
 enum { SLOT_BYTES = GS_PEER_SLOT_BYTES, PROBE_TIMEOUT_MS = 30000 };
+/* How long a context's end waits for the thread, so that the probe's answer is kept; and who wants windows by name for
+ * them to be open. */
+enum { PATIENCE_MS = 5000, LONG_PATIENCE_MS = 60000 };
 enum { OPENING, OPEN, FAILED };
 
 _Static_assert(SLOT_BYTES == GS_WINDOW_MAX_BYTES / GS_RING_SLOTS, "a window is a ring of slots");
 
 struct gs_peer {
-    struct gs_context *ctx;
-    pthread_t thread;
-    bool started;
+    cl_context context; /* the thread retains it: the application's last reference may go meanwhile */
+    cl_device_id dev[GS_MAX_DEVICES];
+    unsigned n;
+    atomic_int holds; /* the context's and the thread's; whoever is last frees it */
     atomic_int state;
+    atomic_bool unwanted; /* the context has gone */
     struct gs_windows windows;
     struct gs_ring ring[GS_MAX_DEVICES]; /* of the window on each device. ctx lock */
 };
@@ -60,7 +66,7 @@ static bool identify(const struct gs_peer *p, char *identity, size_t bytes)
 {
     if (!gs_beside_enter())
         return false;
-    const bool known = gs_windows_identity(p->ctx->dev, p->ctx->n, identity, bytes) == 0;
+    const bool known = gs_windows_identity(p->dev, p->n, identity, bytes) == 0;
     gs_beside_leave();
     return known;
 }
@@ -72,12 +78,21 @@ static bool open_windows(struct gs_peer *p)
         return false;
     if (gs_windows_load())
         gs_beside_register();
-    const bool open = gs_windows_open(&p->windows, p->ctx->o.handle, p->ctx->dev, p->ctx->n, GS_WINDOW_MAX_BYTES, why,
-                                      sizeof why) == 0;
+    const bool open = gs_windows_open(&p->windows, p->context, p->dev, p->n, GS_WINDOW_MAX_BYTES, why, sizeof why) == 0;
     gs_beside_leave();
     if (!open)
         gs_debug("%s", why);
     return open;
+}
+
+static void let_go(struct gs_peer *p)
+{
+    if (atomic_fetch_sub(&p->holds, 1) != 1)
+        return;
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
+        gs_ring_free(&p->ring[i]);
+    gs_windows_close(&p->windows);
+    free(p);
 }
 
 static void *probe_and_open(void *arg)
@@ -89,9 +104,37 @@ static void *probe_and_open(void *arg)
     const bool possible =
         identify(p, identity + head, sizeof identity - head) && probe(identity, strlen(identity), &links);
     gs_timing_links(&links);
-    const bool open = possible && open_windows(p);
+    const bool open = possible && !atomic_load(&p->unwanted) && open_windows(p);
     atomic_store(&p->state, open ? OPEN : FAILED);
+    if (!gs_beside_enter())
+        return NULL;
+    cl_context context = p->context;
+    let_go(p);
+    gs_real()->clReleaseContext(context);
+    gs_beside_leave();
     return NULL;
+}
+
+static void await_thread(const struct gs_peer *p, int64_t patience_ms)
+{
+    const struct timespec ms = {0, 1000000};
+    for (const uint64_t end = gs_now_ns() + (uint64_t)patience_ms * 1000000;
+         atomic_load(&p->state) == OPENING && gs_now_ns() < end;)
+        nanosleep(&ms, NULL);
+}
+
+static bool start_thread(struct gs_peer *p)
+{
+    if (gs_real()->clRetainContext(p->context) != CL_SUCCESS)
+        return false;
+    atomic_store(&p->holds, 2);
+    atomic_store(&p->state, OPENING);
+    if (gs_beside_start(NULL, probe_and_open, p))
+        return true;
+    atomic_store(&p->state, FAILED);
+    atomic_store(&p->holds, 1);
+    gs_real()->clReleaseContext(p->context);
+    return false;
 }
 
 bool gs_peer_ready(struct gs_context *ctx)
@@ -102,22 +145,17 @@ bool gs_peer_ready(struct gs_context *ctx)
     p = ctx->peer = calloc(1, sizeof *p);
     if (!p)
         return false;
-    p->ctx = ctx;
+    p->context = ctx->o.handle;
+    memcpy(p->dev, ctx->dev, sizeof p->dev);
+    p->n = ctx->n;
+    atomic_init(&p->holds, 1);
     atomic_init(&p->state, FAILED);
     char identity[1024];
     if (!(gs_group()->type & CL_DEVICE_TYPE_GPU) ||
-        gs_windows_identity(ctx->dev, ctx->n, identity, sizeof identity) < 0)
+        gs_windows_identity(ctx->dev, ctx->n, identity, sizeof identity) < 0 || !start_thread(p))
         return false;
-    atomic_store(&p->state, OPENING);
-    p->started = gs_beside_start(&p->thread, probe_and_open, p);
-    if (!p->started)
-        atomic_store(&p->state, FAILED);
-    /* Asked for by name: then from the first byte on. */
-    if (gs_settings()->transfer == GS_TRANSFER_PEER)
-        while (atomic_load(&p->state) == OPENING) {
-            const struct timespec ms = {0, 1000000};
-            nanosleep(&ms, NULL);
-        }
+    if (gs_settings()->transfer == GS_TRANSFER_PEER) /* asked for by name: then from the first byte on */
+        await_thread(p, LONG_PATIENCE_MS);
     return atomic_load(&p->state) == OPEN;
 }
 
@@ -144,12 +182,9 @@ void gs_peer_free(struct gs_peer *p)
 {
     if (!p)
         return;
-    if (p->started)
-        pthread_join(p->thread, NULL);
-    for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
-        gs_ring_free(&p->ring[i]);
-    gs_windows_close(&p->windows);
-    free(p);
+    await_thread(p, PATIENCE_MS);
+    atomic_store(&p->unwanted, true);
+    let_go(p);
 }
 
 /* *arrived: the end of the piece before, or null, which this one's comes after so that the last fails where any does;
