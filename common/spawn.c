@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STACK_BYTES = 128 << 10 };
+enum { STACK_BYTES = 128 << 10, DEATH_MS = 2000 };
 
 /* AddressSanitizer would look for the calling thread's stack, which these functions aren't on. */
 #define ON_ANOTHER_STACK __attribute__((no_sanitize("address")))
@@ -39,7 +39,8 @@ struct job {
     int timeout_ms;
     uint64_t memory_bytes;
     sigset_t none;
-    char *stack; /* of the program, until it execs */
+    char *stack;  /* of the program, until it execs */
+    pid_t parent; /* the application's process */
 };
 
 #if defined(__has_feature)
@@ -139,8 +140,12 @@ static int await(pid_t pid, int timeout_ms)
         struct timespec t = {.tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000};
         sigtimedwait(&child, NULL, &t);
     }
+    /* One that sleeps in a driver may not even die: whoever waits for the supervisor doesn't wait for that. */
     kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
+    for (until = now_ms() + DEATH_MS; waitpid(pid, NULL, WNOHANG) == 0 && now_ms() < until;) {
+        struct timespec t = {.tv_nsec = 10000000};
+        sigtimedwait(&child, NULL, &t);
+    }
     return ENDED_TOO_LATE;
 }
 
@@ -148,6 +153,8 @@ ON_ANOTHER_STACK static int supervise(void *arg)
 {
     struct job *j = arg;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != j->parent) /* it has died before */
+        _exit(ENDED_BEFORE_IT_BEGAN);
     signal(SIGCHLD, SIG_DFL);
     pid_t pid = clone(run_program, j->stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD, j);
     _exit(pid < 0 ? ENDED_BEFORE_IT_BEGAN : await(pid, j->timeout_ms));
@@ -230,6 +237,7 @@ static int run_supervised(struct job *j, char *stack)
     sigemptyset(&j->none);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     int status = 0, result = ENDED_BEFORE_IT_BEGAN;
+    j->parent = getpid();
     pid_t pid = clone(supervise, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK, j);
     if (pid > 0) {
         pid_t done;

@@ -14,10 +14,19 @@
  * compile a large program for each device, takes seconds. */
 enum { PATIENCE_S = 30 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* both below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 static pthread_cond_t left_one = PTHREAD_COND_INITIALIZER;
-static unsigned inside;
-static bool ending;
+static unsigned inside, serving;
+static bool ending, closed; /* closed: for those that serve, too */
+
+/* With the lock held. Until none is left, or for as long as there is patience. */
+static void await_none(const unsigned *threads, const struct timespec *until)
+{
+    while (*threads && pthread_cond_timedwait(&left_one, &lock, until) != ETIMEDOUT)
+        ;
+    if (*threads)
+        gs_debug("the process ends while %u of our threads are inside the driver", *threads);
+}
 
 static void wait_at_exit(void)
 {
@@ -26,11 +35,9 @@ static void wait_at_exit(void)
     const struct timespec until = {time(NULL) + PATIENCE_S, 0};
     pthread_mutex_lock(&lock);
     ending = true;
-    int err = 0;
-    while (inside && err != ETIMEDOUT)
-        err = pthread_cond_timedwait(&left_one, &lock, &until);
-    if (inside)
-        gs_debug("the process ends while %u of our threads are inside the driver", inside);
+    await_none(&inside, &until);
+    closed = true;
+    await_none(&serving, &until);
     pthread_mutex_unlock(&lock);
 }
 
@@ -70,6 +77,23 @@ void gs_beside_leave(void)
 {
     pthread_mutex_lock(&lock);
     inside--;
+    pthread_cond_broadcast(&left_one);
+    pthread_mutex_unlock(&lock);
+}
+
+bool gs_beside_serve(void)
+{
+    pthread_mutex_lock(&lock);
+    const bool may = !closed;
+    serving += may;
+    pthread_mutex_unlock(&lock);
+    return may;
+}
+
+void gs_beside_served(void)
+{
+    pthread_mutex_lock(&lock);
+    serving--;
     pthread_cond_broadcast(&left_one);
     pthread_mutex_unlock(&lock);
 }

@@ -15,6 +15,11 @@ bool gs_beside_start(pthread_t *thread, void *(*run)(void *), void *arg);
 bool gs_beside_enter(void);
 void gs_beside_leave(void);
 
+/* The same for a thread that other threads of ours wait for while they are inside the driver: it is let in until none of
+ * them is. False: the driver is closed to it. */
+bool gs_beside_serve(void);
+void gs_beside_served(void);
+
 /* exit() runs its handlers from the last registered to the first: to be called once a library has been loaded whose
  * handlers must come after the wait for our threads. gs_beside_start has done it once. */
 void gs_beside_register(void);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/log.h"
 #include "shim/beside.h"
@@ -55,28 +56,32 @@ static pthread_once_t lanes_once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
 static struct gs_held *newest;
 
-/* The process must not end while a thread of ours is inside the driver. */
-static pthread_rwlock_t driver_lock;
+static _Thread_local bool own_thread; /* it serves a lane, and nothing else */
 
-static void wait_at_exit(void)
+/* The process must not end while a thread of ours is inside the driver. Once it does a thread that serves a lane sleeps
+ * for ever; another, which may be the one that ends the process, goes on. True: enter must be followed by leave. */
+static bool enter(void)
 {
-    if (!gs_forked())
-        pthread_rwlock_wrlock(&driver_lock);
+    const bool in = gs_beside_serve();
+    while (!in && own_thread)
+        pause();
+    return in;
+}
+
+static void leave(bool in)
+{
+    if (in)
+        gs_beside_served();
 }
 
 static void set_up(void)
 {
-    pthread_rwlockattr_t attr;
-    pthread_rwlockattr_init(&attr);
-    pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-    pthread_rwlock_init(&driver_lock, &attr);
     for (unsigned r = 0; r < GS_MAX_RESOURCES; r++) {
         pthread_mutex_init(&lanes[r].lock, NULL);
         pthread_cond_init(&lanes[r].news, NULL);
         lanes[r].tail = &lanes[r].head;
     }
-    atexit(wait_at_exit);
-    gs_beside_register(); /* comes first: other threads of ours may be waiting for units */
+    gs_beside_register();
 }
 
 /* ---- the end of units ---- */
@@ -197,10 +202,10 @@ static void watch(struct gs_held *h, struct unit *u, atomic_uint *running, cl_ev
 static bool run_first(struct gs_held *h, struct unit *u)
 {
     gs_unit_take(h->resource, &u->grant);
-    pthread_rwlock_rdlock(&driver_lock);
+    bool in = enter();
     const cl_int err = gs_real()->clSetUserEventStatus(h->open, CL_COMPLETE);
     watch(h, u, NULL, h->first);
-    pthread_rwlock_unlock(&driver_lock);
+    leave(in);
     return err == CL_SUCCESS;
 }
 
@@ -218,12 +223,12 @@ static unsigned emptiest_queue(struct gs_held *h)
 static bool run_next(struct gs_held *h, unsigned i, struct unit *u)
 {
     cl_event event;
-    pthread_rwlock_rdlock(&driver_lock);
+    bool in = enter();
     if (i == 1 && h->units.first_alone)
         gs_real()->clWaitForEvents(1, &h->first);
-    pthread_rwlock_unlock(&driver_lock);
+    leave(in);
     gs_unit_take(h->resource, &u->grant);
-    pthread_rwlock_rdlock(&driver_lock);
+    in = enter();
     gs_label_back(h->label);
     const unsigned to = emptiest_queue(h);
     const cl_int err = h->units.enqueue(h->units.work, i, h->units.queue[to], &event);
@@ -236,7 +241,7 @@ static bool run_next(struct gs_held *h, unsigned i, struct unit *u)
         fail(h, err);
         free(u);
     }
-    pthread_rwlock_unlock(&driver_lock);
+    leave(in);
     return !err;
 }
 
@@ -323,19 +328,20 @@ static void serve(struct gs_held *h)
         h->next_unit++;
     }
     push_follower(h);
-    pthread_rwlock_rdlock(&driver_lock);
+    bool in = enter();
     if (atomic_load(&h->status) != CL_COMPLETE)
         gs_real()->clSetUserEventStatus(h->open, atomic_load(&h->status)); /* fails where it is open already */
     if (h->units.free)
         h->units.free(h->units.work);
     drop(h);
     release_queues(&queues);
-    pthread_rwlock_unlock(&driver_lock);
+    leave(in);
 }
 
 static void *run_lane(void *arg)
 {
     struct lane *l = arg;
+    own_thread = true;
     for (;;) {
         pthread_mutex_lock(&l->lock);
         while (!l->head)

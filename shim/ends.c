@@ -152,11 +152,16 @@ static void *look(void *unused)
         pthread_mutex_lock(&lock);
         while (!list)
             pthread_cond_wait(&news, &lock);
+        pthread_mutex_unlock(&lock);
+        if (!gs_beside_serve())
+            return NULL;
+        pthread_mutex_lock(&lock);
         struct watched **all = snapshot(&n);
         found = seen != added;
         seen = added;
         pthread_mutex_unlock(&lock);
         found |= look_at(all, n, false);
+        gs_beside_served();
         pause_ns = next_pause(pause_ns, found);
     }
     return NULL;

@@ -150,12 +150,12 @@ static int64_t clock_offset(unsigned device, int64_t low, int64_t high)
 static atomic_uint under_way;
 
 /* Before the end of the process the driver's thread may still be telling us of commands that have run. Waits as long as
- * it does, without calling it. */
+ * it does, without calling it, though not for ever: other threads may go on enqueueing. */
 static void hear_out(void)
 {
-    enum { PATIENCE_MS = 100 };
+    enum { PATIENCE_MS = 100, MOST_MS = 2000 };
     unsigned left = atomic_load(&under_way);
-    for (int quiet = 0; left && quiet < PATIENCE_MS && !gs_forked(); quiet++) {
+    for (int quiet = 0, all = 0; left && quiet < PATIENCE_MS && all < MOST_MS && !gs_forked(); quiet++, all++) {
         const struct timespec ms = {0, 1000000};
         nanosleep(&ms, NULL);
         const unsigned now = atomic_load(&under_way);
