@@ -99,6 +99,8 @@ cl_int gs_command_order(struct gs_command *cmd)
         if (!err && q != cmd->q)
             err = gs_real()->clFlush(q->o.handle);
     }
+    if (!err)
+        err = gs_real()->clFlush(cmd->q->o.handle); /* commands on other queues wait for its markers */
     prune(&cmd->ctx->orphans);
     for (cl_uint i = 0; i < cmd->ctx->orphans.n && !err && !own_only; i++)
         err = gs_events_share(&cmd->before, cmd->ctx->orphans.v[i]);
@@ -205,14 +207,14 @@ cl_command_queue gs_image_queue(struct gs_queue *q, unsigned place, cl_int *err)
 
 void gs_command_flush(struct gs_queue *q)
 {
-    for (unsigned i = 0; i < q->o.ctx->n; i++) {
-        if (q->exec[i])
-            gs_real()->clFlush(q->exec[i]);
+    for (unsigned i = 0; i < q->o.ctx->n; i++)
         if (q->copy[i])
             gs_real()->clFlush(q->copy[i]);
-    }
-    if (q->timed)
-        gs_real()->clFlush(q->timed);
     if (q->image)
         gs_real()->clFlush(q->image);
+    if (q->timed)
+        gs_real()->clFlush(q->timed);
+    for (unsigned i = q->o.ctx->n; i-- > 0;)
+        if (q->exec[i])
+            gs_real()->clFlush(q->exec[i]);
 }

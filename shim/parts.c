@@ -205,6 +205,8 @@ static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct spl
         gs_label_back(before);
         *went = *went || !err;
     }
+    if (!err)
+        gs_command_flush(l->cmd.q); /* merges and markers on other queues wait for the parts */
     return err;
 }
 

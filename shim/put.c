@@ -91,6 +91,15 @@ static cl_int hand_out(cl_command_queue queue, cl_event end, bool whole, cl_even
     return err;
 }
 
+/* At once: a command on another queue may wait for it, and must not be sent off earlier. A device that has fewer ways
+ * in than there are queues may carry out what it gets in the order in which it was sent. */
+static cl_int sent(cl_command_queue queue, cl_int err)
+{
+    if (!err)
+        gs_real()->clFlush(queue);
+    return err;
+}
+
 cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, cl_uint n_wait, const cl_event *wait,
               cl_event *event)
 {
@@ -98,7 +107,7 @@ cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, c
     cl_event end;
     if (!putting) {
         gs_op_cut(op, 0, &run.cut);
-        return gs_op_enqueue(op, &run.cut, 0, queue, n_wait, n_wait ? wait : NULL, event);
+        return sent(queue, gs_op_enqueue(op, &run.cut, 0, queue, n_wait, n_wait ? wait : NULL, event));
     }
     const bool by_link = gs_op_is_by_host(op) || via == GS_VIA_HOST;
     const uint64_t chunk = via == GS_VIA_MEMORY ? gs_put_chunk(putting, op) : putting->job.transfer_chunk;
@@ -231,7 +240,7 @@ cl_int gs_put_kernel(cl_command_queue queue, cl_kernel kernel, const struct gs_p
     cl_int err = set_args(kernel, args, n_args);
     wait = n_wait ? wait : NULL;
     if (err || !putting)
-        return err ? err : enqueue_groups(kernel, &cut, 0, local, queue, n_wait, wait, event);
+        return err ? err : sent(queue, enqueue_groups(kernel, &cut, 0, local, queue, n_wait, wait, event));
     const uint64_t groups = (uint64_t)putting->job.kernel_chunk * gs_group()->units[place_of(queue)];
     gs_cut_make(&cut, &all, groups * near_factor(putting), false);
     if (cut.n > 1)
