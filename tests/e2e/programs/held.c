@@ -200,6 +200,7 @@ static void by_other_queue(void)
     set_mem(k, 0, first);
     set_uint(k, 1, ROWS);
     launch(other, k, ROWS + GROUP, GROUP, 0, NULL, &changed);
+    CL(clFlush(other));
     gather("by another queue", "gather", first, ROWS, 1, &changed);
     CL(clReleaseEvent(changed));
     CL(clReleaseKernel(k));

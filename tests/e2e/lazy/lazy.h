@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* A layer of the OpenCL loader below gpusparc that makes the driver under it (PoCL) as lazy as the specification lets a
+ * driver be, and says what doesn't bear that. LAZY holds words, separated by commas:
+ *
+ *   unflushed   a command doesn't begin before its queue is flushed: by clFlush, clFinish, the queue's release, a
+ *               blocking command in it or clWaitForEvents for one of its events (specification, clFlush)
+ *   polled      clGetEventInfo of a command's status flushes its queue as well (laxer)
+ *   strict      clWaitForEvents doesn't flush (stricter than the specification)
+ *   late[=MS]   callbacks come one at a time from one thread, up to MS (20) milliseconds after the event
+ *   inside      callbacks come from within the next calls, on the threads that call; without any, by a thread
+ *   slow        commands begin late, calls take long, and the end of a command is seen late: at random
+ *   lanes       a device carries out the commands of all its in-order queues one after the other, in the order in which
+ *               they were flushed; what waits for a user event without status stands aside
+ *   channels    the same, and nothing stands aside
+ *   poison      new buffers hold garbage, and released ones do as soon as their commands have ended
+ *   lock        one lock of the driver's is held during each call that doesn't wait, and during each callback
+ *
+ * LAZY_SEED chooses the random numbers. Each line of LAZY_REPORT (a file; default: standard error) is a fault:
+ * something blocking in a callback, a call for a released memory object, a call that can't end, threads within the
+ * driver when it takes itself apart at exit, and calls after that. LAZY_STUCK_MS (5000): when a call counts as one that
+ * doesn't end. */
+#ifndef LAZY_H
+#define LAZY_H
+
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#include <CL/cl_icd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lazy_modes {
+    bool unflushed, polled, strict, late, inside, slow, lanes, channels, poison, lock;
+    unsigned late_ms, stuck_ms;
+};
+extern struct lazy_modes lazy;
+extern struct _cl_icd_dispatch lazy_below; /* the driver */
+
+/* ---- calls.c: who is within the driver, reports, chance ---- */
+
+void lazy_calls_start(void);
+/* Around each call of the application. `what`: a literal. */
+void lazy_enter(const char *what);
+void lazy_leave(void);
+/* Around what may take until other threads call: gives the driver's lock up. `events` and `queue` (either may be null)
+ * say what is waited for. */
+void lazy_wait_begin(cl_uint n, const cl_event *events, cl_command_queue queue);
+void lazy_wait_end(void);
+/* A call that the specification forbids in callbacks. */
+void lazy_forbidden(const char *what);
+extern _Thread_local unsigned lazy_in_callback;
+extern _Thread_local bool lazy_own_thread; /* it calls the driver itself, below the layer */
+bool lazy_is_over(void);                   /* the driver has taken itself apart, or this is a forked child */
+/* Looks for calls that don't end. */
+void lazy_calls_look(void);
+void lazy_driver_lock(void);
+void lazy_driver_unlock(void);
+__attribute__((format(printf, 1, 2))) void lazy_report(const char *format, ...);
+uint64_t lazy_now_ns(void);
+/* From 0 to n - 1. */
+unsigned lazy_random(unsigned n);
+void lazy_sleep_us(unsigned us);
+bool lazy_thread(void *(*run)(void *));
+
+/* ---- commands.c: when commands begin ---- */
+
+/* A command that is being enqueued. */
+struct lazy_enqueue {
+    const char *name;
+    cl_command_queue queue;
+    bool blocking, tracked;
+    cl_uint n;
+    cl_event *wait; /* for the driver; with the gate */
+    cl_event gate, event;
+    cl_event *wanted; /* by the application; or null */
+    cl_event *given;  /* for the driver */
+    cl_uint n_own;
+    const cl_event *own; /* the application's list */
+};
+void lazy_enqueue_begin(struct lazy_enqueue *e, const char *name, cl_command_queue queue, cl_bool blocking, cl_uint n,
+                        const cl_event *wait, cl_event *event);
+cl_int lazy_enqueue_end(struct lazy_enqueue *e, cl_int err);
+
+void lazy_queue_made(cl_command_queue queue, cl_context context, cl_device_id device, bool in_order);
+void lazy_queue_released(cl_command_queue queue);
+/* Its commands may begin; they do when lazy.slow and lazy.lanes let them. */
+void lazy_flush(cl_command_queue queue);
+void lazy_flush_of(cl_event event);
+/* How many references the application has. */
+void lazy_event_refs(cl_event event, int change);
+cl_uint lazy_event_refs_now(cl_event event, cl_uint below);
+/* The status as the application may see it. */
+cl_int lazy_seen_status(cl_event event, cl_int status);
+/* Whoever has seen one end has seen all that have ended. */
+void lazy_see_all(void);
+void lazy_user_event(cl_event event);
+void lazy_user_event_set(cl_event event);
+/* What keeps these from ending: a sentence. */
+void lazy_explain(char *out, size_t room, const cl_event *events, cl_uint n, cl_command_queue queue);
+/* How many commands haven't ended, of those that were enqueued up to now; see lazy_ended_up_to. */
+uint64_t lazy_commands_now(void);
+bool lazy_ended_up_to(uint64_t number);
+
+/* ---- callbacks.c ---- */
+
+cl_int lazy_set_callback(cl_event event, cl_int type, void(CL_CALLBACK *call)(cl_event, cl_int, void *), void *data);
+/* May call the application's back, on this thread. */
+void lazy_callbacks_inside(void);
+
+/* ---- memory.c ---- */
+
+void lazy_memory_made(cl_mem mem, cl_mem parent, cl_context context, cl_mem_flags flags, size_t bytes);
+void lazy_memory_retained(cl_mem mem);
+/* True: the layer lets it go itself, later. */
+bool lazy_memory_released(cl_mem mem);
+/* A call names it. */
+void lazy_memory_used(cl_mem mem, const char *what);
+void lazy_memory_argument(cl_kernel kernel, cl_uint index, size_t bytes, const void *value);
+void lazy_memory_kernel_gone(cl_kernel kernel);
+void lazy_memory_launch(cl_kernel kernel);
+/* Lets go what no command uses any more. */
+void lazy_memory_look(void);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory objects: who still uses a released one, and garbage where nothing has been written, or what was there has been
+ * given up. */
+#include "lazy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct memory {
+    struct memory *next;
+    cl_mem mem; /* a released one stays ours until it has been let go */
+    struct memory *parent;
+    cl_context context;
+    size_t bytes;
+    unsigned refs, parts; /* the application's references; sub-objects that aren't let go */
+    bool own_bytes;       /* no host pointer, no part of another: may be filled */
+    uint64_t commands;    /* of the time of its release */
+};
+
+struct argument {
+    struct argument *next;
+    cl_kernel kernel;
+    cl_uint index;
+    struct memory *memory;
+    uint64_t number;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
+static struct memory *all;
+static struct argument *arguments;
+
+static struct memory *find(cl_mem mem)
+{
+    struct memory *m = all;
+    while (m && m->mem != mem)
+        m = m->next;
+    return m;
+}
+
+static void fill(const struct memory *m, unsigned char garbage)
+{
+    cl_device_id devices[16];
+    size_t bytes = 0;
+    cl_int err;
+    if (lazy_below.clGetContextInfo(m->context, CL_CONTEXT_DEVICES, sizeof devices, devices, &bytes) != CL_SUCCESS)
+        return;
+    cl_command_queue queue = lazy_below.clCreateCommandQueue(m->context, devices[0], 0, &err);
+    if (err)
+        return;
+    if (lazy_below.clEnqueueFillBuffer(queue, m->mem, &garbage, 1, 0, m->bytes, 0, NULL, NULL) == CL_SUCCESS)
+        lazy_below.clFinish(queue);
+    lazy_below.clReleaseCommandQueue(queue);
+}
+
+void lazy_memory_made(cl_mem mem, cl_mem parent, cl_context context, cl_mem_flags flags, size_t bytes)
+{
+    struct memory *m = lazy.poison ? calloc(1, sizeof *m) : NULL;
+    if (!m)
+        return;
+    *m = (struct memory){.mem = mem, .context = context, .bytes = bytes, .refs = 1};
+    m->own_bytes = bytes && !parent && !(flags & CL_MEM_USE_HOST_PTR);
+    pthread_mutex_lock(&lock);
+    m->parent = parent ? find(parent) : NULL;
+    if (m->parent)
+        m->parent->parts++;
+    m->next = all;
+    all = m;
+    pthread_mutex_unlock(&lock);
+    if (m->own_bytes && !(flags & CL_MEM_COPY_HOST_PTR))
+        fill(m, 0xa5);
+}
+
+void lazy_memory_retained(cl_mem mem)
+{
+    pthread_mutex_lock(&lock);
+    struct memory *m = find(mem);
+    if (m)
+        m->refs++;
+    pthread_mutex_unlock(&lock);
+}
+
+bool lazy_memory_released(cl_mem mem)
+{
+    pthread_mutex_lock(&lock);
+    struct memory *m = find(mem);
+    const bool last = m && m->refs == 1;
+    if (m && m->refs)
+        m->refs--;
+    pthread_mutex_unlock(&lock);
+    if (last)
+        m->commands = lazy_commands_now();
+    return last;
+}
+
+void lazy_memory_used(cl_mem mem, const char *what)
+{
+    if (!lazy.poison || lazy_own_thread)
+        return;
+    pthread_mutex_lock(&lock);
+    const struct memory *m = find(mem);
+    if (m && !m->refs)
+        lazy_report("%s is called with a memory object that has been released", what);
+    pthread_mutex_unlock(&lock);
+}
+
+void lazy_memory_kernel_gone(cl_kernel kernel)
+{
+    pthread_mutex_lock(&lock);
+    for (struct argument **at = &arguments; *at;) {
+        struct argument *a = *at;
+        if (a->kernel == kernel) {
+            *at = a->next;
+            free(a);
+        } else {
+            at = &a->next;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void lazy_memory_argument(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
+{
+    cl_mem mem = NULL;
+    if (!lazy.poison)
+        return;
+    if (value && bytes == sizeof mem)
+        memcpy(&mem, value, sizeof mem);
+    pthread_mutex_lock(&lock);
+    struct argument *a = arguments;
+    while (a && (a->kernel != kernel || a->index != index))
+        a = a->next;
+    if (!a && (a = calloc(1, sizeof *a)) != NULL) {
+        *a = (struct argument){.next = arguments, .kernel = kernel, .index = index};
+        arguments = a;
+    }
+    if (a)
+        a->memory = mem ? find(mem) : NULL;
+    pthread_mutex_unlock(&lock);
+}
+
+void lazy_memory_launch(cl_kernel kernel)
+{
+    if (!lazy.poison)
+        return;
+    pthread_mutex_lock(&lock);
+    for (const struct argument *a = arguments; a; a = a->next)
+        if (a->kernel == kernel && a->memory && !a->memory->refs)
+            lazy_report("a kernel is launched whose argument %u is a memory object that has been released", a->index);
+    pthread_mutex_unlock(&lock);
+}
+
+static struct memory *take_unused(void)
+{
+    for (struct memory **at = &all; *at; at = &(*at)->next) {
+        struct memory *m = *at;
+        if (m->refs || m->parts || !lazy_ended_up_to(m->commands))
+            continue;
+        *at = m->next;
+        for (struct argument *a = arguments; a; a = a->next)
+            if (a->memory == m)
+                a->memory = NULL;
+        if (m->parent)
+            m->parent->parts--;
+        return m;
+    }
+    return NULL;
+}
+
+void lazy_memory_look(void)
+{
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        struct memory *m = take_unused();
+        pthread_mutex_unlock(&lock);
+        if (!m)
+            return;
+        if (m->own_bytes)
+            fill(m, 0x5a);
+        lazy_below.clReleaseMemObject(m->mem);
+        free(m);
+    }
+}
