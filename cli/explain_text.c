@@ -189,8 +189,11 @@ static void print_kernel(const struct gs_explain *e, const struct gs_kernel_summ
     if (k->uses_group && !k->reqd[0])
         printf("  what it computes may depend on the work-group size\n");
     if (k->refusal) {
-        printf("  it is never split:\n");
+        printf(k->only_atomics ? "  it is split only on trial, as its parts don't see each other's atomics:\n"
+                               : "  it is never split:\n");
         print_site(e, &k->refusal_site, k->refusal);
+        if (l && k->only_atomics)
+            print_launch(l);
     } else {
         printf("  it can be split%s\n", k->hidden ? ", with a hidden argument" : " as it is");
         print_reordered(e, k);

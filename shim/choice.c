@@ -186,7 +186,7 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     return (struct ways){
         .single = alone + gather_again + (gather - gather_again) / more,
         .split = base + scatter_again + leave_again + once / more,
-        .risk = is_known(h) ? max_double(0, base + now - alone - gather) : now + extra,
+        .risk = is_known(h) ? max_double(0, base + now - alone - gather) : now + extra + (o->on_trial ? base : 0),
         .coming = h->return_rate < 0 ? leave : leave_again,
         .gain = alone + gather - base - now,
     };

@@ -89,6 +89,7 @@ struct gs_outlook {
     struct gs_move scatter; /* to bring to the parts */
     struct gs_move leave;   /* outputs that would no longer be at home */
     struct gs_move merge;   /* to compare and merge, where the writers can't be told apart */
+    bool on_trial;          /* one device may have to do it over after the split */
 };
 
 /* Time lost by trying must stay below a fiftieth of the time elapsed, of which half is given out, since what will come

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "shim/coherence.h"
 #include "shim/contents.h"
+#include "shim/contest.h"
 #include "shim/dispatch.h"
 #include "shim/outlook.h"
 #include "shim/parts.h"
@@ -389,6 +390,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
                                .mems = l->mems,
                                .n_parts = l->job.n,
                                .known = &gs_contents_known,
+                               .may_try = l->may_try,
                                .may_reorder = gs_settings()->allow_reorder};
     if (l->timing && gs_timing_cut(l->timing, in.n_parts, &in.cut_dim, cut))
         in.cut = cut;
@@ -419,12 +421,31 @@ static bool look(struct gs_launching *l, struct gs_plan *plan)
     return any;
 }
 
+/* Before the launch is planned: is it one that could only be split on trial, and may it be? */
+static void try(struct gs_launching *l, struct gs_plan *plan)
+{
+    const struct gs_kernel_summary *k = l->summary;
+    if (!k->refusal || !k->only_atomics || l->job.n == 1)
+        return;
+    for (cl_uint i = 0; i < l->k->n_args; i++)
+        if (l->mems[i] && l->mems[i]->root->base)
+            return; /* the parts would share it: there are no copies to try anything on */
+    if (l->by_units)
+        plan->reason = "it could be split only on trial, which isn't done by the daemon's units";
+    else
+        plan->reason =
+            gs_contest_forbidden(l->k->stats, l->geometry.global[0] * l->geometry.global[1] * l->geometry.global[2]);
+    l->may_try = !plan->reason;
+}
+
 /* Auto mode: is it to be split? A short kernel isn't planned where nothing has to be brought home for it. */
 static void choose(struct gs_launching *l, struct gs_plan *plan)
 {
     if (!gs_outlook_away(l->mems, l->k->n_args) && !gs_timing_worth(l->timing, true, &plan->reason))
         return;
-    make_plan(l, plan);
+    try(l, plan);
+    if (!plan->reason)
+        make_plan(l, plan);
     if (plan->reason)
         gs_timing_refused(l->timing);
     else if (gs_outlook(&l->trial, plan) < 0)
@@ -462,6 +483,8 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
         if (l->timing)
             choose(l, &plan);
         else
+            try(l, &plan);
+        if (!l->timing && !plan.reason)
             make_plan(l, &plan);
     }
     if (!plan.reason && !l->timing)

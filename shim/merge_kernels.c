@@ -158,6 +158,17 @@ static const char blocks_source[] =
     "    take(dst + begin + i, records + 16 + get_local_id(0) * 16, kept + i, left, yields);\n"
     "}\n";
 
+/* Behind the same: sixteen bytes per work-item. */
+static const char differs_source[] =
+    "__kernel void gs_differs(__global const uchar *part, ulong begin, __global const uchar *kept, ulong n,\n"
+    "                         __global uint *flag)\n"
+    "{\n"
+    "    ulong i = get_global_id(0) * 16;\n"
+    "    uint4 p;\n"
+    "    if (i < n && differs_here(part + begin + i, kept + i, n - i, &p))\n"
+    "        *flag = 1;\n"
+    "}\n";
+
 _Static_assert(GS_BLOCK_BYTES == 1024 && GS_BLOCK_BYTES == LOCAL * 16, "a work-group of the kernels above");
 _Static_assert(GS_RECORD_BYTES == 1040 && GS_RECORD_BYTES == GS_BLOCK_BYTES + 16, "a record of the kernels above");
 _Static_assert(GS_ATOMIC_ADD == 1 && GS_ATOMIC_MIN == 2 && GS_ATOMIC_MAX == 3 && GS_ATOMIC_AND == 4 &&
@@ -168,7 +179,8 @@ enum { TYPES = GS_ATOMIC_F64 + 1 };
 
 struct gs_merge_kernels {
     cl_program program, blocks[GS_MAX_DEVICES]; /* for the first device; and one for each */
-    cl_kernel merge, reduce[TYPES], leave[GS_MAX_DEVICES], pick_up[GS_MAX_DEVICES], pack[GS_MAX_DEVICES];
+    cl_kernel merge, reduce[TYPES], leave[GS_MAX_DEVICES], pick_up[GS_MAX_DEVICES], pack[GS_MAX_DEVICES],
+        differs[GS_MAX_DEVICES];
 };
 
 static void release_kernel(cl_kernel k)
@@ -188,6 +200,7 @@ void gs_merge_kernels_free(struct gs_merge_kernels *k)
         release_kernel(k->leave[p]);
         release_kernel(k->pick_up[p]);
         release_kernel(k->pack[p]);
+        release_kernel(k->differs[p]);
         if (k->blocks[p])
             gs_real()->clReleaseProgram(k->blocks[p]);
     }
@@ -240,17 +253,19 @@ cl_int gs_block_kernels_make(struct gs_context *ctx, unsigned place)
 {
     struct gs_merge_kernels *k = ctx->merge;
     char tail[32];
-    const char *texts[] = {blocks_source, tail};
+    const char *texts[] = {blocks_source, differs_source, tail};
     cl_int err = CL_SUCCESS;
     snprintf(tail, sizeof tail, "__constant int gs_place = %u;\n", place);
     if (!k->blocks[place])
-        k->blocks[place] = build(ctx, place, 2, texts, &err);
+        k->blocks[place] = build(ctx, place, 3, texts, &err);
     if (!err && !k->leave[place])
         k->leave[place] = gs_real()->clCreateKernel(k->blocks[place], "gs_leave", &err);
     if (!err && !k->pick_up[place])
         k->pick_up[place] = gs_real()->clCreateKernel(k->blocks[place], "gs_pick_up", &err);
     if (!err && !k->pack[place])
         k->pack[place] = gs_real()->clCreateKernel(k->blocks[place], "gs_pack", &err);
+    if (!err && !k->differs[place])
+        k->differs[place] = gs_real()->clCreateKernel(k->blocks[place], "gs_differs", &err);
     return err;
 }
 
@@ -382,4 +397,11 @@ cl_int gs_enqueue_reduce(struct gs_context *ctx, cl_command_queue queue, enum gs
     return run(queue, k, elements,
                ARGS(ARG(dst), ARG(dst_first), ARG(part), ARG(part_first), ARG(elements), ARG(how), ARG(identity)), wait,
                done);
+}
+
+cl_int gs_enqueue_differs(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem part, uint64_t begin,
+                          cl_mem kept, uint64_t n, cl_mem flag, const struct gs_events *wait, struct gs_events *done)
+{
+    return run(queue, ctx->merge->differs[place], (n + 15) / 16,
+               ARGS(ARG(part), ARG(begin), ARG(kept), ARG(n), ARG(flag)), wait, done);
 }

@@ -58,4 +58,8 @@ cl_int gs_merge_kernels_make(struct gs_context *ctx);
 cl_int gs_block_kernels_make(struct gs_context *ctx, unsigned place); /* those of a merge by blocks, on a place */
 void gs_merge_kernels_free(struct gs_merge_kernels *k);
 
+/* Sets *flag if some of the n bytes of `part` from `begin` on differ from those kept. */
+cl_int gs_enqueue_differs(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem part, uint64_t begin,
+                          cl_mem kept, uint64_t n, cl_mem flag, const struct gs_events *wait, struct gs_events *done);
+
 #endif

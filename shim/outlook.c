@@ -43,6 +43,7 @@ int gs_outlook(struct gs_trial *t, const struct gs_plan *plan)
     int err = 0;
     memset(t, 0, sizeof *t);
     o->n = plan->n_parts;
+    o->on_trial = plan->on_trial;
     gs_plan_cut(plan, cut);
     o->ample = true;
     for (unsigned p = 0; p < plan->n_parts; p++) {
@@ -56,6 +57,12 @@ int gs_outlook(struct gs_trial *t, const struct gs_plan *plan)
         err = gs_lacking(u->root, 0, &window, &o->gather.bytes, &o->gather.pieces);
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = add_part(t, u, p);
+        for (unsigned p = 1; p < plan->n_parts && !err && plan->on_trial; p++) /* home may have to do it all */
+            err = gs_lacking(u->root, 0, &u->needs[p], &o->scatter.bytes, &o->scatter.pieces);
+        if (u->writes == GS_CONTESTED) { /* kept, compared, and perhaps brought home */
+            o->merge.bytes += 2 * plan->n_parts * (u->window.end - u->window.begin);
+            o->merge.pieces += 2 * plan->n_parts;
+        }
         if (u->writes == GS_COMPARED) {
             o->merge.bytes += plan->n_parts * (u->window.end - u->window.begin);
             o->merge.pieces += plan->n_parts;

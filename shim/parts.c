@@ -5,6 +5,7 @@
 
 #include "common/log.h"
 #include "shim/coherence.h"
+#include "shim/contest.h"
 #include "shim/launch.h"
 #include "shim/merge.h"
 #include "shim/pass.h"
@@ -32,25 +33,13 @@ static cl_int require_part(struct gs_launching *l, struct gs_plan *plan, unsigne
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
-        err = gs_require(&l->cmd, u->root, l->job.place[p], &u->needs[p], u->writes == GS_COMPARED, &ready[p]);
+        const bool exactly = u->writes == GS_COMPARED || u->writes == GS_CONTESTED;
+        err = gs_require(&l->cmd, u->root, l->job.place[p], &u->needs[p], exactly, &ready[p]);
+        /* Home may have to do it all. */
+        if (!err && plan->on_trial && p)
+            err = gs_require(&l->cmd, u->root, 0, &u->needs[p], false, &ready[0]);
     }
     return err;
-}
-
-/* What is valid where once the parts have run. */
-static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *plan, const struct gs_merge *merges)
-{
-    int err = 0;
-    for (size_t i = 0; i < plan->n_uses && !err; i++) {
-        struct gs_use *u = &plan->uses[i];
-        for (unsigned p = 0; p < plan->n_parts && !err; p++)
-            err = gs_wrote(u->root, l->job.place[p], &u->wrote[p]);
-        for (unsigned p = 0; p < plan->n_parts && !err; p++)
-            err = gs_wrote(u->root, 0, &u->reduced[p]);
-        if (!err && u->writes == GS_COMPARED)
-            err = gs_merge_record(&merges[i], plan->n_parts);
-    }
-    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 
 /* The state of a split while it is being enqueued. */
@@ -60,10 +49,29 @@ struct split {
     struct gs_events ready[GS_MAX_DEVICES]; /* by part: what it waits for */
     cl_event ran[GS_MAX_DEVICES];           /* by part */
     struct gs_merge *merges;                /* by use */
+    struct gs_contest *contest;             /* of a plan on trial, until it is judged */
     struct gs_events ended;                 /* what the application's event waits for */
     unsigned device[3 * GS_MAX_DEVICES];    /* of each of `ended` */
     cl_event begin;                         /* of one that is measured: when all before it had ended; or null */
 };
+
+/* What is valid where once the parts have run. */
+static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
+{
+    int err = 0;
+    for (size_t i = 0; i < plan->n_uses && !err; i++) {
+        struct gs_use *u = &plan->uses[i];
+        for (unsigned p = 0; p < plan->n_parts && !err; p++)
+            err = gs_wrote(u->root, l->job.place[p], &u->wrote[p]);
+        for (unsigned p = 0; p < plan->n_parts && !err; p++)
+            err = gs_wrote(u->root, 0, &u->reduced[p]);
+        if (!err && u->writes == GS_COMPARED)
+            err = gs_merge_record(&s->merges[i], plan->n_parts);
+        if (!err && u->writes == GS_CONTESTED)
+            err = gs_contest_record(s->contest, u, plan->n_parts);
+    }
+    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+}
 
 static void free_split(struct split *s)
 {
@@ -75,6 +83,7 @@ static void free_split(struct split *s)
             gs_real()->clReleaseEvent(s->ran[p]);
     }
     free(s->merges);
+    gs_contest_drop(s->contest);
     gs_events_free(&s->ended);
     if (s->begin)
         gs_real()->clReleaseEvent(s->begin);
@@ -92,6 +101,8 @@ static cl_int mark_time(struct gs_launching *l, const struct gs_events *after, c
 
 static bool compares(const struct gs_plan *plan)
 {
+    if (plan->on_trial)
+        return true;
     for (size_t i = 0; i < plan->n_uses; i++)
         if (plan->uses[i].writes == GS_COMPARED)
             return true;
@@ -176,6 +187,9 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
         if (!err && u->writes == GS_REDUCED)
             err = gs_reduce_begin(&l->cmd, u, plan->n_parts, s->ready);
     }
+    gs_label_purpose(GS_FOR_MERGE);
+    if (!err && plan->on_trial)
+        s->contest = gs_contest_begin(l, plan, s->ready, &err);
     gs_label_back(before);
     return err;
 }
@@ -210,12 +224,13 @@ static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct spl
     return err;
 }
 
-/* Later commands on the roots that are merged or reduced at home come after that, whatever queue they are on: what they
- * write there before it would pass for a part's, or be lost. */
+/* Later commands on the roots that are merged or reduced at home, or may be put back there, come after that, whatever
+ * queue they are on: what they write there before it would pass for a part's, or be lost. */
 static void block_merged(const struct gs_plan *plan, cl_event end)
 {
     for (size_t i = 0; i < plan->n_uses; i++)
-        if (plan->uses[i].writes == GS_COMPARED || plan->uses[i].writes == GS_REDUCED)
+        if (plan->uses[i].writes == GS_COMPARED || plan->uses[i].writes == GS_REDUCED ||
+            (plan->on_trial && plan->uses[i].writes != GS_READ_ONLY))
             gs_busy_until(plan->uses[i].root, end);
 }
 
@@ -236,7 +251,13 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
         gs_label_back(before);
     }
     if (!err)
-        err = record_writes(l, plan, s->merges);
+        err = record_writes(l, plan, s);
+    if (!err && s->contest) {
+        const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
+        err = gs_contest_judge(s->contest, &l->cmd, s->ran, &s->ended);
+        s->contest = NULL;
+        gs_label_back(before);
+    }
     cl_event own, end;
     if (!err && s->begin && mark_time(l, &s->ended, &end) == CL_SUCCESS) {
         gs_timing_learn_split(l->timing, &l->trial, plan, s->begin, end, s->ran);
@@ -290,7 +311,8 @@ static cl_int take_back(const struct gs_launching *l, const struct gs_plan *plan
                 continue;
             struct gs_range window = u->window;
             const struct gs_rangeset all = {.v = &window, .n = 1};
-            const struct gs_rangeset *changed = u->writes == GS_COMPARED ? &all : &u->wrote[p];
+            const struct gs_rangeset *changed =
+                u->writes == GS_COMPARED || u->writes == GS_CONTESTED ? &all : &u->wrote[p];
             if (s->ran[p] && u->writes != GS_READ_ONLY && u->writes != GS_IN_PLACE &&
                 gs_undo(u->root, l->job.place[p], changed) != CL_SUCCESS)
                 err = CL_OUT_OF_RESOURCES;

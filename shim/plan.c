@@ -142,6 +142,10 @@ static int add_access(struct gs_use *u, unsigned part, bool alone, const struct 
         err = gs_rangeset_add(&u->needs[part], all);
         return err ? err : gs_rangeset_add(&u->wrote[part], all);
     }
+    if (arg->atomic != GS_ATOMIC_NONE && !gs_reducible(arg)) { /* of a plan on trial */
+        u->contested = true;
+        return 0;
+    }
     if (arg->atomic != GS_ATOMIC_NONE)
         return gs_reducible_add(u, part, m, arg, a);
     if (arg->may_read)
@@ -165,6 +169,8 @@ static int add_access(struct gs_use *u, unsigned part, bool alone, const struct 
 /* A root of which two parts may write the same byte falls to comparison: the window as a whole. */
 static int settle_use(struct gs_use *u, unsigned n_parts)
 {
+    if (u->contested) /* whatever else is done to it */
+        return 0;
     if (u->op != GS_ATOMIC_NONE)
         return gs_reducible_settle(u, n_parts);
     for (unsigned p = 0; p < n_parts && u->writes == GS_DISJOINT; p++)
@@ -183,6 +189,68 @@ static int settle_use(struct gs_use *u, unsigned n_parts)
         return err;
     u->writes = GS_DISJOINT; /* there is nobody else */
     return gs_rangeset_add(&u->wrote[0], u->window);
+}
+
+/* May a part see what another writes? What it needs of its own bytes doesn't count. */
+static bool parts_meet(const struct gs_use *u, unsigned n_parts)
+{
+    for (unsigned p = 0; p < n_parts; p++)
+        for (unsigned q = 0; q < n_parts; q++)
+            if (p != q && gs_rangeset_overlap(&u->needs[p], &u->wrote[q]))
+                return true;
+    return false;
+}
+
+/* Of a plan on trial: what the parts could see of each other is contested, as a whole. All that is left is bytes that
+ * only one part touches, that nobody writes, or that are reduced. */
+static int contest(struct gs_use *u, unsigned n_parts)
+{
+    const bool steady = u->writes == GS_READ_ONLY || u->writes == GS_IN_PLACE;
+    int err = 0;
+    if (!u->contested && !u->clash && (steady || u->writes == GS_REDUCED))
+        return 0;
+    if (!u->contested && !u->clash && u->writes == GS_DISJOINT && !parts_meet(u, n_parts))
+        return 0;
+    u->writes = GS_CONTESTED;
+    u->contested = true;
+    u->clash = false;
+    for (unsigned p = 0; p < n_parts && !err; p++) {
+        gs_rangeset_clear(&u->needs[p]);
+        gs_rangeset_clear(&u->wrote[p]);
+        gs_rangeset_clear(&u->reduced[p]);
+        err = gs_rangeset_add(&u->needs[p], u->window);
+    }
+    return err;
+}
+
+int gs_plan_undo(const struct gs_use *u, unsigned n_parts, struct gs_rangeset *undo)
+{
+    int err = 0;
+    if (u->writes == GS_CONTESTED)
+        return gs_rangeset_add(undo, u->window);
+    for (unsigned p = 0; p < n_parts && !err && u->writes == GS_REDUCED; p++)
+        err = gs_rangeset_add_set(undo, &u->reduced[p]);
+    for (unsigned p = 0; p < n_parts && !err; p++)
+        for (size_t i = 0; i < u->needs[p].n && !err; i++)
+            err = gs_rangeset_common(&u->wrote[0], u->needs[p].v[i], undo);
+    return err;
+}
+
+/* Settles whether the plan is on trial, and what that takes. */
+static int put_on_trial(struct gs_plan *plan)
+{
+    struct gs_rangeset undo = {0};
+    int err = 0;
+    for (size_t i = 0; i < plan->n_uses && !err; i++) {
+        err = contest(&plan->uses[i], plan->n_parts);
+        if (!err && plan->uses[i].writes != GS_READ_ONLY)
+            err = gs_plan_undo(&plan->uses[i], plan->n_parts, &undo);
+        plan->trial_bytes += gs_rangeset_bytes(&undo);
+        plan->on_trial |= plan->uses[i].contested;
+        gs_rangeset_clear(&undo);
+    }
+    gs_rangeset_free(&undo);
+    return err;
 }
 
 /* Nothing will have to be moved or merged, so that it doesn't matter who reads and writes which bytes. */
@@ -234,6 +302,12 @@ static bool is_steady(const struct gs_plan_input *in, uint32_t arg)
     return true;
 }
 
+/* Can the launch only be split on trial? */
+static bool is_trial(const struct gs_plan_input *in)
+{
+    return in->may_try && in->kernel->refusal && in->kernel->only_atomics;
+}
+
 /* What each part of the cut does to each root. */
 static int find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
 {
@@ -265,6 +339,8 @@ static int find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
     }
     for (size_t u = 0; u < plan->n_uses && !err; u++)
         err = settle_use(&plan->uses[u], plan->n_parts);
+    if (!err && is_trial(in))
+        err = put_on_trial(plan);
     for (uint32_t i = 0; access && i < k->n_args; i++)
         gs_arg_access_free(&access[i]);
     free(access);
@@ -285,7 +361,7 @@ static uint64_t cost_of(const struct gs_plan *plan)
             cost += 4096 * (u->needs[p].n + u->wrote[p].n + u->reduced[p].n);
             cost += 2 * gs_rangeset_bytes(&u->reduced[p]);
         }
-        if (u->writes == GS_COMPARED)
+        if (u->writes == GS_COMPARED || u->writes == GS_CONTESTED)
             cost += 4 * plan->n_parts * (u->window.end - u->window.begin);
     }
     return cost;
@@ -309,7 +385,7 @@ static bool is_neat(const struct gs_plan *plan)
 {
     for (size_t i = 0; i < plan->n_uses; i++) {
         const struct gs_use *u = &plan->uses[i];
-        if (u->writes == GS_COMPARED || u->writes == GS_REDUCED)
+        if (u->writes == GS_COMPARED || u->writes == GS_CONTESTED || u->writes == GS_REDUCED)
             return false;
         for (unsigned p = 0; p < plan->n_parts; p++)
             if (u->wrote[p].n > 2 || u->needs[p].n > 2)
@@ -322,7 +398,7 @@ static bool is_neat(const struct gs_plan *plan)
 static const char *refusal(const struct gs_plan_input *in)
 {
     const struct gs_kernel_summary *k = in->kernel;
-    if (k->refusal)
+    if (k->refusal && !is_trial(in))
         return k->refusal;
     if (in->null_local && k->uses_group)
         return "the local size is NULL and the kernel's result may depend on it";
@@ -339,11 +415,15 @@ static const char *refusal(const struct gs_plan_input *in)
             return "a memory object can't be replicated";
         if (m && m->root->write_mappings && !m->root->base)
             return "a memory object is mapped for writing";
+        if (m && is_trial(in) && a->may_write && (m->root->is_image || m->is_image))
+            return "it could be split only on trial, and what it writes to an image isn't kept for that";
+        if (m && is_trial(in) && m->root->base)
+            return k->refusal; /* there are no copies of it that the parts could work on */
         if (m && a->escapes)
             return "the address of an argument is stored or used as a number";
         if (m && gs_arg_reorders(a) && !in->may_reorder && in->n_parts > 1)
             return "a split changes the order of its floating-point atomics, and so bits; --allow reorder permits it";
-        if (m && a->atomic != GS_ATOMIC_NONE && !gs_reducible(a) && !m->root->base && in->n_parts > 1)
+        if (m && a->atomic != GS_ATOMIC_NONE && !gs_reducible(a) && !m->root->base && in->n_parts > 1 && !is_trial(in))
             return "it uses atomics on global memory that are no reduction";
     }
     return NULL;
@@ -392,6 +472,11 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
     if (!best.n_parts) {
         plan->reason = clash ? "its atomics and other accesses meet in the same bytes"
                              : "it has fewer work-groups than there are devices";
+        return 0;
+    }
+    if (best.trial_bytes > GS_TRIAL_MOST_BYTES) {
+        plan->reason = "it could be split only on trial, and to undo that takes copies of too many bytes";
+        gs_plan_free(&best);
         return 0;
     }
     for (uint32_t i = 0; i < in->kernel->n_args; i++)

@@ -14,7 +14,9 @@ enum gs_write_class {
     GS_DISJOINT, /* each part owns what it writes */
     GS_REDUCED,  /* bytes that only atomics of one operation touch: each part changes a copy of its own, and the copies
                     are combined; what is written plainly besides is owned */
-    GS_COMPARED  /* unknown: each part starts from equal bytes, and those that differ afterwards were written */
+    GS_COMPARED, /* unknown: each part starts from equal bytes, and those that differ afterwards were written */
+    GS_CONTESTED /* of a plan on trial: what the parts' groups may see of each other. Each part has a copy of its own,
+                    and all is well if no more than one of them has changed it (docs/coherence.md, rule 19) */
 };
 
 /* One memory object that the launch uses, through one argument or several. */
@@ -29,6 +31,7 @@ struct gs_use {
     enum gs_atomic_type type;
     struct gs_rangeset reduced[GS_MAX_DEVICES]; /* by part: whole elements, of GS_REDUCED */
     bool clash;                                 /* they meet other accesses to the same bytes: it can't be split so */
+    bool contested;                             /* set where the use becomes GS_CONTESTED */
 };
 
 /* What a plan would like to know of what a memory object holds. */
@@ -40,10 +43,15 @@ struct gs_want {
 
 enum { GS_MAX_WANTS = 8 };
 
+/* More than that isn't kept for a trial. */
+enum { GS_TRIAL_MOST_BYTES = 256 * 1024 * 1024 };
+
 struct gs_plan {
     const char *reason; /* why the launch isn't split; NULL: it is */
     unsigned n_parts, dim;
     bool reorders;                     /* floating-point atomics take effect in another order than on one device */
+    bool on_trial;                     /* it may turn out that one device must do it over: some use is GS_CONTESTED */
+    uint64_t trial_bytes;              /* of it: what a place keeps of its bytes, so that they can be had back */
     struct gs_box box[GS_MAX_DEVICES]; /* in work-groups, or in work-items where the local size is NULL */
     struct gs_geometry launch;
     bool null_local;
@@ -70,6 +78,7 @@ struct gs_plan_input {
     unsigned n_parts;
     const struct gs_known *known; /* or NULL: nothing */
     bool may_reorder;             /* may floating-point atomics take effect in another order? */
+    bool may_try;                 /* may it be a plan on trial? */
     unsigned cut_dim;             /* the dimension that `cut` is about */
     const double *cut; /* cut[p]: where part p ends, as a share of that dimension; NULL: parts of equal size */
 };
@@ -77,6 +86,11 @@ struct gs_plan_input {
 /* Fills *plan, which gs_plan_free frees. -ENOMEM; else 0, with plan->reason where the answer is no. */
 int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in);
 void gs_plan_free(struct gs_plan *plan);
+
+/* Of a plan on trial: adds the bytes of the use that must be kept at home before the parts run, so that one device can
+ * do the launch over: those that the first part, the reductions or the end of the trial may change there, and that it
+ * would need. -ENOMEM. */
+int gs_plan_undo(const struct gs_use *u, unsigned n_parts, struct gs_rangeset *undo);
 
 /* Where each part ends, as a share of plan->dim. */
 void gs_plan_cut(const struct gs_plan *plan, double cut[GS_MAX_DEVICES]);

@@ -18,6 +18,7 @@ enum { MAX_REASONS = 8, MAX_REASON_BYTES = 160 };
 struct gs_kernel_stats {
     char *name;
     uint64_t launches, split, compared, verified, wrong;
+    uint64_t tried, repeated; /* splits on trial that have ended; of these, done over */
     unsigned most_parts, last_dim;
     struct {
         char text[MAX_REASON_BYTES];
@@ -102,12 +103,9 @@ void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim)
     pthread_mutex_unlock(&lock);
 }
 
-void gs_report_single(struct gs_kernel_stats *k, const char *reason)
+/* With the lock held. */
+static void add_reason(struct gs_kernel_stats *k, const char *reason)
 {
-    if (!k)
-        return;
-    pthread_mutex_lock(&lock);
-    k->launches++;
     unsigned i = 0;
     while (i < k->n_reasons && strncmp(k->reason[i].text, reason, MAX_REASON_BYTES - 1) != 0)
         i++;
@@ -115,6 +113,28 @@ void gs_report_single(struct gs_kernel_stats *k, const char *reason)
         snprintf(k->reason[k->n_reasons++].text, MAX_REASON_BYTES, "%s", reason);
     if (i < MAX_REASONS)
         k->reason[i].count++;
+}
+
+void gs_report_single(struct gs_kernel_stats *k, const char *reason)
+{
+    if (!k)
+        return;
+    pthread_mutex_lock(&lock);
+    k->launches++;
+    add_reason(k, reason);
+    pthread_mutex_unlock(&lock);
+}
+
+void gs_report_tried(struct gs_kernel_stats *k, bool kept)
+{
+    if (!k)
+        return;
+    pthread_mutex_lock(&lock);
+    k->tried++;
+    if (!kept) {
+        k->repeated++;
+        add_reason(k, "it was tried in parts, and several of them changed what its atomics work on");
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -212,12 +232,15 @@ static void print_table(FILE *f)
         for (unsigned d = 0; d < GS_MAX_DEVICES; d++)
             longest = k->busy_ns[d] > longest ? k->busy_ns[d] : longest;
         fprintf(f, "gpusparc: %-28s %8llu %8llu %6u %12.3f", k->name, (unsigned long long)k->launches,
-                (unsigned long long)k->split, k->most_parts, (double)longest / 1e6);
+                (unsigned long long)(k->split - k->repeated), k->most_parts, (double)longest / 1e6);
         for (unsigned i = 0; i < k->n_reasons; i++)
             fprintf(f, "%s %s (%llu)", i ? ";" : " ", k->reason[i].text, (unsigned long long)k->reason[i].count);
         if (k->chosen && k->single_ns && k->split_ns)
             fprintf(f, "  [expected: one device %.3f ms, split %.3f ms]", (double)k->single_ns / 1e6,
                     (double)k->split_ns / 1e6);
+        if (k->tried)
+            fprintf(f, "  on trial: %llu kept, %llu repeated", (unsigned long long)(k->tried - k->repeated),
+                    (unsigned long long)k->repeated);
         if (k->verified)
             fprintf(f, "  verified %llu, wrong %llu", (unsigned long long)k->verified, (unsigned long long)k->wrong);
         fputc('\n', f);
@@ -253,8 +276,11 @@ static void print_kernel_json(FILE *f, const struct gs_kernel_stats *k)
     fputs("    {\"name\": ", f);
     print_string(f, k->name);
     fprintf(f, ", \"launches\": %llu, \"split\": %llu, \"parts\": %u, \"dim\": %u, \"verified\": %llu, \"wrong\": %llu",
-            (unsigned long long)k->launches, (unsigned long long)k->split, k->most_parts, k->last_dim,
+            (unsigned long long)k->launches, (unsigned long long)(k->split - k->repeated), k->most_parts, k->last_dim,
             (unsigned long long)k->verified, (unsigned long long)k->wrong);
+    if (k->tried)
+        fprintf(f, ", \"trial\": {\"kept\": %llu, \"repeated\": %llu}", (unsigned long long)(k->tried - k->repeated),
+                (unsigned long long)k->repeated);
     fputs(", \"device_ns\": [", f);
     for (unsigned d = 0; d < gs_group()->n; d++)
         fprintf(f, "%s%llu", d ? ", " : "", (unsigned long long)k->busy_ns[d]);

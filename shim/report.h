@@ -34,6 +34,10 @@ struct gs_kernel_stats *gs_report_kernel(const char *name);
 void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim);
 void gs_report_single(struct gs_kernel_stats *k, const char *reason);
 
+/* A launch that was split on trial has ended: as it was, or done over by one device, and then it counts as not split.
+ */
+void gs_report_tried(struct gs_kernel_stats *k, bool kept);
+
 /* What auto mode expected of the last launch, transfers and all; 0: it wasn't known. */
 void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns);
 

@@ -517,7 +517,7 @@ bool gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, struct gs_tri
     *reason = h->reason;
     trial->single_ns = h->single_ns;
     trial->moves = h->balance.moves;
-    trial->measured = split && n_pending < MOST_PENDING && gs_choice_wants_split(h);
+    trial->measured = split && n_pending < MOST_PENDING && (trial->outlook.on_trial || gs_choice_wants_split(h));
     pthread_mutex_unlock(&lock);
     if (wants_peer)
         gs_peer_ready(ctx);

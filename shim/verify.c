@@ -69,7 +69,7 @@ static cl_int read_root(struct gs_command *cmd, struct gs_mem *root, unsigned ch
 bool gs_verify_possible(const struct gs_plan *plan)
 {
     const cl_mem_flags kept_out = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
-    if (plan->reorders) /* bits may differ, and that is allowed */
+    if (plan->reorders || plan->on_trial) /* bits may differ, and that is allowed */
         return false;
     for (size_t i = 0; i < plan->n_uses; i++)
         if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].root->flags & kept_out)

@@ -4,6 +4,7 @@
 
 #include "translator/builtins.h"
 #include "translator/flow_retry.h"
+#include "translator/flow_spin.h"
 #include "translator/flow_tree.h"
 #include "translator/flow_type.h"
 #include "translator/flow_wait.h"
@@ -822,4 +823,6 @@ void gs_flow_build(struct gs_flow *f, struct gs_program *p)
                     statement(&w, gs_child(&k, c));
         }
     make_rows(f);
+    if (!p->refusal)
+        gs_spin_find(f);
 }

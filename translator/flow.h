@@ -42,6 +42,7 @@ struct gs_flow_func {
     const char *refusal; /* why no kernel that calls it may be split, or NULL */
     CXCursor refusal_at;
     bool waits;      /* `refusal` says that it waits for other work-groups */
+    bool spins;      /* a loop of it may go on until atomics have other results: flow_spin.h */
     uint32_t *calls; /* indices of functions; with repetitions */
     uint32_t n_calls, cap_calls;
     uint32_t returned; /* node of its result */

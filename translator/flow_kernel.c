@@ -133,8 +133,10 @@ static struct gs_site site_of(struct gs_flow *f, const struct gs_flow_access *a)
     return gs_program_site(f->program, a->where, f->program->funcs[a->func].unit);
 }
 
-static void refuse(struct gs_kernel_summary *k, const char *why, struct gs_site site)
+/* `for_atomics`: what forbids a split is that parts would have to see each other's atomics. */
+static void refuse(struct gs_kernel_summary *k, bool for_atomics, const char *why, struct gs_site site)
 {
+    k->only_atomics = k->only_atomics && for_atomics;
     if (k->refusal)
         return;
     k->refusal = why;
@@ -206,7 +208,7 @@ static void meet_atomic(struct arg_walk *w, const struct gs_flow_access *a)
         arg->atomic_site = site_of(w->f, a);
     }
     if (why)
-        refuse(w->k, why, arg->atomic_site);
+        refuse(w->k, true, why, arg->atomic_site);
 }
 
 static void meet(struct arg_walk *w, const struct gs_flow_access *a)
@@ -226,7 +228,7 @@ static void meet(struct arg_walk *w, const struct gs_flow_access *a)
         return;
     case GS_FLOW_ESCAPE:
         w->arg->escapes = true;
-        refuse(w->k, "the address of a buffer is stored or used as a number", site_of(w->f, a));
+        refuse(w->k, false, "the address of a buffer is stored or used as a number", site_of(w->f, a));
         break;
     }
     if (a->is_volatile && !w->is_volatile) {
@@ -259,12 +261,13 @@ static void follow_arg(struct gs_flow *f, const struct reach *reach, uint32_t no
         follow(&w, node);
     a->atomic_mixed = a->atomic != GS_ATOMIC_NONE && w.plain;
     if (a->atomic_mixed)
-        refuse(k, "it uses atomics and plain accesses on the same buffer", a->atomic_site);
+        refuse(k, true, "it uses atomics and plain accesses on the same buffer", a->atomic_site);
     if (w.is_volatile)
-        refuse(k, "it reads or writes a volatile buffer, by which work-groups may speak to each other",
+        refuse(k, false, "it reads or writes a volatile buffer, by which work-groups may speak to each other",
                w.volatile_site);
     if (a->kind == GS_ARG_OTHER)
-        refuse(k, gs_need(gs_arena_printf(f->arena, "its argument %s is of type %s", a->name, a->type)), a->read_site);
+        refuse(k, false, gs_need(gs_arena_printf(f->arena, "its argument %s is of type %s", a->name, a->type)),
+               a->read_site);
 }
 
 void gs_flow_kernel(struct gs_flow *f, uint32_t func, struct gs_kernel_summary *k)
@@ -276,14 +279,17 @@ void gs_flow_kernel(struct gs_flow *f, uint32_t func, struct gs_kernel_summary *
     k->n_args = g->n_params;
     k->args = args;
     memcpy(k->reqd, g->reqd, sizeof k->reqd);
+    k->only_atomics = true;
     reach_from(&reach, func);
     for (uint32_t i = 0; i < reach.n; i++) {
         const struct gs_flow_func *h = &f->funcs[reach.v[i]];
         k->uses_group |= h->uses_group;
         if (h->waits)
             k->refusal = NULL; /* the reason that matters most */
+        k->only_atomics &= !h->spins;
         if (h->refusal)
-            refuse(k, h->refusal, gs_program_site(f->program, h->refusal_at, f->program->funcs[reach.v[i]].unit));
+            refuse(k, false, h->refusal,
+                   gs_program_site(f->program, h->refusal_at, f->program->funcs[reach.v[i]].unit));
     }
     for (uint32_t i = 0; i < g->n_params; i++) {
         CXCursor param = clang_Cursor_getArgument(g->def, i);
@@ -293,4 +299,5 @@ void gs_flow_kernel(struct gs_flow *f, uint32_t func, struct gs_kernel_summary *
         follow_arg(f, &reach, gs_flow_node(f, param), k, &args[i]);
         args[i].read_site = (struct gs_site){.file = ""};
     }
+    k->only_atomics &= k->refusal != NULL;
 }

@@ -18,7 +18,7 @@
 #include "common/hash.h"
 #include "translator/access.h"
 
-enum { FORMAT = 4 };
+enum { FORMAT = 5 };
 
 /* A summary and the arena that holds all of it. */
 struct owned_summary {
@@ -109,6 +109,7 @@ static void put_kernel(struct gs_writer *w, const struct gs_kernel_summary *k)
         gs_put_u64(w, k->reqd[d]);
     put_optional(w, k->refusal);
     put_site(w, &k->refusal_site);
+    gs_put_u64(w, k->only_atomics);
     gs_put_line(w);
     for (uint32_t i = 0; i < k->n_args; i++)
         put_arg(w, &k->args[i]);
@@ -130,6 +131,7 @@ static void get_kernel(struct gs_reader *r, struct gs_kernel_summary *k)
         k->reqd[d] = (uint32_t)gs_get_below(r, UINT32_MAX);
     k->refusal = get_optional(r);
     k->refusal_site = get_site(r);
+    k->only_atomics = gs_get_bool(r);
     struct gs_arg_summary *args = gs_get_alloc(r, k->n_args, sizeof *args);
     for (uint32_t i = 0; i < k->n_args && !r->why; i++)
         get_arg(r, &args[i]);

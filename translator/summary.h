@@ -85,6 +85,9 @@ struct gs_kernel_summary {
     uint32_t reqd[3];    /* reqd_work_group_size, or zeros */
     const char *refusal; /* why no launch of it can be split, one sentence; NULL where one may be */
     struct gs_site refusal_site;
+    bool only_atomics; /* nothing refuses it but atomics whose results are used, or of several kinds, or beside plain
+                          accesses; and no loop of it waits for them: parts that see none of each other's end by
+                          themselves */
     const struct gs_access_program
         *access; /* opaque, for gs_summary_eval; NULL: nothing is known but the flags above */
 };
@@ -145,9 +148,9 @@ struct gs_contents {
 struct gs_arg_value {
     const void *bytes;     /* of a value as given to clSetKernelArg; NULL for others and where not set */
     size_t size;           /* of the value */
-    uint64_t buffer_bytes; /* of the buffer or sub-buffer behind a pointer; 0 for a null one. Of an image: how many bands
-                              it has, which are what its accesses are counted in: its slices or layers, or its rows
-                              where it has none, or its texels where it has no rows */
+    uint64_t buffer_bytes; /* of the buffer or sub-buffer behind a pointer; 0 for a null one. Of an image: how many
+                              bands it has, which are what its accesses are counted in: its slices or layers, or its
+                              rows where it has none, or its texels where it has no rows */
     bool is_image;         /* reads beyond its edge may be of its first or last band */
     const struct gs_contents
         *contents; /* of a buffer that no part of the launch writes, through whatever argument; or NULL */

@@ -17,8 +17,12 @@ expect() {
   done
 }
 
-expect 0 'kernel order' 'never split' 'atomics_used.cl:10:9: it uses the result of an atomic' \
+expect 0 'kernel order' 'split only on trial' 'atomics_used.cl:10:9: it uses the result of an atomic' \
   '   10 |     out[atomic_inc(next)] = 1;' '          |         ^~~~~~~~~~~~~~~~' -- "$kernels/atomics_used.cl"
+expect 0 'this launch is split into 2 parts' 'next: on trial: each part has a copy' 'out: on trial' -- "$kernels/atomics_used.cl" \
+  --global 64 --local 8 --arg next=4 --arg out=256
+expect 0 'copies of too many bytes' -- "$kernels/atomics_used.cl" --global 64 --local 8
+expect 0 'never split' 'it waits for other work-groups' -- "$kernels/waits.cl"
 expect 0 'it prints' -- "$kernels/prints.cl" --global 8
 expect 0 'it can be split as it is' 'split into 2 parts along dimension 1' 'a: ' -- "$kernels/plain.cl" --global 33,7 --arg a=924
 expect 0 'reads  a[get_global_id(1)*33 + get_global_id(0)]  line 9' '[0, 528): 528 bytes' '[528, 924)' \

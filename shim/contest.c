@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/contest.h"
+
+#include <stdlib.h>
+
+#include "common/log.h"
+#include "shim/coherence.h"
+#include "shim/ends.h"
+#include "shim/later.h"
+#include "shim/merge_kernels.h"
+#include "shim/prepare.h"
+#include "shim/report.h"
+#include "shim/scratch.h"
+
+/* The contested bytes of one memory object. The handles are retained, as all below. */
+struct field {
+    struct gs_mem *root; /* not to be looked into by the thread */
+    cl_mem mem[GS_MAX_DEVICES], kept[GS_MAX_DEVICES];
+    uint64_t begin, bytes;
+    bool everywhere; /* afterwards every place has the bytes, not only home: see gs_merge.everywhere */
+};
+
+/* Bytes that go from a buffer to another. */
+struct copy {
+    cl_mem from, to;
+    uint64_t from_at, to_at, bytes;
+    unsigned place; /* that gets them */
+};
+
+struct gs_contest {
+    struct gs_work work;    /* first */
+    struct gs_context *ctx; /* held */
+    struct gs_kernel_stats *stats;
+    uint64_t items;
+    unsigned n; /* parts: part p is on place p */
+    struct field *fields;
+    struct copy *undo;  /* kept bytes, back home */
+    struct copy *owned; /* what each other part owns, from home once one device has done the launch over */
+    size_t n_fields, n_undo, n_owned;
+    cl_command_queue queue[GS_MAX_DEVICES]; /* on which nothing ever waits for what comes later */
+    cl_uint changed[GS_MAX_DEVICES];        /* by place: some contested byte; written by the device */
+    /* The whole launch, at home. */
+    struct gs_kernel_run run; /* its kernel is held */
+    cl_kernel kernel;
+    cl_mem *args;
+    cl_sampler *samplers;
+    cl_uint n_args, n_samplers;
+    struct gs_events marks; /* see struct job of sparse.c */
+    cl_event decided;       /* a user event: the end of all */
+    atomic_uint awaits;
+    bool unknown; /* what has changed couldn't be found out: one device does it over */
+    atomic_int status;
+};
+
+/* ---- which launches may be tried ---- */
+
+enum { PAUSE = 4, MOST_FAILURES = 6, GOOD = 8, MOST_OPEN = 16 };
+
+struct caution {
+    const struct gs_kernel_stats *kernel;
+    uint64_t items, pause; /* launches that aren't tried yet */
+    unsigned failures;     /* less those made up for */
+    unsigned good;         /* trials since the last failure that ended well */
+    unsigned open;         /* that haven't ended */
+    struct caution *next;
+};
+
+static pthread_mutex_t caution_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
+static struct caution *cautions;                                 /* they live as long as the process */
+
+static struct caution *caution_of(const struct gs_kernel_stats *kernel, uint64_t items)
+{
+    struct caution *c = cautions;
+    while (c && (c->kernel != kernel || c->items != items))
+        c = c->next;
+    if (c || !(c = calloc(1, sizeof *c)))
+        return c;
+    c->kernel = kernel;
+    c->items = items;
+    c->next = cautions;
+    return cautions = c;
+}
+
+const char *gs_contest_forbidden(struct gs_kernel_stats *kernel, uint64_t items)
+{
+    const char *why = NULL;
+    pthread_mutex_lock(&caution_lock);
+    struct caution *c = kernel ? caution_of(kernel, items) : NULL;
+    if (!c)
+        why = "there was no memory to plan it";
+    else if (c->pause)
+        why = "it could be split only on trial, and the last trials were in vain";
+    else if (c->open > c->good || c->open == MOST_OPEN)
+        why = "it could be split only on trial, and how the last one ends isn't known yet";
+    if (c && c->pause)
+        c->pause--;
+    pthread_mutex_unlock(&caution_lock);
+    return why;
+}
+
+static void count_begun(const struct gs_contest *j)
+{
+    pthread_mutex_lock(&caution_lock);
+    struct caution *c = caution_of(j->stats, j->items);
+    if (c)
+        c->open++;
+    pthread_mutex_unlock(&caution_lock);
+}
+
+/* After the first trial in vain 4 launches aren't tried, then 16, 64, ... 4096; eight good ones make up for one. */
+static void count_ended(const struct gs_contest *j, bool good)
+{
+    pthread_mutex_lock(&caution_lock);
+    struct caution *c = caution_of(j->stats, j->items);
+    if (c)
+        c->open -= c->open > 0;
+    if (c && good) {
+        c->failures -= ++c->good % GOOD == 0 && c->failures;
+    } else if (c) {
+        c->good = 0;
+        c->failures += c->failures < MOST_FAILURES;
+        c->pause = (uint64_t)PAUSE << 2 * (c->failures - 1);
+    }
+    pthread_mutex_unlock(&caution_lock);
+}
+
+/* ---- the end of one ---- */
+
+static void release_mem(cl_mem m)
+{
+    if (m)
+        gs_real()->clReleaseMemObject(m);
+}
+
+static void free_copies(struct copy *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        release_mem(v[i].from);
+        release_mem(v[i].to);
+    }
+    free(v);
+}
+
+static void free_contest(struct gs_contest *j)
+{
+    for (size_t i = 0; i < j->n_fields; i++)
+        for (unsigned p = 0; p < j->n; p++) {
+            release_mem(j->fields[i].mem[p]);
+            release_mem(j->fields[i].kept[p]);
+        }
+    free(j->fields);
+    free_copies(j->undo, j->n_undo);
+    free_copies(j->owned, j->n_owned);
+    for (unsigned p = 0; p < j->n; p++)
+        if (j->queue[p])
+            gs_real()->clReleaseCommandQueue(j->queue[p]);
+    for (cl_uint i = 0; i < j->n_args; i++)
+        release_mem(j->args[i]);
+    for (cl_uint i = 0; i < j->n_samplers; i++)
+        gs_real()->clReleaseSampler(j->samplers[i]);
+    free(j->args);
+    free(j->samplers);
+    if (j->kernel)
+        gs_spare_kernel_back(j->run.k, 0, j->kernel);
+    gs_events_free(&j->marks);
+    if (j->decided)
+        gs_real()->clReleaseEvent(j->decided);
+    gs_drop(&j->run.k->o);
+    gs_drop(&j->ctx->o);
+    free(j);
+}
+
+void gs_contest_drop(struct gs_contest *c)
+{
+    if (c)
+        free_contest(c);
+}
+
+static void forget(struct gs_work *work)
+{
+    free_contest((struct gs_contest *)work);
+}
+
+static void fail(struct gs_contest *j, cl_int status)
+{
+    int none = CL_COMPLETE;
+    atomic_compare_exchange_strong(&j->status, &none, status);
+}
+
+/* Not freed in a callback: a driver may wait for a queue's commands when it is released for the last time. */
+static void end(struct gs_contest *j)
+{
+    if (gs_real()->clSetUserEventStatus(j->decided, atomic_load(&j->status)) != CL_SUCCESS)
+        gs_real()->clSetUserEventStatus(j->decided, atomic_load(&j->status)); /* or everybody waits for ever */
+    j->work.run = forget;
+    gs_later(&j->work);
+}
+
+/* ---- in the thread ---- */
+
+static cl_int carry(struct gs_contest *j, const struct copy *c, const struct gs_events *wait, struct gs_events *done)
+{
+    cl_event event;
+    gs_report_moved(GS_PATH_MERGE, c->bytes);
+    const cl_int err =
+        gs_real()->clEnqueueCopyBuffer(j->queue[c->place], c->from, c->to, (size_t)c->from_at, (size_t)c->to_at,
+                                       (size_t)c->bytes, wait->n, wait->n ? wait->v : NULL, &event);
+    return err ? err : gs_events_add(done, event);
+}
+
+/* What place `from` holds of a field, to another. */
+static cl_int send_field(struct gs_contest *j, const struct field *f, unsigned from, unsigned to,
+                         const struct gs_events *wait, struct gs_events *done)
+{
+    const struct copy c = {f->mem[from], f->mem[to], f->begin, f->begin, f->bytes, to};
+    return carry(j, &c, wait, done);
+}
+
+/* No part but this one has changed anything: those that are to have what it made get it. */
+static cl_int take_over(struct gs_contest *j, unsigned from, struct gs_events *done)
+{
+    static const struct gs_events none;
+    cl_int err = CL_SUCCESS;
+    for (size_t i = 0; i < j->n_fields; i++)
+        for (unsigned p = 0; p < (j->fields[i].everywhere ? j->n : 1) && !err; p++)
+            if (p != from)
+                err = send_field(j, &j->fields[i], from, p, &none, done);
+    return err;
+}
+
+/* Home as it was, and the launch on it alone; then what the other places are to have. The first queue is in order. */
+static cl_int do_over(struct gs_contest *j, struct gs_events *done)
+{
+    static const struct gs_events none;
+    struct gs_events ran = {0};
+    cl_event event;
+    cl_int err = CL_SUCCESS;
+    for (size_t i = 0; i < j->n_undo && !err; i++)
+        err = carry(j, &j->undo[i], &none, done);
+    const struct gs_label before = gs_label_purpose(GS_FOR_APP);
+    if (!err)
+        err = gs_enqueue_chunk(&j->run, j->kernel, 0, j->queue[0], done->n, done->n ? done->v : NULL, &event);
+    if (!err)
+        err = gs_events_add(&ran, event);
+    gs_label_back(before);
+    if (!err)
+        err = gs_events_share(done, ran.v[0]);
+    gs_real()->clFlush(j->queue[0]);
+    for (size_t i = 0; i < j->n_owned && !err; i++)
+        err = carry(j, &j->owned[i], &ran, done);
+    for (size_t i = 0; i < j->n_fields; i++)
+        for (unsigned p = 1; p < j->n && j->fields[i].everywhere && !err; p++)
+            err = send_field(j, &j->fields[i], 0, p, &ran, done);
+    gs_events_free(&ran);
+    return err;
+}
+
+static void CL_CALLBACK carried(cl_event event, cl_int status, void *data)
+{
+    struct gs_contest *j = data;
+    (void)event;
+    if (status < 0)
+        fail(j, status);
+    if (atomic_fetch_sub(&j->awaits, 1) == 1)
+        end(j);
+}
+
+/* Calls `ended` for each event, the last perhaps before this returns: then the contest may be gone. */
+static void await(struct gs_contest *j, struct gs_events *events, void (*ended)(cl_event, cl_int, void *))
+{
+    atomic_store(&j->awaits, events->n);
+    for (cl_uint i = 0, n = events->n; i < n; i++)
+        if (!gs_await_end(events->v[i], ended, j))
+            ended(events->v[i], gs_real()->clWaitForEvents(1, &events->v[i]), j);
+    gs_events_free(events);
+}
+
+static cl_int settle(struct gs_contest *j, bool good, unsigned by, struct gs_events *all)
+{
+    const cl_int err = good ? take_over(j, by, all) : do_over(j, all);
+    for (unsigned p = 0; p < j->n; p++)
+        gs_real()->clFlush(j->queue[p]);
+    if (err) {
+        gs_debug("the end of a launch on trial could not be enqueued (error %d)", err);
+        gs_events_wait(all);
+        gs_events_free(all);
+    }
+    return err;
+}
+
+/* All parts have ended. What couldn't be enqueued is tried once more: both ways may be begun anew. */
+static void decide(struct gs_work *work)
+{
+    struct gs_contest *j = (struct gs_contest *)work;
+    struct gs_events all = {0};
+    const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
+    unsigned n = j->unknown ? 2 : 0, by = 0;
+    cl_int err = atomic_load(&j->status);
+    for (unsigned p = 0; p < j->n; p++)
+        if (j->changed[p]) {
+            n++;
+            by = p;
+        }
+    const bool good = n <= 1;
+    if (!err && n) {
+        err = settle(j, good, by, &all);
+        if (err)
+            err = settle(j, good, by, &all);
+    }
+    gs_label_back(before);
+    count_ended(j, good && !err);
+    if (!err)
+        gs_report_tried(j->stats, good);
+    else
+        fail(j, err);
+    if (all.n)
+        await(j, &all, carried);
+    else
+        end(j);
+}
+
+static void CL_CALLBACK known(cl_event event, cl_int status, void *data)
+{
+    struct gs_contest *j = data;
+    (void)event;
+    if (status < 0)
+        fail(j, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    if (atomic_fetch_sub(&j->awaits, 1) == 1)
+        gs_later(&j->work);
+}
+
+/* ---- in the application's call, before the parts ---- */
+
+static cl_mem retained(cl_mem m, cl_int *err)
+{
+    if (!*err)
+        *err = m ? gs_real()->clRetainMemObject(m) : CL_OUT_OF_HOST_MEMORY;
+    return *err ? NULL : m;
+}
+
+/* Room for a copy, which then belongs to the list. */
+static struct copy *add_copy(struct copy **v, size_t *n, cl_int *err)
+{
+    struct copy *grown = *err ? NULL : realloc(*v, (*n + 1) * sizeof *grown);
+    if (!grown) {
+        *err = *err ? *err : CL_OUT_OF_HOST_MEMORY;
+        return NULL;
+    }
+    *v = grown;
+    grown[*n] = (struct copy){0};
+    return &grown[(*n)++];
+}
+
+static cl_int keep(struct gs_command *cmd, unsigned place, cl_mem from, uint64_t from_at, cl_mem to, uint64_t to_at,
+                   uint64_t bytes, struct gs_events *ready)
+{
+    cl_int err;
+    cl_event event;
+    cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
+    if (!err)
+        err = gs_put_copy(queue, GS_VIA_MEMORY, from, to, from_at, to_at, bytes, ready->n, ready->v, &event);
+    return err ? err : gs_events_add(ready, event);
+}
+
+static cl_int add_undo(struct gs_contest *j, cl_mem home, uint64_t begin, cl_mem kept, uint64_t at, uint64_t bytes)
+{
+    cl_int err = CL_SUCCESS;
+    struct copy *c = add_copy(&j->undo, &j->n_undo, &err);
+    if (!c)
+        return err;
+    c->from = retained(kept, &err);
+    c->to = retained(home, &err);
+    c->from_at = at;
+    c->to_at = begin;
+    c->bytes = bytes;
+    return err;
+}
+
+static cl_int begin_field(struct gs_contest *j, struct gs_command *cmd, const struct gs_use *u, struct gs_events *ready)
+{
+    struct field *f = &j->fields[j->n_fields++];
+    cl_int err = CL_SUCCESS;
+    f->root = u->root;
+    f->begin = u->window.begin;
+    f->bytes = u->window.end - u->window.begin;
+    f->everywhere = u->root->merged;
+    for (unsigned p = 0; p < j->n && !err; p++) {
+        cl_mem kept = gs_scratch_take(cmd->ctx, p, f->bytes, &err);
+        f->kept[p] = retained(kept, &err);
+        f->mem[p] = retained(u->root->place[p].mem, &err);
+        if (!err)
+            err = keep(cmd, p, f->mem[p], f->begin, f->kept[p], 0, f->bytes, &ready[p]);
+    }
+    return err ? err : add_undo(j, f->mem[0], f->begin, f->kept[0], 0, f->bytes);
+}
+
+/* What is only the first part's, or reduced, and what the others own. */
+static cl_int begin_other(struct gs_contest *j, struct gs_command *cmd, const struct gs_use *u, struct gs_events *ready)
+{
+    struct gs_rangeset undo = {0};
+    cl_mem home = u->root->place[0].mem, kept = NULL;
+    cl_int err = gs_plan_undo(u, j->n, &undo) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    if (!err && undo.n)
+        kept = gs_scratch_take(cmd->ctx, 0, gs_rangeset_bytes(&undo), &err);
+    uint64_t at = 0;
+    for (size_t i = 0; i < undo.n && !err; i++) {
+        const uint64_t begin = undo.v[i].begin, bytes = undo.v[i].end - begin;
+        err = keep(cmd, 0, home, begin, kept, at, bytes, &ready[0]);
+        if (!err)
+            err = add_undo(j, home, begin, kept, at, bytes);
+        at += bytes;
+    }
+    gs_rangeset_free(&undo);
+    for (unsigned p = 1; p < j->n; p++)
+        for (size_t i = 0; i < u->wrote[p].n && !err; i++) {
+            struct copy *c = add_copy(&j->owned, &j->n_owned, &err);
+            if (!c)
+                break;
+            c->from = retained(home, &err);
+            c->to = retained(u->root->place[p].mem, &err);
+            c->from_at = c->to_at = u->wrote[p].v[i].begin;
+            c->bytes = u->wrote[p].v[i].end - c->from_at;
+            c->place = p;
+        }
+    return err;
+}
+
+/* What the whole launch at home will need, once the application may have let it go. */
+static cl_int keep_arguments(struct gs_contest *j, struct gs_launching *l)
+{
+    cl_int err = CL_SUCCESS;
+    j->args = calloc(l->k->n_args + 1, sizeof *j->args);
+    j->samplers = calloc(l->k->n_args + 1, sizeof *j->samplers);
+    if (!j->args || !j->samplers)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
+        const struct gs_arg *a = &l->k->args[i];
+        cl_sampler sampler = NULL;
+        if (l->summary->args[i].kind == GS_ARG_SAMPLER && a->has_value && a->size == sizeof sampler) {
+            sampler = *(cl_sampler *)a->bytes;
+            err = gs_real()->clRetainSampler(sampler);
+            if (!err)
+                j->samplers[j->n_samplers++] = sampler;
+        }
+        if (l->mems[i]) {
+            cl_mem mem = retained(gs_replica_of(l->mems[i], 0, &err), &err);
+            if (!err)
+                j->args[j->n_args++] = mem;
+        }
+    }
+    cl_kernel kernel = err ? NULL : gs_spare_kernel(l->k, 0, &err);
+    if (!err)
+        j->kernel = kernel;
+    return err ? err : gs_launch_args(l, j->kernel, 0);
+}
+
+static struct gs_contest *make(struct gs_launching *l, const struct gs_plan *plan)
+{
+    struct gs_contest *j = calloc(1, sizeof *j);
+    if (!j)
+        return NULL;
+    *j = (struct gs_contest){.work = {.run = decide},
+                             .ctx = l->cmd.ctx,
+                             .stats = l->k->stats,
+                             .items = l->geometry.global[0] * l->geometry.global[1] * l->geometry.global[2],
+                             .n = plan->n_parts,
+                             .run = {.k = l->k,
+                                     .geometry = l->geometry,
+                                     .null_local = l->null_local,
+                                     .hidden = l->summary->hidden,
+                                     .cut = {.whole = plan->box[0], .n = 1}}};
+    j->run.cut.whole.end[plan->dim] = plan->box[plan->n_parts - 1].end[plan->dim];
+    gs_hold(&j->ctx->o);
+    gs_hold(&l->k->o);
+    j->fields = calloc(plan->n_uses + 1, sizeof *j->fields);
+    return j;
+}
+
+struct gs_contest *gs_contest_begin(struct gs_launching *l, const struct gs_plan *plan, struct gs_events *ready,
+                                    cl_int *err)
+{
+    struct gs_contest *j = make(l, plan);
+    *err = j && j->fields ? gs_merge_kernels_make(j->ctx) : CL_OUT_OF_HOST_MEMORY;
+    for (unsigned p = 0; p < plan->n_parts && !*err; p++) {
+        *err = gs_block_kernels_make(j->ctx, p);
+        cl_command_queue queue = *err ? NULL : gs_unit_queue(l->cmd.q, p, err);
+        if (!*err)
+            *err = gs_real()->clRetainCommandQueue(queue);
+        if (!*err)
+            j->queue[p] = queue;
+    }
+    for (size_t i = 0; i < plan->n_uses && !*err; i++) {
+        const struct gs_use *u = &plan->uses[i];
+        if (u->writes == GS_CONTESTED)
+            *err = begin_field(j, &l->cmd, u, ready);
+        else if (u->writes != GS_READ_ONLY)
+            *err = begin_other(j, &l->cmd, u, ready);
+    }
+    if (!*err)
+        *err = keep_arguments(j, l);
+    if (!*err)
+        j->decided = gs_real()->clCreateUserEvent(j->ctx->o.handle, err);
+    if (!*err)
+        return j;
+    gs_debug("no launch on trial (error %d)", *err);
+    gs_contest_drop(j);
+    return NULL;
+}
+
+/* ---- in the application's call, behind the parts ---- */
+
+/* Does place p hold other contested bytes than before? */
+static cl_int compare(struct gs_contest *j, struct gs_command *cmd, unsigned p, cl_event ran, struct gs_events *to)
+{
+    static const cl_uint zero;
+    struct gs_events done = {0};
+    cl_event event;
+    cl_int err;
+    cl_command_queue queue = gs_copy_queue(cmd->q, p, &err);
+    cl_mem flag = err ? NULL : gs_scratch_take(cmd->ctx, p, sizeof zero, &err);
+    if (!err)
+        err = gs_real()->clEnqueueFillBuffer(queue, flag, &zero, sizeof zero, 0, sizeof zero, 1, &ran, &event);
+    if (!err)
+        err = gs_events_add(&done, event);
+    for (size_t i = 0; i < j->n_fields && !err; i++) {
+        const struct field *f = &j->fields[i];
+        err = gs_enqueue_differs(cmd->ctx, p, queue, f->mem[p], f->begin, f->kept[p], f->bytes, flag, &done, &done);
+    }
+    if (!err)
+        err = gs_real()->clEnqueueReadBuffer(queue, flag, CL_FALSE, 0, sizeof zero, &j->changed[p], done.n, done.v,
+                                             &event);
+    if (!err)
+        err = gs_events_add(to, event);
+    gs_real()->clFlush(queue);
+    gs_events_free(&done);
+    return err;
+}
+
+cl_int gs_contest_judge(struct gs_contest *j, struct gs_command *cmd, const cl_event *ran, struct gs_events *ended)
+{
+    struct gs_events wait = {0};
+    cl_event marker;
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < ended->n && !err; i++)
+        err = gs_events_share(&wait, ended->v[i]);
+    /* It has the times of a queue, which a user event has not. */
+    cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, 0, &err);
+    for (unsigned p = 0; p < j->n && !err && !j->unknown; p++)
+        j->unknown = compare(j, cmd, p, ran[p], &wait) != CL_SUCCESS;
+    if (!err)
+        err = gs_real()->clEnqueueMarkerWithWaitList(queue, 1, &j->decided, &marker);
+    if (!err)
+        err = gs_events_add(ended, marker);
+    if (!err)
+        err = gs_events_share(&j->marks, marker);
+    if (err)
+        fail(j, err);
+    gs_command_flush(cmd->q);
+    count_begun(j);
+    if (wait.n)
+        await(j, &wait, known);
+    else
+        gs_later(&j->work);
+    return err;
+}
+
+int gs_contest_record(struct gs_contest *j, const struct gs_use *u, unsigned n_parts)
+{
+    bool everywhere = false;
+    for (size_t i = 0; i < j->n_fields; i++)
+        everywhere |= j->fields[i].root == u->root && j->fields[i].everywhere;
+    int err = gs_wrote_range(u->root, 0, u->window);
+    for (unsigned p = 1; p < n_parts && !err && everywhere; p++)
+        err = gs_rangeset_add(&u->root->place[p].valid, u->window);
+    u->root->merged = true;
+    return err;
+}
