@@ -132,11 +132,11 @@ struct gs_mapping {
  * an array, the rows of a plane, the texels of a line. */
 struct gs_mem {
     struct gs_object o;
-    struct gs_mem *root;   /* itself, or the object that owns the bytes; held */
-    uint64_t origin, size; /* of the window, in bytes of the root */
-    cl_mem_flags flags;
-    bool is_image;  /* image calls apply to it, whatever its root is */
-    bool home_only; /* it can't have replicas: kernels that use it run on one device */
+    struct gs_mem *root;            /* itself, or the object that owns the bytes; held */
+    uint64_t origin, size;          /* of the window, in bytes of the root */
+    cl_mem_flags flags, kept_flags; /* kept: those of them that the driver wasn't told */
+    bool is_image;                  /* image calls apply to it, whatever its root is */
+    bool home_only;                 /* it can't have replicas: kernels that use it run on one device */
     cl_image_format format;
     cl_image_desc desc;
     uint64_t band_bytes;           /* of an image; 0: of a buffer */

@@ -5,6 +5,7 @@
 #include "shim/coherence.h"
 #include "shim/transfer/mapped.h"
 #include "shim/transfer/shared.h"
+#include "shim/transfer/staging.h"
 #include "shim/transfer/transfer.h"
 
 static void link_root(struct gs_mem *m)
@@ -46,7 +47,7 @@ static cl_mem_flags flags_of(cl_mem handle)
 
 /* A new object that owns its bytes. Where it can't be followed, nothing in the context can be: but without the memory
  * for this the driver would have had none either. */
-static struct gs_mem *track_root(struct gs_context *c, cl_mem handle, uint64_t size, bool is_image)
+static struct gs_mem *track_root(struct gs_context *c, cl_mem handle, uint64_t size, bool is_image, cl_mem_flags kept)
 {
     struct gs_mem *m = calloc(1, sizeof *m);
     if (!m)
@@ -55,7 +56,8 @@ static struct gs_mem *track_root(struct gs_context *c, cl_mem handle, uint64_t s
     m->root = m;
     m->size = size;
     m->is_image = is_image;
-    m->flags = flags_of(handle);
+    m->flags = flags_of(handle) | kept;
+    m->kept_flags = kept;
     m->place[0].mem = handle;
     if (gs_coherence_init(m, m->flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) < 0) {
         free(m);
@@ -80,7 +82,8 @@ static struct gs_mem *track_window(struct gs_mem *parent, cl_mem handle, uint64_
     m->root = parent->root;
     m->origin = parent->origin + origin;
     m->size = size;
-    m->flags = flags_of(handle);
+    m->kept_flags = parent->kept_flags;
+    m->flags = flags_of(handle) | m->kept_flags;
     m->home_only = parent->home_only;
     gs_hold(&m->root->o);
     pthread_mutex_lock(&m->root->o.ctx->lock);
@@ -94,13 +97,40 @@ static cl_mem track_buffer(cl_context context, cl_mem handle, size_t size)
 {
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     if (c && handle)
-        track_root(c, handle, size, false);
+        track_root(c, handle, size, false, 0);
     return handle;
+}
+
+/* A large buffer that is to begin with a copy of the host's memory: made without it, and filled through the pinned
+ * ring. NULL: it is to be made by the driver's own way; so it is under a daemon, where the pieces would be units of a
+ * queue's. */
+static cl_mem create_filled(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr)
+{
+    const cl_mem_flags kept_out = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS | CL_MEM_USE_HOST_PTR;
+    enum { MAY_BE_STAGED = 4096 };
+    if (!(flags & CL_MEM_COPY_HOST_PTR) || flags & kept_out || size < MAY_BE_STAGED || !host_ptr || gs_scheduled())
+        return NULL;
+    struct gs_context *c = gs_find(GS_CONTEXT, context);
+    cl_int err;
+    if (!c || !gs_staging_may_fill(c, host_ptr, size))
+        return NULL;
+    cl_mem handle = gs_real()->clCreateBuffer(context, flags & ~(cl_mem_flags)CL_MEM_COPY_HOST_PTR, size, NULL, &err);
+    if (handle && gs_staging_fill(c, handle, host_ptr, size) == CL_SUCCESS &&
+        track_root(c, handle, size, false, CL_MEM_COPY_HOST_PTR))
+        return handle;
+    if (handle)
+        gs_real()->clReleaseMemObject(handle);
+    return NULL;
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
                                                cl_int *errcode_ret)
 {
+    cl_mem filled = create_filled(context, flags, size, host_ptr);
+    if (filled) {
+        gs_set_error(errcode_ret, CL_SUCCESS);
+        return filled;
+    }
     return track_buffer(context, gs_real()->clCreateBuffer(context, flags, size, host_ptr, errcode_ret), size);
 }
 
@@ -143,7 +173,7 @@ static void track_image(cl_context context, cl_mem handle, const cl_image_format
             return;
         m = track_window(parent, handle, 0, parent->size);
     } else {
-        m = track_root(c, handle, bytes, true);
+        m = track_root(c, handle, bytes, true, 0);
     }
     if (!m)
         return;
@@ -248,12 +278,15 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info pa
                                                    void *param_value, size_t *param_value_size_ret)
 {
     cl_int err = gs_real()->clGetMemObjectInfo(memobj, param_name, param_value_size, param_value, param_value_size_ret);
-    const bool counts = param_name == CL_MEM_REFERENCE_COUNT || param_name == CL_MEM_MAP_COUNT;
-    struct gs_mem *m = err || !counts || !param_value ? NULL : gs_find(GS_MEM, memobj);
+    const bool ours =
+        param_name == CL_MEM_REFERENCE_COUNT || param_name == CL_MEM_MAP_COUNT || param_name == CL_MEM_FLAGS;
+    struct gs_mem *m = err || !ours || !param_value ? NULL : gs_find(GS_MEM, memobj);
     if (m && param_name == CL_MEM_REFERENCE_COUNT)
         *(cl_uint *)param_value -= own_references(m);
-    else if (m)
+    else if (m && param_name == CL_MEM_MAP_COUNT)
         *(cl_uint *)param_value += own_maps(m);
+    else if (m)
+        *(cl_mem_flags *)param_value |= m->kept_flags;
     return err;
 }
 

@@ -40,6 +40,7 @@ struct gs_staging {
     pthread_mutex_t busy; /* here's slots; never waited for with the context's lock held */
     struct ring here, beside;
     cl_command_queue queue[2][GS_MAX_DEVICES + 1]; /* for beside: with profiles or not, by place, the parent's last */
+    cl_command_queue filling;                      /* for new buffers; the context's lock */
 };
 
 static struct gs_pool *pool_of(struct gs_staging *s)
@@ -95,6 +96,8 @@ void gs_staging_free(struct gs_staging *s)
     for (unsigned i = 0; i < 2 * (GS_MAX_DEVICES + 1); i++)
         if (s->queue[i / (GS_MAX_DEVICES + 1)][i % (GS_MAX_DEVICES + 1)])
             gs_real()->clReleaseCommandQueue(s->queue[i / (GS_MAX_DEVICES + 1)][i % (GS_MAX_DEVICES + 1)]);
+    if (s->filling)
+        gs_real()->clReleaseCommandQueue(s->filling);
     free_ring(&s->here);
     free_ring(&s->beside);
     free(s);
@@ -120,13 +123,10 @@ static bool is_worth(struct ring *r, uint64_t bytes)
     return !r->failed && (r->base || gs_settings()->transfer == GS_TRANSFER_PINNED || r->seen >= WORTH_BYTES);
 }
 
-enum gs_staging_way gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, bool blocking)
+/* With the context's lock held. */
+static enum gs_staging_way way_of(struct gs_context *ctx, const void *ptr, uint64_t bytes, bool here)
 {
-    struct gs_context *ctx = q->o.ctx;
     const enum gs_transfer_path path = gs_settings()->transfer;
-    /* Out of order, the last piece's end would not be everyone's; and while a user event has no status, a call that
-     * waits for it must not keep the ring. */
-    const bool here = blocking && !q->out_of_order && !atomic_load(&ctx->user_events);
     const bool forced = path == GS_TRANSFER_PINNED;
     const uint64_t least = forced ? LEAST_FORCED : LEAST_BYTES;
     if (bytes < least || !ptr || path == GS_TRANSFER_PLAIN || (ctx->shared_memory && !forced) ||
@@ -143,6 +143,14 @@ enum gs_staging_way gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t
         return is_worth(&ctx->staging->here, bytes) && make_ring(&ctx->staging->here, ctx) ? GS_STAGED_HERE
                                                                                            : GS_NOT_STAGED;
     return is_worth(&ctx->staging->beside, bytes) ? GS_STAGED_BESIDE : GS_NOT_STAGED;
+}
+
+enum gs_staging_way gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, bool blocking)
+{
+    /* Out of order, the last piece's end would not be everyone's; and while a user event has no status, a call that
+     * waits for it must not keep the ring. */
+    const bool here = blocking && !q->out_of_order && !atomic_load(&q->o.ctx->user_events);
+    return way_of(q->o.ctx, ptr, bytes, here);
 }
 
 bool gs_staging_flows(struct gs_queue *q, size_t bytes)
@@ -288,6 +296,17 @@ static cl_int await_slot(struct slot *slot)
     return err;
 }
 
+/* All of them: the first error of one. */
+static cl_int await_slots(struct ring *r)
+{
+    cl_int err = CL_SUCCESS;
+    for (int i = 0; i < SLOTS; i++) {
+        const cl_int one = await_slot(&r->slot[i]);
+        err = err ? err : one;
+    }
+    return err;
+}
+
 /* Lets a piece be copied between the host's memory and its slot. */
 static void copy(const struct carriage *c, struct slot *slot, size_t i)
 {
@@ -393,6 +412,14 @@ cl_int gs_staging_carry(struct gs_context *ctx, cl_command_queue queue, const st
     return carry(&c);
 }
 
+static cl_command_queue filling_queue(struct gs_context *ctx, cl_int *err)
+{
+    cl_command_queue *queue = &ctx->staging->filling;
+    if (!*queue)
+        *queue = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, err);
+    return *queue;
+}
+
 /* PoCL takes image commands only on a queue of the sub-devices' parent: see gs_image_queue(). */
 static cl_command_queue queue_of(struct gs_context *ctx, const struct gs_staged *t, bool profiling, cl_int *err)
 {
@@ -403,6 +430,32 @@ static cl_command_queue queue_of(struct gs_context *ctx, const struct gs_staged 
         *queue = gs_real()->clCreateCommandQueue(ctx->o.handle, parent ? ctx->parent : ctx->dev[t->place],
                                                  profiling ? CL_QUEUE_PROFILING_ENABLE : 0, err);
     return *queue;
+}
+
+bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes)
+{
+    pthread_mutex_lock(&ctx->lock);
+    const bool may = way_of(ctx, ptr, bytes, true) == GS_STAGED_HERE;
+    pthread_mutex_unlock(&ctx->lock);
+    return may;
+}
+
+cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t bytes)
+{
+    const struct gs_staged run = gs_staged_run(mem, 0, true, 0, bytes, ptr);
+    struct gs_events ended = {0};
+    cl_int err = CL_SUCCESS;
+    pthread_mutex_lock(&ctx->lock);
+    cl_command_queue queue = filling_queue(ctx, &err);
+    pthread_mutex_unlock(&ctx->lock);
+    if (err)
+        return err;
+    gs_staging_enter(ctx, true);
+    err = gs_staging_carry(ctx, queue, &run, 0, NULL, &ended);
+    const cl_int end = await_slots(&ctx->staging->here);
+    gs_staging_leave(ctx);
+    gs_events_free(&ended);
+    return err ? err : end;
 }
 
 /* By the driver's own way, where there is no ring, or where it has failed. */
@@ -420,7 +473,7 @@ cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *t
 {
     struct gs_staging *s = ctx->staging;
     struct carriage c = {.ring = &s->beside, .t = t, .ended = ended};
-    cl_int err, end = CL_SUCCESS;
+    cl_int err;
     c.queue = queue_of(ctx, t, profiling || gs_report_wants_times(), &err);
     if (err)
         return err;
@@ -428,10 +481,7 @@ cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *t
         return carry_directly(t, c.queue, ended);
     c.pool = s->pool;
     err = carry(&c);
-    for (int i = 0; i < SLOTS; i++) {
-        const cl_int one = await_slot(&s->beside.slot[i]);
-        end = end ? end : one;
-    }
+    const cl_int end = await_slots(&s->beside);
     if (!err && !end)
         return CL_SUCCESS;
     gs_debug("a transfer through the pinned ring failed (error %d)", err ? err : end);

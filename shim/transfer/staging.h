@@ -30,6 +30,11 @@ enum gs_staging_way { GS_NOT_STAGED, GS_STAGED_HERE, GS_STAGED_BESIDE };
  * write that doesn't may take it if gs_staging_flows. The rings are made once enough bytes have gone the slow way. */
 enum gs_staging_way gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t bytes, bool blocking);
 
+/* Is a new buffer on the first device to be filled from the host's memory by the calls' ring? And does so; returns when
+ * it has ended. With no lock held. */
+bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes);
+cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t bytes);
+
 /* For a call that isn't to block: is the queue idle, or soon, so that the slots come free at the link's pace? Then the
  * ring takes less of the caller's time than the driver, which copies pageable memory before it returns (NVIDIA
  * 580.159). Waits for a fraction of what the driver would take, 1.5 ms at most. */
