@@ -24,6 +24,13 @@ faults() {
     SEED=${2:-$RANDOM} bash "$GS_SOURCE/tests/e2e/faults.sh" "${1:-20}" late once forever lost gone
 }
 
+# lazy [SEED [PROGRAM...]]: the programs of tests/e2e and the samples over a driver that is as lazy as it may be
+lazy() {
+    local seed=${1:-$RANDOM}
+    shift || true
+    bash "$GS_SOURCE/tests/e2e/lazy.sh" "$seed" "${@:-all}"
+}
+
 # growth [ROUNDS]: an application that runs for long takes no more and more memory
 growth() {
     bash "$GS_SOURCE/tests/e2e/growth.sh" "${1:-20000}"

@@ -26,9 +26,9 @@ struct command {
     struct command *next;            /* in its bucket */
     struct command *older, *younger; /* among those that haven't ended: the flushed ones first, in the order of that */
     const char *name;
-    uint64_t number;
-    cl_event event; /* retained */
-    cl_event gate;  /* null: it is open */
+    uint64_t number, walk; /* walk: the last that it was looked at in */
+    cl_event event;        /* retained */
+    cl_event gate;         /* null: it is open */
     struct queue *queue;
     struct command *before, **wait; /* held; until it has ended */
     cl_uint n_wait;
@@ -44,7 +44,7 @@ static struct command *buckets[BUCKETS];
 static struct command flushed = {.older = &flushed, .younger = &flushed};
 static struct command unflushed = {.older = &unflushed, .younger = &unflushed};
 static struct queue *queues;
-static uint64_t numbers;
+static uint64_t numbers, walks;
 static bool started;
 
 static struct command **bucket_of(cl_event event)
@@ -128,15 +128,16 @@ static void open_gate(struct command *c)
     lazy_below.clReleaseEvent(gate);
 }
 
-/* Does it wait, by whatever way, for a user event that has no status? */
-static bool waits_for_user(const struct command *c, unsigned depth)
+/* Does it wait, by whatever way, for a user event that has no status? Each command is looked at once in a walk. */
+static bool waits_for_user(struct command *c, uint64_t walk)
 {
-    if (!c || c->ended || depth > 1000)
+    if (!c || c->ended || c->walk == walk)
         return false;
-    if (c->user || waits_for_user(c->before, depth + 1))
+    c->walk = walk;
+    if (c->user || waits_for_user(c->before, walk))
         return true;
     for (cl_uint i = 0; i < c->n_wait; i++)
-        if (waits_for_user(c->wait[i], depth + 1))
+        if (waits_for_user(c->wait[i], walk))
             return true;
     return false;
 }
@@ -149,7 +150,7 @@ static bool is_first(struct command *c)
     for (const struct command *o = flushed.younger; o != c; o = o->younger)
         if (!o->user && !o->aside && o->queue->in_order && o->queue->device == c->queue->device)
             return false;
-    c->aside = !lazy.channels && waits_for_user(c, 0);
+    c->aside = !lazy.channels && waits_for_user(c, ++walks);
     return true;
 }
 
@@ -188,6 +189,8 @@ static void *serve(void *unused)
             lazy_calls_look();
         if (lazy.poison)
             lazy_memory_look();
+        if (lazy.poison && i % 64 == 0)
+            lazy_contexts_look();
     }
 }
 

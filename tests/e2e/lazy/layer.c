@@ -24,6 +24,7 @@ static cl_command_queue CL_API_CALL lazy_clCreateCommandQueue(cl_context context
                                                               cl_command_queue_properties properties, cl_int *err)
 {
     lazy_enter("clCreateCommandQueue");
+    lazy_context_used(context, "clCreateCommandQueue");
     lazy_forbidden("clCreateCommandQueue");
     return made(lazy_below.clCreateCommandQueue(context, device, properties, err), context, device, properties);
 }
@@ -37,6 +38,7 @@ static cl_command_queue CL_API_CALL lazy_clCreateCommandQueueWithProperties(cl_c
         if (*p == CL_QUEUE_PROPERTIES)
             bits = p[1];
     lazy_enter("clCreateCommandQueueWithProperties");
+    lazy_context_used(context, "clCreateCommandQueueWithProperties");
     lazy_forbidden("clCreateCommandQueueWithProperties");
     return made(lazy_below.clCreateCommandQueueWithProperties(context, device, properties, err), context, device, bits);
 }
@@ -152,6 +154,7 @@ static cl_int CL_API_CALL lazy_clSetEventCallback(cl_event event, cl_int type,
 static cl_event CL_API_CALL lazy_clCreateUserEvent(cl_context context, cl_int *err)
 {
     lazy_enter("clCreateUserEvent");
+    lazy_context_used(context, "clCreateUserEvent");
     cl_event event = lazy_below.clCreateUserEvent(context, err);
     if (event)
         lazy_user_event(event);
@@ -174,6 +177,7 @@ static cl_mem CL_API_CALL lazy_clCreateBuffer(cl_context context, cl_mem_flags f
                                               cl_int *err)
 {
     lazy_enter("clCreateBuffer");
+    lazy_context_used(context, "clCreateBuffer");
     cl_mem mem = lazy_below.clCreateBuffer(context, flags, bytes, ptr, err);
     if (mem)
         lazy_memory_made(mem, NULL, context, flags, bytes);
@@ -233,6 +237,46 @@ static cl_int CL_API_CALL lazy_clReleaseKernel(cl_kernel kernel)
     return err;
 }
 
+/* ---- contexts and devices ---- */
+
+static cl_context CL_API_CALL
+lazy_clCreateContext(const cl_context_properties *properties, cl_uint n, const cl_device_id *devices,
+                     void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data, cl_int *err)
+{
+    lazy_enter("clCreateContext");
+    lazy_forbidden("clCreateContext");
+    cl_context context = lazy_below.clCreateContext(properties, n, devices, notify, data, err);
+    if (context)
+        lazy_context_made(context);
+    lazy_leave();
+    return context;
+}
+
+static cl_int CL_API_CALL lazy_clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint n,
+                                              cl_device_id *devices, cl_uint *n_ret)
+{
+    return lazy.gpu ? lazy_gpu_ids(platform, type, n, devices, n_ret)
+                    : lazy_below.clGetDeviceIDs(platform, type, n, devices, n_ret);
+}
+
+static cl_int CL_API_CALL lazy_clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t room, void *value,
+                                               size_t *bytes)
+{
+    return lazy.gpu ? lazy_gpu_info(device, what, room, value, bytes)
+                    : lazy_below.clGetDeviceInfo(device, what, room, value, bytes);
+}
+
+static cl_mem CL_API_CALL lazy_clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties,
+                                                            cl_mem_flags flags, size_t bytes, void *ptr, cl_int *err)
+{
+    lazy_enter("clCreateBufferWithProperties");
+    lazy_context_used(context, "clCreateBufferWithProperties");
+    cl_mem mem = lazy.gpu ? lazy_gpu_import(context, properties, flags, bytes, ptr, err)
+                          : lazy_below.clCreateBufferWithProperties(context, properties, flags, bytes, ptr, err);
+    lazy_leave();
+    return mem;
+}
+
 #include "lazy.inc"
 
 /* ---- the layer ---- */
@@ -242,11 +286,17 @@ static void read_modes(char *words)
     const struct {
         const char *word;
         bool *mode;
-    } known[] = {{"unflushed", &lazy.unflushed}, {"polled", &lazy.polled},
-                 {"strict", &lazy.strict},       {"late", &lazy.late},
-                 {"inside", &lazy.inside},       {"slow", &lazy.slow},
-                 {"lanes", &lazy.lanes},         {"channels", &lazy.channels},
-                 {"poison", &lazy.poison},       {"lock", &lazy.lock}};
+    } known[] = {{"unflushed", &lazy.unflushed},
+                 {"polled", &lazy.polled},
+                 {"strict", &lazy.strict},
+                 {"late", &lazy.late},
+                 {"inside", &lazy.inside},
+                 {"slow", &lazy.slow},
+                 {"lanes", &lazy.lanes},
+                 {"channels", &lazy.channels},
+                 {"poison", &lazy.poison},
+                 {"lock", &lazy.lock},
+                 {"gpu", &lazy.gpu}};
     char *rest = NULL;
     for (char *word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
         char *value = strchr(word, '=');

@@ -13,12 +13,14 @@
  *               they were flushed; what waits for a user event without status stands aside
  *   channels    the same, and nothing stands aside
  *   poison      new buffers hold garbage, and released ones do as soon as their commands have ended
+ *   gpu         PoCL's devices (POCL_DEVICES="pthread pthread") pass for NVIDIA's GPUs, whose memories can be reached
+ *               through windows; with lazy/cuda as the folder of libcuda.so.1
  *   lock        one lock of the driver's is held during each call that doesn't wait, and during each callback
  *
  * LAZY_SEED chooses the random numbers. Each line of LAZY_REPORT (a file; default: standard error) is a fault:
- * something blocking in a callback, a call for a released memory object, a call that can't end, threads within the
- * driver when it takes itself apart at exit, and calls after that. LAZY_STUCK_MS (5000): when a call counts as one that
- * doesn't end. */
+ * something blocking in a callback, a call for a released memory object or context, a call that can't end, threads
+ * within the driver when it takes itself apart at exit, and calls after that. LAZY_STUCK_MS (5000): when a call counts
+ * as one that doesn't end. */
 #ifndef LAZY_H
 #define LAZY_H
 
@@ -35,7 +37,7 @@
 #include <stdint.h>
 
 struct lazy_modes {
-    bool unflushed, polled, strict, late, inside, slow, lanes, channels, poison, lock;
+    bool unflushed, polled, strict, late, inside, slow, lanes, channels, poison, lock, gpu;
     unsigned late_ms, stuck_ms;
 };
 extern struct lazy_modes lazy;
@@ -125,5 +127,18 @@ void lazy_memory_kernel_gone(cl_kernel kernel);
 void lazy_memory_launch(cl_kernel kernel);
 /* Lets go what no command uses any more. */
 void lazy_memory_look(void);
+
+/* ---- contexts.c, with poison ---- */
+
+void lazy_context_made(cl_context context);
+void lazy_context_used(cl_context context, const char *what);
+void lazy_contexts_look(void);
+
+/* ---- windows.c, with gpu ---- */
+
+cl_int lazy_gpu_ids(cl_platform_id platform, cl_device_type type, cl_uint n, cl_device_id *out, cl_uint *n_ret);
+cl_int lazy_gpu_info(cl_device_id device, cl_device_info what, size_t room, void *out, size_t *bytes_ret);
+cl_mem lazy_gpu_import(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags, size_t bytes,
+                       void *ptr, cl_int *err);
 
 #endif

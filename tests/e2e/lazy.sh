@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# lazy.sh [SEED [PROGRAM...]]: programs over a driver that is as lazy as it may be (lazy/lazy.h says how), plain and under
+# gpusparc: the same bytes, an end, and no fault reported. Without programs: a handful; `all`: those of this folder and
+# the samples.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+seed=${1:-1}
+shift || true
+layer=(env OPENCL_LAYERS="$programs/lazy.so" LAZY_REPORT="$PWD/report" LAZY_SEED="$seed")
+bad=0 runs=0
+
+# The layer finds what it is made for, and is quiet where nothing is wrong.
+finds() { # MODES FAULT WORDS
+  local pid n=0
+  rm -f report
+  LAZY=$1 LAZY_STUCK_MS=500 "${layer[@]}" "$programs/faulty" "$2" >out.txt 2>&1 &
+  pid=$!
+  while kill -0 $pid 2>/dev/null && [ ! -s report ] && [ $((n += 1)) -lt 600 ]; do sleep 0.05; done
+  [ -s report ] || [ $n -ge 600 ] || wait $pid || true
+  kill -KILL $pid 2>/dev/null || true
+  wait $pid 2>/dev/null || true
+  if [ -n "$3" ]; then
+    grep -q "$3" report || { cat out.txt; fail "the layer ($1) doesn't say '$3' of $2"; }
+  else
+    [ ! -e report ] || fail "the layer ($1) says of $2: $(cat report)"
+    grep -q done out.txt || fail "$2 doesn't end over the layer ($1)"
+  fi
+}
+finds "" unflushed ""
+finds unflushed unflushed "has not been flushed"
+finds unflushed late ""
+finds unflushed,lanes late "is behind, in its device's lane"
+finds late callback "clFinish is called within a callback"
+finds poison released "argument 0 is a memory object that has been released"
+finds unflushed,lanes,slow,late,poison,lock "nothing at all" ""
+
+one() { # MODES NAME COMMAND...
+  local modes=$1 name=$2 rc=0
+  shift 2
+  rm -f report
+  LAZY=$modes timeout -s KILL 60 "${layer[@]}" "$@" >out.txt 2>err.txt </dev/null || rc=$?
+  runs=$((runs + 1))
+  [ $rc = 0 ] && { [ ! -e plain.txt ] || cmp -s plain.txt out.txt; } && [ ! -e report ] && ! grep -q '^gpusparc' err.txt && return 0
+  echo "$name over a driver that is $modes: exits with $rc$(cmp -s plain.txt out.txt || echo ', other output')"
+  head -3 report err.txt 2>/dev/null | cut -c1-400
+  bad=$((bad + 1))
+}
+
+# MODES PROGRAM...: what the program prints over the layer by itself is what it must print under gpusparc.
+over() {
+  local modes=$1 way
+  shift
+  rm -f plain.txt
+  one "$modes" "$(basename "$1")" "$@"
+  mv out.txt plain.txt
+  for way in "${ways[@]}"; do
+    [ "${way%% *}" = by ] || continue
+    set -- "$way" "${@}"
+    local words=($1)
+    shift
+    GPUSPARC_TRANSFER=${words[1]#auto} one "$modes" "$(basename "$1") ($way)" gpusparc run --stats="$PWD/stats.json" \
+      --trace "$PWD/trace.json" "${words[@]:2}" "$@"
+  done
+}
+
+# Windows between GPUs, with a probe that takes a while: a copy of what is installed.
+install=$PWD/install
+windows() { # MODES PROGRAM...
+  local modes=$1
+  shift
+  rm -f plain.txt
+  export POCL_DEVICES="pthread pthread"
+  one "gpu,$modes" "$(basename "$1")" "$@"
+  mv out.txt plain.txt
+  for how in "--mode multi" "--mode auto"; do
+    # A fresh cache: the windows are opened while the application runs, and may be when it ends.
+    rm -rf fresh
+    XDG_CACHE_HOME=$PWD/fresh LD_LIBRARY_PATH=$programs/cuda GPUSPARC_TRANSFER=$(case $how in *multi) echo peer ;; esac) \
+      one "gpu,$modes" "$(basename "$1") (windows, $how)" "$install/bin/gpusparc" run --stats="$PWD/stats.json" \
+      --devices gpu $how "$@"
+  done
+  unset POCL_DEVICES
+}
+rm -rf install
+mkdir -p install/bin install/lib
+cp "$GS_BUILD/bin/gpusparc" install/bin/
+cp -r "$GS_BUILD/lib/gpusparc" install/lib/
+printf '#!/bin/sh\nsleep 0.5\necho ok\n' >install/lib/gpusparc/gpusparc-peer-probe
+
+samples=$GS_BUILD/lib/gpusparc/samples
+ways=("by pinned --mode multi --gpus 2" "by plain --mode multi --gpus 3" "by auto --gpus 2")
+if [ $# = 0 ]; then
+  over unflushed,lanes "$programs/queues"
+  over slow,late,poison "$programs/transfers"
+  ways=("by pinned --mode multi --gpus 2")
+  over inside "$programs/callbacks"
+  over lock,late "$programs/user_events"
+  over unflushed,lanes,slow "$samples/dxtcompression" --size 64
+  windows unflushed,lanes,poison "$programs/transfers"
+else
+  [ "$1" != all ] || set -- aliases again callbacks chunks geometry held host_access host_pointers images linking queries \
+    queues reductions refused_launch releases sources special staging sub_buffers threads transfers types user_events \
+    profiling bands $(cut -d'|' -f1 "$GS_SOURCE/samples/MANIFEST" | grep -v '^#')
+  for program in "$@"; do
+    command=("$programs/$program")
+    [ -x "$programs/$program" ] || read -ra command <<<"$samples/$program $(grep "^$program " "$GS_SOURCE/samples/MANIFEST" | cut -d'|' -f3)"
+    for modes in unflushed,lanes,late slow,late,poison inside lock,late,slow; do over "$modes" "${command[@]}"; done
+    windows unflushed,lanes,poison "${command[@]}"
+  done
+fi
+[ $bad = 0 ] || fail "$bad of $runs runs (seed $seed)"
+echo "$runs runs over a lazy driver (seed $seed)"

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* faulty FAULT: does one thing that the specification forbids, though PoCL bears it: for the test of the lazy layer. */
+#include <unistd.h>
+
+#include "plain.h"
+
+static const char source[] = "__kernel void count(__global uint *v) { v[get_global_id(0)]++; }\n";
+enum { N = 256 };
+static cl_command_queue other;
+static cl_kernel kernel;
+static cl_mem mem;
+
+static void CL_CALLBACK finish_in_callback(cl_event e, cl_int status, void *done)
+{
+    (void)e, (void)status;
+    clFinish(other);
+    *(volatile int *)done = 1;
+}
+
+/* A command of one queue waits for one of another that nobody sends off. */
+static void unflushed(void)
+{
+    cl_event e;
+    launch(other, kernel, N, 64, 0, NULL, &e);
+    CL(clEnqueueMarkerWithWaitList(queue, 1, &e, NULL));
+    CL(clFinish(queue));
+}
+
+/* ... or that is sent off later. */
+static void late(void)
+{
+    cl_event e;
+    launch(other, kernel, N, 64, 0, NULL, &e);
+    CL(clEnqueueMarkerWithWaitList(queue, 1, &e, NULL));
+    CL(clFlush(queue));
+    CL(clFlush(other));
+    CL(clFinish(queue));
+}
+
+static void callback(void)
+{
+    volatile int done = 0;
+    cl_event e;
+    launch(queue, kernel, N, 64, 0, NULL, &e);
+    CL(clSetEventCallback(e, CL_COMPLETE, finish_in_callback, (void *)&done));
+    CL(clFinish(queue));
+    while (!done)
+        usleep(1000);
+}
+
+static void released(void)
+{
+    CL(clReleaseMemObject(mem));
+    launch(queue, kernel, N, 64, 0, NULL, NULL);
+    CL(clFinish(queue));
+}
+
+int main(int argc, char **argv)
+{
+    static uint32_t zero[N];
+    cl_int err;
+    const char *fault = argc > 1 ? argv[1] : "";
+    start(0);
+    MADE(other, clCreateCommandQueue(context, device, 0, &err));
+    kernel = kernel_of(build(source, ""), "count");
+    mem = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof zero, zero);
+    set_mem(kernel, 0, mem);
+    if (strcmp(fault, "unflushed") == 0)
+        unflushed();
+    else if (strcmp(fault, "late") == 0)
+        late();
+    else if (strcmp(fault, "callback") == 0)
+        callback();
+    else if (strcmp(fault, "released") == 0)
+        released();
+    puts("done");
+    return 0;
+}
