@@ -368,12 +368,12 @@ static void atomic_access(struct gs_builder *b, const struct call *c, const stru
 
 static bool call_atomic(struct gs_builder *b, const struct call *c, struct gs_value *out)
 {
-    if ((!starts(c->name, "atomic_") && !starts(c->name, "atom_")) || c->n == 0 || c->t[0].class != GS_T_POINTER)
+    if ((!starts(c->name, "atomic_") && !starts(c->name, "atom_")) || c->n == 0 || !gs_type_is_address(&c->t[0]))
         return starts(c->name, "atomic_work_item_fence") ? (*out = gs_any(), true) : false;
     struct gs_type element = gs_type_pointee(&c->t[0]);
     atomic_access(b, c, &c->v[0], element.size ? element.size : 8);
     for (uint32_t i = 1; i < c->n; i++) /* the expected value of a compare-and-exchange */
-        if (c->t[i].class == GS_T_POINTER)
+        if (gs_type_is_address(&c->t[i]))
             touch_pointer(b, c, i, c->t[i].clang);
     *out = unknown_result(b, c, "it is the result of an atomic operation");
     return true;
@@ -403,7 +403,7 @@ static struct gs_value call_builtin(struct gs_builder *b, CXCursor callee, const
         return out;
     for (uint32_t i = 0; i < c->n; i++) {
         CXType declared = clang_getArgType(clang_getCursorType(callee), i);
-        if (c->t[i].class == GS_T_POINTER)
+        if (gs_type_is_address(&c->t[i]))
             touch_pointer(b, c, i, declared.kind == CXType_Pointer ? declared : c->t[i].clang);
         else if (c->v[i].kind == GS_V_POINTER && c->v[i].place.base == GS_B_IMAGE)
             touch_image(b, c, i);

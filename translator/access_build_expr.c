@@ -44,7 +44,7 @@ struct gs_value gs_convert(struct gs_builder *b, const struct gs_value *v, const
     if (v->kind == GS_V_INT)
         return convert_int(b, v->node, to, at);
     if (v->kind == GS_V_POINTER) {
-        if (to->class == GS_T_POINTER)
+        if (gs_type_is_address(to))
             return *v;
         if (to->class == GS_T_INT && !to->is_bool)
             gs_escape(b, v);
@@ -152,7 +152,7 @@ static struct gs_value pointer_binary(struct gs_builder *b, enum CXBinaryOperato
                                       const struct gs_type *ty)
 {
     struct gs_type t = gs_type_of_cursor(c);
-    if (tx->class == GS_T_POINTER && ty->class == GS_T_POINTER) {
+    if (gs_type_is_address(tx) && gs_type_is_address(ty)) {
         bool same = op == CXBinaryOperator_Sub && x->kind == GS_V_POINTER && y->kind == GS_V_POINTER && !x->otherwise &&
                     !y->otherwise && x->place.base == y->place.base && x->place.index == y->place.index &&
                     x->place.base != GS_B_UNKNOWN;
@@ -162,7 +162,7 @@ static struct gs_value pointer_binary(struct gs_builder *b, enum CXBinaryOperato
         uint32_t way = gs_node(b, GS_N_SUB, GS_I64, x->place.offset, y->place.offset, 0);
         return gs_int(gs_node(b, GS_N_DIV, GS_I64, way, gs_node_const(b, GS_I64, size), 0));
     }
-    if (tx->class == GS_T_POINTER)
+    if (gs_type_is_address(tx))
         return gs_move_by(b, x, y, gs_type_pointee(tx).size, op == CXBinaryOperator_Sub, c);
     return gs_move_by(b, y, x, gs_type_pointee(ty).size, false, c);
 }
@@ -355,7 +355,7 @@ static struct gs_value eval_binary(struct gs_builder *b, CXCursor c, bool want_r
         return eval_logical(b, c, kid[0], kid[1], op == CXBinaryOperator_LAnd);
     struct gs_type tx = gs_type_of_cursor(kid[0]), ty = gs_type_of_cursor(kid[1]);
     struct gs_value x = gs_eval(b, kid[0], true), y = gs_eval(b, kid[1], true);
-    if (tx.class == GS_T_POINTER || ty.class == GS_T_POINTER)
+    if (gs_type_is_address(&tx) || gs_type_is_address(&ty))
         return pointer_binary(b, op, c, &x, &tx, &y, &ty);
     return gs_binary(b, op, &t, &x, &y, c);
 }
@@ -392,10 +392,10 @@ static struct gs_value eval_reference(struct gs_builder *b, CXCursor c)
         if (v.kind == GS_V_INT && b->nodes[v.node].op == GS_N_CONST)
             return v;
     }
-    if (t.class == GS_T_ARRAY)
+    if (t.class == GS_T_ARRAY && decl.kind != CXCursor_ParmDecl)
         return (struct gs_value){.kind = GS_V_RECORD, .place = target.pointer.place};
-    if (t.class == GS_T_OTHER || t.class == GS_T_VOID)
-        return target.pointer; /* an image, a sampler, a function */
+    if (t.class == GS_T_ARRAY || t.class == GS_T_OTHER || t.class == GS_T_VOID)
+        return target.pointer; /* a parameter that was written as an array; an image, a sampler, a function */
     return gs_lvalue_load(b, &target, c);
 }
 

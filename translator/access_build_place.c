@@ -136,7 +136,7 @@ bool gs_is_swizzle(struct gs_builder *b, CXCursor c, CXCursor child, struct gs_t
                    uint32_t *n, bool *unclear)
 {
     struct gs_type whole = gs_type_of_cursor(child), t = gs_type_of_cursor(c);
-    *vector = whole.class == GS_T_POINTER ? gs_type_pointee(&whole) : whole;
+    *vector = gs_type_is_address(&whole) ? gs_type_pointee(&whole) : whole;
     if (vector->class != GS_T_VECTOR || (t.class != GS_T_VECTOR && t.class != GS_T_INT && t.class != GS_T_FLOAT))
         return false;
     char text[32];
@@ -150,7 +150,7 @@ bool gs_is_swizzle(struct gs_builder *b, CXCursor c, CXCursor child, struct gs_t
      * macro that keeps it looks like a conversion: unless clang says that the types differ by nothing at all. */
     if (t.class != GS_T_VECTOR || t.count != vector->count)
         return true;
-    if (whole.class == GS_T_POINTER || (text[0] == '.' && text[1]))
+    if (gs_type_is_address(&whole) || (text[0] == '.' && text[1]))
         return true;
     return clang_equalTypes(clang_getCursorType(c), clang_getCursorType(child)) != 0 && !ends_with(c, child);
 }
@@ -197,9 +197,9 @@ static struct gs_lvalue locate_subscript(struct gs_builder *b, CXCursor c)
         whole.result = t;
         return whole;
     }
-    bool swapped = first.class != GS_T_POINTER && first.class != GS_T_ARRAY;
+    bool swapped = !gs_type_is_address(&first);
     struct gs_value pointer = gs_eval(b, kid[swapped], true), index = gs_eval(b, kid[!swapped], true);
-    if (pointer.kind == GS_V_RECORD) /* a parameter that was written as an array */
+    if (pointer.kind == GS_V_RECORD)
         pointer = gs_pointer(pointer.place);
     return place_target(gs_move_by(b, &pointer, &index, t.size, false, c), t);
 }
@@ -209,7 +209,7 @@ static struct gs_lvalue locate_member(struct gs_builder *b, CXCursor c)
     CXCursor child = gs_only_child(b, c), field = clang_getCursorReferenced(c);
     struct gs_type t = gs_type_of_cursor(c), base = gs_type_of_cursor(child);
     long long bits = clang_Cursor_getOffsetOfField(field);
-    struct gs_value pointer = base.class == GS_T_POINTER ? gs_eval(b, child, true) : gs_locate(b, child).pointer;
+    struct gs_value pointer = gs_type_is_address(&base) ? gs_eval(b, child, true) : gs_locate(b, child).pointer;
     if (bits < 0 || bits % 8 != 0) {
         gs_give_up(b, c, "a member's place in its struct is not known");
         return place_target(unknown_pointer(b), t);
@@ -224,6 +224,8 @@ static struct gs_lvalue locate_value(struct gs_builder *b, CXCursor c)
     struct gs_value v = gs_eval(b, c, true);
     if (v.kind == GS_V_RECORD)
         return place_target(gs_pointer(v.place), t);
+    if (t.class == GS_T_ARRAY) /* an address, computed from a parameter that was written as an array */
+        return place_target(v, t);
     uint32_t object = gs_private_new(b, t.size);
     if (!b->failed)
         gs_private_init(b, object, &t, &v, c);
@@ -235,7 +237,7 @@ struct gs_lvalue gs_locate_swizzle(struct gs_builder *b, CXCursor c, CXCursor ch
     struct gs_lvalue s = {0};
     struct gs_type child_type = gs_type_of_cursor(child);
     struct gs_lvalue whole;
-    if (child_type.class == GS_T_POINTER)
+    if (gs_type_is_address(&child_type))
         whole = place_target(gs_eval(b, child, true), gs_type_pointee(&child_type));
     else
         whole = gs_locate(b, child);

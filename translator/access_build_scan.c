@@ -141,12 +141,18 @@ static void scan_unary(struct gs_loop_code *l, CXCursor c, const struct gs_kids 
     }
 }
 
+static bool is_address(CXCursor c)
+{
+    struct gs_type t = gs_type_of_cursor(c);
+    return gs_type_is_address(&t);
+}
+
 /* What is handed to a function by its address may be changed there. */
 static void scan_call(struct gs_loop_code *l, const struct gs_kids *k)
 {
     for (uint32_t i = 1; i < k->n; i++) /* the first is the function */
         l->stores_through_pointers |=
-            clang_isExpression(k->v[i].kind) && gs_type_of_cursor(k->v[i]).class == GS_T_POINTER;
+            clang_isExpression(k->v[i].kind) && is_address(k->v[i]);
 }
 
 /* An array that becomes a pointer, other than to be subscripted at once: who knows what is done with it. */

@@ -29,6 +29,8 @@ struct gs_type {
 /* access_build_type.c */
 struct gs_type gs_type_of(CXType t);
 struct gs_type gs_type_of_cursor(CXCursor c);
+/* A pointer, or the array that clang calls a parameter which was written as one, and what is computed from it. */
+bool gs_type_is_address(const struct gs_type *t);
 struct gs_type gs_type_pointee(const struct gs_type *pointer);
 bool gs_type_has_padding(CXType t);
 

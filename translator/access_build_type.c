@@ -101,6 +101,11 @@ struct gs_type gs_type_of_cursor(CXCursor c)
     return gs_type_of(clang_getCursorType(c));
 }
 
+bool gs_type_is_address(const struct gs_type *t)
+{
+    return t->class == GS_T_POINTER || t->class == GS_T_ARRAY;
+}
+
 struct gs_type gs_type_pointee(const struct gs_type *pointer)
 {
     CXType t =

@@ -159,9 +159,9 @@ struct gs_value gs_opaque_value(struct gs_builder *b, const struct gs_type *t, C
         v.n = t->count;
         for (uint32_t i = 0; i < v.n; i++)
             v.parts[i] = gs_node_opaque(b, t->int_type, at, why);
-    } else if (t->class == GS_T_POINTER) {
+    } else if (gs_type_is_address(t)) {
         v = gs_pointer((struct gs_place){GS_B_UNKNOWN, 0, gs_node_const(b, GS_I64, 0)});
-    } else if (t->class == GS_T_RECORD || t->class == GS_T_ARRAY) {
+    } else if (t->class == GS_T_RECORD) {
         v.kind = GS_V_RECORD;
         v.place = gs_private_place(b, gs_private_new(b, t->size));
     }

@@ -9,6 +9,19 @@ import os
 import random
 import sys
 
+# A pointer's parameter may be written as an array, and be handed on, moved and dereferenced as a pointer is.
+FETCHES = [
+    "uint fetch(__global const uint *p, size_t i) { return p[i]; }",
+    "uint fetch(__global const uint p[], size_t i) { return *(p + i); }",
+    "uint second(__global const uint p[], size_t i) { return p[i]; }\n"
+    "uint fetch(__global const uint p[], size_t i) { return second(p + (i & 1), i - (i & 1)); }",
+]
+PUTS = [
+    "void put(__global uint *p, uint i) { __global uint *q = p + i; *q = 77u; }",
+    "void put(__global uint p[], uint i) { __global uint *q = p + i; *q = 77u; }",
+    "void write(uint i, __global uint p[]) { *(i + p) = 77u; }\n"
+    "void put(__global uint p[], uint i) { write(i / 2, i & 1 ? p + i - i / 2 : (i / 2) + p); }",
+]
 N = 4096  # elements of each buffer but `out` ...
 ROWS = 100  # ... and those that tell where in the others something stands
 
@@ -16,6 +29,7 @@ ROWS = 100  # ... and those that tell where in the others something stands
 class Kernel:
     def __init__(self, seed):
         self.r = random.Random(seed)
+        self.forms = random.Random(-seed - 1)
         self.lines, self.helpers = [], []
         self.ints, self.uints = ["n", "m"], ["u"]  # small numbers: no sum of products below overflows
         self.fixed = {"n", "m", "u"}
@@ -403,16 +417,16 @@ class Kernel:
                 f"//! value uint {r.randrange(100)}", f"//! buffer uint {ROWS + 2} rising {r.choice([2, 5, 12])}",
                 f"//! buffer uchar {ROWS} random {r.choice([2, 9])}", f"//! buffer char {ROWS} around {r.choice([5, 20])}",
                 f"//! buffer uint {ROWS + 1300} random {r.choice([50, 1000])}"]
+        declared = self.forms.choice(["*in", "in[]"])
         return "\n".join(head) + """
 struct pair { uint a, b; };
 int abs_of(int x) { if (x < 0) return -x; return x; }
-uint fetch(__global const uint *p, size_t i) { return p[i]; }
-void put(__global uint *p, uint i) { __global uint *q = p + i; *q = 77u; }
-__kernel void work(__global uint *out, __global const uint *in, __global const uint *more,
+""" + self.forms.choice(FETCHES) + "\n" + self.forms.choice(PUTS) + f"""
+__kernel void work(__global uint *out, __global const uint {declared}, __global const uint *more,
                    __global const uchar *bytes, __global const struct pair *pairs, __global uint *same,
                    __global uchar *small, int n, int m, uint u, __global const uint *first,
                    __global const uchar *counts, __global const char *signs, __global const uint *held)
-{
+{{
     const size_t own = """ + own + """;
     uint sum = (uint)own;
 """ + "\n".join(self.lines) + "\n}\n"
