@@ -19,6 +19,11 @@ stress() {
     bash "$GS_SOURCE/tests/e2e/stress.sh" "${2:-$RANDOM}" "${1:-100}" "${3:-600}" "${4:-4}"
 }
 
+# trials [COUNT [SEED]]: random kernels that use what their atomics return, plain and tried in parts, what they did compared
+trials() {
+    bash "$GS_SOURCE/tests/e2e/trial.sh" "${2:-$RANDOM}" "${1:-100}"
+}
+
 # faults [CASES [SEED]]: calls of the driver fail, at so many places per function and program
 faults() {
     SEED=${2:-$RANDOM} bash "$GS_SOURCE/tests/e2e/faults.sh" "${1:-20}" late once forever lost gone

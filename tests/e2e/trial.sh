@@ -34,6 +34,17 @@ GPUSPARC_TRANSFER=plain under verified 2 --devices cpu:2 --mode multi --verify
 check verified
 GPUSPARC_TRANSFER=plain gpusparc run --devices cpu:2 --mode multi --trace "$PWD/trace.json" "$programs/trial" >traced.txt
 cmp alone.txt traced.txt || fail "with a trace"
+# Random ones: trial.sh [SEED [COUNT]].
+seed=${1:-$RANDOM}
+for ((i = 0; i < ${2:-3}; i++)); do
+  echo "seed $((seed + i))"
+  "$programs/trials" $((seed + i)) 40 >trials.txt || fail "trials $((seed + i)) fails without gpusparc"
+  ! grep "chains: [1-9]\|stopped: wrong" trials.txt || fail "trials $((seed + i)) is wrong without gpusparc"
+  for run in "plain 2" "pinned 3"; do
+    GPUSPARC_TRANSFER=${run% *} gpusparc run --devices "cpu:${run#* }" --mode multi "$programs/trials" $((seed + i)) 40 >random.txt
+    cmp trials.txt random.txt || fail "trials $((seed + i)) 40, $run"
+  done
+done
 # In shared memory there are no copies to try anything on.
 gpusparc run --devices cpu:2 --mode multi --stats="$PWD/shared.json" "$programs/trial" >shared.txt
 cmp alone.txt shared.txt || fail "in shared memory"
