@@ -153,6 +153,12 @@ void gs_unit_take(unsigned resource, struct gs_grant *grant)
         *grant = at_once;
 }
 
+bool gs_unit_try(unsigned resource, struct gs_grant *grant)
+{
+    struct gs_client *c = atomic_load(&client);
+    return c && gs_client_try(c, GS_MASK(resource), grant) == 0;
+}
+
 void gs_unit_give(const struct gs_grant *grant)
 {
     struct gs_client *c = atomic_load(&client);

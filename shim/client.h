@@ -48,6 +48,7 @@ unsigned gs_resource_of(unsigned place);
 
 /* Takes a unit, waiting for its turn; and gives it back. From any thread or callback. */
 void gs_unit_take(unsigned resource, struct gs_grant *grant);
+bool gs_unit_try(unsigned resource, struct gs_grant *grant); /* only if that needs no waiting */
 void gs_unit_give(const struct gs_grant *grant);
 
 #endif

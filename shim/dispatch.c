@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "shim/batch.h"
 #include "shim/beside.h"
 #include "shim/client.h"
 #include "shim/command.h"
@@ -31,10 +32,18 @@ struct gs_held {
     unsigned call;  /* the application's, counted for the queue */
     bool may_chain; /* the queue is in order, and there is nothing else to wait for */
     bool chained;
+    struct unit *taken; /* the first unit was granted before it was enqueued, and needs no gate; or null */
     /* open_lock: */
     struct gs_held *older, *newer; /* in the list of all that are under way */
     struct gs_held *follower;      /* to be served after it */
     bool served;                   /* its last unit is on its way */
+    /* Of a single unit, which commands that come right after it in the queue may join: */
+    struct gs_batch batch;
+    cl_event tail;     /* the last of those that have joined, or null; owned */
+    cl_event to_await; /* the same while nobody awaits it, or null; owned */
+    bool closed;       /* no more may join */
+    bool joining;      /* one is about to be enqueued */
+    struct unit *over; /* all before that one have ended: it sees to the unit's end */
 };
 
 /* One granted unit that is under way. */
@@ -100,16 +109,18 @@ void gs_spent_drop(struct gs_spent *s)
         free(s);
 }
 
-static void add_spent(const struct unit *u)
+/* Returns how long it took. */
+static uint64_t add_spent(const struct unit *u)
 {
     static atomic_uint_fast64_t last_end[GS_MAX_RESOURCES];
     const struct gs_units *units = &u->held->units;
     const uint64_t now = gs_now_ns(), before = atomic_exchange(&last_end[u->held->resource], now);
     const uint64_t begin = before > u->grant.begin_ns ? before : u->grant.begin_ns;
-    if (units->spent && now > begin)
-        atomic_fetch_add(units->kernel ? &units->spent->kernel_ns[units->place]
-                                       : &units->spent->other_ns[u->held->resource],
-                         now - begin);
+    const uint64_t took = now > begin ? now - begin : 0;
+    if (units->spent)
+        atomic_fetch_add(
+            units->kernel ? &units->spent->kernel_ns[units->place] : &units->spent->other_ns[u->held->resource], took);
+    return took;
 }
 
 void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
@@ -142,6 +153,12 @@ static void unlist(struct gs_held *h)
     pthread_mutex_unlock(&open_lock);
 }
 
+static void release_event(cl_event event)
+{
+    if (event)
+        gs_real()->clReleaseEvent(event);
+}
+
 /* The last of those who use it: the command has ended. */
 static void drop(struct gs_held *h)
 {
@@ -155,11 +172,11 @@ static void drop(struct gs_held *h)
         gs_drop(&h->record->o); /* first: while it is known, the handle must not become another event's */
         gs_real()->clReleaseEvent(h->end);
     }
-    if (h->first)
-        gs_real()->clReleaseEvent(h->first);
-    if (h->ready)
-        gs_real()->clReleaseEvent(h->ready);
-    gs_real()->clReleaseEvent(h->open);
+    release_event(h->first);
+    release_event(h->tail);
+    release_event(h->to_await);
+    release_event(h->ready);
+    release_event(h->open);
     free(h);
 }
 
@@ -169,19 +186,51 @@ static void fail(struct gs_held *h, cl_int status)
     atomic_compare_exchange_strong(&h->status, &none, status);
 }
 
+static void await_unit(struct unit *u, cl_event event);
+
+/* Have more commands joined the unit? Then it goes on until the last of them; or one is just being enqueued, by whom it
+ * goes on. */
+static bool goes_on(struct unit *u)
+{
+    struct gs_held *h = u->held;
+    pthread_mutex_lock(&open_lock);
+    const cl_event next = h->to_await;
+    const bool joining = !next && h->joining;
+    h->to_await = NULL;
+    h->closed = !next && !joining;
+    if (joining)
+        h->over = u;
+    pthread_mutex_unlock(&open_lock);
+    if (next) {
+        await_unit(u, next);
+        gs_real()->clReleaseEvent(next);
+    }
+    return next || joining;
+}
+
 static void unit_ended(cl_event event, cl_int status, void *data)
 {
     struct unit *u = data;
     if (u->running)
         atomic_fetch_sub(u->running, 1);
-    gs_unit_give(&u->grant);
-    add_spent(u);
     if (status < 0)
         fail(u->held, status);
     else if (u->held->end)
         gs_record_times(u->held->record, event, 0);
+    if (goes_on(u))
+        return;
+    gs_unit_give(&u->grant);
+    gs_batch_learn(&u->held->batch, add_spent(u));
     drop(u->held);
     free(u);
+}
+
+static void await_unit(struct unit *u, cl_event event)
+{
+    if (gs_await_end(event, unit_ended, u))
+        return;
+    gs_real()->clFlush(u->held->home);
+    unit_ended(event, gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
 }
 
 /* Sees to it that the unit is given back when the device is done. */
@@ -191,10 +240,7 @@ static void watch(struct gs_held *h, struct unit *u, atomic_uint *running, cl_ev
     if (running)
         atomic_fetch_add(running, 1);
     *u = (struct unit){h, u->grant, running};
-    if (!gs_await_end(event, unit_ended, u)) {
-        gs_real()->clFlush(h->home);
-        unit_ended(event, gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
-    }
+    await_unit(u, event);
 }
 
 /* ---- the threads ---- */
@@ -285,10 +331,11 @@ static void push(struct gs_held *h)
         serve(h);
 }
 
-static void push_follower(struct gs_held *h)
+static void has_served(struct gs_held *h)
 {
     pthread_mutex_lock(&open_lock);
     h->served = true;
+    h->closed = h->closed || atomic_load(&h->status) != CL_COMPLETE;
     struct gs_held *follower = h->follower;
     h->follower = NULL;
     pthread_mutex_unlock(&open_lock);
@@ -327,9 +374,9 @@ static void serve(struct gs_held *h)
             runs = h->next_unit ? run_next(h, h->next_unit, u) : run_first(h, u);
         h->next_unit++;
     }
-    push_follower(h);
+    has_served(h);
     bool in = enter();
-    if (atomic_load(&h->status) != CL_COMPLETE)
+    if (atomic_load(&h->status) != CL_COMPLETE && h->open)
         gs_real()->clSetUserEventStatus(h->open, atomic_load(&h->status)); /* fails where it is open already */
     if (h->units.free)
         h->units.free(h->units.work);
@@ -417,22 +464,37 @@ static cl_int retain_queues(const struct gs_held *h)
     return err;
 }
 
-static cl_int make(struct gs_held *h, struct gs_queue *q, cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
+/* The marker that tells when it could run. */
+static cl_int mark(struct gs_held *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait)
 {
-    cl_int err = CL_SUCCESS;
     /* In an in-order queue a marker comes after all commands before it, whatever its wait list. */
-    if (!n_wait && queue == q->o.handle && q->out_of_order) {
-        err = gs_ended_event(q->o.ctx);
+    if (!n_wait && h->home == q->o.handle && q->out_of_order) {
+        const cl_int err = gs_ended_event(q->o.ctx);
+        if (err)
+            return err;
         n_wait = 1;
         wait = &q->o.ctx->ended;
     }
-    if (!err)
-        err = gs_real()->clEnqueueMarkerWithWaitList(queue, n_wait, n_wait ? wait : NULL, &h->ready);
-    if (!err)
+    return gs_real()->clEnqueueMarkerWithWaitList(h->home, n_wait, n_wait ? wait : NULL, &h->ready);
+}
+
+static cl_int make(struct gs_held *h, struct gs_queue *q, bool marked, cl_uint n_wait, const cl_event *wait)
+{
+    cl_int err = marked ? mark(h, q, n_wait, wait) : CL_SUCCESS;
+    if (!err && !h->taken)
         h->open = gs_real()->clCreateUserEvent(q->o.ctx->o.handle, &err);
     if (!err && h->units.n > 1)
         err = add_end(h, q->o.ctx);
     return err ? err : retain_queues(h);
+}
+
+/* The unit that was granted beforehand isn't used. */
+static void give_untaken(struct gs_held *h)
+{
+    if (h->taken)
+        gs_unit_give(&h->taken->grant);
+    free(h->taken);
+    h->taken = NULL;
 }
 
 /* Where it could not be made. */
@@ -440,20 +502,18 @@ static void unmake(struct gs_held *h)
 {
     if (h->record)
         gs_drop(&h->record->o);
-    if (h->end)
-        gs_real()->clReleaseEvent(h->end);
-    if (h->open)
-        gs_real()->clReleaseEvent(h->open);
-    if (h->ready)
-        gs_real()->clReleaseEvent(h->ready);
+    release_event(h->end);
+    release_event(h->open);
+    release_event(h->ready);
+    give_untaken(h);
     gs_spent_drop(h->units.spent);
     free(h);
 }
 
 /* The last of those under way in a queue. With open_lock held. */
-static const struct gs_held *last_in(cl_command_queue queue)
+static struct gs_held *last_in(cl_command_queue queue)
 {
-    const struct gs_held *h = newest;
+    struct gs_held *h = newest;
     while (h && h->home != queue)
         h = h->older;
     return h;
@@ -463,7 +523,7 @@ bool gs_is_last_held(cl_command_queue queue, cl_event event)
 {
     pthread_mutex_lock(&open_lock);
     const struct gs_held *h = last_in(queue);
-    const bool is = h && (event == h->first || event == h->end);
+    const bool is = h && (event == h->first || event == h->end || event == h->tail);
     pthread_mutex_unlock(&open_lock);
     return is;
 }
@@ -471,31 +531,111 @@ bool gs_is_last_held(cl_command_queue queue, cl_event event)
 static bool waits_for_others(cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
 {
     for (cl_uint i = 0; i < n_wait; i++)
-        if (!gs_event_ended(wait[i]) && !gs_is_last_held(queue, wait[i]))
+        if (gs_event_status(wait[i]) != CL_COMPLETE && !gs_is_last_held(queue, wait[i]))
             return true;
     return false;
 }
 
-cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+/* Comes it right after this one, on the same resource? With open_lock held. */
+static bool is_next(const struct gs_held *before, unsigned resource, unsigned call)
+{
+    return before && before->resource == resource && call - before->call <= 1;
+}
+
+/* Becomes part of the unit of the command before it, if that may be. It is granted already, or stands behind the gate
+ * that will be opened when it is. */
+static struct gs_held *join(cl_command_queue queue, unsigned resource, unsigned call, uint64_t kind)
+{
+    pthread_mutex_lock(&open_lock);
+    struct gs_held *h = last_in(queue);
+    const bool may = is_next(h, resource, call) && h->units.n == 1 && !h->closed && gs_batch_add(&h->batch, kind);
+    if (may) {
+        h->joining = true;
+        h->call = call;
+        atomic_fetch_add(&h->refs, 1);
+    }
+    pthread_mutex_unlock(&open_lock);
+    return may ? h : NULL;
+}
+
+/* The one that has joined is enqueued as `event`; null: the driver has refused it. */
+static void joined(struct gs_held *h, cl_event event)
+{
+    cl_event old_tail = NULL, old_await = NULL, next = NULL;
+    for (int i = 0; i < 2 && event; i++)
+        gs_real()->clRetainEvent(event);
+    pthread_mutex_lock(&open_lock);
+    struct unit *over = h->over;
+    h->joining = false;
+    h->over = NULL;
+    if (event) {
+        old_tail = h->tail;
+        old_await = h->to_await;
+        h->tail = event;
+        h->to_await = over ? NULL : event;
+        next = over ? event : NULL;
+    }
+    pthread_mutex_unlock(&open_lock);
+    release_event(old_tail);
+    release_event(old_await);
+    if (over && next)
+        await_unit(over, next);
+    else if (over)
+        unit_ended(h->first, CL_COMPLETE, over);
+    release_event(next);
+    drop(h);
+}
+
+/* Takes the first unit beforehand, where the command could run now and the unit is there. It stands behind nothing but
+ * units of ours that are running. Returns whether there is need for a marker that tells when it could run. */
+static bool take_now(struct gs_held *h, const struct gs_queue *q)
+{
+    const bool idle = h->may_chain && h->home == q->o.handle && gs_queue_is_idle(q, h->call);
+    pthread_mutex_lock(&open_lock);
+    const struct gs_held *before = h->may_chain ? last_in(h->home) : NULL;
+    h->chained = !idle && is_next(before, h->resource, h->call);
+    const bool behind_served = h->chained && before->served;
+    pthread_mutex_unlock(&open_lock);
+    if ((idle || behind_served) && (h->taken = calloc(1, sizeof *h->taken)) &&
+        !gs_unit_try(h->resource, &h->taken->grant)) {
+        free(h->taken);
+        h->taken = NULL;
+    }
+    return !idle && (!h->chained || h->units.n > 1);
+}
+
+cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
                     const struct gs_units *units, struct gs_held **held, cl_event *gate)
 {
+    static const struct gs_units one = {.n = 1};
     pthread_once(&lanes_once, set_up);
+    const unsigned call = atomic_load(&q->calls);
+    const bool may_chain = !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, n_wait, wait);
+    units = units ? units : &one;
+    *gate = NULL;
+    *held = may_chain && units->kind ? join(queue, resource, call, units->kind) : NULL;
+    if (*held)
+        return CL_SUCCESS;
     struct gs_held *h = calloc(1, sizeof *h);
     if (!h)
         return CL_OUT_OF_HOST_MEMORY;
     atomic_init(&h->refs, 1);
-    h->units = units ? *units : (struct gs_units){.n = 1};
+    h->units = *units;
     if (h->units.spent)
         atomic_fetch_add(&h->units.spent->refs, 1);
+    if (h->units.n == 1)
+        gs_batch_add(&h->batch, h->units.kind);
     h->home = queue;
-    const cl_int err = make(h, q, queue, n_wait, wait);
+    h->resource = resource;
+    h->call = call;
+    h->may_chain = may_chain;
+    const bool marked = take_now(h, q);
+    const cl_int err = make(h, q, marked, n_wait, wait);
     if (err) {
         unmake(h);
         return err;
     }
     h->label = gs_label_now();
-    h->call = atomic_load(&q->calls);
-    h->may_chain = !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, n_wait, wait);
     *held = h;
     *gate = h->open;
     return CL_SUCCESS;
@@ -503,9 +643,19 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, cl_uint n_wait, 
 
 void gs_hold_drop(struct gs_held *h)
 {
+    if (h->joining) {
+        joined(h, NULL);
+        return;
+    }
     const struct queues queues = queues_of(h);
+    give_untaken(h);
     drop(h);
     release_queues(&queues);
+}
+
+void gs_queue_drained(struct gs_queue *q, unsigned call)
+{
+    atomic_store(&q->drained, call);
 }
 
 /* Puts it into the list. What comes right after another of the same queue and resource needs not wait for that one's
@@ -514,9 +664,8 @@ void gs_hold_drop(struct gs_held *h)
 static bool enlist(struct gs_held *h)
 {
     pthread_mutex_lock(&open_lock);
-    struct gs_held *before = h->may_chain ? (struct gs_held *)last_in(h->home) : NULL;
-    h->chained = before && before->resource == h->resource && h->call - before->call <= 1 && !before->follower;
-    const bool follows = h->chained && !before->served;
+    struct gs_held *before = h->chained ? last_in(h->home) : NULL;
+    const bool follows = before && !h->taken && !before->served && !before->follower;
     if (follows)
         before->follower = h;
     h->older = newest;
@@ -527,26 +676,51 @@ static bool enlist(struct gs_held *h)
     return follows;
 }
 
-void gs_let_go(struct gs_held *h, unsigned resource, cl_event first, cl_event *end)
+/* Its unit is granted: there is nothing to wait for but its end. */
+static void run_taken(struct gs_held *h)
 {
-    struct lane *l = &lanes[resource];
-    cl_command_queue home = h->home;
-    h->resource = resource;
-    h->first = first;
-    *end = h->end ? h->end : first;
-    gs_real()->clRetainEvent(*end);
-    gs_job_add(*end);
+    struct unit *u = h->taken;
+    h->taken = NULL;
+    h->next_unit = 1;
+    watch(h, u, NULL, h->first);
+    if (h->units.n > 1)
+        push(h);
+    else
+        serve(h);
+}
+
+static void give_over(struct gs_held *h)
+{
+    struct lane *l = &lanes[h->resource];
     pthread_mutex_lock(&l->lock);
     const bool started = start(l);
     pthread_mutex_unlock(&l->lock);
     if (!started) /* a process without room for a thread: no schedule, then */
         gs_debug("no thread could be started to schedule commands");
+    if (enlist(h))
+        return;
+    if (h->taken)
+        run_taken(h);
+    else if (h->chained || !h->ready || !started)
+        push(h);
+    else if (!gs_await_end(h->ready, could_run, h))
+        could_run(h->ready, CL_COMPLETE, h);
+}
+
+void gs_let_go(struct gs_held *h, cl_event first, cl_event *end)
+{
+    cl_command_queue home = h->home;
+    const bool joins = h->joining;
+    *end = h->end ? h->end : first;
+    gs_real()->clRetainEvent(*end);
+    gs_job_add(*end);
     gs_real()->clRetainCommandQueue(home); /* it may have ended before this returns */
-    if (!enlist(h)) {
-        if (h->chained || !started)
-            push(h);
-        else if (!gs_await_end(h->ready, could_run, h))
-            could_run(h->ready, CL_COMPLETE, h);
+    if (joins) {
+        joined(h, first);
+        gs_real()->clReleaseEvent(first);
+    } else {
+        h->first = first;
+        give_over(h);
     }
     gs_real()->clFlush(home);
     gs_real()->clReleaseCommandQueue(home);

@@ -42,6 +42,7 @@ struct gs_units {
     struct gs_spent *spent; /* what they take is added to it; or null */
     bool kernel;            /* they are a kernel of the application, on `place` */
     unsigned place;
+    uint64_t kind; /* of a single unit that may be shared with others: what it is, see batch.h; or 0 */
 };
 
 /* ctx->ended, made if need be. A marker that waits for it alone comes after the barriers in a queue out of order, and
@@ -52,14 +53,24 @@ cl_int gs_ended_event(struct gs_context *ctx);
  * added. */
 void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns);
 
-/* Makes a gate in `queue`: a marker that tells when the commands before and the wait list have ended, and *gate, the
- * wait list (of one event) for the first unit. Its error is that of the wait list. With the context's lock held. */
-cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+/* Makes a gate in `queue` for a command that needs units of `resource`: a marker that tells when the commands before
+ * and the wait list have ended, and *gate, the wait list (of one event) for the first unit. Its error is that of the
+ * wait list. Where the first unit could run now, and could be taken at once, or is part of one that was, *gate is null:
+ * it is to be enqueued with the wait list as it is. With the context's lock held. */
+cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
                     const struct gs_units *units, struct gs_held **held, cl_event *gate);
 
-/* The first unit has been enqueued behind the gate as `first`, and needs `resource`, as the others do. *end, which is
- * the caller's, is the event that completes with the last unit: `first` where it is the only one. */
-void gs_let_go(struct gs_held *held, unsigned resource, cl_event first, cl_event *end);
+/* The first unit has been enqueued behind the gate as `first`. *end, which is the caller's, is the event that completes
+ * with the last unit: `first` where it is the only one. */
+void gs_let_go(struct gs_held *held, cl_event first, cl_event *end);
+
+/* All that calls up to that number (q->calls) have enqueued in the application's queue is known to have ended. */
+void gs_queue_drained(struct gs_queue *q, unsigned call);
+/* Has all ended that was enqueued before this call, as far as is known? */
+static inline bool gs_queue_is_idle(const struct gs_queue *q, unsigned call)
+{
+    return call - atomic_load(&q->drained) <= 1;
+}
 
 /* Is this the event of the last command under way in a queue, or of one of its units? */
 bool gs_is_last_held(cl_command_queue queue, cl_event event);

@@ -12,8 +12,9 @@
 
 /* PoCL calls back as soon as a command has ended. NVIDIA's driver does when it is called for something else: with
  * nobody in it, it told of units of 10 ms in pairs, when our thread next looked (two H200, bench/results/h200x2.md). So
- * there the thread doesn't wait for the callback, and looks often while there is something to be seen. */
-enum { LOOK_AGAIN_NS = 20 * 1000 * 1000, LOOK_SOON_NS = 20 * 1000, LOOK_LATER_NS = 100 * 1000, SLACK_NS = 1000 };
+ * there the driver isn't asked for callbacks, each of which costs it 8 us besides, and the thread looks often while
+ * there is something to be seen. */
+enum { LOOK_AGAIN_NS = 20 * 1000 * 1000, LOOK_SOON_NS = 10 * 1000, LOOK_LATER_NS = 100 * 1000, SLACK_NS = 1000 };
 
 struct watched {
     struct watched *next, **at; /* in the list; null: it has been taken off. `lock` */
@@ -127,14 +128,14 @@ static bool look_at(struct watched **all, size_t n, bool at_once)
     return found;
 }
 
-/* How long until the next look: the longer the less there is to be seen. */
+/* How long until the next look: some sixteenth of the time since something was seen last. */
 static long next_pause(long pause_ns, bool something)
 {
     if (!calls_late())
         return LOOK_AGAIN_NS;
     if (something)
         return LOOK_SOON_NS;
-    return pause_ns * 5 / 4 < LOOK_LATER_NS ? pause_ns * 5 / 4 : LOOK_LATER_NS;
+    return pause_ns * 17 / 16 < LOOK_LATER_NS ? pause_ns * 17 / 16 : LOOK_LATER_NS;
 }
 
 static void *look(void *unused)
@@ -188,9 +189,10 @@ bool gs_await_end(cl_event event, void (*ended)(cl_event event, cl_int status, v
     w->event = event;
     w->ended = ended;
     w->data = data;
-    atomic_init(&w->refs, 2);
     pthread_mutex_lock(&lock);
     started = started || gs_beside_start(NULL, look, NULL);
+    const bool looks_only = started && calls_late();
+    atomic_init(&w->refs, looks_only ? 1 : 2);
     if (!list)
         pthread_cond_signal(&news);
     w->next = list;
@@ -200,7 +202,7 @@ bool gs_await_end(cl_event event, void (*ended)(cl_event event, cl_int status, v
     list = w;
     added++;
     pthread_mutex_unlock(&lock);
-    if (gs_real()->clSetEventCallback(event, CL_COMPLETE, called, w) == CL_SUCCESS)
+    if (looks_only || gs_real()->clSetEventCallback(event, CL_COMPLETE, called, w) == CL_SUCCESS)
         return true;
     atomic_store(&w->uncalled, true);
     let_go(w);

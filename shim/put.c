@@ -219,14 +219,14 @@ static cl_int run_groups(cl_kernel k, struct kernel_work *w, const struct gs_cut
     if (w)
         err = gs_unit_queues(putting->q, place, units.queue);
     if (!err)
-        err = gs_hold_back(putting->q, queue, n_wait, wait, &units, &held, &gate);
+        err = gs_hold_back(putting->q, queue, gs_resource_of(place), n_wait, wait, &units, &held, &gate);
     if (err)
         return err;
-    err = enqueue_groups(k, cut, 0, local, queue, 1, &gate, &first);
+    err = enqueue_groups(k, cut, 0, local, queue, gate ? 1 : n_wait, gate ? &gate : wait, &first);
     if (err)
         gs_hold_drop(held);
     else
-        gs_let_go(held, gs_resource_of(place), first, end);
+        gs_let_go(held, first, end);
     return err;
 }
 

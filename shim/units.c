@@ -105,6 +105,7 @@ cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_ker
     struct gs_held *held;
     cl_event gate, first;
     cl_int err = CL_SUCCESS;
+    wait = n_wait ? wait : NULL;
     if (units.n > 1) {
         err = gs_unit_queues(q, run->place, units.queue);
         units.work = make_kernel_work(run, kernel);
@@ -117,13 +118,13 @@ cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_ker
         }
     }
     if (!err)
-        err = gs_hold_back(q, queue, n_wait, wait, &units, &held, &gate);
+        err = gs_hold_back(q, queue, gs_resource_of(run->place), n_wait, wait, &units, &held, &gate);
     if (!err) {
-        err = gs_enqueue_chunk(run, kernel, 0, queue, 1, &gate, &first);
+        err = gs_enqueue_chunk(run, kernel, 0, queue, gate ? 1 : n_wait, gate ? &gate : wait, &first);
         if (err)
             gs_hold_drop(held);
         else
-            gs_let_go(held, gs_resource_of(run->place), first, end);
+            gs_let_go(held, first, end);
     }
     if (err && units.work)
         free_kernel_work(units.work);
@@ -176,6 +177,7 @@ cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_que
     struct gs_held *held;
     cl_event gate, first;
     cl_int err = CL_SUCCESS;
+    wait = n_wait ? wait : NULL;
     if (units.n > 1) {
         units.enqueue = next_piece;
         units.free = free_run;
@@ -185,13 +187,13 @@ cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_que
         err = units.work ? err : CL_OUT_OF_HOST_MEMORY;
     }
     if (!err)
-        err = gs_hold_back(q, queue, n_wait, wait, &units, &held, &gate);
+        err = gs_hold_back(q, queue, run->resource, n_wait, wait, &units, &held, &gate);
     if (!err) {
-        err = gs_op_enqueue(&run->op, &run->cut, 0, queue, 1, &gate, &first);
+        err = gs_op_enqueue(&run->op, &run->cut, 0, queue, gate ? 1 : n_wait, gate ? &gate : wait, &first);
         if (err)
             gs_hold_drop(held);
         else
-            gs_let_go(held, run->resource, first, end);
+            gs_let_go(held, first, end);
     }
     if (err && units.work)
         free_run(units.work);

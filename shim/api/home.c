@@ -54,13 +54,13 @@ void gs_home_hold(struct gs_home *h, cl_command_queue queue)
     if (!h->by_units || h->err || !h->n != !h->v)
         return;
     /* Where the wait list is wrong the driver says so when it gets the command. */
-    if (gs_hold_back(h->cmd.q, queue, h->n, h->v, NULL, &h->held, &h->gate) != CL_SUCCESS)
+    if (gs_hold_back(h->cmd.q, queue, GS_RESOURCE_PCI, h->n, h->v, NULL, &h->held, &h->gate) != CL_SUCCESS || !h->gate)
         return;
     h->n = 1;
     h->v = &h->gate;
 }
 
-cl_int gs_home_given(struct gs_home *h, unsigned resource, cl_int err, cl_event event)
+cl_int gs_home_given(struct gs_home *h, cl_int err, cl_event event)
 {
     cl_event end;
     if (!h->held)
@@ -71,7 +71,7 @@ cl_int gs_home_given(struct gs_home *h, unsigned resource, cl_int err, cl_event 
     }
     /* Its reference stays with the caller, who may hand it to the application. */
     gs_real()->clRetainEvent(event);
-    gs_let_go(h->held, resource, event, &end);
+    gs_let_go(h->held, event, &end);
     gs_real()->clReleaseEvent(end);
     return CL_SUCCESS;
 }

@@ -71,7 +71,7 @@ static cl_int given(struct gs_home *h, cl_map_flags flags, cl_int err, cl_event 
 {
     if (h->by_units && flags & CL_MAP_READ)
         gs_job_reads();
-    return gs_home_given(h, GS_RESOURCE_PCI, err, own);
+    return gs_home_given(h, err, own);
 }
 
 /* ---- maps that are ours ---- */
@@ -289,7 +289,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
         gs_home_hold(&h, command_queue);
         out = gs_home_event(&h, &own, event);
         err = gs_real()->clEnqueueUnmapMemObject(command_queue, memobj, mapped_ptr, h.n, h.v, out);
-        err = gs_home_given(&h, GS_RESOURCE_PCI, err, out ? *out : NULL);
+        err = gs_home_given(&h, err, out ? *out : NULL);
         if (!err && own)
             gs_real()->clReleaseEvent(own);
     }

@@ -36,11 +36,11 @@ void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 void gs_home_claim(struct gs_home *h, struct gs_mem *m);
 /* The wait list is complete: h->n, h->v. */
 cl_int gs_home_ready(struct gs_home *h);
-/* Holds the command back, which is about to be enqueued in `queue`, until it has a unit of its own. */
+/* Holds the command back, which is about to be enqueued in `queue`, until it has a unit of the link. */
 void gs_home_hold(struct gs_home *h, cl_command_queue queue);
 /* The driver has taken it, as `event`, or refused it with `err`, which is returned. gs_home_event is where its event
  * goes: the application's place where nobody else needs it. */
-cl_int gs_home_given(struct gs_home *h, unsigned resource, cl_int err, cl_event event);
+cl_int gs_home_given(struct gs_home *h, cl_int err, cl_event event);
 static inline cl_event *gs_home_event(const struct gs_home *h, cl_event *own, cl_event *event)
 {
     *own = NULL;

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/batch.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+/* A unit of short commands isn't to be longer than that; nor to have more of them, should one take longer than
+ * expected. */
+enum { MOST_NS = 200 * 1000, MOST = 256, LEAST_NS = 200, KNOWN = 1024 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
+/* By kind; who comes later takes the place of an older one. */
+static struct {
+    uint64_t kind, ns;
+} known[KNOWN];
+
+static uint64_t *find(uint64_t kind)
+{
+    const size_t i = (size_t)(kind % KNOWN);
+    return known[i].kind == kind ? &known[i].ns : NULL;
+}
+
+static uint64_t expected_of(uint64_t kind)
+{
+    pthread_mutex_lock(&lock);
+    const uint64_t *ns = find(kind);
+    const uint64_t value = ns ? *ns : 0;
+    pthread_mutex_unlock(&lock);
+    return value;
+}
+
+static bool has(const struct gs_batch *b, uint64_t kind)
+{
+    for (unsigned i = 0; i < b->kinds; i++)
+        if (b->kind[i] == kind)
+            return true;
+    return false;
+}
+
+bool gs_batch_add(struct gs_batch *b, uint64_t kind)
+{
+    const uint64_t ns = kind ? expected_of(kind) : 0;
+    const bool another = !has(b, kind);
+    if (b->n && (!ns || !b->expected_ns || b->expected_ns + ns > MOST_NS || b->n == MOST ||
+                 (another && b->kinds == GS_BATCH_KINDS)))
+        return false;
+    if (another && kind)
+        b->kind[b->kinds++] = kind;
+    b->expected_ns += ns;
+    b->n++;
+    return true;
+}
+
+static void learn(uint64_t kind, uint64_t ns)
+{
+    const size_t i = (size_t)(kind % KNOWN);
+    known[i].kind = kind;
+    known[i].ns = ns > LEAST_NS ? ns : LEAST_NS;
+}
+
+void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
+{
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < b->kinds; i++) {
+        const uint64_t *ns = find(b->kind[i]);
+        if (!ns || !b->expected_ns) {
+            learn(b->kind[i], took_ns);
+            continue;
+        }
+        /* All by the same factor: which of them it was isn't known. What turned out longer counts at once. */
+        const double factor = (double)took_ns / (double)b->expected_ns, seen = (double)*ns * factor;
+        learn(b->kind[i], (uint64_t)(factor > 1 ? seen : ((double)*ns + seen) / 2));
+    }
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Short commands that share a unit: which may, by how long such commands took before. A unit is to be short, so that
+ * nobody waits long for it, and not so short that asking for it, and hearing of its end, takes longer than it does. */
+#ifndef GS_SHIM_BATCH_H
+#define GS_SHIM_BATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { GS_BATCH_KINDS = 4 };
+
+/* The commands of one unit. All zeros: none yet. */
+struct gs_batch {
+    unsigned n, kinds;
+    uint64_t expected_ns; /* that they take; 0: unknown */
+    uint64_t kind[GS_BATCH_KINDS];
+};
+
+/* Adds a command of that kind (a hash; 0: of none, it stays alone). False: it isn't to be in this unit. The first
+ * always is. */
+bool gs_batch_add(struct gs_batch *b, uint64_t kind);
+
+/* The unit took so long: what is expected of its kinds from now on. */
+void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Which short commands share a unit of the daemon's: those that are known to be short, until the unit is long enough.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "shim/batch.h"
+
+enum { US = 1000 };
+
+static unsigned fill(struct gs_batch *b, uint64_t kind)
+{
+    unsigned n = 0;
+    while (gs_batch_add(b, kind))
+        n++;
+    return n;
+}
+
+/* A unit of one command that took so long. */
+static void seen(uint64_t kind, uint64_t ns)
+{
+    struct gs_batch b = {0};
+    assert_true(gs_batch_add(&b, kind));
+    gs_batch_learn(&b, ns);
+}
+
+static void unknown_ones_stay_alone(void **state)
+{
+    struct gs_batch b = {0};
+    (void)state;
+    assert_int_equal(fill(&b, 11), 1);
+    seen(12, 10 * US);
+    assert_false(gs_batch_add(&b, 12)); /* nor does a known one join an unknown one */
+    b = (struct gs_batch){0};
+    assert_int_equal(fill(&b, 0), 1);
+    assert_false(gs_batch_add(&b, 12));
+}
+
+static void known_ones_fill_a_unit(void **state)
+{
+    struct gs_batch b = {0};
+    (void)state;
+    seen(21, 10 * US);
+    assert_int_equal(fill(&b, 21), 20); /* 200 us */
+    assert_int_equal(b.expected_ns, 200 * US);
+    b = (struct gs_batch){0};
+    seen(22, 5000 * US);
+    assert_int_equal(fill(&b, 22), 1);
+    assert_false(gs_batch_add(&b, 21));
+}
+
+/* The first is measured with what it costs to hear of its end; what is expected comes down to the truth in time. */
+static void estimates_come_down_and_go_up_at_once(void **state)
+{
+    enum { TRUE_NS = 4 * US, HEARING_NS = 40 * US };
+    (void)state;
+    seen(31, TRUE_NS + HEARING_NS);
+    unsigned n = 0;
+    for (int i = 0; i < 12; i++) {
+        struct gs_batch b = {0};
+        n = fill(&b, 31);
+        gs_batch_learn(&b, n * (uint64_t)TRUE_NS + HEARING_NS);
+    }
+    assert_in_range(n, 35, 50);
+    struct gs_batch b = {0};
+    n = fill(&b, 31);
+    gs_batch_learn(&b, n * (uint64_t)(50 * US));
+    b = (struct gs_batch){0};
+    assert_in_range(fill(&b, 31), 3, 4);
+}
+
+static void several_kinds_share_one(void **state)
+{
+    struct gs_batch b = {0};
+    (void)state;
+    for (uint64_t k = 41; k < 46; k++)
+        seen(k, 10 * US);
+    for (uint64_t k = 41; k < 45; k++)
+        assert_true(gs_batch_add(&b, k));
+    assert_false(gs_batch_add(&b, 45)); /* more kinds than are kept account of */
+    assert_true(gs_batch_add(&b, 41));
+    gs_batch_learn(&b, 100 * US); /* twice what was expected, of each */
+    b = (struct gs_batch){0};
+    assert_int_equal(fill(&b, 43), 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unknown_ones_stay_alone),
+        cmocka_unit_test(known_ones_fill_a_unit),
+        cmocka_unit_test(estimates_come_down_and_go_up_at_once),
+        cmocka_unit_test(several_kinds_share_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
