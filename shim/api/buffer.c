@@ -7,6 +7,7 @@
 #include "shim/timing.h"
 #include "shim/transfer/host.h"
 #include "shim/transfer/transfer.h"
+#include "shim/transfer/turns.h"
 
 enum { MOST_PIECES = 64, MAY_BE_STAGED = 4096 };
 
@@ -170,6 +171,60 @@ static cl_int read_units_from_places(struct gs_command *cmd, const struct gs_job
     return err;
 }
 
+/* A marker behind what a blocking write must come after: the memory that it reads may be written until then. */
+static cl_int mark_before(const struct gs_home *h, cl_event *marker)
+{
+    return gs_real()->clEnqueueMarkerWithWaitList(h->cmd.q->o.handle, h->n, h->v, marker);
+}
+
+/* ---- in turns: a call that blocks, under a schedule ---- */
+
+static bool takes_turns(const struct gs_home *h, cl_bool blocking)
+{
+    return h->by_units && blocking && !h->cmd.q->out_of_order && !h->err && !h->n == !h->v;
+}
+
+/* The command's event, of its first and last piece. */
+static cl_int finish_turns(struct gs_queue *q, cl_command_type type, struct gs_events *ended, cl_event *event)
+{
+    static const unsigned home[2];
+    cl_int err = CL_SUCCESS;
+    if (event && ended->n == 1) {
+        *event = ended->v[0];
+        ended->n = 0;
+    } else if (event) {
+        err = gs_finish_command(q, type, ended, home, event);
+    }
+    gs_events_free(ended);
+    return err;
+}
+
+/* Gives the context's lock back meanwhile. */
+static cl_int carry_in_turns(struct gs_home *h, const struct gs_op *op, cl_command_type type, cl_event *event)
+{
+    struct gs_queue *q = h->cmd.q;
+    const bool write = op->kind == GS_OP_WRITE;
+    const struct gs_turns t = {.queue = q->o.handle,
+                               .mem = write ? op->dst : op->src,
+                               .write = write,
+                               .offset = write ? op->to[0] : op->from[0],
+                               .bytes = op->region[0],
+                               .ptr = op->ptr,
+                               .chunk = h->put.job.transfer_chunk};
+    const unsigned call = atomic_load(&q->calls);
+    struct gs_events ended = {0};
+    cl_event before = NULL;
+    cl_int err = gs_queue_is_idle(q, call) && !h->n ? CL_SUCCESS : mark_before(h, &before);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    if (!err)
+        err = gs_take_turns(&t, before, h->n, h->v, event ? &ended : NULL);
+    if (!err)
+        gs_queue_drained(q, call);
+    pthread_mutex_lock(&q->o.ctx->lock);
+    const cl_int out = finish_turns(q, type, &ended, err ? NULL : event);
+    return err ? err : out;
+}
+
 static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range window, void *ptr, cl_bool blocking,
                          cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
@@ -181,11 +236,21 @@ static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range w
                              .ptr = ptr};
     struct gs_home h;
     cl_event own = NULL;
+    cl_int err;
     gs_home_begin_read(&h, q, n_wait, wait);
-    const cl_int err = gs_at_home(m->root, r) ? gs_home_run(&h, q->o.handle, &op, CL_COMMAND_READ_BUFFER, &own)
-                                              : read_units_from_places(&h.cmd, &h.put.job, m->root, r, ptr, &own);
+    const bool at_home = gs_at_home(m->root, r), in_turns = at_home && takes_turns(&h, blocking);
+    if (in_turns)
+        err = carry_in_turns(&h, &op, CL_COMMAND_READ_BUFFER, event);
+    else if (at_home)
+        err = gs_home_run(&h, q->o.handle, &op, CL_COMMAND_READ_BUFFER, &own);
+    else
+        err = read_units_from_places(&h.cmd, &h.put.job, m->root, r, ptr, &own);
     gs_job_reads();
-    return gs_home_wait(gs_home_end(&h, err), blocking, own, event);
+    err = gs_home_end(&h, err);
+    if (!in_turns)
+        return gs_home_wait(err, blocking, own, event);
+    gs_job_look();
+    return err;
 }
 
 static bool may_read(const struct gs_mem *m)
@@ -265,12 +330,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
     return err;
 }
 
-/* A marker behind what a blocking write must come after: the memory that it reads may be written until then. */
-static cl_int mark_before(const struct gs_home *h, cl_event *marker)
-{
-    return gs_real()->clEnqueueMarkerWithWaitList(h->cmd.q->o.handle, h->n, h->v, marker);
-}
-
 static cl_int await_marker(struct gs_context *ctx, cl_event marker)
 {
     const cl_int err = gs_real()->clWaitForEvents(1, &marker);
@@ -323,6 +382,19 @@ static cl_int write_blocking(struct gs_home *h, struct gs_mem *m, size_t offset,
     if (!err)
         gs_home_wrote(h, m, gs_window_range(m, offset, size));
     return gs_home_end(h, err);
+}
+
+/* The same by units, which the call waits for. */
+static cl_int write_in_turns(struct gs_home *h, struct gs_mem *m, const struct gs_op *op, cl_event *event)
+{
+    const struct gs_range r = gs_window_range(m, op->to[0], op->region[0]);
+    gs_home_wrote(h, m, r);
+    const cl_int err = carry_in_turns(h, op, CL_COMMAND_WRITE_BUFFER, event);
+    if (!err)
+        gs_home_wrote(h, m, r);
+    const cl_int out = gs_home_end(h, err);
+    gs_job_look();
+    return out;
 }
 
 /* Which way a write goes. HERE: behind the marker if there is one; else the ring has been entered. */
@@ -401,6 +473,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
         err = write_staged(&h, m, offset, size, ptr, marker, &own);
     else if (!err && way == GS_STAGED_BESIDE && write_beside(&h, m, offset, size, ptr, &own))
         err = CL_SUCCESS;
+    else if (!err && ptr && may_write_from_host(m) && takes_turns(&h, blocking_write))
+        return write_in_turns(&h, m, &op, event);
     else if (!err && h.by_units)
         err = gs_home_run(&h, command_queue, &op, CL_COMMAND_WRITE_BUFFER, &own);
     else if (!err && blocking_write && ptr && may_write_from_host(m) && !num_events_in_wait_list == !event_wait_list)
