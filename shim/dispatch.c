@@ -590,9 +590,11 @@ static void joined(struct gs_held *h, cl_event event)
  * units of ours that are running. Returns whether there is need for a marker that tells when it could run. */
 static bool take_now(struct gs_held *h, const struct gs_queue *q)
 {
-    const bool idle = h->may_chain && h->home == q->o.handle && gs_queue_is_idle(q, h->call);
     pthread_mutex_lock(&open_lock);
     const struct gs_held *before = h->may_chain ? last_in(h->home) : NULL;
+    /* A call may consist of several commands, or another thread's has come meanwhile: nothing waits behind a gate. */
+    const bool idle =
+        h->may_chain && h->home == q->o.handle && gs_queue_is_idle(q, h->call) && (!before || before->served);
     h->chained = !idle && is_next(before, h->resource, h->call);
     const bool behind_served = h->chained && before->served;
     pthread_mutex_unlock(&open_lock);
