@@ -61,8 +61,13 @@ static void destroy_mem(struct gs_mem *m)
         free(m->mappings);
         m->mappings = next;
     }
-    if (m->root != m)
-        gs_drop(&m->root->o);
+    if (m->root != m) {
+        cl_mem kept = m->keeps_root ? m->root->o.handle : NULL;
+        atomic_fetch_sub(&m->root->windows, m->keeps_root);
+        gs_drop(&m->root->o); /* first: while it is known, the handle must not become another object's */
+        if (kept)
+            gs_real()->clReleaseMemObject(kept);
+    }
 }
 
 static void destroy_program(struct gs_program *p)

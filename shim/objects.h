@@ -162,6 +162,8 @@ struct gs_mem {
     struct gs_mapped *mapped; /* the host's memory for maps that are ours, or null; owned */
     int write_mappings;       /* of it and its windows: bytes that the host may be writing */
     int users;                /* handles of it and its windows that the application holds */
+    atomic_uint windows;      /* those of its windows that retain the driver's object */
+    bool keeps_root;          /* this is one */
     struct gs_mem *next, *prev;
 };
 

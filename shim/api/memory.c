@@ -86,6 +86,9 @@ static struct gs_mem *track_window(struct gs_mem *parent, cl_mem handle, uint64_
     m->flags = flags_of(handle) | m->kept_flags;
     m->home_only = parent->home_only;
     gs_hold(&m->root->o);
+    /* We move the root's bytes by its own handle, which the application may have let go. */
+    m->keeps_root = gs_real()->clRetainMemObject(m->root->o.handle) == CL_SUCCESS;
+    atomic_fetch_add(&m->root->windows, m->keeps_root);
     pthread_mutex_lock(&m->root->o.ctx->lock);
     m->root->users++;
     pthread_mutex_unlock(&m->root->o.ctx->lock);
@@ -254,11 +257,11 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainMemObject(cl_mem memobj)
     return err;
 }
 
-/* How many references are not the application's: those of replicas that work in the object's memory, and of transfers
- * under way. */
+/* How many references are not the application's: those of replicas that work in the object's memory, of windows, and of
+ * transfers under way. */
 static cl_uint own_references(struct gs_mem *m)
 {
-    cl_uint n = (cl_uint)atomic_load(&m->carried);
+    cl_uint n = (cl_uint)atomic_load(&m->carried) + atomic_load(&m->windows);
     pthread_mutex_lock(&m->o.ctx->lock);
     for (unsigned i = 1; m->root == m && m->base && i < m->o.ctx->n; i++)
         n += m->place[i].mem != NULL;

@@ -197,6 +197,19 @@ static cl_mem CL_API_CALL lazy_clCreateSubBuffer(cl_mem parent, cl_mem_flags fla
     return mem;
 }
 
+/* An image of a buffer's bytes keeps them. */
+static cl_mem CL_API_CALL lazy_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+                                             const cl_image_desc *desc, void *ptr, cl_int *err)
+{
+    lazy_enter("clCreateImage");
+    lazy_context_used(context, "clCreateImage");
+    cl_mem mem = lazy_below.clCreateImage(context, flags, format, desc, ptr, err);
+    if (mem)
+        lazy_memory_made(mem, desc->mem_object, NULL, flags, 0);
+    lazy_leave();
+    return mem;
+}
+
 static cl_int CL_API_CALL lazy_clRetainMemObject(cl_mem mem)
 {
     lazy_enter("clRetainMemObject");

@@ -23,6 +23,8 @@ static unsigned n_devices;
 
 cl_int lazy_gpu_ids(cl_platform_id platform, cl_device_type type, cl_uint n, cl_device_id *out, cl_uint *n_ret)
 {
+    if (!(type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)))
+        return CL_DEVICE_NOT_FOUND;
     if (type & CL_DEVICE_TYPE_GPU)
         type = CL_DEVICE_TYPE_CPU;
     return lazy_below.clGetDeviceIDs(platform, type, n, out, n_ret);
