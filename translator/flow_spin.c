@@ -7,7 +7,7 @@
 #include "translator/flow_type.h"
 #include "translator/need.h"
 
-enum { MAX_TAINTED = 256, MAX_DEPTH = 200, MAX_ROUNDS = 32, MAX_STEPS = 2000000 };
+enum { MAX_TAINTED = 256, MAX_DEPTH = 200, MAX_ROUNDS = 32, MAX_STEPS = 4000000 };
 
 struct search {
     const struct gs_flow *f;
@@ -51,20 +51,6 @@ static bool enter(struct search *s)
     return false;
 }
 
-static bool has_talk(struct search *s, CXCursor c)
-{
-    struct gs_children k = {.n = 0};
-    bool has = c.kind == CXCursor_CallExpr && call_talks(s, c);
-    if (!enter(s))
-        has = true;
-    else
-        gs_children(s->f->arena, c, &k);
-    for (unsigned i = 0; !has && i < k.n; i++)
-        has = has_talk(s, gs_child(&k, i));
-    s->depth--;
-    return has;
-}
-
 static bool is_tainted_variable(const struct search *s, CXCursor var)
 {
     for (unsigned i = 0; i < s->n_tainted; i++)
@@ -84,25 +70,58 @@ static void taint(struct search *s, CXCursor var)
         s->lost = true;
 }
 
-/* Something that is read through a pointer, which the loop may have stored there; not through one to what the kernel
- * takes for constant. */
-static bool is_stored(const struct search *s, CXCursor e)
+/* May others, or the loop itself, have changed what a pointer to this leads to? What the kernel takes for constant is
+ * read as if nobody wrote it. */
+static bool is_shared(const struct search *s, CXType type)
 {
+    const unsigned space = clang_getAddressSpace(type);
+    if (space == GS_AS_LOCAL)
+        return s->stored;
+    return gs_may_be_global(space) && space != GS_AS_CONSTANT && !clang_isConstQualifiedType(type);
+}
+
+/* Does it read global memory that may be written? */
+static bool reads_shared(const struct search *s, CXCursor e)
+{
+    if (e.kind == CXCursor_CallExpr) {
+        const uint32_t own = own_callee(s, e);
+        for (unsigned i = 0; i < gs_n_args(e); i++) {
+            CXCursor a = gs_strip(clang_Cursor_getArgument(e, i));
+            if (own != GS_NO_FUNC && i < s->f->program->funcs[own].n_params)
+                a = clang_Cursor_getArgument(s->f->program->funcs[own].def, i);
+            const CXType type = gs_flow_type(a);
+            if (gs_is_pointer(type) && is_shared(s, clang_getCanonicalType(clang_getPointeeType(type))))
+                return true;
+        }
+        return false;
+    }
     const bool place =
         e.kind == CXCursor_ArraySubscriptExpr || e.kind == CXCursor_MemberRefExpr ||
         (e.kind == CXCursor_UnaryOperator && clang_getCursorUnaryOperatorKind(e) == CXUnaryOperator_Deref);
-    if (!s->stored || !place || !clang_Cursor_isNull(gs_root_variable(s->f->arena, e)))
-        return false;
-    const CXType type = gs_flow_type(e);
-    return clang_getAddressSpace(type) != GS_AS_CONSTANT && !clang_isConstQualifiedType(type);
+    return place && clang_Cursor_isNull(gs_root_variable(s->f->arena, e)) && is_shared(s, gs_flow_type(e));
 }
 
-/* May what atomics have answered reach the value? */
+/* Does anything in it hang on other work-groups? */
+static bool has_others(struct search *s, CXCursor c)
+{
+    struct gs_children k = {.n = 0};
+    bool has = (c.kind == CXCursor_CallExpr && call_talks(s, c)) || reads_shared(s, c);
+    if (!enter(s))
+        has = true;
+    else
+        gs_children(s->f->arena, c, &k);
+    for (unsigned i = 0; !has && i < k.n; i++)
+        has = has_others(s, gs_child(&k, i));
+    s->depth--;
+    return has;
+}
+
+/* May what atomics have answered, or others have written, reach the value? */
 static bool is_tainted(struct search *s, CXCursor e)
 {
     struct gs_children k = {.n = 0};
     bool is = (e.kind == CXCursor_DeclRefExpr && is_tainted_variable(s, clang_getCursorReferenced(e))) ||
-              (e.kind == CXCursor_CallExpr && call_talks(s, e)) || is_stored(s, e);
+              (e.kind == CXCursor_CallExpr && call_talks(s, e)) || reads_shared(s, e);
     if (!enter(s))
         is = true;
     else
@@ -278,7 +297,7 @@ static bool spins(struct search *s, CXCursor c, unsigned depth)
         return true;
     if (is_loop(c.kind)) {
         s->depth = 0;
-        if (gs_retry_find(s->f->program, s->unit, c, &retry) || !has_talk(s, c))
+        if (gs_retry_find(s->f->program, s->unit, c, &retry) || !has_others(s, c))
             return false;
         if (!is_bounded(s, c))
             return true;
@@ -316,7 +335,7 @@ void gs_spin_find(struct gs_flow *f)
     s->talks = find_talking(f, &any);
     for (uint32_t i = 0; any && i < f->program->n_funcs; i++) {
         s->unit = f->program->funcs[i].unit;
-        if (f->program->funcs[i].defined && s->talks[i])
+        if (f->program->funcs[i].defined)
             f->funcs[i].spins = spins(s, f->program->funcs[i].def, 0);
     }
 }

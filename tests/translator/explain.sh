@@ -23,6 +23,10 @@ expect 0 'this launch is split into 2 parts' 'next: on trial: each part has a co
   --global 64 --local 8 --arg next=4 --arg out=256
 expect 0 'copies of too many bytes' -- "$kernels/atomics_used.cl" --global 64 --local 8
 expect 0 'never split' 'it waits for other work-groups' -- "$kernels/waits.cl"
+# Which loops end without the other parts' atomics.
+gpusparc explain "$GS_SOURCE/tests/translator/spins.cl" >out.txt
+awk '/^kernel/ { name = $2 } /^  it is / { n++; if ((name ~ /^end_/) != ($0 ~ /split only on trial/)) { print name ": " $0; bad = 1 } }
+     END { exit bad || n != 25 }' out.txt || { grep -c "^kernel" out.txt; exit 1; }
 expect 0 'it prints' -- "$kernels/prints.cl" --global 8
 expect 0 'it can be split as it is' 'split into 2 parts along dimension 1' 'a: ' -- "$kernels/plain.cl" --global 33,7 --arg a=924
 expect 0 'reads  a[get_global_id(1)*33 + get_global_id(0)]  line 9' '[0, 528): 528 bytes' '[528, 924)' \
