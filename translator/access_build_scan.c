@@ -151,8 +151,7 @@ static bool is_address(CXCursor c)
 static void scan_call(struct gs_loop_code *l, const struct gs_kids *k)
 {
     for (uint32_t i = 1; i < k->n; i++) /* the first is the function */
-        l->stores_through_pointers |=
-            clang_isExpression(k->v[i].kind) && is_address(k->v[i]);
+        l->stores_through_pointers |= clang_isExpression(k->v[i].kind) && is_address(k->v[i]);
 }
 
 /* An array that becomes a pointer, other than to be subscripted at once: who knows what is done with it. */
