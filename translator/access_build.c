@@ -89,6 +89,8 @@ void gs_escape(struct gs_builder *b, const struct gs_value *v)
             b->escapes[v->place.index] = true;
         if (v->place.base == GS_B_OBJECT)
             b->objects[v->place.index].exposed = true;
+        for (uint32_t i = 0; i < b->n_args && v->place.base == GS_B_UNKNOWN; i++)
+            b->escapes[i] = true;
     }
 }
 

@@ -284,7 +284,6 @@ void gs_private_init(struct gs_builder *b, uint32_t object, const struct gs_type
 
 /* ---- loads and stores through any pointer ---- */
 
-/* Does a pointer of this type reach buffers? Only `__private` and `__local` ones surely don't. */
 static void through_unknown(struct gs_builder *b, CXCursor at)
 {
     gs_lost_pointer(b, at);
@@ -312,12 +311,28 @@ static struct gs_value load_buffer(struct gs_builder *b, const struct gs_place *
     return v;
 }
 
+/* A load through a pointer that can't be followed: it may read any argument of the type's address space, and changes
+ * nothing. Not where the type doesn't tell the space. */
+static struct gs_value load_unknown(struct gs_builder *b, const struct gs_type *t, CXCursor at)
+{
+    const unsigned space = clang_getAddressSpace(t->clang);
+    if (space != GS_SPACE_GLOBAL && space != GS_SPACE_CONSTANT && space != GS_SPACE_LOCAL)
+        through_unknown(b, at);
+    const enum gs_arg_kind kind = space == GS_SPACE_CONSTANT ? GS_ARG_CONSTANT : GS_ARG_GLOBAL;
+    for (uint32_t i = 0; i < b->n_args && space != GS_SPACE_LOCAL && !b->failed; i++) {
+        struct gs_place p = {GS_B_ARG, i, GS_NO_NODE};
+        if (b->args[i].kind != kind)
+            continue;
+        p.offset = gs_node_opaque(b, GS_I64, at, "it is read through a pointer that can't be followed");
+        gs_record(b, GS_A_READ, &p, t->size, false, at);
+    }
+    return gs_opaque_value(b, t, at, "it is loaded through a pointer that can't be followed");
+}
+
 struct gs_value gs_load(struct gs_builder *b, const struct gs_value *pointer, const struct gs_type *t, CXCursor at)
 {
-    if (pointer->kind != GS_V_POINTER) {
-        through_unknown(b, at);
-        return gs_opaque_value(b, t, at, "it is loaded through a pointer that can't be followed");
-    }
+    if (pointer->kind != GS_V_POINTER)
+        return load_unknown(b, t, at);
     if (pointer->otherwise) {
         struct gs_value first = *pointer;
         first.otherwise = NULL;
@@ -344,8 +359,7 @@ struct gs_value gs_load(struct gs_builder *b, const struct gs_value *pointer, co
     case GS_B_UNKNOWN:
         break;
     }
-    through_unknown(b, at);
-    return gs_opaque_value(b, t, at, "it is loaded through a pointer that can't be followed");
+    return load_unknown(b, t, at);
 }
 
 void gs_store(struct gs_builder *b, const struct gs_value *pointer, const struct gs_type *t, const struct gs_value *v,

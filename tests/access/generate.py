@@ -379,7 +379,12 @@ class Kernel:
         else:
             name = self.name("q")
             index, guard = self.index()
-            self.put(f"__global const uint *{name} = {self.condition()} ? in : more;")
+            which = f"{self.condition()} ? in : more;"
+            if self.forms.randrange(3) == 0:  # behind the loop it isn't known which
+                self.put(f"__global const uint *{name};")
+                self.put(f"for (int e = 0; e <= (n & 3); e++) {name} = e & 1 ? more : {which}")
+            else:
+                self.put(f"__global const uint *{name} = {which}")
             text = f"sum += {name}[{index}];"
             self.put(f"if ({guard}) {text}" if guard else text)
 
