@@ -89,7 +89,10 @@ for kind in "${@:-once}"; do
   GPUSPARC_TRANSFER=plain sweep "$kind" -4 2 queues
   GPUSPARC_TRANSFER=pinned sweep "$kind" -5 2 transfers
   sweep "$kind" -6 3 queues
-  GPUSPARC_TRANSFER=pinned sweep "$kind" -4 2 images
+  # A carried transfer that fails lets the commands behind it fail, and PoCL (3.1) then still works on what it has let go
+  # of, its own transfers among them, of which nobody can keep an event.
+  GPUSPARC_TRANSFER=$([ "$kind" = once ] && echo pinned || echo plain) sweep "$kind" -4 2 images
+  [ "$kind" != once ] || GPUSPARC_TRANSFER=pinned sweep once -4 2 host_pointers
   # A thread of ours sends what these have changed: with every call failing it could only let the launch fail while it
   # runs, and PoCL (3.1) doesn't survive that.
   [ "$kind" != once ] || GPUSPARC_TRANSFER=pinned sweep once -6 3 sparse 1100003 900
