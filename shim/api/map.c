@@ -85,7 +85,7 @@ static bool carry(struct gs_home *h, struct gs_mem *m, bool write, size_t offset
     struct gs_op op = {.kind = write ? GS_OP_WRITE : GS_OP_READ, .region = {size, 1, 1}, .ptr = ptr};
     *(write ? &op.dst : &op.src) = m->o.handle;
     *(write ? op.to : op.from) = offset;
-    if (gs_mapped_is_pageable(m) && gs_home_beside(h, m, type, &run, own))
+    if (gs_mapped_staged(m) && gs_home_beside(h, m, type, &run, own))
         return true;
     return h->by_units && size > h->put.job.transfer_chunk &&
            gs_home_run(h, h->cmd.q->o.handle, &op, type, own) == CL_SUCCESS;
@@ -97,7 +97,7 @@ static bool map_ours(struct gs_home *h, struct gs_mem *m, cl_map_flags flags, si
 {
     struct gs_queue *q = h->cmd.q;
     const bool in_units = h->by_units && size > h->put.job.transfer_chunk;
-    if (q->o.ctx != m->root->o.ctx || !h->n != !h->v || (!gs_mapped_is_pageable(m) && !in_units) ||
+    if (q->o.ctx != m->root->o.ctx || !h->n != !h->v || (!gs_mapped_staged(m) && !in_units) ||
         !gs_mapped_possible(m, flags))
         return false;
     struct gs_events ready = {0};
@@ -123,7 +123,7 @@ static bool map_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_rang
                             cl_uint n_wait, const cl_event *wait, void **ptr, cl_event *own)
 {
     struct gs_events none = {0};
-    if (q->o.ctx != m->root->o.ctx || !n_wait != !wait || !gs_mapped_is_pageable(m) ||
+    if (q->o.ctx != m->root->o.ctx || !n_wait != !wait || !gs_mapped_staged(m) ||
         !gs_mapped_possible(m, CL_MAP_READ))
         return false;
     pthread_mutex_lock(&q->o.ctx->lock);
