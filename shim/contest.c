@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/log.h"
+#include "shim/caution.h"
 #include "shim/coherence.h"
 #include "shim/ends.h"
 #include "shim/later.h"
@@ -54,74 +55,56 @@ struct gs_contest {
 
 /* ---- which launches may be tried ---- */
 
-enum { PAUSE = 4, MOST_FAILURES = 6, GOOD = 8, MOST_OPEN = 16 };
-
-struct caution {
+struct known {
     const struct gs_kernel_stats *kernel;
-    uint64_t items, pause; /* launches that aren't tried yet */
-    unsigned failures;     /* less those made up for */
-    unsigned good;         /* trials since the last failure that ended well */
-    unsigned open;         /* that haven't ended */
-    struct caution *next;
+    uint64_t items;
+    struct gs_caution caution;
+    struct known *next;
 };
 
-static pthread_mutex_t caution_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
-static struct caution *cautions;                                 /* they live as long as the process */
+static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
+static struct known *all_known;                                /* they live as long as the process */
 
-static struct caution *caution_of(const struct gs_kernel_stats *kernel, uint64_t items)
+/* With the lock held. Null without memory. */
+static struct gs_caution *caution_of(const struct gs_kernel_stats *kernel, uint64_t items)
 {
-    struct caution *c = cautions;
-    while (c && (c->kernel != kernel || c->items != items))
-        c = c->next;
-    if (c || !(c = calloc(1, sizeof *c)))
-        return c;
-    c->kernel = kernel;
-    c->items = items;
-    c->next = cautions;
-    return cautions = c;
+    struct known *k = all_known;
+    while (k && (k->kernel != kernel || k->items != items))
+        k = k->next;
+    if (!k && (k = calloc(1, sizeof *k)) != NULL) {
+        k->kernel = kernel;
+        k->items = items;
+        k->next = all_known;
+        all_known = k;
+    }
+    return k ? &k->caution : NULL;
 }
 
 const char *gs_contest_forbidden(struct gs_kernel_stats *kernel, uint64_t items)
 {
-    const char *why = NULL;
-    pthread_mutex_lock(&caution_lock);
-    struct caution *c = kernel ? caution_of(kernel, items) : NULL;
-    if (!c)
-        why = "there was no memory to plan it";
-    else if (c->pause)
-        why = "it could be split only on trial, and the last trials were in vain";
-    else if (c->open > c->good || c->open == MOST_OPEN)
-        why = "it could be split only on trial, and how the last one ends isn't known yet";
-    if (c && c->pause)
-        c->pause--;
-    pthread_mutex_unlock(&caution_lock);
+    pthread_mutex_lock(&known_lock);
+    struct gs_caution *c = kernel ? caution_of(kernel, items) : NULL;
+    const char *why = c ? gs_caution_forbids(c) : "there was no memory to plan it";
+    pthread_mutex_unlock(&known_lock);
     return why;
 }
 
 static void count_begun(const struct gs_contest *j)
 {
-    pthread_mutex_lock(&caution_lock);
-    struct caution *c = caution_of(j->stats, j->items);
+    pthread_mutex_lock(&known_lock);
+    struct gs_caution *c = caution_of(j->stats, j->items);
     if (c)
-        c->open++;
-    pthread_mutex_unlock(&caution_lock);
+        gs_caution_begun(c);
+    pthread_mutex_unlock(&known_lock);
 }
 
-/* After the first trial in vain 4 launches aren't tried, then 16, 64, ... 4096; eight good ones make up for one. */
 static void count_ended(const struct gs_contest *j, bool good)
 {
-    pthread_mutex_lock(&caution_lock);
-    struct caution *c = caution_of(j->stats, j->items);
+    pthread_mutex_lock(&known_lock);
+    struct gs_caution *c = caution_of(j->stats, j->items);
     if (c)
-        c->open -= c->open > 0;
-    if (c && good) {
-        c->failures -= ++c->good % GOOD == 0 && c->failures;
-    } else if (c) {
-        c->good = 0;
-        c->failures += c->failures < MOST_FAILURES;
-        c->pause = (uint64_t)PAUSE << 2 * (c->failures - 1);
-    }
-    pthread_mutex_unlock(&caution_lock);
+        gs_caution_ended(c, good);
+    pthread_mutex_unlock(&known_lock);
 }
 
 /* ---- the end of one ---- */

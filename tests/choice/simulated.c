@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "shim/caution.h"
 #include "shim/choice.h"
 
 static uint64_t rng_state;
@@ -160,6 +161,53 @@ static void trying_costs_little(void **state)
         if (w.now > 1.03 * w.plain * (1 + w.noise / 2))
             fail_msg("round %d: %.0f us a launch: %.3f times the plain run, %u splits", round, single / 1e3,
                      w.now / w.plain, k.splits);
+    }
+}
+
+/* Launches on trial, of which some have to be done over, at random or for long stretches. */
+static void trials_in_vain_cost_little(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 1000; round++) {
+        struct world w;
+        begin(&w, 0);
+        w.noise = 0.05;
+        const double single = pow(10, 5 + 3 * rnd()), share = rnd() < 0.3 ? 1 : pow(10, -3 * rnd());
+        const unsigned stretch = 1 + (unsigned)(rnd() * rnd() * 100);
+        const struct gs_outlook o = {
+            .n = 2, .largest = 0.5, .ample = rnd() < 0.5, .merge = {4096, 4}, .on_trial = true};
+        struct kernel k = kernel_of(single, single / 2, 0);
+        struct gs_caution caution = {0};
+        unsigned kept = 0, vain = 0;
+        bool in_vain = false;
+        for (unsigned i = 0; i < 2000; i++) {
+            double risk_ns = 0;
+            if (i % stretch == 0)
+                in_vain = rnd() < share;
+            bool split = gs_choice_worth_planning(&k.h, &w.believed, 2, 0) && !gs_caution_forbids(&caution);
+            split = split && gs_choose(&k.h, &w.believed, &o, &w.budget, (uint64_t)w.now, &risk_ns);
+            w.plain += single;
+            if (!split) {
+                w.now += run_single(&w, &k, (struct gs_move){0, 0});
+                continue;
+            }
+            const uint64_t parts[2] = {(uint64_t)noisy(&w, k.part_ns), (uint64_t)noisy(&w, k.part_ns)};
+            const double took = noisy(&w, k.part_ns) + w.real.split_ns + (in_vain ? noisy(&w, single) : 0);
+            gs_caution_begun(&caution);
+            gs_caution_ended(&caution, !in_vain);
+            gs_choice_learn_split(&k.h, &w.believed, &w.budget, (uint64_t)took, parts, &o, k.h.single_ns, risk_ns);
+            w.now += took + (kept + vain ? 0 : w.real.first_ns);
+            vain += in_vain;
+            kept += !in_vain;
+        }
+        if (w.now > 1.03 * w.plain * (1 + w.noise / 2))
+            fail_msg(
+                "round %d: %.0f us, a share of %.3f in vain by stretches of %u: %.3f times the plain run, %u kept, %u "
+                "in vain",
+                round, single / 1e3, share, stretch, w.now / w.plain, kept, vain);
+        if (share < 0.002 && single > 5e6 && w.now > 0.7 * w.plain)
+            fail_msg("round %d: %.0f us, hardly ever in vain: %.3f times the plain run", round, single / 1e3,
+                     w.now / w.plain);
     }
 }
 
@@ -338,6 +386,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_long_kernel_is_split_from_the_second_launch_on),
         cmocka_unit_test(what_was_learnt_holds_from_the_first_launch),
         cmocka_unit_test(trying_costs_little),
+        cmocka_unit_test(trials_in_vain_cost_little),
         cmocka_unit_test(alternating_kernels_settle),
         cmocka_unit_test(a_short_kernel_goes_where_the_data_is),
         cmocka_unit_test(data_that_always_comes_home_keeps_a_kernel_there),
