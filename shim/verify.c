@@ -19,15 +19,20 @@ void gs_snapshot_free(struct gs_snapshot *s)
     *s = (struct gs_snapshot){0};
 }
 
-/* Brings a root home and waits for it. */
+/* Brings a root home and waits for it; and for what other queues still do to it, or the launch's wait list says, which
+ * would be put back with the rest. */
 static cl_int bring_home(struct gs_command *cmd, struct gs_mem *root)
 {
     struct gs_events done = {0};
     const struct gs_range all = {0, root->size};
     gs_command_renew(cmd);
-    cl_int err = gs_require_range(cmd, root, 0, all, &done);
+    cl_int err = gs_command_order(cmd);
+    if (!err)
+        err = gs_require_range(cmd, root, 0, all, &done);
     gs_real()->clFlush(cmd->q->o.handle);
     gs_command_flush(cmd->q);
+    if (!err)
+        gs_events_wait(&cmd->before); /* one that fails is an earlier command's */
     if (!err && done.n)
         err = gs_real()->clWaitForEvents(done.n, done.v);
     gs_events_free(&done);
