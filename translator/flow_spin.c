@@ -15,8 +15,8 @@ struct search {
     const bool *talks; /* by function: it, or what it calls, has atomics on global memory */
     /* Of one loop: variables that what atomics have answered may reach; what is stored through pointers; whether parts
      * of the body may be left out for it. */
-    CXCursor tainted[MAX_TAINTED];
-    unsigned n_tainted;
+    CXCursor tainted[MAX_TAINTED], moved[MAX_TAINTED]; /* moved: variables that may go on from round to round */
+    unsigned n_tainted, n_moved;
     bool stored, skips, lost, changed;
     unsigned depth, inner;
     uint64_t steps; /* of all loops of the program */
@@ -180,6 +180,22 @@ static bool is_loop(enum CXCursorKind kind)
     return kind == CXCursor_WhileStmt || kind == CXCursor_DoStmt || kind == CXCursor_ForStmt;
 }
 
+static bool is_constant(CXCursor e)
+{
+    CXEvalResult v = clang_Cursor_Evaluate(e);
+    const bool is = v && clang_EvalResult_getKind(v) == CXEval_Int;
+    clang_EvalResult_dispose(v);
+    return is;
+}
+
+/* Those beyond what there is room for only make less of the loop's conditions. */
+static void move(struct search *s, CXCursor place)
+{
+    CXCursor var = gs_root_variable(s->f->arena, place);
+    if (!clang_Cursor_isNull(var) && s->n_moved < MAX_TAINTED)
+        s->moved[s->n_moved++] = var;
+}
+
 /* What stands here changes variables; `under`: whether it happens may depend on atomics' answers. */
 static void change(struct search *s, CXCursor c, const struct gs_children *k, bool under)
 {
@@ -195,6 +211,13 @@ static void change(struct search *s, CXCursor c, const struct gs_children *k, bo
          one == CXUnaryOperator_PreDec) &&
         (under || is_tainted(s, c)))
         taint_place(s, gs_inner(c));
+    if (two > CXBinaryOperator_Assign && two <= CXBinaryOperator_OrAssign && k->n == 2)
+        move(s, gs_child(k, 0));
+    if (two == CXBinaryOperator_Assign && k->n == 2 && !is_constant(gs_child(k, 1)))
+        move(s, gs_child(k, 0));
+    if (one == CXUnaryOperator_PostInc || one == CXUnaryOperator_PostDec || one == CXUnaryOperator_PreInc ||
+        one == CXUnaryOperator_PreDec)
+        move(s, gs_inner(c));
     if (c.kind == CXCursor_VarDecl) {
         CXCursor init = clang_Cursor_getVarDeclInitializer(c);
         if (under || (!clang_Cursor_isNull(init) && is_tainted(s, init)))
@@ -248,12 +271,23 @@ static bool compares(CXCursor e)
            op == CXBinaryOperator_LAnd || op == CXBinaryOperator_LOr;
 }
 
-static bool is_constant(CXCursor e)
+/* Does the condition look at what goes on from round to round? If not, it is no reason for the loop to end. */
+static bool moves(struct search *s, CXCursor e)
 {
-    CXEvalResult v = clang_Cursor_Evaluate(e);
-    const bool is = v && clang_EvalResult_getKind(v) == CXEval_Int;
-    clang_EvalResult_dispose(v);
-    return is;
+    struct gs_children k = {.n = 0};
+    const bool either =
+        e.kind == CXCursor_BinaryOperator && clang_getCursorBinaryOperatorKind(e) == CXBinaryOperator_LOr;
+    bool does = false;
+    for (unsigned i = 0; !does && e.kind == CXCursor_DeclRefExpr && i < s->n_moved; i++)
+        does = clang_equalCursors(s->moved[i], clang_getCursorReferenced(e));
+    if (enter(s) && !does)
+        gs_children(s->f->arena, e, &k);
+    if (either && k.n == 2)
+        does = moves(s, gs_child(&k, 0)) && moves(s, gs_child(&k, 1));
+    for (unsigned i = 0; !either && !does && i < k.n; i++)
+        does = moves(s, gs_child(&k, i));
+    s->depth--;
+    return does;
 }
 
 /* Is the child of a loop its body? libclang leaves out the parts of a `for` that aren't there. */
@@ -273,6 +307,7 @@ static bool is_bounded(struct search *s, CXCursor loop)
     unsigned round = 0;
     do {
         s->changed = false;
+        s->n_moved = 0;
         for (unsigned i = 0; i < k.n && !s->lost; i++)
             walk(s, gs_child(&k, i), is_body(loop, i, k.n) && s->skips);
     } while (s->changed && !s->lost && ++round < MAX_ROUNDS);
@@ -282,7 +317,7 @@ static bool is_bounded(struct search *s, CXCursor loop)
             continue;
         if (loop.kind == CXCursor_ForStmt && !compares(c)) /* its begin, or its step */
             continue;
-        if (is_constant(c) || is_tainted(s, c))
+        if (is_constant(c) || is_tainted(s, c) || !moves(s, c))
             return false;
         conditions++;
     }

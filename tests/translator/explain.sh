@@ -21,6 +21,21 @@ expect 0 'kernel order' 'split only on trial' 'atomics_used.cl:10:9: it uses the
   '   10 |     out[atomic_inc(next)] = 1;' '          |         ^~~~~~~~~~~~~~~~' -- "$kernels/atomics_used.cl"
 expect 0 'this launch is split into 2 parts' 'next: on trial: each part has a copy' 'out: on trial' -- "$kernels/atomics_used.cl" \
   --global 64 --local 8 --arg next=4 --arg out=256
+# Loops that end by themselves, and such as wait for what another part's atomics do.
+cat >loops.cl <<'END'
+int closed(volatile __global int *l) { return atomic_cmpxchg(l, 0, 1); }
+__kernel void bounded(__global int *l, __global int *o) { for (int i = 0; i < 9; i++) if (!closed(l)) break; *o = *l; }
+__kernel void countdown(__global int *l, __global int *o, int n) { while (n--) o[n] = atomic_inc(l); }
+__kernel void idle(__global int *l, __global int *o) { int go = 1; while (go) if (closed(l)) break; *o = atomic_inc(l); }
+__kernel void told(__global int *l, __global int *o, int go) { while (go) if (atomic_or(l, 0)) break; *o = atomic_inc(l); }
+__kernel void again(__global int *l, __global int *o) { for (int i = 0; i < 9; i = 0) if (atomic_or(l, 0)) break; *o = atomic_inc(l); }
+__kernel void either(__global int *l, __global int *o, int go) { for (int i = 0; i < 9 || go; i++) if (atomic_or(l, 0)) return; *o = atomic_inc(l); }
+__kernel void held(__global int *l, __global int *o) { for (int i = 0; i < 9; i++) if (closed(l)) i--; *o = *l; }
+__kernel void queue(__global int *l, __global int *o, int n) { for (int i; (i = atomic_inc(l)) < n;) o[i] = i; }
+__kernel void shared(__global int *l, __global int *o) { __local int s; do { s = atomic_or(l, 0); } while (!s); *o = atomic_inc(l); }
+END
+for k in bounded countdown; do expect 0 'split only on trial' -- loops.cl --kernel $k; done
+for k in idle told again either held queue shared; do expect 0 'never split' -- loops.cl --kernel $k; done
 expect 0 'copies of too many bytes' -- "$kernels/atomics_used.cl" --global 64 --local 8
 expect 0 'never split' 'it waits for other work-groups' -- "$kernels/waits.cl"
 # Which loops end without the other parts' atomics.
