@@ -24,6 +24,11 @@ trials() {
     bash "$GS_SOURCE/tests/e2e/trial.sh" "${2:-$RANDOM}" "${1:-100}"
 }
 
+# contend [ROUNDS [SEED [STEPS [THREADS]]]]: the same as stress of launches whose atomics' results are used
+contend() {
+    bash "$GS_SOURCE/tests/e2e/contend.sh" "${2:-$RANDOM}" "${1:-100}" "${3:-300}" "${4:-3}"
+}
+
 # faults [CASES [SEED]]: calls of the driver fail, at so many places per function and program
 faults() {
     SEED=${2:-$RANDOM} bash "$GS_SOURCE/tests/e2e/faults.sh" "${1:-20}" late once forever lost gone
