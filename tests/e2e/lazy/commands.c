@@ -282,7 +282,19 @@ static void add(struct lazy_enqueue *e)
     c->refs = e->wanted != NULL;
     c->holds = 1 + (c->refs > 0);
     c->unseen = lazy.slow ? lazy_random(4) * lazy_random(8) : 0;
-    c->wait = calloc(e->n_own + 1, sizeof(void *));
+    const bool for_all = !e->gate; /* out of order, without a list: see lazy_enqueue_begin */
+    size_t most = e->n_own + 1;
+    for (const struct command *o = flushed.younger; for_all && o != &flushed; o = o->younger)
+        most += o->queue == q;
+    for (const struct command *o = unflushed.younger; for_all && o != &unflushed; o = o->younger)
+        most += o->queue == q;
+    c->wait = calloc(most, sizeof(void *));
+    for (struct command *o = flushed.younger; for_all && o != &flushed; o = o->younger)
+        if (o->queue == q)
+            c->wait[c->n_wait++] = hold(o);
+    for (struct command *o = unflushed.younger; for_all && o != &unflushed; o = o->younger)
+        if (o->queue == q)
+            c->wait[c->n_wait++] = hold(o);
     for (cl_uint i = 0; i < e->n_own; i++) {
         struct command *w = find(e->own[i]);
         if (w && !w->ended)
