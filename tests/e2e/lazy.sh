@@ -86,7 +86,22 @@ rm -rf install
 mkdir -p install/bin install/lib
 cp "$GS_BUILD/bin/gpusparc" install/bin/
 cp -r "$GS_BUILD/lib/gpusparc" install/lib/
-printf '#!/bin/sh\nsleep 0.5\necho ok\n' >install/lib/gpusparc/gpusparc-peer-probe
+probe() { # SCRIPT
+  printf '#!/bin/sh\n%s\n' "$1" >install/lib/gpusparc/gpusparc-peer-probe
+}
+probe 'sleep 0.5; echo ok'
+
+# A probe that doesn't end: an application that comes to its end doesn't wait for it for ever.
+stuck_probe() {
+  probe "touch $PWD/asked; sleep 25; touch $PWD/answered; echo ok"
+  rm -rf fresh asked answered
+  LAZY=gpu POCL_DEVICES="pthread pthread" XDG_CACHE_HOME=$PWD/fresh LD_LIBRARY_PATH=$programs/cuda \
+    timeout -s KILL 60 "${layer[@]}" "$install/bin/gpusparc" run --devices gpu --mode multi "$samples/vectoradd" \
+    --size 1000000 >out.txt 2>&1 || fail "vectoradd with a probe that doesn't end: $(cat out.txt)"
+  [ -e asked ] || fail "the probe was not asked"
+  [ ! -e answered ] || fail "the application's end waited for a probe"
+  probe 'sleep 0.5; echo ok'
+}
 
 samples=$GS_BUILD/lib/gpusparc/samples
 ways=("by pinned --mode multi --gpus 2" "by plain --mode multi --gpus 3" "by auto --gpus 2")
@@ -99,6 +114,7 @@ if [ $# = 0 ]; then
   over poison "$programs/sub_buffers"
   over unflushed,lanes,slow "$samples/dxtcompression" --size 64
   windows unflushed,lanes,poison "$programs/transfers"
+  stuck_probe
 else
   [ "$1" != all ] || set -- aliases again callbacks chunks geometry held host_access host_pointers images linking queries \
     queues reductions refused_launch releases sources special staging sub_buffers threads transfers types user_events \

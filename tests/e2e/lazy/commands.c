@@ -167,6 +167,17 @@ static void look(void)
     }
 }
 
+/* At the end of the process: who goes on calling the driver has been reported, and needs not wait for ever. */
+static void open_all(void)
+{
+    pthread_mutex_lock(&lock);
+    for (struct command *c = flushed.younger; c != &flushed; c = c->younger)
+        open_gate(c);
+    for (struct command *c = unflushed.younger; c != &unflushed; c = c->younger)
+        open_gate(c);
+    pthread_mutex_unlock(&lock);
+}
+
 /* It looks, as it may not be called back with its lock held. */
 static void *serve(void *unused)
 {
@@ -183,8 +194,10 @@ static void *serve(void *unused)
         until.tv_nsec = (long)(ns % 1000000000);
         pthread_cond_timedwait(&news, &lock, &until);
         pthread_mutex_unlock(&lock);
-        if (lazy_is_over())
+        if (lazy_is_over()) {
+            open_all();
             return NULL;
+        }
         if (i % 64 == 0)
             lazy_calls_look();
         if (lazy.poison)
