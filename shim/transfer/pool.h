@@ -20,7 +20,8 @@ struct gs_rows {
 struct gs_copy_job {
     struct gs_rows dst, src; /* src: only read */
     size_t region[3];
-    bool fresh; /* the pages that it writes to may not be there yet */
+    bool streaming; /* past the cache: nobody reads it soon */
+    bool fresh;     /* the pages that it writes to may not be there yet */
     bool done;
     struct gs_copy_job *next;
 };

@@ -48,7 +48,7 @@ static struct gs_pool *pool_of(struct gs_staging *s)
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     pthread_mutex_lock(&s->pool_lock);
     if (!s->pool)
-        s->pool = gs_pool_start(cores >= 16 ? 8 : cores > 3 ? (unsigned)cores / 2 : 1);
+        s->pool = gs_pool_start(cores >= 24 ? 12 : cores > 3 ? (unsigned)cores / 2 : 1);
     pthread_mutex_unlock(&s->pool_lock);
     return s->pool;
 }
@@ -277,7 +277,8 @@ struct carriage {
     cl_uint n_wait;
     const cl_event *wait;
     struct gs_events *ended;
-    bool fresh; /* the host's memory is yet to be given pages */
+    size_t on_link; /* so many pieces are on their way at a time; the others are being filled or drained */
+    bool fresh;     /* the host's memory is yet to be given pages */
 };
 
 static char *memory_of(const struct ring *r, const struct slot *slot)
@@ -316,6 +317,7 @@ static void copy(const struct carriage *c, struct slot *slot, size_t i)
     slot->job = (struct gs_copy_job){.dst = p.write ? there : p.host,
                                      .src = p.write ? p.host : there,
                                      .region = {row, p.region[1], p.region[2]},
+                                     .streaming = !p.write,
                                      .fresh = c->fresh};
     gs_pool_submit(c->pool, &slot->job);
 }
@@ -338,13 +340,12 @@ static void await_copies(const struct carriage *c)
             gs_pool_wait(c->pool, &c->ring->slot[i].job);
 }
 
-/* Half the ring is being filled while the device takes the other half. */
 static cl_int carry_in(const struct carriage *c)
 {
     size_t filling = 0;
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < c->pieces && !err; i++) {
-        for (; filling < c->pieces && filling < i + SLOTS / 2 && !err; filling++) {
+        for (; filling < c->pieces && filling < i + SLOTS - c->on_link && !err; filling++) {
             struct slot *next = &c->ring->slot[filling % SLOTS];
             err = await_slot(next);
             if (err)
@@ -367,7 +368,7 @@ static cl_int carry_out(const struct carriage *c)
     size_t asked = 0;
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < c->pieces && !err; i++) {
-        for (; asked < c->pieces && asked < i + SLOTS / 2 && !err; asked++) {
+        for (; asked < c->pieces && asked < i + c->on_link && !err; asked++) {
             struct slot *slot = &c->ring->slot[asked % SLOTS];
             if (asked >= SLOTS)
                 gs_pool_wait(c->pool, &slot->job); /* drained to the application's memory */
@@ -391,6 +392,7 @@ static cl_int carry(struct carriage *c)
 {
     c->cut = cut_of(c->t);
     c->pieces = c->cut.n[0] * c->cut.n[1] * c->cut.n[2];
+    c->on_link = c->cut.most[0] * c->cut.most[1] * c->cut.most[2] * c->t->element < SLOT_BYTES ? SLOTS / 2 : SLOTS / 4;
     const struct gs_label before = gs_label_way(GS_WAY_STAGED);
     c->fresh = !c->t->write && c->t->region[1] * c->t->region[2] == 1 &&
                gs_fresh_prepare(c->t->host.at, c->t->region[0] * c->t->element);
