@@ -145,6 +145,15 @@ unsigned gs_resource_of(unsigned place)
     return GS_RESOURCE_GPU(number < GS_MAX_GPUS ? number : place);
 }
 
+uint64_t gs_transfer_chunk(void)
+{
+    struct gs_client *c = atomic_load(&client);
+    struct gs_client_mode mode = {0};
+    if (c)
+        gs_client_mode(c, &mode);
+    return mode.scheduled ? mode.transfer_chunk : 0;
+}
+
 void gs_unit_take(unsigned resource, struct gs_grant *grant)
 {
     struct gs_client *c = atomic_load(&client);

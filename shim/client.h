@@ -46,6 +46,9 @@ void gs_job_look(void);
 /* The daemon's number for what a place's kernels run on. */
 unsigned gs_resource_of(unsigned place);
 
+/* Bytes per unit of a transfer that belongs to no job; 0: transfers aren't cut. */
+uint64_t gs_transfer_chunk(void);
+
 /* Takes a unit, waiting for its turn; and gives it back. From any thread or callback. */
 void gs_unit_take(unsigned resource, struct gs_grant *grant);
 bool gs_unit_try(unsigned resource, struct gs_grant *grant); /* only if that needs no waiting */

@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "common/spawn.h"
 #include "shim/beside.h"
+#include "shim/client.h"
 #include "shim/group.h"
 
 enum { TIMEOUT_MS = 30000 };
@@ -22,6 +23,11 @@ static void *measure(void *arg)
     char path[PATH_MAX], request[512], *answer = NULL;
     const char *how = "";
     size_t bytes = 0;
+    if (gs_scheduled()) { /* what the probe moves would go by nobody's leave */
+        gs_debug("the links aren't measured under a daemon: `gpusparc devices --measure` does it");
+        free(task);
+        return NULL;
+    }
     const size_t n = gs_links_request(gs_settings(), "brief", request, sizeof request);
     snprintf(path, sizeof path, "%s/gpusparc-link-probe", gs_library_dir());
     if (gs_spawn(path, request, n, TIMEOUT_MS, 0, &answer, &bytes, &how) == 0) {

@@ -3,6 +3,7 @@
  * the driver's object on the first device; replicas come when they are needed. */
 #include "shim/api/api.h"
 #include "shim/coherence.h"
+#include "shim/filled.h"
 #include "shim/transfer/mapped.h"
 #include "shim/transfer/shared.h"
 #include "shim/transfer/staging.h"
@@ -96,17 +97,16 @@ static struct gs_mem *track_window(struct gs_mem *parent, cl_mem handle, uint64_
     return m;
 }
 
-static cl_mem track_buffer(cl_context context, cl_mem handle, size_t size)
+static cl_mem track_buffer(cl_context context, cl_mem handle, size_t size, cl_mem_flags kept)
 {
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     if (c && handle)
-        track_root(c, handle, size, false, 0);
+        track_root(c, handle, size, false, kept);
     return handle;
 }
 
 /* A large buffer that is to begin with a copy of the host's memory: made without it, and filled through the pinned
- * ring. NULL: it is to be made by the driver's own way; so it is under a daemon, where the pieces would be units of a
- * queue's. */
+ * ring. NULL: it is to be made by the driver's own way, or under a daemon (filled.h). */
 static cl_mem create_filled(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr)
 {
     const cl_mem_flags kept_out = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS | CL_MEM_USE_HOST_PTR;
@@ -134,7 +134,11 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags 
         gs_set_error(errcode_ret, CL_SUCCESS);
         return filled;
     }
-    return track_buffer(context, gs_real()->clCreateBuffer(context, flags, size, host_ptr, errcode_ret), size);
+    cl_mem_flags kept = 0;
+    cl_mem handle = gs_filled_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr)
+                        ? gs_filled_buffer(gs_find(GS_CONTEXT, context), flags, size, host_ptr, &kept, errcode_ret)
+                        : gs_real()->clCreateBuffer(context, flags, size, host_ptr, errcode_ret);
+    return track_buffer(context, handle, size, kept);
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties,
@@ -145,9 +149,12 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context,
         gs_set_error(errcode_ret, CL_INVALID_OPERATION);
         return NULL;
     }
+    const bool known = !properties || !*properties;
+    if (known && gs_filled_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr))
+        return clCreateBuffer(context, flags, size, host_ptr, errcode_ret);
     cl_mem handle = gs_real()->clCreateBufferWithProperties(context, properties, flags, size, host_ptr, errcode_ret);
     /* Properties that we don't know may tie the object to memory of somebody else. */
-    return properties && *properties ? handle : track_buffer(context, handle, size);
+    return known ? track_buffer(context, handle, size, 0) : handle;
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type,
@@ -200,7 +207,11 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags f
         gs_set_error(errcode_ret, CL_INVALID_OPERATION);
         return NULL;
     }
+    struct gs_grant grant;
+    const bool filled = gs_filled_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
+    gs_filled_begin(filled, &grant);
     cl_mem handle = gs_real()->clCreateImage(context, flags, image_format, image_desc, host_ptr, errcode_ret);
+    gs_filled_end(filled, &grant);
     track_image(context, handle, image_format, image_desc);
     return handle;
 }
@@ -214,8 +225,12 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, 
         gs_set_error(errcode_ret, CL_INVALID_OPERATION);
         return NULL;
     }
+    struct gs_grant grant;
+    const bool filled = gs_filled_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
+    gs_filled_begin(filled, &grant);
     cl_mem handle = gs_real()->clCreateImageWithProperties(context, properties, flags, image_format, image_desc,
                                                            host_ptr, errcode_ret);
+    gs_filled_end(filled, &grant);
     if (!properties || !*properties)
         track_image(context, handle, image_format, image_desc);
     return handle;
@@ -226,8 +241,12 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags
                                                 size_t image_height, size_t image_row_pitch, void *host_ptr,
                                                 cl_int *errcode_ret)
 {
+    struct gs_grant grant;
+    const bool filled = gs_filled_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
+    gs_filled_begin(filled, &grant);
     cl_mem handle = gs_real()->clCreateImage2D(context, flags, image_format, image_width, image_height, image_row_pitch,
                                                host_ptr, errcode_ret);
+    gs_filled_end(filled, &grant);
     const cl_image_desc desc = {
         .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = image_width, .image_height = image_height};
     track_image(context, handle, image_format, &desc);
@@ -239,8 +258,12 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
                                                 size_t image_height, size_t image_depth, size_t image_row_pitch,
                                                 size_t image_slice_pitch, void *host_ptr, cl_int *errcode_ret)
 {
+    struct gs_grant grant;
+    const bool filled = gs_filled_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
+    gs_filled_begin(filled, &grant);
     cl_mem handle = gs_real()->clCreateImage3D(context, flags, image_format, image_width, image_height, image_depth,
                                                image_row_pitch, image_slice_pitch, host_ptr, errcode_ret);
+    gs_filled_end(filled, &grant);
     const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE3D,
                                 .image_width = image_width,
                                 .image_height = image_height,
