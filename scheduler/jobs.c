@@ -136,7 +136,7 @@ void gs_jobs_drain(struct gs_session *s)
         return;
     uint32_t end = atomic_load(&p->records);
     if (end - s->records_read > GS_UNIT_RECORDS) {
-        s->records_lost += end - s->records_read - GS_UNIT_RECORDS;
+        gs_trace_lost(core->trace, end - s->records_read - GS_UNIT_RECORDS);
         s->records_read = end - GS_UNIT_RECORDS;
     }
     for (; s->records_read != end; s->records_read++) {
@@ -145,7 +145,9 @@ void gs_jobs_drain(struct gs_session *s)
             break; /* it is being written */
         uint32_t what = atomic_load(&r->resource), resource = what & 0xff;
         uint64_t begin = atomic_load(&r->begin_ns), finish = atomic_load(&r->end_ns);
-        if (resource <= core->gpus && begin >= s->since_ns && begin <= finish && finish <= core->now_ns)
+        if (finish > core->now_ns) /* since the daemon looked at its clock: it is read the next time */
+            break;
+        if (resource <= core->gpus && begin >= s->since_ns && begin <= finish)
             gs_trace_unit(core->trace, s->number, s->task_name, resource, what & GS_RECORD_ASKED, begin, finish);
     }
 }

@@ -36,7 +36,6 @@ struct gs_session {
     struct gs_rhythm rhythm[GS_MAX_RESOURCES];
     uint64_t taken_back;   /* units that the watchdog took */
     uint32_t records_read; /* of the page's unit records */
-    uint64_t records_lost;
     uint64_t told_busy_ns[GS_MAX_RESOURCES]; /* what has been believed so far of the page's busy_ns */
     uint64_t job_busy_ns[GS_MAX_RESOURCES];  /* ... when the last job ended */
     unsigned job_gpus;                       /* GPUs that the last job had; 0: not known */

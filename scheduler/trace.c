@@ -111,6 +111,13 @@ __attribute__((format(printf, 2, 3))) static void emit(struct gs_trace *t, const
     pthread_mutex_unlock(&t->lock);
 }
 
+void gs_trace_lost(struct gs_trace *t, uint64_t events)
+{
+    pthread_mutex_lock(&t->lock);
+    t->lost += events;
+    pthread_mutex_unlock(&t->lock);
+}
+
 static int start_writer(struct gs_trace *t)
 {
     sigset_t all, old;

@@ -22,6 +22,8 @@ int gs_trace_close(struct gs_trace *t);
 void gs_trace_resource(struct gs_trace *t, unsigned resource);
 void gs_trace_client(struct gs_trace *t, uint32_t client, const char *task, pid_t pid);
 void gs_trace_grant(struct gs_trace *t, uint32_t client, unsigned resource, uint64_t request_ns, uint64_t grant_ns);
+/* So many events never got here; the trace says how many in all. */
+void gs_trace_lost(struct gs_trace *t, uint64_t events);
 /* `asked`: it belongs to a grant that was traced before. */
 void gs_trace_unit(struct gs_trace *t, uint32_t client, const char *task, unsigned resource, bool asked,
                    uint64_t begin_ns, uint64_t end_ns);

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* A layer between gpusparc and the driver that sees when each command which moves bytes or runs a kernel begins, and
+ * each making of memory with contents: a line "KIND BEGIN END FUNCTION" by CLOCK_MONOTONIC, in nanoseconds, in the file
+ * WITNESS. KIND: link (between the host and a device), gpu (a kernel), any (within or between devices); ended: the
+ * driver told of it only once it had ended. */
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <CL/cl_icd.h>
+#include <CL/cl_layer.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct _cl_icd_dispatch below;
+static int file = -1;
+
+struct command {
+    const char *kind, *function;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void say(const char *kind, uint64_t begin, uint64_t end, const char *function)
+{
+    char line[128];
+    const int n = snprintf(line, sizeof line, "%s %llu %llu %s\n", kind, (unsigned long long)begin,
+                           (unsigned long long)end, function);
+    if (file >= 0 && write(file, line, (size_t)n) != n)
+        abort();
+}
+
+static void CL_CALLBACK runs(cl_event event, cl_int status, void *data)
+{
+    const struct command *c = data;
+    cl_int now = CL_COMPLETE;
+    below.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof now, &now, NULL);
+    if (status >= 0 && now >= 0) /* what has failed hasn't run */
+        say(now == CL_COMPLETE ? "ended" : c->kind, now_ns(), now_ns(), c->function);
+}
+
+/* The command has been enqueued as *own, which is nobody's if the caller wanted no event. */
+static void seen(const struct command *c, cl_int err, cl_event *own, const cl_event *wanted)
+{
+    if (err)
+        return;
+    if (below.clSetEventCallback(*own, CL_RUNNING, runs, (void *)(uintptr_t)c) != CL_SUCCESS)
+        abort();
+    if (!wanted)
+        below.clReleaseEvent(*own);
+}
+
+#define SEE(what, name, params, ...)                                                                                   \
+    static cl_int CL_API_CALL see_##name params                                                                        \
+    {                                                                                                                  \
+        static const struct command command = {what, #name};                                                           \
+        cl_event mine = NULL, *own = e ? e : &mine;                                                                    \
+        const cl_int err = below.name(__VA_ARGS__, n, w, own);                                                         \
+        seen(&command, err, own, e);                                                                                   \
+        return err;                                                                                                    \
+    }
+#define WAIT cl_uint n, const cl_event *w, cl_event *e
+
+SEE("link", clEnqueueReadBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, WAIT), q, m, b,
+    o, s, p)
+SEE("link", clEnqueueWriteBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, WAIT), q,
+    m, b, o, s, p)
+SEE("link", clEnqueueReadBufferRect,
+    (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *r, size_t br, size_t bs,
+     size_t hr, size_t hs, void *p, WAIT),
+    q, m, b, o, h, r, br, bs, hr, hs, p)
+SEE("link", clEnqueueWriteBufferRect,
+    (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *r, size_t br, size_t bs,
+     size_t hr, size_t hs, const void *p, WAIT),
+    q, m, b, o, h, r, br, bs, hr, hs, p)
+SEE("link", clEnqueueReadImage,
+    (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t rp, size_t sp, void *p, WAIT), q,
+    m, b, o, r, rp, sp, p)
+SEE("link", clEnqueueWriteImage,
+    (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t rp, size_t sp, const void *p,
+     WAIT),
+    q, m, b, o, r, rp, sp, p)
+SEE("any", clEnqueueCopyBuffer, (cl_command_queue q, cl_mem a, cl_mem b, size_t o, size_t p, size_t s, WAIT), q, a, b,
+    o, p, s)
+SEE("any", clEnqueueCopyBufferRect,
+    (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *p, const size_t *r, size_t ar, size_t as,
+     size_t br, size_t bs, WAIT),
+    q, a, b, o, p, r, ar, as, br, bs)
+SEE("any", clEnqueueFillBuffer, (cl_command_queue q, cl_mem m, const void *p, size_t ps, size_t o, size_t s, WAIT), q,
+    m, p, ps, o, s)
+SEE("any", clEnqueueCopyImage,
+    (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *p, const size_t *r, WAIT), q, a, b, o, p, r)
+SEE("any", clEnqueueFillImage, (cl_command_queue q, cl_mem m, const void *p, const size_t *o, const size_t *r, WAIT), q,
+    m, p, o, r)
+SEE("any", clEnqueueCopyImageToBuffer,
+    (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, size_t s, WAIT), q, a, b, o, r, s)
+SEE("any", clEnqueueCopyBufferToImage,
+    (cl_command_queue q, cl_mem a, cl_mem b, size_t s, const size_t *o, const size_t *r, WAIT), q, a, b, s, o, r)
+SEE("any", clEnqueueMigrateMemObjects, (cl_command_queue q, cl_uint k, const cl_mem *m, cl_mem_migration_flags f, WAIT),
+    q, k, m, f)
+SEE("gpu", clEnqueueNDRangeKernel,
+    (cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g, const size_t *l, WAIT), q, k, d, o,
+    g, l)
+SEE("gpu", clEnqueueTask, (cl_command_queue q, cl_kernel k, WAIT), q, k)
+
+/* What lies in the host's memory moves nowhere when it is mapped; gpusparc pins its own such memory by that. */
+static int is_of_host(cl_mem m)
+{
+    cl_mem_flags flags = 0;
+    return below.clGetMemObjectInfo(m, CL_MEM_FLAGS, sizeof flags, &flags, NULL) == CL_SUCCESS &&
+           (flags & CL_MEM_ALLOC_HOST_PTR);
+}
+
+static cl_int CL_API_CALL see_clEnqueueUnmapMemObject(cl_command_queue q, cl_mem m, void *p, WAIT)
+{
+    static const struct command command = {"link", "clEnqueueUnmapMemObject"};
+    cl_event mine = NULL, *own = e ? e : &mine;
+    if (is_of_host(m))
+        return below.clEnqueueUnmapMemObject(q, m, p, n, w, e);
+    const cl_int err = below.clEnqueueUnmapMemObject(q, m, p, n, w, own);
+    seen(&command, err, own, e);
+    return err;
+}
+
+static void *CL_API_CALL see_clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, size_t o,
+                                                size_t s, WAIT, cl_int *err)
+{
+    static const struct command command = {"link", "clEnqueueMapBuffer"};
+    cl_event mine = NULL, *own = e ? e : &mine;
+    if (is_of_host(m))
+        return below.clEnqueueMapBuffer(q, m, b, f, o, s, n, w, e, err);
+    void *p = below.clEnqueueMapBuffer(q, m, b, f, o, s, n, w, own, err);
+    seen(&command, p ? CL_SUCCESS : CL_INVALID_VALUE, own, e);
+    return p;
+}
+
+static void *CL_API_CALL see_clEnqueueMapImage(cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, const size_t *o,
+                                               const size_t *r, size_t *rp, size_t *sp, WAIT, cl_int *err)
+{
+    static const struct command command = {"link", "clEnqueueMapImage"};
+    cl_event mine = NULL, *own = e ? e : &mine;
+    void *p = below.clEnqueueMapImage(q, m, b, f, o, r, rp, sp, n, w, own, err);
+    seen(&command, p ? CL_SUCCESS : CL_INVALID_VALUE, own, e);
+    return p;
+}
+
+#define MAKE(name, flags, params, ...)                                                                                 \
+    static cl_mem CL_API_CALL see_##name params                                                                        \
+    {                                                                                                                  \
+        const uint64_t begin = now_ns();                                                                               \
+        cl_mem m = below.name(__VA_ARGS__);                                                                            \
+        if (m && ((flags)&CL_MEM_COPY_HOST_PTR))                                                                       \
+            say("link", begin, now_ns(), #name);                                                                       \
+        return m;                                                                                                      \
+    }
+MAKE(clCreateBuffer, f, (cl_context c, cl_mem_flags f, size_t s, void *p, cl_int *err), c, f, s, p, err)
+MAKE(clCreateImage, f,
+     (cl_context c, cl_mem_flags f, const cl_image_format *i, const cl_image_desc *d, void *p, cl_int *err), c, f, i, d,
+     p, err)
+MAKE(clCreateImage2D, f,
+     (cl_context c, cl_mem_flags f, const cl_image_format *i, size_t x, size_t y, size_t r, void *p, cl_int *err), c, f,
+     i, x, y, r, p, err)
+
+CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info param_name, size_t param_value_size, void *param_value,
+                                               size_t *param_value_size_ret)
+{
+    const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+    if (param_name != CL_LAYER_API_VERSION || (param_value && param_value_size < sizeof version))
+        return CL_INVALID_VALUE;
+    if (param_value)
+        memcpy(param_value, &version, sizeof version);
+    if (param_value_size_ret)
+        *param_value_size_ret = sizeof version;
+    return CL_SUCCESS;
+}
+
+#define INSTALL(name) table.name = see_##name
+
+CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
+                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
+{
+    static struct _cl_icd_dispatch table;
+    const cl_uint most = sizeof table / sizeof(void *);
+    const char *path = getenv("WITNESS");
+    if (!target_dispatch || !num_entries_ret || !layer_dispatch_ret)
+        return CL_INVALID_VALUE;
+    memcpy(&below, target_dispatch, (num_entries < most ? num_entries : most) * sizeof(void *));
+    table = below;
+    file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+    INSTALL(clEnqueueReadBuffer);
+    INSTALL(clEnqueueWriteBuffer);
+    INSTALL(clEnqueueReadBufferRect);
+    INSTALL(clEnqueueWriteBufferRect);
+    INSTALL(clEnqueueReadImage);
+    INSTALL(clEnqueueWriteImage);
+    INSTALL(clEnqueueCopyBuffer);
+    INSTALL(clEnqueueCopyBufferRect);
+    INSTALL(clEnqueueFillBuffer);
+    INSTALL(clEnqueueCopyImage);
+    INSTALL(clEnqueueFillImage);
+    INSTALL(clEnqueueCopyImageToBuffer);
+    INSTALL(clEnqueueCopyBufferToImage);
+    INSTALL(clEnqueueMigrateMemObjects);
+    INSTALL(clEnqueueUnmapMemObject);
+    INSTALL(clEnqueueNDRangeKernel);
+    INSTALL(clEnqueueTask);
+    INSTALL(clEnqueueMapBuffer);
+    INSTALL(clEnqueueMapImage);
+    INSTALL(clCreateBuffer);
+    INSTALL(clCreateImage);
+    INSTALL(clCreateImage2D);
+    *num_entries_ret = num_entries < most ? num_entries : most;
+    *layer_dispatch_ret = &table;
+    return CL_SUCCESS;
+}

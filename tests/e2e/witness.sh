@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Under a daemon no byte moves and no kernel runs outside of a unit: a layer below gpusparc says when each command that
+# reached the driver began, and each making of memory with contents; the daemon's trace says when units were out.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+dir=$(mktemp -d)
+export GPUSPARC_SOCKET=$dir/sock
+unset GPUSPARC_TASK GPUSPARC_DAEMON GPUSPARC_PACE
+daemon=
+trap '[ -z "$daemon" ] || kill "$daemon" 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$dir"' EXIT
+cat >"$dir/conf" <<'END2'
+[system]
+gpus = 2
+realtime = no
+watchdog = 60s
+kernel_chunk = 16
+transfer_chunk = 128KiB
+[task both]
+period = 200ms
+mode = multi
+END2
+cat >check.py <<'END2'
+import bisect, json, sys
+trace, log, wanted = sys.argv[1], sys.argv[2], sys.argv[3].split(",")
+units = {}  # by resource, merged
+for e in sorted((e for e in json.load(open(trace)) if e["ph"] == "X" and e["pid"] == 1), key=lambda e: e["ts"]):
+    kind = "link" if e["tid"] == 0 else "gpu"
+    begin, end = e["ts"] * 1e3, (e["ts"] + e["dur"]) * 1e3
+    for list_ in (units.setdefault(kind, []), units.setdefault("any", [])):
+        if list_ and begin <= list_[-1][1]:
+            list_[-1][1] = max(list_[-1][1], end)
+        else:
+            list_.append([begin, end])
+CLOSE = 2e3  # the trace's times are rounded
+def out(kind, begin, end):
+    list_ = units.get(kind, [])
+    i = bisect.bisect(list_, [begin + CLOSE, float("inf")]) - 1
+    return i >= 0 and list_[i][1] >= end - CLOSE
+count, bad, late = {}, [], 0
+for line in open(log):
+    kind, begin, end, name = line.split()
+    count[name] = count.get(name, 0) + 1
+    if kind == "ended":
+        late += 1
+    elif not out(kind, int(begin), int(end)):
+        bad.append(line)
+if bad:
+    sys.exit(f"{len(bad)} of {sum(count.values())} outside of all units: {''.join(bad[:10])}")
+if late > sum(count.values()) / 2:
+    sys.exit(f"of {sum(count.values())} commands {late} have been heard of too late")
+for name in wanted:
+    if not count.get(name):
+        sys.exit(f"no {name} among {count}")
+END2
+once() { # WAY CALL,... PROGRAM [ARGUMENT...]
+  local way=$1 wanted=$2
+  shift 2
+  rm -f "$dir/log" "$dir/trace"
+  gpusparc daemon --config "$dir/conf" --trace "$dir/trace" 2>"$dir/err" &
+  daemon=$!
+  for _ in $(seq 200); do gpusparc status --json >/dev/null 2>&1 && break; sleep 0.02; done
+  OPENCL_LAYERS=$programs/witness.so WITNESS=$dir/log GPUSPARC_TRANSFER=$way timeout 100 gpusparc run --devices cpu:2 --mode multi \
+    ${TASK---task both} "$programs/$@" >out.txt 2>err.txt || { cat err.txt; fail "$* by $way"; }
+  kill "$daemon" && wait "$daemon" || true
+  daemon=
+  "$programs/$@" | cmp - out.txt || fail "$* by $way computes something else"
+  # A daemon that gets no processor for long can't write down all units.
+  if grep -q '"name":"lost"' "$dir/trace"; then return 1; fi
+  python3 check.py "$dir/trace" "$dir/log" "$wanted" || fail "$* by $way"
+}
+seen() {
+  for _ in 1 2 3 4 5; do
+    once "$@" && return
+  done
+  fail "the daemon's trace of $* isn't whole, five times"
+}
+for way in plain pinned; do
+  seen $way clCreateBuffer,clEnqueueWriteBuffer,clEnqueueNDRangeKernel,clEnqueueReadBuffer,clCreateImage filled
+  seen $way clEnqueueMapBuffer,clEnqueueUnmapMemObject host_pointers
+  seen $way clEnqueueCopyBuffer,clEnqueueNDRangeKernel sparse 300007 3000
+done
+seen pinned clEnqueueNDRangeKernel,clEnqueueCopyBuffer chunks
+seen pinned clEnqueueWriteBuffer staging
+seen plain clEnqueueNDRangeKernel reductions
+seen pinned clEnqueueReadImage,clEnqueueWriteImage images
+seen plain clEnqueueReadBufferRect,clEnqueueWriteBufferRect,clEnqueueFillBuffer transfers
+TASK= seen plain clEnqueueNDRangeKernel jobs 12 4000 4000 # without a task, in the mode that learns
+
+# The check finds what it is for: without the daemon's leave all is outside.
+python3 - "$dir/trace" >none.json <<'END2'
+import json, sys
+json.dump([e for e in json.load(open(sys.argv[1])) if e["ph"] != "X" or e["pid"] != 1 or e["tid"] == 0], sys.stdout)
+END2
+! python3 check.py none.json "$dir/log" clEnqueueNDRangeKernel >out.txt 2>&1 || fail "kernels without units aren't found"
+grep -q 'outside of all units' out.txt || { cat out.txt; fail "what is found"; }
