@@ -39,6 +39,7 @@ units() { gpusparc status --json | python3 -c 'import json, sys; print(*(r["gran
 cat >check.py <<'END2'
 import json, sys
 trace, wanted, before, after, way = sys.argv[1], sys.argv[2].split(","), sys.argv[3].split(), sys.argv[4].split(), sys.argv[5]
+made = int(sys.argv[6])  # memory with contents that is one unit, and no command
 CHUNK, MERGE_ITEMS = 16 * 1024, 4 * 64  # as the config says: devices of one compute unit, work-groups of 64 work-items
 spans = [e for e in json.load(open(trace)) if e["ph"] == "X" and e["cat"] != "api"]
 count = {}
@@ -54,7 +55,7 @@ for what in wanted:
     if not count.get(what):
         sys.exit(f"{trace}: there is no {what} among {count}")
 link, gpus = int(after[0]) - int(before[0]), sum(map(int, after[1:])) - sum(map(int, before[1:]))
-if link + gpus != len(spans):
+if link + gpus != len(spans) + made:
     sys.exit(f"{trace}: {link} units of the link and {gpus} of the GPUs for {len(spans)} commands: {count}")
 END2
 granted() { # WAY CATEGORIES,PATHS PROGRAM [ARGUMENT...]
@@ -65,17 +66,17 @@ granted() { # WAY CATEGORIES,PATHS PROGRAM [ARGUMENT...]
     { cat err.txt; fail "$* by $way"; }
   after=$(units)
   "$programs/$@" | cmp - out.txt || fail "$* by $way computes something else"
-  python3 check.py trace.json "$wanted" "$before" "$after" $way || fail "$* by $way"
+  python3 check.py trace.json "$wanted" "$before" "$after" $way "${made:-0}" || fail "$* by $way"
 }
 granted plain kernel,copy,upload,download,merge chunks
 granted pinned kernel,copy,upload,download,merge,staged,pinned chunks
-granted pinned kernel,staged staging
+made=6 granted pinned kernel,staged staging
 granted pinned kernel,upload,download,staged host_pointers # maps of 64 KiB as well
-granted plain kernel,copy,merge sparse 300007 3000
-granted pinned kernel,upload,download,merge sparse 300007 3000
+made=1 granted plain kernel,copy,merge sparse 300007 3000
+made=1 granted pinned kernel,upload,download,merge sparse 300007 3000
 moved() { sed -n "s/.*\"$2\": {\"bytes\": \([0-9]*\).*/\1/p" "$1"; }
 # By blocks, as without a daemon (sparse.sh has the bound): 450 of the large buffer's are changed by each part.
-granted pinned kernel,upload,download,merge,pinned sparse 1100003 900
+made=1 granted pinned kernel,upload,download,merge,pinned sparse 1100003 900
 merged=$(moved stats.json merge)
 [ "$merged" -gt 0 ] && [ "$merged" -le $((7 * 451 * 1040 + 7 * 100003)) ] || fail "$merged bytes merged under the daemon"
 granted plain kernel,copy,reduce reductions
