@@ -21,6 +21,10 @@ void gs_daemon_error(int err, const char *socket, const char *text)
         gs_error("%s", text);
     else if (err == -ENOENT || err == -ECONNREFUSED)
         gs_error("no daemon listens on %s; `gpusparc daemon` starts one", path);
+    else if (err == -EACCES || err == -EPERM)
+        gs_error("this user may not talk to the daemon on %s: its file's mode (gpusparc daemon --mode) or a folder's "
+                 "doesn't let it",
+                 path);
     else if (err == -EPROTO)
         gs_error("what listens on %s is no gpusparc daemon of this version", path);
     else

@@ -266,7 +266,10 @@ int gs_model_from_config(struct gs_model *m, const struct gs_config *config, str
     gs_model_init(m, s->servers[GS_CPU], s->servers[GS_PCI], s->servers[GS_GPU]);
     gs_model_set_rules(m, config);
     for (int r = 0; r < GS_RESOURCES; r++)
-        if (s->servers[r] < 1 && ++bad && gs_mistakes_add(mistakes, s->line, "[system] must say %s = NUMBER", keys[r]))
+        if (s->servers[r] < 1 && ++bad &&
+            gs_mistakes_add(mistakes, s->line,
+                            "[system] must say %s = NUMBER: the daemon takes the machine's, an analysis can't",
+                            keys[r]))
             return -ENOMEM;
     if (s->servers[GS_GPU] < 1)
         return -EINVAL;

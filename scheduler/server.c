@@ -247,8 +247,11 @@ static int load_config(struct server *sv, char *text, size_t bytes)
     bool optional = !sv->options->config_given && access(path, F_OK) != 0 && errno == ENOENT;
     int err = optional ? gs_config_parse("", 0, &config, &mistakes) : gs_config_load(path, &config, &mistakes);
     if (err < 0) {
-        gs_mistakes_print(&mistakes, path);
-        if (mistakes.n)
+        if (mistakes.n > 1)
+            gs_mistakes_print(&mistakes, path);
+        if (mistakes.n && !mistakes.v[0].line)
+            snprintf(text, bytes, "%s: %s", path, mistakes.v[0].text);
+        else if (mistakes.n)
             snprintf(text, bytes, "%s:%d: %s%s", path, mistakes.v[0].line, mistakes.v[0].text,
                      mistakes.n > 1 ? " (and more: see the daemon's log)" : "");
         else

@@ -3,6 +3,10 @@
 
 #include "shim/client.h"
 
+/* One piece of the process at a time. PoCL lets a command wait for others that work on the same buffer, in whatever
+ * queue; what such a one needs may be a unit of the link, which two pieces that wait for it would have taken. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
 static cl_int piece(const struct gs_turns *t, size_t at, size_t bytes, cl_uint n_wait, const cl_event *wait,
                     cl_event *event)
 {
@@ -27,9 +31,11 @@ cl_int gs_take_turns(const struct gs_turns *t, cl_event before, cl_uint n_wait, 
         const bool outer = ended && (at == 0 || at + bytes == t->bytes);
         struct gs_grant grant;
         cl_event event;
+        pthread_mutex_lock(&turn);
         gs_unit_take(GS_RESOURCE_PCI, &grant);
         err = piece(t, at, bytes, at ? 0 : n_wait, at ? NULL : wait, outer ? &event : NULL);
         gs_unit_give(&grant);
+        pthread_mutex_unlock(&turn);
         if (!err && outer)
             err = gs_events_add(ended, event);
     }
