@@ -65,15 +65,20 @@ once() { # WAY CALL,... PROGRAM [ARGUMENT...]
   kill "$daemon" && wait "$daemon" || true
   daemon=
   "$programs/$@" | cmp - out.txt || fail "$* by $way computes something else"
-  # A daemon that gets no processor for long can't write down all units.
-  if grep -q '"name":"lost"' "$dir/trace"; then return 1; fi
-  python3 check.py "$dir/trace" "$dir/log" "$wanted" || fail "$* by $way"
+  if grep -q '"name":"lost"' "$dir/trace"; then
+    echo "the daemon's trace isn't whole" >said.txt
+    return 1
+  fi
+  python3 check.py "$dir/trace" "$dir/log" "$wanted" 2>said.txt
 }
 seen() {
-  for _ in 1 2 3 4 5; do
+  # On a busy machine the daemon may be too late to write down all units, and the layer to see a command begin. What
+  # goes without a unit does so every time.
+  for _ in 1 2 3 4; do
     once "$@" && return
   done
-  fail "the daemon's trace of $* isn't whole, five times"
+  cat said.txt
+  fail "$*, four times"
 }
 for way in plain pinned; do
   seen $way clCreateBuffer,clEnqueueWriteBuffer,clEnqueueNDRangeKernel,clEnqueueReadBuffer,clCreateImage filled
