@@ -7,14 +7,14 @@ set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 seed=${1:-1}
 shift || true
-layer=(env OPENCL_LAYERS="$programs/lazy.so" LAZY_REPORT="$PWD/report" LAZY_SEED="$seed")
+layer=(env OPENCL_LAYERS="$programs/lazy.so" LAZY_REPORT="$PWD/report" LAZY_SEED="$seed" LAZY_STUCK_MS=20000)
 bad=0 runs=0
 
 # The layer finds what it is made for, and is quiet where nothing is wrong.
 finds() { # MODES FAULT WORDS
   local pid n=0
   rm -f report
-  LAZY=$1 LAZY_STUCK_MS=500 "${layer[@]}" "$programs/faulty" "$2" >out.txt 2>&1 &
+  LAZY=$1 "${layer[@]}" LAZY_STUCK_MS=500 "$programs/faulty" "$2" >out.txt 2>&1 &
   pid=$!
   while kill -0 $pid 2>/dev/null && [ ! -s report ] && [ $((n += 1)) -lt 600 ]; do sleep 0.05; done
   [ -s report ] || [ $n -ge 600 ] || wait $pid || true

@@ -226,8 +226,9 @@ void lazy_calls_look(void)
         if (!c->taken || !c->waits_since_ns || c->told || now - c->waits_since_ns < (uint64_t)lazy.stuck_ms * 1000000)
             continue;
         char why[640];
+        if (!lazy_explain(why, sizeof why, c->events, c->n, c->queue))
+            continue;
         c->told = true;
-        lazy_explain(why, sizeof why, c->events, c->n, c->queue);
         lazy_report("thread %d is in %s for %u ms: %s", c->tid, c->what, lazy.stuck_ms, why);
     }
     pthread_mutex_unlock(&lock);

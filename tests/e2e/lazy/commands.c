@@ -478,8 +478,12 @@ __attribute__((format(printf, 2, 3))) static void say(struct text *t, const char
 
 static bool explain(struct text *t, const struct command *c, unsigned depth)
 {
-    if (!c || c->ended || depth > 200)
+    if (!c || c->ended)
         return false;
+    if (depth > 20) { /* most likely in a circle */
+        say(t, "...");
+        return true;
+    }
     if (c->user) {
         say(t, "a user event (no. %llu) has no status", (unsigned long long)c->number);
         return true;
@@ -503,24 +507,24 @@ static bool explain(struct text *t, const struct command *c, unsigned depth)
             say(t, "is behind, in its device's lane, ");
             return explain(t, o, depth + 1);
         }
-    say(t, "runs");
-    return true;
+    return false;
 }
 
-void lazy_explain(char *out, size_t room, const cl_event *events, cl_uint n, cl_command_queue queue)
+bool lazy_explain(char *out, size_t room, const cl_event *events, cl_uint n, cl_command_queue queue)
 {
     struct text t = {out, room, 0};
     bool any = false;
-    *out = '\0';
     pthread_mutex_lock(&lock);
-    for (cl_uint i = 0; i < n && !any; i++)
+    for (cl_uint i = 0; i < n && !any; i++) {
+        t.n = 0;
         any = explain(&t, find(events[i]), 0);
+    }
     const struct queue *q = queue ? find_queue(queue) : NULL;
+    t.n = any ? t.n : 0;
     if (!any && q && q->newest)
         any = explain(&t, q->newest, 0);
-    if (!any)
-        say(&t, "of what it waits for all has ended, or nothing is known");
     pthread_mutex_unlock(&lock);
+    return any;
 }
 
 uint64_t lazy_commands_now(void)

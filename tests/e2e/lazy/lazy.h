@@ -102,8 +102,8 @@ cl_int lazy_seen_status(cl_event event, cl_int status);
 void lazy_see_all(void);
 void lazy_user_event(cl_event event);
 void lazy_user_event_set(cl_event event);
-/* What keeps these from ending: a sentence. */
-void lazy_explain(char *out, size_t room, const cl_event *events, cl_uint n, cl_command_queue queue);
+/* What keeps these from ending: a sentence. False: nothing does, the driver is at it. */
+bool lazy_explain(char *out, size_t room, const cl_event *events, cl_uint n, cl_command_queue queue);
 /* How many commands haven't ended, of those that were enqueued up to now; see lazy_ended_up_to. */
 uint64_t lazy_commands_now(void);
 bool lazy_ended_up_to(uint64_t number);
