@@ -441,7 +441,7 @@ bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
 {
     pthread_mutex_lock(&lock);
     const bool worth = gs_choice_worth_planning(&t->h, &machine, t->n, prepared ? 0 : prepare_cost(t));
-    *reason = t->h.reason;
+    *reason = worth ? NULL : t->h.reason;
     if (!worth && gs_choice_is_short(&t->h, &machine, t->n))
         atomic_store(&t->pass, MOST_PASSING);
     pthread_mutex_unlock(&lock);
