@@ -58,7 +58,9 @@ static void finish(void)
 
 void gs_later(struct gs_work *work)
 {
+    const bool ends = !gs_beside_enter(); /* a thread would do nothing any more, and `finish` come too late */
     pthread_mutex_lock(&lock);
+    closed = closed || ends;
     if (!started && !closed) {
         started = gs_beside_start(NULL, serve, NULL);
         if (started)
@@ -72,6 +74,8 @@ void gs_later(struct gs_work *work)
         pthread_cond_signal(&news);
     }
     pthread_mutex_unlock(&lock);
+    if (!ends)
+        gs_beside_leave();
     if (!taken)
         work->run(work);
 }
