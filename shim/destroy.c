@@ -5,6 +5,7 @@
 
 #include "shim/command.h"
 #include "shim/contents.h"
+#include "shim/dispatch.h"
 #include "shim/merge_kernels.h"
 #include "shim/plan_cache.h"
 #include "shim/scratch.h"
@@ -27,6 +28,7 @@ static void destroy_queue(struct gs_queue *q)
         if (q->beside[i])
             gs_real()->clReleaseCommandQueue(q->beside[i]);
     }
+    gs_drained_drop(q->drained);
     if (q->timed)
         gs_real()->clReleaseCommandQueue(q->timed);
     if (q->image)

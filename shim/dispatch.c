@@ -30,6 +30,7 @@ struct gs_held {
     atomic_uint running[GS_UNIT_QUEUES]; /* of the units behind the first, by queue */
     /* Of one that comes right after another in its queue, see gs_let_go(). */
     unsigned call;  /* the application's, counted for the queue */
+    struct gs_drained *drained; /* of the application's queue, if it is in order; or null */
     bool may_chain; /* the queue is in order, and there is nothing else to wait for */
     bool chained;
     struct unit *taken; /* the first unit was granted before it was enqueued, and needs no gate; or null */
@@ -159,12 +160,47 @@ static void release_event(cl_event event)
         gs_real()->clReleaseEvent(event);
 }
 
+struct gs_drained {
+    atomic_int refs;
+    atomic_uint call;
+};
+
+void gs_drained_drop(struct gs_drained *d)
+{
+    if (d && atomic_fetch_sub(&d->refs, 1) == 1)
+        free(d);
+}
+
+static void has_drained(struct gs_drained *d, unsigned call)
+{
+    unsigned known = atomic_load(&d->call);
+    while ((int)(call - known) > 0 && !atomic_compare_exchange_weak(&d->call, &known, call))
+        ;
+}
+
+/* Has all that came before this call ended, as far as is known? */
+static bool is_drained(const struct gs_queue *q, unsigned call)
+{
+    return call - (q->drained ? atomic_load(&q->drained->call) : 0) <= 1;
+}
+
+/* Null: no memory. */
+static struct gs_drained *drained_of(struct gs_queue *q)
+{
+    if (!q->drained && (q->drained = calloc(1, sizeof *q->drained)))
+        atomic_init(&q->drained->refs, 1);
+    return q->drained;
+}
+
 /* The last of those who use it: the command has ended. */
 static void drop(struct gs_held *h)
 {
     if (atomic_fetch_sub(&h->refs, 1) != 1)
         return;
     unlist(h);
+    if (h->drained && h->first)
+        has_drained(h->drained, h->call);
+    gs_drained_drop(h->drained);
     gs_spent_drop(h->units.spent);
     if (h->end) {
         if (h->first)
@@ -594,7 +630,7 @@ static bool take_now(struct gs_held *h, const struct gs_queue *q)
     const struct gs_held *before = h->may_chain ? last_in(h->home) : NULL;
     /* A call may consist of several commands, or another thread's has come meanwhile: nothing waits behind a gate. */
     const bool idle =
-        h->may_chain && h->home == q->o.handle && gs_queue_is_idle(q, h->call) && (!before || before->served);
+        h->may_chain && h->home == q->o.handle && is_drained(q, h->call) && (!before || before->served);
     h->chained = !idle && is_next(before, h->resource, h->call);
     const bool behind_served = h->chained && before->served;
     pthread_mutex_unlock(&open_lock);
@@ -637,6 +673,8 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
         unmake(h);
         return err;
     }
+    if (queue == q->o.handle && !q->out_of_order && (h->drained = drained_of(q)))
+        atomic_fetch_add(&h->drained->refs, 1);
     h->label = gs_label_now();
     *held = h;
     *gate = h->open;
@@ -657,7 +695,29 @@ void gs_hold_drop(struct gs_held *h)
 
 void gs_queue_drained(struct gs_queue *q, unsigned call)
 {
-    atomic_store(&q->drained, call);
+    pthread_mutex_lock(&q->o.ctx->lock);
+    struct gs_drained *d = drained_of(q);
+    if (d)
+        has_drained(d, call);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+}
+
+bool gs_queue_last(const struct gs_queue *q, unsigned call, cl_event *last)
+{
+    pthread_mutex_lock(&open_lock);
+    struct gs_held *h = last_in(q->o.handle);
+    const bool idle = is_drained(q, call) && (!h || h->served);
+    const bool known = !idle && h && call - h->call <= 1;
+    if (known)
+        atomic_fetch_add(&h->refs, 1);
+    pthread_mutex_unlock(&open_lock);
+    *last = NULL;
+    if (known) { /* who changes it has the context's lock */
+        *last = h->end ? h->end : h->tail ? h->tail : h->first;
+        gs_real()->clRetainEvent(*last);
+        drop(h);
+    }
+    return idle || known;
 }
 
 /* Puts it into the list. What comes right after another of the same queue and resource needs not wait for that one's

@@ -64,13 +64,16 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
  * with the last unit: `first` where it is the only one. */
 void gs_let_go(struct gs_held *held, cl_event first, cl_event *end);
 
-/* All that calls up to that number (q->calls) have enqueued in the application's queue is known to have ended. */
+/* Up to which call of the application (q->calls) all that was enqueued in its queue is known to have ended: because it
+ * has waited for it, or because a unit has ended there. So nothing need be enqueued to find out. */
+struct gs_drained;
+void gs_drained_drop(struct gs_drained *d);
 void gs_queue_drained(struct gs_queue *q, unsigned call);
-/* Has all ended that was enqueued before this call, as far as is known? */
-static inline bool gs_queue_is_idle(const struct gs_queue *q, unsigned call)
-{
-    return call - atomic_load(&q->drained) <= 1;
-}
+
+/* What a command that this call enqueues in the application's queue comes after, where that is the one event of a
+ * command of ours: in *last, the caller's, or null where all has ended. False: that isn't known. With the context's
+ * lock held. */
+bool gs_queue_last(const struct gs_queue *q, unsigned call, cl_event *last);
 
 /* Is this the event of the last command under way in a queue, or of one of its units? */
 bool gs_is_last_held(cl_command_queue queue, cl_event event);

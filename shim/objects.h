@@ -101,7 +101,7 @@ struct gs_queue {
     cl_command_queue unit_image;             /* the same, for image commands where the devices are sub-devices */
     cl_command_queue beside[GS_MAX_DEVICES]; /* for threads of ours that enqueue without the lock; made on first need */
     atomic_uint calls;                       /* of the application, that may have enqueued something here */
-    atomic_uint drained;                     /* what all calls up to that one have enqueued is known to have ended */
+    struct gs_drained *drained; /* shared with commands under way; made on first need. ctx lock */
     cl_command_queue image; /* for image commands where the devices are sub-devices; made on first need */
 };
 

@@ -214,7 +214,9 @@ static cl_int carry_in_turns(struct gs_home *h, const struct gs_op *op, cl_comma
     const unsigned call = atomic_load(&q->calls);
     struct gs_events ended = {0};
     cl_event before = NULL;
-    cl_int err = gs_queue_is_idle(q, call) && !h->n ? CL_SUCCESS : mark_before(h, &before);
+    cl_int err = CL_SUCCESS;
+    if (h->n || !gs_queue_last(q, call, &before))
+        err = mark_before(h, &before);
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (!err)
         err = gs_take_turns(&t, before, h->n, h->v, event ? &ended : NULL);
