@@ -7,24 +7,32 @@
 /* A unit of short commands isn't to be longer than that; nor to have more of them, should one take longer than
  * expected. */
 enum { MOST_NS = 200 * 1000, MOST = 256, LEAST_NS = 200, KNOWN = 1024 };
+/* Chunks shorter than that become larger, and larger ones smaller again. */
+enum { SHORT_CHUNK_NS = 150 * 1000, LONG_CHUNK_NS = 600 * 1000, MOST_FACTOR = 1024 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
 /* By kind; who comes later takes the place of an older one. */
 static struct {
-    uint64_t kind, ns;
+    uint64_t kind, ns; /* 0: unknown */
+    unsigned factor;   /* 0: 1 */
 } known[KNOWN];
 
-static uint64_t *find(uint64_t kind)
+/* Its place, empty at first. With the lock held. */
+static size_t place_of(uint64_t kind)
 {
     const size_t i = (size_t)(kind % KNOWN);
-    return known[i].kind == kind ? &known[i].ns : NULL;
+    if (known[i].kind != kind) {
+        known[i].kind = kind;
+        known[i].ns = 0;
+        known[i].factor = 1;
+    }
+    return i;
 }
 
 static uint64_t expected_of(uint64_t kind)
 {
     pthread_mutex_lock(&lock);
-    const uint64_t *ns = find(kind);
-    const uint64_t value = ns ? *ns : 0;
+    const uint64_t value = known[place_of(kind)].ns;
     pthread_mutex_unlock(&lock);
     return value;
 }
@@ -53,23 +61,48 @@ bool gs_batch_add(struct gs_batch *b, uint64_t kind)
 
 static void learn(uint64_t kind, uint64_t ns)
 {
-    const size_t i = (size_t)(kind % KNOWN);
-    known[i].kind = kind;
+    const size_t i = place_of(kind);
     known[i].ns = ns > LEAST_NS ? ns : LEAST_NS;
+    if (known[i].ns > LONG_CHUNK_NS && known[i].factor > 1) /* a launch that has become one chunk */
+        known[i].factor /= 2;
 }
 
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
 {
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < b->kinds; i++) {
-        const uint64_t *ns = find(b->kind[i]);
+        const uint64_t ns = known[place_of(b->kind[i])].ns;
         if (!ns || !b->expected_ns) {
             learn(b->kind[i], took_ns);
             continue;
         }
         /* All by the same factor: which of them it was isn't known. What turned out longer counts at once. */
-        const double factor = (double)took_ns / (double)b->expected_ns, seen = (double)*ns * factor;
-        learn(b->kind[i], (uint64_t)(factor > 1 ? seen : ((double)*ns + seen) / 2));
+        const double factor = (double)took_ns / (double)b->expected_ns, seen = (double)ns * factor;
+        learn(b->kind[i], (uint64_t)(factor > 1 ? seen : ((double)ns + seen) / 2));
     }
+    pthread_mutex_unlock(&lock);
+}
+
+unsigned gs_chunk_factor(uint64_t kind)
+{
+    pthread_mutex_lock(&lock);
+    const unsigned factor = kind ? known[place_of(kind)].factor : 1;
+    pthread_mutex_unlock(&lock);
+    return factor;
+}
+
+void gs_chunk_learn(uint64_t kind, unsigned factor, unsigned chunks, uint64_t took_ns)
+{
+    const uint64_t each = took_ns / chunks;
+    pthread_mutex_lock(&lock);
+    const size_t i = place_of(kind);
+    unsigned next = factor;
+    if (each > LONG_CHUNK_NS)
+        next = factor > 1 ? factor / 2 : 1;
+    /* What asking costs is in it too: the larger ones won't take longer than that many of these. */
+    for (uint64_t ns = each; ns < SHORT_CHUNK_NS && next < MOST_FACTOR; ns = ns ? ns * 2 : 1)
+        next *= 2;
+    if (known[i].factor == factor) /* those that were cut before it changed say nothing */
+        known[i].factor = next;
     pthread_mutex_unlock(&lock);
 }

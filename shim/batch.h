@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Short commands that share a unit: which may, by how long such commands took before. A unit is to be short, so that
- * nobody waits long for it, and not so short that asking for it, and hearing of its end, takes longer than it does. */
+/* How much goes into a unit, by how long such commands took before: short ones share one, and where chunks turn out to
+ * be short they become larger. A unit is to be short, so that nobody waits long for it, and not so short that asking
+ * for it, and hearing of its end, takes longer than it does. */
 #ifndef GS_SHIM_BATCH_H
 #define GS_SHIM_BATCH_H
 
@@ -22,5 +23,11 @@ bool gs_batch_add(struct gs_batch *b, uint64_t kind);
 
 /* The unit took so long: what is expected of its kinds from now on. */
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns);
+
+/* So many times the configured work-groups are a chunk of a launch of that kind: 1, 2, 4, ... */
+unsigned gs_chunk_factor(uint64_t kind);
+
+/* A launch in several chunks by that factor took so long. */
+void gs_chunk_learn(uint64_t kind, unsigned factor, unsigned chunks, uint64_t took_ns);
 
 #endif

@@ -28,10 +28,11 @@ struct gs_held {
     struct gs_label label; /* of whoever asked for it */
     unsigned next_unit;
     atomic_uint running[GS_UNIT_QUEUES]; /* of the units behind the first, by queue */
+    atomic_uint_fast64_t took_ns;        /* of several units: those that have ended */
     /* Of one that comes right after another in its queue, see gs_let_go(). */
-    unsigned call;  /* the application's, counted for the queue */
+    unsigned call;              /* the application's, counted for the queue */
     struct gs_drained *drained; /* of the application's queue, if it is in order; or null */
-    bool may_chain; /* the queue is in order, and there is nothing else to wait for */
+    bool may_chain;             /* the queue is in order, and there is nothing else to wait for */
     bool chained;
     struct unit *taken; /* the first unit was granted before it was enqueued, and needs no gate; or null */
     /* open_lock: */
@@ -201,6 +202,8 @@ static void drop(struct gs_held *h)
     if (h->drained && h->first)
         has_drained(h->drained, h->call);
     gs_drained_drop(h->drained);
+    if (h->units.n > 1 && h->units.kind && atomic_load(&h->status) == CL_COMPLETE && h->first)
+        gs_chunk_learn(h->units.kind, h->units.factor, h->units.n, atomic_load(&h->took_ns));
     gs_spent_drop(h->units.spent);
     if (h->end) {
         if (h->first)
@@ -256,7 +259,11 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     if (goes_on(u))
         return;
     gs_unit_give(&u->grant);
-    gs_batch_learn(&u->held->batch, add_spent(u));
+    const uint64_t took = add_spent(u);
+    if (u->held->units.n == 1)
+        gs_batch_learn(&u->held->batch, took);
+    else
+        atomic_fetch_add(&u->held->took_ns, took);
     drop(u->held);
     free(u);
 }
@@ -629,8 +636,7 @@ static bool take_now(struct gs_held *h, const struct gs_queue *q)
     pthread_mutex_lock(&open_lock);
     const struct gs_held *before = h->may_chain ? last_in(h->home) : NULL;
     /* A call may consist of several commands, or another thread's has come meanwhile: nothing waits behind a gate. */
-    const bool idle =
-        h->may_chain && h->home == q->o.handle && is_drained(q, h->call) && (!before || before->served);
+    const bool idle = h->may_chain && h->home == q->o.handle && is_drained(q, h->call) && (!before || before->served);
     h->chained = !idle && is_next(before, h->resource, h->call);
     const bool behind_served = h->chained && before->served;
     pthread_mutex_unlock(&open_lock);
@@ -651,7 +657,8 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     const bool may_chain = !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, n_wait, wait);
     units = units ? units : &one;
     *gate = NULL;
-    *held = may_chain && units->kind ? join(queue, resource, call, units->kind) : NULL;
+    *held = may_chain && queue == q->o.handle && units->n == 1 && units->kind ? join(queue, resource, call, units->kind)
+                                                                              : NULL;
     if (*held)
         return CL_SUCCESS;
     struct gs_held *h = calloc(1, sizeof *h);

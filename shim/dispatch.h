@@ -42,7 +42,9 @@ struct gs_units {
     struct gs_spent *spent; /* what they take is added to it; or null */
     bool kernel;            /* they are a kernel of the application, on `place` */
     unsigned place;
-    uint64_t kind; /* of a single unit that may be shared with others: what it is, see batch.h; or 0 */
+    uint64_t
+        kind; /* what it is, for what is expected of its time, see batch.h; 0: nothing. A single unit may be shared */
+    unsigned factor; /* of several: by which they were cut */
 };
 
 /* ctx->ended, made if need be. A marker that waits for it alone comes after the barriers in a queue out of order, and

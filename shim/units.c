@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "shim/batch.h"
 #include "shim/coherence.h"
 #include "shim/dispatch.h"
 #include "shim/plan.h"
@@ -30,9 +31,20 @@ static cl_int set_hidden(const struct gs_kernel_run *run, cl_kernel kernel, cons
     return gs_real()->clSetKernelArg(kernel, run->k->n_args, sizeof hidden, &hidden);
 }
 
+uint64_t gs_kind_of(const struct gs_kernel *k, const uint64_t global[3])
+{
+    uint64_t kind = (uint64_t)(uintptr_t)k;
+    for (unsigned d = 0; d < 3; d++)
+        kind = (kind ^ global[d]) * UINT64_C(0x9e3779b97f4a7c15);
+    kind ^= kind >> 32;
+    return kind ? kind : 1;
+}
+
 void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box)
 {
-    uint64_t most = (uint64_t)job->kernel_chunk * gs_group()->units[run->place];
+    run->kind = gs_kind_of(run->k, run->geometry.global);
+    run->factor = gs_chunk_factor(run->kind);
+    const uint64_t most = (uint64_t)job->kernel_chunk * gs_group()->units[run->place] * run->factor;
     gs_cut_make(&run->cut, box, run->null_local ? most * ITEMS_OF_GROUP : most, run->null_local);
     for (unsigned d = 0; d < 3; d++)
         run->odd = run->odd || run->geometry.global[d] % run->geometry.local[d];
@@ -101,7 +113,12 @@ static struct kernel_work *make_kernel_work(const struct gs_kernel_run *run, cl_
 cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_kernel kernel, cl_command_queue queue,
                      cl_uint n_wait, const cl_event *wait, cl_event *end)
 {
-    struct gs_units units = {.n = run->cut.n, .spent = gs_put_spent(), .kernel = true, .place = run->place};
+    struct gs_units units = {.n = run->cut.n,
+                             .spent = gs_put_spent(),
+                             .kernel = true,
+                             .place = run->place,
+                             .kind = run->kind,
+                             .factor = run->factor};
     struct gs_held *held;
     cl_event gate, first;
     cl_int err = CL_SUCCESS;

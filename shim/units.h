@@ -17,14 +17,19 @@ struct gs_kernel_run {
     bool null_local;
     bool hidden; /* the kernel takes the hidden argument, for which the box's begin is the base */
     struct gs_cut cut;
-    bool odd; /* its sizes are no multiples: the last chunk goes first, so that the driver sees it at once */
+    uint64_t kind;   /* see batch.h */
+    unsigned factor; /* by which its chunks are larger than the configured ones */
+    bool odd;        /* its sizes are no multiples: the last chunk goes first, so that the driver sees it at once */
 };
 
 /* Enqueues one chunk, and sets the hidden argument for it. */
 cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, cl_kernel kernel, unsigned chunk, cl_command_queue queue,
                         cl_uint n_wait, const cl_event *wait, cl_event *event);
 
-/* Cuts the box by the job's kernel_chunk. */
+/* What a launch of that kernel over so many work-items (three numbers) is, for what is expected of its time. */
+uint64_t gs_kind_of(const struct gs_kernel *k, const uint64_t global[3]);
+
+/* Cuts the box by the job's kernel_chunk, or larger where such chunks are short. */
 void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box);
 
 /* Runs it, its first chunk in `queue` after the wait list. `kernel` has its arguments, but for the hidden one; with

@@ -87,6 +87,37 @@ static void several_kinds_share_one(void **state)
     assert_int_equal(fill(&b, 43), 10);
 }
 
+/* A launch in chunks of which each takes so long by itself, besides what a unit costs. */
+static unsigned settle(uint64_t kind, unsigned groups, uint64_t group_ns, uint64_t unit_ns)
+{
+    unsigned factor = 0;
+    for (int i = 0; i < 20; i++) {
+        factor = gs_chunk_factor(kind);
+        const unsigned chunks = (groups + factor - 1) / factor;
+        if (chunks > 1)
+            gs_chunk_learn(kind, factor, chunks, groups * group_ns + chunks * unit_ns);
+        else
+            seen(kind, groups * group_ns + unit_ns);
+    }
+    return factor;
+}
+
+static void short_chunks_become_larger(void **state)
+{
+    (void)state;
+    assert_int_equal(gs_chunk_factor(51), 1);
+    assert_int_equal(settle(51, 1000, 400 * US, 20 * US), 1);
+    assert_int_equal(settle(52, 1000, 40 * US, 20 * US), 4);  /* 180 us */
+    assert_int_equal(settle(52, 1000, 400 * US, 20 * US), 1); /* it takes longer now */
+    assert_true(settle(53, 16, 1 * US, 20 * US) >= 16);       /* all of it */
+    /* Those under way when it changes don't count twice. */
+    gs_chunk_learn(54, 1, 10, 10 * US);
+    gs_chunk_learn(54, 1, 10, 10 * US);
+    assert_int_equal(gs_chunk_factor(54), 256);
+    gs_chunk_learn(0, 1, 10, 10 * US);
+    assert_int_equal(gs_chunk_factor(0), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -94,6 +125,7 @@ int main(void)
         cmocka_unit_test(known_ones_fill_a_unit),
         cmocka_unit_test(estimates_come_down_and_go_up_at_once),
         cmocka_unit_test(several_kinds_share_one),
+        cmocka_unit_test(short_chunks_become_larger),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
