@@ -7,7 +7,6 @@
 #include "shim/timing.h"
 #include "shim/transfer/host.h"
 #include "shim/transfer/transfer.h"
-#include "shim/transfer/turns.h"
 
 enum { MOST_PIECES = 64, MAY_BE_STAGED = 4096 };
 
@@ -177,54 +176,26 @@ static cl_int mark_before(const struct gs_home *h, cl_event *marker)
     return gs_real()->clEnqueueMarkerWithWaitList(h->cmd.q->o.handle, h->n, h->v, marker);
 }
 
-/* ---- in turns: a call that blocks, under a schedule ---- */
-
-static bool takes_turns(const struct gs_home *h, cl_bool blocking)
+/* A call of a scheduled application that blocks waits for what comes before it first: then its command may find a unit
+ * at once, and needs no gate, no marker, and nobody who opens the one when the other has ended. */
+static void await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait)
 {
-    return h->by_units && blocking && !h->cmd.q->out_of_order && !h->err && !h->n == !h->v;
-}
-
-/* The command's event, of its first and last piece. */
-static cl_int finish_turns(struct gs_queue *q, cl_command_type type, struct gs_events *ended, cl_event *event)
-{
-    static const unsigned home[2];
-    cl_int err = CL_SUCCESS;
-    if (event && ended->n == 1) {
-        *event = ended->v[0];
-        ended->n = 0;
-    } else if (event) {
-        err = gs_finish_command(q, type, ended, home, event);
-    }
-    gs_events_free(ended);
-    return err;
-}
-
-/* Gives the context's lock back meanwhile. */
-static cl_int carry_in_turns(struct gs_home *h, const struct gs_op *op, cl_command_type type, cl_event *event)
-{
-    struct gs_queue *q = h->cmd.q;
-    const bool write = op->kind == GS_OP_WRITE;
-    const struct gs_turns t = {.queue = q->o.handle,
-                               .mem = write ? op->dst : op->src,
-                               .write = write,
-                               .offset = write ? op->to[0] : op->from[0],
-                               .bytes = op->region[0],
-                               .ptr = op->ptr,
-                               .chunk = h->put.job.transfer_chunk};
-    const unsigned call = atomic_load(&q->calls);
-    struct gs_events ended = {0};
-    cl_event before = NULL;
-    cl_int err = CL_SUCCESS;
-    if (h->n || !gs_queue_last(q, call, &before))
-        err = mark_before(h, &before);
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    if (!err)
-        err = gs_take_turns(&t, before, h->n, h->v, event ? &ended : NULL);
-    if (!err)
-        gs_queue_drained(q, call);
+    cl_event before;
+    if (!blocking || q->out_of_order || !gs_scheduled())
+        return;
     pthread_mutex_lock(&q->o.ctx->lock);
-    const cl_int out = finish_turns(q, type, &ended, err ? NULL : event);
-    return err ? err : out;
+    const unsigned call = atomic_load(&q->calls);
+    const bool known = gs_queue_last(q, call, &before);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    if (!known)
+        return;
+    if (before) {
+        gs_real()->clWaitForEvents(1, &before); /* however it ends */
+        gs_real()->clReleaseEvent(before);
+    }
+    if (n_wait && wait)
+        gs_real()->clWaitForEvents(n_wait, wait);
+    gs_queue_drained(q, call);
 }
 
 static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range window, void *ptr, cl_bool blocking,
@@ -238,21 +209,12 @@ static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range w
                              .ptr = ptr};
     struct gs_home h;
     cl_event own = NULL;
-    cl_int err;
+    await_before(q, blocking, n_wait, wait);
     gs_home_begin_read(&h, q, n_wait, wait);
-    const bool at_home = gs_at_home(m->root, r), in_turns = at_home && takes_turns(&h, blocking);
-    if (in_turns)
-        err = carry_in_turns(&h, &op, CL_COMMAND_READ_BUFFER, event);
-    else if (at_home)
-        err = gs_home_run(&h, q->o.handle, &op, CL_COMMAND_READ_BUFFER, &own);
-    else
-        err = read_units_from_places(&h.cmd, &h.put.job, m->root, r, ptr, &own);
+    const cl_int err = gs_at_home(m->root, r) ? gs_home_run(&h, q->o.handle, &op, CL_COMMAND_READ_BUFFER, &own)
+                                              : read_units_from_places(&h.cmd, &h.put.job, m->root, r, ptr, &own);
     gs_job_reads();
-    err = gs_home_end(&h, err);
-    if (!in_turns)
-        return gs_home_wait(err, blocking, own, event);
-    gs_job_look();
-    return err;
+    return gs_home_wait(gs_home_end(&h, err), blocking, own, event);
 }
 
 static bool may_read(const struct gs_mem *m)
@@ -386,19 +348,6 @@ static cl_int write_blocking(struct gs_home *h, struct gs_mem *m, size_t offset,
     return gs_home_end(h, err);
 }
 
-/* The same by units, which the call waits for. */
-static cl_int write_in_turns(struct gs_home *h, struct gs_mem *m, const struct gs_op *op, cl_event *event)
-{
-    const struct gs_range r = gs_window_range(m, op->to[0], op->region[0]);
-    gs_home_wrote(h, m, r);
-    const cl_int err = carry_in_turns(h, op, CL_COMMAND_WRITE_BUFFER, event);
-    if (!err)
-        gs_home_wrote(h, m, r);
-    const cl_int out = gs_home_end(h, err);
-    gs_job_look();
-    return out;
-}
-
 /* Which way a write goes. HERE: behind the marker if there is one; else the ring has been entered. */
 static enum gs_staging_way write_way(struct gs_home *h, struct gs_mem *m, bool blocking, const void *ptr, size_t size,
                                      cl_event *marker)
@@ -462,6 +411,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
         return passed;
     struct gs_home h;
     cl_event own = NULL;
+    await_before(q, blocking_write, num_events_in_wait_list, event_wait_list);
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_claim(&h, m);
     enum gs_staging_way way = GS_NOT_STAGED;
@@ -475,8 +425,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
         err = write_staged(&h, m, offset, size, ptr, marker, &own);
     else if (!err && way == GS_STAGED_BESIDE && write_beside(&h, m, offset, size, ptr, &own))
         err = CL_SUCCESS;
-    else if (!err && ptr && may_write_from_host(m) && takes_turns(&h, blocking_write))
-        return write_in_turns(&h, m, &op, event);
     else if (!err && h.by_units)
         err = gs_home_run(&h, command_queue, &op, CL_COMMAND_WRITE_BUFFER, &own);
     else if (!err && blocking_write && ptr && may_write_from_host(m) && !num_events_in_wait_list == !event_wait_list)
