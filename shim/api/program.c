@@ -139,8 +139,8 @@ static void forget_translation(struct gs_program *p)
     gs_program_forget_translation(p);
     atomic_store(&p->id, 0);
     atomic_store(&p->prepare_ns, 0);
-    gs_program_forget_units(p);
     if (!p->from_binary) {
+        gs_program_forget_units(p);
         free(p->options);
         p->options = NULL;
     }
@@ -166,11 +166,11 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
     if (!p)
         return gs_real()->clBuildProgram(program, num_devices, device_list, options, pfn_notify, user_data);
     const bool busy = has_kernels(p);
-    if (p->source && !busy) {
+    if ((p->source || p->from_binary) && !busy) {
         forget_translation(p);
         if (!p->from_binary)
             p->options = strdup(options ? options : "");
-        p->refusal = p->options ? NULL : "there was no memory for its options";
+        p->refusal = p->options || p->linked ? NULL : "there was no memory for its options";
     }
     /* No list means every device of the context, of which the application knows one. */
     const bool all = !num_devices && !device_list;
@@ -224,7 +224,7 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint num
         return gs_real()->clCompileProgram(program, num_devices, device_list, options, num_input_headers, input_headers,
                                            header_include_names, pfn_notify, user_data);
     const bool busy = has_kernels(p);
-    if (p->source && !busy && (!num_input_headers || (input_headers && header_include_names))) {
+    if (p->source && !p->from_binary && !busy && (!num_input_headers || (input_headers && header_include_names))) {
         forget_translation(p);
         p->compiled = true;
         p->refusal = "it was compiled but not linked";

@@ -19,10 +19,14 @@ under() { # ASKED ARGUMENTS...
 under "single:scaled:made from a binary" load plain.bin
 under split:scaled save kept.bin headers
 under split:scaled load kept.bin
+under split:scaled link linked.bin headers
+under split:scaled load linked.bin
 echo '#define FACTOR 6u' >headers/factor.h
 under "single:scaled:headers" load kept.bin
+under "single:scaled:headers" load linked.bin
 rm -r headers
 under "single:scaled" load kept.bin
 find cache -type f | while read -r f; do head -c 200 /dev/urandom >"$f"; done
 under "single:scaled:made from a binary" load kept.bin
+under "single:scaled:made from a binary" load linked.bin
 echo passed

@@ -16,7 +16,6 @@ crack() { # TYPE HASH [KERNEL]
 }
 # On separate memories the search itself is tried in parts, which its atomics forbid otherwise; PoCL has compiled it by now.
 try() { # TYPE HASH KERNEL
-  rm -rf "$XDG_CACHE_HOME/hashcat" # what it keeps of its programs it has linked, and says nothing of their source
   GPUSPARC_TRANSFER=plain crack "$1" "$2" "some:$3"
 }
 for t in "${@:-0}"; do

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* binaries save FILE FOLDER, binaries load FILE: an application that keeps its program's binary. Its source includes
- * factor.h from FOLDER. */
+/* binaries save FILE FOLDER, binaries link FILE FOLDER, binaries load FILE: an application that keeps its program's
+ * binary; built at once, or linked from two units, of which one has a header of its own. The source includes factor.h
+ * from FOLDER. */
 #include "plain.h"
 
 enum { N = 16384 };
@@ -21,14 +22,44 @@ static cl_program load(const char *path)
     return p;
 }
 
-static cl_program save(const char *path, const char *folder)
+static cl_program compiled(const char *text, const char *options, cl_uint n, const cl_program *headers,
+                           const char **names)
+{
+    cl_int err;
+    cl_program p;
+    MADE(p, clCreateProgramWithSource(context, 1, &text, NULL, &err));
+    CL(clCompileProgram(p, 1, &device, options, n, headers, names, NULL, NULL));
+    return p;
+}
+
+static cl_program linked(const char *options)
+{
+    const char *text = "uint times(uint i);\n", *name = "times.h";
+    cl_int err;
+    cl_program header, all;
+    MADE(header, clCreateProgramWithSource(context, 1, &text, NULL, &err));
+    cl_program unit[2] = {
+        compiled("#include \"times.h\"\n__kernel void scaled(__global uint *v)\n"
+                 "{ uint i = get_global_id(0); v[i] = times(i) + SHIFT + (uint)get_group_id(0); }\n",
+                 "-DSHIFT=7", 1, &header, &name),
+        compiled("#include \"factor.h\"\nuint times(uint i) { return i * FACTOR; }\n", options, 0, NULL, NULL)};
+    MADE(all, clLinkProgram(context, 1, &device, "", 2, unit, NULL, NULL, &err));
+    CL(clReleaseProgram(header));
+    CL(clReleaseProgram(unit[0]));
+    CL(clReleaseProgram(unit[1]));
+    return all;
+}
+
+static cl_program save(const char *path, const char *folder, bool in_units)
 {
     char options[4096];
     size_t size = 0;
     snprintf(options, sizeof options, "-I %s -DSHIFT=7", folder);
-    cl_program p = build("#include \"factor.h\"\n__kernel void scaled(__global uint *v)\n"
-                         "{ uint i = get_global_id(0); v[i] = i * FACTOR + SHIFT + (uint)get_group_id(0); }\n",
-                         options);
+    cl_program p = in_units
+                       ? linked(options)
+                       : build("#include \"factor.h\"\n__kernel void scaled(__global uint *v)\n"
+                               "{ uint i = get_global_id(0); v[i] = i * FACTOR + SHIFT + (uint)get_group_id(0); }\n",
+                               options);
     CL(clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
     unsigned char *bytes = malloc(size);
     CL(clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL));
@@ -44,7 +75,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     start(0);
-    cl_program p = strcmp(argv[1], "save") == 0 && argc == 4 ? save(argv[2], argv[3]) : load(argv[2]);
+    cl_program p = argc == 4 ? save(argv[2], argv[3], strcmp(argv[1], "link") == 0) : load(argv[2]);
     cl_kernel k = kernel_of(p, "scaled");
     cl_mem m = buffer(CL_MEM_READ_WRITE, N * 4, NULL);
     set_mem(k, 0, m);
