@@ -579,6 +579,15 @@ static bool waits_for_others(cl_command_queue queue, cl_uint n_wait, const cl_ev
     return false;
 }
 
+/* With open_lock held. False: the last of those who used it has let it go, and is about to take it off the list. */
+static bool hold(struct gs_held *h)
+{
+    int refs = atomic_load(&h->refs);
+    while (refs && !atomic_compare_exchange_weak(&h->refs, &refs, refs + 1))
+        ;
+    return refs;
+}
+
 /* Comes it right after this one, on the same resource? With open_lock held. */
 static bool is_next(const struct gs_held *before, unsigned resource, unsigned call)
 {
@@ -591,11 +600,11 @@ static struct gs_held *join(cl_command_queue queue, unsigned resource, unsigned 
 {
     pthread_mutex_lock(&open_lock);
     struct gs_held *h = last_in(queue);
-    const bool may = is_next(h, resource, call) && h->units.n == 1 && !h->closed && gs_batch_add(&h->batch, kind);
+    const bool may =
+        is_next(h, resource, call) && h->units.n == 1 && !h->closed && gs_batch_add(&h->batch, kind) && hold(h);
     if (may) {
         h->joining = true;
         h->call = call;
-        atomic_fetch_add(&h->refs, 1);
     }
     pthread_mutex_unlock(&open_lock);
     return may ? h : NULL;
@@ -714,9 +723,7 @@ bool gs_queue_last(const struct gs_queue *q, unsigned call, cl_event *last)
     pthread_mutex_lock(&open_lock);
     struct gs_held *h = last_in(q->o.handle);
     const bool idle = is_drained(q, call) && (!h || h->served);
-    const bool known = !idle && h && call - h->call <= 1;
-    if (known)
-        atomic_fetch_add(&h->refs, 1);
+    const bool known = !idle && h && call - h->call <= 1 && hold(h);
     pthread_mutex_unlock(&open_lock);
     *last = NULL;
     if (known) { /* who changes it has the context's lock */
