@@ -28,7 +28,7 @@ static void await_none(const unsigned *threads, const struct timespec *until)
         gs_debug("the process ends while %u of our threads are inside the driver", *threads);
 }
 
-static void wait_at_exit(void)
+static void settle(bool and_close)
 {
     if (gs_forked())
         return;
@@ -36,9 +36,21 @@ static void wait_at_exit(void)
     pthread_mutex_lock(&lock);
     ending = true;
     await_none(&inside, &until);
-    closed = true;
-    await_none(&serving, &until);
+    if (and_close) {
+        closed = true;
+        await_none(&serving, &until);
+    }
     pthread_mutex_unlock(&lock);
+}
+
+void gs_beside_settle(void)
+{
+    settle(false);
+}
+
+static void wait_at_exit(void)
+{
+    settle(true);
 }
 
 void gs_beside_register(void)

@@ -20,6 +20,10 @@ void gs_beside_leave(void);
 bool gs_beside_serve(void);
 void gs_beside_served(void);
 
+/* The application has ended, and none of exit()'s handlers has run: waits for the threads that are inside, and lets no
+ * other in. */
+void gs_beside_settle(void);
+
 /* exit() runs its handlers from the last registered to the first: to be called once a library has been loaded whose
  * handlers must come after the wait for our threads. gs_beside_start has done it once. */
 void gs_beside_register(void);
