@@ -23,7 +23,7 @@ enum {
     MOST_PASSING = 31,                /* launches of a short kernel for each one that is looked at */
     MEASURE_NS = 50 * 1000,           /* what measuring a launch on one device costs: markers, another queue */
     AFFORDABLE = 500,                 /* of the time elapsed, one part may go into measuring what is unknown */
-    MOST_PATIENCE_NS = 100 * 1000000, /* to wait for a translation */
+    MOST_PATIENCE_NS = 1000 * 1000000, /* to wait for a translation */
 };
 
 struct gs_timing {
@@ -479,8 +479,10 @@ uint64_t gs_timing_patience(struct gs_timing *t)
 {
     pthread_mutex_lock(&lock);
     const double gain = t->h.single_ns - t->h.split_ns;
+    const double expected = t->prepare_ns > 0 ? t->prepare_ns : machine.prepare_ns;
     pthread_mutex_unlock(&lock);
-    return gain <= 0 ? 0 : gain > 4.0 * MOST_PATIENCE_NS ? MOST_PATIENCE_NS : (uint64_t)(gain / 4);
+    const double most = gain > 4.0 * MOST_PATIENCE_NS ? MOST_PATIENCE_NS : gain / 4;
+    return most < expected ? 0 : (uint64_t)most;
 }
 
 void gs_timing_refused(struct gs_timing *t)
