@@ -31,7 +31,8 @@ bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *glo
 /* It is, but its program isn't translated yet: counts a launch on one device. Returns the reason. */
 const char *gs_timing_waits(struct gs_timing *t);
 
-/* How long the application may be kept waiting for the translation, for this launch's sake; 0 where that wouldn't do. */
+/* How long the application may be kept waiting for the translation, for this launch's sake; 0 where that wouldn't do.
+ */
 uint64_t gs_timing_patience(struct gs_timing *t);
 
 /* It can't be split, as its plan says: counts a launch on one device. */
