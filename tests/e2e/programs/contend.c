@@ -3,11 +3,9 @@
  * copies, maps, user events and ordinary launches, over several queues; the seed decides which work-items find
  * something: none, some of one end, or some everywhere. What may stand in any order is printed sorted, so that the same
  * seed prints the same. Each thread has objects of its own. */
-#include <pthread.h>
+#include "sequence.h"
 
-#include "plain.h"
-
-enum { WORDS = 3072, BYTES = WORDS * 4, QUEUES = 3, POOL = 1 << 15, PENDING = 8, MOST = WORDS };
+enum { WORDS = 3072, BYTES = WORDS * 4, POOL = 1 << 15, PENDING = 8, MOST = WORDS };
 
 static const char source[] =
     /* A list in the order of those who come. */
@@ -100,60 +98,15 @@ struct pending {
 };
 
 struct worker {
-    uint32_t state, steps;
-    char *text; /* what it has to say, in order */
-    size_t length, room;
-    cl_command_queue q[QUEUES];
-    bool in_order[QUEUES];
+    struct sequence s;
     cl_mem root, m[OBJECTS]; /* root: of all objects, or null */
     cl_kernel k[KERNELS];
-    cl_event last;
-    unsigned last_q, n_pending;
+    unsigned n_pending;
     struct pending pending[PENDING];
-    pthread_t thread;
 };
 
 static cl_program program;
 static unsigned char pool[POOL];
-
-static uint32_t pick(struct worker *w, uint32_t n)
-{
-    w->state = w->state * 1664525u + 1013904223u;
-    return (uint32_t)(((uint64_t)scramble(w->state) * n) >> 32);
-}
-
-static void say(struct worker *w, const char *what, uint32_t which, const void *data, size_t bytes)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < bytes; i++)
-        h = (h ^ ((const unsigned char *)data)[i]) * 0x100000001b3u;
-    if (w->room - w->length < 128) {
-        w->room = w->room * 2 + 4096;
-        w->text = realloc(w->text, w->room);
-        if (!w->text)
-            abort();
-    }
-    w->length +=
-        (size_t)snprintf(w->text + w->length, w->room - w->length, "%s %u %zu %016" PRIx64 "\n", what, which, bytes, h);
-}
-
-/* The queue for the next command, and what it must wait for: nothing where the queue's order says it. */
-static cl_command_queue next(struct worker *w, cl_uint *n_wait)
-{
-    const unsigned q = pick(w, 3) ? w->last_q : pick(w, QUEUES);
-    *n_wait = !w->last || (q == w->last_q && w->in_order[q] && pick(w, 4)) ? 0 : 1;
-    if (q != w->last_q)
-        CL(clFlush(w->q[w->last_q]));
-    w->last_q = q;
-    return w->q[q];
-}
-
-static void done(struct worker *w, cl_event e)
-{
-    if (w->last)
-        CL(clReleaseEvent(w->last));
-    w->last = e;
-}
 
 static void run(struct worker *w, cl_kernel k, cl_uint dims, const size_t *offset, const size_t *global,
                 const size_t *local)
@@ -161,7 +114,7 @@ static void run(struct worker *w, cl_kernel k, cl_uint dims, const size_t *offse
     cl_uint n_wait;
     cl_event e;
     cl_command_queue q = next(w, &n_wait);
-    CL(clEnqueueNDRangeKernel(q, k, dims, offset, global, local, n_wait, n_wait ? &w->last : NULL, &e));
+    CL(clEnqueueNDRangeKernel(q, k, dims, offset, global, local, n_wait, n_wait ? &w->s.last : NULL, &e));
     done(w, e);
 }
 
@@ -268,7 +221,7 @@ static void do_list(struct worker *w)
     cl_uint n_wait;
     cl_event e;
     cl_command_queue q = next(w, &n_wait);
-    CL(clEnqueueReadBuffer(q, w->m[N], CL_TRUE, 0, 4, &n, n_wait, n_wait ? &w->last : NULL, NULL));
+    CL(clEnqueueReadBuffer(q, w->m[N], CL_TRUE, 0, 4, &n, n_wait, n_wait ? &w->s.last : NULL, NULL));
     CL(clEnqueueReadBuffer(q, w->m[LIST], CL_TRUE, 0, MOST * 4, v, 0, NULL, NULL));
     say(w, "found", n, "", 0);
     if (n <= MOST) {
@@ -310,7 +263,7 @@ static void do_read(struct worker *w)
     cl_event e;
     cl_command_queue q = next(w, &n_wait);
     const uint32_t how = pick(w, 3);
-    CL(clEnqueueReadBuffer(q, m, how == 0, offset, n, got, n_wait, n_wait ? &w->last : NULL, &e));
+    CL(clEnqueueReadBuffer(q, m, how == 0, offset, n, got, n_wait, n_wait ? &w->s.last : NULL, &e));
     if (how == 2) {
         if (w->n_pending == PENDING)
             look_at(w);
@@ -333,7 +286,7 @@ static void do_write(struct worker *w)
     cl_uint n_wait;
     cl_event e;
     cl_command_queue q = next(w, &n_wait);
-    const cl_event *wait = n_wait ? &w->last : NULL;
+    const cl_event *wait = n_wait ? &w->s.last : NULL;
     if (how == 0)
         CL(clEnqueueFillBuffer(q, w->m[i], pool + pick(w, 100), 4, offset / 4 * 4, (BYTES - offset / 4 * 4) / 8 * 4,
                                n_wait, wait, &e));
@@ -358,7 +311,7 @@ static void do_map(struct worker *w)
     cl_event e;
     cl_command_queue q = next(w, &n_wait);
     unsigned char *v;
-    MADE(v, clEnqueueMapBuffer(q, m, CL_FALSE, kinds[kind], offset, n, n_wait, n_wait ? &w->last : NULL, &e, &err));
+    MADE(v, clEnqueueMapBuffer(q, m, CL_FALSE, kinds[kind], offset, n, n_wait, n_wait ? &w->s.last : NULL, &e, &err));
     CL(clWaitForEvents(1, &e));
     CL(clReleaseEvent(e));
     if (kind != 2)
@@ -374,7 +327,7 @@ static void do_map(struct worker *w)
     if (i == N) { /* a length that isn't the list's */
         static const cl_uint zero;
         q = next(w, &n_wait);
-        CL(clEnqueueFillBuffer(q, w->m[N], &zero, 4, 0, 4, 1, &w->last, &e));
+        CL(clEnqueueFillBuffer(q, w->m[N], &zero, 4, 0, 4, 1, &w->s.last, &e));
         done(w, e);
     }
 }
@@ -387,12 +340,12 @@ static void do_gate(struct worker *w)
     cl_uint n_wait;
     MADE(gate, clCreateUserEvent(context, &err));
     cl_command_queue q = next(w, &n_wait);
-    const cl_event both[2] = {gate, w->last};
-    CL(clEnqueueWriteBuffer(q, w->m[SEEN], CL_FALSE, 0, 1 + pick(w, BYTES), pool + pick(w, 1000), w->last ? 2 : 1, both,
-                            &e));
+    const cl_event both[2] = {gate, w->s.last};
+    CL(clEnqueueWriteBuffer(q, w->m[SEEN], CL_FALSE, 0, 1 + pick(w, BYTES), pool + pick(w, 1000), w->s.last ? 2 : 1,
+                            both, &e));
     done(w, e);
     do_launch(w);
-    CL(clFlush(w->q[w->last_q]));
+    CL(clFlush(w->s.q[w->s.last_q]));
     CL(clSetUserEventStatus(gate, CL_COMPLETE));
     CL(clReleaseEvent(gate));
 }
@@ -419,7 +372,7 @@ static void make_objects(struct worker *w)
             w->m[i] = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes_of[i], pool + pick(w, 1000));
     }
     for (uint32_t i = SEEN; i < OBJECTS; i++) {
-        CL(clEnqueueWriteBuffer(w->q[0], w->m[i], CL_TRUE, 0, bytes_of[i], zeros, 0, NULL, NULL));
+        CL(clEnqueueWriteBuffer(w->s.q[0], w->m[i], CL_TRUE, 0, bytes_of[i], zeros, 0, NULL, NULL));
     }
 }
 
@@ -444,9 +397,9 @@ static void set_up(struct worker *w)
     for (uint32_t i = 0; i < KERNELS; i++)
         w->k[i] = kernel_of(program, names[i]);
     for (uint32_t i = 0; i < QUEUES; i++) {
-        w->in_order[i] = i != 1;
-        MADE(w->q[i],
-             clCreateCommandQueue(context, device, w->in_order[i] ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err));
+        w->s.in_order[i] = i != 1;
+        MADE(w->s.q[i], clCreateCommandQueue(context, device,
+                                             w->s.in_order[i] ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err));
     }
     make_objects(w);
 }
@@ -455,7 +408,7 @@ static void *work(void *arg)
 {
     struct worker *w = arg;
     set_up(w);
-    for (uint32_t s = 0; s < w->steps; s++) {
+    for (uint32_t s = 0; s < w->s.steps; s++) {
         const uint32_t what = pick(w, 40);
         if (what < 20)
             do_launch(w);
@@ -473,21 +426,21 @@ static void *work(void *arg)
             do_objects(w);
     }
     look_at(w);
-    CL(clWaitForEvents(1, &w->last));
+    CL(clWaitForEvents(1, &w->s.last));
     do_list(w);
-    CL(clWaitForEvents(1, &w->last));
-    CL(clReleaseEvent(w->last));
+    CL(clWaitForEvents(1, &w->s.last));
+    CL(clReleaseEvent(w->s.last));
     unsigned char *got = malloc(BYTES);
     for (uint32_t i = 0; i < OBJECTS; i++) {
         if (i == LIST)
             continue;
-        CL(clEnqueueReadBuffer(w->q[0], w->m[i], CL_TRUE, 0, bytes_of[i], got, 0, NULL, NULL));
+        CL(clEnqueueReadBuffer(w->s.q[0], w->m[i], CL_TRUE, 0, bytes_of[i], got, 0, NULL, NULL));
         say(w, "end", i, got, bytes_of[i]);
     }
     free(got);
     let_objects_go(w);
     for (uint32_t i = 0; i < QUEUES; i++)
-        CL(clReleaseCommandQueue(w->q[i]));
+        CL(clReleaseCommandQueue(w->s.q[i]));
     for (uint32_t i = 0; i < KERNELS; i++)
         CL(clReleaseKernel(w->k[i]));
     return NULL;
@@ -505,15 +458,15 @@ int main(int argc, char **argv)
     start(0);
     program = build(source, "");
     for (uint32_t t = 0; t < threads; t++) {
-        w[t].state = scramble(seed * 31 + t);
-        w[t].steps = steps;
-        if (pthread_create(&w[t].thread, NULL, work, &w[t]) != 0)
+        w[t].s.state = scramble(seed * 31 + t);
+        w[t].s.steps = steps;
+        if (pthread_create(&w[t].s.thread, NULL, work, &w[t]) != 0)
             return 1;
     }
     for (uint32_t t = 0; t < threads; t++) {
-        pthread_join(w[t].thread, NULL);
-        printf("thread %u\n%s", t, w[t].text ? w[t].text : "");
-        free(w[t].text);
+        pthread_join(w[t].s.thread, NULL);
+        printf("thread %u\n%s", t, w[t].s.text ? w[t].s.text : "");
+        free(w[t].s.text);
     }
     free(w);
     CL(clReleaseProgram(program));

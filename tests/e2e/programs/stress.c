@@ -2,11 +2,9 @@
 /* stress SEED STEPS THREADS: random sequences of writes, reads, fills, copies, maps, sub-buffers, images, user events
  * and launches over many buffers and queues; the same seed does and prints the same. Each thread has buffers of its
  * own, and all share one that is only read. What must come after what is said by events or by the order of a queue. */
-#include <pthread.h>
+#include "sequence.h"
 
-#include "plain.h"
-
-enum { BUFFERS = 5, QUEUES = 3, WORDS = 6144, BYTES = WORDS * 4, POOL = 1 << 16, W = 64, H = WORDS / W };
+enum { BUFFERS = 5, WORDS = 6144, BYTES = WORDS * 4, POOL = 1 << 16, W = 64, H = WORDS / W };
 
 static const char source[] =
     "__kernel void scale(__global uint *v, uint a, uint b) { uint i = get_global_id(0); v[i] = v[i] * a + b + i; }\n"
@@ -36,61 +34,15 @@ static const char *const names[KERNELS] = {"scale", "gather", "scatter", "some",
                                            "bytes", "paint",  "turn",    "count", "least"};
 
 struct worker {
-    uint32_t state, threads, steps;
-    char *text; /* what it has to say, in order */
-    size_t length, room;
-    cl_command_queue q[QUEUES];
-    bool in_order[QUEUES];
+    struct sequence s;
     cl_mem b[BUFFERS], sub[BUFFERS], image;
     size_t origin[BUFFERS], size[BUFFERS]; /* of the windows, in bytes */
     cl_kernel k[KERNELS];
-    cl_event last;
-    unsigned last_q;
-    pthread_t thread;
 };
 
 static cl_program program;
 static cl_mem common;
 static unsigned char pool[POOL];
-
-static uint32_t pick(struct worker *w, uint32_t n)
-{
-    w->state = w->state * 1664525u + 1013904223u;
-    return (uint32_t)(((uint64_t)scramble(w->state) * n) >> 32);
-}
-
-static void say(struct worker *w, const char *what, uint32_t which, const void *data, size_t bytes)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < bytes; i++)
-        h = (h ^ ((const unsigned char *)data)[i]) * 0x100000001b3u;
-    if (w->room - w->length < 128) {
-        w->room = w->room * 2 + 4096;
-        w->text = realloc(w->text, w->room);
-        if (!w->text)
-            abort();
-    }
-    w->length +=
-        (size_t)snprintf(w->text + w->length, w->room - w->length, "%s %u %zu %016" PRIx64 "\n", what, which, bytes, h);
-}
-
-/* The queue for the next command, and what it must wait for: nothing where the queue's order says it. */
-static cl_command_queue next(struct worker *w, cl_uint *n_wait)
-{
-    const unsigned q = pick(w, 3) ? w->last_q : pick(w, QUEUES);
-    *n_wait = !w->last || (q == w->last_q && w->in_order[q] && pick(w, 4)) ? 0 : 1;
-    if (q != w->last_q)
-        CL(clFlush(w->q[w->last_q]));
-    w->last_q = q;
-    return w->q[q];
-}
-
-static void done(struct worker *w, cl_event e)
-{
-    if (w->last)
-        CL(clReleaseEvent(w->last));
-    w->last = e;
-}
 
 static cl_mem object(struct worker *w, uint32_t i, size_t *words)
 {
@@ -153,7 +105,7 @@ static void do_launch(struct worker *w)
     }
     cl_command_queue q = next(w, &n_wait);
     CL(clEnqueueNDRangeKernel(q, k, dims, offset[0] ? offset : NULL, global, local || what == TURN ? group : NULL,
-                              n_wait, n_wait ? &w->last : NULL, &e));
+                              n_wait, n_wait ? &w->s.last : NULL, &e));
     done(w, e);
 }
 
@@ -168,11 +120,11 @@ static void do_host(struct worker *w, bool write)
     cl_command_queue q = next(w, &n_wait);
     if (write) {
         CL(clEnqueueWriteBuffer(q, m, pick(w, 3) == 0, offset, n, pool + pick(w, (uint32_t)(POOL - n)), n_wait,
-                                n_wait ? &w->last : NULL, &e));
+                                n_wait ? &w->s.last : NULL, &e));
     } else {
         unsigned char *got = malloc(n);
         const bool blocking = pick(w, 2);
-        CL(clEnqueueReadBuffer(q, m, blocking, offset, n, got, n_wait, n_wait ? &w->last : NULL, &e));
+        CL(clEnqueueReadBuffer(q, m, blocking, offset, n, got, n_wait, n_wait ? &w->s.last : NULL, &e));
         if (!blocking)
             CL(clWaitForEvents(1, &e));
         say(w, "read", i, got, n);
@@ -191,7 +143,7 @@ static void do_rectangle(struct worker *w)
     cl_uint n_wait;
     cl_event e;
     cl_command_queue q = next(w, &n_wait);
-    const cl_event *wait = n_wait ? &w->last : NULL;
+    const cl_event *wait = n_wait ? &w->s.last : NULL;
     if (what == 0) {
         CL(clEnqueueCopyBufferRect(q, w->b[i], w->b[j], from, to, region, row, slice, row + 3, 0, n_wait, wait, &e));
     } else if (what == 1) {
@@ -217,7 +169,7 @@ static void do_move(struct worker *w)
     cl_uint n_wait;
     cl_event e;
     cl_command_queue q = next(w, &n_wait);
-    const cl_event *wait = n_wait ? &w->last : NULL;
+    const cl_event *wait = n_wait ? &w->s.last : NULL;
     const size_t most = words < others ? words : others, n = 1 + pick(w, (uint32_t)most * 4);
     if (pick(w, 3) == 0) {
         const size_t pattern = (size_t)1 << pick(w, 5), at = pick(w, (uint32_t)(words * 4 / pattern));
@@ -245,7 +197,7 @@ static void do_map(struct worker *w)
     cl_event e;
     cl_command_queue q = next(w, &n_wait);
     unsigned char *v;
-    MADE(v, clEnqueueMapBuffer(q, m, CL_FALSE, kinds[kind], offset, n, n_wait, n_wait ? &w->last : NULL, &e, &err));
+    MADE(v, clEnqueueMapBuffer(q, m, CL_FALSE, kinds[kind], offset, n, n_wait, n_wait ? &w->s.last : NULL, &e, &err));
     CL(clWaitForEvents(1, &e));
     CL(clReleaseEvent(e));
     if (kind == 0 || kind == 2)
@@ -265,7 +217,7 @@ static void do_image(struct worker *w)
     cl_uint n_wait;
     cl_event e;
     cl_command_queue q = next(w, &n_wait);
-    const cl_event *wait = n_wait ? &w->last : NULL;
+    const cl_event *wait = n_wait ? &w->s.last : NULL;
     const size_t region[3] = {part[0] > at[0] ? part[0] - at[0] : 1, part[1], 1};
     const size_t row = pick(w, 2) ? 0 : W * 4 + 4 * pick(w, 9);
     const bool blocking = pick(w, 3) == 0;
@@ -302,16 +254,16 @@ static void do_gate(struct worker *w)
     const uint32_t i = pick(w, BUFFERS);
     MADE(gate, clCreateUserEvent(context, &err));
     cl_command_queue q = next(w, &n_wait);
-    const cl_event both[2] = {gate, w->last};
-    CL(clEnqueueWriteBuffer(q, w->b[i], CL_FALSE, 0, 1 + pick(w, BYTES), pool + pick(w, 1000), w->last ? 2 : 1, both,
+    const cl_event both[2] = {gate, w->s.last};
+    CL(clEnqueueWriteBuffer(q, w->b[i], CL_FALSE, 0, 1 + pick(w, BYTES), pool + pick(w, 1000), w->s.last ? 2 : 1, both,
                             &e));
     done(w, e);
     set_mem(w->k[SCALE], 0, w->b[i]);
     set_uint(w->k[SCALE], 1, 3);
     set_uint(w->k[SCALE], 2, 4);
-    launch(w->q[w->last_q], w->k[SCALE], WORDS, 64, 1, &w->last, &e);
+    launch(w->s.q[w->s.last_q], w->k[SCALE], WORDS, 64, 1, &w->s.last, &e);
     done(w, e);
-    CL(clFlush(w->q[w->last_q]));
+    CL(clFlush(w->s.q[w->s.last_q]));
     CL(clSetUserEventStatus(gate, CL_COMPLETE));
     CL(clReleaseEvent(gate));
 }
@@ -353,9 +305,9 @@ static void set_up(struct worker *w)
     for (uint32_t i = 0; i < KERNELS; i++)
         w->k[i] = kernel_of(program, names[i]);
     for (uint32_t i = 0; i < QUEUES; i++) {
-        w->in_order[i] = i != 1;
-        MADE(w->q[i],
-             clCreateCommandQueue(context, device, w->in_order[i] ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err));
+        w->s.in_order[i] = i != 1;
+        MADE(w->s.q[i], clCreateCommandQueue(context, device,
+                                             w->s.in_order[i] ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err));
     }
     MADE(w->image, clCreateImage(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &format, &desc, pool, &err));
 }
@@ -364,7 +316,7 @@ static void *work(void *arg)
 {
     struct worker *w = arg;
     set_up(w);
-    for (uint32_t s = 0; s < w->steps; s++) {
+    for (uint32_t s = 0; s < w->s.steps; s++) {
         const uint32_t what = pick(w, 20);
         if (what < 8)
             do_launch(w);
@@ -383,23 +335,23 @@ static void *work(void *arg)
         else if (pick(w, 3) == 0)
             do_gate(w);
     }
-    CL(clWaitForEvents(1, &w->last));
-    CL(clReleaseEvent(w->last));
+    CL(clWaitForEvents(1, &w->s.last));
+    CL(clReleaseEvent(w->s.last));
     static const size_t zero[3], all[3] = {W, H, 1};
     unsigned char *got = malloc(BYTES);
     for (uint32_t i = 0; i < BUFFERS; i++) {
-        CL(clEnqueueReadBuffer(w->q[0], w->b[i], CL_TRUE, 0, BYTES, got, 0, NULL, NULL));
+        CL(clEnqueueReadBuffer(w->s.q[0], w->b[i], CL_TRUE, 0, BYTES, got, 0, NULL, NULL));
         say(w, "end", i, got, BYTES);
         if (w->sub[i])
             CL(clReleaseMemObject(w->sub[i]));
         CL(clReleaseMemObject(w->b[i]));
     }
-    CL(clEnqueueReadImage(w->q[0], w->image, CL_TRUE, zero, all, 0, 0, got, 0, NULL, NULL));
+    CL(clEnqueueReadImage(w->s.q[0], w->image, CL_TRUE, zero, all, 0, 0, got, 0, NULL, NULL));
     say(w, "image", 0, got, BYTES);
     free(got);
     CL(clReleaseMemObject(w->image));
     for (uint32_t i = 0; i < QUEUES; i++)
-        CL(clReleaseCommandQueue(w->q[i]));
+        CL(clReleaseCommandQueue(w->s.q[i]));
     for (uint32_t i = 0; i < KERNELS; i++)
         CL(clReleaseKernel(w->k[i]));
     return NULL;
@@ -418,15 +370,15 @@ int main(int argc, char **argv)
     program = build(source, "");
     common = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, BYTES, pool);
     for (uint32_t t = 0; t < threads; t++) {
-        w[t].state = scramble(seed * 31 + t);
-        w[t].steps = steps;
-        if (pthread_create(&w[t].thread, NULL, work, &w[t]) != 0)
+        w[t].s.state = scramble(seed * 31 + t);
+        w[t].s.steps = steps;
+        if (pthread_create(&w[t].s.thread, NULL, work, &w[t]) != 0)
             return 1;
     }
     for (uint32_t t = 0; t < threads; t++) {
-        pthread_join(w[t].thread, NULL);
-        printf("thread %u\n%s", t, w[t].text ? w[t].text : "");
-        free(w[t].text);
+        pthread_join(w[t].s.thread, NULL);
+        printf("thread %u\n%s", t, w[t].s.text ? w[t].s.text : "");
+        free(w[t].s.text);
     }
     free(w);
     CL(clReleaseMemObject(common));
