@@ -110,14 +110,22 @@ def dispatch_order(text):
     return re.findall(r"cl_api_\w+\s+(\w+)\s*;", body)
 
 
+def read_header(include, name):
+    return without_windows(strip_comments(open(os.path.join(include, "CL", name), encoding="utf-8").read()))
+
+
+def read_dispatch(include):
+    """What parse_prototypes finds in cl_icd.h, and the names among them that the dispatch table has, in its order."""
+    text = read_header(include, "cl_icd.h")
+    prototypes = parse_prototypes(text)
+    return prototypes, [n for n in dispatch_order(text) if n in prototypes]
+
+
 def main():
     include, out, sources = sys.argv[1], sys.argv[2], sys.argv[3:]
-    raw = {h: open(os.path.join(include, "CL", h), encoding="utf-8").read()
-           for h in ("cl.h", "cl_ext.h", "cl_gl.h", "cl_egl.h", "cl_icd.h")}
-    texts = {h: without_windows(strip_comments(t)) for h, t in raw.items()}
-    prototypes = parse_prototypes(texts["cl_icd.h"])
-    versions = parse_versions(texts)
-    names = [n for n in dispatch_order(texts["cl_icd.h"]) if n in prototypes]
+    prototypes, names = read_dispatch(include)
+    versions = parse_versions({h: read_header(include, h)
+                               for h in ("cl.h", "cl_ext.h", "cl_gl.h", "cl_egl.h", "cl_icd.h")})
 
     defined = set()
     for s in sources:

@@ -9,14 +9,6 @@
  * done anything, as do those that wait for it and those behind it in its queue until then
  *
  * FAULT_COUNTS names a file that gets `FUNCTION COUNT` lines at the end of the process: what there is to fail. */
-#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
-#include <CL/cl_icd.h>
-#include <CL/cl_layer.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -25,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "layer.h"
 
 enum { MOST_FUNCTIONS = 256, MOST_DOOMED = 65536, LATE_NS = 3000000 };
 enum kind { ONCE, FOREVER, LOST, GONE, LATE };
@@ -222,32 +216,15 @@ static void read_fault(const char *text)
             fault.function = (int)i;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info param_name, size_t param_value_size, void *param_value,
-                                               size_t *param_value_size_ret)
-{
-    const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-    if (param_name != CL_LAYER_API_VERSION || (param_value && param_value_size < sizeof version))
-        return CL_INVALID_VALUE;
-    if (param_value)
-        memcpy(param_value, &version, sizeof version);
-    if (param_value_size_ret)
-        *param_value_size_ret = sizeof version;
-    return CL_SUCCESS;
-}
-
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
                                             cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
 {
     static struct _cl_icd_dispatch table;
-    const cl_uint most = sizeof table / sizeof(void *);
-    if (!target_dispatch || !num_entries_ret || !layer_dispatch_ret)
-        return CL_INVALID_VALUE;
-    memcpy(&below, target_dispatch, (num_entries < most ? num_entries : most) * sizeof(void *));
-    table = below;
+    const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &table);
+    if (err)
+        return err;
     read_fault(getenv("FAULT"));
     fault_install(&table);
     atexit(write_counts);
-    *num_entries_ret = num_entries < most ? num_entries : most;
-    *layer_dispatch_ret = &table;
     return CL_SUCCESS;
 }

@@ -3,12 +3,6 @@
  * each making of memory with contents: a line "KIND BEGIN END FUNCTION" by CLOCK_MONOTONIC, in nanoseconds, in the file
  * WITNESS. KIND: link (between the host and a device), gpu (a kernel), any (within or between devices); ended: the
  * driver told of it only once it had ended. */
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#include <CL/cl.h>
-#include <CL/cl_icd.h>
-#include <CL/cl_layer.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "layer.h"
 
 static struct _cl_icd_dispatch below;
 static int file = -1;
@@ -171,31 +167,16 @@ MAKE(clCreateImage2D, f,
      (cl_context c, cl_mem_flags f, const cl_image_format *i, size_t x, size_t y, size_t r, void *p, cl_int *err), c, f,
      i, x, y, r, p, err)
 
-CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info param_name, size_t param_value_size, void *param_value,
-                                               size_t *param_value_size_ret)
-{
-    const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-    if (param_name != CL_LAYER_API_VERSION || (param_value && param_value_size < sizeof version))
-        return CL_INVALID_VALUE;
-    if (param_value)
-        memcpy(param_value, &version, sizeof version);
-    if (param_value_size_ret)
-        *param_value_size_ret = sizeof version;
-    return CL_SUCCESS;
-}
-
 #define INSTALL(name) table.name = see_##name
 
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
                                             cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
 {
     static struct _cl_icd_dispatch table;
-    const cl_uint most = sizeof table / sizeof(void *);
     const char *path = getenv("WITNESS");
-    if (!target_dispatch || !num_entries_ret || !layer_dispatch_ret)
-        return CL_INVALID_VALUE;
-    memcpy(&below, target_dispatch, (num_entries < most ? num_entries : most) * sizeof(void *));
-    table = below;
+    const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &table);
+    if (err)
+        return err;
     file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
     INSTALL(clEnqueueReadBuffer);
     INSTALL(clEnqueueWriteBuffer);
@@ -219,7 +200,5 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     INSTALL(clCreateBuffer);
     INSTALL(clCreateImage);
     INSTALL(clCreateImage2D);
-    *num_entries_ret = num_entries < most ? num_entries : most;
-    *layer_dispatch_ret = &table;
     return CL_SUCCESS;
 }

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Writes the wrappers of the functions that layer.c doesn't write by hand: gen.py SHIM_DIR INCLUDE_DIR LAYER_C OUT_FILE"""
-import os
 import re
 import sys
 
@@ -9,10 +8,7 @@ sys.path.insert(0, sys.argv[1])
 sys.dont_write_bytecode = True
 import gen  # noqa: E402  shim/gen.py, which knows the Khronos headers
 
-text = open(os.path.join(sys.argv[2], "CL", "cl_icd.h"), encoding="utf-8").read()
-text = gen.without_windows(gen.strip_comments(text))
-prototypes = gen.parse_prototypes(text)
-names = [n for n in gen.dispatch_order(text) if n in prototypes]
+prototypes, names = gen.read_dispatch(sys.argv[2])
 by_hand = set(re.findall(r"\blazy_(cl[A-Z]\w+)\s*\(", open(sys.argv[3], encoding="utf-8").read()))
 
 # What the specification forbids in a callback (clSetEventCallback), beside what blocks.

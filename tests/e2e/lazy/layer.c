@@ -2,9 +2,10 @@
 /* The functions that make commands and wait for them; the others' wrappers are written by gen.py. */
 #include "lazy.h"
 
-#include <CL/cl_layer.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "../layer.h"
 
 struct lazy_modes lazy = {.stuck_ms = 5000};
 struct _cl_icd_dispatch lazy_below;
@@ -328,30 +329,16 @@ static void read_modes(char *words)
     lazy.lanes |= lazy.channels;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info param_name, size_t param_value_size, void *param_value,
-                                               size_t *param_value_size_ret)
-{
-    const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-    if (param_name != CL_LAYER_API_VERSION || (param_value && param_value_size < sizeof version))
-        return CL_INVALID_VALUE;
-    if (param_value)
-        memcpy(param_value, &version, sizeof version);
-    if (param_value_size_ret)
-        *param_value_size_ret = sizeof version;
-    return CL_SUCCESS;
-}
-
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
                                             cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
 {
     static struct _cl_icd_dispatch table;
-    const cl_uint most = sizeof table / sizeof(void *);
     const char *modes = getenv("LAZY"), *stuck = getenv("LAZY_STUCK_MS");
+    const cl_int err =
+        layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &lazy_below, &table);
+    if (err)
+        return err;
     char *words = modes ? strdup(modes) : NULL;
-    if (!target_dispatch || !num_entries_ret || !layer_dispatch_ret)
-        return CL_INVALID_VALUE;
-    memcpy(&lazy_below, target_dispatch, (num_entries < most ? num_entries : most) * sizeof(void *));
-    table = lazy_below;
     lazy_calls_start();
     if (words)
         read_modes(words);
@@ -359,7 +346,5 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     if (stuck)
         lazy.stuck_ms = (unsigned)atoi(stuck);
     lazy_install(&table);
-    *num_entries_ret = num_entries < most ? num_entries : most;
-    *layer_dispatch_ret = &table;
     return CL_SUCCESS;
 }

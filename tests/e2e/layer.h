@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What a layer of the ICD loader has to say and do at its start (cl_layer.h), for those below gpusparc in these tests.
+ * A layer includes this in one file and has clInitLayer of its own. */
+#ifndef GS_TESTS_LAYER_H
+#define GS_TESTS_LAYER_H
+
+#include <string.h>
+
+#include "opencl.h"
+
+CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info param_name, size_t param_value_size, void *param_value,
+                                               size_t *param_value_size_ret)
+{
+    const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+    if (param_name != CL_LAYER_API_VERSION || (param_value && param_value_size < sizeof version))
+        return CL_INVALID_VALUE;
+    if (param_value)
+        memcpy(param_value, &version, sizeof version);
+    if (param_value_size_ret)
+        *param_value_size_ret = sizeof version;
+    return CL_SUCCESS;
+}
+
+/* The arguments of clInitLayer. Copies the functions below to `below`, and to the layer's own table, which is handed
+ * out: it is to put its own in. */
+static cl_int layer_begin(cl_uint num_entries, const cl_icd_dispatch *target_dispatch, cl_uint *num_entries_ret,
+                          const cl_icd_dispatch **layer_dispatch_ret, struct _cl_icd_dispatch *below,
+                          struct _cl_icd_dispatch *own)
+{
+    const cl_uint most = sizeof *own / sizeof(void *), n = num_entries < most ? num_entries : most;
+    if (!target_dispatch || !num_entries_ret || !layer_dispatch_ret)
+        return CL_INVALID_VALUE;
+    memcpy(below, target_dispatch, n * sizeof(void *));
+    *own = *below;
+    *num_entries_ret = n;
+    *layer_dispatch_ret = own;
+    return CL_SUCCESS;
+}
+
+#endif
