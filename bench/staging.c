@@ -16,9 +16,9 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+
+#include "shim/transfer/past_cache.h"
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -51,24 +51,10 @@ static void check(cl_int err, const char *what)
 
 static void copy(char *to, const char *from, size_t n, bool streaming)
 {
-#ifdef __SSE2__
-    if (streaming) {
-        for (size_t i = 0; i + 64 <= n; i += 64) {
-            const __m128i *s = (const __m128i *)(const void *)(from + i);
-            __m128i *d = (__m128i *)(void *)(to + i);
-            const __m128i a = _mm_loadu_si128(s), b = _mm_loadu_si128(s + 1), c = _mm_loadu_si128(s + 2),
-                          e = _mm_loadu_si128(s + 3);
-            _mm_stream_si128(d, a);
-            _mm_stream_si128(d + 1, b);
-            _mm_stream_si128(d + 2, c);
-            _mm_stream_si128(d + 3, e);
-        }
-        _mm_sfence();
-        return;
-    }
-#endif
-    (void)streaming;
-    memcpy(to, from, n);
+    if (streaming)
+        gs_copy_past_cache(to, from, n);
+    else
+        memcpy(to, from, n);
 }
 
 /* One measurement: `all` bytes between `host` and the devices, each an equal part of them. */
@@ -228,7 +214,7 @@ static void *copy_slice(void *arg)
 static double copied(char *to, char *from, unsigned threads, bool streaming)
 {
     struct slice s[MOST_THREADS];
-    const size_t each = all / threads & ~(size_t)4095; /* streaming stores want it aligned */
+    const size_t each = all / threads;
     const double begin = now();
     for (unsigned i = 0; i < threads; i++) {
         s[i] = (struct slice){.to = to + each * i, .from = from + each * i, .n = each, .streaming = streaming};
