@@ -76,36 +76,40 @@ bool gs_beside_start(pthread_t *thread, void *(*run)(void *), void *arg)
     return started;
 }
 
-bool gs_beside_enter(void)
+/* Unless it is shut. */
+static bool come_in(unsigned *threads, const bool *shut)
 {
     pthread_mutex_lock(&lock);
-    const bool may = !ending;
-    inside += may;
+    const bool may = !*shut;
+    *threads += may;
     pthread_mutex_unlock(&lock);
     return may;
+}
+
+static void go_out(unsigned *threads)
+{
+    pthread_mutex_lock(&lock);
+    --*threads;
+    pthread_cond_broadcast(&left_one);
+    pthread_mutex_unlock(&lock);
+}
+
+bool gs_beside_enter(void)
+{
+    return come_in(&inside, &ending);
 }
 
 void gs_beside_leave(void)
 {
-    pthread_mutex_lock(&lock);
-    inside--;
-    pthread_cond_broadcast(&left_one);
-    pthread_mutex_unlock(&lock);
+    go_out(&inside);
 }
 
 bool gs_beside_serve(void)
 {
-    pthread_mutex_lock(&lock);
-    const bool may = !closed;
-    serving += may;
-    pthread_mutex_unlock(&lock);
-    return may;
+    return come_in(&serving, &closed);
 }
 
 void gs_beside_served(void)
 {
-    pthread_mutex_lock(&lock);
-    serving--;
-    pthread_cond_broadcast(&left_one);
-    pthread_mutex_unlock(&lock);
+    go_out(&serving);
 }
