@@ -320,7 +320,7 @@ static bool run_next(struct gs_held *h, unsigned i, struct unit *u)
     in = enter();
     gs_label_back(h->label);
     const unsigned to = emptiest_queue(h);
-    const cl_int err = h->units.enqueue(h->units.work, i, h->units.queue[to], &event);
+    const cl_int err = h->units.enqueue(h->units.work, i, h->units.queue[to], 0, NULL, &event);
     if (!err) {
         watch(h, u, &h->running[to], event);
         gs_real()->clFlush(h->units.queue[to]);
@@ -800,6 +800,23 @@ void gs_let_go(struct gs_held *h, cl_event first, cl_event *end)
     }
     gs_real()->clFlush(home);
     gs_real()->clReleaseCommandQueue(home);
+}
+
+cl_int gs_run_units(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
+                    const struct gs_units *units, cl_event *end)
+{
+    struct gs_held *held;
+    cl_event gate, first;
+    wait = n_wait ? wait : NULL;
+    cl_int err = gs_hold_back(q, queue, resource, n_wait, wait, units, &held, &gate);
+    if (err)
+        return err;
+    err = units->enqueue(units->work, 0, queue, gate ? 1 : n_wait, gate ? &gate : wait, &first);
+    if (err)
+        gs_hold_drop(held);
+    else
+        gs_let_go(held, first, end);
+    return err;
 }
 
 void gs_held_fail(void)

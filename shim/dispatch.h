@@ -35,15 +35,15 @@ struct gs_units {
      * under way. The others are null. */
     cl_command_queue queue[GS_UNIT_QUEUES];
     bool first_alone; /* no other unit may be enqueued before the first has ended */
-    /* Enqueues unit 1 ... n-1; its event is the dispatcher's. */
-    cl_int (*enqueue)(void *work, unsigned unit, cl_command_queue queue, cl_event *event);
+    /* Enqueues a unit; its event is the dispatcher's. The first only for gs_run_units, and it alone has a wait list. */
+    cl_int (*enqueue)(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                      cl_event *event);
     void (*free)(void *work); /* once the last one has been enqueued, or none will be */
     void *work;
     struct gs_spent *spent; /* what they take is added to it; or null */
     bool kernel;            /* they are a kernel of the application, on `place` */
     unsigned place;
-    uint64_t
-        kind; /* what it is, for what is expected of its time, see batch.h; 0: nothing. A single unit may be shared */
+    uint64_t kind;   /* what it is, for what is expected of its time, see batch.h; 0: nothing. May share a unit */
     unsigned factor; /* of several: by which they were cut */
 };
 
@@ -85,5 +85,10 @@ void gs_held_fail(void);
 
 /* The first unit was refused by the driver. The units' work stays the caller's. */
 void gs_hold_drop(struct gs_held *held);
+
+/* All of that: the first unit in `queue`, and what is to be seen to behind it. *end is the caller's; after an error the
+ * units' work is. */
+cl_int gs_run_units(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
+                    const struct gs_units *units, cl_event *end);
 
 #endif

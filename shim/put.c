@@ -133,7 +133,7 @@ cl_int gs_put_copy(cl_command_queue queue, enum gs_via via, cl_mem src, cl_mem d
 /* ---- kernels ---- */
 
 struct kernel_work {
-    cl_kernel kernel; /* of its own: the other may have got other arguments since; null for one unit */
+    cl_kernel kernel; /* of several units one of their own: the other may have got other arguments since */
     struct gs_cut cut;
     size_t local;
     cl_uint n_mems;
@@ -148,20 +148,15 @@ static cl_int set_args(cl_kernel k, const struct gs_put_arg *args, cl_uint n)
     return err;
 }
 
-static cl_int enqueue_groups(cl_kernel k, const struct gs_cut *cut, unsigned i, size_t local, cl_command_queue queue,
-                             cl_uint n_wait, const cl_event *wait, cl_event *event)
-{
-    struct gs_box box;
-    gs_cut_box(cut, i, &box);
-    const size_t offset = (size_t)box.begin[0] * local, global = (size_t)(box.end[0] - box.begin[0]) * local;
-    return gs_real()->clEnqueueNDRangeKernel(queue, k, 1, offset ? &offset : NULL, &global, &local, n_wait, wait,
-                                             event);
-}
-
-static cl_int next_groups(void *work, unsigned unit, cl_command_queue queue, cl_event *event)
+static cl_int enqueue_groups(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                             cl_event *event)
 {
     const struct kernel_work *w = work;
-    return enqueue_groups(w->kernel, &w->cut, unit, w->local, queue, 0, NULL, event);
+    struct gs_box box;
+    gs_cut_box(&w->cut, unit, &box);
+    const size_t offset = (size_t)box.begin[0] * w->local, global = (size_t)(box.end[0] - box.begin[0]) * w->local;
+    return gs_real()->clEnqueueNDRangeKernel(queue, w->kernel, 1, offset ? &offset : NULL, &global, &w->local, n_wait,
+                                             wait, event);
 }
 
 static void free_kernel_work(void *work)
@@ -205,49 +200,31 @@ static struct kernel_work *make_kernel_work(cl_kernel k, const struct gs_put_arg
     return NULL;
 }
 
-/* The first of its units, and the others behind it. */
-static cl_int run_groups(cl_kernel k, struct kernel_work *w, const struct gs_cut *cut, size_t local,
-                         cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *end)
-{
-    const unsigned place = place_of(queue);
-    struct gs_units units = {
-        .n = cut->n, .enqueue = next_groups, .free = w ? free_kernel_work : NULL, .work = w, .spent = putting->spent};
-    struct gs_held *held;
-    cl_event gate, first;
-    cl_int err = CL_SUCCESS;
-    units.first_alone = gs_group()->forms_clash;
-    if (w)
-        err = gs_unit_queues(putting->q, place, units.queue);
-    if (!err)
-        err = gs_hold_back(putting->q, queue, gs_resource_of(place), n_wait, wait, &units, &held, &gate);
-    if (err)
-        return err;
-    err = enqueue_groups(k, cut, 0, local, queue, gate ? 1 : n_wait, gate ? &gate : wait, &first);
-    if (err)
-        gs_hold_drop(held);
-    else
-        gs_let_go(held, first, end);
-    return err;
-}
-
 cl_int gs_put_kernel(cl_command_queue queue, cl_kernel kernel, const struct gs_put_arg *args, cl_uint n_args,
                      uint64_t items, size_t local, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     const struct gs_box all = {{0, 0, 0}, {(items + local - 1) / local, 1, 1}};
-    struct gs_cut cut = {.whole = all, .n = 1};
-    struct kernel_work *w = NULL;
+    struct kernel_work one = {.kernel = kernel, .cut = {.whole = all, .n = 1}, .local = local};
     cl_event end;
     cl_int err = set_args(kernel, args, n_args);
     wait = n_wait ? wait : NULL;
     if (err || !putting)
-        return err ? err : sent(queue, enqueue_groups(kernel, &cut, 0, local, queue, n_wait, wait, event));
-    const uint64_t groups = (uint64_t)putting->job.kernel_chunk * gs_group()->units[place_of(queue)];
-    gs_cut_make(&cut, &all, groups * near_factor(putting), false);
-    if (cut.n > 1)
-        w = make_kernel_work(kernel, args, n_args, &cut, local, &err);
+        return err ? err : sent(queue, enqueue_groups(&one, 0, queue, n_wait, wait, event));
+    const unsigned place = place_of(queue);
+    const uint64_t groups = (uint64_t)putting->job.kernel_chunk * gs_group()->units[place];
+    gs_cut_make(&one.cut, &all, groups * near_factor(putting), false);
+    struct gs_units units = {.n = one.cut.n, .enqueue = enqueue_groups, .work = &one, .spent = putting->spent};
+    units.first_alone = gs_group()->forms_clash;
+    if (units.n > 1) {
+        units.work = make_kernel_work(kernel, args, n_args, &one.cut, local, &err);
+        if (err)
+            return err;
+        units.free = free_kernel_work;
+        err = gs_unit_queues(putting->q, place, units.queue);
+    }
     if (!err)
-        err = run_groups(kernel, w, &cut, local, queue, n_wait, wait, &end);
-    if (err && w)
-        free_kernel_work(w);
-    return err ? err : hand_out(queue, end, cut.n == 1, event);
+        err = gs_run_units(putting->q, queue, gs_resource_of(place), n_wait, wait, &units, &end);
+    if (err && units.free)
+        units.free(units.work);
+    return err ? err : hand_out(queue, end, units.n == 1, event);
 }

@@ -66,7 +66,6 @@ cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, cl_kernel kernel, unsig
     return err;
 }
 
-/* The chunks behind the first. */
 struct kernel_work {
     struct gs_kernel_run run; /* its kernel is held */
     cl_kernel kernel;
@@ -74,10 +73,11 @@ struct kernel_work {
     cl_mem mems[]; /* retained: the arguments of a kernel that has not been enqueued keep nothing alive */
 };
 
-static cl_int next_chunk(void *work, unsigned unit, cl_command_queue queue, cl_event *event)
+static cl_int enqueue_chunk(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                            cl_event *event)
 {
     struct kernel_work *w = work;
-    return gs_enqueue_chunk(&w->run, w->kernel, unit, queue, 0, NULL, event);
+    return gs_enqueue_chunk(&w->run, w->kernel, unit, queue, n_wait, wait, event);
 }
 
 static void free_kernel_work(void *work)
@@ -113,20 +113,19 @@ static struct kernel_work *make_kernel_work(const struct gs_kernel_run *run, cl_
 cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_kernel kernel, cl_command_queue queue,
                      cl_uint n_wait, const cl_event *wait, cl_event *end)
 {
+    struct kernel_work one = {.run = *run, .kernel = kernel};
     struct gs_units units = {.n = run->cut.n,
+                             .enqueue = enqueue_chunk,
+                             .work = &one,
                              .spent = gs_put_spent(),
                              .kernel = true,
                              .place = run->place,
                              .kind = run->kind,
                              .factor = run->factor};
-    struct gs_held *held;
-    cl_event gate, first;
     cl_int err = CL_SUCCESS;
-    wait = n_wait ? wait : NULL;
     if (units.n > 1) {
         err = gs_unit_queues(q, run->place, units.queue);
         units.work = make_kernel_work(run, kernel);
-        units.enqueue = next_chunk;
         units.free = free_kernel_work;
         units.first_alone = gs_group()->forms_clash;
         if (!units.work) {
@@ -135,25 +134,19 @@ cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_ker
         }
     }
     if (!err)
-        err = gs_hold_back(q, queue, gs_resource_of(run->place), n_wait, wait, &units, &held, &gate);
-    if (!err) {
-        err = gs_enqueue_chunk(run, kernel, 0, queue, gate ? 1 : n_wait, gate ? &gate : wait, &first);
-        if (err)
-            gs_hold_drop(held);
-        else
-            gs_let_go(held, first, end);
-    }
-    if (err && units.work)
-        free_kernel_work(units.work);
+        err = gs_run_units(q, queue, gs_resource_of(run->place), n_wait, wait, &units, end);
+    if (err && units.free)
+        units.free(units.work);
     return err;
 }
 
 /* ---- transfers ---- */
 
-static cl_int next_piece(void *work, unsigned unit, cl_command_queue queue, cl_event *event)
+static cl_int enqueue_piece(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                            cl_event *event)
 {
-    const struct gs_op_run *run = work; /* its memory objects are retained */
-    return gs_op_enqueue(&run->op, &run->cut, unit, queue, 0, NULL, event);
+    const struct gs_op_run *run = work;
+    return gs_op_enqueue(&run->op, &run->cut, unit, queue, n_wait, wait, event);
 }
 
 static void release(cl_mem mem)
@@ -170,7 +163,7 @@ static void free_run(void *work)
     free(run);
 }
 
-/* For the pieces behind the first. */
+/* With its memory objects. */
 static struct gs_op_run *keep_run(const struct gs_op_run *run)
 {
     struct gs_op_run *kept = malloc(sizeof *kept);
@@ -190,29 +183,20 @@ static struct gs_op_run *keep_run(const struct gs_op_run *run)
 cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_queue queue, cl_uint n_wait,
                  const cl_event *wait, cl_event *end)
 {
-    struct gs_units units = {.n = run->cut.n, .spent = gs_put_spent()};
-    struct gs_held *held;
-    cl_event gate, first;
+    struct gs_op_run one = *run;
+    struct gs_units units = {.n = run->cut.n, .enqueue = enqueue_piece, .work = &one, .spent = gs_put_spent()};
     cl_int err = CL_SUCCESS;
-    wait = n_wait ? wait : NULL;
     if (units.n > 1) {
-        units.enqueue = next_piece;
-        units.free = free_run;
         units.work = keep_run(run);
+        if (!units.work)
+            return CL_OUT_OF_HOST_MEMORY;
+        units.free = free_run;
         units.queue[0] =
             gs_op_is_of_image(&run->op) ? gs_unit_image_queue(q, run->place, &err) : gs_unit_queue(q, run->place, &err);
-        err = units.work ? err : CL_OUT_OF_HOST_MEMORY;
     }
     if (!err)
-        err = gs_hold_back(q, queue, run->resource, n_wait, wait, &units, &held, &gate);
-    if (!err) {
-        err = gs_op_enqueue(&run->op, &run->cut, 0, queue, gate ? 1 : n_wait, gate ? &gate : wait, &first);
-        if (err)
-            gs_hold_drop(held);
-        else
-            gs_let_go(held, first, end);
-    }
-    if (err && units.work)
-        free_run(units.work);
+        err = gs_run_units(q, queue, run->resource, n_wait, wait, &units, end);
+    if (err && units.free)
+        units.free(units.work);
     return err;
 }
