@@ -143,7 +143,13 @@ static const char *outcome(const struct gs_bench_result *r)
     return text ? text : "unchecked";
 }
 
-/* Bytes that the application didn't ask to have moved: between devices, and for merging. */
+/* Over how many iterations the statistics were taken. */
+static double counted_iterations(const struct gs_bench_result *r)
+{
+    return fmax(1, json_number_value(json_object_get(r->check, "iterations")));
+}
+
+/* Bytes an iteration that the application didn't ask to have moved: between devices, and for merging. */
 static double moved_bytes(const struct gs_bench_result *r)
 {
     const char *path;
@@ -154,7 +160,7 @@ static double moved_bytes(const struct gs_bench_result *r)
         if (strncmp(path, "app_", 4) != 0 && strcmp(path, "direct") != 0 && strcmp(path, "staged") != 0)
             sum += json_number_value(json_object_get(moved, "bytes"));
     }
-    return sum;
+    return sum / counted_iterations(r);
 }
 
 static void print_reasons(FILE *out, const struct gs_bench_result *r)
@@ -165,10 +171,11 @@ static void print_reasons(FILE *out, const struct gs_bench_result *r)
     {
         json_array_foreach(json_object_get(kernel, "reasons"), j, reason)
         {
-            fprintf(out, "  %s, %s: %s: %s (%lld launches)\n", r->sample->name, r->mode,
+            fprintf(out, "  %s, %s: %s: %s (%lld of %lld launches)\n", r->sample->name, r->mode,
                     json_string_value(json_object_get(kernel, "name")),
                     json_string_value(json_object_get(reason, "reason")),
-                    (long long)json_integer_value(json_object_get(reason, "count")));
+                    (long long)json_integer_value(json_object_get(reason, "count")),
+                    (long long)json_integer_value(json_object_get(kernel, "launches")));
         }
     }
 }
@@ -283,7 +290,8 @@ int gs_bench_write_csv(const char *dir, const struct gs_bench_result *results, s
                 r->launches, r->split, outcome(r));
         const json_t *bytes = json_object_get(json_object_get(r->check, "stats"), "bytes");
         json_object_foreach(paths, path, unused)
-            fprintf(f, ",%.0f", json_number_value(json_object_get(json_object_get(bytes, path), "bytes")));
+            fprintf(f, ",%.0f",
+                    json_number_value(json_object_get(json_object_get(bytes, path), "bytes")) / counted_iterations(r));
         fputc('\n', f);
     }
     json_decref(paths);

@@ -154,7 +154,8 @@ static double measure_merge(struct gs_bench *b, const struct gs_bench_sample *s,
     return fmax(all - first, 0) / (double)b->iterations;
 }
 
-/* A run whose result is kept: the plain one is checked by the sample itself, the others are compared with it. */
+/* A run whose result is kept: the plain one is checked by the sample itself, the others are compared with it. These do
+   as many iterations as a timed run, so that the bytes and the statistics are those of what `auto` comes to. */
 static int check(struct gs_bench *b, const struct gs_bench_sample *s, double scale, const char *mode)
 {
     const bool plain = strcmp(mode, "plain") == 0;
@@ -171,6 +172,9 @@ static int check(struct gs_bench *b, const struct gs_bench_sample *s, double sca
     gs_bench_add(&words, "%s", bytes);
     if (!plain || b->no_check)
         gs_bench_add(&words, "--no-check");
+    const long iterations = plain ? 1 : b->iterations;
+    gs_bench_add(&words, "--iterations");
+    gs_bench_add(&words, "%ld", iterations);
     const int err = gs_bench_execute(&words, (double)b->timeout_s, &end);
     gs_bench_free_words(&words);
     if (err == -EINTR)
@@ -185,9 +189,9 @@ static int check(struct gs_bench *b, const struct gs_bench_sample *s, double sca
         complain(s, scale, mode, &end);
     json_t *counted = plain ? NULL : json_load_file(stats, 0, NULL);
     const double merge_ms = measure_merge(b, s, scale, mode, counted, stats);
-    return gs_bench_add_check(&b->store,
-                              json_pack("{s:s, s:f, s:s, s:s, s:f, s:o*}", "sample", s->name, "scale", scale, "mode",
-                                        mode, "outcome", outcome, "merge_ms", merge_ms, "stats", counted));
+    return gs_bench_add_check(&b->store, json_pack("{s:s, s:f, s:s, s:s, s:f, s:i, s:o*}", "sample", s->name, "scale",
+                                                   scale, "mode", mode, "outcome", outcome, "merge_ms", merge_ms,
+                                                   "iterations", (int)iterations, "stats", counted));
 }
 
 static const char *outcome_of(struct gs_bench *b, const struct gs_bench_sample *s, double scale, const char *mode)

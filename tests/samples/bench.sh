@@ -51,12 +51,17 @@ expect '"speedup": 2\.5' out
 # Merging takes 7 ms once and 3 ms in each iteration, of the kernels' 40.
 fake merging 'n=1; [[ $args =~ --iterations\ ([0-9]+) ]] && n=${BASH_REMATCH[1]}
 [ -z "${GPUSPARC_STATS:-}" ] || [ "$GPUSPARC_MODE" = single ] ||
-    echo "{\"merge_ns\": $((7000000 + 3000000 * n)), \"kernels\": [], \"bytes\": {\"direct\": {\"bytes\": 9000000}, \"merge\": {\"bytes\": 2000000}}}" >"$GPUSPARC_STATS"'
+    echo "{\"merge_ns\": $((7000000 + 3000000 * n)), \"kernels\": [], \"bytes\": {\"direct\": {\"bytes\": 9000000}, \"merge\": {\"bytes\": $((2000000 * n))}}}" >"$GPUSPARC_STATS"'
 bench --output merges merging || fail "exit status $? for a sample that merges"
 expect '^merging +compute +1 +multi2 +10\.000 +40\.000 +3\.000 +5\.000 +40\.000 +2\.50 .* 2\.0  equal$' out
 expect '^merging,compute,1,multi2,3,10\.0000,40\.0000,5\.0000,3\.0000,40\.0000,' merges/summary.csv
 expect '^"merging, multi2" 10\.0000 37\.0000 3\.0000 5\.0000$' merges/bars.dat
 expect '^"merging, plain" 10\.0000 100\.0000 0\.0000 5\.0000$' merges/bars.dat
+
+# The compared result is that of as many iterations as are timed: what goes wrong once launches are split is found.
+fake later '[ "${GPUSPARC_MODE:-}" = multi ] && [[ $args =~ --iterations\ 7 ]] && result=wrong'
+bench --output later --iterations 7 later && fail "exit status 0 where the seventh iteration is wrong"
+expect '^later .* multi2 .* DIFFERENT$' out
 
 # What is wrong is said, counts, and doesn't keep the others from running.
 bench --output wrong --timeout 1 varying broken slow steady && fail "exit status 0 in spite of wrong results"
