@@ -101,6 +101,14 @@ void gs_bench_close_store(struct gs_bench_store *store);
 
 /* --- What comes of it --- */
 
+/* How sure a speed-up has to be. */
+struct gs_bench_certainty {
+    double alpha; /* the probability that the interval misses it */
+    double limit; /* "slower" means: the speed-up is below it */
+};
+
+enum gs_bench_verdict { GS_BENCH_NONE, GS_BENCH_UNSURE, GS_BENCH_SLOWER, GS_BENCH_NOT_SLOWER };
+
 /* One sample in one mode at one scale. */
 struct gs_bench_result {
     const struct gs_bench_sample *sample;
@@ -110,9 +118,12 @@ struct gs_bench_result {
     double ms[GS_BENCH_PHASES]; /* medians over the runs */
     double base_kernel_share;   /* of the base's time, what its kernels take: 0 to 1 */
     double merge_ms;            /* of the kernels' time, what merging takes, per iteration; 0 where nothing is merged */
-    /* The base's time over this mode's: median, lowest and highest over the runs, each beside the base's run before it.
+    /* The base's time over this mode's: median, lowest and highest over the runs, each beside the base's of that
+     * number.
      */
     double speedup, lowest, highest;
+    double interval[2];            /* in which it lies (cli/bench_interval.h); zeros: there are too few runs */
+    enum gs_bench_verdict verdict; /* none for the base */
     long launches, split;
     const json_t *check; /* the store's; NULL where it wasn't checked */
 };
@@ -120,15 +131,23 @@ struct gs_bench_result {
 /* One for each sample, scale and mode of which there is a run, in the order of measurement; *results is the caller's.
  */
 int gs_bench_results(const struct gs_bench_store *store, const struct gs_bench_sample *samples, size_t sample_count,
-                     const char *base, struct gs_bench_result **results, size_t *count);
+                     const char *base, const struct gs_bench_certainty *sure, struct gs_bench_result **results,
+                     size_t *count);
+
+/* The same of one; 0, or -ENOMEM. */
+int gs_bench_result(const struct gs_bench_store *store, const struct gs_bench_sample *sample, double scale,
+                    const char *mode, const char *base, const struct gs_bench_certainty *sure,
+                    struct gs_bench_result *result);
 
 /* The geometric mean of the speed-ups in a mode, over one class or (NULL) all, and over those whose kernels take at
  * least `kernel_share` of the base's time; 0 if there are none. */
 double gs_bench_mean(const struct gs_bench_result *results, size_t count, const char *mode, const char *class,
                      double kernel_share);
 
-void gs_bench_print_table(FILE *out, const struct gs_bench_result *results, size_t count, const char *base);
-json_t *gs_bench_json(const struct gs_bench_result *results, size_t count, const char *base);
+void gs_bench_print_table(FILE *out, const struct gs_bench_result *results, size_t count, const char *base,
+                          const struct gs_bench_certainty *sure);
+json_t *gs_bench_json(const struct gs_bench_result *results, size_t count, const char *base,
+                      const struct gs_bench_certainty *sure);
 int gs_bench_write_csv(const char *dir, const struct gs_bench_result *results, size_t count);
 
 /* bars.svg: the phases of base and split runs; speedup.svg: over the size. Their data and gnuplot's scripts stay beside

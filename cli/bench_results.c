@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/bench.h"
+#include "cli/bench_interval.h"
 #include "common/log.h"
 
 /* The paper calls programs compute-intensive that spend 88.5 % of their time and more in kernels (section III-C). */
@@ -40,7 +41,15 @@ static size_t collect(const struct gs_bench_store *store, const struct gs_bench_
     return n;
 }
 
-static void fill_times(const struct gs_bench_store *store, struct gs_bench_result *r, const char *base, double *scratch)
+static enum gs_bench_verdict judge(const struct gs_bench_result *r, double limit)
+{
+    if (r->interval[0] > 0 && r->interval[0] >= limit)
+        return GS_BENCH_NOT_SLOWER;
+    return r->interval[1] > 0 && r->interval[1] < limit ? GS_BENCH_SLOWER : GS_BENCH_UNSURE;
+}
+
+static void fill_times(const struct gs_bench_store *store, struct gs_bench_result *r, const char *base,
+                       const struct gs_bench_certainty *sure, double *scratch)
 {
     for (int phase = 0; phase < GS_BENCH_PHASES; phase++) {
         const size_t runs = collect(store, r, r->mode, phase, scratch);
@@ -62,6 +71,11 @@ static void fill_times(const struct gs_bench_store *store, struct gs_bench_resul
     r->speedup = median(scratch, n);
     r->lowest = n ? scratch[0] : 0;
     r->highest = n ? scratch[n - 1] : 0;
+    if (strcmp(r->mode, base) == 0 || !n)
+        return;
+    if (r->lowest <= 0 || !gs_interval(scratch, n, sure->alpha, &r->interval[0], &r->interval[1]))
+        r->interval[0] = r->interval[1] = 0;
+    r->verdict = judge(r, sure->limit);
 }
 
 static void fill_check(const struct gs_bench_store *store, struct gs_bench_result *r)
@@ -95,32 +109,42 @@ static bool is_there(const struct gs_bench_result *results, size_t n, const stru
     return false;
 }
 
-int gs_bench_results(const struct gs_bench_store *store, const struct gs_bench_sample *samples, size_t sample_count,
-                     const char *base, struct gs_bench_result **results, size_t *count)
+int gs_bench_result(const struct gs_bench_store *store, const struct gs_bench_sample *sample, double scale,
+                    const char *mode, const char *base, const struct gs_bench_certainty *sure,
+                    struct gs_bench_result *result)
 {
     double *scratch = calloc(store->count + 1, sizeof(*scratch));
+    *result = (struct gs_bench_result){.sample = sample, .scale = scale, .mode = mode};
+    if (!scratch)
+        return -ENOMEM;
+    fill_times(store, result, base, sure, scratch);
+    fill_check(store, result);
+    free(scratch);
+    return 0;
+}
+
+int gs_bench_results(const struct gs_bench_store *store, const struct gs_bench_sample *samples, size_t sample_count,
+                     const char *base, const struct gs_bench_certainty *sure, struct gs_bench_result **results,
+                     size_t *count)
+{
+    int err = 0;
     *results = calloc(store->count + 1, sizeof(**results));
     *count = 0;
-    if (!scratch || !*results) {
-        free(scratch);
-        free(*results);
-        *results = NULL;
+    if (!*results)
         return -ENOMEM;
-    }
-    for (size_t i = 0; i < store->count; i++) {
+    for (size_t i = 0; i < store->count && !err; i++) {
         const struct gs_bench_row *row = &store->rows[i];
         const struct gs_bench_sample *sample = find_sample(samples, sample_count, row->sample);
         if (!sample || is_there(*results, *count, row))
             continue;
-        struct gs_bench_result *r = &(*results)[(*count)++];
-        r->sample = sample;
-        r->scale = row->scale;
-        r->mode = row->mode;
-        fill_times(store, r, base, scratch);
-        fill_check(store, r);
+        err = gs_bench_result(store, sample, row->scale, row->mode, base, sure, &(*results)[(*count)++]);
     }
-    free(scratch);
-    return 0;
+    if (err) {
+        free(*results);
+        *results = NULL;
+        *count = 0;
+    }
+    return err;
 }
 
 double gs_bench_mean(const struct gs_bench_result *results, size_t count, const char *mode, const char *class,
@@ -208,29 +232,49 @@ static void print_means(FILE *out, const struct gs_bench_result *results, size_t
     }
 }
 
-void gs_bench_print_table(FILE *out, const struct gs_bench_result *results, size_t count, const char *base)
+static const char *const verdicts[] = {"", "unsure", "slower", "not slower"};
+
+static void print_certainty(FILE *out, const struct gs_bench_result *results, size_t count, const char *base,
+                            const struct gs_bench_certainty *sure)
+{
+    int n[sizeof(verdicts) / sizeof(*verdicts)] = {0};
+    for (size_t i = 0; i < count; i++)
+        n[results[i].verdict]++;
+    if (n[GS_BENCH_SLOWER] || n[GS_BENCH_NOT_SLOWER])
+        fprintf(out,
+                "Slower than %.4g times %s: %d; not slower: %d; unsure: %d. Each interval holds the speed-up but for a "
+                "probability of %.3g.\n",
+                sure->limit, base, n[GS_BENCH_SLOWER], n[GS_BENCH_NOT_SLOWER], n[GS_BENCH_UNSURE], sure->alpha);
+}
+
+void gs_bench_print_table(FILE *out, const struct gs_bench_result *results, size_t count, const char *base,
+                          const struct gs_bench_certainty *sure)
 {
     bool reasons = false;
-    fprintf(out, "%-18s %-9s %8s %-8s %9s %9s %9s %9s %9s  %8s %-13s %11s %9s  %s\n", "sample", "class", "scale",
-            "mode", "write ms", "kernel ms", "merge ms", "read ms", "total ms", "speed-up", "[low high]", "split",
-            "moved MB", "result");
+    fprintf(out, "%-18s %-9s %8s %-8s %9s %9s %9s %9s %9s  %8s %-13s %-13s %-10s %11s %9s  %s\n", "sample", "class",
+            "scale", "mode", "write ms", "kernel ms", "merge ms", "read ms", "total ms", "speed-up", "[low high]",
+            "interval", "verdict", "split", "moved MB", "result");
     for (size_t i = 0; i < count; i++) {
         const struct gs_bench_result *r = &results[i];
-        char split[32] = "", spread[48] = "", moved[32] = "", merge[32] = "";
+        char split[32] = "", spread[48] = "", moved[32] = "", merge[32] = "", interval[48] = "";
         if (r->launches)
             snprintf(split, sizeof(split), "%ld/%ld", r->split, r->launches);
         if (r->speedup > 0)
             snprintf(spread, sizeof(spread), "[%.2f %.2f]", r->lowest, r->highest);
+        if (r->interval[1] > 0)
+            snprintf(interval, sizeof(interval), "%.3f-%.3f", r->interval[0], r->interval[1]);
         if (is_multi(r->mode) && r->check)
             snprintf(moved, sizeof(moved), "%.1f", moved_bytes(r) * 1e-6);
         if (r->merge_ms > 0)
             snprintf(merge, sizeof(merge), "%.3f", r->merge_ms);
-        fprintf(out, "%-18s %-9s %8.4g %-8s %9.3f %9.3f %9s %9.3f %9.3f  %8.2f %-13s %11s %9s  %s\n", r->sample->name,
-                r->sample->class, r->scale, r->mode, r->ms[GS_BENCH_WRITE], r->ms[GS_BENCH_KERNEL], merge,
-                r->ms[GS_BENCH_READ], r->ms[GS_BENCH_TOTAL], r->speedup, spread, split, moved, outcome(r));
+        fprintf(out, "%-18s %-9s %8.4g %-8s %9.3f %9.3f %9s %9.3f %9.3f  %8.2f %-13s %-13s %-10s %11s %9s  %s\n",
+                r->sample->name, r->sample->class, r->scale, r->mode, r->ms[GS_BENCH_WRITE], r->ms[GS_BENCH_KERNEL],
+                merge, r->ms[GS_BENCH_READ], r->ms[GS_BENCH_TOTAL], r->speedup, spread, interval, verdicts[r->verdict],
+                split, moved, outcome(r));
         reasons |= is_multi(r->mode) && r->split < r->launches;
     }
     print_means(out, results, count, base);
+    print_certainty(out, results, count, base, sure);
     if (reasons)
         fputs("Launches that were not split:\n", out);
     for (size_t i = 0; i < count; i++)
@@ -238,20 +282,29 @@ void gs_bench_print_table(FILE *out, const struct gs_bench_result *results, size
             print_reasons(out, &results[i]);
 }
 
-json_t *gs_bench_json(const struct gs_bench_result *results, size_t count, const char *base)
+/* null, or where it lies. */
+static json_t *interval_json(const struct gs_bench_result *r)
+{
+    return r->interval[1] > 0 ? json_pack("[f, f]", r->interval[0], r->interval[1]) : json_null();
+}
+
+json_t *gs_bench_json(const struct gs_bench_result *results, size_t count, const char *base,
+                      const struct gs_bench_certainty *sure)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++) {
         const struct gs_bench_result *r = &results[i];
         json_array_append_new(
-            list, json_pack("{s:s, s:s, s:f, s:s, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:O*}", "sample",
-                            r->sample->name, "class", r->sample->class, "scale", r->scale, "mode", r->mode, "runs",
-                            r->runs, "write_ms", r->ms[GS_BENCH_WRITE], "kernel_ms", r->ms[GS_BENCH_KERNEL], "read_ms",
-                            r->ms[GS_BENCH_READ], "total_ms", r->ms[GS_BENCH_TOTAL], "merge_ms", r->merge_ms, "speedup",
-                            r->speedup, "speedup_low", r->lowest, "speedup_high", r->highest, "result", outcome(r),
+            list, json_pack("{s:s, s:s, s:f, s:s, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:s*, s:s, s:O*}",
+                            "sample", r->sample->name, "class", r->sample->class, "scale", r->scale, "mode", r->mode,
+                            "runs", r->runs, "write_ms", r->ms[GS_BENCH_WRITE], "kernel_ms", r->ms[GS_BENCH_KERNEL],
+                            "read_ms", r->ms[GS_BENCH_READ], "total_ms", r->ms[GS_BENCH_TOTAL], "merge_ms", r->merge_ms,
+                            "speedup", r->speedup, "speedup_low", r->lowest, "speedup_high", r->highest, "interval",
+                            interval_json(r), "verdict", r->verdict ? verdicts[r->verdict] : NULL, "result", outcome(r),
                             "stats", json_object_get(r->check, "stats")));
     }
-    return json_pack("{s:s, s:o}", "base", base, "results", list);
+    return json_pack("{s:s, s:f, s:f, s:o}", "base", base, "limit", sure->limit, "miss_probability", sure->alpha,
+                     "results", list);
 }
 
 /* The names of all paths by which bytes moved, over all results; the caller releases the object. */
@@ -278,7 +331,7 @@ int gs_bench_write_csv(const char *dir, const struct gs_bench_result *results, s
     json_t *paths = all_paths(results, count), *unused;
     const char *path;
     fputs("sample,class,scale,mode,runs,write_ms,kernel_ms,read_ms,merge_ms,total_ms,speedup,speedup_low,speedup_high,"
-          "launches,split,result",
+          "launches,split,result,interval_low,interval_high,verdict",
           f);
     json_object_foreach(paths, path, unused) fprintf(f, ",bytes_%s", path);
     fputc('\n', f);
@@ -288,6 +341,10 @@ int gs_bench_write_csv(const char *dir, const struct gs_bench_result *results, s
                 r->sample->class, r->scale, r->mode, r->runs, r->ms[GS_BENCH_WRITE], r->ms[GS_BENCH_KERNEL],
                 r->ms[GS_BENCH_READ], r->merge_ms, r->ms[GS_BENCH_TOTAL], r->speedup, r->lowest, r->highest,
                 r->launches, r->split, outcome(r));
+        if (r->interval[1] > 0)
+            fprintf(f, ",%.4f,%.4f,%s", r->interval[0], r->interval[1], verdicts[r->verdict]);
+        else
+            fprintf(f, ",,,%s", verdicts[r->verdict]);
         const json_t *bytes = json_object_get(json_object_get(r->check, "stats"), "bytes");
         json_object_foreach(paths, path, unused)
             fprintf(f, ",%.0f",

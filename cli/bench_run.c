@@ -272,40 +272,91 @@ static double choose_scale(struct gs_bench *b, const struct gs_bench_sample *s)
     return good > 0 ? good : 1;
 }
 
-static int measure_modes(struct gs_bench *b, const struct gs_bench_sample *s, double scale)
+static double now_s(void)
 {
-    for (int run = 1; run <= b->runs; run++)
-        for (int m = 0; m < b->mode_count; m++) {
-            struct gs_bench_row row;
-            struct gs_bench_end end;
-            char what[64];
-            b->done++;
-            if (gs_bench_stopped || strcmp(outcome_of(b, s, scale, b->modes[m]), "failed") == 0 ||
-                gs_bench_find_row(&b->store, s->name, scale, b->modes[m], run))
-                continue;
-            snprintf(what, sizeof(what), "run %d of %ld", run, b->runs);
-            progress(b, s, scale, b->modes[m], what);
-            const int failed = measure(b, s, scale, b->modes[m], b->iterations, &row, &end);
-            row.run = run;
-            if (failed && failed != -EINTR) {
-                complain(s, scale, b->modes[m], &end);
-                b->wrong = true;
-            }
-            if (!failed) {
-                const int err = gs_bench_add_row(&b->store, &row);
-                if (err)
-                    return err;
-            }
-        }
-    return 0;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static int bench_sample(struct gs_bench *b, const struct gs_bench_sample *s)
+/* May another run begin? */
+static bool may_go_on(struct gs_bench *b)
+{
+    b->over = b->over || (b->stop_after_s && now_s() - b->begin_s >= (double)b->stop_after_s);
+    return !gs_bench_stopped && !b->over;
+}
+
+/* The probability that an interval misses is shared out among the looks at it. */
+static struct gs_bench_certainty certainty(const struct gs_bench *b)
+{
+    return (struct gs_bench_certainty){.alpha = 0.05 / gs_looks_count(&b->looks), .limit = b->limit};
+}
+
+/* One run. A later one doesn't make up for one that fails. */
+static int measure_run(struct gs_bench *b, const struct gs_bench_sample *s, double scale, const char *mode, int run)
+{
+    struct gs_bench_row row;
+    struct gs_bench_end end;
+    const int failed = measure(b, s, scale, mode, b->iterations, &row, &end);
+    row.run = run;
+    if (failed && failed != -EINTR) {
+        complain(s, scale, mode, &end);
+        b->wrong = true;
+    }
+    return failed ? 0 : gs_bench_add_row(&b->store, &row);
+}
+
+/* The runs up to a look. In every other run the modes take turns the other way round, so that none is always the one
+ * that comes after another. */
+static int measure_modes(struct gs_bench *b, const struct gs_bench_sample *s, double scale, int look)
+{
+    const long first = look ? gs_looks_at(&b->looks, look - 1) + 1 : 1, last = gs_looks_at(&b->looks, look);
+    int err = 0;
+    for (int run = (int)first; run <= last && !err; run++)
+        for (int m = 0; m < b->mode_count && !err; m++) {
+            const char *mode = b->modes[run % 2 ? m : b->mode_count - 1 - m];
+            char what[64];
+            b->done++;
+            if (strcmp(outcome_of(b, s, scale, mode), "failed") == 0 ||
+                gs_bench_find_row(&b->store, s->name, scale, mode, run) || !may_go_on(b))
+                continue;
+            snprintf(what, sizeof(what), "run %d of %ld", run, last);
+            progress(b, s, scale, mode, what);
+            err = measure_run(b, s, scale, mode, run);
+        }
+    return err;
+}
+
+/* Is what was asked for known by now? */
+static bool is_settled(const struct gs_bench *b, const struct gs_bench_result *r)
+{
+    const bool narrow = b->precision > 0 && r->interval[1] > 0 && r->interval[1] - r->interval[0] < b->precision;
+    return narrow || (b->until_sure && r->verdict != GS_BENCH_UNSURE);
+}
+
+static bool is_open(struct gs_bench *b, const struct gs_bench_sample *s, double scale)
+{
+    const struct gs_bench_certainty sure = certainty(b);
+    bool open = false;
+    for (int m = 0; m < b->mode_count && !open; m++) {
+        struct gs_bench_result r;
+        open = strcmp(b->modes[m], b->base) != 0 && gs_bench_find_row(&b->store, s->name, scale, b->modes[m], 1) &&
+               gs_bench_result(&b->store, s, scale, b->modes[m], b->base, &sure, &r) == 0 && !is_settled(b, &r);
+    }
+    return open;
+}
+
+/* The runs up to the first look, or, where that left something open, up to a later one. */
+static int bench_sample(struct gs_bench *b, const struct gs_bench_sample *s, int look)
 {
     const int n = b->scale_count ? b->scale_count : 1;
     int err = 0;
-    for (int i = 0; i < n && !err && !gs_bench_stopped; i++) {
+    for (int i = 0; i < n && !err && may_go_on(b); i++) {
         const double scale = b->scale_count ? b->scales[i] : choose_scale(b, s);
+        if (look && !is_open(b, s, scale))
+            continue;
+        if (look)
+            b->all += (size_t)b->mode_count * (size_t)(gs_looks_at(&b->looks, look) - gs_looks_at(&b->looks, look - 1));
         err = check_modes(b, s, scale);
         if (err == -EINTR)
             return 0;
@@ -314,7 +365,7 @@ static int bench_sample(struct gs_bench *b, const struct gs_bench_sample *s)
             continue;
         }
         if (!err)
-            err = measure_modes(b, s, scale);
+            err = measure_modes(b, s, scale, look);
     }
     return err;
 }
@@ -324,9 +375,12 @@ static int bench_sample(struct gs_bench *b, const struct gs_bench_sample *s)
 /* What must be the same for runs to be comparable. */
 static json_t *make_settings(const struct gs_bench *b)
 {
-    return json_pack("{s:s*, s:s, s:s*, s:i, s:b, s:b, s:f}", "devices", b->devices, "mode", b->mode, "device",
+    /* When it is looked at belongs to what the intervals mean. */
+    const bool once = b->looks.first == b->looks.most;
+    json_t *looks = once ? NULL : json_pack("[i, i]", (int)b->looks.first, (int)b->looks.most);
+    return json_pack("{s:s*, s:s, s:s*, s:i, s:b, s:b, s:f, s:o*}", "devices", b->devices, "mode", b->mode, "device",
                      b->device, "iterations", (int)b->iterations, "small", b->small, "auto_scale", b->scale_count == 0,
-                     "min_ms", b->min_ms);
+                     "min_ms", b->min_ms, "looks", looks);
 }
 
 static void read_cpu(char model[128])
@@ -368,17 +422,18 @@ static void write_environment(const struct gs_bench *b)
 
 static int show(struct gs_bench *b)
 {
+    const struct gs_bench_certainty sure = certainty(b);
     struct gs_bench_result *results;
     size_t count;
-    if (gs_bench_results(&b->store, b->samples, b->sample_count, b->base, &results, &count))
+    if (gs_bench_results(&b->store, b->samples, b->sample_count, b->base, &sure, &results, &count))
         return GS_EXIT_FAILED;
     if (b->json) {
-        json_t *all = gs_bench_json(results, count, b->base);
+        json_t *all = gs_bench_json(results, count, b->base, &sure);
         json_dumpf(all, stdout, JSON_INDENT(2));
         putchar('\n');
         json_decref(all);
     } else {
-        gs_bench_print_table(stdout, results, count, b->base);
+        gs_bench_print_table(stdout, results, count, b->base, &sure);
     }
     const int err = gs_bench_write_csv(b->dir, results, count);
     const sig_atomic_t stopped = gs_bench_stopped;
@@ -415,6 +470,8 @@ static void remove_scratch(const struct gs_bench *b)
 
 int gs_bench_run(struct gs_bench *b)
 {
+    b->looks = (struct gs_looks){b->runs, b->until_sure || b->precision > 0 ? b->runs_max : b->runs};
+    b->begin_s = now_s();
     json_t *settings = make_settings(b);
     int err = gs_bench_open_store(&b->store, b->dir, b->resume || b->report, settings);
     json_decref(settings);
@@ -429,13 +486,16 @@ int gs_bench_run(struct gs_bench *b)
     b->all = b->sample_count * (size_t)b->mode_count * (size_t)b->runs * (size_t)(b->scale_count ? b->scale_count : 1);
     if (!b->report)
         write_environment(b);
-    for (size_t i = 0; i < b->sample_count && !err && !gs_bench_stopped && !b->report; i++)
-        err = bench_sample(b, &b->samples[i]);
+    for (int look = 0; look < gs_looks_count(&b->looks) && !b->report; look++)
+        for (size_t i = 0; i < b->sample_count && !err && may_go_on(b); i++)
+            err = bench_sample(b, &b->samples[i], look);
     end_progress();
     remove_scratch(b);
     int status = show(b);
     if (gs_bench_stopped)
         gs_error("interrupted; the same command with --resume goes on from here");
+    else if (b->over)
+        gs_warn("%ld s are over; the same command with --resume goes on from here", b->stop_after_s);
     sigaction(SIGINT, &old_int, NULL);
     sigaction(SIGTERM, &old_term, NULL);
     return err ? GS_EXIT_FAILED : status;

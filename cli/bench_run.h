@@ -6,22 +6,26 @@
 #include <limits.h>
 
 #include "cli/bench.h"
+#include "cli/bench_interval.h"
 
 enum { GS_BENCH_MAX_SCALES = 32 };
 
 struct gs_bench {
     const char *devices, *mode, *device, *base, *dir, *samples_dir, *like_dir;
-    long runs, iterations, timeout_s;
+    long runs, runs_max, iterations, timeout_s, stop_after_s; /* 0: not given */
+    double limit, precision;                                  /* precision 0: not given */
     double min_ms, scales[GS_BENCH_MAX_SCALES];
     int scale_count; /* 0: auto */
-    bool small, no_check, no_single, resume, report, json;
+    bool small, no_check, no_single, resume, report, json, until_sure;
     char modes[GS_BENCH_MAX_MODES][GS_BENCH_NAME]; /* plain, single, multi2, ... */
     int mode_count;
     struct gs_bench_sample *samples;
     size_t sample_count;
     struct gs_bench_store store, like;      /* like: only the rows of an earlier bench, for their scales */
     char self[PATH_MAX], scratch[PATH_MAX]; /* this program; the prefix of temporary files in the folder */
-    bool wrong;
+    bool wrong, over;                       /* over: stop_after_s have passed */
+    double begin_s;
+    struct gs_looks looks;
     size_t done, all; /* runs */
 };
 

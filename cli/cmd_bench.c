@@ -20,8 +20,13 @@ static const char usage[] =
     "  --device WHICH     the device the samples ask for: cpu, gpu or a number (default: the platform's own)\n"
     "  --base plain|single  what speed-ups are measured against (default: single where --devices is cpu:N, as a plain\n"
     "                     run has the whole CPU; else plain)\n"
-    "  --runs N           of each sample in each mode (default 5)\n"
+    "  --runs N           of each sample in each mode (default 6; with --until-sure or --precision 8, to begin with)\n"
     "  --iterations N     within a run, of which the median counts (default 5)\n"
+    "  --until-sure       go on with the samples of which it isn't sure yet whether they are slower, to --runs-max\n"
+    "  --precision P      go on with those whose interval is as wide as P or wider (0.02), to --runs-max\n"
+    "  --limit RATIO      slower means: a speed-up below it (default 0.97)\n"
+    "  --runs-max N       (default 5 times --runs)\n"
+    "  --stop-after S     begin no run later than that, in seconds from the start\n"
     "  --scale S[,S...]   sizes of the data, in multiples of the default (default 1); auto: as large as it takes for\n"
     "                     the plain run's iteration to last --min-ms\n"
     "  --min-ms MS        for --scale auto (default 50)\n"
@@ -35,6 +40,8 @@ static const char usage[] =
     "  --report           measure nothing, show what is in DIR\n"
     "  --samples DIR      where the samples and their MANIFEST are\n"
     "  --json             the results as JSON on stdout instead of the table\n\n"
+    "The interval holds the speed-up with 95 %, by the signed ranks of the pairs of runs; the verdict is 'slower' or\n"
+    "'not slower' where all of it lies on that side of --limit.\n"
     "DIR holds runs.csv, checks.json with the shim's statistics, summary.csv, environment.json, bars.svg (the phases "
     "of\n"
     "each sample) and speedup.svg (speed-ups over the base's time).\n"
@@ -51,6 +58,13 @@ static int parse_long(const char *option, const char *text, long *value)
     char *end;
     *value = strtol(text, &end, 10);
     return end == text || *end || *value < 1 || *value > 1000000 ? wrong(option, text, "a number from 1") : 0;
+}
+
+static int parse_ratio(const char *option, const char *text, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    return end == text || *end || !(*value > 0) || !(*value < 100) ? wrong(option, text, "a positive number") : 0;
 }
 
 static int parse_scales(struct gs_bench *b, const char *text)
@@ -118,7 +132,12 @@ enum {
     OPT_SAMPLES,
     OPT_JSON,
     OPT_LIKE,
-    OPT_NO_SINGLE
+    OPT_NO_SINGLE,
+    OPT_UNTIL_SURE,
+    OPT_PRECISION,
+    OPT_LIMIT,
+    OPT_RUNS_MAX,
+    OPT_STOP_AFTER
 };
 
 static const struct option options[] = {
@@ -141,6 +160,11 @@ static const struct option options[] = {
     {"json", no_argument, NULL, OPT_JSON},
     {"like", required_argument, NULL, OPT_LIKE},
     {"no-single", no_argument, NULL, OPT_NO_SINGLE},
+    {"until-sure", no_argument, NULL, OPT_UNTIL_SURE},
+    {"precision", required_argument, NULL, OPT_PRECISION},
+    {"limit", required_argument, NULL, OPT_LIMIT},
+    {"runs-max", required_argument, NULL, OPT_RUNS_MAX},
+    {"stop-after", required_argument, NULL, OPT_STOP_AFTER},
     {NULL, 0, NULL, 0},
 };
 
@@ -159,6 +183,14 @@ static int parse_option(struct gs_bench *b, int option)
         return parse_long("--runs", optarg, &b->runs);
     case OPT_ITERATIONS:
         return parse_long("--iterations", optarg, &b->iterations);
+    case OPT_RUNS_MAX:
+        return parse_long("--runs-max", optarg, &b->runs_max);
+    case OPT_STOP_AFTER:
+        return parse_long("--stop-after", optarg, &b->stop_after_s);
+    case OPT_LIMIT:
+        return parse_ratio("--limit", optarg, &b->limit);
+    case OPT_PRECISION:
+        return parse_ratio("--precision", optarg, &b->precision);
     case OPT_TIMEOUT:
         return parse_long("--timeout", optarg, &b->timeout_s);
     case OPT_SCALE:
@@ -197,6 +229,9 @@ static int parse_option(struct gs_bench *b, int option)
     case OPT_NO_SINGLE:
         b->no_single = true;
         return 0;
+    case OPT_UNTIL_SURE:
+        b->until_sure = true;
+        return 0;
     case OPT_JSON:
         b->json = true;
         return 0;
@@ -228,6 +263,17 @@ static int parse(struct gs_bench *b, int argc, char **argv)
     for (int m = 1; m + 1 < b->mode_count && b->no_single; m++)
         strcpy(b->modes[m], b->modes[m + 1]);
     b->mode_count -= b->no_single;
+    if (b->runs_max && !b->until_sure && !(b->precision > 0)) {
+        gs_error("--runs-max goes with --until-sure or --precision; see gpusparc bench --help");
+        return -EINVAL;
+    }
+    const bool on = b->until_sure || b->precision > 0;
+    b->runs = b->runs ? b->runs : on ? 8 : 6;
+    b->runs_max = b->runs_max ? b->runs_max : 5 * b->runs;
+    if (on && (b->runs_max < b->runs || b->runs_max > GS_INTERVAL_MOST)) {
+        gs_error("--runs-max is from --runs, %ld, to %d; see gpusparc bench --help", b->runs, GS_INTERVAL_MOST);
+        return -EINVAL;
+    }
     if (b->small && (b->scale_count != 1 || b->scales[0] != 1)) {
         gs_error("--small and --scale exclude each other; see gpusparc bench --help");
         return -EINVAL;
@@ -265,7 +311,7 @@ static int run(int argc, char **argv)
 {
     struct gs_bench b = {.mode = "auto",
                          .dir = "gpusparc-bench",
-                         .runs = 5,
+                         .limit = 0.97,
                          .iterations = 5,
                          .timeout_s = 300,
                          .min_ms = 50,

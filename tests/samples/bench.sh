@@ -37,6 +37,8 @@ bench --output figures steady || fail "exit status $? for a sample that is right
 expect '^steady +compute +1 +multi2 .* 40\.000 +2\.50 \[2\.50 2\.50\] .* equal$' out
 expect '^steady +compute +1 +single .* 1\.25 \[1\.25 1\.25\]' out
 expect 'speed-ups of multi2 over plain: all 2\.50, compute 2\.50; where kernels take at least 88\.5 % .*: 2\.50$' out
+expect '^steady +compute +1 +multi2 .* unsure ' out
+expect '^steady,compute,1,multi2,3,.*,equal,,,unsure' figures/summary.csv
 expect '^steady,compute,1,multi2,3,10\.0000,40\.0000,5\.0000,0\.0000,40\.0000,2\.5000,2\.5000,2\.5000,' figures/summary.csv
 [ "$(wc -l <figures/runs.csv)" -eq 10 ] || fail "not one line for each of 9 runs"
 for f in bars.svg speedup.svg environment.json checks.json; do
@@ -47,6 +49,44 @@ bench --output figures --report --base single steady || fail "--report"
 expect '^steady +compute +1 +multi2 .* 2\.00 \[2\.00 2\.00\]' out
 bench --output figures --report --json steady || fail "--report --json"
 expect '"speedup": 2\.5' out
+
+# How sure it is: six runs that agree say it; `unclear` goes on to --runs-max, the others end where it is
+# known; every other run has the modes the other way round.
+multi='[ "$GPUSPARC_MODE" = multi ] && '
+fake clear "total=10\$((RANDOM % 10)).0; ${multi}total=8\$((RANDOM % 10)).0"
+fake worse "total=10\$((RANDOM % 10)).0; ${multi}total=12\$((RANDOM % 10)).0"
+# 0.965 and 0.975 times the base's, in turn.
+fake unclear "total=97.0; [ -n \"\$GPUSPARC_MODE\" ] && { echo x >>turns; total=99.5; [ \$((\$(wc -l <turns) % 2)) -eq 0 ] && total=100.5; }"
+bench --output six --runs 6 --no-single clear worse unclear || fail "a verdict changed the exit status"
+expect '^clear .* multi2 .* 1\.[0-9]+-1\.[0-9]+ +not slower ' out
+expect '^worse .* multi2 .* 0\.[78][0-9]+-0\.[89][0-9]+ +slower ' out
+expect '^unclear .* multi2 .* 0\.965-0\.975 +unsure ' out
+expect '^Slower than 0\.97 times plain: 1; not slower: 1; unsure: 1\. .* 0\.05\.$' out
+[ "$(sed -n '2,5s/,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*$//p' six/runs.csv | tr '\n' ' ')" = \
+    "clear,1,plain,1 clear,1,multi2,1 clear,1,multi2,2 clear,1,plain,2 " ] || fail "the modes don't take turns"
+bench --output six --report --json --runs 6 --no-single --limit 0.5 worse || fail "--limit"
+expect '"verdict": "not slower"' out
+bench --output sure --until-sure --runs 8 --runs-max 18 --no-single clear worse unclear || fail "--until-sure"
+for of in clear:16 worse:16 unclear:36; do
+    [ "$(grep -c "^${of%:*}," sure/runs.csv)" -eq "${of#*:}" ] ||
+        fail "--until-sure: other runs of ${of%:*} than ${of#*:}: $(cut -d, -f1-4 sure/runs.csv)"
+done
+expect '^worse .* slower ' out
+expect 'probability of 0\.0167\.$' out
+cp sure/runs.csv runs.before
+bench --output sure --resume --until-sure --runs 8 --runs-max 18 --no-single clear worse unclear || fail "--resume"
+cmp runs.before sure/runs.csv || fail "what was sure was measured again"
+head -n 20 runs.before >sure/runs.csv
+bench --output sure --resume --until-sure --runs 8 --runs-max 18 --no-single clear worse unclear || fail "--resume"
+[ "$(grep -c ^unclear, sure/runs.csv)" -eq 36 ] || fail "--resume didn't go on until it was sure"
+bench --output sure --resume --runs 8 --no-single clear && fail "--resume with other looks"
+expect 'other settings' err
+bench --output narrow --precision 0.02 --runs 8 --runs-max 12 --no-single clear unclear || fail "--precision"
+[ "$(grep -c ^clear, narrow/runs.csv)/$(grep -c ^unclear, narrow/runs.csv)" = 24/16 ] || fail "--precision 0.02"
+fake idle 'sleep 0.4'
+bench --output late --stop-after 2 --runs 1000 --no-single idle || fail "--stop-after"
+expect '2 s are over; .*--resume' err
+[ "$(wc -l <late/runs.csv)" -lt 8 ] || fail "--stop-after 2: $(cat late/runs.csv)"
 
 # Merging takes 7 ms once and 3 ms in each iteration, of the kernels' 40.
 fake merging 'n=1; [[ $args =~ --iterations\ ([0-9]+) ]] && n=${BASH_REMATCH[1]}
@@ -109,7 +149,8 @@ expect '^long .* plain' out
 
 # Wrong usage.
 for args in '--gpus x' '--gpus 0' '--mode fast' '--runs 0' '--scale -1' '--scale 1,' '--base best' '--foo' 'nothere' \
-    '--small --scale 2' '--base single --no-single' '--runs'; do
+    '--small --scale 2' '--base single --no-single' '--runs' '--limit x' '--precision 0' '--runs-max 9' '--stop-after 0' \
+    '--until-sure --runs 9 --runs-max 8' '--until-sure --runs-max 1000'; do
     bench $args
     [ $? -eq 2 ] || fail "exit status of bench $args is not 2"
     [ "$(wc -l <err)" -eq 1 ] || fail "bench $args doesn't say one sentence"
