@@ -331,11 +331,19 @@ static int read_entry(struct reader *r, const struct gs_config_entry *e, const s
     return gs_mistakes_add(r->mistakes, e->line, "a [%s] section has no key '%s'", task ? "task" : "system", e->key);
 }
 
+static bool names(const struct gs_config_section *s, const char *key)
+{
+    for (size_t i = 0; i < s->n_entries; i++)
+        if (strcmp(s->entries[i].key, key) == 0)
+            return true;
+    return false;
+}
+
 /* Checks what one section's values say together. */
-static int finish_task(struct reader *r, struct gs_config_task *t)
+static int finish_task(struct reader *r, const struct gs_config_section *s, struct gs_config_task *t)
 {
     int rc = 0;
-    if (!t->period_ns)
+    if (!t->period_ns && !names(s, "period")) /* what is wrong with one that is there has been said */
         rc = gs_mistakes_add(r->mistakes, t->line, "task %s has no period", t->name);
     if (!t->deadline_ns)
         t->deadline_ns = t->period_ns;
@@ -478,7 +486,7 @@ static int read_section(struct reader *r, const struct gs_config_section *s)
         else
             rc = read_entry(r, e, keys, base, task);
     }
-    return rc || !task ? rc : finish_task(r, task);
+    return rc || !task ? rc : finish_task(r, s, task);
 }
 
 int gs_config_parse(const char *text, size_t length, struct gs_config *config, struct gs_mistakes *mistakes)
