@@ -28,6 +28,7 @@ static const char *const admission_words[] = {"warn", "refuse", "best-effort", N
 static const char *const realtime_words[] = {"yes", "no", NULL};
 static const char *const probes_words[] = {"owner", "all", NULL};
 static const char *const awake_words[] = {"auto", "yes", "no", NULL};
+static const char *const moves_words[] = {"free", "always", NULL};
 
 static const struct key system_keys[] = {
     {"gpus", SERVERS, offsetof(struct gs_config_system, servers[GS_GPU]), NULL},
@@ -57,6 +58,7 @@ static const struct key task_keys[] = {
     {"priority", PRIORITY, offsetof(struct gs_config_task, priority), NULL},
     {"mode", MODE, offsetof(struct gs_config_task, mode), NULL},
     {"warmup", JOBS, offsetof(struct gs_config_task, warmup), NULL},
+    {"moves", WORD, offsetof(struct gs_config_task, moves), moves_words},
     {"transfer_chunk", BYTES, offsetof(struct gs_config_task, transfer_chunk_bytes), NULL},
     {"kernel_chunk", COUNT, offsetof(struct gs_config_task, kernel_chunk), NULL},
     {"pci_chunk", DURATION, offsetof(struct gs_config_task, chunk_ns[GS_PCI]), NULL},

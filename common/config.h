@@ -58,6 +58,10 @@ struct gs_config_chain {
     size_t n_segments;
 };
 
+/* On which GPU a job in single-GPU mode begins: one that is free, the last job's before others; or always on another
+ * one than the last, to measure what moving costs. */
+enum gs_moves { GS_MOVES_FREE, GS_MOVES_ALWAYS };
+
 struct gs_config_task {
     char *name;          /* owned, as all strings here */
     int line;            /* of its [task NAME] */
@@ -69,6 +73,7 @@ struct gs_config_task {
     int priority;                                             /* larger is more urgent */
     int mode;                                                 /* a number of GPUs, GS_MODE_AUTO or GS_MODE_MULTI */
     int warmup;                                               /* jobs of each process that don't count; -1: not given */
+    enum gs_moves moves;                                      /* with one GPU of several; default: free */
     uint64_t transfer_chunk_bytes, kernel_chunk;              /* 0: the system's */
     int64_t chunk_ns[GS_RESOURCES];                           /* its longest chunk, of PCI and GPU; 0: the system's */
     struct gs_config_chain chains[GS_CONFIG_MAX_SERVERS + 1]; /* by number of GPUs, index 0 unused; line 0: not given */

@@ -101,6 +101,7 @@ struct gs_msg_job {
 
 /* Flags of GS_MSG_WELCOME. */
 #define GS_WELCOME_CHOOSES 1u /* the number of GPUs is the daemon's choice, and may change from job to job */
+#define GS_WELCOME_MOVES 2u   /* a job with one GPU of several begins on another one than the last */
 
 struct gs_msg_welcome {
     uint32_t client; /* the daemon's number for this client */

@@ -338,6 +338,7 @@ static void welcome(struct gs_session *s, int page_fd)
     m.u.welcome.period_ns = s->task && s->task->period_ns > 0 ? (uint64_t)s->task->period_ns : 0;
     m.u.welcome.warmup = s->warmup;
     m.u.welcome.flags = s->task && s->task->mode == GS_MODE_AUTO ? GS_WELCOME_CHOOSES : 0;
+    m.u.welcome.flags |= s->task && s->task->moves == GS_MOVES_ALWAYS ? GS_WELCOME_MOVES : 0;
     memcpy(m.u.welcome.task, s->task_name, sizeof m.u.welcome.task);
     core->ops.send(core->ctx, s->conn, &m, page_fd);
 }

@@ -211,6 +211,15 @@ static unsigned pick_place(struct gs_client *c, const struct gs_job *job)
     return job->place[0];
 }
 
+/* The one after that of the last job. */
+static unsigned next_place(const struct gs_job *job, unsigned last)
+{
+    for (unsigned i = 0; i < job->n; i++)
+        if (job->place[i] > last)
+            return job->place[i];
+    return job->place[0];
+}
+
 /* Where the daemon may change the number of GPUs from job to job, the warm-up's first job has all and its second one:
  * no later job is the first that needs a kernel's other form, or memory on another device. */
 static void warm_both_modes(const struct gs_context *ctx, struct gs_client_mode *mode)
@@ -226,6 +235,7 @@ static void warm_both_modes(const struct gs_context *ctx, struct gs_client_mode 
 static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
 {
     struct gs_client *c = atomic_load(&client);
+    const unsigned last = current.place[0];
     warm_both_modes(ctx, mode);
     current = (struct gs_job){.scheduled = mode->scheduled,
                               .told = mode->scheduled && mode->task[0],
@@ -235,7 +245,7 @@ static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
     if (!current.n) /* a group of which the daemon knows nothing */
         current.n = list_places(mode->gpus < ctx->n ? mode->gpus : ctx->n, UINT32_MAX, current.place);
     if (mode->scheduled && mode->gpus == 1 && current.n > 1) {
-        current.place[0] = pick_place(c, &current);
+        current.place[0] = mode->moves ? next_place(&current, last) : pick_place(c, &current);
         current.n = 1;
     }
 }

@@ -476,6 +476,7 @@ void gs_client_mode(struct gs_client *c, struct gs_client_mode *mode)
         mode->period_ns = c->welcome.period_ns;
         mode->warmup = c->welcome.warmup;
         mode->chooses = c->welcome.flags & GS_WELCOME_CHOOSES;
+        mode->moves = c->welcome.flags & GS_WELCOME_MOVES;
         memcpy(mode->task, c->welcome.task, sizeof mode->task);
         read_told(c->page, mode);
     }

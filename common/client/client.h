@@ -67,6 +67,7 @@ struct gs_client_mode {
     uint64_t period_ns;      /* of the task; 0: it has none */
     uint32_t warmup;         /* so many jobs of the process, from its first, are its warm-up: they count for nothing */
     bool chooses;            /* the daemon chooses the number of GPUs: a warm-up should see one and all of them */
+    bool moves;              /* with one GPU of several, each job begins on another one than the last */
     unsigned refused;        /* why it is not the task it wanted to be (enum gs_refusal), or 0 */
     char task[GS_WIRE_NAME]; /* empty: none */
 };

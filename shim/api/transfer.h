@@ -73,6 +73,11 @@ static inline bool gs_is_small(const struct gs_mem *m, uint64_t bytes)
            atomic_load_explicit(&m->root->defined, memory_order_relaxed) && !gs_scheduled();
 }
 
+/* Has a write to a buffer, once h has begun, been handed to the GPU of the job, where that is one and not the first?
+ * *own is its event then, or *err an error. False: it is to go home. */
+bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
+                        cl_bool blocking, cl_event *own, cl_int *err);
+
 /* Once h is ready: is the transfer between m and the host's memory to go beside the application, and has it been handed
  * over? *own is its event then. */
 bool gs_home_beside(struct gs_home *h, struct gs_mem *m, cl_command_type type, const struct gs_staged *t,

@@ -31,6 +31,11 @@ mode = multi
 period = 1s
 priority = 1
 mode = 1
+[task moving]
+period = 1s
+priority = 2
+mode = 1
+moves = always
 END
 begin() {
   gpusparc daemon --config "$dir/conf" 2>>"$dir/log" &
@@ -67,6 +72,22 @@ for way in auto:both plain:both plain:one pinned:one; do
   export GPUSPARC_TRANSFER=${way%:*}
   for p in queues transfers images geometry special aliases come_home; do same "$p" "${way#*:}" "$p"; done
   same stress "${way#*:}" stress 7 100 3
+done
+# Where each job begins on another GPU than the last what the host writes goes straight there, and so there is nothing to
+# bring of it from the other: but the first time, and what a kernel may leave as it was.
+for way in plain pinned; do
+  export GPUSPARC_TRANSFER=$way
+  for p in queues transfers sub_buffers host_pointers come_home threads; do same "$p" moving "$p"; done
+  same stress11 moving stress 11 100 3
+  gpusparc run --devices "$devices" --gpus 2 --mode multi --task moving --stats=moved.json "$GS_BUILD/lib/gpusparc/samples/matmul" --size 512 --iterations 9 >moved.txt ||
+    { cat moved.txt; fail "matmul as task moving"; }
+  python3 - moved.json <<'END' || fail "what the host writes goes by way of the first GPU"
+import json, sys
+d = json.load(open(sys.argv[1]))
+between = sum(d["bytes"][way]["bytes"] for way in ("copy", "host", "pinned", "peer"))
+assert sum(k["launches"] for k in d["kernels"]) == 9
+assert 2 << 20 <= between <= 6 << 20, between  # both inputs once, the output for each of four jobs
+END
 done
 unset GPUSPARC_TRANSFER
 [ "$(ask "s['daemon']['clients']")" = 0 ] || fail "clients are left"

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes to buffers that go straight to the GPU of a job that has one alone, where that isn't the first: by way of the
+ * first the bytes would cross the link and then both GPUs, whose units they'd take from others. */
+#include "shim/api/transfer.h"
+#include "shim/launch.h"
+
+/* A replica is there once a launch has needed the buffer there. What kernels that run at home alone use never gets one,
+ * and is written at home. */
+static bool may_go(const struct gs_home *h, const struct gs_mem *m, const void *ptr)
+{
+    const struct gs_job *job = &h->put.job;
+    return h->by_units && job->n == 1 && job->place[0] && m->root->place[job->place[0]].mem && ptr && !h->err &&
+           !h->n == !h->v && !m->root->base && !m->root->is_image &&
+           !(m->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)) && !atomic_load(&h->cmd.ctx->user_events);
+}
+
+/* A blocking one through the ring, without the context's lock: its bytes are said to be there twice, as write_staged in
+ * buffer.c does. The commands before have ended first, among them those that may still write to the host's memory. */
+static cl_int write_staged(struct gs_home *h, const struct gs_staged *run, cl_command_queue queue,
+                           const struct gs_events *ready, struct gs_events *ended)
+{
+    struct gs_context *ctx = h->cmd.ctx;
+    cl_event marker;
+    cl_int err = gs_real()->clEnqueueMarkerWithWaitList(h->cmd.q->o.handle, h->n, h->v, &marker);
+    if (err)
+        return err;
+    pthread_mutex_unlock(&ctx->lock);
+    err = gs_real()->clWaitForEvents(1, &marker);
+    gs_real()->clReleaseEvent(marker);
+    if (!err) {
+        gs_events_wait(ready);
+        gs_staging_enter(ctx, true);
+        err = gs_staging_carry(ctx, queue, run, 0, NULL, ended);
+        gs_staging_leave(ctx);
+    }
+    pthread_mutex_lock(&ctx->lock);
+    return err;
+}
+
+static cl_int write_units(struct gs_home *h, const struct gs_staged *run, cl_command_queue queue,
+                          const struct gs_events *ready, struct gs_events *ended)
+{
+    struct gs_op_run units = {.op = {.kind = GS_OP_WRITE,
+                                     .dst = run->mem,
+                                     .to = {run->origin[0]},
+                                     .region = {run->region[0], 1, 1},
+                                     .ptr = run->host.at},
+                              .place = run->place,
+                              .resource = GS_RESOURCE_PCI};
+    cl_event end;
+    gs_op_cut(&units.op, gs_put_chunk(&h->put, &units.op), &units.cut);
+    const cl_int err = gs_run_op(h->cmd.q, &units, queue, ready->n, ready->v, &end);
+    return err ? err : gs_events_add(ended, end);
+}
+
+bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
+                        cl_bool blocking, cl_event *own, cl_int *err)
+{
+    if (!may_go(h, m, ptr))
+        return false;
+    struct gs_queue *q = h->cmd.q;
+    const unsigned place = h->put.job.place[0], device[2] = {place, place};
+    const struct gs_range r = gs_window_range(m, offset, size);
+    const struct gs_staged run =
+        gs_staged_run(m->root->place[place].mem, place, true, r.begin, size, (void *)(uintptr_t)ptr);
+    struct gs_events ready = {0}, ended = {0};
+    cl_command_queue queue = gs_copy_queue(q, place, err);
+    if (!*err)
+        *err = gs_ready_events(&h->cmd, m->root, place, m->root, place, &ready);
+    const enum gs_staging_way way = *err ? GS_NOT_STAGED : gs_staging_way(q, ptr, size, blocking);
+    const bool goes = !*err && gs_wrote_range(m->root, place, r) == 0;
+    const bool beside = goes && way == GS_STAGED_BESIDE &&
+                        gs_carry_beside(q, m, CL_COMMAND_WRITE_BUFFER, &run, 1, ready.n, ready.v, own) == CL_SUCCESS;
+    if (goes && !beside) {
+        *err = (way == GS_STAGED_HERE ? write_staged : write_units)(h, &run, queue, &ready, &ended);
+        if (!*err)
+            *err = gs_finish_command(q, CL_COMMAND_WRITE_BUFFER, &ended, device, own);
+    }
+    if (goes && !*err && gs_wrote_range(m->root, place, r) < 0)
+        *err = CL_OUT_OF_HOST_MEMORY;
+    gs_events_free(&ready);
+    gs_events_free(&ended);
+    if (!goes)
+        *err = CL_SUCCESS;
+    return goes;
+}
