@@ -25,8 +25,9 @@ static cl_int read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_r
     struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
     struct gs_events done = {0};
     unsigned device[MOST_PIECES] = {0};
+    const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, r.end - r.begin, ptr);
     pthread_mutex_lock(&q->o.ctx->lock);
-    cl_int err = gs_host_read(&cmd, m->root, r, ptr, &done, device, MOST_PIECES);
+    cl_int err = gs_host_read(&cmd, m->root, r, &all, &done, device, MOST_PIECES);
     if (!err)
         err = gs_finish_command(q, CL_COMMAND_READ_BUFFER, &done, device, event);
     pthread_mutex_unlock(&q->o.ctx->lock);
@@ -37,40 +38,6 @@ static cl_int read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_r
     }
     gs_events_free(&done);
     gs_command_end(&cmd);
-    return err;
-}
-
-/* One piece: from the first device that holds r's first bytes, as far as it does (*end), once the commands before are
- * done. */
-static cl_int read_piece(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, void *ptr, bool staged,
-                         uint64_t *end, struct gs_events *ended, unsigned device[MOST_PIECES])
-{
-    struct gs_events ready = {0};
-    cl_event own;
-    cl_int err;
-    pthread_mutex_lock(&cmd->ctx->lock);
-    const cl_uint known = ended->n;
-    gs_settle(m->root);
-    const unsigned place = gs_holder(m->root, r, end);
-    const cl_mem mem = m->root->place[place].mem;
-    cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
-    if (!err)
-        err = gs_sound(m->root, r);
-    if (!err)
-        err = gs_ready_events(cmd, m->root, place, m->root, place, &ready);
-    gs_real()->clFlush(cmd->q->o.handle);
-    pthread_mutex_unlock(&cmd->ctx->lock);
-    const struct gs_staged run = gs_staged_run(mem, place, false, r.begin, *end - r.begin, ptr);
-    if (!err && staged)
-        err = gs_staging_carry(cmd->ctx, queue, &run, ready.n, ready.v, ended);
-    else if (!err)
-        err = gs_real()->clEnqueueReadBuffer(queue, mem, CL_TRUE, r.begin, *end - r.begin, ptr, ready.n,
-                                             ready.n ? ready.v : NULL, &own);
-    if (!err && !staged)
-        err = gs_events_add(ended, own);
-    for (cl_uint i = known; i < ended->n && i < MOST_PIECES; i++)
-        device[i] = place;
-    gs_events_free(&ready);
     return err;
 }
 
@@ -96,7 +63,7 @@ static enum read_way choose_read(struct gs_queue *q, struct gs_mem *m, struct gs
     const enum gs_staging_way staged = gs_staging_way(q, ptr, r.end - r.begin, blocking);
     if (staged == GS_STAGED_HERE)
         way = READ_STAGED;
-    else if (staged == GS_STAGED_BESIDE && count_holders(m->root, r, MOST_PIECES + 1) <= MOST_PIECES)
+    else if (staged == GS_STAGED_BESIDE)
         way = READ_BESIDE;
     else if (gs_at_home(m->root, r))
         way = READ_AT_HOME;
@@ -106,30 +73,65 @@ static enum read_way choose_read(struct gs_queue *q, struct gs_mem *m, struct gs
     return way;
 }
 
-/* A blocking read, one stretch after the other; without the context's lock while it waits. */
+/* Where the bytes lie, and the queue of each place that holds some. */
+static cl_int find_places(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *all,
+                          bool share, struct gs_stretches *s, struct gs_events *ready,
+                          cl_command_queue queue[GS_MAX_DEVICES])
+{
+    pthread_mutex_lock(&cmd->ctx->lock);
+    cl_int err = gs_host_places(cmd, m->root, r, all, share, s, ready);
+    for (unsigned i = 0; i < s->n && !err; i++)
+        queue[s->v[i].place] = gs_host_queue(cmd->q, &s->v[i], &err);
+    gs_real()->clFlush(cmd->q->o.handle);
+    pthread_mutex_unlock(&cmd->ctx->lock);
+    return err;
+}
+
+/* One stretch after the other, by the driver's own blocking way. */
+static cl_int read_in_turn(const struct gs_stretches *s, const struct gs_events *ready, const cl_command_queue queue[],
+                           struct gs_staged_ends *ended)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < s->n && !err; i++) {
+        const struct gs_staged *t = &s->v[i];
+        cl_event event;
+        err = gs_real()->clEnqueueReadBuffer(queue[t->place], t->mem, CL_TRUE, t->origin[0], t->region[0], t->host.at,
+                                             ready->n, ready->n ? ready->v : NULL, &event);
+        if (!err)
+            err = gs_staged_note(ended, t->place, event);
+    }
+    return err;
+}
+
+/* A blocking read, from all places that hold some of it at once through the ring, or from one after the other; without
+ * the context's lock while it waits. */
 static cl_int read_pieces(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, bool staged,
                           cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
-    cl_int err = CL_SUCCESS;
-    struct gs_events ended = {0};
-    unsigned device[MOST_PIECES] = {0};
+    const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, r.end - r.begin, ptr);
+    struct gs_stretches s = {0};
+    struct gs_events ready = {0};
+    struct gs_staged_ends ended = {0};
+    cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
     if (staged)
         gs_staging_enter(q->o.ctx, true);
     const struct gs_label before = gs_label_way(staged ? GS_WAY_STAGED : GS_WAY_DIRECT);
-    for (uint64_t at = r.begin, end; at < r.end && !err; at = end)
-        err = read_piece(&cmd, m, (struct gs_range){at, r.end}, (char *)ptr + (at - r.begin), staged, &end, &ended,
-                         device);
+    cl_int err = find_places(&cmd, m, r, &all, staged, &s, &ready, queue);
+    if (!err)
+        err = staged ? gs_staging_carry(q->o.ctx, queue, s.v, s.n, ready.n, ready.v, &ended)
+                     : read_in_turn(&s, &ready, queue, &ended);
     gs_label_back(before);
     if (staged)
         gs_staging_leave(q->o.ctx);
     if (!err && event) {
-        const struct gs_events none = {0};
         pthread_mutex_lock(&q->o.ctx->lock);
-        err = gs_finish_command(q, CL_COMMAND_READ_BUFFER, ended.n <= MOST_PIECES ? &ended : &none, device, event);
+        err = gs_finish_command(q, CL_COMMAND_READ_BUFFER, &ended.events, ended.place, event);
         pthread_mutex_unlock(&q->o.ctx->lock);
     }
-    gs_events_free(&ended);
+    gs_stretches_free(&s);
+    gs_events_free(&ready);
+    gs_events_free(&ended.events);
     gs_command_end(&cmd);
     return err;
 }
@@ -309,21 +311,21 @@ static cl_int await_marker(struct gs_context *ctx, cl_event marker)
 static cl_int write_staged(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
                            cl_event marker, cl_event *own)
 {
-    static const unsigned home[2];
-    struct gs_events ended = {0};
+    struct gs_staged_ends ended = {0};
     struct gs_context *ctx = h->cmd.ctx;
+    const cl_command_queue queue = h->cmd.q->o.handle;
     gs_home_wrote(h, m, gs_window_range(m, offset, size));
     pthread_mutex_unlock(&ctx->lock);
     const struct gs_staged run = gs_staged_run(m->o.handle, 0, true, offset, size, (void *)(uintptr_t)ptr);
     cl_int err = marker ? await_marker(ctx, marker) : CL_SUCCESS;
     if (!err) {
-        err = gs_staging_carry(ctx, h->cmd.q->o.handle, &run, 0, NULL, &ended);
+        err = gs_staging_carry(ctx, &queue, &run, 1, 0, NULL, &ended);
         gs_staging_leave(ctx);
     }
     pthread_mutex_lock(&ctx->lock);
     if (!err)
-        err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended, home, own);
-    gs_events_free(&ended);
+        err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
+    gs_events_free(&ended.events);
     return err;
 }
 

@@ -17,10 +17,12 @@ static bool may_go(const struct gs_home *h, const struct gs_mem *m, const void *
 /* A blocking one through the ring, without the context's lock: its bytes are said to be there twice, as write_staged in
  * buffer.c does. The commands before have ended first, among them those that may still write to the host's memory. */
 static cl_int write_staged(struct gs_home *h, const struct gs_staged *run, cl_command_queue queue,
-                           const struct gs_events *ready, struct gs_events *ended)
+                           const struct gs_events *ready, struct gs_staged_ends *ended)
 {
     struct gs_context *ctx = h->cmd.ctx;
+    cl_command_queue queues[GS_MAX_DEVICES] = {NULL};
     cl_event marker;
+    queues[run->place] = queue;
     cl_int err = gs_real()->clEnqueueMarkerWithWaitList(h->cmd.q->o.handle, h->n, h->v, &marker);
     if (err)
         return err;
@@ -30,7 +32,7 @@ static cl_int write_staged(struct gs_home *h, const struct gs_staged *run, cl_co
     if (!err) {
         gs_events_wait(ready);
         gs_staging_enter(ctx, true);
-        err = gs_staging_carry(ctx, queue, run, 0, NULL, ended);
+        err = gs_staging_carry(ctx, queues, run, 1, 0, NULL, ended);
         gs_staging_leave(ctx);
     }
     pthread_mutex_lock(&ctx->lock);
@@ -38,7 +40,7 @@ static cl_int write_staged(struct gs_home *h, const struct gs_staged *run, cl_co
 }
 
 static cl_int write_units(struct gs_home *h, const struct gs_staged *run, cl_command_queue queue,
-                          const struct gs_events *ready, struct gs_events *ended)
+                          const struct gs_events *ready, struct gs_staged_ends *ended)
 {
     struct gs_op_run units = {.op = {.kind = GS_OP_WRITE,
                                      .dst = run->mem,
@@ -50,7 +52,7 @@ static cl_int write_units(struct gs_home *h, const struct gs_staged *run, cl_com
     cl_event end;
     gs_op_cut(&units.op, gs_put_chunk(&h->put, &units.op), &units.cut);
     const cl_int err = gs_run_op(h->cmd.q, &units, queue, ready->n, ready->v, &end);
-    return err ? err : gs_events_add(ended, end);
+    return err ? err : gs_staged_note(ended, run->place, end);
 }
 
 bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
@@ -59,11 +61,12 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size
     if (!may_go(h, m, ptr))
         return false;
     struct gs_queue *q = h->cmd.q;
-    const unsigned place = h->put.job.place[0], device[2] = {place, place};
+    const unsigned place = h->put.job.place[0];
     const struct gs_range r = gs_window_range(m, offset, size);
     const struct gs_staged run =
         gs_staged_run(m->root->place[place].mem, place, true, r.begin, size, (void *)(uintptr_t)ptr);
-    struct gs_events ready = {0}, ended = {0};
+    struct gs_events ready = {0};
+    struct gs_staged_ends ended = {0};
     cl_command_queue queue = gs_copy_queue(q, place, err);
     if (!*err)
         *err = gs_ready_events(&h->cmd, m->root, place, m->root, place, &ready);
@@ -74,12 +77,12 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size
     if (goes && !beside) {
         *err = (way == GS_STAGED_HERE ? write_staged : write_units)(h, &run, queue, &ready, &ended);
         if (!*err)
-            *err = gs_finish_command(q, CL_COMMAND_WRITE_BUFFER, &ended, device, own);
+            *err = gs_finish_command(q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
     }
     if (goes && !*err && gs_wrote_range(m->root, place, r) < 0)
         *err = CL_OUT_OF_HOST_MEMORY;
     gs_events_free(&ready);
-    gs_events_free(&ended);
+    gs_events_free(&ended.events);
     if (!goes)
         *err = CL_SUCCESS;
     return goes;

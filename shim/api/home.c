@@ -235,23 +235,23 @@ cl_int gs_read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range r, c
 {
     struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
     struct gs_events ready = {0};
-    struct gs_staged v[GS_HOST_PLACES];
+    struct gs_stretches s = {0};
     struct gs_putting put = {.q = q};
-    unsigned n = 0;
     cl_int err;
     const bool by_units = gs_scheduled();
     if (by_units)
         gs_job_enter(q->o.ctx, true, &put.job);
     const struct gs_putting *before = gs_put_for(by_units ? &put : NULL);
     pthread_mutex_lock(&q->o.ctx->lock);
-    if (gs_at_home(m->root, r)) {
+    if (atomic_load(&q->o.ctx->user_events) ? gs_at_home(m->root, r) : gs_host_alone(m->root, r)) {
         err = gs_carry_beside(q, m, type, t, 1, n_wait, wait, own);
     } else {
-        err = gs_host_places(&cmd, m->root, r, t, v, &n, &ready);
+        err = gs_host_places(&cmd, m->root, r, t, true, &s, &ready);
         if (!err)
-            err = gs_carry_beside(q, m, type, v, n, ready.n, ready.v, own);
+            err = gs_carry_beside(q, m, type, s.v, s.n, ready.n, ready.v, own);
     }
     pthread_mutex_unlock(&q->o.ctx->lock);
+    gs_stretches_free(&s);
     gs_put_for(before);
     if (by_units && !err)
         gs_job_reads();

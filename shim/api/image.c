@@ -44,7 +44,7 @@ enum { MOST_PIECES = 64 };
 /* How a read of an image is laid out in the host's memory. False: the driver refuses it, or it isn't to be read in
  * pieces. */
 static bool lay_out(const struct gs_mem *m, const size_t *origin, const size_t *region, size_t row_pitch,
-                    size_t slice_pitch, void *ptr, struct gs_range r, struct gs_image_read *to)
+                    size_t slice_pitch, void *ptr, struct gs_range r, struct gs_staged *t)
 {
     const cl_mem_flags kept_out = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
     size_t element = 0;
@@ -53,14 +53,15 @@ static bool lay_out(const struct gs_mem *m, const size_t *origin, const size_t *
         return false;
     gs_real()->clGetImageInfo(m->o.handle, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
     const size_t row = row_pitch ? row_pitch : region[0] * element, slice = slice_pitch ? slice_pitch : row * region[1];
-    const size_t pitch[3] = {element, row, slice};
-    *to = (struct gs_image_read){origin, region, row_pitch, slice_pitch, pitch[m->band_dim], ptr};
+    *t = (struct gs_staged){.image = true, .element = element, .host = {ptr, row, slice}};
+    memcpy(t->origin, origin, sizeof t->origin);
+    memcpy(t->region, region, sizeof t->region);
     return row >= region[0] * element && slice >= row * region[1] && (m->band_dim == 2 || !slice_pitch);
 }
 
 /* Reads from the devices that hold the bands, straight to the application's memory. False: all is at home, or the
  * driver is to say what is wrong. */
-static bool read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_range r, const struct gs_image_read *to,
+static bool read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_range r, const struct gs_staged *t,
                              cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
 {
     struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
@@ -71,7 +72,7 @@ static bool read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_ran
     pthread_mutex_lock(&q->o.ctx->lock);
     const bool away = !gs_at_home(m, r);
     if (away) {
-        *err = gs_host_read_image(&cmd, m, r, to, &done, device, MOST_PIECES);
+        *err = gs_host_read(&cmd, m, r, t, &done, device, MOST_PIECES);
         if (!*err)
             *err = gs_finish_command(q, CL_COMMAND_READ_IMAGE, &done, device, event);
     }
@@ -171,7 +172,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
         return gs_real()->clEnqueueReadImage(command_queue, image, blocking_read, origin, region, row_pitch,
                                              slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
-    struct gs_image_read to;
     struct gs_staged t;
     cl_event own = NULL;
     cl_int err;
@@ -181,8 +181,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
         gs_read_beside(q, m, from.r, &t, CL_COMMAND_READ_IMAGE, num_events_in_wait_list, event_wait_list, &own) ==
             CL_SUCCESS)
         return gs_home_wait(CL_SUCCESS, blocking_read, own, event);
-    if (lay_out(m, origin, region, row_pitch, slice_pitch, ptr, from.r, &to) &&
-        read_from_places(q, m, from.r, &to, num_events_in_wait_list, event_wait_list, &own, &err))
+    if (lay_out(m, origin, region, row_pitch, slice_pitch, ptr, from.r, &t) &&
+        read_from_places(q, m, from.r, &t, num_events_in_wait_list, event_wait_list, &own, &err))
         return gs_home_wait(err, blocking_read, own, event);
     cl_command_queue queue;
     begin(&h, q, from, nothing, num_events_in_wait_list, event_wait_list, &queue);

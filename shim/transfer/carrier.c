@@ -71,25 +71,22 @@ static void let_go(struct gs_mem *m)
 }
 
 /* Each by the first device's clock. */
-static void learn_times(const struct errand *e, const struct gs_events *ended, unsigned place)
+static void learn_times(const struct errand *e, const struct gs_staged_ends *ended)
 {
-    for (cl_uint i = 0; e->profiling && i < ended->n; i++)
-        gs_record_times(e->record, ended->v[i], (int64_t)gs_group()->clock_ns[place]);
+    for (cl_uint i = 0; e->profiling && i < ended->events.n; i++)
+        gs_record_times(e->record, ended->events.v[i], (int64_t)gs_group()->clock_ns[ended->place[i]]);
 }
 
 static cl_int carry(struct errand *e)
 {
-    cl_int err = CL_SUCCESS;
+    struct gs_staged_ends ended = {0};
     if (e->unheard && gs_real()->clWaitForEvents(1, &e->ready) != CL_SUCCESS)
         return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    for (unsigned i = 0; i < e->n && !err; i++) {
-        struct gs_events ended = {0};
-        const struct gs_putting *before = gs_put_for(gs_put_kept(&e->put));
-        err = gs_staging_carry_beside(e->m->o.ctx, &e->v[i], e->profiling, &ended);
-        gs_put_for(before);
-        learn_times(e, &ended, e->v[i].place);
-        gs_events_free(&ended);
-    }
+    const struct gs_putting *before = gs_put_for(gs_put_kept(&e->put));
+    const cl_int err = gs_staging_carry_beside(e->m->o.ctx, e->v, e->n, e->profiling, &ended);
+    gs_put_for(before);
+    learn_times(e, &ended);
+    gs_events_free(&ended.events);
     return err;
 }
 

@@ -1,119 +1,200 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/transfer/host.h"
 
+#include <stdlib.h>
+
 #include "shim/coherence.h"
-#include "shim/transfer/transfer.h"
 
-/* The bytes from `at` to `end`. */
-static cl_int read_bytes(struct gs_command *cmd, const struct gs_mem *root, unsigned place, void *ptr, uint64_t at,
-                         uint64_t end, const struct gs_events *wait, cl_event *event)
+/* What is worth being taken from another place than the rest: two pieces of the ring. */
+enum { SHARE_BYTES = 8 * 1024 * 1024 };
+
+void gs_stretches_free(struct gs_stretches *s)
 {
-    cl_int err;
-    cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
-    return err ? err
-               : gs_real()->clEnqueueReadBuffer(queue, root->place[place].mem, CL_FALSE, at, end - at, ptr, wait->n,
-                                                wait->n ? wait->v : NULL, event);
+    free(s->v);
+    *s = (struct gs_stretches){0};
 }
 
-/* The bands from `at` to `end` of those that begin with `first`. */
-static cl_int read_bands(struct gs_command *cmd, const struct gs_mem *root, unsigned place,
-                         const struct gs_image_read *to, uint64_t first, uint64_t at, uint64_t end,
-                         const struct gs_events *wait, cl_event *event)
+/* A walk over the bytes of a root by those who hold them. */
+struct walk {
+    struct gs_mem *root;
+    const struct gs_staged *t;
+    struct gs_range r;
+    bool share;
+    uint64_t load[GS_MAX_DEVICES]; /* bytes that a place gives */
+    struct gs_stretches *s;
+};
+
+/* Of what begins with w->r.begin, that from `at` to `end`, on a place. */
+static struct gs_staged part_of(const struct walk *w, unsigned place, uint64_t at, uint64_t end)
 {
-    cl_int err;
-    size_t origin[3], region[3];
-    cl_command_queue queue = gs_image_queue(cmd->q, place, &err);
-    for (int d = 0; d < 3; d++) {
-        origin[d] = to->origin[d];
-        region[d] = to->region[d];
+    const struct gs_staged *t = w->t;
+    const unsigned dim = t->image ? w->root->band_dim : 0;
+    const uint64_t unit = t->image ? w->root->band_bytes : 1;
+    const size_t pitch[3] = {t->element, t->host.row, t->host.slice};
+    struct gs_staged p = *t;
+    p.mem = w->root->place[place].mem;
+    p.place = place;
+    p.origin[dim] = (size_t)(at / unit);
+    p.region[dim] = (size_t)((end - at) / unit);
+    p.host.at += (at - w->r.begin) / unit * pitch[dim];
+    return p;
+}
+
+/* Goes on with the stretch before where it can. */
+static cl_int give(struct walk *w, unsigned place, uint64_t at, uint64_t end)
+{
+    struct gs_stretches *s = w->s;
+    const struct gs_staged p = part_of(w, place, at, end);
+    const unsigned dim = w->t->image ? w->root->band_dim : 0;
+    if (s->n && s->v[s->n - 1].place == place) {
+        s->v[s->n - 1].region[dim] += p.region[dim];
+        return CL_SUCCESS;
     }
-    origin[root->band_dim] = (size_t)(at / root->band_bytes);
-    region[root->band_dim] = (size_t)((end - at) / root->band_bytes);
-    return err ? err
-               : gs_real()->clEnqueueReadImage(queue, root->place[place].mem, CL_FALSE, origin, region, to->row_pitch,
-                                               to->slice_pitch,
-                                               (char *)to->ptr + (at - first) / root->band_bytes * to->band_pitch,
-                                               wait->n, wait->n ? wait->v : NULL, event);
+    if (s->n == s->cap) {
+        const unsigned cap = s->cap ? 2 * s->cap : 16;
+        struct gs_staged *v = realloc(s->v, cap * sizeof *v);
+        if (!v)
+            return CL_OUT_OF_HOST_MEMORY;
+        s->v = v;
+        s->cap = cap;
+    }
+    s->v[s->n++] = p;
+    return CL_SUCCESS;
 }
 
-/* From whichever places hold it: of an image by bands, as `to` says; else to `ptr`. */
-static cl_int read_all(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_image_read *to,
-                       char *ptr, struct gs_events *done, unsigned device[], unsigned most)
+/* May a place that holds bytes give some of them? Not while they are on their way to it. */
+static bool is_there(const struct gs_replica *place)
 {
-    cl_int err = gs_command_order(cmd);
-    gs_settle(root);
-    if (!err)
-        err = gs_sound(root, r);
-    for (uint64_t at = r.begin; at < r.end && !err;) {
-        uint64_t end;
-        const unsigned place = gs_holder(root, (struct gs_range){at, r.end}, &end);
-        cl_event event;
-        struct gs_events wait = {0};
-        if (to && end - at < root->band_bytes) /* what nobody has written may be anything */
-            end = at + root->band_bytes;
-        err = gs_ready_events(cmd, root, place, root, place, &wait);
-        if (!err)
-            err = to ? read_bands(cmd, root, place, to, r.begin, at, end, &wait, &event)
-                     : read_bytes(cmd, root, place, ptr + (at - r.begin), at, end, &wait, &event);
-        gs_events_free(&wait);
-        if (!err && done->n < most)
-            device[done->n] = place;
-        if (!err)
-            err = gs_events_add(done, event);
-        at = end;
+    return !place->ready && !place->n_arrivals;
+}
+
+/* The bytes from `at` on for which the same places besides `first`, who holds all to `*end`, can give them: who[] and
+ * how many; *end is where that ends. */
+static unsigned find_others(const struct walk *w, unsigned first, uint64_t at, uint64_t *end, bool who[GS_MAX_DEVICES])
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < w->root->o.ctx->n; i++) {
+        const struct gs_rangeset *valid = &w->root->place[i].valid;
+        who[i] = i == first;
+        for (size_t k = 0; k < valid->n && i != first && is_there(&w->root->place[i]); k++) {
+            const struct gs_range *v = &valid->v[k];
+            who[i] = who[i] || (v->begin <= at && at < v->end);
+            if (v->begin > at && v->begin < *end)
+                *end = v->begin;
+            if (v->end > at && v->end < *end)
+                *end = v->end;
+        }
+        n += who[i] && i != first;
+    }
+    return n;
+}
+
+/* In shares of SHARE_BYTES, each from who gives the least. */
+static cl_int divide(struct walk *w, const bool who[GS_MAX_DEVICES], uint64_t at, uint64_t end)
+{
+    const uint64_t unit = w->root->band_bytes ? w->root->band_bytes : 1;
+    const uint64_t share = unit < SHARE_BYTES ? SHARE_BYTES / unit * unit : unit;
+    cl_int err = CL_SUCCESS;
+    for (uint64_t next; at < end && !err; at = next) {
+        unsigned least = GS_MAX_DEVICES;
+        for (unsigned i = 0; i < w->root->o.ctx->n; i++)
+            if (who[i] && (least == GS_MAX_DEVICES || w->load[i] < w->load[least]))
+                least = i;
+        next = end - at < 2 * share ? end : at + share;
+        w->load[least] += next - at;
+        err = give(w, least, at, next);
     }
     return err;
 }
 
-cl_int gs_host_read(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, void *ptr, struct gs_events *done,
-                    unsigned device[], unsigned most)
+/* With `only_count`, what one place alone can give is counted, so that what is shared makes up for it. */
+static cl_int walk(struct walk *w, bool only_count)
 {
-    return read_all(cmd, root, r, NULL, ptr, done, device, most);
+    cl_int err = CL_SUCCESS;
+    for (uint64_t at = w->r.begin, end; at < w->r.end && !err; at = end) {
+        bool who[GS_MAX_DEVICES];
+        const unsigned place = gs_holder(w->root, (struct gs_range){at, w->r.end}, &end);
+        if (end - at < w->root->band_bytes) /* what nobody has written may be anything */
+            end = at + w->root->band_bytes;
+        const bool several = w->share && find_others(w, place, at, &end, who) && end - at >= 2 * SHARE_BYTES;
+        if (only_count)
+            w->load[place] += several ? 0 : end - at;
+        else
+            err = several ? divide(w, who, at, end) : give(w, place, at, end);
+    }
+    return err;
 }
 
-cl_int gs_host_read_image(struct gs_command *cmd, struct gs_mem *root, struct gs_range r,
-                          const struct gs_image_read *to, struct gs_events *done, unsigned device[], unsigned most)
+/* Is it worth looking for several places that hold the same, and soon done? */
+static bool may_share(const struct gs_mem *root, struct gs_range r)
 {
-    return read_all(cmd, root, r, to, NULL, done, device, most);
+    enum { MOST_RANGES = 64 };
+    size_t ranges = 0;
+    for (unsigned i = 0; i < root->o.ctx->n; i++)
+        ranges += root->place[i].valid.n;
+    return r.end - r.begin >= 2 * SHARE_BYTES && ranges <= MOST_RANGES && !root->undefined.n;
 }
 
-/* Of what begins with `first`, that from `at` to `end`, on a place. */
-static struct gs_staged part_of(const struct gs_mem *root, const struct gs_staged *t, unsigned place, uint64_t first,
-                                uint64_t at, uint64_t end)
+bool gs_host_alone(struct gs_mem *root, struct gs_range r)
 {
-    const unsigned dim = t->image ? root->band_dim : 0;
-    const uint64_t unit = t->image ? root->band_bytes : 1;
-    const size_t pitch[3] = {t->element, t->host.row, t->host.slice};
-    struct gs_staged p = *t;
-    p.mem = root->place[place].mem;
-    p.place = place;
-    p.origin[dim] = (size_t)(at / unit);
-    p.region[dim] = (size_t)((end - at) / unit);
-    p.host.at += (at - first) / unit * pitch[dim];
-    return p;
+    struct walk w = {.root = root, .r = r};
+    bool who[GS_MAX_DEVICES];
+    if (!gs_at_home(root, r))
+        return false;
+    bool alone = true;
+    for (uint64_t at = r.begin, end; at < r.end && alone && may_share(root, r); at = end) {
+        end = r.end;
+        alone = !find_others(&w, 0, at, &end, who) || end - at < 2 * SHARE_BYTES;
+    }
+    return alone;
 }
 
 cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
-                      struct gs_staged v[GS_HOST_PLACES], unsigned *n, struct gs_events *ready)
+                      bool share, struct gs_stretches *s, struct gs_events *ready)
 {
+    struct walk w = {.root = root, .t = t, .r = r, .s = s};
     bool used[GS_MAX_DEVICES] = {false};
     cl_int err = gs_command_order(cmd);
     gs_settle(root);
     if (!err)
         err = gs_sound(root, r);
-    for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
-        const unsigned place = gs_holder(root, (struct gs_range){at, r.end}, &end);
-        if (end - at < root->band_bytes) /* what nobody has written may be anything */
-            end = at + root->band_bytes;
-        used[place] = true;
-        if (*n == GS_HOST_PLACES)
-            return CL_OUT_OF_RESOURCES;
-        v[(*n)++] = part_of(root, t, place, r.begin, at, end);
-    }
+    w.share = share && may_share(root, r);
+    if (!err && w.share)
+        err = walk(&w, true);
+    if (!err)
+        err = walk(&w, false);
+    for (unsigned i = 0; i < s->n && !err; i++)
+        used[s->v[i].place] = true;
     for (cl_uint i = 0; i < cmd->before.n && !err; i++)
         err = gs_events_share(ready, cmd->before.v[i]);
     for (unsigned i = 0; i < cmd->ctx->n && !err; i++)
         if (used[i] && root->place[i].ready)
             err = gs_events_share(ready, root->place[i].ready);
+    return err;
+}
+
+cl_command_queue gs_host_queue(struct gs_queue *q, const struct gs_staged *t, cl_int *err)
+{
+    return t->image ? gs_image_queue(q, t->place, err) : gs_copy_queue(q, t->place, err);
+}
+
+cl_int gs_host_read(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
+                    struct gs_events *done, unsigned device[], unsigned most)
+{
+    struct gs_stretches s = {0};
+    struct gs_events ready = {0};
+    cl_int err = gs_host_places(cmd, root, r, t, false, &s, &ready);
+    for (unsigned i = 0; i < s.n && !err; i++) {
+        cl_event event;
+        cl_command_queue queue = gs_host_queue(cmd->q, &s.v[i], &err);
+        if (!err)
+            err = gs_staged_enqueue(&s.v[i], queue, NULL, ready.n, ready.v, &event);
+        if (!err && done->n < most)
+            device[done->n] = s.v[i].place;
+        if (!err)
+            err = gs_events_add(done, event);
+    }
+    gs_stretches_free(&s);
+    gs_events_free(&ready);
     return err;
 }

@@ -61,6 +61,27 @@ static void *copy_jobs(void *arg)
     return NULL;
 }
 
+static size_t least_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+struct gs_copy_job gs_pool_share(const struct gs_copy_job *all, unsigned i, unsigned n)
+{
+    enum { PAGE_BYTES = 4096 };
+    const int d = all->region[2] > 1 ? 2 : all->region[1] > 1 ? 1 : 0;
+    const size_t unit = d ? 1 : PAGE_BYTES, units = (all->region[d] + unit - 1) / unit,
+                 each = (units + n - 1) / n * unit;
+    const size_t begin = least_of(i * each, all->region[d]), end = least_of(begin + each, all->region[d]);
+    struct gs_copy_job share = *all;
+    share.region[d] = end - begin;
+    if (begin == end)
+        share.region[0] = 0;
+    share.dst.at += begin * (d == 2 ? all->dst.slice : d ? all->dst.row : 1);
+    share.src.at += begin * (d == 2 ? all->src.slice : d ? all->src.row : 1);
+    return share;
+}
+
 struct gs_pool *gs_pool_start(unsigned threads)
 {
     struct gs_pool *p = calloc(1, sizeof *p);

@@ -26,6 +26,10 @@ struct gs_copy_job {
     struct gs_copy_job *next;
 };
 
+/* Part i of n of a copy: of rows, slices, or, of a run of bytes, pages. Its region[0] is 0 if there is none left for
+ * it. */
+struct gs_copy_job gs_pool_share(const struct gs_copy_job *all, unsigned i, unsigned n);
+
 /* NULL if no thread could be started. */
 struct gs_pool *gs_pool_start(unsigned threads);
 void gs_pool_stop(struct gs_pool *p);

@@ -20,9 +20,13 @@ enum {
     WORTH_BYTES = 64 * 1024 * 1024 /* pinning a ring costs what about so many bytes do */
 };
 
+enum { HALVES = 2 };
+
+/* What is in it is copied by two threads: the more threads copy at once, the fewer slots are enough for them. */
 struct slot {
-    struct gs_copy_job job; /* region[0] is 0: it has had none */
-    cl_event used;          /* the device's last use, or null; owned */
+    struct gs_piece piece;
+    struct gs_copy_job job[HALVES]; /* region[0] is 0: it has had none */
+    cl_event used;                  /* the device's last use, or null; owned */
 };
 
 struct ring {
@@ -182,103 +186,35 @@ void gs_staging_leave(struct gs_context *ctx)
     pthread_mutex_unlock(&ctx->staging->busy);
 }
 
-/* ---- pieces ---- */
-
-struct gs_staged gs_staged_run(cl_mem mem, unsigned place, bool write, uint64_t offset, uint64_t bytes, void *ptr)
-{
-    return (struct gs_staged){.mem = mem,
-                              .place = place,
-                              .write = write,
-                              .element = 1,
-                              .origin = {offset},
-                              .region = {bytes, 1, 1},
-                              .host = {.at = ptr}};
-}
-
-/* How a transfer is cut: into pieces of `most` units along each dimension, n[] of them. */
-struct cut {
-    size_t most[3], n[3];
-};
-
-static size_t least_of(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* A small one into smaller pieces, so that filling and sending overlap. */
-static struct cut cut_of(const struct gs_staged *t)
-{
-    const size_t row = t->region[0] * t->element, slice = row * t->region[1], all = slice * t->region[2];
-    size_t bytes = all / SLOTS > LEAST_PIECE ? all / SLOTS : LEAST_PIECE;
-    bytes = least_of(bytes, (size_t)gs_put_most(SLOT_BYTES));
-    struct cut c = {{least_of(t->region[0], bytes / t->element), 1, 1}, {0}};
-    if (row <= bytes)
-        c.most[1] = least_of(t->region[1], bytes / row);
-    if (slice <= bytes)
-        c.most[2] = least_of(t->region[2], bytes / slice);
-    for (int d = 0; d < 3; d++)
-        c.n[d] = (t->region[d] + c.most[d] - 1) / c.most[d];
-    return c;
-}
-
-/* Piece i of them, as a transfer. */
-static struct gs_staged piece_of(const struct gs_staged *t, const struct cut *c, size_t i)
-{
-    const size_t index[3] = {i % c->n[0], i / c->n[0] % c->n[1], i / c->n[0] / c->n[1]};
-    struct gs_staged p = *t;
-    size_t at[3];
-    for (int d = 0; d < 3; d++) {
-        at[d] = index[d] * c->most[d];
-        p.origin[d] += at[d];
-        p.region[d] = least_of(c->most[d], t->region[d] - at[d]);
-    }
-    p.host.at += at[0] * t->element + at[1] * t->host.row + at[2] * t->host.slice;
-    return p;
-}
-
-/* Between the device and the host's memory: where p says, or in a slot, where the piece lies without gaps. */
-static cl_int enqueue(const struct gs_staged *p, cl_command_queue queue, char *slot, cl_uint n, const cl_event *wait,
-                      cl_event *event)
-{
-    struct gs_op op = {.src = p->write ? NULL : p->mem, .dst = p->write ? p->mem : NULL, .ptr = slot};
-    size_t *there = p->write ? op.to : op.from, *pitch = p->write ? op.to_pitch : op.from_pitch;
-    size_t *here_pitch = p->write ? op.from_pitch : op.to_pitch;
-    const bool rows = p->region[1] * p->region[2] > 1;
-    memcpy(there, p->origin, sizeof op.to);
-    memcpy(op.region, p->region, sizeof op.region);
-    if (!slot) {
-        op.ptr = p->host.at;
-        here_pitch[0] = p->host.row;
-        here_pitch[1] = p->region[2] > 1 ? p->host.slice : 0;
-    }
-    if (p->image) {
-        op.kind = p->write ? GS_OP_WRITE_IMAGE : GS_OP_READ_IMAGE;
-    } else if (rows) {
-        op.kind = p->write ? GS_OP_WRITE_RECT : GS_OP_READ_RECT;
-        pitch[0] = p->row_pitch;
-        pitch[1] = p->slice_pitch;
-    } else {
-        op.kind = p->write ? GS_OP_WRITE : GS_OP_READ;
-        there[0] += p->origin[1] * p->row_pitch + p->origin[2] * p->slice_pitch;
-    }
-    return gs_put(queue, &op, GS_VIA_HOST, n, wait, event);
-}
-
 /* ---- carrying out ---- */
 
-/* A transfer under way. */
+cl_int gs_staged_note(struct gs_staged_ends *ended, unsigned place, cl_event event)
+{
+    struct gs_events *e = &ended->events;
+    cl_uint known = 0, last = 0;
+    for (cl_uint i = 0; i < e->n; i++) {
+        known += ended->place[i] == place;
+        last = ended->place[i] == place ? i : last;
+    }
+    if (known < 2) {
+        ended->place[e->n] = place;
+        return gs_events_add(e, event);
+    }
+    gs_real()->clReleaseEvent(e->v[last]);
+    e->v[last] = event;
+    return CL_SUCCESS;
+}
+
+/* Transfers under way. */
 struct carriage {
     struct gs_pool *pool;
     struct ring *ring;
-    cl_command_queue queue;
-    const struct gs_staged *t;
-    struct cut cut;
-    size_t pieces;
+    const cl_command_queue *queue; /* by place */
+    struct gs_turns turns;
     cl_uint n_wait;
     const cl_event *wait;
-    struct gs_events *ended;
+    struct gs_staged_ends *ended;
     size_t on_link; /* so many pieces are on their way at a time; the others are being filled or drained */
-    bool fresh;     /* the host's memory is yet to be given pages */
 };
 
 static char *memory_of(const struct ring *r, const struct slot *slot)
@@ -308,110 +244,138 @@ static cl_int await_slots(struct ring *r)
     return err;
 }
 
-/* Lets a piece be copied between the host's memory and its slot. */
-static void copy(const struct carriage *c, struct slot *slot, size_t i)
+/* Lets the slot's piece be copied between the host's memory and the slot. */
+static void copy(const struct carriage *c, struct slot *slot)
 {
-    const struct gs_staged p = piece_of(c->t, &c->cut, i);
-    const size_t row = p.region[0] * p.element;
-    const struct gs_rows there = {memory_of(c->ring, slot), row, row * p.region[1]};
-    slot->job = (struct gs_copy_job){.dst = p.write ? there : p.host,
-                                     .src = p.write ? p.host : there,
-                                     .region = {row, p.region[1], p.region[2]},
-                                     .streaming = !p.write,
-                                     .fresh = c->fresh};
-    gs_pool_submit(c->pool, &slot->job);
+    enum { WORTH_HALVING = 1024 * 1024 };
+    const struct gs_staged *p = &slot->piece.t;
+    const size_t row = p->region[0] * p->element;
+    const struct gs_rows there = {memory_of(c->ring, slot), row, row * p->region[1]};
+    const struct gs_copy_job all = {.dst = p->write ? there : p->host,
+                                    .src = p->write ? p->host : there,
+                                    .region = {row, p->region[1], p->region[2]},
+                                    .streaming = !p->write,
+                                    .fresh = slot->piece.fresh};
+    const unsigned halves = gs_staged_bytes(p) > WORTH_HALVING ? HALVES : 1;
+    slot->job[1] = (struct gs_copy_job){0};
+    for (unsigned i = 0; i < halves; i++) {
+        slot->job[i] = gs_pool_share(&all, i, halves);
+        if (slot->job[i].region[0])
+            gs_pool_submit(c->pool, &slot->job[i]);
+    }
 }
 
-static cl_int send(const struct carriage *c, struct slot *slot, size_t i)
+static void await_copy(const struct carriage *c, const struct slot *slot)
 {
-    const struct gs_staged p = piece_of(c->t, &c->cut, i);
-    cl_int err = enqueue(&p, c->queue, memory_of(c->ring, slot), c->n_wait, c->wait, &slot->used);
-    if (err)
+    for (unsigned i = 0; i < HALVES; i++)
+        if (slot->job[i].region[0])
+            gs_pool_wait(c->pool, &slot->job[i]);
+}
+
+static cl_int send(const struct carriage *c, struct slot *slot)
+{
+    const struct gs_piece *p = &slot->piece;
+    cl_command_queue queue = c->queue[p->t.place];
+    cl_int err = gs_staged_enqueue(&p->t, queue, memory_of(c->ring, slot), c->n_wait, c->wait, &slot->used);
+    if (err) {
         slot->used = NULL;
-    else if (i == 0 || i + 1 == c->pieces)
-        err = gs_events_share(c->ended, slot->used);
-    return err;
+        return err;
+    }
+    gs_real()->clFlush(queue);
+    if (!p->first && !p->last)
+        return CL_SUCCESS;
+    err = gs_real()->clRetainEvent(slot->used);
+    return err ? err : gs_staged_note(c->ended, p->t.place, slot->used);
 }
 
 static void await_copies(const struct carriage *c)
 {
-    for (size_t i = 0; i < SLOTS && i < c->pieces; i++)
-        if (c->ring->slot[i].job.region[0])
-            gs_pool_wait(c->pool, &c->ring->slot[i].job);
+    for (size_t i = 0; i < SLOTS && i < c->turns.pieces; i++)
+        await_copy(c, &c->ring->slot[i]);
 }
 
-static cl_int carry_in(const struct carriage *c)
+static cl_int carry_in(struct carriage *c)
 {
     size_t filling = 0;
     cl_int err = CL_SUCCESS;
-    for (size_t i = 0; i < c->pieces && !err; i++) {
-        for (; filling < c->pieces && filling < i + SLOTS - c->on_link && !err; filling++) {
+    for (size_t i = 0; i < c->turns.pieces && !err; i++) {
+        for (; filling < c->turns.pieces && filling < i + SLOTS - c->on_link && !err; filling++) {
             struct slot *next = &c->ring->slot[filling % SLOTS];
             err = await_slot(next);
             if (err)
-                break; /* the slot's job is still the one before, which is done */
-            copy(c, next, filling);
+                break; /* the slot's jobs are still the ones before, which are done */
+            next->piece = gs_turns_take(&c->turns);
+            copy(c, next);
         }
         struct slot *slot = &c->ring->slot[i % SLOTS];
         if (err)
             break;
-        gs_pool_wait(c->pool, &slot->job);
-        err = send(c, slot, i);
-        gs_real()->clFlush(c->queue);
+        await_copy(c, slot);
+        err = send(c, slot);
     }
     await_copies(c);
     return err;
 }
 
-static cl_int carry_out(const struct carriage *c)
+static cl_int carry_out(struct carriage *c)
 {
     size_t asked = 0;
     cl_int err = CL_SUCCESS;
-    for (size_t i = 0; i < c->pieces && !err; i++) {
-        for (; asked < c->pieces && asked < i + c->on_link && !err; asked++) {
+    for (size_t i = 0; i < c->turns.pieces && !err; i++) {
+        for (; asked < c->turns.pieces && asked < i + c->on_link && !err; asked++) {
             struct slot *slot = &c->ring->slot[asked % SLOTS];
             if (asked >= SLOTS)
-                gs_pool_wait(c->pool, &slot->job); /* drained to the application's memory */
+                await_copy(c, slot); /* drained to the application's memory */
             err = await_slot(slot);
+            slot->piece = gs_turns_take(&c->turns);
             if (!err)
-                err = send(c, slot, asked);
+                err = send(c, slot);
         }
-        gs_real()->clFlush(c->queue);
         struct slot *slot = &c->ring->slot[i % SLOTS];
         if (!err)
             err = await_slot(slot);
         if (err)
             break;
-        copy(c, slot, i);
+        copy(c, slot);
     }
     await_copies(c);
     return err;
 }
 
-static cl_int carry(struct carriage *c)
+/* Pages that are yet to be made: of runs of bytes alone. */
+static void look_for_fresh(struct gs_cut_transfer *c)
 {
-    c->cut = cut_of(c->t);
-    c->pieces = c->cut.n[0] * c->cut.n[1] * c->cut.n[2];
-    c->on_link = c->cut.most[0] * c->cut.most[1] * c->cut.most[2] * c->t->element < SLOT_BYTES ? SLOTS / 2 : SLOTS / 4;
+    const struct gs_staged *t = c->t;
+    c->fresh = !t->write && t->region[1] * t->region[2] == 1 && gs_fresh_prepare(t->host.at, t->region[0] * t->element);
+}
+
+/* A small transfer goes in smaller pieces, so that filling and sending overlap. Each link has as many pieces on its way
+ * as keep it busy. */
+static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
+{
+    struct gs_turns *turns = &c->turns;
+    if (gs_turns_begin(turns, v, n, (size_t)gs_put_most(SLOT_BYTES), LEAST_PIECE, SLOTS) < 0)
+        return CL_OUT_OF_HOST_MEMORY;
+    c->on_link = turns->most_bytes < SLOT_BYTES || turns->lanes > 1 ? SLOTS / 2 : SLOTS / 4;
     const struct gs_label before = gs_label_way(GS_WAY_STAGED);
-    c->fresh = !c->t->write && c->t->region[1] * c->t->region[2] == 1 &&
-               gs_fresh_prepare(c->t->host.at, c->t->region[0] * c->t->element);
-    const cl_int err = c->t->write ? carry_in(c) : carry_out(c);
+    for (unsigned i = 0; i < n; i++)
+        look_for_fresh(&turns->v[i]);
+    const cl_int err = v->write ? carry_in(c) : carry_out(c);
     gs_label_back(before);
+    gs_turns_end(turns);
     return err;
 }
 
-cl_int gs_staging_carry(struct gs_context *ctx, cl_command_queue queue, const struct gs_staged *t, cl_uint n_wait,
-                        const cl_event *wait, struct gs_events *ended)
+cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], const struct gs_staged *v, unsigned n,
+                        cl_uint n_wait, const cl_event *wait, struct gs_staged_ends *ended)
 {
     struct carriage c = {.pool = ctx->staging->pool,
                          .ring = &ctx->staging->here,
                          .queue = queue,
-                         .t = t,
                          .n_wait = n_wait,
                          .wait = wait,
                          .ended = ended};
-    return carry(&c);
+    return carry(&c, v, n);
 }
 
 static cl_command_queue filling_queue(struct gs_context *ctx, cl_int *err)
@@ -445,47 +409,56 @@ bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes
 cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t bytes)
 {
     const struct gs_staged run = gs_staged_run(mem, 0, true, 0, bytes, ptr);
-    struct gs_events ended = {0};
+    struct gs_staged_ends ended = {0};
     cl_int err = CL_SUCCESS;
     pthread_mutex_lock(&ctx->lock);
-    cl_command_queue queue = filling_queue(ctx, &err);
+    const cl_command_queue queue = filling_queue(ctx, &err);
     pthread_mutex_unlock(&ctx->lock);
     if (err)
         return err;
     gs_staging_enter(ctx, true);
-    err = gs_staging_carry(ctx, queue, &run, 0, NULL, &ended);
+    err = gs_staging_carry(ctx, &queue, &run, 1, 0, NULL, &ended);
     const cl_int end = await_slots(&ctx->staging->here);
     gs_staging_leave(ctx);
-    gs_events_free(&ended);
+    gs_events_free(&ended.events);
     return err ? err : end;
 }
 
 /* By the driver's own way, where there is no ring, or where it has failed. */
-static cl_int carry_directly(const struct gs_staged *t, cl_command_queue queue, struct gs_events *ended)
+static cl_int carry_directly(const struct gs_staged *v, unsigned n, const cl_command_queue queue[],
+                             struct gs_staged_ends *ended)
 {
-    cl_event event;
-    cl_int err = enqueue(t, queue, NULL, 0, NULL, &event);
-    if (!err)
-        err = gs_events_add(ended, event);
-    return err ? err : gs_real()->clWaitForEvents(1, &event);
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < n && !err; i++) {
+        cl_event event;
+        err = gs_staged_enqueue(&v[i], queue[v[i].place], NULL, 0, NULL, &event);
+        if (err)
+            break;
+        err = gs_real()->clWaitForEvents(1, &event);
+        const cl_int kept = gs_staged_note(ended, v[i].place, event);
+        err = err ? err : kept;
+    }
+    return err;
 }
 
-cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *t, bool profiling,
-                               struct gs_events *ended)
+cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *v, unsigned n, bool profiling,
+                               struct gs_staged_ends *ended)
 {
     struct gs_staging *s = ctx->staging;
-    struct carriage c = {.ring = &s->beside, .t = t, .ended = ended};
-    cl_int err;
-    c.queue = queue_of(ctx, t, profiling || gs_report_wants_times(), &err);
+    cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
+    struct carriage c = {.ring = &s->beside, .queue = queue, .ended = ended};
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < n && !err; i++)
+        queue[v[i].place] = queue_of(ctx, &v[i], profiling || gs_report_wants_times(), &err);
     if (err)
         return err;
     if (!make_ring(c.ring, ctx))
-        return carry_directly(t, c.queue, ended);
+        return carry_directly(v, n, queue, ended);
     c.pool = s->pool;
-    err = carry(&c);
+    err = carry(&c, v, n);
     const cl_int end = await_slots(&s->beside);
     if (!err && !end)
         return CL_SUCCESS;
     gs_debug("a transfer through the pinned ring failed (error %d)", err ? err : end);
-    return carry_directly(t, c.queue, ended);
+    return carry_directly(v, n, queue, ended);
 }

@@ -7,21 +7,7 @@
 #define GS_SHIM_TRANSFER_STAGING_H
 
 #include "shim/command.h"
-#include "shim/transfer/pool.h"
-
-/* A transfer of region[2] slices of region[1] rows between a memory object and the host's memory. */
-struct gs_staged {
-    cl_mem mem;
-    unsigned place;
-    bool image, write;             /* write: the host's bytes are only read */
-    size_t element;                /* bytes of a texel; 1 of a buffer */
-    size_t origin[3], region[3];   /* as the driver takes them: [0] in texels or bytes */
-    size_t row_pitch, slice_pitch; /* of a buffer */
-    struct gs_rows host;
-};
-
-/* A run of bytes. */
-struct gs_staged gs_staged_run(cl_mem mem, unsigned place, bool write, uint64_t offset, uint64_t bytes, void *ptr);
+#include "shim/transfer/pieces.h"
 
 /* How a transfer of so many bytes goes: by the driver's own way, in the application's call, or beside it. */
 enum gs_staging_way { GS_NOT_STAGED, GS_STAGED_HERE, GS_STAGED_BESIDE };
@@ -46,14 +32,24 @@ void gs_staging_free(struct gs_staging *s);
 bool gs_staging_enter(struct gs_context *ctx, bool wait);
 void gs_staging_leave(struct gs_context *ctx);
 
-/* Carries a transfer out by the calls' ring, in the queue given, after the events of `wait`. Returns once the host's
- * memory may be used again: a read has ended then. The first and the last of the pieces' events go to `ended`. */
-cl_int gs_staging_carry(struct gs_context *ctx, cl_command_queue queue, const struct gs_staged *t, cl_uint n_wait,
-                        const cl_event *wait, struct gs_events *ended);
+/* What a carried transfer consisted of, as far as its times go: on each place the first piece and the last. */
+struct gs_staged_ends {
+    struct gs_events events;
+    unsigned place[2 * GS_MAX_DEVICES];
+};
 
-/* The same by the other ring, for its one thread alone: in a queue of its own, with profiles if the application's has
- * them, which holds nothing else and waits for nothing. Returns when the transfer has ended. */
-cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *t, bool profiling,
-                               struct gs_events *ended);
+/* Another piece, the last of its place so far. Takes the event over. */
+cl_int gs_staged_note(struct gs_staged_ends *ended, unsigned place, cl_event event);
+
+/* Carries n transfers out by the calls' ring as one, their pieces in turn, in the queue of each's place, after the
+ * events of `wait`. All of them read, or all write. Returns once the host's memory may be used again: a read has ended
+ * then. */
+cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], const struct gs_staged *v, unsigned n,
+                        cl_uint n_wait, const cl_event *wait, struct gs_staged_ends *ended);
+
+/* The same by the other ring, for its one thread alone: in queues of its own, with profiles if the application's has
+ * them, which hold nothing else and wait for nothing. Returns when the transfer has ended. */
+cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *v, unsigned n, bool profiling,
+                               struct gs_staged_ends *ended);
 
 #endif
