@@ -45,12 +45,22 @@ static bool has(const struct gs_batch *b, uint64_t kind)
     return false;
 }
 
+static bool takes(const struct gs_batch *b, uint64_t kind, uint64_t ns)
+{
+    return !b->n || (ns && b->expected_ns && b->expected_ns + ns <= MOST_NS && b->n < MOST &&
+                     (b->kinds < GS_BATCH_KINDS || has(b, kind)));
+}
+
+bool gs_batch_takes(const struct gs_batch *b, uint64_t kind)
+{
+    return takes(b, kind, kind ? expected_of(kind) : 0);
+}
+
 bool gs_batch_add(struct gs_batch *b, uint64_t kind)
 {
     const uint64_t ns = kind ? expected_of(kind) : 0;
     const bool another = !has(b, kind);
-    if (b->n && (!ns || !b->expected_ns || b->expected_ns + ns > MOST_NS || b->n == MOST ||
-                 (another && b->kinds == GS_BATCH_KINDS)))
+    if (!takes(b, kind, ns))
         return false;
     if (another && kind)
         b->kind[b->kinds++] = kind;

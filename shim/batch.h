@@ -21,6 +21,9 @@ struct gs_batch {
  * always is. */
 bool gs_batch_add(struct gs_batch *b, uint64_t kind);
 
+/* Would another of that kind still be added? */
+bool gs_batch_takes(const struct gs_batch *b, uint64_t kind);
+
 /* The unit took so long: what is expected of its kinds from now on. */
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns);
 

@@ -381,6 +381,19 @@ void gs_job_add(cl_event end)
     pthread_mutex_unlock(&job_lock);
 }
 
+void gs_job_replace(cl_event before, cl_event end)
+{
+    pthread_mutex_lock(&job_lock);
+    const bool there = pending.n && pending.v[pending.n - 1] == before && gs_real()->clRetainEvent(end) == CL_SUCCESS;
+    if (there)
+        pending.v[pending.n - 1] = end;
+    pthread_mutex_unlock(&job_lock);
+    if (there)
+        gs_real()->clReleaseEvent(before);
+    else
+        gs_job_add(end);
+}
+
 void gs_job_look(void)
 {
     if (!atomic_load_explicit(&job_open, memory_order_relaxed) || gs_forked())

@@ -41,18 +41,24 @@ struct gs_held {
     bool served;                   /* its last unit is on its way */
     /* Of a single unit, which commands that come right after it in the queue may join: */
     struct gs_batch batch;
-    cl_event tail;     /* the last of those that have joined, or null; owned */
-    cl_event to_await; /* the same while nobody awaits it, or null; owned */
-    bool closed;       /* no more may join */
-    bool joining;      /* one is about to be enqueued */
-    struct unit *over; /* all before that one have ended: it sees to the unit's end */
+    cl_event tail;       /* the last of those that have joined, or null; owned */
+    bool closed;         /* no more may join */
+    bool joining;        /* one is about to be enqueued */
+    uint64_t joined_ns;  /* when the last has come */
+    uint64_t granted_ns; /* 0: not yet */
+    const void *awaited; /* the unit, while it is under way */
 };
+
+/* No more join a unit that none has joined for so long, or that was granted so long ago. */
+enum { QUIET_NS = 30 * 1000, LONGEST_NS = 200 * 1000 };
 
 /* One granted unit that is under way. */
 struct unit {
     struct gs_held *held;
     struct gs_grant grant;
-    atomic_uint *running; /* of its queue; or null */
+    atomic_uint *running;  /* of its queue; or null */
+    cl_command_queue home; /* of a unit that others may join, until it has been sent off; or null. Retained */
+    bool waited;           /* what it took was waited for; else no more is known than that it took no longer */
 };
 
 /* The commands that could run now, by what they need; each list has a thread, started on first need. */
@@ -213,7 +219,6 @@ static void drop(struct gs_held *h)
     }
     release_event(h->first);
     release_event(h->tail);
-    release_event(h->to_await);
     release_event(h->ready);
     release_event(h->open);
     free(h);
@@ -225,26 +230,12 @@ static void fail(struct gs_held *h, cl_int status)
     atomic_compare_exchange_strong(&h->status, &none, status);
 }
 
-static void await_unit(struct unit *u, cl_event event);
-
-/* Have more commands joined the unit? Then it goes on until the last of them; or one is just being enqueued, by whom it
- * goes on. */
-static bool goes_on(struct unit *u)
+/* Of short commands that had all ended when somebody looked, no more is known than that they took no longer. */
+static void learn(const struct unit *u, uint64_t took_ns)
 {
-    struct gs_held *h = u->held;
-    pthread_mutex_lock(&open_lock);
-    const cl_event next = h->to_await;
-    const bool joining = !next && h->joining;
-    h->to_await = NULL;
-    h->closed = !next && !joining;
-    if (joining)
-        h->over = u;
-    pthread_mutex_unlock(&open_lock);
-    if (next) {
-        await_unit(u, next);
-        gs_real()->clReleaseEvent(next);
-    }
-    return next || joining;
+    const struct gs_batch *b = &u->held->batch;
+    if (u->waited || !b->expected_ns || took_ns < b->expected_ns)
+        gs_batch_learn(b, took_ns);
 }
 
 static void unit_ended(cl_event event, cl_int status, void *data)
@@ -256,16 +247,37 @@ static void unit_ended(cl_event event, cl_int status, void *data)
         fail(u->held, status);
     else if (u->held->end)
         gs_record_times(u->held->record, event, 0);
-    if (goes_on(u))
-        return;
+    pthread_mutex_lock(&open_lock);
+    u->held->awaited = NULL;
+    pthread_mutex_unlock(&open_lock);
     gs_unit_give(&u->grant);
     const uint64_t took = add_spent(u);
     if (u->held->units.n == 1)
-        gs_batch_learn(&u->held->batch, took);
+        learn(u, took);
     else
         atomic_fetch_add(&u->held->took_ns, took);
     drop(u->held);
     free(u);
+}
+
+/* The last command of a unit, once no more join it: sends it off then. */
+static cl_event last_of(void *data)
+{
+    struct unit *u = data;
+    struct gs_held *h = u->held;
+    const uint64_t now = gs_now_ns();
+    pthread_mutex_lock(&open_lock);
+    h->closed = h->closed || (!h->joining && now > h->joined_ns + QUIET_NS);
+    cl_event last = h->closed && !h->joining ? h->tail ? h->tail : h->first : NULL;
+    pthread_mutex_unlock(&open_lock);
+    if (!last)
+        return NULL;
+    gs_real()->clRetainEvent(last);
+    gs_real()->clFlush(u->home);
+    gs_real()->clReleaseCommandQueue(u->home);
+    u->home = NULL;
+    u->waited = gs_event_status(last) > CL_COMPLETE;
+    return last;
 }
 
 static void await_unit(struct unit *u, cl_event event)
@@ -276,14 +288,40 @@ static void await_unit(struct unit *u, cl_event event)
     unit_ended(event, gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
 }
 
-/* Sees to it that the unit is given back when the device is done. */
+/* The first is on its way, and more may join it. False: there is no memory, and no more may. */
+static bool await_more(struct unit *u)
+{
+    if (gs_real()->clRetainCommandQueue(u->held->home) == CL_SUCCESS) {
+        u->home = u->held->home;
+        if (gs_await_last(last_of, unit_ended, u))
+            return true;
+        gs_real()->clReleaseCommandQueue(u->home);
+        u->home = NULL;
+    }
+    return false;
+}
+
+/* Sees to it that the unit is given back when the device is done. `event` is the held command's first unit where that
+ * may be joined. */
 static void watch(struct gs_held *h, struct unit *u, atomic_uint *running, cl_event event)
 {
     atomic_fetch_add(&h->refs, 1);
     if (running)
         atomic_fetch_add(running, 1);
-    *u = (struct unit){h, u->grant, running};
-    await_unit(u, event);
+    *u = (struct unit){.held = h, .grant = u->grant, .running = running};
+    pthread_mutex_lock(&open_lock);
+    const bool more = h->units.n == 1 && (!h->closed || h->tail || h->joining);
+    h->granted_ns = u->grant.begin_ns;
+    h->awaited = u;
+    pthread_mutex_unlock(&open_lock);
+    if (more && await_more(u))
+        return;
+    pthread_mutex_lock(&open_lock);
+    h->closed = true;
+    cl_event last = more && h->tail ? h->tail : event;
+    pthread_mutex_unlock(&open_lock);
+    u->waited = true;
+    await_unit(u, last);
 }
 
 /* ---- the threads ---- */
@@ -598,44 +636,61 @@ static bool is_next(const struct gs_held *before, unsigned resource, unsigned ca
  * that will be opened when it is. */
 static struct gs_held *join(cl_command_queue queue, unsigned resource, unsigned call, uint64_t kind)
 {
+    const uint64_t now = gs_now_ns();
     pthread_mutex_lock(&open_lock);
     struct gs_held *h = last_in(queue);
-    const bool may =
-        is_next(h, resource, call) && h->units.n == 1 && !h->closed && gs_batch_add(&h->batch, kind) && hold(h);
+    const bool may = is_next(h, resource, call) && h->units.n == 1 && !h->closed &&
+                     (!h->granted_ns || now < h->granted_ns + LONGEST_NS) && gs_batch_add(&h->batch, kind) && hold(h);
     if (may) {
         h->joining = true;
         h->call = call;
+        h->closed = !gs_batch_takes(&h->batch, kind);
     }
     pthread_mutex_unlock(&open_lock);
     return may ? h : NULL;
 }
 
-/* The one that has joined is enqueued as `event`; null: the driver has refused it. */
+/* The one that has joined is enqueued as `event`, which is taken over; null: the driver has refused it. */
 static void joined(struct gs_held *h, cl_event event)
 {
-    cl_event old_tail = NULL, old_await = NULL, next = NULL;
-    for (int i = 0; i < 2 && event; i++)
-        gs_real()->clRetainEvent(event);
+    cl_event old = NULL;
+    const uint64_t now = gs_now_ns();
     pthread_mutex_lock(&open_lock);
-    struct unit *over = h->over;
     h->joining = false;
-    h->over = NULL;
     if (event) {
-        old_tail = h->tail;
-        old_await = h->to_await;
+        old = h->tail;
         h->tail = event;
-        h->to_await = over ? NULL : event;
-        next = over ? event : NULL;
+        h->joined_ns = now;
     }
     pthread_mutex_unlock(&open_lock);
-    release_event(old_tail);
-    release_event(old_await);
-    if (over && next)
-        await_unit(over, next);
-    else if (over)
-        unit_ended(h->first, CL_COMPLETE, over);
-    release_event(next);
+    release_event(old);
     drop(h);
+}
+
+/* Units whose ends have not been seen yet, though they may have come: they are looked at now. Those that need
+ * `resource`, or those in `queue`. */
+static void look_at_ends(unsigned resource, cl_command_queue queue)
+{
+    enum { MOST = 4 };
+    const void *units[MOST];
+    unsigned n = 0;
+    pthread_mutex_lock(&open_lock);
+    for (struct gs_held *h = newest; h && n < MOST; h = h->older)
+        if (h->awaited && h->units.n == 1 && (queue ? h->home == queue : h->resource == resource)) {
+            h->closed = h->closed || queue;
+            units[n++] = h->awaited;
+        }
+    pthread_mutex_unlock(&open_lock);
+    while (n)
+        gs_ends_now(units[--n]);
+}
+
+static bool try_unit(struct gs_held *h)
+{
+    if (gs_unit_try(h->resource, &h->taken->grant))
+        return true;
+    look_at_ends(h->resource, NULL);
+    return gs_unit_try(h->resource, &h->taken->grant);
 }
 
 /* Takes the first unit beforehand, where the command could run now and the unit is there. It stands behind nothing but
@@ -649,8 +704,7 @@ static bool take_now(struct gs_held *h, const struct gs_queue *q)
     h->chained = !idle && is_next(before, h->resource, h->call);
     const bool behind_served = h->chained && before->served;
     pthread_mutex_unlock(&open_lock);
-    if ((idle || behind_served) && (h->taken = calloc(1, sizeof *h->taken)) &&
-        !gs_unit_try(h->resource, &h->taken->grant)) {
+    if ((idle || behind_served) && (h->taken = calloc(1, sizeof *h->taken)) && !try_unit(h)) {
         free(h->taken);
         h->taken = NULL;
     }
@@ -679,6 +733,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
         atomic_fetch_add(&h->units.spent->refs, 1);
     if (h->units.n == 1)
         gs_batch_add(&h->batch, h->units.kind);
+    h->closed = queue != q->o.handle || h->units.n != 1 || !gs_batch_takes(&h->batch, h->units.kind);
     h->home = queue;
     h->resource = resource;
     h->call = call;
@@ -716,6 +771,7 @@ void gs_queue_drained(struct gs_queue *q, unsigned call)
     if (d)
         has_drained(d, call);
     pthread_mutex_unlock(&q->o.ctx->lock);
+    look_at_ends(0, q->o.handle);
 }
 
 bool gs_queue_last(const struct gs_queue *q, unsigned call, cl_event *last)
@@ -740,8 +796,10 @@ bool gs_queue_last(const struct gs_queue *q, unsigned call, cl_event *last)
 static bool enlist(struct gs_held *h)
 {
     pthread_mutex_lock(&open_lock);
-    struct gs_held *before = h->chained ? last_in(h->home) : NULL;
-    const bool follows = before && !h->taken && !before->served && !before->follower;
+    struct gs_held *before = last_in(h->home);
+    const bool follows = h->chained && before && !h->taken && !before->served && !before->follower;
+    if (before)
+        before->closed = true;
     if (follows)
         before->follower = h;
     h->older = newest;
@@ -783,22 +841,42 @@ static void give_over(struct gs_held *h)
         could_run(h->ready, CL_COMPLETE, h);
 }
 
+/* One that has joined another's unit needs nothing of its own: the last of them tells of the unit's end. It is sent off
+ * by whoever comes next, or looks. */
+static void let_go_joined(struct gs_held *h, cl_event event, cl_event *end)
+{
+    cl_command_queue home = h->home;
+    const bool last = h->closed;
+    if (end)
+        gs_real()->clRetainEvent(*end = event);
+    if (last) /* it may have ended before this returns */
+        gs_real()->clRetainCommandQueue(home);
+    gs_job_replace(h->tail ? h->tail : h->first, event);
+    joined(h, event);
+    if (last) {
+        gs_real()->clFlush(home);
+        gs_real()->clReleaseCommandQueue(home);
+    }
+}
+
 void gs_let_go(struct gs_held *h, cl_event first, cl_event *end)
 {
     cl_command_queue home = h->home;
-    const bool joins = h->joining;
-    *end = h->end ? h->end : first;
-    gs_real()->clRetainEvent(*end);
-    gs_job_add(*end);
-    gs_real()->clRetainCommandQueue(home); /* it may have ended before this returns */
-    if (joins) {
-        joined(h, first);
-        gs_real()->clReleaseEvent(first);
-    } else {
-        h->first = first;
-        give_over(h);
+    if (h->joining) {
+        let_go_joined(h, first, end);
+        return;
     }
-    gs_real()->clFlush(home);
+    const bool sends = h->closed || !h->taken;
+    cl_event own = h->end ? h->end : first;
+    if (end)
+        gs_real()->clRetainEvent(*end = own);
+    gs_job_add(own);
+    gs_real()->clRetainCommandQueue(home);
+    h->first = first;
+    h->joined_ns = gs_now_ns();
+    give_over(h);
+    if (sends)
+        gs_real()->clFlush(home);
     gs_real()->clReleaseCommandQueue(home);
 }
 

@@ -63,7 +63,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
                     const struct gs_units *units, struct gs_held **held, cl_event *gate);
 
 /* The first unit has been enqueued behind the gate as `first`. *end, which is the caller's, is the event that completes
- * with the last unit: `first` where it is the only one. */
+ * with the last unit: `first` where it is the only one. `end` may be null. */
 void gs_let_go(struct gs_held *held, cl_event first, cl_event *end);
 
 /* Up to which call of the application (q->calls) all that was enqueued in its queue is known to have ended: because it

@@ -9,16 +9,20 @@
 
 #include "shim/beside.h"
 #include "shim/group.h"
+#include "shim/watch.h"
 
 /* PoCL calls back as soon as a command has ended. NVIDIA's driver does when it is called for something else: with
  * nobody in it, it told of units of 10 ms in pairs, when our thread next looked (two H200, bench/results/h200x2.md). So
  * there the driver isn't asked for callbacks, each of which costs it 8 us besides, and the thread looks often while
  * there is something to be seen. */
 enum { LOOK_AGAIN_NS = 20 * 1000 * 1000, LOOK_SOON_NS = 10 * 1000, LOOK_LATER_NS = 100 * 1000, SLACK_NS = 1000 };
+enum { NS_PER_S = 1000 * 1000 * 1000 };
 
 struct watched {
     struct watched *next, **at; /* in the list; null: it has been taken off. `lock` */
-    cl_event event;             /* retained */
+    cl_event event;             /* retained; null: not known yet, `last` will say. Then: `lock` */
+    cl_event (*last)(void *data);
+    bool asked; /* `last` is just being called. `lock` */
     void (*ended)(cl_event event, cl_int status, void *data);
     void *data;
     atomic_int refs;      /* the list's, the driver's, and the thread's that looks at it */
@@ -27,9 +31,10 @@ struct watched {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
-static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t news; /* by the monotonic clock; initialized when the thread is started */
 static struct watched *list;
 static unsigned long added; /* to the list, ever */
+static unsigned unknown;    /* of them, whose event isn't known yet */
 static bool started;
 
 static bool calls_late(void)
@@ -53,7 +58,8 @@ static void let_go(struct watched *w)
 {
     if (atomic_fetch_sub(&w->refs, 1) != 1)
         return;
-    gs_real()->clReleaseEvent(w->event);
+    if (w->event)
+        gs_real()->clReleaseEvent(w->event);
     free(w);
 }
 
@@ -108,21 +114,69 @@ static bool is_missed(struct watched *w, cl_int status)
     return w->looked_at++;
 }
 
-/* Ends those that the driver won't tell of. The driver is asked without the lock: it may call back with one of its own
- * held. True: there were some. */
-static bool look_at(struct watched **all, size_t n, bool at_once)
+static void ask_driver(struct watched *w)
+{
+    atomic_fetch_add(&w->refs, 1);
+    if (gs_real()->clSetEventCallback(w->event, CL_COMPLETE, called, w) == CL_SUCCESS)
+        return;
+    atomic_store(&w->uncalled, true);
+    let_go(w);
+}
+
+/* Is it known by now which event it is? */
+static bool is_known(struct watched *w)
+{
+    pthread_mutex_lock(&lock);
+    const bool known = w->event, ask = !known && !w->asked && w->at;
+    w->asked |= ask;
+    pthread_mutex_unlock(&lock);
+    if (!ask)
+        return known;
+    cl_event event = w->last(w->data);
+    pthread_mutex_lock(&lock);
+    w->event = event;
+    w->asked = false;
+    unknown -= event != NULL;
+    pthread_mutex_unlock(&lock);
+    if (event && !calls_late())
+        ask_driver(w);
+    return event;
+}
+
+/* Who looks: the thread, for what is new alone or for all; the application, after it has made an event fail; or
+ * somebody who knows that it has ended. */
+enum look { AT_NEW, AT_ALL, AT_FAILED, AT_ENDED };
+
+static bool is_over(struct watched *w, enum look why, cl_int status)
+{
+    if (calls_late())
+        return status <= CL_COMPLETE;
+    return why == AT_FAILED ? status < 0 : why == AT_ENDED ? status == CL_COMPLETE : is_missed(w, status);
+}
+
+/* Ends it if the driver won't tell of it. The driver is asked without the lock: it may call back with one of its own
+ * held. */
+static bool look_at(struct watched *w, enum look why)
+{
+    const bool was_known = is_known(w);
+    if (!was_known || (why == AT_NEW && !calls_late()))
+        return false;
+    const cl_int status = status_of(w->event);
+    pthread_mutex_lock(&lock);
+    const bool mine = is_over(w, why, status) && take_off(w);
+    pthread_mutex_unlock(&lock);
+    if (mine)
+        end(w, status);
+    return mine;
+}
+
+/* True: some have ended. */
+static bool look_at_all(struct watched **all, size_t n, enum look why)
 {
     bool found = false;
     for (size_t i = 0; i < n; i++) {
-        const cl_int status = status_of(all[i]->event);
-        pthread_mutex_lock(&lock);
-        const bool over = calls_late() ? status <= CL_COMPLETE : at_once ? status < 0 : is_missed(all[i], status);
-        const bool mine = over && take_off(all[i]);
-        pthread_mutex_unlock(&lock);
-        if (mine)
-            end(all[i], status);
+        found |= look_at(all[i], why);
         let_go(all[i]);
-        found = found || mine;
     }
     free(all);
     return found;
@@ -131,37 +185,56 @@ static bool look_at(struct watched **all, size_t n, bool at_once)
 /* How long until the next look: some sixteenth of the time since something was seen last. */
 static long next_pause(long pause_ns, bool something)
 {
-    if (!calls_late())
-        return LOOK_AGAIN_NS;
     if (something)
         return LOOK_SOON_NS;
     return pause_ns * 17 / 16 < LOOK_LATER_NS ? pause_ns * 17 / 16 : LOOK_LATER_NS;
 }
 
+/* Until there is something to be looked at, and then for so long. With the lock held. */
+static void pause_for(long pause_ns)
+{
+    while (!list)
+        pthread_cond_wait(&news, &lock);
+    if (calls_late() || unknown) {
+        const struct timespec pause = {0, pause_ns};
+        pthread_mutex_unlock(&lock);
+        nanosleep(&pause, NULL);
+        pthread_mutex_lock(&lock);
+        return;
+    }
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += LOOK_AGAIN_NS;
+    until.tv_sec += until.tv_nsec / NS_PER_S;
+    until.tv_nsec %= NS_PER_S;
+    while (!unknown && pthread_cond_timedwait(&news, &lock, &until) == 0)
+        ;
+}
+
 static void *look(void *unused)
 {
     unsigned long seen = 0;
-    bool found = true;
-    long pause_ns = next_pause(0, true);
+    uint64_t all_at_ns = 0;
+    long pause_ns = LOOK_SOON_NS;
     (void)unused;
-    if (calls_late())
-        prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK_NS);
+    prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK_NS);
     for (;;) {
-        const struct timespec pause = {0, pause_ns};
         size_t n;
-        nanosleep(&pause, NULL);
         pthread_mutex_lock(&lock);
-        while (!list)
-            pthread_cond_wait(&news, &lock);
+        pause_for(pause_ns);
         pthread_mutex_unlock(&lock);
         if (!gs_beside_serve())
             return NULL;
+        const uint64_t now = gs_now_ns();
+        const bool at_all = now >= all_at_ns;
+        if (at_all)
+            all_at_ns = now + LOOK_AGAIN_NS;
         pthread_mutex_lock(&lock);
         struct watched **all = snapshot(&n);
-        found = seen != added;
+        bool found = seen != added;
         seen = added;
         pthread_mutex_unlock(&lock);
-        found |= look_at(all, n, false);
+        found |= look_at_all(all, n, at_all ? AT_ALL : AT_NEW);
         gs_beside_served();
         pause_ns = next_pause(pause_ns, found);
     }
@@ -176,7 +249,48 @@ void gs_ends_failures(void)
         pthread_mutex_lock(&lock);
         all = snapshot(&n);
         pthread_mutex_unlock(&lock);
-    } while (look_at(all, n, true));
+    } while (look_at_all(all, n, AT_FAILED));
+}
+
+void gs_ends_now(const void *data)
+{
+    pthread_mutex_lock(&lock);
+    struct watched *w = list;
+    while (w && w->data != data)
+        w = w->next;
+    if (w)
+        atomic_fetch_add(&w->refs, 1);
+    pthread_mutex_unlock(&lock);
+    if (!w)
+        return;
+    look_at(w, AT_ENDED);
+    let_go(w);
+}
+
+static bool start(void)
+{
+    pthread_condattr_t monotonic;
+    if (started)
+        return true;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&news, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    return started = gs_beside_start(NULL, look, NULL);
+}
+
+/* With the lock held. */
+static void add(struct watched *w)
+{
+    if (!list || !w->event)
+        pthread_cond_signal(&news);
+    w->next = list;
+    w->at = &list;
+    if (list)
+        list->at = &w->next;
+    list = w;
+    added++;
+    unknown += !w->event;
 }
 
 bool gs_await_end(cl_event event, void (*ended)(cl_event event, cl_int status, void *data), void *data)
@@ -190,21 +304,32 @@ bool gs_await_end(cl_event event, void (*ended)(cl_event event, cl_int status, v
     w->ended = ended;
     w->data = data;
     pthread_mutex_lock(&lock);
-    started = started || gs_beside_start(NULL, look, NULL);
-    const bool looks_only = started && calls_late();
+    const bool looks_only = start() && calls_late();
     atomic_init(&w->refs, looks_only ? 1 : 2);
-    if (!list)
-        pthread_cond_signal(&news);
-    w->next = list;
-    w->at = &list;
-    if (list)
-        list->at = &w->next;
-    list = w;
-    added++;
+    add(w);
     pthread_mutex_unlock(&lock);
-    if (looks_only || gs_real()->clSetEventCallback(event, CL_COMPLETE, called, w) == CL_SUCCESS)
-        return true;
-    atomic_store(&w->uncalled, true);
-    let_go(w);
+    if (!looks_only) {
+        ask_driver(w);
+        let_go(w);
+    }
     return true;
+}
+
+bool gs_await_last(cl_event (*last)(void *data), void (*ended)(cl_event event, cl_int status, void *data), void *data)
+{
+    struct watched *w = calloc(1, sizeof *w);
+    if (!w)
+        return false;
+    w->last = last;
+    w->ended = ended;
+    w->data = data;
+    atomic_init(&w->refs, 1);
+    pthread_mutex_lock(&lock);
+    const bool looks = start();
+    if (looks)
+        add(w);
+    pthread_mutex_unlock(&lock);
+    if (!looks)
+        free(w);
+    return looks;
 }

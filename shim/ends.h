@@ -12,6 +12,13 @@
  * returns. Where the driver takes no callback the thread of ours is all there is. False: no memory, and it won't. */
 bool gs_await_end(cl_event event, void (*ended)(cl_event event, cl_int status, void *data), void *data);
 
+/* The same of an event that isn't known yet: `last` is asked for it now and then, and gives a reference away once it
+ * does know. It may be called from whatever thread, one at a time. False: no memory, or no thread. */
+bool gs_await_last(cl_event (*last)(void *data), void (*ended)(cl_event event, cl_int status, void *data), void *data);
+
+/* What is awaited with this `data` has probably ended: if so it is told now, from this thread. */
+void gs_ends_now(const void *data);
+
 /* The application has just made an event fail: ends all that have failed by it, and by the end of those, in turn. */
 void gs_ends_failures(void);
 

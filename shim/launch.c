@@ -113,7 +113,7 @@ static cl_int launch_unit(struct gs_launching *l, cl_uint n_wait, const cl_event
 {
     const struct gs_units one = {.n = 1, .spent = l->put.spent, .kernel = true, .kind = kind_of(l)};
     struct gs_held *held;
-    cl_event gate, first, end;
+    cl_event gate, first;
     if (gs_hold_back(l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait, &one, &held, &gate) != CL_SUCCESS)
         return launch_plain(l, n_wait, wait, event); /* the driver knows what is wrong */
     cl_int err = launch_plain(l, gate ? 1 : n_wait, gate ? &gate : wait, &first);
@@ -121,11 +121,7 @@ static cl_int launch_unit(struct gs_launching *l, cl_uint n_wait, const cl_event
         gs_hold_drop(held);
         return err;
     }
-    gs_let_go(held, first, &end);
-    if (event)
-        *event = end;
-    else
-        gs_real()->clReleaseEvent(end);
+    gs_let_go(held, first, event);
     return CL_SUCCESS;
 }
 

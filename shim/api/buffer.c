@@ -192,12 +192,22 @@ static void await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, c
     if (!known)
         return;
     if (before) {
+        gs_real()->clFlush(q->o.handle);
         gs_real()->clWaitForEvents(1, &before); /* however it ends */
         gs_real()->clReleaseEvent(before);
     }
     if (n_wait && wait)
         gs_real()->clWaitForEvents(n_wait, wait);
     gs_queue_drained(q, call);
+}
+
+/* Ends it, and waits for it where the call blocks: then all before it has ended as well. */
+static cl_int end_and_wait(struct gs_home *h, cl_int err, cl_bool blocking, cl_event own, cl_event *event)
+{
+    err = gs_home_wait(gs_home_end(h, err), blocking, own, event);
+    if (!err && blocking && h->by_units && !h->cmd.q->out_of_order)
+        gs_queue_drained(h->cmd.q, h->call);
+    return err;
 }
 
 static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range window, void *ptr, cl_bool blocking,
@@ -216,7 +226,7 @@ static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range w
     const cl_int err = gs_at_home(m->root, r) ? gs_home_run(&h, q->o.handle, &op, CL_COMMAND_READ_BUFFER, &own)
                                               : read_units_from_places(&h.cmd, &h.put.job, m->root, r, ptr, &own);
     gs_job_reads();
-    return gs_home_wait(gs_home_end(&h, err), blocking, own, event);
+    return end_and_wait(&h, err, blocking, own, event);
 }
 
 static bool may_read(const struct gs_mem *m)
@@ -439,7 +449,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
                                               event || blocking_write ? &own : NULL);
     if (!err)
         gs_home_wrote(&h, m, gs_window_range(m, offset, size));
-    return gs_home_wait(gs_home_end(&h, err), blocking_write, own, event);
+    return end_and_wait(&h, err, blocking_write, own, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_mem buffer,

@@ -72,6 +72,24 @@ static void estimates_come_down_and_go_up_at_once(void **state)
     assert_in_range(fill(&b, 31), 3, 4);
 }
 
+/* The last that fits is known when it is added: nobody has to wait for a next one. */
+static void the_last_is_known(void **state)
+{
+    struct gs_batch b = {0};
+    (void)state;
+    assert_true(gs_batch_takes(&b, 35));
+    assert_true(gs_batch_add(&b, 35));
+    assert_false(gs_batch_takes(&b, 35)); /* unknown */
+    seen(36, 30 * US);
+    b = (struct gs_batch){0};
+    for (int i = 0; i < 6; i++) {
+        assert_true(gs_batch_takes(&b, 36));
+        assert_true(gs_batch_add(&b, 36));
+    }
+    assert_false(gs_batch_takes(&b, 36)); /* 180 us */
+    assert_false(gs_batch_takes(&b, 0));
+}
+
 static void several_kinds_share_one(void **state)
 {
     struct gs_batch b = {0};
@@ -124,6 +142,7 @@ int main(void)
         cmocka_unit_test(unknown_ones_stay_alone),
         cmocka_unit_test(known_ones_fill_a_unit),
         cmocka_unit_test(estimates_come_down_and_go_up_at_once),
+        cmocka_unit_test(the_last_is_known),
         cmocka_unit_test(several_kinds_share_one),
         cmocka_unit_test(short_chunks_become_larger),
     };
