@@ -70,10 +70,19 @@ uint64_t gs_put_most(uint64_t bytes)
     return chunk && chunk < bytes ? chunk : bytes;
 }
 
+/* At once: a command on another queue may wait for it, and must not be sent off earlier. A device that has fewer ways
+ * in than there are queues may carry out what it gets in the order in which it was sent. */
+static cl_int sent(cl_command_queue queue, cl_int err)
+{
+    if (!err)
+        gs_real()->clFlush(queue);
+    return err;
+}
+
 /* What comes later in the queue comes after all units, and this stands for them. `end` is taken over. */
 static cl_int keep_place(cl_command_queue queue, cl_event end, cl_event *event)
 {
-    cl_int err = gs_real()->clEnqueueMarkerWithWaitList(queue, 1, &end, event);
+    const cl_int err = sent(queue, gs_real()->clEnqueueMarkerWithWaitList(queue, 1, &end, event));
     gs_real()->clReleaseEvent(end);
     if (!err)
         gs_job_add(*event);
@@ -88,15 +97,6 @@ static cl_int hand_out(cl_command_queue queue, cl_event end, bool whole, cl_even
         *event = own;
     else if (!err)
         gs_real()->clReleaseEvent(own);
-    return err;
-}
-
-/* At once: a command on another queue may wait for it, and must not be sent off earlier. A device that has fewer ways
- * in than there are queues may carry out what it gets in the order in which it was sent. */
-static cl_int sent(cl_command_queue queue, cl_int err)
-{
-    if (!err)
-        gs_real()->clFlush(queue);
     return err;
 }
 

@@ -103,6 +103,16 @@ stuck_probe() {
   probe 'sleep 0.5; echo ok'
 }
 
+# Under a daemon each command goes in units, behind gates.
+by_daemon() { # MODES PROGRAM...
+  gpusparc daemon --socket "$PWD/lazy.sock" --gpus 3 >daemon.txt 2>&1 &
+  local daemon=$!
+  while [ ! -S lazy.sock ]; do sleep 0.02; done
+  GPUSPARC_SOCKET=$PWD/lazy.sock over "$@"
+  kill $daemon
+  wait $daemon || true
+}
+
 samples=$GS_BUILD/lib/gpusparc/samples
 ways=("by pinned --mode multi --gpus 2" "by plain --mode multi --gpus 3" "by auto --gpus 2")
 if [ $# = 0 ]; then
@@ -113,6 +123,8 @@ if [ $# = 0 ]; then
   over lock,late "$programs/user_events"
   over poison "$programs/sub_buffers"
   over unflushed,lanes,slow "$samples/dxtcompression" --size 64
+  ways=("by plain --mode multi --gpus 2")
+  by_daemon unflushed,lanes "$programs/staging"
   windows unflushed,lanes,poison "$programs/transfers"
   stuck_probe
 else
