@@ -15,9 +15,9 @@ struct callback {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below; a leaf */
-static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t news = PTHREAD_COND_INITIALIZER, idle = PTHREAD_COND_INITIALIZER;
 static struct callback *first, **last = &first;
-static bool started;
+static bool started, delivering, over; /* delivering: the thread is within one */
 
 static struct callback *take(bool due_only)
 {
@@ -47,17 +47,34 @@ static void *serve(void *unused)
     (void)unused;
     for (;;) {
         pthread_mutex_lock(&lock);
-        while (!first)
+        while (!first || over)
             pthread_cond_wait(&news, &lock);
         const uint64_t now = lazy_now_ns(), due = first->due_ns;
         struct callback *c = take(true);
+        delivering = c != NULL;
         pthread_mutex_unlock(&lock);
         if (c)
             deliver(c);
         else
             lazy_sleep_us((unsigned)((due - now) / 1000) + 1);
+        pthread_mutex_lock(&lock);
+        delivering = false;
+        pthread_cond_broadcast(&idle);
+        pthread_mutex_unlock(&lock);
     }
     return NULL;
+}
+
+void lazy_callbacks_end(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 5;
+    pthread_mutex_lock(&lock);
+    over = true;
+    while (delivering && !lazy_in_callback && pthread_cond_timedwait(&idle, &lock, &until) == 0)
+        ;
+    pthread_mutex_unlock(&lock);
 }
 
 void lazy_callbacks_inside(void)

@@ -106,6 +106,7 @@ static void end(void)
 {
     if (forked)
         return;
+    lazy_callbacks_end();
     for (int i = 0; i < MOST_THREADS; i++) {
         const char *what = callers[i].taken ? atomic_load(&callers[i].what) : NULL;
         if (what && &callers[i] != own)
@@ -219,8 +220,8 @@ void lazy_wait_end(void)
 /* The events are the waiter's, which lets none of them go while it waits. */
 void lazy_calls_look(void)
 {
-    const uint64_t now = lazy_now_ns();
     pthread_mutex_lock(&lock);
+    const uint64_t now = lazy_now_ns();
     for (int i = 0; i < MOST_THREADS; i++) {
         struct caller *c = &callers[i];
         if (!c->taken || !c->waits_since_ns || c->told || now - c->waits_since_ns < (uint64_t)lazy.stuck_ms * 1000000)

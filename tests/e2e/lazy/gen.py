@@ -55,6 +55,9 @@ with open(sys.argv[4], "w", encoding="utf-8") as f:
         elif result == "void":
             f.write(f"    lazy_below.{n}({', '.join(own)});\n    lazy_leave();\n}}\n\n")
         else:
-            f.write(f"    {result} r = lazy_below.{n}({', '.join(own)});\n    lazy_leave();\n    return r;\n}}\n\n")
+            f.write(f"    {result} r = lazy_below.{n}({', '.join(own)});\n")
+            if result == "cl_kernel":  # perhaps where another was, whose last reference was the driver's
+                f.write("    lazy_memory_kernel_gone(r);\n")
+            f.write("    lazy_leave();\n    return r;\n}\n\n")
     f.write("static void lazy_install(struct _cl_icd_dispatch *table)\n{\n")
     f.write("".join(f"    if (lazy_below.{n})\n        table->{n} = lazy_{n};\n" for n in names) + "}\n")

@@ -108,6 +108,8 @@ bool lazy_ended_up_to(uint64_t number);
 cl_int lazy_set_callback(cl_event event, cl_int type, void(CL_CALLBACK *call)(cl_event, cl_int, void *), void *data);
 /* May call the application's back, on this thread. */
 void lazy_callbacks_inside(void);
+/* The thread calls nobody any more; waits for the callback that it is in. */
+void lazy_callbacks_end(void);
 
 /* ---- memory.c ---- */
 
