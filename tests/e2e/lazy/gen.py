@@ -32,6 +32,8 @@ with open(sys.argv[4], "w", encoding="utf-8") as f:
                 f.write(f"    lazy_memory_used({o}, \"{n}\");\n")
             if re.match(r"cl_context \w+$", p):
                 f.write(f"    lazy_context_used({o}, \"{n}\");\n")
+        if n in ("clBuildProgram", "clCompileProgram", "clLinkProgram"):
+            f.write(f"    lazy_compile(\"{n}\");\n")
         if n == "clEnqueueNDRangeKernel":
             f.write("    lazy_memory_launch(kernel);\n")
         notify = next((o for p, o in zip(parameters, own) if "CL_CALLBACK" in p), None)

@@ -310,7 +310,8 @@ static void read_modes(char *words)
                  {"channels", &lazy.channels},
                  {"poison", &lazy.poison},
                  {"lock", &lazy.lock},
-                 {"gpu", &lazy.gpu}};
+                 {"gpu", &lazy.gpu},
+                 {"compiler", &lazy.compiler}};
     char *rest = NULL;
     for (char *word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
         char *value = strchr(word, '=');
@@ -325,6 +326,8 @@ static void read_modes(char *words)
             *known[i].mode = true;
         if (lazy.late && strcmp(word, "late") == 0)
             lazy.late_ms = value ? (unsigned)atoi(value) : 20;
+        if (lazy.compiler && strcmp(word, "compiler") == 0)
+            lazy.compiler_ms = value ? (unsigned)atoi(value) : 100;
     }
     lazy.lanes |= lazy.channels;
 }

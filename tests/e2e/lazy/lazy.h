@@ -15,6 +15,8 @@
  *   poison      new buffers hold garbage, and released ones do as soon as their commands have ended
  *   gpu         PoCL's devices (POCL_DEVICES="pthread pthread") pass for NVIDIA's GPUs, whose memories can be reached
  *               through windows; with lazy/cuda as the folder of libcuda.so.1
+ *   compiler[=MS]  what other threads than the first build (its programs are in the driver's cache) takes MS (100)
+ *               milliseconds more, in a library that is loaded then and that exit() takes apart (nvcompiler.c)
  *   lock        one lock of the driver's is held during each call that doesn't wait, and during each callback
  *
  * LAZY_SEED chooses the random numbers. Each line of LAZY_REPORT (a file; default: standard error) is a fault:
@@ -32,8 +34,8 @@
 #include "../opencl.h"
 
 struct lazy_modes {
-    bool unflushed, polled, strict, late, inside, slow, lanes, channels, poison, lock, gpu;
-    unsigned late_ms, stuck_ms;
+    bool unflushed, polled, strict, late, inside, slow, lanes, channels, poison, lock, gpu, compiler;
+    unsigned late_ms, stuck_ms, compiler_ms;
 };
 extern struct lazy_modes lazy;
 extern struct _cl_icd_dispatch lazy_below; /* the driver */
@@ -130,6 +132,10 @@ void lazy_memory_look(void);
 void lazy_context_made(cl_context context);
 void lazy_context_used(cl_context context, const char *what);
 void lazy_contexts_look(void);
+
+/* ---- compiler.c, with compiler ---- */
+
+void lazy_compile(const char *what);
 
 /* ---- windows.c, with gpu ---- */
 
