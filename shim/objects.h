@@ -239,6 +239,7 @@ struct gs_event {
     pthread_mutex_t times_lock;
     bool has_times;
     cl_ulong times[4];
+    atomic_int failed; /* the end of a carried transfer whose call waits for it: what that call returns */
 };
 
 /* Frees what a compiled or linked program is made of. */

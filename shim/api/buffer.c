@@ -267,8 +267,8 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     cl_event own;
     if (way == READ_BESIDE) {
         const struct gs_staged run = gs_staged_run(m->o.handle, 0, false, offset, size, ptr);
-        if (gs_read_beside(q, m, r, &run, CL_COMMAND_READ_BUFFER, num_events_in_wait_list, event_wait_list, &own) ==
-            CL_SUCCESS)
+        if (gs_read_beside(q, m, r, &run, CL_COMMAND_READ_BUFFER, blocking_read, num_events_in_wait_list,
+                           event_wait_list, &own) == CL_SUCCESS)
             return gs_home_wait(CL_SUCCESS, blocking_read, own, event);
         way = range_at_home(q, m, r) ? READ_AT_HOME : READ_TOGETHER;
     }
@@ -378,11 +378,11 @@ static enum gs_staging_way write_way(struct gs_home *h, struct gs_mem *m, bool b
     return gs_staging_way(q, ptr, size, false);
 }
 
-static bool write_beside(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
+static bool write_beside(struct gs_home *h, struct gs_mem *m, bool waits, size_t offset, size_t size, const void *ptr,
                          cl_event *own)
 {
     const struct gs_staged run = gs_staged_run(m->o.handle, 0, true, offset, size, (void *)(uintptr_t)ptr);
-    return gs_carry_beside(h->cmd.q, m, CL_COMMAND_WRITE_BUFFER, &run, 1, h->n, h->v, own) == CL_SUCCESS;
+    return gs_carry_beside(h->cmd.q, m, CL_COMMAND_WRITE_BUFFER, waits, &run, 1, h->n, h->v, own) == CL_SUCCESS;
 }
 
 /* A write that nothing is to be noted of, as long as no launch is split: *err is what the driver says. False: one has
@@ -438,7 +438,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
         way = write_way(&h, m, blocking_write, ptr, size, &marker);
     if (!err && way == GS_STAGED_HERE)
         err = write_staged(&h, m, offset, size, ptr, marker, &own);
-    else if (!err && way == GS_STAGED_BESIDE && write_beside(&h, m, offset, size, ptr, &own))
+    else if (!err && way == GS_STAGED_BESIDE && write_beside(&h, m, blocking_write, offset, size, ptr, &own))
         err = CL_SUCCESS;
     else if (!err && h.by_units)
         err = gs_home_run(&h, command_queue, &op, CL_COMMAND_WRITE_BUFFER, &own);
@@ -480,7 +480,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command
     gs_home_begin_read(&h, q, num_events_in_wait_list, event_wait_list);
     gs_home_need(&h, m, gs_window_range(m, r.begin, r.end - r.begin));
     cl_int err = gs_home_ready(&h);
-    if (!err && large && gs_home_beside(&h, m, CL_COMMAND_READ_BUFFER_RECT, &t, &own)) {
+    if (!err && large && gs_home_beside(&h, m, CL_COMMAND_READ_BUFFER_RECT, blocking_read, &t, &own)) {
         if (h.by_units)
             gs_job_reads();
         return gs_home_wait(gs_home_end(&h, err), blocking_read, own, event);
@@ -533,7 +533,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue comman
     cl_int err = gs_home_ready(&h);
     const bool beside = !err && r.end - r.begin >= MAY_BE_STAGED && may_write_from_host(m) &&
                         gs_staged_rect(&t, m, true, buffer_offset, host_offset, region, pitches, host_pitches, ptr) &&
-                        gs_home_beside(&h, m, CL_COMMAND_WRITE_BUFFER_RECT, &t, &own);
+                        gs_home_beside(&h, m, CL_COMMAND_WRITE_BUFFER_RECT, blocking_write, &t, &own);
     const bool waits = !err && !beside && blocking_write && !h.by_units;
     if (waits) {
         gs_home_open(&h, m, all);

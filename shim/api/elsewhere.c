@@ -72,8 +72,9 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size
         *err = gs_ready_events(&h->cmd, m->root, place, m->root, place, &ready);
     const enum gs_staging_way way = *err ? GS_NOT_STAGED : gs_staging_way(q, ptr, size, blocking);
     const bool goes = !*err && gs_wrote_range(m->root, place, r) == 0;
-    const bool beside = goes && way == GS_STAGED_BESIDE &&
-                        gs_carry_beside(q, m, CL_COMMAND_WRITE_BUFFER, &run, 1, ready.n, ready.v, own) == CL_SUCCESS;
+    const bool beside =
+        goes && way == GS_STAGED_BESIDE &&
+        gs_carry_beside(q, m, CL_COMMAND_WRITE_BUFFER, blocking, &run, 1, ready.n, ready.v, own) == CL_SUCCESS;
     if (goes && !beside) {
         *err = (way == GS_STAGED_HERE ? write_staged : write_units)(h, &run, queue, &ready, &ended);
         if (!*err)

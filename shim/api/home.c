@@ -224,15 +224,16 @@ bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, bool write, con
     return t->region[0] >= least_row;
 }
 
-bool gs_home_beside(struct gs_home *h, struct gs_mem *m, cl_command_type type, const struct gs_staged *t, cl_event *own)
+bool gs_home_beside(struct gs_home *h, struct gs_mem *m, cl_command_type type, bool waits, const struct gs_staged *t,
+                    cl_event *own)
 {
     const uint64_t bytes = (uint64_t)t->region[0] * t->region[1] * t->region[2] * t->element;
     return !h->err && !h->n == !h->v && gs_staging_way(h->cmd.q, t->host.at, bytes, false) == GS_STAGED_BESIDE &&
-           gs_carry_beside(h->cmd.q, m, type, t, 1, h->n, h->v, own) == CL_SUCCESS;
+           gs_carry_beside(h->cmd.q, m, type, waits, t, 1, h->n, h->v, own) == CL_SUCCESS;
 }
 
 cl_int gs_read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range r, const struct gs_staged *t,
-                      cl_command_type type, cl_uint n_wait, const cl_event *wait, cl_event *own)
+                      cl_command_type type, bool waits, cl_uint n_wait, const cl_event *wait, cl_event *own)
 {
     struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
     struct gs_events ready = {0};
@@ -245,11 +246,11 @@ cl_int gs_read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range r, c
     const struct gs_putting *before = gs_put_for(by_units ? &put : NULL);
     pthread_mutex_lock(&q->o.ctx->lock);
     if (atomic_load(&q->o.ctx->user_events) ? gs_at_home(m->root, r) : gs_host_alone(m->root, r)) {
-        err = gs_carry_beside(q, m, type, t, 1, n_wait, wait, own);
+        err = gs_carry_beside(q, m, type, waits, t, 1, n_wait, wait, own);
     } else {
         err = gs_host_places(&cmd, m->root, r, t, true, &s, &ready);
         if (!err)
-            err = gs_carry_beside(q, m, type, s.v, s.n, ready.n, ready.v, own);
+            err = gs_carry_beside(q, m, type, waits, s.v, s.n, ready.n, ready.v, own);
     }
     pthread_mutex_unlock(&q->o.ctx->lock);
     gs_stretches_free(&s);
@@ -267,6 +268,7 @@ cl_int gs_home_wait(cl_int err, cl_bool blocking, cl_event own, cl_event *event)
         return err;
     if (blocking) {
         err = gs_real()->clWaitForEvents(1, &own);
+        err = err ? err : gs_carried_error(own);
         gs_job_look();
     }
     if (event && !err)

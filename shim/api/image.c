@@ -178,8 +178,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
     const struct side from = box(m, origin, region);
     if (!num_events_in_wait_list == !event_wait_list &&
         staged_texels(&t, m, false, origin, region, row_pitch, slice_pitch, ptr) && is_beside(q, &t) &&
-        gs_read_beside(q, m, from.r, &t, CL_COMMAND_READ_IMAGE, num_events_in_wait_list, event_wait_list, &own) ==
-            CL_SUCCESS)
+        gs_read_beside(q, m, from.r, &t, CL_COMMAND_READ_IMAGE, blocking_read, num_events_in_wait_list, event_wait_list,
+                       &own) == CL_SUCCESS)
         return gs_home_wait(CL_SUCCESS, blocking_read, own, event);
     if (lay_out(m, origin, region, row_pitch, slice_pitch, ptr, from.r, &t) &&
         read_from_places(q, m, from.r, &t, num_events_in_wait_list, event_wait_list, &own, &err))
@@ -215,7 +215,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_que
     const struct side to = box(m, origin, region);
     cl_int err = begin_home(&h, q, nothing, to, num_events_in_wait_list, event_wait_list);
     if (!err && staged_texels(&t, m, true, origin, region, input_row_pitch, input_slice_pitch, ptr) &&
-        gs_home_beside(&h, m, CL_COMMAND_WRITE_IMAGE, &t, &own)) {
+        gs_home_beside(&h, m, CL_COMMAND_WRITE_IMAGE, blocking_write, &t, &own)) {
         gs_home_wrote(&h, m, to.r);
         return gs_home_wait(gs_home_end(&h, err), blocking_write, own, event);
     }

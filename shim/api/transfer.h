@@ -80,14 +80,14 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size
                         cl_bool blocking, cl_event *own, cl_int *err);
 
 /* Once h is ready: is the transfer between m and the host's memory to go beside the application, and has it been handed
- * over? *own is its event then. */
-bool gs_home_beside(struct gs_home *h, struct gs_mem *m, cl_command_type type, const struct gs_staged *t,
+ * over? *own is its event then; with `waits` the caller goes on by gs_home_wait, blocking. */
+bool gs_home_beside(struct gs_home *h, struct gs_mem *m, cl_command_type type, bool waits, const struct gs_staged *t,
                     cl_event *own);
 
 /* Lets all of r, in bytes of m's root, be read beside the application from wherever it is valid; t is that if it is at
  * home. *own is its event; with an error it is to be read in another way. Takes the context's lock. */
 cl_int gs_read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range r, const struct gs_staged *t,
-                      cl_command_type type, cl_uint n_wait, const cl_event *wait, cl_event *own);
+                      cl_command_type type, bool waits, cl_uint n_wait, const cl_event *wait, cl_event *own);
 
 /* For image commands: the queue to give the command to, once h is ready, with the wait list that it takes there; and,
  * in the place of gs_home_end, what ends it. `own` is the command's event, which is handed out, waited for or let go.

@@ -20,6 +20,7 @@ struct errand {
     unsigned n;
     struct gs_putting put; /* for whom; kept */
     bool profiling;
+    bool waits;              /* the application's call waits for it, and returns its error */
     bool unheard;            /* nobody tells when `ready` has ended */
     cl_int status;           /* CL_QUEUED, or that of `done` */
     cl_event ready;          /* the commands before have ended */
@@ -96,8 +97,10 @@ static void serve(struct errand *e)
     gs_hold(&ctx->o);
     const cl_int err = e->status == CL_QUEUED ? carry(e) : CL_SUCCESS;
     let_go(e->m);
+    if (e->waits)
+        atomic_store(&e->record->failed, err);
     if (e->status == CL_QUEUED)
-        set_status(e, err);
+        set_status(e, e->waits ? CL_COMPLETE : err);
     free_events(e);
     free_errand(e);
     gs_drop(&ctx->o);
@@ -211,8 +214,17 @@ static bool ends_soon(cl_event event)
     return status == CL_COMPLETE;
 }
 
-cl_int gs_carry_beside(struct gs_queue *q, struct gs_mem *m, cl_command_type type, const struct gs_staged *v,
-                       unsigned n, cl_uint n_wait, const cl_event *wait, cl_event *event)
+cl_int gs_carried_error(cl_event event)
+{
+    struct gs_event *e = gs_find_hold(GS_EVENT, event);
+    const cl_int err = e && !e->user && e->n && e->part[0].of ? atomic_load(&e->part[0].of->failed) : CL_SUCCESS;
+    if (e)
+        gs_drop(&e->o);
+    return err;
+}
+
+cl_int gs_carry_beside(struct gs_queue *q, struct gs_mem *m, cl_command_type type, bool waits,
+                       const struct gs_staged *v, unsigned n, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     if (m->o.ctx != q->o.ctx)
         return CL_INVALID_CONTEXT;
@@ -225,6 +237,7 @@ cl_int gs_carry_beside(struct gs_queue *q, struct gs_mem *m, cl_command_type typ
     e->m = m;
     e->n = n;
     e->profiling = q->profiling;
+    e->waits = waits;
     gs_put_keep(&e->put);
     e->status = CL_QUEUED;
     cl_int err = make_done(e, q->o.ctx);

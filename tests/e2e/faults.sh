@@ -90,8 +90,10 @@ for kind in "${@:-once}"; do
   GPUSPARC_TRANSFER=plain sweep "$kind" -4 2 queues
   GPUSPARC_TRANSFER=pinned sweep "$kind" -5 2 transfers
   sweep "$kind" -6 3 queues
-  # A carried transfer that fails lets the commands behind it fail, and PoCL (3.1) then still works on what it has let go
-  # of, its own transfers among them, of which nobody can keep an event.
+  # A call that waits for a carried transfer returns its error, and the commands behind it go on.
+  GPUSPARC_TRANSFER=pinned sweep "$kind" -4 2 rows
+  # A carried transfer that nobody waits for lets the commands behind it fail, and PoCL (3.1) then still works on what it
+  # has let go of, its own transfers among them, of which nobody can keep an event; it does so without us.
   GPUSPARC_TRANSFER=$([ "$kind" = once ] && echo pinned || echo plain) sweep "$kind" -4 2 images
   [ "$kind" != once ] || GPUSPARC_TRANSFER=pinned sweep once -4 2 host_pointers
   # A thread of ours sends what these have changed: with every call failing it could only let the launch fail while it
