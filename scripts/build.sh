@@ -4,5 +4,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dir=${1:-build}
-cmake -S . -B "$dir" -G Ninja "${@:2}" >/dev/null
+cmake -S . -B "$dir" -G Ninja "${@:2}" >/dev/null || { echo "build: scripts/deps.sh --test installs what is missing" >&2; exit 1; }
 cmake --build "$dir"

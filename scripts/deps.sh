@@ -4,10 +4,11 @@
 #   scripts/deps.sh          to build and run
 #   scripts/deps.sh --test   to run the tests as well
 set -euo pipefail
-packages=(gcc g++ libc6-dev cmake ninja-build pkg-config python3-minimal ca-certificates
+packages=(gcc g++ libc6-dev cmake ninja-build pkg-config python3-minimal
   opencl-c-headers opencl-clhpp-headers ocl-icd-libopencl1 ocl-icd-opencl-dev pocl-opencl-icd libclang-19-dev
-  libinih-dev libjansson-dev libsystemd-dev libncurses-dev libcmocka-dev gnuplot-nox)
-test_packages=(hashcat clinfo python3-pyopencl python3-numpy libclblast-dev libclfft-dev openssl binutils python3 coinor-cbc glpk-utils libgmp-dev)
+  libinih-dev libjansson-dev libncurses-dev gnuplot-nox)
+test_packages=(libcmocka-dev libgmp-dev python3 binutils hashcat openssl clinfo python3-pyopencl python3-numpy libclblast-dev libclfft-dev
+  coinor-cbc glpk-utils)
 [ "${1:-}" = --test ] && packages+=("${test_packages[@]}")
 missing=()
 for p in "${packages[@]}"; do
