@@ -5,19 +5,9 @@
 # DEVICES: as for gpusparc run (default cpu:2), two of them
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-dir=$(mktemp -d)
 rm -f ./*.txt # what an earlier run expected, of programs that may have changed
-export GPUSPARC_SOCKET=$dir/sock
 devices=${DEVICES:-cpu:2}
-unset GPUSPARC_TASK GPUSPARC_DAEMON GPUSPARC_PACE
-daemon= apps=
-stop() { # what this script has started, by its id
-  for p in $apps $daemon; do kill -9 "$p" 2>/dev/null || true; done
-  wait 2>/dev/null || true
-  rm -rf "$dir"
-}
-trap stop EXIT
-cat >"$dir/conf" <<'END'
+own_daemon <<'END'
 [system]
 gpus = 2
 realtime = no
@@ -37,13 +27,6 @@ priority = 2
 mode = 1
 moves = always
 END
-begin() {
-  gpusparc daemon --config "$dir/conf" 2>>"$dir/log" &
-  daemon=$!
-  for _ in $(seq 200); do gpusparc status --json >/dev/null 2>&1 && return; sleep 0.02; done
-  cat "$dir/log"
-  fail "the daemon doesn't come"
-}
 ask() { # EXPRESSION over the status s: prints it
   gpusparc status --json | python3 -c "
 import json, sys
@@ -65,7 +48,7 @@ same() { # NAME TASK PROGRAM [ARGUMENT...]: as plain
   [ "$rc" = 0 ] || { head -5 "$name.err"; fail "$* as task $task exits with $rc"; }
   ! grep '^gpusparc' "$name.err" || fail "$* as task $task: gpusparc has something to say"
 }
-begin
+begin_daemon
 
 # The bytes, in both modes, with devices that share memory and with such that don't.
 for way in auto:both plain:both plain:one pinned:one; do
@@ -145,11 +128,9 @@ for _ in 1 2; do
   for _ in $(seq 300); do [ "$(ask "s['daemon']['clients']")" = 1 ] && break; kill -0 "$apps" 2>/dev/null || break; sleep 0.02; done
   kill -9 "$daemon"
   wait "$daemon" 2>/dev/null || true
-  begin
+  begin_daemon
 done
 wait "$apps" || { cat survivor.err; fail "it doesn't survive the daemon"; }
 apps=
 cmp long.txt survivor.txt || fail "it computes something else when the daemon dies"
-kill -TERM "$daemon"
-wait "$daemon" || fail "the daemon's exit status"
-daemon=
+end_daemon

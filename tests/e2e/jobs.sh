@@ -7,8 +7,7 @@ set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 samples=$GS_BUILD/lib/gpusparc/samples
 devices=${DEVICES:-cpu:2}
-export GPUSPARC_SOCKET=$PWD/sock
-cat >conf <<'END'
+own_daemon <<'END'
 [system]
 gpus = 2
 realtime = no
@@ -20,10 +19,7 @@ period = 100ms
 user = *
 warmup = 3
 END
-gpusparc daemon --config conf --socket "$PWD/sock" --trace trace.json 2>daemon.log &
-daemon=$!
-trap 'kill $daemon 2>/dev/null || true; rm -f sock sock.lock' EXIT
-for ((i = 0; i < 100; i++)); do gpusparc status --json >status.json 2>/dev/null && break; sleep 0.1; done
+begin_daemon --trace "$PWD/trace.json"
 counts() { # TASK: prints its warm-up's jobs and the others
   gpusparc status --json | python3 -c '
 import json, sys
@@ -55,8 +51,7 @@ expect slow 3 2 "with the config's warm-up"
 POCL_CACHE_DIR=$PWD/cold run --task t --pace "${knn[@]}"
 rm -rf cold
 expect t 6 19 "paced, cold"
-kill "$daemon"
-wait "$daemon"
+end_daemon
 python3 - <<'END' || fail "the releases"
 import json, sys
 jobs, period = {}, 50_000_000

@@ -5,17 +5,7 @@
 # killed in the middle of merges leaves the others going on.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-dir=$(mktemp -d)
-export GPUSPARC_SOCKET=$dir/sock
-unset GPUSPARC_TASK GPUSPARC_DAEMON GPUSPARC_PACE
-started=
-stop() { # what this script has started, by its id
-  for p in $started; do kill -9 "$p" 2>/dev/null || true; done
-  wait 2>/dev/null || true
-  rm -rf "$dir"
-}
-trap stop EXIT
-cat >"$dir/conf" <<'END2'
+own_daemon <<'END2'
 [system]
 gpus = 2
 realtime = no
@@ -31,9 +21,7 @@ period = 1s
 priority = 1
 mode = multi
 END2
-gpusparc daemon --config "$dir/conf" 2>"$dir/log" &
-started=$!
-for _ in $(seq 200); do gpusparc status --json >/dev/null 2>&1 && break; sleep 0.02; done
+begin_daemon
 units() { gpusparc status --json | python3 -c 'import json, sys; print(*(r["granted"] + r["taken"] for r in json.load(sys.stdin)["resources"]))'; }
 
 cat >check.py <<'END2'
@@ -122,13 +110,13 @@ gpusparc run --devices cpu:2 --task one --stats=stats.json "$programs/jobs" 5 40
 echo 'import sys, time
 for line in sys.stdin: print(time.monotonic_ns(), flush=True)' >stamp.py
 stdbuf -oL timeout 100 gpusparc run --devices cpu:2 --mode multi --task one "$programs/jobs" 100000 2000 100 2>low.err | python3 stamp.py >ends.txt &
-started="$started $!"
+apps=$!
 going=
 for _ in 1 2 3; do
   before=$(units)
   GPUSPARC_TRANSFER=plain gpusparc run --devices cpu:2 --mode multi --task both "$programs/sparse" 8000005 3000 >/dev/null 2>&1 &
   app=$!
-  started="$started $app"
+  apps="$apps $app"
   for _ in $(seq 500); do
     read -r _ a _ <<<"$(units)"
     read -r _ b _ <<<"$before"

@@ -4,12 +4,7 @@
 # reached the driver began, and each making of memory with contents; the daemon's trace says when units were out.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-dir=$(mktemp -d)
-export GPUSPARC_SOCKET=$dir/sock
-unset GPUSPARC_TASK GPUSPARC_DAEMON GPUSPARC_PACE
-daemon=
-trap '[ -z "$daemon" ] || kill "$daemon" 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$dir"' EXIT
-cat >"$dir/conf" <<'END2'
+own_daemon <<'END2'
 [system]
 gpus = 2
 realtime = no
@@ -56,20 +51,17 @@ END2
 once() { # WAY CALL,... PROGRAM [ARGUMENT...]
   local way=$1 wanted=$2
   shift 2
-  rm -f "$dir/log" "$dir/trace"
-  gpusparc daemon --config "$dir/conf" --trace "$dir/trace" 2>"$dir/err" &
-  daemon=$!
-  for _ in $(seq 200); do gpusparc status --json >/dev/null 2>&1 && break; sleep 0.02; done
-  OPENCL_LAYERS=$programs/witness.so WITNESS=$dir/log GPUSPARC_TRANSFER=$way timeout 100 gpusparc run --devices cpu:2 --mode multi \
+  rm -f "$dir/began" "$dir/trace"
+  begin_daemon --trace "$dir/trace"
+  OPENCL_LAYERS=$programs/witness.so WITNESS=$dir/began GPUSPARC_TRANSFER=$way timeout 100 gpusparc run --devices cpu:2 --mode multi \
     ${TASK---task both} "$programs/$@" >out.txt 2>err.txt || { cat err.txt; fail "$* by $way"; }
-  kill "$daemon" && wait "$daemon" || true
-  daemon=
+  end_daemon
   "$programs/$@" | cmp - out.txt || fail "$* by $way computes something else"
   if grep -q '"name":"lost"' "$dir/trace"; then
     echo "the daemon's trace isn't whole" >said.txt
     return 1
   fi
-  python3 check.py "$dir/trace" "$dir/log" "$wanted" 2>said.txt
+  python3 check.py "$dir/trace" "$dir/began" "$wanted" 2>said.txt
 }
 seen() {
   # On a busy machine the daemon may be too late to write down all units, and the layer to see a command begin. What
@@ -97,5 +89,5 @@ python3 - "$dir/trace" >none.json <<'END2'
 import json, sys
 json.dump([e for e in json.load(open(sys.argv[1])) if e["ph"] != "X" or e["pid"] != 1 or e["tid"] == 0], sys.stdout)
 END2
-! python3 check.py none.json "$dir/log" clEnqueueNDRangeKernel >out.txt 2>&1 || fail "kernels without units aren't found"
+! python3 check.py none.json "$dir/began" clEnqueueNDRangeKernel >out.txt 2>&1 || fail "kernels without units aren't found"
 grep -q 'outside of all units' out.txt || { cat out.txt; fail "what is found"; }
