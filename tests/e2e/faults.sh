@@ -67,6 +67,14 @@ spared() { # FAULT PROGRAM
   [ $((bad + seen)) = $wrong ] || { diff alone.txt out.txt | head -4; fail "$2 isn't spared by FAULT=$1"; }
 }
 
+# A part that fails while it runs, and an application that doesn't look at its events: what the launch wrote is an error
+# until it is written anew.
+spoiled() { # PART, in the order in which they are enqueued
+  "$programs/spoiled" | sed '1s/error 0/error -5/' >alone.txt
+  FAULT=clEnqueueNDRangeKernel:$1:-9999:late gpusparc run --mode multi --gpus 2 "$programs/spoiled" >out.txt
+  cmp alone.txt out.txt || { cat out.txt; fail "part $1 fails, $GPUSPARC_TRANSFER"; }
+}
+
 RANDOM=${SEED:-7}
 export OPENCL_LAYERS=$programs/faults.so
 for path in plain pinned; do
@@ -77,6 +85,8 @@ for path in plain pinned; do
   spared clCreateBuffer:$((made + 2)):-4:forever transfers    # one replica
   spared clEnqueueNDRangeKernel:1:-9999:gone transfers        # the second device is lost before it has done anything
   spared clCreateKernel:2:-6:once callbacks                   # the first split is tried in a callback of the driver's
+  spoiled 1
+  spoiled 2
 done
 unset GPUSPARC_TRANSFER
 for kind in "${@:-once}"; do
