@@ -11,7 +11,8 @@ static const char source[] =
     "{ uint x = at; for (uint k = 0; k < n; k++) x = x * 1664525u + 1013904223u; v[at] = x | 1; }\n"
     "__kernel void around(__global const uint *v, __global uint *out, uint at)\n"
     "{ uint i = get_global_id(0); out[i] = i == at ? 5u : v[i] * 3u; }\n"
-    "__kernel void everything(__global const uint *v, __global uint *out) { uint i = get_global_id(0); out[i] = v[i]; }\n";
+    "__kernel void everything(__global const uint *v, __global uint *out) { uint i = get_global_id(0); out[i] = v[i]; "
+    "}\n";
 
 static uint32_t host[N];
 
