@@ -21,7 +21,7 @@ static void once(cl_program p, bool released)
     cl_int err;
     cl_event wrote;
     cl_command_queue other;
-    cl_kernel slowly = kernel_of(p, "slowly"), around = kernel_of(p, "around"), all = kernel_of(p, "everything");
+    cl_kernel slowly = kernel_of(p, "slowly"), around = kernel_of(p, "around"), everything = kernel_of(p, "everything");
     MADE(other, clCreateCommandQueue(context, device, 0, &err));
     cl_mem v = buffer(CL_MEM_READ_WRITE, sizeof host, NULL), out = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
     fill_words(host, N, 1);
@@ -39,11 +39,17 @@ static void once(cl_program p, bool released)
     launch(queue, around, N, 64, 0, NULL, NULL);
     show_buffer(released ? "around, released" : "around", queue, out, 0, sizeof host);
     CL(clWaitForEvents(1, &wrote));
-    set_mem(all, 0, v);
-    set_mem(all, 1, out);
-    launch(queue, all, N, 64, 0, NULL, NULL);
+    set_mem(everything, 0, v);
+    set_mem(everything, 1, out);
+    launch(queue, everything, N, 64, 0, NULL, NULL);
     CL(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
     printf("the word: %08" PRIx32 "\n", host[PLACE]);
+    /* Once more, on the queue itself: whoever has fetched the word before must fetch it again. */
+    set_uint(slowly, 2, 3);
+    launch(queue, slowly, 1, 1, 0, NULL, NULL);
+    launch(queue, everything, N, 64, 0, NULL, NULL);
+    CL(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
+    printf("and then: %08" PRIx32 "\n", host[PLACE]);
     show_buffer("all", queue, v, 0, sizeof host);
     CL(clReleaseEvent(wrote));
     CL(clReleaseMemObject(v));
