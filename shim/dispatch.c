@@ -13,6 +13,8 @@
 #include "shim/ends.h"
 #include "shim/watch.h"
 
+enum { GS_AWAITED = 4 };
+
 struct gs_held {
     struct gs_held *next; /* in its resource's list */
     atomic_int refs;      /* the thread that serves it, and each unit under way */
@@ -28,6 +30,7 @@ struct gs_held {
     struct gs_label label; /* of whoever asked for it */
     unsigned next_unit;
     atomic_uint running[GS_UNIT_QUEUES]; /* of the units behind the first, by queue */
+    cl_event last[GS_UNIT_QUEUES];       /* of each queue's units; or null; owned. open_lock */
     atomic_uint_fast64_t took_ns;        /* of several units: those that have ended */
     /* Of one that comes right after another in its queue, see gs_let_go(). */
     unsigned call;              /* the application's, counted for the queue */
@@ -46,7 +49,8 @@ struct gs_held {
     bool joining;        /* one is about to be enqueued */
     uint64_t joined_ns;  /* when the last has come */
     uint64_t granted_ns; /* 0: not yet */
-    const void *awaited; /* the unit, while it is under way */
+    /* The units under way, as far as there is room. */
+    const void *awaited[GS_AWAITED];
 };
 
 /* No more join a unit that none has joined for so long, or that was granted so long ago. */
@@ -71,6 +75,7 @@ static struct lane {
 static pthread_once_t lanes_once = PTHREAD_ONCE_INIT;
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
+static pthread_cond_t served_one = PTHREAD_COND_INITIALIZER;  /* open_lock */
 static struct gs_held *newest;
 
 static _Thread_local bool own_thread; /* it serves a lane, and nothing else */
@@ -219,6 +224,8 @@ static void drop(struct gs_held *h)
     }
     release_event(h->first);
     release_event(h->tail);
+    for (unsigned i = 0; i < GS_UNIT_QUEUES; i++)
+        release_event(h->last[i]);
     release_event(h->ready);
     release_event(h->open);
     free(h);
@@ -238,6 +245,17 @@ static void learn(const struct unit *u, uint64_t took_ns)
         gs_batch_learn(b, took_ns);
 }
 
+static void replace_awaited(struct gs_held *h, const struct unit *before, const struct unit *after)
+{
+    unsigned i = 0;
+    pthread_mutex_lock(&open_lock);
+    while (i < GS_AWAITED && h->awaited[i] != before)
+        i++;
+    if (i < GS_AWAITED)
+        h->awaited[i] = after;
+    pthread_mutex_unlock(&open_lock);
+}
+
 static void unit_ended(cl_event event, cl_int status, void *data)
 {
     struct unit *u = data;
@@ -247,9 +265,7 @@ static void unit_ended(cl_event event, cl_int status, void *data)
         fail(u->held, status);
     else if (u->held->end)
         gs_record_times(u->held->record, event, 0);
-    pthread_mutex_lock(&open_lock);
-    u->held->awaited = NULL;
-    pthread_mutex_unlock(&open_lock);
+    replace_awaited(u->held, u, NULL);
     gs_unit_give(&u->grant);
     const uint64_t took = add_spent(u);
     if (u->held->units.n == 1)
@@ -312,8 +328,8 @@ static void watch(struct gs_held *h, struct unit *u, atomic_uint *running, cl_ev
     pthread_mutex_lock(&open_lock);
     const bool more = h->units.n == 1 && (!h->closed || h->tail || h->joining);
     h->granted_ns = u->grant.begin_ns;
-    h->awaited = u;
     pthread_mutex_unlock(&open_lock);
+    replace_awaited(h, NULL, u);
     if (more && await_more(u))
         return;
     pthread_mutex_lock(&open_lock);
@@ -360,6 +376,12 @@ static bool run_next(struct gs_held *h, unsigned i, struct unit *u)
     const unsigned to = emptiest_queue(h);
     const cl_int err = h->units.enqueue(h->units.work, i, h->units.queue[to], 0, NULL, &event);
     if (!err) {
+        gs_real()->clRetainEvent(event);
+        pthread_mutex_lock(&open_lock);
+        cl_event before = h->last[to];
+        h->last[to] = event;
+        pthread_mutex_unlock(&open_lock);
+        release_event(before);
         watch(h, u, &h->running[to], event);
         gs_real()->clFlush(h->units.queue[to]);
         gs_real()->clReleaseEvent(event);
@@ -419,6 +441,7 @@ static void has_served(struct gs_held *h)
     h->closed = h->closed || atomic_load(&h->status) != CL_COMPLETE;
     struct gs_held *follower = h->follower;
     h->follower = NULL;
+    pthread_cond_broadcast(&served_one);
     pthread_mutex_unlock(&open_lock);
     if (follower)
         push(follower);
@@ -676,9 +699,9 @@ static void look_at_ends(unsigned resource, cl_command_queue queue)
     unsigned n = 0;
     pthread_mutex_lock(&open_lock);
     for (struct gs_held *h = newest; h && n < MOST; h = h->older)
-        if (h->awaited && h->units.n == 1 && (queue ? h->home == queue : h->resource == resource)) {
+        if (h->awaited[0] && h->units.n == 1 && (queue ? h->home == queue : h->resource == resource)) {
             h->closed = h->closed || queue;
-            units[n++] = h->awaited;
+            units[n++] = h->awaited[0];
         }
     pthread_mutex_unlock(&open_lock);
     while (n)
@@ -774,20 +797,54 @@ void gs_queue_drained(struct gs_queue *q, unsigned call)
     look_at_ends(0, q->o.handle);
 }
 
-bool gs_queue_last(const struct gs_queue *q, unsigned call, cl_event *last)
+/* Waits for the last units of a command of several, once they are on their way, and sees to their ends: the thread that
+ * looks for ends comes later, and a wait for the event that it then completes would come later still. */
+static void await_units(struct gs_held *h)
 {
+    cl_event last[GS_UNIT_QUEUES + 1];
+    const void *units[GS_AWAITED];
+    cl_uint n = 0;
+    pthread_mutex_lock(&open_lock);
+    while (!h->served)
+        pthread_cond_wait(&served_one, &open_lock);
+    last[n++] = h->first;
+    for (unsigned i = 0; i < GS_UNIT_QUEUES; i++)
+        if (h->last[i])
+            last[n++] = h->last[i];
+    pthread_mutex_unlock(&open_lock);
+    if (atomic_load(&h->status) == CL_COMPLETE)
+        gs_real()->clWaitForEvents(n, last); /* as long as it is held they are */
+    pthread_mutex_lock(&open_lock);
+    memcpy(units, h->awaited, sizeof units);
+    pthread_mutex_unlock(&open_lock);
+    for (unsigned i = 0; i < GS_AWAITED; i++)
+        if (units[i])
+            gs_ends_now(units[i]);
+}
+
+bool gs_queue_await(struct gs_queue *q, bool of_several)
+{
+    cl_event last = NULL;
+    pthread_mutex_lock(&q->o.ctx->lock); /* who changes what comes last has it */
+    const unsigned call = atomic_load(&q->calls);
     pthread_mutex_lock(&open_lock);
     struct gs_held *h = last_in(q->o.handle);
     const bool idle = is_drained(q, call) && (!h || h->served);
-    const bool known = !idle && h && call - h->call <= 1 && hold(h);
+    const bool known = !idle && h && (h->end || !of_several) && call - h->call <= 1 && hold(h);
     pthread_mutex_unlock(&open_lock);
-    *last = NULL;
-    if (known) { /* who changes it has the context's lock */
-        *last = h->end ? h->end : h->tail ? h->tail : h->first;
-        gs_real()->clRetainEvent(*last);
-        drop(h);
-    }
-    return idle || known;
+    if (known)
+        gs_real()->clRetainEvent(last = h->end ? h->end : h->tail ? h->tail : h->first);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    if (!known)
+        return idle;
+    if (h->end)
+        await_units(h);
+    drop(h);
+    gs_real()->clFlush(q->o.handle);
+    gs_real()->clWaitForEvents(1, &last); /* however it ends */
+    gs_real()->clReleaseEvent(last);
+    gs_queue_drained(q, call);
+    return true;
 }
 
 /* Puts it into the list. What comes right after another of the same queue and resource needs not wait for that one's

@@ -72,10 +72,10 @@ struct gs_drained;
 void gs_drained_drop(struct gs_drained *d);
 void gs_queue_drained(struct gs_queue *q, unsigned call);
 
-/* What a command that this call enqueues in the application's queue comes after, where that is the one event of a
- * command of ours: in *last, the caller's, or null where all has ended. False: that isn't known. With the context's
- * lock held. */
-bool gs_queue_last(const struct gs_queue *q, unsigned call, cl_event *last);
+/* Waits for what a command that is enqueued in the application's queue, in order, would come after, where that is a
+ * command of ours (of several units: only then, if so asked) or nothing. False: it is something else, and nothing was
+ * waited for. Without the context's lock. */
+bool gs_queue_await(struct gs_queue *q, bool of_several);
 
 /* Is this the event of the last command under way in a queue, or of one of its units? */
 bool gs_is_last_held(cl_command_queue queue, cl_event event);

@@ -182,23 +182,8 @@ static cl_int mark_before(const struct gs_home *h, cl_event *marker)
  * at once, and needs no gate, no marker, and nobody who opens the one when the other has ended. */
 static void await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait)
 {
-    cl_event before;
-    if (!blocking || q->out_of_order || !gs_scheduled())
-        return;
-    pthread_mutex_lock(&q->o.ctx->lock);
-    const unsigned call = atomic_load(&q->calls);
-    const bool known = gs_queue_last(q, call, &before);
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    if (!known)
-        return;
-    if (before) {
-        gs_real()->clFlush(q->o.handle);
-        gs_real()->clWaitForEvents(1, &before); /* however it ends */
-        gs_real()->clReleaseEvent(before);
-    }
-    if (n_wait && wait)
+    if (blocking && !q->out_of_order && gs_scheduled() && gs_queue_await(q, false) && n_wait && wait)
         gs_real()->clWaitForEvents(n_wait, wait);
-    gs_queue_drained(q, call);
 }
 
 /* Ends it, and waits for it where the call blocks: then all before it has ended as well. */
