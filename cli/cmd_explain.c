@@ -204,7 +204,9 @@ static int translate(const struct gs_explain *e, struct gs_summary **out, char *
     for (size_t i = 0; i < e->n_files; i++)
         units[i] = (struct gs_translate_unit){.source = e->texts[i], .options = e->build_options};
     const struct gs_translate_request req = {
-        units, e->n_files, {d.extensions, d.version, d.vendor, d.platform, d.bits, d.images == CL_TRUE, d.device}};
+        .units = units,
+        .n_units = e->n_files,
+        .device = {d.extensions, d.version, d.vendor, d.platform, d.bits, d.images == CL_TRUE, d.device}};
     if (gs_library_path("gpusparc-translate", path, sizeof path) < 0) {
         snprintf(why, why_bytes, "%.400s can't be found; is gpusparc installed whole?", path);
         return -ENOENT;

@@ -161,6 +161,14 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
     return one_device(h, reason);
 }
 
+bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
+{
+    const double single = single_of(h);
+    const double split = h->split.n ? (double)gs_measured_best(&h->split) : single / n + m->split_ns;
+    return single >= gs_least_worth_ns(m, n) && split < worth_leaving * single && !h->failures &&
+           more_launches(h) * (single - split) >= prepare_ns;
+}
+
 /* The two ways of one launch. */
 struct ways {
     double single, split;

@@ -39,6 +39,13 @@ static const char *translator_path(char *path, size_t bytes)
     return path;
 }
 
+static uint64_t now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
 /* Asks the translator. On failure p->refusal says why. */
 static void translate(struct gs_program *p)
 {
@@ -72,6 +79,7 @@ static void translate(struct gs_program *p)
             .units = units,
             .n_units = n,
             .device = {extensions, version, vendor, platform, bits, images == CL_TRUE, device},
+            .source = &p->translation,
         };
         char path[PATH_MAX];
         if (gs_translate(&request, translator_path(path, sizeof path), (int)gs_settings()->translate_timeout_ms,
@@ -172,13 +180,6 @@ static cl_int compile_parts(struct gs_program *p)
     return err;
 }
 
-static uint64_t now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
 /* With the program's lock held. `beside`: by a thread of ours, which is inside the driver afterwards. False: it isn't,
  * as the process is ending. */
 static bool prepare_program(struct gs_program *p, bool beside)
@@ -206,13 +207,10 @@ static bool prepare_program(struct gs_program *p, bool beside)
     return true;
 }
 
-static void *prepare_in_thread(void *arg)
+/* What such a thread ends with. inside: it is inside the driver. */
+static void *end_thread(struct gs_program *p, bool inside)
 {
-    struct gs_program *p = arg;
     cl_context context = p->o.ctx->o.handle;
-    pthread_mutex_lock(&p->lock);
-    const bool inside = p->prepared ? gs_beside_enter() : prepare_program(p, true);
-    pthread_mutex_unlock(&p->lock);
     atomic_store(&p->preparing, false);
     if (!inside)
         return NULL;
@@ -222,17 +220,38 @@ static void *prepare_in_thread(void *arg)
     return NULL;
 }
 
-/* The program and the driver's context stay until the thread ends. */
-static bool start_thread(struct gs_program *p)
+static void *prepare_in_thread(void *arg)
 {
-    if (gs_real()->clRetainContext(p->o.ctx->o.handle) != CL_SUCCESS)
-        return false;
-    gs_hold(&p->o);
-    if (gs_beside_start(NULL, prepare_in_thread, p))
-        return true;
-    gs_drop(&p->o);
-    gs_real()->clReleaseContext(p->o.ctx->o.handle);
-    return false;
+    struct gs_program *p = arg;
+    pthread_mutex_lock(&p->lock);
+    const bool inside = p->prepared ? gs_beside_enter() : prepare_program(p, true);
+    pthread_mutex_unlock(&p->lock);
+    return end_thread(p, inside);
+}
+
+static void *translate_in_thread(void *arg)
+{
+    struct gs_program *p = arg;
+    pthread_mutex_lock(&p->lock);
+    if (!p->refusal && !p->summary)
+        translate(p);
+    pthread_mutex_unlock(&p->lock);
+    return end_thread(p, gs_beside_enter());
+}
+
+/* Unless one is at it. The program and the driver's context stay until the thread ends. */
+static void start_thread(struct gs_program *p, void *(*run)(void *))
+{
+    if (atomic_exchange(&p->preparing, true))
+        return;
+    if (gs_real()->clRetainContext(p->o.ctx->o.handle) == CL_SUCCESS) {
+        gs_hold(&p->o);
+        if (gs_beside_start(NULL, run, p))
+            return;
+        gs_drop(&p->o);
+        gs_real()->clReleaseContext(p->o.ctx->o.handle);
+    }
+    atomic_store(&p->preparing, false);
 }
 
 bool gs_prepared(struct gs_program *p)
@@ -244,15 +263,25 @@ bool gs_prepared(struct gs_program *p)
     return prepared;
 }
 
-void gs_prepare_beside(struct gs_program *p, uint64_t patience_ns)
+/* Whether it comes from the cache is known after a moment, for which it is worth waiting. */
+static uint64_t patience_for(const struct gs_program *p, const struct gs_patience *patience)
+{
+    return atomic_load(&p->translation) == GS_TRANSLATE_PROCESS ? patience->new_ns : patience->cached_ns;
+}
+
+void gs_prepare_beside(struct gs_program *p, struct gs_patience patience)
 {
     const uint64_t begin = now_us();
-    if (!atomic_exchange(&p->preparing, true) && !start_thread(p))
-        atomic_store(&p->preparing, false);
-    while (atomic_load(&p->preparing) && (now_us() - begin) * 1000 < patience_ns) {
+    start_thread(p, prepare_in_thread);
+    while (atomic_load(&p->preparing) && (now_us() - begin) * 1000 < patience_for(p, &patience)) {
         const struct timespec little = {0, 100000};
         nanosleep(&little, NULL);
     }
+}
+
+void gs_translate_beside(struct gs_program *p)
+{
+    start_thread(p, translate_in_thread);
 }
 
 const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, const char **reason)

@@ -24,6 +24,8 @@ enum {
     MEASURE_NS = 50 * 1000,            /* what measuring a launch on one device costs: markers, another queue */
     AFFORDABLE = 500,                  /* of the time elapsed, one part may go into measuring what is unknown */
     MOST_PATIENCE_NS = 1000 * 1000000, /* to wait for a translation */
+    CACHED_NS = 4 * 1000 * 1000,       /* NVIDIA's driver compiles so long from its cache: bench/results/h200x2.md */
+    WORTH_TRANSLATING_NS = 1000000,    /* one launch that takes so long is enough, where the host has cores for it */
 };
 
 struct gs_timing {
@@ -33,6 +35,8 @@ struct gs_timing {
     uint64_t global[3], local[3]; /* local: zeros for NULL */
     unsigned n;                   /* devices */
     double prepare_ns;            /* what preparing its program took; 0: not known */
+    double build_ns;              /* and the application's own building of it */
+    bool waited;                  /* a launch waited for that in vain, in this process */
     bool used;                    /* in this process */
     bool refused;                 /* its last plan said no: nothing to be learnt */
     atomic_uint pass;             /* so many launches may go without a look at it */
@@ -42,6 +46,7 @@ struct gs_timing {
 struct measurement {
     struct measurement *next;
     struct gs_timing *t;
+    cl_program program;  /* not retained; null for splits */
     cl_event begin, end; /* begin: null for one device */
     struct gs_trial trial;
     unsigned dim;
@@ -369,8 +374,63 @@ static void learn_split(struct measurement *m)
     gs_choice_rebalance(h, &machine, o->link, m->trial.all);
 }
 
+static bool on_cpu(void)
+{
+    return gs_group()->type & CL_DEVICE_TYPE_CPU;
+}
+
+/* How long preparing is expected to take where nothing is cached. A program that took the driver long once will take it
+ * that long for each device. */
+static double new_ns(const struct gs_timing *t)
+{
+    const double built = t->build_ns * t->n;
+    return t->prepare_ns > 0 ? t->prepare_ns : built > machine.prepare_ns ? built : machine.prepare_ns;
+}
+
+/* A thread of ours prepares programs beside the application: on GPUs' hosts that takes little from it, but that an end
+ * of the application in those moments waits for the compiler. What was prepared before comes from the translator's
+ * cache and NVIDIA's; PoCL has none for this. */
+static double prepare_cost(const struct gs_timing *t)
+{
+    return on_cpu() ? new_ns(t) : t->prepare_ns > 0 ? t->prepare_ns / 32 : new_ns(t) / 8;
+}
+
+/* What a measurement says about a program: it is to be prepared, or at least translated, before the next launch. */
+struct wanted {
+    cl_program program; /* null: nothing of any */
+    uint64_t id;
+    bool prepare;
+};
+
+/* With the lock held. */
+static void want(struct wanted *w, const struct measurement *m)
+{
+    const struct gs_timing *t = m->t;
+    const bool prepare = gs_choice_foresees(&t->h, &machine, t->n, prepare_cost(t));
+    if (!m->program || (w->program && w->prepare) ||
+        (!prepare && (on_cpu() || gs_measured_best(&t->h.single) < WORTH_TRANSLATING_NS ||
+                      !gs_choice_foresees(&t->h, &machine, t->n, 0))))
+        return;
+    *w = (struct wanted){m->program, t->program, prepare};
+}
+
+/* Without the lock. The program may be gone, and its handle another's by now. */
+static void do_wanted(const struct wanted *w)
+{
+    struct gs_program *p = w->program ? gs_find_hold(GS_PROGRAM, w->program) : NULL;
+    if (!p)
+        return;
+    if (atomic_load(&p->id) == w->id && !atomic_load(&p->preparing) && !gs_prepared(p)) {
+        if (w->prepare)
+            gs_prepare_beside(p, (struct gs_patience){0});
+        else
+            gs_translate_beside(p);
+    }
+    gs_drop(&p->o);
+}
+
 /* Looks at the measurements that are under way. With the lock held. */
-static void poll(void)
+static void poll(struct wanted *w)
 {
     for (struct measurement **at = &pending; *at;) {
         struct measurement *m = *at;
@@ -386,6 +446,8 @@ static void poll(void)
             learn_split(m);
         else if (status == CL_COMPLETE)
             gs_choice_learn_single(&m->t->h, m->spent ? part_took(m, 0) : duration(NULL, m->end));
+        if (status == CL_COMPLETE)
+            want(w, m);
         forget(m);
     }
 }
@@ -402,6 +464,7 @@ static unsigned place_of(cl_uint dims, const size_t *global, const size_t *local
 struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
 {
     uint64_t size[6] = {1, 1, 1, 0, 0, 0};
+    struct wanted wanted = {0};
     if (!learns(k->o.ctx) || (!atomic_load(&k->program->preparing) && k->program->refusal))
         return NULL;
     for (cl_uint d = 0; d < dims; d++) {
@@ -421,20 +484,14 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *
         t->used = true;
     if (t && prepare_ns)
         t->prepare_ns = (double)prepare_ns;
+    if (t)
+        t->build_ns = (double)atomic_load(&k->program->build_ns);
     if (pending)
-        poll();
+        poll(&wanted);
     pthread_mutex_unlock(&lock);
     atomic_store(last, t);
+    do_wanted(&wanted);
     return t;
-}
-
-/* A thread of ours prepares programs beside the application: on GPUs' hosts that takes little from it. What was
- * prepared before comes from the translator's cache and NVIDIA's; PoCL has none for this. */
-static double prepare_cost(const struct gs_timing *t)
-{
-    if (gs_group()->type & CL_DEVICE_TYPE_CPU)
-        return t->prepare_ns > 0 ? t->prepare_ns : machine.prepare_ns;
-    return t->prepare_ns > 0 ? t->prepare_ns / 32 : machine.prepare_ns / 4;
 }
 
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
@@ -471,18 +528,53 @@ const char *gs_timing_waits(struct gs_timing *t)
     t->h.launches++;
     t->h.reason = reason;
     t->h.last_split = false;
+    t->waited = true;
     pthread_mutex_unlock(&lock);
     return reason;
 }
 
-uint64_t gs_timing_patience(struct gs_timing *t)
+struct gs_patience gs_timing_patience(struct gs_timing *t)
 {
     pthread_mutex_lock(&lock);
-    const double gain = t->h.single_ns - t->h.split_ns;
-    const double expected = t->prepare_ns > 0 ? t->prepare_ns : machine.prepare_ns;
+    const double gain = t->waited ? 0 : t->h.single_ns - t->h.split_ns;
+    const double expected = new_ns(t), cached = on_cpu() || expected < CACHED_NS ? expected : CACHED_NS;
     pthread_mutex_unlock(&lock);
     const double most = gain > 4.0 * MOST_PATIENCE_NS ? MOST_PATIENCE_NS : gain / 4;
-    return most < expected ? 0 : (uint64_t)most;
+    return (struct gs_patience){.cached_ns = most < cached ? 0 : (uint64_t)most,
+                                .new_ns = most < expected ? 0 : (uint64_t)most};
+}
+
+/* Has this kernel gained by splits before, or was there never a time to try? */
+static bool may_gain_again(const struct gs_timing *t)
+{
+    return (t->h.split.n || t->prepare_ns <= 0) && gs_choice_foresees(&t->h, &machine, t->n, prepare_cost(t));
+}
+
+void gs_timing_foresee(struct gs_kernel *k)
+{
+    struct gs_program *p = k->program;
+    bool worth = false;
+    if (!p || !learns(k->o.ctx) || atomic_load(&p->preparing) || p->refusal)
+        return;
+    pthread_mutex_lock(&lock);
+    if (!learnt_name[0])
+        load(k->o.ctx);
+    const bool any = n_timings;
+    pthread_mutex_unlock(&lock);
+    if (!any || gs_prepared(p))
+        return;
+    const uint64_t program = program_id(p);
+    pthread_mutex_lock(&lock);
+    for (unsigned b = 0; b < BUCKETS && !worth; b++)
+        for (struct gs_timing *t = timings[b]; t && !worth; t = t->next) {
+            if (t->program != program || t->n != k->o.ctx->n || strcmp(t->name, k->name) != 0)
+                continue;
+            t->build_ns = (double)atomic_load(&p->build_ns);
+            worth = may_gain_again(t);
+        }
+    pthread_mutex_unlock(&lock);
+    if (worth)
+        gs_prepare_beside(p, (struct gs_patience){0});
 }
 
 void gs_timing_refused(struct gs_timing *t)
@@ -571,11 +663,13 @@ void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
     if (!before->n && !n_pending)
         return;
     const uint64_t all_ns = before->n ? gs_now_ns() - before->begin_ns : 0;
+    struct wanted wanted = {0};
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < before->n && !err; i++)
         gs_choice_learn_bound(&before->seen[i].of->h, all_ns, before->seen[i].launches);
-    poll();
+    poll(&wanted);
     pthread_mutex_unlock(&lock);
+    do_wanted(&wanted);
 }
 
 /* A measurement that ends with `end`, which is retained. NULL: no memory. */
@@ -602,11 +696,13 @@ static void keep(struct measurement *m)
     pthread_mutex_unlock(&lock);
 }
 
-void gs_timing_learn_single(struct gs_timing *t, cl_event ran)
+void gs_timing_learn_single(struct gs_timing *t, const struct gs_program *p, cl_event ran)
 {
     struct measurement *m = measure(t, ran);
-    if (m)
-        keep(m);
+    if (!m)
+        return;
+    m->program = p->o.handle;
+    keep(m);
 }
 
 void gs_timing_learn_split(struct gs_timing *t, const struct gs_trial *trial, const struct gs_plan *plan,

@@ -13,6 +13,7 @@
 #include "shim/dispatch.h"
 #include "shim/links.h"
 #include "shim/plan.h"
+#include "shim/prepare.h"
 
 /* What is known of one kernel at one size. Lives as long as the process. */
 struct gs_timing;
@@ -31,9 +32,13 @@ bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *glo
 /* It is, but its program isn't translated yet: counts a launch on one device. Returns the reason. */
 const char *gs_timing_waits(struct gs_timing *t);
 
-/* How long the application may be kept waiting for the translation, for this launch's sake; 0 where that wouldn't do.
- */
-uint64_t gs_timing_patience(struct gs_timing *t);
+/* How long the application may be kept waiting for the translation, for this launch's sake; 0 where that wouldn't do,
+ * or has been in vain before. */
+struct gs_patience gs_timing_patience(struct gs_timing *t);
+
+/* A kernel has been made. Where it gained by splits in the process before, its program is prepared at once, beside the
+ * application. Without locks. */
+void gs_timing_foresee(struct gs_kernel *k);
 
 /* It can't be split, as its plan says: counts a launch on one device. */
 void gs_timing_refused(struct gs_timing *t);
@@ -60,9 +65,9 @@ bool gs_timing_measures(struct gs_timing *t);
 /* A launch on one device that isn't measured: before it is enqueued. With the context's lock held. */
 void gs_timing_sieve(struct gs_queue *q, struct gs_timing *t);
 
-/* Learns from the profiles of these events, once they are complete: a launch on one device; a split, from the end of
- * `begin` to that of `end`. */
-void gs_timing_learn_single(struct gs_timing *t, cl_event ran);
+/* Learns from the profiles of these events, once they are complete: a launch on one device, by a kernel of that
+ * program; a split, from the end of `begin` to that of `end`. */
+void gs_timing_learn_single(struct gs_timing *t, const struct gs_program *p, cl_event ran);
 void gs_timing_learn_split(struct gs_timing *t, const struct gs_trial *trial, const struct gs_plan *plan,
                            cl_event begin, cl_event end, const cl_event *parts);
 

@@ -120,7 +120,10 @@ int gs_translate(const struct gs_translate_request *req, const char *translator,
     }
     make_key(&request, translator, key);
     int err = from_cache(key, out, why, why_bytes);
-    if (err != 0 && err != -ENOMEM)
+    const bool ask = err != 0 && err != -ENOMEM;
+    if (req->source)
+        atomic_store(req->source, ask ? GS_TRANSLATE_PROCESS : GS_TRANSLATE_CACHE);
+    if (ask)
         err = from_process(&request, translator, timeout_ms, key, out, why, why_bytes);
     free(request.text);
     return err;

@@ -3,6 +3,7 @@
 #include "shim/api/transfer.h"
 #include "shim/launch.h"
 #include "shim/report.h"
+#include "shim/timing.h"
 
 static struct gs_kernel *track(cl_kernel handle, struct gs_program *p)
 {
@@ -37,8 +38,9 @@ static struct gs_program *program_of(cl_program program)
 CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *kernel_name, cl_int *errcode_ret)
 {
     cl_kernel handle = gs_real()->clCreateKernel(program, kernel_name, errcode_ret);
-    if (handle)
-        track(handle, program_of(program));
+    struct gs_kernel *k = handle ? track(handle, program_of(program)) : NULL;
+    if (k)
+        gs_timing_foresee(k);
     return handle;
 }
 
@@ -49,8 +51,11 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
     cl_int err = gs_real()->clCreateKernelsInProgram(program, num_kernels, kernels, &n);
     if (num_kernels_ret && !err)
         *num_kernels_ret = n;
-    for (cl_uint i = 0; !err && kernels && i < n && i < num_kernels; i++)
-        track(kernels[i], program_of(program));
+    for (cl_uint i = 0; !err && kernels && i < n && i < num_kernels; i++) {
+        struct gs_kernel *k = track(kernels[i], program_of(program));
+        if (k)
+            gs_timing_foresee(k);
+    }
     return err;
 }
 

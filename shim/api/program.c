@@ -174,8 +174,11 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
     }
     /* No list means every device of the context, of which the application knows one. */
     const bool all = !num_devices && !device_list;
+    const uint64_t begin = gs_now_ns();
     cl_int err = gs_real()->clBuildProgram(program, all ? 1 : num_devices, all ? p->o.ctx->dev : device_list, options,
                                            pfn_notify, user_data);
+    if (!err && !pfn_notify)
+        atomic_store(&p->build_ns, gs_now_ns() - begin);
     if (busy && !err)
         p->refusal = built_under_kernels;
     return err;

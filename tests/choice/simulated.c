@@ -363,6 +363,26 @@ static void the_slow_link_is_not_tried_where_the_fast_one_may_be_had(void **stat
     }
 }
 
+/* What is known before a launch: times of this process, or of one before; but not where tries have failed. */
+static void what_will_pay_is_foreseen(void **state)
+{
+    (void)state;
+    struct gs_history h;
+    gs_history_init(&h);
+    assert_false(gs_choice_foresees(&h, &h200, 2, 0));
+    gs_choice_learn_single(&h, 36000000);
+    assert_true(gs_choice_foresees(&h, &h200, 2, 125e6 / 8)); /* one launch is enough */
+    assert_false(gs_choice_foresees(&h, &h200, 2, 125e6));
+    h.expected = 8;
+    assert_true(gs_choice_foresees(&h, &h200, 2, 125e6));
+    h.failures = 1;
+    assert_false(gs_choice_foresees(&h, &h200, 2, 0));
+    gs_history_init(&h);
+    h.expected = 1000;
+    gs_choice_learn_single(&h, 200000); /* too short to gain at all */
+    assert_false(gs_choice_foresees(&h, &h200, 2, 0));
+}
+
 /* The host's clock alone keeps short kernels from being measured. */
 static void a_bound_spares_the_measurement(void **state)
 {
@@ -396,6 +416,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_slow_link_is_not_tried_where_the_fast_one_may_be_had),
         cmocka_unit_test(a_faster_link_is_asked_for_where_it_pays),
         cmocka_unit_test(a_bound_spares_the_measurement),
+        cmocka_unit_test(what_will_pay_is_foreseen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

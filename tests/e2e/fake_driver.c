@@ -3,7 +3,9 @@
  * calls. Commands end at once; transfers move bytes, kernels do nothing and take FAKE_KERNEL_NS (default 2000) by their
  * profiles. FAKE_LOG=FILE gets a line for each call that is about commands: its name and its queue's number; and `mark`
  * for each clGetPlatformInfo of CL_PLATFORM_PROFILE, by which an application tells its iterations apart. Without it the
- * driver costs next to nothing, so that what a call takes is the interposer's own. Not for threads. */
+ * driver costs next to nothing, so that what a call takes is the interposer's own. With FAKE_ITEM_NS=N kernels take
+ * that for each work-item, and the time passes: commands begin after what they wait for, and
+ * to start takes 50 ms. Commands are not for threads. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -29,6 +31,7 @@ struct _cl_program {
 struct _cl_command_queue {
     unsigned number;
     bool profiling;
+    cl_ulong end_ns; /* of its last command */
 };
 struct _cl_mem {
     cl_mem_flags flags;
@@ -49,13 +52,14 @@ static struct _cl_platform_id the_platform;
 static struct _cl_device_id the_devices[DEVICES];
 static struct _cl_context the_context;
 static FILE *log_file;
-static cl_ulong kernel_ns = 2000;
+static cl_ulong kernel_ns = 2000, item_ns;
 
 __attribute__((constructor)) static void set_up(void)
 {
-    const char *file = getenv("FAKE_LOG"), *ns = getenv("FAKE_KERNEL_NS");
+    const char *file = getenv("FAKE_LOG"), *ns = getenv("FAKE_KERNEL_NS"), *item = getenv("FAKE_ITEM_NS");
     log_file = file ? fopen(file, "w") : NULL;
     kernel_ns = ns ? strtoull(ns, NULL, 10) : kernel_ns;
+    item_ns = item ? strtoull(item, NULL, 10) : 0;
 }
 
 static void say(const char *call, cl_command_queue queue)
@@ -88,20 +92,43 @@ static cl_int answer_text(const char *text, size_t room, void *out, size_t *byte
     return answer(text, strlen(text) + 1, room, out, bytes_ret);
 }
 
-/* A command has been enqueued, and has ended. */
-static cl_int command(const char *call, cl_command_queue queue, cl_ulong took_ns, cl_event *event)
+static cl_ulong now_ns(void)
 {
     struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (cl_ulong)t.tv_sec * 1000000000 + (cl_ulong)t.tv_nsec;
+}
+
+static void sleep_until(cl_ulong ns)
+{
+    const struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    if (item_ns)
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+/* A command has been enqueued, and has ended; or will, where time passes. */
+static cl_int command(const char *call, cl_command_queue queue, cl_ulong took_ns, cl_uint n, const cl_event *wait,
+                      cl_event *event)
+{
     say(call, queue);
+    if (!event && !item_ns)
+        return CL_SUCCESS;
+    cl_ulong begin = now_ns();
+    for (cl_uint i = 0; i < n && item_ns; i++)
+        begin = wait[i]->end_ns > begin ? wait[i]->end_ns : begin;
+    if (item_ns && queue->end_ns > begin)
+        begin = queue->end_ns;
+    queue->end_ns = begin + took_ns;
+    if (strstr(call, "blocking"))
+        sleep_until(queue->end_ns);
     if (!event)
         return CL_SUCCESS;
-    clock_gettime(CLOCK_MONOTONIC, &t);
     if (!(*event = calloc(1, sizeof **event)))
         return CL_OUT_OF_HOST_MEMORY;
     (*event)->refs = 1;
     (*event)->profiling = queue->profiling;
-    (*event)->begin_ns = (cl_ulong)t.tv_sec * 1000000000 + (cl_ulong)t.tv_nsec;
-    (*event)->end_ns = (*event)->begin_ns + took_ns;
+    (*event)->begin_ns = begin;
+    (*event)->end_ns = begin + took_ns;
     return CL_SUCCESS;
 }
 
@@ -174,8 +201,15 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint n, c
                            cl_int *err)
 {
     (void)properties, (void)n, (void)devices, (void)notify, (void)data;
+    sleep_until(now_ns() + 50000000);
     *err = CL_SUCCESS;
     return &the_context;
+}
+
+cl_int clRetainContext(cl_context c)
+{
+    (void)c;
+    return CL_SUCCESS;
 }
 
 cl_int clReleaseContext(cl_context c)
@@ -290,6 +324,7 @@ cl_int clFlush(cl_command_queue q)
 cl_int clFinish(cl_command_queue q)
 {
     say("clFinish", q);
+    sleep_until(q->end_ns);
     return CL_SUCCESS;
 }
 
@@ -321,70 +356,69 @@ cl_int clReleaseMemObject(cl_mem m)
 cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, const size_t *offset, const size_t *global,
                               const size_t *local, cl_uint n, const cl_event *wait, cl_event *event)
 {
-    (void)k, (void)dims, (void)offset, (void)global, (void)local, (void)n, (void)wait;
-    return command("clEnqueueNDRangeKernel", q, kernel_ns, event);
+    cl_ulong items = 1;
+    (void)k, (void)offset, (void)local;
+    for (cl_uint d = 0; d < dims; d++)
+        items *= global[d];
+    return command("clEnqueueNDRangeKernel", q, item_ns ? item_ns * items : kernel_ns, n, wait, event);
 }
 
 cl_int clEnqueueWriteBuffer(cl_command_queue q, cl_mem m, cl_bool blocking, size_t offset, size_t bytes,
                             const void *ptr, cl_uint n, const cl_event *wait, cl_event *event)
 {
-    (void)n, (void)wait;
     memcpy(m->bytes + offset, ptr, bytes);
-    return command(blocking ? "clEnqueueWriteBuffer blocking" : "clEnqueueWriteBuffer", q, 1, event);
+    return command(blocking ? "clEnqueueWriteBuffer blocking" : "clEnqueueWriteBuffer", q, 1, n, wait, event);
 }
 
 cl_int clEnqueueReadBuffer(cl_command_queue q, cl_mem m, cl_bool blocking, size_t offset, size_t bytes, void *ptr,
                            cl_uint n, const cl_event *wait, cl_event *event)
 {
-    (void)n, (void)wait;
     memcpy(ptr, m->bytes + offset, bytes);
-    return command(blocking ? "clEnqueueReadBuffer blocking" : "clEnqueueReadBuffer", q, 1, event);
+    return command(blocking ? "clEnqueueReadBuffer blocking" : "clEnqueueReadBuffer", q, 1, n, wait, event);
 }
 
 cl_int clEnqueueCopyBuffer(cl_command_queue q, cl_mem src, cl_mem dst, size_t from, size_t to, size_t bytes, cl_uint n,
                            const cl_event *wait, cl_event *event)
 {
-    (void)n, (void)wait;
     memmove(dst->bytes + to, src->bytes + from, bytes);
-    return command("clEnqueueCopyBuffer", q, 1, event);
+    return command("clEnqueueCopyBuffer", q, 1, n, wait, event);
 }
 
 cl_int clEnqueueFillBuffer(cl_command_queue q, cl_mem m, const void *pattern, size_t each, size_t offset, size_t bytes,
                            cl_uint n, const cl_event *wait, cl_event *event)
 {
-    (void)n, (void)wait;
     for (size_t i = 0; i < bytes; i += each)
         memcpy(m->bytes + offset + i, pattern, each);
-    return command("clEnqueueFillBuffer", q, 1, event);
+    return command("clEnqueueFillBuffer", q, 1, n, wait, event);
 }
 
 void *clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool blocking, cl_map_flags flags, size_t offset,
                          size_t bytes, cl_uint n, const cl_event *wait, cl_event *event, cl_int *err)
 {
-    (void)blocking, (void)flags, (void)bytes, (void)n, (void)wait;
-    *err = command("clEnqueueMapBuffer", q, 1, event);
+    (void)blocking, (void)flags, (void)bytes;
+    *err = command("clEnqueueMapBuffer", q, 1, n, wait, event);
     return m->bytes + offset;
 }
 
 cl_int clEnqueueUnmapMemObject(cl_command_queue q, cl_mem m, void *ptr, cl_uint n, const cl_event *wait,
                                cl_event *event)
 {
-    (void)m, (void)ptr, (void)n, (void)wait;
-    return command("clEnqueueUnmapMemObject", q, 1, event);
+    (void)m, (void)ptr;
+    return command("clEnqueueUnmapMemObject", q, 1, n, wait, event);
 }
 
 cl_int clEnqueueMarkerWithWaitList(cl_command_queue q, cl_uint n, const cl_event *wait, cl_event *event)
 {
-    (void)n, (void)wait;
-    return command("clEnqueueMarkerWithWaitList", q, 1, event);
+    return command("clEnqueueMarkerWithWaitList", q, 1, n, wait, event);
 }
 
 /* ---- events ---- */
 
 cl_int clWaitForEvents(cl_uint n, const cl_event *events)
 {
-    (void)n, (void)events;
     say("clWaitForEvents", NULL);
+    for (cl_uint i = 0; i < n; i++)
+        sleep_until(events[i]->end_ns);
     return CL_SUCCESS;
 }
 
@@ -403,8 +437,7 @@ cl_int clReleaseEvent(cl_event e)
 
 cl_int clGetEventInfo(cl_event e, cl_event_info what, size_t room, void *out, size_t *bytes_ret)
 {
-    const cl_int ended = CL_COMPLETE;
-    (void)e;
+    const cl_int ended = item_ns && now_ns() < e->end_ns ? CL_RUNNING : CL_COMPLETE;
     return what == CL_EVENT_COMMAND_EXECUTION_STATUS ? answer(&ended, sizeof ended, room, out, bytes_ret)
                                                      : CL_INVALID_VALUE;
 }

@@ -37,7 +37,11 @@ static struct gs_summary *translate(struct check *c, const struct spec *s)
         headers[i] = (struct gs_translate_header){s->headers[i].name, s->headers[i].text};
     for (unsigned i = 0; i < s->n_units; i++)
         units[i] = (struct gs_translate_unit){s->units[i].text, s->options, headers, s->n_headers};
-    struct gs_translate_request req = {units, s->n_units, {extensions, version, vendor, platform, bits, 1, device}};
+    struct gs_translate_request req = {
+        .units = units,
+        .n_units = s->n_units,
+        .device = {extensions, version, vendor, platform, bits, 1, device},
+    };
     struct gs_summary *out;
     char why[512];
     if (gs_translate(&req, c->translator, 60000, &out, why, sizeof why) != 0) {
