@@ -441,6 +441,15 @@ static cl_int carry_directly(const struct gs_staged *v, unsigned n, const cl_com
     return err;
 }
 
+/* PoCL (3.1) shows a command's end before it has let go of the objects that the command held: an application that asks
+ * how many references there are to its own would see one more. Its clFinish comes after that. */
+static void let_go_of_objects(const cl_command_queue queue[])
+{
+    for (unsigned i = 0; i < GS_MAX_DEVICES && gs_group()->pocl; i++)
+        if (queue[i])
+            gs_real()->clFinish(queue[i]);
+}
+
 cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *v, unsigned n, bool profiling,
                                struct gs_staged_ends *ended)
 {
@@ -452,13 +461,17 @@ cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *v
         queue[v[i].place] = queue_of(ctx, &v[i], profiling || gs_report_wants_times(), &err);
     if (err)
         return err;
-    if (!make_ring(c.ring, ctx))
-        return carry_directly(v, n, queue, ended);
-    c.pool = s->pool;
-    err = carry(&c, v, n);
-    const cl_int end = await_slots(&s->beside);
-    if (!err && !end)
-        return CL_SUCCESS;
-    gs_debug("a transfer through the pinned ring failed (error %d)", err ? err : end);
-    return carry_directly(v, n, queue, ended);
+    const bool has_ring = make_ring(c.ring, ctx);
+    if (has_ring) {
+        c.pool = s->pool;
+        err = carry(&c, v, n);
+        const cl_int end = await_slots(&s->beside);
+        err = err ? err : end;
+    }
+    if (err)
+        gs_debug("a transfer through the pinned ring failed (error %d)", err);
+    if (err || !has_ring)
+        err = carry_directly(v, n, queue, ended);
+    let_go_of_objects(queue);
+    return err;
 }
