@@ -314,6 +314,52 @@ static void test_a_page_full_of_lies(void **state)
     stop(b);
 }
 
+/* A word of another generation says nothing of units: nobody waits for them. */
+static void test_words_of_another_generation(void **state)
+{
+    (void)state;
+    struct bench *b = start("");
+    struct desk one, two;
+    sit_down(b, &one, 1001, "");
+    sit_down(b, &two, 1002, "");
+    hello(b, &one, "", 2);
+    hello(b, &two, "", 2);
+    request(b, &one, 0, GS_MASK(1));
+    atomic_fetch_add(&page_of(&one)->lease[1].word, GS_LEASE_WORD(1, 0));
+    request(b, &two, 0, GS_MASK(1));
+    assert_true(granted(&two, 0, 1));
+    get_up(b, &one);
+    get_up(b, &two);
+    stop(b);
+}
+
+/* Each lease has a generation of its own. */
+static void test_generations(void **state)
+{
+    (void)state;
+    struct bench *b = start("");
+    struct desk one, two;
+    sit_down(b, &one, 1001, "");
+    sit_down(b, &two, 1002, "");
+    hello(b, &one, "", 2);
+    hello(b, &two, "", 2);
+    request(b, &one, 0, GS_MASK(1));
+    const uint32_t first = atomic_load(&page_of(&one)->lease[1].word);
+    request(b, &two, 0, GS_MASK(1));
+    give_back(b, &one, 1);
+    const uint32_t between = atomic_load(&page_of(&one)->lease[1].word);
+    request(b, &one, 1, GS_MASK(1));
+    give_back(b, &two, 1);
+    assert_true(granted(&one, 1, 1));
+    const uint32_t second = atomic_load(&page_of(&one)->lease[1].word);
+    assert_true(second & GS_LEASE_LEASED && !(between & GS_LEASE_LEASED));
+    assert_int_not_equal(GS_LEASE_GENERATION(first), GS_LEASE_GENERATION(between));
+    assert_int_not_equal(GS_LEASE_GENERATION(first), GS_LEASE_GENERATION(second));
+    get_up(b, &one);
+    get_up(b, &two);
+    stop(b);
+}
+
 /* ---- tasks ---- */
 
 #define TASKS                                                                                                          \
@@ -878,6 +924,126 @@ static void test_reload(void **state)
     stop(b);
 }
 
+/* To read the config again is root's and the daemon's own user's. */
+static void test_who_may_reload(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    const struct gs_msg m = message(GS_MSG_RELOAD);
+    struct desk d;
+    sit_down(b, &d, 1001, "");
+    assert_int_equal(say(b, &d, &m), 0);
+    assert_int_equal(d.answer.u.text.code, EPERM);
+    get_up(b, &d);
+    sit_down(b, &d, 0, "");
+    assert_int_equal(say(b, &d, &m), 0);
+    assert_int_equal(d.answer.u.text.code, ENOTSUP); /* here is no file to read */
+    get_up(b, &d);
+    stop(b);
+}
+
+/* A reload that gives a task to another user takes it from whoever runs as it. */
+static void test_reload_changes_owners(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    struct desk d;
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "slow", 2);
+    assert_int_equal(configure(b, "[system]\ngpus = 2\n[task slow]\nperiod = 100ms\nuser = 1002\n"), 0);
+    assert_null(d.session->task);
+    assert_int_equal(d.notices, 1);
+    assert_int_equal(b->realtime_rank, 0);
+    get_up(b, &d);
+    stop(b);
+}
+
+/* Twenty lines a second, whatever happens. */
+static void test_the_log_is_bounded(void **state)
+{
+    (void)state;
+    struct bench *b = start("");
+    unsigned lines = 0;
+    for (int i = 0; i < 100; i++)
+        gs_core_log(b->core, true, "x");
+    for (const char *c = b->log; *c; c++)
+        lines += *c == '\n';
+    assert_int_equal(lines, 20);
+    stop(b);
+}
+
+/* Units taken without asking count on when their client has gone. */
+static void test_taken_units_stay_counted(void **state)
+{
+    (void)state;
+    struct bench *b = start("");
+    struct desk d;
+    for (unsigned i = 1; i <= 3; i++) {
+        sit_down(b, &d, 1001, "");
+        hello(b, &d, "", 2);
+        atomic_store(&page_of(&d)->lease[1].taken, 10 * i);
+        if (i < 3)
+            get_up(b, &d);
+    }
+    char *text = gs_core_status(b->core, b->now);
+    assert_non_null(strstr(text, "\"taken\":60"));
+    free(text);
+    get_up(b, &d);
+    stop(b);
+}
+
+/* Tasks with some of the GPUs are spread over them. */
+static void test_tasks_are_spread(void **state)
+{
+    (void)state;
+    struct bench *b = start("[system]\ngpus = 4\ncpus = 4\n"
+                            "[task a]\nperiod = 100ms\nuser = *\nmode = 2\n" CHAIN2("30ms") /* */
+                            "[task b]\nperiod = 200ms\nuser = *\nmode = 2\n" CHAIN2("30ms"));
+    struct desk one, two;
+    sit_down(b, &one, 1001, "");
+    sit_down(b, &two, 1001, "");
+    hello(b, &one, "a", 4);
+    hello(b, &two, "b", 4);
+    const uint32_t of_one = atomic_load(&page_of(&one)->gpu_mask), of_two = atomic_load(&page_of(&two)->gpu_mask);
+    assert_int_equal(of_one & of_two, 0);
+    assert_int_equal(of_one | of_two, GS_MASK_ALL_GPUS(4));
+    get_up(b, &one);
+    get_up(b, &two);
+    stop(b);
+}
+
+/* Times are rounded to the safe side, and what isn't proven is said. */
+static void test_decisions_are_safe(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *segments;
+        bool fits;
+    } cases[] = {{"segments.1 = cpu 40ms, gpu 59.999ms\n", true},
+                 {"segments.1 = cpu 40.0004ms, gpu 59.9998ms\n", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "[system]\ngpus = 1\ncpus = 1\n[task a]\nperiod = 100ms\nuser = *\n%s",
+                 cases[i].segments);
+        struct bench *b = start(text);
+        struct desk d;
+        sit_down(b, &d, 1001, "");
+        hello(b, &d, "a", 1);
+        assert_int_equal(b->core->decision.schedulable, cases[i].fits);
+        assert_non_null(strstr(b->core->decision.reason, "Not proven: no gpu_chunk and pci_chunk"));
+        get_up(b, &d);
+        stop(b);
+    }
+    struct bench *b = start("[system]\ngpus = 1\ncpus = 1\ngpu_chunk = 1ms\npci_chunk = 1ms\n"
+                            "[task a]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 10ms\n");
+    struct desk d;
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "a", 1);
+    assert_null(strstr(b->core->decision.reason, "Not proven"));
+    get_up(b, &d);
+    stop(b);
+}
+
 static void test_histogram(void **state)
 {
     (void)state;
@@ -904,6 +1070,8 @@ int main(void)
         cmocka_unit_test(test_grants),
         cmocka_unit_test(test_death_passes_everything_on),
         cmocka_unit_test(test_a_page_full_of_lies),
+        cmocka_unit_test(test_words_of_another_generation),
+        cmocka_unit_test(test_generations),
         cmocka_unit_test(test_tasks_by_name_and_path),
         cmocka_unit_test(test_alone),
         cmocka_unit_test(test_other_users_tasks),
@@ -921,6 +1089,12 @@ int main(void)
         cmocka_unit_test(test_admission_refuse),
         cmocka_unit_test(test_admission_best_effort),
         cmocka_unit_test(test_reload),
+        cmocka_unit_test(test_who_may_reload),
+        cmocka_unit_test(test_reload_changes_owners),
+        cmocka_unit_test(test_the_log_is_bounded),
+        cmocka_unit_test(test_taken_units_stay_counted),
+        cmocka_unit_test(test_tasks_are_spread),
+        cmocka_unit_test(test_decisions_are_safe),
         cmocka_unit_test(test_histogram),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

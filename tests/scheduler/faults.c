@@ -155,6 +155,31 @@ static void test_killed_with_a_child_left(void **state)
     assert_true(until(&stage->said[2], 1, LIMIT_MS));
 }
 
+/* Nor one that has never heard of gpusparc. */
+static void silent_fork_role(unsigned self)
+{
+    struct gs_client *c = joined_client(NULL);
+    struct gs_grant g;
+    gs_client_acquire(c, GPU0, 0, &g);
+    if (fork() == 0) {
+        rest_ms(3000);
+        _exit(0);
+    }
+    atomic_store(&stage->said[self], 1);
+    pause();
+}
+
+static void test_killed_with_a_silent_child_left(void **state)
+{
+    (void)state;
+    start_daemon(PLAIN, NULL, NULL);
+    pid_t a = play(silent_fork_role, 0);
+    assert_true(until(&stage->said[0], 1, 2000));
+    waiter(1, 0);
+    end_process(a, SIGKILL);
+    assert_true(until(&stage->said[1], 1, LIMIT_MS));
+}
+
 static int raw_connection(void)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -215,6 +240,42 @@ static void test_stopped_with_a_grant(void **state)
     assert_int_equal(atomic_load(&stage->said[0]), 2); /* the other one still holds it */
     atomic_store(&stage->flag[1], 2);
     assert_true(until(&stage->said[0], 3, LIMIT_MS));
+}
+
+/* Gives a unit back that was taken from it, when it has another one. */
+static void late_role(unsigned self)
+{
+    struct gs_client *c = joined_client(NULL);
+    struct gs_grant lost, held;
+    gs_client_acquire(c, GPU0, 0, &lost);
+    atomic_store(&stage->said[self], 1);
+    while (!atomic_load(&stage->flag[self]))
+        rest_ms(1);
+    gs_client_acquire(c, GPU0, 0, &held);
+    gs_client_release(c, &lost);
+    atomic_store(&stage->said[self], 2);
+    while (atomic_load(&stage->flag[self]) < 2)
+        rest_ms(1);
+    gs_client_release(c, &held);
+    pause();
+}
+
+static void test_a_late_release_counts_for_nothing(void **state)
+{
+    (void)state;
+    start_daemon("[system]\ngpus = 2\nrealtime = no\nwatchdog = 400ms\n", NULL, NULL);
+    play(late_role, 0);
+    assert_true(until(&stage->said[0], 1, 2000));
+    pid_t b = waiter(1, 0);
+    assert_true(until(&stage->said[1], 1, 400 + LIMIT_MS)); /* taken back */
+    end_process(b, SIGKILL);
+    atomic_store(&stage->flag[0], 1);
+    assert_true(until(&stage->said[0], 2, 2000));
+    waiter(2, 0);
+    rest_ms(50);
+    assert_int_equal(atomic_load(&stage->said[2]), 0); /* the other unit is still out */
+    atomic_store(&stage->flag[0], 2);
+    assert_true(until(&stage->said[2], 1, LIMIT_MS));
 }
 
 /* ---- daemons that die ---- */
@@ -332,8 +393,10 @@ int main(void)
         FAULT(test_killed_while_holding),
         FAULT(test_killed_while_waiting),
         FAULT(test_killed_with_a_child_left),
+        FAULT(test_killed_with_a_silent_child_left),
         FAULT(test_killed_in_the_middle_of_a_message),
         FAULT(test_stopped_with_a_grant),
+        FAULT(test_a_late_release_counts_for_nothing),
         FAULT(test_daemon_killed_under_ten),
         FAULT(test_daemon_stopped),
         FAULT(test_two_daemons),

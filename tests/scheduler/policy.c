@@ -524,6 +524,37 @@ static void test_any_gpu(void **state)
     free_world(w);
 }
 
+/* Of two idle GPUs the one that has been used less while others wanted it too. */
+static void test_the_less_used_gpu(void **state)
+{
+    (void)state;
+    struct world *w = new_world(2, 1);
+    ask_for(w, 5, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_for(w, 6, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    w->now += 1000;
+    leave(w, 5);
+    leave(w, 6);
+    ask_for(w, 7, 0, GS_MASK_ALL_GPUS(2), GS_MAX_RESOURCES);
+    assert_int_equal(w->units[7][2], 1);
+    free_world(w);
+}
+
+/* Who cancels names the request by its number: a later one of the same slot stays. */
+static void test_cancel_by_number(void **state)
+{
+    (void)state;
+    struct world *w = new_world(1, 1);
+    ask_for(w, 5, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    struct gs_policy_request rq = {.slot = 3, .serial = 8, .mask = GS_MASK(1), .prefer = GS_MAX_RESOURCES};
+    w->list[w->n++] = (struct waiting){6, 3, rq.mask, w->orders++, false};
+    assert_int_equal(gs_policy_request(w->policy, 6, &rq, w->now), 0);
+    assert_false(gs_policy_cancel(w->policy, 6, 3, 7, w->now));
+    assert_non_null(gs_policy_waiting(w->policy, 6, 0));
+    assert_true(gs_policy_cancel(w->policy, 6, 3, 8, w->now));
+    assert_null(gs_policy_waiting(w->policy, 6, 0));
+    free_world(w);
+}
+
 static void test_watchdog(void **state)
 {
     (void)state;
@@ -730,6 +761,8 @@ int main(void)
         cmocka_unit_test(test_no_credit_for_absence),
         cmocka_unit_test(test_waits_for_depth_units),
         cmocka_unit_test(test_any_gpu),
+        cmocka_unit_test(test_the_less_used_gpu),
+        cmocka_unit_test(test_cancel_by_number),
         cmocka_unit_test(test_watchdog),
         cmocka_unit_test(test_watchdog_counts_from_the_first_hurt),
         cmocka_unit_test(test_alone),
