@@ -51,12 +51,7 @@ static bool takes(const struct gs_batch *b, uint64_t kind, uint64_t ns)
                      (b->kinds < GS_BATCH_KINDS || has(b, kind)));
 }
 
-bool gs_batch_takes(const struct gs_batch *b, uint64_t kind)
-{
-    return takes(b, kind, kind ? expected_of(kind) : 0);
-}
-
-bool gs_batch_add(struct gs_batch *b, uint64_t kind)
+bool gs_batch_add(struct gs_batch *b, uint64_t kind, bool *full)
 {
     const uint64_t ns = kind ? expected_of(kind) : 0;
     const bool another = !has(b, kind);
@@ -66,6 +61,7 @@ bool gs_batch_add(struct gs_batch *b, uint64_t kind)
         b->kind[b->kinds++] = kind;
     b->expected_ns += ns;
     b->n++;
+    *full = !takes(b, kind, ns);
     return true;
 }
 

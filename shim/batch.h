@@ -18,11 +18,8 @@ struct gs_batch {
 };
 
 /* Adds a command of that kind (a hash; 0: of none, it stays alone). False: it isn't to be in this unit. The first
- * always is. */
-bool gs_batch_add(struct gs_batch *b, uint64_t kind);
-
-/* Would another of that kind still be added? */
-bool gs_batch_takes(const struct gs_batch *b, uint64_t kind);
+ * always is. *full: another of that kind isn't to be any more. */
+bool gs_batch_add(struct gs_batch *b, uint64_t kind, bool *full);
 
 /* The unit took so long: what is expected of its kinds from now on. */
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns);

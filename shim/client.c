@@ -25,8 +25,8 @@ static pthread_mutex_t job_lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 static atomic_bool job_open;                                 /* read without it where a late answer will do */
 static atomic_uint ended;                                    /* jobs of the process */
 static bool reads;
-static uint64_t ended_ns; /* when the open job seems to have ended; 0: not yet */
-static bool read_since;   /* ... and something was read after */
+static atomic_uint_fast64_t ended_ns; /* when the open job seems to have ended; 0: not yet. Read as job_open is */
+static bool read_since;               /* ... and something was read after */
 static struct gs_job current;
 static struct gs_events pending; /* ends of commands that may be under way */
 static cl_uint prune_at = PRUNE_FROM;
@@ -317,6 +317,8 @@ static void enter_new(const struct gs_context *ctx)
 /* What comes next isn't the job's any more. */
 static void end_if_read(void)
 {
+    if (!atomic_load_explicit(&ended_ns, memory_order_relaxed))
+        return;
     pthread_mutex_lock(&job_lock);
     if (atomic_load(&job_open) && ended_ns)
         end_job();

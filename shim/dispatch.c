@@ -76,7 +76,7 @@ static pthread_once_t lanes_once = PTHREAD_ONCE_INIT;
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
 static pthread_cond_t served_one = PTHREAD_COND_INITIALIZER;  /* open_lock */
-static struct gs_held *newest;
+static struct gs_held *newest, *oldest;
 
 static _Thread_local bool own_thread; /* it serves a lane, and nothing else */
 
@@ -163,6 +163,8 @@ static void unlist(struct gs_held *h)
         newest = h->older;
     if (h->older)
         h->older->newer = h->newer;
+    else if (oldest == h)
+        oldest = h->newer;
     pthread_mutex_unlock(&open_lock);
 }
 
@@ -663,11 +665,12 @@ static struct gs_held *join(cl_command_queue queue, unsigned resource, unsigned 
     pthread_mutex_lock(&open_lock);
     struct gs_held *h = last_in(queue);
     const bool may = is_next(h, resource, call) && h->units.n == 1 && !h->closed &&
-                     (!h->granted_ns || now < h->granted_ns + LONGEST_NS) && gs_batch_add(&h->batch, kind) && hold(h);
+                     (!h->granted_ns || now < h->granted_ns + LONGEST_NS) &&
+                     gs_batch_add(&h->batch, kind, &h->closed) && hold(h);
     if (may) {
         h->joining = true;
+        h->joined_ns = now;
         h->call = call;
-        h->closed = !gs_batch_takes(&h->batch, kind);
     }
     pthread_mutex_unlock(&open_lock);
     return may ? h : NULL;
@@ -677,13 +680,11 @@ static struct gs_held *join(cl_command_queue queue, unsigned resource, unsigned 
 static void joined(struct gs_held *h, cl_event event)
 {
     cl_event old = NULL;
-    const uint64_t now = gs_now_ns();
     pthread_mutex_lock(&open_lock);
     h->joining = false;
     if (event) {
         old = h->tail;
         h->tail = event;
-        h->joined_ns = now;
     }
     pthread_mutex_unlock(&open_lock);
     release_event(old);
@@ -694,11 +695,11 @@ static void joined(struct gs_held *h, cl_event event)
  * `resource`, or those in `queue`. */
 static void look_at_ends(unsigned resource, cl_command_queue queue)
 {
-    enum { MOST = 4 };
+    enum { MOST = 4, LOOKED_AT = 16 }; /* what is under way is among the oldest: the others stand behind gates */
     const void *units[MOST];
-    unsigned n = 0;
+    unsigned n = 0, seen = 0;
     pthread_mutex_lock(&open_lock);
-    for (struct gs_held *h = newest; h && n < MOST; h = h->older)
+    for (struct gs_held *h = oldest; h && n < MOST && seen < LOOKED_AT; h = h->newer, seen++)
         if (h->awaited[0] && h->units.n == 1 && (queue ? h->home == queue : h->resource == resource)) {
             h->closed = h->closed || queue;
             units[n++] = h->awaited[0];
@@ -754,9 +755,10 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     h->units = *units;
     if (h->units.spent)
         atomic_fetch_add(&h->units.spent->refs, 1);
+    h->closed = true;
     if (h->units.n == 1)
-        gs_batch_add(&h->batch, h->units.kind);
-    h->closed = queue != q->o.handle || h->units.n != 1 || !gs_batch_takes(&h->batch, h->units.kind);
+        gs_batch_add(&h->batch, h->units.kind, &h->closed);
+    h->closed |= queue != q->o.handle;
     h->home = queue;
     h->resource = resource;
     h->call = call;
@@ -862,6 +864,8 @@ static bool enlist(struct gs_held *h)
     h->older = newest;
     if (newest)
         newest->newer = h;
+    else
+        oldest = h;
     newest = h;
     pthread_mutex_unlock(&open_lock);
     return follows;

@@ -5,10 +5,11 @@
  * for each clGetPlatformInfo of CL_PLATFORM_PROFILE, by which an application tells its iterations apart. Without it the
  * driver costs next to nothing, so that what a call takes is the interposer's own. With FAKE_ITEM_NS=N kernels take
  * that for each work-item, and the time passes: commands begin after what they wait for, and
- * to start takes 50 ms. Commands are not for threads. */
+ * to start takes 50 ms. Commands are of one thread of the application, and of gpusparc's beside it. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@ struct _cl_program {
     char *text;
 };
 struct _cl_command_queue {
+    atomic_uint refs;
     unsigned number;
     bool profiling;
     cl_ulong end_ns; /* of its last command */
@@ -42,7 +44,8 @@ struct _cl_kernel {
     cl_uint n_args;
 };
 struct _cl_event {
-    unsigned refs;
+    atomic_uint refs;
+    atomic_int status;
     bool profiling;
     cl_ulong begin_ns, end_ns;
 };
@@ -125,7 +128,7 @@ static cl_int command(const char *call, cl_command_queue queue, cl_ulong took_ns
         return CL_SUCCESS;
     if (!(*event = calloc(1, sizeof **event)))
         return CL_OUT_OF_HOST_MEMORY;
-    (*event)->refs = 1;
+    atomic_init(&(*event)->refs, 1);
     (*event)->profiling = queue->profiling;
     (*event)->begin_ns = begin;
     (*event)->end_ns = begin + took_ns;
@@ -299,19 +302,27 @@ cl_int clSetKernelArg(cl_kernel k, cl_uint i, size_t bytes, const void *value)
 
 cl_command_queue clCreateCommandQueue(cl_context c, cl_device_id d, cl_command_queue_properties properties, cl_int *err)
 {
-    static unsigned queues;
+    static atomic_uint queues;
     cl_command_queue q = make(sizeof *q, err);
     (void)c, (void)d;
     if (q) {
+        atomic_init(&q->refs, 1);
         q->number = ++queues;
         q->profiling = properties & CL_QUEUE_PROFILING_ENABLE;
     }
     return q;
 }
 
+cl_int clRetainCommandQueue(cl_command_queue q)
+{
+    atomic_fetch_add(&q->refs, 1);
+    return CL_SUCCESS;
+}
+
 cl_int clReleaseCommandQueue(cl_command_queue q)
 {
-    free(q);
+    if (atomic_fetch_sub(&q->refs, 1) == 1)
+        free(q);
     return CL_SUCCESS;
 }
 
@@ -424,22 +435,42 @@ cl_int clWaitForEvents(cl_uint n, const cl_event *events)
 
 cl_int clRetainEvent(cl_event e)
 {
-    e->refs++;
+    atomic_fetch_add(&e->refs, 1);
     return CL_SUCCESS;
 }
 
 cl_int clReleaseEvent(cl_event e)
 {
-    if (!--e->refs)
+    if (atomic_fetch_sub(&e->refs, 1) == 1)
         free(e);
     return CL_SUCCESS;
 }
 
 cl_int clGetEventInfo(cl_event e, cl_event_info what, size_t room, void *out, size_t *bytes_ret)
 {
-    const cl_int ended = item_ns && now_ns() < e->end_ns ? CL_RUNNING : CL_COMPLETE;
-    return what == CL_EVENT_COMMAND_EXECUTION_STATUS ? answer(&ended, sizeof ended, room, out, bytes_ret)
+    const cl_int status = item_ns && now_ns() < e->end_ns ? CL_RUNNING : atomic_load(&e->status);
+    say("clGetEventInfo", NULL);
+    return what == CL_EVENT_COMMAND_EXECUTION_STATUS ? answer(&status, sizeof status, room, out, bytes_ret)
                                                      : CL_INVALID_VALUE;
+}
+
+cl_event clCreateUserEvent(cl_context c, cl_int *err)
+{
+    cl_event e = make(sizeof *e, err);
+    (void)c;
+    if (e) {
+        atomic_init(&e->refs, 1);
+        atomic_init(&e->status, CL_SUBMITTED);
+    }
+    say("clCreateUserEvent", NULL);
+    return e;
+}
+
+cl_int clSetUserEventStatus(cl_event e, cl_int status)
+{
+    say("clSetUserEventStatus", NULL);
+    atomic_store(&e->status, status);
+    return CL_SUCCESS;
 }
 
 cl_int clGetEventProfilingInfo(cl_event e, cl_profiling_info what, size_t room, void *out, size_t *bytes_ret)
