@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Figures that follow from docs/analysis.md by hand: what hand-overs and chunks add, which bounds are proven, who is
+ * the more urgent where the config gives no priorities; and that GEMA's answer is its best where no choice is
+ * schedulable. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "gema/assign.h"
+#include "tests/gema/sets.h"
+
+static struct rng rng;
+
+/* The response time of the last task, all on one GPU. */
+static int64_t last_response(const char *text)
+{
+    struct gs_model m = set_from(text);
+    struct gs_analyzer *a = gs_analyzer_new(&m, GS_ANALYSIS_SAFE);
+    int modes[] = {1, 1, 1, 1};
+    const int64_t r = gs_analyze(a, modes)->tasks[m.n_tasks - 1].response_ns;
+    gs_analyzer_free(a);
+    gs_model_free(&m);
+    return r;
+}
+
+/* Theorem 8: C and two hand-overs; applications without a task have `depth` chunks and a hand-over granted, all but one
+ * unit of which is left. With depth 1 a hand-over follows each chunk. */
+static void handovers_count(void **state)
+{
+    (void)state;
+#define ONE(depth) "[system]\ncpus=1\ngpus=1\ngpu_chunk=10ns\nhandover=3ns\ndepth=" #depth "\n"
+#define TASK "[task a]\nperiod=1us\nsegments.1=gpu 100ns..100ns\n"
+    assert_int_equal(last_response(ONE(2) TASK), 100 + 2 * 3 + (2 * 10 + 3 - 1));
+    assert_int_equal(last_response(ONE(1) TASK), 100 + (2 + 10 - 1) * 3 + (10 + 3 - 1));
+    /* A lower task has two chunks granted as well, of its own length. */
+    assert_int_equal(last_response("[system]\ncpus=1\ngpus=1\nhandover=3ns\ndepth=2\n" /* */
+                                   "[task low]\nperiod=1us\ngpu_chunk=20ns\nsegments.1=gpu 200ns..200ns\n"),
+                     206);
+}
+
+static void what_is_late_is_not_proven(void **state)
+{
+    (void)state;
+    struct gs_model m = set_from("[system]\ncpus=1\ngpus=1\n[task a]\nperiod=10ns\nsegments.1=gpu 6ns..6ns\n"
+                                 "[task b]\nperiod=12ns\nsegments.1=gpu 8ns..8ns\n"
+                                 "[task c]\nperiod=1000ns\nsegments.1=cpu 1ns..1ns\n");
+    struct gs_analyzer *a = gs_analyzer_new(&m, GS_ANALYSIS_SAFE);
+    int modes[] = {1, 1, 1};
+    const struct gs_result *r = gs_analyze(a, modes);
+    assert_true(r->tasks[0].proven || r->tasks[0].response_ns > 10); /* b may hold the GPU */
+    assert_false(r->tasks[1].proven);
+    assert_false(r->tasks[2].proven); /* it stands on b's bound */
+    assert_false(r->schedulable);
+    gs_analyzer_free(a);
+    gs_model_free(&m);
+}
+
+static void the_shorter_deadline_is_more_urgent(void **state)
+{
+    (void)state;
+    struct gs_model m = set_from("[system]\ncpus=1\ngpus=1\n"
+                                 "[task often]\nperiod=20ns\ndeadline=15ns\nsegments.1=gpu 1ns..1ns\n"
+                                 "[task soon]\nperiod=30ns\ndeadline=10ns\nsegments.1=gpu 1ns..1ns\n");
+    assert_string_equal(m.tasks[0].name, "soon");
+    gs_model_free(&m);
+}
+
+static void gema_answers_with_its_best(void **state)
+{
+    (void)state;
+    const struct set_shape shape = {
+        .max_tasks = 5, .max_segments = 3, .max_time = 8, .max_period = 30, .max_servers = 3};
+    const struct gs_assign_options options = {0};
+    unsigned better = 0, late = 0;
+    for (int i = 0; i < 3000; i++) {
+        struct gs_model m = random_set(&rng, &shape);
+        struct gs_analyzer *a = gs_analyzer_new(&m, GS_ANALYSIS_SAFE);
+        int first[8], modes[8];
+        if (gs_assign(a, GS_POLICY_SINGLE, &options, first) == 0 &&
+            gs_assign(a, GS_POLICY_GEMA, &options, modes) == 0) {
+            const double before = gs_worst_ratio(a, first, 1e300), after = gs_worst_ratio(a, modes, 1e300);
+            late++;
+            assert_true(after <= before * 1.0001);
+            better += after < before * 0.999;
+        }
+        gs_analyzer_free(a);
+        gs_model_free(&m);
+    }
+    print_message("%u sets that no choice on the way makes schedulable, %u of them better than all on one GPU\n", late,
+                  better);
+    assert_true(late > 100 && better > 10);
+}
+
+int main(int argc, char **argv)
+{
+    rng = seed_from(argc, argv, 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(handovers_count),
+        cmocka_unit_test(what_is_late_is_not_proven),
+        cmocka_unit_test(the_shorter_deadline_is_more_urgent),
+        cmocka_unit_test(gema_answers_with_its_best),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
