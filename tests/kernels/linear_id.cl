@@ -1,6 +1,5 @@
-// OpenCL C 2.0 and later: the linear global id.
-//! version 200
-//! options -cl-std=CL2.0
+// The linear global id. (A device that names OpenCL C 1.2 as its version, as PoCL does, has it all the same.)
+//! options -cl-std=CL3.0
 //! kernel linear
 //! global 8 6 4
 //! local 4 3 2
