@@ -82,18 +82,23 @@ static void gema_answers_with_its_best(void **state)
         struct gs_model m = random_set(&rng, &shape);
         struct gs_analyzer *a = gs_analyzer_new(&m, GS_ANALYSIS_SAFE);
         int first[8], modes[8];
+        uint64_t open[8] = {0};
+        for (size_t t = 0; t < m.n_tasks; t++)
+            for (int g = 1; g <= m.servers[GS_GPU]; g++)
+                open[t] |= (uint64_t)gs_model_may_use(&m, t, g) << (g - 1);
         if (gs_assign(a, GS_POLICY_SINGLE, &options, first) == 0 &&
             gs_assign(a, GS_POLICY_GEMA, &options, modes) == 0) {
             const double before = gs_worst_ratio(a, first, 1e300), after = gs_worst_ratio(a, modes, 1e300);
             late++;
             assert_true(after <= before * 1.0001);
-            better += after < before * 0.999;
+            better += gs_prune_modes(a, open) && after < before * 0.999; /* else it goes downhill */
         }
         gs_analyzer_free(a);
         gs_model_free(&m);
     }
-    print_message("%u sets that no choice on the way makes schedulable, %u of them better than all on one GPU\n", late,
-                  better);
+    print_message(
+        "%u sets that no choice on the way makes schedulable, %u of them better on the way than all on one GPU\n", late,
+        better);
     assert_true(late > 100 && better > 10);
 }
 
