@@ -18,27 +18,30 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 static pthread_cond_t left_one = PTHREAD_COND_INITIALIZER;
 static unsigned inside, serving;
 static bool ending, closed; /* closed: for those that serve, too */
+/* How often this thread is among them: a signal's handler may call exit() where it is. */
+static _Thread_local unsigned own_inside, own_serving;
 
-/* With the lock held. Until none is left, or for as long as there is patience. */
-static void await_none(const unsigned *threads, const struct timespec *until)
+/* With the lock held. Until no other is left, or for as long as there is patience. */
+static void await_others(const unsigned *threads, unsigned own, const struct timespec *until)
 {
-    while (*threads && pthread_cond_timedwait(&left_one, &lock, until) != ETIMEDOUT)
+    while (*threads > own && pthread_cond_timedwait(&left_one, &lock, until) != ETIMEDOUT)
         ;
-    if (*threads)
-        gs_debug("the process ends while %u of our threads are inside the driver", *threads);
+    if (*threads > own)
+        gs_debug("the process ends while %u threads are inside the driver for us", *threads - own);
 }
 
 static void settle(bool and_close)
 {
     if (gs_forked())
         return;
-    const struct timespec until = {time(NULL) + PATIENCE_S, 0};
-    pthread_mutex_lock(&lock);
+    const struct timespec until = {time(NULL) + PATIENCE_S, 0}, soon = {time(NULL) + 2, 0};
+    if (pthread_mutex_timedlock(&lock, &soon) != 0) /* by this thread, where a signal's handler calls exit() */
+        return;
     ending = true;
-    await_none(&inside, &until);
+    await_others(&inside, own_inside, &until);
     if (and_close) {
         closed = true;
-        await_none(&serving, &until);
+        await_others(&serving, own_serving, &until);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -77,39 +80,41 @@ bool gs_beside_start(pthread_t *thread, void *(*run)(void *), void *arg)
 }
 
 /* Unless it is shut. */
-static bool come_in(unsigned *threads, const bool *shut)
+static bool come_in(unsigned *threads, unsigned *own, const bool *shut)
 {
     pthread_mutex_lock(&lock);
     const bool may = !*shut;
     *threads += may;
+    *own += may;
     pthread_mutex_unlock(&lock);
     return may;
 }
 
-static void go_out(unsigned *threads)
+static void go_out(unsigned *threads, unsigned *own)
 {
     pthread_mutex_lock(&lock);
     --*threads;
+    --*own;
     pthread_cond_broadcast(&left_one);
     pthread_mutex_unlock(&lock);
 }
 
 bool gs_beside_enter(void)
 {
-    return come_in(&inside, &ending);
+    return come_in(&inside, &own_inside, &ending);
 }
 
 void gs_beside_leave(void)
 {
-    go_out(&inside);
+    go_out(&inside, &own_inside);
 }
 
 bool gs_beside_serve(void)
 {
-    return come_in(&serving, &closed);
+    return come_in(&serving, &own_serving, &closed);
 }
 
 void gs_beside_served(void)
 {
-    go_out(&serving);
+    go_out(&serving, &own_serving);
 }

@@ -181,7 +181,8 @@ static cl_int compile_parts(struct gs_program *p)
 }
 
 /* With the program's lock held. `beside`: by a thread of ours, which is inside the driver afterwards. False: it isn't,
- * as the process is ending. */
+ * as the process is ending. A thread of the application is inside while it compiles, which it doesn't know of: another
+ * may end the process meanwhile. */
 static bool prepare_program(struct gs_program *p, bool beside)
 {
     const uint64_t begin = now_us();
@@ -189,7 +190,8 @@ static bool prepare_program(struct gs_program *p, bool beside)
         translate(p);
     if (!p->refusal && p->from_binary && strcmp(p->headers, p->summary->headers) != 0)
         p->refusal = "its program was made from a binary, and headers that it was built with have changed";
-    if (beside && !gs_beside_enter())
+    const bool inside = (beside || !p->refusal) && gs_beside_enter();
+    if (beside && !inside)
         return false;
     p->prepared = true;
     if (p->refusal)
@@ -204,6 +206,8 @@ static bool prepare_program(struct gs_program *p, bool beside)
     atomic_store(&p->prepare_ns, (end - begin) * 1000);
     gs_debug("a program was translated in %llu us and compiled for %u devices in %llu us",
              (unsigned long long)(translated - begin), p->o.ctx->n, (unsigned long long)(end - translated));
+    if (inside && !beside)
+        gs_beside_leave();
     return true;
 }
 

@@ -113,6 +113,22 @@ by_daemon() { # MODES PROGRAM...
   wait $daemon || true
 }
 
+# The process ends while a compiler is at work, by a thread of ours or in a call of the application's.
+leaves() { # HOW STATUS OPTIONS...
+  local how=$1 want=$2 rc=0 begin=$SECONDS
+  shift 2
+  "$programs/leaving" "$how" >plain.txt || [ $? = "$want" ] || fail "leaving $how gives $? without gpusparc"
+  rm -f report
+  LAZY=compiler=400 GPUSPARC_TRANSFER=pinned timeout -s KILL 60 "${layer[@]}" gpusparc run --devices cpu:2 "$@" \
+    "$programs/leaving" "$how" >out.txt 2>err.txt || rc=$?
+  runs=$((runs + 1))
+  [ $rc = "$want" ] && cmp -s plain.txt out.txt && [ ! -s err.txt ] && [ $((SECONDS - begin)) -lt 20 ] &&
+    ! grep -qE 'compiling|within cl(Build|Compile|Link)' report 2>/dev/null && return 0
+  echo "leaving $how under $*: exits with $rc after $((SECONDS - begin)) s$(cmp -s plain.txt out.txt || echo ', other output')"
+  head -3 report err.txt 2>/dev/null | cut -c1-400 || true
+  bad=$((bad + 1))
+}
+
 samples=$GS_BUILD/lib/gpusparc/samples
 ways=("by pinned --mode multi --gpus 2" "by plain --mode multi --gpus 3" "by auto --gpus 2")
 if [ $# = 0 ]; then
@@ -126,6 +142,10 @@ if [ $# = 0 ]; then
   ways=("by plain --mode multi --gpus 2")
   by_daemon unflushed,lanes "$programs/staging"
   windows unflushed,lanes,poison "$programs/transfers"
+  leaves returns 7 --mode auto --forget
+  leaves after 7 --mode auto --forget
+  leaves exits 8 --mode multi
+  leaves handler 9 --mode multi
   stuck_probe
 else
   [ "$1" != all ] || set -- aliases again callbacks chunks geometry held host_access host_pointers images linking queries \

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* leaving HOW: ends while a program may be under compilation. `returns`: from main, after launches that are worth more
+ * than one device; `exits`: exit() in a thread while another is in its first launch; `handler`: a signal's handler calls
+ * exit() where a thread is in its first launch; `after`: a handler of exit() that was registered late launches and
+ * reads. */
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "plain.h"
+
+enum { N = 1 << 14, LAUNCHES = 20 };
+
+static const char source[] = "__kernel void lasting(__global uint *v) { uint i = get_global_id(0);\n"
+                             "  for (int k = 0; k < 1000; k++) v[i] = v[i] * 3u + i + (uint)get_group_id(0); }";
+
+static cl_kernel kernel;
+static cl_mem mem;
+
+static void *one_launch(void *unused)
+{
+    (void)unused;
+    launch(queue, kernel, N, 64, 0, NULL, NULL);
+    for (;;)
+        pause();
+    return NULL;
+}
+
+static void leave(int s)
+{
+    (void)s;
+    exit(9);
+}
+
+static void after(void)
+{
+    launch(queue, kernel, N, 64, 0, NULL, NULL);
+    show_buffer("after", queue, mem, 0, N * 4);
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "";
+    pthread_t thread;
+    start(0);
+    cl_program program = build(source, "");
+    kernel = kernel_of(program, "lasting");
+    static uint32_t host[N];
+    mem = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
+    set_mem(kernel, 0, mem);
+    printf("%s\n", how);
+    fflush(stdout);
+    if (strcmp(how, "exits") == 0 || strcmp(how, "handler") == 0) {
+        if (pthread_create(&thread, NULL, one_launch, NULL) != 0)
+            return 1;
+        usleep(150000);
+        if (strcmp(how, "exits") == 0)
+            exit(8);
+        signal(SIGUSR1, leave);
+        pthread_kill(thread, SIGUSR1);
+        for (;;)
+            pause();
+    }
+    for (int i = 0; i < LAUNCHES; i++) {
+        launch(queue, kernel, N, 64, 0, NULL, NULL);
+        CL(clFinish(queue));
+    }
+    show_buffer("launched", queue, mem, 0, N * 4);
+    if (strcmp(how, "after") == 0)
+        atexit(after);
+    return 7;
+}
