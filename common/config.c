@@ -253,7 +253,32 @@ static int read_value(struct reader *r, const struct gs_config_entry *e, const s
     return 0;
 }
 
-/* "gpu 80ms..100ms" or "gpu 100ms". */
+/* "pauses 20 3ms" at the end of a segment: cuts it off text[0..*n). */
+static int read_pauses(struct reader *r, const char *key, int line, const char *text, size_t *n,
+                       struct gs_config_segment *s)
+{
+    static const char word[] = " pauses ";
+    const char *at = memmem(text, *n, word, sizeof word - 1);
+    if (!at)
+        return 0;
+    size_t rest = *n - (size_t)(at + sizeof word - 1 - text), digits = 0;
+    const char *number = trim(at + sizeof word - 1, &rest);
+    for (; digits < rest && number[digits] >= '0' && number[digits] <= '9'; digits++)
+        s->pauses = s->pauses > GS_CONFIG_MAX_PAUSES ? s->pauses : s->pauses * 10 + number[digits] - '0';
+    size_t left = rest - digits;
+    const char *time = trim(number + digits, &left);
+    *n = (size_t)(at - text);
+    if (!digits || s->pauses < 1 || s->pauses > GS_CONFIG_MAX_PAUSES || gs_parse_duration(time, left, &s->pause_ns))
+        return gs_mistakes_add(r->mistakes, line,
+                               "%s: '%.*s' is no number of pauses, 1 to %d, and their time, as in "
+                               "'pauses 20 3ms'",
+                               key, (int)rest, number, GS_CONFIG_MAX_PAUSES);
+    if (s->resource == GS_CPU)
+        return gs_mistakes_add(r->mistakes, line, "%s: a CPU segment has no pauses", key);
+    return 0;
+}
+
+/* "gpu 80ms..100ms" or "gpu 100ms", and perhaps pauses. */
 static int read_segment(struct reader *r, const char *key, int line, const char *text, size_t n,
                         struct gs_config_segment *s)
 {
@@ -268,8 +293,11 @@ static int read_segment(struct reader *r, const char *key, int line, const char 
         return gs_mistakes_add(r->mistakes, line, "%s: '%.*s' is not cpu, pci or gpu and a time, as in 'gpu 100ms'",
                                key, (int)n, text);
     s->resource = (enum gs_resource)resource;
+    int rc = read_pauses(r, key, line, time, &rest, s);
+    if (rc)
+        return rc;
+    time = trim(time, &rest);
     const char *dots = memmem(time, rest, "..", 2);
-    int rc;
     if (dots) {
         size_t left = (size_t)(dots - time);
         const char *best = trim(time, &left);

@@ -33,6 +33,7 @@ enum {
     GS_CONFIG_MAX_SERVERS = 64, /* CPUs that matter to the analysis, GPUs, links */
     GS_CONFIG_MAX_TASKS = 1024,
     GS_CONFIG_MAX_SEGMENTS = 256, /* of one chain */
+    GS_CONFIG_MAX_PAUSES = 1000,  /* of one segment */
     GS_CONFIG_MAX_NAME = 43,      /* of a task */
 };
 
@@ -49,6 +50,8 @@ struct gs_config_segment {
     enum gs_resource resource;
     int64_t best_ns;  /* shortest time it can take; 0 where the file doesn't say */
     int64_t worst_ns; /* longest, best_ns <= worst_ns */
+    int pauses;       /* of the link or GPUs: so many times they are given up in between, */
+    int64_t pause_ns; /* for so long in all, beside worst_ns */
 };
 
 /* segments.N: what a job does when it may use N GPUs. A GPU segment's time is that of each of its N pieces. */

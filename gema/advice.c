@@ -22,6 +22,7 @@ static void scale(struct gs_model *m, size_t task, enum gs_resource resource, in
                     continue;
                 s->best_ns = scaled(s->best_ns, factor);
                 s->worst_ns = scaled(s->worst_ns, factor);
+                s->pause_ns = scaled(s->pause_ns, factor);
             }
 }
 

@@ -112,8 +112,13 @@ static bool chain_delays(struct gs_analyzer *a, size_t task, int g, int64_t limi
                 gs_wait_prepare(&wait, servers);
             last = r;
         }
+        struct gs_wait pausing = wait; /* its delay says nothing of the others' */
+        pausing.known = -1;
+        pausing.pauses = s->pauses;
+        pausing.pause_ns = s->pause_ns;
+        pausing.spread = wait.pieces > 1 ? wait.pieces : 0;
         if (a->analysis == GS_ANALYSIS_SAFE)
-            o->delay_ns = gs_delay_safe(&wait, servers, s->worst_ns, left, &o->blocking_ns);
+            o->delay_ns = gs_delay_safe(s->pauses ? &pausing : &wait, servers, s->worst_ns, left, &o->blocking_ns);
         else
             o->delay_ns = gs_delay_paper(&wait, servers, s->worst_ns, left, &o->blocking_ns);
         left -= o->delay_ns;
@@ -134,7 +139,7 @@ static int64_t chain_response(struct gs_analyzer *a, size_t task, int g, int64_t
     for (size_t j = 0; j < c->n; j++) {
         const struct gs_segment *s = &c->segments[j];
         out[j].jitter_ns = response - best;
-        out[j].response_ns = out[j].delay_ns + s->worst_ns;
+        out[j].response_ns = out[j].delay_ns + s->worst_ns + s->pause_ns;
         response += out[j].response_ns;
         /* The paper's jitter takes the worst times for the best, section IV-B. */
         best += a->analysis == GS_ANALYSIS_SAFE ? s->best_ns : s->worst_ns;
@@ -172,7 +177,9 @@ static void add_higher(struct gs_analyzer *a, size_t task, int g, const struct g
             continue;
         if (a->analysis == GS_ANALYSIS_PAPER && s->resource == GS_GPU)
             worst = alpha_of(a, task, c, j);
-        gs_servers_add(&a->servers[s->resource], worst, res[j].jitter_ns, res[j].delay_ns);
+        /* One that pauses may have become ready long before a window in which it is at work (theorem 9). */
+        const int64_t late = s->pauses ? res[j].delay_ns + s->pause_ns : 0;
+        gs_servers_add(&a->servers[s->resource], worst, res[j].jitter_ns + late, s->pauses ? 0 : res[j].delay_ns);
     }
 }
 

@@ -86,17 +86,29 @@ static bool allocate(struct gs_analyzer *a, size_t groups, const size_t *streams
  * whom it has interrupted; where only one chunk is granted at a time, one after each. */
 static int64_t handovers_of(const struct gs_model *m, size_t task, const struct gs_segment *s)
 {
-    int64_t chunk = m->tasks[task].chunk_ns[s->resource], n = 2;
+    int64_t chunk = m->tasks[task].chunk_ns[s->resource], n = 2 + 2 * s->pauses;
     if (m->depth == 1 && chunk)
-        n += (s->worst_ns - 1) / chunk;
+        n += (s->worst_ns - 1) / chunk + s->pauses;
     return s->worst_ns ? n * m->handover_ns : 0;
 }
 
-/* Changes a->model to a copy in which the segments have their hand-overs. */
+static bool pauses(const struct gs_model *m, int gpus)
+{
+    for (size_t i = 0; i < m->n_tasks; i++)
+        for (int g = 1; g <= gpus; g++)
+            for (size_t j = 0; j < m->tasks[i].chains[g].n; j++)
+                if (m->tasks[i].chains[g].segments[j].pauses)
+                    return true;
+    return false;
+}
+
+/* Changes a->model to a copy in which the segments have their hand-overs; and their pauses, where they keep the server
+ * in these. */
 static int add_handovers(struct gs_analyzer *a)
 {
     const struct gs_model *model = a->model;
-    if (!model->handover_ns || !(a->chunked[GS_PCI] || a->chunked[GS_GPU]))
+    const bool handovers = model->handover_ns && (a->chunked[GS_PCI] || a->chunked[GS_GPU]);
+    if (!handovers && !pauses(model, a->gpus))
         return 0;
     struct gs_model *m = malloc(sizeof *m);
     if (!m || gs_model_copy(m, model)) {
@@ -107,8 +119,13 @@ static int add_handovers(struct gs_analyzer *a)
         for (int g = 1; g <= a->gpus; g++)
             for (size_t j = 0; j < m->tasks[i].chains[g].n; j++) {
                 struct gs_segment *s = &m->tasks[i].chains[g].segments[j];
-                if (a->chunked[s->resource])
+                if (a->chunked[s->resource]) {
                     s->worst_ns += handovers_of(m, i, s);
+                    continue;
+                }
+                s->worst_ns += s->worst_ns ? s->pause_ns : 0;
+                s->pauses = 0;
+                s->pause_ns = 0;
             }
     a->model = a->with_handovers = m;
     return 0;

@@ -142,21 +142,29 @@ static int64_t carried_demand(const struct gs_wait *w, const struct gs_servers *
     return total;
 }
 
+/* On how many of the servers that a segment waits for a group's pieces can be at work. */
+static int weight_of(const struct gs_wait *w, const struct gs_group *g)
+{
+    const int most = w->spread ? w->spread : w->busy;
+    return g->pieces < most ? g->pieces : most;
+}
+
 /* All that can keep servers busy while a segment waits for y, in a window of y + shift; times servers. Theorem 2. Where
  * it is busy * y or more it may be more than what is returned. */
 static int64_t demand(const struct gs_wait *w, struct gs_servers *s, const struct window *v, int64_t worst, int64_t y,
                       int64_t shift)
 {
     int64_t total = (int64_t)w->extra * min64(worst, y), x = y + shift;
+    if (w->pauses && w->lower && w->lower[0] > 1)
+        total += w->pauses * (w->lower[0] - 1);
     for (int i = 0; w->lower && i < v->lower && w->lower[i] > 1; i++)
         total += min64(w->lower[i] - 1, y);
     for (size_t i = 0; i < s->n_groups;) {
         int64_t least = INT64_MAX;
         do {
             const struct gs_group *g = &s->groups[i];
-            int weight = g->pieces < w->busy ? g->pieces : w->busy;
             s->growth[i].work = group_work(s, g, x, v->reach, y);
-            least = min64(least, weight * s->growth[i].work);
+            least = min64(least, weight_of(w, g) * s->growth[i].work);
         } while (++i < s->n_groups && s->groups[i].next);
         total += least;
     }
@@ -449,12 +457,13 @@ int64_t gs_delay_safe(struct gs_wait *w, struct gs_servers *s, int64_t worst, in
     /* A longer segment doesn't wait less, so the search goes on where the last one ended; where its own length doesn't
      * matter that is the end already. */
     bool interrupted = w->preemptive || w->chunked, same = !interrupted && !w->extra;
-    int64_t delay = w->known, shift = interrupted ? worst - 1 : 0;
+    int64_t delay = w->known, shift = interrupted ? worst + w->pause_ns - 1 : 0;
     if (delay < 0 || !same) {
-        struct window v = {w->carry_all ? INT64_MAX : 0, w->carry_all ? 0 : w->busy - 1, w->busy};
+        const bool all = w->carry_all || w->spread;
+        struct window v = {all ? INT64_MAX : 0, all ? 0 : w->busy - 1, w->busy};
         int64_t y = first_candidate(w, s, v.lower, worst);
         delay = search(w, s, &v, worst, shift, y > delay + 1 ? y : delay + 1, limit);
-        if (!w->preemptive && !w->carry_all && w->own > 1 && delay < limit) {
+        if (!w->preemptive && !all && w->own > 1 && delay < limit) {
             /* One of its own earlier segments may have held a server while higher priorities queued up. */
             struct window own = {w->own - 1, w->busy - 1, w->busy - 1};
             delay = search(w, s, &own, worst, shift, delay + 1, limit);
@@ -464,6 +473,8 @@ int64_t gs_delay_safe(struct gs_wait *w, struct gs_servers *s, int64_t worst, in
     int64_t lower = 0;
     for (int i = 0; w->lower && i < w->busy && w->lower[i] > 1; i++)
         lower += min64(w->lower[i] - 1, delay);
+    if (w->pauses && w->lower && w->lower[0] > 1)
+        lower += w->pauses * (w->lower[0] - 1);
     *blocking = min64(delay, (lower + w->busy - 1) / w->busy);
     return delay;
 }

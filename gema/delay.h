@@ -65,6 +65,9 @@ struct gs_wait {
     const int64_t
         *lower;  /* the m longest pieces of lower priorities, descending, 0 where there are fewer; NULL: none */
     int64_t own; /* the longest of its own segments here, or the most that is granted of one at a time */
+    int pauses;  /* of the segment: after each of them lower priorities may hold the server */
+    int64_t pause_ns;
+    int spread; /* its pieces wait for one another after each pause, and so for work on this many servers; 0: one */
     /* Set by gs_wait_prepare: */
     int busy;       /* while a segment waits, so many servers at least are at work */
     bool carry_all; /* the window starts where the segment becomes ready, see docs/analysis.md, theorem 3 */

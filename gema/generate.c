@@ -103,7 +103,7 @@ static void spread(const struct gs_generator *g, const struct gs_segment *single
     double more = g->gpus > 1 ? (n - 1.0) / (g->gpus - 1) : 0;
     for (size_t j = 0; j < len; j++) {
         int64_t time = single[j].worst_ns;
-        out[j].resource = single[j].resource;
+        out[j] = (struct gs_segment){.resource = single[j].resource};
         switch (j % PER_KERNEL) {
         case 0:
             if (j)

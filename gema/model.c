@@ -116,7 +116,7 @@ int64_t gs_chain_worst(const struct gs_chain *c)
 {
     int64_t sum = 0;
     for (size_t j = 0; j < c->n; j++)
-        sum += c->segments[j].worst_ns;
+        sum += c->segments[j].worst_ns + c->segments[j].pause_ns;
     return sum;
 }
 
@@ -128,6 +128,13 @@ int64_t gs_chain_best(const struct gs_chain *c)
     return sum;
 }
 
+static bool good_pauses(const struct gs_segment *s)
+{
+    const bool may = s->resource != GS_CPU;
+    return s->pauses >= 0 && s->pauses <= GS_CONFIG_MAX_PAUSES && s->pause_ns >= 0 && s->pause_ns <= GS_CONFIG_MAX_NS &&
+           (s->pauses ? may : !s->pause_ns);
+}
+
 static bool good_chain(const struct gs_chain *c)
 {
     if (c->n > GS_CONFIG_MAX_SEGMENTS)
@@ -135,7 +142,7 @@ static bool good_chain(const struct gs_chain *c)
     for (size_t j = 0; j < c->n; j++) {
         const struct gs_segment *s = &c->segments[j];
         if ((unsigned)s->resource >= GS_RESOURCES || s->best_ns < 0 || s->best_ns > s->worst_ns ||
-            s->worst_ns > GS_CONFIG_MAX_NS)
+            s->worst_ns > GS_CONFIG_MAX_NS || !good_pauses(s))
             return false;
     }
     return true;
@@ -176,7 +183,7 @@ static bool good_task(const struct gs_model *m, size_t i)
  * "Integers". */
 static bool sums_fit(const struct gs_model *m)
 {
-    int64_t pieces = 1, longest = 1, segments = 1, product;
+    int64_t pieces = 1, longest = 1, segments = 1, bursts = 1, product;
     for (size_t i = 0; i < m->n_tasks; i++) {
         const struct gs_task *t = &m->tasks[i];
         int64_t most = 0;
@@ -185,8 +192,11 @@ static bool sums_fit(const struct gs_model *m)
             const struct gs_chain *c = &t->chains[g];
             most = (int64_t)c->n * g > most ? (int64_t)c->n * g : most;
             segments = (int64_t)c->n > segments ? (int64_t)c->n : segments;
-            for (size_t j = 0; j < c->n; j++)
-                longest = c->segments[j].worst_ns > longest ? c->segments[j].worst_ns : longest;
+            for (size_t j = 0; j < c->n; j++) {
+                const struct gs_segment *s = &c->segments[j];
+                longest = s->worst_ns + s->pause_ns > longest ? s->worst_ns + s->pause_ns : longest;
+                bursts = s->pauses >= bursts ? s->pauses + 1 : bursts;
+            }
         }
         pieces += most;
     }
@@ -194,8 +204,8 @@ static bool sums_fit(const struct gs_model *m)
         if (m->chunked[r] && m->depth * m->chunk_ns[r] > longest)
             longest = m->depth * m->chunk_ns[r]; /* both have bounds: it fits */
     if (m->chunked[GS_PCI] || m->chunked[GS_GPU])
-        longest += 2 * m->handover_ns;
-    return !__builtin_mul_overflow(pieces, longest, &product) &&
+        longest += 2 * bursts * m->handover_ns; /* all three have bounds */
+    return !__builtin_mul_overflow(pieces, longest, &product) && !__builtin_mul_overflow(product, bursts, &product) &&
            !__builtin_mul_overflow(product, segments + 4, &product) &&
            !__builtin_mul_overflow(product, INT64_C(16), &product);
 }
@@ -242,7 +252,8 @@ int gs_model_add_config_task(struct gs_model *m, const struct gs_config_task *ta
         const struct gs_config_chain *c = &task->chains[g];
         struct gs_segment s[GS_CONFIG_MAX_SEGMENTS];
         for (size_t j = 0; j < c->n_segments; j++)
-            s[j] = (struct gs_segment){c->segments[j].resource, c->segments[j].best_ns, c->segments[j].worst_ns};
+            s[j] = (struct gs_segment){c->segments[j].resource, c->segments[j].best_ns, c->segments[j].worst_ns,
+                                       c->segments[j].pauses, c->segments[j].pause_ns};
         if (c->n_segments && gs_model_set_chain(m, (size_t)at, g, s, c->n_segments))
             return -ENOMEM;
         usable += c->n_segments && (!mode || mode == g);

@@ -17,6 +17,11 @@
 struct gs_segment {
     enum gs_resource resource;
     int64_t best_ns, worst_ns; /* 0 <= best <= worst; of each piece, for a GPU segment */
+    /* Of the link or GPUs: it gives its servers up at most so many times before it has ended, for so long in all,
+     * beside its own time. Its pieces wait for one another before each pause. Where servers aren't granted in chunks it
+     * keeps them. */
+    int pauses;
+    int64_t pause_ns;
 };
 
 /* What a job does with a given number of GPUs. A segment whose worst time is 0 is left out: it occupies nothing. */
@@ -80,7 +85,8 @@ int gs_model_from_config(struct gs_model *m, const struct gs_config *config, str
 /* Does a task have a usable chain for this number of GPUs, its fixed mode considered? */
 bool gs_model_may_use(const struct gs_model *m, size_t task, int gpus);
 
-/* Sum of worst (best) times of a chain, pieces counted once: the job's time if nothing else ran. */
+/* Sum of worst (best) times of a chain, with the pauses (without), pieces counted once: the job's time if nothing else
+ * ran. */
 int64_t gs_chain_worst(const struct gs_chain *c);
 int64_t gs_chain_best(const struct gs_chain *c);
 

@@ -13,8 +13,10 @@ static json_t *chain_to_json(const struct gs_chain *c)
     json_t *list = json_array();
     for (size_t j = 0; j < c->n; j++) {
         const struct gs_segment *s = &c->segments[j];
-        json_array_append_new(list, json_pack("{s:s, s:I, s:I}", "resource", gs_resource_names[s->resource], "best_ns",
-                                              (json_int_t)s->best_ns, "worst_ns", (json_int_t)s->worst_ns));
+        json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:o*, s:o*}", "resource", gs_resource_names[s->resource],
+                                              "best_ns", (json_int_t)s->best_ns, "worst_ns", (json_int_t)s->worst_ns,
+                                              "pauses", s->pauses ? json_integer(s->pauses) : NULL, "pause_ns",
+                                              s->pauses ? json_integer(s->pause_ns) : NULL));
     }
     return list;
 }
@@ -167,7 +169,8 @@ static int read_chain(struct gs_model *m, size_t task, const char *key, const js
     size_t n = json_array_size(list);
     for (size_t j = 0; j < n; j++) {
         const json_t *v = json_array_get(list, j), *best = json_object_get(v, "best_ns"),
-                     *worst = json_object_get(v, "worst_ns");
+                     *worst = json_object_get(v, "worst_ns"), *pauses = json_object_get(v, "pauses"),
+                     *pause = json_object_get(v, "pause_ns");
         int r = index_of(gs_resource_names, GS_RESOURCES, json_object_get(v, "resource"));
         if (r < 0 || !whole(worst, 0, GS_CONFIG_MAX_NS) || (best && !whole(best, 0, json_integer_value(worst))))
             return gs_mistakes_add(
@@ -175,7 +178,15 @@ static int read_chain(struct gs_model *m, size_t task, const char *key, const js
                 "task %s: segment %zu of segments.%d needs a resource (cpu, pci or gpu), worst_ns, and "
                 "best_ns not above it",
                 name, j + 1, gpus);
-        s[j] = (struct gs_segment){(enum gs_resource)r, best ? json_integer_value(best) : 0, json_integer_value(worst)};
+        if ((pauses || pause) &&
+            (!whole(pauses, 1, GS_CONFIG_MAX_PAUSES) || !whole(pause, 0, GS_CONFIG_MAX_NS) || r == GS_CPU))
+            return gs_mistakes_add(
+                mistakes, 0,
+                "task %s: segment %zu of segments.%d: pauses (1 to %d) and pause_ns are of the link or a GPU", name,
+                j + 1, gpus, GS_CONFIG_MAX_PAUSES);
+        s[j] =
+            (struct gs_segment){(enum gs_resource)r, best ? json_integer_value(best) : 0, json_integer_value(worst),
+                                pauses ? (int)json_integer_value(pauses) : 0, pauses ? json_integer_value(pause) : 0};
     }
     return gs_model_set_chain(m, task, gpus, s, n);
 }
@@ -297,6 +308,8 @@ static void write_task(const struct gs_model *m, size_t i, FILE *out)
             if (s->best_ns)
                 fprintf(out, "%s..", gs_format_duration(s->best_ns, buf));
             fprintf(out, "%s", gs_format_duration(s->worst_ns, worst));
+            if (s->pauses)
+                fprintf(out, " pauses %d %s", s->pauses, gs_format_duration(s->pause_ns, worst));
         }
         if (c->n)
             fputc('\n', out);

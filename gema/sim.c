@@ -5,17 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAITING = -1, ENDED = -2 };
+enum { WAITING = -1, ENDED = -2, PAUSED = -3 };
 
 struct piece {
     int64_t left;  /* time it still needs */
     int64_t since; /* start of the stretch it runs in */
-    int server;    /* or WAITING, or ENDED */
+    int server;    /* or WAITING, ENDED, PAUSED */
     /* On a chunked resource: */
     int home;                           /* the server that it stays on; -1: none yet */
     int64_t ungranted;                  /* of the time it still needs */
     int n_out;                          /* chunks granted; the first one runs */
     int64_t out[GS_CONFIG_MAX_SERVERS]; /* what they still need */
+    int64_t burst;                      /* of ungranted, until it pauses */
+    int pauses;                         /* still to come, at most */
+    int64_t pause_left, until;          /* how long they may be; when the one under way ends */
 };
 
 struct job_queue {
@@ -124,6 +127,24 @@ static void end_job(struct gs_sim *s, size_t i)
         s->setup->ended(s->setup->context, &job);
 }
 
+/* How much is granted until the next pause. */
+static void begin_burst(const struct gs_sim *s, struct piece *x)
+{
+    x->burst =
+        x->pauses && x->ungranted && s->setup->burst ? s->setup->burst(s->setup->context, x->ungranted) : x->ungranted;
+}
+
+/* All that was granted of a burst has ended. */
+static void pause_piece(const struct gs_sim *s, struct piece *x)
+{
+    const int64_t length = s->setup->pause ? s->setup->pause(s->setup->context, x->pause_left) : x->pause_left;
+    x->pauses--;
+    x->pause_left -= length;
+    x->until = s->now + length;
+    x->server = length ? PAUSED : WAITING;
+    begin_burst(s, x);
+}
+
 /* Makes the pieces of the task's segment wait. Returns how many of them have anything to do. */
 static int begin_segment(struct gs_sim *s, size_t i)
 {
@@ -136,7 +157,12 @@ static int begin_segment(struct gs_sim *s, size_t i)
     for (int p = 0; p < t->n_pieces; p++) {
         int64_t time = s->setup->time ? s->setup->time(s->setup->context, i, t->ended, t->segment, p) : seg->worst_ns;
         struct piece *x = &t->pieces[p];
+        if (time && !s->model->chunked[seg->resource])
+            time += seg->pause_ns; /* it keeps the server */
         x->left = x->ungranted = time;
+        x->pauses = seg->pauses;
+        x->pause_left = seg->pause_ns;
+        begin_burst(s, x);
         x->server = time ? WAITING : ENDED;
         x->home = -1;
         x->n_out = 0;
@@ -201,8 +227,10 @@ static void next_chunk(struct gs_sim *s, size_t i, int p)
     stop_piece(s, i, p, x->server);
     x->since = s->now;
     memmove(x->out, x->out + 1, (size_t)--x->n_out * sizeof *x->out);
-    if (!x->n_out)
+    if (!x->n_out && x->burst)
         x->server = WAITING;
+    else if (!x->n_out)
+        pause_piece(s, x);
 }
 
 /* Everything that ends or becomes ready now. */
@@ -217,6 +245,8 @@ static void settle(struct gs_sim *s)
                 t->unended--;
             } else if (t->pieces[p].server >= 0 && t->pieces[p].n_out && t->pieces[p].out[0] == 0) {
                 next_chunk(s, i, p);
+            } else if (t->pieces[p].server == PAUSED && t->pieces[p].until <= s->now) {
+                t->pieces[p].server = WAITING;
             }
         if (t->queue.n && t->unended == 0) {
             end_segment(s, i);
@@ -297,10 +327,11 @@ static void grant_chunk(struct gs_sim *s, size_t i, struct piece *x, enum gs_res
     const struct task_state *t = &s->tasks[i];
     const struct gs_sim_setup *setup = s->setup;
     int64_t most = s->model->tasks[i].chunk_ns[r], over = s->model->handover_ns;
-    if (!most || most > x->ungranted)
-        most = x->ungranted;
+    if (!most || most > x->burst)
+        most = x->burst;
     int64_t length = setup->chunk ? setup->chunk(setup->context, most) : most;
     x->ungranted -= length;
+    x->burst -= length;
     if (s->last[r][k] != t->number) {
         over = setup->handover ? setup->handover(setup->context, over) : over;
         length += over;
@@ -319,7 +350,7 @@ static void serve_chunks(struct gs_sim *s, size_t i, int p, enum gs_resource r, 
 {
     struct piece *x = &s->tasks[i].pieces[p];
     int m = s->model->servers[r];
-    while (x->ungranted) {
+    while (x->burst) {
         int own = is_own(s, i, r) ? p : x->home, n = 0, may[GS_CONFIG_MAX_SERVERS];
         uint64_t does = own >= 0 ? UINT64_C(1) << own : UINT64_MAX >> (64 - m);
         for (int k = 0; k < m; k++)
@@ -343,7 +374,7 @@ static void dispatch_chunks(struct gs_sim *s, enum gs_resource r)
                 s->holder[s->tasks[i].pieces[p].server] = &s->tasks[i].pieces[p];
     for (size_t i = 0; i < s->model->n_tasks; i++)
         for (int p = 0; on_resource(s, i, r) && p < s->tasks[i].n_pieces; p++)
-            if (s->tasks[i].pieces[p].server != ENDED)
+            if (s->tasks[i].pieces[p].server != ENDED && s->tasks[i].pieces[p].server != PAUSED)
                 serve_chunks(s, i, p, r, &waited_for);
 }
 
@@ -389,6 +420,8 @@ static int64_t until_next(const struct gs_sim *s)
         for (int p = 0; t->queue.n && p < t->n_pieces; p++)
             if (t->pieces[p].server >= 0 && (least < 0 || runs_for(&t->pieces[p]) < least))
                 least = runs_for(&t->pieces[p]);
+            else if (t->pieces[p].server == PAUSED && (least < 0 || t->pieces[p].until - s->now < least))
+                least = t->pieces[p].until - s->now;
     }
     return least;
 }

@@ -43,6 +43,10 @@ struct gs_sim_setup {
     /* How long a chunk is that may take 1 to `most`, and the hand-over before one, 0 to `most`. Default: the most. */
     int64_t (*chunk)(void *context, int64_t most);
     int64_t (*handover)(void *context, int64_t most);
+    /* How much a segment that may pause does until its next pause, 1 to `most`, and how long that is, 0 to `most`.
+     * Default: the most. */
+    int64_t (*burst)(void *context, int64_t most);
+    int64_t (*pause)(void *context, int64_t most);
     /* Told of every stretch, when it ends, and of every job, when it ends. Default: nobody. */
     void (*ran)(void *context, const struct gs_sim_slice *slice);
     void (*ended)(void *context, const struct gs_sim_job *job);

@@ -72,6 +72,7 @@ static void to_ticks(struct gs_task *t, int gpus, int64_t tick)
             struct gs_segment *s = &t->chains[g].segments[i];
             s->best_ns /= tick;
             s->worst_ns = ticks_up(s->worst_ns, tick);
+            s->pause_ns = ticks_up(s->pause_ns, tick);
         }
     }
 }

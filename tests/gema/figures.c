@@ -182,7 +182,7 @@ static void too_long_times_are_refused(void **state)
     struct gs_model m;
     struct gs_segment s[200];
     for (int j = 0; j < 200; j++)
-        s[j] = (struct gs_segment){GS_CPU, 0, 1};
+        s[j] = (struct gs_segment){.resource = GS_CPU, .worst_ns = 1};
     gs_model_init(&m, 1, 1, 1);
     for (int i = 0; i < 20; i++) {
         assert_int_equal(gs_model_add_task(&m, "t", GS_CONFIG_MAX_NS, GS_CONFIG_MAX_NS), i);

@@ -44,7 +44,7 @@ static size_t random_chain(struct rng *r, const struct set_shape *shape, unsigne
         unsigned best = shape->varying && rnd(r, 2) ? rnd(r, worst + 1) : worst;
         enum gs_resource kind =
             only >= 0 && !(detour && j % 2) ? (enum gs_resource)only : (enum gs_resource)rnd(r, GS_RESOURCES);
-        s[used++] = (struct gs_segment){kind, best, worst};
+        s[used++] = (struct gs_segment){.resource = kind, .best_ns = best, .worst_ns = worst};
         room -= worst;
     }
     return used;
@@ -92,6 +92,15 @@ void make_chunked(struct rng *r, struct gs_model *m)
         for (size_t i = 0; i < m->n_tasks; i++)
             m->tasks[i].chunk_ns[k] = rnd(r, 6) ? 1 + rnd(r, 4) : 0;
     }
+    for (size_t i = 0; i < m->n_tasks; i++)
+        for (int g = 1; g <= m->servers[GS_GPU]; g++)
+            for (size_t j = 0; j < m->tasks[i].chains[g].n; j++) {
+                struct gs_segment *s = &m->tasks[i].chains[g].segments[j];
+                if (s->resource == GS_CPU || (s->resource == GS_GPU && g > 1) || !s->worst_ns || rnd(r, 2))
+                    continue;
+                s->pauses = 1 + (int)rnd(r, 3);
+                s->pause_ns = rnd(r, 4);
+            }
     if (gs_model_finish(m))
         abort();
 }
