@@ -7,7 +7,7 @@
 #   --devices SPEC   as for gpusparc run (default: $DEVICES, else its own)   --gpus N   GPUs of that group (default 2)
 #   --seconds N,...  for each mode, or of each (default 60)        --modes LIST  "single local gema"
 #   --stretch F      periods times F (default 1: the paper's); auto: the first of 1, 1.1, 1.2 ... for which the analysis
-#                    finds numbers of GPUs that suffice, and 10 % more       --runs N      of each profile (default 2)
+#                    finds numbers of GPUs that suffice, and 20 % more       --runs N      of each profile (default 2)
 #   --knn ARGS, --matmul ARGS, --pagerank ARGS   the samples' sizes, such as --knn "--size 65536"
 #   --periods MS,MS,MS   of the three, instead of those by their times
 # Starting up (reading, compiling, allocating) is no task's work, but takes processors from those that run already: the
@@ -59,7 +59,7 @@ for t in $tasks; do
   say "profile of $t $(args "$t")"
   # shellcheck disable=SC2046
   gpusparc profile --task "$t" --runs "$runs" --margin 10 ${devices:+--devices "$devices"} -- \
-    "$lib/samples/$t" $(args "$t") --iterations 5 >"$t.profile" 2>"$t.profile.err" || { cat "$t.profile.err" >&2; exit 1; }
+    "$lib/samples/$t" $(args "$t") --iterations 16 >"$t.profile" 2>"$t.profile.err" || { cat "$t.profile.err" >&2; exit 1; }
   grep -q "^segments.$gpus" "$t.profile" || say "$t isn't split over $gpus GPUs"
 done
 # A job's median time in microseconds: median_us TASK GPUS
@@ -104,7 +104,7 @@ if [ "$stretch" = auto ]; then
     write_config gema >auto.conf
     gpusparc analyze auto.conf --policy gema >auto.analysis 2>&1 && break
   done
-  stretch=$(awk -v s="$stretch" 'BEGIN { print s * 1.1 }')
+  stretch=$(awk -v s="$stretch" 'BEGIN { print s * 1.2 }')
   say "periods: $stretch times the paper's"
 fi
 

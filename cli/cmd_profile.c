@@ -24,12 +24,14 @@ static const char usage[] =
     "Usage: gpusparc profile --task NAME [OPTION...] [--] APP [ARG...]\n"
     "       gpusparc profile --task NAME [OPTION...] --from TRACE [--from TRACE...]\n"
     "Runs an application on one GPU and on all of them, and writes a config file in which its task has the segments\n"
-    "that were seen: the longest time of each, and a margin. `gpusparc check` and `gpusparc analyze` read it. One "
-    "more\n"
-    "run each way, under a daemon of its own, tells how long the chunks are that it is granted.\n\n"
+    "that were seen: the longest time of each, and a margin. `gpusparc check` and `gpusparc analyze` read it. Each "
+    "run\n"
+    "is under a daemon of its own, by units as under any: its trace tells what was kept for how long.\n\n"
     "  --task NAME      the task's name\n"
     "  --runs N         runs on each number of GPUs (default 10)\n"
-    "  --warm-up N      jobs at the beginning of each run that don't count, unless it has no others (default 1)\n"
+    "  --warm-up N      jobs at the beginning of each run that don't count, unless it has no others (default: 1, on "
+    "one\n"
+    "                   GPU as many as there are GPUs, since each job begins on another one)\n"
     "  --margin P       percent on top of the longest time seen (default 20)\n"
     "  --period TIME    the task's period (default: twice its longest job with its\n"
     "                   hand-overs, for you to change)\n"
@@ -57,10 +59,11 @@ struct options {
 
 /* What was measured, by number of GPUs: index 0 one, index 1 all; or, of traces, whatever they had. */
 enum { MODES = 2 };
+enum { DEPTH = 2 }; /* of the daemon that it is measured under */
 struct measured {
     struct gs_profile profile[MODES];
     struct gs_profile_chain chain[MODES];
-    struct gs_profile chunks; /* of runs under a daemon: only the longest commands count */
+    bool from_traces; /* of applications, which know nothing of units */
     bool failed;
 };
 
@@ -150,7 +153,7 @@ static int read_options(int argc, char **argv, struct options *o)
                                                  {"from", required_argument, NULL, OPT_FROM},
                                                  {"json", no_argument, NULL, OPT_JSON},
                                                  {NULL, 0, NULL, 0}};
-    *o = (struct options){.runs = 10, .warm_up = 1, .margin = 20, .timeout_ns = INT64_C(300000000000)};
+    *o = (struct options){.runs = 10, .warm_up = -1, .margin = 20, .timeout_ns = INT64_C(300000000000)};
     int opt, status = 0;
     optind = 1;
     opterr = 0;
@@ -172,8 +175,98 @@ static int read_options(int argc, char **argv, struct options *o)
 
 /* ---- measuring ---- */
 
-/* One run; its jobs go into the profile. False: it failed. */
-static bool run_once(const struct options *o, bool all, const char *trace, struct gs_profile *p)
+extern char **environ;
+
+/* A daemon for one run, in a folder of its own. */
+struct private_daemon {
+    char dir[64], conf[96], sock[96], trace[96];
+    pid_t pid; /* not above 0: there is none */
+};
+
+static bool write_conf(const struct options *o, const struct private_daemon *d, bool all)
+{
+    FILE *f = fopen(d->conf, "w");
+    if (!f)
+        return false;
+    fprintf(f, "[system]\ngpus = %d\ndepth = %d\nrealtime = no\n[task %s]\nperiod = 1s\nuser = *\n%s\n", GS_MAX_GPUS,
+            DEPTH, o->task, all ? "mode = multi" : "mode = 1\nmoves = always");
+    return fclose(f) == 0;
+}
+
+static bool answers(const struct private_daemon *d)
+{
+    char *text = NULL;
+    for (int i = 0; i < 200; i++) {
+        const int err = gs_client_ask(d->sock, GS_MSG_STATUS, NULL, 1000, &text);
+        free(text);
+        if (err == 0)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+    return false;
+}
+
+/* Its trace is whole then. */
+static void stop_daemon(struct private_daemon *d)
+{
+    if (d->pid > 0) {
+        kill(d->pid, SIGTERM);
+        while (waitpid(d->pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    d->pid = 0;
+}
+
+/* A daemon that cuts as any does, and gives the task one GPU, another one for each job, or all. */
+static bool start_daemon(const struct options *o, struct private_daemon *d, bool all)
+{
+    char program[PATH_MAX];
+    char *argv[] = {program, "--config", d->conf, "--socket", d->sock, "--trace", d->trace, NULL};
+    strcpy(d->dir, "/tmp/gpusparc-profile-XXXXXX");
+    if (!mkdtemp(d->dir))
+        return false;
+    snprintf(d->conf, sizeof d->conf, "%s/conf", d->dir);
+    snprintf(d->sock, sizeof d->sock, "%s/sock", d->dir);
+    snprintf(d->trace, sizeof d->trace, "%s/trace", d->dir);
+    if (gs_program_path("gpusparcd", program, sizeof program) < 0 || !write_conf(o, d, all))
+        return false;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    const bool started = posix_spawn(&d->pid, program, &actions, NULL, argv, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    if (!started)
+        d->pid = 0;
+    return started && answers(d);
+}
+
+static void remove_daemon(struct private_daemon *d)
+{
+    static const char *const names[] = {"conf", "sock", "sock.lock", "trace"};
+    char path[128];
+    stop_daemon(d);
+    for (size_t i = 0; i < sizeof names / sizeof *names && d->dir[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", d->dir, names[i]);
+        unlink(path);
+    }
+    if (d->dir[0])
+        rmdir(d->dir);
+}
+
+/* Says why the application's run gave nothing. */
+static bool app_failed(const struct options *o, int status, const struct gs_bench_end *end)
+{
+    if (status == -ETIMEDOUT)
+        gs_error("%s ran for longer than --timeout allows, and was ended", *o->app);
+    else if (status < 0)
+        gs_error("%s can't be run: %s", *o->app, strerror(-status));
+    else
+        gs_error("%s failed with exit status %d: %s", *o->app, status, end->error);
+    return false;
+}
+
+/* Under the daemon; true: it has ended well. */
+static bool run_app(const struct options *o, const struct private_daemon *d)
 {
     struct gs_bench_words words = {0};
     struct gs_bench_end end;
@@ -182,28 +275,33 @@ static bool run_once(const struct options *o, bool all, const char *trace, struc
         gs_error("%s was not found", self);
         return false;
     }
+    setenv("GPUSPARC_SOCKET", d->sock, 1);
     gs_bench_add(&words, "%s", self);
     gs_bench_add(&words, "run");
-    gs_bench_add(&words, "--mode=%s", all ? "multi" : "single");
+    gs_bench_add(&words, "--mode=multi");
+    gs_bench_add(&words, "--task=%s", o->task);
     if (o->devices)
         gs_bench_add(&words, "--devices=%s", o->devices);
-    gs_bench_add(&words, "--trace=%s", trace);
     gs_bench_add(&words, "--");
     for (char **a = o->app; *a; a++)
         gs_bench_add(&words, "%s", *a);
-    int status = gs_bench_execute(&words, (double)o->timeout_ns * 1e-9, &end);
+    const int status = gs_bench_execute(&words, (double)o->timeout_ns * 1e-9, &end);
     gs_bench_free_words(&words);
-    if (gs_bench_stopped)
-        return false;
-    if (status == 0)
-        return gs_profile_read(p, trace, (int)o->warm_up) == 0;
-    if (status == -ETIMEDOUT)
-        gs_error("%s ran for longer than --timeout allows, and was ended", *o->app);
-    else if (status < 0)
-        gs_error("%s can't be run: %s", *o->app, strerror(-status));
-    else
-        gs_error("%s failed with exit status %d: %s", *o->app, status, end.error);
-    return false;
+    return !gs_bench_stopped && (status == 0 || app_failed(o, status, &end));
+}
+
+/* One run; its jobs go into the profile. False: it failed. */
+static bool run_once(const struct options *o, bool all, struct gs_profile *p)
+{
+    struct private_daemon d = {.pid = 0};
+    bool ok = start_daemon(o, &d, all);
+    if (!ok)
+        gs_error("the daemon to measure under can't be started: %s", strerror(errno));
+    ok = ok && run_app(o, &d);
+    stop_daemon(&d);
+    ok = ok && gs_profile_read_units(p, d.trace, (int)o->warm_up, !all) == 0;
+    remove_daemon(&d);
+    return ok;
 }
 
 static void say_progress(const struct options *o, bool all, long run, const struct gs_profile *p)
@@ -212,109 +310,50 @@ static void say_progress(const struct options *o, bool all, long run, const stru
             p->n, p->n == 1 ? "" : "s");
 }
 
-extern char **environ;
-
-/* A daemon for these runs alone, in the folder. Negative: there is none. */
-static pid_t start_daemon(const struct options *o, const char *dir)
-{
-    char program[PATH_MAX], conf[64], sock[64];
-    char *argv[] = {program, "--config", conf, "--socket", sock, NULL}, *text = NULL;
-    pid_t pid;
-    snprintf(conf, sizeof conf, "%s/conf", dir);
-    snprintf(sock, sizeof sock, "%s/sock", dir);
-    FILE *f = fopen(conf, "w");
-    if (!f || gs_program_path("gpusparcd", program, sizeof program) < 0)
-        return -1;
-    fprintf(f, "[system]\ngpus = %d\nrealtime = no\n[task %s]\nperiod = 1s\nmode = multi\nuser = *\n", GS_MAX_GPUS,
-            o->task);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    const bool started = fclose(f) == 0 && posix_spawn(&pid, program, &actions, NULL, argv, environ) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-    for (int i = 0; started && i < 200; i++) {
-        const int err = gs_client_ask(sock, GS_MSG_STATUS, NULL, 1000, &text);
-        free(text);
-        if (err == 0)
-            return pid;
-        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-    }
-    if (started) {
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
-    }
-    return -1;
-}
-
-/* Several short commands share a grant, and chunks that turn out short become larger: so long a grant of a GPU may
- * last whatever one command takes (shim/batch.c). */
+/* Several short commands share a grant, and chunks that turn out short become larger: so long a chunk may last whatever
+ * one command takes (docs/daemon.md, "How long a unit lasts"). */
 enum { SHARED_GRANT_NS = 600 * 1000 };
 
-/* How long the chunks are that a daemon cuts it into: one run each way under one. */
-static void run_in_chunks(const struct options *o, const char *trace, struct measured *m)
+/* What an application has been granted at once ends no later than the longest unit lasts: `depth` chunks, in the
+ * analysis. */
+static int64_t chunk_of(const struct measured *m, int r)
 {
-    char dir[] = "/tmp/gpusparc-profile-daemon-XXXXXX", path[64];
-    if (!mkdtemp(dir))
-        return;
-    const pid_t daemon = start_daemon(o, dir);
-    snprintf(path, sizeof path, "%s/sock", dir);
-    unsetenv("GPUSPARC_DAEMON");
-    setenv("GPUSPARC_SOCKET", path, 1);
-    setenv("GPUSPARC_TASK", o->task, 1);
-    for (int k = 0; k < MODES && daemon > 0 && !m->failed; k++)
-        m->failed = !run_once(o, k > 0, trace, &m->chunks);
-    if (m->chunks.longest_ns[GS_GPU] > 0 && m->chunks.longest_ns[GS_GPU] < SHARED_GRANT_NS)
-        m->chunks.longest_ns[GS_GPU] = SHARED_GRANT_NS;
-    if (daemon > 0) {
-        kill(daemon, SIGTERM);
-        waitpid(daemon, NULL, 0);
-        fprintf(stderr, "gpusparc: %d runs in chunks\n", m->chunks.runs);
-    } else {
-        gs_warn("no daemon could be started to measure its chunks");
-    }
-    static const char *const names[] = {"conf", "sock", "sock.lock"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
-        unlink(path);
-    }
-    rmdir(dir);
+    int64_t longest = 0;
+    for (int k = 0; k < MODES; k++)
+        longest = m->profile[k].longest_ns[r] > longest ? m->profile[k].longest_ns[r] : longest;
+    if (!longest || m->from_traces)
+        return 0;
+    longest = (longest + DEPTH - 1) / DEPTH;
+    return r == GS_GPU && longest < SHARED_GRANT_NS ? SHARED_GRANT_NS : longest;
 }
 
 static void run_all(const struct options *o, struct measured *m)
 {
-    char trace[] = "/tmp/gpusparc-profile-XXXXXX";
-    int fd = mkstemp(trace);
-    if (fd < 0) {
-        gs_error("no file for the trace can be made in /tmp: %s", strerror(errno));
-        m->failed = true;
-        return;
-    }
-    close(fd);
-    setenv("GPUSPARC_DAEMON", "off", 1);
+    unsetenv("GPUSPARC_DAEMON");
+    unsetenv("GPUSPARC_PACE");
     for (int k = 0; k < MODES && !m->failed; k++)
         for (long i = 1; i <= o->runs && !m->failed; i++) {
-            m->failed = !run_once(o, k > 0, trace, &m->profile[k]);
+            m->failed = !run_once(o, k > 0, &m->profile[k]);
             if (!m->failed)
                 say_progress(o, k > 0, i, &m->profile[k]);
             /* A group of one has no other way to run. */
             if (k > 0 && m->profile[k].devices == 1)
                 break;
         }
-    if (!m->failed)
-        run_in_chunks(o, trace, m);
-    unlink(trace);
 }
 
 /* Traces from elsewhere: those with kernels on one GPU, and those with more. */
 static void read_all(const struct options *o, struct measured *m)
 {
+    const int warm_up = o->warm_up < 0 ? 1 : (int)o->warm_up;
+    m->from_traces = true;
     for (size_t i = 0; i < o->n_from && !m->failed; i++) {
         struct gs_profile one = {0};
-        m->failed = gs_profile_read(&one, o->from[i], (int)o->warm_up) != 0;
+        m->failed = gs_profile_read(&one, o->from[i], warm_up) != 0;
         struct gs_profile *to = &m->profile[one.used > 1];
         gs_profile_free(&one);
         if (!m->failed)
-            m->failed = gs_profile_read(to, o->from[i], (int)o->warm_up) != 0;
+            m->failed = gs_profile_read(to, o->from[i], warm_up) != 0;
     }
 }
 
@@ -355,10 +394,17 @@ static int64_t period_of(const struct options *o, const struct measured *m)
     for (int k = 0; k < MODES; k++) {
         int64_t sum = 0;
         for (size_t j = 0; j < m->chain[k].n; j++)
-            sum += with_margin(o, m->chain[k].segments[j].longest_ns) + GS_CONFIG_HANDOVER_NS;
+            sum += with_margin(o, m->chain[k].segments[j].longest_ns + m->chain[k].segments[j].pause_ns) +
+                   GS_CONFIG_HANDOVER_NS * (1 + m->chain[k].segments[j].pauses);
         longest = sum > longest ? sum : longest;
     }
     return o->period_ns ? o->period_ns : (2 * longest / 1000000 + 1) * 1000000;
+}
+
+static int pauses_of(const struct options *o, const struct gs_profile_times *t)
+{
+    const long n = (t->pauses * (100 + o->margin) + 99) / 100;
+    return n < GS_CONFIG_MAX_PAUSES ? (int)n : GS_CONFIG_MAX_PAUSES;
 }
 
 /* "segments.1 = pci 1ms, gpu 2ms" of the longest times, or as a comment the medians. */
@@ -369,6 +415,8 @@ static void print_segments(const struct options *o, const struct gs_profile_chai
         const struct gs_profile_times *t = &c->segments[j];
         printf("%s%s %s", j ? ", " : "", gs_resource_names[t->resource],
                gs_format_duration(medians ? rounded(t->median_ns) : with_margin(o, t->longest_ns), buf));
+        if (t->pauses && !medians)
+            printf(" pauses %d %s", pauses_of(o, t), gs_format_duration(with_margin(o, t->pause_ns), buf));
     }
     putchar('\n');
 }
@@ -381,8 +429,10 @@ static void print_mode(const struct options *o, const struct measured *m, int k)
     printf("# %zu jobs of %d runs with %d GPU%s: longest %s, median %s", c->jobs, m->profile[k].runs, gpus,
            gpus == 1 ? "" : "s", gs_format_duration(rounded(c->whole.longest_ns), longest),
            gs_format_duration(rounded(c->whole.median_ns), median));
-    if (c->others)
+    if (c->partial)
         printf("; %zu others had another sequence of segments", c->others);
+    else if (c->others)
+        printf("; %zu of them lack some of these segments", c->others);
     printf("\n# medians:   ");
     print_segments(o, c, true);
     printf("segments.%d = ", gpus);
@@ -403,12 +453,11 @@ static void print_config(const struct options *o, const struct measured *m)
     if (!o->period_ns)
         printf("# Twice the longest job with its hand-overs: put the true period here.\n");
     printf("period = %s\n", gs_format_duration(period_of(o, m), buf));
-    if (m->chunks.n)
-        printf("# The longest that the daemon grants at once.\n");
+    if (chunk_of(m, GS_PCI) || chunk_of(m, GS_GPU))
+        printf("# The longest from a grant to its end, by the %d chunks that it then may be.\n", DEPTH);
     for (int r = 0; r < GS_RESOURCES; r++)
-        if (m->chunks.longest_ns[r])
-            printf("%s_chunk = %s\n", gs_resource_names[r],
-                   gs_format_duration(with_margin(o, m->chunks.longest_ns[r]), buf));
+        if (chunk_of(m, r))
+            printf("%s_chunk = %s\n", gs_resource_names[r], gs_format_duration(with_margin(o, chunk_of(m, r)), buf));
     for (int k = 0; k < MODES; k++)
         if (m->chain[k].n)
             print_mode(o, m, k);
@@ -428,6 +477,10 @@ static json_t *mode_json(const struct options *o, const struct measured *m, int 
         json_t *s = times_json(&c->segments[j]);
         json_object_set_new(s, "resource", json_string(gs_resource_names[c->segments[j].resource]));
         json_object_set_new(s, "worst_ns", json_integer(with_margin(o, c->segments[j].longest_ns)));
+        if (c->segments[j].pauses) {
+            json_object_set_new(s, "pauses", json_integer(pauses_of(o, &c->segments[j])));
+            json_object_set_new(s, "pause_ns", json_integer(with_margin(o, c->segments[j].pause_ns)));
+        }
         json_array_append_new(segments, s);
     }
     return json_pack("{s:i, s:i, s:I, s:I, s:o, s:o}", "gpus", gpus_of(m, k), "runs", m->profile[k].runs, "jobs",
@@ -439,8 +492,8 @@ static void print_json(const struct options *o, const struct measured *m)
 {
     json_t *modes = json_array(), *chunks = json_object();
     for (int r = 0; r < GS_RESOURCES; r++)
-        if (m->chunks.longest_ns[r])
-            json_object_set_new(chunks, gs_resource_names[r], json_integer(with_margin(o, m->chunks.longest_ns[r])));
+        if (chunk_of(m, r))
+            json_object_set_new(chunks, gs_resource_names[r], json_integer(with_margin(o, chunk_of(m, r))));
     for (int k = 0; k < MODES; k++)
         if (m->chain[k].n)
             json_array_append_new(modes, mode_json(o, m, k));
@@ -466,13 +519,15 @@ static bool say_findings(const struct measured *m)
         }
         if (p->runs && !c->n)
             gs_warn("no job was seen in %d run%s", p->runs, p->runs == 1 ? "" : "s");
-        for (size_t i = 0, told = 0; i < p->n && c->others && told < 3; i++)
-            if (p->jobs[i].n != c->n) {
-                gs_warn("job %zu has another sequence of segments than %zu of %zu jobs: %s", i + 1, c->jobs, p->n,
-                        gs_profile_shape(&p->jobs[i]));
-                told++;
-            }
+        if (c->partial)
+            gs_warn("%zu of %zu jobs have another sequence of segments than the commonest, and no chain that a config "
+                    "can hold covers all: a response time may be longer than the analysis of this one says",
+                    c->others, p->n);
     }
+    for (int k = 0; k < MODES; k++)
+        if (m->profile[k].moves_piecewise)
+            gs_warn("a job that begins on another GPU than the last fetches its data in many pieces: its GPU segments "
+                    "count as on one GPU, which isn't proven where more urgent tasks have several");
     if (m->chain[1].n && m->profile[1].used < 2 && m->profile[1].devices > 1)
         gs_warn("no kernel was split over several GPUs: gpusparc run --stats says why");
     return any;
@@ -507,7 +562,6 @@ static int run(int argc, char **argv)
         gs_profile_chain_free(&m.chain[k]);
         gs_profile_free(&m.profile[k]);
     }
-    gs_profile_free(&m.chunks);
     return any && !m.failed && !gs_bench_stopped ? GS_EXIT_OK : GS_EXIT_FAILED;
 }
 

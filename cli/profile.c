@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpusparc profile: from traces to jobs, from jobs to a chain. */
+/* gpusparc profile: from an application's traces to jobs. */
 #include "cli/profile.h"
 
 #include <errno.h>
@@ -195,7 +195,7 @@ static int push_segment(struct gs_profile_job *job, enum gs_resource resource, i
     if (!v)
         return -ENOMEM;
     job->segments = v;
-    v[job->n++] = (struct gs_profile_segment){resource, ns};
+    v[job->n++] = (struct gs_profile_segment){.resource = resource, .ns = ns};
     return 0;
 }
 
@@ -333,120 +333,4 @@ void gs_profile_free(struct gs_profile *p)
         free(p->jobs[i].segments);
     free(p->jobs);
     *p = (struct gs_profile){0};
-}
-
-static bool same_shape(const struct gs_profile_job *a, const struct gs_profile_job *b)
-{
-    bool same = a->n == b->n;
-    for (size_t i = 0; i < a->n && same; i++)
-        same = a->segments[i].resource == b->segments[i].resource;
-    return same;
-}
-
-const char *gs_profile_shape(const struct gs_profile_job *job)
-{
-    static char text[256];
-    size_t at = 0;
-    text[0] = '\0';
-    for (size_t i = 0; i < job->n; i++) {
-        if (at + 12 > sizeof text) {
-            strcpy(text + at, " ...");
-            break;
-        }
-        at += (size_t)sprintf(text + at, "%s%s", i ? " " : "", gs_resource_names[job->segments[i].resource]);
-    }
-    return text;
-}
-
-/* The job whose shape most jobs have, and of two such shapes the longer; *count: how many have it. */
-static const struct gs_profile_job *commonest(const struct gs_profile *p, size_t *count)
-{
-    const struct gs_profile_job *best = NULL;
-    *count = 0;
-    for (size_t i = 0; i < p->n; i++) {
-        size_t n = 0;
-        for (size_t k = 0; k < p->n; k++)
-            n += same_shape(&p->jobs[i], &p->jobs[k]);
-        if (n > *count || (n == *count && p->jobs[i].n > best->n)) {
-            best = &p->jobs[i];
-            *count = n;
-        }
-    }
-    return best;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static struct gs_profile_times times_of(enum gs_resource resource, int64_t *v, size_t n)
-{
-    qsort(v, n, sizeof *v, by_size);
-    return (struct gs_profile_times){resource, v[n - 1], v[n / 2], v[0]};
-}
-
-static int64_t sum_of(const struct gs_profile_job *job, enum gs_resource resource)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < job->n; i++)
-        sum += job->segments[i].resource == resource ? job->segments[i].ns : 0;
-    return sum;
-}
-
-/* A job with another sequence may have needed more of a resource: the longest segment of it is as much longer. */
-static void cover_others(const struct gs_profile *p, struct gs_profile_chain *chain)
-{
-    for (int r = 0; r < GS_RESOURCES; r++) {
-        struct gs_profile_times *longest = NULL;
-        int64_t sum = 0, most = 0;
-        for (size_t i = 0; i < chain->n; i++) {
-            struct gs_profile_times *t = &chain->segments[i];
-            if (t->resource != (enum gs_resource)r)
-                continue;
-            sum += t->longest_ns;
-            if (!longest || t->longest_ns > longest->longest_ns)
-                longest = t;
-        }
-        for (size_t i = 0; i < p->n; i++)
-            most = max64(most, sum_of(&p->jobs[i], (enum gs_resource)r));
-        if (longest && most > sum)
-            longest->longest_ns += most - sum;
-    }
-}
-
-int gs_profile_chain(const struct gs_profile *p, struct gs_profile_chain *chain)
-{
-    *chain = (struct gs_profile_chain){0};
-    const struct gs_profile_job *shape = commonest(p, &chain->jobs);
-    if (!shape)
-        return 0;
-    chain->others = p->n - chain->jobs;
-    chain->segments = calloc(shape->n, sizeof *chain->segments);
-    int64_t *v = calloc(chain->jobs, sizeof *v);
-    if (!chain->segments || !v) {
-        free(v);
-        return -ENOMEM;
-    }
-    chain->n = shape->n;
-    for (size_t j = 0; j <= chain->n; j++) {
-        size_t n = 0;
-        for (size_t i = 0; i < p->n; i++)
-            if (same_shape(&p->jobs[i], shape))
-                v[n++] = j < chain->n ? p->jobs[i].segments[j].ns : p->jobs[i].response_ns;
-        if (j < chain->n)
-            chain->segments[j] = times_of(shape->segments[j].resource, v, n);
-        else
-            chain->whole = times_of(GS_CPU, v, n);
-    }
-    cover_others(p, chain);
-    free(v);
-    return 0;
-}
-
-void gs_profile_chain_free(struct gs_profile_chain *chain)
-{
-    free(chain->segments);
-    *chain = (struct gs_profile_chain){0};
 }

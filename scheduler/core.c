@@ -379,7 +379,7 @@ static int join(struct gs_session *s, uint32_t index, const struct gs_config_tas
     welcome(s, page_fd);
     close(page_fd);
     if (core->trace)
-        gs_trace_client(core->trace, s->number, s->task_name, s->pid);
+        gs_trace_client(core->trace, s->number, s->task_name, s->pid, s->gpus_max);
     return 0;
 }
 

@@ -196,12 +196,12 @@ void gs_trace_resource(struct gs_trace *t, unsigned resource)
 }
 
 /* Names of tasks are letters, digits, '_', '.' and '-' (common/config.c): they need no escapes. */
-void gs_trace_client(struct gs_trace *t, uint32_t client, const char *task, pid_t pid)
+void gs_trace_client(struct gs_trace *t, uint32_t client, const char *task, pid_t pid, unsigned gpus)
 {
     emit(t,
          ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%" PRIu32
-         ",\"args\":{\"name\":\"%s, process %d\"}}",
-         PID_TASKS, client, name_of(task), (int)pid);
+         ",\"args\":{\"name\":\"%s, process %d\",\"gpus\":%u}}",
+         PID_TASKS, client, name_of(task), (int)pid, gpus);
 }
 
 void gs_trace_grant(struct gs_trace *t, uint32_t client, unsigned resource, uint64_t request_ns, uint64_t grant_ns)

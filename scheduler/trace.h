@@ -20,7 +20,7 @@ int gs_trace_close(struct gs_trace *t);
 
 /* Times are CLOCK_MONOTONIC nanoseconds. `client` is the daemon's number for it. */
 void gs_trace_resource(struct gs_trace *t, unsigned resource);
-void gs_trace_client(struct gs_trace *t, uint32_t client, const char *task, pid_t pid);
+void gs_trace_client(struct gs_trace *t, uint32_t client, const char *task, pid_t pid, unsigned gpus);
 void gs_trace_grant(struct gs_trace *t, uint32_t client, unsigned resource, uint64_t request_ns, uint64_t grant_ns);
 /* So many events never got here; the trace says how many in all. */
 void gs_trace_lost(struct gs_trace *t, uint64_t events);

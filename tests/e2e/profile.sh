@@ -43,7 +43,7 @@ grep -qx 'period = 30ms' warm.conf || fail "the period"
 grep -q 'segments.1 = pci 165us, gpu 7.935ms' warm.conf || { cat warm.conf; fail "warm.conf"; }
 
 # On two devices at once: each piece's time is that of the busier one; the uploads share the link. Overlapping segments
-# count in full. One job of three has a kernel less.
+# count in full. One job of three has a kernel less: it lacks two segments, and has more of the first.
 two() { # OFFSET
   local o=$1
   printf '%s' "upload:0:$o:$o:$((o + 50)),upload:1:$o:$((o + 20)):$((o + 90)),kernel:0:$((o + 1)):$((o + 60)):$((o + 300))," \
@@ -51,10 +51,11 @@ two() { # OFFSET
 }
 python3 trace.py two.json 2 "$(two 1000)" "$(two 3000)" "$(two 5000)" "upload:0:7000:7000:7050,download:0:7001:7050:7100"
 gpusparc profile --task a --margin 0 --from two.json --from one.json >two.conf 2>err.txt
-grep -q 'another sequence of segments than 2 of 3 jobs: pci$' err.txt || { cat err.txt; fail "the odd job is told"; }
-grep -qx 'segments.2 = pci 90us, gpu 240us, pci 40us' two.conf || { cat two.conf; fail "two.conf"; }
+[ ! -s err.txt ] || fail "words about two.json: $(cat err.txt)"
+grep -q '^# 3 jobs .* 1 of them lack some of these segments$' two.conf || { cat two.conf; fail "the odd job is told"; }
+grep -qx 'segments.2 = pci 100us, gpu 240us, pci 40us' two.conf || { cat two.conf; fail "two.conf"; }
 grep -q 'segments.1 = ' two.conf || fail "both"
-# Pieces of one transfer in one call: no CPU segment lies between. A job of another sequence, which needs more of the link: it counts.
+# Pieces of one transfer in one call: no CPU segment lies between. A job of another sequence: its segments count where they stand.
 pieces() { # OFFSET
   local o=$1
   printf '%s' "kernel:0:$o:$o:$((o + 100)),api:0:0:$((o + 90)):$((o + 400)),download/staged:0:$((o + 150)):$((o + 150)):$((o + 200))," \
@@ -62,15 +63,31 @@ pieces() { # OFFSET
 }
 python3 trace.py pieces.json 1 "$(pieces 1000)" "$(pieces 3000)" "$(pieces 5000)" "kernel:0:7000:7000:7100,download/pinned:0:7001:7100:7200,download:0:7300:7300:8100"
 gpusparc profile --task a --margin 0 --from pieces.json >pieces.conf 2>err.txt
-grep -qx 'segments.1 = gpu 100us, cpu 50us, pci 850us, cpu 50us, pci 50us' pieces.conf || { cat pieces.conf; fail "pieces.conf"; }
+grep -qx 'segments.1 = gpu 100us, cpu 50us, pci 250us, cpu 100us, pci 800us' pieces.conf || { cat pieces.conf; fail "pieces.conf"; }
 gpusparc profile --task a --json --from two.json --from one.json 2>err.txt >two.out.json
 python3 - two.out.json <<'E' || fail "JSON"
 import json, sys
 d = json.load(open(sys.argv[1]))
 assert d["gpus"] == 2 and [m["gpus"] for m in d["modes"]] == [1, 2]
 assert [m["other_jobs"] for m in d["modes"]] == [0, 1]
-assert d["modes"][1]["segments"][1] == {"resource": "gpu", "longest_ns": 240000, "median_ns": 240000, "shortest_ns": 240000, "worst_ns": 288000}
+assert d["modes"][1]["segments"][1] == {"resource": "gpu", "longest_ns": 240000, "median_ns": 240000, "shortest_ns": 0, "worst_ns": 288000}
 E
+
+# Jobs of which no chain that a config can hold has all: the commonest, and words about the others.
+long() { # OFFSET FIRST SECOND PAIRS
+  local o=$1 k
+  for ((k = 0; k < $4; k++)); do
+    printf '%s:0:%d:%d:%d,' "$2" $((o + 100 * k)) $((o + 100 * k)) $((o + 100 * k + 10)) "$3" $((o + 100 * k + 30)) $((o + 100 * k + 30)) $((o + 100 * k + 40))
+  done
+  printf 'download:0:%d:%d:%d' $((o + 9000)) $((o + 9001)) $((o + 9010))
+}
+python3 trace.py long.json 1 "$(long 10000 kernel upload 60)" "$(long 30000 kernel upload 60)" "$(long 50000 kernel upload 60)" "$(long 70000 upload upload 60)"
+gpusparc profile --task a --margin 0 --from long.json >long.conf 2>err.txt || { cat err.txt; fail "long.json"; }
+grep -q '1 of 3 jobs have another sequence' err.txt || { cat err.txt; fail "the odd job is told"; }
+grep -q '1 others had another sequence' long.conf || fail "the odd job in the config"
+python3 trace.py longer.json 1 "$(long 10000 kernel upload 80)" "$(long 30000 kernel upload 80)"
+rc=0; gpusparc profile --task a --from longer.json >long.conf 2>err.txt || rc=$?
+{ [ $rc -eq 1 ] && grep -q '321 segments; a config holds 256' err.txt; } || { cat err.txt; fail "a chain that is too long"; }
 
 # Samples, really.
 for app in "matmul --size 128" "pagerank --size 4096 --steps 1" "knn --size 256"; do
