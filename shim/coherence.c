@@ -224,6 +224,15 @@ int gs_lacking(const struct gs_mem *root, unsigned place, const struct gs_ranges
     return err;
 }
 
+/* What is wanted in many pieces, or can't be remembered, is taken for what home wants. */
+static void remember_wanted(struct gs_mem *root, unsigned place, const struct gs_rangeset *want)
+{
+    enum { MOST_RANGES = 64 };
+    struct gs_rangeset *w = &root->place[place].wanted;
+    if (gs_rangeset_add_set(w, want) < 0 || w->n > MOST_RANGES)
+        gs_rangeset_clear(w);
+}
+
 cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, const struct gs_rangeset *want,
                   bool exactly, struct gs_events *done)
 {
@@ -235,6 +244,8 @@ cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, c
     }
     if (place)
         atomic_store(&cmd->ctx->spread, true);
+    if (!root->is_image)
+        remember_wanted(root, place, want);
     if (!cmd->serial || root->settled != cmd->serial)
         gs_settle(root);
     root->settled = cmd->serial;

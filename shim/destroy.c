@@ -50,6 +50,7 @@ static void destroy_mem(struct gs_mem *m)
             gs_real()->clReleaseEvent(m->place[i].arrivals[k].event);
         free(m->place[i].arrivals);
         gs_rangeset_free(&m->place[i].valid);
+        gs_rangeset_free(&m->place[i].wanted);
     }
     gs_contents_forget(m);
     gs_rangeset_free(&m->undefined);

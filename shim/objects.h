@@ -115,6 +115,7 @@ struct gs_arrival {
 struct gs_replica {
     cl_mem mem;                  /* null until needed */
     struct gs_rangeset valid;    /* which bytes are up to date here */
+    struct gs_rangeset wanted;   /* which have been required here since the host wrote them */
     cl_event ready;              /* the last transfer into this place, or null */
     struct gs_arrival *arrivals; /* in the order in which they were enqueued */
     size_t n_arrivals, arrivals_cap;

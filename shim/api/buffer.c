@@ -411,7 +411,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     await_before(q, blocking_write, num_events_in_wait_list, event_wait_list);
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     cl_int err;
-    if (gs_write_elsewhere(&h, m, offset, size, ptr, blocking_write, &own, &err))
+    if (gs_write_elsewhere(&h, m, offset, size, ptr, blocking_write, &own, &err) ||
+        gs_write_parts(&h, m, offset, size, ptr, blocking_write, &own, &err))
         return gs_home_wait(gs_home_end(&h, err), blocking_write, own, event);
     gs_home_claim(&h, m);
     enum gs_staging_way way = GS_NOT_STAGED;

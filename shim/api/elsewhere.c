@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes to buffers that go straight to the GPU of a job that has one alone, where that isn't the first: by way of the
- * first the bytes would cross the link and then both GPUs, whose units they'd take from others. */
+/* Writes to buffers that don't go home, or not all of them. To the GPU of a job that has one alone, where that isn't
+ * the first: by way of the first the bytes would cross the link and then both GPUs, whose units they'd take from
+ * others. And to each GPU what it alone has wanted of the last bytes there: by all links at once. */
 #include "shim/api/transfer.h"
 #include "shim/launch.h"
+#include "shim/transfer/host.h"
+
+/* Is it a write that we can carry out, of bytes that may lie anywhere? */
+static bool is_followed(const struct gs_home *h, const struct gs_mem *m, const void *ptr)
+{
+    return ptr && !h->err && !h->n == !h->v && !m->root->base && !m->root->is_image &&
+           !(m->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)) && !atomic_load(&h->cmd.ctx->user_events);
+}
 
 /* A replica is there once a launch has needed the buffer there. What kernels that run at home alone use never gets one,
  * and is written at home. */
 static bool may_go(const struct gs_home *h, const struct gs_mem *m, const void *ptr)
 {
     const struct gs_job *job = &h->put.job;
-    return h->by_units && job->n == 1 && job->place[0] && m->root->place[job->place[0]].mem && ptr && !h->err &&
-           !h->n == !h->v && !m->root->base && !m->root->is_image &&
-           !(m->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)) && !atomic_load(&h->cmd.ctx->user_events);
+    return h->by_units && job->n == 1 && job->place[0] && m->root->place[job->place[0]].mem && is_followed(h, m, ptr);
 }
 
 /* A blocking one through the ring, without the context's lock: its bytes are said to be there twice, as write_staged in
  * buffer.c does. The commands before have ended first, among them those that may still write to the host's memory. */
-static cl_int write_staged(struct gs_home *h, const struct gs_staged *run, cl_command_queue queue,
+static cl_int write_staged(struct gs_home *h, const struct gs_staged *v, unsigned n, const cl_command_queue queue[],
                            const struct gs_events *ready, struct gs_staged_ends *ended)
 {
     struct gs_context *ctx = h->cmd.ctx;
-    cl_command_queue queues[GS_MAX_DEVICES] = {NULL};
     cl_event marker;
-    queues[run->place] = queue;
     cl_int err = gs_real()->clEnqueueMarkerWithWaitList(h->cmd.q->o.handle, h->n, h->v, &marker);
     if (err)
         return err;
@@ -32,7 +37,7 @@ static cl_int write_staged(struct gs_home *h, const struct gs_staged *run, cl_co
     if (!err) {
         gs_events_wait(ready);
         gs_staging_enter(ctx, true);
-        err = gs_staging_carry(ctx, queues, run, 1, 0, NULL, ended);
+        err = gs_staging_carry(ctx, queue, v, n, 0, NULL, ended);
         gs_staging_leave(ctx);
     }
     pthread_mutex_lock(&ctx->lock);
@@ -67,7 +72,8 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size
         gs_staged_run(m->root->place[place].mem, place, true, r.begin, size, (void *)(uintptr_t)ptr);
     struct gs_events ready = {0};
     struct gs_staged_ends ended = {0};
-    cl_command_queue queue = gs_copy_queue(q, place, err);
+    cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
+    queue[place] = gs_copy_queue(q, place, err);
     if (!*err)
         *err = gs_ready_events(&h->cmd, m->root, place, m->root, place, &ready);
     const enum gs_staging_way way = *err ? GS_NOT_STAGED : gs_staging_way(q, ptr, size, blocking);
@@ -76,7 +82,8 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size
         goes && way == GS_STAGED_BESIDE &&
         gs_carry_beside(q, m, CL_COMMAND_WRITE_BUFFER, blocking, &run, 1, ready.n, ready.v, own) == CL_SUCCESS;
     if (goes && !beside) {
-        *err = (way == GS_STAGED_HERE ? write_staged : write_units)(h, &run, queue, &ready, &ended);
+        *err = way == GS_STAGED_HERE ? write_staged(h, &run, 1, queue, &ready, &ended)
+                                     : write_units(h, &run, queue[place], &ready, &ended);
         if (!*err)
             *err = gs_finish_command(q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
     }
@@ -87,4 +94,69 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size
     if (!goes)
         *err = CL_SUCCESS;
     return goes;
+}
+
+static cl_int wrote(struct gs_mem *root, const struct gs_stretches *s)
+{
+    int err = 0;
+    for (unsigned i = 0; i < s->n && !err; i++)
+        err = gs_wrote_range(root, s->v[i].place,
+                             (struct gs_range){s->v[i].origin[0], s->v[i].origin[0] + s->v[i].region[0]});
+    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+}
+
+/* The queues of the places, and what is yet to end before anything is written there. */
+static cl_int find_queues(struct gs_home *h, struct gs_mem *root, const struct gs_stretches *s,
+                          cl_command_queue queue[GS_MAX_DEVICES], struct gs_events *ready)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < s->n && !err; i++) {
+        const unsigned place = s->v[i].place;
+        if (queue[place])
+            continue;
+        queue[place] = place ? gs_copy_queue(h->cmd.q, place, &err) : h->cmd.q->o.handle;
+        if (!err)
+            err = gs_ready_events(&h->cmd, root, 0, root, place, ready);
+    }
+    return err;
+}
+
+static cl_int write_here(struct gs_home *h, struct gs_mem *m, const struct gs_stretches *s,
+                         const cl_command_queue queue[], const struct gs_events *ready, cl_event *own)
+{
+    struct gs_staged_ends ended = {0};
+    cl_int err = wrote(m->root, s);
+    if (!err)
+        err = write_staged(h, s->v, s->n, queue, ready, &ended);
+    if (!err)
+        err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
+    gs_events_free(&ended.events);
+    return err;
+}
+
+bool gs_write_parts(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr, cl_bool blocking,
+                    cl_event *own, cl_int *err)
+{
+    const struct gs_range r = gs_window_range(m, offset, size);
+    const struct gs_staged all = gs_staged_run(NULL, 0, true, r.begin, size, (void *)(uintptr_t)ptr);
+    struct gs_stretches s = {0};
+    struct gs_events ready = {0};
+    cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
+    *err = CL_SUCCESS;
+    if (h->by_units || h->cmd.ctx->n < 2 || !is_followed(h, m, ptr) ||
+        gs_host_takers(m->root, r, &all, &s) != CL_SUCCESS || !s.n)
+        return false;
+    enum gs_staging_way way = gs_staging_way(h->cmd.q, ptr, size, blocking);
+    if (way != GS_NOT_STAGED && find_queues(h, m->root, &s, queue, &ready) != CL_SUCCESS)
+        way = GS_NOT_STAGED;
+    if (way == GS_STAGED_BESIDE &&
+        gs_carry_beside(h->cmd.q, m, CL_COMMAND_WRITE_BUFFER, blocking, s.v, s.n, ready.n, ready.v, own) != CL_SUCCESS)
+        way = GS_NOT_STAGED;
+    if (way == GS_STAGED_HERE)
+        *err = write_here(h, m, &s, queue, &ready, own);
+    if (way != GS_NOT_STAGED && !*err)
+        *err = wrote(m->root, &s);
+    gs_stretches_free(&s);
+    gs_events_free(&ready);
+    return way != GS_NOT_STAGED;
 }

@@ -79,6 +79,10 @@ static inline bool gs_is_small(const struct gs_mem *m, uint64_t bytes)
 bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
                         cl_bool blocking, cl_event *own, cl_int *err);
 
+/* The same for one of which other places have wanted parts since the last: each part goes there. */
+bool gs_write_parts(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr, cl_bool blocking,
+                    cl_event *own, cl_int *err);
+
 /* Once h is ready: is the transfer between m and the host's memory to go beside the application, and has it been handed
  * over? *own is its event then; with `waits` the caller goes on by gs_home_wait, blocking. */
 bool gs_home_beside(struct gs_home *h, struct gs_mem *m, cl_command_type type, bool waits, const struct gs_staged *t,

@@ -5,8 +5,16 @@
 
 #include "shim/coherence.h"
 
-/* What is worth being taken from another place than the rest: two pieces of the ring. */
-enum { SHARE_BYTES = 8 * 1024 * 1024 };
+/* What is worth being taken from another place than the rest is two pieces of the ring, or being written to another
+ * place one; less where the ring is asked for. */
+enum { SHARE_BYTES = 8 * 1024 * 1024, LEAST_BYTES = 1024 * 1024, LEAST_FORCED = 4096 };
+
+static uint64_t share_of(uint64_t bytes)
+{
+    if (gs_settings()->transfer != GS_TRANSFER_PINNED)
+        return SHARE_BYTES;
+    return bytes / 8 > LEAST_FORCED ? bytes / 8 : LEAST_FORCED;
+}
 
 void gs_stretches_free(struct gs_stretches *s)
 {
@@ -89,11 +97,11 @@ static unsigned find_others(const struct walk *w, unsigned first, uint64_t at, u
     return n;
 }
 
-/* In shares of SHARE_BYTES, each from who gives the least. */
+/* In shares, each from who gives the least. */
 static cl_int divide(struct walk *w, const bool who[GS_MAX_DEVICES], uint64_t at, uint64_t end)
 {
     const uint64_t unit = w->root->band_bytes ? w->root->band_bytes : 1;
-    const uint64_t share = unit < SHARE_BYTES ? SHARE_BYTES / unit * unit : unit;
+    const uint64_t some = share_of(w->r.end - w->r.begin), share = unit < some ? some / unit * unit : unit;
     cl_int err = CL_SUCCESS;
     for (uint64_t next; at < end && !err; at = next) {
         unsigned least = GS_MAX_DEVICES;
@@ -116,7 +124,8 @@ static cl_int walk(struct walk *w, bool only_count)
         const unsigned place = gs_holder(w->root, (struct gs_range){at, w->r.end}, &end);
         if (end - at < w->root->band_bytes) /* what nobody has written may be anything */
             end = at + w->root->band_bytes;
-        const bool several = w->share && find_others(w, place, at, &end, who) && end - at >= 2 * SHARE_BYTES;
+        const bool several =
+            w->share && find_others(w, place, at, &end, who) && end - at >= 2 * share_of(w->r.end - w->r.begin);
         if (only_count)
             w->load[place] += several ? 0 : end - at;
         else
@@ -132,7 +141,7 @@ static bool may_share(const struct gs_mem *root, struct gs_range r)
     size_t ranges = 0;
     for (unsigned i = 0; i < root->o.ctx->n; i++)
         ranges += root->place[i].valid.n;
-    return r.end - r.begin >= 2 * SHARE_BYTES && ranges <= MOST_RANGES && !root->undefined.n;
+    return r.end - r.begin >= 2 * share_of(r.end - r.begin) && ranges <= MOST_RANGES && !root->undefined.n;
 }
 
 bool gs_host_alone(struct gs_mem *root, struct gs_range r)
@@ -144,7 +153,7 @@ bool gs_host_alone(struct gs_mem *root, struct gs_range r)
     bool alone = true;
     for (uint64_t at = r.begin, end; at < r.end && alone && may_share(root, r); at = end) {
         end = r.end;
-        alone = !find_others(&w, 0, at, &end, who) || end - at < 2 * SHARE_BYTES;
+        alone = !find_others(&w, 0, at, &end, who) || end - at < 2 * share_of(r.end - r.begin);
     }
     return alone;
 }
@@ -171,6 +180,60 @@ cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_ran
         if (used[i] && root->place[i].ready)
             err = gs_events_share(ready, root->place[i].ready);
     return err;
+}
+
+/* What a place alone has wanted of r. */
+static int find_wanted(const struct gs_mem *root, unsigned place, struct gs_range r, struct gs_rangeset *only)
+{
+    int err = gs_rangeset_common(&root->place[place].wanted, r, only);
+    for (unsigned i = 0; i < root->o.ctx->n && !err; i++)
+        if (i != place)
+            err = gs_rangeset_remove_set(only, &root->place[i].wanted);
+    return err;
+}
+
+/* The place that byte `at` goes to, and up to where: *end. Less than a piece of the ring isn't worth going elsewhere.
+ */
+static unsigned find_taker(const struct gs_rangeset only[], unsigned n, uint64_t at, uint64_t *end)
+{
+    const uint64_t least = gs_settings()->transfer == GS_TRANSFER_PINNED ? LEAST_FORCED : LEAST_BYTES;
+    for (unsigned p = 1; p < n; p++)
+        for (size_t k = 0; k < only[p].n; k++) {
+            const struct gs_range *v = &only[p].v[k];
+            if (v->end - v->begin < least || v->end <= at)
+                continue;
+            if (v->begin <= at) {
+                *end = v->end;
+                return p;
+            }
+            *end = v->begin < *end ? v->begin : *end;
+        }
+    return 0;
+}
+
+cl_int gs_host_takers(struct gs_mem *root, struct gs_range r, const struct gs_staged *t, struct gs_stretches *s)
+{
+    struct walk w = {.root = root, .t = t, .r = r, .s = s};
+    struct gs_rangeset only[GS_MAX_DEVICES] = {{0}};
+    const unsigned n = root->o.ctx->n;
+    bool away = false;
+    int failed = 0;
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = 1; p < n && !failed; p++)
+        failed = root->place[p].mem ? find_wanted(root, p, r, &only[p]) : 0;
+    for (uint64_t at = r.begin, end; at < r.end && !failed && !err; at = end) {
+        end = r.end;
+        const unsigned place = find_taker(only, n, at, &end);
+        away = away || place;
+        err = give(&w, place, at, end);
+    }
+    for (unsigned p = 0; p < n; p++) {
+        gs_rangeset_remove(&root->place[p].wanted, r);
+        gs_rangeset_free(&only[p]);
+    }
+    if (failed || err || !away)
+        gs_stretches_free(s);
+    return failed ? CL_OUT_OF_HOST_MEMORY : err;
 }
 
 cl_command_queue gs_host_queue(struct gs_queue *q, const struct gs_staged *t, cl_int *err)

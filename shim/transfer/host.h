@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a root's bytes into the host's memory from wherever they are valid. With the context's lock held; nothing
- * blocks. */
+/* Reads a root's bytes into the host's memory from wherever they are valid, and says where what the host writes is
+ * wanted. With the context's lock held; nothing blocks. */
 #ifndef GS_SHIM_TRANSFER_HOST_H
 #define GS_SHIM_TRANSFER_HOST_H
 
@@ -18,6 +18,11 @@ void gs_stretches_free(struct gs_stretches *s);
  * they must come after. */
 cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
                       bool share, struct gs_stretches *s, struct gs_events *ready);
+
+/* The bytes r of a buffer that the host is to write, of which t is all if they went home: each stretch that one other
+ * place alone has required since the host last wrote it goes there, and the rest home. None: all goes home. Whatever is
+ * required from now on is for the next time. */
+cl_int gs_host_takers(struct gs_mem *root, struct gs_range r, const struct gs_staged *t, struct gs_stretches *s);
 
 /* Is it all at home, and is there nobody else to take a part of it from? */
 bool gs_host_alone(struct gs_mem *root, struct gs_range r);

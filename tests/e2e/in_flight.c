@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A layer between gpusparc and the driver that counts, for each device, the non-blocking reads that have been enqueued
  * and not yet been waited for. In the end the file IN_FLIGHT has one line: the most of the first device's, of the
- * second's, and of the lesser of the two at one time; and how many reads there were of each. */
+ * second's, and of the lesser of the two at one time; how many reads there were of each; and how many writes. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ enum { DEVICES = 2, MOST = 64 };
 static struct _cl_icd_dispatch below;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 static cl_device_id devices[DEVICES];
-static unsigned now[DEVICES], most[DEVICES], all[DEVICES], together;
+static unsigned now[DEVICES], most[DEVICES], all[DEVICES], writes[DEVICES], together;
 static struct {
     cl_event event;
     unsigned device;
@@ -60,6 +60,17 @@ static cl_int CL_API_CALL count_read(cl_command_queue q, cl_mem m, cl_bool block
     return err;
 }
 
+static cl_int CL_API_CALL count_write(cl_command_queue q, cl_mem m, cl_bool blocking, size_t offset, size_t bytes,
+                                      const void *p, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    pthread_mutex_lock(&lock);
+    const unsigned device = device_of(q);
+    if (!blocking && device < DEVICES)
+        writes[device]++;
+    pthread_mutex_unlock(&lock);
+    return below.clEnqueueWriteBuffer(q, m, blocking, offset, bytes, p, n, wait, event);
+}
+
 static cl_int CL_API_CALL count_wait(cl_uint n, const cl_event *events)
 {
     pthread_mutex_lock(&lock);
@@ -77,7 +88,8 @@ static void write_down(void)
 {
     FILE *f = getenv("IN_FLIGHT") ? fopen(getenv("IN_FLIGHT"), "w") : NULL;
     if (f)
-        fprintf(f, "%u %u together %u of %u %u\n", most[0], most[1], together, all[0], all[1]);
+        fprintf(f, "%u %u together %u of %u %u writes %u %u\n", most[0], most[1], together, all[0], all[1], writes[0],
+                writes[1]);
     if (f)
         fclose(f);
 }
@@ -90,6 +102,7 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     if (err)
         return err;
     own.clEnqueueReadBuffer = count_read;
+    own.clEnqueueWriteBuffer = count_write;
     own.clWaitForEvents = count_wait;
     atexit(write_down);
     return CL_SUCCESS;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # reads.sh: a large read of what two devices hold takes from both at once, a piece here and a piece there (in_flight.c
-# counts), of what both hold about a half from each; and the bytes are right.
+# counts), of what both hold about a half from each; a large write goes to those who want it; and the bytes are right.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 
@@ -12,7 +12,7 @@ pieces() { # HOW LEAST-TOGETHER PIECES-OF-FIRST PIECES-OF-SECOND
   IN_FLIGHT=$PWD/counts.txt OPENCL_LAYERS=$programs/in_flight.so GPUSPARC_TRANSFER=pinned \
     gpusparc run --mode multi --devices cpu:2 "$programs/reads" "$1" >out.txt
   cmp alone.txt out.txt || { diff alone.txt out.txt; fail "$1"; }
-  read -r _ _ _ together _ all0 all1 <counts.txt
+  read -r _ _ _ together _ all0 all1 _ <counts.txt
   [ "$together" -ge "$2" ] || fail "$1: only $together at a time from each"
   [ "$all0 $all1" = "$3 $4" ] || fail "$1: $all0 pieces from the first, $all1 from the second"
 }
@@ -20,3 +20,22 @@ pieces halves 4 8 8
 pieces beside 4 8 8
 pieces quarter 2 12 4
 pieces same 4 10 10 # 2 of each are of the exchange before
+
+# What each device reads of a buffer that is written again and again goes there from the second time on: only the first
+# time, and over the edges, do bytes go from one to the other.
+shares() { # HOW MOST-BYTES-BETWEEN
+  "$programs/writes" "$1" >alone.txt
+  for n in 2 3; do
+    rm -f counts.txt
+    IN_FLIGHT=$PWD/counts.txt OPENCL_LAYERS=$programs/in_flight.so GPUSPARC_TRANSFER=pinned \
+      gpusparc run --mode multi --devices cpu:$n --stats="$PWD/stats.json" "$programs/writes" "$1" >out.txt
+    cmp alone.txt out.txt || { diff alone.txt out.txt; fail "$1 on $n"; }
+    between=$(sed -n 's/.*"pinned": {"bytes": \([0-9]*\).*/\1/p' stats.json)
+    [ "$between" -le "$2" ] || fail "$1 on $n: $between bytes between the devices"
+  done
+  read -r _ _ _ _ _ _ _ _ _ writes _ <counts.txt
+  [ "$writes" -ge 15 ] || fail "$1: only $writes pieces written to the second device"
+}
+shares steady $((12 << 20))
+shares beside $((12 << 20))
+shares mixed $((64 << 20))
