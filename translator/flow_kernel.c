@@ -2,6 +2,7 @@
 /* What a kernel does to each of its arguments: their declarations, then a walk along the flow of each. */
 #include "translator/flow.h"
 
+#include "translator/flow_append.h"
 #include "translator/flow_type.h"
 #include "translator/need.h"
 
@@ -123,8 +124,9 @@ struct arg_walk {
     const struct reach *reach;
     struct gs_kernel_summary *k;
     struct gs_arg_summary *arg;
-    bool plain;       /* loads or stores that are no atomics */
-    bool is_volatile; /* some of them are volatile, the first so here: */
+    const struct gs_appends *appends; /* whose atomics are sums: nothing but a place follows from their results */
+    bool plain;                       /* loads or stores that are no atomics */
+    bool is_volatile;                 /* some of them are volatile, the first so here: */
     struct gs_site volatile_site;
 };
 
@@ -196,7 +198,7 @@ static void meet_atomic(struct arg_walk *w, const struct gs_flow_access *a)
     arg->may_read = arg->may_write = true;
     if (a->op == GS_ATOMIC_OTHER)
         why = "it uses an atomic on global memory that is no plain sum, minimum, maximum or bit operation";
-    else if (gs_flow_is_used(w->f, a->result, w->reach->in))
+    else if (!gs_append_takes(w->appends, a->where) && gs_flow_is_used(w->f, a->result, w->reach->in))
         why = "it uses the result of an atomic on global memory";
     else if (arg->atomic != GS_ATOMIC_NONE && arg->atomic != GS_ATOMIC_OTHER && !same_kind(arg, a))
         why = "it uses several kinds of atomics on the same buffer";
@@ -253,10 +255,10 @@ static void follow(struct arg_walk *w, uint32_t node)
     }
 }
 
-static void follow_arg(struct gs_flow *f, const struct reach *reach, uint32_t node, struct gs_kernel_summary *k,
-                       struct gs_arg_summary *a)
+static void follow_arg(struct gs_flow *f, const struct reach *reach, const struct gs_appends *appends, uint32_t node,
+                       struct gs_kernel_summary *k, struct gs_arg_summary *a)
 {
-    struct arg_walk w = {.f = f, .reach = reach, .k = k, .arg = a};
+    struct arg_walk w = {.f = f, .reach = reach, .k = k, .arg = a, .appends = appends};
     if (a->kind == GS_ARG_GLOBAL || a->kind == GS_ARG_CONSTANT)
         follow(&w, node);
     a->atomic_mixed = a->atomic != GS_ATOMIC_NONE && w.plain;
@@ -270,34 +272,59 @@ static void follow_arg(struct gs_flow *f, const struct reach *reach, uint32_t no
                a->read_site);
 }
 
-void gs_flow_kernel(struct gs_flow *f, uint32_t func, struct gs_kernel_summary *k)
+/* All that is said of a kernel by what its functions do. */
+static void summarise(struct gs_flow *f, const struct reach *reach, const struct gs_appends *appends,
+                      struct gs_kernel_summary *k)
 {
-    const struct gs_func *g = &f->program->funcs[func];
-    struct reach reach = {.f = f};
+    const struct gs_func *g = &f->program->funcs[reach->v[0]];
     struct gs_arg_summary *args = gs_need_array(f->arena, (size_t)g->n_params + 1, sizeof *args);
     k->name = g->name;
     k->n_args = g->n_params;
     k->args = args;
     memcpy(k->reqd, g->reqd, sizeof k->reqd);
     k->only_atomics = true;
-    reach_from(&reach, func);
-    for (uint32_t i = 0; i < reach.n; i++) {
-        const struct gs_flow_func *h = &f->funcs[reach.v[i]];
+    for (uint32_t i = 0; i < reach->n; i++) {
+        const struct gs_flow_func *h = &f->funcs[reach->v[i]];
         k->uses_group |= h->uses_group;
         if (h->waits)
             k->refusal = NULL; /* the reason that matters most */
         k->only_atomics &= !h->spins;
         if (h->refusal)
             refuse(k, false, h->refusal,
-                   gs_program_site(f->program, h->refusal_at, f->program->funcs[reach.v[i]].unit));
+                   gs_program_site(f->program, h->refusal_at, f->program->funcs[reach->v[i]].unit));
     }
     for (uint32_t i = 0; i < g->n_params; i++) {
         CXCursor param = clang_Cursor_getArgument(g->def, i);
         declare_arg(f, param, &args[i]);
         args[i].read_site = gs_program_site(f->program, param, g->unit);
         k->uses_group |= args[i].kind == GS_ARG_LOCAL;
-        follow_arg(f, &reach, gs_flow_node(f, param), k, &args[i]);
+        follow_arg(f, reach, appends, gs_flow_node(f, param), k, &args[i]);
         args[i].read_site = (struct gs_site){.file = ""};
     }
     k->only_atomics &= k->refusal != NULL;
+}
+
+/* Of a kernel that is refused: the lists to which it appends, if it isn't once their atomics are taken as sums. */
+static void find_appends(struct gs_flow *f, const struct reach *reach, struct gs_kernel_summary *k)
+{
+    struct gs_appends appends;
+    struct gs_kernel_summary other = {0};
+    gs_append_find(f, reach->v[0], reach->in, &appends);
+    if (!appends.n)
+        return;
+    summarise(f, reach, &appends, &other);
+    if (other.refusal)
+        return;
+    k->appends = appends.v;
+    k->n_appends = appends.n;
+}
+
+void gs_flow_kernel(struct gs_flow *f, uint32_t func, struct gs_kernel_summary *k)
+{
+    static const struct gs_appends none;
+    struct reach reach = {.f = f};
+    reach_from(&reach, func);
+    summarise(f, &reach, &none, k);
+    if (k->refusal)
+        find_appends(f, &reach, k);
 }

@@ -1,0 +1,511 @@
+/* Kernels that append to lists. Those named append_... do nothing else with their atomics' results and must be found;
+ * those named not_... do, by one thing each, and must not be. */
+#define MOST 1000
+typedef struct { float x, y; uint id; } hit;
+typedef struct { uint a; uchar b; } padded;
+
+__kernel void append_direct(__global const uint *in, __global uint *out, __global uint *n)
+{
+    uint i = get_global_id(0);
+    if (in[i] & 1)
+        out[atomic_inc(n)] = in[i];
+}
+__kernel void append_volatile(__global const uint *in, __global uint *out, volatile __global int *n)
+{
+    uint i = get_global_id(0);
+    if (in[i] & 1) {
+        int at = atomic_inc(n);
+        out[at] = in[i];
+    }
+}
+__kernel void append_declared(__global const uint *in, __global uint *out, __global uint *n)
+{
+    uint at, i = get_global_id(0);
+    if (in[i] > 7) {
+        at = atomic_add(n, 1);
+        out[at] = in[i];
+    }
+}
+__kernel void append_several(__global const uint *in, __global uint *a, __global float *b, __global ushort *c,
+                             __global uint *n)
+{
+    uint i = get_global_id(0);
+    if (in[i] & 1) {
+        size_t at = atomic_inc(n);
+        a[at] = in[i];
+        b[at] = (float)i;
+        c[at] = (ushort)i;
+    }
+}
+__kernel void append_limited(__global const uint *in, __global uint *out, __global uint *n, uint most)
+{
+    uint i = get_global_id(0);
+    if (in[i] & 1) {
+        uint at = atomic_inc(n);
+        if (at < most)
+            out[at] = in[i];
+    }
+}
+__kernel void append_limited_signed(__global const uint *in, __global uint *out, __global int *n, int most)
+{
+    int at = atomic_inc(n);
+    if (most > at) {
+        uint v = in[get_global_id(0)] * 3u;
+        out[at] = v;
+    }
+}
+__kernel void append_limited_number(__global const uint *in, __global uint *out, __global uint *n)
+{
+    if (in[get_global_id(0)] == 5) {
+        uint at = atomic_inc(n);
+        if (at >= MOST)
+            return;
+        out[at] = get_global_id(0);
+    }
+}
+__kernel void append_continue(__global const uint *in, __global uint *out, __global uint *n, ushort most)
+{
+    for (uint k = 0; k < 4; k++) {
+        if (in[4 * get_global_id(0) + k] & 1) {
+            uint at = atomic_inc(n);
+            if (at >= most)
+                continue;
+            out[at] = k;
+        }
+    }
+}
+__kernel void append_struct(__global const float *in, __global hit *out, __global uint *n)
+{
+    uint i = get_global_id(0);
+    if (in[i] > 0.5f) {
+        uint at = atomic_inc(n);
+        out[at].x = in[i];
+        out[at].y = in[i + 1];
+        out[at].id = i;
+    }
+}
+__kernel void append_struct_whole(__global const float *in, __global padded *out, __global uint *n)
+{
+    padded p = {1, 2};
+    if (in[get_global_id(0)] > 0.5f)
+        out[atomic_inc(n)] = p;
+}
+__kernel void append_two(__global const uint *in, __global uint *out, __global uint *n, uint most)
+{
+    if (in[get_global_id(0)] & 1) {
+        uint at = atomic_add(n, 2);
+        if (at + 1 < most) {
+            out[at] = in[get_global_id(0)];
+            out[at + 1] = get_global_id(0);
+        }
+    }
+}
+__kernel void append_triangles(__global const uint *in, __global float4 *out, __global uint *n)
+{
+    if (in[get_global_id(0)] & 1) {
+        int t = atomic_inc(n), at = 3 * t;
+        out[at] = (float4)(1.0f);
+        out[at + 1] = (float4)(2.0f);
+        out[at + 2] = (float4)(3.0f);
+    }
+}
+__kernel void append_triangle(__global const uint *in, __global float4 *out, __global uint *n)
+{
+    if (in[get_global_id(0)] & 1) {
+        int at = 3 * atomic_inc(n);
+        int b = at + 1;
+        out[at] = (float4)(1.0f);
+        out[b] = (float4)(2.0f);
+        out[b + 1] = (float4)(3.0f);
+    }
+}
+__kernel void append_vector(__global const uint *in, __global uint *out, __global uint *n)
+{
+    uint i = get_global_id(0);
+    if (in[i] & 1) {
+        uint at = atomic_inc(n);
+        vstore3((uint3)(i, in[i], 7), at, out);
+    }
+}
+void push(__global uint *list, __global uint *n, uint most, uint v)
+{
+    uint at = atomic_inc(n);
+    if (at >= most)
+        return;
+    list[at] = v;
+}
+__kernel void append_helper(__global const uint *in, __global uint *out, __global uint *n, uint most)
+{
+    uint i = get_global_id(0);
+    if (in[i] & 1)
+        push(out, n + 1, most, in[i]);
+    if (in[i] & 2)
+        push(out, &n[1], most, i);
+}
+__kernel void append_two_lists(__global const uint *in, __global uint *odd, __global uint *even, __global uint *n)
+{
+    uint i = get_global_id(0);
+    if (in[i] & 1)
+        odd[atomic_inc(&n[0])] = i;
+    else
+        even[atomic_inc(&n[1])] = i;
+}
+__kernel void append_twice(__global const uint *in, __global uint *out, __global uint *n)
+{
+    uint i = get_global_id(0);
+    if (in[i] & 1)
+        out[atomic_inc(n)] = i;
+    if (in[i] & 2)
+        out[atomic_inc(n)] = 2 * i;
+}
+__kernel void append_and_count(__global const uint *in, __global uint *out, __global uint *n, __global uint *sum)
+{
+    uint i = get_global_id(0);
+    if (in[i] & 1)
+        out[atomic_inc(n)] = i;
+    atomic_add(sum, in[i]);
+}
+__kernel void append_stride(__global const uint *in, __global uint *out, __global uint *n, uint count)
+{
+    for (uint i = get_global_id(0); i < count; i += get_global_size(0)) {
+        uint v = in[i];
+        for (uint r = 0; r < 10; r++)
+            v = v * 3 + 1;
+        if (v & 1) {
+            uint at = atomic_inc(n);
+            barrier(CLK_GLOBAL_MEM_FENCE);
+            out[at] = v;
+        }
+    }
+}
+
+__kernel void not_kept(__global uint *out, __global uint *n, __global uint *mine)
+{
+    uint at = atomic_inc(n);
+    out[at] = 1;
+    mine[get_global_id(0)] = at;
+}
+__kernel void not_in_value(__global uint *out, __global uint *n)
+{
+    uint at = atomic_inc(n);
+    out[at] = at;
+}
+__kernel void not_read(__global uint *out, __global uint *n, __global uint *sum)
+{
+    uint at = atomic_inc(n);
+    out[at] = 1;
+    atomic_add(sum, out[0]);
+}
+__kernel void not_added_to(__global uint *out, __global uint *n)
+{
+    uint at = atomic_inc(n);
+    out[at] += 1;
+}
+__kernel void not_same_steps(__global uint *out, __global uint *n)
+{
+    uint at = atomic_inc(n);
+    out[at] = 1;
+    uint to = atomic_add(n, 2);
+    out[to] = 1;
+    out[to + 1] = 2;
+}
+__kernel void not_same_units(__global uint *out, __global uint *n)
+{
+    uint at = atomic_inc(n);
+    out[at] = 1;
+    uint to = atomic_inc(n);
+    out[2 * to] = 1;
+    out[2 * to + 1] = 1;
+}
+__kernel void not_next(__global uint *out, __global uint *n)
+{
+    uint at = atomic_inc(n);
+    out[at] = 1;
+    out[at + 1] = 2;
+}
+__kernel void not_only_next(__global uint *out, __global uint *n)
+{
+    uint at = atomic_inc(n) + 1;
+    out[at] = 1;
+}
+__kernel void not_whole(__global uint *out, __global uint *n)
+{
+    uint at = atomic_add(n, 2);
+    out[at] = 1;
+}
+__kernel void not_by_argument(__global uint *out, __global uint *n, uint by)
+{
+    uint at = atomic_add(n, by);
+    out[at] = 1;
+}
+__kernel void not_all_members(__global hit *out, __global uint *n)
+{
+    uint at = atomic_inc(n);
+    out[at].x = 1.0f;
+    out[at].id = 3;
+}
+__kernel void not_always(__global const uint *in, __global uint *out, __global uint *n)
+{
+    uint at = atomic_inc(n);
+    if (in[get_global_id(0)])
+        out[at] = 1;
+}
+__kernel void not_both_always(__global const uint *in, __global uint *out, __global uint *other, __global uint *n)
+{
+    uint at = atomic_inc(n);
+    out[at] = 1;
+    if (in[get_global_id(0)])
+        other[at] = 1;
+}
+__kernel void not_both_sites(__global const uint *in, __global uint *out, __global uint *other, __global uint *n)
+{
+    if (in[get_global_id(0)] & 1) {
+        uint at = atomic_inc(n);
+        out[at] = 1;
+        other[at] = 1;
+    } else {
+        out[atomic_inc(n)] = 2;
+    }
+}
+__kernel void not_broken_off(__global const uint *in, __global uint *out, __global uint *n)
+{
+    for (int i = 0; i < 4; i++) {
+        uint at = atomic_inc(n);
+        if (in[i])
+            break;
+        out[at] = 1;
+    }
+}
+__kernel void not_returned_from(__global const uint *in, __global uint *out, __global uint *n)
+{
+    uint at = atomic_inc(n);
+    if (in[get_global_id(0)])
+        return;
+    out[at] = 1;
+}
+__kernel void not_later(__global const uint *in, __global uint *out, __global uint *n)
+{
+    uint at = 0;
+    for (int i = 0; i < 4; i++)
+        if (in[i])
+            at = atomic_inc(n);
+    out[at] = 1;
+}
+__kernel void not_counted_only(__global const uint *in, __global uint *out, __global uint *n)
+{
+    uint at = atomic_inc(n);
+    out[at] = 1;
+    if (in[get_global_id(0)])
+        atomic_inc(n);
+}
+__kernel void not_counter_read(__global uint *out, __global uint *n)
+{
+    if (n[0] < 100)
+        out[atomic_inc(n)] = 1;
+}
+__kernel void not_popped(__global uint *out, __global uint *n)
+{
+    out[atomic_dec(n)] = 1;
+}
+__kernel void not_pushed_and_popped(__global uint *out, __global uint *n)
+{
+    out[atomic_inc(n)] = 1;
+    atomic_dec(n);
+}
+__kernel void not_exchanged(__global uint *out, __global uint *n)
+{
+    out[atomic_xchg(n, 5)] = 1;
+}
+__kernel void not_limited_by_memory(__global uint *out, __global uint *n, __global uint *most)
+{
+    uint at = atomic_inc(n);
+    if (at < most[0])
+        out[at] = 1;
+}
+__kernel void not_limited_by_count(__global uint *out, __global uint *n)
+{
+    uint at = atomic_inc(&n[0]);
+    if (at < n[1])
+        out[at] = 1;
+}
+__kernel void not_limited_by_changing(__global uint *out, __global uint *n, uint most)
+{
+    most += get_local_id(0);
+    uint at = atomic_inc(n);
+    if (at < most)
+        out[at] = 1;
+}
+__kernel void not_limited_from_below(__global uint *out, __global uint *n, uint least)
+{
+    uint at = atomic_inc(n);
+    if (at > least)
+        out[at] = 1;
+}
+__kernel void not_limited_else(__global uint *out, __global uint *n, uint most, __global uint *full)
+{
+    uint at = atomic_inc(n);
+    if (at < most)
+        out[at] = 1;
+    else
+        full[0] = 1;
+}
+__kernel void not_limited_more(__global uint *out, __global uint *n, uint most, __global uint *fits)
+{
+    uint at = atomic_inc(n);
+    if (at < most) {
+        out[at] = 1;
+        atomic_inc(fits);
+    }
+}
+__kernel void not_limited_value_acts(__global uint *out, __global uint *n, uint most, __global uint *fits)
+{
+    uint at = atomic_inc(n);
+    if (at < most)
+        out[at] = atomic_inc(fits);
+}
+__kernel void not_limited_then_more(__global uint *out, __global uint *n, uint most, __global uint *fits)
+{
+    uint at = atomic_inc(n);
+    if (at >= most)
+        return;
+    out[at] = 1;
+    fits[get_global_id(0)] = 1;
+}
+__kernel void not_limited_in_a_loop(__global uint *out, __global uint *n, uint most)
+{
+    for (int i = 0; i < 4; i++) {
+        uint at = atomic_inc(n);
+        if (at >= most)
+            return;
+        out[at] = 1;
+    }
+}
+__kernel void not_limited_unlike(__global uint *out, __global uint *n, uint most)
+{
+    uint at = atomic_inc(n);
+    if (at < most)
+        out[at] = 1;
+    uint to = atomic_inc(n);
+    out[to] = 1;
+}
+__kernel void not_equal(__global uint *out, __global uint *n, uint most)
+{
+    uint at = atomic_inc(n);
+    if (at != most)
+        out[at] = 1;
+}
+__kernel void not_narrow(__global uint *out, __global uint *n)
+{
+    uchar at = atomic_inc(n);
+    out[at] = 1;
+}
+__kernel void not_masked(__global uint *out, __global uint *n)
+{
+    uint at = atomic_inc(n);
+    out[at & 255] = 1;
+}
+__kernel void not_per_bucket(__global const uint *in, __global uint *out, __global uint *n)
+{
+    uint b = in[get_global_id(0)] & 7;
+    uint at = atomic_inc(&n[b]);
+    out[at] = 1;
+}
+__kernel void not_from_a_base(__global uint *out, __global uint *n, uint base)
+{
+    uint at = atomic_inc(n);
+    out[base + at] = 1;
+}
+__kernel void not_moved_list(__global uint *out, __global uint *n, uint base)
+{
+    __global uint *list = out + base;
+    list[atomic_inc(n)] = 1;
+}
+__kernel void not_changed_list(__global uint *out, __global uint *n, uint base)
+{
+    out += base;
+    out[atomic_inc(n)] = 1;
+}
+__kernel void not_by_alias(__global uint *out, __global uint *n)
+{
+    __global uint *other = out;
+    out[atomic_inc(n)] = 1;
+    other[get_global_id(0)] = 2;
+}
+__kernel void not_itself(__global uint *out)
+{
+    out[atomic_inc(out)] = 1;
+}
+__kernel void not_changed_after(__global uint *out, __global uint *n)
+{
+    uint at = atomic_inc(n);
+    at++;
+    out[at] = 1;
+}
+__kernel void not_address_taken(__global uint *out, __global uint *n)
+{
+    uint at = atomic_inc(n);
+    *&at = 3;
+    out[at] = 1;
+}
+void push_any(__global uint *list, __global uint *n, uint v)
+{
+    list[atomic_inc(n)] = v;
+}
+__kernel void not_two_by_helper(__global uint *a, __global uint *b, __global uint *n)
+{
+    push_any(a, n, 1);
+    push_any(b, n + 1, 1);
+}
+__kernel void not_elsewhere_too(__global uint *out, __global uint *n)
+{
+    push_any(out, n, 1);
+    out[7] = 1;
+}
+__kernel void not_long(__global uint *out, __global ulong *n)
+{
+    out[atom_inc(n)] = 1;
+}
+__kernel void not_volatile_list(volatile __global uint *out, __global uint *n)
+{
+    out[atomic_inc(n)] = 1;
+}
+__kernel void not_waiting(__global uint *out, __global uint *n, __global uint *flag)
+{
+    while (atomic_add(flag, 0) == 0)
+        ;
+    out[atomic_inc(n)] = 1;
+}
+__kernel void not_ticket(__global const uint *in, __global uint *out, __global uint *n, __global uint *next, uint all)
+{
+    uint i;
+    while ((i = atomic_inc(next)) < all)
+        if (in[i] & 1)
+            out[atomic_inc(n)] = i;
+}
+__kernel void not_group_first(__global uint *out, __global uint *n, __local uint *base)
+{
+    if (get_local_id(0) == 0)
+        base[0] = atomic_add(n, (uint)get_local_size(0));
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[base[0] + get_local_id(0)] = 1;
+}
+__kernel void not_case(__global const uint *in, __global uint *out, __global uint *n)
+{
+    switch (in[get_global_id(0)]) {
+        uint at;
+        at = atomic_inc(n);
+    case 1:
+        out[at] = 1;
+    }
+}
+__kernel void not_selected(__global const uint *in, __global uint *out, __global uint *n)
+{
+    uint at = in[0] ? atomic_inc(n) : 0;
+    out[at] = 1;
+}
+__kernel void not_short_cut(__global const uint *in, __global uint *out, __global uint *n, uint most)
+{
+    uint at = atomic_inc(n);
+    if (at < most && in[get_global_id(0)])
+        out[at] = 1;
+}
