@@ -487,6 +487,7 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
         plan.reason = "a user event of the application has no status yet";
     if (!plan.reason) {
         set_geometry(l, l->summary->reqd);
+        l->summary = gs_plan_kernel(l->summary, l->mems);
         if (l->timing)
             choose(l, &plan);
         else

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/log.h"
+#include "shim/append.h"
 #include "shim/coherence.h"
 #include "shim/contest.h"
 #include "shim/launch.h"
@@ -50,6 +51,9 @@ struct split {
     cl_event ran[GS_MAX_DEVICES];           /* by part */
     struct gs_merge *merges;                /* by use */
     struct gs_contest *contest;             /* of a plan on trial, until it is judged */
+    struct gs_lists lists;                  /* of a plan that appends */
+    cl_event joined[GS_MAX_DEVICES];        /* of that, by part: when its lists are where they belong */
+    cl_event counted;                       /* and when what was counted may be summed up */
     struct gs_events ended;                 /* what the application's event waits for */
     unsigned device[3 * GS_MAX_DEVICES];    /* of each of `ended` */
     cl_event begin;                         /* of one that is measured: when all before it had ended; or null */
@@ -81,7 +85,12 @@ static void free_split(struct split *s)
         gs_events_free(&s->ready[p]);
         if (s->ran[p])
             gs_real()->clReleaseEvent(s->ran[p]);
+        if (s->joined[p])
+            gs_real()->clReleaseEvent(s->joined[p]);
     }
+    if (s->counted)
+        gs_real()->clReleaseEvent(s->counted);
+    gs_lists_free(&s->lists);
     free(s->merges);
     gs_contest_drop(s->contest);
     gs_events_free(&s->ended);
@@ -141,7 +150,9 @@ static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, u
     if (l->by_units)
         gs_kernel_cut(run, &l->job, &plan->box[p]);
     s->kernel[p] = run->cut.n > 1 ? gs_spare_kernel(l->k, run->place, &err) : gs_part_kernel(l->k, run->place, &err);
-    return err ? err : gs_launch_args(l, s->kernel[p], run->place);
+    if (!err)
+        err = gs_launch_args(l, s->kernel[p], run->place);
+    return err || !plan->appends ? err : gs_append_begin(l, &s->lists, p, s->kernel[p]);
 }
 
 /* Lets each part wait for what leaves its device for another part's sake. Such a copy is a kernel of NVIDIA's: begun
@@ -234,6 +245,21 @@ static void block_merged(const struct gs_plan *plan, cl_event end)
             gs_busy_until(plan->uses[i].root, end);
 }
 
+/* What the merges and reductions of a part's outputs have to wait for. */
+static cl_int join_lists(struct gs_launching *l, const struct gs_plan *plan, struct split *s, cl_event *merged,
+                         cl_event *reduced)
+{
+    const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
+    const cl_int err =
+        plan->appends ? gs_append_join(l, &s->lists, plan->n_parts, s->ran, s->joined, &s->counted) : CL_SUCCESS;
+    gs_label_back(before);
+    for (unsigned p = 0; p < plan->n_parts; p++) {
+        merged[p] = plan->appends ? s->joined[p] : s->ran[p];
+        reduced[p] = plan->appends && !p ? s->counted : s->ran[p];
+    }
+    return err;
+}
+
 static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s, cl_event *event)
 {
     cl_int err = CL_SUCCESS;
@@ -241,13 +267,16 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
         s->device[s->ended.n] = l->job.place[p];
         err = gs_events_share(&s->ended, s->ran[p]);
     }
+    cl_event merged[GS_MAX_DEVICES], reduced[GS_MAX_DEVICES];
+    if (!err)
+        err = join_lists(l, plan, s, merged, reduced);
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         const struct gs_use *u = &plan->uses[i];
         const struct gs_label before = gs_label_purpose(u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
         if (u->writes == GS_COMPARED)
-            err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, s->ran, &s->ended);
+            err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, merged, &s->ended);
         if (u->writes == GS_REDUCED)
-            err = gs_reduce_parts(&l->cmd, u, plan->n_parts, s->ran, &s->ended);
+            err = gs_reduce_parts(&l->cmd, u, plan->n_parts, reduced, &s->ended);
         gs_label_back(before);
     }
     if (!err)

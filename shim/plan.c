@@ -153,7 +153,7 @@ static int add_access(struct gs_use *u, unsigned part, bool alone, const struct 
             known && !a->reads_all ? add_shifted(&u->needs[part], &a->reads, m) : gs_rangeset_add(&u->needs[part], all);
     if (err || !arg->may_write)
         return err;
-    if (!known || a->writes_unknown) {
+    if (!known || a->writes_unknown || arg->appended) {
         u->writes = GS_COMPARED;
         return gs_rangeset_add(&u->needs[part], all);
     }
@@ -308,6 +308,33 @@ static bool is_trial(const struct gs_plan_input *in)
     return in->may_try && in->kernel->refusal && in->kernel->only_atomics;
 }
 
+/* Is it a kernel whose parts append to lists of their own? */
+static bool is_appending(const struct gs_kernel_summary *k)
+{
+    return k->n_appends && !k->appending;
+}
+
+/* Each part has a number of its own for each counter, whether it takes some or not. */
+static int add_counters(struct gs_plan *plan, const struct gs_plan_input *in)
+{
+    const struct gs_kernel_summary *k = in->kernel;
+    int err = 0;
+    for (uint32_t i = 0; i < k->n_appends && !err; i++) {
+        const struct gs_append *a = &k->appends[i];
+        struct gs_mem *m = in->mems[a->counter];
+        struct gs_use *u = use_of(plan, m);
+        const uint64_t begin = m->origin + a->counter_offset, bytes = gs_atomic_bytes(a->type);
+        if (m->root->base)
+            continue;
+        u->counts = true;
+        u->clash |= a->counter_offset + bytes > m->size;
+        plan->appends = true;
+        for (unsigned p = 0; p < plan->n_parts && !err && !u->clash; p++)
+            err = gs_rangeset_add(&u->reduced[p], (struct gs_range){begin, begin + bytes});
+    }
+    return err;
+}
+
 /* What each part of the cut does to each root. */
 static int find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
 {
@@ -337,6 +364,8 @@ static int find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
                 err =
                     add_access(use_of(plan, in->mems[i]), p, plan->n_parts == 1, in->mems[i], &k->args[i], &access[i]);
     }
+    if (!err && is_appending(k) && plan->n_parts > 1)
+        err = add_counters(plan, in);
     for (size_t u = 0; u < plan->n_uses && !err; u++)
         err = settle_use(&plan->uses[u], plan->n_parts);
     if (!err && is_trial(in))
@@ -438,6 +467,32 @@ static bool clashes(const struct gs_plan *plan)
     return false;
 }
 
+/* Does no other argument lead to the object behind this one, and has the list so few elements that a signed number of
+ * 32 bits counts them? */
+static bool is_own(const struct gs_kernel_summary *k, struct gs_mem *const *mems, uint32_t arg, uint32_t unit)
+{
+    const struct gs_mem *m = mems[arg];
+    if (!m || m->is_image || m->root->is_image || m->size / unit > INT32_MAX)
+        return false;
+    for (uint32_t i = 0; i < k->n_args; i++)
+        if (i != arg && mems[i] && mems[i]->root == m->root)
+            return false;
+    return true;
+}
+
+const struct gs_kernel_summary *gs_plan_kernel(const struct gs_kernel_summary *k, struct gs_mem *const *mems)
+{
+    if (!k->appending)
+        return k;
+    for (uint32_t i = 0; i < k->n_appends; i++) {
+        const struct gs_append *a = &k->appends[i];
+        if (!is_own(k, mems, a->list, a->unit) || !is_own(k, mems, a->counter, 1) ||
+            (mems[a->list]->root->base != NULL) != (mems[a->counter]->root->base != NULL))
+            return k;
+    }
+    return k->appending;
+}
+
 int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
 {
     *plan = (struct gs_plan){.launch = *in->launch, .null_local = in->null_local};
@@ -481,6 +536,7 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
     }
     for (uint32_t i = 0; i < in->kernel->n_args; i++)
         best.reorders |= in->mems[i] && gs_arg_reorders(&in->kernel->args[i]);
+    best.reorders |= is_appending(in->kernel);
     for (uint32_t i = 0; i < in->kernel->n_args && i < 64 && best.n_wants; i++) {
         const uint64_t from = gs_summary_sources(in->kernel, i);
         for (unsigned w = 0; w < best.n_wants; w++)

@@ -30,6 +30,7 @@ struct gs_use {
     enum gs_atomic_op op;
     enum gs_atomic_type type;
     struct gs_rangeset reduced[GS_MAX_DEVICES]; /* by part: whole elements, of GS_REDUCED */
+    bool counts;                                /* some of them count what is appended to lists: each part from 0 on */
     bool clash;                                 /* they meet other accesses to the same bytes: it can't be split so */
     bool contested;                             /* set where the use becomes GS_CONTESTED */
 };
@@ -49,9 +50,11 @@ enum { GS_TRIAL_MOST_BYTES = 256 * 1024 * 1024 };
 struct gs_plan {
     const char *reason; /* why the launch isn't split; NULL: it is */
     unsigned n_parts, dim;
-    bool reorders;                     /* floating-point atomics take effect in another order than on one device */
-    bool on_trial;                     /* it may turn out that one device must do it over: some use is GS_CONTESTED */
-    uint64_t trial_bytes;              /* of it: what a place keeps of its bytes, so that they can be had back */
+    bool reorders;        /* floating-point atomics take effect in another order than on one device, or
+                             what is appended to lists stands there in another */
+    bool appends;         /* each part has lists of its own, which are put behind each other: shim/append.h */
+    bool on_trial;        /* it may turn out that one device must do it over: some use is GS_CONTESTED */
+    uint64_t trial_bytes; /* of it: what a place keeps of its bytes, so that they can be had back */
     struct gs_box box[GS_MAX_DEVICES]; /* in work-groups, or in work-items where the local size is NULL */
     struct gs_geometry launch;
     bool null_local;
@@ -82,6 +85,10 @@ struct gs_plan_input {
     unsigned cut_dim;             /* the dimension that `cut` is about */
     const double *cut; /* cut[p]: where part p ends, as a share of that dimension; NULL: parts of equal size */
 };
+
+/* The kernel as it may be planned with these memory objects by argument (or NULLs): kernel->appending where its lists
+ * and counters are objects of their own, which no other argument leads to; else the kernel itself. */
+const struct gs_kernel_summary *gs_plan_kernel(const struct gs_kernel_summary *kernel, struct gs_mem *const *mems);
 
 /* Fills *plan, which gs_plan_free frees. -ENOMEM; else 0, with plan->reason where the answer is no. */
 int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in);

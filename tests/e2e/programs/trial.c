@@ -18,7 +18,7 @@ static const char source[] =
     "    if (in[i] == what) {\n"
     "        uint at = atomic_inc(n);\n"
     "        if (at < most)\n"
-    "            found[at] = i;\n"
+    "            found[at & 255] = i;\n"
     "    }\n"
     "    seen[i] += x;\n" /* in place: it must not be done twice */
     "    atomic_add(sum, x & 3u);\n"

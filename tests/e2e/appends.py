@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""appends.py SEED COUNT: writes kernels a0 ... that take numbers from counters by atomics and store by them, in many
+ways: as lists are appended to, and with one thing or another that is none of it (the result is kept, a slot left out,
+a jump in between, the limit is no limit, ...). For programs/appends.c; appends.sh compares those that gpusparc takes for
+appending with work-groups that run one after the other, byte by byte."""
+import random
+import sys
+
+HELPERS = """
+void push(__global uint *list, __global uint *n, uint v) { list[atomic_inc(n)] = v; }
+void push_below(__global uint *list, __global uint *n, uint most, uint v)
+{
+    uint at = atomic_inc(n);
+    if (at >= most)
+        return;
+    list[at] = v;
+}
+uint taken(__global uint *n) { return atomic_inc(n); }
+"""
+
+
+class Kernel:
+    def __init__(self, r, name):
+        self.r, self.name, self.lines, self.depth, self.loops, self.count = r, name, [], 1, 0, 0
+        self.odd = r.choice([0, 0, 0.1, 0.3])  # how often something is none of it
+
+    def put(self, text):
+        self.lines.append("    " * self.depth + text)
+
+    def misses(self):
+        return self.r.random() < self.odd
+
+    def counter(self):
+        return self.r.choice(["n"] * 6 + ["n + 1", "&n[1]", "&n[0]"])
+
+    def value(self, at=None):
+        if at and self.misses():
+            return self.r.choice([at, f"(v ^ {at})", f"in[{at} & 63]"])
+        if self.misses():
+            return self.r.choice(["n[0]", "a[5]", "atomic_inc(sum)"])
+        return self.r.choice(["v", "i", "v + i", "in[(i + 1) & 127]", "v * 3u"])
+
+    def condition(self):
+        return self.r.choice(["v & 1", "v > 100000u", "(v & 3) != 0", "i & 1", "v % 5 == 2"])
+
+    def open(self):
+        r = self.r.random()
+        if r < 0.5:
+            self.put(f"if ({self.condition()}) {{")
+            kind = "if"
+        elif r < 0.75 and self.loops < 2:
+            k = f"k{self.count}"
+            self.count += 1
+            self.put(f"for (uint {k} = 0; {k} < {self.r.randrange(1, 4)}; {k}++) {{")
+            kind = "for"
+        elif r < 0.85:
+            self.put("do {")
+            kind = "do"
+        else:
+            self.put("{")
+            kind = "block"
+        self.depth += 1
+        self.loops += kind == "for"
+        if kind == "for":
+            self.put("v = v * 1664525u + 1013904223u;")
+        return kind
+
+    def close(self, kind):
+        self.depth -= 1
+        self.loops -= kind == "for"
+        self.put("} while (0);" if kind == "do" else "}")
+
+    def jump(self):
+        return self.r.choice(["continue;", "break;"] if self.loops else ["return;"]) if self.r.random() < 0.8 else "return;"
+
+    def between(self):
+        r = self.r.random()
+        if r < 0.6:
+            return
+        if self.misses():
+            self.put(f"if ({self.condition()}) {self.jump()}")
+        else:
+            self.put(self.r.choice(["v = v * 3u + 1u;", "atomic_add(sum, v & 7u);", "uint w{0} = v ^ i;".format(self.count)]))
+            self.count += 1
+
+    def element(self, unit, c):
+        at = self.at
+        if unit == 1:
+            return self.r.choice([f"{at} + {c}", f"{c} + {at}"]) if c else at
+        return self.r.choice([f"{unit} * {at} + {c}", f"{at} * {unit}u + {c}"])
+
+    def stores(self, lists, unit, step):
+        kept = 0
+        for name in lists:
+            for c in range(unit * step):
+                if self.misses():
+                    continue
+                self.put(f"{name}[{self.element(unit, c)}] = {self.value(self.at)};")
+                kept += 1
+            if self.misses():
+                self.put(f"{name}[{self.element(unit, unit * step)}] = 9;")
+        if self.misses():
+            self.put(self.r.choice([f"v += {self.at};", f"out[i] = {self.at};", f"{self.at}++;", "b[i] = 5;",
+                                    "atomic_inc(sum);", f"n[2] = {self.at};", "atomic_dec(n);", "a[9] += 1;"]))
+
+    def limit(self, step):
+        at, r = self.at, self.r
+        if self.misses():
+            return r.choice([f"{at} != most", f"{at} < sum[0]", f"{at} > most", f"{at} < n[3]", f"{at} < most && v & 1",
+                             f"{at} * 2 < most", f"{at} < most + i"])
+        return r.choice([f"{at} < most", f"most > {at}", f"{at} <= most", f"{at} + {step - 1} < most", f"{at} < 60u",
+                         f"{at} < short_most", f"(({at}) < most)"])
+
+    def append(self):
+        r = self.r
+        if r.random() < 0.2:
+            self.put(r.choice([f"{r.choice('ab')}[atomic_inc({self.counter()})] = {self.value()};",
+                               f"push(a, {self.counter()}, {self.value()});",
+                               f"push_below(b, {self.counter()}, most, {self.value()});"]))
+            return
+        self.at = f"at{self.count}"
+        self.count += 1
+        step, unit = self.choice_of(), r.choice([1, 1, 1, 2])
+        take = f"atomic_inc({self.counter()})" if step == 1 and r.random() < 0.7 else f"atomic_add({self.counter()}, {step})"
+        if self.misses():
+            take = r.choice([f"taken({self.counter()})", f"atomic_dec(n)", f"(v & 1 ? {take} : 3)", f"{take} + 1", f"atomic_add(n, v & 1)"])
+        kind = r.choice(["uint", "uint", "int", "size_t"])
+        if r.random() < 0.7:
+            self.put(f"{kind} {self.at} = {take};")
+        else:
+            self.put(f"{kind} {self.at};")
+            self.put(f"{self.at} = {take};")
+        self.between()
+        lists = r.choice([["a"], ["b"], ["a"], ["a", "b"]])
+        if unit == 1 and step == 1 and r.random() < 0.2:
+            old, self.at = self.at, f"to{self.count}"
+            self.put(f"uint {self.at} = {r.choice(['', '1 * '])}{old};")
+        style = r.random()
+        if style < 0.5:
+            self.stores(lists, unit, step)
+        elif style < 0.8:
+            self.put(f"if ({self.limit(step)}) {{")
+            self.depth += 1
+            self.stores(lists, unit, step)
+            self.depth -= 1
+            self.put("}" if not self.misses() else "} else { v++; }")
+        else:
+            self.put(f"if ({self.at} >= most) {self.jump()}")
+            self.stores(lists, unit, step)
+        if self.misses():
+            self.put("v ^= 7;")
+
+    def choice_of(self):
+        return self.r.choice([1, 1, 1, 1, 2, 3])
+
+    def make(self):
+        self.put("uint i = get_global_id(0), v = in[i];")
+        if self.r.random() < 0.2:
+            self.put("if (v & 64) return;")
+        if self.r.random() < 0.5:
+            self.put("out[i] = v + 1;")
+        for _ in range(self.r.choice([1, 1, 1, 2])):
+            opened = [self.open() for _ in range(self.r.choice([0, 1, 1, 2]))]
+            self.append()
+            for kind in reversed(opened):
+                self.close(kind)
+        if self.r.random() < 0.4:
+            self.put("out[i] += v;")
+        if self.r.random() < 0.3:
+            self.put("atomic_add(sum, v);")
+        return "\n".join([f"__kernel void {self.name}(__global const uint *in, __global uint *a, __global uint *b, "
+                          "__global uint *n,", "    uint most, ushort short_most, __global uint *sum, __global uint *out)",
+                          "{", *self.lines, "}"])
+
+
+seed, count = int(sys.argv[1]), int(sys.argv[2])
+rng = random.Random(seed)
+print(HELPERS + "\n".join(Kernel(rng, f"a{i}").make() for i in range(count)))
