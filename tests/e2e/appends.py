@@ -109,7 +109,7 @@ class Kernel:
         if self.misses():
             return r.choice([f"{at} != most", f"{at} < sum[0]", f"{at} > most", f"{at} < n[3]", f"{at} < most && v & 1",
                              f"{at} * 2 < most", f"{at} < most + i"])
-        return r.choice([f"{at} < most", f"most > {at}", f"{at} <= most", f"{at} + {step - 1} < most", f"{at} < 60u",
+        return r.choice([f"{at} < most", f"most > {at}", f"{at} <= most", f"{at} + {step - 1} < most", f"{at} < 2060u",
                          f"{at} < short_most", f"(({at}) < most)"])
 
     def append(self):

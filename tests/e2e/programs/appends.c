@@ -3,7 +3,7 @@
  * launches of one, and what they leave. A work-group's work-items are run in order by the devices that this is for. */
 #include "plain.h"
 
-enum { LOCAL = 64, N = 2 * LOCAL, LIST = 1 << 13, COUNTERS = 8 };
+enum { LOCAL = 64, N = 2 * LOCAL, LIST = 1 << 14, BEGIN = 2000, COUNTERS = 8 };
 
 int main(int argc, char **argv)
 {
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
             break;
         uint32_t start_at[COUNTERS], zero = 0;
         for (unsigned c = 0; c < COUNTERS; c++)
-            start_at[c] = scramble(seed + 64 * i + c) % 40;
+            start_at[c] = BEGIN + scramble(seed + 64 * i + c) % 40; /* some count down */
         fill_words(in, N, seed + i);
         CL(clEnqueueWriteBuffer(queue, input, CL_TRUE, 0, sizeof in, in, 0, NULL, NULL));
         fill_words(list, LIST, seed + i + 1);
@@ -39,8 +39,8 @@ int main(int argc, char **argv)
         CL(clEnqueueWriteBuffer(queue, counters, CL_TRUE, 0, sizeof start_at, start_at, 0, NULL, NULL));
         CL(clEnqueueWriteBuffer(queue, sum, CL_TRUE, 0, 4, &zero, 0, NULL, NULL));
         CL(clEnqueueFillBuffer(queue, out, &zero, 4, 0, sizeof in, 0, NULL, NULL));
-        const cl_uint most = scramble(seed + i) % 200;
-        const cl_ushort less = (cl_ushort)(scramble(seed ^ i) % 150);
+        const cl_uint most = BEGIN + scramble(seed + i) % 200;
+        const cl_ushort less = (cl_ushort)(BEGIN + scramble(seed ^ i) % 150);
         set_mem(k, 0, input);
         set_mem(k, 1, a);
         set_mem(k, 2, b);
