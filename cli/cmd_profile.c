@@ -401,12 +401,6 @@ static int64_t period_of(const struct options *o, const struct measured *m)
     return o->period_ns ? o->period_ns : (2 * longest / 1000000 + 1) * 1000000;
 }
 
-static int pauses_of(const struct options *o, const struct gs_profile_times *t)
-{
-    const long n = (t->pauses * (100 + o->margin) + 99) / 100;
-    return n < GS_CONFIG_MAX_PAUSES ? (int)n : GS_CONFIG_MAX_PAUSES;
-}
-
 /* "segments.1 = pci 1ms, gpu 2ms" of the longest times, or as a comment the medians. */
 static void print_segments(const struct options *o, const struct gs_profile_chain *c, bool medians)
 {
@@ -416,7 +410,7 @@ static void print_segments(const struct options *o, const struct gs_profile_chai
         printf("%s%s %s", j ? ", " : "", gs_resource_names[t->resource],
                gs_format_duration(medians ? rounded(t->median_ns) : with_margin(o, t->longest_ns), buf));
         if (t->pauses && !medians)
-            printf(" pauses %d %s", pauses_of(o, t), gs_format_duration(with_margin(o, t->pause_ns), buf));
+            printf(" pauses %d %s", t->pauses, gs_format_duration(with_margin(o, t->pause_ns), buf));
     }
     putchar('\n');
 }
@@ -478,7 +472,7 @@ static json_t *mode_json(const struct options *o, const struct measured *m, int 
         json_object_set_new(s, "resource", json_string(gs_resource_names[c->segments[j].resource]));
         json_object_set_new(s, "worst_ns", json_integer(with_margin(o, c->segments[j].longest_ns)));
         if (c->segments[j].pauses) {
-            json_object_set_new(s, "pauses", json_integer(pauses_of(o, &c->segments[j])));
+            json_object_set_new(s, "pauses", json_integer(c->segments[j].pauses));
             json_object_set_new(s, "pause_ns", json_integer(with_margin(o, c->segments[j].pause_ns)));
         }
         json_array_append_new(segments, s);
