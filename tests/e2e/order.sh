@@ -1,10 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# programs/order.c gives the same bytes in every way; also on two devices that PoCL has no order between, since parts of
-# one share its threads.
+# programs/order.c and starts.c give the same bytes in every way; also on two devices that PoCL has no order between, since
+# parts of one share its threads, and with buffers that hold garbage at first.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-bash "$GS_SOURCE/tests/e2e/compare.sh" order split:around split:everything
-POCL_DEVICES="pthread pthread" GPUSPARC_TRANSFER=plain gpusparc run --devices all --mode multi --stats=apart.json "$programs/order" >apart.txt
-cmp alone.txt apart.txt || { diff alone.txt apart.txt | cut -c1-200; fail "on two devices of their own"; }
-stats apart.json devices:2 split:around split:everything
+apart() { # PROGRAM KERNEL...: the same, on two devices of their own
+  local program=$1
+  shift
+  bash "$GS_SOURCE/tests/e2e/compare.sh" "$program" "$@"
+  POCL_DEVICES="pthread pthread" GPUSPARC_TRANSFER=plain gpusparc run --devices all --mode multi --stats=apart.json "$programs/$program" >apart.txt
+  cmp alone.txt apart.txt || { diff alone.txt apart.txt | cut -c1-200; fail "$program on two devices of their own"; }
+  stats apart.json devices:2 "$@"
+}
+apart order split:around split:everything
+apart starts split:put split:twice
+for way in plain pinned; do
+  OPENCL_LAYERS=$programs/lazy.so LAZY=poison LAZY_REPORT=$PWD/report GPUSPARC_TRANSFER=$way \
+    gpusparc run --devices cpu:2 --mode multi "$programs/starts" >garbage.txt
+  cmp alone.txt garbage.txt || { diff alone.txt garbage.txt | cut -c1-200; fail "starts among garbage, $way"; }
+done

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# --verify finds nothing wrong where devices have memories of their own and some bytes have no value yet.
+# --verify finds nothing wrong where devices have memories of their own and some bytes have no value yet; and it finds what
+# a translator is wrong about, which the application doesn't see.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 bash "$GS_SOURCE/tests/e2e/compare.sh" unwritten split:rows
@@ -9,5 +10,18 @@ for way in plain pinned; do
   cmp alone.txt verify.txt || fail "unwritten, $way: another output"
   [ ! -s verify.err ] || { cat verify.err; fail "unwritten, $way: --verify says so"; }
   stats "$way-verify.json" devices:2 right split:rows
+done
+
+# A translator that lies, since it is asked for something else: about where a kernel writes, and in what it makes of one.
+real=$GS_BUILD/lib/gpusparc/gpusparc-translate
+printf '#!/bin/sh\nsed "s/(0) + 0u/(0) + 1u/; s/[*] 3u/* 4u/" | %s "$@"\n' "$real" >liar
+chmod +x liar
+"$programs/verified" >right.txt
+for way in "" plain; do
+  GPUSPARC_TRANSLATOR=$PWD/liar GPUSPARC_TRANSFER=$way gpusparc run --gpus 2 --mode multi --verify --stats=lies.json "$programs/verified" >lies.txt 2>lies.err
+  cmp right.txt lies.txt || fail "--verify lets the application see what is wrong"
+  grep -q 'shifted: argument v changed at byte 0, which the summary' lies.err || { cat lies.err; fail "an undeclared write isn't found"; }
+  grep -q 'scaled: argument v differs at byte' lies.err || { cat lies.err; fail "a difference isn't found"; }
+  [ "$(grep -o '"verified": 1, "wrong": 1' lies.json | wc -l)" = 2 ] || { cat lies.json; fail "what is wrong isn't counted"; }
 done
 echo passed
