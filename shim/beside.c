@@ -10,22 +10,26 @@
 #include "common/log.h"
 #include "shim/objects.h"
 
-/* A driver that doesn't come back from a call keeps the process no longer than that. The longest of these calls, to
- * compile a large program for each device, takes seconds. */
-enum { PATIENCE_S = 30 };
+/* A driver that doesn't come back from a call keeps the process no longer than that: a signal's handler that calls
+ * exit() may have come while its thread held a lock of the driver's, for which the others would wait for ever. To
+ * compile a large program for each device takes seconds by right. */
+enum { PATIENCE_S = 3, COMPILING_S = 30 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 static pthread_cond_t left_one = PTHREAD_COND_INITIALIZER;
-static unsigned inside, serving;
+static unsigned inside, serving, compiling; /* compiling: of those inside */
 static bool ending, closed; /* closed: for those that serve, too */
 /* How often this thread is among them: a signal's handler may call exit() where it is. */
 static _Thread_local unsigned own_inside, own_serving;
 
 /* With the lock held. Until no other is left, or for as long as there is patience. */
-static void await_others(const unsigned *threads, unsigned own, const struct timespec *until)
+static void await_others(const unsigned *threads, unsigned own, time_t begin)
 {
-    while (*threads > own && pthread_cond_timedwait(&left_one, &lock, until) != ETIMEDOUT)
-        ;
+    bool late = false;
+    while (*threads > own && !late) {
+        const struct timespec until = {begin + (compiling ? COMPILING_S : PATIENCE_S), 0};
+        late = pthread_cond_timedwait(&left_one, &lock, &until) == ETIMEDOUT;
+    }
     if (*threads > own)
         gs_debug("the process ends while %u threads are inside the driver for us", *threads - own);
 }
@@ -34,14 +38,15 @@ static void settle(bool and_close)
 {
     if (gs_forked())
         return;
-    const struct timespec until = {time(NULL) + PATIENCE_S, 0}, soon = {time(NULL) + 2, 0};
+    const time_t begin = time(NULL);
+    const struct timespec soon = {begin + PATIENCE_S, 0};
     if (pthread_mutex_timedlock(&lock, &soon) != 0) /* by this thread, where a signal's handler calls exit() */
         return;
     ending = true;
-    await_others(&inside, own_inside, &until);
+    await_others(&inside, own_inside, begin);
     if (and_close) {
         closed = true;
-        await_others(&serving, own_serving, &until);
+        await_others(&serving, own_serving, begin);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -107,6 +112,14 @@ bool gs_beside_enter(void)
 void gs_beside_leave(void)
 {
     go_out(&inside, &own_inside);
+}
+
+void gs_beside_compile(bool begins)
+{
+    pthread_mutex_lock(&lock);
+    compiling += begins ? 1 : -1u;
+    pthread_cond_broadcast(&left_one);
+    pthread_mutex_unlock(&lock);
 }
 
 bool gs_beside_serve(void)

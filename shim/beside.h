@@ -15,6 +15,9 @@ bool gs_beside_start(pthread_t *thread, void *(*run)(void *), void *arg);
 bool gs_beside_enter(void);
 void gs_beside_leave(void);
 
+/* By a thread that is inside: what it begins, or has done, may take long by right. */
+void gs_beside_compile(bool begins);
+
 /* The same for a thread that other threads of ours wait for while they are inside the driver: it is let in until none of
  * them is. False: the driver is closed to it. */
 bool gs_beside_serve(void);

@@ -197,7 +197,9 @@ static bool prepare_program(struct gs_program *p, bool beside)
     if (p->refusal)
         return true;
     const uint64_t translated = now_us();
+    gs_beside_compile(true);
     const cl_int err = compile_parts(p);
+    gs_beside_compile(false);
     if (err) {
         snprintf(p->why, sizeof p->why, "its translation doesn't compile on every device of the group (error %d)", err);
         p->refusal = p->why;
