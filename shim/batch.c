@@ -14,6 +14,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
 /* By kind; who comes later takes the place of an older one. */
 static struct {
     uint64_t kind, ns; /* 0: unknown */
+    uint64_t least_ns; /* the least that it took where it was known to be it */
     unsigned factor;   /* 0: 1 */
 } known[KNOWN];
 
@@ -23,7 +24,7 @@ static size_t place_of(uint64_t kind)
     const size_t i = (size_t)(kind % KNOWN);
     if (known[i].kind != kind) {
         known[i].kind = kind;
-        known[i].ns = 0;
+        known[i].ns = known[i].least_ns = 0;
         known[i].factor = 1;
     }
     return i;
@@ -68,21 +69,33 @@ bool gs_batch_add(struct gs_batch *b, uint64_t kind, bool *full)
 static void learn(uint64_t kind, uint64_t ns)
 {
     const size_t i = place_of(kind);
-    known[i].ns = ns > LEAST_NS ? ns : LEAST_NS;
+    known[i].ns = ns > known[i].least_ns ? ns : known[i].least_ns;
     if (known[i].ns > LONG_CHUNK_NS && known[i].factor > 1) /* a launch that has become one chunk */
         known[i].factor /= 2;
+}
+
+/* What one of a kind took that has had a unit to itself, alone or with others of it. */
+static void learn_least(uint64_t kind, uint64_t ns)
+{
+    const size_t i = place_of(kind);
+    const uint64_t least = ns > LEAST_NS ? ns : LEAST_NS;
+    if (!known[i].least_ns || least < known[i].least_ns)
+        known[i].least_ns = least;
 }
 
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
 {
     pthread_mutex_lock(&lock);
+    if (b->kinds == 1)
+        learn_least(b->kind[0], took_ns / b->n);
     for (unsigned i = 0; i < b->kinds; i++) {
         const uint64_t ns = known[place_of(b->kind[i])].ns;
         if (!ns || !b->expected_ns) {
             learn(b->kind[i], took_ns);
             continue;
         }
-        /* All by the same factor: which of them it was isn't known. What turned out longer counts at once. */
+        /* All by the same factor: which of them it was isn't known. What turned out longer counts at once. What did not
+         * counts down to the least that the kind has taken by itself: one that varies must not pull the others down. */
         const double factor = (double)took_ns / (double)b->expected_ns, seen = (double)ns * factor;
         learn(b->kind[i], (uint64_t)(factor > 1 ? seen : ((double)ns + seen) / 2));
     }

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* How long a unit of launches may last (docs/daemon.md, "How long a unit lasts"): random launches of a few kernels
+ * whose times vary by a factor, put together and cut as the shim does it. GS_SEED chooses the random numbers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "shim/batch.h"
+
+enum { KERNELS = 3, CASES = 300, LAUNCHES = 400 };
+
+static uint64_t state;
+
+static uint64_t rnd(uint64_t n)
+{
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (state >> 33) % n;
+}
+
+struct kernel {
+    uint64_t kind, chunk_ns, chunks; /* a launch of so many chunks of the config's size, each of so long at the least */
+};
+
+struct run {
+    double vary; /* a launch takes up to so many times the least */
+    uint64_t bound_ns;
+    struct gs_batch batch;
+    uint64_t batch_ns;
+};
+
+static uint64_t time_of(const struct run *r, const struct kernel *k, uint64_t chunks)
+{
+    const double v = rnd(3) ? 1 + (r->vary - 1) * (double)rnd(1001) / 1000 : rnd(2) ? 1 : r->vary;
+    return (uint64_t)((double)(k->chunk_ns * chunks) * v);
+}
+
+static void end_batch(struct run *r)
+{
+    if (!r->batch.n)
+        return;
+    if (r->batch_ns > r->bound_ns)
+        fail_msg("a unit of %u launches took %lu ns of %lu", r->batch.n, (unsigned long)r->batch_ns,
+                 (unsigned long)r->bound_ns);
+    gs_batch_learn(&r->batch, r->batch_ns);
+    r->batch = (struct gs_batch){0};
+    r->batch_ns = 0;
+}
+
+static void launch(struct run *r, const struct kernel *k)
+{
+    const unsigned factor = gs_chunk_factor(k->kind);
+    const uint64_t n = (k->chunks + factor - 1) / factor;
+    uint64_t left = k->chunks, took = 0;
+    bool full = false;
+    if (n == 1) {
+        if (r->batch.n && !gs_batch_add(&r->batch, k->kind, &full)) {
+            end_batch(r);
+            assert_true(gs_batch_add(&r->batch, k->kind, &full));
+        } else if (!r->batch.n) {
+            assert_true(gs_batch_add(&r->batch, k->kind, &full));
+        }
+        r->batch_ns += time_of(r, k, k->chunks);
+        return;
+    }
+    end_batch(r);
+    for (; left; left -= left < factor ? left : factor) {
+        const uint64_t ns = time_of(r, k, left < factor ? left : factor);
+        if (ns > r->bound_ns)
+            fail_msg("a chunk took %lu ns of %lu", (unsigned long)ns, (unsigned long)r->bound_ns);
+        took += ns;
+    }
+    gs_chunk_learn(k->kind, factor, (unsigned)n, took);
+}
+
+/* Phases in which some of the kernels are launched, and in which they are all fast, or all slow, or as it comes. */
+static void try_case(unsigned number)
+{
+    struct kernel kernels[KERNELS];
+    struct run r = {.vary = 1 + (double)rnd(4000) / 1000};
+    uint64_t longest = 600000;
+    for (unsigned i = 0; i < KERNELS; i++) {
+        const uint64_t size = 1 + rnd(4);
+        kernels[i] = (struct kernel){.kind = 1 + number * KERNELS + i,
+                                     .chunk_ns = 300 + rnd(rnd(2) ? 5000 : 1000000),
+                                     .chunks = rnd(2) ? 1 : 1 + rnd(size * 100)};
+        longest = kernels[i].chunk_ns > longest ? kernels[i].chunk_ns : longest;
+    }
+    r.bound_ns = (uint64_t)((double)longest * r.vary) + 1;
+    const double vary = r.vary;
+    for (unsigned n = 0; n < LAUNCHES;) {
+        const unsigned which = 1 + (unsigned)rnd((1u << KERNELS) - 1), length = 1 + (unsigned)rnd(40);
+        r.vary = rnd(2) ? vary : 1;
+        for (unsigned i = 0; i < length; i++, n++) {
+            unsigned k = (unsigned)rnd(KERNELS);
+            while (!(which >> k & 1))
+                k = (k + 1) % KERNELS;
+            launch(&r, &kernels[k]);
+        }
+        if (rnd(2))
+            end_batch(&r);
+    }
+    end_batch(&r);
+}
+
+static void units_are_no_longer(void **unused)
+{
+    (void)unused;
+    for (unsigned i = 0; i < CASES; i++)
+        try_case(i);
+}
+
+/* One kernel that is now fast, now slow makes what is expected of another one, which shares its units, no shorter than
+ * it is. */
+static void others_pull_nothing_down(void **unused)
+{
+    (void)unused;
+    const struct kernel a = {1000001, 80000, 1}, b = {1000002, 10000, 1};
+    struct run r = {.vary = 1, .bound_ns = 600000 * 2};
+    launch(&r, &b);
+    end_batch(&r);
+    for (int i = 0; i < 40; i++) {
+        bool full;
+        gs_batch_add(&r.batch, a.kind, &full); /* alone, and slow */
+        r.batch_ns = 2 * a.chunk_ns;
+        end_batch(&r);
+        launch(&r, &a); /* with the other, and fast */
+        launch(&r, &b);
+        end_batch(&r);
+    }
+    for (int i = 0; i < 600; i++)
+        launch(&r, &b);
+    end_batch(&r);
+}
+
+int main(void)
+{
+    const char *seed = getenv("GS_SEED");
+    state = seed ? strtoull(seed, NULL, 10) : 20261122;
+    printf("GS_SEED=%llu\n", (unsigned long long)state);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(units_are_no_longer),
+                                       cmocka_unit_test(others_pull_nothing_down)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
