@@ -46,6 +46,7 @@ struct gs_context {
     cl_device_id dev[GS_MAX_DEVICES];
     cl_device_id parent;                  /* of sub-devices, or null: in the context too, for image commands */
     bool shared_memory;                   /* the devices work in the host's memory */
+    bool followed;                        /* it has several devices, or one whose large transfers are carried */
     pthread_mutex_t lock;                 /* all below, and every gs_mem and gs_queue of the context */
     struct gs_queue *queues;              /* those the application still holds */
     struct gs_mem *mems;                  /* root objects */

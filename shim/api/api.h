@@ -45,13 +45,14 @@ static inline void gs_touch_queue(cl_command_queue queue)
         atomic_fetch_add(&q->calls, 2);
 }
 
-/* A command's queue, if its context is ours and has more than one device, or its commands go by units. */
+/* A command's queue, if its context is ours and there is more to do than to hand the command on: it has more than one
+ * device, or transfers that go through pinned memory, or its commands go by units. */
 static inline struct gs_queue *gs_queue_of(cl_command_queue queue)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
     if (q)
         atomic_fetch_add(&q->calls, 1);
-    return q && (q->o.ctx->n > 1 || gs_scheduled()) ? q : NULL;
+    return q && (q->o.ctx->followed || gs_scheduled()) ? q : NULL;
 }
 
 /* The same for an image command, which sub-devices need help with even where there is one. */
@@ -60,7 +61,7 @@ static inline struct gs_queue *gs_image_queue_of(cl_command_queue queue)
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
     if (q)
         atomic_fetch_add(&q->calls, 1);
-    return q && (q->o.ctx->n > 1 || q->o.ctx->parent || gs_scheduled()) ? q : NULL;
+    return q && (q->o.ctx->followed || q->o.ctx->parent || gs_scheduled()) ? q : NULL;
 }
 
 #endif

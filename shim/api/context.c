@@ -42,6 +42,8 @@ static struct gs_context *track(cl_context handle, const struct gs_group *g, uns
     memcpy(c->dev, g->dev, n * sizeof *c->dev);
     c->parent = g->parent;
     c->shared_memory = g->shared_memory;
+    const enum gs_transfer_path path = gs_settings()->transfer;
+    c->followed = n > 1 || path == GS_TRANSFER_PINNED || (path != GS_TRANSFER_PLAIN && !c->shared_memory);
     pthread_mutex_init(&c->lock, NULL);
     gs_insert(&c->o, GS_CONTEXT, handle, NULL);
     c->o.ctx = c;

@@ -26,6 +26,7 @@ GPUSPARC_TRANSFER=plain under plain 3 --gpus 3 --mode multi
 GPUSPARC_TRANSFER=pinned under pinned 2 --gpus 2 --mode multi
 under parts 2 --devices cpu:2 --mode multi --verify
 under single 1 --mode single
+GPUSPARC_TRANSFER=pinned under carried 1 --mode single
 POCL_DEVICES="pthread pthread" under twins 2 --devices all --mode multi
 asked=()
 under auto 2 --gpus 2
