@@ -7,8 +7,9 @@ enum {
     KNOWN = GS_CHOICE_TRIES - 1, /* the first split doesn't count: it makes replicas and kernels */
     ENOUGH = 4,                  /* measurements of a kind; then only some launches are measured */
     MOST_ASKED = 2,              /* of which nothing has been heard yet */
-    PEER_NS =
-        56 * 1000 * 1000, /* opening windows between GPUs takes a thread of ours so long: bench/results/h200x2.md */
+    /* Opening windows between GPUs takes 56 ms (bench/results/h200x2.md), by a thread of ours: a quarter counts, as
+       with the compiler, since only an application that ends in those moments waits for it. */
+    PEER_NS = 14 * 1000 * 1000,
     SINGLE_EVERY = 32,
     SPLIT_EVERY = 16,
     RETRY_AFTER = 4, /* launches; four times as many after each failure */
@@ -165,8 +166,7 @@ bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, 
 {
     const double single = single_of(h);
     const double split = h->split.n ? (double)gs_measured_best(&h->split) : single / n + m->split_ns;
-    return single >= gs_least_worth_ns(m, n) && split < worth_leaving * single && !h->failures &&
-           more_launches(h) * (single - split) >= prepare_ns;
+    return single >= gs_least_worth_ns(m, n) && split < single && more_launches(h) * (single - split) >= prepare_ns;
 }
 
 /* The two ways of one launch. */
@@ -207,6 +207,14 @@ static bool wants_peer(const struct gs_history *h, const struct gs_machine *m, c
         return false;
     const struct ways w = predict(h, m, o, GS_LINK_PEER);
     return w.split < worth_leaving * w.single && more_launches(h) * (w.single - w.split) > PEER_NS;
+}
+
+bool gs_choice_foresees_peer(const struct gs_history *h)
+{
+    const double single = single_of(h), split = (double)gs_measured_best(&h->split);
+    const bool moves =
+        (double)(h->scatter_again.move.bytes + h->gather_again.move.bytes) > small_bytes || h->return_rate > 0;
+    return h->split.n && moves && split < worth_leaving * single && more_launches(h) * (single - split) > PEER_NS;
 }
 
 static void learn_again(struct gs_history *h, const struct gs_outlook *o)

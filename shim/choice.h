@@ -111,9 +111,12 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
 /* The same before it is known what the launch moves: may it be worth a closer look? If not, the launch is counted. */
 bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
 
-/* Before there is a launch to choose for: would splits of those to come gain so much, by what is known? Not of a kernel
- * that has been tried in vain. */
+/* Before there is a launch to choose for: would splits of those to come gain so much, by what is known? */
 bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
+
+/* By what splits of it moved in the process before, as far as it is known: would those to come gain enough by windows
+ * between GPUs to have them opened before the first one? */
+bool gs_choice_foresees_peer(const struct gs_history *h);
 
 /* Is it known, by whatever means, that the kernel is too short to gain? */
 bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n);

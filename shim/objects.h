@@ -185,6 +185,7 @@ struct gs_program {
     /* The second half: made once, on the first launch that could use it. */
     atomic_uint_fast64_t prepare_ns; /* how long translating and compiling took; 0: not done yet */
     atomic_uint_fast64_t build_ns;   /* the same of the application's own build, for one device; 0: not known */
+    atomic_uint_fast64_t text_bytes; /* of its translation, which is to be compiled; 0: not known */
     atomic_bool preparing;           /* a thread of ours is at it */
     atomic_int translation;          /* gs_translate_source: from the disk's cache, then so will what is compiled */
     atomic_uint_fast64_t id;         /* of text and options, for what was learnt of its kernels; 0: not made yet */

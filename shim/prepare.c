@@ -9,6 +9,7 @@
 
 #include "common/log.h"
 #include "shim/beside.h"
+#include "shim/timing.h"
 #include "translator/translate.h"
 
 static char *info_string(cl_device_id dev, cl_device_info what)
@@ -44,6 +45,27 @@ static uint64_t now_us(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Is there a kernel that may run in parts, on trial or in several launches? Else nothing is compiled. */
+static bool is_useful(const struct gs_summary *s)
+{
+    bool useful = false;
+    for (uint32_t i = 0; i < s->n_kernels && !useful; i++) {
+        const struct gs_kernel_summary *k = &s->kernels[i];
+        useful = !k->refusal || k->only_atomics || k->n_appends;
+        for (uint32_t a = 0; a < k->n_args && !useful; a++)
+            useful = k->args[a].atomic == GS_ATOMIC_OTHER;
+    }
+    return useful;
+}
+
+static void count_text(struct gs_program *p)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < p->summary->n_units; i++)
+        bytes += strlen(p->summary->units[i]);
+    atomic_store(&p->text_bytes, is_useful(p->summary) ? bytes : 0);
 }
 
 /* Asks the translator. On failure p->refusal says why. */
@@ -89,6 +111,8 @@ static void translate(struct gs_program *p)
             p->refusal = p->summary->refusal;
         else if (p->summary->n_units != n)
             p->refusal = "the translator's answer doesn't fit the program";
+        else
+            count_text(p);
     }
     free(units);
     free(headers);
@@ -181,8 +205,9 @@ static cl_int compile_parts(struct gs_program *p)
 }
 
 /* With the program's lock held. `beside`: by a thread of ours, which is inside the driver afterwards. False: it isn't,
- * as the process is ending. A thread of the application is inside while it compiles, which it doesn't know of: another
- * may end the process meanwhile. */
+ * as the process is ending. Where it turns out that to compile it takes longer than it pays, that is left undone: what
+ * is known then counts when it is asked for again. A thread of the application is inside while it compiles, which it
+ * doesn't know of: another may end the process meanwhile. */
 static bool prepare_program(struct gs_program *p, bool beside)
 {
     const uint64_t begin = now_us();
@@ -190,11 +215,14 @@ static bool prepare_program(struct gs_program *p, bool beside)
         translate(p);
     if (!p->refusal && p->from_binary && strcmp(p->headers, p->summary->headers) != 0)
         p->refusal = "its program was made from a binary, and headers that it was built with have changed";
-    const bool inside = (beside || !p->refusal) && gs_beside_enter();
+    const bool compiles = !p->refusal && is_useful(p->summary);
+    const bool inside = (beside || compiles) && gs_beside_enter();
     if (beside && !inside)
         return false;
+    if (beside && compiles && !gs_timing_pays(p))
+        return true;
     p->prepared = true;
-    if (p->refusal)
+    if (!compiles)
         return true;
     const uint64_t translated = now_us();
     gs_beside_compile(true);
@@ -206,6 +234,7 @@ static bool prepare_program(struct gs_program *p, bool beside)
     }
     const uint64_t end = now_us();
     atomic_store(&p->prepare_ns, (end - begin) * 1000);
+    gs_timing_prepared(p);
     gs_debug("a program was translated in %llu us and compiled for %u devices in %llu us",
              (unsigned long long)(translated - begin), p->o.ctx->n, (unsigned long long)(end - translated));
     if (inside && !beside)

@@ -37,8 +37,14 @@ const char *gs_timing_waits(struct gs_timing *t);
 struct gs_patience gs_timing_patience(struct gs_timing *t);
 
 /* A kernel has been made. Where it gained by splits in the process before, its program is prepared at once, beside the
- * application. Without locks. */
+ * application, and windows between GPUs are opened if it moved much. Without locks. */
 void gs_timing_foresee(struct gs_kernel *k);
+
+/* The program has been translated: are there kernels of it for which it is worth compiling? From any thread. */
+bool gs_timing_pays(struct gs_program *p);
+
+/* It has been prepared: what that took is kept, though there may be no launch any more. From any thread. */
+void gs_timing_prepared(struct gs_program *p);
 
 /* It can't be split, as its plan says: counts a launch on one device. */
 void gs_timing_refused(struct gs_timing *t);

@@ -363,7 +363,31 @@ static void the_slow_link_is_not_tried_where_the_fast_one_may_be_had(void **stat
     }
 }
 
-/* What is known before a launch: times of this process, or of one before; but not where tries have failed. */
+/* The windows that splits went through are opened before the first one, if there is enough to be gained and moved. */
+static void the_fast_link_is_foreseen(void **state)
+{
+    (void)state;
+    struct gs_history h;
+    gs_history_init(&h);
+    gs_choice_learn_single(&h, 36000000);
+    h.expected = 8;
+    h.scatter_again = (struct gs_again){true, {40 << 20, 1}};
+    assert_false(gs_choice_foresees_peer(&h)); /* never split */
+    for (int i = 0; i < 2; i++)
+        gs_measured_add(&h.split, 19000000);
+    assert_true(gs_choice_foresees_peer(&h));
+    h.scatter_again.move.bytes = 0;
+    assert_false(gs_choice_foresees_peer(&h));
+    h.return_rate = 1;
+    assert_true(gs_choice_foresees_peer(&h));
+    h.expected = 0;
+    h.split = (struct gs_measured){0};
+    for (int i = 0; i < 2; i++)
+        gs_measured_add(&h.split, 33000000);
+    assert_false(gs_choice_foresees_peer(&h));
+}
+
+/* What is known before a launch: times of this process, or of one before. */
 static void what_will_pay_is_foreseen(void **state)
 {
     (void)state;
@@ -375,7 +399,8 @@ static void what_will_pay_is_foreseen(void **state)
     assert_false(gs_choice_foresees(&h, &h200, 2, 125e6));
     h.expected = 8;
     assert_true(gs_choice_foresees(&h, &h200, 2, 125e6));
-    h.failures = 1;
+    for (int i = 0; i < 2; i++)
+        gs_measured_add(&h.split, 37000000); /* it didn't pay */
     assert_false(gs_choice_foresees(&h, &h200, 2, 0));
     gs_history_init(&h);
     h.expected = 1000;
@@ -417,6 +442,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_faster_link_is_asked_for_where_it_pays),
         cmocka_unit_test(a_bound_spares_the_measurement),
         cmocka_unit_test(what_will_pay_is_foreseen),
+        cmocka_unit_test(the_fast_link_is_foreseen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
