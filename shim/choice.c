@@ -209,12 +209,12 @@ static bool wants_peer(const struct gs_history *h, const struct gs_machine *m, c
     return w.split < worth_leaving * w.single && more_launches(h) * (w.single - w.split) > PEER_NS;
 }
 
-bool gs_choice_foresees_peer(const struct gs_history *h)
+bool gs_choice_foresees_peer(const struct gs_history *h, const struct gs_machine *m, unsigned n, uint64_t buffer_bytes)
 {
-    const double single = single_of(h), split = (double)gs_measured_best(&h->split);
+    const uint64_t again = h->scatter_again.move.bytes + h->gather_again.move.bytes;
     const bool moves =
-        (double)(h->scatter_again.move.bytes + h->gather_again.move.bytes) > small_bytes || h->return_rate > 0;
-    return h->split.n && moves && split < worth_leaving * single && more_launches(h) * (single - split) > PEER_NS;
+        h->split.n ? (double)again > small_bytes || h->return_rate > 0 : (double)buffer_bytes > 16 * small_bytes;
+    return moves && gs_choice_foresees(h, m, n, PEER_NS);
 }
 
 static void learn_again(struct gs_history *h, const struct gs_outlook *o)

@@ -196,7 +196,7 @@ static cl_int launch_measured(struct gs_launching *l, cl_event *event)
     if (err)
         return err;
     const struct gs_events ended = {.v = &ran, .n = 1};
-    gs_timing_learn_single(l->timing, l->k->program, ran);
+    gs_timing_learn_single(l->timing, l->k, l->mems, ran);
     err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
     gs_real()->clReleaseEvent(ran);
     return err ? err : record_home(l);

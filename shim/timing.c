@@ -46,7 +46,8 @@ struct gs_timing {
 struct measurement {
     struct measurement *next;
     struct gs_timing *t;
-    cl_program program;  /* not retained; null for splits */
+    cl_program program; /* not retained; null for splits */
+    uint64_t buffer_bytes;
     cl_event begin, end; /* begin: null for one device */
     struct gs_trial trial;
     unsigned dim;
@@ -407,7 +408,7 @@ static double prepare_cost(const struct gs_timing *t)
 struct wanted {
     cl_program program; /* null: nothing of any */
     uint64_t id;
-    bool prepare;
+    bool prepare, peer;
 };
 
 /* With the lock held. */
@@ -419,10 +420,20 @@ static void want(struct wanted *w, const struct measurement *m)
         (!prepare && (on_cpu() || gs_measured_best(&t->h.single) < WORTH_TRANSLATING_NS ||
                       !gs_choice_foresees(&t->h, &machine, t->n, 0))))
         return;
-    *w = (struct wanted){m->program, t->program, prepare};
+    const bool peer = prepare && gs_choice_foresees_peer(&t->h, &machine, t->n, m->buffer_bytes);
+    *w = (struct wanted){m->program, t->program, prepare, peer};
 }
 
-/* Without the lock. The program may be gone, and its handle another's by now. */
+/* Without locks. */
+static void open_peer(struct gs_context *ctx)
+{
+    pthread_mutex_lock(&ctx->lock);
+    if (gs_peer_possible(ctx))
+        gs_peer_ready(ctx);
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+/* Without locks. The program may be gone, and its handle another's by now. */
 static void do_wanted(const struct wanted *w)
 {
     struct gs_program *p = w->program ? gs_find_hold(GS_PROGRAM, w->program) : NULL;
@@ -433,6 +444,8 @@ static void do_wanted(const struct wanted *w)
             gs_prepare_beside(p, (struct gs_patience){0});
         else
             gs_translate_beside(p);
+        if (w->peer)
+            open_peer(p->o.ctx);
     }
     gs_drop(&p->o);
 }
@@ -580,17 +593,13 @@ void gs_timing_foresee(struct gs_kernel *k)
                 continue;
             t->compile_ns = least_compile_ns(p);
             worth = worth || may_gain_again(t);
-            peer = peer || (may_gain_again(t) && gs_choice_foresees_peer(&t->h));
+            peer = peer || (may_gain_again(t) && gs_choice_foresees_peer(&t->h, &machine, t->n, 0));
         }
     pthread_mutex_unlock(&lock);
     if (worth)
         gs_prepare_beside(p, (struct gs_patience){0});
-    if (!peer)
-        return;
-    pthread_mutex_lock(&k->o.ctx->lock);
-    if (gs_peer_possible(k->o.ctx))
-        gs_peer_ready(k->o.ctx);
-    pthread_mutex_unlock(&k->o.ctx->lock);
+    if (peer)
+        open_peer(k->o.ctx);
 }
 
 bool gs_timing_pays(struct gs_program *p)
@@ -741,12 +750,14 @@ static void keep(struct measurement *m)
     pthread_mutex_unlock(&lock);
 }
 
-void gs_timing_learn_single(struct gs_timing *t, const struct gs_program *p, cl_event ran)
+void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, struct gs_mem *const *mems, cl_event ran)
 {
     struct measurement *m = measure(t, ran);
     if (!m)
         return;
-    m->program = p->o.handle;
+    m->program = k->program->o.handle;
+    for (cl_uint i = 0; i < k->n_args; i++)
+        m->buffer_bytes += mems[i] ? mems[i]->size : 0;
     keep(m);
 }
 

@@ -71,9 +71,9 @@ bool gs_timing_measures(struct gs_timing *t);
 /* A launch on one device that isn't measured: before it is enqueued. With the context's lock held. */
 void gs_timing_sieve(struct gs_queue *q, struct gs_timing *t);
 
-/* Learns from the profiles of these events, once they are complete: a launch on one device, by a kernel of that
- * program; a split, from the end of `begin` to that of `end`. */
-void gs_timing_learn_single(struct gs_timing *t, const struct gs_program *p, cl_event ran);
+/* Learns from the profiles of these events, once they are complete: a launch on one device, of that kernel with those
+ * objects for its arguments; a split, from the end of `begin` to that of `end`. */
+void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, struct gs_mem *const *mems, cl_event ran);
 void gs_timing_learn_split(struct gs_timing *t, const struct gs_trial *trial, const struct gs_plan *plan,
                            cl_event begin, cl_event end, const cl_event *parts);
 

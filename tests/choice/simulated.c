@@ -363,28 +363,30 @@ static void the_slow_link_is_not_tried_where_the_fast_one_may_be_had(void **stat
     }
 }
 
-/* The windows that splits went through are opened before the first one, if there is enough to be gained and moved. */
+/* The windows that splits went through, or will, are opened before the first one, if there is enough to be gained and
+ * moved. */
 static void the_fast_link_is_foreseen(void **state)
 {
     (void)state;
     struct gs_history h;
     gs_history_init(&h);
     gs_choice_learn_single(&h, 36000000);
+    assert_true(gs_choice_foresees_peer(&h, &h200, 2, 64 << 20));
+    assert_false(gs_choice_foresees_peer(&h, &h200, 2, 4096));
     h.expected = 8;
     h.scatter_again = (struct gs_again){true, {40 << 20, 1}};
-    assert_false(gs_choice_foresees_peer(&h)); /* never split */
     for (int i = 0; i < 2; i++)
         gs_measured_add(&h.split, 19000000);
-    assert_true(gs_choice_foresees_peer(&h));
-    h.scatter_again.move.bytes = 0;
-    assert_false(gs_choice_foresees_peer(&h));
+    assert_true(gs_choice_foresees_peer(&h, &h200, 2, 0));
+    h.scatter_again.move.bytes = 0; /* it was split, and nothing moved */
+    assert_false(gs_choice_foresees_peer(&h, &h200, 2, 64 << 20));
     h.return_rate = 1;
-    assert_true(gs_choice_foresees_peer(&h));
+    assert_true(gs_choice_foresees_peer(&h, &h200, 2, 0));
     h.expected = 0;
     h.split = (struct gs_measured){0};
     for (int i = 0; i < 2; i++)
         gs_measured_add(&h.split, 33000000);
-    assert_false(gs_choice_foresees_peer(&h));
+    assert_false(gs_choice_foresees_peer(&h, &h200, 2, 0));
 }
 
 /* What is known before a launch: times of this process, or of one before. */
