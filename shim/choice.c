@@ -5,8 +5,9 @@
 
 enum {
     KNOWN = GS_CHOICE_TRIES - 1, /* the first split doesn't count: it makes replicas and kernels */
-    ENOUGH = 4,                  /* measurements of a kind; then only some launches are measured */
-    MOST_ASKED = 2,              /* of which nothing has been heard yet */
+    MOST_TRIES = 2 * GS_CHOICE_TRIES,
+    ENOUGH = 4,     /* measurements of a kind; then only some launches are measured */
+    MOST_ASKED = 2, /* of which nothing has been heard yet */
     /* Opening windows between GPUs takes 56 ms (bench/results/h200x2.md), by a thread of ours: a quarter counts, as
        with the compiler, since only an application that ends in those moments waits for it. */
     PEER_NS = 14 * 1000 * 1000,
@@ -21,6 +22,7 @@ static const double budget_share = 0.01;  /* what comes home later is guessed: t
 static const double worth_leaving = 0.93; /* of one device's time: a split that isn't going yet must be below it */
 static const double worth_staying = 1.02; /* and one that is going, below this */
 static const double hopeless = 4;         /* times as long as one device: it isn't tried twice */
+static const double promising_part = 0.7, promising_split = 1.1;
 static const double small_bytes = 65536, large_bytes = 16777216;
 
 static double max_double(double a, double b)
@@ -124,11 +126,25 @@ static bool give_up(struct gs_history *h)
     return one_device(h, faster);
 }
 
+/* The parts are fast, and what lies around them takes what they gain: that may be the first use of buffers and ways,
+ * and to look again costs little. */
+static bool is_promising(const struct gs_history *h, double single)
+{
+    double longest = 0;
+    for (unsigned p = 0; p < h->balance.n && h->balance.measured; p++)
+        longest = max_double(longest, (double)h->balance.part_ns[p]);
+    return longest > 0 && longest < promising_part * single &&
+           (double)gs_measured_best(&h->split) < promising_split * single;
+}
+
 /* The first tries belong together: one alone says nothing, and what it cost is lost either way. */
 static bool is_trying(const struct gs_history *h, double single)
 {
-    return h->last_split && h->tried && h->tried < GS_CHOICE_TRIES && !is_known(h) &&
-           (!h->split.n || (double)gs_measured_best(&h->split) < hopeless * single);
+    if (!h->last_split || !h->tried)
+        return false;
+    if (is_known(h))
+        return h->tried < MOST_TRIES && is_promising(h, single);
+    return h->tried < GS_CHOICE_TRIES && (!h->split.n || (double)gs_measured_best(&h->split) < hopeless * single);
 }
 
 bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
@@ -259,7 +275,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     const double needed = w.gain > w.risk / 2 ? w.risk / 4 : w.risk; /* a try that gains at once is less of a bet */
     if (!trying && w.risk > 0 && left < needed && !is_hopeful(h, o, &w))
         return one_device(h, not_earned);
-    h->tried += h->tried < GS_CHOICE_TRIES;
+    h->tried += h->tried < MOST_TRIES;
     h->reason = NULL;
     h->last_split = h->ever = true;
     b->lost_ns += w.risk;

@@ -263,6 +263,21 @@ static void data_that_always_comes_home_keeps_a_kernel_there(void **state)
     assert_true(w.now < 1.03 * w.plain);
 }
 
+/* The parts take half, but ways and buffers take as much as that gains until they have been used a few times. */
+static void first_uses_do_not_decide(void **state)
+{
+    (void)state;
+    struct world w;
+    begin(&w, 0);
+    w.now = 2e9;
+    struct kernel k = kernel_of(18e6, 9e6, 0);
+    for (int i = 0; i < 20; i++) {
+        w.real.split_ns = k.splits < 4 ? 87e5 : 12e4;
+        launch(&w, &k);
+    }
+    assert_true(k.last && k.splits >= 18);
+}
+
 /* Two ways that take the same: noise doesn't make it change sides again and again. */
 static void noise_does_not_make_it_swing(void **state)
 {
@@ -437,6 +452,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(alternating_kernels_settle),
         cmocka_unit_test(a_short_kernel_goes_where_the_data_is),
         cmocka_unit_test(data_that_always_comes_home_keeps_a_kernel_there),
+        cmocka_unit_test(first_uses_do_not_decide),
         cmocka_unit_test(noise_does_not_make_it_swing),
         cmocka_unit_test(uneven_parts_are_cut_anew),
         cmocka_unit_test(a_promising_kernel_does_not_wait_for_the_budget),
