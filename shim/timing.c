@@ -380,14 +380,14 @@ static bool on_cpu(void)
     return gs_group()->type & CL_DEVICE_TYPE_CPU;
 }
 
-/* A program that took the driver long once will again; PoCL for each device, NVIDIA's compiles once for all that are
- * the same (bench/results/h200x2.md). If the application's came from the driver's cache: PoCL takes 2.5 s for 370 KB
- * and two devices (Mandelbulber). */
+/* A program that took NVIDIA's compiler long once will again, once for all devices that are the same
+ * (bench/results/h200x2.md). If the driver had it in its cache, its size tells: PoCL takes 2.5 s for 370 KB and two
+ * devices (Mandelbulber). PoCL's own builds say little: most of its compiling comes with the first launches. */
 static double least_compile_ns(const struct gs_program *p)
 {
     enum { BYTE_NS = 4000 };
     const double built = (double)atomic_load(&p->build_ns), text = BYTE_NS * (double)atomic_load(&p->text_bytes);
-    return (on_cpu() ? p->o.ctx->n : 1) * (built > text ? built : text);
+    return on_cpu() ? text * p->o.ctx->n : built > text ? built : text;
 }
 
 /* How long preparing is expected to take where nothing is cached. */
