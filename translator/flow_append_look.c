@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#include "translator/flow_append_state.h"
+
+#include "translator/access_program.h"
+#include "translator/builtins.h"
+#include "translator/flow_tree.h"
+#include "translator/flow_type.h"
+#include "translator/need.h"
+
+enum { MAX_OFFSET = 1 << 12, MAX_DEPTH = 8 };
+
+struct look {
+    bool (*look)(CXCursor c, void *data);
+    void *data;
+    bool found;
+};
+
+static enum CXChildVisitResult visit(CXCursor c, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    struct look *l = data;
+    l->found = l->look(c, l->data);
+    return l->found ? CXChildVisit_Break : CXChildVisit_Recurse;
+}
+
+bool gs_append_any(CXCursor root, bool (*look)(CXCursor c, void *data), void *data)
+{
+    struct look l = {look, data, false};
+    if (look(root, data))
+        return true;
+    clang_visitChildren(root, visit, &l);
+    return l.found;
+}
+
+static bool is_assignment(CXCursor c)
+{
+    enum CXBinaryOperatorKind op;
+    if (c.kind != CXCursor_BinaryOperator && c.kind != CXCursor_CompoundAssignOperator)
+        return false;
+    op = clang_getCursorBinaryOperatorKind(c);
+    return op >= CXBinaryOperator_Assign && op <= CXBinaryOperator_OrAssign;
+}
+
+static bool is_step(CXCursor c)
+{
+    if (c.kind != CXCursor_UnaryOperator)
+        return false;
+    enum CXUnaryOperatorKind op = clang_getCursorUnaryOperatorKind(c);
+    return op == CXUnaryOperator_PostInc || op == CXUnaryOperator_PostDec || op == CXUnaryOperator_PreInc ||
+           op == CXUnaryOperator_PreDec;
+}
+
+struct changed {
+    struct gs_arena *arena;
+    CXCursor var;
+};
+
+static bool changes(CXCursor c, void *data)
+{
+    const struct changed *x = data;
+    CXCursor target = clang_getNullCursor();
+    if (is_assignment(c)) {
+        struct gs_children k;
+        gs_children(x->arena, c, &k);
+        target = k.n > 0 ? gs_child(&k, 0) : target;
+    } else if (is_step(c) ||
+               (c.kind == CXCursor_UnaryOperator && clang_getCursorUnaryOperatorKind(c) == CXUnaryOperator_AddrOf)) {
+        target = gs_inner(c);
+    } else if (c.kind == CXCursor_GCCAsmStmt || c.kind == CXCursor_MSAsmStmt) {
+        return true;
+    }
+    return !clang_Cursor_isNull(target) && clang_equalCursors(gs_root_variable(x->arena, target), x->var);
+}
+
+bool gs_append_is_steady(struct gs_append_search *s, uint32_t func, CXCursor param)
+{
+    struct changed x = {s->f->arena, param};
+    return !gs_append_any(s->f->program->funcs[func].def, changes, &x);
+}
+
+static bool names(CXCursor c, void *data)
+{
+    struct {
+        CXCursor decl;
+        unsigned n;
+    } *count = data;
+    if (c.kind == CXCursor_DeclRefExpr && clang_equalCursors(clang_getCursorReferenced(c), count->decl))
+        count->n++;
+    return false;
+}
+
+unsigned gs_append_occurrences(CXCursor root, CXCursor decl)
+{
+    struct {
+        CXCursor decl;
+        unsigned n;
+    } count = {decl, 0};
+    gs_append_any(root, names, &count);
+    return count.n;
+}
+
+bool gs_append_jumps(CXCursor c, void *data)
+{
+    (void)data;
+    switch (c.kind) {
+    case CXCursor_ReturnStmt:
+    case CXCursor_BreakStmt:
+    case CXCursor_ContinueStmt:
+    case CXCursor_GotoStmt:
+    case CXCursor_IndirectGotoStmt:
+    case CXCursor_LabelStmt:
+    case CXCursor_CaseStmt:
+    case CXCursor_DefaultStmt:
+    case CXCursor_GCCAsmStmt:
+    case CXCursor_MSAsmStmt:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool gs_append_acts(CXCursor c, void *data)
+{
+    const struct gs_append_search *s = data;
+    if (is_assignment(c) || is_step(c) || c.kind == CXCursor_BlockExpr || c.kind == CXCursor_StmtExpr)
+        return true;
+    if (c.kind != CXCursor_CallExpr)
+        return false;
+    CXCursor callee = clang_getCursorReferenced(c);
+    if (callee.kind != CXCursor_FunctionDecl || gs_program_func(s->f->program, callee, s->unit) != GS_NO_FUNC)
+        return true;
+    const char *name = gs_take_string(s->f->arena, clang_getCursorSpelling(callee));
+    if (strncmp(name, "vload", 5) == 0)
+        return false;
+    if (gs_builtin_refusal(name) || gs_builtin_uses_group(name) || strstr(name, "barrier") || strstr(name, "fence") ||
+        gs_flow_type(c).kind == CXType_Void)
+        return true;
+    for (unsigned i = 0; i < gs_n_args(c); i++)
+        if (gs_holds_pointers(gs_flow_type(clang_Cursor_getArgument(c, i))))
+            return true;
+    return false;
+}
+
+/* ---- numbers ---- */
+
+bool gs_append_constant(CXCursor e, uint64_t *value)
+{
+    CXEvalResult r = clang_Cursor_Evaluate(e);
+    const bool is = r && clang_EvalResult_getKind(r) == CXEval_Int;
+    if (is)
+        *value = clang_EvalResult_isUnsignedInt(r) ? clang_EvalResult_getAsUnsigned(r)
+                                                   : (uint64_t)clang_EvalResult_getAsLongLong(r);
+    clang_EvalResult_dispose(r);
+    return is;
+}
+
+bool gs_append_int_type(CXType t, uint8_t *type)
+{
+    switch (t.kind) {
+    case CXType_Char_S:
+    case CXType_SChar:
+        *type = GS_I8;
+        return true;
+    case CXType_Char_U:
+    case CXType_UChar:
+        *type = GS_U8;
+        return true;
+    case CXType_Short:
+        *type = GS_I16;
+        return true;
+    case CXType_UShort:
+        *type = GS_U16;
+        return true;
+    case CXType_Int:
+        *type = GS_I32;
+        return true;
+    case CXType_UInt:
+        *type = GS_U32;
+        return true;
+    case CXType_Long:
+        *type = GS_I64;
+        return true;
+    case CXType_ULong:
+        *type = GS_U64;
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool gs_append_is_wide(CXType t)
+{
+    uint8_t type;
+    return gs_append_int_type(t, &type) && gs_int_bits(type) >= 32;
+}
+static CXCursor param_behind(struct gs_append_search *s, CXCursor e, uint64_t *offset, unsigned depth)
+{
+    struct gs_children k;
+    uint64_t n;
+    const CXType type = gs_flow_type(e);
+    if (depth > MAX_DEPTH)
+        return clang_getNullCursor();
+    if (e.kind == CXCursor_ParenExpr || e.kind == CXCursor_UnexposedExpr || e.kind == CXCursor_CStyleCastExpr) {
+        CXCursor inner = gs_inner(e);
+        if (clang_Cursor_isNull(inner) || !gs_is_pointer(type) || !gs_is_pointer(gs_flow_type(inner)))
+            return clang_getNullCursor();
+        return param_behind(s, inner, offset, depth + 1);
+    }
+    if (e.kind == CXCursor_DeclRefExpr) {
+        CXCursor decl = clang_getCursorReferenced(e);
+        return decl.kind == CXCursor_ParmDecl && gs_is_pointer(type) ? decl : clang_getNullCursor();
+    }
+    CXCursor pointer = clang_getNullCursor(), index = pointer;
+    if (e.kind == CXCursor_BinaryOperator && clang_getCursorBinaryOperatorKind(e) == CXBinaryOperator_Add) {
+        gs_children(s->f->arena, e, &k);
+    } else if (e.kind == CXCursor_UnaryOperator && clang_getCursorUnaryOperatorKind(e) == CXUnaryOperator_AddrOf) {
+        CXCursor of = gs_inner(e);
+        while (of.kind == CXCursor_ParenExpr)
+            of = gs_inner(of);
+        if (of.kind != CXCursor_ArraySubscriptExpr)
+            return clang_getNullCursor();
+        gs_children(s->f->arena, of, &k);
+    } else {
+        return clang_getNullCursor();
+    }
+    if (k.n != 2)
+        return clang_getNullCursor();
+    pointer = gs_child(&k, 0);
+    index = gs_child(&k, 1);
+    const long long size =
+        gs_is_pointer(gs_flow_type(pointer)) ? clang_Type_getSizeOf(clang_getPointeeType(gs_flow_type(pointer))) : 0;
+    if (size <= 0 || !gs_append_constant(index, &n) || n > MAX_OFFSET)
+        return clang_getNullCursor();
+    *offset += n * (uint64_t)size;
+    return param_behind(s, pointer, offset, depth + 1);
+}
+
+CXCursor gs_append_param(struct gs_append_search *s, CXCursor e, uint64_t *offset)
+{
+    return param_behind(s, e, offset, 0);
+}

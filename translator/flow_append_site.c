@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/* One atomic, and what becomes of its result in the block around it. */
+#include "translator/flow_append_state.h"
+
+#include "translator/access_program.h"
+#include "translator/builtins.h"
+#include "translator/flow_tree.h"
+#include "translator/flow_type.h"
+#include "translator/need.h"
+
+enum { MAX_FACTOR = 1 << 12 };
+
+/* Without parentheses and conversions that keep what is below 2^31. */
+static CXCursor number_inside(CXCursor e)
+{
+    while (e.kind == CXCursor_ParenExpr || e.kind == CXCursor_UnexposedExpr || e.kind == CXCursor_CStyleCastExpr) {
+        CXCursor inner = gs_inner(e);
+        if (clang_Cursor_isNull(inner) || !gs_append_is_wide(gs_flow_type(e)) ||
+            !gs_append_is_wide(gs_flow_type(inner)))
+            break;
+        e = inner;
+    }
+    return e;
+}
+
+static struct gs_append_affine no_affine(void)
+{
+    return (struct gs_append_affine){.ok = false};
+}
+
+/* The variable of the site that a name means; the place in vars, or n_vars. */
+static unsigned var_of(const struct gs_append_site *s, CXCursor decl)
+{
+    unsigned i = 0;
+    while (i < s->n_vars && !clang_equalCursors(s->vars[i].decl, decl))
+        i++;
+    return i;
+}
+
+static bool is_taking(struct gs_append_search *s, CXCursor e, struct gs_append_site *out);
+
+/* a * x + c of its variables, counting their gs_append_occurrences; or, with `direct`, of its atomic. */
+static struct gs_append_affine affine_of(struct gs_append_search *s, CXCursor e, struct gs_append_site *site,
+                                         bool direct)
+{
+    struct gs_children k;
+    uint64_t n = 0;
+    e = number_inside(e);
+    if (e.kind == CXCursor_DeclRefExpr) {
+        const unsigned v = var_of(site, clang_getCursorReferenced(e));
+        if (v == site->n_vars)
+            return no_affine();
+        site->vars[v].seen++;
+        return site->vars[v].is;
+    }
+    if (e.kind == CXCursor_CallExpr)
+        return direct && is_taking(s, e, site) ? (struct gs_append_affine){true, 1, 0} : no_affine();
+    if (e.kind != CXCursor_BinaryOperator || !gs_append_is_wide(gs_flow_type(e)))
+        return no_affine();
+    const enum CXBinaryOperatorKind op = clang_getCursorBinaryOperatorKind(e);
+    gs_children(s->f->arena, e, &k);
+    if (k.n != 2 || (op != CXBinaryOperator_Add && op != CXBinaryOperator_Mul && op != CXBinaryOperator_Shl))
+        return no_affine();
+    const bool swapped = op != CXBinaryOperator_Shl && gs_append_constant(gs_child(&k, 0), &n);
+    if (!swapped && !gs_append_constant(gs_child(&k, 1), &n))
+        return no_affine();
+    struct gs_append_affine x = affine_of(s, gs_child(&k, swapped ? 1 : 0), site, direct);
+    if (op == CXBinaryOperator_Shl)
+        n = n < 12 ? (uint64_t)1 << n : MAX_FACTOR + 1;
+    if (n > MAX_FACTOR)
+        return no_affine();
+    x.a *= op == CXBinaryOperator_Add ? 1 : n;
+    x.c = op == CXBinaryOperator_Add ? x.c + n : x.c * n;
+    x.ok = x.ok && x.a && x.a <= MAX_FACTOR && x.c <= MAX_FACTOR;
+    return x;
+}
+
+/* Is the call an atomic that takes numbers from a counter of 32 bits? Fills what the site says of it. */
+static bool is_taking(struct gs_append_search *s, CXCursor e, struct gs_append_site *out)
+{
+    static const char *const adds[] = {"atomic_add", "atom_add", "atomic_fetch_add", "atomic_fetch_add_explicit"};
+    CXCursor callee = clang_getCursorReferenced(e);
+    if (callee.kind != CXCursor_FunctionDecl || gs_program_func(s->f->program, callee, s->unit) != GS_NO_FUNC)
+        return false;
+    const char *name = gs_take_string(s->f->arena, clang_getCursorSpelling(callee));
+    const unsigned n = gs_n_args(e);
+    bool adds_some = false;
+    for (size_t i = 0; i < sizeof adds / sizeof *adds; i++)
+        adds_some |= strcmp(name, adds[i]) == 0 && n >= 2;
+    out->step = 1;
+    if (!adds_some && (n != 1 || (strcmp(name, "atomic_inc") != 0 && strcmp(name, "atom_inc") != 0)))
+        return false;
+    if (adds_some && (!gs_append_constant(clang_Cursor_getArgument(e, 1), &out->step) || out->step == 0 ||
+                      out->step > GS_APPEND_MOST_BYTES))
+        return false;
+    CXCursor pointer = clang_Cursor_getArgument(e, 0);
+    CXType of = clang_getCanonicalType(clang_getPointeeType(gs_flow_type(pointer)));
+    if (of.kind == CXType_Atomic)
+        of = clang_getCanonicalType(clang_Type_getValueType(of));
+    if (of.kind != CXType_Int && of.kind != CXType_UInt)
+        return false;
+    out->type = of.kind == CXType_Int ? GS_ATOMIC_I32 : GS_ATOMIC_U32;
+    out->counter_offset = 0;
+    out->counter = gs_append_param(s, pointer, &out->counter_offset);
+    out->call = e;
+    return !clang_Cursor_isNull(out->counter) && out->counter_offset % 4 == 0;
+}
+
+/* ---- stores ---- */
+
+/* The element that a store is to: list[index], or a member of it. */
+static bool element_of(struct gs_append_search *s, CXCursor left, struct gs_append_store *out, CXCursor *index)
+{
+    struct gs_children k;
+    const long long bytes = clang_Type_getSizeOf(gs_flow_type(left));
+    out->offset = 0;
+    while (left.kind == CXCursor_ParenExpr)
+        left = gs_inner(left);
+    while (left.kind == CXCursor_MemberRefExpr) {
+        CXCursor field = clang_getCursorReferenced(left), base = gs_inner(left);
+        const long long bits = field.kind == CXCursor_FieldDecl ? clang_Cursor_getOffsetOfField(field) : -1;
+        if (bits < 0 || bits % 8 || clang_Cursor_isBitField(field) || clang_Cursor_isNull(base) ||
+            gs_is_pointer(gs_flow_type(base)))
+            return false;
+        out->offset += (uint64_t)bits / 8;
+        left = base;
+        while (left.kind == CXCursor_ParenExpr)
+            left = gs_inner(left);
+    }
+    if (left.kind != CXCursor_ArraySubscriptExpr || bytes <= 0)
+        return false;
+    gs_children(s->f->arena, left, &k);
+    if (k.n != 2)
+        return false;
+    CXCursor list = gs_strip(gs_child(&k, 0));
+    if (list.kind != CXCursor_DeclRefExpr)
+        return false;
+    out->list = clang_getCursorReferenced(list);
+    const CXType type = out->list.kind == CXCursor_ParmDecl ? gs_parameter_type(out->list) : gs_flow_type(list);
+    if (out->list.kind != CXCursor_ParmDecl || !gs_is_pointer(type) || gs_space_behind(type) != GS_AS_GLOBAL)
+        return false;
+    const long long element = clang_Type_getSizeOf(clang_getPointeeType(type));
+    if (element <= 0 || element > GS_APPEND_MOST_BYTES)
+        return false;
+    out->unit = (uint64_t)element;
+    out->bytes = (uint64_t)bytes;
+    *index = gs_child(&k, 1);
+    return true;
+}
+
+/* vstoreN(v, index, list) */
+static bool vector_of(struct gs_append_search *s, CXCursor call, struct gs_append_store *out, CXCursor *index)
+{
+    CXCursor callee = clang_getCursorReferenced(call);
+    if (callee.kind != CXCursor_FunctionDecl || gs_n_args(call) != 3 ||
+        gs_program_func(s->f->program, callee, s->unit) != GS_NO_FUNC)
+        return false;
+    const char *name = gs_take_string(s->f->arena, clang_getCursorSpelling(callee));
+    if (strncmp(name, "vstore", 6) != 0 || strspn(name + 6, "0123456789") != strlen(name + 6))
+        return false;
+    const long n = strtol(name + 6, NULL, 10);
+    CXCursor list = gs_strip(clang_Cursor_getArgument(call, 2));
+    if (n < 2 || n > 16 || list.kind != CXCursor_DeclRefExpr)
+        return false;
+    out->list = clang_getCursorReferenced(list);
+    if (out->list.kind != CXCursor_ParmDecl)
+        return false;
+    const CXType type = gs_parameter_type(out->list);
+    if (!gs_is_pointer(type) || gs_space_behind(type) != GS_AS_GLOBAL)
+        return false;
+    const long long element = clang_Type_getSizeOf(clang_getPointeeType(type));
+    if (element <= 0 || element > 8)
+        return false;
+    out->unit = out->bytes = (uint64_t)(n * element);
+    out->offset = 0;
+    *index = clang_Cursor_getArgument(call, 1);
+    return true;
+}
+
+/* Is the expression a store to a list at a place that x says? It becomes one of the site's. */
+static bool take_store(struct gs_append_search *s, CXCursor e, struct gs_append_site *site,
+                       const struct gs_append_below *limit, bool direct)
+{
+    struct gs_children k;
+    struct gs_append_store st = {.at = e, .limit = *limit};
+    CXCursor index = clang_getNullCursor(), value = index;
+    if (e.kind == CXCursor_CallExpr && vector_of(s, e, &st, &index)) {
+        value = clang_Cursor_getArgument(e, 0);
+    } else if (e.kind == CXCursor_BinaryOperator && clang_getCursorBinaryOperatorKind(e) == CXBinaryOperator_Assign) {
+        gs_children(s->f->arena, e, &k);
+        if (k.n != 2 || !element_of(s, gs_child(&k, 0), &st, &index))
+            return false;
+        value = gs_child(&k, 1);
+    } else {
+        return false;
+    }
+    const struct gs_append_affine at = affine_of(s, index, site, direct);
+    if (!at.ok || site->n_stores == GS_APPEND_STORES)
+        return false;
+    /* What is stored does nothing itself where a limit may keep it from being stored. */
+    if (limit->is && gs_append_any(value, gs_append_acts, s))
+        return false;
+    st.offset += at.c * st.unit;
+    st.unit *= at.a;
+    site->stores[site->n_stores++] = st;
+    return true;
+}
+
+/* ---- limits ---- */
+
+/* Does the condition say that x is below something that stays the same (or, if `opposite`, that it isn't)? */
+static bool limit_of(struct gs_append_search *s, CXCursor cond, bool opposite, struct gs_append_site *site,
+                     struct gs_append_below *out)
+{
+    struct gs_children k;
+    uint8_t right_type;
+    while (cond.kind == CXCursor_ParenExpr)
+        cond = gs_inner(cond);
+    while (cond.kind == CXCursor_UnexposedExpr && !clang_Cursor_isNull(gs_inner(cond)))
+        cond = gs_inner(cond);
+    if (cond.kind != CXCursor_BinaryOperator)
+        return false;
+    enum CXBinaryOperatorKind op = clang_getCursorBinaryOperatorKind(cond);
+    gs_children(s->f->arena, cond, &k);
+    if (k.n != 2)
+        return false;
+    CXCursor left = gs_child(&k, 0), right = gs_child(&k, 1);
+    uint64_t number;
+    const bool swapped = gs_append_occurrences(left, site->vars[0].decl) == 0;
+    if (swapped) {
+        CXCursor x = left;
+        left = right;
+        right = x;
+        op = op == CXBinaryOperator_LT   ? CXBinaryOperator_GT
+             : op == CXBinaryOperator_LE ? CXBinaryOperator_GE
+             : op == CXBinaryOperator_GT ? CXBinaryOperator_LT
+             : op == CXBinaryOperator_GE ? CXBinaryOperator_LE
+                                         : op;
+    }
+    bool below = op == CXBinaryOperator_LT, at_most = op == CXBinaryOperator_LE;
+    if (opposite) {
+        below = op == CXBinaryOperator_GE;
+        at_most = op == CXBinaryOperator_GT;
+    }
+    if (!below && !at_most)
+        return false;
+    *out = (struct gs_append_below){.is = true, .param = clang_getNullCursor()};
+    if (!gs_append_int_type(gs_flow_type(right), &out->as) || !gs_append_int_type(gs_flow_type(left), &right_type) ||
+        out->as != right_type || gs_int_bits(out->as) < 32)
+        return false;
+    const struct gs_append_affine x = affine_of(s, left, site, false);
+    if (!x.ok || x.a != 1)
+        return false;
+    out->more = (int64_t)at_most - (int64_t)x.c;
+    out->type = GS_I64;
+    if (gs_append_constant(right, &number)) {
+        if (number > INT32_MAX)
+            return false;
+        out->more += (int64_t)number;
+        return true;
+    }
+    while (right.kind == CXCursor_ParenExpr || right.kind == CXCursor_UnexposedExpr) {
+        CXCursor inner = gs_inner(right);
+        if (clang_Cursor_isNull(inner))
+            return false;
+        right = inner;
+    }
+    out->param = right.kind == CXCursor_DeclRefExpr ? clang_getCursorReferenced(right) : clang_getNullCursor();
+    return out->param.kind == CXCursor_ParmDecl && gs_append_int_type(gs_flow_type(out->param), &out->type) &&
+           gs_append_is_steady(s, s->func, out->param);
+}
+
+/* ---- blocks ---- */
+
+/* Variables that are declared, from the one with index `from` on: those made of x become the site's. */
+static bool take_declaration(struct gs_append_search *s, CXCursor st, unsigned from, struct gs_append_site *site)
+{
+    struct gs_children k;
+    gs_children(s->f->arena, st, &k);
+    for (unsigned i = from; i < k.n; i++) {
+        CXCursor var = gs_child(&k, i);
+        if (var.kind != CXCursor_VarDecl)
+            return false;
+        CXCursor init = gs_inner(var);
+        if (clang_Cursor_isNull(init))
+            continue;
+        bool uses = false;
+        for (unsigned v = 0; v < site->n_vars; v++)
+            uses |= gs_append_occurrences(init, site->vars[v].decl) > 0;
+        if (!uses)
+            continue;
+        const struct gs_append_affine is = affine_of(s, init, site, false);
+        if (!is.ok || site->n_vars == GS_APPEND_VARS || !gs_append_is_wide(gs_flow_type(var)))
+            return false;
+        site->vars[site->n_vars].decl = var;
+        site->vars[site->n_vars].seen = 0;
+        site->vars[site->n_vars++].is = is;
+    }
+    return true;
+}
+
+/* Is the statement nothing but stores to lists, and variables for them? */
+static bool only_stores(struct gs_append_search *s, CXCursor st, struct gs_append_site *site,
+                        const struct gs_append_below *limit)
+{
+    struct gs_children k;
+    gs_children(s->f->arena, st, &k);
+    if (st.kind == CXCursor_CompoundStmt) {
+        for (unsigned i = 0; i < k.n; i++)
+            if (!only_stores(s, gs_child(&k, i), site, limit))
+                return false;
+        return true;
+    }
+    if (st.kind == CXCursor_NullStmt)
+        return true;
+    if (st.kind == CXCursor_DeclStmt)
+        return !gs_append_any(st, gs_append_acts, s) && take_declaration(s, st, 0, site);
+    return take_store(s, st, site, limit, false);
+}
+
+/* What a block's end leads to. */
+struct ending {
+    bool function, iteration; /* nothing is left to do in the function; in the iteration of the loop around */
+};
+
+static bool leaves(struct gs_append_search *s, CXCursor st, struct ending e)
+{
+    struct gs_children k;
+    gs_children(s->f->arena, st, &k);
+    if (st.kind == CXCursor_CompoundStmt)
+        return k.n == 1 && leaves(s, gs_child(&k, 0), e);
+    if (st.kind == CXCursor_ReturnStmt)
+        return k.n == 0 && e.function;
+    return st.kind == CXCursor_ContinueStmt && e.iteration;
+}
+
+/* The statements of a block behind the one that has taken a number. */
+static bool follow_block(struct gs_append_search *s, const struct gs_children *block, unsigned from, struct ending end,
+                         struct gs_append_site *site)
+{
+    struct gs_append_below limit = {.param = clang_getNullCursor()};
+    unsigned last = from; /* behind the last one that has to do with the number */
+    for (unsigned i = from; i < block->n; i++)
+        for (unsigned v = 0; v < site->n_vars; v++) {
+            CXCursor c = gs_child(block, i);
+            struct gs_children k;
+            /* Variables made of it come in as they are declared. */
+            if (gs_append_occurrences(c, site->vars[v].decl) == 0)
+                continue;
+            last = i + 1;
+            gs_children(s->f->arena, c, &k);
+            if (c.kind == CXCursor_DeclStmt) {
+                if (!take_declaration(s, c, 0, site))
+                    return false;
+            } else if (c.kind == CXCursor_IfStmt) {
+                struct gs_append_below inner;
+                if (k.n != 2 || limit.is)
+                    return false;
+                if (leaves(s, gs_child(&k, 1), end)) {
+                    if (!limit_of(s, gs_child(&k, 0), true, site, &limit))
+                        return false;
+                } else if (!limit_of(s, gs_child(&k, 0), false, site, &inner) ||
+                           !only_stores(s, gs_child(&k, 1), site, &inner)) {
+                    return false;
+                }
+            } else if (!take_store(s, c, site, &limit, false)) {
+                return false;
+            }
+            break;
+        }
+    /* Behind a guard that leaves, all that is left is under it. */
+    bool under = false;
+    for (unsigned i = from; i < block->n; i++) {
+        CXCursor c = gs_child(block, i);
+        bool guard = false;
+        if (c.kind == CXCursor_IfStmt) {
+            struct gs_children k;
+            gs_children(s->f->arena, c, &k);
+            guard = k.n == 2 && leaves(s, gs_child(&k, 1), end) && gs_append_occurrences(c, site->vars[0].decl) > 0;
+        }
+        if (!guard && i < last && gs_append_any(c, gs_append_jumps, NULL))
+            return false;
+        if (under && !guard) {
+            struct gs_append_site scratch = *site;
+            if (c.kind != CXCursor_NullStmt && (c.kind != CXCursor_DeclStmt || gs_append_any(c, gs_append_acts, s)) &&
+                !take_store(s, c, &scratch, &limit, false))
+                return false;
+        }
+        under |= guard;
+    }
+    return under == limit.is;
+}
+
+static void add_site(struct gs_append_search *s, const struct gs_append_site *site)
+{
+    GS_GROW(s->f->arena, s->sites, s->n_sites, s->cap_sites);
+    s->sites[s->n_sites++] = *site;
+}
+
+/* Does child i of a block take a number into a variable, the given one of those that it declares? */
+static void look_at_variable(struct gs_append_search *s, const struct gs_children *block, unsigned i, struct ending end,
+                             CXCursor var, CXCursor init, unsigned declared)
+{
+    CXCursor st = gs_child(block, i);
+    const bool declares = st.kind == CXCursor_DeclStmt;
+    struct gs_append_site site = {.func = s->func};
+    if (var.kind != CXCursor_VarDecl || clang_Cursor_isNull(init) || !gs_append_is_wide(gs_flow_type(var)))
+        return;
+    if (clang_Cursor_getStorageClass(var) == CX_SC_Static || clang_getAddressSpace(gs_flow_type(var)) == GS_AS_LOCAL)
+        return;
+    const struct gs_append_affine is = affine_of(s, init, &site, true);
+    if (!is.ok)
+        return;
+    site.vars[0].decl = var;
+    site.vars[0].is = is;
+    site.vars[0].seen = !declares;
+    site.n_vars = 1;
+    if ((declares && !take_declaration(s, st, declared + 1, &site)) || !follow_block(s, block, i + 1, end, &site))
+        return;
+    for (unsigned v = 0; v < site.n_vars; v++)
+        if (site.vars[v].seen != gs_append_occurrences(s->f->program->funcs[s->func].def, site.vars[v].decl))
+            return;
+    add_site(s, &site);
+}
+
+static void look_at(struct gs_append_search *s, const struct gs_children *block, unsigned i, struct ending end)
+{
+    struct gs_children k;
+    CXCursor st = gs_child(block, i);
+    gs_children(s->f->arena, st, &k);
+    for (unsigned v = 0; v < k.n && st.kind == CXCursor_DeclStmt; v++)
+        look_at_variable(s, block, i, end, gs_child(&k, v), gs_inner(gs_child(&k, v)), v);
+    if (st.kind == CXCursor_BinaryOperator && clang_getCursorBinaryOperatorKind(st) == CXBinaryOperator_Assign &&
+        k.n == 2 && gs_child(&k, 0).kind == CXCursor_DeclRefExpr)
+        look_at_variable(s, block, i, end, clang_getCursorReferenced(gs_child(&k, 0)), gs_child(&k, 1), 0);
+}
+
+static bool is_loop(CXCursor c)
+{
+    return c.kind == CXCursor_ForStmt || c.kind == CXCursor_WhileStmt || c.kind == CXCursor_DoStmt;
+}
+
+/* All blocks below a statement, whose end leads to `end`. */
+static void look_below(struct gs_append_search *s, CXCursor st, struct ending end)
+{
+    static const struct gs_append_below none;
+    struct gs_children k;
+    struct gs_append_site site = {.func = s->func};
+    gs_children(s->f->arena, st, &k);
+    if ((st.kind == CXCursor_BinaryOperator || st.kind == CXCursor_CallExpr) && take_store(s, st, &site, &none, true) &&
+        site.step)
+        add_site(s, &site);
+    for (unsigned i = 0; i < k.n; i++) {
+        CXCursor c = gs_child(&k, i);
+        struct ending inner = {false, false};
+        if (st.kind == CXCursor_CompoundStmt && i + 1 == k.n)
+            inner = end;
+        else if (st.kind == CXCursor_IfStmt)
+            inner = end;
+        else if (is_loop(st) && st.kind != CXCursor_DoStmt && i + 1 == k.n)
+            inner.iteration = true;
+        if (st.kind == CXCursor_CompoundStmt)
+            look_at(s, &k, i, end);
+        look_below(s, c, inner);
+    }
+}
+
+void gs_append_sites(struct gs_append_search *s, CXCursor body)
+{
+    look_below(s, body, (struct ending){.function = true});
+}

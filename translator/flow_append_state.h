@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* What the search for lists that are appended to (flow_append.h) has found in the text, and how it looks at it. Inside
+ * gpusparc-translate only. */
+#ifndef GS_TRANSLATOR_FLOW_APPEND_STATE_H
+#define GS_TRANSLATOR_FLOW_APPEND_STATE_H
+
+#include "translator/flow.h"
+
+enum { GS_APPEND_VARS = 8, GS_APPEND_STORES = 64 };
+
+/* a * x + c, where x is what the atomic gave. */
+struct gs_append_affine {
+    bool ok;
+    uint64_t a, c;
+};
+
+/* What says that x is below a limit. */
+struct gs_append_below {
+    bool is;
+    CXCursor param; /* or null */
+    uint8_t type, as;
+    int64_t more;
+};
+
+struct gs_append_store {
+    CXCursor at;   /* the assignment, or the call of vstoreN */
+    CXCursor list; /* parameter */
+    uint64_t unit, offset, bytes;
+    struct gs_append_below limit;
+};
+
+/* One atomic and what becomes of its result. */
+struct gs_append_site {
+    uint32_t func;
+    CXCursor call, counter; /* counter: parameter */
+    uint64_t counter_offset;
+    enum gs_atomic_type type;
+    uint64_t step;
+    struct gs_append_store stores[GS_APPEND_STORES];
+    unsigned n_stores;
+    struct {
+        CXCursor decl;
+        struct gs_append_affine is;
+        unsigned seen; /* gs_append_occurrences that are understood */
+    } vars[GS_APPEND_VARS];
+    unsigned n_vars;
+    bool failed;
+};
+
+struct gs_append_search {
+    struct gs_flow *f;
+    const bool *in;
+    uint32_t kernel, func, unit;
+    struct gs_append_site *sites;
+    uint32_t n_sites, cap_sites;
+};
+
+/* flow_append_look.c: questions about a tree. */
+
+/* Does `look` say true of a cursor below `root`, or of itself? */
+bool gs_append_any(CXCursor root, bool (*look)(CXCursor c, void *data), void *data);
+
+/* Has a parameter its value from the begin of its function to the end? */
+bool gs_append_is_steady(struct gs_append_search *s, uint32_t func, CXCursor param);
+
+/* How often a variable is named. */
+unsigned gs_append_occurrences(CXCursor root, CXCursor decl);
+
+/* To be asked of any cursor: does it lead elsewhere, or is it led to (data: null)? Does it do more than to compute
+ * (data: the search)? Plain loads are nothing that others see. */
+bool gs_append_jumps(CXCursor c, void *data);
+bool gs_append_acts(CXCursor c, void *data);
+
+/* The value of a constant expression; the integer type of OpenCL C (an enum gs_int_type); has that 32 bits or more? */
+bool gs_append_constant(CXCursor e, uint64_t *value);
+bool gs_append_int_type(CXType t, uint8_t *type);
+bool gs_append_is_wide(CXType t);
+
+/* The parameter of the function around that a pointer is, so many more bytes behind its begin. Null: it isn't one. */
+CXCursor gs_append_param(struct gs_append_search *s, CXCursor e, uint64_t *offset);
+
+/* flow_append_site.c: adds the atomics of s->func, whose body is given, that do nothing but take numbers for lists. */
+void gs_append_sites(struct gs_append_search *s, CXCursor body);
+
+#endif
