@@ -23,13 +23,14 @@ uint taken(__global uint *n) { return atomic_inc(n); }
 class Kernel:
     def __init__(self, r, name):
         self.r, self.name, self.lines, self.depth, self.loops, self.count = r, name, [], 1, 0, 0
-        self.odd = r.choice([0, 0, 0.1, 0.3])  # how often something is none of it
+        self.until = r.choice([-1, r.randrange(20)])  # after so many chances, one thing is none of it; or never
 
     def put(self, text):
         self.lines.append("    " * self.depth + text)
 
     def misses(self):
-        return self.r.random() < self.odd
+        self.until -= 1
+        return self.until == -1
 
     def counter(self):
         return self.r.choice(["n"] * 6 + ["n + 1", "&n[1]", "&n[0]"])
@@ -75,12 +76,9 @@ class Kernel:
         return self.r.choice(["continue;", "break;"] if self.loops else ["return;"]) if self.r.random() < 0.8 else "return;"
 
     def between(self):
-        r = self.r.random()
-        if r < 0.6:
-            return
         if self.misses():
             self.put(f"if ({self.condition()}) {self.jump()}")
-        else:
+        elif self.r.random() < 0.4:
             self.put(self.r.choice(["v = v * 3u + 1u;", "atomic_add(sum, v & 7u);", "uint w{0} = v ^ i;".format(self.count)]))
             self.count += 1
 
