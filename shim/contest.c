@@ -6,9 +6,8 @@
 #include "common/log.h"
 #include "shim/caution.h"
 #include "shim/coherence.h"
-#include "shim/ends.h"
-#include "shim/later.h"
 #include "shim/merge_kernels.h"
+#include "shim/pledge.h"
 #include "shim/prepare.h"
 #include "shim/report.h"
 #include "shim/scratch.h"
@@ -29,8 +28,8 @@ struct copy {
 };
 
 struct gs_contest {
-    struct gs_work work;    /* first */
-    struct gs_context *ctx; /* held */
+    struct gs_pledge pledge; /* first */
+    struct gs_context *ctx;  /* held */
     struct gs_kernel_stats *stats;
     uint64_t items;
     unsigned n; /* parts: part p is on place p */
@@ -46,11 +45,7 @@ struct gs_contest {
     cl_mem *args;
     cl_sampler *samplers;
     cl_uint n_args, n_samplers;
-    struct gs_events marks; /* see struct job of sparse.c */
-    cl_event decided;       /* a user event: the end of all */
-    atomic_uint awaits;
     bool unknown; /* what has changed couldn't be found out: one device does it over */
-    atomic_int status;
 };
 
 /* ---- which launches may be tried ---- */
@@ -145,9 +140,7 @@ static void free_contest(struct gs_contest *j)
     free(j->samplers);
     if (j->kernel)
         gs_spare_kernel_back(j->run.k, 0, j->kernel);
-    gs_events_free(&j->marks);
-    if (j->decided)
-        gs_real()->clReleaseEvent(j->decided);
+    gs_pledge_free(&j->pledge);
     gs_drop(&j->run.k->o);
     gs_drop(&j->ctx->o);
     free(j);
@@ -159,24 +152,9 @@ void gs_contest_drop(struct gs_contest *c)
         free_contest(c);
 }
 
-static void forget(struct gs_work *work)
+static void forget(struct gs_pledge *pledge)
 {
-    free_contest((struct gs_contest *)work);
-}
-
-static void fail(struct gs_contest *j, cl_int status)
-{
-    int none = CL_COMPLETE;
-    atomic_compare_exchange_strong(&j->status, &none, status);
-}
-
-/* Not freed in a callback: a driver may wait for a queue's commands when it is released for the last time. */
-static void end(struct gs_contest *j)
-{
-    if (gs_real()->clSetUserEventStatus(j->decided, atomic_load(&j->status)) != CL_SUCCESS)
-        gs_real()->clSetUserEventStatus(j->decided, atomic_load(&j->status)); /* or everybody waits for ever */
-    j->work.run = forget;
-    gs_later(&j->work);
+    free_contest((struct gs_contest *)pledge);
 }
 
 /* ---- in the thread ---- */
@@ -238,26 +216,6 @@ static cl_int do_over(struct gs_contest *j, struct gs_events *done)
     return err;
 }
 
-static void CL_CALLBACK carried(cl_event event, cl_int status, void *data)
-{
-    struct gs_contest *j = data;
-    (void)event;
-    if (status < 0)
-        fail(j, status);
-    if (atomic_fetch_sub(&j->awaits, 1) == 1)
-        end(j);
-}
-
-/* Calls `ended` for each event, the last perhaps before this returns: then the contest may be gone. */
-static void await(struct gs_contest *j, struct gs_events *events, void (*ended)(cl_event, cl_int, void *))
-{
-    atomic_store(&j->awaits, events->n);
-    for (cl_uint i = 0, n = events->n; i < n; i++)
-        if (!gs_await_end(events->v[i], ended, j))
-            ended(events->v[i], gs_real()->clWaitForEvents(1, &events->v[i]), j);
-    gs_events_free(events);
-}
-
 static cl_int settle(struct gs_contest *j, bool good, unsigned by, struct gs_events *all)
 {
     const cl_int err = good ? take_over(j, by, all) : do_over(j, all);
@@ -272,13 +230,13 @@ static cl_int settle(struct gs_contest *j, bool good, unsigned by, struct gs_eve
 }
 
 /* All parts have ended. What couldn't be enqueued is tried once more: both ways may be begun anew. */
-static void decide(struct gs_work *work)
+static void decide(struct gs_pledge *pledge)
 {
-    struct gs_contest *j = (struct gs_contest *)work;
+    struct gs_contest *j = (struct gs_contest *)pledge;
     struct gs_events all = {0};
     const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
     unsigned n = j->unknown ? 2 : 0, by = 0;
-    cl_int err = atomic_load(&j->status);
+    cl_int err = atomic_load(&pledge->status);
     for (unsigned p = 0; p < j->n; p++)
         if (j->changed[p]) {
             n++;
@@ -295,21 +253,8 @@ static void decide(struct gs_work *work)
     if (!err)
         gs_report_tried(j->stats, good);
     else
-        fail(j, err);
-    if (all.n)
-        await(j, &all, carried);
-    else
-        end(j);
-}
-
-static void CL_CALLBACK known(cl_event event, cl_int status, void *data)
-{
-    struct gs_contest *j = data;
-    (void)event;
-    if (status < 0)
-        fail(j, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    if (atomic_fetch_sub(&j->awaits, 1) == 1)
-        gs_later(&j->work);
+        gs_pledge_fail(pledge, err);
+    gs_pledge_with(pledge, &all);
 }
 
 /* ---- in the application's call, before the parts ---- */
@@ -442,7 +387,7 @@ static struct gs_contest *make(struct gs_launching *l, const struct gs_plan *pla
     struct gs_contest *j = calloc(1, sizeof *j);
     if (!j)
         return NULL;
-    *j = (struct gs_contest){.work = {.run = decide},
+    *j = (struct gs_contest){.pledge = {.act = decide, .free = forget},
                              .ctx = l->cmd.ctx,
                              .stats = l->k->stats,
                              .items = l->geometry.global[0] * l->geometry.global[1] * l->geometry.global[2],
@@ -482,7 +427,7 @@ struct gs_contest *gs_contest_begin(struct gs_launching *l, const struct gs_plan
     if (!*err)
         *err = keep_arguments(j, l);
     if (!*err)
-        j->decided = gs_real()->clCreateUserEvent(j->ctx->o.handle, err);
+        *err = gs_pledge_make(&j->pledge, j->ctx);
     if (!*err)
         return j;
     gs_debug("no launch on trial (error %d)", *err);
@@ -531,19 +476,16 @@ cl_int gs_contest_judge(struct gs_contest *j, struct gs_command *cmd, const cl_e
     for (unsigned p = 0; p < j->n && !err && !j->unknown; p++)
         j->unknown = compare(j, cmd, p, ran[p], &wait) != CL_SUCCESS;
     if (!err)
-        err = gs_real()->clEnqueueMarkerWithWaitList(queue, 1, &j->decided, &marker);
+        err = gs_real()->clEnqueueMarkerWithWaitList(queue, 1, &j->pledge.end, &marker);
     if (!err)
         err = gs_events_add(ended, marker);
     if (!err)
-        err = gs_events_share(&j->marks, marker);
+        err = gs_events_share(&j->pledge.marks, marker);
     if (err)
-        fail(j, err);
+        gs_pledge_fail(&j->pledge, err);
     gs_command_flush(cmd->q);
     count_begun(j);
-    if (wait.n)
-        await(j, &wait, known);
-    else
-        gs_later(&j->work);
+    gs_pledge_after(&j->pledge, &wait);
     return err;
 }
 

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 #include "common/log.h"
-#include "shim/ends.h"
-#include "shim/later.h"
 #include "shim/merge_kernels.h"
+#include "shim/pledge.h"
 #include "shim/put.h"
 #include "shim/report.h"
 #include "shim/scratch.h"
@@ -38,22 +37,17 @@ struct side {
 };
 
 struct job {
-    struct gs_work work;    /* first */
-    struct gs_context *ctx; /* held */
-    struct gs_putting put;  /* for whom; kept */
+    struct gs_pledge pledge; /* first */
+    struct gs_context *ctx;  /* held */
+    struct gs_putting put;   /* for whom; kept */
     struct gs_density *density;
     unsigned n, first, takers; /* places from `first` on give, those below `takers` take */
     uint64_t bytes;
     cl_uint most;           /* records that a place has room for */
     struct gs_pinned *ring; /* null: the driver's own copies */
     struct side side[GS_MAX_DEVICES];
-    cl_kernel merge;        /* whole, on the first place */
-    struct gs_events marks; /* commands that wait for `merged`, until they have ended: PoCL (3.1) uses one that fails
-                               after it has let go of it */
-    cl_event merged;        /* a user event: the end of all */
-    atomic_uint awaits;     /* events that this goes on after */
-    bool dropped;           /* the parts are merged in another way */
-    atomic_int status;      /* CL_COMPLETE, or the first error */
+    cl_kernel merge; /* whole, on the first place */
+    bool dropped;    /* the parts are merged in another way */
 };
 
 void gs_density_drop(struct gs_density *d)
@@ -99,33 +93,16 @@ static void free_job(struct job *j)
     }
     if (j->merge)
         gs_real()->clReleaseKernel(j->merge);
-    gs_events_free(&j->marks);
-    if (j->merged)
-        gs_real()->clReleaseEvent(j->merged);
+    gs_pledge_free(&j->pledge);
     gs_density_drop(j->density);
     gs_put_let_go(&j->put);
     gs_drop(&j->ctx->o);
     free(j);
 }
 
-static void forget(struct gs_work *work)
+static void forget(struct gs_pledge *pledge)
 {
-    free_job((struct job *)work);
-}
-
-static void fail(struct job *j, cl_int status)
-{
-    int none = CL_COMPLETE;
-    atomic_compare_exchange_strong(&j->status, &none, status);
-}
-
-/* Not freed in a callback: a driver may wait for a queue's commands when it is released for the last time. */
-static void end_job(struct job *j)
-{
-    if (gs_real()->clSetUserEventStatus(j->merged, atomic_load(&j->status)) != CL_SUCCESS)
-        gs_real()->clSetUserEventStatus(j->merged, atomic_load(&j->status)); /* or everybody waits for ever */
-    j->work.run = forget;
-    gs_later(&j->work);
+    free_job((struct job *)pledge);
 }
 
 /* ---- in the thread ---- */
@@ -210,26 +187,6 @@ static cl_int merge_by_blocks(struct job *j)
     return err;
 }
 
-static void CL_CALLBACK merged(cl_event event, cl_int status, void *data)
-{
-    struct job *j = data;
-    (void)event;
-    if (status < 0)
-        fail(j, status);
-    if (atomic_fetch_sub(&j->awaits, 1) == 1)
-        end_job(j);
-}
-
-/* Calls `ended` for each event, the last perhaps before this returns: then the job may be gone. */
-static void await(struct job *j, struct gs_events *events, void (*ended)(cl_event, cl_int, void *))
-{
-    atomic_store(&j->awaits, events->n);
-    for (cl_uint i = 0, n = events->n; i < n; i++)
-        if (!gs_await_end(events->v[i], ended, j))
-            ended(events->v[i], gs_real()->clWaitForEvents(1, &events->v[i]), j);
-    gs_events_free(events);
-}
-
 /* What is under way works on the places' memory: before an error is acted on, its end. */
 static void wait_for_all(struct job *j)
 {
@@ -258,14 +215,14 @@ static cl_int send_all(struct job *j, bool dense, struct gs_events *all)
 
 /* All parts have ended, and how much they have changed is known. If a command is refused all is done over by the
  * driver's own copies: what has been merged may be merged again. */
-static void send(struct gs_work *work)
+static void send(struct gs_pledge *pledge)
 {
-    struct job *j = (struct job *)work;
+    struct job *j = (struct job *)pledge;
     struct gs_events all = {0};
     const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
     const struct gs_putting *put_before = gs_put_for(gs_put_kept(&j->put));
     bool dense = false;
-    cl_int err = j->dropped ? CL_SUCCESS : atomic_load(&j->status);
+    cl_int err = j->dropped ? CL_SUCCESS : atomic_load(&pledge->status);
     for (unsigned p = j->first; p < j->n; p++)
         dense = dense || j->side[p].count > j->most;
     if (!j->dropped && !err) {
@@ -279,21 +236,8 @@ static void send(struct gs_work *work)
     gs_put_for(put_before);
     gs_label_back(before);
     if (err)
-        fail(j, err);
-    if (all.n)
-        await(j, &all, merged);
-    else
-        end_job(j);
-}
-
-static void CL_CALLBACK counted(cl_event event, cl_int status, void *data)
-{
-    struct job *j = data;
-    (void)event;
-    if (status < 0)
-        fail(j, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    if (atomic_fetch_sub(&j->awaits, 1) == 1)
-        gs_later(&j->work);
+        gs_pledge_fail(pledge, err);
+    gs_pledge_with(pledge, &all);
 }
 
 /* ---- in the application's call ---- */
@@ -356,7 +300,7 @@ static struct job *make_job(struct gs_command *cmd, const struct gs_merge *m, un
     cl_int err = CL_SUCCESS;
     if (!j)
         return NULL;
-    *j = (struct job){.work = {.run = send},
+    *j = (struct job){.pledge = {.act = send, .free = forget},
                       .ctx = cmd->ctx,
                       .density = m->root->density,
                       .ring = cmd->ctx->sparse_ring,
@@ -375,7 +319,7 @@ static struct job *make_job(struct gs_command *cmd, const struct gs_merge *m, un
     if (!err)
         j->merge = gs_new_merge(j->ctx, &err);
     if (!err)
-        j->merged = gs_real()->clCreateUserEvent(j->ctx->o.handle, &err);
+        err = gs_pledge_make(&j->pledge, j->ctx);
     if (!err)
         return j;
     gs_debug("no merge by blocks through the host (error %d)", err);
@@ -437,9 +381,9 @@ bool gs_sparse_merge(struct gs_command *cmd, struct gs_merge *m, unsigned n_part
     if (!err && j->first)
         err = mark(cmd, 0, on[0].since.n, on[0].since.v, &known);
     for (unsigned q = 0; q < j->takers && !err; q++) {
-        err = mark(cmd, q, 1, &j->merged, &on[q].since);
+        err = mark(cmd, q, 1, &j->pledge.end, &on[q].since);
         if (!err)
-            err = gs_events_share(&j->marks, on[q].since.v[on[q].since.n - 1]);
+            err = gs_events_share(&j->pledge.marks, on[q].since.v[on[q].since.n - 1]);
     }
     for (unsigned p = 0; p < n_parts; p++) {
         cl_int none;
@@ -447,8 +391,8 @@ bool gs_sparse_merge(struct gs_command *cmd, struct gs_merge *m, unsigned n_part
     }
     j->dropped = err != CL_SUCCESS;
     if (known.n)
-        await(j, &known, counted);
+        gs_pledge_after(&j->pledge, &known);
     else
-        end_job(j);
+        gs_pledge_end(&j->pledge);
     return !err;
 }

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/pledge.h"
+
+#include "shim/ends.h"
+
+cl_int gs_pledge_make(struct gs_pledge *p, const struct gs_context *ctx)
+{
+    cl_int err;
+    p->end = gs_real()->clCreateUserEvent(ctx->o.handle, &err);
+    return err;
+}
+
+void gs_pledge_free(struct gs_pledge *p)
+{
+    gs_events_free(&p->marks);
+    if (p->end)
+        gs_real()->clReleaseEvent(p->end);
+}
+
+void gs_pledge_fail(struct gs_pledge *p, cl_int status)
+{
+    int none = CL_COMPLETE;
+    atomic_compare_exchange_strong(&p->status, &none, status);
+}
+
+static void act(struct gs_work *work)
+{
+    struct gs_pledge *p = (struct gs_pledge *)work;
+    p->act(p);
+}
+
+static void forget(struct gs_work *work)
+{
+    struct gs_pledge *p = (struct gs_pledge *)work;
+    p->free(p);
+}
+
+/* Not freed in a callback: a driver may wait for a queue's commands when it is released for the last time. */
+void gs_pledge_end(struct gs_pledge *p)
+{
+    if (gs_real()->clSetUserEventStatus(p->end, atomic_load(&p->status)) != CL_SUCCESS)
+        gs_real()->clSetUserEventStatus(p->end, atomic_load(&p->status)); /* or everybody waits for ever */
+    p->work.run = forget;
+    gs_later(&p->work);
+}
+
+static void go_on(struct gs_pledge *p)
+{
+    p->work.run = act;
+    gs_later(&p->work);
+}
+
+/* Calls `ended` for each event, the last perhaps before this returns: then the pledge may be gone. */
+static void await(struct gs_pledge *p, struct gs_events *events, void (*ended)(cl_event, cl_int, void *))
+{
+    atomic_store(&p->awaits, events->n);
+    for (cl_uint i = 0, n = events->n; i < n; i++)
+        if (!gs_await_end(events->v[i], ended, p))
+            ended(events->v[i], gs_real()->clWaitForEvents(1, &events->v[i]), p);
+    gs_events_free(events);
+}
+
+static void CL_CALLBACK known_ended(cl_event event, cl_int status, void *data)
+{
+    struct gs_pledge *p = data;
+    (void)event;
+    if (status < 0)
+        gs_pledge_fail(p, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    if (atomic_fetch_sub(&p->awaits, 1) == 1)
+        go_on(p);
+}
+
+static void CL_CALLBACK rest_ended(cl_event event, cl_int status, void *data)
+{
+    struct gs_pledge *p = data;
+    (void)event;
+    if (status < 0)
+        gs_pledge_fail(p, status);
+    if (atomic_fetch_sub(&p->awaits, 1) == 1)
+        gs_pledge_end(p);
+}
+
+void gs_pledge_after(struct gs_pledge *p, struct gs_events *known)
+{
+    if (known->n)
+        await(p, known, known_ended);
+    else
+        go_on(p);
+}
+
+void gs_pledge_with(struct gs_pledge *p, struct gs_events *rest)
+{
+    if (rest->n)
+        await(p, rest, rest_ended);
+    else
+        gs_pledge_end(p);
+}

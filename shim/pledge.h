@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* What is pledged to the application's commands: a user event that they wait for, and that ends once a thread of ours
+ * has seen to what can only be known when something else has ended. First that is waited for; then `act` is called in
+ * the thread of later.h; it enqueues the rest, whose end is the pledge's. The call that makes it waits for nothing. */
+#ifndef GS_SHIM_PLEDGE_H
+#define GS_SHIM_PLEDGE_H
+
+#include <stdatomic.h>
+
+#include "shim/command.h"
+#include "shim/later.h"
+
+/* At the head of what is to be done. All zeros but for `act` and `free` until gs_pledge_make. */
+struct gs_pledge {
+    struct gs_work work; /* first */
+    void (*act)(struct gs_pledge *p);
+    void (*free)(struct gs_pledge *p); /* of all of it, in the thread; begins with gs_pledge_free */
+    cl_event end;                      /* the user event; or null */
+    /* Commands that wait for `end`, until they have ended: PoCL (3.1) uses one that fails after it has let go of it. */
+    struct gs_events marks;
+    atomic_uint awaits; /* events that it goes on after */
+    atomic_int status;  /* CL_COMPLETE, or the first error */
+};
+
+cl_int gs_pledge_make(struct gs_pledge *p, const struct gs_context *ctx);
+void gs_pledge_free(struct gs_pledge *p);
+
+/* How it is to end, unless it has failed already. */
+void gs_pledge_fail(struct gs_pledge *p, cl_int status);
+
+/* Lets `act` be called once all of `known`, which is freed, has ended; if some of it ends badly the pledge fails. It
+ * may be gone when these three return. */
+void gs_pledge_after(struct gs_pledge *p, struct gs_events *known);
+/* `act` has enqueued `rest`, which is freed: the pledge ends with it, badly if some of that does. */
+void gs_pledge_with(struct gs_pledge *p, struct gs_events *rest);
+/* It ends now. */
+void gs_pledge_end(struct gs_pledge *p);
+
+#endif
