@@ -102,7 +102,7 @@ struct gs_queue {
     cl_command_queue unit_image;             /* the same, for image commands where the devices are sub-devices */
     cl_command_queue beside[GS_MAX_DEVICES]; /* for threads of ours that enqueue without the lock; made on first need */
     atomic_uint calls;                       /* of the application, that may have enqueued something here */
-    struct gs_drained *drained; /* shared with commands under way; made on first need. ctx lock */
+    struct gs_drained *drained;              /* shared with commands under way; made on first need. ctx lock */
     cl_command_queue image; /* for image commands where the devices are sub-devices; made on first need */
 };
 
@@ -161,11 +161,11 @@ struct gs_mem {
     struct gs_table *tables;      /* what it holds: see shim/contents.h; owned */
     unsigned futile, passed_over; /* looks at it that were of no use, and launches since that did without */
     struct gs_mapping *mappings;
-    struct gs_mapped *mapped; /* the host's memory for maps that are ours, or null; owned */
-    int write_mappings;       /* of it and its windows: bytes that the host may be writing */
-    int users;                /* handles of it and its windows that the application holds */
-    atomic_uint windows;      /* those of its windows that retain the driver's object */
-    bool keeps_root;          /* this is one */
+    struct gs_pinned_memory *mapped; /* the host's memory for maps that are ours, or null; owned */
+    int write_mappings;              /* of it and its windows: bytes that the host may be writing */
+    int users;                       /* handles of it and its windows that the application holds */
+    atomic_uint windows;             /* those of its windows that retain the driver's object */
+    bool keeps_root;                 /* this is one */
     struct gs_mem *next, *prev;
 };
 

@@ -3,15 +3,7 @@
 
 #include <stdlib.h>
 
-#include "common/log.h"
-
-/* Pinned memory of the size of an object. */
-struct gs_mapped {
-    cl_mem memory;
-    cl_command_queue queue;
-    char *base;
-    cl_event mapped; /* the memory is there */
-};
+#include "shim/transfer/memory.h"
 
 /* Memory that the application shares with the device is no copy. */
 static bool is_svm(const struct gs_mem *root)
@@ -32,49 +24,21 @@ bool gs_mapped_possible(const struct gs_mem *m, cl_map_flags flags)
            !is_svm(m->root);
 }
 
-static void release(struct gs_mapped *p)
-{
-    if (p->base)
-        gs_real()->clEnqueueUnmapMemObject(p->queue, p->memory, p->base, 0, NULL, NULL);
-    if (p->mapped)
-        gs_real()->clReleaseEvent(p->mapped);
-    if (p->queue)
-        gs_real()->clReleaseCommandQueue(p->queue);
-    if (p->memory)
-        gs_real()->clReleaseMemObject(p->memory);
-    free(p);
-}
-
 void gs_mapped_free(struct gs_mem *root)
 {
     if (root->mapped)
-        release(root->mapped);
+        gs_pinned_memory_free(root->mapped);
+    free(root->mapped);
     root->mapped = NULL;
 }
 
-/* Without waiting: it may be a callback of the driver's that maps. */
-static struct gs_mapped *make(const struct gs_mem *root)
+/* As large as the object. Without waiting: it may be a callback of the driver's that maps. */
+static struct gs_pinned_memory *make(const struct gs_mem *root)
 {
-    struct gs_context *ctx = root->o.ctx;
-    const size_t bytes = (size_t)root->size;
-    cl_int err;
-    struct gs_mapped *p = calloc(1, sizeof *p);
-    if (!p)
-        return NULL;
-    p->memory = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &err);
-    if (!err)
-        p->queue = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, &err);
-    if (!err)
-        p->base = gs_real()->clEnqueueMapBuffer(p->queue, p->memory, CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0,
-                                                NULL, &p->mapped, &err);
-    if (!err) {
-        gs_real()->clFlush(p->queue);
+    struct gs_pinned_memory *p = calloc(1, sizeof *p);
+    if (p && gs_pinned_memory_make(p, root->o.ctx, (size_t)root->size, false) == CL_SUCCESS)
         return p;
-    }
-    gs_debug("no pinned memory for a map of %zu bytes (error %d)", bytes, err);
-    p->base = NULL;
-    p->mapped = NULL;
-    release(p);
+    free(p);
     return NULL;
 }
 

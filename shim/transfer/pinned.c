@@ -4,14 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/log.h"
 #include "shim/put.h"
+#include "shim/transfer/memory.h"
 #include "shim/transfer/ring.h"
 
 struct gs_pinned {
-    cl_mem memory;
-    char *base;
-    cl_command_queue mapped_by;
+    struct gs_pinned_memory memory;
     size_t slot_bytes;
     struct gs_ring ring;
     bool failed;
@@ -22,50 +20,21 @@ void gs_pinned_free(struct gs_pinned *p)
     if (!p)
         return;
     gs_ring_free(&p->ring);
-    if (p->base)
-        gs_real()->clEnqueueUnmapMemObject(p->mapped_by, p->memory, p->base, 0, NULL, NULL);
-    if (p->mapped_by)
-        gs_real()->clReleaseCommandQueue(p->mapped_by);
-    if (p->memory)
-        gs_real()->clReleaseMemObject(p->memory);
+    gs_pinned_memory_free(&p->memory);
     free(p);
-}
-
-/* Without waiting: it may be a callback of the driver's that launches the kernel which is the first to want the ring,
- * and the driver's thread must not wait for itself. The slots are in use until they are there. */
-static cl_int map_ring(struct gs_pinned *p, size_t bytes)
-{
-    cl_int err;
-    cl_event mapped;
-    p->base = gs_real()->clEnqueueMapBuffer(p->mapped_by, p->memory, CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0,
-                                            NULL, &mapped, &err);
-    if (err) {
-        p->base = NULL;
-        return err;
-    }
-    gs_real()->clFlush(p->mapped_by);
-    for (unsigned i = 0; i < GS_RING_SLOTS; i++)
-        gs_ring_give(&p->ring, i, mapped);
-    gs_real()->clReleaseEvent(mapped);
-    return CL_SUCCESS;
 }
 
 struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_int *err)
 {
-    const size_t bytes = GS_RING_SLOTS * slot_bytes;
     struct gs_pinned *p = calloc(1, sizeof *p);
-    *err = p ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    *err = CL_OUT_OF_HOST_MEMORY;
     if (!p)
         return NULL;
     p->slot_bytes = slot_bytes;
-    p->memory = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, err);
-    if (!*err)
-        p->mapped_by = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, err);
-    if (!*err)
-        *err = map_ring(p, bytes);
+    *err = gs_pinned_memory_make(&p->memory, ctx, GS_RING_SLOTS * slot_bytes, false);
+    for (unsigned i = 0; i < GS_RING_SLOTS && !*err; i++)
+        gs_ring_give(&p->ring, i, p->memory.mapped); /* in use until they are there */
     p->failed = *err != CL_SUCCESS;
-    if (*err)
-        gs_debug("no pinned memory could be had (error %d)", *err);
     return p;
 }
 
@@ -118,7 +87,7 @@ static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_comma
         err = gs_events_share(&before, wait->v[i]);
     if (!err)
         err = gs_ring_take(&pinned->ring, &slot, &before);
-    char *memory = err ? NULL : pinned->base + slot * pinned->slot_bytes;
+    char *memory = err ? NULL : pinned->memory.base + slot * pinned->slot_bytes;
     if (!err)
         err = enqueue_read(in, p, memory, &before, &read);
     if (!err) {

@@ -9,6 +9,7 @@
 #include "shim/put.h"
 #include "shim/report.h"
 #include "shim/transfer/fresh.h"
+#include "shim/transfer/memory.h"
 #include "shim/watch.h"
 
 enum {
@@ -30,9 +31,7 @@ struct slot {
 };
 
 struct ring {
-    cl_mem memory;
-    cl_command_queue mapped_by;
-    char *base;
+    struct gs_pinned_memory memory;
     uint64_t seen; /* bytes of large transfers so far; the context's lock */
     bool failed;
     struct slot slot[SLOTS];
@@ -59,22 +58,11 @@ static struct gs_pool *pool_of(struct gs_staging *s)
 
 static bool make_ring(struct ring *r, struct gs_context *ctx)
 {
-    const size_t bytes = (size_t)SLOTS * SLOT_BYTES;
-    cl_int err;
-    if (r->base || r->failed)
-        return r->base;
-    r->memory = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &err);
-    if (!err)
-        r->mapped_by = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, &err);
-    if (!err && !pool_of(ctx->staging))
-        err = CL_OUT_OF_HOST_MEMORY;
-    if (!err)
-        r->base = gs_real()->clEnqueueMapBuffer(r->mapped_by, r->memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
-                                                0, NULL, NULL, &err);
-    if (err)
-        gs_debug("no pinned ring for the application's transfers (error %d)", err);
-    r->failed = err != CL_SUCCESS;
-    return !err;
+    if (r->memory.base || r->failed)
+        return r->memory.base;
+    r->failed = !pool_of(ctx->staging) ||
+                gs_pinned_memory_make(&r->memory, ctx, (size_t)SLOTS * SLOT_BYTES, true) != CL_SUCCESS;
+    return !r->failed;
 }
 
 static void free_ring(struct ring *r)
@@ -82,12 +70,7 @@ static void free_ring(struct ring *r)
     for (int i = 0; i < SLOTS; i++)
         if (r->slot[i].used)
             gs_real()->clReleaseEvent(r->slot[i].used);
-    if (r->base)
-        gs_real()->clEnqueueUnmapMemObject(r->mapped_by, r->memory, r->base, 0, NULL, NULL);
-    if (r->mapped_by)
-        gs_real()->clReleaseCommandQueue(r->mapped_by);
-    if (r->memory)
-        gs_real()->clReleaseMemObject(r->memory);
+    gs_pinned_memory_free(&r->memory);
 }
 
 void gs_staging_free(struct gs_staging *s)
@@ -124,7 +107,7 @@ static bool is_pinned(const struct gs_context *ctx, const void *ptr, uint64_t by
 static bool is_worth(struct ring *r, uint64_t bytes)
 {
     r->seen += bytes;
-    return !r->failed && (r->base || gs_settings()->transfer == GS_TRANSFER_PINNED || r->seen >= WORTH_BYTES);
+    return !r->failed && (r->memory.base || gs_settings()->transfer == GS_TRANSFER_PINNED || r->seen >= WORTH_BYTES);
 }
 
 /* With the context's lock held. */
@@ -219,7 +202,7 @@ struct carriage {
 
 static char *memory_of(const struct ring *r, const struct slot *slot)
 {
-    return r->base + (slot - r->slot) * (ptrdiff_t)SLOT_BYTES;
+    return r->memory.base + (slot - r->slot) * (ptrdiff_t)SLOT_BYTES;
 }
 
 /* Waits until the device has done with a slot. */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Pinned memory of the host's, which devices read and write at their link's pace: a buffer of the driver's, mapped for
+ * as long as it lives. */
+#ifndef GS_SHIM_TRANSFER_MEMORY_H
+#define GS_SHIM_TRANSFER_MEMORY_H
+
+#include "shim/command.h"
+
+struct gs_pinned_memory {
+    cl_mem buffer;
+    cl_command_queue queue; /* it is mapped by */
+    char *base;             /* null: there is none */
+    cl_event mapped;        /* until which it isn't there; or null. Owned */
+};
+
+/* Without `waits` it is there once `mapped` has ended: it may be a callback of the driver's that wants it, and the
+ * driver's thread must not wait for itself. On an error there is nothing to free. */
+cl_int gs_pinned_memory_make(struct gs_pinned_memory *m, const struct gs_context *ctx, size_t bytes, bool waits);
+void gs_pinned_memory_free(struct gs_pinned_memory *m);
+
+#endif
