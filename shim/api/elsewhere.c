@@ -96,12 +96,15 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size
     return goes;
 }
 
+/* What launches have left on other places, of which some comes back, is counted without it. */
 static cl_int wrote(struct gs_mem *root, const struct gs_stretches *s)
 {
+    const uint64_t left = root->left;
     int err = 0;
     for (unsigned i = 0; i < s->n && !err; i++)
         err = gs_wrote_range(root, s->v[i].place,
                              (struct gs_range){s->v[i].origin[0], s->v[i].origin[0] + s->v[i].region[0]});
+    root->left = left;
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 

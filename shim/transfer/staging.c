@@ -349,6 +349,24 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
     return err;
 }
 
+/* By the driver's own way, where there is no ring, or where it has failed: what that has done doesn't count. */
+static cl_int carry_directly(const struct gs_staged *v, unsigned n, const cl_command_queue queue[], cl_uint n_wait,
+                             const cl_event *wait, struct gs_staged_ends *ended)
+{
+    cl_int err = CL_SUCCESS;
+    gs_events_free(&ended->events);
+    for (unsigned i = 0; i < n && !err; i++) {
+        cl_event event;
+        err = gs_staged_enqueue(&v[i], queue[v[i].place], NULL, n_wait, wait, &event);
+        if (err)
+            break;
+        err = gs_real()->clWaitForEvents(1, &event);
+        const cl_int kept = gs_staged_note(ended, v[i].place, event);
+        err = err ? err : kept;
+    }
+    return err;
+}
+
 cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], const struct gs_staged *v, unsigned n,
                         cl_uint n_wait, const cl_event *wait, struct gs_staged_ends *ended)
 {
@@ -358,7 +376,12 @@ cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], 
                          .n_wait = n_wait,
                          .wait = wait,
                          .ended = ended};
-    return carry(&c, v, n);
+    const cl_int err = carry(&c, v, n);
+    if (!err)
+        return CL_SUCCESS;
+    gs_debug("a transfer through the pinned ring failed (error %d)", err);
+    await_slots(c.ring);
+    return carry_directly(v, n, queue, n_wait, wait, ended);
 }
 
 static cl_command_queue filling_queue(struct gs_context *ctx, cl_int *err)
@@ -407,23 +430,6 @@ cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t b
     return err ? err : end;
 }
 
-/* By the driver's own way, where there is no ring, or where it has failed. */
-static cl_int carry_directly(const struct gs_staged *v, unsigned n, const cl_command_queue queue[],
-                             struct gs_staged_ends *ended)
-{
-    cl_int err = CL_SUCCESS;
-    for (unsigned i = 0; i < n && !err; i++) {
-        cl_event event;
-        err = gs_staged_enqueue(&v[i], queue[v[i].place], NULL, 0, NULL, &event);
-        if (err)
-            break;
-        err = gs_real()->clWaitForEvents(1, &event);
-        const cl_int kept = gs_staged_note(ended, v[i].place, event);
-        err = err ? err : kept;
-    }
-    return err;
-}
-
 /* PoCL (3.1) shows a command's end before it has let go of the objects that the command held: an application that asks
  * how many references there are to its own would see one more. Its clFinish comes after that. */
 static void let_go_of_objects(const cl_command_queue queue[])
@@ -454,7 +460,7 @@ cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *v
     if (err)
         gs_debug("a transfer through the pinned ring failed (error %d)", err);
     if (err || !has_ring)
-        err = carry_directly(v, n, queue, ended);
+        err = carry_directly(v, n, queue, 0, NULL, ended);
     let_go_of_objects(queue);
     return err;
 }
