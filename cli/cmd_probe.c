@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -124,7 +125,10 @@ static int run(int argc, char **argv)
 {
     char path[PATH_MAX];
     struct sigaction old[CAUGHT];
-    (void)argc;
+    if (argc > 2 && strcmp(argv[2], "--help") == 0) {
+        fputs(usage, stdout);
+        return GS_EXIT_OK;
+    }
     int rc = gs_library_path("gpusparc-probe", path, sizeof(path));
     if (rc < 0) {
         gs_error("the probe's worker was not found: %s", strerror(-rc));

@@ -19,9 +19,12 @@ static int run(int argc, char **argv)
 {
     static const struct option options[] = {{"socket", required_argument, NULL, 's'}, {0}};
     const char *socket = NULL;
+    opterr = 0;
     for (int opt; (opt = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (opt != 's')
+        if (opt != 's') {
+            gs_error("there is no option '%s', or it needs a value; see gpusparc reload --help", argv[optind - 1]);
             return GS_EXIT_USAGE;
+        }
         socket = optarg;
     }
     if (optind < argc) {

@@ -57,13 +57,16 @@ static int run(int argc, char **argv)
         {"json", no_argument, NULL, 'j'}, {"socket", required_argument, NULL, 's'}, {0}};
     const char *socket = NULL;
     int json = 0;
+    opterr = 0;
     for (int opt; (opt = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (opt == 'j')
             json = 1;
         else if (opt == 's')
             socket = optarg;
-        else
+        else {
+            gs_error("there is no option '%s', or it needs a value; see gpusparc status --help", argv[optind - 1]);
             return GS_EXIT_USAGE;
+        }
     }
     if (optind < argc) {
         gs_error("status takes no argument '%s'; see gpusparc status --help", argv[optind]);

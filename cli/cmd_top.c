@@ -100,13 +100,15 @@ static int run(int argc, char **argv)
         {"interval", required_argument, NULL, 'i'}, {"socket", required_argument, NULL, 's'}, {0}};
     const char *socket = NULL;
     double interval = 1;
+    opterr = 0;
     for (int opt; (opt = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         char *end = NULL;
         if (opt == 's')
             socket = optarg;
-        else if (opt != 'i')
+        else if (opt != 'i') {
+            gs_error("there is no option '%s', or it needs a value; see gpusparc top --help", argv[optind - 1]);
             return GS_EXIT_USAGE;
-        else if ((interval = strtod(optarg, &end)), *end || end == optarg || !(interval >= 0.1 && interval <= 3600)) {
+        } else if ((interval = strtod(optarg, &end)), *end || end == optarg || !(interval >= 0.1 && interval <= 3600)) {
             gs_error("--interval takes seconds, from 0.1 to 3600, not '%s'", optarg);
             return GS_EXIT_USAGE;
         }

@@ -53,6 +53,7 @@ static int read_options(int argc, char **argv, struct gs_server_options *o)
         {"mode", required_argument, NULL, 'm'},   {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'v'},      {0}};
     long v;
+    opterr = 0;
     for (int opt; (opt = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
         switch (opt) {
         case 's':
@@ -86,6 +87,7 @@ static int read_options(int argc, char **argv, struct gs_server_options *o)
             puts("gpusparcd " GS_VERSION);
             return 1;
         default:
+            gs_error("there is no option '%s', or it needs a value; see gpusparcd --help", argv[optind - 1]);
             return 2;
         }
     }

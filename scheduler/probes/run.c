@@ -126,10 +126,7 @@ static bool take_option(struct probe *p, int option, const char *value)
     case JSON:
         return p->json = true;
     default:
-        if (option >= PROBE_OWN_OPTIONS)
-            return p->kind->take_option(p, option, value);
-        gs_error("probe %s does not know an option, or it lacks its value; see gpusparc probe --help", p->kind->name);
-        return false;
+        return p->kind->take_option(p, option, value);
     }
 }
 
@@ -144,8 +141,13 @@ static bool read_options(struct probe *p, int argc, char **argv)
     int c;
     opterr = 0;
     while ((c = getopt_long(argc, argv, "", all, NULL)) != -1)
-        if (!take_option(p, c, optarg))
+        if (c == '?') {
+            gs_error("probe %s does not know the option '%s', or it lacks its value; see gpusparc probe --help",
+                     p->kind->name, argv[optind - 1]);
             return false;
+        } else if (!take_option(p, c, optarg)) {
+            return false;
+        }
     if (optind < argc)
         gs_error("probe %s takes options alone, not '%s'", p->kind->name, argv[optind]);
     else if (p->resume && !p->state_file)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every command has a manual page, a line in the README and in gpusparc(1); every option of its --help is in its page.
+# Every command has a manual page, a line in the README and in gpusparc(1); every option of its --help is in its page, and
+# the other way round; one that there is not is refused in one line that names it.
 set -euo pipefail
 fail=0
 complain() {
@@ -19,6 +20,17 @@ for c in $commands; do
   for o in $(gpusparc "$c" --help | grep -oE -- '(^|[ ,[])--[a-z][a-z-]*' | grep -oE -- '--[a-z-]*' | sort -u); do
     grep -qF -- "$o" <<<"$text" || complain "gpusparc-$c(1) lacks $o"
   done
+  help=$(gpusparc "$c" --help)
+  for o in $(sed '/^\.SH EXAMPLES/,/^\.SH SEE/d' <<<"$text" | grep -oE -- '(^|[^a-z-])--[a-z][a-z-]*' | grep -oE -- '--[a-z-]*' | sort -u); do
+    grep -qF -- "$o" <<<"$help" || complain "gpusparc $c --help lacks $o of its page"
+  done
+  [ "$c" != check ] || continue # it has none
+  arguments=("$c")
+  [ "$c" != probe ] || arguments=(probe order)
+  rc=0
+  said=$(gpusparc "${arguments[@]}" --no-such-option 2>&1 >/dev/null) || rc=$?
+  [ "$rc" = "$([ "$c" = run ] && echo 125 || echo 2)" ] || complain "gpusparc $c --no-such-option: exit status $rc"
+  [[ $said == gpusparc*": "*"--no-such-option"* && $(wc -l <<<"$said") = 1 ]] || complain "gpusparc $c --no-such-option says: $said"
 done
 for page in "$pages"/gpusparc-*.1; do
   c=$(basename "$page" .1)
