@@ -14,3 +14,9 @@ done
 # 37 bins of each of the four sums, 61 of the bounds and so on: not the whole buffers.
 reduced=$(sed -n 's/.*"reduce": {"bytes": \([0-9]*\).*/\1/p' pinned.json)
 [ "$reduced" -gt 0 ] || fail "nothing was reduced"
+# On two devices that PoCL has no order between, and with commands that begin and end at odd times.
+for layer in "" slow,poison; do
+  POCL_DEVICES="pthread pthread" GPUSPARC_TRANSFER=plain OPENCL_LAYERS=${layer:+$programs/lazy.so} LAZY=$layer LAZY_REPORT=$PWD/report \
+    gpusparc run --devices all --mode multi "$programs/reductions" >apart.txt
+  cmp alone.txt apart.txt || { diff alone.txt apart.txt | cut -c1-200; fail "on two devices of their own ($layer)"; }
+done

@@ -13,6 +13,7 @@ static const char source[] =
     "__kernel void chained(__global uint *v, __global volatile uint *flag)\n"
     "{ uint i = get_global_id(0); v[i] = i + *flag; if (i == 0) atomic_xchg(flag, 9u); }\n"
     "__kernel void total(__global const uint *v, __global uint *sum) { atomic_add(sum, v[get_global_id(0)]); }\n"
+    "__kernel void informed(__global uint *v) { v[get_global_id(0)] += 5u; }\n"
     "__kernel void after(__global uint *v) { v[get_global_id(0)] += 3u; }\n";
 
 static uint32_t host[N];
@@ -58,6 +59,17 @@ int main(void)
         launch(queue, after, N, 64, 0, NULL, NULL);
         show_buffer("native", queue, v, 0, sizeof host);
     }
+    /* One that has been told of shared memory, which its buffers may lead to. */
+    void *block = clSVMAlloc(context, CL_MEM_READ_WRITE, 4096, 0);
+    cl_kernel informed = kernel_of(p, "informed");
+    if (block)
+        clSetKernelExecInfo(informed, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof block, &block);
+    set_mem(informed, 0, v);
+    launch(queue, informed, N, 64, 0, NULL, NULL);
+    show_buffer("informed", queue, v, 0, sizeof host);
+    CL(clReleaseKernel(informed));
+    if (block)
+        clSVMFree(context, block);
     set_mem(talk, 0, v);
     fflush(stdout);
     launch(queue, talk, N, 64, 0, NULL, NULL);
