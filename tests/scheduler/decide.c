@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* What the core decides of tasks: GEMA, what jobs have used, admission, reloads. */
+#include <errno.h>
+
+#include "tests/scheduler/desk.h"
+
+#define CHAIN1(gpu) "segments.1 = cpu 1ms, pci 1ms, gpu " gpu ", pci 1ms, cpu 1ms\n"
+#define CHAIN2(gpu) "segments.2 = cpu 1ms, pci 2ms, gpu " gpu ", pci 2ms, cpu 1ms\n"
+#define HEAVY(admission)                                                                                               \
+    "[system]\ngpus = 2\ncpus = 4\nadmission = " admission "\n"                                                        \
+    "[task a]\nperiod = 100ms\nuser = *\n" CHAIN1("95ms")                                                              \
+        CHAIN2("48ms") "[task b]\nperiod = 1000ms\nuser = *\n" CHAIN1(                                                 \
+            "100ms") "[task c]\nperiod = 1100ms\nuser = *\n" CHAIN1("900ms")
+
+/* On one GPU, a takes longer than its period: it gets both. */
+static void test_gema_decides(void **state)
+{
+    (void)state;
+    struct bench *b = start("[system]\ngpus = 2\ncpus = 4\n"
+                            "[task a]\nperiod = 100ms\nuser = *\n" CHAIN1("120ms")
+                                CHAIN2("60ms") "[task b]\nperiod = 200ms\nuser = *\n" CHAIN1("20ms") CHAIN2("11ms"));
+    struct desk a, other;
+    sit_down(b, &a, 1001, "");
+    sit_down(b, &other, 1001, "");
+    hello(b, &other, "b", 2);
+    assert_int_equal(atomic_load(&page_of(&other)->gpus), 1);
+    hello(b, &a, "a", 2);
+    assert_int_equal(atomic_load(&page_of(&a)->gpus), 2);
+    assert_int_equal(atomic_load(&page_of(&a)->gpu_mask), GS_MASK_ALL_GPUS(2));
+    assert_true(b->core->decision.schedulable);
+    assert_int_equal(b->core->decision.analysed, 2);
+    get_up(b, &a);
+    /* An application whose group has one GPU can't be told two. */
+    sit_down(b, &a, 1001, "");
+    hello(b, &a, "a", 1);
+    assert_int_equal(atomic_load(&page_of(&a)->gpus), 1);
+    assert_int_equal(atomic_load(&page_of(&a)->gpu_mask), GS_MASK_ALL_GPUS(1));
+    assert_false(b->core->decision.schedulable);
+    get_up(b, &a);
+    get_up(b, &other);
+    stop(b);
+}
+
+/* A job that has kept its GPU for so long; the page says so as a client's would. */
+static void job_of(struct bench *b, struct desk *d, uint32_t gpus, unsigned gpu, uint64_t gpu_ns, uint64_t link_ns)
+{
+    struct gs_msg m = message(GS_MSG_JOB);
+    b->now += 1000 * MS;
+    m.u.job = (struct gs_msg_job){b->now - 500 * MS, b->now, gpus};
+    atomic_fetch_add(&page_of(d)->lease[GS_RESOURCE_GPU(gpu)].busy_ns, gpu_ns);
+    atomic_fetch_add(&page_of(d)->lease[GS_RESOURCE_PCI].busy_ns, link_ns);
+    assert_int_equal(say(b, d, &m), 0);
+}
+
+/* The analysis believes what jobs have used, where that is more than their segments, until the config is read again. */
+static void test_more_than_the_segments(void **state)
+{
+    (void)state;
+    static const char config[] = "[system]\ngpus = 2\ncpus = 4\n"
+                                 "[task a]\nperiod = 100ms\nuser = *\n" CHAIN1("60ms") CHAIN2("31ms");
+    struct bench *b = start(config);
+    struct desk d;
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "a", 2);
+    job_of(b, &d, 0, 0, 900 * MS, 0); /* of how many GPUs it was isn't known */
+    job_of(b, &d, 1, 0, 900 * MS, 0); /* the first with one: it may have moved data */
+    job_of(b, &d, 1, 0, 60 * MS, 2 * MS);
+    job_of(b, &d, 1, 1, 60 * MS + MS / 20, 2 * MS); /* no more than a thousandth of the deadline above */
+    assert_int_equal(atomic_load(&page_of(&d)->gpus), 1);
+    assert_string_equal(b->log, "");
+    const int64_t bound = d.session->member.response_ns;
+    job_of(b, &d, 1, 0, 64 * MS, 2 * MS);
+    assert_int_equal(atomic_load(&page_of(&d)->gpus), 1);
+    assert_non_null(strstr(b->log, "kept a GPU for 64ms, where its segments.1 say 60ms: its bound now counts 66ms"));
+    assert_in_range(d.session->member.response_ns, bound + 5 * (int64_t)MS, bound + 7 * (int64_t)MS);
+    job_of(b, &d, 1, 1, 65 * MS, 2 * MS); /* counted already */
+    job_of(b, &d, 1, 1, 120 * MS, 2 * MS);
+    assert_int_equal(atomic_load(&page_of(&d)->gpus), 2);
+    assert_true(b->core->decision.schedulable);
+    job_of(b, &d, 2, 1, 400 * MS, 400 * MS);
+    job_of(b, &d, 3, 1, 400 * MS, 400 * MS); /* a lie */
+    job_of(b, &d, 3, 1, 400 * MS, 400 * MS);
+    assert_int_equal(atomic_load(&page_of(&d)->gpus), 2);
+    char *text = gs_core_status(b->core, b->now);
+    assert_non_null(strstr(text, "\"gpu\":{\"seen_ns\":120000000,\"segments_ns\":60000000,\"counted_ns\":123750000}"));
+    free(text);
+    assert_int_equal(configure(b, config), 0);
+    assert_int_equal(atomic_load(&page_of(&d)->gpus), 1);
+    get_up(b, &d);
+    stop(b);
+}
+
+/* What was seen is spread over the segments of its resource, or is one of its own. */
+static void test_segments_are_stretched(void **state)
+{
+    (void)state;
+    struct gs_config config;
+    struct gs_mistakes mistakes = {0};
+    static const char text[] = "[task a]\nperiod = 1s\nsegments.1 = gpu 10ms, cpu 5ms, gpu 31ms\n";
+    assert_int_equal(gs_config_parse(text, strlen(text), &config, &mistakes), 0);
+    struct gs_model m;
+    gs_model_init(&m, 1, 1, 1);
+    assert_int_equal(gs_model_add_config_task(&m, config.tasks, &mistakes), 0);
+    struct gs_demand d = {0};
+    assert_true(gs_demand_add(&d, config.tasks, 1, GS_GPU, 77777777));
+    assert_true(gs_demand_add(&d, config.tasks, 1, GS_PCI, 3 * MS));
+    assert_int_equal(gs_demand_apply(&d, m.tasks, 1), 0);
+    const struct gs_chain *c = &m.tasks[0].chains[1];
+    assert_int_equal(c->n, 4);
+    assert_int_equal(c->segments[0].worst_ns + c->segments[2].worst_ns, 77777777 + 77777777 / 32);
+    assert_in_range(c->segments[0].worst_ns, 19 * MS, 20 * MS);
+    assert_int_equal(c->segments[1].worst_ns, 5 * MS);
+    assert_int_equal(c->segments[3].resource, GS_PCI);
+    assert_int_equal(c->segments[3].worst_ns, 3 * MS + 3 * MS / 32);
+    gs_model_free(&m);
+    gs_config_free(&config);
+}
+
+/* A set that has good modes is not refused because the first policy doesn't find them. */
+static void test_good_modes_are_found(void **state)
+{
+    (void)state;
+    const char *source = getenv("GS_SOURCE");
+    char path[512];
+    snprintf(path, sizeof path, "%s/tests/scheduler/ten_tasks.conf", source ? source : ".");
+    struct gs_config config;
+    struct gs_mistakes mistakes = {0};
+    assert_int_equal(gs_config_load(path, &config, &mistakes), 0);
+    struct gs_member members[10];
+    assert_int_equal(config.n_tasks, 10);
+    for (size_t i = 0; i < 10; i++)
+        members[i] = (struct gs_member){.task = &config.tasks[i], .gpus_max = 4};
+    struct gs_decision d;
+    assert_int_equal(gs_taskset_decide(&config, 4, members, 10, &d), 0);
+    assert_true(d.schedulable);
+    assert_int_equal(d.analysed, 10);
+    for (size_t i = 0; i < 10; i++) {
+        assert_in_range(members[i].gpus, 1, 4);
+        assert_in_range(members[i].response_ns, 1, members[i].task->deadline_ns);
+    }
+    gs_config_free(&config);
+}
+
+static void test_admission_warn(void **state)
+{
+    (void)state;
+    struct bench *b = start(HEAVY("warn"));
+    struct desk a, c;
+    sit_down(b, &a, 1001, "");
+    sit_down(b, &c, 1001, "");
+    hello(b, &a, "a", 2);
+    assert_int_equal(a.notices, 0);
+    assert_int_equal(hello(b, &c, "c", 2), 0);
+    assert_int_equal(c.notices, 1);
+    assert_int_equal(c.welcome.u.welcome.priority, 1);
+    assert_non_null(strstr(b->log, "with task c"));
+    get_up(b, &a);
+    get_up(b, &c);
+    stop(b);
+}
+
+static void test_admission_refuse(void **state)
+{
+    (void)state;
+    struct bench *b = start(HEAVY("refuse"));
+    struct desk a, c;
+    sit_down(b, &a, 1001, "");
+    sit_down(b, &c, 1001, "");
+    hello(b, &a, "a", 2);
+    assert_int_equal(hello(b, &c, "c", 2), -EPROTO);
+    assert_int_equal(c.refused.u.text.code, GS_REFUSED_ADMISSION);
+    assert_int_equal(c.welcomes, 0);
+    get_up(b, &c);
+    /* Asked beforehand, the daemon says the same. */
+    sit_down(b, &c, 1001, "");
+    struct gs_msg m = message(GS_MSG_PLAN);
+    strcpy(m.u.name, "c");
+    assert_int_equal(say(b, &c, &m), 0);
+    assert_int_equal(c.answer.u.text.code, 0);
+    get_up(b, &c);
+    get_up(b, &a);
+    stop(b);
+}
+
+static void test_admission_best_effort(void **state)
+{
+    (void)state;
+    struct bench *b = start(HEAVY("best-effort"));
+    struct desk a, c;
+    sit_down(b, &a, 1001, "");
+    sit_down(b, &c, 1001, "");
+    hello(b, &a, "a", 2);
+    assert_int_equal(hello(b, &c, "c", 2), 0);
+    assert_int_equal(c.notices, 1);
+    assert_int_equal(c.welcome.u.welcome.priority, 0);
+    assert_true(b->core->decision.schedulable);
+    /* There is room again: it becomes a task. */
+    get_up(b, &a);
+    assert_int_equal(c.notices, 2);
+    assert_false(c.session->degraded);
+    assert_non_null(c.session->task);
+    get_up(b, &c);
+    stop(b);
+}
+
+static void test_reload(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    struct desk d;
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "slow", 2);
+    assert_int_equal(configure(b, "[system]\ngpus = 1\n"), -EBUSY);
+    assert_non_null(d.session->task); /* the old one stays */
+    assert_int_equal(configure(b, "[system]\ngpus = 2\nkernel_chunk = 5\n[task slow]\nperiod = 7ms\nuser = 1001\n"), 0);
+    assert_int_equal(d.session->task->period_ns, 7 * MS);
+    assert_int_equal(atomic_load(&page_of(&d)->kernel_chunk), 5);
+    assert_int_equal(configure(b, "[system]\ngpus = 2\n"), 0);
+    assert_null(d.session->task);
+    assert_int_equal(d.notices, 1);
+    assert_int_equal(b->realtime_rank, 0);
+    get_up(b, &d);
+    stop(b);
+}
+
+/* A reload that gives a task to another user takes it from whoever runs as it. */
+static void test_reload_changes_owners(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    struct desk d;
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "slow", 2);
+    assert_int_equal(configure(b, "[system]\ngpus = 2\n[task slow]\nperiod = 100ms\nuser = 1002\n"), 0);
+    assert_null(d.session->task);
+    assert_int_equal(d.notices, 1);
+    assert_int_equal(b->realtime_rank, 0);
+    get_up(b, &d);
+    stop(b);
+}
+
+/* Tasks with some of the GPUs are spread over them. */
+static void test_tasks_are_spread(void **state)
+{
+    (void)state;
+    struct bench *b = start("[system]\ngpus = 4\ncpus = 4\n"
+                            "[task a]\nperiod = 100ms\nuser = *\nmode = 2\n" CHAIN2("30ms") /* */
+                            "[task b]\nperiod = 200ms\nuser = *\nmode = 2\n" CHAIN2("30ms"));
+    struct desk one, two;
+    sit_down(b, &one, 1001, "");
+    sit_down(b, &two, 1001, "");
+    hello(b, &one, "a", 4);
+    hello(b, &two, "b", 4);
+    const uint32_t of_one = atomic_load(&page_of(&one)->gpu_mask), of_two = atomic_load(&page_of(&two)->gpu_mask);
+    assert_int_equal(of_one & of_two, 0);
+    assert_int_equal(of_one | of_two, GS_MASK_ALL_GPUS(4));
+    get_up(b, &one);
+    get_up(b, &two);
+    stop(b);
+}
+
+/* Times are rounded to the safe side, and what isn't proven is said. */
+static void test_decisions_are_safe(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *segments;
+        bool fits;
+    } cases[] = {{"segments.1 = cpu 40ms, gpu 59.999ms\n", true},
+                 {"segments.1 = cpu 40.0004ms, gpu 59.9998ms\n", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "[system]\ngpus = 1\ncpus = 1\n[task a]\nperiod = 100ms\nuser = *\n%s",
+                 cases[i].segments);
+        struct bench *b = start(text);
+        struct desk d;
+        sit_down(b, &d, 1001, "");
+        hello(b, &d, "a", 1);
+        assert_int_equal(b->core->decision.schedulable, cases[i].fits);
+        assert_non_null(strstr(b->core->decision.reason, "Not proven: no gpu_chunk and pci_chunk"));
+        get_up(b, &d);
+        stop(b);
+    }
+    struct bench *b = start("[system]\ngpus = 1\ncpus = 1\ngpu_chunk = 1ms\npci_chunk = 1ms\n"
+                            "[task a]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 10ms\n");
+    struct desk d;
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "a", 1);
+    assert_null(strstr(b->core->decision.reason, "Not proven"));
+    get_up(b, &d);
+    stop(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gema_decides),           cmocka_unit_test(test_more_than_the_segments),
+        cmocka_unit_test(test_segments_are_stretched), cmocka_unit_test(test_good_modes_are_found),
+        cmocka_unit_test(test_admission_warn),         cmocka_unit_test(test_admission_refuse),
+        cmocka_unit_test(test_admission_best_effort),  cmocka_unit_test(test_reload),
+        cmocka_unit_test(test_reload_changes_owners),  cmocka_unit_test(test_tasks_are_spread),
+        cmocka_unit_test(test_decisions_are_safe),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

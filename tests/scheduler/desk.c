@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/scheduler/desk.h"
+
+static void on_send(void *ctx, void *conn, const struct gs_msg *m, int fd)
+{
+    (void)ctx, (void)fd;
+    struct desk *d = conn;
+    if (m->type == GS_MSG_WELCOME) {
+        assert_true(fd >= 0);
+        d->welcome = *m;
+        d->welcomes++;
+    } else if (m->type == GS_MSG_REFUSED) {
+        d->refused = *m;
+        d->refusals++;
+    } else if (m->type == GS_MSG_NOTICE) {
+        d->notice = *m;
+        d->notices++;
+    } else if (m->type == GS_MSG_ANSWER) {
+        d->answer = *m;
+    } else {
+        fail_msg("the core sent a message of kind %u", m->type);
+    }
+}
+
+static void on_realtime(void *ctx, pid_t pid, int rank, int ranks)
+{
+    (void)pid, (void)ranks;
+    struct bench *b = ctx;
+    b->realtime_rank = rank;
+    b->realtime_calls++;
+}
+
+static void on_log(void *ctx, bool warning, const char *text)
+{
+    (void)warning;
+    struct bench *b = ctx;
+    snprintf(b->log + strlen(b->log), sizeof b->log - strlen(b->log), "%s\n", text);
+}
+
+int configure(struct bench *b, const char *text)
+{
+    struct gs_config config;
+    struct gs_mistakes mistakes = {0};
+    assert_int_equal(gs_config_parse(text, strlen(text), &config, &mistakes), 0);
+    return gs_core_configure(b->core, &config, b->now);
+}
+
+struct bench *start(const char *text)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    const struct gs_core_ops ops = {.send = on_send, .realtime = on_realtime, .log = on_log};
+    const struct gs_core_options options = {.gpus = 2, .max_clients = 8, .max_per_user = 4, .socket = "s"};
+    b->now = 1000 * MS;
+    b->core = gs_core_new(&options, &ops, b);
+    assert_non_null(b->core);
+    assert_int_equal(configure(b, text), 0);
+    return b;
+}
+
+void stop(struct bench *b)
+{
+    gs_core_free(b->core);
+    free(b);
+}
+
+void sit_down(struct bench *b, struct desk *d, uid_t uid, const char *exe)
+{
+    const struct gs_peer peer = {.uid = uid, .pid = 4711, .exe = exe};
+    *d = (struct desk){.session = gs_core_connect(b->core, d, &peer, b->now)};
+    assert_non_null(d->session);
+}
+
+void get_up(struct bench *b, struct desk *d)
+{
+    gs_core_disconnect(d->session, b->now);
+    d->session = NULL;
+}
+
+struct gs_msg message(enum gs_msg_type type)
+{
+    return (struct gs_msg){.magic = GS_WIRE_MAGIC, .version = GS_WIRE_VERSION, .type = (uint16_t)type};
+}
+
+int say(struct bench *b, struct desk *d, const struct gs_msg *m)
+{
+    return gs_core_message(d->session, m, sizeof *m, b->now);
+}
+
+int hello(struct bench *b, struct desk *d, const char *task, uint32_t gpus)
+{
+    struct gs_msg m = message(GS_MSG_HELLO);
+    m.u.hello.gpus = gpus;
+    snprintf(m.u.hello.task, sizeof m.u.hello.task, "%s", task);
+    return say(b, d, &m);
+}
+
+int request(struct bench *b, struct desk *d, uint32_t slot, uint32_t mask)
+{
+    struct gs_msg m = message(GS_MSG_REQUEST);
+    m.u.request =
+        (struct gs_msg_request){.slot = slot, .serial = 7, .mask = mask, .client = d->welcome.u.welcome.client};
+    return say(b, d, &m);
+}
+
+struct gs_page *page_of(const struct desk *d)
+{
+    return d->session->lease.page;
+}
+
+bool granted(const struct desk *d, uint32_t slot, unsigned resource)
+{
+    return atomic_load(&page_of(d)->slot[slot]) == GS_SLOT_WORD(7, GS_SLOT_GRANTED, resource);
+}
+
+/* Gives one unit back as the client library does. */
+void give_back(struct bench *b, struct desk *d, unsigned resource)
+{
+    uint32_t w = atomic_fetch_sub(&page_of(d)->lease[resource].word, 1);
+    struct gs_msg m = message(GS_MSG_LOOK);
+    m.u.look.resource = resource;
+    if (w & GS_LEASE_ASK)
+        assert_int_equal(say(b, d, &m), 0);
+}

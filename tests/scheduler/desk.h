@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of the daemon's core share: a core without its sockets, and clients as it sees them. */
+#ifndef GS_TESTS_SCHEDULER_DESK_H
+#define GS_TESTS_SCHEDULER_DESK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scheduler/session.h"
+
+#define MS UINT64_C(1000000)
+
+/* A client as the core sees it: what it was sent last of each kind. */
+struct desk {
+    struct gs_session *session;
+    struct gs_msg welcome, refused, notice, answer;
+    unsigned welcomes, refusals, notices;
+};
+
+struct bench {
+    struct gs_core *core;
+    uint64_t now;
+    int realtime_rank, realtime_calls;
+    char log[2048];
+};
+
+/* A config of three tasks. */
+#define TASKS                                                                                                          \
+    "[system]\ngpus = 2\ncpus = 2\n"                                                                                   \
+    "[task slow]\nperiod = 100ms\nuser = 1001\nkernel_chunk = 3\ntransfer_chunk = 1MiB\n"                              \
+    "[task fast]\nperiod = 10ms\nmatch = */fast\nuser = 1001\nmode = single\n"                                         \
+    "[task mine]\nperiod = 50ms\nmatch = */mine\n"
+
+/* A core with that config; another config for it, which is what gs_core_configure says; its end. */
+struct bench *start(const char *text);
+int configure(struct bench *b, const char *text);
+void stop(struct bench *b);
+
+/* A client comes, says something, and leaves; what the core makes of a message. */
+void sit_down(struct bench *b, struct desk *d, uid_t uid, const char *exe);
+void get_up(struct bench *b, struct desk *d);
+struct gs_msg message(enum gs_msg_type type);
+int say(struct bench *b, struct desk *d, const struct gs_msg *m);
+int hello(struct bench *b, struct desk *d, const char *task, uint32_t gpus);
+
+/* It wants one of the resources in the mask; has it been granted one; gives a unit back as the client library does. */
+int request(struct bench *b, struct desk *d, uint32_t slot, uint32_t mask);
+struct gs_page *page_of(const struct desk *d);
+bool granted(const struct desk *d, uint32_t slot, unsigned resource);
+void give_back(struct bench *b, struct desk *d, unsigned resource);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* What the core makes of jobs and of units: response times, warm-ups, use, and when units come back. */
+#include "tests/scheduler/desk.h"
+
+static void job(struct bench *b, struct desk *d, uint64_t release_ns, uint64_t end_ns)
+{
+    struct gs_msg m = message(GS_MSG_JOB);
+    m.u.job = (struct gs_msg_job){.release_ns = release_ns, .end_ns = end_ns};
+    assert_int_equal(say(b, d, &m), 0);
+}
+
+static void test_jobs(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    struct desk d;
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "slow", 2);
+    b->now += 5000 * MS;
+    job(b, &d, b->now - 1000 * MS, b->now - 950 * MS);
+    job(b, &d, b->now - 900 * MS, b->now - 820 * MS);
+    job(b, &d, b->now - 800 * MS, b->now - 700 * MS); /* just in time */
+    job(b, &d, b->now - 700 * MS, b->now - 599 * MS); /* missed */
+    job(b, &d, b->now - 500 * MS, b->now + 1);        /* lies */
+    job(b, &d, b->now - 500 * MS, b->now - 501 * MS);
+    job(b, &d, 0, b->now);
+    const struct gs_task_stats *st = gs_jobs_stats(b->core, "slow");
+    assert_non_null(st);
+    assert_int_equal(st->jobs, 4);
+    assert_int_equal(st->misses, 1);
+    assert_int_equal(st->response.max_ns, 101 * MS);
+    assert_int_equal(st->jitter.count, 3);
+    assert_int_equal(st->jitter.max_ns, 30 * MS);
+    assert_int_equal(b->core->bad_messages, 3);
+    get_up(b, &d);
+    assert_int_equal(gs_jobs_stats(b->core, "slow")->jobs, 4); /* it stays, for the next run */
+    stop(b);
+}
+
+static void hello_paced(struct bench *b, struct desk *d, const char *task, uint32_t jobs)
+{
+    struct gs_msg m = message(GS_MSG_HELLO);
+    m.u.hello.gpus = 2;
+    m.u.hello.flags = GS_HELLO_PACED;
+    m.u.hello.jobs = jobs;
+    snprintf(m.u.hello.task, sizeof m.u.hello.task, "%s", task);
+    sit_down(b, d, 1001, "");
+    assert_int_equal(say(b, d, &m), 0);
+}
+
+/* Jobs of a warm-up count for nothing, and until it is over the process has no CPU priority. */
+static void test_warmup(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS "[task long]\nperiod = 300ms\nuser = 1001\nwarmup = 5\n");
+    struct desk d;
+    hello_paced(b, &d, "slow", 0);
+    assert_int_equal(d.welcome.u.welcome.warmup, 2); /* the daemon chooses its GPUs: a job in each mode */
+    assert_int_equal(d.welcome.u.welcome.flags, GS_WELCOME_CHOOSES);
+    assert_int_equal(b->realtime_rank, 0);
+    b->now += 5000 * MS;
+    job(b, &d, b->now - 4000 * MS, b->now - 3000 * MS);
+    job(b, &d, 0, b->now); /* senseless: not even that */
+    assert_int_equal(d.session->warmup_left, 1);
+    assert_int_equal(b->realtime_calls, 0);
+    job(b, &d, b->now - 3000 * MS, b->now - 2000 * MS);
+    assert_int_equal(b->realtime_rank, 2);
+    const struct gs_task_stats *st = gs_jobs_stats(b->core, "slow");
+    assert_int_equal(st->warmup_jobs, 2);
+    assert_int_equal(st->jobs + st->misses + st->response.count, 0);
+    job(b, &d, b->now - 1000 * MS, b->now - 950 * MS);
+    job(b, &d, b->now - 900 * MS, b->now - 500 * MS);
+    assert_int_equal(st->jobs, 2);
+    assert_int_equal(st->misses, 1);
+    assert_int_equal(st->jitter.count, 1); /* not against the warm-up's */
+    assert_int_equal(st->warmup_jobs, 2);
+    get_up(b, &d);
+    hello_paced(b, &d, "slow", 1); /* it had a job before this daemon came */
+    assert_int_equal(d.session->warmup_left, 1);
+    get_up(b, &d);
+    hello_paced(b, &d, "slow", UINT32_MAX);
+    assert_int_equal(d.session->warmup_left, 0);
+    get_up(b, &d);
+    hello_paced(b, &d, "fast", 0); /* has one GPU anyhow */
+    assert_int_equal(d.welcome.u.welcome.warmup, 1);
+    assert_int_equal(d.welcome.u.welcome.flags, 0);
+    get_up(b, &d);
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "slow", 2); /* not paced: nothing but what the config says */
+    assert_int_equal(d.session->warmup_left, 0);
+    get_up(b, &d);
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "long", 2);
+    assert_int_equal(d.session->warmup_left, 5);
+    get_up(b, &d);
+    stop(b);
+}
+
+/* A page that claims to have been busy since before it was there. */
+static void test_usage_is_bounded(void **state)
+{
+    (void)state;
+    struct bench *b = start("");
+    struct desk d;
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "", 2);
+    atomic_store(&page_of(&d)->lease[1].busy_ns, UINT64_MAX);
+    b->now += 3 * MS;
+    char *text = gs_core_status(b->core, b->now);
+    assert_non_null(text);
+    free(text);
+    assert_int_equal(b->core->busy_ns[1], 3 * MS);
+    get_up(b, &d);
+    stop(b);
+}
+
+/* ---- when units come back ---- */
+
+enum { US = 1000 };
+
+/* One client has a unit for length_ns, while the other waits; then it is the other's turn. Returns whether the end was
+ * foretold, which must then be right by `within`. */
+static bool turn(struct bench *b, struct desk *has, struct desk *waits, uint64_t length_ns, bool within)
+{
+    uint64_t from, until;
+    const uint64_t end = b->now + length_ns;
+    request(b, waits, 0, GS_MASK(1));
+    const bool foretold = gs_core_foretell(b->core, b->now, &from, &until);
+    if (foretold) {
+        assert_in_range(until - from, 1, GS_RHYTHM_WIDEST_NS);
+        assert_true((from < end && end <= until) == within);
+    }
+    b->now = end;
+    give_back(b, has, 1);
+    assert_true(granted(waits, 0, 1));
+    return foretold;
+}
+
+static int turns(struct bench *b, struct desk d[2], int n, uint64_t length_ns, uint64_t jitter_ns, bool within)
+{
+    int foretold = 0;
+    for (int i = 0; i < n; i++) {
+        const uint64_t length = length_ns + (uint64_t)(i / 2 % 2) * jitter_ns; /* the same for both */
+        foretold += turn(b, &d[0], &d[1], length, within);
+        const struct desk other = d[0];
+        d[0] = d[1];
+        d[1] = other;
+    }
+    return foretold;
+}
+
+static void test_ends_are_foretold(void **state)
+{
+    (void)state;
+    struct bench *b = start("");
+    struct desk d[2];
+    uint64_t from, until;
+    for (int i = 0; i < 2; i++) {
+        sit_down(b, &d[i], 1001, "");
+        hello(b, &d[i], "", 2);
+    }
+    request(b, &d[0], 0, GS_MASK(1));
+    assert_false(gs_core_foretell(b->core, b->now, &from, &until)); /* nobody waits */
+    assert_int_equal(turns(b, d, 8, 200 * US, 0, true), 0);         /* each has to be known first */
+    assert_int_equal(turns(b, d, 50, 200 * US, 2 * US, true), 50);
+    /* Suddenly longer: what comes after the window ends the foretelling, for longer each time it is wrong. */
+    const int wrong = turns(b, d, 40, 260 * US, 0, false);
+    assert_in_range(wrong, 1, 12);
+    assert_in_range(turns(b, d, 4000, 260 * US, 0, true), 100, 3999); /* learnt again */
+    turns(b, d, 40, 200 * US, 300 * US, false);
+    assert_int_equal(turns(b, d, 200, 200 * US, 300 * US, true), 0); /* nothing that could be relied on */
+    assert_false(gs_core_foretell(b->core, b->now, &from, &until));
+    get_up(b, &d[0]);
+    get_up(b, &d[1]);
+    stop(b);
+}
+
+static void test_awake(void **state)
+{
+    (void)state;
+    struct bench *b = start("");
+    assert_false(gs_core_stays_awake(b->core, 2));
+    assert_true(gs_core_stays_awake(b->core, 16));
+    configure(b, "[system]\nawake = no\n");
+    assert_false(gs_core_stays_awake(b->core, 16));
+    configure(b, "[system]\nawake = yes\n");
+    assert_true(gs_core_stays_awake(b->core, 2));
+    stop(b);
+}
+
+static void test_histogram(void **state)
+{
+    (void)state;
+    struct gs_histogram h = {0};
+    assert_int_equal(gs_histogram_quantile(&h, 0.5), 0);
+    for (uint64_t v = 1; v <= 100000; v++)
+        gs_histogram_add(&h, v * v);
+    for (int q = 1; q <= 100; q++) {
+        uint64_t exact = (uint64_t)q * 1000 * (uint64_t)q * 1000, got = gs_histogram_quantile(&h, q / 100.0);
+        assert_true(got >= exact && got <= exact + exact / 16 + 1);
+    }
+    gs_histogram_add(&h, 0);
+    gs_histogram_add(&h, UINT64_MAX);
+    assert_int_equal(h.min_ns, 0);
+    assert_true(gs_histogram_quantile(&h, 1) == UINT64_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_jobs),  cmocka_unit_test(test_warmup),           cmocka_unit_test(test_ends_are_foretold),
+        cmocka_unit_test(test_awake), cmocka_unit_test(test_usage_is_bounded), cmocka_unit_test(test_histogram),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
