@@ -102,6 +102,51 @@ static const struct gs_arg_summary gather_args[3] = {
 static const struct gs_kernel_summary gather = {
     .name = "g", .n_args = 3, .args = gather_args, .access = &gather_access};
 
+/* kernel void s(global uint *out, int n): out[get_global_id(0) + n] = ... */
+static const struct gs_node shift_nodes[] = {
+    {.op = GS_N_GLOBAL_ID, .type = GS_I64, .partner = GS_NO_NODE},
+    {.op = GS_N_ARG, .type = GS_I32, .a = 1, .partner = GS_NO_NODE},
+    {.op = GS_N_CAST, .type = GS_I64, .a = 1, .partner = GS_NO_NODE},
+    {.op = GS_N_ADD, .type = GS_I64, .a = 0, .b = 2, .partner = GS_NO_NODE},
+    {.op = GS_N_CONST, .type = GS_I64, .imm = 4, .partner = GS_NO_NODE},
+    {.op = GS_N_MUL, .type = GS_I64, .a = 3, .b = 4, .partner = GS_NO_NODE},
+};
+static const struct gs_access shift_accesses[] = {{.kind = GS_A_WRITE, .arg = 0, .offset = 5, .bytes = 4}};
+static const struct gs_access_program shift_access = {2, 6, 0, 1, 1, shift_nodes, NULL, &whole, shift_accesses};
+static const struct gs_arg_summary shift_args[2] = {
+    {.name = "out", .type = "uint *", .kind = GS_ARG_GLOBAL, .size = 4, .may_write = true},
+    {.name = "n", .type = "int", .kind = GS_ARG_VALUE, .size = 4},
+};
+static const struct gs_kernel_summary shift = {.name = "s", .n_args = 2, .args = shift_args, .access = &shift_access};
+
+/* What is written hangs on the launch's offset and on the argument. */
+static void offsets_and_values_tell_plans_apart(void **state)
+{
+    struct gs_plan_cache *cache = NULL;
+    (void)state;
+    mem[0] = (struct gs_mem){.root = &mem[0], .size = 65536};
+    for (int round = 0; round < 2000; round++) {
+        struct gs_mem *mems[2] = {&mem[0], NULL};
+        int n = 100 * (int)rnd(3);
+        const struct gs_arg args[2] = {
+            {.set = true, .is_mem = true, .size = sizeof(void *), .has_value = true, .bytes = &mems[0]},
+            {.set = true, .size = sizeof n, .has_value = true, .bytes = &n}};
+        const struct gs_geometry g = {
+            .dims = 1, .offset = {32 * rnd(3), 0, 0}, .global = {256, 1, 1}, .local = {32, 1, 1}};
+        const struct gs_plan_input in = {.kernel = &shift, .launch = &g, .args = args, .mems = mems, .n_parts = 2};
+        struct gs_plan fresh;
+        const struct gs_plan *remembered = gs_plan_cached(&cache, &in);
+        assert_non_null(remembered);
+        assert_int_equal(gs_plan_make(&fresh, &in), 0);
+        assert_null(fresh.reason);
+        assert_int_equal(fresh.uses[0].wrote[0].v[0].begin, 4 * (g.offset[0] + (uint64_t)n));
+        same_plans(remembered, &fresh);
+        assert_int_equal(remembered->launch.offset[0], g.offset[0]);
+        gs_plan_free(&fresh);
+    }
+    gs_plan_cache_free(cache);
+}
+
 /* What the memory objects hold; 0: it isn't known. */
 static struct {
     uint64_t state, least;
@@ -210,6 +255,7 @@ int main(int argc, char **argv)
     rng_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
     printf("seed %llu\n", (unsigned long long)rng_state);
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_remembered_plan_is_the_plan),
+                                       cmocka_unit_test(offsets_and_values_tell_plans_apart),
                                        cmocka_unit_test(what_buffers_hold_tells_plans_apart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* Single rules of auto's choice and of trials, as docs/choice.md and docs/coherence.md (rule 19) state them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "shim/caution.h"
+#include "shim/choice.h"
+
+#define MS UINT64_C(1000000)
+
+static const struct gs_machine machine = {
+    .link = {{10e3, 0.1}, {10e3, 0.01}}, .split_ns = 20e3, .first_ns = 1e6, .prepare_ns = 1e8};
+static const struct gs_outlook two = {.n = 2, .largest = 0.5, .ample = true};
+
+/* How many launches are passed over until one may be tried. */
+static unsigned passed_over(struct gs_caution *c)
+{
+    unsigned n = 0;
+    while (gs_caution_forbids(c) && n < 100000)
+        n++;
+    return n;
+}
+
+static void trials_become_rarer(void **state)
+{
+    (void)state;
+    struct gs_caution c = {0};
+    static const unsigned pauses[] = {4, 16, 64, 256, 1024, 4096, 4096};
+    assert_int_equal(passed_over(&c), 0);
+    for (unsigned i = 0; i < sizeof pauses / sizeof *pauses; i++) {
+        gs_caution_begun(&c);
+        gs_caution_ended(&c, false);
+        assert_int_equal(passed_over(&c), pauses[i]);
+    }
+    /* Eight that ended well make up for one. */
+    for (unsigned i = 0; i < 8 * 4; i++) {
+        assert_null(gs_caution_forbids(&c));
+        gs_caution_begun(&c);
+        gs_caution_ended(&c, true);
+    }
+    gs_caution_begun(&c);
+    gs_caution_ended(&c, false);
+    assert_int_equal(passed_over(&c), 64); /* six in vain, four of them made up for, and one more */
+}
+
+/* No more are under way than have ended well since: one at first, sixteen at most. */
+static void few_trials_at_a_time(void **state)
+{
+    (void)state;
+    struct gs_caution c = {0};
+    assert_null(gs_caution_forbids(&c));
+    gs_caution_begun(&c);
+    assert_non_null(gs_caution_forbids(&c));
+    for (unsigned i = 0; i < 100; i++) {
+        gs_caution_ended(&c, true);
+        gs_caution_begun(&c);
+    }
+    unsigned open = 1;
+    for (; !gs_caution_forbids(&c); open++)
+        gs_caution_begun(&c);
+    assert_int_equal(open, 16);
+}
+
+/* A kernel whose one device and splits take so long; the launch before was, or wasn't, split. */
+static struct gs_history known(uint64_t single_ns, uint64_t split_ns, bool split)
+{
+    struct gs_history h;
+    gs_history_init(&h);
+    h.launches = 100;
+    for (int i = 0; i < GS_MEASURED_KEPT; i++) {
+        gs_measured_add(&h.single, single_ns);
+        gs_measured_add(&h.split, split_ns);
+    }
+    h.return_rate = 0;
+    h.ever = h.split_before = true;
+    h.last_split = split;
+    return h;
+}
+
+static bool chosen(struct gs_history h)
+{
+    struct gs_budget b = {.begin_ns = 0};
+    double risk;
+    return gs_choose(&h, &machine, &two, &b, 1000000 * MS, &risk);
+}
+
+/* Split below 0.93 of one device's time; who is splitting goes on below 1.02. */
+static void what_goes_stays(void **state)
+{
+    (void)state;
+    assert_true(chosen(known(100 * MS, 90 * MS, false)));
+    assert_false(chosen(known(100 * MS, 96 * MS, false)));
+    assert_true(chosen(known(100 * MS, 96 * MS, true)));
+    assert_true(chosen(known(100 * MS, 101 * MS, true)));
+    assert_false(chosen(known(100 * MS, 104 * MS, true)));
+}
+
+/* What was measured on one device long ago isn't believed against all parts one after the other. */
+static void parts_bound_one_device(void **state)
+{
+    (void)state;
+    struct gs_history h = known(100 * MS, 60 * MS, true);
+    h.balance = (struct gs_balance){.n = 2, .measured = 3, .part_ns = {20 * MS, 20 * MS}, .cut = {0.5, 1}};
+    assert_false(chosen(h));
+}
+
+static void failures_are_retried_ever_later(void **state)
+{
+    (void)state;
+    static const uint64_t after[] = {16, 64, 256, 1024};
+    for (unsigned f = 1; f <= 4; f++) {
+        struct gs_history h;
+        gs_history_init(&h);
+        h.launches = 7;
+        h.failures = f;
+        gs_choice_remember_failures(&h);
+        assert_int_equal(h.retry_at, 7 + after[f - 1]);
+    }
+}
+
+/* Until its splits are known, all of a launch on trial counts as risk. */
+static void a_trial_risks_all_of_it(void **state)
+{
+    (void)state;
+    double risk[2];
+    for (int trial = 0; trial < 2; trial++) {
+        struct gs_history h;
+        struct gs_outlook o = two;
+        struct gs_budget b = {.begin_ns = 0};
+        gs_history_init(&h);
+        h.launches = 1000;
+        gs_choice_learn_single(&h, 100 * MS);
+        o.on_trial = trial;
+        assert_true(gs_choose(&h, &machine, &o, &b, 100000000 * MS, &risk[trial]));
+        assert_true(b.lost_ns >= risk[trial]);
+    }
+    assert_true(risk[1] - risk[0] > 49e6 && risk[1] - risk[0] < 52e6); /* half a launch: what a part takes */
+}
+
+/* One on one device is measured four times, then every 32nd; a split four times, then every 16th. */
+static void measurements_become_rare(void **state)
+{
+    (void)state;
+    struct gs_history h = known(100 * MS, 50 * MS, true);
+    unsigned single = 0, split = 0;
+    h.asked = 4;
+    h.balance.settled = true;
+    for (h.launches = 100; h.launches < 100 + 320; h.launches++) {
+        single += gs_choice_wants_single(&h, &machine, 2, true);
+        split += gs_choice_wants_split(&h);
+    }
+    assert_int_equal(single, 10);
+    assert_int_equal(split, 20);
+}
+
+/* The first split makes replicas and kernels: what it takes says nothing of those to come. */
+static void the_first_split_does_not_count(void **state)
+{
+    (void)state;
+    struct gs_history h;
+    struct gs_machine m = machine;
+    struct gs_budget b = {0};
+    const uint64_t parts[] = {50 * MS, 50 * MS};
+    gs_history_init(&h);
+    gs_choice_learn_single(&h, 100 * MS);
+    gs_choice_learn_split(&h, &m, &b, 90 * MS, parts, &two, 100e6, 0);
+    assert_int_equal(h.split.n, 0);
+    gs_choice_learn_split(&h, &m, &b, 51 * MS, parts, &two, 100e6, 0);
+    assert_int_equal(h.split.n, 1);
+}
+
+/* Neither short kernels nor what won't pay for its translation are looked at more closely. */
+static void what_cannot_pay_is_not_planned(void **state)
+{
+    (void)state;
+    struct gs_history h;
+    gs_history_init(&h);
+    gs_choice_learn_single(&h, 10000);
+    assert_false(gs_choice_worth_planning(&h, &machine, 2, 0));
+    gs_history_init(&h);
+    h.launches = 3;
+    gs_choice_learn_single(&h, 10 * MS);
+    assert_false(gs_choice_worth_planning(&h, &machine, 2, 1e9));
+    assert_true(gs_choice_worth_planning(&h, &machine, 2, 1e6));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(trials_become_rarer),
+        cmocka_unit_test(few_trials_at_a_time),
+        cmocka_unit_test(what_goes_stays),
+        cmocka_unit_test(parts_bound_one_device),
+        cmocka_unit_test(failures_are_retried_ever_later),
+        cmocka_unit_test(a_trial_risks_all_of_it),
+        cmocka_unit_test(measurements_become_rare),
+        cmocka_unit_test(the_first_split_does_not_count),
+        cmocka_unit_test(what_cannot_pay_is_not_planned),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
