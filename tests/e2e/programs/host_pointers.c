@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* USE_HOST_PTR, COPY_HOST_PTR and ALLOC_HOST_PTR, and mapping with every flag. */
+#include <unistd.h>
+
 #include "plain.h"
 
 enum { N = 1 << 14, BYTES = N * 4 };
@@ -65,6 +67,11 @@ static void tell(const char *name, cl_mem m, cl_event e)
     cl_uint maps = 99;
     cl_command_type type = 0;
     CL(clGetMemObjectInfo(m, CL_MEM_MAP_COUNT, sizeof maps, &maps, NULL));
+    /* PoCL (3.1) counts a map for a little longer than the unmapping takes by its event. */
+    for (int i = 0; i < 1000 && maps && strcmp(name, "unmapped") == 0; i++) {
+        usleep(1000);
+        CL(clGetMemObjectInfo(m, CL_MEM_MAP_COUNT, sizeof maps, &maps, NULL));
+    }
     if (e) {
         CL(clGetEventInfo(e, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL));
         CL(clReleaseEvent(e));
