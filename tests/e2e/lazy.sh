@@ -139,8 +139,12 @@ if [ $# = 0 ]; then
   over lock,late "$programs/user_events"
   over poison "$programs/sub_buffers"
   over unflushed,lanes,slow "$samples/dxtcompression" --size 64
+  over inside,unflushed "$samples/pagerank" --size 5000 --group 64
+  over lock,late,slow "$samples/histogramatomics" --size 100004 --per-group 5000
+  over unflushed,lanes,late "$samples/scanlargearrays" --size 10007 --group 16
   ways=("by plain --mode multi --gpus 2")
   by_daemon unflushed,lanes "$programs/staging"
+  by_daemon inside,unflushed "$programs/come_home"
   windows unflushed,lanes,poison "$programs/transfers"
   leaves returns 7 --mode auto --forget
   leaves after 7 --mode auto --forget
@@ -150,11 +154,13 @@ if [ $# = 0 ]; then
 else
   [ "$1" != all ] || set -- aliases again callbacks chunks geometry held host_access host_pointers images linking queries \
     queues reductions refused_launch releases sources special staging sub_buffers threads transfers types user_events \
-    profiling bands $(cut -d'|' -f1 "$GS_SOURCE/samples/MANIFEST" | grep -v '^#')
+    profiling bands come_home filled trial trials races held unwritten bursts contend stress jobs $(cut -d'|' -f1 "$GS_SOURCE/samples/MANIFEST" | grep -v '^#')
+  declare -A arguments=([trials]="4 20" [contend]="5 120 3" [stress]="9 150 3" [jobs]="12 4000 100" [held]=repeat)
   for program in "$@"; do
-    command=("$programs/$program")
+    command=("$programs/$program" ${arguments[$program]:-})
     [ -x "$programs/$program" ] || read -ra command <<<"$samples/$program $(grep "^$program " "$GS_SOURCE/samples/MANIFEST" | cut -d'|' -f3)"
     for modes in unflushed,lanes,late slow,late,poison inside lock,late,slow; do over "$modes" "${command[@]}"; done
+    for modes in unflushed,lanes inside,unflushed; do by_daemon "$modes" "${command[@]}"; done
     windows unflushed,lanes,poison "${command[@]}"
   done
 fi
