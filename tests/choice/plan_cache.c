@@ -147,6 +147,35 @@ static void offsets_and_values_tell_plans_apart(void **state)
     gs_plan_cache_free(cache);
 }
 
+/* However the cut stands, each part has a work-group, and they are all of the launch. */
+static void no_part_is_empty(void **state)
+{
+    (void)state;
+    static const double cuts[][3] = {{0, 0, 1}, {1, 1, 1}, {0.001, 0.002, 1}, {0.4, 0.9, 1}, {0.5, 0.5, 1}};
+    mem[0] = (struct gs_mem){.root = &mem[0], .size = 65536};
+    for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
+        struct gs_mem *mems[2] = {&mem[0], NULL};
+        int n = 0;
+        const struct gs_arg args[2] = {
+            {.set = true, .is_mem = true, .size = sizeof(void *), .has_value = true, .bytes = &mems[0]},
+            {.set = true, .size = sizeof n, .has_value = true, .bytes = &n}};
+        const struct gs_geometry g = {.dims = 1, .global = {320, 1, 1}, .local = {32, 1, 1}};
+        const struct gs_plan_input in = {
+            .kernel = &shift, .launch = &g, .args = args, .mems = mems, .n_parts = 3, .cut = cuts[c]};
+        struct gs_plan plan;
+        uint64_t at = 0;
+        assert_int_equal(gs_plan_make(&plan, &in), 0);
+        assert_null(plan.reason);
+        for (unsigned p = 0; p < 3; p++) {
+            assert_int_equal(plan.box[p].begin[0], at);
+            assert_true(plan.box[p].end[0] > at);
+            at = plan.box[p].end[0];
+        }
+        assert_int_equal(at, 10);
+        gs_plan_free(&plan);
+    }
+}
+
 /* What the memory objects hold; 0: it isn't known. */
 static struct {
     uint64_t state, least;
@@ -254,8 +283,8 @@ int main(int argc, char **argv)
 {
     rng_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
     printf("seed %llu\n", (unsigned long long)rng_state);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_remembered_plan_is_the_plan),
-                                       cmocka_unit_test(offsets_and_values_tell_plans_apart),
-                                       cmocka_unit_test(what_buffers_hold_tells_plans_apart)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_remembered_plan_is_the_plan), cmocka_unit_test(offsets_and_values_tell_plans_apart),
+        cmocka_unit_test(no_part_is_empty), cmocka_unit_test(what_buffers_hold_tells_plans_apart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

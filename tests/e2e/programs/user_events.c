@@ -5,7 +5,8 @@
 enum { N = 20000 };
 
 static const char source[] = "__kernel void add(__global uint *v, uint k)\n"
-                             "{ uint i = get_global_id(0); v[i] = v[i] * 3u + k + (uint)get_num_groups(0); }\n";
+                             "{ uint i = get_global_id(0); v[i] = v[i] * 3u + k + (uint)get_num_groups(0); }\n"
+                             "__kernel void freely(__global uint *v) { v[get_global_id(0)] += 3u; }\n";
 
 static uint32_t host[N];
 
@@ -57,6 +58,10 @@ int main(void)
     CL(clReleaseEvent(gate));
     MADE(gate, clCreateUserEvent(context, &err));
     CL(clReleaseEvent(gate));
+    cl_kernel freely = kernel_of(p, "freely"); /* nothing is pending any more */
+    set_mem(freely, 0, a);
+    launch(queue, freely, N, 50, 0, NULL, NULL);
+    CL(clReleaseKernel(freely));
     launch(queue, k, N, 50, 0, NULL, NULL);
     show_buffer("let go", queue, a, 0, sizeof host);
 
