@@ -23,7 +23,7 @@ static inline bool gs_mapped_is_pageable(const struct gs_mem *m)
 /* Are its maps to go through the ring? */
 static inline bool gs_mapped_staged(const struct gs_mem *m)
 {
-    return gs_mapped_is_pageable(m) && (gs_scheduled() || gs_settings()->transfer == GS_TRANSFER_PINNED);
+    return gs_mapped_is_pageable(m) && gs_settings()->transfer == GS_TRANSFER_PINNED;
 }
 
 /* The host's memory for byte `offset` of m. What uses it must come after `ready`, which may gain an event. Null: there
