@@ -22,6 +22,7 @@ static const double budget_share = 0.01;  /* what comes home later is guessed: t
 static const double worth_leaving = 0.93; /* of one device's time: a split that isn't going yet must be below it */
 static const double worth_staying = 1.02; /* and one that is going, below this */
 static const double hopeless = 4;         /* times as long as one device: it isn't tried twice */
+static const double outlier = 4;          /* times as long as was thought */
 static const double promising_part = 0.7, promising_split = 1.1;
 static const double small_bytes = 65536, large_bytes = 16777216;
 
@@ -318,10 +319,11 @@ void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns)
         gs_measured_add(&h->single, took_ns);
 }
 
-/* Down quickly, up slowly: what disturbs only makes longer. */
+/* Down quickly, up slowly: what disturbs only makes longer. One look in which a buffer or a way was used first (40 ms
+ * for what takes half of one) must not make all that moves dear. */
 static void approach(double *value, double seen, double least, double most)
 {
-    seen = min_double(max_double(seen, least), most);
+    seen = min_double(max_double(seen, least), min_double(most, outlier * *value));
     *value += (seen - *value) * (seen < *value ? 0.5 : 0.125);
 }
 
