@@ -24,8 +24,8 @@ enum {
     MEASURE_NS = 50 * 1000,            /* what measuring a launch on one device costs: markers, another queue */
     AFFORDABLE = 500,                  /* of the time elapsed, one part may go into measuring what is unknown */
     MOST_PATIENCE_NS = 1000 * 1000000, /* to wait for a translation */
-    CACHED_NS = 4 * 1000 * 1000,       /* NVIDIA's driver compiles so long from its cache: bench/results/h200x2.md */
-    WORTH_TRANSLATING_NS = 1000000,    /* one launch that takes so long is enough, where the host has cores for it */
+    CACHED_NS = 20 * 1000 * 1000, /* NVIDIA's driver loads its compiler and reads its cache: bench/results/h200x2.md */
+    WORTH_TRANSLATING_NS = 1000000, /* one launch that takes so long is enough, where the host has cores for it */
 };
 
 struct gs_timing {
