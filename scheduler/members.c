@@ -214,8 +214,10 @@ uint32_t gs_members_warmup(const struct gs_session *s, const struct gs_config_ta
 {
     if (task->warmup >= 0)
         return (uint32_t)task->warmup;
-    /* Where the daemon chooses the number of GPUs: a job with all, and one with one. */
-    return !paced ? 0 : task->mode == GS_MODE_AUTO && s->gpus_max > 1 ? 2 : 1;
+    /* Where the daemon chooses the number of GPUs: a job with all, and one with one; with one of several, one on each. */
+    if (!paced || s->gpus_max == 1)
+        return paced;
+    return task->mode == GS_MODE_AUTO ? 2 : task->mode == 1 ? s->gpus_max : 1;
 }
 
 void gs_members_warm(struct gs_session *s)

@@ -245,7 +245,9 @@ static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
     if (!current.n) /* a group of which the daemon knows nothing */
         current.n = list_places(mode->gpus < ctx->n ? mode->gpus : ctx->n, UINT32_MAX, current.place);
     if (mode->scheduled && mode->gpus == 1 && current.n > 1) {
-        current.place[0] = mode->moves ? next_place(&current, last) : pick_place(c, &current);
+        /* The warm-up's jobs go round, so that no later one is the first on a GPU. */
+        const bool moves = mode->moves || (!mode->chooses && atomic_load(&ended) < mode->warmup);
+        current.place[0] = moves ? next_place(&current, last) : pick_place(c, &current);
         current.n = 1;
     }
 }

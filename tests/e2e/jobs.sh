@@ -14,6 +14,10 @@ realtime = no
 [task t]
 period = 50ms
 user = *
+[task one]
+period = 50ms
+user = *
+mode = 1
 [task slow]
 period = 100ms
 user = *
@@ -45,6 +49,8 @@ print([(k["launches"], k["split"]) for k in json.load(open("stats.json"))["kerne
   { cat stats.json; fail "one job of the warm-up has one GPU, all others two"; }
 run --task t --mode single "${knn[@]}"
 expect t 4 16 "on one"
+run --task one --mode multi --pace --stats=one.json "${knn[@]}"
+expect one 2 3 "paced, with one of two"
 run --task slow "${knn[@]}"
 expect slow 3 2 "with the config's warm-up"
 # Nothing is compiled yet, so that the first job takes longer than the period.
