@@ -189,26 +189,35 @@ static void place(const struct sequence *s, const struct gs_profile_job *job, co
     }
 }
 
-/* A job that lacks a segment has it for no time at all, which the analysis covers. */
+/* Job i of the profile; v[] gets its times, by segment and job. */
+static void cover_job(const struct gs_profile *p, size_t i, const struct sequence *s, int64_t *longest, int64_t *v,
+                      struct gs_profile_chain *chain)
+{
+    const struct gs_profile_job *job = &p->jobs[i];
+    size_t at[MOST];
+    place(s, job, longest, at);
+    for (size_t k = 0; k < job->n; k++) {
+        const struct gs_profile_segment *g = &job->segments[k];
+        struct gs_profile_times *t = &chain->segments[at[k]];
+        v[at[k] * p->n + i] = g->ns;
+        longest[at[k]] = max64(longest[at[k]], g->ns);
+        t->pauses = g->pauses > t->pauses ? g->pauses : t->pauses;
+        t->pause_ns = max64(t->pause_ns, g->pause_ns);
+    }
+    chain->others += job->n < s->n;
+}
+
+/* A job that lacks a segment has it for no time at all, which the analysis covers. Those with most segments come first:
+ * they leave least choice, and show the others where their segments belong. */
 static int cover(const struct gs_profile *p, const struct sequence *s, struct gs_profile_chain *chain)
 {
     int64_t longest[MOST] = {0}, *v = calloc(s->n * p->n + 1, sizeof *v);
-    size_t at[MOST];
     if (!v)
         return -ENOMEM;
-    for (size_t i = 0; i < p->n; i++) {
-        const struct gs_profile_job *job = &p->jobs[i];
-        place(s, job, longest, at);
-        for (size_t k = 0; k < job->n; k++) {
-            const struct gs_profile_segment *g = &job->segments[k];
-            struct gs_profile_times *t = &chain->segments[at[k]];
-            v[at[k] * p->n + i] = g->ns;
-            longest[at[k]] = max64(longest[at[k]], g->ns);
-            t->pauses = g->pauses > t->pauses ? g->pauses : t->pauses;
-            t->pause_ns = max64(t->pause_ns, g->pause_ns);
-        }
-        chain->others += job->n < s->n;
-    }
+    for (size_t n = s->n + 1; n-- > 0;)
+        for (size_t i = 0; i < p->n; i++)
+            if (p->jobs[i].n == n)
+                cover_job(p, i, s, longest, v, chain);
     for (size_t j = 0; j < s->n; j++) {
         struct gs_profile_times *t = &chain->segments[j];
         const int pauses = t->pauses;

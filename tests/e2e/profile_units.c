@@ -125,15 +125,17 @@ static void two_gpus(void **state)
     (void)state;
     for (int single = 0; single < 2; single++) {
         begin_trace();
-        for (int k = 0, at = 10000; k < 3; k++, at += 100000) {
-            unit(1, at, at + 30);
-            unit(2, at + 40, at + 100);
+        for (int k = 0, at = 10000; k < 4; k++, at += 100000) {
+            if (k != 1 || !single) /* one that has its data where it is */
+                unit(1, at, at + 30);
+            unit(2, k != 1 || !single ? at + 40 : at, at + 100);
             unit(2, at + 100, at + 400);
             unit(0, at + 400, at + 450);
             job(at, at + 450);
         }
         end_trace(&p, &c, 1, single);
-        expect(&c, single ? "gpu 30, cpu 10, gpu 360, pci 50" : "gpu 390/1/10, pci 50");
+        expect(&c, single ? "gpu 30, cpu 10, gpu 400, pci 50" : "gpu 390/1/10, pci 50");
+        assert_int_equal(c.others, single);
         assert_int_equal(p.used, 2);
         gs_profile_chain_free(&c);
         gs_profile_free(&p);
