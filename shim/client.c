@@ -30,6 +30,7 @@ static bool read_since;               /* ... and something was read after */
 static struct gs_job current;
 static struct gs_events pending; /* ends of commands that may be under way */
 static cl_uint prune_at = PRUNE_FROM;
+static atomic_int loose; /* without that lock */
 
 static uint64_t clock_ns(clockid_t id)
 {
@@ -398,9 +399,19 @@ void gs_job_replace(cl_event before, cl_event end)
         gs_job_add(end);
 }
 
+void gs_job_loose(int more)
+{
+    atomic_fetch_add(&loose, more);
+}
+
+bool gs_job_is_loose(void)
+{
+    return atomic_load(&loose);
+}
+
 void gs_job_look(void)
 {
-    if (!atomic_load_explicit(&job_open, memory_order_relaxed) || gs_forked())
+    if (!atomic_load_explicit(&job_open, memory_order_relaxed) || gs_job_is_loose() || gs_forked())
         return;
     pthread_mutex_lock(&job_lock);
     if (atomic_load(&job_open) && reads) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shim/dispatch.h"
 #include "shim/report.h"
 
 cl_int gs_events_add(struct gs_events *e, cl_event event)
@@ -81,6 +82,7 @@ cl_int gs_command_order(struct gs_command *cmd)
 {
     if (cmd->ordered)
         return CL_SUCCESS;
+    gs_queue_close(cmd->q->o.handle);
     cl_int err = gs_command_list(cmd);
     /* An in-order queue's marker with a wait list comes after the queue's earlier commands as well. */
     if (cmd->n_wait && !err) {

@@ -44,7 +44,9 @@ struct gs_held {
     bool served;                   /* its last unit is on its way */
     /* Of a single unit, which commands that come right after it in the queue may join: */
     struct gs_batch batch;
-    cl_event tail;       /* the last of those that have joined, or null; owned */
+    cl_event tail;       /* the event of the last of those that have joined and have one, or null; owned */
+    bool loose;          /* others have joined since, which have none */
+    bool closing;        /* somebody enqueues a marker behind those */
     bool closed;         /* no more may join */
     bool joining;        /* one is about to be enqueued */
     uint64_t joined_ns;  /* when the last has come */
@@ -75,7 +77,7 @@ static struct lane {
 static pthread_once_t lanes_once = PTHREAD_ONCE_INIT;
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
-static pthread_cond_t served_one = PTHREAD_COND_INITIALIZER;  /* open_lock */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;     /* one has been served, or has joined, or is closed */
 static struct gs_held *newest, *oldest;
 
 static _Thread_local bool own_thread; /* it serves a lane, and nothing else */
@@ -224,6 +226,8 @@ static void drop(struct gs_held *h)
         gs_drop(&h->record->o); /* first: while it is known, the handle must not become another event's */
         gs_real()->clReleaseEvent(h->end);
     }
+    if (h->loose)
+        gs_job_loose(-1);
     release_event(h->first);
     release_event(h->tail);
     for (unsigned i = 0; i < GS_UNIT_QUEUES; i++)
@@ -278,6 +282,44 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     free(u);
 }
 
+/* Its last event is that of `marker` from now on, or all of it has ended. */
+static void is_tied(struct gs_held *h, cl_event marker)
+{
+    cl_event old = NULL;
+    pthread_mutex_lock(&open_lock);
+    if (marker) {
+        old = h->tail;
+        h->tail = marker;
+    }
+    h->loose = h->closing = false;
+    gs_job_loose(-1);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&open_lock);
+    release_event(old);
+}
+
+/* No more join it: where its last commands have no event a marker tells of their end, which has to stand right behind
+ * them. So whatever else is enqueued there comes after this. Held. */
+static void close_unit(struct gs_held *h)
+{
+    cl_event marker = NULL;
+    pthread_mutex_lock(&open_lock);
+    while (h->joining || h->closing)
+        pthread_cond_wait(&changed, &open_lock);
+    h->closed = true;
+    h->closing = h->loose;
+    const bool loose = h->loose;
+    cl_event last = h->tail ? h->tail : h->first;
+    pthread_mutex_unlock(&open_lock);
+    if (!loose)
+        return;
+    if (gs_real()->clEnqueueMarkerWithWaitList(h->home, 0, NULL, &marker) == CL_SUCCESS)
+        gs_job_replace(last, marker);
+    else
+        gs_real()->clFinish(h->home);
+    is_tied(h, marker);
+}
+
 /* The last command of a unit, once no more join it: sends it off then. */
 static cl_event last_of(void *data)
 {
@@ -285,11 +327,12 @@ static cl_event last_of(void *data)
     struct gs_held *h = u->held;
     const uint64_t now = gs_now_ns();
     pthread_mutex_lock(&open_lock);
-    h->closed = h->closed || (!h->joining && now > h->joined_ns + QUIET_NS);
-    cl_event last = h->closed && !h->joining ? h->tail ? h->tail : h->first : NULL;
+    const bool over = !h->joining && (h->closed || now > h->joined_ns + QUIET_NS);
     pthread_mutex_unlock(&open_lock);
-    if (!last)
+    if (!over)
         return NULL;
+    close_unit(h);
+    cl_event last = h->tail ? h->tail : h->first;
     gs_real()->clRetainEvent(last);
     gs_real()->clFlush(u->home);
     gs_real()->clReleaseCommandQueue(u->home);
@@ -328,18 +371,16 @@ static void watch(struct gs_held *h, struct unit *u, atomic_uint *running, cl_ev
         atomic_fetch_add(running, 1);
     *u = (struct unit){.held = h, .grant = u->grant, .running = running};
     pthread_mutex_lock(&open_lock);
-    const bool more = h->units.n == 1 && (!h->closed || h->tail || h->joining);
+    const bool more = h->units.n == 1 && (!h->closed || h->tail || h->joining || h->loose);
     h->granted_ns = u->grant.begin_ns;
     pthread_mutex_unlock(&open_lock);
     replace_awaited(h, NULL, u);
     if (more && await_more(u))
         return;
-    pthread_mutex_lock(&open_lock);
-    h->closed = true;
-    cl_event last = more && h->tail ? h->tail : event;
-    pthread_mutex_unlock(&open_lock);
+    if (more)
+        close_unit(h);
     u->waited = true;
-    await_unit(u, last);
+    await_unit(u, more && h->tail ? h->tail : event);
 }
 
 /* ---- the threads ---- */
@@ -443,7 +484,7 @@ static void has_served(struct gs_held *h)
     h->closed = h->closed || atomic_load(&h->status) != CL_COMPLETE;
     struct gs_held *follower = h->follower;
     h->follower = NULL;
-    pthread_cond_broadcast(&served_one);
+    pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&open_lock);
     if (follower)
         push(follower);
@@ -676,16 +717,22 @@ static struct gs_held *join(cl_command_queue queue, unsigned resource, unsigned 
     return may ? h : NULL;
 }
 
-/* The one that has joined is enqueued as `event`, which is taken over; null: the driver has refused it. */
-static void joined(struct gs_held *h, cl_event event)
+/* The one that has joined is enqueued, as `event`, which is taken over, or without one; or the driver has refused it.
+ */
+static void joined(struct gs_held *h, bool enqueued, cl_event event)
 {
     cl_event old = NULL;
     pthread_mutex_lock(&open_lock);
     h->joining = false;
+    if (enqueued && h->loose != !event)
+        gs_job_loose(event ? -1 : 1);
+    if (enqueued)
+        h->loose = !event;
     if (event) {
         old = h->tail;
         h->tail = event;
     }
+    pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&open_lock);
     release_event(old);
     drop(h);
@@ -700,10 +747,8 @@ static void look_at_ends(unsigned resource, cl_command_queue queue)
     unsigned n = 0, seen = 0;
     pthread_mutex_lock(&open_lock);
     for (struct gs_held *h = oldest; h && n < MOST && seen < LOOKED_AT; h = h->newer, seen++)
-        if (h->awaited[0] && h->units.n == 1 && (queue ? h->home == queue : h->resource == resource)) {
-            h->closed = h->closed || queue;
+        if (h->awaited[0] && h->units.n == 1 && (queue ? h->home == queue : h->resource == resource))
             units[n++] = h->awaited[0];
-        }
     pthread_mutex_unlock(&open_lock);
     while (n)
         gs_ends_now(units[--n]);
@@ -748,6 +793,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
                                                                               : NULL;
     if (*held)
         return CL_SUCCESS;
+    gs_queue_close(queue);
     struct gs_held *h = calloc(1, sizeof *h);
     if (!h)
         return CL_OUT_OF_HOST_MEMORY;
@@ -780,13 +826,27 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
 void gs_hold_drop(struct gs_held *h)
 {
     if (h->joining) {
-        joined(h, NULL);
+        joined(h, false, NULL);
         return;
     }
     const struct queues queues = queues_of(h);
     give_untaken(h);
     drop(h);
     release_queues(&queues);
+}
+
+/* All that this call and those before it have enqueued there has ended: no marker is needed. */
+static void close_ended(cl_command_queue queue, unsigned call)
+{
+    pthread_mutex_lock(&open_lock);
+    struct gs_held *h = last_in(queue);
+    if (h && h->units.n == 1 && !h->joining && !h->closing && (int)(h->call - call) <= 0) {
+        h->closed = true;
+        if (h->loose)
+            gs_job_loose(-1);
+        h->loose = false;
+    }
+    pthread_mutex_unlock(&open_lock);
 }
 
 void gs_queue_drained(struct gs_queue *q, unsigned call)
@@ -796,7 +856,22 @@ void gs_queue_drained(struct gs_queue *q, unsigned call)
     if (d)
         has_drained(d, call);
     pthread_mutex_unlock(&q->o.ctx->lock);
+    close_ended(q->o.handle, call);
     look_at_ends(0, q->o.handle);
+}
+
+void gs_queue_close(cl_command_queue queue)
+{
+    if (!gs_job_is_loose())
+        return;
+    pthread_mutex_lock(&open_lock);
+    struct gs_held *h = last_in(queue);
+    const bool open = h && h->units.n == 1 && (h->loose || h->joining) && hold(h);
+    pthread_mutex_unlock(&open_lock);
+    if (!open)
+        return;
+    close_unit(h);
+    drop(h);
 }
 
 /* Waits for the last units of a command of several, once they are on their way, and sees to their ends: the thread that
@@ -808,7 +883,7 @@ static void await_units(struct gs_held *h)
     cl_uint n = 0;
     pthread_mutex_lock(&open_lock);
     while (!h->served)
-        pthread_cond_wait(&served_one, &open_lock);
+        pthread_cond_wait(&changed, &open_lock);
     last[n++] = h->first;
     for (unsigned i = 0; i < GS_UNIT_QUEUES; i++)
         if (h->last[i])
@@ -834,6 +909,8 @@ bool gs_queue_await(struct gs_queue *q, bool of_several)
     const bool idle = is_drained(q, call) && (!h || h->served);
     const bool known = !idle && h && (h->end || !of_several) && call - h->call <= 1 && hold(h);
     pthread_mutex_unlock(&open_lock);
+    if (known && !h->end)
+        close_unit(h); /* so that its last event stays the last */
     if (known)
         gs_real()->clRetainEvent(last = h->end ? h->end : h->tail ? h->tail : h->first);
     pthread_mutex_unlock(&q->o.ctx->lock);
@@ -902,8 +979,13 @@ static void give_over(struct gs_held *h)
         could_run(h->ready, CL_COMPLETE, h);
 }
 
-/* One that has joined another's unit needs nothing of its own: the last of them tells of the unit's end. It is sent off
- * by whoever comes next, or looks. */
+bool gs_wants_event(const struct gs_held *h)
+{
+    return !h->joining || h->closed;
+}
+
+/* One that has joined another's unit needs nothing of its own, unless it is the last: that one tells of the unit's end,
+ * or the marker that comes in its place. They are sent off by whoever comes next, or looks. */
 static void let_go_joined(struct gs_held *h, cl_event event, cl_event *end)
 {
     cl_command_queue home = h->home;
@@ -912,8 +994,9 @@ static void let_go_joined(struct gs_held *h, cl_event event, cl_event *end)
         gs_real()->clRetainEvent(*end = event);
     if (last) /* it may have ended before this returns */
         gs_real()->clRetainCommandQueue(home);
-    gs_job_replace(h->tail ? h->tail : h->first, event);
-    joined(h, event);
+    if (event)
+        gs_job_replace(h->tail ? h->tail : h->first, event);
+    joined(h, true, event);
     if (last) {
         gs_real()->clFlush(home);
         gs_real()->clReleaseCommandQueue(home);

@@ -62,8 +62,11 @@ void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
 cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
                     const struct gs_units *units, struct gs_held **held, cl_event *gate);
 
+/* Must the first unit have an event, even if the application asks for none? */
+bool gs_wants_event(const struct gs_held *held);
+
 /* The first unit has been enqueued behind the gate as `first`. *end, which is the caller's, is the event that completes
- * with the last unit: `first` where it is the only one. `end` may be null. */
+ * with the last unit: `first` where it is the only one. `end` may be null; where no event is wanted `first`, too. */
 void gs_let_go(struct gs_held *held, cl_event first, cl_event *end);
 
 /* Up to which call of the application (q->calls) all that was enqueued in its queue is known to have ended: because it
@@ -82,6 +85,10 @@ bool gs_is_last_held(cl_command_queue queue, cl_event event);
 
 /* The application has made one of its user events fail: what is held back behind it fails now. */
 void gs_held_fail(void);
+
+/* Something is about to be enqueued there, which doesn't go through gs_hold_back: what was let go without an event gets
+ * one. */
+void gs_queue_close(cl_command_queue queue);
 
 /* The first unit was refused by the driver. The units' work stays the caller's. */
 void gs_hold_drop(struct gs_held *held);

@@ -113,10 +113,10 @@ static cl_int launch_unit(struct gs_launching *l, cl_uint n_wait, const cl_event
 {
     const struct gs_units one = {.n = 1, .spent = l->put.spent, .kernel = true, .kind = kind_of(l)};
     struct gs_held *held;
-    cl_event gate, first;
+    cl_event gate, first = NULL;
     if (gs_hold_back(l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait, &one, &held, &gate) != CL_SUCCESS)
         return launch_plain(l, n_wait, wait, event); /* the driver knows what is wrong */
-    cl_int err = launch_plain(l, gate ? 1 : n_wait, gate ? &gate : wait, &first);
+    cl_int err = launch_plain(l, gate ? 1 : n_wait, gate ? &gate : wait, event || gs_wants_event(held) ? &first : NULL);
     if (err) {
         gs_hold_drop(held);
         return err;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "shim/client.h"
+#include "shim/dispatch.h"
 #include "shim/objects.h"
 #include "shim/real.h"
 
@@ -41,8 +42,10 @@ struct gs_program *gs_program_of_unknown(cl_program handle);
 static inline void gs_touch_queue(cl_command_queue queue)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
-    if (q)
-        atomic_fetch_add(&q->calls, 2);
+    if (!q)
+        return;
+    atomic_fetch_add(&q->calls, 2);
+    gs_queue_close(queue);
 }
 
 /* A command's queue, if its context is ours and there is more to do than to hand the command on: it has more than one
@@ -50,18 +53,22 @@ static inline void gs_touch_queue(cl_command_queue queue)
 static inline struct gs_queue *gs_queue_of(cl_command_queue queue)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
-    if (q)
-        atomic_fetch_add(&q->calls, 1);
-    return q && (q->o.ctx->followed || gs_scheduled()) ? q : NULL;
+    if (!q)
+        return NULL;
+    atomic_fetch_add(&q->calls, 1);
+    gs_queue_close(queue);
+    return q->o.ctx->followed || gs_scheduled() ? q : NULL;
 }
 
 /* The same for an image command, which sub-devices need help with even where there is one. */
 static inline struct gs_queue *gs_image_queue_of(cl_command_queue queue)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
-    if (q)
-        atomic_fetch_add(&q->calls, 1);
-    return q && (q->o.ctx->followed || q->o.ctx->parent || gs_scheduled()) ? q : NULL;
+    if (!q)
+        return NULL;
+    atomic_fetch_add(&q->calls, 1);
+    gs_queue_close(queue);
+    return q->o.ctx->followed || q->o.ctx->parent || gs_scheduled() ? q : NULL;
 }
 
 #endif

@@ -188,6 +188,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_
     struct gs_kernel *k = q ? gs_find(GS_KERNEL, kernel) : NULL;
     if (q)
         atomic_fetch_add(&q->calls, 1);
+    if (q && (!k || k->o.ctx != q->o.ctx))
+        gs_queue_close(command_queue);
     if (!k || k->o.ctx != q->o.ctx)
         return gs_real()->clEnqueueNDRangeKernel(command_queue, kernel, work_dim, global_work_offset, global_work_size,
                                                  local_work_size, num_events_in_wait_list, event_wait_list, event);
