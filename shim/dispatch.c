@@ -267,6 +267,8 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     struct unit *u = data;
     if (u->running)
         atomic_fetch_sub(u->running, 1);
+    if (u->held->units.n == 1)
+        gs_job_ended(event);
     if (status < 0)
         fail(u->held, status);
     else if (u->held->end)
@@ -835,17 +837,13 @@ void gs_hold_drop(struct gs_held *h)
     release_queues(&queues);
 }
 
-/* All that this call and those before it have enqueued there has ended: no marker is needed. */
+/* All that this call and those before it have enqueued there has ended. */
 static void close_ended(cl_command_queue queue, unsigned call)
 {
     pthread_mutex_lock(&open_lock);
     struct gs_held *h = last_in(queue);
-    if (h && h->units.n == 1 && !h->joining && !h->closing && (int)(h->call - call) <= 0) {
+    if (h && h->units.n == 1 && !h->joining && !h->loose && (int)(h->call - call) <= 0)
         h->closed = true;
-        if (h->loose)
-            gs_job_loose(-1);
-        h->loose = false;
-    }
     pthread_mutex_unlock(&open_lock);
 }
 

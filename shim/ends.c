@@ -16,7 +16,7 @@
  * there the driver isn't asked for callbacks, each of which costs it 8 us besides, and the thread looks often while
  * there is something to be seen. */
 enum { LOOK_AGAIN_NS = 20 * 1000 * 1000, LOOK_SOON_NS = 10 * 1000, LOOK_LATER_NS = 100 * 1000, SLACK_NS = 1000 };
-enum { NS_PER_S = 1000 * 1000 * 1000 };
+enum { NS_PER_S = 1000 * 1000 * 1000, STAY_AWAKE_NS = 1000 * 1000 };
 
 struct watched {
     struct watched *next, **at; /* in the list; null: it has been taken off. `lock` */
@@ -35,6 +35,8 @@ static pthread_cond_t news; /* by the monotonic clock; initialized when the thre
 static struct watched *list;
 static unsigned long added; /* to the list, ever */
 static unsigned unknown;    /* of them, whose event isn't known yet */
+static uint64_t awake_ns;   /* so long the thread looks for what is added, and needs not be woken */
+static bool sleeping;
 static bool started;
 
 static bool calls_late(void)
@@ -193,8 +195,11 @@ static long next_pause(long pause_ns, bool something)
 /* Until there is something to be looked at, and then for so long. With the lock held. */
 static void pause_for(long pause_ns)
 {
-    while (!list)
+    const bool stays = calls_late() && gs_now_ns() < awake_ns;
+    sleeping = true;
+    while (!list && !stays)
         pthread_cond_wait(&news, &lock);
+    sleeping = false;
     if (calls_late() || unknown) {
         const struct timespec pause = {0, pause_ns};
         pthread_mutex_unlock(&lock);
@@ -207,8 +212,10 @@ static void pause_for(long pause_ns)
     until.tv_nsec += LOOK_AGAIN_NS;
     until.tv_sec += until.tv_nsec / NS_PER_S;
     until.tv_nsec %= NS_PER_S;
+    sleeping = true;
     while (!unknown && pthread_cond_timedwait(&news, &lock, &until) == 0)
         ;
+    sleeping = false;
 }
 
 static void *look(void *unused)
@@ -232,6 +239,8 @@ static void *look(void *unused)
         pthread_mutex_lock(&lock);
         struct watched **all = snapshot(&n);
         bool found = seen != added;
+        if (found)
+            awake_ns = now + STAY_AWAKE_NS;
         seen = added;
         pthread_mutex_unlock(&lock);
         found |= look_at_all(all, n, at_all ? AT_ALL : AT_NEW);
@@ -282,7 +291,7 @@ static bool start(void)
 /* With the lock held. */
 static void add(struct watched *w)
 {
-    if (!list || !w->event)
+    if (sleeping && (!list || !w->event))
         pthread_cond_signal(&news);
     w->next = list;
     w->at = &list;
