@@ -4,9 +4,8 @@
 #include <pthread.h>
 #include <stddef.h>
 
-/* A unit of short commands isn't to be longer than that; nor to have more of them, should one take longer than
- * expected. */
-enum { MOST_NS = 200 * 1000, MOST = 256, LEAST_NS = 200, KNOWN = 1024 };
+/* A unit isn't to have more commands, should one take longer than expected. */
+enum { MOST = 256, LEAST_NS = 200, KNOWN = 1024 };
 /* Chunks shorter than that become larger, and larger ones smaller again. */
 enum { SHORT_CHUNK_NS = 150 * 1000, LONG_CHUNK_NS = 600 * 1000, MOST_FACTOR = 1024 };
 
@@ -46,23 +45,23 @@ static bool has(const struct gs_batch *b, uint64_t kind)
     return false;
 }
 
-static bool takes(const struct gs_batch *b, uint64_t kind, uint64_t ns)
+static bool takes(const struct gs_batch *b, uint64_t kind, uint64_t ns, uint64_t most_ns)
 {
-    return !b->n || (ns && b->expected_ns && b->expected_ns + ns <= MOST_NS && b->n < MOST &&
+    return !b->n || (ns && b->expected_ns && b->expected_ns + ns <= most_ns && b->n < MOST &&
                      (b->kinds < GS_BATCH_KINDS || has(b, kind)));
 }
 
-bool gs_batch_add(struct gs_batch *b, uint64_t kind, bool *full)
+bool gs_batch_add(struct gs_batch *b, uint64_t kind, uint64_t most_ns, bool *full)
 {
     const uint64_t ns = kind ? expected_of(kind) : 0;
     const bool another = !has(b, kind);
-    if (!takes(b, kind, ns))
+    if (!takes(b, kind, ns, most_ns))
         return false;
     if (another && kind)
         b->kind[b->kinds++] = kind;
     b->expected_ns += ns;
     b->n++;
-    *full = !takes(b, kind, ns);
+    *full = !takes(b, kind, ns, most_ns);
     return true;
 }
 

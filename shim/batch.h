@@ -10,6 +10,10 @@
 
 enum { GS_BATCH_KINDS = 4 };
 
+/* A unit of short commands isn't to be longer than the first; where the next unit would have to wait for others of the
+ * same application alone, than the second. */
+enum { GS_BATCH_NS = 200 * 1000, GS_BATCH_ALONE_NS = 600 * 1000 };
+
 /* The commands of one unit. All zeros: none yet. */
 struct gs_batch {
     unsigned n, kinds;
@@ -17,9 +21,9 @@ struct gs_batch {
     uint64_t kind[GS_BATCH_KINDS];
 };
 
-/* Adds a command of that kind (a hash; 0: of none, it stays alone). False: it isn't to be in this unit. The first
- * always is. *full: another of that kind isn't to be any more. */
-bool gs_batch_add(struct gs_batch *b, uint64_t kind, bool *full);
+/* Adds a command of that kind (a hash; 0: of none, it stays alone). False: it isn't to be in this unit, which would take
+ * longer than most_ns. The first always is. *full: another of that kind isn't to be any more. */
+bool gs_batch_add(struct gs_batch *b, uint64_t kind, uint64_t most_ns, bool *full);
 
 /* The unit took so long: what is expected of its kinds from now on. */
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns);

@@ -169,6 +169,12 @@ bool gs_unit_try(unsigned resource, struct gs_grant *grant)
     return c && gs_client_try(c, GS_MASK(resource), grant) == 0;
 }
 
+bool gs_unit_own_out(unsigned resource)
+{
+    const struct gs_client *c = atomic_load(&client);
+    return c && gs_client_own_out(c, resource);
+}
+
 void gs_unit_give(const struct gs_grant *grant)
 {
     struct gs_client *c = atomic_load(&client);

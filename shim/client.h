@@ -64,4 +64,7 @@ void gs_unit_take(unsigned resource, struct gs_grant *grant);
 bool gs_unit_try(unsigned resource, struct gs_grant *grant); /* only if that needs no waiting */
 void gs_unit_give(const struct gs_grant *grant);
 
+/* Could one be had if our own were not out? Nobody else waits. */
+bool gs_unit_own_out(unsigned resource);
+
 #endif

@@ -55,8 +55,8 @@ struct gs_held {
     const void *awaited[GS_AWAITED];
 };
 
-/* No more join a unit that none has joined for so long, or that was granted so long ago. */
-enum { QUIET_NS = 30 * 1000, LONGEST_NS = 200 * 1000 };
+/* No more join a unit that none has joined for so long. */
+enum { QUIET_NS = 30 * 1000 };
 
 /* One granted unit that is under way. */
 struct unit {
@@ -705,11 +705,14 @@ static bool is_next(const struct gs_held *before, unsigned resource, unsigned ca
 static struct gs_held *join(cl_command_queue queue, unsigned resource, unsigned call, uint64_t kind)
 {
     const uint64_t now = gs_now_ns();
+    /* A unit of its own would stand behind a gate, which NVIDIA's driver is slow with. */
+    const bool own_out = gs_unit_own_out(resource);
     pthread_mutex_lock(&open_lock);
     struct gs_held *h = last_in(queue);
+    const uint64_t most_ns = own_out && h && h->granted_ns ? GS_BATCH_ALONE_NS : GS_BATCH_NS;
     const bool may = is_next(h, resource, call) && h->units.n == 1 && !h->closed &&
-                     (!h->granted_ns || now < h->granted_ns + LONGEST_NS) &&
-                     gs_batch_add(&h->batch, kind, &h->closed) && hold(h);
+                     (!h->granted_ns || now < h->granted_ns + most_ns) &&
+                     gs_batch_add(&h->batch, kind, most_ns, &h->closed) && hold(h);
     if (may) {
         h->joining = true;
         h->joined_ns = now;
@@ -805,7 +808,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
         atomic_fetch_add(&h->units.spent->refs, 1);
     h->closed = true;
     if (h->units.n == 1)
-        gs_batch_add(&h->batch, h->units.kind, &h->closed);
+        gs_batch_add(&h->batch, h->units.kind, GS_BATCH_NS, &h->closed);
     h->closed |= queue != q->o.handle;
     h->home = queue;
     h->resource = resource;

@@ -95,6 +95,15 @@ int gs_client_try(struct gs_client *c, uint32_t mask, struct gs_grant *g)
     return -EAGAIN;
 }
 
+bool gs_client_own_out(const struct gs_client *c, unsigned resource)
+{
+    if (resource >= GS_MAX_RESOURCES || !atomic_load_explicit(&c->online, memory_order_acquire))
+        return false;
+    const uint32_t w = atomic_load_explicit(&c->page->lease[resource].word, memory_order_relaxed);
+    return (w & (GS_LEASE_LEASED | GS_LEASE_ASK)) == GS_LEASE_LEASED &&
+           (w & GS_LEASE_UNITS) >= atomic_load_explicit(&c->depth, memory_order_relaxed);
+}
+
 /* ---- giving back ---- */
 
 static void send_look(struct gs_client *c, uint32_t client, unsigned resource)

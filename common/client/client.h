@@ -84,6 +84,9 @@ void gs_client_close(struct gs_client *c);
  * 0, or -EAGAIN. Some 50 ns. A mask of several resources (GPUs) means any one of them: the one used last first. */
 int gs_client_try(struct gs_client *c, uint32_t mask, struct gs_grant *grant);
 
+/* Are all units of the resource that this client may hold out, while nobody else wants it? One load. */
+bool gs_client_own_out(const struct gs_client *c, unsigned resource);
+
 /* Takes a unit, waiting for its turn as long as it takes. 0; -EINVAL for a mask that is empty or mixes link and GPUs.
  * `cost_ns` is how long the unit will probably take, 0 if unknown: fair sharing charges it until the true time is
  * known. */

@@ -15,7 +15,7 @@ static unsigned fill(struct gs_batch *b, uint64_t kind)
 {
     unsigned n = 0;
     bool full;
-    while (gs_batch_add(b, kind, &full))
+    while (gs_batch_add(b, kind, GS_BATCH_NS, &full))
         n++;
     return n;
 }
@@ -23,7 +23,7 @@ static unsigned fill(struct gs_batch *b, uint64_t kind)
 static bool added(struct gs_batch *b, uint64_t kind)
 {
     bool full;
-    return gs_batch_add(b, kind, &full);
+    return gs_batch_add(b, kind, GS_BATCH_NS, &full);
 }
 
 /* A unit of one command that took so long. */
@@ -85,17 +85,32 @@ static void the_last_is_known(void **state)
     struct gs_batch b = {0};
     bool full = false;
     (void)state;
-    assert_true(gs_batch_add(&b, 35, &full));
+    assert_true(gs_batch_add(&b, 35, GS_BATCH_NS, &full));
     assert_true(full); /* unknown */
     b = (struct gs_batch){0};
-    assert_true(gs_batch_add(&b, 0, &full));
+    assert_true(gs_batch_add(&b, 0, GS_BATCH_NS, &full));
     assert_true(full);
     seen(36, 30 * US);
     b = (struct gs_batch){0};
     for (int i = 0; i < 6; i++) {
-        assert_true(gs_batch_add(&b, 36, &full));
+        assert_true(gs_batch_add(&b, 36, GS_BATCH_NS, &full));
         assert_int_equal(full, i == 5); /* 180 us */
     }
+}
+
+/* Where nobody else waits a unit may become longer. */
+static void one_that_is_alone_takes_more(void **state)
+{
+    struct gs_batch b = {0};
+    bool full = false;
+    (void)state;
+    seen(37, 30 * US);
+    assert_int_equal(fill(&b, 37), 6);
+    for (int i = 6; i < 20; i++) {
+        assert_true(gs_batch_add(&b, 37, GS_BATCH_ALONE_NS, &full));
+        assert_int_equal(full, i == 19); /* 600 us */
+    }
+    assert_false(gs_batch_add(&b, 37, GS_BATCH_NS, &full));
 }
 
 static void several_kinds_share_one(void **state)
@@ -151,6 +166,7 @@ int main(void)
         cmocka_unit_test(known_ones_fill_a_unit),
         cmocka_unit_test(estimates_come_down_and_go_up_at_once),
         cmocka_unit_test(the_last_is_known),
+        cmocka_unit_test(one_that_is_alone_takes_more),
         cmocka_unit_test(several_kinds_share_one),
         cmocka_unit_test(short_chunks_become_larger),
     };

@@ -57,11 +57,11 @@ static void launch(struct run *r, const struct kernel *k)
     uint64_t left = k->chunks, took = 0;
     bool full = false;
     if (n == 1) {
-        if (r->batch.n && !gs_batch_add(&r->batch, k->kind, &full)) {
+        if (r->batch.n && !gs_batch_add(&r->batch, k->kind, GS_BATCH_NS, &full)) {
             end_batch(r);
-            assert_true(gs_batch_add(&r->batch, k->kind, &full));
+            assert_true(gs_batch_add(&r->batch, k->kind, GS_BATCH_NS, &full));
         } else if (!r->batch.n) {
-            assert_true(gs_batch_add(&r->batch, k->kind, &full));
+            assert_true(gs_batch_add(&r->batch, k->kind, GS_BATCH_NS, &full));
         }
         r->batch_ns += time_of(r, k, k->chunks);
         return;
@@ -124,7 +124,7 @@ static void others_pull_nothing_down(void **unused)
     end_batch(&r);
     for (int i = 0; i < 40; i++) {
         bool full;
-        gs_batch_add(&r.batch, a.kind, &full); /* alone, and slow */
+        gs_batch_add(&r.batch, a.kind, GS_BATCH_NS, &full); /* alone, and slow */
         r.batch_ns = 2 * a.chunk_ns;
         end_batch(&r);
         launch(&r, &a); /* with the other, and fast */
