@@ -409,7 +409,9 @@ void gs_job_ended(cl_event end)
 {
     enum { LOOKED_AT = 4 }; /* the others are found when they are looked for */
     bool there = false;
-    pthread_mutex_lock(&job_lock);
+    /* A driver may call back with a lock held that whoever has this one waits for. */
+    if (pthread_mutex_trylock(&job_lock) != 0)
+        return;
     for (cl_uint i = pending.n; i-- > 0 && i + LOOKED_AT >= pending.n && !there;)
         if (pending.v[i] == end) {
             pending.v[i] = pending.v[--pending.n];
