@@ -2,42 +2,7 @@
 /* What the analysis needs to know of C's types. */
 #include "translator/access_build_state.h"
 
-static bool int_type(enum CXTypeKind kind, uint8_t *type)
-{
-    switch (kind) {
-    case CXType_Char_S:
-    case CXType_SChar:
-        *type = GS_I8;
-        return true;
-    case CXType_Bool:
-    case CXType_Char_U:
-    case CXType_UChar:
-        *type = GS_U8;
-        return true;
-    case CXType_Short:
-        *type = GS_I16;
-        return true;
-    case CXType_UShort:
-        *type = GS_U16;
-        return true;
-    case CXType_Int:
-        *type = GS_I32;
-        return true;
-    case CXType_UInt:
-        *type = GS_U32;
-        return true;
-    case CXType_Long:
-    case CXType_LongLong:
-        *type = GS_I64;
-        return true;
-    case CXType_ULong:
-    case CXType_ULongLong:
-        *type = GS_U64;
-        return true;
-    default:
-        return false;
-    }
-}
+#include "translator/flow_type.h"
 
 static void set_vector(struct gs_type *r, CXType c)
 {
@@ -59,7 +24,7 @@ struct gs_type gs_type_of(CXType t)
      * is, has one until it is called. */
     long long size = c.kind == CXType_Unexposed ? 0 : clang_Type_getSizeOf(c);
     r.size = size > 0 && size < UINT32_MAX ? (uint32_t)size : 0;
-    if (int_type(c.kind, &r.int_type)) {
+    if (gs_int_type_of(c, &r.int_type)) {
         r.class = GS_T_INT;
         r.is_bool = c.kind == CXType_Bool;
         r.size = gs_int_bits(r.int_type) / 8;

@@ -156,36 +156,7 @@ bool gs_append_constant(CXCursor e, uint64_t *value)
 
 bool gs_append_int_type(CXType t, uint8_t *type)
 {
-    switch (t.kind) {
-    case CXType_Char_S:
-    case CXType_SChar:
-        *type = GS_I8;
-        return true;
-    case CXType_Char_U:
-    case CXType_UChar:
-        *type = GS_U8;
-        return true;
-    case CXType_Short:
-        *type = GS_I16;
-        return true;
-    case CXType_UShort:
-        *type = GS_U16;
-        return true;
-    case CXType_Int:
-        *type = GS_I32;
-        return true;
-    case CXType_UInt:
-        *type = GS_U32;
-        return true;
-    case CXType_Long:
-        *type = GS_I64;
-        return true;
-    case CXType_ULong:
-        *type = GS_U64;
-        return true;
-    default:
-        return false;
-    }
+    return t.kind != CXType_Bool && gs_int_type_of(t, type);
 }
 
 bool gs_append_is_wide(CXType t)

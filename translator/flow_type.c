@@ -2,6 +2,8 @@
 /* Types as clang's interface shows them, made fit for following pointers. */
 #include "translator/flow_type.h"
 
+#include "translator/access_program.h"
+
 bool gs_is_array(CXType t)
 {
     return t.kind == CXType_ConstantArray || t.kind == CXType_IncompleteArray || t.kind == CXType_VariableArray;
@@ -97,4 +99,41 @@ unsigned gs_space_behind(CXType pointer)
 bool gs_may_be_global(unsigned space)
 {
     return space == GS_AS_GLOBAL || space == GS_AS_CONSTANT || space == GS_AS_GENERIC || space == GS_AS_NONE;
+}
+
+bool gs_int_type_of(CXType t, uint8_t *type)
+{
+    switch (t.kind) {
+    case CXType_Char_S:
+    case CXType_SChar:
+        *type = GS_I8;
+        return true;
+    case CXType_Bool:
+    case CXType_Char_U:
+    case CXType_UChar:
+        *type = GS_U8;
+        return true;
+    case CXType_Short:
+        *type = GS_I16;
+        return true;
+    case CXType_UShort:
+        *type = GS_U16;
+        return true;
+    case CXType_Int:
+        *type = GS_I32;
+        return true;
+    case CXType_UInt:
+        *type = GS_U32;
+        return true;
+    case CXType_Long:
+    case CXType_LongLong:
+        *type = GS_I64;
+        return true;
+    case CXType_ULong:
+    case CXType_ULongLong:
+        *type = GS_U64;
+        return true;
+    default:
+        return false;
+    }
 }

@@ -5,6 +5,7 @@
 
 #include <clang-c/Index.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* OpenCL's address spaces as clang numbers them (clang/Basic/AddressSpaces.h). */
 enum { GS_AS_NONE = 0, GS_AS_GLOBAL = 1, GS_AS_LOCAL = 2, GS_AS_CONSTANT = 3, GS_AS_PRIVATE = 4, GS_AS_GENERIC = 5 };
@@ -26,5 +27,9 @@ unsigned gs_space_behind(CXType pointer);
 
 /* May memory of that address space be a buffer's? */
 bool gs_may_be_global(unsigned space);
+
+/* The integer type, an enum gs_int_type (access_program.h), of a canonical type; of a bool that of its byte. False: it
+ * is none. */
+bool gs_int_type_of(CXType t, uint8_t *type);
 
 #endif
