@@ -48,27 +48,36 @@ static inline void gs_touch_queue(cl_command_queue queue)
     gs_queue_close(queue);
 }
 
-/* A command's queue, if its context is ours and there is more to do than to hand the command on: it has more than one
- * device, or transfers that go through pinned memory, or its commands go by units. */
-static inline struct gs_queue *gs_queue_of(cl_command_queue queue)
+/* Is there more to do with a context's commands than to hand them on: has it more than one device, or transfers that go
+ * through pinned memory, or do they go by units? */
+static inline bool gs_follows(const struct gs_context *ctx)
+{
+    return ctx->followed || gs_scheduled();
+}
+
+/* The queue of a command that is about to be enqueued; NULL: it is none of ours. */
+static inline struct gs_queue *gs_queue_called(cl_command_queue queue)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
     if (!q)
         return NULL;
     atomic_fetch_add(&q->calls, 1);
     gs_queue_close(queue);
-    return q->o.ctx->followed || gs_scheduled() ? q : NULL;
+    return q;
+}
+
+/* The same, if its context is followed. */
+static inline struct gs_queue *gs_queue_of(cl_command_queue queue)
+{
+    struct gs_queue *q = gs_queue_called(queue);
+    return q && gs_follows(q->o.ctx) ? q : NULL;
 }
 
 /* The same for an image command, which sub-devices need help with even where there is one. */
 static inline struct gs_queue *gs_image_queue_of(cl_command_queue queue)
 {
-    struct gs_queue *q = gs_find(GS_QUEUE, queue);
-    if (!q)
-        return NULL;
-    atomic_fetch_add(&q->calls, 1);
-    gs_queue_close(queue);
-    return q->o.ctx->followed || q->o.ctx->parent || gs_scheduled() ? q : NULL;
+    struct gs_queue *q = gs_queue_called(queue);
+    return q && (gs_follows(q->o.ctx) || q->o.ctx->parent) ? q : NULL;
 }
 
 #endif

@@ -137,7 +137,7 @@ CL_API_ENTRY cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *
 {
     struct gs_context *c = gs_find(GS_CONTEXT, context);
     cl_event event = gs_real()->clCreateUserEvent(context, errcode_ret);
-    struct gs_event *e = event && c && (c->followed || gs_scheduled()) ? calloc(1, sizeof *e) : NULL;
+    struct gs_event *e = event && c && gs_follows(c) ? calloc(1, sizeof *e) : NULL;
     if (!e)
         return event;
     const cl_int err = gs_come_home(c, 1);
