@@ -88,15 +88,21 @@ static void test_nobody_takes_all_places(void **state)
 
 /* ---- grants ---- */
 
+/* Two users' applications, without tasks. */
+static void sit_down_both(struct bench *b, struct desk *one, struct desk *two)
+{
+    sit_down(b, one, 1001, "");
+    sit_down(b, two, 1002, "");
+    hello(b, one, "", 2);
+    hello(b, two, "", 2);
+}
+
 static void test_grants(void **state)
 {
     (void)state;
     struct bench *b = start("");
     struct desk one, two;
-    sit_down(b, &one, 1001, "");
-    sit_down(b, &two, 1002, "");
-    hello(b, &one, "", 2);
-    hello(b, &two, "", 2);
+    sit_down_both(b, &one, &two);
     assert_int_equal(request(b, &one, 3, GS_MASK(1)), 0);
     assert_true(granted(&one, 3, 1));
     uint32_t word = atomic_load(&page_of(&one)->lease[1].word);
@@ -125,10 +131,7 @@ static void test_death_passes_everything_on(void **state)
     (void)state;
     struct bench *b = start("");
     struct desk one, two;
-    sit_down(b, &one, 1001, "");
-    sit_down(b, &two, 1002, "");
-    hello(b, &one, "", 2);
-    hello(b, &two, "", 2);
+    sit_down_both(b, &one, &two);
     for (uint32_t r = 0; r < 3; r++) {
         request(b, &one, r, GS_MASK(r));
         request(b, &two, r, GS_MASK(r));
@@ -176,10 +179,7 @@ static void test_words_of_another_generation(void **state)
     (void)state;
     struct bench *b = start("");
     struct desk one, two;
-    sit_down(b, &one, 1001, "");
-    sit_down(b, &two, 1002, "");
-    hello(b, &one, "", 2);
-    hello(b, &two, "", 2);
+    sit_down_both(b, &one, &two);
     request(b, &one, 0, GS_MASK(1));
     atomic_fetch_add(&page_of(&one)->lease[1].word, GS_LEASE_WORD(1, 0));
     request(b, &two, 0, GS_MASK(1));
@@ -195,10 +195,7 @@ static void test_generations(void **state)
     (void)state;
     struct bench *b = start("");
     struct desk one, two;
-    sit_down(b, &one, 1001, "");
-    sit_down(b, &two, 1002, "");
-    hello(b, &one, "", 2);
-    hello(b, &two, "", 2);
+    sit_down_both(b, &one, &two);
     request(b, &one, 0, GS_MASK(1));
     const uint32_t first = atomic_load(&page_of(&one)->lease[1].word);
     request(b, &two, 0, GS_MASK(1));
