@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/timing.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -356,6 +357,32 @@ static uint64_t split_took(const struct measurement *m)
     return most + atomic_load(&m->spent->other_ns[GS_RESOURCE_PCI]);
 }
 
+/* For who asks for such lines: what becomes of each launch, and why. */
+static void say_choice(const struct gs_timing *t)
+{
+    gs_debug("%s, launch %" PRIu64 ": %s; expected on one device %.0f us, split %.0f us", t->name, t->h.launches,
+             t->h.last_split ? "split" : t->h.reason, t->h.single_ns / 1e3, t->h.split_ns / 1e3);
+}
+
+static void say_outlook(const struct gs_timing *t, const struct gs_trial *trial, uint64_t now_ns)
+{
+    const struct gs_outlook *o = &trial->outlook;
+    say_choice(t);
+    gs_debug("%s: bytes to bring home %" PRIu64 ", to the parts %" PRIu64 ", left there %" PRIu64
+             " (come home: %.2f), by %s; at risk %.0f us, earned %.0f us",
+             t->name, o->gather.bytes, o->scatter.bytes, o->leave.bytes, t->h.return_rate,
+             o->link == GS_LINK_PEER ? "windows" : "the host", trial->risk_ns / 1e3,
+             gs_budget_left(&budget, now_ns) / 1e3);
+}
+
+static void say_split(const struct gs_timing *t, uint64_t took_ns, const uint64_t *part_ns, unsigned n)
+{
+    char parts[GS_MAX_DEVICES * 24] = "";
+    for (unsigned p = 0, at = 0; p < n; p++)
+        at += (unsigned)snprintf(parts + at, sizeof parts - at, " %" PRIu64, part_ns[p] / 1000);
+    gs_debug("%s: a split took %" PRIu64 " us, its parts%s", t->name, took_ns / 1000, parts);
+}
+
 static void learn_split(struct measurement *m)
 {
     struct gs_history *h = &m->t->h;
@@ -367,6 +394,7 @@ static void learn_split(struct measurement *m)
         all = all && part_ns[p];
     }
     machine_learnt = true;
+    say_split(m->t, split_took(m), part_ns, o->n);
     gs_choice_learn_split(h, &machine, &budget, split_took(m), part_ns, o, m->trial.single_ns, m->trial.risk_ns);
     /* Parts that were cut otherwise say nothing of the present cut. */
     if (!all || m->trial.moves != h->balance.moves)
@@ -450,6 +478,13 @@ static void do_wanted(const struct wanted *w)
     gs_drop(&p->o);
 }
 
+static void learn_single(struct measurement *m)
+{
+    const uint64_t took_ns = m->spent ? part_took(m, 0) : duration(NULL, m->end);
+    gs_debug("%s: one device took %" PRIu64 " us", m->t->name, took_ns / 1000);
+    gs_choice_learn_single(&m->t->h, took_ns);
+}
+
 /* Looks at the measurements that are under way. With the lock held. */
 static void poll(struct wanted *w)
 {
@@ -466,7 +501,7 @@ static void poll(struct wanted *w)
         if (status == CL_COMPLETE && m->split)
             learn_split(m);
         else if (status == CL_COMPLETE)
-            gs_choice_learn_single(&m->t->h, m->spent ? part_took(m, 0) : duration(NULL, m->end));
+            learn_single(m);
         if (status == CL_COMPLETE)
             want(w, m);
         forget(m);
@@ -520,6 +555,8 @@ bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
     pthread_mutex_lock(&lock);
     const bool worth = gs_choice_worth_planning(&t->h, &machine, t->n, prepared ? 0 : prepare_cost(t));
     *reason = worth ? NULL : t->h.reason;
+    if (!worth)
+        say_choice(t);
     if (!worth && gs_choice_is_short(&t->h, &machine, t->n))
         atomic_store(&t->pass, MOST_PASSING);
     pthread_mutex_unlock(&lock);
@@ -550,6 +587,7 @@ const char *gs_timing_waits(struct gs_timing *t)
     t->h.reason = reason;
     t->h.last_split = false;
     t->waited = true;
+    say_choice(t);
     pthread_mutex_unlock(&lock);
     return reason;
 }
@@ -660,7 +698,9 @@ bool gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, struct gs_tri
     want_links(&trial->outlook);
     if (trial->return_rate >= 0)
         h->return_rate = trial->return_rate;
-    const bool split = gs_choose(h, &machine, &trial->outlook, &budget, gs_now_ns(), &trial->risk_ns);
+    const uint64_t now_ns = gs_now_ns();
+    const bool split = gs_choose(h, &machine, &trial->outlook, &budget, now_ns, &trial->risk_ns);
+    say_outlook(t, trial, now_ns);
     const bool wants_peer = h->wants_peer;
     *reason = h->reason;
     trial->single_ns = h->single_ns;
