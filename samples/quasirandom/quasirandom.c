@@ -11,7 +11,7 @@ static const struct sample_option options[] = {
     {0},
 };
 
-enum { BITS = 32, KNOWN = 16 };
+enum { BITS = 32, KNOWN = 16, SPAN = 4096 }; /* SPAN: numbers of a work-group at most */
 
 /* Degree and coefficients of a primitive polynomial, and the first direction numbers that Joe and Kuo chose for it
  * (Constructing Sobol sequences with better two-dimensional projections, 2008). The first dimension needs none. */
@@ -85,8 +85,8 @@ int main(int argc, char **argv)
 {
     sample_open(argc, argv, "Points that fill a cube evenly: Sobol's sequence.", options);
     const size_t rows = (size_t)dimensions, bytes = rows * (size_t)vectors * sizeof(float);
-    const size_t local = (size_t)group, global = rows * local;
-    const cl_uint columns = (cl_uint)vectors;
+    const size_t local[2] = {(size_t)group, 1}, global[2] = {((size_t)vectors + SPAN - 1) / SPAN * local[0], rows};
+    const cl_uint columns = (cl_uint)vectors, span = SPAN;
     cl_uint(*directions)[BITS] = sample_alloc(rows * sizeof(*directions));
     float *points = sample_alloc(bytes);
     cl_int error;
@@ -100,8 +100,8 @@ int main(int argc, char **argv)
                                             rows * sizeof(*directions), directions, &error);
         CHECK(error);
         sample_lap(SAMPLE_WRITE);
-        ARGS(kernel, A(ddirections), A(dpoints), A(columns));
-        LAUNCH(kernel, 1, &global, &local);
+        ARGS(kernel, A(ddirections), A(dpoints), A(columns), A(span));
+        LAUNCH(kernel, 2, global, local);
         CHECK(clReleaseMemObject(ddirections)); /* the launch keeps it as long as it needs it */
         sample_lap(SAMPLE_KERNEL);
         sample_read(dpoints, points, bytes);
