@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "translator/flow_type.h"
+
 struct gs_value gs_move(struct gs_builder *b, const struct gs_value *pointer, uint32_t by)
 {
     struct gs_value v = *pointer;
@@ -175,8 +177,8 @@ struct gs_lvalue gs_locate_variable(struct gs_builder *b, CXCursor c)
     if (decl.kind != CXCursor_VarDecl && decl.kind != CXCursor_ParmDecl)
         return place_target(gs_pointer((struct gs_place){GS_B_FIXED, 0, gs_node_const(b, GS_I64, 0)}), t);
     unsigned space = clang_getAddressSpace(clang_getCursorType(decl));
-    bool fixed = space == GS_SPACE_CONSTANT || clang_isConstQualifiedType(clang_getCursorType(decl));
-    if (space == GS_SPACE_LOCAL)
+    bool fixed = space == GS_AS_CONSTANT || clang_isConstQualifiedType(clang_getCursorType(decl));
+    if (space == GS_AS_LOCAL)
         return place_target(gs_pointer((struct gs_place){GS_B_LOCAL, 0, gs_node_const(b, GS_I64, 0)}), t);
     if (!fixed)
         gs_give_up(b, c, "it uses a variable of the program that outlives a launch");

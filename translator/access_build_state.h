@@ -11,9 +11,6 @@
 
 /* ---- types ---- */
 
-/* What clang_getAddressSpace answers, whatever the target. */
-enum { GS_SPACE_GLOBAL = 1, GS_SPACE_LOCAL, GS_SPACE_CONSTANT, GS_SPACE_PRIVATE, GS_SPACE_GENERIC };
-
 enum gs_type_class { GS_T_VOID, GS_T_INT, GS_T_FLOAT, GS_T_VECTOR, GS_T_POINTER, GS_T_RECORD, GS_T_ARRAY, GS_T_OTHER };
 
 /* What matters of a C type. */

@@ -4,19 +4,21 @@
 
 #include <string.h>
 
+#include "translator/flow_type.h"
+
 void gs_declare(struct gs_builder *b, CXCursor decl)
 {
     if (decl.kind != CXCursor_VarDecl || !gs_step(b, decl))
         return;
     struct gs_type t = gs_type_of_cursor(decl);
     unsigned space = clang_getAddressSpace(clang_getCursorType(decl));
-    if (space == GS_SPACE_LOCAL ||
-        space == GS_SPACE_CONSTANT) { /* what is known of local memory and of constants is found at their use */
-        if (space == GS_SPACE_LOCAL)
+    if (space == GS_AS_LOCAL ||
+        space == GS_AS_CONSTANT) { /* what is known of local memory and of constants is found at their use */
+        if (space == GS_AS_LOCAL)
             gs_variable_add(b, decl, (struct gs_place){GS_B_LOCAL, 0, gs_node_const(b, GS_I64, 0)});
         return;
     }
-    if (clang_Cursor_getStorageClass(decl) == CX_SC_Static || space == GS_SPACE_GLOBAL) {
+    if (clang_Cursor_getStorageClass(decl) == CX_SC_Static || space == GS_AS_GLOBAL) {
         gs_give_up(b, decl, "it uses a variable of the program that outlives a launch");
         return;
     }

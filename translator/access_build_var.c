@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "translator/flow_type.h"
+
 enum { MAX_OBJECTS = 1 << 14, MAX_CELLS = 1 << 16, MAX_TRACKED_BYTES = 4096 };
 
 struct gs_value gs_any(void)
@@ -316,10 +318,10 @@ static struct gs_value load_buffer(struct gs_builder *b, const struct gs_place *
 static struct gs_value load_unknown(struct gs_builder *b, const struct gs_type *t, CXCursor at)
 {
     const unsigned space = clang_getAddressSpace(t->clang);
-    if (space != GS_SPACE_GLOBAL && space != GS_SPACE_CONSTANT && space != GS_SPACE_LOCAL)
+    if (space != GS_AS_GLOBAL && space != GS_AS_CONSTANT && space != GS_AS_LOCAL)
         through_unknown(b, at);
-    const enum gs_arg_kind kind = space == GS_SPACE_CONSTANT ? GS_ARG_CONSTANT : GS_ARG_GLOBAL;
-    for (uint32_t i = 0; i < b->n_args && space != GS_SPACE_LOCAL && !b->failed; i++) {
+    const enum gs_arg_kind kind = space == GS_AS_CONSTANT ? GS_ARG_CONSTANT : GS_ARG_GLOBAL;
+    for (uint32_t i = 0; i < b->n_args && space != GS_AS_LOCAL && !b->failed; i++) {
         struct gs_place p = {GS_B_ARG, i, GS_NO_NODE};
         if (b->args[i].kind != kind)
             continue;
