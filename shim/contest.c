@@ -254,7 +254,7 @@ static void decide(struct gs_pledge *pledge)
         gs_report_tried(j->stats, good);
     else
         gs_pledge_fail(pledge, err);
-    gs_pledge_with(pledge, &all);
+    gs_pledge_await(pledge, &all);
 }
 
 /* ---- in the application's call, before the parts ---- */
@@ -485,7 +485,7 @@ cl_int gs_contest_judge(struct gs_contest *j, struct gs_command *cmd, const cl_e
         gs_pledge_fail(&j->pledge, err);
     gs_command_flush(cmd->q);
     count_begun(j);
-    gs_pledge_after(&j->pledge, &wait);
+    gs_pledge_await(&j->pledge, &wait);
     return err;
 }
 

@@ -26,6 +26,7 @@ void gs_pledge_fail(struct gs_pledge *p, cl_int status)
 static void act(struct gs_work *work)
 {
     struct gs_pledge *p = (struct gs_pledge *)work;
+    p->acts = true;
     p->act(p);
 }
 
@@ -44,54 +45,35 @@ void gs_pledge_end(struct gs_pledge *p)
     gs_later(&p->work);
 }
 
+/* What was awaited has ended: that is its own end once `act` has enqueued what it is pledged for, and else its turn. */
 static void go_on(struct gs_pledge *p)
 {
+    if (p->acts) {
+        gs_pledge_end(p);
+        return;
+    }
     p->work.run = act;
     gs_later(&p->work);
 }
 
-/* Calls `ended` for each event, the last perhaps before this returns: then the pledge may be gone. */
-static void await(struct gs_pledge *p, struct gs_events *events, void (*ended)(cl_event, cl_int, void *))
+static void CL_CALLBACK ended(cl_event event, cl_int status, void *data)
 {
-    atomic_store(&p->awaits, events->n);
-    for (cl_uint i = 0, n = events->n; i < n; i++)
+    struct gs_pledge *p = data;
+    (void)event;
+    if (status < 0)
+        gs_pledge_fail(p, p->acts ? status : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    if (atomic_fetch_sub(&p->awaits, 1) == 1)
+        go_on(p);
+}
+
+void gs_pledge_await(struct gs_pledge *p, struct gs_events *events)
+{
+    const cl_uint n = events->n;
+    atomic_store(&p->awaits, n);
+    for (cl_uint i = 0; i < n; i++)
         if (!gs_await_end(events->v[i], ended, p))
             ended(events->v[i], gs_real()->clWaitForEvents(1, &events->v[i]), p);
     gs_events_free(events);
-}
-
-static void CL_CALLBACK known_ended(cl_event event, cl_int status, void *data)
-{
-    struct gs_pledge *p = data;
-    (void)event;
-    if (status < 0)
-        gs_pledge_fail(p, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    if (atomic_fetch_sub(&p->awaits, 1) == 1)
+    if (!n)
         go_on(p);
-}
-
-static void CL_CALLBACK rest_ended(cl_event event, cl_int status, void *data)
-{
-    struct gs_pledge *p = data;
-    (void)event;
-    if (status < 0)
-        gs_pledge_fail(p, status);
-    if (atomic_fetch_sub(&p->awaits, 1) == 1)
-        gs_pledge_end(p);
-}
-
-void gs_pledge_after(struct gs_pledge *p, struct gs_events *known)
-{
-    if (known->n)
-        await(p, known, known_ended);
-    else
-        go_on(p);
-}
-
-void gs_pledge_with(struct gs_pledge *p, struct gs_events *rest)
-{
-    if (rest->n)
-        await(p, rest, rest_ended);
-    else
-        gs_pledge_end(p);
 }

@@ -19,6 +19,7 @@ struct gs_pledge {
     /* Commands that wait for `end`, until they have ended: PoCL (3.1) uses one that fails after it has let go of it. */
     struct gs_events marks;
     atomic_uint awaits; /* events that it goes on after */
+    bool acts;          /* `act` has been called: what is awaited is its work */
     atomic_int status;  /* CL_COMPLETE, or the first error */
 };
 
@@ -28,11 +29,9 @@ void gs_pledge_free(struct gs_pledge *p);
 /* How it is to end, unless it has failed already. */
 void gs_pledge_fail(struct gs_pledge *p, cl_int status);
 
-/* Lets `act` be called once all of `known`, which is freed, has ended; if some of it ends badly the pledge fails. It
- * may be gone when these three return. */
-void gs_pledge_after(struct gs_pledge *p, struct gs_events *known);
-/* `act` has enqueued `rest`, which is freed: the pledge ends with it, badly if some of that does. */
-void gs_pledge_with(struct gs_pledge *p, struct gs_events *rest);
+/* Once all of `events`, which is freed, has ended: `act` is called; or, where `act` itself has enqueued and awaits
+ * them, the pledge ends. If some end badly it fails. It may be gone when this returns, as after gs_pledge_end. */
+void gs_pledge_await(struct gs_pledge *p, struct gs_events *events);
 /* It ends now. */
 void gs_pledge_end(struct gs_pledge *p);
 

@@ -237,7 +237,7 @@ static void send(struct gs_pledge *pledge)
     gs_label_back(before);
     if (err)
         gs_pledge_fail(pledge, err);
-    gs_pledge_with(pledge, &all);
+    gs_pledge_await(pledge, &all);
 }
 
 /* ---- in the application's call ---- */
@@ -391,7 +391,7 @@ bool gs_sparse_merge(struct gs_command *cmd, struct gs_merge *m, unsigned n_part
     }
     j->dropped = err != CL_SUCCESS;
     if (known.n)
-        gs_pledge_after(&j->pledge, &known);
+        gs_pledge_await(&j->pledge, &known);
     else
         gs_pledge_end(&j->pledge);
     return !err;
