@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/held.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim/command.h"
+
+pthread_mutex_t gs_held_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t gs_held_changed = PTHREAD_COND_INITIALIZER;
+struct gs_held *gs_held_oldest;
+static struct gs_held *newest;
+
+struct gs_spent *gs_spent_new(void)
+{
+    struct gs_spent *s = calloc(1, sizeof *s);
+    if (s)
+        atomic_init(&s->refs, 1);
+    return s;
+}
+
+void gs_spent_drop(struct gs_spent *s)
+{
+    if (s && atomic_fetch_sub(&s->refs, 1) == 1)
+        free(s);
+}
+
+void gs_held_spoil(struct gs_held *h, cl_int status)
+{
+    int none = CL_COMPLETE;
+    atomic_compare_exchange_strong(&h->status, &none, status);
+}
+
+static void unlist(struct gs_held *h)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    if (h->newer)
+        h->newer->older = h->older;
+    else if (newest == h)
+        newest = h->older;
+    if (h->older)
+        h->older->newer = h->newer;
+    else if (gs_held_oldest == h)
+        gs_held_oldest = h->newer;
+    pthread_mutex_unlock(&gs_held_lock);
+}
+
+bool gs_held_enlist(struct gs_held *h)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    struct gs_held *before = gs_held_last_in(h->home);
+    const bool follows = h->chained && before && !h->taken && !before->served && !before->follower;
+    if (before)
+        before->closed = true;
+    if (follows)
+        before->follower = h;
+    h->older = newest;
+    if (newest)
+        newest->newer = h;
+    else
+        gs_held_oldest = h;
+    newest = h;
+    pthread_mutex_unlock(&gs_held_lock);
+    return follows;
+}
+
+struct gs_held *gs_held_last_in(cl_command_queue queue)
+{
+    struct gs_held *h = newest;
+    while (h && h->home != queue)
+        h = h->older;
+    return h;
+}
+
+bool gs_is_last_held(cl_command_queue queue, cl_event event)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    const struct gs_held *h = gs_held_last_in(queue);
+    const bool is = h && (event == h->first || event == h->end || event == h->tail);
+    pthread_mutex_unlock(&gs_held_lock);
+    return is;
+}
+
+bool gs_held_keep(struct gs_held *h)
+{
+    int refs = atomic_load(&h->refs);
+    while (refs && !atomic_compare_exchange_weak(&h->refs, &refs, refs + 1))
+        ;
+    return refs;
+}
+
+void gs_held_drop(struct gs_held *h)
+{
+    if (atomic_fetch_sub(&h->refs, 1) != 1)
+        return;
+    unlist(h);
+    if (h->drained && h->first)
+        gs_has_drained(h->drained, h->call);
+    gs_drained_drop(h->drained);
+    if (h->units.n > 1 && h->units.kind && atomic_load(&h->status) == CL_COMPLETE && h->first)
+        gs_chunk_learn(h->units.kind, h->units.factor, h->units.n, atomic_load(&h->took_ns));
+    gs_spent_drop(h->units.spent);
+    if (h->end) {
+        if (h->first)
+            gs_real()->clSetUserEventStatus(h->end, atomic_load(&h->status));
+        gs_drop(&h->record->o); /* first: while it is known, the handle must not become another event's */
+        gs_real()->clReleaseEvent(h->end);
+    }
+    if (h->loose)
+        gs_job_loose(-1);
+    gs_release_event(h->first);
+    gs_release_event(h->tail);
+    for (unsigned i = 0; i < GS_UNIT_QUEUES; i++)
+        gs_release_event(h->last[i]);
+    gs_release_event(h->ready);
+    gs_release_event(h->open);
+    free(h);
+}
+
+struct gs_queues gs_held_queues(const struct gs_held *h)
+{
+    struct gs_queues q = {.home = h->home};
+    memcpy(q.unit, h->units.queue, sizeof q.unit);
+    return q;
+}
+
+void gs_queues_release(const struct gs_queues *q)
+{
+    gs_real()->clReleaseCommandQueue(q->home);
+    for (unsigned i = 0; i < GS_UNIT_QUEUES; i++)
+        if (q->unit[i])
+            gs_real()->clReleaseCommandQueue(q->unit[i]);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* A command that is held back, and what those share who see to it: dispatch.c holds it back and lets it go, lanes.c has
+ * the threads that give its units to the driver, unit_ends.c hears of their ends, drained.c is asked what has ended in
+ * a queue. held.c is the list of all that are under way. */
+#ifndef GS_SHIM_HELD_H
+#define GS_SHIM_HELD_H
+
+#include <pthread.h>
+
+#include "shim/batch.h"
+#include "shim/client.h"
+#include "shim/dispatch.h"
+#include "shim/watch.h"
+
+enum { GS_AWAITED = 4 };
+
+struct gs_held {
+    struct gs_held *next; /* in its resource's list */
+    atomic_int refs;      /* the thread that serves it, and each unit under way */
+    atomic_int status;    /* CL_COMPLETE, or the first error of a unit */
+    unsigned resource;
+    cl_event ready;          /* the commands before have ended */
+    cl_event open;           /* the gate: a user event */
+    cl_event first;          /* unit 0 */
+    cl_event end;            /* of several units: a user event */
+    struct gs_event *record; /* what is known of `end`: its times */
+    struct gs_units units;
+    cl_command_queue home; /* where the gate is */
+    struct gs_label label; /* of whoever asked for it */
+    unsigned next_unit;
+    atomic_uint running[GS_UNIT_QUEUES]; /* of the units behind the first, by queue */
+    cl_event last[GS_UNIT_QUEUES];       /* of each queue's units; or null; owned. gs_held_lock */
+    atomic_uint_fast64_t took_ns;        /* of several units: those that have ended */
+    /* Of one that comes right after another in its queue, see gs_let_go(). */
+    unsigned call;              /* the application's, counted for the queue */
+    struct gs_drained *drained; /* of the application's queue, if it is in order; or null */
+    bool may_chain;             /* the queue is in order, and there is nothing else to wait for */
+    bool chained;
+    struct gs_unit *taken; /* the first unit was granted before it was enqueued, and needs no gate; or null */
+    /* gs_held_lock: */
+    struct gs_held *older, *newer; /* in the list of all that are under way */
+    struct gs_held *follower;      /* to be served after it */
+    bool served;                   /* its last unit is on its way */
+    /* Of a single unit, which commands that come right after it in the queue may join: */
+    struct gs_batch batch;
+    cl_event tail;       /* the event of the last of those that have joined and have one, or null; owned */
+    bool loose;          /* others have joined since, which have none */
+    bool closing;        /* somebody enqueues a marker behind those */
+    bool closed;         /* no more may join */
+    bool joining;        /* one is about to be enqueued */
+    uint64_t joined_ns;  /* when the last has come */
+    uint64_t granted_ns; /* 0: not yet */
+    /* The units under way, as far as there is room. */
+    const void *awaited[GS_AWAITED];
+};
+
+/* One granted unit that is under way. */
+struct gs_unit {
+    struct gs_held *held;
+    struct gs_grant grant;
+    atomic_uint *running;  /* of its queue; or null */
+    cl_command_queue home; /* of a unit that others may join, until it has been sent off; or null. Retained */
+    bool waited;           /* what it took was waited for; else no more is known than that it took no longer */
+};
+
+/* The queues of a command, to be let go when it may be no more. */
+struct gs_queues {
+    cl_command_queue home, unit[GS_UNIT_QUEUES];
+};
+
+struct gs_drained {
+    atomic_int refs; /* the queue's, and those of the commands under way in it */
+    atomic_uint call;
+};
+
+extern pthread_mutex_t gs_held_lock;   /* a leaf */
+extern pthread_cond_t gs_held_changed; /* one has been served, or has joined, or is closed */
+extern struct gs_held *gs_held_oldest; /* the list of all that are under way, by `newer`. gs_held_lock */
+
+static inline void gs_release_event(cl_event event)
+{
+    if (event)
+        gs_real()->clReleaseEvent(event);
+}
+
+/* ---- held.c ---- */
+
+/* Its status is this error, if it is the first. */
+void gs_held_spoil(struct gs_held *h, cl_int status);
+
+/* Puts it into the list. What comes right after another of the same queue and resource needs not wait for that one's
+ * end to ask for its first unit, which the driver won't begin before: so that this is queued when the other's last one
+ * ends. True: the other's end of service sees to it. */
+bool gs_held_enlist(struct gs_held *h);
+
+/* The last of those under way in a queue. With gs_held_lock held. */
+struct gs_held *gs_held_last_in(cl_command_queue queue);
+
+/* With gs_held_lock held. False: the last of those who used it has let it go, and is about to take it off the list. */
+bool gs_held_keep(struct gs_held *h);
+
+/* The last of those who use it: the command has ended. */
+void gs_held_drop(struct gs_held *h);
+
+struct gs_queues gs_held_queues(const struct gs_held *h);
+
+/* Not from a callback: a driver may wait for a queue's commands when it is released for the last time. */
+void gs_queues_release(const struct gs_queues *q);
+
+/* ---- unit_ends.c ---- */
+
+/* Sees to it that the unit is given back when the device is done. `event` is the held command's first unit where that
+ * may be joined. */
+void gs_unit_watch(struct gs_held *h, struct gs_unit *u, atomic_uint *running, cl_event event);
+
+/* No more join it: where its last commands have no event a marker tells of their end, which has to stand right behind
+ * them. So whatever else is enqueued there comes after this. Held. */
+void gs_unit_close(struct gs_held *h);
+
+/* Units whose ends have not been seen yet, though they may have come: they are looked at now. Those that need
+ * `resource`, or those in `queue`. */
+void gs_units_look(unsigned resource, cl_command_queue queue);
+
+/* ---- lanes.c ---- */
+
+void gs_lanes_set_up(void);
+
+/* The first unit of the command is enqueued: it is served once it could run. */
+void gs_lane_take(struct gs_held *h);
+
+/* ---- drained.c ---- */
+
+void gs_has_drained(struct gs_drained *d, unsigned call);
+
+/* Has all that came before this call ended, as far as is known? */
+bool gs_is_drained(const struct gs_queue *q, unsigned call);
+
+/* Null: no memory. */
+struct gs_drained *gs_drained_of(struct gs_queue *q);
+
+#endif

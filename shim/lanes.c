@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/held.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "shim/beside.h"
+#include "shim/command.h"
+#include "shim/ends.h"
+
+/* The commands that could run now, by what they need; each list has a thread, started on first need. */
+static struct lane {
+    pthread_mutex_t lock; /* all below */
+    pthread_cond_t news;
+    struct gs_held *head, **tail;
+    bool started;
+} lanes[GS_MAX_RESOURCES];
+static pthread_once_t lanes_once = PTHREAD_ONCE_INIT;
+
+static _Thread_local bool own_thread; /* it serves a lane, and nothing else */
+
+/* The process must not end while a thread of ours is inside the driver. Once it does a thread that serves a lane sleeps
+ * for ever; another, which may be the one that ends the process, goes on. True: enter must be followed by leave. */
+static bool enter(void)
+{
+    const bool in = gs_beside_serve();
+    while (!in && own_thread)
+        pause();
+    return in;
+}
+
+static void leave(bool in)
+{
+    if (in)
+        gs_beside_served();
+}
+
+static void set_up(void)
+{
+    for (unsigned r = 0; r < GS_MAX_RESOURCES; r++) {
+        pthread_mutex_init(&lanes[r].lock, NULL);
+        pthread_cond_init(&lanes[r].news, NULL);
+        lanes[r].tail = &lanes[r].head;
+    }
+    gs_beside_register();
+}
+
+static bool run_first(struct gs_held *h, struct gs_unit *u)
+{
+    gs_unit_take(h->resource, &u->grant);
+    bool in = enter();
+    const cl_int err = gs_real()->clSetUserEventStatus(h->open, CL_COMPLETE);
+    gs_unit_watch(h, u, NULL, h->first);
+    leave(in);
+    return err == CL_SUCCESS;
+}
+
+/* A chunk whose last work-groups run leaves part of a GPU idle, and one of small work-groups never fills it: the next
+ * one, in another queue, does. */
+static unsigned emptiest_queue(struct gs_held *h)
+{
+    unsigned best = 0;
+    for (unsigned i = 1; i < GS_UNIT_QUEUES && h->units.queue[i]; i++)
+        if (atomic_load(&h->running[i]) < atomic_load(&h->running[best]))
+            best = i;
+    return best;
+}
+
+static bool run_next(struct gs_held *h, unsigned i, struct gs_unit *u)
+{
+    cl_event event;
+    bool in = enter();
+    if (i == 1 && h->units.first_alone)
+        gs_real()->clWaitForEvents(1, &h->first);
+    leave(in);
+    gs_unit_take(h->resource, &u->grant);
+    in = enter();
+    gs_label_back(h->label);
+    const unsigned to = emptiest_queue(h);
+    const cl_int err = h->units.enqueue(h->units.work, i, h->units.queue[to], 0, NULL, &event);
+    if (!err) {
+        gs_real()->clRetainEvent(event);
+        pthread_mutex_lock(&gs_held_lock);
+        cl_event before = h->last[to];
+        h->last[to] = event;
+        pthread_mutex_unlock(&gs_held_lock);
+        gs_release_event(before);
+        gs_unit_watch(h, u, &h->running[to], event);
+        gs_real()->clFlush(h->units.queue[to]);
+        gs_real()->clReleaseEvent(event);
+    } else {
+        gs_unit_give(&u->grant);
+        gs_held_spoil(h, err);
+        free(u);
+    }
+    leave(in);
+    return !err;
+}
+
+static void serve(struct gs_held *h);
+
+/* Its turn comes when its resource's thread gets to it. */
+static void push(struct gs_held *h)
+{
+    struct lane *l = &lanes[h->resource];
+    h->next = NULL;
+    pthread_mutex_lock(&l->lock);
+    const bool started = l->started;
+    if (started) {
+        *l->tail = h;
+        l->tail = &h->next;
+        pthread_cond_signal(&l->news);
+    }
+    pthread_mutex_unlock(&l->lock);
+    if (!started)
+        serve(h);
+}
+
+static void has_served(struct gs_held *h)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    h->served = true;
+    h->closed = h->closed || atomic_load(&h->status) != CL_COMPLETE;
+    struct gs_held *follower = h->follower;
+    h->follower = NULL;
+    pthread_cond_broadcast(&gs_held_changed);
+    pthread_mutex_unlock(&gs_held_lock);
+    if (follower)
+        push(follower);
+}
+
+static void could_run(cl_event event, cl_int status, void *data);
+
+/* Its first unit stands in its queue behind what the others have to wait for. */
+static bool rest_waits(struct gs_held *h)
+{
+    const cl_int status = h->chained ? gs_event_status(h->ready) : CL_COMPLETE;
+    h->chained = false;
+    if (status < 0)
+        gs_held_spoil(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    if (status <= CL_COMPLETE || gs_await_end(h->ready, could_run, h))
+        return status > CL_COMPLETE;
+    gs_real()->clWaitForEvents(1, &h->ready);
+    return false;
+}
+
+static void serve(struct gs_held *h)
+{
+    const struct gs_queues queues = gs_held_queues(h);
+    bool runs = true;
+    while (h->next_unit < h->units.n && runs && atomic_load(&h->status) == CL_COMPLETE) {
+        if (h->next_unit == 1 && rest_waits(h))
+            return;
+        if (atomic_load(&h->status) != CL_COMPLETE)
+            break;
+        struct gs_unit *u = malloc(sizeof *u);
+        if (!u)
+            gs_held_spoil(h, CL_OUT_OF_HOST_MEMORY);
+        else
+            runs = h->next_unit ? run_next(h, h->next_unit, u) : run_first(h, u);
+        h->next_unit++;
+    }
+    has_served(h);
+    bool in = enter();
+    if (atomic_load(&h->status) != CL_COMPLETE && h->open)
+        gs_real()->clSetUserEventStatus(h->open, atomic_load(&h->status)); /* fails where it is open already */
+    if (h->units.free)
+        h->units.free(h->units.work);
+    gs_held_drop(h);
+    gs_queues_release(&queues);
+    leave(in);
+}
+
+static void *run_lane(void *arg)
+{
+    struct lane *l = arg;
+    own_thread = true;
+    for (;;) {
+        pthread_mutex_lock(&l->lock);
+        while (!l->head)
+            pthread_cond_wait(&l->news, &l->lock);
+        struct gs_held *h = l->head;
+        l->head = h->next;
+        if (!l->head)
+            l->tail = &l->head;
+        pthread_mutex_unlock(&l->lock);
+        serve(h);
+    }
+    return NULL;
+}
+
+static bool start(struct lane *l)
+{
+    return l->started = l->started || gs_beside_start(NULL, run_lane, l);
+}
+
+static _Thread_local bool fails_here; /* what has failed is ended by this very thread */
+
+/* The commands before have ended (or one of them failed: then so does this one). */
+static void could_run(cl_event event, cl_int status, void *data)
+{
+    struct gs_held *h = data;
+    (void)event;
+    if (status < 0)
+        gs_held_spoil(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    if (status < 0 && fails_here)
+        serve(h);
+    else
+        push(h);
+}
+
+void gs_lanes_set_up(void)
+{
+    pthread_once(&lanes_once, set_up);
+}
+
+/* Its unit is granted: there is nothing to wait for but its end. */
+static void run_taken(struct gs_held *h)
+{
+    struct gs_unit *u = h->taken;
+    h->taken = NULL;
+    h->next_unit = 1;
+    gs_unit_watch(h, u, NULL, h->first);
+    if (h->units.n > 1)
+        push(h);
+    else
+        serve(h);
+}
+
+void gs_lane_take(struct gs_held *h)
+{
+    struct lane *l = &lanes[h->resource];
+    pthread_mutex_lock(&l->lock);
+    const bool started = start(l);
+    pthread_mutex_unlock(&l->lock);
+    if (!started) /* a process without room for a thread: no schedule, then */
+        gs_debug("no thread could be started to schedule commands");
+    if (gs_held_enlist(h))
+        return;
+    if (h->taken)
+        run_taken(h);
+    else if (h->chained || !h->ready || !started)
+        push(h);
+    else if (!gs_await_end(h->ready, could_run, h))
+        could_run(h->ready, CL_COMPLETE, h);
+}
+
+void gs_held_fail(void)
+{
+    fails_here = true;
+    gs_ends_failures();
+    fails_here = false;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/held.h"
+
+#include <stdlib.h>
+
+#include "shim/command.h"
+#include "shim/ends.h"
+
+/* No more join a unit that none has joined for so long. */
+enum { QUIET_NS = 30 * 1000 };
+
+/* Returns how long it took. */
+static uint64_t add_spent(const struct gs_unit *u)
+{
+    static atomic_uint_fast64_t last_end[GS_MAX_RESOURCES];
+    const struct gs_units *units = &u->held->units;
+    const uint64_t now = gs_now_ns(), before = atomic_exchange(&last_end[u->held->resource], now);
+    const uint64_t begin = before > u->grant.begin_ns ? before : u->grant.begin_ns;
+    const uint64_t took = now > begin ? now - begin : 0;
+    if (units->spent)
+        atomic_fetch_add(
+            units->kernel ? &units->spent->kernel_ns[units->place] : &units->spent->other_ns[u->held->resource], took);
+    return took;
+}
+
+void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
+{
+    static const cl_profiling_info what[] = {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
+                                             CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END};
+    cl_ulong t[4];
+    for (int i = 0; i < 4; i++)
+        if (gs_real()->clGetEventProfilingInfo(event, what[i], sizeof *t, &t[i], NULL) != CL_SUCCESS)
+            return;
+    for (int i = 0; i < 4; i++)
+        t[i] += (cl_ulong)offset_ns;
+    pthread_mutex_lock(&record->times_lock);
+    for (int i = 0; i < 4; i++)
+        if (!record->has_times || (i == 3 ? t[i] > record->times[i] : t[i] < record->times[i]))
+            record->times[i] = t[i];
+    record->has_times = true;
+    pthread_mutex_unlock(&record->times_lock);
+}
+
+/* Of short commands that had all ended when somebody looked, no more is known than that they took no longer. */
+static void learn(const struct gs_unit *u, uint64_t took_ns)
+{
+    const struct gs_batch *b = &u->held->batch;
+    if (u->waited || !b->expected_ns || took_ns < b->expected_ns)
+        gs_batch_learn(b, took_ns);
+}
+
+static void replace_awaited(struct gs_held *h, const struct gs_unit *before, const struct gs_unit *after)
+{
+    unsigned i = 0;
+    pthread_mutex_lock(&gs_held_lock);
+    while (i < GS_AWAITED && h->awaited[i] != before)
+        i++;
+    if (i < GS_AWAITED)
+        h->awaited[i] = after;
+    pthread_mutex_unlock(&gs_held_lock);
+}
+
+static void unit_ended(cl_event event, cl_int status, void *data)
+{
+    struct gs_unit *u = data;
+    if (u->running)
+        atomic_fetch_sub(u->running, 1);
+    if (u->held->units.n == 1)
+        gs_job_ended(event);
+    if (status < 0)
+        gs_held_spoil(u->held, status);
+    else if (u->held->end)
+        gs_record_times(u->held->record, event, 0);
+    replace_awaited(u->held, u, NULL);
+    gs_unit_give(&u->grant);
+    const uint64_t took = add_spent(u);
+    if (u->held->units.n == 1)
+        learn(u, took);
+    else
+        atomic_fetch_add(&u->held->took_ns, took);
+    gs_held_drop(u->held);
+    free(u);
+}
+
+/* Its last event is that of `marker` from now on, or all of it has ended. */
+static void is_tied(struct gs_held *h, cl_event marker)
+{
+    cl_event old = NULL;
+    pthread_mutex_lock(&gs_held_lock);
+    if (marker) {
+        old = h->tail;
+        h->tail = marker;
+    }
+    h->loose = h->closing = false;
+    gs_job_loose(-1);
+    pthread_cond_broadcast(&gs_held_changed);
+    pthread_mutex_unlock(&gs_held_lock);
+    gs_release_event(old);
+}
+
+void gs_unit_close(struct gs_held *h)
+{
+    cl_event marker = NULL;
+    pthread_mutex_lock(&gs_held_lock);
+    while (h->joining || h->closing)
+        pthread_cond_wait(&gs_held_changed, &gs_held_lock);
+    h->closed = true;
+    h->closing = h->loose;
+    const bool loose = h->loose;
+    cl_event last = h->tail ? h->tail : h->first;
+    pthread_mutex_unlock(&gs_held_lock);
+    if (!loose)
+        return;
+    if (gs_real()->clEnqueueMarkerWithWaitList(h->home, 0, NULL, &marker) == CL_SUCCESS)
+        gs_job_replace(last, marker);
+    else
+        gs_real()->clFinish(h->home);
+    is_tied(h, marker);
+}
+
+/* The last command of a unit, once no more join it: sends it off then. */
+static cl_event last_of(void *data)
+{
+    struct gs_unit *u = data;
+    struct gs_held *h = u->held;
+    const uint64_t now = gs_now_ns();
+    pthread_mutex_lock(&gs_held_lock);
+    const bool over = !h->joining && (h->closed || now > h->joined_ns + QUIET_NS);
+    pthread_mutex_unlock(&gs_held_lock);
+    if (!over)
+        return NULL;
+    gs_unit_close(h);
+    cl_event last = h->tail ? h->tail : h->first;
+    gs_real()->clRetainEvent(last);
+    gs_real()->clFlush(u->home);
+    gs_real()->clReleaseCommandQueue(u->home);
+    u->home = NULL;
+    u->waited = gs_event_status(last) > CL_COMPLETE;
+    return last;
+}
+
+static void await_unit(struct gs_unit *u, cl_event event)
+{
+    if (gs_await_end(event, unit_ended, u))
+        return;
+    gs_real()->clFlush(u->held->home);
+    unit_ended(event, gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
+}
+
+/* The first is on its way, and more may join it. False: there is no memory, and no more may. */
+static bool await_more(struct gs_unit *u)
+{
+    if (gs_real()->clRetainCommandQueue(u->held->home) == CL_SUCCESS) {
+        u->home = u->held->home;
+        if (gs_await_last(last_of, unit_ended, u))
+            return true;
+        gs_real()->clReleaseCommandQueue(u->home);
+        u->home = NULL;
+    }
+    return false;
+}
+
+void gs_unit_watch(struct gs_held *h, struct gs_unit *u, atomic_uint *running, cl_event event)
+{
+    atomic_fetch_add(&h->refs, 1);
+    if (running)
+        atomic_fetch_add(running, 1);
+    *u = (struct gs_unit){.held = h, .grant = u->grant, .running = running};
+    pthread_mutex_lock(&gs_held_lock);
+    const bool more = h->units.n == 1 && (!h->closed || h->tail || h->joining || h->loose);
+    h->granted_ns = u->grant.begin_ns;
+    pthread_mutex_unlock(&gs_held_lock);
+    replace_awaited(h, NULL, u);
+    if (more && await_more(u))
+        return;
+    if (more)
+        gs_unit_close(h);
+    u->waited = true;
+    await_unit(u, more && h->tail ? h->tail : event);
+}
+
+void gs_units_look(unsigned resource, cl_command_queue queue)
+{
+    enum { MOST = 4, LOOKED_AT = 16 }; /* what is under way is among the oldest: the others stand behind gates */
+    const void *units[MOST];
+    unsigned n = 0, seen = 0;
+    pthread_mutex_lock(&gs_held_lock);
+    for (struct gs_held *h = gs_held_oldest; h && n < MOST && seen < LOOKED_AT; h = h->newer, seen++)
+        if (h->awaited[0] && h->units.n == 1 && (queue ? h->home == queue : h->resource == resource))
+            units[n++] = h->awaited[0];
+    pthread_mutex_unlock(&gs_held_lock);
+    while (n)
+        gs_ends_now(units[--n]);
+}
