@@ -4,9 +4,13 @@
  *   upload    a blocking write of a buffer from pageable memory, and a small kernel that may read all of it
  *   exchange  a kernel that writes a buffer, each device its part, and a small one that may read all of it; less the
  *             time of the first kernel alone
- *   exchange [--upload MIB] [--exchange MIB] [--runs N]
- * Prints one line of JSON: medians in milliseconds, and the least. */
+ *   exchange [--upload MIB] [--exchange MIB] [--runs N] [--warm SECONDS]
+ * Each is done for so many seconds before it is measured (0): what a process does once is done then, of which the
+ * opening of windows between the GPUs takes some seconds on a machine that has never done it. Prints one line of JSON:
+ * medians in milliseconds, the least and the most, the first of all, and how many went before those that count. A least
+ * far below the median says that something was still changing. */
 #include <CL/cl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,10 +95,48 @@ static void bind(cl_mem buffer, cl_mem out, size_t size)
     check(clSetKernelArg(take, 2, sizeof n, &n), "clSetKernelArg");
 }
 
+struct figures {
+    double first, ms[MOST_RUNS]; /* sorted */
+    int before;                  /* so many runs went before those that count */
+};
+
+static void measure(struct figures *f, cl_context ctx, bool exchange, size_t size, int runs, double warm_ms)
+{
+    cl_mem buffer = make_buffer(ctx, size), out = make_buffer(ctx, ITEMS * 4);
+    char *bytes = malloc(size);
+    if (!bytes)
+        check(CL_OUT_OF_HOST_MEMORY, "malloc");
+    memset(bytes, 1, size);
+    bind(buffer, out, size);
+    const double begin = now_ms();
+    for (int r = 0, n = 0; n < runs; r++) {
+        const bool warm = r >= 2 && now_ms() - begin >= warm_ms;
+        const double t = exchange ? exchange_ms(size, (cl_uint)r + 3) : upload_ms(buffer, bytes, size);
+        if (r == 0)
+            f->first = t;
+        if (warm || n)
+            f->ms[n++] = t;
+        else
+            f->before++;
+    }
+    qsort(f->ms, (size_t)runs, sizeof *f->ms, compare);
+    free(bytes);
+    clReleaseMemObject(buffer);
+    clReleaseMemObject(out);
+}
+
+static void print_figures(const char *what, size_t mib, const struct figures *f, int runs)
+{
+    printf("\"%s_mib\": %zu, \"%s_ms\": %.3f, \"%s_least_ms\": %.3f, \"%s_most_ms\": %.3f, \"%s_first_ms\": %.3f, "
+           "\"%s_runs_before\": %d",
+           what, mib, what, f->ms[runs / 2], what, f->ms[0], what, f->ms[runs - 1], what, f->first, what, f->before);
+}
+
 int main(int argc, char **argv)
 {
     size_t mib[2] = {1024, 256};
     int runs = 9;
+    double warm_s = 0;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (!strcmp(argv[i], "--upload"))
             mib[0] = strtoul(argv[i + 1], NULL, 10);
@@ -102,9 +144,11 @@ int main(int argc, char **argv)
             mib[1] = strtoul(argv[i + 1], NULL, 10);
         else if (!strcmp(argv[i], "--runs"))
             runs = atoi(argv[i + 1]);
+        else if (!strcmp(argv[i], "--warm"))
+            warm_s = strtod(argv[i + 1], NULL);
     }
     if (argc % 2 == 0 || mib[0] < 1 || mib[0] > 4095 || mib[1] < 1 || mib[1] > 4095 || runs < 1 || runs > MOST_RUNS) {
-        fprintf(stderr, "Usage: exchange [--upload MIB] [--exchange MIB] [--runs N]\n");
+        fprintf(stderr, "Usage: exchange [--upload MIB] [--exchange MIB] [--runs N] [--warm SECONDS]\n");
         return 2;
     }
     cl_platform_id platform;
@@ -125,27 +169,13 @@ int main(int argc, char **argv)
     take = clCreateKernel(program, "take", &err);
     check(err, "clCreateKernel");
 
-    static double ms[2][MOST_RUNS];
-    for (int what = 0; what < 2; what++) {
-        const size_t size = mib[what] << 20;
-        cl_mem buffer = make_buffer(ctx, size), out = make_buffer(ctx, ITEMS * 4);
-        char *bytes = malloc(size);
-        if (!bytes)
-            check(CL_OUT_OF_HOST_MEMORY, "malloc");
-        memset(bytes, 1, size);
-        bind(buffer, out, size);
-        for (int r = -2; r < runs; r++) {
-            const double t = what ? exchange_ms(size, (cl_uint)r + 5) : upload_ms(buffer, bytes, size);
-            if (r >= 0)
-                ms[what][r] = t;
-        }
-        qsort(ms[what], (size_t)runs, sizeof **ms, compare);
-        free(bytes);
-        clReleaseMemObject(buffer);
-        clReleaseMemObject(out);
-    }
-    printf("{\"upload_mib\": %zu, \"upload_ms\": %.3f, \"upload_least_ms\": %.3f, \"exchange_mib\": %zu, "
-           "\"exchange_ms\": %.3f, \"exchange_least_ms\": %.3f}\n",
-           mib[0], ms[0][runs / 2], ms[0][0], mib[1], ms[1][runs / 2], ms[1][0]);
+    static struct figures of[2];
+    for (int what = 0; what < 2; what++)
+        measure(&of[what], ctx, what == 1, mib[what] << 20, runs, 1e3 * warm_s);
+    printf("{");
+    print_figures("upload", mib[0], &of[0], runs);
+    printf(", ");
+    print_figures("exchange", mib[1], &of[1], runs);
+    printf("}\n");
     return 0;
 }
