@@ -91,9 +91,15 @@ static double more_launches(const struct gs_history *h)
     return max_double(1, max_double(so_far, rest));
 }
 
-static bool is_known(const struct gs_history *h)
+bool gs_choice_split_known(const struct gs_history *h)
 {
     return h->split.n >= KNOWN;
+}
+
+/* What a split takes, but for what it moves: the tries count together, or not at all. */
+static double split_of(const struct gs_history *h, const struct gs_machine *m, double single, double largest)
+{
+    return gs_choice_split_known(h) ? (double)gs_measured_best(&h->split) : single * largest + m->split_ns;
 }
 
 static bool one_device(struct gs_history *h, const char *reason)
@@ -110,21 +116,32 @@ static const char faster[] = "one device is faster";
 static const char opening[] = "the way between the devices is being opened";
 static const char not_earned[] = "what a split costs at first isn't earned yet";
 
-void gs_choice_remember_failures(struct gs_history *h)
+static void fail(struct gs_history *h, unsigned failures)
 {
-    h->failures = h->failures < MOST_FAILURES ? h->failures : MOST_FAILURES;
+    h->failures = failures < MOST_FAILURES ? failures : MOST_FAILURES;
     h->retry_at = h->failures ? h->launches + ((uint64_t)RETRY_AFTER << 2 * h->failures) : 0;
 }
 
-/* A split that was better by the prediction has turned out worse. */
+void gs_choice_remember_failures(struct gs_history *h, unsigned failures)
+{
+    fail(h, failures);
+    h->retry_at /= 4;
+}
+
+/* A split that was better by the prediction has turned out worse; or it was in the process before, which knew of no
+ * failure: that may have had bad luck. */
 static bool give_up(struct gs_history *h)
 {
-    if (h->tried) {
-        h->failures++;
-        gs_choice_remember_failures(h);
-        h->tried = 0;
-    }
+    if (h->tried || !h->failures)
+        fail(h, h->failures + 1);
+    h->tried = 0;
     return one_device(h, faster);
+}
+
+/* Is it time for another try of what has failed? */
+static bool is_due_again(const struct gs_history *h)
+{
+    return h->failures && h->launches >= h->retry_at;
 }
 
 /* The parts are fast, and what lies around them takes what they gain: that may be the first use of buffers and ways,
@@ -143,7 +160,7 @@ static bool is_trying(const struct gs_history *h, double single)
 {
     if (!h->last_split || !h->tried)
         return false;
-    if (is_known(h))
+    if (gs_choice_split_known(h))
         return h->tried < MOST_TRIES && is_promising(h, single);
     return h->tried < GS_CHOICE_TRIES && (!h->split.n || (double)gs_measured_best(&h->split) < hopeless * single);
 }
@@ -158,16 +175,16 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
     if (single <= 0) {
         reason = not_known;
     } else {
-        h->split_ns = h->split.n ? (double)gs_measured_best(&h->split) : single / n + m->split_ns;
-        const bool trying = is_trying(h, single);
-        if (h->split.n && !trying && h->split_ns >= worth_leaving * single &&
-            (!h->failures || h->launches < h->retry_at))
+        const bool trying = is_trying(h, single), again = is_due_again(h);
+        h->split_ns = split_of(h, m, single, 1.0 / n);
+        if (gs_choice_split_known(h) && !trying && !again && h->split_ns >= worth_leaving * single)
             return give_up(h);
+        const double hoped = again ? min_double(h->split_ns, single / n + m->split_ns) : h->split_ns;
         if (trying)
             reason = NULL;
         else if (single < gs_least_worth_ns(m, n))
             reason = too_short;
-        else if (more_launches(h) * (single - h->split_ns) < prepare_ns)
+        else if (more_launches(h) * (single - hoped) < prepare_ns)
             reason = not_earned;
     }
     if (!reason) {
@@ -182,7 +199,7 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
 bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
 {
     const double single = single_of(h);
-    const double split = h->split.n ? (double)gs_measured_best(&h->split) : single / n + m->split_ns;
+    const double split = split_of(h, m, single, 1.0 / n);
     return single >= gs_least_worth_ns(m, n) && split < single && more_launches(h) * (single - split) >= prepare_ns;
 }
 
@@ -205,13 +222,14 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
         h->scatter_again.known ? min_double(scatter, gs_move_ns(m, link, h->scatter_again.move)) : 0;
     const double leave_again = h->return_rate < 0 ? 0 : h->return_rate * leave;
     const double once = scatter - scatter_again + (h->return_rate < 0 ? leave : 0) + (h->split.n ? 0 : m->first_ns);
-    const double extra = m->split_ns + gs_move_ns(m, link, o->merge);
-    const double base = h->split.n ? (double)gs_measured_best(&h->split) : alone * o->largest + extra;
+    const double merge = gs_move_ns(m, link, o->merge);
+    const double base = split_of(h, m, alone, o->largest) + (gs_choice_split_known(h) ? 0 : merge);
     const double now = scatter_again + leave_again + once;
     return (struct ways){
         .single = alone + gather_again + (gather - gather_again) / more,
         .split = base + scatter_again + leave_again + once / more,
-        .risk = is_known(h) ? max_double(0, base + now - alone - gather) : now + extra + (o->on_trial ? base : 0),
+        .risk = gs_choice_split_known(h) ? max_double(0, base + now - alone - gather)
+                                         : now + m->split_ns + merge + (o->on_trial ? base : 0),
         .coming = h->return_rate < 0 ? leave : leave_again,
         .gain = alone + gather - base - now,
     };
@@ -246,7 +264,8 @@ static void learn_again(struct gs_history *h, const struct gs_outlook *o)
 /* Is a first try worth its risk by what it promises? */
 static bool is_hopeful(const struct gs_history *h, const struct gs_outlook *o, const struct ways *w)
 {
-    return o->ample && !h->failures && !is_known(h) && more_launches(h) * (w->single - w->split) >= 2 * w->risk;
+    return o->ample && !h->failures && !gs_choice_split_known(h) &&
+           more_launches(h) * (w->single - w->split) >= 2 * w->risk;
 }
 
 bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs_outlook *o, struct gs_budget *b,
@@ -263,13 +282,16 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     h->split_ns = w.split;
     const bool going = h->last_split && h->ever;
     const bool better = w.split < (going ? worth_staying : worth_leaving) * w.single;
-    const bool retry = !better && h->failures && h->launches >= h->retry_at && left >= w.risk;
+    const bool retry = !better && is_due_again(h) && left >= w.risk;
     h->wants_peer = wants_peer(h, m, o);
     const bool trying = is_trying(h, w.single);
+    if (!better && !retry && !trying && h->wants_peer)
+        return one_device(h, opening);
     if (!better && !retry && !trying)
         return h->split.n ? give_up(h) : one_device(h, too_short);
-    /* Not by the slow way where a fast one may be had: its times would say nothing of the other's. */
-    if (!going && o->link == GS_LINK_HOST && o->peer_possible && o->scatter.bytes + o->leave.bytes > small_bytes)
+    /* Not by the slow way where a fast one may be had: its times would say nothing of the other's. What is only left
+     * where it was made goes no way yet. */
+    if (!going && o->link == GS_LINK_HOST && o->peer_possible && (double)o->scatter.bytes > small_bytes)
         return one_device(h, h->wants_peer ? opening : not_earned);
     if (retry)
         h->tried = 1;
@@ -342,7 +364,7 @@ static void learn_machine(struct gs_machine *m, double beyond_ns, const struct g
 bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all)
 {
     const uint64_t best = gs_measured_best(&h->split), excess = gs_balance_excess(&h->balance);
-    if (!is_known(h) || !gs_balance_move(&h->balance, gs_move_ns(m, link, all), more_launches(h)))
+    if (!gs_choice_split_known(h) || !gs_balance_move(&h->balance, gs_move_ns(m, link, all), more_launches(h)))
         return false;
     /* What it should take now stands for what it took under the old cut. */
     const uint64_t hoped = best > excess ? best - excess / 2 : best;
@@ -366,7 +388,7 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
     if (!h->split_before) {
         h->split_before = true;
         approach(&m->first_ns, beyond - moved - m->split_ns, 1e4, 1e8);
-        if ((double)longest > hopeless * single_ns)
+        for (int i = 0; i < KNOWN && (double)longest > hopeless * single_ns; i++)
             gs_measured_add(&h->split, (uint64_t)base);
         return;
     }

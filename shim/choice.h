@@ -75,8 +75,12 @@ struct gs_history {
 
 void gs_history_init(struct gs_history *h);
 
-/* After h->failures was read from disk: the next try comes no sooner for that. */
-void gs_choice_remember_failures(struct gs_history *h);
+/* So many tries failed in the process before: the next one is allowed after a quarter of the launches that it would
+ * have taken there. */
+void gs_choice_remember_failures(struct gs_history *h, unsigned failures);
+
+/* Have its tries been measured, so that what a split takes is known? */
+bool gs_choice_split_known(const struct gs_history *h);
 
 /* One launch, as far as it is known. */
 struct gs_outlook {

@@ -10,7 +10,7 @@
 #include "common/hash.h"
 
 /* Numbers are whole: an application's locale may write fractions with a comma. */
-static const char head[] = "gpusparc-learnt 2\n";
+static const char head[] = "gpusparc-learnt 3\n";
 static const double cut_unit = 1e9, rate_unit = 1e6, link_unit = 1e6;
 
 void gs_learnt_free(struct gs_learnt *l)
@@ -77,7 +77,7 @@ static void print_kernel(FILE *f, const struct gs_learnt_kernel *k)
     for (int i = 0; i < 6; i++)
         fprintf(f, " %" PRIu64, k->size[i]);
     fprintf(f, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, k->prepare_ns, h->launches, h->bound_ns,
-            gs_measured_best(&h->single), gs_measured_best(&h->split));
+            gs_measured_best(&h->single), gs_choice_split_known(h) ? gs_measured_best(&h->split) : 0);
     print_again(f, &h->scatter_again);
     print_again(f, &h->gather_again);
     fprintf(f, " %" PRId64 " %u", h->return_rate < 0 ? -1 : whole(h->return_rate * rate_unit), h->failures);
@@ -186,8 +186,7 @@ static bool parse_kernel(const char *line, struct gs_learnt_kernel *k)
     h->gather_again = parse_again(&c);
     const int64_t rate = number(&c, 10, -1, (int64_t)rate_unit);
     h->return_rate = rate < 0 ? -1 : (double)rate / rate_unit;
-    h->failures = (unsigned)number(&c, 10, 0, 1000);
-    gs_choice_remember_failures(h);
+    gs_choice_remember_failures(h, (unsigned)number(&c, 10, 0, 1000));
     parse_balance(&c, &h->balance);
     if (c.bad || *c.at != ' ' || strlen(c.at + 1) >= sizeof k->name || !c.at[1])
         return false;

@@ -579,7 +579,7 @@ bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *glo
     return true;
 }
 
-const char *gs_timing_waits(struct gs_timing *t)
+const char *gs_timing_waits(struct gs_timing *t, struct gs_context *ctx, uint64_t buffer_bytes)
 {
     static const char reason[] = "its translation is being made";
     pthread_mutex_lock(&lock);
@@ -588,7 +588,10 @@ const char *gs_timing_waits(struct gs_timing *t)
     t->h.last_split = false;
     t->waited = true;
     say_choice(t);
+    const bool peer = gs_choice_foresees_peer(&t->h, &machine, t->n, buffer_bytes);
     pthread_mutex_unlock(&lock);
+    if (peer)
+        open_peer(ctx);
     return reason;
 }
 
@@ -606,7 +609,7 @@ struct gs_patience gs_timing_patience(struct gs_timing *t)
 /* Has this kernel gained by splits before, or was there never a time to try? */
 static bool may_gain_again(const struct gs_timing *t)
 {
-    return (t->h.split.n || t->prepare_ns <= 0) && !t->h.failures &&
+    return (gs_choice_split_known(&t->h) || (t->prepare_ns <= 0 && !t->h.failures)) &&
            gs_choice_foresees(&t->h, &machine, t->n, prepare_cost(t));
 }
 
@@ -790,14 +793,13 @@ static void keep(struct measurement *m)
     pthread_mutex_unlock(&lock);
 }
 
-void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, struct gs_mem *const *mems, cl_event ran)
+void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, uint64_t buffer_bytes, cl_event ran)
 {
     struct measurement *m = measure(t, ran);
     if (!m)
         return;
     m->program = k->program->o.handle;
-    for (cl_uint i = 0; i < k->n_args; i++)
-        m->buffer_bytes += mems[i] ? mems[i]->size : 0;
+    m->buffer_bytes = buffer_bytes;
     keep(m);
 }
 

@@ -29,8 +29,9 @@ bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason);
  * gets it all the same. Any thread. */
 bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
 
-/* It is, but its program isn't translated yet: counts a launch on one device. Returns the reason. */
-const char *gs_timing_waits(struct gs_timing *t);
+/* It is, but its program isn't translated yet: counts a launch on one device. Returns the reason. Meanwhile windows
+ * between GPUs are opened, if splits of a kernel with so many bytes in its buffers will want them. Without locks. */
+const char *gs_timing_waits(struct gs_timing *t, struct gs_context *ctx, uint64_t buffer_bytes);
 
 /* How long the application may be kept waiting for the translation, for this launch's sake; 0 where that wouldn't do,
  * or has been in vain before. */
@@ -71,9 +72,9 @@ bool gs_timing_measures(struct gs_timing *t);
 /* A launch on one device that isn't measured: before it is enqueued. With the context's lock held. */
 void gs_timing_sieve(struct gs_queue *q, struct gs_timing *t);
 
-/* Learns from the profiles of these events, once they are complete: a launch on one device, of that kernel with those
- * objects for its arguments; a split, from the end of `begin` to that of `end`. */
-void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, struct gs_mem *const *mems, cl_event ran);
+/* Learns from the profiles of these events, once they are complete: a launch on one device, of that kernel with so many
+ * bytes in its buffers; a split, from the end of `begin` to that of `end`. */
+void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, uint64_t buffer_bytes, cl_event ran);
 void gs_timing_learn_split(struct gs_timing *t, const struct gs_trial *trial, const struct gs_plan *plan,
                            cl_event begin, cl_event end, const cl_event *parts);
 

@@ -30,7 +30,8 @@ static struct gs_learnt_kernel some_kernel(unsigned i)
     k.h.launches = 20 + i;
     k.h.bound_ns = 60000000;
     gs_measured_add(&k.h.single, 57000000);
-    gs_measured_add(&k.h.split, 29000000);
+    for (int n = 0; n < 2; n++)
+        gs_measured_add(&k.h.split, 29000000);
     k.h.scatter_again = (struct gs_again){true, {1234, 5}};
     k.h.return_rate = 0.25;
     k.h.failures = 1;
@@ -78,6 +79,25 @@ static void what_was_kept_comes_back(void **state)
         assert_true(is->h.retry_at > 0);
     }
     assert_true(back.v[0].h.scatter_again.move.bytes == 1234 && back.v[0].h.scatter_again.move.pieces == 5);
+    free(text);
+    gs_learnt_free(&l);
+    gs_learnt_free(&back);
+}
+
+/* The first split that was measured may have been a bad one. */
+static void a_single_try_is_not_kept(void **state)
+{
+    (void)state;
+    struct gs_learnt l, back;
+    struct gs_learnt_kernel k = some_kernel(0);
+    size_t bytes;
+    fill(&l, 0);
+    k.h.split = (struct gs_measured){0};
+    gs_measured_add(&k.h.split, 99000000);
+    assert_int_equal(gs_learnt_add(&l, &k), 0);
+    char *text = gs_learnt_print(&l, &bytes);
+    assert_int_equal(gs_learnt_parse(&back, text, bytes), 0);
+    assert_int_equal(back.v[0].h.split.n, 0);
     free(text);
     gs_learnt_free(&l);
     gs_learnt_free(&back);
@@ -165,9 +185,9 @@ int main(int argc, char **argv)
     rng_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
     printf("seed %llu\n", (unsigned long long)rng_state);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_kept_comes_back),   cmocka_unit_test(a_damaged_file_is_ignored),
-        cmocka_unit_test(nonsense_is_refused),        cmocka_unit_test(it_does_not_grow_beyond_its_bound),
-        cmocka_unit_test(short_kernels_are_not_kept),
+        cmocka_unit_test(what_was_kept_comes_back),          cmocka_unit_test(a_single_try_is_not_kept),
+        cmocka_unit_test(a_damaged_file_is_ignored),         cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(it_does_not_grow_beyond_its_bound), cmocka_unit_test(short_kernels_are_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,12 +112,74 @@ static void failures_are_retried_ever_later(void **state)
     (void)state;
     static const uint64_t after[] = {16, 64, 256, 1024};
     for (unsigned f = 1; f <= 4; f++) {
-        struct gs_history h;
-        gs_history_init(&h);
-        h.launches = 7;
-        h.failures = f;
-        gs_choice_remember_failures(&h);
-        assert_int_equal(h.retry_at, 7 + after[f - 1]);
+        struct gs_history h = known(100 * MS, 104 * MS, true), next;
+        struct gs_budget b = {.begin_ns = 0};
+        double risk;
+        h.failures = f - 1;
+        h.retry_at = 1000;
+        h.tried = 1;
+        assert_false(gs_choose(&h, &machine, &two, &b, 1000000 * MS, &risk));
+        assert_int_equal(h.failures, f);
+        assert_int_equal(h.retry_at, h.launches + after[f - 1]);
+        assert_false(gs_choose(&h, &machine, &two, &b, 1000000 * MS, &risk));
+        assert_int_equal(h.failures, f); /* it isn't one more */
+        gs_history_init(&next);
+        gs_choice_remember_failures(&next, f);
+        assert_int_equal(next.retry_at, after[f - 1] / 4);
+    }
+}
+
+/* Times of the process before that speak against a split, though no try is known to have failed: that may have been
+ * one bad look. It is tried again, and what turns out well stays. */
+static void bad_luck_is_not_for_ever(void **state)
+{
+    (void)state;
+    struct gs_history h = known(100 * MS, 104 * MS, false);
+    struct gs_machine m = machine;
+    struct gs_budget b = {.begin_ns = 0};
+    const uint64_t parts[] = {50 * MS, 50 * MS};
+    double risk;
+    unsigned waited = 0;
+    while (!gs_choice_worth_planning(&h, &m, 2, 0) || !gs_choose(&h, &m, &two, &b, 1000000 * MS, &risk))
+        waited++;
+    assert_int_equal(waited, 16);
+    gs_choice_learn_split(&h, &m, &b, 51 * MS, parts, &two, 100e6, risk);
+    for (int i = 0; i < 100; i++)
+        assert_true(gs_choice_worth_planning(&h, &m, 2, 0) && gs_choose(&h, &m, &two, &b, 1000000 * MS, &risk));
+}
+
+/* Splits that pay through windows wait for these to be open again: nothing has failed. */
+static void closed_windows_are_no_failure(void **state)
+{
+    (void)state;
+    struct gs_history h = known(100 * MS, 50 * MS, false);
+    struct gs_budget b = {.begin_ns = 0};
+    struct gs_outlook o = two;
+    double risk;
+    h.scatter_again = (struct gs_again){true, {(uint64_t)1e9, 1}};
+    o.scatter = h.scatter_again.move;
+    o.peer_possible = true;
+    assert_true(gs_choice_worth_planning(&h, &machine, 2, 0));
+    assert_false(gs_choose(&h, &machine, &o, &b, 1000000 * MS, &risk));
+    assert_true(h.wants_peer);
+    assert_int_equal(h.failures, 0);
+    o.link = GS_LINK_PEER;
+    assert_true(gs_choose(&h, &machine, &o, &b, 1000000 * MS, &risk));
+}
+
+/* Outputs that stay where they are made need no windows. */
+static void what_moves_nothing_does_not_wait_for_windows(void **state)
+{
+    (void)state;
+    for (int moves = 0; moves < 2; moves++) {
+        struct gs_history h = known(100 * MS, 50 * MS, false);
+        struct gs_budget b = {.begin_ns = 0};
+        struct gs_outlook o = two;
+        double risk;
+        o.leave = (struct gs_move){(uint64_t)1e8, 1};
+        o.scatter = (struct gs_move){moves ? (uint64_t)1e8 : 0, (uint64_t)moves};
+        o.peer_possible = true;
+        assert_int_equal(gs_choose(&h, &machine, &o, &b, 1000000 * MS, &risk), !moves);
     }
 }
 
@@ -195,6 +257,9 @@ int main(void)
         cmocka_unit_test(what_goes_stays),
         cmocka_unit_test(parts_bound_one_device),
         cmocka_unit_test(failures_are_retried_ever_later),
+        cmocka_unit_test(bad_luck_is_not_for_ever),
+        cmocka_unit_test(closed_windows_are_no_failure),
+        cmocka_unit_test(what_moves_nothing_does_not_wait_for_windows),
         cmocka_unit_test(a_trial_risks_all_of_it),
         cmocka_unit_test(measurements_become_rare),
         cmocka_unit_test(the_first_split_does_not_count),
