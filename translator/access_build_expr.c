@@ -2,6 +2,8 @@
 /* Expressions of OpenCL C, evaluated symbolically. */
 #include "translator/access_build_place.h"
 
+#include "translator/flow_tree.h"
+
 /* ---- conversions ---- */
 
 uint32_t gs_truth(struct gs_builder *b, const struct gs_value *v, CXCursor at)
@@ -508,6 +510,13 @@ static struct gs_value eval_list(struct gs_builder *b, CXCursor c)
     return gs_opaque_value(b, &t, c, "its value is not known");
 }
 
+/* offsetof(T, m[i]), whose child is i? as_type(x) stands apart from its child as well, but is as large. */
+static bool is_offset(CXCursor c, CXCursor child, const struct gs_type *t, const struct gs_type *from)
+{
+    return t->class == GS_T_INT && from->class == GS_T_INT && t->size != from->size &&
+           !clang_equalRanges(clang_getCursorExtent(c), clang_getCursorExtent(child));
+}
+
 static struct gs_value eval_implicit(struct gs_builder *b, CXCursor c, bool want_result)
 {
     CXCursor child = gs_only_child(b, c);
@@ -529,6 +538,8 @@ static struct gs_value eval_implicit(struct gs_builder *b, CXCursor c, bool want
         return whole.pointer;
     }
     struct gs_value v = gs_eval(b, child, want_result);
+    if (is_offset(c, child, &t, &from))
+        return eval_constant(b, c);
     if (t.class == GS_T_OTHER)
         return v;
     return gs_convert(b, &v, &from, &t, c);
@@ -589,7 +600,9 @@ struct gs_value gs_eval(struct gs_builder *b, CXCursor c, bool want_result)
     case CXCursor_CallExpr:
         return gs_call(b, c, want_result);
     case CXCursor_UnexposedExpr:
-        return eval_implicit(b, c, want_result);
+        if (!gs_is_compound(c))
+            return eval_implicit(b, c, want_result);
+        /* fallthrough */
     default:
         t = gs_type_of_cursor(c);
         gs_give_up(b, c, "it uses an expression that the analysis doesn't know");

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "translator/flow_tree.h"
 #include "translator/flow_type.h"
 
 struct gs_value gs_move(struct gs_builder *b, const struct gs_value *pointer, uint32_t by)
@@ -281,7 +282,7 @@ struct gs_lvalue gs_locate(struct gs_builder *b, CXCursor c)
         uint32_t n;
         bool unclear;
         child = gs_only_child(b, c);
-        if (clang_Cursor_isNull(child))
+        if (clang_Cursor_isNull(child) || gs_is_compound(c))
             return locate_value(b, c);
         if (gs_is_swizzle(b, c, child, &vector, parts, &n, &unclear))
             return gs_locate_swizzle(b, c, child);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "translator/access_build_loop.h"
+#include "translator/flow_tree.h"
 
 enum { MAX_SCAN_DEPTH = 400 };
 
@@ -17,7 +18,7 @@ static CXCursor strip(struct gs_builder *b, CXCursor c)
         for (uint32_t i = 0; i < k.n; i++)
             if (clang_isExpression(k.v[i].kind))
                 next = k.v[i];
-        if (clang_Cursor_isNull(next))
+        if (clang_Cursor_isNull(next) || gs_is_compound(c))
             break;
         c = next;
     }
@@ -292,9 +293,12 @@ bool gs_loop_keeps(struct gs_loop_code *l, CXCursor c, unsigned depth)
             clang_getCursorUnaryOperatorKind(c) != CXUnaryOperator_Plus)
             return false;
         break;
+    case CXCursor_UnexposedExpr:
+        if (gs_is_compound(c))
+            return false;
+        break;
     case CXCursor_BinaryOperator:
     case CXCursor_ParenExpr:
-    case CXCursor_UnexposedExpr:
     case CXCursor_CStyleCastExpr:
         break;
     default:

@@ -276,9 +276,12 @@ static struct place place_of(struct walk *w, CXCursor e, uint32_t to)
         return p;
     case CXCursor_ArraySubscriptExpr:
         return subscript(w, e, to);
+    case CXCursor_UnexposedExpr:
+        if (gs_is_compound(e))
+            break;
+        return member(w, e, to);
     case CXCursor_MemberRefExpr:
     case CXCursor_ParenExpr:
-    case CXCursor_UnexposedExpr:
         return member(w, e, to);
     case CXCursor_UnaryOperator:
         gs_children(w->f->arena, e, &k);
@@ -389,10 +392,25 @@ static uint32_t conditional(struct walk *w, CXCursor e, uint32_t to)
     return gs_holds_pointers(gs_flow_type(e)) ? n : 0;
 }
 
+/* Whatever several expressions make, of which nothing else is known. */
+static uint32_t compound(struct walk *w, CXCursor e)
+{
+    struct gs_children k;
+    bool pointers = false;
+    gs_children(w->f->arena, e, &k);
+    for (unsigned i = 0; i < k.n; i++)
+        pointers |= clang_isExpression(gs_child(&k, i).kind) && gs_holds_pointers(gs_flow_type(gs_child(&k, i)));
+    if (pointers && !gs_holds_pointers(gs_flow_type(e)))
+        refuse(w, e, "it uses an expression whose pointers can't be followed");
+    return value_of_children(w, e, GS_USED);
+}
+
 /* A cast, an implicit conversion, or an element of a vector. */
 static uint32_t conversion(struct walk *w, CXCursor e, uint32_t goes)
 {
     CXCursor inner = gs_inner(e);
+    if (gs_is_compound(e))
+        return compound(w, e);
     if (clang_Cursor_isNull(inner))
         return value_of_children(w, e, goes);
     CXType to = gs_flow_type(e), from = gs_flow_type(inner);

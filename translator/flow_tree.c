@@ -29,19 +29,38 @@ void gs_children(struct gs_arena *arena, CXCursor c, struct gs_children *k)
     clang_visitChildren(c, collect, k);
 }
 
+struct inner {
+    CXCursor last;
+    unsigned n;
+};
+
 static enum CXChildVisitResult take_expression(CXCursor c, CXCursor parent, CXClientData data)
 {
+    struct inner *i = data;
     (void)parent;
-    if (clang_isExpression(c.kind))
-        *(CXCursor *)data = c;
+    if (clang_isExpression(c.kind)) {
+        i->last = c;
+        i->n++;
+    }
     return CXChildVisit_Continue;
+}
+
+static struct inner inner_of(CXCursor e)
+{
+    struct inner i = {clang_getNullCursor(), 0};
+    clang_visitChildren(e, take_expression, &i);
+    return i;
+}
+
+bool gs_is_compound(CXCursor e)
+{
+    return e.kind == CXCursor_UnexposedExpr && inner_of(e).n > 1;
 }
 
 CXCursor gs_inner(CXCursor e)
 {
-    CXCursor inner = clang_getNullCursor();
-    clang_visitChildren(e, take_expression, &inner);
-    return inner;
+    const struct inner i = inner_of(e);
+    return e.kind == CXCursor_UnexposedExpr && i.n > 1 ? clang_getNullCursor() : i.last;
 }
 
 CXCursor gs_strip(CXCursor e)

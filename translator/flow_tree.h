@@ -3,6 +3,8 @@
 #ifndef GS_TRANSLATOR_FLOW_TREE_H
 #define GS_TRANSLATOR_FLOW_TREE_H
 
+#include <stdbool.h>
+
 #include <clang-c/Index.h>
 
 #include "translator/arena.h"
@@ -23,7 +25,12 @@ static inline CXCursor gs_child(const struct gs_children *k, unsigned i)
     return k->n > 8 ? k->more[i] : k->v[i];
 }
 
-/* The one child of it that is an expression, the last where there are several; the null cursor where there is none. */
+/* Is it one of the expressions without a name of their own in clang's interface that are made of several, of which none
+ * is its value: x ?: y, __builtin_choose_expr, atomics that aren't OpenCL's? (Conversions have none either, but one.) */
+bool gs_is_compound(CXCursor e);
+
+/* The one child of it that is an expression, the last where there are several; the null cursor where there is none, or
+ * where gs_is_compound. */
 CXCursor gs_inner(CXCursor e);
 
 /* Without parentheses and implicit conversions around it, whatever they convert. */
