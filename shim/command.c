@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "shim/dispatch.h"
+#include "shim/ends.h"
 #include "shim/report.h"
 
 cl_int gs_events_add(struct gs_events *e, cl_event event)
@@ -71,6 +72,36 @@ static cl_int add_marker(struct gs_events *e, cl_command_queue queue, cl_uint n_
     return err ? err : gs_events_add(e, marker);
 }
 
+static void ends_well(cl_event event, cl_int status, void *data)
+{
+    cl_event end = data;
+    (void)event;
+    (void)status;
+    gs_real()->clSetUserEventStatus(end, CL_COMPLETE);
+    gs_real()->clReleaseEvent(end);
+}
+
+/* Puts in its place an event that ends when the last one does, and well however that does. */
+static cl_int shield_last(struct gs_events *e, cl_context ctx)
+{
+    cl_int err;
+    cl_event *last = &e->v[e->n - 1], end = gs_real()->clCreateUserEvent(ctx, &err);
+    if (err)
+        return err;
+    err = gs_real()->clRetainEvent(end);
+    if (!err && !gs_await_end(*last, ends_well, end)) {
+        gs_real()->clReleaseEvent(end);
+        err = CL_OUT_OF_HOST_MEMORY;
+    }
+    if (err) {
+        gs_real()->clReleaseEvent(end);
+        return err;
+    }
+    gs_real()->clReleaseEvent(*last);
+    *last = end;
+    return CL_SUCCESS;
+}
+
 cl_int gs_command_list(const struct gs_command *cmd)
 {
     if (!cmd->n_wait && cmd->wait)
@@ -92,20 +123,27 @@ cl_int gs_command_order(struct gs_command *cmd)
     /* While a user event has no status, other commands may wait for it for as long as this one does: then everything is
      * at home, and the application's own order is all there is. */
     const bool own_only = atomic_load(&cmd->ctx->user_events);
+    /* A command that fails is nothing to those that the application doesn't let wait for it. */
+    const bool shielded = atomic_load(&cmd->ctx->user_event_failed);
     for (struct gs_queue *q = cmd->ctx->queues; q && !err; q = q->next) {
         if (q == cmd->q ? cmd->n_wait && !q->out_of_order : own_only)
             continue;
         if (own_only && q->out_of_order)
             continue;
         err = add_marker(&cmd->before, q->o.handle, 0, NULL);
+        if (!err && shielded && (q != cmd->q || q->out_of_order))
+            err = shield_last(&cmd->before, cmd->ctx->o.handle);
         if (!err && q != cmd->q)
             err = gs_real()->clFlush(q->o.handle);
     }
     if (!err)
         err = gs_real()->clFlush(cmd->q->o.handle); /* commands on other queues wait for its markers */
     prune(&cmd->ctx->orphans);
-    for (cl_uint i = 0; i < cmd->ctx->orphans.n && !err && !own_only; i++)
+    for (cl_uint i = 0; i < cmd->ctx->orphans.n && !err && !own_only; i++) {
         err = gs_events_share(&cmd->before, cmd->ctx->orphans.v[i]);
+        if (!err && shielded)
+            err = shield_last(&cmd->before, cmd->ctx->o.handle);
+    }
     /* Half an order is none: whoever asks again, to run on one device instead, starts anew. */
     if (err)
         gs_command_end(cmd);

@@ -51,6 +51,7 @@ struct gs_context {
     struct gs_queue *queues;              /* those the application still holds */
     struct gs_mem *mems;                  /* root objects */
     atomic_int user_events;               /* the application's user events that have no status yet */
+    atomic_bool user_event_failed;        /* it has made one of them fail, at some time */
     atomic_bool spread;                   /* bytes are, or once were, valid elsewhere than at home */
     atomic_bool divided;                  /* a launch has been carried out elsewhere than at home: see shim/pass.h */
     atomic_uint passing;                  /* commands that are being handed on meanwhile */

@@ -169,6 +169,8 @@ CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int exec
     struct gs_event *e = gs_find(GS_EVENT, event);
     if (e && execution_status < 0 && gs_group()->pocl)
         await_home(e->o.ctx);
+    if (e && execution_status < 0)
+        atomic_store(&e->o.ctx->user_event_failed, true);
     cl_int err = gs_real()->clSetUserEventStatus(event, execution_status);
     if (!err && e && atomic_exchange(&e->pending, false))
         atomic_fetch_sub(&e->o.ctx->user_events, 1);

@@ -145,6 +145,8 @@ if [ $# = 0 ]; then
   ways=("by plain --mode multi --gpus 2")
   by_daemon unflushed,lanes "$programs/staging"
   by_daemon inside,unflushed "$programs/come_home"
+  ways=("by pinned --mode multi --gpus 2")
+  for ((i = 0; i < 3; i++)); do by_daemon slow "$programs/user_events"; done
   windows unflushed,lanes,poison "$programs/transfers"
   leaves returns 7 --mode auto --forget
   leaves after 7 --mode auto --forget
