@@ -12,6 +12,7 @@
 #define NS_PER_S UINT64_C(1000000000)
 enum { LOOK_AGAIN_NS = 500 * 1000 * 1000, PROBE_NS = 2 * 1000 * 1000, PRUNE_FROM = 64 };
 enum { ALONE_WARMUP = 1 }; /* jobs, where no daemon says how many */
+enum { PATIENCE_S = 1 };   /* at the process' end */
 
 /* Made once, never closed: the process's end is the end of its connection. */
 static struct gs_client *_Atomic client;
@@ -21,9 +22,10 @@ static atomic_uint_fast64_t look_at_ns;
 static pthread_mutex_t pace_lock = PTHREAD_MUTEX_INITIALIZER; /* taken before job_lock, for as long as a job waits */
 static uint64_t release_ns;                                   /* of the paced job under way. pace_lock */
 
-static pthread_mutex_t job_lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
-static atomic_bool job_open;                                 /* read without it where a late answer will do */
-static atomic_uint ended;                                    /* jobs of the process */
+/* All below. Whoever has it says so when it asks again: a signal's handler may call exit() there. */
+static pthread_mutex_t job_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+static atomic_bool job_open; /* read without it where a late answer will do */
+static atomic_uint ended;    /* jobs of the process */
 static bool reads;
 static atomic_uint_fast64_t ended_ns; /* when the open job seems to have ended; 0: not yet. Read as job_open is */
 static bool read_since;               /* ... and something was read after */
@@ -91,10 +93,14 @@ static void end_job(void)
     gs_trace_job(false);
 }
 
-/* The last job of the process: nothing follows it. No OpenCL calls here, and no waiting for threads that go on. */
+/* The last job of the process: nothing follows it. No OpenCL calls here. Another thread that just looks at its commands
+ * is soon done, unless the driver has been taken apart under it. */
 static void tell_last_job(void)
 {
-    if (gs_forked() || pthread_mutex_trylock(&job_lock) != 0)
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += PATIENCE_S;
+    if (gs_forked() || pthread_mutex_clocklock(&job_lock, CLOCK_MONOTONIC, &until) != 0)
         return;
     if (atomic_load(&job_open) && ended_ns)
         end_job();

@@ -57,6 +57,9 @@ expect slow 3 2 "with the config's warm-up"
 POCL_CACHE_DIR=$PWD/cold run --task t --pace "${knn[@]}"
 rm -rf cold
 expect t 6 19 "paced, cold"
+# At the process' end another thread is just looking which commands have ended.
+OPENCL_LAYERS=$programs/lazy.so LAZY=slow LAZY_REPORT=/dev/null run --task t "$programs/busy_end"
+expect t 6 20 "with a thread that asks to the end"
 end_daemon
 python3 - <<'END' || fail "the releases"
 import json, sys
