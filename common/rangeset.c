@@ -133,13 +133,28 @@ int gs_rangeset_add_set(struct gs_rangeset *s, const struct gs_rangeset *t)
 int gs_rangeset_remove_set(struct gs_rangeset *s, const struct gs_rangeset *t)
 {
     struct gs_rangeset rest = {0};
-    int err = gs_rangeset_copy(&rest, s);
-    for (size_t i = 0; i < t->n && !err; i++)
-        err = gs_rangeset_remove(&rest, t->v[i]);
-    if (!err)
-        err = gs_rangeset_copy(s, &rest);
-    gs_rangeset_free(&rest);
-    return err;
+    size_t j = s->n ? gs_rangeset_find(t, s->v[0].begin) : t->n;
+    if (j == t->n || t->v[j].begin >= s->v[s->n - 1].end)
+        return 0;
+    if (reserve(&rest, s->n + t->n - j) < 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < s->n; i++) {
+        struct gs_range r = s->v[i];
+        for (; j < t->n && t->v[j].end <= r.begin; j++)
+            ;
+        for (; j < t->n && t->v[j].begin < r.end && r.begin < r.end; j++) {
+            if (r.begin < t->v[j].begin)
+                rest.v[rest.n++] = (struct gs_range){r.begin, t->v[j].begin};
+            r.begin = t->v[j].end;
+            if (r.begin >= r.end)
+                break; /* it may reach into the next range too */
+        }
+        if (r.begin < r.end)
+            rest.v[rest.n++] = r;
+    }
+    gs_rangeset_free(s);
+    *s = rest;
+    return 0;
 }
 
 int gs_rangeset_clip(struct gs_rangeset *s, struct gs_range r)
@@ -175,12 +190,43 @@ int gs_rangeset_missing(const struct gs_rangeset *s, struct gs_range r, struct g
     return gs_rangeset_add(out, (struct gs_range){at, r.end});
 }
 
+int gs_rangeset_common_set(const struct gs_rangeset *s, const struct gs_rangeset *t, struct gs_rangeset *out)
+{
+    for (size_t i = t->n ? gs_rangeset_find(s, t->v[0].begin) : s->n, j = 0; i < s->n && j < t->n;) {
+        const struct gs_range c = {max_u64(s->v[i].begin, t->v[j].begin), min_u64(s->v[i].end, t->v[j].end)};
+        if (gs_rangeset_add(out, c) < 0)
+            return -ENOMEM;
+        if (s->v[i].end < t->v[j].end)
+            i++;
+        else
+            j++;
+    }
+    return 0;
+}
+
 bool gs_rangeset_contains(const struct gs_rangeset *s, struct gs_range r)
 {
     if (r.begin >= r.end)
         return true;
     size_t i = first_ending_from(s, r.end);
     return i < s->n && s->v[i].begin <= r.begin;
+}
+
+bool gs_rangeset_contains_set(const struct gs_rangeset *s, const struct gs_rangeset *t)
+{
+    size_t i = t->n ? gs_rangeset_find(s, t->v[0].begin) : 0;
+    for (size_t j = 0; j < t->n; j++) {
+        while (i < s->n && s->v[i].end < t->v[j].end)
+            i++;
+        if (i == s->n || s->v[i].begin > t->v[j].begin)
+            return false;
+    }
+    return true;
+}
+
+size_t gs_rangeset_find(const struct gs_rangeset *s, uint64_t at)
+{
+    return at == UINT64_MAX ? s->n : first_ending_from(s, at + 1);
 }
 
 bool gs_rangeset_touches(const struct gs_rangeset *s, struct gs_range r)

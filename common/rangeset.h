@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of bytes as sorted, disjoint, non-touching half-open ranges. A set that is all zeros is the empty set. Not
- * thread-safe; the owner locks. Functions that may allocate return 0 or -ENOMEM and leave the set as it was. */
+/* Sets of bytes as sorted, disjoint, non-touching half-open ranges. A set that is all zeros is the empty set. A column
+ * of a picture is thousands of ranges: what takes two sets goes through both once. Not thread-safe; the owner locks.
+ * Functions that may allocate return 0 or -ENOMEM and leave the set as it was. */
 #ifndef GS_COMMON_RANGESET_H
 #define GS_COMMON_RANGESET_H
 
@@ -30,12 +31,17 @@ int gs_rangeset_remove_set(struct gs_rangeset *s, const struct gs_rangeset *t);
 /* Makes s = {b in s : b in r}. */
 int gs_rangeset_clip(struct gs_rangeset *s, struct gs_range r);
 
-/* Adds to `out` what is both in s and in r, or in r but not in s. */
+/* Adds to `out` what is both in s and in r, or in r but not in s; or in both sets. */
 int gs_rangeset_common(const struct gs_rangeset *s, struct gs_range r, struct gs_rangeset *out);
 int gs_rangeset_missing(const struct gs_rangeset *s, struct gs_range r, struct gs_rangeset *out);
+int gs_rangeset_common_set(const struct gs_rangeset *s, const struct gs_rangeset *t, struct gs_rangeset *out);
 
-/* Is every byte of r in s? True for an empty r. */
+/* Is every byte of r in s? True for an empty r. And every byte of the set t? */
 bool gs_rangeset_contains(const struct gs_rangeset *s, struct gs_range r);
+bool gs_rangeset_contains_set(const struct gs_rangeset *s, const struct gs_rangeset *t);
+
+/* The first range of s that ends behind byte `at`, which it may hold; s->n where there is none. */
+size_t gs_rangeset_find(const struct gs_rangeset *s, uint64_t at);
 
 /* Is any byte of r in s? And of two sets: have they a byte in common? */
 bool gs_rangeset_touches(const struct gs_rangeset *s, struct gs_range r);

@@ -57,6 +57,26 @@ static void assert_queries_agree(const struct gs_rangeset *s, const bool *oracle
     gs_rangeset_free(&missing);
 }
 
+/* The same of two sets; and which range a byte leads to. */
+static void assert_pair_agrees(const struct gs_rangeset *s, const struct gs_rangeset *t, const bool *so, const bool *to)
+{
+    bool all = true, in[BYTES];
+    for (unsigned b = 0; b < BYTES; b++) {
+        in[b] = so[b] && to[b];
+        all = all && (so[b] || !to[b]);
+    }
+    struct gs_rangeset common = {0};
+    assert_int_equal(gs_rangeset_common_set(s, t, &common), 0);
+    assert_same(&common, in);
+    gs_rangeset_free(&common);
+    assert_int_equal(gs_rangeset_contains_set(s, t), all);
+    for (uint64_t b = 0; b < BYTES; b++) {
+        const size_t at = gs_rangeset_find(s, b);
+        assert_true(at == s->n || s->v[at].end > b);
+        assert_true(at == 0 || s->v[at - 1].end <= b);
+    }
+}
+
 static void random_operations(void **state)
 {
     (void)state;
@@ -97,6 +117,7 @@ static void random_operations(void **state)
         assert_int_equal(err, 0);
         assert_same(&s[i], o[i]);
         assert_queries_agree(&s[i], o[i], r);
+        assert_pair_agrees(&s[i], &s[j], o[i], o[j]);
     }
     for (int i = 0; i < SETS; i++)
         gs_rangeset_free(&s[i]);
@@ -110,6 +131,8 @@ static void whole_address_space(void **state)
     assert_int_equal(gs_rangeset_remove(&s, (struct gs_range){5, 6}), 0);
     assert_int_equal(s.n, 2);
     assert_true(gs_rangeset_contains(&s, (struct gs_range){6, UINT64_MAX}));
+    assert_int_equal(gs_rangeset_find(&s, 5), 1);
+    assert_int_equal(gs_rangeset_find(&s, UINT64_MAX), 2);
     gs_rangeset_free(&s);
 }
 
