@@ -9,9 +9,6 @@
 #include "shim/transfer/shared.h"
 #include "shim/transfer/transfer.h"
 
-/* Ranges this close to each other travel as one where the source holds what lies between. */
-enum { COALESCE_BYTES = 64 * 1024 };
-
 int gs_coherence_init(struct gs_mem *root, bool defined)
 {
     const struct gs_range all = {0, root->size};
@@ -85,7 +82,7 @@ void gs_spoil(struct gs_mem *root, struct gs_range r)
 }
 
 /* The bytes never came. Where nobody else holds them they have been written here since. */
-static void distrust(struct gs_mem *root, unsigned place, struct gs_range r)
+static void distrust_row(struct gs_mem *root, unsigned place, struct gs_range r)
 {
     struct gs_rangeset elsewhere = {0};
     int err = 0;
@@ -95,9 +92,15 @@ static void distrust(struct gs_mem *root, unsigned place, struct gs_range r)
     if (!err)
         err = gs_rangeset_remove_set(&root->place[place].valid, &elsewhere);
     gs_rangeset_free(&elsewhere);
-    gs_debug("a transfer to device %u failed", place);
     if (err)
         gs_spoil(root, r);
+}
+
+static void distrust(struct gs_mem *root, unsigned place, const struct gs_rect *r)
+{
+    gs_debug("a transfer to device %u failed", place);
+    for (uint64_t i = 0; i < r->rows; i++)
+        distrust_row(root, place, gs_rect_row(r, i));
 }
 
 /* In the order of their queue, so that the first that is under way ends the search. */
@@ -107,7 +110,7 @@ static void settle_arrivals(struct gs_mem *root, unsigned place)
     size_t n = 0;
     for (cl_int status; n < r->n_arrivals && (status = gs_event_status(r->arrivals[n].event)) <= CL_COMPLETE; n++) {
         if (status < CL_COMPLETE)
-            distrust(root, place, r->arrivals[n].range);
+            distrust(root, place, &r->arrivals[n].rect);
         gs_real()->clReleaseEvent(r->arrivals[n].event);
     }
     if (n && n < r->n_arrivals)
@@ -173,35 +176,47 @@ bool gs_at_home(struct gs_mem *root, struct gs_range r)
     return !root->place[0].ready && gs_rangeset_contains(&root->place[0].valid, r) && gs_sound(root, r) == CL_SUCCESS;
 }
 
+static int add_rows(struct gs_rangeset *to, const struct gs_rect *r)
+{
+    int err = 0;
+    for (uint64_t i = 0; i < r->rows && !err; i++)
+        err = gs_rangeset_add(to, gs_rect_row(r, i));
+    return err;
+}
+
+/* Bands of an image are boxes of whole rows already. */
+static struct gs_rect next_transfer(const struct gs_mem *root, const struct gs_rangeset *given, size_t *i,
+                                    const struct gs_rangeset *valid)
+{
+    return root->is_image ? gs_one_row(given->v[(*i)++]) : gs_rect_next(given, i, valid);
+}
+
 /* Sends what `from` can give of `missing`, and takes it off `missing`. */
 static cl_int send_from(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to,
                         struct gs_rangeset *missing, struct gs_events *done)
 {
-    struct gs_rangeset given = {0};
+    struct gs_rangeset given = {0}, sent = {0};
     const struct gs_rangeset *valid = &root->place[from].valid;
-    int err = 0;
-    for (size_t i = 0; i < missing->n && !err; i++)
-        err = gs_rangeset_common(valid, missing->v[i], &given);
-    cl_int cl_err = err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
-    for (size_t i = 0; i < given.n && !cl_err;) {
-        struct gs_range r = given.v[i++];
-        while (i < given.n && given.v[i].begin - r.end <= COALESCE_BYTES &&
-               gs_rangeset_contains(valid, (struct gs_range){r.begin, given.v[i].end}))
-            r.end = given.v[i++].end;
-        cl_err = gs_transfer(cmd, root, from, to, r, done);
-        if (!cl_err && (gs_rangeset_add(&root->place[to].valid, r) < 0 || gs_rangeset_remove(missing, r) < 0))
-            cl_err = CL_OUT_OF_HOST_MEMORY;
+    cl_int err = gs_rangeset_common_set(valid, missing, &given) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    for (size_t i = 0; i < given.n && !err;) {
+        const struct gs_rect r = next_transfer(root, &given, &i, valid);
+        err = gs_transfer(cmd, root, from, to, &r, done);
+        if (!err && add_rows(&sent, &r) < 0)
+            err = CL_OUT_OF_HOST_MEMORY;
     }
+    if (gs_rangeset_add_set(&root->place[to].valid, &sent) < 0 || gs_rangeset_remove_set(missing, &sent) < 0)
+        err = CL_OUT_OF_HOST_MEMORY;
     gs_rangeset_free(&given);
-    return cl_err;
+    gs_rangeset_free(&sent);
+    return err;
 }
 
 static cl_int find_missing(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, bool exactly,
                            struct gs_rangeset *missing)
 {
-    int err = 0;
-    for (size_t i = 0; i < want->n && !err; i++)
-        err = gs_rangeset_missing(&root->place[place].valid, want->v[i], missing);
+    int err = gs_rangeset_copy(missing, want);
+    if (!err)
+        err = gs_rangeset_remove_set(missing, &root->place[place].valid);
     if (!err && !exactly && missing->n)
         err = gs_rangeset_remove_set(missing, &root->undefined);
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
@@ -211,15 +226,11 @@ int gs_lacking(const struct gs_mem *root, unsigned place, const struct gs_ranges
                uint64_t *pieces)
 {
     struct gs_rangeset missing = {0};
-    bool all = true;
-    for (size_t i = 0; i < want->n && all; i++)
-        all = gs_rangeset_contains(&root->place[place].valid, want->v[i]);
-    if (root->base || all)
+    if (root->base || gs_rangeset_contains_set(&root->place[place].valid, want))
         return 0;
     const int err = find_missing(root, place, want, false, &missing) ? -ENOMEM : 0;
     *bytes += gs_rangeset_bytes(&missing);
-    for (size_t i = 0; i < missing.n; i++)
-        *pieces += !i || missing.v[i].begin - missing.v[i - 1].end > COALESCE_BYTES;
+    *pieces += gs_rect_count(&missing, NULL);
     gs_rangeset_free(&missing);
     return err;
 }
@@ -309,11 +320,10 @@ unsigned gs_holder(const struct gs_mem *root, struct gs_range r, uint64_t *end)
 {
     for (unsigned i = 0; i < root->o.ctx->n; i++) {
         const struct gs_rangeset *valid = &root->place[i].valid;
-        if (!gs_rangeset_contains(valid, (struct gs_range){r.begin, r.begin + 1}))
+        const size_t at = gs_rangeset_find(valid, r.begin);
+        if (at == valid->n || valid->v[at].begin > r.begin)
             continue;
-        for (size_t k = 0; k < valid->n; k++)
-            if (valid->v[k].begin <= r.begin && r.begin < valid->v[k].end)
-                *end = valid->v[k].end < r.end ? valid->v[k].end : r.end;
+        *end = valid->v[at].end < r.end ? valid->v[at].end : r.end;
         return i;
     }
     /* Undefined and nowhere: any byte will do. */

@@ -14,6 +14,7 @@
 #include "shim/transfer/peer.h"
 #include "shim/transfer/pinned.h"
 #include "shim/transfer/staging.h"
+#include "shim/transfer/strided.h"
 
 static void destroy_queue(struct gs_queue *q)
 {
@@ -112,6 +113,7 @@ static void destroy_context(struct gs_context *c)
 {
     gs_merge_kernels_free(c->merge);
     gs_contents_free(c);
+    gs_strided_free(c->strided);
     gs_scratch_free(c);
     gs_peer_free(c->peer);
     gs_pinned_free(c->pinned);

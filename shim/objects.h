@@ -13,6 +13,7 @@
 
 #include "common/rangeset.h"
 #include "shim/group.h"
+#include "shim/rects.h"
 #include "translator/summary.h"
 
 /* A longer list of a queue's properties is handed to the driver as it is. */
@@ -67,6 +68,7 @@ struct gs_context {
     struct gs_peer *peer;                 /* likewise */
     struct gs_staging *staging;           /* likewise */
     struct gs_contents_kernels *contents; /* likewise */
+    struct gs_strided *strided;           /* likewise */
     uint64_t tables;                      /* how many have been made of what buffers hold */
     uint64_t commands;                    /* how many have been put in order so far */
     uint64_t between_devices;             /* bytes that went from device to device so far */
@@ -110,7 +112,7 @@ struct gs_queue {
 /* A transfer into a place that isn't known to have ended. */
 struct gs_arrival {
     cl_event event; /* owned */
-    struct gs_range range;
+    struct gs_rect rect;
 };
 
 /* One copy of a memory object. Place i is device i; place 0 holds the application's own handle. */

@@ -12,15 +12,16 @@ static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
     const struct gs_rangeset *wrote = &u->wrote[part];
     struct gs_move already = {0};
     t->all.bytes += gs_rangeset_bytes(&u->needs[part]) + gs_rangeset_bytes(wrote);
-    t->all.pieces += u->needs[part].n + wrote->n;
+    t->all.pieces += gs_rect_count(&u->needs[part], NULL) + gs_rect_count(wrote, wrote);
     int err = gs_lacking(u->root, part, &u->needs[part], &o->scatter.bytes, &o->scatter.pieces);
     if (err || !part || u->root->base)
         return err;
     err = gs_lacking(u->root, 0, wrote, &already.bytes, &already.pieces);
     const uint64_t bytes = gs_rangeset_bytes(wrote);
     if (bytes > already.bytes) {
+        const uint64_t pieces = gs_rect_count(wrote, wrote); /* what lies between belongs to others */
         o->leave.bytes += bytes - already.bytes;
-        o->leave.pieces += wrote->n > already.pieces ? wrote->n - already.pieces : 1;
+        o->leave.pieces += pieces > already.pieces ? pieces - already.pieces : 1;
     }
     return err;
 }

@@ -379,6 +379,13 @@ static int find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
     return err;
 }
 
+/* What travels as one costs a piece; its rows, what they take where it is known which bytes are valid where. */
+static uint64_t cost_of_pieces(const struct gs_rangeset *s)
+{
+    enum { PIECE = 4096, ROW = 64 };
+    return PIECE * gs_rect_count(s, s) + ROW * s->n;
+}
+
 /* What a cut costs: bytes to bring to the parts beyond one copy of each, bytes to compare, and pieces. */
 static uint64_t cost_of(const struct gs_plan *plan)
 {
@@ -387,7 +394,7 @@ static uint64_t cost_of(const struct gs_plan *plan)
         const struct gs_use *u = &plan->uses[i];
         for (unsigned p = 0; p < plan->n_parts; p++) {
             cost += gs_rangeset_bytes(&u->needs[p]);
-            cost += 4096 * (u->needs[p].n + u->wrote[p].n + u->reduced[p].n);
+            cost += cost_of_pieces(&u->needs[p]) + cost_of_pieces(&u->wrote[p]) + cost_of_pieces(&u->reduced[p]);
             cost += 2 * gs_rangeset_bytes(&u->reduced[p]);
         }
         if (u->writes == GS_COMPARED || u->writes == GS_CONTESTED)

@@ -236,6 +236,8 @@ static void look(struct sight *s, cl_command_queue queue, enum gs_kind kind, cl_
     know_clock((unsigned)place);
     if (kind == GS_KIND_KERNEL && (label.purpose == GS_FOR_MERGE || label.purpose == GS_FOR_REDUCTION))
         kind = GS_KIND_MERGE;
+    if (kind == GS_KIND_KERNEL && label.purpose == GS_FOR_PACKING)
+        kind = GS_KIND_COPY;
     if (kind == GS_KIND_COPY && label.way == GS_WAY_PEER)
         kind = GS_KIND_PEER;
     s->w->ran = (struct gs_ran){

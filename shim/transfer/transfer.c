@@ -7,6 +7,7 @@
 #include "shim/report.h"
 #include "shim/transfer/peer.h"
 #include "shim/transfer/pinned.h"
+#include "shim/transfer/strided.h"
 
 /* The driver's own copy: on devices that share the host's memory it is a memcpy. */
 static cl_int copy_directly(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
@@ -80,6 +81,28 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_
                           struct gs_events *done)
 {
     return move(cmd, src, from, dst, to, src_offset, dst_offset, bytes, true, wait, done);
+}
+
+static enum gs_path path_between(struct gs_command *cmd, unsigned from, unsigned to, uint64_t bytes)
+{
+    if (from != to && gs_transfer_by_window(cmd, bytes))
+        return GS_PATH_PEER;
+    return from == to || !through_host(cmd) ? GS_PATH_COPY : GS_PATH_PINNED;
+}
+
+/* What is packed is memory of ours, so that the host is never kept out. */
+static cl_int move_rect(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
+                        const struct gs_rect *r, const struct gs_events *wait, struct gs_events *done)
+{
+    const enum gs_path path = path_between(cmd, from, to, gs_rect_bytes(r));
+    gs_packed_copy *const copy = path == GS_PATH_PEER ? NULL : path == GS_PATH_COPY ? copy_directly : gs_pinned_copy;
+    gs_report_moved(path, gs_rect_bytes(r));
+    const struct gs_label before = gs_label_way(path == GS_PATH_PEER     ? GS_WAY_PEER
+                                                : path == GS_PATH_PINNED ? GS_WAY_PINNED
+                                                                         : GS_WAY_DIRECT);
+    const cl_int err = gs_strided_copy(cmd, src, from, dst, to, r, copy, wait, done);
+    gs_label_back(before);
+    return err;
 }
 
 uint64_t gs_image_layout(cl_mem handle, const cl_image_desc *d, size_t region[3])
@@ -186,14 +209,15 @@ static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_repl
         err = gs_events_share(wait, cmd->before.v[i]);
     for (size_t i = 0; i < src->n_arrivals && !err; i++) {
         const struct gs_arrival *a = &src->arrivals[i];
-        if (a->event != src->ready && a->range.begin < r.end && r.begin < a->range.end)
+        const struct gs_range brought = gs_rect_hull(&a->rect);
+        if (a->event != src->ready && brought.begin < r.end && r.begin < brought.end)
             err = gs_events_share(wait, a->event);
     }
     return err || !src->ready ? err : gs_events_share(wait, src->ready);
 }
 
 /* Remembers what a transfer brings until it is known to have ended well; retains its event. */
-static cl_int expect_range(struct gs_replica *place, struct gs_range r, cl_event event)
+static cl_int expect_rect(struct gs_replica *place, const struct gs_rect *r, cl_event event)
 {
     if (place->n_arrivals == place->arrivals_cap) {
         const size_t cap = place->arrivals_cap ? 2 * place->arrivals_cap : 4;
@@ -205,31 +229,58 @@ static cl_int expect_range(struct gs_replica *place, struct gs_range r, cl_event
     }
     cl_int err = gs_real()->clRetainEvent(event);
     if (!err)
-        place->arrivals[place->n_arrivals++] = (struct gs_arrival){event, r};
+        place->arrivals[place->n_arrivals++] = (struct gs_arrival){event, *r};
     return err;
 }
 
-/* Not what the place has had before: that stays valid whatever becomes of the transfer. */
-static cl_int expect(struct gs_replica *place, struct gs_range r, cl_event event)
+/* Not what the place has had before: that stays valid whatever becomes of the transfer. Of a rectangle it has had
+ * nothing. */
+static cl_int expect(struct gs_replica *place, const struct gs_rect *r, cl_event event)
 {
     struct gs_rangeset brought = {0};
-    cl_int err = gs_rangeset_missing(&place->valid, r, &brought) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
-    for (size_t i = 0; i < brought.n && !err; i++)
-        err = expect_range(place, brought.v[i], event);
+    if (r->rows > 1)
+        return expect_rect(place, r, event);
+    cl_int err = gs_rangeset_missing(&place->valid, gs_rect_hull(r), &brought) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    for (size_t i = 0; i < brought.n && !err; i++) {
+        const struct gs_rect one = gs_one_row(brought.v[i]);
+        err = expect_rect(place, &one, event);
+    }
     gs_rangeset_free(&brought);
     return err;
 }
 
-cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to, struct gs_range r,
+/* Bytes of a buffer. */
+static cl_int transfer_bytes(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to,
+                             const struct gs_rect *r, const struct gs_events *wait, struct gs_events *done)
+{
+    cl_mem src = root->place[from].mem, dst = root->place[to].mem;
+    if (r->rows > 1)
+        return move_rect(cmd, src, from, dst, to, r, wait, done);
+    return move(cmd, src, from, dst, to, r->begin, r->begin, r->width, !host_kept_out(root), wait, done);
+}
+
+static cl_int transfer_rows(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to,
+                            const struct gs_rect *r, struct gs_events *done)
+{
+    cl_int err = CL_SUCCESS;
+    for (uint64_t i = 0; i < r->rows && !err; i++) {
+        const struct gs_rect row = gs_one_row(gs_rect_row(r, i));
+        err = gs_transfer(cmd, root, from, to, &row, done);
+    }
+    return err;
+}
+
+cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to, const struct gs_rect *r,
                    struct gs_events *done)
 {
+    const struct gs_range hull = gs_rect_hull(r);
     struct gs_events wait = {0};
-    cl_int err = wait_for_source(cmd, &root->place[from], r, &wait);
-    if (!err && root->is_image)
-        err = transfer_image(cmd, root, from, to, r, &wait, done);
-    else if (!err)
-        err = move(cmd, root->place[from].mem, from, root->place[to].mem, to, r.begin, r.begin, r.end - r.begin,
-                   !host_kept_out(root), &wait, done);
+    if (r->rows > 1 && !gs_strided_ready(cmd->ctx, from, to))
+        return transfer_rows(cmd, root, from, to, r, done);
+    cl_int err = wait_for_source(cmd, &root->place[from], hull, &wait);
+    if (!err)
+        err = root->is_image ? transfer_image(cmd, root, from, to, hull, &wait, done)
+                             : transfer_bytes(cmd, root, from, to, r, &wait, done);
     gs_events_free(&wait);
     struct gs_replica *dst = &root->place[to];
     if (!err && done->n) {

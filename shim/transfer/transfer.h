@@ -6,9 +6,9 @@
 
 #include "shim/command.h"
 
-/* Copies bytes of a root from place `from` to place `to`, where both have a replica. Adds its event to `done`, and
- * makes it the destination's `ready`. */
-cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to, struct gs_range r,
+/* Copies bytes of a root (of an image, a range of them) from place `from` to place `to`, where both have a replica.
+ * Adds its event to `done`, and makes it the destination's `ready`. */
+cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to, const struct gs_rect *r,
                    struct gs_events *done);
 
 /* Copies bytes between two buffers that lie on two places (scratch memory of a merge); waits for `wait` instead. */

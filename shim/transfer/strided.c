@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/transfer/strided.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/log.h"
+#include "shim/put.h"
+#include "shim/transfer/peer.h"
+#include "shim/transfer/ring.h"
+#include "shim/watch.h"
+
+enum { LOCAL = 64, SLOT_BYTES = 2 * 1024 * 1024 };
+
+/* A word per work-item, of the largest size of which all offsets and lengths are multiples. */
+static const char source[] =
+    "#define MOVE(T) ((__global T *)(dst + to))[column] = ((__global const T *)(src + from))[column]\n"
+    "__kernel void gs_rows(__global const uchar *src, ulong src_at, ulong src_pitch, __global uchar *dst, ulong "
+    "dst_at,\n"
+    "                      ulong dst_pitch, uint words, uint all, uint word)\n"
+    "{\n"
+    "    uint i = get_global_id(0), row = i / words, column = i - row * words;\n"
+    "    ulong from = src_at + row * src_pitch, to = dst_at + row * dst_pitch;\n"
+    "    if (i >= all)\n"
+    "        return;\n"
+    "    if (word == 16)\n"
+    "        MOVE(uint4);\n"
+    "    else if (word == 8)\n"
+    "        MOVE(uint2);\n"
+    "    else if (word == 4)\n"
+    "        MOVE(uint);\n"
+    "    else if (word == 2)\n"
+    "        MOVE(ushort);\n"
+    "    else\n"
+    "        MOVE(uchar);\n"
+    "}\n";
+
+/* What a place needs. */
+struct gs_strided {
+    struct {
+        bool tried;
+        cl_program program;
+        cl_kernel kernel;
+        cl_mem packed; /* a ring of slots, for ways other than windows; made on first need */
+        struct gs_ring ring;
+    } place[GS_MAX_DEVICES];
+};
+
+void gs_strided_free(struct gs_strided *s)
+{
+    for (unsigned p = 0; s && p < GS_MAX_DEVICES; p++) {
+        gs_ring_free(&s->place[p].ring);
+        if (s->place[p].packed)
+            gs_real()->clReleaseMemObject(s->place[p].packed);
+        if (s->place[p].kernel)
+            gs_real()->clReleaseKernel(s->place[p].kernel);
+        if (s->place[p].program)
+            gs_real()->clReleaseProgram(s->place[p].program);
+    }
+    free(s);
+}
+
+/* On each place a program of its own: PoCL (3.1) confuses the forms of one kernel where several devices run it at once
+ * (see shim/prepare.c). */
+static bool prepare(struct gs_context *ctx, unsigned p)
+{
+    char tail[64];
+    const char *texts[] = {source, tail};
+    cl_int err;
+    if (!ctx->strided && !(ctx->strided = calloc(1, sizeof *ctx->strided)))
+        return false;
+    struct gs_strided *s = ctx->strided;
+    if (s->place[p].tried)
+        return s->place[p].kernel;
+    s->place[p].tried = true;
+    snprintf(tail, sizeof tail, "__constant int gs_place = %u;\n", p);
+    s->place[p].program = gs_real()->clCreateProgramWithSource(ctx->o.handle, 2, texts, NULL, &err);
+    if (!err)
+        err = gs_real()->clBuildProgram(s->place[p].program, 1, &ctx->dev[p], "", NULL, NULL);
+    if (!err)
+        s->place[p].kernel = gs_real()->clCreateKernel(s->place[p].program, "gs_rows", &err);
+    if (err)
+        gs_debug("rectangles go row by row: no kernel for device %u (error %d)", p, err);
+    return !err;
+}
+
+bool gs_strided_ready(struct gs_context *ctx, unsigned from, unsigned to)
+{
+    return prepare(ctx, from) && prepare(ctx, to);
+}
+
+static uint32_t word_of(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+    uint32_t word = 16;
+    while ((a | b | c | d) % word)
+        word /= 2;
+    return word;
+}
+
+/* Rows of a buffer, or packed ones. */
+struct rows {
+    cl_mem mem;
+    uint64_t at, pitch;
+};
+
+static cl_int move_rows(struct gs_command *cmd, unsigned place, const struct rows *from, const struct rows *to,
+                        const struct gs_rect *r, const struct gs_events *after, cl_event *end)
+{
+    cl_int err;
+    cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
+    const cl_uint word = word_of(from->at | to->at, from->pitch, to->pitch, r->width);
+    const cl_uint words = (cl_uint)(r->width / word), all = (cl_uint)(words * r->rows);
+    const struct gs_put_arg args[] = {{sizeof from->mem, &from->mem, true},
+                                      {sizeof from->at, &from->at, false},
+                                      {sizeof from->pitch, &from->pitch, false},
+                                      {sizeof to->mem, &to->mem, true},
+                                      {sizeof to->at, &to->at, false},
+                                      {sizeof to->pitch, &to->pitch, false},
+                                      {sizeof words, &words, false},
+                                      {sizeof all, &all, false},
+                                      {sizeof word, &word, false}};
+    const struct gs_label before = gs_label_now();
+    if (before.purpose == GS_FOR_APP)
+        gs_label_purpose(GS_FOR_PACKING);
+    if (!err)
+        err = gs_put_kernel(queue, cmd->ctx->strided->place[place].kernel, args, sizeof args / sizeof *args, all, LOCAL,
+                            after->n, after->v, end);
+    gs_label_back(before);
+    return err;
+}
+
+static cl_int share_all(struct gs_events *to, const struct gs_events *from)
+{
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < from->n && !err; i++)
+        err = gs_events_share(to, from->v[i]);
+    return err;
+}
+
+/* ---- by windows ---- */
+
+/* *arrived: as in peer.c. The rows of r are few enough for a slot. */
+static cl_int pass_window(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
+                          const struct gs_rect *r, const struct gs_events *wait, cl_event *arrived)
+{
+    const struct rows there = {src, r->begin, r->pitch}, here = {dst, r->begin, r->pitch};
+    struct gs_events before = {0}, after = {0};
+    cl_event left = NULL, end = NULL;
+    unsigned slot;
+    uint64_t at = 0;
+    cl_int err = share_all(&before, wait);
+    if (!err)
+        err = gs_peer_slot_take(cmd->ctx, from, &slot, &at, &before);
+    const struct rows leaving = {gs_peer_window(cmd->ctx, from, from), at, r->width},
+                      arriving = {gs_peer_window(cmd->ctx, from, to), at, r->width};
+    if (!err)
+        err = move_rows(cmd, from, &there, &leaving, r, &before, &left);
+    if (!err)
+        err = gs_events_share(&after, left);
+    if (!err && *arrived)
+        err = gs_events_share(&after, *arrived);
+    if (!err)
+        err = move_rows(cmd, to, &arriving, &here, r, &after, &end);
+    if (left) {
+        gs_peer_slot_give(cmd->ctx, from, slot, err ? left : end);
+        if (cmd->left[from])
+            gs_real()->clReleaseEvent(cmd->left[from]);
+        cmd->left[from] = left;
+    }
+    gs_events_free(&before);
+    gs_events_free(&after);
+    if (!err && *arrived)
+        gs_real()->clReleaseEvent(*arrived);
+    if (!err)
+        *arrived = end;
+    return err;
+}
+
+/* ---- by memory of ours ---- */
+
+static cl_int take_slot(struct gs_context *ctx, unsigned p, unsigned *slot, uint64_t *at, struct gs_events *wait)
+{
+    struct gs_strided *s = ctx->strided;
+    cl_int err = CL_SUCCESS;
+    if (!s->place[p].packed)
+        s->place[p].packed =
+            gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, (size_t)GS_RING_SLOTS * SLOT_BYTES, NULL, &err);
+    if (!err)
+        err = gs_ring_take(&s->place[p].ring, slot, wait);
+    *at = err ? 0 : (uint64_t)*slot * SLOT_BYTES;
+    return err;
+}
+
+static cl_int pass_packed(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
+                          const struct gs_rect *r, gs_packed_copy *copy, const struct gs_events *wait,
+                          cl_event *arrived)
+{
+    struct gs_strided *s = cmd->ctx->strided;
+    const struct rows there = {src, r->begin, r->pitch}, here = {dst, r->begin, r->pitch};
+    struct gs_events before = {0}, left = {0}, moved = {0};
+    cl_event end = NULL;
+    unsigned leaving = 0, arriving = 0;
+    uint64_t at = 0, to_at = 0;
+    cl_int err = share_all(&before, wait);
+    if (!err)
+        err = take_slot(cmd->ctx, from, &leaving, &at, &before);
+    const struct rows packed = {err ? NULL : s->place[from].packed, at, r->width};
+    if (!err)
+        err = move_rows(cmd, from, &there, &packed, r, &before, &end);
+    if (!err)
+        err = gs_events_add(&left, end);
+    if (!err)
+        err = take_slot(cmd->ctx, to, &arriving, &to_at, &left);
+    const struct rows came = {err ? NULL : s->place[to].packed, to_at, r->width};
+    if (!err)
+        err = copy(cmd, packed.mem, from, came.mem, to, at, to_at, gs_rect_bytes(r), &left, &moved);
+    if (left.n)
+        gs_ring_give(&s->place[from].ring, leaving, err ? left.v[0] : moved.v[moved.n - 1]);
+    if (!err && *arrived)
+        err = gs_events_share(&moved, *arrived);
+    if (!err)
+        err = move_rows(cmd, to, &came, &here, r, &moved, &end);
+    if (moved.n)
+        gs_ring_give(&s->place[to].ring, arriving, err ? moved.v[0] : end);
+    gs_events_free(&before);
+    gs_events_free(&left);
+    gs_events_free(&moved);
+    if (!err && *arrived)
+        gs_real()->clReleaseEvent(*arrived);
+    if (!err)
+        *arrived = end;
+    return err;
+}
+
+cl_int gs_strided_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
+                       const struct gs_rect *r, gs_packed_copy *copy, const struct gs_events *wait,
+                       struct gs_events *done)
+{
+    const uint64_t slot = copy ? SLOT_BYTES : GS_PEER_SLOT_BYTES, most = slot / r->width;
+    cl_event arrived = NULL;
+    cl_int err = CL_SUCCESS;
+    for (uint64_t row = 0; row < r->rows && !err;) {
+        struct gs_rect some = {gs_rect_row(r, row).begin, r->width, r->pitch, r->rows - row};
+        some.rows = some.rows < most ? some.rows : most;
+        err = copy ? pass_packed(cmd, src, from, dst, to, &some, copy, wait, &arrived)
+                   : pass_window(cmd, src, from, dst, to, &some, wait, &arrived);
+        row += some.rows;
+    }
+    if (!err && arrived)
+        return gs_events_add(done, arrived);
+    if (arrived)
+        gs_real()->clReleaseEvent(arrived);
+    return err;
+}

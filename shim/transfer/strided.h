@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Rectangles from one place to another: a kernel on the one packs rows into memory that the way between the two begins
+ * with, and one on the other puts them where they belong. By windows that memory is a slot of the window; else memory
+ * of ours on either device, between which the rows go as any run of bytes does. With the context's lock held; nothing
+ * blocks. */
+#ifndef GS_SHIM_TRANSFER_STRIDED_H
+#define GS_SHIM_TRANSFER_STRIDED_H
+
+#include "shim/command.h"
+
+/* Can it be done between these places? Makes what it takes on the first call. */
+bool gs_strided_ready(struct gs_context *ctx, unsigned from, unsigned to);
+void gs_strided_free(struct gs_strided *s);
+
+/* A copy of packed bytes from offset `at` of src to offset `to_at` of dst; gs_transfer_buffer's other arguments. */
+typedef cl_int gs_packed_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
+                              uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
+                              struct gs_events *done);
+
+/* Copies the rows of r from one buffer to the same place of another. Adds the event of the last to `done`. `copy`: how
+ * packed bytes go; null: by windows. */
+cl_int gs_strided_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
+                       const struct gs_rect *r, gs_packed_copy *copy, const struct gs_events *wait,
+                       struct gs_events *done);
+
+#endif

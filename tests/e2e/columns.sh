@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# columns.sh: programs/columns.c gives the same bytes in every way, and what the parts of its kernels pass on, bands of
+# columns and of rows, goes as rectangles: a few transfers, and not one for each row.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+bash "$GS_SOURCE/tests/e2e/compare.sh" columns some:columns some:rows
+stat_of() { sed -n "s/.*\"$2\": {[^}]*\"$3\": \([0-9]*\).*/\1/p" "$1"; } # FILE PATH WHAT
+
+# 8 rounds: from bands of columns to bands of rows and back, each part's from each other part.
+width=1003 height=701 rounds=8
+"$programs/columns" $rounds $width $height >alone.txt
+for run in "plain 2 copy" "pinned 2 pinned" "pinned 3 pinned"; do
+  read -r way n path <<<"$run"
+  GPUSPARC_TRANSFER=$way gpusparc run --devices cpu:$n --mode multi --stats="$PWD/count.json" \
+    "$programs/columns" $rounds $width $height >out.txt
+  cmp alone.txt out.txt || fail "$run: other bytes"
+  stats count.json split:columns split:rows
+  moves=$(stat_of count.json $path transfers) bytes=$(stat_of count.json $path bytes)
+  [ "$moves" -gt 0 ] && [ "$moves" -le $((rounds * n * 8)) ] || fail "$run: $moves transfers"
+  [ "$bytes" -le $(((4 * rounds + 2) * width * height * 4)) ] || fail "$run: $bytes bytes"
+  for path in direct staged; do
+    moves=$(stat_of count.json $path transfers)
+    [ "${moves:-0}" -le 80 ] || fail "$run: $moves reads and writes ($path)"
+  done
+done
