@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* An application for bench/daemon.sh: jobs of one launch and one small blocking read each, one after the other; prints
+/* An application for bench/daemon.sh: jobs of one launch (or some) and one small blocking read each, one after the other; prints
  * the median and the 99th percentile of a job's time in nanoseconds.
- * usage: daemon_app ROUNDS GROUPS DEPTH     GROUPS work-groups of 64 work-items, each of which goes round DEPTH times
+ * usage: daemon_app ROUNDS GROUPS DEPTH [TIMES [LAUNCHES]]
+ *   GROUPS work-groups of 64 work-items, each of which goes round DEPTH times; 0: the jobs only read
+ *   TIMES: a file that gets a line for each job: when it began, when its launch had returned, and when it had read
+ *   (CLOCK_MONOTONIC, as in the daemon's trace), in nanoseconds; -: none
+ *   LAUNCHES of each job (1)
  */
 #include <CL/cl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static const char source[] = "__kernel void work(__global uint *v, uint depth)\n"
@@ -35,13 +40,30 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+struct job {
+    uint64_t begin_ns, launched_ns, end_ns;
+};
+
+static void write_times(const char *path, const struct job *jobs, int n)
+{
+    FILE *f = fopen(path, "w");
+    for (int i = 0; f && i < n; i++)
+        fprintf(f, "%llu %llu %llu\n", (unsigned long long)jobs[i].begin_ns, (unsigned long long)jobs[i].launched_ns,
+                (unsigned long long)jobs[i].end_ns);
+    if (!f || fclose(f) != 0) {
+        perror(path);
+        exit(1);
+    }
+}
+
 int main(int argc, char **argv)
 {
     enum { LOCAL = 64, WARM = 3 };
-    if (argc != 4)
+    if (argc < 4 || argc > 6)
         return 2;
     const int rounds = atoi(argv[1]);
-    const size_t local = LOCAL, global = (size_t)atol(argv[2]) * LOCAL;
+    const int launches = argc > 5 ? atoi(argv[5]) : 1;
+    const size_t local = LOCAL, global = (size_t)atol(argv[2]) * LOCAL, items = global ? global : LOCAL;
     const cl_uint depth = (cl_uint)atol(argv[3]);
     const char *text = source;
     cl_platform_id platform;
@@ -57,19 +79,27 @@ int main(int argc, char **argv)
     check(clBuildProgram(program, 1, &device, "", NULL, NULL), "build");
     cl_kernel kernel = clCreateKernel(program, "work", &err);
     check(err, "kernel");
-    cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, global * sizeof(cl_uint), NULL, &err);
+    cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, items * sizeof(cl_uint), NULL, &err);
     check(err, "buffer");
     check(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), "argument");
     check(clSetKernelArg(kernel, 1, sizeof depth, &depth), "argument");
     uint64_t *times = calloc((size_t)rounds + 1, sizeof *times);
+    struct job *jobs = calloc((size_t)rounds + 1, sizeof *jobs);
     for (int r = -WARM; r < rounds; r++) {
         cl_uint seen;
-        const uint64_t begin = now_ns();
-        check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL), "launch");
+        struct job job = {.begin_ns = now_ns()};
+        for (int i = 0; global && i < launches; i++)
+            check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL), "launch");
+        job.launched_ns = now_ns();
         check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof seen, &seen, 0, NULL, NULL), "read");
-        if (r >= 0)
-            times[r] = now_ns() - begin;
+        job.end_ns = now_ns();
+        if (r < 0)
+            continue;
+        jobs[r] = job;
+        times[r] = job.end_ns - job.begin_ns;
     }
+    if (argc > 4 && strcmp(argv[4], "-") != 0)
+        write_times(argv[4], jobs, rounds);
     qsort(times, (size_t)rounds, sizeof *times, by_size);
     printf("%llu %llu\n", (unsigned long long)times[rounds / 2], (unsigned long long)times[rounds * 99 / 100]);
     return 0;
