@@ -65,6 +65,7 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     struct gs_unit *u = data;
     if (u->running)
         atomic_fetch_sub(u->running, 1);
+    gs_unit_give(&u->grant); /* before what takes calls of the driver: others may wait for it */
     if (u->held->units.n == 1)
         gs_job_ended(event);
     if (status < 0)
@@ -72,7 +73,6 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     else if (u->held->end)
         gs_record_times(u->held->record, event, 0);
     replace_awaited(u->held, u, NULL);
-    gs_unit_give(&u->grant);
     const uint64_t took = add_spent(u);
     if (u->held->units.n == 1)
         learn(u, took);
