@@ -181,6 +181,12 @@ bool gs_unit_own_out(unsigned resource)
     return c && gs_client_own_out(c, resource);
 }
 
+bool gs_units_wanted(void)
+{
+    const struct gs_client *c = atomic_load(&client);
+    return c && gs_client_wanted(c);
+}
+
 void gs_unit_give(const struct gs_grant *grant)
 {
     struct gs_client *c = atomic_load(&client);

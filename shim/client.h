@@ -67,4 +67,7 @@ void gs_unit_give(const struct gs_grant *grant);
 /* Could one be had if our own were not out? Nobody else waits. */
 bool gs_unit_own_out(unsigned resource);
 
+/* Does another application wait for units that are out? */
+bool gs_units_wanted(void);
+
 #endif

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "shim/beside.h"
+#include "shim/client.h"
 #include "shim/group.h"
 #include "shim/watch.h"
 
@@ -184,10 +185,11 @@ static bool look_at_all(struct watched **all, size_t n, enum look why)
     return found;
 }
 
-/* How long until the next look: some sixteenth of the time since something was seen last. */
+/* How long until the next look: some sixteenth of the time since something was seen last; short where somebody else
+ * waits for what is looked for. */
 static long next_pause(long pause_ns, bool something)
 {
-    if (something)
+    if (something || gs_units_wanted())
         return LOOK_SOON_NS;
     return pause_ns * 17 / 16 < LOOK_LATER_NS ? pause_ns * 17 / 16 : LOOK_LATER_NS;
 }

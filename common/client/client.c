@@ -104,6 +104,18 @@ bool gs_client_own_out(const struct gs_client *c, unsigned resource)
            (w & GS_LEASE_UNITS) >= atomic_load_explicit(&c->depth, memory_order_relaxed);
 }
 
+bool gs_client_wanted(const struct gs_client *c)
+{
+    if (!atomic_load_explicit(&c->online, memory_order_acquire))
+        return false;
+    for (uint32_t rest = atomic_load_explicit(&c->known, memory_order_relaxed); rest; rest &= rest - 1) {
+        const uint32_t w = atomic_load_explicit(&c->page->lease[__builtin_ctz(rest)].word, memory_order_relaxed);
+        if (w & GS_LEASE_LEASED && w & GS_LEASE_ASK && w & GS_LEASE_UNITS)
+            return true;
+    }
+    return false;
+}
+
 /* ---- giving back ---- */
 
 static void send_look(struct gs_client *c, uint32_t client, unsigned resource)

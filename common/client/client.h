@@ -87,6 +87,9 @@ int gs_client_try(struct gs_client *c, uint32_t mask, struct gs_grant *grant);
 /* Are all units of the resource that this client may hold out, while nobody else wants it? One load. */
 bool gs_client_own_out(const struct gs_client *c, unsigned resource);
 
+/* Does somebody else wait for a resource of which this client has units out? A load per resource. */
+bool gs_client_wanted(const struct gs_client *c);
+
 /* Takes a unit, waiting for its turn as long as it takes. 0; -EINVAL for a mask that is empty or mixes link and GPUs.
  * `cost_ns` is how long the unit will probably take, 0 if unknown: fair sharing charges it until the true time is
  * known. */

@@ -231,6 +231,35 @@ static void test_requests(void **state)
     assert_int_equal(end_process(p, 0), 0);
 }
 
+/* Whoever has units out can tell whether somebody else waits for them, and only then. */
+static void wanted_role(unsigned self)
+{
+    struct gs_client *holder = joined_client(NULL), *other = joined_client(NULL);
+    struct gs_request rq;
+    struct gs_grant g, later;
+    if (gs_client_wanted(holder) || gs_client_acquire(holder, GPU0, 0, &g) != 0 || gs_client_wanted(holder))
+        _exit(30);
+    if (gs_client_request(other, GPU0, 0, &rq) != 0)
+        _exit(31);
+    for (int i = 0; i < 2000 && !gs_client_wanted(holder); i++)
+        rest_ms(1);
+    if (!gs_client_wanted(holder) || gs_client_wanted(other))
+        _exit(32);
+    gs_client_release(holder, &g);
+    if (gs_client_wanted(holder) || gs_client_wait(other, &rq, 2000 * MS, &later) != 0 || gs_client_wanted(other))
+        _exit(33);
+    gs_client_release(other, &later);
+    atomic_store(&stage->said[self], 1);
+}
+
+static void test_wanted(void **state)
+{
+    (void)state;
+    start_daemon(PLAIN, NULL, NULL);
+    assert_int_equal(end_process(play(wanted_role, 0), 0), 0);
+    assert_int_equal(atomic_load(&stage->said[0]), 1);
+}
+
 /* An application that closes every descriptor it didn't open, and opens its own in their place, comes back by itself,
  * and not a byte of ours ends up in its files. */
 static void close_all_role(unsigned self)
@@ -604,6 +633,7 @@ int main(void)
         CASE(test_uncontended_sends_nothing),
         CASE(test_threads),
         CASE(test_requests),
+        CASE(test_wanted),
         CASE(test_application_closes_our_descriptors),
         CASE(test_urgent_waits_for_two_chunks),
         CASE(test_realtime),
