@@ -22,6 +22,14 @@ static inline bool gs_event_ended(cl_event event)
     return gs_event_status(event) <= CL_COMPLETE;
 }
 
+static inline bool gs_events_ended(const struct gs_events *e)
+{
+    bool all = true;
+    for (cl_uint i = 0; i < e->n && all; i++)
+        all = gs_event_ended(e->v[i]);
+    return all;
+}
+
 struct gs_command {
     struct gs_context *ctx;
     struct gs_queue *q;
@@ -63,8 +71,8 @@ cl_command_queue gs_beside_queue(struct gs_queue *q, unsigned place, cl_int *err
 cl_command_queue gs_image_queue(struct gs_queue *q, unsigned place, cl_int *err);
 
 /* Sends off all that was enqueued on queues that the application doesn't know of, and then what is in its own. Whoever
- * lets a command of one queue wait for another queue's sends that off first: the specification wants it (clFlush), and a
- * device may have fewer ways in than there are queues, each of which is served in the order of what was sent. */
+ * lets a command of one queue wait for another queue's sends that off first: the specification wants it (clFlush), and
+ * a device may have fewer ways in than there are queues, each of which is served in the order of what was sent. */
 void gs_command_flush(struct gs_queue *q);
 
 #endif

@@ -14,6 +14,7 @@
 #include "shim/reduce.h"
 #include "shim/report.h"
 #include "shim/scratch.h"
+#include "shim/watch.h"
 
 /* All arguments, with the replicas of the place, but for the hidden one. */
 cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place)
@@ -57,6 +58,7 @@ struct split {
     struct gs_events ended;                 /* what the application's event waits for */
     unsigned device[3 * GS_MAX_DEVICES];    /* of each of `ended` */
     cl_event begin;                         /* of one that is measured: when all before it had ended; or null */
+    struct gs_asked asked;
 };
 
 /* What is valid where once the parts have run. */
@@ -173,6 +175,7 @@ static cl_int let_leave(struct gs_launching *l, const struct gs_plan *plan, stru
 static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s)
 {
     s->merges = calloc(plan->n_uses + 1, sizeof *s->merges);
+    s->asked.begin_ns = gs_now_ns();
     cl_int err = s->merges ? gs_command_order(&l->cmd) : CL_OUT_OF_HOST_MEMORY;
     if (!err && l->trial.measured && !l->by_units)
         err = mark_time(l, &l->cmd.before, &s->begin);
@@ -227,6 +230,7 @@ static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct spl
     for (unsigned p = plan->n_parts; p-- > 0 && !err;) {
         const struct gs_label before = gs_label_part((int)p);
         err = run_part(l, s, p);
+        s->asked.part_ns[p] = gs_now_ns(); /* not before: a first launch may be compiled in there */
         gs_label_back(before);
         *went = *went || !err;
     }
@@ -289,7 +293,8 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
     }
     cl_event own, end;
     if (!err && s->begin && mark_time(l, &s->ended, &end) == CL_SUCCESS) {
-        gs_timing_learn_split(l->timing, &l->trial, plan, s->begin, end, s->ran);
+        s->asked.idle = gs_events_ended(&l->cmd.before);
+        gs_timing_learn_split(l->timing, &l->trial, plan, &s->asked, s->begin, end, s->ran);
         gs_real()->clReleaseEvent(end);
     }
     if (!err)

@@ -54,6 +54,7 @@ struct measurement {
     unsigned dim;
     double cut[GS_MAX_DEVICES];
     cl_event part[GS_MAX_DEVICES];
+    struct gs_asked asked;
     struct gs_spent *spent; /* by units: in the place of the profiles; held */
     bool split;
     unsigned place[GS_MAX_DEVICES];
@@ -345,16 +346,51 @@ static uint64_t part_took(const struct measurement *m, unsigned p)
 }
 
 /* By units: what went over the link, and what the GPU that did most had to do. */
-static uint64_t split_took(const struct measurement *m)
+static uint64_t units_took(const struct measurement *m)
 {
     uint64_t most = 0;
-    if (!m->spent)
-        return duration(m->begin, m->end);
     for (unsigned p = 0; p < m->trial.outlook.n; p++) {
         const uint64_t ns = part_took(m, p) + atomic_load(&m->spent->other_ns[gs_resource_of(m->place[p])]);
         most = ns > most ? ns : most;
     }
     return most + atomic_load(&m->spent->other_ns[GS_RESOURCE_PCI]);
+}
+
+/* From the parts' own profiles, each by its device's clock, and when they were enqueued by the host's; 0: they don't
+ * tell. Where other work was still before them it can't be seen when they could have begun: then it is taken to be when
+ * the first of them did, and after what was to be moved. */
+static uint64_t parts_took(const struct measurement *m)
+{
+    const struct gs_outlook *o = &m->trial.outlook;
+    uint64_t begin = UINT64_MAX, end = 0;
+    for (unsigned p = 0; p < o->n; p++) {
+        const cl_ulong asked = profile(m->part[p], CL_PROFILING_COMMAND_QUEUED);
+        const cl_ulong from = profile(m->part[p], CL_PROFILING_COMMAND_START);
+        const cl_ulong to = profile(m->part[p], CL_PROFILING_COMMAND_END);
+        if (!asked || from < asked || to < from)
+            return 0;
+        const uint64_t began = m->asked.part_ns[p] + (from - asked), ended = m->asked.part_ns[p] + (to - asked);
+        begin = began < begin ? began : begin;
+        end = ended > end ? ended : end;
+    }
+    return m->asked.idle ? end - m->asked.begin_ns : end - begin + (uint64_t)gs_move_ns(&machine, o->link, o->scatter);
+}
+
+/* NVIDIA's markers that wait for other devices have no profiles worth the name (0 or less between two of them on
+ * H200s), so they are believed only where there is no better way and it isn't shorter than a part; and nothing has
+ * taken longer than until it was heard of. */
+static uint64_t split_took(const struct measurement *m, uint64_t longest_ns)
+{
+    if (m->spent)
+        return units_took(m);
+    const struct gs_outlook *o = &m->trial.outlook;
+    const uint64_t heard_ns = gs_now_ns() - m->asked.begin_ns, marked_ns = duration(m->begin, m->end);
+    const uint64_t parts_ns = o->merge.bytes || o->on_trial ? 0 : parts_took(m);
+    const uint64_t at_most_ns = m->asked.idle ? heard_ns : 0; /* else it waited for its turn as well */
+    const uint64_t took_ns = parts_ns >= longest_ns ? parts_ns : marked_ns >= longest_ns ? marked_ns : at_most_ns;
+    gs_debug("%s: a split took %" PRIu64 " us by its parts, %" PRIu64 " by markers, and was heard of after %" PRIu64,
+             m->t->name, parts_ns / 1000, marked_ns / 1000, heard_ns / 1000);
+    return took_ns < heard_ns ? took_ns : heard_ns;
 }
 
 /* For who asks for such lines: what becomes of each launch, and why. */
@@ -388,14 +424,17 @@ static void learn_split(struct measurement *m)
     struct gs_history *h = &m->t->h;
     const struct gs_outlook *o = &m->trial.outlook;
     uint64_t part_ns[GS_MAX_DEVICES];
+    uint64_t longest_ns = 0;
     bool all = true;
     for (unsigned p = 0; p < o->n; p++) {
         part_ns[p] = part_took(m, p);
+        longest_ns = part_ns[p] > longest_ns ? part_ns[p] : longest_ns;
         all = all && part_ns[p];
     }
+    const uint64_t took_ns = split_took(m, longest_ns);
     machine_learnt = true;
-    say_split(m->t, split_took(m), part_ns, o->n);
-    gs_choice_learn_split(h, &machine, &budget, split_took(m), part_ns, o, m->trial.single_ns, m->trial.risk_ns);
+    say_split(m->t, took_ns, part_ns, o->n);
+    gs_choice_learn_split(h, &machine, &budget, took_ns, part_ns, o, m->trial.single_ns, m->trial.risk_ns);
     /* Parts that were cut otherwise say nothing of the present cut. */
     if (!all || m->trial.moves != h->balance.moves)
         return;
@@ -804,7 +843,7 @@ void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, uint
 }
 
 void gs_timing_learn_split(struct gs_timing *t, const struct gs_trial *trial, const struct gs_plan *plan,
-                           cl_event begun, cl_event end, const cl_event *parts)
+                           const struct gs_asked *asked, cl_event begun, cl_event end, const cl_event *parts)
 {
     struct measurement *m = measure(t, end);
     if (!m)
@@ -813,6 +852,7 @@ void gs_timing_learn_split(struct gs_timing *t, const struct gs_trial *trial, co
     m->begin = whole ? begun : NULL;
     m->split = true;
     m->trial = *trial;
+    m->asked = *asked;
     m->dim = plan->dim;
     gs_plan_cut(plan, m->cut);
     for (unsigned p = 0; p < plan->n_parts && whole; p++) {

@@ -72,11 +72,18 @@ bool gs_timing_measures(struct gs_timing *t);
 /* A launch on one device that isn't measured: before it is enqueued. With the context's lock held. */
 void gs_timing_sieve(struct gs_queue *q, struct gs_timing *t);
 
+/* When the commands of a split that is measured were enqueued, by the host's clock. */
+struct gs_asked {
+    uint64_t begin_ns;                /* before the first */
+    uint64_t part_ns[GS_MAX_DEVICES]; /* each part's */
+    bool idle;                        /* nothing was before them in the application's queues that hadn't ended */
+};
+
 /* Learns from the profiles of these events, once they are complete: a launch on one device, of that kernel with so many
  * bytes in its buffers; a split, from the end of `begin` to that of `end`. */
 void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, uint64_t buffer_bytes, cl_event ran);
 void gs_timing_learn_split(struct gs_timing *t, const struct gs_trial *trial, const struct gs_plan *plan,
-                           cl_event begin, cl_event end, const cl_event *parts);
+                           const struct gs_asked *asked, cl_event begin, cl_event end, const cl_event *parts);
 
 /* The same of a launch by units of the daemon's, from what they took: of a split where there is a trial, part p of
  * which ran on place[p]. `end` is the launch's. */
