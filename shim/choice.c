@@ -11,6 +11,8 @@ enum {
     /* Opening windows between GPUs takes 56 ms (bench/results/h200x2.md), by a thread of ours: a quarter counts, as
        with the compiler, since only an application that ends in those moments waits for it. */
     PEER_NS = 14 * 1000 * 1000,
+    /* And pinning the memory of the way through the host, which is of no use once the windows are open. */
+    RING_NS = 8 * 1000 * 1000,
     SINGLE_EVERY = 32,
     SPLIT_EVERY = 16,
     RETRY_AFTER = 4, /* launches; four times as many after each failure */
@@ -102,6 +104,19 @@ static double split_of(const struct gs_history *h, const struct gs_machine *m, d
     return gs_choice_split_known(h) ? (double)gs_measured_best(&h->split) : single * largest + m->split_ns;
 }
 
+/* Is it time for another try of what has failed? */
+static bool is_due_again(const struct gs_history *h)
+{
+    return h->failures && h->launches >= h->retry_at;
+}
+
+/* And what is hoped for of it, at best: what it was thought to take before it was tried. */
+static double hoped_of(const struct gs_history *h, const struct gs_machine *m, double single, unsigned n)
+{
+    const double split = split_of(h, m, single, 1.0 / n);
+    return is_due_again(h) ? min_double(split, single / n + m->split_ns) : split;
+}
+
 static bool one_device(struct gs_history *h, const char *reason)
 {
     h->reason = reason;
@@ -138,12 +153,6 @@ static bool give_up(struct gs_history *h)
     return one_device(h, faster);
 }
 
-/* Is it time for another try of what has failed? */
-static bool is_due_again(const struct gs_history *h)
-{
-    return h->failures && h->launches >= h->retry_at;
-}
-
 /* The parts are fast, and what lies around them takes what they gain: that may be the first use of buffers and ways,
  * and to look again costs little. */
 static bool is_promising(const struct gs_history *h, double single)
@@ -175,16 +184,15 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
     if (single <= 0) {
         reason = not_known;
     } else {
-        const bool trying = is_trying(h, single), again = is_due_again(h);
+        const bool trying = is_trying(h, single);
         h->split_ns = split_of(h, m, single, 1.0 / n);
-        if (gs_choice_split_known(h) && !trying && !again && h->split_ns >= worth_leaving * single)
+        if (gs_choice_split_known(h) && !trying && !is_due_again(h) && h->split_ns >= worth_leaving * single)
             return give_up(h);
-        const double hoped = again ? min_double(h->split_ns, single / n + m->split_ns) : h->split_ns;
         if (trying)
             reason = NULL;
         else if (single < gs_least_worth_ns(m, n))
             reason = too_short;
-        else if (more_launches(h) * (single - hoped) < prepare_ns)
+        else if (more_launches(h) * (single - hoped_of(h, m, single, n)) < prepare_ns)
             reason = not_earned;
     }
     if (!reason) {
@@ -199,8 +207,14 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
 bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
 {
     const double single = single_of(h);
-    const double split = split_of(h, m, single, 1.0 / n);
+    const double split = hoped_of(h, m, single, n);
     return single >= gs_least_worth_ns(m, n) && split < single && more_launches(h) * (single - split) >= prepare_ns;
+}
+
+/* By the host's memory, and only until the windows between the GPUs are open? */
+static bool is_makeshift(const struct gs_outlook *o, enum gs_link link)
+{
+    return link == GS_LINK_HOST && o->peer_possible && (double)o->scatter.bytes > small_bytes;
 }
 
 /* The two ways of one launch. */
@@ -221,7 +235,9 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     const double scatter_again =
         h->scatter_again.known ? min_double(scatter, gs_move_ns(m, link, h->scatter_again.move)) : 0;
     const double leave_again = h->return_rate < 0 ? 0 : h->return_rate * leave;
-    const double once = scatter - scatter_again + (h->return_rate < 0 ? leave : 0) + (h->split.n ? 0 : m->first_ns);
+    const double ring = is_makeshift(o, link) && !h->split_before ? RING_NS : 0;
+    const double first = ring + (h->split_before ? 0 : m->first_ns);
+    const double once = scatter - scatter_again + (h->return_rate < 0 ? leave : 0) + first;
     const double merge = gs_move_ns(m, link, o->merge);
     const double base = split_of(h, m, alone, o->largest) + (gs_choice_split_known(h) ? 0 : merge);
     const double now = scatter_again + leave_again + once;
@@ -289,10 +305,6 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
         return one_device(h, opening);
     if (!better && !retry && !trying)
         return h->split.n ? give_up(h) : one_device(h, too_short);
-    /* Not by the slow way where a fast one may be had: its times would say nothing of the other's. What is only left
-     * where it was made goes no way yet. */
-    if (!going && o->link == GS_LINK_HOST && o->peer_possible && (double)o->scatter.bytes > small_bytes)
-        return one_device(h, h->wants_peer ? opening : not_earned);
     if (retry)
         h->tried = 1;
     const double needed = w.gain > w.risk / 2 ? w.risk / 4 : w.risk; /* a try that gains at once is less of a bet */
@@ -392,7 +404,9 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
             gs_measured_add(&h->split, (uint64_t)base);
         return;
     }
-    gs_measured_add(&h->split, (uint64_t)base);
+    /* What is wrong with the figures of a way that will soon be another is not the kernel's fault. */
+    if (!is_makeshift(o, o->link))
+        gs_measured_add(&h->split, (uint64_t)base);
     if (!o->merge.bytes)
         learn_machine(m, beyond, o);
 }
