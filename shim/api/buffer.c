@@ -73,13 +73,14 @@ static enum read_way choose_read(struct gs_queue *q, struct gs_mem *m, struct gs
     return way;
 }
 
-/* Where the bytes lie, and the queue of each place that holds some. */
+/* Where the bytes lie, and the queue of each place that holds some. They stay there until they have been read. */
 static cl_int find_places(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *all,
                           bool share, struct gs_stretches *s, struct gs_events *ready,
                           cl_command_queue queue[GS_MAX_DEVICES])
 {
     pthread_mutex_lock(&cmd->ctx->lock);
     cl_int err = gs_host_places(cmd, m->root, r, all, share, s, ready);
+    m->root->host_reads++;
     for (unsigned i = 0; i < s->n && !err; i++)
         queue[s->v[i].place] = gs_host_queue(cmd->q, &s->v[i], &err);
     gs_real()->clFlush(cmd->q->o.handle);
@@ -124,11 +125,11 @@ static cl_int read_pieces(struct gs_queue *q, struct gs_mem *m, struct gs_range 
     gs_label_back(before);
     if (staged)
         gs_staging_leave(q->o.ctx);
-    if (!err && event) {
-        pthread_mutex_lock(&q->o.ctx->lock);
+    pthread_mutex_lock(&q->o.ctx->lock);
+    m->root->host_reads--;
+    if (!err && event)
         err = gs_finish_command(q, CL_COMMAND_READ_BUFFER, &ended.events, ended.place, event);
-        pthread_mutex_unlock(&q->o.ctx->lock);
-    }
+    pthread_mutex_unlock(&q->o.ctx->lock);
     gs_stretches_free(&s);
     gs_events_free(&ready);
     gs_events_free(&ended.events);
@@ -310,6 +311,7 @@ static cl_int write_staged(struct gs_home *h, struct gs_mem *m, size_t offset, s
     struct gs_context *ctx = h->cmd.ctx;
     const cl_command_queue queue = h->cmd.q->o.handle;
     gs_home_wrote(h, m, gs_window_range(m, offset, size));
+    m->root->host_writes++;
     pthread_mutex_unlock(&ctx->lock);
     const struct gs_staged run = gs_staged_run(m->o.handle, 0, true, offset, size, (void *)(uintptr_t)ptr);
     cl_int err = marker ? await_marker(ctx, marker) : CL_SUCCESS;
@@ -318,6 +320,7 @@ static cl_int write_staged(struct gs_home *h, struct gs_mem *m, size_t offset, s
         gs_staging_leave(ctx);
     }
     pthread_mutex_lock(&ctx->lock);
+    m->root->host_writes--;
     if (!err)
         err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
     gs_events_free(&ended.events);
@@ -336,10 +339,12 @@ static cl_int write_blocking(struct gs_home *h, struct gs_mem *m, size_t offset,
 {
     struct gs_context *ctx = h->cmd.ctx;
     gs_home_wrote(h, m, gs_window_range(m, offset, size));
+    m->root->host_writes++;
     pthread_mutex_unlock(&ctx->lock);
     cl_int err = gs_real()->clEnqueueWriteBuffer(h->cmd.q->o.handle, m->o.handle, CL_TRUE, offset, size, ptr, h->n,
                                                  h->n ? h->v : NULL, event);
     pthread_mutex_lock(&ctx->lock);
+    m->root->host_writes--;
     if (!err)
         gs_home_wrote(h, m, gs_window_range(m, offset, size));
     return gs_home_end(h, err);

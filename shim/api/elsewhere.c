@@ -23,14 +23,15 @@ static bool may_go(const struct gs_home *h, const struct gs_mem *m, const void *
 
 /* A blocking one through the ring, without the context's lock: its bytes are said to be there twice, as write_staged in
  * buffer.c does. The commands before have ended first, among them those that may still write to the host's memory. */
-static cl_int write_staged(struct gs_home *h, const struct gs_staged *v, unsigned n, const cl_command_queue queue[],
-                           const struct gs_events *ready, struct gs_staged_ends *ended)
+static cl_int write_staged(struct gs_home *h, struct gs_mem *root, const struct gs_staged *v, unsigned n,
+                           const cl_command_queue queue[], const struct gs_events *ready, struct gs_staged_ends *ended)
 {
     struct gs_context *ctx = h->cmd.ctx;
     cl_event marker;
     cl_int err = gs_real()->clEnqueueMarkerWithWaitList(h->cmd.q->o.handle, h->n, h->v, &marker);
     if (err)
         return err;
+    root->host_writes++;
     pthread_mutex_unlock(&ctx->lock);
     err = gs_real()->clWaitForEvents(1, &marker);
     gs_real()->clReleaseEvent(marker);
@@ -41,6 +42,7 @@ static cl_int write_staged(struct gs_home *h, const struct gs_staged *v, unsigne
         gs_staging_leave(ctx);
     }
     pthread_mutex_lock(&ctx->lock);
+    root->host_writes--;
     return err;
 }
 
@@ -82,7 +84,7 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size
         goes && way == GS_STAGED_BESIDE &&
         gs_carry_beside(q, m, CL_COMMAND_WRITE_BUFFER, blocking, &run, 1, ready.n, ready.v, own) == CL_SUCCESS;
     if (goes && !beside) {
-        *err = way == GS_STAGED_HERE ? write_staged(h, &run, 1, queue, &ready, &ended)
+        *err = way == GS_STAGED_HERE ? write_staged(h, m->root, &run, 1, queue, &ready, &ended)
                                      : write_units(h, &run, queue[place], &ready, &ended);
         if (!*err)
             *err = gs_finish_command(q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
@@ -130,7 +132,7 @@ static cl_int write_here(struct gs_home *h, struct gs_mem *m, const struct gs_st
     struct gs_staged_ends ended = {0};
     cl_int err = wrote(m->root, s);
     if (!err)
-        err = write_staged(h, s->v, s->n, queue, ready, &ended);
+        err = write_staged(h, m->root, s->v, s->n, queue, ready, &ended);
     if (!err)
         err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
     gs_events_free(&ended.events);

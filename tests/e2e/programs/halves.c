@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* halves: one thread writes and reads a half of a buffer by calls that block, while kernels of another work on the
+ * other half: at places that only they know, by plain stores and by atomics. */
+#include "plain.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+enum { HALF = 1 << 19, ROUNDS = 10, KINDS = 1 << 12, STEPS = 48 };
+
+static const char source[] = "__kernel void scatter(__global uint *x, __global const uint *to, uint add)\n"
+                             "{ uint i = get_global_id(0); uint at = rotate(to[i], 5u); x[at] = at * 3 + add; }\n"
+                             "__kernel void count(__global uint *x, __global const uint *to)\n"
+                             "{ uint i = get_global_id(0); atomic_add(&x[rotate(to[i], 5u)], 1u); }\n"
+                             "__kernel void look(__global const uint *x, __global uint *sum)\n"
+                             "{ uint i = get_global_id(0); sum[i] = x[i] ^ x[i + get_global_size(0)]; }\n";
+
+static uint32_t to[KINDS], packed[KINDS], mine[HALF], back[HALF], theirs[HALF];
+static cl_mem x, places;
+static _Bool wrong;
+
+static void *work(void *unused)
+{
+    cl_int err;
+    (void)unused;
+    cl_command_queue own;
+    cl_program p = build(source, "");
+    cl_kernel scatter = kernel_of(p, "scatter"), count = kernel_of(p, "count");
+    MADE(own, clCreateCommandQueue(context, device, 0, &err));
+    set_mem(scatter, 0, x);
+    set_mem(scatter, 1, places);
+    set_mem(count, 0, x);
+    set_mem(count, 1, places);
+    for (uint32_t i = 0; i < STEPS; i++) {
+        set_uint(scatter, 2, i);
+        launch(own, scatter, KINDS, 64, 0, NULL, NULL);
+        CL(clFinish(own));
+        launch(own, count, KINDS, 64, 0, NULL, NULL);
+        CL(clFinish(own));
+        usleep(1000);
+    }
+    CL(clReleaseKernel(scatter));
+    CL(clReleaseKernel(count));
+    CL(clReleaseProgram(p));
+    CL(clReleaseCommandQueue(own));
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    start(0);
+    for (uint32_t i = 0; i < KINDS; i++)
+        to[i] = HALF + (i * 2654435761u >> 7) % (HALF / KINDS) + i * (HALF / KINDS);
+    x = buffer(0, 2 * sizeof mine, NULL);
+    for (uint32_t i = 0; i < KINDS; i++)
+        packed[i] = to[i] >> 5 | to[i] << 27;
+    places = buffer(CL_MEM_COPY_HOST_PTR, sizeof to, packed);
+    cl_mem sums = buffer(0, sizeof mine, NULL);
+    cl_program p = build(source, "");
+    cl_kernel look = kernel_of(p, "look");
+    set_mem(look, 0, x);
+    set_mem(look, 1, sums);
+    CL(clEnqueueWriteBuffer(queue, x, CL_TRUE, sizeof mine, sizeof mine, theirs, 0, NULL, NULL));
+    CL(pthread_create(&thread, NULL, work, NULL));
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        fill_words(mine, HALF, round);
+        CL(clEnqueueWriteBuffer(queue, x, CL_TRUE, 0, sizeof mine, mine, 0, NULL, NULL));
+        for (int i = 0; i < 3; i++) {
+            CL(clEnqueueReadBuffer(queue, x, CL_TRUE, 0, sizeof back, back, 0, NULL, NULL));
+            size_t bad = 0, first = 0;
+            for (size_t k = 0; k < HALF; k++)
+                if (back[k] != mine[k] && !bad++)
+                    first = k;
+            if (bad)
+                printf("round %u, read %d: %zu words are wrong, the first at %zu: %x\n", round, i, bad, first,
+                       back[first]);
+            wrong |= bad;
+            launch(queue, look, HALF, 64, 0, NULL, NULL);
+        }
+    }
+    CL(pthread_join(thread, NULL));
+    CL(clEnqueueReadBuffer(queue, x, CL_TRUE, sizeof mine, sizeof theirs, theirs, 0, NULL, NULL));
+    uint32_t bad = 0;
+    for (uint32_t i = 0; i < KINDS; i++)
+        bad += theirs[to[i] - HALF] != to[i] * 3 + STEPS;
+    printf("%u wrong of the other half\n", bad);
+    CL(clReleaseKernel(look));
+    CL(clReleaseProgram(p));
+    CL(clReleaseMemObject(sums));
+    CL(clReleaseMemObject(places));
+    CL(clReleaseMemObject(x));
+    finish();
+    return wrong || bad;
+}
