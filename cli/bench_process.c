@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* gpusparc bench: runs one program and keeps what it prints. */
+/* gpusparc bench: runs programs, one or several in turns, and keeps what they print. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <spawn.h>
 #include <string.h>
@@ -41,35 +42,45 @@ static int start(char *const argv[], const int out[2], const int err[2], pid_t *
     return -failed;
 }
 
+/* One that has been started. */
+struct program {
+    pid_t pid; /* 0: it has ended */
+    int out, err;
+    struct gs_bench_end *end;
+    size_t used;   /* of end->output */
+    bool complete; /* end->error is a whole line */
+};
+
 /* Keeps the beginning of stdout. */
-static bool read_output(int fd, struct gs_bench_end *end, size_t *used)
+static bool read_output(struct program *p)
 {
     char more[4096];
-    const ssize_t n = read(fd, more, sizeof(more));
+    const ssize_t n = read(p->out, more, sizeof(more));
     if (n <= 0)
         return n < 0 && errno == EINTR;
-    const size_t room = sizeof(end->output) - 1 - *used, take = (size_t)n < room ? (size_t)n : room;
-    memcpy(end->output + *used, more, take);
-    *used += take;
+    const size_t room = sizeof(p->end->output) - 1 - p->used, take = (size_t)n < room ? (size_t)n : room;
+    memcpy(p->end->output + p->used, more, take);
+    p->used += take;
     return true;
 }
 
 /* Keeps the last line of stderr that isn't empty. */
-static bool read_error(int fd, struct gs_bench_end *end, bool *complete)
+static bool read_error(struct program *p)
 {
+    struct gs_bench_end *end = p->end;
     char more[4096];
-    const ssize_t n = read(fd, more, sizeof(more));
+    const ssize_t n = read(p->err, more, sizeof(more));
     if (n <= 0)
         return n < 0 && errno == EINTR;
     for (ssize_t i = 0; i < n; i++) {
         const size_t used = strlen(end->error);
         if (more[i] == '\n') {
-            *complete = true;
+            p->complete = true;
         } else {
-            if (*complete)
+            if (p->complete)
                 end->error[0] = '\0';
-            const size_t at = *complete ? 0 : used;
-            *complete = false;
+            const size_t at = p->complete ? 0 : used;
+            p->complete = false;
             if (at + 1 < sizeof(end->error)) {
                 end->error[at] = more[i];
                 end->error[at + 1] = '\0';
@@ -79,26 +90,29 @@ static bool read_error(int fd, struct gs_bench_end *end, bool *complete)
     return true;
 }
 
-/* Reads until both pipes are closed. 0, -ETIMEDOUT or -EINTR. */
-static int read_all(int out, int err, double deadline, struct gs_bench_end *end)
+static void close_end(int *fd)
 {
-    struct pollfd p[2] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
-    size_t used = 0;
-    bool complete = false;
-    while (p[0].fd >= 0 || p[1].fd >= 0) {
-        const double left = deadline - now_s();
-        if (gs_bench_stopped)
-            return -EINTR;
-        if (left <= 0)
-            return -ETIMEDOUT;
-        if (poll(p, 2, left < 0.2 ? (int)(left * 1e3) + 1 : 200) <= 0)
-            continue;
-        if (p[0].revents && !read_output(out, end, &used))
-            p[0].fd = -1;
-        if (p[1].revents && !read_error(err, end, &complete))
-            p[1].fd = -1;
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* Waits a moment for output of any of them, and keeps it. */
+static void read_some(struct program *p, int n, double wait_s)
+{
+    struct pollfd fds[2 * GS_BENCH_MAX_MODES];
+    for (int i = 0; i < n; i++) {
+        fds[2 * i] = (struct pollfd){.fd = p[i].out, .events = POLLIN};
+        fds[2 * i + 1] = (struct pollfd){.fd = p[i].err, .events = POLLIN};
     }
-    return 0;
+    if (poll(fds, 2 * (nfds_t)n, wait_s > 0 ? (int)(wait_s * 1e3) + 1 : 0) <= 0)
+        return;
+    for (int i = 0; i < n; i++) {
+        if (fds[2 * i].revents && !read_output(&p[i]))
+            close_end(&p[i].out);
+        if (fds[2 * i + 1].revents && !read_error(&p[i]))
+            close_end(&p[i].err);
+    }
 }
 
 static int wait_for(pid_t pid, long *max_rss_kib)
@@ -112,32 +126,90 @@ static int wait_for(pid_t pid, long *max_rss_kib)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+static int begin(const struct gs_bench_words *command, struct gs_bench_end *end, struct program *p)
+{
+    int out[2] = {-1, -1}, err[2] = {-1, -1};
+    *end = (struct gs_bench_end){0};
+    *p = (struct program){.out = -1, .err = -1, .end = end};
+    int failed = pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0 ? -errno : 0;
+    if (!failed)
+        failed = start(command->word, out, err, &p->pid);
+    close_end(&out[1]);
+    close_end(&err[1]);
+    if (failed) {
+        p->pid = 0;
+        close_end(&out[0]);
+        close_end(&err[0]);
+    }
+    p->out = out[0];
+    p->err = err[0];
+    return end->status = failed;
+}
+
+/* `cut`: why it is to end now; 0: it ends by itself. */
+static void finish(struct program *p, int cut)
+{
+    if (cut)
+        kill(-p->pid, SIGKILL);
+    const int status = wait_for(p->pid, &p->end->max_rss_kib);
+    p->end->status = cut ? cut : status;
+    p->pid = 0;
+    close_end(&p->out);
+    close_end(&p->err);
+}
+
+/* The next one after `of` that has not ended; -1: there is none. */
+static int next_of(const struct program *p, int n, int of)
+{
+    for (int k = 1; k <= n; k++)
+        if (p[(of + k) % n].pid)
+            return (of + k) % n;
+    return -1;
+}
+
+int gs_bench_execute_in_turns(const struct gs_bench_words *commands, int n, double turn_s, double timeout_s,
+                              struct gs_bench_end *ends)
+{
+    struct program p[GS_BENCH_MAX_MODES];
+    int err = 0, turn = -1;
+    for (int i = 0; i < n; i++) {
+        const int failed = begin(&commands[i], &ends[i], &p[i]);
+        err = err ? err : failed;
+        if (!failed && turn >= 0)
+            kill(-p[i].pid, SIGSTOP);
+        else if (!failed)
+            turn = i;
+    }
+    const double deadline = now_s() + timeout_s * n;
+    double turn_ends = now_s() + turn_s;
+    while (turn >= 0) {
+        const double now = now_s();
+        const int cut = gs_bench_stopped ? -EINTR : now >= deadline ? -ETIMEDOUT : 0;
+        for (int i = 0; i < n && cut; i++)
+            if (p[i].pid)
+                finish(&p[i], cut);
+        if (cut)
+            break;
+        const int next = next_of(p, n, turn);
+        read_some(p, n, fmin(fmin(deadline - now, 0.2), next == turn ? 0.2 : turn_ends - now));
+        const bool ended = p[turn].out < 0 && p[turn].err < 0;
+        if (ended)
+            finish(&p[turn], 0); /* until it is gone: drivers take their time */
+        else if (next == turn || now_s() < turn_ends)
+            continue;
+        else
+            kill(-p[turn].pid, SIGSTOP);
+        turn = next_of(p, n, turn);
+        if (turn >= 0)
+            kill(-p[turn].pid, SIGCONT);
+        turn_ends = now_s() + turn_s;
+    }
+    for (int i = 0; i < n && !err; i++)
+        err = ends[i].status;
+    return err;
+}
+
 int gs_bench_execute(const struct gs_bench_words *command, double timeout_s, struct gs_bench_end *end)
 {
-    int out[2], err[2];
-    pid_t pid;
-    *end = (struct gs_bench_end){.status = -EMFILE};
-    if (pipe2(out, O_CLOEXEC) < 0)
-        return end->status = -errno;
-    if (pipe2(err, O_CLOEXEC) < 0) {
-        end->status = -errno;
-        goto close_out;
-    }
-    end->status = start(command->word, out, err, &pid);
-    close(out[1]);
-    close(err[1]);
-    out[1] = -1;
-    if (end->status == 0) {
-        const int cut = read_all(out[0], err[0], now_s() + timeout_s, end);
-        if (cut)
-            kill(-pid, SIGKILL);
-        const int status = wait_for(pid, &end->max_rss_kib);
-        end->status = cut ? cut : status;
-    }
-    close(err[0]);
-close_out:
-    close(out[0]);
-    if (out[1] >= 0)
-        close(out[1]);
-    return end->status;
+    return gs_bench_execute_in_turns(command, 1, timeout_s, timeout_s, end);
 }

@@ -83,19 +83,21 @@ static void complain(const struct gs_bench_sample *s, double scale, const char *
                  end->error[0] ? end->error : end->output);
 }
 
-/* One timed run; the times stand in its second line. */
-static int measure(struct gs_bench *b, const struct gs_bench_sample *s, double scale, const char *mode, long iterations,
-                   struct gs_bench_row *row, struct gs_bench_end *end)
+static void add_timed(const struct gs_bench *b, const struct gs_bench_sample *s, double scale, const char *mode,
+                      long iterations, struct gs_bench_words *words)
+{
+    add_program(b, s, scale, mode, NULL, words);
+    gs_bench_add_split(words, "--no-check --times");
+    gs_bench_add(words, "--iterations");
+    gs_bench_add(words, "%ld", iterations);
+}
+
+/* What a timed run has printed: the times stand in the second line. 0 or -EPROTO. */
+static int read_times(const struct gs_bench_sample *s, double scale, const char *mode, const struct gs_bench_end *end,
+                      struct gs_bench_row *row)
 {
     static const char *const keys[] = {"write_ms", "kernel_ms", "read_ms", "total_ms"};
-    struct gs_bench_words words = {0};
-    add_program(b, s, scale, mode, NULL, &words);
-    gs_bench_add_split(&words, "--no-check --times");
-    gs_bench_add(&words, "--iterations");
-    gs_bench_add(&words, "%ld", iterations);
-    int err = gs_bench_execute(&words, (double)b->timeout_s, end);
-    gs_bench_free_words(&words);
-    const char *line = err == 0 ? strchr(end->output, '\n') : NULL;
+    const char *line = end->status == 0 ? strchr(end->output, '\n') : NULL;
     json_t *times = line ? json_loads(line + 1, 0, NULL) : NULL;
     *row = (struct gs_bench_row){.scale = scale};
     strcpy(row->sample, s->name);
@@ -103,7 +105,19 @@ static int measure(struct gs_bench *b, const struct gs_bench_sample *s, double s
     for (int i = 0; i < GS_BENCH_PHASES; i++)
         row->ms[i] = json_number_value(json_object_get(times, keys[i]));
     json_decref(times);
-    return err ? err : (times ? 0 : -EPROTO);
+    return times ? 0 : -EPROTO;
+}
+
+/* One timed run. */
+static int measure(struct gs_bench *b, const struct gs_bench_sample *s, double scale, const char *mode, long iterations,
+                   struct gs_bench_row *row, struct gs_bench_end *end)
+{
+    struct gs_bench_words words = {0};
+    add_timed(b, s, scale, mode, iterations, &words);
+    const int err = gs_bench_execute(&words, (double)b->timeout_s, end);
+    gs_bench_free_words(&words);
+    const int unread = read_times(s, scale, mode, end, row);
+    return err ? err : unread;
 }
 
 /* --- Whether it is right --- */
@@ -292,18 +306,45 @@ static struct gs_bench_certainty certainty(const struct gs_bench *b)
     return (struct gs_bench_certainty){.alpha = 0.05 / gs_looks_count(&b->looks), .limit = b->limit};
 }
 
-/* One run. A later one doesn't make up for one that fails. */
-static int measure_run(struct gs_bench *b, const struct gs_bench_sample *s, double scale, const char *mode, int run)
+/* How long a turn is for processes that take turns: many iterations, since those that it cuts count too. */
+static double turn_s(struct gs_bench *b, const struct gs_bench_sample *s, double scale)
 {
+    enum { LEAST_MS = 40, ITERATIONS = 8 };
+    double longest = 0;
+    for (size_t i = 0; i < b->store.count; i++)
+        if (strcmp(b->store.rows[i].sample, s->name) == 0 && b->store.rows[i].scale == scale)
+            longest = fmax(longest, b->store.rows[i].ms[GS_BENCH_TOTAL]);
     struct gs_bench_row row;
     struct gs_bench_end end;
-    const int failed = measure(b, s, scale, mode, b->iterations, &row, &end);
-    row.run = run;
-    if (failed && failed != -EINTR) {
-        complain(s, scale, mode, &end);
-        b->wrong = true;
+    if (longest <= 0 && measure(b, s, scale, b->base, 3, &row, &end) == 0)
+        longest = row.ms[GS_BENCH_TOTAL];
+    return fmax(LEAST_MS, ITERATIONS * longest) * 1e-3;
+}
+
+/* A run of each of these modes, by itself or in turns. A later one doesn't make up for one that fails. */
+static int measure_run(struct gs_bench *b, const struct gs_bench_sample *s, double scale, const char *const *modes,
+                       int n, int run)
+{
+    static struct gs_bench_end ends[GS_BENCH_MAX_MODES];
+    struct gs_bench_words words[GS_BENCH_MAX_MODES] = {0};
+    int err = 0;
+    for (int i = 0; i < n; i++)
+        add_timed(b, s, scale, modes[i], b->iterations, &words[i]);
+    if (n > 0)
+        gs_bench_execute_in_turns(words, n, n > 1 ? turn_s(b, s, scale) : 0, (double)b->timeout_s, ends);
+    for (int i = 0; i < n; i++) {
+        struct gs_bench_row row;
+        const int unread = read_times(s, scale, modes[i], &ends[i], &row), status = ends[i].status;
+        row.run = run;
+        gs_bench_free_words(&words[i]);
+        if (status != -EINTR && (status || unread)) {
+            complain(s, scale, modes[i], &ends[i]);
+            b->wrong = true;
+        } else if (status == 0 && !err) {
+            err = gs_bench_add_row(&b->store, &row);
+        }
     }
-    return failed ? 0 : gs_bench_add_row(&b->store, &row);
+    return err;
 }
 
 /* The runs up to a look. In every other run the modes take turns the other way round, so that none is always the one
@@ -312,7 +353,9 @@ static int measure_modes(struct gs_bench *b, const struct gs_bench_sample *s, do
 {
     const long first = look ? gs_looks_at(&b->looks, look - 1) + 1 : 1, last = gs_looks_at(&b->looks, look);
     int err = 0;
-    for (int run = (int)first; run <= last && !err; run++)
+    for (int run = (int)first; run <= last && !err; run++) {
+        const char *together[GS_BENCH_MAX_MODES];
+        int n = 0;
         for (int m = 0; m < b->mode_count && !err; m++) {
             const char *mode = b->modes[run % 2 ? m : b->mode_count - 1 - m];
             char what[64];
@@ -322,8 +365,15 @@ static int measure_modes(struct gs_bench *b, const struct gs_bench_sample *s, do
                 continue;
             snprintf(what, sizeof(what), "run %d of %ld", run, last);
             progress(b, s, scale, mode, what);
-            err = measure_run(b, s, scale, mode, run);
+            together[n++] = mode;
+            if (b->side_by_side)
+                continue;
+            err = measure_run(b, s, scale, together, n, run);
+            n = 0;
         }
+        if (!err)
+            err = measure_run(b, s, scale, together, n, run);
+    }
     return err;
 }
 
@@ -378,9 +428,10 @@ static json_t *make_settings(const struct gs_bench *b)
     /* When it is looked at belongs to what the intervals mean. */
     const bool once = b->looks.first == b->looks.most;
     json_t *looks = once ? NULL : json_pack("[i, i]", (int)b->looks.first, (int)b->looks.most);
-    return json_pack("{s:s*, s:s, s:s*, s:i, s:b, s:b, s:f, s:o*}", "devices", b->devices, "mode", b->mode, "device",
-                     b->device, "iterations", (int)b->iterations, "small", b->small, "auto_scale", b->scale_count == 0,
-                     "min_ms", b->min_ms, "looks", looks);
+    return json_pack("{s:s*, s:s, s:s*, s:i, s:b, s:b, s:f, s:o*, s:o*}", "devices", b->devices, "mode", b->mode,
+                     "device", b->device, "iterations", (int)b->iterations, "small", b->small, "auto_scale",
+                     b->scale_count == 0, "min_ms", b->min_ms, "looks", looks, "side_by_side",
+                     b->side_by_side ? json_true() : NULL);
 }
 
 static void read_cpu(char model[128])

@@ -16,7 +16,7 @@ struct gs_bench {
     double limit, precision;                                  /* precision 0: not given */
     double min_ms, scales[GS_BENCH_MAX_SCALES];
     int scale_count; /* 0: auto */
-    bool small, no_check, no_single, resume, report, json, until_sure;
+    bool small, no_check, no_single, resume, report, json, until_sure, side_by_side;
     char modes[GS_BENCH_MAX_MODES][GS_BENCH_NAME]; /* plain, single, multi2, ... */
     int mode_count;
     struct gs_bench_sample *samples;
