@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "common/log.h"
+#include "shim/leaving.h"
 #include "shim/objects.h"
 
 /* A driver that doesn't come back from a call keeps the process no longer than that: a signal's handler that calls
@@ -17,13 +18,15 @@ enum { PATIENCE_S = 3, COMPILING_S = 30 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 static pthread_cond_t left_one = PTHREAD_COND_INITIALIZER;
-static unsigned inside, serving, compiling; /* compiling: of those inside */
-static bool ending, closed; /* closed: for those that serve, too */
+static atomic_uint inside, serving; /* read without it where nobody is */
+static unsigned compiling;          /* of those inside */
+static bool ending, closed;         /* closed: for those that serve, too */
+static atomic_bool first; /* no handler of exit() has been registered since that of leaving.h; also without the lock */
 /* How often this thread is among them: a signal's handler may call exit() where it is. */
 static _Thread_local unsigned own_inside, own_serving;
 
 /* With the lock held. Until no other is left, or for as long as there is patience. */
-static void await_others(const unsigned *threads, unsigned own, time_t begin)
+static void await_others(const atomic_uint *threads, unsigned own, time_t begin)
 {
     bool late = false;
     while (*threads > own && !late) {
@@ -84,21 +87,40 @@ bool gs_beside_start(pthread_t *thread, void *(*run)(void *), void *arg)
     return started;
 }
 
+static void see_to_first(void)
+{
+    if (!atomic_exchange(&first, true))
+        gs_leaving_first();
+}
+
+void gs_beside_come_first(void)
+{
+    atomic_store(&first, false);
+    if (!atomic_load(&inside) || gs_forked())
+        return;
+    pthread_mutex_lock(&lock);
+    if (inside && !ending)
+        see_to_first();
+    pthread_mutex_unlock(&lock);
+}
+
 /* Unless it is shut. */
-static bool come_in(unsigned *threads, unsigned *own, const bool *shut)
+static bool come_in(atomic_uint *threads, unsigned *own, const bool *shut)
 {
     pthread_mutex_lock(&lock);
     const bool may = !*shut;
-    *threads += may;
+    atomic_fetch_add(threads, may);
     *own += may;
+    if (may)
+        see_to_first();
     pthread_mutex_unlock(&lock);
     return may;
 }
 
-static void go_out(unsigned *threads, unsigned *own)
+static void go_out(atomic_uint *threads, unsigned *own)
 {
     pthread_mutex_lock(&lock);
-    --*threads;
+    atomic_fetch_sub(threads, 1);
     --*own;
     pthread_cond_broadcast(&left_one);
     pthread_mutex_unlock(&lock);

@@ -27,6 +27,10 @@ void gs_beside_served(void);
  * other in. */
 void gs_beside_settle(void);
 
+/* Somebody has registered a handler of exit(), which would run before the wait for our threads: from the next time that
+ * one is inside, or at once if one is, a wait comes before it. */
+void gs_beside_come_first(void);
+
 /* exit() runs its handlers from the last registered to the first: to be called once a library has been loaded whose
  * handlers must come after the wait for our threads. gs_beside_start has done it once. */
 void gs_beside_register(void);

@@ -3,17 +3,58 @@
  * before what was registered earlier, and NVIDIA's compiler is loaded when something is compiled first: perhaps by a
  * thread of ours (the application's own program came from the driver's cache), after our handler was registered. Its
  * handlers then took it apart under that thread: the application crashed at its end, and what it had printed was lost.
+ * Functions of libc that don't return (err, error, argp's) call an exit of its own. So what others register comes here
+ * as well, and a handler of ours is put before it while threads of ours are inside the driver, and when one goes in.
  */
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "shim/beside.h"
+#include "shim/leaving.h"
 
 typedef int main_fn(int, char **, char **);
+typedef int register_fn(void (*)(void *), void *, void *);
 typedef int start_fn(main_fn *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
 
 static main_fn *application;
 static void (*leave)(int) __attribute__((noreturn));
+
+extern void *__dso_handle;
+static _Atomic(register_fn *) known;
+
+static register_fn *real_register(void)
+{
+    register_fn *real = atomic_load(&known);
+    if (!real) {
+        *(void **)&real = dlsym(RTLD_NEXT, "__cxa_atexit");
+        atomic_store(&known, real);
+    }
+    return real;
+}
+
+static void settle(void *unused)
+{
+    (void)unused;
+    gs_beside_settle();
+}
+
+void gs_leaving_first(void)
+{
+    register_fn *real = real_register();
+    if (real)
+        real(settle, NULL, __dso_handle);
+}
+
+/* What atexit() is, and how the destructors of static objects are registered. */
+int __cxa_atexit(void (*handler)(void *), void *arg, void *library);
+int __cxa_atexit(void (*handler)(void *), void *arg, void *library)
+{
+    register_fn *real = real_register();
+    const int err = real ? real(handler, arg, library) : -1;
+    gs_beside_come_first();
+    return err;
+}
 
 static int run(int argc, char **argv, char **env)
 {

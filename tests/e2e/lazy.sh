@@ -149,6 +149,7 @@ if [ $# = 0 ]; then
   for ((i = 0; i < 3; i++)); do by_daemon slow "$programs/user_events"; done
   windows unflushed,lanes,poison "$programs/transfers"
   leaves returns 7 --mode auto --forget
+  for ((i = 0; i < 3; i++)); do leaves fails 7 --mode auto --forget; done
   leaves after 7 --mode auto --forget
   leaves exits 8 --mode multi
   leaves handler 9 --mode multi

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* leaving HOW: ends while a program may be under compilation. `returns`: from main, after launches that are worth more
- * than one device; `exits`: exit() in a thread while another is in its first launch; `handler`: a signal's handler calls
+ * than one device; `fails`: the same by a function of libc that doesn't return, and calls no exit() that could be seen;
+ * `exits`: exit() in a thread while another is in its first launch; `handler`: a signal's handler calls
  * exit() where a thread is in its first launch; `after`: a handler of exit() that was registered late launches and
  * reads. */
+#include <err.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -68,5 +70,7 @@ int main(int argc, char **argv)
     show_buffer("launched", queue, mem, 0, N * 4);
     if (strcmp(how, "after") == 0)
         atexit(after);
+    if (strcmp(how, "fails") == 0 && freopen("/dev/null", "w", stderr))
+        errx(7, "%s", how);
     return 7;
 }
