@@ -83,7 +83,7 @@ int gs_rangeset_add(struct gs_rangeset *s, struct gs_range r)
 {
     if (r.begin >= r.end)
         return 0;
-    size_t from = first_ending_from(s, r.begin), to = from;
+    size_t from = s->n && s->v[s->n - 1].end < r.begin ? s->n : first_ending_from(s, r.begin), to = from;
     while (to < s->n && s->v[to].begin <= r.end) {
         r.begin = min_u64(r.begin, s->v[to].begin);
         r.end = max_u64(r.end, s->v[to].end);

@@ -118,10 +118,13 @@ static struct gs_use *use_of(struct gs_plan *plan, struct gs_mem *m)
 static int add_shifted(struct gs_rangeset *to, const struct gs_rangeset *from, const struct gs_mem *m)
 {
     const uint64_t unit = m->root->is_image ? m->root->band_bytes : 1;
-    int err = 0;
-    for (size_t i = 0; i < from->n && !err; i++)
-        err = gs_rangeset_add(
-            to, (struct gs_range){from->v[i].begin * unit + m->origin, from->v[i].end * unit + m->origin});
+    struct gs_rangeset shifted = {0};
+    int err = gs_rangeset_copy(&shifted, from);
+    for (size_t i = 0; i < shifted.n; i++)
+        shifted.v[i] = (struct gs_range){shifted.v[i].begin * unit + m->origin, shifted.v[i].end * unit + m->origin};
+    if (!err)
+        err = gs_rangeset_add_set(to, &shifted);
+    gs_rangeset_free(&shifted);
     return err;
 }
 
@@ -379,10 +382,10 @@ static int find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
     return err;
 }
 
-/* What travels as one costs a piece; its rows, what they take where it is known which bytes are valid where. */
+/* What travels as one costs a piece; each of its rows, what it takes to know which bytes are valid where. */
 static uint64_t cost_of_pieces(const struct gs_rangeset *s)
 {
-    enum { PIECE = 4096, ROW = 64 };
+    enum { PIECE = 65536, ROW = 4096 };
     return PIECE * gs_rect_count(s, s) + ROW * s->n;
 }
 

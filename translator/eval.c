@@ -186,6 +186,7 @@ static int eval_program(const struct gs_access_program *p, const struct gs_geome
     e.box = box;
     e.args = args;
     e.n_undo = e.level = e.depth = 0;
+    e.ranges = 0;
     e.no_memory = false;
     void *memory = NULL;
     int err = begin(&e, &memory);

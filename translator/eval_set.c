@@ -2,8 +2,9 @@
 /* From forms to sets of bytes. */
 #include "translator/eval_state.h"
 
-/* More ranges than these of one access are widened to fewer. */
-enum { MAX_RANGES = 4096 };
+/* More ranges than these of one access are widened to fewer: the rows of the largest pictures; but fewer once a part
+ * has so many in all, since each takes time whenever it is looked at which bytes are where. */
+enum { MAX_RANGES = 32768, MAX_RANGES_THEN = 4096, MANY_RANGES = 8 * MAX_RANGES };
 
 /* x = first + any of its strides times 0 .. count - 1. */
 struct lattice {
@@ -137,8 +138,8 @@ static bool is_anywhere(const struct gs_eval *e, const struct gs_form *f, struct
 }
 
 /* Makes one run of bytes of the small strides: exact while a stride is no longer than the run so far. The rest stays in
- * the lattice; where that is too much, more is made one run, and `*exact` false. */
-static gs_wide make_run(struct lattice *l, gs_wide bytes, bool *exact)
+ * the lattice; where that is more than `most`, more is made one run, and `*exact` false. */
+static gs_wide make_run(struct lattice *l, gs_wide bytes, gs_wide most, bool *exact)
 {
     gs_wide run = bytes, ranges;
     *exact = true;
@@ -150,13 +151,13 @@ static gs_wide make_run(struct lattice *l, gs_wide bytes, bool *exact)
                 run += l->d[i].stride * (l->d[i].count - 1);
             } else {
                 l->d[kept++] = l->d[i];
-                if (ranges <= MAX_RANGES)
-                    ranges *= least(l->d[kept - 1].count, MAX_RANGES + 1);
+                if (ranges <= most)
+                    ranges *= least(l->d[kept - 1].count, most + 1);
             }
         }
         bool again = kept < l->n && kept > 0 && l->d[0].stride <= run;
         l->n = kept;
-        if (ranges <= MAX_RANGES && !again)
+        if (ranges <= most && !again)
             break;
         if (!again) {
             *exact = false;
@@ -225,7 +226,7 @@ bool gs_set_add(struct gs_eval *e, const struct gs_form *f, uint64_t bytes, uint
     if (!surely && is_anywhere(e, f, in, bytes, buffer_bytes))
         return false;
     bool exact;
-    gs_wide run = make_run(&l, bytes, &exact);
+    gs_wide run = make_run(&l, bytes, e->ranges < MANY_RANGES ? MAX_RANGES : MAX_RANGES_THEN, &exact);
     if (surely && !exact)
         return false;
     struct gs_interval clip = {greatest(in.lo, 0), least(in.hi + bytes, buffer_bytes)};
@@ -238,6 +239,7 @@ bool gs_set_add(struct gs_eval *e, const struct gs_form *f, uint64_t bytes, uint
     struct gs_rangeset runs = {0};
     if (clip.lo < clip.hi && (add_runs(&l, l.n, l.first, run, clip, &runs) < 0 || gs_rangeset_add_set(out, &runs) < 0))
         e->no_memory = true;
+    e->ranges += (uint32_t)runs.n;
     gs_rangeset_free(&runs);
     return true;
 }

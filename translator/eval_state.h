@@ -100,6 +100,7 @@ struct gs_eval {
     uint32_t level, serial;
     uint32_t depth;  /* of recursion in eval_node.c */
     uint32_t budget; /* nodes that may still be evaluated: bounds the time that nested selections take */
+    uint32_t ranges; /* of strides, that have been added to sets */
     bool no_memory;
 };
 

@@ -24,3 +24,10 @@ for run in "plain 2 copy" "pinned 2 pinned" "pinned 3 pinned"; do
     [ "${moves:-0}" -le 80 ] || fail "$run: $moves reads and writes ($path)"
   done
 done
+
+# A picture of more rows than most have: the parts' bands are still told apart, and nothing is compared.
+"$programs/columns" 1 40 20000 >alone.txt
+GPUSPARC_TRANSFER=pinned gpusparc run --devices cpu:2 --mode multi --stats="$PWD/tall.json" "$programs/columns" 1 40 20000 >out.txt
+cmp alone.txt out.txt || fail "tall: other bytes"
+stats tall.json split:columns split:rows
+[ "$(stat_of tall.json merge bytes)" = 0 ] || fail "tall: $(stat_of tall.json merge bytes) bytes compared"
