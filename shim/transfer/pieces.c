@@ -60,7 +60,8 @@ static size_t least_of(size_t a, size_t b)
 static struct gs_cut_transfer cut(const struct gs_staged *t, size_t bytes)
 {
     const size_t row = t->region[0] * t->element, slice = row * t->region[1];
-    struct gs_cut_transfer c = {.t = t, .most = {least_of(t->region[0], bytes / t->element), 1, 1}};
+    const size_t texels = bytes > t->element ? bytes / t->element : 1; /* chunks may be set to less */
+    struct gs_cut_transfer c = {.t = t, .most = {least_of(t->region[0], texels), 1, 1}};
     if (row <= bytes)
         c.most[1] = least_of(t->region[1], bytes / row);
     if (slice <= bytes)

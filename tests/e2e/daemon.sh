@@ -26,6 +26,11 @@ period = 1s
 priority = 2
 mode = 1
 moves = always
+[task bytes]
+period = 1s
+priority = 3
+mode = multi
+transfer_chunk = 8
 END
 ask() { # EXPRESSION over the status s: prints it
   gpusparc status --json | python3 -c "
@@ -72,6 +77,8 @@ assert sum(k["launches"] for k in d["kernels"]) == 9
 assert 2 << 20 <= between <= 6 << 20, between  # both inputs once, the output for each of four jobs
 END
 done
+# Chunks smaller than a texel are one.
+GPUSPARC_TRANSFER=pinned same images bytes images
 unset GPUSPARC_TRANSFER
 [ "$(ask "s['daemon']['clients']")" = 0 ] || fail "clients are left"
 # A GPU has so many compute units that these launches are one unit each.
