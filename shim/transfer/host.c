@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "shim/coherence.h"
+#include "shim/transfer/joined.h"
 
 /* What is worth being taken from another place than the rest is two pieces of the ring, or being written to another
  * place one; less where the ring is asked for. */
@@ -158,6 +159,23 @@ bool gs_host_alone(struct gs_mem *root, struct gs_range r)
     return alone;
 }
 
+/* Of columns that lie on several devices each has its own read as one, row by row; narrow rows, and what is made of
+ * many stretches for another reason, are brought home first. */
+static cl_int join(struct walk *w, struct gs_command *cmd, struct gs_events *ready)
+{
+    enum { MOST_STRETCHES = 64, LEAST_ROW = 1024, LEAST_ROW_FORCED = 256 };
+    struct gs_stretches *s = w->s;
+    if (w->t->image || s->n <= MOST_STRETCHES)
+        return CL_SUCCESS;
+    gs_stretches_join(s, gs_settings()->transfer == GS_TRANSFER_PINNED ? LEAST_ROW_FORCED : LEAST_ROW);
+    if (s->n <= MOST_STRETCHES)
+        return CL_SUCCESS;
+    cl_int err = gs_require_range(cmd, w->root, 0, w->r, ready);
+    s->n = 0;
+    w->share = false;
+    return err ? err : walk(w, false);
+}
+
 cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
                       bool share, struct gs_stretches *s, struct gs_events *ready)
 {
@@ -172,6 +190,8 @@ cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_ran
         err = walk(&w, true);
     if (!err)
         err = walk(&w, false);
+    if (!err)
+        err = join(&w, cmd, ready);
     for (unsigned i = 0; i < s->n && !err; i++)
         used[s->v[i].place] = true;
     for (cl_uint i = 0; i < cmd->before.n && !err; i++)

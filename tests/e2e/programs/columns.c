@@ -130,6 +130,13 @@ int main(int argc, char **argv)
         if (!fixed_width && draw(3) == 0)
             CL(clEnqueueCopyBuffer(queue, m[0], m[1], 0, 0, all, 0, NULL, NULL));
     }
+    if (fixed_width) { /* what the host reads lies in columns */
+        const unsigned numbers[5] = {0, fixed_width, fixed_width, fixed_height, 7};
+        run(kernels[2][0], m[0], m[1], numbers, fixed_width, 0);
+        CL(clEnqueueReadBuffer(queue, m[1], CL_FALSE, 0, all, host, 0, NULL, NULL));
+        CL(clFinish(queue));
+        show("later", host, all);
+    }
     for (int i = 0; i < 2; i++)
         show_buffer(i ? "other" : "last", queue, m[i], 0, all);
     for (int t = 0; t < TYPES; t++) {
