@@ -26,6 +26,7 @@ static const double worth_staying = 1.02; /* and one that is going, below this *
 static const double hopeless = 4;         /* times as long as one device: it isn't tried twice */
 static const double outlier = 4;          /* times as long as was thought */
 static const double promising_part = 0.7, promising_split = 1.1;
+static const double several_hoped = 0.7; /* of a read from one device, before one from several has been measured */
 static const double small_bytes = 65536, large_bytes = 16777216;
 
 static double max_double(double a, double b)
@@ -117,6 +118,24 @@ static double hoped_of(const struct gs_history *h, const struct gs_machine *m, d
     return is_due_again(h) ? min_double(split, single / n + m->split_ns) : split;
 }
 
+/* What the application's reads of its outputs take where these lie on one device, and how much less where they lie on
+ * several: each has a link of its own, and what the host's memory makes of that is measured. */
+struct reads {
+    double one, gain;
+};
+
+static struct reads reads_of(const struct gs_history *h, const struct gs_machine *m)
+{
+    const double one = m->read_ns[0], several = m->read_ns[1] > 0 ? m->read_ns[1] : several_hoped * one;
+    return (struct reads){h->read_bytes * one, one > 0 ? h->read_bytes * (one - several) : 0};
+}
+
+/* Can no split of n parts gain, by its parts and its reads, even if nothing has to be moved? */
+static bool is_too_short(const struct gs_machine *m, unsigned n, double single, struct reads reads)
+{
+    return single / n + m->split_ns + reads.one - reads.gain > worth_leaving * (single + reads.one);
+}
+
 static bool one_device(struct gs_history *h, const char *reason)
 {
     h->reason = reason;
@@ -131,10 +150,15 @@ static const char faster[] = "one device is faster";
 static const char opening[] = "the way between the devices is being opened";
 static const char not_earned[] = "what a split costs at first isn't earned yet";
 
+static void postpone_retry(struct gs_history *h)
+{
+    h->retry_at = h->failures ? h->launches + ((uint64_t)RETRY_AFTER << 2 * h->failures) : 0;
+}
+
 static void fail(struct gs_history *h, unsigned failures)
 {
     h->failures = failures < MOST_FAILURES ? failures : MOST_FAILURES;
-    h->retry_at = h->failures ? h->launches + ((uint64_t)RETRY_AFTER << 2 * h->failures) : 0;
+    postpone_retry(h);
 }
 
 void gs_choice_remember_failures(struct gs_history *h, unsigned failures)
@@ -185,14 +209,16 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
         reason = not_known;
     } else {
         const bool trying = is_trying(h, single);
+        const struct reads reads = reads_of(h, m);
         h->split_ns = split_of(h, m, single, 1.0 / n);
-        if (gs_choice_split_known(h) && !trying && !is_due_again(h) && h->split_ns >= worth_leaving * single)
+        if (gs_choice_split_known(h) && !trying && !is_due_again(h) &&
+            h->split_ns + reads.one - reads.gain >= worth_leaving * (single + reads.one))
             return give_up(h);
         if (trying)
             reason = NULL;
-        else if (single < gs_least_worth_ns(m, n))
+        else if (is_too_short(m, n, single, reads))
             reason = too_short;
-        else if (more_launches(h) * (single - hoped_of(h, m, single, n)) < prepare_ns)
+        else if (more_launches(h) * (single - hoped_of(h, m, single, n) + reads.gain) < prepare_ns)
             reason = not_earned;
     }
     if (!reason) {
@@ -207,8 +233,9 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
 bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
 {
     const double single = single_of(h);
-    const double split = hoped_of(h, m, single, n);
-    return single >= gs_least_worth_ns(m, n) && split < single && more_launches(h) * (single - split) >= prepare_ns;
+    const struct reads reads = reads_of(h, m);
+    const double gain = single - hoped_of(h, m, single, n) + reads.gain;
+    return single > 0 && !is_too_short(m, n, single, reads) && gain > 0 && more_launches(h) * gain >= prepare_ns;
 }
 
 /* By the host's memory, and only until the windows between the GPUs are open? */
@@ -220,18 +247,33 @@ static bool is_makeshift(const struct gs_outlook *o, enum gs_link link)
 /* The two ways of one launch. */
 struct ways {
     double single, split;
-    double risk;   /* what the split is sure to cost now, should it never be better */
-    double coming; /* of that, what will be paid later: outputs that come home */
-    double gain;   /* of this one launch, if the prediction is right; negative: it has to be earned later */
+    double risk;        /* what the split is sure to cost now, should it never be better */
+    double coming;      /* of that, what will be paid later: outputs that come home */
+    double gain;        /* of this one launch, if the prediction is right; negative: it has to be earned later */
+    struct reads reads; /* not in the others but in `gain` */
 };
+
+/* What every launch to come gains. */
+static double gain_of(const struct ways *w)
+{
+    return w->single - w->split + w->reads.gain;
+}
+
+/* Is the split, with the reads that follow, below this share of the other way? */
+static bool is_below(const struct ways *w, double share)
+{
+    return w->split + w->reads.one - w->reads.gain < share * (w->single + w->reads.one);
+}
 
 static struct ways predict(const struct gs_history *h, const struct gs_machine *m, const struct gs_outlook *o,
                            enum gs_link link)
 {
     const double gather = gs_move_ns(m, link, o->gather), scatter = gs_move_ns(m, link, o->scatter);
     const double leave = gs_move_ns(m, link, o->leave), alone = single_of(h), more = more_launches(h);
-    const double gather_again =
-        h->gather_again.known ? min_double(gather, gs_move_ns(m, link, h->gather_again.move)) : gather;
+    /* Who splits can't know it, and finds it out by leaving off once: else it never would. */
+    const double gather_again = h->gather_again.known ? min_double(gather, gs_move_ns(m, link, h->gather_again.move))
+                                : h->last_split       ? 0
+                                                      : gather;
     const double scatter_again =
         h->scatter_again.known ? min_double(scatter, gs_move_ns(m, link, h->scatter_again.move)) : 0;
     const double leave_again = h->return_rate < 0 ? 0 : h->return_rate * leave;
@@ -241,13 +283,15 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     const double merge = gs_move_ns(m, link, o->merge);
     const double base = split_of(h, m, alone, o->largest) + (gs_choice_split_known(h) ? 0 : merge);
     const double now = scatter_again + leave_again + once;
+    const struct reads reads = reads_of(h, m);
     return (struct ways){
         .single = alone + gather_again + (gather - gather_again) / more,
         .split = base + scatter_again + leave_again + once / more,
-        .risk = gs_choice_split_known(h) ? max_double(0, base + now - alone - gather)
+        .reads = reads,
+        .risk = gs_choice_split_known(h) ? max_double(0, base + now - alone - gather - reads.gain)
                                          : now + m->split_ns + merge + (o->on_trial ? base : 0),
         .coming = h->return_rate < 0 ? leave : leave_again,
-        .gain = alone + gather - base - now,
+        .gain = alone + gather - base - now + reads.gain,
     };
 }
 
@@ -257,7 +301,7 @@ static bool wants_peer(const struct gs_history *h, const struct gs_machine *m, c
     if (!o->peer_possible || o->link == GS_LINK_PEER)
         return false;
     const struct ways w = predict(h, m, o, GS_LINK_PEER);
-    return w.split < worth_leaving * w.single && more_launches(h) * (w.single - w.split) > PEER_NS;
+    return is_below(&w, worth_leaving) && more_launches(h) * gain_of(&w) > PEER_NS;
 }
 
 bool gs_choice_foresees_peer(const struct gs_history *h, const struct gs_machine *m, unsigned n, uint64_t buffer_bytes)
@@ -280,8 +324,7 @@ static void learn_again(struct gs_history *h, const struct gs_outlook *o)
 /* Is a first try worth its risk by what it promises? */
 static bool is_hopeful(const struct gs_history *h, const struct gs_outlook *o, const struct ways *w)
 {
-    return o->ample && !h->failures && !gs_choice_split_known(h) &&
-           more_launches(h) * (w->single - w->split) >= 2 * w->risk;
+    return o->ample && !h->failures && !gs_choice_split_known(h) && more_launches(h) * gain_of(w) >= 2 * w->risk;
 }
 
 bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs_outlook *o, struct gs_budget *b,
@@ -297,7 +340,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     h->single_ns = w.single;
     h->split_ns = w.split;
     const bool going = h->last_split && h->ever;
-    const bool better = w.split < (going ? worth_staying : worth_leaving) * w.single;
+    const bool better = is_below(&w, going ? worth_staying : worth_leaving);
     const bool retry = !better && is_due_again(h) && left >= w.risk;
     h->wants_peer = wants_peer(h, m, o);
     const bool trying = is_trying(h, w.single);
@@ -305,11 +348,13 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
         return one_device(h, opening);
     if (!better && !retry && !trying)
         return h->split.n ? give_up(h) : one_device(h, too_short);
-    if (retry)
-        h->tried = 1;
     const double needed = w.gain > w.risk / 2 ? w.risk / 4 : w.risk; /* a try that gains at once is less of a bet */
     if (!trying && w.risk > 0 && left < needed && !is_hopeful(h, o, &w))
         return one_device(h, not_earned);
+    if (retry) {
+        postpone_retry(h);
+        h->tried = 0;
+    }
     h->tried += h->tried < MOST_TRIES;
     h->reason = NULL;
     h->last_split = h->ever = true;
@@ -321,7 +366,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
 bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
     const double known = h->single.n ? single_of(h) : (double)h->bound_ns;
-    return known > 0 && known < gs_least_worth_ns(m, n);
+    return known > 0 && is_too_short(m, n, known, reads_of(h, m));
 }
 
 bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine *m, unsigned n, bool affordable)
@@ -361,6 +406,16 @@ static void approach(double *value, double seen, double least, double most)
     *value += (seen - *value) * (seen < *value ? 0.5 : 0.125);
 }
 
+void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns, bool several)
+{
+    double *ns = &m->read_ns[several];
+    const double seen = (double)took_ns / (double)bytes;
+    if (*ns > 0)
+        approach(ns, seen, 0.001, 5);
+    else
+        *ns = min_double(max_double(seen, 0.001), 5);
+}
+
 static void learn_machine(struct gs_machine *m, double beyond_ns, const struct gs_outlook *o)
 {
     const struct gs_move moved = o->scatter;
@@ -396,7 +451,7 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
         return;
     const double took = (double)took_ns, beyond = max_double(0, took - (double)longest);
     const double moved = gs_move_ns(m, o->link, o->scatter), base = max_double((double)longest, took - moved);
-    b->lost_ns += took - single_ns - risk_ns;
+    b->lost_ns += took - single_ns - risk_ns - (m->read_ns[1] > 0 ? reads_of(h, m).gain : 0);
     if (!h->split_before) {
         h->split_before = true;
         approach(&m->first_ns, beyond - moved - m->split_ns, 1e4, 1e8);

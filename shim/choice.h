@@ -38,6 +38,7 @@ struct gs_machine {
     double split_ns;   /* what a split takes beyond its longest part: markers, events, other queues */
     double first_ns;   /* what a kernel's first split takes beyond that: replicas, kernel objects */
     double prepare_ns; /* what it costs to have a program translated and compiled that never was */
+    double read_ns[2]; /* a byte of a large blocking read, from one device and from several; 0: not known */
 };
 
 double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move move);
@@ -62,6 +63,7 @@ struct gs_history {
     struct gs_again scatter_again; /* transfers to the parts in a launch that follows a split one */
     struct gs_again gather_again;  /* transfers home in a launch that follows one on one device */
     double return_rate;         /* of the bytes that splits left on other devices: those fetched home; < 0: not known */
+    double read_bytes;          /* of what it writes, the application will fetch so much by large blocking reads */
     unsigned asked;             /* measurements on one device that were begun in this process */
     unsigned tried;             /* splits enqueued before TRIES of them were measured */
     unsigned failures;          /* times that a try ended with one device */
@@ -131,6 +133,9 @@ bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine 
 bool gs_choice_wants_split(const struct gs_history *h);
 
 void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns);
+
+/* A large blocking read of so many bytes that lay on one device, or on several, took so long. */
+void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns, bool several);
 
 /* `launches` of it and others took so long together. */
 void gs_choice_learn_bound(struct gs_history *h, uint64_t all_ns, unsigned launches);

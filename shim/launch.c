@@ -163,6 +163,8 @@ static cl_int record_home(struct gs_launching *l)
         struct gs_mem *m = l->mems[i];
         if (m && may_write(l, i) && gs_wrote_range(m->root, 0, gs_window_range(m, 0, m->size)) < 0)
             err = CL_OUT_OF_HOST_MEMORY;
+        if (m && may_write(l, i))
+            m->root->made += m->size;
     }
     return err;
 }
@@ -506,12 +508,28 @@ static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_even
     return went;
 }
 
+/* How many of the bytes that the launch may write the application will read at once, if it goes on as it did. */
+static uint64_t bytes_to_read(const struct gs_launching *l)
+{
+    uint64_t bytes = 0;
+    for (cl_uint i = 0; i < l->k->n_args; i++) {
+        const struct gs_mem *m = l->mems[i], *root = m ? m->root : NULL;
+        if (!root || !root->taken || !root->made || !may_write(l, i))
+            continue;
+        const double rate = (double)root->taken / (double)root->made;
+        bytes += rate < 1 ? (uint64_t)(rate * (double)m->size) : m->size;
+    }
+    return bytes;
+}
+
 static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event *event)
 {
     struct gs_plan plan = {.reason = reason};
     bool went = false;
     cl_int err = CL_SUCCESS;
     const bool held_up = atomic_load(&l->cmd.ctx->user_events);
+    if (l->timing)
+        gs_timing_reads(l->timing, bytes_to_read(l));
     if (!plan.reason && held_up)
         plan.reason = "a user event of the application has no status yet";
     if (!plan.reason) {

@@ -160,6 +160,8 @@ struct gs_mem {
     struct gs_density *density;   /* of what merges found changed, or null: see shim/sparse.h */
     uint64_t settled;             /* the serial number of the last command for which gs_settle has looked */
     uint64_t left, fetched;       /* bytes that splits wrote on other devices; and those of them brought home since */
+    uint64_t made, taken;         /* bytes that kernels may have written, and that large blocking reads have fetched */
+    const void *taken_to;         /* where the last of these put them */
     uint64_t written;             /* how many times some of its bytes have been, or may have been */
     struct gs_table *tables;      /* what it holds: see shim/contents.h; owned */
     unsigned futile, passed_over; /* looks at it that were of no use, and launches since that did without */

@@ -71,6 +71,10 @@ static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *
             err = gs_wrote(u->root, l->job.place[p], &u->wrote[p]);
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = gs_wrote(u->root, 0, &u->reduced[p]);
+        for (unsigned p = 0; p < plan->n_parts; p++)
+            u->root->made += gs_rangeset_bytes(&u->wrote[p]);
+        if (u->writes == GS_COMPARED || u->writes == GS_CONTESTED)
+            u->root->made += u->window.end - u->window.begin;
         if (!err && u->writes == GS_COMPARED)
             err = gs_merge_record(&s->merges[i], plan->n_parts);
         if (!err && u->writes == GS_CONTESTED)

@@ -82,8 +82,10 @@ __attribute__((constructor)) static void begin(void)
 static struct gs_machine first_guess(const struct gs_group *g)
 {
     if (g->shared_memory)
-        return (struct gs_machine){{{1e4, 0.2}, {1e4, 0.2}}, 3e4, 3e5, 15e7};
-    return (struct gs_machine){{{4e4, 0.05}, {4e4, 0.004}}, 12e4, 15e5, 125e6};
+        return (struct gs_machine){
+            .link = {{1e4, 0.2}, {1e4, 0.2}}, .split_ns = 3e4, .first_ns = 3e5, .prepare_ns = 15e7};
+    return (struct gs_machine){
+        .link = {{4e4, 0.05}, {4e4, 0.004}}, .split_ns = 12e4, .first_ns = 15e5, .prepare_ns = 125e6};
 }
 
 static bool learns(const struct gs_context *ctx)
@@ -405,9 +407,9 @@ static void say_outlook(const struct gs_timing *t, const struct gs_trial *trial,
     const struct gs_outlook *o = &trial->outlook;
     say_choice(t);
     gs_debug("%s: bytes to bring home %" PRIu64 ", to the parts %" PRIu64 ", left there %" PRIu64
-             " (come home: %.2f), by %s; at risk %.0f us, earned %.0f us",
+             " (come home: %.2f), by %s; to be read %.0f; at risk %.0f us, earned %.0f us",
              t->name, o->gather.bytes, o->scatter.bytes, o->leave.bytes, t->h.return_rate,
-             o->link == GS_LINK_PEER ? "windows" : "the host", trial->risk_ns / 1e3,
+             o->link == GS_LINK_PEER ? "windows" : "the host", t->h.read_bytes, trial->risk_ns / 1e3,
              gs_budget_left(&budget, now_ns) / 1e3);
 }
 
@@ -587,6 +589,25 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *
     atomic_store(last, t);
     do_wanted(&wanted);
     return t;
+}
+
+void gs_timing_reads(struct gs_timing *t, uint64_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    t->h.read_bytes = (double)bytes;
+    if (bytes && !gs_choice_is_short(&t->h, &machine, t->n))
+        atomic_store(&t->pass, 0);
+    pthread_mutex_unlock(&lock);
+}
+
+void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several)
+{
+    pthread_mutex_lock(&lock);
+    if (learnt_name[0])
+        gs_choice_learn_read(&machine, bytes, took_ns, several);
+    gs_debug("a read of %" PRIu64 " bytes from %s took %" PRIu64 " us; a byte now counts as %.4f ns", bytes,
+             several ? "several devices" : "one device", took_ns / 1000, machine.read_ns[several]);
+    pthread_mutex_unlock(&lock);
 }
 
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)

@@ -21,6 +21,12 @@ struct gs_timing;
 /* NULL in other modes than auto, with one device, for programs that can't be split, and without memory. */
 struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
 
+/* Of what the next launches write the application will fetch so much by large blocking reads, by what it did so far. */
+void gs_timing_reads(struct gs_timing *t, uint64_t bytes);
+
+/* Such a read took so long, with nothing before it, of bytes that lay on one device or on several. Any thread. */
+void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several);
+
 /* Before the launch is planned: is it worth a closer look? `prepared`: its program has been translated. Else *reason
  * says why not, and the launch is counted. */
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason);

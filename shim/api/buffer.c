@@ -7,6 +7,7 @@
 #include "shim/timing.h"
 #include "shim/transfer/host.h"
 #include "shim/transfer/transfer.h"
+#include "shim/watch.h"
 
 enum { MOST_PIECES = 64, MAY_BE_STAGED = 4096 };
 
@@ -73,12 +74,22 @@ static enum read_way choose_read(struct gs_queue *q, struct gs_mem *m, struct gs
     return way;
 }
 
+/* Counts a read through the ring. Does it go where the last one went? Then that memory is in use already. */
+static bool count_read(struct gs_mem *root, const struct gs_staged *all)
+{
+    const bool again = root->taken_to == all->host.at;
+    root->taken += gs_staged_bytes(all);
+    root->taken_to = all->host.at;
+    return again;
+}
+
 /* Where the bytes lie, and the queue of each place that holds some. They stay there until they have been read. */
 static cl_int find_places(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *all,
                           bool share, struct gs_stretches *s, struct gs_events *ready,
-                          cl_command_queue queue[GS_MAX_DEVICES])
+                          cl_command_queue queue[GS_MAX_DEVICES], bool *again)
 {
     pthread_mutex_lock(&cmd->ctx->lock);
+    *again = share && count_read(m->root, all);
     cl_int err = gs_host_places(cmd, m->root, r, all, share, s, ready);
     m->root->host_reads++;
     for (unsigned i = 0; i < s->n && !err; i++)
@@ -116,6 +127,24 @@ static cl_int read_in_turn(const struct gs_stretches *s, const struct gs_events 
     return err;
 }
 
+/* Have they ended, or will they as soon as an idle queue's markers do? */
+static bool end_soon(const struct gs_events *e)
+{
+    enum { SOON_NS = 20 * 1000 };
+    for (const uint64_t end = gs_now_ns() + SOON_NS; !gs_events_ended(e);)
+        if (gs_now_ns() >= end)
+            return false;
+    return true;
+}
+
+static bool on_several(const struct gs_stretches *s)
+{
+    for (unsigned i = 1; i < s->n; i++)
+        if (s->v[i].place != s->v[0].place)
+            return true;
+    return false;
+}
+
 /* A blocking read, from all places that hold some of it at once through the ring, or from one after the other; without
  * the context's lock while it waits. */
 static cl_int read_pieces(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, bool staged,
@@ -127,13 +156,18 @@ static cl_int read_pieces(struct gs_queue *q, struct gs_mem *m, struct gs_range 
     struct gs_events ready = {0};
     struct gs_staged_ends ended = {0};
     cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
+    bool telling = false;
     if (staged)
         gs_staging_enter(q->o.ctx, true);
     const struct gs_label before = gs_label_way(staged ? GS_WAY_STAGED : GS_WAY_DIRECT);
-    cl_int err = find_places(&cmd, m, r, &all, staged, &s, &ready, queue);
+    cl_int err = find_places(&cmd, m, r, &all, staged, &s, &ready, queue, &telling);
+    telling = !err && telling && end_soon(&ready);
+    const uint64_t begin_ns = gs_now_ns();
     if (!err)
         err = staged ? gs_staging_carry(q->o.ctx, queue, s.v, s.n, ready.n, ready.v, &ended)
                      : read_in_turn(&s, &ready, queue, &ended);
+    if (!err && telling)
+        gs_timing_read(r.end - r.begin, gs_now_ns() - begin_ns, on_several(&s));
     gs_label_back(before);
     if (staged)
         gs_staging_leave(q->o.ctx);

@@ -37,6 +37,7 @@ struct kernel {
     double part_ns; /* of each half */
     uint64_t halo;  /* bytes that a split fetches even where the data lies spread already */
     bool never;     /* it can't be split */
+    bool ample;     /* its parts are expected to take their share */
     unsigned splits, switches;
     bool last;
 };
@@ -88,7 +89,7 @@ static double run_split(struct world *w, struct kernel *k, const struct gs_outlo
 /* One launch of a kernel that works on all of the buffer. */
 static bool launch(struct world *w, struct kernel *k)
 {
-    struct gs_outlook o = {.n = 2, .link = GS_LINK_HOST, .largest = 0.5};
+    struct gs_outlook o = {.n = 2, .link = GS_LINK_HOST, .largest = 0.5, .ample = k->ample};
     const uint64_t half = w->bytes / 2, scatter = w->away ? k->halo : half + k->halo;
     double risk_ns = 0;
     bool split = false;
@@ -291,6 +292,73 @@ static void noise_does_not_make_it_swing(void **state)
     assert_true(k.switches <= 20);
 }
 
+/* A kernel whose outputs the application reads after each launch, by one link or by two. */
+struct reader {
+    struct world w;
+    struct kernel k;
+    double one_ns, several_ns; /* a byte's way really takes so long */
+};
+
+static bool launch_and_read(struct reader *r)
+{
+    struct world *w = &r->w;
+    const double bytes = (double)w->bytes;
+    r->k.h.read_bytes = r->k.h.launches ? bytes : 0;
+    const bool split = launch(w, &r->k);
+    const double took = noisy(w, bytes * (split ? r->several_ns : r->one_ns));
+    gs_choice_learn_read(&w->believed, w->bytes, (uint64_t)took, split);
+    w->now += took;
+    w->plain += bytes * r->one_ns;
+    if (split)
+        r->k.h.return_rate = 0; /* reads fetch nothing home */
+    return split;
+}
+
+static struct reader reader_of(double single_ns, double part_ns, uint64_t bytes, double one_ns, double several_ns)
+{
+    struct reader r = {.k = kernel_of(single_ns, part_ns, 0), .one_ns = one_ns, .several_ns = several_ns};
+    begin(&r.w, bytes);
+    r.k.ample = rnd() < 0.5;
+    r.w.plain = r.w.now = 2e8;
+    return r;
+}
+
+/* As on two H200, where a kernel of 0.7 ms makes 512 MB (quasirandom), which are read in 10.5 ms by one
+ * link and in 6 by two. Where two are no faster the kernel is left alone, and that is found out cheaply. */
+static void reads_by_several_links_count(void **state)
+{
+    (void)state;
+    for (int faster = 0; faster < 2; faster++) {
+        struct reader r = reader_of(72e4, 1e6, 512 << 20, 0.0195, faster ? 0.0117 : 0.0195);
+        r.k.ample = true;
+        for (int i = 0; i < 500; i++)
+            launch_and_read(&r);
+        assert_int_equal(r.k.last, faster);
+        assert_true(r.w.now < (faster ? 0.75 : 1.03) * r.w.plain);
+        assert_true(faster || r.k.splits < 100); /* to leave off has its price as well */
+    }
+}
+
+/* Whatever reads, kernels and links really take. */
+static void reads_cost_little_where_they_do_not_gain(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 1000; round++) {
+        const double single = pow(10, 4 + 4 * rnd()), one = 0.01 + 0.1 * rnd();
+        struct reader r =
+            reader_of(single, single * (0.5 + rnd()), (uint64_t)(12e6 + rnd() * 5e8), one, one * (0.4 + 1.2 * rnd()));
+        r.w.noise = 0.05;
+        r.w.real.split_ns *= 0.5 + 3 * rnd();
+        for (int i = 0; i < 1000; i++)
+            launch_and_read(&r);
+        if (r.w.now > 1.03 * r.w.plain * (1 + r.w.noise / 2))
+            fail_msg("round %d: %.0f us a launch, reads of %.0f us, by several links %.2f of that: %.3f times the "
+                     "plain run, %u splits",
+                     round, single / 1e3, one * (double)r.w.bytes / 1e3, r.several_ns / one, r.w.now / r.w.plain,
+                     r.k.splits);
+    }
+}
+
 /* Uneven halves: the cut moves, and what is expected of a split with it. */
 static void uneven_parts_are_cut_anew(void **state)
 {
@@ -464,6 +532,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(data_that_always_comes_home_keeps_a_kernel_there),
         cmocka_unit_test(first_uses_do_not_decide),
         cmocka_unit_test(noise_does_not_make_it_swing),
+        cmocka_unit_test(reads_by_several_links_count),
+        cmocka_unit_test(reads_cost_little_where_they_do_not_gain),
         cmocka_unit_test(uneven_parts_are_cut_anew),
         cmocka_unit_test(a_promising_kernel_does_not_wait_for_the_budget),
         cmocka_unit_test(the_slow_link_is_a_makeshift),
