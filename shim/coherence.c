@@ -191,23 +191,98 @@ static struct gs_rect next_transfer(const struct gs_mem *root, const struct gs_r
     return root->is_image ? gs_one_row(given->v[(*i)++]) : gs_rect_next(given, i, valid);
 }
 
-/* Sends what `from` can give of `missing`, and takes it off `missing`. */
-static cl_int send_from(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to,
-                        struct gs_rangeset *missing, struct gs_events *done)
+/* Remembers what a transfer brings until it is known to have ended well; retains its event. */
+static cl_int expect(struct gs_replica *place, const struct gs_rect *r, cl_event event)
+{
+    if (place->n_arrivals == place->arrivals_cap) {
+        const size_t cap = place->arrivals_cap ? 2 * place->arrivals_cap : 4;
+        struct gs_arrival *v = realloc(place->arrivals, cap * sizeof *v);
+        if (!v)
+            return CL_OUT_OF_HOST_MEMORY;
+        place->arrivals = v;
+        place->arrivals_cap = cap;
+    }
+    cl_int err = gs_real()->clRetainEvent(event);
+    if (!err)
+        place->arrivals[place->n_arrivals++] = (struct gs_arrival){event, *r};
+    return err;
+}
+
+/* Not what the place has had before: that stays valid whatever becomes of the transfer. Of a rectangle it has had
+ * nothing. */
+static cl_int expect_new(struct gs_replica *place, const struct gs_rect *r, cl_event event)
+{
+    struct gs_rangeset brought = {0};
+    if (r->rows > 1)
+        return expect(place, r, event);
+    cl_int err = gs_rangeset_missing(&place->valid, gs_rect_hull(r), &brought) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    for (size_t i = 0; i < brought.n && !err; i++) {
+        const struct gs_rect one = gs_one_row(brought.v[i]);
+        err = expect(place, &one, event);
+    }
+    gs_rangeset_free(&brought);
+    return err;
+}
+
+cl_int gs_arrives(struct gs_mem *root, unsigned to, const struct gs_rect *r, cl_event event)
+{
+    struct gs_replica *place = &root->place[to];
+    struct gs_rangeset rows = {0};
+    if (place->ready)
+        let_go(&place->ready);
+    cl_int err = gs_real()->clRetainEvent(event);
+    if (!err) {
+        place->ready = event;
+        err = expect_new(place, r, event);
+    }
+    if (!err && (add_rows(&rows, r) < 0 || gs_rangeset_add_set(&place->valid, &rows) < 0))
+        err = CL_OUT_OF_HOST_MEMORY;
+    gs_rangeset_free(&rows);
+    return err;
+}
+
+/* What `from` can give of `missing`; with `settled`, not what may still be on its way there. */
+static int find_given(const struct gs_mem *root, unsigned from, bool settled, const struct gs_rangeset *missing,
+                      struct gs_rangeset *given)
+{
+    const struct gs_replica *place = &root->place[from];
+    int err = gs_rangeset_common_set(&place->valid, missing, given);
+    for (size_t i = 0; i < place->n_arrivals && !err && settled && given->n; i++)
+        err = gs_rangeset_remove(given, gs_rect_hull(&place->arrivals[i].rect));
+    return err;
+}
+
+/* Lets `from` send what it can give of `missing`, and takes it off `missing`. */
+static int send_from(const struct gs_mem *root, unsigned from, bool settled, const struct gs_need *to,
+                     struct gs_rangeset *missing, struct gs_sends *sends)
 {
     struct gs_rangeset given = {0}, sent = {0};
-    const struct gs_rangeset *valid = &root->place[from].valid;
-    cl_int err = gs_rangeset_common_set(valid, missing, &given) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    int err = find_given(root, from, settled, missing, &given);
     for (size_t i = 0; i < given.n && !err;) {
-        const struct gs_rect r = next_transfer(root, &given, &i, valid);
-        err = gs_transfer(cmd, root, from, to, &r, done);
-        if (!err && add_rows(&sent, &r) < 0)
-            err = CL_OUT_OF_HOST_MEMORY;
+        const struct gs_rect r = next_transfer(root, &given, &i, &root->place[from].valid);
+        const struct gs_send send = {
+            .from = from, .rect = r, .n = 1, .to = {{.place = to->place, .part = to->part, .done = to->done}}};
+        err = gs_sends_add(sends, &send);
+        if (!err)
+            err = add_rows(&sent, &r);
     }
-    if (gs_rangeset_add_set(&root->place[to].valid, &sent) < 0 || gs_rangeset_remove_set(missing, &sent) < 0)
-        err = CL_OUT_OF_HOST_MEMORY;
+    if (!err)
+        err = gs_rangeset_remove_set(missing, &sent);
     gs_rangeset_free(&given);
     gs_rangeset_free(&sent);
+    return err;
+}
+
+/* Who sends what is missing at each of n places: one that has it already, and, of several, each place another. */
+static int find_senders(const struct gs_mem *root, const struct gs_need *w, unsigned n, struct gs_rangeset *missing,
+                        struct gs_sends *sends)
+{
+    const unsigned places = root->o.ctx->n;
+    int err = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (unsigned i = 0; i < n && !err; i++)
+            for (unsigned step = 1; step < places && !err && missing[i].n; step++)
+                err = send_from(root, (w[i].place + step) % places, pass == 0, &w[i], &missing[i], sends);
     return err;
 }
 
@@ -244,39 +319,67 @@ static void remember_wanted(struct gs_mem *root, unsigned place, const struct gs
         gs_rangeset_clear(w);
 }
 
-cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, const struct gs_rangeset *want,
-                  bool exactly, struct gs_events *done)
+static cl_int make_replicas(struct gs_mem *root, const struct gs_need *w, unsigned n)
 {
-    struct gs_rangeset missing = {0};
     cl_int err = CL_SUCCESS;
-    if (root->base) {
-        gs_replica_of(root, place, &err);
-        return err;
+    for (unsigned i = 0; i < n && !err; i++)
+        gs_replica_of(root, w[i].place, &err);
+    return err;
+}
+
+/* What is missing at each place. */
+static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w, unsigned n,
+                               bool exactly, struct gs_rangeset *missing)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < n && !err; i++) {
+        if (w[i].place)
+            atomic_store(&cmd->ctx->spread, true);
+        if (!root->is_image)
+            remember_wanted(root, w[i].place, w[i].bytes);
+        for (size_t k = 0; k < w[i].bytes->n && !err; k++)
+            err = gs_sound(root, w[i].bytes->v[k]);
+        if (!err)
+            err = find_missing(root, w[i].place, w[i].bytes, exactly, &missing[i]);
+        if (!w[i].place)
+            root->fetched += gs_rangeset_bytes(&missing[i]);
     }
-    if (place)
-        atomic_store(&cmd->ctx->spread, true);
-    if (!root->is_image)
-        remember_wanted(root, place, want);
+    return err;
+}
+
+cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w, unsigned n, bool exactly)
+{
+    struct gs_rangeset missing[GS_MAX_DEVICES] = {{0}};
+    struct gs_sends sends = {0};
+    if (root->base)
+        return make_replicas(root, w, n);
     if (!cmd->serial || root->settled != cmd->serial)
         gs_settle(root);
     root->settled = cmd->serial;
-    for (size_t i = 0; i < want->n && !err; i++)
-        err = gs_sound(root, want->v[i]);
+    cl_int err = look_for_missing(cmd, root, w, n, exactly, missing);
     if (!err)
-        err = find_missing(root, place, want, exactly, &missing);
-    if (!err)
-        gs_replica_of(root, place, &err);
-    if (!err && missing.n)
-        err = gs_command_order(cmd);
-    if (!place)
-        root->fetched += gs_rangeset_bytes(&missing);
-    for (unsigned from = 0; from < cmd->ctx->n && !err && missing.n; from++)
-        if (from != place)
-            err = send_from(cmd, root, from, place, &missing, done);
-    gs_rangeset_free(&missing);
-    if (!err && root->place[place].ready)
-        err = gs_events_share(done, root->place[place].ready);
+        err = make_replicas(root, w, n);
+    for (unsigned i = 0; i < n && !err; i++)
+        if (missing[i].n)
+            err = gs_command_order(cmd);
+    if (!err && find_senders(root, w, n, missing, &sends) < 0)
+        err = CL_OUT_OF_HOST_MEMORY;
+    if (!err && sends.n)
+        err = gs_transfer(cmd, root, &sends);
+    gs_sends_free(&sends);
+    for (unsigned i = 0; i < n; i++) {
+        gs_rangeset_free(&missing[i]);
+        if (!err && root->place[w[i].place].ready)
+            err = gs_events_share(w[i].done, root->place[w[i].place].ready);
+    }
     return err;
+}
+
+cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, const struct gs_rangeset *want,
+                  bool exactly, struct gs_events *done)
+{
+    const struct gs_need w = {place, -1, want, done};
+    return gs_require_all(cmd, root, &w, 1, exactly);
 }
 
 cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned place, struct gs_range want,

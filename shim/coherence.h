@@ -37,6 +37,20 @@ cl_int gs_require(struct gs_command *cmd, struct gs_mem *root, unsigned place, c
 cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned place, struct gs_range want,
                         struct gs_events *done);
 
+/* The same for several places at a time, each of them once: what they need of each other's then travels at the same
+ * time. */
+struct gs_need {
+    unsigned place;
+    int part; /* of a split launch; -1: of none */
+    const struct gs_rangeset *bytes;
+    struct gs_events *done;
+};
+cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w, unsigned n, bool exactly);
+
+/* A transfer that ends with `event`, which is retained, has been enqueued into a place behind all others: it brings r,
+ * and is the place's `ready`. */
+cl_int gs_arrives(struct gs_mem *root, unsigned to, const struct gs_rect *r, cl_event event);
+
 /* How many of the bytes `want` are not valid in a place though somebody has written them, and in how many pieces they
  * would come; both are added to. An image counts with all its bytes. */
 int gs_lacking(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,

@@ -199,6 +199,14 @@ cl_command_queue gs_copy_queue(struct gs_queue *q, unsigned place, cl_int *err)
     return q->copy[place];
 }
 
+cl_command_queue gs_leave_queue(struct gs_queue *q, unsigned place, cl_int *err)
+{
+    *err = CL_SUCCESS;
+    if (!q->leave[place])
+        q->leave[place] = make_queue(q, q->o.ctx->dev[place], false, err);
+    return q->leave[place];
+}
+
 static pthread_mutex_t unit_lock = PTHREAD_MUTEX_INITIALIZER; /* while such a queue is made; a leaf */
 
 static cl_command_queue make_once(struct gs_queue *q, cl_command_queue *queue, cl_device_id dev, cl_int *err)
@@ -247,6 +255,9 @@ cl_command_queue gs_image_queue(struct gs_queue *q, unsigned place, cl_int *err)
 
 void gs_command_flush(struct gs_queue *q)
 {
+    for (unsigned i = 0; i < q->o.ctx->n; i++)
+        if (q->leave[i])
+            gs_real()->clFlush(q->leave[i]);
     for (unsigned i = 0; i < q->o.ctx->n; i++)
         if (q->copy[i])
             gs_real()->clFlush(q->copy[i]);

@@ -56,6 +56,10 @@ void gs_command_renew(struct gs_command *cmd);
 cl_command_queue gs_exec_queue(struct gs_queue *q, unsigned place, cl_int *err);
 cl_command_queue gs_copy_queue(struct gs_queue *q, unsigned place, cl_int *err);
 
+/* The queue for what leaves a place for others. Behind what arrives there, in one queue, it would keep them waiting:
+ * then devices that exchange what they hold get it one after the other. */
+cl_command_queue gs_leave_queue(struct gs_queue *q, unsigned place, cl_int *err);
+
 /* A queue on the first device whose profiles tell how long a launch took. Null with an error in *err. */
 cl_command_queue gs_timed_queue(struct gs_queue *q, cl_int *err);
 /* The queue for the granted units of a place, behind the first; and that for what a thread of ours enqueues beside the

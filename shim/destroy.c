@@ -23,6 +23,8 @@ static void destroy_queue(struct gs_queue *q)
             gs_real()->clReleaseCommandQueue(q->exec[i]);
         if (q->copy[i])
             gs_real()->clReleaseCommandQueue(q->copy[i]);
+        if (q->leave[i])
+            gs_real()->clReleaseCommandQueue(q->leave[i]);
         for (unsigned k = 0; k < GS_UNIT_QUEUES; k++)
             if (q->unit[i][k])
                 gs_real()->clReleaseCommandQueue(q->unit[i][k]);

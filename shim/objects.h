@@ -96,9 +96,10 @@ struct gs_queue {
     bool other_list; /* the driver's queue was made with another list of properties than the application's: */
     cl_queue_properties array[GS_QUEUE_PROPERTIES];
     size_t array_bytes;
-    cl_command_queue exec[GS_MAX_DEVICES]; /* [0] is the application's own; the others are made on first need */
-    cl_command_queue copy[GS_MAX_DEVICES]; /* for transfers, in order; made on first need */
-    cl_command_queue timed;                /* on the first device, with profiles; made on first need */
+    cl_command_queue exec[GS_MAX_DEVICES];  /* [0] is the application's own; the others are made on first need */
+    cl_command_queue copy[GS_MAX_DEVICES];  /* for transfers, in order; made on first need */
+    cl_command_queue leave[GS_MAX_DEVICES]; /* for those to other devices, likewise */
+    cl_command_queue timed;                 /* on the first device, with profiles; made on first need */
     struct gs_sieve sieve;
     /* For units that are granted, and nothing else, in order each; made on first need. */
     cl_command_queue unit[GS_MAX_DEVICES][GS_UNIT_QUEUES];

@@ -29,16 +29,19 @@ cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place)
     return err;
 }
 
-/* Makes every byte that part p needs valid on its place. */
-static cl_int require_part(struct gs_launching *l, struct gs_plan *plan, unsigned p, struct gs_events *ready)
+/* Makes every byte that a part needs valid on its place. */
+static cl_int require_parts(struct gs_launching *l, struct gs_plan *plan, struct gs_events *ready)
 {
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
         const bool exactly = u->writes == GS_COMPARED || u->writes == GS_CONTESTED;
-        err = gs_require(&l->cmd, u->root, l->job.place[p], &u->needs[p], exactly, &ready[p]);
+        struct gs_need w[GS_MAX_DEVICES];
+        for (unsigned p = 0; p < plan->n_parts; p++)
+            w[p] = (struct gs_need){l->job.place[p], (int)p, &u->needs[p], &ready[p]};
+        err = gs_require_all(&l->cmd, u->root, w, plan->n_parts, exactly);
         /* Home may have to do it all. */
-        if (!err && plan->on_trial && p)
+        for (unsigned p = 1; p < plan->n_parts && !err && plan->on_trial; p++)
             err = gs_require(&l->cmd, u->root, 0, &u->needs[p], false, &ready[0]);
     }
     return err;
@@ -188,10 +191,10 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
         err = prepare_part(l, plan, p, s);
         for (cl_uint i = 0; i < l->cmd.before.n && !err; i++)
             err = gs_events_share(&s->ready[p], l->cmd.before.v[i]);
-        if (!err)
-            err = require_part(l, plan, p, s->ready);
     }
     gs_label_part(-1);
+    if (!err)
+        err = require_parts(l, plan, s->ready);
     if (!err)
         err = let_leave(l, plan, s);
     if (!err && compares(plan))

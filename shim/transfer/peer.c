@@ -12,9 +12,9 @@
 #include "common/log.h"
 #include "common/spawn.h"
 #include "shim/beside.h"
-#include "shim/put.h"
 #include "shim/timing.h"
 #include "shim/transfer/ring.h"
+#include "shim/transfer/strided.h"
 #include "shim/transfer/windows.h"
 #include "shim/watch.h"
 
@@ -187,66 +187,46 @@ void gs_peer_free(struct gs_peer *p)
     let_go(p);
 }
 
-/* *arrived: the end of the piece before, or null, which this one's comes after so that the last fails where any does;
- * then of this one. Owned by the caller, who lets it go on an error too. */
-static cl_int copy_piece(struct gs_command *cmd, cl_command_queue out, cl_command_queue in, cl_mem src, unsigned from,
-                         cl_mem dst, unsigned to, uint64_t src_offset, uint64_t dst_offset, uint64_t bytes,
-                         const struct gs_events *wait, cl_event *arrived)
+static struct gs_ring *ring_of(struct gs_context *ctx, unsigned from)
 {
-    struct gs_peer *p = cmd->ctx->peer;
-    struct gs_events before = {0};
-    unsigned slot;
-    cl_event left = NULL, end = NULL;
-    cl_int err = CL_SUCCESS;
-    for (cl_uint i = 0; i < wait->n && !err; i++)
-        err = gs_events_share(&before, wait->v[i]);
-    if (!err)
-        err = gs_ring_take(&p->ring[from], &slot, &before);
-    const uint64_t at = err ? 0 : (uint64_t)slot * SLOT_BYTES;
-    if (!err)
-        err = gs_put_copy(out, GS_VIA_MEMORY, src, p->windows.seen[from][from], src_offset, at, bytes, before.n,
-                          before.v, &left);
-    if (!err) {
-        const cl_event after[2] = {left, *arrived};
-        gs_real()->clFlush(out);
-        err = gs_put_copy(in, GS_VIA_WINDOW, p->windows.seen[from][to], dst, at, dst_offset, bytes, *arrived ? 2 : 1,
-                          after, &end);
-    }
-    if (!err)
-        gs_real()->clFlush(in);
-    if (left) {
-        gs_ring_give(&p->ring[from], slot, err ? left : end);
-        if (cmd->left[from])
-            gs_real()->clReleaseEvent(cmd->left[from]);
-        cmd->left[from] = left;
-    }
-    gs_events_free(&before);
-    if (!err && *arrived)
-        gs_real()->clReleaseEvent(*arrived);
-    if (!err)
-        *arrived = end;
-    return err;
+    return &ctx->peer->ring[from];
 }
 
-cl_int gs_peer_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to, uint64_t src_offset,
-                    uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait, struct gs_events *done)
+static cl_int leave(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f,
+                    const struct gs_events *after, cl_event *end)
 {
-    cl_int err;
-    cl_command_queue out = gs_copy_queue(cmd->q, from, &err), in = err ? NULL : gs_copy_queue(cmd->q, to, &err);
-    /* In the largest pieces that fit: 16 MiB take 14 us to the window and 50 from it, and the host longer than the
-     * first of that to enqueue them, so that smaller ones would wait for the host. */
-    cl_event arrived = NULL;
-    for (uint64_t at = 0; at < bytes && !err;) {
-        const uint64_t n = bytes - at < SLOT_BYTES ? bytes - at : SLOT_BYTES;
-        err = copy_piece(cmd, out, in, src, from, dst, to, src_offset + at, dst_offset + at, n, wait, &arrived);
-        at += n;
-    }
-    if (!err && arrived)
-        return gs_events_add(done, arrived);
-    if (arrived)
-        gs_real()->clReleaseEvent(arrived);
-    return err;
+    const unsigned from = f->send->from;
+    cl_mem window = cmd->ctx->peer->windows.seen[from][from];
+    const struct gs_rect *r = &f->rect;
+    const uint64_t at = (uint64_t)f->slot * SLOT_BYTES;
+    if (r->rows == 1)
+        return gs_put_copy(queue, GS_VIA_MEMORY, f->send->mem, window, r->begin, at, r->width, after->n, after->v, end);
+    const struct gs_strided_rows there = {f->send->mem, r->begin, r->pitch}, packed = {window, at, r->width};
+    return gs_strided_move(cmd, from, queue, &there, &packed, r, after, end);
 }
+
+static cl_int take(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f, const struct gs_taker *to,
+                   const struct gs_events *after, cl_event *end)
+{
+    cl_mem window = cmd->ctx->peer->windows.seen[f->send->from][to->place];
+    const struct gs_rect *r = &f->rect;
+    const uint64_t at = (uint64_t)f->slot * SLOT_BYTES;
+    if (r->rows == 1)
+        return gs_put_copy(queue, GS_VIA_WINDOW, window, to->mem, at, gs_flight_to(f), r->width, after->n, after->v,
+                           end);
+    const struct gs_strided_rows packed = {window, at, r->width}, here = {to->mem, gs_flight_to(f), r->pitch};
+    return gs_strided_move(cmd, to->place, queue, &packed, &here, r, after, end);
+}
+
+/* In the largest pieces that fit: 16 MiB take 14 us to the window and 50 from it, and the host longer than the first of
+ * that to enqueue them, so that smaller ones would wait for the host. */
+const struct gs_passage gs_peer_passage = {.slot_bytes = SLOT_BYTES,
+                                           .path = GS_PATH_PEER,
+                                           .way = GS_WAY_PEER,
+                                           .by_cores = true,
+                                           .ring = ring_of,
+                                           .leave = leave,
+                                           .take = take};
 
 cl_mem gs_peer_window(struct gs_context *ctx, unsigned from, unsigned to)
 {

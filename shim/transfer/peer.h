@@ -6,7 +6,7 @@
 #ifndef GS_SHIM_TRANSFER_PEER_H
 #define GS_SHIM_TRANSFER_PEER_H
 
-#include "shim/command.h"
+#include "shim/transfer/sends.h"
 
 /* Are the windows open? Begins to open them on the first call. */
 bool gs_peer_ready(struct gs_context *ctx);
@@ -17,8 +17,8 @@ bool gs_peer_possible(const struct gs_context *ctx);
 
 void gs_peer_free(struct gs_peer *p);
 
-cl_int gs_peer_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to, uint64_t src_offset,
-                    uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait, struct gs_events *done);
+/* Where they are open. */
+extern const struct gs_passage gs_peer_passage;
 
 /* For kernels that read and write the window on place `from` themselves: the window as kernels on place `to` are given
  * it; and a slot of it, of GS_PEER_SLOT_BYTES at *at, for what waits for `wait`, until an event. */

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/put.h"
 #include "shim/transfer/memory.h"
-#include "shim/transfer/ring.h"
 
 struct gs_pinned {
     struct gs_pinned_memory memory;
@@ -133,21 +131,54 @@ cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_
     return keep_last(written, err, done);
 }
 
-cl_int gs_pinned_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to, uint64_t src_offset,
-                      uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait, struct gs_events *done)
+static struct gs_ring *ring_of(struct gs_context *ctx, unsigned from)
 {
-    const struct gs_buffer_copy c = {src, dst, src_offset, dst_offset, bytes};
-    cl_int err;
-    cl_command_queue in = gs_copy_queue(cmd->q, from, &err), out = err ? NULL : gs_copy_queue(cmd->q, to, &err);
-    return err ? err : gs_pinned_pass(cmd->ctx->pinned, in, out, &c, wait, done);
+    (void)from;
+    return &ctx->pinned->ring;
 }
+
+static char *memory_of(const struct gs_context *ctx, const struct gs_flight *f)
+{
+    return ctx->pinned->memory.base + f->slot * ctx->pinned->slot_bytes;
+}
+
+static cl_int leave(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f,
+                    const struct gs_events *after, cl_event *end)
+{
+    const struct gs_op op = {.kind = GS_OP_READ,
+                             .src = f->send->mem,
+                             .from = {(size_t)f->rect.begin},
+                             .region = {(size_t)f->rect.width, 1, 1},
+                             .ptr = memory_of(cmd->ctx, f)};
+    return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
+}
+
+static cl_int take(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f, const struct gs_taker *to,
+                   const struct gs_events *after, cl_event *end)
+{
+    const struct gs_op op = {.kind = GS_OP_WRITE,
+                             .dst = to->mem,
+                             .to = {(size_t)gs_flight_to(f)},
+                             .region = {(size_t)f->rect.width, 1, 1},
+                             .ptr = memory_of(cmd->ctx, f)};
+    return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
+}
+
+const struct gs_passage gs_pinned_passage = {.slot_bytes = GS_PINNED_SLOT_BYTES,
+                                             .path = GS_PATH_PINNED,
+                                             .way = GS_WAY_PINNED,
+                                             .by_host = true,
+                                             .ring = ring_of,
+                                             .leave = leave,
+                                             .take = take};
 
 cl_int gs_pinned_copy_image(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
                             const size_t origin[3], const size_t region[3], uint64_t row_bytes,
                             const struct gs_events *wait, struct gs_events *done)
 {
     cl_int err;
-    cl_command_queue in = gs_image_queue(cmd->q, from, &err), out = err ? NULL : gs_image_queue(cmd->q, to, &err);
+    cl_command_queue in = cmd->ctx->parent ? gs_image_queue(cmd->q, from, &err) : gs_leave_queue(cmd->q, from, &err),
+                     out = err ? NULL : gs_image_queue(cmd->q, to, &err);
     const size_t most_rows = row_bytes < GS_PINNED_SLOT_BYTES ? (size_t)(GS_PINNED_SLOT_BYTES / row_bytes) : 0;
     if (!err && !most_rows)
         return CL_INVALID_IMAGE_SIZE;

@@ -8,7 +8,7 @@
 #ifndef GS_SHIM_TRANSFER_PINNED_H
 #define GS_SHIM_TRANSFER_PINNED_H
 
-#include "shim/command.h"
+#include "shim/transfer/sends.h"
 
 enum { GS_PINNED_SLOT_BYTES = 4 * 1024 * 1024 };
 
@@ -20,8 +20,8 @@ bool gs_pinned_ready(struct gs_command *cmd);
 struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_int *err);
 void gs_pinned_free(struct gs_pinned *p);
 
-cl_int gs_pinned_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to, uint64_t src_offset,
-                      uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait, struct gs_events *done);
+/* By the context's ring: what several places take is read once. Of runs of bytes alone. */
+extern const struct gs_passage gs_pinned_passage;
 
 /* From buffer to buffer through a ring, read by queue `in` and written by queue `out`. */
 struct gs_buffer_copy {

@@ -10,14 +10,15 @@
 enum { GS_RING_SLOTS = 16 };
 
 struct gs_ring {
-    cl_event last[GS_RING_SLOTS]; /* the end of each slot's last use, or null; owned */
+    struct gs_events use[GS_RING_SLOTS]; /* the ends of each slot's last use, by one or by several at once */
     unsigned next;
 };
 
 /* The next slot. `wait`, which starts as what the transfer itself waits for, gains the slot's last use. */
 cl_int gs_ring_take(struct gs_ring *r, unsigned *slot, struct gs_events *wait);
-/* The slot is in use until `event`, which is retained. */
+/* The slot is in use until `event`, which is retained; and until this one as well. */
 void gs_ring_give(struct gs_ring *r, unsigned slot, cl_event event);
+void gs_ring_add(struct gs_ring *r, unsigned slot, cl_event event);
 void gs_ring_free(struct gs_ring *r);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "common/log.h"
 #include "shim/put.h"
-#include "shim/transfer/peer.h"
 #include "shim/transfer/ring.h"
 #include "shim/watch.h"
 
@@ -97,17 +96,10 @@ static uint32_t word_of(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
     return word;
 }
 
-/* Rows of a buffer, or packed ones. */
-struct rows {
-    cl_mem mem;
-    uint64_t at, pitch;
-};
-
-static cl_int move_rows(struct gs_command *cmd, unsigned place, const struct rows *from, const struct rows *to,
-                        const struct gs_rect *r, const struct gs_events *after, cl_event *end)
+cl_int gs_strided_move(struct gs_command *cmd, unsigned place, cl_command_queue queue,
+                       const struct gs_strided_rows *from, const struct gs_strided_rows *to, const struct gs_rect *r,
+                       const struct gs_events *after, cl_event *end)
 {
-    cl_int err;
-    cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
     const cl_uint word = word_of(from->at | to->at, from->pitch, to->pitch, r->width);
     const cl_uint words = (cl_uint)(r->width / word), all = (cl_uint)(words * r->rows);
     const struct gs_put_arg args[] = {{sizeof from->mem, &from->mem, true},
@@ -122,9 +114,8 @@ static cl_int move_rows(struct gs_command *cmd, unsigned place, const struct row
     const struct gs_label before = gs_label_now();
     if (before.purpose == GS_FOR_APP)
         gs_label_purpose(GS_FOR_PACKING);
-    if (!err)
-        err = gs_put_kernel(queue, cmd->ctx->strided->place[place].kernel, args, sizeof args / sizeof *args, all, LOCAL,
-                            after->n, after->v, end);
+    const cl_int err = gs_put_kernel(queue, cmd->ctx->strided->place[place].kernel, args, sizeof args / sizeof *args,
+                                     all, LOCAL, after->n, after->v, end);
     gs_label_back(before);
     return err;
 }
@@ -136,47 +127,6 @@ static cl_int share_all(struct gs_events *to, const struct gs_events *from)
         err = gs_events_share(to, from->v[i]);
     return err;
 }
-
-/* ---- by windows ---- */
-
-/* *arrived: as in peer.c. The rows of r are few enough for a slot. */
-static cl_int pass_window(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
-                          const struct gs_rect *r, const struct gs_events *wait, cl_event *arrived)
-{
-    const struct rows there = {src, r->begin, r->pitch}, here = {dst, r->begin, r->pitch};
-    struct gs_events before = {0}, after = {0};
-    cl_event left = NULL, end = NULL;
-    unsigned slot;
-    uint64_t at = 0;
-    cl_int err = share_all(&before, wait);
-    if (!err)
-        err = gs_peer_slot_take(cmd->ctx, from, &slot, &at, &before);
-    const struct rows leaving = {gs_peer_window(cmd->ctx, from, from), at, r->width},
-                      arriving = {gs_peer_window(cmd->ctx, from, to), at, r->width};
-    if (!err)
-        err = move_rows(cmd, from, &there, &leaving, r, &before, &left);
-    if (!err)
-        err = gs_events_share(&after, left);
-    if (!err && *arrived)
-        err = gs_events_share(&after, *arrived);
-    if (!err)
-        err = move_rows(cmd, to, &arriving, &here, r, &after, &end);
-    if (left) {
-        gs_peer_slot_give(cmd->ctx, from, slot, err ? left : end);
-        if (cmd->left[from])
-            gs_real()->clReleaseEvent(cmd->left[from]);
-        cmd->left[from] = left;
-    }
-    gs_events_free(&before);
-    gs_events_free(&after);
-    if (!err && *arrived)
-        gs_real()->clReleaseEvent(*arrived);
-    if (!err)
-        *arrived = end;
-    return err;
-}
-
-/* ---- by memory of ours ---- */
 
 static cl_int take_slot(struct gs_context *ctx, unsigned p, unsigned *slot, uint64_t *at, struct gs_events *wait)
 {
@@ -191,64 +141,61 @@ static cl_int take_slot(struct gs_context *ctx, unsigned p, unsigned *slot, uint
     return err;
 }
 
-static cl_int pass_packed(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
-                          const struct gs_rect *r, gs_packed_copy *copy, const struct gs_events *wait,
-                          cl_event *arrived)
+static cl_int pass_packed(struct gs_command *cmd, const struct gs_send *send, struct gs_taker *to,
+                          const struct gs_rect *r, gs_packed_copy *copy)
 {
     struct gs_strided *s = cmd->ctx->strided;
-    const struct rows there = {src, r->begin, r->pitch}, here = {dst, r->begin, r->pitch};
+    const struct gs_strided_rows there = {send->mem, r->begin, r->pitch}, here = {to->mem, r->begin, r->pitch};
     struct gs_events before = {0}, left = {0}, moved = {0};
     cl_event end = NULL;
     unsigned leaving = 0, arriving = 0;
     uint64_t at = 0, to_at = 0;
-    cl_int err = share_all(&before, wait);
+    cl_int err;
+    cl_command_queue out = gs_leave_queue(cmd->q, send->from, &err);
+    cl_command_queue in = err ? NULL : gs_copy_queue(cmd->q, to->place, &err);
     if (!err)
-        err = take_slot(cmd->ctx, from, &leaving, &at, &before);
-    const struct rows packed = {err ? NULL : s->place[from].packed, at, r->width};
+        err = share_all(&before, &send->wait);
     if (!err)
-        err = move_rows(cmd, from, &there, &packed, r, &before, &end);
+        err = take_slot(cmd->ctx, send->from, &leaving, &at, &before);
+    const struct gs_strided_rows packed = {err ? NULL : s->place[send->from].packed, at, r->width};
+    if (!err)
+        err = gs_strided_move(cmd, send->from, out, &there, &packed, r, &before, &end);
     if (!err)
         err = gs_events_add(&left, end);
     if (!err)
-        err = take_slot(cmd->ctx, to, &arriving, &to_at, &left);
-    const struct rows came = {err ? NULL : s->place[to].packed, to_at, r->width};
+        err = take_slot(cmd->ctx, to->place, &arriving, &to_at, &left);
+    const struct gs_strided_rows came = {err ? NULL : s->place[to->place].packed, to_at, r->width};
     if (!err)
-        err = copy(cmd, packed.mem, from, came.mem, to, at, to_at, gs_rect_bytes(r), &left, &moved);
+        err = copy(cmd, packed.mem, send->from, came.mem, to->place, at, to_at, gs_rect_bytes(r), &left, &moved);
     if (left.n)
-        gs_ring_give(&s->place[from].ring, leaving, err ? left.v[0] : moved.v[moved.n - 1]);
-    if (!err && *arrived)
-        err = gs_events_share(&moved, *arrived);
+        gs_ring_give(&s->place[send->from].ring, leaving, err ? left.v[0] : moved.v[moved.n - 1]);
+    if (!err && to->arrived)
+        err = gs_events_share(&moved, to->arrived);
     if (!err)
-        err = move_rows(cmd, to, &came, &here, r, &moved, &end);
+        err = gs_strided_move(cmd, to->place, in, &came, &here, r, &moved, &end);
     if (moved.n)
-        gs_ring_give(&s->place[to].ring, arriving, err ? moved.v[0] : end);
+        gs_ring_give(&s->place[to->place].ring, arriving, err ? moved.v[0] : end);
     gs_events_free(&before);
     gs_events_free(&left);
     gs_events_free(&moved);
-    if (!err && *arrived)
-        gs_real()->clReleaseEvent(*arrived);
-    if (!err)
-        *arrived = end;
-    return err;
+    if (err)
+        return err;
+    if (to->arrived)
+        gs_real()->clReleaseEvent(to->arrived);
+    to->arrived = end;
+    return CL_SUCCESS;
 }
 
-cl_int gs_strided_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
-                       const struct gs_rect *r, gs_packed_copy *copy, const struct gs_events *wait,
-                       struct gs_events *done)
+cl_int gs_strided_copy(struct gs_command *cmd, const struct gs_send *send, struct gs_taker *to, gs_packed_copy *copy)
 {
-    const uint64_t slot = copy ? SLOT_BYTES : GS_PEER_SLOT_BYTES, most = slot / r->width;
-    cl_event arrived = NULL;
+    const struct gs_rect *r = &send->rect;
+    const uint64_t most = SLOT_BYTES / r->width;
     cl_int err = CL_SUCCESS;
     for (uint64_t row = 0; row < r->rows && !err;) {
         struct gs_rect some = {gs_rect_row(r, row).begin, r->width, r->pitch, r->rows - row};
         some.rows = some.rows < most ? some.rows : most;
-        err = copy ? pass_packed(cmd, src, from, dst, to, &some, copy, wait, &arrived)
-                   : pass_window(cmd, src, from, dst, to, &some, wait, &arrived);
+        err = pass_packed(cmd, send, to, &some, copy);
         row += some.rows;
     }
-    if (!err && arrived)
-        return gs_events_add(done, arrived);
-    if (arrived)
-        gs_real()->clReleaseEvent(arrived);
     return err;
 }

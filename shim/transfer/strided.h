@@ -6,7 +6,7 @@
 #ifndef GS_SHIM_TRANSFER_STRIDED_H
 #define GS_SHIM_TRANSFER_STRIDED_H
 
-#include "shim/command.h"
+#include "shim/transfer/rounds.h"
 
 /* Can it be done between these places? Makes what it takes on the first call. */
 bool gs_strided_ready(struct gs_context *ctx, unsigned from, unsigned to);
@@ -17,10 +17,17 @@ typedef cl_int gs_packed_copy(struct gs_command *cmd, cl_mem src, unsigned from,
                               uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
                               struct gs_events *done);
 
-/* Copies the rows of r from one buffer to the same place of another. Adds the event of the last to `done`. `copy`: how
- * packed bytes go; null: by windows. */
-cl_int gs_strided_copy(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
-                       const struct gs_rect *r, gs_packed_copy *copy, const struct gs_events *wait,
-                       struct gs_events *done);
+/* A send of rows to one of its takers, by memory of ours. */
+cl_int gs_strided_copy(struct gs_command *cmd, const struct gs_send *send, struct gs_taker *to, gs_packed_copy *copy);
+
+/* Rows of a buffer, or packed ones. */
+struct gs_strided_rows {
+    cl_mem mem;
+    uint64_t at, pitch;
+};
+/* The kernel itself: rows of r->width bytes, from and to what the place's device reaches. */
+cl_int gs_strided_move(struct gs_command *cmd, unsigned place, cl_command_queue queue,
+                       const struct gs_strided_rows *from, const struct gs_strided_rows *to, const struct gs_rect *r,
+                       const struct gs_events *after, cl_event *end);
 
 #endif

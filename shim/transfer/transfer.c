@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/transfer/transfer.h"
 
-#include <stdlib.h>
-
 #include "shim/put.h"
 #include "shim/report.h"
 #include "shim/transfer/peer.h"
 #include "shim/transfer/pinned.h"
 #include "shim/transfer/strided.h"
-
-/* The driver's own copy: on devices that share the host's memory it is a memcpy. */
-static cl_int copy_directly(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
-                            uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
-                            struct gs_events *done)
-{
-    cl_int err;
-    cl_event event;
-    cl_command_queue queue = gs_copy_queue(cmd->q, to, &err);
-    if (!err)
-        err = gs_put_copy(queue, from == to ? GS_VIA_MEMORY : GS_VIA_HOST, src, dst, src_offset, dst_offset, bytes,
-                          wait->n, wait->v, &event);
-    return err ? err : gs_events_add(done, event);
-}
 
 /* Between devices that share the host's memory the driver's own copy is the shortest way. */
 static bool through_host(struct gs_command *cmd)
@@ -52,56 +36,136 @@ static bool host_kept_out(const struct gs_mem *root)
     return root->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS);
 }
 
-static cl_int move(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to, uint64_t src_offset,
-                   uint64_t dst_offset, uint64_t bytes, bool by_host, const struct gs_events *wait,
-                   struct gs_events *done)
+/* The memory that pieces go through, or null: the driver's own copy. Of what is within a place there is none. */
+static const struct gs_passage *passage_of(struct gs_command *cmd, uint64_t bytes, bool by_host)
 {
+    if (gs_transfer_by_window(cmd, bytes))
+        return &gs_peer_passage;
+    return by_host && through_host(cmd) ? &gs_pinned_passage : NULL;
+}
+
+static uint64_t bytes_of(const struct gs_sends *sends)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < sends->n; i++)
+        bytes += gs_rect_bytes(&sends->v[i].rect) * sends->v[i].n;
+    return bytes;
+}
+
+/* One of one taker. */
+static cl_int add_run(struct gs_sends *sends, cl_mem src, unsigned from, cl_mem dst, unsigned to, uint64_t src_offset,
+                      uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait, struct gs_events *done)
+{
+    const struct gs_send send = {.from = from,
+                                 .mem = src,
+                                 .rect = gs_one_row((struct gs_range){src_offset, src_offset + bytes}),
+                                 .to_begin = dst_offset,
+                                 .n = 1,
+                                 .to = {{.place = to, .part = -1, .mem = dst, .done = done}}};
+    cl_int err = gs_sends_add(sends, &send) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    for (cl_uint i = 0; i < wait->n && !err; i++)
+        err = gs_events_share(&sends->v[sends->n - 1].wait, wait->v[i]);
+    return err;
+}
+
+/* The driver's own copy: on devices that share the host's memory it is a memcpy. */
+static cl_int copy_directly(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
+                            uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
+                            struct gs_events *done)
+{
+    cl_int err;
+    cl_event event;
+    cl_command_queue queue = gs_copy_queue(cmd->q, to, &err);
+    if (!err)
+        err = gs_put_copy(queue, from == to ? GS_VIA_MEMORY : GS_VIA_HOST, src, dst, src_offset, dst_offset, bytes,
+                          wait->n, wait->v, &event);
+    return err ? err : gs_events_add(done, event);
+}
+
+/* What is packed is memory of ours, so that the host is never kept out. */
+static cl_int copy_packed(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
+                          uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
+                          struct gs_events *done)
+{
+    struct gs_sends sends = {0};
+    if (!through_host(cmd))
+        return copy_directly(cmd, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
+    cl_int err = add_run(&sends, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
+    if (!err)
+        err = gs_sends_carry(cmd, NULL, &sends, &gs_pinned_passage, true);
+    gs_sends_free(&sends);
+    return err;
+}
+
+/* One to one of its takers, where its pieces go through no memory that both reach. */
+static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct gs_send *send, struct gs_taker *to)
+{
+    const struct gs_label before = gs_label_taker(to);
+    const struct gs_rect *r = &send->rect;
+    struct gs_events end = {0};
+    cl_int err;
+    if (r->rows > 1) {
+        gs_label_way(through_host(cmd) ? GS_WAY_PINNED : GS_WAY_DIRECT);
+        err = gs_strided_copy(cmd, send, to, copy_packed);
+    } else {
+        err = copy_directly(cmd, send->mem, send->from, to->mem, to->place, r->begin, send->to_begin, r->width,
+                            &send->wait, &end);
+        to->arrived = err ? NULL : end.v[0]; /* it is ours */
+        end.n = 0;
+    }
+    gs_events_free(&end);
+    gs_label_back(before);
+    return err ? err : gs_sends_end(root, send, to);
+}
+
+/* All that `passage` doesn't carry: it carries no rows, if it is by the host's memory. */
+static cl_int copy_rest(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
+                        const struct gs_passage *passage)
+{
+    cl_int err = CL_SUCCESS;
+    for (size_t i = 0; i < sends->n && !err; i++) {
+        struct gs_send *send = &sends->v[i];
+        const bool rows = send->rect.rows > 1;
+        if (passage && (!passage->by_host || !rows))
+            continue;
+        for (unsigned t = 0; t < send->n && !err; t++)
+            err = copy_to(cmd, root, send, &send->to[t]);
+        send->at = gs_rect_bytes(&send->rect);
+    }
+    return err;
+}
+
+static void report(const struct gs_sends *sends, const struct gs_passage *passage, enum gs_path of_rows)
+{
+    for (size_t i = 0; i < sends->n; i++)
+        for (unsigned t = 0; t < sends->v[i].n; t++)
+            gs_report_moved(passage                     ? passage->path
+                            : sends->v[i].rect.rows > 1 ? of_rows
+                                                        : GS_PATH_COPY,
+                            gs_rect_bytes(&sends->v[i].rect));
+}
+
+static cl_int carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends, bool by_host, bool apart)
+{
+    const uint64_t bytes = bytes_of(sends);
     if (!bytes)
         return CL_SUCCESS;
-    if (from != to && gs_transfer_by_window(cmd, bytes)) {
-        gs_report_moved(GS_PATH_PEER, bytes);
-        const struct gs_label before = gs_label_way(GS_WAY_PEER);
-        const cl_int err = gs_peer_copy(cmd, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
-        gs_label_back(before);
-        return err;
-    }
-    if (from == to || !by_host || !through_host(cmd)) {
-        gs_report_moved(GS_PATH_COPY, bytes);
-        return copy_directly(cmd, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
-    }
-    gs_report_moved(GS_PATH_PINNED, bytes);
-    const struct gs_label before = gs_label_way(GS_WAY_PINNED);
-    const cl_int err = gs_pinned_copy(cmd, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
-    gs_label_back(before);
-    return err;
+    const bool within = sends->v[0].from == sends->v[0].to[0].place;
+    const struct gs_passage *passage = within ? NULL : passage_of(cmd, bytes, by_host);
+    report(sends, passage, through_host(cmd) ? GS_PATH_PINNED : GS_PATH_COPY);
+    const cl_int err = copy_rest(cmd, root, sends, passage);
+    return err || !passage ? err : gs_sends_carry(cmd, root, sends, passage, apart);
 }
 
 cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
                           uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
                           struct gs_events *done)
 {
-    return move(cmd, src, from, dst, to, src_offset, dst_offset, bytes, true, wait, done);
-}
-
-static enum gs_path path_between(struct gs_command *cmd, unsigned from, unsigned to, uint64_t bytes)
-{
-    if (from != to && gs_transfer_by_window(cmd, bytes))
-        return GS_PATH_PEER;
-    return from == to || !through_host(cmd) ? GS_PATH_COPY : GS_PATH_PINNED;
-}
-
-/* What is packed is memory of ours, so that the host is never kept out. */
-static cl_int move_rect(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
-                        const struct gs_rect *r, const struct gs_events *wait, struct gs_events *done)
-{
-    const enum gs_path path = path_between(cmd, from, to, gs_rect_bytes(r));
-    gs_packed_copy *const copy = path == GS_PATH_PEER ? NULL : path == GS_PATH_COPY ? copy_directly : gs_pinned_copy;
-    gs_report_moved(path, gs_rect_bytes(r));
-    const struct gs_label before = gs_label_way(path == GS_PATH_PEER     ? GS_WAY_PEER
-                                                : path == GS_PATH_PINNED ? GS_WAY_PINNED
-                                                                         : GS_WAY_DIRECT);
-    const cl_int err = gs_strided_copy(cmd, src, from, dst, to, r, copy, wait, done);
-    gs_label_back(before);
+    struct gs_sends sends = {0};
+    cl_int err = add_run(&sends, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
+    if (!err)
+        err = carry(cmd, NULL, &sends, true, false);
+    gs_sends_free(&sends);
     return err;
 }
 
@@ -168,130 +232,106 @@ struct gs_range gs_image_range(const struct gs_mem *m, const size_t *origin, con
     return (struct gs_range){begin, begin + region[root->band_dim] * root->band_bytes};
 }
 
-static cl_int transfer_image(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to, struct gs_range r,
-                             const struct gs_events *wait, struct gs_events *done)
+static cl_int copy_image(struct gs_command *cmd, struct gs_mem *root, const struct gs_send *send,
+                         const struct gs_taker *to, struct gs_events *end)
 {
+    const uint64_t bytes = send->rect.width;
     size_t origin[3], region[3];
-    const uint64_t bytes = r.end - r.begin;
-    gs_image_box(root, r, origin, region);
-    cl_mem src = root->place[from].mem, dst = root->place[to].mem;
+    gs_image_box(root, gs_rect_hull(&send->rect), origin, region);
     if (!host_kept_out(root) && through_host(cmd)) {
         gs_report_moved(GS_PATH_PINNED, bytes);
         const struct gs_label before = gs_label_way(GS_WAY_PINNED);
-        const cl_int err =
-            gs_pinned_copy_image(cmd, src, from, dst, to, origin, region, bytes / region[1] / region[2], wait, done);
+        const cl_int err = gs_pinned_copy_image(cmd, send->mem, send->from, to->mem, to->place, origin, region,
+                                                bytes / region[1] / region[2], &send->wait, end);
         gs_label_back(before);
         return err;
     }
     cl_int err;
     cl_event event;
-    cl_command_queue queue = gs_image_queue(cmd->q, to, &err);
+    cl_command_queue queue = gs_image_queue(cmd->q, to->place, &err);
     gs_report_moved(GS_PATH_COPY, bytes);
     const struct gs_op op = {.kind = GS_OP_COPY_IMAGE,
-                             .src = src,
-                             .dst = dst,
+                             .src = send->mem,
+                             .dst = to->mem,
                              .from = {origin[0], origin[1], origin[2]},
                              .to = {origin[0], origin[1], origin[2]},
                              .region = {region[0], region[1], region[2]}};
     if (!err)
-        err = gs_put(queue, &op, GS_VIA_HOST, wait->n, wait->v, &event);
-    return err ? err : gs_events_add(done, event);
+        err = gs_put(queue, &op, GS_VIA_HOST, send->wait.n, send->wait.v, &event);
+    return err ? err : gs_events_add(end, event);
 }
 
-/* Everything that was enqueued earlier, and the last transfer into the source: the same command may have asked for that
- * one a moment ago, when another of its parts needed the bytes there. And those that bring these very bytes there:
- * where one fails, this one must. */
-static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_replica *src, struct gs_range r,
-                              struct gs_events *wait)
+static cl_int carry_images(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends)
 {
     cl_int err = CL_SUCCESS;
+    for (size_t i = 0; i < sends->n; i++) {
+        struct gs_send *send = &sends->v[i];
+        for (unsigned t = 0; t < send->n && !err; t++) {
+            struct gs_taker *to = &send->to[t];
+            struct gs_events end = {0};
+            const struct gs_label before = gs_label_taker(to);
+            err = copy_image(cmd, root, send, to, &end);
+            gs_label_back(before);
+            if (!err && end.n)
+                err = gs_real()->clRetainEvent(end.v[0]);
+            if (!err && end.n) {
+                to->arrived = end.v[0];
+                err = gs_sends_end(root, send, to);
+            }
+            gs_events_free(&end);
+        }
+    }
+    return err;
+}
+
+/* Everything that was enqueued earlier, and the last transfer into the source before these: the same command may have
+ * asked for that one a moment ago. And those that bring these very bytes there: where one fails, this one must. */
+static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_replica *src, struct gs_send *send)
+{
+    const struct gs_range r = gs_rect_hull(&send->rect);
+    cl_int err = CL_SUCCESS;
     for (cl_uint i = 0; i < cmd->before.n && !err; i++)
-        err = gs_events_share(wait, cmd->before.v[i]);
+        err = gs_events_share(&send->wait, cmd->before.v[i]);
     for (size_t i = 0; i < src->n_arrivals && !err; i++) {
         const struct gs_arrival *a = &src->arrivals[i];
         const struct gs_range brought = gs_rect_hull(&a->rect);
         if (a->event != src->ready && brought.begin < r.end && r.begin < brought.end)
-            err = gs_events_share(wait, a->event);
+            err = gs_events_share(&send->wait, a->event);
     }
-    return err || !src->ready ? err : gs_events_share(wait, src->ready);
+    return err || !src->ready ? err : gs_events_share(&send->wait, src->ready);
 }
 
-/* Remembers what a transfer brings until it is known to have ended well; retains its event. */
-static cl_int expect_rect(struct gs_replica *place, const struct gs_rect *r, cl_event event)
+/* Rows that no kernel can pack travel one by one. */
+static int take_apart(struct gs_command *cmd, struct gs_sends *sends)
 {
-    if (place->n_arrivals == place->arrivals_cap) {
-        const size_t cap = place->arrivals_cap ? 2 * place->arrivals_cap : 4;
-        struct gs_arrival *v = realloc(place->arrivals, cap * sizeof *v);
-        if (!v)
-            return CL_OUT_OF_HOST_MEMORY;
-        place->arrivals = v;
-        place->arrivals_cap = cap;
-    }
-    cl_int err = gs_real()->clRetainEvent(event);
-    if (!err)
-        place->arrivals[place->n_arrivals++] = (struct gs_arrival){event, *r};
-    return err;
-}
-
-/* Not what the place has had before: that stays valid whatever becomes of the transfer. Of a rectangle it has had
- * nothing. */
-static cl_int expect(struct gs_replica *place, const struct gs_rect *r, cl_event event)
-{
-    struct gs_rangeset brought = {0};
-    if (r->rows > 1)
-        return expect_rect(place, r, event);
-    cl_int err = gs_rangeset_missing(&place->valid, gs_rect_hull(r), &brought) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
-    for (size_t i = 0; i < brought.n && !err; i++) {
-        const struct gs_rect one = gs_one_row(brought.v[i]);
-        err = expect_rect(place, &one, event);
-    }
-    gs_rangeset_free(&brought);
-    return err;
-}
-
-/* Bytes of a buffer. */
-static cl_int transfer_bytes(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to,
-                             const struct gs_rect *r, const struct gs_events *wait, struct gs_events *done)
-{
-    cl_mem src = root->place[from].mem, dst = root->place[to].mem;
-    if (r->rows > 1)
-        return move_rect(cmd, src, from, dst, to, r, wait, done);
-    return move(cmd, src, from, dst, to, r->begin, r->begin, r->width, !host_kept_out(root), wait, done);
-}
-
-static cl_int transfer_rows(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to,
-                            const struct gs_rect *r, struct gs_events *done)
-{
-    cl_int err = CL_SUCCESS;
-    for (uint64_t i = 0; i < r->rows && !err; i++) {
-        const struct gs_rect row = gs_one_row(gs_rect_row(r, i));
-        err = gs_transfer(cmd, root, from, to, &row, done);
+    int err = 0;
+    for (size_t i = 0, n = sends->n; i < n && !err; i++) {
+        struct gs_send send = sends->v[i];
+        const struct gs_rect r = send.rect;
+        if (r.rows == 1 || gs_strided_ready(cmd->ctx, send.from, send.to[0].place))
+            continue;
+        sends->v[i].rect = gs_one_row(gs_rect_row(&r, 0));
+        for (uint64_t row = 1; row < r.rows && !err; row++) {
+            send.rect = gs_one_row(gs_rect_row(&r, row));
+            err = gs_sends_add(sends, &send);
+        }
     }
     return err;
 }
 
-cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to, const struct gs_rect *r,
-                   struct gs_events *done)
+cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends)
 {
-    const struct gs_range hull = gs_rect_hull(r);
-    struct gs_events wait = {0};
-    if (r->rows > 1 && !gs_strided_ready(cmd->ctx, from, to))
-        return transfer_rows(cmd, root, from, to, r, done);
-    cl_int err = wait_for_source(cmd, &root->place[from], hull, &wait);
-    if (!err)
-        err = root->is_image ? transfer_image(cmd, root, from, to, hull, &wait, done)
-                             : transfer_bytes(cmd, root, from, to, r, &wait, done);
-    gs_events_free(&wait);
-    struct gs_replica *dst = &root->place[to];
-    if (!err && done->n) {
-        if (dst->ready)
-            gs_real()->clReleaseEvent(dst->ready);
-        dst->ready = done->v[done->n - 1];
-        err = gs_real()->clRetainEvent(dst->ready);
-        if (err)
-            dst->ready = NULL;
-        else
-            err = expect(dst, r, dst->ready);
+    cl_int err = take_apart(cmd, sends) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    gs_sends_join(sends);
+    for (size_t i = 0; i < sends->n && !err; i++) {
+        struct gs_send *send = &sends->v[i];
+        send->mem = root->place[send->from].mem;
+        send->to_begin = send->rect.begin;
+        for (unsigned t = 0; t < send->n; t++)
+            send->to[t].mem = root->place[send->to[t].place].mem;
+        err = wait_for_source(cmd, &root->place[send->from], send);
     }
-    return err;
+    if (err)
+        return err;
+    return root->is_image ? carry_images(cmd, root, sends) : carry(cmd, root, sends, !host_kept_out(root), true);
 }

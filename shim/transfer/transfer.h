@@ -4,12 +4,12 @@
 #ifndef GS_SHIM_TRANSFER_H
 #define GS_SHIM_TRANSFER_H
 
-#include "shim/command.h"
+#include "shim/transfer/rounds.h"
 
-/* Copies bytes of a root (of an image, a range of them) from place `from` to place `to`, where both have a replica.
- * Adds its event to `done`, and makes it the destination's `ready`. */
-cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, unsigned from, unsigned to, const struct gs_rect *r,
-                   struct gs_events *done);
+/* Copies bytes of a root (of an image, ranges of them) between places that have a replica each: of the sends `from`,
+ * `rect`, and the taker's place, part and `done` are set. They go at the same time where the devices can; what arrives
+ * is noted. None of them may bring what another is to carry on. On an error some may have been enqueued. */
+cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends);
 
 /* Copies bytes between two buffers that lie on two places (scratch memory of a merge); waits for `wait` instead. */
 cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,

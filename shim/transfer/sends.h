@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Carries sends out by way of memory that the device which gives and those which take both reach, in pieces, so that
+ * the one's leaving overlaps with the taking of the one before. With the context's lock held; nothing blocks. */
+#ifndef GS_SHIM_TRANSFER_SENDS_H
+#define GS_SHIM_TRANSFER_SENDS_H
+
+#include "shim/put.h"
+#include "shim/report.h"
+#include "shim/transfer/rounds.h"
+#include "shim/watch.h"
+
+/* Such memory: a ring of slots for each place, or one for all. The functions enqueue a piece's way into its slot, and
+ * that from there. */
+struct gs_passage {
+    uint64_t slot_bytes;
+    enum gs_path path;
+    enum gs_way way;
+    bool by_host;  /* the slots are in the host's memory */
+    bool by_cores; /* what leaves is copied by the device's cores: a kernel that fills them would keep it waiting */
+    struct gs_ring *(*ring)(struct gs_context *ctx, unsigned from);
+    cl_int (*leave)(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f,
+                    const struct gs_events *after, cl_event *end);
+    cl_int (*take)(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f, const struct gs_taker *to,
+                   const struct gs_events *after, cl_event *end);
+};
+
+/* All of them, which have been joined, but for what is on its way already. With a root, whose bytes they are, what
+ * comes is noted (gs_arrives). With `apart` each piece leaves by the queue for that, so that it doesn't wait for what
+ * arrives on its place; else it comes behind what is in that place's queue. */
+cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
+                      const struct gs_passage *passage, bool apart);
+
+/* The last piece has been enqueued for a taker. */
+cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struct gs_taker *to);
+
+/* What is enqueued for a part bears its number: as gs_label_part does. */
+struct gs_label gs_label_taker(const struct gs_taker *to);
+
+#endif

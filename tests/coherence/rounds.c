@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* The order in which pieces of several sends are enqueued: each byte once, all places at a time. usage: rounds [SEED]
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "shim/transfer/rounds.h"
+
+static void add(struct gs_sends *sends, unsigned from, unsigned to, uint64_t begin, uint64_t bytes)
+{
+    const struct gs_rect r = gs_one_row((struct gs_range){begin, begin + bytes});
+    const struct gs_send send = {.from = from, .rect = r, .n = 1, .to = {{.place = to}}};
+    assert_int_equal(gs_sends_add(sends, &send), 0);
+}
+
+static void what_several_take_is_sent_once(void **state)
+{
+    (void)state;
+    struct gs_sends sends = {0};
+    add(&sends, 1, 2, 0, 10);
+    add(&sends, 0, 1, 0, 10);
+    add(&sends, 0, 3, 0, 11);
+    add(&sends, 0, 2, 0, 10);
+    add(&sends, 0, 3, 5, 10);
+    gs_sends_join(&sends);
+    assert_int_equal(sends.n, 4);
+    assert_int_equal(sends.v[0].n, 2);
+    assert_int_equal(sends.v[0].to[0].place, 1);
+    assert_int_equal(sends.v[0].to[1].place, 2);
+    assert_int_equal(sends.v[3].from, 1);
+    free(sends.v);
+}
+
+/* Four places exchange their quarters: in each round each sends a piece, and in each step each takes one. */
+static void an_exchange_keeps_all_links_busy(void **state)
+{
+    (void)state;
+    enum { N = 4, PIECES = 5 };
+    struct gs_sends sends = {0};
+    struct gs_rounds rounds;
+    struct gs_flight flights[GS_ROUND_PIECES];
+    for (unsigned to = 0; to < N; to++)
+        for (unsigned from = 0; from < N; from++)
+            if (from != to)
+                add(&sends, from, to, from * 100, PIECES * 7);
+    gs_sends_join(&sends);
+    assert_int_equal(sends.n, N);
+    gs_rounds_begin(&rounds, &sends, 7);
+    for (unsigned k = 0; k < PIECES; k++) {
+        assert_int_equal(gs_rounds_next(&rounds, flights), N);
+        for (unsigned step = 1; step < N; step++) {
+            unsigned takes = 0, gives = 0;
+            for (unsigned i = 0; i < N; i++)
+                for (unsigned t = 0; t < flights[i].send->n; t++)
+                    if (gs_round_step(flights[i].send->from, flights[i].send->to[t].place, N) == step) {
+                        takes |= 1u << flights[i].send->to[t].place;
+                        gives |= 1u << flights[i].send->from;
+                    }
+            assert_int_equal(takes, (1u << N) - 1);
+            assert_int_equal(gives, (1u << N) - 1);
+        }
+    }
+    assert_int_equal(gs_rounds_next(&rounds, flights), 0);
+    free(sends.v);
+}
+
+static void one_that_is_short_makes_room_for_the_next(void **state)
+{
+    (void)state;
+    enum { SENDS = 9 };
+    struct gs_sends sends = {0};
+    struct gs_rounds rounds;
+    struct gs_flight flights[GS_ROUND_PIECES];
+    for (unsigned i = 0; i < SENDS; i++)
+        add(&sends, 0, 1, i * 100, i ? 1 : 30);
+    gs_sends_join(&sends);
+    gs_rounds_begin(&rounds, &sends, 10);
+    unsigned n = 0, all = 0;
+    while ((n = gs_rounds_next(&rounds, flights)) > 0) {
+        assert_true(all + n == SENDS + 2 || n == GS_ROUND_SENDS);
+        all += n;
+    }
+    assert_int_equal(all, SENDS + 2);
+    free(sends.v);
+}
+
+static unsigned seed;
+
+static void random_sends_go_whole_and_once(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 300; round++) {
+        const unsigned places = 2 + (unsigned)rand() % (GS_MAX_DEVICES - 1), n = 1 + (unsigned)rand() % 60;
+        struct gs_sends sends = {0};
+        struct gs_rounds rounds;
+        struct gs_flight flights[GS_ROUND_PIECES + 1];
+        uint64_t all = 0, gone = 0, begin[64] = {0};
+        for (unsigned i = 0; i < n; i++) {
+            const unsigned from = (unsigned)rand() % places, to = (from + 1 + (unsigned)rand() % (places - 1)) % places;
+            add(&sends, from, to, i, 1 + (unsigned)rand() % 100);
+            if (rand() % 2) {
+                sends.v[i].rect.rows = 2 + (unsigned)rand() % 20;
+                sends.v[i].rect.pitch += 1 + (unsigned)rand() % 10;
+            }
+            all += gs_rect_bytes(&sends.v[i].rect);
+        }
+        gs_sends_join(&sends);
+        gs_rounds_begin(&rounds, &sends, 1 + (unsigned)rand() % 40);
+        for (unsigned k; (k = gs_rounds_next(&rounds, flights)) > 0;) {
+            assert_true(k <= GS_ROUND_PIECES);
+            for (unsigned i = 0; i < k; i++) {
+                const struct gs_flight *f = &flights[i];
+                const struct gs_rect *r = &f->send->rect;
+                const uint64_t bytes = gs_rect_bytes(&f->rect), at = begin[f->send - sends.v];
+                assert_true(bytes > 0 && (bytes <= rounds.piece_bytes || (r->rows > 1 && f->rect.rows == 1)));
+                assert_int_equal(f->rect.begin, r->begin + at / r->width * r->pitch + at % r->width);
+                assert_true(r->rows == 1 || (f->rect.width == r->width && at % r->width == 0));
+                begin[f->send - sends.v] += bytes;
+                assert_int_equal(f->last, at + bytes == gs_rect_bytes(r));
+                gone += bytes;
+            }
+            /* Whoever has something left sends in each round. */
+            for (size_t i = 0; i < sends.n; i++) {
+                bool sent = sends.v[i].at == gs_rect_bytes(&sends.v[i].rect);
+                for (unsigned f = 0; f < k && !sent; f++)
+                    sent = flights[f].send->from == sends.v[i].from;
+                assert_true(sent);
+            }
+        }
+        assert_int_equal(gone, all);
+        free(sends.v);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : (unsigned)time(NULL);
+    printf("seed %u\n", seed);
+    srand(seed);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_several_take_is_sent_once),
+        cmocka_unit_test(an_exchange_keeps_all_links_busy),
+        cmocka_unit_test(one_that_is_short_makes_room_for_the_next),
+        cmocka_unit_test(random_sends_go_whole_and_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

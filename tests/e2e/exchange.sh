@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Devices that exchange what they hold get it at the same time, through windows and through pinned memory: what each of
+# them gets doesn't wait for what another gets (programs/exchange.c, over a layer that follows what waits for what,
+# chains.c). And what several get from one place through pinned memory is read there once.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+mib=12
+"$programs/exchange" $mib >plain.txt
+
+# Windows between PoCL's devices: a copy of what is installed, whose probe says that there may be some.
+install=$PWD/install
+rm -rf install fresh
+mkdir -p install/bin install/lib
+cp "$GS_BUILD/bin/gpusparc" install/bin/
+cp -r "$GS_BUILD/lib/gpusparc" install/lib/
+printf '#!/bin/sh\necho ok\n' >install/lib/gpusparc/gpusparc-peer-probe
+
+# The lines of clFinish: behind put, take, the host's write, take.
+check() { # WAY DEVICES KIB OF A PIECE, SENT BY reads|copies
+  python3 - "$@" $mib chains.txt <<'END2' || fail "$1 with $2 devices: $(cat chains.txt)"
+import sys
+way, n, piece, sent, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]) << 10, sys.argv[4], int(sys.argv[5]) << 20
+lines = [list(map(int, line.split())) for line in open(sys.argv[6])]
+lines = [l for l in lines if l[1] + l[2] + l[3] > 100000]  # longest chain, bytes read, written, copied
+if len(lines) != 3:
+    sys.exit(f"{len(lines)} steps moved bytes")
+exchange, write, spread = lines
+# A device gets what the others hold; before its first piece comes that has to leave its place.
+got = size * (n - 1) // n
+small = 64 << 10
+if exchange[0] > got + min(piece, size // n) + small:
+    sys.exit(f"{way}, {n} devices: an exchange in which each gets {got} bytes has a chain of {exchange[0]}")
+if spread[0] > size + piece + small:
+    sys.exit(f"{way}, {n} devices: what all get from one place, {size} bytes, has a chain of {spread[0]}")
+left = spread[1] if sent == "reads" else spread[3] - (n - 1) * size
+if not size <= left <= size + small:
+    sys.exit(f"{way}, {n} devices: {left} bytes have left the place that holds {size}")
+END2
+}
+run() { # COMMAND...
+  rm -f chains.txt
+  CHAINS=$PWD/chains.txt timeout 60 "$@" >out.txt 2>err.txt || { cat err.txt; fail "$*"; }
+  cmp plain.txt out.txt || fail "$* computes something else"
+}
+for n in 2 3 4; do
+  OPENCL_LAYERS=$programs/chains.so GPUSPARC_TRANSFER=pinned \
+    run gpusparc run --devices cpu:$n --mode multi "$programs/exchange" $mib
+  check pinned $n 4096 reads
+done
+for n in 2 3 4; do
+  OPENCL_LAYERS=$programs/chains.so:$programs/lazy.so LAZY=gpu POCL_DEVICES="$(printf 'pthread %.0s' $(seq $n))" \
+    XDG_CACHE_HOME=$PWD/fresh LD_LIBRARY_PATH=$programs/cuda GPUSPARC_TRANSFER=peer \
+    run install/bin/gpusparc run --devices gpu --gpus $n --mode multi "$programs/exchange" $mib
+  check windows $n 16384 copies
+done
