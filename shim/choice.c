@@ -241,7 +241,7 @@ bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, 
 /* By the host's memory, and only until the windows between the GPUs are open? */
 static bool is_makeshift(const struct gs_outlook *o, enum gs_link link)
 {
-    return link == GS_LINK_HOST && o->peer_possible && (double)o->scatter.bytes > small_bytes;
+    return link == GS_LINK_HOST && o->peer_possible && (double)(o->scatter.bytes + o->merge.bytes) > small_bytes;
 }
 
 /* The two ways of one launch. */
@@ -280,7 +280,9 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     const double ring = is_makeshift(o, link) && !h->split_before ? RING_NS : 0;
     const double first = ring + (h->split_before ? 0 : m->first_ns);
     const double once = scatter - scatter_again + (h->return_rate < 0 ? leave : 0) + first;
-    const double merge = gs_move_ns(m, link, o->merge);
+    /* Comparing is done on the devices, and what it finds may be little. */
+    const double merge = gs_move_ns(m, o->peer_possible ? GS_LINK_PEER : link, o->merge);
+    const double most = gs_move_ns(m, link, o->merge);
     const double base = split_of(h, m, alone, o->largest) + (gs_choice_split_known(h) ? 0 : merge);
     const double now = scatter_again + leave_again + once;
     const struct reads reads = reads_of(h, m);
@@ -289,7 +291,7 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
         .split = base + scatter_again + leave_again + once / more,
         .reads = reads,
         .risk = gs_choice_split_known(h) ? max_double(0, base + now - alone - gather - reads.gain)
-                                         : now + m->split_ns + merge + (o->on_trial ? base : 0),
+                                         : now + m->split_ns + most + (o->on_trial ? base : 0),
         .coming = h->return_rate < 0 ? leave : leave_again,
         .gain = alone + gather - base - now + reads.gain,
     };
@@ -410,6 +412,8 @@ void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns
 {
     double *ns = &m->read_ns[several];
     const double seen = (double)took_ns / (double)bytes;
+    if ((double)bytes < large_bytes / 2)
+        return;
     if (*ns > 0)
         approach(ns, seen, 0.001, 5);
     else
