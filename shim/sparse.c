@@ -4,19 +4,13 @@
 #include <stdlib.h>
 
 #include "common/log.h"
+#include "shim/aside.h"
 #include "shim/merge_kernels.h"
-#include "shim/pledge.h"
 #include "shim/put.h"
 #include "shim/report.h"
 #include "shim/scratch.h"
-#include "shim/transfer/pinned.h"
 
-enum {
-    LEAST_BYTES = 1024 * 1024, /* to hear of the count and to act on it takes the time of about so many */
-    LEAST_FORCED = 16 * 1024,  /* where the pinned path is asked for */
-    SLOT_BYTES = 1024 * 1024,
-    DENSE_PAUSE = 16 /* one merge in so many is tried by blocks though the last was dense */
-};
+enum { DENSE_PAUSE = 16 }; /* one merge in so many is tried by blocks though the last was dense */
 
 /* Known to the root and to the merges under way. */
 struct gs_density {
@@ -58,8 +52,7 @@ void gs_density_drop(struct gs_density *d)
 
 bool gs_sparse_worth(struct gs_mem *root, uint64_t bytes)
 {
-    const bool forced = gs_settings()->transfer == GS_TRANSFER_PINNED;
-    if (bytes < (forced ? LEAST_FORCED : LEAST_BYTES))
+    if (!gs_aside_worth(bytes))
         return false;
     if (!root->density && (root->density = calloc(1, sizeof *root->density)))
         atomic_init(&root->density->refs, 1);
@@ -107,25 +100,6 @@ static void forget(struct gs_pledge *pledge)
 
 /* ---- in the thread ---- */
 
-static cl_int carry(struct job *j, const struct side *from, const struct side *to, const struct gs_buffer_copy *c,
-                    const struct gs_events *wait, struct gs_events *done)
-{
-    cl_event event;
-    cl_int err;
-    gs_report_moved(GS_PATH_MERGE, c->bytes);
-    if (j->ring) {
-        gs_report_moved(GS_PATH_PINNED, c->bytes);
-        const struct gs_label before = gs_label_way(GS_WAY_PINNED);
-        err = gs_pinned_pass(j->ring, from->queue, to->queue, c, wait, done);
-        gs_label_back(before);
-        return err;
-    }
-    gs_report_moved(GS_PATH_COPY, c->bytes);
-    err = gs_put_copy(to->queue, GS_VIA_HOST, c->src, c->dst, c->src_offset, c->dst_offset, c->bytes, wait->n, wait->v,
-                      &event);
-    return err ? err : gs_events_add(done, event);
-}
-
 /* What place p has changed, to place q. Where several have changed a byte, which no program may count on, the last
  * part's value is taken everywhere. */
 static cl_int bring_blocks(struct job *j, unsigned q, unsigned p)
@@ -137,7 +111,7 @@ static cl_int bring_blocks(struct job *j, unsigned q, unsigned p)
     struct gs_events here = {0};
     if (!from->count)
         return CL_SUCCESS;
-    cl_int err = carry(j, from, to, &c, &none, &here);
+    cl_int err = gs_aside_copy(j->ring, from->queue, to->queue, &c, &none, &here);
     if (!err)
         err = gs_enqueue_unpack(to->unpack, to->queue, to->mem, to->begin, to->arriving, from->count, to->kept,
                                 j->bytes, p < q, &here, &to->done);
@@ -152,7 +126,7 @@ static cl_int bring_whole(struct job *j, unsigned p)
     struct side *to = &j->side[0];
     const struct gs_buffer_copy c = {from->mem, to->arriving, from->begin, 0, j->bytes};
     struct gs_events here = {0};
-    cl_int err = carry(j, from, to, &c, &none, &here);
+    cl_int err = gs_aside_copy(j->ring, from->queue, to->queue, &c, &none, &here);
     if (!err)
         err = gs_enqueue_merge_by(j->merge, to->queue, to->mem, to->begin, to->arriving, to->kept, j->bytes, &here,
                                   &to->done);
@@ -170,7 +144,7 @@ static cl_int merge_at_home(struct job *j)
     for (unsigned q = 1; q < j->takers && !err; q++) {
         struct side *to = &j->side[q];
         const struct gs_buffer_copy c = {home->mem, to->mem, home->begin, to->begin, j->bytes};
-        err = carry(j, home, to, &c, &home->done, &to->done);
+        err = gs_aside_copy(j->ring, home->queue, to->queue, &c, &home->done, &to->done);
     }
     return err;
 }
@@ -242,20 +216,6 @@ static void send(struct gs_pledge *pledge)
 
 /* ---- in the application's call ---- */
 
-/* Through pinned memory, unless the driver's own copies are asked for or that can't be had. */
-static void find_ring(struct gs_context *ctx)
-{
-    cl_int err;
-    if (gs_settings()->transfer == GS_TRANSFER_PLAIN || ctx->sparse_ring || ctx->no_sparse_ring)
-        return;
-    ctx->sparse_ring = gs_pinned_make(ctx, SLOT_BYTES, &err);
-    if (err) {
-        gs_pinned_free(ctx->sparse_ring);
-        ctx->sparse_ring = NULL;
-        ctx->no_sparse_ring = true;
-    }
-}
-
 static cl_mem retained(cl_mem m, cl_int *err)
 {
     if (!*err)
@@ -303,7 +263,7 @@ static struct job *make_job(struct gs_command *cmd, const struct gs_merge *m, un
     *j = (struct job){.pledge = {.act = send, .free = forget},
                       .ctx = cmd->ctx,
                       .density = m->root->density,
-                      .ring = cmd->ctx->sparse_ring,
+                      .ring = gs_aside_ring(cmd->ctx),
                       .n = n_parts,
                       .first = m->everywhere ? 0 : 1,
                       .takers = m->everywhere ? n_parts : 1,
@@ -356,22 +316,9 @@ static cl_int pack(struct job *j, struct gs_command *cmd, unsigned p, struct gs_
     return err;
 }
 
-/* What was enqueued on the copy queue of a place after these events: an event with the times of a queue, which a user
- * event has not. */
-static cl_int mark(struct gs_command *cmd, unsigned p, cl_uint n, const cl_event *wait, struct gs_events *to)
-{
-    cl_event event;
-    cl_int err;
-    cl_command_queue queue = gs_copy_queue(cmd->q, p, &err);
-    if (!err)
-        err = gs_real()->clEnqueueMarkerWithWaitList(queue, n, n ? wait : NULL, &event);
-    return err ? err : gs_events_add(to, event);
-}
-
 bool gs_sparse_merge(struct gs_command *cmd, struct gs_merge *m, unsigned n_parts, struct gs_holding *on)
 {
     struct gs_events known = {0};
-    find_ring(cmd->ctx);
     struct job *j = make_job(cmd, m, n_parts, on);
     if (!j)
         return false;
@@ -379,12 +326,9 @@ bool gs_sparse_merge(struct gs_command *cmd, struct gs_merge *m, unsigned n_part
     for (unsigned p = j->first; p < n_parts && !err; p++)
         err = pack(j, cmd, p, &on[p], &known);
     if (!err && j->first)
-        err = mark(cmd, 0, on[0].since.n, on[0].since.v, &known);
-    for (unsigned q = 0; q < j->takers && !err; q++) {
-        err = mark(cmd, q, 1, &j->pledge.end, &on[q].since);
-        if (!err)
-            err = gs_events_share(&j->pledge.marks, on[q].since.v[on[q].since.n - 1]);
-    }
+        err = gs_aside_mark(cmd, 0, on[0].since.n, on[0].since.v, &known);
+    for (unsigned q = 0; q < j->takers && !err; q++)
+        err = gs_aside_promise(cmd, &j->pledge, q, &on[q].since);
     for (unsigned p = 0; p < n_parts; p++) {
         cl_int none;
         gs_real()->clFlush(gs_copy_queue(cmd->q, p, &none));

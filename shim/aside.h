@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What the thread of later.h sends between places once the host has heard how many bytes it is: by queues, and through
+ * a pinned ring, that nothing uses which could be waiting for that. */
+#ifndef GS_SHIM_ASIDE_H
+#define GS_SHIM_ASIDE_H
+
+#include "shim/command.h"
+#include "shim/pledge.h"
+#include "shim/transfer/pinned.h"
+
+/* Of so many bytes, may it be less by so much that it pays to hear of it first? */
+bool gs_aside_worth(uint64_t bytes);
+
+/* The context's ring for it; null: the driver's own copies. With the context's lock held. */
+struct gs_pinned *gs_aside_ring(struct gs_context *ctx);
+
+/* A piece of a merge, from the queue of one place to that of another. By the thread alone. */
+cl_int gs_aside_copy(struct gs_pinned *ring, cl_command_queue from, cl_command_queue to, const struct gs_buffer_copy *c,
+                     const struct gs_events *wait, struct gs_events *done);
+
+/* An event of place p with the times of a queue, which a user event has not, that comes after these and what was
+ * enqueued on the place's copy queue. With the context's lock held. */
+cl_int gs_aside_mark(struct gs_command *cmd, unsigned p, cl_uint n, const cl_event *wait, struct gs_events *to);
+
+/* The same after what is pledged. */
+cl_int gs_aside_promise(struct gs_command *cmd, struct gs_pledge *pledge, unsigned p, struct gs_events *to);
+
+#endif
