@@ -3,9 +3,14 @@
 
 #include <stdlib.h>
 
+#include "shim/append_ways.h"
+#include "shim/aside.h"
+#include "shim/coherence.h"
 #include "shim/merge_kernels.h"
+#include "shim/put.h"
 #include "shim/report.h"
 #include "shim/scratch.h"
+#include "shim/transfer/meeting.h"
 #include "shim/transfer/transfer.h"
 
 void gs_lists_free(struct gs_lists *lists)
@@ -14,101 +19,212 @@ void gs_lists_free(struct gs_lists *lists)
     lists->v = NULL;
 }
 
+/* Does a place hold bytes of the list that somebody wanted there, so that it is to hold what is appended too? */
+static bool is_wanted(const struct gs_mem *list, unsigned p)
+{
+    return gs_rangeset_touches(&list->root->place[p].valid, gs_window_range(list, 0, list->size));
+}
+
+static cl_int find_way(struct gs_launching *l, struct gs_list *list, const struct gs_mem *m)
+{
+    const unsigned n = l->job.n;
+    list->way = gs_meeting_possible(&l->cmd, m->size * (n - 1)) ? GS_LIST_MET
+                : gs_aside_worth(m->size)                       ? GS_LIST_COUNTED
+                                                                : GS_LIST_WHOLE;
+    cl_int err = gs_merge_kernels_make(l->cmd.ctx);
+    for (unsigned p = 0; p < (list->way == GS_LIST_MET ? n : 1) && !err; p++)
+        err = gs_block_kernels_make(l->cmd.ctx, p);
+    for (unsigned p = 1; p < n && list->way != GS_LIST_WHOLE; p++)
+        list->spread = (list->takes[p] = is_wanted(m, p)) || list->spread;
+    return err;
+}
+
 cl_int gs_append_begin(struct gs_launching *l, struct gs_lists *lists, unsigned p, cl_kernel kernel)
 {
     const struct gs_kernel_summary *k = l->summary;
-    if (!lists->v)
-        lists->v = calloc(k->n_appends, sizeof *lists->v);
-    cl_int err = lists->v ? gs_merge_kernels_make(l->cmd.ctx) : CL_OUT_OF_HOST_MEMORY;
-    if (!err)
-        err = gs_block_kernels_make(l->cmd.ctx, p);
-    for (uint32_t i = 0; i < k->n_appends && !err && p; i++) {
+    cl_int err = CL_SUCCESS;
+    if (!lists->v && !(lists->v = calloc(k->n_appends, sizeof *lists->v)))
+        return CL_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < k->n_appends && !err; i++) {
+        struct gs_list *list = &lists->v[i];
         const struct gs_mem *m = l->mems[k->appends[i].list];
-        lists->v[i].on[p] = gs_scratch_take(l->cmd.ctx, p, m->size, &err);
+        if (!p)
+            err = find_way(l, list, m);
+        if (err || !list->takes[p])
+            continue;
+        list->own[p] = gs_scratch_take(l->cmd.ctx, p, m->size, &err);
         if (!err)
-            err = gs_real()->clSetKernelArg(kernel, k->appends[i].list, sizeof(cl_mem), &lists->v[i].on[p]);
+            err = gs_real()->clSetKernelArg(kernel, k->appends[i].list, sizeof(cl_mem), &list->own[p]);
     }
     return err;
 }
 
-/* How far the parts up to part p have counted, in memory of its place. `got` gains what that must be waited for, and
- * `read` what still reads home's counter. */
-static cl_mem gather(struct gs_launching *l, const struct gs_append *a, unsigned p, const cl_event *ran,
-                     struct gs_events *got, struct gs_events *read, cl_int *err)
+/* What the counter is at home before the first part counts on. */
+static cl_int keep_counter(struct gs_launching *l, const struct gs_append *a, struct gs_list *list,
+                           struct gs_events *ready)
 {
-    struct gs_mem *m = l->mems[a->counter];
-    const uint64_t at = m->origin + a->counter_offset, bytes = sizeof(cl_uint);
-    cl_mem counts = gs_scratch_take(l->cmd.ctx, p, (p + 1) * bytes, err);
-    cl_command_queue queue = *err ? NULL : gs_copy_queue(l->cmd.q, p, err);
-    for (unsigned q = 0; q < p && !*err; q++) {
-        struct gs_events since = {0};
-        const cl_uint before = got->n;
-        *err = gs_events_share(&since, ran[q]);
-        if (!*err)
-            *err = gs_transfer_buffer(&l->cmd, m->root->place[q].mem, q, counts, p, at, q * bytes, bytes, &since, got);
-        for (cl_uint i = before; i < got->n && !*err && q == 0; i++)
-            *err = gs_events_share(read, got->v[i]);
-        gs_events_free(&since);
-    }
-    cl_event own;
-    if (!*err)
-        *err = gs_put_copy(queue, GS_VIA_MEMORY, m->root->place[p].mem, counts, at, p * bytes, bytes, 1, &ran[p], &own);
-    if (!*err)
-        *err = gs_events_add(got, own);
-    gs_report_moved(GS_PATH_REDUCE, (p + 1) * bytes);
-    return counts;
+    const struct gs_mem *m = l->mems[a->counter];
+    cl_int err;
+    cl_event event;
+    list->was = gs_scratch_take(l->cmd.ctx, 0, sizeof(cl_uint), &err);
+    cl_command_queue queue = err ? NULL : gs_copy_queue(l->cmd.q, 0, &err);
+    if (!err)
+        err = gs_put_copy(queue, GS_VIA_MEMORY, m->root->place[0].mem, list->was, m->origin + a->counter_offset, 0,
+                          sizeof(cl_uint), ready->n, ready->v, &event);
+    return err ? err : gs_events_add(ready, event);
 }
 
-/* Part p's lists, each behind those of the parts before it. */
-static cl_int append(struct gs_launching *l, const struct gs_lists *lists, unsigned p, const cl_event *ran,
-                     struct gs_events *read, cl_event *filled)
+cl_int gs_append_ready(struct gs_launching *l, struct gs_lists *lists, unsigned n_parts, struct gs_events *ready)
 {
     const struct gs_kernel_summary *k = l->summary;
-    struct gs_events done = {0};
-    cl_int err;
-    cl_command_queue queue = gs_copy_queue(l->cmd.q, p, &err);
+    cl_int err = CL_SUCCESS;
     for (uint32_t i = 0; i < k->n_appends && !err; i++) {
-        const struct gs_append *a = &k->appends[i];
-        const struct gs_mem *m = l->mems[a->list];
-        const struct gs_arg *limit = a->limit_arg == GS_NO_ARG ? NULL : &l->k->args[a->limit_arg];
-        struct gs_events got = {0};
-        cl_mem counts = gather(l, a, p, ran, &got, read, &err);
-        const struct gs_append_to to = {
-            .dst = m->root->place[p].mem,
-            .at = m->origin,
-            .bytes = m->size,
-            .step = a->step,
-            .unit = a->unit,
-            .limit = gs_append_limit(a, limit && limit->has_value ? limit->bytes : NULL, limit ? limit->size : 0)};
-        if (!err)
-            err = gs_enqueue_append(l->cmd.ctx, p, queue, &to, lists->v[i].on[p], counts, &got, &done);
-        gs_events_free(&got);
+        const cl_event arrives = l->mems[k->appends[i].list]->root->place[0].ready;
+        /* What home still fetches from where a part will append. */
+        for (unsigned p = 1; p < n_parts && arrives && !err; p++)
+            err = gs_events_share(&ready[p], arrives);
+        if (!err && lists->v[i].spread)
+            err = keep_counter(l, &k->appends[i], &lists->v[i], &ready[0]);
     }
-    if (!err)
-        err = gs_real()->clEnqueueMarkerWithWaitList(queue, done.n, done.v, filled);
-    gs_events_free(&done);
-    gs_real()->clFlush(queue);
     return err;
 }
 
-cl_int gs_append_join(struct gs_launching *l, const struct gs_lists *lists, unsigned n_parts, const cl_event *ran,
-                      cl_event *filled, cl_event *counted)
+static cl_int bring_count(const struct gs_list_join *j, unsigned p, cl_mem counts, struct gs_events *here)
 {
+    struct gs_command *cmd = &j->l->cmd;
+    const uint64_t bytes = sizeof(cl_uint);
+    struct gs_events since = {0};
+    cl_int err = gs_events_share(&since, j->ran[p]);
+    if (!err)
+        err = gs_transfer_buffer(cmd, j->counter->place[p].mem, p, counts, 0, j->counter_at, p * bytes, bytes, &since,
+                                 here);
+    gs_report_moved(GS_PATH_REDUCE, bytes);
+    gs_events_free(&since);
+    return err;
+}
+
+static cl_int share_all(struct gs_events *to, const struct gs_events *from)
+{
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < from->n && !err; i++)
+        err = gs_events_share(to, from->v[i]);
+    return err;
+}
+
+/* Part p's list to home, and behind those of the parts before it, by `counts`; `got` gains what these wait for. */
+static cl_int bring_list(const struct gs_list_join *j, unsigned p, cl_mem counts, struct gs_events *got)
+{
+    struct gs_command *cmd = &j->l->cmd;
+    const struct gs_list_at own = gs_list_own(j, p);
+    struct gs_events since = {0};
+    cl_int err = gs_events_share(&since, j->ran[p]);
+    cl_mem scratch = err ? NULL : gs_scratch_take(cmd->ctx, 0, j->shape.bytes, &err);
+    cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, 0, &err);
+    if (!err)
+        err = bring_count(j, p, counts, got);
+    if (!err)
+        err = gs_transfer_buffer(cmd, own.mem, p, scratch, 0, own.at, 0, j->shape.bytes, &since, got);
+    if (!err)
+        err = gs_enqueue_append(cmd->ctx, 0, queue, &j->shape, p, j->root->place[0].mem, scratch, 0, counts, got,
+                                j->done);
+    gs_report_moved(GS_PATH_MERGE, j->shape.bytes);
+    gs_events_free(&since);
+    return err;
+}
+
+cl_int gs_list_whole(const struct gs_list_join *j)
+{
+    struct gs_command *cmd = &j->l->cmd;
+    struct gs_events got = {0};
+    cl_int err;
+    cl_event event;
+    cl_mem counts = gs_scratch_take(cmd->ctx, 0, j->n * sizeof(cl_uint), &err);
+    cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, 0, &err);
+    if (!err)
+        err = gs_put_copy(queue, GS_VIA_MEMORY, j->counter->place[0].mem, counts, j->counter_at, 0, sizeof(cl_uint), 1,
+                          &j->ran[0], &event);
+    if (!err)
+        err = gs_events_add(&got, event);
+    if (!err)
+        err = share_all(j->read, &got);
+    for (unsigned p = 1; p < j->n && !err; p++)
+        err = bring_list(j, p, counts, &got);
+    gs_events_free(&got);
+    return err;
+}
+
+static cl_int join(struct gs_launching *l, struct gs_list *list, const struct gs_append *a, unsigned n_parts,
+                   const cl_event *ran, struct gs_events *done, struct gs_events *read)
+{
+    const struct gs_mem *m = l->mems[a->list], *counter = l->mems[a->counter];
+    const struct gs_arg *limit = a->limit_arg == GS_NO_ARG ? NULL : &l->k->args[a->limit_arg];
+    const struct gs_list_join j = {
+        .l = l,
+        .list = list,
+        .shape = {.at = m->origin,
+                  .bytes = m->size,
+                  .step = a->step,
+                  .unit = a->unit,
+                  .limit =
+                      gs_append_limit(a, limit && limit->has_value ? limit->bytes : NULL, limit ? limit->size : 0)},
+        .root = m->root,
+        .counter = counter->root,
+        .counter_at = counter->origin + a->counter_offset,
+        .n = n_parts,
+        .ran = ran,
+        .done = done,
+        .read = read};
+    if (list->way == GS_LIST_MET)
+        return gs_list_by_meeting(&j);
+    if (list->way == GS_LIST_COUNTED && gs_list_by_count(&j))
+        return CL_SUCCESS;
+    list->spread = false;
+    for (unsigned p = 0; p < n_parts; p++)
+        list->takes[p] = false;
+    return gs_list_whole(&j);
+}
+
+cl_int gs_append_join(struct gs_launching *l, struct gs_lists *lists, unsigned n_parts, const cl_event *ran,
+                      struct gs_events *done, cl_event *counted)
+{
+    const struct gs_kernel_summary *k = l->summary;
     struct gs_events read = {0};
-    cl_int err = gs_real()->clRetainEvent(ran[0]);
-    if (!err)
-        filled[0] = ran[0];
-    if (!err)
-        err = gs_events_share(&read, ran[0]);
-    for (unsigned p = 1; p < n_parts && !err; p++) {
-        const struct gs_label before = gs_label_part((int)p);
-        err = append(l, lists, p, ran, &read, &filled[p]);
-        gs_label_back(before);
-    }
+    cl_int err = gs_events_share(&read, ran[0]);
+    for (uint32_t i = 0; i < k->n_appends && !err; i++)
+        err = join(l, &lists->v[i], &k->appends[i], n_parts, ran, done, &read);
     cl_command_queue queue = err ? NULL : gs_copy_queue(l->cmd.q, 0, &err);
     if (!err)
         err = gs_real()->clEnqueueMarkerWithWaitList(queue, read.n, read.v, counted);
     gs_events_free(&read);
     gs_command_flush(l->cmd.q);
+    return err;
+}
+
+/* What place p has of the list stays what it has. */
+static int keep_valid(const struct gs_launching *l, const struct gs_list *list, const struct gs_mem *m,
+                      unsigned n_parts)
+{
+    const struct gs_range window = gs_window_range(m, 0, m->size);
+    struct gs_rangeset valid[GS_MAX_DEVICES] = {0};
+    int err = 0;
+    for (unsigned p = 1; p < n_parts && !err; p++)
+        if (list->takes[p])
+            err = gs_rangeset_common(&m->root->place[l->job.place[p]].valid, window, &valid[p]);
+    if (!err)
+        err = gs_wrote_range(m->root, 0, window);
+    for (unsigned p = 1; p < n_parts; p++) {
+        if (!err)
+            err = gs_rangeset_add_set(&m->root->place[l->job.place[p]].valid, &valid[p]);
+        gs_rangeset_free(&valid[p]);
+    }
+    return err;
+}
+
+int gs_append_record(const struct gs_launching *l, const struct gs_lists *lists, unsigned n_parts)
+{
+    const struct gs_kernel_summary *k = l->summary;
+    int err = 0;
+    for (uint32_t i = 0; i < k->n_appends && !err; i++)
+        err = keep_valid(l, &lists->v[i], l->mems[k->appends[i].list], n_parts);
     return err;
 }

@@ -1,29 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists to which all parts of a launch append (struct gs_append): each part but the first stores to memory of its own,
- * from 0 on, and counts in a copy of the counter, which is a sum like others (shim/reduce.h). Once the parts have run
- * each device puts what its part has found behind what those before it have, into its replica of the list; from there
- * on these are outputs whose writers could not be told apart (shim/merge.h). With the context's lock held; nothing
- * blocks. docs/coherence.md, rule 20. */
+/* Lists to which all parts of a launch append (struct gs_append, GS_APPENDED). The first part works on the list at
+ * home; each other appends to one of its own, from 0 on, and counts in a copy of the counter, which is a sum like
+ * others (shim/reduce.h): to the list's replica on its place, unless that holds bytes that somebody wanted there. Once
+ * the parts have run, what each has stored is put behind what those before it have, at home and on the places that hold
+ * such bytes. What that is the counters say, and nothing else of the lists has changed. With the context's lock held;
+ * nothing blocks. docs/coherence.md, rule 20. */
 #ifndef GS_SHIM_APPEND_H
 #define GS_SHIM_APPEND_H
 
 #include "shim/parts.h"
 
-/* The parts' own memory for each of the kernel's lists: on[p] of part p, scratch of the launch. */
+struct gs_list;
+
+/* Those of a launch, by the kernel's lists. All zeros at first. */
 struct gs_lists {
-    struct {
-        cl_mem on[GS_MAX_DEVICES];
-    } * v; /* by list; owned */
+    struct gs_list *v; /* owned */
 };
 
 /* Gives part p, on place p, lists of its own as its kernel's arguments; the first works on the list itself. All other
  * arguments have been set. */
 cl_int gs_append_begin(struct gs_launching *l, struct gs_lists *lists, unsigned p, cl_kernel kernel);
 
-/* Once the parts are enqueued (part p ends at ran[p]): when place p has its part of the lists (filled[p]), and when
- * home's counters may become the sums (counted). The caller releases these. */
-cl_int gs_append_join(struct gs_launching *l, const struct gs_lists *lists, unsigned n_parts, const cl_event *ran,
-                      cl_event *filled, cl_event *counted);
+/* What else the parts wait for, once what they need is on its way: ready[p], by part. */
+cl_int gs_append_ready(struct gs_launching *l, struct gs_lists *lists, unsigned n_parts, struct gs_events *ready);
+
+/* Once the parts are enqueued (part p ends at ran[p]). Adds to `done` when the lists are as they should be; *counted:
+ * when home's counters may become the sums. The caller releases it. */
+cl_int gs_append_join(struct gs_launching *l, struct gs_lists *lists, unsigned n_parts, const cl_event *ran,
+                      struct gs_events *done, cl_event *counted);
+
+/* What is valid where after that. -ENOMEM. */
+int gs_append_record(const struct gs_launching *l, const struct gs_lists *lists, unsigned n_parts);
 
 void gs_lists_free(struct gs_lists *lists);
 

@@ -400,14 +400,15 @@ static bool combines(const struct gs_plan *plan)
 }
 
 /* Is another thread in a call that reads or writes bytes which the launch itself doesn't touch, but what puts its parts
- * together may? A reduction begins by overwriting replicas, merges would take what the host writes for a part's, and
+ * together may? Reductions and lists overwrite replicas, merges would take what the host writes for a part's, and
  * --verify puts all bytes back. */
 static bool is_disturbed(const struct gs_plan *plan)
 {
     for (size_t i = 0; i < plan->n_uses; i++) {
         const struct gs_use *u = &plan->uses[i];
-        const bool joined = u->writes == GS_REDUCED || u->writes == GS_COMPARED || u->writes == GS_CONTESTED;
-        if ((u->root->host_reads && u->writes == GS_REDUCED) ||
+        const bool own = u->writes == GS_REDUCED || u->writes == GS_APPENDED;
+        const bool joined = own || u->writes == GS_COMPARED || u->writes == GS_CONTESTED;
+        if ((u->root->host_reads && own) ||
             (u->root->host_writes && (joined || (gs_settings()->verify && u->writes != GS_READ_ONLY))))
             return true;
     }

@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "shim/append_kernels.h"
 #include "shim/put.h"
 #include "shim/reducible.h"
 
-enum { LOCAL = 64, MOST_ITEMS = 1 << 18 };
+enum { LOCAL = 64 };
 
 /* gs_merge: sixteen bytes per work-item; the item after the last whole sixteen takes the tail.
  * gs_reduce: OP is an enum gs_atomic_op. What a part left as it was isn't stored. */
@@ -169,37 +170,6 @@ static const char differs_source[] =
     "        *flag = 1;\n"
     "}\n";
 
-/* Behind that: words of the largest size in which the elements can be moved; the work-items share them. A number that
- * wraps around is none of the list. */
-static const char append_source[] =
-    "#define MOVE(T) \\\n"
-    "    do { \\\n"
-    "        __global T *to = (__global T *)(dst + at + base * unit); \\\n"
-    "        for (ulong i = get_global_id(0), n = taken * unit / sizeof(T); i < n; i += items) \\\n"
-    "            to[i] = ((__global const T *)list)[i]; \\\n"
-    "    } while (0)\n"
-    "__kernel void gs_append(__global uchar *dst, ulong at, ulong bytes, __global const uchar *list,\n"
-    "                        __global const uint *counts, uint part, ulong step, ulong unit, ulong limit, uint word,\n"
-    "                        ulong items)\n"
-    "{\n"
-    "    uint before = 0;\n"
-    "    for (uint p = 0; p < part; p++)\n"
-    "        before += counts[p];\n"
-    "    ulong base = before, taken = counts[part] / step, most = bytes / unit;\n"
-    "    taken = min(taken, base < limit ? (limit - base + step - 1) / step : 0);\n"
-    "    taken = min(taken, base < most ? (most - base) / step : 0) * step;\n"
-    "    if (word == 16)\n"
-    "        MOVE(uint4);\n"
-    "    else if (word == 8)\n"
-    "        MOVE(uint2);\n"
-    "    else if (word == 4)\n"
-    "        MOVE(uint);\n"
-    "    else if (word == 2)\n"
-    "        MOVE(ushort);\n"
-    "    else\n"
-    "        MOVE(uchar);\n"
-    "}\n";
-
 _Static_assert(GS_BLOCK_BYTES == 1024 && GS_BLOCK_BYTES == LOCAL * 16, "a work-group of the kernels above");
 _Static_assert(GS_RECORD_BYTES == 1040 && GS_RECORD_BYTES == GS_BLOCK_BYTES + 16, "a record of the kernels above");
 _Static_assert(GS_ATOMIC_ADD == 1 && GS_ATOMIC_MIN == 2 && GS_ATOMIC_MAX == 3 && GS_ATOMIC_AND == 4 &&
@@ -211,7 +181,7 @@ enum { TYPES = GS_ATOMIC_F64 + 1 };
 struct gs_merge_kernels {
     cl_program program, blocks[GS_MAX_DEVICES]; /* for the first device; and one for each */
     cl_kernel merge, reduce[TYPES], leave[GS_MAX_DEVICES], pick_up[GS_MAX_DEVICES], pack[GS_MAX_DEVICES],
-        differs[GS_MAX_DEVICES], append[GS_MAX_DEVICES];
+        differs[GS_MAX_DEVICES], lists[GS_MAX_DEVICES][GS_LIST_KERNELS];
 };
 
 static void release_kernel(cl_kernel k)
@@ -232,7 +202,8 @@ void gs_merge_kernels_free(struct gs_merge_kernels *k)
         release_kernel(k->pick_up[p]);
         release_kernel(k->pack[p]);
         release_kernel(k->differs[p]);
-        release_kernel(k->append[p]);
+        for (int i = 0; i < GS_LIST_KERNELS; i++)
+            release_kernel(k->lists[p][i]);
         if (k->blocks[p])
             gs_real()->clReleaseProgram(k->blocks[p]);
     }
@@ -285,7 +256,7 @@ cl_int gs_block_kernels_make(struct gs_context *ctx, unsigned place)
 {
     struct gs_merge_kernels *k = ctx->merge;
     char tail[32];
-    const char *texts[] = {blocks_source, differs_source, append_source, tail};
+    const char *texts[] = {blocks_source, differs_source, gs_list_source, tail};
     cl_int err = CL_SUCCESS;
     snprintf(tail, sizeof tail, "__constant int gs_place = %u;\n", place);
     if (!k->blocks[place])
@@ -298,9 +269,15 @@ cl_int gs_block_kernels_make(struct gs_context *ctx, unsigned place)
         k->pack[place] = gs_real()->clCreateKernel(k->blocks[place], "gs_pack", &err);
     if (!err && !k->differs[place])
         k->differs[place] = gs_real()->clCreateKernel(k->blocks[place], "gs_differs", &err);
-    if (!err && !k->append[place])
-        k->append[place] = gs_real()->clCreateKernel(k->blocks[place], "gs_append", &err);
+    for (int i = 0; i < GS_LIST_KERNELS && !err; i++)
+        if (!k->lists[place][i])
+            k->lists[place][i] = gs_real()->clCreateKernel(k->blocks[place], gs_list_kernel_names[i], &err);
     return err;
+}
+
+cl_kernel gs_list_kernel(struct gs_context *ctx, unsigned place, enum gs_list_kernel which)
+{
+    return ctx->merge->lists[place][which];
 }
 
 cl_kernel gs_new_unpack(struct gs_context *ctx, unsigned place, cl_int *err)
@@ -431,23 +408,6 @@ cl_int gs_enqueue_reduce(struct gs_context *ctx, cl_command_queue queue, enum gs
     return run(queue, k, elements,
                ARGS(ARG(dst), ARG(dst_first), ARG(part), ARG(part_first), ARG(elements), ARG(how), ARG(identity)), wait,
                done);
-}
-
-cl_int gs_enqueue_append(struct gs_context *ctx, unsigned place, cl_command_queue queue, const struct gs_append_to *to,
-                         cl_mem list, cl_mem counts, const struct gs_events *wait, struct gs_events *done)
-{
-    cl_kernel k = ctx->merge->append[place];
-    const cl_uint part = place;
-    const uint64_t step = to->step, unit = to->unit, limit = to->limit < 1ull << 33 ? to->limit : 1ull << 33;
-    cl_uint word = 16;
-    while (unit % word || to->at % word)
-        word /= 2;
-    const uint64_t words = to->bytes / word, whole = words / LOCAL * LOCAL + LOCAL;
-    const uint64_t items = whole < MOST_ITEMS ? whole : MOST_ITEMS;
-    return run(queue, k, items,
-               ARGS(ARG(to->dst), ARG(to->at), ARG(to->bytes), ARG(list), ARG(counts), ARG(part), ARG(step), ARG(unit),
-                    ARG(limit), ARG(word), ARG(items)),
-               wait, done);
 }
 
 cl_int gs_enqueue_differs(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem part, uint64_t begin,

@@ -50,18 +50,6 @@ cl_int gs_enqueue_reduce(struct gs_context *ctx, cl_command_queue queue, enum gs
                          cl_mem dst, uint64_t dst_begin, cl_mem part, uint64_t part_begin, uint64_t n,
                          const struct gs_events *wait, struct gs_events *done);
 
-/* Puts the list that a part has made (list[0 ... bytes)) behind those of the parts before it: into dst[at ... at +
- * bytes), the list of all. counts[p]: how far part p has counted, from 0 on, the first from what the counter was.
- * docs/coherence.md, rule 20. */
-struct gs_append_to {
-    cl_mem dst;
-    uint64_t at, bytes;
-    uint32_t step, unit; /* see struct gs_append */
-    uint64_t limit;      /* by gs_append_limit */
-};
-cl_int gs_enqueue_append(struct gs_context *ctx, unsigned place, cl_command_queue queue, const struct gs_append_to *to,
-                         cl_mem list, cl_mem counts, const struct gs_events *wait, struct gs_events *done);
-
 /* The element that changes nothing, in the low bytes of the number. */
 uint64_t gs_reduce_identity(enum gs_atomic_op op, enum gs_atomic_type type);
 

@@ -36,6 +36,20 @@ static uint64_t groups_of(const struct gs_plan *plan, unsigned part)
     return plan->null_local ? n / ITEMS : n;
 }
 
+/* What the parts but the first may append to a list, which nobody knows: of so many work-items one, once. */
+static uint64_t appended(const struct gs_plan *plan, const struct gs_use *u)
+{
+    enum { ONE_OF = 4 };
+    uint64_t items = 0;
+    for (unsigned p = 1; p < plan->n_parts; p++) {
+        size_t offset[3], global[3];
+        gs_plan_part(plan, p, offset, global);
+        items += (uint64_t)global[0] * global[1] * global[2];
+    }
+    const uint64_t bytes = items / ONE_OF * u->element, most = u->window.end - u->window.begin;
+    return bytes < most ? bytes : most;
+}
+
 int gs_outlook(struct gs_trial *t, const struct gs_plan *plan)
 {
     struct gs_outlook *o = &t->outlook;
@@ -67,6 +81,10 @@ int gs_outlook(struct gs_trial *t, const struct gs_plan *plan)
         if (u->writes == GS_COMPARED) {
             o->merge.bytes += plan->n_parts * (u->window.end - u->window.begin);
             o->merge.pieces += plan->n_parts;
+        }
+        if (u->writes == GS_APPENDED) {
+            o->merge.bytes += appended(plan, u);
+            o->merge.pieces += plan->n_parts - 1;
         }
         for (unsigned p = 1; p < plan->n_parts && u->writes == GS_REDUCED; p++) {
             o->merge.bytes += gs_rangeset_bytes(&u->reduced[p]);

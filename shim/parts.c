@@ -56,8 +56,7 @@ struct split {
     struct gs_merge *merges;                /* by use */
     struct gs_contest *contest;             /* of a plan on trial, until it is judged */
     struct gs_lists lists;                  /* of a plan that appends */
-    cl_event joined[GS_MAX_DEVICES];        /* of that, by part: when its lists are where they belong */
-    cl_event counted;                       /* and when what was counted may be summed up */
+    cl_event counted;                       /* of that: when what was counted may be summed up */
     struct gs_events ended;                 /* what the application's event waits for */
     unsigned device[3 * GS_MAX_DEVICES];    /* of each of `ended` */
     cl_event begin;                         /* of one that is measured: when all before it had ended; or null */
@@ -83,6 +82,8 @@ static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *
         if (!err && u->writes == GS_CONTESTED)
             err = gs_contest_record(s->contest, u, plan->n_parts);
     }
+    if (!err && plan->appends)
+        err = gs_append_record(l, &s->lists, plan->n_parts);
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 
@@ -94,8 +95,6 @@ static void free_split(struct split *s)
         gs_events_free(&s->ready[p]);
         if (s->ran[p])
             gs_real()->clReleaseEvent(s->ran[p]);
-        if (s->joined[p])
-            gs_real()->clReleaseEvent(s->joined[p]);
     }
     if (s->counted)
         gs_real()->clReleaseEvent(s->counted);
@@ -209,6 +208,8 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
             err = gs_reduce_begin(&l->cmd, u, plan->n_parts, s->ready);
     }
     gs_label_purpose(GS_FOR_MERGE);
+    if (!err && plan->appends)
+        err = gs_append_ready(l, &s->lists, plan->n_parts, s->ready);
     if (!err && plan->on_trial)
         s->contest = gs_contest_begin(l, plan, s->ready, &err);
     gs_label_back(before);
@@ -252,22 +253,19 @@ static void block_merged(const struct gs_plan *plan, cl_event end)
 {
     for (size_t i = 0; i < plan->n_uses; i++)
         if (plan->uses[i].writes == GS_COMPARED || plan->uses[i].writes == GS_REDUCED ||
-            (plan->on_trial && plan->uses[i].writes != GS_READ_ONLY))
+            plan->uses[i].writes == GS_APPENDED || (plan->on_trial && plan->uses[i].writes != GS_READ_ONLY))
             gs_busy_until(plan->uses[i].root, end);
 }
 
-/* What the merges and reductions of a part's outputs have to wait for. */
-static cl_int join_lists(struct gs_launching *l, const struct gs_plan *plan, struct split *s, cl_event *merged,
-                         cl_event *reduced)
+/* Puts the parts' lists together; and what the reductions of each part's outputs have to wait for. */
+static cl_int join_lists(struct gs_launching *l, const struct gs_plan *plan, struct split *s, cl_event *reduced)
 {
     const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
     const cl_int err =
-        plan->appends ? gs_append_join(l, &s->lists, plan->n_parts, s->ran, s->joined, &s->counted) : CL_SUCCESS;
+        plan->appends ? gs_append_join(l, &s->lists, plan->n_parts, s->ran, &s->ended, &s->counted) : CL_SUCCESS;
     gs_label_back(before);
-    for (unsigned p = 0; p < plan->n_parts; p++) {
-        merged[p] = plan->appends ? s->joined[p] : s->ran[p];
+    for (unsigned p = 0; p < plan->n_parts; p++)
         reduced[p] = plan->appends && !p ? s->counted : s->ran[p];
-    }
     return err;
 }
 
@@ -278,14 +276,14 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
         s->device[s->ended.n] = l->job.place[p];
         err = gs_events_share(&s->ended, s->ran[p]);
     }
-    cl_event merged[GS_MAX_DEVICES], reduced[GS_MAX_DEVICES];
+    cl_event reduced[GS_MAX_DEVICES];
     if (!err)
-        err = join_lists(l, plan, s, merged, reduced);
+        err = join_lists(l, plan, s, reduced);
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         const struct gs_use *u = &plan->uses[i];
         const struct gs_label before = gs_label_purpose(u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
         if (u->writes == GS_COMPARED)
-            err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, merged, &s->ended);
+            err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, s->ran, &s->ended);
         if (u->writes == GS_REDUCED)
             err = gs_reduce_parts(&l->cmd, u, plan->n_parts, reduced, &s->ended);
         gs_label_back(before);
@@ -353,7 +351,7 @@ static cl_int take_back(const struct gs_launching *l, const struct gs_plan *plan
             struct gs_range window = u->window;
             const struct gs_rangeset all = {.v = &window, .n = 1};
             const struct gs_rangeset *changed =
-                u->writes == GS_COMPARED || u->writes == GS_CONTESTED ? &all : &u->wrote[p];
+                u->writes == GS_COMPARED || u->writes == GS_CONTESTED || u->writes == GS_APPENDED ? &all : &u->wrote[p];
             if (s->ran[p] && u->writes != GS_READ_ONLY && u->writes != GS_IN_PLACE &&
                 gs_undo(u->root, l->job.place[p], changed) != CL_SUCCESS)
                 err = CL_OUT_OF_RESOURCES;

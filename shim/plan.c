@@ -156,7 +156,11 @@ static int add_access(struct gs_use *u, unsigned part, bool alone, const struct 
             known && !a->reads_all ? add_shifted(&u->needs[part], &a->reads, m) : gs_rangeset_add(&u->needs[part], all);
     if (err || !arg->may_write)
         return err;
-    if (!known || a->writes_unknown || arg->appended) {
+    if (arg->appended) { /* what is there before stays: the first part's place has it all */
+        u->writes = GS_APPENDED;
+        return part ? 0 : gs_rangeset_add(&u->needs[0], all);
+    }
+    if (!known || a->writes_unknown) {
         u->writes = GS_COMPARED;
         return gs_rangeset_add(&u->needs[part], all);
     }
@@ -180,7 +184,7 @@ static int settle_use(struct gs_use *u, unsigned n_parts)
         for (unsigned q = p + 1; q < n_parts; q++)
             if (gs_rangeset_overlap(&u->wrote[p], &u->wrote[q]))
                 u->writes = GS_COMPARED;
-    if (u->writes != GS_COMPARED)
+    if (u->writes != GS_COMPARED && (u->writes != GS_APPENDED || n_parts > 1))
         return 0;
     int err = 0;
     for (unsigned p = 0; p < n_parts && !err; p++) {
@@ -329,6 +333,7 @@ static int add_counters(struct gs_plan *plan, const struct gs_plan_input *in)
         const uint64_t begin = m->origin + a->counter_offset, bytes = gs_atomic_bytes(a->type);
         if (m->root->base)
             continue;
+        use_of(plan, in->mems[a->list])->element = (uint64_t)a->step * a->unit;
         u->counts = true;
         u->clash |= a->counter_offset + bytes > m->size;
         plan->appends = true;

@@ -15,6 +15,8 @@ enum gs_write_class {
     GS_REDUCED,  /* bytes that only atomics of one operation touch: each part changes a copy of its own, and the copies
                     are combined; what is written plainly besides is owned */
     GS_COMPARED, /* unknown: each part starts from equal bytes, and those that differ afterwards were written */
+    GS_APPENDED, /* a list to which the parts do nothing but append, each to one of its own: what is put behind each
+                    other is what the counters say (docs/coherence.md, rule 20) */
     GS_CONTESTED /* of a plan on trial: what the parts' groups may see of each other. Each part has a copy of its own,
                     and all is well if no more than one of them has changed it (docs/coherence.md, rule 19) */
 };
@@ -31,6 +33,7 @@ struct gs_use {
     enum gs_atomic_type type;
     struct gs_rangeset reduced[GS_MAX_DEVICES]; /* by part: whole elements, of GS_REDUCED */
     bool counts;                                /* some of them count what is appended to lists: each part from 0 on */
+    uint64_t element;                           /* of GS_APPENDED: what a work-item appends at a time, in bytes */
     bool clash;                                 /* they meet other accesses to the same bytes: it can't be split so */
     bool contested;                             /* set where the use becomes GS_CONTESTED */
 };

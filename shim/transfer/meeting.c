@@ -3,7 +3,11 @@
 
 #include "shim/scratch.h"
 #include "shim/transfer/peer.h"
+#include "shim/transfer/ring.h"
 #include "shim/transfer/transfer.h"
+#include "shim/transfer/windows.h"
+
+_Static_assert((int)GS_MEETING_BYTES == (int)GS_PEER_SLOT_BYTES, "a meeting place is a slot");
 
 bool gs_meeting_possible(struct gs_command *cmd, uint64_t bytes)
 {
@@ -16,6 +20,7 @@ cl_int gs_meeting_open(struct gs_command *cmd, unsigned from, uint64_t bytes, st
 {
     cl_int err = CL_SUCCESS;
     *m = (struct gs_meeting){.ctx = cmd->ctx, .from = from, .window = !cmd->ctx->shared_memory};
+    m->end = m->window ? GS_WINDOW_MAX_BYTES : bytes;
     cl_mem common = m->window ? NULL : gs_scratch_take(cmd->ctx, from, bytes, &err);
     for (unsigned to = 0; to < cmd->ctx->n; to++)
         m->taken[to] = m->window ? gs_peer_window(cmd->ctx, from, to) : common;
@@ -25,15 +30,32 @@ cl_int gs_meeting_open(struct gs_command *cmd, unsigned from, uint64_t bytes, st
 
 cl_int gs_meeting_take(struct gs_meeting *m, struct gs_events *wait)
 {
-    if (m->window)
-        return gs_peer_slot_take(m->ctx, m->from, &m->slot, &m->at, wait);
-    return m->last ? gs_events_share(wait, m->last) : CL_SUCCESS;
+    return gs_meeting_take_more(m, 1, wait);
+}
+
+cl_int gs_meeting_take_more(struct gs_meeting *m, uint64_t bytes, struct gs_events *wait)
+{
+    cl_int err = CL_SUCCESS;
+    if (!m->window)
+        return m->last ? gs_events_share(wait, m->last) : CL_SUCCESS;
+    m->n_slots = (unsigned)((bytes + GS_PEER_SLOT_BYTES - 1) / GS_PEER_SLOT_BYTES);
+    for (unsigned i = 0; i < m->n_slots && !err; i++) { /* they come in order */
+        unsigned slot;
+        uint64_t at;
+        err = gs_peer_slot_take(m->ctx, m->from, &slot, &at, wait);
+        if (i == 0) {
+            m->slot = slot;
+            m->at = at;
+        }
+    }
+    return err;
 }
 
 void gs_meeting_give(struct gs_meeting *m, cl_event event)
 {
     if (m->window) {
-        gs_peer_slot_give(m->ctx, m->from, m->slot, event);
+        for (unsigned i = 0; i < m->n_slots; i++)
+            gs_peer_slot_give(m->ctx, m->from, (m->slot + i) % GS_RING_SLOTS, event);
         return;
     }
     gs_meeting_close(m);

@@ -7,7 +7,8 @@
 
 #include "shim/command.h"
 
-enum { GS_MEETING_BYTES = 16 * 1024 * 1024 };
+/* Of a window's slots half are left to others. */
+enum { GS_MEETING_BYTES = 16 * 1024 * 1024, GS_MEETING_MOST_BYTES = 8 * GS_MEETING_BYTES };
 
 struct gs_meeting {
     struct gs_context *ctx;
@@ -16,7 +17,8 @@ struct gs_meeting {
     cl_mem left;                  /* the memory as kernels on the giving device are given it, */
     cl_mem taken[GS_MAX_DEVICES]; /* and as those on others are */
     uint64_t at;                  /* where its GS_MEETING_BYTES, or what was asked for, begin: set by gs_meeting_take */
-    unsigned slot;
+    uint64_t end;                 /* behind its last byte; there it goes on from 0 */
+    unsigned slot, n_slots;
     cl_event last; /* the last use of a buffer, or null; owned */
 };
 
@@ -28,6 +30,8 @@ cl_int gs_meeting_open(struct gs_command *cmd, unsigned from, uint64_t bytes, st
 
 /* Memory at m->at that the giving kernel may write after `wait`, which gains the last use of that memory. */
 cl_int gs_meeting_take(struct gs_meeting *m, struct gs_events *wait);
+/* The same of so many bytes, at most GS_MEETING_MOST_BYTES, which may go around at m->end. */
+cl_int gs_meeting_take_more(struct gs_meeting *m, uint64_t bytes, struct gs_events *wait);
 /* The memory is in use until `event`. */
 void gs_meeting_give(struct gs_meeting *m, cl_event event);
 void gs_meeting_close(struct gs_meeting *m);

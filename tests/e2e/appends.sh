@@ -17,15 +17,17 @@ for k in json.load(open("explain.json"))["kernels"]:
 END
   [ "$(wc -l <found.txt)" -ge 4 ] || fail "seed $seed: only $(wc -l <found.txt) of 40 are found"
   gpusparc run --mode single --devices cpu:2 "$programs/appends" kernels.cl "$seed" apart >apart.txt
-  GPUSPARC_TRANSFER=plain gpusparc run --mode multi --devices cpu:2 --stats="$PWD/stats.json" "$programs/appends" kernels.cl "$seed" together >together.txt
-  while read -r name; do
-    stats stats.json "split:$name"
-    [ "$(grep -c "^$name " apart.txt)" = 5 ] || fail "seed $seed: $name was not run"
-    cmp -s <(grep "^$name " apart.txt) <(grep "^$name " together.txt) || {
-      diff <(grep "^$name " apart.txt) <(grep "^$name " together.txt) || true
-      sed -n "/^__kernel void $name(/,/^}/p" kernels.cl
-      fail "seed $seed: $name"
-    }
-  done <found.txt
+  for transfer in plain pinned; do
+    GPUSPARC_TRANSFER=$transfer gpusparc run --mode multi --devices cpu:2 --stats="$PWD/stats.json" "$programs/appends" kernels.cl "$seed" together >together.txt
+    while read -r name; do
+      stats stats.json "split:$name"
+      [ "$(grep -c "^$name " apart.txt)" = 5 ] || fail "seed $seed: $name was not run"
+      cmp -s <(grep "^$name " apart.txt) <(grep "^$name " together.txt) || {
+        diff <(grep "^$name " apart.txt) <(grep "^$name " together.txt) || true
+        sed -n "/^__kernel void $name(/,/^}/p" kernels.cl
+        fail "seed $seed: $name, $transfer"
+      }
+    done <found.txt
+  done
   echo "$(wc -l <found.txt) of 40 append"
 done

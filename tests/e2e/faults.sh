@@ -110,6 +110,8 @@ for kind in "${@:-once}"; do
   # runs, and PoCL (3.1) doesn't survive that.
   [ "$kind" != once ] || GPUSPARC_TRANSFER=pinned sweep once -6 3 sparse 1100003 900
   [ "$kind" != once ] || GPUSPARC_TRANSFER=plain sweep once -6 2 trial
+  [ "$kind" != once ] || GPUSPARC_TRANSFER=pinned sweep once -6 3 append 7 1
+  [ "$kind" != once ] || GPUSPARC_TRANSFER=plain sweep once -6 2 append 7 1
 done
 [ $bad = 0 ] || fail "$bad of $cases cases (SEED=${SEED:-7})"
 echo "$cases cases: $right right in spite of it, $seen errors that the application sees"

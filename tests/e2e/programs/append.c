@@ -148,10 +148,12 @@ static cl_mem part_of(cl_mem m, size_t origin, size_t size)
     return sub;
 }
 
-/* Twice, the second time behind the first, from `begin` on; and a kernel that reads it on another queue. */
+/* Several times, each time behind the last, from `begin` on; between them a kernel that reads the list on another
+ * queue, so that more than one place has it from then on. */
 static void compact(unsigned n, unsigned local, uint32_t mask, uint32_t begin)
 {
-    cl_event made;
+    enum { LAUNCHES = 4 };
+    cl_event made, taken = NULL;
     fill(list, GUARD, sizeof words);
     fill(sum, 0, 4);
     fill(count, begin, 4);
@@ -159,27 +161,37 @@ static void compact(unsigned n, unsigned local, uint32_t mask, uint32_t begin)
     set_uint(kernel[COMPACT], 1, mask);
     set_mem(kernel[COMPACT], 2, list);
     set_mem(kernel[COMPACT], 3, count);
-    launch(queue, kernel[COMPACT], n, local, 0, NULL, NULL);
-    launch(queue, kernel[COMPACT], n, local, 0, NULL, &made);
     set_mem(kernel[NEXT], 0, list);
     set_mem(kernel[NEXT], 1, count);
     set_mem(kernel[NEXT], 2, sum);
-    CL(clFlush(queue));
-    if (begin == 0) {
-        launch(second, kernel[NEXT], MOST * 2, 64, 1, &made, NULL);
-        CL(clFinish(second));
+    for (int i = 0; i < LAUNCHES; i++) {
+        launch(queue, kernel[COMPACT], n, local, taken != NULL, taken ? &taken : NULL, &made);
+        if (taken)
+            CL(clReleaseEvent(taken));
+        taken = NULL;
+        CL(clFlush(queue));
+        if (begin == 0 && i > 0) {
+            launch(second, kernel[NEXT], MOST * LAUNCHES, 64, 1, &made, &taken);
+            CL(clFlush(second));
+        }
+        if (i + 1 < LAUNCHES)
+            CL(clReleaseEvent(made));
     }
+    if (taken)
+        CL(clReleaseEvent(taken));
+    CL(clFinish(second));
     CL(clWaitForEvents(1, &made));
     CL(clReleaseEvent(made));
     read_back(list, words, sizeof words);
     read_back(count, counts, 4);
-    const uint32_t k = counts[0] < MOST * 2 + begin ? counts[0] - begin : 0;
+    const uint32_t k = counts[0] < MOST * LAUNCHES + begin ? counts[0] - begin : 0, each = k / LAUNCHES;
     untouched(words, begin, "before the list");
     untouched(words + begin + k, sizeof words / 4 - begin - k, "behind the list");
-    /* The second launch's part stands behind the first one's, whatever the order in each. */
-    qsort(words + begin, k / 2, 4, by_size);
-    qsort(words + begin + k / 2, k / 2, 4, by_size);
-    expect(memcmp(words + begin, words + begin + k / 2, (size_t)k / 2 * 4) == 0, "the second launch's list");
+    /* Each launch's part stands behind the one before, whatever the order in each. */
+    for (int i = 0; i < LAUNCHES; i++)
+        qsort(words + begin + (size_t)i * each, each, 4, by_size);
+    for (int i = 1; i < LAUNCHES; i++)
+        expect(memcmp(words + begin, words + begin + (size_t)i * each, (size_t)each * 4) == 0, "a later launch's list");
     printf("compact %u: %u\n", n, counts[0]);
     show("  list", words + begin, (size_t)k * 4);
     show_buffer("  next", queue, sum, 0, 4);
@@ -258,27 +270,33 @@ static void triangles(unsigned n, unsigned local, uint32_t mask)
     show("  corners", words, (size_t)k * 12);
 }
 
+/* With room for `most` words, behind others. */
 static void pairs(unsigned n, unsigned local, uint32_t mask, uint32_t most)
 {
+    enum { FIRST = 1024 };
     unsigned bad = 0;
+    uint32_t *made = words + FIRST;
+    cl_mem sub = part_of(list, FIRST * 4, most * 4 + 4);
     fill(list, GUARD, sizeof words);
     fill(count, 0, sizeof counts);
     set_mem(kernel[PAIRS], 0, input);
     set_uint(kernel[PAIRS], 1, mask);
-    set_mem(kernel[PAIRS], 2, list);
+    set_mem(kernel[PAIRS], 2, sub);
     set_mem(kernel[PAIRS], 3, count);
     set_uint(kernel[PAIRS], 4, most);
     launch(queue, kernel[PAIRS], n, local, 0, NULL, NULL);
+    CL(clReleaseMemObject(sub));
     read_back(list, words, sizeof words);
     read_back(count, counts, sizeof counts);
     const uint32_t kept = (counts[1] < most ? counts[1] : most) / 2;
     for (uint32_t i = 0; i < kept; i++)
-        bad += words[2 * i + 1] != ~words[2 * i] || words[2 * i] >= n || (heavy(in[words[2 * i]]) >> 8 & mask) != 0;
+        bad += made[2 * i + 1] != ~made[2 * i] || made[2 * i] >= n || (heavy(in[made[2 * i]]) >> 8 & mask) != 0;
     expect(!bad, "pairs");
-    untouched(words + 2 * kept, sizeof words / 4 - 2 * (size_t)kept, "behind the pairs");
-    qsort(words, kept, 8, by_size);
+    untouched(words, FIRST, "before the pairs");
+    untouched(made + 2 * kept, sizeof words / 4 - FIRST - 2 * (size_t)kept, "behind the pairs");
+    qsort(made, kept, 8, by_size);
     for (uint32_t i = 1; i < kept; i++)
-        bad += words[2 * i] == words[2 * i - 2];
+        bad += made[2 * i] == made[2 * i - 2];
     expect(!bad, "pairs, each once");
     printf("pairs %u below %u: %u, %u kept\n", n, most, counts[1], kept);
 }
@@ -359,6 +377,7 @@ int main(int argc, char **argv)
         hits(n, local, mask, i % 4 == 3 ? -1 : (int)most);
         triangles(n, local, mask);
         pairs(n, local, mask, i % 4 == 2 ? most : 2 * MOST);
+        pairs(n, local, mask, pick(3000));
         sides(n, local, mask);
     }
     aliased(MOST);

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* By what the host has heard of the counters: a thread of ours sends what each part has appended to where it belongs.
+ * The application's commands wait for an event that the thread completes; its calls never do. */
+#include <stdlib.h>
+
+#include "common/log.h"
+#include "shim/append_ways.h"
+#include "shim/aside.h"
+#include "shim/put.h"
+#include "shim/report.h"
+
+/* What the thread needs of a place. All handles are retained. */
+struct side {
+    cl_mem own, list; /* what its part has appended to; the list of all there */
+    uint64_t own_at;
+    cl_command_queue queue; /* of the thread's own */
+    cl_uint counted;
+    bool takes;
+    struct gs_events done; /* its commands, once they are enqueued */
+};
+
+struct job {
+    struct gs_pledge pledge; /* first */
+    struct gs_context *ctx;  /* held */
+    struct gs_putting put;   /* for whom; kept */
+    struct gs_pinned *ring;  /* null: the driver's own copies */
+    struct gs_list_shape shape;
+    cl_uint was;
+    unsigned n;
+    struct side side[GS_MAX_DEVICES];
+    bool dropped; /* the lists are put together in another way */
+};
+
+static void free_job(struct job *j)
+{
+    for (unsigned p = 0; p < j->n; p++) {
+        struct side *s = &j->side[p];
+        gs_events_free(&s->done);
+        if (s->own)
+            gs_real()->clReleaseMemObject(s->own);
+        if (s->list)
+            gs_real()->clReleaseMemObject(s->list);
+        if (s->queue)
+            gs_real()->clReleaseCommandQueue(s->queue);
+    }
+    gs_pledge_free(&j->pledge);
+    gs_put_let_go(&j->put);
+    gs_drop(&j->ctx->o);
+    free(j);
+}
+
+static void forget(struct gs_pledge *pledge)
+{
+    free_job((struct job *)pledge);
+}
+
+/* ---- in the thread ---- */
+
+/* What part p has appended, to place q. */
+static cl_int bring(struct job *j, unsigned p, unsigned q, struct gs_list_piece piece)
+{
+    static const struct gs_events none;
+    const struct side *from = &j->side[p];
+    struct side *to = &j->side[q];
+    const uint64_t first = j->shape.at + piece.first * j->shape.unit;
+    const struct gs_buffer_copy c = {.src = from->own,
+                                     .dst = to->list,
+                                     .src_offset = p ? from->own_at : first,
+                                     .dst_offset = first,
+                                     .bytes = piece.elements * j->shape.unit};
+    cl_event event;
+    if (!c.bytes)
+        return CL_SUCCESS;
+    if (p != q)
+        return gs_aside_copy(j->ring, from->queue, to->queue, &c, &none, &to->done);
+    const cl_int err =
+        gs_put_copy(to->queue, GS_VIA_MEMORY, c.src, c.dst, c.src_offset, c.dst_offset, c.bytes, 0, NULL, &event);
+    return err ? err : gs_events_add(&to->done, event);
+}
+
+static cl_int bring_all(struct job *j)
+{
+    struct gs_list_piece piece = gs_list_first_piece(&j->shape, j->was, j->side[0].counted);
+    cl_uint base = j->side[0].counted;
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = 0; p < j->n && !err; p++) {
+        if (p) {
+            piece = gs_list_next_piece(&j->shape, base, j->side[p].counted);
+            base += j->side[p].counted;
+        }
+        for (unsigned q = 0; q < j->n && !err; q++)
+            if (j->side[q].takes && (p || q))
+                err = bring(j, p, q, piece);
+    }
+    return err;
+}
+
+/* What is under way works on the places' memory: before an error is acted on, its end. */
+static cl_int send_all(struct job *j, struct gs_events *all)
+{
+    cl_int err = bring_all(j);
+    for (unsigned q = 0; q < j->n; q++) {
+        struct side *s = &j->side[q];
+        if (s->queue)
+            gs_real()->clFlush(s->queue);
+        for (cl_uint i = 0; i < s->done.n && !err; i++)
+            err = gs_events_share(all, s->done.v[i]);
+    }
+    for (unsigned q = 0; q < j->n && err; q++) {
+        gs_events_wait(&j->side[q].done);
+        gs_events_free(&j->side[q].done);
+    }
+    if (err) {
+        gs_debug("what was appended could not be sent (error %d)", err);
+        gs_events_free(all);
+    }
+    return err;
+}
+
+/* All parts have ended, and what they have counted is known. If a command is refused all is done over by the driver's
+ * own copies. */
+static void send(struct gs_pledge *pledge)
+{
+    struct job *j = (struct job *)pledge;
+    struct gs_events all = {0};
+    const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
+    const struct gs_putting *put_before = gs_put_for(gs_put_kept(&j->put));
+    cl_int err = j->dropped ? CL_SUCCESS : atomic_load(&pledge->status);
+    if (!j->dropped && !err) {
+        err = send_all(j, &all);
+        if (err) {
+            j->ring = NULL;
+            err = send_all(j, &all);
+        }
+    }
+    gs_put_for(put_before);
+    gs_label_back(before);
+    if (err)
+        gs_pledge_fail(pledge, err);
+    gs_pledge_await(pledge, &all);
+}
+
+/* ---- in the application's call ---- */
+
+static cl_mem retained(cl_mem m, cl_int *err)
+{
+    if (!*err)
+        *err = gs_real()->clRetainMemObject(m);
+    return *err ? NULL : m;
+}
+
+static cl_int make_side(struct job *job, const struct gs_list_join *j, unsigned p)
+{
+    struct side *s = &job->side[p];
+    const struct gs_list_at own = gs_list_own(j, p);
+    cl_int err = CL_SUCCESS;
+    s->takes = gs_list_takes(j, p);
+    s->own_at = own.at;
+    s->own = retained(own.mem, &err);
+    s->list = retained(j->root->place[p].mem, &err);
+    cl_command_queue queue = err ? NULL : gs_beside_queue(j->l->cmd.q, p, &err);
+    if (!err)
+        err = gs_real()->clRetainCommandQueue(queue);
+    if (!err)
+        s->queue = queue;
+    return err;
+}
+
+static struct job *make_job(const struct gs_list_join *j)
+{
+    struct gs_command *cmd = &j->l->cmd;
+    struct job *job = calloc(1, sizeof *job);
+    cl_int err = CL_SUCCESS;
+    if (!job)
+        return NULL;
+    *job = (struct job){.pledge = {.act = send, .free = forget},
+                        .ctx = cmd->ctx,
+                        .ring = gs_aside_ring(cmd->ctx),
+                        .shape = j->shape,
+                        .n = j->n};
+    gs_hold(&job->ctx->o);
+    gs_put_keep(&job->put);
+    for (unsigned p = 0; p < j->n && !err; p++)
+        err = make_side(job, j, p);
+    if (!err)
+        err = gs_pledge_make(&job->pledge, job->ctx);
+    if (!err)
+        return job;
+    gs_debug("lists aren't put behind each other by their counts (error %d)", err);
+    free_job(job);
+    return NULL;
+}
+
+/* Lets the host hear a word of place p's memory once part p has run. */
+static cl_int look(const struct gs_list_join *j, unsigned p, cl_mem mem, uint64_t at, cl_uint *word,
+                   struct gs_events *known)
+{
+    const struct gs_op read = {
+        .kind = GS_OP_READ, .src = mem, .from = {(size_t)at}, .region = {sizeof *word, 1, 1}, .ptr = word};
+    cl_event event;
+    cl_int err;
+    cl_command_queue queue = gs_copy_queue(j->l->cmd.q, p, &err);
+    if (!err)
+        err = gs_put(queue, &read, GS_VIA_HOST, 1, &j->ran[p], &event);
+    return err ? err : gs_events_add(known, event);
+}
+
+bool gs_list_by_count(const struct gs_list_join *j)
+{
+    struct gs_command *cmd = &j->l->cmd;
+    struct gs_events known = {0};
+    struct job *job = make_job(j);
+    if (!job)
+        return false;
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = 0; p < j->n && !err; p++)
+        err = look(j, p, j->counter->place[p].mem, j->counter_at, &job->side[p].counted, &known);
+    if (!err)
+        err = gs_events_share(j->read, known.v[0]);
+    if (!err && j->list->spread)
+        err = look(j, 0, j->list->was, 0, &job->was, &known);
+    for (unsigned q = 0; q < j->n && !err; q++)
+        if (gs_list_takes(j, q))
+            err = gs_aside_promise(cmd, &job->pledge, q, j->done);
+    for (unsigned p = 0; p < j->n; p++) {
+        cl_int none;
+        gs_real()->clFlush(gs_copy_queue(cmd->q, p, &none));
+    }
+    job->dropped = err != CL_SUCCESS;
+    if (known.n)
+        gs_pledge_await(&job->pledge, &known);
+    else
+        gs_pledge_end(&job->pledge);
+    return !err;
+}

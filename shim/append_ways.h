@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* The ways in which the parts' lists are put behind each other (shim/append.h). With the context's lock held; nothing
+ * blocks. */
+#ifndef GS_SHIM_APPEND_WAYS_H
+#define GS_SHIM_APPEND_WAYS_H
+
+#include "shim/append.h"
+#include "shim/append_kernels.h"
+
+/* A list while a launch is being enqueued. */
+struct gs_list {
+    enum {
+        GS_LIST_MET,     /* by memory that the devices' kernels reach: no host has to know how much it is */
+        GS_LIST_COUNTED, /* by a thread of ours, which sends what the host has heard of */
+        GS_LIST_WHOLE    /* whole, and put together by a kernel at home */
+    } way;
+    cl_mem own[GS_MAX_DEVICES]; /* scratch to which part p appends; null: to the list on its place */
+    bool takes[GS_MAX_DEVICES]; /* it does because that is to have what all have appended */
+    bool spread;                /* some does */
+    cl_mem was;                 /* of these: the counter before, at home; scratch */
+};
+
+/* One list that is to be put together. */
+struct gs_list_join {
+    struct gs_launching *l;
+    const struct gs_list *list;
+    struct gs_list_shape shape;
+    struct gs_mem *root;          /* of the list */
+    const struct gs_mem *counter; /* its root's */
+    uint64_t counter_at;
+    unsigned n;             /* parts */
+    const cl_event *ran;    /* by part */
+    struct gs_events *done; /* gains the ends */
+    struct gs_events *read; /* gains what reads home's counter */
+};
+
+/* Where part p has appended. */
+struct gs_list_at {
+    cl_mem mem;
+    uint64_t at;
+};
+static inline struct gs_list_at gs_list_own(const struct gs_list_join *j, unsigned p)
+{
+    if (j->list->own[p])
+        return (struct gs_list_at){j->list->own[p], 0};
+    return (struct gs_list_at){j->root->place[p].mem, j->shape.at};
+}
+
+/* Does place q get what the others have appended? */
+static inline bool gs_list_takes(const struct gs_list_join *j, unsigned q)
+{
+    return !q || j->list->takes[q];
+}
+
+cl_int gs_list_by_meeting(const struct gs_list_join *j);
+/* False: it can't be had, and nothing has been changed. */
+bool gs_list_by_count(const struct gs_list_join *j);
+cl_int gs_list_whole(const struct gs_list_join *j);
+
+#endif
