@@ -323,10 +323,11 @@ static void learn_again(struct gs_history *h, const struct gs_outlook *o)
             (struct gs_again){true, {(was.bytes + now.bytes) / 2, now.bytes ? (was.pieces + now.pieces + 1) / 2 : 0}};
 }
 
-/* Is a first try worth its risk by what it promises? */
+/* Is a first try worth its risk by what it promises; or the first split of this process by those of one before? */
 static bool is_hopeful(const struct gs_history *h, const struct gs_outlook *o, const struct ways *w)
 {
-    return o->ample && !h->failures && !gs_choice_split_known(h) && more_launches(h) * gain_of(w) >= 2 * w->risk;
+    const bool known = gs_choice_split_known(h);
+    return (known ? !h->split_before : o->ample && !h->failures) && more_launches(h) * gain_of(w) >= 2 * w->risk;
 }
 
 bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs_outlook *o, struct gs_budget *b,

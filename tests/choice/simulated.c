@@ -12,6 +12,7 @@
 
 #include "shim/caution.h"
 #include "shim/choice.h"
+#include "shim/learnt.h"
 
 static uint64_t rng_state;
 
@@ -359,6 +360,114 @@ static void reads_cost_little_where_they_do_not_gain(void **state)
     }
 }
 
+/* An application as the samples are, which writes its inputs, launches and reads in each of its iterations: two H200s
+ * took so long (milliseconds; megabytes). What is written after a split goes to the parts by itself. */
+struct sample {
+    const char *name;
+    double single, part, write, read, read_split;
+    unsigned in, out;           /* bytes that a part lacks when all is at home, and that it leaves */
+    double ready, open;         /* the translation, once it is worth it; the windows, once they are wanted */
+    unsigned first, then, sure; /* at least so many of 20 launches are split in the first, second and third process */
+};
+
+static const struct sample samples[] = {
+    {"dxtcompression", 11.1, 5.6, 5.7, 0.8, 0.8, 151, 17, 14, 130, 16, 18, 18},
+    {"filter", 12.9, 6.5, 4.4, 4.1, 2.9, 101, 101, 15, 400, 14, 18, 18},
+    {"aes_decrypt", 1.9, 1.0, 7, 4.1, 2.4, 101, 101, 15, 400, 8, 16, 16},
+    {"quasirandom", 0.72, 0.36, 0, 10.5, 6.2, 0, 268, 15, 130, 12, 16, 16},
+    {"too few groups", 12.2, 12.2, 0, 0.5, 0.5, 0, 17, 15, 130, 0, 0, 0},
+};
+
+/* One process, which begins with what h and m know. Returns how many launches were split. */
+static unsigned run_sample(const struct sample *s, struct gs_history *h, struct gs_machine *m)
+{
+    enum { ITERATIONS = 20 };
+    const double translating = h->expected ? 4e6 : 15e6; /* what it costs: see prepare_cost() in shim/timing.c */
+    struct gs_budget budget = {0};
+    double now = 15e8, plain = now, ready = 0, open = 0; /* the driver's start, and making the inputs */
+    unsigned splits = 0;
+    bool spread = false;
+    for (int i = 0; i < ITERATIONS; i++) {
+        const bool prepared = ready > 0 && now >= ready;
+        struct gs_outlook o = {.n = 2, .largest = 0.5, .ample = s->part < 0.9 * s->single, .peer_possible = true};
+        double risk_ns = 0;
+        o.link = open > 0 && now >= open ? GS_LINK_PEER : GS_LINK_HOST;
+        if (spread)
+            o.gather = (struct gs_move){(uint64_t)s->in * 1000000, 1};
+        else if (s->in)
+            o.scatter = (struct gs_move){(uint64_t)s->in * 1000000, 1};
+        o.leave = (struct gs_move){splits ? 0 : (uint64_t)s->out * 1000000, 1};
+        h->read_bytes = i && s->read > 2 ? 2e6 * s->out : 0;
+        bool split = gs_choice_worth_planning(h, m, 2, prepared ? 0 : translating);
+        if (split && !prepared) {
+            ready = ready > 0 ? ready : now + 1e6 * s->ready;
+            h->launches++;
+            split = h->last_split = false;
+        } else if (split) {
+            split = gs_choose(h, m, &o, &budget, (uint64_t)now, &risk_ns);
+        }
+        if (h->wants_peer && !(open > 0))
+            open = now + 1e6 * s->open;
+        const double moved = gs_move_ns(m, o.link, split ? o.scatter : o.gather);
+        double took = 1e6 * (split ? s->part : s->single) + moved;
+        if (split) {
+            took += 2e5 + (splits ? 0 : 2e6 + (o.link == GS_LINK_HOST && s->in ? 8e6 : 0));
+            const uint64_t parts[2] = {(uint64_t)(1e6 * s->part), (uint64_t)(1e6 * s->part)};
+            gs_choice_learn_split(h, m, &budget, (uint64_t)took, parts, &o, h->single_ns, risk_ns);
+            h->return_rate = 0;
+        } else if (gs_choice_wants_single(h, m, 2, true)) {
+            h->asked++;
+            gs_choice_learn_single(h, (uint64_t)(1e6 * s->single));
+        }
+        const double read = 1e6 * (split ? s->read_split : s->read);
+        if (i && s->read > 2)
+            gs_choice_learn_read(m, 2000000 * (uint64_t)s->out, (uint64_t)read, split);
+        now += 1e6 * s->write + took + read;
+        plain += 1e6 * (s->write + s->single + s->read);
+        splits += split;
+        spread = split;
+    }
+    if (now > 1.03 * plain)
+        fail_msg("%s: %.3f times the plain run, %u splits", s->name, now / plain, splits);
+    return splits;
+}
+
+/* By way of the file that is kept. */
+static void next_process(struct gs_history *h, struct gs_machine *m)
+{
+    struct gs_learnt l = {.machine = *m}, back;
+    struct gs_learnt_kernel k = {.program = 1, .name = "kernel", .n = 2, .prepare_ns = 125000000, .h = *h};
+    size_t bytes;
+    assert_int_equal(gs_learnt_add(&l, &k), 0);
+    char *text = gs_learnt_print(&l, &bytes);
+    assert_int_equal(gs_learnt_parse(&back, text, bytes), 0);
+    *h = back.v[0].h;
+    *m = back.machine;
+    free(text);
+    gs_learnt_free(&l);
+    gs_learnt_free(&back);
+}
+
+static void samples_are_split_soon(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        const struct sample *s = &samples[i];
+        const unsigned least[] = {s->first, s->then, s->sure};
+        struct gs_machine m = h200;
+        struct gs_history h;
+        m.link[GS_LINK_HOST].piece_ns = 13e3;
+        m.link[GS_LINK_HOST].byte_ns = 0.0233;
+        gs_history_init(&h);
+        for (int process = 0; process < 3; process++) {
+            const unsigned splits = run_sample(s, &h, &m);
+            if (splits < least[process])
+                fail_msg("%s, process %d: %u of 20 launches were split: %s", s->name, process + 1, splits, h.reason);
+            next_process(&h, &m);
+        }
+    }
+}
+
 /* Uneven halves: the cut moves, and what is expected of a split with it. */
 static void uneven_parts_are_cut_anew(void **state)
 {
@@ -534,6 +643,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(noise_does_not_make_it_swing),
         cmocka_unit_test(reads_by_several_links_count),
         cmocka_unit_test(reads_cost_little_where_they_do_not_gain),
+        cmocka_unit_test(samples_are_split_soon),
         cmocka_unit_test(uneven_parts_are_cut_anew),
         cmocka_unit_test(a_promising_kernel_does_not_wait_for_the_budget),
         cmocka_unit_test(the_slow_link_is_a_makeshift),
