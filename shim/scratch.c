@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* Of all places together: memory that the application could have had. */
-enum { MOST_KEPT = 32, MOST_BYTES = 128 * 1024 * 1024 };
+enum { MOST_KEPT = 32, MOST_BYTES = 128 * 1024 * 1024, ONE_OF = 64 };
 
 struct gs_scratch {
     cl_mem mem;
@@ -41,14 +41,26 @@ cl_mem gs_scratch_take(struct gs_context *ctx, unsigned place, uint64_t bytes, c
     return best->mem;
 }
 
+/* Where the devices have memory of their own, one of so many bytes of the first's, but at least MOST_BYTES. */
+static uint64_t most_kept(struct gs_context *ctx)
+{
+    cl_ulong bytes = 0;
+    if (ctx->scratch_most)
+        return ctx->scratch_most;
+    if (!ctx->shared_memory)
+        gs_real()->clGetDeviceInfo(ctx->dev[0], CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    return ctx->scratch_most = bytes / ONE_OF > MOST_BYTES ? bytes / ONE_OF : MOST_BYTES;
+}
+
 /* Releases those that are taken, or all; and those that are beyond what is worth keeping. */
 static void release(struct gs_context *ctx, bool taken, bool all)
 {
+    const uint64_t most = most_kept(ctx);
     uint64_t bytes = 0;
     unsigned kept = 0;
     for (struct gs_scratch **at = &ctx->scratch; *at;) {
         struct gs_scratch *s = *at;
-        if (all || (taken && s->taken) || bytes + s->bytes > MOST_BYTES || kept == MOST_KEPT) {
+        if (all || (taken && s->taken) || bytes + s->bytes > most || kept == MOST_KEPT) {
             *at = s->next;
             gs_real()->clReleaseMemObject(s->mem);
             free(s);
