@@ -399,22 +399,6 @@ static bool combines(const struct gs_plan *plan)
     return false;
 }
 
-/* Is another thread in a call that reads or writes bytes which the launch itself doesn't touch, but what puts its parts
- * together may? Reductions and lists overwrite replicas, merges would take what the host writes for a part's, and
- * --verify puts all bytes back. */
-static bool is_disturbed(const struct gs_plan *plan)
-{
-    for (size_t i = 0; i < plan->n_uses; i++) {
-        const struct gs_use *u = &plan->uses[i];
-        const bool own = u->writes == GS_REDUCED || u->writes == GS_APPENDED;
-        const bool joined = own || u->writes == GS_COMPARED || u->writes == GS_CONTESTED;
-        if ((u->root->host_reads && own) ||
-            (u->root->host_writes && (joined || (gs_settings()->verify && u->writes != GS_READ_ONLY))))
-            return true;
-    }
-    return false;
-}
-
 /* Plans the launch in parts. What *plan holds belongs to the kernel's cache of plans. */
 static void make_plan(struct gs_launching *l, struct gs_plan *plan)
 {
@@ -437,7 +421,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
         plan->reason = "there was no memory to plan it";
     if (!plan->reason && l->job.place[l->job.n - 1] != l->job.n - 1 && combines(plan))
         plan->reason = "its parts' writes are put together from the first device on, which the daemon doesn't give it";
-    if (!plan->reason && is_disturbed(plan))
+    if (!plan->reason && gs_is_disturbed(plan))
         plan->reason =
             "another thread's call is reading or writing a memory object in which its parts are put together";
 }

@@ -170,7 +170,8 @@ struct gs_mem {
     struct gs_mapping *mappings;
     struct gs_pinned_memory *mapped; /* the host's memory for maps that are ours, or null; owned */
     int write_mappings;              /* of it and its windows: bytes that the host may be writing */
-    int host_reads, host_writes;     /* the same by calls that wait for it, which don't hold the context's lock then */
+    int host_reads;                  /* of it and its windows, by calls that wait for it without the context's lock */
+    atomic_int host_writes;          /* the same of writes; also by those that nothing is noted of */
     int users;                       /* handles of it and its windows that the application holds */
     atomic_uint windows;             /* those of its windows that retain the driver's object */
     bool keeps_root;                 /* this is one */

@@ -370,11 +370,26 @@ static void write_off(const struct gs_launching *l, const struct gs_plan *plan, 
             gs_spoil(plan->uses[i].root, plan->uses[i].window);
 }
 
+bool gs_is_disturbed(const struct gs_plan *plan)
+{
+    for (size_t i = 0; i < plan->n_uses; i++) {
+        const struct gs_use *u = &plan->uses[i];
+        const bool own = u->writes == GS_REDUCED || u->writes == GS_APPENDED;
+        const bool joined = own || u->writes == GS_COMPARED || u->writes == GS_CONTESTED;
+        if ((u->root->host_reads && own) ||
+            (u->root->host_writes && (joined || (gs_settings()->verify && u->writes != GS_READ_ONLY))))
+            return true;
+    }
+    return false;
+}
+
 cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went)
 {
     struct split s = {0};
     *went = false;
     gs_pass_bar(l->cmd.ctx);
+    if (gs_is_disturbed(plan)) /* by a call that has come while nothing was divided */
+        return CL_OUT_OF_RESOURCES;
     l->put.spent = l->by_units && l->trial.measured ? gs_spent_new() : NULL;
     cl_int err = prepare_parts(l, plan, &s);
     if (!err)

@@ -32,6 +32,11 @@ struct gs_launching {
 /* All arguments, with the replicas of the place, but for the hidden one. */
 cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place);
 
+/* Is another thread in a call that reads or writes bytes which the launch itself doesn't touch, but what puts its parts
+ * together may? Reductions and lists overwrite replicas, merges would take what the host writes for a part's, and
+ * --verify puts all bytes back. */
+bool gs_is_disturbed(const struct gs_plan *plan);
+
 /* Runs the plan's parts. With !*went nothing has happened that one device couldn't do over; else the error, if there is
  * one, is the application's, as is *event (NULL: nobody wants it). */
 cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went);

@@ -399,24 +399,36 @@ static bool write_beside(struct gs_home *h, struct gs_mem *m, bool waits, size_t
     return gs_carry_beside(h->cmd.q, m, CL_COMMAND_WRITE_BUFFER, waits, &run, 1, h->n, h->v, own) == CL_SUCCESS;
 }
 
-/* A write that nothing is to be noted of, as long as no launch is split: *err is what the driver says. False: one has
- * been. A split doesn't wait for a call that blocks; if one begins meanwhile the write is noted after all. */
-static bool pass_write(struct gs_queue *q, struct gs_mem *m, cl_bool blocking, size_t offset, size_t size,
-                       const void *ptr, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+/* Writes that nothing is to be noted of, as long as no launch is split: *err is what the driver says. False: one has
+ * been. */
+static bool pass_write(struct gs_queue *q, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
+                       cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+{
+    if (!gs_pass_begin(q->o.ctx))
+        return false;
+    *err = gs_real()->clEnqueueWriteBuffer(q->o.handle, m->o.handle, CL_FALSE, offset, size, ptr, n_wait, wait, event);
+    gs_pass_end(q->o.ctx);
+    return true;
+}
+
+/* A split doesn't wait for a call that blocks; if one begins meanwhile the write is noted after all. */
+static bool pass_blocking_write(struct gs_queue *q, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
+                                cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
 {
     struct gs_context *ctx = q->o.ctx;
-    if (blocking ? atomic_load(&ctx->divided) : !gs_pass_begin(ctx))
-        return false;
-    *err = gs_real()->clEnqueueWriteBuffer(q->o.handle, m->o.handle, blocking, offset, size, ptr, n_wait, wait, event);
-    if (!blocking) {
-        gs_pass_end(ctx);
-    } else if (!*err && atomic_load(&ctx->divided)) {
+    atomic_fetch_add(&m->root->host_writes, 1); /* before it looks, as who divides looks at this after */
+    const bool passes = !atomic_load(&ctx->divided);
+    if (passes)
+        *err =
+            gs_real()->clEnqueueWriteBuffer(q->o.handle, m->o.handle, CL_TRUE, offset, size, ptr, n_wait, wait, event);
+    if (passes && !*err && atomic_load(&ctx->divided)) {
         pthread_mutex_lock(&ctx->lock);
         if (gs_wrote_range(m->root, 0, gs_window_range(m, offset, size)) < 0)
             *err = CL_OUT_OF_HOST_MEMORY;
         pthread_mutex_unlock(&ctx->lock);
     }
-    return true;
+    atomic_fetch_sub(&m->root->host_writes, 1);
+    return passes;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer,
@@ -432,8 +444,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
         return gs_real()->clEnqueueWriteBuffer(command_queue, buffer, blocking_write, offset, size, ptr,
                                                num_events_in_wait_list, event_wait_list, event);
     cl_int passed;
-    if (gs_is_small(m, size) &&
-        pass_write(q, m, blocking_write, offset, size, ptr, num_events_in_wait_list, event_wait_list, event, &passed))
+    if (gs_is_small(m, size) && (blocking_write ? pass_blocking_write : pass_write)(
+                                    q, m, offset, size, ptr, num_events_in_wait_list, event_wait_list, event, &passed))
         return passed;
     struct gs_home h;
     cl_event own = NULL;
