@@ -32,7 +32,8 @@ static bool read_since;               /* ... and something was read after */
 static struct gs_job current;
 static struct gs_events pending; /* ends of commands that may be under way */
 static cl_uint prune_at = PRUNE_FROM;
-static atomic_int loose; /* without that lock */
+static atomic_int loose;   /* without that lock */
+static atomic_bool untold; /* the daemon is to be told of the last job's end. Likewise */
 
 static uint64_t clock_ns(clockid_t id)
 {
@@ -89,8 +90,16 @@ static void end_job(void)
     atomic_store(&job_open, false);
     atomic_fetch_add(&ended, 1);
     if (c)
-        gs_client_job_end(c, ended_ns);
+        gs_client_job_end_untold(c, ended_ns);
+    atomic_store(&untold, c != NULL);
     gs_trace_job(false);
+}
+
+void gs_job_tell(void)
+{
+    struct gs_client *c = atomic_load(&client);
+    if (atomic_load_explicit(&untold, memory_order_relaxed) && atomic_exchange(&untold, false) && c)
+        gs_client_job_tell(c);
 }
 
 /* The last job of the process: nothing follows it. No OpenCL calls here. Another thread that just looks at its commands
@@ -105,6 +114,7 @@ static void tell_last_job(void)
     if (atomic_load(&job_open) && ended_ns)
         end_job();
     pthread_mutex_unlock(&job_lock);
+    gs_job_tell();
 }
 
 /* The daemon has gone in the middle of a job: nobody wants to know its end. */
@@ -346,10 +356,8 @@ static void end_if_read(void)
     pthread_mutex_unlock(&job_lock);
 }
 
-void gs_job_enter(const struct gs_context *ctx, bool tail, struct gs_job *job)
+static void job_enter(const struct gs_context *ctx, struct gs_job *job)
 {
-    if (!tail)
-        end_if_read();
     if (!atomic_load(&job_open))
         enter_new(ctx);
     pthread_mutex_lock(&job_lock);
@@ -362,6 +370,23 @@ void gs_job_enter(const struct gs_context *ctx, bool tail, struct gs_job *job)
         job->n--;
     if (job->place[0] >= ctx->n)
         job->place[0] = 0;
+}
+
+void gs_job_enter(const struct gs_context *ctx, bool tail, struct gs_job *job)
+{
+    if (!tail) {
+        end_if_read();
+        gs_job_tell();
+    }
+    job_enter(ctx, job);
+}
+
+void gs_job_enter_quickly(const struct gs_context *ctx, struct gs_job *job)
+{
+    end_if_read();
+    if (gs_settings()->pace) /* it may wait long for its release */
+        gs_job_tell();
+    job_enter(ctx, job);
 }
 
 void gs_job_now(struct gs_job *job)

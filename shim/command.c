@@ -130,6 +130,8 @@ cl_int gs_command_order(struct gs_command *cmd)
             continue;
         if (own_only && q->out_of_order)
             continue;
+        if (q != cmd->q)
+            gs_queue_close(q->o.handle);
         err = add_marker(&cmd->before, q->o.handle, 0, NULL);
         if (!err && shielded && (q != cmd->q || q->out_of_order))
             err = shield_last(&cmd->before, cmd->ctx->o.handle);

@@ -30,18 +30,23 @@ static cl_int add_end(struct gs_held *h, struct gs_context *ctx)
     return CL_SUCCESS;
 }
 
-/* All of them or none. */
-static cl_int retain_queues(const struct gs_held *h)
+/* All of them or none; none where it is served before the call returns: NVIDIA's driver takes 2 to 6 us to release one.
+ */
+static cl_int retain_queues(struct gs_held *h)
 {
     struct gs_queues kept = {.home = h->home};
+    if (h->taken && !gs_is_several(h))
+        return CL_SUCCESS;
     cl_int err = gs_real()->clRetainCommandQueue(h->home);
     if (err)
         return err;
+    h->keeps = true;
     for (unsigned i = 0; i < GS_UNIT_QUEUES && h->units.queue[i] && !err; i++)
         if ((err = gs_real()->clRetainCommandQueue(h->units.queue[i])) == CL_SUCCESS)
             kept.unit[i] = h->units.queue[i];
     if (err)
         gs_queues_release(&kept);
+    h->keeps = !err;
     return err;
 }
 
@@ -64,7 +69,7 @@ static cl_int make(struct gs_held *h, struct gs_queue *q, bool marked, cl_uint n
     cl_int err = marked ? mark(h, q, n_wait, wait) : CL_SUCCESS;
     if (!err && !h->taken)
         h->open = gs_real()->clCreateUserEvent(q->o.ctx->o.handle, &err);
-    if (!err && h->units.n > 1)
+    if (!err && gs_is_several(h) && !h->units.untied)
         err = add_end(h, q->o.ctx);
     return err ? err : retain_queues(h);
 }
@@ -193,6 +198,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     if (!h)
         return CL_OUT_OF_HOST_MEMORY;
     atomic_init(&h->refs, 1);
+    atomic_init(&h->left, 1);
     h->units = *units;
     if (h->units.spent)
         atomic_fetch_add(&h->units.spent->refs, 1);
@@ -243,15 +249,11 @@ static void let_go_joined(struct gs_held *h, cl_event event, cl_event *end)
     const bool last = h->closed;
     if (end)
         gs_real()->clRetainEvent(*end = event);
-    if (last) /* it may have ended before this returns */
-        gs_real()->clRetainCommandQueue(home);
     if (event)
         gs_job_replace(h->tail ? h->tail : h->first, event);
     joined(h, true, event);
-    if (last) {
+    if (last)
         gs_real()->clFlush(home);
-        gs_real()->clReleaseCommandQueue(home);
-    }
 }
 
 void gs_let_go(struct gs_held *h, cl_event first, cl_event *end)
@@ -261,18 +263,17 @@ void gs_let_go(struct gs_held *h, cl_event first, cl_event *end)
         let_go_joined(h, first, end);
         return;
     }
-    const bool sends = h->closed || !h->taken;
-    cl_event own = h->end ? h->end : first;
+    const bool sends = !h->taken || (h->closed && h->units.n == 1); /* others have been sent off by then */
+    cl_event own = gs_is_several(h) ? h->end : first;               /* null: it is untied, and counted */
     if (end)
         gs_real()->clRetainEvent(*end = own);
-    gs_job_add(own);
-    gs_real()->clRetainCommandQueue(home);
+    if (own)
+        gs_job_add(own);
     h->first = first;
     h->joined_ns = gs_now_ns();
     gs_lane_take(h);
     if (sends)
         gs_real()->clFlush(home);
-    gs_real()->clReleaseCommandQueue(home);
 }
 
 cl_int gs_run_units(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,

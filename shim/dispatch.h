@@ -8,6 +8,7 @@
 #define GS_SHIM_DISPATCH_H
 
 #include "common/wire.h"
+#include "common/client/client.h"
 #include "shim/objects.h"
 
 /* A command that is held back. */
@@ -45,6 +46,9 @@ struct gs_units {
     unsigned place;
     uint64_t kind;   /* what it is, for what is expected of its time, see batch.h; 0: nothing. May share a unit */
     unsigned factor; /* of several: by which they were cut */
+    /* Of several, in the application's queue, in order, of which it wants no event: what comes next there is to come
+     * after all of them. A marker sees to that, once something does come while they are under way. */
+    bool untied;
 };
 
 /* ctx->ended, made if need be. A marker that waits for it alone comes after the barriers in a queue out of order, and
@@ -77,8 +81,10 @@ void gs_queue_drained(struct gs_queue *q, unsigned call);
 
 /* Waits for what a command that is enqueued in the application's queue, in order, would come after, where that is a
  * command of ours (of several units: only then, if so asked) or nothing. False: it is something else, and nothing was
- * waited for. Without the context's lock. */
-bool gs_queue_await(struct gs_queue *q, bool of_several);
+ * waited for. *over, if not null, is to be let go, which takes the driver some time: it has ended. Without the
+ * context's lock. */
+bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over);
+void gs_held_let(struct gs_held *over);
 
 /* Is this the event of the last command under way in a queue, or of one of its units? */
 bool gs_is_last_held(cl_command_queue queue, cl_event event);
@@ -87,8 +93,15 @@ bool gs_is_last_held(cl_command_queue queue, cl_event event);
 void gs_held_fail(void);
 
 /* Something is about to be enqueued there, which doesn't go through gs_hold_back: what was let go without an event gets
- * one. */
+ * one, and what is untied its marker. */
 void gs_queue_close(cl_command_queue queue);
+
+/* Is all that was enqueued in the application's queue, in order, known to have ended, or on the device? With the
+ * context's lock held. */
+bool gs_queue_is_idle(struct gs_queue *q);
+
+/* A unit is given back that was taken for a command which no gs_held stands for: it has ended. */
+void gs_unit_over(const struct gs_grant *grant);
 
 /* The first unit was refused by the driver. The units' work stays the caller's. */
 void gs_hold_drop(struct gs_held *held);

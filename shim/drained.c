@@ -53,37 +53,26 @@ void gs_queue_drained(struct gs_queue *q, unsigned call)
     gs_units_look(0, q->o.handle);
 }
 
-void gs_queue_close(cl_command_queue queue)
+static atomic_int n_untied; /* commands */
+
+void gs_untied(int more)
 {
-    if (!gs_job_is_loose())
-        return;
-    pthread_mutex_lock(&gs_held_lock);
-    struct gs_held *h = gs_held_last_in(queue);
-    const bool open = h && h->units.n == 1 && (h->loose || h->joining) && gs_held_keep(h);
-    pthread_mutex_unlock(&gs_held_lock);
-    if (!open)
-        return;
-    gs_unit_close(h);
-    gs_held_drop(h);
+    atomic_fetch_add(&n_untied, more);
 }
 
-/* Waits for the last units of a command of several, once they are on their way, and sees to their ends: the thread that
- * looks for ends comes later, and a wait for the event that it then completes would come later still. */
-static void await_units(struct gs_held *h)
+bool gs_queue_is_idle(struct gs_queue *q)
 {
-    cl_event last[GS_UNIT_QUEUES + 1];
-    const void *units[GS_AWAITED];
-    cl_uint n = 0;
     pthread_mutex_lock(&gs_held_lock);
-    while (!h->served)
-        pthread_cond_wait(&gs_held_changed, &gs_held_lock);
-    last[n++] = h->first;
-    for (unsigned i = 0; i < GS_UNIT_QUEUES; i++)
-        if (h->last[i])
-            last[n++] = h->last[i];
+    const struct gs_held *h = gs_held_last_in(q->o.handle);
+    const bool idle = gs_is_drained(q, atomic_load(&q->calls)) && (!h || h->served);
     pthread_mutex_unlock(&gs_held_lock);
-    if (atomic_load(&h->status) == CL_COMPLETE)
-        gs_real()->clWaitForEvents(n, last); /* as long as it is held they are */
+    return idle;
+}
+
+/* The units under way that there is an end to be seen of: they are looked at. */
+static void look_at_units(struct gs_held *h)
+{
+    const void *units[GS_AWAITED];
     pthread_mutex_lock(&gs_held_lock);
     memcpy(units, h->awaited, sizeof units);
     pthread_mutex_unlock(&gs_held_lock);
@@ -92,29 +81,137 @@ static void await_units(struct gs_held *h)
             gs_ends_now(units[i]);
 }
 
-bool gs_queue_await(struct gs_queue *q, bool of_several)
+static bool is_over(struct gs_held *h, bool wait)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    while (wait && !h->over)
+        pthread_cond_wait(&gs_held_changed, &gs_held_lock);
+    const bool over = h->over;
+    pthread_mutex_unlock(&gs_held_lock);
+    return over;
+}
+
+/* Waits for the last units of a command of several, once they are on their way, and sees to their ends: the thread that
+ * looks for ends comes later. One by one: NVIDIA's driver takes twice as long for a list of several queues' events. */
+static void await_units(struct gs_held *h)
+{
+    cl_event last[GS_UNIT_QUEUES + 1];
+    cl_uint n = 0;
+    pthread_mutex_lock(&gs_held_lock);
+    while (!h->served)
+        pthread_cond_wait(&gs_held_changed, &gs_held_lock);
+    for (unsigned i = 0; i < GS_UNIT_QUEUES;
+         i++) { /* when the one that was enqueued last ends the others mostly have */
+        cl_event event = h->last[(h->newest + i) % GS_UNIT_QUEUES];
+        if (event)
+            last[n++] = event;
+    }
+    last[n++] = h->first;
+    pthread_mutex_unlock(&gs_held_lock);
+    for (cl_uint i = 0; i < n && !is_over(h, false) && atomic_load(&h->status) == CL_COMPLETE; i++) {
+        gs_real()->clWaitForEvents(1, &last[i]); /* as long as the command is held they are */
+        look_at_units(h);
+    }
+    is_over(h, true); /* another thread may be about to see the last of them */
+}
+
+/* An event that ends with it, for the marker. */
+static cl_event end_of(struct gs_held *h)
+{
+    cl_context context = NULL;
+    cl_int err = gs_real()->clGetCommandQueueInfo(h->home, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    cl_event end = err ? NULL : gs_real()->clCreateUserEvent(context, &err);
+    return err ? NULL : end;
+}
+
+/* What comes next in its queue comes after all of its units. */
+static void tie(struct gs_held *h)
+{
+    cl_event marker, end = end_of(h);
+    const bool tied = end && gs_real()->clEnqueueMarkerWithWaitList(h->home, 1, &end, &marker) == CL_SUCCESS;
+    if (tied) {
+        gs_job_add(marker); /* one that fails must be somebody's: PoCL (3.1) uses it once more after its end */
+        gs_real()->clReleaseEvent(marker);
+        gs_real()->clFlush(h->home);
+    } else {
+        gs_release_event(end);
+        await_units(h);
+    }
+    pthread_mutex_lock(&gs_held_lock);
+    if (tied)
+        h->end = end;
+    if (h->untied)
+        gs_untied(-1);
+    h->untied = h->tying = false;
+    const bool over = h->over;
+    pthread_cond_broadcast(&gs_held_changed);
+    pthread_mutex_unlock(&gs_held_lock);
+    if (tied && over)
+        gs_real()->clSetUserEventStatus(end, atomic_load(&h->status));
+}
+
+void gs_queue_close(cl_command_queue queue)
+{
+    if (!gs_job_is_loose() && !atomic_load(&n_untied))
+        return;
+    pthread_mutex_lock(&gs_held_lock);
+    struct gs_held *h;
+    while ((h = gs_held_last_in(queue)) && h->tying)
+        pthread_cond_wait(&gs_held_changed, &gs_held_lock);
+    const bool open = h && h->units.n == 1 && (h->loose || h->joining) && gs_held_keep(h);
+    const bool untied = h && h->untied && gs_held_keep(h); /* as long as it isn't over */
+    if (untied)
+        h->tying = true;
+    pthread_mutex_unlock(&gs_held_lock);
+    if (open)
+        gs_unit_close(h);
+    if (untied)
+        tie(h);
+    if (open || untied)
+        gs_held_drop(h);
+}
+
+bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over)
 {
     cl_event last = NULL;
+    *over = NULL;
     pthread_mutex_lock(&q->o.ctx->lock); /* who changes what comes last has it */
     const unsigned call = atomic_load(&q->calls);
     pthread_mutex_lock(&gs_held_lock);
     struct gs_held *h = gs_held_last_in(q->o.handle);
     const bool idle = gs_is_drained(q, call) && (!h || h->served);
-    const bool known = !idle && h && (h->end || !of_several) && call - h->call <= 1 && gs_held_keep(h);
+    const bool several = h && gs_is_several(h);
+    const bool known = !idle && h && (several || !of_several) && call - h->call <= 1 && gs_held_keep(h);
+    if (known && several)
+        last = h->end; /* null: it is untied */
     pthread_mutex_unlock(&gs_held_lock);
-    if (known && !h->end)
+    if (known && !several) {
         gs_unit_close(h); /* so that its last event stays the last */
-    if (known)
-        gs_real()->clRetainEvent(last = h->end ? h->end : h->tail ? h->tail : h->first);
+        last = h->tail ? h->tail : h->first;
+    }
+    if (last)
+        gs_real()->clRetainEvent(last);
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (!known)
         return idle;
-    if (h->end)
+    if (several)
         await_units(h);
-    gs_held_drop(h);
-    gs_real()->clFlush(q->o.handle);
-    gs_real()->clWaitForEvents(1, &last); /* however it ends */
-    gs_real()->clReleaseEvent(last);
+    else
+        gs_real()->clFlush(q->o.handle);
+    if (several && !last) /* nobody waits for it but who is asked to let it go */
+        *over = h;
+    else
+        gs_held_drop(h);
+    if (last) {
+        gs_real()->clWaitForEvents(1, &last); /* however it ends */
+        gs_real()->clReleaseEvent(last);
+    }
     gs_queue_drained(q, call);
     return true;
+}
+
+void gs_held_let(struct gs_held *over)
+{
+    if (over)
+        gs_held_drop(over);
 }

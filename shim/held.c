@@ -54,6 +54,11 @@ bool gs_held_enlist(struct gs_held *h)
         before->closed = true;
     if (follows)
         before->follower = h;
+    h->untied = gs_is_several(h) && h->units.untied;
+    if (h->untied) {
+        gs_untied(1);
+        gs_job_loose(1);
+    }
     h->older = newest;
     if (newest)
         newest->newer = h;
@@ -101,9 +106,8 @@ void gs_held_drop(struct gs_held *h)
         gs_chunk_learn(h->units.kind, h->units.factor, h->units.n, atomic_load(&h->took_ns));
     gs_spent_drop(h->units.spent);
     if (h->end) {
-        if (h->first)
-            gs_real()->clSetUserEventStatus(h->end, atomic_load(&h->status));
-        gs_drop(&h->record->o); /* first: while it is known, the handle must not become another event's */
+        if (h->record)
+            gs_drop(&h->record->o); /* first: while it is known, the handle must not become another event's */
         gs_real()->clReleaseEvent(h->end);
     }
     if (h->loose)
@@ -117,16 +121,42 @@ void gs_held_drop(struct gs_held *h)
     free(h);
 }
 
+static void is_over(struct gs_held *h)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    h->over = true;
+    if (h->untied)
+        gs_untied(-1);
+    h->untied = false;
+    const cl_event end = h->end;
+    pthread_cond_broadcast(&gs_held_changed);
+    pthread_mutex_unlock(&gs_held_lock);
+    if (end) /* now, though others may hold it for longer */
+        gs_real()->clSetUserEventStatus(end, atomic_load(&h->status));
+    if (h->units.untied)
+        gs_job_loose(-1);
+}
+
+void gs_held_done(struct gs_held *h)
+{
+    if (atomic_fetch_sub(&h->left, 1) == 1 && gs_is_several(h))
+        is_over(h);
+}
+
 struct gs_queues gs_held_queues(const struct gs_held *h)
 {
-    struct gs_queues q = {.home = h->home};
+    struct gs_queues q = {0};
+    if (!h->keeps)
+        return q;
+    q.home = h->home;
     memcpy(q.unit, h->units.queue, sizeof q.unit);
     return q;
 }
 
 void gs_queues_release(const struct gs_queues *q)
 {
-    gs_real()->clReleaseCommandQueue(q->home);
+    if (q->home)
+        gs_real()->clReleaseCommandQueue(q->home);
     for (unsigned i = 0; i < GS_UNIT_QUEUES; i++)
         if (q->unit[i])
             gs_real()->clReleaseCommandQueue(q->unit[i]);

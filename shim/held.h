@@ -16,16 +16,18 @@ enum { GS_AWAITED = 4 };
 
 struct gs_held {
     struct gs_held *next; /* in its resource's list */
-    atomic_int refs;      /* the thread that serves it, and each unit under way */
+    atomic_int refs;      /* the thread that serves it, each unit under way, and who waits for it */
+    atomic_uint left;     /* as long as it isn't served: 1; and each unit under way */
     atomic_int status;    /* CL_COMPLETE, or the first error of a unit */
     unsigned resource;
     cl_event ready;          /* the commands before have ended */
     cl_event open;           /* the gate: a user event */
     cl_event first;          /* unit 0 */
-    cl_event end;            /* of several units: a user event */
+    cl_event end;            /* of several units: a user event; null as long as it is untied */
     struct gs_event *record; /* what is known of `end`: its times */
     struct gs_units units;
     cl_command_queue home; /* where the gate is */
+    bool keeps;            /* its queues are retained until it has been served */
     struct gs_label label; /* of whoever asked for it */
     unsigned next_unit;
     atomic_uint running[GS_UNIT_QUEUES]; /* of the units behind the first, by queue */
@@ -41,6 +43,10 @@ struct gs_held {
     struct gs_held *older, *newer; /* in the list of all that are under way */
     struct gs_held *follower;      /* to be served after it */
     bool served;                   /* its last unit is on its way */
+    bool over;                     /* all of it has ended */
+    bool untied;                   /* what comes next in its queue doesn't come after all of its units yet */
+    bool tying;                    /* somebody sees to that */
+    unsigned newest;               /* the queue of its last unit */
     /* Of a single unit, which commands that come right after it in the queue may join: */
     struct gs_batch batch;
     cl_event tail;       /* the event of the last of those that have joined and have one, or null; owned */
@@ -77,6 +83,11 @@ extern pthread_mutex_t gs_held_lock;   /* a leaf */
 extern pthread_cond_t gs_held_changed; /* one has been served, or has joined, or is closed */
 extern struct gs_held *gs_held_oldest; /* the list of all that are under way, by `newer`. gs_held_lock */
 
+static inline bool gs_is_several(const struct gs_held *h)
+{
+    return h->units.n > 1;
+}
+
 static inline void gs_release_event(cl_event event)
 {
     if (event)
@@ -99,8 +110,10 @@ struct gs_held *gs_held_last_in(cl_command_queue queue);
 /* With gs_held_lock held. False: the last of those who used it has let it go, and is about to take it off the list. */
 bool gs_held_keep(struct gs_held *h);
 
-/* The last of those who use it: the command has ended. */
 void gs_held_drop(struct gs_held *h);
+
+/* It has been served, or a unit of it has ended: with the last of these it is over. Before gs_held_drop. */
+void gs_held_done(struct gs_held *h);
 
 struct gs_queues gs_held_queues(const struct gs_held *h);
 
@@ -129,6 +142,9 @@ void gs_lanes_set_up(void);
 void gs_lane_take(struct gs_held *h);
 
 /* ---- drained.c ---- */
+
+/* So many more commands are untied. */
+void gs_untied(int more);
 
 void gs_has_drained(struct gs_drained *d, unsigned call);
 

@@ -67,15 +67,10 @@ static unsigned emptiest_queue(struct gs_held *h)
     return best;
 }
 
-static bool run_next(struct gs_held *h, unsigned i, struct gs_unit *u)
+/* It has been granted. */
+static bool enqueue_next(struct gs_held *h, unsigned i, struct gs_unit *u)
 {
     cl_event event;
-    bool in = enter();
-    if (i == 1 && h->units.first_alone)
-        gs_real()->clWaitForEvents(1, &h->first);
-    leave(in);
-    gs_unit_take(h->resource, &u->grant);
-    in = enter();
     gs_label_back(h->label);
     const unsigned to = emptiest_queue(h);
     const cl_int err = h->units.enqueue(h->units.work, i, h->units.queue[to], 0, NULL, &event);
@@ -84,6 +79,7 @@ static bool run_next(struct gs_held *h, unsigned i, struct gs_unit *u)
         pthread_mutex_lock(&gs_held_lock);
         cl_event before = h->last[to];
         h->last[to] = event;
+        h->newest = to;
         pthread_mutex_unlock(&gs_held_lock);
         gs_release_event(before);
         gs_unit_watch(h, u, &h->running[to], event);
@@ -94,8 +90,20 @@ static bool run_next(struct gs_held *h, unsigned i, struct gs_unit *u)
         gs_held_spoil(h, err);
         free(u);
     }
-    leave(in);
     return !err;
+}
+
+static bool run_next(struct gs_held *h, unsigned i, struct gs_unit *u)
+{
+    bool in = enter();
+    if (i == 1 && h->units.first_alone)
+        gs_real()->clWaitForEvents(1, &h->first);
+    leave(in);
+    gs_unit_take(h->resource, &u->grant);
+    in = enter();
+    const bool runs = enqueue_next(h, i, u);
+    leave(in);
+    return runs;
 }
 
 static void serve(struct gs_held *h);
@@ -162,6 +170,7 @@ static void serve(struct gs_held *h)
         h->next_unit++;
     }
     has_served(h);
+    gs_held_done(h);
     bool in = enter();
     if (atomic_load(&h->status) != CL_COMPLETE && h->open)
         gs_real()->clSetUserEventStatus(h->open, atomic_load(&h->status)); /* fails where it is open already */
@@ -215,6 +224,20 @@ void gs_lanes_set_up(void)
     pthread_once(&lanes_once, set_up);
 }
 
+/* The further units that may be had at once, by this very thread. */
+static void run_more(struct gs_held *h)
+{
+    bool runs = !h->units.first_alone && !h->chained;
+    while (runs && h->next_unit < h->units.n) {
+        struct gs_unit *u = malloc(sizeof *u);
+        if (!u || !gs_unit_try(h->resource, &u->grant)) {
+            free(u);
+            return;
+        }
+        runs = enqueue_next(h, h->next_unit++, u);
+    }
+}
+
 /* Its unit is granted: there is nothing to wait for but its end. */
 static void run_taken(struct gs_held *h)
 {
@@ -222,7 +245,11 @@ static void run_taken(struct gs_held *h)
     h->taken = NULL;
     h->next_unit = 1;
     gs_unit_watch(h, u, NULL, h->first);
-    if (h->units.n > 1)
+    if (h->units.n > 1) {
+        gs_real()->clFlush(h->home); /* it may begin */
+        run_more(h);
+    }
+    if (h->next_unit < h->units.n)
         push(h);
     else
         serve(h);

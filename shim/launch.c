@@ -98,9 +98,10 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
     if (!err && (err = gs_launch_args(l, kernel, 0)) != CL_SUCCESS)
         gs_spare_kernel_back(l->k, 0, kernel);
     cl_event end;
+    run.untied = !event && !l->cmd.q->out_of_order;
     if (!err)
-        err = gs_run_kernel(l->cmd.q, &run, kernel, l->cmd.q->o.handle, n_wait, wait, &end);
-    if (err)
+        err = gs_run_kernel(l->cmd.q, &run, kernel, l->cmd.q->o.handle, n_wait, wait, run.untied ? NULL : &end);
+    if (err || run.untied)
         return err;
     const struct gs_events ended = {.v = &end, .n = 1};
     err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
@@ -551,7 +552,7 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
 static void find_places(struct gs_launching *l)
 {
     if (l->by_units) {
-        gs_job_enter(l->cmd.ctx, false, &l->job);
+        gs_job_enter_quickly(l->cmd.ctx, &l->job);
         l->put = (struct gs_putting){.q = l->cmd.q, .job = l->job};
         return;
     }
@@ -606,8 +607,11 @@ cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const si
 {
     struct gs_context *ctx = q->o.ctx;
     const bool by_units = gs_scheduled();
-    if (by_units || gs_report_wants_times() || gs_given_up())
-        return launch_looked_at(q, k, by_units, dims, offset, global, local, n_wait, wait, event);
+    if (by_units || gs_report_wants_times() || gs_given_up()) {
+        const cl_int err = launch_looked_at(q, k, by_units, dims, offset, global, local, n_wait, wait, event);
+        gs_job_tell();
+        return err;
+    }
     if (ctx->n == 1)
         return gs_real()->clEnqueueNDRangeKernel(q->o.handle, k->o.handle, dims, offset, global, local, n_wait, wait,
                                                  event);

@@ -9,14 +9,19 @@
 /* No more join a unit that none has joined for so long. */
 enum { QUIET_NS = 30 * 1000 };
 
-/* Returns how long it took. */
-static uint64_t add_spent(const struct gs_unit *u)
+/* Returns how long it took: since it was granted, or since the one before on its resource ended. */
+static uint64_t time_of(unsigned resource, const struct gs_grant *grant)
 {
     static atomic_uint_fast64_t last_end[GS_MAX_RESOURCES];
+    const uint64_t now = gs_now_ns(), before = atomic_exchange(&last_end[resource], now);
+    const uint64_t begin = before > grant->begin_ns ? before : grant->begin_ns;
+    return now > begin ? now - begin : 0;
+}
+
+static uint64_t add_spent(const struct gs_unit *u)
+{
     const struct gs_units *units = &u->held->units;
-    const uint64_t now = gs_now_ns(), before = atomic_exchange(&last_end[u->held->resource], now);
-    const uint64_t begin = before > u->grant.begin_ns ? before : u->grant.begin_ns;
-    const uint64_t took = now > begin ? now - begin : 0;
+    const uint64_t took = time_of(u->held->resource, &u->grant);
     if (units->spent)
         atomic_fetch_add(
             units->kernel ? &units->spent->kernel_ns[units->place] : &units->spent->other_ns[u->held->resource], took);
@@ -70,7 +75,7 @@ static void unit_ended(cl_event event, cl_int status, void *data)
         gs_job_ended(event);
     if (status < 0)
         gs_held_spoil(u->held, status);
-    else if (u->held->end)
+    else if (u->held->record)
         gs_record_times(u->held->record, event, 0);
     replace_awaited(u->held, u, NULL);
     const uint64_t took = add_spent(u);
@@ -78,8 +83,15 @@ static void unit_ended(cl_event event, cl_int status, void *data)
         learn(u, took);
     else
         atomic_fetch_add(&u->held->took_ns, took);
+    gs_held_done(u->held);
     gs_held_drop(u->held);
     free(u);
+}
+
+void gs_unit_over(const struct gs_grant *grant)
+{
+    gs_unit_give(grant);
+    time_of(grant->resource, grant);
 }
 
 /* Its last event is that of `marker` from now on, or all of it has ended. */
@@ -163,6 +175,7 @@ static bool await_more(struct gs_unit *u)
 void gs_unit_watch(struct gs_held *h, struct gs_unit *u, atomic_uint *running, cl_event event)
 {
     atomic_fetch_add(&h->refs, 1);
+    atomic_fetch_add(&h->left, 1);
     if (running)
         atomic_fetch_add(running, 1);
     *u = (struct gs_unit){.held = h, .grant = u->grant, .running = running};

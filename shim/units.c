@@ -121,7 +121,8 @@ cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_ker
                              .kernel = true,
                              .place = run->place,
                              .kind = run->kind,
-                             .factor = run->factor};
+                             .factor = run->factor,
+                             .untied = run->untied};
     cl_int err = CL_SUCCESS;
     if (units.n > 1) {
         err = gs_unit_queues(q, run->place, units.queue);

@@ -19,6 +19,7 @@ struct gs_kernel_run {
     struct gs_cut cut;
     uint64_t kind;   /* see batch.h */
     unsigned factor; /* by which its chunks are larger than the configured ones */
+    bool untied;     /* see dispatch.h */
     bool odd;        /* its sizes are no multiples: the last chunk goes first, so that the driver sees it at once */
 };
 
@@ -33,7 +34,8 @@ uint64_t gs_kind_of(const struct gs_kernel *k, const uint64_t global[3]);
 void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box);
 
 /* Runs it, its first chunk in `queue` after the wait list. `kernel` has its arguments, but for the hidden one; with
- * more than one chunk it is a spare kernel, which is taken over whatever comes of it. *end is the caller's. */
+ * more than one chunk it is a spare kernel, which is taken over whatever comes of it. *end is the caller's; it may be
+ * null. */
 cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_kernel kernel, cl_command_queue queue,
                      cl_uint n_wait, const cl_event *wait, cl_event *end);
 

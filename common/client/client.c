@@ -524,20 +524,36 @@ void gs_client_job_begin(struct gs_client *c, uint64_t release_ns, struct gs_cli
     pthread_mutex_unlock(&c->lock);
 }
 
-void gs_client_job_end(struct gs_client *c, uint64_t end_ns)
+void gs_client_job_tell(struct gs_client *c)
 {
     struct gs_msg m;
     gs_msg_init(&m, GS_MSG_JOB);
     pthread_mutex_lock(&c->lock);
-    bool open = c->job_open;
-    m.u.job = (struct gs_msg_job){
+    bool untold = c->job_untold;
+    c->job_untold = false;
+    m.u.job = c->untold;
+    pthread_mutex_unlock(&c->lock);
+    if (untold && atomic_load(&c->online))
+        gs_connection_send(c, &m, 0);
+}
+
+void gs_client_job_end_untold(struct gs_client *c, uint64_t end_ns)
+{
+    gs_client_job_tell(c);
+    pthread_mutex_lock(&c->lock);
+    c->job_untold = c->job_open;
+    c->untold = (struct gs_msg_job){
         .release_ns = c->job_release_ns, .end_ns = end_ns ? end_ns : gs_client_now_ns(), .gpus = c->job_gpus};
+    c->jobs += c->job_open && c->jobs < UINT32_MAX;
     c->job_open = false;
-    c->jobs += open && c->jobs < UINT32_MAX;
     atomic_store(&c->page->job_since_ns, 0);
     pthread_mutex_unlock(&c->lock);
-    if (open && atomic_load(&c->online))
-        gs_connection_send(c, &m, 0);
+}
+
+void gs_client_job_end(struct gs_client *c, uint64_t end_ns)
+{
+    gs_client_job_end_untold(c, end_ns);
+    gs_client_job_tell(c);
 }
 
 /* ---- open and close ---- */

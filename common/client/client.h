@@ -122,6 +122,11 @@ void gs_client_release(struct gs_client *c, const struct gs_grant *grant);
 void gs_client_job_begin(struct gs_client *c, uint64_t release_ns, struct gs_client_mode *mode);
 void gs_client_job_end(struct gs_client *c, uint64_t end_ns);
 
+/* The same, but the daemon isn't told yet: that takes a message, which whoever has work for a GPU at hand may send
+ * after it. */
+void gs_client_job_end_untold(struct gs_client *c, uint64_t end_ns);
+void gs_client_job_tell(struct gs_client *c);
+
 /* Is a daemon there? One load. */
 bool gs_client_scheduled(const struct gs_client *c);
 

@@ -49,7 +49,9 @@ struct gs_client {
     bool job_open;
     uint64_t job_release_ns;
     uint32_t job_gpus; /* that it was told */
-    uint32_t jobs; /* of the process, that have ended */
+    uint32_t jobs;     /* of the process, that have ended */
+    bool job_untold;   /* the daemon hasn't been told of the last one's end: */
+    struct gs_msg_job untold;
 
     /* The options, copied. */
     char socket[GS_SOCKET_PATH_BYTES]; /* empty: the usual places */

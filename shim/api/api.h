@@ -55,14 +55,22 @@ static inline bool gs_follows(const struct gs_context *ctx)
     return ctx->followed || gs_scheduled();
 }
 
-/* The queue of a command that is about to be enqueued; NULL: it is none of ours. */
-static inline struct gs_queue *gs_queue_called(cl_command_queue queue)
+/* The queue of a command that is about to be enqueued, once gs_queue_close() has been called; NULL: it is none of ours.
+ */
+static inline struct gs_queue *gs_queue_touched(cl_command_queue queue)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
-    if (!q)
-        return NULL;
-    atomic_fetch_add(&q->calls, 1);
-    gs_queue_close(queue);
+    if (q)
+        atomic_fetch_add(&q->calls, 1);
+    return q;
+}
+
+/* Of one that is about to be enqueued. */
+static inline struct gs_queue *gs_queue_called(cl_command_queue queue)
+{
+    struct gs_queue *q = gs_queue_touched(queue);
+    if (q)
+        gs_queue_close(queue);
     return q;
 }
 

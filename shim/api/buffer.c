@@ -204,11 +204,17 @@ static cl_int mark_before(const struct gs_home *h, cl_event *marker)
 }
 
 /* A call of a scheduled application that blocks waits for what comes before it first: then its command may find a unit
- * at once, and needs no gate, no marker, and nobody who opens the one when the other has ended. */
-static void await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait)
+ * at once, and needs no gate, no marker, and nobody who opens the one when the other has ended. True: nothing is before
+ * it any more. */
+static bool await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait,
+                         struct gs_held **over)
 {
-    if (blocking && !q->out_of_order && gs_scheduled() && gs_queue_await(q, false) && n_wait && wait)
+    *over = NULL;
+    if (!blocking || q->out_of_order || !gs_scheduled() || !gs_queue_await(q, false, over))
+        return false;
+    if (n_wait && wait)
         gs_real()->clWaitForEvents(n_wait, wait);
+    return true;
 }
 
 /* Ends it, and waits for it where the call blocks: then all before it has ended as well. */
@@ -220,8 +226,47 @@ static cl_int end_and_wait(struct gs_home *h, cl_int err, cl_bool blocking, cl_e
     return err;
 }
 
+/* A read of one unit that blocks, where nothing is under way in its queue: this thread takes the unit, waits for the
+ * end and gives it back; nobody else has to hear of it. False: it isn't one. Lets `before` go. */
+static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_range r, const struct gs_op *op,
+                       struct gs_held *before, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+{
+    struct gs_putting put = {.q = q};
+    struct gs_cut cut;
+    struct gs_grant grant;
+    cl_event own;
+    gs_job_enter(q->o.ctx, true, &put.job);
+    gs_op_cut(op, gs_put_chunk(&put, op), &cut);
+    if (cut.n > 1) {
+        gs_held_let(before);
+        return false;
+    }
+    gs_unit_take(GS_RESOURCE_PCI, &grant); /* it could run now */
+    pthread_mutex_lock(&q->o.ctx->lock);
+    const unsigned call = atomic_load(&q->calls);
+    const bool may = gs_at_home(m->root, r) && gs_queue_is_idle(q);
+    *err = may ? gs_op_enqueue(op, &cut, 0, q->o.handle, n_wait, wait, &own) : CL_SUCCESS;
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    const bool enqueued = may && !*err;
+    if (enqueued) {
+        gs_job_reads();
+        *err = gs_real()->clWaitForEvents(1, &own); /* sends it off as well */
+    }
+    gs_unit_over(&grant);
+    gs_held_let(before);
+    if (enqueued && !*err)
+        gs_queue_drained(q, call);
+    if (enqueued)
+        gs_job_look();
+    if (enqueued && !*err && event)
+        *event = own;
+    else if (enqueued)
+        gs_real()->clReleaseEvent(own);
+    return may;
+}
+
 static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range window, void *ptr, cl_bool blocking,
-                         cl_uint n_wait, const cl_event *wait, cl_event *event)
+                         bool alone, struct gs_held *before, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     const struct gs_range r = gs_window_range(m, window.begin, window.end - window.begin);
     const struct gs_op op = {.kind = GS_OP_READ,
@@ -231,7 +276,9 @@ static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range w
                              .ptr = ptr};
     struct gs_home h;
     cl_event own = NULL;
-    await_before(q, blocking, n_wait, wait);
+    cl_int alone_err;
+    if (alone && read_alone(q, m, r, &op, before, n_wait, wait, event, &alone_err))
+        return alone_err;
     gs_home_begin_read(&h, q, n_wait, wait);
     const cl_int err = gs_at_home(m->root, r) ? gs_home_run(&h, q->o.handle, &op, CL_COMMAND_READ_BUFFER, &own)
                                               : read_units_from_places(&h.cmd, m->root, r, ptr, &own);
@@ -272,6 +319,10 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     /* As long as nothing is split, everything is at home. */
     const bool at_home = ours && gs_is_small(m, size) && !atomic_load(&q->o.ctx->divided);
     enum read_way way = ours && !at_home ? choose_read(q, m, r, ptr, blocking_read) : READ_AT_HOME;
+    struct gs_held *before = NULL;
+    const bool alone = by_units && way != READ_STAGED && way != READ_BESIDE &&
+                       await_before(q, blocking_read, num_events_in_wait_list, event_wait_list, &before);
+    gs_queue_close(command_queue);
     if (by_units && way == READ_STAGED)
         return read_staged_units(q, m, r, ptr, num_events_in_wait_list, event_wait_list, event);
     cl_event own;
@@ -283,8 +334,8 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
         way = range_at_home(q, m, r) ? READ_AT_HOME : READ_TOGETHER;
     }
     if (by_units)
-        return read_units(q, m, (struct gs_range){offset, offset + size}, ptr, blocking_read, num_events_in_wait_list,
-                          event_wait_list, event);
+        return read_units(q, m, (struct gs_range){offset, offset + size}, ptr, blocking_read, alone, before,
+                          num_events_in_wait_list, event_wait_list, event);
     if (way == READ_AT_HOME)
         return gs_real()->clEnqueueReadBuffer(command_queue, buffer, blocking_read, offset, size, ptr,
                                               num_events_in_wait_list, event_wait_list, event);
@@ -307,7 +358,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
                                                     cl_event *event)
 {
     GS_CALL("clEnqueueReadBuffer");
-    struct gs_queue *q = gs_queue_of(command_queue);
+    struct gs_queue *q = gs_queue_touched(command_queue);
+    q = q && gs_follows(q->o.ctx) ? q : NULL;
     /* On a queue in order, what was launched before has run when this returns. */
     const struct gs_sieve before = gs_timing_before_wait(blocking_read && q && !q->out_of_order ? q : NULL);
     const cl_int err = read_buffer(q, command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list,
@@ -449,7 +501,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
         return passed;
     struct gs_home h;
     cl_event own = NULL;
-    await_before(q, blocking_write, num_events_in_wait_list, event_wait_list);
+    struct gs_held *before;
+    await_before(q, blocking_write, num_events_in_wait_list, event_wait_list, &before);
+    gs_held_let(before);
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     cl_int err;
     if (gs_write_elsewhere(&h, m, offset, size, ptr, blocking_write, &own, &err) ||

@@ -157,11 +157,13 @@ CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
     const struct gs_sieve before = gs_timing_before_wait(gs_find(GS_QUEUE, command_queue));
     struct gs_queue *q = gs_scheduled() ? gs_find(GS_QUEUE, command_queue) : NULL;
     const unsigned call = q ? atomic_load(&q->calls) : 0;
+    struct gs_held *over = NULL;
+    if (q && !q->out_of_order)
+        gs_queue_await(q, true, &over);
     if (q)
         gs_queue_close(command_queue);
-    if (q && !q->out_of_order)
-        gs_queue_await(q, true);
     const cl_int err = gs_real()->clFinish(command_queue);
+    gs_held_let(over);
     if (q && !err)
         gs_queue_drained(q, call);
     gs_timing_after_wait(&before, err);

@@ -36,6 +36,7 @@ struct _cl_command_queue {
     cl_ulong end_ns; /* of its last command */
 };
 struct _cl_mem {
+    atomic_uint refs;
     cl_mem_flags flags;
     char *bytes;
 };
@@ -326,6 +327,13 @@ cl_int clReleaseCommandQueue(cl_command_queue q)
     return CL_SUCCESS;
 }
 
+cl_int clGetCommandQueueInfo(cl_command_queue q, cl_command_queue_info what, size_t room, void *out, size_t *bytes_ret)
+{
+    const cl_context context = &the_context;
+    (void)q;
+    return what == CL_QUEUE_CONTEXT ? answer(&context, sizeof context, room, out, bytes_ret) : CL_INVALID_VALUE;
+}
+
 cl_int clFlush(cl_command_queue q)
 {
     say("clFlush", q);
@@ -344,6 +352,7 @@ cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t bytes, void *ptr,
     cl_mem m = make(sizeof *m, err);
     (void)c, (void)ptr;
     if (m) {
+        atomic_init(&m->refs, 1);
         m->flags = flags;
         m->bytes = make(bytes, err);
     }
@@ -355,8 +364,16 @@ cl_int clGetMemObjectInfo(cl_mem m, cl_mem_info what, size_t room, void *out, si
     return what == CL_MEM_FLAGS ? answer(&m->flags, sizeof m->flags, room, out, bytes_ret) : CL_INVALID_VALUE;
 }
 
+cl_int clRetainMemObject(cl_mem m)
+{
+    atomic_fetch_add(&m->refs, 1);
+    return CL_SUCCESS;
+}
+
 cl_int clReleaseMemObject(cl_mem m)
 {
+    if (atomic_fetch_sub(&m->refs, 1) != 1)
+        return CL_SUCCESS;
     free(m->bytes);
     free(m);
     return CL_SUCCESS;

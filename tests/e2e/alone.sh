@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# One application alone under a daemon. What comes after a launch in chunks comes after all of them, also where the
+# launch has no event (programs/untied.c), over drivers that are as lazy as they may be as well; and a job of one launch
+# in chunks and one blocking read needs nothing of the driver but its chunks, the read, and a wait for either.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+own_daemon <<'END'
+[system]
+gpus = 2
+realtime = no
+kernel_chunk = 4
+[task both]
+period = 200ms
+priority = 9
+mode = multi
+[task one]
+period = 1s
+priority = 1
+mode = 1
+END
+begin_daemon
+"$programs/untied" >untied.txt || fail "untied fails without gpusparc"
+same() { # NAME OPTION...
+  local name=$1
+  shift
+  timeout -k 2 60 gpusparc run --devices cpu:2 "$@" "$programs/untied" >out.txt 2>err.txt || { tail -n 3 out.txt; cat err.txt; fail "untied $name"; }
+  cmp untied.txt out.txt || { diff untied.txt out.txt | head; fail "untied $name computes something else"; }
+}
+same alone --gpus 1 --mode multi
+same "as task one" --gpus 2 --mode multi --task one
+same "in auto mode" --gpus 2 --mode auto
+for way in plain pinned; do GPUSPARC_TRANSFER=$way same "$way" --gpus 2 --mode multi --task both; done
+for lazy in unflushed,late lanes,unflushed slow; do
+  OPENCL_LAYERS=$programs/lazy.so LAZY=$lazy same "over $lazy" --gpus 1 --mode multi
+done
+end_daemon
+
+own_daemon <<'END'
+[system]
+gpus = 2
+realtime = no
+END
+begin_daemon
+# 8000 work-groups, 1600 a chunk, or a multiple; 4 ns for each work-item. On a busy machine other threads may come first:
+# what is asked for is what most jobs need.
+GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=4 FAKE_LOG=alone.log gpusparc run --gpus 1 --mode multi "$programs/alone" 60 2>err.txt || { cat err.txt; fail "alone"; }
+python3 - <<'END' || fail "a job alone needs more of the driver than it should"
+import collections, statistics
+jobs = [text.splitlines() for text in open("alone.log").read().split("mark 0\n")[1:-1]][20:]
+need = collections.defaultdict(list)
+for calls in jobs:
+    count = collections.Counter(c.split()[0] for c in calls)
+    for name in ("clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clEnqueueMarkerWithWaitList", "clCreateUserEvent", "clWaitForEvents"):
+        need[name].append(count[name])
+    chunks = [i for i, c in enumerate(calls) if c.startswith("clEnqueueNDRangeKernel")]
+    read = [i for i, c in enumerate(calls) if c.startswith("clEnqueueReadBuffer")]
+    assert len(chunks) > 1 and len(read) == 1 and read[0] > max(chunks), calls
+    waits = [i for i, c in enumerate(calls) if c == "clWaitForEvents 0"]
+    assert any(max(chunks) < w < read[0] for w in waits), calls
+median = {name: statistics.median(n) for name, n in need.items()}
+print(median)
+assert not median["clEnqueueMarkerWithWaitList"] and not median["clCreateUserEvent"]
+assert median["clWaitForEvents"] <= 4
+END
+end_daemon
