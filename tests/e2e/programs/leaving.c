@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* leaving HOW: ends while a program may be under compilation. `returns`: from main, after launches that are worth more
- * than one device; `fails`: the same by a function of libc that doesn't return, and calls no exit() that could be seen;
- * `exits`: exit() in a thread while another is in its first launch; `handler`: a signal's handler calls
+/* leaving HOW [DEPTH]: ends while a program may be under compilation. `returns`: from main, after launches that are
+ * worth more than one device; `fails`: the same by a function of libc that doesn't return, and calls no exit() that
+ * could be seen; `exits`: exit() in a thread while another is in its first launch; `handler`: a signal's handler calls
  * exit() where a thread is in its first launch; `after`: a handler of exit() that was registered late launches and
  * reads. */
 #include <err.h>
@@ -14,7 +14,7 @@
 enum { N = 1 << 14, LAUNCHES = 20 };
 
 static const char source[] = "__kernel void lasting(__global uint *v) { uint i = get_global_id(0);\n"
-                             "  for (int k = 0; k < 1000; k++) v[i] = v[i] * 3u + i + (uint)get_group_id(0); }";
+                             "  for (int k = 0; k < DEPTH; k++) v[i] = v[i] * 3u + i + (uint)get_group_id(0); }";
 
 static cl_kernel kernel;
 static cl_mem mem;
@@ -45,7 +45,9 @@ int main(int argc, char **argv)
     const char *how = argc > 1 ? argv[1] : "";
     pthread_t thread;
     start(0);
-    cl_program program = build(source, "");
+    char options[64];
+    snprintf(options, sizeof options, "-DDEPTH=%d", argc > 2 ? atoi(argv[2]) : 1000);
+    cl_program program = build(source, options);
     kernel = kernel_of(program, "lasting");
     static uint32_t host[N];
     mem = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host);
