@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shim/beside.h"
+#include "shim/client.h"
 #include "shim/dispatch.h"
 #include "shim/ends.h"
 #include "shim/report.h"
+#include "shim/within.h"
 
 cl_int gs_events_add(struct gs_events *e, cl_event event)
 {
@@ -253,6 +256,77 @@ cl_command_queue gs_image_queue(struct gs_queue *q, unsigned place, cl_int *err)
     if (!q->image)
         q->image = make_queue(q, q->o.ctx->parent, false, err);
     return q->image;
+}
+
+/* A queue that has been made for a place that may have got one meanwhile; or null. */
+struct spare {
+    cl_command_queue *at, made;
+};
+
+static struct spare make_spare(struct gs_queue *q, cl_command_queue *at, unsigned place, bool learns)
+{
+    cl_int err;
+    return (struct spare){at, make_queue(q, q->o.ctx->dev[place], learns, &err)};
+}
+
+/* They are made without the context's lock: whoever is within a callback waits for that one, and the driver may hold
+ * one of its own meanwhile. */
+void gs_queues_complete(struct gs_queue *q)
+{
+    struct gs_context *ctx = q->o.ctx;
+    struct spare spare[3 * GS_MAX_DEVICES + 1];
+    cl_command_queue unit[GS_UNIT_QUEUES];
+    const bool learns = gs_settings()->mode == GS_MODE_AUTO;
+    unsigned n = 0;
+    for (unsigned i = 0; i < ctx->n; i++) {
+        if (i)
+            spare[n++] = make_spare(q, &q->exec[i], i, learns);
+        spare[n++] = make_spare(q, &q->copy[i], i, false);
+        spare[n++] = make_spare(q, &q->leave[i], i, false);
+        if (gs_scheduled())
+            gs_unit_queues(q, i, unit);
+    }
+    if (learns)
+        spare[n++] = make_spare(q, &q->timed, 0, true);
+    pthread_mutex_lock(&ctx->lock);
+    for (unsigned i = 0; i < n; i++)
+        if (!*spare[i].at) {
+            *spare[i].at = spare[i].made;
+            spare[i].made = NULL;
+        }
+    pthread_mutex_unlock(&ctx->lock);
+    for (unsigned i = 0; i < n; i++)
+        if (spare[i].made)
+            gs_real()->clReleaseCommandQueue(spare[i].made);
+    atomic_store(&q->complete, true);
+}
+
+static void *complete_in_thread(void *arg)
+{
+    struct gs_queue *q = arg;
+    cl_context context = q->o.ctx->o.handle;
+    if (!gs_beside_enter())
+        return NULL;
+    gs_queues_complete(q);
+    gs_drop(&q->o);
+    gs_real()->clReleaseContext(context);
+    gs_beside_leave();
+    return NULL;
+}
+
+bool gs_queues_ready(struct gs_queue *q)
+{
+    cl_context context = q->o.ctx->o.handle;
+    if (!gs_within_callback() || atomic_load(&q->complete))
+        return true;
+    if (atomic_exchange(&q->completing, true) || gs_real()->clRetainContext(context) != CL_SUCCESS)
+        return false;
+    gs_hold(&q->o);
+    if (!gs_beside_start(NULL, complete_in_thread, q)) {
+        gs_drop(&q->o);
+        gs_real()->clReleaseContext(context);
+    }
+    return false;
 }
 
 void gs_command_flush(struct gs_queue *q)

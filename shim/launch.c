@@ -330,7 +330,7 @@ static bool may_be_cut(const struct gs_launching *l, const struct gs_kernel_summ
 static const struct gs_kernel_summary *prepare_units(struct gs_launching *l)
 {
     const char *why;
-    if (!well_formed(l) || l->k->svm_info || gs_given_up())
+    if (!well_formed(l) || l->k->svm_info || gs_given_up() || !gs_queues_ready(l->cmd.q))
         return NULL;
     if (l->job.place[0] == 0 && (!l->job.kernel_chunk || !is_long(l)))
         return NULL;
@@ -341,7 +341,8 @@ static const struct gs_kernel_summary *prepare_units(struct gs_launching *l)
 static cl_int launch_unsplit(struct gs_launching *l, const char *reason, cl_event *event)
 {
     /* With a user event pending everything is at home, and only the application's own order counts. */
-    const bool measured = l->timing && !atomic_load(&l->cmd.ctx->user_events) && gs_timing_measures(l->timing);
+    const bool measured = l->timing && !atomic_load(&l->cmd.ctx->user_events) &&
+                          (l->by_units || gs_queues_ready(l->cmd.q)) && gs_timing_measures(l->timing);
     gs_report_single(l->k->stats, reason);
     if (l->timing && !measured)
         gs_timing_sieve(l->cmd.q, l->timing);
@@ -518,6 +519,8 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
         gs_timing_reads(l->timing, bytes_to_read(l));
     if (!plan.reason && held_up)
         plan.reason = "a user event of the application has no status yet";
+    if (!plan.reason && !gs_queues_ready(l->cmd.q))
+        plan.reason = "it comes within a callback, where no queues may be made for its parts";
     if (!plan.reason) {
         set_geometry(l, l->summary->reqd);
         l->summary = gs_plan_kernel(l->summary, l->mems);

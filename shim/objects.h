@@ -109,6 +109,8 @@ struct gs_queue {
     atomic_uint calls;                       /* of the application, that may have enqueued something here */
     struct gs_drained *drained;              /* shared with commands under way; made on first need. ctx lock */
     cl_command_queue image; /* for image commands where the devices are sub-devices; made on first need */
+    /* Those that launches need have been asked for, and made, all at once: see gs_queues_ready. */
+    atomic_bool completing, complete;
 };
 
 /* A transfer into a place that isn't known to have ended. */

@@ -185,7 +185,9 @@ cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_que
                  const cl_event *wait, cl_event *end)
 {
     struct gs_op_run one = *run;
-    struct gs_units units = {.n = run->cut.n, .enqueue = enqueue_piece, .work = &one, .spent = gs_put_spent()};
+    if (one.cut.n > 1 && !gs_queues_ready(q)) /* in one unit, then */
+        gs_op_cut(&one.op, 0, &one.cut);
+    struct gs_units units = {.n = one.cut.n, .enqueue = enqueue_piece, .work = &one, .spent = gs_put_spent()};
     cl_int err = CL_SUCCESS;
     if (units.n > 1) {
         units.work = keep_run(run);

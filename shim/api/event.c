@@ -3,6 +3,7 @@
  * the application's queue; what it tells of itself is put together from theirs. */
 #include "shim/api/transfer.h"
 #include "shim/report.h"
+#include "shim/within.h"
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainEvent(cl_event event)
 {
@@ -184,4 +185,27 @@ CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_eve
     const cl_int err = gs_real()->clWaitForEvents(num_events, event_list);
     gs_job_look();
     return err;
+}
+
+/* What has been split before may be within the callback, which finds the queues then. */
+static void prepare_callback(cl_event event)
+{
+    cl_command_queue handle = NULL;
+    if (gs_group()->n < 2 || gs_within_callback() ||
+        gs_real()->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL) != CL_SUCCESS)
+        return;
+    struct gs_queue *q = gs_find_hold(GS_QUEUE, handle);
+    if (!q)
+        return;
+    if (atomic_load(&q->o.ctx->divided) && !atomic_load(&q->complete))
+        gs_queues_complete(q);
+    gs_drop(&q->o);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetEventCallback(
+    cl_event event, cl_int command_exec_callback_type,
+    void(CL_CALLBACK *pfn_notify)(cl_event event, cl_int event_command_status, void *user_data), void *user_data)
+{
+    prepare_callback(event);
+    return gs_within_set(event, command_exec_callback_type, pfn_notify, user_data);
 }

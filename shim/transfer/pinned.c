@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "shim/transfer/memory.h"
+#include "shim/within.h"
 
 struct gs_pinned {
     struct gs_pinned_memory memory;
@@ -39,7 +40,7 @@ struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_i
 bool gs_pinned_ready(struct gs_command *cmd)
 {
     cl_int err;
-    if (!cmd->ctx->pinned)
+    if (!cmd->ctx->pinned && !gs_within_callback()) /* it is mapped through a queue of its own */
         cmd->ctx->pinned = gs_pinned_make(cmd->ctx, GS_PINNED_SLOT_BYTES, &err);
     return cmd->ctx->pinned && !cmd->ctx->pinned->failed;
 }

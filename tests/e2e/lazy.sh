@@ -147,6 +147,9 @@ if [ $# = 0 ]; then
   by_daemon inside,unflushed "$programs/come_home"
   ways=("by pinned --mode multi --gpus 2")
   for ((i = 0; i < 3; i++)); do by_daemon slow "$programs/user_events"; done
+  ways=("by pinned --mode auto --forget --gpus 2" "by plain --mode multi --gpus 2")
+  by_daemon inside "$programs/callbacks"
+  by_daemon late "$programs/callbacks"
   windows unflushed,lanes,poison "$programs/transfers"
   leaves returns 7 --mode auto --forget
   for ((i = 0; i < 3; i++)); do leaves fails 7 --mode auto --forget; done
