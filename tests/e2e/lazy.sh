@@ -151,6 +151,7 @@ if [ $# = 0 ]; then
   by_daemon inside "$programs/callbacks"
   by_daemon late "$programs/callbacks"
   windows unflushed,lanes,poison "$programs/transfers"
+  windows unflushed,lanes,poison "$programs/columns" 2 300 200
   leaves returns 7 --mode auto --forget
   for ((i = 0; i < 3; i++)); do leaves fails 7 --mode auto --forget; done
   leaves after 7 --mode auto --forget
@@ -160,8 +161,8 @@ if [ $# = 0 ]; then
 else
   [ "$1" != all ] || set -- aliases again callbacks chunks geometry held host_access host_pointers images linking queries \
     queues reductions refused_launch releases sources special staging sub_buffers threads transfers types user_events \
-    profiling bands come_home filled trial trials races held unwritten bursts contend stress jobs $(cut -d'|' -f1 "$GS_SOURCE/samples/MANIFEST" | grep -v '^#')
-  declare -A arguments=([trials]="4 20" [contend]="5 120 3" [stress]="9 150 3" [jobs]="12 4000 100" [held]=repeat)
+    profiling bands columns come_home filled trial trials races held unwritten bursts contend stress jobs $(cut -d'|' -f1 "$GS_SOURCE/samples/MANIFEST" | grep -v '^#')
+  declare -A arguments=([trials]="4 20" [contend]="5 120 3" [stress]="9 150 3" [jobs]="12 4000 100" [held]=repeat [columns]="3 300 200")
   for program in "$@"; do
     command=("$programs/$program" ${arguments[$program]:-})
     [ -x "$programs/$program" ] || read -ra command <<<"$samples/$program $(grep "^$program " "$GS_SOURCE/samples/MANIFEST" | cut -d'|' -f3)"
