@@ -103,9 +103,13 @@ static cl_int wrote(struct gs_mem *root, const struct gs_stretches *s)
 {
     const uint64_t left = root->left;
     int err = 0;
-    for (unsigned i = 0; i < s->n && !err; i++)
-        err = gs_wrote_range(root, s->v[i].place,
-                             (struct gs_range){s->v[i].origin[0], s->v[i].origin[0] + s->v[i].region[0]});
+    for (unsigned i = 0; i < s->n && !err; i++) {
+        const struct gs_range r = {s->v[i].origin[0], s->v[i].origin[0] + s->v[i].region[0]};
+        err = gs_wrote_range(root, s->v[i].place, r);
+        for (unsigned p = 0; p < root->o.ctx->n && !err; p++)
+            if (s->v[i].also >> p & 1)
+                err = gs_rangeset_add(&root->place[p].valid, r);
+    }
     root->left = left;
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
@@ -115,9 +119,11 @@ static cl_int find_queues(struct gs_home *h, struct gs_mem *root, const struct g
                           cl_command_queue queue[GS_MAX_DEVICES], struct gs_events *ready)
 {
     cl_int err = CL_SUCCESS;
-    for (unsigned i = 0; i < s->n && !err; i++) {
-        const unsigned place = s->v[i].place;
-        if (queue[place])
+    unsigned all = 0;
+    for (unsigned i = 0; i < s->n; i++)
+        all |= 1u << s->v[i].place | s->v[i].also;
+    for (unsigned place = 0; place < h->cmd.ctx->n && !err; place++) {
+        if (!(all >> place & 1))
             continue;
         queue[place] = place ? gs_copy_queue(h->cmd.q, place, &err) : h->cmd.q->o.handle;
         if (!err)
@@ -157,9 +163,10 @@ bool gs_write_parts(struct gs_home *h, struct gs_mem *m, size_t offset, size_t s
     if (way == GS_STAGED_BESIDE &&
         gs_carry_beside(h->cmd.q, m, CL_COMMAND_WRITE_BUFFER, blocking, s.v, s.n, ready.n, ready.v, own) != CL_SUCCESS)
         way = GS_NOT_STAGED;
-    if (way == GS_STAGED_HERE)
-        *err = write_here(h, m, &s, queue, &ready, own);
-    if (way != GS_NOT_STAGED && !*err)
+    /* Where one of the devices is lost, home may not be. */
+    if (way == GS_STAGED_HERE && write_here(h, m, &s, queue, &ready, own) != CL_SUCCESS)
+        way = GS_NOT_STAGED;
+    if (way != GS_NOT_STAGED)
         *err = wrote(m->root, &s);
     gs_stretches_free(&s);
     gs_events_free(&ready);

@@ -5,6 +5,7 @@
 
 #include "shim/coherence.h"
 #include "shim/transfer/joined.h"
+#include "shim/transfer/peer.h"
 
 /* What is worth being taken from another place than the rest is two pieces of the ring, or being written to another
  * place one; less where the ring is asked for. */
@@ -33,8 +34,8 @@ struct walk {
     struct gs_stretches *s;
 };
 
-/* Of what begins with w->r.begin, that from `at` to `end`, on a place. */
-static struct gs_staged part_of(const struct walk *w, unsigned place, uint64_t at, uint64_t end)
+/* Of what begins with w->r.begin, that from `at` to `end`, on a place, and on those of `also`. */
+static struct gs_staged part_of(const struct walk *w, unsigned place, unsigned also, uint64_t at, uint64_t end)
 {
     const struct gs_staged *t = w->t;
     const unsigned dim = t->image ? w->root->band_dim : 0;
@@ -43,6 +44,8 @@ static struct gs_staged part_of(const struct walk *w, unsigned place, uint64_t a
     struct gs_staged p = *t;
     p.mem = w->root->place[place].mem;
     p.place = place;
+    p.also = also;
+    p.root = w->root;
     p.origin[dim] = (size_t)(at / unit);
     p.region[dim] = (size_t)((end - at) / unit);
     p.host.at += (at - w->r.begin) / unit * pitch[dim];
@@ -50,12 +53,12 @@ static struct gs_staged part_of(const struct walk *w, unsigned place, uint64_t a
 }
 
 /* Goes on with the stretch before where it can. */
-static cl_int give(struct walk *w, unsigned place, uint64_t at, uint64_t end)
+static cl_int give_all(struct walk *w, unsigned place, unsigned also, uint64_t at, uint64_t end)
 {
     struct gs_stretches *s = w->s;
-    const struct gs_staged p = part_of(w, place, at, end);
+    const struct gs_staged p = part_of(w, place, also, at, end);
     const unsigned dim = w->t->image ? w->root->band_dim : 0;
-    if (s->n && s->v[s->n - 1].place == place) {
+    if (s->n && s->v[s->n - 1].place == place && s->v[s->n - 1].also == also) {
         s->v[s->n - 1].region[dim] += p.region[dim];
         return CL_SUCCESS;
     }
@@ -69,6 +72,11 @@ static cl_int give(struct walk *w, unsigned place, uint64_t at, uint64_t end)
     }
     s->v[s->n++] = p;
     return CL_SUCCESS;
+}
+
+static cl_int give(struct walk *w, unsigned place, uint64_t at, uint64_t end)
+{
+    return give_all(w, place, 0, at, end);
 }
 
 /* May a place that holds bytes give some of them? Not while they are on their way to it. */
@@ -202,58 +210,56 @@ cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_ran
     return err;
 }
 
-/* What a place alone has wanted of r. */
-static int find_wanted(const struct gs_mem *root, unsigned place, struct gs_range r, struct gs_rangeset *only)
+/* By which places byte `at` has been wanted, of those that have a replica: a bit each; and up to where by these. */
+static unsigned find_wanting(const struct gs_mem *root, uint64_t at, uint64_t *end)
 {
-    int err = gs_rangeset_common(&root->place[place].wanted, r, only);
-    for (unsigned i = 0; i < root->o.ctx->n && !err; i++)
-        if (i != place)
-            err = gs_rangeset_remove_set(only, &root->place[i].wanted);
-    return err;
+    unsigned who = 0;
+    for (unsigned p = 0; p < root->o.ctx->n; p++) {
+        const struct gs_rangeset *w = &root->place[p].wanted;
+        const size_t k = gs_rangeset_find(w, at);
+        if (k == w->n || !root->place[p].mem)
+            continue;
+        const bool here = w->v[k].begin <= at;
+        const uint64_t change = here ? w->v[k].end : w->v[k].begin;
+        who |= here ? 1u << p : 0;
+        *end = change < *end ? change : *end;
+    }
+    return who;
 }
 
-/* The place that byte `at` goes to, and up to where: *end. Less than a piece of the ring isn't worth going elsewhere.
- */
-static unsigned find_taker(const struct gs_rangeset only[], unsigned n, uint64_t at, uint64_t *end)
+/* The place that they go to, and the others. Less than a piece of the ring isn't worth going elsewhere; nor are several
+ * devices, where they have a faster way between them than from the host. */
+static unsigned choose_takers(struct gs_mem *root, unsigned who, uint64_t bytes, unsigned *also)
 {
     const uint64_t least = gs_settings()->transfer == GS_TRANSFER_PINNED ? LEAST_FORCED : LEAST_BYTES;
-    for (unsigned p = 1; p < n; p++)
-        for (size_t k = 0; k < only[p].n; k++) {
-            const struct gs_range *v = &only[p].v[k];
-            if (v->end - v->begin < least || v->end <= at)
-                continue;
-            if (v->begin <= at) {
-                *end = v->end;
-                return p;
-            }
-            *end = v->begin < *end ? v->begin : *end;
-        }
-    return 0;
+    const bool several = who & (who - 1);
+    unsigned place = 0;
+    *also = 0;
+    if (bytes < least || !who || (several && gs_peer_open(root->o.ctx)))
+        return 0;
+    while (!(who >> place & 1))
+        place++;
+    *also = who & ~(1u << place);
+    return place;
 }
 
 cl_int gs_host_takers(struct gs_mem *root, struct gs_range r, const struct gs_staged *t, struct gs_stretches *s)
 {
     struct walk w = {.root = root, .t = t, .r = r, .s = s};
-    struct gs_rangeset only[GS_MAX_DEVICES] = {{0}};
-    const unsigned n = root->o.ctx->n;
     bool away = false;
-    int failed = 0;
     cl_int err = CL_SUCCESS;
-    for (unsigned p = 1; p < n && !failed; p++)
-        failed = root->place[p].mem ? find_wanted(root, p, r, &only[p]) : 0;
-    for (uint64_t at = r.begin, end; at < r.end && !failed && !err; at = end) {
+    for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
+        unsigned also;
         end = r.end;
-        const unsigned place = find_taker(only, n, at, &end);
-        away = away || place;
-        err = give(&w, place, at, end);
+        const unsigned who = find_wanting(root, at, &end), place = choose_takers(root, who, end - at, &also);
+        away = away || place || also;
+        err = give_all(&w, place, also, at, end);
     }
-    for (unsigned p = 0; p < n; p++) {
+    for (unsigned p = 0; p < root->o.ctx->n; p++)
         gs_rangeset_remove(&root->place[p].wanted, r);
-        gs_rangeset_free(&only[p]);
-    }
-    if (failed || err || !away)
+    if (err || !away)
         gs_stretches_free(s);
-    return failed ? CL_OUT_OF_HOST_MEMORY : err;
+    return err;
 }
 
 cl_command_queue gs_host_queue(struct gs_queue *q, const struct gs_staged *t, cl_int *err)

@@ -18,6 +18,21 @@ struct gs_staged gs_staged_run(cl_mem mem, unsigned place, bool write, uint64_t 
                               .host = {.at = ptr}};
 }
 
+bool gs_staged_also(const struct gs_staged *t, unsigned *place, struct gs_staged *there)
+{
+    unsigned p = *place == GS_MAX_DEVICES ? 0 : *place + 1;
+    while (p < GS_MAX_DEVICES && !(t->also >> p & 1))
+        p++;
+    if (p == GS_MAX_DEVICES)
+        return false;
+    *place = p;
+    *there = *t;
+    there->place = p;
+    there->mem = t->root->place[p].mem;
+    there->also = 0;
+    return true;
+}
+
 uint64_t gs_staged_bytes(const struct gs_staged *t)
 {
     return (uint64_t)t->region[0] * t->region[1] * t->region[2] * t->element;

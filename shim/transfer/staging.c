@@ -27,7 +27,7 @@ enum { HALVES = 2 };
 struct slot {
     struct gs_piece piece;
     struct gs_copy_job job[HALVES]; /* region[0] is 0: it has had none */
-    cl_event used;                  /* the device's last use, or null; owned */
+    struct gs_events used;          /* the devices' last use */
 };
 
 struct ring {
@@ -68,8 +68,7 @@ static bool make_ring(struct ring *r, struct gs_context *ctx)
 static void free_ring(struct ring *r)
 {
     for (int i = 0; i < SLOTS; i++)
-        if (r->slot[i].used)
-            gs_real()->clReleaseEvent(r->slot[i].used);
+        gs_events_free(&r->slot[i].used);
     gs_pinned_memory_free(&r->memory);
 }
 
@@ -205,14 +204,15 @@ static char *memory_of(const struct ring *r, const struct slot *slot)
     return r->memory.base + (slot - r->slot) * (ptrdiff_t)SLOT_BYTES;
 }
 
-/* Waits until the device has done with a slot. */
+/* Waits until the devices have done with a slot. */
 static cl_int await_slot(struct slot *slot)
 {
-    if (!slot->used)
-        return CL_SUCCESS;
-    cl_int err = gs_real()->clWaitForEvents(1, &slot->used);
-    gs_real()->clReleaseEvent(slot->used);
-    slot->used = NULL;
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < slot->used.n; i++) {
+        const cl_int one = gs_real()->clWaitForEvents(1, &slot->used.v[i]);
+        err = err ? err : one;
+    }
+    gs_events_free(&slot->used);
     return err;
 }
 
@@ -255,20 +255,36 @@ static void await_copy(const struct carriage *c, const struct slot *slot)
             gs_pool_wait(c->pool, &slot->job[i]);
 }
 
+static cl_int send_to(const struct carriage *c, struct slot *slot, const struct gs_staged *t, bool noted)
+{
+    cl_command_queue queue = c->queue[t->place];
+    cl_event event;
+    cl_int err = gs_staged_enqueue(t, queue, memory_of(c->ring, slot), c->n_wait, c->wait, &event);
+    if (err)
+        return err;
+    gs_real()->clFlush(queue);
+    if (noted)
+        err = gs_real()->clRetainEvent(event);
+    if (noted && !err)
+        err = gs_staged_note(c->ended, t->place, event);
+    const cl_int kept = gs_events_add(&slot->used, event);
+    return err ? err : kept;
+}
+
+/* What several devices get is in the slot once. */
 static cl_int send(const struct carriage *c, struct slot *slot)
 {
     const struct gs_piece *p = &slot->piece;
-    cl_command_queue queue = c->queue[p->t.place];
-    cl_int err = gs_staged_enqueue(&p->t, queue, memory_of(c->ring, slot), c->n_wait, c->wait, &slot->used);
-    if (err) {
-        slot->used = NULL;
-        return err;
+    struct gs_staged there;
+    cl_int err = send_to(c, slot, &p->t, p->first || p->last);
+    const struct gs_label before = gs_label_now();
+    for (unsigned i = GS_MAX_DEVICES; !err && gs_staged_also(&p->t, &i, &there);) {
+        gs_label_way(GS_WAY_PINNED);
+        gs_report_moved(GS_PATH_PINNED, gs_staged_bytes(&there));
+        err = send_to(c, slot, &there, true);
     }
-    gs_real()->clFlush(queue);
-    if (!p->first && !p->last)
-        return CL_SUCCESS;
-    err = gs_real()->clRetainEvent(slot->used);
-    return err ? err : gs_staged_note(c->ended, p->t.place, slot->used);
+    gs_label_back(before);
+    return err;
 }
 
 static void await_copies(const struct carriage *c)
@@ -353,6 +369,18 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
     return err;
 }
 
+static cl_int carry_one(const struct gs_staged *t, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                        struct gs_staged_ends *ended)
+{
+    cl_event event;
+    cl_int err = gs_staged_enqueue(t, queue, NULL, n_wait, wait, &event);
+    if (err)
+        return err;
+    err = gs_real()->clWaitForEvents(1, &event);
+    const cl_int kept = gs_staged_note(ended, t->place, event);
+    return err ? err : kept;
+}
+
 /* By the driver's own way, where there is no ring, or where it has failed: what that has done doesn't count. */
 static cl_int carry_directly(const struct gs_staged *v, unsigned n, const cl_command_queue queue[], cl_uint n_wait,
                              const cl_event *wait, struct gs_staged_ends *ended)
@@ -360,13 +388,10 @@ static cl_int carry_directly(const struct gs_staged *v, unsigned n, const cl_com
     cl_int err = CL_SUCCESS;
     gs_events_free(&ended->events);
     for (unsigned i = 0; i < n && !err; i++) {
-        cl_event event;
-        err = gs_staged_enqueue(&v[i], queue[v[i].place], NULL, n_wait, wait, &event);
-        if (err)
-            break;
-        err = gs_real()->clWaitForEvents(1, &event);
-        const cl_int kept = gs_staged_note(ended, v[i].place, event);
-        err = err ? err : kept;
+        struct gs_staged there;
+        err = carry_one(&v[i], queue[v[i].place], n_wait, wait, ended);
+        for (unsigned p = GS_MAX_DEVICES; !err && gs_staged_also(&v[i], &p, &there);)
+            err = carry_one(&there, queue[p], n_wait, wait, ended);
     }
     return err;
 }
@@ -450,8 +475,13 @@ cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *v
     cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
     struct carriage c = {.ring = &s->beside, .queue = queue, .ended = ended};
     cl_int err = CL_SUCCESS;
-    for (unsigned i = 0; i < n && !err; i++)
-        queue[v[i].place] = queue_of(ctx, &v[i], profiling || gs_report_wants_times(), &err);
+    const bool timed = profiling || gs_report_wants_times();
+    for (unsigned i = 0; i < n && !err; i++) {
+        struct gs_staged there;
+        queue[v[i].place] = queue_of(ctx, &v[i], timed, &err);
+        for (unsigned p = GS_MAX_DEVICES; !err && gs_staged_also(&v[i], &p, &there);)
+            queue[p] = queue_of(ctx, &there, timed, &err);
+    }
     if (err)
         return err;
     const bool has_ring = make_ring(c.ring, ctx);

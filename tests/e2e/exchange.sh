@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Devices that exchange what they hold get it at the same time, through windows and through pinned memory: what each of
 # them gets doesn't wait for what another gets (programs/exchange.c, over a layer that follows what waits for what,
-# chains.c). And what several get from one place through pinned memory is read there once.
+# chains.c). And what several get from one place through pinned memory is read there once; what the host writes again,
+# it sends to all of them at once.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 mib=12
@@ -16,16 +17,16 @@ cp "$GS_BUILD/bin/gpusparc" install/bin/
 cp -r "$GS_BUILD/lib/gpusparc" install/lib/
 printf '#!/bin/sh\necho ok\n' >install/lib/gpusparc/gpusparc-peer-probe
 
-# The lines of clFinish: behind put, take, the host's write, take.
+# The lines of clFinish: behind write, take, put, take, write, take.
 check() { # WAY DEVICES KIB OF A PIECE, SENT BY reads|copies
   python3 - "$@" $mib chains.txt <<'END2' || fail "$1 with $2 devices: $(cat chains.txt)"
 import sys
 way, n, piece, sent, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]) << 10, sys.argv[4], int(sys.argv[5]) << 20
 lines = [list(map(int, line.split())) for line in open(sys.argv[6])]
 lines = [l for l in lines if l[1] + l[2] + l[3] > 100000]  # longest chain, bytes read, written, copied
-if len(lines) != 3:
+if len(lines) != (4 if way == "pinned" else 5):
     sys.exit(f"{len(lines)} steps moved bytes")
-exchange, write, spread = lines
+write, spread, exchange, again = lines[:4]
 # A device gets what the others hold; before its first piece comes that has to leave its place.
 got = size * (n - 1) // n
 small = 64 << 10
@@ -36,6 +37,9 @@ if spread[0] > size + piece + small:
 left = spread[1] if sent == "reads" else spread[3] - (n - 1) * size
 if not size <= left <= size + small:
     sys.exit(f"{way}, {n} devices: {left} bytes have left the place that holds {size}")
+to_all = size * (n if way == "pinned" else 1)
+if not to_all <= again[2] <= to_all + small or again[0] > size + small:
+    sys.exit(f"{way}, {n} devices: {size} bytes that the host writes again are written as {again[2]}, chain {again[0]}")
 END2
 }
 run() { # COMMAND...

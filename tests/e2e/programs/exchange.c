@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A buffer of which each work-item has written its own word, and then each may read any; and one that the host has
- * written, likewise. Each step ends with clFinish: put, take, write, take. usage: exchange [MIB] */
+/* A buffer that the host writes, and of which each work-item may then read any word; then each writes its own and may
+ * read any; and the first once more. Each step ends with clFinish: write, take, put, take, write, take.
+ * usage: exchange [MIB] */
 #include "plain.h"
 
 #include <stdlib.h>
@@ -28,17 +29,17 @@ int main(int argc, char **argv)
     set_mem(take, 0, all);
     set_mem(take, 1, out);
     set_uint(take, 2, (cl_uint)words);
-    launch(queue, put, words, 64, 0, NULL, NULL);
-    CL(clFinish(queue));
-    launch(queue, take, ITEMS, 64, 0, NULL, NULL);
-    CL(clFinish(queue));
-    show_buffer("each its own", queue, out, 0, ITEMS * sizeof *host);
-    fill_words(host, words, 5);
-    CL(clEnqueueWriteBuffer(queue, all, CL_TRUE, 0, bytes, host, 0, NULL, NULL));
-    CL(clFinish(queue));
-    launch(queue, take, ITEMS, 64, 0, NULL, NULL);
-    CL(clFinish(queue));
-    show_buffer("the host's", queue, out, 0, ITEMS * sizeof *host);
+    for (cl_uint round = 0; round < 3; round++) {
+        fill_words(host, words, round);
+        if (round == 1)
+            launch(queue, put, words, 64, 0, NULL, NULL);
+        else
+            CL(clEnqueueWriteBuffer(queue, all, CL_TRUE, 0, bytes, host, 0, NULL, NULL));
+        CL(clFinish(queue));
+        launch(queue, take, ITEMS, 64, 0, NULL, NULL);
+        CL(clFinish(queue));
+        show_buffer(round == 1 ? "each its own" : "the host's", queue, out, 0, ITEMS * sizeof *host);
+    }
     free(host);
     finish();
     return 0;
