@@ -80,6 +80,7 @@ void gs_call_end(const struct gs_call *call)
 struct watch {
     struct gs_ran ran;
     uint64_t returned_ns; /* from the call that enqueued it */
+    bool waits;           /* for events */
     cl_event event;       /* owned */
 };
 
@@ -119,14 +120,15 @@ static void know_clock(unsigned device)
 }
 
 /* The bounds by a command's profile: it began after it was asked for and ended before we heard of it; and it was queued
- * within the call, which says more, unless the driver's time of that is by another clock: then it contradicts. */
+ * within the call, which says more, unless the driver's time of that is by another clock: then it contradicts. Of one
+ * behind a user event NVIDIA's driver says that it was queued when that is set: of those that wait it says nothing. */
 static void bound_offset(const struct watch *w, uint64_t queued, uint64_t start, uint64_t end, int64_t *low,
                          int64_t *high)
 {
     const int64_t closer_low = (int64_t)(w->ran.asked_ns - queued), closer_high = (int64_t)(w->returned_ns - queued);
     *low = (int64_t)(w->ran.asked_ns - start);
     *high = (int64_t)(gs_now_ns() - end);
-    if (!queued || queued > start || closer_low > *high || closer_high < *low)
+    if (w->waits || !queued || queued > start || closer_low > *high || closer_high < *low)
         return;
     *low = closer_low > *low ? closer_low : *low;
     *high = closer_high < *high ? closer_high : *high;
@@ -222,7 +224,7 @@ struct sight {
     cl_event *event; /* what to give to the driver */
 };
 
-static void look(struct sight *s, cl_command_queue queue, enum gs_kind kind, cl_event *event)
+static void look(struct sight *s, cl_command_queue queue, enum gs_kind kind, cl_uint n_wait, cl_event *event)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     *s = (struct sight){.event = event};
@@ -232,6 +234,7 @@ static void look(struct sight *s, cl_command_queue queue, enum gs_kind kind, cl_
         return;
     if (!event)
         s->event = &s->own;
+    s->w->waits = n_wait;
     pthread_once(&once, register_end);
     know_clock((unsigned)place);
     if (kind == GS_KIND_KERNEL && (label.purpose == GS_FOR_MERGE || label.purpose == GS_FOR_REDUCTION))
@@ -290,7 +293,7 @@ static cl_int CL_API_CALL see_launch(cl_command_queue queue, cl_kernel kernel, c
                                      cl_event *event)
 {
     struct sight s;
-    look(&s, queue, GS_KIND_KERNEL, event);
+    look(&s, queue, GS_KIND_KERNEL, n, event);
     if (s.w) {
         below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof s.w->ran.name, s.w->ran.name, NULL);
         s.w->ran.items = 1;
@@ -304,7 +307,7 @@ static cl_int CL_API_CALL see_task(cl_command_queue queue, cl_kernel kernel, cl_
                                    cl_event *event)
 {
     struct sight s;
-    look(&s, queue, GS_KIND_KERNEL, event);
+    look(&s, queue, GS_KIND_KERNEL, n, event);
     if (s.w) {
         below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof s.w->ran.name, s.w->ran.name, NULL);
         s.w->ran.items = 1;
@@ -316,7 +319,7 @@ static cl_int CL_API_CALL see_read(cl_command_queue queue, cl_mem buffer, cl_boo
                                    void *ptr, cl_uint n, const cl_event *wait, cl_event *event)
 {
     struct sight s;
-    look(&s, queue, GS_KIND_DOWNLOAD, event);
+    look(&s, queue, GS_KIND_DOWNLOAD, n, event);
     return seen(&s, below.clEnqueueReadBuffer(queue, buffer, blocking, offset, size, ptr, n, wait, s.event), size);
 }
 
@@ -324,7 +327,7 @@ static cl_int CL_API_CALL see_write(cl_command_queue queue, cl_mem buffer, cl_bo
                                     const void *ptr, cl_uint n, const cl_event *wait, cl_event *event)
 {
     struct sight s;
-    look(&s, queue, GS_KIND_UPLOAD, event);
+    look(&s, queue, GS_KIND_UPLOAD, n, event);
     return seen(&s, below.clEnqueueWriteBuffer(queue, buffer, blocking, offset, size, ptr, n, wait, s.event), size);
 }
 
@@ -334,7 +337,7 @@ static cl_int CL_API_CALL see_read_rect(cl_command_queue queue, cl_mem buffer, c
                                         cl_uint n, const cl_event *wait, cl_event *event)
 {
     struct sight s;
-    look(&s, queue, GS_KIND_DOWNLOAD, event);
+    look(&s, queue, GS_KIND_DOWNLOAD, n, event);
     return seen(&s,
                 below.clEnqueueReadBufferRect(queue, buffer, blocking, buffer_origin, host_origin, region, row, slice,
                                               host_row, host_slice, ptr, n, wait, s.event),
@@ -347,7 +350,7 @@ static cl_int CL_API_CALL see_write_rect(cl_command_queue queue, cl_mem buffer, 
                                          cl_uint n, const cl_event *wait, cl_event *event)
 {
     struct sight s;
-    look(&s, queue, GS_KIND_UPLOAD, event);
+    look(&s, queue, GS_KIND_UPLOAD, n, event);
     return seen(&s,
                 below.clEnqueueWriteBufferRect(queue, buffer, blocking, buffer_origin, host_origin, region, row, slice,
                                                host_row, host_slice, ptr, n, wait, s.event),
@@ -358,7 +361,7 @@ static cl_int CL_API_CALL see_copy(cl_command_queue queue, cl_mem src, cl_mem ds
                                    size_t size, cl_uint n, const cl_event *wait, cl_event *event)
 {
     struct sight s;
-    look(&s, queue, GS_KIND_COPY, event);
+    look(&s, queue, GS_KIND_COPY, n, event);
     return seen(&s, below.clEnqueueCopyBuffer(queue, src, dst, src_offset, dst_offset, size, n, wait, s.event), size);
 }
 
@@ -368,7 +371,7 @@ static cl_int CL_API_CALL see_copy_rect(cl_command_queue queue, cl_mem src, cl_m
                                         const cl_event *wait, cl_event *event)
 {
     struct sight s;
-    look(&s, queue, GS_KIND_COPY, event);
+    look(&s, queue, GS_KIND_COPY, n, event);
     return seen(&s,
                 below.clEnqueueCopyBufferRect(queue, src, dst, src_origin, dst_origin, region, src_row, src_slice,
                                               dst_row, dst_slice, n, wait, s.event),
@@ -379,7 +382,7 @@ static cl_int CL_API_CALL see_fill(cl_command_queue queue, cl_mem buffer, const 
                                    size_t offset, size_t size, cl_uint n, const cl_event *wait, cl_event *event)
 {
     struct sight s;
-    look(&s, queue, GS_KIND_COPY, event);
+    look(&s, queue, GS_KIND_COPY, n, event);
     call_it(&s, "fill");
     return seen(&s, below.clEnqueueFillBuffer(queue, buffer, pattern, pattern_size, offset, size, n, wait, s.event),
                 size);
@@ -390,7 +393,7 @@ static cl_int CL_API_CALL see_read_image(cl_command_queue queue, cl_mem image, c
                                          const cl_event *wait, cl_event *event)
 {
     struct sight s;
-    look(&s, queue, GS_KIND_DOWNLOAD, event);
+    look(&s, queue, GS_KIND_DOWNLOAD, n, event);
     return seen(&s, below.clEnqueueReadImage(queue, image, blocking, origin, region, row, slice, ptr, n, wait, s.event),
                 s.w ? texels(image, region) : 0);
 }
@@ -400,7 +403,7 @@ static cl_int CL_API_CALL see_write_image(cl_command_queue queue, cl_mem image, 
                                           const cl_event *wait, cl_event *event)
 {
     struct sight s;
-    look(&s, queue, GS_KIND_UPLOAD, event);
+    look(&s, queue, GS_KIND_UPLOAD, n, event);
     return seen(&s,
                 below.clEnqueueWriteImage(queue, image, blocking, origin, region, row, slice, ptr, n, wait, s.event),
                 s.w ? texels(image, region) : 0);
@@ -411,7 +414,7 @@ static cl_int CL_API_CALL see_copy_image(cl_command_queue queue, cl_mem src, cl_
                                          const cl_event *wait, cl_event *event)
 {
     struct sight s;
-    look(&s, queue, GS_KIND_COPY, event);
+    look(&s, queue, GS_KIND_COPY, n, event);
     return seen(&s, below.clEnqueueCopyImage(queue, src, dst, src_origin, dst_origin, region, n, wait, s.event),
                 s.w ? texels(src, region) : 0);
 }
@@ -420,7 +423,7 @@ static cl_int CL_API_CALL see_fill_image(cl_command_queue queue, cl_mem image, c
                                          const size_t *region, cl_uint n, const cl_event *wait, cl_event *event)
 {
     struct sight s;
-    look(&s, queue, GS_KIND_COPY, event);
+    look(&s, queue, GS_KIND_COPY, n, event);
     call_it(&s, "fill");
     return seen(&s, below.clEnqueueFillImage(queue, image, color, origin, region, n, wait, s.event),
                 s.w ? texels(image, region) : 0);
@@ -431,7 +434,7 @@ static cl_int CL_API_CALL see_image_to_buffer(cl_command_queue queue, cl_mem ima
                                               cl_event *event)
 {
     struct sight s;
-    look(&s, queue, GS_KIND_COPY, event);
+    look(&s, queue, GS_KIND_COPY, n, event);
     return seen(&s, below.clEnqueueCopyImageToBuffer(queue, image, buffer, origin, region, offset, n, wait, s.event),
                 s.w ? texels(image, region) : 0);
 }
@@ -441,7 +444,7 @@ static cl_int CL_API_CALL see_buffer_to_image(cl_command_queue queue, cl_mem buf
                                               const cl_event *wait, cl_event *event)
 {
     struct sight s;
-    look(&s, queue, GS_KIND_COPY, event);
+    look(&s, queue, GS_KIND_COPY, n, event);
     return seen(&s, below.clEnqueueCopyBufferToImage(queue, buffer, image, offset, origin, region, n, wait, s.event),
                 s.w ? texels(image, region) : 0);
 }
@@ -452,7 +455,7 @@ static void *CL_API_CALL see_map(cl_command_queue queue, cl_mem buffer, cl_bool 
 {
     struct sight s;
     cl_int err;
-    look(&s, queue, GS_KIND_DOWNLOAD, event);
+    look(&s, queue, GS_KIND_DOWNLOAD, n, event);
     call_it(&s, "map");
     void *ptr = below.clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, n, wait, s.event, &err);
     gs_set_error(errcode_ret, seen(&s, err, size));
@@ -465,7 +468,7 @@ static void *CL_API_CALL see_map_image(cl_command_queue queue, cl_mem image, cl_
 {
     struct sight s;
     cl_int err;
-    look(&s, queue, GS_KIND_DOWNLOAD, event);
+    look(&s, queue, GS_KIND_DOWNLOAD, n, event);
     call_it(&s, "map");
     void *ptr =
         below.clEnqueueMapImage(queue, image, blocking, flags, origin, region, row, slice, n, wait, s.event, &err);
@@ -477,7 +480,7 @@ static cl_int CL_API_CALL see_unmap(cl_command_queue queue, cl_mem mem, void *pt
                                     cl_event *event)
 {
     struct sight s;
-    look(&s, queue, GS_KIND_UPLOAD, event);
+    look(&s, queue, GS_KIND_UPLOAD, n, event);
     call_it(&s, "unmap");
     return seen(&s, below.clEnqueueUnmapMemObject(queue, mem, ptr, n, wait, s.event), 0);
 }
