@@ -185,6 +185,22 @@ bool gs_unit_try(unsigned resource, struct gs_grant *grant)
     return c && gs_client_try(c, GS_MASK(resource), grant) == 0;
 }
 
+bool gs_unit_ask(unsigned resource, struct gs_request *request)
+{
+    struct gs_client *c = atomic_load(&client);
+    return c && gs_client_request(c, GS_MASK(resource), 0, request) == 0;
+}
+
+bool gs_unit_await(struct gs_request *request, uint64_t ns, struct gs_grant *grant)
+{
+    return gs_client_wait(atomic_load(&client), request, ns, grant) == 0;
+}
+
+void gs_unit_cancel(struct gs_request *request)
+{
+    gs_client_cancel(atomic_load(&client), request);
+}
+
 bool gs_unit_own_out(unsigned resource)
 {
     const struct gs_client *c = atomic_load(&client);

@@ -69,6 +69,12 @@ void gs_unit_take(unsigned resource, struct gs_grant *grant);
 bool gs_unit_try(unsigned resource, struct gs_grant *grant); /* only if that needs no waiting */
 void gs_unit_give(const struct gs_grant *grant);
 
+/* In two steps: asks for one; and waits for it so long at most (false: it stays asked for). What is asked for is waited
+ * for, or cancelled. */
+bool gs_unit_ask(unsigned resource, struct gs_request *request);
+bool gs_unit_await(struct gs_request *request, uint64_t ns, struct gs_grant *grant);
+void gs_unit_cancel(struct gs_request *request);
+
 /* Could one be had if our own were not out? Nobody else waits. */
 bool gs_unit_own_out(unsigned resource);
 

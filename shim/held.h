@@ -39,6 +39,8 @@ struct gs_held {
     bool may_chain;             /* the queue is in order, and there is nothing else to wait for */
     bool chained;
     struct gs_unit *taken; /* the first unit was granted before it was enqueued, and needs no gate; or null */
+    bool asked;            /* the first unit was asked for before it was enqueued, by this request */
+    struct gs_request request;
     /* gs_held_lock: */
     struct gs_held *older, *newer; /* in the list of all that are under way */
     struct gs_held *follower;      /* to be served after it */
@@ -56,6 +58,8 @@ struct gs_held {
     bool joining;        /* one is about to be enqueued */
     uint64_t joined_ns;  /* when the last has come */
     uint64_t granted_ns; /* 0: not yet */
+    unsigned ended;      /* units */
+    uint64_t keep;       /* see kept.c; 0: nobody keeps its last unit */
     /* The units under way, as far as there is room. */
     const void *awaited[GS_AWAITED];
 };
@@ -138,8 +142,20 @@ void gs_units_look(unsigned resource, cl_command_queue queue);
 
 void gs_lanes_set_up(void);
 
+/* Asks for the first unit of a command that could run now, before it is enqueued, and waits for so long at most. True:
+ * it is granted. Else `asked` says whether it is asked for. With the context's lock held. */
+bool gs_lane_ask(struct gs_held *h, uint64_t ns, struct gs_grant *grant);
+
+/* The command isn't enqueued: what was asked for isn't wanted. */
+void gs_lane_forget(struct gs_held *h);
+
 /* The first unit of the command is enqueued: it is served once it could run. */
 void gs_lane_take(struct gs_held *h);
+
+/* ---- kept.c ---- */
+
+/* A unit of the command has ended: true if it is kept, and not given back yet. */
+bool gs_keeps(struct gs_held *h, const struct gs_grant *grant);
 
 /* ---- drained.c ---- */
 

@@ -14,7 +14,8 @@ static struct lane {
     pthread_mutex_t lock; /* all below */
     pthread_cond_t news;
     struct gs_held *head, **tail;
-    bool started;
+    struct gs_held *next; /* its first unit is asked for, and may be granted: it is served before all others; or null */
+    bool started, serves;
 } lanes[GS_MAX_RESOURCES];
 static pthread_once_t lanes_once = PTHREAD_ONCE_INIT;
 
@@ -46,9 +47,18 @@ static void set_up(void)
     gs_beside_register();
 }
 
+/* The unit that was asked for, or else one that is now. */
+static void take_first(struct gs_held *h, struct gs_grant *grant)
+{
+    const bool asked = h->asked;
+    h->asked = false;
+    if (!asked || !gs_unit_await(&h->request, UINT64_MAX, grant))
+        gs_unit_take(h->resource, grant);
+}
+
 static bool run_first(struct gs_held *h, struct gs_unit *u)
 {
-    gs_unit_take(h->resource, &u->grant);
+    take_first(h, &u->grant);
     bool in = enter();
     const cl_int err = gs_real()->clSetUserEventStatus(h->open, CL_COMPLETE);
     gs_unit_watch(h, u, NULL, h->first);
@@ -169,6 +179,8 @@ static void serve(struct gs_held *h)
             runs = h->next_unit ? run_next(h, h->next_unit, u) : run_first(h, u);
         h->next_unit++;
     }
+    if (h->asked)
+        gs_unit_cancel(&h->request);
     has_served(h);
     gs_held_done(h);
     bool in = enter();
@@ -181,22 +193,76 @@ static void serve(struct gs_held *h)
     leave(in);
 }
 
+/* Takes the next one to serve off the list. Null: there is none yet. With the lane's lock held. */
+static struct gs_held *next_of(struct lane *l)
+{
+    struct gs_held **at = &l->head;
+    while (l->next && *at && *at != l->next)
+        at = &(*at)->next;
+    struct gs_held *h = *at;
+    if (!h)
+        return NULL;
+    *at = h->next;
+    if (!h->next)
+        l->tail = at;
+    l->next = NULL;
+    return h;
+}
+
 static void *run_lane(void *arg)
 {
     struct lane *l = arg;
     own_thread = true;
     for (;;) {
+        struct gs_held *h;
         pthread_mutex_lock(&l->lock);
-        while (!l->head)
+        l->serves = false;
+        while (!(h = next_of(l)))
             pthread_cond_wait(&l->news, &l->lock);
-        struct gs_held *h = l->head;
-        l->head = h->next;
-        if (!l->head)
-            l->tail = &l->head;
+        l->serves = true;
         pthread_mutex_unlock(&l->lock);
         serve(h);
     }
     return NULL;
+}
+
+/* Who is being served, or stands in line, would wait for a unit in vain while this one has it and stands behind. */
+static bool is_first(struct lane *l, struct gs_held *h)
+{
+    pthread_mutex_lock(&l->lock);
+    const bool first = l->started && !l->serves && !l->head && !l->next;
+    if (first)
+        l->next = h;
+    pthread_mutex_unlock(&l->lock);
+    return first;
+}
+
+static void is_not_next(struct lane *l)
+{
+    pthread_mutex_lock(&l->lock);
+    l->next = NULL;
+    pthread_cond_signal(&l->news);
+    pthread_mutex_unlock(&l->lock);
+}
+
+bool gs_lane_ask(struct gs_held *h, uint64_t ns, struct gs_grant *grant)
+{
+    struct lane *l = &lanes[h->resource];
+    if (!is_first(l, h))
+        return false;
+    h->asked = gs_unit_ask(h->resource, &h->request);
+    const bool granted = h->asked && gs_unit_await(&h->request, ns, grant);
+    h->asked = h->asked && h->request.open;
+    if (!h->asked)
+        is_not_next(l);
+    return granted;
+}
+
+void gs_lane_forget(struct gs_held *h)
+{
+    h->asked = false;
+    gs_unit_cancel(&h->request);
+    is_not_next(&lanes[h->resource]);
 }
 
 static bool start(struct lane *l)
