@@ -221,6 +221,8 @@ static bool await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, c
 static cl_int end_and_wait(struct gs_home *h, cl_int err, cl_bool blocking, cl_event own, cl_event *event)
 {
     err = gs_home_wait(gs_home_end(h, err), blocking, own, event);
+    if (h->granted)
+        gs_unit_over(&h->grant);
     if (!err && blocking && h->by_units && !h->cmd.q->out_of_order)
         gs_queue_drained(h->cmd.q, h->call);
     return err;
@@ -502,9 +504,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     struct gs_home h;
     cl_event own = NULL;
     struct gs_held *before;
-    await_before(q, blocking_write, num_events_in_wait_list, event_wait_list, &before);
+    const bool alone = await_before(q, blocking_write, num_events_in_wait_list, event_wait_list, &before);
     gs_held_let(before);
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    h.alone = alone;
     cl_int err;
     if (gs_write_elsewhere(&h, m, offset, size, ptr, blocking_write, &own, &err) ||
         gs_write_parts(&h, m, offset, size, ptr, blocking_write, &own, &err))

@@ -98,6 +98,9 @@ cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op
     gs_op_cut(op, h->by_units ? gs_put_chunk(&h->put, op) : 0, &run.cut);
     if (!h->by_units || h->err || !h->n != !h->v) /* the driver knows what is wrong with a call that we can't serve */
         return gs_op_enqueue(op, &run.cut, 0, queue, h->n, h->v, own);
+    if (h->alone && own && run.cut.n == 1 && !h->extra.n && gs_queue_is_idle(h->cmd.q) &&
+        (h->granted = gs_unit_try(run.resource, &h->grant)))
+        return gs_op_enqueue(op, &run.cut, 0, queue, h->n, h->v, own);
     cl_int err = gs_run_op(h->cmd.q, &run, queue, h->n, h->v, &end);
     if (!err && run.cut.n > 1)
         err = finish_pieces(h, queue, type, end, &out);
