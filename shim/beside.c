@@ -21,16 +21,18 @@ static pthread_cond_t left_one = PTHREAD_COND_INITIALIZER;
 static atomic_uint inside, serving; /* read without it where nobody is */
 static unsigned compiling;          /* of those inside */
 static bool ending, closed;         /* closed: for those that serve, too */
+static time_t end_began, close_began;
 static atomic_bool first; /* no handler of exit() has been registered since that of leaving.h; also without the lock */
 /* How often this thread is among them: a signal's handler may call exit() where it is. */
 static _Thread_local unsigned own_inside, own_serving;
 
-/* With the lock held. Until no other is left, or for as long as there is patience. */
-static void await_others(const atomic_uint *threads, unsigned own, time_t begin)
+/* With the lock held. Until no other is left, or for as long as there is patience: since the end began, whoever of its
+ * steps waits. */
+static void await_others(const atomic_uint *threads, unsigned own, time_t began)
 {
     bool late = false;
     while (*threads > own && !late) {
-        const struct timespec until = {begin + (compiling ? COMPILING_S : PATIENCE_S), 0};
+        const struct timespec until = {began + (compiling && !closed ? COMPILING_S : PATIENCE_S), 0};
         late = pthread_cond_timedwait(&left_one, &lock, &until) == ETIMEDOUT;
     }
     if (*threads > own)
@@ -41,15 +43,19 @@ static void settle(bool and_close)
 {
     if (gs_forked())
         return;
-    const time_t begin = time(NULL);
-    const struct timespec soon = {begin + PATIENCE_S, 0};
+    const time_t now = time(NULL);
+    const struct timespec soon = {now + PATIENCE_S, 0};
     if (pthread_mutex_timedlock(&lock, &soon) != 0) /* by this thread, where a signal's handler calls exit() */
         return;
+    if (!ending)
+        end_began = now;
     ending = true;
-    await_others(&inside, own_inside, begin);
+    await_others(&inside, own_inside, end_began);
     if (and_close) {
+        if (!closed)
+            close_began = time(NULL);
         closed = true;
-        await_others(&serving, own_serving, begin);
+        await_others(&serving, own_serving, close_began);
     }
     pthread_mutex_unlock(&lock);
 }

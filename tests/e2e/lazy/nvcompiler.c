@@ -22,7 +22,12 @@ __attribute__((constructor)) static void put_together(void)
 bool lazy_nvcompiler(unsigned ms);
 bool lazy_nvcompiler(unsigned ms)
 {
-    for (unsigned i = 0; i < ms && !atomic_load(&apart); i++)
+    struct timespec now, begin;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
         nanosleep(&(struct timespec){0, 1000000}, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < (long)ms &&
+             !atomic_load(&apart));
     return !atomic_load(&apart);
 }
