@@ -129,8 +129,42 @@ static void add_edges(struct gs_eval *e, const struct gs_form *f, uint64_t bands
         e->no_memory = true;
 }
 
-static void eval_access(struct gs_eval *e, const struct gs_access *a, struct gs_arg_access *out)
+/* Adds what it reads and the part hasn't written before. */
+static bool add_reads(struct gs_eval *e, uint32_t access, const struct gs_form *f, struct gs_rangeset *out)
 {
+    const struct gs_access *a = &e->p->accesses[access];
+    const uint64_t buffer = e->args[a->arg].buffer_bytes;
+    struct gs_rangeset reads = {0};
+    if (!e->written)
+        return gs_set_add(e, f, a->bytes, buffer, false, out);
+    const bool known = gs_set_add(e, f, a->bytes, buffer, false, &reads);
+    if (known && (gs_before_take_off(e->p, e->written, access, &reads) < 0 || gs_rangeset_add_set(out, &reads) < 0))
+        e->no_memory = true;
+    gs_rangeset_free(&reads);
+    return known;
+}
+
+static void add_overwrites(struct gs_eval *e, uint32_t access, const struct gs_form *f, bool wanted,
+                           struct gs_rangeset *out)
+{
+    const struct gs_access *a = &e->p->accesses[access];
+    const uint64_t buffer = e->args[a->arg].buffer_bytes;
+    struct gs_written *w = wanted ? calloc(1, sizeof *w) : NULL;
+    if (!w) {
+        gs_set_add(e, f, a->bytes, buffer, true, out);
+        return;
+    }
+    gs_set_add(e, f, a->bytes, buffer, true, &w->bytes);
+    if (gs_rangeset_add_set(out, &w->bytes) < 0)
+        e->no_memory = true;
+    w->access = access;
+    w->next = e->written;
+    e->written = w;
+}
+
+static void eval_access(struct gs_eval *e, uint32_t access, bool before_matters, struct gs_arg_access *out)
+{
+    const struct gs_access *a = &e->p->accesses[access];
     struct gs_memo m = {.free = true};
     uint64_t buffer = e->args[a->arg].buffer_bytes;
     if (e->levels[e->level].empty || buffer == 0)
@@ -141,13 +175,14 @@ static void eval_access(struct gs_eval *e, const struct gs_access *a, struct gs_
     }
     struct gs_form f = gs_eval_value(e, a->offset, &m);
     if (a->kind != GS_A_WRITE && !out->reads_all)
-        out->reads_all = !gs_set_add(e, &f, a->bytes, buffer, false, &out->reads);
+        out->reads_all = !add_reads(e, access, &f, &out->reads);
     if (a->kind != GS_A_WRITE && !out->reads_all && e->args[a->arg].is_image)
         add_edges(e, &f, buffer, &out->reads);
     if (a->kind != GS_A_READ && !out->writes_unknown)
         out->writes_unknown = !gs_set_add(e, &f, a->bytes, buffer, false, &out->writes);
     if (a->kind == GS_A_WRITE && !a->partial)
-        gs_set_add(e, &f, a->bytes, buffer, true, &out->overwrites);
+        add_overwrites(e, access, &f, before_matters && !e->args[a->arg].is_image && gs_before_wanted(e->p, access),
+                       &out->overwrites);
 }
 
 static void clear(const struct gs_kernel_summary *kernel, struct gs_arg_access *out)
@@ -187,15 +222,17 @@ static int eval_program(const struct gs_access_program *p, const struct gs_geome
     e.args = args;
     e.n_undo = e.level = e.depth = 0;
     e.ranges = 0;
+    e.written = NULL;
     e.no_memory = false;
     void *memory = NULL;
     int err = begin(&e, &memory);
     struct path at = {.n = 1};
+    const bool before_matters = gs_before_matters(p);
     at.context[0] = 0;
     for (uint32_t i = 0; i < p->n_accesses && !err; i++) {
         const struct gs_access *a = &p->accesses[i];
         if (go_to(&e, &at, a->context))
-            eval_access(&e, a, &out[a->arg]);
+            eval_access(&e, i, before_matters, &out[a->arg]);
         else
             unknown(&out[a->arg], (enum gs_access_kind)a->kind);
         if (e.no_memory)
@@ -203,6 +240,7 @@ static int eval_program(const struct gs_access_program *p, const struct gs_geome
     }
     if (e.undo != e.first_undo)
         free(e.undo);
+    gs_before_free(e.written);
     free(memory);
     return err ? err : finish(p->n_args, out);
 }

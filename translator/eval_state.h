@@ -98,9 +98,10 @@ struct gs_eval {
     struct gs_constraint constraints[GS_MAX_CONSTRAINTS];
     struct gs_level levels[GS_LEVELS];
     uint32_t level, serial;
-    uint32_t depth;  /* of recursion in eval_node.c */
-    uint32_t budget; /* nodes that may still be evaluated: bounds the time that nested selections take */
-    uint32_t ranges; /* of strides, that have been added to sets */
+    uint32_t depth;             /* of recursion in eval_node.c */
+    uint32_t budget;            /* nodes that may still be evaluated: bounds the time that nested selections take */
+    struct gs_written *written; /* by accesses that others come behind; owned */
+    uint32_t ranges;            /* of strides, that have been added to sets */
     bool no_memory;
 };
 
@@ -155,6 +156,21 @@ struct gs_loop_bound {
                                  changes it once more */
 };
 struct gs_loop_bound gs_loop_bound(struct gs_eval *e, uint32_t loop, struct gs_memo *m);
+
+/* eval_before.c. What an access of the part surely writes. */
+struct gs_written {
+    struct gs_written *next;
+    uint32_t access;
+    struct gs_rangeset bytes;
+};
+
+/* May anything in the program be read that the part surely wrote before? And what this access writes? */
+bool gs_before_matters(const struct gs_access_program *p);
+bool gs_before_wanted(const struct gs_access_program *p, uint32_t write);
+/* Takes off what an access reads what the part surely wrote before. -ENOMEM. */
+int gs_before_take_off(const struct gs_access_program *p, const struct gs_written *written, uint32_t read,
+                       struct gs_rangeset *bytes);
+void gs_before_free(struct gs_written *written);
 
 /* eval_set.c. Between which numbers the form lies, constraints considered; lo > hi: there is no such item. */
 struct gs_interval gs_form_bounds(const struct gs_eval *e, const struct gs_form *f);
