@@ -10,7 +10,7 @@
 #include "shim/scratch.h"
 #include "shim/transfer/meeting.h"
 
-enum { COMMON_PIECE_BYTES = 1024 * 1024 };
+enum { COMMON_PIECE_BYTES = 64 * 1024 };
 
 struct exchange {
     const struct gs_list_join *j;
