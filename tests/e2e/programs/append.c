@@ -383,7 +383,7 @@ int main(int argc, char **argv)
         const uint32_t mask = i % 5 == 4 ? ~0u : i % 5 == 3 ? 0 : (1u << pick(12)) - 1, most = pick(n + n / 4);
         compact(n, local, mask, pick(3) ? 0 : pick(100));
         hits(n, local, mask, i % 4 == 3 ? -1 : (int)most);
-        triangles(n, local, mask, pick(20));
+        triangles(n, local, mask, pick(mask ? 9000 : 20));
         pairs(n, local, mask, i % 4 == 2 ? most : 2 * MOST);
         pairs(n, local, mask, pick(3000));
         sides(n, local, mask);
