@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define GS_WIRE_MAGIC 0x47535043u /* "GSPC" */
-#define GS_WIRE_VERSION 3
+#define GS_WIRE_VERSION 4
 #define GS_WIRE_TEXT 192 /* bytes of a text in a message, with its end */
 #define GS_WIRE_NAME 64  /* bytes of a task's name, with its end */
 
@@ -164,11 +164,11 @@ _Static_assert(sizeof(struct gs_msg) == 256, "messages have a fixed size");
 
 struct gs_lease {
     _Alignas(64) _Atomic uint32_t word;
-    uint32_t reserved;
     /* Written by the client, for the daemon's statistics alone. */
-    _Atomic uint64_t since_ns; /* when UNITS last left 0 */
-    _Atomic uint64_t busy_ns;  /* time with UNITS above 0 */
-    _Atomic uint64_t taken;    /* units taken without asking */
+    _Atomic uint32_t longest_us; /* of the units given back since the daemon last made it 0, each from its grant */
+    _Atomic uint64_t since_ns;   /* when UNITS last left 0 */
+    _Atomic uint64_t busy_ns;    /* time with UNITS above 0 */
+    _Atomic uint64_t taken;      /* units taken without asking */
 };
 
 /* One unit that was given back; kept while `recording` is set. */

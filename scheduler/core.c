@@ -240,8 +240,11 @@ int gs_core_configure(struct gs_core *core, struct gs_config *config, uint64_t n
     *config = (struct gs_config){0};
     core->reloads += core->configured;
     core->configured = true;
-    for (size_t i = 0; i < core->n_stats; i++) /* the new segments may have been measured since */
+    for (size_t i = 0; i < core->n_stats; i++) { /* the new segments may have been measured since */
         core->stats[i]->demand = (struct gs_demand){0};
+        memset(core->stats[i]->unit_ns, 0, sizeof core->stats[i]->unit_ns);
+    }
+    memset(core->unit_ns, 0, sizeof core->unit_ns);
     gs_members_relink(core);
     gs_members_decide(core);
     gs_config_free(&old);
@@ -283,6 +286,7 @@ void gs_core_disconnect(struct gs_session *s, uint64_t now_ns)
     core->now_ns = now_ns;
     if (s->joined) {
         gs_jobs_collect_usage(s);
+        gs_jobs_watch_units(s);
         gs_jobs_drain(s);
         for (unsigned r = 0; r <= core->gpus; r++)
             core->taken[r] += atomic_load(&s->lease.page->lease[r].taken);
@@ -464,6 +468,7 @@ static int on_look(struct gs_session *s, const struct gs_msg_look *m)
     if (m->resource > s->core->gpus)
         return refuse(s, GS_REFUSED_PROTOCOL, "the client has a resource that is not there");
     const unsigned units = gs_lease_units(&s->lease, m->resource);
+    gs_jobs_watch_units(s);
     gs_rhythm_returned(&s->rhythm[m->resource], units, s->core->now_ns);
     gs_policy_look(s->core->policy, s->index, m->resource, units, s->core->now_ns);
     return 0;

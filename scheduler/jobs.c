@@ -68,6 +68,43 @@ static void compare_usage(struct gs_session *s, const struct gs_config_task *t, 
         gs_members_decide(s->core);
 }
 
+/* A unit that lasts longer than the last one that was told of, and a quarter more. */
+static bool is_news(int64_t ns, int64_t allowed_ns, int64_t *told_ns)
+{
+    if (ns <= allowed_ns || ns <= *told_ns + *told_ns / 4)
+        return false;
+    *told_ns = ns;
+    return true;
+}
+
+void gs_jobs_watch_units(struct gs_session *s)
+{
+    static const char *const key[GS_RESOURCES] = {[GS_PCI] = "pci_chunk", [GS_GPU] = "gpu_chunk"};
+    struct gs_core *core = s->core;
+    const struct gs_config_task *t = s->task;
+    struct gs_task_stats *st = t ? stats_for(s) : NULL;
+    for (unsigned r = 0; r <= core->gpus; r++) {
+        _Atomic uint32_t *longest_us = &s->lease.page->lease[r].longest_us;
+        if (!atomic_load(longest_us))
+            continue;
+        const int64_t ns = (int64_t)atomic_exchange(longest_us, 0) * 1000;
+        const enum gs_resource kind = r == GS_RESOURCE_PCI ? GS_PCI : GS_GPU;
+        const bool own = t && t->chunk_ns[kind];
+        const int64_t chunk_ns = own ? t->chunk_ns[kind] : core->config.system.chunk_ns[kind];
+        /* In a warm-up memory is made and kernels are loaded. */
+        if (!chunk_ns || s->warmup_left ||
+            !is_news(ns, chunk_ns * core->depth, &(st ? st->unit_ns : core->unit_ns)[kind]))
+            continue;
+        char took[GS_DURATION_SIZE], said[GS_DURATION_SIZE];
+        gs_core_log(core, true,
+                    "a unit of %s%s kept %s for %s, where %s %s allows %u of %s: the bounds of what it kept "
+                    "waiting may not hold",
+                    t ? "task " : "", t ? t->name : s->exe, kind == GS_PCI ? "the link" : "a GPU",
+                    gs_format_duration(ns, took), own ? "its" : "the system's", key[kind], core->depth,
+                    gs_format_duration(chunk_ns, said));
+    }
+}
+
 void gs_jobs_ended(struct gs_session *s, const struct gs_msg_job *job)
 {
     struct gs_core *core = s->core;
@@ -87,6 +124,7 @@ void gs_jobs_ended(struct gs_session *s, const struct gs_msg_job *job)
     /* The first job with another number of GPUs moves data, once: it isn't like those that follow. */
     const unsigned gpus = job->gpus == s->job_gpus && job->gpus <= core->gpus ? job->gpus : 0;
     take_usage(s, used_ns);
+    gs_jobs_watch_units(s);
     s->job_gpus = job->gpus;
     if (core->trace)
         gs_trace_job(core->trace, s->number, s->task_name, job->release_ns, job->end_ns,

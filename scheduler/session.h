@@ -34,8 +34,8 @@ struct gs_session {
     bool degraded;                     /* a task that runs below all tasks, so that the others meet their deadlines */
     struct gs_member member;           /* the last decision about it */
     struct gs_rhythm rhythm[GS_MAX_RESOURCES];
-    uint64_t taken_back;   /* units that the watchdog took */
-    uint32_t records_read; /* of the page's unit records */
+    uint64_t taken_back;                     /* units that the watchdog took */
+    uint32_t records_read;                   /* of the page's unit records */
     uint64_t told_busy_ns[GS_MAX_RESOURCES]; /* what has been believed so far of the page's busy_ns */
     uint64_t job_busy_ns[GS_MAX_RESOURCES];  /* ... when the last job ended */
     unsigned job_gpus;                       /* GPUs that the last job had; 0: not known */
@@ -50,6 +50,7 @@ struct gs_task_stats {
     struct gs_histogram response;
     struct gs_histogram jitter; /* difference of two successive response times (relative finishing jitter) */
     struct gs_demand demand;
+    int64_t unit_ns[GS_RESOURCES]; /* the longest unit that was said to be too long */
 };
 
 struct gs_core {
@@ -70,6 +71,7 @@ struct gs_core {
     uint64_t started_ns, now_ns;        /* now_ns: of the call under way, for the policy's callbacks */
     uint64_t busy_ns[GS_MAX_RESOURCES]; /* of all clients */
     uint64_t taken[GS_MAX_RESOURCES];   /* units taken without asking, of clients that have left */
+    int64_t unit_ns[GS_RESOURCES]; /* the longest unit that was said to be too long, of applications without a task */
     uint64_t bad_messages, refused, taken_back, reloads;
     struct gs_decision decision;
     uint64_t decided_ns, decisions;
@@ -108,6 +110,8 @@ int gs_members_plan(struct gs_core *core, const char *name, char **text);
 void gs_jobs_ended(struct gs_session *s, const struct gs_msg_job *job);
 /* Believes what the page says of its use of the resources, as far as it can be true. */
 void gs_jobs_collect_usage(struct gs_session *s);
+/* Looks whether the session's units have lasted longer than the config says, and so the analysis believes. */
+void gs_jobs_watch_units(struct gs_session *s);
 /* Reads the page's unit records into the trace. */
 void gs_jobs_drain(struct gs_session *s);
 struct gs_task_stats *gs_jobs_stats(const struct gs_core *core, const char *name); /* null: none yet, or no memory */

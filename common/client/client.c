@@ -151,6 +151,15 @@ static void record(struct gs_client *c, const struct gs_grant *g, uint64_t end_n
     }
 }
 
+static void note_length(struct gs_lease *l, uint64_t ns)
+{
+    const uint64_t us = (ns + 999) / 1000;
+    const uint32_t length = us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
+    uint32_t longest = atomic_load_explicit(&l->longest_us, memory_order_relaxed);
+    while (length > longest && !atomic_compare_exchange_weak(&l->longest_us, &longest, length))
+        ;
+}
+
 void gs_client_release(struct gs_client *c, const struct gs_grant *g)
 {
     if (!g->client || g->client != atomic_load_explicit(&c->online, memory_order_acquire))
@@ -166,6 +175,8 @@ void gs_client_release(struct gs_client *c, const struct gs_grant *g)
     } while (!atomic_compare_exchange_weak(&l->word, &w, left));
     if (!(left & GS_LEASE_UNITS) && now > since)
         atomic_fetch_add_explicit(&l->busy_ns, now - since, memory_order_relaxed);
+    if (!g->alone && now > g->begin_ns)
+        note_length(l, now - g->begin_ns);
     if (w & GS_LEASE_WAITED)
         gs_futex_wake_all(&l->word);
     if (left & GS_LEASE_ASK)
@@ -261,6 +272,7 @@ static bool answered(struct gs_client *c, struct gs_request *rq, uint32_t word)
     else
         took(c, resource, rq->client, atomic_load(&c->page->lease[resource].word), &rq->grant);
     rq->grant.asked = !lost;
+    rq->grant.alone = rq->alone;
     give_slot(c, rq->slot);
     hold(rq);
     return true;

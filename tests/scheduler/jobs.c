@@ -9,6 +9,15 @@ static void job(struct bench *b, struct desk *d, uint64_t release_ns, uint64_t e
     assert_int_equal(say(b, d, &m), 0);
 }
 
+/* One that has lasted so long comes back, and somebody waits. */
+static void unit(struct bench *b, struct desk *d, unsigned resource, uint32_t us)
+{
+    struct gs_msg m = message(GS_MSG_LOOK);
+    m.u.look.resource = resource;
+    atomic_store(&page_of(d)->lease[resource].longest_us, us);
+    assert_int_equal(say(b, d, &m), 0);
+}
+
 static void test_jobs(void **state)
 {
     (void)state;
@@ -114,6 +123,43 @@ static void test_usage_is_bounded(void **state)
     stop(b);
 }
 
+/* The log says of units that last longer than the analysis believes: once, until one lasts yet longer. */
+static void test_long_units(void **state)
+{
+    (void)state;
+    struct bench *b = start("[system]\ngpus = 2\npci_chunk = 100us\ngpu_chunk = 1ms\n"
+                            "[task slow]\nperiod = 100ms\nuser = 1001\ngpu_chunk = 3ms\nwarmup = 1\n");
+    struct desk app, task;
+    sit_down(b, &app, 1001, "/bin/app");
+    hello(b, &app, "", 2);
+    sit_down(b, &task, 1001, "");
+    hello(b, &task, "slow", 2);
+    b->now += 5000 * MS;
+    unit(b, &app, GS_RESOURCE_PCI, 200);
+    unit(b, &app, GS_RESOURCE_GPU(1), 2000);
+    assert_string_equal(b->log, "");
+    unit(b, &app, GS_RESOURCE_PCI, 201);
+    assert_non_null(strstr(b->log, "a unit of /bin/app kept the link for 201us"));
+    assert_non_null(strstr(b->log, "pci_chunk allows 2 of 100us"));
+    b->log[0] = '\0';
+    unit(b, &app, GS_RESOURCE_PCI, 251);
+    assert_string_equal(b->log, "");
+    unit(b, &app, GS_RESOURCE_PCI, 252);
+    assert_non_null(strstr(b->log, "252us"));
+    b->log[0] = '\0';
+    /* A task's own; not in its warm-up. */
+    unit(b, &task, GS_RESOURCE_GPU(0), 9000);
+    job(b, &task, b->now - 100 * MS, b->now - 50 * MS);
+    unit(b, &task, GS_RESOURCE_GPU(0), 6000);
+    assert_string_equal(b->log, "");
+    unit(b, &task, GS_RESOURCE_GPU(0), 6001);
+    assert_non_null(strstr(b->log, "a unit of task slow kept a GPU for 6.001ms, where its gpu_chunk allows 2 of 3ms"));
+    b->log[0] = '\0';
+    get_up(b, &app);
+    get_up(b, &task);
+    stop(b);
+}
+
 /* ---- when units come back ---- */
 
 enum { US = 1000 };
@@ -208,8 +254,9 @@ static void test_histogram(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_jobs),  cmocka_unit_test(test_warmup),           cmocka_unit_test(test_ends_are_foretold),
-        cmocka_unit_test(test_awake), cmocka_unit_test(test_usage_is_bounded), cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_jobs),      cmocka_unit_test(test_warmup),     cmocka_unit_test(test_ends_are_foretold),
+        cmocka_unit_test(test_awake),     cmocka_unit_test(test_long_units), cmocka_unit_test(test_usage_is_bounded),
+        cmocka_unit_test(test_histogram),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
