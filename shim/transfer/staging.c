@@ -10,6 +10,7 @@
 #include "shim/report.h"
 #include "shim/transfer/fresh.h"
 #include "shim/transfer/memory.h"
+#include "shim/transfer/spread.h"
 #include "shim/watch.h"
 
 enum {
@@ -38,6 +39,7 @@ struct ring {
 };
 
 struct gs_staging {
+    struct gs_spread spread;
     pthread_mutex_t pool_lock; /* pool */
     struct gs_pool *pool;
     pthread_mutex_t busy; /* here's slots; never waited for with the context's lock held */
@@ -158,6 +160,11 @@ bool gs_staging_flows(struct gs_queue *q, size_t bytes)
     return status == CL_COMPLETE;
 }
 
+bool gs_staging_spreads(const struct gs_context *ctx, uint64_t bytes)
+{
+    return ctx->staging && gs_spread_pays(&ctx->staging->spread, bytes);
+}
+
 bool gs_staging_enter(struct gs_context *ctx, bool wait)
 {
     return wait ? pthread_mutex_lock(&ctx->staging->busy) == 0 : pthread_mutex_trylock(&ctx->staging->busy) == 0;
@@ -189,6 +196,7 @@ cl_int gs_staged_note(struct gs_staged_ends *ended, unsigned place, cl_event eve
 
 /* Transfers under way. */
 struct carriage {
+    struct gs_spread *spread;
     struct gs_pool *pool;
     struct ring *ring;
     const cl_command_queue *queue; /* by place */
@@ -363,7 +371,10 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
     const struct gs_label before = gs_label_way(GS_WAY_STAGED);
     for (unsigned i = 0; i < n; i++)
         look_for_fresh(&turns->v[i]);
+    const uint64_t begin_ns = gs_now_ns();
     const cl_int err = v->write ? carry_in(c) : carry_out(c);
+    if (!err && n == 1 && v->write && !v->image)
+        gs_spread_learn(c->spread, v->also, gs_staged_bytes(v), gs_now_ns() - begin_ns);
     gs_label_back(before);
     gs_turns_end(turns);
     return err;
@@ -399,7 +410,8 @@ static cl_int carry_directly(const struct gs_staged *v, unsigned n, const cl_com
 cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], const struct gs_staged *v, unsigned n,
                         cl_uint n_wait, const cl_event *wait, struct gs_staged_ends *ended)
 {
-    struct carriage c = {.pool = ctx->staging->pool,
+    struct carriage c = {.spread = &ctx->staging->spread,
+                         .pool = ctx->staging->pool,
                          .ring = &ctx->staging->here,
                          .queue = queue,
                          .n_wait = n_wait,
@@ -473,7 +485,7 @@ cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *v
 {
     struct gs_staging *s = ctx->staging;
     cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
-    struct carriage c = {.ring = &s->beside, .queue = queue, .ended = ended};
+    struct carriage c = {.spread = &s->spread, .ring = &s->beside, .queue = queue, .ended = ended};
     cl_int err = CL_SUCCESS;
     const bool timed = profiling || gs_report_wants_times();
     for (unsigned i = 0; i < n && !err; i++) {

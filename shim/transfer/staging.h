@@ -27,6 +27,10 @@ cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t b
 bool gs_staging_flows(struct gs_queue *q, size_t bytes);
 void gs_staging_free(struct gs_staging *s);
 
+/* Is a write of so many bytes that several devices need to go to all of them, although they have windows between them?
+ * With the context's lock held. */
+bool gs_staging_spreads(const struct gs_context *ctx, uint64_t bytes);
+
 /* The calls' ring serves one transfer at a time. Without the context's lock; false only where `wait` is false and it is
  * busy. */
 bool gs_staging_enter(struct gs_context *ctx, bool wait);
