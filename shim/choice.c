@@ -8,9 +8,10 @@ enum {
     MOST_TRIES = 2 * GS_CHOICE_TRIES,
     ENOUGH = 4,     /* measurements of a kind; then only some launches are measured */
     MOST_ASKED = 2, /* of which nothing has been heard yet */
-    /* Opening windows between GPUs takes 56 ms (bench/results/h200x2.md), by a thread of ours: a quarter counts, as
-       with the compiler, since only an application that ends in those moments waits for it. */
-    PEER_NS = 14 * 1000 * 1000,
+    /* Opening windows between GPUs takes 56 ms by a thread of ours, more beside an application that works; a split that
+       comes meanwhile waits for the driver until they are open (two H200s: 50 to 120 ms instead of 35 for the first).
+     */
+    PEER_NS = 40 * 1000 * 1000,
     /* And pinning the memory of the way through the host, which is of no use once the windows are open. */
     RING_NS = 8 * 1000 * 1000,
     SINGLE_EVERY = 32,
@@ -238,8 +239,8 @@ bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, 
     return single > 0 && !is_too_short(m, n, single, reads) && gain > 0 && more_launches(h) * gain >= prepare_ns;
 }
 
-/* By the host's memory, and only until the windows between the GPUs are open? */
-static bool is_makeshift(const struct gs_outlook *o, enum gs_link link)
+/* Does much go by the host's memory, though windows between the GPUs can be had? */
+static bool goes_by_host(const struct gs_outlook *o, enum gs_link link)
 {
     return link == GS_LINK_HOST && o->peer_possible && (double)(o->scatter.bytes + o->merge.bytes) > small_bytes;
 }
@@ -277,7 +278,7 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     const double scatter_again =
         h->scatter_again.known ? min_double(scatter, gs_move_ns(m, link, h->scatter_again.move)) : 0;
     const double leave_again = h->return_rate < 0 ? 0 : h->return_rate * leave;
-    const double ring = is_makeshift(o, link) && !h->split_before ? RING_NS : 0;
+    const double ring = goes_by_host(o, link) && !h->split_before ? RING_NS : 0;
     const double first = ring + (h->split_before ? 0 : m->first_ns);
     const double once = scatter - scatter_again + (h->return_rate < 0 ? leave : 0) + first;
     /* Comparing is done on the devices, and what it finds may be little. */
@@ -297,21 +298,25 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     };
 }
 
-/* Would the splits to come gain enough to open the windows between the GPUs? */
-static bool wants_peer(const struct gs_history *h, const struct gs_machine *m, const struct gs_outlook *o)
+/* Would the splits to come gain so much more by windows between the GPUs that these are to be opened? */
+static bool wants_peer(const struct gs_history *h, const struct gs_machine *m, const struct gs_outlook *o,
+                       const struct ways *by_host)
 {
     if (!o->peer_possible || o->link == GS_LINK_PEER)
         return false;
     const struct ways w = predict(h, m, o, GS_LINK_PEER);
-    return is_below(&w, worth_leaving) && more_launches(h) * gain_of(&w) > PEER_NS;
+    const double without = is_below(by_host, worth_leaving) ? max_double(0, gain_of(by_host)) : 0;
+    return is_below(&w, worth_leaving) && more_launches(h) * (gain_of(&w) - without) > PEER_NS;
 }
 
-bool gs_choice_foresees_peer(const struct gs_history *h, const struct gs_machine *m, unsigned n, uint64_t buffer_bytes)
+bool gs_choice_foresees_peer(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
-    const uint64_t again = h->scatter_again.move.bytes + h->gather_again.move.bytes;
-    const bool moves =
-        h->split.n ? (double)again > small_bytes || h->return_rate > 0 : (double)buffer_bytes > 16 * small_bytes;
-    return moves && gs_choice_foresees(h, m, n, PEER_NS);
+    const struct gs_move again = h->scatter_again.move;
+    const double less = gs_move_ns(m, GS_LINK_HOST, again) - gs_move_ns(m, GS_LINK_PEER, again);
+    if (!gs_choice_split_known(h))
+        return false;
+    return h->return_rate > 0 ? gs_choice_foresees(h, m, n, PEER_NS)
+                              : gs_choice_foresees(h, m, n, 0) && more_launches(h) * less > PEER_NS;
 }
 
 static void learn_again(struct gs_history *h, const struct gs_outlook *o)
@@ -345,7 +350,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     const bool going = h->last_split && h->ever;
     const bool better = is_below(&w, going ? worth_staying : worth_leaving);
     const bool retry = !better && is_due_again(h) && left >= w.risk;
-    h->wants_peer = wants_peer(h, m, o);
+    h->wants_peer = wants_peer(h, m, o, &w);
     const bool trying = is_trying(h, w.single);
     if (!better && !retry && !trying && h->wants_peer)
         return one_device(h, opening);
@@ -465,7 +470,7 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
         return;
     }
     /* What is wrong with the figures of a way that will soon be another is not the kernel's fault. */
-    if (!is_makeshift(o, o->link))
+    if (!h->wants_peer || !goes_by_host(o, o->link))
         gs_measured_add(&h->split, (uint64_t)base);
     if (!o->merge.bytes)
         learn_machine(m, beyond, o);

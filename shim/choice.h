@@ -120,9 +120,9 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
 /* Before there is a launch to choose for: would splits of those to come gain so much, by what is known? */
 bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
 
-/* And so much by windows between GPUs that they are to be opened before the first one? By what splits of it moved in
- * the process before; else where its buffers hold so many bytes that there will be something to move. */
-bool gs_choice_foresees_peer(const struct gs_history *h, const struct gs_machine *m, unsigned n, uint64_t buffer_bytes);
+/* And so much more by windows between GPUs that they are to be opened before the first one? By what splits of it moved
+ * in the process before. */
+bool gs_choice_foresees_peer(const struct gs_history *h, const struct gs_machine *m, unsigned n);
 
 /* Is it known, by whatever means, that the kernel is too short to gain? */
 bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n);

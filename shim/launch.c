@@ -48,17 +48,6 @@ static bool find_mems(struct gs_launching *l)
     return l->mems;
 }
 
-static uint64_t buffer_bytes(const struct gs_launching *l)
-{
-    uint64_t bytes = 0;
-    for (cl_uint i = 0; i < l->k->n_args; i++) {
-        const struct gs_arg *a = &l->k->args[i];
-        const struct gs_mem *m = a->is_mem ? gs_find(GS_MEM, *(void **)a->bytes) : NULL;
-        bytes += m ? m->size : 0;
-    }
-    return bytes;
-}
-
 static void set_geometry(struct gs_launching *l, const uint32_t reqd[3])
 {
     struct gs_geometry *g = &l->geometry;
@@ -210,7 +199,7 @@ static cl_int launch_measured(struct gs_launching *l, cl_event *event)
     if (err)
         return err;
     const struct gs_events ended = {.v = &ran, .n = 1};
-    gs_timing_learn_single(l->timing, l->k, buffer_bytes(l), ran);
+    gs_timing_learn_single(l->timing, l->k, ran);
     err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
     gs_real()->clReleaseEvent(ran);
     return err ? err : record_home(l);
@@ -303,7 +292,7 @@ static const char *early_reason(struct gs_launching *l)
             return reason;
         gs_prepare_beside(l->k->program, gs_timing_patience(l->timing));
         if (!gs_prepared(l->k->program))
-            return gs_timing_waits(l->timing, l->cmd.ctx, buffer_bytes(l));
+            return gs_timing_waits(l->timing, l->cmd.ctx);
     }
     l->summary = gs_prepare(l->k, &reason);
     if (!l->summary)

@@ -392,6 +392,7 @@ cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *e
         return CL_OUT_OF_RESOURCES;
     l->put.spent = l->by_units && l->trial.measured ? gs_spent_new() : NULL;
     cl_int err = prepare_parts(l, plan, &s);
+    s.asked.ready_ns = gs_now_ns();
     if (!err)
         err = run_parts(l, plan, &s, went);
     if (err)

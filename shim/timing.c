@@ -47,8 +47,7 @@ struct gs_timing {
 struct measurement {
     struct measurement *next;
     struct gs_timing *t;
-    cl_program program; /* not retained; null for splits */
-    uint64_t buffer_bytes;
+    cl_program program;  /* not retained; null for splits */
     cl_event begin, end; /* begin: null for one device */
     struct gs_trial trial;
     unsigned dim;
@@ -413,12 +412,21 @@ static void say_outlook(const struct gs_timing *t, const struct gs_trial *trial,
              gs_budget_left(&budget, now_ns) / 1e3);
 }
 
-static void say_split(const struct gs_timing *t, uint64_t took_ns, const uint64_t *part_ns, unsigned n)
+static void say_split(const struct measurement *m, uint64_t took_ns, const uint64_t *part_ns)
 {
-    char parts[GS_MAX_DEVICES * 24] = "";
-    for (unsigned p = 0, at = 0; p < n; p++)
-        at += (unsigned)snprintf(parts + at, sizeof parts - at, " %" PRIu64, part_ns[p] / 1000);
-    gs_debug("%s: a split took %" PRIu64 " us, its parts%s", t->name, took_ns / 1000, parts);
+    char parts[GS_MAX_DEVICES * 64] = "";
+    const struct gs_asked *a = &m->asked;
+    for (unsigned p = 0, at = 0; p < m->trial.outlook.n; p++) {
+        const uint64_t asked_ns = a->part_ns[p] - a->begin_ns;
+        const uint64_t waited_ns = m->spent ? 0
+                                            : profile(m->part[p], CL_PROFILING_COMMAND_START) -
+                                                  profile(m->part[p], CL_PROFILING_COMMAND_QUEUED);
+        at += (unsigned)snprintf(parts + at, sizeof parts - at,
+                                 " %" PRIu64 " (enqueued after %" PRIu64 ", began after %" PRIu64 ")",
+                                 part_ns[p] / 1000, asked_ns / 1000, (asked_ns + waited_ns) / 1000);
+    }
+    gs_debug("%s: a split took %" PRIu64 " us, its parts, ready after %" PRIu64 ",%s", m->t->name, took_ns / 1000,
+             (a->ready_ns - a->begin_ns) / 1000, parts);
 }
 
 static void learn_split(struct measurement *m)
@@ -435,7 +443,7 @@ static void learn_split(struct measurement *m)
     }
     const uint64_t took_ns = split_took(m, longest_ns);
     machine_learnt = true;
-    say_split(m->t, took_ns, part_ns, o->n);
+    say_split(m, took_ns, part_ns);
     gs_choice_learn_split(h, &machine, &budget, took_ns, part_ns, o, m->trial.single_ns, m->trial.risk_ns);
     /* Parts that were cut otherwise say nothing of the present cut. */
     if (!all || m->trial.moves != h->balance.moves)
@@ -489,7 +497,7 @@ static void want(struct wanted *w, const struct measurement *m)
         (!prepare && (on_cpu() || gs_measured_best(&t->h.single) < WORTH_TRANSLATING_NS ||
                       !gs_choice_foresees(&t->h, &machine, t->n, 0))))
         return;
-    const bool peer = prepare && gs_choice_foresees_peer(&t->h, &machine, t->n, m->buffer_bytes);
+    const bool peer = prepare && gs_choice_foresees_peer(&t->h, &machine, t->n);
     *w = (struct wanted){m->program, t->program, prepare, peer};
 }
 
@@ -639,7 +647,7 @@ bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *glo
     return true;
 }
 
-const char *gs_timing_waits(struct gs_timing *t, struct gs_context *ctx, uint64_t buffer_bytes)
+const char *gs_timing_waits(struct gs_timing *t, struct gs_context *ctx)
 {
     static const char reason[] = "its translation is being made";
     pthread_mutex_lock(&lock);
@@ -648,7 +656,7 @@ const char *gs_timing_waits(struct gs_timing *t, struct gs_context *ctx, uint64_
     t->h.last_split = false;
     t->waited = true;
     say_choice(t);
-    const bool peer = gs_choice_foresees_peer(&t->h, &machine, t->n, buffer_bytes);
+    const bool peer = gs_choice_foresees_peer(&t->h, &machine, t->n);
     pthread_mutex_unlock(&lock);
     if (peer)
         open_peer(ctx);
@@ -694,7 +702,7 @@ void gs_timing_foresee(struct gs_kernel *k)
                 continue;
             t->compile_ns = least_compile_ns(p);
             worth = worth || may_gain_again(t);
-            peer = peer || (may_gain_again(t) && gs_choice_foresees_peer(&t->h, &machine, t->n, 0));
+            peer = peer || (may_gain_again(t) && gs_choice_foresees_peer(&t->h, &machine, t->n));
         }
     pthread_mutex_unlock(&lock);
     if (worth)
@@ -853,13 +861,12 @@ static void keep(struct measurement *m)
     pthread_mutex_unlock(&lock);
 }
 
-void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, uint64_t buffer_bytes, cl_event ran)
+void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, cl_event ran)
 {
     struct measurement *m = measure(t, ran);
     if (!m)
         return;
     m->program = k->program->o.handle;
-    m->buffer_bytes = buffer_bytes;
     keep(m);
 }
 

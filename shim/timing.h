@@ -36,8 +36,8 @@ bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason);
 bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
 
 /* It is, but its program isn't translated yet: counts a launch on one device. Returns the reason. Meanwhile windows
- * between GPUs are opened, if splits of a kernel with so many bytes in its buffers will want them. Without locks. */
-const char *gs_timing_waits(struct gs_timing *t, struct gs_context *ctx, uint64_t buffer_bytes);
+ * between GPUs are opened, if its splits will want them. Without locks. */
+const char *gs_timing_waits(struct gs_timing *t, struct gs_context *ctx);
 
 /* How long the application may be kept waiting for the translation, for this launch's sake; 0 where that wouldn't do,
  * or has been in vain before. */
@@ -81,13 +81,14 @@ void gs_timing_sieve(struct gs_queue *q, struct gs_timing *t);
 /* When the commands of a split that is measured were enqueued, by the host's clock. */
 struct gs_asked {
     uint64_t begin_ns;                /* before the first */
+    uint64_t ready_ns;                /* when all of it but the parts themselves had been */
     uint64_t part_ns[GS_MAX_DEVICES]; /* each part's */
     bool idle;                        /* nothing was before them in the application's queues that hadn't ended */
 };
 
-/* Learns from the profiles of these events, once they are complete: a launch on one device, of that kernel with so many
- * bytes in its buffers; a split, from the end of `begin` to that of `end`. */
-void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, uint64_t buffer_bytes, cl_event ran);
+/* Learns from the profiles of these events, once they are complete: a launch on one device; a split, from the end of
+ * `begin` to that of `end`. */
+void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, cl_event ran);
 void gs_timing_learn_split(struct gs_timing *t, const struct gs_trial *trial, const struct gs_plan *plan,
                            const struct gs_asked *asked, cl_event begin, cl_event end, const cl_event *parts);
 
