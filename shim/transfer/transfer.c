@@ -16,8 +16,14 @@ static bool through_host(struct gs_command *cmd)
     return gs_pinned_ready(cmd);
 }
 
-/* To open the windows takes about half a second of a core: only for who moves enough. */
-enum { PEER_FROM_BYTES = 1024 * 1024 };
+/* To open the windows takes about half a second of a core, and what is enqueued meanwhile waits: only for who moves
+ * enough. In auto mode the choice asks for them; all the same they are opened when they would have spared 40 ms. */
+static const uint64_t peer_from_bytes = 1024 * 1024, peer_from_bytes_auto = (uint64_t)2 << 30;
+
+static bool is_worth_windows(const struct gs_context *ctx)
+{
+    return ctx->between_devices >= (gs_settings()->mode == GS_MODE_AUTO ? peer_from_bytes_auto : peer_from_bytes);
+}
 
 bool gs_transfer_by_window(struct gs_command *cmd, uint64_t bytes)
 {
@@ -25,8 +31,8 @@ bool gs_transfer_by_window(struct gs_command *cmd, uint64_t bytes)
     cmd->ctx->between_devices += bytes;
     if (cmd->ctx->shared_memory || (path != GS_TRANSFER_AUTO && path != GS_TRANSFER_PEER))
         return false;
-    if (path == GS_TRANSFER_AUTO && cmd->ctx->between_devices < PEER_FROM_BYTES)
-        return false;
+    if (path == GS_TRANSFER_AUTO && !is_worth_windows(cmd->ctx))
+        return gs_peer_open(cmd->ctx);
     return gs_peer_ready(cmd->ctx);
 }
 
