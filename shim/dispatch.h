@@ -86,11 +86,11 @@ void gs_queue_drained(struct gs_queue *q, unsigned call);
 bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over);
 void gs_held_let(struct gs_held *over);
 
-/* A task reads, in a call that blocks, what the last command of the queue has left there: its last unit stays the
- * task's until gs_keep_end(), if somebody else waits for it. Else the read, which NVIDIA's driver has the GPU see to
+/* A task reads so many bytes, in a call that blocks, of what the last command of the queue has left there: where that is
+ * one unit, the command's last one stays the task's until gs_keep_end(), if somebody else waits for it. Else the read, which NVIDIA's driver has the GPU see to
  * that was given away meanwhile, would wait for that one's chunks, or for its turn by the GPU's own time slices. 0: it
  * isn't kept. */
-uint64_t gs_keep_begin(const struct gs_queue *q);
+uint64_t gs_keep_begin(const struct gs_queue *q, size_t bytes);
 void gs_keep_end(uint64_t token);
 
 /* Is this the event of the last command under way in a queue, or of one of its units? */

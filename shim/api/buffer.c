@@ -322,8 +322,9 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     const bool at_home = ours && gs_is_small(m, size) && !atomic_load(&q->o.ctx->divided);
     enum read_way way = ours && !at_home ? choose_read(q, m, r, ptr, blocking_read) : READ_AT_HOME;
     struct gs_held *before = NULL;
-    const bool alone = by_units && way != READ_STAGED && way != READ_BESIDE &&
-                       await_before(q, blocking_read, num_events_in_wait_list, event_wait_list, &before);
+    const bool direct = by_units && way != READ_STAGED && way != READ_BESIDE;
+    const uint64_t kept = direct && blocking_read ? gs_keep_begin(q, size) : 0;
+    const bool alone = direct && await_before(q, blocking_read, num_events_in_wait_list, event_wait_list, &before);
     gs_queue_close(command_queue);
     if (by_units && way == READ_STAGED)
         return read_staged_units(q, m, r, ptr, num_events_in_wait_list, event_wait_list, event);
@@ -335,9 +336,12 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
             return gs_home_wait(CL_SUCCESS, blocking_read, own, event);
         way = range_at_home(q, m, r) ? READ_AT_HOME : READ_TOGETHER;
     }
-    if (by_units)
-        return read_units(q, m, (struct gs_range){offset, offset + size}, ptr, blocking_read, alone, before,
-                          num_events_in_wait_list, event_wait_list, event);
+    if (by_units) {
+        const cl_int err = read_units(q, m, (struct gs_range){offset, offset + size}, ptr, blocking_read, alone, before,
+                                      num_events_in_wait_list, event_wait_list, event);
+        gs_keep_end(kept);
+        return err;
+    }
     if (way == READ_AT_HOME)
         return gs_real()->clEnqueueReadBuffer(command_queue, buffer, blocking_read, offset, size, ptr,
                                               num_events_in_wait_list, event_wait_list, event);

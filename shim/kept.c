@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/held.h"
+
+/* Threads that read and keep a unit at a time; who comes beyond reads without. */
+enum { GS_KEPT = 8 };
+
+static struct {
+    uint64_t token; /* 0: nobody's */
+    bool has;
+    struct gs_grant grant;
+} kept[GS_KEPT]; /* gs_held_lock */
+
+static unsigned place_of(uint64_t token)
+{
+    unsigned i = 0;
+    while (i < GS_KEPT && kept[i].token != token)
+        i++;
+    return i;
+}
+
+uint64_t gs_keep_begin(const struct gs_queue *q, size_t bytes)
+{
+    static uint64_t tokens;
+    struct gs_job job;
+    uint64_t token = 0;
+    gs_job_now(&job);
+    if (!job.told || bytes > job.transfer_chunk || q->out_of_order)
+        return 0;
+    pthread_mutex_lock(&gs_held_lock);
+    struct gs_held *h = gs_held_last_in(q->o.handle);
+    const unsigned i = place_of(0);
+    if (h && h->resource != GS_RESOURCE_PCI && !h->keep && i < GS_KEPT) {
+        token = ++tokens;
+        kept[i].token = h->keep = token;
+        kept[i].has = false;
+    }
+    pthread_mutex_unlock(&gs_held_lock);
+    return token;
+}
+
+bool gs_keeps(struct gs_held *h, const struct gs_grant *grant)
+{
+    bool keeps = false;
+    pthread_mutex_lock(&gs_held_lock);
+    const bool last = ++h->ended == h->units.n;
+    const unsigned i = h->keep && last ? place_of(h->keep) : GS_KEPT;
+    if (i < GS_KEPT && gs_units_wanted()) {
+        kept[i].grant = *grant;
+        keeps = kept[i].has = true;
+    }
+    pthread_mutex_unlock(&gs_held_lock);
+    return keeps;
+}
+
+void gs_keep_end(uint64_t token)
+{
+    struct gs_grant grant;
+    bool gives = false;
+    if (!token)
+        return;
+    pthread_mutex_lock(&gs_held_lock);
+    const unsigned i = place_of(token);
+    if (i < GS_KEPT) {
+        gives = kept[i].has;
+        grant = kept[i].grant;
+        kept[i].token = 0;
+    }
+    pthread_mutex_unlock(&gs_held_lock);
+    if (gives)
+        gs_unit_give(&grant);
+}
