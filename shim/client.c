@@ -196,6 +196,21 @@ bool gs_unit_await(struct gs_request *request, uint64_t ns, struct gs_grant *gra
     return gs_client_wait(atomic_load(&client), request, ns, grant) == 0;
 }
 
+bool gs_unit_await_awake(struct gs_request *request, uint64_t ns, struct gs_grant *grant)
+{
+    enum { PROCESSORS_TO_SPARE = 8 }; /* as for the daemon's `awake = auto` */
+    static long processors;
+    if (!processors)
+        processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (processors < PROCESSORS_TO_SPARE)
+        return gs_unit_await(request, ns, grant);
+    const uint64_t until = clock_ns(CLOCK_MONOTONIC) + ns;
+    bool granted;
+    while (!(granted = gs_unit_await(request, 0, grant)) && request->open && clock_ns(CLOCK_MONOTONIC) < until)
+        ;
+    return granted;
+}
+
 void gs_unit_cancel(struct gs_request *request)
 {
     gs_client_cancel(atomic_load(&client), request);

@@ -155,23 +155,24 @@ static void joined(struct gs_held *h, bool enqueued, cl_event event)
     gs_held_drop(h);
 }
 
-/* A task's launch on one GPU waits a moment in the call: it needs no gate then, nor anybody who opens it. On an H200,
- * behind another process's chunks, the gate and the wait for an event behind it took some 80 us, and 300 at times. */
-static uint64_t wait_in_call_ns(const struct gs_held *h)
+/* A launch on one GPU waits a moment in the call: it needs no gate then, nor anybody who opens it. On an H200, behind
+ * another process's chunks, the gate and the wait for an event behind it took some 80 us, and 300 at times; and what is
+ * enqueued behind a gate takes the GPU from the process that has it for 0.2 ms. */
+static uint64_t wait_in_call_ns(const struct gs_held *h, const struct gs_job *job)
 {
     enum { MOST_NS = 1000 * 1000 };
-    struct gs_job job;
-    gs_job_now(&job);
-    return job.told && job.n == 1 && h->resource != GS_RESOURCE_PCI ? MOST_NS : 0;
+    return job->scheduled && job->n == 1 && h->resource != GS_RESOURCE_PCI ? MOST_NS : 0;
 }
 
 /* Asks for it in this thread, where the process has nothing else under way. */
 static bool ask_unit(struct gs_held *h)
 {
+    struct gs_job job;
+    gs_job_now(&job);
     pthread_mutex_lock(&gs_held_lock);
     const bool only = !gs_held_oldest;
     pthread_mutex_unlock(&gs_held_lock);
-    return only && gs_lane_ask(h, wait_in_call_ns(h), &h->taken->grant);
+    return only && gs_lane_ask(h, wait_in_call_ns(h, &job), job.told, &h->taken->grant);
 }
 
 static bool try_unit(struct gs_held *h, bool idle)

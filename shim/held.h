@@ -142,9 +142,10 @@ void gs_units_look(unsigned resource, cl_command_queue queue);
 
 void gs_lanes_set_up(void);
 
-/* Asks for the first unit of a command that could run now, before it is enqueued, and waits for so long at most. True:
- * it is granted. Else `asked` says whether it is asked for. With the context's lock held. */
-bool gs_lane_ask(struct gs_held *h, uint64_t ns, struct gs_grant *grant);
+/* Asks for the first unit of a command that could run now, before it is enqueued, and waits for so long at most, awake
+ * where processors can be spared for it. True: it is granted. Else `asked` says whether it is asked for. With the
+ * context's lock held. */
+bool gs_lane_ask(struct gs_held *h, uint64_t ns, bool awake, struct gs_grant *grant);
 
 /* The command isn't enqueued: what was asked for isn't wanted. */
 void gs_lane_forget(struct gs_held *h);

@@ -245,13 +245,14 @@ static void is_not_next(struct lane *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-bool gs_lane_ask(struct gs_held *h, uint64_t ns, struct gs_grant *grant)
+bool gs_lane_ask(struct gs_held *h, uint64_t ns, bool awake, struct gs_grant *grant)
 {
     struct lane *l = &lanes[h->resource];
     if (!is_first(l, h))
         return false;
     h->asked = gs_unit_ask(h->resource, &h->request);
-    const bool granted = h->asked && gs_unit_await(&h->request, ns, grant);
+    const bool granted =
+        h->asked && (awake ? gs_unit_await_awake(&h->request, ns, grant) : gs_unit_await(&h->request, ns, grant));
     h->asked = h->asked && h->request.open;
     if (!h->asked)
         is_not_next(l);
