@@ -218,9 +218,10 @@ static cl_int take(struct gs_command *cmd, cl_command_queue queue, const struct 
     return gs_strided_move(cmd, to->place, queue, &packed, &here, r, after, end);
 }
 
-/* In the largest pieces that fit: 16 MiB take 14 us to the window and 50 from it, and the host longer than the first of
- * that to enqueue them, so that smaller ones would wait for the host. */
+/* 16 MiB take 14 us to the window and 50 from it, and the host longer than the first of that to enqueue them, so that
+ * smaller pieces would wait for the host. */
 const struct gs_passage gs_peer_passage = {.slot_bytes = SLOT_BYTES,
+                                           .most_slots = GS_ROUND_SLOTS,
                                            .path = GS_PATH_PEER,
                                            .way = GS_WAY_PEER,
                                            .by_cores = true,

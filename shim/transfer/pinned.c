@@ -166,6 +166,7 @@ static cl_int take(struct gs_command *cmd, cl_command_queue queue, const struct 
 }
 
 const struct gs_passage gs_pinned_passage = {.slot_bytes = GS_PINNED_SLOT_BYTES,
+                                             .most_slots = 1,
                                              .path = GS_PATH_PINNED,
                                              .way = GS_WAY_PINNED,
                                              .by_host = true,

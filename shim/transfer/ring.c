@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/transfer/ring.h"
 
+cl_int gs_ring_take_some(struct gs_ring *r, unsigned n, unsigned *slot, struct gs_events *wait)
+{
+    cl_int err = CL_SUCCESS;
+    *slot = r->next + n <= GS_RING_SLOTS ? r->next : 0;
+    r->next = (*slot + n) % GS_RING_SLOTS;
+    for (unsigned k = 0; k < n; k++) {
+        const struct gs_events *use = &r->use[*slot + k];
+        /* One that ended badly is not to be waited for: whoever does ends badly too. */
+        for (cl_uint i = 0; i < use->n && !err; i++)
+            if (!gs_event_ended(use->v[i]))
+                err = gs_events_share(wait, use->v[i]);
+    }
+    return err;
+}
+
 cl_int gs_ring_take(struct gs_ring *r, unsigned *slot, struct gs_events *wait)
 {
-    *slot = r->next;
-    r->next = (r->next + 1) % GS_RING_SLOTS;
-    const struct gs_events *use = &r->use[*slot];
-    cl_int err = CL_SUCCESS;
-    /* One that ended badly is not to be waited for: whoever does ends badly too. */
-    for (cl_uint i = 0; i < use->n && !err; i++)
-        if (!gs_event_ended(use->v[i]))
-            err = gs_events_share(wait, use->v[i]);
-    return err;
+    return gs_ring_take_some(r, 1, slot, wait);
 }
 
 void gs_ring_add(struct gs_ring *r, unsigned slot, cl_event event)

@@ -70,6 +70,17 @@ void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece
     r->each = share < GS_ROUND_SENDS ? share : GS_ROUND_SENDS;
 }
 
+unsigned gs_rounds_slots(const struct gs_sends *sends, unsigned most)
+{
+    enum { COMMANDS = 8 }; /* for each slot of a piece */
+    unsigned commands = 0;
+    for (size_t i = 0; i < sends->n; i++)
+        if (i == 0 || sends->v[i].from != sends->v[i - 1].from)
+            commands += 1 + sends->v[i].n;
+    const unsigned slots = commands / COMMANDS;
+    return slots < 1 ? 1 : slots < most ? slots : most;
+}
+
 static bool is_under_way(const struct gs_send *send)
 {
     return send && send->at < gs_rect_bytes(&send->rect);

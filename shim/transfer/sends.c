@@ -48,7 +48,7 @@ static cl_int leave(const struct carrying *c, struct gs_flight *f)
     for (cl_uint i = 0; i < send->wait.n && !err; i++)
         err = gs_events_share(&before, send->wait.v[i]);
     if (!err)
-        err = gs_ring_take(ring, &f->slot, &before);
+        err = gs_ring_take_some(ring, f->slots, &f->slot, &before);
     if (!err)
         err = c->passage->leave(c->cmd, queue, f, &before, &f->left);
     gs_events_free(&before);
@@ -56,7 +56,8 @@ static cl_int leave(const struct carrying *c, struct gs_flight *f)
         f->left = NULL;
         return err;
     }
-    gs_ring_give(ring, f->slot, f->left);
+    for (unsigned k = 0; k < f->slots; k++)
+        gs_ring_give(ring, f->slot + k, f->left);
     if (!c->passage->by_cores)
         return CL_SUCCESS;
     err = gs_real()->clRetainEvent(f->left);
@@ -79,10 +80,12 @@ static cl_int take(const struct carrying *c, struct gs_flight *f, struct gs_take
     if (err)
         return err;
     replace(&to->arrived, end);
-    if (f->taken++)
-        gs_ring_add(ring, f->slot, end);
-    else
-        gs_ring_give(ring, f->slot, end);
+    for (unsigned k = 0; k < f->slots; k++)
+        if (f->taken)
+            gs_ring_add(ring, f->slot + k, end);
+        else
+            gs_ring_give(ring, f->slot + k, end);
+    f->taken++;
     return f->last ? gs_sends_end(c->root, f->send, to) : CL_SUCCESS;
 }
 
@@ -133,9 +136,15 @@ cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sen
     struct gs_rounds rounds;
     cl_int err = CL_SUCCESS;
     const struct gs_label before = gs_label_way(passage->way);
-    gs_rounds_begin(&rounds, sends, passage->by_host ? gs_put_most(passage->slot_bytes) : passage->slot_bytes);
-    for (unsigned n; !err && (n = gs_rounds_next(&rounds, flights)) > 0;)
+    const unsigned slots = gs_rounds_slots(sends, passage->most_slots);
+    const uint64_t piece = slots * passage->slot_bytes;
+    gs_rounds_begin(&rounds, sends, passage->by_host ? gs_put_most(piece) : piece);
+    for (unsigned n; !err && (n = gs_rounds_next(&rounds, flights)) > 0;) {
+        for (unsigned i = 0; i < n; i++)
+            flights[i].slots =
+                (unsigned)((gs_rect_bytes(&flights[i].rect) + passage->slot_bytes - 1) / passage->slot_bytes);
         err = carry_round(&c, flights, n);
+    }
     gs_label_back(before);
     return err;
 }

@@ -15,7 +15,8 @@ struct gs_passage {
     uint64_t slot_bytes;
     enum gs_path path;
     enum gs_way way;
-    bool by_host;  /* the slots are in the host's memory */
+    unsigned most_slots; /* of a piece */
+    bool by_host;        /* the slots are in the host's memory */
     bool by_cores; /* what leaves is copied by the device's cores: a kernel that fills them would keep it waiting */
     struct gs_ring *(*ring)(struct gs_context *ctx, unsigned from);
     cl_int (*leave)(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f,

@@ -38,21 +38,27 @@ static void what_several_take_is_sent_once(void **state)
     free(sends.v);
 }
 
+static struct gs_sends exchange_of(unsigned places)
+{
+    struct gs_sends sends = {0};
+    for (unsigned to = 0; to < places; to++)
+        for (unsigned from = 0; from < places; from++)
+            if (from != to)
+                add(&sends, from, to, from * 100, 100);
+    gs_sends_join(&sends);
+    return sends;
+}
+
 /* Four places exchange their quarters: in each round each sends a piece, and in each step each takes one. */
 static void an_exchange_keeps_all_links_busy(void **state)
 {
     (void)state;
     enum { N = 4, PIECES = 5 };
-    struct gs_sends sends = {0};
+    struct gs_sends sends = exchange_of(N);
     struct gs_rounds rounds;
     struct gs_flight flights[GS_ROUND_PIECES];
-    for (unsigned to = 0; to < N; to++)
-        for (unsigned from = 0; from < N; from++)
-            if (from != to)
-                add(&sends, from, to, from * 100, PIECES * 7);
-    gs_sends_join(&sends);
     assert_int_equal(sends.n, N);
-    gs_rounds_begin(&rounds, &sends, 7);
+    gs_rounds_begin(&rounds, &sends, 100 / PIECES);
     for (unsigned k = 0; k < PIECES; k++) {
         assert_int_equal(gs_rounds_next(&rounds, flights), N);
         for (unsigned step = 1; step < N; step++) {
@@ -89,6 +95,18 @@ static void one_that_is_short_makes_room_for_the_next(void **state)
     }
     assert_int_equal(all, SENDS + 2);
     free(sends.v);
+}
+
+static void many_takers_get_larger_pieces(void **state)
+{
+    static const unsigned slots[] = {[2] = 1, [4] = 2, [8] = 3};
+    (void)state;
+    for (unsigned places = 2; places <= 8; places *= 2) {
+        struct gs_sends sends = exchange_of(places);
+        assert_int_equal(gs_rounds_slots(&sends, GS_ROUND_SLOTS), slots[places]);
+        assert_int_equal(gs_rounds_slots(&sends, 1), 1);
+        free(sends.v);
+    }
 }
 
 static unsigned seed;
@@ -145,9 +163,8 @@ int main(int argc, char **argv)
     printf("seed %u\n", seed);
     srand(seed);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_several_take_is_sent_once),
-        cmocka_unit_test(an_exchange_keeps_all_links_busy),
-        cmocka_unit_test(one_that_is_short_makes_room_for_the_next),
+        cmocka_unit_test(what_several_take_is_sent_once), cmocka_unit_test(an_exchange_keeps_all_links_busy),
+        cmocka_unit_test(many_takers_get_larger_pieces),  cmocka_unit_test(one_that_is_short_makes_room_for_the_next),
         cmocka_unit_test(random_sends_go_whole_and_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

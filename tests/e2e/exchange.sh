@@ -6,8 +6,6 @@
 # it sends to all of them at once.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-mib=12
-"$programs/exchange" $mib >plain.txt
 
 # Windows between PoCL's devices: a copy of what is installed, whose probe says that there may be some.
 install=$PWD/install
@@ -44,17 +42,21 @@ END2
 }
 run() { # COMMAND...
   rm -f chains.txt
+  "$programs/exchange" $mib >plain.txt
   CHAINS=$PWD/chains.txt timeout 60 "$@" >out.txt 2>err.txt || { cat err.txt; fail "$*"; }
   cmp plain.txt out.txt || fail "$* computes something else"
 }
+mib=12
 for n in 2 3 4; do
   OPENCL_LAYERS=$programs/chains.so GPUSPARC_TRANSFER=pinned \
     run gpusparc run --devices cpu:$n --mode multi "$programs/exchange" $mib
   check pinned $n 4096 reads
 done
-for n in 2 3 4; do
+# The last in pieces of two slots.
+for run in "2 12 16" "3 12 16" "4 12 16" "4 144 32"; do
+  read -r n mib piece <<<"$run"
   OPENCL_LAYERS=$programs/chains.so:$programs/lazy.so LAZY=gpu POCL_DEVICES="$(printf 'pthread %.0s' $(seq $n))" \
     XDG_CACHE_HOME=$PWD/fresh LD_LIBRARY_PATH=$programs/cuda GPUSPARC_TRANSFER=peer \
     run install/bin/gpusparc run --devices gpu --gpus $n --mode multi "$programs/exchange" $mib
-  check windows $n 16384 copies
+  check windows $n $((piece << 10)) copies
 done
