@@ -79,11 +79,22 @@ static int replace(struct gs_rangeset *s, size_t from, size_t to, const struct g
     return 0;
 }
 
+/* Behind all that is there. */
+static int append(struct gs_rangeset *s, struct gs_range r)
+{
+    if (s->n == s->cap && reserve(s, s->n + 1) < 0)
+        return -ENOMEM;
+    s->v[s->n++] = r;
+    return 0;
+}
+
 int gs_rangeset_add(struct gs_rangeset *s, struct gs_range r)
 {
     if (r.begin >= r.end)
         return 0;
-    size_t from = s->n && s->v[s->n - 1].end < r.begin ? s->n : first_ending_from(s, r.begin), to = from;
+    if (!s->n || s->v[s->n - 1].end < r.begin)
+        return append(s, r);
+    size_t from = first_ending_from(s, r.begin), to = from;
     while (to < s->n && s->v[to].begin <= r.end) {
         r.begin = min_u64(r.begin, s->v[to].begin);
         r.end = max_u64(r.end, s->v[to].end);
@@ -113,7 +124,7 @@ int gs_rangeset_remove(struct gs_rangeset *s, struct gs_range r)
 int gs_rangeset_add_set(struct gs_rangeset *s, const struct gs_rangeset *t)
 {
     struct gs_rangeset sum = {0};
-    if (t->n == 0)
+    if (gs_rangeset_contains_set(s, t)) /* nothing is copied where nothing changes, which is what mostly happens */
         return 0;
     if (reserve(&sum, s->n + t->n) < 0)
         return -ENOMEM;
@@ -133,9 +144,9 @@ int gs_rangeset_add_set(struct gs_rangeset *s, const struct gs_rangeset *t)
 int gs_rangeset_remove_set(struct gs_rangeset *s, const struct gs_rangeset *t)
 {
     struct gs_rangeset rest = {0};
-    size_t j = s->n ? gs_rangeset_find(t, s->v[0].begin) : t->n;
-    if (j == t->n || t->v[j].begin >= s->v[s->n - 1].end)
+    if (!gs_rangeset_overlap(s, t))
         return 0;
+    size_t j = gs_rangeset_find(t, s->v[0].begin);
     if (reserve(&rest, s->n + t->n - j) < 0)
         return -ENOMEM;
     for (size_t i = 0; i < s->n; i++) {
@@ -239,7 +250,9 @@ bool gs_rangeset_touches(const struct gs_rangeset *s, struct gs_range r)
 
 bool gs_rangeset_overlap(const struct gs_rangeset *s, const struct gs_rangeset *t)
 {
-    for (size_t i = 0, j = 0; i < s->n && j < t->n;) {
+    if (!s->n || !t->n)
+        return false;
+    for (size_t i = gs_rangeset_find(s, t->v[0].begin), j = gs_rangeset_find(t, s->v[0].begin); i < s->n && j < t->n;) {
         if (s->v[i].end <= t->v[j].begin)
             i++;
         else if (t->v[j].end <= s->v[i].begin)

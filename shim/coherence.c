@@ -289,6 +289,8 @@ static int find_senders(const struct gs_mem *root, const struct gs_need *w, unsi
 static cl_int find_missing(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, bool exactly,
                            struct gs_rangeset *missing)
 {
+    if (gs_rangeset_contains_set(&root->place[place].valid, want))
+        return CL_SUCCESS;
     int err = gs_rangeset_copy(missing, want);
     if (!err)
         err = gs_rangeset_remove_set(missing, &root->place[place].valid);
@@ -315,7 +317,7 @@ static void remember_wanted(struct gs_mem *root, unsigned place, const struct gs
 {
     enum { MOST_RANGES = 64 };
     struct gs_rangeset *w = &root->place[place].wanted;
-    if (gs_rangeset_add_set(w, want) < 0 || w->n > MOST_RANGES)
+    if (want->n > MOST_RANGES || gs_rangeset_add_set(w, want) < 0 || w->n > MOST_RANGES)
         gs_rangeset_clear(w);
 }
 
@@ -337,7 +339,7 @@ static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, cons
             atomic_store(&cmd->ctx->spread, true);
         if (!root->is_image)
             remember_wanted(root, w[i].place, w[i].bytes);
-        for (size_t k = 0; k < w[i].bytes->n && !err; k++)
+        for (size_t k = 0; k < w[i].bytes->n && root->spoiled.n && !err; k++)
             err = gs_sound(root, w[i].bytes->v[k]);
         if (!err)
             err = find_missing(root, w[i].place, w[i].bytes, exactly, &missing[i]);
