@@ -36,6 +36,13 @@ static uint64_t groups_of(const struct gs_plan *plan, unsigned part)
     return plan->null_local ? n / ITEMS : n;
 }
 
+/* So many compute units' work: a device that has fewer work-groups than units takes as long for one of them. (On an
+ * H200 a filter of 6889 columns, 27 work-groups, took 6.5 ms, and each half of them 6.4.) */
+static double filled(uint64_t groups, unsigned place)
+{
+    return groups > gs_group()->units[place] ? (double)groups : gs_group()->units[place];
+}
+
 /* What the parts but the first may append to a list, which nobody knows: of so many work-items one, once. */
 static uint64_t appended(const struct gs_plan *plan, const struct gs_use *u)
 {
@@ -54,16 +61,20 @@ int gs_outlook(struct gs_trial *t, const struct gs_plan *plan)
 {
     struct gs_outlook *o = &t->outlook;
     double cut[GS_MAX_DEVICES], begin = 0;
-    uint64_t left = 0, fetched = 0;
+    uint64_t left = 0, fetched = 0, groups = 0;
     int err = 0;
     memset(t, 0, sizeof *t);
     o->n = plan->n_parts;
     o->on_trial = plan->on_trial;
     gs_plan_cut(plan, cut);
     o->ample = true;
+    for (unsigned p = 0; p < plan->n_parts; p++)
+        groups += groups_of(plan, p);
     for (unsigned p = 0; p < plan->n_parts; p++) {
+        const double share = filled(groups_of(plan, p), p) / filled(groups, 0);
         o->ample = o->ample && groups_of(plan, p) >= gs_group()->units[p];
         o->largest = cut[p] - begin > o->largest ? cut[p] - begin : o->largest;
+        o->largest = share > o->largest ? share : o->largest;
         begin = cut[p];
     }
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
