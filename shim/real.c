@@ -39,16 +39,23 @@ static bool own_file(struct stat *st)
     return dladdr((void *)&gs_real_table, &info) && info.dli_fname && stat(info.dli_fname, st) == 0;
 }
 
-const char *gs_library_dir(void)
+static char library_dir[PATH_MAX];
+
+static void find_library_dir(void)
 {
-    static char dir[PATH_MAX];
     Dl_info info;
-    if (!*dir && dladdr((void *)&gs_real_table, &info) && info.dli_fname && realpath(info.dli_fname, dir)) {
-        char *slash = strrchr(dir, '/');
+    if (dladdr((void *)&gs_real_table, &info) && info.dli_fname && realpath(info.dli_fname, library_dir)) {
+        char *slash = strrchr(library_dir, '/');
         if (slash)
             *slash = '\0';
     }
-    return dir;
+}
+
+const char *gs_library_dir(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT; /* several threads may be the first */
+    pthread_once(&once, find_library_dir);
+    return library_dir;
 }
 
 /* Is it the shim, under whatever name? This code also runs in programs beside it, so that its own file doesn't tell. */

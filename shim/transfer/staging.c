@@ -34,7 +34,8 @@ struct slot {
 struct ring {
     struct gs_pinned_memory memory;
     uint64_t seen; /* bytes of large transfers so far; the context's lock */
-    bool failed;
+    /* That of beside is made by its thread, while others ask whether it is there. */
+    enum ring_state { RING_UNTRIED, RING_MADE, RING_FAILED } _Atomic state;
     struct slot slot[SLOTS];
 };
 
@@ -60,11 +61,12 @@ static struct gs_pool *pool_of(struct gs_staging *s)
 
 static bool make_ring(struct ring *r, struct gs_context *ctx)
 {
-    if (r->memory.base || r->failed)
-        return r->memory.base;
-    r->failed = !pool_of(ctx->staging) ||
-                gs_pinned_memory_make(&r->memory, ctx, (size_t)SLOTS * SLOT_BYTES, true) != CL_SUCCESS;
-    return !r->failed;
+    if (r->state == RING_UNTRIED) {
+        const bool made = pool_of(ctx->staging) &&
+                          gs_pinned_memory_make(&r->memory, ctx, (size_t)SLOTS * SLOT_BYTES, true) == CL_SUCCESS;
+        r->state = made ? RING_MADE : RING_FAILED;
+    }
+    return r->state == RING_MADE;
 }
 
 static void free_ring(struct ring *r)
@@ -107,8 +109,10 @@ static bool is_pinned(const struct gs_context *ctx, const void *ptr, uint64_t by
 /* Is the ring there, or is it to be made now? */
 static bool is_worth(struct ring *r, uint64_t bytes)
 {
+    const enum ring_state state = r->state;
     r->seen += bytes;
-    return !r->failed && (r->memory.base || gs_settings()->transfer == GS_TRANSFER_PINNED || r->seen >= WORTH_BYTES);
+    return state == RING_MADE ||
+           (state == RING_UNTRIED && (gs_settings()->transfer == GS_TRANSFER_PINNED || r->seen >= WORTH_BYTES));
 }
 
 /* With the context's lock held. */
