@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Shows one job of bench/daemon_app, the median one, call by call: who was in the driver when, in microseconds from the
-job's begin. usage: timeline.py TIMELINE TIMES     of bench/timeline.c, and of daemon_app TIMES"""
+job's begin. usage: timeline.py TIMELINE TIMES     of bench/timeline.c, and of daemon_app TIMES
+    timeline.py TIMELINE                            of any application: what ran on the devices between the last two
+                                                    times that it had all finished (clFinish), by the devices' clock"""
 import sys
 
 calls, commands = [], []
@@ -11,8 +13,27 @@ for line in open(sys.argv[1]):
         calls.append((int(f[2]), int(f[3]), int(f[1]), f[4][2:], int(f[5]), int(f[6])))
     else:
         commands.append([int(x) for x in f[1:6]] + [f[6][2:]])
-jobs = [tuple(int(x) for x in line.split()) for line in open(sys.argv[2])]
 calls.sort()
+if len(sys.argv) == 2:
+    # A command's line stands where its call returned: of those since the clFinish before the last that had some.
+    finishes = [c for c in calls if c[3] == 'Finish']
+    order = sorted(c for c in calls if c[3].startswith('Enqueue') and not c[3].startswith(('EnqueueM', 'EnqueueBarrier')))
+    by_end = sorted(range(len(order)), key=lambda i: order[i][1])
+    spans = [(a[1], b[1]) for a, b in zip(finishes, finishes[1:])]
+    for begin, end in reversed(spans):
+        inside = [n for n, i in enumerate(by_end) if begin <= order[i][0] < end and n < len(commands)]
+        if any(commands[n][5] == 'EnqueueNDRangeKernel' for n in inside):
+            break
+    zero = {}
+    for n in inside:
+        q = commands[n][0]
+        zero[q] = min(zero.get(q, commands[n][1]), commands[n][1])
+    first = min(zero.values())
+    print('%.1f us between two clFinish; queue, called, sent, started, ended' % ((end - begin) / 1e3))
+    for c in sorted((commands[n] for n in inside), key=lambda c: (c[0], c[3])):
+        print('  q%d %9.1f %9.1f %9.1f %9.1f  %s' % (c[0], *((x - first) / 1e3 for x in c[1:5]), c[5]))
+    sys.exit()
+jobs = [tuple(int(x) for x in line.split()) for line in open(sys.argv[2])]
 # The median of the later half: what is learnt has been learnt.
 late = sorted(jobs[len(jobs) // 2:], key=lambda j: j[2] - j[0])
 begin, launched, end = late[len(late) // 2]
