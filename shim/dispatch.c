@@ -179,7 +179,7 @@ static bool try_unit(struct gs_held *h, bool idle)
 {
     if (gs_unit_try(h->resource, &h->taken->grant))
         return true;
-    gs_units_look(h->resource, NULL);
+    gs_units_look(h->resource, NULL, NULL);
     return gs_unit_try(h->resource, &h->taken->grant) || (idle && ask_unit(h));
 }
 

@@ -42,7 +42,7 @@ static void close_ended(cl_command_queue queue, unsigned call)
     pthread_mutex_unlock(&gs_held_lock);
 }
 
-void gs_queue_drained(struct gs_queue *q, unsigned call)
+static void drained(struct gs_queue *q, unsigned call, cl_event complete)
 {
     pthread_mutex_lock(&q->o.ctx->lock);
     struct gs_drained *d = gs_drained_of(q);
@@ -50,7 +50,12 @@ void gs_queue_drained(struct gs_queue *q, unsigned call)
         gs_has_drained(d, call);
     pthread_mutex_unlock(&q->o.ctx->lock);
     close_ended(q->o.handle, call);
-    gs_units_look(0, q->o.handle);
+    gs_units_look(0, q->o.handle, complete);
+}
+
+void gs_queue_drained(struct gs_queue *q, unsigned call)
+{
+    drained(q, call, NULL);
 }
 
 static atomic_int n_untied; /* commands */
@@ -70,7 +75,7 @@ bool gs_queue_is_idle(struct gs_queue *q)
 }
 
 /* The units under way that there is an end to be seen of: they are looked at. */
-static void look_at_units(struct gs_held *h)
+static void look_at_units(struct gs_held *h, cl_event complete)
 {
     const void *units[GS_AWAITED];
     pthread_mutex_lock(&gs_held_lock);
@@ -78,7 +83,7 @@ static void look_at_units(struct gs_held *h)
     pthread_mutex_unlock(&gs_held_lock);
     for (unsigned i = 0; i < GS_AWAITED; i++)
         if (units[i])
-            gs_ends_now(units[i]);
+            gs_ends_now(units[i], complete);
 }
 
 static bool is_over(struct gs_held *h, bool wait)
@@ -109,8 +114,8 @@ static void await_units(struct gs_held *h)
     last[n++] = h->first;
     pthread_mutex_unlock(&gs_held_lock);
     for (cl_uint i = 0; i < n && !is_over(h, false) && atomic_load(&h->status) == CL_COMPLETE; i++) {
-        gs_real()->clWaitForEvents(1, &last[i]); /* as long as the command is held they are */
-        look_at_units(h);
+        const cl_int err = gs_real()->clWaitForEvents(1, &last[i]); /* as long as the command is held they are */
+        look_at_units(h, err ? NULL : last[i]);
     }
     is_over(h, true); /* another thread may be about to see the last of them */
 }
@@ -202,11 +207,9 @@ bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over)
         *over = h;
     else
         gs_held_drop(h);
-    if (last) {
-        gs_real()->clWaitForEvents(1, &last); /* however it ends */
-        gs_real()->clReleaseEvent(last);
-    }
-    gs_queue_drained(q, call);
+    const cl_int err = last ? gs_real()->clWaitForEvents(1, &last) : CL_SUCCESS; /* however it ends */
+    drained(q, call, err ? NULL : last);
+    gs_release_event(last);
     return true;
 }
 

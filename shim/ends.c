@@ -159,12 +159,12 @@ static bool is_over(struct watched *w, enum look why, cl_int status)
 
 /* Ends it if the driver won't tell of it. The driver is asked without the lock: it may call back with one of its own
  * held. */
-static bool look_at(struct watched *w, enum look why)
+static bool look_at(struct watched *w, enum look why, cl_event complete)
 {
     const bool was_known = is_known(w);
     if (!was_known || (why == AT_NEW && !calls_late()))
         return false;
-    const cl_int status = status_of(w->event);
+    const cl_int status = complete && w->event == complete ? CL_COMPLETE : status_of(w->event);
     pthread_mutex_lock(&lock);
     const bool mine = is_over(w, why, status) && take_off(w);
     pthread_mutex_unlock(&lock);
@@ -178,7 +178,7 @@ static bool look_at_all(struct watched **all, size_t n, enum look why)
 {
     bool found = false;
     for (size_t i = 0; i < n; i++) {
-        found |= look_at(all[i], why);
+        found |= look_at(all[i], why, NULL);
         let_go(all[i]);
     }
     free(all);
@@ -263,7 +263,7 @@ void gs_ends_failures(void)
     } while (look_at_all(all, n, AT_FAILED));
 }
 
-void gs_ends_now(const void *data)
+void gs_ends_now(const void *data, cl_event complete)
 {
     pthread_mutex_lock(&lock);
     struct watched *w = list;
@@ -274,7 +274,7 @@ void gs_ends_now(const void *data)
     pthread_mutex_unlock(&lock);
     if (!w)
         return;
-    look_at(w, AT_ENDED);
+    look_at(w, AT_ENDED, complete);
     let_go(w);
 }
 

@@ -16,8 +16,9 @@ bool gs_await_end(cl_event event, void (*ended)(cl_event event, cl_int status, v
  * does know. It may be called from whatever thread, one at a time. False: no memory, or no thread. */
 bool gs_await_last(cl_event (*last)(void *data), void (*ended)(cl_event event, cl_int status, void *data), void *data);
 
-/* What is awaited with this `data` has probably ended: if so it is told now, from this thread. */
-void gs_ends_now(const void *data);
+/* What is awaited with this `data` has probably ended: if so it is told now, from this thread. `complete`, or null, is
+ * an event that is known to be: the driver needs not be asked. */
+void gs_ends_now(const void *data, cl_event complete);
 
 /* The application has just made an event fail: ends all that have failed by it, and by the end of those, in turn. */
 void gs_ends_failures(void);

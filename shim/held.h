@@ -135,8 +135,8 @@ void gs_unit_watch(struct gs_held *h, struct gs_unit *u, atomic_uint *running, c
 void gs_unit_close(struct gs_held *h);
 
 /* Units whose ends have not been seen yet, though they may have come: they are looked at now. Those that need
- * `resource`, or those in `queue`. */
-void gs_units_look(unsigned resource, cl_command_queue queue);
+ * `resource`, or those in `queue`. `complete`: see gs_ends_now. */
+void gs_units_look(unsigned resource, cl_command_queue queue, cl_event complete);
 
 /* ---- lanes.c ---- */
 

@@ -193,7 +193,7 @@ void gs_unit_watch(struct gs_held *h, struct gs_unit *u, atomic_uint *running, c
     await_unit(u, more && h->tail ? h->tail : event);
 }
 
-void gs_units_look(unsigned resource, cl_command_queue queue)
+void gs_units_look(unsigned resource, cl_command_queue queue, cl_event complete)
 {
     enum { MOST = 4, LOOKED_AT = 16 }; /* what is under way is among the oldest: the others stand behind gates */
     const void *units[MOST];
@@ -204,5 +204,5 @@ void gs_units_look(unsigned resource, cl_command_queue queue)
             units[n++] = h->awaited[0];
     pthread_mutex_unlock(&gs_held_lock);
     while (n)
-        gs_ends_now(units[--n]);
+        gs_ends_now(units[--n], complete);
 }

@@ -10,6 +10,9 @@
 
 bool gs_within_callback(void);
 
+/* Has the application ever asked for a callback of an event? */
+bool gs_within_ever(void);
+
 /* The driver's clSetEventCallback, in a way that the thread which calls back knows that it does. */
 cl_int gs_within_set(cl_event event, cl_int type, void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data);
 
