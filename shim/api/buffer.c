@@ -239,6 +239,12 @@ static bool may_block(uint64_t bytes)
     return bytes <= FEW_BYTES && (gs_group()->type & CL_DEVICE_TYPE_GPU) && !gs_within_ever();
 }
 
+/* With the context's lock held. */
+static bool may_go(struct gs_queue *q, const struct gs_mem *m, struct gs_range r)
+{
+    return gs_at_home(m->root, r) && gs_queue_is_idle(q);
+}
+
 /* A read of one unit that blocks, where nothing is under way in its queue: this thread takes the unit, waits for the
  * end and gives it back; nobody else has to hear of it. False: it isn't one. Lets `before` go. */
 static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_range r, const struct gs_op *op,
@@ -250,7 +256,10 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     cl_event own;
     gs_job_enter(q->o.ctx, true, &put.job);
     gs_op_cut(op, gs_put_chunk(&put, op), &cut);
-    if (cut.n > 1) {
+    pthread_mutex_lock(&q->o.ctx->lock);
+    const bool might = cut.n == 1 && may_go(q, m, r);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    if (!might) {
         gs_held_let(before);
         return false;
     }
@@ -258,7 +267,7 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     gs_unit_take(GS_RESOURCE_PCI, &grant); /* it could run now */
     pthread_mutex_lock(&q->o.ctx->lock);
     const unsigned call = atomic_load(&q->calls);
-    const bool may = gs_at_home(m->root, r) && gs_queue_is_idle(q);
+    const bool may = may_go(q, m, r);
     if (may)
         *err = gs_real()->clEnqueueReadBuffer(q->o.handle, op->src, blocks, op->from[0], op->region[0], op->ptr, n_wait,
                                               wait, blocks && !event ? NULL : &own);
