@@ -107,6 +107,9 @@ void gs_queue_close(cl_command_queue queue);
  * context's lock held. */
 bool gs_queue_is_idle(struct gs_queue *q);
 
+/* What was enqueued as a unit of the link has ended: it is given back at once. */
+void gs_link_ended(cl_event complete);
+
 /* A unit is given back that was taken for a command which no gs_held stands for: it has ended. */
 void gs_unit_over(const struct gs_grant *grant);
 

@@ -64,6 +64,11 @@ uint64_t gs_put_chunk(const struct gs_putting *p, const struct gs_op *op)
     return p->job.transfer_chunk * (gs_op_is_by_host(op) ? 1 : near_factor(p));
 }
 
+bool gs_put_by_units(void)
+{
+    return putting;
+}
+
 uint64_t gs_put_most(uint64_t bytes)
 {
     const uint64_t chunk = putting ? putting->job.transfer_chunk : 0;

@@ -38,6 +38,9 @@ struct gs_spent *gs_put_spent(void);
 /* The most bytes of a unit of it, which a device does on its own memory or with the host. */
 uint64_t gs_put_chunk(const struct gs_putting *p, const struct gs_op *op);
 
+/* Does what this thread enqueues go by units? */
+bool gs_put_by_units(void);
+
 /* Of so many bytes that are to travel by the host at a time, how many are one unit for who this thread enqueues for. */
 uint64_t gs_put_most(uint64_t bytes);
 

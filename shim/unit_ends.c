@@ -89,6 +89,11 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     free(u);
 }
 
+void gs_link_ended(cl_event complete)
+{
+    gs_units_look(GS_RESOURCE_PCI, NULL, complete);
+}
+
 void gs_unit_over(const struct gs_grant *grant)
 {
     gs_unit_give(grant);
