@@ -7,7 +7,7 @@
 enum {
     LEAST_BYTES = 1024 * 1024, /* to hear of the count and to act on it takes the time of about so many */
     LEAST_FORCED = 16 * 1024,  /* where the pinned path is asked for */
-    SLOT_BYTES = 1024 * 1024
+    SLOT_BYTES = 2 * 1024 * 1024
 };
 
 bool gs_aside_worth(uint64_t bytes)
