@@ -164,6 +164,16 @@ bool gs_append_is_wide(CXType t)
     uint8_t type;
     return gs_append_int_type(t, &type) && gs_int_bits(type) >= 32;
 }
+/* Is it a pointer of its function's own that nothing changes? */
+static bool keeps_its_value(struct gs_append_search *s, CXCursor var)
+{
+    CXCursor around = clang_getCursorDefinition(clang_getCursorSemanticParent(var));
+    struct changed x = {s->f->arena, var};
+    return around.kind == CXCursor_FunctionDecl && gs_is_pointer(gs_flow_type(var)) &&
+           clang_Cursor_getStorageClass(var) != CX_SC_Static &&
+           clang_getAddressSpace(gs_flow_type(var)) != GS_AS_LOCAL && !gs_append_any(around, changes, &x);
+}
+
 static CXCursor param_behind(struct gs_append_search *s, CXCursor e, uint64_t *offset, unsigned depth)
 {
     struct gs_children k;
@@ -179,6 +189,8 @@ static CXCursor param_behind(struct gs_append_search *s, CXCursor e, uint64_t *o
     }
     if (e.kind == CXCursor_DeclRefExpr) {
         CXCursor decl = clang_getCursorReferenced(e);
+        if (decl.kind == CXCursor_VarDecl && keeps_its_value(s, decl) && !clang_Cursor_isNull(gs_inner(decl)))
+            return param_behind(s, gs_inner(decl), offset, depth + 1);
         return decl.kind == CXCursor_ParmDecl && gs_is_pointer(type) ? decl : clang_getNullCursor();
     }
     CXCursor pointer = clang_getNullCursor(), index = pointer;

@@ -48,7 +48,7 @@ static struct gs_append_affine affine_of(struct gs_append_search *s, CXCursor e,
     e = number_inside(e);
     if (e.kind == CXCursor_DeclRefExpr) {
         const unsigned v = var_of(site, clang_getCursorReferenced(e));
-        if (v == site->n_vars)
+        if (v == site->n_vars || !clang_Cursor_isNull(site->vars[v].list))
             return no_affine();
         site->vars[v].seen++;
         return site->vars[v].is;
@@ -108,48 +108,106 @@ static bool is_taking(struct gs_append_search *s, CXCursor e, struct gs_append_s
 
 /* ---- stores ---- */
 
-/* The element that a store is to: list[index], or a member of it. */
-static bool element_of(struct gs_append_search *s, CXCursor left, struct gs_append_store *out, CXCursor *index)
+/* An element of a list, or where it is. */
+struct element {
+    CXCursor list; /* parameter */
+    uint64_t unit; /* bytes of an element */
+    struct gs_append_affine at;
+};
+
+/* Is the pointer the begin of a list? */
+static bool list_of(struct gs_append_search *s, CXCursor pointer, struct element *out)
+{
+    uint64_t offset = 0;
+    CXCursor name = gs_strip(pointer);
+    CXCursor decl = name.kind == CXCursor_DeclRefExpr ? clang_getCursorReferenced(name) : name;
+    const CXType type = decl.kind == CXCursor_ParmDecl ? gs_parameter_type(decl) : gs_flow_type(name);
+    if (!gs_is_pointer(type) || gs_space_behind(type) != GS_AS_GLOBAL)
+        return false;
+    const long long element = clang_Type_getSizeOf(clang_getPointeeType(type));
+    if (element <= 0 || element > GS_APPEND_MOST_BYTES)
+        return false;
+    out->list = gs_append_param(s, name, &offset);
+    out->unit = (uint64_t)element;
+    return !clang_Cursor_isNull(out->list) && offset == 0;
+}
+
+static bool points_to(struct gs_append_search *s, CXCursor pointer, struct gs_append_site *site, bool direct,
+                      struct element *out);
+
+/* The element `index` behind a pointer: list[index], or variable[constant]. e: what adds the two. */
+static bool behind(struct gs_append_search *s, CXCursor e, struct gs_append_site *site, bool direct,
+                   struct element *out)
 {
     struct gs_children k;
+    uint64_t n;
+    gs_children(s->f->arena, e, &k);
+    if (k.n != 2)
+        return false;
+    if (points_to(s, gs_child(&k, 0), site, direct, out)) {
+        if (!gs_append_constant(gs_child(&k, 1), &n) || n > MAX_FACTOR)
+            return false;
+        out->at.c += n;
+        return true;
+    }
+    if (!list_of(s, gs_child(&k, 0), out))
+        return false;
+    out->at = affine_of(s, gs_child(&k, 1), site, direct);
+    return out->at.ok;
+}
+
+/* Is the pointer one to an element of a list: &list[index], list + index, or a variable that is this? */
+static bool points_to(struct gs_append_search *s, CXCursor pointer, struct gs_append_site *site, bool direct,
+                      struct element *out)
+{
+    pointer = gs_strip(pointer);
+    if (pointer.kind == CXCursor_DeclRefExpr) {
+        const unsigned v = var_of(site, clang_getCursorReferenced(pointer));
+        if (v == site->n_vars || clang_Cursor_isNull(site->vars[v].list))
+            return false;
+        site->vars[v].seen++;
+        *out = (struct element){site->vars[v].list, site->vars[v].unit, site->vars[v].is};
+        return true;
+    }
+    if (pointer.kind == CXCursor_UnaryOperator && clang_getCursorUnaryOperatorKind(pointer) == CXUnaryOperator_AddrOf) {
+        CXCursor of = gs_strip(gs_inner(pointer));
+        return of.kind == CXCursor_ArraySubscriptExpr && behind(s, of, site, direct, out);
+    }
+    return pointer.kind == CXCursor_BinaryOperator &&
+           clang_getCursorBinaryOperatorKind(pointer) == CXBinaryOperator_Add && behind(s, pointer, site, direct, out);
+}
+
+/* What a store is to: an element, or a member of it. */
+static bool element_of(struct gs_append_search *s, CXCursor left, struct gs_append_site *site, bool direct,
+                       struct gs_append_store *out, struct element *element)
+{
     const long long bytes = clang_Type_getSizeOf(gs_flow_type(left));
     out->offset = 0;
+    out->bytes = (uint64_t)bytes;
+    if (bytes <= 0)
+        return false;
     while (left.kind == CXCursor_ParenExpr)
         left = gs_inner(left);
     while (left.kind == CXCursor_MemberRefExpr) {
         CXCursor field = clang_getCursorReferenced(left), base = gs_inner(left);
         const long long bits = field.kind == CXCursor_FieldDecl ? clang_Cursor_getOffsetOfField(field) : -1;
-        if (bits < 0 || bits % 8 || clang_Cursor_isBitField(field) || clang_Cursor_isNull(base) ||
-            gs_is_pointer(gs_flow_type(base)))
+        if (bits < 0 || bits % 8 || clang_Cursor_isBitField(field) || clang_Cursor_isNull(base))
             return false;
         out->offset += (uint64_t)bits / 8;
+        if (gs_is_pointer(gs_flow_type(base)))
+            return points_to(s, base, site, direct, element);
         left = base;
         while (left.kind == CXCursor_ParenExpr)
             left = gs_inner(left);
     }
-    if (left.kind != CXCursor_ArraySubscriptExpr || bytes <= 0)
-        return false;
-    gs_children(s->f->arena, left, &k);
-    if (k.n != 2)
-        return false;
-    CXCursor list = gs_strip(gs_child(&k, 0));
-    if (list.kind != CXCursor_DeclRefExpr)
-        return false;
-    out->list = clang_getCursorReferenced(list);
-    const CXType type = out->list.kind == CXCursor_ParmDecl ? gs_parameter_type(out->list) : gs_flow_type(list);
-    if (out->list.kind != CXCursor_ParmDecl || !gs_is_pointer(type) || gs_space_behind(type) != GS_AS_GLOBAL)
-        return false;
-    const long long element = clang_Type_getSizeOf(clang_getPointeeType(type));
-    if (element <= 0 || element > GS_APPEND_MOST_BYTES)
-        return false;
-    out->unit = (uint64_t)element;
-    out->bytes = (uint64_t)bytes;
-    *index = gs_child(&k, 1);
-    return true;
+    if (left.kind == CXCursor_UnaryOperator && clang_getCursorUnaryOperatorKind(left) == CXUnaryOperator_Deref)
+        return points_to(s, gs_inner(left), site, direct, element);
+    return left.kind == CXCursor_ArraySubscriptExpr && behind(s, left, site, direct, element);
 }
 
 /* vstoreN(v, index, list) */
-static bool vector_of(struct gs_append_search *s, CXCursor call, struct gs_append_store *out, CXCursor *index)
+static bool vector_of(struct gs_append_search *s, CXCursor call, struct gs_append_site *site, bool direct,
+                      struct gs_append_store *out, struct element *element)
 {
     CXCursor callee = clang_getCursorReferenced(call);
     if (callee.kind != CXCursor_FunctionDecl || gs_n_args(call) != 3 ||
@@ -159,22 +217,13 @@ static bool vector_of(struct gs_append_search *s, CXCursor call, struct gs_appen
     if (strncmp(name, "vstore", 6) != 0 || strspn(name + 6, "0123456789") != strlen(name + 6))
         return false;
     const long n = strtol(name + 6, NULL, 10);
-    CXCursor list = gs_strip(clang_Cursor_getArgument(call, 2));
-    if (n < 2 || n > 16 || list.kind != CXCursor_DeclRefExpr)
+    if (n < 2 || n > 16 || !list_of(s, clang_Cursor_getArgument(call, 2), element) || element->unit > 8)
         return false;
-    out->list = clang_getCursorReferenced(list);
-    if (out->list.kind != CXCursor_ParmDecl)
-        return false;
-    const CXType type = gs_parameter_type(out->list);
-    if (!gs_is_pointer(type) || gs_space_behind(type) != GS_AS_GLOBAL)
-        return false;
-    const long long element = clang_Type_getSizeOf(clang_getPointeeType(type));
-    if (element <= 0 || element > 8)
-        return false;
-    out->unit = out->bytes = (uint64_t)(n * element);
+    element->unit *= (uint64_t)n;
+    element->at = affine_of(s, clang_Cursor_getArgument(call, 1), site, direct);
+    out->bytes = element->unit;
     out->offset = 0;
-    *index = clang_Cursor_getArgument(call, 1);
-    return true;
+    return element->at.ok;
 }
 
 /* Is the expression a store to a list at a place that x says? It becomes one of the site's. */
@@ -183,25 +232,26 @@ static bool take_store(struct gs_append_search *s, CXCursor e, struct gs_append_
 {
     struct gs_children k;
     struct gs_append_store st = {.at = e, .limit = *limit};
-    CXCursor index = clang_getNullCursor(), value = index;
-    if (e.kind == CXCursor_CallExpr && vector_of(s, e, &st, &index)) {
+    struct element element;
+    CXCursor value;
+    if (e.kind == CXCursor_CallExpr && vector_of(s, e, site, direct, &st, &element)) {
         value = clang_Cursor_getArgument(e, 0);
     } else if (e.kind == CXCursor_BinaryOperator && clang_getCursorBinaryOperatorKind(e) == CXBinaryOperator_Assign) {
         gs_children(s->f->arena, e, &k);
-        if (k.n != 2 || !element_of(s, gs_child(&k, 0), &st, &index))
+        if (k.n != 2 || !element_of(s, gs_child(&k, 0), site, direct, &st, &element))
             return false;
         value = gs_child(&k, 1);
     } else {
         return false;
     }
-    const struct gs_append_affine at = affine_of(s, index, site, direct);
-    if (!at.ok || site->n_stores == GS_APPEND_STORES)
+    if (site->n_stores == GS_APPEND_STORES)
         return false;
     /* What is stored does nothing itself where a limit may keep it from being stored. */
     if (limit->is && gs_append_any(value, gs_append_acts, s))
         return false;
-    st.offset += at.c * st.unit;
-    st.unit *= at.a;
+    st.list = element.list;
+    st.offset += element.at.c * element.unit;
+    st.unit = element.unit * element.at.a;
     site->stores[site->n_stores++] = st;
     return true;
 }
@@ -272,6 +322,25 @@ static bool limit_of(struct gs_append_search *s, CXCursor cond, bool opposite, s
 
 /* ---- blocks ---- */
 
+/* Does the variable become a * x + c, or a pointer to that element of a list? */
+static bool becomes(struct gs_append_search *s, CXCursor var, CXCursor init, struct gs_append_site *site, bool direct,
+                    struct gs_append_var *out)
+{
+    const CXType type = gs_flow_type(var);
+    struct element element;
+    *out = (struct gs_append_var){.decl = var, .list = clang_getNullCursor()};
+    if (!gs_is_pointer(type)) {
+        out->is = affine_of(s, init, site, direct);
+        return out->is.ok && gs_append_is_wide(type);
+    }
+    if (!points_to(s, init, site, direct, &element))
+        return false;
+    out->is = element.at;
+    out->list = element.list;
+    out->unit = element.unit;
+    return clang_Type_getSizeOf(clang_getPointeeType(type)) == (long long)element.unit;
+}
+
 /* Variables that are declared, from the one with index `from` on: those made of x become the site's. */
 static bool take_declaration(struct gs_append_search *s, CXCursor st, unsigned from, struct gs_append_site *site)
 {
@@ -289,12 +358,10 @@ static bool take_declaration(struct gs_append_search *s, CXCursor st, unsigned f
             uses |= gs_append_occurrences(init, site->vars[v].decl) > 0;
         if (!uses)
             continue;
-        const struct gs_append_affine is = affine_of(s, init, site, false);
-        if (!is.ok || site->n_vars == GS_APPEND_VARS || !gs_append_is_wide(gs_flow_type(var)))
+        struct gs_append_var v;
+        if (site->n_vars == GS_APPEND_VARS || !becomes(s, var, init, site, false, &v))
             return false;
-        site->vars[site->n_vars].decl = var;
-        site->vars[site->n_vars].seen = 0;
-        site->vars[site->n_vars++].is = is;
+        site->vars[site->n_vars++] = v;
     }
     return true;
 }
@@ -404,16 +471,15 @@ static void look_at_variable(struct gs_append_search *s, const struct gs_childre
     CXCursor st = gs_child(block, i);
     const bool declares = st.kind == CXCursor_DeclStmt;
     struct gs_append_site site = {.func = s->func};
-    if (var.kind != CXCursor_VarDecl || clang_Cursor_isNull(init) || !gs_append_is_wide(gs_flow_type(var)))
+    if (var.kind != CXCursor_VarDecl || clang_Cursor_isNull(init))
         return;
     if (clang_Cursor_getStorageClass(var) == CX_SC_Static || clang_getAddressSpace(gs_flow_type(var)) == GS_AS_LOCAL)
         return;
-    const struct gs_append_affine is = affine_of(s, init, &site, true);
-    if (!is.ok)
+    struct gs_append_var made;
+    if (!becomes(s, var, init, &site, true, &made) || !site.step)
         return;
-    site.vars[0].decl = var;
-    site.vars[0].is = is;
-    site.vars[0].seen = !declares;
+    made.seen = !declares;
+    site.vars[0] = made;
     site.n_vars = 1;
     if ((declares && !take_declaration(s, st, declared + 1, &site)) || !follow_block(s, block, i + 1, end, &site))
         return;

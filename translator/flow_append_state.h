@@ -29,6 +29,15 @@ struct gs_append_store {
     struct gs_append_below limit;
 };
 
+/* A variable that is made of x. */
+struct gs_append_var {
+    CXCursor decl;
+    struct gs_append_affine is; /* of a pointer: in elements of the list that it points to */
+    CXCursor list;              /* of a pointer: the parameter; else null */
+    uint64_t unit;              /* likewise: an element's bytes */
+    unsigned seen;              /* gs_append_occurrences that are understood */
+};
+
 /* One atomic and what becomes of its result. */
 struct gs_append_site {
     uint32_t func;
@@ -38,11 +47,7 @@ struct gs_append_site {
     uint64_t step;
     struct gs_append_store stores[GS_APPEND_STORES];
     unsigned n_stores;
-    struct {
-        CXCursor decl;
-        struct gs_append_affine is;
-        unsigned seen; /* gs_append_occurrences that are understood */
-    } vars[GS_APPEND_VARS];
+    struct gs_append_var vars[GS_APPEND_VARS];
     unsigned n_vars;
     bool failed;
 };
@@ -76,7 +81,8 @@ bool gs_append_constant(CXCursor e, uint64_t *value);
 bool gs_append_int_type(CXType t, uint8_t *type);
 bool gs_append_is_wide(CXType t);
 
-/* The parameter of the function around that a pointer is, so many more bytes behind its begin. Null: it isn't one. */
+/* The parameter of the function around that a pointer is, so many more bytes behind its begin; by way of variables that
+ * keep what they begin with. Null: it isn't one. */
 CXCursor gs_append_param(struct gs_append_search *s, CXCursor e, uint64_t *offset);
 
 /* flow_append_site.c: adds the atomics of s->func, whose body is given, that do nothing but take numbers for lists. */

@@ -88,14 +88,38 @@ class Kernel:
             return self.r.choice([f"{at} + {c}", f"{c} + {at}"]) if c else at
         return self.r.choice([f"{unit} * {at} + {c}", f"{at} * {unit}u + {c}"])
 
+    def list(self, name):
+        """The name of a list, or of a variable that is the list."""
+        if self.r.random() < 0.8:
+            return name
+        alias = f"l{self.count}"
+        self.count += 1
+        self.put(f"__global uint *{alias} = {name if not self.misses() else self.r.choice([f'{name} + 1', f'v & 1 ? a : b'])};")
+        if self.misses():
+            self.put(self.r.choice([f"{alias} = b;", f"{alias}++;", f"if (v & 2) {alias} = a;"]))
+        return alias
+
+    def pointer(self, name, unit):
+        """A variable that points to where the number says."""
+        pointer = f"p{self.count}"
+        self.count += 1
+        self.put(f"__global uint *{pointer} = " + self.r.choice([f"&{name}[{self.element(unit, 0)}]", f"{name} + {self.element(unit, 0)}"]) + ";")
+        return pointer
+
     def stores(self, lists, unit, step):
         kept = 0
         for name in lists:
+            name = self.list(name)
+            pointer = self.pointer(name, unit) if self.r.random() < 0.25 else None
             for c in range(unit * step):
                 if self.misses():
                     continue
-                self.put(f"{name}[{self.element(unit, c)}] = {self.value(self.at)};")
+                to = self.r.choice([f"{pointer}[{c}]", f"*({pointer} + {c})"]) if pointer else f"{name}[{self.element(unit, c)}]"
+                self.put(f"{to} = {self.value(self.at)};")
                 kept += 1
+            if pointer and self.misses():
+                self.put(self.r.choice([f"{pointer}++;", f"v ^= *{pointer};", f"{pointer}[{unit * step}] = 3;",
+                                        f"v += {pointer} == {name};", f"{pointer} = b; *{pointer} = v;"]))
             if self.misses():
                 self.put(f"{name}[{self.element(unit, unit * step)}] = 9;")
         if self.misses():

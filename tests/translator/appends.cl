@@ -179,6 +179,56 @@ __kernel void append_stride(__global const uint *in, __global uint *out, __globa
     }
 }
 
+__kernel void append_pointer(__global const float *in, __global hit *out, __global uint *n, uint most)
+{
+    uint i = get_global_id(0);
+    if (in[i] > 0.5f) {
+        uint at = atomic_inc(n);
+        __global hit *h = &out[at];
+        if (at < most) {
+            h->x = in[i];
+            (*h).y = in[i + 1];
+            h[0].id = i;
+        }
+    }
+}
+__kernel void append_pointer_direct(__global const float *in, __global hit *out, __global uint *n)
+{
+    uint i = get_global_id(0);
+    if (in[i] > 0.5f) {
+        __global hit *h = out + atomic_inc(n);
+        h->x = in[i];
+        h->y = in[i + 1];
+        h->id = i;
+    }
+}
+__kernel void append_pointer_triple(__global const uint *in, __global uint *out, __global uint *n)
+{
+    __global uint *t = out + 3 * atomic_inc(n);
+    t[0] = in[get_global_id(0)];
+    t[2] = 1;
+    *(t + 1) = 2;
+}
+__kernel void append_behind_a_pointer(__global const uint *in, __global uint *out, __global uint *n)
+{
+    if (in[get_global_id(0)] & 1)
+        *(out + atomic_inc(n)) = in[get_global_id(0)];
+}
+__kernel void append_by_variables(__global const uint *in, __global uchar *bytes, __global int *n, int most)
+{
+    __global float2 *lines = (__global float2 *)bytes;
+    __global int *count = n + 1;
+    if (in[get_global_id(0)] & 1) {
+        int at = atomic_inc(count);
+        if (at < most)
+            lines[at] = (float2)(1.0f, 2.0f);
+    }
+}
+__kernel void append_by_variables_helped(__global uint *bytes, __global uint *n, uint most)
+{
+    __global uint *list = bytes, *same = list;
+    push(same, n, most, 5);
+}
 __kernel void not_kept(__global uint *out, __global uint *n, __global uint *mine)
 {
     uint at = atomic_inc(n);
@@ -508,4 +558,109 @@ __kernel void not_short_cut(__global const uint *in, __global uint *out, __globa
     uint at = atomic_inc(n);
     if (at < most && in[get_global_id(0)])
         out[at] = 1;
+}
+__kernel void not_pointer_moved(__global hit *out, __global uint *n)
+{
+    __global hit *h = &out[atomic_inc(n)];
+    h->x = 1;
+    h->y = 2;
+    h->id = 3;
+    h++;
+}
+__kernel void not_pointer_read(__global hit *out, __global uint *n, __global float *sum)
+{
+    __global hit *h = &out[atomic_inc(n)];
+    sum[get_global_id(0)] = h->x;
+    h->x = 1;
+    h->y = 2;
+    h->id = 3;
+}
+__kernel void not_pointer_all_members(__global hit *out, __global uint *n)
+{
+    __global hit *h = &out[atomic_inc(n)];
+    h->x = 1;
+    h->id = 3;
+}
+__kernel void not_pointer_beyond(__global uint *out, __global uint *n)
+{
+    __global uint *p = &out[atomic_inc(n)];
+    p[0] = 1;
+    p[1] = 2;
+}
+__kernel void not_pointer_kept(__global uint *out, __global uint *n, __global ulong *where)
+{
+    __global uint *p = &out[atomic_inc(n)];
+    *p = 1;
+    where[get_global_id(0)] = (ulong)p;
+}
+__kernel void not_pointer_set_again(__global uint *out, __global uint *n, __global uint *other)
+{
+    __global uint *p = &out[atomic_inc(n)];
+    p = other;
+    *p = 1;
+}
+__kernel void not_pointer_compared(__global uint *out, __global uint *n, __global uint *sum)
+{
+    __global uint *p = &out[atomic_inc(n)];
+    *p = 1;
+    if (p == out)
+        sum[0] = 1;
+}
+__kernel void not_pointer_narrow(__global uint *out, __global uint *n)
+{
+    __global ushort *p = (__global ushort *)&out[atomic_inc(n)];
+    *p = 1;
+}
+__kernel void not_pointer_member(__global hit *out, __global uint *n)
+{
+    __global float *p = &out[atomic_inc(n)].x;
+    *p = 1;
+}
+__kernel void not_variable_set_again(__global uint *a, __global uint *b, __global uint *n)
+{
+    __global uint *list = a;
+    if (get_global_id(0) & 1)
+        list = b;
+    list[atomic_inc(n)] = 1;
+}
+__kernel void not_variable_stepped(__global uint *a, __global uint *n)
+{
+    __global uint *list = a;
+    for (uint i = 0; i < 3; i++)
+        *list++ = 1;
+    list[atomic_inc(n)] = 1;
+}
+__kernel void not_variable_own(__global uint *a, __global uint *n)
+{
+    __global uint *list = a + get_global_id(0);
+    list[atomic_inc(n)] = 1;
+}
+__kernel void not_variable_behind(__global uint *a, __global uint *n)
+{
+    __global uint *list = a + 1;
+    list[atomic_inc(n)] = 1;
+}
+void set_pointer(__global uint **p, __global uint *to) { *p = to; }
+__kernel void not_variable_address(__global uint *a, __global uint *b, __global uint *n)
+{
+    __global uint *list = a;
+    set_pointer(&list, b);
+    list[atomic_inc(n)] = 1;
+}
+__kernel void not_variable_unset(__global uint *a, __global uint *n)
+{
+    __global uint *list;
+    list[atomic_inc(n)] = 1;
+}
+__kernel void not_variable_of_two_sizes(__global uint *a, __global uint *n)
+{
+    __global uchar *list = (__global uchar *)a;
+    list[atomic_inc(n)] = 1;
+    a[atomic_inc(n)] = 2;
+}
+__kernel void not_counter_set_again(__global uint *out, __global uint *n, __global uint *m)
+{
+    __global uint *count = n;
+    count = get_local_id(0) ? m : n;
+    out[atomic_inc(count)] = 1;
 }
