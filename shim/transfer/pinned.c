@@ -143,25 +143,44 @@ static char *memory_of(const struct gs_context *ctx, const struct gs_flight *f)
     return ctx->pinned->memory.base + f->slot * ctx->pinned->slot_bytes;
 }
 
+bool gs_pinned_takes(const struct gs_rect *r)
+{
+    enum { LEAST_WIDTH = 64 };
+    return r->rows == 1 || (r->width >= LEAST_WIDTH && r->begin % r->pitch + r->width <= r->pitch);
+}
+
+/* What of a buffer a piece is. */
+static void set_place(size_t origin[3], size_t pitch[2], const struct gs_rect *r)
+{
+    origin[0] = (size_t)r->begin;
+    if (r->rows == 1)
+        return;
+    origin[0] = (size_t)(r->begin % r->pitch);
+    origin[1] = (size_t)(r->begin / r->pitch);
+    pitch[0] = (size_t)r->pitch;
+}
+
 static cl_int leave(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f,
                     const struct gs_events *after, cl_event *end)
 {
-    const struct gs_op op = {.kind = GS_OP_READ,
-                             .src = f->send->mem,
-                             .from = {(size_t)f->rect.begin},
-                             .region = {(size_t)f->rect.width, 1, 1},
-                             .ptr = memory_of(cmd->ctx, f)};
+    struct gs_op op = {.kind = f->rect.rows > 1 ? GS_OP_READ_RECT : GS_OP_READ,
+                       .src = f->send->mem,
+                       .region = {(size_t)f->rect.width, (size_t)f->rect.rows, 1},
+                       .ptr = memory_of(cmd->ctx, f)};
+    set_place(op.from, op.from_pitch, &f->rect);
     return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
 }
 
 static cl_int take(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f, const struct gs_taker *to,
                    const struct gs_events *after, cl_event *end)
 {
-    const struct gs_op op = {.kind = GS_OP_WRITE,
-                             .dst = to->mem,
-                             .to = {(size_t)gs_flight_to(f)},
-                             .region = {(size_t)f->rect.width, 1, 1},
-                             .ptr = memory_of(cmd->ctx, f)};
+    struct gs_rect there = f->rect;
+    struct gs_op op = {.kind = f->rect.rows > 1 ? GS_OP_WRITE_RECT : GS_OP_WRITE,
+                       .dst = to->mem,
+                       .region = {(size_t)f->rect.width, (size_t)f->rect.rows, 1},
+                       .ptr = memory_of(cmd->ctx, f)};
+    there.begin = gs_flight_to(f);
+    set_place(op.to, op.to_pitch, &there);
     return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
 }
 

@@ -20,8 +20,12 @@ bool gs_pinned_ready(struct gs_command *cmd);
 struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_int *err);
 void gs_pinned_free(struct gs_pinned *p);
 
-/* By the context's ring: what several places take is read once. Of runs of bytes alone. */
+/* By the context's ring: what several places take is read once. */
 extern const struct gs_passage gs_pinned_passage;
+
+/* Does it carry these rows, as the driver's rectangles? Not narrow ones (an H200 gives 28 to 44 GB/s of 64 bytes each,
+ * 53 of 256), nor those that reach into the next line of the buffer, which drivers needn't take. */
+bool gs_pinned_takes(const struct gs_rect *r);
 
 /* From buffer to buffer through a ring, read by queue `in` and written by queue `out`. */
 struct gs_buffer_copy {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Rectangles from one place to another: a kernel on the one packs rows into memory that the way between the two begins
  * with, and one on the other puts them where they belong. By windows that memory is a slot of the window; else memory
- * of ours on either device, between which the rows go as any run of bytes does. With the context's lock held; nothing
+ * of ours on either device, between which the rows go as any run of bytes does (rows that pinned memory takes as the
+ * driver's rectangles need neither). With the context's lock held; nothing
  * blocks. */
 #ifndef GS_SHIM_TRANSFER_STRIDED_H
 #define GS_SHIM_TRANSFER_STRIDED_H

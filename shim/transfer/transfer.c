@@ -124,15 +124,19 @@ static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct 
     return err ? err : gs_sends_end(root, send, to);
 }
 
-/* All that `passage` doesn't carry: it carries no rows, if it is by the host's memory. */
+static bool is_carried(const struct gs_passage *passage, const struct gs_send *send)
+{
+    return passage && (!passage->by_host || gs_pinned_takes(&send->rect));
+}
+
+/* All that `passage` doesn't carry. */
 static cl_int copy_rest(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
                         const struct gs_passage *passage)
 {
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < sends->n && !err; i++) {
         struct gs_send *send = &sends->v[i];
-        const bool rows = send->rect.rows > 1;
-        if (passage && (!passage->by_host || !rows))
+        if (is_carried(passage, send))
             continue;
         for (unsigned t = 0; t < send->n && !err; t++)
             err = copy_to(cmd, root, send, &send->to[t]);
