@@ -342,6 +342,42 @@ static void high_role(unsigned self)
     pause();
 }
 
+static void untold_role(unsigned self)
+{
+    struct gs_client *c = joined_client("high");
+    struct gs_client_mode mode;
+    for (uint64_t i = 1; i <= 2; i++) { /* the second end tells of the first */
+        gs_client_job_begin(c, 0, &mode);
+        gs_client_job_end_untold(c, 0);
+        atomic_store(&stage->said[self], i);
+        until(&stage->said[self + 1], i, 10000);
+    }
+    gs_client_job_tell(c);
+    gs_client_job_tell(c);
+    atomic_store(&stage->said[self], 3);
+    pause();
+}
+
+static void assert_jobs(unsigned n)
+{
+    rest_ms(50);
+    for (int i = 0; i < 100 && status_number("tasks.0.jobs") != n; i++)
+        rest_ms(20);
+    assert_int_equal(status_number("tasks.0.jobs"), n);
+}
+
+static void test_job_end_is_told_later(void **state)
+{
+    (void)state;
+    start_daemon(PLAIN "[task high]\nperiod = 20ms\n", NULL, NULL);
+    play(untold_role, 0);
+    for (uint64_t i = 1; i <= 3; i++) {
+        assert_true(until(&stage->said[0], i, 10000));
+        assert_jobs(i < 3 ? (unsigned)i - 1 : 2);
+        atomic_store(&stage->said[1], i);
+    }
+}
+
 static void test_urgent_waits_for_two_chunks(void **state)
 {
     (void)state;
@@ -636,6 +672,7 @@ int main(void)
         CASE(test_wanted),
         CASE(test_application_closes_our_descriptors),
         CASE(test_urgent_waits_for_two_chunks),
+        CASE(test_job_end_is_told_later),
         CASE(test_realtime),
         CASE(test_crowd),
         CASE(test_flood),
