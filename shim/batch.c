@@ -101,6 +101,19 @@ void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
     pthread_mutex_unlock(&lock);
 }
 
+/* Of commands that had all ended when somebody looked, or that are new, no more is known than that they took no longer
+ * than since the grant. Else it is known what they took since the unit before was heard to end; but if that was late they
+ * seem short: they count as half of what was expected at least. (256 launches of 4 us shared a unit on an H200, where
+ * the ends of two units were heard at once now and then.) */
+void gs_batch_heard(const struct gs_batch *b, uint64_t took_ns, uint64_t since_grant_ns, bool waited)
+{
+    const uint64_t half_ns = b->expected_ns / 2;
+    if (!b->expected_ns || (!waited && since_grant_ns < b->expected_ns))
+        gs_batch_learn(b, since_grant_ns);
+    else if (waited)
+        gs_batch_learn(b, took_ns < since_grant_ns && took_ns < half_ns ? half_ns : took_ns);
+}
+
 unsigned gs_chunk_factor(uint64_t kind)
 {
     pthread_mutex_lock(&lock);

@@ -9,6 +9,9 @@
 /* No more join a unit that none has joined for so long. */
 enum { QUIET_NS = 30 * 1000 };
 
+/* What was measured twice, one after the other, differs by less. */
+enum { SAME_NS = 2000 };
+
 /* Returns how long it took: since it was granted, or since the one before on its resource ended. */
 static uint64_t time_of(unsigned resource, const struct gs_grant *grant)
 {
@@ -46,14 +49,6 @@ void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
     pthread_mutex_unlock(&record->times_lock);
 }
 
-/* Of short commands that had all ended when somebody looked, no more is known than that they took no longer. */
-static void learn(const struct gs_unit *u, uint64_t took_ns)
-{
-    const struct gs_batch *b = &u->held->batch;
-    if (u->waited || !b->expected_ns || took_ns < b->expected_ns)
-        gs_batch_learn(b, took_ns);
-}
-
 static void replace_awaited(struct gs_held *h, const struct gs_unit *before, const struct gs_unit *after)
 {
     unsigned i = 0;
@@ -79,9 +74,9 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     else if (u->held->record)
         gs_record_times(u->held->record, event, 0);
     replace_awaited(u->held, u, NULL);
-    const uint64_t took = add_spent(u);
+    const uint64_t took = add_spent(u), since = gs_now_ns() - u->grant.begin_ns;
     if (u->held->units.n == 1)
-        learn(u, took);
+        gs_batch_heard(&u->held->batch, took, since - took < SAME_NS ? took : since, u->waited);
     else
         atomic_fetch_add(&u->held->took_ns, took);
     gs_held_done(u->held);

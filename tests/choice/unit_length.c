@@ -113,6 +113,28 @@ static void units_are_no_longer(void **unused)
         try_case(i);
 }
 
+/* Launches that follow one another, in two units at a time of which the ends are heard at once: what the second seems to
+ * take is nothing, and says nothing. */
+static void ends_heard_at_once_make_nothing_short(void **unused)
+{
+    (void)unused;
+    enum { KIND = 987654321, LAUNCH_NS = 4000, MOST_NS = 2 * GS_BATCH_NS };
+    for (unsigned n = 0; n < 200; n++) {
+        struct gs_batch two[2] = {{0}, {0}};
+        for (unsigned i = 0; i < 2; i++) {
+            bool full = false;
+            while (!full && gs_batch_add(&two[i], KIND, GS_BATCH_NS, &full))
+                ;
+            if (two[i].n * LAUNCH_NS > MOST_NS || (n > 20 && two[i].n < 10))
+                fail_msg("round %u: a unit of %u launches", n, two[i].n);
+        }
+        const uint64_t both = (two[0].n + two[1].n) * (uint64_t)LAUNCH_NS;
+        const bool waited = rnd(2);
+        gs_batch_heard(&two[0], both, both, waited);
+        gs_batch_heard(&two[1], 1000, both, waited);
+    }
+}
+
 /* One kernel that is now fast, now slow makes what is expected of another one, which shares its units, no shorter than
  * it is. */
 static void others_pull_nothing_down(void **unused)
@@ -142,6 +164,7 @@ int main(void)
     state = seed ? strtoull(seed, NULL, 10) : 20261122;
     printf("GS_SEED=%llu\n", (unsigned long long)state);
     const struct CMUnitTest tests[] = {cmocka_unit_test(units_are_no_longer),
+                                       cmocka_unit_test(ends_heard_at_once_make_nothing_short),
                                        cmocka_unit_test(others_pull_nothing_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
