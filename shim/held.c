@@ -123,6 +123,8 @@ void gs_held_drop(struct gs_held *h)
 
 static void is_over(struct gs_held *h)
 {
+    if (h->units.untied) /* first: who has waited for it looks next whether the job has ended */
+        gs_job_loose(-1);
     pthread_mutex_lock(&gs_held_lock);
     h->over = true;
     if (h->untied)
@@ -133,8 +135,6 @@ static void is_over(struct gs_held *h)
     pthread_mutex_unlock(&gs_held_lock);
     if (end) /* now, though others may hold it for longer */
         gs_real()->clSetUserEventStatus(end, atomic_load(&h->status));
-    if (h->units.untied)
-        gs_job_loose(-1);
 }
 
 void gs_held_done(struct gs_held *h)

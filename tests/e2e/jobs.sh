@@ -57,9 +57,19 @@ expect slow 3 2 "with the config's warm-up"
 POCL_CACHE_DIR=$PWD/cold run --task t --pace "${knn[@]}"
 rm -rf cold
 expect t 6 19 "paced, cold"
+# Over a driver whose calls take their time, and with the cores busy: whoever reads last sees that all has ended.
+before=$(counts t)
+for seed in 1 2 3; do
+  LAZY_SEED=$seed OPENCL_LAYERS=$programs/lazy.so LAZY=slow LAZY_REPORT=/dev/null gpusparc run --devices "$devices" --gpus 2 \
+    --task t --mode single "$programs/jobs" 40 20000 1000 >"jobs.$seed.txt" 2>&1 &
+  apps="$apps $!"
+done
+for app in $apps; do wait "$app" || { cat jobs.*.txt; fail "jobs over a slow driver"; }; done
+apps=
+expect t 6 $((${before#* } + 120)) "after 120 in three processes at once"
 # At the process' end another thread is just looking which commands have ended.
 OPENCL_LAYERS=$programs/lazy.so LAZY=slow LAZY_REPORT=/dev/null run --task t "$programs/busy_end"
-expect t 6 20 "with a thread that asks to the end"
+expect t 6 $((${before#* } + 121)) "with a thread that asks to the end"
 end_daemon
 python3 - <<'END' || fail "the releases"
 import json, sys
