@@ -222,6 +222,12 @@ bool gs_unit_own_out(unsigned resource)
     return c && gs_client_own_out(c, resource);
 }
 
+bool gs_unit_is_ours(unsigned resource)
+{
+    const struct gs_client *c = atomic_load(&client);
+    return !c || gs_client_is_ours(c, resource);
+}
+
 bool gs_units_wanted(void)
 {
     const struct gs_client *c = atomic_load(&client);

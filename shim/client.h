@@ -79,6 +79,8 @@ void gs_unit_cancel(struct gs_request *request);
 
 /* Could one be had if our own were not out? Nobody else waits. */
 bool gs_unit_own_out(unsigned resource);
+/* Is the resource leased to this application? */
+bool gs_unit_is_ours(unsigned resource);
 
 /* Does another application wait for units that are out? */
 bool gs_units_wanted(void);

@@ -91,6 +91,7 @@ void gs_held_let(struct gs_held *over);
  * that was given away meanwhile, would wait for that one's chunks, or for its turn by the GPU's own time slices. 0: it
  * isn't kept. */
 uint64_t gs_keep_begin(const struct gs_queue *q, size_t bytes);
+void gs_keep_return(uint64_t token);
 void gs_keep_end(uint64_t token);
 
 /* Is this the event of the last command under way in a queue, or of one of its units? */

@@ -6,7 +6,8 @@ enum { GS_KEPT = 8 };
 
 static struct {
     uint64_t token; /* 0: nobody's */
-    bool has;
+    bool has, returns;
+    unsigned resource;
     struct gs_grant grant;
 } kept[GS_KEPT]; /* gs_held_lock */
 
@@ -24,7 +25,7 @@ uint64_t gs_keep_begin(const struct gs_queue *q, size_t bytes)
     struct gs_job job;
     uint64_t token = 0;
     gs_job_now(&job);
-    if (!job.told || bytes > job.transfer_chunk || q->out_of_order)
+    if (!job.scheduled || bytes > job.transfer_chunk || q->out_of_order)
         return 0;
     pthread_mutex_lock(&gs_held_lock);
     struct gs_held *h = gs_held_last_in(q->o.handle);
@@ -33,6 +34,8 @@ uint64_t gs_keep_begin(const struct gs_queue *q, size_t bytes)
         token = ++tokens;
         kept[i].token = h->keep = token;
         kept[i].has = false;
+        kept[i].returns = !job.told;
+        kept[i].resource = h->resource;
     }
     pthread_mutex_unlock(&gs_held_lock);
     return token;
@@ -44,12 +47,31 @@ bool gs_keeps(struct gs_held *h, const struct gs_grant *grant)
     pthread_mutex_lock(&gs_held_lock);
     const bool last = ++h->ended == h->units.n;
     const unsigned i = h->keep && last ? place_of(h->keep) : GS_KEPT;
-    if (i < GS_KEPT && gs_units_wanted()) {
+    if (i < GS_KEPT && !kept[i].returns && gs_units_wanted()) {
         kept[i].grant = *grant;
         keeps = kept[i].has = true;
     }
     pthread_mutex_unlock(&gs_held_lock);
     return keeps;
+}
+
+void gs_keep_return(uint64_t token)
+{
+    struct gs_grant grant;
+    if (!token)
+        return;
+    pthread_mutex_lock(&gs_held_lock);
+    const unsigned i = place_of(token);
+    const bool returns = i < GS_KEPT && kept[i].returns;
+    const unsigned resource = returns ? kept[i].resource : 0;
+    pthread_mutex_unlock(&gs_held_lock);
+    if (!returns || gs_unit_is_ours(resource))
+        return;
+    gs_unit_take(resource, &grant);
+    pthread_mutex_lock(&gs_held_lock);
+    kept[i].grant = grant;
+    kept[i].has = true;
+    pthread_mutex_unlock(&gs_held_lock);
 }
 
 void gs_keep_end(uint64_t token)

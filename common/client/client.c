@@ -104,6 +104,15 @@ bool gs_client_own_out(const struct gs_client *c, unsigned resource)
            (w & GS_LEASE_UNITS) >= atomic_load_explicit(&c->depth, memory_order_relaxed);
 }
 
+bool gs_client_is_ours(const struct gs_client *c, unsigned resource)
+{
+    if (resource >= GS_MAX_RESOURCES || !atomic_load_explicit(&c->online, memory_order_acquire) ||
+        !(atomic_load_explicit(&c->known, memory_order_relaxed) & GS_MASK(resource)))
+        return true;
+    const uint32_t w = atomic_load_explicit(&c->page->lease[resource].word, memory_order_relaxed);
+    return w & GS_LEASE_LEASED && (!(w & GS_LEASE_ASK) || w & GS_LEASE_UNITS);
+}
+
 bool gs_client_wanted(const struct gs_client *c)
 {
     if (!atomic_load_explicit(&c->online, memory_order_acquire))

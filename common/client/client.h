@@ -88,6 +88,9 @@ int gs_client_try(struct gs_client *c, uint32_t mask, struct gs_grant *grant);
 /* Are all units of the resource that this client may hold out, while nobody else wants it? One load. */
 bool gs_client_own_out(const struct gs_client *c, unsigned resource);
 
+/* Is the resource leased to this client, and not about to be another's, or nobody's to lease? */
+bool gs_client_is_ours(const struct gs_client *c, unsigned resource);
+
 /* Does somebody else wait for a resource of which this client has units out? A load per resource. */
 bool gs_client_wanted(const struct gs_client *c);
 

@@ -348,6 +348,7 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     const bool direct = by_units && way != READ_STAGED && way != READ_BESIDE;
     const uint64_t kept = direct && blocking_read ? gs_keep_begin(q, size) : 0;
     const bool alone = direct && await_before(q, blocking_read, num_events_in_wait_list, event_wait_list, &before);
+    gs_keep_return(kept);
     gs_queue_close(command_queue);
     if (by_units && way == READ_STAGED)
         return read_staged_units(q, m, r, ptr, num_events_in_wait_list, event_wait_list, event);

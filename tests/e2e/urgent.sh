@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # An urgent task beside an application that keeps the device full: its launch waits for its unit in the call, where that
-# isn't long, and the unit stays its own until the call that blocks has read; and threads of a task that ask at once get
+# isn't long, and the unit stays its own until the call that blocks has read, and the other doesn't read what its launches
+# have left meanwhile; and threads of a task that ask at once get
 # their units, however few there are.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
@@ -40,6 +41,12 @@ waits = [(b, e) for b, e, x in spans if x["pid"] == 2 and x["tid"] in high and x
 others = [(b, e) for b, e, x in spans if x["pid"] == 2 and x["tid"] not in high and x["args"]["resource"] == 1]
 jobs = [[int(t) / 1e3 for t in line.split()] for line in open("times.txt")]
 short = in_call = wanted = kept = 0
+gpu_units = [u for u in mine if u[2] == 1]
+reads = [b for b, e, x in spans if x["pid"] == 1 and x["tid"] == 0 and x["args"]["client"] not in high]
+beside = sum(any(b + 20 < read < e - 20 for b, e, _ in gpu_units) for read in reads)
+print(f"the other has read {len(reads)} times, {beside} of them while the urgent task had the GPU")
+if len(reads) >= 10 and beside > len(reads) / 10:
+    sys.exit("too many")
 for begin, launched, end in jobs:
     wait = [w for w in waits if begin <= w[0] <= end]
     gpu = [u for u in mine if u[2] == 1 and begin <= u[0] <= end]
