@@ -105,8 +105,8 @@ static void await_units(struct gs_held *h)
     pthread_mutex_lock(&gs_held_lock);
     while (!h->served)
         pthread_cond_wait(&gs_held_changed, &gs_held_lock);
-    for (unsigned i = 0; i < GS_UNIT_QUEUES;
-         i++) { /* when the one that was enqueued last ends the others mostly have */
+    /* When the one that was enqueued last ends the others mostly have. */
+    for (unsigned i = 0; i < GS_UNIT_QUEUES; i++) {
         cl_event event = h->last[(h->newest + i) % GS_UNIT_QUEUES];
         if (event)
             last[n++] = event;
