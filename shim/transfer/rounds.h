@@ -70,7 +70,7 @@ void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece
 
 /* How many slots a piece is to have, of at most so many: few where there is little to enqueue for a round, so that what
  * is taken first doesn't wait long for its leaving; more where the host would else take longer to enqueue a round than
- * the devices to carry it out (H200: 12 us for a command, 50 for a slot). */
+ * the devices to carry it out (two H200s: a round of four commands took 62 us, and taking a slot takes 52). */
 unsigned gs_rounds_slots(const struct gs_sends *sends, unsigned most);
 
 /* The next round: a piece of each send that is under way, all of which leave before any of them is taken. The number of

@@ -99,7 +99,7 @@ static void one_that_is_short_makes_room_for_the_next(void **state)
 
 static void many_takers_get_larger_pieces(void **state)
 {
-    static const unsigned slots[] = {[2] = 1, [4] = 2, [8] = 3};
+    static const unsigned slots[] = {[2] = 2, [4] = 2, [8] = 3};
     (void)state;
     for (unsigned places = 2; places <= 8; places *= 2) {
         struct gs_sends sends = exchange_of(places);
@@ -107,6 +107,10 @@ static void many_takers_get_larger_pieces(void **state)
         assert_int_equal(gs_rounds_slots(&sends, 1), 1);
         free(sends.v);
     }
+    struct gs_sends one = {0};
+    add(&one, 1, 0, 0, 100);
+    assert_int_equal(gs_rounds_slots(&one, GS_ROUND_SLOTS), 1);
+    free(one.v);
 }
 
 static unsigned seed;
