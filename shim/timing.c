@@ -21,7 +21,7 @@ enum {
     BUCKETS = 256,
     MOST_SIZES = 4096, /* that are told apart, of all kernels */
     MOST_PENDING = 32,
-    MOST_PASSING = 31,                 /* launches of a short kernel for each one that is looked at */
+    MOST_PASSING = 127,                /* launches of a short kernel for each one that is looked at */
     MEASURE_NS = 50 * 1000,            /* what measuring a launch on one device costs: markers, another queue */
     AFFORDABLE = 500,                  /* of the time elapsed, one part may go into measuring what is unknown */
     MOST_PATIENCE_NS = 1000 * 1000000, /* to wait for a translation */
