@@ -247,8 +247,14 @@ static int find_given(const struct gs_mem *root, unsigned from, bool settled, co
 {
     const struct gs_replica *place = &root->place[from];
     int err = gs_rangeset_common_set(&place->valid, missing, given);
-    for (size_t i = 0; i < place->n_arrivals && !err && settled && given->n; i++)
-        err = gs_rangeset_remove(given, gs_rect_hull(&place->arrivals[i].rect));
+    for (size_t i = 0; i < place->n_arrivals && !err && settled && given->n; i++) {
+        /* Its rows, not what lies between them: what is given would no longer be one rectangle. */
+        struct gs_rangeset rows = {0};
+        err = add_rows(&rows, &place->arrivals[i].rect);
+        if (!err)
+            err = gs_rangeset_remove_set(given, &rows);
+        gs_rangeset_free(&rows);
+    }
     return err;
 }
 
