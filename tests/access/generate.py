@@ -388,6 +388,18 @@ class Kernel:
             text = f"sum += {name}[{index}];"
             self.put(f"if ({guard}) {text}" if guard else text)
 
+    def read_back(self, stride):
+        """What the work-item may have written is read: behind that, or before it, the next time round."""
+        mine = f"out[own * {stride} + e]"
+        each = f"for (int e = 0; e < {self.forms.choice([stride, max(1, stride - 1)])}; e++)"
+        how = self.forms.randrange(4)
+        if how == 1:
+            self.put(f"{each} {mine} = {mine} * 3u + 1u;")
+        elif how == 2:
+            self.put(f"for (int t = 0; t < n; t++) {{ {each} sum += {mine}; {each} if (e < t) {mine} = sum; }}")
+        elif how == 3:
+            self.put(f"{each} {mine} = sum; {each} sum += {mine}; {each} {mine} = sum ^ {mine};")
+
     def text(self):
         r = self.r
         local = [r.choice([1, 2, 4, 8]) if self.dims > 1 else r.choice([1, 4, 8, 16]) for _ in range(self.dims)]
@@ -413,6 +425,7 @@ class Kernel:
             self.put(f"for (int e = 0; e < {stride}; e++) out[own * {stride} + e] = sum + e;")
         else:
             self.put(f"if ({self.condition()}) out[own * {stride}] = sum;")
+        self.read_back(stride)
         head = [f"//! options -cl-std=CL1.2", "//! kernel work", "//! global " + " ".join(map(str, size)),
                 "//! local " + " ".join(map(str, local)), "//! offset " + " ".join(map(str, offset)),
                 f"//! buffer uint {items * stride} random 1000", f"//! buffer uint {N} random 1000",

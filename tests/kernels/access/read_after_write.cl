@@ -34,6 +34,13 @@
 //! buffer int 40 random
 //! buffer int 32 random
 //! value uint 4
+//! kernel rising
+//! global 8
+//! local 2
+//! buffer int 32 iota
+//! buffer int 40 random
+//! buffer int 32 random
+//! value uint 4
 __kernel void k(__global const int *in, __global int *down, __global int *out, uint height)
 {
     uint x = get_global_id(0), width = get_global_size(0);
@@ -82,4 +89,15 @@ __kernel void further(__global const int *in, __global int *down, __global int *
         down[y * width + x] = in[y * width + x] + 1;
     for (uint y = 0; y < height; y++)
         out[y * width + x] = down[(y + 1) * width + x] * 2;
+}
+// Each time round one row more has been written: all of them in the end, but what is read before that was there.
+__kernel void rising(__global const int *in, __global int *down, __global int *out, uint height)
+{
+    uint x = get_global_id(0), width = get_global_size(0);
+    for (uint y = 0; y < height; y++) {
+        for (uint i = y; i < y + 1; i++)
+            down[i * width + x] = in[y * width + x] + 1;
+        for (uint i = 0; i < height; i++)
+            out[i * width + x] = down[i * width + x] * 2;
+    }
 }
