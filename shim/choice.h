@@ -89,6 +89,7 @@ struct gs_outlook {
     unsigned n;             /* devices */
     enum gs_link link;      /* that is open */
     bool peer_possible;     /* GS_LINK_PEER could be opened */
+    bool pinned;            /* the memory that GS_LINK_HOST goes through is there */
     double largest;         /* the longest part's time, as a share of one device's */
     bool ample;             /* each part has work-groups for all of a device: it can be expected to take its share */
     struct gs_move gather;  /* to bring home for one device */

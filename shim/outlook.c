@@ -117,6 +117,7 @@ void gs_outlook_again(struct gs_trial *t, const struct gs_plan *plan)
         return;
     now.outlook.link = t->outlook.link;
     now.outlook.peer_possible = t->outlook.peer_possible;
+    now.outlook.pinned = t->outlook.pinned;
     t->outlook = now.outlook;
     t->all = now.all;
 }

@@ -763,6 +763,7 @@ bool gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, struct gs_tri
 {
     trial->outlook.link = gs_peer_open(ctx) ? GS_LINK_PEER : GS_LINK_HOST;
     trial->outlook.peer_possible = gs_peer_possible(ctx);
+    trial->outlook.pinned = ctx->pinned;
     pthread_mutex_lock(&lock);
     struct gs_history *h = &t->h;
     t->refused = false;

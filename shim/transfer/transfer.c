@@ -7,6 +7,15 @@
 #include "shim/transfer/pinned.h"
 #include "shim/transfer/strided.h"
 
+/* Pinning takes 24 ms on an H200's host: not for a few bytes. Of a small object only, as a driver may move all of one.
+ */
+static bool is_little(const struct gs_context *ctx, const struct gs_mem *root)
+{
+    enum { LITTLE = 1024 * 1024 };
+    return !ctx->pinned && gs_settings()->transfer == GS_TRANSFER_AUTO && ctx->between_devices < LITTLE && root &&
+           root->size < LITTLE;
+}
+
 /* Between devices that share the host's memory the driver's own copy is the shortest way. */
 static bool through_host(struct gs_command *cmd)
 {
@@ -43,11 +52,12 @@ static bool host_kept_out(const struct gs_mem *root)
 }
 
 /* The memory that pieces go through, or null: the driver's own copy. Of what is within a place there is none. */
-static const struct gs_passage *passage_of(struct gs_command *cmd, uint64_t bytes, bool by_host)
+static const struct gs_passage *passage_of(struct gs_command *cmd, const struct gs_mem *root, uint64_t bytes,
+                                           bool by_host)
 {
     if (gs_transfer_by_window(cmd, bytes))
         return &gs_peer_passage;
-    return by_host && through_host(cmd) ? &gs_pinned_passage : NULL;
+    return by_host && !is_little(cmd->ctx, root) && through_host(cmd) ? &gs_pinned_passage : NULL;
 }
 
 static uint64_t bytes_of(const struct gs_sends *sends)
@@ -145,6 +155,14 @@ static cl_int copy_rest(struct gs_command *cmd, struct gs_mem *root, struct gs_s
     return err;
 }
 
+static bool has_rows(const struct gs_sends *sends)
+{
+    bool any = false;
+    for (size_t i = 0; i < sends->n; i++)
+        any = any || sends->v[i].rect.rows > 1;
+    return any;
+}
+
 static void report(const struct gs_sends *sends, const struct gs_passage *passage, enum gs_path of_rows)
 {
     for (size_t i = 0; i < sends->n; i++)
@@ -161,8 +179,9 @@ static cl_int carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends
     if (!bytes)
         return CL_SUCCESS;
     const bool within = sends->v[0].from == sends->v[0].to[0].place;
-    const struct gs_passage *passage = within ? NULL : passage_of(cmd, bytes, by_host);
-    report(sends, passage, through_host(cmd) ? GS_PATH_PINNED : GS_PATH_COPY);
+    const struct gs_passage *passage = within ? NULL : passage_of(cmd, root, bytes, by_host);
+    /* Only rows ask what else there is: it might have to be made. */
+    report(sends, passage, !passage && has_rows(sends) && through_host(cmd) ? GS_PATH_PINNED : GS_PATH_COPY);
     const cl_int err = copy_rest(cmd, root, sends, passage);
     return err || !passage ? err : gs_sends_carry(cmd, root, sends, passage, apart);
 }

@@ -392,6 +392,7 @@ static unsigned run_sample(const struct sample *s, struct gs_history *h, struct 
         struct gs_outlook o = {.n = 2, .largest = 0.5, .ample = s->part < 0.9 * s->single, .peer_possible = true};
         double risk_ns = 0;
         o.link = open > 0 && now >= open ? GS_LINK_PEER : GS_LINK_HOST;
+        o.pinned = splits;
         if (spread)
             o.gather = (struct gs_move){(uint64_t)s->in * 1000000, 1};
         else if (s->in)
@@ -411,7 +412,7 @@ static unsigned run_sample(const struct sample *s, struct gs_history *h, struct 
         const double moved = gs_move_ns(m, o.link, split ? o.scatter : o.gather);
         double took = 1e6 * (split ? s->part : s->single) + moved;
         if (split) {
-            took += 2e5 + (splits ? 0 : 2e6 + (o.link == GS_LINK_HOST && s->in ? 8e6 : 0));
+            took += 2e5 + (splits ? 0 : 2e6 + (o.link == GS_LINK_HOST && s->in ? 24e6 : 0));
             const uint64_t parts[2] = {(uint64_t)(1e6 * s->part), (uint64_t)(1e6 * s->part)};
             gs_choice_learn_split(h, m, &budget, (uint64_t)took, parts, &o, h->single_ns, risk_ns);
             h->return_rate = 0;
