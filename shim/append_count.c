@@ -142,13 +142,6 @@ static void send(struct gs_pledge *pledge)
 
 /* ---- in the application's call ---- */
 
-static cl_mem retained(cl_mem m, cl_int *err)
-{
-    if (!*err)
-        *err = gs_real()->clRetainMemObject(m);
-    return *err ? NULL : m;
-}
-
 static cl_int make_side(struct job *job, const struct gs_list_join *j, unsigned p)
 {
     struct side *s = &job->side[p];
@@ -156,13 +149,9 @@ static cl_int make_side(struct job *job, const struct gs_list_join *j, unsigned 
     cl_int err = CL_SUCCESS;
     s->takes = gs_list_takes(j, p);
     s->own_at = own.at;
-    s->own = retained(own.mem, &err);
-    s->list = retained(j->root->place[p].mem, &err);
-    cl_command_queue queue = err ? NULL : gs_beside_queue(j->l->cmd.q, p, &err);
-    if (!err)
-        err = gs_real()->clRetainCommandQueue(queue);
-    if (!err)
-        s->queue = queue;
+    s->own = gs_aside_keep(own.mem, &err);
+    s->list = gs_aside_keep(j->root->place[p].mem, &err);
+    s->queue = gs_aside_queue(&j->l->cmd, p, &err);
     return err;
 }
 
@@ -222,14 +211,7 @@ bool gs_list_by_count(const struct gs_list_join *j)
     for (unsigned q = 0; q < j->n && !err; q++)
         if (gs_list_takes(j, q))
             err = gs_aside_promise(cmd, &job->pledge, q, j->done);
-    for (unsigned p = 0; p < j->n; p++) {
-        cl_int none;
-        gs_real()->clFlush(gs_copy_queue(cmd->q, p, &none));
-    }
     job->dropped = err != CL_SUCCESS;
-    if (known.n)
-        gs_pledge_await(&job->pledge, &known);
-    else
-        gs_pledge_end(&job->pledge);
+    gs_aside_begin(cmd, &job->pledge, j->n, &known);
     return !err;
 }

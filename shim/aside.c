@@ -30,6 +30,33 @@ struct gs_pinned *gs_aside_ring(struct gs_context *ctx)
     return ctx->sparse_ring;
 }
 
+cl_mem gs_aside_keep(cl_mem m, cl_int *err)
+{
+    if (!*err)
+        *err = gs_real()->clRetainMemObject(m);
+    return *err ? NULL : m;
+}
+
+cl_command_queue gs_aside_queue(struct gs_command *cmd, unsigned p, cl_int *err)
+{
+    cl_command_queue queue = *err ? NULL : gs_beside_queue(cmd->q, p, err);
+    if (!*err)
+        *err = gs_real()->clRetainCommandQueue(queue);
+    return *err ? NULL : queue;
+}
+
+void gs_aside_begin(struct gs_command *cmd, struct gs_pledge *pledge, unsigned n, struct gs_events *known)
+{
+    for (unsigned p = 0; p < n; p++) {
+        cl_int none;
+        gs_real()->clFlush(gs_copy_queue(cmd->q, p, &none));
+    }
+    if (known->n)
+        gs_pledge_await(pledge, known);
+    else
+        gs_pledge_end(pledge);
+}
+
 cl_int gs_aside_copy(struct gs_pinned *ring, cl_command_queue from, cl_command_queue to, const struct gs_buffer_copy *c,
                      const struct gs_events *wait, struct gs_events *done)
 {

@@ -14,6 +14,14 @@ bool gs_aside_worth(uint64_t bytes);
 /* The context's ring for it; null: the driver's own copies. With the context's lock held. */
 struct gs_pinned *gs_aside_ring(struct gs_context *ctx);
 
+/* What the thread is to use, retained; null after an error, before or now. The queue is the thread's own of place p. */
+cl_mem gs_aside_keep(cl_mem m, cl_int *err);
+cl_command_queue gs_aside_queue(struct gs_command *cmd, unsigned p, cl_int *err);
+
+/* The last step in the application's call: sends off what n places have enqueued, and lets the thread act once these
+ * have ended, or now if there are none. They are taken over. */
+void gs_aside_begin(struct gs_command *cmd, struct gs_pledge *pledge, unsigned n, struct gs_events *known);
+
 /* A piece of a merge, from the queue of one place to that of another. By the thread alone. */
 cl_int gs_aside_copy(struct gs_pinned *ring, cl_command_queue from, cl_command_queue to, const struct gs_buffer_copy *c,
                      const struct gs_events *wait, struct gs_events *done);

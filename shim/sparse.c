@@ -216,17 +216,10 @@ static void send(struct gs_pledge *pledge)
 
 /* ---- in the application's call ---- */
 
-static cl_mem retained(cl_mem m, cl_int *err)
-{
-    if (!*err)
-        *err = gs_real()->clRetainMemObject(m);
-    return *err ? NULL : m;
-}
-
 static cl_mem scratch(struct job *j, unsigned place, uint64_t bytes, cl_int *err)
 {
     cl_mem m = *err ? NULL : gs_scratch_take(j->ctx, place, bytes, err);
-    return retained(m, err);
+    return gs_aside_keep(m, err);
 }
 
 static cl_int make_side(struct job *j, struct gs_command *cmd, const struct gs_merge *m, unsigned p,
@@ -236,19 +229,15 @@ static cl_int make_side(struct job *j, struct gs_command *cmd, const struct gs_m
     const uint64_t records = (uint64_t)j->most * GS_RECORD_BYTES;
     cl_int err = CL_SUCCESS;
     s->begin = on->begin;
-    s->mem = retained(on->mem, &err);
-    s->kept = retained(m->kept[p], &err);
+    s->mem = gs_aside_keep(on->mem, &err);
+    s->kept = gs_aside_keep(m->kept[p], &err);
     if (p >= j->first)
         s->records = scratch(j, p, records, &err);
     if (p < j->takers)
         s->arriving = scratch(j, p, !p && j->bytes > records ? j->bytes : records, &err);
     if (!err && p < j->takers)
         s->unpack = gs_new_unpack(j->ctx, p, &err);
-    cl_command_queue queue = err ? NULL : gs_beside_queue(cmd->q, p, &err);
-    if (!err)
-        err = gs_real()->clRetainCommandQueue(queue);
-    if (!err)
-        s->queue = queue;
+    s->queue = gs_aside_queue(cmd, p, &err);
     return err;
 }
 
@@ -329,14 +318,7 @@ bool gs_sparse_merge(struct gs_command *cmd, struct gs_merge *m, unsigned n_part
         err = gs_aside_mark(cmd, 0, on[0].since.n, on[0].since.v, &known);
     for (unsigned q = 0; q < j->takers && !err; q++)
         err = gs_aside_promise(cmd, &j->pledge, q, &on[q].since);
-    for (unsigned p = 0; p < n_parts; p++) {
-        cl_int none;
-        gs_real()->clFlush(gs_copy_queue(cmd->q, p, &none));
-    }
     j->dropped = err != CL_SUCCESS;
-    if (known.n)
-        gs_pledge_await(&j->pledge, &known);
-    else
-        gs_pledge_end(&j->pledge);
+    gs_aside_begin(cmd, &j->pledge, n_parts, &known);
     return !err;
 }
