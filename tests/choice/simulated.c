@@ -382,7 +382,7 @@ static const struct sample samples[] = {
 static unsigned run_sample(const struct sample *s, struct gs_history *h, struct gs_machine *m)
 {
     enum { ITERATIONS = 20 };
-    const double translating = h->expected ? 4e6 : 15e6; /* what it costs: see prepare_cost() in shim/timing.c */
+    const double translating = h->expected ? 4e6 : 15e6; /* what it costs: see shim/timing_ahead.c */
     struct gs_budget budget = {0};
     double now = 15e8, plain = now, ready = 0, open = 0; /* the driver's start, and making the inputs */
     unsigned splits = 0;

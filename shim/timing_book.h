@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files behind shim/timing.h share: the book of all kernels at all their sizes, and its one lock.
+ * timing_book.c keeps it, and the files that it comes from and goes to; timing_measured.c writes down what launches
+ * took; timing_ahead.c says when a program is prepared; timing.c answers a launch. */
+#ifndef GS_SHIM_TIMING_BOOK_H
+#define GS_SHIM_TIMING_BOOK_H
+
+#include <pthread.h>
+
+#include "shim/timing.h"
+
+struct gs_timing {
+    struct gs_timing *next;   /* in its bucket */
+    struct gs_timing *before; /* the one that came into the book before it */
+    uint64_t program;
+    char *name;
+    uint64_t global[3], local[3]; /* local: zeros for NULL */
+    unsigned n;                   /* devices */
+    double prepare_ns;            /* what preparing its program took; 0: not known */
+    double compile_ns;            /* what compiling it is thought to take at the least */
+    bool waited;                  /* a launch waited for that in vain, in this process */
+    bool used;                    /* in this process */
+    bool refused;                 /* its last plan said no: nothing to be learnt */
+    atomic_uint pass;             /* so many launches may go without a look at it */
+    struct gs_history h;
+};
+
+extern struct gs_book {
+    pthread_mutex_t lock;   /* all below and what the entries hold; a leaf */
+    struct gs_timing *last; /* that came into it: from there by `before` */
+    unsigned n;
+    struct gs_machine machine;
+    struct gs_budget budget;
+    bool machine_learnt; /* it is not only a guess or a measurement of links, but corrected by splits */
+    bool links_known;    /* measured links went into it; or they are being measured */
+    char links_name[GS_LINKS_NAME_BYTES];
+    char learnt_name[sizeof "learnt-" + GS_HASH_HEX_BYTES]; /* of the entry on disk; empty: nothing has been read */
+} gs_book;
+
+/* timing_book.c */
+
+/* Does the choice learn in this mode, of this context's devices? Else nothing is written down. */
+bool gs_book_is_kept(const struct gs_context *ctx);
+
+/* Begins with what earlier processes have learnt, the first time. With the lock held. */
+void gs_book_open(const struct gs_context *ctx);
+
+/* By what a program is known to other processes. */
+uint64_t gs_book_program(struct gs_program *p);
+
+bool gs_book_is_of(const struct gs_timing *t, uint64_t program, const char *name, const uint64_t size[6], unsigned n);
+
+/* size: global and local. With the lock held. NULL: no memory. An application with ever new sizes has them looked at by
+ * powers of two in the end. */
+struct gs_timing *gs_book_find_or_make(uint64_t program, const char *name, const uint64_t size[6], unsigned n);
+
+/* The first launch that could be split: are there figures to choose by? Where windows may be had their probe brings
+ * them; where the devices share memory nothing goes between them. With the lock held. */
+void gs_book_want_links(const struct gs_outlook *o);
+
+/* timing_measured.c */
+
+/* What measurements say about a program: it is to be prepared, or at least translated, before the next launch. */
+struct gs_wanted {
+    cl_program program; /* null: nothing of any */
+    uint64_t id;
+    bool prepare, peer;
+};
+
+/* Looks at the measurements that are under way. With the lock held. */
+void gs_measured_look(struct gs_wanted *w);
+
+/* May one more be begun? With the lock held. */
+bool gs_measured_has_room(void);
+
+/* timing_ahead.c */
+
+/* At the least, for what is known before it has been. */
+double gs_ahead_compile_ns(const struct gs_program *p);
+
+/* What it costs the application, of launches to come, that the program is prepared. With the lock held. */
+double gs_ahead_cost_ns(const struct gs_timing *t);
+
+/* One launch of t, of this program, has been measured. With the lock held. */
+void gs_ahead_want(struct gs_wanted *w, const struct gs_timing *t, cl_program program);
+
+/* Without locks. The program may be gone, and its handle another's by now. */
+void gs_ahead_do(const struct gs_wanted *w);
+
+/* timing.c */
+
+/* For who asks for such lines: what becomes of each launch, and why. */
+void gs_timing_say(const struct gs_timing *t);
+
+#endif
