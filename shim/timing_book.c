@@ -10,9 +10,9 @@
 #include "common/cache.h"
 #include "common/hash.h"
 #include "common/log.h"
-#include "shim/client.h"
 #include "shim/learnt.h"
 #include "shim/links_beside.h"
+#include "shim/watch.h"
 
 enum {
     BUCKETS = 256,
