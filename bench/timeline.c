@@ -164,10 +164,61 @@ CALL(clSetEventCallback, NULL, s,
 CALL(clGetEventProfilingInfo, NULL, 0, (cl_event e, cl_profiling_info what, size_t s, void *v, size_t *r), e, what, s,
      v, r)
 
+/* A call that gives an object. */
+#define MAKE(type, name, detail, params, ...)                                                                          \
+    static type CL_API_CALL see_##name params                                                                          \
+    {                                                                                                                  \
+        const uint64_t begin = now_ns();                                                                               \
+        type made = below.name(__VA_ARGS__);                                                                           \
+        note(begin, #name, NULL, detail);                                                                              \
+        return made;                                                                                                   \
+    }
+
+MAKE(cl_mem, clCreateBuffer, (int)(s >> 10), (cl_context c, cl_mem_flags f, size_t s, void *p, cl_int *err), c, f, s, p,
+     err)
+MAKE(cl_mem, clCreateBufferWithProperties, (int)(s >> 10),
+     (cl_context c, const cl_mem_properties *l, cl_mem_flags f, size_t s, void *p, cl_int *err), c, l, f, s, p, err)
+MAKE(cl_program, clCreateProgramWithSource, (int)n,
+     (cl_context c, cl_uint n, const char **t, const size_t *l, cl_int *err), c, n, t, l, err)
+MAKE(cl_kernel, clCreateKernel, 0, (cl_program p, const char *name, cl_int *err), p, name, err)
+CALL(clBuildProgram, NULL, (int)n,
+     (cl_program p, cl_uint n, const cl_device_id *d, const char *o,
+      void(CL_CALLBACK *f)(cl_program program, void *data), void *data),
+     p, n, d, o, f, data)
+CALL(clReleaseMemObject, NULL, 0, (cl_mem m), m)
+CALL(clReleaseProgram, NULL, 0, (cl_program p), p)
+COMMAND(clEnqueueFillBuffer, (int)s, (cl_command_queue q, cl_mem m, const void *p, size_t ps, size_t o, size_t s, WAIT),
+        q, m, p, ps, o, s)
+COMMAND(clEnqueueUnmapMemObject, 0, (cl_command_queue q, cl_mem m, void *p, WAIT), q, m, p)
+COMMAND(clEnqueueCopyBufferRect, (int)(s[0] * s[1] * s[2]),
+        (cl_command_queue q, cl_mem x, cl_mem y, const size_t *o, const size_t *p, const size_t *s, size_t xr,
+         size_t xs, size_t yr, size_t ys, WAIT),
+        q, x, y, o, p, s, xr, xs, yr, ys)
+COMMAND(clEnqueueReadBufferRect, (int)(s[0] * s[1] * s[2]),
+        (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *p, const size_t *s, size_t xr,
+         size_t xs, size_t yr, size_t ys, void *host, WAIT),
+        q, m, b, o, p, s, xr, xs, yr, ys, host)
+COMMAND(clEnqueueWriteBufferRect, (int)(s[0] * s[1] * s[2]),
+        (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *p, const size_t *s, size_t xr,
+         size_t xs, size_t yr, size_t ys, const void *host, WAIT),
+        q, m, b, o, p, s, xr, xs, yr, ys, host)
+
+static void *CL_API_CALL see_clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, size_t o,
+                                                size_t s, WAIT, cl_int *err)
+{
+    const uint64_t begin = now_ns();
+    void *p = below.clEnqueueMapBuffer(q, m, b, f, o, s, n, w, e, err);
+    note(begin, "clEnqueueMapBuffer", q, (int)(s >> 10));
+    return p;
+}
+
 static cl_command_queue CL_API_CALL see_clCreateCommandQueue(cl_context c, cl_device_id d,
                                                              cl_command_queue_properties p, cl_int *err)
 {
-    return below.clCreateCommandQueue(c, d, device_times ? p | CL_QUEUE_PROFILING_ENABLE : p, err);
+    const uint64_t begin = now_ns();
+    cl_command_queue made = below.clCreateCommandQueue(c, d, device_times ? p | CL_QUEUE_PROFILING_ENABLE : p, err);
+    note(begin, "clCreateCommandQueue", made, 0);
+    return made;
 }
 
 static void write_commands(FILE *f)
@@ -216,6 +267,19 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
         return CL_OUT_OF_HOST_MEMORY;
     device_times = getenv("TIMELINE_DEVICE");
     atexit(write_all);
+    INSTALL(clCreateBuffer);
+    INSTALL(clCreateBufferWithProperties);
+    INSTALL(clCreateProgramWithSource);
+    INSTALL(clCreateKernel);
+    INSTALL(clBuildProgram);
+    INSTALL(clReleaseMemObject);
+    INSTALL(clReleaseProgram);
+    INSTALL(clEnqueueFillBuffer);
+    INSTALL(clEnqueueMapBuffer);
+    INSTALL(clEnqueueUnmapMemObject);
+    INSTALL(clEnqueueCopyBufferRect);
+    INSTALL(clEnqueueReadBufferRect);
+    INSTALL(clEnqueueWriteBufferRect);
     INSTALL(clEnqueueNDRangeKernel);
     INSTALL(clEnqueueReadBuffer);
     INSTALL(clEnqueueWriteBuffer);
