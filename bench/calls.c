@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* What one OpenCL call costs the host: the calls of a small application, timed one by one. With --against LIBRARY the
  * same calls are made through that library as well, in turn, so that a busy machine disturbs both alike.
- *   bench_calls [--samples N] [--items N] [--bytes N] [--against LIBRARY [--devices N] [--profiled]]
- * Prints a line per call: its name, and for each library the median and the 99th percentile in nanoseconds. Launches in
- * a row, and transfers of --bytes (default 1 MiB) with what waits for them, a fiftieth as often.
+ *   bench_calls [--samples N] [--items N] [--bytes N] [--cpu N] [--against LIBRARY [--devices N] [--profiled]]
+ * Prints a line per call: its name, for each library the median and the 99th percentile in nanoseconds, and what the
+ * second took more: the median of the differences, turn by turn. Rows of calls, of which each step's time is told, and
+ * transfers of --bytes (default 1 MiB) with what waits for them, a fiftieth as often. --cpu N binds the thread that
+ * calls, though not those of the driver.
  *
  * --devices N and --profiled are about the second application alone, so that with the same library twice they tell what
  * a context over N devices costs, and a queue with profiles beside the one that is used. */
 #include <CL/cl.h>
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +36,9 @@ struct api {
                     cl_event *);
     cl_int (*read)(cl_command_queue, cl_mem, cl_bool, size_t, size_t, void *, cl_uint, const cl_event *, cl_event *);
     cl_int (*finish)(cl_command_queue);
+    cl_int (*flush)(cl_command_queue);
+    cl_int (*wait)(cl_uint, const cl_event *);
+    cl_int (*release_event)(cl_event);
 };
 
 /* An application's objects, made through one library. */
@@ -48,27 +54,47 @@ enum call {
     SET_BUFFER,
     SET_NUMBER,
     LAUNCH,
+    FLUSH,
     WRITE,
     FINISH,
     FINISH_IDLE,
+    LAUNCH_EVENT,
+    WAIT,
+    RELEASE,
+    WRITE_BLOCKING,
+    READ_BLOCKING,
     SHORT_CALLS,
     ROW = SHORT_CALLS,
+    ROW_ALL,
+    ROW_EVENTS,
     WRITE_LARGE,
     READ_LARGE,
     CALLS
 };
 
 static const char *const call_names[CALLS] = {
-    [SET_BUFFER] = "clSetKernelArg (buffer)", [SET_NUMBER] = "clSetKernelArg (number)",
-    [LAUNCH] = "clEnqueueNDRangeKernel",      [WRITE] = "clEnqueueWriteBuffer (4 bytes)",
-    [FINISH] = "clFinish (after a launch)",   [FINISH_IDLE] = "clFinish (nothing to do)",
-    [ROW] = "number and launch, in a row",    [WRITE_LARGE] = "write, clFinish",
+    [SET_BUFFER] = "clSetKernelArg (buffer)",
+    [SET_NUMBER] = "clSetKernelArg (number)",
+    [LAUNCH] = "clEnqueueNDRangeKernel",
+    [FLUSH] = "clFlush",
+    [WRITE] = "clEnqueueWriteBuffer (4 bytes)",
+    [FINISH] = "clFinish (after a launch)",
+    [FINISH_IDLE] = "clFinish (nothing to do)",
+    [LAUNCH_EVENT] = "clEnqueueNDRangeKernel (event)",
+    [WAIT] = "clWaitForEvents",
+    [RELEASE] = "clReleaseEvent",
+    [WRITE_BLOCKING] = "clEnqueueWriteBuffer (4 bytes, blocking)",
+    [READ_BLOCKING] = "clEnqueueReadBuffer (4 bytes, blocking)",
+    [ROW] = "number and launch, in a row",
+    [ROW_ALL] = "four arguments and launch, in a row",
+    [ROW_EVENTS] = "launch and clReleaseEvent, in a row",
+    [WRITE_LARGE] = "write, clFinish",
     [READ_LARGE] = "blocking read",
 };
 
-static const char source[] = "__kernel void add(__global const int *in, __global int *out, int n)\n"
+static const char source[] = "__kernel void add(__global const int *in, __global int *out, int n, int m)\n"
                              "{\n"
-                             "    out[get_global_id(0)] = in[get_global_id(0)] + n;\n"
+                             "    out[get_global_id(0)] = in[get_global_id(0)] * m + n;\n"
                              "}\n";
 
 enum { MOST_DEVICES = 16, LOCAL = 64, IN_A_ROW = 256, LONGER = 50 };
@@ -99,6 +125,9 @@ static void load(struct api *api, const char *library)
         "clEnqueueWriteBuffer",
         "clEnqueueReadBuffer",
         "clFinish",
+        "clFlush",
+        "clWaitForEvents",
+        "clReleaseEvent",
     };
     _Static_assert(sizeof names / sizeof *names == sizeof *api / sizeof(void *), "a name for each function");
     void *lib = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -147,9 +176,10 @@ static void start(struct application *a, const char *library, cl_uint devices, b
     free(zeros);
     check(a->api.set_arg(a->kernel, 0, sizeof a->in, &a->in), "clSetKernelArg");
     check(a->api.set_arg(a->kernel, 1, sizeof a->out, &a->out), "clSetKernelArg");
+    const cl_int n = 0;
+    check(a->api.set_arg(a->kernel, 3, sizeof n, &n), "clSetKernelArg");
     if (profiled) {
         const size_t local = LOCAL;
-        const cl_int n = 0;
         cl_command_queue queue = a->api.create_queue(a->context, device[0], CL_QUEUE_PROFILING_ENABLE, &err);
         check(err, "clCreateCommandQueue");
         check(a->api.set_arg(a->kernel, 2, sizeof n, &n), "clSetKernelArg");
@@ -168,49 +198,83 @@ static double now_ns(void)
 /* Makes each call once; ns[] is what each took. */
 static void sample_calls(const struct application *a, cl_int n, double ns[CALLS])
 {
+    const struct api *api = &a->api;
     const size_t global = items, local = LOCAL;
     double t[SHORT_CALLS + 1];
-    cl_int err = CL_SUCCESS;
+    cl_int err = CL_SUCCESS, got;
+    cl_event event = NULL;
     t[0] = now_ns();
-    err |= a->api.set_arg(a->kernel, 1, sizeof a->out, &a->out);
+    err |= api->set_arg(a->kernel, 1, sizeof a->out, &a->out);
     t[1] = now_ns();
-    err |= a->api.set_arg(a->kernel, 2, sizeof n, &n);
+    err |= api->set_arg(a->kernel, 2, sizeof n, &n);
     t[2] = now_ns();
-    err |= a->api.launch(a->queue, a->kernel, 1, NULL, &global, &local, 0, NULL, NULL);
+    err |= api->launch(a->queue, a->kernel, 1, NULL, &global, &local, 0, NULL, NULL);
     t[3] = now_ns();
-    err |= a->api.write(a->queue, a->in, CL_FALSE, 0, sizeof n, &n, 0, NULL, NULL);
+    err |= api->flush(a->queue);
     t[4] = now_ns();
-    err |= a->api.finish(a->queue);
+    err |= api->write(a->queue, a->in, CL_FALSE, 0, sizeof n, &n, 0, NULL, NULL);
     t[5] = now_ns();
-    err |= a->api.finish(a->queue);
+    err |= api->finish(a->queue);
     t[6] = now_ns();
+    err |= api->finish(a->queue);
+    t[7] = now_ns();
+    err |= api->launch(a->queue, a->kernel, 1, NULL, &global, &local, 0, NULL, &event);
+    t[8] = now_ns();
+    err |= api->wait(1, &event);
+    t[9] = now_ns();
+    err |= api->release_event(event);
+    t[10] = now_ns();
+    err |= api->write(a->queue, a->in, CL_TRUE, 0, sizeof n, &n, 0, NULL, NULL);
+    t[11] = now_ns();
+    err |= api->read(a->queue, a->out, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL);
+    t[12] = now_ns();
+    _Static_assert(SHORT_CALLS == 12, "a time for each call");
     check(err, "a call");
     for (int i = 0; i < SHORT_CALLS; i++)
         ns[i] = t[i + 1] - t[i];
 }
 
-/* The same of what takes longer. */
+/* A row of launches: what each step takes. */
+static double row(const struct application *a, enum call kind)
+{
+    const struct api *api = &a->api;
+    const size_t local = LOCAL;
+    cl_int err = CL_SUCCESS;
+    const double begin = now_ns();
+    for (cl_int n = 0; n < IN_A_ROW; n++) {
+        cl_event event;
+        if (kind == ROW_ALL) {
+            err |= api->set_arg(a->kernel, 0, sizeof a->in, &a->in);
+            err |= api->set_arg(a->kernel, 1, sizeof a->out, &a->out);
+            err |= api->set_arg(a->kernel, 3, sizeof n, &n);
+        }
+        if (kind != ROW_EVENTS)
+            err |= api->set_arg(a->kernel, 2, sizeof n, &n);
+        err |= api->launch(a->queue, a->kernel, 1, NULL, &local, &local, 0, NULL, kind == ROW_EVENTS ? &event : NULL);
+        if (kind == ROW_EVENTS)
+            err |= api->release_event(event);
+    }
+    err |= api->finish(a->queue);
+    check(err, "a call");
+    return (now_ns() - begin) / IN_A_ROW;
+}
+
+/* What takes longer. */
 static void sample_longer(const struct application *a, double ns[CALLS])
 {
-    const size_t local = LOCAL;
-    double t[4];
+    double t[3];
     cl_int err = CL_SUCCESS;
+    for (enum call c = ROW; c <= ROW_EVENTS; c++)
+        ns[c] = row(a, c);
     t[0] = now_ns();
-    for (cl_int n = 0; n < IN_A_ROW; n++) {
-        err |= a->api.set_arg(a->kernel, 2, sizeof n, &n);
-        err |= a->api.launch(a->queue, a->kernel, 1, NULL, &local, &local, 0, NULL, NULL);
-    }
-    err |= a->api.finish(a->queue);
-    t[1] = now_ns();
     err |= a->api.write(a->queue, a->large, CL_FALSE, 0, bytes, memory, 0, NULL, NULL);
     err |= a->api.finish(a->queue);
-    t[2] = now_ns();
+    t[1] = now_ns();
     err |= a->api.read(a->queue, a->large, CL_TRUE, 0, bytes, memory, 0, NULL, NULL);
-    t[3] = now_ns();
+    t[2] = now_ns();
     check(err, "a call");
-    ns[ROW] = (t[1] - t[0]) / IN_A_ROW;
-    ns[WRITE_LARGE] = t[2] - t[1];
-    ns[READ_LARGE] = t[3] - t[2];
+    ns[WRITE_LARGE] = t[1] - t[0];
+    ns[READ_LARGE] = t[2] - t[1];
 }
 
 static int compare(const void *a, const void *b)
@@ -225,14 +289,23 @@ static void print_quantiles(double *ns, size_t n)
     printf("\t%.0f\t%.0f", ns[n / 2], ns[n * 99 / 100]);
 }
 
+static void bind_to(size_t cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    if (sched_setaffinity(0, sizeof set, &set) < 0)
+        perror("bench_calls: --cpu");
+}
+
 static size_t count(const char *text)
 {
     char *end;
     const unsigned long n = text ? strtoul(text, &end, 10) : 0;
     if (!n || *end || n > 100000000) {
-        fputs(
-            "Usage: bench_calls [--samples N] [--items N] [--bytes N] [--against LIBRARY [--devices N] [--profiled]]\n",
-            stderr);
+        fputs("Usage: bench_calls [--samples N] [--items N] [--bytes N] [--cpu N] [--against LIBRARY [--devices N] "
+              "[--profiled]]\n",
+              stderr);
         exit(2);
     }
     return n;
@@ -243,7 +316,8 @@ int main(int argc, char **argv)
     struct application app[2] = {0};
     const char *against = NULL;
     size_t devices = 1;
-    bool profiled = false;
+    bool profiled = false, bound = false;
+    size_t cpu = 0;
     for (int i = 1; i < argc; i += 2) {
         if (strcmp(argv[i], "--samples") == 0)
             samples = count(argv[i + 1]);
@@ -251,7 +325,10 @@ int main(int argc, char **argv)
             items = (count(argv[i + 1]) + LOCAL - 1) / LOCAL * LOCAL;
         else if (strcmp(argv[i], "--bytes") == 0)
             bytes = count(argv[i + 1]);
-        else if (strcmp(argv[i], "--devices") == 0)
+        else if (strcmp(argv[i], "--cpu") == 0) {
+            bound = true;
+            cpu = argv[i + 1] && strcmp(argv[i + 1], "0") == 0 ? 0 : count(argv[i + 1]);
+        } else if (strcmp(argv[i], "--devices") == 0)
             devices = count(argv[i + 1]);
         else if (strcmp(argv[i], "--profiled") == 0)
             profiled = i-- > 0; /* it has no value */
@@ -270,6 +347,8 @@ int main(int argc, char **argv)
     start(&app[0], "libOpenCL.so.1", 1, false);
     if (against)
         start(&app[1], against, (cl_uint)devices, profiled);
+    if (bound)
+        bind_to(cpu);
     for (int a = 0; a < n_apps; a++)
         for (int c = 0; c < CALLS; c++)
             if (!(ns[a][c] = calloc(samples + longer, sizeof *ns[a][c])))
@@ -291,10 +370,21 @@ int main(int argc, char **argv)
         }
     }
     for (int c = 0; c < CALLS; c++) {
+        const size_t n = c < SHORT_CALLS ? samples : longer;
+        double *more = calloc(n, sizeof *more);
+        if (!more)
+            return 1;
+        for (size_t i = 0; i < n && against; i++)
+            more[i] = ns[1][c][i] - ns[0][c][i];
         fputs(call_names[c], stdout);
         for (int a = 0; a < n_apps; a++)
-            print_quantiles(ns[a][c], c < SHORT_CALLS ? samples : longer);
+            print_quantiles(ns[a][c], n);
+        if (against) {
+            qsort(more, n, sizeof *more, compare);
+            printf("\t%.0f", more[n / 2]);
+        }
         putchar('\n');
+        free(more);
     }
     return 0;
 }

@@ -5,7 +5,9 @@
  * for each clGetPlatformInfo of CL_PLATFORM_PROFILE, by which an application tells its iterations apart. Without it the
  * driver costs next to nothing, so that what a call takes is the interposer's own. With FAKE_ITEM_NS=N kernels take
  * that for each work-item, and the time passes: commands begin after what they wait for, and
- * to start takes 50 ms. Commands are of one thread of the application, and of gpusparc's beside it. */
+ * to start takes 50 ms. Commands are of one thread of the application, and of gpusparc's beside it. With FAKE_EVICT=KIB
+ * a command goes through so much code, and so much memory, as a real driver's does: what was in the processor's nearest
+ * caches is then gone. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 struct _cl_platform_id {
@@ -58,12 +61,74 @@ static struct _cl_context the_context;
 static FILE *log_file;
 static cl_ulong kernel_ns = 2000, item_ns;
 
+/* ---- what a driver does to the caches ---- */
+
+enum { LINE = 64, PAGE = 4096, LINES_PER_PAGE = PAGE / LINE };
+static size_t evict_lines;
+static char *evict_data;
+static void (*evict_code)(void);
+
+/* Line i of those that are gone through: each on another page than the one before, which adjacent lines' prefetching
+ * doesn't foresee. */
+static size_t place_of_line(size_t i)
+{
+    const size_t pages = (evict_lines + LINES_PER_PAGE - 1) / LINES_PER_PAGE;
+    return i % pages * PAGE + (i / pages * 5 + i % pages * 3) % LINES_PER_PAGE * LINE;
+}
+
+/* From line i of the code to the next; from the last one back to the caller. */
+static void write_jump(char *code, size_t i)
+{
+    char *at = code + place_of_line(i);
+    const bool last = i + 1 == evict_lines;
+    const int32_t distance = last ? 0 : (int32_t)(place_of_line(i + 1) - place_of_line(i));
+#if defined(__x86_64__)
+    const int32_t relative = distance - 5;
+    at[0] = (char)(last ? 0xc3 : 0xe9);
+    memcpy(at + 1, &relative, sizeof relative);
+#elif defined(__aarch64__)
+    const uint32_t jump = last ? 0xd65f03c0u : 0x14000000u | ((uint32_t)(distance / 4) & 0x3ffffffu);
+    memcpy(at, &jump, sizeof jump);
+#else
+    (void)at, (void)distance;
+    abort();
+#endif
+}
+
+static void set_up_eviction(size_t bytes)
+{
+    const size_t room = (bytes + PAGE - 1) / PAGE * PAGE;
+    evict_lines = room / LINE;
+    char *code = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    evict_data = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (code == MAP_FAILED || evict_data == MAP_FAILED)
+        abort();
+    memset(evict_data, 1, room);
+    for (size_t i = 0; i < evict_lines; i++)
+        write_jump(code, i);
+    if (mprotect(code, room, PROT_READ | PROT_EXEC) < 0)
+        abort();
+    __builtin___clear_cache(code, code + room);
+    memcpy(&evict_code, &code, sizeof code);
+}
+
+static void evict(void)
+{
+    for (size_t i = 0; i < evict_lines; i++)
+        (void)*(volatile char *)(evict_data + place_of_line(i));
+    if (evict_code)
+        evict_code();
+}
+
 __attribute__((constructor)) static void set_up(void)
 {
-    const char *file = getenv("FAKE_LOG"), *ns = getenv("FAKE_KERNEL_NS"), *item = getenv("FAKE_ITEM_NS");
+    const char *file = getenv("FAKE_LOG"), *ns = getenv("FAKE_KERNEL_NS"), *item = getenv("FAKE_ITEM_NS"),
+               *kib = getenv("FAKE_EVICT");
     log_file = file ? fopen(file, "w") : NULL;
     kernel_ns = ns ? strtoull(ns, NULL, 10) : kernel_ns;
     item_ns = item ? strtoull(item, NULL, 10) : 0;
+    if (kib)
+        set_up_eviction(strtoull(kib, NULL, 10) * 1024);
 }
 
 static void say(const char *call, cl_command_queue queue)
@@ -115,6 +180,7 @@ static cl_int command(const char *call, cl_command_queue queue, cl_ulong took_ns
                       cl_event *event)
 {
     say(call, queue);
+    evict();
     if (!event && !item_ns)
         return CL_SUCCESS;
     cl_ulong begin = now_ns();
@@ -343,6 +409,7 @@ cl_int clFlush(cl_command_queue q)
 cl_int clFinish(cl_command_queue q)
 {
     say("clFinish", q);
+    evict();
     sleep_until(q->end_ns);
     return CL_SUCCESS;
 }
