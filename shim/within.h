@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Is the application within a callback of an event? There it may enqueue, but wait for nothing, make no queue and build
- * no program (specification, clSetEventCallback); and so may we on its behalf. */
+/* The application's callbacks of events. A driver may call back from within any other call, on the thread that made
+ * it, or with a lock of its own held (specification, clSetEventCallback: asynchronously), and the application may
+ * enqueue there: it would wait for the context's lock, which that very thread has, or another that calls the driver and
+ * waits for its lock. So they are called by a thread of ours, in the order in which the driver called. */
 #ifndef GS_SHIM_WITHIN_H
 #define GS_SHIM_WITHIN_H
 
@@ -8,12 +10,14 @@
 
 #include "shim/real.h"
 
+/* Is the application within a callback that the driver itself has called: because no thread could be had, or the
+ * process ends? There nothing may be waited for, no queue made and no program built, by us on its behalf either. */
 bool gs_within_callback(void);
 
 /* Has the application ever asked for a callback of an event? */
 bool gs_within_ever(void);
 
-/* The driver's clSetEventCallback, in a way that the thread which calls back knows that it does. */
+/* The driver's clSetEventCallback, in that way. */
 cl_int gs_within_set(cl_event event, cl_int type, void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data);
 
 #endif

@@ -135,7 +135,7 @@ if [ $# = 0 ]; then
   over unflushed,lanes "$programs/queues"
   over slow,late,poison "$programs/transfers"
   ways=("by pinned --mode multi --gpus 2")
-  over inside "$programs/callbacks"
+  for modes in inside inside,lock lock,late; do over $modes "$programs/callbacks"; done
   over lock,late "$programs/user_events"
   over poison "$programs/sub_buffers"
   over unflushed,lanes,slow "$samples/dxtcompression" --size 64
@@ -148,7 +148,7 @@ if [ $# = 0 ]; then
   ways=("by pinned --mode multi --gpus 2")
   for ((i = 0; i < 3; i++)); do by_daemon slow "$programs/user_events"; done
   ways=("by pinned --mode auto --forget --gpus 2" "by plain --mode multi --gpus 2")
-  by_daemon inside "$programs/callbacks"
+  by_daemon inside,lock "$programs/callbacks"
   by_daemon late "$programs/callbacks"
   windows unflushed,lanes,poison "$programs/transfers"
   windows unflushed,lanes,poison "$programs/columns" 2 300 200

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Callbacks: of events, in which more is enqueued; of memory objects and contexts that go away; of builds. */
+/* Callbacks: of events, in which more is enqueued, also while the main thread enqueues; of memory objects and contexts
+ * that go away; of builds. */
 #include <pthread.h>
 #include <unistd.h>
 
 #include "plain.h"
 
-enum { N = 16384, ROUNDS = 20 };
+enum { N = 16384, ROUNDS = 20, CHAINS = 3, LINKS = 12 };
 
 static const char source[] =
     "__kernel void twice(__global uint *v) { uint i = get_global_id(0); v[i] = v[i] * 2u + i; }\n";
@@ -58,6 +59,66 @@ static void CL_CALLBACK next_round(cl_event e, cl_int status, void *data)
     }
 }
 
+/* Launches of which each one's end starts the next, in a queue of their own. */
+static struct chain {
+    cl_command_queue queue;
+    cl_kernel kernel;
+    cl_mem mem;
+    int links; /* lock */
+} chains[CHAINS];
+
+static void CL_CALLBACK next_link(cl_event e, cl_int status, void *data);
+
+static void add_link(struct chain *c)
+{
+    cl_event done;
+    launch(c->queue, c->kernel, N, 64, 0, NULL, &done);
+    CL(clSetEventCallback(done, CL_COMPLETE, next_link, c));
+    CL(clFlush(c->queue));
+}
+
+static void CL_CALLBACK next_link(cl_event e, cl_int status, void *data)
+{
+    struct chain *c = data;
+    if (status != CL_COMPLETE)
+        printf("status %d\n", status);
+    clReleaseEvent(e);
+    const int links = get(&c->links) + 1;
+    set(&c->links, links);
+    if (links < LINKS)
+        add_link(c);
+}
+
+static void go_along(cl_program p, uint32_t *host)
+{
+    cl_int err;
+    cl_kernel own = kernel_of(p, "twice");
+    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, N * sizeof *host, host);
+    set_mem(own, 0, m);
+    for (struct chain *c = chains; c < chains + CHAINS; c++) {
+        MADE(c->queue, clCreateCommandQueue(context, device, 0, &err));
+        c->kernel = kernel_of(p, "twice");
+        c->mem = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, N * sizeof *host, host);
+        set_mem(c->kernel, 0, c->mem);
+        add_link(c);
+    }
+    for (int i = 0; i < CHAINS * LINKS; i++) {
+        launch(queue, own, N, 64, 0, NULL, NULL);
+        CL(clFlush(queue));
+    }
+    for (struct chain *c = chains; c < chains + CHAINS; c++)
+        await(&c->links, LINKS);
+    show_buffer("main thread", queue, m, 0, N * sizeof *host);
+    for (struct chain *c = chains; c < chains + CHAINS; c++) {
+        show_buffer("chain", c->queue, c->mem, 0, N * sizeof *host);
+        CL(clReleaseCommandQueue(c->queue));
+        CL(clReleaseKernel(c->kernel));
+        CL(clReleaseMemObject(c->mem));
+    }
+    CL(clReleaseKernel(own));
+    CL(clReleaseMemObject(m));
+}
+
 static void CL_CALLBACK mem_gone(cl_mem m, void *data)
 {
     (void)m;
@@ -99,6 +160,7 @@ int main(void)
     CL(clFlush(queue));
     await(&rounds, ROUNDS);
     show_buffer("rounds", queue, m, 0, sizeof host);
+    go_along(p, host);
     printf("memory gone: %d\n", get(&memory_gone));
     CL(clReleaseKernel(kernel));
     CL(clReleaseProgram(p));
