@@ -9,18 +9,18 @@
 #   --stretch F      periods times F (default 1: the paper's); auto: the first of 1, 1.1, 1.2 ... for which the analysis
 #                    finds numbers of GPUs that suffice, and 20 % more       --runs N      of each profile (default 2)
 #   --knn ARGS, --matmul ARGS, --pagerank ARGS   the samples' sizes, such as --knn "--size 65536"
-#   --periods MS,MS,MS   of the three, instead of those by their times
+#   --periods MS,MS,MS   of the three, instead of those by their times     --handover T   of the config (between processes on an H200: 250us)
 # Starting up (reading, compiling, allocating) is no task's work, but takes processors from those that run already: the
 # jobs that count are those released once all three have been warm for the longest period; what came before is told beside them.
 # OUTPUT (default rt-results) gets jobs.csv (every job), summary.csv, response.svg where gnuplot is there (response.gp draws
 # it elsewhere), and of each mode its config, the daemon's decision and its trace. Exits 1 if a job under gema missed its
 # deadline, or something failed.
 set -u -o pipefail
-devices=${DEVICES:-} gpus=2 seconds=60 modes="single local gema" stretch=1 runs=2 periods="" output=rt-results
+devices=${DEVICES:-} gpus=2 seconds=60 modes="single local gema" stretch=1 runs=2 periods="" handover="" output=rt-results
 knn="--size 65536" matmul="--size 4096" pagerank="--size 8388608 --steps 1"
 while [ $# -gt 0 ]; do
   case $1 in
-  --devices | --gpus | --seconds | --modes | --stretch | --runs | --periods | --knn | --matmul | --pagerank)
+  --devices | --gpus | --seconds | --modes | --stretch | --runs | --periods | --handover | --knn | --matmul | --pagerank)
     [ $# -ge 2 ] || { echo "rt.sh: $1 needs a value" >&2; exit 2; }
     declare "${1#--}=$2"
     shift 2
@@ -88,6 +88,7 @@ write_config() { # MODE
   echo "[system]"
   echo "gpus = $gpus"
   echo "cpus = $(nproc)"
+  [ -z "$handover" ] || echo "handover = $handover"
   for t in $tasks; do
     echo "[task $t]"
     echo "priority = ${priority[$t]}"
