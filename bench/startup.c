@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* What a small process pays from its beginning to its end, step by step: platforms, devices, a context, a queue, a
  * buffer, a program, the first commands, and letting all go.
- *   bench_startup [--devices N] [--runs N] [-- COMMAND...]
+ *   bench_startup [--devices N] [--keep] [--runs N] [-- COMMAND...]
  * In the process itself (the default): a line per step, its name and milliseconds; --devices: a context of N devices
- * (default 1). With COMMAND: runs it --runs times (default 7) beside the same without its first words up to the last
+ * (default 1); --keep: lets nothing go. With COMMAND: runs it --runs times (default 7) beside the same without its first words up to the last
  * "--", in turns, and prints the medians of both processes' whole times in milliseconds, from fork to exit:
  *   bench_startup -- gpusparc run --gpus 4 -- ./app */
 #include <CL/cl.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static void step(const char *name, cl_int err)
     since = now_ms();
 }
 
-static void steps(cl_uint n_devices)
+static void steps(cl_uint n_devices, bool keep)
 {
     enum { ITEMS = 1024 };
     cl_platform_id platform;
@@ -71,10 +72,12 @@ static void steps(cl_uint n_devices)
     err |= clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL);
     step("first launch", err | clFinish(queue));
     step("first read", clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof ints, ints, 0, NULL, NULL));
-    err = clReleaseKernel(kernel) | clReleaseProgram(program) | clReleaseMemObject(buffer);
-    step("objects let go", err);
-    step("queue let go", clReleaseCommandQueue(queue));
-    step("context let go", clReleaseContext(context));
+    if (!keep) {
+        err = clReleaseKernel(kernel) | clReleaseProgram(program) | clReleaseMemObject(buffer);
+        step("objects let go", err);
+        step("queue let go", clReleaseCommandQueue(queue));
+        step("context let go", clReleaseContext(context));
+    }
     printf("all\t%.3f\n", now_ms() - begin);
 }
 
@@ -132,7 +135,7 @@ static long count(const char *text, long most)
     char *end;
     const long n = text ? strtol(text, &end, 10) : 0;
     if (n < 1 || *end || n > most) {
-        fputs("Usage: bench_startup [--devices N] [--runs N] [-- COMMAND... -- PROGRAM...]\n", stderr);
+        fputs("Usage: bench_startup [--devices N] [--keep] [--runs N] [-- COMMAND... -- PROGRAM...]\n", stderr);
         exit(2);
     }
     return n;
@@ -141,18 +144,21 @@ static long count(const char *text, long most)
 int main(int argc, char **argv)
 {
     long n_devices = 1, runs = 7;
+    bool keep = false;
     int i = 1;
     for (; i < argc && strcmp(argv[i], "--") != 0; i += 2) {
         if (strcmp(argv[i], "--devices") == 0)
             n_devices = count(argv[i + 1], MOST_DEVICES);
         else if (strcmp(argv[i], "--runs") == 0)
             runs = count(argv[i + 1], MOST_RUNS);
+        else if (strcmp(argv[i], "--keep") == 0)
+            keep = i-- > 0; /* it has no value */
         else
             count(NULL, 0);
     }
     if (i < argc)
         processes(argv + i + 1, (int)runs);
     else
-        steps((cl_uint)n_devices);
+        steps((cl_uint)n_devices, keep);
     return 0;
 }
