@@ -15,6 +15,7 @@
 #include "shim/plan_cache.h"
 #include "shim/prepare.h"
 #include "shim/report.h"
+#include "shim/vain.h"
 #include "shim/verify.h"
 
 static cl_int launch_plain(const struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
@@ -273,7 +274,7 @@ static const char *early_reason(struct gs_launching *l)
 {
     const char *reason = NULL;
     if (l->cmd.ctx->n == 1)
-        return "there is one device";
+        return gs_vain_reason() ? gs_vain_reason() : "there is one device";
     if (gs_given_up())
         return gs_given_up();
     if (!well_formed(l))

@@ -3,7 +3,9 @@
 #include "shim/timing.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/log.h"
 #include "shim/report.h"
@@ -159,4 +161,14 @@ void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats)
     const double single = t->h.single_ns, split = t->h.split_ns;
     pthread_mutex_unlock(&gs_book.lock);
     gs_report_choice(stats, single > 0 ? (uint64_t)single : 0, split > 0 ? (uint64_t)split : 0);
+}
+
+double gs_timing_gained_ns(void)
+{
+    const struct timespec soon = {time(NULL) + 1, 0};
+    if (pthread_mutex_timedlock(&gs_book.lock, &soon) != 0)
+        return HUGE_VAL;
+    const double gained = gs_book.budget.foreseen_ns;
+    pthread_mutex_unlock(&gs_book.lock);
+    return gained;
 }

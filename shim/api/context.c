@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 4.4: contexts. The driver's is made over all devices of the group. */
 #include "shim/api/api.h"
+#include "shim/vain.h"
+#include "shim/watch.h"
 
 /* All contexts of ours. */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -75,15 +77,18 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
     }
     if (only_group_device(g, num_devices, devices)) {
         /* Sharing with a graphics API may fit the first device alone. */
-        for (unsigned n = g->n;; n = 1) {
+        for (unsigned n = gs_vain_devices(g);; n = 1) {
             cl_int err;
+            const uint64_t begin_ns = gs_now_ns();
             cl_device_id list[GS_MAX_DEVICES + 1];
             memcpy(list, g->dev, n * sizeof *list);
             list[n] = g->parent;
             cl_context handle =
                 gs_real()->clCreateContext(properties, n + (g->parent ? 1 : 0), list, pfn_notify, user_data, &err);
-            if (!err)
+            if (!err) {
+                gs_vain_made(n, gs_now_ns() - begin_ns);
                 track(handle, g, n);
+            }
             if (!err || n == 1) {
                 gs_set_error(errcode_ret, err);
                 return handle;
