@@ -42,7 +42,7 @@ run "destroyed" all 10 "${short[@]}"
 # Three launches of 0.2 s of which the last is split gain more than the contexts take.
 gains=("$programs/paced" 3 65536)
 for i in 1 2 3 4 5; do run "gains, process $i" all 3000 "${gains[@]}"; done
-awk '$2 == "advance" && $4 > 0 { split = 1 } END { exit !split }' stats.txt || fail "nothing was split: $(cat stats.txt)"
+awk '$2 == "advance" && $4 > 0 { parts = 1 } END { exit !parts }' stats.txt || fail "nothing was split: $(cat stats.txt)"
 
 # Nor does a process count that is long for what its contexts take.
 long=("$programs/paced" 40 1024)
