@@ -45,7 +45,8 @@ struct gs_contest {
     cl_mem *args;
     cl_sampler *samplers;
     cl_uint n_args, n_samplers;
-    bool unknown; /* what has changed couldn't be found out: one device does it over */
+    bool unknown;               /* what has changed couldn't be found out: one device does it over */
+    struct gs_events done_over; /* the end of that launch, once it has been enqueued */
 };
 
 /* ---- which launches may be tried ---- */
@@ -140,6 +141,7 @@ static void free_contest(struct gs_contest *j)
     free(j->samplers);
     if (j->kernel)
         gs_spare_kernel_back(j->run.k, 0, j->kernel);
+    gs_events_free(&j->done_over);
     gs_pledge_free(&j->pledge);
     gs_drop(&j->run.k->o);
     gs_drop(&j->ctx->o);
@@ -189,11 +191,10 @@ static cl_int take_over(struct gs_contest *j, unsigned from, struct gs_events *d
     return err;
 }
 
-/* Home as it was, and the launch on it alone; then what the other places are to have. The first queue is in order. */
-static cl_int do_over(struct gs_contest *j, struct gs_events *done)
+/* Home as it was, and the launch on it alone. The first queue is in order. */
+static cl_int launch_alone(struct gs_contest *j, struct gs_events *done)
 {
     static const struct gs_events none;
-    struct gs_events ran = {0};
     cl_event event;
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < j->n_undo && !err; i++)
@@ -202,17 +203,25 @@ static cl_int do_over(struct gs_contest *j, struct gs_events *done)
     if (!err)
         err = gs_enqueue_chunk(&j->run, j->kernel, 0, j->queue[0], done->n, done->n ? done->v : NULL, &event);
     if (!err)
-        err = gs_events_add(&ran, event);
+        err = gs_events_add(&j->done_over, event);
     gs_label_back(before);
-    if (!err)
-        err = gs_events_share(done, ran.v[0]);
     gs_real()->clFlush(j->queue[0]);
+    return err;
+}
+
+/* Then what the other places are to have. Only that, if it is tried once more: what the launch has found and changed of
+ * what they own wasn't kept. */
+static cl_int do_over(struct gs_contest *j, struct gs_events *done)
+{
+    const struct gs_events *ran = &j->done_over;
+    cl_int err = ran->n ? CL_SUCCESS : launch_alone(j, done);
+    if (!err)
+        err = gs_events_share(done, ran->v[0]);
     for (size_t i = 0; i < j->n_owned && !err; i++)
-        err = carry(j, &j->owned[i], &ran, done);
+        err = carry(j, &j->owned[i], ran, done);
     for (size_t i = 0; i < j->n_fields; i++)
         for (unsigned p = 1; p < j->n && j->fields[i].everywhere && !err; p++)
-            err = send_field(j, &j->fields[i], 0, p, &ran, done);
-    gs_events_free(&ran);
+            err = send_field(j, &j->fields[i], 0, p, ran, done);
     return err;
 }
 
@@ -229,7 +238,7 @@ static cl_int settle(struct gs_contest *j, bool good, unsigned by, struct gs_eve
     return err;
 }
 
-/* All parts have ended. What couldn't be enqueued is tried once more: both ways may be begun anew. */
+/* All parts have ended. What couldn't be enqueued is tried once more. */
 static void decide(struct gs_pledge *pledge)
 {
     struct gs_contest *j = (struct gs_contest *)pledge;

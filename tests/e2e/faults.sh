@@ -57,6 +57,19 @@ sweep() { # KIND CODE GPUS PROGRAM ARGUMENTS...
   done <counts.txt
 }
 
+# Whichever copy it is: what a thread of ours couldn't enqueue it tries once more, and what has run by then isn't done
+# twice.
+each_copy() { # CODE GPUS PROGRAM ARGUMENTS...
+  local k
+  code=$1 gpus=$2
+  shift 2
+  "$programs/$1" "${@:2}" >alone.txt
+  GPUSPARC_TRANSFER=plain FAULT_COUNTS=$PWD/counts.txt gpusparc run --mode multi --gpus "$gpus" "$programs/$1" "${@:2}" >out.txt
+  for ((k = 1; k <= $(sed -n 's/^clEnqueueCopyBuffer //p' counts.txt); k++)); do
+    GPUSPARC_TRANSFER=plain one "clEnqueueCopyBuffer:$k:$code:once" "$@"
+  done
+}
+
 # In spite of the fault the output is one device's.
 spared() { # FAULT PROGRAM
   local wrong=$((bad + seen))
@@ -110,6 +123,7 @@ for kind in "${@:-once}"; do
   # runs, and PoCL (3.1) doesn't survive that.
   [ "$kind" != once ] || GPUSPARC_TRANSFER=pinned sweep once -6 3 sparse 1100003 900
   [ "$kind" != once ] || GPUSPARC_TRANSFER=plain sweep once -6 2 trial
+  [ "$kind" != once ] || each_copy -6 2 trial everywhere
   [ "$kind" != once ] || GPUSPARC_TRANSFER=pinned sweep once -6 3 append 7 1
   [ "$kind" != once ] || GPUSPARC_TRANSFER=plain sweep once -6 2 append 7 1
 done
