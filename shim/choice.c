@@ -484,3 +484,8 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
     if (!o->merge.bytes)
         learn_machine(m, beyond, o);
 }
+
+void gs_choice_learn_stray(struct gs_budget *b, uint64_t took_ns, double single_ns, double risk_ns)
+{
+    b->lost_ns += (double)took_ns - single_ns - risk_ns;
+}

@@ -147,6 +147,9 @@ void gs_choice_learn_bound(struct gs_history *h, uint64_t all_ns, unsigned launc
 void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs_budget *b, uint64_t took_ns,
                            const uint64_t *part_ns, const struct gs_outlook *o, double single_ns, double risk_ns);
 
+/* The same of a split whose times say nothing of its kernel: only the budget learns from it. */
+void gs_choice_learn_stray(struct gs_budget *b, uint64_t took_ns, double single_ns, double risk_ns);
+
 /* Moves the cut between the parts if that gains (gs_balance_move). `all`: what the launch needs and writes. */
 bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all);
 

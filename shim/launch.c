@@ -200,7 +200,7 @@ static cl_int launch_measured(struct gs_launching *l, cl_event *event)
     if (err)
         return err;
     const struct gs_events ended = {.v = &ran, .n = 1};
-    gs_timing_learn_single(l->timing, l->k, ran);
+    gs_timing_learn_single(l->timing, l->numbers, l->k, ran);
     err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
     gs_real()->clReleaseEvent(ran);
     return err ? err : record_home(l);
@@ -214,7 +214,7 @@ static cl_int launch_counted(struct gs_launching *l, cl_event *event)
     l->put.spent = gs_spent_new();
     const cl_int err = launch_single(l, &own);
     if (!err && l->put.spent)
-        gs_timing_learn_units(l->timing, NULL, NULL, own, l->put.spent, home);
+        gs_timing_learn_units(l->timing, l->numbers, NULL, NULL, own, l->put.spent, home);
     gs_spent_drop(l->put.spent);
     l->put.spent = NULL;
     if (!err && event)
@@ -286,7 +286,7 @@ static const char *early_reason(struct gs_launching *l)
     if (l->job.told && gs_settings()->mode == GS_MODE_AUTO && !is_long(l))
         return "it is one unit of the daemon's";
     if (!l->job.told)
-        l->timing = gs_timing_of(l->k, l->dims, l->global, l->local);
+        l->timing = gs_timing_of(l->k, l->dims, l->global, l->local, &l->numbers);
     /* What goes in several units has to be translated either way. */
     if (l->timing && !gs_prepared(l->k->program) && !(l->by_units && is_long(l))) {
         if (!gs_timing_worth(l->timing, false, &reason))
@@ -332,7 +332,7 @@ static cl_int launch_unsplit(struct gs_launching *l, const char *reason, cl_even
 {
     /* With a user event pending everything is at home, and only the application's own order counts. */
     const bool measured = l->timing && !atomic_load(&l->cmd.ctx->user_events) &&
-                          (l->by_units || gs_queues_ready(l->cmd.q)) && gs_timing_measures(l->timing);
+                          (l->by_units || gs_queues_ready(l->cmd.q)) && gs_timing_measures(l->timing, l->numbers);
     gs_report_single(l->k->stats, reason);
     if (l->timing && !measured)
         gs_timing_sieve(l->cmd.q, l->timing);
@@ -465,7 +465,8 @@ static void choose(struct gs_launching *l, struct gs_plan *plan)
         gs_timing_refused(l->timing);
     else if (gs_outlook(&l->trial, plan) < 0)
         plan->reason = "there was no memory to plan it";
-    else if (gs_timing_choose(l->timing, l->cmd.ctx, &l->trial, &plan->reason) && look(l, plan) && !plan->reason)
+    else if (gs_timing_choose(l->timing, l->numbers, l->cmd.ctx, &l->trial, &plan->reason) && look(l, plan) &&
+             !plan->reason)
         gs_outlook_again(&l->trial, plan);
 }
 

@@ -218,6 +218,7 @@ struct gs_arg {
     bool has_value; /* false: local memory, or a null object */
     void *bytes;    /* `size` of them where there is a value; owned */
     size_t cap;
+    uint64_t most; /* the largest that it has been, as a whole number of 4 or 8 bytes that is no handle of ours */
 };
 
 enum { GS_KERNEL_TIMINGS = 8 };
@@ -230,6 +231,7 @@ struct gs_kernel {
     struct gs_arg *args;
     bool svm_info;     /* clSetKernelExecInfo was called */
     atomic_bool fresh; /* since the last launch an argument was set of which bytes are undefined */
+    atomic_bool risen; /* since auto mode last looked at a launch one was set to twice what it ever was */
     struct gs_kernel_stats *stats;
     struct gs_plan_cache *plans; /* of its last launches; made on first need; owned. ctx lock */
     /* Of its last sizes, each in one place: gs_timing_of. */

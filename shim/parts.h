@@ -21,6 +21,7 @@ struct gs_launching {
     struct gs_geometry geometry;
     bool null_local;
     struct gs_timing *timing;                 /* of auto mode, or NULL */
+    uint64_t numbers;                         /* where there is one: a hash of its arguments by value */
     struct gs_trial trial;                    /* of a split that auto mode has chosen */
     struct gs_putting put;                    /* of a scheduled application: for whom what belongs to it is enqueued */
     struct gs_job job;                        /* where it may run; how it is cut if the application is scheduled */

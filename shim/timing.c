@@ -13,7 +13,8 @@
 #include "shim/transfer/peer.h"
 
 enum {
-    MOST_PASSING = 127, /* launches of a short kernel for each one that is looked at */
+    MOST_PASSING = 127,  /* launches of a short kernel for each one that is looked at */
+    MOST_LOOKED_AT = 64, /* of them, because their numbers may make a difference */
 };
 
 void gs_timing_say(const struct gs_timing *t)
@@ -42,7 +43,32 @@ static unsigned place_of(cl_uint dims, const size_t *global, const size_t *local
     return (unsigned)(x >> 56) % GS_KERNEL_TIMINGS;
 }
 
-struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
+static uint64_t mix(uint64_t x, uint64_t more)
+{
+    x = (x ^ more) * 0x9e3779b97f4a7c15u;
+    return x ^ x >> 29;
+}
+
+/* Memory objects are left out: what they hold may make a launch longer, which one it is hardly does. */
+static uint64_t hash_numbers(const struct gs_kernel *k)
+{
+    uint64_t x = k->n_args;
+    for (cl_uint i = 0; i < k->n_args; i++) {
+        const struct gs_arg *a = &k->args[i];
+        if (!a->set || a->is_mem || a->is_svm)
+            continue;
+        x = mix(x, (uint64_t)i << 32 ^ a->size);
+        for (size_t at = 0; a->has_value && at < a->size; at += sizeof x) {
+            uint64_t piece = 0;
+            memcpy(&piece, (const char *)a->bytes + at, a->size - at < sizeof x ? a->size - at : sizeof x);
+            x = mix(x, piece);
+        }
+    }
+    return x ? x : 1;
+}
+
+struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local,
+                               uint64_t *numbers)
 {
     uint64_t size[6] = {1, 1, 1, 0, 0, 0};
     struct gs_wanted wanted = {0};
@@ -53,12 +79,21 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *
         size[3 + d] = local ? local[d] : 0;
     }
     const uint64_t program = gs_book_program(k->program);
+    const bool risen = atomic_exchange(&k->risen, false);
+    *numbers = hash_numbers(k);
     _Atomic(struct gs_timing *) *last = &k->timing[place_of(dims, global, local)];
     struct gs_timing *t = atomic_load(last);
     pthread_mutex_lock(&gs_book.lock);
     gs_book_open(k->o.ctx);
     if (!t || !gs_book_is_of(t, program, k->name, size, k->o.ctx->n))
         t = gs_book_find_or_make(program, k->name, size, k->o.ctx->n);
+    atomic_store(last, t);
+    if (t) {
+        t->risen = t->risen || risen;
+        if (!t->classes.of) /* what will be known first will be of these */
+            atomic_store(&t->numbers, t->classes.of = *numbers);
+        t = gs_book_of_numbers(t, *numbers);
+    }
     const uint64_t prepare_ns = atomic_load(&k->program->prepare_ns);
     if (t)
         t->used = true;
@@ -68,7 +103,6 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *
         t->compile_ns = gs_ahead_compile_ns(k->program);
     gs_measured_look(&wanted);
     pthread_mutex_unlock(&gs_book.lock);
-    atomic_store(last, t);
     gs_ahead_do(&wanted);
     return t;
 }
@@ -82,6 +116,17 @@ void gs_timing_reads(struct gs_timing *t, uint64_t bytes)
     pthread_mutex_unlock(&gs_book.lock);
 }
 
+/* Have its numbers made a difference lately, or may they? Such launches would pass with the rest: all are looked at for
+ * a while. */
+static bool is_wondered_about(struct gs_timing *t)
+{
+    if ((t->classes.n || t->risen) && t->looked_at++ < MOST_LOOKED_AT)
+        return true;
+    t->classes.n = t->looked_at = 0;
+    t->risen = false;
+    return false;
+}
+
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
 {
     pthread_mutex_lock(&gs_book.lock);
@@ -89,17 +134,26 @@ bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
     *reason = worth ? NULL : t->h.reason;
     if (!worth)
         gs_timing_say(t);
-    if (!worth && gs_choice_is_short(&t->h, &gs_book.machine, t->n))
+    if (!worth && !is_wondered_about(t) && gs_choice_is_short(&t->h, &gs_book.machine, t->n))
         atomic_store(&t->pass, MOST_PASSING);
     pthread_mutex_unlock(&gs_book.lock);
     return worth;
 }
 
+/* NULL: nothing is known of these. Without the lock. */
+static struct gs_timing *of_numbers(struct gs_timing *first, uint64_t numbers)
+{
+    struct gs_timing *t = gs_book_of_numbers(first, numbers);
+    return atomic_load(&t->numbers) == numbers ? t : NULL;
+}
+
 bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
 {
-    if (!global || dims > 3)
+    if (!global || dims > 3 || atomic_load_explicit(&k->risen, memory_order_relaxed))
         return false;
     struct gs_timing *t = atomic_load(&k->timing[place_of(dims, global, local)]);
+    if (t && atomic_load_explicit(&t->apart, memory_order_relaxed))
+        t = of_numbers(t, hash_numbers(k));
     const unsigned left = t ? atomic_load_explicit(&t->pass, memory_order_relaxed) : 0;
     if (!left)
         return false;
@@ -130,7 +184,8 @@ bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS
     return known;
 }
 
-bool gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, struct gs_trial *trial, const char **reason)
+bool gs_timing_choose(struct gs_timing *t, uint64_t numbers, struct gs_context *ctx, struct gs_trial *trial,
+                      const char **reason)
 {
     trial->outlook.link = gs_peer_open(ctx) ? GS_LINK_PEER : GS_LINK_HOST;
     trial->outlook.peer_possible = gs_peer_possible(ctx);
@@ -148,7 +203,8 @@ bool gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, struct gs_tri
     *reason = h->reason;
     trial->single_ns = h->single_ns;
     trial->moves = h->balance.moves;
-    trial->measured = split && gs_measured_has_room() && (trial->outlook.on_trial || gs_choice_wants_split(h));
+    trial->measured = split && gs_measured_has_room() &&
+                      (trial->outlook.on_trial || gs_choice_wants_split(h) || gs_measured_wonders(t, numbers));
     pthread_mutex_unlock(&gs_book.lock);
     if (wants_peer)
         gs_peer_ready(ctx);

@@ -15,11 +15,14 @@
 #include "shim/plan.h"
 #include "shim/prepare.h"
 
-/* What is known of one kernel at one size. Lives as long as the process. */
+/* What is known of one kernel at one size; of those of its launches that take about as long, where its other arguments
+ * make a difference (shim/classes.h). Lives as long as the process. */
 struct gs_timing;
 
-/* NULL in other modes than auto, with one device, for programs that can't be split, and without memory. */
-struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
+/* NULL in other modes than auto, with one device, for programs that can't be split, and without memory. *numbers: a
+ * hash of the arguments that are set now, by value. */
+struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local,
+                               uint64_t *numbers);
 
 /* Of what the next launches write the application will fetch so much by large blocking reads, by what it did so far. */
 void gs_timing_reads(struct gs_timing *t, uint64_t bytes);
@@ -70,10 +73,11 @@ struct gs_trial {
 };
 
 /* Splits the launch? *reason says why not. Sets what gs_timing_learn_split asks for. */
-bool gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, struct gs_trial *trial, const char **reason);
+bool gs_timing_choose(struct gs_timing *t, uint64_t numbers, struct gs_context *ctx, struct gs_trial *trial,
+                      const char **reason);
 
 /* Should this launch on one device be measured? */
-bool gs_timing_measures(struct gs_timing *t);
+bool gs_timing_measures(struct gs_timing *t, uint64_t numbers);
 
 /* A launch on one device that isn't measured: before it is enqueued. With the context's lock held. */
 void gs_timing_sieve(struct gs_queue *q, struct gs_timing *t);
@@ -88,14 +92,15 @@ struct gs_asked {
 
 /* Learns from the profiles of these events, once they are complete: a launch on one device; a split, from the end of
  * `begin` to that of `end`. */
-void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, cl_event ran);
-void gs_timing_learn_split(struct gs_timing *t, const struct gs_trial *trial, const struct gs_plan *plan,
-                           const struct gs_asked *asked, cl_event begin, cl_event end, const cl_event *parts);
+void gs_timing_learn_single(struct gs_timing *t, uint64_t numbers, const struct gs_kernel *k, cl_event ran);
+void gs_timing_learn_split(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
+                           const struct gs_plan *plan, const struct gs_asked *asked, cl_event begin, cl_event end,
+                           const cl_event *parts);
 
 /* The same of a launch by units of the daemon's, from what they took: of a split where there is a trial, part p of
  * which ran on place[p]. `end` is the launch's. */
-void gs_timing_learn_units(struct gs_timing *t, const struct gs_trial *trial, const struct gs_plan *plan, cl_event end,
-                           struct gs_spent *spent, const unsigned *place);
+void gs_timing_learn_units(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
+                           const struct gs_plan *plan, cl_event end, struct gs_spent *spent, const unsigned *place);
 
 /* Around a call that blocks until all that was enqueued on q has run. Null is allowed. */
 struct gs_sieve gs_timing_before_wait(struct gs_queue *q);

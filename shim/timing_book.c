@@ -17,6 +17,7 @@
 enum {
     BUCKETS = 256,
     MOST_SIZES = 4096, /* that are told apart, of all kernels */
+    MOST_APART = 16,   /* of one size */
 };
 
 struct gs_book gs_book = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -107,6 +108,25 @@ static void round_up(uint64_t *v)
     *v = power;
 }
 
+/* NULL: no memory. */
+static struct gs_timing *enter(uint64_t program, const char *name, const uint64_t size[6], unsigned n)
+{
+    struct gs_timing *t = calloc(1, sizeof *t);
+    if (!t || !(t->name = strdup(name))) {
+        free(t);
+        return NULL;
+    }
+    t->program = program;
+    t->n = n;
+    memcpy(t->global, size, sizeof t->global);
+    memcpy(t->local, size + 3, sizeof t->local);
+    gs_history_init(&t->h);
+    t->before = gs_book.last;
+    gs_book.last = t;
+    gs_book.n++;
+    return t;
+}
+
 struct gs_timing *gs_book_find_or_make(uint64_t program, const char *name, const uint64_t wanted[6], unsigned n)
 {
     uint64_t size[6];
@@ -120,22 +140,40 @@ struct gs_timing *gs_book_find_or_make(uint64_t program, const char *name, const
     if (t)
         return t;
     const unsigned b = bucket_of(program, size);
-    t = calloc(1, sizeof *t);
-    if (!t || !(t->name = strdup(name))) {
-        free(t);
-        return NULL;
+    t = enter(program, name, size, n);
+    if (t) {
+        t->first = t;
+        t->next = timings[b];
+        timings[b] = t;
     }
-    t->program = program;
-    t->n = n;
-    memcpy(t->global, size, sizeof t->global);
-    memcpy(t->local, size + 3, sizeof t->local);
-    gs_history_init(&t->h);
-    t->next = timings[b];
-    timings[b] = t;
-    t->before = gs_book.last;
-    gs_book.last = t;
-    gs_book.n++;
     return t;
+}
+
+struct gs_timing *gs_book_of_numbers(struct gs_timing *t, uint64_t numbers)
+{
+    struct gs_timing *at = atomic_load(&t->apart);
+    while (at && atomic_load(&at->numbers) != numbers)
+        at = atomic_load(&at->apart);
+    return at ? at : t;
+}
+
+struct gs_timing *gs_book_set_apart(struct gs_timing *t, uint64_t numbers)
+{
+    uint64_t size[6];
+    memcpy(size, t->global, sizeof t->global);
+    memcpy(size + 3, t->local, sizeof t->local);
+    struct gs_timing *new = t->n_apart < MOST_APART ? enter(t->program, t->name, size, t->n) : NULL;
+    if (!new)
+        return NULL;
+    new->first = t;
+    new->prepare_ns = t->prepare_ns;
+    new->compile_ns = t->compile_ns;
+    new->h.split_before = t->h.split_before;
+    atomic_init(&new->numbers, numbers);
+    atomic_init(&new->apart, atomic_load(&t->apart));
+    atomic_store(&t->apart, new);
+    t->n_apart++;
+    return new;
 }
 
 /* What is learnt holds for these devices and this driver, and for the way that bytes go between them. */
@@ -215,8 +253,13 @@ static void load(const struct gs_context *ctx)
     for (size_t i = 0; i < l.n; i++) {
         const struct gs_learnt_kernel *k = &l.v[i];
         struct gs_timing *t = gs_book_find_or_make(k->program, k->name, k->size, k->n);
+        if (t && k->apart)
+            t = gs_book_set_apart(t, k->numbers);
         if (!t)
-            break;
+            continue;
+        if (!k->apart)
+            t->classes.of = k->numbers;
+        atomic_store(&t->numbers, k->numbers);
         t->h = k->h;
         t->prepare_ns = (double)k->prepare_ns;
     }
@@ -232,6 +275,8 @@ void gs_book_open(const struct gs_context *ctx)
 static struct gs_learnt_kernel to_learnt(const struct gs_timing *t)
 {
     struct gs_learnt_kernel k = {.program = t->program, .n = t->n, .prepare_ns = (uint64_t)t->prepare_ns, .h = t->h};
+    k.apart = t->first != t;
+    k.numbers = atomic_load(&t->numbers);
     memcpy(k.size, t->global, sizeof t->global);
     memcpy(k.size + 3, t->local, sizeof t->local);
     memcpy(k.name, t->name, strnlen(t->name, sizeof k.name - 1));
@@ -250,7 +295,8 @@ __attribute__((destructor)) static void save(void)
     mine.machine = gs_book.machine;
     for (const struct gs_timing *t = gs_book.last; t && !err; t = t->before) {
         const struct gs_learnt_kernel k = to_learnt(t);
-        if (t->used && strlen(t->name) < sizeof k.name && gs_learnt_worth(&k, &gs_book.machine))
+        if (t->used && t->h.launches && strlen(t->name) < sizeof k.name &&
+            (gs_learnt_worth(&k, &gs_book.machine) || t->first->n_apart))
             err = gs_learnt_add(&mine, &k);
     }
     pthread_mutex_unlock(&gs_book.lock);

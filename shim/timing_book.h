@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "shim/classes.h"
 #include "shim/timing.h"
 
 struct gs_timing {
@@ -23,6 +24,15 @@ struct gs_timing {
     bool refused;                 /* its last plan said no: nothing to be learnt */
     atomic_uint pass;             /* so many launches may go without a look at it */
     struct gs_history h;
+    /* Launches whose numbers, the arguments by value, make them longer or shorter stand apart from the first entry of
+       their size, which all others belong to. */
+    struct gs_timing *first;           /* itself, or that one */
+    _Atomic(struct gs_timing *) apart; /* the next of them; read without the lock too */
+    atomic_uint_fast64_t numbers;      /* a hash of them, likewise; of the first: classes.of */
+    struct gs_classes classes;         /* of the first */
+    unsigned n_apart;                  /* likewise */
+    unsigned looked_at;                /* launches since it was first wondered whether numbers make a difference */
+    bool risen;                        /* likewise: a number has grown much, so that a look is worth it */
 };
 
 extern struct gs_book {
@@ -54,6 +64,12 @@ bool gs_book_is_of(const struct gs_timing *t, uint64_t program, const char *name
  * powers of two in the end. */
 struct gs_timing *gs_book_find_or_make(uint64_t program, const char *name, const uint64_t size[6], unsigned n);
 
+/* The entry of those of t's launches that have these numbers: t, or one that stands apart. t: a first one. */
+struct gs_timing *gs_book_of_numbers(struct gs_timing *t, uint64_t numbers);
+
+/* Makes one that stands apart from t. With the lock held. NULL: there are enough of them, or no memory. */
+struct gs_timing *gs_book_set_apart(struct gs_timing *t, uint64_t numbers);
+
 /* The first launch that could be split: are there figures to choose by? Where windows may be had their probe brings
  * them; where the devices share memory nothing goes between them. With the lock held. */
 void gs_book_want_links(const struct gs_outlook *o);
@@ -72,6 +88,9 @@ void gs_measured_look(struct gs_wanted *w);
 
 /* May one more be begun? With the lock held. */
 bool gs_measured_has_room(void);
+
+/* Should a launch be measured to know whether its numbers make a difference? With the lock held. */
+bool gs_measured_wonders(struct gs_timing *t, uint64_t numbers);
 
 /* timing_ahead.c */
 

@@ -20,6 +20,7 @@ enum {
 struct measurement {
     struct measurement *next;
     struct gs_timing *t;
+    uint64_t numbers;
     cl_program program;  /* not retained; null for splits */
     cl_event begin, end; /* begin: null for one device */
     struct gs_trial trial;
@@ -133,23 +134,54 @@ static void say_split(const struct measurement *m, uint64_t took_ns, const uint6
              (a->ready_ns - a->begin_ns) / 1000, parts);
 }
 
+/* Whose launch it was, by what it took; NULL: it stands for itself, so far. */
+static struct gs_timing *entry_of(const struct measurement *m, struct gs_span took)
+{
+    struct gs_timing *first = m->t->first, *t = gs_book_of_numbers(first, m->numbers), *new = NULL;
+    const uint64_t single = gs_measured_best(&first->h.single), bound = first->h.bound_ns;
+    const struct gs_span known = {single, single ? single : bound ? bound : UINT64_MAX};
+    const double worth = gs_least_worth_ns(&gs_book.machine, first->n);
+    if (t != first || !took.most || ((double)took.most < worth && (double)known.most < worth))
+        return t;
+    const enum gs_class class = gs_classes_see(&first->classes, m->numbers, known, took);
+    atomic_store(&first->numbers, first->classes.of);
+    if (class == GS_CLASS_APART && (new = gs_book_set_apart(first, m->numbers)))
+        new->used = true;
+    if (class != GS_CLASS_FITS)
+        gs_debug("%s: other numbers among its arguments, and it took %" PRIu64 " to %" PRIu64 " us, not %" PRIu64 "%s",
+                 first->name, took.least / 1000, took.most / 1000, known.most / 1000,
+                 new ? ": such launches stand apart" : "");
+    if (class == GS_CLASS_STRAY)
+        atomic_store(&first->pass, 0);
+    if (class != GS_CLASS_FITS && first->h.launches)
+        first->h.launches--; /* it was none of these */
+    return class == GS_CLASS_FITS || (class == GS_CLASS_APART && !new) ? first : new;
+}
+
 static void learn_split(struct measurement *m)
 {
-    struct gs_history *h = &m->t->h;
     const struct gs_outlook *o = &m->trial.outlook;
     uint64_t part_ns[GS_MAX_DEVICES];
-    uint64_t longest_ns = 0;
+    uint64_t longest_ns = 0, sum_ns = 0;
     bool all = true;
     for (unsigned p = 0; p < o->n; p++) {
         part_ns[p] = part_took(m, p);
         longest_ns = part_ns[p] > longest_ns ? part_ns[p] : longest_ns;
+        sum_ns += part_ns[p];
         all = all && part_ns[p];
     }
     const uint64_t took_ns = split_took(m, longest_ns);
-    gs_book.machine_learnt = true;
+    struct gs_timing *t = all ? entry_of(m, (struct gs_span){longest_ns, sum_ns}) : m->t;
+    /* What one device would have taken is known only of those that it was predicted for. */
+    const double sum = (double)sum_ns, single_ns = t == m->t || sum > m->trial.single_ns ? m->trial.single_ns : sum;
     say_split(m, took_ns, part_ns);
-    gs_choice_learn_split(h, &gs_book.machine, &gs_book.budget, took_ns, part_ns, o, m->trial.single_ns,
-                          m->trial.risk_ns);
+    if (!t) {
+        gs_choice_learn_stray(&gs_book.budget, took_ns, single_ns, m->trial.risk_ns);
+        return;
+    }
+    struct gs_history *h = &t->h;
+    gs_book.machine_learnt = true;
+    gs_choice_learn_split(h, &gs_book.machine, &gs_book.budget, took_ns, part_ns, o, single_ns, m->trial.risk_ns);
     /* Parts that were cut otherwise say nothing of the present cut. */
     if (!all || m->trial.moves != h->balance.moves)
         return;
@@ -160,8 +192,10 @@ static void learn_split(struct measurement *m)
 static void learn_single(struct measurement *m)
 {
     const uint64_t took_ns = m->spent ? part_took(m, 0) : duration(NULL, m->end);
+    struct gs_timing *t = entry_of(m, (struct gs_span){took_ns, took_ns});
     gs_debug("%s: one device took %" PRIu64 " us", m->t->name, took_ns / 1000);
-    gs_choice_learn_single(&m->t->h, took_ns);
+    if (t)
+        gs_choice_learn_single(&t->h, took_ns);
 }
 
 void gs_measured_look(struct gs_wanted *w)
@@ -181,7 +215,7 @@ void gs_measured_look(struct gs_wanted *w)
         else if (status == CL_COMPLETE)
             learn_single(m);
         if (status == CL_COMPLETE)
-            gs_ahead_want(w, m->t, m->program);
+            gs_ahead_want(w, gs_book_of_numbers(m->t->first, m->numbers), m->program);
         forget(m);
     }
 }
@@ -201,13 +235,28 @@ bool gs_measured_has_room(void)
     return n_pending < MOST_PENDING;
 }
 
-bool gs_timing_measures(struct gs_timing *t)
+static bool is_affordable(void)
+{
+    const uint64_t spent = (uint64_t)(n_measured + 1) * MEASURE_NS;
+    return spent < (gs_now_ns() - gs_book.budget.begin_ns) / AFFORDABLE;
+}
+
+bool gs_measured_wonders(struct gs_timing *t, uint64_t numbers)
+{
+    const bool risen = t->risen && numbers != t->classes.of;
+    if (t->first != t || !is_affordable())
+        return false;
+    t->risen = false;
+    return gs_classes_wonder(&t->classes, numbers, t->h.launches) || risen;
+}
+
+bool gs_timing_measures(struct gs_timing *t, uint64_t numbers)
 {
     pthread_mutex_lock(&gs_book.lock);
-    const uint64_t spent = (uint64_t)(n_measured + 1) * MEASURE_NS;
-    const bool affordable = spent < (gs_now_ns() - gs_book.budget.begin_ns) / AFFORDABLE;
+    const bool affordable = is_affordable();
     const bool wants =
-        !t->refused && n_pending < MOST_PENDING && gs_choice_wants_single(&t->h, &gs_book.machine, t->n, affordable);
+        !t->refused && gs_measured_has_room() &&
+        (gs_choice_wants_single(&t->h, &gs_book.machine, t->n, affordable) || gs_measured_wonders(t, numbers));
     pthread_mutex_unlock(&gs_book.lock);
     return wants;
 }
@@ -256,7 +305,7 @@ void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
 }
 
 /* A measurement that ends with `end`, which is retained. NULL: no memory. */
-static struct measurement *measure(struct gs_timing *t, cl_event end)
+static struct measurement *measure(struct gs_timing *t, uint64_t numbers, cl_event end)
 {
     struct measurement *m = calloc(1, sizeof *m);
     if (!m || gs_real()->clRetainEvent(end) != CL_SUCCESS) {
@@ -264,6 +313,7 @@ static struct measurement *measure(struct gs_timing *t, cl_event end)
         return NULL;
     }
     m->t = t;
+    m->numbers = numbers;
     m->end = end;
     return m;
 }
@@ -279,19 +329,20 @@ static void keep(struct measurement *m)
     pthread_mutex_unlock(&gs_book.lock);
 }
 
-void gs_timing_learn_single(struct gs_timing *t, const struct gs_kernel *k, cl_event ran)
+void gs_timing_learn_single(struct gs_timing *t, uint64_t numbers, const struct gs_kernel *k, cl_event ran)
 {
-    struct measurement *m = measure(t, ran);
+    struct measurement *m = measure(t, numbers, ran);
     if (!m)
         return;
     m->program = k->program->o.handle;
     keep(m);
 }
 
-void gs_timing_learn_split(struct gs_timing *t, const struct gs_trial *trial, const struct gs_plan *plan,
-                           const struct gs_asked *asked, cl_event begun, cl_event end, const cl_event *parts)
+void gs_timing_learn_split(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
+                           const struct gs_plan *plan, const struct gs_asked *asked, cl_event begun, cl_event end,
+                           const cl_event *parts)
 {
-    struct measurement *m = measure(t, end);
+    struct measurement *m = measure(t, numbers, end);
     if (!m)
         return;
     bool whole = gs_real()->clRetainEvent(begun) == CL_SUCCESS;
@@ -311,10 +362,10 @@ void gs_timing_learn_split(struct gs_timing *t, const struct gs_trial *trial, co
         forget(m);
 }
 
-void gs_timing_learn_units(struct gs_timing *t, const struct gs_trial *trial, const struct gs_plan *plan, cl_event end,
-                           struct gs_spent *spent, const unsigned *place)
+void gs_timing_learn_units(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
+                           const struct gs_plan *plan, cl_event end, struct gs_spent *spent, const unsigned *place)
 {
-    struct measurement *m = measure(t, end);
+    struct measurement *m = measure(t, numbers, end);
     if (!m)
         return;
     atomic_fetch_add(&spent->refs, 1);

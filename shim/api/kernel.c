@@ -59,6 +59,21 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
     return err;
 }
 
+/* A loop's bound may be among them: launches of a kernel that was too short to look at may be long now. */
+static void note_rise(struct gs_kernel *k, struct gs_arg *a, const void *value)
+{
+    uint64_t now = 0;
+    if (a->size == sizeof(uint32_t))
+        now = *(const uint32_t *)memcpy(&(uint32_t){0}, value, sizeof(uint32_t));
+    else if (a->size == sizeof now)
+        memcpy(&now, value, sizeof now);
+    if (a->set && (now <= a->most || now / 2 < a->most))
+        return;
+    if (a->set)
+        atomic_store(&k->risen, true);
+    a->most = now;
+}
+
 static bool keep_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *value)
 {
     struct gs_arg *a = &k->args[i];
@@ -78,6 +93,8 @@ static bool keep_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *va
         atomic_store(&k->fresh, true);
     if (value)
         memcpy(a->bytes, value, size);
+    if (value && !m)
+        note_rise(k, a, value);
     a->set = true;
     return true;
 }

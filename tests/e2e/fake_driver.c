@@ -5,9 +5,9 @@
  * for each clGetPlatformInfo of CL_PLATFORM_PROFILE, by which an application tells its iterations apart. Without it the
  * driver costs next to nothing, so that what a call takes is the interposer's own. With FAKE_ITEM_NS=N kernels take
  * that for each work-item, and the time passes: commands begin after what they wait for, and
- * to start takes 50 ms. Commands are of one thread of the application, and of gpusparc's beside it. With FAKE_EVICT=KIB
- * a command goes through so much code, and so much memory, as a real driver's does: what was in the processor's nearest
- * caches is then gone. */
+ * to start takes 50 ms; with FAKE_ROUNDS=I argument I, a uint, says how many times that. Commands are of one thread of
+ * the application, and of gpusparc's beside it. With FAKE_EVICT=KIB a command goes through so much code, and so much
+ * memory, as a real driver's does: what was in the processor's nearest caches is then gone. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -46,6 +46,7 @@ struct _cl_mem {
 struct _cl_kernel {
     char name[64];
     cl_uint n_args;
+    cl_uint rounds;
 };
 struct _cl_event {
     atomic_uint refs;
@@ -60,6 +61,7 @@ static struct _cl_device_id the_devices[DEVICES];
 static struct _cl_context the_context;
 static FILE *log_file;
 static cl_ulong kernel_ns = 2000, item_ns;
+static const char *rounds_arg;
 
 /* ---- what a driver does to the caches ---- */
 
@@ -127,6 +129,7 @@ __attribute__((constructor)) static void set_up(void)
     log_file = file ? fopen(file, "w") : NULL;
     kernel_ns = ns ? strtoull(ns, NULL, 10) : kernel_ns;
     item_ns = item ? strtoull(item, NULL, 10) : 0;
+    rounds_arg = getenv("FAKE_ROUNDS");
     if (kib)
         set_up_eviction(strtoull(kib, NULL, 10) * 1024);
 }
@@ -360,8 +363,9 @@ cl_int clGetKernelInfo(cl_kernel k, cl_kernel_info what, size_t room, void *out,
 
 cl_int clSetKernelArg(cl_kernel k, cl_uint i, size_t bytes, const void *value)
 {
-    (void)bytes, (void)value;
     say("clSetKernelArg", NULL);
+    if (rounds_arg && i == strtoul(rounds_arg, NULL, 10) && bytes == sizeof k->rounds)
+        memcpy(&k->rounds, value, sizeof k->rounds);
     return i < k->n_args ? CL_SUCCESS : CL_INVALID_ARG_INDEX;
 }
 
@@ -451,8 +455,8 @@ cl_int clReleaseMemObject(cl_mem m)
 cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, const size_t *offset, const size_t *global,
                               const size_t *local, cl_uint n, const cl_event *wait, cl_event *event)
 {
-    cl_ulong items = 1;
-    (void)k, (void)offset, (void)local;
+    cl_ulong items = rounds_arg ? k->rounds : 1;
+    (void)offset, (void)local;
     for (cl_uint d = 0; d < dims; d++)
         items *= global[d];
     return command("clEnqueueNDRangeKernel", q, item_ns ? item_ns * items : kernel_ns, n, wait, event);

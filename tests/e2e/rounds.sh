@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# One kernel at one size whose loop has other bounds in other launches, over a driver whose GPUs only let time pass: the
+# short launches are left alone and the long ones are split, whichever come first, and in the next process at once.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+export XDG_CACHE_HOME=$PWD/cache FAKE_ITEM_NS=1 FAKE_ROUNDS=2 GPUSPARC_REAL=$programs/fake.so
+rm -rf cache
+
+# NAME LEAST MOST SEQUENCE...: so many launches are split.
+splits() {
+  local name=$1 least=$2 most=$3 n
+  shift 3
+  GPUSPARC_DEBUG=1 gpusparc run --stats="$name.json" "$programs/rounds" 4096 "$@" >out.txt 2>"$name.debug" || fail "$name: $(tail "$name.debug")"
+  n=$(sed -n 's/.*"launches": [0-9]*, "split": \([0-9]*\),.*/\1/p' "$name.json")
+  [ "$n" -ge "$least" ] && [ "$n" -le "$most" ] || fail "$name: $n launches in parts, not $least to $most"
+}
+gpusparc run --mode multi "$programs/rounds" 4096 1x1 >out.txt # its translation is in the cache from here on
+# 4 us, and 65 ms.
+splits short-first 30 40 300x1 40x16000
+splits learnt 10 10 300x1 10x16000
+splits fresh-kernel 10 10 300x1 + 10x16000
+rm -rf cache
+gpusparc run --mode multi "$programs/rounds" 4096 1x1 >out.txt
+# What short launches take is not held against the long ones, nor is it the other way about.
+splits long 6 10 10x16000
+splits short 0 4 300x1
+splits long-again 10 10 10x16000
+splits short-again 0 0 300x1
+# Numbers that were never seen are taken for those that were, until they make a difference.
+splits counter 9 9 1x16000 1x16001 1x16002 1x16003 1x16004 1x16005 1x16006 1x16007 1x16008
+echo passed
