@@ -223,6 +223,12 @@ bool gs_unit_own_out(unsigned resource)
 }
 
 bool gs_unit_is_ours(unsigned resource)
+bool gs_unit_is_waited(unsigned resource)
+{
+    const struct gs_client *c = atomic_load(&client);
+    return c && gs_client_own_waits(c, resource);
+}
+
 {
     const struct gs_client *c = atomic_load(&client);
     return !c || gs_client_is_ours(c, resource);

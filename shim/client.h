@@ -83,6 +83,8 @@ bool gs_unit_own_out(unsigned resource);
 bool gs_unit_is_ours(unsigned resource);
 
 /* Does another application wait for units that are out? */
+/* Does a thread of this application sleep until one of its units is given back? */
+bool gs_unit_is_waited(unsigned resource);
 bool gs_units_wanted(void);
 
 #endif

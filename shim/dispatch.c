@@ -114,9 +114,8 @@ static bool is_next(const struct gs_held *before, unsigned resource, unsigned ca
 
 /* Becomes part of the unit of the command before it, if that may be. It is granted already, or stands behind the gate
  * that will be opened when it is. */
-static struct gs_held *join(cl_command_queue queue, unsigned resource, unsigned call, uint64_t kind)
+static struct gs_held *join(cl_command_queue queue, unsigned resource, unsigned call, uint64_t kind, uint64_t now)
 {
-    const uint64_t now = gs_now_ns();
     /* A unit of its own would stand behind a gate, which NVIDIA's driver is slow with. */
     const bool own_out = gs_unit_own_out(resource);
     pthread_mutex_lock(&gs_held_lock);
@@ -211,9 +210,11 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     const bool may_chain = !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, n_wait, wait);
     units = units ? units : &one;
     *gate = NULL;
-    *held = may_chain && queue == q->o.handle && units->n == 1 && units->kind ? join(queue, resource, call, units->kind)
-                                                                              : NULL;
+    const bool may_join = may_chain && queue == q->o.handle && units->n == 1 && units->kind;
+    *held = may_join ? join(queue, resource, call, units->kind, now) : NULL;
+    const uint64_t now = gs_now_ns();
     if (*held)
+    atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
         return CL_SUCCESS;
     gs_queue_close(queue);
     struct gs_held *h = calloc(1, sizeof *h);

@@ -84,12 +84,15 @@ void gs_queue_drained(struct gs_queue *q, unsigned call);
  * waited for. *over, if not null, is to be let go, which takes the driver some time: it has ended. Without the
  * context's lock. */
 bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over);
+/* So many threads more, or fewer, wait in the driver for what is in a queue, and say gs_queue_drained() then. */
+void gs_queue_waits(int more);
+
 void gs_held_let(struct gs_held *over);
 
-/* A task reads so many bytes, in a call that blocks, of what the last command of the queue has left there: where that is
- * one unit, the command's last one stays the task's until gs_keep_end(), if somebody else waits for it. Else the read, which NVIDIA's driver has the GPU see to
- * that was given away meanwhile, would wait for that one's chunks, or for its turn by the GPU's own time slices. 0: it
- * isn't kept. */
+/* A task reads so many bytes, in a call that blocks, of what the last command of the queue has left there: where that
+ * is one unit, the command's last one stays the task's until gs_keep_end(), if somebody else waits for it. Else the
+ * read, which NVIDIA's driver has the GPU see to that was given away meanwhile, would wait for that one's chunks, or
+ * for its turn by the GPU's own time slices. 0: it isn't kept. */
 uint64_t gs_keep_begin(const struct gs_queue *q, size_t bytes);
 void gs_keep_return(uint64_t token);
 void gs_keep_end(uint64_t token);

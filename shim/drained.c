@@ -53,6 +53,11 @@ static void drained(struct gs_queue *q, unsigned call, cl_event complete)
     gs_units_look(0, q->o.handle, complete);
 }
 
+void gs_queue_waits(int more)
+{
+    atomic_fetch_add(&gs_waiting, more);
+}
+
 void gs_queue_drained(struct gs_queue *q, unsigned call)
 {
     drained(q, call, NULL);
@@ -207,7 +212,9 @@ bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over)
         *over = h;
     else
         gs_held_drop(h);
+    gs_queue_waits(1);
     const cl_int err = last ? gs_real()->clWaitForEvents(1, &last) : CL_SUCCESS; /* however it ends */
+    gs_queue_waits(-1);
     drained(q, call, err ? NULL : last);
     gs_release_event(last);
     return true;

@@ -23,7 +23,8 @@ struct watched {
     struct watched *next, **at; /* in the list; null: it has been taken off. `lock` */
     cl_event event;             /* retained; null: not known yet, `last` will say. Then: `lock` */
     cl_event (*last)(void *data);
-    bool asked; /* `last` is just being called. `lock` */
+    bool asked;                       /* `last` is just being called. `lock` */
+    bool (*wanted)(const void *data); /* or null: always */
     void (*ended)(cl_event event, cl_int status, void *data);
     void *data;
     atomic_int refs;      /* the list's, the driver's, and the thread's that looks at it */
@@ -157,12 +158,21 @@ static bool is_over(struct watched *w, enum look why, cl_int status)
     return why == AT_FAILED ? status < 0 : why == AT_ENDED ? status == CL_COMPLETE : is_missed(w, status);
 }
 
+/* Has anybody need of it now? Else the driver is left alone: NVIDIA's keeps one thread waiting for the other. */
+static bool is_wanted(struct watched *w)
+{
+    pthread_mutex_lock(&lock);
+    const bool wanted = w->at && (!w->wanted || w->wanted(w->data)); /* what is off the list may be no more */
+    pthread_mutex_unlock(&lock);
+    return wanted;
+}
+
 /* Ends it if the driver won't tell of it. The driver is asked without the lock: it may call back with one of its own
  * held. */
 static bool look_at(struct watched *w, enum look why, cl_event complete)
 {
     const bool was_known = is_known(w);
-    if (!was_known || (why == AT_NEW && !calls_late()))
+    if (!was_known || (why == AT_NEW && (!calls_late() || !is_wanted(w))))
         return false;
     const cl_int status = complete && w->event == complete ? CL_COMPLETE : status_of(w->event);
     pthread_mutex_lock(&lock);
@@ -304,7 +314,8 @@ static void add(struct watched *w)
     unknown += !w->event;
 }
 
-bool gs_await_end(cl_event event, void (*ended)(cl_event event, cl_int status, void *data), void *data)
+bool gs_await_end(cl_event event, bool (*wanted)(const void *data),
+                  void (*ended)(cl_event event, cl_int status, void *data), void *data)
 {
     struct watched *w = calloc(1, sizeof *w);
     if (!w || gs_real()->clRetainEvent(event) != CL_SUCCESS) {
@@ -312,6 +323,7 @@ bool gs_await_end(cl_event event, void (*ended)(cl_event event, cl_int status, v
         return false;
     }
     w->event = event;
+    w->wanted = wanted;
     w->ended = ended;
     w->data = data;
     pthread_mutex_lock(&lock);
@@ -326,12 +338,14 @@ bool gs_await_end(cl_event event, void (*ended)(cl_event event, cl_int status, v
     return true;
 }
 
-bool gs_await_last(cl_event (*last)(void *data), void (*ended)(cl_event event, cl_int status, void *data), void *data)
+bool gs_await_last(cl_event (*last)(void *data), bool (*wanted)(const void *data),
+                   void (*ended)(cl_event event, cl_int status, void *data), void *data)
 {
     struct watched *w = calloc(1, sizeof *w);
     if (!w)
         return false;
     w->last = last;
+    w->wanted = wanted;
     w->ended = ended;
     w->data = data;
     atomic_init(&w->refs, 1);

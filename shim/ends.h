@@ -9,12 +9,16 @@
 #include "shim/real.h"
 
 /* Calls `ended` once, with the event's final status, from a thread of the driver's or of ours, perhaps before this
- * returns. Where the driver takes no callback the thread of ours is all there is. False: no memory, and it won't. */
-bool gs_await_end(cl_event event, void (*ended)(cl_event event, cl_int status, void *data), void *data);
+ * returns. Where the driver takes no callback the thread of ours is all there is; then `wanted`, if not null, says
+ * whether anybody has need of the end at the moment: for what nobody has it looks every 20 ms only. It calls nobody.
+ * False: no memory, and it won't. */
+bool gs_await_end(cl_event event, bool (*wanted)(const void *data),
+                  void (*ended)(cl_event event, cl_int status, void *data), void *data);
 
 /* The same of an event that isn't known yet: `last` is asked for it now and then, and gives a reference away once it
  * does know. It may be called from whatever thread, one at a time. False: no memory, or no thread. */
-bool gs_await_last(cl_event (*last)(void *data), void (*ended)(cl_event event, cl_int status, void *data), void *data);
+bool gs_await_last(cl_event (*last)(void *data), bool (*wanted)(const void *data),
+                   void (*ended)(cl_event event, cl_int status, void *data), void *data);
 
 /* What is awaited with this `data` has probably ended: if so it is told now, from this thread. `complete`, or null, is
  * an event that is known to be: the driver needs not be asked. */

@@ -9,6 +9,8 @@
 pthread_mutex_t gs_held_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t gs_held_changed = PTHREAD_COND_INITIALIZER;
 struct gs_held *gs_held_oldest;
+atomic_uint_fast64_t gs_called_ns;
+atomic_int gs_waiting;
 static struct gs_held *newest;
 
 struct gs_spent *gs_spent_new(void)

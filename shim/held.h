@@ -87,6 +87,9 @@ extern pthread_mutex_t gs_held_lock;   /* a leaf */
 extern pthread_cond_t gs_held_changed; /* one has been served, or has joined, or is closed */
 extern struct gs_held *gs_held_oldest; /* the list of all that are under way, by `newer`. gs_held_lock */
 
+extern atomic_uint_fast64_t gs_called_ns; /* when the application last called for a command that goes by units */
+extern atomic_int gs_waiting;             /* threads, see gs_queue_waits() */
+
 static inline bool gs_is_several(const struct gs_held *h)
 {
     return h->units.n > 1;

@@ -157,7 +157,7 @@ static bool rest_waits(struct gs_held *h)
     h->chained = false;
     if (status < 0)
         gs_held_spoil(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    if (status <= CL_COMPLETE || gs_await_end(h->ready, could_run, h))
+    if (status <= CL_COMPLETE || gs_await_end(h->ready, NULL, could_run, h))
         return status > CL_COMPLETE;
     gs_real()->clWaitForEvents(1, &h->ready);
     return false;
@@ -336,7 +336,7 @@ void gs_lane_take(struct gs_held *h)
         run_taken(h);
     else if (h->chained || !h->ready || !started)
         push(h);
-    else if (!gs_await_end(h->ready, could_run, h))
+    else if (!gs_await_end(h->ready, NULL, could_run, h))
         could_run(h->ready, CL_COMPLETE, h);
 }
 

@@ -71,7 +71,7 @@ void gs_pledge_await(struct gs_pledge *p, struct gs_events *events)
     const cl_uint n = events->n;
     atomic_store(&p->awaits, n);
     for (cl_uint i = 0; i < n; i++)
-        if (!gs_await_end(events->v[i], ended, p))
+        if (!gs_await_end(events->v[i], NULL, ended, p))
             ended(events->v[i], gs_real()->clWaitForEvents(1, &events->v[i]), p);
     gs_events_free(events);
     if (!n)

@@ -9,6 +9,9 @@
 /* No more join a unit that none has joined for so long. */
 enum { QUIET_NS = 30 * 1000 };
 
+/* Who hasn't called for so long doesn't enqueue one command after the other. */
+enum { STREAM_NS = 50 * 1000 };
+
 /* What was measured twice, one after the other, differs by less. */
 enum { SAME_NS = 2000 };
 
@@ -152,9 +155,18 @@ static cl_event last_of(void *data)
     return last;
 }
 
+/* Has anybody need of its end? While the application enqueues one command after the other, or waits for what it has
+ * enqueued, its own threads look when they do. */
+static bool is_wanted(const void *data)
+{
+    const struct gs_held *h = ((const struct gs_unit *)data)->held;
+    const bool busy = atomic_load(&gs_waiting) || gs_now_ns() < atomic_load(&gs_called_ns) + STREAM_NS;
+    return !busy || gs_is_several(h) || h->units.spent || gs_unit_is_waited(h->resource) || gs_units_wanted();
+}
+
 static void await_unit(struct gs_unit *u, cl_event event)
 {
-    if (gs_await_end(event, unit_ended, u))
+    if (gs_await_end(event, is_wanted, unit_ended, u))
         return;
     gs_real()->clFlush(u->held->home);
     unit_ended(event, gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
@@ -165,7 +177,7 @@ static bool await_more(struct gs_unit *u)
 {
     if (gs_real()->clRetainCommandQueue(u->held->home) == CL_SUCCESS) {
         u->home = u->held->home;
-        if (gs_await_last(last_of, unit_ended, u))
+        if (gs_await_last(last_of, is_wanted, unit_ended, u))
             return true;
         gs_real()->clReleaseCommandQueue(u->home);
         u->home = NULL;

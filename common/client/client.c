@@ -104,6 +104,12 @@ bool gs_client_own_out(const struct gs_client *c, unsigned resource)
            (w & GS_LEASE_UNITS) >= atomic_load_explicit(&c->depth, memory_order_relaxed);
 }
 
+bool gs_client_own_waits(const struct gs_client *c, unsigned resource)
+{
+    return resource < GS_MAX_RESOURCES && atomic_load_explicit(&c->online, memory_order_acquire) &&
+           atomic_load_explicit(&c->page->lease[resource].word, memory_order_relaxed) & GS_LEASE_WAITED;
+}
+
 bool gs_client_is_ours(const struct gs_client *c, unsigned resource)
 {
     if (resource >= GS_MAX_RESOURCES || !atomic_load_explicit(&c->online, memory_order_acquire) ||

@@ -88,6 +88,9 @@ int gs_client_try(struct gs_client *c, uint32_t mask, struct gs_grant *grant);
 /* Are all units of the resource that this client may hold out, while nobody else wants it? One load. */
 bool gs_client_own_out(const struct gs_client *c, unsigned resource);
 
+/* Does a thread of this process sleep until one of those units is given back? One load. */
+bool gs_client_own_waits(const struct gs_client *c, unsigned resource);
+
 /* Is the resource leased to this client, and not about to be another's, or nobody's to lease? */
 bool gs_client_is_ours(const struct gs_client *c, unsigned resource);
 

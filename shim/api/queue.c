@@ -162,8 +162,12 @@ CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
         gs_queue_await(q, true, &over);
     if (q)
         gs_queue_close(command_queue);
+    if (q)
+        gs_queue_waits(1);
     const cl_int err = gs_real()->clFinish(command_queue);
     gs_held_let(over);
+    if (q)
+        gs_queue_waits(-1);
     if (q && !err)
         gs_queue_drained(q, call);
     gs_timing_after_wait(&before, err);

@@ -59,4 +59,23 @@ raise SystemExit(statistics.median(more) > 10)
 END
 done
 [ $i -lt 5 ] || fail "short launches under a daemon cost further calls"
+
+# While the application waits, nobody else is in the driver: the end of its unit (here after 5 ms) is looked for when the
+# wait is over. And the shim takes little more time for a launch like the one before than without a daemon.
+GPUSPARC_REAL=$fake.so FAKE_ITEM_NS=80000 FAKE_LOG=waits.log gpusparc run --gpus 1 --mode single "$programs/stream" 40 1 >out.txt 2>err.txt || { cat err.txt; fail "waits"; }
+python3 - <<'END' || fail "the driver is asked for ends that nobody has need of"
+import statistics
+rows = [text.splitlines() for text in open("waits.log").read().split("mark 0\n")[1:-1]]
+looks = statistics.median(sum(c.startswith("clGetEventInfo") for c in row) for row in rows)
+print("looks at events in a wait for 5 ms: median", looks)
+raise SystemExit(looks > 10)
+END
+for ((i = 0; i < 5; i++)); do
+  for way in --no-daemon ""; do
+    GPUSPARC_REAL=$fake.so gpusparc run $way --gpus 2 --mode auto "$programs/stream" 60 >"ns$way.txt" 2>err.txt || { cat err.txt; fail "stream $way"; }
+  done
+  echo "a launch: $(cat ns--no-daemon.txt) ns without a daemon, $(cat ns.txt) under one"
+  [ $(($(cat ns.txt) - $(cat ns--no-daemon.txt))) -gt 400 ] || break
+done
+[ $i -lt 5 ] || fail "a launch like the one before takes much longer under a daemon"
 echo passed
