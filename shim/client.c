@@ -30,7 +30,8 @@ static bool reads;
 static atomic_uint_fast64_t ended_ns; /* when the open job seems to have ended; 0: not yet. Read as job_open is */
 static bool read_since;               /* ... and something was read after */
 static struct gs_job current;
-static struct gs_events pending; /* ends of commands that may be under way */
+static atomic_uint current_number; /* current.number where it is scheduled, else 0. Read as job_open is */
+static struct gs_events pending;   /* ends of commands that may be under way */
 static cl_uint prune_at = PRUNE_FROM;
 static atomic_int loose;   /* without that lock */
 static atomic_bool untold; /* the daemon is to be told of the last job's end. Likewise */
@@ -222,13 +223,13 @@ bool gs_unit_own_out(unsigned resource)
     return c && gs_client_own_out(c, resource);
 }
 
-bool gs_unit_is_ours(unsigned resource)
 bool gs_unit_is_waited(unsigned resource)
 {
     const struct gs_client *c = atomic_load(&client);
     return c && gs_client_own_waits(c, resource);
 }
 
+bool gs_unit_is_ours(unsigned resource)
 {
     const struct gs_client *c = atomic_load(&client);
     return !c || gs_client_is_ours(c, resource);
@@ -307,9 +308,13 @@ static void warm_both_modes(const struct gs_context *ctx, struct gs_client_mode 
 static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
 {
     struct gs_client *c = atomic_load(&client);
+    static unsigned numbers;
     const unsigned last = current.place[0];
     warm_both_modes(ctx, mode);
-    current = (struct gs_job){.scheduled = mode->scheduled,
+    numbers += numbers + 1 ? 1 : 2;
+    atomic_store(&current_number, mode->scheduled ? numbers : 0);
+    current = (struct gs_job){.number = numbers,
+                              .scheduled = mode->scheduled,
                               .told = mode->scheduled && mode->task[0],
                               .kernel_chunk = mode->kernel_chunk,
                               .transfer_chunk = mode->transfer_chunk};
@@ -430,6 +435,13 @@ void gs_job_enter_quickly(const struct gs_context *ctx, struct gs_job *job)
     if (gs_settings()->pace) /* it may wait long for its release */
         gs_job_tell();
     job_enter(ctx, job);
+}
+
+bool gs_job_goes_on(unsigned number)
+{
+    return atomic_load_explicit(&current_number, memory_order_relaxed) == number &&
+           atomic_load_explicit(&job_open, memory_order_relaxed) &&
+           !atomic_load_explicit(&ended_ns, memory_order_relaxed) && online();
 }
 
 void gs_job_now(struct gs_job *job)

@@ -15,6 +15,7 @@
 
 /* How the commands of the job under way are carried out. */
 struct gs_job {
+    unsigned number;                /* from 1: another for each time that what follows was decided */
     bool scheduled;                 /* a daemon is there */
     bool told;                      /* it is a task, and the daemon says how many places share each launch */
     unsigned n;                     /* so many places share each launch, or may; 1: all work is place[0]'s */
@@ -35,6 +36,9 @@ void gs_job_enter(const struct gs_context *ctx, bool reads, struct gs_job *job);
  * which is to be called once the command is on its way. */
 void gs_job_enter_quickly(const struct gs_context *ctx, struct gs_job *job);
 void gs_job_tell(void);
+
+/* Is this job under way, scheduled as it was when it began, and has no end been seen that it may have come to? */
+bool gs_job_goes_on(unsigned number);
 
 /* How the commands of the job under way are carried out, without beginning one; scheduled: by units. */
 void gs_job_now(struct gs_job *job);
@@ -79,12 +83,12 @@ void gs_unit_cancel(struct gs_request *request);
 
 /* Could one be had if our own were not out? Nobody else waits. */
 bool gs_unit_own_out(unsigned resource);
+/* Does a thread of this application sleep until one of its units is given back? */
+bool gs_unit_is_waited(unsigned resource);
 /* Is the resource leased to this application? */
 bool gs_unit_is_ours(unsigned resource);
 
 /* Does another application wait for units that are out? */
-/* Does a thread of this application sleep until one of its units is given back? */
-bool gs_unit_is_waited(unsigned resource);
 bool gs_units_wanted(void);
 
 #endif

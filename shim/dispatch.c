@@ -201,20 +201,27 @@ static bool take_now(struct gs_held *h, const struct gs_queue *q)
     return !idle && (!h->chained || h->units.n > 1);
 }
 
+struct gs_held *gs_hold_on(struct gs_queue *q, uint64_t kind)
+{
+    const uint64_t now = gs_now_ns();
+    atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
+    return q->out_of_order ? NULL : join(q->o.handle, gs_resource_of(0), atomic_load(&q->calls), kind, now);
+}
+
 cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
                     const struct gs_units *units, struct gs_held **held, cl_event *gate)
 {
     static const struct gs_units one = {.n = 1};
+    const uint64_t now = gs_now_ns();
     gs_lanes_set_up();
+    atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
     const unsigned call = atomic_load(&q->calls);
     const bool may_chain = !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, n_wait, wait);
     units = units ? units : &one;
     *gate = NULL;
     const bool may_join = may_chain && queue == q->o.handle && units->n == 1 && units->kind;
     *held = may_join ? join(queue, resource, call, units->kind, now) : NULL;
-    const uint64_t now = gs_now_ns();
     if (*held)
-    atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
         return CL_SUCCESS;
     gs_queue_close(queue);
     struct gs_held *h = calloc(1, sizeof *h);

@@ -66,6 +66,11 @@ void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
 cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
                     const struct gs_units *units, struct gs_held **held, cl_event *gate);
 
+/* The same for a launch of that kind on the first device without a wait list, which needs one unit, where it becomes
+ * part of the one that the command before it in the application's queue has: then there is no gate. Null: it doesn't.
+ */
+struct gs_held *gs_hold_on(struct gs_queue *q, uint64_t kind);
+
 /* Must the first unit have an event, even if the application asks for none? */
 bool gs_wants_event(const struct gs_held *held);
 
@@ -79,14 +84,14 @@ struct gs_drained;
 void gs_drained_drop(struct gs_drained *d);
 void gs_queue_drained(struct gs_queue *q, unsigned call);
 
+/* So many threads more, or fewer, wait in the driver for what is in a queue, and say gs_queue_drained() then. */
+void gs_queue_waits(int more);
+
 /* Waits for what a command that is enqueued in the application's queue, in order, would come after, where that is a
  * command of ours (of several units: only then, if so asked) or nothing. False: it is something else, and nothing was
  * waited for. *over, if not null, is to be let go, which takes the driver some time: it has ended. Without the
  * context's lock. */
 bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over);
-/* So many threads more, or fewer, wait in the driver for what is in a queue, and say gs_queue_drained() then. */
-void gs_queue_waits(int more);
-
 void gs_held_let(struct gs_held *over);
 
 /* A task reads so many bytes, in a call that blocks, of what the last command of the queue has left there: where that

@@ -9,6 +9,7 @@
 #include "shim/contents.h"
 #include "shim/contest.h"
 #include "shim/dispatch.h"
+#include "shim/follow.h"
 #include "shim/outlook.h"
 #include "shim/parts.h"
 #include "shim/pass.h"
@@ -110,6 +111,16 @@ static uint64_t kind_of(const struct gs_launching *l)
     return gs_kind_of(l->k, global);
 }
 
+/* Has it more work-groups than one unit? Of a NULL local size it may have. */
+static bool is_long(const struct gs_launching *l)
+{
+    const uint64_t most = (uint64_t)l->job.kernel_chunk * gs_group()->units[l->job.place[0]];
+    uint64_t groups = 1;
+    for (cl_uint d = 0; d < l->dims; d++)
+        groups *= l->local ? (l->global[d] + l->local[d] - 1) / l->local[d] : l->global[d];
+    return groups > most;
+}
+
 /* As one unit, by the application's own kernel. */
 static cl_int launch_unit(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
@@ -124,6 +135,8 @@ static cl_int launch_unit(struct gs_launching *l, cl_uint n_wait, const cl_event
         return err;
     }
     gs_let_go(held, first, event);
+    if (one.kind)
+        gs_may_follow(l, one.kind, is_long(l));
     return CL_SUCCESS;
 }
 
@@ -257,16 +270,6 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
     }
     *event = marker;
     return CL_SUCCESS;
-}
-
-/* Has it more work-groups than one unit? Of a NULL local size it may have. */
-static bool is_long(const struct gs_launching *l)
-{
-    const uint64_t most = (uint64_t)l->job.kernel_chunk * gs_group()->units[l->job.place[0]];
-    uint64_t groups = 1;
-    for (cl_uint d = 0; d < l->dims; d++)
-        groups *= l->local ? (l->global[d] + l->local[d] - 1) / l->local[d] : l->global[d];
-    return groups > most;
 }
 
 /* Why the launch isn't split, before anything is known of its arguments; NULL: it may be. */
@@ -602,7 +605,11 @@ cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const si
     struct gs_context *ctx = q->o.ctx;
     const bool by_units = gs_scheduled();
     if (by_units || gs_report_wants_times() || gs_given_up()) {
-        const cl_int err = launch_looked_at(q, k, by_units, dims, offset, global, local, n_wait, wait, event);
+        const bool plain = by_units && !event && !n_wait && !gs_report_wants_times() && !gs_given_up();
+        cl_int err;
+        if (plain && gs_follow(q, k, dims, offset, global, local, &err))
+            return err;
+        err = launch_looked_at(q, k, by_units, dims, offset, global, local, n_wait, wait, event);
         gs_job_tell();
         return err;
     }

@@ -223,6 +223,16 @@ struct gs_arg {
 
 enum { GS_KERNEL_TIMINGS = 8 };
 
+/* Of a launch that was one unit on the first device: see shim/follow.h. */
+struct gs_followed {
+    unsigned job; /* its number; 0: there was none */
+    cl_uint dims;
+    size_t global[3], local[3]; /* zeros for NULL, and for dimensions that there are not */
+    uint64_t kind;              /* see shim/batch.h */
+    unsigned factor;            /* by which it would have been cut; 0: whatever it is, it is one unit */
+    bool always;                /* whatever its arguments are, by what the job is; else auto mode may have chosen it */
+};
+
 struct gs_kernel {
     struct gs_object o;
     struct gs_program *program; /* held */
@@ -234,6 +244,7 @@ struct gs_kernel {
     atomic_bool risen; /* since auto mode last looked at a launch one was set to twice what it ever was */
     struct gs_kernel_stats *stats;
     struct gs_plan_cache *plans; /* of its last launches; made on first need; owned. ctx lock */
+    struct gs_followed followed; /* its last launch that was one unit. ctx lock */
     /* Of its last sizes, each in one place: gs_timing_of. */
     _Atomic(struct gs_timing *) timing[GS_KERNEL_TIMINGS];
     atomic_bool unsplittable;        /* whatever the launch, for what its program is */
