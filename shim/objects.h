@@ -133,7 +133,8 @@ struct gs_mapping {
     void *ptr;
     struct gs_range range;
     bool write;
-    bool ours; /* the driver doesn't know of it: see shim/transfer/mapped.h */
+    bool ours;                             /* the driver doesn't know of it: see shim/transfer/mapped.h */
+    size_t origin[3], region[3], pitch[2]; /* of an image's that is ours: what of it, and how it lies at ptr */
     struct gs_mapping *next;
 };
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.5.2 and 5.5.3: mapping and unmapping. What is mapped is home's. */
+#include <string.h>
+
 #include "common/log.h"
 #include "shim/api/transfer.h"
+#include "shim/launch.h"
 #include "shim/transfer/mapped.h"
 #include "shim/transfer/transfer.h"
 #include "shim/watch.h"
@@ -118,6 +121,96 @@ static bool map_ours(struct gs_home *h, struct gs_mem *m, bool waits, cl_map_fla
            gs_home_mark(h, CL_COMMAND_MAP_BUFFER, own) == CL_SUCCESS;
 }
 
+/* What of an image is to be mapped. False: the driver is to say what is wrong. */
+static bool lay_out(struct gs_mapping *map, const struct gs_mem *m, const size_t *origin, const size_t *region,
+                    const size_t *row_pitch, const size_t *slice_pitch)
+{
+    size_t all[3];
+    if (!origin || !region || !row_pitch || (m->band_dim == 2 && !slice_pitch))
+        return false;
+    gs_image_bytes(m, all);
+    for (int d = 0; d < 3; d++) {
+        if (!region[d] || origin[d] >= all[d] || region[d] > all[d] - origin[d])
+            return false;
+        map->origin[d] = origin[d];
+        map->region[d] = region[d];
+    }
+    return true;
+}
+
+static bool remember_image(struct gs_mem *m, const struct gs_mapping *what, struct gs_range r, cl_map_flags flags)
+{
+    struct gs_mapping *map = remember(m, what->ptr, r, flags);
+    if (!map)
+        return false;
+    map->ours = true;
+    memcpy(map->origin, what->origin, sizeof map->origin);
+    memcpy(map->region, what->region, sizeof map->region);
+    memcpy(map->pitch, what->pitch, sizeof map->pitch);
+    return true;
+}
+
+/* A map's read or write, in units. */
+static struct gs_op op_of_image(const struct gs_mem *m, const struct gs_mapping *map, bool write)
+{
+    const size_t none[3] = {0}, slice = m->band_dim == 2 ? map->pitch[1] : 0;
+    struct gs_op op = {.kind = write ? GS_OP_WRITE_IMAGE : GS_OP_READ_IMAGE, .ptr = map->ptr};
+    size_t *pitch = write ? op.from_pitch : op.to_pitch;
+    *(write ? &op.dst : &op.src) = m->o.handle;
+    pitch[0] = map->pitch[0];
+    pitch[1] = slice;
+    gs_set_box(&op, write ? none : map->origin, write ? map->origin : none, map->region);
+    return op;
+}
+
+/* What is enqueued for it on the queue for images stands in the application's queue as well. */
+static cl_int finish_image(struct gs_home *h, cl_int err, cl_command_type type, cl_event *own)
+{
+    static const unsigned home;
+    const struct gs_events ended = {.v = own, .n = 1};
+    cl_event marker;
+    if (err || !h->cmd.ctx->parent)
+        return err;
+    err = gs_finish_command(h->cmd.q, type, &ended, &home, &marker);
+    gs_real()->clReleaseEvent(*own);
+    *own = marker;
+    return err;
+}
+
+static cl_int run_image(struct gs_home *h, const struct gs_op *op, cl_command_type type, cl_event *own)
+{
+    cl_command_queue queue = gs_home_image_queue(h);
+    cl_int err = h->err;
+    if (!err)
+        err = gs_home_run(h, queue, op, type, own);
+    return finish_image(h, err, type, own);
+}
+
+/* Is the map of an image to be ours, because it is more than a unit of the link, and has it been enqueued? `map` says
+ * what of it, and then where it lies. */
+static bool map_image_ours(struct gs_home *h, struct gs_mem *m, cl_map_flags flags, struct gs_mapping *map,
+                           cl_event *own)
+{
+    struct gs_events ready = {0};
+    struct gs_cut cut;
+    if (!h->by_units || h->cmd.ctx != m->o.ctx || !h->n != !h->v || !gs_mapped_image_possible(m, flags))
+        return false;
+    map->ptr = gs_mapped_image_at(m, map->origin, map->pitch, &ready);
+    cl_int err = map->ptr ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint i = 0; i < ready.n && !err; i++)
+        err = gs_events_share(&h->extra, ready.v[i]);
+    gs_events_free(&ready);
+    const struct gs_op op = op_of_image(m, map, false);
+    if (err)
+        return false;
+    gs_op_cut(&op, gs_put_chunk(&h->put, &op), &cut);
+    if (cut.n == 1 || gs_home_ready(h) != CL_SUCCESS)
+        return false;
+    if (flags == CL_MAP_WRITE_INVALIDATE_REGION)
+        return gs_home_mark(h, CL_COMMAND_MAP_IMAGE, own) == CL_SUCCESS;
+    return run_image(h, &op, CL_COMMAND_MAP_IMAGE, own) == CL_SUCCESS;
+}
+
 /* One for reading alone, from the places where the bytes lie. */
 static bool map_from_places(struct gs_queue *q, struct gs_mem *m, bool waits, struct gs_range r, size_t offset,
                             size_t size, cl_uint n_wait, const cl_event *wait, void **ptr, cl_event *own)
@@ -162,6 +255,10 @@ static cl_int unmap_ours(struct gs_home *h, struct gs_mem *m, const struct gs_ma
         return gs_home_mark(h, CL_COMMAND_UNMAP_MEM_OBJECT, own);
     gs_home_claim(h, m);
     const cl_int err = gs_home_ready(h);
+    if (!err && m->is_image) {
+        const struct gs_op texels = op_of_image(m, map, true);
+        return run_image(h, &texels, CL_COMMAND_UNMAP_MEM_OBJECT, own);
+    }
     if (err || carry(h, m, true, false, offset, size, map->ptr, CL_COMMAND_UNMAP_MEM_OBJECT, own))
         return err;
     return gs_home_run(h, h->cmd.q->o.handle, &op, CL_COMMAND_UNMAP_MEM_OBJECT, own);
@@ -237,11 +334,26 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
     bool covers;
     const struct gs_range r = gs_image_range(m, origin, region, &covers);
     struct gs_home h;
+    struct gs_mapping box = {0};
     cl_event own = NULL;
     void *ptr = NULL;
     /* The region may be a part of its rows: the rest must be right. */
     cl_int err = prepare(&h, q, m, r, map_flags & ~(cl_map_flags)CL_MAP_WRITE_INVALIDATE_REGION,
                          num_events_in_wait_list, event_wait_list);
+    if (!err && lay_out(&box, m, origin, region, image_row_pitch, image_slice_pitch) &&
+        map_image_ours(&h, m, map_flags, &box, &own)) {
+        if (map_flags & CL_MAP_READ)
+            gs_job_reads();
+        *image_row_pitch = box.pitch[0];
+        if (image_slice_pitch)
+            *image_slice_pitch = m->band_dim == 2 ? box.pitch[1] : 0;
+        err = remember_image(m, &box, r, map_flags) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+        err = gs_home_wait(gs_home_end(&h, err), blocking_map, own, event);
+        if (err)
+            map_failed(q->o.ctx, m, box.ptr);
+        gs_set_error(errcode_ret, err);
+        return err ? NULL : box.ptr;
+    }
     cl_command_queue queue = err ? NULL : gs_home_image_queue(&h);
     err = h.err;
     if (gs_home_image_blocks(&h, blocking_map)) {

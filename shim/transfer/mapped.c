@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "shim/transfer/memory.h"
+#include "shim/transfer/transfer.h"
 
 /* Memory that the application shares with the device is no copy. */
 static bool is_svm(const struct gs_mem *root)
@@ -14,14 +15,25 @@ static bool is_svm(const struct gs_mem *root)
            is;
 }
 
-bool gs_mapped_possible(const struct gs_mem *m, cl_map_flags flags)
+static bool may_be_ours(const struct gs_mem *m, cl_map_flags flags)
 {
     const cl_mem_flags kept_out = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
     const bool separate = !m->root->o.ctx->shared_memory || gs_settings()->transfer == GS_TRANSFER_PINNED;
     const bool known =
         flags == CL_MAP_WRITE_INVALIDATE_REGION || (flags && !(flags & ~(cl_map_flags)(CL_MAP_READ | CL_MAP_WRITE)));
-    return separate && known && !m->is_image && !m->root->is_image && !((m->flags | m->root->flags) & kept_out) &&
-           !is_svm(m->root);
+    return separate && known && !((m->flags | m->root->flags) & kept_out) && !is_svm(m->root);
+}
+
+bool gs_mapped_possible(const struct gs_mem *m, cl_map_flags flags)
+{
+    return !m->is_image && !m->root->is_image && may_be_ours(m, flags);
+}
+
+bool gs_mapped_image_possible(const struct gs_mem *m, cl_map_flags flags)
+{
+    /* Drivers don't agree on which of the two pitches lies between the layers of a 1D image array. */
+    return m->is_image && m->root == m && !m->home_only && m->desc.image_type != CL_MEM_OBJECT_IMAGE1D_ARRAY &&
+           may_be_ours(m, flags);
 }
 
 void gs_mapped_free(struct gs_mem *root)
@@ -42,19 +54,37 @@ static struct gs_pinned_memory *make(const struct gs_mem *root)
     return NULL;
 }
 
-void *gs_mapped_at(struct gs_mem *m, uint64_t offset, struct gs_events *ready)
+/* The host's memory for all of the root. */
+static char *base_of(struct gs_mem *root, struct gs_events *ready)
 {
-    struct gs_mem *root = m->root;
     char *base = NULL;
-    if (gs_mapped_is_pageable(m)) {
+    if (gs_mapped_is_pageable(root)) {
         gs_real()->clGetMemObjectInfo(root->o.handle, CL_MEM_HOST_PTR, sizeof base, &base, NULL);
-        return base ? base + m->origin + offset : NULL;
+        return base;
     }
     if (!root->mapped)
         root->mapped = make(root);
     if (!root->mapped || gs_events_share(ready, root->mapped->mapped) != CL_SUCCESS)
         return NULL;
-    return root->mapped->base + m->origin + offset;
+    return root->mapped->base;
+}
+
+void *gs_mapped_at(struct gs_mem *m, uint64_t offset, struct gs_events *ready)
+{
+    char *base = base_of(m->root, ready);
+    return base ? base + m->origin + offset : NULL;
+}
+
+void *gs_mapped_image_at(struct gs_mem *m, const size_t origin[3], size_t pitch[2], struct gs_events *ready)
+{
+    size_t all[3], element = 0;
+    gs_real()->clGetImageInfo(m->o.handle, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
+    gs_image_bytes(m, all);
+    const bool own = gs_mapped_is_pageable(m);
+    pitch[0] = own && m->desc.image_row_pitch ? m->desc.image_row_pitch : all[0] * element;
+    pitch[1] = own && m->desc.image_slice_pitch ? m->desc.image_slice_pitch : pitch[0] * all[1];
+    char *base = element ? base_of(m, ready) : NULL;
+    return base ? base + origin[2] * pitch[1] + origin[1] * pitch[0] + origin[0] * element : NULL;
 }
 
 cl_uint gs_mapped_count(const struct gs_mem *m)

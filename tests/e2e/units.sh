@@ -61,6 +61,7 @@ granted plain kernel,copy,upload,download,merge chunks
 granted pinned kernel,copy,upload,download,merge,staged,pinned chunks
 made=6 granted pinned kernel,staged staging
 granted pinned kernel,upload,download,staged host_pointers # maps of 64 KiB as well
+made=10 granted pinned kernel,upload,download,map,unmap images # likewise
 made=1 granted plain kernel,copy,merge sparse 300007 3000
 made=1 granted pinned kernel,upload,download,merge sparse 300007 3000
 moved() { sed -n "s/.*\"$2\": {\"bytes\": \([0-9]*\).*/\1/p" "$1"; }

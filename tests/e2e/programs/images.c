@@ -142,6 +142,55 @@ static void lines(void)
     CL(clReleaseKernel(k));
 }
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Maps of more than a row and of less, to read, to change, and to write anew; and of the application's own memory. */
+static void map_image(const char *name, cl_mem_object_type type, size_t w, size_t h, size_t d, cl_mem_flags flags)
+{
+    static const cl_map_flags hows[] = {CL_MAP_READ, CL_MAP_READ | CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION,
+                                        CL_MAP_WRITE};
+    static uint32_t own[TEXELS * 4];
+    const bool solid = type == CL_MEM_OBJECT_IMAGE3D, array = type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+    const cl_image_desc desc = {.image_type = type,
+                                .image_width = w,
+                                .image_height = h,
+                                .image_depth = solid ? d : 0,
+                                .image_array_size = array ? d : 0};
+    cl_int err;
+    cl_mem m;
+    memcpy(own, host, sizeof own);
+    MADE(m, clCreateImage(context, CL_MEM_READ_WRITE | flags, &format, &desc, own, &err));
+    for (unsigned i = 0; i < 8; i++) {
+        const size_t origin[3] = {i % 2 * 3, h > 8 ? i % 3 : 0, d > 2 ? i % 2 : 0};
+        const size_t region[3] = {i % 2 ? w - 9 : w, h > 8 ? h - 2 - i % 3 : h, d > 2 ? least(d - 1, 4) : d};
+        size_t pitch = 0, slice = 0, words = 0;
+        uint64_t sum = 0;
+        cl_event mapped;
+        uint32_t *v;
+        MADE(v, clEnqueueMapImage(queue, m, i < 4, hows[i % 4], origin, region, &pitch, solid || array ? &slice : NULL,
+                                  0, NULL, &mapped, &err));
+        CL(clWaitForEvents(1, &mapped));
+        CL(clReleaseEvent(mapped));
+        for (size_t z = 0; z < region[2]; z++)
+            for (size_t y = 0; y < region[1]; y++)
+                for (size_t x = 0; x < region[0] * 4; x++) {
+                    uint32_t *word = v + z * slice / 4 + y * pitch / 4 + x;
+                    if (i % 4 < 2)
+                        sum = sum * 31 + *word;
+                    if (i % 4)
+                        *word = i % 4 == 1 ? *word + 5 : (uint32_t)(words * (i + 3));
+                    words++;
+                }
+        CL(clEnqueueUnmapMemObject(queue, m, v, 0, NULL, NULL));
+        printf("%s: %zu words, %08x\n", name, words, (unsigned)(sum ^ sum >> 32));
+    }
+    show_image(name, m, w, h ? h : 1, d ? d : 1);
+    CL(clReleaseMemObject(m));
+}
+
 /* An image that is a window of a buffer: what kernels write to the buffer is seen through it. */
 static void of_buffer(void)
 {
@@ -179,6 +228,12 @@ int main(void)
     reduce("rows", "rows", CL_MEM_OBJECT_IMAGE1D_ARRAY, W, H, H);
     lines();
     of_buffer();
+    map_image("mapped plane", CL_MEM_OBJECT_IMAGE2D, W, H, 1, CL_MEM_COPY_HOST_PTR);
+    map_image("mapped volume", CL_MEM_OBJECT_IMAGE3D, W, H, D, CL_MEM_COPY_HOST_PTR);
+    map_image("mapped layers", CL_MEM_OBJECT_IMAGE2D_ARRAY, W, H, D, CL_MEM_COPY_HOST_PTR);
+    map_image("mapped line", CL_MEM_OBJECT_IMAGE1D, 2000, 1, 1, CL_MEM_COPY_HOST_PTR);
+    map_image("mapped own plane", CL_MEM_OBJECT_IMAGE2D, W, H, 1, CL_MEM_USE_HOST_PTR);
+    map_image("mapped own volume", CL_MEM_OBJECT_IMAGE3D, W, H, D, CL_MEM_USE_HOST_PTR);
     CL(clReleaseProgram(program));
     finish();
     return 0;
