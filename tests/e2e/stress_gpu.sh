@@ -29,7 +29,7 @@ compare() { # PATH PROGRAM ARGUMENTS...
 
 all_ways() { # PROGRAM ARGUMENTS...
   local way rc=0
-  timeout 60 "$programs/$1" "${@:2}" >alone.txt 2>alone.err || rc=$?
+  timeout 15 "$programs/$1" "${@:2}" >alone.txt 2>alone.err || rc=$?
   if [ $rc != 0 ]; then
     echo "left out: $* exits with $rc without gpusparc: $(tail -1 alone.txt | cut -c1-120)"
     return
