@@ -8,11 +8,13 @@
 
 int main(int argc, char **argv)
 {
-    static const struct probe_kind *const kinds[] = {&probe_order, &probe_sum, &probe_latency};
+    static const struct probe_kind *const kinds[] = {&probe_order, &probe_sum, &probe_latency, &probe_handover};
     gs_log_init("gpusparc");
     for (size_t i = 0; argc > 1 && i < sizeof(kinds) / sizeof(*kinds); i++)
         if (strcmp(argv[1], kinds[i]->name) == 0)
             return probe_main(kinds[i], argc - 1, argv + 1);
-    gs_error("probe wants one of order, sum and latency; see gpusparc probe --help");
+    if (argc > 1 && strcmp(argv[1], PROBE_TURNS) == 0)
+        return probe_take_turns(argc - 1, argv + 1);
+    gs_error("probe wants one of order, sum, latency and handover; see gpusparc probe --help");
     return PROBE_EXIT_USAGE;
 }

@@ -167,7 +167,12 @@ struct probe_kind {
     void (*release)(void *probe);
 };
 
-extern const struct probe_kind probe_order, probe_sum, probe_latency;
+extern const struct probe_kind probe_order, probe_sum, probe_latency, probe_handover;
+
+/* handover.c: the life of a process that takes turns, which that probe starts: argv[0] is PROBE_TURNS, behind it are the
+ * device and its kernel's length in microseconds. Returns the exit status. */
+#define PROBE_TURNS "turns"
+int probe_take_turns(int argc, char **argv);
 
 /* Reads the options, measures, reports. argv[0] is the probe's name. Returns the exit status. */
 int probe_main(const struct probe_kind *kind, int argc, char **argv);

@@ -120,7 +120,30 @@ assert set(j["by_warps"]["barriers"]) == {"1", "2"}
 P
 gpusparc timing "ld alu! alu! st!" --profile p.json >/dev/null
 
+gpusparc probe handover --runs 70 --kernel 100 --margin 50 --json >out.json
+python3 - <<'P'
+import json
+j = json.load(open("out.json"))
+assert j["complete"] and j["kernel_ns"] >= 100000 and j["margin_percent"] == 50, j
+for kind in (j["stays"], j["changes"]):
+    assert kind["turns"] == 70 and 0 < kind["median_ns"] <= kind["p99_ns"] <= kind["longest_ns"], j
+bound = j["handover_ns"]
+assert bound % 1000 == 0 and 0 < bound - 1.5 * j["changes"]["longest_ns"] <= 1000, j
+P
+# What it says for the config is a config.
+gpusparc probe handover --runs 40 >out.txt
+{ sed -n '/^\[system\]/,$p' out.txt; printf 'gpus = 1\ncpus = 1\n[task a]\npriority = 1\nperiod = 1s\nsegments.1 = cpu 1ms\n'; } >handover.conf
+gpusparc check handover.conf
+gpusparc probe handover --runs 1000000 --kernel 333 >out.txt 2>err.txt &
+probe=$!
+for _ in $(seq 200); do [ "$(pgrep -fc 'gpusparc-probe turns 0 333')" != 2 ] || break; sleep 0.1; done
+pkill -KILL -n -f 'gpusparc-probe turns 0 333'
+! wait $probe || fail "a probe of which one half was killed ends well"
+grep -q "takes turns has ended\|ended before it was ready" err.txt || fail "a half was killed: $(cat err.txt)"
+! pgrep -f 'gpusparc-probe turns 0 333' || fail "the other half is still there"
+
 refuses 2 "probe wants one of" nothing
+refuses 2 "--kernel wants a number" handover --kernel 0
 refuses 2 "--by is clock or atomic" order --by hand
 refuses 2 "--count wants a number" order --count 5..3
 refuses 2 "--resume wants" order --resume
