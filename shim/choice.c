@@ -375,7 +375,6 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     h->reason = NULL;
     h->last_split = h->ever = true;
     b->lost_ns += w.risk;
-    b->foreseen_ns += max_double(0, w.single - w.split);
     *risk_ns = max_double(0, w.risk - w.coming);
     return true;
 }

@@ -103,8 +103,7 @@ struct gs_outlook {
  * home later is a guess; what splits gained may be spent as well. */
 struct gs_budget {
     uint64_t begin_ns;
-    double lost_ns;     /* so far; negative: gained */
-    double foreseen_ns; /* what the splits chosen so far were predicted to gain */
+    double lost_ns; /* so far; negative: gained */
 };
 
 /* A kernel's first tries need no budget where the launches to come, as many as there were, should gain twice what they

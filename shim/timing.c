@@ -3,7 +3,6 @@
 #include "shim/timing.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -198,6 +197,7 @@ bool gs_timing_choose(struct gs_timing *t, uint64_t numbers, struct gs_context *
         h->return_rate = trial->return_rate;
     const uint64_t now_ns = gs_now_ns();
     const bool split = gs_choose(h, &gs_book.machine, &trial->outlook, &gs_book.budget, now_ns, &trial->risk_ns);
+    gs_book.any_split |= split;
     say_outlook(t, trial, now_ns);
     const bool wants_peer = h->wants_peer;
     *reason = h->reason;
@@ -219,12 +219,12 @@ void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats)
     gs_report_choice(stats, single > 0 ? (uint64_t)single : 0, split > 0 ? (uint64_t)split : 0);
 }
 
-double gs_timing_gained_ns(void)
+bool gs_timing_any_split(void)
 {
     const struct timespec soon = {time(NULL) + 1, 0};
     if (pthread_mutex_timedlock(&gs_book.lock, &soon) != 0)
-        return HUGE_VAL;
-    const double gained = gs_book.budget.foreseen_ns;
+        return true;
+    const bool any = gs_book.any_split;
     pthread_mutex_unlock(&gs_book.lock);
-    return gained;
+    return any;
 }

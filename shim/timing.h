@@ -113,7 +113,7 @@ void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats);
  * and kept for those to come. From any thread. */
 void gs_timing_links(const struct gs_links *links);
 
-/* What this process's splits were predicted to gain so far. Waits for nobody for longer than a second. */
-double gs_timing_gained_ns(void);
+/* Has any launch of this process been split? Waits for nobody for longer than a second; then it may have been. */
+bool gs_timing_any_split(void);
 
 #endif

@@ -41,6 +41,7 @@ extern struct gs_book {
     unsigned n;
     struct gs_machine machine;
     struct gs_budget budget;
+    bool any_split;      /* of this process */
     bool machine_learnt; /* it is not only a guess or a measurement of links, but corrected by splits */
     bool links_known;    /* measured links went into it; or they are being measured */
     char links_name[GS_LINKS_NAME_BYTES];

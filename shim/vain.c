@@ -29,7 +29,7 @@ enum {
 };
 
 static const char file[] = "vain-1",
-                  of_a_row[] = "the last three processes of this command ended soon and gained nothing";
+                  of_a_row[] = "the last three processes of this command ended soon and split nothing";
 
 /* What is known of one command. */
 struct past {
@@ -174,7 +174,7 @@ static bool is_vain(uint64_t took_ns)
 {
     if (one_device)
         return took_ns < LONGER * past.longest_ns + LONGER_BY_NS;
-    if (cost_ns < WORTH_NS || (double)took_ns > SHARE * cost_ns || gs_timing_gained_ns() >= cost_ns)
+    if (cost_ns < WORTH_NS || (double)took_ns > SHARE * cost_ns || gs_timing_any_split())
         return false;
     past.count += past.count < IN_A_ROW;
     past.longest_ns = took_ns > past.longest_ns ? took_ns : past.longest_ns;

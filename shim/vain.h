@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands whose processes end soon and gain nothing by further devices, for which a context over all of them would be
+/* Commands whose processes end soon and split nothing, for which a context over all of them would be
  * paid in vain: on H200s 110 ms a device at its beginning and 57 at its end, where a small process takes a second. Kept
  * from process to process in one file of the cache, by executable, arguments, folder and devices. */
 #ifndef GS_SHIM_VAIN_H
@@ -8,7 +8,7 @@
 #include "shim/group.h"
 
 /* How many devices a context of the group is to be made over: one where the last three processes of this command have
- * each ended soon, and gained less than their contexts took; else all. */
+ * each ended soon, and split nothing; else all. */
 unsigned gs_vain_devices(const struct gs_group *g);
 
 /* The sentence for launches in such a context; NULL: it isn't one. */

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A command whose processes end soon and gain nothing gets a context of one device from its fourth process on, until one
-# takes longer; one that gains does not, nor does another command, or what is asked for by an option. Over a driver
+# A command whose processes end soon and split nothing gets a context of one device from its fourth process on, until one
+# takes longer; one that splits does not, nor does another command, or what is asked for by an option. Over a driver
 # whose contexts take 50 ms, and whose GPUs only let time pass.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache GPUSPARC_REAL=$programs/fake.so
 rm -rf cache
-says='the last three processes of this command ended soon and gained nothing'
+says='the last three processes of this command ended soon and split nothing'
 
 # WHAT WORD ITEM_NS COMMAND...: `one` device, or `all`.
 run() {
@@ -39,9 +39,9 @@ run "damaged" all 10 "${short[@]}"
 head -c 1000 /dev/urandom >"$(echo cache/gpusparc/vain-*)"
 run "destroyed" all 10 "${short[@]}"
 
-# Three launches of 0.2 s of which the last is split gain more than the contexts take.
-gains=("$programs/paced" 3 65536)
-for i in 1 2 3 4 5; do run "gains, process $i" all 3000 "${gains[@]}"; done
+# Three launches of 0.2 s of which the last is split.
+splits=("$programs/paced" 3 65536)
+for i in 1 2 3 4 5; do run "splits, process $i" all 3000 "${splits[@]}"; done
 awk '$2 == "advance" && $4 > 0 { parts = 1 } END { exit !parts }' stats.txt || fail "nothing was split: $(cat stats.txt)"
 
 # Nor does a process count that is long for what its contexts take.
