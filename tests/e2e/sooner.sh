@@ -8,14 +8,29 @@ source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache
 rm -rf cache
 
-# NAME FIRST OPTIONS...: of five launches that one and all that follow are split, those before are not.
+# NAME FIRST OPTIONS...: of five launches that one and all that follow are split, those before are not. On a busy machine
+# the translation may take longer than a launch, or than somebody waits for it: then the launches are longer the next
+# time. But that is all that may keep a launch from it, once it is known how long it takes.
 first() {
-  local name=$1 first=$2
+  local name=$1 first=$2 i
   shift 2
-  FAKE_ITEM_NS=6000 GPUSPARC_REAL=$programs/fake.so gpusparc run --stats="$name.json" "$@" "$programs/paced" 5 65536 \
-    >out.txt 2>&1 || fail "$name: $(cat out.txt)"
-  grep -q "\"launches\": 5, \"split\": $((6 - first))," "$name.json" ||
-    fail "$name: the first launch in parts isn't number $first: $(grep launches "$name.json")"
+  rm -rf before
+  [ ! -e cache ] || cp -r cache before
+  for i in 1 2 4 8; do
+    rm -rf cache
+    [ ! -e before ] || cp -r before cache
+    FAKE_ITEM_NS=$((6000 * i)) GPUSPARC_REAL=$programs/fake.so gpusparc run --stats="$name.json" "$@" "$programs/paced" 5 65536 \
+      >out.txt 2>&1 || fail "$name: $(cat out.txt)"
+    python3 - "$name.json" "$first" <<'END2' || fail "$name: not as it should be: $(cat "$name.json")"
+import json, sys
+k = json.load(open(sys.argv[1]))["kernels"][0]
+why = {r["reason"]: r["count"] for r in k["reasons"]}
+unknown, made = why.pop("how long it takes isn't known yet", 0), why.pop("its translation is being made", 0)
+sys.exit(bool(why) or k["launches"] != 5 or unknown != (sys.argv[2] != "1") or k["split"] + unknown + made != 5)
+END2
+    ! grep -q "\"launches\": 5, \"split\": $((6 - first))," "$name.json" || return 0
+  done
+  fail "$name: the first launch in parts isn't number $first: $(grep launches "$name.json")"
 }
 first cold 3
 first translated 2 --forget
@@ -26,8 +41,11 @@ rm -rf cache
 GPUSPARC_REAL=$programs/fake.so gpusparc run --mode multi "$programs/paced" 1 128 || fail "multi"
 first left 2
 
-# Launches of 10 us: no translation, as many as there may be.
-rm -rf cache
-FAKE_ITEM_NS=10 GPUSPARC_REAL=$programs/fake.so gpusparc run "$programs/paced" 2000 1024 || fail "short"
-! grep -rl "__kernel" cache 2>/dev/null || fail "a program was translated for launches of 10 us"
+# Launches of 10 us: no translation, as many as there may be. They may look longer on a busy machine.
+for i in 1 2 3 4 5; do
+  rm -rf cache
+  FAKE_ITEM_NS=10 GPUSPARC_REAL=$programs/fake.so gpusparc run "$programs/paced" 2000 1024 || fail "short"
+  grep -rl "__kernel" cache 2>/dev/null || break
+  [ $i -lt 5 ] || fail "a program was translated for launches of 10 us"
+done
 echo passed
