@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GS_BATCH_KINDS = 4 };
+enum { GS_BATCH_KINDS = 16 };
 
 /* A unit of short commands isn't to be longer than the first; where the next unit would have to wait for others of the
  * same application alone, than the second. */
@@ -21,15 +21,15 @@ struct gs_batch {
     uint64_t kind[GS_BATCH_KINDS];
 };
 
-/* Adds a command of that kind (a hash; 0: of none, it stays alone). False: it isn't to be in this unit, which would take
- * longer than most_ns. The first always is. *full: another of that kind isn't to be any more. */
+/* Adds a command of that kind (a hash; 0: of none, it stays alone). False: it isn't to be in this unit, which would
+ * take longer than most_ns. The first always is. *full: another of that kind isn't to be any more. */
 bool gs_batch_add(struct gs_batch *b, uint64_t kind, uint64_t most_ns, bool *full);
 
 /* The unit took so long: what is expected of its kinds from now on. */
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns);
 
-/* The same as far as it is known: its end was heard took_ns after that of the unit before, or after its own grant if that
- * came later, which was since_grant_ns ago. `waited`: it had not ended yet when somebody looked first. */
+/* The same as far as it is known: its end was heard took_ns after that of the unit before, or after its own grant if
+ * that came later, which was since_grant_ns ago. `waited`: it had not ended yet when somebody looked first. */
 void gs_batch_heard(const struct gs_batch *b, uint64_t took_ns, uint64_t since_grant_ns, bool waited);
 
 /* So many times the configured work-groups are a chunk of a launch of that kind: 1, 2, 4, ... */
