@@ -114,6 +114,17 @@ static cl_int wrote(struct gs_mem *root, const struct gs_stretches *s)
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 
+/* Has the job all the devices that they would go to? Those of others are not to get what they would never need. */
+static bool are_own(const struct gs_home *h, const struct gs_stretches *s)
+{
+    unsigned own = 1, all = 0;
+    for (unsigned i = 0; i < h->put.job.n; i++)
+        own |= 1u << h->put.job.place[i];
+    for (unsigned i = 0; i < s->n; i++)
+        all |= 1u << s->v[i].place | s->v[i].also;
+    return !h->by_units || !(all & ~own);
+}
+
 /* The queues of the places, and what is yet to end before anything is written there. */
 static cl_int find_queues(struct gs_home *h, struct gs_mem *root, const struct gs_stretches *s,
                           cl_command_queue queue[GS_MAX_DEVICES], struct gs_events *ready)
@@ -154,10 +165,9 @@ bool gs_write_parts(struct gs_home *h, struct gs_mem *m, size_t offset, size_t s
     struct gs_events ready = {0};
     cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
     *err = CL_SUCCESS;
-    if (h->by_units || h->cmd.ctx->n < 2 || !is_followed(h, m, ptr) ||
-        gs_host_takers(m->root, r, &all, &s) != CL_SUCCESS || !s.n)
+    if (h->cmd.ctx->n < 2 || !is_followed(h, m, ptr) || gs_host_takers(m->root, r, &all, &s) != CL_SUCCESS || !s.n)
         return false;
-    enum gs_staging_way way = gs_staging_way(h->cmd.q, ptr, size, blocking);
+    enum gs_staging_way way = are_own(h, &s) ? gs_staging_way(h->cmd.q, ptr, size, blocking) : GS_NOT_STAGED;
     if (way != GS_NOT_STAGED && find_queues(h, m->root, &s, queue, &ready) != CL_SUCCESS)
         way = GS_NOT_STAGED;
     if (way == GS_STAGED_BESIDE &&

@@ -25,7 +25,7 @@ enum {
 enum { HALVES = 2 };
 
 /* By units so many pieces are on the link at a time: one is carried, one stands behind it. Those that came sooner would
- * stand behind gates, which cost 14 us each (an H200). */
+ * stand behind gates, which cost 14 us each (an H200). One that goes to several devices is as many. */
 enum { ON_LINK_BY_UNITS = 2 };
 
 /* What is in it is copied by two threads: the more threads copy at once, the fewer slots are enough for them. */
@@ -388,7 +388,7 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
         return CL_OUT_OF_HOST_MEMORY;
     c->on_link = turns->most_bytes < SLOT_BYTES || turns->lanes > 1 ? SLOTS / 2 : SLOTS / 4;
     if (gs_put_by_units())
-        c->on_link = ON_LINK_BY_UNITS;
+        c->on_link = v->also ? 1 : ON_LINK_BY_UNITS;
     const struct gs_label before = gs_label_way(GS_WAY_STAGED);
     for (unsigned i = 0; i < n; i++)
         look_for_fresh(&turns->v[i]);

@@ -23,19 +23,40 @@ pieces same 4 10 10 # 2 of each are of the exchange before
 
 # What each device reads of a buffer that is written again and again goes there from the second time on: only the first
 # time, and over the edges, do bytes go from one to the other.
-shares() { # HOW MOST-BYTES-BETWEEN
+shares() { # HOW MOST-BYTES-BETWEEN [OPTION...]
   "$programs/writes" "$1" >alone.txt
   for n in 2 3; do
     rm -f counts.txt
     IN_FLIGHT=$PWD/counts.txt OPENCL_LAYERS=$programs/in_flight.so GPUSPARC_TRANSFER=pinned \
-      gpusparc run --mode multi --devices cpu:$n --stats="$PWD/stats.json" "$programs/writes" "$1" >out.txt
-    cmp alone.txt out.txt || { diff alone.txt out.txt; fail "$1 on $n"; }
+      gpusparc run --mode multi --devices cpu:$n "${@:3}" --stats="$PWD/stats.json" "$programs/writes" "$1" >out.txt
+    cmp alone.txt out.txt || { diff alone.txt out.txt; fail "$* on $n"; }
     between=$(sed -n 's/.*"pinned": {"bytes": \([0-9]*\).*/\1/p' stats.json)
-    [ "$between" -le "$2" ] || fail "$1 on $n: $between bytes between the devices"
+    [ "$between" -le "$2" ] || fail "$* on $n: $between bytes between the devices"
   done
   read -r _ _ _ _ _ _ _ _ _ writes _ <counts.txt
-  [ "$writes" -ge 15 ] || fail "$1: only $writes pieces written to the second device"
+  [ "$writes" -ge 15 ] || fail "$*: only $writes pieces written to the second device"
 }
 shares steady $((12 << 20))
 shares beside $((12 << 20))
 shares mixed $((64 << 20))
+# And by the units of a daemon, as a task and as none; but to no device that the task isn't given.
+own_daemon <<'END'
+[system]
+gpus = 3
+realtime = no
+[task all]
+period = 10s
+mode = multi
+[task one]
+period = 10s
+mode = 1
+END
+begin_daemon
+for how in steady beside; do
+  shares $how $((12 << 20)) --task all
+done
+shares mixed $((64 << 20))
+"$programs/writes" mixed >alone.txt
+IN_FLIGHT=$PWD/counts.txt OPENCL_LAYERS=$programs/in_flight.so GPUSPARC_TRANSFER=pinned \
+  gpusparc run --mode multi --devices cpu:2 --task one "$programs/writes" mixed >out.txt
+cmp alone.txt out.txt || { diff alone.txt out.txt; fail "mixed as task one"; }
