@@ -19,7 +19,7 @@ void gs_may_follow(const struct gs_launching *l, uint64_t kind, bool is_long)
                               .kind = kind,
                               .factor = is_long ? gs_chunk_factor(kind) : 0,
                               .always = l->cmd.ctx->n == 1 || l->job.n == 1 ||
-                                        (l->job.told && gs_settings()->mode == GS_MODE_AUTO && !is_long)};
+                                        (l->job.told && gs_settings()->mode == GS_MODE_AUTO)};
     for (unsigned d = 0; d < 3; d++) {
         f->global[d] = size_at(l->global, l->dims, d);
         f->local[d] = size_at(l->local, l->dims, d);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "shim/batch.h"
 #include "shim/coherence.h"
 #include "shim/contents.h"
 #include "shim/contest.h"
@@ -111,14 +112,23 @@ static uint64_t kind_of(const struct gs_launching *l)
     return gs_kind_of(l->k, global);
 }
 
-/* Has it more work-groups than one unit? Of a NULL local size it may have. */
-static bool is_long(const struct gs_launching *l)
+/* Has it more work-groups than so many chunks of the configured size? Of a NULL local size it may have. */
+static bool has_more(const struct gs_launching *l, unsigned chunks)
 {
-    const uint64_t most = (uint64_t)l->job.kernel_chunk * gs_group()->units[l->job.place[0]];
+    const uint64_t most = (uint64_t)l->job.kernel_chunk * gs_group()->units[l->job.place[0]] * chunks;
     uint64_t groups = 1;
     for (cl_uint d = 0; d < l->dims; d++)
         groups *= l->local ? (l->global[d] + l->local[d] - 1) / l->local[d] : l->global[d];
-    return groups > most;
+    return groups > (l->local ? most : most * GS_ITEMS_OF_GROUP);
+}
+
+/* Is it more than one unit, by what its chunks took before? */
+static bool is_long(const struct gs_launching *l)
+{
+    uint64_t global[3] = {1, 1, 1};
+    for (cl_uint d = 0; d < l->dims; d++)
+        global[d] = l->global[d];
+    return has_more(l, 1) && has_more(l, gs_chunk_factor(gs_kind_of(l->k, global)));
 }
 
 /* As one unit, by the application's own kernel. */
@@ -136,7 +146,7 @@ static cl_int launch_unit(struct gs_launching *l, cl_uint n_wait, const cl_event
     }
     gs_let_go(held, first, event);
     if (one.kind)
-        gs_may_follow(l, one.kind, is_long(l));
+        gs_may_follow(l, one.kind, has_more(l, 1));
     return CL_SUCCESS;
 }
 

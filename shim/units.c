@@ -10,9 +10,6 @@
 #include "shim/prepare.h"
 #include "shim/put.h"
 
-/* Of a launch without a local size, so many work-items count as a work-group. */
-enum { ITEMS_OF_GROUP = 64 };
-
 /* ---- kernels ---- */
 
 /* For the chunk that begins at these work-groups. */
@@ -45,7 +42,7 @@ void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const st
     run->kind = gs_kind_of(run->k, run->geometry.global);
     run->factor = gs_chunk_factor(run->kind);
     const uint64_t most = (uint64_t)job->kernel_chunk * gs_group()->units[run->place] * run->factor;
-    gs_cut_make(&run->cut, box, run->null_local ? most * ITEMS_OF_GROUP : most, run->null_local);
+    gs_cut_make(&run->cut, box, run->null_local ? most * GS_ITEMS_OF_GROUP : most, run->null_local);
     for (unsigned d = 0; d < 3; d++)
         run->odd = run->odd || run->geometry.global[d] % run->geometry.local[d];
 }

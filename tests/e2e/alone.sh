@@ -34,6 +34,10 @@ for way in plain pinned; do GPUSPARC_TRANSFER=$way same "$way" --gpus 2 --mode m
 for lazy in unflushed,late lanes,unflushed slow; do
   OPENCL_LAYERS=$programs/lazy.so LAZY=$lazy same "over $lazy" --gpus 1 --mode multi
 done
+# A launch of one unit isn't split, also where the driver chooses the work-groups: 256 work-items are 4 of 64.
+gpusparc run --devices cpu:2 --mode auto --task both --stats=stats.json "$GS_BUILD/lib/gpusparc/samples/floydwarshall" --size 16 >out.txt
+python3 -c 'import json; k = json.load(open("stats.json"))["kernels"][0]; raise SystemExit(k["launches"] != 16 or k["split"] != 0)' ||
+  { cat stats.json; fail "launches of one unit are split"; }
 end_daemon
 
 own_daemon <<'END'
