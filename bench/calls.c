@@ -9,8 +9,6 @@
  *
  * --devices N and --profiled are about the second application alone, so that with the same library twice they tell what
  * a context over N devices costs, and a queue with profiles beside the one that is used. */
-#include <CL/cl.h>
-#include <dlfcn.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,37 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The functions of one library. */
-struct api {
-    cl_int (*get_platforms)(cl_uint, cl_platform_id *, cl_uint *);
-    cl_int (*get_devices)(cl_platform_id, cl_device_type, cl_uint, cl_device_id *, cl_uint *);
-    cl_context (*create_context)(const cl_context_properties *, cl_uint, const cl_device_id *,
-                                 void (*)(const char *, const void *, size_t, void *), void *, cl_int *);
-    cl_command_queue (*create_queue)(cl_context, cl_device_id, cl_command_queue_properties, cl_int *);
-    cl_program (*create_program)(cl_context, cl_uint, const char **, const size_t *, cl_int *);
-    cl_int (*build)(cl_program, cl_uint, const cl_device_id *, const char *, void (*)(cl_program, void *), void *);
-    cl_kernel (*create_kernel)(cl_program, const char *, cl_int *);
-    cl_mem (*create_buffer)(cl_context, cl_mem_flags, size_t, void *, cl_int *);
-    cl_int (*set_arg)(cl_kernel, cl_uint, size_t, const void *);
-    cl_int (*launch)(cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *, const size_t *, cl_uint,
-                     const cl_event *, cl_event *);
-    cl_int (*write)(cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, cl_uint, const cl_event *,
-                    cl_event *);
-    cl_int (*read)(cl_command_queue, cl_mem, cl_bool, size_t, size_t, void *, cl_uint, const cl_event *, cl_event *);
-    cl_int (*finish)(cl_command_queue);
-    cl_int (*flush)(cl_command_queue);
-    cl_int (*wait)(cl_uint, const cl_event *);
-    cl_int (*release_event)(cl_event);
-};
-
-/* An application's objects, made through one library. */
-struct application {
-    struct api api;
-    cl_context context;
-    cl_command_queue queue;
-    cl_kernel kernel;
-    cl_mem in, out, large;
-};
+#include "bench/application.h"
 
 enum call {
     SET_BUFFER,
@@ -92,101 +60,9 @@ static const char *const call_names[CALLS] = {
     [READ_LARGE] = "blocking read",
 };
 
-static const char source[] = "__kernel void add(__global const int *in, __global int *out, int n, int m)\n"
-                             "{\n"
-                             "    out[get_global_id(0)] = in[get_global_id(0)] * m + n;\n"
-                             "}\n";
-
-enum { MOST_DEVICES = 16, LOCAL = 64, IN_A_ROW = 256, LONGER = 50 };
+enum { IN_A_ROW = 256, LONGER = 50 };
 static size_t samples = 2000, items = 4096, bytes = 1024 * 1024;
 static char *memory; /* `bytes` of them */
-
-static void check(cl_int err, const char *what)
-{
-    if (err == CL_SUCCESS)
-        return;
-    fprintf(stderr, "bench_calls: %s: error %d\n", what, err);
-    exit(1);
-}
-
-static void load(struct api *api, const char *library)
-{
-    static const char *const names[] = {
-        "clGetPlatformIDs",
-        "clGetDeviceIDs",
-        "clCreateContext",
-        "clCreateCommandQueue",
-        "clCreateProgramWithSource",
-        "clBuildProgram",
-        "clCreateKernel",
-        "clCreateBuffer",
-        "clSetKernelArg",
-        "clEnqueueNDRangeKernel",
-        "clEnqueueWriteBuffer",
-        "clEnqueueReadBuffer",
-        "clFinish",
-        "clFlush",
-        "clWaitForEvents",
-        "clReleaseEvent",
-    };
-    _Static_assert(sizeof names / sizeof *names == sizeof *api / sizeof(void *), "a name for each function");
-    void *lib = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        void *f = lib ? dlsym(lib, names[i]) : NULL;
-        if (!f) {
-            fprintf(stderr, "bench_calls: %s\n", dlerror());
-            exit(1);
-        }
-        memcpy((char *)api + i * sizeof f, &f, sizeof f);
-    }
-}
-
-static void start(struct application *a, const char *library, cl_uint devices, bool profiled)
-{
-    const char *text = source;
-    cl_platform_id platform;
-    cl_device_id device[MOST_DEVICES];
-    cl_program program;
-    cl_int err;
-    load(&a->api, library);
-    check(a->api.get_platforms(1, &platform, NULL), "clGetPlatformIDs");
-    check(
-        a->api.get_devices(platform, devices > 1 ? CL_DEVICE_TYPE_ALL : CL_DEVICE_TYPE_DEFAULT, devices, device, NULL),
-        "clGetDeviceIDs");
-    a->context = a->api.create_context(NULL, devices, device, NULL, NULL, &err);
-    check(err, "clCreateContext");
-    a->queue = a->api.create_queue(a->context, device[0], 0, &err);
-    check(err, "clCreateCommandQueue");
-    program = a->api.create_program(a->context, 1, &text, NULL, &err);
-    check(err, "clCreateProgramWithSource");
-    check(a->api.build(program, 0, NULL, "", NULL, NULL), "clBuildProgram");
-    a->kernel = a->api.create_kernel(program, "add", &err);
-    check(err, "clCreateKernel");
-    a->in = a->api.create_buffer(a->context, CL_MEM_READ_ONLY, items * sizeof(cl_int), NULL, &err);
-    check(err, "clCreateBuffer");
-    a->out = a->api.create_buffer(a->context, CL_MEM_WRITE_ONLY, items * sizeof(cl_int), NULL, &err);
-    check(err, "clCreateBuffer");
-    a->large = a->api.create_buffer(a->context, CL_MEM_READ_WRITE, bytes, NULL, &err);
-    check(err, "clCreateBuffer");
-    void *zeros = calloc(items, sizeof(cl_int));
-    if (!zeros)
-        exit(1);
-    check(a->api.write(a->queue, a->in, CL_TRUE, 0, items * sizeof(cl_int), zeros, 0, NULL, NULL),
-          "clEnqueueWriteBuffer");
-    free(zeros);
-    check(a->api.set_arg(a->kernel, 0, sizeof a->in, &a->in), "clSetKernelArg");
-    check(a->api.set_arg(a->kernel, 1, sizeof a->out, &a->out), "clSetKernelArg");
-    const cl_int n = 0;
-    check(a->api.set_arg(a->kernel, 3, sizeof n, &n), "clSetKernelArg");
-    if (profiled) {
-        const size_t local = LOCAL;
-        cl_command_queue queue = a->api.create_queue(a->context, device[0], CL_QUEUE_PROFILING_ENABLE, &err);
-        check(err, "clCreateCommandQueue");
-        check(a->api.set_arg(a->kernel, 2, sizeof n, &n), "clSetKernelArg");
-        check(a->api.launch(queue, a->kernel, 1, NULL, &local, &local, 0, NULL, NULL), "clEnqueueNDRangeKernel");
-        check(a->api.finish(queue), "clFinish");
-    }
-}
 
 static double now_ns(void)
 {
@@ -196,10 +72,10 @@ static double now_ns(void)
 }
 
 /* Makes each call once; ns[] is what each took. */
-static void sample_calls(const struct application *a, cl_int n, double ns[CALLS])
+static void sample_calls(const struct bench_application *a, cl_int n, double ns[CALLS])
 {
-    const struct api *api = &a->api;
-    const size_t global = items, local = LOCAL;
+    const struct bench_api *api = &a->api;
+    const size_t global = items, local = BENCH_LOCAL;
     double t[SHORT_CALLS + 1];
     cl_int err = CL_SUCCESS, got;
     cl_event event = NULL;
@@ -229,16 +105,16 @@ static void sample_calls(const struct application *a, cl_int n, double ns[CALLS]
     err |= api->read(a->queue, a->out, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL);
     t[12] = now_ns();
     _Static_assert(SHORT_CALLS == 12, "a time for each call");
-    check(err, "a call");
+    bench_check(err, "a call");
     for (int i = 0; i < SHORT_CALLS; i++)
         ns[i] = t[i + 1] - t[i];
 }
 
 /* A row of launches: what each step takes. */
-static double row(const struct application *a, enum call kind)
+static double row(const struct bench_application *a, enum call kind)
 {
-    const struct api *api = &a->api;
-    const size_t local = LOCAL;
+    const struct bench_api *api = &a->api;
+    const size_t local = BENCH_LOCAL;
     cl_int err = CL_SUCCESS;
     const double begin = now_ns();
     for (cl_int n = 0; n < IN_A_ROW; n++) {
@@ -255,12 +131,12 @@ static double row(const struct application *a, enum call kind)
             err |= api->release_event(event);
     }
     err |= api->finish(a->queue);
-    check(err, "a call");
+    bench_check(err, "a call");
     return (now_ns() - begin) / IN_A_ROW;
 }
 
 /* What takes longer. */
-static void sample_longer(const struct application *a, double ns[CALLS])
+static void sample_longer(const struct bench_application *a, double ns[CALLS])
 {
     double t[3];
     cl_int err = CL_SUCCESS;
@@ -272,7 +148,7 @@ static void sample_longer(const struct application *a, double ns[CALLS])
     t[1] = now_ns();
     err |= a->api.read(a->queue, a->large, CL_TRUE, 0, bytes, memory, 0, NULL, NULL);
     t[2] = now_ns();
-    check(err, "a call");
+    bench_check(err, "a call");
     ns[WRITE_LARGE] = t[1] - t[0];
     ns[READ_LARGE] = t[2] - t[1];
 }
@@ -313,7 +189,7 @@ static size_t count(const char *text)
 
 int main(int argc, char **argv)
 {
-    struct application app[2] = {0};
+    struct bench_application app[2] = {0};
     const char *against = NULL;
     size_t devices = 1;
     bool profiled = false, bound = false;
@@ -322,7 +198,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--samples") == 0)
             samples = count(argv[i + 1]);
         else if (strcmp(argv[i], "--items") == 0)
-            items = (count(argv[i + 1]) + LOCAL - 1) / LOCAL * LOCAL;
+            items = (count(argv[i + 1]) + BENCH_LOCAL - 1) / BENCH_LOCAL * BENCH_LOCAL;
         else if (strcmp(argv[i], "--bytes") == 0)
             bytes = count(argv[i + 1]);
         else if (strcmp(argv[i], "--cpu") == 0) {
@@ -337,16 +213,18 @@ int main(int argc, char **argv)
         else
             count(NULL);
     }
-    if (devices > MOST_DEVICES)
+    if (devices > BENCH_MOST_DEVICES)
         count(NULL);
     const int n_apps = against ? 2 : 1;
     const size_t warm_up = samples / 10 + 10, longer = samples / LONGER + 1;
     double *ns[2][CALLS], one[CALLS];
     if (!(memory = calloc(1, bytes)))
         return 1;
-    start(&app[0], "libOpenCL.so.1", 1, false);
+    bench_start(&app[0], "libOpenCL.so.1", 1, items, bytes);
     if (against)
-        start(&app[1], against, (cl_uint)devices, profiled);
+        bench_start(&app[1], against, (cl_uint)devices, items, bytes);
+    if (against && profiled)
+        bench_use_profiles(&app[1]);
     if (bound)
         bind_to(cpu);
     for (int a = 0; a < n_apps; a++)

@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build}")
 rounds=${ROUNDS:-5}
-cmake --build "$build" --target bench_calls e2e_fake gpusparc gpusparc_shim gpusparc-translate sample_matmul sample_binomial >/dev/null
+cmake --build "$build" --target bench_calls bench_lines e2e_fake gpusparc gpusparc_shim gpusparc-translate sample_matmul sample_binomial >/dev/null
 calls=$build/lib/gpusparc/bench/bench_calls
 gpusparc=$build/bin/gpusparc
 samples=$build/lib/gpusparc/samples
@@ -32,11 +32,29 @@ echo "| call | no gpusparc | single | auto, a short kernel |"
 echo "| --- | ---: | ---: | ---: |"
 mkdir "$work/lib"
 ln -s "$(realpath "$build/tests/e2e/fake.so")" "$work/lib/libOpenCL.so.1"
-for mode in single auto; do
-  GPUSPARC_REAL=$(realpath "$build/tests/e2e/fake.so") LD_LIBRARY_PATH=$work/lib XDG_CACHE_HOME=$work/cache GPUSPARC_MODE=$mode \
-    "$calls" --samples 20000 --bytes 65536 --against "$build/lib/gpusparc/libgpusparc.so" | cut -f1,2,4 >"$work/$mode"
-done
-paste "$work/single" "$work/auto" | awk -F'\t' '!/^(write,|blocking)/ { printf "| %s | %d | %+d | %+d |\n", $1, $2, $3 - $2, $6 - $5 }'
+# The shim's calls over that driver, with the environment given.
+over_fake() {
+  for mode in single auto; do
+    env "$@" GPUSPARC_REAL="$(realpath "$build/tests/e2e/fake.so")" LD_LIBRARY_PATH="$work/lib" XDG_CACHE_HOME="$work/cache" GPUSPARC_MODE=$mode \
+      "$calls" --samples 20000 --bytes 65536 --against "$build/lib/gpusparc/libgpusparc.so" | cut -f1,2,6 >"$work/$mode"
+  done
+  paste "$work/single" "$work/auto" | awk -F'\t' '!/^(write,|blocking)/ { printf "| %s | %d | %+d | %+d |\n", $1, $2, $3, $6 }'
+}
+over_fake
+echo
+echo "## The same beside a driver that goes through 64 KiB of code and of memory at each command"
+echo
+echo "| call | no gpusparc | single | auto, a short kernel |"
+echo "| --- | ---: | ---: | ---: |"
+over_fake FAKE_EVICT=64
+echo
+echo "## What a call goes through that it doesn't without gpusparc (auto, a short kernel)"
+echo
+echo "| call | instructions | lines of code | pages of code |"
+echo "| --- | ---: | ---: | ---: |"
+GPUSPARC_REAL=$(realpath "$build/tests/e2e/fake.so") LD_LIBRARY_PATH=$work/lib XDG_CACHE_HOME=$work/cache GPUSPARC_MODE=auto \
+  "$build/lib/gpusparc/bench/bench_lines" --against "$build/lib/gpusparc/libgpusparc.so" |
+  awk -F'\t' '{ printf "| %s | %d | %d | %d |\n", $1, $2, $3, $4 }'
 
 echo
 echo "## One call, nothing split, nanoseconds (both libraries in one process, call by call)"

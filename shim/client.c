@@ -67,10 +67,13 @@ static void open_client(void)
                                               .gpus = gs_group()->n ? gs_group()->n : 1,
                                               .notice = notice};
     const int err = gs_client_open(&c, &options);
-    if (err < 0)
+    if (err < 0) {
         gs_debug("the daemon can't be joined (error %d)", -err);
-    else
-        atomic_store(&client, c);
+        return;
+    }
+    gs_hot_care(GS_CARE_DAEMON);
+    gs_hot_bar();
+    atomic_store(&client, c);
 }
 
 /* There is no client yet: is it time to look for a daemon? */

@@ -342,7 +342,7 @@ static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, cons
     cl_int err = CL_SUCCESS;
     for (unsigned i = 0; i < n && !err; i++) {
         if (w[i].place)
-            atomic_store(&cmd->ctx->spread, true);
+            gs_has_spread(cmd->ctx);
         if (!root->is_image)
             remember_wanted(root, w[i].place, w[i].bytes);
         for (size_t k = 0; k < w[i].bytes->n && root->spoiled.n && !err; k++)
@@ -406,7 +406,7 @@ int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what
     }
     int err = gs_rangeset_add_set(&root->place[place].valid, what);
     if (place)
-        atomic_store(&root->o.ctx->spread, true);
+        gs_has_spread(root->o.ctx);
     if (place)
         root->left += gs_rangeset_bytes(what);
     for (unsigned i = 0; i < root->o.ctx->n && !err; i++)

@@ -279,7 +279,7 @@ struct gs_table *gs_table_make(struct gs_command *cmd, const struct gs_mem *m, c
     struct gs_range r;
     unsigned place;
     /* From now on every command that writes is told of. */
-    atomic_store(&cmd->ctx->spread, true);
+    gs_has_spread(cmd->ctx);
     gs_pass_bar(cmd->ctx);
     if (!has_settled(cmd, root, patience_ns))
         return NULL;

@@ -205,7 +205,7 @@ struct gs_held *gs_hold_on(struct gs_queue *q, uint64_t kind)
 {
     const uint64_t now = gs_now_ns();
     atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
-    return q->out_of_order ? NULL : join(q->o.handle, gs_resource_of(0), atomic_load(&q->calls), kind, now);
+    return q->out_of_order ? NULL : join(q->o.handle, gs_resource_of(0), gs_queue_call(q), kind, now);
 }
 
 cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
@@ -215,7 +215,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     const uint64_t now = gs_now_ns();
     gs_lanes_set_up();
     atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
-    const unsigned call = atomic_load(&q->calls);
+    const unsigned call = gs_queue_call(q);
     const bool may_chain = !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, n_wait, wait);
     units = units ? units : &one;
     *gate = NULL;

@@ -74,7 +74,7 @@ bool gs_queue_is_idle(struct gs_queue *q)
 {
     pthread_mutex_lock(&gs_held_lock);
     const struct gs_held *h = gs_held_last_in(q->o.handle);
-    const bool idle = gs_is_drained(q, atomic_load(&q->calls)) && (!h || h->served);
+    const bool idle = gs_is_drained(q, gs_queue_call(q)) && (!h || h->served);
     pthread_mutex_unlock(&gs_held_lock);
     return idle;
 }
@@ -186,7 +186,7 @@ bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over)
     cl_event last = NULL;
     *over = NULL;
     pthread_mutex_lock(&q->o.ctx->lock); /* who changes what comes last has it */
-    const unsigned call = atomic_load(&q->calls);
+    const unsigned call = gs_queue_call(q);
     pthread_mutex_lock(&gs_held_lock);
     struct gs_held *h = gs_held_last_in(q->o.handle);
     const bool idle = gs_is_drained(q, call) && (!h || h->served);

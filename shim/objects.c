@@ -5,26 +5,21 @@
 
 #include "shim/destroy.h"
 
-enum { BUCKETS = 4096 };
+enum { BUCKETS = 1 << GS_BUCKET_BITS };
 
 /* Readers far outnumber writers, and each call of the application is a reader: one lock per bucket group. */
 enum { LOCKS = 64 };
 static struct gs_object *buckets[BUCKETS];
 static pthread_rwlock_t locks[LOCKS];
 
-/* The first object of each bucket, which was put there last, to be found without its lock, which costs as much as the
- * rest of a short call. Written with the lock held. A reader believes the object if the key is the same before and
- * after: the application doesn't release a handle that it is using, so that the object is still there. */
-static struct {
-    _Atomic uintptr_t key;            /* handle + type; 0: none */
-    struct gs_object *_Atomic object; /* null: the bucket is empty */
-} newest[BUCKETS];
+struct gs_newest gs_newest[BUCKETS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool forked;
 
 static void in_child(void)
 {
     atomic_store(&forked, true);
+    gs_hot_care(GS_CARE_FORKED);
 }
 
 static void set_up(void)
@@ -39,38 +34,18 @@ bool gs_forked(void)
     return atomic_load_explicit(&forked, memory_order_relaxed);
 }
 
-static unsigned bucket_of(const void *handle)
-{
-    uint64_t x = (uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u;
-    return (unsigned)(x >> 52) % BUCKETS;
-}
-
-/* 0: it can't be told apart from the others. */
-static uintptr_t key_of(enum gs_type type, const void *handle)
-{
-    return (uintptr_t)handle % 8 ? 0 : (uintptr_t)handle + type;
-}
-
-static void *find_newest(unsigned b, uintptr_t key)
-{
-    if (!key || atomic_load_explicit(&newest[b].key, memory_order_acquire) != key)
-        return NULL;
-    struct gs_object *o = atomic_load_explicit(&newest[b].object, memory_order_acquire);
-    return atomic_load_explicit(&newest[b].key, memory_order_relaxed) == key ? o : NULL;
-}
-
 /* So are most of those of handles that are none of ours: events. */
 static bool is_empty(unsigned b)
 {
-    return !atomic_load_explicit(&newest[b].object, memory_order_acquire);
+    return !atomic_load_explicit(&gs_newest[b].object, memory_order_acquire);
 }
 
 static void set_newest(unsigned b, struct gs_object *o)
 {
-    atomic_store(&newest[b].key, 0);
-    atomic_store(&newest[b].object, o);
+    atomic_store(&gs_newest[b].key, 0);
+    atomic_store(&gs_newest[b].object, o);
     if (o)
-        atomic_store(&newest[b].key, key_of(o->type, o->handle));
+        atomic_store(&gs_newest[b].key, gs_key_of(o->type, o->handle));
 }
 
 static struct gs_object *find_locked(unsigned b, enum gs_type type, const void *handle)
@@ -85,8 +60,8 @@ void *gs_find(enum gs_type type, const void *handle)
 {
     if (!handle || gs_forked())
         return NULL;
-    unsigned b = bucket_of(handle);
-    struct gs_object *o = find_newest(b, key_of(type, handle));
+    unsigned b = gs_bucket_of(handle);
+    struct gs_object *o = gs_find_newest(type, handle);
     if (o || is_empty(b))
         return o;
     pthread_once(&once, set_up);
@@ -100,7 +75,7 @@ void *gs_find_hold(enum gs_type type, const void *handle)
 {
     if (!handle || gs_forked())
         return NULL;
-    unsigned b = bucket_of(handle);
+    unsigned b = gs_bucket_of(handle);
     if (is_empty(b))
         return NULL;
     pthread_once(&once, set_up);
@@ -124,12 +99,16 @@ void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_c
     atomic_init(&o->holds, 1);
     if (ctx && &ctx->o != o)
         gs_hold(&ctx->o);
-    unsigned b = bucket_of(handle);
+    unsigned b = gs_bucket_of(handle);
+    if (type == GS_EVENT)
+        atomic_fetch_add(&gs_hot.events, 1);
     pthread_rwlock_wrlock(&locks[b % LOCKS]);
     o->next = buckets[b];
     buckets[b] = o;
     set_newest(b, o);
     pthread_rwlock_unlock(&locks[b % LOCKS]);
+    if (type == GS_MEM)
+        atomic_fetch_add(&gs_hot.made, 1);
 }
 
 bool gs_retain(enum gs_type type, const void *handle)
@@ -148,7 +127,7 @@ struct gs_object *gs_release(enum gs_type type, const void *handle)
 
 static void take_out(struct gs_object *o)
 {
-    unsigned b = bucket_of(o->handle);
+    unsigned b = gs_bucket_of(o->handle);
     pthread_rwlock_wrlock(&locks[b % LOCKS]);
     for (struct gs_object **at = &buckets[b]; *at; at = &(*at)->next) {
         if (*at == o) {
@@ -156,9 +135,11 @@ static void take_out(struct gs_object *o)
             break;
         }
     }
-    if (atomic_load(&newest[b].object) == o)
+    if (atomic_load(&gs_newest[b].object) == o)
         set_newest(b, buckets[b]);
     pthread_rwlock_unlock(&locks[b % LOCKS]);
+    if (o->type == GS_EVENT)
+        atomic_fetch_sub(&gs_hot.events, 1);
 }
 
 void gs_hold(struct gs_object *o)

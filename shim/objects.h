@@ -13,6 +13,7 @@
 
 #include "common/rangeset.h"
 #include "shim/group.h"
+#include "shim/hot.h"
 #include "shim/rects.h"
 #include "translator/summary.h"
 
@@ -77,6 +78,13 @@ struct gs_context {
     cl_command_queue sharing_queue;
 };
 
+/* Bytes of it may be elsewhere than at home from now on. */
+static inline void gs_has_spread(struct gs_context *ctx)
+{
+    atomic_store(&ctx->spread, true);
+    gs_hot_care(GS_CARE_DIVIDED);
+}
+
 /* What runs on a queue since it was last known to be empty: see shim/timing.h. */
 enum { GS_SIEVED = 4 };
 struct gs_sieve {
@@ -91,6 +99,7 @@ struct gs_sieve {
 /* A command queue of the application, on the first device. */
 struct gs_queue {
     struct gs_object o;
+    atomic_uint sieved; /* sieve.n */
     struct gs_queue *next;
     cl_command_queue_properties properties; /* as the application asked for */
     bool out_of_order, profiling;
@@ -106,12 +115,24 @@ struct gs_queue {
     cl_command_queue unit[GS_MAX_DEVICES][GS_UNIT_QUEUES];
     cl_command_queue unit_image;             /* the same, for image commands where the devices are sub-devices */
     cl_command_queue beside[GS_MAX_DEVICES]; /* for threads of ours that enqueue without the lock; made on first need */
-    atomic_uint calls;                       /* of the application, that may have enqueued something here */
-    struct gs_drained *drained;              /* shared with commands under way; made on first need. ctx lock */
-    cl_command_queue image; /* for image commands where the devices are sub-devices; made on first need */
+    atomic_uint calls;          /* of the application, that may have enqueued something here: gs_queue_call */
+    atomic_bool counted;        /* they all have been, since there is a daemon */
+    struct gs_drained *drained; /* shared with commands under way; made on first need. ctx lock */
+    cl_command_queue image;     /* for image commands where the devices are sub-devices; made on first need */
     /* Those that launches need have been asked for, and made, all at once: see gs_queues_ready. */
     atomic_bool completing, complete;
 };
+
+/* The application's last call that may have enqueued something there. Until there was a daemon some went by uncounted:
+ * for all of these there are two. */
+static inline unsigned gs_queue_call(struct gs_queue *q)
+{
+    if (!atomic_load_explicit(&q->counted, memory_order_acquire)) {
+        atomic_fetch_add(&q->calls, 2);
+        atomic_store_explicit(&q->counted, true, memory_order_release);
+    }
+    return atomic_load(&q->calls);
+}
 
 /* A transfer into a place that isn't known to have ended. */
 struct gs_arrival {
@@ -146,6 +167,7 @@ struct gs_mem {
     struct gs_mem *root;            /* itself, or the object that owns the bytes; held */
     uint64_t origin, size;          /* of the window, in bytes of the root */
     cl_mem_flags flags, kept_flags; /* kept: those of them that the driver wasn't told */
+    atomic_bool known_defined;      /* its root was `defined` when somebody looked */
     bool is_image;                  /* image calls apply to it, whatever its root is */
     bool home_only;                 /* it can't have replicas: kernels that use it run on one device */
     cl_image_format format;
@@ -181,6 +203,17 @@ struct gs_mem {
     struct gs_mem *next, *prev;
 };
 
+/* Are all its bytes defined? They stay so. With one device nobody asks. */
+static inline bool gs_is_defined(struct gs_mem *m)
+{
+    if (atomic_load_explicit(&m->known_defined, memory_order_relaxed))
+        return true;
+    const bool defined = atomic_load(&m->root->defined) || m->o.ctx->n == 1;
+    if (defined)
+        atomic_store_explicit(&m->known_defined, true, memory_order_relaxed);
+    return defined;
+}
+
 /* How a program came to be, and what the translator made of it. */
 struct gs_program {
     struct gs_object o;
@@ -214,15 +247,18 @@ struct gs_translate_unit_copy {
 };
 
 struct gs_arg {
-    bool set, is_mem, is_svm;
+    unsigned made; /* gs_hot.made when the table said whether it is a memory object */
+    bool set : 1, is_mem : 1, is_svm : 1;
+    bool has_value : 1;  /* false: local memory, or a null object */
+    bool heap : 1;       /* `bytes` is owned, and `word` its capacity; else it is `word` */
+    unsigned char plain; /* 4, 8: its size, for a value that is kept in `word`, and nothing else is the matter */
     size_t size;
-    bool has_value; /* false: local memory, or a null object */
-    void *bytes;    /* `size` of them where there is a value; owned */
-    size_t cap;
+    void *bytes; /* `size` of them where there is a value */
+    uint64_t word;
     uint64_t most; /* the largest that it has been, as a whole number of 4 or 8 bytes that is no handle of ours */
 };
 
-enum { GS_KERNEL_TIMINGS = 8 };
+enum { GS_KERNEL_TIMINGS = 8 }; /* a power of two */
 
 /* Of a launch that was one unit on the first device: see shim/follow.h. */
 struct gs_followed {
@@ -236,19 +272,19 @@ struct gs_followed {
 
 struct gs_kernel {
     struct gs_object o;
-    struct gs_program *program; /* held */
-    char *name;
     cl_uint n_args;
+    atomic_bool fresh;        /* since the last launch an argument was set of which bytes are undefined */
+    atomic_bool risen;        /* since auto mode last looked at a launch one was set to twice what it ever was */
+    atomic_bool unsplittable; /* whatever the launch, for what its program is, or its context */
     struct gs_arg *args;
-    bool svm_info;     /* clSetKernelExecInfo was called */
-    atomic_bool fresh; /* since the last launch an argument was set of which bytes are undefined */
-    atomic_bool risen; /* since auto mode last looked at a launch one was set to twice what it ever was */
-    struct gs_kernel_stats *stats;
-    struct gs_plan_cache *plans; /* of its last launches; made on first need; owned. ctx lock */
-    struct gs_followed followed; /* its last launch that was one unit. ctx lock */
+    struct gs_program *program; /* held */
     /* Of its last sizes, each in one place: gs_timing_of. */
-    _Atomic(struct gs_timing *) timing[GS_KERNEL_TIMINGS];
-    atomic_bool unsplittable;        /* whatever the launch, for what its program is */
+    _Alignas(GS_LINE) _Atomic(struct gs_timing *) timing[GS_KERNEL_TIMINGS];
+    char *name;
+    bool svm_info; /* clSetKernelExecInfo was called */
+    struct gs_kernel_stats *stats;
+    struct gs_plan_cache *plans;     /* of its last launches; made on first need; owned. ctx lock */
+    struct gs_followed followed;     /* its last launch that was one unit. ctx lock */
     cl_kernel part[GS_MAX_DEVICES];  /* of the translated program; made on first need. ctx lock */
     cl_kernel spare[GS_MAX_DEVICES]; /* the same, whose last launch in units has been enqueued; by place */
 };
@@ -276,6 +312,38 @@ struct gs_event {
 void gs_program_forget_units(struct gs_program *p);
 /* Frees what was made of its translation. */
 void gs_program_forget_translation(struct gs_program *p);
+
+/* The first object of each bucket of the table, which was put there last, to be found without its lock, which costs as
+ * much as the rest of a short call. Written with the lock held. A reader believes the object if the key is the same
+ * before and after: the application doesn't release a handle that it is using, so that the object is still there. */
+enum { GS_BUCKET_BITS = 12 };
+struct gs_newest {
+    _Atomic uintptr_t key;            /* handle + type; 0: none */
+    struct gs_object *_Atomic object; /* null: the bucket is empty */
+};
+extern struct gs_newest gs_newest[1 << GS_BUCKET_BITS] __attribute__((visibility("hidden")));
+
+static inline unsigned gs_bucket_of(const void *handle)
+{
+    return (unsigned)((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u >> (64 - GS_BUCKET_BITS));
+}
+
+/* 0: it can't be told apart from the others. */
+static inline uintptr_t gs_key_of(enum gs_type type, const void *handle)
+{
+    return (uintptr_t)handle % 8 ? 0 : (uintptr_t)handle + type;
+}
+
+/* NULL: ask gs_find. Not in a forked child, where handles are none of ours. */
+static inline void *gs_find_newest(enum gs_type type, const void *handle)
+{
+    struct gs_newest *at = &gs_newest[gs_bucket_of(handle)];
+    const uintptr_t key = gs_key_of(type, handle);
+    if (!key || atomic_load_explicit(&at->key, memory_order_acquire) != key)
+        return NULL;
+    struct gs_object *o = atomic_load_explicit(&at->object, memory_order_acquire);
+    return atomic_load_explicit(&at->key, memory_order_relaxed) == key ? o : NULL;
+}
 
 /* Looks a handle up. NULL: not ours. */
 void *gs_find(enum gs_type type, const void *handle);

@@ -12,8 +12,7 @@
 #include "shim/transfer/peer.h"
 
 enum {
-    MOST_PASSING = 127,  /* launches of a short kernel for each one that is looked at */
-    MOST_LOOKED_AT = 64, /* of them, because their numbers may make a difference */
+    MOST_LOOKED_AT = 64, /* launches of a short kernel, because their numbers may make a difference */
 };
 
 void gs_timing_say(const struct gs_timing *t)
@@ -31,15 +30,6 @@ static void say_outlook(const struct gs_timing *t, const struct gs_trial *trial,
              t->name, o->gather.bytes, o->scatter.bytes, o->leave.bytes, t->h.return_rate,
              o->link == GS_LINK_PEER ? "windows" : "the host", t->h.read_bytes, trial->risk_ns / 1e3,
              gs_budget_left(&gs_book.budget, now_ns) / 1e3);
-}
-
-/* Where a kernel keeps what is known of this size. */
-static unsigned place_of(cl_uint dims, const size_t *global, const size_t *local)
-{
-    uint64_t x = 0;
-    for (cl_uint d = 0; d < dims; d++)
-        x = (x ^ global[d] ^ (local ? (uint64_t)local[d] << 32 : 0)) * 0x9e3779b97f4a7c15u;
-    return (unsigned)(x >> 56) % GS_KERNEL_TIMINGS;
 }
 
 static uint64_t mix(uint64_t x, uint64_t more)
@@ -80,7 +70,7 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *
     const uint64_t program = gs_book_program(k->program);
     const bool risen = atomic_exchange(&k->risen, false);
     *numbers = hash_numbers(k);
-    _Atomic(struct gs_timing *) *last = &k->timing[place_of(dims, global, local)];
+    _Atomic(struct gs_timing *) *last = &k->timing[gs_size_place(dims, global, local)];
     struct gs_timing *t = atomic_load(last);
     pthread_mutex_lock(&gs_book.lock);
     gs_book_open(k->o.ctx);
@@ -88,6 +78,7 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *
         t = gs_book_find_or_make(program, k->name, size, k->o.ctx->n);
     atomic_store(last, t);
     if (t) {
+        atomic_store(&t->at.shape, gs_size_shape(dims, local) | (atomic_load(&t->apart) ? GS_SHAPE_APART : 0));
         t->risen = t->risen || risen;
         if (!t->classes.of) /* what will be known first will be of these */
             atomic_store(&t->numbers, t->classes.of = *numbers);
@@ -111,7 +102,7 @@ void gs_timing_reads(struct gs_timing *t, uint64_t bytes)
     pthread_mutex_lock(&gs_book.lock);
     t->h.read_bytes = (double)bytes;
     if (bytes && !gs_choice_is_short(&t->h, &gs_book.machine, t->n))
-        atomic_store(&t->pass, 0);
+        gs_size_refuse(&t->at);
     pthread_mutex_unlock(&gs_book.lock);
 }
 
@@ -134,7 +125,7 @@ bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
     if (!worth)
         gs_timing_say(t);
     if (!worth && !is_wondered_about(t) && gs_choice_is_short(&t->h, &gs_book.machine, t->n))
-        atomic_store(&t->pass, MOST_PASSING);
+        gs_size_pass(&t->at, GS_AGAIN);
     pthread_mutex_unlock(&gs_book.lock);
     return worth;
 }
@@ -148,20 +139,14 @@ static struct gs_timing *of_numbers(struct gs_timing *first, uint64_t numbers)
 
 bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
 {
-    if (!global || dims > 3 || atomic_load_explicit(&k->risen, memory_order_relaxed))
+    if (!global || dims - 1 > 2 || atomic_load_explicit(&k->risen, memory_order_relaxed))
         return false;
-    struct gs_timing *t = atomic_load(&k->timing[place_of(dims, global, local)]);
-    if (t && atomic_load_explicit(&t->apart, memory_order_relaxed))
+    struct gs_timing *t = atomic_load(&k->timing[gs_size_place(dims, global, local)]);
+    if (!t || !gs_size_is(&t->at, dims, global, local))
+        return false;
+    if (atomic_load(&t->apart))
         t = of_numbers(t, hash_numbers(k));
-    const unsigned left = t ? atomic_load_explicit(&t->pass, memory_order_relaxed) : 0;
-    if (!left)
-        return false;
-    for (cl_uint d = 0; d < 3; d++)
-        if (t->global[d] != (d < dims ? global[d] : 1) || t->local[d] != (d < dims && local ? local[d] : 0))
-            return false;
-    /* Two threads at once may take one for two. */
-    atomic_store_explicit(&t->pass, left - 1, memory_order_relaxed);
-    return true;
+    return t && (gs_size_passes(&t->at) || gs_size_passes_again(&t->at));
 }
 
 void gs_timing_refused(struct gs_timing *t)

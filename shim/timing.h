@@ -35,7 +35,7 @@ void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several);
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason);
 
 /* Is the kernel known to be too short at this size? Then a launch on one device needs no look at it; now and then one
- * gets it all the same. Any thread. */
+ * gets it all the same. Any thread. What shim/pass.h has of this at hand is asked first. */
 bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
 
 /* It is, but its program isn't translated yet: counts a launch on one device. Returns the reason. Meanwhile windows
@@ -104,6 +104,13 @@ void gs_timing_learn_units(struct gs_timing *t, uint64_t numbers, const struct g
 
 /* Around a call that blocks until all that was enqueued on q has run. Null is allowed. */
 struct gs_sieve gs_timing_before_wait(struct gs_queue *q);
+extern atomic_uint gs_measured_pending __attribute__((visibility("hidden"))); /* launches under way */
+/* Is there anything to be learnt by it? Without, these two have nothing to do. */
+static inline bool gs_timing_learns_by_wait(const struct gs_queue *q)
+{
+    return atomic_load_explicit(&q->sieved, memory_order_relaxed) ||
+           atomic_load_explicit(&gs_measured_pending, memory_order_relaxed);
+}
 void gs_timing_after_wait(const struct gs_sieve *before, cl_int err);
 
 /* The last prediction for --stats. */

@@ -79,8 +79,8 @@ uint64_t gs_book_program(struct gs_program *p)
 
 bool gs_book_is_of(const struct gs_timing *t, uint64_t program, const char *name, const uint64_t size[6], unsigned n)
 {
-    return t->program == program && t->n == n && memcmp(t->global, size, sizeof t->global) == 0 &&
-           memcmp(t->local, size + 3, sizeof t->local) == 0 && strcmp(t->name, name) == 0;
+    return t->program == program && t->n == n && memcmp(t->at.global, size, sizeof t->at.global) == 0 &&
+           memcmp(t->at.local, size + 3, sizeof t->at.local) == 0 && strcmp(t->name, name) == 0;
 }
 
 static unsigned bucket_of(uint64_t program, const uint64_t size[6])
@@ -111,15 +111,17 @@ static void round_up(uint64_t *v)
 /* NULL: no memory. */
 static struct gs_timing *enter(uint64_t program, const char *name, const uint64_t size[6], unsigned n)
 {
-    struct gs_timing *t = calloc(1, sizeof *t);
+    struct gs_timing *t = aligned_alloc(_Alignof(struct gs_timing), sizeof *t);
+    if (t)
+        memset(t, 0, sizeof *t);
     if (!t || !(t->name = strdup(name))) {
         free(t);
         return NULL;
     }
     t->program = program;
     t->n = n;
-    memcpy(t->global, size, sizeof t->global);
-    memcpy(t->local, size + 3, sizeof t->local);
+    memcpy(t->at.global, size, sizeof t->at.global);
+    memcpy(t->at.local, size + 3, sizeof t->at.local);
     gs_history_init(&t->h);
     t->before = gs_book.last;
     gs_book.last = t;
@@ -160,8 +162,8 @@ struct gs_timing *gs_book_of_numbers(struct gs_timing *t, uint64_t numbers)
 struct gs_timing *gs_book_set_apart(struct gs_timing *t, uint64_t numbers)
 {
     uint64_t size[6];
-    memcpy(size, t->global, sizeof t->global);
-    memcpy(size + 3, t->local, sizeof t->local);
+    memcpy(size, t->at.global, sizeof t->at.global);
+    memcpy(size + 3, t->at.local, sizeof t->at.local);
     struct gs_timing *new = t->n_apart < MOST_APART ? enter(t->program, t->name, size, t->n) : NULL;
     if (!new)
         return NULL;
@@ -172,6 +174,7 @@ struct gs_timing *gs_book_set_apart(struct gs_timing *t, uint64_t numbers)
     atomic_init(&new->numbers, numbers);
     atomic_init(&new->apart, atomic_load(&t->apart));
     atomic_store(&t->apart, new);
+    atomic_fetch_or(&t->at.shape, GS_SHAPE_APART);
     t->n_apart++;
     return new;
 }
@@ -277,8 +280,8 @@ static struct gs_learnt_kernel to_learnt(const struct gs_timing *t)
     struct gs_learnt_kernel k = {.program = t->program, .n = t->n, .prepare_ns = (uint64_t)t->prepare_ns, .h = t->h};
     k.apart = t->first != t;
     k.numbers = atomic_load(&t->numbers);
-    memcpy(k.size, t->global, sizeof t->global);
-    memcpy(k.size + 3, t->local, sizeof t->local);
+    memcpy(k.size, t->at.global, sizeof t->at.global);
+    memcpy(k.size + 3, t->at.local, sizeof t->at.local);
     memcpy(k.name, t->name, strnlen(t->name, sizeof k.name - 1));
     return k;
 }

@@ -8,21 +8,21 @@
 #include <pthread.h>
 
 #include "shim/classes.h"
+#include "shim/pass.h"
 #include "shim/timing.h"
 
 struct gs_timing {
+    struct gs_short at;       /* its size */
     struct gs_timing *next;   /* in its bucket */
     struct gs_timing *before; /* the one that came into the book before it */
     uint64_t program;
     char *name;
-    uint64_t global[3], local[3]; /* local: zeros for NULL */
-    unsigned n;                   /* devices */
-    double prepare_ns;            /* what preparing its program took; 0: not known */
-    double compile_ns;            /* what compiling it is thought to take at the least */
-    bool waited;                  /* a launch waited for that in vain, in this process */
-    bool used;                    /* in this process */
-    bool refused;                 /* its last plan said no: nothing to be learnt */
-    atomic_uint pass;             /* so many launches may go without a look at it */
+    unsigned n;        /* devices */
+    double prepare_ns; /* what preparing its program took; 0: not known */
+    double compile_ns; /* what compiling it is thought to take at the least */
+    bool waited;       /* a launch waited for that in vain, in this process */
+    bool used;         /* in this process */
+    bool refused;      /* its last plan said no: nothing to be learnt */
     struct gs_history h;
     /* Launches whose numbers, the arguments by value, make them longer or shorter stand apart from the first entry of
        their size, which all others belong to. */

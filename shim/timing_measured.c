@@ -34,7 +34,7 @@ struct measurement {
 };
 
 static struct measurement *pending; /* the book's lock, as the two below */
-static atomic_uint n_pending;       /* read without it too */
+atomic_uint gs_measured_pending;    /* read without it too */
 static unsigned n_measured;
 
 static cl_ulong profile(cl_event event, cl_profiling_info what)
@@ -152,7 +152,7 @@ static struct gs_timing *entry_of(const struct measurement *m, struct gs_span to
                  first->name, took.least / 1000, took.most / 1000, known.most / 1000,
                  new ? ": such launches stand apart" : "");
     if (class == GS_CLASS_STRAY)
-        atomic_store(&first->pass, 0);
+        gs_size_refuse(&first->at);
     if (class != GS_CLASS_FITS && first->h.launches)
         first->h.launches--; /* it was none of these */
     return class == GS_CLASS_FITS || (class == GS_CLASS_APART && !new) ? first : new;
@@ -209,7 +209,7 @@ void gs_measured_look(struct gs_wanted *w)
             continue;
         }
         *at = m->next;
-        n_pending--;
+        gs_measured_pending--;
         if (status == CL_COMPLETE && m->split)
             learn_split(m);
         else if (status == CL_COMPLETE)
@@ -232,7 +232,7 @@ void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several)
 
 bool gs_measured_has_room(void)
 {
-    return n_pending < MOST_PENDING;
+    return gs_measured_pending < MOST_PENDING;
 }
 
 static bool is_affordable(void)
@@ -276,23 +276,25 @@ void gs_timing_sieve(struct gs_queue *q, struct gs_timing *t)
         s->seen[i].launches = 0;
     }
     s->seen[i].launches++;
+    atomic_store_explicit(&q->sieved, s->n, memory_order_relaxed);
 }
 
 struct gs_sieve gs_timing_before_wait(struct gs_queue *q)
 {
     struct gs_sieve s = {0};
-    if (!q || !gs_book_is_kept(q->o.ctx))
+    if (!q || !atomic_load_explicit(&q->sieved, memory_order_relaxed))
         return s;
     pthread_mutex_lock(&q->o.ctx->lock);
     s = q->sieve;
     q->sieve.n = 0;
+    atomic_store_explicit(&q->sieved, 0, memory_order_relaxed);
     pthread_mutex_unlock(&q->o.ctx->lock);
     return s;
 }
 
 void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
 {
-    if (!before->n && !n_pending)
+    if (!before->n && !gs_measured_pending)
         return;
     const uint64_t all_ns = before->n ? gs_now_ns() - before->begin_ns : 0;
     struct gs_wanted wanted = {0};
@@ -323,7 +325,7 @@ static void keep(struct measurement *m)
     pthread_mutex_lock(&gs_book.lock);
     m->next = pending;
     pending = m;
-    n_pending++;
+    gs_measured_pending++;
     n_measured++;
     m->t->h.asked += !m->split;
     pthread_mutex_unlock(&gs_book.lock);

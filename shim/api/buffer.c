@@ -266,7 +266,7 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     const bool blocks = may_block(op->region[0]);
     gs_unit_take(GS_RESOURCE_PCI, &grant); /* it could run now */
     pthread_mutex_lock(&q->o.ctx->lock);
-    const unsigned call = atomic_load(&q->calls);
+    const unsigned call = gs_queue_call(q);
     const bool may = may_go(q, m, r);
     if (may)
         *err = gs_real()->clEnqueueReadBuffer(q->o.handle, op->src, blocks, op->from[0], op->region[0], op->ptr, n_wait,
@@ -382,11 +382,11 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     return err;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem buffer,
-                                                    cl_bool blocking_read, size_t offset, size_t size, void *ptr,
-                                                    cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
-                                                    cl_event *event)
+static GS_COLD cl_int read_carefully(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_read,
+                                     size_t offset, size_t size, void *ptr, cl_uint num_events_in_wait_list,
+                                     const cl_event *event_wait_list, cl_event *event)
 {
+    gs_hot_look();
     GS_CALL("clEnqueueReadBuffer");
     struct gs_queue *q = gs_queue_touched(command_queue);
     q = q && gs_follows(q->o.ctx) ? q : NULL;
@@ -396,6 +396,29 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
                                    event_wait_list, event);
     gs_timing_after_wait(&before, err);
     return err;
+}
+
+/* A small transfer of an object all of whose bytes are defined, of which nothing is to be noted. */
+static inline bool is_plain(const struct gs_mem *m, size_t offset, size_t size)
+{
+    return atomic_load_explicit(&m->known_defined, memory_order_relaxed) &&
+           size <= atomic_load_explicit(&gs_hot.small_bytes, memory_order_relaxed) && gs_inside(m, offset, size);
+}
+
+GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem buffer,
+                                                           cl_bool blocking_read, size_t offset, size_t size, void *ptr,
+                                                           cl_uint num_events_in_wait_list,
+                                                           const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    const struct gs_mem *m = gs_hot_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
+    const struct gs_queue *q = m ? gs_find_newest(GS_QUEUE, command_queue) : NULL;
+    if (!q || !is_plain(m, offset, size) || (blocking_read && gs_timing_learns_by_wait(q)))
+        return read_carefully(command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list,
+                              event_wait_list, event);
+    gs_hot_count(t, GS_HOT_BLOCKS);
+    return gs_hot.read(command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list,
+                       event_wait_list, event);
 }
 
 static cl_int await_marker(struct gs_context *ctx, cl_event marker)
@@ -483,26 +506,25 @@ static bool write_beside(struct gs_home *h, struct gs_mem *m, bool waits, size_t
 
 /* Writes that nothing is to be noted of, as long as no launch is split: *err is what the driver says. False: one has
  * been. */
-static bool pass_write(struct gs_queue *q, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
+static bool pass_write(cl_command_queue queue, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
                        cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
 {
-    if (!gs_pass_begin(q->o.ctx))
+    if (!gs_pass_begin(m->o.ctx))
         return false;
-    *err = gs_real()->clEnqueueWriteBuffer(q->o.handle, m->o.handle, CL_FALSE, offset, size, ptr, n_wait, wait, event);
-    gs_pass_end(q->o.ctx);
+    *err = gs_real()->clEnqueueWriteBuffer(queue, m->o.handle, CL_FALSE, offset, size, ptr, n_wait, wait, event);
+    gs_pass_end(m->o.ctx);
     return true;
 }
 
 /* A split doesn't wait for a call that blocks; if one begins meanwhile the write is noted after all. */
-static bool pass_blocking_write(struct gs_queue *q, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
+static bool pass_blocking_write(cl_command_queue queue, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
                                 cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
 {
-    struct gs_context *ctx = q->o.ctx;
+    struct gs_context *ctx = m->o.ctx;
     atomic_fetch_add(&m->root->host_writes, 1); /* before it looks, as who divides looks at this after */
     const bool passes = !atomic_load(&ctx->divided);
     if (passes)
-        *err =
-            gs_real()->clEnqueueWriteBuffer(q->o.handle, m->o.handle, CL_TRUE, offset, size, ptr, n_wait, wait, event);
+        *err = gs_real()->clEnqueueWriteBuffer(queue, m->o.handle, CL_TRUE, offset, size, ptr, n_wait, wait, event);
     if (passes && !*err && atomic_load(&ctx->divided)) {
         pthread_mutex_lock(&ctx->lock);
         if (gs_wrote_range(m->root, 0, gs_window_range(m, offset, size)) < 0)
@@ -513,11 +535,11 @@ static bool pass_blocking_write(struct gs_queue *q, struct gs_mem *m, size_t off
     return passes;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer,
-                                                     cl_bool blocking_write, size_t offset, size_t size,
-                                                     const void *ptr, cl_uint num_events_in_wait_list,
-                                                     const cl_event *event_wait_list, cl_event *event)
+static GS_COLD cl_int write_carefully(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_write,
+                                      size_t offset, size_t size, const void *ptr, cl_uint num_events_in_wait_list,
+                                      const cl_event *event_wait_list, cl_event *event)
 {
+    gs_hot_look();
     GS_CALL("clEnqueueWriteBuffer");
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
@@ -526,8 +548,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
         return gs_real()->clEnqueueWriteBuffer(command_queue, buffer, blocking_write, offset, size, ptr,
                                                num_events_in_wait_list, event_wait_list, event);
     cl_int passed;
-    if (gs_is_small(m, size) && (blocking_write ? pass_blocking_write : pass_write)(
-                                    q, m, offset, size, ptr, num_events_in_wait_list, event_wait_list, event, &passed))
+    if (gs_is_small(m, size) &&
+        (blocking_write ? pass_blocking_write : pass_write)(command_queue, m, offset, size, ptr,
+                                                            num_events_in_wait_list, event_wait_list, event, &passed))
         return passed;
     struct gs_home h;
     cl_event own = NULL;
@@ -562,6 +585,32 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     if (!err)
         gs_home_wrote(&h, m, gs_window_range(m, offset, size));
     return end_and_wait(&h, err, blocking_write, own, event);
+}
+
+GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer,
+                                                            cl_bool blocking_write, size_t offset, size_t size,
+                                                            const void *ptr, cl_uint num_events_in_wait_list,
+                                                            const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    struct gs_mem *m = gs_hot_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
+    cl_int err;
+    if (!m || !is_plain(m, offset, size))
+        return write_carefully(command_queue, buffer, blocking_write, offset, size, ptr, num_events_in_wait_list,
+                               event_wait_list, event);
+    if (blocking_write) {
+        gs_hot_count(t, GS_HOT_BLOCKS);
+        if (pass_blocking_write(command_queue, m, offset, size, ptr, num_events_in_wait_list, event_wait_list, event,
+                                &err))
+            return err;
+    } else if (gs_hot_begin(t)) {
+        err = gs_hot.write(command_queue, buffer, CL_FALSE, offset, size, ptr, num_events_in_wait_list, event_wait_list,
+                           event);
+        gs_hot_end(t);
+        return err;
+    }
+    return write_carefully(command_queue, buffer, blocking_write, offset, size, ptr, num_events_in_wait_list,
+                           event_wait_list, event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_mem buffer,

@@ -17,6 +17,7 @@ const char *gs_given_up(void)
 void gs_give_up(const char *reason)
 {
     atomic_store(&given_up, reason);
+    gs_hot_care(GS_CARE_GIVEN_UP);
     pthread_mutex_lock(&list_lock);
     for (struct gs_context *c = contexts; c; c = c->next)
         gs_come_home(c, 0);

@@ -13,7 +13,7 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainEvent(cl_event event)
     return err;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event)
+static GS_COLD cl_int release_event(cl_event event)
 {
     struct gs_object *last = gs_release(GS_EVENT, event);
     struct gs_event *e = (struct gs_event *)last;
@@ -23,6 +23,13 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event)
     if (last)
         gs_drop(last);
     return err;
+}
+
+GS_HOT CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event)
+{
+    if (gs_hot_cares(GS_CARE_START) || atomic_load_explicit(&gs_hot.events, memory_order_relaxed))
+        return release_event(event);
+    return gs_hot.release_event(event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetEventInfo(cl_event event, cl_event_info param_name, size_t param_value_size,
@@ -180,8 +187,10 @@ CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int exec
     return err;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_event *event_list)
+GS_HOT CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_event *event_list)
 {
+    if (!gs_hot_cares(GS_CARE_START | GS_CARE_DAEMON))
+        return gs_hot.wait(num_events, event_list);
     const cl_int err = gs_real()->clWaitForEvents(num_events, event_list);
     gs_job_look();
     return err;

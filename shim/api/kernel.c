@@ -2,30 +2,41 @@
 /* Specification, sections 5.9 and 5.10: kernels, their arguments and launches. */
 #include "shim/api/transfer.h"
 #include "shim/launch.h"
+#include "shim/pass.h"
 #include "shim/report.h"
 #include "shim/timing.h"
 
+/* Of so many arguments, and one: whole lines. */
+static size_t args_bytes(size_t n)
+{
+    return ((n + 1) * sizeof(struct gs_arg) + GS_LINE - 1) / GS_LINE * GS_LINE;
+}
+
 static struct gs_kernel *track(cl_kernel handle, struct gs_program *p)
 {
-    struct gs_kernel *k = handle && p ? calloc(1, sizeof *k) : NULL;
+    struct gs_kernel *k = handle && p ? aligned_alloc(_Alignof(struct gs_kernel), sizeof *k) : NULL;
     size_t n = 0;
     if (!k)
         return NULL;
+    memset(k, 0, sizeof *k);
     gs_real()->clGetKernelInfo(handle, CL_KERNEL_NUM_ARGS, sizeof k->n_args, &k->n_args, NULL);
     gs_real()->clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, 0, NULL, &n);
     k->name = calloc(1, n + 1);
-    k->args = calloc(k->n_args + 1, sizeof *k->args);
+    k->args = aligned_alloc(GS_LINE, args_bytes(k->n_args));
     if (!k->name || !k->args) {
         free(k->name);
         free(k->args);
         free(k);
         return NULL;
     }
+    memset(k->args, 0, args_bytes(k->n_args));
     gs_real()->clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, n, k->name, NULL);
+    atomic_init(&k->unsplittable, p->o.ctx->n == 1);
     k->stats = gs_report_kernel(k->name);
     k->program = p;
     gs_hold(&p->o);
     gs_insert(&k->o, GS_KERNEL, handle, p->o.ctx);
+    gs_hot_start();
     return k;
 }
 
@@ -59,6 +70,11 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
     return err;
 }
 
+static bool rises(const struct gs_arg *a, uint64_t now)
+{
+    return now > a->most && now / 2 >= a->most;
+}
+
 /* A loop's bound may be among them: launches of a kernel that was too short to look at may be long now. */
 static void note_rise(struct gs_kernel *k, struct gs_arg *a, const void *value)
 {
@@ -67,34 +83,50 @@ static void note_rise(struct gs_kernel *k, struct gs_arg *a, const void *value)
         now = *(const uint32_t *)memcpy(&(uint32_t){0}, value, sizeof(uint32_t));
     else if (a->size == sizeof now)
         memcpy(&now, value, sizeof now);
-    if (a->set && (now <= a->most || now / 2 < a->most))
+    if (a->set && !rises(a, now))
         return;
     if (a->set)
-        atomic_store(&k->risen, true);
+        atomic_store_explicit(&k->risen, true, memory_order_relaxed);
     a->most = now;
+}
+
+/* Where an argument's value goes. NULL: no memory. */
+static void *room_for(struct gs_arg *a, size_t size)
+{
+    if (!a->heap && size <= sizeof a->word)
+        return a->bytes = &a->word;
+    if (a->heap && size <= a->word)
+        return a->bytes;
+    void *bytes = realloc(a->heap ? a->bytes : NULL, size);
+    if (bytes) {
+        a->bytes = bytes;
+        a->heap = true;
+        a->word = size;
+    }
+    return bytes;
 }
 
 static bool keep_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *value)
 {
     struct gs_arg *a = &k->args[i];
-    if (value && size > a->cap) {
-        void *bytes = realloc(a->bytes, size);
-        if (!bytes)
-            return false;
-        a->bytes = bytes;
-        a->cap = size;
-    }
+    void *bytes = value ? room_for(a, size) : NULL;
+    a->plain = 0;
+    if (value && !bytes)
+        return false;
     a->size = size;
     a->has_value = value;
     a->is_svm = false;
-    const struct gs_mem *m = value && size == sizeof(cl_mem) ? gs_find(GS_MEM, *(void *const *)value) : NULL;
+    a->made = atomic_load_explicit(&gs_hot.made, memory_order_relaxed);
+    struct gs_mem *m = value && size == sizeof(cl_mem) ? gs_find(GS_MEM, *(void *const *)value) : NULL;
     a->is_mem = m;
-    if (m && !atomic_load(&m->root->defined))
-        atomic_store(&k->fresh, true);
+    if (m && !gs_is_defined(m))
+        atomic_store_explicit(&k->fresh, true, memory_order_relaxed);
     if (value)
-        memcpy(a->bytes, value, size);
+        memcpy(bytes, value, size);
     if (value && !m)
         note_rise(k, a, value);
+    if (value && !a->heap && (size == 4 || size == 8))
+        a->plain = (unsigned char)size;
     a->set = true;
     return true;
 }
@@ -113,6 +145,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int
         if (a->set)
             keep_arg(k, i, a->size, a->has_value ? a->bytes : NULL);
         k->args[i].is_svm = a->is_svm;
+        k->args[i].plain = a->is_svm ? 0 : k->args[i].plain;
     }
     if (k)
         k->svm_info = from->svm_info;
@@ -136,12 +169,40 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
     return err;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t arg_size,
-                                               const void *arg_value)
+/* Is it the value that is kept already, or has it taken its place? Nothing else changes, then. */
+static inline bool keep_plain(struct gs_arg *a, size_t size, const void *value)
 {
-    cl_int err = gs_real()->clSetKernelArg(kernel, arg_index, arg_size, arg_value);
+    if (!value || a->plain != size)
+        return false;
+    uint32_t now;
+    if (size == sizeof now) {
+        memcpy(&now, value, sizeof now);
+        if (rises(a, now))
+            return false;
+        memcpy(&a->word, &now, sizeof now);
+        return true;
+    }
+    return memcmp(&a->word, value, sizeof a->word) == 0 &&
+           a->made == atomic_load_explicit(&gs_hot.made, memory_order_relaxed);
+}
+
+static GS_COLD cl_int set_arg(cl_kernel kernel, cl_uint i, size_t size, const void *value)
+{
+    const cl_int err = gs_real()->clSetKernelArg(kernel, i, size, value);
     struct gs_kernel *k = err ? NULL : gs_find(GS_KERNEL, kernel);
-    if (k && arg_index < k->n_args && !keep_arg(k, arg_index, arg_size, arg_value))
+    if (k && i < k->n_args && !keep_arg(k, i, size, value))
+        k->args[i].set = false; /* no split, then */
+    return err;
+}
+
+GS_HOT CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t arg_size,
+                                                      const void *arg_value)
+{
+    struct gs_kernel *k = gs_hot_cares(GS_CARE_START | GS_CARE_FORKED) ? NULL : gs_find_newest(GS_KERNEL, kernel);
+    if (!k || arg_index >= k->n_args)
+        return set_arg(kernel, arg_index, arg_size, arg_value);
+    const cl_int err = gs_hot.set_arg(kernel, arg_index, arg_size, arg_value);
+    if (!err && !keep_plain(&k->args[arg_index], arg_size, arg_value) && !keep_arg(k, arg_index, arg_size, arg_value))
         k->args[arg_index].set = false; /* no split, then */
     return err;
 }
@@ -152,8 +213,10 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_ui
         return CL_INVALID_OPERATION;
     cl_int err = gs_real()->clSetKernelArgSVMPointer(kernel, arg_index, arg_value);
     struct gs_kernel *k = err ? NULL : gs_find(GS_KERNEL, kernel);
-    if (k && arg_index < k->n_args && keep_arg(k, arg_index, sizeof arg_value, &arg_value))
+    if (k && arg_index < k->n_args && keep_arg(k, arg_index, sizeof arg_value, &arg_value)) {
         k->args[arg_index].is_svm = true;
+        k->args[arg_index].plain = 0;
+    }
     return err;
 }
 
@@ -194,15 +257,15 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_dev
                                               input_value, param_value_size, param_value, param_value_size_ret);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_kernel kernel,
-                                                       cl_uint work_dim, const size_t *global_work_offset,
-                                                       const size_t *global_work_size, const size_t *local_work_size,
-                                                       cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
-                                                       cl_event *event)
+static GS_COLD cl_int launch(cl_command_queue command_queue, cl_kernel kernel, cl_uint work_dim,
+                             const size_t *global_work_offset, const size_t *global_work_size,
+                             const size_t *local_work_size, cl_uint num_events_in_wait_list,
+                             const cl_event *event_wait_list, cl_event *event)
 {
     GS_CALL("clEnqueueNDRangeKernel");
     struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
     struct gs_kernel *k = q ? gs_find(GS_KERNEL, kernel) : NULL;
+    gs_hot_look();
     if (q)
         atomic_fetch_add(&q->calls, 1);
     if (q && (!k || k->o.ctx != q->o.ctx))
@@ -212,6 +275,24 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_
                                                  local_work_size, num_events_in_wait_list, event_wait_list, event);
     return gs_launch(q, k, work_dim, global_work_offset, global_work_size, local_work_size, num_events_in_wait_list,
                      event_wait_list, event);
+}
+
+GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_kernel kernel,
+                                                              cl_uint work_dim, const size_t *global_work_offset,
+                                                              const size_t *global_work_size,
+                                                              const size_t *local_work_size,
+                                                              cl_uint num_events_in_wait_list,
+                                                              const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    const struct gs_kernel *k = gs_hot_may(t) ? gs_find_newest(GS_KERNEL, kernel) : NULL;
+    if (!k || !gs_kernel_passes(k, work_dim, global_work_size, local_work_size) || !gs_hot_begin(t))
+        return launch(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
+                      num_events_in_wait_list, event_wait_list, event);
+    const cl_int err = gs_hot.launch(command_queue, kernel, work_dim, global_work_offset, global_work_size,
+                                     local_work_size, num_events_in_wait_list, event_wait_list, event);
+    gs_hot_end(t);
+    return err;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueTask(cl_command_queue command_queue, cl_kernel kernel,

@@ -23,6 +23,7 @@ static cl_command_queue track(cl_context context, cl_device_id device, cl_comman
     q->out_of_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
     q->profiling = properties & CL_QUEUE_PROFILING_ENABLE;
     q->exec[0] = handle;
+    atomic_init(&q->counted, gs_hot_cares(GS_CARE_DAEMON)); /* then nothing goes by */
     gs_insert(&q->o, GS_QUEUE, handle, c);
     pthread_mutex_lock(&c->lock);
     q->next = c->queues;
@@ -152,11 +153,12 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_q
                                             param_value_size_ret);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
+static GS_COLD cl_int finish(cl_command_queue command_queue)
 {
+    gs_hot_look();
     const struct gs_sieve before = gs_timing_before_wait(gs_find(GS_QUEUE, command_queue));
     struct gs_queue *q = gs_scheduled() ? gs_find(GS_QUEUE, command_queue) : NULL;
-    const unsigned call = q ? atomic_load(&q->calls) : 0;
+    const unsigned call = q ? gs_queue_call(q) : 0;
     struct gs_held *over = NULL;
     if (q && !q->out_of_order)
         gs_queue_await(q, true, &over);
@@ -173,4 +175,14 @@ CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
     gs_timing_after_wait(&before, err);
     gs_job_look();
     return err;
+}
+
+GS_HOT CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    const struct gs_queue *q = gs_hot_may(t) ? gs_find_newest(GS_QUEUE, command_queue) : NULL;
+    if (!q || gs_timing_learns_by_wait(q))
+        return finish(command_queue);
+    gs_hot_count(t, GS_HOT_BLOCKS);
+    return gs_real_table.clFinish(command_queue);
 }

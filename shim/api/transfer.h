@@ -69,12 +69,11 @@ cl_int gs_home_end(struct gs_home *h, cl_int err);
 
 /* Is it so small a transfer that its book-keeping would count, on an object that needs none as long as nothing is
  * split? Larger ones may go another way than the driver's own. */
-enum { GS_SMALL_BYTES = 64 * 1024 };
-static inline bool gs_is_small(const struct gs_mem *m, uint64_t bytes)
+static inline bool gs_is_small(struct gs_mem *m, uint64_t bytes)
 {
     const enum gs_transfer_path path = gs_settings()->transfer;
     return bytes <= GS_SMALL_BYTES && (path == GS_TRANSFER_AUTO || path == GS_TRANSFER_PLAIN) &&
-           atomic_load_explicit(&m->root->defined, memory_order_relaxed) && !gs_scheduled();
+           gs_is_defined(m) && !gs_scheduled();
 }
 
 /* Has a write to a buffer, once h has begun, been handed to the GPU of the job, where that is one and not the first?

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What the driver is called for by an application whose launches aren't split: in auto mode exactly what it is called for
 # without gpusparc, but for a few launches that are measured; and under a daemon, while short launches follow one another,
-# for next to nothing besides.
+# for next to nothing besides. And that one finds a daemon which comes later.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache
@@ -59,6 +59,24 @@ raise SystemExit(statistics.median(more) > 10)
 END
 done
 [ $i -lt 5 ] || fail "short launches under a daemon cost further calls"
+
+# Calls that are only handed on don't look for a daemon: now and then one isn't.
+kill $daemon
+wait $daemon 2>/dev/null || true
+GPUSPARC_REAL=$fake.so gpusparc run --mode auto "$programs/steady" 100000000 &
+app=$!
+trap 'kill $app $daemon 2>/dev/null || true; wait 2>/dev/null || true' EXIT
+sleep 1
+gpusparc daemon --config conf 2>daemon.txt &
+daemon=$!
+joined=0
+for ((i = 0; i < 100; i++)); do
+  joined=$(gpusparc status --json 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["daemon"]["clients"])' 2>/dev/null || echo 0)
+  [ "$joined" = 1 ] && break
+  sleep 0.1
+done
+[ "$joined" = 1 ] || fail "an application of short launches doesn't find a daemon that comes later"
+kill $app
 
 # While the application waits, nobody else is in the driver: the end of its unit (here after 5 ms) is looked for when the
 # wait is over. And the shim takes little more time for a launch like the one before than without a daemon.

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What a call that is only handed on goes through: so many lines of code at most, and no page after the other. That is
+# what it costs beside a real driver, which leaves little in the caches; a few instructions more cost nothing.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+export XDG_CACHE_HOME=$PWD/cache
+rm -rf cache
+mkdir -p plain
+ln -sf "$programs/fake.so" plain/libOpenCL.so.1
+lib=$GS_BUILD/lib/gpusparc
+for mode in auto single; do
+  rc=0
+  GPUSPARC_MODE=$mode GPUSPARC_REAL=$programs/fake.so LD_LIBRARY_PATH=$PWD/plain \
+    "$lib/bench/bench_lines" --against "$lib/libgpusparc.so" >lines.txt || rc=$?
+  [ $rc -eq 77 ] && exit 77
+  [ $rc -eq 0 ] || fail "bench_lines: status $rc"
+  cat lines.txt
+  awk -F'\t' '
+    BEGIN { most["clSetKernelArg (buffer)"] = most["clSetKernelArg (number)"] = 7
+            most["clEnqueueNDRangeKernel"] = most["clEnqueueNDRangeKernel (event)"] = 13
+            most["clEnqueueWriteBuffer (4 bytes)"] = most["clEnqueueReadBuffer (4 bytes, blocking)"] = 11
+            most["clFinish"] = 7; most["clFlush"] = most["clWaitForEvents"] = most["clReleaseEvent"] = 3 }
+    !($1 in most) || $3 > most[$1] || $4 > 3 { print "too many:", $0; bad = 1 }
+    { n++ }
+    END { exit bad || n != 10 }' lines.txt || fail "mode $mode"
+done
+echo passed
