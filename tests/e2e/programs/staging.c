@@ -56,7 +56,7 @@ static void gated(const char *name, cl_command_queue q)
 /* Each command's memory is the one's before: the order of the queue, or events, must hold for the host's memory too. */
 static void overlapping(const char *name, cl_command_queue q, bool events)
 {
-    cl_event e[9];
+    cl_event e[10];
     unsigned n = 0;
     fill_words(host, WORDS, 5);
     CL(clEnqueueWriteBuffer(q, a, CL_FALSE, 0, BYTES, host, 0, NULL, &e[n++]));
@@ -74,8 +74,6 @@ static void overlapping(const char *name, cl_command_queue q, bool events)
         n++;
         CL(clEnqueueWriteBuffer(q, to, r % 2, 4000, BYTES - 4000, host, n_wait, last, &e[n]));
         n++;
-        if (n == 9)
-            break;
     }
     CL(clFinish(q));
     show(name, host, BYTES);
