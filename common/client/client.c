@@ -46,7 +46,7 @@ static void took(struct gs_client *c, unsigned resource, uint32_t client, uint32
     g->resource = resource;
     g->client = client;
     g->generation = GS_LEASE_GENERATION(word);
-    g->asked = false;
+    g->asked = g->alone = false;
     g->begin_ns = gs_client_now_ns();
     if ((word & GS_LEASE_UNITS) == 1)
         atomic_store_explicit(&l->since_ns, g->begin_ns, memory_order_relaxed);

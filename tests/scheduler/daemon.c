@@ -193,8 +193,9 @@ static void requests_role(unsigned self)
     if (gs_client_request(c, GPU0, 0, &rq[0]) != 0 || !rq[0].held)
         _exit(35);
     gs_client_cancel(c, &rq[0]);
+    memset(g, 1, sizeof g); /* all of a grant is set, whatever it was before */
     for (int i = 0; i < 2; i++)
-        if (gs_client_try(c, GPU0, &g[i]) != 0)
+        if (gs_client_try(c, GPU0, &g[i]) != 0 || g[i].asked || g[i].alone)
             _exit(36);
     if (gs_client_try(c, GPU0, &g[2]) != -EAGAIN) /* the depth */
         _exit(37);
