@@ -120,6 +120,7 @@ static void destroy_context(struct gs_context *c)
     gs_scratch_free(c);
     gs_peer_free(c->peer);
     gs_pinned_free(c->pinned);
+    gs_pinned_free(c->pinned_small);
     gs_pinned_free(c->sparse_ring);
     gs_staging_free(c->staging);
     if (c->sharing_queue)

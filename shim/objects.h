@@ -65,6 +65,7 @@ struct gs_context {
     struct gs_scratch *scratch;           /* likewise */
     uint64_t scratch_most;                /* bytes of it that are kept; 0: not known yet */
     struct gs_pinned *pinned;             /* likewise */
+    struct gs_pinned *pinned_small;       /* likewise; for little at a time */
     struct gs_pinned *sparse_ring;        /* likewise; of the thread that sends changed blocks */
     bool no_sparse_ring;                  /* there is no memory for it */
     struct gs_peer *peer;                 /* likewise */

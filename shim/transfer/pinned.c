@@ -37,12 +37,17 @@ struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_i
     return p;
 }
 
-bool gs_pinned_ready(struct gs_command *cmd)
+static bool is_ready(struct gs_context *ctx, struct gs_pinned **ring, size_t slot_bytes)
 {
     cl_int err;
-    if (!cmd->ctx->pinned && !gs_within_callback()) /* it is mapped through a queue of its own */
-        cmd->ctx->pinned = gs_pinned_make(cmd->ctx, GS_PINNED_SLOT_BYTES, &err);
-    return cmd->ctx->pinned && !cmd->ctx->pinned->failed;
+    if (!*ring && !gs_within_callback()) /* it is mapped through a queue of its own */
+        *ring = gs_pinned_make(ctx, slot_bytes, &err);
+    return *ring && !(*ring)->failed;
+}
+
+bool gs_pinned_ready(struct gs_command *cmd)
+{
+    return is_ready(cmd->ctx, &cmd->ctx->pinned, GS_PINNED_SLOT_BYTES);
 }
 
 /* One piece, by the two calls given: read(slot memory) and then write(slot memory). */
@@ -138,9 +143,15 @@ static struct gs_ring *ring_of(struct gs_context *ctx, unsigned from)
     return &ctx->pinned->ring;
 }
 
-static char *memory_of(const struct gs_context *ctx, const struct gs_flight *f)
+static struct gs_ring *small_ring_of(struct gs_context *ctx, unsigned from)
 {
-    return ctx->pinned->memory.base + f->slot * ctx->pinned->slot_bytes;
+    (void)from;
+    return &ctx->pinned_small->ring;
+}
+
+static char *memory_of(const struct gs_pinned *p, const struct gs_flight *f)
+{
+    return p->memory.base + f->slot * p->slot_bytes;
 }
 
 bool gs_pinned_takes(const struct gs_rect *r)
@@ -160,28 +171,52 @@ static void set_place(size_t origin[3], size_t pitch[2], const struct gs_rect *r
     pitch[0] = (size_t)r->pitch;
 }
 
-static cl_int leave(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f,
-                    const struct gs_events *after, cl_event *end)
+static cl_int leave_by(const struct gs_pinned *pinned, cl_command_queue queue, const struct gs_flight *f,
+                       const struct gs_events *after, cl_event *end)
 {
     struct gs_op op = {.kind = f->rect.rows > 1 ? GS_OP_READ_RECT : GS_OP_READ,
                        .src = f->send->mem,
                        .region = {(size_t)f->rect.width, (size_t)f->rect.rows, 1},
-                       .ptr = memory_of(cmd->ctx, f)};
+                       .ptr = memory_of(pinned, f)};
     set_place(op.from, op.from_pitch, &f->rect);
     return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
 }
 
-static cl_int take(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f, const struct gs_taker *to,
-                   const struct gs_events *after, cl_event *end)
+static cl_int take_by(const struct gs_pinned *pinned, cl_command_queue queue, const struct gs_flight *f,
+                      const struct gs_taker *to, const struct gs_events *after, cl_event *end)
 {
     struct gs_rect there = f->rect;
     struct gs_op op = {.kind = f->rect.rows > 1 ? GS_OP_WRITE_RECT : GS_OP_WRITE,
                        .dst = to->mem,
                        .region = {(size_t)f->rect.width, (size_t)f->rect.rows, 1},
-                       .ptr = memory_of(cmd->ctx, f)};
+                       .ptr = memory_of(pinned, f)};
     there.begin = gs_flight_to(f);
     set_place(op.to, op.to_pitch, &there);
     return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
+}
+
+static cl_int leave(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f,
+                    const struct gs_events *after, cl_event *end)
+{
+    return leave_by(cmd->ctx->pinned, queue, f, after, end);
+}
+
+static cl_int take(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f, const struct gs_taker *to,
+                   const struct gs_events *after, cl_event *end)
+{
+    return take_by(cmd->ctx->pinned, queue, f, to, after, end);
+}
+
+static cl_int leave_small(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f,
+                          const struct gs_events *after, cl_event *end)
+{
+    return leave_by(cmd->ctx->pinned_small, queue, f, after, end);
+}
+
+static cl_int take_small(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f,
+                         const struct gs_taker *to, const struct gs_events *after, cl_event *end)
+{
+    return take_by(cmd->ctx->pinned_small, queue, f, to, after, end);
 }
 
 const struct gs_passage gs_pinned_passage = {.slot_bytes = GS_PINNED_SLOT_BYTES,
@@ -192,6 +227,23 @@ const struct gs_passage gs_pinned_passage = {.slot_bytes = GS_PINNED_SLOT_BYTES,
                                              .ring = ring_of,
                                              .leave = leave,
                                              .take = take};
+
+static const struct gs_passage small_passage = {.slot_bytes = GS_PINNED_SMALL_BYTES,
+                                                .most_slots = 1,
+                                                .path = GS_PATH_PINNED,
+                                                .way = GS_WAY_PINNED,
+                                                .by_host = true,
+                                                .ring = small_ring_of,
+                                                .leave = leave_small,
+                                                .take = take_small};
+
+const struct gs_passage *gs_pinned_passage_for(struct gs_command *cmd, uint64_t bytes)
+{
+    struct gs_context *ctx = cmd->ctx;
+    if (!ctx->pinned && bytes <= GS_PINNED_SMALL_BYTES && is_ready(ctx, &ctx->pinned_small, GS_PINNED_SMALL_BYTES))
+        return &small_passage;
+    return gs_pinned_ready(cmd) ? &gs_pinned_passage : NULL;
+}
 
 cl_int gs_pinned_copy_image(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
                             const size_t origin[3], const size_t region[3], uint64_t row_bytes,

@@ -10,7 +10,7 @@
 
 #include "shim/transfer/sends.h"
 
-enum { GS_PINNED_SLOT_BYTES = 4 * 1024 * 1024 };
+enum { GS_PINNED_SLOT_BYTES = 4 * 1024 * 1024, GS_PINNED_SMALL_BYTES = 128 * 1024 };
 
 /* The context's ring, made on first need. False: there is no pinned memory to be had. */
 bool gs_pinned_ready(struct gs_command *cmd);
@@ -22,6 +22,10 @@ void gs_pinned_free(struct gs_pinned *p);
 
 /* By the context's ring: what several places take is read once. */
 extern const struct gs_passage gs_pinned_passage;
+
+/* For so many bytes in all: a ring of small slots while that one hasn't been made, which takes the host long. Null:
+ * there is no pinned memory to be had. */
+const struct gs_passage *gs_pinned_passage_for(struct gs_command *cmd, uint64_t bytes);
 
 /* Does it carry these rows, as the driver's rectangles? Not narrow ones (an H200 gives 28 to 44 GB/s of 64 bytes each,
  * 53 of 256), nor those that reach into the next line of the buffer, which drivers needn't take. */

@@ -7,22 +7,26 @@
 #include "shim/transfer/pinned.h"
 #include "shim/transfer/strided.h"
 
-/* Pinning takes 24 ms on an H200's host: not for a few bytes. Of a small object only, as a driver may move all of one.
- */
-static bool is_little(const struct gs_context *ctx, const struct gs_mem *root)
+/* Pinning takes 24 ms on an H200's host: not for so few bytes, unless it is for very few and a small ring does. Of a
+ * small object only, as a driver may move all of one. */
+static bool is_little(const struct gs_context *ctx, const struct gs_mem *root, uint64_t bytes)
 {
     enum { LITTLE = 1024 * 1024 };
-    return !ctx->pinned && gs_settings()->transfer == GS_TRANSFER_AUTO && ctx->between_devices < LITTLE && root &&
-           root->size < LITTLE;
+    return !ctx->pinned && bytes > GS_PINNED_SMALL_BYTES && gs_settings()->transfer == GS_TRANSFER_AUTO &&
+           ctx->between_devices < LITTLE && root && root->size < LITTLE;
 }
 
 /* Between devices that share the host's memory the driver's own copy is the shortest way. */
-static bool through_host(struct gs_command *cmd)
+static bool is_through_host(const struct gs_context *ctx)
 {
     const enum gs_transfer_path path = gs_settings()->transfer;
-    if (path == GS_TRANSFER_PLAIN || (cmd->ctx->shared_memory && path != GS_TRANSFER_PINNED))
-        return false;
-    return gs_pinned_ready(cmd);
+    return path != GS_TRANSFER_PLAIN && (!ctx->shared_memory || path == GS_TRANSFER_PINNED);
+}
+
+/* The way of so many bytes through the host's memory; null: there is none, or the driver's own copy is shorter. */
+static const struct gs_passage *through_host(struct gs_command *cmd, uint64_t bytes)
+{
+    return is_through_host(cmd->ctx) ? gs_pinned_passage_for(cmd, bytes) : NULL;
 }
 
 /* To open the windows takes about half a second of a core, and what is enqueued meanwhile waits: only for who moves
@@ -57,7 +61,7 @@ static const struct gs_passage *passage_of(struct gs_command *cmd, const struct 
 {
     if (gs_transfer_by_window(cmd, bytes))
         return &gs_peer_passage;
-    return by_host && !is_little(cmd->ctx, root) && through_host(cmd) ? &gs_pinned_passage : NULL;
+    return by_host && !is_little(cmd->ctx, root, bytes) ? through_host(cmd, bytes) : NULL;
 }
 
 static uint64_t bytes_of(const struct gs_sends *sends)
@@ -104,11 +108,12 @@ static cl_int copy_packed(struct gs_command *cmd, cl_mem src, unsigned from, cl_
                           struct gs_events *done)
 {
     struct gs_sends sends = {0};
-    if (!through_host(cmd))
+    const struct gs_passage *passage = through_host(cmd, bytes);
+    if (!passage)
         return copy_directly(cmd, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
     cl_int err = add_run(&sends, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
     if (!err)
-        err = gs_sends_carry(cmd, NULL, &sends, &gs_pinned_passage, true);
+        err = gs_sends_carry(cmd, NULL, &sends, passage, true);
     gs_sends_free(&sends);
     return err;
 }
@@ -121,7 +126,7 @@ static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct 
     struct gs_events end = {0};
     cl_int err;
     if (r->rows > 1) {
-        gs_label_way(through_host(cmd) ? GS_WAY_PINNED : GS_WAY_DIRECT);
+        gs_label_way(through_host(cmd, gs_rect_bytes(r)) ? GS_WAY_PINNED : GS_WAY_DIRECT);
         err = gs_strided_copy(cmd, send, to, copy_packed);
     } else {
         err = copy_directly(cmd, send->mem, send->from, to->mem, to->place, r->begin, send->to_begin, r->width,
@@ -181,7 +186,7 @@ static cl_int carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends
     const bool within = sends->v[0].from == sends->v[0].to[0].place;
     const struct gs_passage *passage = within ? NULL : passage_of(cmd, root, bytes, by_host);
     /* Only rows ask what else there is: it might have to be made. */
-    report(sends, passage, !passage && has_rows(sends) && through_host(cmd) ? GS_PATH_PINNED : GS_PATH_COPY);
+    report(sends, passage, !passage && has_rows(sends) && through_host(cmd, bytes) ? GS_PATH_PINNED : GS_PATH_COPY);
     const cl_int err = copy_rest(cmd, root, sends, passage);
     return err || !passage ? err : gs_sends_carry(cmd, root, sends, passage, apart);
 }
@@ -267,7 +272,7 @@ static cl_int copy_image(struct gs_command *cmd, struct gs_mem *root, const stru
     const uint64_t bytes = send->rect.width;
     size_t origin[3], region[3];
     gs_image_box(root, gs_rect_hull(&send->rect), origin, region);
-    if (!host_kept_out(root) && through_host(cmd)) {
+    if (!host_kept_out(root) && is_through_host(cmd->ctx) && gs_pinned_ready(cmd)) {
         gs_report_moved(GS_PATH_PINNED, bytes);
         const struct gs_label before = gs_label_way(GS_WAY_PINNED);
         const cl_int err = gs_pinned_copy_image(cmd, send->mem, send->from, to->mem, to->place, origin, region,

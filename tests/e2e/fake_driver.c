@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A driver for two GPUs that don't exist, with the functions that a simple application, and gpusparc for its sake,
  * calls. Commands end at once; transfers move bytes, kernels do nothing and take FAKE_KERNEL_NS (default 2000) by their
- * profiles. FAKE_LOG=FILE gets a line for each call that is about commands: its name and its queue's number; and `mark`
- * for each clGetPlatformInfo of CL_PLATFORM_PROFILE, by which an application tells its iterations apart. Without it the
- * driver costs next to nothing, so that what a call takes is the interposer's own. With FAKE_ITEM_NS=N kernels take
- * that for each work-item, and the time passes: commands begin after what they wait for, and
- * to start takes 50 ms; with FAKE_ROUNDS=I argument I, a uint, says how many times that. Commands are of one thread of
- * the application, and of gpusparc's beside it. With FAKE_EVICT=KIB a command goes through so much code, and so much
- * memory, as a real driver's does: what was in the processor's nearest caches is then gone. */
+ * profiles. FAKE_LOG=FILE gets a line for each call that is about commands: its name (and how many bytes are mapped)
+ * and its queue's number; and `mark` for each clGetPlatformInfo of CL_PLATFORM_PROFILE, by which an application tells
+ * its iterations apart. Without it the driver costs next to nothing, so that what a call takes is the interposer's own.
+ * With FAKE_ITEM_NS=N kernels take that for each work-item, and the time passes: commands begin after what they wait
+ * for, and to start takes 50 ms; with FAKE_ROUNDS=I argument I, a uint, says how many times that. Commands are of one
+ * thread of the application, and of gpusparc's beside it. With FAKE_EVICT=KIB a command goes through so much code, and
+ * so much memory, as a real driver's does: what was in the processor's nearest caches is then gone. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -494,8 +494,10 @@ cl_int clEnqueueFillBuffer(cl_command_queue q, cl_mem m, const void *pattern, si
 void *clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool blocking, cl_map_flags flags, size_t offset,
                          size_t bytes, cl_uint n, const cl_event *wait, cl_event *event, cl_int *err)
 {
-    (void)blocking, (void)flags, (void)bytes;
-    *err = command("clEnqueueMapBuffer", q, 1, n, wait, event);
+    char call[64];
+    (void)blocking, (void)flags;
+    snprintf(call, sizeof call, "clEnqueueMapBuffer %zu", bytes);
+    *err = command(call, q, 1, n, wait, event);
     return m->bytes + offset;
 }
 

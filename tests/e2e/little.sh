@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What pinned memory is mapped for the bytes that a split moves between two GPUs, over a driver that keeps a log: little
+# for a few of them, which don't go by the driver's own copy either (0.9 ms of an H200's host, whatever they are); all of
+# it where much moves.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+export XDG_CACHE_HOME=$PWD/cache GPUSPARC_REAL=$programs/fake.so FAKE_LOG=log.txt
+
+# ITEMS: runs two launches of so many, of which a half's inputs move once.
+run() {
+  gpusparc run --mode multi --stats=stats.json "$programs/paced" 2 "$1" || fail "$1 items"
+  stats stats.json split:advance
+  mapped=$(sed -n 's/clEnqueueMapBuffer \([0-9]*\) .*/\1/p' log.txt | sort -n | tail -1)
+  moved=$(sed -n 's/.*"pinned": {"bytes": \([0-9]*\),.*/\1/p' stats.json)
+  ! grep -q clEnqueueCopyBuffer log.txt || fail "$1 items: the driver copies"
+  [ "$moved" = $((2 * $1)) ] || fail "$1 items: $moved bytes went through pinned memory"
+}
+run 16384
+[ "$mapped" -le 4194304 ] || fail "$mapped bytes were mapped for 32 KiB"
+run 1048576
+[ "$mapped" = 67108864 ] || fail "$mapped bytes were mapped for 2 MiB"
+echo passed
