@@ -12,9 +12,10 @@ enum { SHORT_CHUNK_NS = 150 * 1000, LONG_CHUNK_NS = 600 * 1000, MOST_FACTOR = 10
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
 /* By kind; who comes later takes the place of an older one. */
 static struct {
-    uint64_t kind, ns; /* 0: unknown */
-    uint64_t least_ns; /* the least that it took where it was known to be it */
-    unsigned factor;   /* 0: 1 */
+    uint64_t kind, ns;               /* 0: unknown */
+    uint64_t least_ns;               /* the least that it took where it was known to be it */
+    unsigned factor;                 /* 0: 1 */
+    uint64_t whole_groups, whole_ns; /* what so many work-groups took in chunks; 0: unknown */
 } known[KNOWN];
 
 /* Its place, empty at first. With the lock held. */
@@ -23,7 +24,7 @@ static size_t place_of(uint64_t kind)
     const size_t i = (size_t)(kind % KNOWN);
     if (known[i].kind != kind) {
         known[i].kind = kind;
-        known[i].ns = known[i].least_ns = 0;
+        known[i].ns = known[i].least_ns = known[i].whole_groups = 0;
         known[i].factor = 1;
     }
     return i;
@@ -69,6 +70,8 @@ static void learn(uint64_t kind, uint64_t ns)
 {
     const size_t i = place_of(kind);
     known[i].ns = ns > known[i].least_ns ? ns : known[i].least_ns;
+    if (known[i].ns > GS_BATCH_ALONE_NS)
+        known[i].whole_groups = 0;
     if (known[i].ns > LONG_CHUNK_NS && known[i].factor > 1) /* a launch that has become one chunk */
         known[i].factor /= 2;
 }
@@ -102,9 +105,9 @@ void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
 }
 
 /* Of commands that had all ended when somebody looked, or that are new, no more is known than that they took no longer
- * than since the grant. Else it is known what they took since the unit before was heard to end; but if that was late they
- * seem short: they count as half of what was expected at least. (256 launches of 4 us shared a unit on an H200, where
- * the ends of two units were heard at once now and then.) */
+ * than since the grant. Else it is known what they took since the unit before was heard to end; but if that was late
+ * they seem short: they count as half of what was expected at least. (256 launches of 4 us shared a unit on an H200,
+ * where the ends of two units were heard at once now and then.) */
 void gs_batch_heard(const struct gs_batch *b, uint64_t took_ns, uint64_t since_grant_ns, bool waited)
 {
     const uint64_t half_ns = b->expected_ns / 2;
@@ -120,6 +123,24 @@ unsigned gs_chunk_factor(uint64_t kind)
     const unsigned factor = kind ? known[place_of(kind)].factor : 1;
     pthread_mutex_unlock(&lock);
     return factor;
+}
+
+void gs_whole_learn(uint64_t kind, uint64_t groups, uint64_t took_ns)
+{
+    pthread_mutex_lock(&lock);
+    const size_t i = place_of(kind);
+    known[i].whole_groups = groups;
+    known[i].whole_ns = took_ns;
+    pthread_mutex_unlock(&lock);
+}
+
+bool gs_whole_is_short(uint64_t kind, uint64_t groups)
+{
+    pthread_mutex_lock(&lock);
+    const size_t i = place_of(kind);
+    const bool is_short = groups <= known[i].whole_groups && known[i].whole_ns <= GS_BATCH_ALONE_NS;
+    pthread_mutex_unlock(&lock);
+    return is_short;
 }
 
 void gs_chunk_learn(uint64_t kind, unsigned factor, unsigned chunks, uint64_t took_ns)

@@ -38,4 +38,10 @@ unsigned gs_chunk_factor(uint64_t kind);
 /* A launch in several chunks by that factor took so long. */
 void gs_chunk_learn(uint64_t kind, unsigned factor, unsigned chunks, uint64_t took_ns);
 
+/* In several chunks so many work-groups of a launch of that kind took so long. */
+void gs_whole_learn(uint64_t kind, uint64_t groups, uint64_t took_ns);
+
+/* Have so many, or more, last taken no longer than a unit may be where nobody else waits? Then they may be one. */
+bool gs_whole_is_short(uint64_t kind, uint64_t groups);
+
 #endif

@@ -85,6 +85,8 @@ void gs_unit_cancel(struct gs_request *request);
 bool gs_unit_own_out(unsigned resource);
 /* Does a thread of this application sleep until one of its units is given back? */
 bool gs_unit_is_waited(unsigned resource);
+/* Has nobody else wanted the resource for a while, as far as this application knows? */
+bool gs_unit_is_alone(unsigned resource);
 /* Is the resource leased to this application? */
 bool gs_unit_is_ours(unsigned resource);
 

@@ -45,7 +45,8 @@ struct gs_units {
     bool kernel;            /* they are a kernel of the application, on `place` */
     unsigned place;
     uint64_t kind;   /* what it is, for what is expected of its time, see batch.h; 0: nothing. May share a unit */
-    unsigned factor; /* of several: by which they were cut */
+    unsigned factor; /* of several: by which they were cut, ... */
+    uint64_t groups; /* ... and how many work-groups they have in all */
     /* Of several, in the application's queue, in order, of which it wants no event: what comes next there is to come
      * after all of them. A marker sees to that, once something does come while they are under way. */
     bool untied;

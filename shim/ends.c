@@ -171,8 +171,10 @@ static bool is_wanted(struct watched *w)
  * held. */
 static bool look_at(struct watched *w, enum look why, cl_event complete)
 {
+    if (why == AT_NEW && calls_late() && !is_wanted(w))
+        return false;
     const bool was_known = is_known(w);
-    if (!was_known || (why == AT_NEW && (!calls_late() || !is_wanted(w))))
+    if (!was_known || (why == AT_NEW && !calls_late()))
         return false;
     const cl_int status = complete && w->event == complete ? CL_COMPLETE : status_of(w->event);
     pthread_mutex_lock(&lock);

@@ -104,8 +104,10 @@ void gs_held_drop(struct gs_held *h)
     if (h->drained && h->first)
         gs_has_drained(h->drained, h->call);
     gs_drained_drop(h->drained);
-    if (h->units.n > 1 && h->units.kind && atomic_load(&h->status) == CL_COMPLETE && h->first)
+    if (h->units.n > 1 && h->units.kind && atomic_load(&h->status) == CL_COMPLETE && h->first) {
         gs_chunk_learn(h->units.kind, h->units.factor, h->units.n, atomic_load(&h->took_ns));
+        gs_whole_learn(h->units.kind, h->units.groups, atomic_load(&h->took_ns));
+    }
     gs_spent_drop(h->units.spent);
     if (h->end) {
         if (h->record)

@@ -37,12 +37,22 @@ uint64_t gs_kind_of(const struct gs_kernel *k, const uint64_t global[3])
     return kind ? kind : 1;
 }
 
+static uint64_t groups_of(const struct gs_box *box)
+{
+    uint64_t groups = 1;
+    for (unsigned d = 0; d < 3; d++)
+        groups *= box->end[d] - box->begin[d];
+    return groups;
+}
+
 void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box)
 {
     run->kind = gs_kind_of(run->k, run->geometry.global);
     run->factor = gs_chunk_factor(run->kind);
     const uint64_t most = (uint64_t)job->kernel_chunk * gs_group()->units[run->place] * run->factor;
     gs_cut_make(&run->cut, box, run->null_local ? most * GS_ITEMS_OF_GROUP : most, run->null_local);
+    if (run->cut.n > 1 && gs_whole_is_short(run->kind, groups_of(box)) && gs_unit_is_alone(gs_resource_of(run->place)))
+        gs_cut_make(&run->cut, box, 0, run->null_local);
     for (unsigned d = 0; d < 3; d++)
         run->odd = run->odd || run->geometry.global[d] % run->geometry.local[d];
 }
@@ -119,6 +129,7 @@ cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_ker
                              .place = run->place,
                              .kind = run->kind,
                              .factor = run->factor,
+                             .groups = groups_of(&run->cut.whole),
                              .untied = run->untied};
     cl_int err = CL_SUCCESS;
     if (units.n > 1) {

@@ -33,7 +33,8 @@ cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, cl_kernel kernel, unsig
 /* What a launch of that kernel over so many work-items (three numbers) is, for what is expected of its time. */
 uint64_t gs_kind_of(const struct gs_kernel *k, const uint64_t global[3]);
 
-/* Cuts the box by the job's kernel_chunk, or larger where such chunks are short. */
+/* Cuts the box by the job's kernel_chunk, or larger where such chunks are short. What is short as a whole isn't cut
+ * where nobody else wants the device. */
 void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box);
 
 /* Runs it, its first chunk in `queue` after the wait list. `kernel` has its arguments, but for the hidden one; with

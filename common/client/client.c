@@ -110,6 +110,15 @@ bool gs_client_own_waits(const struct gs_client *c, unsigned resource)
            atomic_load_explicit(&c->page->lease[resource].word, memory_order_relaxed) & GS_LEASE_WAITED;
 }
 
+bool gs_client_is_alone(const struct gs_client *c, unsigned resource, uint64_t ns)
+{
+    if (resource >= GS_MAX_RESOURCES || !atomic_load_explicit(&c->online, memory_order_acquire))
+        return false;
+    const uint32_t w = atomic_load_explicit(&c->page->lease[resource].word, memory_order_relaxed);
+    return (w & (GS_LEASE_LEASED | GS_LEASE_ASK)) == GS_LEASE_LEASED &&
+           gs_client_now_ns() > atomic_load_explicit(&c->wanted_ns[resource], memory_order_relaxed) + ns;
+}
+
 bool gs_client_is_ours(const struct gs_client *c, unsigned resource)
 {
     if (resource >= GS_MAX_RESOURCES || !atomic_load_explicit(&c->online, memory_order_acquire) ||
@@ -194,8 +203,10 @@ void gs_client_release(struct gs_client *c, const struct gs_grant *g)
         note_length(l, now - g->begin_ns);
     if (w & GS_LEASE_WAITED)
         gs_futex_wake_all(&l->word);
-    if (left & GS_LEASE_ASK)
+    if (left & GS_LEASE_ASK) {
+        atomic_store_explicit(&c->wanted_ns[g->resource], now, memory_order_relaxed);
         send_look(c, g->client, g->resource);
+    }
     if (atomic_load_explicit(&c->page->recording, memory_order_relaxed))
         record(c, g, now);
 }

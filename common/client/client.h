@@ -91,6 +91,9 @@ bool gs_client_own_out(const struct gs_client *c, unsigned resource);
 /* Does a thread of this process sleep until one of those units is given back? One load. */
 bool gs_client_own_waits(const struct gs_client *c, unsigned resource);
 
+/* Is the resource leased to this client, which nobody else has wanted it from for so long? Not where that isn't known. */
+bool gs_client_is_alone(const struct gs_client *c, unsigned resource, uint64_t ns);
+
 /* Is the resource leased to this client, and not about to be another's, or nobody's to lease? */
 bool gs_client_is_ours(const struct gs_client *c, unsigned resource);
 

@@ -38,6 +38,7 @@ struct gs_client {
     _Atomic uint32_t last_gpu;
     _Atomic uint32_t depth;
     _Atomic uint32_t known; /* mask of the resources that the daemon schedules */
+    _Atomic uint64_t wanted_ns[GS_MAX_RESOURCES]; /* when a unit went back that somebody else waited for; 0: never */
     _Atomic uint32_t looks; /* resources whose LOOK did not fit into the socket: the listener sends it */
     _Atomic bool stopping;
 

@@ -53,7 +53,8 @@ static void end_batch(struct run *r)
 static void launch(struct run *r, const struct kernel *k)
 {
     const unsigned factor = gs_chunk_factor(k->kind);
-    const uint64_t n = (k->chunks + factor - 1) / factor;
+    const bool alone = rnd(2); /* nobody else wants the device */
+    const uint64_t n = alone && gs_whole_is_short(k->kind, k->chunks) ? 1 : (k->chunks + factor - 1) / factor;
     uint64_t left = k->chunks, took = 0;
     bool full = false;
     if (n == 1) {
@@ -74,6 +75,7 @@ static void launch(struct run *r, const struct kernel *k)
         took += ns;
     }
     gs_chunk_learn(k->kind, factor, (unsigned)n, took);
+    gs_whole_learn(k->kind, k->chunks, took);
 }
 
 /* Phases in which some of the kernels are launched, and in which they are all fast, or all slow, or as it comes. */

@@ -65,4 +65,27 @@ print(median)
 assert not median["clEnqueueMarkerWithWaitList"] and not median["clCreateUserEvent"]
 assert median["clWaitForEvents"] <= 4
 END
+
+# One of half a millisecond goes whole, by the application's own kernel: not where somebody else wants the device.
+chunks() { # LOG
+  python3 -c '
+import statistics, sys
+jobs = [text.count("clEnqueueNDRangeKernel") for text in open(sys.argv[1]).read().split("mark 0\n")[1:-1]]
+print(int(statistics.median(jobs[len(jobs) // 3:])))' "$1"
+}
+whole() {
+  GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=1 FAKE_LOG=whole.log gpusparc run --gpus 1 --mode multi "$programs/alone" 150 2>err.txt || { cat err.txt; fail "alone"; }
+  n=$(chunks whole.log)
+  echo "a launch of 0.5 ms $1: $n chunks"
+}
+whole alone
+[ "$n" = 1 ] || fail "a short launch is cut where nobody waits"
+GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=1 gpusparc run --gpus 1 --mode multi "$programs/alone" 1000000 >/dev/null &
+apps=$!
+sleep 1
+for ((i = 0; i < 5; i++)); do whole "beside another"; [ "$n" = 1 ] || break; done
+[ "$n" -gt 1 ] || fail "a launch is one unit though somebody waits"
+kill "$apps"
+wait "$apps" 2>/dev/null || true
+apps=
 end_daemon
