@@ -455,6 +455,16 @@ static enum CXVisitorResult add_field(CXCursor c, CXClientData data)
     return CXVisit_Continue;
 }
 
+static struct field_list fields_of(const struct gs_type *t)
+{
+    struct field_list fields = {.n = 0};
+    if (t->class == GS_T_RECORD)
+        clang_Type_visitFields(t->clang, add_field, &fields);
+    if (fields.n > 1 && clang_getTypeDeclaration(t->clang).kind == CXCursor_UnionDecl)
+        fields.n = 1; /* a list is for the first */
+    return fields;
+}
+
 /* The type and place of the i-th element of a record or array. False where that is not known. */
 static bool element_of(const struct gs_type *t, const struct field_list *fields, uint32_t i, struct gs_type *type,
                        int64_t *offset)
@@ -462,14 +472,55 @@ static bool element_of(const struct gs_type *t, const struct field_list *fields,
     if (t->class == GS_T_ARRAY) {
         *type = gs_type_of(clang_getArrayElementType(t->clang));
         *offset = (int64_t)i * type->size;
-        return i < t->count && type->size > 0;
+        return type->size > 0;
     }
-    if (i >= fields->n || fields->n == 64)
+    if (fields->n == 64)
         return false;
     *type = gs_type_of_cursor(fields->v[i]);
     long long bits = clang_Cursor_getOffsetOfField(fields->v[i]);
     *offset = bits / 8;
     return bits >= 0 && bits % 8 == 0;
+}
+
+/* Is the value for what `element` begins with? Its own braces have been left out then. */
+static bool begins_inside(const struct gs_type *element, CXCursor value)
+{
+    const struct gs_type from = gs_type_of_cursor(value);
+    if (value.kind == CXCursor_InitListExpr)
+        return false;
+    return (element->class == GS_T_ARRAY && from.class != GS_T_ARRAY) ||
+           (element->class == GS_T_RECORD && (from.class != GS_T_RECORD || from.size != element->size));
+}
+
+/* The values of a list, the next of them, and whether it is known what they are for. */
+struct list {
+    struct gs_kids kids;
+    uint32_t next;
+    bool known;
+};
+
+static void fill(struct gs_builder *b, struct list *l, const struct gs_type *t, const struct gs_value *place,
+                 CXCursor at)
+{
+    const struct field_list fields = fields_of(t);
+    const uint32_t n = t->class == GS_T_ARRAY ? t->count : fields.n;
+    for (uint32_t i = 0; i < n && l->known && l->next < l->kids.n && !b->failed; i++) {
+        const CXCursor value = l->kids.v[l->next];
+        struct gs_type from = gs_type_of_cursor(value), element;
+        int64_t offset;
+        l->known = element_of(t, &fields, i, &element, &offset);
+        if (!l->known)
+            return;
+        struct gs_value to = gs_move(b, place, gs_node_const(b, GS_I64, offset));
+        if (begins_inside(&element, value)) {
+            fill(b, l, &element, &to, at);
+            continue;
+        }
+        struct gs_value x = gs_eval(b, value, true);
+        x = gs_convert(b, &x, &from, &element, value);
+        gs_store(b, &to, &element, &x, at);
+        l->next++;
+    }
 }
 
 /* { … } for an array or a struct. What has a designator is left unknown, and all with it. */
@@ -478,22 +529,13 @@ static struct gs_value eval_record_list(struct gs_builder *b, const struct gs_ki
 {
     uint32_t object = gs_private_new(b, t->size);
     struct gs_value v = {.kind = GS_V_RECORD, .place = gs_private_place(b, object)};
-    struct field_list fields = {.n = 0};
-    bool plain = true;
-    if (t->class == GS_T_RECORD)
-        clang_Type_visitFields(t->clang, add_field, &fields);
+    const struct gs_value to = gs_pointer(v.place);
+    struct list l = {*k, 0, true};
     for (uint32_t i = 0; i < k->n; i++)
-        plain &= clang_isExpression(k->v[i].kind) && !is_designated(b, k->v[i]);
-    for (uint32_t i = 0; i < k->n && !b->failed; i++) {
-        struct gs_type from = gs_type_of_cursor(k->v[i]), element;
-        int64_t offset;
-        struct gs_value x = gs_eval(b, k->v[i], true), to = gs_pointer(v.place);
-        if (!plain || !element_of(t, &fields, i, &element, &offset))
-            continue;
-        x = gs_convert(b, &x, &from, &element, k->v[i]);
-        to = gs_move(b, &to, gs_node_const(b, GS_I64, offset));
-        gs_store(b, &to, &element, &x, at);
-    }
+        l.known &= clang_isExpression(k->v[i].kind) && !is_designated(b, k->v[i]);
+    fill(b, &l, t, &to, at);
+    for (; l.next < k->n && !b->failed; l.next++)
+        gs_eval(b, k->v[l.next], true);
     return v;
 }
 
