@@ -51,11 +51,14 @@ uint32_t gs_child_expressions(struct gs_builder *b, CXCursor c, CXCursor *out, u
     return n;
 }
 
+/* The last, as the type before it may hold others: the 4 of (local float (*)[4])p. */
 CXCursor gs_only_child(struct gs_builder *b, CXCursor c)
 {
-    CXCursor out[1] = {clang_getNullCursor()};
-    gs_child_expressions(b, c, out, 1);
-    return out[0];
+    struct gs_kids k = gs_kids(b, c);
+    for (uint32_t i = k.n; i-- > 0;)
+        if (clang_isExpression(k.v[i].kind))
+            return k.v[i];
+    return clang_getNullCursor();
 }
 
 /* The text of `c` behind its child: ".xy" of a swizzle, nothing of an implicit cast. "" where it can't be read. */
