@@ -434,7 +434,7 @@ class Kernel:
                 f"//! value int {r.randrange(12)}", f"//! value int {r.randrange(40)}",
                 f"//! value uint {r.randrange(100)}", f"//! buffer uint {ROWS + 2} rising {r.choice([2, 5, 12])}",
                 f"//! buffer uchar {ROWS} random {r.choice([2, 9])}", f"//! buffer char {ROWS} around {r.choice([5, 20])}",
-                f"//! buffer uint {ROWS + 1300} random {r.choice([50, 1000])}"]
+                f"//! buffer uint {ROWS + 2000} random {r.choice([50, 1000])}"]
         declared = self.forms.choice(["*in", "in[]"])
         return "\n".join(head) + """
 struct pair { uint a, b; };
