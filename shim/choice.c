@@ -12,9 +12,6 @@ enum {
        comes meanwhile waits for the driver until they are open (two H200s: 50 to 120 ms instead of 35 for the first).
      */
     PEER_NS = 40 * 1000 * 1000,
-    /* And pinning the 64 MiB of the way through the host, which who moves little does without. A third counts: it is
-       done once for all kernels, and to wait until all of it is sure to be won back costs more than it. */
-    RING_NS = 24 * 1000 * 1000,
     SINGLE_EVERY = 32,
     SPLIT_EVERY = 16,
     RETRY_AFTER = 4, /* launches; four times as many after each failure */
@@ -247,10 +244,10 @@ static bool goes_by_host(const struct gs_outlook *o, enum gs_link link)
     return link == GS_LINK_HOST && o->peer_possible && (double)(o->scatter.bytes + o->merge.bytes) > small_bytes;
 }
 
-/* What has to be made for that once. */
-static double ring_ns(const struct gs_outlook *o, enum gs_link link)
+/* What has to be made for that once: who moves little does without. */
+static double ring_ns(const struct gs_machine *m, const struct gs_outlook *o, enum gs_link link)
 {
-    return goes_by_host(o, link) && !o->pinned && (double)o->scatter.bytes >= ring_bytes ? RING_NS : 0;
+    return goes_by_host(o, link) && !o->pinned && (double)o->scatter.bytes >= ring_bytes ? m->ring_ns : 0;
 }
 
 /* The two ways of one launch. */
@@ -286,7 +283,9 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     const double scatter_again =
         h->scatter_again.known ? min_double(scatter, gs_move_ns(m, link, h->scatter_again.move)) : 0;
     const double leave_again = h->return_rate < 0 ? 0 : h->return_rate * leave;
-    const double ring = ring_ns(o, link) / 3;
+    /* A third counts: it is done once for all kernels, and to wait until all of it is sure to be won back costs more.
+     */
+    const double ring = ring_ns(m, o, link) / 3;
     const double first = ring + (h->split_before ? 0 : m->first_ns);
     const double once = scatter - scatter_again + (h->return_rate < 0 ? leave : 0) + first;
     /* Comparing is done on the devices, and what it finds may be little. */
@@ -434,6 +433,11 @@ void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns
         *ns = min_double(max_double(seen, 0.001), 5);
 }
 
+void gs_choice_learn_ring(struct gs_machine *m, uint64_t took_ns)
+{
+    approach(&m->ring_ns, (double)took_ns, 1e5, 1e9);
+}
+
 static void learn_machine(struct gs_machine *m, double beyond_ns, const struct gs_outlook *o)
 {
     const struct gs_move moved = o->scatter;
@@ -472,7 +476,7 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
     b->lost_ns += took - single_ns - risk_ns - (m->read_ns[1] > 0 ? reads_of(h, m).gain : 0);
     if (!h->split_before) {
         h->split_before = true;
-        approach(&m->first_ns, beyond - moved - m->split_ns - ring_ns(o, o->link), 1e4, 1e8);
+        approach(&m->first_ns, beyond - moved - m->split_ns - ring_ns(m, o, o->link), 1e4, 1e8);
         for (int i = 0; i < KNOWN && (double)longest > hopeless * single_ns; i++)
             gs_measured_add(&h->split, (uint64_t)base);
         return;

@@ -38,6 +38,7 @@ struct gs_machine {
     double split_ns;   /* what a split takes beyond its longest part: markers, events, other queues */
     double first_ns;   /* what a kernel's first split takes beyond that: replicas, kernel objects */
     double prepare_ns; /* what it costs to have a program translated and compiled that never was */
+    double ring_ns;    /* to pin the memory that GS_LINK_HOST goes through */
     double read_ns[2]; /* a byte of a large blocking read, from one device and from several; 0: not known */
 };
 
@@ -134,6 +135,9 @@ bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine 
 bool gs_choice_wants_split(const struct gs_history *h);
 
 void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns);
+
+/* To pin that memory took so long. */
+void gs_choice_learn_ring(struct gs_machine *m, uint64_t took_ns);
 
 /* A large blocking read of so many bytes that lay on one device, or on several, took so long. */
 void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns, bool several);

@@ -10,7 +10,7 @@
 #include "common/hash.h"
 
 /* Numbers are whole: an application's locale may write fractions with a comma. */
-static const char head[] = "gpusparc-learnt 5\n";
+static const char head[] = "gpusparc-learnt 6\n";
 static const double cut_unit = 1e9, rate_unit = 1e6, link_unit = 1e6;
 
 void gs_learnt_free(struct gs_learnt *l)
@@ -95,7 +95,8 @@ char *gs_learnt_print(const struct gs_learnt *l, size_t *bytes)
     if (!f)
         return NULL;
     fputs(head, f);
-    fprintf(f, "m %" PRId64 " %" PRId64 " %" PRId64, whole(m->split_ns), whole(m->first_ns), whole(m->prepare_ns));
+    fprintf(f, "m %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, whole(m->split_ns), whole(m->first_ns),
+            whole(m->prepare_ns), whole(m->ring_ns));
     for (int i = 0; i < GS_LINKS; i++)
         fprintf(f, " %" PRId64 " %" PRId64, whole(m->link[i].piece_ns), whole(m->link[i].byte_ns * link_unit));
     for (int i = 0; i < 2; i++)
@@ -212,6 +213,7 @@ static bool parse_machine(char *line, struct gs_machine *m)
     m->split_ns = (double)number(&c, 10, 1, INT64_MAX);
     m->first_ns = (double)number(&c, 10, 1, INT64_MAX);
     m->prepare_ns = (double)number(&c, 10, 1, INT64_MAX);
+    m->ring_ns = (double)number(&c, 10, 0, INT64_MAX);
     for (int i = 0; i < GS_LINKS; i++) {
         m->link[i].piece_ns = (double)number(&c, 10, 0, INT64_MAX);
         m->link[i].byte_ns = (double)number(&c, 10, 0, INT64_MAX) / link_unit;

@@ -116,6 +116,9 @@ void gs_timing_after_wait(const struct gs_sieve *before, cl_int err);
 /* The last prediction for --stats. */
 void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats);
 
+/* To pin the memory between devices took so long, of this process's time. Any thread. */
+void gs_timing_pinned(uint64_t took_ns);
+
 /* What it costs between devices has been measured meanwhile: for this process, unless its splits have taught it better,
  * and kept for those to come. From any thread. */
 void gs_timing_links(const struct gs_links *links);

@@ -230,6 +230,15 @@ void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several)
     pthread_mutex_unlock(&gs_book.lock);
 }
 
+void gs_timing_pinned(uint64_t took_ns)
+{
+    pthread_mutex_lock(&gs_book.lock);
+    if (gs_book.learnt_name[0])
+        gs_choice_learn_ring(&gs_book.machine, took_ns);
+    gs_debug("to pin memory between the devices took %" PRIu64 " us", took_ns / 1000);
+    pthread_mutex_unlock(&gs_book.lock);
+}
+
 bool gs_measured_has_room(void)
 {
     return gs_measured_pending < MOST_PENDING;

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shim/timing.h"
 #include "shim/transfer/memory.h"
+#include "shim/watch.h"
 #include "shim/within.h"
 
 struct gs_pinned {
@@ -47,7 +49,12 @@ static bool is_ready(struct gs_context *ctx, struct gs_pinned **ring, size_t slo
 
 bool gs_pinned_ready(struct gs_command *cmd)
 {
-    return is_ready(cmd->ctx, &cmd->ctx->pinned, GS_PINNED_SLOT_BYTES);
+    const bool was = cmd->ctx->pinned;
+    const uint64_t begin_ns = was ? 0 : gs_now_ns();
+    const bool ready = is_ready(cmd->ctx, &cmd->ctx->pinned, GS_PINNED_SLOT_BYTES);
+    if (ready && !was)
+        gs_timing_pinned(gs_now_ns() - begin_ns);
+    return ready;
 }
 
 /* One piece, by the two calls given: read(slot memory) and then write(slot memory). */
