@@ -58,7 +58,8 @@ static struct gs_object *find_locked(unsigned b, enum gs_type type, const void *
 
 void *gs_find(enum gs_type type, const void *handle)
 {
-    if (!handle || gs_forked())
+    if (!handle || gs_forked() ||
+        (type == GS_EVENT && !atomic_load_explicit(&gs_hot.events, memory_order_relaxed))) /* it is the driver's */
         return NULL;
     unsigned b = gs_bucket_of(handle);
     struct gs_object *o = gs_find_newest(type, handle);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Handing on without a lock: once who takes care has waited, nobody is at it, whatever the processors had in store; and
+ * a thread comes the other way now and then. */
+#include "shim/hot.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "shim/group.h"
+#include "shim/watch.h"
+
+/* What hot.c asks of the rest. */
+struct _cl_icd_dispatch gs_real_table;
+_Atomic bool gs_real_ready = true;
+
+void gs_real_load(void)
+{
+}
+
+const struct gs_settings *gs_settings(void)
+{
+    static const struct gs_settings none;
+    return &none;
+}
+
+uint64_t gs_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static cl_int CL_API_CALL nothing(cl_event e)
+{
+    (void)e;
+    return CL_SUCCESS;
+}
+
+static void start(void)
+{
+    /* Any function will do: none is called. */
+    memset(&gs_real_table, 0, sizeof gs_real_table);
+    gs_real_table.clReleaseEvent = nothing;
+    memcpy(&gs_real_table.clSetKernelArg, &gs_real_table.clReleaseEvent, sizeof gs_real_table.clSetKernelArg);
+    memcpy(&gs_real_table.clEnqueueNDRangeKernel, &gs_real_table.clReleaseEvent, sizeof(void *));
+    memcpy(&gs_real_table.clEnqueueWriteBuffer, &gs_real_table.clReleaseEvent, sizeof(void *));
+    memcpy(&gs_real_table.clEnqueueReadBuffer, &gs_real_table.clReleaseEvent, sizeof(void *));
+    memcpy(&gs_real_table.clWaitForEvents, &gs_real_table.clReleaseEvent, sizeof(void *));
+    gs_hot_start();
+}
+
+enum { THREADS = 3, ROUNDS = 20000 };
+static atomic_bool over;
+static atomic_uint passed, wrong;
+static atomic_char contended[8 * GS_LINE];
+static unsigned closed; /* not atomic: the bar alone orders it */
+
+static void *hand_on(void *arg)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    (void)arg;
+    while (!atomic_load_explicit(&over, memory_order_relaxed)) {
+        if (!gs_hot_may(t)) {
+            gs_hot_look();
+            continue;
+        }
+        /* What others write, too, keeps the processor from showing what comes after. */
+        for (int i = 0; i < 8; i++)
+            atomic_store_explicit(&contended[i * GS_LINE], (char)i, memory_order_relaxed);
+        if (!gs_hot_begin(t))
+            continue;
+        for (int i = 0; i < 50; i++)
+            if (*(volatile unsigned *)&closed) {
+                atomic_fetch_add(&wrong, 1);
+                break;
+            }
+        gs_hot_end(t);
+        atomic_fetch_add_explicit(&passed, 1, memory_order_relaxed);
+    }
+    return NULL;
+}
+
+static void nobody_is_at_it_behind_the_bar(void **state)
+{
+    pthread_t thread[THREADS];
+    (void)state;
+    start();
+    if (gs_hot_cares(~0u))
+        skip();
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, hand_on, NULL), 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        const unsigned before = atomic_load(&passed);
+        const uint64_t until = gs_now_ns() + 20000;
+        while (atomic_load(&passed) < before + 10 && gs_now_ns() < until)
+            ;
+        gs_hot_care(GS_CARE_DIVIDED);
+        gs_hot_bar();
+        *(volatile unsigned *)&closed = 1;
+        for (int i = 0; i < 8; i++)
+            atomic_store_explicit(&contended[i * GS_LINE], (char)i, memory_order_relaxed);
+        for (volatile int i = 0; i < 200; i++)
+            ;
+        *(volatile unsigned *)&closed = 0;
+        atomic_fetch_and(&gs_hot.care, ~(unsigned)GS_CARE_DIVIDED);
+    }
+    atomic_store(&over, true);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    assert_true(atomic_load(&passed) > 1000);
+    assert_int_equal(atomic_load(&wrong), 0);
+}
+
+static void now_and_then_one_goes_the_other_way(void **state)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    unsigned n = 0;
+    (void)state;
+    start();
+    gs_hot_look();
+    if (!gs_hot_may(t))
+        skip();
+    for (; gs_hot_may(t) && n < 1000; n++) {
+        assert_true(gs_hot_begin(t));
+        gs_hot_end(t);
+    }
+    assert_in_range(n, 1, 200);
+    gs_hot_look();
+    unsigned blocking = 0;
+    for (; gs_hot_may(t) && blocking < 1000; blocking++)
+        gs_hot_count(t, GS_HOT_BLOCKS);
+    assert_in_range(blocking, 1, n / 4);
+    gs_hot_look();
+    assert_true(gs_hot_is_fast()); /* so many calls, in no time */
+    const struct timespec long_ago = {0, 20 * 1000 * 1000};
+    nanosleep(&long_ago, NULL);
+    while (gs_hot_may(t))
+        gs_hot_count(t, 1);
+    gs_hot_look();
+    assert_false(gs_hot_is_fast());
+    gs_hot_care(GS_CARE_DAEMON);
+    assert_false(gs_hot_may(t));
+    atomic_fetch_and(&gs_hot.care, ~(unsigned)GS_CARE_DAEMON);
+}
+
+/* A call within the one that is being handed on: a callback of the driver's. It doesn't wait for itself. */
+static void one_within_another(void **state)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    (void)state;
+    start();
+    gs_hot_look();
+    if (!gs_hot_may(t))
+        skip();
+    assert_true(gs_hot_begin(t));
+    assert_true(gs_hot_begin(t));
+    gs_hot_end(t);
+    gs_hot_care(GS_CARE_DIVIDED);
+    gs_hot_bar();
+    assert_false(gs_hot_begin(t));
+    assert_int_equal(atomic_load(&t->passing), 1);
+    gs_hot_end(t);
+    assert_int_equal(atomic_load(&t->passing), 0);
+    atomic_fetch_and(&gs_hot.care, ~(unsigned)GS_CARE_DIVIDED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(now_and_then_one_goes_the_other_way),
+        cmocka_unit_test(one_within_another),
+        cmocka_unit_test(nobody_is_at_it_behind_the_bar),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
