@@ -30,10 +30,12 @@ static size_t place_of(uint64_t kind)
     return i;
 }
 
-static uint64_t expected_of(uint64_t kind)
+static uint64_t expected_of(uint64_t kind, unsigned *factor)
 {
     pthread_mutex_lock(&lock);
-    const uint64_t value = known[place_of(kind)].ns;
+    const size_t i = place_of(kind);
+    const uint64_t value = known[i].ns;
+    *factor = known[i].factor;
     pthread_mutex_unlock(&lock);
     return value;
 }
@@ -54,25 +56,29 @@ static bool takes(const struct gs_batch *b, uint64_t kind, uint64_t ns, uint64_t
 
 bool gs_batch_add(struct gs_batch *b, uint64_t kind, uint64_t most_ns, bool *full)
 {
-    const uint64_t ns = kind ? expected_of(kind) : 0;
+    unsigned factor = 1;
+    const uint64_t ns = kind ? expected_of(kind, &factor) : 0;
     const bool another = !has(b, kind);
     if (!takes(b, kind, ns, most_ns))
         return false;
-    if (another && kind)
+    if (another && kind) {
+        b->factor[b->kinds] = factor;
         b->kind[b->kinds++] = kind;
+    }
     b->expected_ns += ns;
     b->n++;
     *full = !takes(b, kind, ns, most_ns);
     return true;
 }
 
-static void learn(uint64_t kind, uint64_t ns)
+/* What came before its factor changed says nothing of the new one: a row of long ones would bring it down to 1. */
+static void learn(uint64_t kind, unsigned factor, uint64_t ns)
 {
     const size_t i = place_of(kind);
     known[i].ns = ns > known[i].least_ns ? ns : known[i].least_ns;
     if (known[i].ns > GS_BATCH_ALONE_NS)
         known[i].whole_groups = 0;
-    if (known[i].ns > LONG_CHUNK_NS && known[i].factor > 1) /* a launch that has become one chunk */
+    if (known[i].ns > LONG_CHUNK_NS && factor > 1 && known[i].factor == factor) /* one that has become one chunk */
         known[i].factor /= 2;
 }
 
@@ -93,13 +99,13 @@ void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
     for (unsigned i = 0; i < b->kinds; i++) {
         const uint64_t ns = known[place_of(b->kind[i])].ns;
         if (!ns || !b->expected_ns) {
-            learn(b->kind[i], took_ns);
+            learn(b->kind[i], b->factor[i], took_ns);
             continue;
         }
         /* All by the same factor: which of them it was isn't known. What turned out longer counts at once. What did not
          * counts down to the least that the kind has taken by itself: one that varies must not pull the others down. */
         const double factor = (double)took_ns / (double)b->expected_ns, seen = (double)ns * factor;
-        learn(b->kind[i], (uint64_t)(factor > 1 ? seen : ((double)ns + seen) / 2));
+        learn(b->kind[i], b->factor[i], (uint64_t)(factor > 1 ? seen : ((double)ns + seen) / 2));
     }
     pthread_mutex_unlock(&lock);
 }

@@ -19,6 +19,7 @@ struct gs_batch {
     unsigned n, kinds;
     uint64_t expected_ns; /* that they take; 0: unknown */
     uint64_t kind[GS_BATCH_KINDS];
+    unsigned factor[GS_BATCH_KINDS]; /* by which each would have been cut when its first came */
 };
 
 /* Adds a command of that kind (a hash; 0: of none, it stays alone). False: it isn't to be in this unit, which would

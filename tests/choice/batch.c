@@ -155,6 +155,16 @@ static void short_chunks_become_larger(void **state)
     gs_chunk_learn(54, 1, 10, 10 * US);
     gs_chunk_learn(54, 1, 10, 10 * US);
     assert_int_equal(gs_chunk_factor(54), 256);
+    /* Nor do those that have become one chunk, and take longer than a chunk should. */
+    struct gs_batch row[6] = {{0}};
+    bool full;
+    for (unsigned i = 0; i < 6; i++)
+        assert_true(gs_batch_add(&row[i], 54, GS_BATCH_NS, &full));
+    for (unsigned i = 0; i < 6; i++)
+        gs_batch_learn(&row[i], 700 * US);
+    assert_int_equal(gs_chunk_factor(54), 128);
+    seen(54, 700 * US);
+    assert_int_equal(gs_chunk_factor(54), 64);
     gs_chunk_learn(0, 1, 10, 10 * US);
     assert_int_equal(gs_chunk_factor(0), 1);
 }
