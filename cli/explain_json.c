@@ -100,11 +100,14 @@ static json_t *appends(const struct gs_kernel_summary *k)
     for (uint32_t i = 0; i < k->n_appends; i++) {
         const struct gs_append *a = &k->appends[i];
         const bool by_arg = a->limited && a->limit_arg != GS_NO_ARG;
-        json_array_append_new(
-            v, json_pack("{s:s, s:s, s:i, s:i, s:i, s:b, s:o, s:I}", "list", k->args[a->list].name, "counter",
-                         k->args[a->counter].name, "counter_offset", (int)a->counter_offset, "step", (int)a->step,
-                         "unit", (int)a->unit, "limited", (int)a->limited, "limit_argument",
-                         text_or_null(by_arg ? k->args[a->limit_arg].name : NULL), "limit", (json_int_t)a->limit_more));
+        json_array_append_new(v, json_pack("{s:s, s:I, s:o, s:I, s:s, s:i, s:i, s:i, s:b, s:o, s:I}", "list",
+                                           k->args[a->list].name, "begin", (json_int_t)a->begin, "begin_argument",
+                                           text_or_null(a->begin_arg != GS_NO_ARG ? k->args[a->begin_arg].name : NULL),
+                                           "begin_scale", (json_int_t)a->begin_scale, "counter",
+                                           k->args[a->counter].name, "counter_offset", (int)a->counter_offset, "step",
+                                           (int)a->step, "unit", (int)a->unit, "limited", (int)a->limited,
+                                           "limit_argument", text_or_null(by_arg ? k->args[a->limit_arg].name : NULL),
+                                           "limit", (json_int_t)a->limit_more));
     }
     return v;
 }

@@ -119,7 +119,7 @@ int gs_explain_plan(const struct gs_explain *e, const struct gs_kernel_summary *
     for (uint32_t i = 0; i < n && !err; i++)
         err = set_arg(e, out, i, why, why_bytes);
     if (!err)
-        out->kernel = kernel = gs_plan_kernel(kernel, out->used);
+        out->kernel = kernel = gs_plan_kernel(kernel, out->used, out->args);
     struct gs_geometry launch = e->launch;
     for (unsigned d = 0; d < 3 && !e->has_local && kernel->reqd[0]; d++)
         launch.local[d] = kernel->reqd[d];

@@ -185,7 +185,12 @@ static void print_appends(const struct gs_kernel_summary *k)
            k->hidden ? " with a hidden argument" : "");
     for (uint32_t i = 0; i < k->n_appends; i++) {
         const struct gs_append *a = &k->appends[i];
-        printf("    %s: %u bytes where %s", k->args[a->list].name, a->unit * a->step, k->args[a->counter].name);
+        printf("    %s", k->args[a->list].name);
+        if (a->begin)
+            printf(" + %u bytes", a->begin);
+        if (a->begin_arg != GS_NO_ARG)
+            printf(" + %u * %s", a->begin_scale, k->args[a->begin_arg].name);
+        printf(": %u bytes where %s", a->unit * a->step, k->args[a->counter].name);
         if (a->counter_offset)
             printf(" + %u bytes", a->counter_offset);
         printf(" counts");

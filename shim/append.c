@@ -2,6 +2,7 @@
 #include "shim/append.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "shim/append_ways.h"
 #include "shim/aside.h"
@@ -39,24 +40,62 @@ static cl_int find_way(struct gs_launching *l, struct gs_list *list, const struc
     return err;
 }
 
+/* The first of the launch's lists that an argument has; null: it has none. */
+static struct gs_list *first_of(const struct gs_launching *l, const struct gs_lists *lists, uint32_t arg)
+{
+    for (uint32_t i = 0; i < l->summary->n_appends; i++)
+        if (l->summary->appends[i].list == arg)
+            return &lists->v[i];
+    return NULL;
+}
+
+/* Scratch memory for part p instead of the argument of list i, as long as that; and longer where the parts' numbers may
+ * turn out to begin below 0, while this one counts from 0 on. */
+static cl_int take_own(struct gs_launching *l, struct gs_lists *lists, uint32_t i, unsigned p, cl_kernel kernel)
+{
+    const struct gs_kernel_summary *k = l->summary;
+    const uint32_t arg = k->appends[i].list;
+    struct gs_list *first = first_of(l, lists, arg);
+    uint64_t more = 0;
+    for (uint32_t j = i; j < k->n_appends; j++)
+        if (k->appends[j].list == arg && lists->v[j].at.lead * k->appends[j].unit > more)
+            more = lists->v[j].at.lead * k->appends[j].unit;
+    cl_int err = CL_SUCCESS;
+    if (first == &lists->v[i] && (first->takes[p] || more)) {
+        first->own[p] = gs_scratch_take(l->cmd.ctx, p, l->mems[arg]->size + more, &err);
+        if (!err)
+            err = gs_real()->clSetKernelArg(kernel, arg, sizeof(cl_mem), &first->own[p]);
+    }
+    lists->v[i].own[p] = first->own[p];
+    return err;
+}
+
 cl_int gs_append_begin(struct gs_launching *l, struct gs_lists *lists, unsigned p, cl_kernel kernel)
 {
     const struct gs_kernel_summary *k = l->summary;
     cl_int err = CL_SUCCESS;
     if (!lists->v && !(lists->v = calloc(k->n_appends, sizeof *lists->v)))
         return CL_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < k->n_appends && !err; i++) {
-        struct gs_list *list = &lists->v[i];
-        const struct gs_mem *m = l->mems[k->appends[i].list];
-        if (!p)
-            err = find_way(l, list, m);
-        if (err || !list->takes[p])
-            continue;
-        list->own[p] = gs_scratch_take(l->cmd.ctx, p, m->size, &err);
-        if (!err)
-            err = gs_real()->clSetKernelArg(kernel, k->appends[i].list, sizeof(cl_mem), &list->own[p]);
-    }
+    for (uint32_t i = 0; i < k->n_appends && !p && !err; i++)
+        err = gs_plan_find_list(k, i, l->mems, l->k->args, &lists->v[i].at)
+                  ? find_way(l, &lists->v[i], l->mems[k->appends[i].list])
+                  : CL_INVALID_VALUE;
+    for (uint32_t i = 0; i < k->n_appends && p && !err; i++)
+        err = take_own(l, lists, i, p, kernel);
     return err;
+}
+
+void gs_append_copies(const struct gs_launching *l, const struct gs_lists *lists, const struct gs_mem *root,
+                      struct gs_copies *copies)
+{
+    *copies = (struct gs_copies){.begin = 0};
+    for (uint32_t i = 0; i < l->summary->n_appends && lists->v; i++) {
+        const struct gs_mem *m = l->mems[l->summary->appends[i].list];
+        if (m->root != root)
+            continue;
+        copies->begin = m->origin;
+        memcpy(copies->mem, lists->v[i].own, sizeof copies->mem);
+    }
 }
 
 /* What the counter is at home before the first part counts on. */
@@ -96,8 +135,8 @@ static cl_int bring_count(const struct gs_list_join *j, unsigned p, cl_mem count
     struct gs_events since = {0};
     cl_int err = gs_events_share(&since, j->ran[p]);
     if (!err)
-        err = gs_transfer_buffer(cmd, j->counter->place[p].mem, p, counts, 0, j->counter_at, p * bytes, bytes, &since,
-                                 here);
+        err =
+            gs_transfer_buffer(cmd, j->counter[p].mem, p, counts, 0, j->counter[p].at, p * bytes, bytes, &since, here);
     gs_report_moved(GS_PATH_REDUCE, bytes);
     gs_events_free(&since);
     return err;
@@ -115,19 +154,20 @@ static cl_int share_all(struct gs_events *to, const struct gs_events *from)
 static cl_int bring_list(const struct gs_list_join *j, unsigned p, cl_mem counts, struct gs_events *got)
 {
     struct gs_command *cmd = &j->l->cmd;
-    const struct gs_list_at own = gs_list_own(j, p);
+    const struct gs_list_at own = j->own[p];
     struct gs_events since = {0};
     cl_int err = gs_events_share(&since, j->ran[p]);
-    cl_mem scratch = err ? NULL : gs_scratch_take(cmd->ctx, 0, j->shape.bytes, &err);
+    const uint64_t bytes = gs_list_most(&j->shape);
+    cl_mem scratch = err ? NULL : gs_scratch_take(cmd->ctx, 0, bytes, &err);
     cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, 0, &err);
     if (!err)
         err = bring_count(j, p, counts, got);
     if (!err)
-        err = gs_transfer_buffer(cmd, own.mem, p, scratch, 0, own.at, 0, j->shape.bytes, &since, got);
+        err = gs_transfer_buffer(cmd, own.mem, p, scratch, 0, own.at, 0, bytes, &since, got);
     if (!err)
         err = gs_enqueue_append(cmd->ctx, 0, queue, &j->shape, p, j->root->place[0].mem, scratch, 0, counts, got,
                                 j->done);
-    gs_report_moved(GS_PATH_MERGE, j->shape.bytes);
+    gs_report_moved(GS_PATH_MERGE, bytes);
     gs_events_free(&since);
     return err;
 }
@@ -141,7 +181,7 @@ cl_int gs_list_whole(const struct gs_list_join *j)
     cl_mem counts = gs_scratch_take(cmd->ctx, 0, j->n * sizeof(cl_uint), &err);
     cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, 0, &err);
     if (!err)
-        err = gs_put_copy(queue, GS_VIA_MEMORY, j->counter->place[0].mem, counts, j->counter_at, 0, sizeof(cl_uint), 1,
+        err = gs_put_copy(queue, GS_VIA_MEMORY, j->counter[0].mem, counts, j->counter[0].at, 0, sizeof(cl_uint), 1,
                           &j->ran[0], &event);
     if (!err)
         err = gs_events_add(&got, event);
@@ -153,27 +193,42 @@ cl_int gs_list_whole(const struct gs_list_join *j)
     return err;
 }
 
-static cl_int join(struct gs_launching *l, struct gs_list *list, const struct gs_append *a, unsigned n_parts,
+/* Where part p has the counter, or its list. */
+static struct gs_list_at place_of(const struct gs_launching *l, const struct gs_lists *lists, uint32_t arg,
+                                  uint64_t offset, unsigned p)
+{
+    const struct gs_list *list = first_of(l, lists, arg);
+    const struct gs_mem *m = l->mems[arg];
+    if (list && list->own[p])
+        return (struct gs_list_at){list->own[p], offset};
+    return (struct gs_list_at){m->root->place[p].mem, m->origin + offset};
+}
+
+static cl_int join(struct gs_launching *l, const struct gs_lists *lists, uint32_t i, unsigned n_parts,
                    const cl_event *ran, struct gs_events *done, struct gs_events *read)
 {
-    const struct gs_mem *m = l->mems[a->list], *counter = l->mems[a->counter];
-    const struct gs_arg *limit = a->limit_arg == GS_NO_ARG ? NULL : &l->k->args[a->limit_arg];
-    const struct gs_list_join j = {
-        .l = l,
-        .list = list,
-        .shape = {.at = m->origin,
-                  .bytes = m->size,
-                  .step = a->step,
-                  .unit = a->unit,
-                  .limit =
-                      gs_append_limit(a, limit && limit->has_value ? limit->bytes : NULL, limit ? limit->size : 0)},
-        .root = m->root,
-        .counter = counter->root,
-        .counter_at = counter->origin + a->counter_offset,
-        .n = n_parts,
-        .ran = ran,
-        .done = done,
-        .read = read};
+    const struct gs_append *a = &l->summary->appends[i];
+    struct gs_list *list = &lists->v[i];
+    const struct gs_mem *m = l->mems[a->list];
+    struct gs_list_join j = {.l = l,
+                             .list = list,
+                             .shape = {.at = m->origin + list->at.begin,
+                                       .bytes = list->at.end - list->at.begin,
+                                       .step = a->step,
+                                       .unit = a->unit,
+                                       .limit = list->at.limit,
+                                       .lead = list->at.lead},
+                             .root = m->root,
+                             .n = n_parts,
+                             .ran = ran,
+                             .done = done,
+                             .read = read};
+    for (unsigned p = 0; p < n_parts; p++) {
+        j.own[p] = place_of(l, lists, a->list, list->at.begin, p);
+        j.counter[p] = place_of(l, lists, a->counter, a->counter_offset, p);
+    }
+    if (!gs_list_most(&j.shape))
+        return CL_SUCCESS;
     if (list->way == GS_LIST_MET)
         return gs_list_by_meeting(&j);
     if (list->way == GS_LIST_COUNTED && gs_list_by_count(&j))
@@ -191,7 +246,7 @@ cl_int gs_append_join(struct gs_launching *l, struct gs_lists *lists, unsigned n
     struct gs_events read = {0};
     cl_int err = gs_events_share(&read, ran[0]);
     for (uint32_t i = 0; i < k->n_appends && !err; i++)
-        err = join(l, &lists->v[i], &k->appends[i], n_parts, ran, done, &read);
+        err = join(l, lists, i, n_parts, ran, done, &read);
     cl_command_queue queue = err ? NULL : gs_copy_queue(l->cmd.q, 0, &err);
     if (!err)
         err = gs_real()->clEnqueueMarkerWithWaitList(queue, read.n, read.v, counted);

@@ -9,6 +9,7 @@
 #define GS_SHIM_APPEND_H
 
 #include "shim/parts.h"
+#include "shim/reduce.h"
 
 struct gs_list;
 
@@ -20,6 +21,10 @@ struct gs_lists {
 /* Gives part p, on place p, lists of its own as its kernel's arguments; the first works on the list itself. All other
  * arguments have been set. */
 cl_int gs_append_begin(struct gs_launching *l, struct gs_lists *lists, unsigned p, cl_kernel kernel);
+
+/* Where the parts have the counters that lie beside lists of a root. */
+void gs_append_copies(const struct gs_launching *l, const struct gs_lists *lists, const struct gs_mem *root,
+                      struct gs_copies *copies);
 
 /* What else the parts wait for, once what they need is on its way: ready[p], by part. */
 cl_int gs_append_ready(struct gs_launching *l, struct gs_lists *lists, unsigned n_parts, struct gs_events *ready);

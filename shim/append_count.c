@@ -62,12 +62,13 @@ static cl_int bring(struct job *j, unsigned p, unsigned q, struct gs_list_piece 
     static const struct gs_events none;
     const struct side *from = &j->side[p];
     struct side *to = &j->side[q];
-    const uint64_t first = j->shape.at + piece.first * j->shape.unit;
+    const uint64_t skipped = piece.skipped * j->shape.unit;
+    const uint64_t first = j->shape.at + (uint64_t)piece.first * j->shape.unit + skipped;
     const struct gs_buffer_copy c = {.src = from->own,
                                      .dst = to->list,
-                                     .src_offset = p ? from->own_at : first,
+                                     .src_offset = p ? from->own_at + skipped : first,
                                      .dst_offset = first,
-                                     .bytes = piece.elements * j->shape.unit};
+                                     .bytes = piece.elements * j->shape.unit - skipped};
     cl_event event;
     if (!c.bytes)
         return CL_SUCCESS;
@@ -145,7 +146,7 @@ static void send(struct gs_pledge *pledge)
 static cl_int make_side(struct job *job, const struct gs_list_join *j, unsigned p)
 {
     struct side *s = &job->side[p];
-    const struct gs_list_at own = gs_list_own(j, p);
+    const struct gs_list_at own = j->own[p];
     cl_int err = CL_SUCCESS;
     s->takes = gs_list_takes(j, p);
     s->own_at = own.at;
@@ -203,7 +204,7 @@ bool gs_list_by_count(const struct gs_list_join *j)
         return false;
     cl_int err = CL_SUCCESS;
     for (unsigned p = 0; p < j->n && !err; p++)
-        err = look(j, p, j->counter->place[p].mem, j->counter_at, &job->side[p].counted, &known);
+        err = look(j, p, j->counter[p].mem, j->counter[p].at, &job->side[p].counted, &known);
     if (!err)
         err = gs_events_share(j->read, known.v[0]);
     if (!err && j->list->spread)

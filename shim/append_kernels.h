@@ -9,22 +9,26 @@
 enum gs_list_kernel { GS_LIST_APPEND, GS_LIST_LEAVE, GS_LIST_TAKE, GS_LIST_KERNELS };
 
 /* For shim/merge_kernels.c, which makes them; what it has made. */
-extern const char gs_list_source[];
+extern const char gs_list_source[], gs_list_meeting_source[];
 extern const char *const gs_list_kernel_names[GS_LIST_KERNELS];
 cl_kernel gs_list_kernel(struct gs_context *ctx, unsigned place, enum gs_list_kernel which);
 
 /* What is appended at a time, and how much there is room for. */
 struct gs_list_shape {
-    uint64_t at, bytes;  /* of the list of all: where it begins in its root, and its size */
-    uint32_t step, unit; /* see struct gs_append */
-    uint64_t limit;      /* by gs_append_limit */
+    uint64_t at, bytes;   /* of the list of all: where it begins in its root, and its size */
+    uint32_t step, unit;  /* see struct gs_append */
+    uint64_t limit, lead; /* see struct gs_append_place */
 };
 
-/* What the counters say of a part: it took so many elements' numbers, and they stand from `first` on in the list of
- * all, of which the limit and the list's size let through `elements`. `counted`: how far the first part has counted,
+/* How many bytes a part may have appended at most. */
+uint64_t gs_list_most(const struct gs_list_shape *s);
+
+/* What the counters say of a part: its elements from `skipped` to `elements`, what the limit and the list's size let
+ * through, stand in the list of all, as if its first stood at `first`. `counted`: how far the first part has counted,
  * from `was` on, or another has, from 0 on; `base`: where the other's begin. As the kernels have it. */
 struct gs_list_piece {
-    uint64_t first, elements;
+    int64_t first;
+    uint64_t skipped, elements;
 };
 struct gs_list_piece gs_list_first_piece(const struct gs_list_shape *s, uint32_t was, uint32_t counted);
 struct gs_list_piece gs_list_next_piece(const struct gs_list_shape *s, uint32_t base, uint32_t counted);

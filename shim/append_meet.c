@@ -71,7 +71,7 @@ static cl_int read_bases(const struct exchange *x, cl_command_queue queue)
 
 static struct gs_list_meeting piece_of(const struct exchange *x, unsigned p, cl_mem mem, uint64_t from)
 {
-    const uint64_t rest = x->j->shape.bytes - from;
+    const uint64_t rest = gs_list_most(&x->j->shape) - from;
     return (struct gs_list_meeting){
         mem, x->place[p].at, x->place[p].end, from, rest < x->piece ? rest : x->piece,
     };
@@ -83,7 +83,7 @@ static cl_int leave(struct exchange *x, unsigned p, uint64_t from)
     struct gs_command *cmd = &j->l->cmd;
     struct gs_meeting *place = &x->place[p];
     struct gs_events before = {0};
-    const struct gs_list_at own = gs_list_own(j, p);
+    const struct gs_list_at own = j->own[p];
     struct gs_list_meeting m = piece_of(x, p, place->left, from);
     cl_int err;
     cl_command_queue queue = gs_copy_queue(cmd->q, p, &err);
@@ -93,8 +93,8 @@ static cl_int leave(struct exchange *x, unsigned p, uint64_t from)
         err = gs_meeting_take_more(place, m.most + GS_LIST_HEAD_BYTES, &before);
     m.at = place->at;
     if (!err)
-        err = gs_enqueue_list_leave(cmd->ctx, p, queue, &j->shape, p, &m, own.mem, own.at, j->counter->place[p].mem,
-                                    j->counter_at, j->list->was, &before, &x->left[p]);
+        err = gs_enqueue_list_leave(cmd->ctx, p, queue, &j->shape, p, &m, own.mem, own.at, j->counter[p].mem,
+                                    j->counter[p].at, j->list->was, &before, &x->left[p]);
     if (!err && !p)
         err = gs_events_share(j->read, x->left[0].v[0]);
     if (!err)
@@ -118,7 +118,7 @@ static cl_int take(struct exchange *x, unsigned q, unsigned p, uint64_t from)
     if (!err)
         err = gs_enqueue_list_take(cmd->ctx, q, queue, &j->shape, p, &m, j->root->place[q].mem, x->bases[q], &wait,
                                    &x->taken[p]);
-    if (!err && from + m.most == j->shape.bytes && p + 1 == j->n)
+    if (!err && from + m.most == gs_list_most(&j->shape) && p + 1 == j->n)
         err = gs_events_share(j->done, x->taken[p].v[x->taken[p].n - 1]);
     gs_events_free(&wait);
     return err;
@@ -133,7 +133,7 @@ static cl_int begin_home(const struct exchange *x)
     cl_event event;
     cl_command_queue queue = gs_copy_queue(j->l->cmd.q, 0, &err);
     if (!err)
-        err = gs_put_copy(queue, GS_VIA_MEMORY, j->counter->place[0].mem, x->bases[0], j->counter_at, bytes, bytes, 1,
+        err = gs_put_copy(queue, GS_VIA_MEMORY, j->counter[0].mem, x->bases[0], j->counter[0].at, bytes, bytes, 1,
                           &j->ran[0], &event);
     return err ? err : gs_events_add(j->read, event);
 }
@@ -178,7 +178,7 @@ static cl_int open_places(struct exchange *x)
     const struct gs_list_join *j = x->j;
     struct gs_command *cmd = &j->l->cmd;
     cl_int err = CL_SUCCESS;
-    const uint64_t need = (j->shape.bytes < x->piece ? j->shape.bytes : x->piece) + GS_LIST_HEAD_BYTES;
+    const uint64_t most = gs_list_most(&j->shape), need = (most < x->piece ? most : x->piece) + GS_LIST_HEAD_BYTES;
     for (unsigned p = x->first; p < j->n && !err; p++)
         err = gs_meeting_open(cmd, p, need, &x->place[p]);
     for (unsigned q = 0; q < j->n && !err; q++)
@@ -194,7 +194,7 @@ cl_int gs_list_by_meeting(const struct gs_list_join *j)
                          .first = j->list->spread ? 0 : 1,
                          .piece = windows ? GS_MEETING_MOST_BYTES - GS_LIST_HEAD_BYTES : COMMON_PIECE_BYTES};
     cl_int err = open_places(&x);
-    for (uint64_t from = 0; from < j->shape.bytes && !err; from += x.piece)
+    for (uint64_t from = 0; from < gs_list_most(&j->shape) && !err; from += x.piece)
         err = exchange_piece(&x, from);
     for (unsigned p = x.first; p < j->n; p++)
         gs_meeting_close(&x.place[p]);

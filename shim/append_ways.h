@@ -14,10 +14,17 @@ struct gs_list {
         GS_LIST_COUNTED, /* by a thread of ours, which sends what the host has heard of */
         GS_LIST_WHOLE    /* whole, and put together by a kernel at home */
     } way;
-    cl_mem own[GS_MAX_DEVICES]; /* scratch to which part p appends; null: to the list on its place */
+    struct gs_append_place at;
+    cl_mem own[GS_MAX_DEVICES]; /* scratch for the argument of part p; null: it appends to the list on its place */
     bool takes[GS_MAX_DEVICES]; /* it does because that is to have what all have appended */
     bool spread;                /* some does */
     cl_mem was;                 /* of these: the counter before, at home; scratch */
+};
+
+/* A place in a memory object. */
+struct gs_list_at {
+    cl_mem mem;
+    uint64_t at;
 };
 
 /* One list that is to be put together. */
@@ -25,26 +32,14 @@ struct gs_list_join {
     struct gs_launching *l;
     const struct gs_list *list;
     struct gs_list_shape shape;
-    struct gs_mem *root;          /* of the list */
-    const struct gs_mem *counter; /* its root's */
-    uint64_t counter_at;
-    unsigned n;             /* parts */
-    const cl_event *ran;    /* by part */
-    struct gs_events *done; /* gains the ends */
-    struct gs_events *read; /* gains what reads home's counter */
+    struct gs_mem *root;                       /* of the list */
+    struct gs_list_at own[GS_MAX_DEVICES];     /* by part: where it has appended */
+    struct gs_list_at counter[GS_MAX_DEVICES]; /* likewise: where it has counted */
+    unsigned n;                                /* parts */
+    const cl_event *ran;                       /* by part */
+    struct gs_events *done;                    /* gains the ends */
+    struct gs_events *read;                    /* gains what reads home's counter */
 };
-
-/* Where part p has appended. */
-struct gs_list_at {
-    cl_mem mem;
-    uint64_t at;
-};
-static inline struct gs_list_at gs_list_own(const struct gs_list_join *j, unsigned p)
-{
-    if (j->list->own[p])
-        return (struct gs_list_at){j->list->own[p], 0};
-    return (struct gs_list_at){j->root->place[p].mem, j->shape.at};
-}
 
 /* Does place q get what the others have appended? */
 static inline bool gs_list_takes(const struct gs_list_join *j, unsigned q)

@@ -399,7 +399,8 @@ static cl_int launch_verified(struct gs_launching *l, struct gs_plan *plan, cl_e
 static bool combines(const struct gs_plan *plan)
 {
     for (size_t i = 0; i < plan->n_uses; i++)
-        if (plan->uses[i].writes == GS_REDUCED || plan->uses[i].writes == GS_COMPARED)
+        if (plan->uses[i].writes == GS_REDUCED || plan->uses[i].writes == GS_COMPARED ||
+            plan->uses[i].writes == GS_APPENDED)
             return true;
     return false;
 }
@@ -527,7 +528,7 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
         plan.reason = "it comes within a callback, where no queues may be made for its parts";
     if (!plan.reason) {
         set_geometry(l, l->summary->reqd);
-        l->summary = gs_plan_kernel(l->summary, l->mems);
+        l->summary = gs_plan_kernel(l->summary, l->mems, l->k->args);
         if (l->timing)
             choose(l, &plan);
         else

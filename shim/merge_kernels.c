@@ -256,11 +256,11 @@ cl_int gs_block_kernels_make(struct gs_context *ctx, unsigned place)
 {
     struct gs_merge_kernels *k = ctx->merge;
     char tail[32];
-    const char *texts[] = {blocks_source, differs_source, gs_list_source, tail};
+    const char *texts[] = {blocks_source, differs_source, gs_list_source, gs_list_meeting_source, tail};
     cl_int err = CL_SUCCESS;
     snprintf(tail, sizeof tail, "__constant int gs_place = %u;\n", place);
     if (!k->blocks[place])
-        k->blocks[place] = build(ctx, place, 4, texts, &err);
+        k->blocks[place] = build(ctx, place, sizeof texts / sizeof *texts, texts, &err);
     if (!err && !k->leave[place])
         k->leave[place] = gs_real()->clCreateKernel(k->blocks[place], "gs_leave", &err);
     if (!err && !k->pick_up[place])

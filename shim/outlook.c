@@ -97,7 +97,7 @@ int gs_outlook(struct gs_trial *t, const struct gs_plan *plan)
             o->merge.bytes += appended(plan, u);
             o->merge.pieces += plan->n_parts - 1;
         }
-        for (unsigned p = 1; p < plan->n_parts && u->writes == GS_REDUCED; p++) {
+        for (unsigned p = 1; p < plan->n_parts && u->reduced[p].n; p++) {
             o->merge.bytes += gs_rangeset_bytes(&u->reduced[p]);
             o->merge.pieces += u->reduced[p].n;
         }

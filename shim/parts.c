@@ -177,6 +177,12 @@ static cl_int let_leave(struct gs_launching *l, const struct gs_plan *plan, stru
     return err;
 }
 
+/* Does it have bytes that are reduced, perhaps the counters of its lists? */
+static bool is_reduced(const struct gs_use *u)
+{
+    return u->writes == GS_REDUCED || (u->writes == GS_APPENDED && u->op != GS_ATOMIC_NONE);
+}
+
 /* All that may fail for lack of memory, before anything runs. */
 static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s)
 {
@@ -199,13 +205,15 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
     if (!err && compares(plan))
         err = start_together(plan, s);
     const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
+    struct gs_copies copies;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         const struct gs_use *u = &plan->uses[i];
-        gs_label_purpose(u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
+        gs_label_purpose(is_reduced(u) ? GS_FOR_REDUCTION : GS_FOR_MERGE);
         if (u->writes == GS_COMPARED)
             err = gs_merge_keep(&l->cmd, &s->merges[i], u->root, u->window, plan->n_parts, s->ready);
-        if (!err && u->writes == GS_REDUCED)
-            err = gs_reduce_begin(&l->cmd, u, plan->n_parts, s->ready);
+        gs_append_copies(l, &s->lists, u->root, &copies);
+        if (!err && is_reduced(u))
+            err = gs_reduce_begin(&l->cmd, u, &copies, plan->n_parts, s->ready);
     }
     gs_label_purpose(GS_FOR_MERGE);
     if (!err && plan->appends)
@@ -281,11 +289,13 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
         err = join_lists(l, plan, s, reduced);
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         const struct gs_use *u = &plan->uses[i];
-        const struct gs_label before = gs_label_purpose(u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
+        const struct gs_label before = gs_label_purpose(is_reduced(u) ? GS_FOR_REDUCTION : GS_FOR_MERGE);
+        struct gs_copies copies;
         if (u->writes == GS_COMPARED)
             err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, s->ran, &s->ended);
-        if (u->writes == GS_REDUCED)
-            err = gs_reduce_parts(&l->cmd, u, plan->n_parts, reduced, &s->ended);
+        gs_append_copies(l, &s->lists, u->root, &copies);
+        if (!err && is_reduced(u))
+            err = gs_reduce_parts(&l->cmd, u, &copies, plan->n_parts, reduced, &s->ended);
         gs_label_back(before);
     }
     if (!err)

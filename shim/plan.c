@@ -140,6 +140,12 @@ static int add_access(struct gs_use *u, unsigned part, bool alone, const struct 
             u->writes = GS_IN_PLACE;
         return 0;
     }
+    if (arg->appended) { /* what is there before stays: the first part's place has it all */
+        u->writes = GS_APPENDED;
+        u->op = arg->counts ? GS_ATOMIC_ADD : GS_ATOMIC_NONE;
+        u->type = arg->atomic_type;
+        return part ? 0 : gs_rangeset_add(&u->needs[0], all);
+    }
     if (alone && arg->atomic != GS_ATOMIC_NONE && !gs_reducible(arg)) {
         u->writes = GS_DISJOINT;
         err = gs_rangeset_add(&u->needs[part], all);
@@ -156,10 +162,6 @@ static int add_access(struct gs_use *u, unsigned part, bool alone, const struct 
             known && !a->reads_all ? add_shifted(&u->needs[part], &a->reads, m) : gs_rangeset_add(&u->needs[part], all);
     if (err || !arg->may_write)
         return err;
-    if (arg->appended) { /* what is there before stays: the first part's place has it all */
-        u->writes = GS_APPENDED;
-        return part ? 0 : gs_rangeset_add(&u->needs[0], all);
-    }
     if (!known || a->writes_unknown) {
         u->writes = GS_COMPARED;
         return gs_rangeset_add(&u->needs[part], all);
@@ -178,7 +180,7 @@ static int settle_use(struct gs_use *u, unsigned n_parts)
 {
     if (u->contested) /* whatever else is done to it */
         return 0;
-    if (u->op != GS_ATOMIC_NONE)
+    if (u->op != GS_ATOMIC_NONE && u->writes != GS_APPENDED)
         return gs_reducible_settle(u, n_parts);
     for (unsigned p = 0; p < n_parts && u->writes == GS_DISJOINT; p++)
         for (unsigned q = p + 1; q < n_parts; q++)
@@ -482,12 +484,11 @@ static bool clashes(const struct gs_plan *plan)
     return false;
 }
 
-/* Does no other argument lead to the object behind this one, and has the list so few elements that a signed number of
- * 32 bits counts them? */
-static bool is_own(const struct gs_kernel_summary *k, struct gs_mem *const *mems, uint32_t arg, uint32_t unit)
+/* Does no other argument lead to the object behind this one? */
+static bool is_own(const struct gs_kernel_summary *k, struct gs_mem *const *mems, uint32_t arg)
 {
     const struct gs_mem *m = mems[arg];
-    if (!m || m->is_image || m->root->is_image || m->size / unit > INT32_MAX)
+    if (!m || m->is_image || m->root->is_image)
         return false;
     for (uint32_t i = 0; i < k->n_args; i++)
         if (i != arg && mems[i] && mems[i]->root == m->root)
@@ -495,14 +496,54 @@ static bool is_own(const struct gs_kernel_summary *k, struct gs_mem *const *mems
     return true;
 }
 
-const struct gs_kernel_summary *gs_plan_kernel(const struct gs_kernel_summary *k, struct gs_mem *const *mems)
+static bool find_place(const struct gs_append *a, struct gs_mem *const *mems, const struct gs_arg *args,
+                       struct gs_append_place *out)
 {
+    struct gs_arg_value v[2] = {{0}};
+    const uint32_t of[2] = {a->begin_arg, a->limit_arg};
+    for (unsigned i = 0; i < 2; i++)
+        if (of[i] != GS_NO_ARG && args[of[i]].has_value && !args[of[i]].is_mem)
+            v[i] = (struct gs_arg_value){.bytes = args[of[i]].bytes, .size = args[of[i]].size};
+    return gs_append_find_place(a, &v[0], &v[1], mems[a->list]->size, out);
+}
+
+bool gs_plan_find_list(const struct gs_kernel_summary *k, uint32_t i, struct gs_mem *const *mems,
+                       const struct gs_arg *args, struct gs_append_place *out)
+{
+    const struct gs_append *a = &k->appends[i];
+    uint64_t before = 0; /* where what lies before the list ends */
+    if (!find_place(a, mems, args, out))
+        return false;
+    for (uint32_t j = 0; j < k->n_appends; j++) {
+        const struct gs_append *b = &k->appends[j];
+        struct gs_append_place other = {.begin = b->counter_offset, .end = b->counter_offset + sizeof(cl_uint)};
+        if (b->counter == a->list) {
+            if (other.begin < out->end && other.end > out->begin)
+                return false;
+            before = other.end <= out->begin && other.end > before ? other.end : before;
+        }
+        if (b->list != a->list || j == i)
+            continue;
+        if (!find_place(b, mems, args, &other) || (other.begin < out->end && other.end > out->begin))
+            return false;
+        before = other.end <= out->begin && other.end > before ? other.end : before;
+    }
+    const uint64_t lead = (out->begin - before) / a->unit;
+    out->lead = out->lead < lead ? out->lead : lead;
+    return true;
+}
+
+const struct gs_kernel_summary *gs_plan_kernel(const struct gs_kernel_summary *k, struct gs_mem *const *mems,
+                                               const struct gs_arg *args)
+{
+    struct gs_append_place place;
     if (!k->appending)
         return k;
     for (uint32_t i = 0; i < k->n_appends; i++) {
         const struct gs_append *a = &k->appends[i];
-        if (!is_own(k, mems, a->list, a->unit) || !is_own(k, mems, a->counter, 1) ||
-            (mems[a->list]->root->base != NULL) != (mems[a->counter]->root->base != NULL))
+        if (!is_own(k, mems, a->list) || !is_own(k, mems, a->counter) ||
+            (mems[a->list]->root->base != NULL) != (mems[a->counter]->root->base != NULL) ||
+            !gs_plan_find_list(k, i, mems, args, &place))
             return k;
     }
     return k->appending;

@@ -31,7 +31,7 @@ struct gs_use {
     /* Atomics whose results nobody uses. */
     enum gs_atomic_op op;
     enum gs_atomic_type type;
-    struct gs_rangeset reduced[GS_MAX_DEVICES]; /* by part: whole elements, of GS_REDUCED */
+    struct gs_rangeset reduced[GS_MAX_DEVICES]; /* by part: whole elements, of GS_REDUCED; counters of GS_APPENDED */
     bool counts;                                /* some of them count what is appended to lists: each part from 0 on */
     uint64_t element;                           /* of GS_APPENDED: what a work-item appends at a time, in bytes */
     bool clash;                                 /* they meet other accesses to the same bytes: it can't be split so */
@@ -89,9 +89,15 @@ struct gs_plan_input {
     const double *cut; /* cut[p]: where part p ends, as a share of that dimension; NULL: parts of equal size */
 };
 
-/* The kernel as it may be planned with these memory objects by argument (or NULLs): kernel->appending where its lists
- * and counters are objects of their own, which no other argument leads to; else the kernel itself. */
-const struct gs_kernel_summary *gs_plan_kernel(const struct gs_kernel_summary *kernel, struct gs_mem *const *mems);
+/* The kernel as it may be planned with these arguments, and memory objects by argument (or NULLs): kernel->appending
+ * where nothing else leads to its lists and counters, and none of them lies in another; else the kernel itself. */
+const struct gs_kernel_summary *gs_plan_kernel(const struct gs_kernel_summary *kernel, struct gs_mem *const *mems,
+                                               const struct gs_arg *args);
+
+/* Where list i of a kernel lies in its argument's window, as these say. False: not apart from all else that is there.
+ */
+bool gs_plan_find_list(const struct gs_kernel_summary *kernel, uint32_t i, struct gs_mem *const *mems,
+                       const struct gs_arg *args, struct gs_append_place *out);
 
 /* Fills *plan, which gs_plan_free frees. -ENOMEM; else 0, with plan->reason where the answer is no. */
 int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in);

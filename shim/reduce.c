@@ -11,7 +11,15 @@
 #include "shim/scratch.h"
 #include "shim/transfer/transfer.h"
 
-static cl_int fill(struct gs_command *cmd, const struct gs_use *u, unsigned part, struct gs_events *ready)
+/* The copy of part p, where root's byte `at` is at *from. */
+static cl_mem copy_of(const struct gs_use *u, const struct gs_copies *copies, unsigned p, uint64_t at, uint64_t *from)
+{
+    *from = copies->mem[p] ? at - copies->begin : at;
+    return copies->mem[p] ? copies->mem[p] : u->root->place[p].mem;
+}
+
+static cl_int fill(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned part,
+                   struct gs_events *ready)
 {
     const uint64_t identity = gs_reduce_identity(u->op, u->type);
     const struct gs_rangeset *s = &u->reduced[part];
@@ -27,9 +35,11 @@ static cl_int fill(struct gs_command *cmd, const struct gs_use *u, unsigned part
     for (size_t i = 0; i < s->n && !err; i++) {
         const bool last = i + 1 == s->n;
         /* In order: the first waits for all of them, the last stands for all. */
+        uint64_t begin;
+        cl_mem copy = copy_of(u, copies, part, s->v[i].begin, &begin);
         struct gs_op op = {.kind = GS_OP_FILL,
-                           .dst = u->root->place[part].mem,
-                           .to = {(size_t)s->v[i].begin},
+                           .dst = copy,
+                           .to = {(size_t)begin},
                            .region = {(size_t)(s->v[i].end - s->v[i].begin), 1, 1},
                            .pattern_bytes = gs_reduction_bytes(u->type)};
         memcpy(op.pattern, &identity, op.pattern_bytes);
@@ -39,20 +49,21 @@ static cl_int fill(struct gs_command *cmd, const struct gs_use *u, unsigned part
     return err || !event ? err : gs_events_add(ready, event);
 }
 
-cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, struct gs_events *ready)
+cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned n_parts,
+                       struct gs_events *ready)
 {
     cl_int err = gs_merge_kernels_make(cmd->ctx);
     for (unsigned p = 0; p < n_parts && !err; p++)
         if (gs_wrote(u->root, 0, &u->reduced[p]) < 0)
             err = CL_OUT_OF_HOST_MEMORY;
     for (unsigned p = 1; p < n_parts && !err; p++)
-        err = fill(cmd, u, p, &ready[p]);
+        err = fill(cmd, u, copies, p, &ready[p]);
     return err;
 }
 
 /* Combines what part p has with home's bytes, range by range. */
-static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p, const cl_event *ran,
-                      struct gs_events *done)
+static cl_int combine(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned p,
+                      const cl_event *ran, struct gs_events *done)
 {
     const struct gs_rangeset *s = &u->reduced[p];
     const uint64_t bytes = gs_rangeset_bytes(s);
@@ -67,7 +78,9 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p
     for (size_t i = 0; i < s->n && !err; i++) {
         const uint64_t n = s->v[i].end - s->v[i].begin;
         struct gs_events here = {0};
-        err = gs_transfer_buffer(cmd, u->root->place[p].mem, p, scratch, 0, s->v[i].begin, at, n, &wait, &here);
+        uint64_t begin;
+        cl_mem copy = copy_of(u, copies, p, s->v[i].begin, &begin);
+        err = gs_transfer_buffer(cmd, copy, p, scratch, 0, begin, at, n, &wait, &here);
         if (!err)
             err = gs_events_share(&here, ran[0]);
         if (!err)
@@ -81,12 +94,12 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p
     return err;
 }
 
-cl_int gs_reduce_parts(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, const cl_event *ran,
-                       struct gs_events *done)
+cl_int gs_reduce_parts(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned n_parts,
+                       const cl_event *ran, struct gs_events *done)
 {
     cl_int err = CL_SUCCESS;
     for (unsigned p = 1; p < n_parts && !err; p++)
         if (u->reduced[p].n)
-            err = combine(cmd, u, p, ran, done);
+            err = combine(cmd, u, copies, p, ran, done);
     return err;
 }

@@ -12,11 +12,17 @@
 
 enum { MAX_SITES = 64, MAX_DEPTH = 8 };
 
+/* A place behind one of the kernel's arguments: bytes + scale * by behind its begin, where `by` is another, or none. */
+struct place {
+    uint32_t arg, by;
+    uint64_t bytes, scale;
+};
+
 struct finding {
     struct gs_append_search *s;
-    uint32_t func, param, arg, unit; /* the function around is `func` */
-    uint64_t offset;
-    bool any, failed, exact;
+    uint32_t func, param, unit; /* the function around is `func` */
+    struct place place;
+    bool any, failed;
     unsigned depth;
     uint32_t caller;
 };
@@ -29,55 +35,106 @@ static uint32_t param_index(const struct gs_func *g, CXCursor param)
     return GS_NO_ARG;
 }
 
-static uint32_t resolve(struct gs_append_search *s, uint32_t func, CXCursor param, uint64_t *offset, unsigned depth);
+static struct place resolve(struct gs_append_search *s, uint32_t func, const struct gs_append_from *from,
+                            unsigned depth);
 
 static bool look_at_call(CXCursor c, void *data)
 {
     struct finding *x = data;
-    uint64_t offset = 0;
+    struct gs_append_from from = {.param = clang_getNullCursor(), .by = clang_getNullCursor()};
     if (c.kind != CXCursor_CallExpr)
         return false;
     CXCursor callee = clang_getCursorReferenced(c);
     if (callee.kind != CXCursor_FunctionDecl || gs_program_func(x->s->f->program, callee, x->unit) != x->func)
         return false;
     CXCursor given = x->param < gs_n_args(c) ? clang_Cursor_getArgument(c, x->param) : clang_getNullCursor();
-    CXCursor param = clang_getNullCursor();
     if (!clang_Cursor_isNull(given) && gs_is_pointer(gs_flow_type(given))) {
-        param = gs_append_param(x->s, given, &offset);
+        from = gs_append_param(x->s, given);
     } else if (!clang_Cursor_isNull(given)) {
         CXCursor name = gs_strip(given);
         /* A number, handed on as the very type. */
         if (name.kind == CXCursor_DeclRefExpr && gs_flow_type(given).kind == gs_flow_type(name).kind)
-            param = clang_getCursorReferenced(name);
+            from.param = clang_getCursorReferenced(name);
     }
-    const uint32_t arg =
-        clang_Cursor_isNull(param) ? GS_NO_ARG : resolve(x->s, x->caller, param, &offset, x->depth + 1);
-    x->failed |= arg == GS_NO_ARG || (x->any && (arg != x->arg || offset != x->offset));
+    const struct place place = resolve(x->s, x->caller, &from, x->depth + 1);
+    x->failed |= place.arg == GS_NO_ARG || (x->any && (place.arg != x->place.arg || place.bytes != x->place.bytes ||
+                                                       place.by != x->place.by || place.scale != x->place.scale));
     x->any = true;
-    x->arg = arg;
-    x->offset = offset;
+    x->place = place;
     return x->failed;
 }
 
-/* The kernel's argument that a function's parameter always is, and the bytes that it lies behind its begin, which are
- * added to *offset. */
-static uint32_t resolve(struct gs_append_search *s, uint32_t func, CXCursor param, uint64_t *offset, unsigned depth)
+/* What a place behind a function's parameter always is to the kernel. */
+static struct place resolve(struct gs_append_search *s, uint32_t func, const struct gs_append_from *from,
+                            unsigned depth)
 {
+    static const struct place none = {.arg = GS_NO_ARG, .by = GS_NO_ARG};
     const struct gs_program *p = s->f->program;
-    const uint32_t index = param_index(&p->funcs[func], param);
-    if (index == GS_NO_ARG || depth > MAX_DEPTH || !gs_append_is_steady(s, func, param))
-        return GS_NO_ARG;
-    if (func == s->kernel)
-        return index;
-    struct finding x = {.s = s, .func = func, .param = index, .depth = depth};
-    for (uint32_t g = 0; g < p->n_funcs && !x.failed; g++)
-        if (s->in[g] && p->funcs[g].defined) {
-            x.caller = g;
-            x.unit = p->funcs[g].unit;
-            gs_append_any(p->funcs[g].def, look_at_call, &x);
-        }
-    *offset += x.offset;
-    return x.any && !x.failed ? x.arg : GS_NO_ARG;
+    struct place place = none;
+    if (clang_Cursor_isNull(from->param))
+        return none;
+    const uint32_t index = param_index(&p->funcs[func], from->param);
+    if (index == GS_NO_ARG || depth > MAX_DEPTH || !gs_append_is_steady(s, func, from->param))
+        return none;
+    if (func == s->kernel) {
+        place.arg = index;
+    } else {
+        struct finding x = {.s = s, .func = func, .param = index, .depth = depth};
+        for (uint32_t g = 0; g < p->n_funcs && !x.failed; g++)
+            if (s->in[g] && p->funcs[g].defined) {
+                x.caller = g;
+                x.unit = p->funcs[g].unit;
+                gs_append_any(p->funcs[g].def, look_at_call, &x);
+            }
+        if (!x.any || x.failed)
+            return none;
+        place = x.place;
+    }
+    place.bytes += from->bytes;
+    if (clang_Cursor_isNull(from->by))
+        return place;
+    const struct gs_append_from number = {.param = from->by, .by = clang_getNullCursor()};
+    const struct place by = resolve(s, func, &number, depth + 1);
+    if (by.arg == GS_NO_ARG || place.by != GS_NO_ARG)
+        return none;
+    place.by = by.arg;
+    place.scale = from->scale;
+    return place;
+}
+
+/* Are two stores of a site to the same list? */
+static bool are_together(const struct gs_append_store *a, const struct gs_append_store *b)
+{
+    return clang_equalCursors(a->list.param, b->list.param) && a->list.bytes == b->list.bytes &&
+           clang_equalCursors(a->list.by, b->list.by) && a->list.scale == b->list.scale &&
+           a->shifted_by == b->shifted_by;
+}
+
+/* The integer type of one of the kernel's arguments; false: it is none. */
+static bool number_type(const struct gs_append_search *s, uint32_t arg, uint8_t *type)
+{
+    CXCursor param = clang_Cursor_getArgument(s->f->program->funcs[s->kernel].def, arg);
+    return gs_append_int_type(gs_flow_type(param), type);
+}
+
+/* Do the stores to a list, from byte `begin` behind its begin on, fill all of `whole`, alike? */
+static bool is_filled(const struct gs_append_site *site, const struct gs_append_store *a, uint64_t begin,
+                      uint64_t whole, struct gs_append *out)
+{
+    unsigned char stored[GS_APPEND_MOST_BYTES] = {0};
+    for (unsigned i = 0; i < site->n_stores; i++) {
+        const struct gs_append_store *b = &site->stores[i];
+        if (!are_together(a, b))
+            continue;
+        if (b->unit != a->unit || b->offset - begin + b->bytes > whole || b->limit.is != a->limit.is ||
+            !clang_equalCursors(b->limit.param, a->limit.param) || b->limit.more != a->limit.more ||
+            b->limit.as != a->limit.as || b->limit.negative != a->limit.negative)
+            return false;
+        memset(stored + (b->offset - begin), 1, b->bytes);
+        if (b->element < out->element)
+            out->element = (uint32_t)b->element;
+    }
+    return !memchr(stored, 0, whole);
 }
 
 /* One list of a site, of whose stores the first to it is `first`; false if it isn't stored whole, or not alike. */
@@ -86,49 +143,86 @@ static bool make_append(struct gs_append_search *s, const struct gs_append_site 
 {
     static const struct gs_append none;
     const struct gs_append_store *a = &site->stores[first];
-    uint64_t counter_offset = site->counter_offset, list_offset = 0, limit_offset = 0;
-    unsigned char stored[GS_APPEND_MOST_BYTES] = {0};
+    const struct gs_append_from counter = {
+        .param = site->counter, .bytes = site->counter_offset, .by = clang_getNullCursor()};
+    const struct gs_append_from limit = {.param = a->limit.param, .by = clang_getNullCursor()};
     const uint64_t whole = a->unit * site->step;
+    uint64_t begin = a->offset;
+    for (unsigned i = 0; i < site->n_stores; i++)
+        if (are_together(a, &site->stores[i]) && site->stores[i].offset < begin)
+            begin = site->stores[i].offset;
+    const struct place counts = resolve(s, site->func, &counter, 0), list = resolve(s, site->func, &a->list, 0);
     *out = none;
-    out->counter = resolve(s, site->func, site->counter, &counter_offset, 0);
-    out->list = resolve(s, site->func, a->list, &list_offset, 0);
     out->limit_arg = GS_NO_ARG;
     out->limited = a->limit.is;
     if (a->limit.is && !clang_Cursor_isNull(a->limit.param)) {
-        out->limit_arg = resolve(s, site->func, a->limit.param, &limit_offset, 0);
-        if (out->limit_arg == GS_NO_ARG)
+        const struct place most = resolve(s, site->func, &limit, 0);
+        if (most.arg == GS_NO_ARG || most.bytes)
             return false;
+        out->limit_arg = most.arg;
     }
-    if (out->counter == GS_NO_ARG || out->list == GS_NO_ARG || out->counter == out->list || list_offset != 0 ||
-        whole > GS_APPEND_MOST_BYTES || counter_offset > UINT32_MAX)
+    if (counts.arg == GS_NO_ARG || counts.by != GS_NO_ARG || list.arg == GS_NO_ARG || whole > GS_APPEND_MOST_BYTES ||
+        counts.bytes > UINT32_MAX || list.bytes + begin > UINT32_MAX || list.scale > UINT32_MAX)
         return false;
-    out->counter_offset = (uint32_t)counter_offset;
+    out->list = list.arg;
+    out->counter = counts.arg;
+    out->counter_offset = (uint32_t)counts.bytes;
+    out->begin = (uint32_t)(list.bytes + begin);
+    out->begin_arg = list.by;
+    out->begin_scale = (uint32_t)list.scale;
+    if (list.by != GS_NO_ARG && !number_type(s, list.by, &out->begin_type))
+        return false;
+    out->shift = (uint32_t)(begin / a->unit);
+    out->shifted_by = a->shifted_by;
     out->type = site->type;
     out->step = (uint32_t)site->step;
     out->unit = (uint32_t)a->unit;
+    out->element = (uint32_t)a->element;
     out->limit_type = a->limit.type;
     out->compared_as = a->limit.as;
     out->limit_more = a->limit.more;
+    out->limit_negative = a->limit.is ? a->limit.negative : INT32_MAX;
     out->site = gs_program_site(s->f->program, site->call, s->f->program->funcs[site->func].unit);
-    for (unsigned i = 0; i < site->n_stores; i++) {
-        const struct gs_append_store *b = &site->stores[i];
-        if (!clang_equalCursors(a->list, b->list))
-            continue;
-        if (b->unit != a->unit || b->offset + b->bytes > whole || b->limit.is != a->limit.is ||
-            !clang_equalCursors(b->limit.param, a->limit.param) || b->limit.more != a->limit.more ||
-            b->limit.as != a->limit.as)
+    /* Whether a negative number is below the limit must be known where it is one of a place. */
+    if (out->limit_negative == GS_APPEND_UNKNOWN) {
+        if (out->shift || out->shifted_by)
             return false;
-        memset(stored + b->offset, 1, b->bytes);
+        out->limit_negative = 0;
     }
-    return !memchr(stored, 0, whole);
+    return is_filled(site, a, begin, whole, out);
 }
 
 static bool alike(const struct gs_append *a, const struct gs_append *b)
 {
     return a->list == b->list && a->counter == b->counter && a->counter_offset == b->counter_offset &&
-           a->step == b->step && a->unit == b->unit && a->limited == b->limited && a->limit_arg == b->limit_arg &&
-           a->limit_type == b->limit_type && a->compared_as == b->compared_as && a->limit_more == b->limit_more &&
-           a->type == b->type;
+           a->begin == b->begin && a->begin_arg == b->begin_arg && a->begin_scale == b->begin_scale &&
+           a->shift == b->shift && a->shifted_by == b->shifted_by && a->step == b->step && a->unit == b->unit &&
+           a->limited == b->limited && a->limit_arg == b->limit_arg && a->limit_type == b->limit_type &&
+           a->compared_as == b->compared_as && a->limit_more == b->limit_more &&
+           a->limit_negative == b->limit_negative && a->type == b->type;
+}
+
+/* May a list end before byte `at` of its argument, at or behind its begin, for all that is known without the arguments?
+ */
+static bool may_end_before(const struct gs_append *a, uint64_t at)
+{
+    if (!a->limited || at <= a->begin)
+        return a->begin_arg != GS_NO_ARG;
+    return a->begin_arg != GS_NO_ARG || a->limit_arg != GS_NO_ARG || a->limit_more <= 0 ||
+           a->begin + ((uint64_t)a->limit_more - 1 + a->step) * a->unit <= at;
+}
+
+/* May a list be apart from its counter, and from another list? */
+static bool may_count(const struct gs_append *a)
+{
+    return a->list != a->counter || a->counter_offset + sizeof(uint32_t) <= a->begin ||
+           may_end_before(a, a->counter_offset);
+}
+
+static bool may_be_apart(const struct gs_append *a, const struct gs_append *b)
+{
+    return a->list != b->list || b->begin_arg != GS_NO_ARG ||
+           (a->begin <= b->begin ? may_end_before(a, b->begin) : may_end_before(b, a->begin));
 }
 
 /* Takes the lists of a site over. With `again`, they must be those of the counter already: whoever takes a number
@@ -140,13 +234,13 @@ static bool add_lists(struct gs_append_search *s, const struct gs_append_site *s
     for (unsigned i = 0; i < site->n_stores; i++) {
         bool met = false;
         for (unsigned j = 0; j < i; j++)
-            met |= clang_equalCursors(site->stores[i].list, site->stores[j].list);
+            met |= are_together(&site->stores[i], &site->stores[j]);
         if (met)
             continue;
-        if (!make_append(s, site, i, &mine[n]))
+        if (!make_append(s, site, i, &mine[n]) || !may_count(&mine[n]))
             return false;
         for (unsigned j = 0; j < n; j++)
-            if (mine[j].list == mine[n].list) /* by two parameters of a helper */
+            if (alike(&mine[j], &mine[n]) || !may_be_apart(&mine[j], &mine[n])) /* by two parameters of a helper */
                 return false;
         n++;
     }
@@ -157,11 +251,14 @@ static bool add_lists(struct gs_append_search *s, const struct gs_append_site *s
     for (unsigned i = 0; i < n; i++) {
         bool known = false;
         for (uint32_t j = 0; j < out->n; j++) {
-            if (alike(&out->v[j], &mine[i]))
-                known = true;
-            else if (out->v[j].list == mine[i].list || out->v[j].counter == mine[i].list ||
-                     out->v[j].list == mine[i].counter)
-                return false;
+            if (!alike(&out->v[j], &mine[i])) {
+                if (!may_be_apart(&out->v[j], &mine[i]))
+                    return false;
+                continue;
+            }
+            known = true;
+            if (mine[i].element < out->v[j].element)
+                out->v[j].element = mine[i].element;
         }
         if (known != (of_counter > 0))
             return false;
@@ -186,8 +283,8 @@ static bool is_known(const struct gs_append_search *s, const struct gs_flow_acce
     return false;
 }
 
-/* Is an argument, a list or a counter, touched by nothing else? */
-static bool is_alone(struct gs_append_search *s, uint32_t arg, enum gs_access_what what)
+/* Is an argument that has lists or counters touched by nothing else? */
+static bool is_alone(struct gs_append_search *s, uint32_t arg)
 {
     struct gs_flow *f = s->f;
     struct gs_flow_walk *w = &f->walks[0];
@@ -202,7 +299,7 @@ static bool is_alone(struct gs_append_search *s, uint32_t arg, enum gs_access_wh
             const struct gs_flow_access *a = &f->accesses[f->access_at[k]];
             if (!s->in[a->func])
                 continue;
-            if (a->what != what || a->is_volatile || !is_known(s, a))
+            if (!is_known(s, a))
                 return false;
             touched = true;
         }
@@ -215,6 +312,12 @@ static bool is_alone(struct gs_append_search *s, uint32_t arg, enum gs_access_wh
         }
     }
     return touched;
+}
+
+static void add_place(struct gs_flow *f, struct gs_appends *out, CXCursor at)
+{
+    GS_GROW(f->arena, out->places, out->n_places, out->cap_places);
+    out->places[out->n_places++] = at;
 }
 
 void gs_append_find(struct gs_flow *f, uint32_t kernel, const bool *in, struct gs_appends *out)
@@ -236,19 +339,20 @@ void gs_append_find(struct gs_flow *f, uint32_t kernel, const bool *in, struct g
     bool good = s.n_sites > 0 && s.n_sites <= MAX_SITES;
     for (uint32_t i = 0; i < s.n_sites && good; i++) {
         good = add_lists(&s, &s.sites[i], out);
-        GS_GROW(f->arena, out->calls, out->n_calls, out->cap_calls);
-        out->calls[out->n_calls++] = s.sites[i].call;
+        add_place(f, out, s.sites[i].call);
+        for (unsigned k = 0; k < s.sites[i].n_stores; k++)
+            add_place(f, out, s.sites[i].stores[k].at);
     }
     for (uint32_t i = 0; i < out->n && good; i++)
-        good = is_alone(&s, out->v[i].list, GS_FLOW_WRITE) && is_alone(&s, out->v[i].counter, GS_FLOW_ATOMIC);
+        good = is_alone(&s, out->v[i].list) && is_alone(&s, out->v[i].counter);
     if (!good)
         *out = (struct gs_appends){0};
 }
 
-bool gs_append_takes(const struct gs_appends *a, CXCursor call)
+bool gs_append_has(const struct gs_appends *a, CXCursor at)
 {
-    for (uint32_t i = 0; i < a->n_calls; i++)
-        if (clang_equalCursors(a->calls[i], call))
+    for (uint32_t i = 0; i < a->n_places; i++)
+        if (clang_equalCursors(a->places[i], at))
             return true;
     return false;
 }

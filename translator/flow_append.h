@@ -12,18 +12,18 @@
 
 #include "translator/flow.h"
 
-/* The lists of a kernel, which reaches the functions that are `in`: v, of n. Their atomics are then `calls`. 0: some
- * access to a list or to a counter is of another kind, or there is none of this one. */
+/* The lists of a kernel, which reaches the functions that are `in`: v, of n. Their atomics and stores are then
+ * `places`. 0: some access to a buffer with a list or a counter is of another kind, or there is none of this one. */
 struct gs_appends {
     struct gs_append *v;
     uint32_t n, cap;
-    CXCursor *calls;
-    uint32_t n_calls, cap_calls;
+    CXCursor *places;
+    uint32_t n_places, cap_places;
 };
 
 void gs_append_find(struct gs_flow *f, uint32_t kernel, const bool *in, struct gs_appends *out);
 
-/* Is the call one of the atomics? */
-bool gs_append_takes(const struct gs_appends *a, CXCursor call);
+/* Is it one of the atomics or of the stores? */
+bool gs_append_has(const struct gs_appends *a, CXCursor at);
 
 #endif

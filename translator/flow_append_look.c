@@ -174,51 +174,131 @@ static bool keeps_its_value(struct gs_append_search *s, CXCursor var)
            clang_getAddressSpace(gs_flow_type(var)) != GS_AS_LOCAL && !gs_append_any(around, changes, &x);
 }
 
-static CXCursor param_behind(struct gs_append_search *s, CXCursor e, uint64_t *offset, unsigned depth)
+CXCursor gs_append_number_inside(CXCursor e)
+{
+    while (e.kind == CXCursor_ParenExpr || e.kind == CXCursor_UnexposedExpr || e.kind == CXCursor_CStyleCastExpr) {
+        CXCursor inner = gs_inner(e);
+        if (clang_Cursor_isNull(inner) || !gs_append_is_wide(gs_flow_type(e)) ||
+            !gs_append_is_wide(gs_flow_type(inner)))
+            break;
+        e = inner;
+    }
+    return e;
+}
+
+CXCursor gs_append_steady_number(struct gs_append_search *s, CXCursor e)
+{
+    e = gs_append_number_inside(e);
+    CXCursor decl = e.kind == CXCursor_DeclRefExpr ? clang_getCursorReferenced(e) : clang_getNullCursor();
+    if (decl.kind != CXCursor_ParmDecl || !gs_append_is_wide(gs_flow_type(decl)))
+        return clang_getNullCursor();
+    CXCursor around = clang_getCursorDefinition(clang_getCursorSemanticParent(decl));
+    struct changed x = {s->f->arena, decl};
+    const bool is = around.kind == CXCursor_FunctionDecl && !gs_append_any(around, changes, &x);
+    return is ? decl : clang_getNullCursor();
+}
+
+bool gs_append_member(CXCursor e, uint64_t *offset)
+{
+    CXCursor field = clang_getCursorReferenced(e), base = gs_inner(e);
+    if (e.kind != CXCursor_MemberRefExpr || field.kind != CXCursor_FieldDecl || clang_Cursor_isBitField(field) ||
+        clang_Cursor_isNull(base))
+        return false;
+    CXType record = gs_flow_type(base);
+    if (gs_is_pointer(record))
+        record = clang_getCanonicalType(clang_getPointeeType(record));
+    /* Of a member without a name, of which it is a member, clang's interface shows nothing. */
+    if (!clang_equalCursors(clang_getCanonicalCursor(clang_getTypeDeclaration(record)),
+                            clang_getCanonicalCursor(clang_getCursorSemanticParent(field))))
+        return false;
+    const long long bits = clang_Cursor_getOffsetOfField(field);
+    *offset = (uint64_t)bits / 8;
+    return bits >= 0 && bits % 8 == 0;
+}
+
+static struct gs_append_from nowhere(void)
+{
+    return (struct gs_append_from){.param = clang_getNullCursor(), .by = clang_getNullCursor()};
+}
+
+static struct gs_append_from param_behind(struct gs_append_search *s, CXCursor e, unsigned depth);
+
+/* pointer + index, or &pointer[index]: the children of what adds the two. */
+static struct gs_append_from added(struct gs_append_search *s, CXCursor e, unsigned depth)
 {
     struct gs_children k;
     uint64_t n;
+    gs_children(s->f->arena, e, &k);
+    if (k.n != 2)
+        return nowhere();
+    const CXType type = gs_flow_type(gs_child(&k, 0));
+    const long long size = gs_is_pointer(type) ? clang_Type_getSizeOf(clang_getPointeeType(type)) : 0;
+    struct gs_append_from from = size > 0 ? param_behind(s, gs_child(&k, 0), depth + 1) : nowhere();
+    if (clang_Cursor_isNull(from.param))
+        return from;
+    if (gs_append_constant(gs_child(&k, 1), &n)) {
+        from.bytes += n * (uint64_t)size;
+        return n <= MAX_OFFSET ? from : nowhere();
+    }
+    CXCursor by = gs_append_steady_number(s, gs_child(&k, 1));
+    if (clang_Cursor_isNull(by) || !clang_Cursor_isNull(from.by))
+        return nowhere();
+    from.by = by;
+    from.scale = (uint64_t)size;
+    return from;
+}
+
+/* What is named: an element, what is pointed to, or a member of these. */
+static struct gs_append_from place_behind(struct gs_append_search *s, CXCursor e, unsigned depth)
+{
+    uint64_t offset = 0;
+    while (e.kind == CXCursor_ParenExpr)
+        e = gs_inner(e);
+    if (depth > MAX_DEPTH)
+        return nowhere();
+    if (e.kind == CXCursor_ArraySubscriptExpr)
+        return added(s, e, depth);
+    if (e.kind == CXCursor_UnaryOperator && clang_getCursorUnaryOperatorKind(e) == CXUnaryOperator_Deref)
+        return param_behind(s, gs_inner(e), depth + 1);
+    if (!gs_append_member(e, &offset))
+        return nowhere();
+    CXCursor base = gs_inner(e);
+    struct gs_append_from from =
+        gs_is_pointer(gs_flow_type(base)) ? param_behind(s, base, depth + 1) : place_behind(s, base, depth + 1);
+    from.bytes += offset;
+    return from;
+}
+
+static struct gs_append_from param_behind(struct gs_append_search *s, CXCursor e, unsigned depth)
+{
     const CXType type = gs_flow_type(e);
     if (depth > MAX_DEPTH)
-        return clang_getNullCursor();
+        return nowhere();
     if (e.kind == CXCursor_ParenExpr || e.kind == CXCursor_UnexposedExpr || e.kind == CXCursor_CStyleCastExpr) {
         CXCursor inner = gs_inner(e);
-        if (clang_Cursor_isNull(inner) || !gs_is_pointer(type) || !gs_is_pointer(gs_flow_type(inner)))
-            return clang_getNullCursor();
-        return param_behind(s, inner, offset, depth + 1);
+        if (clang_Cursor_isNull(inner) || !gs_is_pointer(type))
+            return nowhere();
+        if (gs_is_array(gs_flow_type(inner))) /* a member that is an array: it becomes a pointer to itself */
+            return place_behind(s, inner, depth + 1);
+        return gs_is_pointer(gs_flow_type(inner)) ? param_behind(s, inner, depth + 1) : nowhere();
     }
     if (e.kind == CXCursor_DeclRefExpr) {
         CXCursor decl = clang_getCursorReferenced(e);
         if (decl.kind == CXCursor_VarDecl && keeps_its_value(s, decl) && !clang_Cursor_isNull(gs_inner(decl)))
-            return param_behind(s, gs_inner(decl), offset, depth + 1);
-        return decl.kind == CXCursor_ParmDecl && gs_is_pointer(type) ? decl : clang_getNullCursor();
+            return param_behind(s, gs_inner(decl), depth + 1);
+        struct gs_append_from from = nowhere();
+        if (decl.kind == CXCursor_ParmDecl && gs_is_pointer(type))
+            from.param = decl;
+        return from;
     }
-    CXCursor pointer = clang_getNullCursor(), index = pointer;
-    if (e.kind == CXCursor_BinaryOperator && clang_getCursorBinaryOperatorKind(e) == CXBinaryOperator_Add) {
-        gs_children(s->f->arena, e, &k);
-    } else if (e.kind == CXCursor_UnaryOperator && clang_getCursorUnaryOperatorKind(e) == CXUnaryOperator_AddrOf) {
-        CXCursor of = gs_inner(e);
-        while (of.kind == CXCursor_ParenExpr)
-            of = gs_inner(of);
-        if (of.kind != CXCursor_ArraySubscriptExpr)
-            return clang_getNullCursor();
-        gs_children(s->f->arena, of, &k);
-    } else {
-        return clang_getNullCursor();
-    }
-    if (k.n != 2)
-        return clang_getNullCursor();
-    pointer = gs_child(&k, 0);
-    index = gs_child(&k, 1);
-    const long long size =
-        gs_is_pointer(gs_flow_type(pointer)) ? clang_Type_getSizeOf(clang_getPointeeType(gs_flow_type(pointer))) : 0;
-    if (size <= 0 || !gs_append_constant(index, &n) || n > MAX_OFFSET)
-        return clang_getNullCursor();
-    *offset += n * (uint64_t)size;
-    return param_behind(s, pointer, offset, depth + 1);
+    if (e.kind == CXCursor_BinaryOperator && clang_getCursorBinaryOperatorKind(e) == CXBinaryOperator_Add)
+        return added(s, e, depth);
+    if (e.kind == CXCursor_UnaryOperator && clang_getCursorUnaryOperatorKind(e) == CXUnaryOperator_AddrOf)
+        return place_behind(s, gs_inner(e), depth + 1);
+    return nowhere();
 }
 
-CXCursor gs_append_param(struct gs_append_search *s, CXCursor e, uint64_t *offset)
+struct gs_append_from gs_append_param(struct gs_append_search *s, CXCursor e)
 {
-    return param_behind(s, e, offset, 0);
+    return param_behind(s, e, 0);
 }

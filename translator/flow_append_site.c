@@ -10,22 +10,9 @@
 
 enum { MAX_FACTOR = 1 << 12 };
 
-/* Without parentheses and conversions that keep what is below 2^31. */
-static CXCursor number_inside(CXCursor e)
-{
-    while (e.kind == CXCursor_ParenExpr || e.kind == CXCursor_UnexposedExpr || e.kind == CXCursor_CStyleCastExpr) {
-        CXCursor inner = gs_inner(e);
-        if (clang_Cursor_isNull(inner) || !gs_append_is_wide(gs_flow_type(e)) ||
-            !gs_append_is_wide(gs_flow_type(inner)))
-            break;
-        e = inner;
-    }
-    return e;
-}
-
 static struct gs_append_affine no_affine(void)
 {
-    return (struct gs_append_affine){.ok = false};
+    return (struct gs_append_affine){.by = clang_getNullCursor()};
 }
 
 /* The variable of the site that a name means; the place in vars, or n_vars. */
@@ -39,22 +26,44 @@ static unsigned var_of(const struct gs_append_site *s, CXCursor decl)
 
 static bool is_taking(struct gs_append_search *s, CXCursor e, struct gs_append_site *out);
 
-/* a * x + c of its variables, counting their gs_append_occurrences; or, with `direct`, of its atomic. */
+static struct gs_append_affine affine_of(struct gs_append_search *s, CXCursor e, struct gs_append_site *site,
+                                         bool direct);
+
+/* x + by */
+static struct gs_append_affine affine_by(struct gs_append_search *s, const struct gs_children *k,
+                                         struct gs_append_site *site, bool direct)
+{
+    CXCursor by = gs_append_steady_number(s, gs_child(k, 0));
+    const bool swapped = !clang_Cursor_isNull(by);
+    if (!swapped)
+        by = gs_append_steady_number(s, gs_child(k, 1));
+    if (clang_Cursor_isNull(by))
+        return no_affine();
+    struct gs_append_affine x = affine_of(s, gs_child(k, swapped ? 1 : 0), site, direct);
+    x.ok = x.ok && clang_Cursor_isNull(x.by);
+    x.by = by;
+    x.b = 1;
+    return x;
+}
+
+/* a * x + c + b * by of its variables, counting their gs_append_occurrences; or, with `direct`, of its atomic. */
 static struct gs_append_affine affine_of(struct gs_append_search *s, CXCursor e, struct gs_append_site *site,
                                          bool direct)
 {
     struct gs_children k;
     uint64_t n = 0;
-    e = number_inside(e);
+    e = gs_append_number_inside(e);
     if (e.kind == CXCursor_DeclRefExpr) {
         const unsigned v = var_of(site, clang_getCursorReferenced(e));
-        if (v == site->n_vars || !clang_Cursor_isNull(site->vars[v].list))
+        if (v == site->n_vars || !clang_Cursor_isNull(site->vars[v].list.param))
             return no_affine();
         site->vars[v].seen++;
         return site->vars[v].is;
     }
     if (e.kind == CXCursor_CallExpr)
-        return direct && is_taking(s, e, site) ? (struct gs_append_affine){true, 1, 0} : no_affine();
+        return direct && is_taking(s, e, site)
+                   ? (struct gs_append_affine){.ok = true, .a = 1, .by = clang_getNullCursor()}
+                   : no_affine();
     if (e.kind != CXCursor_BinaryOperator || !gs_append_is_wide(gs_flow_type(e)))
         return no_affine();
     const enum CXBinaryOperatorKind op = clang_getCursorBinaryOperatorKind(e);
@@ -63,15 +72,16 @@ static struct gs_append_affine affine_of(struct gs_append_search *s, CXCursor e,
         return no_affine();
     const bool swapped = op != CXBinaryOperator_Shl && gs_append_constant(gs_child(&k, 0), &n);
     if (!swapped && !gs_append_constant(gs_child(&k, 1), &n))
-        return no_affine();
+        return op == CXBinaryOperator_Add ? affine_by(s, &k, site, direct) : no_affine();
     struct gs_append_affine x = affine_of(s, gs_child(&k, swapped ? 1 : 0), site, direct);
     if (op == CXBinaryOperator_Shl)
         n = n < 12 ? (uint64_t)1 << n : MAX_FACTOR + 1;
     if (n > MAX_FACTOR)
         return no_affine();
     x.a *= op == CXBinaryOperator_Add ? 1 : n;
+    x.b *= op == CXBinaryOperator_Add ? 1 : n;
     x.c = op == CXBinaryOperator_Add ? x.c + n : x.c * n;
-    x.ok = x.ok && x.a && x.a <= MAX_FACTOR && x.c <= MAX_FACTOR;
+    x.ok = x.ok && x.a && x.a <= MAX_FACTOR && x.b <= MAX_FACTOR && x.c <= MAX_FACTOR;
     return x;
 }
 
@@ -100,36 +110,37 @@ static bool is_taking(struct gs_append_search *s, CXCursor e, struct gs_append_s
     if (of.kind != CXType_Int && of.kind != CXType_UInt)
         return false;
     out->type = of.kind == CXType_Int ? GS_ATOMIC_I32 : GS_ATOMIC_U32;
-    out->counter_offset = 0;
-    out->counter = gs_append_param(s, pointer, &out->counter_offset);
+    const struct gs_append_from from = gs_append_param(s, pointer);
+    out->counter = from.param;
+    out->counter_offset = from.bytes;
     out->call = e;
-    return !clang_Cursor_isNull(out->counter) && out->counter_offset % 4 == 0;
+    return !clang_Cursor_isNull(from.param) && clang_Cursor_isNull(from.by) && from.bytes % 4 == 0;
 }
 
 /* ---- stores ---- */
 
 /* An element of a list, or where it is. */
 struct element {
-    CXCursor list; /* parameter */
+    struct gs_append_from list;
     uint64_t unit; /* bytes of an element */
     struct gs_append_affine at;
 };
 
-/* Is the pointer the begin of a list? */
+/* Is the pointer the begin of a list: a parameter, or a place behind it? */
 static bool list_of(struct gs_append_search *s, CXCursor pointer, struct element *out)
 {
-    uint64_t offset = 0;
     CXCursor name = gs_strip(pointer);
     CXCursor decl = name.kind == CXCursor_DeclRefExpr ? clang_getCursorReferenced(name) : name;
     const CXType type = decl.kind == CXCursor_ParmDecl ? gs_parameter_type(decl) : gs_flow_type(name);
-    if (!gs_is_pointer(type) || gs_space_behind(type) != GS_AS_GLOBAL)
+    if (!gs_is_pointer(type) && !gs_is_array(type))
         return false;
-    const long long element = clang_Type_getSizeOf(clang_getPointeeType(type));
+    const long long element =
+        clang_Type_getSizeOf(gs_is_array(type) ? clang_getArrayElementType(type) : clang_getPointeeType(type));
     if (element <= 0 || element > GS_APPEND_MOST_BYTES)
         return false;
-    out->list = gs_append_param(s, name, &offset);
+    out->list = gs_append_param(s, gs_is_array(type) ? pointer : name);
     out->unit = (uint64_t)element;
-    return !clang_Cursor_isNull(out->list) && offset == 0;
+    return !clang_Cursor_isNull(out->list.param) && gs_space_behind(gs_parameter_type(out->list.param)) == GS_AS_GLOBAL;
 }
 
 static bool points_to(struct gs_append_search *s, CXCursor pointer, struct gs_append_site *site, bool direct,
@@ -163,7 +174,7 @@ static bool points_to(struct gs_append_search *s, CXCursor pointer, struct gs_ap
     pointer = gs_strip(pointer);
     if (pointer.kind == CXCursor_DeclRefExpr) {
         const unsigned v = var_of(site, clang_getCursorReferenced(pointer));
-        if (v == site->n_vars || clang_Cursor_isNull(site->vars[v].list))
+        if (v == site->n_vars || clang_Cursor_isNull(site->vars[v].list.param))
             return false;
         site->vars[v].seen++;
         *out = (struct element){site->vars[v].list, site->vars[v].unit, site->vars[v].is};
@@ -177,29 +188,55 @@ static bool points_to(struct gs_append_search *s, CXCursor pointer, struct gs_ap
            clang_getCursorBinaryOperatorKind(pointer) == CXBinaryOperator_Add && behind(s, pointer, site, direct, out);
 }
 
-/* What a store is to: an element, or a member of it. */
+/* Without what leads to a part of an element, a member or an element of one that is an array; *offset gains where it
+ * is. Null: it isn't known. *pointer: what is left points to the element. */
+static CXCursor without_parts(struct gs_append_search *s, CXCursor left, uint64_t *offset, bool *pointer)
+{
+    struct gs_children k;
+    uint64_t n;
+    *pointer = false;
+    for (;;) {
+        while (left.kind == CXCursor_ParenExpr)
+            left = gs_inner(left);
+        if (left.kind == CXCursor_MemberRefExpr) {
+            if (!gs_append_member(left, &n))
+                return clang_getNullCursor();
+            left = gs_inner(left);
+            *offset += n;
+            if (gs_is_pointer(gs_flow_type(left))) {
+                *pointer = true;
+                return left;
+            }
+            continue;
+        }
+        if (left.kind != CXCursor_ArraySubscriptExpr)
+            return left;
+        gs_children(s->f->arena, left, &k);
+        CXCursor array = k.n == 2 ? gs_strip(gs_child(&k, 0)) : left;
+        if (array.kind != CXCursor_MemberRefExpr || !gs_is_array(gs_flow_type(array)) ||
+            !gs_append_constant(gs_child(&k, 1), &n))
+            return left;
+        const long long bytes = clang_Type_getSizeOf(gs_flow_type(left));
+        if (bytes <= 0 || n > GS_APPEND_MOST_BYTES)
+            return clang_getNullCursor();
+        *offset += n * (uint64_t)bytes;
+        left = array;
+    }
+}
+
+/* What a store is to: an element, or a part of it. */
 static bool element_of(struct gs_append_search *s, CXCursor left, struct gs_append_site *site, bool direct,
                        struct gs_append_store *out, struct element *element)
 {
     const long long bytes = clang_Type_getSizeOf(gs_flow_type(left));
     out->offset = 0;
     out->bytes = (uint64_t)bytes;
-    if (bytes <= 0)
+    bool pointer;
+    left = without_parts(s, left, &out->offset, &pointer);
+    if (bytes <= 0 || clang_Cursor_isNull(left))
         return false;
-    while (left.kind == CXCursor_ParenExpr)
-        left = gs_inner(left);
-    while (left.kind == CXCursor_MemberRefExpr) {
-        CXCursor field = clang_getCursorReferenced(left), base = gs_inner(left);
-        const long long bits = field.kind == CXCursor_FieldDecl ? clang_Cursor_getOffsetOfField(field) : -1;
-        if (bits < 0 || bits % 8 || clang_Cursor_isBitField(field) || clang_Cursor_isNull(base))
-            return false;
-        out->offset += (uint64_t)bits / 8;
-        if (gs_is_pointer(gs_flow_type(base)))
-            return points_to(s, base, site, direct, element);
-        left = base;
-        while (left.kind == CXCursor_ParenExpr)
-            left = gs_inner(left);
-    }
+    if (pointer)
+        return points_to(s, left, site, direct, element);
     if (left.kind == CXCursor_UnaryOperator && clang_getCursorUnaryOperatorKind(left) == CXUnaryOperator_Deref)
         return points_to(s, gs_inner(left), site, direct, element);
     return left.kind == CXCursor_ArraySubscriptExpr && behind(s, left, site, direct, element);
@@ -250,7 +287,15 @@ static bool take_store(struct gs_append_search *s, CXCursor e, struct gs_append_
     if (limit->is && gs_append_any(value, gs_append_acts, s))
         return false;
     st.list = element.list;
+    if (!clang_Cursor_isNull(element.at.by)) {
+        if (!clang_Cursor_isNull(st.list.by))
+            return false;
+        st.list.by = element.at.by;
+        st.list.scale = element.at.b * element.unit;
+        st.shifted_by = true;
+    }
     st.offset += element.at.c * element.unit;
+    st.element = element.unit;
     st.unit = element.unit * element.at.a;
     site->stores[site->n_stores++] = st;
     return true;
@@ -299,8 +344,9 @@ static bool limit_of(struct gs_append_search *s, CXCursor cond, bool opposite, s
         out->as != right_type || gs_int_bits(out->as) < 32)
         return false;
     const struct gs_append_affine x = affine_of(s, left, site, false);
-    if (!x.ok || x.a != 1)
+    if (!x.ok || x.a != 1 || !clang_Cursor_isNull(x.by))
         return false;
+    out->negative = out->as == GS_U32 ? (uint32_t)x.c : out->as == GS_I32 ? INT32_MAX : GS_APPEND_UNKNOWN;
     out->more = (int64_t)at_most - (int64_t)x.c;
     out->type = GS_I64;
     if (gs_append_constant(right, &number)) {
@@ -328,7 +374,7 @@ static bool becomes(struct gs_append_search *s, CXCursor var, CXCursor init, str
 {
     const CXType type = gs_flow_type(var);
     struct element element;
-    *out = (struct gs_append_var){.decl = var, .list = clang_getNullCursor()};
+    *out = (struct gs_append_var){.decl = var, .list.param = clang_getNullCursor()};
     if (!gs_is_pointer(type)) {
         out->is = affine_of(s, init, site, direct);
         return out->is.ok && gs_append_is_wide(type);

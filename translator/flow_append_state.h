@@ -6,12 +6,20 @@
 
 #include "translator/flow.h"
 
-enum { GS_APPEND_VARS = 8, GS_APPEND_STORES = 64 };
+enum { GS_APPEND_VARS = 8, GS_APPEND_STORES = 64, GS_APPEND_UNKNOWN = UINT32_MAX };
 
-/* a * x + c, where x is what the atomic gave. */
+/* a * x + c + b * by, where x is what the atomic gave, and `by` an integer parameter that stays the same, or null. */
 struct gs_append_affine {
     bool ok;
-    uint64_t a, c;
+    uint64_t a, c, b;
+    CXCursor by;
+};
+
+/* A place in the memory behind a parameter: bytes + scale * by behind its begin; `by` as above. */
+struct gs_append_from {
+    CXCursor param; /* or null: it isn't one */
+    uint64_t bytes, scale;
+    CXCursor by;
 };
 
 /* What says that x is below a limit. */
@@ -20,12 +28,15 @@ struct gs_append_below {
     CXCursor param; /* or null */
     uint8_t type, as;
     int64_t more;
+    uint32_t negative; /* so many numbers of x that are negative in 32 bits, from -1 down, are let through too, if they
+                          are below it; or GS_APPEND_UNKNOWN */
 };
 
 struct gs_append_store {
-    CXCursor at;   /* the assignment, or the call of vstoreN */
-    CXCursor list; /* parameter */
-    uint64_t unit, offset, bytes;
+    CXCursor at; /* the assignment, or the call of vstoreN */
+    struct gs_append_from list;
+    bool shifted_by;                       /* list.by is added to the index, not to the pointer */
+    uint64_t element, unit, offset, bytes; /* offset: of x = 0, from the list's begin; the index counts elements */
     struct gs_append_below limit;
 };
 
@@ -33,7 +44,7 @@ struct gs_append_store {
 struct gs_append_var {
     CXCursor decl;
     struct gs_append_affine is; /* of a pointer: in elements of the list that it points to */
-    CXCursor list;              /* of a pointer: the parameter; else null */
+    struct gs_append_from list; /* of a pointer; else param is null */
     uint64_t unit;              /* likewise: an element's bytes */
     unsigned seen;              /* gs_append_occurrences that are understood */
 };
@@ -81,9 +92,18 @@ bool gs_append_constant(CXCursor e, uint64_t *value);
 bool gs_append_int_type(CXType t, uint8_t *type);
 bool gs_append_is_wide(CXType t);
 
-/* The parameter of the function around that a pointer is, so many more bytes behind its begin; by way of variables that
- * keep what they begin with. Null: it isn't one. */
-CXCursor gs_append_param(struct gs_append_search *s, CXCursor e, uint64_t *offset);
+/* The place behind a parameter of the function around to which a pointer points; by way of variables that keep what
+ * they begin with, and of members. */
+struct gs_append_from gs_append_param(struct gs_append_search *s, CXCursor e);
+
+/* The parameter of the function around, an integer, which nothing changes, that a number is; or null. */
+CXCursor gs_append_steady_number(struct gs_append_search *s, CXCursor e);
+
+/* Without parentheses and conversions that keep what is below 2^31. */
+CXCursor gs_append_number_inside(CXCursor e);
+
+/* How many bytes behind its record's begin a member lies; false: it is none, or one of bits. */
+bool gs_append_member(CXCursor e, uint64_t *offset);
 
 /* flow_append_site.c: adds the atomics of s->func, whose body is given, that do nothing but take numbers for lists. */
 void gs_append_sites(struct gs_append_search *s, CXCursor body);

@@ -198,7 +198,7 @@ static void meet_atomic(struct arg_walk *w, const struct gs_flow_access *a)
     arg->may_read = arg->may_write = true;
     if (a->op == GS_ATOMIC_OTHER)
         why = "it uses an atomic on global memory that is no plain sum, minimum, maximum or bit operation";
-    else if (!gs_append_takes(w->appends, a->where) && gs_flow_is_used(w->f, a->result, w->reach->in))
+    else if (!gs_append_has(w->appends, a->where) && gs_flow_is_used(w->f, a->result, w->reach->in))
         why = "it uses the result of an atomic on global memory";
     else if (arg->atomic != GS_ATOMIC_NONE && arg->atomic != GS_ATOMIC_OTHER && !same_kind(arg, a))
         why = "it uses several kinds of atomics on the same buffer";
@@ -223,7 +223,10 @@ static void meet(struct arg_walk *w, const struct gs_flow_access *a)
         w->plain = true;
         break;
     case GS_FLOW_WRITE:
-        w->arg->may_write = w->plain = true;
+        w->arg->may_write = true;
+        if (gs_append_has(w->appends, a->where)) /* beside the counter, and nobody reads it, volatile or not */
+            return;
+        w->plain = true;
         break;
     case GS_FLOW_ATOMIC:
         meet_atomic(w, a);

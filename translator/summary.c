@@ -6,7 +6,8 @@
  *   unit TEXT                                              N_UNITS times
  *   kernel NAME N_ARGS HIDDEN USES_GROUP REQD×3 REFUSAL SITE TRIAL N_APPENDS   N_KERNELS times, each followed by
  *   arg NAME TYPE KIND SIZE MAY_READ MAY_WRITE ATOMIC ATOMIC_TYPE MIXED SITE ESCAPES UNKNOWN SITE UNKNOWN SITE
- *   append LIST COUNTER OFFSET TYPE STEP UNIT LIMITED LIMIT_ARG LIMIT_TYPE COMPARED_AS MORE SITE   N_APPENDS times
+ *   append LIST COUNTER OFFSET TYPE STEP UNIT ELEMENT BEGIN SCALE BEGIN_ARG BEGIN_TYPE SHIFT SHIFTED_BY LIMITED
+ * LIMIT_ARG LIMIT_TYPE COMPARED_AS MORE NEGATIVE SITE                                             N_APPENDS times
  *   access 0, or access 1 and what gs_access_write writes
  *   end */
 #include "translator/summary_text.h"
@@ -20,7 +21,7 @@
 #include "translator/access.h"
 #include "translator/access_program.h"
 
-enum { FORMAT = 6 };
+enum { FORMAT = 7 };
 
 /* A summary and the arena that holds all of it. */
 struct owned_summary {
@@ -109,13 +110,30 @@ static void put_append(struct gs_writer *w, const struct gs_append *a)
     gs_put_u64(w, a->type);
     gs_put_u64(w, a->step);
     gs_put_u64(w, a->unit);
+    gs_put_u64(w, a->element);
+    gs_put_u64(w, a->begin);
+    gs_put_u64(w, a->begin_scale);
+    gs_put_u64(w, a->begin_arg);
+    gs_put_u64(w, a->begin_type);
+    gs_put_u64(w, a->shift);
+    gs_put_u64(w, a->shifted_by);
     gs_put_u64(w, a->limited);
     gs_put_u64(w, a->limit_arg);
     gs_put_u64(w, a->limit_type);
     gs_put_u64(w, a->compared_as);
     gs_put_u64(w, (uint64_t)a->limit_more);
+    gs_put_u64(w, a->limit_negative);
     put_site(w, &a->site);
     gs_put_line(w);
+}
+
+/* An argument, or GS_NO_ARG. */
+static uint32_t get_arg_or_none(struct gs_reader *r, uint32_t n_args)
+{
+    const uint64_t arg = gs_get_below(r, (uint64_t)UINT32_MAX + 1);
+    if (!r->why && arg != GS_NO_ARG && arg >= n_args)
+        gs_get_fail(r, "an append makes no sense");
+    return (uint32_t)arg;
 }
 
 static void get_append(struct gs_reader *r, uint32_t n_args, struct gs_append *a)
@@ -127,15 +145,21 @@ static void get_append(struct gs_reader *r, uint32_t n_args, struct gs_append *a
     a->type = (enum gs_atomic_type)gs_get_below(r, GS_ATOMIC_U32 + 1);
     a->step = (uint32_t)gs_get_below(r, GS_APPEND_MOST_BYTES + 1);
     a->unit = (uint32_t)gs_get_below(r, GS_APPEND_MOST_BYTES + 1);
+    a->element = (uint32_t)gs_get_below(r, GS_APPEND_MOST_BYTES + 1);
+    a->begin = (uint32_t)gs_get_below(r, (uint64_t)UINT32_MAX + 1);
+    a->begin_scale = (uint32_t)gs_get_below(r, (uint64_t)UINT32_MAX + 1);
+    a->begin_arg = get_arg_or_none(r, n_args);
+    a->begin_type = (uint8_t)gs_get_below(r, GS_N_INT_TYPES);
+    a->shift = (uint32_t)gs_get_below(r, (uint64_t)UINT32_MAX + 1);
+    a->shifted_by = gs_get_bool(r);
     a->limited = gs_get_bool(r);
-    const uint64_t arg = gs_get_below(r, (uint64_t)UINT32_MAX + 1);
-    a->limit_arg = (uint32_t)arg;
+    a->limit_arg = get_arg_or_none(r, n_args);
     a->limit_type = (uint8_t)gs_get_below(r, GS_N_INT_TYPES);
     a->compared_as = (uint8_t)gs_get_below(r, GS_N_INT_TYPES);
     a->limit_more = (int64_t)gs_get_u64(r);
+    a->limit_negative = (uint32_t)gs_get_below(r, (uint64_t)UINT32_MAX + 1);
     a->site = get_site(r);
-    if (!r->why &&
-        (!a->step || !a->unit || a->step * a->unit > GS_APPEND_MOST_BYTES || (arg != GS_NO_ARG && arg >= n_args)))
+    if (!r->why && (!a->step || !a->unit || !a->element || a->step * a->unit > GS_APPEND_MOST_BYTES))
         gs_get_fail(r, "an append makes no sense");
 }
 
@@ -353,21 +377,63 @@ static int64_t converted(uint64_t bits, uint8_t type)
     }
 }
 
-uint64_t gs_append_limit(const struct gs_append *a, const void *value, size_t size)
+/* An argument's value, of that type; false: it has none. */
+static bool value_of(const struct gs_arg_value *arg, uint8_t type, uint64_t *bits)
+{
+    *bits = 0;
+    if (!arg->bytes || arg->size < gs_int_bits(type) / 8)
+        return false;
+    memcpy(bits, arg->bytes, gs_int_bits(type) / 8);
+    return true;
+}
+
+/* What x must be below for its element to be stored; 0: never. */
+static uint64_t find_limit(const struct gs_append *a, const struct gs_arg_value *most)
 {
     uint64_t bits = 0;
     if (!a->limited)
         return UINT64_MAX;
-    if (a->limit_arg != GS_NO_ARG && (!value || size < gs_int_bits(a->limit_type) / 8))
+    if (a->limit_arg != GS_NO_ARG && !value_of(most, a->limit_type, &bits))
         return 0;
-    if (a->limit_arg != GS_NO_ARG)
-        memcpy(&bits, value, gs_int_bits(a->limit_type) / 8);
     int64_t limit = converted((uint64_t)converted(bits, a->limit_type), a->compared_as);
     if (a->limit_more > 0 && limit > INT64_MAX - a->limit_more)
         limit = INT64_MAX;
     else if (a->limit_more >= 0 || limit >= INT64_MIN - a->limit_more)
         limit += a->limit_more;
     return limit > 0 ? (uint64_t)limit : 0;
+}
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+bool gs_append_find_place(const struct gs_append *a, const struct gs_arg_value *by, const struct gs_arg_value *most,
+                          uint64_t bytes, struct gs_append_place *out)
+{
+    uint64_t bits = 0, shift = a->shift;
+    int64_t times = 0;
+    *out = (struct gs_append_place){.begin = a->begin, .end = bytes, .limit = find_limit(a, most)};
+    if (a->begin_arg != GS_NO_ARG) {
+        if (!value_of(by, a->begin_type, &bits))
+            return false;
+        times = converted(bits, a->begin_type);
+    }
+    if (times < 0 || times > INT32_MAX || bytes / a->element > INT32_MAX)
+        return false;
+    out->begin += a->begin_scale * (uint64_t)times;
+    if (a->shifted_by)
+        shift += a->begin_scale * (uint64_t)times / a->unit;
+    if (out->begin > bytes)
+        return false;
+    if (!out->limit)
+        out->end = out->begin;
+    else if (out->limit <= INT32_MAX)
+        out->end = lesser(bytes, out->begin + (out->limit - 1 + a->step) * a->unit);
+    out->lead = lesser(shift, out->begin / a->unit);
+    if (out->limit <= INT32_MAX)
+        out->lead = lesser(out->lead, a->limit_negative);
+    return true;
 }
 
 const struct gs_kernel_summary *gs_summary_kernel(const struct gs_summary *s, const char *name)

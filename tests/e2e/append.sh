@@ -4,7 +4,7 @@
 # do their counters, by each way between memories, in shared memory and over a lazy driver.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-lists='split:mark split:hits split:triangles split:pairs split:sides'
+lists='split:mark split:hits split:triangles split:pairs split:sides some:beside split:behind'
 under() { # NAME DEVICES OPTIONS...
   local name=$1 devices=$2
   shift 2

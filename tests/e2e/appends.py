@@ -8,6 +8,7 @@ import random
 import sys
 
 HELPERS = """
+typedef struct { uint count, below, later, pad[5]; uint items[1 << 13]; } box;
 void push(__global uint *list, __global uint *n, uint v) { list[atomic_inc(n)] = v; }
 void push_below(__global uint *list, __global uint *n, uint most, uint v)
 {
@@ -18,6 +19,10 @@ void push_below(__global uint *list, __global uint *n, uint most, uint v)
 }
 uint taken(__global uint *n) { return atomic_inc(n); }
 """
+
+HEAD = 8  # words of c before its first list; its counters: 0, 1 (which begins below 0), 2 (of a later list), BEHIND
+LATER = 4096
+BEHIND = 4000
 
 
 class Kernel:
@@ -83,6 +88,12 @@ class Kernel:
             self.count += 1
 
     def element(self, unit, c):
+        place = self.place(unit, c)
+        if self.shift:
+            return self.r.choice([f"{self.shift} + {place}", f"{place} + {self.shift}"])
+        return place
+
+    def place(self, unit, c):
         at = self.at
         if unit == 1:
             return self.r.choice([f"{at} + {c}", f"{c} + {at}"]) if c else at
@@ -90,6 +101,23 @@ class Kernel:
 
     def list(self, name):
         """The name of a list, or of a variable that is the list."""
+        self.shift = ""
+        if name == "c":
+            begin = LATER if self.counts == "later" else HEAD
+            mode = self.r.choice(["shift", "by"] + ["pointer", "pointer by", "member"] * (self.counts != "below"))
+            if self.counts == "later" and mode in ("by", "pointer by", "member"):
+                mode = "shift"
+            if mode in ("shift", "by"):
+                self.shift = "base" if mode == "by" else str(begin)
+                if self.misses():
+                    self.shift = self.r.choice(["base + i", "8 + (v & 3)", "few"])
+                return name
+            if mode == "member":
+                return "h->items"
+            name = f"l{self.count}"
+            self.count += 1
+            self.put(f"__global uint *{name} = " + (f"c + {begin}" if mode == "pointer" else self.r.choice(["c + base", "&c[base]"])) + ";")
+            return name
         if self.r.random() < 0.8:
             return name
         alias = f"l{self.count}"
@@ -103,7 +131,7 @@ class Kernel:
         """A variable that points to where the number says."""
         pointer = f"p{self.count}"
         self.count += 1
-        self.put(f"__global uint *{pointer} = " + self.r.choice([f"&{name}[{self.element(unit, 0)}]", f"{name} + {self.element(unit, 0)}"]) + ";")
+        self.put(f"__global uint *{pointer} = " + self.r.choice([f"&{name}[{self.element(unit, 0)}]", f"{name} + ({self.element(unit, 0)})"]) + ";")
         return pointer
 
     def stores(self, lists, unit, step):
@@ -118,12 +146,13 @@ class Kernel:
                 self.put(f"{to} = {self.value(self.at)};")
                 kept += 1
             if pointer and self.misses():
+                self.shift = ""
                 self.put(self.r.choice([f"{pointer}++;", f"v ^= *{pointer};", f"{pointer}[{unit * step}] = 3;",
                                         f"v += {pointer} == {name};", f"{pointer} = b; *{pointer} = v;"]))
             if self.misses():
                 self.put(f"{name}[{self.element(unit, unit * step)}] = 9;")
         if self.misses():
-            self.put(self.r.choice([f"v += {self.at};", f"out[i] = {self.at};", f"{self.at}++;", "b[i] = 5;",
+            self.put(self.r.choice(["v += c[5];", "c[6] = v;", "c[0] = 3;", "atomic_inc(c + 7);", "v += h->count;",f"v += {self.at};", f"out[i] = {self.at};", f"{self.at}++;", "b[i] = 5;",
                                     "atomic_inc(sum);", f"n[2] = {self.at};", "atomic_dec(n);", "a[9] += 1;"]))
 
     def limit(self, step):
@@ -131,12 +160,20 @@ class Kernel:
         if self.misses():
             return r.choice([f"{at} != most", f"{at} < sum[0]", f"{at} > most", f"{at} < n[3]", f"{at} < most && v & 1",
                              f"{at} * 2 < most", f"{at} < most + i"])
+        if self.counts == "beside":
+            return r.choice([f"{at} < few", f"few > {at}", f"{at} <= few", f"{at} < 150u", f"{at} + {step - 1} < few"])
         return r.choice([f"{at} < most", f"most > {at}", f"{at} <= most", f"{at} + {step - 1} < most", f"{at} < 2060u",
                          f"{at} < short_most", f"(({at}) < most)"])
 
     def append(self):
         r = self.r
-        if r.random() < 0.2:
+        beside = r.random() < 0.45
+        self.counts = r.choice(["beside", "beside", "below", "later"]) if beside else ""
+        if r.random() < 0.2 and beside:
+            self.put(r.choice([f"c[{HEAD} + atomic_inc(c)] = {self.value()};", f"h->items[atomic_inc(&h->count)] = {self.value()};",
+                               f"push(c + {HEAD}, c, {self.value()});", f"push_below(c + base, &c[0], few, {self.value()});"]))
+            return
+        if r.random() < 0.2 and not beside:
             self.put(r.choice([f"{r.choice('ab')}[atomic_inc({self.counter()})] = {self.value()};",
                                f"push(a, {self.counter()}, {self.value()});",
                                f"push_below(b, {self.counter()}, most, {self.value()});"]))
@@ -144,17 +181,23 @@ class Kernel:
         self.at = f"at{self.count}"
         self.count += 1
         step, unit = self.choice_of(), r.choice([1, 1, 1, 2])
-        take = f"atomic_inc({self.counter()})" if step == 1 and r.random() < 0.7 else f"atomic_add({self.counter()}, {step})"
+        counter = self.counter()
+        if beside:
+            counter = {"below": r.choice(["c + 1", "&c[1]", "&h->below"]), "later": r.choice(["c + 2", "&h->later"]),
+                       "beside": r.choice(["c", "&c[0]", "&h->count", f"c + {BEHIND}"])}[self.counts]
+        take = f"atomic_inc({counter})" if step == 1 and r.random() < 0.7 else f"atomic_add({counter}, {step})"
         if self.misses():
             take = r.choice([f"taken({self.counter()})", f"atomic_dec(n)", f"(v & 1 ? {take} : 3)", f"{take} + 1", f"atomic_add(n, v & 1)"])
-        kind = r.choice(["uint", "uint", "int", "size_t"])
+        kind = r.choice(["uint", "uint", "int"] + ["size_t"] * (self.counts != "below"))
         if r.random() < 0.7:
             self.put(f"{kind} {self.at} = {take};")
         else:
             self.put(f"{kind} {self.at};")
             self.put(f"{self.at} = {take};")
         self.between()
-        lists = r.choice([["a"], ["b"], ["a"], ["a", "b"]])
+        lists = r.choice([["c"], ["c"], ["c", "a"]]) if beside else r.choice([["a"], ["b"], ["a"], ["a", "b"]])
+        if self.counts == "below":
+            lists = ["c"]
         if unit == 1 and step == 1 and r.random() < 0.2:
             old, self.at = self.at, f"to{self.count}"
             self.put(f"uint {self.at} = {r.choice(['', '1 * '])}{old};")
@@ -168,7 +211,7 @@ class Kernel:
             self.depth -= 1
             self.put("}" if not self.misses() else "} else { v++; }")
         else:
-            self.put(f"if ({self.at} >= most) {self.jump()}")
+            self.put(f"if ({self.at} >= {'few' if self.counts == 'beside' else 'most'}) {self.jump()}")
             self.stores(lists, unit, step)
         if self.misses():
             self.put("v ^= 7;")
@@ -178,6 +221,7 @@ class Kernel:
 
     def make(self):
         self.put("uint i = get_global_id(0), v = in[i];")
+        self.put("__global box *h = (__global box *)c;")
         if self.r.random() < 0.2:
             self.put("if (v & 64) return;")
         if self.r.random() < 0.5:
@@ -192,7 +236,8 @@ class Kernel:
         if self.r.random() < 0.3:
             self.put("atomic_add(sum, v);")
         return "\n".join([f"__kernel void {self.name}(__global const uint *in, __global uint *a, __global uint *b, "
-                          "__global uint *n,", "    uint most, ushort short_most, __global uint *sum, __global uint *out)",
+                          "__global uint *n,", "    uint most, ushort short_most, __global uint *sum, __global uint *out,",
+                          "    __global uint *c, uint base, uint few)",
                           "{", *self.lines, "}"])
 
 

@@ -273,7 +273,7 @@ __kernel void not_next(__global uint *out, __global uint *n)
     out[at] = 1;
     out[at + 1] = 2;
 }
-__kernel void not_only_next(__global uint *out, __global uint *n)
+__kernel void append_only_next(__global uint *out, __global uint *n)
 {
     uint at = atomic_inc(n) + 1;
     out[at] = 1;
@@ -460,12 +460,12 @@ __kernel void not_per_bucket(__global const uint *in, __global uint *out, __glob
     uint at = atomic_inc(&n[b]);
     out[at] = 1;
 }
-__kernel void not_from_a_base(__global uint *out, __global uint *n, uint base)
+__kernel void append_from_a_base(__global uint *out, __global uint *n, uint base)
 {
     uint at = atomic_inc(n);
     out[base + at] = 1;
 }
-__kernel void not_moved_list(__global uint *out, __global uint *n, uint base)
+__kernel void append_moved_list(__global uint *out, __global uint *n, uint base)
 {
     __global uint *list = out + base;
     list[atomic_inc(n)] = 1;
@@ -515,7 +515,7 @@ __kernel void not_long(__global uint *out, __global ulong *n)
 {
     out[atom_inc(n)] = 1;
 }
-__kernel void not_volatile_list(volatile __global uint *out, __global uint *n)
+__kernel void append_volatile_list(volatile __global uint *out, __global uint *n)
 {
     out[atomic_inc(n)] = 1;
 }
@@ -635,7 +635,7 @@ __kernel void not_variable_own(__global uint *a, __global uint *n)
     __global uint *list = a + get_global_id(0);
     list[atomic_inc(n)] = 1;
 }
-__kernel void not_variable_behind(__global uint *a, __global uint *n)
+__kernel void append_variable_behind(__global uint *a, __global uint *n)
 {
     __global uint *list = a + 1;
     list[atomic_inc(n)] = 1;
@@ -663,4 +663,275 @@ __kernel void not_counter_set_again(__global uint *out, __global uint *n, __glob
     __global uint *count = n;
     count = get_local_id(0) ? m : n;
     out[atomic_inc(count)] = 1;
+}
+
+/* The counter lies in the list's own buffer, or the list begins behind the begin of it. */
+__kernel void append_behind_its_counter(__global const uint *in, __global uint *out)
+{
+    uint i = get_global_id(0);
+    if (in[i] & 1)
+        out[1 + atomic_inc(&out[0])] = i;
+}
+__kernel void append_behind_its_counter_limited(__global const uint *in, volatile __global int *out, int most)
+{
+    if (in[get_global_id(0)] & 1) {
+        int at = atomic_inc(out);
+        if (at < most) {
+            out[1 + 2 * at] = get_global_id(0);
+            out[2 + 2 * at] = get_global_id(1);
+        }
+    }
+}
+__kernel void append_behind_a_header(__global const uint *in, __global uint *out, uint most)
+{
+    uint at = atomic_inc(out + 1);
+    if (at < most)
+        out[at + 4] = in[get_global_id(0)];
+}
+typedef struct { uint count; uint pad[3]; hit items[MOST]; } hits;
+__kernel void append_members(__global const float *in, __global hits *out)
+{
+    uint i = get_global_id(0);
+    if (in[i] > 0.5f) {
+        uint at = atomic_inc(&out->count);
+        if (at < MOST) {
+            out->items[at].x = in[i];
+            out->items[at].y = in[i + 1];
+            out->items[at].id = i;
+        }
+    }
+}
+typedef struct { hit items[MOST]; uint count; } hits_before;
+__kernel void append_members_before(__global const float *in, __global hits_before *out)
+{
+    uint i = get_global_id(0);
+    if (in[i] > 0.5f) {
+        uint at = atomic_inc(&out->count);
+        if (at >= MOST)
+            return;
+        __global hit *h = &out->items[at];
+        h->x = in[i];
+        h->y = in[i + 1];
+        h->id = i;
+    }
+}
+__kernel void append_before_its_counter(__global uint *out)
+{
+    uint at = atomic_inc(&out[255]);
+    if (at < 255)
+        out[at] = 1;
+}
+__kernel void append_before_its_counter_by_argument(__global uint *out, uint most)
+{
+    uint at = atomic_inc(&out[255]);
+    if (at < most)
+        out[at] = 1;
+}
+typedef struct { uint n; float x[MOST]; float y[MOST]; } arrays;
+__kernel void append_arrays(__global const float *in, __global arrays *a)
+{
+    uint at = atomic_inc(&a->n);
+    if (at < MOST) {
+        a->x[at] = in[get_global_id(0)];
+        a->y[at] = 1.0f;
+    }
+}
+__kernel void append_two_counters(__global const uint *in, __global uint *odd, __global uint *even)
+{
+    uint i = get_global_id(0);
+    if (in[i] & 1)
+        odd[1 + atomic_inc(odd)] = i;
+    else
+        even[1 + atomic_inc(even)] = i;
+}
+__kernel void append_crosswise(__global const uint *in, __global uint *odd, __global uint *even)
+{
+    uint i = get_global_id(0);
+    if (in[i] & 1)
+        odd[1 + atomic_inc(even)] = i;
+    else
+        even[1 + atomic_inc(odd)] = i;
+}
+__kernel void append_two_in_one(__global const uint *in, __global uint *out)
+{
+    uint i = get_global_id(0);
+    if (in[i] & 1) {
+        uint at = atomic_inc(&out[0]);
+        if (at < 100)
+            out[2 + at] = i;
+    } else {
+        uint at = atomic_inc(&out[1]);
+        if (at < 100)
+            out[102 + at] = i;
+    }
+}
+__kernel void append_lines(__global uchar *bytes, int offset, __global int *n, int most)
+{
+    __global float2 *lines = (__global float2 *)(bytes + offset);
+    __global int *count = n + 1;
+    int at = atomic_inc(count);
+    if (at < most)
+        lines[at] = (float2)(1.0f, 2.0f);
+}
+void push_to(__global uint *list, __global uint *n, uint v)
+{
+    list[atomic_inc(n)] = v;
+}
+__kernel void append_helped_behind(__global uint *out, uint base)
+{
+    push_to(out + 4, out + 1, 1);
+    push_to(&out[4], &out[1], 2);
+}
+__kernel void append_helped_by_argument(__global uint *out, uint base, __global uint *n)
+{
+    push_to(out + base, n, 1);
+}
+typedef struct { uint id; uint mix[3]; } result;
+__kernel void append_array_in_element(__global result *out, __global uint *n)
+{
+    uint at = atomic_inc(n);
+    out[at].id = 1;
+    out[at].mix[0] = 2;
+    out[at].mix[2] = 4;
+    out[at].mix[1] = 3;
+}
+__kernel void append_cast(__global uchar *bytes, __global uint *n)
+{
+    ((__global float2 *)bytes)[atomic_inc(n)] = (float2)(1.0f, 2.0f);
+}
+__kernel void not_over_its_counter(__global uint *out)
+{
+    out[2 * atomic_inc(&out[0])] = 1;
+}
+__kernel void not_over_a_later_counter(__global uint *out)
+{
+    out[atomic_inc(&out[255])] = 1;
+}
+__kernel void not_up_to_its_counter(__global uint *out)
+{
+    uint at = atomic_inc(&out[255]);
+    if (at <= 255)
+        out[at] = 1;
+}
+__kernel void not_pairs_over_its_counter(__global uint *out)
+{
+    uint at = atomic_inc(&out[255]);
+    if (at < 128) {
+        out[2 * at] = 1;
+        out[2 * at + 1] = 2;
+    }
+}
+__kernel void not_header_read(__global uint *out)
+{
+    uint at = atomic_inc(out);
+    if (at < out[1])
+        out[at + 4] = 1;
+}
+__kernel void not_header_written(__global uint *out)
+{
+    out[4 + atomic_inc(out)] = 1;
+    out[1] = 7;
+}
+__kernel void not_counted_beside(__global uint *out)
+{
+    out[4 + atomic_inc(out)] = 1;
+    atomic_inc(&out[2]);
+}
+__kernel void not_count_read(__global uint *out)
+{
+    if (out[0] < 100)
+        out[1 + atomic_inc(out)] = 1;
+}
+__kernel void not_item_read(__global uint *out, __global uint *sum)
+{
+    out[1 + atomic_inc(out)] = 1;
+    sum[get_global_id(0)] = out[5];
+}
+__kernel void not_item_is_number(__global uint *out)
+{
+    uint at = atomic_inc(out);
+    out[1 + at] = at;
+}
+__kernel void not_clamped(__global uint *out)
+{
+    out[min(255u, atomic_inc(out) + 1u)] = 1;
+}
+__kernel void not_shifted_in_the_limit_wide(__global uint *out, __global uint *n, ulong most)
+{
+    ulong at = atomic_inc(n) + 1;
+    if (at < most)
+        out[at] = 1;
+}
+__kernel void not_by_two_arguments(__global uint *out, __global uint *n, uint a, uint b)
+{
+    out[atomic_inc(n) + a + b] = 1;
+}
+__kernel void not_by_a_changing_argument(__global uint *out, __global uint *n, uint a)
+{
+    a += get_local_id(0);
+    out[atomic_inc(n) + a] = 1;
+}
+__kernel void not_by_an_item(__global uint *out, __global uint *n)
+{
+    uint a = get_global_id(0);
+    out[atomic_inc(n) + a] = 1;
+}
+__kernel void not_limited_by_two(__global uint *out, __global uint *n, uint a, uint most)
+{
+    uint at = atomic_inc(n);
+    if (at + a < most)
+        out[at] = 1;
+}
+__kernel void not_narrow_offset(__global uint *out, __global uint *n, uchar a)
+{
+    out[(uchar)(a + 255) + atomic_inc(n)] = 1;
+}
+typedef struct { uint count; struct { uint first; uint items[MOST]; }; } unnamed;
+__kernel void not_in_a_nameless_member(__global unnamed *out)
+{
+    out->items[atomic_inc(&out->count)] = 1;
+}
+__kernel void not_counter_in_a_nameless_member(__global uint *list, __global unnamed *out)
+{
+    list[atomic_inc(&out->items[0])] = 1;
+}
+__kernel void not_a_member_of_each(__global hits *out)
+{
+    out[atomic_inc(&out->count)].pad[0] = 1;
+}
+__kernel void not_all_of_an_array(__global result *out, __global uint *n)
+{
+    uint at = atomic_inc(n);
+    out[at].id = 1;
+    out[at].mix[0] = 2;
+    out[at].mix[1] = 3;
+}
+__kernel void not_a_counter_of_many(__global const uint *in, __global uint *out)
+{
+    uint b = in[get_global_id(0)] & 3;
+    out[4 + atomic_inc(&out[b])] = 1;
+}
+__kernel void not_both_arrays(__global const uint *in, __global arrays *a)
+{
+    uint at = atomic_inc(&a->n);
+    a->x[at] = 1.0f;
+    if (in[get_global_id(0)])
+        a->y[at] = 1.0f;
+}
+__kernel void not_two_counters_of_one_list(__global uint *out, __global uint *n)
+{
+    out[atomic_inc(&n[0])] = 1;
+    out[atomic_inc(&n[1])] = 2;
+}
+__kernel void not_up_to_the_next_list(__global uint *out)
+{
+    out[2 + atomic_inc(&out[0])] = 1;
+    out[1000 + atomic_inc(&out[1])] = 2;
+}
+__kernel void not_a_little_further_than_the_next_list(__global uint *out)
+{
+    uint at = atomic_inc(&out[0]);
+    if (at <= 998)
+        out[2 + at] = 1;
+    out[1000 + atomic_inc(&out[1])] = 2;
 }

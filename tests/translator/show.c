@@ -35,6 +35,12 @@ static void print_append(const struct gs_kernel_summary *k, const struct gs_appe
 {
     printf("    appends to %s by %s + %u: %u of %u bytes", k->args[a->list].name, k->args[a->counter].name,
            a->counter_offset, a->step, a->unit);
+    if (a->begin || a->begin_arg != GS_NO_ARG)
+        printf(" from %u", a->begin);
+    if (a->begin_arg != GS_NO_ARG)
+        printf(" + %u * %s", a->begin_scale, k->args[a->begin_arg].name);
+    if (a->shift || a->shifted_by)
+        printf(" (%u%s of them added)", a->shift, a->shifted_by ? " and more" : "");
     if (a->limited && a->limit_arg != GS_NO_ARG)
         printf(", below %s + %lld (%u, %u)", k->args[a->limit_arg].name, (long long)a->limit_more, a->limit_type,
                a->compared_as);

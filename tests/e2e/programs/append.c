@@ -69,6 +69,28 @@ static const char source[] =
     "    }\n"
     "    all[i] += v;\n"
     "}\n"
+    "__kernel void beside(__global const uint *in, uint mask, volatile __global uint *box)\n"
+    "{\n"
+    "    uint i = get_global_id(0);\n"
+    "    if ((heavy(in[i]) >> 8 & mask) == 0)\n"
+    "        box[6 + atomic_inc(&box[3])] = i;\n"
+    "}\n"
+    "typedef struct { uint most; int count; } head;\n"
+    "__kernel void behind(__global const uint *in, uint mask, __global head *box, int at, int most)\n"
+    "{\n"
+    "    uint i = get_global_id(0);\n"
+    "    __global uint2 *pairs = (__global uint2 *)box + at;\n"
+    "    if ((heavy(in[i]) >> 8 & mask) == 0) {\n"
+    "        int k = atomic_inc(&box->count);\n"
+    "        if (k < most)\n"
+    "            pairs[k] = (uint2)(i, ~i);\n"
+    "    }\n"
+    "}\n"
+    "__kernel void after(__global const uint *box, __global uint *sum)\n"
+    "{\n"
+    "    if (get_global_id(0) < box[3])\n"
+    "        atomic_add(sum, heavy(box[6 + get_global_id(0)]));\n"
+    "}\n"
     "__kernel void mark(__global uint *list)\n"
     "{\n"
     "    list[get_global_size(0) - 1 - get_global_id(0)] = 0xabababab;\n"
@@ -79,7 +101,7 @@ static const char source[] =
     "        atomic_add(sum, heavy(list[get_global_id(0)]));\n"
     "}\n";
 
-enum { COMPACT, HITS, TRIANGLES, PAIRS, SIDES, NEXT, MARK, KERNELS };
+enum { COMPACT, HITS, TRIANGLES, PAIRS, SIDES, NEXT, MARK, BESIDE, BEHIND, AFTER, KERNELS };
 
 struct hit {
     uint32_t who;
@@ -338,6 +360,106 @@ static void sides(unsigned n, unsigned local, uint32_t mask)
     show_buffer("  all", queue, all, 0, sizeof in);
 }
 
+/* The counter is a word of the list's own buffer, which begins at `begin` (below 0: what is stored first goes before
+ * the list); perhaps all of this in a window. Between the launches somebody reads, or the host looks at the counter, or
+ * puts it back. */
+static void beside(unsigned n, unsigned local, uint32_t mask, int begin, bool window, bool resets)
+{
+    enum { LAUNCHES = 4, HEAD = 6, COUNTER = 3 };
+    const size_t origin = window ? 1024 : 0, left = sizeof words / 4 - origin;
+    uint32_t *box = words + origin;
+    uint32_t k = 0, first = 0;
+    cl_mem sub = window ? part_of(list, origin * 4, left * 4) : list;
+    fill(list, GUARD, sizeof words);
+    fill(sum, 0, 4);
+    CL(clEnqueueWriteBuffer(queue, sub, CL_TRUE, COUNTER * 4, 4, &begin, 0, NULL, NULL));
+    set_mem(kernel[BESIDE], 0, input);
+    set_uint(kernel[BESIDE], 1, mask);
+    set_mem(kernel[BESIDE], 2, sub);
+    set_mem(kernel[AFTER], 0, sub);
+    set_mem(kernel[AFTER], 1, sum);
+    for (int i = 0; i < LAUNCHES; i++) {
+        launch(queue, kernel[BESIDE], n, local, 0, NULL, NULL);
+        if (i == 0 || resets) {
+            CL(clEnqueueReadBuffer(queue, sub, CL_TRUE, COUNTER * 4, 4, counts, 0, NULL, NULL));
+            if (i == 0)
+                first = counts[0] - (uint32_t)begin;
+            expect(counts[0] == (uint32_t)begin + (resets ? 1 : (uint32_t)i + 1) * first, "the counter");
+        }
+        if (resets && i + 1 < LAUNCHES)
+            CL(clEnqueueWriteBuffer(queue, sub, CL_FALSE, COUNTER * 4, 4, &begin, 0, NULL, NULL));
+        if (i > 0 && begin >= 0)
+            launch(queue, kernel[AFTER], MOST * LAUNCHES, 64, 0, NULL, NULL);
+    }
+    read_back(list, words, sizeof words);
+    k = box[COUNTER] - (uint32_t)begin;
+    expect(k == (resets ? 1 : LAUNCHES) * first, "how many are beside the counter");
+    untouched(words, origin, "before the window");
+    untouched(box, COUNTER, "before the counter");
+    uint32_t *made = box + HEAD + begin;
+    untouched(box + COUNTER + 1, (size_t)(made - box) - COUNTER - 1, "between the counter and the list");
+    untouched(made + k, left - (size_t)(made - box) - k, "behind the list beside its counter");
+    const uint32_t each = resets ? k : k / LAUNCHES;
+    for (uint32_t at = 0; each && at + each <= k; at += each) {
+        qsort(made + at, each, 4, by_size);
+        expect(memcmp(made, made + at, (size_t)each * 4) == 0, "a later launch's list beside the counter");
+    }
+    printf("beside %u: %u\n", n, k);
+    show("  list", made, (size_t)k * 4);
+    if (begin >= 0)
+        show_buffer("  after", queue, sum, 0, 4);
+    if (window)
+        CL(clReleaseMemObject(sub));
+}
+
+/* The same where an argument says where the list begins, and another how long it may be. */
+static void behind(unsigned n, unsigned local, uint32_t mask, unsigned at, uint32_t most, uint32_t begin)
+{
+    unsigned bad = 0;
+    uint32_t *made = words + 2 * (at + begin);
+    fill(list, GUARD, sizeof words);
+    CL(clEnqueueWriteBuffer(queue, list, CL_TRUE, 4, 4, &begin, 0, NULL, NULL));
+    set_mem(kernel[BEHIND], 0, input);
+    set_uint(kernel[BEHIND], 1, mask);
+    set_mem(kernel[BEHIND], 2, list);
+    set_uint(kernel[BEHIND], 3, at);
+    set_uint(kernel[BEHIND], 4, most);
+    launch(queue, kernel[BEHIND], n, local, 0, NULL, NULL);
+    read_back(list, words, sizeof words);
+    const uint32_t room = most > begin ? most - begin : 0;
+    const uint32_t k = words[1] - begin, kept = k < room ? k : room;
+    expect(words[0] == GUARD, "what is before the counter");
+    untouched(words + 2, 2 * (size_t)(at + begin) - 2, "before the list behind");
+    untouched(made + 2 * (size_t)kept, sizeof words / 4 - 2 * (size_t)(at + begin + kept), "behind the list behind");
+    for (uint32_t i = 0; i < kept; i++)
+        bad += made[2 * i + 1] != ~made[2 * i] || made[2 * i] >= n || (heavy(in[made[2 * i]]) >> 8 & mask) != 0;
+    qsort(made, kept, 8, by_size);
+    for (uint32_t i = 1; i < kept; i++)
+        bad += made[2 * i] == made[2 * i - 2];
+    expect(!bad, "pairs behind an offset");
+    printf("behind %u below %u: %u, %u kept\n", n, most, k, kept);
+}
+
+/* What the kernel reads is in the buffer with the counter and the list. */
+static void beside_aliased(unsigned n)
+{
+    const size_t far = sizeof words - sizeof in - 4096;
+    fill(list, GUARD, sizeof words);
+    cl_mem sub = part_of(list, far / 4096 * 4096, sizeof in);
+    CL(clEnqueueWriteBuffer(queue, sub, CL_TRUE, 0, sizeof in, in, 0, NULL, NULL));
+    const uint32_t zero = 0;
+    CL(clEnqueueWriteBuffer(queue, list, CL_TRUE, 12, 4, &zero, 0, NULL, NULL));
+    set_mem(kernel[BESIDE], 0, sub);
+    set_uint(kernel[BESIDE], 1, 15);
+    set_mem(kernel[BESIDE], 2, list);
+    launch(queue, kernel[BESIDE], n, 64, 0, NULL, NULL);
+    read_back(list, words, sizeof words);
+    CL(clReleaseMemObject(sub));
+    qsort(words + 6, words[3], 4, by_size);
+    printf("beside aliased %u: %u\n", n, words[3]);
+    show("  list", words, sizeof words);
+}
+
 /* The kernel's list is read through another argument: nothing of this holds. */
 static void aliased(unsigned n)
 {
@@ -358,7 +480,8 @@ static void aliased(unsigned n)
 
 int main(int argc, char **argv)
 {
-    static const char *const names[KERNELS] = {"compact", "hits", "triangles", "pairs", "sides", "next", "mark"};
+    static const char *const names[KERNELS] = {"compact", "hits", "triangles", "pairs",  "sides",
+                                               "next",    "mark", "beside",    "behind", "after"};
     const uint32_t seed = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1;
     const int launches = argc > 2 ? atoi(argv[2]) : 12;
     cl_int err;
@@ -387,8 +510,11 @@ int main(int argc, char **argv)
         pairs(n, local, mask, i % 4 == 2 ? most : 2 * MOST);
         pairs(n, local, mask, pick(3000));
         sides(n, local, mask);
+        beside(n, local, mask, i % 3 ? (int)pick(100) : -(int)pick(3), i % 2, pick(2));
+        behind(n, local, mask, 1 + pick(1000), i % 4 == 1 ? 2 * MOST : pick(n), pick(50));
     }
     aliased(MOST);
+    beside_aliased(MOST);
     printf("%u wrong\n", wrong);
     for (int i = 0; i < KERNELS; i++)
         CL(clReleaseKernel(kernel[i]));

@@ -4,6 +4,7 @@
 #include "plain.h"
 
 enum { LOCAL = 64, N = 2 * LOCAL, LIST = 1 << 14, BEGIN = 2000, COUNTERS = 8 };
+enum { BEHIND = 4000 }; /* a counter in the list's own buffer, behind it */
 
 int main(int argc, char **argv)
 {
@@ -21,7 +22,7 @@ int main(int argc, char **argv)
     cl_program program = build(text, "");
     cl_mem input = buffer(CL_MEM_READ_ONLY, sizeof in, NULL), counters = buffer(0, COUNTERS * 4, NULL);
     cl_mem a = buffer(0, sizeof list, NULL), b = buffer(0, sizeof list, NULL);
-    cl_mem sum = buffer(0, 4, NULL), out = buffer(0, sizeof in, NULL);
+    cl_mem sum = buffer(0, 4, NULL), out = buffer(0, sizeof in, NULL), beside = buffer(0, sizeof list, NULL);
     for (unsigned i = 0;; i++) {
         cl_int err;
         snprintf(name, sizeof name, "a%u", i);
@@ -36,6 +37,11 @@ int main(int argc, char **argv)
         fill_words(list, LIST, seed + i + 1);
         CL(clEnqueueWriteBuffer(queue, a, CL_TRUE, 0, sizeof list, list, 0, NULL, NULL));
         CL(clEnqueueWriteBuffer(queue, b, CL_TRUE, 0, sizeof list, list, 0, NULL, NULL));
+        list[0] = scramble(seed + i) % 40;
+        list[1] = ~(scramble(seed - i) % 2); /* begins below 0 */
+        list[2] = scramble(seed * i) % 3;
+        list[BEHIND] = scramble(seed + 5 * i) % 40;
+        CL(clEnqueueWriteBuffer(queue, beside, CL_TRUE, 0, sizeof list, list, 0, NULL, NULL));
         CL(clEnqueueWriteBuffer(queue, counters, CL_TRUE, 0, sizeof start_at, start_at, 0, NULL, NULL));
         CL(clEnqueueWriteBuffer(queue, sum, CL_TRUE, 0, 4, &zero, 0, NULL, NULL));
         CL(clEnqueueFillBuffer(queue, out, &zero, 4, 0, sizeof in, 0, NULL, NULL));
@@ -49,6 +55,9 @@ int main(int argc, char **argv)
         CL(clSetKernelArg(k, 5, sizeof less, &less));
         set_mem(k, 6, sum);
         set_mem(k, 7, out);
+        set_mem(k, 8, beside);
+        set_uint(k, 9, 8 + scramble(seed + 7 * i) % 30);
+        set_uint(k, 10, 20 + scramble(seed + 9 * i) % 150);
         const size_t local = LOCAL, global = apart ? LOCAL : N;
         for (size_t offset = 0; offset < (apart ? N : 1); offset += LOCAL) {
             CL(clEnqueueNDRangeKernel(queue, k, 1, &offset, &global, &local, 0, NULL, NULL));
@@ -60,6 +69,7 @@ int main(int argc, char **argv)
         show_buffer(name, queue, counters, 0, COUNTERS * 4);
         show_buffer(name, queue, sum, 0, 4);
         show_buffer(name, queue, out, 0, sizeof in);
+        show_buffer(name, queue, beside, 0, sizeof list);
         CL(clReleaseKernel(k));
     }
     CL(clReleaseMemObject(input));
@@ -68,6 +78,7 @@ int main(int argc, char **argv)
     CL(clReleaseMemObject(b));
     CL(clReleaseMemObject(sum));
     CL(clReleaseMemObject(out));
+    CL(clReleaseMemObject(beside));
     CL(clReleaseProgram(program));
     finish();
     return 0;
