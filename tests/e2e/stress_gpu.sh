@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# stress_gpu.sh [SECONDS [SEED [GPUS]]]: on real GPUs, for so long, with every way of moving bytes between them: the
+# stress_gpu.sh [SECONDS [SEED [GPUS [seeds]]]]: on real GPUs, for so long, with every way of moving bytes between them: the
 # programs of this folder once, then random sequences of commands (stress.c) with seeds from SEED on; each is run plain
 # and under gpusparc and compared byte for byte. Run from anywhere; GS_BUILD names the build, else build/ beside us.
 set -uo pipefail
@@ -40,9 +40,11 @@ all_ways() { # PROGRAM ARGUMENTS...
 }
 
 gpusparc devices | head -8
-for p in transfers queues images aliases threads sub_buffers host_pointers user_events releases host_access profiling; do
-  [ $SECONDS -ge $end ] || all_ways $p
-done
+if [ "${4:-}" != seeds ]; then # else random sequences alone
+  for p in transfers queues images aliases threads sub_buffers host_pointers user_events releases host_access profiling; do
+    [ $SECONDS -ge $end ] || all_ways $p
+  done
+fi
 while [ $SECONDS -lt $end ]; do
   all_ways stress "$seed" 400 4
   seed=$((seed + 1))
