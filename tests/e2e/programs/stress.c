@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* stress SEED STEPS THREADS: random sequences of writes, reads, fills, copies, maps, sub-buffers, images, user events
- * and launches over many buffers and queues; the same seed does and prints the same. Each thread has buffers of its
- * own, and all share one that is only read. What must come after what is said by events or by the order of a queue. */
+/* stress SEED STEPS THREADS [WITHOUT]: random sequences of writes, reads, fills, copies, maps, sub-buffers, images,
+ * user events and launches over many buffers and queues; the same seed does and prints the same. Each thread has
+ * buffers of its own, and all share one that is only read. What must come after what is said by events or by the order
+ * of a queue. WITHOUT: letters of what is to be left out, for drivers that can't do it: i images, w sub-buffers, r
+ * rectangles, m maps, f fills, g commands behind user events, o objects let go while their commands run. */
 #include "sequence.h"
 
 enum { BUFFERS = 5, WORDS = 6144, BYTES = WORDS * 4, POOL = 1 << 16, W = 64, H = WORDS / W };
@@ -43,6 +45,13 @@ struct worker {
 static cl_program program;
 static cl_mem common;
 static unsigned char pool[POOL];
+static const char *without = "";
+static size_t align = 128; /* of sub-buffers, in bytes */
+
+static bool has(char what)
+{
+    return !strchr(without, what);
+}
 
 static cl_mem object(struct worker *w, uint32_t i, size_t *words)
 {
@@ -54,7 +63,8 @@ static cl_mem object(struct worker *w, uint32_t i, size_t *words)
 static void do_launch(struct worker *w)
 {
     static const size_t locals[] = {0, 32, 64, 96, 16};
-    const uint32_t what = pick(w, KERNELS), i = pick(w, BUFFERS), j = (i + 1 + pick(w, BUFFERS - 1)) % BUFFERS;
+    const uint32_t drawn = pick(w, KERNELS), what = drawn == PAINT && !has('i') ? SCALE : drawn;
+    const uint32_t i = pick(w, BUFFERS), j = (i + 1 + pick(w, BUFFERS - 1)) % BUFFERS;
     size_t words, others, local = locals[pick(w, 5)], offset[2] = {0, 0}, global[2], group[2];
     cl_mem m = object(w, i, &words), other = pick(w, 4) ? object(w, j, &others) : (others = WORDS, common);
     cl_kernel k = w->k[what];
@@ -171,7 +181,7 @@ static void do_move(struct worker *w)
     cl_command_queue q = next(w, &n_wait);
     const cl_event *wait = n_wait ? &w->s.last : NULL;
     const size_t most = words < others ? words : others, n = 1 + pick(w, (uint32_t)most * 4);
-    if (pick(w, 3) == 0) {
+    if (pick(w, 3) == 0 && has('f')) {
         const size_t pattern = (size_t)1 << pick(w, 5), at = pick(w, (uint32_t)(words * 4 / pattern));
         CL(clEnqueueFillBuffer(q, m, pool + pick(w, 100), pattern, at * pattern,
                                (1 + pick(w, (uint32_t)(words * 4 / pattern - at))) * pattern, n_wait, wait, &e));
@@ -271,7 +281,8 @@ static void do_gate(struct worker *w)
 static void make_window(struct worker *w, uint32_t i)
 {
     cl_int err;
-    const cl_buffer_region r = {128 * pick(w, BYTES / 128 / 2), 128 * (8 + pick(w, BYTES / 128 / 2 - 8))};
+    const cl_buffer_region r = {align * pick(w, (uint32_t)(BYTES / align / 2)),
+                                128 * (8 + pick(w, BYTES / 128 / 2 - 8))};
     if (w->sub[i])
         CL(clReleaseMemObject(w->sub[i]));
     MADE(w->sub[i], clCreateSubBuffer(w->b[i], 0, CL_BUFFER_CREATE_TYPE_REGION, &r, &err));
@@ -283,9 +294,12 @@ static void do_objects(struct worker *w)
 {
     const uint32_t i = pick(w, BUFFERS);
     if (pick(w, 3)) {
-        make_window(w, i);
+        if (has('w'))
+            make_window(w, i);
         return;
     }
+    if (!has('o'))
+        return;
     /* Let go while its commands may still run. */
     static const cl_mem_flags kinds[] = {CL_MEM_COPY_HOST_PTR, CL_MEM_COPY_HOST_PTR | CL_MEM_ALLOC_HOST_PTR};
     if (w->sub[i])
@@ -309,7 +323,8 @@ static void set_up(struct worker *w)
         MADE(w->s.q[i], clCreateCommandQueue(context, device,
                                              w->s.in_order[i] ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err));
     }
-    MADE(w->image, clCreateImage(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &format, &desc, pool, &err));
+    if (has('i'))
+        MADE(w->image, clCreateImage(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &format, &desc, pool, &err));
 }
 
 static void *work(void *arg)
@@ -324,15 +339,15 @@ static void *work(void *arg)
             do_host(w, what < 10);
         else if (what < 14)
             do_move(w);
-        else if (what < 15)
+        else if (what < 15 && has('r'))
             do_rectangle(w);
-        else if (what < 17)
+        else if (what >= 15 && what < 17 && has('m'))
             do_map(w);
-        else if (what < 18)
+        else if (what == 17 && has('i'))
             do_image(w);
-        else if (what < 19)
+        else if (what == 18)
             do_objects(w);
-        else if (pick(w, 3) == 0)
+        else if (what == 19 && pick(w, 3) == 0 && has('g'))
             do_gate(w);
     }
     CL(clWaitForEvents(1, &w->s.last));
@@ -346,10 +361,12 @@ static void *work(void *arg)
             CL(clReleaseMemObject(w->sub[i]));
         CL(clReleaseMemObject(w->b[i]));
     }
-    CL(clEnqueueReadImage(w->s.q[0], w->image, CL_TRUE, zero, all, 0, 0, got, 0, NULL, NULL));
-    say(w, "image", 0, got, BYTES);
+    if (w->image) {
+        CL(clEnqueueReadImage(w->s.q[0], w->image, CL_TRUE, zero, all, 0, 0, got, 0, NULL, NULL));
+        say(w, "image", 0, got, BYTES);
+        CL(clReleaseMemObject(w->image));
+    }
     free(got);
-    CL(clReleaseMemObject(w->image));
     for (uint32_t i = 0; i < QUEUES; i++)
         CL(clReleaseCommandQueue(w->s.q[i]));
     for (uint32_t i = 0; i < KERNELS; i++)
@@ -362,11 +379,15 @@ int main(int argc, char **argv)
     const uint32_t seed = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 1,
                    steps = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 300,
                    threads = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 0) : 3;
+    cl_uint bits = 0;
     struct worker *w = calloc(threads, sizeof *w);
+    without = argc > 4 ? argv[4] : "";
     printf("stress %u %u %u\n", seed, steps, threads);
     for (size_t i = 0; i < POOL; i++)
         pool[i] = (unsigned char)scramble((uint32_t)i + seed);
     start(0);
+    CL(clGetDeviceInfo(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL));
+    align = bits / 8 > align ? bits / 8 : align;
     program = build(source, "");
     common = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, BYTES, pool);
     for (uint32_t t = 0; t < threads; t++) {
