@@ -9,7 +9,7 @@
 #   --stretch F      periods times F (default 1: the paper's); auto: the first of 1, 1.1, 1.2 ... for which the analysis
 #                    finds numbers of GPUs that suffice, and 20 % more       --runs N      of each profile (default 2)
 #   --knn ARGS, --matmul ARGS, --pagerank ARGS   the samples' sizes, such as --knn "--size 65536"
-#   --periods MS,MS,MS   of the three, instead of those by their times     --handover T   of the config (between processes on an H200: 250us)
+#   --periods MS,MS,MS   of the three, instead of those by their times     --handover T   of the config; auto: by gpusparc probe
 # Starting up (reading, compiling, allocating) is no task's work, but takes processors from those that run already: the
 # jobs that count are those released once all three have been warm for the longest period; what came before is told beside them.
 # OUTPUT (default rt-results) gets jobs.csv (every job), summary.csv, response.svg where gnuplot is there (response.gp draws
@@ -51,6 +51,11 @@ finish() {
 trap finish EXIT
 trap 'exit 1' INT TERM
 
+if [ "$handover" = auto ]; then
+  handover=$(gpusparc probe handover --runs 1000 | tee probe.txt | sed -n 's/^handover = //p')
+  [ -n "$handover" ] || { say "gpusparc probe handover failed"; exit 1; }
+  say "handover: $handover"
+fi
 run_options=(--gpus "$gpus")
 [ -z "$devices" ] || run_options+=(--devices "$devices")
 
