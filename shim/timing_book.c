@@ -36,7 +36,7 @@ static struct gs_machine first_guess(const struct gs_group *g)
         return (struct gs_machine){
             .link = {{1e4, 0.2}, {1e4, 0.2}}, .split_ns = 3e4, .first_ns = 3e5, .prepare_ns = 15e7, .ring_ns = 1e6};
     return (struct gs_machine){
-        .link = {{4e4, 0.05}, {4e4, 0.004}}, .split_ns = 12e4, .first_ns = 15e5, .prepare_ns = 125e6, .ring_ns = 24e6};
+        .link = {{4e4, 0.05}, {4e4, 0.004}}, .split_ns = 12e4, .first_ns = 15e5, .prepare_ns = 125e6, .ring_ns = 10e6};
 }
 
 bool gs_book_is_kept(const struct gs_context *ctx)

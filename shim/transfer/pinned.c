@@ -20,8 +20,9 @@ void gs_pinned_free(struct gs_pinned *p)
 {
     if (!p)
         return;
+    const bool idle = gs_ring_is_idle(&p->ring);
     gs_ring_free(&p->ring);
-    gs_pinned_memory_free(&p->memory);
+    gs_pinned_memory_give(&p->memory, idle);
     free(p);
 }
 
@@ -32,8 +33,8 @@ struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_i
     if (!p)
         return NULL;
     p->slot_bytes = slot_bytes;
-    *err = gs_pinned_memory_make(&p->memory, ctx, GS_RING_SLOTS * slot_bytes, false);
-    for (unsigned i = 0; i < GS_RING_SLOTS && !*err; i++)
+    *err = gs_pinned_memory_take(&p->memory, ctx, GS_RING_SLOTS * slot_bytes, false);
+    for (unsigned i = 0; i < GS_RING_SLOTS && !*err && p->memory.mapped; i++)
         gs_ring_give(&p->ring, i, p->memory.mapped); /* in use until they are there */
     p->failed = *err != CL_SUCCESS;
     return p;

@@ -36,6 +36,14 @@ void gs_ring_give(struct gs_ring *r, unsigned slot, cl_event event)
     gs_ring_add(r, slot, event);
 }
 
+bool gs_ring_is_idle(const struct gs_ring *r)
+{
+    bool idle = true;
+    for (unsigned i = 0; i < GS_RING_SLOTS && idle; i++)
+        idle = gs_events_ended(&r->use[i]);
+    return idle;
+}
+
 void gs_ring_free(struct gs_ring *r)
 {
     for (unsigned i = 0; i < GS_RING_SLOTS; i++)

@@ -21,6 +21,8 @@ cl_int gs_ring_take_some(struct gs_ring *r, unsigned n, unsigned *slot, struct g
 /* The slot is in use until `event`, which is retained; and until this one as well. */
 void gs_ring_give(struct gs_ring *r, unsigned slot, cl_event event);
 void gs_ring_add(struct gs_ring *r, unsigned slot, cl_event event);
+/* Is none of the slots in use? */
+bool gs_ring_is_idle(const struct gs_ring *r);
 void gs_ring_free(struct gs_ring *r);
 
 #endif

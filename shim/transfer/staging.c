@@ -67,7 +67,7 @@ static bool make_ring(struct ring *r, struct gs_context *ctx)
 {
     if (r->state == RING_UNTRIED) {
         const bool made = pool_of(ctx->staging) &&
-                          gs_pinned_memory_make(&r->memory, ctx, (size_t)SLOTS * SLOT_BYTES, true) == CL_SUCCESS;
+                          gs_pinned_memory_take(&r->memory, ctx, (size_t)SLOTS * SLOT_BYTES, true) == CL_SUCCESS;
         r->state = made ? RING_MADE : RING_FAILED;
     }
     return r->state == RING_MADE;
@@ -75,9 +75,12 @@ static bool make_ring(struct ring *r, struct gs_context *ctx)
 
 static void free_ring(struct ring *r)
 {
-    for (int i = 0; i < SLOTS; i++)
+    bool idle = true;
+    for (int i = 0; i < SLOTS; i++) {
+        idle = idle && gs_events_ended(&r->slot[i].used);
         gs_events_free(&r->slot[i].used);
-    gs_pinned_memory_free(&r->memory);
+    }
+    gs_pinned_memory_give(&r->memory, idle);
 }
 
 void gs_staging_free(struct gs_staging *s)

@@ -42,6 +42,8 @@ struct _cl_mem {
     atomic_uint refs;
     cl_mem_flags flags;
     char *bytes;
+    void(CL_CALLBACK *gone)(cl_mem m, void *data);
+    void *data;
 };
 struct _cl_kernel {
     char name[64];
@@ -421,13 +423,20 @@ cl_int clFinish(cl_command_queue q)
 cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t bytes, void *ptr, cl_int *err)
 {
     cl_mem m = make(sizeof *m, err);
-    (void)c, (void)ptr;
+    (void)c;
     if (m) {
         atomic_init(&m->refs, 1);
         m->flags = flags;
-        m->bytes = make(bytes, err);
+        m->bytes = flags & CL_MEM_USE_HOST_PTR ? ptr : make(bytes, err);
     }
     return m;
+}
+
+cl_int clSetMemObjectDestructorCallback(cl_mem m, void(CL_CALLBACK *gone)(cl_mem m, void *data), void *data)
+{
+    m->gone = gone;
+    m->data = data;
+    return CL_SUCCESS;
 }
 
 cl_int clGetMemObjectInfo(cl_mem m, cl_mem_info what, size_t room, void *out, size_t *bytes_ret)
@@ -445,7 +454,12 @@ cl_int clReleaseMemObject(cl_mem m)
 {
     if (atomic_fetch_sub(&m->refs, 1) != 1)
         return CL_SUCCESS;
-    free(m->bytes);
+    if (m->gone) {
+        say("gone", NULL);
+        m->gone(m, m->data);
+    }
+    if (!(m->flags & CL_MEM_USE_HOST_PTR))
+        free(m->bytes);
     free(m);
     return CL_SUCCESS;
 }
