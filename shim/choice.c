@@ -118,6 +118,11 @@ static double hoped_of(const struct gs_history *h, const struct gs_machine *m, d
     return is_due_again(h) ? min_double(split, single / n + m->split_ns) : split;
 }
 
+unsigned gs_read_size(double bytes)
+{
+    return bytes >= 8 * large_bytes;
+}
+
 /* What the application's reads of its outputs take where these lie on one device, and how much less where they lie on
  * several: each has a link of its own, and what the host's memory makes of that is measured. */
 struct reads {
@@ -126,7 +131,8 @@ struct reads {
 
 static struct reads reads_of(const struct gs_history *h, const struct gs_machine *m)
 {
-    const double one = m->read_ns[0], several = m->read_ns[1] > 0 ? m->read_ns[1] : several_hoped * one;
+    const double *known = m->read_ns[gs_read_size(h->read_bytes)];
+    const double one = known[0], several = known[1] > 0 ? known[1] : several_hoped * one;
     return (struct reads){h->read_bytes * one, one > 0 ? h->read_bytes * (one - several) : 0};
 }
 
@@ -423,7 +429,7 @@ static void approach(double *value, double seen, double least, double most)
 
 void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns, bool several)
 {
-    double *ns = &m->read_ns[several];
+    double *ns = &m->read_ns[gs_read_size((double)bytes)][several];
     const double seen = (double)took_ns / (double)bytes;
     if ((double)bytes < large_bytes / 2)
         return;
@@ -473,7 +479,8 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
         return;
     const double took = (double)took_ns, beyond = max_double(0, took - (double)longest);
     const double moved = gs_move_ns(m, o->link, o->scatter), base = max_double((double)longest, took - moved);
-    b->lost_ns += took - single_ns - risk_ns - (m->read_ns[1] > 0 ? reads_of(h, m).gain : 0);
+    b->lost_ns +=
+        took - single_ns - risk_ns - (m->read_ns[gs_read_size(h->read_bytes)][1] > 0 ? reads_of(h, m).gain : 0);
     if (!h->split_before) {
         h->split_before = true;
         approach(&m->first_ns, beyond - moved - m->split_ns - ring_ns(m, o, o->link), 1e4, 1e8);

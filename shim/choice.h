@@ -30,6 +30,8 @@ struct gs_move {
 /* By what bytes go between devices: the driver or the host's memory, or windows of a GPU's memory that others see. */
 enum gs_link { GS_LINK_HOST, GS_LINK_PEER, GS_LINKS };
 
+enum { GS_READ_SIZES = 2 };
+
 /* What is known of the machine: driver and devices. Corrected by what launches take. */
 struct gs_machine {
     struct {
@@ -39,7 +41,9 @@ struct gs_machine {
     double first_ns;   /* what a kernel's first split takes beyond that: replicas, kernel objects */
     double prepare_ns; /* what it costs to have a program translated and compiled that never was */
     double ring_ns;    /* to pin the memory that GS_LINK_HOST goes through */
-    double read_ns[2]; /* a byte of a large blocking read, from one device and from several; 0: not known */
+    /* A byte of a large blocking read, from one device and from several; 0: not known. Of the largest of them apart:
+       what a read takes whatever its size is, and what several links gain, counts for less and for more there. */
+    double read_ns[GS_READ_SIZES][2];
 };
 
 double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move move);
@@ -138,6 +142,9 @@ void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns);
 
 /* To pin that memory took so long. */
 void gs_choice_learn_ring(struct gs_machine *m, uint64_t took_ns);
+
+/* Which of machine.read_ns it is for so many bytes. */
+unsigned gs_read_size(double bytes);
 
 /* A large blocking read of so many bytes that lay on one device, or on several, took so long. */
 void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns, bool several);

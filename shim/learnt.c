@@ -10,7 +10,7 @@
 #include "common/hash.h"
 
 /* Numbers are whole: an application's locale may write fractions with a comma. */
-static const char head[] = "gpusparc-learnt 6\n";
+static const char head[] = "gpusparc-learnt 7\n";
 static const double cut_unit = 1e9, rate_unit = 1e6, link_unit = 1e6;
 
 void gs_learnt_free(struct gs_learnt *l)
@@ -99,8 +99,8 @@ char *gs_learnt_print(const struct gs_learnt *l, size_t *bytes)
             whole(m->prepare_ns), whole(m->ring_ns));
     for (int i = 0; i < GS_LINKS; i++)
         fprintf(f, " %" PRId64 " %" PRId64, whole(m->link[i].piece_ns), whole(m->link[i].byte_ns * link_unit));
-    for (int i = 0; i < 2; i++)
-        fprintf(f, " %" PRId64, whole(m->read_ns[i] * link_unit));
+    for (int i = 0; i < 2 * GS_READ_SIZES; i++)
+        fprintf(f, " %" PRId64, whole(m->read_ns[i / 2][i % 2] * link_unit));
     fputc('\n', f);
     for (size_t i = 0; i < l->n; i++)
         print_kernel(f, &l->v[i]);
@@ -218,8 +218,8 @@ static bool parse_machine(char *line, struct gs_machine *m)
         m->link[i].piece_ns = (double)number(&c, 10, 0, INT64_MAX);
         m->link[i].byte_ns = (double)number(&c, 10, 0, INT64_MAX) / link_unit;
     }
-    for (int i = 0; i < 2; i++)
-        m->read_ns[i] = (double)number(&c, 10, 0, INT64_MAX) / link_unit;
+    for (int i = 0; i < 2 * GS_READ_SIZES; i++)
+        m->read_ns[i / 2][i % 2] = (double)number(&c, 10, 0, INT64_MAX) / link_unit;
     return !c.bad;
 }
 

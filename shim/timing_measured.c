@@ -226,7 +226,8 @@ void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several)
     if (gs_book.learnt_name[0])
         gs_choice_learn_read(&gs_book.machine, bytes, took_ns, several);
     gs_debug("a read of %" PRIu64 " bytes from %s took %" PRIu64 " us; a byte now counts as %.4f ns", bytes,
-             several ? "several devices" : "one device", took_ns / 1000, gs_book.machine.read_ns[several]);
+             several ? "several devices" : "one device", took_ns / 1000,
+             gs_book.machine.read_ns[gs_read_size((double)bytes)][several]);
     pthread_mutex_unlock(&gs_book.lock);
 }
 

@@ -46,7 +46,7 @@ static void fill(struct gs_learnt *l, unsigned n)
                                         .first_ns = 15e5,
                                         .prepare_ns = 125e6,
                                         .ring_ns = 7e6,
-                                        .read_ns = {0.02, 0.0125}}};
+                                        .read_ns = {{0.024, 0.022}, {0.02, 0.0125}}}};
     for (unsigned i = 0; i < n; i++) {
         const struct gs_learnt_kernel k = some_kernel(i);
         assert_int_equal(gs_learnt_add(l, &k), 0);
@@ -67,7 +67,8 @@ static void what_was_kept_comes_back(void **state)
     assert_true(back.machine.ring_ns == 7e6);
     assert_true(back.machine.split_ns == 12e4 && back.machine.link[1].piece_ns == 2e4);
     assert_true(back.machine.link[0].byte_ns > 0.0499 && back.machine.link[0].byte_ns < 0.0501);
-    assert_true(back.machine.read_ns[0] == 0.02 && back.machine.read_ns[1] == 0.0125);
+    assert_true(back.machine.read_ns[0][0] == 0.024 && back.machine.read_ns[0][1] == 0.022);
+    assert_true(back.machine.read_ns[1][0] == 0.02 && back.machine.read_ns[1][1] == 0.0125);
     for (unsigned i = 0; i < 3; i++) {
         const struct gs_learnt_kernel was = some_kernel(i), *is = &back.v[i];
         assert_true(gs_learnt_has(&l, is));

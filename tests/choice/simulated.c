@@ -340,6 +340,21 @@ static void reads_by_several_links_count(void **state)
     }
 }
 
+/* Another program's reads were of 33 MB, which several links bring no sooner than one does (dxtcompression). That is
+ * not held against reads of 512 MB. */
+static void reads_of_another_size_say_nothing(void **state)
+{
+    (void)state;
+    struct reader r = reader_of(72e4, 1e6, 512 << 20, 0.0195, 0.0117);
+    for (int i = 0; i < 20; i++)
+        gs_choice_learn_read(&r.w.believed, 33554432, 800000, i % 2);
+    r.k.ample = true;
+    for (int i = 0; i < 500; i++)
+        launch_and_read(&r);
+    assert_true(r.k.last);
+    assert_true(r.w.now < 0.75 * r.w.plain);
+}
+
 /* Whatever reads, kernels and links really take. */
 static void reads_cost_little_where_they_do_not_gain(void **state)
 {
@@ -641,6 +656,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(first_uses_do_not_decide),
         cmocka_unit_test(noise_does_not_make_it_swing),
         cmocka_unit_test(reads_by_several_links_count),
+        cmocka_unit_test(reads_of_another_size_say_nothing),
         cmocka_unit_test(reads_cost_little_where_they_do_not_gain),
         cmocka_unit_test(samples_are_split_soon),
         cmocka_unit_test(uneven_parts_are_cut_anew),
