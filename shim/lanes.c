@@ -77,13 +77,21 @@ static unsigned emptiest_queue(struct gs_held *h)
     return best;
 }
 
+/* Once more if it is refused: the driver has taken the first of them, and the application would hear of it by its event
+ * alone, if it looks at that. */
+static cl_int enqueue_unit(const struct gs_held *h, unsigned i, cl_command_queue queue, cl_event *event)
+{
+    const cl_int err = h->units.enqueue(h->units.work, i, queue, 0, NULL, event);
+    return err ? h->units.enqueue(h->units.work, i, queue, 0, NULL, event) : err;
+}
+
 /* It has been granted. */
 static bool enqueue_next(struct gs_held *h, unsigned i, struct gs_unit *u)
 {
     cl_event event;
     gs_label_back(h->label);
     const unsigned to = emptiest_queue(h);
-    const cl_int err = h->units.enqueue(h->units.work, i, h->units.queue[to], 0, NULL, &event);
+    const cl_int err = enqueue_unit(h, i, h->units.queue[to], &event);
     if (!err) {
         gs_real()->clRetainEvent(event);
         pthread_mutex_lock(&gs_held_lock);
