@@ -431,6 +431,14 @@ static cl_int carry_directly(const struct gs_staged *v, unsigned n, const cl_com
     return err;
 }
 
+static bool has_failed(cl_uint n, const cl_event *events)
+{
+    for (cl_uint i = 0; i < n; i++)
+        if (gs_event_status(events[i]) < 0)
+            return true;
+    return false;
+}
+
 cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], const struct gs_staged *v, unsigned n,
                         cl_uint n_wait, const cl_event *wait, struct gs_staged_ends *ended)
 {
@@ -444,8 +452,10 @@ cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], 
     const cl_int err = carry(&c, v, n);
     if (!err)
         return CL_SUCCESS;
-    gs_debug("a transfer through the pinned ring failed (error %d)", err);
     await_slots(c.ring);
+    if (has_failed(n_wait, wait)) /* so would whatever else waits for that */
+        return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    gs_debug("a transfer through the pinned ring failed (error %d)", err);
     return carry_directly(v, n, queue, n_wait, wait, ended);
 }
 

@@ -71,11 +71,11 @@ each_copy() { # CODE GPUS PROGRAM ARGUMENTS...
 }
 
 # In spite of the fault the output is one device's.
-spared() { # FAULT PROGRAM
+spared() { # FAULT PROGRAM ARGUMENTS...
   local wrong=$((bad + seen))
   code=${1#*:*:} gpus=2
   code=${code%%:*}
-  "$programs/$2" >alone.txt
+  "$programs/$2" "${@:3}" >alone.txt
   one "$@"
   [ $((bad + seen)) = $wrong ] || { diff alone.txt out.txt | head -4; fail "$2 isn't spared by FAULT=$1"; }
 }
@@ -86,6 +86,14 @@ spoiled() { # PART, in the order in which they are enqueued
   "$programs/spoiled" | sed '1s/error 0/error -5/' >alone.txt
   FAULT=clEnqueueNDRangeKernel:$1:-9999:late gpusparc run --mode multi --gpus 2 "$programs/spoiled" >out.txt
   cmp alone.txt out.txt || { cat out.txt; fail "part $1 fails, $GPUSPARC_TRANSFER"; }
+}
+
+# A read that comes while it runs fails with it, and isn't tried in another way.
+spoiled_soon() { # PART
+  "$programs/spoiled" | sed '1s/error 0/error -14/' >alone.txt
+  GPUSPARC_DEBUG=1 FAULT=clEnqueueNDRangeKernel:$1:-9999:late gpusparc run --mode multi --gpus 2 "$programs/spoiled" soon >out.txt 2>err.txt
+  cmp alone.txt out.txt || { cat out.txt; fail "part $1 fails while its bytes are read, $GPUSPARC_TRANSFER"; }
+  ! grep "through the pinned ring failed" err.txt || fail "a read is tried again that came behind a failure"
 }
 
 RANDOM=${SEED:-7}
@@ -100,8 +108,22 @@ for path in plain pinned; do
   spared clCreateKernel:2:-6:once callbacks                   # the first split is tried in a callback of the driver's
   spoiled 1
   spoiled 2
+  spoiled_soon 1
+  spoiled_soon 2
 done
 unset GPUSPARC_TRANSFER
+
+# Under a daemon a launch's units follow from a thread of ours, and the application has its event by then.
+own_daemon <<'END2'
+[system]
+gpus = 2
+realtime = no
+kernel_chunk = 4
+END2
+begin_daemon
+for k in 13 16 22; do GPUSPARC_TRANSFER=pinned spared clEnqueueNDRangeKernel:$k:-5:once columns 2 300 200; done
+end_daemon
+unset GPUSPARC_SOCKET
 for kind in "${@:-once}"; do
   if [ "$kind" = late ]; then
     # Only an application that looks at its events can see these. This one tries again: then all must come right.
