@@ -582,6 +582,8 @@ static struct gs_value eval_implicit(struct gs_builder *b, CXCursor c, bool want
     struct gs_value v = gs_eval(b, child, want_result);
     if (is_offset(c, child, &t, &from))
         return eval_constant(b, c);
+    if (t.class == GS_T_VECTOR && from.class == GS_T_INT && from.size != t.component) /* as_uchar4(x), no (uchar4)x */
+        return gs_opaque_value(b, &t, c, "a number is taken for a vector");
     if (t.class == GS_T_OTHER)
         return v;
     return gs_convert(b, &v, &from, &t, c);
