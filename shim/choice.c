@@ -99,10 +99,25 @@ bool gs_choice_split_known(const struct gs_history *h)
     return h->split.n >= KNOWN;
 }
 
-/* What a split takes, but for what it moves: the tries count together, or not at all. */
-static double split_of(const struct gs_history *h, const struct gs_machine *m, double single, double largest)
+/* What a split takes, but for what it brings to its parts: the tries count together, or not at all. What they put
+ * together afterwards may have gone by another way then. */
+static double split_of(const struct gs_history *h, const struct gs_machine *m, double single, double largest,
+                       enum gs_link link)
 {
-    return gs_choice_split_known(h) ? (double)gs_measured_best(&h->split) : single * largest + m->split_ns;
+    const double best = (double)gs_measured_best(&h->split), least = single * largest;
+    if (!gs_choice_split_known(h))
+        return least + m->split_ns;
+    if (!h->merge.bytes || link == h->merge_link)
+        return best;
+    const double now = best - gs_move_ns(m, h->merge_link, h->merge) + gs_move_ns(m, link, h->merge);
+    return now > least ? now : min_double(best, least);
+}
+
+/* By the better way. */
+static double split_at_best(const struct gs_history *h, const struct gs_machine *m, double single, double largest)
+{
+    const double split = split_of(h, m, single, largest, h->merge_link);
+    return h->by_host_only ? split : min_double(split, split_of(h, m, single, largest, GS_LINK_PEER));
 }
 
 /* Is it time for another try of what has failed? */
@@ -114,7 +129,7 @@ static bool is_due_again(const struct gs_history *h)
 /* And what is hoped for of it, at best: what it was thought to take before it was tried. */
 static double hoped_of(const struct gs_history *h, const struct gs_machine *m, double single, unsigned n)
 {
-    const double split = split_of(h, m, single, 1.0 / n);
+    const double split = split_at_best(h, m, single, 1.0 / n);
     return is_due_again(h) ? min_double(split, single / n + m->split_ns) : split;
 }
 
@@ -216,7 +231,7 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
     } else {
         const bool trying = is_trying(h, single);
         const struct reads reads = reads_of(h, m);
-        h->split_ns = split_of(h, m, single, 1.0 / n);
+        h->split_ns = split_at_best(h, m, single, 1.0 / n);
         if (gs_choice_split_known(h) && !trying && !is_due_again(h) &&
             h->split_ns + reads.one - reads.gain >= worth_leaving * (single + reads.one))
             return give_up(h);
@@ -297,7 +312,7 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     /* Comparing is done on the devices, and what it finds may be little. */
     const double merge = gs_move_ns(m, o->peer_possible ? GS_LINK_PEER : link, o->merge);
     const double most = gs_move_ns(m, link, o->merge);
-    const double base = split_of(h, m, alone, o->largest) + (gs_choice_split_known(h) ? 0 : merge);
+    const double base = split_of(h, m, alone, o->largest, link) + (gs_choice_split_known(h) ? 0 : merge);
     const double now = scatter_again + leave_again + once;
     const struct reads reads = reads_of(h, m);
     return (struct ways){
@@ -311,15 +326,19 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     };
 }
 
-/* Would the splits to come gain so much more by windows between the GPUs that these are to be opened? */
-static bool wants_peer(const struct gs_history *h, const struct gs_machine *m, const struct gs_outlook *o,
-                       const struct ways *by_host)
+/* Would splits gain by windows between the GPUs? So much more than without that these are to be opened for those to
+ * come? */
+static bool gains_by_peer(const struct gs_history *h, const struct gs_machine *m, const struct gs_outlook *o,
+                          const struct ways *by_host, bool *enough)
 {
+    *enough = false;
     if (!o->peer_possible || o->link == GS_LINK_PEER)
         return false;
     const struct ways w = predict(h, m, o, GS_LINK_PEER);
     const double without = is_below(by_host, worth_leaving) ? max_double(0, gain_of(by_host)) : 0;
-    return is_below(&w, worth_leaving) && more_launches(h) * (gain_of(&w) - without) > PEER_NS;
+    const bool gains = is_below(&w, worth_leaving);
+    *enough = gains && more_launches(h) * (gain_of(&w) - without) > PEER_NS;
+    return gains;
 }
 
 bool gs_choice_foresees_peer(const struct gs_history *h, const struct gs_machine *m, unsigned n)
@@ -363,10 +382,13 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     const bool going = h->last_split && h->ever;
     const bool better = is_below(&w, going ? worth_staying : worth_leaving);
     const bool retry = !better && is_due_again(h) && left >= w.risk;
-    h->wants_peer = wants_peer(h, m, o, &w);
+    h->by_host_only = !o->peer_possible && o->link == GS_LINK_HOST;
+    const bool by_peer = gains_by_peer(h, m, o, &w, &h->wants_peer);
     const bool trying = is_trying(h, w.single);
     if (!better && !retry && !trying && h->wants_peer)
         return one_device(h, opening);
+    if (!better && !retry && !trying && by_peer && h->merge.bytes)
+        return one_device(h, not_earned);
     if (!better && !retry && !trying)
         return h->split.n ? give_up(h) : one_device(h, too_short);
     const double needed = w.gain > w.risk / 2 ? w.risk / 4 : w.risk; /* a try that gains at once is less of a bet */
@@ -489,8 +511,15 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
         return;
     }
     /* What is wrong with the figures of a way that will soon be another is not the kernel's fault. */
-    if (!h->wants_peer || !goes_by_host(o, o->link))
-        gs_measured_add(&h->split, (uint64_t)base);
+    if (!h->wants_peer || !goes_by_host(o, o->link)) {
+        const bool other_way = h->split.n && h->merge.bytes && o->merge.bytes && o->link != h->merge_link;
+        if (other_way)
+            h->split = (struct gs_measured){0};
+        for (int i = 0; i < (other_way ? KNOWN : 1); i++)
+            gs_measured_add(&h->split, (uint64_t)base);
+        h->merge = o->merge;
+        h->merge_link = o->link;
+    }
     if (!o->merge.bytes)
         learn_machine(m, beyond, o);
 }

@@ -61,6 +61,9 @@ struct gs_again {
 struct gs_history {
     struct gs_measured single; /* the kernel's time on one device */
     struct gs_measured split;  /* from a split's begin to its end, without what its transfers should have taken */
+    struct gs_move merge;      /* what these splits put together, as it was foreseen */
+    enum gs_link merge_link;   /* and by which way */
+    bool by_host_only;         /* there is no other */
     struct gs_balance balance;
     uint64_t bound_ns;             /* one launch takes at most so long, by the host's clock; 0: not known */
     uint64_t launches;             /* in this process */
