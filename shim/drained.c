@@ -79,6 +79,18 @@ bool gs_queue_is_idle(struct gs_queue *q)
     return idle;
 }
 
+bool gs_queue_is_empty(struct gs_queue *q, bool of_this_call)
+{
+    const unsigned call = gs_queue_call(q);
+    if (q->out_of_order || !q->drained || !gs_scheduled() ||
+        !(of_this_call ? gs_is_drained(q, call) : atomic_load(&q->drained->call) == call))
+        return false;
+    pthread_mutex_lock(&gs_held_lock);
+    const bool empty = !gs_held_last_in(q->o.handle);
+    pthread_mutex_unlock(&gs_held_lock);
+    return empty;
+}
+
 /* The units under way that there is an end to be seen of: they are looked at. */
 static void look_at_units(struct gs_held *h, cl_event complete)
 {

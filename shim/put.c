@@ -5,13 +5,16 @@
 
 #include "shim/command.h"
 #include "shim/dispatch.h"
+#include "shim/transfer/peer.h"
 #include "shim/units.h"
 
 /* A GPU's own memory is so many times as fast as the link to the host, at the least (on an H200 33 times, bytes
  * copied): in the time of a chunk of the link it copies as many chunks. */
 enum { NEAR = 16 };
-/* And what leads from one GPU's memory to another's (310 GB/s of NVLink on H200s, where the host's memory gives 55). */
-enum { BETWEEN = 4 };
+/* And what leads from one GPU's memory to another's: the least, as of a link that isn't known, and the most; in between
+ * what it carries in so long (310 GB/s of NVLink on H200s, where the host's memory gives 55). To ask for a unit, and to
+ * hear of its end, takes some 50 us there. */
+enum { BETWEEN = 4, BETWEEN_MOST = 32, BETWEEN_NS = 150 * 1000 };
 
 static _Thread_local const struct gs_putting *putting;
 
@@ -66,12 +69,19 @@ uint64_t gs_put_chunk(const struct gs_putting *p, const struct gs_op *op)
     return p->job.transfer_chunk * (gs_op_is_by_host(op) ? 1 : near_factor(p));
 }
 
-/* The most bytes of a unit of it that goes this way: each takes about as long. */
+static uint64_t window_chunk(void)
+{
+    const uint64_t chunk = putting->job.transfer_chunk, bytes = gs_peer_carries(putting->q->o.ctx, BETWEEN_NS);
+    const uint64_t least = chunk * BETWEEN, most = chunk * BETWEEN_MOST;
+    return bytes < least ? least : bytes < most ? bytes : most;
+}
+
+/* The most bytes of a unit of it that goes this way: each takes about as long, or not much longer. */
 static uint64_t chunk_of(const struct gs_op *op, enum gs_via via)
 {
     if (via == GS_VIA_MEMORY)
         return gs_put_chunk(putting, op);
-    return putting->job.transfer_chunk * (via == GS_VIA_WINDOW ? BETWEEN : 1);
+    return via == GS_VIA_WINDOW ? window_chunk() : putting->job.transfer_chunk;
 }
 
 bool gs_put_by_units(void)
@@ -82,6 +92,12 @@ bool gs_put_by_units(void)
 uint64_t gs_put_most(uint64_t bytes)
 {
     const uint64_t chunk = putting ? putting->job.transfer_chunk : 0;
+    return chunk && chunk < bytes ? chunk : bytes;
+}
+
+uint64_t gs_put_most_within(uint64_t bytes)
+{
+    const uint64_t chunk = putting ? putting->job.transfer_chunk * near_factor(putting) : 0;
     return chunk && chunk < bytes ? chunk : bytes;
 }
 

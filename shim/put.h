@@ -44,6 +44,9 @@ bool gs_put_by_units(void);
 /* Of so many bytes that are to travel by the host at a time, how many are one unit for who this thread enqueues for. */
 uint64_t gs_put_most(uint64_t bytes);
 
+/* The same of bytes that are to travel by windows: what leaves its place is a copy within it. */
+uint64_t gs_put_most_within(uint64_t bytes);
+
 /* What a copy between two buffers goes through. */
 enum gs_via {
     GS_VIA_MEMORY, /* one device's */

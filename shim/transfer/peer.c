@@ -34,6 +34,7 @@ struct gs_peer {
     atomic_int state;
     atomic_bool unwanted; /* the context has gone */
     struct gs_windows windows;
+    double byte_ns; /* what a byte takes through one, as measured; 0: not known. Set before the state */
     struct gs_ring ring[GS_MAX_DEVICES]; /* of the window on each device. ctx lock */
 };
 
@@ -104,6 +105,7 @@ static void *probe_and_open(void *arg)
     const bool possible =
         identify(p, identity + head, sizeof identity - head) && probe(identity, strlen(identity), &links);
     gs_timing_links(&links);
+    p->byte_ns = links.peer.byte_ns;
     const bool open = possible && !atomic_load(&p->unwanted) && open_windows(p);
     atomic_store(&p->state, open ? OPEN : FAILED);
     if (!gs_beside_enter())
@@ -162,6 +164,12 @@ bool gs_peer_ready(struct gs_context *ctx)
 bool gs_peer_open(const struct gs_context *ctx)
 {
     return ctx->peer && atomic_load(&ctx->peer->state) == OPEN;
+}
+
+uint64_t gs_peer_carries(const struct gs_context *ctx, uint64_t ns)
+{
+    const double byte_ns = gs_peer_open(ctx) ? ctx->peer->byte_ns : 0;
+    return byte_ns > 0 ? (uint64_t)((double)ns / byte_ns) : 0;
 }
 
 bool gs_peer_possible(const struct gs_context *ctx)
