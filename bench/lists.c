@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A search that puts what it finds behind a list's end (rule 20 of docs/coherence.md), as an application's clock shows
  * it: run it plain and under gpusparc, and compare.
- *   lists [--items MI] [--rounds N] [--mask M] [--launches N] [--reads N]
+ *   lists [--items MI] [--rounds N] [--mask M] [--launches N] [--reads N] [--beside 0|1]
  * Each of so many Mi work-items computes for N rounds; one of M + 1 (a power of two) keeps its number. A launch is
  * timed with the write that resets the counter and the read of what was counted; with --reads, so many launches of a
- * kernel that reads the list stand between the two. Prints one line of JSON: what was counted, a hash over the list,
- * and a sum over what was read, both whatever the order; the median and the mean of the launches in milliseconds, and
- * the first and the least. */
+ * kernel that reads the list stand between the two; with --beside the counter lies in the list's buffer. Prints one
+ * line of JSON: what was counted, a hash over the list, and a sum over what was read, both whatever the order; the
+ * median and the mean of the launches in milliseconds, and the first and the least. */
 #include <CL/cl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,11 +25,19 @@ static const char source[] =
     "    if ((v >> 8 & mask) == 0)\n"
     "        list[atomic_inc(n)] = get_global_id(0);\n"
     "}\n"
-    "__kernel void take(__global const uint *list, __global const uint *n, __global uint *out)\n"
+    "__kernel void keep_beside(uint rounds, uint mask, __global uint *list)\n"
+    "{\n"
+    "    uint v = get_global_id(0);\n"
+    "    for (uint r = 0; r < rounds; r++)\n"
+    "        v = v * 1664525u + 1013904223u;\n"
+    "    if ((v >> 8 & mask) == 0)\n"
+    "        list[1 + atomic_inc(list)] = get_global_id(0);\n"
+    "}\n"
+    "__kernel void take(__global const uint *list, __global const uint *n, __global uint *out, uint from)\n"
     "{\n"
     "    uint i = get_global_id(0), sum = 0;\n"
     "    for (uint k = i; k < *n; k += get_global_size(0))\n"
-    "        sum += list[k] * 2654435761u ^ list[k] >> 7;\n"
+    "        sum += list[from + k] * 2654435761u ^ list[from + k] >> 7;\n"
     "    out[i] = sum;\n"
     "}\n";
 
@@ -76,14 +84,14 @@ struct sums {
     uint64_t hash;
 };
 
-static struct sums sums_of(cl_command_queue queue, cl_mem m, size_t n)
+static struct sums sums_of(cl_command_queue queue, cl_mem m, size_t from, size_t n)
 {
     cl_uint *words = malloc(n * sizeof *words + 1);
     struct sums sums = {0};
     if (!words)
         check(CL_OUT_OF_HOST_MEMORY, "malloc");
     if (n)
-        check(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, n * sizeof *words, words, 0, NULL, NULL),
+        check(clEnqueueReadBuffer(queue, m, CL_TRUE, from * sizeof *words, n * sizeof *words, words, 0, NULL, NULL),
               "clEnqueueReadBuffer");
     for (size_t i = 0; i < n; i++) {
         uint64_t x = (words[i] + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
@@ -112,7 +120,7 @@ static double launch_ms(cl_command_queue queue, cl_kernel keep, cl_kernel take, 
 int main(int argc, char **argv)
 {
     size_t mi = 64;
-    cl_uint rounds = 1500, mask = 7, n = 0;
+    cl_uint rounds = 1500, mask = 7, n = 0, beside = 0;
     int launches = 24, reads = 0;
     for (int i = 1; i + 1 < argc; i += 2) {
         const unsigned long v = strtoul(argv[i + 1], NULL, 10);
@@ -126,9 +134,12 @@ int main(int argc, char **argv)
             launches = (int)v;
         else if (!strcmp(argv[i], "--reads"))
             reads = (int)v;
+        else if (!strcmp(argv[i], "--beside"))
+            beside = v != 0;
     }
     if (argc % 2 == 0 || mi < 1 || mi > 512 || launches < 1 || launches > MOST_LAUNCHES) {
-        fprintf(stderr, "Usage: lists [--items MI] [--rounds N] [--mask M] [--launches N] [--reads N]\n");
+        fprintf(stderr,
+                "Usage: lists [--items MI] [--rounds N] [--mask M] [--launches N] [--reads N] [--beside 0|1]\n");
         return 2;
     }
     cl_platform_id platform;
@@ -144,17 +155,20 @@ int main(int argc, char **argv)
     cl_program program = clCreateProgramWithSource(ctx, 1, &text, NULL, &err);
     check(err, "clCreateProgramWithSource");
     check(clBuildProgram(program, 1, &device, "", NULL, NULL), "clBuildProgram");
-    cl_kernel keep = make_kernel(program, "keep"), take = make_kernel(program, "take");
+    cl_kernel keep = make_kernel(program, beside ? "keep_beside" : "keep"), take = make_kernel(program, "take");
     const size_t items = mi << 20;
-    cl_mem list = make_buffer(ctx, items * sizeof(cl_uint)), counter = make_buffer(ctx, sizeof n);
+    cl_mem list = make_buffer(ctx, (items + beside) * sizeof(cl_uint));
+    cl_mem counter = beside ? list : make_buffer(ctx, sizeof n);
     cl_mem out = make_buffer(ctx, READERS * sizeof(cl_uint));
     check(clSetKernelArg(keep, 0, sizeof rounds, &rounds), "clSetKernelArg");
     check(clSetKernelArg(keep, 1, sizeof mask, &mask), "clSetKernelArg");
     check(clSetKernelArg(keep, 2, sizeof list, &list), "clSetKernelArg");
-    check(clSetKernelArg(keep, 3, sizeof counter, &counter), "clSetKernelArg");
+    if (!beside)
+        check(clSetKernelArg(keep, 3, sizeof counter, &counter), "clSetKernelArg");
     check(clSetKernelArg(take, 0, sizeof list, &list), "clSetKernelArg");
     check(clSetKernelArg(take, 1, sizeof counter, &counter), "clSetKernelArg");
     check(clSetKernelArg(take, 2, sizeof out, &out), "clSetKernelArg");
+    check(clSetKernelArg(take, 3, sizeof beside, &beside), "clSetKernelArg");
 
     static double ms[MOST_LAUNCHES];
     double sum = 0;
@@ -162,9 +176,9 @@ int main(int argc, char **argv)
         sum += ms[i] = launch_ms(queue, keep, take, reads, counter, items, &n);
     const double first = ms[0];
     qsort(ms, (size_t)launches, sizeof *ms, compare);
-    const cl_uint read = reads ? sums_of(queue, out, READERS).plain : 0;
+    const cl_uint read = reads ? sums_of(queue, out, 0, READERS).plain : 0;
     printf("{\"counted\": %u, \"hash\": \"%016" PRIx64 "\", \"read\": %u, \"median_ms\": %.3f, \"mean_ms\": %.3f, "
            "\"first_ms\": %.3f, \"least_ms\": %.3f}\n",
-           n, sums_of(queue, list, n).hash, read, ms[launches / 2], sum / launches, first, ms[0]);
+           n, sums_of(queue, list, beside, n).hash, read, ms[launches / 2], sum / launches, first, ms[0]);
     return 0;
 }
