@@ -7,7 +7,7 @@
 #include "translator/flow_type.h"
 #include "translator/need.h"
 
-enum { MAX_OFFSET = 1 << 12, MAX_DEPTH = 8 };
+enum { MAX_OFFSET = 1 << 12, MAX_DEPTH = 8, MOST_CALLED = 64 };
 
 struct look {
     bool (*look)(CXCursor c, void *data);
@@ -119,16 +119,59 @@ bool gs_append_jumps(CXCursor c, void *data)
     }
 }
 
-bool gs_append_acts(CXCursor c, void *data)
+/* The variable of a function that is set, or of which a part is, by name; null: something else is. */
+static CXCursor set_by_name(struct gs_arena *arena, CXCursor c)
 {
-    const struct gs_append_search *s = data;
-    if (is_assignment(c) || is_step(c) || c.kind == CXCursor_BlockExpr || c.kind == CXCursor_StmtExpr)
-        return true;
-    if (c.kind != CXCursor_CallExpr)
-        return false;
+    CXCursor target = clang_getNullCursor();
+    if (is_assignment(c)) {
+        struct gs_children k;
+        gs_children(arena, c, &k);
+        target = k.n > 0 ? gs_child(&k, 0) : target;
+    } else {
+        target = gs_inner(c);
+    }
+    CXCursor var = clang_Cursor_isNull(target) ? target : gs_root_variable(arena, target);
+    const bool own = (var.kind == CXCursor_VarDecl || var.kind == CXCursor_ParmDecl) &&
+                     clang_getCursorSemanticParent(var).kind == CXCursor_FunctionDecl &&
+                     clang_Cursor_getStorageClass(var) != CX_SC_Static &&
+                     clang_getAddressSpace(gs_flow_type(var)) != GS_AS_LOCAL;
+    return own ? var : clang_getNullCursor();
+}
+
+/* A look at a function of the program that is called: does it do more than to compute? */
+struct calls {
+    const struct gs_append_search *s;
+    uint32_t unit;
+    unsigned depth;
+    unsigned *left; /* so many functions are looked at */
+};
+
+static bool call_acts(CXCursor c, const struct calls *x);
+
+static bool acts_in_function(CXCursor c, void *data)
+{
+    const struct calls *x = data;
+    if (is_assignment(c) || is_step(c))
+        return clang_Cursor_isNull(set_by_name(x->s->f->arena, c));
+    return c.kind == CXCursor_BlockExpr || c.kind == CXCursor_StmtExpr || c.kind == CXCursor_GCCAsmStmt ||
+           c.kind == CXCursor_MSAsmStmt || (c.kind == CXCursor_CallExpr && call_acts(c, x));
+}
+
+static bool call_acts(CXCursor c, const struct calls *x)
+{
+    const struct gs_append_search *s = x->s;
     CXCursor callee = clang_getCursorReferenced(c);
-    if (callee.kind != CXCursor_FunctionDecl || gs_program_func(s->f->program, callee, s->unit) != GS_NO_FUNC)
+    if (callee.kind != CXCursor_FunctionDecl)
         return true;
+    const uint32_t func = gs_program_func(s->f->program, callee, x->unit);
+    if (func != GS_NO_FUNC) {
+        const struct gs_func *g = &s->f->program->funcs[func];
+        struct calls inner = {s, g->unit, x->depth + 1, x->left};
+        if (!g->defined || x->depth >= MAX_DEPTH || !*x->left)
+            return true;
+        --*x->left;
+        return gs_append_any(g->def, acts_in_function, &inner);
+    }
     const char *name = gs_take_string(s->f->arena, clang_getCursorSpelling(callee));
     if (strncmp(name, "vload", 5) == 0)
         return false;
@@ -139,6 +182,34 @@ bool gs_append_acts(CXCursor c, void *data)
         if (gs_holds_pointers(gs_flow_type(clang_Cursor_getArgument(c, i))))
             return true;
     return false;
+}
+
+bool gs_append_acts(CXCursor c, void *data)
+{
+    const struct gs_append_search *s = data;
+    unsigned left = MOST_CALLED;
+    const struct calls x = {s, s->unit, 0, &left};
+    return is_assignment(c) || is_step(c) || c.kind == CXCursor_BlockExpr || c.kind == CXCursor_StmtExpr ||
+           (c.kind == CXCursor_CallExpr && call_acts(c, &x));
+}
+
+static bool declares(CXCursor c, void *data)
+{
+    return c.kind == CXCursor_VarDecl && clang_equalCursors(c, *(const CXCursor *)data);
+}
+
+bool gs_append_acts_beyond(CXCursor c, void *data)
+{
+    const struct gs_append_scope *x = data;
+    if (gs_append_jumps(c, NULL))
+        return true;
+    if (!is_assignment(c) && !is_step(c))
+        return gs_append_acts(c, x->s);
+    CXCursor var = set_by_name(x->s->f->arena, c);
+    for (unsigned i = 0; i < x->n; i++)
+        if (!clang_Cursor_isNull(var) && gs_append_any(gs_child(x->block, x->from + i), declares, &var))
+            return false;
+    return true;
 }
 
 /* ---- numbers ---- */

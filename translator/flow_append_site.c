@@ -412,15 +412,17 @@ static bool take_declaration(struct gs_append_search *s, CXCursor st, unsigned f
     return true;
 }
 
-/* Is the statement nothing but stores to lists, and variables for them? */
-static bool only_stores(struct gs_append_search *s, CXCursor st, struct gs_append_site *site,
-                        const struct gs_append_below *limit)
+/* Is the statement nothing but stores to lists, variables for them, and what is computed for them in variables of the
+ * block that it is in? */
+static bool only_stores(struct gs_append_search *s, CXCursor st, struct gs_append_scope *scope,
+                        struct gs_append_site *site, const struct gs_append_below *limit)
 {
-    struct gs_children k;
-    gs_children(s->f->arena, st, &k);
     if (st.kind == CXCursor_CompoundStmt) {
+        struct gs_children k;
+        gs_children(s->f->arena, st, &k);
+        struct gs_append_scope inner = {s, &k, 0, k.n};
         for (unsigned i = 0; i < k.n; i++)
-            if (!only_stores(s, gs_child(&k, i), site, limit))
+            if (!only_stores(s, gs_child(&k, i), scope->n ? scope : &inner, site, limit))
                 return false;
         return true;
     }
@@ -428,7 +430,7 @@ static bool only_stores(struct gs_append_search *s, CXCursor st, struct gs_appen
         return true;
     if (st.kind == CXCursor_DeclStmt)
         return !gs_append_any(st, gs_append_acts, s) && take_declaration(s, st, 0, site);
-    return take_store(s, st, site, limit, false);
+    return !gs_append_any(st, gs_append_acts_beyond, scope) || take_store(s, st, site, limit, false);
 }
 
 /* What a block's end leads to. */
@@ -467,13 +469,14 @@ static bool follow_block(struct gs_append_search *s, const struct gs_children *b
                     return false;
             } else if (c.kind == CXCursor_IfStmt) {
                 struct gs_append_below inner;
+                struct gs_append_scope none = {.s = s};
                 if (k.n != 2 || limit.is)
                     return false;
                 if (leaves(s, gs_child(&k, 1), end)) {
                     if (!limit_of(s, gs_child(&k, 0), true, site, &limit))
                         return false;
                 } else if (!limit_of(s, gs_child(&k, 0), false, site, &inner) ||
-                           !only_stores(s, gs_child(&k, 1), site, &inner)) {
+                           !only_stores(s, gs_child(&k, 1), &none, site, &inner)) {
                     return false;
                 }
             } else if (!take_store(s, c, site, &limit, false)) {
@@ -483,6 +486,7 @@ static bool follow_block(struct gs_append_search *s, const struct gs_children *b
         }
     /* Behind a guard that leaves, all that is left is under it. */
     bool under = false;
+    struct gs_append_scope scope = {s, block, from, block->n - from};
     for (unsigned i = from; i < block->n; i++) {
         CXCursor c = gs_child(block, i);
         bool guard = false;
@@ -495,8 +499,7 @@ static bool follow_block(struct gs_append_search *s, const struct gs_children *b
             return false;
         if (under && !guard) {
             struct gs_append_site scratch = *site;
-            if (c.kind != CXCursor_NullStmt && (c.kind != CXCursor_DeclStmt || gs_append_any(c, gs_append_acts, s)) &&
-                !take_store(s, c, &scratch, &limit, false))
+            if (gs_append_any(c, gs_append_acts_beyond, &scope) && !take_store(s, c, &scratch, &limit, false))
                 return false;
         }
         under |= guard;

@@ -87,6 +87,15 @@ unsigned gs_append_occurrences(CXCursor root, CXCursor decl);
 bool gs_append_jumps(CXCursor c, void *data);
 bool gs_append_acts(CXCursor c, void *data);
 
+/* Statements, n children of a block from `from` on. To be asked of any cursor in them: does it do more than to compute,
+ * and to set variables that are declared there (data: the scope)? */
+struct gs_append_scope {
+    struct gs_append_search *s;
+    const struct gs_children *block;
+    unsigned from, n;
+};
+bool gs_append_acts_beyond(CXCursor c, void *data);
+
 /* The value of a constant expression; the integer type of OpenCL C (an enum gs_int_type); has that 32 bits or more? */
 bool gs_append_constant(CXCursor e, uint64_t *value);
 bool gs_append_int_type(CXType t, uint8_t *type);

@@ -17,6 +17,7 @@ void push_below(__global uint *list, __global uint *n, uint most, uint v)
         return;
     list[at] = v;
 }
+uint mixed(uint x) { for (uint k = 0; k < 2; k++) x = x * 1664525u + k; return x >> 3; }
 uint taken(__global uint *n) { return atomic_inc(n); }
 """
 
@@ -28,6 +29,7 @@ BEHIND = 4000
 class Kernel:
     def __init__(self, r, name):
         self.r, self.name, self.lines, self.depth, self.loops, self.count = r, name, [], 1, 0, 0
+        self.computed = []
         self.until = r.choice([-1, r.randrange(20)])  # after so many chances, one thing is none of it; or never
 
     def put(self, text):
@@ -45,7 +47,7 @@ class Kernel:
             return self.r.choice([at, f"(v ^ {at})", f"in[{at} & 63]"])
         if self.misses():
             return self.r.choice(["n[0]", "a[5]", "atomic_inc(sum)"])
-        return self.r.choice(["v", "i", "v + i", "in[(i + 1) & 127]", "v * 3u"])
+        return self.r.choice(["v", "i", "v + i", "in[(i + 1) & 127]", "v * 3u", "mixed(v)"] + self.computed)
 
     def condition(self):
         return self.r.choice(["v & 1", "v > 100000u", "(v & 3) != 0", "i & 1", "v % 5 == 2"])
@@ -134,8 +136,23 @@ class Kernel:
         self.put(f"__global uint *{pointer} = " + self.r.choice([f"&{name}[{self.element(unit, 0)}]", f"{name} + ({self.element(unit, 0)})"]) + ";")
         return pointer
 
+    def compute(self):
+        """Something that the stores may be of, in a variable of the block."""
+        if self.r.random() < 0.6:
+            return
+        name = f"t{self.count}"
+        self.count += 1
+        self.put(f"uint {name};")
+        self.put(f"{name} = mixed(v ^ i);")
+        self.put(self.r.choice([f"for (uint q = 0; q < 3; q++) {name} += in[q];", f"if (v & 2) {name}++;", f"{name} ^= 5u;"]))
+        if self.misses():
+            self.put(self.r.choice(["v ^= 5u;", f"if ({name} & 1) {self.jump()}", f"{name} += {self.at};"]))
+        self.computed = [name] * 3
+
     def stores(self, lists, unit, step):
         kept = 0
+        self.computed = []
+        self.compute()
         for name in lists:
             name = self.list(name)
             pointer = self.pointer(name, unit) if self.r.random() < 0.25 else None
@@ -167,6 +184,7 @@ class Kernel:
 
     def append(self):
         r = self.r
+        self.computed = []
         beside = r.random() < 0.45
         self.counts = r.choice(["beside", "beside", "below", "later"]) if beside else ""
         if r.random() < 0.2 and beside:

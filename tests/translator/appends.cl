@@ -935,3 +935,147 @@ __kernel void not_a_little_further_than_the_next_list(__global uint *out)
         out[2 + at] = 1;
     out[1000 + atomic_inc(&out[1])] = 2;
 }
+
+/* What is computed under the limit. */
+float twice(float x)
+{
+    float y[2];
+    for (int i = 0; i < 2; i++)
+        y[i] = x;
+    return y[0] + y[1];
+}
+float length_of(__global const float *v, uint i)
+{
+    float sum = 0;
+    for (uint k = 0; k < 3; k++)
+        sum += v[3 * i + k] * twice(v[3 * i + k]);
+    return sqrt(sum);
+}
+void half_of(float x, float *out)
+{
+    *out = x / 2;
+}
+float counting(float x, __global uint *calls)
+{
+    atomic_inc(calls);
+    return x;
+}
+__kernel void append_limited_computed(__global const float *in, __global hit *out, __global uint *n, uint most)
+{
+    uint at = atomic_inc(n);
+    if (at < most) {
+        float2 p;
+        p.x = length_of(in, get_global_id(0));
+        p.y = twice(p.x);
+        float sum = 0;
+        for (int i = 0; i < 4; i++)
+            if (p.x > i)
+                sum += in[i];
+        out[at].x = sum;
+        out[at].y = p.y;
+        out[at].id = (uint)p.x;
+    }
+}
+__kernel void append_behind_the_guard_computed(__global const float *in, __global float *out, __global uint *n, uint most)
+{
+    for (int j = 0; j < 4; j++) {
+        uint at = atomic_inc(n);
+        if (at >= most)
+            continue;
+        float sum = 0;
+        for (int i = 0; i < 4; i++)
+            sum += in[i];
+        out[at] = twice(sum);
+    }
+}
+__kernel void not_computed_outside(__global const float *in, __global float *out, __global uint *n, uint most)
+{
+    float sum = 0;
+    for (int j = 0; j < 4; j++) {
+        uint at = atomic_inc(n);
+        if (at < most) {
+            sum += in[j];
+            out[at] = sum;
+        }
+    }
+}
+__kernel void not_computed_before_the_guard(__global const float *in, __global float *out, __global uint *n, uint most)
+{
+    float sum = 0;
+    for (int j = 0; j < 4; j++) {
+        uint at = atomic_inc(n);
+        if (at >= most)
+            continue;
+        sum += in[j];
+        out[at] = sum;
+    }
+}
+__kernel void not_computed_in_a_parameter(__global const float *in, __global float *out, __global uint *n, uint most, float sum)
+{
+    for (int j = 0; j < 4; j++) {
+        uint at = atomic_inc(n);
+        if (at < most) {
+            sum += in[j];
+            out[at] = sum;
+        }
+    }
+}
+__kernel void not_computed_by_a_pointer(__global float *out, __global uint *n, uint most)
+{
+    uint at = atomic_inc(n);
+    if (at < most) {
+        float x;
+        half_of(1.0f, &x);
+        out[at] = x;
+    }
+}
+__kernel void not_computed_and_counted(__global float *out, __global uint *n, uint most, __global uint *calls)
+{
+    uint at = atomic_inc(n);
+    if (at < most)
+        out[at] = counting(1.0f, calls);
+}
+__kernel void not_computed_in_local_memory(__global float *out, __global uint *n, uint most)
+{
+    __local float tmp[4];
+    uint at = atomic_inc(n);
+    if (at < most) {
+        tmp[get_local_id(0) & 3] = 1;
+        out[at] = 1;
+    }
+}
+__kernel void not_computed_of_the_number(__global float *out, __global uint *n, uint most)
+{
+    uint at = atomic_inc(n);
+    if (at < most) {
+        float x;
+        x = at;
+        out[at] = x;
+    }
+}
+__kernel void not_computed_and_broken_off(__global const float *in, __global float *out, __global uint *n, uint most)
+{
+    uint at = atomic_inc(n);
+    if (at < most) {
+        float x = 0;
+        if (in[0] > 1)
+            return;
+        out[at] = x;
+    }
+}
+__kernel void not_stored_in_a_branch(__global const float *in, __global float *out, __global uint *n, uint most)
+{
+    uint at = atomic_inc(n);
+    if (at < most) {
+        float x = 0;
+        if (in[0] > 1)
+            out[at] = x;
+    }
+}
+__kernel void not_stored_in_a_loop(__global float *out, __global uint *n, uint most)
+{
+    uint at = atomic_inc(n);
+    if (at < most)
+        for (int i = 0; i < 0; i++)
+            out[at] = 1;
+}
