@@ -110,7 +110,7 @@ void gs_timing_reads(struct gs_timing *t, uint64_t bytes)
  * a while. */
 static bool is_wondered_about(struct gs_timing *t)
 {
-    if ((t->classes.n || t->risen) && t->looked_at++ < MOST_LOOKED_AT)
+    if ((t->classes.n || (t->risen && gs_measured_affordable())) && t->looked_at++ < MOST_LOOKED_AT)
         return true;
     t->classes.n = t->looked_at = 0;
     t->risen = false;

@@ -90,6 +90,9 @@ void gs_measured_look(struct gs_wanted *w);
 /* May one more be begun? With the lock held. */
 bool gs_measured_has_room(void);
 
+/* Would it cost little beside what has been done so far? With the lock held. */
+bool gs_measured_affordable(void);
+
 /* Should a launch be measured to know whether its numbers make a difference? With the lock held. */
 bool gs_measured_wonders(struct gs_timing *t, uint64_t numbers);
 

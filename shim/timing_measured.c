@@ -245,7 +245,7 @@ bool gs_measured_has_room(void)
     return gs_measured_pending < MOST_PENDING;
 }
 
-static bool is_affordable(void)
+bool gs_measured_affordable(void)
 {
     const uint64_t spent = (uint64_t)(n_measured + 1) * MEASURE_NS;
     return spent < (gs_now_ns() - gs_book.budget.begin_ns) / AFFORDABLE;
@@ -254,7 +254,7 @@ static bool is_affordable(void)
 bool gs_measured_wonders(struct gs_timing *t, uint64_t numbers)
 {
     const bool risen = t->risen && numbers != t->classes.of;
-    if (t->first != t || !is_affordable())
+    if (t->first != t || !gs_measured_affordable())
         return false;
     t->risen = false;
     return gs_classes_wonder(&t->classes, numbers, t->h.launches) || risen;
@@ -263,7 +263,7 @@ bool gs_measured_wonders(struct gs_timing *t, uint64_t numbers)
 bool gs_timing_measures(struct gs_timing *t, uint64_t numbers)
 {
     pthread_mutex_lock(&gs_book.lock);
-    const bool affordable = is_affordable();
+    const bool affordable = gs_measured_affordable();
     const bool wants =
         !t->refused && gs_measured_has_room() &&
         (gs_choice_wants_single(&t->h, &gs_book.machine, t->n, affordable) || gs_measured_wonders(t, numbers));

@@ -132,6 +132,7 @@ __attribute__((constructor)) static void set_up(void)
     kernel_ns = ns ? strtoull(ns, NULL, 10) : kernel_ns;
     item_ns = item ? strtoull(item, NULL, 10) : 0;
     rounds_arg = getenv("FAKE_ROUNDS");
+    rounds_arg = rounds_arg && *rounds_arg ? rounds_arg : NULL;
     if (kib)
         set_up_eviction(strtoull(kib, NULL, 10) * 1024);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An application of one kernel whose loop has other bounds in other launches: `rounds ITEMS LAUNCHESxROUNDS...`, each
- * launch waited for; `+` among them has the next ones begin with a fresh kernel object. */
+ * launch waited for; `+` among them has the next ones begin with a fresh kernel object, and behind the rounds has each
+ * launch one more of them than the one before. */
 #include "plain.h"
 
 static const char source[] = "__kernel void advance(__global const uint *in, __global uint *out, uint rounds)\n"
@@ -31,8 +32,10 @@ int main(int argc, char **argv)
         }
         set_mem(k, 0, in);
         set_mem(k, 1, out);
+        char *end = rounds;
+        const cl_uint first = n ? (cl_uint)strtoul(rounds + 1, &end, 10) : 0;
         for (unsigned long i = 0; i < n; i++) {
-            set_uint(k, 2, (cl_uint)strtoul(rounds + 1, NULL, 10));
+            set_uint(k, 2, *end == '+' ? first + (cl_uint)i : first);
             launch(queue, k, items, 16, 0, NULL, NULL);
             CL(clFinish(queue));
         }
