@@ -7,8 +7,8 @@
 #include "shim/transfer/pinned.h"
 #include "shim/transfer/strided.h"
 
-/* Pinning takes 24 ms on an H200's host: not for so few bytes, unless it is for very few and a small ring does. Of a
- * small object only, as a driver may move all of one. */
+/* Pinning 64 MiB takes some ms: not for so few bytes, unless they are very few and a small ring does. Of a small object
+ * only, as a driver may move all of one. */
 static bool is_little(const struct gs_context *ctx, const struct gs_mem *root, uint64_t bytes)
 {
     enum { LITTLE = 1024 * 1024 };
