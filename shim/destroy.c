@@ -96,8 +96,8 @@ static void destroy_kernel(struct gs_kernel *k)
             gs_real()->clReleaseKernel(k->spare[i]);
     gs_plan_cache_free(k->plans);
     for (cl_uint i = 0; i < k->n_args; i++)
-        if (k->args[i].heap)
-            free(k->args[i].bytes);
+        free(k->args[i].large);
+    free(k->plain);
     free(k->args);
     free(k->name);
     gs_drop(&k->program->o);

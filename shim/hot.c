@@ -16,34 +16,38 @@ struct gs_hot gs_hot = {.care = GS_CARE_START};
 struct gs_hot_thread gs_hot_threads[GS_HOT_THREADS];
 
 static atomic_bool barriers; /* the kernel has them: without, nobody gets a place */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void start(void)
+static bool is_whole(const struct _cl_icd_dispatch *real)
 {
-    const struct gs_settings *s = gs_settings();
-    const struct _cl_icd_dispatch *real = gs_real();
-    gs_hot.set_arg = real->clSetKernelArg;
-    gs_hot.launch = real->clEnqueueNDRangeKernel;
-    gs_hot.write = real->clEnqueueWriteBuffer;
-    gs_hot.read = real->clEnqueueReadBuffer;
-    gs_hot.release_event = real->clReleaseEvent;
-    gs_hot.wait = real->clWaitForEvents;
-    if (s->transfer == GS_TRANSFER_AUTO || s->transfer == GS_TRANSFER_PLAIN)
-        atomic_store(&gs_hot.small_bytes, GS_SMALL_BYTES);
-    if (s->stats || s->trace)
-        gs_hot_care(GS_CARE_WATCHED);
-    if (s->pace)
-        gs_hot_care(GS_CARE_DAEMON);
-    atomic_store(&barriers, syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0);
-    if (real->clSetKernelArg && real->clEnqueueNDRangeKernel && real->clEnqueueWriteBuffer &&
-        real->clEnqueueReadBuffer && real->clReleaseEvent && real->clWaitForEvents)
-        atomic_fetch_and(&gs_hot.care, ~(unsigned)GS_CARE_START);
+    return real->clSetKernelArg && real->clEnqueueNDRangeKernel && real->clEnqueueWriteBuffer &&
+           real->clEnqueueReadBuffer && real->clReleaseEvent && real->clWaitForEvents && real->clFinish;
 }
 
 void gs_hot_start(void)
 {
-    if (gs_hot_cares(GS_CARE_START))
-        pthread_once(&once, start);
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const struct gs_settings *s = gs_settings();
+    const struct _cl_icd_dispatch *real = gs_real();
+    if (!gs_hot_cares(GS_CARE_START) || !is_whole(real))
+        return;
+    pthread_mutex_lock(&lock);
+    if (gs_hot_cares(GS_CARE_START)) {
+        gs_hot.set_arg = real->clSetKernelArg;
+        gs_hot.launch = real->clEnqueueNDRangeKernel;
+        gs_hot.write = real->clEnqueueWriteBuffer;
+        gs_hot.read = real->clEnqueueReadBuffer;
+        gs_hot.release_event = real->clReleaseEvent;
+        gs_hot.wait = real->clWaitForEvents;
+        if (s->transfer == GS_TRANSFER_AUTO || s->transfer == GS_TRANSFER_PLAIN)
+            atomic_store(&gs_hot.small_bytes, GS_SMALL_BYTES);
+        if (s->stats || s->trace)
+            gs_hot_care(GS_CARE_WATCHED);
+        if (s->pace)
+            gs_hot_care(GS_CARE_DAEMON);
+        atomic_store(&barriers, syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0);
+        atomic_fetch_and(&gs_hot.care, ~(unsigned)GS_CARE_START);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 static bool is_mine(struct gs_hot_thread *t)

@@ -248,15 +248,25 @@ struct gs_translate_unit_copy {
 };
 
 struct gs_arg {
-    unsigned made; /* gs_hot.made when the table said whether it is a memory object */
-    bool set : 1, is_mem : 1, is_svm : 1;
-    bool has_value : 1;  /* false: local memory, or a null object */
-    bool heap : 1;       /* `bytes` is owned, and `word` its capacity; else it is `word` */
-    unsigned char plain; /* 4, 8: its size, for a value that is kept in `word`, and nothing else is the matter */
+    bool set, is_mem, is_svm;
+    bool has_value; /* false: local memory, or a null object */
     size_t size;
-    void *bytes; /* `size` of them where there is a value */
-    uint64_t word;
+    void *bytes; /* `size` of them where there is a value: its gs_plain, or `large` */
+    void *large; /* owned */
+    size_t cap;
     uint64_t most; /* the largest that it has been, as a whole number of 4 or 8 bytes that is no handle of ours */
+};
+
+/* What is looked at where an argument is set again. */
+struct gs_plain {
+    union {
+        uint64_t word; /* a value of up to 8 bytes */
+        struct {
+            uint32_t value, most; /* of a size of 4: gs_arg.most too */
+        };
+    };
+    unsigned made; /* gs_hot.made when the table said whether it is a memory object */
+    unsigned size; /* 4 or 8: it has such a value, and nothing else is the matter; else 0 */
 };
 
 enum { GS_KERNEL_TIMINGS = 8 }; /* a power of two */
@@ -277,10 +287,12 @@ struct gs_kernel {
     atomic_bool fresh;        /* since the last launch an argument was set of which bytes are undefined */
     atomic_bool risen;        /* since auto mode last looked at a launch one was set to twice what it ever was */
     atomic_bool unsplittable; /* whatever the launch, for what its program is, or its context */
+    struct gs_plain *plain;   /* of each argument; owned, as `args` */
+    /* Of its last sizes, each in one place: gs_timing_of; and that of its last launch. */
+    _Atomic(struct gs_timing *) last;
+    _Alignas(GS_LINE) _Atomic(struct gs_timing *) timing[GS_KERNEL_TIMINGS];
     struct gs_arg *args;
     struct gs_program *program; /* held */
-    /* Of its last sizes, each in one place: gs_timing_of. */
-    _Alignas(GS_LINE) _Atomic(struct gs_timing *) timing[GS_KERNEL_TIMINGS];
     char *name;
     bool svm_info; /* clSetKernelExecInfo was called */
     struct gs_kernel_stats *stats;

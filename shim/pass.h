@@ -12,16 +12,19 @@
 
 /* What is asked of a size of a kernel at each launch: the head of struct gs_timing. */
 struct gs_short {
-    _Alignas(GS_LINE) uint64_t global[3], local[3]; /* local: zeros for NULL */
-    atomic_uint shape;                              /* of the last launch that was looked at: gs_size_shape */
-    atomic_uint left;  /* known to be too short to gain by a split: so many launches may go without a look at it */
-    atomic_uint again; /* so many times as many, while they follow one another too fast for it to have become longer */
+    _Alignas(GS_LINE) uint64_t global[3];
+    uint64_t local[3];  /* zeros for NULL */
+    atomic_uint shape;  /* of the last launch that was looked at: gs_size_shape */
+    atomic_ushort left; /* known to be too short to gain by a split: so many launches may go without a look at it */
+    atomic_ushort
+        again; /* so many times as many, while they follow one another too fast for it to have become longer */
 };
+_Static_assert(sizeof(struct gs_short) == GS_LINE, "one line");
 
 /* Launches of a short kernel for each one that is looked at; and how many times as many. */
 enum { GS_PASSING = 127, GS_AGAIN = 7 };
 
-static inline void gs_size_pass(struct gs_short *s, unsigned again)
+static inline void gs_size_pass(struct gs_short *s, unsigned short again)
 {
     atomic_store(&s->again, again);
     atomic_store(&s->left, GS_PASSING);
@@ -36,9 +39,9 @@ static inline void gs_size_refuse(struct gs_short *s)
 /* All that may go without a look have gone: as many again? */
 static inline bool gs_size_passes_again(struct gs_short *s)
 {
-    const unsigned again = gs_hot_is_fast() ? atomic_load(&s->again) : 0;
+    const unsigned short again = gs_hot_is_fast() ? atomic_load(&s->again) : 0;
     if (again)
-        gs_size_pass(s, again - 1);
+        gs_size_pass(s, (unsigned short)(again - 1));
     return again;
 }
 
@@ -68,19 +71,18 @@ static inline bool gs_size_is(const struct gs_short *s, cl_uint dims, const size
     for (cl_uint d = 0; d < dims; d++)
         if (s->global[d] != global[d] || (local && s->local[d] != local[d]))
             return false;
-    return (atomic_load_explicit(&s->shape, memory_order_relaxed) & ~(unsigned)GS_SHAPE_APART) ==
-           gs_size_shape(dims, local);
+    return true;
 }
 
-/* What is known of the kernel at this size; NULL: it isn't at hand. */
-static inline struct gs_short *gs_size_of(const struct gs_kernel *k, cl_uint dims, const size_t *global,
-                                          const size_t *local)
+/* What is known of the kernel at this size, where none of its launches stands apart; NULL: it isn't at hand. */
+struct gs_short *gs_size_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
+
+/* The same, if it was the last one that was asked for. */
+static inline struct gs_short *gs_size_of_last(const struct gs_kernel *k, cl_uint dims, const size_t *global,
+                                               const size_t *local)
 {
-    if (!global || dims - 1 > 2)
-        return NULL;
-    struct gs_short *s =
-        (struct gs_short *)atomic_load_explicit(&k->timing[gs_size_place(dims, global, local)], memory_order_acquire);
-    return s && !(atomic_load_explicit(&s->shape, memory_order_relaxed) & GS_SHAPE_APART) &&
+    struct gs_short *s = (struct gs_short *)atomic_load_explicit(&k->last, memory_order_acquire);
+    return s && atomic_load_explicit(&s->shape, memory_order_relaxed) == gs_size_shape(dims, local) && global &&
                    gs_size_is(s, dims, global, local)
                ? s
                : NULL;
@@ -90,21 +92,23 @@ static inline struct gs_short *gs_size_of(const struct gs_kernel *k, cl_uint dim
  * gets it all the same. Any thread. */
 static inline bool gs_size_passes(struct gs_short *s)
 {
-    const unsigned left = s ? atomic_load_explicit(&s->left, memory_order_relaxed) : 0;
+    const unsigned short left = s ? atomic_load_explicit(&s->left, memory_order_relaxed) : 0;
     /* Two threads at once may take one for two. */
     if (left)
-        atomic_store_explicit(&s->left, left - 1, memory_order_relaxed);
+        atomic_store_explicit(&s->left, (unsigned short)(left - 1), memory_order_relaxed);
     return left;
 }
 
 /* May a launch be handed on, as long as nothing of its context has ever been elsewhere than at home? What it writes is
- * known to be defined, and it won't be split. */
-static inline bool gs_kernel_passes(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
+ * known to be defined, and it won't be split: whatever it is; or by its size, which is to be asked for. */
+enum gs_passes { GS_PASSES_NOT, GS_PASSES, GS_PASSES_BY_SIZE };
+static inline enum gs_passes gs_kernel_passes(const struct gs_kernel *k)
 {
-    return !atomic_load_explicit(&k->fresh, memory_order_relaxed) &&
-           (atomic_load_explicit(&k->unsplittable, memory_order_relaxed) ||
-            (!atomic_load_explicit(&k->risen, memory_order_relaxed) &&
-             gs_size_passes(gs_size_of(k, dims, global, local))));
+    if (atomic_load_explicit(&k->fresh, memory_order_relaxed))
+        return GS_PASSES_NOT;
+    if (atomic_load_explicit(&k->unsplittable, memory_order_relaxed))
+        return GS_PASSES;
+    return atomic_load_explicit(&k->risen, memory_order_relaxed) ? GS_PASSES_NOT : GS_PASSES_BY_SIZE;
 }
 
 /* True: hand it on, and call gs_pass_end. It must not block: a split may be waiting. */

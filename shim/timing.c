@@ -137,14 +137,31 @@ static struct gs_timing *of_numbers(struct gs_timing *first, uint64_t numbers)
     return atomic_load(&t->numbers) == numbers ? t : NULL;
 }
 
+/* NULL: it is none of the last ones. */
+static struct gs_timing *at_hand(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
+{
+    if (!global || dims - 1 > 2)
+        return NULL;
+    struct gs_timing *t = atomic_load(&k->timing[gs_size_place(dims, global, local)]);
+    const unsigned shape = t ? atomic_load(&t->at.shape) & ~(unsigned)GS_SHAPE_APART : 0;
+    return shape == gs_size_shape(dims, local) && gs_size_is(&t->at, dims, global, local) ? t : NULL;
+}
+
+struct gs_short *gs_size_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
+{
+    struct gs_timing *t = at_hand(k, dims, global, local);
+    if (!t || atomic_load(&t->apart))
+        return NULL;
+    atomic_store_explicit(&k->last, t, memory_order_release);
+    return &t->at;
+}
+
 bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
 {
-    if (!global || dims - 1 > 2 || atomic_load_explicit(&k->risen, memory_order_relaxed))
+    if (atomic_load_explicit(&k->risen, memory_order_relaxed))
         return false;
-    struct gs_timing *t = atomic_load(&k->timing[gs_size_place(dims, global, local)]);
-    if (!t || !gs_size_is(&t->at, dims, global, local))
-        return false;
-    if (atomic_load(&t->apart))
+    struct gs_timing *t = at_hand(k, dims, global, local);
+    if (t && atomic_load(&t->apart))
         t = of_numbers(t, hash_numbers(k));
     return t && (gs_size_passes(&t->at) || gs_size_passes_again(&t->at));
 }

@@ -6,30 +6,32 @@
 #include "shim/report.h"
 #include "shim/timing.h"
 
-/* Of so many arguments, and one: whole lines. */
-static size_t args_bytes(size_t n)
+/* All zeros, in lines of their own. NULL: no memory. */
+static void *lines(size_t bytes)
 {
-    return ((n + 1) * sizeof(struct gs_arg) + GS_LINE - 1) / GS_LINE * GS_LINE;
+    const size_t room = (bytes + GS_LINE) / GS_LINE * GS_LINE;
+    void *p = aligned_alloc(GS_LINE, room);
+    return p ? memset(p, 0, room) : NULL;
 }
 
 static struct gs_kernel *track(cl_kernel handle, struct gs_program *p)
 {
-    struct gs_kernel *k = handle && p ? aligned_alloc(_Alignof(struct gs_kernel), sizeof *k) : NULL;
+    struct gs_kernel *k = handle && p ? lines(sizeof *k) : NULL;
     size_t n = 0;
     if (!k)
         return NULL;
-    memset(k, 0, sizeof *k);
     gs_real()->clGetKernelInfo(handle, CL_KERNEL_NUM_ARGS, sizeof k->n_args, &k->n_args, NULL);
     gs_real()->clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, 0, NULL, &n);
     k->name = calloc(1, n + 1);
-    k->args = aligned_alloc(GS_LINE, args_bytes(k->n_args));
-    if (!k->name || !k->args) {
+    k->args = calloc(k->n_args + 1, sizeof *k->args);
+    k->plain = lines(k->n_args * sizeof *k->plain);
+    if (!k->name || !k->args || !k->plain) {
         free(k->name);
         free(k->args);
+        free(k->plain);
         free(k);
         return NULL;
     }
-    memset(k->args, 0, args_bytes(k->n_args));
     gs_real()->clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, n, k->name, NULL);
     atomic_init(&k->unsplittable, p->o.ctx->n == 1);
     k->stats = gs_report_kernel(k->name);
@@ -70,9 +72,9 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
     return err;
 }
 
-static bool rises(const struct gs_arg *a, uint64_t now)
+static inline bool rises(uint64_t now, uint64_t most)
 {
-    return now > a->most && now / 2 >= a->most;
+    return now > most && now / 2 >= most;
 }
 
 /* A loop's bound may be among them: launches of a kernel that was too short to look at may be long now. */
@@ -83,7 +85,7 @@ static void note_rise(struct gs_kernel *k, struct gs_arg *a, const void *value)
         now = *(const uint32_t *)memcpy(&(uint32_t){0}, value, sizeof(uint32_t));
     else if (a->size == sizeof now)
         memcpy(&now, value, sizeof now);
-    if (a->set && !rises(a, now))
+    if (a->set && !rises(now, a->most))
         return;
     if (a->set)
         atomic_store_explicit(&k->risen, true, memory_order_relaxed);
@@ -91,32 +93,33 @@ static void note_rise(struct gs_kernel *k, struct gs_arg *a, const void *value)
 }
 
 /* Where an argument's value goes. NULL: no memory. */
-static void *room_for(struct gs_arg *a, size_t size)
+static void *room_for(struct gs_arg *a, struct gs_plain *p, size_t size)
 {
-    if (!a->heap && size <= sizeof a->word)
-        return a->bytes = &a->word;
-    if (a->heap && size <= a->word)
-        return a->bytes;
-    void *bytes = realloc(a->heap ? a->bytes : NULL, size);
-    if (bytes) {
-        a->bytes = bytes;
-        a->heap = true;
-        a->word = size;
+    if (size <= sizeof p->word)
+        return &p->word;
+    if (size > a->cap) {
+        void *bytes = realloc(a->large, size);
+        if (!bytes)
+            return NULL;
+        a->large = bytes;
+        a->cap = size;
     }
-    return bytes;
+    return a->large;
 }
 
 static bool keep_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *value)
 {
     struct gs_arg *a = &k->args[i];
-    void *bytes = value ? room_for(a, size) : NULL;
-    a->plain = 0;
+    struct gs_plain *p = &k->plain[i];
+    void *bytes = value ? room_for(a, p, size) : NULL;
+    p->size = 0;
     if (value && !bytes)
         return false;
+    a->bytes = bytes;
     a->size = size;
     a->has_value = value;
     a->is_svm = false;
-    a->made = atomic_load_explicit(&gs_hot.made, memory_order_relaxed);
+    p->made = atomic_load_explicit(&gs_hot.made, memory_order_relaxed);
     struct gs_mem *m = value && size == sizeof(cl_mem) ? gs_find(GS_MEM, *(void *const *)value) : NULL;
     a->is_mem = m;
     if (m && !gs_is_defined(m))
@@ -125,8 +128,10 @@ static bool keep_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *va
         memcpy(bytes, value, size);
     if (value && !m)
         note_rise(k, a, value);
-    if (value && !a->heap && (size == 4 || size == 8))
-        a->plain = (unsigned char)size;
+    if (value && size == sizeof p->value)
+        p->most = (uint32_t)a->most;
+    if (value && (size == sizeof p->value || size == sizeof p->word))
+        p->size = (unsigned)size;
     a->set = true;
     return true;
 }
@@ -145,7 +150,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int
         if (a->set)
             keep_arg(k, i, a->size, a->has_value ? a->bytes : NULL);
         k->args[i].is_svm = a->is_svm;
-        k->args[i].plain = a->is_svm ? 0 : k->args[i].plain;
+        k->plain[i].size = a->is_svm ? 0 : k->plain[i].size;
     }
     if (k)
         k->svm_info = from->svm_info;
@@ -170,20 +175,19 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
 }
 
 /* Is it the value that is kept already, or has it taken its place? Nothing else changes, then. */
-static inline bool keep_plain(struct gs_arg *a, size_t size, const void *value)
+static inline bool keep_plain(struct gs_plain *p, size_t size, const void *value)
 {
-    if (!value || a->plain != size)
-        return false;
     uint32_t now;
-    if (size == sizeof now) {
-        memcpy(&now, value, sizeof now);
-        if (rises(a, now))
-            return false;
-        memcpy(&a->word, &now, sizeof now);
-        return true;
-    }
-    return memcmp(&a->word, value, sizeof a->word) == 0 &&
-           a->made == atomic_load_explicit(&gs_hot.made, memory_order_relaxed);
+    if (!value || p->size != size)
+        return false;
+    if (size != sizeof now)
+        return memcmp(&p->word, value, sizeof p->word) == 0 &&
+               p->made == atomic_load_explicit(&gs_hot.made, memory_order_relaxed);
+    memcpy(&now, value, sizeof now);
+    if (rises(now, p->most))
+        return false;
+    p->value = now;
+    return true;
 }
 
 static GS_COLD cl_int set_arg(cl_kernel kernel, cl_uint i, size_t size, const void *value)
@@ -202,7 +206,7 @@ GS_HOT CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint 
     if (!k || arg_index >= k->n_args)
         return set_arg(kernel, arg_index, arg_size, arg_value);
     const cl_int err = gs_hot.set_arg(kernel, arg_index, arg_size, arg_value);
-    if (!err && !keep_plain(&k->args[arg_index], arg_size, arg_value) && !keep_arg(k, arg_index, arg_size, arg_value))
+    if (!err && !keep_plain(&k->plain[arg_index], arg_size, arg_value) && !keep_arg(k, arg_index, arg_size, arg_value))
         k->args[arg_index].set = false; /* no split, then */
     return err;
 }
@@ -215,7 +219,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_ui
     struct gs_kernel *k = err ? NULL : gs_find(GS_KERNEL, kernel);
     if (k && arg_index < k->n_args && keep_arg(k, arg_index, sizeof arg_value, &arg_value)) {
         k->args[arg_index].is_svm = true;
-        k->args[arg_index].plain = 0;
+        k->plain[arg_index].size = 0;
     }
     return err;
 }
@@ -277,6 +281,27 @@ static GS_COLD cl_int launch(cl_command_queue command_queue, cl_kernel kernel, c
                      event_wait_list, event);
 }
 
+/* At several sizes in turn; or one that doesn't pass. */
+static __attribute__((hot, noinline)) cl_int launch_any(cl_command_queue command_queue, cl_kernel kernel,
+                                                        cl_uint work_dim, const size_t *global_work_offset,
+                                                        const size_t *global_work_size, const size_t *local_work_size,
+                                                        cl_uint num_events_in_wait_list,
+                                                        const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    struct gs_kernel *k = gs_hot_may(t) ? gs_find_newest(GS_KERNEL, kernel) : NULL;
+    const enum gs_passes passes = k ? gs_kernel_passes(k) : GS_PASSES_NOT;
+    if (!passes ||
+        (passes == GS_PASSES_BY_SIZE && !gs_size_passes(gs_size_of(k, work_dim, global_work_size, local_work_size))) ||
+        !gs_hot_begin(t))
+        return launch(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
+                      num_events_in_wait_list, event_wait_list, event);
+    const cl_int err = gs_hot.launch(command_queue, kernel, work_dim, global_work_offset, global_work_size,
+                                     local_work_size, num_events_in_wait_list, event_wait_list, event);
+    gs_hot_end(t);
+    return err;
+}
+
 GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_kernel kernel,
                                                               cl_uint work_dim, const size_t *global_work_offset,
                                                               const size_t *global_work_size,
@@ -286,9 +311,13 @@ GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue c
 {
     struct gs_hot_thread *t = gs_hot_thread();
     const struct gs_kernel *k = gs_hot_may(t) ? gs_find_newest(GS_KERNEL, kernel) : NULL;
-    if (!k || !gs_kernel_passes(k, work_dim, global_work_size, local_work_size) || !gs_hot_begin(t))
-        return launch(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
-                      num_events_in_wait_list, event_wait_list, event);
+    const enum gs_passes passes = k ? gs_kernel_passes(k) : GS_PASSES_NOT;
+    if (!passes ||
+        (passes == GS_PASSES_BY_SIZE &&
+         !gs_size_passes(gs_size_of_last(k, work_dim, global_work_size, local_work_size))) ||
+        !gs_hot_begin(t))
+        return launch_any(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
+                          num_events_in_wait_list, event_wait_list, event);
     const cl_int err = gs_hot.launch(command_queue, kernel, work_dim, global_work_offset, global_work_size,
                                      local_work_size, num_events_in_wait_list, event_wait_list, event);
     gs_hot_end(t);

@@ -52,6 +52,7 @@ static void start(void)
     memcpy(&gs_real_table.clEnqueueWriteBuffer, &gs_real_table.clReleaseEvent, sizeof(void *));
     memcpy(&gs_real_table.clEnqueueReadBuffer, &gs_real_table.clReleaseEvent, sizeof(void *));
     memcpy(&gs_real_table.clWaitForEvents, &gs_real_table.clReleaseEvent, sizeof(void *));
+    memcpy(&gs_real_table.clFinish, &gs_real_table.clReleaseEvent, sizeof(void *));
     gs_hot_start();
 }
 
