@@ -36,6 +36,20 @@ static uint64_t groups_of(const struct gs_plan *plan, unsigned part)
     return plan->null_local ? n / ITEMS : n;
 }
 
+/* Has the part work for all of a device? Groups for all of its compute units; and on a GPU work-items enough on each
+ * that some compute while others wait for memory. (On an H200 65536 columns, 500 of them on a unit, took 1.39 ms, and
+ * half of them 1.2.) */
+static bool is_ample(const struct gs_plan *plan, unsigned part)
+{
+    enum { ITEMS_PER_UNIT = 256 };
+    const uint64_t units = gs_group()->units[part];
+    size_t offset[3], global[3];
+    gs_plan_part(plan, part, offset, global);
+    const uint64_t items = (uint64_t)global[0] * global[1] * global[2];
+    return groups_of(plan, part) >= units &&
+           (!(gs_group()->type & CL_DEVICE_TYPE_GPU) || items >= units * ITEMS_PER_UNIT);
+}
+
 /* So many compute units' work: a device that has fewer work-groups than units takes as long for one of them. (On an
  * H200 a filter of 6889 columns, 27 work-groups, took 6.5 ms, and each half of them 6.4.) */
 static double filled(uint64_t groups, unsigned place)
@@ -72,7 +86,7 @@ int gs_outlook(struct gs_trial *t, const struct gs_plan *plan)
         groups += groups_of(plan, p);
     for (unsigned p = 0; p < plan->n_parts; p++) {
         const double share = filled(groups_of(plan, p), p) / filled(groups, 0);
-        o->ample = o->ample && groups_of(plan, p) >= gs_group()->units[p];
+        o->ample = o->ample && is_ample(plan, p);
         o->largest = cut[p] - begin > o->largest ? cut[p] - begin : o->largest;
         o->largest = share > o->largest ? share : o->largest;
         begin = cut[p];

@@ -48,4 +48,11 @@ for i in 1 2 3 4 5; do
   grep -rl "__kernel" cache 2>/dev/null || break
   [ $i -lt 5 ] || fail "a program was translated for launches of 10 us"
 done
+# Halves of 64 work-items for a compute unit may well take as long as the whole: no try of them goes on trust.
+for items in 16384 65536; do
+  FAKE_ITEM_NS=$((400000000 / items)) GPUSPARC_DEBUG=1 GPUSPARC_REAL=$programs/fake.so gpusparc run --forget "$programs/paced" 4 $items 2>debug.txt
+  grep -q "to the parts" debug.txt || fail "$items items: nothing was planned"
+  [ "$(grep -c "may not fill" debug.txt)" -gt 0 ] && [ $items = 65536 ] && fail "$items items don't fill the devices"
+  [ "$(grep -c "may not fill" debug.txt)" = 0 ] && [ $items = 16384 ] && fail "$items items fill the devices"
+done
 echo passed
