@@ -99,12 +99,36 @@ static void unmake(struct gs_held *h)
     free(h);
 }
 
-static bool waits_for_others(cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
+/* Is it a piece that is moved, granted and on its way? That isn't long, and waits for no unit any more. With
+ * gs_held_lock held. */
+static bool is_piece(const struct gs_held *h)
 {
-    for (cl_uint i = 0; i < n_wait; i++)
-        if (gs_event_status(wait[i]) != CL_COMPLETE && !gs_is_last_held(queue, wait[i]))
-            return true;
-    return false;
+    return h && h->units.piece && h->served;
+}
+
+static bool is_of_piece(cl_event event)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    const struct gs_held *h = gs_held_oldest;
+    while (h && h->first != event)
+        h = h->newer;
+    const bool is = is_piece(h);
+    pthread_mutex_unlock(&gs_held_lock);
+    return is;
+}
+
+/* What a wait list waits for, besides what is in the queue: nothing, pieces that are on their way, or others. */
+static enum gs_held_waits waits_for(cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
+{
+    enum gs_held_waits waits = GS_WAITS_NOT;
+    for (cl_uint i = 0; i < n_wait; i++) {
+        if (gs_event_status(wait[i]) == CL_COMPLETE || gs_is_last_held(queue, wait[i]))
+            continue;
+        if (!is_of_piece(wait[i]))
+            return GS_WAITS_OTHERS;
+        waits = GS_WAITS_PIECES;
+    }
+    return waits;
 }
 
 /* Comes it right after this one, on the same resource? With gs_held_lock held. */
@@ -208,10 +232,27 @@ static bool try_unit(struct gs_held *h, bool idle)
     return gs_unit_try(h->resource, &h->taken->grant) || await_own(h) || (idle && ask_unit(h));
 }
 
-/* Is it one piece of the link, granted and on its way? That isn't long. With gs_held_lock held. */
-static bool is_piece(const struct gs_held *before)
+/* May it have its unit while pieces are still on their way that it waits for? Whoever else wants that unit then waits
+ * for them as well: so not what may be as long as a unit may be by itself. */
+static bool is_short(const struct gs_held *h)
 {
-    return before && before->resource == GS_RESOURCE_PCI && before->units.n == 1 && before->served;
+    if (h->units.piece)
+        return h->resource != GS_RESOURCE_PCI;
+    if (!h->units.kernel)
+        return false;
+    return h->units.n > 1 ? h->units.factor > 1 : h->batch.expected_ns && h->batch.expected_ns <= GS_BATCH_NS;
+}
+
+/* May it begin once such pieces have ended? Either there is nothing else in its queue, or it is the next behind one. */
+static bool is_behind_pieces(const struct gs_held *h, const struct gs_queue *q, const struct gs_held *before)
+{
+    if (!h->may_chain || !is_short(h))
+        return false;
+    if (h->home != q->o.handle)
+        return h->waits == GS_WAITS_PIECES && (!before || is_piece(before));
+    if (h->waits == GS_WAITS_PIECES)
+        return gs_is_drained(q, h->call) && !before;
+    return is_piece(before) && h->call - before->call <= 1;
 }
 
 /* Takes the first unit beforehand, where the command could run now and the unit is there. It stands behind nothing but
@@ -220,19 +261,20 @@ static bool take_now(struct gs_held *h, const struct gs_queue *q)
 {
     pthread_mutex_lock(&gs_held_lock);
     const struct gs_held *before = h->may_chain ? gs_held_last_in(h->home) : NULL;
-    /* A call may consist of several commands, or another thread's has come meanwhile: nothing waits behind a gate. */
-    const bool idle =
-        h->may_chain && h->home == q->o.handle && gs_is_drained(q, h->call) && (!before || before->served);
-    h->chained = !idle && is_next(before, h->resource, h->call);
+    /* A call may consist of several commands, or another thread's has come meanwhile: nothing waits behind a gate. A
+     * queue of ours holds nothing else. */
+    const bool idle = h->may_chain && h->waits == GS_WAITS_NOT &&
+                      (h->home == q->o.handle ? gs_is_drained(q, h->call) && (!before || before->served) : !before);
+    h->chained = !idle && h->waits == GS_WAITS_NOT && is_next(before, h->resource, h->call);
     const bool behind_served = h->chained && before->served;
-    const bool behind_piece = !idle && !h->chained && is_piece(before) && h->home == q->o.handle &&
-                              h->call - before->call <= 1 && h->resource != GS_RESOURCE_PCI;
+    const bool behind_pieces = !idle && !h->chained && is_behind_pieces(h, q, before);
     pthread_mutex_unlock(&gs_held_lock);
-    if ((idle || behind_served || behind_piece) && (h->taken = calloc(1, sizeof *h->taken)) && !try_unit(h, idle)) {
+    if ((idle || behind_served || behind_pieces) && (h->taken = calloc(1, sizeof *h->taken)) &&
+        !try_unit(h, idle && h->home == q->o.handle)) {
         free(h->taken);
         h->taken = NULL;
     }
-    h->chained = h->chained || (behind_piece && h->taken);
+    h->chained = h->chained || (behind_pieces && h->taken);
     return !idle && (!h->chained || h->units.n > 1);
 }
 
@@ -251,10 +293,11 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     gs_lanes_set_up();
     atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
     const unsigned call = gs_queue_call(q);
-    const bool may_chain = !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, n_wait, wait);
+    const enum gs_held_waits waits = waits_for(queue, n_wait, wait);
+    const bool may_chain = !(queue == q->o.handle && q->out_of_order) && waits != GS_WAITS_OTHERS;
     units = units ? units : &one;
     *gate = NULL;
-    const bool may_join = may_chain && queue == q->o.handle && units->n == 1 && units->kind;
+    const bool may_join = may_chain && waits == GS_WAITS_NOT && queue == q->o.handle && units->n == 1 && units->kind;
     *held = may_join ? join(queue, resource, call, units->kind, now) : NULL;
     if (*held)
         return CL_SUCCESS;
@@ -275,6 +318,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     h->resource = resource;
     h->call = call;
     h->may_chain = may_chain;
+    h->waits = waits;
     const bool marked = take_now(h, q);
     const cl_int err = make(h, q, marked, n_wait, wait);
     if (err) {

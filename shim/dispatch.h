@@ -43,6 +43,7 @@ struct gs_units {
     void *work;
     struct gs_spent *spent; /* what they take is added to it; or null */
     bool kernel;            /* they are a kernel of the application, on `place` */
+    bool piece;             /* one, which moves no more bytes than a unit is for */
     unsigned place;
     uint64_t kind;   /* what it is, for what is expected of its time, see batch.h; 0: nothing. May share a unit */
     unsigned factor; /* of several: by which they were cut, ... */

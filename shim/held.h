@@ -14,6 +14,9 @@
 
 enum { GS_AWAITED = 4 };
 
+/* What the wait list of a command waits for, see dispatch.c. */
+enum gs_held_waits { GS_WAITS_NOT, GS_WAITS_PIECES, GS_WAITS_OTHERS };
+
 struct gs_held {
     struct gs_held *next; /* in its resource's list */
     atomic_int refs;      /* the thread that serves it, each unit under way, and who waits for it */
@@ -36,7 +39,8 @@ struct gs_held {
     /* Of one that comes right after another in its queue, see gs_let_go(). */
     unsigned call;              /* the application's, counted for the queue */
     struct gs_drained *drained; /* of the application's queue, if it is in order; or null */
-    bool may_chain;             /* the queue is in order, and there is nothing else to wait for */
+    bool may_chain;             /* the queue is in order, and there is nothing else to wait for, but for pieces */
+    enum gs_held_waits waits;
     bool chained;
     struct gs_unit *taken; /* the first unit was granted before it was enqueued, and needs no gate; or null */
     bool asked;            /* the first unit was asked for before it was enqueued, by this request */

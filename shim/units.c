@@ -195,7 +195,13 @@ cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_que
     struct gs_op_run one = *run;
     if (one.cut.n > 1 && !gs_queues_ready(q)) /* in one unit, then */
         gs_op_cut(&one.op, 0, &one.cut);
-    struct gs_units units = {.n = one.cut.n, .enqueue = enqueue_piece, .work = &one, .spent = gs_put_spent()};
+    const bool bytes = run->op.kind == GS_OP_READ || run->op.kind == GS_OP_WRITE || run->op.kind == GS_OP_FILL ||
+                       (run->op.kind == GS_OP_COPY && !run->op.whole);
+    struct gs_units units = {.n = one.cut.n,
+                             .enqueue = enqueue_piece,
+                             .work = &one,
+                             .spent = gs_put_spent(),
+                             .piece = bytes && run->cut.n == 1};
     cl_int err = CL_SUCCESS;
     if (units.n > 1) {
         units.work = keep_run(run);
