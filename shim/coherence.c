@@ -458,14 +458,14 @@ cl_int gs_ready_events(struct gs_command *cmd, struct gs_mem *src, unsigned from
     return err;
 }
 
-void gs_busy_until(struct gs_mem *root, cl_event end)
+void gs_busy_until(struct gs_mem *root, unsigned place, cl_event end)
 {
-    struct gs_replica *home = &root->place[0];
+    struct gs_replica *r = &root->place[place];
     if (gs_real()->clRetainEvent(end) != CL_SUCCESS)
         return;
-    if (home->ready)
-        gs_real()->clReleaseEvent(home->ready);
-    home->ready = end;
+    if (r->ready)
+        gs_real()->clReleaseEvent(r->ready);
+    r->ready = end;
 }
 
 cl_int gs_gather_all(struct gs_command *cmd, struct gs_events *done)

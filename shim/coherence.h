@@ -74,8 +74,9 @@ cl_mem gs_replica_of(struct gs_mem *m, unsigned place, cl_int *err);
 cl_int gs_ready_events(struct gs_command *cmd, struct gs_mem *src, unsigned from, struct gs_mem *dst, unsigned to,
                        struct gs_events *wait);
 
-/* After a split whose outputs were merged at home: what is enqueued later and touches home comes after `end`. */
-void gs_busy_until(struct gs_mem *root, cl_event end);
+/* What is enqueued later and touches the place comes after `end`: home after a split whose outputs were merged there,
+ * or a place on whose way something is that was given up. */
+void gs_busy_until(struct gs_mem *root, unsigned place, cl_event end);
 
 /* Brings everything of a context home. */
 cl_int gs_gather_all(struct gs_command *cmd, struct gs_events *done);

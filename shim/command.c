@@ -105,6 +105,15 @@ static cl_int shield_last(struct gs_events *e, cl_context ctx)
     return CL_SUCCESS;
 }
 
+cl_event gs_command_leave(struct gs_context *ctx, cl_event end)
+{
+    struct gs_events *e = &ctx->orphans;
+    if (gs_events_share(e, end) != CL_SUCCESS)
+        return NULL;
+    shield_last(e, ctx->o.handle);
+    return e->v[e->n - 1];
+}
+
 cl_int gs_command_list(const struct gs_command *cmd)
 {
     if (!cmd->n_wait && cmd->wait)

@@ -52,6 +52,10 @@ void gs_command_end(struct gs_command *cmd);
 /* Forgets the order, so that what follows comes after all that has been enqueued since. */
 void gs_command_renew(struct gs_command *cmd);
 
+/* Something is on its way although the command that it was for has been given up: whoever comes later comes after it,
+ * by what is returned, however it ends; the context's. Null: there is no memory. */
+cl_event gs_command_leave(struct gs_context *ctx, cl_event end);
+
 /* The queue for kernels, and that for transfers, of a place. Null with an error in *err. */
 cl_command_queue gs_exec_queue(struct gs_queue *q, unsigned place, cl_int *err);
 cl_command_queue gs_copy_queue(struct gs_queue *q, unsigned place, cl_int *err);

@@ -59,7 +59,7 @@ struct gs_context {
     atomic_uint passing;                  /* commands that are being handed on meanwhile */
     cl_event ended;                       /* an event that has ended; made on first need */
     struct gs_events at_home;             /* what brought all home when a user event was made last */
-    struct gs_events orphans;             /* the ends of queues that were released with commands in them */
+    struct gs_events orphans;             /* the ends of queues that were released with commands in them, and of commands given up */
     struct gs_context *next;              /* in the list of all; protected by that list's lock */
     struct gs_merge_kernels *merge;       /* made on first need; owned */
     struct gs_scratch *scratch;           /* likewise */

@@ -262,7 +262,7 @@ static void block_merged(const struct gs_plan *plan, cl_event end)
     for (size_t i = 0; i < plan->n_uses; i++)
         if (plan->uses[i].writes == GS_COMPARED || plan->uses[i].writes == GS_REDUCED ||
             plan->uses[i].writes == GS_APPENDED || (plan->on_trial && plan->uses[i].writes != GS_READ_ONLY))
-            gs_busy_until(plan->uses[i].root, end);
+            gs_busy_until(plan->uses[i].root, 0, end);
 }
 
 /* Puts the parts' lists together; and what the reductions of each part's outputs have to wait for. */
@@ -380,6 +380,15 @@ static void write_off(const struct gs_launching *l, const struct gs_plan *plan, 
             gs_spoil(plan->uses[i].root, plan->uses[i].window);
 }
 
+/* No part runs, but some of what was prepared for them is on its way. */
+static void leave_prepared(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
+{
+    for (unsigned p = 0; p < plan->n_parts; p++)
+        for (cl_uint i = 0; i < s->ready[p].n; i++)
+            if (!gs_event_ended(s->ready[p].v[i]))
+                gs_command_leave(l->cmd.ctx, s->ready[p].v[i]);
+}
+
 bool gs_is_disturbed(const struct gs_plan *plan)
 {
     for (size_t i = 0; i < plan->n_uses; i++) {
@@ -409,6 +418,8 @@ cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *e
         gs_debug("kernel %s: the parts could not be launched (error %d)", l->k->name, err);
     if (err && *went)
         *went = take_back(l, plan, &s) != CL_SUCCESS;
+    else if (err)
+        leave_prepared(l, plan, &s);
     if (!err) {
         err = join_parts(l, plan, &s, event);
         if (err)

@@ -121,14 +121,11 @@ static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_comma
     return err;
 }
 
-/* The last piece's end stands for all of a transfer's. */
+/* The last piece's end stands for all of a transfer's; after an error, for those that are on their way. */
 static cl_int keep_last(cl_event written, cl_int err, struct gs_events *done)
 {
-    if (!err && written)
-        return gs_events_add(done, written);
-    if (written)
-        gs_real()->clReleaseEvent(written);
-    return err;
+    const cl_int kept = written ? gs_events_add(done, written) : CL_SUCCESS;
+    return err ? err : kept;
 }
 
 cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out,

@@ -97,6 +97,17 @@ cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struc
     return gs_arrives(root, to->place, &send->rect, to->arrived);
 }
 
+void gs_sends_leave(struct gs_context *ctx, struct gs_mem *root, const struct gs_sends *sends)
+{
+    for (size_t i = 0; i < sends->n; i++)
+        for (unsigned t = 0; t < sends->v[i].n; t++) {
+            const struct gs_taker *to = &sends->v[i].to[t];
+            cl_event end = to->arrived ? gs_command_leave(ctx, to->arrived) : NULL;
+            if (end && root)
+                gs_busy_until(root, to->place, end);
+        }
+}
+
 static cl_int take_step(const struct carrying *c, struct gs_flight *f, unsigned step)
 {
     cl_int err = CL_SUCCESS;

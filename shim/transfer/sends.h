@@ -34,6 +34,10 @@ cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sen
 /* The last piece has been enqueued for a taker. */
 cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struct gs_taker *to);
 
+/* Not all of them could be enqueued: what is on its way arrives all the same, and whoever comes later waits for that.
+ * What it brings doesn't count. */
+void gs_sends_leave(struct gs_context *ctx, struct gs_mem *root, const struct gs_sends *sends);
+
 /* What is enqueued for a part bears its number: as gs_label_part does. */
 struct gs_label gs_label_taker(const struct gs_taker *to);
 

@@ -199,6 +199,8 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_
     cl_int err = add_run(&sends, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
     if (!err)
         err = carry(cmd, NULL, &sends, true, false);
+    if (err)
+        gs_sends_leave(cmd->ctx, NULL, &sends);
     gs_sends_free(&sends);
     return err;
 }
@@ -306,12 +308,10 @@ static cl_int carry_images(struct gs_command *cmd, struct gs_mem *root, struct g
             const struct gs_label before = gs_label_taker(to);
             err = copy_image(cmd, root, send, to, &end);
             gs_label_back(before);
-            if (!err && end.n)
-                err = gs_real()->clRetainEvent(end.v[0]);
-            if (!err && end.n) {
+            if (end.n && gs_real()->clRetainEvent(end.v[0]) == CL_SUCCESS)
                 to->arrived = end.v[0];
-                err = gs_sends_end(root, send, to);
-            }
+            if (!err && end.n)
+                err = to->arrived ? gs_sends_end(root, send, to) : CL_OUT_OF_RESOURCES;
             gs_events_free(&end);
         }
     }
@@ -365,7 +365,9 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends 
             send->to[t].mem = root->place[send->to[t].place].mem;
         err = wait_for_source(cmd, &root->place[send->from], send);
     }
+    if (!err)
+        err = root->is_image ? carry_images(cmd, root, sends) : carry(cmd, root, sends, !host_kept_out(root), true);
     if (err)
-        return err;
-    return root->is_image ? carry_images(cmd, root, sends) : carry(cmd, root, sends, !host_kept_out(root), true);
+        gs_sends_leave(cmd->ctx, root, sends);
+    return err;
 }

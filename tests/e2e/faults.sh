@@ -111,6 +111,8 @@ for path in plain pinned; do
   spoiled_soon 1
   spoiled_soon 2
 done
+# Half of an exchange is on its way when the rest is refused: what comes later waits for it, and isn't overwritten.
+GPUSPARC_TRANSFER=pinned spared clEnqueueReadBuffer:16:-5:once exchange 64 busy
 unset GPUSPARC_TRANSFER
 
 # Under a daemon a launch's units follow from a thread of ours, and the application has its event by then.
