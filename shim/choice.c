@@ -86,12 +86,10 @@ static double single_of(const struct gs_history *h)
     return alone > 0 && parts > 0 ? min_double(alone, parts) : alone;
 }
 
-/* How many more launches are to be expected: as many as there were; or what the last run had. */
+/* How many more launches are to be expected: what the last run had; or as many as there were. */
 static double more_launches(const struct gs_history *h)
 {
-    const double so_far = (double)h->launches;
-    const double rest = h->expected > h->launches ? (double)(h->expected - h->launches) : 0;
-    return max_double(1, max_double(so_far, rest));
+    return max_double(1, (double)(h->expected > h->launches ? h->expected - h->launches : h->launches));
 }
 
 bool gs_choice_split_known(const struct gs_history *h)
@@ -168,6 +166,15 @@ static bool one_device(struct gs_history *h, const char *reason)
 static const char not_known[] = "how long it takes isn't known yet";
 static const char too_short[] = "it is too short to gain";
 static const char faster[] = "one device is faster";
+/* To plan a launch takes the host 30 to 90 us where it writes columns, and what is to be earned grows with the launches
+ * so far. */
+static bool not_now(struct gs_history *h, const char *reason)
+{
+    enum { SHARE = 8 };
+    h->plan_at = h->launches + h->launches / SHARE;
+    return one_device(h, reason);
+}
+
 static const char opening[] = "the way between the devices is being opened";
 static const char not_earned[] = "what a split costs at first isn't earned yet";
 
@@ -237,6 +244,8 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
             return give_up(h);
         if (trying)
             reason = NULL;
+        else if (h->launches < h->plan_at)
+            reason = h->reason;
         else if (is_too_short(m, n, single, reads))
             reason = too_short;
         else if (more_launches(h) * (single - hoped_of(h, m, single, n) + reads.gain) < prepare_ns)
@@ -390,10 +399,10 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     if (!better && !retry && !trying && by_peer && h->merge.bytes)
         return one_device(h, not_earned);
     if (!better && !retry && !trying)
-        return h->split.n ? give_up(h) : one_device(h, too_short);
+        return h->split.n ? give_up(h) : not_now(h, too_short);
     const double needed = w.gain > w.risk / 2 ? w.risk / 4 : w.risk; /* a try that gains at once is less of a bet */
     if (!trying && w.risk > 0 && left < needed && !is_hopeful(h, o, &w))
-        return one_device(h, not_earned);
+        return h->last_split ? one_device(h, not_earned) : not_now(h, not_earned);
     if (retry) {
         postpone_retry(h);
         h->tried = 0;

@@ -78,6 +78,7 @@ struct gs_history {
     uint64_t retry_at;          /* the launch from which the next try is allowed */
     bool last_split, ever;      /* what the launch before was; has any been chosen for in this process? */
     bool split_before;          /* a split of it has been measured in this process */
+    uint64_t plan_at;           /* the launch from which it is looked again what one would move */
     bool wants_peer;            /* it would gain by splits if GS_LINK_PEER were open */
     const char *reason;         /* of the last choice */
     double single_ns, split_ns; /* the last prediction, transfers and all */

@@ -204,6 +204,47 @@ static void pinning_counts_for_what_it_takes(void **state)
     assert_true(m.ring_ns < 3e6);
 }
 
+/* What isn't earned yet is looked at again after an eighth more launches, not each time. */
+static void what_is_not_earned_is_seldom_planned(void **state)
+{
+    (void)state;
+    struct gs_history h;
+    struct gs_machine m = machine;
+    unsigned planned = 0, at = 0;
+    m.first_ns = 1e9;
+    gs_history_init(&h);
+    gs_choice_learn_single(&h, 2 * MS);
+    for (unsigned i = 1; i <= 4000 && !at; i++) {
+        struct gs_budget b = {.begin_ns = 0};
+        double risk;
+        if (!gs_choice_worth_planning(&h, &m, 2, 0))
+            continue;
+        planned++;
+        if (gs_choose(&h, &m, &two, &b, 0, &risk))
+            at = i;
+    }
+    assert_true(at > 2000 && at < 3600); /* 3 s in all, at 1 ms a launch, are to be won */
+    assert_true(planned < 80);
+}
+
+/* Who had 400 launches in the last process has 13 more to come after 387. */
+static void the_last_run_says_how_many_come(void **state)
+{
+    (void)state;
+    for (unsigned late = 0; late < 2; late++) {
+        struct gs_history h;
+        struct gs_budget b = {.begin_ns = 0};
+        struct gs_machine m = machine;
+        double risk;
+        m.first_ns = 20e6;
+        gs_history_init(&h);
+        gs_choice_learn_single(&h, 2 * MS);
+        h.expected = 400;
+        h.launches = late ? 387 : 100;
+        assert_int_equal(gs_choose(&h, &m, &two, &b, 0, &risk), !late);
+    }
+}
+
 /* Until its splits are known, all of a launch on trial counts as risk. */
 static void a_trial_risks_all_of_it(void **state)
 {
@@ -282,6 +323,8 @@ int main(void)
         cmocka_unit_test(closed_windows_are_no_failure),
         cmocka_unit_test(what_moves_little_does_not_wait_for_windows),
         cmocka_unit_test(pinning_counts_for_what_it_takes),
+        cmocka_unit_test(what_is_not_earned_is_seldom_planned),
+        cmocka_unit_test(the_last_run_says_how_many_come),
         cmocka_unit_test(a_trial_risks_all_of_it),
         cmocka_unit_test(measurements_become_rare),
         cmocka_unit_test(the_first_split_does_not_count),
