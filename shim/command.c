@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/log.h"
 #include "shim/beside.h"
 #include "shim/client.h"
 #include "shim/dispatch.h"
@@ -38,6 +39,17 @@ cl_int gs_event_status(cl_event event)
     cl_int status = CL_COMPLETE;
     cl_int err = gs_real()->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
     return err ? err : status;
+}
+
+cl_int gs_event_end(cl_event event, cl_int status)
+{
+    enum { TRIES = 3 };
+    cl_int err = gs_real()->clSetUserEventStatus(event, status);
+    for (int i = 1; i < TRIES && err; i++)
+        err = gs_real()->clSetUserEventStatus(event, status);
+    if (err)
+        gs_debug("the driver doesn't take the end of an event (error %d)", err);
+    return err;
 }
 
 /* Lets those go that are complete. */
@@ -80,7 +92,7 @@ static void ends_well(cl_event event, cl_int status, void *data)
     cl_event end = data;
     (void)event;
     (void)status;
-    gs_real()->clSetUserEventStatus(end, CL_COMPLETE);
+    gs_event_end(end, CL_COMPLETE);
     gs_real()->clReleaseEvent(end);
 }
 

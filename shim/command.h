@@ -16,6 +16,9 @@ void gs_events_wait(const struct gs_events *e);
 
 /* As the driver says; an error of its own where it can't. */
 cl_int gs_event_status(cl_event event);
+/* Gives a user event of ours its status. A driver that refuses once may not twice; whoever waits for it would wait for
+ * ever. */
+cl_int gs_event_end(cl_event event, cl_int status);
 /* Has it ended, well or badly? */
 static inline bool gs_event_ended(cl_event event)
 {

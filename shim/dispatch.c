@@ -13,7 +13,11 @@ cl_int gs_ended_event(struct gs_context *ctx)
     if (ctx->ended)
         return err;
     ctx->ended = gs_real()->clCreateUserEvent(ctx->o.handle, &err);
-    return err ? err : gs_real()->clSetUserEventStatus(ctx->ended, CL_COMPLETE);
+    if (!err && (err = gs_event_end(ctx->ended, CL_COMPLETE)) != CL_SUCCESS) {
+        gs_real()->clReleaseEvent(ctx->ended);
+        ctx->ended = NULL;
+    }
+    return err;
 }
 
 static cl_int add_end(struct gs_held *h, struct gs_context *ctx)

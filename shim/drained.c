@@ -169,7 +169,7 @@ static void tie(struct gs_held *h)
     pthread_cond_broadcast(&gs_held_changed);
     pthread_mutex_unlock(&gs_held_lock);
     if (tied && over)
-        gs_real()->clSetUserEventStatus(end, atomic_load(&h->status));
+        gs_event_end(end, atomic_load(&h->status));
 }
 
 void gs_queue_close(cl_command_queue queue)

@@ -138,7 +138,7 @@ static void is_over(struct gs_held *h)
     pthread_cond_broadcast(&gs_held_changed);
     pthread_mutex_unlock(&gs_held_lock);
     if (end) /* now, though others may hold it for longer */
-        gs_real()->clSetUserEventStatus(end, atomic_load(&h->status));
+        gs_event_end(end, atomic_load(&h->status));
 }
 
 void gs_held_done(struct gs_held *h)

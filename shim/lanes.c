@@ -60,7 +60,7 @@ static bool run_first(struct gs_held *h, struct gs_unit *u)
 {
     take_first(h, &u->grant);
     bool in = enter();
-    const cl_int err = gs_real()->clSetUserEventStatus(h->open, CL_COMPLETE);
+    const cl_int err = gs_event_end(h->open, CL_COMPLETE);
     gs_unit_watch(h, u, NULL, h->first);
     leave(in);
     return err == CL_SUCCESS;

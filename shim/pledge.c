@@ -39,8 +39,7 @@ static void forget(struct gs_work *work)
 /* Not freed in a callback: a driver may wait for a queue's commands when it is released for the last time. */
 void gs_pledge_end(struct gs_pledge *p)
 {
-    if (gs_real()->clSetUserEventStatus(p->end, atomic_load(&p->status)) != CL_SUCCESS)
-        gs_real()->clSetUserEventStatus(p->end, atomic_load(&p->status)); /* or everybody waits for ever */
+    gs_event_end(p->end, atomic_load(&p->status));
     p->work.run = forget;
     gs_later(&p->work);
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/log.h"
 #include "shim/beside.h"
 #include "shim/dispatch.h"
 #include "shim/ends.h"
@@ -35,13 +34,10 @@ static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
 static struct errand *first, **last = &first;
 static bool started;
 
-/* A driver that refuses once may not twice; the application would wait for ever. */
 static void set_status(struct errand *e, cl_int status)
 {
-    enum { TRIES = 3 };
     e->status = status;
-    for (int i = 0; i < TRIES && gs_real()->clSetUserEventStatus(e->done, status) != CL_SUCCESS; i++)
-        gs_debug("the driver doesn't take the end of a transfer");
+    gs_event_end(e->done, status);
 }
 
 /* PoCL (3.1) uses a marker that fails once more after its end: such ones are kept for ever. */
