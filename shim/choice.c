@@ -353,7 +353,8 @@ static bool gains_by_peer(const struct gs_history *h, const struct gs_machine *m
 bool gs_choice_foresees_peer(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
     const struct gs_move again = h->scatter_again.move;
-    const double less = gs_move_ns(m, GS_LINK_HOST, again) - gs_move_ns(m, GS_LINK_PEER, again);
+    const double less = gs_move_ns(m, GS_LINK_HOST, again) - gs_move_ns(m, GS_LINK_PEER, again) +
+                        gs_move_ns(m, GS_LINK_HOST, h->merge) - gs_move_ns(m, GS_LINK_PEER, h->merge);
     if (!gs_choice_split_known(h))
         return false;
     return h->return_rate > 0 ? gs_choice_foresees(h, m, n, PEER_NS)

@@ -639,6 +639,9 @@ static void the_fast_link_is_foreseen(void **state)
     assert_true(gs_choice_foresees_peer(&h, &h200, 2));
     h.scatter_again.move.bytes = 1 << 19; /* halos go by the host as well */
     assert_false(gs_choice_foresees_peer(&h, &h200, 2));
+    h.merge = (struct gs_move){40 << 20, 4}; /* but what is put together afterwards doesn't */
+    assert_true(gs_choice_foresees_peer(&h, &h200, 2));
+    h.merge = (struct gs_move){0};
     h.return_rate = 1;
     assert_true(gs_choice_foresees_peer(&h, &h200, 2));
     h.expected = 0;
