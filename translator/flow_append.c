@@ -10,21 +10,31 @@
 #include "translator/flow_type.h"
 #include "translator/need.h"
 
-enum { MAX_SITES = 64, MAX_DEPTH = 8 };
+enum { MAX_SITES = 64, MAX_DEPTH = 8, MAX_CHAINS = 64 };
 
-/* A place behind one of the kernel's arguments: bytes + scale * by behind its begin, where `by` is another, or none. */
+/* A place behind one of the kernel's arguments: bytes + scale * by behind its begin, where `by` is another, or none. Or
+ * a constant: `bytes`, of no argument. */
 struct place {
     uint32_t arg, by;
     uint64_t bytes, scale;
+    bool constant;
 };
 
-struct finding {
+/* How a function is come to from the kernel: by a call in the one above, and so on. */
+struct chain {
+    uint32_t func;
+    CXCursor call;
+    const struct chain *up; /* null: it is the kernel */
+};
+
+struct chains {
     struct gs_append_search *s;
-    uint32_t func, param, unit; /* the function around is `func` */
-    struct place place;
-    bool any, failed;
-    unsigned depth;
-    uint32_t caller;
+    struct chain v[MAX_CHAINS];
+    unsigned n;
+    bool failed;
+    /* Whose calls are looked for, and where. */
+    uint32_t func;
+    const struct chain *up;
 };
 
 static uint32_t param_index(const struct gs_func *g, CXCursor param)
@@ -35,66 +45,94 @@ static uint32_t param_index(const struct gs_func *g, CXCursor param)
     return GS_NO_ARG;
 }
 
-static struct place resolve(struct gs_append_search *s, uint32_t func, const struct gs_append_from *from,
-                            unsigned depth);
+static bool calls(const struct gs_flow *f, uint32_t caller, uint32_t func)
+{
+    for (uint32_t i = 0; i < f->funcs[caller].n_calls; i++)
+        if (f->funcs[caller].calls[i] == func)
+            return true;
+    return false;
+}
 
 static bool look_at_call(CXCursor c, void *data)
 {
-    struct finding *x = data;
-    struct gs_append_from from = {.param = clang_getNullCursor(), .by = clang_getNullCursor()};
+    struct chains *x = data;
+    const struct gs_program *p = x->s->f->program;
     if (c.kind != CXCursor_CallExpr)
         return false;
     CXCursor callee = clang_getCursorReferenced(c);
-    if (callee.kind != CXCursor_FunctionDecl || gs_program_func(x->s->f->program, callee, x->unit) != x->func)
+    if (callee.kind != CXCursor_FunctionDecl || gs_program_func(p, callee, p->funcs[x->up->func].unit) != x->func)
         return false;
-    CXCursor given = x->param < gs_n_args(c) ? clang_Cursor_getArgument(c, x->param) : clang_getNullCursor();
+    x->failed |= x->n == MAX_CHAINS;
+    if (!x->failed)
+        x->v[x->n++] = (struct chain){x->func, c, x->up};
+    return x->failed;
+}
+
+/* All ways to come to a function. */
+static struct chains *find_chains(struct gs_append_search *s, uint32_t func, unsigned depth)
+{
+    const struct gs_program *p = s->f->program;
+    struct chains *x = gs_need_array(s->f->arena, 1, sizeof *x);
+    *x = (struct chains){.s = s, .func = func, .failed = depth > MAX_DEPTH};
+    if (func == s->kernel) {
+        x->v[x->n++] = (struct chain){.func = func, .call = clang_getNullCursor()};
+        return x;
+    }
+    for (uint32_t g = 0; g < p->n_funcs && !x->failed; g++) {
+        if (!s->in[g] || !p->funcs[g].defined || !calls(s->f, g, func))
+            continue;
+        const struct chains *above = find_chains(s, g, depth + 1);
+        x->failed |= above->failed;
+        for (unsigned i = 0; i < above->n && !x->failed; i++) {
+            x->up = &above->v[i];
+            gs_append_any(p->funcs[g].def, look_at_call, x);
+        }
+    }
+    return x;
+}
+
+static struct place resolve(struct gs_append_search *s, const struct chain *at, const struct gs_append_from *from);
+
+/* The same of what a call gives for a parameter. */
+static struct place resolve_given(struct gs_append_search *s, const struct chain *at, uint32_t param)
+{
+    struct gs_append_from from = {.param = clang_getNullCursor(), .by = clang_getNullCursor()};
+    CXCursor given = param < gs_n_args(at->call) ? clang_Cursor_getArgument(at->call, param) : clang_getNullCursor();
     if (!clang_Cursor_isNull(given) && gs_is_pointer(gs_flow_type(given))) {
-        from = gs_append_param(x->s, given);
+        from = gs_append_param(s, given);
     } else if (!clang_Cursor_isNull(given)) {
         CXCursor name = gs_strip(given);
+        uint64_t number;
+        if (gs_append_constant(given, &number) && number <= INT32_MAX)
+            return (struct place){.arg = GS_NO_ARG, .by = GS_NO_ARG, .bytes = number, .constant = true};
         /* A number, handed on as the very type. */
         if (name.kind == CXCursor_DeclRefExpr && gs_flow_type(given).kind == gs_flow_type(name).kind)
             from.param = clang_getCursorReferenced(name);
     }
-    const struct place place = resolve(x->s, x->caller, &from, x->depth + 1);
-    x->failed |= place.arg == GS_NO_ARG || (x->any && (place.arg != x->place.arg || place.bytes != x->place.bytes ||
-                                                       place.by != x->place.by || place.scale != x->place.scale));
-    x->any = true;
-    x->place = place;
-    return x->failed;
+    return resolve(s, at->up, &from);
 }
 
-/* What a place behind a function's parameter always is to the kernel. */
-static struct place resolve(struct gs_append_search *s, uint32_t func, const struct gs_append_from *from,
-                            unsigned depth)
+/* What a place behind a function's parameter is to the kernel. */
+static struct place resolve(struct gs_append_search *s, const struct chain *at, const struct gs_append_from *from)
 {
     static const struct place none = {.arg = GS_NO_ARG, .by = GS_NO_ARG};
-    const struct gs_program *p = s->f->program;
     struct place place = none;
     if (clang_Cursor_isNull(from->param))
         return none;
-    const uint32_t index = param_index(&p->funcs[func], from->param);
-    if (index == GS_NO_ARG || depth > MAX_DEPTH || !gs_append_is_steady(s, func, from->param))
+    const uint32_t index = param_index(&s->f->program->funcs[at->func], from->param);
+    if (index == GS_NO_ARG || !gs_append_is_steady(s, at->func, from->param))
         return none;
-    if (func == s->kernel) {
+    if (at->up)
+        place = resolve_given(s, at, index);
+    else
         place.arg = index;
-    } else {
-        struct finding x = {.s = s, .func = func, .param = index, .depth = depth};
-        for (uint32_t g = 0; g < p->n_funcs && !x.failed; g++)
-            if (s->in[g] && p->funcs[g].defined) {
-                x.caller = g;
-                x.unit = p->funcs[g].unit;
-                gs_append_any(p->funcs[g].def, look_at_call, &x);
-            }
-        if (!x.any || x.failed)
-            return none;
-        place = x.place;
-    }
+    if (place.arg == GS_NO_ARG)
+        return place.constant && clang_Cursor_isNull(from->by) ? place : none;
     place.bytes += from->bytes;
     if (clang_Cursor_isNull(from->by))
         return place;
     const struct gs_append_from number = {.param = from->by, .by = clang_getNullCursor()};
-    const struct place by = resolve(s, func, &number, depth + 1);
+    const struct place by = resolve(s, at, &number);
     if (by.arg == GS_NO_ARG || place.by != GS_NO_ARG)
         return none;
     place.by = by.arg;
@@ -138,8 +176,8 @@ static bool is_filled(const struct gs_append_site *site, const struct gs_append_
 }
 
 /* One list of a site, of whose stores the first to it is `first`; false if it isn't stored whole, or not alike. */
-static bool make_append(struct gs_append_search *s, const struct gs_append_site *site, unsigned first,
-                        struct gs_append *out)
+static bool make_append(struct gs_append_search *s, const struct gs_append_site *site, const struct chain *at,
+                        unsigned first, struct gs_append *out)
 {
     static const struct gs_append none;
     const struct gs_append_store *a = &site->stores[first];
@@ -148,18 +186,24 @@ static bool make_append(struct gs_append_search *s, const struct gs_append_site 
     const struct gs_append_from limit = {.param = a->limit.param, .by = clang_getNullCursor()};
     const uint64_t whole = a->unit * site->step;
     uint64_t begin = a->offset;
+    int64_t more = 0;
+    uint8_t limit_type = a->limit.type;
     for (unsigned i = 0; i < site->n_stores; i++)
         if (are_together(a, &site->stores[i]) && site->stores[i].offset < begin)
             begin = site->stores[i].offset;
-    const struct place counts = resolve(s, site->func, &counter, 0), list = resolve(s, site->func, &a->list, 0);
+    const struct place counts = resolve(s, at, &counter), list = resolve(s, at, &a->list);
     *out = none;
     out->limit_arg = GS_NO_ARG;
     out->limited = a->limit.is;
     if (a->limit.is && !clang_Cursor_isNull(a->limit.param)) {
-        const struct place most = resolve(s, site->func, &limit, 0);
-        if (most.arg == GS_NO_ARG || most.bytes)
+        const struct place most = resolve(s, at, &limit);
+        if (most.constant ? !gs_append_is_wide(gs_flow_type(a->limit.param)) : most.arg == GS_NO_ARG)
             return false;
         out->limit_arg = most.arg;
+        if (most.constant) {
+            more = (int64_t)most.bytes;
+            limit_type = GS_I64;
+        }
     }
     if (counts.arg == GS_NO_ARG || counts.by != GS_NO_ARG || list.arg == GS_NO_ARG || whole > GS_APPEND_MOST_BYTES ||
         counts.bytes > UINT32_MAX || list.bytes + begin > UINT32_MAX || list.scale > UINT32_MAX)
@@ -178,9 +222,9 @@ static bool make_append(struct gs_append_search *s, const struct gs_append_site 
     out->step = (uint32_t)site->step;
     out->unit = (uint32_t)a->unit;
     out->element = (uint32_t)a->element;
-    out->limit_type = a->limit.type;
+    out->limit_type = limit_type;
     out->compared_as = a->limit.as;
-    out->limit_more = a->limit.more;
+    out->limit_more = a->limit.more + more;
     out->limit_negative = a->limit.is ? a->limit.negative : INT32_MAX;
     out->site = gs_program_site(s->f->program, site->call, s->f->program->funcs[site->func].unit);
     /* Whether a negative number is below the limit must be known where it is one of a place. */
@@ -212,11 +256,11 @@ static bool may_end_before(const struct gs_append *a, uint64_t at)
            a->begin + ((uint64_t)a->limit_more - 1 + a->step) * a->unit <= at;
 }
 
-/* May a list be apart from its counter, and from another list? */
-static bool may_count(const struct gs_append *a)
+/* May a list be apart from another's counter, or its own, and from another list? */
+static bool may_leave_out(const struct gs_append *a, const struct gs_append *b)
 {
-    return a->list != a->counter || a->counter_offset + sizeof(uint32_t) <= a->begin ||
-           may_end_before(a, a->counter_offset);
+    return a->list != b->counter || b->counter_offset + sizeof(uint32_t) <= a->begin ||
+           may_end_before(a, b->counter_offset);
 }
 
 static bool may_be_apart(const struct gs_append *a, const struct gs_append *b)
@@ -227,7 +271,8 @@ static bool may_be_apart(const struct gs_append *a, const struct gs_append *b)
 
 /* Takes the lists of a site over. With `again`, they must be those of the counter already: whoever takes a number
  * stores to all of them. */
-static bool add_lists(struct gs_append_search *s, const struct gs_append_site *site, struct gs_appends *out)
+static bool add_lists(struct gs_append_search *s, const struct gs_append_site *site, const struct chain *at,
+                      struct gs_appends *out)
 {
     struct gs_append mine[GS_APPEND_STORES];
     unsigned n = 0, of_counter = 0;
@@ -237,7 +282,7 @@ static bool add_lists(struct gs_append_search *s, const struct gs_append_site *s
             met |= are_together(&site->stores[i], &site->stores[j]);
         if (met)
             continue;
-        if (!make_append(s, site, i, &mine[n]) || !may_count(&mine[n]))
+        if (!make_append(s, site, at, i, &mine[n]))
             return false;
         for (unsigned j = 0; j < n; j++)
             if (alike(&mine[j], &mine[n]) || !may_be_apart(&mine[j], &mine[n])) /* by two parameters of a helper */
@@ -338,13 +383,19 @@ void gs_append_find(struct gs_flow *f, uint32_t kernel, const bool *in, struct g
     }
     bool good = s.n_sites > 0 && s.n_sites <= MAX_SITES;
     for (uint32_t i = 0; i < s.n_sites && good; i++) {
-        good = add_lists(&s, &s.sites[i], out);
+        const struct chains *ways = find_chains(&s, s.sites[i].func, 0);
+        good = !ways->failed && ways->n;
+        for (unsigned w = 0; w < ways->n && good; w++)
+            good = add_lists(&s, &s.sites[i], &ways->v[w], out);
         add_place(f, out, s.sites[i].call);
         for (unsigned k = 0; k < s.sites[i].n_stores; k++)
             add_place(f, out, s.sites[i].stores[k].at);
     }
-    for (uint32_t i = 0; i < out->n && good; i++)
+    for (uint32_t i = 0; i < out->n && good; i++) {
         good = is_alone(&s, out->v[i].list) && is_alone(&s, out->v[i].counter);
+        for (uint32_t j = 0; j < out->n && good; j++)
+            good = may_leave_out(&out->v[i], &out->v[j]);
+    }
     if (!good)
         *out = (struct gs_appends){0};
 }

@@ -193,8 +193,8 @@ class Kernel:
             return
         if r.random() < 0.2 and not beside:
             self.put(r.choice([f"{r.choice('ab')}[atomic_inc({self.counter()})] = {self.value()};",
-                               f"push(a, {self.counter()}, {self.value()});",
-                               f"push_below(b, {self.counter()}, most, {self.value()});"]))
+                               f"push({r.choice('ab')}, {self.counter()}, {self.value()});",
+                               f"push_below({r.choice('ab')}, {self.counter()}, {r.choice(['most', 'most', '2100u'])}, {self.value()});"]))
             return
         self.at = f"at{self.count}"
         self.count += 1

@@ -501,7 +501,7 @@ void push_any(__global uint *list, __global uint *n, uint v)
 {
     list[atomic_inc(n)] = v;
 }
-__kernel void not_two_by_helper(__global uint *a, __global uint *b, __global uint *n)
+__kernel void append_two_by_helper(__global uint *a, __global uint *b, __global uint *n)
 {
     push_any(a, n, 1);
     push_any(b, n + 1, 1);
@@ -1078,4 +1078,73 @@ __kernel void not_stored_in_a_loop(__global float *out, __global uint *n, uint m
     if (at < most)
         for (int i = 0; i < 0; i++)
             out[at] = 1;
+}
+
+/* Helpers that are called for several lists. */
+void push_twice(__global uint *list, __global uint *n, uint most, uint v)
+{
+    push(list, n, most, v);
+    push(list, n, most, v + 1);
+}
+__kernel void append_deeply_helped(__global const uint *in, __global uint *odd, __global uint *even, __global uint *n,
+                                   uint most, uint most_even)
+{
+    uint i = get_global_id(0);
+    if (in[i] & 1)
+        push_twice(odd, n, most, i);
+    else
+        push(even, n + 1, most_even, i);
+}
+__kernel void append_helped_in_one_buffer(__global const uint *in, __global uint *out, uint most)
+{
+    uint i = get_global_id(0);
+    if (in[i] & 1)
+        push(out + 2, out, most, i);
+    else
+        push_any(out + 1024, out + 1, i);
+}
+__kernel void not_helped_with_one_counter(__global uint *a, __global uint *b, __global uint *n)
+{
+    push_any(a, n, 1);
+    push_any(b, n, 1);
+}
+__kernel void not_helped_with_two_limits(__global uint *a, __global uint *n, uint most, uint other)
+{
+    push(a, n, most, 1);
+    push(a, n, other, 1);
+}
+__kernel void not_helped_with_a_number(__global uint *a, __global uint *n)
+{
+    push(a, n, get_global_id(0), 1);
+}
+__kernel void not_helped_to_a_choice(__global uint *a, __global uint *b, __global uint *n)
+{
+    push_any(a, n, 1);
+    push_any(get_local_id(0) ? a : b, n + 1, 1);
+}
+__kernel void not_helped_and_read(__global uint *a, __global uint *b, __global uint *n, __global uint *sum)
+{
+    push_any(a, n, 1);
+    push_any(b, n + 1, 1);
+    sum[get_global_id(0)] = b[3];
+}
+__kernel void not_helped_with_the_counter_for_a_list(__global uint *a, __global uint *n)
+{
+    push_any(a, n, 1);
+    push_any(n, a, 1);
+}
+__kernel void append_helped_with_a_constant(__global uint *a, __global uint *b, __global uint *n, uint most)
+{
+    push(a, n, MOST, 1);
+    push(a, n, 1000, 2);
+    push(b, n + 1, most, 3);
+}
+__kernel void not_helped_with_two_constants(__global uint *a, __global uint *n)
+{
+    push(a, n, MOST, 1);
+    push(a, n, MOST + 1, 2);
+}
+__kernel void not_helped_with_less_than_nothing(__global uint *a, __global uint *n)
+{
+    push(a, n, -1, 1);
 }
