@@ -30,7 +30,16 @@ static bool starts(const char *s, const char *with)
 
 /* ---- work-item functions ---- */
 
-static struct gs_value eval_geometry(struct gs_builder *b, const struct call *c, uint8_t op, int64_t beyond)
+/* The result in a dimension that there isn't: 0, or what should be 1, of which PoCL makes 0. */
+static uint32_t beyond_dimensions(struct gs_builder *b, const struct call *c, uint8_t type, uint8_t most)
+{
+    if (most == 0)
+        return gs_node_const(b, type, 0);
+    const uint32_t any = gs_node_opaque(b, type, c->at, "drivers differ about dimensions that there aren't");
+    return gs_node(b, GS_N_AND, type, any, gs_node_const(b, type, most), 0);
+}
+
+static struct gs_value eval_geometry(struct gs_builder *b, const struct call *c, uint8_t op, uint8_t beyond)
 {
     uint8_t type = c->type.class == GS_T_INT ? c->type.int_type : GS_U64;
     int64_t dim;
@@ -40,10 +49,10 @@ static struct gs_value eval_geometry(struct gs_builder *b, const struct call *c,
         return unknown_result(b, c, "its dimension is not known");
     if (gs_node_is_const(b, c->v[0].node, &dim)) {
         if (dim < 0 || dim > 2)
-            return gs_int(gs_node_const(b, type, beyond));
+            return gs_int(beyond_dimensions(b, c, type, beyond));
         return gs_int(gs_node_geometry(b, op, type, (unsigned)dim));
     }
-    uint32_t result = gs_node_const(b, type, beyond), of = b->nodes[c->v[0].node].type;
+    uint32_t result = beyond_dimensions(b, c, type, beyond), of = b->nodes[c->v[0].node].type;
     for (unsigned d = 3; d-- > 0;) {
         uint32_t is = gs_node(b, GS_N_EQ, GS_I32, c->v[0].node, gs_node_const(b, (uint8_t)of, d), 0);
         result = gs_node(b, GS_N_SELECT, type, is, gs_node_geometry(b, op, type, d), result);
@@ -70,7 +79,7 @@ static bool call_geometry(struct gs_builder *b, const struct call *c, struct gs_
 {
     static const struct {
         const char *name;
-        uint8_t op, beyond; /* the result in a dimension that there isn't */
+        uint8_t op, beyond; /* the most in a dimension that there isn't */
     } names[] = {
         {"get_global_id", GS_N_GLOBAL_ID, 0},   {"get_group_id", GS_N_GROUP_ID, 0},
         {"get_local_id", GS_N_LOCAL_ID, 0},     {"get_global_size", GS_N_GLOBAL_SIZE, 1},
