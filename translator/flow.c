@@ -174,8 +174,11 @@ static uint32_t load(struct walk *w, CXCursor e, struct place p, uint32_t to)
     if (!gs_is_array(type)) {
         touch(w, e, p, type, GS_FLOW_READ, to);
         unsigned space = clang_getAddressSpace(type);
-        if (p.memory && (space == GS_AS_GLOBAL || space == GS_AS_CONSTANT))
-            return 0; /* what lies in a buffer is no pointer: storing one there is an escape */
+        if (p.memory && (space == GS_AS_GLOBAL || space == GS_AS_CONSTANT)) {
+            if (space == GS_AS_GLOBAL && gs_holds_pointers(type)) /* a device's own addresses */
+                refuse(w, e, "it takes a pointer out of a buffer");
+            return 0; /* storing one there is an escape */
+        }
     }
     return gs_is_array(type) || gs_holds_pointers(type) ? p.node : 0;
 }
