@@ -114,6 +114,9 @@ void gs_held_fail(void);
  * one, and what is untied its marker. */
 void gs_queue_close(cl_command_queue queue);
 
+/* The application lets go of its queue: it isn't used by us any more, but for commands that retain it. */
+void gs_queue_leave(cl_command_queue queue);
+
 /* Is all that was enqueued in the application's queue, in order, known to have ended, or on the device? With the
  * context's lock held. */
 bool gs_queue_is_idle(struct gs_queue *q);

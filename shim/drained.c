@@ -38,7 +38,7 @@ static void close_ended(cl_command_queue queue, unsigned call)
     pthread_mutex_lock(&gs_held_lock);
     struct gs_held *h = gs_held_last_in(queue);
     if (h && h->units.n == 1 && !h->joining && !h->loose && (int)(h->call - call) <= 0)
-        h->closed = true;
+        h->closed = h->sent = true;
     pthread_mutex_unlock(&gs_held_lock);
 }
 
@@ -193,6 +193,26 @@ void gs_queue_close(cl_command_queue queue)
         gs_held_drop(h);
 }
 
+void gs_queue_leave(cl_command_queue queue)
+{
+    gs_queue_close(queue);
+    pthread_mutex_lock(&gs_held_lock);
+    bool any = false;
+    for (struct gs_held *h = gs_held_oldest; h;) {
+        if (h->home == queue && h->closing) {
+            pthread_cond_wait(&gs_held_changed, &gs_held_lock);
+            h = gs_held_oldest;
+            continue;
+        }
+        if (h->home == queue)
+            any = h->closed = h->sent = true;
+        h = h->newer;
+    }
+    pthread_mutex_unlock(&gs_held_lock);
+    if (any)
+        gs_real()->clFlush(queue);
+}
+
 bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over)
 {
     cl_event last = NULL;
@@ -216,10 +236,12 @@ bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over)
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (!known)
         return idle;
-    if (several)
+    if (several) {
         await_units(h);
-    else
-        gs_real()->clFlush(q->o.handle);
+    } else {
+        gs_unit_send(h);
+        atomic_store(&h->pending, gs_event_status(last) > CL_COMPLETE);
+    }
     if (several && !last) /* nobody waits for it but who is asked to let it go */
         *over = h;
     else

@@ -17,12 +17,13 @@
  * there the driver isn't asked for callbacks, each of which costs it 8 us besides, and the thread looks often while
  * there is something to be seen. */
 enum { LOOK_AGAIN_NS = 20 * 1000 * 1000, LOOK_SOON_NS = 10 * 1000, LOOK_LATER_NS = 100 * 1000, SLACK_NS = 1000 };
+enum { LOOK_UNWANTED_NS = 50 * 1000 }; /* whether anybody has need of what is awaited */
 enum { NS_PER_S = 1000 * 1000 * 1000, STAY_AWAKE_NS = 1000 * 1000 };
 
 struct watched {
     struct watched *next, **at; /* in the list; null: it has been taken off. `lock` */
     cl_event event;             /* retained; null: not known yet, `last` will say. Then: `lock` */
-    cl_event (*last)(void *data);
+    cl_event (*last)(void *data, bool complete);
     bool asked;                       /* `last` is just being called. `lock` */
     bool (*wanted)(const void *data); /* or null: always */
     void (*ended)(cl_event event, cl_int status, void *data);
@@ -128,7 +129,7 @@ static void ask_driver(struct watched *w)
 }
 
 /* Is it known by now which event it is? */
-static bool is_known(struct watched *w)
+static bool is_known(struct watched *w, bool complete)
 {
     pthread_mutex_lock(&lock);
     const bool known = w->event, ask = !known && !w->asked && w->at;
@@ -136,7 +137,7 @@ static bool is_known(struct watched *w)
     pthread_mutex_unlock(&lock);
     if (!ask)
         return known;
-    cl_event event = w->last(w->data);
+    cl_event event = w->last(w->data, complete);
     pthread_mutex_lock(&lock);
     w->event = event;
     w->asked = false;
@@ -169,11 +170,12 @@ static bool is_wanted(struct watched *w)
 
 /* Ends it if the driver won't tell of it. The driver is asked without the lock: it may call back with one of its own
  * held. */
-static bool look_at(struct watched *w, enum look why, cl_event complete)
+static bool look_at(struct watched *w, enum look why, cl_event complete, bool *wanted)
 {
     if (why == AT_NEW && calls_late() && !is_wanted(w))
         return false;
-    const bool was_known = is_known(w);
+    *wanted = true;
+    const bool was_known = is_known(w, complete);
     if (!was_known || (why == AT_NEW && !calls_late()))
         return false;
     const cl_int status = complete && w->event == complete ? CL_COMPLETE : status_of(w->event);
@@ -185,12 +187,13 @@ static bool look_at(struct watched *w, enum look why, cl_event complete)
     return mine;
 }
 
-/* True: some have ended. */
-static bool look_at_all(struct watched **all, size_t n, enum look why)
+/* True: some have ended. *wanted: somebody has need of one that is awaited. */
+static bool look_at_all(struct watched **all, size_t n, enum look why, bool *wanted)
 {
     bool found = false;
+    *wanted = false;
     for (size_t i = 0; i < n; i++) {
-        found |= look_at(all[i], why, NULL);
+        found |= look_at(all[i], why, NULL, wanted);
         let_go(all[i]);
     }
     free(all);
@@ -199,8 +202,10 @@ static bool look_at_all(struct watched **all, size_t n, enum look why)
 
 /* How long until the next look: some sixteenth of the time since something was seen last; short where somebody else
  * waits for what is looked for. */
-static long next_pause(long pause_ns, bool something)
+static long next_pause(long pause_ns, bool something, bool wanted)
 {
+    if (!wanted && !gs_units_wanted())
+        return LOOK_UNWANTED_NS;
     if (something || gs_units_wanted())
         return LOOK_SOON_NS;
     return pause_ns * 17 / 16 < LOOK_LATER_NS ? pause_ns * 17 / 16 : LOOK_LATER_NS;
@@ -257,9 +262,10 @@ static void *look(void *unused)
             awake_ns = now + STAY_AWAKE_NS;
         seen = added;
         pthread_mutex_unlock(&lock);
-        found |= look_at_all(all, n, at_all ? AT_ALL : AT_NEW);
+        bool wanted;
+        found |= look_at_all(all, n, at_all ? AT_ALL : AT_NEW, &wanted);
         gs_beside_served();
-        pause_ns = next_pause(pause_ns, found);
+        pause_ns = next_pause(pause_ns, found, wanted || !n);
     }
     return NULL;
 }
@@ -268,15 +274,17 @@ void gs_ends_failures(void)
 {
     struct watched **all;
     size_t n;
+    bool wanted;
     do {
         pthread_mutex_lock(&lock);
         all = snapshot(&n);
         pthread_mutex_unlock(&lock);
-    } while (look_at_all(all, n, AT_FAILED));
+    } while (look_at_all(all, n, AT_FAILED, &wanted));
 }
 
 void gs_ends_now(const void *data, cl_event complete)
 {
+    bool wanted;
     pthread_mutex_lock(&lock);
     struct watched *w = list;
     while (w && w->data != data)
@@ -286,7 +294,7 @@ void gs_ends_now(const void *data, cl_event complete)
     pthread_mutex_unlock(&lock);
     if (!w)
         return;
-    look_at(w, AT_ENDED, complete);
+    look_at(w, AT_ENDED, complete, &wanted);
     let_go(w);
 }
 
@@ -340,7 +348,7 @@ bool gs_await_end(cl_event event, bool (*wanted)(const void *data),
     return true;
 }
 
-bool gs_await_last(cl_event (*last)(void *data), bool (*wanted)(const void *data),
+bool gs_await_last(cl_event (*last)(void *data, bool complete), bool (*wanted)(const void *data),
                    void (*ended)(cl_event event, cl_int status, void *data), void *data)
 {
     struct watched *w = calloc(1, sizeof *w);

@@ -16,8 +16,9 @@ bool gs_await_end(cl_event event, bool (*wanted)(const void *data),
                   void (*ended)(cl_event event, cl_int status, void *data), void *data);
 
 /* The same of an event that isn't known yet: `last` is asked for it now and then, and gives a reference away once it
- * does know. It may be called from whatever thread, one at a time. False: no memory, or no thread. */
-bool gs_await_last(cl_event (*last)(void *data), bool (*wanted)(const void *data),
+ * does know; `complete`: somebody says that it has ended. It may be called from whatever thread, one at a time. False:
+ * no memory, or no thread. */
+bool gs_await_last(cl_event (*last)(void *data, bool complete), bool (*wanted)(const void *data),
                    void (*ended)(cl_event event, cl_int status, void *data), void *data);
 
 /* What is awaited with this `data` has probably ended: if so it is told now, from this thread. `complete`, or null, is

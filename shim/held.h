@@ -22,6 +22,7 @@ struct gs_held {
     atomic_int refs;      /* the thread that serves it, each unit under way, and who waits for it */
     atomic_uint left;     /* as long as it isn't served: 1; and each unit under way */
     atomic_int status;    /* CL_COMPLETE, or the first error of a unit */
+    atomic_bool pending;  /* it had not ended when somebody began to wait for its end */
     unsigned resource;
     cl_event ready;          /* the commands before have ended */
     cl_event open;           /* the gate: a user event */
@@ -57,7 +58,8 @@ struct gs_held {
     struct gs_batch batch;
     cl_event tail;       /* the event of the last of those that have joined and have one, or null; owned */
     bool loose;          /* others have joined since, which have none */
-    bool closing;        /* somebody enqueues a marker behind those */
+    bool closing;        /* somebody enqueues a marker behind those, or sends them off */
+    bool sent;           /* they have been sent off, or will be without us */
     bool closed;         /* no more may join */
     bool joining;        /* one is about to be enqueued */
     uint64_t joined_ns;  /* when the last has come */
@@ -72,9 +74,8 @@ struct gs_held {
 struct gs_unit {
     struct gs_held *held;
     struct gs_grant grant;
-    atomic_uint *running;  /* of its queue; or null */
-    cl_command_queue home; /* of a unit that others may join, until it has been sent off; or null. Retained */
-    bool waited;           /* what it took was waited for; else no more is known than that it took no longer */
+    atomic_uint *running; /* of its queue; or null */
+    bool waited;          /* what it took was waited for; else no more is known than that it took no longer */
 };
 
 /* The queues of a command, to be let go when it may be no more. */
@@ -140,6 +141,9 @@ void gs_unit_watch(struct gs_held *h, struct gs_unit *u, atomic_uint *running, c
 /* No more join it: where its last commands have no event a marker tells of their end, which has to stand right behind
  * them. So whatever else is enqueued there comes after this. Held. */
 void gs_unit_close(struct gs_held *h);
+
+/* Sends off what is in its queue, unless that has been done. The application doesn't release the queue meanwhile. */
+void gs_unit_send(struct gs_held *h);
 
 /* Units whose ends have not been seen yet, though they may have come: they are looked at now. Those that need
  * `resource`, or those in `queue`. `complete`: see gs_ends_now. */

@@ -134,8 +134,26 @@ void gs_unit_close(struct gs_held *h)
     is_tied(h, marker);
 }
 
-/* The last command of a unit, once no more join it: sends it off then. */
-static cl_event last_of(void *data)
+void gs_unit_send(struct gs_held *h)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    while (h->closing)
+        pthread_cond_wait(&gs_held_changed, &gs_held_lock);
+    const bool sends = !h->sent;
+    h->sent = true;
+    h->closing = sends;
+    pthread_mutex_unlock(&gs_held_lock);
+    if (!sends)
+        return;
+    gs_real()->clFlush(h->home);
+    pthread_mutex_lock(&gs_held_lock);
+    h->closing = false;
+    pthread_cond_broadcast(&gs_held_changed);
+    pthread_mutex_unlock(&gs_held_lock);
+}
+
+/* The last command of a unit, once no more join it: sends it off then. `complete`: somebody has waited for it. */
+static cl_event last_of(void *data, bool complete)
 {
     struct gs_unit *u = data;
     struct gs_held *h = u->held;
@@ -148,10 +166,9 @@ static cl_event last_of(void *data)
     gs_unit_close(h);
     cl_event last = h->tail ? h->tail : h->first;
     gs_real()->clRetainEvent(last);
-    gs_real()->clFlush(u->home);
-    gs_real()->clReleaseCommandQueue(u->home);
-    u->home = NULL;
-    u->waited = gs_event_status(last) > CL_COMPLETE;
+    if (!complete)
+        gs_unit_send(h);
+    u->waited = complete ? atomic_load(&h->pending) : gs_event_status(last) > CL_COMPLETE;
     return last;
 }
 
@@ -175,14 +192,7 @@ static void await_unit(struct gs_unit *u, cl_event event)
 /* The first is on its way, and more may join it. False: there is no memory, and no more may. */
 static bool await_more(struct gs_unit *u)
 {
-    if (gs_real()->clRetainCommandQueue(u->held->home) == CL_SUCCESS) {
-        u->home = u->held->home;
-        if (gs_await_last(last_of, is_wanted, unit_ended, u))
-            return true;
-        gs_real()->clReleaseCommandQueue(u->home);
-        u->home = NULL;
-    }
-    return false;
+    return gs_await_last(last_of, is_wanted, unit_ended, u);
 }
 
 void gs_unit_watch(struct gs_held *h, struct gs_unit *u, atomic_uint *running, cl_event event)

@@ -131,7 +131,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue command_q
 {
     struct gs_object *last = gs_release(GS_QUEUE, command_queue);
     if (last)
-        gs_queue_close(command_queue);
+        gs_queue_leave(command_queue);
     if (last)
         forget((struct gs_queue *)last);
     cl_int err = gs_real()->clReleaseCommandQueue(command_queue);

@@ -86,7 +86,9 @@ import statistics
 rows = [text.splitlines() for text in open("waits.log").read().split("mark 0\n")[1:-1]]
 looks = statistics.median(sum(c.startswith("clGetEventInfo") for c in row) for row in rows)
 print("looks at events in a wait for 5 ms: median", looks)
-raise SystemExit(looks > 10)
+flushes = statistics.median("\n".join(row).partition("clFinish")[2].count("clFlush") for row in rows)
+print("flushes after it:", flushes)
+raise SystemExit(looks > 10 or flushes > 0)
 END
 for ((i = 0; i < 5; i++)); do
   for way in --no-daemon ""; do
