@@ -35,7 +35,7 @@ enum gs_care {
 /* Read by all threads. */
 struct gs_hot {
     _Alignas(GS_LINE) atomic_uint care;
-    atomic_uint made;        /* memory objects: a handle may have become another's */
+    atomic_uint made;        /* memory objects that have come or gone: a handle may have become another's */
     atomic_uint events;      /* of ours */
     atomic_uint small_bytes; /* a transfer of so many has no other way than the driver's own */
     /* The driver's, once START is gone. */

@@ -46,21 +46,22 @@ struct gs_context {
     struct gs_object o;
     unsigned n;
     cl_device_id dev[GS_MAX_DEVICES];
-    cl_device_id parent;                  /* of sub-devices, or null: in the context too, for image commands */
-    bool shared_memory;                   /* the devices work in the host's memory */
-    bool followed;                        /* it has several devices, or one whose large transfers are carried */
-    pthread_mutex_t lock;                 /* all below, and every gs_mem and gs_queue of the context */
-    struct gs_queue *queues;              /* those the application still holds */
-    struct gs_mem *mems;                  /* root objects */
-    atomic_int user_events;               /* the application's user events that have no status yet */
-    atomic_bool user_event_failed;        /* it has made one of them fail, at some time */
-    atomic_bool spread;                   /* bytes are, or once were, valid elsewhere than at home */
-    atomic_bool divided;                  /* a launch has been carried out elsewhere than at home: see shim/pass.h */
-    atomic_uint passing;                  /* commands that are being handed on meanwhile */
-    cl_event ended;                       /* an event that has ended; made on first need */
-    struct gs_events at_home;             /* what brought all home when a user event was made last */
-    struct gs_events orphans;             /* the ends of queues that were released with commands in them, and of commands given up */
-    struct gs_context *next;              /* in the list of all; protected by that list's lock */
+    cl_device_id parent;           /* of sub-devices, or null: in the context too, for image commands */
+    bool shared_memory;            /* the devices work in the host's memory */
+    bool followed;                 /* it has several devices, or one whose large transfers are carried */
+    pthread_mutex_t lock;          /* all below, and every gs_mem and gs_queue of the context */
+    struct gs_queue *queues;       /* those the application still holds */
+    struct gs_mem *mems;           /* root objects */
+    atomic_int user_events;        /* the application's user events that have no status yet */
+    atomic_bool user_event_failed; /* it has made one of them fail, at some time */
+    atomic_bool spread;            /* bytes are, or once were, valid elsewhere than at home */
+    atomic_bool divided;           /* a launch has been carried out elsewhere than at home: see shim/pass.h */
+    atomic_uint passing;           /* commands that are being handed on meanwhile */
+    cl_event ended;                /* an event that has ended; made on first need */
+    struct gs_events at_home;      /* what brought all home when a user event was made last */
+    struct gs_events
+        orphans;             /* the ends of queues that were released with commands in them, and of commands given up */
+    struct gs_context *next; /* in the list of all; protected by that list's lock */
     struct gs_merge_kernels *merge;       /* made on first need; owned */
     struct gs_scratch *scratch;           /* likewise */
     uint64_t scratch_most;                /* bytes of it that are kept; 0: not known yet */
@@ -265,8 +266,9 @@ struct gs_plain {
             uint32_t value, most; /* of a size of 4: gs_arg.most too */
         };
     };
-    unsigned made; /* gs_hot.made when the table said whether it is a memory object */
-    unsigned size; /* 4 or 8: it has such a value, and nothing else is the matter; else 0 */
+    unsigned made;      /* gs_hot.made when the table said whether it is a memory object */
+    unsigned char size; /* 4 or 8: it has such a value, and nothing else is the matter; else 0 */
+    bool is_mem;
 };
 
 enum { GS_KERNEL_TIMINGS = 8 }; /* a power of two */

@@ -47,6 +47,9 @@ static void *replace(void *theirs, const char *name)
     /* Command buffers keep kernels with the memory objects of the first device, and are replayed past us. */
     if (theirs && !ours && (strncmp(name, "clCommand", 9) == 0 || strncmp(name, "clCreateCommandBuffer", 21) == 0))
         gs_give_up("the application uses command buffers");
+    /* By an address in shared memory, and the like. */
+    if (theirs && !ours && strncmp(name, "clSetKernelArg", 14) == 0)
+        gs_give_up("the application sets arguments by an extension");
     return ours ? ours : theirs;
 }
 

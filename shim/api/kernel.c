@@ -131,7 +131,8 @@ static bool keep_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *va
     if (value && size == sizeof p->value)
         p->most = (uint32_t)a->most;
     if (value && (size == sizeof p->value || size == sizeof p->word))
-        p->size = (unsigned)size;
+        p->size = (unsigned char)size;
+    p->is_mem = m;
     a->set = true;
     return true;
 }
@@ -174,15 +175,24 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
     return err;
 }
 
-/* Is it the value that is kept already, or has it taken its place? Nothing else changes, then. */
-static inline bool keep_plain(struct gs_plain *p, size_t size, const void *value)
+/* Is it the value that the driver has already? Not of handles that aren't followed: they may be other objects' by now.
+ */
+static inline bool is_set_to(const struct gs_plain *p, size_t size, const void *value)
 {
-    uint32_t now;
     if (!value || p->size != size)
         return false;
-    if (size != sizeof now)
-        return memcmp(&p->word, value, sizeof p->word) == 0 &&
-               p->made == atomic_load_explicit(&gs_hot.made, memory_order_relaxed);
+    if (size == sizeof p->value)
+        return memcmp(&p->value, value, sizeof p->value) == 0;
+    return memcmp(&p->word, value, sizeof p->word) == 0 && p->is_mem &&
+           p->made == atomic_load_explicit(&gs_hot.made, memory_order_relaxed);
+}
+
+/* Has a number taken the place of another? Nothing else changes, then. */
+static inline bool keep_number(struct gs_plain *p, size_t size, const void *value)
+{
+    uint32_t now;
+    if (!value || size != sizeof now || p->size != size)
+        return false;
     memcpy(&now, value, sizeof now);
     if (rises(now, p->most))
         return false;
@@ -190,25 +200,36 @@ static inline bool keep_plain(struct gs_plain *p, size_t size, const void *value
     return true;
 }
 
+/* The driver has answered. Returns that. */
+static __attribute__((hot, noinline)) cl_int note_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *value,
+                                                      cl_int err)
+{
+    if (err)
+        k->plain[i].size = 0; /* who knows what it is now */
+    else if (!keep_arg(k, i, size, value))
+        k->args[i].set = false; /* no split, then */
+    return err;
+}
+
 static GS_COLD cl_int set_arg(cl_kernel kernel, cl_uint i, size_t size, const void *value)
 {
     const cl_int err = gs_real()->clSetKernelArg(kernel, i, size, value);
-    struct gs_kernel *k = err ? NULL : gs_find(GS_KERNEL, kernel);
-    if (k && i < k->n_args && !keep_arg(k, i, size, value))
-        k->args[i].set = false; /* no split, then */
-    return err;
+    struct gs_kernel *k = gs_find(GS_KERNEL, kernel);
+    return k && i < k->n_args ? note_arg(k, i, size, value, err) : err;
 }
 
 GS_HOT CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t arg_size,
                                                       const void *arg_value)
 {
-    struct gs_kernel *k = gs_hot_cares(GS_CARE_START | GS_CARE_FORKED) ? NULL : gs_find_newest(GS_KERNEL, kernel);
+    struct gs_kernel *k =
+        gs_hot_cares(GS_CARE_START | GS_CARE_FORKED | GS_CARE_GIVEN_UP) ? NULL : gs_find_newest(GS_KERNEL, kernel);
     if (!k || arg_index >= k->n_args)
         return set_arg(kernel, arg_index, arg_size, arg_value);
+    struct gs_plain *p = &k->plain[arg_index];
+    if (is_set_to(p, arg_size, arg_value))
+        return CL_SUCCESS;
     const cl_int err = gs_hot.set_arg(kernel, arg_index, arg_size, arg_value);
-    if (!err && !keep_plain(&k->plain[arg_index], arg_size, arg_value) && !keep_arg(k, arg_index, arg_size, arg_value))
-        k->args[arg_index].set = false; /* no split, then */
-    return err;
+    return !err && keep_number(p, arg_size, arg_value) ? CL_SUCCESS : note_arg(k, arg_index, arg_size, arg_value, err);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index, const void *arg_value)

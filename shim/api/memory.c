@@ -319,8 +319,10 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info pa
 CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem memobj)
 {
     struct gs_object *last = gs_release(GS_MEM, memobj);
-    if (last)
+    if (last) {
         retire((struct gs_mem *)last);
+        atomic_fetch_add(&gs_hot.made, 1); /* who sets it as an argument now is to hear from the driver */
+    }
     cl_int err = gs_real()->clReleaseMemObject(memobj);
     if (last)
         gs_drop(last);

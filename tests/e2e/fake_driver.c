@@ -372,6 +372,16 @@ cl_int clSetKernelArg(cl_kernel k, cl_uint i, size_t bytes, const void *value)
     return i < k->n_args ? CL_SUCCESS : CL_INVALID_ARG_INDEX;
 }
 
+void *clGetExtensionFunctionAddressForPlatform(cl_platform_id p, const char *name)
+{
+    void *function = NULL;
+    cl_int (*set)(cl_kernel, cl_uint, size_t, const void *) = clSetKernelArg;
+    (void)p;
+    if (strcmp(name, "clSetKernelArgMemPointerINTEL") == 0) /* near enough: nothing becomes of arguments here */
+        memcpy(&function, &set, sizeof function);
+    return function;
+}
+
 /* ---- queues and memory ---- */
 
 cl_command_queue clCreateCommandQueue(cl_context c, cl_device_id d, cl_command_queue_properties properties, cl_int *err)

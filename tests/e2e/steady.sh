@@ -25,6 +25,13 @@ def iterations(file):
 (plain, before), (ours, our_before), (single, _) = map(iterations, ("plain.log", "ours.log", "single.log"))
 assert len(plain) == len(ours) == len(single) == 49, (len(plain), len(ours), len(single))
 assert plain[0] and all(p == plain[0] for p in plain), "the plain run isn't steady"
+# Of the arguments two are set to what they are: they need not be handed on.
+def counted(calls):
+    others = [c for c in calls if not c.startswith("clSetKernelArg")]
+    return others, len(calls) - len(others)
+(plain, n), ours, single = map(list, zip(*map(counted, plain))), [counted(o) for o in ours], [counted(s) for s in single]
+assert all(o[1] in (n[0], n[0] - 2) for o in ours + single), "other arguments"
+ours, single = [o[0] for o in ours], [s[0] for s in single]
 assert all(s == plain[0] for s in single), "mode single is not the plain run"
 steady = [i for i, o in enumerate(ours) if o != plain[0]]
 more = sum(map(len, ours)) - sum(map(len, plain))
@@ -35,6 +42,16 @@ for i in steady[:2]:
 assert len(steady) <= 4 and more <= 24, "never steady"
 assert not before and not our_before, (before, our_before)
 END
+# An argument that is set to what it is.
+for mode in auto multi; do
+  GPUSPARC_REAL=$fake.so FAKE_LOG=resets.log gpusparc run --mode $mode "$programs/resets" >resets.txt || fail "resets"
+  python3 - <<'END'
+steps = [s.count("clSetKernelArg") for s in open("resets.log").read().split("mark 0\n")[1:]]
+bounds = [tuple(map(int, line.split())) for line in open("resets.txt")]
+assert len(steps) == len(bounds) and all(low <= n <= high for n, (low, high) in zip(steps, bounds)), (steps, bounds)
+assert steps[1] == 0 and steps[5] == 0, ("set again", steps)
+END
+done
 # On a busy machine launches may take too long to share units: one time of five is enough.
 export GPUSPARC_SOCKET=$PWD/sock
 printf '[system]\ngpus = 2\nrealtime = no\n' >conf
