@@ -101,6 +101,27 @@ static bool call_geometry(struct gs_builder *b, const struct call *c, struct gs_
 
 /* ---- integers ---- */
 
+/* |x - y|, in 64 bits, where none of it wraps around. That it isn't below 0 is said, since bounds don't tell. */
+static uint32_t distance(struct gs_builder *b, uint8_t type, uint32_t x, uint32_t y)
+{
+    const uint32_t zero = gs_node_const(b, GS_I64, 0);
+    const uint32_t d = gs_node(b, GS_N_SUB, GS_I64, gs_node_cast(b, GS_I64, x), gs_node_cast(b, GS_I64, y), 0);
+    const uint32_t both = gs_node(b, GS_N_MAX, GS_I64, d, gs_node(b, GS_N_SUB, GS_I64, zero, d, 0), 0);
+    return gs_node_cast(b, type, gs_node(b, GS_N_MAX, GS_I64, both, zero, 0));
+}
+
+/* select(no, yes, which): of numbers yes where `which` isn't 0, of vectors' components where it is negative. */
+static bool selected(struct gs_builder *b, uint8_t type, bool vector, const uint32_t *x, uint32_t *out)
+{
+    const uint8_t of = b->nodes[x[2]].type;
+    if (vector && !gs_int_signed(of))
+        return false;
+    const uint32_t is =
+        vector ? gs_node(b, GS_N_LT, GS_I32, x[2], gs_node_const(b, of, 0), 0) : gs_node_not(b, gs_node_not(b, x[2]));
+    *out = gs_node(b, GS_N_SELECT, type, is, gs_node_cast(b, type, x[1]), gs_node_cast(b, type, x[0]));
+    return true;
+}
+
 static bool one_component(struct gs_builder *b, const struct call *c, uint8_t type, const uint32_t *x, uint32_t *out)
 {
     const char *n = c->name;
@@ -114,6 +135,12 @@ static bool one_component(struct gs_builder *b, const struct call *c, uint8_t ty
         *out = gs_node(b, GS_N_ADD, type, gs_node(b, GS_N_MUL24, type, x[0], x[1], 0), x[2], 0);
     } else if (c->n == 1 && strcmp(n, "abs") == 0 && b->nodes[x[0]].type == type) {
         *out = x[0]; /* abs of an unsigned number */
+    } else if (c->n == 1 && strcmp(n, "abs") == 0 && gs_int_bits(type) <= 32) {
+        *out = distance(b, type, x[0], gs_node_const(b, GS_I64, 0));
+    } else if (c->n == 2 && strcmp(n, "abs_diff") == 0 && gs_int_bits(type) <= 32) {
+        *out = distance(b, type, x[0], x[1]);
+    } else if (c->n == 3 && strcmp(n, "select") == 0) {
+        return selected(b, type, c->type.class == GS_T_VECTOR, x, out);
     } else {
         return false;
     }
@@ -135,12 +162,12 @@ static bool call_integer(struct gs_builder *b, const struct call *c, struct gs_v
     *out = (struct gs_value){.kind = vector ? GS_V_VECTOR : GS_V_INT, .n = vector ? c->type.count : 1};
     for (uint32_t i = 0; i < out->n; i++) {
         uint32_t x[3], result;
-        bool is_abs = strcmp(c->name, "abs") == 0;
+        bool own_types = starts(c->name, "abs") || strcmp(c->name, "select") == 0;
         for (uint32_t j = 0; j < c->n; j++) {
             x[j] = part_of(&c->v[j], i);
             if (x[j] == GS_NO_NODE)
                 return false;
-            if (!is_abs)
+            if (!own_types)
                 x[j] = gs_node_cast(b, c->type.int_type, x[j]);
         }
         if (!one_component(b, c, c->type.int_type, x, &result))
