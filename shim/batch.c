@@ -131,6 +131,14 @@ unsigned gs_chunk_factor(uint64_t kind)
     return factor;
 }
 
+bool gs_parts_are_short(uint64_t kind, unsigned parts)
+{
+    pthread_mutex_lock(&lock);
+    const uint64_t ns = known[place_of(kind)].ns;
+    pthread_mutex_unlock(&lock);
+    return ns && ns * parts <= GS_BATCH_NS;
+}
+
 void gs_whole_learn(uint64_t kind, uint64_t groups, uint64_t took_ns)
 {
     pthread_mutex_lock(&lock);

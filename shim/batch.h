@@ -36,6 +36,10 @@ void gs_batch_heard(const struct gs_batch *b, uint64_t took_ns, uint64_t since_g
 /* So many times the configured work-groups are a chunk of a launch of that kind: 1, 2, 4, ... */
 unsigned gs_chunk_factor(uint64_t kind);
 
+/* Have units of that kind, each a part of a launch of so many parts, taken so short that all of it might be one unit
+ * with others of its kind? */
+bool gs_parts_are_short(uint64_t kind, unsigned parts);
+
 /* A launch in several chunks by that factor took so long. */
 void gs_chunk_learn(uint64_t kind, unsigned factor, unsigned chunks, uint64_t took_ns);
 

@@ -101,15 +101,18 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
     return err;
 }
 
-/* What it is, for what is expected of the time that it takes; 0 where that is to be measured by itself. */
-static uint64_t kind_of(const struct gs_launching *l)
+static uint64_t own_kind(const struct gs_launching *l)
 {
     uint64_t global[3] = {1, 1, 1};
-    if (l->put.spent || !well_formed(l))
-        return 0;
     for (cl_uint d = 0; d < l->dims; d++)
         global[d] = l->global[d];
     return gs_kind_of(l->k, global);
+}
+
+/* What it is, for what is expected of the time that it takes; 0 where that is to be measured by itself. */
+static uint64_t kind_of(const struct gs_launching *l)
+{
+    return l->put.spent || !well_formed(l) ? 0 : own_kind(l);
 }
 
 /* Has it more work-groups than so many chunks of the configured size? Of a NULL local size it may have. */
@@ -125,10 +128,7 @@ static bool has_more(const struct gs_launching *l, unsigned chunks)
 /* Is it more than one unit, by what its chunks took before? */
 static bool is_long(const struct gs_launching *l)
 {
-    uint64_t global[3] = {1, 1, 1};
-    for (cl_uint d = 0; d < l->dims; d++)
-        global[d] = l->global[d];
-    return has_more(l, 1) && has_more(l, gs_chunk_factor(gs_kind_of(l->k, global)));
+    return has_more(l, 1) && has_more(l, gs_chunk_factor(own_kind(l)));
 }
 
 /* As one unit, by the application's own kernel. */
@@ -296,7 +296,8 @@ static const char *early_reason(struct gs_launching *l)
         return "it uses shared virtual memory";
     if (l->job.n == 1)
         return "the daemon gives it one GPU";
-    if (l->job.told && gs_settings()->mode == GS_MODE_AUTO && !is_long(l))
+    if (l->job.told && gs_settings()->mode == GS_MODE_AUTO &&
+        (!is_long(l) || gs_parts_are_short(own_kind(l), l->job.n)))
         return "it is one unit of the daemon's";
     if (!l->job.told)
         l->timing = gs_timing_of(l->k, l->dims, l->global, l->local, &l->numbers);

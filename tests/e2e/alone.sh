@@ -38,6 +38,10 @@ done
 gpusparc run --devices cpu:2 --mode auto --task both --stats=stats.json "$GS_BUILD/lib/gpusparc/samples/floydwarshall" --size 16 >out.txt
 python3 -c 'import json; k = json.load(open("stats.json"))["kernels"][0]; raise SystemExit(k["launches"] != 16 or k["split"] != 0)' ||
   { cat stats.json; fail "launches of one unit are split"; }
+# Nor is one of two units whose parts have turned out short.
+gpusparc run --devices cpu:2 --mode auto --task both --stats=stats.json "$GS_BUILD/lib/gpusparc/samples/floydwarshall" --size 20 --iterations 10 >out.txt
+python3 -c 'import json; k = json.load(open("stats.json"))["kernels"][0]; print("of two units:", k["split"], "of", k["launches"], "split"); raise SystemExit(k["launches"] != 200 or k["split"] == 200)' ||
+  { cat stats.json; fail "short launches of two units are split"; }
 end_daemon
 
 own_daemon <<'END'
