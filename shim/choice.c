@@ -166,8 +166,8 @@ static bool one_device(struct gs_history *h, const char *reason)
 static const char not_known[] = "how long it takes isn't known yet";
 static const char too_short[] = "it is too short to gain";
 static const char faster[] = "one device is faster";
-/* To plan a launch takes the host 30 to 90 us where it writes columns, and what is to be earned grows with the launches
- * so far. */
+/* To plan a launch costs the host, most where it writes columns, and what is to be earned grows with the launches so
+ * far. */
 static bool not_now(struct gs_history *h, const char *reason)
 {
     enum { SHARE = 8 };
