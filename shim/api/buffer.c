@@ -246,9 +246,11 @@ static bool may_go(struct gs_queue *q, const struct gs_mem *m, struct gs_range r
 }
 
 /* A read of one unit that blocks, where nothing is under way in its queue: this thread takes the unit, waits for the
- * end and gives it back; nobody else has to hear of it. False: it isn't one. Lets `before` go. */
+ * end and gives it back; nobody else has to hear of it. Meanwhile it has the GPU's unit that it keeps: any other read
+ * may wait for commands that need one. False: it isn't one. Lets `before` go, and what is kept. */
 static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_range r, const struct gs_op *op,
-                       struct gs_held *before, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+                       struct gs_held *before, uint64_t kept, cl_uint n_wait, const cl_event *wait, cl_event *event,
+                       cl_int *err)
 {
     struct gs_putting put = {.q = q};
     struct gs_cut cut;
@@ -260,9 +262,11 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     const bool might = cut.n == 1 && may_go(q, m, r);
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (!might) {
+        gs_keep_end(kept);
         gs_held_let(before);
         return false;
     }
+    gs_keep_return(kept);
     const bool blocks = may_block(op->region[0]);
     gs_unit_take(GS_RESOURCE_PCI, &grant); /* it could run now */
     pthread_mutex_lock(&q->o.ctx->lock);
@@ -278,6 +282,7 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     if (enqueued && !blocks)
         *err = gs_real()->clWaitForEvents(1, &own); /* sends it off as well */
     gs_unit_over(&grant);
+    gs_keep_end(kept);
     gs_held_let(before);
     if (enqueued && !*err)
         gs_queue_drained(q, call);
@@ -291,7 +296,8 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
 }
 
 static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range window, void *ptr, cl_bool blocking,
-                         bool alone, struct gs_held *before, cl_uint n_wait, const cl_event *wait, cl_event *event)
+                         bool alone, struct gs_held *before, uint64_t kept, cl_uint n_wait, const cl_event *wait,
+                         cl_event *event)
 {
     const struct gs_range r = gs_window_range(m, window.begin, window.end - window.begin);
     const struct gs_op op = {.kind = GS_OP_READ,
@@ -302,7 +308,7 @@ static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range w
     struct gs_home h;
     cl_event own = NULL;
     cl_int alone_err;
-    if (alone && read_alone(q, m, r, &op, before, n_wait, wait, event, &alone_err))
+    if (alone && read_alone(q, m, r, &op, before, kept, n_wait, wait, event, &alone_err))
         return alone_err;
     gs_home_begin_read(&h, q, n_wait, wait);
     const cl_int err = gs_at_home(m->root, r) ? gs_home_run(&h, q->o.handle, &op, CL_COMMAND_READ_BUFFER, &own)
@@ -348,7 +354,8 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     const bool direct = by_units && way != READ_STAGED && way != READ_BESIDE;
     const uint64_t kept = direct && blocking_read ? gs_keep_begin(q, size) : 0;
     const bool alone = direct && await_before(q, blocking_read, num_events_in_wait_list, event_wait_list, &before);
-    gs_keep_return(kept);
+    if (!alone)
+        gs_keep_end(kept);
     gs_queue_close(command_queue);
     if (by_units && way == READ_STAGED)
         return read_staged_units(q, m, r, ptr, num_events_in_wait_list, event_wait_list, event);
@@ -360,12 +367,9 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
             return gs_home_wait(CL_SUCCESS, blocking_read, own, event);
         way = range_at_home(q, m, r) ? READ_AT_HOME : READ_TOGETHER;
     }
-    if (by_units) {
-        const cl_int err = read_units(q, m, (struct gs_range){offset, offset + size}, ptr, blocking_read, alone, before,
-                                      num_events_in_wait_list, event_wait_list, event);
-        gs_keep_end(kept);
-        return err;
-    }
+    if (by_units)
+        return read_units(q, m, (struct gs_range){offset, offset + size}, ptr, blocking_read, alone, before, kept,
+                          num_events_in_wait_list, event_wait_list, event);
     if (way == READ_AT_HOME)
         return gs_real()->clEnqueueReadBuffer(command_queue, buffer, blocking_read, offset, size, ptr,
                                               num_events_in_wait_list, event_wait_list, event);

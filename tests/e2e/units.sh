@@ -133,3 +133,14 @@ for _ in 1 2 3; do
   [ "$first" -le 100 ] && going=yes && break
 done
 [ -n "$going" ] || fail "$first ms until the other goes on"
+
+# Threads that each read what they have launched: none keeps a unit of a GPU while its read waits for the others' parts.
+[ -z "$daemon" ] || end_daemon
+printf '[system]\ngpus = 2\nrealtime = no\n' >"$dir/conf"
+begin_daemon
+"$programs/threads" >alone.txt
+for _ in 1 2 3 4; do
+  GPUSPARC_TRANSFER=plain timeout -s KILL 60 gpusparc run --devices cpu:2 --mode multi "$programs/threads" >out.txt ||
+    fail "threads that read each what they have launched"
+  cmp alone.txt out.txt || fail "threads that read each what they have launched compute something else"
+done
