@@ -55,12 +55,20 @@ static bool is_mine(struct gs_hot_thread *t)
     return atomic_load_explicit(&t->owner, memory_order_relaxed) == __builtin_thread_pointer();
 }
 
+/* Is the place this thread's, or has it become so? */
+static bool take(struct gs_hot_thread *t)
+{
+    void *nobody = NULL;
+    if (is_mine(t))
+        return true;
+    return !atomic_load_explicit(&t->owner, memory_order_relaxed) &&
+           atomic_compare_exchange_strong(&t->owner, &nobody, __builtin_thread_pointer());
+}
+
 void gs_hot_look(void)
 {
     struct gs_hot_thread *t = gs_hot_thread();
-    void *nobody = NULL;
-    if (gs_hot_cares(~0u) || !atomic_load_explicit(&barriers, memory_order_relaxed) ||
-        (!is_mine(t) && !atomic_compare_exchange_strong(&t->owner, &nobody, __builtin_thread_pointer())))
+    if (gs_hot_cares(~0u) || !atomic_load_explicit(&barriers, memory_order_relaxed) || !take(t))
         return;
     const unsigned left = atomic_load_explicit(&t->until_look, memory_order_relaxed);
     if (left) /* it came for another reason */

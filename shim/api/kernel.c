@@ -175,6 +175,8 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
     return err;
 }
 
+_Static_assert(sizeof(cl_sampler) != sizeof((struct gs_plain){0}.value), "a number of four bytes is no handle");
+
 /* Is it the value that the driver has already? Not of handles that aren't followed: they may be other objects' by now.
  */
 static inline bool is_set_to(const struct gs_plain *p, size_t size, const void *value)
