@@ -112,8 +112,8 @@ void gs_forget_exposed(struct gs_builder *b)
             gs_private_forget(b, i);
 }
 
-/* A pointer kept in a variable that a loop changes is taken to stay in one buffer; where it doesn't, it can't be
- * followed. */
+/* A pointer kept in a variable that a loop changes is taken to stay in one buffer; where it doesn't, no places are
+ * known. */
 static void check_pin(struct gs_builder *b, uint32_t object, const struct gs_value *v, CXCursor at)
 {
     const struct gs_private *o = &b->objects[object];
@@ -121,7 +121,13 @@ static void check_pin(struct gs_builder *b, uint32_t object, const struct gs_val
         return;
     if (v && v->kind == GS_V_POINTER && !v->otherwise && v->place.base == o->pin.base && v->place.index == o->pin.index)
         return;
-    gs_lost_pointer(b, at);
+    for (const struct gs_value *p = v; p && p->kind == GS_V_POINTER; p = p->otherwise)
+        if (p->place.base == GS_B_UNKNOWN || o->pin.base == GS_B_UNKNOWN)
+            v = NULL;
+    if (v && v->kind == GS_V_POINTER) /* the flow has followed all that it may be */
+        gs_give_up(b, at, "a loop changes to what a pointer leads");
+    else
+        gs_lost_pointer(b, at);
 }
 
 static void put(struct gs_builder *b, uint32_t object, uint32_t offset, uint32_t bytes, const struct gs_value *v,
