@@ -207,13 +207,40 @@ static struct gs_type component_type(const struct gs_type *vector)
     return (struct gs_type){.class = GS_T_INT, .int_type = vector->int_type, .size = vector->component};
 }
 
+static struct gs_value join_pointers(struct gs_builder *b, uint32_t condition, const struct gs_value *yes,
+                                     const struct gs_value *no);
+
+/* An element of a private array of pointers, of which all are known: the one that the offset says. */
+static bool load_pointer_of(struct gs_builder *b, const struct gs_place *p, uint32_t bytes, struct gs_value *v)
+{
+    const struct gs_private *o = &b->objects[p->index];
+    uint32_t n = 0;
+    if (bytes == 0 || o->arg >= 0 || o->bytes / bytes > 8)
+        return false;
+    for (uint32_t i = o->first; i; i = b->cells[i - 1].next) {
+        const struct gs_cell *c = &b->cells[i - 1];
+        if (!c->valid)
+            continue;
+        if (c->bytes != bytes || c->value.kind != GS_V_POINTER || c->value.otherwise)
+            return false;
+        const struct gs_value element = c->value;
+        const uint32_t here = gs_node(b, GS_N_EQ, GS_I32, p->offset, gs_node_const(b, GS_I64, c->offset), 0);
+        *v = n++ == 0 ? element : join_pointers(b, here, &element, v);
+    }
+    return n > 0 && (uint64_t)n * bytes == o->bytes; /* else some may have been stored at an unknown place */
+}
+
 static struct gs_value load_object(struct gs_builder *b, const struct gs_place *p, const struct gs_type *t, CXCursor at)
 {
     uint32_t offset;
+    struct gs_value element;
     if (t->class == GS_T_RECORD || t->class == GS_T_ARRAY)
         return (struct gs_value){.kind = GS_V_RECORD, .place = *p};
-    if (!constant_offset(b, p, t->size, &offset))
+    if (!constant_offset(b, p, t->size, &offset)) {
+        if (t->class == GS_T_POINTER && load_pointer_of(b, p, t->size, &element))
+            return element;
         return gs_opaque_value(b, t, at, "it comes from a private array");
+    }
     if (t->class == GS_T_INT || t->class == GS_T_POINTER)
         return load_scalar(b, p->index, offset, t, at);
     if (t->class != GS_T_VECTOR || !t->of_ints)
