@@ -15,11 +15,13 @@ bool gs_aside_worth(uint64_t bytes)
     return bytes >= (gs_settings()->transfer == GS_TRANSFER_PINNED ? LEAST_FORCED : LEAST_BYTES);
 }
 
-/* Through pinned memory, unless the driver's own copies are asked for or that can't be had. */
+/* Through pinned memory, unless that can't be had, or the driver's own copies are asked for and the devices share the
+ * host's memory. */
 struct gs_pinned *gs_aside_ring(struct gs_context *ctx)
 {
     cl_int err;
-    if (gs_settings()->transfer == GS_TRANSFER_PLAIN || ctx->sparse_ring || ctx->no_sparse_ring)
+    if ((gs_settings()->transfer == GS_TRANSFER_PLAIN && ctx->shared_memory) || ctx->sparse_ring ||
+        ctx->no_sparse_ring)
         return ctx->sparse_ring;
     ctx->sparse_ring = gs_pinned_make(ctx, SLOT_BYTES, &err);
     if (err) {

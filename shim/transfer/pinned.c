@@ -242,10 +242,12 @@ static const struct gs_passage small_passage = {.slot_bytes = GS_PINNED_SMALL_BY
                                                 .leave = leave_small,
                                                 .take = take_small};
 
-const struct gs_passage *gs_pinned_passage_for(struct gs_command *cmd, uint64_t bytes)
+const struct gs_passage *gs_pinned_passage_for(struct gs_command *cmd, uint64_t bytes, bool little)
 {
     struct gs_context *ctx = cmd->ctx;
-    if (!ctx->pinned && bytes <= GS_PINNED_SMALL_BYTES && is_ready(ctx, &ctx->pinned_small, GS_PINNED_SMALL_BYTES))
+    const bool is_small = !ctx->pinned && (little || bytes <= GS_PINNED_SMALL_BYTES);
+    if ((is_small || gs_settings()->transfer == GS_TRANSFER_PLAIN) &&
+        is_ready(ctx, &ctx->pinned_small, GS_PINNED_SMALL_BYTES))
         return &small_passage;
     return gs_pinned_ready(cmd) ? &gs_pinned_passage : NULL;
 }

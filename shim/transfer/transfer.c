@@ -7,26 +7,25 @@
 #include "shim/transfer/pinned.h"
 #include "shim/transfer/strided.h"
 
-/* Pinning 64 MiB takes some ms: not for so few bytes, unless they are very few and a small ring does. Of a small object
- * only, as a driver may move all of one. */
-static bool is_little(const struct gs_context *ctx, const struct gs_mem *root, uint64_t bytes)
+/* Pinning 64 MiB takes some ms: not for so few bytes, for which a small ring does. */
+static bool is_little(const struct gs_context *ctx)
 {
     enum { LITTLE = 1024 * 1024 };
-    return !ctx->pinned && bytes > GS_PINNED_SMALL_BYTES && gs_settings()->transfer == GS_TRANSFER_AUTO &&
-           ctx->between_devices < LITTLE && root && root->size < LITTLE;
+    return gs_settings()->transfer == GS_TRANSFER_AUTO && ctx->between_devices < LITTLE;
 }
 
-/* Between devices that share the host's memory the driver's own copy is the shortest way. */
+/* Between devices that share the host's memory the driver's own copy is the shortest way. Between others it is slow, and
+ * not to be relied on: by NVIDIA's (580.159) random sequences of commands found old bytes (stress 9400 300 4 i; in
+ * docs/coherence.md). */
 static bool is_through_host(const struct gs_context *ctx)
 {
-    const enum gs_transfer_path path = gs_settings()->transfer;
-    return path != GS_TRANSFER_PLAIN && (!ctx->shared_memory || path == GS_TRANSFER_PINNED);
+    return !ctx->shared_memory || gs_settings()->transfer == GS_TRANSFER_PINNED;
 }
 
 /* The way of so many bytes through the host's memory; null: there is none, or the driver's own copy is shorter. */
 static const struct gs_passage *through_host(struct gs_command *cmd, uint64_t bytes)
 {
-    return is_through_host(cmd->ctx) ? gs_pinned_passage_for(cmd, bytes) : NULL;
+    return is_through_host(cmd->ctx) ? gs_pinned_passage_for(cmd, bytes, is_little(cmd->ctx)) : NULL;
 }
 
 /* To open the windows takes about half a second of a core, and what is enqueued meanwhile waits: only for who moves
@@ -56,12 +55,11 @@ static bool host_kept_out(const struct gs_mem *root)
 }
 
 /* The memory that pieces go through, or null: the driver's own copy. Of what is within a place there is none. */
-static const struct gs_passage *passage_of(struct gs_command *cmd, const struct gs_mem *root, uint64_t bytes,
-                                           bool by_host)
+static const struct gs_passage *passage_of(struct gs_command *cmd, uint64_t bytes, bool by_host)
 {
     if (gs_transfer_by_window(cmd, bytes))
         return &gs_peer_passage;
-    return by_host && !is_little(cmd->ctx, root, bytes) ? through_host(cmd, bytes) : NULL;
+    return by_host ? through_host(cmd, bytes) : NULL;
 }
 
 static uint64_t bytes_of(const struct gs_sends *sends)
@@ -184,7 +182,7 @@ static cl_int carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends
     if (!bytes)
         return CL_SUCCESS;
     const bool within = sends->v[0].from == sends->v[0].to[0].place;
-    const struct gs_passage *passage = within ? NULL : passage_of(cmd, root, bytes, by_host);
+    const struct gs_passage *passage = within ? NULL : passage_of(cmd, bytes, by_host);
     /* Only rows ask what else there is: it might have to be made. */
     report(sends, passage, !passage && has_rows(sends) && through_host(cmd, bytes) ? GS_PATH_PINNED : GS_PATH_COPY);
     const cl_int err = copy_rest(cmd, root, sends, passage);
