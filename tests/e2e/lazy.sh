@@ -32,6 +32,7 @@ finds unflushed unflushed "has not been flushed"
 finds unflushed late ""
 finds unflushed,lanes late "is behind, in its device's lane"
 finds late callback "clFinish is called within a callback"
+POCL_DEVICES="pthread pthread" finds gpu,poison shared "on another device"
 finds poison released "argument 0 is a memory object that has been released"
 finds unflushed,lanes,slow,late,poison,lock "nothing at all" ""
 
@@ -79,6 +80,19 @@ windows() { # MODES PROGRAM...
     XDG_CACHE_HOME=$PWD/fresh LD_LIBRARY_PATH=$programs/cuda GPUSPARC_TRANSFER=$(case $how in *multi) echo peer ;; esac) \
       one "gpu,$modes" "$(basename "$1") (windows, $how)" "$install/bin/gpusparc" run --stats="$PWD/stats.json" \
       --devices gpu $how "$@"
+  done
+  unset POCL_DEVICES
+}
+
+# Devices with memories of their own and no windows: no object is used by two of them.
+apart() { # PROGRAM...
+  rm -f plain.txt
+  export POCL_DEVICES="pthread pthread"
+  one gpu,poison "$(basename "$1")" "$@"
+  mv out.txt plain.txt
+  for way in plain pinned auto; do
+    GPUSPARC_TRANSFER=$way one gpu,poison "$(basename "$1") (apart, $way)" gpusparc run --stats="$PWD/stats.json" --devices gpu \
+      --mode multi "$@"
   done
   unset POCL_DEVICES
 }
@@ -150,6 +164,10 @@ if [ $# = 0 ]; then
   ways=("by pinned --mode auto --forget --gpus 2" "by plain --mode multi --gpus 2")
   by_daemon inside,lock "$programs/callbacks"
   by_daemon late "$programs/callbacks"
+  for program in transfers "stress 9401 60 2 i" "append 5 2" sub_buffers; do
+    # shellcheck disable=SC2086
+    apart "$programs/"$program
+  done
   windows unflushed,lanes,poison "$programs/transfers"
   windows unflushed,lanes,poison "$programs/columns" 2 300 200
   leaves returns 7 --mode auto --forget

@@ -30,12 +30,14 @@ with open(sys.argv[4], "w", encoding="utf-8") as f:
         for p, o in zip(parameters, own):
             if re.match(r"cl_mem \w+$", p):
                 f.write(f"    lazy_memory_used({o}, \"{n}\");\n")
+                if command:
+                    f.write(f"    lazy_memory_on({o}, {own[0]}, \"{n}\");\n")
             if re.match(r"cl_context \w+$", p):
                 f.write(f"    lazy_context_used({o}, \"{n}\");\n")
         if n in ("clBuildProgram", "clCompileProgram", "clLinkProgram"):
             f.write(f"    lazy_compile(\"{n}\");\n")
         if n == "clEnqueueNDRangeKernel":
-            f.write("    lazy_memory_launch(kernel);\n")
+            f.write("    lazy_memory_launch(kernel, command_queue);\n")
         notify = next((o for p, o in zip(parameters, own) if "CL_CALLBACK" in p), None)
         if n in FORBIDDEN:
             f.write(f"    {'if (!' + notify + ') ' if notify and 'Program' in n else ''}lazy_forbidden(\"{n}\");\n")

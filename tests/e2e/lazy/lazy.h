@@ -15,6 +15,7 @@
  *   poison      new buffers hold garbage, and released ones do as soon as their commands have ended
  *   gpu         PoCL's devices (POCL_DEVICES="pthread pthread") pass for NVIDIA's GPUs, whose memories can be reached
  *               through windows; with lazy/cuda as the folder of libcuda.so.1
+ *               With poison a memory object, its parts included, is to be used by one device's commands alone
  *   compiler[=MS]  what other threads than the first build (its programs are in the driver's cache) takes MS (100)
  *               milliseconds more, in a library that is loaded then and that exit() takes apart (nvcompiler.c)
  *   lock        one lock of the driver's is held during each call that doesn't wait, and during each callback
@@ -123,7 +124,9 @@ bool lazy_memory_released(cl_mem mem);
 void lazy_memory_used(cl_mem mem, const char *what);
 void lazy_memory_argument(cl_kernel kernel, cl_uint index, size_t bytes, const void *value);
 void lazy_memory_kernel_gone(cl_kernel kernel);
-void lazy_memory_launch(cl_kernel kernel);
+void lazy_memory_launch(cl_kernel kernel, cl_command_queue queue);
+/* With gpu: a command of that queue uses it, and so only commands of its device may. */
+void lazy_memory_on(cl_mem mem, cl_command_queue queue, const char *what);
 /* Lets go what no command uses any more. */
 void lazy_memory_look(void);
 

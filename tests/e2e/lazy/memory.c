@@ -15,6 +15,7 @@ struct memory {
     unsigned refs, parts; /* the application's references; sub-objects that aren't let go */
     bool own_bytes;       /* no host pointer, no part of another: may be filled */
     uint64_t commands;    /* of the time of its release */
+    cl_device_id device;  /* of the first command that used it; null: none has */
 };
 
 struct argument {
@@ -138,14 +139,40 @@ void lazy_memory_argument(cl_kernel kernel, cl_uint index, size_t bytes, const v
     pthread_mutex_unlock(&lock);
 }
 
-void lazy_memory_launch(cl_kernel kernel)
+/* NVIDIA's driver moves an object that two devices use from one to the other, slowly, and has lost bytes. With the lock
+ * held. */
+static void use_on(struct memory *m, cl_command_queue queue, const char *what)
+{
+    cl_device_id device = NULL;
+    while (m && m->parent)
+        m = m->parent;
+    if (!m || lazy_below.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL) != CL_SUCCESS)
+        return;
+    m->device = m->device ? m->device : device;
+    if (m->device != device)
+        lazy_report("%s uses a memory object on another device than the commands before", what);
+}
+
+void lazy_memory_on(cl_mem mem, cl_command_queue queue, const char *what)
+{
+    if (!lazy.poison || !lazy.gpu || lazy_own_thread)
+        return;
+    pthread_mutex_lock(&lock);
+    use_on(find(mem), queue, what);
+    pthread_mutex_unlock(&lock);
+}
+
+void lazy_memory_launch(cl_kernel kernel, cl_command_queue queue)
 {
     if (!lazy.poison)
         return;
     pthread_mutex_lock(&lock);
-    for (const struct argument *a = arguments; a; a = a->next)
+    for (const struct argument *a = arguments; a; a = a->next) {
         if (a->kernel == kernel && a->memory && !a->memory->refs)
             lazy_report("a kernel is launched whose argument %u is a memory object that has been released", a->index);
+        if (a->kernel == kernel && lazy.gpu)
+            use_on(a->memory, queue, "clEnqueueNDRangeKernel");
+    }
     pthread_mutex_unlock(&lock);
 }
 

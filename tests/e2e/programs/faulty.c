@@ -55,6 +55,26 @@ static void released(void)
     CL(clFinish(queue));
 }
 
+/* An object that two devices use in turn, in their order. */
+static void shared(void)
+{
+    static const uint32_t zero;
+    cl_platform_id its;
+    cl_device_id devices[2];
+    cl_command_queue queues[2];
+    cl_int err;
+    CL(clGetPlatformIDs(1, &its, NULL));
+    CL(clGetDeviceIDs(its, CL_DEVICE_TYPE_ALL, 2, devices, NULL));
+    cl_context both;
+    MADE(both, clCreateContext(NULL, 2, devices, NULL, NULL, &err));
+    MADE(mem, clCreateBuffer(both, CL_MEM_READ_WRITE, 4096, NULL, &err));
+    for (int i = 0; i < 2; i++) {
+        MADE(queues[i], clCreateCommandQueue(both, devices[i], 0, &err));
+        CL(clEnqueueFillBuffer(queues[i], mem, &zero, sizeof zero, 0, 4096, 0, NULL, NULL));
+        CL(clFinish(queues[i]));
+    }
+}
+
 int main(int argc, char **argv)
 {
     static uint32_t zero[N];
@@ -73,6 +93,8 @@ int main(int argc, char **argv)
         callback();
     else if (strcmp(fault, "released") == 0)
         released();
+    else if (strcmp(fault, "shared") == 0)
+        shared();
     puts("done");
     return 0;
 }
