@@ -142,6 +142,14 @@ void gs_beside_leave(void)
     go_out(&inside, &own_inside);
 }
 
+bool gs_beside_ends(void)
+{
+    pthread_mutex_lock(&lock);
+    const bool ends = ending;
+    pthread_mutex_unlock(&lock);
+    return ends;
+}
+
 void gs_beside_compile(bool begins)
 {
     pthread_mutex_lock(&lock);

@@ -15,6 +15,9 @@ bool gs_beside_start(pthread_t *thread, void *(*run)(void *), void *arg);
 bool gs_beside_enter(void);
 void gs_beside_leave(void);
 
+/* Has the end of the process begun? */
+bool gs_beside_ends(void);
+
 /* By a thread that is inside: what it begins, or has done, may take long by right. */
 void gs_beside_compile(bool begins);
 

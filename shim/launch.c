@@ -6,6 +6,7 @@
 
 #include "common/log.h"
 #include "shim/batch.h"
+#include "shim/beside.h"
 #include "shim/coherence.h"
 #include "shim/contents.h"
 #include "shim/contest.h"
@@ -600,7 +601,7 @@ static bool may_pass(struct gs_kernel *k, cl_uint dims, const size_t *global, co
            (!atomic_load_explicit(&k->fresh, memory_order_relaxed) || define_fresh(k));
 }
 
-static cl_int launch_looked_at(struct gs_queue *q, struct gs_kernel *k, bool by_units, cl_uint dims,
+static cl_int launch_with_care(struct gs_queue *q, struct gs_kernel *k, bool by_units, cl_uint dims,
                                const size_t *offset, const size_t *global, const size_t *local, cl_uint n_wait,
                                const cl_event *wait, cl_event *event)
 {
@@ -629,6 +630,22 @@ static cl_int launch_looked_at(struct gs_queue *q, struct gs_kernel *k, bool by_
     pthread_mutex_unlock(&q->o.ctx->lock);
     gs_command_end(&l.cmd);
     free(l.mems);
+    return err;
+}
+
+/* A launch that translates and compiles takes long where the application's own would not. If the process ends
+ * meanwhile, by another thread, its end waits for all of the launch, which would long have ended: a driver that has taken
+ * itself apart bears no call, and PoCL no kernel that runs then. */
+static cl_int launch_looked_at(struct gs_queue *q, struct gs_kernel *k, bool by_units, cl_uint dims,
+                               const size_t *offset, const size_t *global, const size_t *local, cl_uint n_wait,
+                               const cl_event *wait, cl_event *event)
+{
+    const bool inside = !gs_prepared(k->program) && gs_beside_enter();
+    const cl_int err = launch_with_care(q, k, by_units, dims, offset, global, local, n_wait, wait, event);
+    if (inside && !err && gs_beside_ends())
+        gs_real()->clFinish(q->o.handle);
+    if (inside)
+        gs_beside_leave();
     return err;
 }
 

@@ -173,7 +173,7 @@ if [ $# = 0 ]; then
   leaves returns 7 --mode auto --forget
   for ((i = 0; i < 3; i++)); do leaves fails 7 --mode auto --forget; done
   leaves after 7 --mode auto --forget
-  leaves exits 8 --mode multi
+  for ((i = 0; i < 4; i++)); do leaves exits 8 --mode multi; done
   leaves handler 9 --mode multi
   stuck_probe
 else
