@@ -634,8 +634,8 @@ static cl_int launch_with_care(struct gs_queue *q, struct gs_kernel *k, bool by_
 }
 
 /* A launch that translates and compiles takes long where the application's own would not. If the process ends
- * meanwhile, by another thread, its end waits for all of the launch, which would long have ended: a driver that has taken
- * itself apart bears no call, and PoCL no kernel that runs then. */
+ * meanwhile, by another thread, its end waits for all of the launch, which would long have ended: a driver that has
+ * taken itself apart bears no call, and PoCL no kernel that runs then. */
 static cl_int launch_looked_at(struct gs_queue *q, struct gs_kernel *k, bool by_units, cl_uint dims,
                                const size_t *offset, const size_t *global, const size_t *local, cl_uint n_wait,
                                const cl_event *wait, cl_event *event)
