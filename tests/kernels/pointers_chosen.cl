@@ -1,4 +1,5 @@
-// Buffers are chosen by an index into a private array of pointers.
+// Buffers are chosen by an index into a private array of pointers. Where a store into the array is at an unknown place,
+// the launch stays whole.
 //! kernel chosen
 //! global 64
 //! local 8
@@ -13,7 +14,7 @@
 //! buffer int 64 zero
 //! buffer int 64 zero
 //! value int 1
-//! expect refused whole
+//! expect whole
 __kernel void chosen(__global const int *a, __global const int *b, __global int *x, __global int *y, __global int *z)
 {
     const int i = get_global_id(0);
