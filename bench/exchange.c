@@ -9,12 +9,12 @@
  * opening of windows between the GPUs takes some seconds on a machine that has never done it. Prints one line of JSON:
  * medians in milliseconds, the least and the most, the first of all, and how many went before those that count. A least
  * far below the median says that something was still changing. */
-#include <CL/cl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "bench/plain.h"
 
 enum { ITEMS = 64 * 1024, GROUP = 256, MOST_RUNS = 101 };
 
@@ -31,68 +31,39 @@ static const char source[] = "__kernel void put(__global uint *a, uint value)\n"
 static cl_command_queue queue;
 static cl_kernel put, take;
 
-static void check(cl_int err, const char *what)
-{
-    if (err == CL_SUCCESS)
-        return;
-    fprintf(stderr, "exchange: %s: error %d\n", what, err);
-    exit(1);
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void launch(cl_kernel k, size_t items)
 {
     const size_t group = GROUP;
-    check(clEnqueueNDRangeKernel(queue, k, 1, NULL, &items, &group, 0, NULL, NULL), "clEnqueueNDRangeKernel");
+    plain_check(clEnqueueNDRangeKernel(queue, k, 1, NULL, &items, &group, 0, NULL, NULL), "clEnqueueNDRangeKernel");
 }
 
 static double upload_ms(cl_mem buffer, const void *bytes, size_t size)
 {
-    const double begin = now_ms();
-    check(clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, size, bytes, 0, NULL, NULL), "clEnqueueWriteBuffer");
+    const double begin = plain_now_ms();
+    plain_check(clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, size, bytes, 0, NULL, NULL), "clEnqueueWriteBuffer");
     launch(take, ITEMS);
-    check(clFinish(queue), "clFinish");
-    return now_ms() - begin;
+    plain_check(clFinish(queue), "clFinish");
+    return plain_now_ms() - begin;
 }
 
 static double exchange_ms(size_t size, cl_uint value)
 {
-    check(clSetKernelArg(put, 1, sizeof value, &value), "clSetKernelArg");
+    plain_check(clSetKernelArg(put, 1, sizeof value, &value), "clSetKernelArg");
     launch(put, size / 4);
-    check(clFinish(queue), "clFinish");
-    const double begin = now_ms();
+    plain_check(clFinish(queue), "clFinish");
+    const double begin = plain_now_ms();
     launch(take, ITEMS);
-    check(clFinish(queue), "clFinish");
-    return now_ms() - begin;
-}
-
-static cl_mem make_buffer(cl_context ctx, size_t bytes)
-{
-    cl_int err;
-    cl_mem m = clCreateBuffer(ctx, CL_MEM_READ_WRITE, bytes, NULL, &err);
-    check(err, "clCreateBuffer");
-    return m;
+    plain_check(clFinish(queue), "clFinish");
+    return plain_now_ms() - begin;
 }
 
 static void bind(cl_mem buffer, cl_mem out, size_t size)
 {
     const cl_uint n = (cl_uint)(size / 4);
-    check(clSetKernelArg(put, 0, sizeof buffer, &buffer), "clSetKernelArg");
-    check(clSetKernelArg(take, 0, sizeof buffer, &buffer), "clSetKernelArg");
-    check(clSetKernelArg(take, 1, sizeof out, &out), "clSetKernelArg");
-    check(clSetKernelArg(take, 2, sizeof n, &n), "clSetKernelArg");
+    plain_check(clSetKernelArg(put, 0, sizeof buffer, &buffer), "clSetKernelArg");
+    plain_check(clSetKernelArg(take, 0, sizeof buffer, &buffer), "clSetKernelArg");
+    plain_check(clSetKernelArg(take, 1, sizeof out, &out), "clSetKernelArg");
+    plain_check(clSetKernelArg(take, 2, sizeof n, &n), "clSetKernelArg");
 }
 
 struct figures {
@@ -100,17 +71,17 @@ struct figures {
     int before;                  /* so many runs went before those that count */
 };
 
-static void measure(struct figures *f, cl_context ctx, bool exchange, size_t size, int runs, double warm_ms)
+static void measure(struct figures *f, const struct plain *app, bool exchange, size_t size, int runs, double warm_ms)
 {
-    cl_mem buffer = make_buffer(ctx, size), out = make_buffer(ctx, ITEMS * 4);
+    cl_mem buffer = plain_buffer(app, size), out = plain_buffer(app, ITEMS * 4);
     char *bytes = malloc(size);
     if (!bytes)
-        check(CL_OUT_OF_HOST_MEMORY, "malloc");
+        plain_check(CL_OUT_OF_HOST_MEMORY, "malloc");
     memset(bytes, 1, size);
     bind(buffer, out, size);
-    const double begin = now_ms();
+    const double begin = plain_now_ms();
     for (int r = 0, n = 0; n < runs; r++) {
-        const bool warm = r >= 2 && now_ms() - begin >= warm_ms;
+        const bool warm = r >= 2 && plain_now_ms() - begin >= warm_ms;
         const double t = exchange ? exchange_ms(size, (cl_uint)r + 3) : upload_ms(buffer, bytes, size);
         if (r == 0)
             f->first = t;
@@ -119,7 +90,7 @@ static void measure(struct figures *f, cl_context ctx, bool exchange, size_t siz
         else
             f->before++;
     }
-    qsort(f->ms, (size_t)runs, sizeof *f->ms, compare);
+    qsort(f->ms, (size_t)runs, sizeof *f->ms, plain_compare);
     free(bytes);
     clReleaseMemObject(buffer);
     clReleaseMemObject(out);
@@ -151,27 +122,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "Usage: exchange [--upload MIB] [--exchange MIB] [--runs N] [--warm SECONDS]\n");
         return 2;
     }
-    cl_platform_id platform;
-    cl_device_id device;
-    cl_int err;
-    check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
-    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "clGetDeviceIDs");
-    cl_context ctx = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
-    check(err, "clCreateContext");
-    queue = clCreateCommandQueueWithProperties(ctx, device, NULL, &err);
-    check(err, "clCreateCommandQueueWithProperties");
-    const char *text = source;
-    cl_program program = clCreateProgramWithSource(ctx, 1, &text, NULL, &err);
-    check(err, "clCreateProgramWithSource");
-    check(clBuildProgram(program, 1, &device, "", NULL, NULL), "clBuildProgram");
-    put = clCreateKernel(program, "put", &err);
-    check(err, "clCreateKernel");
-    take = clCreateKernel(program, "take", &err);
-    check(err, "clCreateKernel");
+    const struct plain app = plain_open("exchange", source);
+    queue = app.queue;
+    put = plain_kernel(&app, "put");
+    take = plain_kernel(&app, "take");
 
     static struct figures of[2];
     for (int what = 0; what < 2; what++)
-        measure(&of[what], ctx, what == 1, mib[what] << 20, runs, 1e3 * warm_s);
+        measure(&of[what], &app, what == 1, mib[what] << 20, runs, 1e3 * warm_s);
     printf("{");
     print_figures("upload", mib[0], &of[0], runs);
     printf(", ");

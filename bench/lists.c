@@ -7,12 +7,12 @@
  * kernel that reads the list stand between the two; with --beside the counter lies in the list's buffer. Prints one
  * line of JSON: what was counted, a hash over the list, and a sum over what was read, both whatever the order; the
  * median and the mean of the launches in milliseconds, and the first and the least. */
-#include <CL/cl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "bench/plain.h"
 
 enum { GROUP = 256, MOST_LAUNCHES = 1001, READERS = 64 * 1024 };
 
@@ -41,43 +41,6 @@ static const char source[] =
     "    out[i] = sum;\n"
     "}\n";
 
-static void check(cl_int err, const char *what)
-{
-    if (err == CL_SUCCESS)
-        return;
-    fprintf(stderr, "lists: %s: error %d\n", what, err);
-    exit(1);
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static cl_mem make_buffer(cl_context ctx, size_t bytes)
-{
-    cl_int err;
-    cl_mem m = clCreateBuffer(ctx, CL_MEM_READ_WRITE, bytes, NULL, &err);
-    check(err, "clCreateBuffer");
-    return m;
-}
-
-static cl_kernel make_kernel(cl_program program, const char *name)
-{
-    cl_int err;
-    cl_kernel k = clCreateKernel(program, name, &err);
-    check(err, "clCreateKernel");
-    return k;
-}
-
 /* Sums over the words: they tell nothing of the order. */
 struct sums {
     cl_uint plain;
@@ -89,10 +52,11 @@ static struct sums sums_of(cl_command_queue queue, cl_mem m, size_t from, size_t
     cl_uint *words = malloc(n * sizeof *words + 1);
     struct sums sums = {0};
     if (!words)
-        check(CL_OUT_OF_HOST_MEMORY, "malloc");
+        plain_check(CL_OUT_OF_HOST_MEMORY, "malloc");
     if (n)
-        check(clEnqueueReadBuffer(queue, m, CL_TRUE, from * sizeof *words, n * sizeof *words, words, 0, NULL, NULL),
-              "clEnqueueReadBuffer");
+        plain_check(
+            clEnqueueReadBuffer(queue, m, CL_TRUE, from * sizeof *words, n * sizeof *words, words, 0, NULL, NULL),
+            "clEnqueueReadBuffer");
     for (size_t i = 0; i < n; i++) {
         uint64_t x = (words[i] + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
         x = (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -108,13 +72,15 @@ static double launch_ms(cl_command_queue queue, cl_kernel keep, cl_kernel take, 
 {
     const size_t group = GROUP, readers = READERS;
     const cl_uint zero = 0;
-    const double begin = now_ms();
-    check(clEnqueueWriteBuffer(queue, counter, CL_TRUE, 0, sizeof zero, &zero, 0, NULL, NULL), "clEnqueueWriteBuffer");
-    check(clEnqueueNDRangeKernel(queue, keep, 1, NULL, &items, &group, 0, NULL, NULL), "clEnqueueNDRangeKernel");
+    const double begin = plain_now_ms();
+    plain_check(clEnqueueWriteBuffer(queue, counter, CL_TRUE, 0, sizeof zero, &zero, 0, NULL, NULL),
+                "clEnqueueWriteBuffer");
+    plain_check(clEnqueueNDRangeKernel(queue, keep, 1, NULL, &items, &group, 0, NULL, NULL), "clEnqueueNDRangeKernel");
     for (int i = 0; i < reads; i++)
-        check(clEnqueueNDRangeKernel(queue, take, 1, NULL, &readers, &group, 0, NULL, NULL), "clEnqueueNDRangeKernel");
-    check(clEnqueueReadBuffer(queue, counter, CL_TRUE, 0, sizeof *n, n, 0, NULL, NULL), "clEnqueueReadBuffer");
-    return now_ms() - begin;
+        plain_check(clEnqueueNDRangeKernel(queue, take, 1, NULL, &readers, &group, 0, NULL, NULL),
+                    "clEnqueueNDRangeKernel");
+    plain_check(clEnqueueReadBuffer(queue, counter, CL_TRUE, 0, sizeof *n, n, 0, NULL, NULL), "clEnqueueReadBuffer");
+    return plain_now_ms() - begin;
 }
 
 int main(int argc, char **argv)
@@ -142,43 +108,31 @@ int main(int argc, char **argv)
                 "Usage: lists [--items MI] [--rounds N] [--mask M] [--launches N] [--reads N] [--beside 0|1]\n");
         return 2;
     }
-    cl_platform_id platform;
-    cl_device_id device;
-    cl_int err;
-    check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
-    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "clGetDeviceIDs");
-    cl_context ctx = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
-    check(err, "clCreateContext");
-    cl_command_queue queue = clCreateCommandQueueWithProperties(ctx, device, NULL, &err);
-    check(err, "clCreateCommandQueueWithProperties");
-    const char *text = source;
-    cl_program program = clCreateProgramWithSource(ctx, 1, &text, NULL, &err);
-    check(err, "clCreateProgramWithSource");
-    check(clBuildProgram(program, 1, &device, "", NULL, NULL), "clBuildProgram");
-    cl_kernel keep = make_kernel(program, beside ? "keep_beside" : "keep"), take = make_kernel(program, "take");
+    const struct plain app = plain_open("lists", source);
+    cl_kernel keep = plain_kernel(&app, beside ? "keep_beside" : "keep"), take = plain_kernel(&app, "take");
     const size_t items = mi << 20;
-    cl_mem list = make_buffer(ctx, (items + beside) * sizeof(cl_uint));
-    cl_mem counter = beside ? list : make_buffer(ctx, sizeof n);
-    cl_mem out = make_buffer(ctx, READERS * sizeof(cl_uint));
-    check(clSetKernelArg(keep, 0, sizeof rounds, &rounds), "clSetKernelArg");
-    check(clSetKernelArg(keep, 1, sizeof mask, &mask), "clSetKernelArg");
-    check(clSetKernelArg(keep, 2, sizeof list, &list), "clSetKernelArg");
+    cl_mem list = plain_buffer(&app, (items + beside) * sizeof(cl_uint));
+    cl_mem counter = beside ? list : plain_buffer(&app, sizeof n);
+    cl_mem out = plain_buffer(&app, READERS * sizeof(cl_uint));
+    plain_check(clSetKernelArg(keep, 0, sizeof rounds, &rounds), "clSetKernelArg");
+    plain_check(clSetKernelArg(keep, 1, sizeof mask, &mask), "clSetKernelArg");
+    plain_check(clSetKernelArg(keep, 2, sizeof list, &list), "clSetKernelArg");
     if (!beside)
-        check(clSetKernelArg(keep, 3, sizeof counter, &counter), "clSetKernelArg");
-    check(clSetKernelArg(take, 0, sizeof list, &list), "clSetKernelArg");
-    check(clSetKernelArg(take, 1, sizeof counter, &counter), "clSetKernelArg");
-    check(clSetKernelArg(take, 2, sizeof out, &out), "clSetKernelArg");
-    check(clSetKernelArg(take, 3, sizeof beside, &beside), "clSetKernelArg");
+        plain_check(clSetKernelArg(keep, 3, sizeof counter, &counter), "clSetKernelArg");
+    plain_check(clSetKernelArg(take, 0, sizeof list, &list), "clSetKernelArg");
+    plain_check(clSetKernelArg(take, 1, sizeof counter, &counter), "clSetKernelArg");
+    plain_check(clSetKernelArg(take, 2, sizeof out, &out), "clSetKernelArg");
+    plain_check(clSetKernelArg(take, 3, sizeof beside, &beside), "clSetKernelArg");
 
     static double ms[MOST_LAUNCHES];
     double sum = 0;
     for (int i = 0; i < launches; i++)
-        sum += ms[i] = launch_ms(queue, keep, take, reads, counter, items, &n);
+        sum += ms[i] = launch_ms(app.queue, keep, take, reads, counter, items, &n);
     const double first = ms[0];
-    qsort(ms, (size_t)launches, sizeof *ms, compare);
-    const cl_uint read = reads ? sums_of(queue, out, 0, READERS).plain : 0;
+    qsort(ms, (size_t)launches, sizeof *ms, plain_compare);
+    const cl_uint read = reads ? sums_of(app.queue, out, 0, READERS).plain : 0;
     printf("{\"counted\": %u, \"hash\": \"%016" PRIx64 "\", \"read\": %u, \"median_ms\": %.3f, \"mean_ms\": %.3f, "
            "\"first_ms\": %.3f, \"least_ms\": %.3f}\n",
-           n, sums_of(queue, list, beside, n).hash, read, ms[launches / 2], sum / launches, first, ms[0]);
+           n, sums_of(app.queue, list, beside, n).hash, read, ms[launches / 2], sum / launches, first, ms[0]);
     return 0;
 }

@@ -3,7 +3,8 @@
  * buffer, a program, the first commands, and letting all go.
  *   bench_startup [--devices N] [--keep] [--runs N] [-- COMMAND...]
  * In the process itself (the default): a line per step, its name and milliseconds; --devices: a context of N devices
- * (default 1); --keep: lets nothing go. With COMMAND: runs it --runs times (default 7) beside the same without its first words up to the last
+ * (default 1); --keep: lets nothing go. With COMMAND: runs it --runs times (default 7) beside the same without its
+ * first words up to the last
  * "--", in turns, and prints the medians of both processes' whole times in milliseconds, from fork to exit:
  *   bench_startup -- gpusparc run --gpus 4 -- ./app */
 #include <CL/cl.h>
@@ -13,31 +14,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "bench/plain.h"
 
 enum { MOST_DEVICES = 64, MOST_RUNS = 999 };
 
 static const char source[] = "kernel void twice(global int *a) { a[get_global_id(0)] *= 2; }";
 
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 static double since;
 
 static void step(const char *name, cl_int err)
 {
-    const double t = now_ms();
+    const double t = plain_now_ms();
     if (err) {
         fprintf(stderr, "bench_startup: %s: error %d\n", name, err);
         exit(1);
     }
     printf("%s\t%.3f\n", name, t - since);
-    since = now_ms();
+    since = plain_now_ms();
 }
 
 static void steps(cl_uint n_devices, bool keep)
@@ -49,7 +44,7 @@ static void steps(cl_uint n_devices, bool keep)
     cl_uint n;
     const char *text = source;
     const size_t items = ITEMS;
-    const double begin = since = now_ms();
+    const double begin = since = plain_now_ms();
     step("platforms", clGetPlatformIDs(1, &platform, NULL));
     step("devices", clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MOST_DEVICES, devices, &n));
     if (n < n_devices) {
@@ -78,12 +73,12 @@ static void steps(cl_uint n_devices, bool keep)
         step("queue let go", clReleaseCommandQueue(queue));
         step("context let go", clReleaseContext(context));
     }
-    printf("all\t%.3f\n", now_ms() - begin);
+    printf("all\t%.3f\n", plain_now_ms() - begin);
 }
 
 static double run_ms(char **argv)
 {
-    const double begin = now_ms();
+    const double begin = plain_now_ms();
     int status;
     const pid_t pid = fork();
     if (pid == 0) {
@@ -97,13 +92,7 @@ static double run_ms(char **argv)
         fprintf(stderr, "bench_startup: %s failed\n", argv[0]);
         exit(1);
     }
-    return now_ms() - begin;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return plain_now_ms() - begin;
 }
 
 static void processes(char **with, int runs)
@@ -126,7 +115,7 @@ static void processes(char **with, int runs)
         }
     }
     for (int i = 0; i < 2; i++)
-        qsort(ms[i], (size_t)runs, sizeof ms[i][0], compare);
+        qsort(ms[i], (size_t)runs, sizeof ms[i][0], plain_compare);
     printf("%s\t%.1f\t%.1f\n", without[0], ms[0][runs / 2], ms[1][runs / 2]);
 }
 
