@@ -280,24 +280,33 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static struct figures figures_of(const struct handover *h, enum kind k)
+/* The turns of a kind, the shortest first. malloc'd; NULL: there are none, or no memory. */
+static uint32_t *sorted(const struct handover *h, enum kind k)
 {
-    struct figures f = {0};
     const size_t n = h->n[k];
     uint32_t *v = n ? malloc(n * sizeof(*v)) : NULL;
     if (v) {
         memcpy(v, h->idle_ns[k], n * sizeof(*v));
         qsort(v, n, sizeof(*v), compare);
-        f = (struct figures){v[n / 2], v[n * 99 / 100], v[n - 1]};
     }
+    return v;
+}
+
+static struct figures figures_of(const struct handover *h, enum kind k)
+{
+    struct figures f = {0};
+    const size_t n = h->n[k];
+    uint32_t *v = sorted(h, k);
+    if (v)
+        f = (struct figures){v[n / 2], v[n * 99 / 100], v[n - 1]};
     free(v);
     return f;
 }
 
 /* The longest seen and the margin, in whole microseconds. */
-static int64_t bound_ns(const struct handover *h)
+static int64_t bound_ns(const struct handover *h, const struct figures *changes)
 {
-    const double with = (double)figures_of(h, CHANGES).longest * (100 + (double)h->margin) / 100;
+    const double with = (double)changes->longest * (100 + (double)h->margin) / 100;
     return ((int64_t)(with / 1000) + 1) * 1000;
 }
 
@@ -308,14 +317,15 @@ static void print_table(void *probe)
     printf("%s: how long it idles between two kernels of %.0f us, in us\n%-14s %10s %10s %10s %10s\n",
            h->base.device.name, (double)h->player[0].kernel_ns / 1e3, "the device", "turns", "median", "99 %",
            "longest");
+    struct figures f = {0};
     for (int k = 0; k < KINDS; k++) {
-        const struct figures f = figures_of(h, k);
+        f = figures_of(h, k);
         printf("%-14s %10llu %10.1f %10.1f %10.1f\n", kind_names[k], (unsigned long long)h->n[k], f.median / 1e3,
                f.p99 / 1e3, f.longest / 1e3);
     }
     if (h->n[CHANGES])
         printf("For the config, the longest and %llu %% more:\n[system]\nhandover = %s\n",
-               (unsigned long long)h->margin, gs_format_duration(bound_ns(h), d));
+               (unsigned long long)h->margin, gs_format_duration(bound_ns(h, &f), d)); /* of the last, CHANGES */
 }
 
 static void add_json(void *probe, json_t *j)
@@ -323,15 +333,16 @@ static void add_json(void *probe, json_t *j)
     static const char *const names[KINDS] = {"stays", "changes"};
     const struct handover *h = probe;
     json_object_set_new(j, "kernel_ns", json_integer((json_int_t)h->player[0].kernel_ns));
+    struct figures f = {0};
     for (int k = 0; k < KINDS; k++) {
-        const struct figures f = figures_of(h, k);
+        f = figures_of(h, k);
         json_object_set_new(j, names[k],
                             json_pack("{s:I, s:I, s:I, s:I}", "turns", (json_int_t)h->n[k], "median_ns",
                                       (json_int_t)f.median, "p99_ns", (json_int_t)f.p99, "longest_ns",
                                       (json_int_t)f.longest));
     }
     json_object_set_new(j, "margin_percent", json_integer((json_int_t)h->margin));
-    json_object_set_new(j, "handover_ns", json_integer(h->n[CHANGES] ? bound_ns(h) : 0));
+    json_object_set_new(j, "handover_ns", json_integer(h->n[CHANGES] ? bound_ns(h, &f) : 0)); /* the last */
 }
 
 /* How many of the turns idle for longer, over how long. */
@@ -340,12 +351,8 @@ static void plot(void *probe, FILE *f)
     const struct handover *h = probe;
     for (int k = 0; k < KINDS; k++) {
         const size_t n = h->n[k];
-        uint32_t *v = malloc((n + 1) * sizeof(*v));
+        uint32_t *v = sorted(h, k);
         fprintf(f, "$data%d << END\n", k);
-        if (v) {
-            memcpy(v, h->idle_ns[k], n * sizeof(*v));
-            qsort(v, n, sizeof(*v), compare);
-        }
         for (size_t i = 0; v && i < n; i++)
             fprintf(f, "%g %g\n", v[i] / 1e3, 100 * (double)(n - i) / (double)n);
         fputs("END\n", f);
