@@ -36,14 +36,13 @@ struct past {
     char key[KEY_HEX + 1];
     unsigned count;      /* processes in a row, up to IN_A_ROW */
     uint64_t longest_ns; /* that they took from their first context on */
-    uint64_t cost_ns;    /* of the contexts' further devices */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 static bool looked, used;                                /* the past has been read; there was a context */
 static struct past past;
 static uint64_t begin_ns;
-static double cost_ns;
+static double cost_ns; /* of the contexts' further devices */
 static bool one_device;
 
 /* The whole of a small file of /proc. */
@@ -89,8 +88,7 @@ static bool make_key(const struct gs_group *g)
 static void print_line(FILE *f, const struct past *p)
 {
     char line[LINE_BYTES], sum[GS_HASH_HEX_BYTES];
-    const int n =
-        snprintf(line, sizeof line, "%s %u %" PRIu64 " %" PRIu64 " ", p->key, p->count, p->longest_ns, p->cost_ns);
+    const int n = snprintf(line, sizeof line, "%s %u %" PRIu64 " ", p->key, p->count, p->longest_ns);
     gs_hash_hex(line, (size_t)n, sum);
     fprintf(f, "%s%.8s\n", line, sum);
 }
@@ -99,8 +97,7 @@ static bool parse_line(const char *line, struct past *p)
 {
     char sum[GS_HASH_HEX_BYTES], kept[9];
     int n = 0;
-    if (sscanf(line, "%32[0-9a-f] %1u %19" SCNu64 " %19" SCNu64 " %n%8[0-9a-f]", p->key, &p->count, &p->longest_ns,
-               &p->cost_ns, &n, kept) != 5 ||
+    if (sscanf(line, "%32[0-9a-f] %1u %19" SCNu64 " %n%8[0-9a-f]", p->key, &p->count, &p->longest_ns, &n, kept) != 4 ||
         strlen(p->key) != KEY_HEX)
         return false;
     gs_hash_hex(line, (size_t)n, sum);
@@ -178,7 +175,6 @@ static bool is_vain(uint64_t took_ns)
         return false;
     past.count += past.count < IN_A_ROW;
     past.longest_ns = took_ns > past.longest_ns ? took_ns : past.longest_ns;
-    past.cost_ns = (uint64_t)cost_ns;
     return true;
 }
 
