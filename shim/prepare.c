@@ -206,8 +206,8 @@ static cl_int compile_parts(struct gs_program *p)
 
 /* With the program's lock held. `beside`: by a thread of ours, which is inside the driver afterwards. False: it isn't,
  * as the process is ending. Where it turns out that to compile it takes longer than it pays, that is left undone: what
- * is known then counts when it is asked for again. A thread of the application is inside while it compiles, which it
- * doesn't know of: another may end the process meanwhile. */
+ * is known then counts when it is asked for again. A thread of the application is inside for all of its launch
+ * (shim/launch.c). */
 static bool prepare_program(struct gs_program *p, bool beside)
 {
     const uint64_t begin = now_us();
@@ -216,8 +216,7 @@ static bool prepare_program(struct gs_program *p, bool beside)
     if (!p->refusal && p->from_binary && strcmp(p->headers, p->summary->headers) != 0)
         p->refusal = "its program was made from a binary, and headers that it was built with have changed";
     const bool compiles = !p->refusal && is_useful(p->summary);
-    const bool inside = (beside || compiles) && gs_beside_enter();
-    if (beside && !inside)
+    if (beside && !gs_beside_enter())
         return false;
     if (beside && compiles && !gs_timing_pays(p))
         return true;
@@ -237,8 +236,6 @@ static bool prepare_program(struct gs_program *p, bool beside)
     gs_timing_prepared(p);
     gs_debug("a program was translated in %llu us and compiled for %u devices in %llu us",
              (unsigned long long)(translated - begin), p->o.ctx->n, (unsigned long long)(end - translated));
-    if (inside && !beside)
-        gs_beside_leave();
     return true;
 }
 
