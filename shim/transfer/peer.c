@@ -195,15 +195,17 @@ void gs_peer_free(struct gs_peer *p)
     let_go(p);
 }
 
-static struct gs_ring *ring_of(struct gs_context *ctx, unsigned from)
+static struct gs_ring *ring_of(const struct gs_passage *p, struct gs_context *ctx, unsigned from)
 {
+    (void)p;
     return &ctx->peer->ring[from];
 }
 
-static cl_int leave(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f,
-                    const struct gs_events *after, cl_event *end)
+static cl_int leave(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
+                    const struct gs_flight *f, const struct gs_events *after, cl_event *end)
 {
     const unsigned from = f->send->from;
+    (void)p;
     cl_mem window = cmd->ctx->peer->windows.seen[from][from];
     const struct gs_rect *r = &f->rect;
     const uint64_t at = (uint64_t)f->slot * SLOT_BYTES;
@@ -213,9 +215,10 @@ static cl_int leave(struct gs_command *cmd, cl_command_queue queue, const struct
     return gs_strided_move(cmd, from, queue, &there, &packed, r, after, end);
 }
 
-static cl_int take(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f, const struct gs_taker *to,
-                   const struct gs_events *after, cl_event *end)
+static cl_int take(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
+                   const struct gs_flight *f, const struct gs_taker *to, const struct gs_events *after, cl_event *end)
 {
+    (void)p;
     cl_mem window = cmd->ctx->peer->windows.seen[f->send->from][to->place];
     const struct gs_rect *r = &f->rect;
     const uint64_t at = (uint64_t)f->slot * SLOT_BYTES;

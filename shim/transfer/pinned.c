@@ -142,16 +142,15 @@ cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_
     return keep_last(written, err, done);
 }
 
-static struct gs_ring *ring_of(struct gs_context *ctx, unsigned from)
+static struct gs_pinned *pinned_of(const struct gs_passage *p, const struct gs_context *ctx)
 {
-    (void)from;
-    return &ctx->pinned->ring;
+    return p->slot_bytes == GS_PINNED_SMALL_BYTES ? ctx->pinned_small : ctx->pinned;
 }
 
-static struct gs_ring *small_ring_of(struct gs_context *ctx, unsigned from)
+static struct gs_ring *ring_of(const struct gs_passage *p, struct gs_context *ctx, unsigned from)
 {
     (void)from;
-    return &ctx->pinned_small->ring;
+    return &pinned_of(p, ctx)->ring;
 }
 
 static char *memory_of(const struct gs_pinned *p, const struct gs_flight *f)
@@ -176,52 +175,28 @@ static void set_place(size_t origin[3], size_t pitch[2], const struct gs_rect *r
     pitch[0] = (size_t)r->pitch;
 }
 
-static cl_int leave_by(const struct gs_pinned *pinned, cl_command_queue queue, const struct gs_flight *f,
-                       const struct gs_events *after, cl_event *end)
+static cl_int leave(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
+                    const struct gs_flight *f, const struct gs_events *after, cl_event *end)
 {
     struct gs_op op = {.kind = f->rect.rows > 1 ? GS_OP_READ_RECT : GS_OP_READ,
                        .src = f->send->mem,
                        .region = {(size_t)f->rect.width, (size_t)f->rect.rows, 1},
-                       .ptr = memory_of(pinned, f)};
+                       .ptr = memory_of(pinned_of(p, cmd->ctx), f)};
     set_place(op.from, op.from_pitch, &f->rect);
     return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
 }
 
-static cl_int take_by(const struct gs_pinned *pinned, cl_command_queue queue, const struct gs_flight *f,
-                      const struct gs_taker *to, const struct gs_events *after, cl_event *end)
+static cl_int take(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
+                   const struct gs_flight *f, const struct gs_taker *to, const struct gs_events *after, cl_event *end)
 {
     struct gs_rect there = f->rect;
     struct gs_op op = {.kind = f->rect.rows > 1 ? GS_OP_WRITE_RECT : GS_OP_WRITE,
                        .dst = to->mem,
                        .region = {(size_t)f->rect.width, (size_t)f->rect.rows, 1},
-                       .ptr = memory_of(pinned, f)};
+                       .ptr = memory_of(pinned_of(p, cmd->ctx), f)};
     there.begin = gs_flight_to(f);
     set_place(op.to, op.to_pitch, &there);
     return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
-}
-
-static cl_int leave(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f,
-                    const struct gs_events *after, cl_event *end)
-{
-    return leave_by(cmd->ctx->pinned, queue, f, after, end);
-}
-
-static cl_int take(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f, const struct gs_taker *to,
-                   const struct gs_events *after, cl_event *end)
-{
-    return take_by(cmd->ctx->pinned, queue, f, to, after, end);
-}
-
-static cl_int leave_small(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f,
-                          const struct gs_events *after, cl_event *end)
-{
-    return leave_by(cmd->ctx->pinned_small, queue, f, after, end);
-}
-
-static cl_int take_small(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f,
-                         const struct gs_taker *to, const struct gs_events *after, cl_event *end)
-{
-    return take_by(cmd->ctx->pinned_small, queue, f, to, after, end);
 }
 
 const struct gs_passage gs_pinned_passage = {.slot_bytes = GS_PINNED_SLOT_BYTES,
@@ -238,9 +213,9 @@ static const struct gs_passage small_passage = {.slot_bytes = GS_PINNED_SMALL_BY
                                                 .path = GS_PATH_PINNED,
                                                 .way = GS_WAY_PINNED,
                                                 .by_host = true,
-                                                .ring = small_ring_of,
-                                                .leave = leave_small,
-                                                .take = take_small};
+                                                .ring = ring_of,
+                                                .leave = leave,
+                                                .take = take};
 
 const struct gs_passage *gs_pinned_passage_for(struct gs_command *cmd, uint64_t bytes, bool little)
 {

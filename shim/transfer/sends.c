@@ -40,7 +40,7 @@ static void replace(cl_event *old, cl_event event)
 static cl_int leave(const struct carrying *c, struct gs_flight *f)
 {
     const struct gs_send *send = f->send;
-    struct gs_ring *ring = c->passage->ring(c->cmd->ctx, send->from);
+    struct gs_ring *ring = c->passage->ring(c->passage, c->cmd->ctx, send->from);
     struct gs_events before = {0};
     cl_int err;
     cl_command_queue queue =
@@ -50,7 +50,7 @@ static cl_int leave(const struct carrying *c, struct gs_flight *f)
     if (!err)
         err = gs_ring_take_some(ring, f->slots, &f->slot, &before);
     if (!err)
-        err = c->passage->leave(c->cmd, queue, f, &before, &f->left);
+        err = c->passage->leave(c->passage, c->cmd, queue, f, &before, &f->left);
     gs_events_free(&before);
     if (err) {
         f->left = NULL;
@@ -70,13 +70,13 @@ static cl_int leave(const struct carrying *c, struct gs_flight *f)
  */
 static cl_int take(const struct carrying *c, struct gs_flight *f, struct gs_taker *to)
 {
-    struct gs_ring *ring = c->passage->ring(c->cmd->ctx, f->send->from);
+    struct gs_ring *ring = c->passage->ring(c->passage, c->cmd->ctx, f->send->from);
     cl_event before[2] = {f->left, to->arrived}, end;
     const struct gs_events after = {.v = before, .n = to->arrived ? 2 : 1};
     cl_int err;
     cl_command_queue queue = gs_copy_queue(c->cmd->q, to->place, &err);
     if (!err)
-        err = c->passage->take(c->cmd, queue, f, to, &after, &end);
+        err = c->passage->take(c->passage, c->cmd, queue, f, to, &after, &end);
     if (err)
         return err;
     replace(&to->arrived, end);

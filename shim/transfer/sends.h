@@ -9,8 +9,8 @@
 #include "shim/transfer/rounds.h"
 #include "shim/watch.h"
 
-/* Such memory: a ring of slots for each place, or one for all. The functions enqueue a piece's way into its slot, and
- * that from there. */
+/* Such memory: a ring of slots for each place, or one for all. The functions, which are given the passage itself,
+ * enqueue a piece's way into its slot, and that from there. */
 struct gs_passage {
     uint64_t slot_bytes;
     enum gs_path path;
@@ -18,11 +18,11 @@ struct gs_passage {
     unsigned most_slots; /* of a piece */
     bool by_host;        /* the slots are in the host's memory */
     bool by_cores; /* what leaves is copied by the device's cores: a kernel that fills them would keep it waiting */
-    struct gs_ring *(*ring)(struct gs_context *ctx, unsigned from);
-    cl_int (*leave)(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f,
-                    const struct gs_events *after, cl_event *end);
-    cl_int (*take)(struct gs_command *cmd, cl_command_queue queue, const struct gs_flight *f, const struct gs_taker *to,
-                   const struct gs_events *after, cl_event *end);
+    struct gs_ring *(*ring)(const struct gs_passage *p, struct gs_context *ctx, unsigned from);
+    cl_int (*leave)(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
+                    const struct gs_flight *f, const struct gs_events *after, cl_event *end);
+    cl_int (*take)(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
+                   const struct gs_flight *f, const struct gs_taker *to, const struct gs_events *after, cl_event *end);
 };
 
 /* All of them, which have been joined, but for what is on its way already. With a root, whose bytes they are, what
