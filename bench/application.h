@@ -27,6 +27,7 @@ struct bench_api {
     cl_int (*flush)(cl_command_queue);
     cl_int (*wait)(cl_uint, const cl_event *);
     cl_int (*release_event)(cl_event);
+    cl_int (*release_buffer)(cl_mem);
 };
 
 /* An application's objects, made through one library. */

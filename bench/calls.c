@@ -3,7 +3,8 @@
  * same calls are made through that library as well, in turn, so that a busy machine disturbs both alike.
  *   bench_calls [--samples N] [--items N] [--bytes N] [--cpu N] [--against LIBRARY [--devices N] [--profiled]]
  * Prints a line per call: its name, for each library the median and the 99th percentile in nanoseconds, and what the
- * second took more: the median of the differences, turn by turn. Rows of calls, of which each step's time is told, and
+ * second took more: the median of the differences, turn by turn. "new buffer" are the steps of a launch with a buffer
+ * that is made for it, until its result has been read. Rows of calls, of which each step's time is told, and
  * transfers of --bytes (default 1 MiB) with what waits for them, a fiftieth as often. --cpu N binds the thread that
  * calls, though not those of the driver.
  *
@@ -32,7 +33,15 @@ enum call {
     WRITE_BLOCKING,
     READ_BLOCKING,
     SHORT_CALLS,
-    ROW = SHORT_CALLS,
+    NEW_MAKE = SHORT_CALLS,
+    NEW_SET,
+    NEW_LAUNCH,
+    NEW_RELEASE,
+    NEW_FINISH,
+    NEW_READ,
+    NEW_ALL,
+    NEW_CALLS,
+    ROW = NEW_CALLS,
     ROW_ALL,
     ROW_EVENTS,
     WRITE_LARGE,
@@ -53,6 +62,13 @@ static const char *const call_names[CALLS] = {
     [RELEASE] = "clReleaseEvent",
     [WRITE_BLOCKING] = "clEnqueueWriteBuffer (4 bytes, blocking)",
     [READ_BLOCKING] = "clEnqueueReadBuffer (4 bytes, blocking)",
+    [NEW_MAKE] = "new buffer: clCreateBuffer (1 KiB, copied)",
+    [NEW_SET] = "new buffer: clSetKernelArg",
+    [NEW_LAUNCH] = "new buffer: clEnqueueNDRangeKernel",
+    [NEW_RELEASE] = "new buffer: clReleaseMemObject",
+    [NEW_FINISH] = "new buffer: clFinish",
+    [NEW_READ] = "new buffer: clEnqueueReadBuffer (blocking)",
+    [NEW_ALL] = "new buffer: all of it",
     [ROW] = "number and launch, in a row",
     [ROW_ALL] = "four arguments and launch, in a row",
     [ROW_EVENTS] = "launch and clReleaseEvent, in a row",
@@ -60,7 +76,7 @@ static const char *const call_names[CALLS] = {
     [READ_LARGE] = "blocking read",
 };
 
-enum { IN_A_ROW = 256, LONGER = 50 };
+enum { IN_A_ROW = 256, LONGER = 50, NEW_BYTES = 1024 };
 static size_t samples = 2000, items = 4096, bytes = 1024 * 1024;
 static char *memory; /* `bytes` of them */
 
@@ -110,6 +126,34 @@ static void sample_calls(const struct bench_application *a, cl_int n, double ns[
         ns[i] = t[i + 1] - t[i];
 }
 
+/* A buffer is made for a launch, and its result is read. */
+static void sample_new(const struct bench_application *a, cl_int n, double ns[CALLS])
+{
+    const struct bench_api *api = &a->api;
+    const size_t global = NEW_BYTES / sizeof n, local = BENCH_LOCAL;
+    double t[NEW_CALLS - NEW_MAKE];
+    cl_int err, made;
+    memory[0] = (char)n;
+    t[0] = now_ns();
+    cl_mem buffer = api->create_buffer(a->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, NEW_BYTES, memory, &made);
+    t[1] = now_ns();
+    err = api->set_arg(a->kernel, 0, sizeof buffer, &buffer);
+    t[2] = now_ns();
+    err |= api->launch(a->queue, a->kernel, 1, NULL, &global, &local, 0, NULL, NULL);
+    t[3] = now_ns();
+    err |= api->release_buffer(buffer);
+    t[4] = now_ns();
+    err |= api->finish(a->queue);
+    t[5] = now_ns();
+    err |= api->read(a->queue, a->out, CL_TRUE, 0, NEW_BYTES, memory, 0, NULL, NULL);
+    t[6] = now_ns();
+    bench_check(made, "clCreateBuffer");
+    bench_check(err, "a call");
+    for (int i = 0; i < NEW_ALL - NEW_MAKE; i++)
+        ns[NEW_MAKE + i] = t[i + 1] - t[i];
+    ns[NEW_ALL] = t[NEW_ALL - NEW_MAKE] - t[0];
+}
+
 /* A row of launches: what each step takes. */
 static double row(const struct bench_application *a, enum call kind)
 {
@@ -136,10 +180,12 @@ static double row(const struct bench_application *a, enum call kind)
 }
 
 /* What takes longer. */
-static void sample_longer(const struct bench_application *a, double ns[CALLS])
+static void sample_longer(const struct bench_application *a, cl_int n, double ns[CALLS])
 {
     double t[3];
     cl_int err = CL_SUCCESS;
+    (void)n;
+    bench_check(a->api.set_arg(a->kernel, 0, sizeof a->in, &a->in), "clSetKernelArg");
     for (enum call c = ROW; c <= ROW_EVENTS; c++)
         ns[c] = row(a, c);
     t[0] = now_ns();
@@ -153,6 +199,22 @@ static void sample_longer(const struct bench_application *a, double ns[CALLS])
     ns[READ_LARGE] = t[2] - t[1];
 }
 
+/* The calls that are timed together. */
+static const struct phase {
+    void (*sample)(const struct bench_application *a, cl_int n, double ns[CALLS]);
+    int first, end;
+    bool seldom;
+} phases[] = {
+    {sample_calls, 0, SHORT_CALLS, false},
+    {sample_new, NEW_MAKE, NEW_CALLS, false},
+    {sample_longer, ROW, CALLS, true},
+};
+
+static size_t samples_of(const struct phase *p)
+{
+    return p->seldom ? samples / LONGER + 1 : samples;
+}
+
 static int compare(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -163,6 +225,24 @@ static void print_quantiles(double *ns, size_t n)
 {
     qsort(ns, n, sizeof *ns, compare);
     printf("\t%.0f\t%.0f", ns[n / 2], ns[n * 99 / 100]);
+}
+
+static void print_call(int c, double *ns[2][CALLS], size_t n, int n_apps)
+{
+    double *more = calloc(n, sizeof *more);
+    if (!more)
+        exit(1);
+    for (size_t i = 0; i < n && n_apps == 2; i++)
+        more[i] = ns[1][c][i] - ns[0][c][i];
+    fputs(call_names[c], stdout);
+    for (int a = 0; a < n_apps; a++)
+        print_quantiles(ns[a][c], n);
+    if (n_apps == 2) {
+        qsort(more, n, sizeof *more, compare);
+        printf("\t%.0f", more[n / 2]);
+    }
+    putchar('\n');
+    free(more);
 }
 
 static void bind_to(size_t cpu)
@@ -213,12 +293,11 @@ int main(int argc, char **argv)
         else
             count(NULL);
     }
-    if (devices > BENCH_MOST_DEVICES)
+    if (devices > BENCH_MOST_DEVICES || items < NEW_BYTES / sizeof(cl_int))
         count(NULL);
     const int n_apps = against ? 2 : 1;
-    const size_t warm_up = samples / 10 + 10, longer = samples / LONGER + 1;
     double *ns[2][CALLS], one[CALLS];
-    if (!(memory = calloc(1, bytes)))
+    if (!(memory = calloc(1, bytes > NEW_BYTES ? bytes : NEW_BYTES)))
         return 1;
     bench_start(&app[0], "libOpenCL.so.1", 1, items, bytes);
     if (against)
@@ -229,40 +308,20 @@ int main(int argc, char **argv)
         bind_to(cpu);
     for (int a = 0; a < n_apps; a++)
         for (int c = 0; c < CALLS; c++)
-            if (!(ns[a][c] = calloc(samples + longer, sizeof *ns[a][c])))
+            if (!(ns[a][c] = calloc(samples + 1, sizeof *ns[a][c])))
                 return 1;
-    for (size_t s = 0; s < warm_up + samples; s++) {
-        for (int i = 0; i < n_apps; i++) {
-            const int a = n_apps == 2 && s % 2 ? 1 - i : i; /* each goes first half of the times */
-            sample_calls(&app[a], (cl_int)s, one);
-            for (int c = 0; c < SHORT_CALLS && s >= warm_up; c++)
-                ns[a][c][s - warm_up] = one[c];
+    for (const struct phase *p = phases; p < phases + sizeof phases / sizeof *phases; p++) {
+        const size_t n = samples_of(p), warm_up = p->seldom ? 0 : n / 10 + 10;
+        for (size_t s = 0; s < warm_up + n; s++) {
+            for (int i = 0; i < n_apps; i++) {
+                const int a = n_apps == 2 && s % 2 ? 1 - i : i; /* each goes first half of the times */
+                p->sample(&app[a], (cl_int)s, one);
+                for (int c = p->first; c < p->end && s >= warm_up; c++)
+                    ns[a][c][s - warm_up] = one[c];
+            }
         }
-    }
-    for (size_t s = 0; s < longer; s++) {
-        for (int i = 0; i < n_apps; i++) {
-            const int a = n_apps == 2 && s % 2 ? 1 - i : i;
-            sample_longer(&app[a], one);
-            for (int c = SHORT_CALLS; c < CALLS; c++)
-                ns[a][c][s] = one[c];
-        }
-    }
-    for (int c = 0; c < CALLS; c++) {
-        const size_t n = c < SHORT_CALLS ? samples : longer;
-        double *more = calloc(n, sizeof *more);
-        if (!more)
-            return 1;
-        for (size_t i = 0; i < n && against; i++)
-            more[i] = ns[1][c][i] - ns[0][c][i];
-        fputs(call_names[c], stdout);
-        for (int a = 0; a < n_apps; a++)
-            print_quantiles(ns[a][c], n);
-        if (against) {
-            qsort(more, n, sizeof *more, compare);
-            printf("\t%.0f", more[n / 2]);
-        }
-        putchar('\n');
-        free(more);
+        for (int c = p->first; c < p->end; c++)
+            print_call(c, ns, n, n_apps);
     }
     return 0;
 }
