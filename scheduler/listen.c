@@ -27,14 +27,28 @@ static pid_t read_pid(int fd)
     return n > 0 ? (pid_t)strtol(text, NULL, 10) : 0;
 }
 
+/* Could it be a lock file of ours? It holds nothing but a number. */
+static bool is_lock(int fd)
+{
+    char text[32];
+    const ssize_t n = pread(fd, text, sizeof text, 0);
+    struct stat st;
+    return n >= 0 && n < (ssize_t)sizeof text && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+           strspn(text, "0123456789\n") >= (size_t)n;
+}
+
 /* Takes the lock beside the socket. The file may be removed by a daemon that ends between our opening and locking it.
  */
 static int take_lock(const char *path, pid_t *other)
 {
     for (;;) {
-        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
         if (fd < 0)
             return -errno;
+        if (!is_lock(fd)) {
+            close(fd);
+            return -EEXIST;
+        }
         if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
             int err = errno == EWOULDBLOCK ? -EADDRINUSE : -errno;
             *other = read_pid(fd);
@@ -54,6 +68,26 @@ static int take_lock(const char *path, pid_t *other)
     }
 }
 
+/* What lies at the path may go only if it is a socket that nobody listens on: not what a mistaken --socket names. */
+static int may_replace(const char *path)
+{
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    struct stat st;
+    if (strlen(path) >= sizeof addr.sun_path)
+        return -ENAMETOOLONG;
+    if (lstat(path, &st) < 0)
+        return errno == ENOENT ? 0 : -errno;
+    if (!S_ISSOCK(st.st_mode))
+        return S_ISDIR(st.st_mode) ? -EISDIR : -EEXIST;
+    memcpy(addr.sun_path, path, strlen(path));
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -errno;
+    const bool dead = connect(fd, (const struct sockaddr *)&addr, sizeof addr) < 0 && errno == ECONNREFUSED;
+    close(fd);
+    return dead ? 0 : -EADDRINUSE;
+}
+
 /* Binds and listens under a name of its own, and only then gives it the name that clients look for. */
 static int bind_quietly(struct gs_listener *l, mode_t mode)
 {
@@ -64,11 +98,14 @@ static int bind_quietly(struct gs_listener *l, mode_t mode)
     l->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (l->fd < 0)
         return -errno;
+    struct stat st;
+    int err = may_replace(addr.sun_path);
+    if (err < 0)
+        return err;
     unlink(addr.sun_path);
     mode_t old = umask(0777);
-    int err = bind(l->fd, (const struct sockaddr *)&addr, sizeof addr) < 0 ? -errno : 0;
+    err = bind(l->fd, (const struct sockaddr *)&addr, sizeof addr) < 0 ? -errno : 0;
     umask(old);
-    struct stat st;
     if (err == 0 && (listen(l->fd, 1024) < 0 || chmod(addr.sun_path, mode) < 0 || stat(addr.sun_path, &st) < 0 ||
                      rename(addr.sun_path, l->path) < 0))
         err = -errno;
@@ -96,7 +133,9 @@ int gs_listen(struct gs_listener *l, const char *path, mode_t mode, pid_t *other
     free(lock);
     if (l->lock_fd < 0)
         return l->lock_fd;
-    int err = bind_quietly(l, mode);
+    int err = may_replace(path);
+    if (err == 0)
+        err = bind_quietly(l, mode);
     if (err < 0)
         gs_listen_end(l);
     return err;

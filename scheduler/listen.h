@@ -12,8 +12,9 @@ struct gs_listener {
     ino_t inode; /* of the socket's file: it is removed only if it is still this one */
 };
 
-/* 0 or -errno: -EADDRINUSE if another daemon has this path, with its process in *other (0: unknown). `path` must
- * outlive the listener. */
+/* 0 or -errno: -EADDRINUSE if another daemon has this path, with its process in *other (0: unknown), or another program
+ * listens there; -EEXIST if `path`, `path`~ or `path`.lock is a file that no daemon has made, which stays as it is.
+ * `path` must outlive the listener. */
 int gs_listen(struct gs_listener *l, const char *path, mode_t mode, pid_t *other);
 void gs_listen_end(struct gs_listener *l);
 

@@ -444,6 +444,11 @@ static int start_listening(struct server *sv)
     int err = gs_listen(&sv->listener, sv->options->socket, sv->options->socket_mode, &other);
     if (err == -EADDRINUSE && other)
         gs_error("another daemon (process %d) has the socket %s already", (int)other, sv->options->socket);
+    else if (err == -EADDRINUSE)
+        gs_error("another program listens on %s", sv->options->socket);
+    else if (err == -EEXIST)
+        gs_error("can't listen on %s: it, or what ends in ~ or .lock beside it, is there already and not a daemon's",
+                 sv->options->socket);
     else if (err < 0)
         gs_error("can't listen on %s: %s", sv->options->socket, strerror(-err));
     return err;

@@ -33,6 +33,30 @@ expect 1 "$dir/conf:5: " gpusparc daemon --config "$dir/conf"
 printf '[system]\ngpus = 17\n' >"$dir/conf"
 expect 1 "gpus must be 1 to 16" gpusparc daemon --config "$dir/conf"
 expect 1 "can't listen on $dir/none/sock" gpusparc daemon --socket "$dir/none/sock"
+# A --socket that names something else leaves it as it is, and what would lie beside it too.
+for file in mine mine~ mine.lock; do
+  echo "precious words" >"$dir/$file"
+  expect 1 "can't listen on $dir/mine: " timeout 5 gpusparc daemon --socket "$dir/mine"
+  [ "$(cat "$dir/$file")" = "precious words" ] || fail "--socket mine has changed $file"
+  rm "$dir/$file"
+done
+ln -s conf "$dir/link"
+expect 1 "can't listen on $dir/link: " timeout 5 gpusparc daemon --socket "$dir/link"
+[ -L "$dir/link" ] || fail "--socket has replaced a link"
+expect 1 "Is a directory" timeout 5 gpusparc daemon --socket "$dir"
+python3 -c 'import socket, sys, time
+s = socket.socket(socket.AF_UNIX)
+s.bind(sys.argv[1])
+s.listen(1)
+print(flush=True)
+time.sleep(60)' "$dir/theirs" >"$dir/listening" &
+daemon=$!
+for _ in $(seq 100); do [ -s "$dir/listening" ] && break; sleep 0.05; done
+expect 1 "another program listens on $dir/theirs" timeout 5 gpusparc daemon --socket "$dir/theirs"
+kill "$daemon"
+wait "$daemon" || true
+# Who had it is dead: it is free.
+expect 124 "listens on $dir/theirs" timeout 1 gpusparc daemon --socket "$dir/theirs" --gpus 1
 
 printf '[system]\ngpus = 2\nrealtime = no\n[task knn]\nperiod = 200ms\n' >"$dir/conf"
 gpusparc daemon --config "$dir/conf" 2>"$dir/log" &
