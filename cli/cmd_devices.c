@@ -155,8 +155,9 @@ static int run(int argc, char **argv)
             snprintf(why, sizeof why, "there is no option '%s', or it needs a value", argv[optind - 1]);
             bad = -1;
         } else {
-            bad =
-                gs_settings_set(&settings, opt == 'd' ? "GPUSPARC_DEVICES" : "GPUSPARC_GPUS", optarg, why, sizeof why);
+            const bool which = opt == 'd';
+            bad = gs_settings_set(&settings, which ? "GPUSPARC_DEVICES" : "GPUSPARC_GPUS",
+                                  which ? "--devices" : "--gpus", optarg, why, sizeof why);
         }
     }
     if (!bad && optind < argc) {

@@ -12,8 +12,10 @@
 
 #include "cli/command.h"
 #include "cli/paths.h"
+#include "cli/program_file.h"
 #include "common/log.h"
 #include "common/settings.h"
+#include "common/stream.h"
 
 /* As env(1) and its like have it. */
 enum { EXIT_OWN_FAILURE = 125, EXIT_NOT_RUNNABLE = 126, EXIT_NOT_FOUND = 127 };
@@ -62,18 +64,12 @@ enum {
 };
 
 static const struct option options[] = {
-    {"gpus", required_argument, NULL, OPT_GPUS},
-    {"mode", required_argument, NULL, OPT_MODE},
-    {"devices", required_argument, NULL, OPT_DEVICES},
-    {"forget", no_argument, NULL, OPT_FORGET},
-    {"allow", required_argument, NULL, OPT_ALLOW},
-    {"task", required_argument, NULL, OPT_TASK},
-    {"no-daemon", no_argument, NULL, OPT_NO_DAEMON},
-    {"pace", optional_argument, NULL, OPT_PACE},
-    {"verify", no_argument, NULL, OPT_VERIFY},
-    {"stats", optional_argument, NULL, OPT_STATS},
-    {"trace", required_argument, NULL, OPT_TRACE},
-    {NULL, 0, NULL, 0},
+    {"gpus", required_argument, NULL, OPT_GPUS},       {"mode", required_argument, NULL, OPT_MODE},
+    {"devices", required_argument, NULL, OPT_DEVICES}, {"forget", no_argument, NULL, OPT_FORGET},
+    {"allow", required_argument, NULL, OPT_ALLOW},     {"task", required_argument, NULL, OPT_TASK},
+    {"no-daemon", no_argument, NULL, OPT_NO_DAEMON},   {"pace", optional_argument, NULL, OPT_PACE},
+    {"verify", no_argument, NULL, OPT_VERIFY},         {"stats", optional_argument, NULL, OPT_STATS},
+    {"trace", required_argument, NULL, OPT_TRACE},     {NULL, 0, NULL, 0},
 };
 
 static const char *const variables[] = {
@@ -83,18 +79,19 @@ static const char *const variables[] = {
     [OPT_TRACE] = "GPUSPARC_TRACE", [OPT_FORGET] = "GPUSPARC_FORGET",
 };
 
+static bool given[sizeof variables / sizeof *variables]; /* on the command line */
+
 /* What an earlier run has left in a file isn't this run's; and whether it can be written is best known now. The
  * application runs in any case. */
-static bool empty_file(int opt, const char *path)
+static bool empty_file(const char *what, const char *path)
 {
     struct stat st;
     const bool was_there = stat(path, &st) == 0;
-    if (was_there && !S_ISREG(st.st_mode))
-        return true;
+    if (was_there && (!S_ISREG(st.st_mode) || gs_stream_of(path)))
+        return true; /* the shim says what can't be */
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0) {
-        gs_error("%s can't be written: %s; there will be no %s", path, strerror(errno),
-                 opt == OPT_TRACE ? "trace" : "statistics");
+        gs_error("%s can't be written: %s; there will be no %s", path, strerror(errno), what);
         return false;
     }
     close(fd);
@@ -103,12 +100,44 @@ static bool empty_file(int opt, const char *path)
     return true;
 }
 
+/* The files of --stats and --trace, or of their variables. Only once the command is known to be whole: "--trace ./app"
+ * lacks a file, and must not cost the application. */
+static int empty_files(void)
+{
+    static const struct {
+        int opt;
+        const char *option, *what;
+    } files[] = {{OPT_STATS, "--stats", "statistics"}, {OPT_TRACE, "--trace", "trace"}};
+    const char *within = getenv("GPUSPARC_RUN"); /* another gpusparc run, whose files these are */
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *path = getenv(variables[files[i].opt]);
+        if (!path || !*path || strcmp(path, "-") == 0 || (within && *within && !given[files[i].opt]))
+            continue;
+        if (gs_is_program_file(path)) {
+            gs_error("%s is a program, which %s would overwrite; see gpusparc run --help", path, files[i].option);
+            return -1;
+        }
+        if (!empty_file(files[i].what, path) && unsetenv(variables[files[i].opt]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static const char *option_name(int opt)
+{
+    const struct option *o = options;
+    while (o->name && o->val != opt)
+        o++;
+    return o->name;
+}
+
 /* Checks one option and sets its variable. */
 static int set_option(int opt)
 {
     struct gs_settings settings = {0};
-    char why[256], absolute[PATH_MAX];
+    char why[256], called[32], absolute[PATH_MAX];
     const char *value = optarg;
+    given[opt] = true;
     if (opt == OPT_VERIFY || opt == OPT_FORGET)
         value = "1";
     if (opt == OPT_STATS && !value)
@@ -117,12 +146,17 @@ static int set_option(int opt)
         value = "off";
     if (opt == OPT_PACE && !value)
         value = "task";
-    if (gs_settings_set(&settings, variables[opt], value, why, sizeof why) < 0) {
-        gs_error("%s", why);
+    snprintf(called, sizeof called, "--%s", option_name(opt));
+    if (gs_settings_set(&settings, variables[opt], called, value, why, sizeof why) < 0) {
+        gs_error("%s; see gpusparc run --help", why);
         return -1;
     }
     /* The application may change its folder before it ends. */
     const bool is_file = opt == OPT_TRACE || (opt == OPT_STATS && strcmp(value, "-") != 0);
+    if (is_file && !*value) {
+        gs_error("%s needs a file's name; see gpusparc run --help", opt == OPT_TRACE ? "--trace" : "--stats=");
+        return -1;
+    }
     if (is_file && value[0] != '/') {
         char cwd[PATH_MAX];
         if (!getcwd(cwd, sizeof cwd) ||
@@ -132,8 +166,6 @@ static int set_option(int opt)
         }
         value = absolute;
     }
-    if (is_file && !empty_file(opt, value))
-        return unsetenv(variables[opt]);
     return setenv(variables[opt], value, 1);
 }
 
@@ -165,6 +197,18 @@ static int set_environment(void)
     return 0;
 }
 
+/* Its exit status. Who writes "--stats FILE" finds out here that it is "--stats=FILE". */
+static int cannot_run(const char *word_before, const char *app)
+{
+    const int err = errno;
+    if (strcmp(word_before, "--stats") == 0 || strcmp(word_before, "--pace") == 0)
+        gs_error("'%s' can't be run: %s; if it is meant for %s: %s=%s", app, strerror(err), word_before, word_before,
+                 app);
+    else
+        gs_error("'%s' can't be run: %s", app, strerror(err));
+    return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
+}
+
 static int run(int argc, char **argv)
 {
     int opt;
@@ -185,11 +229,13 @@ static int run(int argc, char **argv)
         gs_error("an application is missing; see gpusparc run --help");
         return EXIT_OWN_FAILURE;
     }
-    if (set_environment() < 0)
+    if (empty_files() < 0 || set_environment() < 0)
         return EXIT_OWN_FAILURE;
+    const char *unreachable = gs_unreachable_program(argv[optind]);
+    if (unreachable)
+        gs_warn("%s %s: it runs as without gpusparc", argv[optind], unreachable);
     execvp(argv[optind], argv + optind);
-    gs_error("%s can't be run: %s", argv[optind], strerror(errno));
-    return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
+    return cannot_run(argv[optind - 1], argv[optind]);
 }
 
 const struct gs_command gs_cmd_run = {"run", "runs an application on all devices of the group", usage, run};

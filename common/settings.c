@@ -99,7 +99,8 @@ static bool parse_flag(const char *value)
     return *value && strcmp(value, "0") != 0;
 }
 
-int gs_settings_set(struct gs_settings *s, const char *variable, const char *value, char *why, size_t why_bytes)
+int gs_settings_set(struct gs_settings *s, const char *variable, const char *called, const char *value, char *why,
+                    size_t why_bytes)
 {
     static const char *const modes[] = {"auto", "single", "multi", NULL};
     static const char *const paths[] = {"auto", "plain", "pinned", "shared", "peer", NULL};
@@ -162,22 +163,22 @@ int gs_settings_set(struct gs_settings *s, const char *variable, const char *val
     }
     if (!expected)
         return 0;
-    snprintf(why, why_bytes, "'%s' is no value for %s: it takes %s", value, variable, expected);
+    snprintf(why, why_bytes, "'%s' is no value for %s: it takes %s", value, called, expected);
     return -EINVAL;
 }
 
 int gs_settings_from_env(struct gs_settings *s, char *why, size_t why_bytes)
 {
     static const char *const variables[] = {
-        "GPUSPARC_GPUS",   "GPUSPARC_MODE",  "GPUSPARC_DEVICES", "GPUSPARC_TRANSFER", "GPUSPARC_TRANSLATE_TIMEOUT",
-        "GPUSPARC_VERIFY", "GPUSPARC_ALLOW", "GPUSPARC_STATS",   "GPUSPARC_TASK",     "GPUSPARC_DAEMON",
+        "GPUSPARC_GPUS",   "GPUSPARC_MODE",   "GPUSPARC_DEVICES", "GPUSPARC_TRANSFER", "GPUSPARC_TRANSLATE_TIMEOUT",
+        "GPUSPARC_VERIFY", "GPUSPARC_ALLOW",  "GPUSPARC_STATS",   "GPUSPARC_TASK",     "GPUSPARC_DAEMON",
         "GPUSPARC_PACE",   "GPUSPARC_FORGET", "GPUSPARC_TRACE"};
     *s = (struct gs_settings){.translate_timeout_ms = 20000};
     int err = 0;
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         const char *value = getenv(variables[i]);
         char sentence[256];
-        if (!value || !*value || gs_settings_set(s, variables[i], value, sentence, sizeof sentence) == 0)
+        if (!value || !*value || gs_settings_set(s, variables[i], variables[i], value, sentence, sizeof sentence) == 0)
             continue;
         if (!err)
             snprintf(why, why_bytes, "%s", sentence);

@@ -35,8 +35,10 @@ struct gs_settings {
     uint64_t pace_ns;               /* the period; 0: the task's own, from the daemon */
 };
 
-/* Parses one value, as typed after the option or in the variable. 0, or -EINVAL with one sentence in `why`. */
-int gs_settings_set(struct gs_settings *s, const char *variable, const char *value, char *why, size_t why_bytes);
+/* Parses one value, as typed after the option or in the variable. 0, or -EINVAL with one sentence in `why`, in which it
+ * is the value of `called`. */
+int gs_settings_set(struct gs_settings *s, const char *variable, const char *called, const char *value, char *why,
+                    size_t why_bytes);
 
 /* Reads every variable. Keeps the default for one that is wrong, and returns -EINVAL with a sentence for the first of
  * them. The strings of *s point into the environment. */

@@ -97,7 +97,11 @@ static void *open_real(void)
     struct stat self = {0};
     own_file(&self);
     const char *path = getenv("GPUSPARC_REAL");
-    void *lib = path && *path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    const bool named = path && *path, ourselves = named && is_shim(path);
+    void *lib = named && !ourselves ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (named && !lib)
+        gs_error("GPUSPARC_REAL=%s can't be used: %s; the system's library is looked for", path,
+                 ourselves ? "it is gpusparc's own" : dlerror());
     if (!lib)
         lib = open_in_list(getenv("LD_LIBRARY_PATH"), &self);
     if (!lib)

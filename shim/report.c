@@ -2,14 +2,17 @@
 #include "shim/report.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/stream.h"
 #include "shim/busy.h"
 #include "shim/output.h"
 
@@ -61,7 +64,7 @@ void gs_report_moved(enum gs_path path, uint64_t bytes)
 static void claim_file(void)
 {
     const char *file = gs_settings()->stats;
-    if (!file || strcmp(file, "-") == 0 || (claimed = gs_output_open(file)) < 0)
+    if (!file || strcmp(file, "-") == 0 || gs_stream_of(file) || (claimed = gs_output_open(file)) < 0)
         return;
     taken = gs_output_first(claimed) == false;
     if (taken)
@@ -322,9 +325,29 @@ static bool ends_in_json(const char *file)
     return n > 5 && strcmp(file + n - 5, ".json") == 0;
 }
 
+/* To the end of what the application has written, if it is where that goes. */
+static FILE *open_report(const char *file)
+{
+    const int stream = gs_stream_of(file), copy = stream ? fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
+    return stream ? fdopen(copy, "w") : fopen(file, "w");
+}
+
+/* Who has asked for statistics and sees none should know why. Of an application's processes that is the one that was
+ * started, and it had no others that may have made a kernel. */
+static void say_nothing_was_seen(void)
+{
+    const char *run = getenv("GPUSPARC_RUN"), *wanted = getenv("GPUSPARC_STATS");
+    struct rusage others;
+    if (run && wanted && *wanted && atol(run) == (long)getpid() && getrusage(RUSAGE_CHILDREN, &others) == 0 &&
+        others.ru_maxrss == 0)
+        gs_error("there are no statistics: %s made no OpenCL kernel under gpusparc", program_invocation_short_name);
+}
+
 /* The process ends. No OpenCL calls here: the driver may be gone already. */
 __attribute__((destructor)) static void print_stats(void)
 {
+    if (!kernels)
+        say_nothing_was_seen();
     if (!kernels || gs_forked() || !gs_settings()->stats)
         return;
     const char *wanted = gs_settings()->stats;
@@ -336,7 +359,7 @@ __attribute__((destructor)) static void print_stats(void)
         snprintf(file, sizeof file, "%s.%d", wanted, (int)getpid());
     else
         snprintf(file, sizeof file, "%s", wanted);
-    FILE *f = to_stderr ? stderr : fopen(file, "w");
+    FILE *f = to_stderr ? stderr : open_report(file);
     if (!f) {
         gs_error("the statistics can't be written to %s: %s", file, strerror(errno));
         return;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/stream.h"
 #include "shim/objects.h"
 #include "shim/output.h"
 #include "shim/report.h"
@@ -57,12 +58,12 @@ static void open_file(void)
     struct stat st;
     state = CLOSED;
     pid = getpid();
-    fd = gs_output_open(gs_settings()->trace);
+    fd = gs_stream_of(gs_settings()->trace) ? -ENOTSUP : gs_output_open(gs_settings()->trace);
     int err = fd < 0 ? fd : gs_output_join(fd);
     if (!err && fstat(fd, &st) < 0)
         err = -errno;
     if (err) {
-        give_up(err == -ENOTSUP ? "it is no ordinary file" : strerror(-err));
+        give_up(err == -ENOTSUP ? "it is no ordinary file of its own" : strerror(-err));
         if (fd >= 0)
             close(fd);
         return;

@@ -68,7 +68,7 @@ int main(void)
             *value++ = '\0';
         peer = peer || strcmp(line, "peer") == 0;
         brief = brief || strcmp(line, "brief") == 0;
-        if (value && gs_settings_set(&settings, line, value, why, sizeof why) < 0)
+        if (value && gs_settings_set(&settings, line, line, value, why, sizeof why) < 0)
             return 1;
     }
     cl_int err;

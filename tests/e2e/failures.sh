@@ -18,16 +18,45 @@ refuses() { # STATUS TEXT ARGUMENTS...
 refuses 125 "there is no option '--frobnicate'" --frobnicate true
 refuses 125 "an application is missing"
 refuses 125 "--gpus needs a value" --gpus
-refuses 125 "GPUSPARC_GPUS" --gpus 0 true
-refuses 125 "GPUSPARC_GPUS" --gpus two true
-refuses 125 "GPUSPARC_MODE" --mode fast true
-refuses 125 "GPUSPARC_DEVICES" --devices cpu: true
-refuses 125 "GPUSPARC_DEVICES" --devices 0,,1 true
+refuses 125 "value for --gpus" --gpus 0 true
+refuses 125 "value for --gpus" --gpus two true
+refuses 125 "value for --mode" --mode fast true
+refuses 125 "value for --devices" --devices cpu: true
+refuses 125 "value for --devices" --devices 0,,1 true
+refuses 125 "--trace needs a file" --trace= true
+refuses 127 "--stats=s.json" --stats s.json
 refuses 127 "./missing" ./missing
 refuses 127 "not-on-the-path" not-on-the-path --gpus 2
 touch plain.file
 refuses 126 "./plain.file" ./plain.file
 refuses 126 "/" /
+# A file that is missing after --trace or --stats= must not cost the application.
+printf '#!/bin/sh\nexit 0\n' >script
+cp "$programs/loading" program
+for words in "--trace ./script" "--trace ./program" "--trace ./script ./program" "--stats=program true" "--stats=script" "--trace script --gpus no true"; do
+  rc=0
+  gpusparc run $words >out.txt 2>err.txt || rc=$?
+  [ "$rc" = 125 ] && [ "$(wc -l <err.txt)" = 1 ] || { cat err.txt; fail "run $words gives $rc"; }
+  cmp program "$programs/loading" && [ "$(tail -1 script)" = "exit 0" ] || fail "run $words has written over a program"
+done
+echo "old" >old.json
+refuses 125 "an application is missing" --trace old.json
+[ "$(cat old.json)" = old ] || fail "a command that isn't whole empties a file"
+# Where no library can be put into a program that is said, and it runs.
+if [ "$(readelf -lW /sbin/ldconfig 2>/dev/null | grep -c INTERP)" = 0 ] && [ "$(head -c 4 /sbin/ldconfig | tail -c 3)" = ELF ]; then
+  gpusparc run /sbin/ldconfig -p >out.txt 2>err.txt || fail "a static program"
+  [ -s out.txt ] && [ "$(wc -l <err.txt)" = 1 ] && grep -q "linked statically" err.txt || { cat err.txt; fail "a static program: not said"; }
+fi
+if [ "$(id -u)" = 0 ]; then
+  cp /bin/true others
+  chown 65534 others && chmod 4755 others
+  gpusparc run ./others 2>err.txt || fail "a program with another user's rights"
+  grep -q "others runs with rights" err.txt || { cat err.txt; fail "a program with another user's rights: not said"; }
+fi
+# Statistics that there are none of: who asked is told, once, and not by a shell whose children have them.
+gpusparc run --stats true 2>err.txt && grep -q "no statistics: true made no OpenCL kernel" err.txt && [ "$(wc -l <err.txt)" = 1 ] || { cat err.txt; fail "no kernels: not said"; }
+gpusparc run --stats sh -c "$programs/loading libOpenCL.so.1 local; exit 0" >out.txt 2>err.txt
+grep -q opened err.txt && ! grep "no statistics" err.txt || { cat err.txt; fail "no kernels of a shell's own: said"; }
 rc=0
 gpusparc run --gpus 2 -- sh -c 'exit 42' || rc=$?
 [ "$rc" = 42 ] || fail "the application's status 42 became $rc"
@@ -45,6 +74,12 @@ single() { # PART OF THE REASON, OPTIONS...: runs, is right, and says why it was
 GPUSPARC_GPUS=many LD_PRELOAD=$GS_BUILD/lib/gpusparc/libgpusparc.so "${app[@]}" >env.txt 2>env.err || fail "a wrong variable"
 cmp alone.txt env.txt || fail "a wrong variable changes the output"
 [ "$(wc -l <env.err)" = 1 ] && grep -q GPUSPARC_GPUS env.err || { cat env.err; fail "a wrong variable: other than one sentence"; }
+
+# A GPUSPARC_REAL that is no library, or gpusparc itself: said once, and the system's is taken.
+for real in /nowhere/libOpenCL.so.1 /etc/hostname "$GS_BUILD/lib/gpusparc/libgpusparc.so" "$GS_BUILD/lib/gpusparc/opencl/libOpenCL.so.1"; do
+  GPUSPARC_REAL=$real timeout 60 gpusparc run "${app[@]}" >real.txt 2>real.err || { cat real.err; fail "GPUSPARC_REAL=$real"; }
+  cmp alone.txt real.txt && [ "$(wc -l <real.err)" = 1 ] && grep -q "GPUSPARC_REAL.*$real" real.err || { cat real.err; fail "GPUSPARC_REAL=$real: other than one sentence"; }
+done
 
 # No OpenCL platform: the application says what it says without us, and we say one sentence.
 mkdir -p no-vendors
@@ -104,4 +139,19 @@ rc=0
 gpusparc run --stats="$PWD/absent/s.json" --mode multi "${app[@]}" >out.txt 2>err.txt || rc=$?
 [ "$rc" = 0 ] && cmp alone.txt out.txt || fail "statistics that can't be written: $rc"
 grep -q "absent/s.json" err.txt || { cat err.txt; fail "statistics that can't be written: not said"; }
+# Statistics where the application's own words go: behind them, and nothing is lost.
+for file in /dev/stdout /dev/stderr words.txt; do
+  (echo before; gpusparc run --mode multi --stats=$file "${app[@]}"; echo after) >words.txt 2>&1 || fail "statistics to $file"
+  { echo before; cat alone.txt; echo after; } | cmp - <(grep -v '^gpusparc: ' words.txt) || { cat words.txt; fail "statistics to $file: words are lost"; }
+  grep -q '^gpusparc: opened ' words.txt || { cat words.txt; fail "statistics to $file: not there"; }
+done
+GPUSPARC_STATS=/dev/stdout LD_PRELOAD=$GS_BUILD/lib/gpusparc/libgpusparc.so "${app[@]}" >words.txt
+cmp alone.txt <(grep -v '^gpusparc: ' words.txt) && grep -q '^gpusparc: opened ' words.txt || { cat words.txt; fail "statistics to stdout without the launcher"; }
+(echo before; gpusparc run --trace /dev/stdout "${app[@]}") >words.txt 2>err.txt
+{ echo before; cat alone.txt; } | cmp - words.txt && grep -q "no ordinary file of its own" err.txt || { cat words.txt err.txt; fail "a trace to stdout"; }
+# Named by the variable, under the launcher: a second run's are its own too.
+for i in 1 2; do GPUSPARC_STATS=$PWD/variable.json GPUSPARC_TRACE=$PWD/variable.trace gpusparc run --mode multi "${app[@]}" >/dev/null; done
+[ "$(ls variable*)" = "variable.json
+variable.trace" ] || { ls variable*; fail "the statistics of a second run are elsewhere"; }
+[ "$(grep -c process_name variable.trace)" = 1 ] || fail "a second run's trace has the first one's"
 echo passed
