@@ -59,7 +59,9 @@ void gs_command_renew(struct gs_command *cmd);
  * by what is returned, however it ends; the context's. Null: there is no memory. */
 cl_event gs_command_leave(struct gs_context *ctx, cl_event end);
 
-/* The queue for kernels, and that for transfers, of a place. Null with an error in *err. */
+/* The queue for kernels, and that for transfers, of a place. Null with an error in *err. Here and below, but for those
+ * of units: with the context's lock, and whoever enqueues something asks for the queue anew after each
+ * gs_command_flush, which leaves alone what nobody has asked for, or sends it off himself. */
 cl_command_queue gs_exec_queue(struct gs_queue *q, unsigned place, cl_int *err);
 cl_command_queue gs_copy_queue(struct gs_queue *q, unsigned place, cl_int *err);
 
@@ -89,7 +91,8 @@ void gs_queues_complete(struct gs_queue *q);
 
 /* Sends off all that was enqueued on queues that the application doesn't know of, and then what is in its own. Whoever
  * lets a command of one queue wait for another queue's sends that off first: the specification wants it (clFlush), and
- * a device may have fewer ways in than there are queues, each of which is served in the order of what was sent. */
+ * a device may have fewer ways in than there are queues, each of which is served in the order of what was sent. With
+ * the context's lock. */
 void gs_command_flush(struct gs_queue *q);
 
 #endif

@@ -258,7 +258,6 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
     if (err)
         return err;
     gs_command_flush(q);
-    gs_real()->clFlush(q->o.handle);
     if (gs_scheduled()) /* a marker that fails must be somebody's: PoCL (3.1) uses it once more after its end */
         gs_job_add(marker);
     if (!event) {

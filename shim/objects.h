@@ -112,6 +112,7 @@ struct gs_queue {
     cl_command_queue copy[GS_MAX_DEVICES];  /* for transfers, in order; made on first need */
     cl_command_queue leave[GS_MAX_DEVICES]; /* for those to other devices, likewise */
     cl_command_queue timed;                 /* on the first device, with profiles; made on first need */
+    uint64_t unsent; /* which of these have been asked for since gs_command_flush last sent them off. ctx lock */
     struct gs_sieve sieve;
     /* For units that are granted, and nothing else, in order each; made on first need. */
     cl_command_queue unit[GS_MAX_DEVICES][GS_UNIT_QUEUES];

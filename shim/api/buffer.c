@@ -32,12 +32,11 @@ static cl_int read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_r
     cl_int err = gs_host_read(&cmd, m->root, r, &all, &done, device, MOST_PIECES);
     if (!err)
         err = gs_finish_command(q, CL_COMMAND_READ_BUFFER, &done, device, event);
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    if (err) {
-        /* The application may free the memory now: nothing may still be written there. */
+    if (err)
         gs_command_flush(q);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    if (err) /* the application may free the memory now: nothing may still be written there */
         gs_events_wait(&done);
-    }
     gs_events_free(&done);
     gs_command_end(&cmd);
     return err;

@@ -76,12 +76,11 @@ static bool read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_ran
         if (!*err)
             *err = gs_finish_command(q, CL_COMMAND_READ_IMAGE, &done, device, event);
     }
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    if (away && *err) {
-        /* The application may free the memory now: nothing may still be written there. */
+    if (away && *err)
         gs_command_flush(q);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    if (away && *err) /* the application may free the memory now: nothing may still be written there */
         gs_events_wait(&done);
-    }
     gs_events_free(&done);
     gs_command_end(&cmd);
     return away;
