@@ -346,4 +346,9 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct gs_command gs_cmd_bench = {"bench", "the samples on one device against several", usage, run};
+const struct gs_command gs_cmd_bench = {
+    .name = "bench",
+    .summary = "the samples on one device against several",
+    .usage = usage,
+    .run = run,
+};

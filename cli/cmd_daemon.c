@@ -34,4 +34,9 @@ static int run(int argc, char **argv)
     return GS_EXIT_FAILED;
 }
 
-const struct gs_command gs_cmd_daemon = {"daemon", "schedules the applications on the GPUs", usage, run};
+const struct gs_command gs_cmd_daemon = {
+    .name = "daemon",
+    .summary = "schedules the applications on the GPUs",
+    .usage = usage,
+    .run = run,
+};

@@ -190,4 +190,9 @@ static int run(int argc, char **argv)
     return failed ? GS_EXIT_FAILED : GS_EXIT_OK;
 }
 
-const struct gs_command gs_cmd_devices = {"devices", "lists the devices and the group they form", usage, run};
+const struct gs_command gs_cmd_devices = {
+    .name = "devices",
+    .summary = "lists the devices and the group they form",
+    .usage = usage,
+    .run = run,
+};

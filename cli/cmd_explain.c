@@ -271,5 +271,9 @@ Done:
     return status;
 }
 
-const struct gs_command gs_cmd_explain = {"explain", "says what kernels read and write and how they are split", usage,
-                                          run};
+const struct gs_command gs_cmd_explain = {
+    .name = "explain",
+    .summary = "says what kernels read and write and how they are split",
+    .usage = usage,
+    .run = run,
+};

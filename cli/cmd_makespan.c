@@ -23,7 +23,7 @@ static const char usage[] =
     "  --sigma-l S, --sigma-c S, --sigma X=S\n"
     "                       warps that the units of type L, C or X serve in a cycle: an integer or 1/n; default 1\n"
     "  --approx X           also the approximation of the paper's equations 42 and 43, from 1 to X warps\n"
-    "  --schedule[=COLUMNS] print the schedule found, COLUMNS cycles a line (default 32)\n"
+    "  --schedule[=COLUMNS]  print the schedule found, COLUMNS cycles a line (default 32)\n"
     "  --no-exact           bounds only\n"
     "  --memory MIB         for the exact search (default 1024)\n"
     "  --json               the answer as JSON on stdout\n\n"
@@ -395,4 +395,8 @@ static int run(int argc, char **argv)
 }
 
 const struct gs_command gs_cmd_makespan = {
-    "makespan", "the worst-case makespan of warps on one streaming multiprocessor", usage, run};
+    .name = "makespan",
+    .summary = "the worst-case makespan of warps on one streaming multiprocessor",
+    .usage = usage,
+    .run = run,
+};

@@ -130,10 +130,7 @@ static int run(int argc, char **argv)
 {
     char path[PATH_MAX];
     struct sigaction old[CAUGHT];
-    if (argc > 2 && strcmp(argv[2], "--help") == 0) {
-        fputs(usage, stdout);
-        return GS_EXIT_OK;
-    }
+    (void)argc;
     int rc = gs_library_path("gpusparc-probe", path, sizeof(path));
     if (rc < 0) {
         gs_error("the probe's worker was not found: %s", strerror(-rc));
@@ -157,4 +154,9 @@ static int run(int argc, char **argv)
     return wait_for(pid);
 }
 
-const struct gs_command gs_cmd_probe = {"probe", "how predictable a device is: order, summation, latency", usage, run};
+const struct gs_command gs_cmd_probe = {
+    .name = "probe",
+    .summary = "how predictable a device is: order, summation, latency",
+    .usage = usage,
+    .run = run,
+};

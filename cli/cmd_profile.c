@@ -53,7 +53,7 @@ struct options {
     size_t n_from;
     long runs, warm_up, margin;
     int64_t period_ns, timeout_ns;
-    bool json;
+    bool json, help;
     char **app;
 };
 
@@ -107,7 +107,18 @@ static int read_task(struct options *o)
     return good ? 0 : wrong("--task", "a name of letters, digits, '_', '.' or '-'");
 }
 
-enum { OPT_TASK = 1, OPT_RUNS, OPT_WARM_UP, OPT_MARGIN, OPT_PERIOD, OPT_DEVICES, OPT_TIMEOUT, OPT_FROM, OPT_JSON };
+enum {
+    OPT_TASK = 1,
+    OPT_RUNS,
+    OPT_WARM_UP,
+    OPT_MARGIN,
+    OPT_PERIOD,
+    OPT_DEVICES,
+    OPT_TIMEOUT,
+    OPT_FROM,
+    OPT_JSON,
+    OPT_HELP
+};
 
 static int set_option(int opt, struct options *o)
 {
@@ -135,6 +146,9 @@ static int set_option(int opt, struct options *o)
     case OPT_JSON:
         o->json = true;
         return 0;
+    case OPT_HELP:
+        o->help = true;
+        return 0;
     default:
         gs_error("profile: %s is no option of it, or lacks its value; see gpusparc profile --help", optarg);
         return GS_EXIT_USAGE;
@@ -152,17 +166,18 @@ static int read_options(int argc, char **argv, struct options *o)
                                                  {"timeout", required_argument, NULL, OPT_TIMEOUT},
                                                  {"from", required_argument, NULL, OPT_FROM},
                                                  {"json", no_argument, NULL, OPT_JSON},
+                                                 {"help", no_argument, NULL, OPT_HELP},
                                                  {NULL, 0, NULL, 0}};
     *o = (struct options){.runs = 10, .warm_up = -1, .margin = 20, .timeout_ns = INT64_C(300000000000)};
     int opt, status = 0;
     optind = 1;
     opterr = 0;
-    while (!status && (opt = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
+    while (!status && !o->help && (opt = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
         if (opt == '?')
             optarg = argv[optind - 1];
         status = set_option(opt, o);
     }
-    if (status)
+    if (status || o->help)
         return status;
     o->app = argv + optind;
     if (!o->task)
@@ -532,7 +547,9 @@ static int run(int argc, char **argv)
     struct options o;
     struct measured m = {0};
     int status = read_options(argc, argv, &o), err = 0;
-    if (status)
+    if (o.help)
+        fputs(usage, stdout);
+    if (status || o.help)
         return status;
     struct sigaction action = {.sa_handler = stop}, old_int, old_term;
     sigaction(SIGINT, &action, &old_int);
@@ -564,4 +581,5 @@ const struct gs_command gs_cmd_profile = {
     .summary = "measure an application's segments, and write its section of a config",
     .usage = usage,
     .run = run,
+    .starts_app = true,
 };

@@ -41,4 +41,9 @@ static int run(int argc, char **argv)
     return err < 0 ? GS_EXIT_FAILED : GS_EXIT_OK;
 }
 
-const struct gs_command gs_cmd_reload = {"reload", "the daemon reads its config again", usage, run};
+const struct gs_command gs_cmd_reload = {
+    .name = "reload",
+    .summary = "the daemon reads its config again",
+    .usage = usage,
+    .run = run,
+};

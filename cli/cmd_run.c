@@ -60,16 +60,24 @@ enum {
     OPT_PACE,
     OPT_VERIFY,
     OPT_STATS,
-    OPT_TRACE
+    OPT_TRACE,
+    OPT_HELP
 };
 
 static const struct option options[] = {
-    {"gpus", required_argument, NULL, OPT_GPUS},       {"mode", required_argument, NULL, OPT_MODE},
-    {"devices", required_argument, NULL, OPT_DEVICES}, {"forget", no_argument, NULL, OPT_FORGET},
-    {"allow", required_argument, NULL, OPT_ALLOW},     {"task", required_argument, NULL, OPT_TASK},
-    {"no-daemon", no_argument, NULL, OPT_NO_DAEMON},   {"pace", optional_argument, NULL, OPT_PACE},
-    {"verify", no_argument, NULL, OPT_VERIFY},         {"stats", optional_argument, NULL, OPT_STATS},
-    {"trace", required_argument, NULL, OPT_TRACE},     {NULL, 0, NULL, 0},
+    {"gpus", required_argument, NULL, OPT_GPUS},
+    {"mode", required_argument, NULL, OPT_MODE},
+    {"devices", required_argument, NULL, OPT_DEVICES},
+    {"forget", no_argument, NULL, OPT_FORGET},
+    {"allow", required_argument, NULL, OPT_ALLOW},
+    {"task", required_argument, NULL, OPT_TASK},
+    {"no-daemon", no_argument, NULL, OPT_NO_DAEMON},
+    {"pace", optional_argument, NULL, OPT_PACE},
+    {"verify", no_argument, NULL, OPT_VERIFY},
+    {"stats", optional_argument, NULL, OPT_STATS},
+    {"trace", required_argument, NULL, OPT_TRACE},
+    {"help", no_argument, NULL, OPT_HELP},
+    {NULL, 0, NULL, 0},
 };
 
 static const char *const variables[] = {
@@ -222,6 +230,10 @@ static int run(int argc, char **argv)
             gs_error("there is no option '%s'; see gpusparc run --help", argv[optind - 1]);
             return EXIT_OWN_FAILURE;
         }
+        if (opt == OPT_HELP) {
+            fputs(usage, stdout);
+            return GS_EXIT_OK;
+        }
         if (set_option(opt) < 0)
             return EXIT_OWN_FAILURE;
     }
@@ -238,4 +250,10 @@ static int run(int argc, char **argv)
     return cannot_run(argv[optind - 1], argv[optind]);
 }
 
-const struct gs_command gs_cmd_run = {"run", "runs an application on all devices of the group", usage, run};
+const struct gs_command gs_cmd_run = {
+    .name = "run",
+    .summary = "runs an application on all devices of the group",
+    .usage = usage,
+    .run = run,
+    .starts_app = true,
+};

@@ -27,11 +27,10 @@ static int print_json(const char *socket)
     json_t *state = gs_daemon_state(socket, false);
     if (!state)
         return GS_EXIT_FAILED;
-    int bad = json_dumpf(state, stdout, JSON_INDENT(2)) < 0 || putchar('\n') < 0 || fflush(stdout) != 0;
+    json_dumpf(state, stdout, JSON_INDENT(2));
+    putchar('\n');
     json_decref(state);
-    if (bad)
-        gs_error("can't write to standard output");
-    return bad ? GS_EXIT_FAILED : GS_EXIT_OK;
+    return GS_EXIT_OK;
 }
 
 static int print_tables(const char *socket)
@@ -44,11 +43,13 @@ static int print_tables(const char *socket)
     }
     if (now)
         text = gs_daemon_tables(before, now);
-    int bad = !text || fputs(text, stdout) < 0 || fflush(stdout) != 0;
+    if (text)
+        fputs(text, stdout);
+    const bool said = text != NULL;
     free(text);
     json_decref(now);
     json_decref(before);
-    return bad ? GS_EXIT_FAILED : GS_EXIT_OK;
+    return said ? GS_EXIT_OK : GS_EXIT_FAILED;
 }
 
 static int run(int argc, char **argv)
@@ -75,4 +76,9 @@ static int run(int argc, char **argv)
     return json ? print_json(socket) : print_tables(socket);
 }
 
-const struct gs_command gs_cmd_status = {"status", "what the daemon does now", usage, run};
+const struct gs_command gs_cmd_status = {
+    .name = "status",
+    .summary = "what the daemon does now",
+    .usage = usage,
+    .run = run,
+};

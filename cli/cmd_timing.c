@@ -495,4 +495,8 @@ static int run(int argc, char **argv)
 }
 
 const struct gs_command gs_cmd_timing = {
-    "timing", "cycles of an instruction mix or program, and a warp scheduler simulator", usage, run};
+    .name = "timing",
+    .summary = "cycles of an instruction mix or program, and a warp scheduler simulator",
+    .usage = usage,
+    .run = run,
+};

@@ -135,4 +135,9 @@ static int run(int argc, char **argv)
     return GS_EXIT_OK;
 }
 
-const struct gs_command gs_cmd_top = {"top", "what the daemon does, live", usage, run};
+const struct gs_command gs_cmd_top = {
+    .name = "top",
+    .summary = "what the daemon does, live",
+    .usage = usage,
+    .run = run,
+};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpusparc: finds the subcommand and hands over to it. */
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +15,9 @@ static void print_help(FILE *out)
           out);
     for (int i = 0; gs_commands[i]; i++)
         fprintf(out, "  %-10s %s\n", gs_commands[i]->name, gs_commands[i]->summary);
-    fputs("\n`gpusparc COMMAND --help` tells more of a command; `gpusparc --version` prints the version.\n", out);
+    fputs("\n`gpusparc COMMAND --help` tells more of a command, and so does its page, `man gpusparc-COMMAND`.\n"
+          "`gpusparc --version` prints the version.\n",
+          out);
 }
 
 static const struct gs_command *find_command(const char *name)
@@ -24,29 +28,65 @@ static const struct gs_command *find_command(const char *name)
     return NULL;
 }
 
-int main(int argc, char **argv)
+static bool is_help(const char *word)
 {
-    gs_log_init("gpusparc");
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+/* Is help asked for, anywhere among the command's own words? An application's are none of ours. */
+static bool asks_for_help(const struct gs_command *cmd, int argc, char **argv)
+{
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (is_help(argv[i]))
+            return true;
+        else if (cmd->starts_app)
+            return false;
+    return false;
+}
+
+static int no_such_command(const char *name)
+{
+    gs_error("there is no command '%s'; see gpusparc --help", name);
+    return GS_EXIT_USAGE;
+}
+
+static int run(int argc, char **argv)
+{
+    const struct gs_command *cmd;
     if (argc < 2) {
         print_help(stderr);
         return GS_EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-        print_help(stdout);
+    if (is_help(argv[1]) || strcmp(argv[1], "help") == 0) {
+        cmd = argc > 2 ? find_command(argv[2]) : NULL;
+        if (argc > 2 && !cmd)
+            return no_such_command(argv[2]);
+        if (cmd)
+            fputs(cmd->usage, stdout);
+        else
+            print_help(stdout);
         return GS_EXIT_OK;
     }
     if (strcmp(argv[1], "--version") == 0) {
         puts("gpusparc " GS_VERSION);
         return GS_EXIT_OK;
     }
-    const struct gs_command *cmd = find_command(argv[1]);
-    if (!cmd) {
-        gs_error("there is no command '%s'; see gpusparc --help", argv[1]);
-        return GS_EXIT_USAGE;
-    }
-    if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
+    cmd = find_command(argv[1]);
+    if (!cmd)
+        return no_such_command(argv[1]);
+    if (asks_for_help(cmd, argc, argv)) {
         fputs(cmd->usage, stdout);
         return GS_EXIT_OK;
     }
     return cmd->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    gs_log_init("gpusparc");
+    const int status = run(argc, argv);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    gs_error("can't write to standard output: %s", strerror(errno));
+    return status ? status : GS_EXIT_FAILED;
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* gpusparc-probe: the worker that uses the device, in a process of its own, so that a driver that crashes takes nobody
  * along. */
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/log.h"
 #include "scheduler/probes/probe.h"
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     static const struct probe_kind *const kinds[] = {&probe_order, &probe_sum, &probe_latency, &probe_handover};
-    gs_log_init("gpusparc");
     for (size_t i = 0; argc > 1 && i < sizeof(kinds) / sizeof(*kinds); i++)
         if (strcmp(argv[1], kinds[i]->name) == 0)
             return probe_main(kinds[i], argc - 1, argv + 1);
@@ -17,4 +18,14 @@ int main(int argc, char **argv)
         return probe_take_turns(argc - 1, argv + 1);
     gs_error("probe wants one of order, sum, latency and handover; see gpusparc probe --help");
     return PROBE_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    gs_log_init("gpusparc");
+    const int status = run(argc, argv);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    gs_error("can't write to standard output: %s", strerror(errno));
+    return status ? status : PROBE_EXIT_FAILED;
 }

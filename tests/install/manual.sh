@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Every command has a manual page, a line in the README and in gpusparc(1); every option of its --help is in its page, and
-# the other way round; one that there is not is refused in one line that names it.
+# the other way round, is completed, and is accepted; one that there is not is refused in one line that names it. Help is had
+# wherever it is asked for, and a standard output that can't be written is said.
 set -euo pipefail
 fail=0
 complain() {
@@ -9,11 +10,22 @@ complain() {
   fail=1
 }
 pages=$GS_SOURCE/docs/man
+source "$GS_SOURCE/cli/gpusparc.bash"
+complete() { # WORDS: what the last one may become
+  COMP_WORDS=("$@")
+  COMP_CWORD=$(($# - 1))
+  _gpusparc
+  printf '%s\n' "${COMPREPLY[@]}"
+}
 commands=$(gpusparc --help | awk '/^  [a-z]/ { print $1 }')
 [ "$(wc -w <<<"$commands")" -ge 10 ]
 for c in $commands; do
   page=$pages/gpusparc-$c.1
   [ -f "$page" ] || { complain "gpusparc $c has no page"; continue; }
+  [ "$(gpusparc help "$c")" = "$(gpusparc "$c" --help)" ] || complain "gpusparc help $c is another than its --help"
+  rc=0
+  said=$(gpusparc "$c" --help 2>&1 >/dev/full) || rc=$?
+  [[ $rc = 1 && $said == *"can't write to standard output"* ]] || complain "gpusparc $c --help >/dev/full: exit status $rc, $said"
   grep -q "gpusparc\\\\-$c (1)" "$pages/gpusparc.1" || complain "gpusparc(1) doesn't name $c"
   grep -q "gpusparc $c" "$GS_SOURCE/README.md" || complain "the README doesn't name gpusparc $c"
   text=$(sed 's/\\-/-/g' "$page")
@@ -24,7 +36,18 @@ for c in $commands; do
   for o in $(sed '/^\.SH EXAMPLES/,/^\.SH SEE/d' <<<"$text" | grep -oE -- '(^|[^a-z-])--[a-z][a-z-]*' | grep -oE -- '--[a-z-]*' | sort -u); do
     grep -qF -- "$o" <<<"$help" || complain "gpusparc $c --help lacks $o of its page"
   done
+  grep -qE "gpusparc\\\\-$c \(1\)" <(sed -n '/^\.SH SEE/,$p' "$pages/gpusparc.1") || complain "gpusparc(1) doesn't lead to $c"
+  said=$(complete gpusparc "$c" --)
+  for o in $(gpusparc "$c" --help | grep -oE -- '^  --[a-z-]+' | tr -d ' '); do
+    grep -qxF -- "$o" <<<"$said" || complain "gpusparc $c $o isn't completed"
+  done
   [ "$c" != check ] || continue # it has none
+  # Each that completion knows is one of the program's: what is refused is the next one, or its value.
+  while read -r o value; do
+    [ "$c" != probe ] || break # which option goes with which of its kinds, tests/probes/cli.sh knows
+    said=$(timeout 10 gpusparc "$c" "$o" ${value:+no-value} --no-such-option 2>&1 </dev/null) || true
+    grep -qE -- "no-such-option|no-value" <<<"$said" || complain "gpusparc $c doesn't know its $o: $said"
+  done < <(COMP_WORDS=(gpusparc) && _gpusparc_options "$c" | grep -v -- --help)
   arguments=("$c")
   [ "$c" != probe ] || arguments=(probe order)
   rc=0
@@ -32,6 +55,13 @@ for c in $commands; do
   [ "$rc" = "$([ "$c" = run ] && echo 125 || echo 2)" ] || complain "gpusparc $c --no-such-option: exit status $rc"
   [[ $said == gpusparc*": "*"--no-such-option"* && $(wc -l <<<"$said") = 1 ]] || complain "gpusparc $c --no-such-option says: $said"
 done
+[ "$(complete gpusparc ana)" = analyze ] || complain "ana isn't completed: $(complete gpusparc ana)"
+[ "$(complete gpusparc run --gpus 2 --tr)" = --trace ] || complain "run --tr isn't completed"
+[ -z "$(complete gpusparc run --gpus 2 --stats ./app --tr)" ] || complain "an application's option is completed as one of run's"
+[ "$(gpusparc run --gpus 2 --help)" = "$(gpusparc run --help)" ] || complain "run --gpus 2 --help"
+[ "$(gpusparc analyze some.conf --help)" = "$(gpusparc analyze --help)" ] || complain "analyze some.conf --help"
+[ "$(gpusparc profile --task x --help)" = "$(gpusparc profile --help)" ] || complain "profile --task x --help"
+[ "$(gpusparc run sh -c 'echo "$1"' sh --help)" = --help ] || complain "run app --help is the application's"
 for page in "$pages"/gpusparc-*.1; do
   c=$(basename "$page" .1)
   grep -qw "${c#gpusparc-}" <<<"$commands" || complain "$c(1) is of no command"
