@@ -21,23 +21,33 @@ static bool may_go(const struct gs_home *h, const struct gs_mem *m, const void *
     return h->by_units && job->n == 1 && job->place[0] && m->root->place[job->place[0]].mem && is_followed(h, m, ptr);
 }
 
-/* A blocking one through the ring, without the context's lock: its bytes are said to be there twice, as write_staged in
- * buffer.c does. The commands before have ended first, among them those that may still write to the host's memory. */
-static cl_int write_staged(struct gs_home *h, struct gs_mem *root, const struct gs_staged *v, unsigned n,
-                           const cl_command_queue queue[], const struct gs_events *ready, struct gs_staged_ends *ended)
+/* The commands before have ended first, among them those that may still write to the host's memory. */
+static cl_int await_all_before(struct gs_context *ctx, cl_event marker, const struct gs_events *ready)
 {
-    struct gs_context *ctx = h->cmd.ctx;
-    cl_event marker;
-    cl_int err = gs_real()->clEnqueueMarkerWithWaitList(h->cmd.q->o.handle, h->n, h->v, &marker);
-    if (err)
-        return err;
-    root->host_writes++;
-    pthread_mutex_unlock(&ctx->lock);
-    err = gs_real()->clWaitForEvents(1, &marker);
+    const cl_int err = gs_real()->clWaitForEvents(1, &marker);
     gs_real()->clReleaseEvent(marker);
     if (!err) {
         gs_events_wait(ready);
         gs_staging_enter(ctx, true);
+    }
+    return err;
+}
+
+/* Through the ring, without the context's lock: its bytes are said to be there twice, as write_staged in buffer.c does.
+ * `entered`: nothing is before it, and the ring has been entered. */
+static cl_int write_staged(struct gs_home *h, struct gs_mem *root, const struct gs_staged *v, unsigned n,
+                           const cl_command_queue queue[], const struct gs_events *ready, bool entered,
+                           struct gs_staged_ends *ended)
+{
+    struct gs_context *ctx = h->cmd.ctx;
+    cl_event marker;
+    cl_int err = entered ? CL_SUCCESS : gs_real()->clEnqueueMarkerWithWaitList(h->cmd.q->o.handle, h->n, h->v, &marker);
+    if (err)
+        return err;
+    root->host_writes++;
+    pthread_mutex_unlock(&ctx->lock);
+    err = entered ? CL_SUCCESS : await_all_before(ctx, marker, ready);
+    if (!err) {
         err = gs_staging_carry(ctx, queue, v, n, 0, NULL, ended);
         gs_staging_leave(ctx);
     }
@@ -84,7 +94,7 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size
         goes && way == GS_STAGED_BESIDE &&
         gs_carry_beside(q, m, CL_COMMAND_WRITE_BUFFER, blocking, &run, 1, ready.n, ready.v, own) == CL_SUCCESS;
     if (goes && !beside) {
-        *err = way == GS_STAGED_HERE ? write_staged(h, m->root, &run, 1, queue, &ready, &ended)
+        *err = way == GS_STAGED_HERE ? write_staged(h, m->root, &run, 1, queue, &ready, false, &ended)
                                      : write_units(h, &run, queue[place], &ready, &ended);
         if (!*err)
             *err = gs_finish_command(q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
@@ -144,16 +154,25 @@ static cl_int find_queues(struct gs_home *h, struct gs_mem *root, const struct g
 }
 
 static cl_int write_here(struct gs_home *h, struct gs_mem *m, const struct gs_stretches *s,
-                         const cl_command_queue queue[], const struct gs_events *ready, cl_event *own)
+                         const cl_command_queue queue[], const struct gs_events *ready, bool entered, cl_event *own)
 {
     struct gs_staged_ends ended = {0};
     cl_int err = wrote(m->root, s);
+    if (err && entered)
+        gs_staging_leave(h->cmd.ctx);
     if (!err)
-        err = write_staged(h, m->root, s->v, s->n, queue, ready, &ended);
+        err = write_staged(h, m->root, s->v, s->n, queue, ready, entered, &ended);
     if (!err)
         err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
     gs_events_free(&ended.events);
     return err;
+}
+
+/* Is it carried out in the call although that isn't to block, as write_way in buffer.c says? Then the ring has been
+ * entered. */
+static bool enter_soon(struct gs_context *ctx, const struct gs_events *ready, size_t size)
+{
+    return gs_staging_flows_after(ready, size) && gs_staging_enter(ctx, false);
 }
 
 bool gs_write_parts(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr, cl_bool blocking,
@@ -167,14 +186,19 @@ bool gs_write_parts(struct gs_home *h, struct gs_mem *m, size_t offset, size_t s
     *err = CL_SUCCESS;
     if (h->cmd.ctx->n < 2 || !is_followed(h, m, ptr) || gs_host_takers(m->root, r, &all, &s) != CL_SUCCESS || !s.n)
         return false;
-    enum gs_staging_way way = are_own(h, &s) ? gs_staging_way(h->cmd.q, ptr, size, blocking) : GS_NOT_STAGED;
+    struct gs_queue *q = h->cmd.q;
+    const bool may = blocking || (!h->n && !h->by_units);
+    enum gs_staging_way way = are_own(h, &s) ? gs_staging_way(q, ptr, size, may) : GS_NOT_STAGED;
     if (way != GS_NOT_STAGED && find_queues(h, m->root, &s, queue, &ready) != CL_SUCCESS)
         way = GS_NOT_STAGED;
+    const bool entered = way == GS_STAGED_HERE && !blocking && enter_soon(q->o.ctx, &ready, size);
+    if (way == GS_STAGED_HERE && !blocking && !entered)
+        way = gs_staging_way(q, ptr, size, false);
     if (way == GS_STAGED_BESIDE &&
-        gs_carry_beside(h->cmd.q, m, CL_COMMAND_WRITE_BUFFER, blocking, s.v, s.n, ready.n, ready.v, own) != CL_SUCCESS)
+        gs_carry_beside(q, m, CL_COMMAND_WRITE_BUFFER, blocking, s.v, s.n, ready.n, ready.v, own) != CL_SUCCESS)
         way = GS_NOT_STAGED;
     /* Where one of the devices is lost, home may not be. */
-    if (way == GS_STAGED_HERE && write_here(h, m, &s, queue, &ready, own) != CL_SUCCESS)
+    if (way == GS_STAGED_HERE && write_here(h, m, &s, queue, &ready, entered, own) != CL_SUCCESS)
         way = GS_NOT_STAGED;
     if (way != GS_NOT_STAGED)
         *err = wrote(m->root, &s);

@@ -253,6 +253,7 @@ cl_int gs_carry_beside(struct gs_queue *q, struct gs_mem *m, cl_command_type typ
     cl_event ready = e->ready;
     if (ends_soon(ready)) {
         submit(e);
+        gs_staging_rouse(q->o.ctx);
     } else if (!gs_await_end(ready, NULL, could_run, e)) {
         e->unheard = true;
         submit(e);

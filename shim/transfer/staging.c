@@ -153,28 +153,45 @@ enum gs_staging_way gs_staging_way(struct gs_queue *q, const void *ptr, uint64_t
     return way_of(q->o.ctx, ptr, bytes, here);
 }
 
-bool gs_staging_flows(struct gs_queue *q, size_t bytes)
+bool gs_staging_flows_after(const struct gs_events *before, size_t bytes)
 {
     /* The driver takes 100 to 150 ns for a KiB. What is usually ahead are the last slots of a write before this one: a
      * millisecond of the link. What takes longer is a kernel, which a transfer beside the application can wait for. */
     const uint64_t worth_ns = bytes / 1024 * 30, most_ns = 1500 * 1000;
-    const uint64_t patience_ns = worth_ns < most_ns ? worth_ns : most_ns;
+    const uint64_t end = gs_now_ns() + (worth_ns < most_ns ? worth_ns : most_ns);
+    bool flows = true;
+    for (cl_uint i = 0; i < before->n && flows; i++) {
+        cl_int status = gs_event_status(before->v[i]);
+        while (status > CL_COMPLETE && gs_now_ns() < end)
+            status = gs_event_status(before->v[i]);
+        flows = status == CL_COMPLETE;
+    }
+    return flows;
+}
+
+bool gs_staging_flows(struct gs_queue *q, size_t bytes)
+{
     cl_event marker;
-    cl_int status = CL_QUEUED;
     if (gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, 0, NULL, &marker) != CL_SUCCESS)
         return false;
     gs_real()->clFlush(q->o.handle);
-    for (const uint64_t end = gs_now_ns() + patience_ns; status > CL_COMPLETE && gs_now_ns() < end;)
-        if (gs_real()->clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) !=
-            CL_SUCCESS)
-            break;
+    const bool flows = gs_staging_flows_after(&(struct gs_events){.v = &marker, .n = 1}, bytes);
     gs_real()->clReleaseEvent(marker);
-    return status == CL_COMPLETE;
+    return flows;
 }
 
 bool gs_staging_spreads(const struct gs_context *ctx, uint64_t bytes)
 {
     return ctx->staging && gs_spread_pays(&ctx->staging->spread, bytes);
+}
+
+void gs_staging_rouse(struct gs_context *ctx)
+{
+    pthread_mutex_lock(&ctx->staging->pool_lock);
+    struct gs_pool *pool = ctx->staging->pool;
+    pthread_mutex_unlock(&ctx->staging->pool_lock);
+    if (pool)
+        gs_pool_rouse(pool);
 }
 
 bool gs_staging_enter(struct gs_context *ctx, bool wait)
