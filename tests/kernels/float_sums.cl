@@ -1,5 +1,6 @@
 // Floating-point sums by compare-and-swap, in the ways that programs write them: their order decides about bits, so they
-// are only split where that is allowed. These sums are of small integers, the same in any order.
+// are only split where that is allowed. These sums are of small integers, the same in any order; what they were before
+// an item's turn is not, but none is above 0 (times 0, the first of all gives 0 and the others -0).
 //! kernel sum_union
 //! global 512
 //! local 16
@@ -106,7 +107,7 @@ __kernel void greatest(__global const uint *in, __global float *bins)
 __kernel void sum_used(__global const uint *in, __global float *bins, __global float *out)
 {
     uint v = in[get_global_id(0)];
-    out[get_global_id(0)] = add_as(bins + v % 8, 1.0f) * 0.0f;
+    out[get_global_id(0)] = add_as(bins + v % 8, 1.0f) <= 0.0f;
 }
 __kernel void product(__global const uint *in, __global float *bins)
 {

@@ -18,7 +18,8 @@
  *   //! image read|write W H          an argument: 2D, RGBA, unsigned 32 bits
  *   //! sampler                       an argument: unnormalized, clamp to edge, nearest
  *   //! expect WORD…                  of the translator: hidden, plain (no hidden argument), refused, whole (no split
- * is expected at run time, whatever the translator says), group, nogroup
+ * is expected at run time, whatever the translator says), group, nogroup, together (refused, and not even on one memory
+ * may its parts run one after the other, in any order)
  */
 #ifndef GS_TESTS_KERNELS_SPEC_H
 #define GS_TESTS_KERNELS_SPEC_H

@@ -3,7 +3,7 @@
 //! global 48
 //! local 4
 //! buffer int 48 zero
-//! expect refused whole
+//! expect refused whole together
 #undef get_group_id
 __kernel void undone(__global int *out)
 {

@@ -4,25 +4,25 @@
 //! local 8
 //! buffer uint 2 zero
 //! buffer uint 64 zero
-//! expect refused whole
+//! expect refused whole together
 //! kernel wait_by_atomic
 //! global 64
 //! local 8
 //! buffer uint 2 zero
 //! buffer uint 64 zero
-//! expect refused whole
+//! expect refused whole together
 //! kernel spin_lock
 //! global 64
 //! local 8
 //! buffer int 1 zero
 //! buffer uint 64 zero
-//! expect refused whole
+//! expect refused whole together
 //! kernel global_barrier
 //! global 2
 //! local 2
 //! buffer int 1 zero
 //! buffer uint 64 zero
-//! expect refused whole
+//! expect refused whole together
 void lock(volatile __global int *latch)
 {
     while (atomic_cmpxchg(latch, 0, 1) != 0)
