@@ -16,7 +16,8 @@
 enum {
     SLOTS = 16,
     SLOT_BYTES = 4 * 1024 * 1024,
-    LEAST_PIECE = 512 * 1024,
+    LEAST_PIECE = 1024 * 1024,
+    MANY_PIECES = 32,               /* the link is idle before the first, and nothing is copied during the last */
     LEAST_BYTES = 12 * 1024 * 1024, /* on an H200 4 MiB took 0.46 instead of 0.34 ms, 8 MiB as long as by themselves */
     LEAST_FORCED = 4096,
     WORTH_BYTES = 64 * 1024 * 1024 /* pinning a ring costs what about so many bytes do */
@@ -408,12 +409,20 @@ static cl_int carry_in(struct carriage *c)
     return err;
 }
 
+/* How many are to have been asked for before piece i is waited for. At first two for each that has come: to ask takes
+ * as long as half a piece does on its way, and by then those that copy have something to do. */
+static size_t most_asked(const struct carriage *c, size_t i)
+{
+    const size_t most = i + c->on_link, first = 2 * i + 2;
+    return first < most ? first : most;
+}
+
 static cl_int carry_out(struct carriage *c)
 {
     size_t asked = 0;
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < c->turns.pieces && !err; i++) {
-        for (; asked < c->turns.pieces && asked < i + c->on_link && !err; asked++) {
+        for (; asked < c->turns.pieces && asked < most_asked(c, i) && !err; asked++) {
             struct slot *slot = &c->ring->slot[asked % SLOTS];
             if (asked >= SLOTS)
                 await_copy(c, slot); /* drained to the application's memory */
@@ -422,6 +431,8 @@ static cl_int carry_out(struct carriage *c)
             if (!err)
                 err = send(c, slot);
         }
+        if (i == 0)
+            gs_pool_rouse(c->pool);
         struct slot *slot = &c->ring->slot[i % SLOTS];
         if (!err)
             err = await_slot(slot);
@@ -449,9 +460,8 @@ static void look_for_fresh(struct gs_cut_transfer *c)
 static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
 {
     struct gs_turns *turns = &c->turns;
-    if (gs_turns_begin(turns, v, n, (size_t)gs_put_most(SLOT_BYTES), LEAST_PIECE, SLOTS) < 0)
+    if (gs_turns_begin(turns, v, n, (size_t)gs_put_most(SLOT_BYTES), LEAST_PIECE, MANY_PIECES) < 0)
         return CL_OUT_OF_HOST_MEMORY;
-    gs_pool_rouse(c->pool);
     if (!gs_put_by_units())
         forget_ended(c->ring);
     c->on_link = turns->most_bytes < SLOT_BYTES || turns->lanes > 1 ? SLOTS / 2 : SLOTS / 4;
