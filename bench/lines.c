@@ -24,7 +24,27 @@
 
 enum { ITEMS = 64, BYTES = 4096, WARM_UP = 200, REPEATED = 5, LINE = 64, PAGE = 4096, MOST_LINES = 65536 };
 
-enum call { SET_BUFFER, SET_NUMBER, LAUNCH, FLUSH, WRITE, FINISH, LAUNCH_EVENT, WAIT, RELEASE, READ, CALLS };
+enum call {
+    SET_BUFFER,
+    SET_NUMBER,
+    LAUNCH,
+    FLUSH,
+    WRITE,
+    FINISH,
+    LAUNCH_EVENT,
+    WAIT,
+    RELEASE,
+    READ,
+    NEW_MAKE, /* a buffer that is made for a launch: after it the other calls aren't what they were */
+    NEW_SET,
+    NEW_LAUNCH,
+    NEW_RELEASE,
+    CALLS
+};
+/* The calls of each are made in turn, many times, before those of the next. */
+enum { STEPS = 2 };
+static const enum call steps[STEPS + 1] = {0, NEW_MAKE, CALLS};
+
 static const char *const call_names[CALLS] = {
     [SET_BUFFER] = "clSetKernelArg (buffer)",
     [SET_NUMBER] = "clSetKernelArg (number)",
@@ -36,6 +56,10 @@ static const char *const call_names[CALLS] = {
     [WAIT] = "clWaitForEvents",
     [RELEASE] = "clReleaseEvent",
     [READ] = "clEnqueueReadBuffer (4 bytes, blocking)",
+    [NEW_MAKE] = "new buffer: clCreateBuffer",
+    [NEW_SET] = "new buffer: clSetKernelArg",
+    [NEW_LAUNCH] = "new buffer: clEnqueueNDRangeKernel",
+    [NEW_RELEASE] = "new buffer: clReleaseMemObject",
 };
 
 /* ---- the child ---- */
@@ -44,7 +68,9 @@ static cl_int make(const struct bench_application *a, enum call c, cl_int n, cl_
 {
     const struct bench_api *api = &a->api;
     const size_t size = ITEMS, local = BENCH_LOCAL;
-    static cl_int got;
+    static cl_int got, numbers[ITEMS];
+    static cl_mem buffer;
+    cl_int err;
     switch (c) {
     case SET_BUFFER:
         return api->set_arg(a->kernel, 1, sizeof a->out, &a->out);
@@ -66,6 +92,15 @@ static cl_int make(const struct bench_application *a, enum call c, cl_int n, cl_
         return api->release_event(*event);
     case READ:
         return api->read(a->queue, a->out, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL);
+    case NEW_MAKE:
+        buffer = api->create_buffer(a->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof numbers, numbers, &err);
+        return err;
+    case NEW_SET:
+        return api->set_arg(a->kernel, 0, sizeof buffer, &buffer);
+    case NEW_LAUNCH:
+        return api->launch(a->queue, a->kernel, 1, NULL, &size, &local, 0, NULL, NULL);
+    case NEW_RELEASE:
+        return api->release_buffer(buffer);
     case CALLS:
         break;
     }
@@ -78,26 +113,31 @@ __attribute__((noinline)) static void reached(void)
     __asm__ volatile("" ::: "memory");
 }
 
+static void make_calls(const struct bench_application *a, enum call first, enum call end)
+{
+    cl_event event = NULL;
+    cl_int err = CL_SUCCESS;
+    for (cl_int n = 0; n < WARM_UP + REPEATED; n++)
+        for (enum call c = first; c < end; c++) {
+            if (n >= WARM_UP)
+                raise(SIGSTOP);
+            err |= make(a, c, n, &event);
+            reached();
+        }
+    bench_check(err, "a call");
+}
+
 static _Noreturn void be_led(const char *against)
 {
     struct bench_application app[2] = {0};
-    cl_event event = NULL;
-    cl_int err = CL_SUCCESS;
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
         _exit(77);
     raise(SIGSTOP); /* the parent is there */
     bench_start(&app[0], "libOpenCL.so.1", 1, ITEMS, BYTES);
     bench_start(&app[1], against, 1, ITEMS, BYTES);
-    for (int i = 0; i < 2; i++) {
-        for (cl_int n = 0; n < WARM_UP + REPEATED; n++)
-            for (enum call c = 0; c < CALLS; c++) {
-                if (n >= WARM_UP)
-                    raise(SIGSTOP);
-                err |= make(&app[i], c, n, &event);
-                reached();
-            }
-    }
-    bench_check(err, "a call");
+    for (int i = 0; i < 2; i++)
+        for (int s = 0; s < STEPS; s++)
+            make_calls(&app[i], steps[s], steps[s + 1]);
     _exit(0);
 }
 
@@ -204,12 +244,13 @@ int main(int argc, char **argv)
         be_led(argv[2]);
     next_stop(child);
     for (int i = 0; i < 2; i++)
-        for (int n = 0; n < REPEATED; n++)
-            for (enum call c = 0; c < CALLS; c++) {
-                lead(child, one);
-                if (!n || one->instructions < path[i][c].instructions)
-                    path[i][c] = *one;
-            }
+        for (int s = 0; s < STEPS; s++)
+            for (int n = 0; n < REPEATED; n++)
+                for (enum call c = steps[s]; c < steps[s + 1]; c++) {
+                    lead(child, one);
+                    if (!n || one->instructions < path[i][c].instructions)
+                        path[i][c] = *one;
+                }
     kill(child, SIGKILL);
     for (enum call c = 0; c < CALLS; c++)
         printf("%s\t%zd\t%zu\t%zu\n", call_names[c], (ssize_t)(path[1][c].instructions - path[0][c].instructions),

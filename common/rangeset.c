@@ -88,7 +88,7 @@ static int append(struct gs_rangeset *s, struct gs_range r)
     return 0;
 }
 
-int gs_rangeset_add(struct gs_rangeset *s, struct gs_range r)
+__attribute__((hot)) int gs_rangeset_add(struct gs_rangeset *s, struct gs_range r)
 {
     if (r.begin >= r.end)
         return 0;

@@ -9,7 +9,7 @@
 #include "shim/transfer/shared.h"
 #include "shim/transfer/transfer.h"
 
-int gs_coherence_init(struct gs_mem *root, bool defined)
+__attribute__((hot)) int gs_coherence_init(struct gs_mem *root, bool defined)
 {
     const struct gs_range all = {0, root->size};
     int err = gs_rangeset_add(&root->place[0].valid, all);
@@ -62,9 +62,9 @@ cl_mem gs_replica_of(struct gs_mem *m, unsigned place, cl_int *err)
         r->mem = make_replica(m->root, err);
     if (m == m->root || !r->mem)
         return r->mem;
-    if (!m->window[place])
-        m->window[place] = make_window(m, r->mem, err);
-    return m->window[place];
+    if (!m->place[place].mem)
+        m->place[place].mem = make_window(m, r->mem, err);
+    return m->place[place].mem;
 }
 
 static void let_go(cl_event *event)

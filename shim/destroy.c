@@ -6,6 +6,7 @@
 #include "shim/command.h"
 #include "shim/contents.h"
 #include "shim/dispatch.h"
+#include "shim/mems.h"
 #include "shim/merge_kernels.h"
 #include "shim/plan_cache.h"
 #include "shim/scratch.h"
@@ -40,24 +41,25 @@ static void destroy_queue(struct gs_queue *q)
         gs_real()->clReleaseCommandQueue(q->unit_image);
 }
 
-static void destroy_mem(struct gs_mem *m)
+static GS_COLD void destroy_place(struct gs_replica *r, bool home)
 {
-    for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
-        if (m->window[i])
-            gs_real()->clReleaseMemObject(m->window[i]);
-        if (i && m->place[i].mem)
-            gs_real()->clReleaseMemObject(m->place[i].mem);
-        if (m->place[i].ready)
-            gs_real()->clReleaseEvent(m->place[i].ready);
-        for (size_t k = 0; k < m->place[i].n_arrivals; k++)
-            gs_real()->clReleaseEvent(m->place[i].arrivals[k].event);
-        free(m->place[i].arrivals);
-        gs_rangeset_free(&m->place[i].valid);
-        gs_rangeset_free(&m->place[i].wanted);
-    }
+    if (!home && r->mem)
+        gs_real()->clReleaseMemObject(r->mem);
+    if (r->ready)
+        gs_real()->clReleaseEvent(r->ready);
+    for (size_t k = 0; k < r->n_arrivals; k++)
+        gs_real()->clReleaseEvent(r->arrivals[k].event);
+    free(r->arrivals);
+    if (!home) /* home's is kept for another object, as is what is undefined */
+        free(r->valid.v);
+    free(r->wanted.v);
+}
+
+/* What few objects have. */
+static GS_COLD void destroy_more(struct gs_mem *m)
+{
+    free(m->spoiled.v);
     gs_contents_forget(m);
-    gs_rangeset_free(&m->undefined);
-    gs_rangeset_free(&m->spoiled);
     gs_density_drop(m->density);
     gs_mapped_free(m);
     if (m->split_end)
@@ -74,6 +76,18 @@ static void destroy_mem(struct gs_mem *m)
         if (kept)
             gs_real()->clReleaseMemObject(kept);
     }
+}
+
+static inline void destroy_mem(struct gs_mem *m)
+{
+    for (unsigned i = 0; i < m->places; i++) {
+        struct gs_replica *r = &m->place[i];
+        if (r->ready || r->arrivals || r->wanted.v || (i && (r->mem || r->valid.v)))
+            destroy_place(r, i == 0);
+    }
+    if (m->root != m || m->spoiled.v || m->tables || m->density || m->mapped || m->split_end || m->mappings)
+        destroy_more(m);
+    gs_mem_free(m);
 }
 
 static void destroy_program(struct gs_program *p)
@@ -132,7 +146,7 @@ static void destroy_context(struct gs_context *c)
     pthread_mutex_destroy(&c->lock);
 }
 
-void gs_destroy(struct gs_object *o)
+static GS_COLD void destroy_other(struct gs_object *o)
 {
     switch (o->type) {
     case GS_CONTEXT:
@@ -142,7 +156,6 @@ void gs_destroy(struct gs_object *o)
         destroy_queue((struct gs_queue *)o);
         break;
     case GS_MEM:
-        destroy_mem((struct gs_mem *)o);
         break;
     case GS_PROGRAM:
         destroy_program((struct gs_program *)o);
@@ -155,4 +168,12 @@ void gs_destroy(struct gs_object *o)
         break;
     }
     free(o);
+}
+
+__attribute__((hot)) void gs_destroy(struct gs_object *o)
+{
+    if (o->type == GS_MEM)
+        destroy_mem((struct gs_mem *)o);
+    else
+        destroy_other(o);
 }

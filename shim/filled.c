@@ -3,7 +3,8 @@
 
 bool gs_filled_wanted(const struct gs_context *c, cl_mem_flags flags, const void *ptr)
 {
-    return c && ptr && (flags & CL_MEM_COPY_HOST_PTR) && !(flags & CL_MEM_USE_HOST_PTR) && gs_scheduled();
+    return c && ptr && (flags & CL_MEM_COPY_HOST_PTR) && !(flags & CL_MEM_USE_HOST_PTR) && !gs_hot_careless() &&
+           gs_scheduled();
 }
 
 void gs_filled_begin(bool wanted, struct gs_grant *grant)

@@ -87,6 +87,16 @@ static inline void gs_hot_count(struct gs_hot_thread *t, unsigned calls)
     atomic_store_explicit(&t->until_look, left > calls ? left - calls : 0, memory_order_relaxed);
 }
 
+/* Is there nothing to take care of, as far as this thread has looked lately? Counts as a call. */
+static inline bool gs_hot_careless(void)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    if (!gs_hot_may(t))
+        return false;
+    gs_hot_count(t, 1);
+    return true;
+}
+
 /* It may: true, hand it on and call gs_hot_end. What is handed on must not block. Who takes care from now on sees
  * `passing`, or is seen here: gs_hot_bar makes this thread's processor show what it has written before it goes on. */
 static inline bool gs_hot_begin(struct gs_hot_thread *t)

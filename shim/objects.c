@@ -40,7 +40,7 @@ static bool is_empty(unsigned b)
     return !atomic_load_explicit(&gs_newest[b].object, memory_order_acquire);
 }
 
-static void set_newest(unsigned b, struct gs_object *o)
+static __attribute__((hot)) void set_newest(unsigned b, struct gs_object *o)
 {
     atomic_store(&gs_newest[b].key, 0);
     atomic_store(&gs_newest[b].object, o);
@@ -56,7 +56,7 @@ static struct gs_object *find_locked(unsigned b, enum gs_type type, const void *
     return NULL;
 }
 
-void *gs_find(enum gs_type type, const void *handle)
+__attribute__((hot)) void *gs_find(enum gs_type type, const void *handle)
 {
     if (!handle || gs_forked() ||
         (type == GS_EVENT && !atomic_load_explicit(&gs_hot.events, memory_order_relaxed))) /* it is the driver's */
@@ -90,7 +90,7 @@ void *gs_find_hold(enum gs_type type, const void *handle)
     return holds ? o : NULL;
 }
 
-void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_context *ctx)
+__attribute__((hot)) void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_context *ctx)
 {
     pthread_once(&once, set_up);
     o->type = type;
@@ -120,13 +120,13 @@ bool gs_retain(enum gs_type type, const void *handle)
     return o;
 }
 
-struct gs_object *gs_release(enum gs_type type, const void *handle)
+__attribute__((hot)) struct gs_object *gs_release(enum gs_type type, const void *handle)
 {
     struct gs_object *o = gs_find(type, handle);
     return o && atomic_fetch_sub(&o->refs, 1) == 1 ? o : NULL;
 }
 
-static void take_out(struct gs_object *o)
+static __attribute__((hot)) void take_out(struct gs_object *o)
 {
     unsigned b = gs_bucket_of(o->handle);
     pthread_rwlock_wrlock(&locks[b % LOCKS]);
@@ -143,12 +143,12 @@ static void take_out(struct gs_object *o)
         atomic_fetch_sub(&gs_hot.events, 1);
 }
 
-void gs_hold(struct gs_object *o)
+__attribute__((hot)) void gs_hold(struct gs_object *o)
 {
     atomic_fetch_add(&o->holds, 1);
 }
 
-void gs_drop(struct gs_object *o)
+__attribute__((hot)) void gs_drop(struct gs_object *o)
 {
     if (atomic_fetch_sub(&o->holds, 1) != 1)
         return;

@@ -145,7 +145,7 @@ struct gs_arrival {
 
 /* One copy of a memory object. Place i is device i; place 0 holds the application's own handle. */
 struct gs_replica {
-    cl_mem mem;                  /* null until needed */
+    cl_mem mem;                  /* null until needed; of a window: the same window of the root's replica */
     struct gs_rangeset valid;    /* which bytes are up to date here */
     struct gs_rangeset wanted;   /* which have been required here since the host wrote them */
     cl_event ready;              /* the last transfer into this place, or null */
@@ -175,12 +175,12 @@ struct gs_mem {
     bool home_only;                 /* it can't have replicas: kernels that use it run on one device */
     cl_image_format format;
     cl_image_desc desc;
-    uint64_t band_bytes;           /* of an image; 0: of a buffer */
-    unsigned band_dim;             /* the dimension that they are counted in */
-    cl_mem window[GS_MAX_DEVICES]; /* of a window: the same window of the root's replicas; made on first need */
+    uint64_t band_bytes;      /* of an image; 0: of a buffer */
+    unsigned band_dim;        /* the dimension that they are counted in */
+    struct gs_replica *place; /* of each of the context's devices; [0] of roots is home */
+    unsigned places;
     atomic_int carried; /* references to its handle that belong to transfers under way: shim/transfer/carrier.h */
     /* of roots only */
-    struct gs_replica place[GS_MAX_DEVICES];
     void *base;                   /* where its bytes lie in the host's memory, if all places share them; else null */
     struct gs_rangeset undefined; /* bytes that nobody has written yet: any value will do */
     atomic_bool defined;          /* `undefined` is empty; to be read without the lock */

@@ -107,7 +107,7 @@ static void *room_for(struct gs_arg *a, struct gs_plain *p, size_t size)
     return a->large;
 }
 
-static bool keep_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *value)
+static __attribute__((hot)) bool keep_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *value)
 {
     struct gs_arg *a = &k->args[i];
     struct gs_plain *p = &k->plain[i];

@@ -4,12 +4,13 @@
 #include "shim/api/api.h"
 #include "shim/coherence.h"
 #include "shim/filled.h"
+#include "shim/mems.h"
 #include "shim/transfer/mapped.h"
 #include "shim/transfer/shared.h"
 #include "shim/transfer/staging.h"
 #include "shim/transfer/transfer.h"
 
-static void link_root(struct gs_mem *m)
+static __attribute__((hot)) void link_root(struct gs_mem *m)
 {
     struct gs_context *c = m->o.ctx;
     pthread_mutex_lock(&c->lock);
@@ -23,7 +24,7 @@ static void link_root(struct gs_mem *m)
 
 /* Takes the root of an object that goes away off the context's list, if it goes with it: before the driver forgets it.
  */
-static void retire(struct gs_mem *m)
+static __attribute__((hot)) void retire(struct gs_mem *m)
 {
     struct gs_context *c = m->o.ctx;
     struct gs_mem *root = m->root;
@@ -48,23 +49,24 @@ static cl_mem_flags flags_of(cl_mem handle)
 
 /* A new object that owns its bytes. Where it can't be followed, nothing in the context can be: but without the memory
  * for this the driver would have had none either. */
-static struct gs_mem *track_root(struct gs_context *c, cl_mem handle, uint64_t size, bool is_image, cl_mem_flags kept)
+static __attribute__((hot)) struct gs_mem *track_root(struct gs_context *c, cl_mem handle, uint64_t size, bool is_image,
+                                                      cl_mem_flags flags, cl_mem_flags kept)
 {
-    struct gs_mem *m = calloc(1, sizeof *m);
+    struct gs_mem *m = gs_mem_new(c->n);
     if (!m)
         return NULL;
     m->o.ctx = c;
     m->root = m;
     m->size = size;
     m->is_image = is_image;
-    m->flags = flags_of(handle) | kept;
+    m->flags = flags | kept;
     m->kept_flags = kept;
     m->place[0].mem = handle;
     if (gs_coherence_init(m, m->flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) < 0) {
-        free(m);
+        gs_mem_free(m);
         return NULL;
     }
-    if (c->n > 1 && !is_image) {
+    if (c->n > 1 && c->shared_memory && !is_image) {
         pthread_mutex_lock(&c->lock);
         gs_share(m);
         pthread_mutex_unlock(&c->lock);
@@ -77,7 +79,7 @@ static struct gs_mem *track_root(struct gs_context *c, cl_mem handle, uint64_t s
 /* A window of an object of ours; its root lives as long as it does. */
 static struct gs_mem *track_window(struct gs_mem *parent, cl_mem handle, uint64_t origin, uint64_t size)
 {
-    struct gs_mem *m = calloc(1, sizeof *m);
+    struct gs_mem *m = gs_mem_new(parent->o.ctx->n);
     if (!m)
         return NULL;
     m->root = parent->root;
@@ -97,48 +99,47 @@ static struct gs_mem *track_window(struct gs_mem *parent, cl_mem handle, uint64_
     return m;
 }
 
-static cl_mem track_buffer(cl_context context, cl_mem handle, size_t size, cl_mem_flags kept)
+static cl_mem track_buffer(struct gs_context *c, cl_mem handle, size_t size, cl_mem_flags flags, cl_mem_flags kept)
 {
-    struct gs_context *c = gs_find(GS_CONTEXT, context);
     if (c && handle)
-        track_root(c, handle, size, false, kept);
+        track_root(c, handle, size, false, flags, kept);
     return handle;
 }
 
 /* A large buffer that is to begin with a copy of the host's memory: made without it, and filled through the pinned
  * ring. NULL: it is to be made by the driver's own way, or under a daemon (filled.h). */
-static cl_mem create_filled(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr)
+static cl_mem create_filled(struct gs_context *c, cl_mem_flags flags, size_t size, void *host_ptr)
 {
     const cl_mem_flags kept_out = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS | CL_MEM_USE_HOST_PTR;
     enum { MAY_BE_STAGED = 4096 };
-    if (!(flags & CL_MEM_COPY_HOST_PTR) || flags & kept_out || size < MAY_BE_STAGED || !host_ptr || gs_scheduled())
+    if (!c || !(flags & CL_MEM_COPY_HOST_PTR) || flags & kept_out || size < MAY_BE_STAGED || !host_ptr ||
+        gs_scheduled() || !gs_staging_may_fill(c, host_ptr, size))
         return NULL;
-    struct gs_context *c = gs_find(GS_CONTEXT, context);
     cl_int err;
-    if (!c || !gs_staging_may_fill(c, host_ptr, size))
-        return NULL;
-    cl_mem handle = gs_real()->clCreateBuffer(context, flags & ~(cl_mem_flags)CL_MEM_COPY_HOST_PTR, size, NULL, &err);
+    cl_mem handle =
+        gs_real()->clCreateBuffer(c->o.handle, flags & ~(cl_mem_flags)CL_MEM_COPY_HOST_PTR, size, NULL, &err);
     if (handle && gs_staging_fill(c, handle, host_ptr, size) == CL_SUCCESS &&
-        track_root(c, handle, size, false, CL_MEM_COPY_HOST_PTR))
+        track_root(c, handle, size, false, flags, CL_MEM_COPY_HOST_PTR))
         return handle;
     if (handle)
         gs_real()->clReleaseMemObject(handle);
     return NULL;
 }
 
-CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
-                                               cl_int *errcode_ret)
+__attribute__((hot)) CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size,
+                                                                    void *host_ptr, cl_int *errcode_ret)
 {
-    cl_mem filled = create_filled(context, flags, size, host_ptr);
+    struct gs_context *c = gs_find(GS_CONTEXT, context);
+    cl_mem filled = create_filled(c, flags, size, host_ptr);
     if (filled) {
         gs_set_error(errcode_ret, CL_SUCCESS);
         return filled;
     }
     cl_mem_flags kept = 0;
-    cl_mem handle = gs_filled_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr)
-                        ? gs_filled_buffer(gs_find(GS_CONTEXT, context), flags, size, host_ptr, &kept, errcode_ret)
+    cl_mem handle = gs_filled_wanted(c, flags, host_ptr)
+                        ? gs_filled_buffer(c, flags, size, host_ptr, &kept, errcode_ret)
                         : gs_real()->clCreateBuffer(context, flags, size, host_ptr, errcode_ret);
-    return track_buffer(context, handle, size, kept);
+    return track_buffer(c, handle, size, flags, kept);
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties,
@@ -154,7 +155,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context,
         return clCreateBuffer(context, flags, size, host_ptr, errcode_ret);
     cl_mem handle = gs_real()->clCreateBufferWithProperties(context, properties, flags, size, host_ptr, errcode_ret);
     /* Properties that we don't know may tie the object to memory of somebody else. */
-    return known ? track_buffer(context, handle, size, 0) : handle;
+    return known ? track_buffer(gs_find(GS_CONTEXT, context), handle, size, flags, 0) : handle;
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type,
@@ -183,7 +184,7 @@ static void track_image(cl_context context, cl_mem handle, const cl_image_format
             return;
         m = track_window(parent, handle, 0, parent->size);
     } else {
-        m = track_root(c, handle, bytes, true, 0);
+        m = track_root(c, handle, bytes, true, flags_of(handle), 0);
     }
     if (!m)
         return;
@@ -316,17 +317,16 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info pa
     return err;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem memobj)
+__attribute__((hot)) CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem memobj)
 {
     struct gs_object *last = gs_release(GS_MEM, memobj);
     if (last) {
         retire((struct gs_mem *)last);
         atomic_fetch_add(&gs_hot.made, 1); /* who sets it as an argument now is to hear from the driver */
     }
-    cl_int err = gs_real()->clReleaseMemObject(memobj);
     if (last)
-        gs_drop(last);
-    return err;
+        gs_drop(last); /* before the driver has its caches full of other things */
+    return gs_real()->clReleaseMemObject(memobj);
 }
 
 /* With several devices behind the context, the memory that the application sees lies on its device all the time: then

@@ -6,8 +6,9 @@
  * its iterations apart. Without it the driver costs next to nothing, so that what a call takes is the interposer's own.
  * With FAKE_ITEM_NS=N kernels take that for each work-item, and the time passes: commands begin after what they wait
  * for, and to start takes 50 ms; with FAKE_ROUNDS=I argument I, a uint, says how many times that. Commands are of one
- * thread of the application, and of gpusparc's beside it. With FAKE_EVICT=KIB a command goes through so much code, and
- * so much memory, as a real driver's does: what was in the processor's nearest caches is then gone. */
+ * thread of the application, and of gpusparc's beside it. With FAKE_EVICT=KIB a command, and what makes a buffer or
+ * lets it go, goes through so much code, and so much memory, as a real driver's does: what was in the processor's
+ * nearest caches is then gone. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -435,6 +436,7 @@ cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t bytes, void *ptr,
 {
     cl_mem m = make(sizeof *m, err);
     (void)c;
+    evict();
     if (m) {
         atomic_init(&m->refs, 1);
         m->flags = flags;
@@ -465,6 +467,7 @@ cl_int clReleaseMemObject(cl_mem m)
 {
     if (atomic_fetch_sub(&m->refs, 1) != 1)
         return CL_SUCCESS;
+    evict();
     if (m->gone) {
         say("gone", NULL);
         m->gone(m, m->data);
