@@ -10,7 +10,7 @@
 #define MADV_POPULATE_WRITE 23 /* since Linux 5.14; an older one refuses it */
 #endif
 
-enum { HUGE_PAGE = 2 * 1024 * 1024, LOOKS = 8 };
+enum { HUGE_PAGE = 2 * 1024 * 1024 };
 
 /* The part of a range that is made of whole pages of a size. */
 static size_t whole_pages(void *at, size_t bytes, size_t size, void **begin)
@@ -20,16 +20,16 @@ static size_t whole_pages(void *at, size_t bytes, size_t size, void **begin)
     return end > first ? end - first : 0;
 }
 
-bool gs_fresh_prepare(void *at, size_t bytes)
+bool gs_fresh_prepare(void *at, size_t bytes, unsigned looks)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const int before = errno; /* the application's */
     void *begin;
     bool fresh = false;
     const size_t n = whole_pages(at, bytes, page, &begin) / page;
-    for (size_t i = 0; i < LOOKS && n && !fresh; i++) {
+    for (size_t i = 0; i < looks && n && !fresh; i++) {
         unsigned char there = 1;
-        fresh = mincore((char *)begin + (n - 1) * i / (LOOKS - 1) * page, page, &there) == 0 && !(there & 1);
+        fresh = mincore((char *)begin + (n - 1) * i / (looks - 1) * page, page, &there) == 0 && !(there & 1);
     }
     const size_t huge = fresh ? whole_pages(at, bytes, HUGE_PAGE, &begin) : 0;
     if (huge)

@@ -8,8 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Are pages of it yet to be made? Then asks for huge ones, where the range holds some whole. */
-bool gs_fresh_prepare(void *at, size_t bytes);
+/* Are pages of it yet to be made? So many are looked at, two at the least. Then asks for huge ones, where the range
+ * holds some whole. */
+enum { GS_FRESH_LOOKS = 8 };
+bool gs_fresh_prepare(void *at, size_t bytes, unsigned looks);
 
 /* Makes the pages that lie wholly within the range, all by one call. */
 void gs_fresh_make(void *at, size_t bytes);

@@ -72,7 +72,7 @@ static struct own *take(size_t bytes, void **begin)
     }
     *begin = (char *)own->at + (HUGE_PAGE - (uintptr_t)own->at % HUGE_PAGE) % HUGE_PAGE;
     madvise(own->at, own->bytes, MADV_DONTFORK); /* no device writes to a child's copy */
-    gs_fresh_prepare(*begin, bytes);
+    gs_fresh_prepare(*begin, bytes, GS_FRESH_LOOKS);
     make_pages(*begin, bytes);
     return own;
 }

@@ -446,13 +446,13 @@ static cl_int carry_out(struct carriage *c)
 
 /* Pages that are yet to be made: of runs of bytes alone. Those that columns of several devices lie in are huge ones, if
  * they can be, and made by who writes there first. */
-static void look_for_fresh(struct gs_cut_transfer *c)
+static void look_for_fresh(struct gs_cut_transfer *c, unsigned looks)
 {
     const struct gs_staged *t = c->t;
     const size_t row = t->region[0] * t->element;
-    c->fresh = !t->write && t->region[1] * t->region[2] == 1 && gs_fresh_prepare(t->host.at, row);
+    c->fresh = !t->write && t->region[1] * t->region[2] == 1 && gs_fresh_prepare(t->host.at, row, looks);
     if (!t->write && t->region[1] > 1 && t->region[2] == 1)
-        gs_fresh_prepare(t->host.at, (t->region[1] - 1) * t->host.row + row);
+        gs_fresh_prepare(t->host.at, (t->region[1] - 1) * t->host.row + row, looks);
 }
 
 /* A small transfer goes in smaller pieces, so that filling and sending overlap. Each link has as many pieces on its way
@@ -469,7 +469,7 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
         c->on_link = v->also ? 1 : ON_LINK_BY_UNITS;
     const struct gs_label before = gs_label_way(GS_WAY_STAGED);
     for (unsigned i = 0; i < n; i++)
-        look_for_fresh(&turns->v[i]);
+        look_for_fresh(&turns->v[i], n < GS_FRESH_LOOKS / 2 ? GS_FRESH_LOOKS / n : 2);
     const uint64_t begin_ns = gs_now_ns();
     const cl_int err = v->write ? carry_in(c) : carry_out(c);
     if (!err && n == 1 && v->write && !v->image)
