@@ -62,8 +62,8 @@ extern volatile sig_atomic_t gs_bench_stopped;
 /* Runs a program to its end, for `timeout_s` seconds at most. Returns end->status. */
 int gs_bench_execute(const struct gs_bench_words *command, double timeout_s, struct gs_bench_end *end);
 
-/* Runs up to GS_BENCH_MAX_MODES programs to their ends. They are started together and take turns of `turn_s` seconds, in
- * which all others are stopped; who ends gives its turn on when it is gone. 0, or the first status that isn't. */
+/* Runs up to GS_BENCH_MAX_MODES programs to their ends. They are started together and take turns of `turn_s` seconds,
+ * in which all others are stopped; who ends gives its turn on when it is gone. 0, or the first status that isn't. */
 int gs_bench_execute_in_turns(const struct gs_bench_words *commands, int n, double turn_s, double timeout_s,
                               struct gs_bench_end *ends);
 
@@ -92,6 +92,8 @@ struct gs_bench_store {
 /* Makes the folder. Where `resume` is set, reads what is there, which must have been measured with the same settings;
  * otherwise a folder that holds results already is refused. 0, or -errno with the reason said on stderr. */
 int gs_bench_open_store(struct gs_bench_store *store, const char *dir, bool resume, const json_t *settings);
+/* To show only: makes and changes nothing. What the runs were made with (the caller's reference), or NULL, said. */
+json_t *gs_bench_open_report(struct gs_bench_store *store, const char *dir);
 
 /* Reads only the runs of a folder. */
 int gs_bench_read_runs(struct gs_bench_store *store, const char *dir);

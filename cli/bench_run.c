@@ -519,13 +519,40 @@ static void remove_scratch(const struct gs_bench *b)
     }
 }
 
+/* A folder is shown with the settings that its runs were made with: what the intervals mean, and the base. */
+static int open_to_show(struct gs_bench *b)
+{
+    json_t *settings = gs_bench_open_report(&b->store, b->dir);
+    if (!settings)
+        return -EINVAL;
+    int first, most;
+    if (json_unpack(settings, "{s:[i, i!]}", "looks", &first, &most) == 0 && first > 0 && most >= first)
+        b->looks = (struct gs_looks){first, most};
+    const char *devices = json_string_value(json_object_get(settings, "devices"));
+    if (!b->base)
+        b->base = gs_bench_default_base(devices);
+    json_decref(settings);
+    return 0;
+}
+
+static int open_to_measure(struct gs_bench *b)
+{
+    json_t *settings = make_settings(b);
+    const int err = gs_bench_open_store(&b->store, b->dir, b->resume, settings);
+    json_decref(settings);
+    return err;
+}
+
+const char *gs_bench_default_base(const char *devices)
+{
+    return devices && strncmp(devices, "cpu:", 4) == 0 ? "single" : "plain";
+}
+
 int gs_bench_run(struct gs_bench *b)
 {
     b->looks = (struct gs_looks){b->runs, b->until_sure || b->precision > 0 ? b->runs_max : b->runs};
     b->begin_s = now_s();
-    json_t *settings = make_settings(b);
-    int err = gs_bench_open_store(&b->store, b->dir, b->resume || b->report, settings);
-    json_decref(settings);
+    int err = b->report ? open_to_show(b) : open_to_measure(b);
     if (!err && b->like_dir)
         err = gs_bench_read_runs(&b->like, b->like_dir);
     if (err)

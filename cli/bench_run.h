@@ -32,4 +32,8 @@ struct gs_bench {
 /* Runs what is asked for, or reads what is there, and shows it. Returns the command's exit status. */
 int gs_bench_run(struct gs_bench *b);
 
+/* What speed-ups are measured against where nobody says: with parts of the CPU, which a plain run has all of, single.
+ */
+const char *gs_bench_default_base(const char *devices);
+
 #endif

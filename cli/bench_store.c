@@ -124,15 +124,11 @@ static int compare_settings(const struct gs_bench_store *store, const json_t *se
     return -EINVAL;
 }
 
-static int resume_store(struct gs_bench_store *store, const json_t *settings)
+static int read_results(struct gs_bench_store *store, bool repair)
 {
     char path[PATH_MAX];
-    path_in(store, "settings.json", path);
-    int err = compare_settings(store, settings, path);
-    if (err)
-        return err;
     path_in(store, "runs.csv", path);
-    err = read_rows(store, path, true);
+    int err = read_rows(store, path, repair);
     if (err == 0) {
         path_in(store, "checks.json", path);
         err = read_checks(store, path);
@@ -161,7 +157,7 @@ int gs_bench_open_store(struct gs_bench_store *store, const char *dir, bool resu
         gs_error("%s holds results already; give --resume to go on with them, or another --output", dir);
         return -EEXIST;
     }
-    if (there && (err = resume_store(store, settings)))
+    if (there && ((err = compare_settings(store, settings, path)) || (err = read_results(store, true))))
         return err;
     if (!there && json_dump_file(settings, path, JSON_INDENT(2)) < 0)
         err = -EIO;
@@ -173,6 +169,25 @@ int gs_bench_open_store(struct gs_bench_store *store, const char *dir, bool resu
         gs_error("%s can't be written to: %s", dir, strerror(-err));
     }
     return err;
+}
+
+json_t *gs_bench_open_report(struct gs_bench_store *store, const char *dir)
+{
+    char path[PATH_MAX], runs[PATH_MAX];
+    *store = (struct gs_bench_store){.dir = dir, .checks = json_array()};
+    path_in(store, "settings.json", path);
+    path_in(store, "runs.csv", runs);
+    if (access(runs, R_OK) != 0 || access(path, R_OK) != 0) {
+        gs_error("%s holds no results of gpusparc bench that can be read: %s", dir, strerror(errno));
+        return NULL;
+    }
+    json_t *settings = json_load_file(path, 0, NULL);
+    if (!json_is_object(settings))
+        gs_error("%s can't be read: it holds no settings", path);
+    else if (read_results(store, false) == 0)
+        return settings;
+    json_decref(settings);
+    return NULL;
 }
 
 int gs_bench_read_runs(struct gs_bench_store *store, const char *dir)

@@ -39,7 +39,7 @@ static const char usage[] =
     "  --no-check         don't compute the results again on the CPU (they are still compared)\n"
     "  --output DIR       where everything measured is kept (default gpusparc-bench)\n"
     "  --resume           go on with what is in DIR\n"
-    "  --report           measure nothing, show what is in DIR\n"
+    "  --report           measure nothing, show what is in DIR as it was measured\n"
     "  --samples DIR      where the samples and their MANIFEST are\n"
     "  --json             the results as JSON on stdout instead of the table\n\n"
     "The interval holds the speed-up with 95 %, by the signed ranks of the pairs of runs; the verdict is 'slower' or\n"
@@ -261,9 +261,9 @@ static int parse(struct gs_bench *b, int argc, char **argv)
         if (parse_option(b, option))
             return -EINVAL;
     }
-    if (!b->base)
-        b->base = b->devices && strncmp(b->devices, "cpu:", 4) == 0 ? "single" : "plain";
-    if (b->no_single && strcmp(b->base, "single") == 0) {
+    if (!b->base && !b->report)
+        b->base = gs_bench_default_base(b->devices);
+    if (b->no_single && b->base && strcmp(b->base, "single") == 0) {
         gs_error("--no-single leaves no base to compare with; give --base plain, see gpusparc bench --help");
         return -EINVAL;
     }

@@ -49,6 +49,15 @@ bench --output figures --report --base single steady || fail "--report"
 expect '^steady +compute +1 +multi2 .* 2\.00 \[2\.00 2\.00\]' out
 bench --output figures --report --json steady || fail "--report --json"
 expect '"speedup": 2\.5' out
+# Of runs on parts of the CPU, and in several looks, without saying so again; where there is nothing, nothing is made.
+gpusparc bench --samples fakes --devices cpu:2 --mode multi --iterations 7 --until-sure --runs 8 --output parts steady >parts.txt 2>err || fail "parts: $(cat err)"
+gpusparc bench --samples fakes --output parts --report >again.txt 2>err || fail "--report asks for settings: $(cat err)"
+cmp parts.txt again.txt || fail "--report shows something else"
+expect '^steady .* multi2 .* 2\.00 \[2\.00 2\.00\]' again.txt
+rc=0
+bench --output nothing --report || rc=$?
+[ $rc -eq 1 ] && [ ! -e nothing ] && [ "$(wc -l <err)" = 1 ] || fail "--report of nothing: $rc $(cat err)"
+expect 'nothing holds no results' err
 
 # How sure it is: six runs that agree say it; `unclear` goes on to --runs-max, the others end where it is
 # known; every other run has the modes the other way round.
