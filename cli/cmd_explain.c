@@ -117,18 +117,18 @@ static char *join(int argc, char **argv, int from)
 static int read_command(struct gs_explain *e, int argc, char **argv, char *why, size_t why_bytes)
 {
     uint32_t dims[3] = {0};
-    int opt, own = 1;
+    int opt, which = 0, own = 1;
     while (own < argc && strcmp(argv[own], "--") != 0)
         own++;
     e->build_options = join(argc, argv, own + 1);
     opterr = 0;
-    while ((opt = getopt_long(own, argv, "", options, NULL)) != -1) {
+    while ((opt = getopt_long(own, argv, "", options, &which)) != -1) {
         if (opt == '?') {
             snprintf(why, why_bytes, "there is no option '%s', or it needs a value", argv[optind - 1]);
             return -EINVAL;
         }
         if (set_option(e, opt, optarg, dims) < 0) {
-            snprintf(why, why_bytes, "'%s' is no value for %s", optarg, argv[optind - 2]);
+            snprintf(why, why_bytes, "'%s' is no value for --%s", optarg, options[which].name);
             return -EINVAL;
         }
     }
@@ -214,6 +214,16 @@ static int translate(const struct gs_explain *e, struct gs_summary **out, char *
     return gs_translate(&req, path, 60000, out, why, why_bytes);
 }
 
+static bool has_arg(const struct gs_explain *e, const struct gs_summary *s, const char *name)
+{
+    for (uint32_t k = 0; k < s->n_kernels; k++)
+        for (uint32_t i = 0; i < s->kernels[k].n_args; i++)
+            if ((!e->kernel || strcmp(e->kernel, s->kernels[k].name) == 0) &&
+                strcmp(s->kernels[k].args[i].name, name) == 0)
+                return true;
+    return false;
+}
+
 static int explain(const struct gs_explain *e, const struct gs_summary *s)
 {
     struct gs_explain_launch *launches = NULL;
@@ -223,6 +233,12 @@ static int explain(const struct gs_explain *e, const struct gs_summary *s)
         gs_error("the program has no kernel %s", e->kernel);
         return GS_EXIT_FAILED;
     }
+    for (size_t i = 0; i < e->n_values && !s->refusal; i++)
+        if (!has_arg(e, s, e->values[i].name)) {
+            gs_error("--arg %s=%s: no kernel%s%s has such an argument", e->values[i].name, e->values[i].value,
+                     e->kernel ? " " : "", e->kernel ? e->kernel : "");
+            return GS_EXIT_FAILED;
+        }
     if (e->has_global) {
         launches = calloc((size_t)s->n_kernels + 1, sizeof *launches);
         err = launches ? 0 : -ENOMEM;

@@ -21,7 +21,7 @@ static int read_bytes(const char *s, uint64_t *out)
     char *end;
     errno = 0;
     *out = strtoull(s, &end, 0);
-    if (errno || end == s)
+    if (errno || end == s || strchr(s, '-'))
         return -EINVAL;
     unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
     end += shift > 0;

@@ -239,6 +239,11 @@ void gs_explain_text(const struct gs_explain *e, const struct gs_summary *s, con
     bool first = true;
     if (s->refusal)
         printf("nothing of the program is split: %s\n", s->refusal);
+    if (s->refusal && !*e->build_options)
+        puts("(the options with which the application builds it go behind --, as in: gpusparc explain FILE.cl -- "
+             "-DN=16)");
+    if (!s->refusal && !s->n_kernels)
+        puts("the program has no kernel");
     for (uint32_t i = 0; i < s->n_kernels; i++) {
         if (e->kernel && strcmp(e->kernel, s->kernels[i].name) != 0)
             continue;

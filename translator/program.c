@@ -185,6 +185,8 @@ static void look_at_diagnostics(struct gs_program *p, uint32_t unit)
             const char *name = known_name(p, file, unit),
                        *text = gs_take_string(p->arena, clang_getDiagnosticSpelling(d));
             p->missing_file |= strstr(text, "file not found") != NULL;
+            if (!*name && p->n_units > 1)
+                name = gs_need(gs_arena_printf(p->arena, "text %u of %u", unit + 1, p->n_units));
             p->refusal = gs_need(gs_arena_printf(p->arena, "its text can't be read: %s%sline %u: %s", name,
                                                  *name ? ", " : "", line, text));
         }

@@ -61,7 +61,12 @@ expect 0 'split into 2 parts' 'bins: reduced: add' 'largest: reduced: max' -- "$
 expect 0 'const __gs_t __gs' '#line 1' -- "$kernels/helper_deep.cl" --source
 expect 0 'unchanged' -- "$kernels/plain.cl" --source
 expect 0 'kernel branches' -- "$kernels/branches.cl" -- -DWITH_GROUPS -D FACTOR=3 -DTEXT=get_group_id
-expect 1 "line 34: use of undeclared identifier 'TEXT'" -- "$kernels/branches.cl"
+expect 1 "line 34: use of undeclared identifier 'TEXT'" 'go behind --' -- "$kernels/branches.cl"
+expect 1 "text 2 of 2, line 34: use of undeclared identifier 'TEXT'" -- "$kernels/plain.cl" "$kernels/branches.cl"
+expect 0 'the program has no kernel' -- /dev/null
+expect 1 '--arg nothing=4: no kernel has such an argument' -- "$kernels/plain.cl" --global 33,7 --arg nothing=4
+expect 2 "'-4' is no value for" -- "$kernels/plain.cl" --global 33,7 --arg a=-4
+expect 2 "'x' is no value for --global" -- "$kernels/plain.cl" --global=x
 expect 1 'no kernel nowhere' -- "$kernels/plain.cl" --kernel nowhere
 expect 1 "can't be read" -- missing.cl
 expect 2 'there is no file' --
