@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "common/log.h"
 #include "common/plot.h"
+#include "common/stream.h"
 #include "gema/experiment.h"
 
 static const char usage[] =
@@ -101,6 +102,7 @@ static bool read_reals(const char *text, int n, double min, double max, double *
 static bool read_policies(const char *text, bool *policies)
 {
     char copy[128], *state, *word;
+    bool any = false;
     if (strlen(text) >= sizeof copy)
         return false;
     strcpy(copy, text);
@@ -110,8 +112,9 @@ static bool read_policies(const char *text, bool *policies)
         if (k < 0)
             return false;
         policies[k] = true;
+        any = true;
     }
-    return true;
+    return any;
 }
 
 /* Takes one option's value; false: it is wrong. */
@@ -175,7 +178,7 @@ static bool take_option(struct options *o, int c, const char *v)
         return true;
     case 'o':
         o->plot = v;
-        return true;
+        return gs_plot_name_is_right(v);
     default:
         return false;
     }
@@ -286,14 +289,20 @@ static void print_losses(const struct options *o, const struct gs_experiment_res
     enum { ENOUGH = 100 };
     for (int k = 0; k < GS_POLICY_GLOBAL && o->e.policies[GS_POLICY_GLOBAL]; k++) {
         double worst = 0, at = 0;
+        bool told = false;
         for (int i = 0; i < o->e.points; i++) {
             const struct gs_point *p = &r->points[i];
             uint64_t best = p->schedulable[GS_POLICY_GLOBAL];
             double loss = best ? 1 - (double)p->schedulable[k] / (double)best : 0;
+            told = told || best >= ENOUGH;
             if (best >= ENOUGH && loss > worst) {
                 worst = loss;
                 at = p->x;
             }
+        }
+        if (!told) {
+            printf("no point has %d schedulable sets: what policies lose against the optimum can't be told\n", ENOUGH);
+            return;
         }
         if (o->e.policies[k])
             printf("%s loses at most %.2f %% against the optimum (at %.2f; points with %d schedulable sets or more)\n",
@@ -379,6 +388,11 @@ static int run(int argc, char **argv)
     int status = read_options(argc, argv, &o);
     if (status)
         return status;
+    const int err = o.csv ? gs_can_write(o.csv) : 0;
+    if (err)
+        gs_error("cannot write %s: %s", o.csv, strerror(-err));
+    if (err || (o.plot && !gs_plot_is_possible(o.plot)))
+        return GS_EXIT_FAILED;
     struct progress progress = {.sets = o.e.sets};
     o.e.stop = &stop;
     o.e.progress = show_progress;

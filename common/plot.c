@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/stream.h"
 
 static bool ends_in(const char *path, const char *ending)
 {
@@ -22,11 +23,21 @@ bool gs_plot_name_is_right(const char *path)
     return false;
 }
 
+bool gs_plot_is_possible(const char *path)
+{
+    if (!gs_plot_name_is_right(path))
+        return false;
+    const int err = gs_can_write(path);
+    if (err)
+        gs_error("cannot write %s: %s", path, strerror(-err));
+    return !err;
+}
+
 FILE *gs_plot_open(const char *path, unsigned width, unsigned height)
 {
     bool script = ends_in(path, ".gp");
     int kept = script ? (int)(strrchr(path, '.') - path) : (int)strlen(path);
-    if (!gs_plot_name_is_right(path))
+    if (!gs_plot_is_possible(path)) /* gnuplot would draw on standard output */
         return NULL;
     signal(SIGPIPE, SIG_IGN);
     FILE *plot = script ? fopen(path, "w") : popen("gnuplot", "w");

@@ -10,6 +10,9 @@
  * which draws NAME.svg where gnuplot is. Says why not. */
 bool gs_plot_name_is_right(const char *path);
 
+/* Whether it has such a name and can be written: says why not. To be asked before what is to be drawn is measured. */
+bool gs_plot_is_possible(const char *path);
+
 /* Starts gnuplot, or makes the script, and chooses the output; the caller writes the rest of the script. Null with a
  * message. SIGPIPE is ignored from here on: gnuplot may not be there. */
 FILE *gs_plot_open(const char *path, unsigned width, unsigned height);

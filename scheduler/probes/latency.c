@@ -265,7 +265,8 @@ static bool prepare(void *probe)
     p->length[1] = d->is_cpu ? CPU_LONG : GPU_LONG;
     if (!p->schedulers)
         p->schedulers = d->is_nvidia ? 4 : 1; /* since Volta: four, each an instruction per cycle */
-    if (!probe_need_clock(d, false, "", &p->clock) || !probe_warps_fit(d, p->last) || !allocate(p))
+    if (!probe_can_write(p->profile) || !probe_need_clock(d, false, "", &p->clock) || !probe_warps_fit(d, p->last) ||
+        !allocate(p))
         return false;
     p->out = probe_buffer(d, MAX_WARPS * sizeof(cl_ulong));
     p->io = probe_buffer(d, (2 + MAX_WARPS * WARP) * sizeof(float));

@@ -177,6 +177,9 @@ int probe_take_turns(int argc, char **argv);
 /* Reads the options, measures, reports. argv[0] is the probe's name. Returns the exit status. */
 int probe_main(const struct probe_kind *kind, int argc, char **argv);
 
+/* To be asked before the measurement that is to be written there; says why not. `path` may be null. */
+bool probe_can_write(const char *path);
+
 /* Between two batches of runs: whether to go on. Waits for the device where others have it, and saves the state now and
  * then. */
 bool probe_go_on(struct probe *p);

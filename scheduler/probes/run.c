@@ -8,6 +8,7 @@
 
 #include "common/log.h"
 #include "common/plot.h"
+#include "common/stream.h"
 #include "scheduler/probes/probe.h"
 
 enum { MAX_LINE = 500 };
@@ -252,10 +253,20 @@ static bool report(struct probe *p)
     return ok;
 }
 
+/* What is only found out when all has been measured is found out too late. */
+bool probe_can_write(const char *path)
+{
+    const int err = path ? gs_can_write(path) : 0;
+    if (err)
+        gs_error("%s could not be written: %s", path, strerror(-err));
+    return !err;
+}
+
 static bool live(struct probe *p)
 {
     catch_interrupt();
-    bool ok = probe_open(&p->device, (unsigned)p->device_index) &&
+    bool ok = probe_can_write(p->state_file) && (!p->plot || gs_plot_is_possible(p->plot)) &&
+              probe_open(&p->device, (unsigned)p->device_index) &&
               (p->force || probe_quiet_join(&p->quiet, (unsigned)p->device_index)) && p->kind->prepare(p) &&
               begin_state(p);
     if (!ok)

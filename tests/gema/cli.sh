@@ -74,5 +74,16 @@ gpusparc simulate --figure 8 --sets 1100 --csv eight.csv > /dev/null
 gpusparc simulate --sets 300 --modes all --pieces gang --analysis paper > /dev/null
 expect 2 "can't be x" gpusparc simulate --sets x
 expect 2 'no option' gpusparc simulate --wrong
+expect 2 "can't be" gpusparc simulate --policies ''
+expect 0 "no point has 100 schedulable sets" gpusparc simulate --sets 50
+# Where the results can't go is found out before the work, and no picture is drawn on standard output.
+for bad in "--csv no/such.csv" "--csv ." "--plot no/such.svg"; do
+  rc=0
+  timeout 20 gpusparc simulate --sets 1000000000 $bad > out.txt 2> err.txt || rc=$?
+  [ "$rc" = 1 ] && [ ! -s out.txt ] && [ "$(wc -l < err.txt)" = 1 ] && grep -q "cannot write" err.txt || fail "simulate $bad: $rc $(head -5 out.txt err.txt)"
+done
+expect 2 'must end in' gpusparc simulate --sets 1000000000 --plot picture.jpeg
+expect 1 'interrupted after' timeout --foreground --preserve-status -s KILL 30 timeout --foreground --preserve-status -s INT 1 gpusparc simulate --sets 1000000000 --threads 1 --csv interrupted.csv
+[ "$(wc -l < interrupted.csv)" = 21 ] || fail "an interrupted experiment leaves no CSV"
 expect 1 'interrupted after' timeout --foreground --preserve-status -s INT 1 gpusparc simulate --sets 1000000000 --threads 1
 echo ok

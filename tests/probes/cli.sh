@@ -151,4 +151,7 @@ refuses 2 "does not know" sum --frobnicate
 refuses 2 "power of two" sum --local 96
 refuses 2 "--condition" sum --condition 0
 refuses 1 "there is no device 63" latency --device 63
+refuses 1 "no/such.json could not be written" latency --runs 1000000 --profile no/such.json
+refuses 1 "no/such.state could not be written" sum --runs 100000000 --state no/such.state
+refuses 1 "cannot write no/such.svg" sum --runs 100000000 --plot no/such.svg
 echo passed
