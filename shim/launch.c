@@ -18,6 +18,7 @@
 #include "shim/plan_cache.h"
 #include "shim/prepare.h"
 #include "shim/report.h"
+#include "shim/transfer/shared.h"
 #include "shim/vain.h"
 #include "shim/verify.h"
 
@@ -468,12 +469,22 @@ static void try(struct gs_launching *l, struct gs_plan *plan)
     l->may_try = !plan->reason;
 }
 
+/* It will be planned: what it uses lies in one memory of all devices from now on, if it can. */
+static void begin_plan(struct gs_launching *l, struct gs_plan *plan)
+{
+    for (cl_uint i = 0; i < l->k->n_args && !l->by_units; i++)
+        if (l->mems[i])
+            gs_share_now(l->mems[i]->root);
+    l->summary = gs_plan_kernel(l->summary, l->mems, l->k->args);
+    try(l, plan);
+}
+
 /* Auto mode: is it to be split? A short kernel isn't planned where nothing has to be brought home for it. */
 static void choose(struct gs_launching *l, struct gs_plan *plan)
 {
     if (!gs_outlook_away(l->mems, l->k->n_args) && !gs_timing_worth(l->timing, true, &plan->reason))
         return;
-    try(l, plan);
+    begin_plan(l, plan);
     if (!plan->reason)
         make_plan(l, plan);
     if (plan->reason)
@@ -529,11 +540,10 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
         plan.reason = "it comes within a callback, where no queues may be made for its parts";
     if (!plan.reason) {
         set_geometry(l, l->summary->reqd);
-        l->summary = gs_plan_kernel(l->summary, l->mems, l->k->args);
         if (l->timing)
             choose(l, &plan);
         else
-            try(l, &plan);
+            begin_plan(l, &plan);
         if (!l->timing && !plan.reason)
             make_plan(l, &plan);
     }

@@ -182,6 +182,7 @@ struct gs_mem {
     atomic_int carried; /* references to its handle that belong to transfers under way: shim/transfer/carrier.h */
     /* of roots only */
     void *base;                   /* where its bytes lie in the host's memory, if all places share them; else null */
+    bool to_share;                /* they will, if they can, once a launch of it is planned */
     struct gs_rangeset undefined; /* bytes that nobody has written yet: any value will do */
     atomic_bool defined;          /* `undefined` is empty; to be read without the lock */
     cl_event split_end;           /* the end of the last split launch that wrote to it, or null; owned */

@@ -2,18 +2,20 @@
 #include "shim/transfer/shared.h"
 
 #include "common/log.h"
+#include "shim/client.h"
 
 /* The host address of a buffer that lies in the host's memory. The map is undone at once: on such a device a buffer
- * never moves, and the address is what the driver itself works on (see works(), which puts that to the test). */
-static void *address_of(cl_command_queue queue, cl_mem buffer, size_t bytes)
+ * never moves, and the address is what the driver itself works on (see works(), which puts that to the test). `wait`
+ * false: commands that are under way may use the buffer. */
+static void *address_of(cl_command_queue queue, cl_mem buffer, size_t bytes, bool wait)
 {
     cl_int err;
     cl_event unmapped;
-    void *base = gs_real()->clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL,
-                                               NULL, &err);
+    void *base =
+        gs_real()->clEnqueueMapBuffer(queue, buffer, wait, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &err);
     if (err || gs_real()->clEnqueueUnmapMemObject(queue, buffer, base, 0, NULL, &unmapped) != CL_SUCCESS)
         return NULL;
-    err = gs_real()->clWaitForEvents(1, &unmapped);
+    err = wait ? gs_real()->clWaitForEvents(1, &unmapped) : gs_real()->clFlush(queue);
     gs_real()->clReleaseEvent(unmapped);
     return err ? NULL : base;
 }
@@ -30,7 +32,7 @@ static bool works(struct gs_context *ctx)
     cl_command_queue other = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[ctx->n - 1], 0, &err2);
     ctx->sharing_queue = err ? NULL : first;
     cl_mem buffer = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, N, NULL, NULL), alias = NULL;
-    void *base = !err && !err2 && buffer ? address_of(first, buffer, N) : NULL;
+    void *base = !err && !err2 && buffer ? address_of(first, buffer, N, true) : NULL;
     if (base)
         alias = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, N, base, NULL);
     bool ok =
@@ -61,10 +63,29 @@ static bool possible(struct gs_context *ctx)
     return ctx->sharing == GS_SHARING_WORKS;
 }
 
-void gs_share(struct gs_mem *root)
+static void share(struct gs_mem *root, bool new)
 {
     if (possible(root->o.ctx))
-        root->base = address_of(root->o.ctx->sharing_queue, root->place[0].mem, (size_t)root->size);
+        root->base = address_of(root->o.ctx->sharing_queue, root->place[0].mem, (size_t)root->size, new);
+}
+
+void gs_share(struct gs_mem *root)
+{
+    root->to_share = gs_settings()->mode == GS_MODE_AUTO && gs_group()->pocl && !gs_scheduled();
+    if (!root->to_share)
+        share(root, true);
+}
+
+void gs_share_now(struct gs_mem *root)
+{
+    bool replicas = false;
+    if (!root->to_share)
+        return;
+    root->to_share = false;
+    for (unsigned i = 1; i < root->places; i++)
+        replicas = replicas || root->place[i].mem; /* of a time under a daemon */
+    if (!replicas)
+        share(root, false);
 }
 
 static void CL_CALLBACK let_go(cl_mem alias, void *owner)

@@ -14,6 +14,16 @@ gpusparc run --devices cpu:2 --stats=short.json "$samples/vectoradd" --size 1000
 stats short.json devices:2 single:vector_add
 ! grep -rl "__kernel" "$XDG_CACHE_HOME" 2>/dev/null || fail "a program was translated for launches of microseconds"
 
+# A buffer is made for each of such launches: nobody asks the driver where it lies, which takes longer than the launch.
+for ((i = 0; i < 3; i++)); do
+  OPENCL_LAYERS=$GS_BUILD/bench/timeline.so TIMELINE=$PWD/calls gpusparc run --devices cpu:2 "$samples/quasirandom" \
+    --vectors 64 --dimensions 1 --group 64 --iterations 200 >out 2>&1 || fail "quasirandom: $(cat out)"
+  [ "$(grep -c clCreateBuffer calls)" -ge 200 ] || fail "the layer saw $(grep -c clCreateBuffer calls) buffers"
+  maps=$(grep -c clEnqueueMapBuffer calls) || true
+  [ "$maps" -gt 20 ] || break # more where the machine is so busy that such a launch seems long
+done
+[ $i -lt 3 ] || fail "$maps maps for 200 short launches"
+
 long=(--size 700 --iterations 12)
 "$samples/binomial" "${long[@]}" --no-check --output plain >out 2>&1 || fail "binomial, plain: $(cat out)"
 # What this leaves in the caches makes the other's translation quick.
@@ -24,6 +34,9 @@ gpusparc run --devices cpu:2 --stats=long.json "$samples/binomial" "${long[@]}" 
   fail "binomial: $(cat out)"
 cmp plain split || fail "binomial: other bytes"
 stats long.json devices:2 some:binomial
+for way in copy host pinned; do
+  grep -q "\"$way\": {\"bytes\": 0," long.json || fail "bytes were moved in a memory of all devices: $(cat long.json)"
+done
 grep -q '"choice": {"single_ns": [1-9]' long.json || fail "nothing is said of the choice: $(cat long.json)"
 
 # What has been learnt is there in the next run, unless it is to be forgotten or the file is damaged.
