@@ -17,7 +17,8 @@ endfunction()
 
 # gs_script_test(NAME name SCRIPT file [ARGS …] [TIMEOUT seconds] [LABELS …] [ENVIRONMENT …] [SERIAL])
 # A shell script that drives the real programs. It gets GS_BUILD and GS_SOURCE, and a private folder as its
-# working directory, and finds `gpusparc` on its PATH. The time limit is for hangs: on a fresh machine PoCL's own cache is
+# working directory, and finds `gpusparc` on its PATH. No daemon answers it but one that it begins itself: by a machine's
+# own, launches go otherwise than the tests expect. The time limit is for hangs: on a fresh machine PoCL's own cache is
 # empty, and the first run of each kernel compiles it.
 function(gs_script_test)
   cmake_parse_arguments(T "SERIAL" "NAME;SCRIPT;TIMEOUT" "ARGS;LABELS;ENVIRONMENT" ${ARGN})
@@ -30,7 +31,7 @@ function(gs_script_test)
   add_test(NAME ${T_NAME} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/${T_SCRIPT} ${T_ARGS} WORKING_DIRECTORY ${dir})
   set_tests_properties(${T_NAME} PROPERTIES TIMEOUT ${T_TIMEOUT} SKIP_RETURN_CODE 77 LABELS "${room};${T_LABELS}")
   set_tests_properties(${T_NAME} PROPERTIES ENVIRONMENT
-    "GS_BUILD=${CMAKE_BINARY_DIR};GS_SOURCE=${CMAKE_SOURCE_DIR};PATH=${CMAKE_BINARY_DIR}/bin:$ENV{PATH};${T_ENVIRONMENT}")
+    "GS_BUILD=${CMAKE_BINARY_DIR};GS_SOURCE=${CMAKE_SOURCE_DIR};PATH=${CMAKE_BINARY_DIR}/bin:$ENV{PATH};GPUSPARC_SOCKET=${dir}/none;${T_ENVIRONMENT}")
   if(T_SERIAL)
     set_tests_properties(${T_NAME} PROPERTIES RUN_SERIAL ON)
   endif()

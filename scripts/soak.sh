@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export GS_SOURCE=$PWD GS_BUILD=${GS_BUILD:-$PWD/build}
-export PATH=$GS_BUILD/bin:$PATH
+export PATH=$GS_BUILD/bin:$PATH GPUSPARC_SOCKET=$GS_BUILD/none # no daemon but the campaigns' own
 
 # samples [ROUNDS [SEED]]: samples of random sizes, plain and split, compared byte for byte
 samples() {

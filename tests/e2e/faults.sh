@@ -127,7 +127,7 @@ for k in 13 16 22; do GPUSPARC_TRANSFER=pinned spared clEnqueueNDRangeKernel:$k:
 # Nor does anybody wait for ever for a gate, or an end, whose event the driver has refused to end once.
 for k in 2 7 13 26; do GPUSPARC_TRANSFER=pinned spared clSetUserEventStatus:$k:-5:once columns 2 300 200; done
 end_daemon
-unset GPUSPARC_SOCKET
+export GPUSPARC_SOCKET=$dir/none
 for kind in "${@:-once}"; do
   if [ "$kind" = late ]; then
     # Only an application that looks at its events can see these. This one tries again: then all must come right.
