@@ -39,6 +39,12 @@ static void load(struct bench_api *api, const char *library)
         "clWaitForEvents",
         "clReleaseEvent",
         "clReleaseMemObject",
+        "clEnqueueCopyBuffer",
+        "clEnqueueFillBuffer",
+        "clEnqueueMapBuffer",
+        "clEnqueueUnmapMemObject",
+        "clEnqueueMarkerWithWaitList",
+        "clGetEventInfo",
     };
     _Static_assert(sizeof names / sizeof *names == sizeof *api / sizeof(void *), "a name for each function");
     void *lib = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -68,6 +74,8 @@ void bench_start(struct bench_application *a, const char *library, cl_uint devic
     bench_check(err, "clCreateContext");
     a->device = device[0];
     a->queue = a->api.create_queue(a->context, device[0], 0, &err);
+    bench_check(err, "clCreateCommandQueue");
+    a->other = a->api.create_queue(a->context, device[0], 0, &err);
     bench_check(err, "clCreateCommandQueue");
     program = a->api.create_program(a->context, 1, &text, NULL, &err);
     bench_check(err, "clCreateProgramWithSource");

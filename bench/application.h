@@ -28,6 +28,14 @@ struct bench_api {
     cl_int (*wait)(cl_uint, const cl_event *);
     cl_int (*release_event)(cl_event);
     cl_int (*release_buffer)(cl_mem);
+    cl_int (*copy)(cl_command_queue, cl_mem, cl_mem, size_t, size_t, size_t, cl_uint, const cl_event *, cl_event *);
+    cl_int (*fill)(cl_command_queue, cl_mem, const void *, size_t, size_t, size_t, cl_uint, const cl_event *,
+                   cl_event *);
+    void *(*map)(cl_command_queue, cl_mem, cl_bool, cl_map_flags, size_t, size_t, cl_uint, const cl_event *, cl_event *,
+                 cl_int *);
+    cl_int (*unmap)(cl_command_queue, cl_mem, void *, cl_uint, const cl_event *, cl_event *);
+    cl_int (*marker)(cl_command_queue, cl_uint, const cl_event *, cl_event *);
+    cl_int (*event_info)(cl_event, cl_event_info, size_t, void *, size_t *);
 };
 
 /* An application's objects, made through one library. */
@@ -35,7 +43,7 @@ struct bench_application {
     struct bench_api api;
     cl_context context;
     cl_device_id device; /* the first */
-    cl_command_queue queue;
+    cl_command_queue queue, other;
     cl_kernel kernel;
     cl_mem in, out, large;
 };

@@ -41,7 +41,18 @@ enum call {
     NEW_READ,
     NEW_ALL,
     NEW_CALLS,
-    ROW = NEW_CALLS,
+    FORM_ANY_LOCAL = NEW_CALLS,
+    FORM_WAITS,
+    FORM_OTHER_QUEUE,
+    FORM_WRITE_EVENT,
+    FORM_COPY,
+    FORM_FILL,
+    FORM_MARKER,
+    FORM_INFO,
+    FORM_MAP,
+    FORM_UNMAP,
+    FORMS,
+    ROW = FORMS,
     ROW_ALL,
     ROW_EVENTS,
     WRITE_LARGE,
@@ -69,6 +80,16 @@ static const char *const call_names[CALLS] = {
     [NEW_FINISH] = "new buffer: clFinish",
     [NEW_READ] = "new buffer: clEnqueueReadBuffer (blocking)",
     [NEW_ALL] = "new buffer: all of it",
+    [FORM_ANY_LOCAL] = "clEnqueueNDRangeKernel (no local size)",
+    [FORM_WAITS] = "clEnqueueNDRangeKernel (waits, event)",
+    [FORM_OTHER_QUEUE] = "clEnqueueNDRangeKernel (another queue, waits)",
+    [FORM_WRITE_EVENT] = "clEnqueueWriteBuffer (4 bytes, event)",
+    [FORM_COPY] = "clEnqueueCopyBuffer (4 bytes)",
+    [FORM_FILL] = "clEnqueueFillBuffer (4 bytes)",
+    [FORM_MARKER] = "clEnqueueMarkerWithWaitList",
+    [FORM_INFO] = "clGetEventInfo",
+    [FORM_MAP] = "clEnqueueMapBuffer (4 bytes, blocking)",
+    [FORM_UNMAP] = "clEnqueueUnmapMemObject",
     [ROW] = "number and launch, in a row",
     [ROW_ALL] = "four arguments and launch, in a row",
     [ROW_EVENTS] = "launch and clReleaseEvent, in a row",
@@ -154,6 +175,51 @@ static void sample_new(const struct bench_application *a, cl_int n, double ns[CA
     ns[NEW_ALL] = t[NEW_ALL - NEW_MAKE] - t[0];
 }
 
+/* Other forms of commands. */
+static void sample_forms(const struct bench_application *a, cl_int n, double ns[CALLS])
+{
+    const struct bench_api *api = &a->api;
+    const size_t global = items, local = BENCH_LOCAL;
+    double t[FORMS - FORM_ANY_LOCAL + 1];
+    cl_int err = CL_SUCCESS, status, mapped;
+    cl_event event[4];
+    t[0] = now_ns();
+    err |= api->launch(a->queue, a->kernel, 1, NULL, &global, NULL, 0, NULL, NULL);
+    t[1] = now_ns();
+    err |= api->marker(a->queue, 0, NULL, &event[0]);
+    const double before = now_ns();
+    err |= api->launch(a->queue, a->kernel, 1, NULL, &global, &local, 1, &event[0], &event[1]);
+    t[2] = now_ns();
+    ns[FORM_WAITS] = t[2] - before;
+    err |= api->launch(a->other, a->kernel, 1, NULL, &global, &local, 1, &event[1], &event[2]);
+    t[3] = now_ns();
+    err |= api->write(a->queue, a->in, CL_FALSE, 0, sizeof n, &n, 1, &event[2], &event[3]);
+    t[4] = now_ns();
+    err |= api->copy(a->queue, a->in, a->out, 0, 0, sizeof n, 0, NULL, NULL);
+    t[5] = now_ns();
+    err |= api->fill(a->queue, a->out, &n, sizeof n, 0, sizeof n, 0, NULL, NULL);
+    t[6] = now_ns();
+    err |= api->marker(a->queue, 0, NULL, NULL);
+    t[7] = now_ns();
+    err |= api->event_info(event[3], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    t[8] = now_ns();
+    err |= api->finish(a->queue);
+    const double begin = now_ns();
+    void *at = api->map(a->queue, a->out, CL_TRUE, CL_MAP_READ, 0, sizeof n, 0, NULL, NULL, &mapped);
+    t[9] = now_ns();
+    ns[FORM_MAP] = t[9] - begin;
+    err |= mapped | api->unmap(a->queue, a->out, at, 0, NULL, NULL);
+    t[10] = now_ns();
+    _Static_assert(FORMS - FORM_ANY_LOCAL == 10, "a time for each form");
+    for (int i = 0; i < 4; i++)
+        err |= api->release_event(event[i]);
+    err |= api->finish(a->queue);
+    bench_check(err, "a call");
+    for (int i = 0; i < FORMS - FORM_ANY_LOCAL; i++)
+        if (FORM_ANY_LOCAL + i != FORM_WAITS && FORM_ANY_LOCAL + i != FORM_MAP)
+            ns[FORM_ANY_LOCAL + i] = t[i + 1] - t[i];
+}
+
 /* A row of launches: what each step takes. */
 static double row(const struct bench_application *a, enum call kind)
 {
@@ -207,6 +273,7 @@ static const struct phase {
 } phases[] = {
     {sample_calls, 0, SHORT_CALLS, false},
     {sample_new, NEW_MAKE, NEW_CALLS, false},
+    {sample_forms, FORM_ANY_LOCAL, FORMS, false},
     {sample_longer, ROW, CALLS, true},
 };
 

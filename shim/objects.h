@@ -273,7 +273,8 @@ struct gs_plain {
     bool is_mem;
 };
 
-enum { GS_KERNEL_TIMINGS = 8 }; /* a power of two */
+/* Sizes of a kernel that are at hand: so many, of which each has one of so many places beside one another. */
+enum { GS_KERNEL_TIMINGS_LOG2 = 6, GS_KERNEL_TIMINGS = 1 << GS_KERNEL_TIMINGS_LOG2, GS_SIZE_PLACES = 4 };
 
 /* Of a launch that was one unit on the first device: see shim/follow.h. */
 struct gs_followed {
@@ -292,7 +293,7 @@ struct gs_kernel {
     atomic_bool risen;        /* since auto mode last looked at a launch one was set to twice what it ever was */
     atomic_bool unsplittable; /* whatever the launch, for what its program is, or its context */
     struct gs_plain *plain;   /* of each argument; owned, as `args` */
-    /* Of its last sizes, each in one place: gs_timing_of; and that of its last launch. */
+    /* Of its last sizes: gs_timing_of; and that of its last launch. */
     _Atomic(struct gs_timing *) last;
     _Alignas(GS_LINE) _Atomic(struct gs_timing *) timing[GS_KERNEL_TIMINGS];
     struct gs_arg *args;

@@ -53,7 +53,8 @@ static inline unsigned gs_size_shape(cl_uint dims, const size_t *local)
     return dims * 2 + (local != NULL);
 }
 
-/* Where a kernel keeps what is known of this size. */
+/* The first of GS_SIZE_PLACES places where a kernel may keep what is known of this size. The product's highest bits are
+ * all factors' bits. */
 static inline unsigned gs_size_place(cl_uint dims, const size_t *global, const size_t *local)
 {
     uint64_t x = global[0];
@@ -63,7 +64,7 @@ static inline unsigned gs_size_place(cl_uint dims, const size_t *global, const s
         x += (uint64_t)global[2] << 40;
     if (local)
         x ^= (uint64_t)local[0] << 50;
-    return (unsigned)(x * 0x9e3779b97f4a7c15u >> 32) % GS_KERNEL_TIMINGS;
+    return (unsigned)(x * 0x9e3779b97f4a7c15u >> (64 - GS_KERNEL_TIMINGS_LOG2)) / GS_SIZE_PLACES * GS_SIZE_PLACES;
 }
 
 static inline bool gs_size_is(const struct gs_short *s, cl_uint dims, const size_t *global, const size_t *local)

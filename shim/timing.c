@@ -56,6 +56,23 @@ static uint64_t hash_numbers(const struct gs_kernel *k)
     return x ? x : 1;
 }
 
+/* What is known of this size, which is at hand from then on; NULL: no memory. With the book's lock held. */
+static struct gs_timing *bring_to_hand(struct gs_kernel *k, unsigned place, uint64_t program, const uint64_t size[6])
+{
+    _Atomic(struct gs_timing *) *at = &k->timing[place];
+    for (unsigned i = 0; i < GS_SIZE_PLACES; i++) {
+        struct gs_timing *t = atomic_load(&at[i]);
+        if (t && gs_book_is_of(t, program, k->name, size, k->o.ctx->n))
+            return t;
+    }
+    struct gs_timing *t = gs_book_find_or_make(program, k->name, size, k->o.ctx->n);
+    for (unsigned i = GS_SIZE_PLACES; t && --i;)
+        atomic_store(&at[i], atomic_load(&at[i - 1]));
+    if (t)
+        atomic_store(&at[0], t);
+    return t;
+}
+
 struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local,
                                uint64_t *numbers)
 {
@@ -70,13 +87,9 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *
     const uint64_t program = gs_book_program(k->program);
     const bool risen = atomic_exchange(&k->risen, false);
     *numbers = hash_numbers(k);
-    _Atomic(struct gs_timing *) *last = &k->timing[gs_size_place(dims, global, local)];
-    struct gs_timing *t = atomic_load(last);
     pthread_mutex_lock(&gs_book.lock);
     gs_book_open(k->o.ctx);
-    if (!t || !gs_book_is_of(t, program, k->name, size, k->o.ctx->n))
-        t = gs_book_find_or_make(program, k->name, size, k->o.ctx->n);
-    atomic_store(last, t);
+    struct gs_timing *t = bring_to_hand(k, gs_size_place(dims, global, local), program, size);
     if (t) {
         atomic_store(&t->at.shape, gs_size_shape(dims, local) | (atomic_load(&t->apart) ? GS_SHAPE_APART : 0));
         t->risen = t->risen || risen;
@@ -142,9 +155,14 @@ static struct gs_timing *at_hand(const struct gs_kernel *k, cl_uint dims, const 
 {
     if (!global || dims - 1 > 2)
         return NULL;
-    struct gs_timing *t = atomic_load(&k->timing[gs_size_place(dims, global, local)]);
-    const unsigned shape = t ? atomic_load(&t->at.shape) & ~(unsigned)GS_SHAPE_APART : 0;
-    return shape == gs_size_shape(dims, local) && gs_size_is(&t->at, dims, global, local) ? t : NULL;
+    const unsigned place = gs_size_place(dims, global, local), wanted = gs_size_shape(dims, local);
+    for (unsigned i = place; i < place + GS_SIZE_PLACES; i++) {
+        struct gs_timing *t = atomic_load(&k->timing[i]);
+        const unsigned shape = t ? atomic_load(&t->at.shape) & ~(unsigned)GS_SHAPE_APART : 0;
+        if (shape == wanted && gs_size_is(&t->at, dims, global, local))
+            return t;
+    }
+    return NULL;
 }
 
 struct gs_short *gs_size_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)

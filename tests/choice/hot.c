@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Handing on without a lock: once who takes care has waited, nobody is at it, whatever the processors had in store; and
- * a thread comes the other way now and then. */
+ * a thread comes the other way now and then. Sizes that differ in one number are at hand at the same time. */
 #include "shim/hot.h"
 
 #include <pthread.h>
@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "shim/group.h"
+#include "shim/pass.h"
 #include "shim/watch.h"
 
 /* What hot.c asks of the rest. */
@@ -171,12 +172,38 @@ static void one_within_another(void **state)
     atomic_fetch_and(&gs_hot.care, ~(unsigned)GS_CARE_DIVIDED);
 }
 
+/* How many of the sizes that differ from one another in *number alone, from 0 to 1024, one set of places would hold. */
+static unsigned most_in_one_place(cl_uint dims, const size_t global[3], const size_t local[3], size_t *number)
+{
+    unsigned n[GS_KERNEL_TIMINGS] = {0}, most = 0;
+    for (size_t v = 1; v <= 1024; v *= 2) {
+        *number = v;
+        const unsigned place = gs_size_place(dims, global, local);
+        assert_true(place % GS_SIZE_PLACES == 0 && place + GS_SIZE_PLACES <= GS_KERNEL_TIMINGS);
+        most = ++n[place] > most ? n[place] : most;
+    }
+    return most;
+}
+
+static void sizes_have_places_of_their_own(void **state)
+{
+    size_t global[3] = {4096, 64, 64}, local[3] = {64, 1, 1};
+    const size_t one[3] = {4096, 1, 1};
+    (void)state;
+    assert_in_range(most_in_one_place(1, global, local, &local[0]), 1, GS_SIZE_PLACES);
+    for (unsigned d = 0; d < 3; d++)
+        assert_in_range(most_in_one_place(3, global, NULL, &global[d]), 1, GS_SIZE_PLACES);
+    local[0] = 64;
+    assert_int_not_equal(gs_size_place(1, one, NULL), gs_size_place(1, one, local));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(now_and_then_one_goes_the_other_way),
         cmocka_unit_test(one_within_another),
         cmocka_unit_test(nobody_is_at_it_behind_the_bar),
+        cmocka_unit_test(sizes_have_places_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
