@@ -84,6 +84,8 @@ static void sleep_on(struct tide *t, uint32_t count)
 
 /* ---- jobs ---- */
 
+/* Past the cache: nobody here reads it soon; and what still stands in the caches of the cores that wrote it, an H200's
+ * link takes from there at 20 GB/s instead of 50. */
 static void copy(const struct gs_copy_job *job, unsigned i)
 {
     const struct gs_share s = gs_pool_share(job, i, job->shares);
@@ -96,10 +98,7 @@ static void copy(const struct gs_copy_job *job, unsigned i)
         for (size_t y = 0; y < n[1]; y++) {
             char *dst = s.dst.at + z * s.dst.slice + y * s.dst.row;
             const char *src = s.src.at + z * s.src.slice + y * s.src.row;
-            if (job->streaming)
-                gs_copy_past_cache(dst, src, n[0]);
-            else
-                memcpy(dst, src, n[0]);
+            gs_copy_past_cache(dst, src, n[0]);
         }
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A few threads that copy memory, all of them at the oldest copy: the first is there as soon as it can be, and its
- * transfer begins while they go on. They sleep while there is nothing to copy, but for a moment after a copy, in which
- * the next one doesn't have to wake them; and take none of the application's signals. */
+/* A few threads that copy memory, past the cache, all of them at the oldest copy: the first is there as soon as it can
+ * be, and its transfer begins while they go on. They sleep while there is nothing to copy, but for a moment after a
+ * copy, in which the next one doesn't have to wake them; and take none of the application's signals. */
 #ifndef GS_SHIM_TRANSFER_POOL_H
 #define GS_SHIM_TRANSFER_POOL_H
 
@@ -23,8 +23,7 @@ struct gs_rows {
 struct gs_copy_job {
     struct gs_rows dst, src; /* src: only read */
     size_t region[3];
-    bool streaming; /* past the cache: nobody reads it soon */
-    bool fresh;     /* the pages that it writes to may not be there yet */
+    bool fresh; /* the pages that it writes to may not be there yet */
     /* The pool's own: into how many shares it is cut, how many have been taken, and how many are yet to be done. */
     unsigned shares, taken;
     atomic_uint left;

@@ -42,7 +42,6 @@ static struct gs_copy_job pick_job(unsigned *seed, char *dst, char *src)
         job.dst.slice = job.dst.row * job.region[1];
         job.src.slice = job.src.row * job.region[1];
     }
-    job.streaming = rand_r(seed) & 1;
     job.fresh = (rand_r(seed) & 7) == 0;
     return job;
 }
