@@ -35,6 +35,8 @@ enum call {
     WAIT,
     RELEASE,
     READ,
+    COPY,
+    FILL,
     NEW_MAKE, /* a buffer that is made for a launch: after it the other calls aren't what they were */
     NEW_SET,
     NEW_LAUNCH,
@@ -56,6 +58,8 @@ static const char *const call_names[CALLS] = {
     [WAIT] = "clWaitForEvents",
     [RELEASE] = "clReleaseEvent",
     [READ] = "clEnqueueReadBuffer (4 bytes, blocking)",
+    [COPY] = "clEnqueueCopyBuffer",
+    [FILL] = "clEnqueueFillBuffer",
     [NEW_MAKE] = "new buffer: clCreateBuffer",
     [NEW_SET] = "new buffer: clSetKernelArg",
     [NEW_LAUNCH] = "new buffer: clEnqueueNDRangeKernel",
@@ -92,6 +96,10 @@ static cl_int make(const struct bench_application *a, enum call c, cl_int n, cl_
         return api->release_event(*event);
     case READ:
         return api->read(a->queue, a->out, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL);
+    case COPY:
+        return api->copy(a->queue, a->in, a->out, 0, 0, sizeof n, 0, NULL, NULL);
+    case FILL:
+        return api->fill(a->queue, a->out, &n, sizeof n, 0, sizeof n, 0, NULL, NULL);
     case NEW_MAKE:
         buffer = api->create_buffer(a->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof numbers, numbers, &err);
         return err;

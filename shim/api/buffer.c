@@ -734,11 +734,17 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue comman
     return gs_home_wait(gs_home_end(&h, err), blocking_write, own, event);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem buffer, const void *pattern,
-                                                    size_t pattern_size, size_t offset, size_t size,
-                                                    cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
-                                                    cl_event *event)
+/* Nothing is to be noted of what a command writes there, as long as nothing is split. */
+static inline bool needs_no_note(struct gs_mem *m, size_t offset, size_t size)
 {
+    return m && gs_is_defined(m) && gs_inside(m, offset, size);
+}
+
+static GS_COLD cl_int fill_carefully(cl_command_queue command_queue, cl_mem buffer, const void *pattern,
+                                     size_t pattern_size, size_t offset, size_t size, cl_uint num_events_in_wait_list,
+                                     const cl_event *event_wait_list, cl_event *event)
+{
+    gs_hot_look();
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     if (!m || !pattern || pattern_size > GS_OP_PATTERN_BYTES || !gs_inside(m, offset, size))
@@ -756,6 +762,22 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_que
     if (!err)
         gs_home_wrote(&h, m, gs_window_range(m, offset, size));
     return gs_home_end(&h, err);
+}
+
+GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem buffer,
+                                                           const void *pattern, size_t pattern_size, size_t offset,
+                                                           size_t size, cl_uint num_events_in_wait_list,
+                                                           const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    struct gs_mem *m = gs_hot_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
+    if (!needs_no_note(m, offset, size) || !gs_hot_begin(t))
+        return fill_carefully(command_queue, buffer, pattern, pattern_size, offset, size, num_events_in_wait_list,
+                              event_wait_list, event);
+    const cl_int err = gs_real()->clEnqueueFillBuffer(command_queue, buffer, pattern, pattern_size, offset, size,
+                                                      num_events_in_wait_list, event_wait_list, event);
+    gs_hot_end(t);
+    return err;
 }
 
 /* Copies each piece where it lies, so that nothing travels: dst's bytes are then valid where src's are. */
@@ -787,11 +809,11 @@ static cl_int copy_in_place(struct gs_home *h, struct gs_mem *src, struct gs_ran
     return err;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem src_buffer,
-                                                    cl_mem dst_buffer, size_t src_offset, size_t dst_offset,
-                                                    size_t size, cl_uint num_events_in_wait_list,
-                                                    const cl_event *event_wait_list, cl_event *event)
+static GS_COLD cl_int copy_carefully(cl_command_queue command_queue, cl_mem src_buffer, cl_mem dst_buffer,
+                                     size_t src_offset, size_t dst_offset, size_t size, cl_uint num_events_in_wait_list,
+                                     const cl_event *event_wait_list, cl_event *event)
 {
+    gs_hot_look();
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *src = q ? gs_find(GS_MEM, src_buffer) : NULL, *dst = q ? gs_find(GS_MEM, dst_buffer) : NULL;
     if (!src || !dst || !gs_inside(src, src_offset, size) || !gs_inside(dst, dst_offset, size))
@@ -831,6 +853,22 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_que
         gs_events_free(&done);
     }
     return gs_home_end(&h, err);
+}
+
+GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem src_buffer,
+                                                           cl_mem dst_buffer, size_t src_offset, size_t dst_offset,
+                                                           size_t size, cl_uint num_events_in_wait_list,
+                                                           const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    struct gs_mem *dst = gs_hot_may(t) ? gs_find_newest(GS_MEM, dst_buffer) : NULL;
+    if (!needs_no_note(dst, dst_offset, size) || !gs_hot_begin(t))
+        return copy_carefully(command_queue, src_buffer, dst_buffer, src_offset, dst_offset, size,
+                              num_events_in_wait_list, event_wait_list, event);
+    const cl_int err = gs_real()->clEnqueueCopyBuffer(command_queue, src_buffer, dst_buffer, src_offset, dst_offset,
+                                                      size, num_events_in_wait_list, event_wait_list, event);
+    gs_hot_end(t);
+    return err;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
