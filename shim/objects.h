@@ -173,6 +173,7 @@ struct gs_mem {
     atomic_bool known_defined;      /* its root was `defined` when somebody looked */
     bool is_image;                  /* image calls apply to it, whatever its root is */
     bool home_only;                 /* it can't have replicas: kernels that use it run on one device */
+    bool is_svm;                    /* of a root: it lies in shared virtual memory, which others reach by its address */
     cl_image_format format;
     cl_image_desc desc;
     uint64_t band_bytes;      /* of an image; 0: of a buffer */

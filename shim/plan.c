@@ -459,6 +459,8 @@ static const char *refusal(const struct gs_plan_input *in)
             return "it takes a memory object that gpusparc doesn't know";
         if (m && (m->home_only || m->root->home_only))
             return "a memory object can't be replicated";
+        if (m && m->root->is_svm && !m->root->base)
+            return "a memory object lies in shared virtual memory";
         if (m && m->root->write_mappings && !m->root->base)
             return "a memory object is mapped for writing";
         if (m && is_trial(in) && a->may_write && (m->root->is_image || m->is_image))

@@ -58,7 +58,8 @@ static void add_mem(struct key *k, const struct gs_mem *m)
     add_number(k, root->size);
     add_number(k, root->band_bytes);
     add_number(k, (uint64_t)(m->is_image | root->is_image << 1 | m->home_only << 2 | root->home_only << 3) |
-                      (uint64_t)(root->base != NULL) << 4 | (uint64_t)(root->write_mappings > 0) << 5);
+                      (uint64_t)(root->base != NULL) << 4 | (uint64_t)(root->write_mappings > 0) << 5 |
+                      (uint64_t)root->is_svm << 6);
 }
 
 static void add_arg(struct key *k, const struct gs_arg *a, const struct gs_mem *m, bool matters)

@@ -47,6 +47,13 @@ static cl_mem_flags flags_of(cl_mem handle)
     return flags;
 }
 
+/* Memory that the application shares with the device. */
+static bool is_svm(cl_mem handle)
+{
+    cl_bool is = CL_FALSE;
+    return gs_real()->clGetMemObjectInfo(handle, CL_MEM_USES_SVM_POINTER, sizeof is, &is, NULL) == CL_SUCCESS && is;
+}
+
 /* A new object that owns its bytes. Where it can't be followed, nothing in the context can be: but without the memory
  * for this the driver would have had none either. */
 static __attribute__((hot)) struct gs_mem *track_root(struct gs_context *c, cl_mem handle, uint64_t size, bool is_image,
@@ -62,6 +69,7 @@ static __attribute__((hot)) struct gs_mem *track_root(struct gs_context *c, cl_m
     m->flags = flags | kept;
     m->kept_flags = kept;
     m->place[0].mem = handle;
+    m->is_svm = m->flags & CL_MEM_USE_HOST_PTR && is_svm(handle);
     if (gs_coherence_init(m, m->flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) < 0) {
         gs_mem_free(m);
         return NULL;

@@ -6,22 +6,14 @@
 #include "shim/transfer/memory.h"
 #include "shim/transfer/transfer.h"
 
-/* Memory that the application shares with the device is no copy. */
-static bool is_svm(const struct gs_mem *root)
-{
-    cl_bool is = CL_FALSE;
-    return root->flags & CL_MEM_USE_HOST_PTR &&
-           gs_real()->clGetMemObjectInfo(root->o.handle, CL_MEM_USES_SVM_POINTER, sizeof is, &is, NULL) == CL_SUCCESS &&
-           is;
-}
-
 static bool may_be_ours(const struct gs_mem *m, cl_map_flags flags)
 {
     const cl_mem_flags kept_out = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
     const bool separate = !m->root->o.ctx->shared_memory || gs_settings()->transfer == GS_TRANSFER_PINNED;
     const bool known =
         flags == CL_MAP_WRITE_INVALIDATE_REGION || (flags && !(flags & ~(cl_map_flags)(CL_MAP_READ | CL_MAP_WRITE)));
-    return separate && known && !((m->flags | m->root->flags) & kept_out) && !is_svm(m->root);
+    return separate && known && !((m->flags | m->root->flags) & kept_out) &&
+           !m->root->is_svm; /* what the application shares with the device is no copy */
 }
 
 bool gs_mapped_possible(const struct gs_mem *m, cl_map_flags flags)
