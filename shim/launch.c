@@ -65,11 +65,12 @@ static void set_geometry(struct gs_launching *l, const uint32_t reqd[3])
     }
 }
 
+/* Where its address is stored or used as a number, who knows. */
 static bool may_write(const struct gs_launching *l, cl_uint arg)
 {
     if (l->mems[arg]->flags & CL_MEM_READ_ONLY)
         return false;
-    return !l->summary || l->summary->args[arg].may_write;
+    return !l->summary || l->summary->args[arg].may_write || l->summary->args[arg].escapes;
 }
 
 /* In chunks, by the translated kernel. 1: it is one chunk. */

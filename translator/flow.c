@@ -101,6 +101,13 @@ static void refuse(struct walk *w, CXCursor at, const char *why)
     }
 }
 
+/* The same where it may do things to buffers that this walk doesn't see. */
+static void lose(struct walk *w, CXCursor at, const char *why)
+{
+    refuse(w, at, why);
+    w->f->funcs[w->func].lost = true;
+}
+
 static void add_call(struct walk *w, uint32_t callee)
 {
     struct gs_flow_func *g = &w->f->funcs[w->func];
@@ -176,7 +183,7 @@ static uint32_t load(struct walk *w, CXCursor e, struct place p, uint32_t to)
         unsigned space = clang_getAddressSpace(type);
         if (p.memory && (space == GS_AS_GLOBAL || space == GS_AS_CONSTANT)) {
             if (space == GS_AS_GLOBAL && gs_holds_pointers(type)) /* a device's own addresses */
-                refuse(w, e, "it takes a pointer out of a buffer");
+                lose(w, e, "it takes a pointer out of a buffer");
             return 0; /* storing one there is an escape */
         }
     }
@@ -404,7 +411,7 @@ static uint32_t compound(struct walk *w, CXCursor e)
     for (unsigned i = 0; i < k.n; i++)
         pointers |= clang_isExpression(gs_child(&k, i).kind) && gs_holds_pointers(gs_flow_type(gs_child(&k, i)));
     if (pointers && !gs_holds_pointers(gs_flow_type(e)))
-        refuse(w, e, "it uses an expression whose pointers can't be followed");
+        lose(w, e, "it uses an expression whose pointers can't be followed");
     return value_of_children(w, e, GS_USED);
 }
 
@@ -436,7 +443,7 @@ static uint32_t conversion(struct walk *w, CXCursor e, uint32_t goes)
             constant && clang_EvalResult_getKind(constant) == CXEval_Int && clang_EvalResult_getAsInt(constant) == 0;
         clang_EvalResult_dispose(constant);
         if (!null && gs_may_be_global(gs_space_behind(to)))
-            refuse(w, e, "it makes a pointer from a number");
+            lose(w, e, "it makes a pointer from a number");
     }
     return gs_holds_pointers(to) ? v : 0;
 }
@@ -590,7 +597,7 @@ static uint32_t call(struct walk *w, CXCursor e, uint32_t to)
 {
     CXCursor callee = clang_getCursorReferenced(e);
     if (callee.kind != CXCursor_FunctionDecl) {
-        refuse(w, e, "it calls a function through an expression");
+        lose(w, e, "it calls a function through an expression");
         return value_of_children(w, e, GS_USED);
     }
     uint32_t own = gs_program_func(w->f->program, callee, w->unit);
@@ -642,7 +649,7 @@ static uint32_t value_of(struct walk *w, CXCursor e, uint32_t to)
         return 0;
     case CXCursor_DeclRefExpr:
         if (clang_getCursorReferenced(e).kind == CXCursor_FunctionDecl) {
-            refuse(w, e, "it uses a function as a value");
+            lose(w, e, "it uses a function as a value");
             return 0;
         }
         return load(w, e, place_of(w, e, gs_is_array(gs_flow_type(e)) ? GS_USED : to), to);
@@ -665,7 +672,7 @@ static uint32_t value_of(struct walk *w, CXCursor e, uint32_t to)
     case CXCursor_ParenExpr:
         return conversion(w, e, to);
     case CXCursor_BlockExpr:
-        refuse(w, e, "it uses blocks");
+        lose(w, e, "it uses blocks");
         return 0;
     default: {
         const bool outer = w->in_expression;

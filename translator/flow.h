@@ -41,6 +41,7 @@ struct gs_flow_func {
     bool uses_group;     /* depends on the size of its work-group */
     const char *refusal; /* why no kernel that calls it may be split, or NULL */
     CXCursor refusal_at;
+    bool lost;       /* buffers may be read and written through pointers that aren't followed */
     bool waits;      /* `refusal` says that it waits for other work-groups */
     bool spins;      /* a loop of it may go on until atomics have other results: flow_spin.h */
     uint32_t *calls; /* indices of functions; with repetitions */

@@ -285,10 +285,12 @@ static void summarise(struct gs_flow *f, const struct reach *reach, const struct
     k->n_args = g->n_params;
     k->args = args;
     memcpy(k->reqd, g->reqd, sizeof k->reqd);
+    bool lost = false;
     k->only_atomics = true;
     for (uint32_t i = 0; i < reach->n; i++) {
         const struct gs_flow_func *h = &f->funcs[reach->v[i]];
         k->uses_group |= h->uses_group;
+        lost |= h->lost;
         if (h->waits)
             k->refusal = NULL; /* the reason that matters most */
         k->only_atomics &= !h->spins;
@@ -304,6 +306,9 @@ static void summarise(struct gs_flow *f, const struct reach *reach, const struct
         follow_arg(f, reach, appends, gs_flow_node(f, param), k, &args[i]);
         args[i].read_site = (struct gs_site){.file = ""};
     }
+    for (uint32_t i = 0; i < g->n_params && lost; i++)
+        if (args[i].kind == GS_ARG_GLOBAL)
+            args[i].may_read = args[i].may_write = args[i].escapes = true;
     k->only_atomics &= k->refusal != NULL;
 }
 

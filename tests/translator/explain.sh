@@ -36,6 +36,14 @@ __kernel void shared(__global int *l, __global int *o) { __local int s; do { s =
 END
 for k in bounded countdown; do expect 0 'split only on trial' -- loops.cl --kernel $k; done
 for k in idle told again either held queue shared; do expect 0 'never split' -- loops.cl --kernel $k; done
+# What kernels do through pointers that aren't followed, they may do to any buffer.
+cat >lost.cl <<'END'
+__kernel void number(__global int *o) { *(__global int *)((ulong)o + 4 * get_global_id(0)) = 1; }
+__kernel void block(__global int *o) { void (^put)(void) = ^{ o[get_global_id(0)] = 1; }; put(); }
+__kernel void within(__global int *o) { o[0] = 1; }
+__kernel void below(__global int *o) { enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(64), ^{ within(o); }); }
+END
+for k in number block below; do expect 0 'o            read and written, its address escapes' 'never split' -- lost.cl --kernel $k -- -cl-std=CL2.0; done
 # Lists to which it appends.
 appends=$GS_SOURCE/tests/translator/appends.cl
 expect 0 'it can be split, as it only appends to lists' 'out: 8 bytes where n counts, below most - 1  line' \

@@ -14,6 +14,8 @@ static const char source[] =
     "{ uint i = get_global_id(0); v[i] = i + *flag; if (i == 0) atomic_xchg(flag, 9u); }\n"
     "__kernel void total(__global const uint *v, __global uint *sum) { atomic_add(sum, v[get_global_id(0)]); }\n"
     "__kernel void informed(__global uint *v) { v[get_global_id(0)] += 5u; }\n"
+    "__kernel void numbered(__global uint *v)\n"
+    "{ uint i = get_global_id(0); *(__global uint *)((size_t)v + i * 4) = i * 7u; }\n"
     "__kernel void after(__global uint *v) { v[get_global_id(0)] += 3u; }\n";
 
 static uint32_t host[N];
@@ -59,6 +61,13 @@ int main(void)
         launch(queue, after, N, 64, 0, NULL, NULL);
         show_buffer("native", queue, v, 0, sizeof host);
     }
+    /* Of what is written through an address that is a number nobody knows where it is. */
+    cl_kernel numbered = kernel_of(p, "numbered");
+    set_mem(numbered, 0, v);
+    launch(queue, numbered, N, 64, 0, NULL, NULL);
+    launch(queue, after, N, 64, 0, NULL, NULL);
+    show_buffer("numbered", queue, v, 0, sizeof host);
+    CL(clReleaseKernel(numbered));
     /* One that has been told of shared memory, which its buffers may lead to. */
     void *block = clSVMAlloc(context, CL_MEM_READ_WRITE, 4096, 0);
     cl_kernel informed = kernel_of(p, "informed");
