@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/transfer/staging.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,9 +59,17 @@ struct gs_staging {
     cl_command_queue filling;                      /* for new buffers; the context's lock */
 };
 
+/* Those that the threads started here may use: an application that keeps its own on a few would have all of them there.
+ */
+static long count_cores(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 static struct gs_pool *pool_of(struct gs_staging *s)
 {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const long cores = count_cores();
     pthread_mutex_lock(&s->pool_lock);
     if (!s->pool)
         s->pool = gs_pool_start(cores >= 24 ? 12 : cores > 3 ? (unsigned)cores / 2 : 1);
