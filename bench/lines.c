@@ -41,11 +41,15 @@ enum call {
     NEW_SET,
     NEW_LAUNCH,
     NEW_RELEASE,
+    OUT_MAKE, /* likewise, for what it writes */
+    OUT_LAUNCH,
+    OUT_READ,
+    OUT_RELEASE,
     CALLS
 };
 /* The calls of each are made in turn, many times, before those of the next. */
-enum { STEPS = 2 };
-static const enum call steps[STEPS + 1] = {0, NEW_MAKE, CALLS};
+enum { STEPS = 3 };
+static const enum call steps[STEPS + 1] = {0, NEW_MAKE, OUT_MAKE, CALLS};
 
 static const char *const call_names[CALLS] = {
     [SET_BUFFER] = "clSetKernelArg (buffer)",
@@ -64,6 +68,10 @@ static const char *const call_names[CALLS] = {
     [NEW_SET] = "new buffer: clSetKernelArg",
     [NEW_LAUNCH] = "new buffer: clEnqueueNDRangeKernel",
     [NEW_RELEASE] = "new buffer: clReleaseMemObject",
+    [OUT_MAKE] = "new output: clCreateBuffer, clSetKernelArg",
+    [OUT_LAUNCH] = "new output: clEnqueueNDRangeKernel",
+    [OUT_READ] = "new output: clEnqueueReadBuffer (blocking)",
+    [OUT_RELEASE] = "new output: clReleaseMemObject",
 };
 
 /* ---- the child ---- */
@@ -105,8 +113,16 @@ static cl_int make(const struct bench_application *a, enum call c, cl_int n, cl_
         return err;
     case NEW_SET:
         return api->set_arg(a->kernel, 0, sizeof buffer, &buffer);
+    case OUT_MAKE:
+        buffer = api->create_buffer(a->context, CL_MEM_WRITE_ONLY, sizeof numbers, NULL, &err);
+        return err | api->set_arg(a->kernel, 0, sizeof a->in, &a->in) |
+               api->set_arg(a->kernel, 1, sizeof buffer, &buffer);
+    case OUT_READ:
+        return api->read(a->queue, buffer, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL);
+    case OUT_LAUNCH:
     case NEW_LAUNCH:
         return api->launch(a->queue, a->kernel, 1, NULL, &size, &local, 0, NULL, NULL);
+    case OUT_RELEASE:
     case NEW_RELEASE:
         return api->release_buffer(buffer);
     case CALLS:

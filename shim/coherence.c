@@ -427,6 +427,13 @@ int gs_wrote_range(struct gs_mem *root, unsigned place, struct gs_range what)
     return gs_wrote(root, place, &set);
 }
 
+void gs_wrote_at_home(struct gs_mem *root)
+{
+    root->written++;
+    gs_rangeset_clear(&root->undefined);
+    atomic_store(&root->defined, true);
+}
+
 unsigned gs_holder(const struct gs_mem *root, struct gs_range r, uint64_t *end)
 {
     for (unsigned i = 0; i < root->o.ctx->n; i++) {

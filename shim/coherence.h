@@ -60,6 +60,9 @@ int gs_lacking(const struct gs_mem *root, unsigned place, const struct gs_ranges
 int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what);
 int gs_wrote_range(struct gs_mem *root, unsigned place, struct gs_range what);
 
+/* The same of all its bytes, where nothing of the context has ever been elsewhere than at home. */
+void gs_wrote_at_home(struct gs_mem *root);
+
 /* Is all of the range valid at home, with no transfer into it under way? */
 bool gs_at_home(struct gs_mem *root, struct gs_range r);
 

@@ -9,6 +9,10 @@
 cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size_t *offset, const size_t *global,
                  const size_t *local, cl_uint n_wait, const cl_event *wait, cl_event *event);
 
+/* What a kernel of which nothing is known but that it is short may write is defined from now on, as after a closer look.
+ * False: look at it. Takes the context's lock. */
+bool gs_launch_defines(struct gs_kernel *k);
+
 /* What an application's event tells where it stands for several commands. `ended` are those on other devices or queues;
  * makes a marker in the application's queue that waits for them, and hands it out through `event` if that isn't NULL.
  */

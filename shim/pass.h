@@ -100,16 +100,25 @@ static inline bool gs_size_passes(struct gs_short *s)
     return left;
 }
 
-/* May a launch be handed on, as long as nothing of its context has ever been elsewhere than at home? What it writes is
- * known to be defined, and it won't be split: whatever it is; or by its size, which is to be asked for. */
+/* May a launch be handed on, as long as nothing of its context has ever been elsewhere than at home, once what it
+ * writes is known to be defined? It won't be split: whatever it is; or by its size, which is to be asked for. */
 enum gs_passes { GS_PASSES_NOT, GS_PASSES, GS_PASSES_BY_SIZE };
-static inline enum gs_passes gs_kernel_passes(const struct gs_kernel *k)
+static inline enum gs_passes gs_kernel_passes_defined(const struct gs_kernel *k)
 {
-    if (atomic_load_explicit(&k->fresh, memory_order_relaxed))
-        return GS_PASSES_NOT;
     if (atomic_load_explicit(&k->unsplittable, memory_order_relaxed))
         return GS_PASSES;
     return atomic_load_explicit(&k->risen, memory_order_relaxed) ? GS_PASSES_NOT : GS_PASSES_BY_SIZE;
+}
+
+static inline bool gs_kernel_is_fresh(const struct gs_kernel *k)
+{
+    return atomic_load_explicit(&k->fresh, memory_order_relaxed);
+}
+
+/* The same where it is known. */
+static inline enum gs_passes gs_kernel_passes(const struct gs_kernel *k)
+{
+    return gs_kernel_is_fresh(k) ? GS_PASSES_NOT : gs_kernel_passes_defined(k);
 }
 
 /* True: hand it on, and call gs_pass_end. It must not block: a split may be waiting. */

@@ -416,10 +416,10 @@ static GS_COLD cl_int read_carefully(cl_command_queue command_queue, cl_mem buff
 }
 
 /* A small transfer of an object all of whose bytes are defined, of which nothing is to be noted. */
-static inline bool is_plain(const struct gs_mem *m, size_t offset, size_t size)
+static inline bool is_plain(struct gs_mem *m, size_t offset, size_t size)
 {
-    return atomic_load_explicit(&m->known_defined, memory_order_relaxed) &&
-           size <= atomic_load_explicit(&gs_hot.small_bytes, memory_order_relaxed) && gs_inside(m, offset, size);
+    return gs_is_defined(m) && size <= atomic_load_explicit(&gs_hot.small_bytes, memory_order_relaxed) &&
+           gs_inside(m, offset, size);
 }
 
 GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem buffer,
@@ -428,7 +428,7 @@ GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue comm
                                                            const cl_event *event_wait_list, cl_event *event)
 {
     struct gs_hot_thread *t = gs_hot_thread();
-    const struct gs_mem *m = gs_hot_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
+    struct gs_mem *m = gs_hot_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
     const struct gs_queue *q = m ? gs_find_newest(GS_QUEUE, command_queue) : NULL;
     if (!q || !is_plain(m, offset, size) || (blocking_read && gs_timing_learns_by_wait(q)))
         return read_carefully(command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list,
