@@ -93,7 +93,7 @@ static void print_device(size_t i, const json_t *d)
            json_string_value(json_object_get(d, "driver")));
 }
 
-static void print_table(const json_t *platforms, const json_t *group)
+static void print_platforms(const json_t *platforms)
 {
     size_t i, k;
     json_t *p, *d;
@@ -102,7 +102,15 @@ static void print_table(const json_t *platforms, const json_t *group)
         printf("%s\n", json_string_value(json_object_get(p, "platform")));
         json_array_foreach(json_object_get(p, "devices"), k, d) print_device(k, d);
     }
-    printf("the group%s%s\n", json_is_true(json_object_get(group, "sub_devices")) ? ": parts of the CPU device" : "",
+}
+
+static void print_group(const json_t *group)
+{
+    size_t k;
+    json_t *d;
+    const bool parts =
+        json_is_true(json_object_get(group, "sub_devices")) && json_array_size(json_object_get(group, "devices")) > 1;
+    printf("the group%s%s\n", parts ? ": parts of the CPU device" : "",
            json_is_true(json_object_get(group, "shared_memory")) ? ", joined by the host's memory" : "");
     json_array_foreach(json_object_get(group, "devices"), k, d) print_device(k, d);
 }
@@ -138,6 +146,24 @@ static void print_links(const json_t *group, const json_t *links)
         puts("  between the devices nothing needs to be copied: they share the host's memory");
 }
 
+/* Whose choice of devices fits none wants to know what there is. */
+static int show_no_group(bool as_json, const char *why)
+{
+    json_t *platforms = list_platforms();
+    if (as_json && json_array_size(platforms)) {
+        json_t *all = json_pack("{s:O, s:n}", "platforms", platforms, "group");
+        json_dumpf(all, stdout, JSON_INDENT(2));
+        putchar('\n');
+        json_decref(all);
+    } else {
+        print_platforms(platforms);
+    }
+    json_decref(platforms);
+    fflush(stdout);
+    gs_error("%s", why);
+    return GS_EXIT_FAILED;
+}
+
 static int run(int argc, char **argv)
 {
     struct gs_settings settings;
@@ -168,10 +194,8 @@ static int run(int argc, char **argv)
         gs_error("%s; see gpusparc devices --help", why);
         return GS_EXIT_USAGE;
     }
-    if (gs_group_make(&group, &settings, why, sizeof why) < 0) {
-        gs_error("%s", why);
-        return GS_EXIT_FAILED;
-    }
+    if (gs_group_make(&group, &settings, why, sizeof why) < 0)
+        return show_no_group(as_json, why);
     json_t *platforms = list_platforms(), *of_group = describe_group(&group);
     json_t *links = gs_device_links(&group, &settings, measure);
     if (as_json) {
@@ -180,7 +204,8 @@ static int run(int argc, char **argv)
         putchar('\n');
         json_decref(all);
     } else {
-        print_table(platforms, of_group);
+        print_platforms(platforms);
+        print_group(of_group);
         print_links(of_group, links);
     }
     json_decref(platforms);

@@ -276,7 +276,7 @@ static bool app_failed(const struct options *o, int status, const struct gs_benc
     else if (status < 0)
         gs_error("%s can't be run: %s", *o->app, strerror(-status));
     else
-        gs_error("%s failed with exit status %d: %s", *o->app, status, end->error);
+        gs_error("%s failed with exit status %d%s%s", *o->app, status, *end->error ? ": " : "", end->error);
     return false;
 }
 

@@ -50,6 +50,7 @@ struct arguments {
     double hidden;
     unsigned warps, active, svg_scheduler;
     unsigned rate[GS_WARPSCHED_MAX_WARPS];
+    unsigned rates;                  /* one more than the last warp that has one */
     enum gs_warpsched_policy policy; /* GS_WARPSCHED_POLICIES: all */
     enum gs_timing_case latency;
     bool strict, print_profile, trace, json;
@@ -126,6 +127,8 @@ static bool read_rate(struct arguments *a, const char *text)
     free(name);
     if (ok)
         a->rate[warp] = (unsigned)rate;
+    if (ok && warp >= a->rates)
+        a->rates = (unsigned)warp + 1;
     return ok;
 }
 
@@ -223,6 +226,8 @@ static bool check_arguments(const struct arguments *a)
         gs_error("timing wants one of a program, --mix, --ptx and --print-profile; see gpusparc timing --help");
     else if (a->mix && a->warps)
         gs_error("a mix has no order, so --warps wants a program or --ptx");
+    else if (a->rates > a->warps)
+        gs_error("there is no warp %u for a --rate: --warps says %u", a->rates - 1, a->warps);
     else if (a->svg && (!a->warps || a->policy == GS_WARPSCHED_POLICIES))
         gs_error("--svg wants --warps and one --scheduler");
     else if (a->svg && a->svg_scheduler >= a->profile.warp_schedulers)

@@ -84,6 +84,11 @@ static void look(void)
         return;
     if (!atomic_load(&client))
         open_client();
+    static bool said; /* open_lock */
+    if (!atomic_load(&client) && gs_settings()->task && !said) {
+        said = true;
+        gs_error("there is no daemon: task %s runs unscheduled until one comes", gs_settings()->task);
+    }
     atomic_store(&look_at_ns, now + LOOK_AGAIN_NS);
     pthread_mutex_unlock(&open_lock);
 }

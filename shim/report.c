@@ -13,6 +13,7 @@
 
 #include "common/log.h"
 #include "common/stream.h"
+#include "common/utf8.h"
 #include "shim/busy.h"
 #include "shim/output.h"
 
@@ -262,14 +263,15 @@ static void print_table(FILE *f)
 static void print_string(FILE *f, const char *s)
 {
     fputc('"', f);
-    for (; *s; s++) {
+    for (size_t n; *s; s += n ? n : 1) {
         const unsigned char c = (unsigned char)*s;
+        n = gs_utf8_bytes(s);
         if (c == '"' || c == '\\')
             fprintf(f, "\\%c", c);
-        else if (c < 0x20)
+        else if (c < 0x20 || !n) /* what is no UTF-8, as Latin-1 */
             fprintf(f, "\\u%04x", c);
         else
-            fputc(c, f);
+            fwrite(s, 1, n, f);
     }
     fputc('"', f);
 }

@@ -17,6 +17,7 @@
 
 #include "common/log.h"
 #include "common/stream.h"
+#include "common/utf8.h"
 #include "shim/objects.h"
 #include "shim/output.h"
 #include "shim/report.h"
@@ -147,14 +148,15 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *t, const char
 static void add_string(struct text *t, const char *s)
 {
     add(t, "\"");
-    for (; *s; s++) {
+    for (size_t n; *s; s += n ? n : 1) {
         const unsigned char c = (unsigned char)*s;
+        n = gs_utf8_bytes(s);
         if (c == '"' || c == '\\')
             add(t, "\\%c", c);
-        else if (c < 0x20 || c >= 0x7f)
+        else if (c < 0x20 || !n) /* what is no UTF-8, as Latin-1 */
             add(t, "\\u%04x", c);
         else
-            add(t, "%c", c);
+            add(t, "%.*s", (int)n, s);
     }
     add(t, "\"");
 }

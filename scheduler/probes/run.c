@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "common/plot.h"
 #include "common/stream.h"
+#include "common/utf8.h"
 #include "scheduler/probes/probe.h"
 
 enum { MAX_LINE = 500 };
@@ -113,7 +114,9 @@ static bool take_option(struct probe *p, int option, const char *value)
         return probe_number("device", value, 0, 63, &p->device_index);
     case NOTE:
         p->note = value;
-        return true;
+        if (!gs_is_utf8(value))
+            gs_error("--note wants text in UTF-8, as JSON does");
+        return gs_is_utf8(value);
     case STATE:
         p->state_file = value;
         return true;

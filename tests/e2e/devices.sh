@@ -34,6 +34,12 @@ for path, name in ("pinned", "pinned"), ("plain", "copy"):
     between = [(l["from"], l["to"], l["path"]) for l in links if "host" not in (l["from"], l["to"])]
     assert between == [(0, 1, name), (1, 0, name)], between
 END
+# A choice that fits none: what there is, and why it is no group.
+rc=0
+gpusparc devices --devices 77 >out.txt 2>err.txt || rc=$?
+[ "$rc" = 1 ] && grep -q ' units ' out.txt && ! grep -q '^the group' out.txt && grep -q "no device fits --devices" err.txt || { cat out.txt err.txt; fail "devices that there are not: $rc"; }
+GPUSPARC_DEVICES=77 gpusparc devices --json >out.json 2>err.txt && fail "devices that there are not"
+python3 -c 'import json; d = json.load(open("out.json")); assert d["platforms"] and d["group"] is None'
 rc=0
 gpusparc devices --measure=1 >out.txt 2>err.txt || rc=$?
 [ "$rc" = 2 ] || fail "an option with too much: $rc"

@@ -149,6 +149,24 @@ GPUSPARC_STATS=/dev/stdout LD_PRELOAD=$GS_BUILD/lib/gpusparc/libgpusparc.so "${a
 cmp alone.txt <(grep -v '^gpusparc: ' words.txt) && grep -q '^gpusparc: opened ' words.txt || { cat words.txt; fail "statistics to stdout without the launcher"; }
 (echo before; gpusparc run --trace /dev/stdout "${app[@]}") >words.txt 2>err.txt
 { echo before; cat alone.txt; } | cmp - words.txt && grep -q "no ordinary file of its own" err.txt || { cat words.txt err.txt; fail "a trace to stdout"; }
+# A name in UTF-8, one that is none, and one with what JSON escapes.
+for name in 'ä"\n' $'lat\xe4in' $'tab\there'; do
+  cp "$programs/loading" "$name"
+  rm -f name.json name.trace
+  gpusparc run --mode multi --stats=name.json --trace name.trace "./$name" libOpenCL.so.1 local >/dev/null || fail "a program with an odd name"
+  python3 - "$name" <<'END' || fail "the JSON of a program with an odd name"
+import json, os, sys
+want = os.fsencode(sys.argv[1])
+try: want = want.decode()
+except UnicodeDecodeError: want = want.decode("latin-1")
+assert json.load(open("name.json"))["process"]["name"] == want
+assert any(e["name"] == "process_name" and e["args"]["name"] == want for e in json.load(open("name.trace")))
+END
+  rm "$name"
+done
+# A task where there is no daemon.
+GPUSPARC_SOCKET=$PWD/nobody gpusparc run --task t "${app[@]}" >task.txt 2>task.err && cmp alone.txt task.txt || fail "a task without a daemon"
+[ "$(cat task.err)" = "gpusparc: there is no daemon: task t runs unscheduled until one comes" ] || { cat task.err; fail "a task without a daemon: not said"; }
 # Named by the variable, under the launcher: a second run's are its own too.
 for i in 1 2; do GPUSPARC_STATS=$PWD/variable.json GPUSPARC_TRACE=$PWD/variable.trace gpusparc run --mode multi "${app[@]}" >/dev/null; done
 [ "$(ls variable*)" = "variable.json

@@ -60,6 +60,7 @@ refuses 2 "none of alu" "nop"
 refuses 2 "--scheduler is one of" alu --warps 2 --scheduler fifo
 refuses 2 "--svg wants" alu --svg x.svg
 refuses 2 "has no order" --mix arithmetic=1 --warps 2
+refuses 2 'there is no warp 9' alu --warps 4 --rate 9=2
 refuses 1 "ask for" alu --warps 4 --rate 0=1
 refuses 1 "could not be written" alu --warps 2 --scheduler lrr --svg no/such/folder/x.svg
 echo '{"arithmetic": 3}' >bad.json

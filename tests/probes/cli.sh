@@ -149,6 +149,7 @@ refuses 2 "--count wants a number" order --count 5..3
 refuses 2 "--resume wants" order --resume
 refuses 2 "does not know" sum --frobnicate
 refuses 2 "power of two" sum --local 96
+refuses 2 "--note wants text in UTF-8" sum --note $'\xe4'
 refuses 2 "--condition" sum --condition 0
 refuses 1 "there is no device 63" latency --device 63
 refuses 1 "no/such.json could not be written" latency --runs 1000000 --profile no/such.json
