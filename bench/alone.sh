@@ -6,7 +6,11 @@
 # usage: bench/alone.sh DAEMON_APP [SECONDS]     bench/daemon_app as it was built; with `gpusparc` on the PATH, the samples beside it.
 #        No more processes are begun after so many seconds (105).
 set -u -o pipefail
-app=$(realpath "${1:?the path of daemon_app}") budget=${2:-105}
+[[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
+command -v gpusparc >/dev/null || { echo "$(basename "$0"): gpusparc is not on the PATH" >&2; exit 1; }
+app=${1:?the path of daemon_app}
+app=$(realpath -e "$app") || exit 1
+budget=${2:-105}
 SECONDS=0
 samples=$(dirname "$(readlink -f "$(command -v gpusparc)")")/../lib/gpusparc/samples
 dir=$(mktemp -d)

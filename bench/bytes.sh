@@ -6,6 +6,7 @@
 # run's own bytes is the analysis's doing. Fails where that is more than 5 % and not known to be.
 # usage: bench/bytes.sh [BUILD_DIR]    TIMES=1: then also histogram's time on two devices over its time on one, by each path
 set -euo pipefail
+[[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build}")
 work=$(mktemp -d)

@@ -5,6 +5,7 @@
 # The daemon runs as it would in service, but with a socket and a config of its own. On a machine with other work the
 # hand-over measures that work: the baseline lines say what the machine itself gives at the moment.
 set -euo pipefail
+[[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 cd "$(dirname "$0")/.."
 build=${1:-build}
 scripts/build.sh "$build" >/dev/null

@@ -8,6 +8,7 @@
 #        ROUNDS=N: jobs per run (default 15)   TURNS=N: runs of either kind in turn (default 3)
 #        REALTIME=no: without SCHED_FIFO       On a machine with other work: chrt -f 5 bench/daemon_shim.sh
 set -euo pipefail
+[[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build}")
 devices=${DEVICES:-cpu:2} groups=${GROUPS_LONG:-2048} depth=${DEPTH:-40000} rounds=${ROUNDS:-15} turns=${TURNS:-3}

@@ -3,6 +3,7 @@
 # Figures of the analyses and policies: times, acceptance against the bound that `safe` grew from, Figures 7 and 8 with
 # GEMA's loss. Argument: build folder.
 set -euo pipefail
+[[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 cd "$(dirname "$0")/.."
 build=${1:-build}
 cmake --build "$build" --target gpusparc gema_bench gema_compare >/dev/null

@@ -4,6 +4,8 @@
 # eight samples of Table II at large sizes: plain, split wherever it can be done, and in auto mode, in turn.
 #   bench/gpu.sh [GPUS [ITERATIONS]]      with `gpusparc` on the PATH; the samples are found beside it
 set -u
+[[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
+command -v gpusparc >/dev/null || { echo "$(basename "$0"): gpusparc is not on the PATH" >&2; exit 1; }
 gpus=${1:-2} iterations=${2:-5}
 lib=$(dirname "$(readlink -f "$(command -v gpusparc)")")/../lib/gpusparc
 samples=$lib/samples

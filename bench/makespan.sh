@@ -3,6 +3,8 @@
 # The makespan's figures: exact values and times for the strings of the issue, and how far the safe bound lies above the
 # exact value for all strings of 1 to 8 letters. Wants `gpusparc` on the PATH.
 set -euo pipefail
+[[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
+command -v gpusparc >/dev/null || { echo "$(basename "$0"): gpusparc is not on the PATH" >&2; exit 1; }
 timed() {
   local begin end
   begin=$(date +%s.%N)

@@ -5,7 +5,8 @@
 # latency probe: cycles over warps, and over the work-items that meet in a bank.
 # usage: probe_plot.sh OUTPUT.svg RESULT.json...
 set -euo pipefail
-out=$1
+[[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
+out=${1:?the picture to draw, then the results}
 shift
 python3 - "$out" "$@" <<'P' | gnuplot
 import json, sys

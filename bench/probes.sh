@@ -6,7 +6,9 @@
 #   RUNS (1000) launches for each size of the order probe, ELEMENTS (2^24) floats in the long sums, LIMIT (3) seconds
 #   after which one order probe stops with what it has
 set -euo pipefail
-out=$1 device=${2:-0} runs=${RUNS:-1000} elements=${ELEMENTS:-16777216} limit=${LIMIT:-3}
+[[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
+command -v gpusparc >/dev/null || { echo "$(basename "$0"): gpusparc is not on the PATH" >&2; exit 1; }
+out=${1:?the folder for the results} device=${2:-0} runs=${RUNS:-1000} elements=${ELEMENTS:-16777216} limit=${LIMIT:-3}
 mkdir -p "$out"
 failed=0
 # One probe, whose failure is said and doesn't keep the others from their turn.

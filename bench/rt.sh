@@ -16,6 +16,7 @@
 # it elsewhere), and of each mode its config, the daemon's decision and its trace. Exits 1 if a job under gema missed its
 # deadline, or something failed.
 set -u -o pipefail
+[[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 devices=${DEVICES:-} gpus=2 seconds=60 modes="single local gema" stretch=1 runs=2 periods="" handover="" output=rt-results
 knn="--size 65536" matmul="--size 4096" pagerank="--size 8388608 --steps 1"
 while [ $# -gt 0 ]; do

@@ -8,6 +8,7 @@
 #   4. a compute-bound sample on both halves against one.
 # usage: bench/shim.sh [BUILD_DIR]    ROUNDS=N: how often 2 and 4 are repeated (default 5)
 set -euo pipefail
+[[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build}")
 rounds=${ROUNDS:-5}

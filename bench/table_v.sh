@@ -8,6 +8,8 @@
 # Leaves bench/results/NAME with the table, CSV, pictures, environment and commit. The same call goes on with what was
 # interrupted. Wants an installed `gpusparc` on the PATH.
 set -euo pipefail
+[[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
+command -v gpusparc >/dev/null || { echo "$(basename "$0"): gpusparc is not on the PATH" >&2; exit 1; }
 cd "$(dirname "$0")/.."
 name=${1:?the name of the results, then options of gpusparc bench}
 shift

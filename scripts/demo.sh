@@ -4,6 +4,7 @@
 #   scripts/demo.sh [SIZE]     SIZE: rows and columns of the matrices; default 1024
 # Exit status: 0; 1 if a result is wrong or something failed.
 set -euo pipefail
+[[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 cd "$(dirname "$0")/.."
 size=${1:-1024}
 scripts/deps.sh

@@ -4,6 +4,7 @@
 #   scripts/deps.sh          to build and run
 #   scripts/deps.sh --test   to run the tests as well
 set -euo pipefail
+[[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 packages=(gcc g++ libc6-dev cmake ninja-build pkg-config python3-minimal
   opencl-c-headers opencl-clhpp-headers ocl-icd-libopencl1 ocl-icd-opencl-dev pocl-opencl-icd libclang-19-dev
   libinih-dev libjansson-dev libncurses-dev gnuplot-nox)

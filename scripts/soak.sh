@@ -5,6 +5,7 @@
 #   scripts/soak.sh samples 1000     runs one, with its arguments
 # Wants a build in build/ (or GS_BUILD). A campaign works in a folder of its own and prints the seeds it used.
 set -euo pipefail
+[[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 cd "$(dirname "$0")/.."
 export GS_SOURCE=$PWD GS_BUILD=${GS_BUILD:-$PWD/build}
 export PATH=$GS_BUILD/bin:$PATH GPUSPARC_SOCKET=$GS_BUILD/none # no daemon but the campaigns' own

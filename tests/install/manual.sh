@@ -62,6 +62,9 @@ done
 [ "$(gpusparc analyze some.conf --help)" = "$(gpusparc analyze --help)" ] || complain "analyze some.conf --help"
 [ "$(gpusparc profile --task x --help)" = "$(gpusparc profile --help)" ] || complain "profile --task x --help"
 [ "$(gpusparc run sh -c 'echo "$1"' sh --help)" = --help ] || complain "run app --help is the application's"
+for script in "$GS_SOURCE"/bench/*.sh "$GS_SOURCE"/scripts/*.sh; do
+  said=$(timeout 5 bash "$script" --help </dev/null) && [ "$(wc -w <<<"$said")" -ge 8 ] || complain "$script --help says: $said"
+done
 for page in "$pages"/gpusparc-*.1; do
   c=$(basename "$page" .1)
   grep -qw "${c#gpusparc-}" <<<"$commands" || complain "$c(1) is of no command"
