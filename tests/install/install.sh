@@ -4,6 +4,9 @@
 set -euo pipefail
 rm -rf prefix moved
 cmake --install "$GS_BUILD" --prefix "$PWD/prefix" >/dev/null
+grep -qxF "ExecStart=$PWD/prefix/bin/gpusparcd" prefix/lib/systemd/system/gpusparcd.service
+! command -v systemd-analyze >/dev/null || systemd-analyze verify "$PWD/prefix/lib/systemd/system/gpusparcd.service"
+bash -c 'source prefix/share/bash-completion/completions/gpusparc && complete -p gpusparc' >/dev/null
 mv prefix moved
 bin=$PWD/moved/bin/gpusparc
 samples=$PWD/moved/lib/gpusparc/samples
