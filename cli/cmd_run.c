@@ -40,7 +40,8 @@ static const char usage[] =
     "as\n"
     "                      40ms, or that of the task (GPUSPARC_PACE; task is the task's). The first jobs are a\n"
     "                      warm-up, whose delays the later ones don't inherit (warmup in the daemon's config)\n"
-    "  --verify            run every split launch on one device too and compare the bytes (GPUSPARC_VERIFY)\n"
+    "  --verify            run every split launch on one device too, compare the bytes, and name the kernels whose differ;\n"
+    "                      --stats counts the launches compared (GPUSPARC_VERIFY)\n"
     "  --stats[=FILE]      at the end, what was split and why not, and what was moved: a table on stderr or in FILE,\n"
     "                      JSON if FILE ends in .json (GPUSPARC_STATS; - is stderr)\n"
     "  --trace FILE        a timeline of what each device did when, for Perfetto or chrome://tracing "
@@ -167,8 +168,11 @@ static int set_option(int opt)
     }
     if (is_file && value[0] != '/') {
         char cwd[PATH_MAX];
-        if (!getcwd(cwd, sizeof cwd) ||
-            snprintf(absolute, sizeof absolute, "%s/%s", cwd, value) >= (int)sizeof absolute) {
+        if (!getcwd(cwd, sizeof cwd)) {
+            gs_error("%s can't be written: the current folder has no path: %s", value, strerror(errno));
+            return -1;
+        }
+        if (snprintf(absolute, sizeof absolute, "%s/%s", cwd, value) >= (int)sizeof absolute) {
             gs_error("the path of %s is too long", value);
             return -1;
         }
