@@ -7,6 +7,7 @@
 set -euo pipefail
 [[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 out=${1:?the picture to draw, then the results}
+[[ $out == *.svg && $# -gt 1 ]] || { echo "probe_plot.sh: the picture to draw comes first and ends in .svg, then the results" >&2; exit 2; }
 shift
 python3 - "$out" "$@" <<'P' | gnuplot
 import json, sys

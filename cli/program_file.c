@@ -49,6 +49,13 @@ static bool is_static(const char *path)
     return head.e_phnum > 0;
 }
 
+static bool has_32_bits(const char *path)
+{
+    unsigned char start[EI_NIDENT];
+    return read_start(path, start, sizeof start) == sizeof start && memcmp(start, ELFMAG, SELFMAG) == 0 &&
+           start[EI_CLASS] == ELFCLASS32;
+}
+
 /* The loader ignores what a user asks of it where the program gets rights that the user hasn't. */
 static bool gains_rights(const char *path)
 {
@@ -83,5 +90,7 @@ const char *gs_unreachable_program(const char *name)
     if (gains_rights(path))
         return "runs with rights that this user hasn't (setuid, setgid or capabilities), so that no library can be put "
                "into it";
+    if (has_32_bits(path))
+        return "is a program of 32 bits, into which no library of 64 bits can be put";
     return is_static(path) ? "is linked statically, so that no library can be put into it" : NULL;
 }

@@ -47,6 +47,10 @@ if [ "$(readelf -lW /sbin/ldconfig 2>/dev/null | grep -c INTERP)" = 0 ] && [ "$(
   gpusparc run /sbin/ldconfig -p >out.txt 2>err.txt || fail "a static program"
   [ -s out.txt ] && [ "$(wc -l <err.txt)" = 1 ] && grep -q "linked statically" err.txt || { cat err.txt; fail "a static program: not said"; }
 fi
+printf '\177ELF\001\001\001\000%0100d' 0 >narrow
+chmod +x narrow
+gpusparc run ./narrow >out.txt 2>err.txt || true
+grep -q "narrow is a program of 32 bits" err.txt || { cat err.txt; fail "a program of 32 bits: not said"; }
 if [ "$(id -u)" = 0 ]; then
   cp /bin/true others
   chown 65534 others && chmod 4755 others
