@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "common/config.h"
 #include "common/log.h"
+#include "common/wire.h"
 #include "gema/model.h"
 
 static bool has_segments(const struct gs_config_task *t)
@@ -50,6 +51,9 @@ static int run(int argc, char **argv)
     else if (!rc)
         check_task_set(&config, &mistakes);
     gs_mistakes_print(&mistakes, argv[1]);
+    if (!rc && config.system.servers[GS_GPU] > GS_MAX_GPUS)
+        gs_warn("gpus = %d can be analyzed, but the daemon schedules %d at most", config.system.servers[GS_GPU],
+                GS_MAX_GPUS);
     if (!rc && !mistakes.n)
         printf("%s: %zu task%s, no mistakes\n", argv[1], config.n_tasks, config.n_tasks == 1 ? "" : "s");
     int status = rc || mistakes.n ? GS_EXIT_FAILED : GS_EXIT_OK;

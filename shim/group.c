@@ -171,8 +171,10 @@ int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, si
     if (err && (s->spec == GS_SPEC_DEFAULT || s->spec == GS_SPEC_CPU))
         err = choose_cpu(g, cpus, platforms, n_platforms);
     if (err) {
-        snprintf(why, why_bytes,
-                 "no device fits --devices or GPUSPARC_DEVICES; `gpusparc devices` lists what there is");
+        snprintf(why, why_bytes, "%s",
+                 s->spec == GS_SPEC_DEFAULT
+                     ? "no OpenCL platform shows a GPU or a CPU device"
+                     : "no device fits --devices or GPUSPARC_DEVICES; `gpusparc devices` lists what there is");
         *g = (struct gs_group){0};
         return err;
     }

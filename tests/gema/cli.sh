@@ -31,6 +31,7 @@ expect 1 '^bad.conf:2: ' gpusparc check bad.conf
 expect 1 '^bad.conf:3: task a has no period' gpusparc check bad.conf
 expect 1 '^bad.conf:4: ' gpusparc check bad.conf
 expect 1 'cannot be read' gpusparc check missing.conf
+expect 0 'warning: gpus = 17 can be analyzed, but the daemon schedules 16' gpusparc check <(sed 's/^gpus = 2/gpus = 17/' good.conf)
 expect 2 'takes one config' gpusparc check
 
 expect 0 'every deadline is met' gpusparc analyze good.conf
