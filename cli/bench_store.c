@@ -152,7 +152,12 @@ int gs_bench_open_store(struct gs_bench_store *store, const char *dir, bool resu
     }
     path_in(store, "settings.json", path);
     path_in(store, "runs.csv", runs);
-    const bool there = access(runs, F_OK) == 0 && access(path, F_OK) == 0;
+    const bool there = access(runs, F_OK) == 0;
+    if (there != (access(path, F_OK) == 0)) {
+        gs_error("%s has a %s, but no %s beside it: it isn't of gpusparc bench; give another --output", dir,
+                 there ? "runs.csv" : "settings.json", there ? "settings.json" : "runs.csv");
+        return -EEXIST;
+    }
     if (there && !resume) {
         gs_error("%s holds results already; give --resume to go on with them, or another --output", dir);
         return -EEXIST;

@@ -12,6 +12,8 @@
 
 void gs_daemon_error(int err, const char *socket, const char *text)
 {
+    const char *given = getenv("GPUSPARC_SOCKET"), *dir = getenv("XDG_RUNTIME_DIR");
+    const bool both = !socket && !(given && *given) && dir && *dir == '/';
     char path[256];
     if (socket)
         snprintf(path, sizeof path, "%s", socket);
@@ -20,7 +22,9 @@ void gs_daemon_error(int err, const char *socket, const char *text)
     if (text && *text)
         gs_error("%s", text);
     else if (err == -ENOENT || err == -ECONNREFUSED)
-        gs_error("no daemon listens on %s; `gpusparc daemon` starts one", path);
+        gs_error(both ? "no daemon listens on %s, nor in %s; `gpusparc daemon` starts one"
+                      : "no daemon listens on %s; `gpusparc daemon` starts one",
+                 path, dir);
     else if (err == -EACCES || err == -EPERM)
         gs_error("this user may not talk to the daemon on %s: its file's mode (gpusparc daemon --mode) or a folder's "
                  "doesn't let it",

@@ -59,6 +59,16 @@ bench --output nothing --report || rc=$?
 [ $rc -eq 1 ] && [ ! -e nothing ] && [ "$(wc -l <err)" = 1 ] || fail "--report of nothing: $rc $(cat err)"
 expect 'nothing holds no results' err
 
+# Somebody's own file of one of its names isn't written over.
+for own in runs.csv settings.json; do
+    mkdir mine
+    echo "precious words" >mine/$own
+    rc=0
+    bench --output mine steady || rc=$?
+    [ $rc -eq 1 ] && [ "$(cat mine/*)" = "precious words" ] && [ "$(wc -l <err)" = 1 ] || fail "--output mine has written over $own: $rc $(cat err)"
+    rm -r mine
+done
+
 # How sure it is: six runs that agree say it; `unclear` goes on to --runs-max, the others end where it is
 # known; every other run has the modes the other way round.
 multi='[ "$GPUSPARC_MODE" = multi ] && '

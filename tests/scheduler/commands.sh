@@ -18,6 +18,7 @@ expect() {
 
 expect 1 "no daemon listens on $dir/sock" gpusparc status
 expect 1 "no daemon listens" gpusparc status --json
+[ -e /run/gpusparc.sock ] || expect 1 "no daemon listens on /run/gpusparc.sock, nor in $dir; " env -u GPUSPARC_SOCKET XDG_RUNTIME_DIR="$dir" gpusparc status
 expect 1 "no daemon listens" gpusparc reload
 expect 1 "no daemon listens" gpusparc top
 expect 2 "takes no argument" gpusparc status now
