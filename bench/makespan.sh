@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The makespan's figures: exact values and times for the strings of the issue, and how far the safe bound lies above the
+# The makespan's figures: exact values and times for some strings, and how far the safe bound lies above the
 # exact value for all strings of 1 to 8 letters. Wants `gpusparc` on the PATH.
 set -euo pipefail
 [[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }

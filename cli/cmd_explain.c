@@ -29,7 +29,7 @@ static const char usage[] =
     "  --source          show the program as it is compiled for a split\n"
     "  --json            JSON on stdout\n\n"
     "The program is read as for the first device of the group, where there is one.\n\n"
-    "Exit status: 0; 1 where the program can't be read; 2 for wrong usage.\n";
+    "Exit status: 0; 1 where the program can't be read, or has no such kernel or argument; 2 for wrong usage.\n";
 
 static const struct option options[] = {
     {"kernel", required_argument, NULL, 'k'}, {"global", required_argument, NULL, 'g'},
