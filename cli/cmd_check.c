@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpusparc check: every mistake in a config file. */
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +38,22 @@ static void check_task_set(const struct gs_config *config, struct gs_mistakes *m
             gs_warn("task %s has no segments: it can be scheduled, but not analyzed", config->tasks[i].name);
 }
 
+/* What the daemon would take as it stands, though hardly as it is meant. */
+static void warn(const struct gs_config *config)
+{
+    const int gpus = config->system.servers[GS_GPU];
+    if (gpus > GS_MAX_GPUS)
+        gs_warn("gpus = %d can be analyzed, but the daemon schedules %d at most", gpus, GS_MAX_GPUS);
+    for (size_t i = 0; i < config->n_tasks; i++) {
+        const struct gs_config_task *t = &config->tasks[i];
+        const bool number = t->user && *t->user && !t->user[strspn(t->user, "0123456789")];
+        if (t->user && !number && strcmp(t->user, "*") != 0 && !getpwnam(t->user))
+            gs_warn("task %s is given to user '%s', whom this machine doesn't know", t->name, t->user);
+        if (t->match && !*t->match)
+            gs_warn("task %s has an empty match, which no program's path has", t->name);
+    }
+}
+
 static int run(int argc, char **argv)
 {
     if (argc != 2 || argv[1][0] == '-') {
@@ -51,9 +68,8 @@ static int run(int argc, char **argv)
     else if (!rc)
         check_task_set(&config, &mistakes);
     gs_mistakes_print(&mistakes, argv[1]);
-    if (!rc && config.system.servers[GS_GPU] > GS_MAX_GPUS)
-        gs_warn("gpus = %d can be analyzed, but the daemon schedules %d at most", config.system.servers[GS_GPU],
-                GS_MAX_GPUS);
+    if (!rc)
+        warn(&config);
     if (!rc && !mistakes.n)
         printf("%s: %zu task%s, no mistakes\n", argv[1], config.n_tasks, config.n_tasks == 1 ? "" : "s");
     int status = rc || mistakes.n ? GS_EXIT_FAILED : GS_EXIT_OK;

@@ -69,6 +69,7 @@ static const struct key task_keys[] = {
 struct reader {
     struct gs_config *config;
     struct gs_mistakes *mistakes;
+    bool full; /* of tasks, which has been said */
 };
 
 /* A whole number in [min, max], nothing after it. */
@@ -470,8 +471,11 @@ static int add_task(struct reader *r, const struct gs_config_section *s, const c
         if (strcmp(c->tasks[i].name, name) == 0)
             return gs_mistakes_add(r->mistakes, s->line, "there is a task %s already, in line %d", name,
                                    c->tasks[i].line);
-    if (c->n_tasks == GS_CONFIG_MAX_TASKS)
-        return gs_mistakes_add(r->mistakes, s->line, "more than %d tasks", GS_CONFIG_MAX_TASKS);
+    if (c->n_tasks == GS_CONFIG_MAX_TASKS) {
+        const bool said = r->full;
+        r->full = true;
+        return said ? 0 : gs_mistakes_add(r->mistakes, s->line, "more than %d tasks", GS_CONFIG_MAX_TASKS);
+    }
     struct gs_config_task *v = realloc(c->tasks, (c->n_tasks + 1) * sizeof *v);
     if (!v)
         return -ENOMEM;
@@ -528,7 +532,7 @@ int gs_config_parse(const char *text, size_t length, struct gs_config *config, s
                                             .depth = 2,
                                             .handover_ns = GS_CONFIG_HANDOVER_NS,
                                             .watchdog_ns = 1000000000}};
-    struct reader r = {config, mistakes};
+    struct reader r = {.config = config, .mistakes = mistakes};
     struct gs_config_lines lines;
     size_t before = mistakes->n;
     int rc = gs_config_lines_read(text, length, &lines, mistakes);

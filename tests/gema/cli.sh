@@ -31,6 +31,11 @@ expect 1 '^bad.conf:2: ' gpusparc check bad.conf
 expect 1 '^bad.conf:3: task a has no period' gpusparc check bad.conf
 expect 1 '^bad.conf:4: ' gpusparc check bad.conf
 expect 1 'cannot be read' gpusparc check missing.conf
+sed '/^\[task b/a user = nobody-by-that-name\nmatch =' good.conf > nobody.conf
+expect 0 "task b is given to user 'nobody-by-that-name', whom" gpusparc check nobody.conf
+expect 0 'task b has an empty match' gpusparc check nobody.conf
+for i in $(seq 1100); do printf '[task t%d]\nperiod = 1s\n' $i; done > many.conf
+[ "$(gpusparc check many.conf 2>&1 | grep -c 'more than 1024 tasks')" = 1 ] || fail "too many tasks: said other than once"
 expect 0 'warning: gpus = 17 can be analyzed, but the daemon schedules 16' gpusparc check <(sed 's/^gpus = 2/gpus = 17/' good.conf)
 expect 2 'takes one config' gpusparc check
 
