@@ -44,6 +44,7 @@ static void load(struct bench_api *api, const char *library)
         "clEnqueueMapBuffer",
         "clEnqueueUnmapMemObject",
         "clEnqueueMarkerWithWaitList",
+        "clReleaseKernel",
         "clGetEventInfo",
     };
     _Static_assert(sizeof names / sizeof *names == sizeof *api / sizeof(void *), "a name for each function");
@@ -63,7 +64,6 @@ void bench_start(struct bench_application *a, const char *library, cl_uint devic
     const char *text = source;
     cl_platform_id platform;
     cl_device_id device[BENCH_MOST_DEVICES];
-    cl_program program;
     cl_int err;
     load(&a->api, library);
     bench_check(a->api.get_platforms(1, &platform, NULL), "clGetPlatformIDs");
@@ -77,10 +77,10 @@ void bench_start(struct bench_application *a, const char *library, cl_uint devic
     bench_check(err, "clCreateCommandQueue");
     a->other = a->api.create_queue(a->context, device[0], 0, &err);
     bench_check(err, "clCreateCommandQueue");
-    program = a->api.create_program(a->context, 1, &text, NULL, &err);
+    a->program = a->api.create_program(a->context, 1, &text, NULL, &err);
     bench_check(err, "clCreateProgramWithSource");
-    bench_check(a->api.build(program, 0, NULL, "", NULL, NULL), "clBuildProgram");
-    a->kernel = a->api.create_kernel(program, "add", &err);
+    bench_check(a->api.build(a->program, 0, NULL, "", NULL, NULL), "clBuildProgram");
+    a->kernel = a->api.create_kernel(a->program, "add", &err);
     bench_check(err, "clCreateKernel");
     a->in = a->api.create_buffer(a->context, CL_MEM_READ_ONLY, items * sizeof(cl_int), NULL, &err);
     bench_check(err, "clCreateBuffer");

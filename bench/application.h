@@ -35,6 +35,7 @@ struct bench_api {
                  cl_int *);
     cl_int (*unmap)(cl_command_queue, cl_mem, void *, cl_uint, const cl_event *, cl_event *);
     cl_int (*marker)(cl_command_queue, cl_uint, const cl_event *, cl_event *);
+    cl_int (*release_kernel)(cl_kernel);
     cl_int (*event_info)(cl_event, cl_event_info, size_t, void *, size_t *);
 };
 
@@ -44,6 +45,7 @@ struct bench_application {
     cl_context context;
     cl_device_id device; /* the first */
     cl_command_queue queue, other;
+    cl_program program;
     cl_kernel kernel;
     cl_mem in, out, large;
 };

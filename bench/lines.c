@@ -45,11 +45,14 @@ enum call {
     OUT_LAUNCH,
     OUT_READ,
     OUT_RELEASE,
+    KERNEL_MAKE, /* a kernel that is made for a launch */
+    KERNEL_LAUNCH,
+    KERNEL_RELEASE,
     CALLS
 };
 /* The calls of each are made in turn, many times, before those of the next. */
-enum { STEPS = 3 };
-static const enum call steps[STEPS + 1] = {0, NEW_MAKE, OUT_MAKE, CALLS};
+enum { STEPS = 4 };
+static const enum call steps[STEPS + 1] = {0, NEW_MAKE, OUT_MAKE, KERNEL_MAKE, CALLS};
 
 static const char *const call_names[CALLS] = {
     [SET_BUFFER] = "clSetKernelArg (buffer)",
@@ -72,6 +75,9 @@ static const char *const call_names[CALLS] = {
     [OUT_LAUNCH] = "new output: clEnqueueNDRangeKernel",
     [OUT_READ] = "new output: clEnqueueReadBuffer (blocking)",
     [OUT_RELEASE] = "new output: clReleaseMemObject",
+    [KERNEL_MAKE] = "new kernel: clCreateKernel, clSetKernelArg",
+    [KERNEL_LAUNCH] = "new kernel: clEnqueueNDRangeKernel",
+    [KERNEL_RELEASE] = "new kernel: clReleaseKernel",
 };
 
 /* ---- the child ---- */
@@ -82,6 +88,7 @@ static cl_int make(const struct bench_application *a, enum call c, cl_int n, cl_
     const size_t size = ITEMS, local = BENCH_LOCAL;
     static cl_int got, numbers[ITEMS];
     static cl_mem buffer;
+    static cl_kernel kernel;
     cl_int err;
     switch (c) {
     case SET_BUFFER:
@@ -117,6 +124,14 @@ static cl_int make(const struct bench_application *a, enum call c, cl_int n, cl_
         buffer = api->create_buffer(a->context, CL_MEM_WRITE_ONLY, sizeof numbers, NULL, &err);
         return err | api->set_arg(a->kernel, 0, sizeof a->in, &a->in) |
                api->set_arg(a->kernel, 1, sizeof buffer, &buffer);
+    case KERNEL_MAKE:
+        kernel = api->create_kernel(a->program, "add", &err);
+        return err | api->set_arg(kernel, 0, sizeof a->in, &a->in) | api->set_arg(kernel, 1, sizeof a->out, &a->out) |
+               api->set_arg(kernel, 2, sizeof n, &n) | api->set_arg(kernel, 3, sizeof n, &n);
+    case KERNEL_LAUNCH:
+        return api->launch(a->queue, kernel, 1, NULL, &size, &local, 0, NULL, NULL);
+    case KERNEL_RELEASE:
+        return api->release_kernel(kernel);
     case OUT_READ:
         return api->read(a->queue, buffer, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL);
     case OUT_LAUNCH:

@@ -6,6 +6,7 @@
 #include "shim/command.h"
 #include "shim/contents.h"
 #include "shim/dispatch.h"
+#include "shim/kinds.h"
 #include "shim/mems.h"
 #include "shim/merge_kernels.h"
 #include "shim/plan_cache.h"
@@ -97,6 +98,7 @@ static void destroy_program(struct gs_program *p)
     free(p->source);
     free(p->options);
     free(p->link_options);
+    gs_kinds_free(p);
     pthread_mutex_destroy(&p->lock);
 }
 
@@ -113,7 +115,6 @@ static void destroy_kernel(struct gs_kernel *k)
         free(k->args[i].large);
     free(k->plain);
     free(k->args);
-    free(k->name);
     gs_drop(&k->program->o);
 }
 

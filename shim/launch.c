@@ -312,8 +312,10 @@ static const char *early_reason(struct gs_launching *l)
             return gs_timing_waits(l->timing, l->cmd.ctx);
     }
     l->summary = gs_prepare(l->k, &reason);
-    if (!l->summary)
+    if (!l->summary) {
         atomic_store(&l->k->unsplittable, true);
+        atomic_store(&l->k->kind->unsplittable, true);
+    }
     return reason;
 }
 

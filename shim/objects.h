@@ -238,6 +238,7 @@ struct gs_program {
     atomic_uint_fast64_t text_bytes; /* of its translation, which is to be compiled; 0: not known */
     atomic_bool preparing;           /* a thread of ours is at it */
     atomic_int translation;          /* gs_translate_source: from the disk's cache, then so will what is compiled */
+    struct gs_kernel_kind *kinds;    /* owned */
     atomic_uint_fast64_t id;         /* of text and options, for what was learnt of its kernels; 0: not made yet */
     pthread_mutex_t lock;            /* all below */
     bool prepared;
@@ -287,6 +288,17 @@ struct gs_followed {
     bool always;                /* whatever its arguments are, by what the job is; else auto mode may have chosen it */
 };
 
+/* See shim/kinds.h. */
+struct gs_kernel_kind {
+    _Alignas(GS_LINE) _Atomic(struct gs_timing *) timing[GS_KERNEL_TIMINGS]; /* of its last sizes: gs_timing_of */
+    cl_uint n_args;
+    atomic_bool unsplittable; /* for what the program is */
+    bool old;                 /* of a former build */
+    char *name;
+    struct gs_kernel_stats *stats;
+    struct gs_kernel_kind *next;
+};
+
 struct gs_kernel {
     struct gs_object o;
     cl_uint n_args;
@@ -294,13 +306,12 @@ struct gs_kernel {
     atomic_bool risen;        /* since auto mode last looked at a launch one was set to twice what it ever was */
     atomic_bool unsplittable; /* whatever the launch, for what its program is, or its context */
     struct gs_plain *plain;   /* of each argument; owned, as `args` */
-    /* Of its last sizes: gs_timing_of; and that of its last launch. */
-    _Atomic(struct gs_timing *) last;
-    _Alignas(GS_LINE) _Atomic(struct gs_timing *) timing[GS_KERNEL_TIMINGS];
-    struct gs_arg *args;
+    _Atomic(struct gs_timing *) last; /* of its last launch's size */
+    struct gs_kernel_kind *kind;      /* the program's */
+    _Alignas(GS_LINE) struct gs_arg *args;
     struct gs_program *program; /* held */
-    char *name;
-    bool svm_info; /* clSetKernelExecInfo was called */
+    const char *name;           /* the kind's */
+    bool svm_info;              /* clSetKernelExecInfo was called */
     struct gs_kernel_stats *stats;
     struct gs_plan_cache *plans;     /* of its last launches; made on first need; owned. ctx lock */
     struct gs_followed followed;     /* its last launch that was one unit. ctx lock */

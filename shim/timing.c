@@ -59,7 +59,7 @@ static uint64_t hash_numbers(const struct gs_kernel *k)
 /* What is known of this size, which is at hand from then on; NULL: no memory. With the book's lock held. */
 static struct gs_timing *bring_to_hand(struct gs_kernel *k, unsigned place, uint64_t program, const uint64_t size[6])
 {
-    _Atomic(struct gs_timing *) *at = &k->timing[place];
+    _Atomic(struct gs_timing *) *at = &k->kind->timing[place];
     for (unsigned i = 0; i < GS_SIZE_PLACES; i++) {
         struct gs_timing *t = atomic_load(&at[i]);
         if (t && gs_book_is_of(t, program, k->name, size, k->o.ctx->n))
@@ -157,7 +157,7 @@ static struct gs_timing *at_hand(const struct gs_kernel *k, cl_uint dims, const 
         return NULL;
     const unsigned place = gs_size_place(dims, global, local), wanted = gs_size_shape(dims, local);
     for (unsigned i = place; i < place + GS_SIZE_PLACES; i++) {
-        struct gs_timing *t = atomic_load(&k->timing[i]);
+        struct gs_timing *t = atomic_load(&k->kind->timing[i]);
         const unsigned shape = t ? atomic_load(&t->at.shape) & ~(unsigned)GS_SHAPE_APART : 0;
         if (shape == wanted && gs_size_is(&t->at, dims, global, local))
             return t;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, sections 5.9 and 5.10: kernels, their arguments and launches. */
 #include "shim/api/transfer.h"
+#include "shim/kinds.h"
 #include "shim/launch.h"
 #include "shim/pass.h"
 #include "shim/report.h"
@@ -14,27 +15,26 @@ static void *lines(size_t bytes)
     return p ? memset(p, 0, room) : NULL;
 }
 
-static struct gs_kernel *track(cl_kernel handle, struct gs_program *p)
+/* `name` may be null. *new: it is the first of its name. */
+static struct gs_kernel *track(cl_kernel handle, struct gs_program *p, const char *name, bool *new)
 {
-    struct gs_kernel *k = handle && p ? lines(sizeof *k) : NULL;
-    size_t n = 0;
+    struct gs_kernel_kind *kind = handle && p ? gs_kind_find_or_make(p, handle, name, new) : NULL;
+    struct gs_kernel *k = kind ? lines(sizeof *k) : NULL;
     if (!k)
         return NULL;
-    gs_real()->clGetKernelInfo(handle, CL_KERNEL_NUM_ARGS, sizeof k->n_args, &k->n_args, NULL);
-    gs_real()->clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, 0, NULL, &n);
-    k->name = calloc(1, n + 1);
+    k->n_args = kind->n_args;
     k->args = calloc(k->n_args + 1, sizeof *k->args);
     k->plain = lines(k->n_args * sizeof *k->plain);
-    if (!k->name || !k->args || !k->plain) {
-        free(k->name);
+    if (!k->args || !k->plain) {
         free(k->args);
         free(k->plain);
         free(k);
         return NULL;
     }
-    gs_real()->clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, n, k->name, NULL);
-    atomic_init(&k->unsplittable, p->o.ctx->n == 1);
-    k->stats = gs_report_kernel(k->name);
+    k->kind = kind;
+    k->name = kind->name;
+    k->stats = kind->stats;
+    atomic_init(&k->unsplittable, p->o.ctx->n == 1 || atomic_load(&kind->unsplittable));
     k->program = p;
     gs_hold(&p->o);
     gs_insert(&k->o, GS_KERNEL, handle, p->o.ctx);
@@ -51,8 +51,9 @@ static struct gs_program *program_of(cl_program program)
 CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *kernel_name, cl_int *errcode_ret)
 {
     cl_kernel handle = gs_real()->clCreateKernel(program, kernel_name, errcode_ret);
-    struct gs_kernel *k = handle ? track(handle, program_of(program)) : NULL;
-    if (k)
+    bool new;
+    struct gs_kernel *k = handle ? track(handle, program_of(program), kernel_name, &new) : NULL;
+    if (k && new)
         gs_timing_foresee(k);
     return handle;
 }
@@ -65,8 +66,9 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
     if (num_kernels_ret && !err)
         *num_kernels_ret = n;
     for (cl_uint i = 0; !err && kernels && i < n && i < num_kernels; i++) {
-        struct gs_kernel *k = track(kernels[i], program_of(program));
-        if (k)
+        bool new;
+        struct gs_kernel *k = track(kernels[i], program_of(program), NULL, &new);
+        if (k && new)
             gs_timing_foresee(k);
     }
     return err;
@@ -145,7 +147,8 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int
     }
     cl_kernel handle = gs_real()->clCloneKernel(source_kernel, errcode_ret);
     const struct gs_kernel *from = gs_find(GS_KERNEL, source_kernel);
-    struct gs_kernel *k = handle && from ? track(handle, from->program) : NULL;
+    bool new;
+    struct gs_kernel *k = handle && from ? track(handle, from->program, from->name, &new) : NULL;
     for (cl_uint i = 0; k && i < k->n_args; i++) {
         const struct gs_arg *a = &from->args[i];
         if (a->set)

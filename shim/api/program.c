@@ -4,6 +4,7 @@
 #include "shim/api/api.h"
 #include "shim/binaries.h"
 #include "shim/watch.h"
+#include "shim/kinds.h"
 
 static struct gs_program *track(struct gs_context *c, cl_program handle, const char *refusal)
 {
@@ -137,6 +138,7 @@ static void forget_translation(struct gs_program *p)
 {
     pthread_mutex_lock(&p->lock);
     gs_program_forget_translation(p);
+    gs_kinds_forget(p);
     atomic_store(&p->id, 0);
     atomic_store(&p->prepare_ns, 0);
     if (!p->from_binary) {
