@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define GS_WIRE_MAGIC 0x47535043u /* "GSPC" */
-#define GS_WIRE_VERSION 4
+#define GS_WIRE_VERSION 5
 #define GS_WIRE_TEXT 192 /* bytes of a text in a message, with its end */
 #define GS_WIRE_NAME 64  /* bytes of a task's name, with its end */
 
@@ -195,6 +195,10 @@ struct gs_page {
     _Atomic uint32_t recording;      /* keep unit records */
     _Atomic uint32_t pong;           /* counts up with each PING */
     _Atomic uint32_t yield;          /* mask of the resources held alone that a task wants: give them back soon */
+    /* Counts up when somebody begins to need the ends of units: the daemon, with ASK, or a thread of the client's that
+     * waits for one. `watched`: a thread of the client sleeps on it, and is to be woken. */
+    _Alignas(64) _Atomic uint32_t needed;
+    _Atomic uint32_t watched;
     /* What the client tells the daemon. */
     _Alignas(64) _Atomic uint64_t job_since_ns; /* release of the job under way; 0: none */
     struct gs_lease lease[GS_MAX_RESOURCES];

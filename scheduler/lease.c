@@ -54,10 +54,20 @@ static void put(struct gs_lease_side *s, unsigned resource, uint32_t flags)
         wake_one(word);
 }
 
+/* Somebody waits for the client's units: who looks for their ends now and then is to look often. */
+static void need_ends(struct gs_lease_side *s)
+{
+    atomic_fetch_add(&s->page->needed, 1);
+    if (atomic_load(&s->page->watched))
+        wake_one(&s->page->needed);
+}
+
 void gs_lease_begin(struct gs_lease_side *s, unsigned resource, bool ask)
 {
     atomic_fetch_and(&s->page->yield, ~GS_MASK(resource));
     put(s, resource, GS_LEASE_LEASED | (ask ? GS_LEASE_ASK : 0) | 1);
+    if (ask)
+        need_ends(s);
 }
 
 void gs_lease_end(struct gs_lease_side *s, unsigned resource)
@@ -90,6 +100,8 @@ unsigned gs_lease_ask(struct gs_lease_side *s, unsigned resource)
         atomic_fetch_and(word, ~GS_LEASE_WAITED);
         wake_one(word);
     }
+    if (!(old & GS_LEASE_ASK))
+        need_ends(s);
     return units_of(s, resource, old);
 }
 

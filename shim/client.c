@@ -14,6 +14,8 @@ enum { LOOK_AGAIN_NS = 500 * 1000 * 1000, PROBE_NS = 2 * 1000 * 1000, PRUNE_FROM
 enum { ALONE_WARMUP = 1 }; /* jobs, where no daemon says how many */
 enum { PATIENCE_S = 1 };   /* at the process' end */
 
+atomic_bool gs_went_by;
+
 /* Made once, never closed: the process's end is the end of its connection. */
 static struct gs_client *_Atomic client;
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* one thread at a time looks for a daemon */
@@ -153,6 +155,8 @@ bool gs_scheduled(void)
         return true;
     if (atomic_load_explicit(&job_open, memory_order_relaxed))
         forget_job();
+    if (!atomic_load_explicit(&gs_went_by, memory_order_relaxed))
+        atomic_store(&gs_went_by, true);
     return false;
 }
 
@@ -254,6 +258,21 @@ bool gs_units_wanted(void)
 {
     const struct gs_client *c = atomic_load(&client);
     return c && gs_client_wanted(c);
+}
+
+bool gs_units_sleep(bool (*also)(void), uint64_t ns)
+{
+    struct gs_client *c = atomic_load(&client);
+    if (c)
+        gs_client_sleep_unneeded(c, also, ns);
+    return c;
+}
+
+void gs_units_wake(void)
+{
+    struct gs_client *c = atomic_load(&client);
+    if (c)
+        gs_client_need_ends(c);
 }
 
 void gs_unit_give(const struct gs_grant *grant)

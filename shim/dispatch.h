@@ -36,7 +36,8 @@ struct gs_units {
      * under way. The others are null. */
     cl_command_queue queue[GS_UNIT_QUEUES];
     bool first_alone; /* no other unit may be enqueued before the first has ended */
-    /* Enqueues a unit; its event is the dispatcher's. The first only for gs_run_units, and it alone has a wait list. */
+    /* Enqueues a unit; its event is the dispatcher's. The first only for gs_run_units. The others have a wait list
+     * where they are enqueued before the first could run. */
     cl_int (*enqueue)(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
                       cl_event *event);
     void (*free)(void *work); /* once the last one has been enqueued, or none will be */
@@ -52,6 +53,9 @@ struct gs_units {
      * after all of them. A marker sees to that, once something does come while they are under way. */
     bool untied;
 };
+
+/* Are these the ends of commands that are under way by units they have been granted, and short? */
+bool gs_are_brief(const struct gs_events *e);
 
 /* ctx->ended, made if need be. A marker that waits for it alone comes after the barriers in a queue out of order, and
  * after no other command. */

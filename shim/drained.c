@@ -13,16 +13,34 @@ void gs_drained_drop(struct gs_drained *d)
         free(d);
 }
 
-void gs_has_drained(struct gs_drained *d, unsigned call)
+static unsigned call_of(uint64_t upto)
 {
-    unsigned known = atomic_load(&d->call);
-    while ((int)(call - known) > 0 && !atomic_compare_exchange_weak(&d->call, &known, call))
+    return (unsigned)(upto >> 32);
+}
+
+void gs_has_drained(struct gs_drained *d, unsigned call, unsigned brief)
+{
+    const uint64_t upto = (uint64_t)call << 32 | brief;
+    uint_fast64_t known = atomic_load(&d->upto);
+    while ((int)(call - call_of(known)) > 0 && !atomic_compare_exchange_weak(&d->upto, &known, upto))
         ;
+}
+
+static uint64_t drained_upto(const struct gs_queue *q)
+{
+    return q->drained ? atomic_load(&q->drained->upto) : 0;
 }
 
 bool gs_is_drained(const struct gs_queue *q, unsigned call)
 {
-    return call - (q->drained ? atomic_load(&q->drained->call) : 0) <= 1;
+    return call - call_of(drained_upto(q)) <= 1;
+}
+
+bool gs_is_behind_brief(const struct gs_queue *q, const struct gs_held *before, unsigned call)
+{
+    const uint64_t upto = drained_upto(q);
+    const unsigned since = before ? before->call : call_of(upto), brief = before ? before->brief_at : (unsigned)upto;
+    return call - since - (atomic_load(&q->brief) - brief) <= 1;
 }
 
 struct gs_drained *gs_drained_of(struct gs_queue *q)
@@ -47,7 +65,7 @@ static void drained(struct gs_queue *q, unsigned call, cl_event complete)
     pthread_mutex_lock(&q->o.ctx->lock);
     struct gs_drained *d = gs_drained_of(q);
     if (d)
-        gs_has_drained(d, call);
+        gs_has_drained(d, call, atomic_load(&q->brief));
     pthread_mutex_unlock(&q->o.ctx->lock);
     close_ended(q->o.handle, call);
     gs_units_look(0, q->o.handle, complete);
@@ -83,7 +101,7 @@ bool gs_queue_is_empty(struct gs_queue *q, bool of_this_call)
 {
     const unsigned call = gs_queue_call(q);
     if (q->out_of_order || !q->drained || !gs_scheduled() ||
-        !(of_this_call ? gs_is_drained(q, call) : atomic_load(&q->drained->call) == call))
+        !(of_this_call ? gs_is_drained(q, call) : call_of(drained_upto(q)) == call))
         return false;
     pthread_mutex_lock(&gs_held_lock);
     const bool empty = !gs_held_last_in(q->o.handle);

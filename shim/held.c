@@ -88,6 +88,26 @@ bool gs_is_last_held(cl_command_queue queue, cl_event event)
     return is;
 }
 
+bool gs_held_is_brief(const struct gs_held *h)
+{
+    const uint64_t expected = h->units.kernel && h->units.n == 1 ? h->batch.expected_ns : 0;
+    return h->served && (h->units.piece || (expected && expected <= GS_BATCH_NS));
+}
+
+bool gs_are_brief(const struct gs_events *e)
+{
+    bool are = true;
+    pthread_mutex_lock(&gs_held_lock);
+    for (cl_uint i = 0; i < e->n && are; i++) {
+        const struct gs_held *h = newest;
+        while (h && e->v[i] != h->first && e->v[i] != h->end && e->v[i] != h->tail)
+            h = h->older;
+        are = h && gs_held_is_brief(h);
+    }
+    pthread_mutex_unlock(&gs_held_lock);
+    return are;
+}
+
 bool gs_held_keep(struct gs_held *h)
 {
     int refs = atomic_load(&h->refs);
@@ -102,7 +122,7 @@ void gs_held_drop(struct gs_held *h)
         return;
     unlist(h);
     if (h->drained && h->first)
-        gs_has_drained(h->drained, h->call);
+        gs_has_drained(h->drained, h->call, h->brief_at);
     gs_drained_drop(h->drained);
     if (h->units.n > 1 && h->units.kind && atomic_load(&h->status) == CL_COMPLETE && h->first) {
         gs_chunk_learn(h->units.kind, h->units.factor, h->units.n, atomic_load(&h->took_ns));
@@ -134,7 +154,7 @@ static void is_over(struct gs_held *h)
     if (h->untied)
         gs_untied(-1);
     h->untied = false;
-    const cl_event end = h->end;
+    const cl_event end = h->at_once ? NULL : h->end; /* a marker ends by itself */
     pthread_cond_broadcast(&gs_held_changed);
     pthread_mutex_unlock(&gs_held_lock);
     if (end) /* now, though others may hold it for longer */

@@ -12,7 +12,7 @@
 #include "shim/dispatch.h"
 #include "shim/watch.h"
 
-enum { GS_AWAITED = 4 };
+enum { GS_AWAITED = 4, GS_AT_ONCE = 3 /* units besides the first that may be had beforehand */ };
 
 /* What the wait list of a command waits for, see dispatch.c. */
 enum gs_held_waits { GS_WAITS_NOT, GS_WAITS_PIECES, GS_WAITS_OTHERS };
@@ -27,7 +27,7 @@ struct gs_held {
     cl_event ready;          /* the commands before have ended */
     cl_event open;           /* the gate: a user event */
     cl_event first;          /* unit 0 */
-    cl_event end;            /* of several units: a user event; null as long as it is untied */
+    cl_event end;            /* of several units: a user event, or a marker's; null as long as it is untied */
     struct gs_event *record; /* what is known of `end`: its times */
     struct gs_units units;
     cl_command_queue home; /* where the gate is */
@@ -39,12 +39,17 @@ struct gs_held {
     atomic_uint_fast64_t took_ns;        /* of several units: those that have ended */
     /* Of one that comes right after another in its queue, see gs_let_go(). */
     unsigned call;              /* the application's, counted for the queue */
+    unsigned brief_at;          /* gs_queue.brief then */
     struct gs_drained *drained; /* of the application's queue, if it is in order; or null */
     bool may_chain;             /* the queue is in order, and there is nothing else to wait for, but for pieces */
     enum gs_held_waits waits;
     bool chained;
     struct gs_unit *taken; /* the first unit was granted before it was enqueued, and needs no gate; or null */
-    bool asked;            /* the first unit was asked for before it was enqueued, by this request */
+    /* Of several: so were the others, all of them; then `end` is a marker's. The units, and what they enqueued. */
+    struct gs_unit *rest[GS_AT_ONCE];
+    cl_event rest_event[GS_AT_ONCE];
+    bool at_once;
+    bool asked; /* the first unit was asked for before it was enqueued, by this request */
     struct gs_request request;
     /* gs_held_lock: */
     struct gs_held *older, *newer; /* in the list of all that are under way */
@@ -84,8 +89,8 @@ struct gs_queues {
 };
 
 struct gs_drained {
-    atomic_int refs; /* the queue's, and those of the commands under way in it */
-    atomic_uint call;
+    atomic_int refs;           /* the queue's, and those of the commands under way in it */
+    atomic_uint_fast64_t upto; /* a call, and what gs_queue.brief was then: 32 bits each */
 };
 
 extern pthread_mutex_t gs_held_lock;   /* a leaf */
@@ -107,6 +112,9 @@ static inline void gs_release_event(cl_event event)
 }
 
 /* ---- held.c ---- */
+
+/* Is it on its way, all of it, and takes no longer than a unit of short launches may? With gs_held_lock held. */
+bool gs_held_is_brief(const struct gs_held *h);
 
 /* Its status is this error, if it is the first. */
 void gs_held_spoil(struct gs_held *h, cl_int status);
@@ -164,6 +172,9 @@ void gs_lane_forget(struct gs_held *h);
 /* The first unit of the command is enqueued: it is served once it could run. */
 void gs_lane_take(struct gs_held *h);
 
+/* Before that, where all its units are granted: enqueues those behind the first, and what stands for the end of all. */
+void gs_lane_enqueue_rest(struct gs_held *h);
+
 /* ---- kept.c ---- */
 
 /* A unit of the command has ended: true if it is kept, and not given back yet. */
@@ -174,10 +185,14 @@ bool gs_keeps(struct gs_held *h, const struct gs_grant *grant);
 /* So many more commands are untied. */
 void gs_untied(int more);
 
-void gs_has_drained(struct gs_drained *d, unsigned call);
+void gs_has_drained(struct gs_drained *d, unsigned call, unsigned brief);
 
 /* Has all that came before this call ended, as far as is known? */
 bool gs_is_drained(const struct gs_queue *q, unsigned call);
+
+/* Is there nothing in the queue since `before`, the last that is held back there, or else since all had ended, but what
+ * this call enqueues, and markers that wait for brief things? With gs_held_lock held. */
+bool gs_is_behind_brief(const struct gs_queue *q, const struct gs_held *before, unsigned call);
 
 /* Null: no memory. */
 struct gs_drained *gs_drained_of(struct gs_queue *q);

@@ -79,10 +79,22 @@ static unsigned emptiest_queue(struct gs_held *h)
 
 /* Once more if it is refused: the driver has taken the first of them, and the application would hear of it by its event
  * alone, if it looks at that. */
-static cl_int enqueue_unit(const struct gs_held *h, unsigned i, cl_command_queue queue, cl_event *event)
+static cl_int enqueue_unit(const struct gs_held *h, unsigned i, cl_command_queue queue, cl_event wait, cl_event *event)
 {
-    const cl_int err = h->units.enqueue(h->units.work, i, queue, 0, NULL, event);
-    return err ? h->units.enqueue(h->units.work, i, queue, 0, NULL, event) : err;
+    const cl_event *list = wait ? &wait : NULL;
+    const cl_int err = h->units.enqueue(h->units.work, i, queue, wait != NULL, list, event);
+    return err ? h->units.enqueue(h->units.work, i, queue, wait != NULL, list, event) : err;
+}
+
+/* Another one is under way in that queue. The event is taken over. */
+static void is_last(struct gs_held *h, unsigned queue, cl_event event)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    cl_event before = h->last[queue];
+    h->last[queue] = event;
+    h->newest = queue;
+    pthread_mutex_unlock(&gs_held_lock);
+    gs_release_event(before);
 }
 
 /* It has been granted. */
@@ -91,15 +103,10 @@ static bool enqueue_next(struct gs_held *h, unsigned i, struct gs_unit *u)
     cl_event event;
     gs_label_back(h->label);
     const unsigned to = emptiest_queue(h);
-    const cl_int err = enqueue_unit(h, i, h->units.queue[to], &event);
+    const cl_int err = enqueue_unit(h, i, h->units.queue[to], NULL, &event);
     if (!err) {
         gs_real()->clRetainEvent(event);
-        pthread_mutex_lock(&gs_held_lock);
-        cl_event before = h->last[to];
-        h->last[to] = event;
-        h->newest = to;
-        pthread_mutex_unlock(&gs_held_lock);
-        gs_release_event(before);
+        is_last(h, to, event);
         gs_unit_watch(h, u, &h->running[to], event);
         gs_real()->clFlush(h->units.queue[to]);
         gs_real()->clReleaseEvent(event);
@@ -234,11 +241,17 @@ static void *run_lane(void *arg)
     return NULL;
 }
 
+/* With the lane's lock held. */
+static bool start(struct lane *l)
+{
+    return l->started = l->started || gs_beside_start(NULL, run_lane, l);
+}
+
 /* Who is being served, or stands in line, would wait for a unit in vain while this one has it and stands behind. */
 static bool is_first(struct lane *l, struct gs_held *h)
 {
     pthread_mutex_lock(&l->lock);
-    const bool first = l->started && !l->serves && !l->head && !l->next;
+    const bool first = start(l) && !l->serves && !l->head && !l->next;
     if (first)
         l->next = h;
     pthread_mutex_unlock(&l->lock);
@@ -272,11 +285,6 @@ void gs_lane_forget(struct gs_held *h)
     h->asked = false;
     gs_unit_cancel(&h->request);
     is_not_next(&lanes[h->resource]);
-}
-
-static bool start(struct lane *l)
-{
-    return l->started = l->started || gs_beside_start(NULL, run_lane, l);
 }
 
 static _Thread_local bool fails_here; /* what has failed is ended by this very thread */
@@ -313,6 +321,67 @@ static void run_more(struct gs_held *h)
     }
 }
 
+/* The queue of a unit that is enqueued at once. */
+static unsigned queue_of_rest(const struct gs_held *h, unsigned i)
+{
+    unsigned n = 1;
+    while (n < GS_UNIT_QUEUES && h->units.queue[n])
+        n++;
+    return i % n;
+}
+
+/* What stands for the end of all, where one of them could not be enqueued. */
+static cl_event failed_end(const struct gs_held *h, cl_int status)
+{
+    cl_context context = NULL;
+    cl_int err = gs_real()->clGetCommandQueueInfo(h->home, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    cl_event end = err ? NULL : gs_real()->clCreateUserEvent(context, &err);
+    if (!err && gs_event_end(end, status) == CL_SUCCESS)
+        return end;
+    gs_release_event(err ? NULL : end);
+    gs_real()->clRetainEvent(h->first);
+    return h->first;
+}
+
+void gs_lane_enqueue_rest(struct gs_held *h)
+{
+    cl_uint n = 0;
+    cl_int err = CL_SUCCESS;
+    gs_real()->clFlush(h->home); /* others wait for `ready` */
+    for (unsigned i = 0; i + 1 < h->units.n && !err; i++) {
+        cl_command_queue queue = h->units.queue[queue_of_rest(h, i)];
+        err = enqueue_unit(h, i + 1, queue, h->ready, &h->rest_event[i]);
+        if (!err) {
+            gs_real()->clFlush(queue);
+            n++;
+        }
+    }
+    if (!err)
+        err = gs_real()->clEnqueueMarkerWithWaitList(h->home, n, h->rest_event, &h->end);
+    if (!err)
+        return;
+    gs_held_spoil(h, err);
+    h->end = failed_end(h, err);
+    for (unsigned i = n; i < GS_AT_ONCE; i++) {
+        if (h->rest[i])
+            gs_unit_give(&h->rest[i]->grant);
+        free(h->rest[i]);
+        h->rest[i] = NULL;
+    }
+}
+
+static void watch_rest(struct gs_held *h)
+{
+    for (unsigned i = 0; i < GS_AT_ONCE && h->rest[i]; i++) {
+        const unsigned to = queue_of_rest(h, i);
+        struct gs_unit *u = h->rest[i];
+        h->rest[i] = NULL;
+        is_last(h, to, h->rest_event[i]);
+        gs_unit_watch(h, u, &h->running[to], h->rest_event[i]);
+    }
+    h->next_unit = h->units.n;
+}
+
 /* Its unit is granted: there is nothing to wait for but its end. */
 static void run_taken(struct gs_held *h)
 {
@@ -320,7 +389,9 @@ static void run_taken(struct gs_held *h)
     h->taken = NULL;
     h->next_unit = 1;
     gs_unit_watch(h, u, NULL, h->first);
-    if (h->units.n > 1) {
+    if (h->at_once) {
+        watch_rest(h);
+    } else if (h->units.n > 1) {
         gs_real()->clFlush(h->home); /* it may begin */
         run_more(h);
     }

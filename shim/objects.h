@@ -119,6 +119,7 @@ struct gs_queue {
     cl_command_queue unit_image;             /* the same, for image commands where the devices are sub-devices */
     cl_command_queue beside[GS_MAX_DEVICES]; /* for threads of ours that enqueue without the lock; made on first need */
     atomic_uint calls;          /* of the application, that may have enqueued something here: gs_queue_call */
+    atomic_uint brief;          /* of these: those that stand for markers which wait for brief things alone */
     atomic_bool counted;        /* they all have been, since there is a daemon */
     struct gs_drained *drained; /* shared with commands under way; made on first need. ctx lock */
     cl_command_queue image;     /* for image commands where the devices are sub-devices; made on first need */
@@ -126,12 +127,16 @@ struct gs_queue {
     atomic_bool completing, complete;
 };
 
+/* A command may have gone by uncounted: there was no daemon when somebody asked. */
+extern atomic_bool gs_went_by;
+
 /* The application's last call that may have enqueued something there. Until there was a daemon some went by uncounted:
  * for all of these there are two. */
 static inline unsigned gs_queue_call(struct gs_queue *q)
 {
     if (!atomic_load_explicit(&q->counted, memory_order_acquire)) {
-        atomic_fetch_add(&q->calls, 2);
+        if (atomic_load(&gs_went_by))
+            atomic_fetch_add(&q->calls, 2);
         atomic_store_explicit(&q->counted, true, memory_order_release);
     }
     return atomic_load(&q->calls);

@@ -38,6 +38,36 @@ static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_
     syscall(SYS_futex, word, FUTEX_WAIT, value, &t, NULL, 0);
 }
 
+/* ---- who looks for the ends of units ---- */
+
+void gs_client_need_ends(struct gs_client *c)
+{
+    atomic_fetch_add(&c->page->needed, 1);
+    if (atomic_load(&c->page->watched))
+        gs_futex_wake_all(&c->page->needed);
+}
+
+static bool needs_ends(const struct gs_client *c)
+{
+    for (uint32_t rest = atomic_load_explicit(&c->known, memory_order_relaxed); rest; rest &= rest - 1) {
+        const uint32_t w = atomic_load(&c->page->lease[__builtin_ctz(rest)].word);
+        if (w & GS_LEASE_LEASED && w & (GS_LEASE_ASK | GS_LEASE_WAITED) && w & GS_LEASE_UNITS)
+            return true;
+    }
+    return false;
+}
+
+void gs_client_sleep_unneeded(struct gs_client *c, bool (*also)(void), uint64_t ns)
+{
+    if (!atomic_load_explicit(&c->online, memory_order_acquire))
+        ns = ns < 50000 ? ns : 50000;
+    const uint32_t was = atomic_load(&c->page->needed);
+    atomic_store(&c->page->watched, 1);
+    if (!needs_ends(c) && !also())
+        futex_wait(&c->page->needed, was, ns);
+    atomic_store(&c->page->watched, 0);
+}
+
 /* ---- units taken without asking ---- */
 
 static void took(struct gs_client *c, unsigned resource, uint32_t client, uint32_t word, struct gs_grant *g)
@@ -54,13 +84,24 @@ static void took(struct gs_client *c, unsigned resource, uint32_t client, uint32
         atomic_store_explicit(&c->last_gpu, resource - 1, memory_order_relaxed);
 }
 
+/* How many units it may take without asking, so many being out. Each GPU has a link of its own: where nobody else has
+ * wanted them for a while each may have as many, which have ended as soon as those of one have. */
+static uint32_t most_units(const struct gs_client *c, unsigned resource, uint32_t out)
+{
+    enum { WHILE_NS = 100 * 1000 * 1000, MOST = 64 };
+    const uint32_t depth = atomic_load_explicit(&c->depth, memory_order_relaxed), all = depth * c->gpus;
+    if (resource != GS_RESOURCE_PCI || out < depth || out >= all || all > MOST)
+        return depth;
+    return gs_client_is_alone(c, resource, WHILE_NS) ? all : depth;
+}
+
 static bool take(struct gs_client *c, unsigned resource, uint32_t client, struct gs_grant *g)
 {
     struct gs_lease *l = &c->page->lease[resource];
-    uint32_t depth = atomic_load_explicit(&c->depth, memory_order_relaxed);
     uint32_t w = atomic_load_explicit(&l->word, memory_order_acquire);
     do {
-        if ((w & (GS_LEASE_LEASED | GS_LEASE_ASK)) != GS_LEASE_LEASED || (w & GS_LEASE_UNITS) >= depth)
+        const uint32_t out = w & GS_LEASE_UNITS;
+        if ((w & (GS_LEASE_LEASED | GS_LEASE_ASK)) != GS_LEASE_LEASED || out >= most_units(c, resource, out))
             return false;
     } while (!atomic_compare_exchange_weak(&l->word, &w, w + 1));
     took(c, resource, client, w + 1, g);
@@ -101,7 +142,7 @@ bool gs_client_own_out(const struct gs_client *c, unsigned resource)
         return false;
     const uint32_t w = atomic_load_explicit(&c->page->lease[resource].word, memory_order_relaxed);
     return (w & (GS_LEASE_LEASED | GS_LEASE_ASK)) == GS_LEASE_LEASED &&
-           (w & GS_LEASE_UNITS) >= atomic_load_explicit(&c->depth, memory_order_relaxed);
+           (w & GS_LEASE_UNITS) >= most_units(c, resource, w & GS_LEASE_UNITS);
 }
 
 bool gs_client_own_waits(const struct gs_client *c, unsigned resource)
@@ -368,6 +409,7 @@ static bool wait_for_own_unit(struct gs_client *c, uint32_t mask, uint64_t timeo
         return true;
     if (!(w & GS_LEASE_WAITED) && !atomic_compare_exchange_strong(&l->word, &w, w | GS_LEASE_WAITED))
         return true;
+    gs_client_need_ends(c);
     futex_wait(&l->word, w | GS_LEASE_WAITED, timeout_ns);
     /* The daemon wakes one thread: it tells the others that they have to ask now. */
     if ((atomic_load(&l->word) & (GS_LEASE_LEASED | GS_LEASE_ASK)) != GS_LEASE_LEASED)

@@ -91,6 +91,11 @@ bool gs_client_own_out(const struct gs_client *c, unsigned resource);
 /* Does a thread of this process sleep until one of those units is given back? One load. */
 bool gs_client_own_waits(const struct gs_client *c, unsigned resource);
 
+/* Sleeps until somebody, here or in another process, waits for units of this client that are out, or gs_client_need_ends
+ * is called; for so long at most. Not where `also` says so. One thread at a time. */
+void gs_client_sleep_unneeded(struct gs_client *c, bool (*also)(void), uint64_t ns);
+void gs_client_need_ends(struct gs_client *c);
+
 /* Is the resource leased to this client, which nobody else has wanted it from for so long? Not where that isn't known. */
 bool gs_client_is_alone(const struct gs_client *c, unsigned resource, uint64_t ns);
 
