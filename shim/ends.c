@@ -164,7 +164,9 @@ static bool is_over(struct watched *w, enum look why, cl_int status)
     return why == AT_FAILED ? status < 0 : why == AT_ENDED ? status == CL_COMPLETE : is_missed(w, status);
 }
 
-/* Has anybody need of it now? Else the driver is left alone: NVIDIA's keeps one thread waiting for the other. */
+/* Has anybody need of it now? Else the driver is left alone: NVIDIA's keeps one thread waiting for the other, and where
+ * one sends off what another is just enqueuing it goes by a thread of its own for the next 0.1 to 0.3 s, in which each
+ * launch takes 6.8 us instead of 4.8 (H200). */
 static bool is_wanted(struct watched *w)
 {
     pthread_mutex_lock(&lock);
@@ -177,7 +179,7 @@ static bool is_wanted(struct watched *w)
  * held. */
 static bool look_at(struct watched *w, enum look why, cl_event complete, bool *wanted)
 {
-    if (why == AT_NEW && calls_late() && !is_wanted(w))
+    if ((why == AT_NEW || why == AT_ALL) && calls_late() && !is_wanted(w))
         return false;
     *wanted = true;
     const bool was_known = is_known(w, complete);
