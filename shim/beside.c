@@ -18,13 +18,15 @@ enum { PATIENCE_S = 3, COMPILING_S = 30 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 static pthread_cond_t left_one = PTHREAD_COND_INITIALIZER;
-static atomic_uint inside, serving; /* read without it where nobody is */
-static unsigned compiling;          /* of those inside */
-static bool ending, closed;         /* closed: for those that serve, too */
+static pthread_cond_t opened = PTHREAD_COND_INITIALIZER; /* `closed` was unset */
+static atomic_uint inside, serving;                      /* read without it where nobody is */
+static unsigned compiling;                               /* of those inside */
+static bool ending, closed;                              /* closed: for those that serve, too */
 static time_t end_began, close_began;
 static atomic_bool first; /* no handler of exit() has been registered since that of leaving.h; also without the lock */
 /* How often this thread is among them: a signal's handler may call exit() where it is. */
 static _Thread_local unsigned own_inside, own_serving;
+static _Thread_local bool has_closed; /* this thread has, as it ends the process */
 
 /* With the lock held. Until no other is left, or for as long as there is patience: since the end began, whoever of its
  * steps waits. */
@@ -68,11 +70,24 @@ void gs_beside_settle(void)
 static void wait_at_exit(void)
 {
     settle(true);
+    has_closed = true;
 }
 
 void gs_beside_register(void)
 {
     atexit(wait_at_exit);
+}
+
+void gs_beside_reopen(void)
+{
+    if (!has_closed || gs_forked())
+        return;
+    has_closed = false;
+    pthread_mutex_lock(&lock);
+    closed = false;
+    pthread_cond_broadcast(&opened);
+    pthread_mutex_unlock(&lock);
+    gs_beside_register(); /* which runs as soon as the handler has returned that is being run */
 }
 
 bool gs_beside_start(pthread_t *thread, void *(*run)(void *), void *arg)
@@ -161,6 +176,16 @@ void gs_beside_compile(bool begins)
 bool gs_beside_serve(void)
 {
     return come_in(&serving, &own_serving, &closed);
+}
+
+void gs_beside_serve_patiently(void)
+{
+    while (!gs_beside_serve()) {
+        pthread_mutex_lock(&lock);
+        while (closed)
+            pthread_cond_wait(&opened, &lock);
+        pthread_mutex_unlock(&lock);
+    }
 }
 
 void gs_beside_served(void)

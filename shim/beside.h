@@ -21,10 +21,18 @@ bool gs_beside_ends(void);
 /* By a thread that is inside: what it begins, or has done, may take long by right. */
 void gs_beside_compile(bool begins);
 
-/* The same for a thread that other threads of ours wait for while they are inside the driver: it is let in until none of
- * them is. False: the driver is closed to it. */
+/* The same for a thread that other threads of ours wait for while they are inside the driver: it is let in until none
+ * of them is. False: the driver is closed to it. */
 bool gs_beside_serve(void);
 void gs_beside_served(void);
+
+/* For one that would have nothing else to do: while the driver is closed to it, it sleeps. */
+void gs_beside_serve_patiently(void);
+
+/* The application calls us for what others may have to serve. If it does so by the thread that ends the process, in a
+ * handler of exit() that was registered before ours (so are the destructors of static objects), the driver is opened
+ * again until that handler returns. */
+void gs_beside_reopen(void);
 
 /* The application has ended, and none of exit()'s handlers has run: waits for the threads that are inside, and lets no
  * other in. */

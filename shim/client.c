@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "shim/beside.h"
 #include "shim/command.h"
 #include "shim/trace.h"
 
@@ -151,8 +152,10 @@ bool gs_scheduled(void)
         return false;
     if (!s->no_daemon && !atomic_load_explicit(&client, memory_order_acquire))
         look();
-    if (online() || s->pace)
+    if (online() || s->pace) {
+        gs_beside_reopen();
         return true;
+    }
     if (atomic_load_explicit(&job_open, memory_order_relaxed))
         forget_job();
     if (!atomic_load_explicit(&gs_went_by, memory_order_relaxed))

@@ -286,8 +286,7 @@ static void *look(void *unused)
         pthread_mutex_lock(&lock);
         pause_for(pause_ns);
         pthread_mutex_unlock(&lock);
-        if (!gs_beside_serve())
-            return NULL;
+        gs_beside_serve_patiently();
         const uint64_t now = gs_now_ns();
         const bool at_all = now >= all_at_ns;
         if (at_all)

@@ -2,7 +2,6 @@
 #include "shim/held.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "common/log.h"
 #include "shim/beside.h"
@@ -21,14 +20,14 @@ static pthread_once_t lanes_once = PTHREAD_ONCE_INIT;
 
 static _Thread_local bool own_thread; /* it serves a lane, and nothing else */
 
-/* The process must not end while a thread of ours is inside the driver. Once it does a thread that serves a lane sleeps
- * for ever; another, which may be the one that ends the process, goes on. True: enter must be followed by leave. */
+/* The process must not end while a thread of ours is inside the driver. Once it does a thread that serves a lane
+ * sleeps; another, which may be the one that ends the process, goes on. True: enter must be followed by leave. */
 static bool enter(void)
 {
-    const bool in = gs_beside_serve();
-    while (!in && own_thread)
-        pause();
-    return in;
+    if (!own_thread)
+        return gs_beside_serve();
+    gs_beside_serve_patiently();
+    return true;
 }
 
 static void leave(bool in)

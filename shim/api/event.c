@@ -2,6 +2,7 @@
 /* Specification, section 5.11 to 5.14: events and profiles. An event that stands for several commands is a marker in
  * the application's queue; what it tells of itself is put together from theirs. */
 #include "shim/api/transfer.h"
+#include "shim/beside.h"
 #include "shim/report.h"
 #include "shim/within.h"
 
@@ -191,6 +192,7 @@ GS_HOT CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const
 {
     if (!gs_hot_cares(GS_CARE_START | GS_CARE_DAEMON))
         return gs_hot.wait(num_events, event_list);
+    gs_beside_reopen();
     const cl_int err = gs_real()->clWaitForEvents(num_events, event_list);
     gs_job_look();
     return err;

@@ -70,6 +70,12 @@ expect t 6 $((${before#* } + 120)) "after 120 in three processes at once"
 # At the process' end another thread is just looking which commands have ended.
 OPENCL_LAYERS=$programs/lazy.so LAZY=slow LAZY_REPORT=/dev/null run --task t "$programs/busy_end"
 expect t 6 $((${before#* } + 121)) "with a thread that asks to the end"
+# A handler of exit() that was registered before ours gets what it asks for.
+"$programs/ending" handler >handler.txt || fail "ending handler without gpusparc"
+for way in auto plain pinned; do
+  GPUSPARC_TRANSFER=$way timeout 60 gpusparc run --devices "$devices" --gpus 2 --mode multi --task one "$programs/ending" handler | cmp - handler.txt ||
+    fail "a handler of exit() by $way"
+done
 end_daemon
 python3 - <<'END' || fail "the releases"
 import json, sys

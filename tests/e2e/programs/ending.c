@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ending HOW: the ways in which a process that uses OpenCL can end or multiply. `callback`: exit() inside an event's
- * callback; `destructor`: OpenCL calls from a destructor; `fork`: a child that exits, and one that execs; `exec`:
+ * callback; `destructor`: OpenCL calls from a destructor; `handler`: from a handler of exit() that
+ * was registered before OpenCL was used; `fork`: a child that exits, and one that execs; `exec`:
  * another program takes its place; `running`: with commands under way; `sigchld`: no child of ours shows; `closed`: its
  * descriptors are closed. */
 #include <fcntl.h>
@@ -45,6 +46,7 @@ __attribute__((destructor)) static void late(void)
 {
     if (!at_end)
         return;
+    at_end = false;
     show_buffer("late", queue, mem, 0, N * 4);
     launch(queue, kernel, N, 64, 0, NULL, NULL);
     CL(clFinish(queue));
@@ -93,6 +95,14 @@ int main(int argc, char **argv)
         CL(clSetEventCallback(e, CL_COMPLETE, leave, NULL));
         for (;;)
             pause();
+    }
+    if (strcmp(how, "handler") == 0) {
+        atexit(late);
+        compute(NULL);
+        show_buffer("result", queue, mem, 0, N * 4);
+        launch(queue, kernel, N, 64, 0, NULL, NULL);
+        at_end = true;
+        return 0;
     }
     if (strcmp(how, "destructor") == 0) {
         compute(NULL);
