@@ -21,7 +21,7 @@ enum {
     LEAST_PIECE = 1024 * 1024,
     MANY_PIECES = 32,               /* the link is idle before the first, and nothing is copied during the last */
     LEAST_BYTES = 4 * 1024 * 1024,  /* an H200: written in 0.31 ms instead of 0.51, and read in 0.23 instead of 0.44 */
-    LARGE_BYTES = 12 * 1024 * 1024, /* the least under a daemon, by whose units less has not been measured */
+    LARGE_BYTES = 12 * 1024 * 1024, /* what gains by the ring as much as it costs */
     LEAST_FORCED = 4096,
     WORTH_BYTES = 64 * 1024 * 1024 /* pinning a ring costs what about so many bytes do; smaller transfers gain half as
                                     * much by it as large ones */
@@ -141,7 +141,7 @@ static enum gs_staging_way way_of(struct gs_context *ctx, const void *ptr, uint6
 {
     const enum gs_transfer_path path = gs_settings()->transfer;
     const bool forced = path == GS_TRANSFER_PINNED;
-    const uint64_t least = forced ? LEAST_FORCED : gs_scheduled() ? LARGE_BYTES : LEAST_BYTES;
+    const uint64_t least = forced ? LEAST_FORCED : LEAST_BYTES;
     if (bytes < least || !ptr || path == GS_TRANSFER_PLAIN || (ctx->shared_memory && !forced) ||
         is_pinned(ctx, ptr, bytes))
         return GS_NOT_STAGED;
