@@ -198,12 +198,29 @@ static bool is_hidden_builtin(const char *text, const struct gs_token *t)
     return gs_builtin_is_hidden(name);
 }
 
+/* One of ours would be found by a directive that asks whether there is such a macro. `t`: the directive's first token.
+ */
+static void check_condition(struct gs_rewrite *r, const struct gs_source_file *f, uint32_t t)
+{
+    static const char *const asks[] = {"if", "ifdef", "ifndef", "elif"};
+    const struct gs_token *v = f->tokens.v;
+    bool is = false;
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
+        is |= v[t].first && !v[t].inactive && gs_token_is(f->text, &v[t], "#") &&
+              gs_token_is(f->text, &v[t + 1], asks[i]);
+    for (uint32_t i = t + 2; is && i < f->tokens.n && v[i].directive && !v[i].first; i++)
+        if (is_hidden_builtin(f->text, &v[i]) || is_changed_function(r, f->text, &v[i]))
+            r->refusal = gs_need(gs_arena_printf(r->arena, "it asks whether there is a macro %.*s",
+                                                 (int)(v[i].end - v[i].begin), f->text + v[i].begin));
+}
+
 /* A macro of the application by the name of one of ours would take its place, and a built-in function whose name stands
  * in parentheses would escape it. */
 static void check_file(struct gs_rewrite *r, const struct gs_source_file *f)
 {
     for (uint32_t t = 0; t + 2 < f->tokens.n; t++) {
         const struct gs_token *v = &f->tokens.v[t];
+        check_condition(r, f, t);
         bool macro =
             v->first && !v->inactive && (gs_token_is(f->text, v + 1, "define") || gs_token_is(f->text, v + 1, "undef"));
         if (macro && (is_hidden_builtin(f->text, v + 2) || is_changed_function(r, f->text, v + 2)))
