@@ -178,7 +178,8 @@ static bool is_wanted(const void *data)
 {
     const struct gs_held *h = ((const struct gs_unit *)data)->held;
     const bool busy = atomic_load(&gs_waiting) || gs_now_ns() < atomic_load(&gs_called_ns) + STREAM_NS;
-    return !busy || gs_is_several(h) || h->units.spent || gs_unit_is_waited(h->resource) || gs_units_wanted();
+    return !busy || !h->drained /* no thread of the application's looks there */ || gs_is_several(h) ||
+           h->units.spent || gs_unit_is_waited(h->resource) || gs_units_wanted();
 }
 
 static void await_unit(struct gs_unit *u, cl_event event)

@@ -57,10 +57,23 @@ static bool needs_ends(const struct gs_client *c)
     return false;
 }
 
+static bool was_wanted(const struct gs_client *c, uint64_t within_ns)
+{
+    const uint64_t now = gs_client_now_ns();
+    for (unsigned r = 0; r < GS_MAX_RESOURCES; r++) {
+        const uint64_t at = atomic_load_explicit(&c->wanted_ns[r], memory_order_relaxed);
+        if (at && now < at + within_ns)
+            return true;
+    }
+    return false;
+}
+
 void gs_client_sleep_unneeded(struct gs_client *c, bool (*also)(void), uint64_t ns)
 {
-    if (!atomic_load_explicit(&c->online, memory_order_acquire))
-        ns = ns < 50000 ? ns : 50000;
+    enum { SHORT_NS = 50 * 1000, WHILE_NS = 100 * 1000 * 1000 };
+    /* Where others want the resources now and then they get them sooner than it takes to be woken. */
+    if (ns > SHORT_NS && (!atomic_load_explicit(&c->online, memory_order_acquire) || was_wanted(c, WHILE_NS)))
+        ns = SHORT_NS;
     const uint32_t was = atomic_load(&c->page->needed);
     atomic_store(&c->page->watched, 1);
     if (!needs_ends(c) && !also())
