@@ -53,6 +53,7 @@ static cl_int fault_dooms(cl_command_queue queue, cl_bool blocking, cl_uint n, c
 static cl_int fault_status(cl_event event, cl_event_info what, void *value, cl_int err);
 static cl_int fault_waited(cl_uint n, const cl_event *events, cl_int err);
 static cl_int fault_finished(cl_command_queue queue, cl_int err);
+static cl_int fault_calls(cl_event event, cl_int type, void(CL_CALLBACK *call)(cl_event, cl_int, void *), void *data);
 
 #include "faults.inc"
 
@@ -185,6 +186,49 @@ static cl_int fault_finished(cl_command_queue queue, cl_int err)
             when = doomed[i].when;
     pthread_mutex_unlock(&lock);
     sleep_until(when);
+    return err;
+}
+
+/* A callback that is told of the failure, not of the end of what stands in its place. */
+struct told {
+    void(CL_CALLBACK *call)(cl_event event, cl_int status, void *data);
+    void *data;
+    struct doomed of;
+};
+
+static void *tell(void *arg)
+{
+    struct told *t = arg;
+    sleep_until(t->of.when);
+    t->call(t->of.event, t->of.code, t->data);
+    free(t);
+    return NULL;
+}
+
+/* By a thread of its own: a driver's, which calls this, may be the one that others wait for. */
+static void CL_CALLBACK tell_later(cl_event event, cl_int status, void *data)
+{
+    pthread_t thread;
+    (void)event;
+    (void)status;
+    if (pthread_create(&thread, NULL, tell, data) == 0)
+        pthread_detach(thread);
+    else
+        tell(data);
+}
+
+static cl_int fault_calls(cl_event event, cl_int type, void(CL_CALLBACK *call)(cl_event, cl_int, void *), void *data)
+{
+    struct told *t = call && type == CL_COMPLETE ? calloc(1, sizeof *t) : NULL;
+    pthread_mutex_lock(&lock);
+    const struct doomed *d = t ? find_doomed(event) : NULL;
+    if (d)
+        *t = (struct told){call, data, *d};
+    pthread_mutex_unlock(&lock);
+    const cl_int err =
+        d ? below.clSetEventCallback(event, type, tell_later, t) : below.clSetEventCallback(event, type, call, data);
+    if (err || !d)
+        free(t);
     return err;
 }
 

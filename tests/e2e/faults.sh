@@ -96,6 +96,23 @@ spoiled_soon() { # PART
   ! grep "through the pinned ring failed" err.txt || fail "a read is tried again that came behind a failure"
 }
 
+# So does a unit of a part that a thread of ours has enqueued, whose end the driver calls back about. What is written anew
+# isn't looked at: another part may still be running then.
+spoiled_by_unit() { # UNIT, in the order in which they are enqueued
+  "$programs/spoiled" | sed '1s/error 0/error -5/' >alone.txt
+  FAULT=clEnqueueNDRangeKernel:$1:-9999:late gpusparc run --mode multi --gpus 2 "$programs/spoiled" >out.txt
+  cmp <(head -2 alone.txt) <(head -2 out.txt) || { cat out.txt; fail "unit $1 fails"; }
+}
+
+# A command all of whose units are had at once ends by a marker: whichever fails, it fails, and can be done over.
+each_unit() { # FUNCTION PROGRAM
+  local count k
+  FAULT_COUNTS=$PWD/counts.txt gpusparc run --mode multi --gpus 2 "$programs/$2" >out.txt
+  count=$(sed -n "s/^$1 //p" counts.txt)
+  [ "$count" -ge 3 ] || fail "$2 has a $1 in one unit"
+  for ((k = 1; k <= count; k++)); do spared "$1:$k:-9999:late" "$2"; done
+}
+
 RANDOM=${SEED:-7}
 export OPENCL_LAYERS=$programs/faults.so
 for path in plain pinned; do
@@ -126,6 +143,18 @@ begin_daemon
 for k in 13 16 22; do GPUSPARC_TRANSFER=pinned spared clEnqueueNDRangeKernel:$k:-5:once columns 2 300 200; done
 # Nor does anybody wait for ever for a gate, or an end, whose event the driver has refused to end once.
 for k in 2 7 13 26; do GPUSPARC_TRANSFER=pinned spared clSetUserEventStatus:$k:-5:once columns 2 300 200; done
+for k in 1 2 3 4; do GPUSPARC_TRANSFER=plain spoiled_by_unit $k; done
+end_daemon
+cat >"$dir/conf" <<'END2'
+[system]
+gpus = 2
+realtime = no
+kernel_chunk = 1000000
+transfer_chunk = 32768
+END2
+begin_daemon
+GPUSPARC_TRANSFER=plain each_unit clEnqueueWriteBuffer again
+GPUSPARC_TRANSFER=plain each_unit clEnqueueReadBuffer again
 end_daemon
 export GPUSPARC_SOCKET=$dir/none
 for kind in "${@:-once}"; do

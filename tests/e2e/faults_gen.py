@@ -32,6 +32,8 @@ with open(sys.argv[3], "w", encoding="utf-8") as f:
         else:
             f.write("        return err;\n    }\n")
         call = f"below.{n}({', '.join(own)})"
+        if n == "clSetEventCallback":
+            call = f"fault_calls({', '.join(own)})"
         if command and not error:
             n_wait, wait, event = own[command - 1:command + 2]
             f.write(f"    const cl_int doom = fault_doom({own[0]}, {n_wait}, {wait});\n")
