@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* gpusparc: finds the subcommand and hands over to it. */
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,9 +83,5 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     gs_log_init("gpusparc");
-    const int status = run(argc, argv);
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return status;
-    gs_error("can't write to standard output: %s", strerror(errno));
-    return status ? status : GS_EXIT_FAILED;
+    return gs_exit_status(run(argc, argv), GS_EXIT_FAILED);
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char *program_name = "gpusparc";
@@ -67,4 +68,12 @@ void gs_debug(const char *fmt, ...)
     va_start(ap, fmt);
     print_line("debug: ", fmt, ap);
     va_end(ap);
+}
+
+int gs_exit_status(int status, int failed)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    gs_error("can't write to standard output: %s", strerror(errno));
+    return status ? status : failed;
 }

@@ -9,6 +9,10 @@ void gs_log_init(const char *program);
 /* Something the user asked for could not be done. */
 void gs_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* A program's exit status at its end: `status`; where not all it printed could be written, that is said, and 0 becomes
+ * `failed`. */
+int gs_exit_status(int status, int failed);
+
 /* Something works less well than asked for. */
 void gs_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpusparc-probe: the worker that uses the device, in a process of its own, so that a driver that crashes takes nobody
  * along. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,9 +22,5 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     gs_log_init("gpusparc");
-    const int status = run(argc, argv);
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return status;
-    gs_error("can't write to standard output: %s", strerror(errno));
-    return status ? status : PROBE_EXIT_FAILED;
+    return gs_exit_status(run(argc, argv), PROBE_EXIT_FAILED);
 }
