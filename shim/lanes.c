@@ -355,8 +355,11 @@ void gs_lane_enqueue_rest(struct gs_held *h)
             n++;
         }
     }
+    cl_event all[GS_AT_ONCE + 1] = {h->first}; /* the first as well: a queue's order hands no failure on */
+    for (cl_uint i = 0; i < n; i++)
+        all[i + 1] = h->rest_event[i];
     if (!err)
-        err = gs_real()->clEnqueueMarkerWithWaitList(h->home, n, h->rest_event, &h->end);
+        err = gs_real()->clEnqueueMarkerWithWaitList(h->home, n + 1, all, &h->end);
     if (!err)
         return;
     gs_held_spoil(h, err);
