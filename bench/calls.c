@@ -359,15 +359,16 @@ int main(int argc, char **argv)
         else
             count(NULL);
     }
-    if (devices > BENCH_MOST_DEVICES || items < NEW_BYTES / sizeof(cl_int))
+    if (devices > BENCH_MOST_DEVICES)
         count(NULL);
+    const size_t least = NEW_BYTES / sizeof(cl_int), numbers = items > least ? items : least; /* in and out */
     const int n_apps = against ? 2 : 1;
     double *ns[2][CALLS], one[CALLS];
     if (!(memory = calloc(1, bytes > NEW_BYTES ? bytes : NEW_BYTES)))
         return 1;
-    bench_start(&app[0], "libOpenCL.so.1", 1, items, bytes);
+    bench_start(&app[0], "libOpenCL.so.1", 1, numbers, bytes);
     if (against)
-        bench_start(&app[1], against, (cl_uint)devices, items, bytes);
+        bench_start(&app[1], against, (cl_uint)devices, numbers, bytes);
     if (against && profiled)
         bench_use_profiles(&app[1]);
     if (bound)
