@@ -140,7 +140,12 @@ realtime = no
 kernel_chunk = 4
 END2
 begin_daemon
-for k in 13 16 22; do GPUSPARC_TRANSFER=pinned spared clEnqueueNDRangeKernel:$k:-5:once columns 2 300 200; done
+# Which call is the k-th differs from run to run: of a launch's first unit, in its call, the application is told.
+was=$bad spared=$right
+"$programs/columns" 2 300 200 >alone.txt
+code=-5 gpus=2
+for k in 13 16 19 22 25; do GPUSPARC_TRANSFER=pinned one clEnqueueNDRangeKernel:$k:-5:once columns 2 300 200; done
+[ $bad = $was ] && [ $right -gt $spared ] || fail "units that are refused once under a daemon: $((right - spared)) of 5 spared, $((bad - was)) wrong"
 # Nor does anybody wait for ever for a gate, or an end, whose event the driver has refused to end once.
 for k in 2 7 13 26; do GPUSPARC_TRANSFER=pinned spared clSetUserEventStatus:$k:-5:once columns 2 300 200; done
 for k in 1 2 3 4; do GPUSPARC_TRANSFER=plain spoiled_by_unit $k; done
