@@ -488,19 +488,12 @@ void gs_job_now(struct gs_job *job)
     pthread_mutex_unlock(&job_lock);
 }
 
-/* Lets those go that are complete. */
+/* Lets those go that have ended. One that has failed stays for as long as another is under way: PoCL (3.1) uses it once
+ * more when the rest of what it waited for ends. */
 static void prune(void)
 {
-    cl_uint n = 0;
-    for (cl_uint i = 0; i < pending.n; i++) {
-        cl_int status = CL_COMPLETE;
-        gs_real()->clGetEventInfo(pending.v[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-        if (status <= CL_COMPLETE)
-            gs_real()->clReleaseEvent(pending.v[i]);
-        else
-            pending.v[n++] = pending.v[i];
-    }
-    pending.n = n;
+    if (!gs_events_forget(&pending, false) && pending.n)
+        gs_events_forget(&pending, true);
 }
 
 void gs_job_reads(void)

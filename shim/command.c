@@ -52,17 +52,19 @@ cl_int gs_event_end(cl_event event, cl_int status)
     return err;
 }
 
-/* Lets those go that are complete. */
-static void prune(struct gs_events *e)
+cl_uint gs_events_forget(struct gs_events *e, bool failed)
 {
-    cl_uint n = 0;
+    cl_uint n = 0, under_way = 0;
     for (cl_uint i = 0; i < e->n; i++) {
-        if (gs_event_ended(e->v[i]))
+        const cl_int status = gs_event_status(e->v[i]);
+        under_way += status > CL_COMPLETE;
+        if (status == CL_COMPLETE || (failed && status < CL_COMPLETE))
             gs_real()->clReleaseEvent(e->v[i]);
         else
             e->v[n++] = e->v[i];
     }
     e->n = n;
+    return under_way;
 }
 
 void gs_events_free(struct gs_events *e)
@@ -166,7 +168,7 @@ cl_int gs_command_order(struct gs_command *cmd)
     }
     if (!err)
         err = gs_real()->clFlush(cmd->q->o.handle); /* commands on other queues wait for its markers */
-    prune(&cmd->ctx->orphans);
+    gs_events_forget(&cmd->ctx->orphans, true);
     for (cl_uint i = 0; i < cmd->ctx->orphans.n && !err && !own_only; i++) {
         err = gs_events_share(&cmd->before, cmd->ctx->orphans.v[i]);
         if (!err && shielded)

@@ -11,6 +11,8 @@ cl_int gs_events_add(struct gs_events *e, cl_event event);
 /* Adds another reference. */
 cl_int gs_events_share(struct gs_events *e, cl_event event);
 void gs_events_free(struct gs_events *e);
+/* Lets those go that have ended well, or with `failed` however they have. Returns how many are under way. */
+cl_uint gs_events_forget(struct gs_events *e, bool failed);
 /* Blocks until all of them have ended, well or badly: for what was enqueued before an error kept the rest from it. */
 void gs_events_wait(const struct gs_events *e);
 

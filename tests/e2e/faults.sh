@@ -148,7 +148,8 @@ for k in 13 16 19 22 25; do GPUSPARC_TRANSFER=pinned one clEnqueueNDRangeKernel:
 [ $bad = $was ] && [ $right -gt $spared ] || fail "units that are refused once under a daemon: $((right - spared)) of 5 spared, $((bad - was)) wrong"
 # Nor does anybody wait for ever for a gate, or an end, whose event the driver has refused to end once.
 for k in 2 7 13 26; do GPUSPARC_TRANSFER=pinned spared clSetUserEventStatus:$k:-5:once columns 2 300 200; done
-for k in 1 2 3 4; do GPUSPARC_TRANSFER=plain spoiled_by_unit $k; done
+# A marker that has failed isn't let go of before all that it waits for has ended: PoCL (3.1) crashed in one run of eight.
+for k in {1..4} {1..4} {1..4}; do GPUSPARC_TRANSFER=plain spoiled_by_unit $k; done
 end_daemon
 cat >"$dir/conf" <<'END2'
 [system]
