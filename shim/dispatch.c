@@ -113,6 +113,7 @@ static void unmake(struct gs_held *h)
     gs_release_event(h->open);
     gs_release_event(h->ready);
     give_untaken(h);
+    gs_held_leave_siblings(h);
     gs_spent_drop(h->units.spent);
     free(h);
 }
@@ -292,9 +293,9 @@ static bool is_behind_pieces(const struct gs_held *h, const struct gs_queue *q, 
     return is_piece(before) && h->call - before->call <= 1;
 }
 
-/* May it begin once what it waits for, and what is before it in the application's queue, has ended: all of it brief, and
- * by units that have been granted? Only where nobody else has wanted its device for a while: whoever does waits for that
- * as well. */
+/* May it begin once what it waits for, and what is before it in the application's queue, has ended: all of it brief,
+ * and by units that have been granted? Only where nobody else has wanted its device for a while: whoever does waits for
+ * that as well. */
 static bool is_behind_brief(const struct gs_held *h, const struct gs_queue *q, const struct gs_held *before)
 {
     if (!h->may_chain || (before && !gs_held_is_brief(before)))
@@ -377,6 +378,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     atomic_init(&h->refs, 1);
     atomic_init(&h->left, 1);
     h->units = *units;
+    gs_held_join_siblings(h);
     if (h->units.spent)
         atomic_fetch_add(&h->units.spent->refs, 1);
     h->closed = true;
@@ -412,6 +414,7 @@ void gs_hold_drop(struct gs_held *h)
     }
     const struct gs_queues queues = gs_held_queues(h);
     give_untaken(h);
+    gs_held_leave_siblings(h);
     gs_held_drop(h);
     gs_queues_release(&queues);
 }

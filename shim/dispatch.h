@@ -29,6 +29,14 @@ static inline bool gs_spent_settled(const struct gs_spent *s)
     return atomic_load(&s->refs) == 1;
 }
 
+/* Commands that one event will stand for. A marker that waits for several may fail as soon as one of them has; then
+ * what comes next would find the others at work on its memory. So an end that is ours fails once all siblings are over.
+ * None of them may wait for another's end. */
+struct gs_siblings;
+struct gs_siblings *gs_siblings_new(void); /* null: no memory */
+/* No more of them will come. */
+void gs_siblings_drop(struct gs_siblings *s);
+
 /* The units behind the first, carried out in order by one thread. */
 struct gs_units {
     unsigned n; /* all units, the first included */
@@ -42,9 +50,10 @@ struct gs_units {
                       cl_event *event);
     void (*free)(void *work); /* once the last one has been enqueued, or none will be */
     void *work;
-    struct gs_spent *spent; /* what they take is added to it; or null */
-    bool kernel;            /* they are a kernel of the application, on `place` */
-    bool piece;             /* one, which moves no more bytes than a unit is for */
+    struct gs_spent *spent;       /* what they take is added to it; or null */
+    struct gs_siblings *siblings; /* the command is one of these; or null */
+    bool kernel;                  /* they are a kernel of the application, on `place` */
+    bool piece;                   /* one, which moves no more bytes than a unit is for */
     unsigned place;
     uint64_t kind;   /* what it is, for what is expected of its time, see batch.h; 0: nothing. May share a unit */
     unsigned factor; /* of several: by which they were cut, ... */

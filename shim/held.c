@@ -33,6 +33,61 @@ void gs_held_spoil(struct gs_held *h, cl_int status)
     atomic_compare_exchange_strong(&h->status, &none, status);
 }
 
+struct gs_siblings {
+    unsigned left;          /* that aren't over, and who puts them together. gs_held_lock */
+    struct gs_held *failed; /* over, and nobody has been told; held, by `next`. gs_held_lock */
+};
+
+struct gs_siblings *gs_siblings_new(void)
+{
+    struct gs_siblings *s = calloc(1, sizeof *s);
+    if (s)
+        s->left = 1;
+    return s;
+}
+
+/* One less is left; `failed`, or null, is over, and its end not told. */
+static void one_less(struct gs_siblings *s, struct gs_held *failed)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    if (failed) {
+        atomic_fetch_add(&failed->refs, 1);
+        failed->next = s->failed;
+        s->failed = failed;
+    }
+    const bool last = --s->left == 0;
+    pthread_mutex_unlock(&gs_held_lock);
+    if (!last)
+        return;
+    for (struct gs_held *h = s->failed, *next; h; h = next) {
+        next = h->next;
+        gs_event_end(h->end, atomic_load(&h->status));
+        gs_held_drop(h);
+    }
+    free(s);
+}
+
+void gs_siblings_drop(struct gs_siblings *s)
+{
+    if (s)
+        one_less(s, NULL);
+}
+
+void gs_held_join_siblings(struct gs_held *h)
+{
+    if (!h->units.siblings)
+        return;
+    pthread_mutex_lock(&gs_held_lock);
+    h->units.siblings->left++;
+    pthread_mutex_unlock(&gs_held_lock);
+}
+
+void gs_held_leave_siblings(struct gs_held *h)
+{
+    if (h->units.siblings)
+        one_less(h->units.siblings, NULL);
+}
+
 static void unlist(struct gs_held *h)
 {
     pthread_mutex_lock(&gs_held_lock);
@@ -157,14 +212,21 @@ static void is_over(struct gs_held *h)
     const cl_event end = h->at_once ? NULL : h->end; /* a marker ends by itself */
     pthread_cond_broadcast(&gs_held_changed);
     pthread_mutex_unlock(&gs_held_lock);
-    if (end) /* now, though others may hold it for longer */
+    const bool later = end && h->units.siblings && atomic_load(&h->status) != CL_COMPLETE;
+    if (end && !later) /* now, though others may hold it for longer */
         gs_event_end(end, atomic_load(&h->status));
+    if (h->units.siblings)
+        one_less(h->units.siblings, later ? h : NULL);
 }
 
 void gs_held_done(struct gs_held *h)
 {
-    if (atomic_fetch_sub(&h->left, 1) == 1 && gs_is_several(h))
+    if (atomic_fetch_sub(&h->left, 1) != 1)
+        return;
+    if (gs_is_several(h))
         is_over(h);
+    else
+        gs_held_leave_siblings(h);
 }
 
 struct gs_queues gs_held_queues(const struct gs_held *h)

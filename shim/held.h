@@ -18,7 +18,7 @@ enum { GS_AWAITED = 4, GS_AT_ONCE = 3 /* units besides the first that may be had
 enum gs_held_waits { GS_WAITS_NOT, GS_WAITS_PIECES, GS_WAITS_OTHERS };
 
 struct gs_held {
-    struct gs_held *next; /* in its resource's list */
+    struct gs_held *next; /* in its resource's list; then in that of siblings which have failed */
     atomic_int refs;      /* the thread that serves it, each unit under way, and who waits for it */
     atomic_uint left;     /* as long as it isn't served: 1; and each unit under way */
     atomic_int status;    /* CL_COMPLETE, or the first error of a unit */
@@ -131,6 +131,10 @@ struct gs_held *gs_held_last_in(cl_command_queue queue);
 bool gs_held_keep(struct gs_held *h);
 
 void gs_held_drop(struct gs_held *h);
+
+/* It is one of its siblings from now on, until it is over, or is given up. */
+void gs_held_join_siblings(struct gs_held *h);
+void gs_held_leave_siblings(struct gs_held *h);
 
 /* It has been served, or a unit of it has ended: with the last of these it is over. Before gs_held_drop. */
 void gs_held_done(struct gs_held *h);

@@ -62,6 +62,7 @@ struct split {
     struct gs_events ended;                 /* what the application's event waits for */
     unsigned device[3 * GS_MAX_DEVICES];    /* of each of `ended` */
     cl_event begin;                         /* of one that is measured: when all before it had ended; or null */
+    struct gs_siblings *siblings;           /* the parts, if they go by units */
     struct gs_asked asked;
 };
 
@@ -156,6 +157,7 @@ static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, u
                                   .geometry = l->geometry,
                                   .null_local = l->null_local,
                                   .hidden = l->summary->hidden,
+                                  .siblings = s->siblings,
                                   .cut = {.whole = plan->box[p], .n = 1}};
     if (l->by_units)
         gs_kernel_cut(run, &l->job, &plan->box[p]);
@@ -190,7 +192,9 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
 {
     s->merges = calloc(plan->n_uses + 1, sizeof *s->merges);
     s->asked.begin_ns = gs_now_ns();
-    cl_int err = s->merges ? gs_command_order(&l->cmd) : CL_OUT_OF_HOST_MEMORY;
+    s->siblings = l->by_units ? gs_siblings_new() : NULL;
+    const bool memory = s->merges && (s->siblings || !l->by_units);
+    cl_int err = memory ? gs_command_order(&l->cmd) : CL_OUT_OF_HOST_MEMORY;
     if (!err && l->trial.measured && !l->by_units)
         err = mark_time(l, &l->cmd.before, &s->begin);
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
@@ -416,6 +420,7 @@ cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *e
     s.asked.ready_ns = gs_now_ns();
     if (!err)
         err = run_parts(l, plan, &s, went);
+    gs_siblings_drop(s.siblings);
     if (err)
         gs_debug("kernel %s: the parts could not be launched (error %d)", l->k->name, err);
     if (err && *went)

@@ -130,6 +130,7 @@ cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_ker
                              .kind = run->kind,
                              .factor = run->factor,
                              .groups = groups_of(&run->cut.whole),
+                             .siblings = run->siblings,
                              .untied = run->untied};
     cl_int err = CL_SUCCESS;
     if (units.n > 1) {

@@ -17,10 +17,11 @@ struct gs_kernel_run {
     bool null_local;
     bool hidden; /* the kernel takes the hidden argument, for which the box's begin is the base */
     struct gs_cut cut;
-    uint64_t kind;   /* see batch.h */
-    unsigned factor; /* by which its chunks are larger than the configured ones */
-    bool untied;     /* see dispatch.h */
-    bool odd;        /* its sizes are no multiples: the last chunk goes first, so that the driver sees it at once */
+    uint64_t kind;                /* see batch.h */
+    unsigned factor;              /* by which its chunks are larger than the configured ones */
+    bool untied;                  /* see dispatch.h */
+    struct gs_siblings *siblings; /* see dispatch.h; or null */
+    bool odd; /* its sizes are no multiples: the last chunk goes first, so that the driver sees it at once */
 };
 
 /* Of a launch without a local size, so many work-items count as a work-group. */
