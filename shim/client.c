@@ -246,9 +246,8 @@ bool gs_unit_is_waited(unsigned resource)
 
 bool gs_unit_is_alone(unsigned resource)
 {
-    enum { WHILE_NS = 100 * 1000 * 1000 };
     const struct gs_client *c = atomic_load(&client);
-    return c && gs_client_is_alone(c, resource, WHILE_NS);
+    return c && gs_client_is_alone(c, resource);
 }
 
 bool gs_unit_is_ours(unsigned resource)

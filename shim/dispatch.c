@@ -80,18 +80,10 @@ static cl_int make(struct gs_held *h, struct gs_queue *q, bool marked, cl_uint n
     return err ? err : retain_queues(h);
 }
 
-static void give_back(struct gs_unit **u)
-{
-    if (*u)
-        gs_unit_give(&(*u)->grant);
-    free(*u);
-    *u = NULL;
-}
-
 static void give_rest(struct gs_held *h)
 {
     for (unsigned i = 0; i < GS_AT_ONCE; i++)
-        give_back(&h->rest[i]);
+        gs_unit_back(&h->rest[i]);
     h->at_once = false;
 }
 
@@ -100,7 +92,7 @@ static void give_untaken(struct gs_held *h)
 {
     if (h->asked)
         gs_lane_forget(h);
-    give_back(&h->taken);
+    gs_unit_back(&h->taken);
     give_rest(h);
 }
 

@@ -155,19 +155,10 @@ static void await_units(struct gs_held *h)
     is_over(h, true); /* another thread may be about to see the last of them */
 }
 
-/* An event that ends with it, for the marker. */
-static cl_event end_of(struct gs_held *h)
-{
-    cl_context context = NULL;
-    cl_int err = gs_real()->clGetCommandQueueInfo(h->home, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
-    cl_event end = err ? NULL : gs_real()->clCreateUserEvent(context, &err);
-    return err ? NULL : end;
-}
-
 /* What comes next in its queue comes after all of its units. */
 static void tie(struct gs_held *h)
 {
-    cl_event marker, end = end_of(h);
+    cl_event marker, end = gs_held_user_event(h); /* it ends with the command */
     const bool tied = end && gs_real()->clEnqueueMarkerWithWaitList(h->home, 1, &end, &marker) == CL_SUCCESS;
     if (tied) {
         gs_job_add(marker); /* one that fails must be somebody's: PoCL (3.1) uses it once more after its end */

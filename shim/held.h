@@ -116,6 +116,12 @@ static inline void gs_release_event(cl_event event)
 /* Is it on its way, all of it, and takes no longer than a unit of short launches may? With gs_held_lock held. */
 bool gs_held_is_brief(const struct gs_held *h);
 
+/* A user event of its context. Null: there is none to be had. */
+cl_event gs_held_user_event(const struct gs_held *h);
+
+/* Gives back what was granted, if anything was: nothing runs by it. */
+void gs_unit_back(struct gs_unit **u);
+
 /* Its status is this error, if it is the first. */
 void gs_held_spoil(struct gs_held *h, cl_int status);
 

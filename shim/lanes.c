@@ -110,9 +110,8 @@ static bool enqueue_next(struct gs_held *h, unsigned i, struct gs_unit *u)
         gs_real()->clFlush(h->units.queue[to]);
         gs_real()->clReleaseEvent(event);
     } else {
-        gs_unit_give(&u->grant);
+        gs_unit_back(&u);
         gs_held_spoil(h, err);
-        free(u);
     }
     return !err;
 }
@@ -332,12 +331,10 @@ static unsigned queue_of_rest(const struct gs_held *h, unsigned i)
 /* What stands for the end of all, where one of them could not be enqueued. */
 static cl_event failed_end(const struct gs_held *h, cl_int status)
 {
-    cl_context context = NULL;
-    cl_int err = gs_real()->clGetCommandQueueInfo(h->home, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
-    cl_event end = err ? NULL : gs_real()->clCreateUserEvent(context, &err);
-    if (!err && gs_event_end(end, status) == CL_SUCCESS)
+    cl_event end = gs_held_user_event(h);
+    if (end && gs_event_end(end, status) == CL_SUCCESS)
         return end;
-    gs_release_event(err ? NULL : end);
+    gs_release_event(end);
     gs_real()->clRetainEvent(h->first);
     return h->first;
 }
@@ -364,12 +361,8 @@ void gs_lane_enqueue_rest(struct gs_held *h)
         return;
     gs_held_spoil(h, err);
     h->end = failed_end(h, err);
-    for (unsigned i = n; i < GS_AT_ONCE; i++) {
-        if (h->rest[i])
-            gs_unit_give(&h->rest[i]->grant);
-        free(h->rest[i]);
-        h->rest[i] = NULL;
-    }
+    for (unsigned i = n; i < GS_AT_ONCE; i++)
+        gs_unit_back(&h->rest[i]);
 }
 
 static void watch_rest(struct gs_held *h)

@@ -17,6 +17,8 @@
 /* A waiter asks after this long whether the daemon is alive, and goes on without it if it doesn't answer for as long.
  */
 #define STALL_NS NS_PER_S
+/* Who hasn't been asked for a resource for so long is alone with it. */
+#define ALONE_NS (100 * UINT64_C(1000000))
 #define GPU_MASK GS_MASK_ALL_GPUS(GS_MAX_GPUS)
 
 uint64_t gs_client_now_ns(void)
@@ -47,36 +49,42 @@ void gs_client_need_ends(struct gs_client *c)
         gs_futex_wake_all(&c->page->needed);
 }
 
-static bool needs_ends(const struct gs_client *c)
+/* Is there a resource leased to this client, with units of it out, that has one of these flags? */
+static bool any_out(const struct gs_client *c, uint32_t flags)
 {
     for (uint32_t rest = atomic_load_explicit(&c->known, memory_order_relaxed); rest; rest &= rest - 1) {
         const uint32_t w = atomic_load(&c->page->lease[__builtin_ctz(rest)].word);
-        if (w & GS_LEASE_LEASED && w & (GS_LEASE_ASK | GS_LEASE_WAITED) && w & GS_LEASE_UNITS)
+        if (w & GS_LEASE_LEASED && w & flags && w & GS_LEASE_UNITS)
             return true;
     }
     return false;
 }
 
-static bool was_wanted(const struct gs_client *c, uint64_t within_ns)
+/* Has nobody else wanted it for a while? */
+static bool is_unwanted(const struct gs_client *c, unsigned resource, uint64_t now_ns)
+{
+    const uint64_t at = atomic_load_explicit(&c->wanted_ns[resource], memory_order_relaxed);
+    return !at || now_ns >= at + ALONE_NS;
+}
+
+static bool was_wanted(const struct gs_client *c)
 {
     const uint64_t now = gs_client_now_ns();
-    for (unsigned r = 0; r < GS_MAX_RESOURCES; r++) {
-        const uint64_t at = atomic_load_explicit(&c->wanted_ns[r], memory_order_relaxed);
-        if (at && now < at + within_ns)
-            return true;
-    }
-    return false;
+    unsigned r = 0;
+    while (r < GS_MAX_RESOURCES && is_unwanted(c, r, now))
+        r++;
+    return r < GS_MAX_RESOURCES;
 }
 
 void gs_client_sleep_unneeded(struct gs_client *c, bool (*also)(void), uint64_t ns)
 {
-    enum { SHORT_NS = 50 * 1000, WHILE_NS = 100 * 1000 * 1000 };
+    enum { SHORT_NS = 50 * 1000 };
     /* Where others want the resources now and then they get them sooner than it takes to be woken. */
-    if (ns > SHORT_NS && (!atomic_load_explicit(&c->online, memory_order_acquire) || was_wanted(c, WHILE_NS)))
+    if (ns > SHORT_NS && (!atomic_load_explicit(&c->online, memory_order_acquire) || was_wanted(c)))
         ns = SHORT_NS;
     const uint32_t was = atomic_load(&c->page->needed);
     atomic_store(&c->page->watched, 1);
-    if (!needs_ends(c) && !also())
+    if (!any_out(c, GS_LEASE_ASK | GS_LEASE_WAITED) && !also())
         futex_wait(&c->page->needed, was, ns);
     atomic_store(&c->page->watched, 0);
 }
@@ -101,11 +109,11 @@ static void took(struct gs_client *c, unsigned resource, uint32_t client, uint32
  * wanted them for a while each may have as many, which have ended as soon as those of one have. */
 static uint32_t most_units(const struct gs_client *c, unsigned resource, uint32_t out)
 {
-    enum { WHILE_NS = 100 * 1000 * 1000, MOST = 64 };
+    enum { MOST = 64 };
     const uint32_t depth = atomic_load_explicit(&c->depth, memory_order_relaxed), all = depth * c->gpus;
     if (resource != GS_RESOURCE_PCI || out < depth || out >= all || all > MOST)
         return depth;
-    return gs_client_is_alone(c, resource, WHILE_NS) ? all : depth;
+    return gs_client_is_alone(c, resource) ? all : depth;
 }
 
 static bool take(struct gs_client *c, unsigned resource, uint32_t client, struct gs_grant *g)
@@ -164,13 +172,12 @@ bool gs_client_own_waits(const struct gs_client *c, unsigned resource)
            atomic_load_explicit(&c->page->lease[resource].word, memory_order_relaxed) & GS_LEASE_WAITED;
 }
 
-bool gs_client_is_alone(const struct gs_client *c, unsigned resource, uint64_t ns)
+bool gs_client_is_alone(const struct gs_client *c, unsigned resource)
 {
     if (resource >= GS_MAX_RESOURCES || !atomic_load_explicit(&c->online, memory_order_acquire))
         return false;
     const uint32_t w = atomic_load_explicit(&c->page->lease[resource].word, memory_order_relaxed);
-    return (w & (GS_LEASE_LEASED | GS_LEASE_ASK)) == GS_LEASE_LEASED &&
-           gs_client_now_ns() > atomic_load_explicit(&c->wanted_ns[resource], memory_order_relaxed) + ns;
+    return (w & (GS_LEASE_LEASED | GS_LEASE_ASK)) == GS_LEASE_LEASED && is_unwanted(c, resource, gs_client_now_ns());
 }
 
 bool gs_client_is_ours(const struct gs_client *c, unsigned resource)
@@ -184,14 +191,7 @@ bool gs_client_is_ours(const struct gs_client *c, unsigned resource)
 
 bool gs_client_wanted(const struct gs_client *c)
 {
-    if (!atomic_load_explicit(&c->online, memory_order_acquire))
-        return false;
-    for (uint32_t rest = atomic_load_explicit(&c->known, memory_order_relaxed); rest; rest &= rest - 1) {
-        const uint32_t w = atomic_load_explicit(&c->page->lease[__builtin_ctz(rest)].word, memory_order_relaxed);
-        if (w & GS_LEASE_LEASED && w & GS_LEASE_ASK && w & GS_LEASE_UNITS)
-            return true;
-    }
-    return false;
+    return atomic_load_explicit(&c->online, memory_order_acquire) && any_out(c, GS_LEASE_ASK);
 }
 
 /* ---- giving back ---- */

@@ -96,8 +96,8 @@ bool gs_client_own_waits(const struct gs_client *c, unsigned resource);
 void gs_client_sleep_unneeded(struct gs_client *c, bool (*also)(void), uint64_t ns);
 void gs_client_need_ends(struct gs_client *c);
 
-/* Is the resource leased to this client, which nobody else has wanted it from for so long? Not where that isn't known. */
-bool gs_client_is_alone(const struct gs_client *c, unsigned resource, uint64_t ns);
+/* Is the resource leased to this client, which nobody else has wanted it from for 0.1 s? Not where that isn't known. */
+bool gs_client_is_alone(const struct gs_client *c, unsigned resource);
 
 /* Is the resource leased to this client, and not about to be another's, or nobody's to lease? */
 bool gs_client_is_ours(const struct gs_client *c, unsigned resource);
