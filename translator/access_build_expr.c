@@ -182,6 +182,12 @@ static struct gs_value eval_under(struct gs_builder *b, uint32_t condition, bool
     return v;
 }
 
+/* A truth may be any number: of 1 && n only n would be left. */
+static uint32_t one_or_zero(struct gs_builder *b, uint32_t truth)
+{
+    return b->nodes[truth].op < GS_N_EQ ? gs_node_not(b, gs_node_not(b, truth)) : truth;
+}
+
 static struct gs_value eval_logical(struct gs_builder *b, CXCursor c, CXCursor left, CXCursor right, bool is_and)
 {
     struct gs_value x = gs_eval(b, left, true);
@@ -195,9 +201,9 @@ static struct gs_value eval_logical(struct gs_builder *b, CXCursor c, CXCursor l
         gs_apply_joined(b, truth, &ran, &not_run);
     else
         gs_apply_joined(b, truth, &not_run, &ran);
-    uint32_t other = gs_truth(b, &y, right);
     (void)c;
-    return gs_int(gs_node(b, is_and ? GS_N_LAND : GS_N_LOR, GS_I32, truth, other, 0));
+    return gs_int(gs_node(b, is_and ? GS_N_LAND : GS_N_LOR, GS_I32, one_or_zero(b, truth),
+                          one_or_zero(b, gs_truth(b, &y, right)), 0));
 }
 
 static struct gs_value eval_conditional(struct gs_builder *b, CXCursor c, bool want_result)
