@@ -5,6 +5,7 @@
 
 #include "translator/access_build_loop.h"
 #include "translator/flow_tree.h"
+#include "translator/flow_type.h"
 
 enum { MAX_SCAN_DEPTH = 400 };
 
@@ -29,8 +30,11 @@ static CXCursor strip(struct gs_builder *b, CXCursor c)
 static CXCursor root_variable(struct gs_builder *b, CXCursor c)
 {
     for (;;) {
+        const bool pointer = gs_type_of_cursor(c).class == GS_T_POINTER;
         c = strip(b, c);
         struct gs_kids k;
+        if (!pointer && gs_type_of_cursor(c).class == GS_T_POINTER) /* p->x of a vector, stripped to p */
+            return clang_getNullCursor();
         if (c.kind == CXCursor_DeclRefExpr)
             return clang_getCursorReferenced(c);
         if (c.kind != CXCursor_MemberRefExpr && c.kind != CXCursor_ArraySubscriptExpr)
@@ -95,13 +99,20 @@ static bool is_sum_with(struct gs_builder *b, CXCursor c, CXCursor decl, CXCurso
 
 static void scan(struct gs_loop_code *l, CXCursor c);
 
+/* May what has this type be a variable of the function? Buffers and local memory are none. */
+static bool may_be_private(CXType t)
+{
+    const unsigned space = clang_getAddressSpace(clang_getCanonicalType(t));
+    return space != GS_AS_GLOBAL && space != GS_AS_LOCAL && space != GS_AS_CONSTANT;
+}
+
 static void scan_assignment(struct gs_loop_code *l, CXCursor c, const struct gs_kids *k)
 {
     struct gs_builder *b = l->b;
     enum CXBinaryOperatorKind op = clang_getCursorBinaryOperatorKind(c);
     CXCursor decl = root_variable(b, k->v[0]);
     if (clang_Cursor_isNull(decl)) {
-        l->stores_through_pointers = true;
+        l->stores_through_pointers |= may_be_private(clang_getCursorType(k->v[0]));
         return;
     }
     struct gs_changed *ch = add_changed(l, decl);
@@ -125,7 +136,7 @@ static void scan_unary(struct gs_loop_code *l, CXCursor c, const struct gs_kids 
         return;
     CXCursor decl = root_variable(l->b, k->v[0]);
     if (clang_Cursor_isNull(decl)) {
-        l->stores_through_pointers |= step;
+        l->stores_through_pointers |= step && may_be_private(clang_getCursorType(k->v[0]));
         return;
     }
     struct gs_changed *ch = add_changed(l, decl);
@@ -142,17 +153,17 @@ static void scan_unary(struct gs_loop_code *l, CXCursor c, const struct gs_kids 
     }
 }
 
-static bool is_address(CXCursor c)
+/* May what is handed to a function let it change a variable? A variable's address does, by itself or in a struct. */
+static bool hands_on(CXCursor c)
 {
-    struct gs_type t = gs_type_of_cursor(c);
-    return gs_type_is_address(&t);
+    const struct gs_type t = gs_type_of_cursor(c);
+    return gs_type_is_address(&t) ? may_be_private(gs_type_pointee(&t).clang) : gs_holds_pointers(gs_flow_type(c));
 }
 
-/* What is handed to a function by its address may be changed there. */
 static void scan_call(struct gs_loop_code *l, const struct gs_kids *k)
 {
     for (uint32_t i = 1; i < k->n; i++) /* the first is the function */
-        l->stores_through_pointers |= clang_isExpression(k->v[i].kind) && is_address(k->v[i]);
+        l->stores_through_pointers |= clang_isExpression(k->v[i].kind) && hands_on(k->v[i]);
 }
 
 /* An array that becomes a pointer, other than to be subscripted at once: who knows what is done with it. */
