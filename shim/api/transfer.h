@@ -10,6 +10,12 @@
 #include "shim/transfer/carrier.h"
 #include "shim/units.h"
 
+/* Events that one may stand for, where its bytes lie in several places. */
+enum { GS_MOST_PIECES = 64 };
+
+/* From how many stretches, each on one device, the bytes of the root come; at most `most`. */
+unsigned gs_count_holders(const struct gs_mem *root, struct gs_range r, unsigned most);
+
 /* One command on objects of ours that the driver carries out at home: begun with gs_home_begin, which locks the
  * context; ranges are brought home with gs_home_need; a scheduled application's command is held back with gs_home_hold;
  * then the driver is called with home.n and home.v for a wait list; gs_home_given lets the command go; what it writes

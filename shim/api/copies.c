@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Specification, sections 5.2.3 and 5.2.4: copying and filling buffers. */
+#include "shim/api/transfer.h"
+#include "shim/launch.h"
+#include "shim/transfer/transfer.h"
+
+unsigned gs_count_holders(const struct gs_mem *root, struct gs_range r, unsigned most)
+{
+    unsigned n = 0;
+    for (uint64_t end; r.begin < r.end && n < most; r.begin = end, n++)
+        gs_holder(root, r, &end);
+    return n;
+}
+
+/* Nothing is to be noted of what a command writes there, as long as nothing is split. */
+static inline bool needs_no_note(struct gs_mem *m, size_t offset, size_t size)
+{
+    return m && gs_is_defined(m) && gs_inside(m, offset, size);
+}
+
+static GS_COLD cl_int fill_carefully(cl_command_queue command_queue, cl_mem buffer, const void *pattern,
+                                     size_t pattern_size, size_t offset, size_t size, cl_uint num_events_in_wait_list,
+                                     const cl_event *event_wait_list, cl_event *event)
+{
+    gs_hot_look();
+    struct gs_queue *q = gs_queue_of(command_queue);
+    struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
+    if (!m || !pattern || pattern_size > GS_OP_PATTERN_BYTES || !gs_inside(m, offset, size))
+        return gs_real()->clEnqueueFillBuffer(command_queue, buffer, pattern, pattern_size, offset, size,
+                                              num_events_in_wait_list, event_wait_list, event);
+    struct gs_home h;
+    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    gs_home_claim(&h, m);
+    cl_int err = gs_home_ready(&h);
+    struct gs_op op = {.kind = GS_OP_FILL, .dst = buffer, .to = {offset}, .region = {size, 1, 1}};
+    op.pattern_bytes = pattern_size;
+    memcpy(op.pattern, pattern, pattern_size);
+    if (!err)
+        err = gs_home_run(&h, command_queue, &op, CL_COMMAND_FILL_BUFFER, event);
+    if (!err)
+        gs_home_wrote(&h, m, gs_window_range(m, offset, size));
+    return gs_home_end(&h, err);
+}
+
+GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem buffer,
+                                                           const void *pattern, size_t pattern_size, size_t offset,
+                                                           size_t size, cl_uint num_events_in_wait_list,
+                                                           const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    struct gs_mem *m = gs_hot_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
+    if (!needs_no_note(m, offset, size) || !gs_hot_begin(t))
+        return fill_carefully(command_queue, buffer, pattern, pattern_size, offset, size, num_events_in_wait_list,
+                              event_wait_list, event);
+    const cl_int err = gs_real()->clEnqueueFillBuffer(command_queue, buffer, pattern, pattern_size, offset, size,
+                                                      num_events_in_wait_list, event_wait_list, event);
+    gs_hot_end(t);
+    return err;
+}
+
+/* Copies each piece where it lies, so that nothing travels: dst's bytes are then valid where src's are. */
+static cl_int copy_in_place(struct gs_home *h, struct gs_mem *src, struct gs_range from, struct gs_mem *dst,
+                            uint64_t to, struct gs_events *done, unsigned device[])
+{
+    cl_int err = gs_command_order(&h->cmd);
+    gs_settle(src->root);
+    if (!err)
+        err = gs_sound(src->root, from);
+    for (uint64_t at = from.begin; at < from.end && !err;) {
+        uint64_t end;
+        const unsigned place = gs_holder(src->root, (struct gs_range){at, from.end}, &end);
+        const struct gs_range out = {to + (at - from.begin), to + (end - from.begin)};
+        struct gs_events wait = {0};
+        gs_replica_of(dst->root, place, &err);
+        if (!err)
+            err = gs_ready_events(&h->cmd, src->root, place, dst->root, place, &wait);
+        if (!err)
+            err = gs_transfer_buffer(&h->cmd, src->root->place[place].mem, place, dst->root->place[place].mem, place,
+                                     at, out.begin, end - at, &wait, done);
+        gs_events_free(&wait);
+        if (!err && done->n <= GS_MOST_PIECES)
+            device[done->n - 1] = place;
+        if (!err && gs_wrote_range(dst->root, place, out) < 0)
+            err = CL_OUT_OF_HOST_MEMORY;
+        at = end;
+    }
+    return err;
+}
+
+static GS_COLD cl_int copy_carefully(cl_command_queue command_queue, cl_mem src_buffer, cl_mem dst_buffer,
+                                     size_t src_offset, size_t dst_offset, size_t size, cl_uint num_events_in_wait_list,
+                                     const cl_event *event_wait_list, cl_event *event)
+{
+    gs_hot_look();
+    struct gs_queue *q = gs_queue_of(command_queue);
+    struct gs_mem *src = q ? gs_find(GS_MEM, src_buffer) : NULL, *dst = q ? gs_find(GS_MEM, dst_buffer) : NULL;
+    if (!src || !dst || !gs_inside(src, src_offset, size) || !gs_inside(dst, dst_offset, size))
+        return gs_real()->clEnqueueCopyBuffer(command_queue, src_buffer, dst_buffer, src_offset, dst_offset, size,
+                                              num_events_in_wait_list, event_wait_list, event);
+    const struct gs_range from = gs_window_range(src, src_offset, size), to = gs_window_range(dst, dst_offset, size);
+    const bool overlaps = src->root == dst->root && from.begin < to.end && to.begin < from.end;
+    struct gs_home h;
+    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    cl_int err = CL_SUCCESS;
+    if (overlaps || gs_at_home(src->root, from) || atomic_load(&q->o.ctx->user_events) ||
+        gs_count_holders(src->root, from, GS_MOST_PIECES + 1) > GS_MOST_PIECES) {
+        gs_home_need(&h, src, from);
+        gs_home_claim(&h, dst);
+        err = gs_home_ready(&h);
+        const struct gs_op op = {.kind = GS_OP_COPY,
+                                 .whole = overlaps,
+                                 .src = src_buffer,
+                                 .dst = dst_buffer,
+                                 .from = {src_offset},
+                                 .to = {dst_offset},
+                                 .region = {size, 1, 1}};
+        if (!err)
+            err = gs_home_run(&h, command_queue, &op, CL_COMMAND_COPY_BUFFER, event);
+        if (!err)
+            gs_home_wrote(&h, dst, to);
+    } else {
+        struct gs_events done = {0};
+        unsigned device[GS_MOST_PIECES + 1] = {0};
+        err = copy_in_place(&h, src, from, dst, to.begin, &done, device);
+        if (!err)
+            err = gs_finish_command(q, CL_COMMAND_COPY_BUFFER, &done, device, event);
+        if (err) {
+            gs_command_flush(q);
+            gs_events_wait(&done);
+        }
+        gs_events_free(&done);
+    }
+    return gs_home_end(&h, err);
+}
+
+GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem src_buffer,
+                                                           cl_mem dst_buffer, size_t src_offset, size_t dst_offset,
+                                                           size_t size, cl_uint num_events_in_wait_list,
+                                                           const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    struct gs_mem *dst = gs_hot_may(t) ? gs_find_newest(GS_MEM, dst_buffer) : NULL;
+    if (!needs_no_note(dst, dst_offset, size) || !gs_hot_begin(t))
+        return copy_carefully(command_queue, src_buffer, dst_buffer, src_offset, dst_offset, size,
+                              num_events_in_wait_list, event_wait_list, event);
+    const cl_int err = gs_real()->clEnqueueCopyBuffer(command_queue, src_buffer, dst_buffer, src_offset, dst_offset,
+                                                      size, num_events_in_wait_list, event_wait_list, event);
+    gs_hot_end(t);
+    return err;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
+    cl_command_queue command_queue, cl_mem src_buffer, cl_mem dst_buffer, const size_t *src_origin,
+    const size_t *dst_origin, const size_t *region, size_t src_row_pitch, size_t src_slice_pitch, size_t dst_row_pitch,
+    size_t dst_slice_pitch, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_queue *q = gs_queue_of(command_queue);
+    struct gs_mem *src = q ? gs_find(GS_MEM, src_buffer) : NULL, *dst = q ? gs_find(GS_MEM, dst_buffer) : NULL;
+    const struct gs_range s = gs_rect_range(src_origin, region, src_row_pitch, src_slice_pitch),
+                          d = gs_rect_range(dst_origin, region, dst_row_pitch, dst_slice_pitch);
+    if (!src || !dst || !gs_inside(src, s.begin, s.end - s.begin) || !gs_inside(dst, d.begin, d.end - d.begin))
+        return gs_real()->clEnqueueCopyBufferRect(command_queue, src_buffer, dst_buffer, src_origin, dst_origin, region,
+                                                  src_row_pitch, src_slice_pitch, dst_row_pitch, dst_slice_pitch,
+                                                  num_events_in_wait_list, event_wait_list, event);
+    struct gs_home h;
+    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    gs_home_need(&h, src, gs_window_range(src, s.begin, s.end - s.begin));
+    gs_home_need(&h, dst, gs_window_range(dst, d.begin, d.end - d.begin));
+    cl_int err = gs_home_ready(&h);
+    struct gs_op op = {.kind = GS_OP_COPY_RECT,
+                       .src = src_buffer,
+                       .dst = dst_buffer,
+                       .from_pitch = {src_row_pitch, src_slice_pitch},
+                       .to_pitch = {dst_row_pitch, dst_slice_pitch}};
+    gs_set_box(&op, src_origin, dst_origin, region);
+    op.whole = src->root == dst->root;
+    if (!err)
+        err = gs_home_run(&h, command_queue, &op, CL_COMMAND_COPY_BUFFER_RECT, event);
+    if (!err)
+        gs_home_wrote(&h, dst, gs_window_range(dst, d.begin, d.end - d.begin));
+    return gs_home_end(&h, err);
+}
