@@ -58,6 +58,15 @@ GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue comm
     return err;
 }
 
+/* Is there memory for the copy wherever some of it comes from? Made where there is none yet. */
+static bool has_room(const struct gs_mem *src, struct gs_range from, struct gs_mem *dst)
+{
+    cl_int err = CL_SUCCESS;
+    for (uint64_t end; from.begin < from.end && !err; from.begin = end)
+        gs_replica_of(dst, gs_holder(src, from, &end), &err);
+    return !err;
+}
+
 /* Copies each piece where it lies, so that nothing travels: dst's bytes are then valid where src's are. */
 static cl_int copy_in_place(struct gs_home *h, struct gs_mem *src, struct gs_range from, struct gs_mem *dst,
                             uint64_t to, struct gs_events *done, unsigned device[])
@@ -71,9 +80,7 @@ static cl_int copy_in_place(struct gs_home *h, struct gs_mem *src, struct gs_ran
         const unsigned place = gs_holder(src->root, (struct gs_range){at, from.end}, &end);
         const struct gs_range out = {to + (at - from.begin), to + (end - from.begin)};
         struct gs_events wait = {0};
-        gs_replica_of(dst->root, place, &err);
-        if (!err)
-            err = gs_ready_events(&h->cmd, src->root, place, dst->root, place, &wait);
+        err = gs_ready_events(&h->cmd, src->root, place, dst->root, place, &wait);
         if (!err)
             err = gs_transfer_buffer(&h->cmd, src->root->place[place].mem, place, dst->root->place[place].mem, place,
                                      at, out.begin, end - at, &wait, done);
@@ -103,7 +110,8 @@ static GS_COLD cl_int copy_carefully(cl_command_queue command_queue, cl_mem src_
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     cl_int err = CL_SUCCESS;
     if (overlaps || gs_at_home(src->root, from) || atomic_load(&q->o.ctx->user_events) ||
-        gs_count_holders(src->root, from, GS_MOST_PIECES + 1) > GS_MOST_PIECES) {
+        gs_count_holders(src->root, from, GS_MOST_PIECES + 1) > GS_MOST_PIECES ||
+        !has_room(src->root, from, dst->root)) {
         gs_home_need(&h, src, from);
         gs_home_claim(&h, dst);
         err = gs_home_ready(&h);

@@ -121,6 +121,7 @@ for path in plain pinned; do
   [ $path = plain ] || made=3
   spared clCreateBuffer:$((made + 1)):-4:forever transfers    # no replica, and no pinned memory either
   spared clCreateBuffer:$((made + 2)):-4:forever transfers    # one replica
+  spared clCreateBuffer:4:-4:forever copied                   # the copy's other part has no place there
   spared clEnqueueNDRangeKernel:1:-9999:gone transfers        # the second device is lost before it has done anything
   spared clCreateKernel:2:-6:once callbacks                   # the first split is tried in a callback of the driver's
   spoiled 1
