@@ -88,6 +88,21 @@ bool gs_strided_ready(struct gs_context *ctx, unsigned from, unsigned to)
     return prepare(ctx, from) && prepare(ctx, to);
 }
 
+static bool make_room(struct gs_context *ctx, unsigned p)
+{
+    cl_int err = CL_SUCCESS;
+    cl_mem *packed = &ctx->strided->place[p].packed;
+    if (!*packed)
+        *packed =
+            gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, (size_t)GS_RING_SLOTS * SLOT_BYTES, NULL, &err);
+    return !err;
+}
+
+bool gs_strided_has_room(struct gs_context *ctx, unsigned from, unsigned to)
+{
+    return make_room(ctx, from) && make_room(ctx, to);
+}
+
 static uint32_t word_of(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
     uint32_t word = 16;
@@ -130,13 +145,7 @@ static cl_int share_all(struct gs_events *to, const struct gs_events *from)
 
 static cl_int take_slot(struct gs_context *ctx, unsigned p, unsigned *slot, uint64_t *at, struct gs_events *wait)
 {
-    struct gs_strided *s = ctx->strided;
-    cl_int err = CL_SUCCESS;
-    if (!s->place[p].packed)
-        s->place[p].packed =
-            gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, (size_t)GS_RING_SLOTS * SLOT_BYTES, NULL, &err);
-    if (!err)
-        err = gs_ring_take(&s->place[p].ring, slot, wait);
+    const cl_int err = gs_ring_take(&ctx->strided->place[p].ring, slot, wait);
     *at = err ? 0 : (uint64_t)*slot * SLOT_BYTES;
     return err;
 }
@@ -157,14 +166,14 @@ static cl_int pass_packed(struct gs_command *cmd, const struct gs_send *send, st
         err = share_all(&before, &send->wait);
     if (!err)
         err = take_slot(cmd->ctx, send->from, &leaving, &at, &before);
-    const struct gs_strided_rows packed = {err ? NULL : s->place[send->from].packed, at, r->width};
+    const struct gs_strided_rows packed = {s->place[send->from].packed, at, r->width};
     if (!err)
         err = gs_strided_move(cmd, send->from, out, &there, &packed, r, &before, &end);
     if (!err)
         err = gs_events_add(&left, end);
     if (!err)
         err = take_slot(cmd->ctx, to->place, &arriving, &to_at, &left);
-    const struct gs_strided_rows came = {err ? NULL : s->place[to->place].packed, to_at, r->width};
+    const struct gs_strided_rows came = {s->place[to->place].packed, to_at, r->width};
     if (!err)
         err = copy(cmd, packed.mem, send->from, came.mem, to->place, at, to_at, gs_rect_bytes(r), &left, &moved);
     if (left.n)

@@ -11,6 +11,8 @@
 
 /* Can it be done between these places? Makes what it takes on the first call. */
 bool gs_strided_ready(struct gs_context *ctx, unsigned from, unsigned to);
+/* Is there memory on both to pack rows in? Likewise. */
+bool gs_strided_has_room(struct gs_context *ctx, unsigned from, unsigned to);
 void gs_strided_free(struct gs_strided *s);
 
 /* A copy of packed bytes from offset `at` of src to offset `to_at` of dst; gs_transfer_buffer's other arguments. */
@@ -18,7 +20,7 @@ typedef cl_int gs_packed_copy(struct gs_command *cmd, cl_mem src, unsigned from,
                               uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
                               struct gs_events *done);
 
-/* A send of rows to one of its takers, by memory of ours. */
+/* A send of rows to one of its takers, by memory of ours, which there is. */
 cl_int gs_strided_copy(struct gs_command *cmd, const struct gs_send *send, struct gs_taker *to, gs_packed_copy *copy);
 
 /* Rows of a buffer, or packed ones. */

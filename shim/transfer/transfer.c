@@ -116,6 +116,27 @@ static cl_int copy_packed(struct gs_command *cmd, cl_mem src, unsigned from, cl_
     return err;
 }
 
+/* Where there is no memory to pack rows in: one by one. */
+static cl_int copy_rows(struct gs_command *cmd, const struct gs_mem *root, const struct gs_send *send,
+                        struct gs_taker *to)
+{
+    gs_packed_copy *copy = host_kept_out(root) ? copy_directly : copy_packed;
+    struct gs_events rows = {0};
+    cl_int err = CL_SUCCESS;
+    for (uint64_t i = 0; i < send->rect.rows && !err; i++) {
+        const struct gs_range row = gs_rect_row(&send->rect, i);
+        err = copy(cmd, send->mem, send->from, to->mem, to->place, row.begin, row.begin, row.end - row.begin,
+                   &send->wait, &rows);
+    }
+    cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, to->place, &err);
+    if (!err)
+        err = gs_real()->clEnqueueMarkerWithWaitList(queue, rows.n, rows.v, &to->arrived);
+    if (err) /* what has been enqueued arrives all the same */
+        gs_events_wait(&rows);
+    gs_events_free(&rows);
+    return err;
+}
+
 /* One to one of its takers, where its pieces go through no memory that both reach. */
 static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct gs_send *send, struct gs_taker *to)
 {
@@ -123,7 +144,9 @@ static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct 
     const struct gs_rect *r = &send->rect;
     struct gs_events end = {0};
     cl_int err;
-    if (r->rows > 1) {
+    if (r->rows > 1 && !gs_strided_has_room(cmd->ctx, send->from, to->place)) {
+        err = copy_rows(cmd, root, send, to);
+    } else if (r->rows > 1) {
         gs_label_way(through_host(cmd, gs_rect_bytes(r)) ? GS_WAY_PINNED : GS_WAY_DIRECT);
         err = gs_strided_copy(cmd, send, to, copy_packed);
     } else {

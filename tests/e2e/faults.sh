@@ -122,6 +122,7 @@ for path in plain pinned; do
   spared clCreateBuffer:$((made + 1)):-4:forever transfers    # no replica, and no pinned memory either
   spared clCreateBuffer:$((made + 2)):-4:forever transfers    # one replica
   spared clCreateBuffer:4:-4:forever copied                   # the copy's other part has no place there
+  for k in {4..9}; do spared clCreateBuffer:$k:-4:forever again; done # nor have rows where they would be packed
   spared clEnqueueNDRangeKernel:1:-9999:gone transfers        # the second device is lost before it has done anything
   spared clCreateKernel:2:-6:once callbacks                   # the first split is tried in a callback of the driver's
   spoiled 1
