@@ -193,7 +193,7 @@ void gs_core_free(struct gs_core *core)
 static int check_sizes(const struct gs_core *core, const struct gs_config *config, unsigned *gpus)
 {
     *gpus = config->system.servers[GS_GPU] ? (unsigned)config->system.servers[GS_GPU] : core->options.gpus;
-    if (*gpus == 0 || *gpus > GS_MAX_GPUS || config->system.depth < 1 || config->system.depth > 100)
+    if (*gpus == 0 || *gpus > GS_MAX_GPUS)
         return -EINVAL;
     bool same = !core->configured || (*gpus == core->gpus && (unsigned)config->system.depth == core->depth);
     return same ? 0 : -EBUSY;

@@ -20,13 +20,12 @@ bool gs_realtime_self(void)
     struct sched_param p = {.sched_priority = DAEMON};
     if (sched_setscheduler(0, SCHED_FIFO, &p) < 0) {
         gs_warn("SCHED_FIFO is not permitted (%s): tasks compete with all processes for the CPUs; run the daemon as "
-                "root or "
-                "with CAP_SYS_NICE, or set `realtime = no`",
+                "root or with CAP_SYS_NICE, or set `realtime = no`",
                 strerror(errno));
         return false;
     }
-    mlockall(MCL_CURRENT | MCL_FUTURE |
-             MCL_ONFAULT); /* without it, a page fault may delay a grant: no more than that */
+    /* Without it, a page fault may delay a grant: no more than that. */
+    mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT);
     return true;
 }
 

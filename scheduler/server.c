@@ -67,7 +67,8 @@ struct server {
     int epoll, timer, signals;
     int spare; /* a descriptor to give up when there are no more, so that who connects can be sent away */
     bool stop;
-    bool realtime;     /* is permitted and wanted */
+    bool realtime; /* is permitted, and has been wanted */
+    bool asked_realtime;
     bool stays_awake;  /* for units that are about to come back */
     uint64_t armed_ns; /* the timer fires then; UINT64_MAX: it is off */
     struct connections all, pending, closed;
@@ -262,7 +263,7 @@ static int load_config(struct server *sv, char *text, size_t bytes)
         if (err == -EBUSY)
             snprintf(text, bytes, "%s: gpus and depth can't change while the daemon runs: restart it", path);
         else if (err == -EINVAL)
-            snprintf(text, bytes, "%s: gpus must be 1 to %d and depth 1 to 100", path, GS_MAX_GPUS);
+            snprintf(text, bytes, "%s: gpus must be 1 to %d", path, GS_MAX_GPUS);
         else if (err < 0)
             snprintf(text, bytes, "%s: %s", path, strerror(-err));
         else
@@ -288,9 +289,19 @@ static int on_reload(void *ctx, char *text, size_t bytes)
     return err;
 }
 
+/* Above all tasks, from when there is one that may have such a priority: a config that is read later may bring it. */
+static void want_realtime(struct server *sv)
+{
+    if (sv->asked_realtime || !gs_core_wants_realtime(sv->core))
+        return;
+    sv->asked_realtime = true;
+    sv->realtime = gs_realtime_self();
+}
+
 static void on_realtime(void *ctx, pid_t pid, int rank, int ranks)
 {
-    const struct server *sv = ctx;
+    struct server *sv = ctx;
+    want_realtime(sv);
     if (sv->realtime)
         gs_realtime_process(pid, rank, ranks);
 }
@@ -529,7 +540,7 @@ int gs_server_run(const struct gs_server_options *options)
     if (err == 0)
         err = start_waiting(&sv);
     if (err == 0) {
-        sv.realtime = gs_core_wants_realtime(sv.core) && gs_realtime_self();
+        want_realtime(&sv);
         prctl(PR_SET_TIMERSLACK, 1000UL); /* in ns, and of a time given: the default would be 50 us late */
         gs_info("listens on %s", options->socket);
         gs_notify_systemd("READY=1");

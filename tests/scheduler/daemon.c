@@ -405,21 +405,41 @@ static void realtime_role(unsigned self)
     pause();
 }
 
+/* The daemon has a priority above the task's, or has said that it may have none. */
+static void assert_realtime(pid_t d, pid_t p, uint64_t said)
+{
+    if (sched_getscheduler(d) != SCHED_FIFO) {
+        assert_true(log_contains("SCHED_FIFO is not permitted")); /* said once, and all works */
+        return;
+    }
+    assert_int_equal(said, 1 + SCHED_FIFO);
+    struct sched_param daemon, task;
+    sched_getparam(d, &daemon);
+    sched_getparam(p, &task);
+    assert_true(daemon.sched_priority > task.sched_priority);
+}
+
 static void test_realtime(void **state)
 {
     (void)state;
     pid_t d = start_daemon("[system]\ngpus = 1\n[task low]\nperiod = 900ms\n[task high]\nperiod = 20ms\n", NULL, NULL);
     pid_t p = play(realtime_role, 0);
     assert_true(until(&stage->said[0], 1, 2000));
-    if (sched_getscheduler(d) != SCHED_FIFO) {
-        assert_true(log_contains("SCHED_FIFO is not permitted")); /* said once, and all works */
-        return;
-    }
-    assert_int_equal(atomic_load(&stage->said[0]), 1 + SCHED_FIFO);
-    struct sched_param daemon, task;
-    sched_getparam(d, &daemon);
-    sched_getparam(p, &task);
-    assert_true(daemon.sched_priority > task.sched_priority);
+    assert_realtime(d, p, atomic_load(&stage->said[0]));
+}
+
+/* A daemon that has begun without tasks. */
+static void test_realtime_after_reload(void **state)
+{
+    (void)state;
+    char *text;
+    pid_t d = start_daemon("[system]\ngpus = 1\n", NULL, NULL);
+    write_config("[system]\ngpus = 1\n[task high]\nperiod = 20ms\n");
+    assert_int_equal(gs_client_ask(NULL, GS_MSG_RELOAD, NULL, 2000, &text), 0);
+    free(text);
+    pid_t p = play(realtime_role, 0);
+    assert_true(until(&stage->said[0], 1, 2000));
+    assert_realtime(d, p, atomic_load(&stage->said[0]));
 }
 
 /* ---- those who mean it ill ---- */
@@ -675,6 +695,7 @@ int main(void)
         CASE(test_urgent_waits_for_two_chunks),
         CASE(test_job_end_is_told_later),
         CASE(test_realtime),
+        CASE(test_realtime_after_reload),
         CASE(test_crowd),
         CASE(test_flood),
         CASE(test_other_user),

@@ -223,6 +223,25 @@ static void test_reload(void **state)
     stop(b);
 }
 
+/* What a reload says of SCHED_FIFO counts for those that run already. */
+static void test_reload_changes_realtime(void **state)
+{
+    (void)state;
+    static const char plain[] = "[system]\ngpus = 2\nrealtime = no\n[task slow]\nperiod = 100ms\nuser = *\n";
+    static const char fifo[] = "[system]\ngpus = 2\n[task slow]\nperiod = 100ms\nuser = *\n";
+    struct bench *b = start(fifo);
+    struct desk d;
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "slow", 2);
+    assert_int_equal(b->realtime_rank, 1);
+    assert_int_equal(configure(b, plain), 0);
+    assert_int_equal(b->realtime_rank, 0);
+    assert_int_equal(configure(b, fifo), 0);
+    assert_int_equal(b->realtime_rank, 1);
+    get_up(b, &d);
+    stop(b);
+}
+
 /* A reload that gives a task to another user takes it from whoever runs as it. */
 static void test_reload_changes_owners(void **state)
 {
@@ -294,11 +313,17 @@ static void test_decisions_are_safe(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gema_decides),           cmocka_unit_test(test_more_than_the_segments),
-        cmocka_unit_test(test_segments_are_stretched), cmocka_unit_test(test_good_modes_are_found),
-        cmocka_unit_test(test_admission_warn),         cmocka_unit_test(test_admission_refuse),
-        cmocka_unit_test(test_admission_best_effort),  cmocka_unit_test(test_reload),
-        cmocka_unit_test(test_reload_changes_owners),  cmocka_unit_test(test_tasks_are_spread),
+        cmocka_unit_test(test_gema_decides),
+        cmocka_unit_test(test_more_than_the_segments),
+        cmocka_unit_test(test_segments_are_stretched),
+        cmocka_unit_test(test_good_modes_are_found),
+        cmocka_unit_test(test_admission_warn),
+        cmocka_unit_test(test_admission_refuse),
+        cmocka_unit_test(test_admission_best_effort),
+        cmocka_unit_test(test_reload),
+        cmocka_unit_test(test_reload_changes_realtime),
+        cmocka_unit_test(test_reload_changes_owners),
+        cmocka_unit_test(test_tasks_are_spread),
         cmocka_unit_test(test_decisions_are_safe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
