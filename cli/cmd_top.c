@@ -122,7 +122,7 @@ static int run(int argc, char **argv)
         return GS_EXIT_FAILED;
     json_decref(state);
     setlocale(LC_ALL, "");
-    if (!isatty(STDOUT_FILENO) || !newterm(NULL, stdout, stdin)) {
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !newterm(NULL, stdout, stdin)) {
         gs_error("top needs a terminal; gpusparc status prints once");
         return GS_EXIT_FAILED;
     }

@@ -77,6 +77,9 @@ if command -v script >/dev/null; then
   # In a terminal, it draws and q ends it.
   (sleep 1; printf q) | TERM=xterm script -qec "gpusparc top --interval 0.2" /dev/null >"$dir/screen"
   grep -q RESOURCE "$dir/screen" || fail "top draws nothing"
+  # Without keys to wait for it would draw without end.
+  TERM=xterm timeout 10 script -qec "gpusparc top </dev/null" /dev/null >"$dir/screen" </dev/null || true
+  grep -q "needs a terminal" "$dir/screen" || fail "top draws without a keyboard"
 fi
 kill -TERM "$daemon"
 wait "$daemon" || fail "the daemon's exit status"
