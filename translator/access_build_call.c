@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls: of the program's own functions, which are run in place, and of OpenCL C's. */
 #include "translator/access_build_state.h"
+#include "translator/flow_type.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -379,7 +380,8 @@ static void touch_image(struct gs_builder *b, const struct call *c, uint32_t i)
 static void atomic_access(struct gs_builder *b, const struct call *c, const struct gs_value *p, uint32_t bytes)
 {
     if (p->kind != GS_V_POINTER || p->place.base == GS_B_UNKNOWN) {
-        gs_lost_pointer(b, c->at);
+        if (clang_getAddressSpace(gs_type_pointee(&c->t[0]).clang) != GS_AS_LOCAL)
+            gs_lost_pointer(b, c->at);
         return;
     }
     if (p->otherwise) {

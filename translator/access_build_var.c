@@ -319,9 +319,15 @@ void gs_private_init(struct gs_builder *b, uint32_t object, const struct gs_type
 
 /* ---- loads and stores through any pointer ---- */
 
-static void through_unknown(struct gs_builder *b, CXCursor at)
+/* Through a pointer that can't be followed, to memory of type t: which is a variable's, or local, where that says so.
+ */
+static void through_unknown(struct gs_builder *b, const struct gs_type *t, CXCursor at)
 {
-    gs_lost_pointer(b, at);
+    const unsigned space = clang_getAddressSpace(t->clang);
+    if (space == GS_AS_LOCAL)
+        return;
+    if (space != GS_AS_PRIVATE)
+        gs_lost_pointer(b, at);
     gs_forget_exposed(b);
 }
 
@@ -346,17 +352,18 @@ static struct gs_value load_buffer(struct gs_builder *b, const struct gs_place *
     return v;
 }
 
-/* A load through a pointer that can't be followed: it may read any argument of the type's address space, and changes
- * nothing. Not where the type doesn't tell the space. */
+/* A load through a pointer that can't be followed: it may read any argument of the type's address space that is read at
+ * all, and changes nothing. Not where the type doesn't tell the space. */
 static struct gs_value load_unknown(struct gs_builder *b, const struct gs_type *t, CXCursor at)
 {
     const unsigned space = clang_getAddressSpace(t->clang);
-    if (space != GS_AS_GLOBAL && space != GS_AS_CONSTANT && space != GS_AS_LOCAL)
-        through_unknown(b, at);
+    const bool a_buffer = space != GS_AS_PRIVATE && space != GS_AS_LOCAL;
+    if (a_buffer && space != GS_AS_GLOBAL && space != GS_AS_CONSTANT)
+        through_unknown(b, t, at);
     const enum gs_arg_kind kind = space == GS_AS_CONSTANT ? GS_ARG_CONSTANT : GS_ARG_GLOBAL;
-    for (uint32_t i = 0; i < b->n_args && space != GS_AS_LOCAL && !b->failed; i++) {
+    for (uint32_t i = 0; i < b->n_args && a_buffer && !b->failed; i++) {
         struct gs_place p = {GS_B_ARG, i, GS_NO_NODE};
-        if (b->args[i].kind != kind)
+        if (b->args[i].kind != kind || !b->args[i].may_read) /* the flow has followed all that pointers may be */
             continue;
         p.offset = gs_node_opaque(b, GS_I64, at, "it is read through a pointer that can't be followed");
         gs_record(b, GS_A_READ, &p, t->size, false, at);
@@ -402,7 +409,7 @@ void gs_store(struct gs_builder *b, const struct gs_value *pointer, const struct
 {
     if (pointer->kind != GS_V_POINTER) {
         gs_escape(b, v);
-        through_unknown(b, at);
+        through_unknown(b, t, at);
         return;
     }
     if (pointer->otherwise) {
@@ -431,7 +438,7 @@ void gs_store(struct gs_builder *b, const struct gs_value *pointer, const struct
         bool partial = (t->class == GS_T_VECTOR && t->count == 3) || gs_type_has_padding(t->clang);
         gs_record(b, GS_A_WRITE, p, t->size, partial, at);
     } else if (p->base == GS_B_UNKNOWN) {
-        through_unknown(b, at);
+        through_unknown(b, t, at);
     }
 }
 
