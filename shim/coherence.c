@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "shim/several.h"
 #include "shim/transfer/shared.h"
 #include "shim/transfer/transfer.h"
 
@@ -129,8 +130,10 @@ void gs_settle(struct gs_mem *root)
     }
     if (root->split_end) {
         const cl_int status = gs_event_status(root->split_end);
-        if (status < CL_COMPLETE)
+        if (status < CL_COMPLETE) {
             gs_spoil(root, (struct gs_range){0, root->size});
+            gs_several_look_all(root->o.ctx);
+        }
         if (status <= CL_COMPLETE)
             let_go(&root->split_end);
     }
@@ -359,8 +362,13 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
 {
     struct gs_rangeset missing[GS_MAX_DEVICES] = {{0}};
     struct gs_sends sends = {0};
-    if (root->base)
-        return make_replicas(root, w, n);
+    if (root->base) {
+        gs_several_look(cmd->q); /* nothing else is known of what writes there */
+        cl_int err = make_replicas(root, w, n);
+        for (unsigned i = 0; i < n && !err; i++)
+            err = gs_several_await(cmd->ctx, w[i].done);
+        return err;
+    }
     if (!cmd->serial || root->settled != cmd->serial)
         gs_settle(root);
     root->settled = cmd->serial;
@@ -379,6 +387,8 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
         gs_rangeset_free(&missing[i]);
         if (!err && root->place[w[i].place].ready)
             err = gs_events_share(w[i].done, root->place[w[i].place].ready);
+        if (!err)
+            err = gs_several_await(cmd->ctx, w[i].done);
     }
     return err;
 }
@@ -458,6 +468,8 @@ cl_int gs_ready_events(struct gs_command *cmd, struct gs_mem *src, unsigned from
     gs_settle(dst);
     for (cl_uint i = 0; i < cmd->before.n && !err; i++)
         err = gs_events_share(wait, cmd->before.v[i]);
+    if (!err)
+        err = gs_several_await(cmd->ctx, wait);
     for (int i = 0; i < 2; i++) {
         if (places[i]->ready && !err)
             err = gs_events_share(wait, places[i]->ready);

@@ -10,6 +10,7 @@
 #include "shim/dispatch.h"
 #include "shim/ends.h"
 #include "shim/report.h"
+#include "shim/several.h"
 #include "shim/within.h"
 
 cl_int gs_events_add(struct gs_events *e, cl_event event)
@@ -168,6 +169,7 @@ cl_int gs_command_order(struct gs_command *cmd)
     }
     if (!err)
         err = gs_real()->clFlush(cmd->q->o.handle); /* commands on other queues wait for its markers */
+    gs_several_look_all(cmd->ctx);                  /* adds to the orphans */
     gs_events_forget(&cmd->ctx->orphans, true);
     for (cl_uint i = 0; i < cmd->ctx->orphans.n && !err && !own_only; i++) {
         err = gs_events_share(&cmd->before, cmd->ctx->orphans.v[i]);

@@ -144,6 +144,8 @@ static void destroy_context(struct gs_context *c)
         gs_real()->clReleaseEvent(c->ended);
     gs_events_free(&c->at_home);
     gs_events_free(&c->orphans);
+    gs_events_free(&c->unended);
+    gs_events_free(&c->failed);
     pthread_mutex_destroy(&c->lock);
 }
 

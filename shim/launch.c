@@ -18,6 +18,7 @@
 #include "shim/plan_cache.h"
 #include "shim/prepare.h"
 #include "shim/report.h"
+#include "shim/several.h"
 #include "shim/transfer/shared.h"
 #include "shim/vain.h"
 #include "shim/verify.h"
@@ -262,6 +263,8 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
     cl_int err = gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, ended->n, ended->n ? ended->v : NULL, &marker);
     if (err)
         return err;
+    if (ended->n > 1)
+        gs_several_add(q, marker, ended);
     gs_command_flush(q);
     if (gs_scheduled()) /* a marker that fails must be somebody's: PoCL (3.1) uses it once more after its end */
         gs_job_add(marker);

@@ -60,17 +60,18 @@ struct gs_context {
     cl_event ended;                /* an event that has ended; made on first need */
     struct gs_events at_home;      /* what brought all home when a user event was made last */
     struct gs_events
-        orphans;             /* the ends of queues that were released with commands in them, and of commands given up */
-    struct gs_context *next; /* in the list of all; protected by that list's lock */
-    struct gs_merge_kernels *merge;       /* made on first need; owned */
-    struct gs_scratch *scratch;           /* likewise */
-    uint64_t scratch_most;                /* bytes of it that are kept; 0: not known yet */
-    struct gs_pinned *pinned;             /* likewise */
-    struct gs_pinned *pinned_small;       /* likewise; for little at a time */
-    struct gs_pinned *sparse_ring;        /* likewise; of the thread that sends changed blocks */
-    bool no_sparse_ring;                  /* there is no memory for it */
-    struct gs_peer *peer;                 /* likewise */
-    struct gs_staging *staging;           /* likewise */
+        orphans; /* the ends of queues that were released with commands in them, and of commands given up */
+    struct gs_events unended, failed; /* see shim/several.h: what ends when those have; and what they have let fail */
+    struct gs_context *next;          /* in the list of all; protected by that list's lock */
+    struct gs_merge_kernels *merge;   /* made on first need; owned */
+    struct gs_scratch *scratch;       /* likewise */
+    uint64_t scratch_most;            /* bytes of it that are kept; 0: not known yet */
+    struct gs_pinned *pinned;         /* likewise */
+    struct gs_pinned *pinned_small;   /* likewise; for little at a time */
+    struct gs_pinned *sparse_ring;    /* likewise; of the thread that sends changed blocks */
+    bool no_sparse_ring;              /* there is no memory for it */
+    struct gs_peer *peer;             /* likewise */
+    struct gs_staging *staging;       /* likewise */
     struct gs_contents_kernels *contents; /* likewise */
     struct gs_strided *strided;           /* likewise */
     uint64_t tables;                      /* how many have been made of what buffers hold */
@@ -122,7 +123,9 @@ struct gs_queue {
     atomic_uint brief;          /* of these: those that stand for markers which wait for brief things alone */
     atomic_bool counted;        /* they all have been, since there is a daemon */
     struct gs_drained *drained; /* shared with commands under way; made on first need. ctx lock */
-    cl_command_queue image;     /* for image commands where the devices are sub-devices; made on first need */
+    struct gs_several *several; /* the ends that stand for several commands, oldest first; owned. ctx lock */
+    size_t n_several, several_cap;
+    cl_command_queue image; /* for image commands where the devices are sub-devices; made on first need */
     /* Those that launches need have been asked for, and made, all at once: see gs_queues_ready. */
     atomic_bool completing, complete;
 };

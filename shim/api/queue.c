@@ -3,6 +3,7 @@
 #include "shim/api/api.h"
 #include "shim/command.h"
 #include "shim/report.h"
+#include "shim/several.h"
 #include "shim/timing.h"
 
 /* With --stats every launch's device time is wanted, so the driver's queue has profiles even if the application's has
@@ -115,6 +116,7 @@ static void forget(struct gs_queue *q)
 {
     cl_event end;
     pthread_mutex_lock(&q->o.ctx->lock);
+    gs_several_leave(q);
     if (q->o.ctx->n > 1 && (gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, 0, NULL, &end) != CL_SUCCESS ||
                             gs_events_add(&q->o.ctx->orphans, end) != CL_SUCCESS))
         gs_real()->clFinish(q->o.handle);

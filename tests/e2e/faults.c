@@ -5,8 +5,10 @@
  *   FUNCTION:N:CODE:forever  so do all calls of it from the N-th on
  *   FUNCTION:N:CODE:lost     so do all calls of any function that makes or enqueues something from then on
  *   FUNCTION:N:CODE:gone     so does all that is enqueued on the same device from then on
- *   FUNCTION:N:CODE:late     the N-th call is accepted, and the command ends with CODE a little later, without having
- * done anything, as do those that wait for it and those behind it in its queue until then
+ *   FUNCTION:N:CODE:late     the N-th call is accepted, and the command ends with CODE a little after those before it,
+ * without having done anything. Those that wait for it, or are behind it in its queue in order until then, fail as
+ * soon as it does, whatever else they wait for
+ *   any:SEED:CODE:often      so do some of all commands that do something: SEED chooses which
  *
  * FAULT_COUNTS names a file that gets `FUNCTION COUNT` lines at the end of the process: what there is to fail. */
 #include <pthread.h>
@@ -20,8 +22,8 @@
 
 #include "layer.h"
 
-enum { MOST_FUNCTIONS = 256, MOST_DOOMED = 65536, LATE_NS = 3000000 };
-enum kind { ONCE, FOREVER, LOST, GONE, LATE };
+enum { MOST_FUNCTIONS = 256, MOST_DOOMED = 65536, LATE_NS = 3000000, ONE_IN = 60, MOST_OFTEN = 15 };
+enum kind { ONCE, FOREVER, LOST, GONE, LATE, OFTEN };
 
 static struct _cl_icd_dispatch below;
 static atomic_uint calls[MOST_FUNCTIONS];
@@ -35,24 +37,31 @@ static struct {
 } fault = {.function = -1};
 static _Thread_local cl_int late_code; /* of the command that is about to be enqueued */
 
-/* The commands that fail while they run. In their place is a marker; what is asked of its event is answered for them.
- * They are retained for ever, so that their handles stay theirs. */
+/* The commands that fail while they run. In their place is a marker, which ends when they fail; what is asked of its
+ * event is answered for them. They are retained for ever, so that their handles stay theirs. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct doomed {
     cl_event event;
     cl_command_queue queue;
     cl_int code;
-    uint64_t when; /* it will have failed, by now_ns() */
+    bool ended;
 } doomed[MOST_DOOMED];
 static size_t n_doomed;
 
+/* What becomes of a command that is about to be enqueued. */
+struct doom {
+    cl_int code; /* 0: it is carried out */
+    bool own;    /* it fails by itself; else for that which it waits for, or is behind */
+};
+
 static cl_int fault_now(int function, int is_command, cl_command_queue queue);
-static cl_int fault_doom(cl_command_queue queue, cl_uint n, const cl_event *wait);
+static struct doom fault_doom(cl_command_queue queue, cl_uint n, const cl_event *wait);
 static cl_int fault_dooms(cl_command_queue queue, cl_bool blocking, cl_uint n, const cl_event *wait, cl_event *event,
-                          cl_int code);
+                          struct doom doom);
+static void *fault_maps(void *mapped, cl_command_queue queue, cl_mem mem, cl_bool blocking, const cl_event *event,
+                        cl_int *err, struct doom doom);
 static cl_int fault_status(cl_event event, cl_event_info what, void *value, cl_int err);
 static cl_int fault_waited(cl_uint n, const cl_event *events, cl_int err);
-static cl_int fault_finished(cl_command_queue queue, cl_int err);
 static cl_int fault_calls(cl_event event, cl_int type, void(CL_CALLBACK *call)(cl_event, cl_int, void *), void *data);
 
 #include "faults.inc"
@@ -63,6 +72,13 @@ static cl_device_id device_of(cl_command_queue queue)
     if (queue)
         below.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
     return device;
+}
+
+static bool is_chosen(unsigned command)
+{
+    uint64_t x = ((uint64_t)fault.n << 32 | command) * 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 32) * 0x9e3779b97f4a7c15u;
+    return (x >> 32) % ONE_IN == 0;
 }
 
 /* `queue`: that of the call, or null. */
@@ -77,6 +93,13 @@ static cl_int fault_now(int function, int is_command, cl_command_queue queue)
         return fault.code;
     if (atomic_load(&gone) && enqueues && device_of(queue) == atomic_load(&gone))
         return fault.code;
+    if (fault.kind == OFTEN) {
+        static atomic_uint commands, chosen;
+        const bool does = is_command && enqueues && !strstr(name, "Marker") && !strstr(name, "Barrier");
+        if (does && is_chosen(atomic_fetch_add(&commands, 1)) && atomic_fetch_add(&chosen, 1) < MOST_OFTEN)
+            late_code = fault.code;
+        return CL_SUCCESS;
+    }
     if (function != fault.function || call < fault.n || (call > fault.n && fault.kind != FOREVER))
         return CL_SUCCESS;
     if (fault.kind == LATE) {
@@ -90,22 +113,22 @@ static cl_int fault_now(int function, int is_command, cl_command_queue queue)
     return fault.code;
 }
 
-static uint64_t now_ns(void)
+static cl_int status_below(cl_event event)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    cl_int status = CL_QUEUED;
+    below.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    return status;
 }
 
-static void sleep_until(uint64_t when)
+static bool in_order(cl_command_queue queue)
 {
-    const uint64_t now = now_ns();
-    if (when > now)
-        nanosleep(&(struct timespec){0, (long)(when - now)}, NULL);
+    cl_command_queue_properties bits = 0;
+    below.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof bits, &bits, NULL);
+    return !(bits & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
 
 /* The doomed command behind an event, or NULL. With the lock held. */
-static const struct doomed *find_doomed(cl_event event)
+static struct doomed *find_doomed(cl_event event)
 {
     for (size_t i = 0; i < n_doomed; i++)
         if (doomed[i].event == event)
@@ -113,80 +136,128 @@ static const struct doomed *find_doomed(cl_event event)
     return NULL;
 }
 
-/* Will the command that is about to be enqueued fail while it runs? Its status then, or 0. */
-static cl_int fault_doom(cl_command_queue queue, cl_uint n, const cl_event *wait)
+/* With the lock held. */
+static bool has_ended(struct doomed *d)
 {
-    cl_int code = late_code;
-    const uint64_t now = now_ns();
+    d->ended = d->ended || status_below(d->event) <= CL_COMPLETE;
+    return d->ended;
+}
+
+static struct doom fault_doom(cl_command_queue queue, cl_uint n, const cl_event *wait)
+{
+    struct doom doom = {.code = late_code, .own = late_code};
     late_code = CL_SUCCESS;
     pthread_mutex_lock(&lock);
-    for (cl_uint i = 0; i < n && wait && !code; i++)
+    for (cl_uint i = 0; i < n && wait; i++)
         if (find_doomed(wait[i]))
-            code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    for (size_t i = 0; i < n_doomed && !code; i++)
-        if (doomed[i].queue == queue && doomed[i].when > now)
-            code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+            doom = (struct doom){CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, false};
+    for (size_t i = 0; i < n_doomed && !doom.code; i++)
+        if (doomed[i].queue == queue && !has_ended(&doomed[i]) && in_order(queue))
+            doom = (struct doom){CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, false};
     pthread_mutex_unlock(&lock);
-    return code;
+    return doom;
+}
+
+/* Ends what stands for a command that fails by itself. */
+static void *open_gate(void *gate)
+{
+    nanosleep(&(struct timespec){0, LATE_NS}, NULL);
+    below.clSetUserEventStatus(gate, CL_COMPLETE);
+    below.clReleaseEvent(gate);
+    return NULL;
+}
+
+static cl_event gate_of(cl_command_queue queue)
+{
+    cl_context context = NULL;
+    cl_int err = below.clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    cl_event gate = err ? NULL : below.clCreateUserEvent(context, &err);
+    return err ? NULL : gate;
+}
+
+/* What its marker waits for. */
+static cl_uint list_of(struct doom doom, cl_uint n, const cl_event *wait, cl_event gate, cl_event *list)
+{
+    cl_uint kept = 0;
+    pthread_mutex_lock(&lock);
+    for (cl_uint i = 0; i < n; i++)
+        if (doom.own || find_doomed(wait[i]))
+            list[kept++] = wait[i];
+    pthread_mutex_unlock(&lock);
+    if (gate)
+        list[kept++] = gate;
+    return kept;
+}
+
+/* The event is taken over. */
+static void is_doomed(cl_event event, cl_command_queue queue, cl_int code)
+{
+    pthread_mutex_lock(&lock);
+    if (n_doomed < MOST_DOOMED)
+        doomed[n_doomed++] = (struct doomed){event, queue, code, false};
+    pthread_mutex_unlock(&lock);
 }
 
 /* Enqueues what stands for a command that fails. */
 static cl_int fault_dooms(cl_command_queue queue, cl_bool blocking, cl_uint n, const cl_event *wait, cl_event *event,
-                          cl_int code)
+                          struct doom doom)
 {
-    cl_event marker;
-    cl_int err = below.clEnqueueMarkerWithWaitList(queue, n, wait, &marker);
+    cl_event marker, gate = doom.own ? gate_of(queue) : NULL, *list = malloc((n + 1) * sizeof *list);
+    const cl_uint kept = list_of(doom, wait ? n : 0, wait, gate, list);
+    const cl_int err = below.clEnqueueMarkerWithWaitList(queue, kept, kept ? list : NULL, &marker);
+    pthread_t thread;
+    free(list);
+    if (gate && pthread_create(&thread, NULL, open_gate, gate) == 0)
+        pthread_detach(thread);
+    else if (gate)
+        open_gate(gate);
     if (err)
         return err;
-    const uint64_t when = now_ns() + LATE_NS;
-    pthread_mutex_lock(&lock);
-    if (n_doomed < MOST_DOOMED)
-        doomed[n_doomed++] = (struct doomed){marker, queue, code, when};
-    pthread_mutex_unlock(&lock);
+    is_doomed(marker, queue, doom.code);
     if (event) {
         below.clRetainEvent(marker);
         *event = marker;
     }
     if (!blocking)
         return CL_SUCCESS;
-    sleep_until(when);
-    return code;
+    below.clWaitForEvents(1, &marker);
+    return doom.code;
+}
+
+/* A map has been enqueued; it fails where it waits for what does, or is behind it. */
+static void *fault_maps(void *mapped, cl_command_queue queue, cl_mem mem, cl_bool blocking, const cl_event *event,
+                        cl_int *err, struct doom doom)
+{
+    if (!mapped || !doom.code)
+        return mapped;
+    if (event && below.clRetainEvent(*event) == CL_SUCCESS)
+        is_doomed(*event, queue, doom.code);
+    if (!blocking)
+        return mapped;
+    below.clEnqueueUnmapMemObject(queue, mem, mapped, 0, NULL, NULL);
+    if (err)
+        *err = doom.code;
+    return NULL;
 }
 
 static cl_int fault_status(cl_event event, cl_event_info what, void *value, cl_int err)
 {
     pthread_mutex_lock(&lock);
     const struct doomed *d = err || !value || what != CL_EVENT_COMMAND_EXECUTION_STATUS ? NULL : find_doomed(event);
-    if (d)
-        *(cl_int *)value = d->when > now_ns() ? CL_SUBMITTED : d->code;
+    if (d && *(cl_int *)value == CL_COMPLETE)
+        *(cl_int *)value = d->code;
     pthread_mutex_unlock(&lock);
     return err;
 }
 
 static cl_int fault_waited(cl_uint n, const cl_event *events, cl_int err)
 {
-    uint64_t when = 0;
+    bool any = false;
     pthread_mutex_lock(&lock);
-    for (cl_uint i = 0; i < n && !err; i++) {
-        const struct doomed *d = find_doomed(events[i]);
-        if (d && d->when > when)
-            when = d->when;
-    }
+    for (cl_uint i = 0; i < n && !err; i++)
+        any = any || find_doomed(events[i]);
     pthread_mutex_unlock(&lock);
-    sleep_until(when);
-    return when ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : err;
-}
-
-static cl_int fault_finished(cl_command_queue queue, cl_int err)
-{
-    uint64_t when = 0;
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < n_doomed; i++)
-        if (doomed[i].queue == queue && doomed[i].when > when)
-            when = doomed[i].when;
-    pthread_mutex_unlock(&lock);
-    sleep_until(when);
-    return err;
+    return any ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : err;
 }
 
 /* A callback that is told of the failure, not of the end of what stands in its place. */
@@ -199,7 +270,6 @@ struct told {
 static void *tell(void *arg)
 {
     struct told *t = arg;
-    sleep_until(t->of.when);
     t->call(t->of.event, t->of.code, t->data);
     free(t);
     return NULL;
@@ -254,6 +324,7 @@ static void read_fault(const char *text)
                  : strcmp(kind, "lost") == 0  ? LOST
                  : strcmp(kind, "gone") == 0  ? GONE
                  : strcmp(kind, "late") == 0  ? LATE
+                 : strcmp(kind, "often") == 0 ? OFTEN
                                               : ONCE;
     for (size_t i = 0; i < sizeof fault_names / sizeof *fault_names; i++)
         if (strcmp(fault_names[i], name) == 0)

@@ -104,6 +104,21 @@ spoiled_by_unit() { # UNIT, in the order in which they are enqueued
   cmp alone.txt out.txt || { cat out.txt; fail "unit $1 fails"; }
 }
 
+# A launch that takes long fails while one of its parts has yet to enqueue units: in another way than by a unit's own end,
+# which waits for the other part's. What is written and launched as soon as it has failed comes after those all the same.
+spoiled_early() { # UNIT, in the order in which they are enqueued
+  FAULT=clEnqueueNDRangeKernel:$1:-9999:late timeout 30 gpusparc run --mode multi --gpus 2 "$programs/spoiled" slow >out.txt ||
+    fail "spoiled slow exits with $?"
+  grep -q "written: error 0, 0 words wrong" out.txt || { cat out.txt; fail "unit $1 fails, and the launch before its other units have ended"; }
+}
+
+# Who waits for a launch, a part of which fails, waits for the others.
+spoiled_waits() { # PART
+  FAULT=clEnqueueNDRangeKernel:$1:-9999:late timeout 30 gpusparc run --mode multi --gpus 2 "$programs/spoiled" waits >out.txt
+  { echo "the launch: error -14, status -14"; echo waited; echo "added to what was written: error 0, 0 words wrong"; } >alone.txt
+  cmp alone.txt out.txt || { cat out.txt; fail "part $1 fails, and is waited for"; }
+}
+
 # A command all of whose units are had at once ends by a marker: whichever fails, it fails, and can be done over.
 each_unit() { # FUNCTION PROGRAM
   local count k
@@ -131,6 +146,8 @@ for path in plain pinned; do
   spoiled 2
   spoiled_soon 1
   spoiled_soon 2
+  spoiled_waits 3
+  spoiled_waits 4
 done
 # Half of an exchange is on its way when the rest is refused: what comes later waits for it, and isn't overwritten.
 GPUSPARC_TRANSFER=pinned spared clEnqueueReadBuffer:16:-5:once exchange 64 busy
@@ -154,6 +171,7 @@ for k in 13 16 19 22 25; do GPUSPARC_TRANSFER=pinned one clEnqueueNDRangeKernel:
 for k in 2 7 13 26; do GPUSPARC_TRANSFER=pinned spared clSetUserEventStatus:$k:-5:once columns 2 300 200; done
 # A marker that has failed isn't let go of before all that it waits for has ended: PoCL (3.1) crashed in one run of eight.
 for k in {1..4} {1..4} {1..4}; do GPUSPARC_TRANSFER=plain spoiled_by_unit $k; done
+for k in 11 11 11 11; do GPUSPARC_TRANSFER=pinned spoiled_early $k; done
 end_daemon
 cat >"$dir/conf" <<'END2'
 [system]

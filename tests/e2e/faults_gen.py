@@ -36,14 +36,16 @@ with open(sys.argv[3], "w", encoding="utf-8") as f:
             call = f"fault_calls({', '.join(own)})"
         if command and not error:
             n_wait, wait, event = own[command - 1:command + 2]
-            f.write(f"    const cl_int doom = fault_doom({own[0]}, {n_wait}, {wait});\n")
-            f.write(f"    if (doom)\n        return fault_dooms({own[0]}, {blocking}, {n_wait}, {wait}, {event}, doom);\n")
-        if n == "clGetEventInfo":
+            f.write(f"    const struct doom doom = fault_doom({own[0]}, {n_wait}, {wait});\n")
+            f.write(f"    if (doom.code)\n        return fault_dooms({own[0]}, {blocking}, {n_wait}, {wait}, {event}, doom);\n")
+        if command and error:  # a map
+            n_wait, wait, event = own[command - 1:command + 2]
+            f.write(f"    const struct doom doom = fault_doom({own[0]}, {n_wait}, {wait});\n")
+            f.write(f"    return fault_maps({call}, {own[0]}, {own[1]}, {blocking}, {event}, {error}, doom);\n}}\n\n")
+        elif n == "clGetEventInfo":
             f.write(f"    return fault_status({own[0]}, {own[1]}, {own[3]}, {call});\n}}\n\n")
         elif n == "clWaitForEvents":
             f.write(f"    return fault_waited({own[0]}, {own[1]}, {call});\n}}\n\n")
-        elif n == "clFinish":
-            f.write(f"    return fault_finished({own[0]}, {call});\n}}\n\n")
         else:
             f.write(f"    return {call};\n}}\n\n")
     f.write("static const char *const fault_names[] = {\n" + "".join(f'    "{n}",\n' for n in wrapped) + "};\n\n")

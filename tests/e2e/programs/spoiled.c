@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* An application that doesn't look at its events: after a launch whose work fails while it runs it reads, writes, and
  * reads again. What the launch should have written is an error until it is written anew; what it left alone isn't.
- * `soon`: it reads while the launch runs. */
+ * `soon`: it reads while the launch runs. `slow`: the launch takes long, and as soon as it has failed the application
+ * writes and launches. `waits`: it waits for it instead, and says whether that took as long as a part does. */
 #include "plain.h"
+
+#include <time.h>
 
 enum { N = 40000 };
 
-static const char source[] = "__kernel void put(__global uint *v, uint x) { v[get_global_id(0)] = x; }\n";
+static const char source[] = "__kernel void put(__global uint *v, uint x) { v[get_global_id(0)] = x; }\n"
+                             "__kernel void linger(__global uint *v, uint x)\n"
+                             "{ uint i = get_global_id(0), y = x;\n"
+                             "  for (uint k = 0; k < 100000; k++) y = y * 1664525u + 1013904223u;\n"
+                             "  v[i] = y ? x : y; }\n"
+                             "__kernel void add(__global uint *v, uint x) { v[get_global_id(0)] += x; }\n";
 
 static uint32_t host[N], got[N];
 
@@ -20,15 +28,69 @@ static void read_it(const char *when, cl_mem m)
     printf("%s: error %d, %zu words wrong\n", when, err, wrong);
 }
 
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static cl_int status_of(cl_event e)
+{
+    cl_int status;
+    CL(clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    return status;
+}
+
+/* One part of the launch still runs when the other has failed: what is written now isn't overwritten by it. By units of
+ * four work-groups one part has four of them, and the other five. */
+static void go_on(cl_program p, cl_mem m, bool waits)
+{
+    enum { ITEMS = 3300, LOCAL = 100, PART_MS = 10 };
+    cl_kernel linger = kernel_of(p, "linger"), add = kernel_of(p, "add");
+    cl_event e;
+    set_mem(add, 0, m);
+    set_uint(add, 1, 1);
+    launch(queue, add, ITEMS, LOCAL, 0, NULL, NULL); /* from now on there is a unit of each device at once */
+    CL(clFinish(queue));
+    set_mem(linger, 0, m);
+    set_uint(linger, 1, 5);
+    const double begin = now_ms();
+    launch(queue, linger, ITEMS, LOCAL, 0, NULL, &e);
+    CL(clFlush(queue));
+    const cl_int err = waits ? clWaitForEvents(1, &e) : CL_SUCCESS;
+    while (status_of(e) > CL_COMPLETE)
+        ;
+    printf("the launch: error %d, status %d\n", err, status_of(e));
+    if (waits)
+        printf("%s\n", now_ms() - begin > PART_MS ? "waited" : "has not waited");
+    CL(clReleaseEvent(e));
+    CL(clEnqueueWriteBuffer(queue, m, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
+    launch(queue, add, N, LOCAL, 0, NULL, NULL);
+    for (size_t i = 0; i < N; i++)
+        host[i] += 1;
+    read_it("added to what was written", m);
+    CL(clReleaseKernel(linger));
+    CL(clReleaseKernel(add));
+    CL(clReleaseMemObject(m));
+    CL(clReleaseProgram(p));
+    finish();
+}
+
 int main(int argc, char **argv)
 {
-    (void)argv;
     start(0);
-    cl_kernel k = kernel_of(build(source, ""), "put");
+    cl_program p = build(source, "");
+    cl_kernel k = kernel_of(p, "put");
     fill_words(host, N, 3);
     cl_mem spoiled = buffer(CL_MEM_READ_WRITE, sizeof host, NULL), other = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
     CL(clEnqueueWriteBuffer(queue, spoiled, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
     CL(clEnqueueWriteBuffer(queue, other, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
+    if (argc > 1 && strcmp(argv[1], "soon") != 0) {
+        CL(clReleaseMemObject(other));
+        go_on(p, spoiled, strcmp(argv[1], "waits") == 0);
+        return 0;
+    }
     set_mem(k, 0, spoiled);
     set_uint(k, 1, 7);
     launch(queue, k, N, 64, 0, NULL, NULL);
