@@ -88,4 +88,8 @@ static inline struct gs_queue *gs_image_queue_of(cl_command_queue queue)
     return q && (gs_follows(q->o.ctx) || q->o.ctx->parent) ? q : NULL;
 }
 
+/* A wait for the event has told of a failure: by what it stands for, perhaps before all of that has ended, which still
+ * uses the memory that the application has given. Waits for that. */
+void gs_await_parts(cl_event event);
+
 #endif

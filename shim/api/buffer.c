@@ -366,15 +366,9 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
                                               num_events_in_wait_list, event_wait_list, event);
     if (way != READ_TOGETHER)
         return read_pieces(q, m, r, ptr, way == READ_STAGED, num_events_in_wait_list, event_wait_list, event);
-    cl_int err =
+    const cl_int err =
         read_from_places(q, m, r, ptr, num_events_in_wait_list, event_wait_list, event || blocking_read ? &own : NULL);
-    if (!err && blocking_read)
-        err = gs_real()->clWaitForEvents(1, &own);
-    if (!err && event)
-        *event = own;
-    else if (!err && blocking_read)
-        clReleaseEvent(own);
-    return err;
+    return gs_home_wait(err, blocking_read && !err, event || blocking_read ? own : NULL, event);
 }
 
 static GS_COLD cl_int read_carefully(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_read,

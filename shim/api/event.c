@@ -188,12 +188,33 @@ CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int exec
     return err;
 }
 
+GS_COLD void gs_await_parts(cl_event event)
+{
+    struct gs_event *e = gs_find_hold(GS_EVENT, event);
+    for (unsigned i = 0; e && i < e->n; i++)
+        gs_real()->clWaitForEvents(1, &e->part[i].event);
+    if (e)
+        gs_drop(&e->o);
+}
+
+static GS_COLD cl_int await_failed(cl_int err, cl_uint n, const cl_event *events)
+{
+    for (cl_uint i = 0; err == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && i < n; i++)
+        gs_await_parts(events[i]);
+    return err;
+}
+
 GS_HOT CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_event *event_list)
 {
-    if (!gs_hot_cares(GS_CARE_START | GS_CARE_DAEMON))
-        return gs_hot.wait(num_events, event_list);
+    cl_int err;
+    if (!gs_hot_cares(GS_CARE_START | GS_CARE_DAEMON)) {
+        err = gs_hot.wait(num_events, event_list);
+        return err ? await_failed(err, num_events, event_list) : err;
+    }
     gs_beside_reopen();
-    const cl_int err = gs_real()->clWaitForEvents(num_events, event_list);
+    err = gs_real()->clWaitForEvents(num_events, event_list);
+    if (err)
+        await_failed(err, num_events, event_list);
     gs_job_look();
     return err;
 }

@@ -271,6 +271,8 @@ cl_int gs_home_wait(cl_int err, cl_bool blocking, cl_event own, cl_event *event)
         return err;
     if (blocking) {
         err = gs_real()->clWaitForEvents(1, &own);
+        if (err)
+            gs_await_parts(own);
         err = err ? err : gs_carried_error(own);
         gs_job_look();
     }

@@ -289,6 +289,8 @@ static cl_int await_slots(struct ring *r)
     }
     if (n)
         err = gs_real()->clWaitForEvents(n, all);
+    for (cl_uint i = 0; i < n && err; i++) /* it may return when one has failed */
+        gs_real()->clWaitForEvents(1, &all[i]);
     for (int i = 0; i < SLOTS; i++)
         gs_events_free(&r->slot[i].used);
     return err;
