@@ -35,6 +35,11 @@ faults() {
     SEED=${2:-$RANDOM} bash "$GS_SOURCE/tests/e2e/faults.sh" "${1:-20}" late once forever lost gone
 }
 
+# late [SEEDS [SEED]]: random sequences of OpenCL commands of which some fail while they run, and that are done over then
+late() {
+    bash "$GS_SOURCE/tests/e2e/late.sh" "${2:-$RANDOM}" "${1:-100}"
+}
+
 # lazy [SEED [PROGRAM...]]: the programs of tests/e2e and the samples over a driver that is as lazy as it may be
 lazy() {
     local seed=${1:-$RANDOM}

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* stress SEED STEPS THREADS [WITHOUT]: random sequences of writes, reads, fills, copies, maps, sub-buffers, images,
- * user events and launches over many buffers and queues; the same seed does and prints the same. Each thread has
- * buffers of its own, and all share one that is only read. What must come after what is said by events or by the order
- * of a queue. WITHOUT: letters of what is to be left out, for drivers that can't do it: i images, w sub-buffers, r
- * rectangles, m maps, f fills, g commands behind user events, o objects let go while their commands run. */
+/* stress SEED STEPS THREADS [WITHOUT [ROUNDS]]: random sequences of writes, reads, fills, copies, maps, sub-buffers,
+ * images, user events and launches over many buffers and queues; the same seed does and prints the same. Each thread
+ * has buffers of its own, and all share one that is only read. What must come after what is said by events or by the
+ * order of a queue. WITHOUT: letters of what is to be left out, for drivers that can't do it: i images, w sub-buffers,
+ * r rectangles, m maps, f fills, g commands behind user events, o objects let go while their commands run. With ROUNDS
+ * it does so many sequences, looks at each command's end, and where one has failed it writes everything anew and does
+ * the sequence once more, until all go well: it then prints what it prints where nothing fails. */
 #include "sequence.h"
+
+#include <setjmp.h>
 
 enum { BUFFERS = 5, WORDS = 6144, BYTES = WORDS * 4, POOL = 1 << 16, W = 64, H = WORDS / W };
 
@@ -40,17 +44,85 @@ struct worker {
     cl_mem b[BUFFERS], sub[BUFFERS], image;
     size_t origin[BUFFERS], size[BUFFERS]; /* of the windows, in bytes */
     cl_kernel k[KERNELS];
+    uint32_t seed;
+    unsigned failed; /* tries */
+    jmp_buf again;   /* of a sequence that is done over if anything fails */
+    cl_event *ends;  /* of its commands */
+    size_t n_ends;
+    struct block *blocks; /* of the host's memory that its commands may write to */
+    cl_mem mapped_of;     /* the host has access to it; or null */
+    void *mapped;
+};
+
+struct block {
+    struct block *next;
+    unsigned char bytes[];
 };
 
 static cl_program program;
 static cl_mem common;
 static unsigned char pool[POOL];
 static const char *without = "";
+static uint32_t rounds;    /* 0: one, which nothing may fail in */
 static size_t align = 128; /* of sub-buffers, in bytes */
 
 static bool has(char what)
 {
     return !strchr(without, what);
+}
+
+/* Something has failed, which ends the program, or this try of the sequence. */
+static void fails(struct worker *w, cl_int err, const char *what, int line)
+{
+    if (err && rounds)
+        longjmp(w->again, 1);
+    check(err, what, line);
+}
+#define TRY(call) fails(w, (call), #call, __LINE__)
+
+static void wait_for(struct worker *w, cl_event e)
+{
+    const cl_int err = clWaitForEvents(1, &e);
+    if (err)
+        CL(clReleaseEvent(e));
+    fails(w, err, "clWaitForEvents", __LINE__);
+}
+
+static unsigned char *block(struct worker *w, size_t bytes)
+{
+    struct block *b = calloc(1, sizeof *b + bytes);
+    if (!b)
+        abort();
+    b->next = w->blocks;
+    w->blocks = b;
+    return b->bytes;
+}
+
+static cl_int status_of(cl_event e)
+{
+    cl_int status = CL_COMPLETE;
+    CL(clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    return status;
+}
+
+/* The queue of the next command. PoCL (3.1) never ends one that waits for what has failed before. */
+static cl_command_queue queue_for(struct worker *w, cl_uint *n_wait)
+{
+    cl_command_queue q = next(w, n_wait);
+    if (rounds && w->s.last && status_of(w->s.last) < 0)
+        longjmp(w->again, 1);
+    return q;
+}
+
+static void ends(struct worker *w, cl_event e)
+{
+    if (rounds && (w->n_ends & (w->n_ends - 1)) == 0)
+        w->ends = realloc(w->ends, (w->n_ends ? 2 * w->n_ends : 1) * sizeof e);
+    if (rounds) {
+        CL(clRetainEvent(e));
+        w->ends[w->n_ends++] = e;
+    }
+    done(w, e);
 }
 
 static cl_mem object(struct worker *w, uint32_t i, size_t *words)
@@ -113,10 +185,10 @@ static void do_launch(struct worker *w)
         global[0] = words / 64 * 64;
         CL(clSetKernelArg(k, 1, 256, NULL));
     }
-    cl_command_queue q = next(w, &n_wait);
-    CL(clEnqueueNDRangeKernel(q, k, dims, offset[0] ? offset : NULL, global, local || what == TURN ? group : NULL,
-                              n_wait, n_wait ? &w->s.last : NULL, &e));
-    done(w, e);
+    cl_command_queue q = queue_for(w, &n_wait);
+    TRY(clEnqueueNDRangeKernel(q, k, dims, offset[0] ? offset : NULL, global, local || what == TURN ? group : NULL,
+                               n_wait, n_wait ? &w->s.last : NULL, &e));
+    ends(w, e);
 }
 
 static void do_host(struct worker *w, bool write)
@@ -127,20 +199,19 @@ static void do_host(struct worker *w, bool write)
     const size_t offset = pick(w, (uint32_t)words * 4), n = 1 + pick(w, (uint32_t)(words * 4 - offset));
     cl_uint n_wait;
     cl_event e;
-    cl_command_queue q = next(w, &n_wait);
+    cl_command_queue q = queue_for(w, &n_wait);
     if (write) {
-        CL(clEnqueueWriteBuffer(q, m, pick(w, 3) == 0, offset, n, pool + pick(w, (uint32_t)(POOL - n)), n_wait,
-                                n_wait ? &w->s.last : NULL, &e));
+        TRY(clEnqueueWriteBuffer(q, m, pick(w, 3) == 0, offset, n, pool + pick(w, (uint32_t)(POOL - n)), n_wait,
+                                 n_wait ? &w->s.last : NULL, &e));
     } else {
-        unsigned char *got = malloc(n);
+        unsigned char *got = block(w, n);
         const bool blocking = pick(w, 2);
-        CL(clEnqueueReadBuffer(q, m, blocking, offset, n, got, n_wait, n_wait ? &w->s.last : NULL, &e));
+        TRY(clEnqueueReadBuffer(q, m, blocking, offset, n, got, n_wait, n_wait ? &w->s.last : NULL, &e));
         if (!blocking)
-            CL(clWaitForEvents(1, &e));
+            wait_for(w, e);
         say(w, "read", i, got, n);
-        free(got);
     }
-    done(w, e);
+    ends(w, e);
 }
 
 static void do_rectangle(struct worker *w)
@@ -152,23 +223,22 @@ static void do_rectangle(struct worker *w)
     const bool blocking = pick(w, 3) == 0;
     cl_uint n_wait;
     cl_event e;
-    cl_command_queue q = next(w, &n_wait);
+    cl_command_queue q = queue_for(w, &n_wait);
     const cl_event *wait = n_wait ? &w->s.last : NULL;
     if (what == 0) {
-        CL(clEnqueueCopyBufferRect(q, w->b[i], w->b[j], from, to, region, row, slice, row + 3, 0, n_wait, wait, &e));
+        TRY(clEnqueueCopyBufferRect(q, w->b[i], w->b[j], from, to, region, row, slice, row + 3, 0, n_wait, wait, &e));
     } else if (what == 1) {
-        CL(clEnqueueWriteBufferRect(q, w->b[i], blocking, from, zero, region, row, slice, host_row, 0,
-                                    pool + pick(w, 999), n_wait, wait, &e));
+        TRY(clEnqueueWriteBufferRect(q, w->b[i], blocking, from, zero, region, row, slice, host_row, 0,
+                                     pool + pick(w, 999), n_wait, wait, &e));
     } else {
-        unsigned char *got = calloc(1, 130 * 13 * 4);
-        CL(clEnqueueReadBufferRect(q, w->b[i], blocking, from, zero, region, row, slice, host_row, 0, got, n_wait, wait,
-                                   &e));
+        unsigned char *got = block(w, 130 * 13 * 4);
+        TRY(clEnqueueReadBufferRect(q, w->b[i], blocking, from, zero, region, row, slice, host_row, 0, got, n_wait,
+                                    wait, &e));
         if (!blocking)
-            CL(clWaitForEvents(1, &e));
+            wait_for(w, e);
         say(w, "rectangle", i, got, 130 * 13 * 4);
-        free(got);
     }
-    done(w, e);
+    ends(w, e);
 }
 
 static void do_move(struct worker *w)
@@ -178,20 +248,20 @@ static void do_move(struct worker *w)
     cl_mem m = object(w, i, &words), other = object(w, j, &others);
     cl_uint n_wait;
     cl_event e;
-    cl_command_queue q = next(w, &n_wait);
+    cl_command_queue q = queue_for(w, &n_wait);
     const cl_event *wait = n_wait ? &w->s.last : NULL;
     const size_t most = words < others ? words : others, n = 1 + pick(w, (uint32_t)most * 4);
     if (pick(w, 3) == 0 && has('f')) {
         const size_t pattern = (size_t)1 << pick(w, 5), at = pick(w, (uint32_t)(words * 4 / pattern));
-        CL(clEnqueueFillBuffer(q, m, pool + pick(w, 100), pattern, at * pattern,
-                               (1 + pick(w, (uint32_t)(words * 4 / pattern - at))) * pattern, n_wait, wait, &e));
+        TRY(clEnqueueFillBuffer(q, m, pool + pick(w, 100), pattern, at * pattern,
+                                (1 + pick(w, (uint32_t)(words * 4 / pattern - at))) * pattern, n_wait, wait, &e));
     } else if (pick(w, 6) == 0) {
-        CL(clEnqueueCopyBuffer(q, w->b[i], w->b[i], pick(w, 2000), BYTES / 2 + pick(w, 2000), 4000, n_wait, wait, &e));
+        TRY(clEnqueueCopyBuffer(q, w->b[i], w->b[i], pick(w, 2000), BYTES / 2 + pick(w, 2000), 4000, n_wait, wait, &e));
     } else {
-        CL(clEnqueueCopyBuffer(q, m, other, pick(w, (uint32_t)(words * 4 - n + 1)),
-                               pick(w, (uint32_t)(others * 4 - n + 1)), n, n_wait, wait, &e));
+        TRY(clEnqueueCopyBuffer(q, m, other, pick(w, (uint32_t)(words * 4 - n + 1)),
+                                pick(w, (uint32_t)(others * 4 - n + 1)), n, n_wait, wait, &e));
     }
-    done(w, e);
+    ends(w, e);
 }
 
 static void do_map(struct worker *w)
@@ -205,10 +275,13 @@ static void do_map(struct worker *w)
     cl_uint n_wait;
     cl_int err;
     cl_event e;
-    cl_command_queue q = next(w, &n_wait);
+    cl_command_queue q = queue_for(w, &n_wait);
     unsigned char *v;
-    MADE(v, clEnqueueMapBuffer(q, m, CL_FALSE, kinds[kind], offset, n, n_wait, n_wait ? &w->s.last : NULL, &e, &err));
-    CL(clWaitForEvents(1, &e));
+    v = clEnqueueMapBuffer(q, m, CL_FALSE, kinds[kind], offset, n, n_wait, n_wait ? &w->s.last : NULL, &e, &err);
+    fails(w, err, "clEnqueueMapBuffer", __LINE__);
+    w->mapped = v;
+    w->mapped_of = m;
+    wait_for(w, e);
     CL(clReleaseEvent(e));
     if (kind == 0 || kind == 2)
         say(w, "map", i, v, n);
@@ -216,8 +289,9 @@ static void do_map(struct worker *w)
         memcpy(v, pool + 17, n);
     for (size_t at = pick(w, 50); (kind == 1 || kind == 2) && at < n; at += 1 + pick(w, 200))
         v[at] ^= (unsigned char)(at * 3 + 1);
-    CL(clEnqueueUnmapMemObject(q, m, v, 0, NULL, &e));
-    done(w, e);
+    w->mapped = NULL;
+    TRY(clEnqueueUnmapMemObject(q, m, v, 0, NULL, &e));
+    ends(w, e);
 }
 
 static void do_image(struct worker *w)
@@ -226,33 +300,32 @@ static void do_image(struct worker *w)
     const size_t zero[3] = {0}, part[3] = {W - pick(w, 30), 1 + pick(w, H - 1), 1}, at[3] = {pick(w, 30), 0, 0};
     cl_uint n_wait;
     cl_event e;
-    cl_command_queue q = next(w, &n_wait);
+    cl_command_queue q = queue_for(w, &n_wait);
     const cl_event *wait = n_wait ? &w->s.last : NULL;
     const size_t region[3] = {part[0] > at[0] ? part[0] - at[0] : 1, part[1], 1};
     const size_t row = pick(w, 2) ? 0 : W * 4 + 4 * pick(w, 9);
     const bool blocking = pick(w, 3) == 0;
     switch (pick(w, 4)) {
     case 0:
-        CL(clEnqueueCopyBufferToImage(q, w->b[i], w->image, 64 * pick(w, 2), at, (size_t[3]){region[0], 5, 1}, n_wait,
-                                      wait, &e));
+        TRY(clEnqueueCopyBufferToImage(q, w->b[i], w->image, 64 * pick(w, 2), at, (size_t[3]){region[0], 5, 1}, n_wait,
+                                       wait, &e));
         break;
     case 1:
-        CL(clEnqueueCopyImageToBuffer(q, w->image, w->b[i], zero, (size_t[3]){region[0], 5, 1}, 32 * pick(w, 9), n_wait,
-                                      wait, &e));
+        TRY(clEnqueueCopyImageToBuffer(q, w->image, w->b[i], zero, (size_t[3]){region[0], 5, 1}, 32 * pick(w, 9),
+                                       n_wait, wait, &e));
         break;
     case 2:
-        CL(clEnqueueWriteImage(q, w->image, blocking, at, region, row, 0, pool + pick(w, 999), n_wait, wait, &e));
+        TRY(clEnqueueWriteImage(q, w->image, blocking, at, region, row, 0, pool + pick(w, 999), n_wait, wait, &e));
         break;
     default: {
-        unsigned char *got = calloc(1, (W * 4 + 36) * H);
-        CL(clEnqueueReadImage(q, w->image, blocking, at, region, row, 0, got, n_wait, wait, &e));
+        unsigned char *got = block(w, (W * 4 + 36) * H);
+        TRY(clEnqueueReadImage(q, w->image, blocking, at, region, row, 0, got, n_wait, wait, &e));
         if (!blocking)
-            CL(clWaitForEvents(1, &e));
+            wait_for(w, e);
         say(w, "image", i, got, (W * 4 + 36) * H);
-        free(got);
     }
     }
-    done(w, e);
+    ends(w, e);
 }
 
 /* A command that waits for a user event, and one or two after it, before the user event gets its status. */
@@ -263,16 +336,16 @@ static void do_gate(struct worker *w)
     cl_uint n_wait;
     const uint32_t i = pick(w, BUFFERS);
     MADE(gate, clCreateUserEvent(context, &err));
-    cl_command_queue q = next(w, &n_wait);
+    cl_command_queue q = queue_for(w, &n_wait);
     const cl_event both[2] = {gate, w->s.last};
     CL(clEnqueueWriteBuffer(q, w->b[i], CL_FALSE, 0, 1 + pick(w, BYTES), pool + pick(w, 1000), w->s.last ? 2 : 1, both,
                             &e));
-    done(w, e);
+    ends(w, e);
     set_mem(w->k[SCALE], 0, w->b[i]);
     set_uint(w->k[SCALE], 1, 3);
     set_uint(w->k[SCALE], 2, 4);
     launch(w->s.q[w->s.last_q], w->k[SCALE], WORDS, 64, 1, &w->s.last, &e);
-    done(w, e);
+    ends(w, e);
     CL(clFlush(w->s.q[w->s.last_q]));
     CL(clSetUserEventStatus(gate, CL_COMPLETE));
     CL(clReleaseEvent(gate));
@@ -327,10 +400,34 @@ static void set_up(struct worker *w)
         MADE(w->image, clCreateImage(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &format, &desc, pool, &err));
 }
 
-static void *work(void *arg)
+static const size_t origin[3], all[3] = {W, H, 1};
+
+/* Every byte, whatever became of what was there. */
+static void write_anew(struct worker *w)
 {
-    struct worker *w = arg;
-    set_up(w);
+    for (uint32_t i = 0; i < BUFFERS; i++) {
+        cl_uint n_wait;
+        cl_event e;
+        if (w->sub[i])
+            CL(clReleaseMemObject(w->sub[i]));
+        w->sub[i] = NULL;
+        cl_command_queue q = queue_for(w, &n_wait);
+        TRY(clEnqueueWriteBuffer(q, w->b[i], pick(w, 3) == 0, 0, BYTES, pool + pick(w, 1000), n_wait,
+                                 n_wait ? &w->s.last : NULL, &e));
+        ends(w, e);
+    }
+    if (w->image) {
+        cl_uint n_wait;
+        cl_event e;
+        cl_command_queue q = queue_for(w, &n_wait);
+        TRY(clEnqueueWriteImage(q, w->image, pick(w, 3) == 0, origin, all, 0, 0, pool + pick(w, 1000), n_wait,
+                                n_wait ? &w->s.last : NULL, &e));
+        ends(w, e);
+    }
+}
+
+static void do_steps(struct worker *w)
+{
     for (uint32_t s = 0; s < w->s.steps; s++) {
         const uint32_t what = pick(w, 20);
         if (what < 8)
@@ -350,23 +447,91 @@ static void *work(void *arg)
         else if (what == 19 && pick(w, 3) == 0 && has('g'))
             do_gate(w);
     }
-    CL(clWaitForEvents(1, &w->s.last));
-    CL(clReleaseEvent(w->s.last));
-    static const size_t zero[3], all[3] = {W, H, 1};
-    unsigned char *got = malloc(BYTES);
+    for (size_t i = 0; i < w->n_ends; i++)
+        TRY(clWaitForEvents(1, &w->ends[i]));
+    TRY(clWaitForEvents(1, &w->s.last));
+}
+
+static void read_all(struct worker *w)
+{
+    unsigned char *got = block(w, BYTES);
     for (uint32_t i = 0; i < BUFFERS; i++) {
-        CL(clEnqueueReadBuffer(w->s.q[0], w->b[i], CL_TRUE, 0, BYTES, got, 0, NULL, NULL));
+        TRY(clEnqueueReadBuffer(w->s.q[0], w->b[i], CL_TRUE, 0, BYTES, got, 0, NULL, NULL));
         say(w, "end", i, got, BYTES);
+    }
+    if (w->image) {
+        TRY(clEnqueueReadImage(w->s.q[0], w->image, CL_TRUE, origin, all, 0, 0, got, 0, NULL, NULL));
+        say(w, "image", 0, got, BYTES);
+    }
+}
+
+/* Nothing of the sequence is under way any more. Its commands have failed, or what it has got is no longer needed. */
+static void settle(struct worker *w)
+{
+    if (w->mapped) {
+        clEnqueueUnmapMemObject(w->s.q[0], w->mapped_of, w->mapped, 0, NULL, NULL);
+        w->mapped = NULL;
+    }
+    for (uint32_t i = 0; i < QUEUES; i++)
+        clFinish(w->s.q[i]);
+    for (size_t i = 0; i < w->n_ends; i++)
+        CL(clReleaseEvent(w->ends[i]));
+    w->n_ends = 0;
+    if (w->s.last)
+        CL(clReleaseEvent(w->s.last));
+    w->s.last = NULL;
+    for (struct block *b = w->blocks, *next_b; b; b = next_b) {
+        next_b = b->next;
+        free(b);
+    }
+    w->blocks = NULL;
+}
+
+static bool try_round(struct worker *w, uint32_t round)
+{
+    const size_t length = w->s.length;
+    if (setjmp(w->again) != 0) {
+        w->s.length = length;
+        settle(w);
+        return false;
+    }
+    w->s.last_q = 0;
+    w->s.state = scramble(w->seed + round * 7919);
+    write_anew(w);
+    do_steps(w);
+    read_all(w);
+    settle(w);
+    return true;
+}
+
+static void *work(void *arg)
+{
+    enum { TRIES = 40 };
+    struct worker *w = arg;
+    set_up(w);
+    for (uint32_t r = 0; r < rounds; r++) {
+        unsigned tries = 1;
+        while (!try_round(w, r) && tries < TRIES)
+            tries++;
+        w->failed += tries - 1;
+        if (tries == TRIES) {
+            printf("round %u fails again and again\n", r);
+            exit(1);
+        }
+    }
+    if (!rounds) {
+        do_steps(w);
+        read_all(w);
+        settle(w);
+    }
+    for (uint32_t i = 0; i < BUFFERS; i++) {
         if (w->sub[i])
             CL(clReleaseMemObject(w->sub[i]));
         CL(clReleaseMemObject(w->b[i]));
     }
-    if (w->image) {
-        CL(clEnqueueReadImage(w->s.q[0], w->image, CL_TRUE, zero, all, 0, 0, got, 0, NULL, NULL));
-        say(w, "image", 0, got, BYTES);
+    if (w->image)
         CL(clReleaseMemObject(w->image));
-    }
-    free(got);
+    free(w->ends);
     for (uint32_t i = 0; i < QUEUES; i++)
         CL(clReleaseCommandQueue(w->s.q[i]));
     for (uint32_t i = 0; i < KERNELS; i++)
@@ -382,6 +547,7 @@ int main(int argc, char **argv)
     cl_uint bits = 0;
     struct worker *w = calloc(threads, sizeof *w);
     without = argc > 4 ? argv[4] : "";
+    rounds = argc > 5 ? (uint32_t)strtoul(argv[5], NULL, 0) : 0;
     printf("stress %u %u %u\n", seed, steps, threads);
     for (size_t i = 0; i < POOL; i++)
         pool[i] = (unsigned char)scramble((uint32_t)i + seed);
@@ -391,7 +557,7 @@ int main(int argc, char **argv)
     program = build(source, "");
     common = buffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, BYTES, pool);
     for (uint32_t t = 0; t < threads; t++) {
-        w[t].s.state = scramble(seed * 31 + t);
+        w[t].s.state = w[t].seed = scramble(seed * 31 + t);
         w[t].s.steps = steps;
         if (pthread_create(&w[t].s.thread, NULL, work, &w[t]) != 0)
             return 1;
@@ -399,6 +565,8 @@ int main(int argc, char **argv)
     for (uint32_t t = 0; t < threads; t++) {
         pthread_join(w[t].s.thread, NULL);
         printf("thread %u\n%s", t, w[t].s.text ? w[t].s.text : "");
+        if (rounds)
+            fprintf(stderr, "thread %u: %u tries failed\n", t, w[t].failed);
         free(w[t].s.text);
     }
     free(w);
