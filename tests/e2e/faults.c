@@ -8,7 +8,8 @@
  *   FUNCTION:N:CODE:late     the N-th call is accepted, and the command ends with CODE a little after those before it,
  * without having done anything. Those that wait for it, or are behind it in its queue in order until then, fail as
  * soon as it does, whatever else they wait for
- *   any:SEED:CODE:often      so do some of all commands that do something: SEED chooses which
+ *   any:SEED:CODE:often      so do some of all commands that do something: SEED chooses which. User events that fail,
+ * of which PoCL (3.1) survives few, end well below, and what waits for them is carried out, and told of as failed
  *
  * FAULT_COUNTS names a file that gets `FUNCTION COUNT` lines at the end of the process: what there is to fail. */
 #include <pthread.h>
@@ -38,15 +39,24 @@ static struct {
 static _Thread_local cl_int late_code; /* of the command that is about to be enqueued */
 
 /* The commands that fail while they run. In their place is a marker, which ends when they fail; what is asked of its
- * event is answered for them. They are retained for ever, so that their handles stay theirs. */
+ * event is answered for them. They are retained for ever, so that their handles stay theirs. And those that may fail
+ * by what they wait for: user events without a status (`user`), or others of these. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct doomed {
     cl_event event;
     cl_command_queue queue;
-    cl_int code;
-    bool ended;
+    cl_int code; /* 0: not known to fail */
+    bool ended, user;
+    size_t n_of, *of;
 } doomed[MOST_DOOMED];
 static size_t n_doomed;
+
+/* A command that is about to be enqueued, which may fail by what it waits for. */
+struct trail {
+    size_t n_of, *of; /* 0: nothing */
+    cl_event own;
+    bool owns;
+};
 
 /* What becomes of a command that is about to be enqueued. */
 struct doom {
@@ -60,6 +70,11 @@ static cl_int fault_dooms(cl_command_queue queue, cl_bool blocking, cl_uint n, c
                           struct doom doom);
 static void *fault_maps(void *mapped, cl_command_queue queue, cl_mem mem, cl_bool blocking, const cl_event *event,
                         cl_int *err, struct doom doom);
+static void fault_trail(struct trail *t, cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event **event);
+static cl_int fault_follow(struct trail *t, cl_command_queue queue, cl_bool blocking, const cl_event *event,
+                           cl_int err);
+static cl_event fault_user(cl_event event);
+static cl_int fault_sets(cl_event event, cl_int status);
 static cl_int fault_status(cl_event event, cl_event_info what, void *value, cl_int err);
 static cl_int fault_waited(cl_uint n, const cl_event *events, cl_int err);
 static cl_int fault_calls(cl_event event, cl_int type, void(CL_CALLBACK *call)(cl_event, cl_int, void *), void *data);
@@ -136,11 +151,27 @@ static struct doomed *find_doomed(cl_event event)
     return NULL;
 }
 
-/* With the lock held. */
+/* With the lock held, as the next. */
 static bool has_ended(struct doomed *d)
 {
-    d->ended = d->ended || status_below(d->event) <= CL_COMPLETE;
-    return d->ended;
+    if (d->ended || d->user || status_below(d->event) > CL_COMPLETE)
+        return d->ended;
+    for (size_t i = 0; i < d->n_of && !d->code; i++)
+        if (has_ended(&doomed[d->of[i]]) && doomed[d->of[i]].code)
+            d->code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    free(d->of);
+    d->of = NULL;
+    d->n_of = 0;
+    return d->ended = true;
+}
+
+/* Does it fail, as far as is known? */
+static cl_int code_of(cl_event event)
+{
+    struct doomed *d = find_doomed(event);
+    if (d)
+        has_ended(d);
+    return d ? d->code : CL_SUCCESS;
 }
 
 static struct doom fault_doom(cl_command_queue queue, cl_uint n, const cl_event *wait)
@@ -149,10 +180,10 @@ static struct doom fault_doom(cl_command_queue queue, cl_uint n, const cl_event 
     late_code = CL_SUCCESS;
     pthread_mutex_lock(&lock);
     for (cl_uint i = 0; i < n && wait; i++)
-        if (find_doomed(wait[i]))
+        if (code_of(wait[i]))
             doom = (struct doom){CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, false};
     for (size_t i = 0; i < n_doomed && !doom.code; i++)
-        if (doomed[i].queue == queue && !has_ended(&doomed[i]) && in_order(queue))
+        if (doomed[i].queue == queue && !has_ended(&doomed[i]) && doomed[i].code && in_order(queue))
             doom = (struct doom){CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, false};
     pthread_mutex_unlock(&lock);
     return doom;
@@ -181,7 +212,7 @@ static cl_uint list_of(struct doom doom, cl_uint n, const cl_event *wait, cl_eve
     cl_uint kept = 0;
     pthread_mutex_lock(&lock);
     for (cl_uint i = 0; i < n; i++)
-        if (doom.own || find_doomed(wait[i]))
+        if (doom.own || code_of(wait[i]))
             list[kept++] = wait[i];
     pthread_mutex_unlock(&lock);
     if (gate)
@@ -194,7 +225,7 @@ static void is_doomed(cl_event event, cl_command_queue queue, cl_int code)
 {
     pthread_mutex_lock(&lock);
     if (n_doomed < MOST_DOOMED)
-        doomed[n_doomed++] = (struct doomed){event, queue, code, false};
+        doomed[n_doomed++] = (struct doomed){.event = event, .queue = queue, .code = code};
     pthread_mutex_unlock(&lock);
 }
 
@@ -240,12 +271,74 @@ static void *fault_maps(void *mapped, cl_command_queue queue, cl_mem mem, cl_boo
     return NULL;
 }
 
+static void fault_trail(struct trail *t, cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event **event)
+{
+    *t = (struct trail){0};
+    if (fault.kind != OFTEN)
+        return;
+    pthread_mutex_lock(&lock);
+    t->of = malloc((n + 1) * sizeof *t->of);
+    for (cl_uint i = 0; i < n && wait; i++) {
+        struct doomed *d = find_doomed(wait[i]);
+        if (d && !has_ended(d))
+            t->of[t->n_of++] = (size_t)(d - doomed);
+    }
+    for (size_t i = n_doomed; i-- > 0 && in_order(queue);)
+        if (doomed[i].queue == queue) {
+            if (!has_ended(&doomed[i]))
+                t->of[t->n_of++] = i;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    t->owns = t->n_of && !*event;
+    if (t->owns)
+        *event = &t->own;
+}
+
+static cl_int fault_follow(struct trail *t, cl_command_queue queue, cl_bool blocking, const cl_event *event, cl_int err)
+{
+    if (!t->n_of || err) {
+        free(t->of);
+        return err;
+    }
+    if (!t->owns)
+        below.clRetainEvent(*event);
+    pthread_mutex_lock(&lock);
+    if (n_doomed < MOST_DOOMED)
+        doomed[n_doomed++] = (struct doomed){.event = *event, .queue = queue, .n_of = t->n_of, .of = t->of};
+    err = blocking ? code_of(*event) : CL_SUCCESS;
+    pthread_mutex_unlock(&lock);
+    return err;
+}
+
+static cl_event fault_user(cl_event event)
+{
+    if (fault.kind != OFTEN || !event)
+        return event;
+    below.clRetainEvent(event);
+    pthread_mutex_lock(&lock);
+    if (n_doomed < MOST_DOOMED)
+        doomed[n_doomed++] = (struct doomed){.event = event, .user = true};
+    pthread_mutex_unlock(&lock);
+    return event;
+}
+
+static cl_int fault_sets(cl_event event, cl_int status)
+{
+    pthread_mutex_lock(&lock);
+    struct doomed *d = fault.kind == OFTEN ? find_doomed(event) : NULL;
+    const bool again = d && d->ended;
+    if (d && !again)
+        *d = (struct doomed){.event = event, .code = status < 0 ? status : CL_SUCCESS, .ended = true};
+    pthread_mutex_unlock(&lock);
+    return again ? CL_INVALID_OPERATION : below.clSetUserEventStatus(event, d ? CL_COMPLETE : status);
+}
+
 static cl_int fault_status(cl_event event, cl_event_info what, void *value, cl_int err)
 {
     pthread_mutex_lock(&lock);
-    const struct doomed *d = err || !value || what != CL_EVENT_COMMAND_EXECUTION_STATUS ? NULL : find_doomed(event);
-    if (d && *(cl_int *)value == CL_COMPLETE)
-        *(cl_int *)value = d->code;
+    if (!err && value && what == CL_EVENT_COMMAND_EXECUTION_STATUS && *(cl_int *)value == CL_COMPLETE)
+        *(cl_int *)value = code_of(event);
     pthread_mutex_unlock(&lock);
     return err;
 }
@@ -255,7 +348,7 @@ static cl_int fault_waited(cl_uint n, const cl_event *events, cl_int err)
     bool any = false;
     pthread_mutex_lock(&lock);
     for (cl_uint i = 0; i < n && !err; i++)
-        any = any || find_doomed(events[i]);
+        any = any || code_of(events[i]);
     pthread_mutex_unlock(&lock);
     return any ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : err;
 }
@@ -264,13 +357,16 @@ static cl_int fault_waited(cl_uint n, const cl_event *events, cl_int err)
 struct told {
     void(CL_CALLBACK *call)(cl_event event, cl_int status, void *data);
     void *data;
-    struct doomed of;
+    cl_event event;
 };
 
 static void *tell(void *arg)
 {
     struct told *t = arg;
-    t->call(t->of.event, t->of.code, t->data);
+    pthread_mutex_lock(&lock);
+    const cl_int code = code_of(t->event);
+    pthread_mutex_unlock(&lock);
+    t->call(t->event, code, t->data);
     free(t);
     return NULL;
 }
@@ -293,7 +389,7 @@ static cl_int fault_calls(cl_event event, cl_int type, void(CL_CALLBACK *call)(c
     pthread_mutex_lock(&lock);
     const struct doomed *d = t ? find_doomed(event) : NULL;
     if (d)
-        *t = (struct told){call, data, *d};
+        *t = (struct told){call, data, event};
     pthread_mutex_unlock(&lock);
     const cl_int err =
         d ? below.clSetEventCallback(event, type, tell_later, t) : below.clSetEventCallback(event, type, call, data);
