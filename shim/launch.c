@@ -74,7 +74,8 @@ static bool may_write(const struct gs_launching *l, cl_uint arg)
     return !l->summary || l->summary->args[arg].may_write || l->summary->args[arg].escapes;
 }
 
-/* In chunks, by the translated kernel. 1: it is one chunk. */
+/* In chunks, by the translated kernel. 1: it is one chunk, or the driver has refused what chunks take: it may take the
+ * launch as one unit, and knows what is wrong with it else. */
 static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     struct gs_kernel_run run = {.k = l->k};
@@ -98,7 +99,7 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
     if (!err)
         err = gs_run_kernel(l->cmd.q, &run, kernel, l->cmd.q->o.handle, n_wait, wait, run.untied ? NULL : &end);
     if (err || run.untied)
-        return err;
+        return err ? 1 : CL_SUCCESS;
     const struct gs_events ended = {.v = &end, .n = 1};
     err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
     gs_real()->clReleaseEvent(end);

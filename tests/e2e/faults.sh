@@ -167,6 +167,8 @@ was=$bad spared=$right
 code=-5 gpus=2
 for k in 13 16 19 22 25; do GPUSPARC_TRANSFER=pinned one clEnqueueNDRangeKernel:$k:-5:once columns 2 300 200; done
 [ $bad = $was ] && [ $right -gt $spared ] || fail "units that are refused once under a daemon: $((right - spared)) of 5 spared, $((bad - was)) wrong"
+# Where a launch's chunks can't have what they take it goes as one unit.
+GPUSPARC_TRANSFER=plain spared clCreateKernel:4:-6:forever columns 2 300 200
 # Nor does anybody wait for ever for a gate, or an end, whose event the driver has refused to end once.
 for k in 2 7 13 26; do GPUSPARC_TRANSFER=pinned spared clSetUserEventStatus:$k:-5:once columns 2 300 200; done
 # A marker that has failed isn't let go of before all that it waits for has ended: PoCL (3.1) crashed in one run of eight.
