@@ -224,6 +224,8 @@ cl_int gs_carry_beside(struct gs_queue *q, struct gs_mem *m, cl_command_type typ
 {
     if (m->o.ctx != q->o.ctx)
         return CL_INVALID_CONTEXT;
+    if (!gs_staging_may_go_beside(q->o.ctx, v, n, q->profiling)) /* later only the command's event could say so */
+        return CL_OUT_OF_RESOURCES;
     struct errand *e = start() ? calloc(1, sizeof *e) : NULL;
     if (!e || !(e->v = malloc(n * sizeof *v))) {
         free(e);

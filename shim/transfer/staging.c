@@ -14,6 +14,7 @@
 #include "shim/transfer/memory.h"
 #include "shim/transfer/spread.h"
 #include "shim/watch.h"
+#include "shim/within.h"
 
 enum {
     SLOTS = 16,
@@ -55,6 +56,7 @@ struct gs_staging {
     struct gs_pool *pool;
     pthread_mutex_t busy; /* here's slots; never waited for with the context's lock held */
     struct ring here, beside;
+    pthread_mutex_t queue_lock;                    /* queue; a leaf */
     cl_command_queue queue[2][GS_MAX_DEVICES + 1]; /* for beside: with profiles or not, by place, the parent's last */
     cl_command_queue filling;                      /* for new buffers; the context's lock */
 };
@@ -103,6 +105,7 @@ void gs_staging_free(struct gs_staging *s)
         return;
     gs_pool_stop(s->pool);
     pthread_mutex_destroy(&s->pool_lock);
+    pthread_mutex_destroy(&s->queue_lock);
     pthread_mutex_destroy(&s->busy);
     for (unsigned i = 0; i < 2 * (GS_MAX_DEVICES + 1); i++)
         if (s->queue[i / (GS_MAX_DEVICES + 1)][i % (GS_MAX_DEVICES + 1)])
@@ -151,6 +154,7 @@ static enum gs_staging_way way_of(struct gs_context *ctx, const void *ptr, uint6
             return GS_NOT_STAGED;
         pthread_mutex_init(&ctx->staging->busy, NULL);
         pthread_mutex_init(&ctx->staging->pool_lock, NULL);
+        pthread_mutex_init(&ctx->staging->queue_lock, NULL);
     }
     if (here)
         return is_worth(&ctx->staging->here, bytes) && make_ring(&ctx->staging->here, ctx) ? GS_STAGED_HERE
@@ -561,10 +565,34 @@ static cl_command_queue queue_of(struct gs_context *ctx, const struct gs_staged 
     const bool parent = t->image && ctx->parent;
     cl_command_queue *queue = &ctx->staging->queue[profiling][parent ? GS_MAX_DEVICES : t->place];
     *err = CL_SUCCESS;
+    pthread_mutex_lock(&ctx->staging->queue_lock);
     if (!*queue)
         *queue = gs_real()->clCreateCommandQueue(ctx->o.handle, parent ? ctx->parent : ctx->dev[t->place],
                                                  profiling ? CL_QUEUE_PROFILING_ENABLE : 0, err);
-    return *queue;
+    cl_command_queue made = *queue;
+    pthread_mutex_unlock(&ctx->staging->queue_lock);
+    return made;
+}
+
+/* By place, those that the transfers take. */
+static cl_int find_queues(struct gs_context *ctx, const struct gs_staged *v, unsigned n, bool profiling,
+                          cl_command_queue queue[GS_MAX_DEVICES])
+{
+    const bool timed = profiling || gs_report_wants_times();
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < n && !err; i++) {
+        struct gs_staged there;
+        queue[v[i].place] = queue_of(ctx, &v[i], timed, &err);
+        for (unsigned p = GS_MAX_DEVICES; !err && gs_staged_also(&v[i], &p, &there);)
+            queue[p] = queue_of(ctx, &there, timed, &err);
+    }
+    return err;
+}
+
+bool gs_staging_may_go_beside(struct gs_context *ctx, const struct gs_staged *v, unsigned n, bool profiling)
+{
+    cl_command_queue queue[GS_MAX_DEVICES];
+    return gs_within_callback() || find_queues(ctx, v, n, profiling, queue) == CL_SUCCESS;
 }
 
 bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes)
@@ -608,14 +636,7 @@ cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *v
     struct gs_staging *s = ctx->staging;
     cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
     struct carriage c = {.spread = &s->spread, .ring = &s->beside, .queue = queue, .ended = ended};
-    cl_int err = CL_SUCCESS;
-    const bool timed = profiling || gs_report_wants_times();
-    for (unsigned i = 0; i < n && !err; i++) {
-        struct gs_staged there;
-        queue[v[i].place] = queue_of(ctx, &v[i], timed, &err);
-        for (unsigned p = GS_MAX_DEVICES; !err && gs_staged_also(&v[i], &p, &there);)
-            queue[p] = queue_of(ctx, &there, timed, &err);
-    }
+    cl_int err = find_queues(ctx, v, n, profiling, queue);
     if (err)
         return err;
     const bool has_ring = make_ring(c.ring, ctx);

@@ -55,6 +55,9 @@ cl_int gs_staged_note(struct gs_staged_ends *ended, unsigned place, cl_event eve
 cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], const struct gs_staged *v, unsigned n,
                         cl_uint n_wait, const cl_event *wait, struct gs_staged_ends *ended);
 
+/* Are there the queues that the other ring takes for these? Makes them on first need, but not in a callback. */
+bool gs_staging_may_go_beside(struct gs_context *ctx, const struct gs_staged *v, unsigned n, bool profiling);
+
 /* The same by the other ring, for its one thread alone: in queues of its own, with profiles if the application's has
  * them, which hold nothing else and wait for nothing. Returns when the transfer has ended. */
 cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *v, unsigned n, bool profiling,
