@@ -102,15 +102,23 @@ static cl_int read_stretch(const struct gs_staged *t, cl_command_queue queue, co
                                               t->host.row, 0, t->host.at, ready->n, wait, event);
 }
 
-/* One stretch after the other. */
+/* One stretch after the other; by units each is one, which is asked for once it could run. */
 static cl_int read_in_turn(const struct gs_stretches *s, const struct gs_events *ready, const cl_command_queue queue[],
                            struct gs_staged_ends *ended)
 {
+    const bool by_units = gs_put_by_units();
     cl_int err = CL_SUCCESS;
+    if (by_units)
+        gs_events_wait(ready);
     for (unsigned i = 0; i < s->n && !err; i++) {
         const struct gs_staged *t = &s->v[i];
+        struct gs_grant grant;
         cl_event event;
+        if (by_units)
+            gs_unit_take(GS_RESOURCE_PCI, &grant);
         err = read_stretch(t, queue[t->place], ready, &event);
+        if (by_units)
+            gs_unit_over(&grant);
         if (!err)
             err = gs_staged_note(ended, t->place, event);
     }
@@ -313,18 +321,39 @@ static bool may_read(const struct gs_mem *m)
     return !(m->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS));
 }
 
-/* The same for a scheduled application: each piece is a unit. */
-static cl_int read_staged_units(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, cl_uint n_wait,
-                                const cl_event *wait, cl_event *event)
+/* The same for a scheduled application: each piece, or each stretch, is a unit. */
+static cl_int read_pieces_by_units(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, bool staged,
+                                   cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     struct gs_putting put = {.q = q};
     gs_job_enter(q->o.ctx, true, &put.job);
     const struct gs_putting *before = gs_put_for(&put);
-    const cl_int err = read_pieces(q, m, r, ptr, true, n_wait, wait, event);
+    const cl_int err = read_pieces(q, m, r, ptr, staged, n_wait, wait, event);
     gs_put_for(before);
     gs_job_reads();
     gs_job_look();
     return err;
+}
+
+/* A few bytes from several places, where nothing is under way in the queue: this thread reads one stretch after the
+ * other, without a marker, an event and anybody who hears of them (two H200s: 128 KiB in 0.05 ms instead of 0.13).
+ * False: something is. Else lets `before` go, and what is kept. */
+static bool read_few_units(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, struct gs_held *before,
+                           uint64_t kept, cl_uint n_wait, const cl_event *wait, cl_int *err)
+{
+    pthread_mutex_lock(&q->o.ctx->lock);
+    const unsigned call = gs_queue_call(q);
+    const bool idle = gs_queue_is_idle(q);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    if (!idle)
+        return false;
+    gs_keep_return(kept);
+    *err = read_pieces_by_units(q, m, r, ptr, false, n_wait, wait, NULL);
+    gs_keep_end(kept);
+    gs_held_let(before);
+    if (!*err)
+        gs_queue_drained(q, call);
+    return true;
 }
 
 static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_read,
@@ -349,7 +378,11 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
         gs_keep_end(kept);
     gs_queue_close(command_queue);
     if (by_units && way == READ_STAGED)
-        return read_staged_units(q, m, r, ptr, num_events_in_wait_list, event_wait_list, event);
+        return read_pieces_by_units(q, m, r, ptr, true, num_events_in_wait_list, event_wait_list, event);
+    cl_int few_err;
+    if (alone && way == READ_IN_TURN && !event && may_block(size) &&
+        read_few_units(q, m, r, ptr, before, kept, num_events_in_wait_list, event_wait_list, &few_err))
+        return few_err;
     cl_event own;
     if (way == READ_BESIDE) {
         const struct gs_staged run = gs_staged_run(m->o.handle, 0, false, offset, size, ptr);
@@ -475,7 +508,7 @@ static enum gs_staging_way write_way(struct gs_home *h, struct gs_mem *m, bool b
     struct gs_queue *q = h->cmd.q;
     if (!may_write_from_host(m) || !h->n != !h->v)
         return GS_NOT_STAGED;
-    const enum gs_staging_way way = gs_staging_way(q, ptr, size, blocking || (!h->n && !h->by_units));
+    const enum gs_staging_way way = gs_staging_way(q, ptr, size, blocking || gs_home_may_carry(h));
     if (way != GS_STAGED_HERE)
         return way;
     if (blocking)

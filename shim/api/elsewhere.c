@@ -187,7 +187,7 @@ bool gs_write_parts(struct gs_home *h, struct gs_mem *m, size_t offset, size_t s
     if (h->cmd.ctx->n < 2 || !is_followed(h, m, ptr) || gs_host_takers(m->root, r, &all, &s) != CL_SUCCESS || !s.n)
         return false;
     struct gs_queue *q = h->cmd.q;
-    const bool may = blocking || (!h->n && !h->by_units);
+    const bool may = blocking || gs_home_may_carry(h);
     enum gs_staging_way way = are_own(h, &s) ? gs_staging_way(q, ptr, size, may) : GS_NOT_STAGED;
     if (way != GS_NOT_STAGED && find_queues(h, m->root, &s, queue, &ready) != CL_SUCCESS)
         way = GS_NOT_STAGED;

@@ -49,6 +49,11 @@ cl_int gs_home_ready(struct gs_home *h)
     return h->err;
 }
 
+bool gs_home_may_carry(const struct gs_home *h)
+{
+    return !h->n && (!h->by_units || gs_unit_is_alone(GS_RESOURCE_PCI));
+}
+
 void gs_home_hold(struct gs_home *h, cl_command_queue queue)
 {
     if (!h->by_units || h->err || !h->n != !h->v)

@@ -60,6 +60,10 @@ static inline cl_event *gs_home_event(const struct gs_home *h, cl_event *own, cl
  * the command's event, unless `own` is null and nobody else needs one. */
 cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op *op, cl_command_type type,
                    cl_event *own);
+/* May a write that needn't block be carried out in its call all the same? Not where it waits for others: for what is in
+ * its wait list, or for other applications' units. By another thread it would stand behind a user event, and NVIDIA's
+ * driver keeps a thread of its own awake for 0.1 to 0.3 s after one, which the application's launches meet (H200). */
+bool gs_home_may_carry(const struct gs_home *h);
 void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 
 /* A command that does nothing but stand in the application's queue, of the type given. */

@@ -29,8 +29,9 @@ enum {
 };
 
 /* By units so many pieces are on the link at a time: one is carried, one stands behind it. Those that came sooner would
- * stand behind gates, which cost 14 us each (an H200). One that goes to several devices is as many. */
-enum { ON_LINK_BY_UNITS = 2 };
+ * stand behind gates, which cost 14 us each (an H200). Where nobody else wants the link twice as many may be had. One
+ * that goes to several devices is as many. */
+enum { ON_LINK_BY_UNITS = 2, ON_LINK_ALONE = 4 };
 
 struct slot {
     struct gs_piece piece;
@@ -483,7 +484,7 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
         forget_ended(c->ring);
     c->on_link = turns->most_bytes < SLOT_BYTES || turns->lanes > 1 ? SLOTS / 2 : SLOTS / 4;
     if (gs_put_by_units())
-        c->on_link = v->also ? 1 : ON_LINK_BY_UNITS;
+        c->on_link = (size_t)(gs_unit_is_alone(GS_RESOURCE_PCI) ? ON_LINK_ALONE : ON_LINK_BY_UNITS) / (v->also ? 2 : 1);
     const struct gs_label before = gs_label_way(GS_WAY_STAGED);
     for (unsigned i = 0; i < n; i++)
         look_for_fresh(&turns->v[i], n < GS_FRESH_LOOKS / 2 ? GS_FRESH_LOOKS / n : 2);
