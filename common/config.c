@@ -28,6 +28,7 @@ static const char *const admission_words[] = {"warn", "refuse", "best-effort", N
 static const char *const realtime_words[] = {"yes", "no", NULL};
 static const char *const probes_words[] = {"owner", "all", NULL};
 static const char *const awake_words[] = {"auto", "yes", "no", NULL};
+static const char *const alone_words[] = {"large", "chunks", NULL};
 static const char *const moves_words[] = {"free", "always", NULL};
 
 static const struct key system_keys[] = {
@@ -47,6 +48,7 @@ static const struct key system_keys[] = {
     {"realtime", WORD, offsetof(struct gs_config_system, realtime), realtime_words},
     {"probes", WORD, offsetof(struct gs_config_system, probes), probes_words},
     {"awake", WORD, offsetof(struct gs_config_system, awake), awake_words},
+    {"alone", WORD, offsetof(struct gs_config_system, alone), alone_words},
     {NULL, COUNT, 0, NULL},
 };
 

@@ -26,6 +26,9 @@ enum gs_realtime { GS_REALTIME_YES, GS_REALTIME_NO };
 /* Is the daemon awake when a unit that others wait for will probably come back? */
 enum gs_awake { GS_AWAKE_AUTO, GS_AWAKE_YES, GS_AWAKE_NO };
 
+/* How an application that is connected alone is cut: as it suits it, or as beside others. */
+enum gs_alone { GS_ALONE_LARGE, GS_ALONE_CHUNKS };
+
 /* Who may have a GPU alone for a measurement: root and the daemon's own user, or all. */
 enum gs_probes { GS_PROBES_OWNER, GS_PROBES_ALL };
 
@@ -97,6 +100,7 @@ struct gs_config_system {
     enum gs_realtime realtime;      /* SCHED_FIFO for tasks where permitted; default yes */
     enum gs_probes probes;          /* default: owner */
     enum gs_awake awake;            /* default: auto, where there are processors to spare */
+    enum gs_alone alone;            /* default: large */
 };
 
 struct gs_config {

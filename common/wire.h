@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define GS_WIRE_MAGIC 0x47535043u /* "GSPC" */
-#define GS_WIRE_VERSION 5
+#define GS_WIRE_VERSION 6
 #define GS_WIRE_TEXT 192 /* bytes of a text in a message, with its end */
 #define GS_WIRE_NAME 64  /* bytes of a task's name, with its end */
 
@@ -193,6 +193,7 @@ struct gs_page {
     _Atomic uint32_t kernel_chunk;   /* work-groups per compute unit */
     _Atomic uint64_t transfer_chunk; /* bytes */
     _Atomic uint32_t recording;      /* keep unit records */
+    _Atomic uint32_t sole;           /* no other client is connected, and this one need not keep to small units */
     _Atomic uint32_t pong;           /* counts up with each PING */
     _Atomic uint32_t yield;          /* mask of the resources held alone that a task wants: give them back soon */
     /* Counts up when somebody begins to need the ends of units: the daemon, with ASK, or a thread of the client's that

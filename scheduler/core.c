@@ -214,6 +214,16 @@ static int find_owners(struct gs_core *core, const struct gs_config *config, str
     return 0;
 }
 
+/* Whoever is connected alone is told so. Who joins makes its OpenCL context first, which takes longer than the units do
+ * that the other has out. */
+static void tell_sole(struct gs_core *core)
+{
+    const bool sole = core->n_sessions == 1 && core->config.system.alone == GS_ALONE_LARGE;
+    for (unsigned i = 0; i < core->options.max_clients; i++)
+        if (core->session[i])
+            gs_lease_tell_sole(&core->session[i]->lease, sole);
+}
+
 int gs_core_configure(struct gs_core *core, struct gs_config *config, uint64_t now_ns)
 {
     core->now_ns = now_ns;
@@ -247,6 +257,7 @@ int gs_core_configure(struct gs_core *core, struct gs_config *config, uint64_t n
     memset(core->unit_ns, 0, sizeof core->unit_ns);
     gs_members_relink(core);
     gs_members_decide(core);
+    tell_sole(core);
     gs_config_free(&old);
     return 0;
 }
@@ -294,6 +305,7 @@ void gs_core_disconnect(struct gs_session *s, uint64_t now_ns)
         core->session[s->index] = NULL;
         core->n_sessions--;
         gs_lease_close(&s->lease);
+        tell_sole(core);
         if (s->task || s->degraded)
             gs_members_decide(core);
     }
@@ -372,6 +384,7 @@ static int join(struct gs_session *s, uint32_t index, const struct gs_config_tas
     s->since_ns = core->now_ns;
     core->session[index] = s;
     core->n_sessions++;
+    tell_sole(core);
     atomic_store(&s->lease.page->recording, core->trace != NULL);
     char why[GS_WIRE_TEXT];
     int refused = task ? gs_members_admit(s, task, why, sizeof why) : 0;

@@ -121,6 +121,11 @@ void gs_lease_answer(struct gs_lease_side *s, uint32_t slot, uint32_t serial, ui
     wake_one(&s->page->slot[slot]);
 }
 
+void gs_lease_tell_sole(struct gs_lease_side *s, bool sole)
+{
+    atomic_store(&s->page->sole, sole);
+}
+
 void gs_lease_tell(struct gs_lease_side *s, const struct gs_told *told)
 {
     struct gs_page *p = s->page;

@@ -35,6 +35,9 @@ void gs_lease_yield(struct gs_lease_side *s, unsigned resource);
 /* Answers in a slot and wakes who sleeps on it. */
 void gs_lease_answer(struct gs_lease_side *s, uint32_t slot, uint32_t serial, uint32_t state, unsigned resource);
 
+/* Is it the only client, which need not keep to small units? From now on; what it has out it keeps. */
+void gs_lease_tell_sole(struct gs_lease_side *s, bool sole);
+
 struct gs_told {
     uint32_t gpus, gpu_mask, kernel_chunk;
     uint64_t transfer_chunk;

@@ -76,8 +76,8 @@ static void learn(uint64_t kind, unsigned factor, uint64_t ns)
 {
     const size_t i = place_of(kind);
     known[i].ns = ns > known[i].least_ns ? ns : known[i].least_ns;
-    if (known[i].ns > GS_BATCH_ALONE_NS)
-        known[i].whole_groups = 0;
+    if (known[i].whole_groups && known[i].ns > known[i].whole_ns)
+        known[i].whole_ns = known[i].ns;
     if (known[i].ns > LONG_CHUNK_NS && factor > 1 && known[i].factor == factor) /* one that has become one chunk */
         known[i].factor /= 2;
 }
@@ -148,13 +148,23 @@ void gs_whole_learn(uint64_t kind, uint64_t groups, uint64_t took_ns)
     pthread_mutex_unlock(&lock);
 }
 
-bool gs_whole_is_short(uint64_t kind, uint64_t groups)
+static bool takes_at_most(uint64_t kind, uint64_t groups, uint64_t ns)
 {
     pthread_mutex_lock(&lock);
     const size_t i = place_of(kind);
-    const bool is_short = groups <= known[i].whole_groups && known[i].whole_ns <= GS_BATCH_ALONE_NS;
+    const bool is_short = groups <= known[i].whole_groups && known[i].whole_ns <= ns;
     pthread_mutex_unlock(&lock);
     return is_short;
+}
+
+bool gs_whole_is_short(uint64_t kind, uint64_t groups, bool sole)
+{
+    return takes_at_most(kind, groups, sole ? GS_BATCH_SOLE_NS : GS_BATCH_ALONE_NS);
+}
+
+bool gs_chunks_are_short(uint64_t kind, uint64_t groups, unsigned chunks)
+{
+    return takes_at_most(kind, groups, (uint64_t)chunks * GS_BATCH_ALONE_NS);
 }
 
 void gs_chunk_learn(uint64_t kind, unsigned factor, unsigned chunks, uint64_t took_ns)

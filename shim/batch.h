@@ -14,6 +14,9 @@ enum { GS_BATCH_KINDS = 16 };
  * same application alone, than the second. */
 enum { GS_BATCH_NS = 200 * 1000, GS_BATCH_ALONE_NS = 600 * 1000 };
 
+/* Nor a launch that goes whole where no other application is connected, than this. */
+enum { GS_BATCH_SOLE_NS = 5 * 1000 * 1000 };
+
 /* The commands of one unit. All zeros: none yet. */
 struct gs_batch {
     unsigned n, kinds;
@@ -46,7 +49,11 @@ void gs_chunk_learn(uint64_t kind, unsigned factor, unsigned chunks, uint64_t to
 /* In several chunks so many work-groups of a launch of that kind took so long. */
 void gs_whole_learn(uint64_t kind, uint64_t groups, uint64_t took_ns);
 
-/* Have so many, or more, last taken no longer than a unit may be where nobody else waits? Then they may be one. */
-bool gs_whole_is_short(uint64_t kind, uint64_t groups);
+/* Have so many, or more, last taken no longer than a unit may be where nobody else waits, or is there? Then they may be
+ * one. */
+bool gs_whole_is_short(uint64_t kind, uint64_t groups, bool sole);
+
+/* Have they, in so many chunks, of which none is longer than that then? */
+bool gs_chunks_are_short(uint64_t kind, uint64_t groups, unsigned chunks);
 
 #endif

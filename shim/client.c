@@ -66,6 +66,7 @@ static void open_client(void)
     struct gs_client *c;
     const struct gs_client_options options = {.task = gs_settings()->task,
                                               .paced = gs_settings()->pace,
+                                              .wide = gs_group()->type & CL_DEVICE_TYPE_GPU,
                                               .jobs = atomic_load(&ended),
                                               .gpus = gs_group()->n ? gs_group()->n : 1,
                                               .notice = notice};
@@ -195,10 +196,10 @@ void gs_unit_take(unsigned resource, struct gs_grant *grant)
         *grant = at_once;
 }
 
-bool gs_unit_try(unsigned resource, struct gs_grant *grant)
+bool gs_unit_try(unsigned resource, enum gs_length length, struct gs_grant *grant)
 {
     struct gs_client *c = atomic_load(&client);
-    return c && gs_client_try(c, GS_MASK(resource), grant) == 0;
+    return c && gs_client_try_one(c, resource, length, grant) == 0;
 }
 
 bool gs_unit_ask(unsigned resource, struct gs_request *request)
@@ -232,10 +233,10 @@ void gs_unit_cancel(struct gs_request *request)
     gs_client_cancel(atomic_load(&client), request);
 }
 
-bool gs_unit_own_out(unsigned resource)
+bool gs_unit_own_out(unsigned resource, enum gs_length length)
 {
     const struct gs_client *c = atomic_load(&client);
-    return c && gs_client_own_out(c, resource);
+    return c && gs_client_own_out(c, resource, length);
 }
 
 bool gs_unit_is_waited(unsigned resource)
@@ -248,6 +249,12 @@ bool gs_unit_is_alone(unsigned resource)
 {
     const struct gs_client *c = atomic_load(&client);
     return c && gs_client_is_alone(c, resource);
+}
+
+bool gs_unit_is_sole(void)
+{
+    const struct gs_client *c = atomic_load(&client);
+    return c && gs_client_is_sole(c);
 }
 
 bool gs_unit_is_ours(unsigned resource)

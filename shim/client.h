@@ -70,7 +70,8 @@ uint64_t gs_transfer_chunk(void);
 
 /* Takes a unit, waiting for its turn; and gives it back. From any thread or callback. */
 void gs_unit_take(unsigned resource, struct gs_grant *grant);
-bool gs_unit_try(unsigned resource, struct gs_grant *grant); /* only if that needs no waiting */
+/* Only if that needs no waiting; for one of that length, see gs_client_try_one. */
+bool gs_unit_try(unsigned resource, enum gs_length length, struct gs_grant *grant);
 void gs_unit_give(const struct gs_grant *grant);
 
 /* In two steps: asks for one; and waits for it so long at most (false: it stays asked for). What is asked for is waited
@@ -82,11 +83,13 @@ bool gs_unit_await_awake(struct gs_request *request, uint64_t ns, struct gs_gran
 void gs_unit_cancel(struct gs_request *request);
 
 /* Could one be had if our own were not out? Nobody else waits. */
-bool gs_unit_own_out(unsigned resource);
+bool gs_unit_own_out(unsigned resource, enum gs_length length);
 /* Does a thread of this application sleep until one of its units is given back? */
 bool gs_unit_is_waited(unsigned resource);
 /* Has nobody else wanted the resource for a while, as far as this application knows? */
 bool gs_unit_is_alone(unsigned resource);
+/* Is no other application connected, and may this one have larger units, and more of them? */
+bool gs_unit_is_sole(void);
 /* Is the resource leased to this application? */
 bool gs_unit_is_ours(unsigned resource);
 

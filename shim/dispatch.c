@@ -114,7 +114,7 @@ static void unmake(struct gs_held *h)
  * gs_held_lock held. */
 static bool is_piece(const struct gs_held *h)
 {
-    return h && h->units.piece && h->served;
+    return h && gs_is_piece(h) && h->served;
 }
 
 static bool is_of_piece(cl_event event)
@@ -154,7 +154,7 @@ static struct gs_held *join(cl_command_queue queue, unsigned resource, unsigned 
 {
     enum { LATE_NS = 50 * 1000 };
     /* A unit of its own would stand behind a gate, which NVIDIA's driver is slow with. */
-    const bool own_out = gs_unit_own_out(resource);
+    const bool own_out = gs_unit_own_out(resource, GS_LENGTH_UNKNOWN);
     pthread_mutex_lock(&gs_held_lock);
     struct gs_held *h = gs_held_last_in(queue);
     const uint64_t most_ns = own_out && h && h->granted_ns ? GS_BATCH_ALONE_NS : GS_BATCH_NS;
@@ -244,29 +244,29 @@ static bool await_own(struct gs_held *h)
     if (h->units.n != 1 || !h->units.kind || expected > SHORT_NS || !(gs_group()->type & CL_DEVICE_TYPE_GPU) ||
         gs_within_ever())
         return false;
-    for (uint64_t now = begin; !taken && now < begin + MOST_NS && gs_unit_own_out(h->resource);) {
+    for (uint64_t now = begin; !taken && now < begin + MOST_NS && gs_unit_own_out(h->resource, gs_held_length(h));) {
         const uint64_t next = now + PAUSE_NS;
         while ((now = gs_now_ns()) < next)
             ;
         gs_units_look(h->resource, NULL, NULL);
-        taken = gs_unit_try(h->resource, &h->taken->grant);
+        taken = gs_unit_try(h->resource, gs_held_length(h), &h->taken->grant);
     }
     return taken;
 }
 
 static bool try_unit(struct gs_held *h, bool idle)
 {
-    if (gs_unit_try(h->resource, &h->taken->grant))
+    if (gs_unit_try(h->resource, gs_held_length(h), &h->taken->grant))
         return true;
     gs_units_look(h->resource, NULL, NULL);
-    return gs_unit_try(h->resource, &h->taken->grant) || await_own(h) || ask_unit(h, idle);
+    return gs_unit_try(h->resource, gs_held_length(h), &h->taken->grant) || await_own(h) || ask_unit(h, idle);
 }
 
 /* May it have its unit while pieces are still on their way that it waits for? Whoever else wants that unit then waits
  * for them as well: so not what may be as long as a unit may be by itself. */
 static bool is_short(const struct gs_held *h)
 {
-    if (h->units.piece)
+    if (gs_is_piece(h))
         return h->resource != GS_RESOURCE_PCI;
     if (!h->units.kernel)
         return false;
@@ -296,6 +296,19 @@ static bool is_behind_brief(const struct gs_held *h, const struct gs_queue *q, c
            !atomic_load(&q->o.ctx->user_events);
 }
 
+/* Where no other application is connected nobody waits for a unit which is held while its command can't run yet: what is
+ * in the queue, and in the wait list, has the units that it needs, so that it comes to its end. With gs_held_lock held.
+ */
+static bool may_at_will(const struct gs_held *h, const struct gs_queue *q)
+{
+    if (!gs_unit_is_sole() || (h->home == q->o.handle && q->out_of_order) || atomic_load(&q->o.ctx->user_events))
+        return false;
+    const struct gs_held *other = gs_held_oldest;
+    while (other && other->served)
+        other = other->newer;
+    return !other;
+}
+
 /* Takes the first unit beforehand, where the command could run now and the unit is there. It stands behind nothing but
  * units of ours that are running. Returns whether there is need for a marker that tells when it could run. */
 static bool take_now(struct gs_held *h, const struct gs_queue *q)
@@ -309,7 +322,7 @@ static bool take_now(struct gs_held *h, const struct gs_queue *q)
     h->chained = !idle && h->waits == GS_WAITS_NOT && is_next(before, h->resource, h->call);
     const bool behind_served = h->chained && before->served;
     const bool behind_pieces =
-        !idle && !h->chained && (is_behind_pieces(h, q, before) || is_behind_brief(h, q, before));
+        !idle && !h->chained && (is_behind_pieces(h, q, before) || is_behind_brief(h, q, before) || may_at_will(h, q));
     pthread_mutex_unlock(&gs_held_lock);
     if ((idle || behind_served || behind_pieces) && (h->taken = calloc(1, sizeof *h->taken)) &&
         !try_unit(h, idle && h->home == q->o.handle)) {
@@ -332,7 +345,7 @@ static void take_rest(struct gs_held *h, const struct gs_queue *q)
     h->at_once = true;
     for (unsigned i = 0; i + 1 < h->units.n && h->at_once; i++) {
         h->rest[i] = calloc(1, sizeof *h->rest[i]);
-        if (!h->rest[i] || !gs_unit_try(h->resource, &h->rest[i]->grant)) {
+        if (!h->rest[i] || !gs_unit_try(h->resource, gs_held_length(h), &h->rest[i]->grant)) {
             free(h->rest[i]);
             h->rest[i] = NULL;
             give_rest(h);

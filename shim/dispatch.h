@@ -53,7 +53,7 @@ struct gs_units {
     struct gs_spent *spent;       /* what they take is added to it; or null */
     struct gs_siblings *siblings; /* the command is one of these; or null */
     bool kernel;                  /* they are a kernel of the application, on `place` */
-    bool piece;                   /* one, which moves no more bytes than a unit is for */
+    bool pieces;                  /* each moves bytes, no more than a unit is for */
     unsigned place;
     uint64_t kind;   /* what it is, for what is expected of its time, see batch.h; 0: nothing. May share a unit */
     unsigned factor; /* of several: by which they were cut, ... */

@@ -162,7 +162,16 @@ bool gs_is_last_held(cl_command_queue queue, cl_event event)
 bool gs_held_is_brief(const struct gs_held *h)
 {
     const uint64_t expected = h->units.kernel && h->units.n == 1 ? h->batch.expected_ns : 0;
-    return h->served && (h->units.piece || (expected && expected <= GS_BATCH_NS));
+    return h->served && (gs_is_piece(h) || (expected && expected <= GS_BATCH_NS));
+}
+
+enum gs_length gs_held_length(const struct gs_held *h)
+{
+    if (h->units.pieces)
+        return GS_LENGTH_PIECE;
+    /* One launch may be long; and short ones had better share a unit than have many. */
+    const bool chunks = gs_is_several(h) && gs_chunks_are_short(h->units.kind, h->units.groups, h->units.n);
+    return chunks ? GS_LENGTH_UNIT : GS_LENGTH_UNKNOWN;
 }
 
 bool gs_are_brief(const struct gs_events *e)

@@ -12,7 +12,7 @@
 #include "shim/dispatch.h"
 #include "shim/watch.h"
 
-enum { GS_AWAITED = 4, GS_AT_ONCE = 3 /* units besides the first that may be had beforehand */ };
+enum { GS_AWAITED = 4, GS_AT_ONCE = 15 /* units besides the first that may be had beforehand */ };
 
 /* What the wait list of a command waits for, see dispatch.c. */
 enum gs_held_waits { GS_WAITS_NOT, GS_WAITS_PIECES, GS_WAITS_OTHERS };
@@ -105,6 +105,12 @@ static inline bool gs_is_several(const struct gs_held *h)
     return h->units.n > 1;
 }
 
+/* One command that moves bytes, no more than a unit is for. */
+static inline bool gs_is_piece(const struct gs_held *h)
+{
+    return h->units.pieces && !gs_is_several(h);
+}
+
 static inline void gs_release_event(cl_event event)
 {
     if (event)
@@ -121,6 +127,9 @@ cl_event gs_held_user_event(const struct gs_held *h);
 
 /* Gives back what was granted, if anything was: nothing runs by it. */
 void gs_unit_back(struct gs_unit **u);
+
+/* Of each of its units. */
+enum gs_length gs_held_length(const struct gs_held *h);
 
 /* Its status is this error, if it is the first. */
 void gs_held_spoil(struct gs_held *h, cl_int status);

@@ -245,7 +245,7 @@ cl_int gs_put_kernel(cl_command_queue queue, cl_kernel kernel, const struct gs_p
     gs_cut_make(&one.cut, &all, groups * near_factor(putting), false);
     struct gs_units units = {.n = one.cut.n, .enqueue = enqueue_groups, .work = &one, .spent = putting->spent};
     units.first_alone = gs_group()->forms_clash;
-    units.piece = units.n == 1;
+    units.pieces = true;
     if (units.n > 1) {
         units.work = make_kernel_work(kernel, args, n_args, &one.cut, local, &err);
         if (err)

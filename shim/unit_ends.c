@@ -12,6 +12,9 @@ enum { QUIET_NS = 30 * 1000 };
 /* Who hasn't called for so long doesn't enqueue one command after the other. */
 enum { STREAM_NS = 500 * 1000 };
 
+/* Who hasn't for so long is waiting, or computes. */
+enum { PAUSE_NS = 100 * 1000 };
+
 /* What was measured twice, one after the other, differs by less. */
 enum { SAME_NS = 2000 };
 
@@ -177,9 +180,12 @@ static cl_event last_of(void *data, bool complete)
 static bool is_wanted(const void *data)
 {
     const struct gs_held *h = ((const struct gs_unit *)data)->held;
-    const bool busy = atomic_load(&gs_waiting) || gs_now_ns() < atomic_load(&gs_called_ns) + STREAM_NS;
-    return !busy || !h->drained /* no thread of the application's looks there */ || gs_is_several(h) ||
-           h->units.spent || gs_unit_is_waited(h->resource) || gs_units_wanted();
+    const uint64_t called_ns = atomic_load(&gs_called_ns), now = gs_now_ns();
+    const bool busy = atomic_load(&gs_waiting) || now < called_ns + STREAM_NS;
+    /* In a queue of ours no thread of the application's looks, but for pieces' units when they are needed: that the
+     * driver is asked for them meanwhile makes each of the application's calls take twice as long (H200). */
+    const bool unseen = !h->drained && (!gs_is_piece(h) || now > called_ns + PAUSE_NS);
+    return !busy || unseen || gs_is_several(h) || h->units.spent || gs_unit_is_waited(h->resource) || gs_units_wanted();
 }
 
 static void await_unit(struct gs_unit *u, cl_event event)
@@ -218,7 +224,7 @@ void gs_unit_watch(struct gs_held *h, struct gs_unit *u, atomic_uint *running, c
 
 void gs_units_look(unsigned resource, cl_command_queue queue, cl_event complete)
 {
-    enum { MOST = 4, LOOKED_AT = 16 }; /* what is under way is among the oldest: the others stand behind gates */
+    enum { MOST = 4, LOOKED_AT = 64 }; /* what is under way is among the oldest: the others stand behind gates */
     const void *units[MOST];
     unsigned n = 0, seen = 0;
     pthread_mutex_lock(&gs_held_lock);

@@ -51,7 +51,8 @@ void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const st
     run->factor = gs_chunk_factor(run->kind);
     const uint64_t most = (uint64_t)job->kernel_chunk * gs_group()->units[run->place] * run->factor;
     gs_cut_make(&run->cut, box, run->null_local ? most * GS_ITEMS_OF_GROUP : most, run->null_local);
-    if (run->cut.n > 1 && gs_whole_is_short(run->kind, groups_of(box)) && gs_unit_is_alone(gs_resource_of(run->place)))
+    if (run->cut.n > 1 && gs_whole_is_short(run->kind, groups_of(box), gs_unit_is_sole()) &&
+        gs_unit_is_alone(gs_resource_of(run->place)))
         gs_cut_make(&run->cut, box, 0, run->null_local);
     for (unsigned d = 0; d < 3; d++)
         run->odd = run->odd || run->geometry.global[d] % run->geometry.local[d];
@@ -202,7 +203,7 @@ cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_que
                              .enqueue = enqueue_piece,
                              .work = &one,
                              .spent = gs_put_spent(),
-                             .piece = bytes && run->cut.n == 1};
+                             .pieces = bytes && one.cut.n == run->cut.n};
     cl_int err = CL_SUCCESS;
     if (units.n > 1) {
         units.work = keep_run(run);

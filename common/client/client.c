@@ -89,6 +89,11 @@ void gs_client_sleep_unneeded(struct gs_client *c, bool (*also)(void), uint64_t 
     atomic_store(&c->page->watched, 0);
 }
 
+bool gs_client_is_sole(const struct gs_client *c)
+{
+    return c->wide && atomic_load_explicit(&c->page->sole, memory_order_relaxed);
+}
+
 /* ---- units taken without asking ---- */
 
 static void took(struct gs_client *c, unsigned resource, uint32_t client, uint32_t word, struct gs_grant *g)
@@ -97,7 +102,8 @@ static void took(struct gs_client *c, unsigned resource, uint32_t client, uint32
     g->resource = resource;
     g->client = client;
     g->generation = GS_LEASE_GENERATION(word);
-    g->asked = g->alone = false;
+    g->asked = g->alone = g->piece = false;
+    g->sole = gs_client_is_sole(c);
     g->begin_ns = gs_client_now_ns();
     if ((word & GS_LEASE_UNITS) == 1)
         atomic_store_explicit(&l->since_ns, g->begin_ns, memory_order_relaxed);
@@ -105,27 +111,37 @@ static void took(struct gs_client *c, unsigned resource, uint32_t client, uint32
         atomic_store_explicit(&c->last_gpu, resource - 1, memory_order_relaxed);
 }
 
-/* How many units it may take without asking, so many being out. Each GPU has a link of its own: where nobody else has
- * wanted them for a while each may have as many, which have ended as soon as those of one have. */
-static uint32_t most_units(const struct gs_client *c, unsigned resource, uint32_t out)
+/* How many units it may take without asking, so many being out. Where nobody else has wanted the resource for a while
+ * pieces, which are short, don't count, up to as many as there are units; and each GPU has a link of its own, each of
+ * which may have as many, which have ended as soon as those of one have. Who is alone may have far more. */
+static uint32_t most_units(const struct gs_client *c, unsigned resource, uint32_t out, enum gs_length length)
 {
-    enum { MOST = 64 };
-    const uint32_t depth = atomic_load_explicit(&c->depth, memory_order_relaxed), all = depth * c->gpus;
-    if (resource != GS_RESOURCE_PCI || out < depth || out >= all || all > MOST)
+    enum { MOST = 128, WIDE = 16 };
+    const uint32_t depth = atomic_load_explicit(&c->depth, memory_order_relaxed);
+    const uint32_t all = resource == GS_RESOURCE_PCI ? depth * c->gpus : depth;
+    const uint32_t pieces = atomic_load_explicit(&c->pieces[resource], memory_order_relaxed) +
+                            (length == GS_LENGTH_PIECE);
+    const bool wide = all * WIDE <= MOST && gs_client_is_sole(c);
+    const uint32_t most = wide && length != GS_LENGTH_UNKNOWN ? all * WIDE : all + (wide || pieces < all ? pieces : all);
+    if (out < depth || out >= most || most > MOST)
         return depth;
-    return gs_client_is_alone(c, resource) ? all : depth;
+    return gs_client_is_alone(c, resource) ? most : depth;
 }
 
-static bool take(struct gs_client *c, unsigned resource, uint32_t client, struct gs_grant *g)
+static bool take(struct gs_client *c, unsigned resource, uint32_t client, enum gs_length length,
+                 struct gs_grant *g)
 {
     struct gs_lease *l = &c->page->lease[resource];
     uint32_t w = atomic_load_explicit(&l->word, memory_order_acquire);
     do {
         const uint32_t out = w & GS_LEASE_UNITS;
-        if ((w & (GS_LEASE_LEASED | GS_LEASE_ASK)) != GS_LEASE_LEASED || out >= most_units(c, resource, out))
+        if ((w & (GS_LEASE_LEASED | GS_LEASE_ASK)) != GS_LEASE_LEASED || out >= most_units(c, resource, out, length))
             return false;
     } while (!atomic_compare_exchange_weak(&l->word, &w, w + 1));
     took(c, resource, client, w + 1, g);
+    g->piece = length == GS_LENGTH_PIECE;
+    if (g->piece)
+        atomic_fetch_add_explicit(&c->pieces[resource], 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&l->taken, 1, memory_order_relaxed);
     return true;
 }
@@ -149,21 +165,29 @@ int gs_client_try(struct gs_client *c, uint32_t mask, struct gs_grant *g)
         return 0;
     }
     unsigned last = GS_RESOURCE_GPU(atomic_load_explicit(&c->last_gpu, memory_order_relaxed));
-    if (mask & GS_MASK(last) && take(c, last, client, g))
+    if (mask & GS_MASK(last) && take(c, last, client, GS_LENGTH_UNKNOWN, g))
         return 0;
     for (uint32_t rest = mask & ~GS_MASK(last) & (GPU_MASK | GS_MASK_PCI); rest; rest &= rest - 1)
-        if (take(c, (unsigned)__builtin_ctz(rest), client, g))
+        if (take(c, (unsigned)__builtin_ctz(rest), client, GS_LENGTH_UNKNOWN, g))
             return 0;
     return -EAGAIN;
 }
 
-bool gs_client_own_out(const struct gs_client *c, unsigned resource)
+int gs_client_try_one(struct gs_client *c, unsigned resource, enum gs_length length, struct gs_grant *g)
+{
+    const uint32_t client = atomic_load_explicit(&c->online, memory_order_acquire);
+    if (!client)
+        return gs_client_try(c, GS_MASK(resource), g);
+    return take(c, resource, client, length, g) ? 0 : -EAGAIN;
+}
+
+bool gs_client_own_out(const struct gs_client *c, unsigned resource, enum gs_length length)
 {
     if (resource >= GS_MAX_RESOURCES || !atomic_load_explicit(&c->online, memory_order_acquire))
         return false;
     const uint32_t w = atomic_load_explicit(&c->page->lease[resource].word, memory_order_relaxed);
     return (w & (GS_LEASE_LEASED | GS_LEASE_ASK)) == GS_LEASE_LEASED &&
-           (w & GS_LEASE_UNITS) >= most_units(c, resource, w & GS_LEASE_UNITS);
+           (w & GS_LEASE_UNITS) >= most_units(c, resource, w & GS_LEASE_UNITS, length);
 }
 
 bool gs_client_own_waits(const struct gs_client *c, unsigned resource)
@@ -238,8 +262,18 @@ static void note_length(struct gs_lease *l, uint64_t ns)
         ;
 }
 
+/* Also of a daemon that is no more. */
+static void forget_piece(struct gs_client *c, unsigned resource)
+{
+    uint32_t pieces = atomic_load_explicit(&c->pieces[resource], memory_order_relaxed);
+    while (pieces && !atomic_compare_exchange_weak(&c->pieces[resource], &pieces, pieces - 1))
+        ;
+}
+
 void gs_client_release(struct gs_client *c, const struct gs_grant *g)
 {
+    if (g->piece)
+        forget_piece(c, g->resource);
     if (!g->client || g->client != atomic_load_explicit(&c->online, memory_order_acquire))
         return;
     struct gs_lease *l = &c->page->lease[g->resource];
@@ -253,7 +287,7 @@ void gs_client_release(struct gs_client *c, const struct gs_grant *g)
     } while (!atomic_compare_exchange_weak(&l->word, &w, left));
     if (!(left & GS_LEASE_UNITS) && now > since)
         atomic_fetch_add_explicit(&l->busy_ns, now - since, memory_order_relaxed);
-    if (!g->alone && now > g->begin_ns)
+    if (!g->alone && !g->sole && now > g->begin_ns)
         note_length(l, now - g->begin_ns);
     if (w & GS_LEASE_WAITED)
         gs_futex_wake_all(&l->word);
@@ -665,6 +699,7 @@ static int copy_options(struct gs_client *c, const struct gs_client_options *o)
         strcpy(c->socket, o->socket);
     c->no_task = o->no_task;
     c->paced = o->paced;
+    c->wide = o->wide;
     c->jobs = o->jobs;
     c->gpus = o->gpus;
     c->hello_wait_ms = o->hello_wait_ms ? o->hello_wait_ms : 200;

@@ -26,6 +26,7 @@ struct gs_client_options {
     const char *socket;     /* null: $GPUSPARC_SOCKET, else /run/gpusparc.sock, else $XDG_RUNTIME_DIR/gpusparc.sock */
     const char *task;       /* null: the daemon matches the executable's path */
     bool no_task;           /* below all tasks, whatever the path matches */
+    bool wide;              /* where it is connected alone it has larger units, and more of them out */
     bool paced;             /* its jobs are held back until their releases */
     uint32_t jobs;          /* that the process has done already */
     unsigned gpus;          /* GPUs in the application's device group */
@@ -42,6 +43,8 @@ struct gs_grant {
     uint32_t generation; /* of the lease it came from */
     bool asked;          /* it came by a request */
     bool alone;          /* ... for a whole measurement: how long it takes is no unit's length */
+    bool piece;          /* it was taken for a piece */
+    bool sole;           /* by the only client there was: how long it takes is no unit's length either */
     uint64_t begin_ns;   /* when it was taken, CLOCK_MONOTONIC */
 };
 
@@ -85,8 +88,19 @@ void gs_client_close(struct gs_client *c);
  * 0, or -EAGAIN. Some 50 ns. A mask of several resources (GPUs) means any one of them: the one used last first. */
 int gs_client_try(struct gs_client *c, uint32_t mask, struct gs_grant *grant);
 
-/* Are all units of the resource that this client may hold out, while nobody else wants it? One load. */
-bool gs_client_own_out(const struct gs_client *c, unsigned resource);
+/* The same of one resource, for a unit of some length. A piece is what is moved by one command, and takes less than a
+ * chunk of a kernel: where nobody else has wanted the resource for a while pieces don't count among the units that may
+ * be out, up to as many as these are, so that no kernel which is enqueued behind some has to wait. Where no other client
+ * is connected, and this one is `wide`, sixteen times as many may be out, but of those of unknown length. */
+enum gs_length { GS_LENGTH_UNKNOWN, GS_LENGTH_UNIT, GS_LENGTH_PIECE };
+int gs_client_try_one(struct gs_client *c, unsigned resource, enum gs_length length, struct gs_grant *grant);
+
+/* Is no other client connected, and this one `wide`? One load. */
+bool gs_client_is_sole(const struct gs_client *c);
+
+/* Are all units of the resource that this client may hold out, for one of that length, while nobody else wants it? One
+ * load. */
+bool gs_client_own_out(const struct gs_client *c, unsigned resource, enum gs_length length);
 
 /* Does a thread of this process sleep until one of those units is given back? One load. */
 bool gs_client_own_waits(const struct gs_client *c, unsigned resource);

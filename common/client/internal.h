@@ -39,6 +39,7 @@ struct gs_client {
     _Atomic uint32_t depth;
     _Atomic uint32_t known; /* mask of the resources that the daemon schedules */
     _Atomic uint64_t wanted_ns[GS_MAX_RESOURCES]; /* when a unit went back that somebody else waited for; 0: never */
+    _Atomic uint32_t pieces[GS_MAX_RESOURCES];    /* units out that are pieces */
     _Atomic uint32_t looks; /* resources whose LOOK did not fit into the socket: the listener sends it */
     _Atomic bool stopping;
 
@@ -57,7 +58,7 @@ struct gs_client {
     /* The options, copied. */
     char socket[GS_SOCKET_PATH_BYTES]; /* empty: the usual places */
     char task[GS_WIRE_NAME];
-    bool no_task, paced;
+    bool no_task, paced, wide;
     unsigned gpus;
     unsigned hello_wait_ms;
     void (*notice)(void *arg, int level, const char *text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 4.4: contexts. The driver's is made over all devices of the group. */
 #include "shim/api/api.h"
+#include "shim/client.h"
 #include "shim/vain.h"
 #include "shim/watch.h"
 
@@ -77,6 +78,10 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
         return NULL;
     }
     if (only_group_device(g, num_devices, devices)) {
+        /* A daemon hears of this process before the context is made, which takes a GPU's driver 0.1 s: what an
+         * application that was alone has out has ended by then. */
+        if (g->type & CL_DEVICE_TYPE_GPU)
+            gs_scheduled();
         /* Sharing with a graphics API may fit the first device alone. */
         for (unsigned n = gs_vain_devices(g);; n = 1) {
             cl_int err;

@@ -104,7 +104,7 @@ cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op
     if (!h->by_units || h->err || !h->n != !h->v) /* the driver knows what is wrong with a call that we can't serve */
         return gs_op_enqueue(op, &run.cut, 0, queue, h->n, h->v, own);
     if (h->alone && own && run.cut.n == 1 && !h->extra.n && gs_queue_is_idle(h->cmd.q) &&
-        (h->granted = gs_unit_try(run.resource, &h->grant)))
+        (h->granted = gs_unit_try(run.resource, GS_LENGTH_UNKNOWN, &h->grant)))
         return gs_op_enqueue(op, &run.cut, 0, queue, h->n, h->v, own);
     cl_int err = gs_run_op(h->cmd.q, &run, queue, h->n, h->v, &end);
     if (!err && run.cut.n > 1)

@@ -54,7 +54,7 @@ static void launch(struct run *r, const struct kernel *k)
 {
     const unsigned factor = gs_chunk_factor(k->kind);
     const bool alone = rnd(2); /* nobody else wants the device */
-    const uint64_t n = alone && gs_whole_is_short(k->kind, k->chunks) ? 1 : (k->chunks + factor - 1) / factor;
+    const uint64_t n = alone && gs_whole_is_short(k->kind, k->chunks, false) ? 1 : (k->chunks + factor - 1) / factor;
     uint64_t left = k->chunks, took = 0;
     bool full = false;
     if (n == 1) {

@@ -48,6 +48,7 @@ own_daemon <<'END'
 [system]
 gpus = 2
 realtime = no
+alone = chunks
 END
 begin_daemon
 # 8000 work-groups, 1600 a chunk, or a multiple; 4 ns for each work-item. On a busy machine other threads may come first:
@@ -77,10 +78,10 @@ import statistics, sys
 jobs = [text.count("clEnqueueNDRangeKernel") for text in open(sys.argv[1]).read().split("mark 0\n")[1:-1]]
 print(int(statistics.median(jobs[len(jobs) // 3:])))' "$1"
 }
-whole() {
-  GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=1 FAKE_LOG=whole.log gpusparc run --gpus 1 --mode multi "$programs/alone" 150 2>err.txt || { cat err.txt; fail "alone"; }
+whole() { # HOW, and how long a work-item takes
+  GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=${2:-1} FAKE_LOG=whole.log gpusparc run --gpus 1 --mode multi "$programs/alone" 150 2>err.txt || { cat err.txt; fail "alone"; }
   n=$(chunks whole.log)
-  echo "a launch of 0.5 ms $1: $n chunks"
+  echo "a launch of ${2:-1} ns an item $1: $n chunks"
 }
 for ((i = 0; i < 5; i++)); do whole alone; [ "$n" != 1 ] || break; done # on a busy machine it takes longer
 [ "$n" = 1 ] || fail "a short launch is cut where nobody waits"
@@ -92,4 +93,15 @@ for ((i = 0; i < 5; i++)); do whole "beside another"; [ "$n" = 1 ] || break; don
 kill "$apps"
 wait "$apps" 2>/dev/null || true
 apps=
+end_daemon
+
+# Where no other application is connected one of 2 ms goes whole too, unless the config wants chunks.
+own_daemon <<'END'
+[system]
+gpus = 2
+realtime = no
+END
+begin_daemon
+for ((i = 0; i < 5; i++)); do whole "and nobody else is there" 4; [ "$n" != 1 ] || break; done
+[ "$n" = 1 ] || fail "a launch of 2 ms is cut where nobody else is there"
 end_daemon

@@ -205,6 +205,137 @@ static void requests_role(unsigned self)
     gs_client_close(c);
 }
 
+static void take(struct gs_client *c, enum gs_length length, struct gs_grant *g)
+{
+    if (gs_client_try_one(c, GS_RESOURCE_GPU(0), length, g) != 0)
+        _exit(40);
+}
+
+static bool is_refused(struct gs_client *c, enum gs_length length)
+{
+    struct gs_grant g;
+    return gs_client_try_one(c, GS_RESOURCE_GPU(0), length, &g) == -EAGAIN;
+}
+
+/* Pieces keep no unit from what comes behind them, and are as many as units at most. */
+static void pieces_role(unsigned self)
+{
+    (void)self;
+    struct gs_client *c = joined_client(NULL);
+    struct gs_grant first, unit[2], piece[3];
+    gs_client_acquire(c, GPU0, 0, &first);
+    gs_client_release(c, &first);
+    rest_ms(150); /* nobody has wanted the resource for a while */
+    for (int i = 0; i < 2; i++)
+        take(c, GS_LENGTH_PIECE, &piece[i]);
+    take(c, GS_LENGTH_UNIT, &unit[0]);
+    take(c, GS_LENGTH_UNKNOWN, &unit[1]);
+    if (!is_refused(c, GS_LENGTH_PIECE) || !is_refused(c, GS_LENGTH_UNIT) || !is_refused(c, GS_LENGTH_UNKNOWN))
+        _exit(41);
+    gs_client_release(c, &piece[0]);
+    gs_client_release(c, &piece[1]);
+    if (!is_refused(c, GS_LENGTH_UNIT)) /* a piece's place isn't one for a unit */
+        _exit(42);
+    take(c, GS_LENGTH_PIECE, &piece[0]);
+    gs_client_close(c);
+}
+
+static void test_pieces(void **state)
+{
+    (void)state;
+    start_daemon(PLAIN, NULL, NULL);
+    assert_int_equal(end_process(play(pieces_role, 0), 0), 0);
+}
+
+static struct gs_client *wide_client(void)
+{
+    struct gs_client *c;
+    const struct gs_client_options o = {.gpus = 2, .hello_wait_ms = 2000, .wide = true};
+    struct gs_client_mode mode;
+    if (gs_client_open(&c, &o) < 0)
+        _exit(43);
+    gs_client_mode(c, &mode);
+    if (!mode.scheduled)
+        _exit(44);
+    return c;
+}
+
+/* Alone it has many units out, but for those that may be long; and no more once somebody else is connected. */
+static void wide_role(unsigned self)
+{
+    enum { MANY = 32 };
+    struct gs_client *c = wide_client();
+    struct gs_grant g[MANY], unknown[2];
+    gs_client_acquire(c, GPU0, 0, &g[0]);
+    gs_client_release(c, &g[0]);
+    if (!gs_client_is_sole(c))
+        _exit(45);
+    for (int i = 0; i < 2; i++)
+        take(c, GS_LENGTH_UNKNOWN, &unknown[i]);
+    if (!is_refused(c, GS_LENGTH_UNKNOWN))
+        _exit(46);
+    for (int i = 2; i < MANY; i++)
+        take(c, GS_LENGTH_UNIT, &g[i]);
+    if (!is_refused(c, GS_LENGTH_UNIT))
+        _exit(47);
+    for (int i = 4; i < MANY; i++)
+        gs_client_release(c, &g[i]);
+    atomic_store(&stage->said[self], 1);
+    while (!atomic_load(&stage->flag[self]))
+        rest_ms(1);
+    if (gs_client_is_sole(c) || !is_refused(c, GS_LENGTH_UNIT))
+        _exit(48);
+    for (int i = 2; i < 4; i++)
+        gs_client_release(c, &g[i]);
+    for (int i = 0; i < 2; i++)
+        gs_client_release(c, &unknown[i]);
+    take(c, GS_LENGTH_UNIT, &g[0]);
+    take(c, GS_LENGTH_UNIT, &g[1]);
+    if (!is_refused(c, GS_LENGTH_UNIT))
+        _exit(49);
+    atomic_store(&stage->said[self], 2);
+    while (atomic_load(&stage->flag[self]) != 2)
+        rest_ms(1);
+    for (int i = 0; i < 2000 && !gs_client_is_sole(c); i++)
+        rest_ms(1);
+    _exit(gs_client_is_sole(c) ? 0 : 50);
+}
+
+static void present_role(unsigned self)
+{
+    joined_client(NULL);
+    atomic_store(&stage->said[self], 1);
+    pause();
+}
+
+static void test_wide(void **state)
+{
+    (void)state;
+    start_daemon(PLAIN, NULL, NULL);
+    pid_t p = play(wide_role, 0);
+    assert_true(until(&stage->said[0], 1, 2000));
+    pid_t other = play(present_role, 1);
+    assert_true(until(&stage->said[1], 1, 2000));
+    atomic_store(&stage->flag[0], 1);
+    assert_true(until(&stage->said[0], 2, 2000));
+    end_process(other, SIGKILL);
+    atomic_store(&stage->flag[0], 2);
+    assert_int_equal(end_process(p, 0), 0);
+}
+
+static void narrow_role(unsigned self)
+{
+    (void)self;
+    _exit(gs_client_is_sole(wide_client()) ? 51 : 0);
+}
+
+static void test_alone_in_chunks(void **state)
+{
+    (void)state;
+    start_daemon(PLAIN "alone = chunks\n", NULL, NULL);
+    assert_int_equal(end_process(play(narrow_role, 0), 0), 0);
+}
+
 static void hold_both_role(unsigned self)
 {
     struct gs_client *c = joined_client(NULL);
@@ -690,6 +821,9 @@ int main(void)
         CASE(test_uncontended_sends_nothing),
         CASE(test_threads),
         CASE(test_requests),
+        CASE(test_pieces),
+        CASE(test_wide),
+        CASE(test_alone_in_chunks),
         CASE(test_wanted),
         CASE(test_application_closes_our_descriptors),
         CASE(test_urgent_waits_for_two_chunks),
