@@ -47,8 +47,8 @@ GPUSPARC_TRANSFER=peer timeout 40 gpusparc run --no-daemon --gpus 2 --mode multi
 short="floydwarshall bitonicsort radixsort"
 for _ in 1 2; do
   for s in $short; do
-    sample $s.without --no-daemon --gpus 1 -- "$samples/$s" --no-check --times --iterations 120
-    sample $s.under --gpus 1 -- "$samples/$s" --no-check --times --iterations 120
+    sample $s.without --no-daemon --gpus 1 -- "$samples/$s" --no-check --times --iterations 1000
+    sample $s.under --gpus 1 -- "$samples/$s" --no-check --times --iterations 1000
   done
 done
 for s in $short; do sample $s.task --gpus 2 --task both -- "$samples/$s" --no-check --times --iterations 60; done
