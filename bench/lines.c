@@ -25,6 +25,8 @@
 enum { ITEMS = 64, BYTES = 4096, WARM_UP = 200, REPEATED = 5, LINE = 64, PAGE = 4096, MOST_LINES = 65536 };
 
 enum call {
+    OTHER_BUFFER,
+    BACK_BUFFER,
     SET_BUFFER,
     SET_NUMBER,
     LAUNCH,
@@ -55,6 +57,8 @@ enum { STEPS = 4 };
 static const enum call steps[STEPS + 1] = {0, NEW_MAKE, OUT_MAKE, KERNEL_MAKE, CALLS};
 
 static const char *const call_names[CALLS] = {
+    [OTHER_BUFFER] = "clSetKernelArg (another buffer)",
+    [BACK_BUFFER] = "clSetKernelArg (the first again)",
     [SET_BUFFER] = "clSetKernelArg (buffer)",
     [SET_NUMBER] = "clSetKernelArg (number)",
     [LAUNCH] = "clEnqueueNDRangeKernel",
@@ -91,6 +95,9 @@ static cl_int make(const struct bench_application *a, enum call c, cl_int n, cl_
     static cl_kernel kernel;
     cl_int err;
     switch (c) {
+    case OTHER_BUFFER:
+        return api->set_arg(a->kernel, 1, sizeof a->in, &a->in);
+    case BACK_BUFFER:
     case SET_BUFFER:
         return api->set_arg(a->kernel, 1, sizeof a->out, &a->out);
     case SET_NUMBER:

@@ -270,6 +270,8 @@ struct gs_arg {
     uint64_t most; /* the largest that it has been, as a whole number of 4 or 8 bytes that is no handle of ours */
 };
 
+enum { GS_PLAIN_NULL = 255 };
+
 /* What is looked at where an argument is set again. */
 struct gs_plain {
     union {
@@ -279,7 +281,8 @@ struct gs_plain {
         };
     };
     unsigned made;      /* gs_hot.made when the table said whether it is a memory object */
-    unsigned char size; /* 4 or 8: it has such a value, and nothing else is the matter; else 0 */
+    unsigned char size; /* 4 or 8: it has such a value, and nothing else is the matter; GS_PLAIN_NULL: none, but
+                         * `word` for its size; else 0 */
     bool is_mem;
 };
 

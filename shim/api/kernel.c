@@ -135,6 +135,10 @@ static __attribute__((hot)) bool keep_arg(struct gs_kernel *k, cl_uint i, size_t
     if (value && (size == sizeof p->value || size == sizeof p->word))
         p->size = (unsigned char)size;
     p->is_mem = m;
+    if (!value) { /* local memory of that size, or no object */
+        p->word = size;
+        p->size = GS_PLAIN_NULL;
+    }
     a->set = true;
     return true;
 }
@@ -184,7 +188,9 @@ _Static_assert(sizeof(cl_sampler) != sizeof((struct gs_plain){0}.value), "a numb
  */
 static inline bool is_set_to(const struct gs_plain *p, size_t size, const void *value)
 {
-    if (!value || p->size != size)
+    if (!value)
+        return p->size == GS_PLAIN_NULL && p->word == size;
+    if (p->size != size)
         return false;
     if (size == sizeof p->value)
         return memcmp(&p->value, value, sizeof p->value) == 0;
@@ -202,6 +208,21 @@ static inline bool keep_number(struct gs_plain *p, size_t size, const void *valu
     if (rises(now, p->most))
         return false;
     p->value = now;
+    return true;
+}
+
+/* Has a memory object taken the place of another, whose bytes are known to be defined as well? Programs that go through
+ * levels of the same data set the same few buffers again and again. */
+static inline bool keep_buffer(struct gs_plain *p, size_t size, const void *value)
+{
+    if (!value || size != sizeof(cl_mem) || p->size != size || !p->is_mem)
+        return false;
+    const unsigned made = atomic_load_explicit(&gs_hot.made, memory_order_relaxed);
+    struct gs_mem *m = gs_find_newest(GS_MEM, *(void *const *)value);
+    if (!m || !gs_is_defined(m))
+        return false;
+    memcpy(&p->word, value, sizeof p->word);
+    p->made = made;
     return true;
 }
 
@@ -234,7 +255,9 @@ GS_HOT CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint 
     if (is_set_to(p, arg_size, arg_value))
         return CL_SUCCESS;
     const cl_int err = gs_hot.set_arg(kernel, arg_index, arg_size, arg_value);
-    return !err && keep_number(p, arg_size, arg_value) ? CL_SUCCESS : note_arg(k, arg_index, arg_size, arg_value, err);
+    return !err && (keep_number(p, arg_size, arg_value) || keep_buffer(p, arg_size, arg_value))
+               ? CL_SUCCESS
+               : note_arg(k, arg_index, arg_size, arg_value, err);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index, const void *arg_value)
