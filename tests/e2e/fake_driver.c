@@ -63,7 +63,8 @@ static struct _cl_platform_id the_platform;
 static struct _cl_device_id the_devices[DEVICES];
 static struct _cl_context the_context;
 static FILE *log_file;
-static cl_ulong kernel_ns = 2000, item_ns;
+static cl_ulong kernel_ns = 2000;
+static double item_ns;
 static const char *rounds_arg;
 
 /* ---- what a driver does to the caches ---- */
@@ -131,7 +132,7 @@ __attribute__((constructor)) static void set_up(void)
                *kib = getenv("FAKE_EVICT");
     log_file = file ? fopen(file, "w") : NULL;
     kernel_ns = ns ? strtoull(ns, NULL, 10) : kernel_ns;
-    item_ns = item ? strtoull(item, NULL, 10) : 0;
+    item_ns = item ? strtod(item, NULL) : 0;
     rounds_arg = getenv("FAKE_ROUNDS");
     rounds_arg = rounds_arg && *rounds_arg ? rounds_arg : NULL;
     if (kib)
@@ -178,7 +179,7 @@ static cl_ulong now_ns(void)
 static void sleep_until(cl_ulong ns)
 {
     const struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-    if (item_ns)
+    if (item_ns > 0)
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
@@ -188,12 +189,12 @@ static cl_int command(const char *call, cl_command_queue queue, cl_ulong took_ns
 {
     say(call, queue);
     evict();
-    if (!event && !item_ns)
+    if (!event && !(item_ns > 0))
         return CL_SUCCESS;
     cl_ulong begin = now_ns();
-    for (cl_uint i = 0; i < n && item_ns; i++)
+    for (cl_uint i = 0; i < n && item_ns > 0; i++)
         begin = wait[i]->end_ns > begin ? wait[i]->end_ns : begin;
-    if (item_ns && queue->end_ns > begin)
+    if (item_ns > 0 && queue->end_ns > begin)
         begin = queue->end_ns;
     queue->end_ns = begin + took_ns;
     if (strstr(call, "blocking"))
@@ -487,7 +488,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, con
     (void)offset, (void)local;
     for (cl_uint d = 0; d < dims; d++)
         items *= global[d];
-    return command("clEnqueueNDRangeKernel", q, item_ns ? item_ns * items : kernel_ns, n, wait, event);
+    return command("clEnqueueNDRangeKernel", q, item_ns > 0 ? (cl_ulong)(item_ns * (double)items) : kernel_ns, n, wait, event);
 }
 
 cl_int clEnqueueWriteBuffer(cl_command_queue q, cl_mem m, cl_bool blocking, size_t offset, size_t bytes,
@@ -566,7 +567,7 @@ cl_int clReleaseEvent(cl_event e)
 
 cl_int clGetEventInfo(cl_event e, cl_event_info what, size_t room, void *out, size_t *bytes_ret)
 {
-    const cl_int status = item_ns && now_ns() < e->end_ns ? CL_RUNNING : atomic_load(&e->status);
+    const cl_int status = item_ns > 0 && now_ns() < e->end_ns ? CL_RUNNING : atomic_load(&e->status);
     say("clGetEventInfo", NULL);
     return what == CL_EVENT_COMMAND_EXECUTION_STATUS ? answer(&status, sizeof status, room, out, bytes_ret)
                                                      : CL_INVALID_VALUE;
