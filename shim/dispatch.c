@@ -244,22 +244,22 @@ static bool await_own(struct gs_held *h)
     if (h->units.n != 1 || !h->units.kind || expected > SHORT_NS || !(gs_group()->type & CL_DEVICE_TYPE_GPU) ||
         gs_within_ever())
         return false;
-    for (uint64_t now = begin; !taken && now < begin + MOST_NS && gs_unit_own_out(h->resource, gs_held_length(h));) {
+    for (uint64_t now = begin; !taken && now < begin + MOST_NS && gs_unit_own_out(h->resource, h->length);) {
         const uint64_t next = now + PAUSE_NS;
         while ((now = gs_now_ns()) < next)
             ;
         gs_units_look(h->resource, NULL, NULL);
-        taken = gs_unit_try(h->resource, gs_held_length(h), &h->taken->grant);
+        taken = gs_unit_try(h->resource, h->length, &h->taken->grant);
     }
     return taken;
 }
 
 static bool try_unit(struct gs_held *h, bool idle)
 {
-    if (gs_unit_try(h->resource, gs_held_length(h), &h->taken->grant))
+    if (gs_unit_try(h->resource, h->length, &h->taken->grant))
         return true;
     gs_units_look(h->resource, NULL, NULL);
-    return gs_unit_try(h->resource, gs_held_length(h), &h->taken->grant) || await_own(h) || ask_unit(h, idle);
+    return gs_unit_try(h->resource, h->length, &h->taken->grant) || await_own(h) || ask_unit(h, idle);
 }
 
 /* May it have its unit while pieces are still on their way that it waits for? Whoever else wants that unit then waits
@@ -345,7 +345,7 @@ static void take_rest(struct gs_held *h, const struct gs_queue *q)
     h->at_once = true;
     for (unsigned i = 0; i + 1 < h->units.n && h->at_once; i++) {
         h->rest[i] = calloc(1, sizeof *h->rest[i]);
-        if (!h->rest[i] || !gs_unit_try(h->resource, gs_held_length(h), &h->rest[i]->grant)) {
+        if (!h->rest[i] || !gs_unit_try(h->resource, h->length, &h->rest[i]->grant)) {
             free(h->rest[i]);
             h->rest[i] = NULL;
             give_rest(h);
@@ -358,6 +358,15 @@ struct gs_held *gs_hold_on(struct gs_queue *q, uint64_t kind)
     const uint64_t now = gs_now_ns();
     atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
     return q->out_of_order ? NULL : join(q->o.handle, gs_resource_of(0), gs_queue_call(q), kind, now);
+}
+
+static enum gs_length length_of(const struct gs_units *units)
+{
+    if (units->pieces)
+        return GS_LENGTH_PIECE;
+    /* One launch may be long; and short ones had better share a unit than have many. */
+    const bool chunks = units->n > 1 && gs_chunks_are_short(units->kind, units->groups, units->n);
+    return chunks ? GS_LENGTH_UNIT : GS_LENGTH_UNKNOWN;
 }
 
 cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
@@ -383,6 +392,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     atomic_init(&h->refs, 1);
     atomic_init(&h->left, 1);
     h->units = *units;
+    h->length = length_of(units);
     gs_held_join_siblings(h);
     if (h->units.spent)
         atomic_fetch_add(&h->units.spent->refs, 1);

@@ -165,15 +165,6 @@ bool gs_held_is_brief(const struct gs_held *h)
     return h->served && (gs_is_piece(h) || (expected && expected <= GS_BATCH_NS));
 }
 
-enum gs_length gs_held_length(const struct gs_held *h)
-{
-    if (h->units.pieces)
-        return GS_LENGTH_PIECE;
-    /* One launch may be long; and short ones had better share a unit than have many. */
-    const bool chunks = gs_is_several(h) && gs_chunks_are_short(h->units.kind, h->units.groups, h->units.n);
-    return chunks ? GS_LENGTH_UNIT : GS_LENGTH_UNKNOWN;
-}
-
 bool gs_are_brief(const struct gs_events *e)
 {
     bool are = true;

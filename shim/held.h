@@ -30,6 +30,7 @@ struct gs_held {
     cl_event end;            /* of several units: a user event, or a marker's; null as long as it is untied */
     struct gs_event *record; /* what is known of `end`: its times */
     struct gs_units units;
+    enum gs_length length; /* of each of them */
     cl_command_queue home; /* where the gate is */
     bool keeps;            /* its queues are retained until it has been served */
     struct gs_label label; /* of whoever asked for it */
@@ -127,9 +128,6 @@ cl_event gs_held_user_event(const struct gs_held *h);
 
 /* Gives back what was granted, if anything was: nothing runs by it. */
 void gs_unit_back(struct gs_unit **u);
-
-/* Of each of its units. */
-enum gs_length gs_held_length(const struct gs_held *h);
 
 /* Its status is this error, if it is the first. */
 void gs_held_spoil(struct gs_held *h, cl_int status);

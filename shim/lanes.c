@@ -311,7 +311,7 @@ static void run_more(struct gs_held *h)
     bool runs = !h->units.first_alone && !h->chained;
     while (runs && h->next_unit < h->units.n) {
         struct gs_unit *u = malloc(sizeof *u);
-        if (!u || !gs_unit_try(h->resource, gs_held_length(h), &u->grant)) {
+        if (!u || !gs_unit_try(h->resource, h->length, &u->grant)) {
             free(u);
             return;
         }
