@@ -102,8 +102,8 @@ static void took(struct gs_client *c, unsigned resource, uint32_t client, uint32
     g->resource = resource;
     g->client = client;
     g->generation = GS_LEASE_GENERATION(word);
-    g->asked = g->alone = g->piece = false;
-    g->sole = gs_client_is_sole(c);
+    g->asked = g->piece = false;
+    g->alone = gs_client_is_sole(c);
     g->begin_ns = gs_client_now_ns();
     if ((word & GS_LEASE_UNITS) == 1)
         atomic_store_explicit(&l->since_ns, g->begin_ns, memory_order_relaxed);
@@ -118,12 +118,14 @@ static uint32_t most_units(const struct gs_client *c, unsigned resource, uint32_
 {
     enum { MOST = 128, WIDE = 16 };
     const uint32_t depth = atomic_load_explicit(&c->depth, memory_order_relaxed);
+    if (out < depth)
+        return depth;
     const uint32_t all = resource == GS_RESOURCE_PCI ? depth * c->gpus : depth;
     const uint32_t pieces = atomic_load_explicit(&c->pieces[resource], memory_order_relaxed) +
                             (length == GS_LENGTH_PIECE);
     const bool wide = all * WIDE <= MOST && gs_client_is_sole(c);
     const uint32_t most = wide && length != GS_LENGTH_UNKNOWN ? all * WIDE : all + (wide || pieces < all ? pieces : all);
-    if (out < depth || out >= most || most > MOST)
+    if (out >= most || most > MOST)
         return depth;
     return gs_client_is_alone(c, resource) ? most : depth;
 }
@@ -287,7 +289,7 @@ void gs_client_release(struct gs_client *c, const struct gs_grant *g)
     } while (!atomic_compare_exchange_weak(&l->word, &w, left));
     if (!(left & GS_LEASE_UNITS) && now > since)
         atomic_fetch_add_explicit(&l->busy_ns, now - since, memory_order_relaxed);
-    if (!g->alone && !g->sole && now > g->begin_ns)
+    if (!g->alone && now > g->begin_ns)
         note_length(l, now - g->begin_ns);
     if (w & GS_LEASE_WAITED)
         gs_futex_wake_all(&l->word);
@@ -386,7 +388,7 @@ static bool answered(struct gs_client *c, struct gs_request *rq, uint32_t word)
     else
         took(c, resource, rq->client, atomic_load(&c->page->lease[resource].word), &rq->grant);
     rq->grant.asked = !lost;
-    rq->grant.alone = rq->alone;
+    rq->grant.alone |= rq->alone;
     give_slot(c, rq->slot);
     hold(rq);
     return true;

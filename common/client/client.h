@@ -42,9 +42,8 @@ struct gs_grant {
     uint32_t client;     /* the daemon's number for the connection that it came by; 0: there was no daemon to ask */
     uint32_t generation; /* of the lease it came from */
     bool asked;          /* it came by a request */
-    bool alone;          /* ... for a whole measurement: how long it takes is no unit's length */
+    bool alone;          /* for a whole measurement, or to the only client there was: its time is no unit's length */
     bool piece;          /* it was taken for a piece */
-    bool sole;           /* by the only client there was: how long it takes is no unit's length either */
     uint64_t begin_ns;   /* when it was taken, CLOCK_MONOTONIC */
 };
 
