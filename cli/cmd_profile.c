@@ -203,8 +203,8 @@ static bool write_conf(const struct options *o, const struct private_daemon *d, 
     FILE *f = fopen(d->conf, "w");
     if (!f)
         return false;
-    fprintf(f, "[system]\ngpus = %d\ndepth = %d\nrealtime = no\nalone = chunks\n[task %s]\nperiod = 1s\nuser = *\n%s\n", GS_MAX_GPUS,
-            DEPTH, o->task, all ? "mode = multi" : "mode = 1\nmoves = always");
+    fprintf(f, "[system]\ngpus = %d\ndepth = %d\nrealtime = no\nalone = chunks\n[task %s]\nperiod = 1s\nuser = *\n%s\n",
+            GS_MAX_GPUS, DEPTH, o->task, all ? "mode = multi" : "mode = 1\nmoves = always");
     return fclose(f) == 0;
 }
 

@@ -121,17 +121,17 @@ static uint32_t most_units(const struct gs_client *c, unsigned resource, uint32_
     if (out < depth)
         return depth;
     const uint32_t all = resource == GS_RESOURCE_PCI ? depth * c->gpus : depth;
-    const uint32_t pieces = atomic_load_explicit(&c->pieces[resource], memory_order_relaxed) +
-                            (length == GS_LENGTH_PIECE);
+    const uint32_t pieces =
+        atomic_load_explicit(&c->pieces[resource], memory_order_relaxed) + (length == GS_LENGTH_PIECE);
     const bool wide = all * WIDE <= MOST && gs_client_is_sole(c);
-    const uint32_t most = wide && length != GS_LENGTH_UNKNOWN ? all * WIDE : all + (wide || pieces < all ? pieces : all);
+    const uint32_t most =
+        wide && length != GS_LENGTH_UNKNOWN ? all * WIDE : all + (wide || pieces < all ? pieces : all);
     if (out >= most || most > MOST)
         return depth;
     return gs_client_is_alone(c, resource) ? most : depth;
 }
 
-static bool take(struct gs_client *c, unsigned resource, uint32_t client, enum gs_length length,
-                 struct gs_grant *g)
+static bool take(struct gs_client *c, unsigned resource, uint32_t client, enum gs_length length, struct gs_grant *g)
 {
     struct gs_lease *l = &c->page->lease[resource];
     uint32_t w = atomic_load_explicit(&l->word, memory_order_acquire);

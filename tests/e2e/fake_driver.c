@@ -488,7 +488,8 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, con
     (void)offset, (void)local;
     for (cl_uint d = 0; d < dims; d++)
         items *= global[d];
-    return command("clEnqueueNDRangeKernel", q, item_ns > 0 ? (cl_ulong)(item_ns * (double)items) : kernel_ns, n, wait, event);
+    return command("clEnqueueNDRangeKernel", q, item_ns > 0 ? (cl_ulong)(item_ns * (double)items) : kernel_ns, n, wait,
+                   event);
 }
 
 cl_int clEnqueueWriteBuffer(cl_command_queue q, cl_mem m, cl_bool blocking, size_t offset, size_t bytes,
