@@ -14,7 +14,7 @@ enum { GS_BATCH_KINDS = 16 };
  * same application alone, than the second. */
 enum { GS_BATCH_NS = 200 * 1000, GS_BATCH_ALONE_NS = 600 * 1000 };
 
-/* Nor a launch that goes whole where no other application is connected, than this. */
+/* Nor, where no other application is connected, such a unit, or a launch that goes whole, than this. */
 enum { GS_BATCH_SOLE_NS = 5 * 1000 * 1000 };
 
 /* The commands of one unit. All zeros: none yet. */

@@ -128,10 +128,13 @@ static bool is_of_piece(cl_event event)
     return is;
 }
 
-/* What a wait list waits for, besides what is in the queue: nothing, pieces that are on their way, or others. */
-static enum gs_held_waits waits_for(cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
+/* What a wait list waits for, besides what is in the queue: nothing, pieces that are on their way, or others. For what
+ * takes its unit at will that is all the same: the driver takes 1.4 us to tell of an event. */
+static enum gs_held_waits waits_for(cl_command_queue queue, cl_uint n_wait, const cl_event *wait, bool at_will)
 {
-    enum gs_held_waits waits = GS_WAITS_NOT;
+    enum gs_held_waits waits = at_will && n_wait ? GS_WAITS_OTHERS : GS_WAITS_NOT;
+    if (waits)
+        return waits;
     for (cl_uint i = 0; i < n_wait; i++) {
         if (gs_event_status(wait[i]) == CL_COMPLETE || gs_is_last_held(queue, wait[i]))
             continue;
@@ -148,16 +151,23 @@ static bool is_next(const struct gs_held *before, unsigned resource, unsigned ca
     return before && before->resource == resource && call - before->call <= 1;
 }
 
+/* How long a unit of short commands may be. Where its own application's are out another one would stand behind a gate,
+ * which NVIDIA's driver is slow with. */
+static uint64_t most_of_unit_ns(unsigned resource, bool granted)
+{
+    if (gs_unit_is_sole())
+        return GS_BATCH_SOLE_NS;
+    return granted && gs_unit_own_out(resource, GS_LENGTH_UNKNOWN) ? GS_BATCH_ALONE_NS : GS_BATCH_NS;
+}
+
 /* Becomes part of the unit of the command before it, if that may be. It is granted already, or stands behind the gate
  * that will be opened when it is. */
 static struct gs_held *join(cl_command_queue queue, unsigned resource, unsigned call, uint64_t kind, uint64_t now)
 {
     enum { LATE_NS = 50 * 1000 };
-    /* A unit of its own would stand behind a gate, which NVIDIA's driver is slow with. */
-    const bool own_out = gs_unit_own_out(resource, GS_LENGTH_UNKNOWN);
     pthread_mutex_lock(&gs_held_lock);
     struct gs_held *h = gs_held_last_in(queue);
-    const uint64_t most_ns = own_out && h && h->granted_ns ? GS_BATCH_ALONE_NS : GS_BATCH_NS;
+    const uint64_t most_ns = most_of_unit_ns(resource, h && h->granted_ns);
     /* One that comes too late is the last: its event says what a marker would have to, else. */
     const bool late = h && h->granted_ns && now >= h->granted_ns + most_ns;
     const bool may = is_next(h, resource, call) && h->units.n == 1 && !h->closed &&
@@ -296,8 +306,9 @@ static bool is_behind_brief(const struct gs_held *h, const struct gs_queue *q, c
            !atomic_load(&q->o.ctx->user_events);
 }
 
-/* Where no other application is connected nobody waits for a unit which is held while its command can't run yet: what is
- * in the queue, and in the wait list, has the units that it needs, so that it comes to its end. With gs_held_lock held.
+/* Where no other application is connected nobody waits for a unit which is held while its command can't run yet: what
+ * is in the queue, and in the wait list, has the units that it needs, so that it comes to its end. With gs_held_lock
+ * held.
  */
 static bool may_at_will(const struct gs_held *h, const struct gs_queue *q)
 {
@@ -353,6 +364,14 @@ static void take_rest(struct gs_held *h, const struct gs_queue *q)
     }
 }
 
+/* Does a unit need no event, as the application will mostly wait for all that is in the queue? Else a marker tells of
+ * its end; who looks for it comes later, so only where nobody else is there. An event takes NVIDIA's driver 1.5 us. */
+static bool needs_none(const struct gs_held *h)
+{
+    const bool may_share = h->units.kind && !h->closed;
+    return h->taken && (may_share || gs_is_piece(h)) && h->drained && gs_unit_is_sole() && !h->units.siblings;
+}
+
 struct gs_held *gs_hold_on(struct gs_queue *q, uint64_t kind)
 {
     const uint64_t now = gs_now_ns();
@@ -360,13 +379,30 @@ struct gs_held *gs_hold_on(struct gs_queue *q, uint64_t kind)
     return q->out_of_order ? NULL : join(q->o.handle, gs_resource_of(0), gs_queue_call(q), kind, now);
 }
 
-static enum gs_length length_of(const struct gs_units *units)
+/* Of each of its units. */
+static enum gs_length length_of(const struct gs_held *h)
 {
+    const struct gs_units *units = &h->units;
     if (units->pieces)
         return GS_LENGTH_PIECE;
-    /* One launch may be long; and short ones had better share a unit than have many. */
-    const bool chunks = units->n > 1 && gs_chunks_are_short(units->kind, units->groups, units->n);
-    return chunks ? GS_LENGTH_UNIT : GS_LENGTH_UNKNOWN;
+    const bool is_short = units->n > 1 ? gs_chunks_are_short(units->kind, units->groups, units->n)
+                                       : h->batch.expected_ns && h->batch.expected_ns <= GS_BATCH_SOLE_NS;
+    return is_short ? GS_LENGTH_UNIT : GS_LENGTH_UNKNOWN;
+}
+
+/* What comes next goes by a unit as well, and nobody else is there: that the one before ends is heard by whoever waits
+ * for the queue. A marker would take as long as its event. False: it is to be closed. */
+static bool leave_open(cl_command_queue queue)
+{
+    if (!gs_unit_is_sole())
+        return false;
+    pthread_mutex_lock(&gs_held_lock);
+    struct gs_held *h = gs_held_last_in(queue);
+    const bool leaves = h && h->bare && h->loose && !h->joining && !h->closing;
+    if (leaves)
+        h->closed = true;
+    pthread_mutex_unlock(&gs_held_lock);
+    return leaves;
 }
 
 cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
@@ -377,7 +413,8 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     gs_lanes_set_up();
     atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
     const unsigned call = gs_queue_call(q);
-    const enum gs_held_waits waits = waits_for(queue, n_wait, wait);
+    const bool piece = units && units->pieces && units->n == 1;
+    const enum gs_held_waits waits = waits_for(queue, n_wait, wait, piece && gs_unit_is_sole());
     const bool may_chain = !(queue == q->o.handle && q->out_of_order) && waits != GS_WAITS_OTHERS;
     units = units ? units : &one;
     *gate = NULL;
@@ -385,20 +422,21 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     *held = may_join ? join(queue, resource, call, units->kind, now) : NULL;
     if (*held)
         return CL_SUCCESS;
-    gs_queue_close(queue);
+    if (!leave_open(queue))
+        gs_queue_close(queue);
     struct gs_held *h = calloc(1, sizeof *h);
     if (!h)
         return CL_OUT_OF_HOST_MEMORY;
     atomic_init(&h->refs, 1);
     atomic_init(&h->left, 1);
     h->units = *units;
-    h->length = length_of(units);
     gs_held_join_siblings(h);
     if (h->units.spent)
         atomic_fetch_add(&h->units.spent->refs, 1);
     h->closed = true;
     if (h->units.n == 1)
-        gs_batch_add(&h->batch, h->units.kind, GS_BATCH_NS, &h->closed);
+        gs_batch_add(&h->batch, h->units.kind, most_of_unit_ns(resource, false), &h->closed);
+    h->length = length_of(h);
     h->closed |= queue != q->o.handle;
     h->home = queue;
     h->resource = resource;
@@ -415,6 +453,8 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     }
     if (queue == q->o.handle && !q->out_of_order && (h->drained = gs_drained_of(q)))
         atomic_fetch_add(&h->drained->refs, 1);
+    h->bare = needs_none(h);
+    h->sent_later = queue != q->o.handle && h->taken && gs_unit_is_sole();
     h->label = gs_label_now();
     *held = h;
     *gate = h->open;
@@ -436,7 +476,7 @@ void gs_hold_drop(struct gs_held *h)
 
 bool gs_wants_event(const struct gs_held *h)
 {
-    return !h->joining || h->closed;
+    return h->joining ? h->closed : !h->bare;
 }
 
 /* One that has joined another's unit needs nothing of its own, unless it is the last: that one tells of the unit's end,
@@ -447,8 +487,10 @@ static void let_go_joined(struct gs_held *h, cl_event event, cl_event *end)
     const bool last = h->closed;
     if (end)
         gs_real()->clRetainEvent(*end = event);
-    if (event)
+    if (event) {
         gs_job_replace(h->tail ? h->tail : h->first, event);
+        gs_units_tie(home, h->call, event);
+    }
     joined(h, true, event);
     /* Where nobody waits for its end a driver that calls late is asked for it, and is sent it, by who needs the next
      * unit: as long as it isn't, NVIDIA's carries out what is enqueued in the very call. */
@@ -463,8 +505,16 @@ void gs_let_go(struct gs_held *h, cl_event first, cl_event *end)
         let_go_joined(h, first, end);
         return;
     }
-    const bool sends = !h->taken || (h->closed && h->units.n == 1); /* others have been sent off by then */
+    /* Others have been sent off by then. */
+    const bool sends = !h->taken || (h->closed && h->units.n == 1 && !h->bare && !h->sent_later);
     h->first = first;
+    h->enqueued = true;
+    if (!first) {
+        h->loose = true;
+        gs_job_loose(1);
+    } else if (h->drained) {
+        gs_units_tie(home, h->call, first);
+    }
     if (h->at_once)
         gs_lane_enqueue_rest(h);
     cl_event own = gs_is_several(h) ? h->end : first; /* null: it is untied, and counted */
@@ -482,12 +532,13 @@ cl_int gs_run_units(struct gs_queue *q, cl_command_queue queue, unsigned resourc
                     const struct gs_units *units, cl_event *end)
 {
     struct gs_held *held;
-    cl_event gate, first;
+    cl_event gate, first = NULL;
     wait = n_wait ? wait : NULL;
     cl_int err = gs_hold_back(q, queue, resource, n_wait, wait, units, &held, &gate);
     if (err)
         return err;
-    err = units->enqueue(units->work, 0, queue, gate ? 1 : n_wait, gate ? &gate : wait, &first);
+    const bool wanted = end || gs_wants_event(held);
+    err = units->enqueue(units->work, 0, queue, gate ? 1 : n_wait, gate ? &gate : wait, wanted ? &first : NULL);
     if (err)
         gs_hold_drop(held);
     else

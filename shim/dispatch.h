@@ -99,6 +99,11 @@ struct gs_drained;
 void gs_drained_drop(struct gs_drained *d);
 void gs_queue_drained(struct gs_queue *q, unsigned call);
 
+/* Before a call that waits for all that is in the queue, and then says gs_queue_drained(): no more join its last unit,
+ * which needs no marker then. False: it does, or may, as that isn't one of short commands which are on their way, the
+ * queue isn't in order, or another application is connected, which may want to hear of it sooner. */
+bool gs_queue_shut(struct gs_queue *q);
+
 /* So many threads more, or fewer, wait in the driver for what is in a queue, and say gs_queue_drained() then. */
 void gs_queue_waits(int more);
 

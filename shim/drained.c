@@ -50,25 +50,19 @@ struct gs_drained *gs_drained_of(struct gs_queue *q)
     return q->drained;
 }
 
-/* All that this call and those before it have enqueued there has ended. */
-static void close_ended(cl_command_queue queue, unsigned call)
-{
-    pthread_mutex_lock(&gs_held_lock);
-    struct gs_held *h = gs_held_last_in(queue);
-    if (h && h->units.n == 1 && !h->joining && !h->loose && (int)(h->call - call) <= 0)
-        h->closed = h->sent = true;
-    pthread_mutex_unlock(&gs_held_lock);
-}
-
-static void drained(struct gs_queue *q, unsigned call, cl_event complete)
+/* All that this call and those before it have enqueued there has ended, or else was waited for in vain: some of it has
+ * failed. */
+static void drained(struct gs_queue *q, unsigned call, bool well)
 {
     pthread_mutex_lock(&q->o.ctx->lock);
     struct gs_drained *d = gs_drained_of(q);
     if (d)
         gs_has_drained(d, call, atomic_load(&q->brief));
     pthread_mutex_unlock(&q->o.ctx->lock);
-    close_ended(q->o.handle, call);
-    gs_units_look(0, q->o.handle, complete);
+    if (well && !q->out_of_order)
+        gs_units_over(q->o.handle, call);
+    else
+        gs_units_look(0, q->o.handle, NULL);
 }
 
 void gs_queue_waits(int more)
@@ -78,7 +72,7 @@ void gs_queue_waits(int more)
 
 void gs_queue_drained(struct gs_queue *q, unsigned call)
 {
-    drained(q, call, NULL);
+    drained(q, call, true);
 }
 
 static atomic_int n_untied; /* commands */
@@ -95,6 +89,22 @@ bool gs_queue_is_idle(struct gs_queue *q)
     const bool idle = gs_is_drained(q, gs_queue_call(q)) && (!h || h->served);
     pthread_mutex_unlock(&gs_held_lock);
     return idle;
+}
+
+bool gs_queue_shut(struct gs_queue *q)
+{
+    if (q->out_of_order || !gs_unit_is_sole())
+        return false;
+    pthread_mutex_lock(&gs_held_lock);
+    struct gs_held *h = gs_held_last_in(q->o.handle);
+    const bool shut =
+        !h || (h->units.n == 1 && (h->batch.expected_ns || gs_is_piece(h)) && h->served && !h->joining && !h->closing);
+    if (h && shut) {
+        h->closed = true;
+        h->shut_ns = gs_now_ns();
+    }
+    pthread_mutex_unlock(&gs_held_lock);
+    return shut;
 }
 
 bool gs_queue_is_empty(struct gs_queue *q, bool of_this_call)
@@ -237,8 +247,8 @@ bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over)
         last = h->end; /* null: it is untied */
     pthread_mutex_unlock(&gs_held_lock);
     if (known && !several) {
-        gs_unit_close(h); /* so that its last event stays the last */
-        last = h->tail ? h->tail : h->first;
+        gs_unit_close(h);                    /* so that its last event stays the last */
+        last = h->tail ? h->tail : h->first; /* null: it has ended */
     }
     if (last)
         gs_real()->clRetainEvent(last);
@@ -247,7 +257,7 @@ bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over)
         return idle;
     if (several) {
         await_units(h);
-    } else {
+    } else if (last) {
         gs_unit_send(h);
         atomic_store(&h->pending, gs_event_status(last) > CL_COMPLETE);
     }
@@ -258,7 +268,7 @@ bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over)
     gs_queue_waits(1);
     const cl_int err = last ? gs_real()->clWaitForEvents(1, &last) : CL_SUCCESS; /* however it ends */
     gs_queue_waits(-1);
-    drained(q, call, err ? NULL : last);
+    drained(q, call, !err);
     gs_release_event(last);
     return true;
 }

@@ -23,9 +23,9 @@ enum { LOOK_AGAIN_NS = 20 * 1000 * 1000, LOOK_SOON_NS = 10 * 1000, LOOK_LATER_NS
 enum { LOOK_UNWANTED_NS = 1000 * 1000, LOOK_UNTOLD_NS = 50 * 1000 };
 enum { NS_PER_S = 1000 * 1000 * 1000, STAY_AWAKE_NS = 1000 * 1000 };
 
-struct watched {
-    struct watched *next, **at; /* in the list; null: it has been taken off. `lock` */
-    cl_event event;             /* retained; null: not known yet, `last` will say. Then: `lock` */
+struct gs_awaited {
+    struct gs_awaited *next, **at; /* in the list; null: it has been taken off. `lock` */
+    cl_event event;                /* retained; null: not known yet, `last` will say. Then: `lock` */
     cl_event (*last)(void *data, bool complete);
     bool asked;                       /* `last` is just being called. `lock` */
     bool (*wanted)(const void *data); /* or null: always */
@@ -38,7 +38,7 @@ struct watched {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 static pthread_cond_t news; /* by the monotonic clock; initialized when the thread is started */
-static struct watched *list;
+static struct gs_awaited *list;
 static unsigned long added; /* to the list, ever */
 static unsigned unknown;    /* of them, whose event isn't known yet */
 static uint64_t awake_ns;   /* so long the thread looks for what is added, and needs not be woken */
@@ -53,7 +53,7 @@ static bool calls_late(void)
 }
 
 /* With the lock held. True: it was in the list, and is the caller's to end. */
-static bool take_off(struct watched *w)
+static bool take_off(struct gs_awaited *w)
 {
     if (!w->at)
         return false;
@@ -64,7 +64,7 @@ static bool take_off(struct watched *w)
     return true;
 }
 
-static void let_go(struct watched *w)
+static void let_go(struct gs_awaited *w)
 {
     if (atomic_fetch_sub(&w->refs, 1) != 1)
         return;
@@ -73,7 +73,7 @@ static void let_go(struct watched *w)
     free(w);
 }
 
-static void end(struct watched *w, cl_int status)
+static void end(struct gs_awaited *w, cl_int status)
 {
     w->ended(w->event, status, w->data);
     let_go(w);
@@ -81,7 +81,7 @@ static void end(struct watched *w, cl_int status)
 
 static void CL_CALLBACK called(cl_event event, cl_int status, void *data)
 {
-    struct watched *w = data;
+    struct gs_awaited *w = data;
     (void)event;
     pthread_mutex_lock(&lock);
     const bool mine = take_off(w);
@@ -100,15 +100,15 @@ static cl_int status_of(cl_event event)
 }
 
 /* Those that are awaited, each with a reference, in an array of *n; null: none, or no memory. */
-static struct watched **snapshot(size_t *n)
+static struct gs_awaited **snapshot(size_t *n)
 {
     size_t count = 0;
-    for (struct watched *w = list; w; w = w->next)
+    for (struct gs_awaited *w = list; w; w = w->next)
         count++;
-    struct watched **all = count ? malloc(count * sizeof *all) : NULL;
+    struct gs_awaited **all = count ? malloc(count * sizeof *all) : NULL;
     *n = all ? count : 0;
     count = 0;
-    for (struct watched *w = list; all && w; w = w->next) {
+    for (struct gs_awaited *w = list; all && w; w = w->next) {
         atomic_fetch_add(&w->refs, 1);
         all[count++] = w;
     }
@@ -117,14 +117,14 @@ static struct watched **snapshot(size_t *n)
 
 /* It has failed; or it has ended, and the driver has taken no callback. Believed at the second look: PoCL still works
  * on an event for a moment whose status tells of a failure, and keeps no reference of its own. */
-static bool is_missed(struct watched *w, cl_int status)
+static bool is_missed(struct gs_awaited *w, cl_int status)
 {
     if (status > CL_COMPLETE || (status == CL_COMPLETE && !atomic_load(&w->uncalled)))
         return false;
     return w->looked_at++;
 }
 
-static void ask_driver(struct watched *w)
+static void ask_driver(struct gs_awaited *w)
 {
     atomic_fetch_add(&w->refs, 1);
     if (gs_real()->clSetEventCallback(w->event, CL_COMPLETE, called, w) == CL_SUCCESS)
@@ -134,7 +134,7 @@ static void ask_driver(struct watched *w)
 }
 
 /* Is it known by now which event it is? */
-static bool is_known(struct watched *w, bool complete)
+static bool is_known(struct gs_awaited *w, bool complete)
 {
     pthread_mutex_lock(&lock);
     const bool known = w->event, ask = !known && !w->asked && w->at;
@@ -157,7 +157,7 @@ static bool is_known(struct watched *w, bool complete)
  * somebody who knows that it has ended. */
 enum look { AT_NEW, AT_ALL, AT_FAILED, AT_ENDED };
 
-static bool is_over(struct watched *w, enum look why, cl_int status)
+static bool is_over(struct gs_awaited *w, enum look why, cl_int status)
 {
     if (calls_late())
         return status <= CL_COMPLETE;
@@ -167,7 +167,7 @@ static bool is_over(struct watched *w, enum look why, cl_int status)
 /* Has anybody need of it now? Else the driver is left alone: NVIDIA's keeps one thread waiting for the other, and where
  * one sends off what another is just enqueuing it goes by a thread of its own for the next 0.1 to 0.3 s, in which each
  * launch takes 6.8 us instead of 4.8 (H200). */
-static bool is_wanted(struct watched *w)
+static bool is_wanted(struct gs_awaited *w)
 {
     pthread_mutex_lock(&lock);
     const bool wanted = w->at && (!w->wanted || w->wanted(w->data)); /* what is off the list may be no more */
@@ -177,7 +177,7 @@ static bool is_wanted(struct watched *w)
 
 /* Ends it if the driver won't tell of it. The driver is asked without the lock: it may call back with one of its own
  * held. */
-static bool look_at(struct watched *w, enum look why, cl_event complete, bool *wanted)
+static bool look_at(struct gs_awaited *w, enum look why, cl_event complete, bool *wanted)
 {
     if ((why == AT_NEW || why == AT_ALL) && calls_late() && !is_wanted(w))
         return false;
@@ -195,7 +195,7 @@ static bool look_at(struct watched *w, enum look why, cl_event complete, bool *w
 }
 
 /* True: some have ended. *wanted: somebody has need of one that is awaited. */
-static bool look_at_all(struct watched **all, size_t n, enum look why, bool *wanted)
+static bool look_at_all(struct gs_awaited **all, size_t n, enum look why, bool *wanted)
 {
     bool found = false;
     *wanted = false;
@@ -240,7 +240,7 @@ static bool doze(void)
 }
 
 /* Something is awaited that somebody has need of at once. */
-static void rouse(const struct watched *w)
+static void rouse(const struct gs_awaited *w)
 {
     if (!atomic_load(&dozing) || (w->wanted && !w->wanted(w->data)))
         return;
@@ -292,7 +292,7 @@ static void *look(void *unused)
         if (at_all)
             all_at_ns = now + LOOK_AGAIN_NS;
         pthread_mutex_lock(&lock);
-        struct watched **all = snapshot(&n);
+        struct gs_awaited **all = snapshot(&n);
         bool found = seen != added;
         if (found)
             awake_ns = now + STAY_AWAKE_NS;
@@ -308,7 +308,7 @@ static void *look(void *unused)
 
 void gs_ends_failures(void)
 {
-    struct watched **all;
+    struct gs_awaited **all;
     size_t n;
     bool wanted;
     do {
@@ -322,7 +322,7 @@ void gs_ends_now(const void *data, cl_event complete)
 {
     bool wanted;
     pthread_mutex_lock(&lock);
-    struct watched *w = list;
+    struct gs_awaited *w = list;
     while (w && w->data != data)
         w = w->next;
     if (w)
@@ -332,6 +332,24 @@ void gs_ends_now(const void *data, cl_event complete)
         return;
     look_at(w, AT_ENDED, complete, &wanted);
     let_go(w);
+}
+
+struct gs_awaited *gs_ends_claim(const void *data)
+{
+    pthread_mutex_lock(&lock);
+    struct gs_awaited *w = list;
+    while (w && w->data != data)
+        w = w->next;
+    const bool mine = w && !w->asked && take_off(w);
+    if (mine && !w->event)
+        unknown--;
+    pthread_mutex_unlock(&lock);
+    return mine ? w : NULL;
+}
+
+void gs_ends_over(struct gs_awaited *a)
+{
+    end(a, CL_COMPLETE);
 }
 
 static bool start(void)
@@ -347,7 +365,7 @@ static bool start(void)
 }
 
 /* With the lock held. */
-static void add(struct watched *w)
+static void add(struct gs_awaited *w)
 {
     if (sleeping && (!list || !w->event))
         pthread_cond_signal(&news);
@@ -364,7 +382,7 @@ static void add(struct watched *w)
 bool gs_await_end(cl_event event, bool (*wanted)(const void *data),
                   void (*ended)(cl_event event, cl_int status, void *data), void *data)
 {
-    struct watched *w = calloc(1, sizeof *w);
+    struct gs_awaited *w = calloc(1, sizeof *w);
     if (!w || gs_real()->clRetainEvent(event) != CL_SUCCESS) {
         free(w);
         return false;
@@ -388,7 +406,7 @@ bool gs_await_end(cl_event event, bool (*wanted)(const void *data),
 bool gs_await_last(cl_event (*last)(void *data, bool complete), bool (*wanted)(const void *data),
                    void (*ended)(cl_event event, cl_int status, void *data), void *data)
 {
-    struct watched *w = calloc(1, sizeof *w);
+    struct gs_awaited *w = calloc(1, sizeof *w);
     if (!w)
         return false;
     w->last = last;

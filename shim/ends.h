@@ -25,6 +25,13 @@ bool gs_await_last(cl_event (*last)(void *data, bool complete), bool (*wanted)(c
  * an event that is known to be: the driver needs not be asked. */
 void gs_ends_now(const void *data, cl_event complete);
 
+/* What is awaited with this `data` has ended, for sure: it is the caller's to say so, by gs_ends_over. Null: another
+ * thread is about to find out, or has. Takes no lock but its own for a moment. */
+struct gs_awaited *gs_ends_claim(const void *data);
+
+/* Calls its `ended`, with CL_COMPLETE, and a null event where it wasn't known yet. */
+void gs_ends_over(struct gs_awaited *a);
+
 /* The application has just made an event fail: ends all that have failed by it, and by the end of those, in turn. */
 void gs_ends_failures(void);
 

@@ -192,7 +192,7 @@ void gs_held_drop(struct gs_held *h)
     if (atomic_fetch_sub(&h->refs, 1) != 1)
         return;
     unlist(h);
-    if (h->drained && h->first)
+    if (h->drained && h->enqueued)
         gs_has_drained(h->drained, h->call, h->brief_at);
     gs_drained_drop(h->drained);
     if (h->units.n > 1 && h->units.kind && atomic_load(&h->status) == CL_COMPLETE && h->first) {

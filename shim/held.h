@@ -26,13 +26,16 @@ struct gs_held {
     unsigned resource;
     cl_event ready;          /* the commands before have ended */
     cl_event open;           /* the gate: a user event */
-    cl_event first;          /* unit 0 */
+    cl_event first;          /* unit 0; or null where it is `bare`. Once `enqueued` */
     cl_event end;            /* of several units: a user event, or a marker's; null as long as it is untied */
     struct gs_event *record; /* what is known of `end`: its times */
     struct gs_units units;
     enum gs_length length; /* of each of them */
     cl_command_queue home; /* where the gate is */
     bool keeps;            /* its queues are retained until it has been served */
+    bool bare;             /* it needs no event: see needs_none() */
+    bool enqueued;
+    bool sent_later; /* by whoever has enqueued it, with others: its queue is one of ours */
     struct gs_label label; /* of whoever asked for it */
     unsigned next_unit;
     atomic_uint running[GS_UNIT_QUEUES]; /* of the units behind the first, by queue */
@@ -63,12 +66,13 @@ struct gs_held {
     /* Of a single unit, which commands that come right after it in the queue may join: */
     struct gs_batch batch;
     cl_event tail;       /* the event of the last of those that have joined and have one, or null; owned */
-    bool loose;          /* others have joined since, which have none */
+    bool loose;          /* others have joined since, which have none, or it has none itself */
     bool closing;        /* somebody enqueues a marker behind those, or sends them off */
     bool sent;           /* they have been sent off, or will be without us */
     bool closed;         /* no more may join */
     bool joining;        /* one is about to be enqueued */
     uint64_t joined_ns;  /* when the last has come */
+    uint64_t shut_ns;    /* when somebody began to wait for all that is in its queue; 0: nobody has */
     uint64_t granted_ns; /* 0: not yet */
     unsigned ended;      /* units */
     uint64_t keep;       /* see kept.c; 0: nobody keeps its last unit */
@@ -94,7 +98,7 @@ struct gs_drained {
     atomic_uint_fast64_t upto; /* a call, and what gs_queue.brief was then: 32 bits each */
 };
 
-extern pthread_mutex_t gs_held_lock;   /* a leaf */
+extern pthread_mutex_t gs_held_lock;   /* a leaf, but for gs_ends_claim */
 extern pthread_cond_t gs_held_changed; /* one has been served, or has joined, or is closed */
 extern struct gs_held *gs_held_oldest; /* the list of all that are under way, by `newer`. gs_held_lock */
 
@@ -167,12 +171,20 @@ void gs_unit_watch(struct gs_held *h, struct gs_unit *u, atomic_uint *running, c
  * them. So whatever else is enqueued there comes after this. Held. */
 void gs_unit_close(struct gs_held *h);
 
+/* Those of the queue, up to this call, whose ends nothing tells end with this event, which comes after them. Only the
+ * last in a queue may be without, so that a job is seen to end when what came last has. */
+void gs_units_tie(cl_command_queue queue, unsigned call, cl_event event);
+
 /* Sends off what is in its queue, unless that has been done. The application doesn't release the queue meanwhile. */
 void gs_unit_send(struct gs_held *h);
 
 /* Units whose ends have not been seen yet, though they may have come: they are looked at now. Those that need
  * `resource`, or those in `queue`. `complete`: see gs_ends_now. */
 void gs_units_look(unsigned resource, cl_command_queue queue, cl_event complete);
+
+/* All that came up to this call of the application in the queue, which is in order, has ended: so have the units that
+ * are seen to be a command each, or joined ones. The driver isn't asked. */
+void gs_units_over(cl_command_queue queue, unsigned call);
 
 /* ---- lanes.c ---- */
 

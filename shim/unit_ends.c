@@ -15,6 +15,9 @@ enum { STREAM_NS = 500 * 1000 };
 /* Who hasn't for so long is waiting, or computes. */
 enum { PAUSE_NS = 100 * 1000 };
 
+/* Who waited for so long for what is in a queue has waited for a unit's end. */
+enum { WAITED_NS = 20 * 1000 };
+
 /* What was measured twice, one after the other, differs by less. */
 enum { SAME_NS = 2000 };
 
@@ -66,6 +69,12 @@ static void replace_awaited(struct gs_held *h, const struct gs_unit *before, con
     pthread_mutex_unlock(&gs_held_lock);
 }
 
+/* Of a unit that no more join. Null: none of it has one. */
+static cl_event last_event(const struct gs_held *h)
+{
+    return h->tail ? h->tail : h->first;
+}
+
 static void unit_ended(cl_event event, cl_int status, void *data)
 {
     struct gs_unit *u = data;
@@ -74,7 +83,7 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     if (!gs_keeps(u->held, &u->grant))
         gs_unit_give(&u->grant); /* before what takes calls of the driver: others may wait for it */
     if (u->held->units.n == 1)
-        gs_job_ended(event);
+        gs_job_ended(event ? event : last_event(u->held));
     if (status < 0)
         gs_held_spoil(u->held, status);
     else if (u->held->record)
@@ -117,6 +126,34 @@ static void is_tied(struct gs_held *h, cl_event marker)
     gs_release_event(old);
 }
 
+/* With gs_held_lock held. */
+static struct gs_held *find_loose(cl_command_queue queue, unsigned call)
+{
+    struct gs_held *h = gs_held_oldest;
+    while (h && (h->home != queue || !h->loose || !h->closed || h->joining || h->closing || (int)(h->call - call) > 0))
+        h = h->newer;
+    return h;
+}
+
+void gs_units_tie(cl_command_queue queue, unsigned call, cl_event event)
+{
+    while (gs_job_is_loose()) {
+        cl_event old = NULL;
+        pthread_mutex_lock(&gs_held_lock);
+        struct gs_held *h = find_loose(queue, call);
+        if (h) {
+            old = h->tail;
+            gs_real()->clRetainEvent(h->tail = event);
+            h->loose = false;
+            gs_job_loose(-1);
+        }
+        pthread_mutex_unlock(&gs_held_lock);
+        gs_release_event(old);
+        if (!h)
+            return;
+    }
+}
+
 void gs_unit_close(struct gs_held *h)
 {
     cl_event marker = NULL;
@@ -126,15 +163,17 @@ void gs_unit_close(struct gs_held *h)
     h->closed = true;
     h->closing = h->loose;
     const bool loose = h->loose;
-    cl_event last = h->tail ? h->tail : h->first;
+    cl_event last = last_event(h);
     pthread_mutex_unlock(&gs_held_lock);
     if (!loose)
         return;
     if (gs_real()->clEnqueueMarkerWithWaitList(h->home, 0, NULL, &marker) == CL_SUCCESS)
         gs_job_replace(last, marker);
-    else
-        gs_real()->clFinish(h->home);
+    else if (gs_real()->clFinish(h->home) == CL_SUCCESS && !last && (marker = gs_held_user_event(h)))
+        gs_event_end(marker, CL_COMPLETE);
     is_tied(h, marker);
+    if (marker)
+        gs_units_tie(h->home, h->call, marker);
 }
 
 void gs_unit_send(struct gs_held *h)
@@ -167,7 +206,9 @@ static cl_event last_of(void *data, bool complete)
     if (!over)
         return NULL;
     gs_unit_close(h);
-    cl_event last = h->tail ? h->tail : h->first;
+    cl_event last = last_event(h);
+    if (!last)
+        return NULL;
     gs_real()->clRetainEvent(last);
     if (!complete)
         gs_unit_send(h);
@@ -184,7 +225,7 @@ static bool is_wanted(const void *data)
     const bool busy = atomic_load(&gs_waiting) || now < called_ns + STREAM_NS;
     /* In a queue of ours no thread of the application's looks, but for pieces' units when they are needed: that the
      * driver is asked for them meanwhile makes each of the application's calls take twice as long (H200). */
-    const bool unseen = !h->drained && (!gs_is_piece(h) || now > called_ns + PAUSE_NS);
+    const bool unseen = !h->drained && !gs_unit_is_sole() && (!gs_is_piece(h) || now > called_ns + PAUSE_NS);
     return !busy || unseen || gs_is_several(h) || h->units.spent || gs_unit_is_waited(h->resource) || gs_units_wanted();
 }
 
@@ -219,7 +260,41 @@ void gs_unit_watch(struct gs_held *h, struct gs_unit *u, atomic_uint *running, c
     if (more)
         gs_unit_close(h);
     u->waited = true;
-    await_unit(u, more && h->tail ? h->tail : event);
+    cl_event last = more && h->tail ? h->tail : event;
+    if (last)
+        await_unit(u, last);
+    else /* what couldn't be enqueued behind it was waited for */
+        unit_ended(NULL, CL_COMPLETE, u);
+}
+
+/* With gs_held_lock held. Null: it hasn't been served, has ended, or somebody is about to hear of it. */
+static struct gs_awaited *claim(struct gs_held *h)
+{
+    struct gs_unit *u = (struct gs_unit *)(uintptr_t)h->awaited[0];
+    struct gs_awaited *a = u && !h->joining && !h->closing ? gs_ends_claim(u) : NULL;
+    if (!a)
+        return NULL;
+    u->waited = h->shut_ns ? gs_now_ns() > h->shut_ns + WAITED_NS : atomic_load(&h->pending);
+    h->closed = h->sent = true;
+    if (h->loose)
+        gs_job_loose(-1);
+    h->loose = false;
+    return a;
+}
+
+void gs_units_over(cl_command_queue queue, unsigned call)
+{
+    struct gs_awaited *a;
+    do {
+        a = NULL;
+        pthread_mutex_lock(&gs_held_lock);
+        for (struct gs_held *h = gs_held_oldest; h && !a; h = h->newer)
+            if (h->home == queue && h->units.n == 1 && !h->units.siblings && (int)(h->call - call) <= 0)
+                a = claim(h);
+        pthread_mutex_unlock(&gs_held_lock);
+        if (a)
+            gs_ends_over(a);
+    } while (a);
 }
 
 void gs_units_look(unsigned resource, cl_command_queue queue, cl_event complete)

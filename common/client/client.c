@@ -670,7 +670,7 @@ void gs_client_job_end_untold(struct gs_client *c, uint64_t end_ns)
 {
     gs_client_job_tell(c);
     pthread_mutex_lock(&c->lock);
-    c->job_untold = c->job_open;
+    c->job_untold = c->job_open && c->welcome.task[0]; /* who is no task has no statistics: 6 us a job (H200's host) */
     c->untold = (struct gs_msg_job){
         .release_ns = c->job_release_ns, .end_ns = end_ns ? end_ns : gs_client_now_ns(), .gpus = c->job_gpus};
     c->jobs += c->job_open && c->jobs < UINT32_MAX;

@@ -106,11 +106,11 @@ cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op
     if (h->alone && own && run.cut.n == 1 && !h->extra.n && gs_queue_is_idle(h->cmd.q) &&
         (h->granted = gs_unit_try(run.resource, GS_LENGTH_UNKNOWN, &h->grant)))
         return gs_op_enqueue(op, &run.cut, 0, queue, h->n, h->v, own);
+    if (run.cut.n == 1)
+        return gs_run_op(h->cmd.q, &run, queue, h->n, h->v, own);
     cl_int err = gs_run_op(h->cmd.q, &run, queue, h->n, h->v, &end);
-    if (!err && run.cut.n > 1)
+    if (!err)
         err = finish_pieces(h, queue, type, end, &out);
-    else if (!err)
-        out = end;
     if (!err && own)
         *own = out;
     else if (!err)

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# sole.sh SEED ROUNDS: an application that is the only one connected to a daemon, on devices that say that they are GPUs.
+# Rows of short launches need no call of the driver that they don't without a daemon; and random sequences of commands
+# compute the same, also while others come and go.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+seed=$1 rounds=$2
+export GPUSPARC_SOCKET
+unset GPUSPARC_REAL
+own_daemon <<'END'
+[system]
+gpus = 2
+realtime = no
+[task one]
+period = 1s
+mode = 1
+END
+begin_daemon
+
+# What it calls, by rows; the first ones learn how long launches take.
+calls() { # LOG
+  python3 -c '
+import collections, statistics, sys
+rows = [collections.Counter(l.split()[0] for l in row.splitlines()) for row in open(sys.argv[1]).read().split("mark 0\n")[200:-1]]
+names = sorted(set().union(*rows))
+print(*(f"{name} {statistics.median(row[name] for row in rows):g}" for name in names if statistics.median(row[name] for row in rows)), sep="\n")' "$1"
+}
+for program in "sole 400 7" "sole 400 1" "alone 400"; do
+  read -ra words <<<"$program"
+  for under in without daemon; do
+    options=(--gpus 1)
+    [ $under = daemon ] || options+=(--no-daemon)
+    GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=0.1 FAKE_LOG=rows.log timeout 60 gpusparc run "${options[@]}" "$programs/${words[0]}" "${words[@]:1}" >out.txt 2>err.txt ||
+      { cat err.txt; fail "$program $under"; }
+    calls rows.log >$under.txt
+  done
+  echo "$program:" $(cat without.txt)
+  diff without.txt daemon.txt || fail "$program: one that is alone under a daemon needs other calls of the driver"
+done
+
+# Each is a job, though what it begins with has no event that tells of its end.
+GPUSPARC_REAL=$programs/fake.so gpusparc run --gpus 1 --task one "$programs/sole" 300 3 events >/dev/null 2>err.txt || { cat err.txt; fail "sole as a task"; }
+jobs=$(gpusparc status --json | python3 -c 'import json, sys; t = [t for t in json.load(sys.stdin)["tasks"] if t["task"] == "one"][0]; print(t["jobs"] + t["warmup_jobs"])')
+echo "$jobs jobs"
+[ "$jobs" -ge 280 ] || fail "$jobs jobs of 300 were seen to end"
+
+for ((s = seed; s < seed + rounds; s++)); do
+  "$programs/stress" "$s" 300 3 >alone.txt || { cat alone.txt; fail "seed $s fails without gpusparc"; }
+  for way in 1:auto 2:plain 2:pinned; do
+    rc=0
+    OPENCL_LAYERS=$programs/as_gpu.so GPUSPARC_TRANSFER=${way#*:} timeout 200 gpusparc run --devices cpu:2 --gpus "${way%:*}" --mode multi \
+      "$programs/stress" "$s" 300 3 >out.txt 2>err.txt & app=$!
+    if [ $((s % 2)) = 0 ]; then # others say hello, and leave
+      while kill -0 $app 2>/dev/null; do timeout 20 gpusparc run --devices cpu:2 "$programs/untied" >/dev/null 2>&1 || true; sleep 0.1; done
+    fi
+    wait $app || rc=$?
+    [ "$rc" = 0 ] || { cat err.txt; fail "seed $s: $way exits with $rc"; }
+    cmp alone.txt out.txt || { diff alone.txt out.txt | head -5; fail "seed $s: $way differs"; }
+  done
+done
+echo "seeds $seed to $((seed + rounds - 1)): the same"
+end_daemon
+echo passed
