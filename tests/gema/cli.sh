@@ -38,6 +38,21 @@ for i in $(seq 1100); do printf '[task t%d]\nperiod = 1s\n' $i; done > many.conf
 [ "$(gpusparc check many.conf 2>&1 | grep -c 'more than 1024 tasks')" = 1 ] || fail "too many tasks: said other than once"
 expect 0 'warning: gpus = 17 can be analyzed, but the daemon schedules 16' gpusparc check <(sed 's/^gpus = 2/gpus = 17/' good.conf)
 expect 2 'takes one config' gpusparc check
+expect 2 'takes one config' gpusparc check --json
+expect 2 "no option '--jason'" gpusparc check --jason good.conf
+printf '[system]\ngpus = \377\xc3\xa9"\n' > bytes.conf
+check_json() { # STATUS FILE EXPRESSION over the answer a
+  local rc=0
+  gpusparc check "$2" --json >out.json 2>err.txt || rc=$?
+  [ "$rc" = "$1" ] || fail "check --json $2 exits with $rc, not $1"
+  [ ! -s err.txt ] || fail "check --json $2 says it elsewhere: $(cat err.txt)"
+  python3 -c "import json; a = json.load(open('out.json')); assert $3, a" || fail "check --json $2"
+}
+check_json 0 good.conf 'a == {"file": "good.conf", "tasks": 2, "mistakes": [], "warnings": []}'
+check_json 1 bad.conf '[m["line"] for m in a["mistakes"]] == [2, 3, 4] and "has no period" in a["mistakes"][1]["message"]'
+check_json 1 missing.conf '[m["line"] for m in a["mistakes"]] == [None] and "cannot be read" in a["mistakes"][0]["message"]'
+check_json 1 bytes.conf "[m['line'] for m in a['mistakes']] == [2] and '?\u00e9\\\"' in a['mistakes'][0]['message']"
+check_json 0 nobody.conf '[w["line"] for w in a["warnings"]] == [8, 8] and not a["mistakes"]'
 
 expect 0 'every deadline is met' gpusparc analyze good.conf
 expect 0 'may grow to' gpusparc analyze good.conf --policy global

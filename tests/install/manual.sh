@@ -41,7 +41,6 @@ for c in $commands; do
   for o in $(gpusparc "$c" --help | grep -oE -- '^  --[a-z-]+' | tr -d ' '); do
     grep -qxF -- "$o" <<<"$said" || complain "gpusparc $c $o isn't completed"
   done
-  [ "$c" != check ] || continue # it has none
   # Each that completion knows is one of the program's: what is refused is the next one, or its value.
   while read -r o value; do
     [ "$c" != probe ] || break # which option goes with which of its kinds, tests/probes/cli.sh knows
