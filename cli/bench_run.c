@@ -446,23 +446,43 @@ static void read_cpu(char model[128])
         fclose(f);
 }
 
-static void write_environment(const struct gs_bench *b)
+/* The group that the runs under gpusparc have, as `gpusparc devices` tells it; NULL where it can't. Without one each of
+ * them would be as a plain one, and would be shown as something else. 0; -ENODEV: there is none, which has been said. */
+static int find_devices(const struct gs_bench *b, json_t **devices)
 {
-    struct utsname system;
     struct gs_bench_words words = {0};
     struct gs_bench_end end;
+    int most = 1;
+    for (int m = 0; m < b->mode_count; m++)
+        if (strncmp(b->modes[m], "multi", 5) == 0 && atoi(b->modes[m] + 5) > most)
+            most = atoi(b->modes[m] + 5);
+    gs_bench_add(&words, "%s", b->self);
+    gs_bench_add_split(&words, "devices --json");
+    gs_bench_add(&words, "--gpus=%d", most);
+    if (b->devices)
+        gs_bench_add(&words, "--devices=%s", b->devices);
+    *devices = gs_bench_execute(&words, 60, &end) == 0 ? json_loads(end.output, 0, NULL) : NULL;
+    gs_bench_free_words(&words);
+    if (end.status == GS_EXIT_FAILED || end.status == GS_EXIT_USAGE) {
+        const char *said = strncmp(end.error, "gpusparc: ", 10) == 0 ? end.error + 10 : end.error;
+        gs_error("%s", *said ? said : "there is no OpenCL device");
+        return -ENODEV;
+    }
+    const size_t n = json_array_size(json_object_get(json_object_get(*devices, "group"), "devices"));
+    if (n && n < (size_t)most)
+        gs_warn("the group has %zu device%s: multi%d runs on no more", n, n == 1 ? "" : "s", most);
+    return 0;
+}
+
+static void write_environment(const struct gs_bench *b, json_t *devices)
+{
+    struct utsname system;
     char cpu[128], date[32], path[PATH_MAX];
     const time_t now = time(NULL);
     uname(&system);
     read_cpu(cpu);
     strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
-    gs_bench_add(&words, "%s", b->self);
-    gs_bench_add_split(&words, "devices --json");
-    if (b->devices)
-        gs_bench_add(&words, "--devices=%s", b->devices);
-    json_t *devices = gs_bench_execute(&words, 60, &end) == 0 ? json_loads(end.output, 0, NULL) : NULL;
-    gs_bench_free_words(&words);
-    json_t *environment = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:o*}", "gpusparc", GS_VERSION, "date", date,
+    json_t *environment = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:O*}", "gpusparc", GS_VERSION, "date", date,
                                     "kernel", system.release, "machine", system.machine, "cpu", cpu, "cpus",
                                     (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "devices", devices);
     snprintf(path, sizeof(path), "%s/environment.json", b->dir);
@@ -552,9 +572,15 @@ int gs_bench_run(struct gs_bench *b)
 {
     b->looks = (struct gs_looks){b->runs, b->until_sure || b->precision > 0 ? b->runs_max : b->runs};
     b->begin_s = now_s();
-    int err = b->report ? open_to_show(b) : open_to_measure(b);
+    json_t *devices = NULL;
+    int err = b->report ? 0 : find_devices(b, &devices);
+    if (!err)
+        err = b->report ? open_to_show(b) : open_to_measure(b);
     if (!err && b->like_dir)
         err = gs_bench_read_runs(&b->like, b->like_dir);
+    if (!err && !b->report)
+        write_environment(b, devices);
+    json_decref(devices);
     if (err)
         return GS_EXIT_FAILED;
     struct sigaction action = {.sa_handler = stop}, old_int, old_term;
@@ -562,8 +588,6 @@ int gs_bench_run(struct gs_bench *b)
     sigaction(SIGTERM, &action, &old_term);
     snprintf(b->scratch, sizeof(b->scratch), "%s/.result-", b->dir);
     b->all = b->sample_count * (size_t)b->mode_count * (size_t)b->runs * (size_t)(b->scale_count ? b->scale_count : 1);
-    if (!b->report)
-        write_environment(b);
     for (int look = 0; look < gs_looks_count(&b->looks) && !b->report; look++)
         for (size_t i = 0; i < b->sample_count && !err && may_go_on(b); i++)
             err = bench_sample(b, &b->samples[i], look);

@@ -34,7 +34,8 @@ static const char usage[] =
     "  --min-ms MS        for --scale auto (default 50)\n"
     "  --like DIR         for --scale auto: take the sizes that an earlier bench in DIR found\n"
     "  --no-single        leave out the runs under gpusparc on one device\n"
-    "  --small            the small sizes of the tests instead of the default ones\n"
+    "  --small            the small sizes of the tests instead of the default ones, which are for GPUs: on a CPU all\n"
+    "                     samples take some minutes with it, and far longer without\n"
     "  --timeout SECONDS  for one run (default 300)\n"
     "  --no-check         don't compute the results again on the CPU (they are still compared)\n"
     "  --output DIR       where everything measured is kept (default gpusparc-bench)\n"
@@ -43,11 +44,12 @@ static const char usage[] =
     "  --samples DIR      where the samples and their MANIFEST are\n"
     "  --json             the results as JSON on stdout instead of the table\n\n"
     "The interval holds the speed-up with 95 %, by the signed ranks of the pairs of runs; the verdict is 'slower' or\n"
-    "'not slower' where all of it lies on that side of --limit.\n"
+    "'not slower' where all of it lies on that side of --limit. Fewer than six runs have no interval, and are 'unsure'.\n"
     "DIR holds runs.csv, checks.json with the shim's statistics, summary.csv, environment.json, bars.svg (the phases "
     "of\n"
     "each sample) and speedup.svg (speed-ups over the base's time).\n"
-    "Exit status: 0; 1 if a sample failed, a result differs, or it was interrupted; 2 for wrong usage.\n";
+    "Exit status: 0; 1 if a sample failed, a result differs, no device fits --devices, or it was interrupted; 2 for\n"
+    "wrong usage.\n";
 
 static int wrong(const char *option, const char *value, const char *wanted)
 {

@@ -59,6 +59,14 @@ bench --output nothing --report || rc=$?
 [ $rc -eq 1 ] && [ ! -e nothing ] && [ "$(wc -l <err)" = 1 ] || fail "--report of nothing: $rc $(cat err)"
 expect 'nothing holds no results' err
 
+# Without the devices that are asked for there is nothing to measure, and no folder; with fewer it is said.
+rc=0
+bench --devices 97 --output devices steady || rc=$?
+[ $rc -eq 1 ] && [ ! -e devices ] && [ "$(wc -l <err)" = 1 ] || fail "bench with devices that there are not: $rc $(cat err)"
+expect 'no device fits' err
+bench --devices cpu:2 --gpus 2,3 --runs 1 --output few steady || fail "bench --gpus 2,3 --devices cpu:2: $(cat err)"
+expect 'the group has 2 devices: multi3 runs on no more' err
+
 # Somebody's own file of one of its names isn't written over.
 for own in runs.csv settings.json; do
     mkdir mine
