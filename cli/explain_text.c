@@ -109,12 +109,10 @@ static void print_arg(const struct gs_explain *e, const struct gs_kernel_summary
 
 static void print_ranges(const char *what, bool unknown, const struct gs_rangeset *s)
 {
-    if (unknown) {
-        printf(" %s anything", what);
+    if (unknown || s->n == 0) {
+        printf(" %s %s", what, unknown ? "anything" : "nothing");
         return;
     }
-    if (s->n == 0)
-        return;
     printf(" %s", what);
     for (size_t i = 0; i < s->n && i < SHOWN_RANGES; i++)
         printf(" [%" PRIu64 ", %" PRIu64 ")", s->v[i].begin, s->v[i].end);

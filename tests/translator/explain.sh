@@ -44,6 +44,10 @@ __kernel void within(__global int *o) { o[0] = 1; }
 __kernel void below(__global int *o) { enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(64), ^{ within(o); }); }
 END
 for k in number block below; do expect 0 'o            read and written, its address escapes' 'never split' -- lost.cl --kernel $k -- -cl-std=CL2.0; done
+# A part for which a buffer is too small.
+echo '__kernel void add(__global int *o) { o[get_global_id(0)] += 1; }' >small.cl
+expect 0 'o            reads [0, 100): 100 bytes, writes [0, 100): 100 bytes' 'o            reads nothing, writes nothing' -- \
+  small.cl --global 4096 --arg o=100
 # Lists to which it appends.
 appends=$GS_SOURCE/tests/translator/appends.cl
 expect 0 'it can be split, as it only appends to lists' 'out: 8 bytes where n counts, below most - 1  line' \
