@@ -73,6 +73,7 @@ void gs_core_notice(struct gs_session *s, int level, const char *fmt, ...)
 static int refuse(struct gs_session *s, int why, const char *text)
 {
     s->core->refused++;
+    s->core->bad_messages += why == GS_REFUSED_PROTOCOL;
     send_text(s, GS_MSG_REFUSED, (uint32_t)why, text);
     return -EPROTO;
 }
@@ -566,24 +567,17 @@ static int dispatch(struct gs_session *s, const struct gs_msg *m)
 
 int gs_core_message(struct gs_session *s, const void *bytes, size_t n, uint64_t now_ns)
 {
-    struct gs_core *core = s->core;
-    core->now_ns = now_ns;
+    s->core->now_ns = now_ns;
     struct gs_msg m;
-    int err;
-    if (n != sizeof m) {
-        err = refuse(s, GS_REFUSED_PROTOCOL, "the client's message has a wrong length");
-    } else {
-        memcpy(&m, bytes, sizeof m);
-        if (m.magic != GS_WIRE_MAGIC)
-            err = refuse(s, GS_REFUSED_PROTOCOL, "the client doesn't speak gpusparc's protocol");
-        else if (m.version != GS_WIRE_VERSION)
-            err = refuse(s, GS_REFUSED_VERSION,
-                         "this daemon is of another version of gpusparc: restart it, or the application");
-        else
-            err = dispatch(s, &m);
-    }
-    core->bad_messages += err < 0;
-    return err;
+    if (n != sizeof m)
+        return refuse(s, GS_REFUSED_PROTOCOL, "the client's message has a wrong length");
+    memcpy(&m, bytes, sizeof m);
+    if (m.magic != GS_WIRE_MAGIC)
+        return refuse(s, GS_REFUSED_PROTOCOL, "the client doesn't speak gpusparc's protocol");
+    if (m.version != GS_WIRE_VERSION)
+        return refuse(s, GS_REFUSED_VERSION,
+                      "this daemon is of another version of gpusparc: restart it, or the application");
+    return dispatch(s, &m);
 }
 
 /* ---- time ---- */

@@ -243,8 +243,11 @@ static void test_tasks_by_name_and_path(void **state)
     assert_string_equal(d.welcome.u.welcome.task, "");
     get_up(b, &d);
     sit_down(b, &d, 1001, "");
+    const uint64_t refused = b->core->refused;
     assert_int_equal(hello(b, &d, "nobody", 2), -EPROTO);
     assert_int_equal(d.refused.u.text.code, GS_REFUSED_TASK);
+    assert_int_equal(b->core->refused, refused + 1);
+    assert_int_equal(b->core->bad_messages, 0); /* what it said made sense */
     get_up(b, &d);
     stop(b);
 }
