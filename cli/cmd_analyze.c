@@ -45,7 +45,8 @@ static const char usage[] =
     "                   Perfetto or chrome://tracing\n"
     "  --until TIME     length of the timeline (default: three of the longest periods)\n"
     "  --json           prints JSON\n\n"
-    "Exits 0 if every task meets its deadline, 1 if not.\n";
+    "Exits 0 if every task meets its deadline, 1 if not or if the file is wrong. unproven: a job may last beyond the next\n"
+    "one's release, of this task or of one above it, and then the response time is no bound.\n";
 
 static int index_of(const char *const *names, int n, const char *word)
 {

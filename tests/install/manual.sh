@@ -54,6 +54,11 @@ for c in $commands; do
   [ "$rc" = "$([ "$c" = run ] && echo 125 || echo 2)" ] || complain "gpusparc $c --no-such-option: exit status $rc"
   [[ $said == gpusparc*": "*"--no-such-option"* && $(wc -l <<<"$said") = 1 ]] || complain "gpusparc $c --no-such-option says: $said"
 done
+# The config that gpusparc-check(1) gives as an example has no mistakes, and meets its deadlines.
+sed -n '/^    \[system\]/,/^\.fi/s/^    //p' "$pages/gpusparc-check.1" >example.conf
+gpusparc check --json example.conf >example.json || complain "the example of gpusparc-check(1): $(cat example.json)"
+grep -q '"tasks": 3' example.json && grep -q '"warnings": \[\]' example.json || complain "the example of gpusparc-check(1): $(cat example.json)"
+gpusparc analyze example.conf >example.txt || complain "the example of gpusparc-check(1): $(cat example.txt)"
 [ "$(complete gpusparc ana)" = analyze ] || complain "ana isn't completed: $(complete gpusparc ana)"
 [ "$(complete gpusparc run --gpus 2 --tr)" = --trace ] || complain "run --tr isn't completed"
 [ -z "$(complete gpusparc run --gpus 2 --stats ./app --tr)" ] || complain "an application's option is completed as one of run's"
