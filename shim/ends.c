@@ -301,7 +301,8 @@ static void *look(void *unused)
         bool wanted;
         found |= look_at_all(all, n, at_all ? AT_ALL : AT_NEW, &wanted);
         gs_beside_served();
-        pause_ns = next_pause(pause_ns, found, wanted || !n);
+        /* Where nothing is awaited the next may come soon; who is alone sees to that itself, mostly. */
+        pause_ns = next_pause(pause_ns, found, wanted || (!n && !gs_unit_is_sole()));
     }
     return NULL;
 }
