@@ -19,7 +19,8 @@ endfunction()
 # A shell script that drives the real programs. It gets GS_BUILD and GS_SOURCE, and a private folder as its
 # working directory, and finds `gpusparc` on its PATH. No daemon answers it but one that it begins itself: by a machine's
 # own, launches go otherwise than the tests expect. The time limit is for hangs: on a fresh machine PoCL's own cache is
-# empty, and the first run of each kernel compiles it.
+# empty, and the first run of each kernel compiles it. That is most of what the tests cost, so they share a cache; where
+# GS_ONE_FORM is set, PoCL compiles a kernel once for all work-group sizes and offsets, not for each as it does by itself.
 function(gs_script_test)
   cmake_parse_arguments(T "SERIAL" "NAME;SCRIPT;TIMEOUT" "ARGS;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT T_TIMEOUT)
@@ -27,11 +28,16 @@ function(gs_script_test)
   endif()
   get_filename_component(room ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   set(dir ${CMAKE_BINARY_DIR}/tests/run/${T_NAME})
-  file(MAKE_DIRECTORY ${dir})
+  set(caches ${CMAKE_BINARY_DIR}/tests/run)
+  file(MAKE_DIRECTORY ${dir} ${caches}/pocl-cache ${caches}/cache)
+  set(specialized 1)
+  if(GS_ONE_FORM)
+    set(specialized 0)
+  endif()
   add_test(NAME ${T_NAME} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/${T_SCRIPT} ${T_ARGS} WORKING_DIRECTORY ${dir})
   set_tests_properties(${T_NAME} PROPERTIES TIMEOUT ${T_TIMEOUT} SKIP_RETURN_CODE 77 LABELS "${room};${T_LABELS}")
   set_tests_properties(${T_NAME} PROPERTIES ENVIRONMENT
-    "GS_BUILD=${CMAKE_BINARY_DIR};GS_SOURCE=${CMAKE_SOURCE_DIR};PATH=${CMAKE_BINARY_DIR}/bin:$ENV{PATH};GPUSPARC_SOCKET=${dir}/none;${T_ENVIRONMENT}")
+    "GS_BUILD=${CMAKE_BINARY_DIR};GS_SOURCE=${CMAKE_SOURCE_DIR};PATH=${CMAKE_BINARY_DIR}/bin:$ENV{PATH};GPUSPARC_SOCKET=${dir}/none;POCL_CACHE_DIR=${caches}/pocl-cache;XDG_CACHE_HOME=${caches}/cache;POCL_WORK_GROUP_SPECIALIZATION=${specialized};${T_ENVIRONMENT}")
   if(T_SERIAL)
     set_tests_properties(${T_NAME} PROPERTIES RUN_SERIAL ON)
   endif()

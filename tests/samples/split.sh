@@ -10,11 +10,12 @@ may_be_whole='hiddenmarkov:viterbi_path'
 
 split() {
     local name=$1 small=$3 line
-    $samples/$name $small --no-check --output plain >/dev/null || fail "$name, plain"
     rm -f stats.json
     line=$(gpusparc run --mode multi --gpus "$gpus" --devices "$spec" --stats="$PWD/stats.json" -- \
         "$samples/$name" $small --iterations 2 --output split) || fail "$name on $gpus devices ($spec)"
     [[ $line =~ ^$name\ [^\ ]+\ PASS$ ]] || fail "$name on $gpus devices prints '$line'"
+    # Afterwards, when PoCL has compiled it already.
+    $samples/$name $small --no-check --output plain >/dev/null || fail "$name, plain"
     cmp plain split >&2 || fail "$name on $gpus devices gives other bytes"
     total=$((total + 1))
     check_stats "$name"
