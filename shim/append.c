@@ -113,6 +113,25 @@ static cl_int keep_counter(struct gs_launching *l, const struct gs_append *a, st
     return err ? err : gs_events_add(ready, event);
 }
 
+static struct gs_list_shape shape_of(const struct gs_append *a, const struct gs_list *list, const struct gs_mem *m)
+{
+    return (struct gs_list_shape){.at = m->origin + list->at.begin,
+                                  .bytes = list->at.end - list->at.begin,
+                                  .step = a->step,
+                                  .unit = a->unit,
+                                  .limit = list->at.limit,
+                                  .lead = list->at.lead};
+}
+
+/* What gs_list_whole takes, for it doesn't fail then. */
+static cl_int reserve_whole(struct gs_command *cmd, uint64_t most, unsigned n_parts, struct gs_events *ready)
+{
+    cl_int err = gs_scratch_reserve(cmd, 0, n_parts * sizeof(cl_uint), n_parts, ready);
+    for (unsigned p = 1; p < n_parts && !err; p++)
+        err = gs_scratch_reserve(cmd, 0, most, n_parts, ready);
+    return err;
+}
+
 cl_int gs_append_ready(struct gs_launching *l, struct gs_lists *lists, unsigned n_parts, struct gs_events *ready)
 {
     const struct gs_kernel_summary *k = l->summary;
@@ -124,6 +143,12 @@ cl_int gs_append_ready(struct gs_launching *l, struct gs_lists *lists, unsigned 
             err = gs_events_share(&ready[p], arrives);
         if (!err && lists->v[i].spread)
             err = keep_counter(l, &k->appends[i], &lists->v[i], &ready[0]);
+        const struct gs_list_shape shape = shape_of(&k->appends[i], &lists->v[i], l->mems[k->appends[i].list]);
+        const uint64_t most = gs_list_most(&shape);
+        if (!err && most && lists->v[i].way == GS_LIST_MET)
+            err = gs_list_meeting_reserve(l, &lists->v[i], most, n_parts, ready);
+        else if (!err && most && lists->v[i].way == GS_LIST_WHOLE)
+            err = reserve_whole(&l->cmd, most, n_parts, ready);
     }
     return err;
 }
@@ -142,14 +167,6 @@ static cl_int bring_count(const struct gs_list_join *j, unsigned p, cl_mem count
     return err;
 }
 
-static cl_int share_all(struct gs_events *to, const struct gs_events *from)
-{
-    cl_int err = CL_SUCCESS;
-    for (cl_uint i = 0; i < from->n && !err; i++)
-        err = gs_events_share(to, from->v[i]);
-    return err;
-}
-
 /* Part p's list to home, and behind those of the parts before it, by `counts`; `got` gains what these wait for. */
 static cl_int bring_list(const struct gs_list_join *j, unsigned p, cl_mem counts, struct gs_events *got)
 {
@@ -158,7 +175,7 @@ static cl_int bring_list(const struct gs_list_join *j, unsigned p, cl_mem counts
     struct gs_events since = {0};
     cl_int err = gs_events_share(&since, j->ran[p]);
     const uint64_t bytes = gs_list_most(&j->shape);
-    cl_mem scratch = err ? NULL : gs_scratch_take(cmd->ctx, 0, bytes, &err);
+    cl_mem scratch = err ? NULL : gs_scratch_claim(cmd->ctx, 0, bytes, &err);
     cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, 0, &err);
     if (!err)
         err = bring_count(j, p, counts, got);
@@ -178,7 +195,7 @@ cl_int gs_list_whole(const struct gs_list_join *j)
     struct gs_events got = {0};
     cl_int err;
     cl_event event;
-    cl_mem counts = gs_scratch_take(cmd->ctx, 0, j->n * sizeof(cl_uint), &err);
+    cl_mem counts = gs_scratch_claim(cmd->ctx, 0, j->n * sizeof(cl_uint), &err);
     cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, 0, &err);
     if (!err)
         err = gs_put_copy(queue, GS_VIA_MEMORY, j->counter[0].mem, counts, j->counter[0].at, 0, sizeof(cl_uint), 1,
@@ -186,7 +203,7 @@ cl_int gs_list_whole(const struct gs_list_join *j)
     if (!err)
         err = gs_events_add(&got, event);
     if (!err)
-        err = share_all(j->read, &got);
+        err = gs_events_share_all(j->read, &got);
     for (unsigned p = 1; p < j->n && !err; p++)
         err = bring_list(j, p, counts, &got);
     gs_events_free(&got);
@@ -212,12 +229,7 @@ static cl_int join(struct gs_launching *l, const struct gs_lists *lists, uint32_
     const struct gs_mem *m = l->mems[a->list];
     struct gs_list_join j = {.l = l,
                              .list = list,
-                             .shape = {.at = m->origin + list->at.begin,
-                                       .bytes = list->at.end - list->at.begin,
-                                       .step = a->step,
-                                       .unit = a->unit,
-                                       .limit = list->at.limit,
-                                       .lead = list->at.lead},
+                             .shape = shape_of(a, list, m),
                              .root = m->root,
                              .n = n_parts,
                              .ran = ran,

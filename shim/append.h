@@ -26,7 +26,8 @@ cl_int gs_append_begin(struct gs_launching *l, struct gs_lists *lists, unsigned 
 void gs_append_copies(const struct gs_launching *l, const struct gs_lists *lists, const struct gs_mem *root,
                       struct gs_copies *copies);
 
-/* What else the parts wait for, once what they need is on its way: ready[p], by part. */
+/* What else the parts wait for, once what they need is on its way: ready[p], by part. Sees to the memory that is needed
+ * afterwards as well. */
 cl_int gs_append_ready(struct gs_launching *l, struct gs_lists *lists, unsigned n_parts, struct gs_events *ready);
 
 /* Once the parts are enqueued (part p ends at ran[p]). Adds to `done` when the lists are as they should be; *counted:

@@ -173,26 +173,53 @@ static cl_int exchange_piece(struct exchange *x, uint64_t from)
     return err;
 }
 
+static uint64_t piece_bytes(const struct gs_launching *l)
+{
+    return l->cmd.ctx->shared_memory ? COMMON_PIECE_BYTES : GS_MEETING_MOST_BYTES - GS_LIST_HEAD_BYTES;
+}
+
+/* Of a meeting place. */
+static uint64_t place_need(const struct gs_launching *l, uint64_t most)
+{
+    const uint64_t piece = piece_bytes(l);
+    return (most < piece ? most : piece) + GS_LIST_HEAD_BYTES;
+}
+
+static uint64_t bases_bytes(unsigned n)
+{
+    return (n + 1) * sizeof(cl_uint);
+}
+
+cl_int gs_list_meeting_reserve(struct gs_launching *l, const struct gs_list *list, uint64_t most, unsigned n,
+                               struct gs_events *ready)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = 0; p < n && !err; p++) {
+        if (p || list->spread)
+            err = gs_meeting_reserve(&l->cmd, p, place_need(l, most), n, ready);
+        if (!err && (!p || list->takes[p]))
+            err = gs_scratch_reserve(&l->cmd, p, bases_bytes(n), n, ready);
+    }
+    return err;
+}
+
 static cl_int open_places(struct exchange *x)
 {
     const struct gs_list_join *j = x->j;
     struct gs_command *cmd = &j->l->cmd;
     cl_int err = CL_SUCCESS;
-    const uint64_t most = gs_list_most(&j->shape), need = (most < x->piece ? most : x->piece) + GS_LIST_HEAD_BYTES;
+    const uint64_t need = place_need(j->l, gs_list_most(&j->shape));
     for (unsigned p = x->first; p < j->n && !err; p++)
         err = gs_meeting_open(cmd, p, need, &x->place[p]);
     for (unsigned q = 0; q < j->n && !err; q++)
         if (gs_list_takes(j, q))
-            x->bases[q] = gs_scratch_take(cmd->ctx, q, (j->n + 1) * sizeof(cl_uint), &err);
+            x->bases[q] = gs_scratch_claim(cmd->ctx, q, bases_bytes(j->n), &err);
     return err ? err : begin_home(x);
 }
 
 cl_int gs_list_by_meeting(const struct gs_list_join *j)
 {
-    const bool windows = !j->l->cmd.ctx->shared_memory;
-    struct exchange x = {.j = j,
-                         .first = j->list->spread ? 0 : 1,
-                         .piece = windows ? GS_MEETING_MOST_BYTES - GS_LIST_HEAD_BYTES : COMMON_PIECE_BYTES};
+    struct exchange x = {.j = j, .first = j->list->spread ? 0 : 1, .piece = piece_bytes(j->l)};
     cl_int err = open_places(&x);
     for (uint64_t from = 0; from < gs_list_most(&j->shape) && !err; from += x.piece)
         err = exchange_piece(&x, from);

@@ -47,6 +47,9 @@ static inline bool gs_list_takes(const struct gs_list_join *j, unsigned q)
     return !q || j->list->takes[q];
 }
 
+/* Before the launch's n parts run, for a list to which a part appends at most so many bytes: see gs_scratch_reserve. */
+cl_int gs_list_meeting_reserve(struct gs_launching *l, const struct gs_list *list, uint64_t most, unsigned n,
+                               struct gs_events *ready);
 cl_int gs_list_by_meeting(const struct gs_list_join *j);
 /* False: it can't be had, and nothing has been changed. */
 bool gs_list_by_count(const struct gs_list_join *j);

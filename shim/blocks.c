@@ -40,16 +40,16 @@ static void CL_CALLBACK report_count(cl_event event, cl_int status, void *data)
 static cl_mem make_counter(struct gs_command *cmd, unsigned p, cl_command_queue queue, const struct gs_events *wait,
                            cl_int *err)
 {
-    if (!gs_report_wants_times())
+    cl_int none = CL_SUCCESS;
+    cl_mem counter = gs_report_wants_times() ? gs_scratch_take(cmd->ctx, p, sizeof(cl_uint), &none) : NULL;
+    if (!counter)
         return NULL;
-    cl_mem counter = gs_scratch_take(cmd->ctx, p, sizeof(cl_uint), err);
     const struct gs_op clear = {/* to zero */
                                 .kind = GS_OP_FILL,
                                 .dst = counter,
                                 .region = {sizeof(cl_uint), 1, 1},
                                 .pattern_bytes = sizeof(cl_uint)};
-    if (!*err)
-        *err = gs_put(queue, &clear, GS_VIA_MEMORY, wait->n, wait->v, NULL);
+    *err = gs_put(queue, &clear, GS_VIA_MEMORY, wait->n, wait->v, NULL);
     return counter;
 }
 
@@ -77,14 +77,6 @@ static cl_int read_counter(cl_command_queue queue, cl_mem counter, uint64_t time
     return err;
 }
 
-static cl_int share_all(struct gs_events *to, const struct gs_events *from)
-{
-    cl_int err = CL_SUCCESS;
-    for (cl_uint i = 0; i < from->n && !err; i++)
-        err = gs_events_share(to, from->v[i]);
-    return err;
-}
-
 static cl_int leave(struct exchange *x, unsigned p, uint64_t at, uint64_t n)
 {
     struct gs_meeting *place = &x->place[p];
@@ -92,7 +84,7 @@ static cl_int leave(struct exchange *x, unsigned p, uint64_t at, uint64_t n)
     cl_int err;
     cl_command_queue queue = gs_copy_queue(x->cmd->q, p, &err);
     if (!err)
-        err = share_all(&before, &x->on[p].since);
+        err = gs_events_share_all(&before, &x->on[p].since);
     if (!err)
         err = gs_meeting_take(place, &before);
     if (!err)
@@ -114,9 +106,9 @@ static cl_int pick_up(struct exchange *x, unsigned q, unsigned p, uint64_t at, u
     cl_int err;
     cl_command_queue queue = gs_copy_queue(x->cmd->q, q, &err);
     if (!err)
-        err = share_all(&wait, &x->on[q].since);
+        err = gs_events_share_all(&wait, &x->on[q].since);
     if (!err)
-        err = share_all(&wait, &x->left[p]);
+        err = gs_events_share_all(&wait, &x->left[p]);
     if (!err)
         err = gs_enqueue_pick_up(x->cmd->ctx, q, queue, x->on[q].mem, x->on[q].begin + at, place->taken[q], place->at,
                                  x->m->kept[q], at, n, p < q, &wait, &x->picked[p]);
@@ -172,7 +164,30 @@ static cl_int merge_piece(struct exchange *x, uint64_t at, uint64_t n)
     return err;
 }
 
-static cl_int open_places(struct exchange *x, uint64_t piece)
+/* In pieces, so that what one of them left is picked up beside the comparison of the next. */
+static uint64_t piece_of(const struct gs_merge *m)
+{
+    const uint64_t most = GS_MEETING_BYTES / (GS_BLOCK_BYTES + sizeof(cl_uint)) * GS_BLOCK_BYTES,
+                   quarter = m->bytes / 4;
+    const uint64_t piece = quarter < most / 8 ? most / 8 : quarter > most ? most : quarter;
+    return piece / GS_BLOCK_BYTES * GS_BLOCK_BYTES;
+}
+
+static uint64_t place_need(const struct gs_merge *m)
+{
+    const uint64_t piece = piece_of(m);
+    return gs_meeting_need(m->bytes < piece ? m->bytes : piece);
+}
+
+cl_int gs_blocks_reserve(struct gs_command *cmd, const struct gs_merge *m, unsigned n_parts, struct gs_events *ready)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = m->everywhere ? 0 : 1; p < n_parts && !err; p++)
+        err = gs_meeting_reserve(cmd, p, place_need(m), n_parts, ready);
+    return err;
+}
+
+static cl_int open_places(struct exchange *x)
 {
     cl_int err = CL_SUCCESS;
     for (unsigned p = x->first; p < x->n && !err; p++) {
@@ -180,7 +195,7 @@ static cl_int open_places(struct exchange *x, uint64_t piece)
         if (!err)
             x->counter[p] = make_counter(x->cmd, p, queue, &x->on[p].since, &err);
         if (!err)
-            err = gs_meeting_open(x->cmd, p, gs_meeting_need(x->m->bytes < piece ? x->m->bytes : piece), &x->place[p]);
+            err = gs_meeting_open(x->cmd, p, place_need(x->m), &x->place[p]);
     }
     return err;
 }
@@ -200,18 +215,14 @@ static cl_int read_counters(struct exchange *x)
 
 cl_int gs_blocks_merge(struct gs_command *cmd, struct gs_merge *m, unsigned n_parts, struct gs_holding *on)
 {
-    /* In pieces, so that what one of them left is picked up beside the comparison of the next. */
-    const uint64_t most = GS_MEETING_BYTES / (GS_BLOCK_BYTES + sizeof(cl_uint)) * GS_BLOCK_BYTES,
-                   quarter = m->bytes / 4;
-    uint64_t piece = quarter < most / 8 ? most / 8 : quarter > most ? most : quarter;
-    piece = piece / GS_BLOCK_BYTES * GS_BLOCK_BYTES;
+    const uint64_t piece = piece_of(m);
     struct exchange x = {.cmd = cmd,
                          .m = m,
                          .n = n_parts,
                          .first = m->everywhere ? 0 : 1,
                          .takers = m->everywhere ? n_parts : 1,
                          .on = on};
-    cl_int err = open_places(&x, piece);
+    cl_int err = open_places(&x);
     for (uint64_t at = 0; at < m->bytes && !err; at += piece)
         err = merge_piece(&x, at, m->bytes - at < piece ? m->bytes - at : piece);
     for (unsigned p = x.first; p < n_parts; p++)

@@ -13,6 +13,9 @@ struct gs_holding {
     struct gs_events since; /* what it has to be waited for */
 };
 
+/* Before the parts run: see gs_scratch_reserve. */
+cl_int gs_blocks_reserve(struct gs_command *cmd, const struct gs_merge *m, unsigned n_parts, struct gs_events *ready);
+
 /* on[p] is what place p holds after its part, and then what it holds after the merge: the first; with m->everywhere,
  * all, and the same bytes. */
 cl_int gs_blocks_merge(struct gs_command *cmd, struct gs_merge *m, unsigned n_parts, struct gs_holding *on);

@@ -35,6 +35,14 @@ cl_int gs_events_share(struct gs_events *e, cl_event event)
     return err ? err : gs_events_add(e, event);
 }
 
+cl_int gs_events_share_all(struct gs_events *e, const struct gs_events *from)
+{
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < from->n && !err; i++)
+        err = gs_events_share(e, from->v[i]);
+    return err;
+}
+
 cl_int gs_event_status(cl_event event)
 {
     cl_int status = CL_COMPLETE;

@@ -44,6 +44,17 @@ static cl_int keep_on(struct gs_command *cmd, struct gs_merge *m, unsigned place
     return err ? err : gs_events_add(ready, event);
 }
 
+/* What the merge will need once the parts have run. Where home has room for one part only, the others follow it. */
+static cl_int reserve(struct gs_command *cmd, const struct gs_merge *m, unsigned n_parts, struct gs_events *ready)
+{
+    cl_int err = m->way == GS_MERGE_MEETING  ? gs_blocks_reserve(cmd, m, n_parts, ready)
+                 : m->way == GS_MERGE_PACKED ? gs_sparse_reserve(cmd, m, n_parts, ready)
+                                             : gs_scratch_reserve(cmd, 0, m->bytes, n_parts, ready);
+    for (unsigned p = 0; p < n_parts && !err && m->root->is_image; p++)
+        err = gs_scratch_reserve(cmd, p, m->bytes, n_parts, ready);
+    return err;
+}
+
 cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *root, struct gs_range window,
                      unsigned n_parts, struct gs_events *ready)
 {
@@ -62,7 +73,7 @@ cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *
         err = gs_block_kernels_make(cmd->ctx, p);
     for (unsigned p = 0; p < (by_blocks ? n_parts : 1) && !err; p++)
         err = keep_on(cmd, m, p, &ready[p]);
-    return err;
+    return err ? err : reserve(cmd, m, n_parts, ready);
 }
 
 /* What place p holds once `ran` has ended. */
@@ -73,7 +84,7 @@ static cl_int make_linear(struct gs_command *cmd, struct gs_merge *m, unsigned p
     l->begin = m->window.begin;
     if (err || !m->root->is_image)
         return err;
-    l->mem = gs_scratch_take(cmd->ctx, p, m->bytes, &err);
+    l->mem = gs_scratch_claim(cmd->ctx, p, m->bytes, &err);
     l->begin = 0;
     return err ? err : flatten(cmd, m->root, p, l->mem, false, &l->since, &l->since);
 }
@@ -83,13 +94,22 @@ static cl_int merge_whole(struct gs_command *cmd, struct gs_merge *m, unsigned p
                           struct gs_holding *home)
 {
     cl_int err;
+    struct gs_events wait = {0};
     cl_command_queue queue = gs_copy_queue(cmd->q, 0, &err);
-    cl_mem scratch = err ? NULL : gs_scratch_take(cmd->ctx, 0, m->bytes, &err);
+    cl_mem scratch = err ? NULL : gs_scratch_claim(cmd->ctx, 0, m->bytes, &err);
+    const bool again = !scratch && m->arrived && queue; /* where the part before has been compared */
+    if (again)
+        err = gs_events_share_all(&wait, &home->since);
+    else if (scratch)
+        m->arrived = scratch;
     if (!err)
-        err = gs_transfer_buffer(cmd, part->mem, p, scratch, 0, part->begin, 0, m->bytes, &part->since, &home->since);
+        err = gs_events_share_all(&wait, &part->since);
     if (!err)
-        err = gs_enqueue_merge(cmd->ctx, queue, home->mem, home->begin, scratch, m->kept[0], m->bytes, &home->since,
+        err = gs_transfer_buffer(cmd, part->mem, p, m->arrived, 0, part->begin, 0, m->bytes, &wait, &home->since);
+    if (!err)
+        err = gs_enqueue_merge(cmd->ctx, queue, home->mem, home->begin, m->arrived, m->kept[0], m->bytes, &home->since,
                                &home->since);
+    gs_events_free(&wait);
     gs_report_moved(GS_PATH_MERGE, m->bytes);
     return err;
 }

@@ -20,6 +20,7 @@ struct gs_merge {
     bool everywhere; /* afterwards every place has the merged bytes, not only the first: where it isn't the root's first
                         merge, so that the next will want equal bytes again. By blocks only */
     cl_mem kept[GS_MAX_DEVICES]; /* the first; by blocks: one on each place. Scratch memory of the launch */
+    cl_mem arrived;              /* where the last part's bytes have come to, to be compared at home; likewise */
 };
 
 /* Before the parts run, where all places hold the same bytes: keeps a copy. ready[p] is what that must wait for on

@@ -58,6 +58,9 @@ cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, const str
             err = CL_OUT_OF_HOST_MEMORY;
     for (unsigned p = 1; p < n_parts && !err; p++)
         err = fill(cmd, u, copies, p, &ready[p]);
+    for (unsigned p = 1; p < n_parts && !err; p++)
+        if (u->reduced[p].n)
+            err = gs_scratch_reserve(cmd, 0, gs_rangeset_bytes(&u->reduced[p]), n_parts, ready);
     return err;
 }
 
@@ -70,7 +73,7 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, const stru
     struct gs_events wait = {0};
     cl_int err;
     cl_command_queue queue = gs_copy_queue(cmd->q, 0, &err);
-    cl_mem scratch = err ? NULL : gs_scratch_take(cmd->ctx, 0, bytes, &err);
+    cl_mem scratch = err ? NULL : gs_scratch_claim(cmd->ctx, 0, bytes, &err);
     if (err)
         return err;
     err = gs_events_share(&wait, ran[p]);

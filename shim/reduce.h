@@ -15,7 +15,8 @@ struct gs_copies {
     uint64_t begin;
 };
 
-/* Before the parts run, once all that they need is under way: fills the copies. Part p has to wait for ready[p], which
+/* Before the parts run, once all that they need is under way: fills the copies, and sees to the memory that is needed
+ * afterwards. Part p has to wait for ready[p], which
  * also says what the copy must wait for. From here on home alone holds the bytes. */
 cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned n_parts,
                        struct gs_events *ready);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "shim/put.h"
+
 /* Of all places together: memory that the application could have had. */
 enum { MOST_KEPT = 32, MOST_BYTES = 128 * 1024 * 1024, ONE_OF = 64 };
 
@@ -11,13 +13,16 @@ struct gs_scratch {
     unsigned place;
     uint64_t bytes;
     bool taken;
+    uint64_t reserved; /* for a claim of so many bytes; 0: it isn't */
     struct gs_scratch *next;
 };
 
-cl_mem gs_scratch_take(struct gs_context *ctx, unsigned place, uint64_t bytes, cl_int *err)
+/* Null with an error in *err. */
+static struct gs_scratch *take(struct gs_context *ctx, unsigned place, uint64_t bytes, bool *made, cl_int *err)
 {
     struct gs_scratch *best = NULL;
     *err = CL_SUCCESS;
+    *made = false;
     for (struct gs_scratch *s = ctx->scratch; s; s = s->next)
         if (!s->taken && s->place == place && s->bytes >= bytes && s->bytes / 4 <= bytes &&
             (!best || s->bytes < best->bytes))
@@ -36,9 +41,64 @@ cl_mem gs_scratch_take(struct gs_context *ctx, unsigned place, uint64_t bytes, c
         best->bytes = bytes;
         best->next = ctx->scratch;
         ctx->scratch = best;
+        *made = true;
     }
     best->taken = true;
-    return best->mem;
+    return best;
+}
+
+cl_mem gs_scratch_take(struct gs_context *ctx, unsigned place, uint64_t bytes, cl_int *err)
+{
+    bool made;
+    struct gs_scratch *s = take(ctx, place, bytes, &made, err);
+    return s ? s->mem : NULL;
+}
+
+/* In the launch's order: what is enqueued without one takes its unit at once, and the queue may hold what waits for a
+ * thread of ours that needs units. */
+static cl_int touch(struct gs_command *cmd, const struct gs_scratch *s, unsigned n, struct gs_events *ready)
+{
+    const struct gs_op fill = {.kind = GS_OP_FILL, .dst = s->mem, .region = {1, 1, 1}, .pattern_bytes = 1};
+    cl_int err;
+    cl_event event;
+    cl_command_queue queue = gs_copy_queue(cmd->q, s->place, &err);
+    if (!err)
+        err = gs_put(queue, &fill, GS_VIA_MEMORY, cmd->before.n, cmd->before.v, &event);
+    if (err)
+        return err;
+    for (unsigned p = 0; p < n && !err; p++)
+        err = gs_events_share(&ready[p], event);
+    gs_real()->clReleaseEvent(event);
+    return err;
+}
+
+cl_int gs_scratch_reserve(struct gs_command *cmd, unsigned place, uint64_t bytes, unsigned n, struct gs_events *ready)
+{
+    bool made;
+    cl_int err;
+    struct gs_scratch *s = take(cmd->ctx, place, bytes, &made, &err);
+    if (!s)
+        return err;
+    s->reserved = bytes;
+    return made ? touch(cmd, s, n, ready) : CL_SUCCESS;
+}
+
+cl_mem gs_scratch_claim(struct gs_context *ctx, unsigned place, uint64_t bytes, cl_int *err)
+{
+    for (struct gs_scratch *s = ctx->scratch; s; s = s->next)
+        if (s->reserved == bytes && s->place == place) {
+            s->reserved = 0;
+            *err = CL_SUCCESS;
+            return s->mem;
+        }
+    return gs_scratch_take(ctx, place, bytes, err);
+}
+
+void gs_scratch_return(struct gs_context *ctx, cl_mem mem)
+{
+    for (struct gs_scratch *s = ctx->scratch; s; s = s->next)
+        if (s->mem == mem)
+            s->taken = false;
 }
 
 /* Where the devices have memory of their own, one of so many bytes of the first's, but at least MOST_BYTES. */
@@ -66,6 +126,7 @@ static void release(struct gs_context *ctx, bool taken, bool all)
             free(s);
         } else {
             s->taken = false;
+            s->reserved = 0;
             bytes += s->bytes;
             kept++;
             at = &s->next;

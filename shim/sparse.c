@@ -218,23 +218,41 @@ static void send(struct gs_pledge *pledge)
 
 static cl_mem scratch(struct job *j, unsigned place, uint64_t bytes, cl_int *err)
 {
-    cl_mem m = *err ? NULL : gs_scratch_take(j->ctx, place, bytes, err);
+    cl_mem m = *err ? NULL : gs_scratch_claim(j->ctx, place, bytes, err);
     return gs_aside_keep(m, err);
+}
+
+static uint64_t records_bytes(uint64_t bytes)
+{
+    return gs_blocks_of(bytes) / 2 * GS_RECORD_BYTES;
+}
+
+/* Where what travels to place p arrives; home perhaps whole. */
+static uint64_t arriving_bytes(uint64_t bytes, unsigned p)
+{
+    return !p && bytes > records_bytes(bytes) ? bytes : records_bytes(bytes);
+}
+
+cl_int gs_sparse_reserve(struct gs_command *cmd, const struct gs_merge *m, unsigned n_parts, struct gs_events *ready)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = 0; p < (m->everywhere ? n_parts : 1) && !err; p++)
+        err = gs_scratch_reserve(cmd, p, arriving_bytes(m->bytes, p), n_parts, ready);
+    return err;
 }
 
 static cl_int make_side(struct job *j, struct gs_command *cmd, const struct gs_merge *m, unsigned p,
                         const struct gs_holding *on)
 {
     struct side *s = &j->side[p];
-    const uint64_t records = (uint64_t)j->most * GS_RECORD_BYTES;
     cl_int err = CL_SUCCESS;
     s->begin = on->begin;
     s->mem = gs_aside_keep(on->mem, &err);
     s->kept = gs_aside_keep(m->kept[p], &err);
+    if (p < j->takers) /* first: it has been reserved */
+        s->arriving = scratch(j, p, arriving_bytes(j->bytes, p), &err);
     if (p >= j->first)
-        s->records = scratch(j, p, records, &err);
-    if (p < j->takers)
-        s->arriving = scratch(j, p, !p && j->bytes > records ? j->bytes : records, &err);
+        s->records = scratch(j, p, records_bytes(j->bytes), &err);
     if (!err && p < j->takers)
         s->unpack = gs_new_unpack(j->ctx, p, &err);
     s->queue = gs_aside_queue(cmd, p, &err);
@@ -272,6 +290,7 @@ static struct job *make_job(struct gs_command *cmd, const struct gs_merge *m, un
     if (!err)
         return j;
     gs_debug("no merge by blocks through the host (error %d)", err);
+    gs_scratch_return(j->ctx, j->side[0].arriving); /* for the way that is gone instead */
     free_job(j);
     return NULL;
 }
@@ -319,6 +338,8 @@ bool gs_sparse_merge(struct gs_command *cmd, struct gs_merge *m, unsigned n_part
     for (unsigned q = 0; q < j->takers && !err; q++)
         err = gs_aside_promise(cmd, &j->pledge, q, &on[q].since);
     j->dropped = err != CL_SUCCESS;
+    if (err)
+        gs_scratch_return(j->ctx, j->side[0].arriving);
     gs_aside_begin(cmd, &j->pledge, n_parts, &known);
     return !err;
 }

@@ -12,6 +12,9 @@
  * have changed; nor where the last merges' changes were dense. */
 bool gs_sparse_worth(struct gs_mem *root, uint64_t bytes);
 
+/* Before the parts run, what gs_sparse_merge isn't refused without: see gs_scratch_reserve. */
+cl_int gs_sparse_reserve(struct gs_command *cmd, const struct gs_merge *m, unsigned n_parts, struct gs_events *ready);
+
 /* As gs_blocks_merge. False: it can't be had, and nothing has been changed. */
 bool gs_sparse_merge(struct gs_command *cmd, struct gs_merge *m, unsigned n_parts, struct gs_holding *on);
 

@@ -16,12 +16,17 @@ bool gs_meeting_possible(struct gs_command *cmd, uint64_t bytes)
     return gs_transfer_by_window(cmd, bytes);
 }
 
+cl_int gs_meeting_reserve(struct gs_command *cmd, unsigned from, uint64_t bytes, unsigned n, struct gs_events *ready)
+{
+    return cmd->ctx->shared_memory ? gs_scratch_reserve(cmd, from, bytes, n, ready) : CL_SUCCESS;
+}
+
 cl_int gs_meeting_open(struct gs_command *cmd, unsigned from, uint64_t bytes, struct gs_meeting *m)
 {
     cl_int err = CL_SUCCESS;
     *m = (struct gs_meeting){.ctx = cmd->ctx, .from = from, .window = !cmd->ctx->shared_memory};
     m->end = m->window ? GS_WINDOW_MAX_BYTES : bytes;
-    cl_mem common = m->window ? NULL : gs_scratch_take(cmd->ctx, from, bytes, &err);
+    cl_mem common = m->window ? NULL : gs_scratch_claim(cmd->ctx, from, bytes, &err);
     for (unsigned to = 0; to < cmd->ctx->n; to++)
         m->taken[to] = m->window ? gs_peer_window(cmd->ctx, from, to) : common;
     m->left = m->taken[from];

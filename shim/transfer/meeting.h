@@ -25,6 +25,9 @@ struct gs_meeting {
 /* May kernels of all devices meet? Remembers that so many bytes are to travel. */
 bool gs_meeting_possible(struct gs_command *cmd, uint64_t bytes);
 
+/* Sees to it, before the launch's n parts run, that the next doesn't fail for lack of memory: see gs_scratch_reserve. */
+cl_int gs_meeting_reserve(struct gs_command *cmd, unsigned from, uint64_t bytes, unsigned n, struct gs_events *ready);
+
 /* For what a launch's kernels on one place leave for those on others; at most so many bytes at a time. */
 cl_int gs_meeting_open(struct gs_command *cmd, unsigned from, uint64_t bytes, struct gs_meeting *m);
 

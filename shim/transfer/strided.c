@@ -135,14 +135,6 @@ cl_int gs_strided_move(struct gs_command *cmd, unsigned place, cl_command_queue 
     return err;
 }
 
-static cl_int share_all(struct gs_events *to, const struct gs_events *from)
-{
-    cl_int err = CL_SUCCESS;
-    for (cl_uint i = 0; i < from->n && !err; i++)
-        err = gs_events_share(to, from->v[i]);
-    return err;
-}
-
 static cl_int take_slot(struct gs_context *ctx, unsigned p, unsigned *slot, uint64_t *at, struct gs_events *wait)
 {
     const cl_int err = gs_ring_take(&ctx->strided->place[p].ring, slot, wait);
@@ -163,7 +155,7 @@ static cl_int pass_packed(struct gs_command *cmd, const struct gs_send *send, st
     cl_command_queue out = gs_leave_queue(cmd->q, send->from, &err);
     cl_command_queue in = err ? NULL : gs_copy_queue(cmd->q, to->place, &err);
     if (!err)
-        err = share_all(&before, &send->wait);
+        err = gs_events_share_all(&before, &send->wait);
     if (!err)
         err = take_slot(cmd->ctx, send->from, &leaving, &at, &before);
     const struct gs_strided_rows packed = {s->place[send->from].packed, at, r->width};

@@ -5,11 +5,12 @@
  *   FUNCTION:N:CODE:forever  so do all calls of it from the N-th on
  *   FUNCTION:N:CODE:lost     so do all calls of any function that makes or enqueues something from then on
  *   FUNCTION:N:CODE:gone     so does all that is enqueued on the same device from then on
- *   FUNCTION:N:CODE:late     the N-th call is accepted, and the command ends with CODE a little after those before it,
- * without having done anything. Those that wait for it, or are behind it in its queue in order until then, fail as
- * soon as it does, whatever else they wait for
- *   any:SEED:CODE:often      so do some of all commands that do something: SEED chooses which. User events that fail,
- * of which PoCL (3.1) survives few, end well below, and what waits for them is carried out, and told of as failed
+ *   clCreateBuffer:N:CODE:hollow  the buffers from the N-th on are made, but there is no memory for them: what uses
+ * them returns CODE (NVIDIA's driver finds out as late) FUNCTION:N:CODE:late     the N-th call is accepted, and the
+ * command ends with CODE a little after those before it, without having done anything. Those that wait for it, or are
+ * behind it in its queue in order until then, fail as soon as it does, whatever else they wait for any:SEED:CODE:often
+ * so do some of all commands that do something: SEED chooses which. User events that fail, of which PoCL (3.1) survives
+ * few, end well below, and what waits for them is carried out, and told of as failed
  *
  * FAULT_COUNTS names a file that gets `FUNCTION COUNT` lines at the end of the process: what there is to fail. */
 #include <pthread.h>
@@ -23,8 +24,8 @@
 
 #include "layer.h"
 
-enum { MOST_FUNCTIONS = 256, MOST_DOOMED = 65536, LATE_NS = 3000000, ONE_IN = 60, MOST_OFTEN = 15 };
-enum kind { ONCE, FOREVER, LOST, GONE, LATE, OFTEN };
+enum { MOST_FUNCTIONS = 256, MOST_DOOMED = 65536, MOST_HOLLOW = 4096, LATE_NS = 3000000, ONE_IN = 60, MOST_OFTEN = 15 };
+enum kind { ONCE, FOREVER, LOST, GONE, LATE, OFTEN, HOLLOW };
 
 static struct _cl_icd_dispatch below;
 static atomic_uint calls[MOST_FUNCTIONS];
@@ -65,6 +66,9 @@ struct doom {
 };
 
 static cl_int fault_now(int function, int is_command, cl_command_queue queue);
+static cl_mem fault_made(cl_mem mem);
+static void fault_gives(cl_kernel kernel, cl_uint index, size_t bytes, const void *value);
+static cl_int fault_uses(unsigned n, const cl_mem *mems, cl_kernel kernel);
 static struct doom fault_doom(cl_command_queue queue, cl_uint n, const cl_event *wait);
 static cl_int fault_dooms(cl_command_queue queue, cl_bool blocking, cl_uint n, const cl_event *wait, cl_event *event,
                           struct doom doom);
@@ -96,6 +100,58 @@ static bool is_chosen(unsigned command)
     return (x >> 32) % ONE_IN == 0;
 }
 
+/* The buffers without memory, which are retained for ever, and the kernels that have been given some. Lock. */
+static cl_mem hollow[MOST_HOLLOW];
+static struct {
+    cl_kernel kernel;
+    cl_uint index;
+} given[MOST_HOLLOW];
+static size_t n_hollow, n_given;
+
+static bool is_hollow(cl_mem mem)
+{
+    for (size_t i = 0; i < n_hollow; i++)
+        if (hollow[i] == mem)
+            return true;
+    return false;
+}
+
+static cl_mem fault_made(cl_mem mem)
+{
+    pthread_mutex_lock(&lock);
+    if (mem && fault.kind == HOLLOW && atomic_load(&calls[fault.function]) >= fault.n && n_hollow < MOST_HOLLOW) {
+        below.clRetainMemObject(mem);
+        hollow[n_hollow++] = mem;
+    }
+    pthread_mutex_unlock(&lock);
+    return mem;
+}
+
+static void fault_gives(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < n_given; i++)
+        if (given[i].kernel == kernel && given[i].index == index)
+            given[i--] = given[--n_given];
+    if (value && bytes == sizeof(cl_mem) && is_hollow(*(const cl_mem *)value) && n_given < MOST_HOLLOW) {
+        given[n_given].kernel = kernel;
+        given[n_given++].index = index;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static cl_int fault_uses(unsigned n, const cl_mem *mems, cl_kernel kernel)
+{
+    bool any = false;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < n; i++)
+        any = any || is_hollow(mems[i]);
+    for (size_t i = 0; i < n_given && kernel; i++)
+        any = any || given[i].kernel == kernel;
+    pthread_mutex_unlock(&lock);
+    return any ? fault.code : CL_SUCCESS;
+}
+
 /* `queue`: that of the call, or null. */
 static cl_int fault_now(int function, int is_command, cl_command_queue queue)
 {
@@ -115,7 +171,8 @@ static cl_int fault_now(int function, int is_command, cl_command_queue queue)
             late_code = fault.code;
         return CL_SUCCESS;
     }
-    if (function != fault.function || call < fault.n || (call > fault.n && fault.kind != FOREVER))
+    if (fault.kind == HOLLOW || function != fault.function || call < fault.n ||
+        (call > fault.n && fault.kind != FOREVER))
         return CL_SUCCESS;
     if (fault.kind == LATE) {
         late_code = is_command ? fault.code : CL_SUCCESS;
@@ -416,12 +473,13 @@ static void read_fault(const char *text)
     if (!text || sscanf(text, "%63[^:]:%u:%d:%15s", name, &fault.n, &code, kind) < 3)
         return;
     fault.code = code;
-    fault.kind = strcmp(kind, "forever") == 0 ? FOREVER
-                 : strcmp(kind, "lost") == 0  ? LOST
-                 : strcmp(kind, "gone") == 0  ? GONE
-                 : strcmp(kind, "late") == 0  ? LATE
-                 : strcmp(kind, "often") == 0 ? OFTEN
-                                              : ONCE;
+    fault.kind = strcmp(kind, "forever") == 0  ? FOREVER
+                 : strcmp(kind, "lost") == 0   ? LOST
+                 : strcmp(kind, "gone") == 0   ? GONE
+                 : strcmp(kind, "late") == 0   ? LATE
+                 : strcmp(kind, "often") == 0  ? OFTEN
+                 : strcmp(kind, "hollow") == 0 ? HOLLOW
+                                               : ONCE;
     for (size_t i = 0; i < sizeof fault_names / sizeof *fault_names; i++)
         if (strcmp(fault_names[i], name) == 0)
             fault.function = (int)i;

@@ -80,6 +80,17 @@ spared() { # FAULT PROGRAM ARGUMENTS...
   [ $((bad + seen)) = $wrong ] || { diff alone.txt out.txt | head -4; fail "$2 isn't spared by FAULT=$1"; }
 }
 
+# There is no memory from one of the last LAST buffers on: the application's own are there by then.
+scarce() { # KIND GPUS LAST PROGRAM
+  local k count wrong=$((bad + seen))
+  code=-4 gpus=$2
+  "$programs/$4" >alone.txt
+  FAULT_COUNTS=$PWD/counts.txt gpusparc run --mode multi --gpus "$gpus" "$programs/$4" >out.txt
+  count=$(sed -n 's/^clCreateBuffer //p' counts.txt)
+  for ((k = count - $3 + 1; k <= count; k++)); do one "clCreateBuffer:$k:-4:$1" "$4"; done
+  [ $((bad + seen)) = $wrong ] || fail "$4 isn't spared by a lack of memory ($1, $gpus devices)"
+}
+
 # A part that fails while it runs, and an application that doesn't look at its events: what the launch wrote is an error
 # until it is written anew.
 spoiled() { # PART, in the order in which they are enqueued
@@ -140,6 +151,10 @@ for path in plain pinned; do
   for k in {4..9}; do spared clCreateBuffer:$k:-4:forever again; done # nor have rows where they would be packed
   spared clEnqueueNDRangeKernel:1:-9999:gone transfers        # the second device is lost before it has done anything
   spared clCreateKernel:2:-6:once callbacks                   # the first split is tried in a callback of the driver's
+  # Nor is there any for putting together what the parts have written.
+  scarce forever 2 4 chunks
+  scarce hollow 2 4 chunks
+  [ $path = plain ] || scarce forever 3 9 chunks
   # There are no more queues: auto mode can't measure a launch, and nothing can be carried beside the application.
   mode=auto spared clCreateCommandQueue:2:-6:forever transfers
   spoiled 1

@@ -25,13 +25,22 @@ with open(sys.argv[3], "w", encoding="utf-8") as f:
         blocking = next((o for o in own if o.startswith("blocking_")), "0")
         f.write(f"static {result} CL_API_CALL fault_{n}({', '.join(parameters) or 'void'})\n{{\n")
         queue = own[0] if parameters and re.match(r"cl_command_queue\b", parameters[0]) else "NULL"
-        f.write(f"    const cl_int err = fault_now({len(wrapped) - 1}, {int(bool(command) and not error)}, {queue});\n")
+        f.write(f"    cl_int err = fault_now({len(wrapped) - 1}, {int(bool(command) and not error)}, {queue});\n")
+        mems = [o for p, o in zip(parameters, own) if n.startswith("clEnqueue") and re.match(r"cl_mem\b(?!\s*\*)", p)]
+        kernel = next((o for p, o in zip(parameters, own) if n.startswith("clEnqueue") and re.match(r"cl_kernel\b", p)), "NULL")
+        if mems or kernel != "NULL":
+            given = f"(cl_mem[]){{{', '.join(mems)}}}" if mems else "NULL"
+            f.write(f"    err = err ? err : fault_uses({len(mems)}, {given}, {kernel});\n")
+        if n == "clSetKernelArg":
+            f.write(f"    fault_gives({', '.join(own)});\n")
         f.write("    if (err) {\n")
         if error:
             f.write(f"        if ({error})\n            *{error} = err;\n        return 0;\n    }}\n")
         else:
             f.write("        return err;\n    }\n")
         call = f"below.{n}({', '.join(own)})"
+        if n == "clCreateBuffer":
+            call = f"fault_made({call})"
         if n == "clCreateUserEvent":
             call = f"fault_user({call})"
         if n == "clSetUserEventStatus":
