@@ -5,6 +5,7 @@
 
 #include "shim/command.h"
 #include "shim/held.h"
+#include "shim/put.h"
 #include "shim/report.h"
 #include "shim/within.h"
 
@@ -307,12 +308,12 @@ static bool is_behind_brief(const struct gs_held *h, const struct gs_queue *q, c
 }
 
 /* Where no other application is connected nobody waits for a unit which is held while its command can't run yet: what
- * is in the queue, and in the wait list, has the units that it needs, so that it comes to its end. With gs_held_lock
- * held.
- */
+ * is in the queue, and in the wait list, has the units that it needs, so that it comes to its end; not where it may
+ * wait for a thread of ours that has yet to ask for some. With gs_held_lock held. */
 static bool may_at_will(const struct gs_held *h, const struct gs_queue *q)
 {
-    if (!gs_unit_is_sole() || (h->home == q->o.handle && q->out_of_order) || atomic_load(&q->o.ctx->user_events))
+    if (!gs_unit_is_sole() || gs_put_owes() || (h->home == q->o.handle && q->out_of_order) ||
+        atomic_load(&q->o.ctx->user_events))
         return false;
     const struct gs_held *other = gs_held_oldest;
     while (other && other->served)

@@ -17,6 +17,7 @@ enum { NEAR = 16 };
 enum { BETWEEN = 4, BETWEEN_MOST = 32, BETWEEN_NS = 150 * 1000 };
 
 static _Thread_local const struct gs_putting *putting;
+static atomic_uint owed; /* kept, of those that go by units */
 
 const struct gs_putting *gs_put_for(const struct gs_putting *p)
 {
@@ -28,18 +29,27 @@ const struct gs_putting *gs_put_for(const struct gs_putting *p)
 void gs_put_keep(struct gs_putting *kept)
 {
     *kept = putting ? *putting : (struct gs_putting){0};
-    if (kept->q)
+    if (kept->q) {
         gs_hold(&kept->q->o);
+        atomic_fetch_add(&owed, 1);
+    }
     if (kept->spent)
         atomic_fetch_add(&kept->spent->refs, 1);
 }
 
 void gs_put_let_go(struct gs_putting *kept)
 {
-    if (kept->q)
+    if (kept->q) {
         gs_drop(&kept->q->o);
+        atomic_fetch_sub(&owed, 1);
+    }
     gs_spent_drop(kept->spent);
     *kept = (struct gs_putting){0};
+}
+
+bool gs_put_owes(void)
+{
+    return atomic_load(&owed);
 }
 
 struct gs_spent *gs_put_spent(void)

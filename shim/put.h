@@ -27,6 +27,8 @@ const struct gs_putting *gs_put_for(const struct gs_putting *p);
  * where that goes straight to the driver. */
 void gs_put_keep(struct gs_putting *kept);
 void gs_put_let_go(struct gs_putting *kept);
+/* Does some thread go on so, which will want units then? What comes later in a queue may stand behind its work. */
+bool gs_put_owes(void);
 static inline const struct gs_putting *gs_put_kept(const struct gs_putting *kept)
 {
     return kept->q ? kept : NULL;

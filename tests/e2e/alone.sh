@@ -104,4 +104,9 @@ END
 begin_daemon
 for ((i = 0; i < 20; i++)); do whole "and nobody else is there" 4; [ "$n" != 1 ] || break; done
 [ "$n" = 1 ] || fail "a launch of 2 ms is cut where nobody else is there"
+
+# What may have units though it can't run yet doesn't take those that a thread of ours needs for what it stands behind.
+POCL_DEVICES="pthread pthread" OPENCL_LAYERS=$programs/lazy.so LAZY=gpu timeout -k 2 60 gpusparc run --devices gpu --gpus 2 \
+  --mode multi "$programs/behind" >out.txt 2>err.txt || { cat out.txt err.txt; fail "reads behind a large one exit with $?"; }
+[ "$(sort -u out.txt)" = read ] || { cat out.txt; fail "reads behind a large one"; }
 end_daemon
