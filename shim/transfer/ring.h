@@ -11,6 +11,9 @@ enum { GS_RING_SLOTS = 16 };
 
 struct gs_ring {
     struct gs_events use[GS_RING_SLOTS]; /* the ends of each slot's last use, by one or by several at once */
+    /* Those before, the oldest first, as long as it hasn't ended: a use that fails may end before what it waited for.
+     */
+    struct gs_events earlier[GS_RING_SLOTS];
     unsigned next;
 };
 

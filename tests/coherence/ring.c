@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Whoever takes a slot of a ring waits for those who still use it, also where the last of them has failed before what
+ * it waited for has ended; and nothing is kept of those that have ended. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "shim/transfer/ring.h"
+
+/* Events are numbers of these. */
+enum { EVENTS = 4096 };
+static struct {
+    cl_int status;
+    int refs;
+} events[EVENTS];
+
+static size_t number(cl_event e)
+{
+    return (size_t)(uintptr_t)e;
+}
+
+static cl_event made(size_t i, cl_int status)
+{
+    events[i].status = status;
+    events[i].refs = 1;
+    return (cl_event)(uintptr_t)i;
+}
+
+static cl_int CL_API_CALL release(cl_event e)
+{
+    events[number(e)].refs--;
+    return CL_SUCCESS;
+}
+
+/* What shim/command.c has of a driver. */
+struct _cl_icd_dispatch gs_real_table = {.clReleaseEvent = release};
+_Atomic bool gs_real_ready = true;
+void gs_real_load(void)
+{
+}
+
+cl_int gs_event_status(cl_event e)
+{
+    return events[number(e)].status;
+}
+
+cl_int gs_events_add(struct gs_events *e, cl_event event)
+{
+    if (e->n == e->cap)
+        e->v = realloc(e->v, (e->cap = 2 * e->cap + 1) * sizeof *e->v);
+    e->v[e->n++] = event;
+    return CL_SUCCESS;
+}
+
+cl_int gs_events_share(struct gs_events *e, cl_event event)
+{
+    events[number(event)].refs++;
+    return gs_events_add(e, event);
+}
+
+void gs_events_free(struct gs_events *e)
+{
+    for (cl_uint i = 0; i < e->n; i++)
+        release(e->v[i]);
+    free(e->v);
+    *e = (struct gs_events){0};
+}
+
+static struct gs_events take(struct gs_ring *r)
+{
+    struct gs_events wait = {0};
+    unsigned slot;
+    r->next = 0;
+    assert_int_equal(gs_ring_take(r, &slot, &wait), CL_SUCCESS);
+    return wait;
+}
+
+static void waits_for(struct gs_ring *r, cl_event e)
+{
+    struct gs_events wait = take(r);
+    assert_int_equal(wait.n, e ? 1 : 0);
+    assert_true(!e || wait.v[0] == e);
+    gs_events_free(&wait);
+}
+
+static void users(void **state)
+{
+    struct gs_ring r = {0};
+    (void)state;
+    cl_event reads = made(1, CL_RUNNING), fill = made(2, CL_QUEUED), again = made(3, CL_QUEUED);
+    gs_ring_give(&r, 0, reads);
+    waits_for(&r, reads);
+    gs_ring_give(&r, 0, fill); /* behind `reads` */
+    waits_for(&r, fill);
+    events[2].status = -5; /* something else that it waited for has failed */
+    waits_for(&r, reads);
+    gs_ring_give(&r, 0, again);
+    waits_for(&r, again);
+    events[3].status = -14;
+    waits_for(&r, reads);
+    assert_false(gs_ring_is_idle(&r));
+    events[1].status = CL_COMPLETE;
+    waits_for(&r, NULL);
+    assert_true(gs_ring_is_idle(&r));
+    gs_ring_free(&r);
+    for (size_t i = 1; i <= 3; i++)
+        assert_int_equal(events[i].refs, 1);
+}
+
+static void ended(void **state)
+{
+    struct gs_ring r = {0};
+    (void)state;
+    for (size_t i = 1; i < EVENTS; i++) {
+        gs_ring_give(&r, 0, made(i, CL_COMPLETE));
+        assert_true(i < 4 || events[i - 3].refs == 1);
+    }
+    gs_ring_free(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(users), cmocka_unit_test(ended)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
