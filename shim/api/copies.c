@@ -109,9 +109,23 @@ static GS_COLD cl_int copy_carefully(cl_command_queue command_queue, cl_mem src_
     struct gs_home h;
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     cl_int err = CL_SUCCESS;
-    if (overlaps || gs_at_home(src->root, from) || atomic_load(&q->o.ctx->user_events) ||
-        gs_count_holders(src->root, from, GS_MOST_PIECES + 1) > GS_MOST_PIECES ||
-        !has_room(src->root, from, dst->root)) {
+    bool in_place = !overlaps && !gs_at_home(src->root, from) && !atomic_load(&q->o.ctx->user_events) &&
+                    gs_count_holders(src->root, from, GS_MOST_PIECES + 1) <= GS_MOST_PIECES &&
+                    has_room(src->root, from, dst->root);
+    if (in_place) {
+        struct gs_events done = {0};
+        unsigned device[GS_MOST_PIECES + 1] = {0};
+        err = copy_in_place(&h, src, from, dst, to.begin, &done, device);
+        if (!err)
+            err = gs_finish_command(q, CL_COMMAND_COPY_BUFFER, &done, device, event);
+        if (err) {
+            gs_command_flush(q);
+            gs_events_wait(&done);
+        }
+        in_place = !err; /* a driver may find that there is no memory only when it is used */
+        gs_events_free(&done);
+    }
+    if (!in_place) {
         gs_home_need(&h, src, from);
         gs_home_claim(&h, dst);
         err = gs_home_ready(&h);
@@ -126,17 +140,6 @@ static GS_COLD cl_int copy_carefully(cl_command_queue command_queue, cl_mem src_
             err = gs_home_run(&h, command_queue, &op, CL_COMMAND_COPY_BUFFER, event);
         if (!err)
             gs_home_wrote(&h, dst, to);
-    } else {
-        struct gs_events done = {0};
-        unsigned device[GS_MOST_PIECES + 1] = {0};
-        err = copy_in_place(&h, src, from, dst, to.begin, &done, device);
-        if (!err)
-            err = gs_finish_command(q, CL_COMMAND_COPY_BUFFER, &done, device, event);
-        if (err) {
-            gs_command_flush(q);
-            gs_events_wait(&done);
-        }
-        gs_events_free(&done);
     }
     return gs_home_end(&h, err);
 }

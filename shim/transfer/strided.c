@@ -88,19 +88,40 @@ bool gs_strided_ready(struct gs_context *ctx, unsigned from, unsigned to)
     return prepare(ctx, from) && prepare(ctx, to);
 }
 
-static bool make_room(struct gs_context *ctx, unsigned p)
+/* Used once, in the command's order: a driver may find only then that there is no memory. */
+static cl_int touch(struct gs_command *cmd, unsigned p, cl_mem packed)
 {
-    cl_int err = CL_SUCCESS;
-    cl_mem *packed = &ctx->strided->place[p].packed;
-    if (!*packed)
-        *packed =
-            gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, (size_t)GS_RING_SLOTS * SLOT_BYTES, NULL, &err);
+    const struct gs_op fill = {.kind = GS_OP_FILL, .dst = packed, .region = {1, 1, 1}, .pattern_bytes = 1};
+    cl_event filled;
+    cl_int err = gs_command_order(cmd);
+    cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, p, &err);
+    if (!err)
+        err = gs_put(queue, &fill, GS_VIA_MEMORY, cmd->before.n, cmd->before.v, &filled);
+    if (err)
+        return err;
+    gs_ring_give(&cmd->ctx->strided->place[p].ring, 0, filled);
+    gs_real()->clReleaseEvent(filled);
+    return CL_SUCCESS;
+}
+
+static bool make_room(struct gs_command *cmd, unsigned p)
+{
+    cl_int err;
+    cl_mem *packed = &cmd->ctx->strided->place[p].packed;
+    if (*packed)
+        return true;
+    *packed = gs_real()->clCreateBuffer(cmd->ctx->o.handle, CL_MEM_READ_WRITE, (size_t)GS_RING_SLOTS * SLOT_BYTES, NULL,
+                                        &err);
+    if (!err && (err = touch(cmd, p, *packed)) != CL_SUCCESS)
+        gs_real()->clReleaseMemObject(*packed);
+    if (err)
+        *packed = NULL;
     return !err;
 }
 
-bool gs_strided_has_room(struct gs_context *ctx, unsigned from, unsigned to)
+bool gs_strided_has_room(struct gs_command *cmd, unsigned from, unsigned to)
 {
-    return make_room(ctx, from) && make_room(ctx, to);
+    return make_room(cmd, from) && make_room(cmd, to);
 }
 
 static uint32_t word_of(uint64_t a, uint64_t b, uint64_t c, uint64_t d)

@@ -12,7 +12,7 @@
 /* Can it be done between these places? Makes what it takes on the first call. */
 bool gs_strided_ready(struct gs_context *ctx, unsigned from, unsigned to);
 /* Is there memory on both to pack rows in? Likewise. */
-bool gs_strided_has_room(struct gs_context *ctx, unsigned from, unsigned to);
+bool gs_strided_has_room(struct gs_command *cmd, unsigned from, unsigned to);
 void gs_strided_free(struct gs_strided *s);
 
 /* A copy of packed bytes from offset `at` of src to offset `to_at` of dst; gs_transfer_buffer's other arguments. */

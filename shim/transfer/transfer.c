@@ -144,7 +144,7 @@ static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct 
     const struct gs_rect *r = &send->rect;
     struct gs_events end = {0};
     cl_int err;
-    if (r->rows > 1 && !gs_strided_has_room(cmd->ctx, send->from, to->place)) {
+    if (r->rows > 1 && !gs_strided_has_room(cmd, send->from, to->place)) {
         err = copy_rows(cmd, root, send, to);
     } else if (r->rows > 1) {
         gs_label_way(through_host(cmd, gs_rect_bytes(r)) ? GS_WAY_PINNED : GS_WAY_DIRECT);

@@ -147,8 +147,10 @@ for path in plain pinned; do
   [ $path = plain ] || made=3
   spared clCreateBuffer:$((made + 1)):-4:forever transfers    # no replica, and no pinned memory either
   spared clCreateBuffer:$((made + 2)):-4:forever transfers    # one replica
-  spared clCreateBuffer:4:-4:forever copied                   # the copy's other part has no place there
-  for k in {4..9}; do spared clCreateBuffer:$k:-4:forever again; done # nor have rows where they would be packed
+  for lack in forever hollow; do
+    spared clCreateBuffer:4:-4:$lack copied                   # the copy's other part has no place there
+    for k in {4..9}; do spared clCreateBuffer:$k:-4:$lack again; done # nor have rows where they would be packed
+  done
   spared clEnqueueNDRangeKernel:1:-9999:gone transfers        # the second device is lost before it has done anything
   spared clCreateKernel:2:-6:once callbacks                   # the first split is tried in a callback of the driver's
   # Nor is there any for putting together what the parts have written.
