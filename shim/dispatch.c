@@ -415,7 +415,8 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
     const unsigned call = gs_queue_call(q);
     const bool piece = units && units->pieces && units->n == 1;
-    const enum gs_held_waits waits = waits_for(queue, n_wait, wait, piece && gs_unit_is_sole());
+    const bool at_will = piece && gs_unit_is_sole() && !gs_put_owes();
+    const enum gs_held_waits waits = waits_for(queue, n_wait, wait, at_will);
     const bool may_chain = !(queue == q->o.handle && q->out_of_order) && waits != GS_WAITS_OTHERS;
     units = units ? units : &one;
     *gate = NULL;
