@@ -40,29 +40,34 @@ static uint64_t expected_of(uint64_t kind, unsigned *factor)
     return value;
 }
 
-static bool has(const struct gs_batch *b, uint64_t kind)
+/* Where it is among them; b->kinds: it isn't. */
+static unsigned index_of(const struct gs_batch *b, uint64_t kind)
 {
-    for (unsigned i = 0; i < b->kinds; i++)
-        if (b->kind[i] == kind)
-            return true;
-    return false;
+    unsigned i = 0;
+    while (i < b->kinds && b->kind[i] != kind)
+        i++;
+    return i;
 }
 
 static bool takes(const struct gs_batch *b, uint64_t kind, uint64_t ns, uint64_t most_ns)
 {
     return !b->n || (ns && b->expected_ns && b->expected_ns + ns <= most_ns && b->n < MOST &&
-                     (b->kinds < GS_BATCH_KINDS || has(b, kind)));
+                     (b->kinds < GS_BATCH_KINDS || index_of(b, kind) < b->kinds));
 }
 
 bool gs_batch_add(struct gs_batch *b, uint64_t kind, uint64_t most_ns, bool *full)
 {
     unsigned factor = 1;
-    const uint64_t ns = kind ? expected_of(kind, &factor) : 0;
-    const bool another = !has(b, kind);
+    const unsigned i = index_of(b, kind);
+    const bool another = i == b->kinds;
+    /* In a unit that may be long by itself what was known at its begin will do. */
+    const bool known_by_now = !another && most_ns >= GS_BATCH_SOLE_NS;
+    const uint64_t ns = known_by_now ? b->ns[i] : kind ? expected_of(kind, &factor) : 0;
     if (!takes(b, kind, ns, most_ns))
         return false;
     if (another && kind) {
         b->factor[b->kinds] = factor;
+        b->ns[b->kinds] = ns;
         b->kind[b->kinds++] = kind;
     }
     b->expected_ns += ns;

@@ -21,7 +21,7 @@ enum { GS_BATCH_SOLE_NS = 5 * 1000 * 1000 };
 struct gs_batch {
     unsigned n, kinds;
     uint64_t expected_ns; /* that they take; 0: unknown */
-    uint64_t kind[GS_BATCH_KINDS];
+    uint64_t kind[GS_BATCH_KINDS], ns[GS_BATCH_KINDS]; /* ... and what was expected of each when its first came */
     unsigned factor[GS_BATCH_KINDS]; /* by which each would have been cut when its first came */
 };
 

@@ -375,9 +375,14 @@ static bool needs_none(const struct gs_held *h)
 
 struct gs_held *gs_hold_on(struct gs_queue *q, uint64_t kind)
 {
-    const uint64_t now = gs_now_ns();
-    atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
-    return q->out_of_order ? NULL : join(q->o.handle, gs_resource_of(0), gs_queue_call(q), kind, now);
+    enum { TOLD_EVERY = 8 };
+    /* Who is alone need not know to the microsecond when a row of launches was added to. */
+    const unsigned call = gs_queue_call(q);
+    const bool tells = call % TOLD_EVERY == 0 || !gs_unit_is_sole();
+    const uint64_t now = tells ? gs_now_ns() : atomic_load_explicit(&gs_called_ns, memory_order_relaxed);
+    if (tells)
+        atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
+    return q->out_of_order ? NULL : join(q->o.handle, gs_resource_of(0), call, kind, now);
 }
 
 /* Of each of its units. */
