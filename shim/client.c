@@ -562,7 +562,11 @@ bool gs_job_is_loose(void)
 
 void gs_job_look(void)
 {
-    if (!atomic_load_explicit(&job_open, memory_order_relaxed) || gs_job_is_loose() || gs_forked())
+    if (!atomic_load_explicit(&job_open, memory_order_relaxed) || gs_forked())
+        return;
+    if (gs_job_is_loose()) /* another thread may be about to see to that */
+        gs_units_settle();
+    if (gs_job_is_loose())
         return;
     pthread_mutex_lock(&job_lock);
     if (atomic_load(&job_open) && reads) {

@@ -176,6 +176,18 @@ void gs_unit_close(struct gs_held *h)
         gs_units_tie(h->home, h->call, marker);
 }
 
+void gs_units_settle(void)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    for (struct gs_held *h = gs_held_oldest; h;) {
+        const bool closing = h->closing;
+        if (closing)
+            pthread_cond_wait(&gs_held_changed, &gs_held_lock); /* it may be no more, then */
+        h = closing ? gs_held_oldest : h->newer;
+    }
+    pthread_mutex_unlock(&gs_held_lock);
+}
+
 void gs_unit_send(struct gs_held *h)
 {
     pthread_mutex_lock(&gs_held_lock);
