@@ -312,13 +312,8 @@ static bool is_behind_brief(const struct gs_held *h, const struct gs_queue *q, c
  * wait for a thread of ours that has yet to ask for some. With gs_held_lock held. */
 static bool may_at_will(const struct gs_held *h, const struct gs_queue *q)
 {
-    if (!gs_unit_is_sole() || gs_put_owes() || (h->home == q->o.handle && q->out_of_order) ||
-        atomic_load(&q->o.ctx->user_events))
-        return false;
-    const struct gs_held *other = gs_held_oldest;
-    while (other && other->served)
-        other = other->newer;
-    return !other;
+    return gs_unit_is_sole() && !gs_put_owes() && !(h->home == q->o.handle && q->out_of_order) &&
+           !atomic_load(&q->o.ctx->user_events) && gs_held_all_served();
 }
 
 /* Takes the first unit beforehand, where the command could run now and the unit is there. It stands behind nothing but

@@ -104,6 +104,10 @@ void gs_queue_drained(struct gs_queue *q, unsigned call);
  * queue isn't in order, or another application is connected, which may want to hear of it sooner. */
 bool gs_queue_shut(struct gs_queue *q);
 
+/* Has all that is under way the units that it needs? Else who has one while it waits for a command may keep it from the
+ * last that this one needs. */
+bool gs_all_served(void);
+
 /* So many threads more, or fewer, wait in the driver for what is in a queue, and say gs_queue_drained() then. */
 void gs_queue_waits(int more);
 

@@ -150,6 +150,22 @@ struct gs_held *gs_held_last_in(cl_command_queue queue)
     return h;
 }
 
+bool gs_held_all_served(void)
+{
+    const struct gs_held *h = gs_held_oldest;
+    while (h && h->served)
+        h = h->newer;
+    return !h;
+}
+
+bool gs_all_served(void)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    const bool all = gs_held_all_served();
+    pthread_mutex_unlock(&gs_held_lock);
+    return all;
+}
+
 bool gs_is_last_held(cl_command_queue queue, cl_event event)
 {
     pthread_mutex_lock(&gs_held_lock);

@@ -144,6 +144,9 @@ bool gs_held_enlist(struct gs_held *h);
 /* The last of those under way in a queue. With gs_held_lock held. */
 struct gs_held *gs_held_last_in(cl_command_queue queue);
 
+/* Has all that is under way the units that it needs? With gs_held_lock held. */
+bool gs_held_all_served(void);
+
 /* With gs_held_lock held. False: the last of those who used it has let it go, and is about to take it off the list. */
 bool gs_held_keep(struct gs_held *h);
 

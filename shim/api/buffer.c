@@ -309,7 +309,7 @@ static bool read_behind(struct gs_queue *q, struct gs_mem *m, size_t offset, siz
     const unsigned call = gs_queue_call(q);
     const bool may = (!job.transfer_chunk || size <= job.transfer_chunk) &&
                      gs_at_home(m->root, gs_window_range(m, offset, size)) && !atomic_load(&q->o.ctx->user_events) &&
-                     gs_unit_try(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN, &grant);
+                     !gs_put_owes() && gs_all_served() && gs_unit_try(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN, &grant);
     const bool shut = may && gs_queue_shut(q);
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (may && !shut)

@@ -45,6 +45,20 @@ jobs=$(gpusparc status --json | python3 -c 'import json, sys; t = [t for t in js
 echo "$jobs jobs"
 [ "$jobs" -ge 150 ] || fail "$jobs jobs of 300 were seen to end"
 
+# What blocks has no unit while it waits for commands that need more of them.
+end_daemon
+sed -i 's/^realtime/depth = 1\n&/' "$dir/conf"
+begin_daemon
+"$programs/crossed" >alone.txt || fail "crossed without gpusparc"
+for transfer in auto plain; do
+  OPENCL_LAYERS=$programs/as_gpu.so GPUSPARC_TRANSFER=$transfer timeout 30 gpusparc run --devices cpu:2 --gpus 1 "$programs/crossed" >out.txt 2>err.txt ||
+    { cat err.txt; fail "crossed: $transfer"; }
+  cmp alone.txt out.txt || fail "crossed: $transfer differs"
+done
+end_daemon
+sed -i '/^depth/d' "$dir/conf"
+begin_daemon
+
 for ((s = seed; s < seed + rounds; s++)); do
   "$programs/stress" "$s" 300 3 >alone.txt || { cat alone.txt; fail "seed $s fails without gpusparc"; }
   for way in 1:auto 2:plain 2:pinned; do
