@@ -638,6 +638,8 @@ static cl_int launch_with_care(struct gs_queue *q, struct gs_kernel *k, bool by_
     const char *reason = early_reason(&l);
     if (l.by_units)
         l.of_units = prepare_units(&l);
+    if (!l.by_units)
+        gs_queue_close(q->o.handle);
     if (q->o.ctx->n == 1 && !l.by_units)
         return launch_unsplit(&l, reason, event);
     if (!find_mems(&l))
@@ -684,6 +686,7 @@ cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const si
         gs_job_tell();
         return err;
     }
+    gs_queue_close(q->o.handle); /* there may have been a daemon until now */
     if (ctx->n == 1)
         return gs_real()->clEnqueueNDRangeKernel(q->o.handle, k->o.handle, dims, offset, global, local, n_wait, wait,
                                                  event);

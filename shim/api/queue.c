@@ -164,7 +164,7 @@ static GS_COLD cl_int finish(cl_command_queue command_queue)
     struct gs_held *over = NULL;
     if (q && !q->out_of_order)
         gs_queue_await(q, true, &over);
-    if (q && !gs_queue_shut(q))
+    if (!q || !gs_queue_shut(q)) /* none: the daemon may have gone after the last launch */
         gs_queue_close(command_queue);
     if (q)
         gs_queue_waits(1);
