@@ -296,13 +296,15 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
 
 /* A few bytes at home, by an application that is connected alone: the driver brings them behind what is in the queue,
  * as without a daemon, and nobody waits for the link that this thread has meanwhile. To wait for what is before it
- * first took 7 us of a job of 100 (an H200). False: it isn't to be read so. */
+ * first took 7 us of a job of 100 (an H200). One thread at a time, and not with the last unit of the link: what
+ * another enqueues in the same queue meanwhile must find one. False: it isn't to be read so. */
 static bool read_behind(struct gs_queue *q, struct gs_mem *m, size_t offset, size_t size, void *ptr, cl_uint n_wait,
                         const cl_event *wait, cl_event *event, cl_int *err)
 {
+    static atomic_flag reading = ATOMIC_FLAG_INIT;
     struct gs_job job;
     struct gs_grant grant;
-    if (!may_block(size) || !gs_unit_is_sole())
+    if (!may_block(size) || !gs_unit_is_sole() || atomic_flag_test_and_set(&reading))
         return false;
     gs_job_enter(q->o.ctx, true, &job);
     pthread_mutex_lock(&q->o.ctx->lock);
@@ -310,16 +312,19 @@ static bool read_behind(struct gs_queue *q, struct gs_mem *m, size_t offset, siz
     const bool may = (!job.transfer_chunk || size <= job.transfer_chunk) &&
                      gs_at_home(m->root, gs_window_range(m, offset, size)) && !atomic_load(&q->o.ctx->user_events) &&
                      !gs_put_owes() && gs_all_served() && gs_unit_try(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN, &grant);
-    const bool shut = may && gs_queue_shut(q);
+    const bool shut = may && !gs_unit_own_out(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN) && gs_queue_shut(q);
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (may && !shut)
         gs_unit_give(&grant);
-    if (!shut)
+    if (!shut) {
+        atomic_flag_clear(&reading);
         return false;
+    }
     gs_queue_waits(1);
     *err = gs_real()->clEnqueueReadBuffer(q->o.handle, m->o.handle, CL_TRUE, offset, size, ptr, n_wait, wait, event);
     gs_queue_waits(-1);
     gs_unit_over(&grant);
+    atomic_flag_clear(&reading);
     if (!*err) {
         gs_job_reads();
         gs_queue_drained(q, call);
