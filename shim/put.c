@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "shim/command.h"
 #include "shim/dispatch.h"
 #include "shim/transfer/peer.h"
 #include "shim/units.h"
@@ -156,6 +155,14 @@ cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, c
     gs_op_cut(op, chunk_of(op, via), &run.cut);
     const cl_int err = gs_run_op(putting->q, &run, queue, n_wait, n_wait ? wait : NULL, &end);
     return err ? err : hand_out(queue, end, run.cut.n == 1, event);
+}
+
+cl_int gs_put_touch(struct gs_command *cmd, unsigned place, cl_mem mem, cl_event *event)
+{
+    const struct gs_op fill = {.kind = GS_OP_FILL, .dst = mem, .region = {1, 1, 1}, .pattern_bytes = 1};
+    cl_int err;
+    cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
+    return err ? err : gs_put(queue, &fill, GS_VIA_MEMORY, cmd->before.n, cmd->before.v, event);
 }
 
 cl_int gs_put_copy(cl_command_queue queue, enum gs_via via, cl_mem src, cl_mem dst, uint64_t src_offset,

@@ -9,6 +9,7 @@
 #define GS_SHIM_PUT_H
 
 #include "shim/client.h"
+#include "shim/command.h"
 #include "shim/dispatch.h"
 #include "shim/op.h"
 
@@ -61,6 +62,10 @@ cl_int gs_put_copy(cl_command_queue queue, enum gs_via via, cl_mem src, cl_mem d
 /* Any other; of images `via` is as above, else it is ignored. `event` may be null. */
 cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, cl_uint n_wait, const cl_event *wait,
               cl_event *event);
+
+/* Uses memory of a place once, in the command's order, where the place's copies are: a driver may find only then that
+ * there is none. *event is the caller's. */
+cl_int gs_put_touch(struct gs_command *cmd, unsigned place, cl_mem mem, cl_event *event);
 
 /* A kernel of ours over so many work-items in work-groups of `local`, which must not depend on each other nor on
  * get_group_id; sets its arguments. Its work-groups are small: a unit has sixteen times as many as of an application's

@@ -58,12 +58,8 @@ cl_mem gs_scratch_take(struct gs_context *ctx, unsigned place, uint64_t bytes, c
  * thread of ours that needs units. */
 static cl_int touch(struct gs_command *cmd, const struct gs_scratch *s, unsigned n, struct gs_events *ready)
 {
-    const struct gs_op fill = {.kind = GS_OP_FILL, .dst = s->mem, .region = {1, 1, 1}, .pattern_bytes = 1};
-    cl_int err;
     cl_event event;
-    cl_command_queue queue = gs_copy_queue(cmd->q, s->place, &err);
-    if (!err)
-        err = gs_put(queue, &fill, GS_VIA_MEMORY, cmd->before.n, cmd->before.v, &event);
+    cl_int err = gs_put_touch(cmd, s->place, s->mem, &event);
     if (err)
         return err;
     for (unsigned p = 0; p < n && !err; p++)

@@ -88,15 +88,12 @@ bool gs_strided_ready(struct gs_context *ctx, unsigned from, unsigned to)
     return prepare(ctx, from) && prepare(ctx, to);
 }
 
-/* Used once, in the command's order: a driver may find only then that there is no memory. */
 static cl_int touch(struct gs_command *cmd, unsigned p, cl_mem packed)
 {
-    const struct gs_op fill = {.kind = GS_OP_FILL, .dst = packed, .region = {1, 1, 1}, .pattern_bytes = 1};
     cl_event filled;
     cl_int err = gs_command_order(cmd);
-    cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, p, &err);
     if (!err)
-        err = gs_put(queue, &fill, GS_VIA_MEMORY, cmd->before.n, cmd->before.v, &filled);
+        err = gs_put_touch(cmd, p, packed, &filled);
     if (err)
         return err;
     gs_ring_give(&cmd->ctx->strided->place[p].ring, 0, filled);
