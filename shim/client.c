@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "shim/beside.h"
 #include "shim/command.h"
+#include "shim/dispatch.h"
 #include "shim/trace.h"
 
 #define NS_PER_S UINT64_C(1000000000)

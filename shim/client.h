@@ -56,9 +56,6 @@ void gs_job_ended(cl_event end);
 void gs_job_loose(int more);
 bool gs_job_is_loose(void);
 
-/* Waits for threads that are just enqueueing markers behind such commands. */
-void gs_units_settle(void);
-
 /* The host gets results by a command of the job. */
 void gs_job_reads(void);
 

@@ -108,6 +108,9 @@ bool gs_queue_shut(struct gs_queue *q);
  * last that this one needs. */
 bool gs_all_served(void);
 
+/* Waits for threads that are just enqueueing markers behind commands of which there is no event (gs_job_is_loose). */
+void gs_units_settle(void);
+
 /* So many threads more, or fewer, wait in the driver for what is in a queue, and say gs_queue_drained() then. */
 void gs_queue_waits(int more);
 

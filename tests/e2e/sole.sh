@@ -6,7 +6,6 @@
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 seed=$1 rounds=$2
-export GPUSPARC_SOCKET
 unset GPUSPARC_REAL
 own_daemon <<'END'
 [system]
