@@ -490,7 +490,7 @@ static void let_go_joined(struct gs_held *h, cl_event event, cl_event *end)
     if (end)
         gs_real()->clRetainEvent(*end = event);
     if (event) {
-        gs_job_replace(h->tail ? h->tail : h->first, event);
+        gs_job_replace(gs_held_last_event(h), event);
         gs_units_tie(home, h->call, event);
     }
     joined(h, true, event);

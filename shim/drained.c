@@ -247,8 +247,8 @@ bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over)
         last = h->end; /* null: it is untied */
     pthread_mutex_unlock(&gs_held_lock);
     if (known && !several) {
-        gs_unit_close(h);                    /* so that its last event stays the last */
-        last = h->tail ? h->tail : h->first; /* null: it has ended */
+        gs_unit_close(h);             /* so that its last event stays the last */
+        last = gs_held_last_event(h); /* null: it has ended */
     }
     if (last)
         gs_real()->clRetainEvent(last);

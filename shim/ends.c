@@ -52,6 +52,15 @@ static bool calls_late(void)
     return gs_group()->type & CL_DEVICE_TYPE_GPU;
 }
 
+/* With the lock held. Null: it isn't awaited any more. */
+static struct gs_awaited *find(const void *data)
+{
+    struct gs_awaited *w = list;
+    while (w && w->data != data)
+        w = w->next;
+    return w;
+}
+
 /* With the lock held. True: it was in the list, and is the caller's to end. */
 static bool take_off(struct gs_awaited *w)
 {
@@ -323,9 +332,7 @@ void gs_ends_now(const void *data, cl_event complete)
 {
     bool wanted;
     pthread_mutex_lock(&lock);
-    struct gs_awaited *w = list;
-    while (w && w->data != data)
-        w = w->next;
+    struct gs_awaited *w = find(data);
     if (w)
         atomic_fetch_add(&w->refs, 1);
     pthread_mutex_unlock(&lock);
@@ -338,9 +345,7 @@ void gs_ends_now(const void *data, cl_event complete)
 struct gs_awaited *gs_ends_claim(const void *data)
 {
     pthread_mutex_lock(&lock);
-    struct gs_awaited *w = list;
-    while (w && w->data != data)
-        w = w->next;
+    struct gs_awaited *w = find(data);
     const bool mine = w && !w->asked && take_off(w);
     if (mine && !w->event)
         unknown--;

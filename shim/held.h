@@ -35,7 +35,7 @@ struct gs_held {
     bool keeps;            /* its queues are retained until it has been served */
     bool bare;             /* it needs no event: see needs_none() */
     bool enqueued;
-    bool sent_later; /* by whoever has enqueued it, with others: its queue is one of ours */
+    bool sent_later;       /* by whoever has enqueued it, with others: its queue is one of ours */
     struct gs_label label; /* of whoever asked for it */
     unsigned next_unit;
     atomic_uint running[GS_UNIT_QUEUES]; /* of the units behind the first, by queue */
@@ -114,6 +114,12 @@ static inline bool gs_is_several(const struct gs_held *h)
 static inline bool gs_is_piece(const struct gs_held *h)
 {
     return h->units.pieces && !gs_is_several(h);
+}
+
+/* Of a single unit, the last event that it has. Null: none of it has one. */
+static inline cl_event gs_held_last_event(const struct gs_held *h)
+{
+    return h->tail ? h->tail : h->first;
 }
 
 static inline void gs_release_event(cl_event event)

@@ -69,12 +69,6 @@ static void replace_awaited(struct gs_held *h, const struct gs_unit *before, con
     pthread_mutex_unlock(&gs_held_lock);
 }
 
-/* Of a unit that no more join. Null: none of it has one. */
-static cl_event last_event(const struct gs_held *h)
-{
-    return h->tail ? h->tail : h->first;
-}
-
 static void unit_ended(cl_event event, cl_int status, void *data)
 {
     struct gs_unit *u = data;
@@ -83,7 +77,7 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     if (!gs_keeps(u->held, &u->grant))
         gs_unit_give(&u->grant); /* before what takes calls of the driver: others may wait for it */
     if (u->held->units.n == 1)
-        gs_job_ended(event ? event : last_event(u->held));
+        gs_job_ended(event ? event : gs_held_last_event(u->held));
     if (status < 0)
         gs_held_spoil(u->held, status);
     else if (u->held->record)
@@ -163,7 +157,7 @@ void gs_unit_close(struct gs_held *h)
     h->closed = true;
     h->closing = h->loose;
     const bool loose = h->loose;
-    cl_event last = last_event(h);
+    cl_event last = gs_held_last_event(h);
     pthread_mutex_unlock(&gs_held_lock);
     if (!loose)
         return;
@@ -218,7 +212,7 @@ static cl_event last_of(void *data, bool complete)
     if (!over)
         return NULL;
     gs_unit_close(h);
-    cl_event last = last_event(h);
+    cl_event last = gs_held_last_event(h);
     if (!last)
         return NULL;
     gs_real()->clRetainEvent(last);
