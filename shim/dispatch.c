@@ -406,6 +406,15 @@ static bool leave_open(cl_command_queue queue)
     return leaves;
 }
 
+/* What is left open gets its end now, and from nothing behind the gate: that is opened by a unit, perhaps the one that
+ * this end gives back. */
+static void close_before_gate(cl_command_queue queue)
+{
+    gs_queue_close(queue);
+    if (gs_job_is_loose()) /* another thread's marker comes before the gate as well */
+        gs_units_settle();
+}
+
 cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
                     const struct gs_units *units, struct gs_held **held, cl_event *gate)
 {
@@ -448,6 +457,8 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     h->waits = waits;
     const bool marked = take_now(h, q);
     take_rest(h, q);
+    if (!h->taken)
+        close_before_gate(queue);
     const cl_int err = make(h, q, marked, n_wait, wait);
     if (err) {
         unmake(h);
