@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two kernels that a translator may lie about: where one writes, and what the other computes (see verify.sh). */
+/* Two kernels that a translator may lie about: where one writes, and what the other computes; and one that reads local
+ * memory which it hasn't written, so that no two runs agree, on one device neither (see verify.sh). */
 #include "plain.h"
 
 enum { N = 8192 };
@@ -8,6 +9,8 @@ static const char shifted[] =
     "__kernel void shifted(__global uint *v) { v[get_global_id(0) + 0u] = 5u + (uint)get_global_id(0); }\n";
 static const char scaled[] =
     "__kernel void scaled(__global uint *v) { v[get_global_id(0)] = (uint)get_group_id(0) * 3u + 1u; }\n";
+static const char leftover[] = "__kernel void leftover(__global uint *v, __local uint *left)\n"
+                               "{ uint old = *left; v[get_global_id(0)] = old * 2654435761u; *left = old + 1u; }\n";
 
 static void once(const char *source, const char *name)
 {
@@ -20,11 +23,24 @@ static void once(const char *source, const char *name)
     CL(clReleaseMemObject(m));
 }
 
+static void varying(void)
+{
+    static const uint32_t zero[N];
+    cl_kernel k = kernel_of(build(leftover, ""), "leftover");
+    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof zero, (void *)zero);
+    set_mem(k, 0, m);
+    CL(clSetKernelArg(k, 1, sizeof(uint32_t), NULL));
+    launch(queue, k, N, 1, 0, NULL, NULL);
+    CL(clFinish(queue));
+    CL(clReleaseMemObject(m));
+}
+
 int main(void)
 {
     start(0);
     once(shifted, "shifted");
     once(scaled, "scaled");
+    varying();
     finish();
     return 0;
 }
