@@ -291,6 +291,15 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
     return CL_SUCCESS;
 }
 
+/* Has it fewer work-groups along each dimension than there are devices? */
+static bool is_tiny(const struct gs_launching *l)
+{
+    for (cl_uint d = 0; d < l->dims; d++)
+        if ((l->local ? (l->global[d] + l->local[d] - 1) / l->local[d] : l->global[d]) >= l->job.n)
+            return false;
+    return true;
+}
+
 /* Why the launch isn't split, before anything is known of its arguments; NULL: it may be. */
 static const char *early_reason(struct gs_launching *l)
 {
@@ -318,6 +327,9 @@ static const char *early_reason(struct gs_launching *l)
         if (!gs_prepared(l->k->program))
             return gs_timing_waits(l->timing, l->cmd.ctx);
     }
+    /* As long as nothing is elsewhere than at home, nobody needs to know what it only reads. */
+    if (!l->timing && is_tiny(l) && !atomic_load(&l->cmd.ctx->spread))
+        return GS_TOO_FEW_GROUPS;
     l->summary = gs_prepare(l->k, &reason);
     if (!l->summary) {
         atomic_store(&l->k->unsplittable, true);

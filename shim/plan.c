@@ -583,8 +583,7 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
         return err;
     }
     if (!best.n_parts) {
-        plan->reason = clash ? "its atomics and other accesses meet in the same bytes"
-                             : "it has fewer work-groups than there are devices";
+        plan->reason = clash ? "its atomics and other accesses meet in the same bytes" : GS_TOO_FEW_GROUPS;
         return 0;
     }
     if (best.trial_bytes > GS_TRIAL_MOST_BYTES) {

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # A command whose processes end soon and split nothing gets a context of one device from its fourth process on, until one
-# takes longer; one that splits does not, nor does another command, or what is asked for by an option. Over a driver
-# whose contexts take 50 ms, and whose GPUs only let time pass.
+# takes longer; one that splits does not, nor does another command, or what is asked for by an option. And no program is
+# translated for launches of fewer work-groups than devices, as long as nothing is split. Over a driver whose contexts
+# take 50 ms, and whose GPUs only let time pass.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache GPUSPARC_REAL=$programs/fake.so
-rm -rf cache
+rm -rf cache asked
 says='the last three processes of this command ended soon and split nothing'
 
 # WHAT WORD ITEM_NS COMMAND...: `one` device, or `all`.
@@ -47,4 +48,13 @@ awk '$2 == "advance" && $4 > 0 { parts = 1 } END { exit !parts }' stats.txt || f
 # Nor does a process count that is long for what its contexts take.
 long=("$programs/paced" 40 1024)
 for i in 1 2 3 4; do run "long, process $i" all 40000 "${long[@]}"; done
+
+printf '#!/bin/sh\necho once >>asked\nexec %s "$@"\n' "$GS_BUILD/lib/gpusparc/gpusparc-translate" >translator
+chmod +x translator
+export GPUSPARC_TRANSLATOR=$PWD/translator
+run "one work-group" all 10 --mode multi "$programs/paced" 3 64
+[ ! -e asked ] || fail "a program is translated for launches of one work-group"
+grep -q 'fewer work-groups than there are devices' stats.txt || fail "it isn't said why: $(cat stats.txt)"
+run "two work-groups" all 10 --mode multi "$programs/paced" 3 128
+[ -s asked ] || fail "a program isn't translated"
 echo passed
