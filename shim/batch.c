@@ -108,8 +108,9 @@ void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
             continue;
         }
         /* All by the same factor: which of them it was isn't known. What turned out longer counts at once. What did not
-         * counts down to the least that the kind has taken by itself: one that varies must not pull the others down. */
-        const double factor = (double)took_ns / (double)b->expected_ns, seen = (double)ns * factor;
+         * counts down to the least that the kind has taken by itself: one that varies must not pull the others down.
+         * The factor is of what was expected then: many units may be out by the same mistake. */
+        const double factor = (double)took_ns / (double)b->expected_ns, seen = (double)b->ns[i] * factor;
         learn(b->kind[i], b->factor[i], (uint64_t)(factor > 1 ? seen : ((double)ns + seen) / 2));
     }
     pthread_mutex_unlock(&lock);

@@ -59,6 +59,21 @@ static void known_ones_fill_a_unit(void **state)
     assert_false(added(&b, 21));
 }
 
+/* Of units that are enqueued before the first of them has ended each tells of the same mistake. */
+static void a_mistake_counts_once(void **state)
+{
+    enum { OUT = 32, TRUE_NS = 50 * US };
+    struct gs_batch b[OUT] = {{0}};
+    (void)state;
+    seen(38, TRUE_NS / 2);
+    for (int i = 0; i < OUT; i++)
+        assert_true(added(&b[i], 38));
+    for (int i = 0; i < OUT; i++)
+        gs_batch_learn(&b[i], TRUE_NS);
+    b[0] = (struct gs_batch){0};
+    assert_int_equal(fill(&b[0], 38), 4); /* of 200 us */
+}
+
 /* The first is measured with what it costs to hear of its end; what is expected comes down to the truth in time. */
 static void estimates_come_down_and_go_up_at_once(void **state)
 {
@@ -174,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unknown_ones_stay_alone),
         cmocka_unit_test(known_ones_fill_a_unit),
+        cmocka_unit_test(a_mistake_counts_once),
         cmocka_unit_test(estimates_come_down_and_go_up_at_once),
         cmocka_unit_test(the_last_is_known),
         cmocka_unit_test(one_that_is_alone_takes_more),
