@@ -193,8 +193,10 @@ static void joined(struct gs_held *h, bool enqueued, cl_event event)
     h->joining = false;
     if (enqueued && h->loose != !event)
         gs_job_loose(event ? -1 : 1);
-    if (enqueued)
+    if (enqueued) {
         h->loose = !event;
+        h->order = atomic_fetch_add(&gs_held_order, 1) + 1;
+    }
     if (event) {
         old = h->tail;
         h->tail = event;
@@ -502,7 +504,7 @@ static void let_go_joined(struct gs_held *h, cl_event event, cl_event *end)
         gs_real()->clRetainEvent(*end = event);
     if (event) {
         gs_job_replace(gs_held_last_event(h), event);
-        gs_units_tie(home, h->call, event);
+        gs_units_tie(home, atomic_load(&gs_held_order), event);
     }
     joined(h, true, event);
     /* Where nobody waits for its end a driver that calls late is asked for it, and is sent it, by who needs the next
@@ -526,7 +528,7 @@ void gs_let_go(struct gs_held *h, cl_event first, cl_event *end)
         h->loose = true;
         gs_job_loose(1);
     } else if (h->drained) {
-        gs_units_tie(home, h->call, first);
+        gs_units_tie(home, atomic_load(&gs_held_order), first);
     }
     if (h->at_once)
         gs_lane_enqueue_rest(h);

@@ -97,7 +97,14 @@ void gs_let_go(struct gs_held *held, cl_event first, cl_event *end);
  * has waited for it, or because a unit has ended there. So nothing need be enqueued to find out. */
 struct gs_drained;
 void gs_drained_drop(struct gs_drained *d);
-void gs_queue_drained(struct gs_queue *q, unsigned call);
+
+/* What is enqueued there by now: taken before the wait. A call may have its number and not be enqueued yet; units are
+ * told apart by the order in which they are. */
+struct gs_upto {
+    unsigned call, order;
+};
+struct gs_upto gs_queue_upto(struct gs_queue *q);
+void gs_queue_drained(struct gs_queue *q, struct gs_upto upto);
 
 /* Before a call that waits for all that is in the queue, and then says gs_queue_drained(): no more join its last unit,
  * which needs no marker then. False: it does, or may, as that isn't one of short commands which are on their way, the

@@ -52,15 +52,15 @@ struct gs_drained *gs_drained_of(struct gs_queue *q)
 
 /* All that this call and those before it have enqueued there has ended, or else was waited for in vain: some of it has
  * failed. */
-static void drained(struct gs_queue *q, unsigned call, bool well)
+static void drained(struct gs_queue *q, struct gs_upto upto, bool well)
 {
     pthread_mutex_lock(&q->o.ctx->lock);
     struct gs_drained *d = gs_drained_of(q);
     if (d)
-        gs_has_drained(d, call, atomic_load(&q->brief));
+        gs_has_drained(d, upto.call, atomic_load(&q->brief));
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (well && !q->out_of_order)
-        gs_units_over(q->o.handle, call);
+        gs_units_over(q->o.handle, upto.order);
     else
         gs_units_look(0, q->o.handle, NULL);
 }
@@ -70,9 +70,14 @@ void gs_queue_waits(int more)
     atomic_fetch_add(&gs_waiting, more);
 }
 
-void gs_queue_drained(struct gs_queue *q, unsigned call)
+struct gs_upto gs_queue_upto(struct gs_queue *q)
 {
-    drained(q, call, true);
+    return (struct gs_upto){.call = gs_queue_call(q), .order = atomic_load(&gs_held_order)};
+}
+
+void gs_queue_drained(struct gs_queue *q, struct gs_upto upto)
+{
+    drained(q, upto, true);
 }
 
 static atomic_int n_untied; /* commands */
@@ -237,12 +242,12 @@ bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over)
     cl_event last = NULL;
     *over = NULL;
     pthread_mutex_lock(&q->o.ctx->lock); /* who changes what comes last has it */
-    const unsigned call = gs_queue_call(q);
+    const struct gs_upto upto = gs_queue_upto(q);
     pthread_mutex_lock(&gs_held_lock);
     struct gs_held *h = gs_held_last_in(q->o.handle);
-    const bool idle = gs_is_drained(q, call) && (!h || h->served);
+    const bool idle = gs_is_drained(q, upto.call) && (!h || h->served);
     const bool several = h && gs_is_several(h);
-    const bool known = !idle && h && (several || !of_several) && call - h->call <= 1 && gs_held_keep(h);
+    const bool known = !idle && h && (several || !of_several) && upto.call - h->call <= 1 && gs_held_keep(h);
     if (known && several)
         last = h->end; /* null: it is untied */
     pthread_mutex_unlock(&gs_held_lock);
@@ -268,7 +273,7 @@ bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over)
     gs_queue_waits(1);
     const cl_int err = last ? gs_real()->clWaitForEvents(1, &last) : CL_SUCCESS; /* however it ends */
     gs_queue_waits(-1);
-    drained(q, call, !err);
+    drained(q, upto, !err);
     gs_release_event(last);
     return true;
 }

@@ -9,6 +9,7 @@
 pthread_mutex_t gs_held_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t gs_held_changed = PTHREAD_COND_INITIALIZER;
 struct gs_held *gs_held_oldest;
+atomic_uint gs_held_order;
 atomic_uint_fast64_t gs_called_ns;
 atomic_int gs_waiting;
 static struct gs_held *newest;
@@ -138,6 +139,7 @@ bool gs_held_enlist(struct gs_held *h)
     else
         gs_held_oldest = h;
     newest = h;
+    h->order = atomic_fetch_add(&gs_held_order, 1) + 1;
     pthread_mutex_unlock(&gs_held_lock);
     return follows;
 }

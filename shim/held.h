@@ -43,6 +43,7 @@ struct gs_held {
     atomic_uint_fast64_t took_ns;        /* of several units: those that have ended */
     /* Of one that comes right after another in its queue, see gs_let_go(). */
     unsigned call;              /* the application's, counted for the queue */
+    unsigned order;             /* of a single unit, when the last of it was enqueued. gs_held_lock */
     unsigned brief_at;          /* gs_queue.brief then */
     struct gs_drained *drained; /* of the application's queue, if it is in order; or null */
     bool may_chain;             /* the queue is in order, and there is nothing else to wait for, but for pieces */
@@ -101,6 +102,7 @@ struct gs_drained {
 extern pthread_mutex_t gs_held_lock;   /* a leaf, but for gs_ends_claim */
 extern pthread_cond_t gs_held_changed; /* one has been served, or has joined, or is closed */
 extern struct gs_held *gs_held_oldest; /* the list of all that are under way, by `newer`. gs_held_lock */
+extern atomic_uint gs_held_order;      /* what has been enqueued as a unit, or part of one; written with gs_held_lock */
 
 extern atomic_uint_fast64_t gs_called_ns; /* when the application last called for a command that goes by units */
 extern atomic_int gs_waiting;             /* threads, see gs_queue_waits() */
@@ -180,9 +182,9 @@ void gs_unit_watch(struct gs_held *h, struct gs_unit *u, atomic_uint *running, c
  * them. So whatever else is enqueued there comes after this. Held. */
 void gs_unit_close(struct gs_held *h);
 
-/* Those of the queue, up to this call, whose ends nothing tells end with this event, which comes after them. Only the
+/* Those of the queue, up to this order, whose ends nothing tells end with this event, which comes after them. Only the
  * last in a queue may be without, so that a job is seen to end when what came last has. */
-void gs_units_tie(cl_command_queue queue, unsigned call, cl_event event);
+void gs_units_tie(cl_command_queue queue, unsigned order, cl_event event);
 
 /* Sends off what is in its queue, unless that has been done. The application doesn't release the queue meanwhile. */
 void gs_unit_send(struct gs_held *h);
@@ -191,9 +193,9 @@ void gs_unit_send(struct gs_held *h);
  * `resource`, or those in `queue`. `complete`: see gs_ends_now. */
 void gs_units_look(unsigned resource, cl_command_queue queue, cl_event complete);
 
-/* All that came up to this call of the application in the queue, which is in order, has ended: so have the units that
- * are seen to be a command each, or joined ones. The driver isn't asked. */
-void gs_units_over(cl_command_queue queue, unsigned call);
+/* All that came up to this order in the queue, which is in order, has ended: so have the units that are seen to be a
+ * command each, or joined ones. The driver isn't asked. */
+void gs_units_over(cl_command_queue queue, unsigned order);
 
 /* ---- lanes.c ---- */
 

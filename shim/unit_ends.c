@@ -121,30 +121,37 @@ static void is_tied(struct gs_held *h, cl_event marker)
 }
 
 /* With gs_held_lock held. */
-static struct gs_held *find_loose(cl_command_queue queue, unsigned call)
+static bool is_later(const struct gs_held *h, unsigned order)
+{
+    return (int)(h->order - order) > 0;
+}
+
+/* With gs_held_lock held. */
+static struct gs_held *find_loose(cl_command_queue queue, unsigned order)
 {
     struct gs_held *h = gs_held_oldest;
-    while (h && (h->home != queue || !h->loose || !h->closed || h->joining || h->closing || (int)(h->call - call) > 0))
+    while (h && (h->home != queue || !h->loose || !h->closed || h->joining || h->closing || is_later(h, order)))
         h = h->newer;
     return h;
 }
 
-void gs_units_tie(cl_command_queue queue, unsigned call, cl_event event)
+void gs_units_tie(cl_command_queue queue, unsigned order, cl_event event)
 {
-    while (gs_job_is_loose()) {
-        cl_event old = NULL;
+    bool more = true;
+    while (more && gs_job_is_loose()) {
+        cl_event unused = event;
+        gs_real()->clRetainEvent(event); /* without the lock: a callback may want it */
         pthread_mutex_lock(&gs_held_lock);
-        struct gs_held *h = find_loose(queue, call);
+        struct gs_held *h = find_loose(queue, order);
         if (h) {
-            old = h->tail;
-            gs_real()->clRetainEvent(h->tail = event);
+            unused = h->tail;
+            h->tail = event;
             h->loose = false;
             gs_job_loose(-1);
         }
+        more = h;
         pthread_mutex_unlock(&gs_held_lock);
-        gs_release_event(old);
-        if (!h)
-            return;
+        gs_release_event(unused);
     }
 }
 
@@ -157,6 +164,7 @@ void gs_unit_close(struct gs_held *h)
     h->closed = true;
     h->closing = h->loose;
     const bool loose = h->loose;
+    const unsigned order = h->order;
     cl_event last = gs_held_last_event(h);
     pthread_mutex_unlock(&gs_held_lock);
     if (!loose)
@@ -167,7 +175,7 @@ void gs_unit_close(struct gs_held *h)
         gs_event_end(marker, CL_COMPLETE);
     is_tied(h, marker);
     if (marker)
-        gs_units_tie(h->home, h->call, marker);
+        gs_units_tie(h->home, order, marker);
 }
 
 void gs_units_settle(void)
@@ -288,14 +296,14 @@ static struct gs_awaited *claim(struct gs_held *h)
     return a;
 }
 
-void gs_units_over(cl_command_queue queue, unsigned call)
+void gs_units_over(cl_command_queue queue, unsigned order)
 {
     struct gs_awaited *a;
     do {
         a = NULL;
         pthread_mutex_lock(&gs_held_lock);
         for (struct gs_held *h = gs_held_oldest; h && !a; h = h->newer)
-            if (h->home == queue && h->units.n == 1 && !h->units.siblings && (int)(h->call - call) <= 0)
+            if (h->home == queue && h->units.n == 1 && !h->units.siblings && !is_later(h, order))
                 a = claim(h);
         pthread_mutex_unlock(&gs_held_lock);
         if (a)

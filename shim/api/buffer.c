@@ -224,7 +224,7 @@ static cl_int end_and_wait(struct gs_home *h, cl_int err, cl_bool blocking, cl_e
     if (h->granted)
         gs_unit_over(&h->grant);
     if (!err && blocking && h->by_units && !h->cmd.q->out_of_order)
-        gs_queue_drained(h->cmd.q, h->call);
+        gs_queue_drained(h->cmd.q, h->upto);
     return err;
 }
 
@@ -269,7 +269,7 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     const bool blocks = may_block(op->region[0]);
     gs_unit_take(GS_RESOURCE_PCI, &grant); /* it could run now */
     pthread_mutex_lock(&q->o.ctx->lock);
-    const unsigned call = gs_queue_call(q);
+    const struct gs_upto upto = gs_queue_upto(q);
     const bool may = may_go(q, m, r);
     if (may)
         *err = gs_real()->clEnqueueReadBuffer(q->o.handle, op->src, blocks, op->from[0], op->region[0], op->ptr, n_wait,
@@ -284,7 +284,7 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     gs_keep_end(kept);
     gs_held_let(before);
     if (enqueued && !*err)
-        gs_queue_drained(q, call);
+        gs_queue_drained(q, upto);
     if (enqueued)
         gs_job_look();
     if (enqueued && !*err && event)
@@ -308,7 +308,7 @@ static bool read_behind(struct gs_queue *q, struct gs_mem *m, size_t offset, siz
         return false;
     gs_job_enter(q->o.ctx, true, &job);
     pthread_mutex_lock(&q->o.ctx->lock);
-    const unsigned call = gs_queue_call(q);
+    const struct gs_upto upto = gs_queue_upto(q);
     const bool may = (!job.transfer_chunk || size <= job.transfer_chunk) &&
                      gs_at_home(m->root, gs_window_range(m, offset, size)) && !atomic_load(&q->o.ctx->user_events) &&
                      !gs_put_owes() && gs_all_served() && gs_unit_try(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN, &grant);
@@ -327,7 +327,7 @@ static bool read_behind(struct gs_queue *q, struct gs_mem *m, size_t offset, siz
     atomic_flag_clear(&reading);
     if (!*err) {
         gs_job_reads();
-        gs_queue_drained(q, call);
+        gs_queue_drained(q, upto);
         gs_job_look();
     }
     return true;
@@ -381,7 +381,7 @@ static bool read_few_units(struct gs_queue *q, struct gs_mem *m, struct gs_range
                            uint64_t kept, cl_uint n_wait, const cl_event *wait, cl_int *err)
 {
     pthread_mutex_lock(&q->o.ctx->lock);
-    const unsigned call = gs_queue_call(q);
+    const struct gs_upto upto = gs_queue_upto(q);
     const bool idle = gs_queue_is_idle(q);
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (!idle)
@@ -391,7 +391,7 @@ static bool read_few_units(struct gs_queue *q, struct gs_mem *m, struct gs_range
     gs_keep_end(kept);
     gs_held_let(before);
     if (!*err)
-        gs_queue_drained(q, call);
+        gs_queue_drained(q, upto);
     return true;
 }
 

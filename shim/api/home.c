@@ -178,7 +178,7 @@ void gs_home_close(struct gs_home *h, struct gs_mem *m, struct gs_range of_root,
 cl_int gs_home_end(struct gs_home *h, cl_int err)
 {
     gs_put_for(h->put_before);
-    h->call = gs_queue_call(h->cmd.q);
+    h->upto = gs_queue_upto(h->cmd.q);
     pthread_mutex_unlock(&h->cmd.ctx->lock);
     gs_events_free(&h->extra);
     gs_command_end(&h->cmd);

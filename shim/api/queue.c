@@ -160,7 +160,7 @@ static GS_COLD cl_int finish(cl_command_queue command_queue)
     gs_hot_look();
     const struct gs_sieve before = gs_timing_before_wait(gs_find(GS_QUEUE, command_queue));
     struct gs_queue *q = gs_scheduled() ? gs_find(GS_QUEUE, command_queue) : NULL;
-    const unsigned call = q ? gs_queue_call(q) : 0;
+    const struct gs_upto upto = q ? gs_queue_upto(q) : (struct gs_upto){0};
     struct gs_held *over = NULL;
     if (q && !q->out_of_order)
         gs_queue_await(q, true, &over);
@@ -173,7 +173,7 @@ static GS_COLD cl_int finish(cl_command_queue command_queue)
     if (q)
         gs_queue_waits(-1);
     if (q && !err)
-        gs_queue_drained(q, call);
+        gs_queue_drained(q, upto);
     gs_timing_after_wait(&before, err);
     gs_job_look();
     return err;

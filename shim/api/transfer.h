@@ -33,7 +33,7 @@ struct gs_home {
     struct gs_events extra; /* transfers, and then the application's wait list as well */
     cl_uint n;
     const cl_event *v;
-    unsigned call; /* q->calls at its end */
+    struct gs_upto upto; /* at its end */
     cl_int err;
 };
 

@@ -44,6 +44,16 @@ jobs=$(gpusparc status --json | python3 -c 'import json, sys; t = [t for t in js
 echo "$jobs jobs"
 [ "$jobs" -ge 150 ] || fail "$jobs jobs of 300 were seen to end"
 
+# Who waits doesn't take for ended what another thread enqueues meanwhile: two launches of a second each keep the GPU.
+busy() { gpusparc status --json | python3 -c 'import json, sys; print([r for r in json.load(sys.stdin)["resources"] if r["name"] == "gpu0"][0]["busy_ns"])'; }
+before=$(busy)
+mkdir -p cache
+rm -rf cache/*
+FAKE_ITEM_NS=10 FAKE_ROUNDS=1 GPUSPARC_REAL=$programs/fake.so XDG_CACHE_HOME=$PWD/cache timeout 60 gpusparc run --gpus 1 "$programs/ahead" >out.txt 2>err.txt ||
+  { cat err.txt; fail "ahead"; }
+took=$(($(busy) - before))
+[ $took -ge 1900000000 ] || fail "two launches of a second each had the GPU for $took ns"
+
 # What blocks has no unit while it waits for commands that need more of them.
 end_daemon
 sed -i 's/^realtime/depth = 1\n&/' "$dir/conf"
