@@ -157,7 +157,7 @@ def main():
             arguments = ", ".join(parameter_name(p) for p in parameters)
             f.write(f"CL_API_ENTRY {result} CL_API_CALL {n}({', '.join(parameters) or 'void'})\n{{\n")
             if n.startswith("clEnqueue") and parameters[0].startswith("cl_command_queue "):
-                f.write(f"    gs_touch_queue({parameter_name(parameters[0])});\n")
+                f.write(f"    GS_TOUCH({parameter_name(parameters[0])});\n")
             call = f"gs_real()->{n}({arguments})"
             missing = f"!gs_real()->{n}"
             if result == "void":

@@ -37,16 +37,25 @@ void gs_give_up(const char *reason);
  * is none of ours. */
 struct gs_program *gs_program_of_unknown(cl_program handle);
 
-/* Something that we don't look into is about to be enqueued: what follows isn't what comes next after what went before.
- */
-static inline void gs_touch_queue(cl_command_queue queue)
+/* In this block something that we don't look into is enqueued, without the context's lock: what follows isn't what comes
+ * next after what went before. That is counted once more at the end: who waits in between may count it, and not wait for
+ * it. */
+static inline struct gs_queue *gs_touch_queue(cl_command_queue queue)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
-    if (!q)
-        return;
-    atomic_fetch_add(&q->calls, 2);
-    gs_queue_close(queue);
+    if (q) {
+        atomic_fetch_add(&q->calls, 2);
+        gs_queue_close(queue);
+    }
+    return q;
 }
+static inline void gs_touch_end(struct gs_queue *const *q)
+{
+    if (*q)
+        atomic_fetch_add(&(*q)->calls, 2);
+}
+#define GS_TOUCH(queue)                                                                                                \
+    struct gs_queue *const gs_touched_ __attribute__((cleanup(gs_touch_end))) = gs_touch_queue(queue)
 
 /* Is there more to do with a context's commands than to hand them on: has it more than one device, or transfers that go
  * through pinned memory, or do they go by units? */

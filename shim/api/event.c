@@ -123,12 +123,12 @@ cl_int gs_come_home(struct gs_context *c, int user_events)
             gs_events_free(&c->at_home);
         for (struct gs_queue *q = c->queues; q && !err; q = q->next) {
             cl_event barrier;
-            atomic_fetch_add(&q->calls, 2); /* what comes next waits for the barrier as well */
             gs_queue_close(q->o.handle);
             if (done.n)
                 err = gs_real()->clEnqueueBarrierWithWaitList(q->o.handle, done.n, done.v, &barrier);
             if (done.n && !err)
                 err = gs_events_add(&c->at_home, barrier);
+            atomic_fetch_add(&q->calls, 2); /* what comes next waits for the barrier as well */
             gs_real()->clFlush(q->o.handle);
         }
         gs_command_flush(c->queues);

@@ -129,9 +129,9 @@ cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own)
         n = 1;
         v = &q->o.ctx->ended;
     }
-    atomic_fetch_add(&q->calls, 2);
     if (!err)
         err = gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, n, v, own);
+    atomic_fetch_add(&q->calls, 2);
     if (err)
         return err;
     if (h->by_units)

@@ -345,7 +345,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue comm
                                                            cl_uint num_events_in_wait_list,
                                                            const cl_event *event_wait_list, cl_event *event)
 {
-    gs_touch_queue(command_queue);
+    GS_TOUCH(command_queue);
     const cl_mem_migration_flags known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
     struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
     bool ours = q && q->o.ctx->n > 1 && num_mem_objects && mem_objects && !(flags & ~known) &&
