@@ -68,6 +68,19 @@ end_daemon
 sed -i '/^depth/d' "$dir/conf"
 begin_daemon
 
+# Nor is there a unit for what waits for the application itself, though that has begun to before the daemon came.
+end_daemon
+rm -f go
+mkfifo go
+OPENCL_LAYERS=$programs/as_gpu.so GPUSPARC_TRANSFER=plain timeout 30 gpusparc run --devices cpu:2 --gpus 1 "$programs/early" >out.txt 2>err.txt <go &
+app=$!
+exec 3>go
+for _ in $(seq 500); do grep -q ready err.txt && break; sleep 0.02; done
+begin_daemon
+echo >&3
+exec 3>&-
+wait $app || { cat err.txt; fail "early"; }
+
 # What has to wait for a unit isn't what tells of the ends of those that have one.
 for _ in 1 2 3; do
   OPENCL_LAYERS=$programs/as_gpu.so timeout 30 gpusparc run --devices cpu:2 --gpus 1 "$programs/turns" >out.txt 2>err.txt ||
