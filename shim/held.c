@@ -243,7 +243,7 @@ static void is_over(struct gs_held *h)
     if (h->untied)
         gs_untied(-1);
     h->untied = false;
-    const cl_event end = h->at_once ? NULL : h->end; /* a marker ends by itself */
+    const cl_event end = h->ends_by_marker ? NULL : h->end; /* it ends by itself */
     pthread_cond_broadcast(&gs_held_changed);
     pthread_mutex_unlock(&gs_held_lock);
     const bool later = end && h->units.siblings && atomic_load(&h->status) != CL_COMPLETE;

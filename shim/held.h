@@ -50,10 +50,11 @@ struct gs_held {
     enum gs_held_waits waits;
     bool chained;
     struct gs_unit *taken; /* the first unit was granted before it was enqueued, and needs no gate; or null */
-    /* Of several: so were the others, all of them; then `end` is a marker's. The units, and what they enqueued. */
+    /* Of several: so were the others, all of them; then `end` is a marker's, unless one could not be enqueued. The units,
+     * and what they enqueued. */
     struct gs_unit *rest[GS_AT_ONCE];
     cl_event rest_event[GS_AT_ONCE];
-    bool at_once;
+    bool at_once, ends_by_marker;
     bool asked; /* the first unit was asked for before it was enqueued, by this request */
     struct gs_request request;
     /* gs_held_lock: */

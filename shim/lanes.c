@@ -328,15 +328,17 @@ static unsigned queue_of_rest(const struct gs_held *h, unsigned i)
     return i % n;
 }
 
-/* What stands for the end of all, where one of them could not be enqueued. */
-static cl_event failed_end(const struct gs_held *h, cl_int status)
+/* What stands for the end of all, where one of them could not be enqueued: it fails once the others have ended, which
+ * still use the application's memory. */
+static void add_failed_end(struct gs_held *h, const cl_event *enqueued, cl_uint n)
 {
-    cl_event end = gs_held_user_event(h);
-    if (end && gs_event_end(end, status) == CL_SUCCESS)
-        return end;
-    gs_release_event(end);
-    gs_real()->clRetainEvent(h->first);
-    return h->first;
+    h->end = gs_held_user_event(h);
+    h->ends_by_marker = !h->end;
+    if (h->end)
+        return;
+    for (cl_uint i = 0; i < n; i++)
+        gs_real()->clWaitForEvents(1, &enqueued[i]);
+    gs_real()->clRetainEvent(h->end = h->first);
 }
 
 void gs_lane_enqueue_rest(struct gs_held *h)
@@ -357,10 +359,11 @@ void gs_lane_enqueue_rest(struct gs_held *h)
         all[i + 1] = h->rest_event[i];
     if (!err)
         err = gs_real()->clEnqueueMarkerWithWaitList(h->home, n + 1, all, &h->end);
+    h->ends_by_marker = !err;
     if (!err)
         return;
     gs_held_spoil(h, err);
-    h->end = failed_end(h, err);
+    add_failed_end(h, all, n + 1);
     for (unsigned i = n; i < GS_AT_ONCE; i++)
         gs_unit_back(&h->rest[i]);
 }

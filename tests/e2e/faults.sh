@@ -202,6 +202,9 @@ END2
 begin_daemon
 GPUSPARC_TRANSFER=plain each_unit clEnqueueWriteBuffer again
 GPUSPARC_TRANSFER=plain each_unit clEnqueueReadBuffer again
+# Where one of them is refused the command fails when the others have ended.
+FAULT=clEnqueueReadBuffer:2:-5:forever OPENCL_LAYERS=$programs/as_gpu.so:$OPENCL_LAYERS GPUSPARC_TRANSFER=plain \
+  timeout 30 gpusparc run --devices cpu:2 --gpus 1 "$programs/refused_read" >out.txt || { cat out.txt; fail "refused_read"; }
 end_daemon
 export GPUSPARC_SOCKET=$dir/none
 for kind in "${@:-once}"; do
