@@ -90,7 +90,7 @@ void gs_beside_reopen(void)
     gs_beside_register(); /* which runs as soon as the handler has returned that is being run */
 }
 
-bool gs_beside_start(pthread_t *thread, void *(*run)(void *), void *arg)
+bool gs_beside_start(const char *name, pthread_t *thread, void *(*run)(void *), void *arg)
 {
     static atomic_bool registered;
     sigset_t all, old;
@@ -101,6 +101,8 @@ bool gs_beside_start(pthread_t *thread, void *(*run)(void *), void *arg)
     pthread_sigmask(SIG_SETMASK, &all, &old);
     const bool started = pthread_create(&own, NULL, run, arg) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (started)
+        pthread_setname_np(own, name);
     if (started && thread)
         *thread = own;
     else if (started)

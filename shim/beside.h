@@ -7,8 +7,9 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* A thread that takes none of the application's signals. thread: for pthread_join, or null. False: it can't be had. */
-bool gs_beside_start(pthread_t *thread, void *(*run)(void *), void *arg);
+/* A thread that takes none of the application's signals, and is known to top and ps by that name (15 bytes at most).
+ * thread: for pthread_join, or null. False: it can't be had. */
+bool gs_beside_start(const char *name, pthread_t *thread, void *(*run)(void *), void *arg);
 
 /* The thread is about to call the driver, until gs_beside_leave. False: the process is ending; it must let go what
  * others may wait for, the application's own handlers of exit() among them, call the driver no more, and return. */

@@ -376,7 +376,7 @@ bool gs_queues_ready(struct gs_queue *q)
     if (atomic_exchange(&q->completing, true) || gs_real()->clRetainContext(context) != CL_SUCCESS)
         return false;
     gs_hold(&q->o);
-    if (!gs_beside_start(NULL, complete_in_thread, q)) {
+    if (!gs_beside_start("gs-queues", NULL, complete_in_thread, q)) {
         gs_drop(&q->o);
         gs_real()->clReleaseContext(context);
     }

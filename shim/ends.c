@@ -367,7 +367,7 @@ static bool start(void)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&news, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    return started = gs_beside_start(NULL, look, NULL);
+    return started = gs_beside_start("gs-ends", NULL, look, NULL);
 }
 
 /* With the lock held. */

@@ -242,7 +242,7 @@ static void *run_lane(void *arg)
 /* With the lane's lock held. */
 static bool start(struct lane *l)
 {
-    return l->started = l->started || gs_beside_start(NULL, run_lane, l);
+    return l->started = l->started || gs_beside_start("gs-lane", NULL, run_lane, l);
 }
 
 /* Who is being served, or stands in line, would wait for a unit in vain while this one has it and stands behind. */

@@ -62,7 +62,7 @@ void gs_later(struct gs_work *work)
     pthread_mutex_lock(&lock);
     closed = closed || ends;
     if (!started && !closed) {
-        started = gs_beside_start(NULL, serve, NULL);
+        started = gs_beside_start("gs-later", NULL, serve, NULL);
         if (started)
             atexit(finish); /* before gs_beside_start's, which was registered earlier */
     }

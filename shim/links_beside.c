@@ -47,6 +47,6 @@ void gs_links_measure_beside(void (*measured)(const struct gs_links *links))
     if (!task)
         return;
     task->measured = measured;
-    if (!gs_beside_start(NULL, measure, task))
+    if (!gs_beside_start("gs-links", NULL, measure, task))
         free(task);
 }

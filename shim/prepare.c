@@ -278,7 +278,7 @@ static void start_thread(struct gs_program *p, void *(*run)(void *))
         return;
     if (gs_real()->clRetainContext(p->o.ctx->o.handle) == CL_SUCCESS) {
         gs_hold(&p->o);
-        if (gs_beside_start(NULL, run, p))
+        if (gs_beside_start("gs-translate", NULL, run, p))
             return;
         gs_drop(&p->o);
         gs_real()->clReleaseContext(p->o.ctx->o.handle);

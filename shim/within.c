@@ -98,7 +98,7 @@ static bool hand_over(struct callback *c)
 {
     pthread_mutex_lock(&lock);
     if (!started && !closed)
-        started = gs_beside_start(NULL, serve, NULL);
+        started = gs_beside_start("gs-callbacks", NULL, serve, NULL);
     const bool taken = started && !closed;
     if (taken) {
         c->next = NULL;

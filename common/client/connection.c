@@ -515,6 +515,8 @@ static int start_listener(struct gs_client *c)
     int err = pthread_create(&c->listener, &attr, listener, c);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     pthread_attr_destroy(&attr);
+    if (!err)
+        pthread_setname_np(c->listener, "gs-daemon");
     return -err;
 }
 

@@ -137,7 +137,7 @@ static void *run(void *unused)
 static bool start(void)
 {
     pthread_mutex_lock(&lock);
-    started = started || gs_beside_start(NULL, run, NULL);
+    started = started || gs_beside_start("gs-carrier", NULL, run, NULL);
     pthread_mutex_unlock(&lock);
     return started;
 }

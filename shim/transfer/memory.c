@@ -50,7 +50,7 @@ static void make_pages(char *begin, size_t bytes)
     const size_t each = bytes / MAKERS / HUGE_PAGE * HUGE_PAGE;
     for (unsigned i = 0; i < MAKERS; i++) {
         share[i] = (struct share){.begin = begin + i * each, .bytes = i + 1 < MAKERS ? each : bytes - i * each};
-        share[i].made = i + 1 < MAKERS && gs_beside_start(&share[i].maker, make_share, &share[i]);
+        share[i].made = i + 1 < MAKERS && gs_beside_start("gs-pages", &share[i].maker, make_share, &share[i]);
         if (!share[i].made)
             make_share(&share[i]);
     }

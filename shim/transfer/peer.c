@@ -131,7 +131,7 @@ static bool start_thread(struct gs_peer *p)
         return false;
     atomic_store(&p->holds, 2);
     atomic_store(&p->state, OPENING);
-    if (gs_beside_start(NULL, probe_and_open, p))
+    if (gs_beside_start("gs-peer", NULL, probe_and_open, p))
         return true;
     atomic_store(&p->state, FAILED);
     atomic_store(&p->holds, 1);

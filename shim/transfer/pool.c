@@ -218,7 +218,7 @@ struct gs_pool *gs_pool_start(unsigned threads)
     init_lock(&p->lock);
     p->last = &p->first;
     p->moment_ns = threads >= ENOUGH_THREADS ? MOMENT_NS : 0;
-    while (p->n < threads && p->n < MOST_THREADS && gs_beside_start(&p->thread[p->n], copy_jobs, p))
+    while (p->n < threads && p->n < MOST_THREADS && gs_beside_start("gs-copy", &p->thread[p->n], copy_jobs, p))
         p->n++;
     if (!p->n) {
         gs_pool_stop(p);

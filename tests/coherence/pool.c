@@ -16,8 +16,9 @@
 
 enum { THREADS = 5, JOBS = 8, ROUNDS = 60, MOST = 700 * 1000 };
 
-bool gs_beside_start(pthread_t *thread, void *(*run)(void *), void *arg)
+bool gs_beside_start(const char *name, pthread_t *thread, void *(*run)(void *), void *arg)
 {
+    (void)name;
     return pthread_create(thread, NULL, run, arg) == 0;
 }
 

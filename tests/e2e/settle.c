@@ -36,7 +36,7 @@ static void *stay(void *entered)
 int main(void)
 {
     static volatile bool entered;
-    if (!gs_beside_start(NULL, stay, (void *)(uintptr_t)&entered))
+    if (!gs_beside_start("settle", NULL, stay, (void *)(uintptr_t)&entered))
         return 1;
     while (!entered)
         usleep(1000);
