@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GS_BATCH_KINDS = 16 };
+enum { GS_BATCH_KINDS = 12 };
 
 /* A unit of short commands isn't to be longer than the first; where the next unit would have to wait for others of the
  * same application alone, than the second. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "common/memory.h"
 #include "shim/command.h"
 #include "shim/held.h"
 #include "shim/put.h"
@@ -333,7 +334,7 @@ static bool take_now(struct gs_held *h, const struct gs_queue *q)
     const bool behind_pieces =
         !idle && !h->chained && (is_behind_pieces(h, q, before) || is_behind_brief(h, q, before) || may_at_will(h, q));
     pthread_mutex_unlock(&gs_held_lock);
-    if ((idle || behind_served || behind_pieces) && (h->taken = calloc(1, sizeof *h->taken)) &&
+    if ((idle || behind_served || behind_pieces) && (h->taken = gs_zeroed(sizeof *h->taken)) &&
         !try_unit(h, idle && h->home == q->o.handle)) {
         free(h->taken);
         h->taken = NULL;
@@ -353,7 +354,7 @@ static void take_rest(struct gs_held *h, const struct gs_queue *q)
         return;
     h->at_once = true;
     for (unsigned i = 0; i + 1 < h->units.n && h->at_once; i++) {
-        h->rest[i] = calloc(1, sizeof *h->rest[i]);
+        h->rest[i] = gs_zeroed(sizeof *h->rest[i]);
         if (!h->rest[i] || !gs_unit_try(h->resource, h->length, &h->rest[i]->grant)) {
             free(h->rest[i]);
             h->rest[i] = NULL;
@@ -437,7 +438,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
         return CL_SUCCESS;
     if (!leave_open(queue))
         gs_queue_close(queue);
-    struct gs_held *h = calloc(1, sizeof *h);
+    struct gs_held *h = gs_zeroed(sizeof *h);
     if (!h)
         return CL_OUT_OF_HOST_MEMORY;
     atomic_init(&h->refs, 1);

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "common/memory.h"
 #include "shim/beside.h"
 #include "shim/client.h"
 #include "shim/group.h"
@@ -388,7 +389,7 @@ static void add(struct gs_awaited *w)
 bool gs_await_end(cl_event event, bool (*wanted)(const void *data),
                   void (*ended)(cl_event event, cl_int status, void *data), void *data)
 {
-    struct gs_awaited *w = calloc(1, sizeof *w);
+    struct gs_awaited *w = gs_zeroed(sizeof *w);
     if (!w || gs_real()->clRetainEvent(event) != CL_SUCCESS) {
         free(w);
         return false;
@@ -412,7 +413,7 @@ bool gs_await_end(cl_event event, bool (*wanted)(const void *data),
 bool gs_await_last(cl_event (*last)(void *data, bool complete), bool (*wanted)(const void *data),
                    void (*ended)(cl_event event, cl_int status, void *data), void *data)
 {
-    struct gs_awaited *w = calloc(1, sizeof *w);
+    struct gs_awaited *w = gs_zeroed(sizeof *w);
     if (!w)
         return false;
     w->last = last;
