@@ -348,16 +348,22 @@ static void warm_both_modes(const struct gs_context *ctx, struct gs_client_mode 
     mode->gpu_mask = GS_MASK_ALL_GPUS(GS_MAX_GPUS);
 }
 
+static bool is_decided_alike(const struct gs_job *a, const struct gs_job *b)
+{
+    bool alike = a->scheduled == b->scheduled && a->told == b->told && a->n == b->n &&
+                 a->kernel_chunk == b->kernel_chunk && a->transfer_chunk == b->transfer_chunk;
+    for (unsigned i = 0; i < a->n && alike; i++)
+        alike = a->place[i] == b->place[i];
+    return alike;
+}
+
 /* The daemon's decision for this job. With job_lock held. */
 static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
 {
     struct gs_client *c = atomic_load(&client);
-    static unsigned numbers;
-    const unsigned last = current.place[0];
+    const struct gs_job last = current;
     warm_both_modes(ctx, mode);
-    numbers += numbers + 1 ? 1 : 2;
-    atomic_store(&current_number, mode->scheduled ? numbers : 0);
-    current = (struct gs_job){.number = numbers,
+    current = (struct gs_job){.number = last.number,
                               .scheduled = mode->scheduled,
                               .told = mode->scheduled && mode->task[0],
                               .kernel_chunk = mode->kernel_chunk,
@@ -368,9 +374,12 @@ static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
     if (mode->scheduled && mode->gpus == 1 && current.n > 1) {
         /* The warm-up's jobs go round, so that no later one is the first on a GPU. */
         const bool moves = mode->moves || (!mode->chooses && atomic_load(&ended) < mode->warmup);
-        current.place[0] = moves ? next_place(&current, last) : pick_place(c, &current);
+        current.place[0] = moves ? next_place(&current, last.place[0]) : pick_place(c, &current);
         current.n = 1;
     }
+    if (!last.number || !is_decided_alike(&current, &last))
+        current.number += current.number + 1 ? 1 : 2;
+    atomic_store(&current_number, current.scheduled ? current.number : 0);
 }
 
 static void begin_job(const struct gs_context *ctx, uint64_t released_ns)

@@ -15,7 +15,7 @@
 
 /* How the commands of the job under way are carried out. */
 struct gs_job {
-    unsigned number;                /* from 1: another for each time that what follows was decided */
+    unsigned number;                /* from 1: another for each time that what follows was decided otherwise */
     bool scheduled;                 /* a daemon is there */
     bool told;                      /* it is a task, and the daemon says how many places share each launch */
     unsigned n;                     /* so many places share each launch, or may; 1: all work is place[0]'s */

@@ -14,12 +14,11 @@ static size_t size_at(const size_t *sizes, cl_uint dims, unsigned d)
 void gs_may_follow(const struct gs_launching *l, uint64_t kind, bool is_long)
 {
     struct gs_followed *f = &l->k->followed;
-    *f = (struct gs_followed){.job = l->job.place[0] == 0 ? l->job.number : 0,
-                              .dims = l->dims,
-                              .kind = kind,
-                              .factor = is_long ? gs_chunk_factor(kind) : 0,
-                              .always = l->cmd.ctx->n == 1 || l->job.n == 1 ||
-                                        (l->job.told && gs_settings()->mode == GS_MODE_AUTO)};
+    atomic_store(&f->job, l->job.place[0] == 0 ? l->job.number : 0);
+    f->dims = l->dims;
+    f->kind = kind;
+    f->factor = is_long ? gs_chunk_factor(kind) : 0;
+    f->always = l->cmd.ctx->n == 1 || l->job.n == 1 || (l->job.told && gs_settings()->mode == GS_MODE_AUTO);
     for (unsigned d = 0; d < 3; d++) {
         f->global[d] = size_at(l->global, l->dims, d);
         f->local[d] = size_at(l->local, l->dims, d);
@@ -42,7 +41,7 @@ static bool may_follow(const struct gs_kernel *k, cl_uint dims, const size_t *gl
 {
     const struct gs_followed *f = &k->followed;
     const struct gs_context *ctx = k->o.ctx;
-    if (!f->job || !is_alike(f, dims, global, local) || !gs_job_goes_on(f->job) ||
+    if (!is_alike(f, dims, global, local) || !gs_job_goes_on(atomic_load(&f->job)) ||
         (f->factor && gs_chunk_factor(f->kind) != f->factor))
         return false;
     if (ctx->n == 1)
@@ -51,27 +50,54 @@ static bool may_follow(const struct gs_kernel *k, cl_uint dims, const size_t *gl
            (f->always || atomic_load(&k->unsplittable) || gs_timing_passes(k, dims, global, local));
 }
 
-static cl_int enqueue(struct gs_held *held, struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size_t *offset,
-                      const size_t *global, const size_t *local)
+/* Is what was decided for the job of such a launch decided for the job under way as well, which begins if need be? */
+static bool is_of_such_job(const struct gs_context *ctx, const struct gs_followed *f)
+{
+    const unsigned number = atomic_load_explicit(&f->job, memory_order_relaxed);
+    struct gs_job job = {.number = number};
+    if (number && !gs_job_goes_on(number))
+        gs_job_enter_quickly(ctx, &job);
+    return number && job.number == number;
+}
+
+/* May it begin a unit as well? One that would have been cut, if others were there, is to be looked at once they are. */
+static bool may_begin(const struct gs_followed *f)
+{
+    return !f->factor || gs_unit_is_sole();
+}
+
+cl_int gs_launch_held(struct gs_held *held, cl_event gate, struct gs_queue *q, const struct gs_kernel *k, cl_uint dims,
+                      const size_t *offset, const size_t *global, const size_t *local, cl_uint n_wait,
+                      const cl_event *wait, cl_event *event)
 {
     cl_event first = NULL;
-    const cl_int err = gs_real()->clEnqueueNDRangeKernel(q->o.handle, k->o.handle, dims, offset, global, local, 0, NULL,
-                                                         gs_wants_event(held) ? &first : NULL);
+    const cl_int err = gs_real()->clEnqueueNDRangeKernel(
+        q->o.handle, k->o.handle, dims, offset, global, local, gate ? 1 : n_wait, gate ? &gate : n_wait ? wait : NULL,
+        event || gs_wants_event(held) ? &first : NULL);
     if (err)
         gs_hold_drop(held);
     else
-        gs_let_go(held, first, NULL);
+        gs_let_go(held, first, event);
     return err;
 }
 
 bool gs_follow(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size_t *offset, const size_t *global,
-               const size_t *local, cl_int *err)
+               const size_t *local, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
 {
     struct gs_context *ctx = q->o.ctx;
+    const bool plain = !n_wait && !event;
+    if ((n_wait && !wait) || !is_of_such_job(ctx, &k->followed)) /* the driver says what is wrong with the first */
+        return false;
     pthread_mutex_lock(&ctx->lock);
-    struct gs_held *held = may_follow(k, dims, global, local) ? gs_hold_on(q, k->followed.kind) : NULL;
+    const bool follows = may_follow(k, dims, global, local);
+    const struct gs_units one = {.n = 1, .kernel = true, .kind = k->followed.kind};
+    cl_event gate = NULL;
+    struct gs_held *held = follows && plain ? gs_hold_on(q, one.kind) : NULL;
+    if (follows && !held && may_begin(&k->followed) &&
+        gs_hold_back(q, q->o.handle, gs_resource_of(0), n_wait, n_wait ? wait : NULL, &one, &held, &gate) != CL_SUCCESS)
+        held = NULL;
     if (held)
-        *err = enqueue(held, q, k, dims, offset, global, local);
+        *err = gs_launch_held(held, gate, q, k, dims, offset, global, local, n_wait, wait, event);
     pthread_mutex_unlock(&ctx->lock);
     return held;
 }

@@ -141,18 +141,14 @@ static cl_int launch_unit(struct gs_launching *l, cl_uint n_wait, const cl_event
 {
     const struct gs_units one = {.n = 1, .spent = l->put.spent, .kernel = true, .kind = kind_of(l)};
     struct gs_held *held;
-    cl_event gate, first = NULL;
+    cl_event gate;
     if (gs_hold_back(l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait, &one, &held, &gate) != CL_SUCCESS)
         return launch_plain(l, n_wait, wait, event); /* the driver knows what is wrong */
-    cl_int err = launch_plain(l, gate ? 1 : n_wait, gate ? &gate : wait, event || gs_wants_event(held) ? &first : NULL);
-    if (err) {
-        gs_hold_drop(held);
-        return err;
-    }
-    gs_let_go(held, first, event);
-    if (one.kind)
+    const cl_int err = gs_launch_held(held, gate, l->cmd.q, l->k, l->dims, l->offset, l->global, l->local, n_wait, wait,
+                                      event);
+    if (!err && one.kind)
         gs_may_follow(l, one.kind, has_more(l, 1));
-    return CL_SUCCESS;
+    return err;
 }
 
 static cl_int launch_home(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
@@ -717,11 +713,12 @@ cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const si
     struct gs_context *ctx = q->o.ctx;
     const bool by_units = gs_scheduled();
     if (by_units || gs_report_wants_times() || gs_given_up()) {
-        const bool plain = by_units && !event && !n_wait && !gs_report_wants_times() && !gs_given_up();
         cl_int err;
-        if (plain && gs_follow(q, k, dims, offset, global, local, &err))
-            return err;
-        err = launch_looked_at(q, k, by_units, dims, offset, global, local, n_wait, wait, event);
+        if (by_units && !gs_report_wants_times() && !gs_given_up() &&
+            gs_follow(q, k, dims, offset, global, local, n_wait, wait, event, &err))
+            ;
+        else
+            err = launch_looked_at(q, k, by_units, dims, offset, global, local, n_wait, wait, event);
         gs_job_tell();
         return err;
     }

@@ -291,7 +291,7 @@ enum { GS_KERNEL_TIMINGS_LOG2 = 6, GS_KERNEL_TIMINGS = 1 << GS_KERNEL_TIMINGS_LO
 
 /* Of a launch that was one unit on the first device: see shim/follow.h. */
 struct gs_followed {
-    unsigned job; /* its number; 0: there was none */
+    atomic_uint job; /* its job's number; 0: there was none. Read without the lock where a late answer will do */
     cl_uint dims;
     size_t global[3], local[3]; /* zeros for NULL, and for dimensions that there are not */
     uint64_t kind;              /* see shim/batch.h */
