@@ -29,6 +29,15 @@ struct gs_batch {
  * take longer than most_ns. The first always is. *full: another of that kind isn't to be any more. */
 bool gs_batch_add(struct gs_batch *b, uint64_t kind, uint64_t most_ns, bool *full);
 
+/* What is expected of each command of that kind, as it was when its first came; 0: it isn't known, or there is none. */
+uint64_t gs_batch_expects(const struct gs_batch *b, uint64_t kind);
+
+/* So many commands more it may have. */
+unsigned gs_batch_room(const struct gs_batch *b);
+
+/* So many, of kinds that it has, have been added, of which so long is expected. */
+void gs_batch_count(struct gs_batch *b, unsigned n, uint64_t ns);
+
 /* The unit took so long: what is expected of its kinds from now on. */
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns);
 

@@ -172,7 +172,7 @@ static struct gs_held *join(cl_command_queue queue, unsigned resource, unsigned 
     const uint64_t most_ns = most_of_unit_ns(resource, h && h->granted_ns);
     /* One that comes too late is the last: its event says what a marker would have to, else. */
     const bool late = h && h->granted_ns && now >= h->granted_ns + most_ns;
-    const bool may = is_next(h, resource, call) && h->units.n == 1 && !h->closed &&
+    const bool may = is_next(h, resource, call) && h->units.n == 1 && gs_row_end_own(h) && !h->closed &&
                      (!late || (h->loose && now < h->granted_ns + most_ns + LATE_NS)) &&
                      gs_batch_add(&h->batch, kind, most_ns, &h->closed) && gs_held_keep(h);
     if (may) {
@@ -376,7 +376,7 @@ struct gs_held *gs_hold_on(struct gs_queue *q, uint64_t kind)
     enum { TOLD_EVERY = 8 };
     /* Who is alone need not know to the microsecond when a row of launches was added to. */
     const unsigned call = gs_queue_call(q);
-    const bool tells = call % TOLD_EVERY == 0 || !gs_unit_is_sole();
+    const bool tells = call % TOLD_EVERY == 0 || q->row || !gs_unit_is_sole();
     const uint64_t now = tells ? gs_now_ns() : atomic_load_explicit(&gs_called_ns, memory_order_relaxed);
     if (tells)
         atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
@@ -402,7 +402,7 @@ static bool leave_open(cl_command_queue queue)
         return false;
     pthread_mutex_lock(&gs_held_lock);
     struct gs_held *h = gs_held_last_in(queue);
-    const bool leaves = h && h->bare && h->loose && !h->joining && !h->closing;
+    const bool leaves = h && h->bare && h->loose && !h->joining && !h->closing && gs_row_end_own(h);
     if (leaves)
         h->closed = true;
     pthread_mutex_unlock(&gs_held_lock);

@@ -103,7 +103,8 @@ bool gs_queue_shut(struct gs_queue *q)
     pthread_mutex_lock(&gs_held_lock);
     struct gs_held *h = gs_held_last_in(q->o.handle);
     const bool shut =
-        !h || (h->units.n == 1 && (h->batch.expected_ns || gs_is_piece(h)) && h->served && !h->joining && !h->closing);
+        !h || (h->units.n == 1 && (h->batch.expected_ns || gs_is_piece(h)) && h->served && !h->joining && !h->closing &&
+               gs_row_end_own(h));
     if (h && shut) {
         h->closed = true;
         h->shut_ns = gs_now_ns();

@@ -4,6 +4,7 @@
 #include "shim/batch.h"
 #include "shim/command.h"
 #include "shim/dispatch.h"
+#include "shim/row.h"
 #include "shim/timing.h"
 
 static size_t size_at(const size_t *sizes, cl_uint dims, unsigned d)
@@ -93,11 +94,14 @@ bool gs_follow(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size
     const struct gs_units one = {.n = 1, .kernel = true, .kind = k->followed.kind};
     cl_event gate = NULL;
     struct gs_held *held = follows && plain ? gs_hold_on(q, one.kind) : NULL;
+    const bool joins = held;
     if (follows && !held && may_begin(&k->followed) &&
         gs_hold_back(q, q->o.handle, gs_resource_of(0), n_wait, n_wait ? wait : NULL, &one, &held, &gate) != CL_SUCCESS)
         held = NULL;
     if (held)
         *err = gs_launch_held(held, gate, q, k, dims, offset, global, local, n_wait, wait, event);
+    if (joins && !*err)
+        gs_row_open(q, k, dims, global, local);
     pthread_mutex_unlock(&ctx->lock);
     return held;
 }

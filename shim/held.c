@@ -124,8 +124,10 @@ bool gs_held_enlist(struct gs_held *h)
     pthread_mutex_lock(&gs_held_lock);
     struct gs_held *before = gs_held_last_in(h->home);
     const bool follows = h->chained && before && !h->taken && !before->served && !before->follower;
-    if (before)
+    if (before) {
+        gs_row_end_own(before);
         before->closed = true;
+    }
     if (follows)
         before->follower = h;
     h->untied = gs_is_several(h) && h->units.untied;

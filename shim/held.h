@@ -10,6 +10,7 @@
 #include "shim/batch.h"
 #include "shim/client.h"
 #include "shim/dispatch.h"
+#include "shim/row.h"
 #include "shim/watch.h"
 
 enum { GS_AWAITED = 4, GS_AT_ONCE = 15 /* units besides the first that may be had beforehand */ };
@@ -74,6 +75,9 @@ struct gs_held {
     bool closed;         /* no more may join */
     bool joining;        /* one is about to be enqueued */
     uint64_t joined_ns;  /* when the last has come */
+    struct gs_row *row;  /* others are enqueued by a row, see row.h; or null */
+    bool had_row;        /* ... or have been */
+    bool rowless;        /* there is to be no row any more */
     uint64_t shut_ns;    /* when somebody began to wait for all that is in its queue; 0: nobody has */
     uint64_t granted_ns; /* 0: not yet */
     unsigned ended;      /* units */

@@ -65,10 +65,15 @@ static bool take(struct gs_hot_thread *t)
            atomic_compare_exchange_strong(&t->owner, &nobody, __builtin_thread_pointer());
 }
 
+bool gs_hot_take(void)
+{
+    return atomic_load_explicit(&barriers, memory_order_relaxed) && take(gs_hot_thread());
+}
+
 void gs_hot_look(void)
 {
     struct gs_hot_thread *t = gs_hot_thread();
-    if (gs_hot_cares(~0u) || !atomic_load_explicit(&barriers, memory_order_relaxed) || !take(t))
+    if (gs_hot_cares(~0u) || !gs_hot_take())
         return;
     const unsigned left = atomic_load_explicit(&t->until_look, memory_order_relaxed);
     if (left) /* it came for another reason */

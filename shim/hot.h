@@ -97,14 +97,22 @@ static inline bool gs_hot_careless(void)
     return true;
 }
 
-/* It may: true, hand it on and call gs_hot_end. What is handed on must not block. Who takes care from now on sees
- * `passing`, or is seen here: gs_hot_bar makes this thread's processor show what it has written before it goes on. */
-static inline bool gs_hot_begin(struct gs_hot_thread *t)
+/* From here on whoever changes what this thread has looked at, and then calls gs_hot_bar, sees `passing`, or the change
+ * is seen here: that makes this thread's processor show what it has written before it goes on. Returns what `passing`
+ * was. */
+static inline unsigned gs_hot_pass(struct gs_hot_thread *t)
 {
     const unsigned n = atomic_load_explicit(&t->passing, memory_order_relaxed);
-    gs_hot_count(t, 1);
     atomic_store_explicit(&t->passing, n + 1, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
+    return n;
+}
+
+/* It may: true, hand it on and call gs_hot_end. What is handed on must not block. */
+static inline bool gs_hot_begin(struct gs_hot_thread *t)
+{
+    gs_hot_count(t, 1);
+    const unsigned n = gs_hot_pass(t);
     if (!atomic_load_explicit(&gs_hot.care, memory_order_acquire))
         return true;
     atomic_store_explicit(&t->passing, n, memory_order_release);
@@ -123,6 +131,9 @@ void gs_hot_start(void);
 /* A command goes the other way, which looks for a daemon: this thread gets a place, if there is one, and may make some
  * calls before it comes here again. */
 void gs_hot_look(void);
+
+/* Has this thread a place, or does it get one? */
+bool gs_hot_take(void);
 
 /* Does this thread make its calls so fast that none of its kernels can take longer? */
 enum { GS_HOT_FAST_NS = 10 * 1000 };

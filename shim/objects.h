@@ -125,7 +125,9 @@ struct gs_queue {
     struct gs_drained *drained; /* shared with commands under way; made on first need. ctx lock */
     struct gs_several *several; /* the ends that stand for several commands, oldest first; owned. ctx lock */
     size_t n_several, several_cap;
-    cl_command_queue image; /* for image commands where the devices are sub-devices; made on first need */
+    const struct gs_row *row; /* of the thread that has made the last launches here, of which there were so many: */
+    unsigned in_row;          /* see shim/row.h. ctx lock */
+    cl_command_queue image;   /* for image commands where the devices are sub-devices; made on first need */
     /* Those that launches need have been asked for, and made, all at once: see gs_queues_ready. */
     atomic_bool completing, complete;
 };

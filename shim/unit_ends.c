@@ -159,8 +159,12 @@ void gs_unit_close(struct gs_held *h)
 {
     cl_event marker = NULL;
     pthread_mutex_lock(&gs_held_lock);
-    while (h->joining || h->closing)
-        pthread_cond_wait(&gs_held_changed, &gs_held_lock);
+    while (h->joining || h->closing || h->row) {
+        if (h->row)
+            gs_row_end(h);
+        else
+            pthread_cond_wait(&gs_held_changed, &gs_held_lock);
+    }
     h->closed = true;
     h->closing = h->loose;
     const bool loose = h->loose;
@@ -285,7 +289,7 @@ void gs_unit_watch(struct gs_held *h, struct gs_unit *u, atomic_uint *running, c
 static struct gs_awaited *claim(struct gs_held *h)
 {
     struct gs_unit *u = (struct gs_unit *)(uintptr_t)h->awaited[0];
-    struct gs_awaited *a = u && !h->joining && !h->closing ? gs_ends_claim(u) : NULL;
+    struct gs_awaited *a = u && !h->joining && !h->closing && !h->row ? gs_ends_claim(u) : NULL;
     if (!a)
         return NULL;
     u->waited = h->shut_ns ? gs_now_ns() > h->shut_ns + WAITED_NS : atomic_load(&h->pending);

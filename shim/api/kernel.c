@@ -5,6 +5,7 @@
 #include "shim/launch.h"
 #include "shim/pass.h"
 #include "shim/report.h"
+#include "shim/row.h"
 #include "shim/timing.h"
 
 /* All zeros, in lines of their own. NULL: no memory. */
@@ -330,7 +331,7 @@ static GS_COLD cl_int launch(cl_command_queue command_queue, cl_kernel kernel, c
                      event_wait_list, event);
 }
 
-/* At several sizes in turn, or on buffers that are new; or one that doesn't pass. */
+/* At several sizes in turn, or on buffers that are new; or in a row; or one that doesn't pass. */
 static __attribute__((hot, noinline)) cl_int launch_any(cl_command_queue command_queue, cl_kernel kernel,
                                                         cl_uint work_dim, const size_t *global_work_offset,
                                                         const size_t *global_work_size, const size_t *local_work_size,
@@ -338,13 +339,21 @@ static __attribute__((hot, noinline)) cl_int launch_any(cl_command_queue command
                                                         const cl_event *event_wait_list, cl_event *event)
 {
     struct gs_hot_thread *t = gs_hot_thread();
-    struct gs_kernel *k = gs_hot_may(t) ? gs_find_newest(GS_KERNEL, kernel) : NULL;
-    const enum gs_passes passes = k ? gs_kernel_passes_defined(k) : GS_PASSES_NOT;
-    if (!passes ||
-        (passes == GS_PASSES_BY_SIZE && !gs_size_passes(gs_size_of(k, work_dim, global_work_size, local_work_size))) ||
-        (gs_kernel_is_fresh(k) && !gs_launch_defines(k)) || !gs_hot_begin(t))
-        return launch(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
-                      num_events_in_wait_list, event_wait_list, event);
+    if (gs_hot_cares(GS_CARE_DAEMON)) {
+        if (!gs_row_is_in(t, command_queue) || num_events_in_wait_list || event ||
+            !gs_row_takes(t, command_queue, kernel, work_dim, global_work_size, local_work_size))
+            return launch(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
+                          num_events_in_wait_list, event_wait_list, event);
+    } else {
+        struct gs_kernel *k = gs_hot_may(t) ? gs_find_newest(GS_KERNEL, kernel) : NULL;
+        const enum gs_passes passes = k ? gs_kernel_passes_defined(k) : GS_PASSES_NOT;
+        if (!passes ||
+            (passes == GS_PASSES_BY_SIZE &&
+             !gs_size_passes(gs_size_of(k, work_dim, global_work_size, local_work_size))) ||
+            (gs_kernel_is_fresh(k) && !gs_launch_defines(k)) || !gs_hot_begin(t))
+            return launch(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
+                          num_events_in_wait_list, event_wait_list, event);
+    }
     const cl_int err = gs_hot.launch(command_queue, kernel, work_dim, global_work_offset, global_work_size,
                                      local_work_size, num_events_in_wait_list, event_wait_list, event);
     gs_hot_end(t);

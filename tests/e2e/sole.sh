@@ -38,6 +38,16 @@ for program in "sole 400 7" "sole 400 1" "alone 400"; do
   diff without.txt daemon.txt || fail "$program: one that is alone under a daemon needs other calls of the driver"
 done
 
+# Launches of which nothing is known yet go in chunks, and none of them behind a user event.
+GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=0.1 FAKE_LOG=first.log timeout 60 gpusparc run --gpus 1 "$programs/firsts" 20 >out.txt 2>err.txt || { cat err.txt; fail firsts; }
+[ "$(grep -c '^clEnqueueNDRangeKernel' first.log)" -gt 120 ] || fail "the first launches weren't cut"
+! grep '^clCreateUserEvent' first.log || fail "one that is alone under a daemon makes user events"
+
+# Most launches of a row are handed on with nothing locked.
+GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=0.1 timeout 60 gpusparc run --gpus 1 "$programs/locks" 400 100 >out.txt 2>err.txt || { cat err.txt; fail locks; }
+grep launches, err.txt
+[ "$(sed -n 's/^100 launches, \(.*\) locks$/\1/p' err.txt)" -lt 100 ] || fail "each launch of a row takes locks"
+
 # Each is a job, though what it begins with has no event that tells of its end. (On a busy machine some are seen to end late, and then count as one with the next.)
 GPUSPARC_REAL=$programs/fake.so gpusparc run --gpus 1 --task one "$programs/sole" 300 3 events >/dev/null 2>err.txt || { cat err.txt; fail "sole as a task"; }
 jobs=$(gpusparc status --json | python3 -c 'import json, sys; t = [t for t in json.load(sys.stdin)["tasks"] if t["task"] == "one"][0]; print(t["jobs"] + t["warmup_jobs"])')
@@ -85,6 +95,14 @@ wait $app || { cat err.txt; fail "early"; }
 for _ in 1 2 3; do
   OPENCL_LAYERS=$programs/as_gpu.so timeout 30 gpusparc run --devices cpu:2 --gpus 1 "$programs/turns" >out.txt 2>err.txt ||
     { cat out.txt err.txt; fail "turns"; }
+# Two threads in one queue: rows of the one, whatever the other does.
+for ((s = seed; s < seed + 2 * rounds; s++)); do
+  "$programs/shared_queue" "$s" 60 >alone.txt || fail "shared_queue $s fails without gpusparc"
+  for gpus in 1 2; do
+    OPENCL_LAYERS=$programs/as_gpu.so timeout 60 gpusparc run --devices cpu:2 --gpus $gpus "$programs/shared_queue" "$s" 60 >out.txt 2>err.txt ||
+      { cat err.txt; fail "shared_queue $s"; }
+    cmp alone.txt out.txt || fail "shared_queue $s differs"
+  done
 done
 
 for ((s = seed; s < seed + rounds; s++)); do

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of short launches as sole.c has them, `locks ROWS LAUNCHES`, and how many mutexes all that they go through locks:
+ * prints the least of a row's launches on standard error. (A program's own pthread_mutex_lock is everybody's.) */
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "plain.h"
+
+enum { LOCAL = 64, ITEMS = 2048 };
+
+static _Thread_local unsigned long locked;
+
+__attribute__((visibility("default"))) int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    static union {
+        void *symbol;
+        int (*lock)(pthread_mutex_t *);
+    } next; /* the same for all threads */
+    if (!next.symbol)
+        next.symbol = dlsym(RTLD_NEXT, "pthread_mutex_lock");
+    locked++;
+    return next.lock(mutex);
+}
+
+static const char source[] = "__kernel void advance(__global uint *v, uint k)\n"
+                             "{ uint i = get_global_id(0); v[i] = v[i] * 3u + k; }\n";
+
+int main(int argc, char **argv)
+{
+    uint32_t v[ITEMS] = {1};
+    unsigned long least = ~0ul;
+    const long rows = argc > 2 ? strtol(argv[1], NULL, 10) : 1, launches = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
+    start(0);
+    cl_program p = build(source, "");
+    cl_kernel k = kernel_of(p, "advance");
+    cl_mem m = buffer(CL_MEM_READ_WRITE, sizeof v, NULL);
+    set_mem(k, 0, m);
+    for (long n = 0; n < rows; n++) {
+        CL(clEnqueueWriteBuffer(queue, m, CL_FALSE, 0, sizeof v, v, 0, NULL, NULL));
+        const unsigned long before = locked;
+        for (long i = 0; i < launches; i++) {
+            set_uint(k, 1, (cl_uint)i);
+            launch(queue, k, ITEMS, LOCAL, 0, NULL, NULL);
+        }
+        if (locked - before < least)
+            least = locked - before;
+        CL(clFinish(queue));
+        CL(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, sizeof v, v, 0, NULL, NULL));
+    }
+    printf("%u %u\n", v[0], v[ITEMS - 1]);
+    fprintf(stderr, "%ld launches, %lu locks\n", launches, least);
+    CL(clReleaseMemObject(m));
+    CL(clReleaseKernel(k));
+    CL(clReleaseProgram(p));
+    finish();
+    return 0;
+}
