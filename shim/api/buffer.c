@@ -600,6 +600,30 @@ static bool pass_blocking_write(cl_command_queue queue, struct gs_mem *m, size_t
     return passes;
 }
 
+/* A few bytes by an application that is connected alone: the driver takes them in the call, and for so long the unit of
+ * the link is had. They are on their way for no longer than it takes to ask for one. False: they aren't to be written
+ * so. */
+static bool write_at_once(struct gs_queue *q, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
+                          cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+{
+    struct gs_job job;
+    struct gs_grant grant;
+    if (gs_hot_cares(~(unsigned)GS_CARE_DAEMON) || !is_plain(m, offset, size) || !gs_unit_is_sole())
+        return false;
+    gs_job_enter_quickly(q->o.ctx, &job);
+    pthread_mutex_lock(&q->o.ctx->lock);
+    const bool may = (!job.transfer_chunk || size <= job.transfer_chunk) && !atomic_load(&q->o.ctx->divided) &&
+                     gs_unit_try(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN, &grant);
+    if (may)
+        *err = gs_real()->clEnqueueWriteBuffer(q->o.handle, m->o.handle, CL_FALSE, offset, size, ptr, n_wait, wait,
+                                               event);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    if (may)
+        gs_unit_over(&grant);
+    gs_job_tell();
+    return may;
+}
+
 static GS_COLD cl_int write_carefully(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_write,
                                       size_t offset, size_t size, const void *ptr, cl_uint num_events_in_wait_list,
                                       const cl_event *event_wait_list, cl_event *event)
@@ -616,6 +640,9 @@ static GS_COLD cl_int write_carefully(cl_command_queue command_queue, cl_mem buf
     if (gs_is_small(m, size) &&
         (blocking_write ? pass_blocking_write : pass_write)(command_queue, m, offset, size, ptr,
                                                             num_events_in_wait_list, event_wait_list, event, &passed))
+        return passed;
+    if (!blocking_write && write_at_once(q, m, offset, size, ptr, num_events_in_wait_list, event_wait_list, event,
+                                         &passed))
         return passed;
     struct gs_home h;
     cl_event own = NULL;
