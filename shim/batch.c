@@ -146,6 +146,15 @@ void gs_batch_heard(const struct gs_batch *b, uint64_t took_ns, uint64_t since_g
         gs_batch_learn(b, took_ns < since_grant_ns && took_ns < half_ns ? half_ns : took_ns);
 }
 
+bool gs_kind_is_new(uint64_t kind)
+{
+    pthread_mutex_lock(&lock);
+    const size_t i = place_of(kind);
+    const bool is_new = !known[i].ns && !known[i].whole_groups;
+    pthread_mutex_unlock(&lock);
+    return is_new;
+}
+
 unsigned gs_chunk_factor(uint64_t kind)
 {
     pthread_mutex_lock(&lock);

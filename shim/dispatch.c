@@ -371,6 +371,17 @@ static bool needs_none(const struct gs_held *h)
     return h->taken && (may_share || gs_is_piece(h)) && h->drained && gs_unit_is_sole() && !h->units.siblings;
 }
 
+/* The first launch of its kind, which goes in chunks until it is known how long it takes. What comes next in the queue
+ * waits for it in its call, if it is soon over: else that, and mostly what comes then, would stand behind a user event.
+ * Once one command has, NVIDIA's driver keeps a thread awake until the application makes no call for some 0.1 s, and
+ * each launch takes 5.2 to 7.9 us instead of 4.1 to 5.9, for as long as it runs (H200). Not behind anything that the
+ * application's own events hold up. */
+static bool may_be_awaited(const struct gs_held *h, const struct gs_queue *q)
+{
+    return h->units.untied && h->units.is_new && h->taken && gs_unit_is_sole() && !gs_within_ever() &&
+           !atomic_load(&q->o.ctx->user_events);
+}
+
 struct gs_held *gs_hold_on(struct gs_queue *q, uint64_t kind)
 {
     enum { TOLD_EVERY = 8 };
@@ -470,6 +481,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     if (queue == q->o.handle && !q->out_of_order && (h->drained = gs_drained_of(q)))
         atomic_fetch_add(&h->drained->refs, 1);
     h->bare = needs_none(h);
+    h->may_be_awaited = may_be_awaited(h, q);
     h->sent_later = queue != q->o.handle && h->taken && gs_unit_is_sole();
     h->label = gs_label_now();
     *held = h;

@@ -61,6 +61,7 @@ struct gs_units {
     /* Of several, in the application's queue, in order, of which it wants no event: what comes next there is to come
      * after all of them. A marker sees to that, once something does come while they are under way. */
     bool untied;
+    bool is_new; /* nothing is known of the time that such commands take */
 };
 
 /* Are these the ends of commands that are under way by units they have been granted, and short? */

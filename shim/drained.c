@@ -171,16 +171,31 @@ static void await_units(struct gs_held *h)
     is_over(h, true); /* another thread may be about to see the last of them */
 }
 
+/* Is it over within the time that a unit may take? */
+static bool ends_soon(struct gs_held *h)
+{
+    enum { PAUSE_NS = 2000 };
+    const uint64_t until = gs_now_ns() + GS_BATCH_SOLE_NS;
+    for (uint64_t now = 0; !is_over(h, false) && now < until;) {
+        const uint64_t next = gs_now_ns() + PAUSE_NS;
+        look_at_units(h, NULL);
+        while ((now = gs_now_ns()) < next)
+            ;
+    }
+    return is_over(h, false);
+}
+
 /* What comes next in its queue comes after all of its units. */
 static void tie(struct gs_held *h)
 {
-    cl_event marker, end = gs_held_user_event(h); /* it ends with the command */
+    const bool ended = h->may_be_awaited && ends_soon(h);
+    cl_event marker, end = ended ? NULL : gs_held_user_event(h); /* it ends with the command */
     const bool tied = end && gs_real()->clEnqueueMarkerWithWaitList(h->home, 1, &end, &marker) == CL_SUCCESS;
     if (tied) {
         gs_job_add(marker); /* one that fails must be somebody's: PoCL (3.1) uses it once more after its end */
         gs_real()->clReleaseEvent(marker);
         gs_real()->clFlush(h->home);
-    } else {
+    } else if (!ended) {
         gs_release_event(end);
         await_units(h);
     }

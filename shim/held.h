@@ -47,6 +47,7 @@ struct gs_held {
     unsigned order;             /* of a single unit, when the last of it was enqueued. gs_held_lock */
     unsigned brief_at;          /* gs_queue.brief then */
     struct gs_drained *drained; /* of the application's queue, if it is in order; or null */
+    bool may_be_awaited;        /* for a moment, by the call that comes next in the queue, where it is untied */
     bool may_chain;             /* the queue is in order, and there is nothing else to wait for, but for pieces */
     enum gs_held_waits waits;
     bool chained;
@@ -74,10 +75,10 @@ struct gs_held {
     bool sent;           /* they have been sent off, or will be without us */
     bool closed;         /* no more may join */
     bool joining;        /* one is about to be enqueued */
-    uint64_t joined_ns;  /* when the last has come */
     struct gs_row *row;  /* others are enqueued by a row, see row.h; or null */
     bool had_row;        /* ... or have been */
     bool rowless;        /* there is to be no row any more */
+    uint64_t joined_ns;  /* when the last has come */
     uint64_t shut_ns;    /* when somebody began to wait for all that is in its queue; 0: nobody has */
     uint64_t granted_ns; /* 0: not yet */
     unsigned ended;      /* units */

@@ -132,7 +132,8 @@ cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_ker
                              .factor = run->factor,
                              .groups = groups_of(&run->cut.whole),
                              .siblings = run->siblings,
-                             .untied = run->untied};
+                             .untied = run->untied,
+                             .is_new = gs_kind_is_new(run->kind)};
     cl_int err = CL_SUCCESS;
     if (units.n > 1) {
         err = gs_unit_queues(q, run->place, units.queue);
