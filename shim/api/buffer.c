@@ -617,6 +617,8 @@ static bool write_at_once(struct gs_queue *q, struct gs_mem *m, size_t offset, s
     if (may)
         *err = gs_real()->clEnqueueWriteBuffer(q->o.handle, m->o.handle, CL_FALSE, offset, size, ptr, n_wait, wait,
                                                event);
+    if (may)
+        atomic_fetch_add(&q->calls, 1); /* no unit tells of it */
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (may)
         gs_unit_over(&grant);
