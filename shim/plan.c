@@ -210,6 +210,11 @@ static bool parts_meet(const struct gs_use *u, unsigned n_parts)
     return false;
 }
 
+bool gs_plan_parts_meet(const struct gs_plan *plan, size_t use)
+{
+    return plan->uses[use].writes == GS_DISJOINT && parts_meet(&plan->uses[use], plan->n_parts);
+}
+
 /* Of a plan on trial: what the parts could see of each other is contested, as a whole. All that is left is bytes that
  * only one part touches, that nobody writes, or that are reduced. */
 static int contest(struct gs_use *u, unsigned n_parts)

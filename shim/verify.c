@@ -164,6 +164,9 @@ bool gs_verify_compare(const char *kernel, const struct gs_plan *plan, const cha
                        const struct gs_snapshot *again, const struct gs_snapshot *split)
 {
     bool right = true;
+    const char *in_place = NULL; /* an argument of which a part may read what another writes */
+    for (size_t i = plan->n_uses; i-- > 0;)
+        in_place = gs_plan_parts_meet(plan, i) ? names[i] : in_place;
     for (size_t i = 0; i < plan->n_uses; i++) {
         const unsigned char *was = before->bytes[i], *one = single->bytes[i], *many = split->bytes[i];
         const unsigned char *other = again ? again->bytes[i] : one;
@@ -179,8 +182,10 @@ bool gs_verify_compare(const char *kernel, const struct gs_plan *plan, const cha
                              kernel, names[i], b);
                 else if (!alone && !differs)
                     gs_error("verify: kernel %s: argument %s differs at byte %" PRIu64
-                             ": %02x on one device, %02x split",
-                             kernel, names[i], b, one[b], many[b]);
+                             ": %02x on one device, %02x split%s%s%s",
+                             kernel, names[i], b, one[b], many[b],
+                             in_place ? "; parts may read what others write of " : "", in_place ? in_place : "",
+                             in_place ? ": a race of the kernel's own, if they do" : "");
                 differs = differs || !alone;
                 random = random || alone;
             }

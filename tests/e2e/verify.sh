@@ -24,6 +24,9 @@ for way in "" plain; do
   grep -q 'scaled: argument v differs at byte' lies.err || { cat lies.err; fail "a difference isn't found"; }
   grep -q 'leftover: argument v varies at byte' lies.err || { cat lies.err; fail "it isn't said that one device's runs differ"; }
   grep 'leftover: .* differs' lies.err && fail "what differs on one device is taken for a wrong split"
-  [ "$(grep -o '"verified": 1, "wrong": 1' lies.json | wc -l)" = 2 ] || { cat lies.json; fail "what is wrong isn't counted"; }
+  grep -q 'neighbour: argument v differs at byte 16384: .* read what others write of v:' lies.err ||
+    { cat lies.err; fail "it isn't said that a kernel may race"; }
+  grep 'scaled: .* others write' lies.err && fail "a kernel is said to race that reads nothing"
+  [ "$(grep -o '"verified": 1, "wrong": 1' lies.json | wc -l)" = 3 ] || { cat lies.json; fail "what is wrong isn't counted"; }
 done
 echo passed

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two kernels that a translator may lie about: where one writes, and what the other computes; and one that reads local
- * memory which it hasn't written, so that no two runs agree, on one device neither (see verify.sh). */
+/* Two kernels that a translator may lie about: where one writes, and what the other computes; and two that are
+ * no translator's fault: one reads local memory which it hasn't written, so that no two runs agree, on one device
+ * neither, the other reads what its neighbours are about to write (see verify.sh). */
 #include "plain.h"
 
 enum { N = 8192 };
@@ -23,13 +24,18 @@ static void once(const char *source, const char *name)
     CL(clReleaseMemObject(m));
 }
 
-static void varying(void)
+static const char neighbour[] = "__kernel void neighbour(__global uint *v)\n"
+                                "{ uint i = get_global_id(0); v[i] = v[i] * 3u + (i ? v[i - 1] : 1u); }\n";
+
+/* What these give depends on the order of their work-groups: nothing of it is shown. */
+static void careless(const char *source, const char *name, bool local)
 {
     static const uint32_t zero[N];
-    cl_kernel k = kernel_of(build(leftover, ""), "leftover");
+    cl_kernel k = kernel_of(build(source, ""), name);
     cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof zero, (void *)zero);
     set_mem(k, 0, m);
-    CL(clSetKernelArg(k, 1, sizeof(uint32_t), NULL));
+    if (local)
+        CL(clSetKernelArg(k, 1, sizeof(uint32_t), NULL));
     launch(queue, k, N, 1, 0, NULL, NULL);
     CL(clFinish(queue));
     CL(clReleaseMemObject(m));
@@ -40,7 +46,8 @@ int main(void)
     start(0);
     once(shifted, "shifted");
     once(scaled, "scaled");
-    varying();
+    careless(leftover, "leftover", true);
+    careless(neighbour, "neighbour", false);
     finish();
     return 0;
 }
