@@ -374,10 +374,12 @@ static int find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
         if (!all_in_place(in))
             err = gs_summary_eval(k, &plan->launch, &plan->box[p], values, access);
-        for (uint32_t i = 0; i < k->n_args && !err; i++)
+        for (uint32_t i = 0; i < k->n_args && !err; i++) {
+            plan->leaves |= access[i].leaves && !in->mems[i]->root->base;
             if (in->mems[i])
                 err =
                     add_access(use_of(plan, in->mems[i]), p, plan->n_parts == 1, in->mems[i], &k->args[i], &access[i]);
+        }
     }
     if (!err && is_appending(k) && plan->n_parts > 1)
         err = add_counters(plan, in);
@@ -572,6 +574,12 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
         if (!cut(&one, in, d))
             continue;
         err = find_uses(&one, in);
+        if (!err && one.leaves) {
+            gs_plan_free(&one);
+            gs_plan_free(&best);
+            plan->reason = "it writes behind the end of a buffer";
+            return 0;
+        }
         const bool clashing = !err && clashes(&one);
         const uint64_t cost = err || clashing ? UINT64_MAX : cost_of(&one);
         clash = clash || clashing;

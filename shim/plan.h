@@ -59,6 +59,7 @@ struct gs_plan {
     bool reorders;        /* floating-point atomics take effect in another order than on one device, or
                              what is appended to lists stands there in another */
     bool appends;         /* each part has lists of its own, which are put behind each other: shim/append.h */
+    bool leaves;          /* a part surely writes behind the end of a buffer, where one device has some room: not split */
     bool on_trial;        /* it may turn out that one device must do it over: some use is GS_CONTESTED */
     uint64_t trial_bytes; /* of it: what a place keeps of its bytes, so that they can be had back */
     struct gs_box box[GS_MAX_DEVICES]; /* in work-groups, or in work-items where the local size is NULL */

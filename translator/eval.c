@@ -180,6 +180,8 @@ static void eval_access(struct gs_eval *e, uint32_t access, bool before_matters,
         add_edges(e, &f, buffer, &out->reads);
     if (a->kind != GS_A_READ && !out->writes_unknown)
         out->writes_unknown = !gs_set_add(e, &f, a->bytes, buffer, false, &out->writes);
+    if (a->kind != GS_A_READ && !a->partial && !e->args[a->arg].is_image)
+        out->leaves |= gs_set_leaves(e, &f, a->bytes, buffer);
     if (a->kind == GS_A_WRITE && !a->partial)
         add_overwrites(e, access, &f, before_matters && !e->args[a->arg].is_image && gs_before_wanted(e->p, access),
                        &out->overwrites);
@@ -191,7 +193,7 @@ static void clear(const struct gs_kernel_summary *kernel, struct gs_arg_access *
         gs_rangeset_clear(&out[i].reads);
         gs_rangeset_clear(&out[i].writes);
         gs_rangeset_clear(&out[i].overwrites);
-        out[i].reads_all = out[i].writes_unknown = false;
+        out[i].reads_all = out[i].writes_unknown = out[i].leaves = false;
     }
 }
 

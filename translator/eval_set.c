@@ -243,3 +243,21 @@ bool gs_set_add(struct gs_eval *e, const struct gs_form *f, uint64_t bytes, uint
     gs_rangeset_free(&runs);
     return true;
 }
+
+bool gs_set_leaves(struct gs_eval *e, const struct gs_form *f, uint64_t bytes, uint64_t buffer_bytes)
+{
+    const gs_wide limit = (gs_wide)1 << 62;
+    const struct gs_interval in = gs_form_bounds(e, f), beyond = {greatest(in.lo, buffer_bytes), in.hi + bytes};
+    struct lattice l;
+    bool exact;
+    if (in.lo > in.hi || beyond.lo >= beyond.hi || in.lo < -limit || in.hi > limit ||
+        !is_certain(e, f, bytes, make_lattice(e, f, &l)))
+        return false;
+    const gs_wide run = make_run(&l, bytes, MAX_RANGES, &exact);
+    struct gs_rangeset runs = {0};
+    if (exact && add_runs(&l, l.n, l.first, run, beyond, &runs) < 0)
+        e->no_memory = true;
+    const bool leaves = runs.n;
+    gs_rangeset_free(&runs);
+    return leaves;
+}

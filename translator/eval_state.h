@@ -181,4 +181,7 @@ struct gs_interval gs_form_bounds(const struct gs_eval *e, const struct gs_form 
 bool gs_set_add(struct gs_eval *e, const struct gs_form *f, uint64_t bytes, uint64_t buffer_bytes, bool surely,
                 struct gs_rangeset *out);
 
+/* Are there values of the form that are surely taken, some of whose bytes lie behind the buffer's end? */
+bool gs_set_leaves(struct gs_eval *e, const struct gs_form *f, uint64_t bytes, uint64_t buffer_bytes);
+
 #endif

@@ -200,6 +200,7 @@ struct gs_arg_access {
     struct gs_rangeset reads;      /* may read (empty where reads_all) */
     struct gs_rangeset writes;     /* may write (empty where writes_unknown) */
     struct gs_rangeset overwrites; /* surely writes, whole, and without having read it before */
+    bool leaves;                   /* surely writes behind the buffer's end as well */
 };
 
 /* Where a list is in its buffer, of `bytes`, as a launch's arguments say: it lies in [begin, end); x must be below
