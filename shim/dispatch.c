@@ -177,6 +177,7 @@ static struct gs_held *join(cl_command_queue queue, unsigned resource, unsigned 
                      gs_batch_add(&h->batch, kind, most_ns, &h->closed) && gs_held_keep(h);
     if (may) {
         h->closed = h->closed || late;
+        h->last_joins = h->closed;
         h->joining = true;
         h->joined_ns = now;
         h->call = call; /* nothing was counted as brief since: it came right after */
@@ -504,7 +505,7 @@ void gs_hold_drop(struct gs_held *h)
 
 bool gs_wants_event(const struct gs_held *h)
 {
-    return h->joining ? h->closed : !h->bare;
+    return h->joining ? h->last_joins : !h->bare;
 }
 
 /* One that has joined another's unit needs nothing of its own, unless it is the last: that one tells of the unit's end,
@@ -512,7 +513,7 @@ bool gs_wants_event(const struct gs_held *h)
 static void let_go_joined(struct gs_held *h, cl_event event, cl_event *end)
 {
     cl_command_queue home = h->home;
-    const bool last = h->closed;
+    const bool last = h->last_joins;
     if (end)
         gs_real()->clRetainEvent(*end = event);
     if (event) {

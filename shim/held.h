@@ -74,7 +74,8 @@ struct gs_held {
     bool closing;        /* somebody enqueues a marker behind those, or sends them off */
     bool sent;           /* they have been sent off, or will be without us */
     bool closed;         /* no more may join */
-    bool joining;        /* one is about to be enqueued */
+    bool joining;        /* one is about to be enqueued ... */
+    bool last_joins;     /* ... and is the last: of the thread that does */
     struct gs_row *row;  /* others are enqueued by a row, see row.h; or null */
     bool had_row;        /* ... or have been */
     bool rowless;        /* there is to be no row any more */
