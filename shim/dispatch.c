@@ -483,7 +483,6 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
         atomic_fetch_add(&h->drained->refs, 1);
     h->bare = needs_none(h);
     h->may_be_awaited = may_be_awaited(h, q);
-    h->sent_later = queue != q->o.handle && h->taken && gs_unit_is_sole();
     h->label = gs_label_now();
     *held = h;
     *gate = h->open;
@@ -535,7 +534,7 @@ void gs_let_go(struct gs_held *h, cl_event first, cl_event *end)
         return;
     }
     /* Others have been sent off by then. */
-    const bool sends = !h->taken || (h->closed && h->units.n == 1 && !h->bare && !h->sent_later);
+    const bool sends = !h->taken || (h->closed && h->units.n == 1 && !h->bare);
     h->first = first;
     h->enqueued = true;
     if (!first) {

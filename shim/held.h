@@ -36,7 +36,6 @@ struct gs_held {
     bool keeps;            /* its queues are retained until it has been served */
     bool bare;             /* it needs no event: see needs_none() */
     bool enqueued;
-    bool sent_later;       /* by whoever has enqueued it, with others: its queue is one of ours */
     struct gs_label label; /* of whoever asked for it */
     unsigned next_unit;
     atomic_uint running[GS_UNIT_QUEUES]; /* of the units behind the first, by queue */

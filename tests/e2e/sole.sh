@@ -110,6 +110,12 @@ for ((s = seed; s < seed + 2 * rounds; s++)); do
   done
 done
 
+# What one queue's command waits for in another is sent off before it, for devices that take all queues' in that order.
+"$programs/queues" >alone.txt
+LAZY=unflushed,lanes OPENCL_LAYERS=$programs/as_gpu.so:$programs/lazy.so GPUSPARC_TRANSFER=plain timeout 60 gpusparc run --devices cpu:2 --gpus 2 --mode multi \
+  "$programs/queues" >out.txt 2>err.txt || { cat err.txt; fail "queues, in lanes"; }
+cmp alone.txt out.txt || fail "queues, in lanes: differs"
+
 for ((s = seed; s < seed + rounds; s++)); do
   "$programs/stress" "$s" 300 3 >alone.txt || { cat alone.txt; fail "seed $s fails without gpusparc"; }
   for way in 1:auto 2:plain 2:pinned; do
