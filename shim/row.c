@@ -33,7 +33,7 @@ static bool is_well_formed(cl_uint dims, const size_t *global)
     return global && dims >= 1 && dims <= 3;
 }
 
-/* dims is 1 at least: a kind of a row. */
+/* Null: it isn't one of the row's. */
 static struct gs_row_kind *find(struct gs_row *r, cl_kernel kernel, uint64_t size)
 {
     for (unsigned i = 0; i < r->kinds; i++)
