@@ -50,16 +50,11 @@ void gs_hot_start(void)
     pthread_mutex_unlock(&lock);
 }
 
-static bool is_mine(struct gs_hot_thread *t)
-{
-    return atomic_load_explicit(&t->owner, memory_order_relaxed) == __builtin_thread_pointer();
-}
-
 /* Is the place this thread's, or has it become so? */
 static bool take(struct gs_hot_thread *t)
 {
     void *nobody = NULL;
-    if (is_mine(t))
+    if (gs_hot_is_mine(t))
         return true;
     return !atomic_load_explicit(&t->owner, memory_order_relaxed) &&
            atomic_compare_exchange_strong(&t->owner, &nobody, __builtin_thread_pointer());
@@ -87,7 +82,7 @@ void gs_hot_look(void)
 bool gs_hot_is_fast(void)
 {
     struct gs_hot_thread *t = gs_hot_thread();
-    return !gs_hot_cares(~0u) && is_mine(t) && t->fast;
+    return !gs_hot_cares(~0u) && gs_hot_is_mine(t) && t->fast;
 }
 
 void gs_hot_bar(void)

@@ -72,11 +72,16 @@ static inline bool gs_hot_cares(unsigned bits)
     return atomic_load_explicit(&gs_hot.care, memory_order_acquire) & bits;
 }
 
+/* Is the place this thread's? */
+static inline bool gs_hot_is_mine(const struct gs_hot_thread *t)
+{
+    return atomic_load_explicit(&t->owner, memory_order_relaxed) == __builtin_thread_pointer();
+}
+
 /* May this thread's next command be handed on here? Changes nothing. */
 static inline bool gs_hot_may(const struct gs_hot_thread *t)
 {
-    return !gs_hot_cares(~0u) && atomic_load_explicit(&t->owner, memory_order_relaxed) == __builtin_thread_pointer() &&
-           atomic_load_explicit(&t->until_look, memory_order_relaxed);
+    return !gs_hot_cares(~0u) && gs_hot_is_mine(t) && atomic_load_explicit(&t->until_look, memory_order_relaxed);
 }
 
 /* What a call counts for: one that blocks comes less often. */

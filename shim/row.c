@@ -15,11 +15,6 @@ static struct gs_row *own_row(void)
     return &gs_rows[gs_hot_thread() - gs_hot_threads];
 }
 
-static bool is_mine(const struct gs_row *r)
-{
-    return atomic_load_explicit(&gs_hot_threads[r - gs_rows].owner, memory_order_relaxed) == __builtin_thread_pointer();
-}
-
 static uint64_t hash_of(cl_uint dims, const size_t *global, const size_t *local)
 {
     uint64_t hash = dims * 2 + (local != NULL);
@@ -86,7 +81,7 @@ static void settle(struct gs_row *r)
 
 bool gs_row_end_own(struct gs_held *h)
 {
-    if (h->row && is_mine(h->row))
+    if (h->row && gs_hot_is_mine(&gs_hot_threads[h->row - gs_rows]))
         settle(h->row);
     return !h->row;
 }
@@ -143,19 +138,21 @@ void gs_row_open(struct gs_queue *q, const struct gs_kernel *k, cl_uint dims, co
     pthread_mutex_lock(&gs_held_lock);
     struct gs_held *h = gs_held_last_in(q->o.handle);
     const uint64_t ns = may_be_in(h, gs_queue_call(q)) ? gs_batch_expects(&h->batch, k->followed.kind) : 0;
+    const unsigned job = atomic_load(&k->followed.job);
     if (r->held)
         settle(r);
     if (ns && !h->row) {
-        if (!h->had_row || r->job != atomic_load(&k->followed.job))
+        const unsigned room = gs_batch_room(&h->batch);
+        if (!h->had_row || r->job != job)
             r->kinds = 0;
         h->had_row = true;
         h->row = r;
         r->held = h;
-        r->job = atomic_load(&k->followed.job);
+        r->job = job;
         r->n = 0;
         r->ns = 0;
         r->most_ns = h->batch.expected_ns < GS_BATCH_SOLE_NS ? GS_BATCH_SOLE_NS - h->batch.expected_ns : 0;
-        r->left = gs_batch_room(&h->batch) < ROW ? gs_batch_room(&h->batch) : ROW;
+        r->left = room < ROW ? room : ROW;
         note(r, k, hash_of(dims, global, local), ns);
         atomic_store_explicit(&r->queue, q->o.handle, memory_order_relaxed);
     }

@@ -41,7 +41,7 @@ extern struct gs_row gs_rows[GS_HOT_THREADS] __attribute__((visibility("hidden")
 static inline bool gs_row_is_in(const struct gs_hot_thread *t, cl_command_queue queue)
 {
     return atomic_load_explicit(&gs_rows[t - gs_hot_threads].queue, memory_order_relaxed) == queue && queue &&
-           atomic_load_explicit(&t->owner, memory_order_relaxed) == __builtin_thread_pointer();
+           gs_hot_is_mine(t);
 }
 
 /* May this launch, without a wait list and an event, be handed on? Then gs_hot_end() is to be called. */
