@@ -614,11 +614,11 @@ static bool write_at_once(struct gs_queue *q, struct gs_mem *m, size_t offset, s
     pthread_mutex_lock(&q->o.ctx->lock);
     const bool may = (!job.transfer_chunk || size <= job.transfer_chunk) && !atomic_load(&q->o.ctx->divided) &&
                      gs_unit_try(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN, &grant);
-    if (may)
+    if (may) {
         *err = gs_real()->clEnqueueWriteBuffer(q->o.handle, m->o.handle, CL_FALSE, offset, size, ptr, n_wait, wait,
                                                event);
-    if (may)
         atomic_fetch_add(&q->calls, 1); /* no unit tells of it */
+    }
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (may)
         gs_unit_over(&grant);
