@@ -104,8 +104,8 @@ static cl_int send_all(struct job *j, struct gs_events *all)
         struct side *s = &j->side[q];
         if (s->queue)
             gs_real()->clFlush(s->queue);
-        for (cl_uint i = 0; i < s->done.n && !err; i++)
-            err = gs_events_share(all, s->done.v[i]);
+        if (!err)
+            err = gs_events_share_all(all, &s->done);
     }
     for (unsigned q = 0; q < j->n && err; q++) {
         gs_events_wait(&j->side[q].done);

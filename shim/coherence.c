@@ -466,8 +466,8 @@ cl_int gs_ready_events(struct gs_command *cmd, struct gs_mem *src, unsigned from
     cl_int err = gs_command_order(cmd);
     gs_settle(src);
     gs_settle(dst);
-    for (cl_uint i = 0; i < cmd->before.n && !err; i++)
-        err = gs_events_share(wait, cmd->before.v[i]);
+    if (!err)
+        err = gs_events_share_all(wait, &cmd->before);
     if (!err)
         err = gs_several_await(cmd->ctx, wait);
     for (int i = 0; i < 2; i++) {

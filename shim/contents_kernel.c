@@ -258,8 +258,8 @@ static bool has_settled(struct gs_command *cmd, const struct gs_mem *root, uint6
 {
     struct gs_events wait = {0};
     cl_int err = gs_command_order(cmd);
-    for (cl_uint i = 0; i < cmd->before.n && !err; i++)
-        err = gs_events_share(&wait, cmd->before.v[i]);
+    if (!err)
+        err = gs_events_share_all(&wait, &cmd->before);
     for (unsigned i = 0; i < cmd->ctx->n && !err; i++)
         if (root->place[i].ready)
             err = gs_events_share(&wait, root->place[i].ready);

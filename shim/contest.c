@@ -477,9 +477,7 @@ cl_int gs_contest_judge(struct gs_contest *j, struct gs_command *cmd, const cl_e
 {
     struct gs_events wait = {0};
     cl_event marker;
-    cl_int err = CL_SUCCESS;
-    for (cl_uint i = 0; i < ended->n && !err; i++)
-        err = gs_events_share(&wait, ended->v[i]);
+    cl_int err = gs_events_share_all(&wait, ended);
     /* It has the times of a queue, which a user event has not. */
     cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, 0, &err);
     for (unsigned p = 0; p < j->n && !err && !j->unknown; p++)

@@ -213,8 +213,8 @@ static cl_int launch_measured(struct gs_launching *l, cl_event *event)
     cl_int err = gs_command_order(&l->cmd);
     if (!err)
         err = require_home(l, &wait);
-    for (cl_uint i = 0; i < l->cmd.before.n && !err; i++)
-        err = gs_events_share(&wait, l->cmd.before.v[i]);
+    if (!err)
+        err = gs_events_share_all(&wait, &l->cmd.before);
     cl_command_queue queue = err ? NULL : gs_timed_queue(l->cmd.q, &err);
     gs_real()->clFlush(l->cmd.q->o.handle);
     if (!err)

@@ -132,8 +132,8 @@ cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, unsigned n_par
     for (unsigned p = 0; p < (m->everywhere ? n_parts : 1) && !err && m->root->is_image; p++)
         err = flatten(cmd, m->root, p, on[p].mem, true, &on[p].since, &on[p].since);
     for (unsigned p = 0; p < n_parts; p++) {
-        for (cl_uint i = 0; i < on[p].since.n && !err; i++)
-            err = gs_events_share(done, on[p].since.v[i]);
+        if (!err)
+            err = gs_events_share_all(done, &on[p].since);
         gs_events_free(&on[p].since);
     }
     return err;

@@ -136,12 +136,12 @@ static cl_int start_together(const struct gs_plan *plan, struct split *s)
 {
     cl_int err = CL_SUCCESS;
     for (unsigned p = 1; p < plan->n_parts; p++)
-        for (cl_uint i = 0; i < s->ready[p].n && !err; i++)
-            err = gs_events_share(&s->ready[0], s->ready[p].v[i]);
+        if (!err)
+            err = gs_events_share_all(&s->ready[0], &s->ready[p]);
     for (unsigned p = 1; p < plan->n_parts; p++) {
         gs_events_free(&s->ready[p]);
-        for (cl_uint i = 0; i < s->ready[0].n && !err; i++)
-            err = gs_events_share(&s->ready[p], s->ready[0].v[i]);
+        if (!err)
+            err = gs_events_share_all(&s->ready[p], &s->ready[0]);
     }
     return err;
 }
@@ -200,8 +200,8 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
         gs_label_part((int)p);
         err = prepare_part(l, plan, p, s);
-        for (cl_uint i = 0; i < l->cmd.before.n && !err; i++)
-            err = gs_events_share(&s->ready[p], l->cmd.before.v[i]);
+        if (!err)
+            err = gs_events_share_all(&s->ready[p], &l->cmd.before);
     }
     gs_label_part(-1);
     if (!err)

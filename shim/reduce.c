@@ -25,9 +25,7 @@ static cl_int fill(struct gs_command *cmd, const struct gs_use *u, const struct 
     const struct gs_rangeset *s = &u->reduced[part];
     struct gs_events wait = {0};
     cl_event event = NULL;
-    cl_int err = CL_SUCCESS;
-    for (cl_uint i = 0; i < ready->n && !err; i++)
-        err = gs_events_share(&wait, ready->v[i]);
+    cl_int err = gs_events_share_all(&wait, ready);
     /* What home still fetches from here. */
     if (!err && u->root->place[0].ready)
         err = gs_events_share(&wait, u->root->place[0].ready);

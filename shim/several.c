@@ -53,11 +53,9 @@ void gs_several_add(struct gs_queue *q, cl_event end, const struct gs_events *of
         q->several_cap = cap;
     }
     struct gs_several s = {.end = end};
-    cl_int err = gs_real()->clRetainEvent(end);
-    if (err)
+    if (gs_real()->clRetainEvent(end) != CL_SUCCESS)
         return;
-    for (cl_uint i = 0; i < of->n && !err; i++)
-        err = gs_events_share(&s.of, of->v[i]);
+    gs_events_share_all(&s.of, of);
     q->several[q->n_several++] = s;
 }
 
@@ -106,8 +104,8 @@ cl_int gs_several_await(struct gs_context *ctx, struct gs_events *to)
         return err;
     if (!gs_events_forget(&ctx->unended, true))
         gs_events_free(&ctx->failed);
-    for (cl_uint i = 0; i < ctx->unended.n && !err; i++)
-        err = gs_events_share(to, ctx->unended.v[i]);
+    if (!err)
+        err = gs_events_share_all(to, &ctx->unended);
     return err;
 }
 

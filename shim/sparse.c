@@ -175,8 +175,8 @@ static cl_int send_all(struct job *j, bool dense, struct gs_events *all)
 {
     cl_int err = dense ? merge_at_home(j) : merge_by_blocks(j);
     for (unsigned q = 0; q < j->takers; q++) {
-        for (cl_uint i = 0; i < j->side[q].done.n && !err; i++)
-            err = gs_events_share(all, j->side[q].done.v[i]);
+        if (!err)
+            err = gs_events_share_all(all, &j->side[q].done);
         gs_real()->clFlush(j->side[q].queue);
     }
     if (err) {
@@ -311,8 +311,8 @@ static cl_int pack(struct job *j, struct gs_command *cmd, unsigned p, struct gs_
         err = gs_put(queue, &fill, GS_VIA_MEMORY, on->since.n, on->since.v, &event);
     if (!err)
         err = gs_events_add(&packed, event);
-    for (cl_uint i = 0; i < on->since.n && !err; i++)
-        err = gs_events_share(&packed, on->since.v[i]);
+    if (!err)
+        err = gs_events_share_all(&packed, &on->since);
     if (!err)
         err = gs_enqueue_pack(cmd->ctx, p, queue, s->records, j->most, s->mem, s->begin, s->kept, j->bytes, count,
                               &packed, &packed);

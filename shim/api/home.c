@@ -296,8 +296,8 @@ cl_command_queue gs_home_image_queue(struct gs_home *h)
     cl_command_queue queue = gs_image_queue(q, 0, &h->err);
     if (!h->err)
         h->err = gs_command_order(&h->cmd);
-    for (cl_uint i = 0; i < h->cmd.before.n && !h->err; i++)
-        h->err = gs_events_share(&h->extra, h->cmd.before.v[i]);
+    if (!h->err)
+        h->err = gs_events_share_all(&h->extra, &h->cmd.before);
     gs_real()->clFlush(q->o.handle);
     h->n = h->extra.n;
     h->v = h->extra.v;

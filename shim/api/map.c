@@ -106,8 +106,8 @@ static bool map_ours(struct gs_home *h, struct gs_mem *m, bool waits, cl_map_fla
     struct gs_events ready = {0};
     *ptr = gs_mapped_at(m, offset, &ready);
     cl_int err = *ptr ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    for (cl_uint i = 0; i < ready.n && !err; i++)
-        err = gs_events_share(&h->extra, ready.v[i]);
+    if (!err)
+        err = gs_events_share_all(&h->extra, &ready);
     gs_events_free(&ready);
     if (!err)
         err = gs_home_ready(h);
@@ -197,8 +197,8 @@ static bool map_image_ours(struct gs_home *h, struct gs_mem *m, cl_map_flags fla
         return false;
     map->ptr = gs_mapped_image_at(m, map->origin, map->pitch, &ready);
     cl_int err = map->ptr ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    for (cl_uint i = 0; i < ready.n && !err; i++)
-        err = gs_events_share(&h->extra, ready.v[i]);
+    if (!err)
+        err = gs_events_share_all(&h->extra, &ready);
     gs_events_free(&ready);
     const struct gs_op op = op_of_image(m, map, false);
     if (err)

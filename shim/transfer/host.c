@@ -203,8 +203,8 @@ cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_ran
         err = join(&w, cmd, ready);
     for (unsigned i = 0; i < s->n && !err; i++)
         used[s->v[i].place] = true;
-    for (cl_uint i = 0; i < cmd->before.n && !err; i++)
-        err = gs_events_share(ready, cmd->before.v[i]);
+    if (!err)
+        err = gs_events_share_all(ready, &cmd->before);
     for (unsigned i = 0; i < cmd->ctx->n && !err; i++)
         if (used[i] && root->place[i].ready)
             err = gs_events_share(ready, root->place[i].ready);

@@ -94,9 +94,7 @@ static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_comma
     struct gs_events before = {0};
     unsigned slot;
     cl_event read = NULL, end = NULL;
-    cl_int err = CL_SUCCESS;
-    for (cl_uint i = 0; i < wait->n && !err; i++)
-        err = gs_events_share(&before, wait->v[i]);
+    cl_int err = gs_events_share_all(&before, wait);
     if (!err)
         err = gs_ring_take(&pinned->ring, &slot, &before);
     char *memory = err ? NULL : pinned->memory.base + slot * pinned->slot_bytes;

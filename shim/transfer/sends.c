@@ -45,8 +45,8 @@ static cl_int leave(const struct carrying *c, struct gs_flight *f)
     cl_int err;
     cl_command_queue queue =
         c->apart ? gs_leave_queue(c->cmd->q, send->from, &err) : gs_copy_queue(c->cmd->q, send->from, &err);
-    for (cl_uint i = 0; i < send->wait.n && !err; i++)
-        err = gs_events_share(&before, send->wait.v[i]);
+    if (!err)
+        err = gs_events_share_all(&before, &send->wait);
     if (!err)
         err = gs_ring_take_some(ring, f->slots, &f->slot, &before);
     if (!err)

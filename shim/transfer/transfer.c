@@ -81,8 +81,8 @@ static cl_int add_run(struct gs_sends *sends, cl_mem src, unsigned from, cl_mem 
                                  .n = 1,
                                  .to = {{.place = to, .part = -1, .mem = dst, .done = done}}};
     cl_int err = gs_sends_add(sends, &send) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
-    for (cl_uint i = 0; i < wait->n && !err; i++)
-        err = gs_events_share(&sends->v[sends->n - 1].wait, wait->v[i]);
+    if (!err)
+        err = gs_events_share_all(&sends->v[sends->n - 1].wait, wait);
     return err;
 }
 
@@ -344,9 +344,7 @@ static cl_int carry_images(struct gs_command *cmd, struct gs_mem *root, struct g
 static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_replica *src, struct gs_send *send)
 {
     const struct gs_range r = gs_rect_hull(&send->rect);
-    cl_int err = CL_SUCCESS;
-    for (cl_uint i = 0; i < cmd->before.n && !err; i++)
-        err = gs_events_share(&send->wait, cmd->before.v[i]);
+    cl_int err = gs_events_share_all(&send->wait, &cmd->before);
     for (size_t i = 0; i < src->n_arrivals && !err; i++) {
         const struct gs_arrival *a = &src->arrivals[i];
         const struct gs_range brought = gs_rect_hull(&a->rect);
