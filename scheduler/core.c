@@ -281,13 +281,16 @@ void gs_core_set_trace(struct gs_core *core, struct gs_trace *trace)
 struct gs_session *gs_core_connect(struct gs_core *core, void *conn, const struct gs_peer *peer, uint64_t now_ns)
 {
     struct gs_session *s = calloc(1, sizeof *s);
-    if (!s)
+    if (s)
+        s->exe = strdup(peer->exe);
+    if (!s || !s->exe) {
+        free(s);
         return NULL;
+    }
     s->core = core;
     s->conn = conn;
     s->uid = peer->uid;
     s->pid = peer->pid;
-    snprintf(s->exe, sizeof s->exe, "%s", peer->exe);
     s->since_ns = now_ns;
     return s;
 }
@@ -310,6 +313,7 @@ void gs_core_disconnect(struct gs_session *s, uint64_t now_ns)
         if (s->task || s->degraded)
             gs_members_decide(core);
     }
+    free(s->exe);
     free(s);
 }
 

@@ -3,6 +3,7 @@
 #ifndef GS_SCHEDULER_LISTEN_H
 #define GS_SCHEDULER_LISTEN_H
 
+#include <limits.h>
 #include <sys/types.h>
 
 struct gs_listener {
@@ -19,12 +20,12 @@ int gs_listen(struct gs_listener *l, const char *path, mode_t mode, pid_t *other
 void gs_listen_end(struct gs_listener *l);
 
 /* Who has connected, by the kernel's word. `pidfd` is -1 where the kernel can't give one. exe is "" if it can't be
- * known. */
+ * known; of a file that has been replaced since it is the path that it had. */
 struct gs_credentials {
     uid_t uid;
     pid_t pid;
     int pidfd; /* the caller's to close */
-    char exe[256];
+    char exe[PATH_MAX];
 };
 int gs_credentials_of(int fd, struct gs_credentials *c);
 

@@ -10,14 +10,12 @@
 #include "scheduler/rhythm.h"
 #include "scheduler/taskset.h"
 
-#define GS_EXE_BYTES 256
-
 struct gs_session {
     struct gs_core *core;
     void *conn;
     uid_t uid;
     pid_t pid;
-    char exe[GS_EXE_BYTES];
+    char *exe; /* owned; empty: not known */
     uint64_t since_ns;
 
     bool joined;     /* all below counts only then */

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A paced task whose daemon dies and comes back: it is the same task, by its path, also where its program has been
+# replaced meanwhile.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+own_daemon <<'END'
+[system]
+gpus = 2
+realtime = no
+[task t]
+match = */deep/jobs
+period = 100ms
+user = *
+END
+task() { # EXPRESSION: of the task's state t and the clients c
+  gpusparc status --json | python3 -c '
+import json, sys
+s = json.load(sys.stdin)
+print(eval(sys.argv[1], {"t": (s["tasks"] + [None])[0], "c": s["clients"]}))' "$1"
+}
+await() { # EXPRESSION: that it becomes true
+  for ((i = 0; i < 100; i++)); do [ "$(task "$1")" = True ] && return; sleep 0.05; done
+  cat "$dir/log" err.txt
+  fail "not $1: $(task t), $(task c)"
+}
+# More than 255 bytes of path.
+deep=$dir/$(printf 'd%.0s' {1..150})/$(printf 'e%.0s' {1..150})/deep
+mkdir -p "$deep"
+cp "$programs/jobs" "$deep/jobs"
+begin_daemon
+gpusparc run --devices cpu:2 --gpus 2 --pace stdbuf -oL "$deep/jobs" 100000 1000 >out.txt 2>err.txt &
+apps=$!
+await 't["running"] == 1'
+await 't["jobs"] > 5'
+# As an upgrade does.
+cp "$programs/jobs" "$deep/new"
+mv "$deep/new" "$deep/jobs"
+kill -9 "$daemon"
+wait "$daemon" 2>/dev/null || true
+sleep 1
+begin_daemon
+await 't["running"] == 1'
