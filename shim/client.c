@@ -399,17 +399,22 @@ static void begin_job(const struct gs_context *ctx, uint64_t released_ns)
     gs_trace_job(true);
 }
 
-/* The period to pace by, or 0. */
+/* The period to pace by, or 0. With pace_lock held. */
 static uint64_t period_ns(const struct gs_client_mode *mode)
 {
-    static atomic_bool said;
+    static bool said;
+    static uint64_t told_ns; /* the task's: a daemon that has died doesn't make its jobs come more often */
     const struct gs_settings *s = gs_settings();
     if (!s->pace || s->pace_ns)
         return s->pace_ns;
-    if (!mode->period_ns && !atomic_exchange(&said, true))
+    if (mode->scheduled)
+        told_ns = mode->period_ns;
+    if (!told_ns && !said) {
+        said = true;
         gs_error("--pace: %s: the jobs are not held back", mode->scheduled ? "the application is no task with a period"
                                                                            : "there is no daemon to know the period");
-    return mode->period_ns;
+    }
+    return told_ns;
 }
 
 /* Waits for the release of a paced job, and returns it: 0, now. With pace_lock held. Nothing follows from how late the
@@ -422,8 +427,10 @@ static uint64_t await_release(void)
     if (c)
         gs_client_mode(c, &mode);
     const uint64_t period = period_ns(&mode);
-    if (!period)
+    if (!period) {
+        release_ns = 0; /* the next one that has a period isn't late for those that had none */
         return 0;
+    }
     const uint64_t now = clock_ns(CLOCK_MONOTONIC);
     release_ns = release_ns ? release_ns + period : now;
     if (release_ns < now && atomic_load(&ended) <= (mode.scheduled ? mode.warmup : ALONE_WARMUP))
