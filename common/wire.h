@@ -46,6 +46,7 @@ enum gs_msg_type {
     GS_MSG_REFUSED,      /* the connection ends after this one */
     GS_MSG_NOTICE,       /* something for the application's user to know */
     GS_MSG_ANSWER,       /* to STATUS, RELOAD and PLAN; a longer text comes as an attached sealed memory file */
+    GS_MSG_TASK,         /* what WELCOME said of the client's task has changed: the same again, and no descriptor */
     GS_MSG_DAEMON_END
 };
 
@@ -63,6 +64,7 @@ enum gs_notice_level { GS_NOTICE_INFO, GS_NOTICE_WARNING };
 /* Flags of GS_MSG_HELLO. */
 #define GS_HELLO_NO_TASK 1u /* don't match a task by the executable's path either: below all tasks */
 #define GS_HELLO_PACED 2u   /* its jobs are held back until their releases */
+#define GS_HELLO_REFUSED 4u /* with NO_TASK: it has just been refused as a task, and would be it if the config changes */
 
 struct gs_msg_hello {
     uint32_t flags;

@@ -349,19 +349,33 @@ static bool name_is_text(const char *name)
     return true;
 }
 
-static void welcome(struct gs_session *s, int page_fd)
+/* A task that runs below all tasks has its period still: the others' bounds don't allow for more of it. */
+static struct gs_msg_welcome what_to_say(const struct gs_session *s)
 {
-    struct gs_core *core = s->core;
+    const struct gs_core *core = s->core;
+    const struct gs_config_task *t = s->degraded ? gs_taskset_find(&core->config, s->task_name) : s->task;
+    struct gs_msg_welcome w = {.client = s->number, .gpus = core->gpus, .depth = core->depth, .warmup = s->warmup};
+    w.priority = s->task ? gs_taskset_rank(&core->config, s->task) : 0;
+    w.period_ns = t && t->period_ns > 0 ? (uint64_t)t->period_ns : 0;
+    w.flags = s->task && s->task->mode == GS_MODE_AUTO ? GS_WELCOME_CHOOSES : 0;
+    w.flags |= s->task && s->task->moves == GS_MOVES_ALWAYS ? GS_WELCOME_MOVES : 0;
+    memcpy(w.task, s->task_name, sizeof w.task);
+    return w;
+}
+
+static void welcome(struct gs_session *s, enum gs_msg_type type, int page_fd)
+{
     struct gs_msg m;
-    msg_init(&m, GS_MSG_WELCOME);
-    m.u.welcome = (struct gs_msg_welcome){.client = s->number, .gpus = core->gpus, .depth = core->depth};
-    m.u.welcome.priority = s->task ? gs_taskset_rank(&core->config, s->task) : 0;
-    m.u.welcome.period_ns = s->task && s->task->period_ns > 0 ? (uint64_t)s->task->period_ns : 0;
-    m.u.welcome.warmup = s->warmup;
-    m.u.welcome.flags = s->task && s->task->mode == GS_MODE_AUTO ? GS_WELCOME_CHOOSES : 0;
-    m.u.welcome.flags |= s->task && s->task->moves == GS_MOVES_ALWAYS ? GS_WELCOME_MOVES : 0;
-    memcpy(m.u.welcome.task, s->task_name, sizeof m.u.welcome.task);
-    core->ops.send(core->ctx, s->conn, &m, page_fd);
+    msg_init(&m, type);
+    m.u.welcome = s->said = what_to_say(s);
+    s->core->ops.send(s->core->ctx, s->conn, &m, page_fd);
+}
+
+void gs_core_tell_task(struct gs_session *s)
+{
+    const struct gs_msg_welcome now = what_to_say(s);
+    if (s->said.client && memcmp(&now, &s->said, sizeof now) != 0)
+        welcome(s, GS_MSG_TASK, -1);
 }
 
 /* Takes the client in: a page, a place in the policy, its task's modes. */
@@ -398,7 +412,7 @@ static int join(struct gs_session *s, uint32_t index, const struct gs_config_tas
         return refuse(s, refused, why);
     }
     gs_members_settle(s);
-    welcome(s, page_fd);
+    welcome(s, GS_MSG_WELCOME, page_fd);
     close(page_fd);
     if (core->trace)
         gs_trace_client(core->trace, s->number, s->task_name, s->pid, s->gpus_max);
@@ -414,10 +428,11 @@ static int on_hello(struct gs_session *s, const struct gs_msg_hello *hello)
     uint32_t index;
     if (find_place(s, &index) < 0)
         return refuse(s, GS_REFUSED_FULL, "the daemon schedules as many processes as it can already");
+    s->hello = *hello;
     s->gpus_max = hello->gpus < s->core->gpus ? hello->gpus : s->core->gpus;
     const struct gs_config_task *task;
     char why[GS_WIRE_TEXT];
-    int refused = gs_members_identify(s, hello, &task, why, sizeof why);
+    int refused = gs_members_identify(s, &task, why, sizeof why);
     if (refused)
         return refuse(s, refused, why);
     return join(s, index, task, hello);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scheduler/trace.h"
+
 /* ---- who is what ---- */
 
 static bool permits(const struct gs_core *core, const struct gs_config_task *task, uid_t uid)
@@ -21,10 +23,10 @@ static int refuse_user(const struct gs_config_task *t, char *why, size_t bytes)
     return GS_REFUSED_TASK;
 }
 
-int gs_members_identify(struct gs_session *s, const struct gs_msg_hello *hello, const struct gs_config_task **task,
-                        char *why, size_t bytes)
+int gs_members_identify(struct gs_session *s, const struct gs_config_task **task, char *why, size_t bytes)
 {
     const struct gs_config *config = &s->core->config;
+    const struct gs_msg_hello *hello = &s->hello;
     *task = NULL;
     if (hello->flags & GS_HELLO_NO_TASK)
         return 0;
@@ -194,6 +196,7 @@ static void set_realtime(struct gs_session *s, int rank)
 
 static void apply(struct gs_session *s, const struct gs_member *m, double *load)
 {
+    gs_core_tell_task(s);
     struct gs_core *core = s->core;
     int rank = s->task ? gs_taskset_rank(&core->config, s->task) : 0;
     gs_policy_set_priority(core->policy, s->index, rank, core->now_ns);
@@ -213,7 +216,8 @@ uint32_t gs_members_warmup(const struct gs_session *s, const struct gs_config_ta
 {
     if (task->warmup >= 0)
         return (uint32_t)task->warmup;
-    /* Where the daemon chooses the number of GPUs: a job with all, and one with one; with one of several, one on each. */
+    /* Where the daemon chooses the number of GPUs: a job with all, and one with one; with one of several, one on each.
+     */
     if (!paced || s->gpus_max == 1)
         return paced;
     return task->mode == GS_MODE_AUTO ? 2 : task->mode == 1 ? s->gpus_max : 1;
@@ -253,23 +257,75 @@ void gs_members_decide(struct gs_core *core)
     free(members);
 }
 
+/* The task of the config that the session would be; null: none. */
+static const struct gs_config_task *wanted_task(const struct gs_session *s)
+{
+    const struct gs_msg_hello *hello = &s->hello;
+    if (hello->flags & GS_HELLO_NO_TASK && !(hello->flags & GS_HELLO_REFUSED))
+        return NULL;
+    const struct gs_config_task *t =
+        hello->task[0] ? gs_taskset_find(&s->core->config, hello->task) : gs_taskset_match(&s->core->config, s->exe);
+    return t && permits(s->core, t, s->uid) ? t : NULL;
+}
+
+/* The session is no task any more, or another one from now on: what it has used so far isn't its next job's. */
+static void change(struct gs_session *s, const struct gs_config_task *task, bool degraded)
+{
+    gs_jobs_drain(s);
+    s->job_gpus = 0;
+    become(s, task, degraded);
+}
+
+static void lose_task(struct gs_session *s)
+{
+    gs_core_log(s->core, true, "task %s is in the config no more: process %d runs below all tasks", s->task_name,
+                (int)s->pid);
+    gs_core_notice(s, GS_NOTICE_WARNING, "task %s is in the daemon's config no more: this process runs below all tasks",
+                   s->task_name);
+    change(s, NULL, false);
+}
+
+/* As if it joined now, beside those that have stayed what they were. Refused, it stays what it was. */
+static void take_task(struct gs_session *s, const struct gs_config_task *task)
+{
+    struct gs_core *core = s->core;
+    char why[GS_WIRE_TEXT];
+    const bool same = strcmp(s->task_name, task->name) == 0;
+    change(s, NULL, false);
+    if (gs_members_admit(s, task, why, sizeof why)) {
+        gs_core_notice(s, GS_NOTICE_WARNING, "%s", why);
+        if (same)
+            become(s, task, true);
+        return;
+    }
+    if (!same || !s->degraded)
+        gs_core_log(core, false, "process %d is task %s by the new config", (int)s->pid, task->name);
+    if (!s->warmup) {
+        s->warmup = gs_members_warmup(s, task, s->hello.flags & GS_HELLO_PACED);
+        s->warmup_left = s->warmup > s->hello.jobs ? s->warmup - s->hello.jobs : 0;
+    }
+    if (core->trace)
+        gs_trace_client(core->trace, s->number, s->task_name, s->pid, s->gpus_max);
+}
+
+/* First those that stay what they are, so that nobody who comes takes their place. */
 void gs_members_relink(struct gs_core *core)
 {
     for (unsigned i = 0; i < core->options.max_clients; i++) {
         struct gs_session *s = core->session[i];
-        if (!s || !s->task_name[0])
+        if (!s)
             continue;
-        const struct gs_config_task *t = gs_taskset_find(&core->config, s->task_name);
-        if (t && !permits(core, t, s->uid))
-            t = NULL;
-        if (!t) {
-            gs_core_log(core, true, "task %s is in the config no more: process %d runs below all tasks", s->task_name,
-                        (int)s->pid);
-            gs_core_notice(s, GS_NOTICE_WARNING,
-                           "task %s is in the daemon's config no more: this process runs below all tasks",
-                           s->task_name);
-        }
-        become(s, t, t && s->degraded);
+        const struct gs_config_task *t = wanted_task(s);
+        const bool same = t && strcmp(s->task_name, t->name) == 0;
+        s->task = same && !s->degraded ? t : NULL;
+        if (!t && s->task_name[0])
+            lose_task(s);
+    }
+    for (unsigned i = 0; i < core->options.max_clients; i++) {
+        struct gs_session *s = core->session[i];
+        const struct gs_config_task *t = s && !s->task ? wanted_task(s) : NULL;
+        if (t)
+            take_task(s, t);
     }
 }
 

@@ -15,12 +15,14 @@ struct gs_session {
     void *conn;
     uid_t uid;
     pid_t pid;
-    char *exe; /* owned; empty: not known */
+    struct gs_msg_hello hello; /* what it has said it is: a config that is read later may have a task for it */
+    char *exe;                 /* owned; empty: not known */
     uint64_t since_ns;
 
-    bool joined;     /* all below counts only then */
-    uint32_t index;  /* the policy's number, and the place in core->session */
-    uint32_t number; /* the number on the wire, never used again */
+    bool joined;                /* all below counts only then */
+    struct gs_msg_welcome said; /* what it was told last of itself; `client` is 0: nothing yet */
+    uint32_t index;             /* the policy's number, and the place in core->session */
+    uint32_t number;            /* the number on the wire, never used again */
     struct gs_lease_side lease;
     struct gs_told told;               /* what the page says */
     unsigned gpus_max;                 /* GPUs in the application's group, as far as the daemon has them too */
@@ -83,11 +85,13 @@ struct gs_core {
 void gs_core_log(struct gs_core *core, bool warning, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void gs_core_notice(struct gs_session *s, int level, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* Tells a client that has been welcomed what has changed of its task since. */
+void gs_core_tell_task(struct gs_session *s);
+
 /* members.c */
 /* Finds what task the session is. 0: session->task_name and *task are set (to none too); otherwise an enum gs_refusal,
  * with the reason. */
-int gs_members_identify(struct gs_session *s, const struct gs_msg_hello *hello, const struct gs_config_task **task,
-                        char *why, size_t bytes);
+int gs_members_identify(struct gs_session *s, const struct gs_config_task **task, char *why, size_t bytes);
 /* Takes the task in, as the config's `admission` says. 0: in (perhaps degraded), otherwise an enum gs_refusal. */
 int gs_members_admit(struct gs_session *s, const struct gs_config_task *task, char *why, size_t bytes);
 /* Decides anew over all present, and tells each client what has changed for it. */

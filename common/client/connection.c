@@ -144,6 +144,15 @@ static int check_page(int fd)
     return st.st_size == GS_PAGE_BYTES && seals >= 0 && (seals & F_SEAL_SHRINK) ? 0 : -EPROTO;
 }
 
+/* With c->lock held. */
+static void set_task(struct gs_client *c, const struct gs_msg_welcome *w)
+{
+    c->welcome = *w;
+    c->welcome.task[GS_WIRE_NAME - 1] = '\0';
+    if (w->task[0])
+        c->refused = 0;
+}
+
 static int install(struct gs_client *c, int fd, int page_fd, const struct gs_msg_welcome *w)
 {
     int err = check_page(page_fd);
@@ -157,8 +166,7 @@ static int install(struct gs_client *c, int fd, int page_fd, const struct gs_msg
     if (err < 0)
         return err;
     pthread_mutex_lock(&c->lock);
-    c->welcome = *w;
-    c->welcome.task[GS_WIRE_NAME - 1] = '\0';
+    set_task(c, w);
     uint64_t release = c->job_open ? c->job_release_ns : 0;
     pthread_mutex_unlock(&c->lock);
     atomic_store(&c->page->job_since_ns, release);
@@ -168,16 +176,17 @@ static int install(struct gs_client *c, int fd, int page_fd, const struct gs_msg
     return 0;
 }
 
-static int send_hello(struct gs_client *c, int fd, bool no_task)
+static int send_hello(struct gs_client *c, int fd, bool refused)
 {
     struct gs_msg m;
     gs_msg_init(&m, GS_MSG_HELLO);
-    m.u.hello.flags = (no_task ? GS_HELLO_NO_TASK : 0) | (c->paced ? GS_HELLO_PACED : 0);
+    m.u.hello.flags = (c->no_task || refused ? GS_HELLO_NO_TASK : 0) | (refused ? GS_HELLO_REFUSED : 0) |
+                      (c->paced ? GS_HELLO_PACED : 0);
     m.u.hello.gpus = c->gpus;
     pthread_mutex_lock(&c->lock);
     m.u.hello.jobs = c->jobs;
     pthread_mutex_unlock(&c->lock);
-    if (!no_task)
+    if (!c->no_task)
         memcpy(m.u.hello.task, c->task, sizeof c->task);
     return gs_socket_send(fd, &m, MSG_DONTWAIT);
 }
@@ -201,7 +210,7 @@ static int receive_answer(struct gs_client *c, int fd, struct gs_msg *m, int *pa
 }
 
 /* One connection and one hello. 0: joined. Positive: refused (enum gs_refusal). Negative: no daemon to talk to. */
-static int join_once(struct gs_client *c, const char *path, bool check_owner, bool no_task)
+static int join_once(struct gs_client *c, const char *path, bool check_owner, bool refused)
 {
     int fd;
     int err = gs_socket_connect(path, check_owner, &fd);
@@ -209,7 +218,7 @@ static int join_once(struct gs_client *c, const char *path, bool check_owner, bo
         return err;
     struct gs_msg m;
     int page_fd = -1;
-    err = send_hello(c, fd, no_task);
+    err = send_hello(c, fd, refused);
     if (err == 0)
         err = receive_answer(c, fd, &m, &page_fd);
     if (err == 0 && m.type == GS_MSG_REFUSED) {
@@ -233,7 +242,7 @@ static int join(struct gs_client *c)
     bool given = c->socket[0] || getenv("GPUSPARC_SOCKET");
     int result = -ENOENT;
     for (int i = 0; i < n; i++) {
-        int err = join_once(c, paths[i], !given, c->no_task);
+        int err = join_once(c, paths[i], !given, false);
         if (!c->no_task && (err == GS_REFUSED_TASK || err == GS_REFUSED_ADMISSION)) {
             pthread_mutex_lock(&c->lock);
             c->refused = (unsigned)err;
@@ -325,6 +334,11 @@ static int take_message(struct gs_client *c)
     if (m.type == GS_MSG_NOTICE || m.type == GS_MSG_REFUSED) {
         m.u.text.text[GS_WIRE_TEXT - 1] = '\0';
         tell(c, m.type == GS_MSG_REFUSED ? GS_NOTICE_WARNING : (int)m.u.text.code, m.u.text.text);
+    } else if (m.type == GS_MSG_TASK) {
+        pthread_mutex_lock(&c->lock);
+        if (m.u.welcome.client == c->welcome.client)
+            set_task(c, &m.u.welcome);
+        pthread_mutex_unlock(&c->lock);
     }
     return 0;
 }

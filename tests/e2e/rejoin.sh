@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # A paced task whose daemon dies and comes back: it is the same task, by its path, also where its program has been
-# replaced meanwhile; its jobs keep their pace all the time, and none counts as late for the daemon's absence.
+# replaced meanwhile; its jobs keep their pace all the time, and none counts as late for the daemon's absence. A
+# period that a reload changes counts for it, too, and so does a task that a reload takes away and another gives back.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 own_daemon <<'END'
@@ -46,3 +47,17 @@ begin_daemon
 await 't["running"] == 1'
 await 't["jobs"] > 10'
 [ "$(task 't["response"]["max_ns"] < 3e9')" = True ] || fail "jobs are late by the daemon's absence: $(task t)"
+sed -i 's/100ms/800ms/' "$dir/conf"
+gpusparc reload >/dev/null
+sleep 1 # with the release that was set before
+before=$(wc -l <out.txt)
+sleep 2
+jobs=$(($(wc -l <out.txt) - before))
+((jobs <= 4)) || fail "$jobs jobs in two seconds, at a period of 800 ms"
+cp "$dir/conf" "$dir/whole"
+sed -i '/^\[task t\]/,$d' "$dir/conf"
+gpusparc reload >/dev/null
+[ "$(task 'c[0]["task"]')" = "" ] || fail "it is no task of the config any more: $(task c)"
+cp "$dir/whole" "$dir/conf"
+gpusparc reload >/dev/null
+[ "$(task 'c[0]["task"], c[0]["priority"]')" = "('t', 1)" ] || fail "the task has come back, but not for it: $(task c)"

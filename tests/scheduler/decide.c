@@ -223,6 +223,101 @@ static void test_reload(void **state)
     stop(b);
 }
 
+/* What a reload changes of a task reaches the application that runs as it: a paced one would keep its old period. */
+static void test_reload_tells_the_task(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    struct desk d, other;
+    sit_down(b, &d, 1001, "");
+    sit_down(b, &other, 1001, "/opt/other");
+    hello(b, &d, "slow", 2);
+    hello(b, &other, "", 2);
+    assert_int_equal(configure(b, TASKS), 0);
+    assert_int_equal(d.tasks, 0); /* nothing has changed */
+    assert_int_equal(configure(b, "[system]\ngpus = 2\n[task slow]\nperiod = 7ms\nuser = 1001\nmode = single\n"), 0);
+    assert_int_equal(d.tasks, 1);
+    assert_int_equal(d.task.u.welcome.client, d.welcome.u.welcome.client);
+    assert_string_equal(d.task.u.welcome.task, "slow");
+    assert_int_equal(d.task.u.welcome.period_ns, 7 * MS);
+    assert_int_equal(d.task.u.welcome.flags, 0);
+    assert_int_equal(configure(b, "[system]\ngpus = 2\n"), 0);
+    assert_int_equal(d.tasks, 2);
+    assert_string_equal(d.task.u.welcome.task, "");
+    assert_int_equal(d.task.u.welcome.period_ns, 0);
+    assert_int_equal(other.tasks, 0);
+    get_up(b, &d);
+    get_up(b, &other);
+    stop(b);
+}
+
+/* A task that a reload takes away, by a mistake, comes back with the next one; so does one under another name, and one
+ * that wasn't there when the application started. Not for who is none by its own will, nor for another user. */
+static void test_reload_finds_tasks(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    struct desk named, by_path, early, never, stranger;
+    sit_down(b, &named, 1001, "");
+    sit_down(b, &by_path, 1001, "/opt/fast");
+    sit_down(b, &early, 1001, "");
+    sit_down(b, &never, 1001, "/opt/fast");
+    sit_down(b, &stranger, 1002, "/opt/fast");
+    hello(b, &named, "slow", 2);
+    hello(b, &by_path, "", 2);
+    struct gs_msg m = message(GS_MSG_HELLO);
+    m.u.hello.gpus = 2;
+    m.u.hello.flags = GS_HELLO_NO_TASK;
+    assert_int_equal(say(b, &never, &m), 0);
+    m.u.hello.flags |= GS_HELLO_REFUSED; /* "late" was not there */
+    strcpy(m.u.hello.task, "late");
+    assert_int_equal(say(b, &early, &m), 0);
+    assert_string_equal(early.welcome.u.welcome.task, "");
+    hello(b, &stranger, "", 2);
+    assert_int_equal(configure(b, "[system]\ngpus = 2\n"), 0);
+    assert_null(named.session->task);
+    assert_null(by_path.session->task);
+    assert_int_equal(configure(b, "[system]\ngpus = 2\n[task slow]\nperiod = 100ms\nuser = 1001\n[task quick]\n"
+                                  "match = */fast\nperiod = 10ms\nuser = 1001\n[task late]\nperiod = 1s\nuser = *\n"),
+                     0);
+    assert_string_equal(named.task.u.welcome.task, "slow");
+    assert_string_equal(by_path.task.u.welcome.task, "quick");
+    assert_int_equal(by_path.task.u.welcome.priority, 3);
+    assert_string_equal(early.task.u.welcome.task, "late");
+    assert_non_null(strstr(b->log, "is task quick by the new config"));
+    assert_null(never.session->task);
+    assert_null(stranger.session->task);
+    assert_int_equal(never.tasks + stranger.tasks, 0);
+    struct desk *const all[] = {&named, &by_path, &early, &never, &stranger};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        get_up(b, all[i]);
+    stop(b);
+}
+
+/* A task that comes by a reload is admitted as any other, and takes no place of one that is there. */
+static void test_reload_admits(void **state)
+{
+    (void)state;
+    struct bench *b = start(HEAVY("best-effort"));
+    struct desk a, c;
+    sit_down(b, &a, 1001, "");
+    sit_down(b, &c, 1001, "");
+    hello(b, &a, "a", 2);
+    hello(b, &c, "c", 2);
+    assert_true(c.session->degraded);
+    assert_int_equal(c.welcome.u.welcome.period_ns, 1100 * MS); /* it keeps its pace */
+    assert_int_equal(configure(b, HEAVY("refuse")), 0);
+    assert_true(c.session->degraded);
+    assert_false(a.session->degraded);
+    assert_int_equal(configure(b, HEAVY("warn")), 0);
+    assert_false(c.session->degraded);
+    assert_non_null(c.session->task);
+    assert_int_equal(c.task.u.welcome.priority, 1);
+    get_up(b, &a);
+    get_up(b, &c);
+    stop(b);
+}
+
 /* What a reload says of SCHED_FIFO counts for those that run already. */
 static void test_reload_changes_realtime(void **state)
 {
@@ -313,17 +408,13 @@ static void test_decisions_are_safe(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gema_decides),
-        cmocka_unit_test(test_more_than_the_segments),
-        cmocka_unit_test(test_segments_are_stretched),
-        cmocka_unit_test(test_good_modes_are_found),
-        cmocka_unit_test(test_admission_warn),
-        cmocka_unit_test(test_admission_refuse),
-        cmocka_unit_test(test_admission_best_effort),
-        cmocka_unit_test(test_reload),
-        cmocka_unit_test(test_reload_changes_realtime),
-        cmocka_unit_test(test_reload_changes_owners),
-        cmocka_unit_test(test_tasks_are_spread),
+        cmocka_unit_test(test_gema_decides),           cmocka_unit_test(test_more_than_the_segments),
+        cmocka_unit_test(test_segments_are_stretched), cmocka_unit_test(test_good_modes_are_found),
+        cmocka_unit_test(test_admission_warn),         cmocka_unit_test(test_admission_refuse),
+        cmocka_unit_test(test_admission_best_effort),  cmocka_unit_test(test_reload),
+        cmocka_unit_test(test_reload_tells_the_task),  cmocka_unit_test(test_reload_finds_tasks),
+        cmocka_unit_test(test_reload_admits),          cmocka_unit_test(test_reload_changes_realtime),
+        cmocka_unit_test(test_reload_changes_owners),  cmocka_unit_test(test_tasks_are_spread),
         cmocka_unit_test(test_decisions_are_safe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,10 @@ static void on_send(void *ctx, void *conn, const struct gs_msg *m, int fd)
         assert_true(fd >= 0);
         d->welcome = *m;
         d->welcomes++;
+    } else if (m->type == GS_MSG_TASK) {
+        assert_true(fd < 0);
+        d->task = *m;
+        d->tasks++;
     } else if (m->type == GS_MSG_REFUSED) {
         d->refused = *m;
         d->refusals++;

@@ -18,8 +18,8 @@
 /* A client as the core sees it: what it was sent last of each kind. */
 struct desk {
     struct gs_session *session;
-    struct gs_msg welcome, refused, notice, answer;
-    unsigned welcomes, refusals, notices;
+    struct gs_msg welcome, task, refused, notice, answer;
+    unsigned welcomes, tasks, refusals, notices;
 };
 
 struct bench {
