@@ -47,6 +47,11 @@ lazy() {
     bash "$GS_SOURCE/tests/e2e/lazy.sh" "$seed" "${@:-all}"
 }
 
+# crowd [SECONDS [SEED [lazy] [deaths]]]: processes of several threads come and go under one daemon, and some are killed
+crowd() {
+    bash "$GS_SOURCE/tests/e2e/crowd.sh" "${2:-$RANDOM}" "${1:-600}" "${@:3}"
+}
+
 # growth [ROUNDS]: an application that runs for long takes no more and more memory
 growth() {
     bash "$GS_SOURCE/tests/e2e/growth.sh" "${1:-20000}"

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# crowd.sh SEED SECONDS [lazy] [deaths]: processes of several threads (programs/crowd.c) come and go under one daemon on
+# devices that say that they are GPUs, so that now one is alone and now it isn't; some are killed. What the others
+# compute is the same as without gpusparc, none hangs, and in the end the daemon holds nothing for anybody. lazy: some
+# over a driver that is as lazy as it may be. deaths: the daemon is killed, and comes back, now and then.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+seed=$1 seconds=$2
+shift 2
+extras=" $* "
+seeds=4 slots=${CROWD_SLOTS:-3} limit=${CROWD_LIMIT:-40} # of them seconds
+own_daemon <<'END'
+[system]
+gpus = 2
+realtime = no
+[task crowd]
+period = 200ms
+END
+has() { [[ $extras == *" $1 "* ]]; }
+any() { local words=("$@"); chosen=${words[RANDOM % $#]}; } # not in a subshell, whose numbers would be the same ones
+
+for ((i = 0; i < seeds; i++)); do
+  "$programs/crowd" $((seed + i)) 50 4 >"alone$i.txt" || fail "seed $((seed + i)) fails without gpusparc"
+done
+
+# What a process that is stuck does.
+look_into() { # PID
+  gpusparc status --json >"hung.$1.json" || true
+  command -v gdb >/dev/null && timeout 60 gdb -batch -p "$1" -ex 'thread apply all bt 12' >"hung.$1.txt" 2>/dev/null || true
+  for task in /proc/"$1"/task/*; do echo "$(<"$task/comm"): $(cat "$task/wchan" 2>/dev/null)"; done || true
+}
+
+one() { # SLOT
+  local i=$((RANDOM % seeds)) rc=0 app layers=$programs/as_gpu.so life=$((limit * 20)) n=0 killed=no way chosen
+  local variables options
+  any auto plain pinned && variables=(GPUSPARC_TRANSFER="$chosen")
+  any 1 2 && options=(--devices cpu:2 --gpus "$chosen")
+  any single multi auto && options+=(--mode "$chosen")
+  if has lazy && [ $((RANDOM % 2)) = 0 ]; then
+    any unflushed unflushed,lanes late slow lock inside poison,late
+    layers+=:$programs/lazy.so
+    variables+=(LAZY="$chosen" LAZY_REPORT="$PWD/report$1" LAZY_SEED=$RANDOM)
+  fi
+  [ $((RANDOM % 4)) != 0 ] || options+=(--task crowd)
+  any tidy tidy untidy exit running && way=$chosen
+  [ $((RANDOM % 6)) != 0 ] || { killed=yes life=$((1 + RANDOM % 10)); }
+  local what="crowd $((seed + i)) 50 4 $way: ${variables[*]} ${options[*]}"
+  rm -f "report$1"
+  env OPENCL_LAYERS="$layers" "${variables[@]}" gpusparc run "${options[@]}" "$programs/crowd" $((seed + i)) 50 4 "$way" \
+    >"out$1.txt" 2>"err$1.txt" &
+  app=$!
+  while kill -0 $app 2>/dev/null && [ $n -lt $life ]; do sleep 0.05; n=$((n + 1)); done
+  if kill -0 $app 2>/dev/null; then
+    [ $killed = yes ] || { echo "process $app hung for $limit s: $what"; look_into $app; }
+    kill -KILL $app 2>/dev/null || true
+    wait $app || true
+    [ $killed = yes ]
+    return
+  fi
+  wait $app || rc=$?
+  [ $rc = 0 ] || { tail -n 3 "out$1.txt" "err$1.txt"; echo "process $app ended with $rc: $what"; return 1; }
+  cmp "alone$i.txt" "out$1.txt" || { diff "alone$i.txt" "out$1.txt" | head -4; echo "process $app computed otherwise: $what"; return 1; }
+  [ ! -s "report$1" ] || { head -3 "report$1"; echo "the driver was misused: $what"; return 1; }
+}
+
+# Processes one after the other, with pauses, in which those of other slots may be alone.
+slot() { # SLOT
+  local until=$((SECONDS + seconds)) runs=0
+  RANDOM=$((seed * 7 + $1))
+  while [ $SECONDS -lt $until ] && [ ! -e failed ]; do
+    one "$1" || { touch failed; return 1; }
+    runs=$((runs + 1))
+    [ $((RANDOM % 3)) != 0 ] || sleep "0.$((RANDOM % 10))"
+  done
+  echo $runs >"runs$1.txt"
+}
+
+rm -f failed hung.* runs*.txt
+begin_daemon
+for ((s = 1; s <= slots; s++)); do
+  slot $s >"slot$s.txt" 2>&1 &
+  pids[s]=$!
+done
+until=$((SECONDS + seconds))
+while has deaths && [ $SECONDS -lt $until ] && [ ! -e failed ]; do
+  sleep $((1 + RANDOM % 4))
+  kill -KILL "$daemon"
+  wait "$daemon" || true
+  [ $((RANDOM % 2)) = 0 ] || sleep 1
+  begin_daemon
+done
+bad=0
+for ((s = 1; s <= slots; s++)); do wait "${pids[s]}" || { cat slot$s.txt; bad=1; }; done
+[ $bad = 0 ] || fail "seed $seed"
+
+# The dead have gone, and nothing of what they had is left.
+for _ in $(seq 100); do
+  left=$(gpusparc status --json | python3 -c '
+import json, sys
+s = json.load(sys.stdin)
+print(*["client %s" % c for c in s["clients"]],
+      *["%s of %s: %s" % (k, r["name"], r[k]) for r in s["resources"] for k in ("holder", "units", "waiting", "alone") if r[k]], sep="; ")')
+  [ -n "$left" ] || break
+  sleep 0.05
+done
+[ -z "$left" ] || fail "the daemon holds: $left"
+end_daemon
+echo "$(awk '{ n += $1 } END { print n }' runs*.txt) processes (seed $seed)"
