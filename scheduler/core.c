@@ -258,9 +258,16 @@ int gs_core_configure(struct gs_core *core, struct gs_config *config, uint64_t n
     memset(core->unit_ns, 0, sizeof core->unit_ns);
     gs_members_relink(core);
     gs_members_decide(core);
+    if (!core->decision.schedulable)
+        gs_members_say_late(core, "by the new config");
     tell_sole(core);
     gs_config_free(&old);
     return 0;
+}
+
+const char *gs_core_worry(const struct gs_core *core)
+{
+    return core->decision.schedulable ? NULL : core->decision.reason;
 }
 
 bool gs_core_wants_realtime(const struct gs_core *core)

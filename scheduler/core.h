@@ -62,6 +62,9 @@ void gs_core_disconnect(struct gs_session *s, uint64_t now_ns);
 int gs_core_message(struct gs_session *s, const void *bytes, size_t n, uint64_t now_ns);
 bool gs_core_joined(const struct gs_session *s);
 
+/* By the last decision deadlines may be missed: why; null: they are all met, as far as is known. */
+const char *gs_core_worry(const struct gs_core *core);
+
 /* The config wants a daemon that is awake when a unit comes back that others wait for: yes, or where there are
  * processors to spare. */
 bool gs_core_stays_awake(const struct gs_core *core, unsigned processors);

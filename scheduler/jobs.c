@@ -64,8 +64,11 @@ static void compare_usage(struct gs_session *s, const struct gs_config_task *t, 
                     gs_format_duration(d->counted_ns[gpus][kinds[i]], counts));
         more = true;
     }
+    const bool met = s->core->decision.schedulable;
     if (more)
         gs_members_decide(s->core);
+    if (met && !s->core->decision.schedulable)
+        gs_members_say_late(s->core, "by what jobs have used");
 }
 
 /* A unit that lasts longer than the last one that was told of, and a quarter more. */

@@ -257,6 +257,16 @@ void gs_members_decide(struct gs_core *core)
     free(members);
 }
 
+void gs_members_say_late(struct gs_core *core, const char *since)
+{
+    gs_core_log(core, true, "%s deadlines may be missed: %s", since, core->decision.reason);
+    for (unsigned i = 0; i < core->options.max_clients; i++) {
+        struct gs_session *s = core->session[i];
+        if (s && s->task && s->member.analysed && !s->member.meets_deadline)
+            gs_core_notice(s, GS_NOTICE_WARNING, "%s deadlines may be missed: %s", since, core->decision.reason);
+    }
+}
+
 /* The task of the config that the session would be; null: none. */
 static const struct gs_config_task *wanted_task(const struct gs_session *s)
 {

@@ -266,6 +266,8 @@ static int load_config(struct server *sv, char *text, size_t bytes)
             snprintf(text, bytes, "%s: gpus must be 1 to %d", path, GS_MAX_GPUS);
         else if (err < 0)
             snprintf(text, bytes, "%s: %s", path, strerror(-err));
+        else if (gs_core_worry(sv->core))
+            snprintf(text, bytes, "%s is read, but deadlines may be missed: %s", path, gs_core_worry(sv->core));
         else
             snprintf(text, bytes, optional ? "no config: there is no %s" : "%s is read", path);
         sv->stays_awake = gs_core_stays_awake(sv->core, (unsigned)sysconf(_SC_NPROCESSORS_ONLN));

@@ -96,6 +96,9 @@ int gs_members_identify(struct gs_session *s, const struct gs_config_task **task
 int gs_members_admit(struct gs_session *s, const struct gs_config_task *task, char *why, size_t bytes);
 /* Decides anew over all present, and tells each client what has changed for it. */
 void gs_members_decide(struct gs_core *core);
+/* By the decision deadlines may be missed, which no admission has been asked about: says so in the log, and to those
+ * whose they are. `since` says what has changed. */
+void gs_members_say_late(struct gs_core *core, const char *since);
 /* The session has just come in: a task changes what all tasks get, another application only hears what it gets itself.
  */
 void gs_members_settle(struct gs_session *s);

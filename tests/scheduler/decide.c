@@ -84,6 +84,13 @@ static void test_more_than_the_segments(void **state)
     char *text = gs_core_status(b->core, b->now);
     assert_non_null(strstr(text, "\"gpu\":{\"seen_ns\":120000000,\"segments_ns\":60000000,\"counted_ns\":123750000}"));
     free(text);
+    /* No mode is left with which the deadlines are met. */
+    assert_null(strstr(b->log, "deadlines may be missed"));
+    job_of(b, &d, 2, 1, 130 * MS, 2 * MS);
+    job_of(b, &d, 2, 1, 130 * MS, 2 * MS);
+    assert_false(b->core->decision.schedulable);
+    assert_non_null(strstr(b->log, "by what jobs have used deadlines may be missed: a may take"));
+    assert_non_null(strstr(d.notice.u.text.text, "by what jobs have used deadlines may be missed"));
     assert_int_equal(configure(b, config), 0);
     assert_int_equal(atomic_load(&page_of(&d)->gpus), 1);
     get_up(b, &d);
@@ -318,6 +325,31 @@ static void test_reload_admits(void **state)
     stop(b);
 }
 
+/* Nobody is asked to leave by a reload with which deadlines may be missed; but it is said, to all who should know. */
+static void test_reload_says_what_is_late(void **state)
+{
+    (void)state;
+    struct bench *b = start(HEAVY("refuse"));
+    struct desk a;
+    sit_down(b, &a, 1001, "");
+    hello(b, &a, "a", 2);
+    assert_null(gs_core_worry(b->core));
+    assert_int_equal(a.notices, 0);
+    assert_int_equal(configure(b, "[system]\ngpus = 2\ncpus = 4\nadmission = refuse\n[task a]\nperiod = 50ms\nuser = "
+                                  "*\n" CHAIN1("95ms") CHAIN2("48ms")),
+                     0);
+    assert_non_null(a.session->task);
+    assert_non_null(strstr(b->log, "by the new config deadlines may be missed: a may take"));
+    assert_int_equal(a.notices, 1);
+    assert_non_null(strstr(a.notice.u.text.text, "deadlines may be missed"));
+    assert_non_null(gs_core_worry(b->core));
+    assert_int_equal(configure(b, HEAVY("refuse")), 0);
+    assert_int_equal(a.notices, 1);
+    assert_null(gs_core_worry(b->core));
+    get_up(b, &a);
+    stop(b);
+}
+
 /* What a reload says of SCHED_FIFO counts for those that run already. */
 static void test_reload_changes_realtime(void **state)
 {
@@ -408,13 +440,21 @@ static void test_decisions_are_safe(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gema_decides),           cmocka_unit_test(test_more_than_the_segments),
-        cmocka_unit_test(test_segments_are_stretched), cmocka_unit_test(test_good_modes_are_found),
-        cmocka_unit_test(test_admission_warn),         cmocka_unit_test(test_admission_refuse),
-        cmocka_unit_test(test_admission_best_effort),  cmocka_unit_test(test_reload),
-        cmocka_unit_test(test_reload_tells_the_task),  cmocka_unit_test(test_reload_finds_tasks),
-        cmocka_unit_test(test_reload_admits),          cmocka_unit_test(test_reload_changes_realtime),
-        cmocka_unit_test(test_reload_changes_owners),  cmocka_unit_test(test_tasks_are_spread),
+        cmocka_unit_test(test_gema_decides),
+        cmocka_unit_test(test_more_than_the_segments),
+        cmocka_unit_test(test_segments_are_stretched),
+        cmocka_unit_test(test_good_modes_are_found),
+        cmocka_unit_test(test_admission_warn),
+        cmocka_unit_test(test_admission_refuse),
+        cmocka_unit_test(test_admission_best_effort),
+        cmocka_unit_test(test_reload),
+        cmocka_unit_test(test_reload_tells_the_task),
+        cmocka_unit_test(test_reload_finds_tasks),
+        cmocka_unit_test(test_reload_admits),
+        cmocka_unit_test(test_reload_says_what_is_late),
+        cmocka_unit_test(test_reload_changes_realtime),
+        cmocka_unit_test(test_reload_changes_owners),
+        cmocka_unit_test(test_tasks_are_spread),
         cmocka_unit_test(test_decisions_are_safe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
