@@ -521,6 +521,10 @@ static int read_section(struct reader *r, const struct gs_config_section *s)
             rc = gs_mistakes_add(r->mistakes, e->line, "%s: given already, in line %d", e->key, s->entries[first].line);
         else
             rc = read_entry(r, e, keys, base, task);
+        if (!task && strcmp(e->key, "gpus") == 0)
+            c->system.gpus_line = e->line;
+        else if (!task && strcmp(e->key, "depth") == 0)
+            c->system.depth_line = e->line;
     }
     return rc || !task ? rc : finish_task(r, s, task);
 }

@@ -87,6 +87,7 @@ struct gs_config_task {
 
 struct gs_config_system {
     int line;                      /* of [system]; 0: no such section */
+    int gpus_line, depth_line;     /* of these two keys; 0: not given */
     int servers[GS_RESOURCES];     /* cpus, links, gpus; 0: not given (links: 1) */
     bool preemptive[GS_RESOURCES]; /* default: the CPU alone */
     enum gs_pieces pieces;

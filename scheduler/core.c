@@ -191,9 +191,32 @@ void gs_core_free(struct gs_core *core)
     free(core);
 }
 
+static unsigned gpus_of(const struct gs_core *core, const struct gs_config *config)
+{
+    return config->system.servers[GS_GPU] ? (unsigned)config->system.servers[GS_GPU] : core->options.gpus;
+}
+
+int gs_core_fits(const struct gs_core *core, const struct gs_config *config, struct gs_mistakes *mistakes)
+{
+    const struct gs_config_system *s = &config->system;
+    const unsigned gpus = gpus_of(core, config);
+    const size_t before = mistakes->n;
+    int err = 0;
+    if (gpus == 0 || gpus > GS_MAX_GPUS)
+        err = gs_mistakes_add(mistakes, s->gpus_line, "gpus must be 1 to %d", GS_MAX_GPUS);
+    else if (core->configured && gpus != core->gpus)
+        err = gs_mistakes_add(mistakes, s->gpus_line, "gpus: %u instead of %u needs a restart of the daemon", gpus,
+                              core->gpus);
+    if (err == 0 && core->configured && (unsigned)s->depth != core->depth)
+        err = gs_mistakes_add(mistakes, s->depth_line, "depth: %d instead of %u needs a restart of the daemon",
+                              s->depth, core->depth);
+    gs_mistakes_sort(mistakes);
+    return err < 0 ? err : mistakes->n > before ? -EINVAL : 0;
+}
+
 static int check_sizes(const struct gs_core *core, const struct gs_config *config, unsigned *gpus)
 {
-    *gpus = config->system.servers[GS_GPU] ? (unsigned)config->system.servers[GS_GPU] : core->options.gpus;
+    *gpus = gpus_of(core, config);
     if (*gpus == 0 || *gpus > GS_MAX_GPUS)
         return -EINVAL;
     bool same = !core->configured || (*gpus == core->gpus && (unsigned)config->system.depth == core->depth);

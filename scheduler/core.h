@@ -62,6 +62,9 @@ void gs_core_disconnect(struct gs_session *s, uint64_t now_ns);
 int gs_core_message(struct gs_session *s, const void *bytes, size_t n, uint64_t now_ns);
 bool gs_core_joined(const struct gs_session *s);
 
+/* Adds what of the config this core can't be given, now or ever, to the mistakes. 0; -EINVAL: something; -ENOMEM. */
+int gs_core_fits(const struct gs_core *core, const struct gs_config *config, struct gs_mistakes *mistakes);
+
 /* By the last decision deadlines may be missed: why; null: they are all met, as far as is known. */
 const char *gs_core_worry(const struct gs_core *core);
 

@@ -247,6 +247,8 @@ static int load_config(struct server *sv, char *text, size_t bytes)
     struct gs_mistakes mistakes = {0};
     bool optional = !sv->options->config_given && access(path, F_OK) != 0 && errno == ENOENT;
     int err = optional ? gs_config_parse("", 0, &config, &mistakes) : gs_config_load(path, &config, &mistakes);
+    if (err == 0)
+        err = gs_core_fits(sv->core, &config, &mistakes);
     if (err < 0) {
         if (mistakes.n > 1)
             gs_mistakes_print(&mistakes, path);
@@ -260,11 +262,7 @@ static int load_config(struct server *sv, char *text, size_t bytes)
         gs_config_free(&config);
     } else {
         err = gs_core_configure(sv->core, &config, now_ns());
-        if (err == -EBUSY)
-            snprintf(text, bytes, "%s: gpus and depth can't change while the daemon runs: restart it", path);
-        else if (err == -EINVAL)
-            snprintf(text, bytes, "%s: gpus must be 1 to %d", path, GS_MAX_GPUS);
-        else if (err < 0)
+        if (err < 0)
             snprintf(text, bytes, "%s: %s", path, strerror(-err));
         else if (gs_core_worry(sv->core))
             snprintf(text, bytes, "%s is read, but deadlines may be missed: %s", path, gs_core_worry(sv->core));

@@ -32,7 +32,7 @@ printf '[system]\ngpus = many\n[task a]\nperiod = 1s\nmode = most\n' >"$dir/conf
 expect 1 "$dir/conf:2: " gpusparc daemon --config "$dir/conf"
 expect 1 "$dir/conf:5: " gpusparc daemon --config "$dir/conf"
 printf '[system]\ngpus = 17\n' >"$dir/conf"
-expect 1 "gpus must be 1 to 16" gpusparc daemon --config "$dir/conf"
+expect 1 "$dir/conf:2: gpus must be 1 to 16" gpusparc daemon --config "$dir/conf"
 expect 1 "can't listen on $dir/none/sock" gpusparc daemon --socket "$dir/none/sock"
 # A --socket that names something else leaves it as it is, and what would lie beside it too.
 for file in mine mine~ mine.lock; do

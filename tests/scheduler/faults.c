@@ -374,7 +374,12 @@ static void test_wrong_config_on_reload(void **state)
     free(text);
     assert_int_equal(status_number("tasks"), 1);
     write_config("[system]\ngpus = 1\n");
-    assert_int_equal(gs_client_ask(NULL, GS_MSG_RELOAD, NULL, 2000, &text), -EBUSY);
+    assert_int_equal(gs_client_ask(NULL, GS_MSG_RELOAD, NULL, 2000, &text), -EINVAL);
+    assert_non_null(strstr(text, "/conf:2: gpus: 1 instead of 2 needs a restart of the daemon"));
+    free(text);
+    write_config("[system]\n; two\ndepth = 3\ngpus = 2\n");
+    assert_int_equal(gs_client_ask(NULL, GS_MSG_RELOAD, NULL, 2000, &text), -EINVAL);
+    assert_non_null(strstr(text, "/conf:3: depth: 3 instead of 2 needs a restart of the daemon"));
     free(text);
     write_config(PLAIN "[task t]\nperiod = 100ms\n[task u]\nperiod = 10ms\n");
     assert_int_equal(gs_client_ask(NULL, GS_MSG_RELOAD, NULL, 2000, &text), 0);
