@@ -43,6 +43,19 @@ static void check_task_set(const struct gs_config *config, struct gs_mistakes *m
                             "task %s has no segments: it can be scheduled, but not analyzed", config->tasks[i].name);
 }
 
+static void warn_of_same_match(const struct gs_config *config, size_t at, struct gs_mistakes *warnings)
+{
+    const struct gs_config_task *t = &config->tasks[at];
+    for (size_t i = 0; i < at && t->match; i++) {
+        const struct gs_config_task *first = &config->tasks[i];
+        if (!first->match || strcmp(first->match, t->match) != 0)
+            continue;
+        gs_mistakes_add(warnings, t->line, "task %s has the match of task %s, whose programs these are: by --task only",
+                        t->name, first->name);
+        return;
+    }
+}
+
 /* What the daemon would take as it stands, though hardly as it is meant. */
 static void warn(const struct gs_config *config, struct gs_mistakes *warnings)
 {
@@ -52,12 +65,17 @@ static void warn(const struct gs_config *config, struct gs_mistakes *warnings)
                         gpus, GS_MAX_GPUS);
     for (size_t i = 0; i < config->n_tasks; i++) {
         const struct gs_config_task *t = &config->tasks[i];
-        const bool number = t->user && *t->user && !t->user[strspn(t->user, "0123456789")];
-        if (t->user && !number && strcmp(t->user, "*") != 0 && !getpwnam(t->user))
+        uint32_t uid;
+        if (t->user && gs_parse_uid(t->user, &uid) && strcmp(t->user, "*") != 0 && !getpwnam(t->user))
             gs_mistakes_add(warnings, t->line, "task %s is given to user '%s', whom this machine doesn't know", t->name,
                             t->user);
         if (t->match && !*t->match)
             gs_mistakes_add(warnings, t->line, "task %s has an empty match, which no program's path has", t->name);
+        else if (t->match && !strchr("/*?[\\", *t->match))
+            gs_mistakes_add(warnings, t->line,
+                            "task %s has the match '%s', which no program's path has: it begins with /, as */NAME does",
+                            t->name, t->match);
+        warn_of_same_match(config, i, warnings);
     }
 }
 

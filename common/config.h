@@ -141,6 +141,9 @@ void gs_mistakes_free(struct gs_mistakes *m);
  * above GS_CONFIG_MAX_NS). `length` bytes are read, all of them belong to the value. */
 int gs_parse_duration(const char *text, size_t length, int64_t *ns);
 
+/* A user's number. 0; -EINVAL: none that a process may have. */
+int gs_parse_uid(const char *text, uint32_t *uid);
+
 /* "2MiB" -> 2097152; units KiB, MiB, GiB, or none for bytes. 0, -EINVAL, -ERANGE. */
 int gs_parse_bytes(const char *text, size_t length, uint64_t *bytes);
 

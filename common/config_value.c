@@ -95,6 +95,16 @@ int gs_parse_bytes(const char *text, size_t length, uint64_t *bytes)
     return parse_with_unit(text, length, units, UINT64_C(1) << 48, bytes);
 }
 
+int gs_parse_uid(const char *text, uint32_t *uid)
+{
+    uint64_t v;
+    /* The largest one means "none". */
+    if (memchr(text, '.', strlen(text)) || parse_scaled(text, strlen(text), 1, UINT32_MAX - 1, &v))
+        return -EINVAL;
+    *uid = (uint32_t)v;
+    return 0;
+}
+
 char *gs_format_duration(int64_t ns, char buf[GS_DURATION_SIZE])
 {
     static const struct unit units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}};

@@ -31,9 +31,8 @@ struct gs_owner gs_taskset_owner(const struct gs_config_task *task)
         return (struct gs_owner){.kind = GS_OWNER_NONE};
     if (strcmp(task->user, "*") == 0)
         return (struct gs_owner){.kind = GS_OWNER_ALL};
-    char *end;
-    unsigned long number = strtoul(task->user, &end, 10);
-    if (*task->user && !*end)
+    uint32_t number;
+    if (gs_parse_uid(task->user, &number) == 0)
         return (struct gs_owner){.kind = GS_OWNER_ONE, .uid = (uid_t)number};
     const struct passwd *pw = getpwnam(task->user);
     return pw ? (struct gs_owner){.kind = GS_OWNER_ONE, .uid = pw->pw_uid}

@@ -34,6 +34,12 @@ expect 1 'cannot be read' gpusparc check missing.conf
 sed '/^\[task b/a user = nobody-by-that-name\nmatch =' good.conf > nobody.conf
 expect 0 "task b is given to user 'nobody-by-that-name', whom" gpusparc check nobody.conf
 expect 0 'task b has an empty match' gpusparc check nobody.conf
+printf '[task a]\nperiod = 1s\nmatch = knn\nuser = 4294967296\n[task b]\nperiod = 1s\nmatch = */x\nuser = -1\n[task c]\nperiod = 1s\nmatch = */x\nuser = 1000\n' > odd.conf
+expect 0 "task a has the match 'knn', which no program's path has" gpusparc check odd.conf
+expect 0 "task a is given to user '4294967296', whom" gpusparc check odd.conf
+expect 0 "task b is given to user '-1', whom" gpusparc check odd.conf
+expect 0 'task c has the match of task b' gpusparc check odd.conf
+[ "$(gpusparc check odd.conf 2>&1 | grep -c 'given to\|the match')" = 4 ] || fail "warnings of what is right"
 for i in $(seq 1100); do printf '[task t%d]\nperiod = 1s\n' $i; done > many.conf
 [ "$(gpusparc check many.conf 2>&1 | grep -c 'more than 1024 tasks')" = 1 ] || fail "too many tasks: said other than once"
 expect 0 'warning: gpus = 17 can be analyzed, but the daemon schedules 16' gpusparc check <(sed 's/^gpus = 2/gpus = 17/' good.conf)

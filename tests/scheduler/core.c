@@ -335,6 +335,25 @@ static void test_other_users_tasks(void **state)
     stop(b);
 }
 
+/* A number that no user has isn't another one's, which it would be with its upper bits cut off. */
+static void test_senseless_users(void **state)
+{
+    (void)state;
+    static const char *const users[] = {"4294968297", "-4294966295", "1001x", "", "4294967295"};
+    for (size_t i = 0; i < sizeof users / sizeof *users; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "[system]\ngpus = 2\n[task t]\nperiod = 1s\nuser = %s\n", users[i]);
+        struct bench *b = start(text);
+        struct desk d;
+        sit_down(b, &d, 1001, "");
+        assert_int_equal(hello(b, &d, "t", 2), -EPROTO);
+        assert_int_equal(d.refused.u.text.code, GS_REFUSED_TASK);
+        assert_non_null(strstr(b->log, "whom this machine doesn't know"));
+        get_up(b, &d);
+        stop(b);
+    }
+}
+
 static void test_priority_counts(void **state)
 {
     (void)state;
@@ -431,6 +450,7 @@ int main(void)
         cmocka_unit_test(test_tasks_by_name_and_path),
         cmocka_unit_test(test_alone),
         cmocka_unit_test(test_other_users_tasks),
+        cmocka_unit_test(test_senseless_users),
         cmocka_unit_test(test_priority_counts),
         cmocka_unit_test(test_who_may_reload),
         cmocka_unit_test(test_the_log_is_bounded),
