@@ -59,6 +59,16 @@ static const char *string(const json_t *object, const char *key)
     return s ? s : "";
 }
 
+enum { PATH_BYTES = 4096 };
+
+/* A path, for a terminal. */
+static const char *path_of(const json_t *object, const char *key, char buf[PATH_BYTES])
+{
+    snprintf(buf, PATH_BYTES, "%s", string(object, key));
+    gs_plain(buf, strlen(buf));
+    return buf;
+}
+
 /* Three digits that matter, in a unit that suits: "1.23ms". "-" for null. */
 static const char *duration(const json_t *value, char buf[16])
 {
@@ -111,9 +121,9 @@ static double use_between(const json_t *before, const json_t *now, size_t i)
 static void print_daemon(FILE *out, const json_t *now)
 {
     const json_t *d = json_object_get(now, "daemon");
-    char up[16];
+    char up[16], path[PATH_BYTES];
     fprintf(out, "gpusparcd %s, process %lld, on %s for %s: %lld application%s\n", string(d, "version"),
-            (long long)integer(d, "pid"), string(d, "socket"), duration(json_object_get(d, "uptime_ns"), up),
+            (long long)integer(d, "pid"), path_of(d, "socket", path), duration(json_object_get(d, "uptime_ns"), up),
             (long long)integer(d, "clients"), integer(d, "clients") == 1 ? "" : "s");
     if (integer(d, "taken_back") || integer(d, "refused") || integer(d, "bad_messages"))
         fprintf(out, "taken back by the watchdog: %lld units; refused: %lld connections; senseless messages: %lld\n",
@@ -246,11 +256,11 @@ static void print_applications(FILE *out, const json_t *now)
             "JOB", "PROGRAM");
     json_array_foreach(json_object_get(now, "clients"), i, c)
     {
-        char b[2][16];
+        char b[2][16], path[PATH_BYTES];
         fprintf(out, "%-8lld %-6lld %-*s %5lld %4lld %9s %9s  %s\n", (long long)integer(c, "pid"),
                 (long long)integer(c, "uid"), width, name_or(string(c, "task"), "-"), (long long)integer(c, "priority"),
                 (long long)integer(c, "gpus"), duration(json_object_get(c, "since_ns"), b[0]),
-                duration(json_object_get(c, "job_ns"), b[1]), string(c, "exe"));
+                duration(json_object_get(c, "job_ns"), b[1]), path_of(c, "exe", path));
     }
 }
 

@@ -15,6 +15,13 @@ void gs_log_init(const char *program)
     program_name = program;
 }
 
+void gs_plain(char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+            text[i] = '?';
+}
+
 /* One write(2) per line, so that lines of several threads and processes don't mix. */
 __attribute__((format(printf, 2, 0))) static void print_line(const char *prefix, const char *fmt, va_list ap)
 {
@@ -28,6 +35,7 @@ __attribute__((format(printf, 2, 0))) static void print_line(const char *prefix,
     }
     if (n > (int)sizeof line - 2)
         n = (int)sizeof line - 2;
+    gs_plain(line, n > 0 ? (size_t)n : 0);
     line[n++] = '\n';
     if (write(STDERR_FILENO, line, (size_t)n) < 0) {
         /* Nobody is left to tell. */

@@ -3,6 +3,12 @@
 #ifndef GS_COMMON_LOG_H
 #define GS_COMMON_LOG_H
 
+#include <stddef.h>
+
+/* Makes question marks of control characters: a program's path may hold any, which a terminal would obey. The messages
+ * below do so. */
+void gs_plain(char *text, size_t n);
+
 /* Sets the name that begins each line. The string must outlive all messages. */
 void gs_log_init(const char *program);
 

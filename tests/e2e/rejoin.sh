@@ -25,8 +25,8 @@ await() { # EXPRESSION: that it becomes true
   cat "$dir/log" err.txt
   fail "not $1: $(task t), $(task c)"
 }
-# More than 255 bytes of path.
-deep=$dir/$(printf 'd%.0s' {1..150})/$(printf 'e%.0s' {1..150})/deep
+# More than 255 bytes of path, and some that a terminal would obey.
+deep=$dir/$(printf 'd%.0s' {1..150})/$(printf 'e%.0s' {1..150})$'\e[2J\nx/deep'
 mkdir -p "$deep"
 cp "$programs/jobs" "$deep/jobs"
 begin_daemon
@@ -34,6 +34,9 @@ gpusparc run --devices cpu:2 --gpus 2 --pace stdbuf -oL "$deep/jobs" 100000 1000
 apps=$!
 await 't["running"] == 1'
 await 't["jobs"] > 5'
+gpusparc status >status.txt
+[ "$(tr -d '\n[:print:]' <status.txt | wc -c)" = 0 ] || fail "status prints control characters"
+grep -q 'eee?\[2J?x/deep/jobs$' status.txt || fail "status doesn't show the path: $(cat status.txt)"
 # As an upgrade does.
 cp "$programs/jobs" "$deep/new"
 mv "$deep/new" "$deep/jobs"

@@ -21,6 +21,12 @@ expect 1 "no daemon listens" gpusparc status --json
 [ -e /run/gpusparc.sock ] || expect 1 "no daemon listens on /run/gpusparc.sock, nor in $dir; " env -u GPUSPARC_SOCKET XDG_RUNTIME_DIR="$dir" gpusparc status
 expect 1 "no daemon listens" gpusparc reload
 expect 1 "no daemon listens" gpusparc top
+long=$dir/$(printf 'x%.0s' {1..120})
+for command in status top reload; do
+  expect 1 "at most 107 bytes: no daemon can listen on $long" gpusparc $command --socket "$long"
+  expect 1 "at most 107 bytes: no daemon can listen on $long" env GPUSPARC_SOCKET="$long" gpusparc $command
+done
+expect 1 "can't listen on $long: File name too long" gpusparc daemon --socket "$long"
 expect 2 "takes no argument" gpusparc status now
 expect 2 "takes no argument" gpusparc reload now
 expect 2 "--interval takes seconds" gpusparc top --interval often
@@ -28,6 +34,7 @@ expect 0 "Usage: gpusparc daemon" gpusparc daemon --help
 expect 2 "--gpus takes a number" gpusparc daemon --gpus none
 expect 2 "--mode takes a file mode" gpusparc daemon --mode 9
 expect 1 "cannot be read" gpusparc daemon --config "$dir/none"
+expect 1 "/no?ne?[2J: cannot be read" gpusparc daemon --config "$dir/"$'no\nne\e[2J' # no control characters
 printf '[system]\ngpus = many\n[task a]\nperiod = 1s\nmode = most\n' >"$dir/conf"
 expect 1 "$dir/conf:2: " gpusparc daemon --config "$dir/conf"
 expect 1 "$dir/conf:5: " gpusparc daemon --config "$dir/conf"
