@@ -25,6 +25,8 @@ void gs_daemon_error(int err, const char *socket, const char *text)
         gs_error(both ? "no daemon listens on %s, nor in %s; `gpusparc daemon` starts one"
                       : "no daemon listens on %s; `gpusparc daemon` starts one",
                  path, dir);
+    else if (err == -ENAMETOOLONG)
+        gs_error("a socket's path has at most 107 bytes: no daemon can listen on %s", socket ? socket : given);
     else if (err == -EACCES || err == -EPERM)
         gs_error("this user may not talk to the daemon on %s: its file's mode (gpusparc daemon --mode) or a folder's "
                  "doesn't let it",

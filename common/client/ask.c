@@ -68,7 +68,7 @@ int gs_client_ask(const char *socket, enum gs_msg_type what, const char *name, u
             return -EINVAL;
         strcpy(m.u.name, name);
     }
-    int err = -ENOENT;
+    int err = n ? -ENOENT : -ENAMETOOLONG;
     for (int i = 0; i < n; i++) {
         int fd;
         int e = gs_socket_connect(paths[i], false, &fd);

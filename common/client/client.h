@@ -89,8 +89,8 @@ int gs_client_try(struct gs_client *c, uint32_t mask, struct gs_grant *grant);
 
 /* The same of one resource, for a unit of some length. A piece is what is moved by one command, and takes less than a
  * chunk of a kernel: where nobody else has wanted the resource for a while pieces don't count among the units that may
- * be out, up to as many as these are, so that no kernel which is enqueued behind some has to wait. Where no other client
- * is connected, and this one is `wide`, sixteen times as many may be out, but of those of unknown length. */
+ * be out, up to as many as these are, so that no kernel which is enqueued behind some has to wait. Where no other
+ * client is connected, and this one is `wide`, sixteen times as many may be out, but of those of unknown length. */
 enum gs_length { GS_LENGTH_UNKNOWN, GS_LENGTH_UNIT, GS_LENGTH_PIECE };
 int gs_client_try_one(struct gs_client *c, unsigned resource, enum gs_length length, struct gs_grant *grant);
 
@@ -104,8 +104,8 @@ bool gs_client_own_out(const struct gs_client *c, unsigned resource, enum gs_len
 /* Does a thread of this process sleep until one of those units is given back? One load. */
 bool gs_client_own_waits(const struct gs_client *c, unsigned resource);
 
-/* Sleeps until somebody, here or in another process, waits for units of this client that are out, or gs_client_need_ends
- * is called; for so long at most. Not where `also` says so. One thread at a time. */
+/* Sleeps until somebody, here or in another process, waits for units of this client that are out, or
+ * gs_client_need_ends is called; for so long at most. Not where `also` says so. One thread at a time. */
 void gs_client_sleep_unneeded(struct gs_client *c, bool (*also)(void), uint64_t ns);
 void gs_client_need_ends(struct gs_client *c);
 
@@ -166,7 +166,8 @@ unsigned gs_client_last_gpu(const struct gs_client *c);
 
 /* For tools: sends one STATUS, RELOAD or PLAN message and waits for the answer at most timeout_ms.
  * 0 and *text (the caller frees it: JSON for STATUS and PLAN, a sentence for RELOAD); the daemon's -errno with its
- * reason in *text; or -ENOENT / -ECONNREFUSED (no daemon there), -EACCES, -ETIMEDOUT, -EPROTO with *text null. */
+ * reason in *text; or -ENOENT / -ECONNREFUSED (no daemon there), -ENAMETOOLONG (of the socket), -EACCES, -ETIMEDOUT,
+ * -EPROTO with *text null. */
 int gs_client_ask(const char *socket, enum gs_msg_type what, const char *name, unsigned timeout_ms, char **text);
 
 /* The path that a null `socket` means for a client: the first of the candidates that exists, else the first. */
