@@ -19,6 +19,15 @@ static unsigned parse_count(const char *text, char end, unsigned max, const char
     return (unsigned)n;
 }
 
+/* As the config allows them (common/config.c). */
+static bool is_task_name(const char *value)
+{
+    enum { MOST = 43 };
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    const size_t n = strspn(value, letters);
+    return n > 0 && n <= MOST && !value[n];
+}
+
 static int parse_word(const char *const *words, const char *value)
 {
     for (int i = 0; words[i]; i++)
@@ -135,10 +144,10 @@ int gs_settings_set(struct gs_settings *s, const char *variable, const char *cal
         else
             expected = "a number of seconds from 1 to 3600";
     } else if (strcmp(variable, "GPUSPARC_TASK") == 0) {
-        if (strlen(value) < GS_TASK_NAME)
+        if (is_task_name(value))
             s->task = value;
         else
-            expected = "the name of a task, of at most 63 bytes";
+            expected = "the name of a task: at most 43 letters, digits, '_', '.' or '-'";
     } else if (strcmp(variable, "GPUSPARC_DAEMON") == 0) {
         s->no_daemon = strcmp(value, "off") == 0;
         if (!s->no_daemon && strcmp(value, "on") != 0)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { GS_MAX_DEVICES = 16, GS_TASK_NAME = 64 /* bytes, with its end */ };
+enum { GS_MAX_DEVICES = 16 };
 
 enum gs_mode { GS_MODE_AUTO, GS_MODE_SINGLE, GS_MODE_MULTI };
 

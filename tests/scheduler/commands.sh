@@ -41,6 +41,11 @@ expect 1 "$dir/conf:5: " gpusparc daemon --config "$dir/conf"
 printf '[system]\ngpus = 17\n' >"$dir/conf"
 expect 1 "$dir/conf:2: gpus must be 1 to 16" gpusparc daemon --config "$dir/conf"
 expect 1 "can't listen on $dir/none/sock" gpusparc daemon --socket "$dir/none/sock"
+# A name that no task can have is said before the application runs.
+for name in 'x y' '' "$(printf 'n%.0s' {1..44})" $'t\n'; do
+  expect 125 "--task" gpusparc run --task "$name" echo ran
+done
+expect 0 "ran" gpusparc run --task "$(printf 'n%.0s' {1..43})" echo ran
 # A --socket that names something else leaves it as it is, and what would lie beside it too.
 for file in mine mine~ mine.lock; do
   echo "precious words" >"$dir/$file"
