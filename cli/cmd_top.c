@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <locale.h>
 #include <ncurses.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,31 +17,42 @@
 static const char usage[] =
     "Usage: gpusparc top [--interval SECONDS] [--socket PATH]\n"
     "What gpusparc status shows, again and again (default: every second). USE is measured between\n"
-    "two pictures. Keys: q ends, arrows and Page Up/Down scroll, space draws at once.\n"
+    "two pictures. Keys: q ends, arrows (left and right too) and Page Up/Down scroll, space draws at once.\n"
     "A daemon that ends and comes back is waited for.\n";
 
-/* The first line to show, so that the last page is full where there is one. */
-static int clamp_top(const char *text, int top)
+/* The first line and column that are shown. */
+struct corner {
+    int top, left;
+};
+
+static int clamp(int at, int all, int shown)
 {
-    int lines = 0;
-    for (const char *p = text; (p = strchr(p, '\n')); p++)
-        lines++;
-    const int last = lines > LINES ? lines - LINES : 0;
-    return top < last ? top : last;
+    const int last = all > shown ? all - shown : 0;
+    return at > last ? last : at < 0 ? 0 : at;
 }
 
-/* One picture: lines from `top` on, headings and bad news standing out. */
-static void draw(char *text, int top) /* cuts the text up */
+/* So that the last page is full where there is one. */
+static void clamp_corner(const char *text, struct corner *c)
+{
+    int lines = 0, columns = 0;
+    for (const char *p = text, *end; (end = strchr(p, '\n')); p = end + 1, lines++)
+        columns = end - p > columns ? (int)(end - p) : columns;
+    c->top = clamp(c->top, lines, LINES);
+    c->left = clamp(c->left, columns, COLS);
+}
+
+/* One picture from the corner on, headings and bad news standing out. */
+static void draw(char *text, const struct corner *c) /* cuts the text up */
 {
     erase();
     int row = 0;
     for (char *line; (line = strsep(&text, "\n"));) {
         bool heading =
             strncmp(line, "RESOURCE", 8) == 0 || strncmp(line, "TASK ", 5) == 0 || strncmp(line, "PROCESS", 7) == 0;
-        if (row >= top && row - top < LINES) {
+        if (row >= c->top && row - c->top < LINES && strlen(line) > (size_t)c->left) {
             attr_t how = heading ? A_REVERSE : strncmp(line, "NOT ", 4) == 0 ? A_BOLD : A_NORMAL;
             attrset((int)how);
-            mvaddnstr(row - top, 0, line, COLS);
+            mvaddnstr(row - c->top, 0, line + c->left, COLS);
         }
         row++;
     }
@@ -48,16 +60,31 @@ static void draw(char *text, int top) /* cuts the text up */
     refresh();
 }
 
-/* Returns the first line that it shows: `top`, or less. */
-static int show(const json_t *before, const json_t *now, int top)
+static void show(const json_t *before, const json_t *now, struct corner *corner)
 {
     char *text = now ? gs_daemon_tables(before, now) : strdup("No daemon answers; waiting for one. q ends.");
     if (text) {
-        top = clamp_top(text, top);
-        draw(text, top);
+        clamp_corner(text, corner);
+        draw(text, corner);
     }
     free(text);
-    return top;
+}
+
+/* False: it ends the program. */
+static bool obey(int key, struct corner *corner)
+{
+    enum { COLUMNS = 8 };
+    const int page = LINES / 2 + 1;
+    corner->top += key == KEY_DOWN ? 1 : key == KEY_UP ? -1 : key == KEY_NPAGE ? page : key == KEY_PPAGE ? -page : 0;
+    corner->left += key == KEY_RIGHT ? COLUMNS : key == KEY_LEFT ? -COLUMNS : 0;
+    return key != 'q' && key != 'Q';
+}
+
+/* Nobody looks any more, and no key will come: its window was closed, and it has been told to survive that. */
+static bool terminal_is_gone(void)
+{
+    struct pollfd p = {.fd = STDIN_FILENO};
+    return poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR | POLLNVAL);
 }
 
 /* A later daemon counts from the start again. */
@@ -71,7 +98,7 @@ static bool same_daemon(const json_t *a, const json_t *b)
 static void watch(const char *socket, int interval_ms)
 {
     json_t *before = NULL, *now = NULL;
-    int top = 0;
+    struct corner corner = {0, 0};
     for (bool go = true; go;) {
         json_t *next = gs_daemon_state(socket, true);
         json_decref(before);
@@ -79,16 +106,10 @@ static void watch(const char *socket, int interval_ms)
         if (!before)
             json_decref(now);
         now = next;
-        top = show(before, now, top);
+        show(before, now, &corner);
         timeout(interval_ms);
-        int key = getch();
-        int step = key == KEY_NPAGE || key == KEY_PPAGE ? LINES / 2 : 1;
-        if (key == 'q' || key == 'Q')
-            go = false;
-        else if (key == KEY_DOWN || key == KEY_NPAGE)
-            top += step;
-        else if (key == KEY_UP || key == KEY_PPAGE)
-            top = top > step ? top - step : 0;
+        const int key = getch();
+        go = obey(key, &corner) && !(key == ERR && terminal_is_gone());
     }
     json_decref(before);
     json_decref(now);

@@ -93,6 +93,40 @@ if command -v script >/dev/null; then
   TERM=xterm timeout 10 script -qec "gpusparc top </dev/null" /dev/null >"$dir/screen" </dev/null || true
   grep -q "needs a terminal" "$dir/screen" || fail "top draws without a keyboard"
 fi
+# What doesn't fit in 80 columns is there for who goes to the right; and where the terminal goes away it ends, whatever
+# it has been told to survive.
+TERM=xterm python3 - <<'END' || fail "top in a terminal of 80 columns"
+import fcntl, os, pty, select, signal, struct, sys, termios, time
+def wait(what, until):
+    for _ in range(200):
+        if until():
+            return
+        time.sleep(0.05)
+    sys.exit(f"not in 10 s: {what}")
+pid, fd = pty.fork()
+if pid == 0:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    time.sleep(0.2) # until it has its size
+    os.execvp("gpusparc", ["gpusparc", "top", "--interval", "0.2"])
+fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+screen = b""
+def shows(text):
+    global screen
+    while select.select([fd], [], [], 0)[0]:
+        screen += os.read(fd, 65536)
+    return text in screen
+wait("the table", lambda: shows(b"DEADLINE"))
+assert not shows(b"LONGEST"), screen
+for _ in range(20):
+    os.write(fd, b"\x1bOC")
+wait("the right end", lambda: shows(b"LONGEST"))
+screen = b""
+for _ in range(20):
+    os.write(fd, b"\x1bOD")
+wait("the left end", lambda: shows(b"RESOURCE"))
+os.close(fd)
+wait("its end", lambda: os.waitpid(pid, os.WNOHANG)[0] == pid)
+END
 kill -TERM "$daemon"
 wait "$daemon" || fail "the daemon's exit status"
 daemon=
