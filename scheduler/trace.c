@@ -30,6 +30,7 @@ struct pending {
 };
 
 struct gs_trace {
+    const char *path;
     int fd;
     pthread_t writer;
     pthread_mutex_t lock; /* protects all down to `error` */
@@ -47,18 +48,33 @@ struct gs_trace {
 
 /* ---- the writer ---- */
 
-static int write_all(int fd, const char *p, size_t n)
+/* *done counts the bytes written, also where not all could be. */
+static int write_all(int fd, const char *p, size_t n, size_t *done)
 {
-    while (n) {
-        ssize_t m = write(fd, p, n);
+    for (*done = 0; *done < n;) {
+        ssize_t m = write(fd, p + *done, n - *done);
         if (m < 0 && errno == EINTR)
             continue;
         if (m <= 0)
             return m < 0 ? -errno : -EIO;
-        p += m;
-        n -= (size_t)m;
+        *done += (size_t)m;
     }
     return 0;
+}
+
+/* Of the events at p so many bytes could be written: ends the file behind the last whole one. A pipe stays as it is. */
+static void end_torn(int fd, const char *p, size_t done)
+{
+    const off_t at = lseek(fd, 0, SEEK_CUR);
+    size_t whole = done > 3 ? done - 3 : 0;
+    while (whole && strncmp(p + whole, ",\n{", 3) != 0)
+        whole--;
+    const off_t end = at - (off_t)(done - whole);
+    size_t n;
+    if (at < 0 || end <= 0 || ftruncate(fd, end) < 0 || lseek(fd, end, SEEK_SET) < 0 ||
+        write_all(fd, "\n]\n", 3, &n) < 0) {
+        /* What reads traces does without the end, too. */
+    }
 }
 
 static void *writer(void *arg)
@@ -76,11 +92,14 @@ static void *writer(void *arg)
         t->write = full;
         t->filled = 0;
         pthread_mutex_unlock(&t->lock);
-        int err = write_all(t->fd, full, n);
+        size_t done;
+        int err = write_all(t->fd, full, n, &done);
+        if (err < 0)
+            end_torn(t->fd, full, done);
         pthread_mutex_lock(&t->lock);
         if (err < 0) {
             t->error = err;
-            gs_warn("the trace ends here, it can't be written: %s", strerror(-err));
+            gs_warn("the trace %s ends here, it can't be written: %s", t->path, strerror(-err));
             break;
         }
     }
@@ -135,6 +154,7 @@ int gs_trace_open(struct gs_trace **out, const char *path)
         return -ENOMEM;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->news, NULL);
+    t->path = path;
     t->fill = malloc(BUFFER_BYTES);
     t->write = malloc(BUFFER_BYTES);
     t->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -165,9 +185,7 @@ int gs_trace_close(struct gs_trace *t)
     pthread_cond_signal(&t->news);
     pthread_mutex_unlock(&t->lock);
     pthread_join(t->writer, NULL);
-    int err = t->error;
-    if (close(t->fd) < 0 && err == 0)
-        err = -errno;
+    int err = close(t->fd) < 0 && !t->error ? -errno : 0;
     free(t->fill);
     free(t->write);
     pthread_cond_destroy(&t->news);

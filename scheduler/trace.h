@@ -2,7 +2,7 @@
 /* The daemon's timeline, in the Chrome / Perfetto trace format: a track per resource with the units on it, coloured by
  * task, a track per client with its waits, its jobs, and marks for releases, deadlines and misses; an arrow from each
  * request to its grant. A thread of its own writes the file, so that a slow disk delays no grant; what it can't keep up
- * with is left out and counted, and a disk that is full ends the trace, not the daemon. */
+ * with is left out and counted, and a disk that is full ends the trace behind its last whole event, not the daemon. */
 #ifndef GS_SCHEDULER_TRACE_H
 #define GS_SCHEDULER_TRACE_H
 
@@ -12,10 +12,10 @@
 
 struct gs_trace;
 
-/* Creates the file, or empties it. 0 or -errno. The trace is the caller's, to be closed. */
+/* Creates the file, or empties it. 0 or -errno. The trace is the caller's, to be closed; the path must outlive it. */
 int gs_trace_open(struct gs_trace **out, const char *path);
 
-/* Writes what is left and closes. 0, or the -errno that ended the trace early. */
+/* Writes what is left and closes. 0, or the -errno of what hasn't been said yet: that the trace ended early has. */
 int gs_trace_close(struct gs_trace *t);
 
 /* Times are CLOCK_MONOTONIC nanoseconds. `client` is the daemon's number for it. */

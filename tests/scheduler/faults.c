@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include "tests/scheduler/players.h"
 
@@ -357,6 +359,34 @@ static void test_full_disk(void **state)
     assert_true(log_contains("No space left on device"));
 }
 
+/* A disk that is full in the middle of an event leaves a file that can be read, and one word in the log. */
+static void test_full_disk_amid(void **state)
+{
+    (void)state;
+    char path[160];
+    snprintf(path, sizeof path, "%s", stage_path("trace"));
+    struct rlimit before, little;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    little = (struct rlimit){.rlim_cur = 100001, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    pid_t d = start_daemon(PLAIN, "--trace", path);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    for (unsigned i = 0; i < 3; i++)
+        play(busy_role, i);
+    for (int i = 0; i < 200 && !log_contains(" ends here, "); i++)
+        rest_ms(50);
+    for (unsigned i = 0; i < 3; i++) /* nobody waits for the disk */
+        assert_true(until(&stage->said[i], atomic_load(&stage->said[i]) + 5, LIMIT_MS));
+    assert_int_equal(end_process(d, SIGTERM), 0);
+    assert_true(log_contains(path));
+    assert_true(log_contains(" ends here, "));
+    assert_false(log_contains("is not whole"));
+    json_t *events = json_load_file(path, 0, NULL);
+    assert_true(json_array_size(events) > 100);
+    json_decref(events);
+    unlink(path);
+}
+
 /* ---- the config ---- */
 
 static void test_wrong_config_on_reload(void **state)
@@ -407,6 +437,7 @@ int main(void)
         FAULT(test_daemon_stopped),
         FAULT(test_two_daemons),
         FAULT(test_full_disk),
+        FAULT(test_full_disk_amid),
         FAULT(test_wrong_config_on_reload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
