@@ -271,8 +271,10 @@ static void print_decision(FILE *out, const json_t *now)
     const json_t *d = json_object_get(now, "decision");
     char age[16];
     fprintf(out, "\n%s: %s (decided %s ago)\n",
-            json_is_true(json_object_get(d, "schedulable")) ? "Schedulable" : "NOT SCHEDULABLE", string(d, "reason"),
-            duration(json_object_get(d, "age_ns"), age));
+            !json_is_true(json_object_get(d, "schedulable")) ? "NOT SCHEDULABLE"
+            : integer(d, "analysed")                         ? "Schedulable"
+                                                             : "Not analysed",
+            string(d, "reason"), duration(json_object_get(d, "age_ns"), age));
 }
 
 char *gs_daemon_tables(const json_t *before, const json_t *now)

@@ -170,18 +170,31 @@ static void read_result(struct work *w, struct gs_decision *d)
     }
     if (late > 3)
         append(d, "; so may %zu more", late - 3);
-    if (d->schedulable)
+    if (d->schedulable && w->model.n_tasks == 1)
+        append(d, "%s meets its deadline, with at most %.0f%% of it used", worst_name, worst * 100);
+    else if (d->schedulable)
         append(d, "all %zu tasks meet their deadlines, with at most %.0f%% of it used, by %s", w->model.n_tasks,
                worst * 100, worst_name);
 }
 
-/* A bound of whole segments says little of a daemon that grants chunks. */
-static void explain_chunks(const struct work *w, struct gs_decision *d)
+/* A bound of whole segments says little of a daemon that grants chunks, and none counts what a task does of which
+ * nothing is known. */
+static void explain_unproven(const struct work *w, struct gs_decision *d)
 {
     const bool *chunked = w->model.chunked;
-    if (d->analysed && !(chunked[GS_GPU] && chunked[GS_PCI]))
-        append(d, ". Not proven: no %s%s%s", chunked[GS_GPU] ? "" : "gpu_chunk",
+    const char *begin = ". Not proven: ";
+    if (d->analysed == 0)
+        return;
+    if (!(chunked[GS_GPU] && chunked[GS_PCI])) {
+        append(d, "%sno %s%s%s", begin, chunked[GS_GPU] ? "" : "gpu_chunk",
                chunked[GS_GPU] || chunked[GS_PCI] ? "" : " and ", chunked[GS_PCI] ? "" : "pci_chunk");
+        begin = ", and ";
+    }
+    for (size_t i = 0, n = 0; i < w->n; i++)
+        if (!w->members[i].analysed)
+            append(d, "%s%s", n++ ? ", " : begin, w->members[i].task->name);
+    if (d->analysed < w->n)
+        append(d, d->analysed + 1 < w->n ? " are not counted" : " is not counted");
 }
 
 /* Whose jobs have used more than its segments say. */
@@ -260,7 +273,7 @@ int gs_taskset_decide(const struct gs_config *config, unsigned gpus, struct gs_m
     if (n)
         explain_modes(&w, decision);
     explain_demands(&w, decision);
-    explain_chunks(&w, decision);
+    explain_unproven(&w, decision);
     gs_analyzer_free(w.analyzer);
     free(w.modes);
     gs_model_free(&w.model);

@@ -77,7 +77,7 @@ daemon=$!
 for _ in $(seq 100); do gpusparc status --json >/dev/null 2>&1 && break; sleep 0.05; done
 expect 0 "gpu1" gpusparc status
 expect 0 "knn" gpusparc status
-expect 0 "no tasks are present" gpusparc status
+expect 0 "Not analysed: no tasks are present" gpusparc status
 expect 0 '"socket": "'"$dir/sock"'"' gpusparc status --json
 expect 1 "another daemon (process $daemon)" gpusparc daemon --config "$dir/conf"
 expect 0 "is read" gpusparc reload

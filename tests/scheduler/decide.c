@@ -230,6 +230,30 @@ static void test_reload(void **state)
     stop(b);
 }
 
+/* A bound doesn't count what a task does of which nothing is known: the reason says so. */
+static void test_unknown_tasks(void **state)
+{
+    (void)state;
+    struct bench *b = start("[system]\ngpus = 2\ncpus = 2\ngpu_chunk = 1ms\npci_chunk = 1ms\n[task known]\nperiod = "
+                            "100ms\nuser = *\n" CHAIN1("10ms") "[task x]\nperiod = 10ms\nuser = *\n");
+    struct desk d, x, y;
+    sit_down(b, &d, 1001, "");
+    sit_down(b, &x, 1001, "");
+    sit_down(b, &y, 1001, "");
+    hello(b, &d, "known", 2);
+    assert_non_null(strstr(b->core->decision.reason, "known meets its deadline, with at most "));
+    assert_null(strstr(b->core->decision.reason, "Not proven"));
+    hello(b, &x, "x", 2);
+    assert_non_null(strstr(b->core->decision.reason, "Not proven: x is not counted"));
+    hello(b, &y, "x", 2);
+    assert_non_null(strstr(b->core->decision.reason, "Not proven: x, x are not counted"));
+    get_up(b, &d);
+    assert_null(strstr(b->core->decision.reason, "Not proven"));
+    get_up(b, &x);
+    get_up(b, &y);
+    stop(b);
+}
+
 /* What a reload changes of a task reaches the application that runs as it: a paced one would keep its old period. */
 static void test_reload_tells_the_task(void **state)
 {
@@ -447,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_admission_warn),
         cmocka_unit_test(test_admission_refuse),
         cmocka_unit_test(test_admission_best_effort),
+        cmocka_unit_test(test_unknown_tasks),
         cmocka_unit_test(test_reload),
         cmocka_unit_test(test_reload_tells_the_task),
         cmocka_unit_test(test_reload_finds_tasks),
