@@ -288,6 +288,14 @@ int gs_core_configure(struct gs_core *core, struct gs_config *config, uint64_t n
     return 0;
 }
 
+void gs_core_end(struct gs_core *core)
+{
+    core->ending = true;
+    for (unsigned i = 0; i < core->options.max_clients; i++)
+        if (core->session[i] && core->session[i]->rank && core->ops.realtime)
+            core->ops.realtime(core->ctx, core->session[i]->pid, 0, 0);
+}
+
 const char *gs_core_worry(const struct gs_core *core)
 {
     return core->decision.schedulable ? NULL : core->decision.reason;
@@ -340,7 +348,7 @@ void gs_core_disconnect(struct gs_session *s, uint64_t now_ns)
         core->n_sessions--;
         gs_lease_close(&s->lease);
         tell_sole(core);
-        if (s->task || s->degraded)
+        if ((s->task || s->degraded) && !core->ending)
             gs_members_decide(core);
     }
     free(s->exe);

@@ -65,6 +65,10 @@ bool gs_core_joined(const struct gs_session *s);
 /* Adds what of the config this core can't be given, now or ever, to the mistakes. 0; -EINVAL: something; -ENOMEM. */
 int gs_core_fits(const struct gs_core *core, const struct gs_config *config, struct gs_mistakes *mistakes);
 
+/* The daemon ends, and all will be disconnected. Tasks go on, but not before all others for the CPUs where nobody
+ * schedules them; and nothing more is decided. */
+void gs_core_end(struct gs_core *core);
+
 /* By the last decision deadlines may be missed: why; null: they are all met, as far as is known. */
 const char *gs_core_worry(const struct gs_core *core);
 

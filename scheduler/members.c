@@ -188,7 +188,7 @@ static void tell(struct gs_session *s, unsigned gpus, uint32_t gpu_mask)
 static void set_realtime(struct gs_session *s, int rank)
 {
     struct gs_core *core = s->core;
-    rank = s->warmup_left || core->config.system.realtime == GS_REALTIME_NO ? 0 : rank;
+    rank = s->warmup_left || core->ending || core->config.system.realtime == GS_REALTIME_NO ? 0 : rank;
     if (core->ops.realtime && rank != s->rank)
         core->ops.realtime(core->ctx, s->pid, rank, (int)core->config.n_tasks);
     s->rank = rank;

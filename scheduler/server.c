@@ -508,6 +508,8 @@ static void hear_out(struct server *sv, struct connection *c)
 static void stop(struct server *sv)
 {
     gs_notify_systemd("STOPPING=1");
+    if (sv->core)
+        gs_core_end(sv->core);
     struct connection *c;
     while ((c = TAILQ_FIRST(&sv->all)))
         hear_out(sv, c);

@@ -59,7 +59,7 @@ struct gs_core {
     void *ctx;
     struct gs_config config;
     struct gs_owner *owner; /* of each task of the config */
-    bool configured;
+    bool configured, ending;
     unsigned gpus, depth;
     struct gs_policy_state *policy;
     struct gs_session **session; /* max_clients; null: free */

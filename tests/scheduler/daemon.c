@@ -557,6 +557,9 @@ static void test_realtime(void **state)
     pid_t p = play(realtime_role, 0);
     assert_true(until(&stage->said[0], 1, 2000));
     assert_realtime(d, p, atomic_load(&stage->said[0]));
+    /* Nobody is before all others where nobody schedules. */
+    assert_int_equal(end_process(d, SIGTERM), 0);
+    assert_int_equal(sched_getscheduler(p), SCHED_OTHER);
 }
 
 /* A daemon that has begun without tasks. */
