@@ -38,12 +38,14 @@ one() { # SLOT
   any 1 2 && options=(--devices cpu:2 --gpus "$chosen")
   any single multi auto && options+=(--mode "$chosen")
   if has lazy && [ $((RANDOM % 2)) = 0 ]; then
-    any unflushed unflushed,lanes late slow lock inside poison,late
+    any unflushed unflushed,lanes late lock inside poison,late
     layers+=:$programs/lazy.so
-    variables+=(LAZY="$chosen" LAZY_REPORT="$PWD/report$1" LAZY_SEED=$RANDOM)
+    variables+=(LAZY="$chosen" LAZY_REPORT="$PWD/report$1" LAZY_SEED=$RANDOM LAZY_STUCK_MS=$((limit * 500)))
+    any tidy untidy && way=$chosen # the others end while threads of theirs are in the driver
+  else
+    any tidy tidy untidy exit running && way=$chosen
   fi
   [ $((RANDOM % 4)) != 0 ] || options+=(--task crowd)
-  any tidy tidy untidy exit running && way=$chosen
   [ $((RANDOM % 6)) != 0 ] || { killed=yes life=$((1 + RANDOM % 10)); }
   local what="crowd $((seed + i)) 50 4 $way: ${variables[*]} ${options[*]}"
   rm -f "report$1"
