@@ -42,10 +42,11 @@ static bool is_empty(unsigned b)
 
 static __attribute__((hot)) void set_newest(unsigned b, struct gs_object *o)
 {
-    atomic_store(&gs_newest[b].key, 0);
+    const uint64_t changes = ((atomic_load(&gs_newest[b].key) >> GS_KEY_BITS) + 1) << GS_KEY_BITS;
+    atomic_store(&gs_newest[b].key, changes);
     atomic_store(&gs_newest[b].object, o);
     if (o)
-        atomic_store(&gs_newest[b].key, gs_key_of(o->type, o->handle));
+        atomic_store(&gs_newest[b].key, changes | gs_key_of(o->type, o->handle) % (UINT64_C(1) << GS_KEY_BITS));
 }
 
 static struct gs_object *find_locked(unsigned b, enum gs_type type, const void *handle)
