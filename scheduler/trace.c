@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -21,6 +22,7 @@ enum {
     EVENT_BYTES = 512,
     PID_RESOURCES = 1,
     PID_TASKS = 2,
+    PATIENCE_S = 5, /* for what is left, at the end: a pipe may have a reader that doesn't read */
     PENDING = 1024, /* grants of one resource whose units have not been drained from the clients' pages */
 };
 
@@ -184,7 +186,12 @@ int gs_trace_close(struct gs_trace *t)
     t->closing = true;
     pthread_cond_signal(&t->news);
     pthread_mutex_unlock(&t->lock);
-    pthread_join(t->writer, NULL);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_S;
+    /* It has all of *t then, until the process ends. */
+    if (pthread_timedjoin_np(t->writer, NULL, &until) != 0)
+        return -ETIMEDOUT;
     int err = close(t->fd) < 0 && !t->error ? -errno : 0;
     free(t->fill);
     free(t->write);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -387,6 +388,28 @@ static void test_full_disk_amid(void **state)
     unlink(path);
 }
 
+/* A pipe that nobody reads keeps no daemon from its end. */
+static void test_stuck_trace(void **state)
+{
+    (void)state;
+    char path[160];
+    snprintf(path, sizeof path, "%s", stage_path("trace"));
+    assert_int_equal(mkfifo(path, 0600), 0);
+    const int reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_true(reader >= 0);
+    pid_t d = start_daemon(PLAIN, "--trace", path);
+    for (unsigned i = 0; i < 3; i++)
+        play(busy_role, i);
+    for (unsigned i = 0; i < 3; i++) /* some 300 bytes each */
+        assert_true(until(&stage->said[i], 500, 20000));
+    const uint64_t from = clock_ns();
+    assert_int_equal(end_process(d, SIGTERM), 0);
+    assert_in_range(clock_ns() - from, 0, 10000 * MS);
+    assert_true(log_contains("is not whole"));
+    close(reader);
+    unlink(path);
+}
+
 /* ---- the config ---- */
 
 static void test_wrong_config_on_reload(void **state)
@@ -438,6 +461,7 @@ int main(void)
         FAULT(test_two_daemons),
         FAULT(test_full_disk),
         FAULT(test_full_disk_amid),
+        FAULT(test_stuck_trace),
         FAULT(test_wrong_config_on_reload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
