@@ -336,11 +336,11 @@ void gs_trace_call(const char *name, uint64_t begin_ns, uint64_t end_ns)
 
 void gs_trace_job(bool begin)
 {
-    struct text t = {.n = 0};
     const uint64_t number = begin ? atomic_fetch_add(&jobs, 1) + 1 : atomic_load(&job);
     atomic_store(&job, begin ? number : 0);
     if (!gs_trace_on() || !enter())
         return;
+    struct text t = {.n = 0};
     add_instant(&t, "job", begin ? "job begin" : "job end", gs_now_ns());
     add(&t, ",\"args\":{\"job\":%" PRIu64 "}}", number);
     append(&t);
