@@ -43,6 +43,7 @@ struct worker {
     struct sequence s;
     cl_mem b[BUFFERS], sub[BUFFERS], image;
     size_t origin[BUFFERS], size[BUFFERS]; /* of the windows, in bytes */
+    bool used[BUFFERS];
     cl_kernel k[KERNELS];
     uint32_t seed;
     unsigned failed; /* tries */
@@ -351,9 +352,21 @@ static void do_gate(struct worker *w)
     CL(clReleaseEvent(gate));
 }
 
+/* NVIDIA's driver (580) brings a buffer's first bytes to the device when it is first used; where that is by a window
+ * which has been released since, it brings them once more when the buffer itself is, and what was written is lost. */
+static void use_once(struct worker *w, uint32_t i)
+{
+    unsigned char unused;
+    if (!w->used[i])
+        TRY(clEnqueueReadBuffer(w->s.q[0], w->b[i], CL_TRUE, 0, 1, &unused, w->s.last ? 1 : 0,
+                                w->s.last ? &w->s.last : NULL, NULL));
+    w->used[i] = true;
+}
+
 static void make_window(struct worker *w, uint32_t i)
 {
     cl_int err;
+    use_once(w, i);
     const cl_buffer_region r = {align * pick(w, (uint32_t)(BYTES / align / 2)),
                                 128 * (8 + pick(w, BYTES / 128 / 2 - 8))};
     if (w->sub[i])
@@ -380,6 +393,7 @@ static void do_objects(struct worker *w)
     w->sub[i] = NULL;
     CL(clReleaseMemObject(w->b[i]));
     w->b[i] = buffer(CL_MEM_READ_WRITE | kinds[pick(w, 2)], BYTES, pool + pick(w, 1000));
+    w->used[i] = false;
 }
 
 static void set_up(struct worker *w)
