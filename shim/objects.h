@@ -293,13 +293,15 @@ enum { GS_KERNEL_TIMINGS_LOG2 = 6, GS_KERNEL_TIMINGS = 1 << GS_KERNEL_TIMINGS_LO
 
 /* Of a launch that was one unit on the first device: see shim/follow.h. */
 struct gs_followed {
-    atomic_uint job; /* its job's number; 0: there was none. Read without the lock where a late answer will do */
+    unsigned job; /* its job's number; 0: there was none */
     cl_uint dims;
     size_t global[3], local[3]; /* zeros for NULL, and for dimensions that there are not */
     uint64_t kind;              /* see shim/batch.h */
     unsigned factor;            /* by which it would have been cut; 0: whatever it is, it is one unit */
     bool always;                /* whatever its arguments are, by what the job is; else auto mode may have chosen it */
 };
+
+enum { GS_FOLLOWED = 4 }; /* sizes of a kernel */
 
 /* See shim/kinds.h. */
 struct gs_kernel_kind {
@@ -326,8 +328,10 @@ struct gs_kernel {
     const char *name;           /* the kind's */
     bool svm_info;              /* clSetKernelExecInfo was called */
     struct gs_kernel_stats *stats;
-    struct gs_plan_cache *plans;     /* of its last launches; made on first need; owned. ctx lock */
-    struct gs_followed followed;     /* its last launch that was one unit. ctx lock */
+    struct gs_plan_cache *plans;              /* of its last launches; made on first need; owned. ctx lock */
+    struct gs_followed followed[GS_FOLLOWED]; /* its launches that were one unit, the last of each size. ctx lock */
+    unsigned next_followed;                   /* whose place a launch of another size takes */
+    atomic_uint followed_job;        /* of the last of them. Read without the lock where a late answer will do */
     cl_kernel part[GS_MAX_DEVICES];  /* of the translated program; made on first need. ctx lock */
     cl_kernel spare[GS_MAX_DEVICES]; /* the same, whose last launch in units has been enqueued; by place */
 };

@@ -54,9 +54,9 @@ GS_HOT bool gs_row_takes(struct gs_hot_thread *t, cl_command_queue queue, cl_ker
     if (kind->ways != GS_ROW_ALONE) {
         const struct gs_kernel *k = gs_find_newest(GS_KERNEL, kernel);
         const enum gs_passes passes = k ? gs_kernel_passes(k) : GS_PASSES_NOT;
-        if (kind->ways == GS_ROW_ALWAYS ? !k || gs_kernel_is_fresh(k)
-                                        : !passes || (passes == GS_PASSES_BY_SIZE &&
-                                                      !gs_size_passes(gs_size_of_last(k, dims, global, local))))
+        if (kind->ways == GS_ROW_ALWAYS
+                ? !k || gs_kernel_is_fresh(k)
+                : !passes || (passes == GS_PASSES_BY_SIZE && !gs_size_passes(gs_size_of_last(k, dims, global, local))))
             return false;
     }
     const unsigned passing = gs_hot_pass(t);
@@ -117,43 +117,43 @@ static bool may_be_in(const struct gs_held *h, unsigned call)
 }
 
 /* Of what has joined the unit. */
-static void note(struct gs_row *r, const struct gs_kernel *k, uint64_t size, uint64_t ns)
+static void note(struct gs_row *r, const struct gs_kernel *k, const struct gs_followed *f, uint64_t size, uint64_t ns)
 {
-    const struct gs_followed *f = &k->followed;
     struct gs_row_kind *kind = find(r, k->o.handle, size);
     if (!kind)
         kind = r->kinds < GS_ROW_KINDS ? &r->kind[r->kinds++] : &r->kind[size % GS_ROW_KINDS];
     *kind = (struct gs_row_kind){.kernel = k->o.handle,
                                  .size = size,
                                  .ns = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX,
-                                 .ways = k->o.ctx->n == 1 ? GS_ROW_ALONE : f->always ? GS_ROW_ALWAYS : GS_ROW_BY_SIZE};
+                                 .ways = k->o.ctx->n == 1 ? GS_ROW_ALONE
+                                         : f->always      ? GS_ROW_ALWAYS
+                                                          : GS_ROW_BY_SIZE};
 }
 
-void gs_row_open(struct gs_queue *q, const struct gs_kernel *k, cl_uint dims, const size_t *global,
-                 const size_t *local)
+void gs_row_open(struct gs_queue *q, const struct gs_kernel *k, const struct gs_followed *f, cl_uint dims,
+                 const size_t *global, const size_t *local)
 {
     struct gs_row *r = own_row();
     if (!gs_unit_is_sole() || cares() || !gs_hot_take() || !is_alone_in(q, r) || !is_well_formed(dims, global))
         return;
     pthread_mutex_lock(&gs_held_lock);
     struct gs_held *h = gs_held_last_in(q->o.handle);
-    const uint64_t ns = may_be_in(h, gs_queue_call(q)) ? gs_batch_expects(&h->batch, k->followed.kind) : 0;
-    const unsigned job = atomic_load(&k->followed.job);
+    const uint64_t ns = may_be_in(h, gs_queue_call(q)) ? gs_batch_expects(&h->batch, f->kind) : 0;
     if (r->held)
         settle(r);
     if (ns && !h->row) {
         const unsigned room = gs_batch_room(&h->batch);
-        if (!h->had_row || r->job != job)
+        if (!h->had_row || r->job != f->job)
             r->kinds = 0;
         h->had_row = true;
         h->row = r;
         r->held = h;
-        r->job = job;
+        r->job = f->job;
         r->n = 0;
         r->ns = 0;
         r->most_ns = h->batch.expected_ns < GS_BATCH_SOLE_NS ? GS_BATCH_SOLE_NS - h->batch.expected_ns : 0;
         r->left = room < ROW ? room : ROW;
-        note(r, k, hash_of(dims, global, local), ns);
+        note(r, k, f, hash_of(dims, global, local), ns);
         atomic_store_explicit(&r->queue, q->o.handle, memory_order_relaxed);
     }
     pthread_mutex_unlock(&gs_held_lock);

@@ -45,13 +45,13 @@ static inline bool gs_row_is_in(const struct gs_hot_thread *t, cl_command_queue 
 }
 
 /* May this launch, without a wait list and an event, be handed on? Then gs_hot_end() is to be called. */
-bool gs_row_takes(struct gs_hot_thread *t, cl_command_queue queue, cl_kernel kernel, cl_uint dims,
-                  const size_t *global, const size_t *local);
+bool gs_row_takes(struct gs_hot_thread *t, cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *global,
+                  const size_t *local);
 
-/* This launch has joined the last unit in its queue, and has no event: those like it may go on in a row, if there may be
- * one. With the context's lock held. */
-void gs_row_open(struct gs_queue *q, const struct gs_kernel *k, cl_uint dims, const size_t *global,
-                 const size_t *local);
+/* This launch, which was found to be like f, has joined the last unit in its queue, and has no event: those like it may
+ * go on in a row, if there may be one. With the context's lock held. */
+void gs_row_open(struct gs_queue *q, const struct gs_kernel *k, const struct gs_followed *f, cl_uint dims,
+                 const size_t *global, const size_t *local);
 
 /* The unit's row comes to its end, and is counted. With gs_held_lock held, which is let go meanwhile if it is another
  * thread's: then the caller has a reference to the unit, and no row will be in it again. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of short launches as sole.c has them, `locks ROWS LAUNCHES`, and how many mutexes all that they go through locks:
- * prints the least of a row's launches on standard error. (A program's own pthread_mutex_lock is everybody's.) */
+/* Rows of short launches as sole.c has them, but of two sizes in turn, `locks ROWS LAUNCHES`, and how many mutexes all
+ * that they go through locks: prints the least of a row's launches on standard error. (A program's own
+ * pthread_mutex_lock is everybody's.) */
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -40,7 +41,7 @@ int main(int argc, char **argv)
         const unsigned long before = locked;
         for (long i = 0; i < launches; i++) {
             set_uint(k, 1, (cl_uint)i);
-            launch(queue, k, ITEMS, LOCAL, 0, NULL, NULL);
+            launch(queue, k, i % 2 ? ITEMS / 2 : ITEMS, LOCAL, 0, NULL, NULL);
         }
         if (locked - before < least)
             least = locked - before;
