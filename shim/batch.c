@@ -55,6 +55,12 @@ static bool takes(const struct gs_batch *b, uint64_t kind, uint64_t ns, uint64_t
                      (b->kinds < GS_BATCH_KINDS || index_of(b, kind) < b->kinds));
 }
 
+uint64_t gs_kind_expects(uint64_t kind)
+{
+    unsigned factor;
+    return kind ? expected_of(kind, &factor) : 0;
+}
+
 bool gs_batch_add(struct gs_batch *b, uint64_t kind, uint64_t most_ns, bool *full)
 {
     unsigned factor = 1;

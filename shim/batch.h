@@ -20,9 +20,9 @@ enum { GS_BATCH_SOLE_NS = 5 * 1000 * 1000 };
 /* The commands of one unit. All zeros: none yet. */
 struct gs_batch {
     unsigned n, kinds;
-    uint64_t expected_ns; /* that they take; 0: unknown */
+    uint64_t expected_ns;                              /* that they take; 0: unknown */
     uint64_t kind[GS_BATCH_KINDS], ns[GS_BATCH_KINDS]; /* ... and what was expected of each when its first came */
-    unsigned factor[GS_BATCH_KINDS]; /* by which each would have been cut when its first came */
+    unsigned factor[GS_BATCH_KINDS];                   /* by which each would have been cut when its first came */
 };
 
 /* Adds a command of that kind (a hash; 0: of none, it stays alone). False: it isn't to be in this unit, which would
@@ -31,6 +31,9 @@ bool gs_batch_add(struct gs_batch *b, uint64_t kind, uint64_t most_ns, bool *ful
 
 /* What is expected of each command of that kind, as it was when its first came; 0: it isn't known, or there is none. */
 uint64_t gs_batch_expects(const struct gs_batch *b, uint64_t kind);
+
+/* What is expected of each launch of that kind by now; 0: it isn't known. */
+uint64_t gs_kind_expects(uint64_t kind);
 
 /* So many commands more it may have. */
 unsigned gs_batch_room(const struct gs_batch *b);

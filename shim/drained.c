@@ -89,9 +89,10 @@ void gs_untied(int more)
 
 bool gs_queue_is_idle(struct gs_queue *q)
 {
+    const unsigned call = gs_queue_call(q);
     pthread_mutex_lock(&gs_held_lock);
     const struct gs_held *h = gs_held_last_in(q->o.handle);
-    const bool idle = gs_is_drained(q, gs_queue_call(q)) && (!h || h->served);
+    const bool idle = gs_is_drained(q, call) && (!h || h->served);
     pthread_mutex_unlock(&gs_held_lock);
     return idle;
 }
@@ -102,9 +103,8 @@ bool gs_queue_shut(struct gs_queue *q)
         return false;
     pthread_mutex_lock(&gs_held_lock);
     struct gs_held *h = gs_held_last_in(q->o.handle);
-    const bool shut =
-        !h || (h->units.n == 1 && (h->batch.expected_ns || gs_is_piece(h)) && h->served && !h->joining && !h->closing &&
-               gs_row_end_own(h));
+    const bool shut = !h || (h->units.n == 1 && (h->batch.expected_ns || gs_is_piece(h)) && h->served && !h->joining &&
+                             !h->closing && gs_row_end_own(h));
     if (h && shut) {
         h->closed = true;
         h->shut_ns = gs_now_ns();

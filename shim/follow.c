@@ -96,6 +96,21 @@ cl_int gs_launch_held(struct gs_held *held, cl_event gate, struct gs_queue *q, c
     return err;
 }
 
+/* By a free row, see shim/row.h. False: it doesn't. */
+static bool goes_free(struct gs_queue *q, const struct gs_kernel *k, cl_uint dims, const size_t *offset,
+                      const size_t *global, const size_t *local, cl_uint n_wait, const cl_event *wait, cl_event *event,
+                      cl_int *err)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    if (!gs_row_go_free(q, k->o.handle, dims, global, local) ||
+        !gs_row_takes(t, q->o.handle, k->o.handle, dims, global, local))
+        return false;
+    *err =
+        gs_real()->clEnqueueNDRangeKernel(q->o.handle, k->o.handle, dims, offset, global, local, n_wait, wait, event);
+    gs_hot_end(t);
+    return true;
+}
+
 bool gs_follow(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size_t *offset, const size_t *global,
                const size_t *local, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
 {
@@ -106,6 +121,10 @@ bool gs_follow(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size
     pthread_mutex_lock(&ctx->lock);
     const struct gs_followed *f = find(k, dims, global, local);
     const bool follows = f && may_follow(k, f, dims, global, local);
+    if (follows && goes_free(q, k, dims, offset, global, local, n_wait, wait, event, err)) {
+        pthread_mutex_unlock(&ctx->lock);
+        return true;
+    }
     const struct gs_units one = {.n = 1, .kernel = true, .kind = follows ? f->kind : 0};
     cl_event gate = NULL;
     struct gs_held *held = follows && plain ? gs_hold_on(q, one.kind) : NULL;
@@ -115,8 +134,8 @@ bool gs_follow(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size
         held = NULL;
     if (held)
         *err = gs_launch_held(held, gate, q, k, dims, offset, global, local, n_wait, wait, event);
-    if (joins && !*err)
-        gs_row_open(q, k, f, dims, global, local);
+    if (held && !*err)
+        gs_row_open(q, k, f, dims, global, local, joins);
     pthread_mutex_unlock(&ctx->lock);
     return held;
 }

@@ -3,12 +3,21 @@
 
 #include "shim/held.h"
 #include "shim/pass.h"
+#include "shim/timing.h"
 
 /* Launches between two that are counted; and so many are made in a queue, one after the other by the same thread,
  * before it has rows there: another's would have to wait for this one's. */
 enum { ROW = 15, ALONE = 16 };
 
+/* Calls that go by a free row, before a launch is timed again. Where so many come one after the other, or take so long,
+ * without a wait, units are no burden: the next rows aren't free. */
+enum { FREE_CALLS = 128, LEFT_OUT = 64 };
+
 struct gs_row gs_rows[GS_HOT_THREADS];
+atomic_uint gs_kernels_gone;
+
+static pthread_mutex_t free_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf, but for gs_hot_bar() */
+static struct gs_row *free_row; /* at most one: nobody is to find more at work than it may have. free_lock */
 
 static struct gs_row *own_row(void)
 {
@@ -28,7 +37,7 @@ static bool is_well_formed(cl_uint dims, const size_t *global)
     return global && dims >= 1 && dims <= 3;
 }
 
-/* Null: it isn't one of the row's. */
+/* Null: it isn't known. */
 static struct gs_row_kind *find(struct gs_row *r, cl_kernel kernel, uint64_t size)
 {
     for (unsigned i = 0; i < r->kinds; i++)
@@ -37,9 +46,44 @@ static struct gs_row_kind *find(struct gs_row *r, cl_kernel kernel, uint64_t siz
     return NULL;
 }
 
+/* A free row outlives the waits after which an application may have let kernels go, whose handles become others'. */
+static bool fits(const struct gs_row *r, const struct gs_row_kind *kind)
+{
+    return kind && (r->free ? r->gone == atomic_load_explicit(&gs_kernels_gone, memory_order_relaxed) : kind->joined) &&
+           r->ns + kind->ns <= r->most_ns;
+}
+
 static bool cares(void)
 {
     return gs_hot_cares(~(unsigned)GS_CARE_DAEMON);
+}
+
+/* Isn't such a launch split, in a context of several devices? */
+static bool stays(const struct gs_row_kind *kind, cl_kernel kernel, cl_uint dims, const size_t *global,
+                  const size_t *local)
+{
+    const struct gs_kernel *k = gs_find_newest(GS_KERNEL, kernel);
+    if (!k || gs_kernel_is_fresh(k))
+        return false;
+    const enum gs_passes passes = kind->ways == GS_ROW_ALWAYS ? GS_PASSES : gs_kernel_passes(k);
+    if (passes != GS_PASSES_BY_SIZE)
+        return passes;
+    struct gs_short *last = gs_size_of_last(k, dims, global, local);
+    return last ? gs_size_passes(last) : gs_timing_passes(k, dims, global, local);
+}
+
+/* It is in the row, if that is still there. */
+static inline bool passes(struct gs_hot_thread *t, struct gs_row *r, cl_command_queue queue, uint64_t ns)
+{
+    const unsigned passing = gs_hot_pass(t);
+    if (gs_row_is_in(t, queue) && !cares()) {
+        r->left--;
+        r->n++;
+        r->ns += ns;
+        return true;
+    }
+    atomic_store_explicit(&t->passing, passing, memory_order_release);
+    return false;
 }
 
 GS_HOT bool gs_row_takes(struct gs_hot_thread *t, cl_command_queue queue, cl_kernel kernel, cl_uint dims,
@@ -49,25 +93,45 @@ GS_HOT bool gs_row_takes(struct gs_hot_thread *t, cl_command_queue queue, cl_ker
     if (!r->left || !is_well_formed(dims, global))
         return false;
     const struct gs_row_kind *kind = find(r, kernel, hash_of(dims, global, local));
-    if (!kind || r->ns + kind->ns > r->most_ns)
+    if (!fits(r, kind) || (r->free && !gs_unit_is_sole()))
         return false;
-    if (kind->ways != GS_ROW_ALONE) {
-        const struct gs_kernel *k = gs_find_newest(GS_KERNEL, kernel);
-        const enum gs_passes passes = k ? gs_kernel_passes(k) : GS_PASSES_NOT;
-        if (kind->ways == GS_ROW_ALWAYS
-                ? !k || gs_kernel_is_fresh(k)
-                : !passes || (passes == GS_PASSES_BY_SIZE && !gs_size_passes(gs_size_of_last(k, dims, global, local))))
-            return false;
-    }
-    const unsigned passing = gs_hot_pass(t);
-    if (gs_row_is_in(t, queue) && !cares()) {
-        r->left--;
-        r->n++;
-        r->ns += kind->ns;
-        return true;
-    }
-    atomic_store_explicit(&t->passing, passing, memory_order_release);
-    return false;
+    if (kind->ways != GS_ROW_ALONE && !stays(kind, kernel, dims, global, local))
+        return false;
+    return passes(t, r, queue, kind->ns);
+}
+
+GS_HOT bool gs_row_moves(struct gs_hot_thread *t, cl_command_queue queue)
+{
+    return passes(t, &gs_rows[t - gs_hot_threads], queue, 0);
+}
+
+/* What went by its thread's free row was at work. */
+static void tell(struct gs_row *r)
+{
+    if (r->past_ns)
+        gs_unit_went(gs_resource_of(0), r->past_ns);
+    r->past_ns = 0;
+}
+
+struct gs_row_wait gs_row_waits(const struct gs_queue *q)
+{
+    return (struct gs_row_wait){.call = atomic_load(&q->calls), .brief = atomic_load(&q->brief)};
+}
+
+void gs_row_waited(struct gs_hot_thread *t, cl_command_queue queue, struct gs_row_wait wait)
+{
+    struct gs_row *r = &gs_rows[t - gs_hot_threads];
+    if (!gs_row_is_in(t, queue))
+        return;
+    r->left -= r->left > 0;
+    r->n = 0;
+    r->past_ns += r->ns;
+    r->ns = 0;
+    r->waited = r->paused = true;
+    r->waited_call = wait.call;
+    r->waited_brief = wait.brief;
+    if (r->past_ns >= GS_ROW_FREE_NS)
+        tell(r);
 }
 
 /* Its launches are counted. With gs_held_lock held. */
@@ -116,8 +180,9 @@ static bool may_be_in(const struct gs_held *h, unsigned call)
            !h->closing && !h->rowless;
 }
 
-/* Of what has joined the unit. */
-static void note(struct gs_row *r, const struct gs_kernel *k, const struct gs_followed *f, uint64_t size, uint64_t ns)
+/* Of a launch that goes by a unit. */
+static void note(struct gs_row *r, const struct gs_kernel *k, const struct gs_followed *f, uint64_t size, uint64_t ns,
+                 bool joined)
 {
     struct gs_row_kind *kind = find(r, k->o.handle, size);
     if (!kind)
@@ -127,34 +192,155 @@ static void note(struct gs_row *r, const struct gs_kernel *k, const struct gs_fo
                                  .ns = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX,
                                  .ways = k->o.ctx->n == 1 ? GS_ROW_ALONE
                                          : f->always      ? GS_ROW_ALWAYS
-                                                          : GS_ROW_BY_SIZE};
+                                                          : GS_ROW_BY_SIZE,
+                                 .joined = joined};
+}
+
+/* None of its kinds has joined the unit; or all are forgotten: something else was decided for this job, or they may be
+ * those of other kernels. */
+static void forget(struct gs_row *r, unsigned job)
+{
+    const unsigned gone = atomic_load(&gs_kernels_gone);
+    if (r->job != job || r->gone != gone)
+        r->kinds = 0;
+    r->job = job;
+    r->gone = gone;
+    for (unsigned i = 0; i < r->kinds; i++)
+        r->kind[i].joined = false;
+}
+
+/* With free_lock held. */
+static void end_free(struct gs_queue *q, struct gs_row *r)
+{
+    atomic_store_explicit(&r->queue, NULL, memory_order_relaxed);
+    if (!gs_hot_is_mine(&gs_hot_threads[r - gs_rows])) {
+        gs_hot_bar();
+        atomic_fetch_add(&q->calls, 2); /* what went by it may not have ended */
+    } else {
+        if (r->n)
+            atomic_fetch_add(&q->calls, 2);
+        else if (r->waited)
+            gs_has_drained(q->drained, r->waited_call, r->waited_brief);
+        tell(r);
+        r->free = false;
+        r->left_out = r->paused ? 0 : LEFT_OUT;
+    }
+    atomic_store(&q->free_row, NULL);
+    free_row = NULL;
+}
+
+void gs_row_end_free(struct gs_queue *q)
+{
+    pthread_mutex_lock(&free_lock);
+    struct gs_row *r = atomic_load(&q->free_row);
+    if (r)
+        end_free(q, r);
+    pthread_mutex_unlock(&free_lock);
+}
+
+/* Its thread begins another row. */
+static void end_own_free(struct gs_row *r)
+{
+    pthread_mutex_lock(&free_lock);
+    if (free_row == r)
+        end_free(r->q, r);
+    pthread_mutex_unlock(&free_lock);
+    r->free = false;
 }
 
 void gs_row_open(struct gs_queue *q, const struct gs_kernel *k, const struct gs_followed *f, cl_uint dims,
-                 const size_t *global, const size_t *local)
+                 const size_t *global, const size_t *local, bool joins)
 {
     struct gs_row *r = own_row();
     if (!gs_unit_is_sole() || cares() || !gs_hot_take() || !is_alone_in(q, r) || !is_well_formed(dims, global))
         return;
+    const unsigned call = gs_queue_call(q);
+    const uint64_t size = hash_of(dims, global, local);
+    if (r->free)
+        end_own_free(r);
     pthread_mutex_lock(&gs_held_lock);
     struct gs_held *h = gs_held_last_in(q->o.handle);
-    const uint64_t ns = may_be_in(h, gs_queue_call(q)) ? gs_batch_expects(&h->batch, f->kind) : 0;
+    const bool may = joins && may_be_in(h, call);
+    uint64_t ns = may ? gs_batch_expects(&h->batch, f->kind) : 0;
     if (r->held)
         settle(r);
+    if (!ns || !h->had_row || r->job != f->job)
+        forget(r, f->job);
     if (ns && !h->row) {
         const unsigned room = gs_batch_room(&h->batch);
-        if (!h->had_row || r->job != f->job)
-            r->kinds = 0;
         h->had_row = true;
         h->row = r;
         r->held = h;
-        r->job = f->job;
         r->n = 0;
         r->ns = 0;
         r->most_ns = h->batch.expected_ns < GS_BATCH_SOLE_NS ? GS_BATCH_SOLE_NS - h->batch.expected_ns : 0;
         r->left = room < ROW ? room : ROW;
-        note(r, k, f, hash_of(dims, global, local), ns);
+        note(r, k, f, size, ns, true);
         atomic_store_explicit(&r->queue, q->o.handle, memory_order_relaxed);
     }
     pthread_mutex_unlock(&gs_held_lock);
+    if (!ns && (ns = gs_kind_expects(f->kind)))
+        note(r, k, f, size, ns, false);
+    r->timed = true;
+}
+
+/* Is what was decided for the job of its launches what holds now, and is nobody told of jobs? */
+static bool is_of_job(const struct gs_row *r)
+{
+    struct gs_job job;
+    gs_job_now(&job);
+    return job.number == r->job && job.scheduled && !job.told && gs_job_goes_on(job.number);
+}
+
+/* Has all ended that was enqueued there before this call? */
+static bool is_empty(struct gs_queue *q)
+{
+    const unsigned call = gs_queue_call(q);
+    bool empty = false, looks = true;
+    for (int i = 0; i < 2 && looks; i++) {
+        if (i)
+            gs_units_look(0, q->o.handle, NULL);
+        pthread_mutex_lock(&gs_held_lock);
+        const struct gs_held *last = gs_held_last_in(q->o.handle);
+        empty = !last && q->drained && gs_is_drained(q, call);
+        looks = last && last->closed; /* else others will join */
+        pthread_mutex_unlock(&gs_held_lock);
+    }
+    return empty;
+}
+
+bool gs_row_go_free(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const size_t *global, const size_t *local)
+{
+    struct gs_row *r = own_row();
+    if (!gs_hot_is_mine(gs_hot_thread()) || !r->timed || !r->kinds || r->gone != atomic_load(&gs_kernels_gone) ||
+        r->held || q->row != r || q->in_row != ALONE || q->out_of_order || cares() || !gs_unit_is_sole() ||
+        gs_units_recorded())
+        return false;
+    if (kernel && (!is_well_formed(dims, global) || !find(r, kernel, hash_of(dims, global, local))))
+        return false;
+    if (!is_of_job(r) || !is_empty(q))
+        return false;
+    if (r->left_out) {
+        r->left_out--;
+        return false;
+    }
+    if (r->free)
+        end_own_free(r);
+    pthread_mutex_lock(&free_lock);
+    const bool first = !free_row;
+    if (first) {
+        tell(r);
+        free_row = r;
+        r->q = q;
+        r->free = true;
+        r->timed = r->waited = r->paused = false;
+        r->left = FREE_CALLS;
+        r->n = 0;
+        r->ns = 0;
+        r->most_ns = GS_ROW_FREE_NS;
+        atomic_store(&q->free_row, r);
+        atomic_store_explicit(&r->queue, q->o.handle, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&free_lock);
+    return first;
 }

@@ -3,10 +3,15 @@
  * the one thread that launches in that queue. Each like one that has joined the unit by gs_follow() is handed on as
  * without a daemon (shim/hot.h): nothing is noted but that it came, by this thread and for itself alone. After a few of
  * them one joins the unit by gs_follow() again, which looks at the clock and counts them. A launch that joins by that
- * touches some 50 lines of code and takes three locks: 0.25 us of 4 on an H200. */
+ * touches some 50 lines of code and takes three locks: 0.25 us of 4 on an H200.
+ * A free row has no unit: where the application waits for its queue after every few launches, a unit's begin and its
+ * end took 4 of its 40 us. What goes by it, between two waits, isn't expected to take longer than GS_ROW_FREE_NS, and
+ * that is how long another application that comes meanwhile may find the device at work without a unit. Small writes
+ * and reads, and waits, go by it as well. After some calls the next launch goes by a unit again, and is timed. */
 #ifndef GS_SHIM_ROW_H
 #define GS_SHIM_ROW_H
 
+#include "shim/client.h"
 #include "shim/hot.h"
 #include "shim/objects.h"
 
@@ -21,10 +26,11 @@ struct gs_row_kind {
     uint64_t size; /* a hash: of another size it would only be expected to take as long */
     uint32_t ns;   /* expected of it */
     enum gs_row_ways ways;
+    bool joined; /* the unit under way: others go by free rows alone */
 };
 
 /* A thread's row. What is enqueued by it comes after the unit's last command, and the unit isn't ended before. */
-enum { GS_ROW_KINDS = 6 };
+enum { GS_ROW_KINDS = 6, GS_ROW_FREE_NS = 1000 * 1000 };
 struct gs_row {
     _Alignas(GS_LINE) _Atomic(cl_command_queue) queue; /* null: it has none. Taken away under gs_held_lock */
     unsigned left;                                     /* so many launches more; its thread's, as what follows */
@@ -32,9 +38,19 @@ struct gs_row {
     uint64_t ns;                                       /* ... what is expected of them, ... */
     uint64_t most_ns;                                  /* ... and the most that may be */
     struct gs_held *held;                              /* the unit. gs_held_lock */
-    unsigned job, kinds;
+    unsigned job, gone, kinds; /* the kinds are of this job, and of when so many kernels had gone */
     struct gs_row_kind kind[GS_ROW_KINDS];
+    /* Of a free row; `queue` and gs_queue.free_row are taken away by gs_row_end_free(). */
+    bool free;
+    struct gs_queue *q;                 /* as long as it is one */
+    bool timed;                         /* a launch has gone by a unit since the last one */
+    bool paused;                        /* the application has waited for something since it began */
+    unsigned left_out;                  /* so many are left out, after one in which it hadn't */
+    bool waited;                        /* all up to this call had ended when this many were brief: */
+    unsigned waited_call, waited_brief; /* see gs_has_drained() */
+    uint64_t past_ns;                   /* expected of what has ended, and not told yet */
 };
+extern atomic_uint gs_kernels_gone __attribute__((visibility("hidden"))); /* since there is a daemon */
 extern struct gs_row gs_rows[GS_HOT_THREADS] __attribute__((visibility("hidden")));
 
 /* Has this thread a row in that queue? */
@@ -44,14 +60,47 @@ static inline bool gs_row_is_in(const struct gs_hot_thread *t, cl_command_queue 
            gs_hot_is_mine(t);
 }
 
-/* May this launch, without a wait list and an event, be handed on? Then gs_hot_end() is to be called. */
+/* Has it a free one there, as long as no other application is connected? */
+static inline bool gs_row_is_free(const struct gs_hot_thread *t, cl_command_queue queue)
+{
+    const struct gs_row *r = &gs_rows[t - gs_hot_threads];
+    return gs_row_is_in(t, queue) && r->free && r->left && gs_unit_is_sole();
+}
+
+/* May this launch be handed on; if the row isn't free, one without a wait list and an event? Then gs_hot_end() is to be
+ * called. */
 bool gs_row_takes(struct gs_hot_thread *t, cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *global,
                   const size_t *local);
 
-/* This launch, which was found to be like f, has joined the last unit in its queue, and has no event: those like it may
- * go on in a row, if there may be one. With the context's lock held. */
+/* The same for a small transfer that doesn't block, where the row is free. */
+bool gs_row_moves(struct gs_hot_thread *t, cl_command_queue queue);
+
+/* What is waited for in the queue of a free row: all that is in it now. And it has ended. */
+struct gs_row_wait {
+    unsigned call, brief;
+};
+struct gs_row_wait gs_row_waits(const struct gs_queue *q);
+void gs_row_waited(struct gs_hot_thread *t, cl_command_queue queue, struct gs_row_wait wait);
+
+/* The application has waited for events. */
+static inline void gs_row_paused(void)
+{
+    const struct gs_hot_thread *t = gs_hot_thread();
+    if (gs_hot_is_mine(t))
+        gs_rows[t - gs_hot_threads].paused = true;
+}
+
+/* This launch goes by a unit, and was found to be like f. `joins`: it has joined the last one in its queue, and has no
+ * event: those like it may go on in a row, if there may be one. With the context's lock held. */
 void gs_row_open(struct gs_queue *q, const struct gs_kernel *k, const struct gs_followed *f, cl_uint dims,
-                 const size_t *global, const size_t *local);
+                 const size_t *global, const size_t *local, bool joins);
+
+/* Does this thread have a free row from now on, by which this call, that has been counted, goes on? `kernel`: it is a
+ * launch of that one, at this size; null: a transfer. With the context's lock held. */
+bool gs_row_go_free(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const size_t *global, const size_t *local);
+
+/* There is a free row in the queue no more. Not with gs_held_lock held. */
+void gs_row_end_free(struct gs_queue *q);
 
 /* The unit's row comes to its end, and is counted. With gs_held_lock held, which is let go meanwhile if it is another
  * thread's: then the caller has a reference to the unit, and no row will be in it again. */

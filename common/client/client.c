@@ -94,6 +94,16 @@ bool gs_client_is_sole(const struct gs_client *c)
     return c->wide && atomic_load_explicit(&c->page->sole, memory_order_relaxed);
 }
 
+bool gs_client_recorded(const struct gs_client *c)
+{
+    return atomic_load_explicit(&c->page->recording, memory_order_relaxed);
+}
+
+void gs_client_went(struct gs_client *c, unsigned resource, uint64_t ns)
+{
+    atomic_fetch_add_explicit(&c->page->lease[resource].busy_ns, ns, memory_order_relaxed);
+}
+
 /* ---- units taken without asking ---- */
 
 static void took(struct gs_client *c, unsigned resource, uint32_t client, uint32_t word, struct gs_grant *g)

@@ -97,6 +97,12 @@ int gs_client_try_one(struct gs_client *c, unsigned resource, enum gs_length len
 /* Is no other client connected, and this one `wide`? One load. */
 bool gs_client_is_sole(const struct gs_client *c);
 
+/* Does the daemon write down every unit? One load. */
+bool gs_client_recorded(const struct gs_client *c);
+
+/* The resource was at work for so long without a unit, while that was so: it counts as the units' time does. */
+void gs_client_went(struct gs_client *c, unsigned resource, uint64_t ns);
+
 /* Are all units of the resource that this client may hold out, for one of that length, while nobody else wants it? One
  * load. */
 bool gs_client_own_out(const struct gs_client *c, unsigned resource, enum gs_length length);

@@ -4,6 +4,7 @@
 #include "shim/launch.h"
 #include "shim/pass.h"
 #include "shim/report.h"
+#include "shim/row.h"
 #include "shim/timing.h"
 #include "shim/transfer/host.h"
 #include "shim/within.h"
@@ -447,10 +448,47 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     return gs_home_wait(err, blocking_read && !err, event || blocking_read ? own : NULL, event);
 }
 
+/* A small transfer of an object all of whose bytes are defined, of which nothing is to be noted. */
+static inline bool is_plain(struct gs_mem *m, size_t offset, size_t size)
+{
+    return gs_is_defined(m) && size <= atomic_load_explicit(&gs_hot.small_bytes, memory_order_relaxed) &&
+           gs_inside(m, offset, size);
+}
+
+/* Is the application alone under a daemon, and has this thread a free row in the queue, by which such a transfer may
+ * go? Then the queue. */
+static struct gs_queue *free_row_for(const struct gs_hot_thread *t, cl_command_queue queue, cl_mem buffer,
+                                     size_t offset, size_t size)
+{
+    struct gs_mem *m = gs_row_is_free(t, queue) ? gs_find_newest(GS_MEM, buffer) : NULL;
+    return m && is_plain(m, offset, size) ? gs_find_newest(GS_QUEUE, queue) : NULL;
+}
+
+/* By a free row. False: it can't be. */
+static bool read_free(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *ptr,
+                      cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    const struct gs_queue *q = free_row_for(t, queue, buffer, offset, size);
+    if (!q || (blocking ? gs_timing_learns_by_wait(q) : !gs_row_moves(t, queue)))
+        return false;
+    const struct gs_row_wait waits = gs_row_waits(q);
+    *err = gs_hot.read(queue, buffer, blocking, offset, size, ptr, n_wait, wait, event);
+    if (!blocking)
+        gs_hot_end(t);
+    else if (!*err)
+        gs_row_waited(t, queue, waits);
+    return true;
+}
+
 static GS_COLD cl_int read_carefully(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_read,
                                      size_t offset, size_t size, void *ptr, cl_uint num_events_in_wait_list,
                                      const cl_event *event_wait_list, cl_event *event)
 {
+    cl_int free_err;
+    if (read_free(command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list, event_wait_list,
+                  event, &free_err))
+        return free_err;
     gs_hot_look();
     GS_CALL("clEnqueueReadBuffer");
     struct gs_queue *q = gs_queue_touched(command_queue);
@@ -461,13 +499,6 @@ static GS_COLD cl_int read_carefully(cl_command_queue command_queue, cl_mem buff
                                    event_wait_list, event);
     gs_timing_after_wait(&before, err);
     return err;
-}
-
-/* A small transfer of an object all of whose bytes are defined, of which nothing is to be noted. */
-static inline bool is_plain(struct gs_mem *m, size_t offset, size_t size)
-{
-    return gs_is_defined(m) && size <= atomic_load_explicit(&gs_hot.small_bytes, memory_order_relaxed) &&
-           gs_inside(m, offset, size);
 }
 
 GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem buffer,
@@ -612,24 +643,35 @@ static bool write_at_once(struct gs_queue *q, struct gs_mem *m, size_t offset, s
         return false;
     gs_job_enter_quickly(q->o.ctx, &job);
     pthread_mutex_lock(&q->o.ctx->lock);
-    const bool may = (!job.transfer_chunk || size <= job.transfer_chunk) && !atomic_load(&q->o.ctx->divided) &&
-                     gs_unit_try(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN, &grant);
-    if (may) {
-        *err = gs_real()->clEnqueueWriteBuffer(q->o.handle, m->o.handle, CL_FALSE, offset, size, ptr, n_wait, wait,
-                                               event);
+    struct gs_hot_thread *t = gs_hot_thread();
+    const bool may_go = (!job.transfer_chunk || size <= job.transfer_chunk) && !atomic_load(&q->o.ctx->divided);
+    const bool free_row = may_go && gs_row_go_free(q, NULL, 0, NULL, NULL) && gs_row_moves(t, q->o.handle);
+    const bool by_unit = !free_row && may_go && gs_unit_try(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN, &grant);
+    if (free_row || by_unit)
+        *err =
+            gs_real()->clEnqueueWriteBuffer(q->o.handle, m->o.handle, CL_FALSE, offset, size, ptr, n_wait, wait, event);
+    if (free_row)
+        gs_hot_end(t);
+    if (by_unit)
         atomic_fetch_add(&q->calls, 1); /* no unit tells of it */
-    }
     pthread_mutex_unlock(&q->o.ctx->lock);
-    if (may)
+    if (by_unit)
         gs_unit_over(&grant);
     gs_job_tell();
-    return may;
+    return free_row || by_unit;
 }
 
 static GS_COLD cl_int write_carefully(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_write,
                                       size_t offset, size_t size, const void *ptr, cl_uint num_events_in_wait_list,
                                       const cl_event *event_wait_list, cl_event *event)
 {
+    struct gs_hot_thread *t = gs_hot_thread();
+    if (!blocking_write && free_row_for(t, command_queue, buffer, offset, size) && gs_row_moves(t, command_queue)) {
+        const cl_int err = gs_hot.write(command_queue, buffer, CL_FALSE, offset, size, ptr, num_events_in_wait_list,
+                                        event_wait_list, event);
+        gs_hot_end(t);
+        return err;
+    }
     gs_hot_look();
     GS_CALL("clEnqueueWriteBuffer");
     struct gs_queue *q = gs_queue_of(command_queue);
@@ -643,8 +685,8 @@ static GS_COLD cl_int write_carefully(cl_command_queue command_queue, cl_mem buf
         (blocking_write ? pass_blocking_write : pass_write)(command_queue, m, offset, size, ptr,
                                                             num_events_in_wait_list, event_wait_list, event, &passed))
         return passed;
-    if (!blocking_write && write_at_once(q, m, offset, size, ptr, num_events_in_wait_list, event_wait_list, event,
-                                         &passed))
+    if (!blocking_write &&
+        write_at_once(q, m, offset, size, ptr, num_events_in_wait_list, event_wait_list, event, &passed))
         return passed;
     struct gs_home h;
     cl_event own = NULL;

@@ -4,6 +4,7 @@
 #include "shim/api/transfer.h"
 #include "shim/beside.h"
 #include "shim/report.h"
+#include "shim/row.h"
 #include "shim/within.h"
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainEvent(cl_event event)
@@ -222,6 +223,7 @@ GS_HOT CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const
         return err ? await_failed(err, num_events, event_list) : err;
     }
     gs_beside_reopen();
+    gs_row_paused();
     err = gs_real()->clWaitForEvents(num_events, event_list);
     if (err)
         await_failed(err, num_events, event_list);

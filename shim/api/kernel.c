@@ -177,6 +177,8 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainKernel(cl_kernel kernel)
 CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
 {
     struct gs_object *last = gs_release(GS_KERNEL, kernel);
+    if (last && gs_hot_cares(GS_CARE_DAEMON))
+        atomic_fetch_add(&gs_kernels_gone, 1); /* before the handle may become another's */
     cl_int err = gs_real()->clReleaseKernel(kernel);
     if (last)
         gs_drop(last);
@@ -332,28 +334,41 @@ static GS_COLD cl_int launch(cl_command_queue command_queue, cl_kernel kernel, c
 }
 
 /* At several sizes in turn, or on buffers that are new; or in a row; or one that doesn't pass. */
-static __attribute__((hot, noinline)) cl_int launch_any(cl_command_queue command_queue, cl_kernel kernel,
-                                                        cl_uint work_dim, const size_t *global_work_offset,
-                                                        const size_t *global_work_size, const size_t *local_work_size,
-                                                        cl_uint num_events_in_wait_list,
-                                                        const cl_event *event_wait_list, cl_event *event)
+/* Under a daemon: by this thread's row, if it has one there. */
+static __attribute__((hot, noinline)) cl_int
+launch_scheduled(cl_command_queue command_queue, cl_kernel kernel, cl_uint work_dim, const size_t *global_work_offset,
+                 const size_t *global_work_size, const size_t *local_work_size, cl_uint num_events_in_wait_list,
+                 const cl_event *event_wait_list, cl_event *event)
 {
     struct gs_hot_thread *t = gs_hot_thread();
-    if (gs_hot_cares(GS_CARE_DAEMON)) {
-        if (!gs_row_is_in(t, command_queue) || num_events_in_wait_list || event ||
-            !gs_row_takes(t, command_queue, kernel, work_dim, global_work_size, local_work_size))
-            return launch(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
-                          num_events_in_wait_list, event_wait_list, event);
-    } else {
-        struct gs_kernel *k = gs_hot_may(t) ? gs_find_newest(GS_KERNEL, kernel) : NULL;
-        const enum gs_passes passes = k ? gs_kernel_passes_defined(k) : GS_PASSES_NOT;
-        if (!passes ||
-            (passes == GS_PASSES_BY_SIZE &&
-             !gs_size_passes(gs_size_of(k, work_dim, global_work_size, local_work_size))) ||
-            (gs_kernel_is_fresh(k) && !gs_launch_defines(k)) || !gs_hot_begin(t))
-            return launch(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
-                          num_events_in_wait_list, event_wait_list, event);
-    }
+    const bool any = num_events_in_wait_list || event;
+    if (!gs_row_is_in(t, command_queue) || (any && !gs_row_is_free(t, command_queue)) ||
+        !gs_row_takes(t, command_queue, kernel, work_dim, global_work_size, local_work_size))
+        return launch(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
+                      num_events_in_wait_list, event_wait_list, event);
+    const cl_int err = gs_hot.launch(command_queue, kernel, work_dim, global_work_offset, global_work_size,
+                                     local_work_size, num_events_in_wait_list, event_wait_list, event);
+    gs_hot_end(t);
+    return err;
+}
+
+GS_HOT static __attribute__((noinline)) cl_int launch_any(cl_command_queue command_queue, cl_kernel kernel,
+                                                          cl_uint work_dim, const size_t *global_work_offset,
+                                                          const size_t *global_work_size, const size_t *local_work_size,
+                                                          cl_uint num_events_in_wait_list,
+                                                          const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    if (gs_hot_cares(GS_CARE_DAEMON))
+        return launch_scheduled(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
+                                num_events_in_wait_list, event_wait_list, event);
+    struct gs_kernel *k = gs_hot_may(t) ? gs_find_newest(GS_KERNEL, kernel) : NULL;
+    const enum gs_passes passes = k ? gs_kernel_passes_defined(k) : GS_PASSES_NOT;
+    if (!passes ||
+        (passes == GS_PASSES_BY_SIZE && !gs_size_passes(gs_size_of(k, work_dim, global_work_size, local_work_size))) ||
+        (gs_kernel_is_fresh(k) && !gs_launch_defines(k)) || !gs_hot_begin(t))
+        return launch(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
+                      num_events_in_wait_list, event_wait_list, event);
     const cl_int err = gs_hot.launch(command_queue, kernel, work_dim, global_work_offset, global_work_size,
                                      local_work_size, num_events_in_wait_list, event_wait_list, event);
     gs_hot_end(t);

@@ -3,6 +3,7 @@
 #include "shim/api/api.h"
 #include "shim/command.h"
 #include "shim/report.h"
+#include "shim/row.h"
 #include "shim/several.h"
 #include "shim/timing.h"
 
@@ -133,6 +134,8 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue command_q
 {
     struct gs_object *last = gs_release(GS_QUEUE, command_queue);
     if (last)
+        gs_row_end_free((struct gs_queue *)last);
+    if (last)
         gs_queue_leave(command_queue);
     if (last)
         forget((struct gs_queue *)last);
@@ -155,8 +158,25 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_q
                                             param_value_size_ret);
 }
 
+/* In a thread's free row, see shim/row.h. False: there is none. */
+static bool finish_free(cl_command_queue queue, cl_int *err)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    const struct gs_queue *q = gs_row_is_free(t, queue) ? gs_find_newest(GS_QUEUE, queue) : NULL;
+    if (!q || gs_timing_learns_by_wait(q))
+        return false;
+    const struct gs_row_wait waits = gs_row_waits(q);
+    *err = gs_real_table.clFinish(queue);
+    if (!*err)
+        gs_row_waited(t, queue, waits);
+    return true;
+}
+
 static GS_COLD cl_int finish(cl_command_queue command_queue)
 {
+    cl_int free_err;
+    if (finish_free(command_queue, &free_err))
+        return free_err;
     gs_hot_look();
     const struct gs_sieve before = gs_timing_before_wait(gs_find(GS_QUEUE, command_queue));
     struct gs_queue *q = gs_scheduled() ? gs_find(GS_QUEUE, command_queue) : NULL;

@@ -51,6 +51,35 @@ GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=0.1 timeout 60 gpusparc run --gpus 
 grep launches, err.txt
 [ "$(sed -n 's/^100 launches, \(.*\) locks$/\1/p' err.txt)" -lt 100 ] || fail "each launch of a row takes locks"
 
+# Where it waits after every few launches most rows take no unit, nor any lock. The time that the GPU is at work is told all the same; and once
+# another application is connected they go by units.
+busy() { gpusparc status --json | python3 -c 'import json, sys; print([r for r in json.load(sys.stdin)["resources"] if r["name"] == "gpu0"][0]["busy_ns"])'; }
+locked() { tail -1 err.txt | sed -n 's/^1000 rows, \(.*\) locks each$/\1/p'; }
+rm -f go said other.in
+mkfifo go said other.in
+GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=5 timeout 60 gpusparc run --gpus 1 "$programs/locks" 1000 3 3 <go >said 2>err.txt &
+app=$!
+exec 3>go 4<said
+read -r said <&4 || { cat err.txt; fail "locks, alone"; }
+[ "$(locked)" -eq 0 ] || { cat err.txt; fail "rows of one that is alone take locks"; }
+before=$(busy)
+echo >&3
+read -r said <&4 || { cat err.txt; fail "locks, alone"; }
+took=$(($(busy) - before))
+# 3000 launches of 10 us, of which some come after the last that was told.
+echo "1000 rows: $(locked) locks each, the GPU was busy for $took ns"
+[ $took -ge 20000000 ] || fail "the GPU was said to be busy for $took ns of 30 ms"
+FAKE_ITEM_NS=5 GPUSPARC_REAL=$programs/fake.so timeout 60 gpusparc run --gpus 1 "$programs/locks" 10 3 2 <other.in >other.txt 2>&1 &
+other=$!
+exec 5>other.in
+for ((i = 0; i < 100; i++)); do grep -q waits other.txt && break; sleep 0.1; done
+grep -q waits other.txt || { cat other.txt; fail "the other application"; }
+echo >&3
+wait $app || { cat err.txt; fail "locks, no longer alone"; }
+[ "$(locked)" -gt 0 ] || { cat err.txt; fail "rows take no unit though another application is connected"; }
+exec 3>&- 4<&- 5>&-
+wait $other || true # it reads no line
+
 # Each is a job, though what it begins with has no event that tells of its end. (On a busy machine some are seen to end late, and then count as one with the next.)
 GPUSPARC_REAL=$programs/fake.so gpusparc run --gpus 1 --task one "$programs/sole" 300 3 events >/dev/null 2>err.txt || { cat err.txt; fail "sole as a task"; }
 jobs=$(gpusparc status --json | python3 -c 'import json, sys; t = [t for t in json.load(sys.stdin)["tasks"] if t["task"] == "one"][0]; print(t["jobs"] + t["warmup_jobs"])')
@@ -58,7 +87,6 @@ echo "$jobs jobs"
 [ "$jobs" -ge 150 ] || fail "$jobs jobs of 300 were seen to end"
 
 # Who waits doesn't take for ended what another thread enqueues meanwhile: two launches of a second each keep the GPU.
-busy() { gpusparc status --json | python3 -c 'import json, sys; print([r for r in json.load(sys.stdin)["resources"] if r["name"] == "gpu0"][0]["busy_ns"])'; }
 before=$(busy)
 mkdir -p cache
 rm -rf cache/*
