@@ -21,10 +21,9 @@ static GS_COLD cl_int release_event(cl_event event)
     struct gs_event *e = (struct gs_event *)last;
     if (e && e->user && e->pending)
         atomic_fetch_sub(&e->o.ctx->user_events, 1);
-    cl_int err = gs_real()->clReleaseEvent(event);
-    if (last)
+    if (last) /* first: while it is known, the handle must not become another event's */
         gs_drop(last);
-    return err;
+    return gs_real()->clReleaseEvent(event);
 }
 
 GS_HOT CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event)
