@@ -352,8 +352,8 @@ static void do_gate(struct worker *w)
     CL(clReleaseEvent(gate));
 }
 
-/* NVIDIA's driver (580) brings a buffer's first bytes to the device when it is first used; where that is by a window
- * which has been released since, it brings them once more when the buffer itself is, and what was written is lost. */
+/* NVIDIA's driver (580) may lose what was written by a window that was the first use of a buffer, once it is released and
+ * another that overlaps it is made: bench/results/h200x2.md. Not if the buffer itself was used before. */
 static void use_once(struct worker *w, uint32_t i)
 {
     unsigned char unused;
