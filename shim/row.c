@@ -292,8 +292,8 @@ static bool is_of_job(const struct gs_row *r)
     return job.number == r->job && job.scheduled && !job.told && gs_job_goes_on(job.number);
 }
 
-/* Has all ended that was enqueued there before this call? */
-static bool is_empty(struct gs_queue *q)
+/* Has all ended that was enqueued there before this call, and has this thread no row by a unit, anywhere? */
+static bool is_empty(struct gs_queue *q, const struct gs_row *r)
 {
     const unsigned call = gs_queue_call(q);
     bool empty = false, looks = true;
@@ -302,7 +302,7 @@ static bool is_empty(struct gs_queue *q)
             gs_units_look(0, q->o.handle, NULL);
         pthread_mutex_lock(&gs_held_lock);
         const struct gs_held *last = gs_held_last_in(q->o.handle);
-        empty = !last && q->drained && gs_is_drained(q, call);
+        empty = !last && !r->held && q->drained && gs_is_drained(q, call);
         looks = last && last->closed; /* else others will join */
         pthread_mutex_unlock(&gs_held_lock);
     }
@@ -313,12 +313,11 @@ bool gs_row_go_free(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const si
 {
     struct gs_row *r = own_row();
     if (!gs_hot_is_mine(gs_hot_thread()) || !r->timed || !r->kinds || r->gone != atomic_load(&gs_kernels_gone) ||
-        r->held || q->row != r || q->in_row != ALONE || q->out_of_order || cares() || !gs_unit_is_sole() ||
-        gs_units_recorded())
+        q->row != r || q->in_row != ALONE || q->out_of_order || cares() || !gs_unit_is_sole() || gs_units_recorded())
         return false;
     if (kernel && (!is_well_formed(dims, global) || !find(r, kernel, hash_of(dims, global, local))))
         return false;
-    if (!is_of_job(r) || !is_empty(q))
+    if (!is_of_job(r) || !is_empty(q, r))
         return false;
     if (r->left_out) {
         r->left_out--;
