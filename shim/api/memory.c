@@ -54,10 +54,10 @@ static bool is_svm(cl_mem handle)
     return gs_real()->clGetMemObjectInfo(handle, CL_MEM_USES_SVM_POINTER, sizeof is, &is, NULL) == CL_SUCCESS && is;
 }
 
-/* A new object that owns its bytes. Where it can't be followed, nothing in the context can be: but without the memory
- * for this the driver would have had none either. */
-static __attribute__((hot)) struct gs_mem *track_root(struct gs_context *c, cl_mem handle, uint64_t size, bool is_image,
-                                                      cl_mem_flags flags, cl_mem_flags kept)
+/* A new object that owns its bytes, of which nobody knows until publish_root(). Where it can't be followed, nothing in
+ * the context can be: but without the memory for this the driver would have had none either. */
+static inline __attribute__((always_inline)) struct gs_mem *
+make_root(struct gs_context *c, cl_mem handle, uint64_t size, bool is_image, cl_mem_flags flags, cl_mem_flags kept)
 {
     struct gs_mem *m = gs_mem_new(c->n);
     if (!m)
@@ -79,13 +79,26 @@ static __attribute__((hot)) struct gs_mem *track_root(struct gs_context *c, cl_m
         gs_share(m);
         pthread_mutex_unlock(&c->lock);
     }
-    gs_insert(&m->o, GS_MEM, handle, c);
-    link_root(m);
     return m;
 }
 
-/* A window of an object of ours; its root lives as long as it does. */
-static struct gs_mem *track_window(struct gs_mem *parent, cl_mem handle, uint64_t origin, uint64_t size)
+static inline __attribute__((always_inline)) void publish_root(struct gs_mem *m, cl_mem handle)
+{
+    gs_insert(&m->o, GS_MEM, handle, m->o.ctx);
+    link_root(m);
+}
+
+static __attribute__((hot)) struct gs_mem *track_root(struct gs_context *c, cl_mem handle, uint64_t size,
+                                                      cl_mem_flags flags, cl_mem_flags kept)
+{
+    struct gs_mem *m = make_root(c, handle, size, false, flags, kept);
+    if (m)
+        publish_root(m, handle);
+    return m;
+}
+
+/* A window of an object of ours, which is to be inserted; its root lives as long as it does. */
+static struct gs_mem *make_window(struct gs_mem *parent, cl_mem handle, uint64_t origin, uint64_t size)
 {
     struct gs_mem *m = gs_mem_new(parent->o.ctx->n);
     if (!m)
@@ -103,14 +116,13 @@ static struct gs_mem *track_window(struct gs_mem *parent, cl_mem handle, uint64_
     pthread_mutex_lock(&m->root->o.ctx->lock);
     m->root->users++;
     pthread_mutex_unlock(&m->root->o.ctx->lock);
-    gs_insert(&m->o, GS_MEM, handle, parent->o.ctx);
     return m;
 }
 
 static cl_mem track_buffer(struct gs_context *c, cl_mem handle, size_t size, cl_mem_flags flags, cl_mem_flags kept)
 {
     if (c && handle)
-        track_root(c, handle, size, false, flags, kept);
+        track_root(c, handle, size, flags, kept);
     return handle;
 }
 
@@ -127,7 +139,7 @@ static cl_mem create_filled(struct gs_context *c, cl_mem_flags flags, size_t siz
     cl_mem handle =
         gs_real()->clCreateBuffer(c->o.handle, flags & ~(cl_mem_flags)CL_MEM_COPY_HOST_PTR, size, NULL, &err);
     if (handle && gs_staging_fill(c, handle, host_ptr, size) == CL_SUCCESS &&
-        track_root(c, handle, size, false, flags, CL_MEM_COPY_HOST_PTR))
+        track_root(c, handle, size, flags, CL_MEM_COPY_HOST_PTR))
         return handle;
     if (handle)
         gs_real()->clReleaseMemObject(handle);
@@ -173,7 +185,9 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
     struct gs_mem *parent = gs_find(GS_MEM, buffer);
     if (handle && parent && type == CL_BUFFER_CREATE_TYPE_REGION) {
         const cl_buffer_region *r = info;
-        track_window(parent, handle, r->origin, r->size);
+        struct gs_mem *m = make_window(parent, handle, r->origin, r->size);
+        if (m)
+            gs_insert(&m->o, GS_MEM, handle, parent->o.ctx);
     }
     return handle;
 }
@@ -190,9 +204,9 @@ static void track_image(cl_context context, cl_mem handle, const cl_image_format
         parent = gs_find(GS_MEM, desc->mem_object);
         if (!parent)
             return;
-        m = track_window(parent, handle, 0, parent->size);
+        m = make_window(parent, handle, 0, parent->size);
     } else {
-        m = track_root(c, handle, bytes, true, flags_of(handle), 0);
+        m = make_root(c, handle, bytes, true, flags_of(handle), 0);
     }
     if (!m)
         return;
@@ -206,6 +220,10 @@ static void track_image(cl_context context, cl_mem handle, const cl_image_format
     m->home_only = (parent && parent->is_image) || desc->num_samples || desc->num_mip_levels;
     if (parent && parent->is_image)
         m->root->home_only = true;
+    if (parent) /* now: another thread may have to do with all objects of the context */
+        gs_insert(&m->o, GS_MEM, handle, c);
+    else
+        publish_root(m, handle);
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags,
