@@ -289,7 +289,7 @@ static bool is_of_job(const struct gs_row *r)
 {
     struct gs_job job;
     gs_job_now(&job);
-    return job.number == r->job && job.scheduled && !job.told && gs_job_goes_on(job.number);
+    return job.number == r->job && !job.told && gs_job_goes_on(job.number);
 }
 
 /* Has all ended that was enqueued there before this call, and has this thread no row by a unit, anywhere? */

@@ -60,11 +60,11 @@ static inline bool gs_row_is_in(const struct gs_hot_thread *t, cl_command_queue 
            gs_hot_is_mine(t);
 }
 
-/* Has it a free one there, as long as no other application is connected? */
-static inline bool gs_row_is_free(const struct gs_hot_thread *t, cl_command_queue queue)
+/* The queue, if it has a free one there and no other application is connected; else null. */
+static inline struct gs_queue *gs_row_free_in(const struct gs_hot_thread *t, cl_command_queue queue)
 {
     const struct gs_row *r = &gs_rows[t - gs_hot_threads];
-    return gs_row_is_in(t, queue) && r->free && r->left && gs_unit_is_sole();
+    return gs_row_is_in(t, queue) && r->free && r->left && gs_unit_is_sole() ? r->q : NULL;
 }
 
 /* May this launch be handed on; if the row isn't free, one without a wait list and an event? Then gs_hot_end() is to be

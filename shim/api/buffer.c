@@ -455,13 +455,13 @@ static inline bool is_plain(struct gs_mem *m, size_t offset, size_t size)
            gs_inside(m, offset, size);
 }
 
-/* Is the application alone under a daemon, and has this thread a free row in the queue, by which such a transfer may
- * go? Then the queue. */
-static struct gs_queue *free_row_for(const struct gs_hot_thread *t, cl_command_queue queue, cl_mem buffer,
-                                     size_t offset, size_t size)
+/* The queue, if this thread has a free row there, see shim/row.h, by which such a transfer may go; else null. */
+static const struct gs_queue *free_row_for(const struct gs_hot_thread *t, cl_command_queue queue, cl_mem buffer,
+                                           size_t offset, size_t size)
 {
-    struct gs_mem *m = gs_row_is_free(t, queue) ? gs_find_newest(GS_MEM, buffer) : NULL;
-    return m && is_plain(m, offset, size) ? gs_find_newest(GS_QUEUE, queue) : NULL;
+    const struct gs_queue *q = gs_row_free_in(t, queue);
+    struct gs_mem *m = q ? gs_find_newest(GS_MEM, buffer) : NULL;
+    return m && is_plain(m, offset, size) ? q : NULL;
 }
 
 /* By a free row. False: it can't be. */

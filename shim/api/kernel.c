@@ -342,7 +342,7 @@ launch_scheduled(cl_command_queue command_queue, cl_kernel kernel, cl_uint work_
 {
     struct gs_hot_thread *t = gs_hot_thread();
     const bool any = num_events_in_wait_list || event;
-    if (!gs_row_is_in(t, command_queue) || (any && !gs_row_is_free(t, command_queue)) ||
+    if (!gs_row_is_in(t, command_queue) || (any && !gs_row_free_in(t, command_queue)) ||
         !gs_row_takes(t, command_queue, kernel, work_dim, global_work_size, local_work_size))
         return launch(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
                       num_events_in_wait_list, event_wait_list, event);

@@ -162,7 +162,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_q
 static bool finish_free(cl_command_queue queue, cl_int *err)
 {
     struct gs_hot_thread *t = gs_hot_thread();
-    const struct gs_queue *q = gs_row_is_free(t, queue) ? gs_find_newest(GS_QUEUE, queue) : NULL;
+    const struct gs_queue *q = gs_row_free_in(t, queue);
     if (!q || gs_timing_learns_by_wait(q))
         return false;
     const struct gs_row_wait waits = gs_row_waits(q);
