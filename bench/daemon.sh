@@ -34,6 +34,7 @@ begin() { # [LINE OF [system]]: the daemon, in place of the one before
   until "$build/bin/gpusparc" status --json >/dev/null 2>&1; do sleep 0.1; done
 }
 begin "awake = no"
+one=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//') # a processor that we may use
 
 bench=$build/bench/daemon_bench
 wakeups() { awk '/^voluntary_ctxt_switches/ { print $2 }' /proc/$daemon/status; }
@@ -47,7 +48,10 @@ for n in 1 10 100; do "$bench" request "$n"; done
 echo "# handover: median below 15000 ns"
 for n in 2 10 100; do "$bench" handover "$n" 10000; done
 for n in 2 10; do "$bench" handover "$n" 5000 200; done
-echo "# the same by a daemon that is awake in time"
+echo "# the same with all on one processor, where no other has to be woken from idling: what the hand-over itself takes"
+taskset -pc "$one" $daemon >/dev/null
+for n in 2 10 100; do taskset -c "$one" "$bench" handover "$n" 5000; done
+echo "# of chunks of 200 us by a daemon that is awake in time"
 begin "awake = yes"
 for n in 2 10; do "$bench" handover "$n" 5000 200; done
 begin

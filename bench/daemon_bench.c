@@ -4,7 +4,8 @@
  *   daemon_bench handover CLIENTS [SAMPLES [US]]   all clients want one GPU all the time, for US microseconds (20) each
  *   daemon_bench urgent CLIENTS [SAMPLES]     task `high` waits while CLIENTS of task `low` keep a GPU full, in 2 ms
  * chunks
- *   daemon_bench baseline 2 [SAMPLES]         the machine: a socket and a futex, there and back between two processes
+ *   daemon_bench baseline 2 [SAMPLES]         the machine: a socket and a futex, there and back between two processes, on
+ * processors of the kernel's choice, and on two of them: what it takes to wake one that is idle
  *   daemon_bench baseline CLIENTS [SAMPLES [US]]   a futex that goes round among them, one way
  * The daemon is the one at $GPUSPARC_SOCKET. */
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -290,19 +292,37 @@ static void measure_ring(struct shared *s, unsigned clients)
         kill(child[i], SIGKILL); /* they wait for a turn */
 }
 
-static void measure_baseline(struct shared *s, unsigned clients)
+/* This process and those that it makes on the nth of the processors that it may use, or on all of them (n < 0). */
+static bool stay_on(int n)
 {
-    if (clients > 2) {
-        measure_ring(s, clients);
-        return;
-    }
+    static cpu_set_t all;
+    cpu_set_t one;
+    if (CPU_COUNT(&all) == 0 && sched_getaffinity(0, sizeof all, &all) < 0)
+        return false;
+    if (n < 0)
+        return sched_setaffinity(0, sizeof all, &all) == 0;
+    CPU_ZERO(&one);
+    for (size_t c = 0; c < CPU_SETSIZE; c++)
+        if (CPU_ISSET(c, &all) && n-- == 0)
+            CPU_SET(c, &one);
+    return CPU_COUNT(&one) == 1 && sched_setaffinity(0, sizeof one, &one) == 0;
+}
+
+/* There and back between two processes, the echo on the nth processor. */
+static void measure_echo(struct shared *s, int echo_on, const char *socket_figure, const char *futex_figure)
+{
     int pair[2];
     struct gs_msg m = {0};
     if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) < 0)
         exit(1);
+    atomic_store(&s->go, 0);
+    atomic_store(&s->joined, 0);
     pid_t echo = fork();
-    if (echo == 0)
+    if (echo == 0) {
+        if (echo_on >= 0)
+            stay_on(echo_on);
         echo_socket(pair[1]);
+    }
     for (uint32_t i = 0; i < s->max; i++) {
         sleep_ns(20000);
         uint64_t t = now_ns();
@@ -311,8 +331,10 @@ static void measure_baseline(struct shared *s, unsigned clients)
         s->sample[i] = now_ns() - t;
     }
     kill(echo, SIGKILL);
-    report("socket and epoll, there and back", 2, s->sample, s->max);
+    report(socket_figure, 2, s->sample, s->max);
     echo = fork();
+    if (echo == 0 && echo_on >= 0)
+        stay_on(echo_on);
     for (uint32_t i = 1; echo == 0; i++) {
         wait_until(&s->go, i);
         set_and_wake(&s->joined, i);
@@ -325,7 +347,22 @@ static void measure_baseline(struct shared *s, unsigned clients)
         s->sample[i] = now_ns() - t;
     }
     kill(echo, SIGKILL);
-    report("futex, there and back", 2, s->sample, s->max);
+    report(futex_figure, 2, s->sample, s->max);
+    close(pair[0]);
+    close(pair[1]);
+}
+
+static void measure_baseline(struct shared *s, unsigned clients)
+{
+    if (clients > 2) {
+        measure_ring(s, clients);
+        return;
+    }
+    measure_echo(s, -1, "socket and epoll, there and back", "futex, there and back");
+    if (stay_on(0) && stay_on(1) && stay_on(0))
+        measure_echo(s, 1, "socket and epoll, there and back, on two processors",
+                     "futex, there and back, on two processors");
+    stay_on(-1);
 }
 
 int main(int argc, char **argv)
