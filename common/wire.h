@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define GS_WIRE_MAGIC 0x47535043u /* "GSPC" */
-#define GS_WIRE_VERSION 6
+#define GS_WIRE_VERSION 7
 #define GS_WIRE_TEXT 192 /* bytes of a text in a message, with its end */
 #define GS_WIRE_NAME 64  /* bytes of a task's name, with its end */
 
@@ -33,7 +33,7 @@ enum gs_msg_type {
     GS_MSG_REQUEST,   /* one unit of one of the resources of a mask, for a slot */
     GS_MSG_CANCEL,    /* the slot's request is no longer wanted */
     GS_MSG_LOOK,      /* a lease whose word says ASK has changed: look at it */
-    GS_MSG_JOB,       /* a job of the task has ended */
+    GS_MSG_JOBS,      /* jobs of the task have ended: their record in the page is to be read */
     GS_MSG_DRAIN,     /* the record of units in the page is filling up */
     GS_MSG_PING,      /* is the daemon alive? it answers in the page */
     GS_MSG_STATUS,    /* asks for the daemon's state; no hello needed */
@@ -64,7 +64,8 @@ enum gs_notice_level { GS_NOTICE_INFO, GS_NOTICE_WARNING };
 /* Flags of GS_MSG_HELLO. */
 #define GS_HELLO_NO_TASK 1u /* don't match a task by the executable's path either: below all tasks */
 #define GS_HELLO_PACED 2u   /* its jobs are held back until their releases */
-#define GS_HELLO_REFUSED 4u /* with NO_TASK: it has just been refused as a task, and would be it if the config changes */
+#define GS_HELLO_REFUSED                                                                                               \
+    4u /* with NO_TASK: it has just been refused as a task, and would be it if the config changes */
 
 struct gs_msg_hello {
     uint32_t flags;
@@ -93,12 +94,6 @@ struct gs_msg_cancel {
 
 struct gs_msg_look { /* and RENEW */
     uint32_t resource;
-};
-
-struct gs_msg_job {
-    uint64_t release_ns; /* CLOCK_MONOTONIC, as all times here */
-    uint64_t end_ns;
-    uint32_t gpus; /* that it had been told when it began; 0: none, or it doesn't say */
 };
 
 /* Flags of GS_MSG_WELCOME. */
@@ -132,7 +127,6 @@ struct gs_msg {
         struct gs_msg_request request;
         struct gs_msg_cancel cancel;
         struct gs_msg_look look;
-        struct gs_msg_job job;
         struct gs_msg_welcome welcome;
         struct gs_msg_text text;
         char name[GS_WIRE_NAME]; /* PLAN */
@@ -183,6 +177,17 @@ struct gs_unit_record {
 };
 #define GS_UNIT_RECORDS 128
 
+/* One job of a task that has ended. */
+struct gs_job_record {
+    _Atomic uint32_t serial;     /* as a unit's */
+    _Atomic uint32_t gpus;       /* that it had been told when it began; 0: none, or it doesn't say */
+    _Atomic uint64_t release_ns; /* CLOCK_MONOTONIC, as all times here */
+    _Atomic uint64_t end_ns;
+    _Atomic uint64_t pci_ns; /* for so long it has kept the link, and the GPU that it kept longest */
+    _Atomic uint64_t gpu_ns;
+};
+#define GS_JOB_RECORDS 1024
+
 /* One client's page: shared by this client and the daemon, and nobody else. The client may scribble over all of it;
  * what that changes is its own. Its size is sealed, so that neither side can make the other fault. */
 struct gs_page {
@@ -208,8 +213,10 @@ struct gs_page {
     _Alignas(64) _Atomic uint32_t slot[GS_MAX_SLOTS];
     _Alignas(64) _Atomic uint32_t records; /* units recorded so far: the next goes to records % GS_UNIT_RECORDS */
     struct gs_unit_record record[GS_UNIT_RECORDS];
+    _Alignas(64) _Atomic uint32_t jobs; /* recorded so far: the next goes to jobs % GS_JOB_RECORDS */
+    struct gs_job_record job[GS_JOB_RECORDS];
 };
-#define GS_PAGE_BYTES 8192
+#define GS_PAGE_BYTES 49152
 _Static_assert(sizeof(struct gs_page) <= GS_PAGE_BYTES, "the page fits what is mapped");
 
 #endif

@@ -267,6 +267,9 @@ int gs_core_configure(struct gs_core *core, struct gs_config *config, uint64_t n
         gs_config_free(config);
         return err;
     }
+    for (unsigned i = 0; i < core->options.max_clients; i++) /* these had the old one's deadlines */
+        if (core->session[i])
+            gs_jobs_read(core->session[i]);
     free(core->owner);
     core->owner = owners;
     struct gs_config old = core->config;
@@ -339,6 +342,7 @@ void gs_core_disconnect(struct gs_session *s, uint64_t now_ns)
     core->now_ns = now_ns;
     if (s->joined) {
         gs_jobs_collect_usage(s);
+        gs_jobs_read(s);
         gs_jobs_watch_units(s);
         gs_jobs_drain(s);
         for (unsigned r = 0; r <= core->gpus; r++)
@@ -608,8 +612,8 @@ static int dispatch(struct gs_session *s, const struct gs_msg *m)
     case GS_MSG_RENEW:
         gs_policy_renew(s->core->policy, s->index, m->u.look.resource, s->core->now_ns);
         return 0;
-    case GS_MSG_JOB:
-        gs_jobs_ended(s, &m->u.job);
+    case GS_MSG_JOBS:
+        gs_jobs_read(s);
         return 0;
     case GS_MSG_DRAIN:
         gs_jobs_drain(s);

@@ -35,20 +35,15 @@ static struct gs_task_stats *stats_for(struct gs_session *s)
     return st;
 }
 
-/* How long the job that has just ended has kept the link, and the GPU that it kept longest. */
-static void take_usage(struct gs_session *s, int64_t used_ns[GS_RESOURCES])
-{
-    gs_jobs_collect_usage(s);
-    for (unsigned r = 0; r <= s->core->gpus; r++) {
-        const enum gs_resource kind = r == GS_RESOURCE_PCI ? GS_PCI : GS_GPU;
-        const int64_t ns = (int64_t)(s->told_busy_ns[r] - s->job_busy_ns[r]);
-        s->job_busy_ns[r] = s->told_busy_ns[r];
-        used_ns[kind] = ns > used_ns[kind] ? ns : used_ns[kind];
-    }
-}
+/* What a record says. */
+struct job {
+    uint64_t release_ns, end_ns;
+    unsigned gpus;
+    int64_t used_ns[GS_RESOURCES]; /* of the link, and of the GPU that it kept longest */
+};
 
-/* The analysis believes what jobs have used, rather than segments that say less. */
-static void compare_usage(struct gs_session *s, const struct gs_config_task *t, struct gs_demand *d, unsigned gpus,
+/* The analysis believes what jobs have used, rather than segments that say less. Is it more than it believed before? */
+static bool compare_usage(struct gs_session *s, const struct gs_config_task *t, struct gs_demand *d, unsigned gpus,
                           const int64_t used_ns[GS_RESOURCES])
 {
     static const enum gs_resource kinds[] = {GS_PCI, GS_GPU};
@@ -64,11 +59,15 @@ static void compare_usage(struct gs_session *s, const struct gs_config_task *t, 
                     gs_format_duration(d->counted_ns[gpus][kinds[i]], counts));
         more = true;
     }
-    const bool met = s->core->decision.schedulable;
-    if (more)
-        gs_members_decide(s->core);
-    if (met && !s->core->decision.schedulable)
-        gs_members_say_late(s->core, "by what jobs have used");
+    return more;
+}
+
+static void decide_by_usage(struct gs_core *core)
+{
+    const bool met = core->decision.schedulable;
+    gs_members_decide(core);
+    if (met && !core->decision.schedulable)
+        gs_members_say_late(core, "by what jobs have used");
 }
 
 /* A unit that lasts longer than the last one that was told of, and a quarter more. */
@@ -108,26 +107,24 @@ void gs_jobs_watch_units(struct gs_session *s)
     }
 }
 
-void gs_jobs_ended(struct gs_session *s, const struct gs_msg_job *job)
+/* Does the analysis count more than before, by what this one has used? */
+static bool has_ended(struct gs_session *s, const struct job *job)
 {
     struct gs_core *core = s->core;
     if (!s->task_name[0])
-        return;
-    /* A process may have begun its job while it waited for this daemon to come. It can't have ended it after now. */
-    if (job->release_ns == 0 || job->release_ns > job->end_ns || job->end_ns > core->now_ns) {
+        return false;
+    /* A process may have begun its job while it waited for this daemon to come. */
+    if (job->release_ns == 0 || job->release_ns > job->end_ns) {
         core->bad_messages++;
-        return;
+        return false;
     }
     const struct gs_config_task *t = gs_taskset_find(&core->config, s->task_name);
     struct gs_task_stats *st = t ? stats_for(s) : NULL;
     if (!st)
-        return;
+        return false;
     bool warmup = s->warmup_left > 0;
-    int64_t used_ns[GS_RESOURCES] = {0};
     /* The first job with another number of GPUs moves data, once: it isn't like those that follow. */
     const unsigned gpus = job->gpus == s->job_gpus && job->gpus <= core->gpus ? job->gpus : 0;
-    take_usage(s, used_ns);
-    gs_jobs_watch_units(s);
     s->job_gpus = job->gpus;
     if (core->trace)
         gs_trace_job(core->trace, s->number, s->task_name, job->release_ns, job->end_ns,
@@ -137,7 +134,7 @@ void gs_jobs_ended(struct gs_session *s, const struct gs_msg_job *job)
         st->warmup_jobs++;
         if (--s->warmup_left == 0)
             gs_members_warm(s);
-        return;
+        return false;
     }
     uint64_t response = job->end_ns - job->release_ns, last = st->last_response_ns;
     bool missed = response > (uint64_t)t->deadline_ns;
@@ -147,8 +144,42 @@ void gs_jobs_ended(struct gs_session *s, const struct gs_msg_job *job)
     if (last)
         gs_histogram_add(&st->jitter, response > last ? response - last : last - response);
     st->last_response_ns = response ? response : 1;
-    if (s->task && gpus)
-        compare_usage(s, t, &st->demand, gpus, used_ns);
+    return s->task && gpus && compare_usage(s, t, &st->demand, gpus, job->used_ns);
+}
+
+/* It can't have been longer than the process has been here. */
+static int64_t believed(const struct gs_session *s, _Atomic uint64_t *ns)
+{
+    const uint64_t lived = s->core->now_ns - s->since_ns, said = atomic_load(ns);
+    return (int64_t)(said < lived ? said : lived);
+}
+
+void gs_jobs_read(struct gs_session *s)
+{
+    struct gs_page *p = s->lease.page;
+    const uint32_t end = atomic_load(&p->jobs);
+    bool more = false;
+    if (end - s->jobs_read > GS_JOB_RECORDS) {
+        gs_core_log(s->core, true, "%u jobs of process %d ended before the daemon came to count the ones before",
+                    end - s->jobs_read - GS_JOB_RECORDS, (int)s->pid);
+        s->jobs_read = end - GS_JOB_RECORDS;
+    }
+    if (s->jobs_read != end)
+        gs_jobs_watch_units(s);
+    for (; s->jobs_read != end; s->jobs_read++) {
+        struct gs_job_record *r = &p->job[s->jobs_read % GS_JOB_RECORDS];
+        if (atomic_load_explicit(&r->serial, memory_order_acquire) != s->jobs_read + 1)
+            break; /* it is being written */
+        const struct job job = {.release_ns = atomic_load(&r->release_ns),
+                                .end_ns = atomic_load(&r->end_ns),
+                                .gpus = atomic_load(&r->gpus),
+                                .used_ns = {[GS_PCI] = believed(s, &r->pci_ns), [GS_GPU] = believed(s, &r->gpu_ns)}};
+        if (job.end_ns > s->core->now_ns) /* since the daemon looked at its clock: it is read the next time */
+            break;
+        more |= has_ended(s, &job);
+    }
+    if (more)
+        decide_by_usage(s->core);
 }
 
 void gs_jobs_collect_usage(struct gs_session *s)

@@ -37,7 +37,7 @@ struct gs_session {
     uint64_t taken_back;                     /* units that the watchdog took */
     uint32_t records_read;                   /* of the page's unit records */
     uint64_t told_busy_ns[GS_MAX_RESOURCES]; /* what has been believed so far of the page's busy_ns */
-    uint64_t job_busy_ns[GS_MAX_RESOURCES];  /* ... when the last job ended */
+    uint32_t jobs_read;                      /* of the page's job records */
     unsigned job_gpus;                       /* GPUs that the last job had; 0: not known */
 };
 
@@ -112,7 +112,8 @@ void gs_members_relink(struct gs_core *core);
 int gs_members_plan(struct gs_core *core, const char *name, char **text);
 
 /* jobs.c */
-void gs_jobs_ended(struct gs_session *s, const struct gs_msg_job *job);
+/* Reads the page's job records into the statistics; decides anew where jobs have used more than the analysis knows. */
+void gs_jobs_read(struct gs_session *s);
 /* Believes what the page says of its use of the resources, as far as it can be true. */
 void gs_jobs_collect_usage(struct gs_session *s);
 /* Looks whether the session's units have lasted longer than the config says, and so the analysis believes. */

@@ -666,23 +666,85 @@ void gs_client_job_begin(struct gs_client *c, uint64_t release_ns, struct gs_cli
 void gs_client_job_tell(struct gs_client *c)
 {
     struct gs_msg m;
-    gs_msg_init(&m, GS_MSG_JOB);
     pthread_mutex_lock(&c->lock);
-    bool untold = c->job_untold;
+    const bool untold = c->job_untold;
     c->job_untold = false;
-    m.u.job = c->untold;
     pthread_mutex_unlock(&c->lock);
-    if (untold && atomic_load(&c->online))
-        gs_connection_send(c, &m, 0);
+    if (!untold || !atomic_load(&c->online))
+        return;
+    gs_msg_init(&m, GS_MSG_JOBS);
+    gs_connection_send(c, &m, 0);
+}
+
+/* What the page has counted of the resource up to now, with the units that are out. */
+static uint64_t busy_ns(const struct gs_lease *l, uint64_t now_ns)
+{
+    uint64_t busy = atomic_load_explicit(&l->busy_ns, memory_order_relaxed);
+    if (atomic_load_explicit(&l->word, memory_order_relaxed) & GS_LEASE_UNITS) {
+        const uint64_t since = atomic_load_explicit(&l->since_ns, memory_order_relaxed);
+        busy += since < now_ns ? now_ns - since : 0;
+    }
+    return busy;
+}
+
+/* For how long the job has kept the link, and the GPU that it kept longest. With c->lock held. */
+static void take_use(struct gs_client *c, uint64_t end_ns, uint64_t *pci_ns, uint64_t *gpu_ns)
+{
+    *pci_ns = *gpu_ns = 0;
+    for (unsigned r = 0; r <= c->welcome.gpus; r++) {
+        const uint64_t busy = busy_ns(&c->page->lease[r], end_ns);
+        const uint64_t used = busy > c->job_busy_ns[r] ? busy - c->job_busy_ns[r] : 0;
+        uint64_t *most_ns = r == GS_RESOURCE_PCI ? pci_ns : gpu_ns;
+        c->job_busy_ns[r] += used;
+        *most_ns = used > *most_ns ? used : *most_ns;
+    }
+}
+
+/* Has a job with so many GPUs used more than any that the daemon has been told of? Then the bounds may not hold. */
+static bool uses_more(struct gs_client *c, uint32_t gpus, uint64_t pci_ns, uint64_t gpu_ns)
+{
+    if (c->job_used_gpus != gpus)
+        c->job_pci_ns = c->job_gpu_ns = 0;
+    c->job_used_gpus = gpus;
+    const bool more = pci_ns > c->job_pci_ns || gpu_ns > c->job_gpu_ns;
+    c->job_pci_ns = pci_ns > c->job_pci_ns ? pci_ns : c->job_pci_ns;
+    c->job_gpu_ns = gpu_ns > c->job_gpu_ns ? gpu_ns : c->job_gpu_ns;
+    return more;
+}
+
+/* Into the page, from which the daemon reads it when somebody asks it for the tasks' state, or when it is told to. With
+ * c->lock held. */
+static void record_job(struct gs_client *c, uint64_t end_ns)
+{
+    enum { TELL_NS = 20 * 1000 * 1000 };
+    struct gs_page *p = c->page;
+    const uint32_t serial = atomic_load_explicit(&p->jobs, memory_order_relaxed);
+    struct gs_job_record *r = &p->job[serial % GS_JOB_RECORDS];
+    uint64_t pci_ns, gpu_ns;
+    take_use(c, end_ns, &pci_ns, &gpu_ns);
+    atomic_store_explicit(&r->serial, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    atomic_store_explicit(&r->gpus, c->job_gpus, memory_order_relaxed);
+    atomic_store_explicit(&r->release_ns, c->job_release_ns, memory_order_relaxed);
+    atomic_store_explicit(&r->end_ns, end_ns, memory_order_relaxed);
+    atomic_store_explicit(&r->pci_ns, pci_ns, memory_order_relaxed);
+    atomic_store_explicit(&r->gpu_ns, gpu_ns, memory_order_relaxed);
+    atomic_store_explicit(&r->serial, serial + 1, memory_order_release);
+    atomic_store_explicit(&p->jobs, serial + 1, memory_order_release);
+    const bool more = uses_more(c, c->job_gpus, pci_ns, gpu_ns);
+    if (!more && end_ns < c->job_told_ns + TELL_NS && (serial + 1) % (GS_JOB_RECORDS / 4) &&
+        c->jobs >= c->welcome.warmup && !atomic_load_explicit(&p->recording, memory_order_relaxed))
+        return;
+    c->job_untold = true;
+    c->job_told_ns = end_ns;
 }
 
 void gs_client_job_end_untold(struct gs_client *c, uint64_t end_ns)
 {
     gs_client_job_tell(c);
     pthread_mutex_lock(&c->lock);
-    c->job_untold = c->job_open && c->welcome.task[0]; /* who is no task has no statistics: 6 us a job (H200's host) */
-    c->untold = (struct gs_msg_job){
-        .release_ns = c->job_release_ns, .end_ns = end_ns ? end_ns : gs_client_now_ns(), .gpus = c->job_gpus};
+    if (c->job_open && c->welcome.task[0]) /* who is no task has no statistics */
+        record_job(c, end_ns ? end_ns : gs_client_now_ns());
     c->jobs += c->job_open && c->jobs < UINT32_MAX;
     c->job_open = false;
     atomic_store(&c->page->job_since_ns, 0);

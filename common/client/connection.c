@@ -149,6 +149,7 @@ static void set_task(struct gs_client *c, const struct gs_msg_welcome *w)
 {
     c->welcome = *w;
     c->welcome.task[GS_WIRE_NAME - 1] = '\0';
+    c->job_pci_ns = c->job_gpu_ns = 0;
     if (w->task[0])
         c->refused = 0;
 }
@@ -160,8 +161,14 @@ static int install(struct gs_client *c, int fd, int page_fd, const struct gs_msg
         return err;
     if (w->client == 0 || w->depth == 0 || w->depth > GS_LEASE_UNITS || w->gpus == 0 || w->gpus > GS_MAX_GPUS)
         return -EPROTO;
+    pthread_mutex_lock(&c->lock); /* a job's record is written to one page */
     if (mmap(c->page, GS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, page_fd, 0) == MAP_FAILED)
-        return -errno;
+        err = -errno;
+    else
+        memset(c->job_busy_ns, 0, sizeof c->job_busy_ns);
+    pthread_mutex_unlock(&c->lock);
+    if (err < 0)
+        return err;
     err = put_socket(c, fd);
     if (err < 0)
         return err;

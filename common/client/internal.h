@@ -37,7 +37,7 @@ struct gs_client {
     _Atomic uint32_t serial;
     _Atomic uint32_t last_gpu;
     _Atomic uint32_t depth;
-    _Atomic uint32_t known; /* mask of the resources that the daemon schedules */
+    _Atomic uint32_t known;                       /* mask of the resources that the daemon schedules */
     _Atomic uint64_t wanted_ns[GS_MAX_RESOURCES]; /* when a unit went back that somebody else waited for; 0: never */
     _Atomic uint32_t pieces[GS_MAX_RESOURCES];    /* units out that are pieces */
     _Atomic uint32_t looks; /* resources whose LOOK did not fit into the socket: the listener sends it */
@@ -50,10 +50,13 @@ struct gs_client {
     unsigned refused;
     bool job_open;
     uint64_t job_release_ns;
-    uint32_t job_gpus; /* that it was told */
-    uint32_t jobs;     /* of the process, that have ended */
-    bool job_untold;   /* the daemon hasn't been told of the last one's end: */
-    struct gs_msg_job untold;
+    uint32_t job_gpus;               /* that it was told */
+    uint32_t jobs;                   /* of the process, that have ended */
+    bool job_untold;                 /* the daemon is to be told that there are records of jobs */
+    uint64_t job_told_ns;            /* when it was last told, ... */
+    uint64_t job_pci_ns, job_gpu_ns; /* ... the most that a job with so many GPUs has used since then, ... */
+    uint32_t job_used_gpus;
+    uint64_t job_busy_ns[GS_MAX_RESOURCES]; /* ... and what the page had counted when the last one ended */
 
     /* The options, copied. */
     char socket[GS_SOCKET_PATH_BYTES]; /* empty: the usual places */

@@ -474,18 +474,25 @@ static void high_role(unsigned self)
     pause();
 }
 
-static void untold_role(unsigned self)
+enum { MANY_JOBS = 5000 };
+
+static void short_jobs_role(unsigned self)
 {
     struct gs_client *c = joined_client("high");
     struct gs_client_mode mode;
-    for (uint64_t i = 1; i <= 2; i++) { /* the second end tells of the first */
+    for (uint64_t i = 1; i <= 2; i++) { /* seen when somebody asks, though nothing more is called */
         gs_client_job_begin(c, 0, &mode);
         gs_client_job_end_untold(c, 0);
         atomic_store(&stage->said[self], i);
         until(&stage->said[self + 1], i, 10000);
     }
-    gs_client_job_tell(c);
-    gs_client_job_tell(c);
+    for (unsigned i = 0; i < MANY_JOBS; i++) {
+        const uint64_t to = clock_ns() + 100000;
+        gs_client_job_begin(c, 0, &mode);
+        while (clock_ns() < to)
+            ;
+        gs_client_job_end(c, 0);
+    }
     atomic_store(&stage->said[self], 3);
     pause();
 }
@@ -498,16 +505,21 @@ static void assert_jobs(unsigned n)
     assert_int_equal(status_number("tasks.0.jobs"), n);
 }
 
-static void test_job_end_is_told_later(void **state)
+/* A message each would wake the daemon as often. */
+static void test_short_jobs_cost_no_message(void **state)
 {
     (void)state;
-    start_daemon(PLAIN "[task high]\nperiod = 20ms\n", NULL, NULL);
-    play(untold_role, 0);
-    for (uint64_t i = 1; i <= 3; i++) {
+    const pid_t d = start_daemon(PLAIN "[task high]\nperiod = 20ms\n", NULL, NULL);
+    play(short_jobs_role, 0);
+    for (uint64_t i = 1; i <= 2; i++) {
         assert_true(until(&stage->said[0], i, 10000));
-        assert_jobs(i < 3 ? (unsigned)i - 1 : 2);
+        assert_jobs((unsigned)i);
         atomic_store(&stage->said[1], i);
     }
+    assert_true(until(&stage->said[0], 3, 30000));
+    assert_jobs(2 + MANY_JOBS);
+    assert_in_range(status_number("tasks.0.response.count"), 2 + MANY_JOBS, 2 + MANY_JOBS);
+    assert_in_range(context_switches(d), 1, MANY_JOBS / 20);
 }
 
 static void test_urgent_waits_for_two_chunks(void **state)
@@ -830,7 +842,7 @@ int main(void)
         CASE(test_wanted),
         CASE(test_application_closes_our_descriptors),
         CASE(test_urgent_waits_for_two_chunks),
-        CASE(test_job_end_is_told_later),
+        CASE(test_short_jobs_cost_no_message),
         CASE(test_realtime),
         CASE(test_realtime_after_reload),
         CASE(test_crowd),

@@ -42,13 +42,11 @@ static void test_gema_decides(void **state)
 }
 
 /* A job that has kept its GPU for so long; the page says so as a client's would. */
-static void job_of(struct bench *b, struct desk *d, uint32_t gpus, unsigned gpu, uint64_t gpu_ns, uint64_t link_ns)
+static void job_of(struct bench *b, struct desk *d, uint32_t gpus, uint64_t gpu_ns, uint64_t link_ns)
 {
-    struct gs_msg m = message(GS_MSG_JOB);
+    struct gs_msg m = message(GS_MSG_JOBS);
     b->now += 1000 * MS;
-    m.u.job = (struct gs_msg_job){b->now - 500 * MS, b->now, gpus};
-    atomic_fetch_add(&page_of(d)->lease[GS_RESOURCE_GPU(gpu)].busy_ns, gpu_ns);
-    atomic_fetch_add(&page_of(d)->lease[GS_RESOURCE_PCI].busy_ns, link_ns);
+    record_job(d, &(struct ended){b->now - 500 * MS, b->now, link_ns, gpu_ns, gpus});
     assert_int_equal(say(b, d, &m), 0);
 }
 
@@ -62,32 +60,32 @@ static void test_more_than_the_segments(void **state)
     struct desk d;
     sit_down(b, &d, 1001, "");
     hello(b, &d, "a", 2);
-    job_of(b, &d, 0, 0, 900 * MS, 0); /* of how many GPUs it was isn't known */
-    job_of(b, &d, 1, 0, 900 * MS, 0); /* the first with one: it may have moved data */
-    job_of(b, &d, 1, 0, 60 * MS, 2 * MS);
-    job_of(b, &d, 1, 1, 60 * MS + MS / 20, 2 * MS); /* no more than a thousandth of the deadline above */
+    job_of(b, &d, 0, 900 * MS, 0); /* of how many GPUs it was isn't known */
+    job_of(b, &d, 1, 900 * MS, 0); /* the first with one: it may have moved data */
+    job_of(b, &d, 1, 60 * MS, 2 * MS);
+    job_of(b, &d, 1, 60 * MS + MS / 20, 2 * MS); /* no more than a thousandth of the deadline above */
     assert_int_equal(atomic_load(&page_of(&d)->gpus), 1);
     assert_string_equal(b->log, "");
     const int64_t bound = d.session->member.response_ns;
-    job_of(b, &d, 1, 0, 64 * MS, 2 * MS);
+    job_of(b, &d, 1, 64 * MS, 2 * MS);
     assert_int_equal(atomic_load(&page_of(&d)->gpus), 1);
     assert_non_null(strstr(b->log, "kept a GPU for 64ms, where its segments.1 say 60ms: its bound now counts 66ms"));
     assert_in_range(d.session->member.response_ns, bound + 5 * (int64_t)MS, bound + 7 * (int64_t)MS);
-    job_of(b, &d, 1, 1, 65 * MS, 2 * MS); /* counted already */
-    job_of(b, &d, 1, 1, 120 * MS, 2 * MS);
+    job_of(b, &d, 1, 65 * MS, 2 * MS); /* counted already */
+    job_of(b, &d, 1, 120 * MS, 2 * MS);
     assert_int_equal(atomic_load(&page_of(&d)->gpus), 2);
     assert_true(b->core->decision.schedulable);
-    job_of(b, &d, 2, 1, 400 * MS, 400 * MS);
-    job_of(b, &d, 3, 1, 400 * MS, 400 * MS); /* a lie */
-    job_of(b, &d, 3, 1, 400 * MS, 400 * MS);
+    job_of(b, &d, 2, 400 * MS, 400 * MS);
+    job_of(b, &d, 3, 400 * MS, 400 * MS); /* a lie */
+    job_of(b, &d, 3, 400 * MS, 400 * MS);
     assert_int_equal(atomic_load(&page_of(&d)->gpus), 2);
     char *text = gs_core_status(b->core, b->now);
     assert_non_null(strstr(text, "\"gpu\":{\"seen_ns\":120000000,\"segments_ns\":60000000,\"counted_ns\":123750000}"));
     free(text);
     /* No mode is left with which the deadlines are met. */
     assert_null(strstr(b->log, "deadlines may be missed"));
-    job_of(b, &d, 2, 1, 130 * MS, 2 * MS);
-    job_of(b, &d, 2, 1, 130 * MS, 2 * MS);
+    job_of(b, &d, 2, 130 * MS, 2 * MS);
+    job_of(b, &d, 2, 130 * MS, 2 * MS);
     assert_false(b->core->decision.schedulable);
     assert_non_null(strstr(b->log, "by what jobs have used deadlines may be missed: a may take"));
     assert_non_null(strstr(d.notice.u.text.text, "by what jobs have used deadlines may be missed"));

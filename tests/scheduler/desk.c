@@ -125,3 +125,17 @@ void give_back(struct bench *b, struct desk *d, unsigned resource)
     if (w & GS_LEASE_ASK)
         assert_int_equal(say(b, d, &m), 0);
 }
+
+void record_job(struct desk *d, const struct ended *job)
+{
+    struct gs_page *p = page_of(d);
+    const uint32_t serial = atomic_load(&p->jobs);
+    struct gs_job_record *r = &p->job[serial % GS_JOB_RECORDS];
+    atomic_store(&r->gpus, job->gpus);
+    atomic_store(&r->release_ns, job->release_ns);
+    atomic_store(&r->end_ns, job->end_ns);
+    atomic_store(&r->pci_ns, job->pci_ns);
+    atomic_store(&r->gpu_ns, job->gpu_ns);
+    atomic_store(&r->serial, serial + 1);
+    atomic_store(&p->jobs, serial + 1);
+}

@@ -54,4 +54,11 @@ struct gs_page *page_of(const struct desk *d);
 bool granted(const struct desk *d, uint32_t slot, unsigned resource);
 void give_back(struct bench *b, struct desk *d, unsigned resource);
 
+/* A job of its task has ended, as the page says; the daemon hasn't been told to look. */
+struct ended {
+    uint64_t release_ns, end_ns, pci_ns, gpu_ns;
+    uint32_t gpus;
+};
+void record_job(struct desk *d, const struct ended *job);
+
 #endif

@@ -105,7 +105,22 @@ static void speak(struct person *who, struct input *in, uint64_t now)
         disconnect_person(who, now);
 }
 
-/* Gives a unit back, as an honest client does, or writes anything anywhere. */
+/* A job that may have been or not, written in full or not; or many more at once. */
+static void write_job(struct gs_page *p, struct input *in, uint64_t now)
+{
+    const uint32_t serial = atomic_load(&p->jobs);
+    struct gs_job_record *r = &p->job[serial % GS_JOB_RECORDS];
+    const uint8_t how = next_byte(in);
+    atomic_store(&r->gpus, next_byte(in) % 5);
+    atomic_store(&r->end_ns, how & 1 ? now : now + next_byte(in));
+    atomic_store(&r->release_ns, how & 2 ? now - next_byte(in) : now >> next_byte(in) % 64);
+    atomic_store(&r->pci_ns, how & 4 ? next_byte(in) : UINT64_MAX);
+    atomic_store(&r->gpu_ns, (uint64_t)next_byte(in) << next_byte(in) % 64);
+    atomic_store(&r->serial, how & 8 ? serial + 1 : serial);
+    atomic_store(&p->jobs, serial + (how & 0x70 ? 1 : next_byte(in) * 32u));
+}
+
+/* Gives a unit back, as an honest client does, ends a job, or writes anything anywhere. */
 static void touch_page(struct person *who, struct input *in, uint64_t now)
 {
     if (!who->session || !who->session->joined)
@@ -114,8 +129,12 @@ static void touch_page(struct person *who, struct input *in, uint64_t now)
     uint8_t how = next_byte(in);
     if (how % 4 == 0) {
         size_t at = (size_t)next_byte(in) << 8 | next_byte(in);
-        ((unsigned char *)p)[at % sizeof *p] = next_byte(in);
+        ((unsigned char *)p)[at % (how & 4 ? offsetof(struct gs_page, jobs) : sizeof *p)] = next_byte(in);
         who->scribbled = true;
+        return;
+    }
+    if (how % 8 == 1) {
+        write_job(p, in, now);
         return;
     }
     unsigned r = next_byte(in) % 4;

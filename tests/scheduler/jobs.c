@@ -4,8 +4,8 @@
 
 static void job(struct bench *b, struct desk *d, uint64_t release_ns, uint64_t end_ns)
 {
-    struct gs_msg m = message(GS_MSG_JOB);
-    m.u.job = (struct gs_msg_job){.release_ns = release_ns, .end_ns = end_ns};
+    struct gs_msg m = message(GS_MSG_JOBS);
+    record_job(d, &(struct ended){.release_ns = release_ns, .end_ns = end_ns});
     assert_int_equal(say(b, d, &m), 0);
 }
 
@@ -30,8 +30,7 @@ static void test_jobs(void **state)
     job(b, &d, b->now - 900 * MS, b->now - 820 * MS);
     job(b, &d, b->now - 800 * MS, b->now - 700 * MS); /* just in time */
     job(b, &d, b->now - 700 * MS, b->now - 599 * MS); /* missed */
-    job(b, &d, b->now - 500 * MS, b->now + 1);        /* lies */
-    job(b, &d, b->now - 500 * MS, b->now - 501 * MS);
+    job(b, &d, b->now - 500 * MS, b->now - 501 * MS); /* lies */
     job(b, &d, 0, b->now);
     const struct gs_task_stats *st = gs_jobs_stats(b->core, "slow");
     assert_non_null(st);
@@ -40,9 +39,63 @@ static void test_jobs(void **state)
     assert_int_equal(st->response.max_ns, 101 * MS);
     assert_int_equal(st->jitter.count, 3);
     assert_int_equal(st->jitter.max_ns, 30 * MS);
-    assert_int_equal(b->core->bad_messages, 3);
+    assert_int_equal(b->core->bad_messages, 2);
+    job(b, &d, b->now - 50 * MS, b->now + 1); /* the daemon has looked at its clock before: later */
+    assert_int_equal(st->jobs, 4);
+    b->now++;
     get_up(b, &d);
-    assert_int_equal(gs_jobs_stats(b->core, "slow")->jobs, 4); /* it stays, for the next run */
+    assert_int_equal(gs_jobs_stats(b->core, "slow")->jobs, 5); /* it stays, for the next run */
+    assert_int_equal(b->core->bad_messages, 2);
+    stop(b);
+}
+
+/* Jobs are recorded, and read when there is a reason to: nothing of them is lost, and no page is believed blindly. */
+static void test_jobs_are_read_later(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    struct desk d, plain;
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "slow", 2);
+    b->now += 5000 * MS;
+    const struct ended met = {.release_ns = b->now - 100 * MS, .end_ns = b->now};
+    const struct ended late = {.release_ns = b->now - 120 * MS, .end_ns = b->now};
+    record_job(&d, &met);
+    assert_null(gs_jobs_stats(b->core, "slow"));
+    free(gs_core_status(b->core, b->now)); /* somebody asks */
+    const struct gs_task_stats *st = gs_jobs_stats(b->core, "slow");
+    assert_non_null(st);
+    assert_int_equal(st->jobs, 1);
+    record_job(&d, &late); /* late by the config that it had when it ended */
+    assert_int_equal(configure(b, "[system]\ngpus = 2\n[task slow]\nperiod = 200ms\nuser = 1001\n"), 0);
+    assert_int_equal(st->jobs, 2);
+    assert_int_equal(st->misses, 1);
+    record_job(&d, &late);
+    atomic_store(&page_of(&d)->job[2].serial, 0); /* not written in full yet */
+    struct gs_msg m = message(GS_MSG_JOBS);
+    assert_int_equal(say(b, &d, &m), 0);
+    assert_int_equal(st->jobs, 2);
+    atomic_store(&page_of(&d)->job[2].serial, 3);
+    assert_int_equal(say(b, &d, &m), 0);
+    assert_int_equal(st->jobs, 3);
+    for (unsigned i = 0; i < GS_JOB_RECORDS; i++)
+        record_job(&d, &met);
+    assert_string_equal(b->log, "");
+    assert_int_equal(say(b, &d, &m), 0);
+    assert_int_equal(st->jobs, 3 + GS_JOB_RECORDS);
+    for (unsigned i = 0; i < GS_JOB_RECORDS + 7; i++)
+        record_job(&d, &met);
+    get_up(b, &d); /* it is killed: its page is still there */
+    assert_non_null(strstr(b->log, "7 jobs of process"));
+    assert_int_equal(st->jobs, 3 + 2 * GS_JOB_RECORDS);
+    assert_int_equal(st->misses, 1);
+    /* Who is no task has none. */
+    sit_down(b, &plain, 1001, "");
+    hello(b, &plain, "", 2);
+    record_job(&plain, &met);
+    assert_int_equal(say(b, &plain, &m), 0);
+    assert_int_equal(st->jobs, 3 + 2 * GS_JOB_RECORDS);
+    get_up(b, &plain);
     stop(b);
 }
 
@@ -254,9 +307,14 @@ static void test_histogram(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_jobs),      cmocka_unit_test(test_warmup),     cmocka_unit_test(test_ends_are_foretold),
-        cmocka_unit_test(test_awake),     cmocka_unit_test(test_long_units), cmocka_unit_test(test_usage_is_bounded),
+        cmocka_unit_test(test_jobs),
+        cmocka_unit_test(test_warmup),
+        cmocka_unit_test(test_ends_are_foretold),
+        cmocka_unit_test(test_awake),
+        cmocka_unit_test(test_long_units),
+        cmocka_unit_test(test_usage_is_bounded),
         cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_jobs_are_read_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
