@@ -9,6 +9,7 @@
 #include "shim/beside.h"
 #include "shim/command.h"
 #include "shim/dispatch.h"
+#include "shim/row.h"
 #include "shim/trace.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -596,7 +597,7 @@ void gs_job_look(void)
         return;
     if (gs_job_is_loose()) /* another thread may be about to see to that */
         gs_units_settle();
-    if (gs_job_is_loose())
+    if (gs_job_is_loose() || gs_row_is_out())
         return;
     pthread_mutex_lock(&job_lock);
     if (atomic_load(&job_open) && reads) {

@@ -107,6 +107,7 @@ static bool goes_free(struct gs_queue *q, const struct gs_kernel *k, cl_uint dim
         return false;
     *err =
         gs_real()->clEnqueueNDRangeKernel(q->o.handle, k->o.handle, dims, offset, global, local, n_wait, wait, event);
+    gs_row_enqueued(t, event, *err);
     gs_hot_end(t);
     return true;
 }

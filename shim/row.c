@@ -18,6 +18,8 @@ atomic_uint gs_kernels_gone;
 
 static pthread_mutex_t free_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf, but for gs_hot_bar() */
 static struct gs_row *free_row; /* at most one: nobody is to find more at work than it may have. free_lock */
+_Atomic(cl_event) gs_row_newest;
+static atomic_uint out; /* commands of a task by it since it was last waited for. Its thread's to write */
 
 static struct gs_row *own_row(void)
 {
@@ -72,6 +74,17 @@ static bool stays(const struct gs_row_kind *kind, cl_kernel kernel, cl_uint dims
     return last ? gs_size_passes(last) : gs_timing_passes(k, dims, global, local);
 }
 
+/* The next command of a task begins another job if one has ended. Is what was decided for this one decided for it? */
+static GS_COLD bool goes_on(const struct gs_row *r)
+{
+    struct gs_job job = {.number = r->job, .told = true};
+    if (!gs_job_goes_on(r->job)) {
+        gs_job_enter_quickly(r->q->o.ctx, &job);
+        gs_job_tell();
+    }
+    return job.number == r->job && job.told;
+}
+
 /* It is in the row, if that is still there. */
 static inline bool passes(struct gs_hot_thread *t, struct gs_row *r, cl_command_queue queue, uint64_t ns)
 {
@@ -80,6 +93,8 @@ static inline bool passes(struct gs_hot_thread *t, struct gs_row *r, cl_command_
         r->left--;
         r->n++;
         r->ns += ns;
+        if (r->free && r->told)
+            atomic_store_explicit(&out, r->n, memory_order_relaxed);
         return true;
     }
     atomic_store_explicit(&t->passing, passing, memory_order_release);
@@ -93,16 +108,17 @@ GS_HOT bool gs_row_takes(struct gs_hot_thread *t, cl_command_queue queue, cl_ker
     if (!r->left || !is_well_formed(dims, global))
         return false;
     const struct gs_row_kind *kind = find(r, kernel, hash_of(dims, global, local));
-    if (!fits(r, kind) || (r->free && !gs_unit_is_sole()))
+    if (!fits(r, kind) || (r->free && (!gs_unit_is_sole() || (r->told && !goes_on(r)))))
         return false;
     if (kind->ways != GS_ROW_ALONE && !stays(kind, kernel, dims, global, local))
         return false;
     return passes(t, r, queue, kind->ns);
 }
 
-GS_HOT bool gs_row_moves(struct gs_hot_thread *t, cl_command_queue queue)
+GS_HOT bool gs_row_moves(struct gs_hot_thread *t, cl_command_queue queue, bool reads)
 {
-    return passes(t, &gs_rows[t - gs_hot_threads], queue, 0);
+    struct gs_row *r = &gs_rows[t - gs_hot_threads];
+    return (reads || !r->told || goes_on(r)) && passes(t, r, queue, 0);
 }
 
 /* What went by its thread's free row was at work. */
@@ -115,23 +131,32 @@ static void tell(struct gs_row *r)
 
 struct gs_row_wait gs_row_waits(const struct gs_queue *q)
 {
-    return (struct gs_row_wait){.call = atomic_load(&q->calls), .brief = atomic_load(&q->brief)};
+    return (struct gs_row_wait){.queue = q->o.handle, .call = atomic_load(&q->calls), .brief = atomic_load(&q->brief)};
 }
 
-void gs_row_waited(struct gs_hot_thread *t, cl_command_queue queue, struct gs_row_wait wait)
+void gs_row_waited(struct gs_hot_thread *t, const struct gs_row_wait *wait)
 {
     struct gs_row *r = &gs_rows[t - gs_hot_threads];
-    if (!gs_row_is_in(t, queue))
+    if (!gs_row_is_in(t, wait->queue))
         return;
     r->left -= r->left > 0;
     r->n = 0;
     r->past_ns += r->ns;
     r->ns = 0;
     r->waited = r->paused = true;
-    r->waited_call = wait.call;
-    r->waited_brief = wait.brief;
-    if (r->past_ns >= GS_ROW_FREE_NS)
+    r->waited_call = wait->call;
+    r->waited_brief = wait->brief;
+    if (r->past_ns >= GS_ROW_FREE_NS || r->told) /* of a task's: it is this job's */
         tell(r);
+    if (r->told) {
+        atomic_store_explicit(&out, 0, memory_order_relaxed);
+        gs_job_look();
+    }
+}
+
+bool gs_row_is_out(void)
+{
+    return atomic_load_explicit(&out, memory_order_relaxed);
 }
 
 /* Its launches are counted. With gs_held_lock held. */
@@ -226,6 +251,8 @@ static void end_free(struct gs_queue *q, struct gs_row *r)
         r->left_out = r->paused ? 0 : LEFT_OUT;
     }
     atomic_store(&q->free_row, NULL);
+    atomic_store(&out, 0);
+    atomic_store(&gs_row_newest, NULL);
     free_row = NULL;
 }
 
@@ -246,6 +273,37 @@ static void end_own_free(struct gs_row *r)
         end_free(r->q, r);
     pthread_mutex_unlock(&free_lock);
     r->free = false;
+}
+
+/* It is in order: so has all that came before. */
+static bool has_newest(cl_uint n, const cl_event *events)
+{
+    const cl_event newest = atomic_load(&gs_row_newest);
+    bool has = false;
+    for (cl_uint i = 0; newest && events && i < n && !has; i++)
+        has = events[i] == newest;
+    return has;
+}
+
+enum gs_row_pause gs_row_pauses(cl_uint n, const cl_event *events, struct gs_row_wait *wait)
+{
+    struct gs_hot_thread *t = gs_hot_thread();
+    if (!gs_hot_is_mine(t))
+        return GS_ROW_NONE;
+    struct gs_row *r = own_row();
+    r->paused = true;
+    if (!r->free || !r->told || !r->n)
+        return GS_ROW_NONE;
+    pthread_mutex_lock(&free_lock); /* as long as it is the free row its queue is there */
+    const bool all = free_row == r && has_newest(n, events);
+    if (all)
+        *wait = gs_row_waits(r->q);
+    pthread_mutex_unlock(&free_lock);
+    if (all)
+        return GS_ROW_ALL_ENDS;
+    end_own_free(r);
+    r->left_out = LEFT_OUT;
+    return GS_ROW_NOT_KNOWN;
 }
 
 void gs_row_open(struct gs_queue *q, const struct gs_kernel *k, const struct gs_followed *f, cl_uint dims,
@@ -284,12 +342,13 @@ void gs_row_open(struct gs_queue *q, const struct gs_kernel *k, const struct gs_
     r->timed = true;
 }
 
-/* Is what was decided for the job of its launches what holds now, and is nobody told of jobs? */
-static bool is_of_job(const struct gs_row *r)
+/* Is what was decided for the job of its launches what holds now? Paced ones wait for their releases. */
+static bool is_of_job(const struct gs_row *r, bool *told)
 {
     struct gs_job job;
     gs_job_now(&job);
-    return job.number == r->job && !job.told && gs_job_goes_on(job.number);
+    *told = job.told;
+    return job.number == r->job && !(job.told && gs_settings()->pace) && gs_job_goes_on(job.number);
 }
 
 /* Has all ended that was enqueued there before this call, and has this thread no row by a unit, anywhere? */
@@ -312,12 +371,13 @@ static bool is_empty(struct gs_queue *q, const struct gs_row *r)
 bool gs_row_go_free(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const size_t *global, const size_t *local)
 {
     struct gs_row *r = own_row();
+    bool told;
     if (!gs_hot_is_mine(gs_hot_thread()) || !r->timed || !r->kinds || r->gone != atomic_load(&gs_kernels_gone) ||
         q->row != r || q->in_row != ALONE || q->out_of_order || cares() || !gs_unit_is_sole() || gs_units_recorded())
         return false;
     if (kernel && (!is_well_formed(dims, global) || !find(r, kernel, hash_of(dims, global, local))))
         return false;
-    if (!is_of_job(r) || !is_empty(q, r))
+    if (!is_of_job(r, &told) || !is_empty(q, r))
         return false;
     if (r->left_out) {
         r->left_out--;
@@ -332,6 +392,7 @@ bool gs_row_go_free(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const si
         free_row = r;
         r->q = q;
         r->free = true;
+        r->told = told;
         r->timed = r->waited = r->paused = false;
         r->left = FREE_CALLS;
         r->n = 0;

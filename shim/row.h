@@ -49,6 +49,7 @@ struct gs_row {
     bool waited;                        /* all up to this call had ended when this many were brief: */
     unsigned waited_call, waited_brief; /* see gs_has_drained() */
     uint64_t past_ns;                   /* expected of what has ended, and not told yet */
+    bool told;                          /* the application is a task, whose jobs end where it has waited */
 };
 extern atomic_uint gs_kernels_gone __attribute__((visibility("hidden"))); /* since there is a daemon */
 extern struct gs_row gs_rows[GS_HOT_THREADS] __attribute__((visibility("hidden")));
@@ -72,23 +73,47 @@ static inline struct gs_queue *gs_row_free_in(const struct gs_hot_thread *t, cl_
 bool gs_row_takes(struct gs_hot_thread *t, cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *global,
                   const size_t *local);
 
-/* The same for a small transfer that doesn't block, where the row is free. */
-bool gs_row_moves(struct gs_hot_thread *t, cl_command_queue queue);
+/* The same for a small transfer that doesn't block, where the row is free. A read needn't be the next job's. */
+bool gs_row_moves(struct gs_hot_thread *t, cl_command_queue queue, bool reads);
 
 /* What is waited for in the queue of a free row: all that is in it now. And it has ended. */
 struct gs_row_wait {
+    cl_command_queue queue;
     unsigned call, brief;
 };
 struct gs_row_wait gs_row_waits(const struct gs_queue *q);
-void gs_row_waited(struct gs_hot_thread *t, cl_command_queue queue, struct gs_row_wait wait);
+void gs_row_waited(struct gs_hot_thread *t, const struct gs_row_wait *wait);
 
-/* The application has waited for events. */
-static inline void gs_row_paused(void)
+/* The host gets results by it. */
+static inline void gs_row_reads(const struct gs_hot_thread *t)
 {
-    const struct gs_hot_thread *t = gs_hot_thread();
-    if (gs_hot_is_mine(t))
-        gs_rows[t - gs_hot_threads].paused = true;
+    if (gs_rows[t - gs_hot_threads].told)
+        gs_job_reads();
 }
+
+/* A command has been handed on by it: before gs_hot_end(). */
+extern _Atomic(cl_event) gs_row_newest __attribute__((visibility("hidden"))); /* the last one's, by a task's; or null */
+static inline void gs_row_enqueued(const struct gs_hot_thread *t, const cl_event *event, cl_int err)
+{
+    if (gs_rows[t - gs_hot_threads].told)
+        atomic_store_explicit(&gs_row_newest, event && !err ? *event : NULL, memory_order_relaxed);
+}
+
+/* The application lets go of an event: its handle may become another's (perhaps before its command has ended: that is
+ * the driver's to say). */
+static inline void gs_row_forget(cl_event event)
+{
+    if (atomic_load_explicit(&gs_row_newest, memory_order_relaxed) == event)
+        atomic_store(&gs_row_newest, NULL);
+}
+
+/* The application waits for events, and has done so. A task's job may have ended then if all that its free row has
+ * enqueued has ended; where nobody knows, there is no such row in this thread for a while. */
+enum gs_row_pause { GS_ROW_NONE, GS_ROW_ALL_ENDS, GS_ROW_NOT_KNOWN };
+enum gs_row_pause gs_row_pauses(cl_uint n, const cl_event *events, struct gs_row_wait *wait);
+
+/* Is something under way by a task's free row, as far as is known? */
+bool gs_row_is_out(void);
 
 /* This launch goes by a unit, and was found to be like f. `joins`: it has joined the last one in its queue, and has no
  * event: those like it may go on in a row, if there may be one. With the context's lock held. */

@@ -470,14 +470,18 @@ static bool read_free(cl_command_queue queue, cl_mem buffer, cl_bool blocking, s
 {
     struct gs_hot_thread *t = gs_hot_thread();
     const struct gs_queue *q = free_row_for(t, queue, buffer, offset, size);
-    if (!q || (blocking ? gs_timing_learns_by_wait(q) : !gs_row_moves(t, queue)))
+    if (!q || (blocking ? gs_timing_learns_by_wait(q) : !gs_row_moves(t, queue, true)))
         return false;
     const struct gs_row_wait waits = gs_row_waits(q);
     *err = gs_hot.read(queue, buffer, blocking, offset, size, ptr, n_wait, wait, event);
-    if (!blocking)
+    if (!*err)
+        gs_row_reads(t);
+    if (!blocking) {
+        gs_row_enqueued(t, event, *err);
         gs_hot_end(t);
-    else if (!*err)
-        gs_row_waited(t, queue, waits);
+    } else if (!*err) {
+        gs_row_waited(t, &waits);
+    }
     return true;
 }
 
@@ -645,13 +649,15 @@ static bool write_at_once(struct gs_queue *q, struct gs_mem *m, size_t offset, s
     pthread_mutex_lock(&q->o.ctx->lock);
     struct gs_hot_thread *t = gs_hot_thread();
     const bool may_go = (!job.transfer_chunk || size <= job.transfer_chunk) && !atomic_load(&q->o.ctx->divided);
-    const bool free_row = may_go && gs_row_go_free(q, NULL, 0, NULL, NULL) && gs_row_moves(t, q->o.handle);
+    const bool free_row = may_go && gs_row_go_free(q, NULL, 0, NULL, NULL) && gs_row_moves(t, q->o.handle, false);
     const bool by_unit = !free_row && may_go && gs_unit_try(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN, &grant);
     if (free_row || by_unit)
         *err =
             gs_real()->clEnqueueWriteBuffer(q->o.handle, m->o.handle, CL_FALSE, offset, size, ptr, n_wait, wait, event);
-    if (free_row)
+    if (free_row) {
+        gs_row_enqueued(t, event, *err);
         gs_hot_end(t);
+    }
     if (by_unit)
         atomic_fetch_add(&q->calls, 1); /* no unit tells of it */
     pthread_mutex_unlock(&q->o.ctx->lock);
@@ -666,9 +672,11 @@ static GS_COLD cl_int write_carefully(cl_command_queue command_queue, cl_mem buf
                                       const cl_event *event_wait_list, cl_event *event)
 {
     struct gs_hot_thread *t = gs_hot_thread();
-    if (!blocking_write && free_row_for(t, command_queue, buffer, offset, size) && gs_row_moves(t, command_queue)) {
+    if (!blocking_write && free_row_for(t, command_queue, buffer, offset, size) &&
+        gs_row_moves(t, command_queue, false)) {
         const cl_int err = gs_hot.write(command_queue, buffer, CL_FALSE, offset, size, ptr, num_events_in_wait_list,
                                         event_wait_list, event);
+        gs_row_enqueued(t, event, err);
         gs_hot_end(t);
         return err;
     }

@@ -17,6 +17,7 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainEvent(cl_event event)
 
 static GS_COLD cl_int release_event(cl_event event)
 {
+    gs_row_forget(event);
     struct gs_object *last = gs_release(GS_EVENT, event);
     struct gs_event *e = (struct gs_event *)last;
     if (e && e->user && e->pending)
@@ -28,7 +29,7 @@ static GS_COLD cl_int release_event(cl_event event)
 
 GS_HOT CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event)
 {
-    if (gs_hot_cares(GS_CARE_START) || atomic_load_explicit(&gs_hot.events, memory_order_relaxed))
+    if (gs_hot_cares(GS_CARE_START | GS_CARE_DAEMON) || atomic_load_explicit(&gs_hot.events, memory_order_relaxed))
         return release_event(event);
     return gs_hot.release_event(event);
 }
@@ -222,11 +223,15 @@ GS_HOT CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const
         return err ? await_failed(err, num_events, event_list) : err;
     }
     gs_beside_reopen();
-    gs_row_paused();
+    struct gs_row_wait wait;
+    const enum gs_row_pause pause = gs_row_pauses(num_events, event_list, &wait);
     err = gs_real()->clWaitForEvents(num_events, event_list);
     if (err)
         await_failed(err, num_events, event_list);
-    gs_job_look();
+    else if (pause == GS_ROW_ALL_ENDS)
+        gs_row_waited(gs_hot_thread(), &wait);
+    if (pause == GS_ROW_NONE)
+        gs_job_look();
     return err;
 }
 

@@ -333,7 +333,6 @@ static GS_COLD cl_int launch(cl_command_queue command_queue, cl_kernel kernel, c
                      event_wait_list, event);
 }
 
-/* At several sizes in turn, or on buffers that are new; or in a row; or one that doesn't pass. */
 /* Under a daemon: by this thread's row, if it has one there. */
 static __attribute__((hot, noinline)) cl_int
 launch_scheduled(cl_command_queue command_queue, cl_kernel kernel, cl_uint work_dim, const size_t *global_work_offset,
@@ -348,10 +347,12 @@ launch_scheduled(cl_command_queue command_queue, cl_kernel kernel, cl_uint work_
                       num_events_in_wait_list, event_wait_list, event);
     const cl_int err = gs_hot.launch(command_queue, kernel, work_dim, global_work_offset, global_work_size,
                                      local_work_size, num_events_in_wait_list, event_wait_list, event);
+    gs_row_enqueued(t, event, err);
     gs_hot_end(t);
     return err;
 }
 
+/* At several sizes in turn, or on buffers that are new; or in a row; or one that doesn't pass. */
 GS_HOT static __attribute__((noinline)) cl_int launch_any(cl_command_queue command_queue, cl_kernel kernel,
                                                           cl_uint work_dim, const size_t *global_work_offset,
                                                           const size_t *global_work_size, const size_t *local_work_size,

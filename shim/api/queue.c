@@ -168,7 +168,7 @@ static bool finish_free(cl_command_queue queue, cl_int *err)
     const struct gs_row_wait waits = gs_row_waits(q);
     *err = gs_real_table.clFinish(queue);
     if (!*err)
-        gs_row_waited(t, queue, waits);
+        gs_row_waited(t, &waits);
     return true;
 }
 

@@ -84,7 +84,30 @@ wait $other || true # it reads no line
 GPUSPARC_REAL=$programs/fake.so gpusparc run --gpus 1 --task one "$programs/sole" 300 3 events >/dev/null 2>err.txt || { cat err.txt; fail "sole as a task"; }
 jobs=$(gpusparc status --json | python3 -c 'import json, sys; t = [t for t in json.load(sys.stdin)["tasks"] if t["task"] == "one"][0]; print(t["jobs"] + t["warmup_jobs"])')
 echo "$jobs jobs"
-[ "$jobs" -ge 150 ] || fail "$jobs jobs of 300 were seen to end"
+[ "$jobs" -ge 250 ] && [ "$jobs" -le 310 ] || fail "$jobs jobs of 300 were seen to end"
+
+# By rows without a unit too: each is one job, however much of it has been waited for before its end. They take no more locks than it takes to begin
+# and end a job, and what they used is told as theirs.
+jobs_of() { # PROGRAM ARGUMENT...: how many are counted
+  local before after
+  before=$(jobs_now)
+  FAKE_ITEM_NS=5 GPUSPARC_REAL=$programs/fake.so timeout 60 gpusparc run --gpus 1 --task one "$programs/$1" "${@:2}" >/dev/null 2>err.txt || { cat err.txt; fail "$* as a task" >&2; }
+  after=$(jobs_now)
+  echo $((after - before))
+}
+jobs_now() { gpusparc status --json | python3 -c 'import json, sys; t = [t for t in json.load(sys.stdin)["tasks"] if t["task"] == "one"][0]; print(t["jobs"] + t["warmup_jobs"])'; }
+before=$(busy)
+jobs=$(jobs_of locks 1000 3)
+took=$(($(busy) - before))
+echo "1000 rows as a task: $jobs jobs, $(locked) locks each, the GPU was busy for $took ns"
+[ "$jobs" -ge 900 ] && [ "$jobs" -le 1000 ] || fail "1000 rows were counted as $jobs jobs"
+[ "$(locked)" -le 15 ] || fail "the rows of a task take $(locked) locks each"
+[ $took -ge 20000000 ] || fail "the GPU was said to be busy for $took ns of 25 ms"
+for way in queues events; do
+  jobs=$(jobs_of apart 500 $way)
+  echo "500 jobs, a part of which is waited for: $jobs"
+  [ "$jobs" -ge 400 ] && [ "$jobs" -le 550 ] || fail "500 jobs, a part of which is waited for ($way), were counted as $jobs"
+done
 
 # Who waits doesn't take for ended what another thread enqueues meanwhile: two launches of a second each keep the GPU.
 before=$(busy)

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Jobs of which a part has ended and been read, while more is under way and more is to come: `apart TIMES queues` waits
+ * for a read in another queue in the middle, `apart TIMES events` for the event of one in the same queue, with more
+ * behind it. Each of the TIMES ends as sole.c's rows do: it is one job. */
+#include "plain.h"
+
+enum { LOCAL = 64, ITEMS = 2048, LAUNCHES = 3 };
+
+static const char source[] = "__kernel void advance(__global uint *v, uint k)\n"
+                             "{ uint i = get_global_id(0); v[i] = v[i] * 3u + k; }\n";
+
+static void launches(cl_kernel k)
+{
+    for (cl_uint i = 0; i < LAUNCHES; i++) {
+        set_uint(k, 1, i);
+        launch(queue, k, ITEMS, LOCAL, 0, NULL, NULL);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t v[ITEMS] = {1}, part[16];
+    start(0);
+    const bool by_event = argc > 2 && strcmp(argv[2], "events") == 0;
+    cl_program p = build(source, "");
+    cl_kernel k = kernel_of(p, "advance");
+    cl_mem m = buffer(CL_MEM_READ_WRITE, sizeof v, NULL), other = buffer(CL_MEM_READ_WRITE, sizeof v, v);
+    cl_int err;
+    cl_command_queue second = clCreateCommandQueue(context, device, 0, &err);
+    CL(err);
+    set_mem(k, 0, m);
+    for (long n = argc > 1 ? strtol(argv[1], NULL, 10) : 1; n > 0; n--) {
+        CL(clEnqueueWriteBuffer(queue, m, CL_FALSE, 0, sizeof v, v, 0, NULL, NULL));
+        launches(k);
+        if (by_event) {
+            cl_event got;
+            CL(clEnqueueReadBuffer(queue, m, CL_FALSE, 0, sizeof part, part, 0, NULL, &got));
+            launches(k);
+            CL(clWaitForEvents(1, &got));
+            CL(clReleaseEvent(got));
+        } else {
+            CL(clEnqueueReadBuffer(second, other, CL_TRUE, 0, sizeof part, part, 0, NULL, NULL));
+        }
+        launches(k);
+        CL(clFinish(queue));
+        CL(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, sizeof v, v, 0, NULL, NULL));
+    }
+    printf("%u %u\n", v[0], v[ITEMS - 1]);
+    CL(clReleaseCommandQueue(second));
+    CL(clReleaseMemObject(other));
+    CL(clReleaseMemObject(m));
+    CL(clReleaseKernel(k));
+    CL(clReleaseProgram(p));
+    finish();
+    return 0;
+}
