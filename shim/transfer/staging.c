@@ -251,6 +251,7 @@ struct carriage {
     cl_uint n_wait;
     const cl_event *wait;
     struct gs_staged_ends *ended;
+    pthread_mutex_t *lock; /* the context's, where others enqueue in these queues as well; or null */
     size_t on_link; /* so many pieces are on their way at a time; the others are being filled or drained */
 };
 
@@ -362,11 +363,25 @@ static void await_copy(const struct carriage *c, struct slot *slot)
     gs_pool_wait(c->pool, &slot->job);
 }
 
+/* What is held back follows what is held back before it in its queue: another thread's command must not come between.
+ */
+static cl_int enqueue(const struct gs_staged *t, cl_command_queue queue, char *slot, pthread_mutex_t *lock,
+                      cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    const bool locks = lock && gs_put_by_units();
+    if (locks)
+        pthread_mutex_lock(lock);
+    const cl_int err = gs_staged_enqueue(t, queue, slot, n_wait, wait, event);
+    if (locks)
+        pthread_mutex_unlock(lock);
+    return err;
+}
+
 static cl_int send_to(const struct carriage *c, struct slot *slot, const struct gs_staged *t, bool noted)
 {
     cl_command_queue queue = c->queue[t->place];
     cl_event event;
-    cl_int err = gs_staged_enqueue(t, queue, memory_of(c->ring, slot), c->n_wait, c->wait, &event);
+    cl_int err = enqueue(t, queue, memory_of(c->ring, slot), c->lock, c->n_wait, c->wait, &event);
     if (err)
         return err;
     if (noted)
@@ -497,11 +512,11 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
     return err;
 }
 
-static cl_int carry_one(const struct gs_staged *t, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
-                        struct gs_staged_ends *ended)
+static cl_int carry_one(const struct gs_staged *t, cl_command_queue queue, pthread_mutex_t *lock, cl_uint n_wait,
+                        const cl_event *wait, struct gs_staged_ends *ended)
 {
     cl_event event;
-    cl_int err = gs_staged_enqueue(t, queue, NULL, n_wait, wait, &event);
+    cl_int err = enqueue(t, queue, NULL, lock, n_wait, wait, &event);
     if (err)
         return err;
     err = gs_real()->clWaitForEvents(1, &event);
@@ -510,16 +525,16 @@ static cl_int carry_one(const struct gs_staged *t, cl_command_queue queue, cl_ui
 }
 
 /* By the driver's own way, where there is no ring, or where it has failed: what that has done doesn't count. */
-static cl_int carry_directly(const struct gs_staged *v, unsigned n, const cl_command_queue queue[], cl_uint n_wait,
-                             const cl_event *wait, struct gs_staged_ends *ended)
+static cl_int carry_directly(const struct gs_staged *v, unsigned n, const cl_command_queue queue[],
+                             pthread_mutex_t *lock, cl_uint n_wait, const cl_event *wait, struct gs_staged_ends *ended)
 {
     cl_int err = CL_SUCCESS;
     gs_events_free(&ended->events);
     for (unsigned i = 0; i < n && !err; i++) {
         struct gs_staged there;
-        err = carry_one(&v[i], queue[v[i].place], n_wait, wait, ended);
+        err = carry_one(&v[i], queue[v[i].place], lock, n_wait, wait, ended);
         for (unsigned p = GS_MAX_DEVICES; !err && gs_staged_also(&v[i], &p, &there);)
-            err = carry_one(&there, queue[p], n_wait, wait, ended);
+            err = carry_one(&there, queue[p], lock, n_wait, wait, ended);
     }
     return err;
 }
@@ -541,7 +556,8 @@ cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], 
                          .queue = queue,
                          .n_wait = n_wait,
                          .wait = wait,
-                         .ended = ended};
+                         .ended = ended,
+                         .lock = &ctx->lock};
     const cl_int err = carry(&c, v, n);
     if (!err)
         return CL_SUCCESS;
@@ -549,7 +565,7 @@ cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], 
     if (has_failed(n_wait, wait)) /* so would whatever else waits for that */
         return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     gs_debug("a transfer through the pinned ring failed (error %d)", err);
-    return carry_directly(v, n, queue, n_wait, wait, ended);
+    return carry_directly(v, n, queue, c.lock, n_wait, wait, ended);
 }
 
 static cl_command_queue filling_queue(struct gs_context *ctx, cl_int *err)
@@ -650,7 +666,7 @@ cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *v
     if (err)
         gs_debug("a transfer through the pinned ring failed (error %d)", err);
     if (err || !has_ring)
-        err = carry_directly(v, n, queue, 0, NULL, ended);
+        err = carry_directly(v, n, queue, NULL, 0, NULL, ended);
     let_go_of_objects(queue);
     return err;
 }

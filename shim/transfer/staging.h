@@ -51,7 +51,7 @@ cl_int gs_staged_note(struct gs_staged_ends *ended, unsigned place, cl_event eve
 
 /* Carries n transfers out by the calls' ring as one, their pieces in turn, in the queue of each's place, after the
  * events of `wait`. All of them read, or all write. Returns once the host's memory may be used again: a read has ended
- * then. */
+ * then. Without the context's lock: by units it takes that for each piece that it enqueues. */
 cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], const struct gs_staged *v, unsigned n,
                         cl_uint n_wait, const cl_event *wait, struct gs_staged_ends *ended);
 

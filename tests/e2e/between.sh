@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# between.sh: two threads that share a queue: what the one enqueues while the other's bytes go through the pinned ring comes
+# before these or after them, and waits for nothing that waits for it.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+own_daemon <<'END'
+[system]
+gpus = 2
+realtime = no
+END
+begin_daemon
+for options in "--gpus 1 --mode single" "--gpus 2 --mode multi"; do
+  read -ra words <<<"$options"
+  OPENCL_LAYERS=$programs/between_layer.so GPUSPARC_TRANSFER=pinned timeout 30 gpusparc run --devices cpu:2 "${words[@]}" \
+    "$programs/between" >out.txt || { cat out.txt; fail "$options: it hangs"; }
+  cat out.txt
+  grep -q "small write came between" out.txt || fail "$options: the small write came too early, or too late"
+  grep -q "launch came after the bytes" out.txt || fail "$options: the launch came too early"
+done
+end_daemon
