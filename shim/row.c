@@ -348,7 +348,7 @@ static bool is_of_job(const struct gs_row *r, bool *told)
     struct gs_job job;
     gs_job_now(&job);
     *told = job.told;
-    return job.number == r->job && !(job.told && gs_settings()->pace) && gs_job_goes_on(job.number);
+    return job.number == r->job && !gs_settings()->pace && gs_job_goes_on(job.number);
 }
 
 /* Has all ended that was enqueued there before this call, and has this thread no row by a unit, anywhere? */

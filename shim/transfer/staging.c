@@ -252,7 +252,7 @@ struct carriage {
     const cl_event *wait;
     struct gs_staged_ends *ended;
     pthread_mutex_t *lock; /* the context's, where others enqueue in these queues as well; or null */
-    size_t on_link; /* so many pieces are on their way at a time; the others are being filled or drained */
+    size_t on_link;        /* so many pieces are on their way at a time; the others are being filled or drained */
 };
 
 static char *memory_of(const struct ring *r, const struct slot *slot)

@@ -80,6 +80,13 @@ wait $app || { cat err.txt; fail "locks, no longer alone"; }
 exec 3>&- 4<&- 5>&-
 wait $other || true # it reads no line
 
+# One that is paced is held back at each job's begin all the same.
+begin=$(date +%s%N)
+GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=0.1 timeout 60 gpusparc run --gpus 1 --pace=10ms "$programs/locks" 200 3 >out.txt 2>err.txt || { cat err.txt; fail "locks, paced"; }
+took=$((($(date +%s%N) - begin) / 1000000))
+echo "200 jobs with a period of 10 ms: $took ms"
+[ $took -ge 1900 ] || fail "200 jobs with a period of 10 ms took $took ms"
+
 # Each is a job, though what it begins with has no event that tells of its end. (On a busy machine some are seen to end late, and then count as one with the next.)
 GPUSPARC_REAL=$programs/fake.so gpusparc run --gpus 1 --task one "$programs/sole" 300 3 events >/dev/null 2>err.txt || { cat err.txt; fail "sole as a task"; }
 jobs=$(gpusparc status --json | python3 -c 'import json, sys; t = [t for t in json.load(sys.stdin)["tasks"] if t["task"] == "one"][0]; print(t["jobs"] + t["warmup_jobs"])')
