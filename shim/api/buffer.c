@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.2.2: reading and writing buffers. */
 #include "shim/api/transfer.h"
+#include "shim/beside.h"
 #include "shim/launch.h"
 #include "shim/pass.h"
 #include "shim/report.h"
@@ -473,6 +474,7 @@ static bool read_free(cl_command_queue queue, cl_mem buffer, cl_bool blocking, s
     if (!q || (blocking ? gs_timing_learns_by_wait(q) : !gs_row_moves(t, queue, true)))
         return false;
     const struct gs_row_wait waits = gs_row_waits(q);
+    gs_beside_reopen();
     *err = gs_hot.read(queue, buffer, blocking, offset, size, ptr, n_wait, wait, event);
     if (!*err)
         gs_row_reads(t);

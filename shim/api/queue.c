@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.1: command queues, and 5.13: flush and finish. */
 #include "shim/api/api.h"
+#include "shim/beside.h"
 #include "shim/command.h"
 #include "shim/report.h"
 #include "shim/row.h"
@@ -166,6 +167,7 @@ static bool finish_free(cl_command_queue queue, cl_int *err)
     if (!q || gs_timing_learns_by_wait(q))
         return false;
     const struct gs_row_wait waits = gs_row_waits(q);
+    gs_beside_reopen(); /* it may be for what another queue waits for */
     *err = gs_real_table.clFinish(queue);
     if (!*err)
         gs_row_waited(t, &waits);

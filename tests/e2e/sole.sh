@@ -116,6 +116,12 @@ for way in queues events; do
   [ "$jobs" -ge 400 ] && [ "$jobs" -le 550 ] || fail "500 jobs, a part of which is waited for ($way), were counted as $jobs"
 done
 
+# A handler of exit() waits for what another queue's chunks are before.
+for rows in 40 57 74; do
+  OPENCL_LAYERS=$programs/as_gpu.so timeout 30 gpusparc run --devices cpu:2 --gpus 1 "$programs/last_wait" $rows >out.txt || { cat out.txt; fail "last_wait $rows"; }
+  grep -q "it has ended" out.txt || fail "last_wait $rows: nothing is waited for"
+done
+
 # Who waits doesn't take for ended what another thread enqueues meanwhile: two launches of a second each keep the GPU.
 before=$(busy)
 mkdir -p cache
