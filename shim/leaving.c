@@ -5,10 +5,14 @@
  * handlers then took it apart under that thread: the application crashed at its end, and what it had printed was lost.
  * Functions of libc that don't return (err, error, argp's) call an exit of its own. So what others register comes here
  * as well, and a handler of ours is put before it while threads of ours are inside the driver, and when one goes in.
- */
+ * And where several threads call exit() at once, as where each finds the same error, one of them ends the process:
+ * before glibc 2.41 they take the list of handlers from under each other and crash, seldom by themselves, but each
+ * second time once all have waited for the same threads of ours. */
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "shim/beside.h"
 #include "shim/leaving.h"
@@ -56,9 +60,24 @@ int __cxa_atexit(void (*handler)(void *), void *arg, void *library)
     return err;
 }
 
+/* Who calls exit() in a handler of exit() is the same thread; a child has nobody who ends it yet. */
+static void end_alone(void)
+{
+    static _Atomic uint64_t ends; /* by which process and thread; 0: nobody has begun to */
+    const uint64_t process = (uint64_t)(uint32_t)getpid(), self = process << 32 | (uint32_t)gettid();
+    uint64_t who = atomic_load(&ends);
+    while (who != self) {
+        if (who >> 32 == process)
+            pause(); /* for as long as there is a process */
+        else if (atomic_compare_exchange_weak(&ends, &who, self))
+            return;
+    }
+}
+
 static int run(int argc, char **argv, char **env)
 {
     const int status = application(argc, argv, env);
+    end_alone();
     gs_beside_settle();
     return status;
 }
@@ -83,6 +102,7 @@ int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(void), 
 
 void exit(int status)
 {
+    end_alone();
     gs_beside_settle();
     if (!leave)
         find_exit();

@@ -77,4 +77,10 @@ ends exec 0
 ends running 0
 ends sigchld 0
 ends closed 0
+# Without gpusparc this may crash (before glibc 2.41).
+for _ in $(seq 12); do
+  rc=0
+  timeout 60 gpusparc run --gpus 2 --mode multi "$programs/ending" threads >ending.txt 2>ending.err || rc=$?
+  [ "$rc" = 6 ] || { cat ending.err; fail "several threads that call exit(6) at once give $rc"; }
+done
 echo passed

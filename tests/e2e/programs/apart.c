@@ -24,7 +24,7 @@ int main(int argc, char **argv)
     const bool by_event = argc > 2 && strcmp(argv[2], "events") == 0;
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "advance");
-    cl_mem m = buffer(CL_MEM_READ_WRITE, sizeof v, NULL), other = buffer(CL_MEM_READ_WRITE, sizeof v, v);
+    cl_mem m = buffer(CL_MEM_READ_WRITE, sizeof v, NULL), other = buffer(CL_MEM_COPY_HOST_PTR, sizeof v, v);
     cl_int err;
     cl_command_queue second = clCreateCommandQueue(context, device, 0, &err);
     CL(err);

@@ -2,10 +2,13 @@
 /* ending HOW: the ways in which a process that uses OpenCL can end or multiply. `callback`: exit() inside an event's
  * callback; `destructor`: OpenCL calls from a destructor; `handler`: from a handler of exit() that
  * was registered before OpenCL was used; `fork`: a child that exits, and one that execs; `exec`:
- * another program takes its place; `running`: with commands under way; `sigchld`: no child of ours shows; `closed`: its
+ * another program takes its place; `running`: with commands under way; `threads`: several threads call exit() at once,
+ * each with handlers of its own to be called; `sigchld`: no child of ours shows; `closed`: its
  * descriptors are closed. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,6 +58,37 @@ __attribute__((destructor)) static void late(void)
     CL(clReleaseProgram(program));
     finish();
     fflush(stdout);
+}
+
+static atomic_int handled;
+
+static void handle(void)
+{
+    if (atomic_fetch_add(&handled, 1) == 0)
+        usleep(1000); /* the others come as well */
+}
+
+static void *leave_together(void *barrier)
+{
+    for (int i = 0; i < 100; i++)
+        atexit(handle);
+    pthread_barrier_wait(barrier);
+    exit(6);
+}
+
+static void with_threads(void)
+{
+    enum { THREADS = 6 };
+    static pthread_barrier_t barrier;
+    pthread_t thread;
+    compute(NULL);
+    fflush(stdout);
+    pthread_barrier_init(&barrier, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_create(&thread, NULL, leave_together, &barrier) != 0)
+            _exit(9);
+    for (;;)
+        pause();
 }
 
 static void on_child(int s)
@@ -109,6 +143,8 @@ int main(int argc, char **argv)
         at_end = true;
         return 0;
     }
+    if (strcmp(how, "threads") == 0)
+        with_threads();
     if (strcmp(how, "fork") == 0)
         with_children();
     if (strcmp(how, "exec") == 0) {
