@@ -56,7 +56,7 @@ struct gs_held {
     struct gs_unit *rest[GS_AT_ONCE];
     cl_event rest_event[GS_AT_ONCE];
     bool at_once, ends_by_marker;
-    bool asked; /* the first unit was asked for before it was enqueued, by this request */
+    atomic_bool asked; /* the first unit was asked for before it was enqueued, by this request. The lane's lock */
     struct gs_request request;
     /* gs_held_lock: */
     struct gs_held *older, *newer; /* in the list of all that are under way */
@@ -212,7 +212,7 @@ void gs_lanes_set_up(void);
  * context's lock held. */
 bool gs_lane_ask(struct gs_held *h, uint64_t ns, bool awake, struct gs_grant *grant);
 
-/* The command isn't enqueued: what was asked for isn't wanted. */
+/* What was asked for isn't wanted: the command isn't enqueued, or has failed. */
 void gs_lane_forget(struct gs_held *h);
 
 /* The first unit of the command is enqueued: it is served once it could run. */

@@ -14,6 +14,7 @@ static struct lane {
     pthread_cond_t news;
     struct gs_held *head, **tail;
     struct gs_held *next; /* its first unit is asked for, and may be granted: it is served before all others; or null */
+    bool waits;           /* that one waits for other commands, perhaps for some in this list */
     bool started, serves;
 } lanes[GS_MAX_RESOURCES];
 static pthread_once_t lanes_once = PTHREAD_ONCE_INIT;
@@ -193,7 +194,7 @@ static void serve(struct gs_held *h)
         h->next_unit++;
     }
     if (h->asked)
-        gs_unit_cancel(&h->request);
+        gs_lane_forget(h);
     has_served(h);
     gs_held_done(h);
     bool in = enter();
@@ -206,15 +207,22 @@ static void serve(struct gs_held *h)
     leave(in);
 }
 
-/* Takes the next one to serve off the list. Null: there is none yet. With the lane's lock held. */
-static struct gs_held *next_of(struct lane *l)
+/* Takes the next one to serve off the list. Null: there is none yet. One that has asked, and can't run yet, keeps nobody
+ * from running: then what it has asked for is to be given up first. With the lane's lock held. */
+static struct gs_held *next_of(struct lane *l, struct gs_request *given_up)
 {
     struct gs_held **at = &l->head;
     while (l->next && *at && *at != l->next)
         at = &(*at)->next;
+    if (!*at && l->waits)
+        at = &l->head;
     struct gs_held *h = *at;
     if (!h)
         return NULL;
+    if (l->next && l->next != h) {
+        *given_up = l->next->request;
+        l->next->asked = false;
+    }
     *at = h->next;
     if (!h->next)
         l->tail = at;
@@ -228,12 +236,14 @@ static void *run_lane(void *arg)
     own_thread = true;
     for (;;) {
         struct gs_held *h;
+        struct gs_request given_up = {0};
         pthread_mutex_lock(&l->lock);
         l->serves = false;
-        while (!(h = next_of(l)))
+        while (!(h = next_of(l, &given_up)))
             pthread_cond_wait(&l->news, &l->lock);
         l->serves = true;
         pthread_mutex_unlock(&l->lock);
+        gs_unit_cancel(&given_up);
         serve(h);
     }
     return NULL;
@@ -250,8 +260,10 @@ static bool is_first(struct lane *l, struct gs_held *h)
 {
     pthread_mutex_lock(&l->lock);
     const bool first = start(l) && !l->serves && !l->head && !l->next;
-    if (first)
+    if (first) {
         l->next = h;
+        l->waits = false;
+    }
     pthread_mutex_unlock(&l->lock);
     return first;
 }
@@ -269,10 +281,10 @@ bool gs_lane_ask(struct gs_held *h, uint64_t ns, bool awake, struct gs_grant *gr
     struct lane *l = &lanes[h->resource];
     if (!is_first(l, h))
         return false;
-    h->asked = gs_unit_ask(h->resource, &h->request);
+    const bool asked = gs_unit_ask(h->resource, &h->request);
     const bool granted =
-        h->asked && (awake ? gs_unit_await_awake(&h->request, ns, grant) : gs_unit_await(&h->request, ns, grant));
-    h->asked = h->asked && h->request.open;
+        asked && (awake ? gs_unit_await_awake(&h->request, ns, grant) : gs_unit_await(&h->request, ns, grant));
+    h->asked = asked && h->request.open;
     if (!h->asked)
         is_not_next(l);
     return granted;
@@ -280,9 +292,26 @@ bool gs_lane_ask(struct gs_held *h, uint64_t ns, bool awake, struct gs_grant *gr
 
 void gs_lane_forget(struct gs_held *h)
 {
+    struct lane *l = &lanes[h->resource];
+    struct gs_request given_up = {0};
+    pthread_mutex_lock(&l->lock);
+    if (h->asked) /* else the lane's thread has given it up */
+        given_up = h->request;
     h->asked = false;
-    gs_unit_cancel(&h->request);
-    is_not_next(&lanes[h->resource]);
+    if (l->next == h)
+        l->next = NULL;
+    pthread_cond_signal(&l->news);
+    pthread_mutex_unlock(&l->lock);
+    gs_unit_cancel(&given_up);
+}
+
+/* It stands behind `ready`: from now on the lane's thread may give up what it has asked for. */
+static void now_waits(struct lane *l, const struct gs_held *h)
+{
+    pthread_mutex_lock(&l->lock);
+    l->waits = l->next == h;
+    pthread_cond_signal(&l->news);
+    pthread_mutex_unlock(&l->lock);
 }
 
 static _Thread_local bool fails_here; /* what has failed is ended by this very thread */
@@ -399,6 +428,14 @@ static void run_taken(struct gs_held *h)
         serve(h);
 }
 
+static void await_ready(struct lane *l, struct gs_held *h)
+{
+    if (h->asked)
+        now_waits(l, h);
+    if (!gs_await_end(h->ready, NULL, could_run, h))
+        could_run(h->ready, CL_COMPLETE, h);
+}
+
 void gs_lane_take(struct gs_held *h)
 {
     struct lane *l = &lanes[h->resource];
@@ -413,8 +450,8 @@ void gs_lane_take(struct gs_held *h)
         run_taken(h);
     else if (h->chained || !h->ready || !started)
         push(h);
-    else if (!gs_await_end(h->ready, NULL, could_run, h))
-        could_run(h->ready, CL_COMPLETE, h);
+    else
+        await_ready(l, h);
 }
 
 void gs_held_fail(void)

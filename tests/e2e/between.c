@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A layer between gpusparc and the driver that calls the program's `has_waited` after each wait for events, and its
- * `has_written` after each write has been enqueued: what another thread does then comes between two of gpusparc's own
- * steps. */
+/* A layer between gpusparc and the driver that calls the program's `has_waited` after each wait for events, its
+ * `has_written` after each write has been enqueued, and its `will_mark` before each marker: what another thread does
+ * then comes between two of gpusparc's own steps. */
 #include <dlfcn.h>
 
 #include "layer.h"
@@ -29,11 +29,21 @@ static cl_int CL_API_CALL write_buffer(cl_command_queue queue, cl_mem buffer, cl
     return err;
 }
 
+static cl_int CL_API_CALL mark(cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    void (*will_mark)(void) = NULL;
+    *(void **)&will_mark = dlsym(RTLD_DEFAULT, "will_mark");
+    if (will_mark)
+        will_mark();
+    return below.clEnqueueMarkerWithWaitList(queue, n, wait, event);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
                                             cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
 {
     const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &own);
     own.clWaitForEvents = wait_for_events;
     own.clEnqueueWriteBuffer = write_buffer;
+    own.clEnqueueMarkerWithWaitList = mark;
     return err;
 }

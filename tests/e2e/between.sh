@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # between.sh: two threads that share a queue: what the one enqueues while the other's bytes go through the pinned ring comes
-# before these or after them, and waits for nothing that waits for it.
+# before these or after them, and waits for nothing that waits for it. And a launch that has asked for a unit, and waits
+# for what came before it after all, keeps no other from running.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 own_daemon <<'END'
 [system]
 gpus = 2
 realtime = no
+watchdog = 60s
+transfer_chunk = 64MiB
 END
 begin_daemon
 for options in "--gpus 1 --mode single" "--gpus 2 --mode multi"; do
@@ -18,4 +21,8 @@ for options in "--gpus 1 --mode single" "--gpus 2 --mode multi"; do
   grep -q "small write came between" out.txt || fail "$options: the small write came too early, or too late"
   grep -q "launch came after the bytes" out.txt || fail "$options: the launch came too early"
 done
+OPENCL_LAYERS=$programs/between_layer.so timeout 40 gpusparc run --devices cpu:2 --gpus 1 "$programs/asked" >out.txt ||
+  { cat out.txt; gpusparc status; fail "one that has asked keeps another from running"; }
+cat out.txt
+grep -q "marker came between" out.txt || fail "the marker came too late"
 end_daemon

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* asked: while another process (asked hog) has the device for some seconds, a launch comes right behind a write;
+ * over the layer between.c another thread has a marker come before it in its queue, right after a unit has been asked
+ * for. That marker waits for a launch in another queue, which can run only then. All of it ends. */
+#include "plain.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+enum { ITEMS = 64, BYTES = ITEMS * 4, PIECE = 32 << 20, PATIENCE_MS = 5000, WARM = 8 };
+
+static const char source[] =
+    "__kernel void add(__global uint *v) { v[get_global_id(0)] += get_global_id(0); }\n"
+    "__kernel void lasting(__global uint *v, uint k)\n"
+    "{ uint i = get_global_id(0), x = v[i]; for (uint n = 0; n < k; n++) x = x * 1664525u + n; v[i] = x; }\n";
+
+enum stage { BEFORE, LAUNCHES, IS_ABOUT_TO_MARK, IS_MARKED, HAS_LAUNCHED };
+static atomic_int stage;
+static _Thread_local bool launches;
+static cl_event gate, behind;
+
+static void await_stage(int which)
+{
+    for (int i = 0; i < PATIENCE_MS && atomic_load(&stage) < which; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
+}
+
+__attribute__((visibility("default"))) void will_mark(void);
+void will_mark(void)
+{
+    if (!launches || atomic_load(&stage) != LAUNCHES)
+        return;
+    atomic_store(&stage, IS_ABOUT_TO_MARK);
+    await_stage(IS_MARKED);
+}
+
+static void *come_between(void *unused)
+{
+    cl_event marker;
+    (void)unused;
+    await_stage(IS_ABOUT_TO_MARK);
+    CL(clEnqueueMarkerWithWaitList(queue, 1, &behind, &marker));
+    atomic_store(&stage, IS_MARKED);
+    await_stage(HAS_LAUNCHED);
+    CL(clSetUserEventStatus(gate, CL_COMPLETE));
+    CL(clReleaseEvent(marker));
+    return NULL;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* One work-group, and so one unit, that lasts three seconds. */
+static int have_device(cl_kernel k)
+{
+    cl_uint n = 1000 * 1000;
+    for (double took = 0; took < 0.05 && n < 1u << 30; n *= 2) {
+        const double begin = seconds();
+        set_uint(k, 1, n);
+        launch(queue, k, ITEMS, ITEMS, 0, NULL, NULL);
+        CL(clFinish(queue));
+        took = seconds() - begin;
+        if (took >= 0.05)
+            n = (cl_uint)(n * 3 / took) / 2;
+    }
+    set_uint(k, 1, n);
+    launch(queue, k, ITEMS, ITEMS, 0, NULL, NULL);
+    CL(clFlush(queue));
+    nanosleep(&(struct timespec){.tv_nsec = 300 * 1000 * 1000}, NULL);
+    puts("it runs");
+    fflush(stdout);
+    CL(clFinish(queue));
+    return 0;
+}
+
+/* Starts the other process, and returns once it has the device. */
+static FILE *start_hog(const char *program)
+{
+    char command[4096], line[64];
+    snprintf(command, sizeof command, "'%s' hog", program);
+    FILE *hog = popen(command, "r");
+    if (!hog || !fgets(line, sizeof line, hog))
+        exit(1);
+    return hog;
+}
+
+int main(int argc, char **argv)
+{
+    cl_int err;
+    cl_command_queue other;
+    pthread_t thread;
+    uint32_t words[ITEMS];
+    static unsigned char bytes[PIECE];
+    start(0);
+    cl_program p = build(source, "");
+    cl_kernel add = kernel_of(p, "add"), lasting = kernel_of(p, "lasting");
+    fill_words(words, ITEMS, 1);
+    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, words), piece = buffer(0, PIECE, NULL);
+    set_mem(lasting, 0, m);
+    if (argc > 1 && strcmp(argv[1], "hog") == 0)
+        return have_device(lasting);
+    set_mem(add, 0, m);
+    MADE(other, clCreateCommandQueue(context, device, 0, &err));
+    for (int i = 0; i < WARM; i++) { /* it is known to be short */
+        launch(queue, add, ITEMS, ITEMS, 0, NULL, NULL);
+        CL(clFinish(queue));
+    }
+    FILE *hog = start_hog(argv[0]);
+    MADE(gate, clCreateUserEvent(context, &err));
+    launch(other, add, ITEMS, ITEMS, 1, &gate, &behind);
+    CL(clFlush(other));
+    CL(clEnqueueWriteBuffer(queue, piece, CL_TRUE, 0, PIECE, bytes, 0, NULL, NULL)); /* the link is this one's again */
+    if (pthread_create(&thread, NULL, come_between, NULL) != 0)
+        return 1;
+    CL(clEnqueueWriteBuffer(queue, piece, CL_FALSE, 0, PIECE, bytes, 0, NULL, NULL));
+    launches = true;
+    atomic_store(&stage, LAUNCHES);
+    launch(queue, add, ITEMS, ITEMS, 0, NULL, NULL);
+    const bool between = atomic_load(&stage) == IS_MARKED;
+    atomic_store(&stage, HAS_LAUNCHED);
+    CL(clFinish(queue));
+    CL(clFinish(other));
+    pthread_join(thread, NULL);
+    pclose(hog);
+    printf("the marker came %s\n", between ? "between" : "elsewhere");
+    show_buffer("sum", queue, m, 0, BYTES);
+    CL(clReleaseEvent(gate));
+    CL(clReleaseEvent(behind));
+    CL(clReleaseMemObject(m));
+    CL(clReleaseMemObject(piece));
+    CL(clReleaseKernel(add));
+    CL(clReleaseKernel(lasting));
+    CL(clReleaseProgram(p));
+    CL(clReleaseCommandQueue(other));
+    finish();
+    return 0;
+}
