@@ -207,8 +207,8 @@ static void serve(struct gs_held *h)
     leave(in);
 }
 
-/* Takes the next one to serve off the list. Null: there is none yet. One that has asked, and can't run yet, keeps nobody
- * from running: then what it has asked for is to be given up first. With the lane's lock held. */
+/* Takes the next one to serve off the list. Null: there is none yet. One that has asked, and can't run yet, keeps
+ * nobody from running: then what it has asked for is to be given up first. With the lane's lock held. */
 static struct gs_held *next_of(struct lane *l, struct gs_request *given_up)
 {
     struct gs_held **at = &l->head;

@@ -19,7 +19,8 @@ atomic_uint gs_kernels_gone;
 static pthread_mutex_t free_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf, but for gs_hot_bar() */
 static struct gs_row *free_row; /* at most one: nobody is to find more at work than it may have. free_lock */
 _Atomic(cl_event) gs_row_newest;
-static atomic_uint out; /* commands of a task by it since it was last waited for. Its thread's to write */
+/* Commands of a task by it since it was last waited for. Its thread counts them, others see that they have ended. */
+static atomic_uint out;
 
 static struct gs_row *own_row(void)
 {
@@ -93,8 +94,10 @@ static inline bool passes(struct gs_hot_thread *t, struct gs_row *r, cl_command_
         r->left--;
         r->n++;
         r->ns += ns;
-        if (r->free && r->told)
-            atomic_store_explicit(&out, r->n, memory_order_relaxed);
+        if (r->free && r->told) { /* in this order, for gs_row_ends_with() */
+            atomic_store_explicit(&gs_row_newest, NULL, memory_order_relaxed);
+            atomic_store_explicit(&out, r->n, memory_order_release);
+        }
         return true;
     }
     atomic_store_explicit(&t->passing, passing, memory_order_release);
@@ -276,13 +279,21 @@ static void end_own_free(struct gs_row *r)
 }
 
 /* It is in order: so has all that came before. */
-static bool has_newest(cl_uint n, const cl_event *events)
+struct gs_row_end gs_row_ends_with(cl_uint n, const cl_event *events)
 {
-    const cl_event newest = atomic_load(&gs_row_newest);
-    bool has = false;
-    for (cl_uint i = 0; newest && events && i < n && !has; i++)
-        has = events[i] == newest;
-    return has;
+    struct gs_row_end end = {.out = atomic_load(&out)};
+    const cl_event newest = end.out ? atomic_load(&gs_row_newest) : NULL;
+    for (cl_uint i = 0; newest && events && i < n; i++)
+        if (events[i] == newest)
+            end.newest = newest;
+    return end;
+}
+
+void gs_row_has_ended(const struct gs_row_end *end)
+{
+    unsigned was = end->out;
+    if (end->newest && atomic_load(&gs_row_newest) == end->newest)
+        atomic_compare_exchange_strong(&out, &was, 0);
 }
 
 enum gs_row_pause gs_row_pauses(cl_uint n, const cl_event *events, struct gs_row_wait *wait)
@@ -295,7 +306,7 @@ enum gs_row_pause gs_row_pauses(cl_uint n, const cl_event *events, struct gs_row
     if (!r->free || !r->told || !r->n)
         return GS_ROW_NONE;
     pthread_mutex_lock(&free_lock); /* as long as it is the free row its queue is there */
-    const bool all = free_row == r && has_newest(n, events);
+    const bool all = free_row == r && gs_row_ends_with(n, events).newest;
     if (all)
         *wait = gs_row_waits(r->q);
     pthread_mutex_unlock(&free_lock);

@@ -112,6 +112,15 @@ static inline void gs_row_forget(cl_event event)
 enum gs_row_pause { GS_ROW_NONE, GS_ROW_ALL_ENDS, GS_ROW_NOT_KNOWN };
 enum gs_row_pause gs_row_pauses(cl_uint n, const cl_event *events, struct gs_row_wait *wait);
 
+/* Whatever thread is about to wait for these events: is the newest of what a task's free row has enqueued among them?
+ * Once they have ended, so has all of that, unless there is more by now. */
+struct gs_row_end {
+    cl_event newest; /* null: no */
+    unsigned out;
+};
+struct gs_row_end gs_row_ends_with(cl_uint n, const cl_event *events);
+void gs_row_has_ended(const struct gs_row_end *end);
+
 /* Is something under way by a task's free row, as far as is known? */
 bool gs_row_is_out(void);
 

@@ -116,6 +116,12 @@ for way in queues events; do
   [ "$jobs" -ge 400 ] && [ "$jobs" -le 550 ] || fail "500 jobs, a part of which is waited for ($way), were counted as $jobs"
 done
 
+for way in queues threads; do
+  jobs=$(jobs_of relay 2000 $way)
+  echo "2000 jobs whose end is waited for elsewhere ($way): $jobs"
+  [ "$jobs" -ge 1900 ] && [ "$jobs" -le 2010 ] || fail "2000 jobs whose end is waited for elsewhere ($way) were counted as $jobs"
+done
+
 # A handler of exit() waits for what another queue's chunks are before.
 for rows in 40 57 74; do
   OPENCL_LAYERS=$programs/as_gpu.so timeout 30 gpusparc run --devices cpu:2 --gpus 1 "$programs/last_wait" $rows >out.txt || { cat out.txt; fail "last_wait $rows"; }
