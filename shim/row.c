@@ -305,13 +305,20 @@ enum gs_row_pause gs_row_pauses(cl_uint n, const cl_event *events, struct gs_row
     r->paused = true;
     if (!r->free || !r->told || !r->n)
         return GS_ROW_NONE;
+    cl_event marker = NULL;
     pthread_mutex_lock(&free_lock); /* as long as it is the free row its queue is there */
     const bool all = free_row == r && gs_row_ends_with(n, events).newest;
     if (all)
         *wait = gs_row_waits(r->q);
+    else if (free_row == r && gs_real()->clEnqueueMarkerWithWaitList(r->q->o.handle, 0, NULL, &marker) != CL_SUCCESS)
+        marker = NULL;
     pthread_mutex_unlock(&free_lock);
     if (all)
         return GS_ROW_ALL_ENDS;
+    if (marker) { /* the next one to look sees by it whether what is out there has ended */
+        gs_job_add(marker);
+        gs_real()->clReleaseEvent(marker);
+    }
     end_own_free(r);
     r->left_out = LEFT_OUT;
     return GS_ROW_NOT_KNOWN;

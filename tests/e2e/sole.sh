@@ -116,6 +116,9 @@ for way in queues events; do
   [ "$jobs" -ge 400 ] && [ "$jobs" -le 550 ] || fail "500 jobs, a part of which is waited for ($way), were counted as $jobs"
 done
 
+jobs=$(jobs_of apart 4000 twice)
+echo "4000 jobs, a part of which is waited for twice: $jobs"
+[ "$jobs" -ge 3600 ] && [ "$jobs" -le 4035 ] || fail "4000 jobs, a part of which is waited for twice, were counted as $jobs"
 for way in queues threads; do
   jobs=$(jobs_of relay 2000 $way)
   echo "2000 jobs whose end is waited for elsewhere ($way): $jobs"

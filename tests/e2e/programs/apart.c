@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Jobs of which a part has ended and been read, while more is under way and more is to come: `apart TIMES queues` waits
  * for a read in another queue in the middle, `apart TIMES events` for the event of one in the same queue, with more
- * behind it. Each of the TIMES ends as sole.c's rows do: it is one job. */
+ * behind it, `apart TIMES twice` twice for that, with much more behind it. Each of the TIMES ends as sole.c's rows do:
+ * it is one job. */
 #include "plain.h"
 
-enum { LOCAL = 64, ITEMS = 2048, LAUNCHES = 3 };
+enum { LOCAL = 64, ITEMS = 2048, LAUNCHES = 3, MUCH = 7 };
 
 static const char source[] = "__kernel void advance(__global uint *v, uint k)\n"
                              "{ uint i = get_global_id(0); v[i] = v[i] * 3u + k; }\n";
@@ -21,7 +22,8 @@ int main(int argc, char **argv)
 {
     uint32_t v[ITEMS] = {1}, part[16];
     start(0);
-    const bool by_event = argc > 2 && strcmp(argv[2], "events") == 0;
+    const bool twice = argc > 2 && strcmp(argv[2], "twice") == 0,
+               by_event = twice || (argc > 2 && strcmp(argv[2], "events") == 0);
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "advance");
     cl_mem m = buffer(CL_MEM_READ_WRITE, sizeof v, NULL), other = buffer(CL_MEM_COPY_HOST_PTR, sizeof v, v);
@@ -35,8 +37,10 @@ int main(int argc, char **argv)
         if (by_event) {
             cl_event got;
             CL(clEnqueueReadBuffer(queue, m, CL_FALSE, 0, sizeof part, part, 0, NULL, &got));
-            launches(k);
-            CL(clWaitForEvents(1, &got));
+            for (int i = 0; i < (twice ? MUCH : 1); i++)
+                launches(k);
+            for (int i = 0; i < (twice ? 2 : 1); i++)
+                CL(clWaitForEvents(1, &got));
             CL(clReleaseEvent(got));
         } else {
             CL(clEnqueueReadBuffer(second, other, CL_TRUE, 0, sizeof part, part, 0, NULL, NULL));
