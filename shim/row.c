@@ -140,8 +140,11 @@ struct gs_row_wait gs_row_waits(const struct gs_queue *q)
 void gs_row_waited(struct gs_hot_thread *t, const struct gs_row_wait *wait)
 {
     struct gs_row *r = &gs_rows[t - gs_hot_threads];
-    if (!gs_row_is_in(t, wait->queue))
+    if (!gs_row_is_in(t, wait->queue)) { /* another thread has ended it meanwhile */
+        if (r->told)
+            gs_job_look();
         return;
+    }
     r->left -= r->left > 0;
     r->n = 0;
     r->past_ns += r->ns;
@@ -155,11 +158,6 @@ void gs_row_waited(struct gs_hot_thread *t, const struct gs_row_wait *wait)
         atomic_store_explicit(&out, 0, memory_order_relaxed);
         gs_job_look();
     }
-}
-
-bool gs_row_is_out(void)
-{
-    return atomic_load_explicit(&out, memory_order_relaxed);
 }
 
 /* Its launches are counted. With gs_held_lock held. */
@@ -296,6 +294,24 @@ void gs_row_has_ended(const struct gs_row_end *end)
         atomic_compare_exchange_strong(&out, &was, 0);
 }
 
+/* Ends it. A marker tells of the end of what is out there; null: there is none to be had. With free_lock held. */
+static cl_event end_marked(struct gs_row *r)
+{
+    cl_event marker = NULL;
+    struct gs_queue *q = r->q;
+    end_free(q, r);
+    return gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, 0, NULL, &marker) == CL_SUCCESS ? marker : NULL;
+}
+
+/* The job doesn't end before. */
+static void add_marker(cl_event marker)
+{
+    if (!marker)
+        return;
+    gs_job_add(marker);
+    gs_real()->clReleaseEvent(marker);
+}
+
 enum gs_row_pause gs_row_pauses(cl_uint n, const cl_event *events, struct gs_row_wait *wait)
 {
     struct gs_hot_thread *t = gs_hot_thread();
@@ -305,23 +321,37 @@ enum gs_row_pause gs_row_pauses(cl_uint n, const cl_event *events, struct gs_row
     r->paused = true;
     if (!r->free || !r->told || !r->n)
         return GS_ROW_NONE;
-    cl_event marker = NULL;
     pthread_mutex_lock(&free_lock); /* as long as it is the free row its queue is there */
     const bool all = free_row == r && gs_row_ends_with(n, events).newest;
+    cl_event marker = NULL;
     if (all)
         *wait = gs_row_waits(r->q);
-    else if (free_row == r && gs_real()->clEnqueueMarkerWithWaitList(r->q->o.handle, 0, NULL, &marker) != CL_SUCCESS)
-        marker = NULL;
+    else if (free_row == r)
+        marker = end_marked(r);
     pthread_mutex_unlock(&free_lock);
     if (all)
         return GS_ROW_ALL_ENDS;
-    if (marker) { /* the next one to look sees by it whether what is out there has ended */
-        gs_job_add(marker);
-        gs_real()->clReleaseEvent(marker);
-    }
-    end_own_free(r);
+    add_marker(marker);
+    r->free = false;
     r->left_out = LEFT_OUT;
     return GS_ROW_NOT_KNOWN;
+}
+
+/* Of another thread's row, which may never wait, nobody would hear. */
+bool gs_row_is_out(void)
+{
+    if (!atomic_load(&out))
+        return false;
+    pthread_mutex_lock(&free_lock);
+    const bool own = free_row == own_row() && gs_hot_is_mine(gs_hot_thread());
+    cl_event marker = NULL;
+    if (free_row && !own && atomic_load(&out)) {
+        atomic_store(&free_row->disturbed, true);
+        marker = end_marked(free_row);
+    }
+    pthread_mutex_unlock(&free_lock);
+    add_marker(marker);
+    return own;
 }
 
 void gs_row_open(struct gs_queue *q, const struct gs_kernel *k, const struct gs_followed *f, cl_uint dims,
@@ -397,6 +427,8 @@ bool gs_row_go_free(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const si
         return false;
     if (!is_of_job(r, &told) || !is_empty(q, r))
         return false;
+    if (atomic_exchange(&r->disturbed, false))
+        r->left_out = LEFT_OUT;
     if (r->left_out) {
         r->left_out--;
         return false;

@@ -46,6 +46,7 @@ struct gs_row {
     bool timed;                         /* a launch has gone by a unit since the last one */
     bool paused;                        /* the application has waited for something since it began */
     unsigned left_out;                  /* so many are left out, after one in which it hadn't */
+    atomic_bool disturbed;              /* or one that another thread has ended, which waited for something else */
     bool waited;                        /* all up to this call had ended when this many were brief: */
     unsigned waited_call, waited_brief; /* see gs_has_drained() */
     uint64_t past_ns;                   /* expected of what has ended, and not told yet */
@@ -121,7 +122,8 @@ struct gs_row_end {
 struct gs_row_end gs_row_ends_with(cl_uint n, const cl_event *events);
 void gs_row_has_ended(const struct gs_row_end *end);
 
-/* Is something under way by a task's free row, as far as is known? */
+/* Is something under way by a task's free row of this thread, as far as is known? Another thread's is ended, and its
+ * end told to the job by a marker. */
 bool gs_row_is_out(void);
 
 /* This launch goes by a unit, and was found to be like f. `joins`: it has joined the last one in its queue, and has no

@@ -125,6 +125,11 @@ for way in queues threads; do
   [ "$jobs" -ge 1900 ] && [ "$jobs" -le 2010 ] || fail "2000 jobs whose end is waited for elsewhere ($way) were counted as $jobs"
 done
 
+# What a thread has left in its row when it ended keeps no other thread's job from its end.
+jobs=$(jobs_of legacy 100 1000)
+echo "100 jobs of a thread that ends then, and 1000 of another one: $jobs"
+[ "$jobs" -ge 1000 ] && [ "$jobs" -le 1110 ] || fail "100 jobs of a thread that ends then, and 1000 of another one were counted as $jobs"
+
 # A handler of exit() waits for what another queue's chunks are before.
 for rows in 40 57 74; do
   OPENCL_LAYERS=$programs/as_gpu.so timeout 30 gpusparc run --devices cpu:2 --gpus 1 "$programs/last_wait" $rows >out.txt || { cat out.txt; fail "last_wait $rows"; }

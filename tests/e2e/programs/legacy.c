@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* legacy FIRST MORE: so many jobs of one thread, which then enqueues a write, waits for nothing and ends; and so many
+ * of another thread in another queue. */
+#include "plain.h"
+
+#include <pthread.h>
+
+enum { LOCAL = 64, ITEMS = 2048, LAUNCHES = 3 };
+
+static const char source[] = "__kernel void advance(__global uint *v, uint k)\n"
+                             "{ uint i = get_global_id(0); v[i] = v[i] * 3u + k; }\n";
+
+static uint32_t v[ITEMS] = {1};
+static cl_mem m;
+static cl_program p;
+static long first;
+
+static void jobs(cl_command_queue q, cl_kernel k, long n)
+{
+    for (; n > 0; n--) {
+        CL(clEnqueueWriteBuffer(q, m, CL_FALSE, 0, sizeof v, v, 0, NULL, NULL));
+        for (cl_uint i = 0; i < LAUNCHES; i++) {
+            set_uint(k, 1, i);
+            launch(q, k, ITEMS, LOCAL, 0, NULL, NULL);
+        }
+        CL(clFinish(q));
+        CL(clEnqueueReadBuffer(q, m, CL_TRUE, 0, sizeof v, v, 0, NULL, NULL));
+    }
+}
+
+static void *begin(void *unused)
+{
+    (void)unused;
+    cl_kernel k = kernel_of(p, "advance");
+    set_mem(k, 0, m);
+    jobs(queue, k, first);
+    CL(clEnqueueWriteBuffer(queue, m, CL_FALSE, 0, sizeof v, v, 0, NULL, NULL));
+    CL(clFlush(queue));
+    CL(clReleaseKernel(k));
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    cl_int err;
+    pthread_t thread;
+    cl_command_queue second;
+    start(0);
+    first = argc > 2 ? strtol(argv[1], NULL, 10) : 1;
+    p = build(source, "");
+    m = buffer(CL_MEM_READ_WRITE, sizeof v, NULL);
+    MADE(second, clCreateCommandQueue(context, device, 0, &err));
+    if (pthread_create(&thread, NULL, begin, NULL) != 0)
+        return 1;
+    pthread_join(thread, NULL);
+    cl_kernel k = kernel_of(p, "advance");
+    set_mem(k, 0, m);
+    jobs(second, k, argc > 2 ? strtol(argv[2], NULL, 10) : 1);
+    printf("%u %u\n", v[0], v[ITEMS - 1]);
+    CL(clReleaseKernel(k));
+    CL(clReleaseMemObject(m));
+    CL(clReleaseProgram(p));
+    CL(clReleaseCommandQueue(second));
+    finish();
+    return 0;
+}
