@@ -91,7 +91,7 @@ static inline bool passes(struct gs_hot_thread *t, struct gs_row *r, cl_command_
 {
     const unsigned passing = gs_hot_pass(t);
     if (gs_row_is_in(t, queue) && !cares()) {
-        r->left--;
+        gs_row_leave(r, gs_row_left(r) - 1);
         r->n++;
         r->ns += ns;
         if (r->free && r->told) { /* in this order, for gs_row_ends_with() */
@@ -108,7 +108,7 @@ GS_HOT bool gs_row_takes(struct gs_hot_thread *t, cl_command_queue queue, cl_ker
                          const size_t *global, const size_t *local)
 {
     struct gs_row *r = &gs_rows[t - gs_hot_threads];
-    if (!r->left || !is_well_formed(dims, global))
+    if (!gs_row_left(r) || !is_well_formed(dims, global))
         return false;
     const struct gs_row_kind *kind = find(r, kernel, hash_of(dims, global, local));
     if (!fits(r, kind) || (r->free && (!gs_unit_is_sole() || (r->told && !goes_on(r)))))
@@ -145,7 +145,7 @@ void gs_row_waited(struct gs_hot_thread *t, const struct gs_row_wait *wait)
             gs_job_look();
         return;
     }
-    r->left -= r->left > 0;
+    gs_row_leave(r, gs_row_left(r) - (gs_row_left(r) > 0));
     r->n = 0;
     r->past_ns += r->ns;
     r->ns = 0;
@@ -300,7 +300,11 @@ static cl_event end_marked(struct gs_row *r)
     cl_event marker = NULL;
     struct gs_queue *q = r->q;
     end_free(q, r);
-    return gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, 0, NULL, &marker) == CL_SUCCESS ? marker : NULL;
+    if (gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, 0, NULL, &marker) != CL_SUCCESS)
+        return NULL;
+    if (!gs_hot_is_mine(&gs_hot_threads[r - gs_rows])) /* its thread may never send it off */
+        gs_real()->clFlush(q->o.handle);
+    return marker;
 }
 
 /* The job doesn't end before. */
@@ -380,7 +384,7 @@ void gs_row_open(struct gs_queue *q, const struct gs_kernel *k, const struct gs_
         r->n = 0;
         r->ns = 0;
         r->most_ns = h->batch.expected_ns < GS_BATCH_SOLE_NS ? GS_BATCH_SOLE_NS - h->batch.expected_ns : 0;
-        r->left = room < ROW ? room : ROW;
+        gs_row_leave(r, room < ROW ? room : ROW);
         note(r, k, f, size, ns, true);
         atomic_store_explicit(&r->queue, q->o.handle, memory_order_relaxed);
     }
@@ -416,6 +420,22 @@ static bool is_empty(struct gs_queue *q, const struct gs_row *r)
     return empty;
 }
 
+/* Another thread has the free row, and perhaps no use for it any more: it has ended, or goes on elsewhere. Is it to be
+ * taken away? Not before all that was expected of it must have ended. With free_lock held. */
+static bool is_unused(void)
+{
+    static const struct gs_row *row; /* all of them free_lock */
+    static unsigned left;
+    static uint64_t since_ns;
+    const uint64_t now = gs_now_ns();
+    if (row != free_row || left != gs_row_left(free_row)) {
+        row = free_row;
+        left = gs_row_left(row);
+        since_ns = now;
+    }
+    return now >= since_ns + GS_ROW_FREE_NS;
+}
+
 bool gs_row_go_free(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const size_t *global, const size_t *local)
 {
     struct gs_row *r = own_row();
@@ -435,7 +455,10 @@ bool gs_row_go_free(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const si
     }
     if (r->free)
         end_own_free(r);
+    cl_event marker = NULL;
     pthread_mutex_lock(&free_lock);
+    if (free_row && is_unused())
+        marker = end_marked(free_row);
     const bool first = !free_row;
     if (first) {
         tell(r);
@@ -444,7 +467,7 @@ bool gs_row_go_free(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const si
         r->free = true;
         r->told = told;
         r->timed = r->waited = r->paused = false;
-        r->left = FREE_CALLS;
+        gs_row_leave(r, FREE_CALLS);
         r->n = 0;
         r->ns = 0;
         r->most_ns = GS_ROW_FREE_NS;
@@ -452,5 +475,6 @@ bool gs_row_go_free(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const si
         atomic_store_explicit(&r->queue, q->o.handle, memory_order_relaxed);
     }
     pthread_mutex_unlock(&free_lock);
+    add_marker(marker);
     return first;
 }

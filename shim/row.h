@@ -33,8 +33,8 @@ struct gs_row_kind {
 enum { GS_ROW_KINDS = 6, GS_ROW_FREE_NS = 1000 * 1000 };
 struct gs_row {
     _Alignas(GS_LINE) _Atomic(cl_command_queue) queue; /* null: it has none. Taken away under gs_held_lock */
-    unsigned left;                                     /* so many launches more; its thread's, as what follows */
-    unsigned n;                                        /* launches that aren't counted in the unit yet, ... */
+    atomic_uint left;                                  /* so many launches more; its thread's to write, ... */
+    unsigned n;                                        /* ... as what follows: launches that aren't counted yet, ... */
     uint64_t ns;                                       /* ... what is expected of them, ... */
     uint64_t most_ns;                                  /* ... and the most that may be */
     struct gs_held *held;                              /* the unit. gs_held_lock */
@@ -55,6 +55,16 @@ struct gs_row {
 extern atomic_uint gs_kernels_gone __attribute__((visibility("hidden"))); /* since there is a daemon */
 extern struct gs_row gs_rows[GS_HOT_THREADS] __attribute__((visibility("hidden")));
 
+/* Without a locked operation. */
+static inline unsigned gs_row_left(const struct gs_row *r)
+{
+    return atomic_load_explicit(&r->left, memory_order_relaxed);
+}
+static inline void gs_row_leave(struct gs_row *r, unsigned left)
+{
+    atomic_store_explicit(&r->left, left, memory_order_relaxed);
+}
+
 /* Has this thread a row in that queue? */
 static inline bool gs_row_is_in(const struct gs_hot_thread *t, cl_command_queue queue)
 {
@@ -66,7 +76,7 @@ static inline bool gs_row_is_in(const struct gs_hot_thread *t, cl_command_queue 
 static inline struct gs_queue *gs_row_free_in(const struct gs_hot_thread *t, cl_command_queue queue)
 {
     const struct gs_row *r = &gs_rows[t - gs_hot_threads];
-    return gs_row_is_in(t, queue) && r->free && r->left && gs_unit_is_sole() ? r->q : NULL;
+    return gs_row_is_in(t, queue) && r->free && gs_row_left(r) && gs_unit_is_sole() ? r->q : NULL;
 }
 
 /* May this launch be handed on; if the row isn't free, one without a wait list and an event? Then gs_hot_end() is to be

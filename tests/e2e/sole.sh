@@ -130,6 +130,12 @@ jobs=$(jobs_of legacy 100 1000)
 echo "100 jobs of a thread that ends then, and 1000 of another one: $jobs"
 [ "$jobs" -ge 1000 ] && [ "$jobs" -le 1110 ] || fail "100 jobs of a thread that ends then, and 1000 of another one were counted as $jobs"
 
+# Nor does a row that its thread has no use for any more keep others from having one.
+locks_each() { sed -n 's/^\(.*\) locks each$/\1/p' err.txt; }
+GPUSPARC_REAL=$programs/fake.so timeout 60 gpusparc run --gpus 1 "$programs/legacy" 100 20000 >/dev/null 2>err.txt || { cat err.txt; fail "legacy"; }
+echo "20000 jobs of a thread after those of another one that has ended: $(locks_each)"
+[ "$(locks_each)" -le 20 ] || fail "20000 jobs of a thread after those of another one that has ended take $(locks_each) locks each"
+
 # A handler of exit() waits for what another queue's chunks are before.
 for rows in 40 57 74; do
   OPENCL_LAYERS=$programs/as_gpu.so timeout 30 gpusparc run --devices cpu:2 --gpus 1 "$programs/last_wait" $rows >out.txt || { cat out.txt; fail "last_wait $rows"; }

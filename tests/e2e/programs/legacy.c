@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* legacy FIRST MORE: so many jobs of one thread, which then enqueues a write, waits for nothing and ends; and so many
- * of another thread in another queue. */
-#include "plain.h"
-
+ * of another thread in another queue. Prints on standard error how many mutexes each of these locks (see locks.c). */
+#include <dlfcn.h>
 #include <pthread.h>
 
+#include "plain.h"
+
 enum { LOCAL = 64, ITEMS = 2048, LAUNCHES = 3 };
+
+static _Thread_local unsigned long locked;
+
+__attribute__((visibility("default"))) int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    static union {
+        void *symbol;
+        int (*lock)(pthread_mutex_t *);
+    } next; /* the same for all threads */
+    if (!next.symbol)
+        next.symbol = dlsym(RTLD_NEXT, "pthread_mutex_lock");
+    locked++;
+    return next.lock(mutex);
+}
 
 static const char source[] = "__kernel void advance(__global uint *v, uint k)\n"
                              "{ uint i = get_global_id(0); v[i] = v[i] * 3u + k; }\n";
@@ -55,7 +70,10 @@ int main(int argc, char **argv)
     pthread_join(thread, NULL);
     cl_kernel k = kernel_of(p, "advance");
     set_mem(k, 0, m);
-    jobs(second, k, argc > 2 ? strtol(argv[2], NULL, 10) : 1);
+    const long more = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
+    const unsigned long before = locked;
+    jobs(second, k, more);
+    fprintf(stderr, "%lu locks each\n", (locked - before) / (unsigned long)more);
     printf("%u %u\n", v[0], v[ITEMS - 1]);
     CL(clReleaseKernel(k));
     CL(clReleaseMemObject(m));
