@@ -29,12 +29,13 @@ static uint64_t release_ns;                                   /* of the paced jo
 
 /* All below. Whoever has it says so when it asks again: a signal's handler may call exit() there. */
 static pthread_mutex_t job_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
-static atomic_bool job_open; /* read without it where a late answer will do */
-static atomic_uint ended;    /* jobs of the process */
-static bool reads;
+static atomic_bool job_open;          /* read without it where a late answer will do */
+static atomic_uint ended;             /* jobs of the process */
+static atomic_bool reads;             /* something has been read in it. Likewise */
 static atomic_uint_fast64_t ended_ns; /* when the open job seems to have ended; 0: not yet. Read as job_open is */
 static bool read_since;               /* ... and something was read after */
 static struct gs_job current;
+static uint64_t current_version; /* of the mode by which it was decided, where the next job's could only be the same */
 static atomic_uint current_number; /* current.number where it is scheduled, else 0. Read as job_open is */
 static struct gs_events pending;   /* ends of commands that may be under way */
 static cl_uint prune_at = PRUNE_FROM;
@@ -382,12 +383,14 @@ static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
                               .told = mode->scheduled && mode->task[0],
                               .kernel_chunk = mode->kernel_chunk,
                               .transfer_chunk = mode->transfer_chunk};
+    current_version = mode->scheduled && atomic_load(&ended) >= mode->warmup ? mode->version : 0;
     current.n = list_places(ctx->n, mode->scheduled ? mode->gpu_mask : UINT32_MAX, current.place);
     if (!current.n) /* a group of which the daemon knows nothing */
         current.n = list_places(mode->gpus < ctx->n ? mode->gpus : ctx->n, UINT32_MAX, current.place);
     if (mode->scheduled && mode->gpus == 1 && current.n > 1) {
         /* The warm-up's jobs go round, so that no later one is the first on a GPU. */
         const bool moves = mode->moves || (!mode->chooses && atomic_load(&ended) < mode->warmup);
+        current_version = 0;
         current.place[0] = moves ? next_place(&current, last.place[0]) : pick_place(c, &current);
         current.n = 1;
     }
@@ -518,6 +521,24 @@ bool gs_job_goes_on(unsigned number)
            !atomic_load_explicit(&ended_ns, memory_order_relaxed) && online();
 }
 
+bool gs_job_next(unsigned number)
+{
+    struct gs_client *c = atomic_load_explicit(&client, memory_order_acquire);
+    pthread_mutex_lock(&job_lock);
+    const bool goes = c && current_version && current.number == number && atomic_load(&job_open) && ended_ns &&
+                      !gs_settings()->pace && gs_client_job_next(c, ended_ns, current_version);
+    if (goes) {
+        atomic_fetch_add(&ended, 1);
+        reads = read_since = false;
+        ended_ns = 0;
+        gs_trace_job(false);
+        gs_trace_job(true);
+        atomic_store_explicit(&untold, true, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&job_lock);
+    return goes;
+}
+
 void gs_job_now(struct gs_job *job)
 {
     pthread_mutex_lock(&job_lock);
@@ -597,10 +618,10 @@ void gs_job_look(void)
         return;
     if (gs_job_is_loose()) /* another thread may be about to see to that */
         gs_units_settle();
-    if (gs_job_is_loose() || gs_row_is_out())
+    if (gs_job_is_loose() || gs_row_is_out() || !atomic_load_explicit(&reads, memory_order_relaxed))
         return;
     pthread_mutex_lock(&job_lock);
-    if (atomic_load(&job_open) && reads) {
+    if (atomic_load(&job_open) && atomic_load(&reads)) {
         prune();
         if (!pending.n && (!ended_ns || read_since)) {
             ended_ns = clock_ns(CLOCK_MONOTONIC);

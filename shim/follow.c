@@ -67,7 +67,7 @@ static bool is_of_such_job(const struct gs_kernel *k)
 {
     const unsigned number = atomic_load_explicit(&k->followed_job, memory_order_relaxed);
     struct gs_job job = {.number = number};
-    if (number && !gs_job_goes_on(number))
+    if (number && !gs_job_goes_on(number) && !gs_job_next(number))
         gs_job_enter_quickly(k->o.ctx, &job);
     return number && job.number == number;
 }

@@ -79,10 +79,11 @@ static bool stays(const struct gs_row_kind *kind, cl_kernel kernel, cl_uint dims
 static GS_COLD bool goes_on(const struct gs_row *r)
 {
     struct gs_job job = {.number = r->job, .told = true};
-    if (!gs_job_goes_on(r->job)) {
+    if (gs_job_goes_on(r->job))
+        return true;
+    if (!gs_job_next(r->job))
         gs_job_enter_quickly(r->q->o.ctx, &job);
-        gs_job_tell();
-    }
+    gs_job_tell();
     return job.number == r->job && job.told;
 }
 

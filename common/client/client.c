@@ -611,8 +611,8 @@ bool gs_client_scheduled(const struct gs_client *c)
     return atomic_load_explicit(&c->online, memory_order_relaxed);
 }
 
-/* What the page tells, taken between two changes of it. */
-static void read_told(const struct gs_page *p, struct gs_client_mode *mode)
+/* What the page tells, taken between two changes of it. Returns how many there have been. */
+static uint32_t read_told(const struct gs_page *p, struct gs_client_mode *mode)
 {
     uint32_t before;
     do {
@@ -622,6 +622,13 @@ static void read_told(const struct gs_page *p, struct gs_client_mode *mode)
         mode->kernel_chunk = atomic_load(&p->kernel_chunk);
         mode->transfer_chunk = atomic_load(&p->transfer_chunk);
     } while (before & 1 ? sched_yield(), true : atomic_load(&p->told) != before);
+    return before;
+}
+
+/* With c->lock held. */
+static uint64_t version_of(const struct gs_client *c, uint32_t told)
+{
+    return (uint64_t)c->changes << 32 | told;
 }
 
 void gs_client_mode(struct gs_client *c, struct gs_client_mode *mode)
@@ -638,7 +645,7 @@ void gs_client_mode(struct gs_client *c, struct gs_client_mode *mode)
         mode->chooses = c->welcome.flags & GS_WELCOME_CHOOSES;
         mode->moves = c->welcome.flags & GS_WELCOME_MOVES;
         memcpy(mode->task, c->welcome.task, sizeof mode->task);
-        read_told(c->page, mode);
+        mode->version = version_of(c, read_told(c->page, mode));
     }
     mode->refused = c->refused;
     pthread_mutex_unlock(&c->lock);
@@ -666,11 +673,8 @@ void gs_client_job_begin(struct gs_client *c, uint64_t release_ns, struct gs_cli
 void gs_client_job_tell(struct gs_client *c)
 {
     struct gs_msg m;
-    pthread_mutex_lock(&c->lock);
-    const bool untold = c->job_untold;
-    c->job_untold = false;
-    pthread_mutex_unlock(&c->lock);
-    if (!untold || !atomic_load(&c->online))
+    if (!atomic_load_explicit(&c->job_untold, memory_order_relaxed) || !atomic_exchange(&c->job_untold, false) ||
+        !atomic_load(&c->online))
         return;
     gs_msg_init(&m, GS_MSG_JOBS);
     gs_connection_send(c, &m, 0);
@@ -735,7 +739,7 @@ static void record_job(struct gs_client *c, uint64_t end_ns)
     if (!more && end_ns < c->job_told_ns + TELL_NS && (serial + 1) % (GS_JOB_RECORDS / 4) &&
         c->jobs >= c->welcome.warmup && !atomic_load_explicit(&p->recording, memory_order_relaxed))
         return;
-    c->job_untold = true;
+    atomic_store(&c->job_untold, true);
     c->job_told_ns = end_ns;
 }
 
@@ -749,6 +753,22 @@ void gs_client_job_end_untold(struct gs_client *c, uint64_t end_ns)
     c->job_open = false;
     atomic_store(&c->page->job_since_ns, 0);
     pthread_mutex_unlock(&c->lock);
+}
+
+bool gs_client_job_next(struct gs_client *c, uint64_t end_ns, uint64_t version)
+{
+    pthread_mutex_lock(&c->lock);
+    const bool same = c->job_open && atomic_load_explicit(&c->online, memory_order_relaxed) &&
+                      version_of(c, atomic_load(&c->page->told)) == version;
+    if (same) {
+        if (c->welcome.task[0])
+            record_job(c, end_ns);
+        c->jobs += c->jobs < UINT32_MAX;
+        c->job_release_ns = gs_client_now_ns();
+        atomic_store_explicit(&c->page->job_since_ns, c->job_release_ns, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return same;
 }
 
 void gs_client_job_end(struct gs_client *c, uint64_t end_ns)

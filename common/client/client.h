@@ -73,6 +73,7 @@ struct gs_client_mode {
     bool moves;              /* with one GPU of several, each job begins on another one than the last */
     unsigned refused;        /* why it is not the task it wanted to be (enum gs_refusal), or 0 */
     char task[GS_WIRE_NAME]; /* empty: none */
+    uint64_t version;        /* another one whenever some of this has changed */
 };
 
 /* Makes the client and tries to join. Returns 0 also where there is no daemon (yet), or where it refused; -ENOMEM,
@@ -161,6 +162,10 @@ void gs_client_job_end(struct gs_client *c, uint64_t end_ns);
  * more of a resource than any before, while there is a trace, when a quarter of the record is new, and every 20 ms.) */
 void gs_client_job_end_untold(struct gs_client *c, uint64_t end_ns);
 void gs_client_job_tell(struct gs_client *c);
+
+/* The job has ended, and the next one begins now: as by gs_client_job_end_untold and gs_client_job_begin, where the
+ * mode is what it was by that version of it. False, and nothing done: it has changed. */
+bool gs_client_job_next(struct gs_client *c, uint64_t end_ns, uint64_t version);
 
 /* Is a daemon there? One load. */
 bool gs_client_scheduled(const struct gs_client *c);

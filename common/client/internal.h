@@ -47,12 +47,13 @@ struct gs_client {
     pthread_mutex_t leaving;       /* taken before `lock`: one thread at a time finds out that the daemon is lost */
     pthread_mutex_t lock;          /* protects what stands from here to the options */
     struct gs_msg_welcome welcome; /* of the connection that is or was */
+    uint32_t changes;              /* of it */
     unsigned refused;
     bool job_open;
     uint64_t job_release_ns;
     uint32_t job_gpus;               /* that it was told */
     uint32_t jobs;                   /* of the process, that have ended */
-    bool job_untold;                 /* the daemon is to be told that there are records of jobs */
+    atomic_bool job_untold;          /* the daemon is to be told that there are records of jobs */
     uint64_t job_told_ns;            /* when it was last told, ... */
     uint64_t job_pci_ns, job_gpu_ns; /* ... the most that a job with so many GPUs has used since then, ... */
     uint32_t job_used_gpus;

@@ -142,6 +142,29 @@ for rows in 40 57 74; do
   grep -q "it has ended" out.txt || fail "last_wait $rows: nothing is waited for"
 done
 
+# Its number of GPUs counts from its next job on, also where the jobs follow one another by rows without a unit. (The log is written in blocks.)
+rm -f go said
+mkfifo go said
+launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
+GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=5 FAKE_LOG=modes.log timeout 60 gpusparc run --gpus 2 --mode multi --task one "$programs/locks" 300 3 3 <go >said 2>err.txt &
+app=$!
+exec 3>go 4<said
+counts=()
+last=0
+for mode in multi 1 end; do
+  read -r said <&4 || true
+  counts+=($(($(launches) - last)))
+  last=$(launches)
+  [ $mode != end ] || break
+  sed -i "s/^mode = .*/mode = $mode/" "$dir/conf"
+  gpusparc reload >/dev/null
+  echo >&3
+done
+wait $app || { cat err.txt; fail "a task whose mode changes"; }
+exec 3>&- 4<&-
+echo "launches of a task with one GPU, two, and one: ${counts[*]}"
+[ "${counts[1]}" -ge 1600 ] || fail "a task that has two GPUs from now on goes on with one"
+
 # Who waits doesn't take for ended what another thread enqueues meanwhile: two launches of a second each keep the GPU.
 before=$(busy)
 mkdir -p cache
