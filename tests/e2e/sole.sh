@@ -72,8 +72,8 @@ echo "1000 rows: $(locked) locks each, the GPU was busy for $took ns"
 FAKE_ITEM_NS=5 GPUSPARC_REAL=$programs/fake.so timeout 60 gpusparc run --gpus 1 "$programs/locks" 10 3 2 <other.in >other.txt 2>&1 &
 other=$!
 exec 5>other.in
-for ((i = 0; i < 100; i++)); do grep -q waits other.txt && break; sleep 0.1; done
-grep -q waits other.txt || { cat other.txt; fail "the other application"; }
+for ((i = 0; i < 300; i++)); do grep -qs waits other.txt && break; sleep 0.1; done
+grep -q waits other.txt || { cat other.txt; gpusparc status --json; fail "the other application"; }
 echo >&3
 wait $app || { cat err.txt; fail "locks, no longer alone"; }
 [ "$(locked)" -gt 0 ] || { cat err.txt; fail "rows take no unit though another application is connected"; }
