@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # between.sh: two threads that share a queue: what the one enqueues while the other's bytes go through the pinned ring comes
 # before these or after them, and waits for nothing that waits for it. And a launch that has asked for a unit, and waits
-# for what came before it after all, keeps no other from running.
+# for what came before it after all, keeps no other from running, nor does a read that waits for its application.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 own_daemon <<'END'
@@ -11,6 +11,9 @@ gpus = 2
 realtime = no
 watchdog = 60s
 transfer_chunk = 64MiB
+[task one]
+period = 20s
+mode = 1
 END
 begin_daemon
 for options in "--gpus 1 --mode single" "--gpus 2 --mode multi"; do
@@ -25,4 +28,18 @@ OPENCL_LAYERS=$programs/between_layer.so timeout 40 gpusparc run --devices cpu:2
   { cat out.txt; gpusparc status; fail "one that has asked keeps another from running"; }
 cat out.txt
 grep -q "marker came between" out.txt || fail "the marker came too late"
+# A task's read that blocks keeps the unit of the launch before it, as long as it doesn't wait for something else.
+gpusparc run --devices cpu:2 --gpus 1 --task one "$programs/keeps" >out.txt &
+keeper=$!
+for ((i = 0; i < 150; i++)); do
+  if grep -q "it runs" out.txt; then break; fi
+  sleep 0.1
+done
+began=$(date +%s%N)
+gpusparc run --devices cpu:2 --gpus 1 "$programs/paced" 5 4096 || fail "it can't run beside one that reads"
+took=$((($(date +%s%N) - began) / 1000000))
+echo "took $took ms beside a read that waits for its application"
+kill -0 $keeper 2>/dev/null || fail "the read has ended already"
+((took < 5000)) || fail "a read that waits for its application keeps a unit"
+wait $keeper || fail "the read"
 end_daemon

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* keeps: a launch of a second, and a read of what it leaves, in a call that blocks and waits for an event of the
+ * program's own as well, which another thread sets SECONDS later. Says so when the launch runs. */
+#include "plain.h"
+
+#include <pthread.h>
+#include <time.h>
+
+enum { ITEMS = 64, BYTES = ITEMS * 4, SECONDS = 8 };
+
+static const char source[] =
+    "__kernel void lasting(__global uint *v, uint k)\n"
+    "{ uint i = get_global_id(0), x = v[i]; for (uint n = 0; n < k; n++) x = x * 1664525u + n; v[i] = x; }\n";
+
+static cl_event gate;
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* As many rounds as take a second. */
+static cl_uint rounds_of_second(cl_kernel k)
+{
+    cl_uint n = 500 * 1000;
+    double took = 0;
+    while (took < 0.05 && n < 1u << 30) {
+        n *= 2;
+        const double begin = seconds();
+        set_uint(k, 1, n);
+        launch(queue, k, ITEMS, ITEMS, 0, NULL, NULL);
+        CL(clFinish(queue));
+        took = seconds() - begin;
+    }
+    return (cl_uint)(n / took);
+}
+
+static void *open_gate(void *unused)
+{
+    (void)unused;
+    nanosleep(&(struct timespec){.tv_sec = SECONDS}, NULL);
+    CL(clSetUserEventStatus(gate, CL_COMPLETE));
+    return NULL;
+}
+
+int main(void)
+{
+    uint32_t words[ITEMS];
+    pthread_t thread;
+    cl_int err;
+    start(0);
+    cl_program p = build(source, "");
+    cl_kernel k = kernel_of(p, "lasting");
+    fill_words(words, ITEMS, 1);
+    cl_mem m = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BYTES, words);
+    set_mem(k, 0, m);
+    set_uint(k, 1, rounds_of_second(k));
+    MADE(gate, clCreateUserEvent(context, &err));
+    launch(queue, k, ITEMS, ITEMS, 0, NULL, NULL);
+    CL(clFlush(queue));
+    puts("it runs");
+    fflush(stdout);
+    if (pthread_create(&thread, NULL, open_gate, NULL) != 0)
+        return 1;
+    CL(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, BYTES, words, 1, &gate, NULL));
+    pthread_join(thread, NULL);
+    CL(clReleaseEvent(gate));
+    CL(clReleaseMemObject(m));
+    CL(clReleaseKernel(k));
+    CL(clReleaseProgram(p));
+    finish();
+    return 0;
+}
