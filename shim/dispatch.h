@@ -137,6 +137,10 @@ uint64_t gs_keep_begin(const struct gs_queue *q, size_t bytes);
 void gs_keep_return(uint64_t token);
 void gs_keep_end(uint64_t token);
 
+/* This thread is about to wait for commands that may need units themselves, that very one perhaps, or for the
+ * application: it keeps none meanwhile, nor later in the call. */
+void gs_keep_none(void);
+
 /* Is this the event of the last command under way in a queue, or of one of its units? */
 bool gs_is_last_held(cl_command_queue queue, cl_event event);
 

@@ -11,6 +11,8 @@ static struct {
     struct gs_grant grant;
 } kept[GS_KEPT]; /* gs_held_lock */
 
+static _Thread_local uint64_t own; /* this thread's token; 0: none */
+
 static unsigned place_of(uint64_t token)
 {
     unsigned i = 0;
@@ -38,7 +40,7 @@ uint64_t gs_keep_begin(const struct gs_queue *q, size_t bytes)
         kept[i].resource = h->resource;
     }
     pthread_mutex_unlock(&gs_held_lock);
-    return token;
+    return own = token;
 }
 
 bool gs_keeps(struct gs_held *h, const struct gs_grant *grant)
@@ -80,6 +82,7 @@ void gs_keep_end(uint64_t token)
     bool gives = false;
     if (!token)
         return;
+    own = 0;
     pthread_mutex_lock(&gs_held_lock);
     const unsigned i = place_of(token);
     if (i < GS_KEPT) {
@@ -90,4 +93,9 @@ void gs_keep_end(uint64_t token)
     pthread_mutex_unlock(&gs_held_lock);
     if (gives)
         gs_unit_give(&grant);
+}
+
+void gs_keep_none(void)
+{
+    gs_keep_end(own);
 }

@@ -110,8 +110,10 @@ static cl_int read_in_turn(const struct gs_stretches *s, const struct gs_events 
 {
     const bool by_units = gs_put_by_units();
     cl_int err = CL_SUCCESS;
-    if (by_units)
+    if (by_units && !gs_events_ended(ready)) {
+        gs_keep_none();
         gs_events_wait(ready);
+    }
     for (unsigned i = 0; i < s->n && !err; i++) {
         const struct gs_staged *t = &s->v[i];
         struct gs_grant grant;
@@ -205,24 +207,28 @@ static cl_int mark_before(const struct gs_home *h, cl_event *marker)
     return gs_real()->clEnqueueMarkerWithWaitList(h->cmd.q->o.handle, h->n, h->v, marker);
 }
 
+static bool have_ended(cl_uint n, const cl_event *events)
+{
+    bool ended = true;
+    for (cl_uint i = 0; i < n && ended; i++)
+        ended = gs_event_ended(events[i]);
+    return ended;
+}
+
 /* A call of a scheduled application that blocks waits for what comes before it first: then its command may find a unit
- * at once, and needs no gate, no marker, and nobody who opens the one when the other has ended. What is kept isn't
- * while it waits for its list, which may wait for that very unit, or for the application. True: nothing is before it
- * any more. */
-static bool await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait, uint64_t *kept,
+ * at once, and needs no gate, no marker, and nobody who opens the one when the other has ended. True: nothing is before
+ * it any more. */
+static bool await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait,
                          struct gs_held **over)
 {
     *over = NULL;
     if (!blocking || q->out_of_order || !gs_scheduled() || !gs_queue_await(q, false, over))
         return false;
-    if (!n_wait || !wait)
-        return true;
-    for (cl_uint i = 0; i < n_wait && *kept; i++)
-        if (gs_event_status(wait[i]) > CL_COMPLETE) {
-            gs_keep_end(*kept);
-            *kept = 0;
-        }
-    gs_real()->clWaitForEvents(n_wait, wait);
+    const bool lists = n_wait && wait;
+    if (lists && !have_ended(n_wait, wait))
+        gs_keep_none();
+    if (lists)
+        gs_real()->clWaitForEvents(n_wait, wait);
     return true;
 }
 
@@ -424,9 +430,8 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     if (direct && way == READ_AT_HOME && blocking_read &&
         read_behind(q, m, offset, size, ptr, num_events_in_wait_list, event_wait_list, event, &behind_err))
         return behind_err;
-    uint64_t kept = direct && blocking_read ? gs_keep_begin(q, size) : 0;
-    const bool alone =
-        direct && await_before(q, blocking_read, num_events_in_wait_list, event_wait_list, &kept, &before);
+    const uint64_t kept = direct && blocking_read ? gs_keep_begin(q, size) : 0;
+    const bool alone = direct && await_before(q, blocking_read, num_events_in_wait_list, event_wait_list, &before);
     if (!alone)
         gs_keep_end(kept);
     gs_queue_close(command_queue);
@@ -709,8 +714,7 @@ static GS_COLD cl_int write_carefully(cl_command_queue command_queue, cl_mem buf
     struct gs_home h;
     cl_event own = NULL;
     struct gs_held *before;
-    uint64_t kept = 0;
-    const bool alone = await_before(q, blocking_write, num_events_in_wait_list, event_wait_list, &kept, &before);
+    const bool alone = await_before(q, blocking_write, num_events_in_wait_list, event_wait_list, &before);
     gs_held_let(before);
     gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
     h.alone = alone;

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# crowd.sh SEED SECONDS [lazy] [deaths]: processes of several threads (programs/crowd.c) come and go under one daemon on
-# devices that say that they are GPUs, so that now one is alone and now it isn't; some are killed. What the others
-# compute is the same as without gpusparc, none hangs, and in the end the daemon holds nothing for anybody. lazy: some
-# over a driver that is as lazy as it may be. deaths: the daemon is killed, and comes back, now and then.
+# crowd.sh SEED SECONDS [lazy] [deaths]: processes of several threads (programs/crowd.c, stress.c) come and go under one
+# daemon on devices that say that they are GPUs, so that now one is alone and now it isn't; some are killed. What the
+# others compute is the same as without gpusparc, none hangs, nobody keeps a unit until the watchdog takes it back, and
+# in the end the daemon holds nothing for anybody. lazy: some over a driver that is as lazy as it may be. deaths: the
+# daemon is killed, and comes back, now and then.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 seed=$1 seconds=$2
@@ -14,6 +15,7 @@ own_daemon <<'END'
 [system]
 gpus = 2
 realtime = no
+watchdog = 10s
 [task crowd]
 period = 200ms
 END
@@ -22,6 +24,7 @@ any() { local words=("$@"); chosen=${words[RANDOM % $#]}; } # not in a subshell,
 
 for ((i = 0; i < seeds; i++)); do
   "$programs/crowd" $((seed + i)) 50 4 >"alone$i.txt" || fail "seed $((seed + i)) fails without gpusparc"
+  "$programs/stress" $((seed + i)) 300 4 i >"stress$i.txt" || fail "stress $((seed + i)) fails without gpusparc"
 done
 
 # What a process that is stuck does.
@@ -47,9 +50,14 @@ one() { # SLOT
   fi
   [ $((RANDOM % 4)) != 0 ] || options+=(--task crowd)
   [ $((RANDOM % 6)) != 0 ] || { killed=yes life=$((1 + RANDOM % 10)); }
-  local what="crowd $((seed + i)) 50 4 $way: ${variables[*]} ${options[*]}"
+  local program=(crowd $((seed + i)) 50 4 "$way") same=alone$i.txt
+  if ! has lazy && [ $((RANDOM % 3)) = 0 ]; then
+    program=(stress $((seed + i)) 300 4 i)
+    same=stress$i.txt
+  fi
+  local what="${program[*]}: ${variables[*]} ${options[*]}"
   rm -f "report$1"
-  env OPENCL_LAYERS="$layers" "${variables[@]}" gpusparc run "${options[@]}" "$programs/crowd" $((seed + i)) 50 4 "$way" \
+  env OPENCL_LAYERS="$layers" "${variables[@]}" gpusparc run "${options[@]}" "$programs/${program[0]}" "${program[@]:1}" \
     >"out$1.txt" 2>"err$1.txt" &
   app=$!
   while kill -0 $app 2>/dev/null && [ $n -lt $life ]; do sleep 0.05; n=$((n + 1)); done
@@ -62,7 +70,7 @@ one() { # SLOT
   fi
   wait $app || rc=$?
   [ $rc = 0 ] || { tail -n 3 "out$1.txt" "err$1.txt"; echo "process $app ended with $rc: $what"; return 1; }
-  cmp "alone$i.txt" "out$1.txt" || { diff "alone$i.txt" "out$1.txt" | head -4; echo "process $app computed otherwise: $what"; return 1; }
+  cmp "$same" "out$1.txt" || { diff "$same" "out$1.txt" | head -4; echo "process $app computed otherwise: $what"; return 1; }
   [ ! -s "report$1" ] || { head -3 "report$1"; echo "the driver was misused: $what"; return 1; }
 }
 
@@ -96,6 +104,8 @@ bad=0
 for ((s = 1; s <= slots; s++)); do wait "${pids[s]}" || { cat slot$s.txt; bad=1; }; done
 [ $bad = 0 ] || fail "seed $seed"
 
+taken=$(gpusparc status --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["daemon"]["taken_back"])')
+[ "$taken" = 0 ] || fail "$taken units were kept until the watchdog took them back"
 # The dead have gone, and nothing of what they had is left.
 for _ in $(seq 100); do
   left=$(gpusparc status --json | python3 -c '
