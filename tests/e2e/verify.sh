@@ -18,7 +18,10 @@ printf '#!/bin/sh\nsed "s/(0) + 0u/(0) + 1u/; s/[*] 3u/* 4u/" | %s "$@"\n' "$rea
 chmod +x liar
 "$programs/verified" >right.txt
 for way in "" plain; do
-  GPUSPARC_TRANSLATOR=$PWD/liar GPUSPARC_TRANSFER=$way gpusparc run --gpus 2 --mode multi --verify --stats=lies.json "$programs/verified" >lies.txt 2>lies.err
+  for _ in 1 2 3 4 5 6; do # a race may come out as on one device, by chance
+    GPUSPARC_TRANSLATOR=$PWD/liar GPUSPARC_TRANSFER=$way gpusparc run --gpus 2 --mode multi --verify --stats=lies.json "$programs/verified" >lies.txt 2>lies.err
+    ! grep -q 'neighbour: ' lies.err || break
+  done
   cmp right.txt lies.txt || fail "--verify lets the application see what is wrong"
   grep -q 'shifted: argument v changed at byte 0, which the summary' lies.err || { cat lies.err; fail "an undeclared write isn't found"; }
   grep -q 'scaled: argument v differs at byte' lies.err || { cat lies.err; fail "a difference isn't found"; }
