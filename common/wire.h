@@ -64,8 +64,7 @@ enum gs_notice_level { GS_NOTICE_INFO, GS_NOTICE_WARNING };
 /* Flags of GS_MSG_HELLO. */
 #define GS_HELLO_NO_TASK 1u /* don't match a task by the executable's path either: below all tasks */
 #define GS_HELLO_PACED 2u   /* its jobs are held back until their releases */
-#define GS_HELLO_REFUSED                                                                                               \
-    4u /* with NO_TASK: it has just been refused as a task, and would be it if the config changes */
+#define GS_HELLO_REFUSED 4u /* with NO_TASK: it was refused as a task just now, and may be it by another config */
 
 struct gs_msg_hello {
     uint32_t flags;

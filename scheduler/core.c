@@ -267,9 +267,7 @@ int gs_core_configure(struct gs_core *core, struct gs_config *config, uint64_t n
         gs_config_free(config);
         return err;
     }
-    for (unsigned i = 0; i < core->options.max_clients; i++) /* these had the old one's deadlines */
-        if (core->session[i])
-            gs_jobs_read(core->session[i]);
+    gs_jobs_read_all(core); /* these had the old one's deadlines */
     free(core->owner);
     core->owner = owners;
     struct gs_config old = core->config;

@@ -182,6 +182,13 @@ void gs_jobs_read(struct gs_session *s)
         decide_by_usage(s->core);
 }
 
+void gs_jobs_read_all(struct gs_core *core)
+{
+    for (unsigned i = 0; i < core->options.max_clients; i++)
+        if (core->session[i])
+            gs_jobs_read(core->session[i]);
+}
+
 void gs_jobs_collect_usage(struct gs_session *s)
 {
     struct gs_core *core = s->core;

@@ -114,6 +114,7 @@ int gs_members_plan(struct gs_core *core, const char *name, char **text);
 /* jobs.c */
 /* Reads the page's job records into the statistics; decides anew where jobs have used more than the analysis knows. */
 void gs_jobs_read(struct gs_session *s);
+void gs_jobs_read_all(struct gs_core *core);
 /* Believes what the page says of its use of the resources, as far as it can be true. */
 void gs_jobs_collect_usage(struct gs_session *s);
 /* Looks whether the session's units have lasted longer than the config says, and so the analysis believes. */

@@ -197,9 +197,7 @@ char *gs_core_status(struct gs_core *core, uint64_t now_ns)
 {
     core->now_ns = now_ns;
     json_t *resources = json_array(), *clients = json_array(), *tasks = json_array();
-    for (unsigned i = 0; i < core->options.max_clients; i++)
-        if (core->session[i])
-            gs_jobs_read(core->session[i]);
+    gs_jobs_read_all(core);
     for (unsigned i = 0; i < core->options.max_clients; i++) {
         if (!core->session[i])
             continue;

@@ -521,7 +521,9 @@ bool gs_job_goes_on(unsigned number)
            !atomic_load_explicit(&ended_ns, memory_order_relaxed) && online();
 }
 
-bool gs_job_next(unsigned number)
+/* What has been read seems to have been the job's end: the next one begins, if that one goes by the same number. Else
+ * nothing is done. Not where jobs are held back. */
+static bool next_job(unsigned number)
 {
     struct gs_client *c = atomic_load_explicit(&client, memory_order_acquire);
     pthread_mutex_lock(&job_lock);
@@ -537,6 +539,14 @@ bool gs_job_next(unsigned number)
     }
     pthread_mutex_unlock(&job_lock);
     return goes;
+}
+
+bool gs_job_again(const struct gs_context *ctx, unsigned number)
+{
+    struct gs_job job = {.number = number};
+    if (!next_job(number))
+        gs_job_enter_quickly(ctx, &job);
+    return job.number == number;
 }
 
 void gs_job_now(struct gs_job *job)

@@ -37,13 +37,11 @@ void gs_job_enter(const struct gs_context *ctx, bool reads, struct gs_job *job);
 void gs_job_enter_quickly(const struct gs_context *ctx, struct gs_job *job);
 void gs_job_tell(void);
 
-/* What has been read seems to have been the job's end, and another command is to come, by a path that knows how the job
- * goes by its number: that begins the next one, if need be, and if it goes as well. Else nothing is done. Not where
- * jobs are held back. */
-bool gs_job_next(unsigned number);
-
 /* Is this job under way, scheduled as it was when it began, and has no end been seen that it may have come to? */
 bool gs_job_goes_on(unsigned number);
+
+/* Where it doesn't: as gs_job_enter_quickly. Is what was decided for the job of that number decided for this one? */
+bool gs_job_again(const struct gs_context *ctx, unsigned number);
 
 /* How the commands of the job under way are carried out, without beginning one; scheduled: by units. */
 void gs_job_now(struct gs_job *job);

@@ -66,10 +66,7 @@ static bool may_follow(const struct gs_kernel *k, const struct gs_followed *f, c
 static bool is_of_such_job(const struct gs_kernel *k)
 {
     const unsigned number = atomic_load_explicit(&k->followed_job, memory_order_relaxed);
-    struct gs_job job = {.number = number};
-    if (number && !gs_job_goes_on(number) && !gs_job_next(number))
-        gs_job_enter_quickly(k->o.ctx, &job);
-    return number && job.number == number;
+    return number && (gs_job_goes_on(number) || gs_job_again(k->o.ctx, number));
 }
 
 /* May it begin a unit as well? One that would have been cut, if others were there, is to be looked at once they are. */

@@ -78,13 +78,11 @@ static bool stays(const struct gs_row_kind *kind, cl_kernel kernel, cl_uint dims
 /* The next command of a task begins another job if one has ended. Is what was decided for this one decided for it? */
 static GS_COLD bool goes_on(const struct gs_row *r)
 {
-    struct gs_job job = {.number = r->job, .told = true};
     if (gs_job_goes_on(r->job))
         return true;
-    if (!gs_job_next(r->job))
-        gs_job_enter_quickly(r->q->o.ctx, &job);
+    const bool again = gs_job_again(r->q->o.ctx, r->job);
     gs_job_tell();
-    return job.number == r->job && job.told;
+    return again;
 }
 
 /* It is in the row, if that is still there. */
@@ -317,7 +315,7 @@ static void add_marker(cl_event marker)
     gs_real()->clReleaseEvent(marker);
 }
 
-enum gs_row_pause gs_row_pauses(cl_uint n, const cl_event *events, struct gs_row_wait *wait)
+enum gs_row_pause gs_row_pauses(const struct gs_row_end *end, struct gs_row_wait *wait)
 {
     struct gs_hot_thread *t = gs_hot_thread();
     if (!gs_hot_is_mine(t))
@@ -327,7 +325,7 @@ enum gs_row_pause gs_row_pauses(cl_uint n, const cl_event *events, struct gs_row
     if (!r->free || !r->told || !r->n)
         return GS_ROW_NONE;
     pthread_mutex_lock(&free_lock); /* as long as it is the free row its queue is there */
-    const bool all = free_row == r && gs_row_ends_with(n, events).newest;
+    const bool all = free_row == r && end->newest;
     cl_event marker = NULL;
     if (all)
         *wait = gs_row_waits(r->q);

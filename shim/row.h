@@ -118,11 +118,6 @@ static inline void gs_row_forget(cl_event event)
         atomic_store(&gs_row_newest, NULL);
 }
 
-/* The application waits for events, and has done so. A task's job may have ended then if all that its free row has
- * enqueued has ended; where nobody knows, there is no such row in this thread for a while. */
-enum gs_row_pause { GS_ROW_NONE, GS_ROW_ALL_ENDS, GS_ROW_NOT_KNOWN };
-enum gs_row_pause gs_row_pauses(cl_uint n, const cl_event *events, struct gs_row_wait *wait);
-
 /* Whatever thread is about to wait for these events: is the newest of what a task's free row has enqueued among them?
  * Once they have ended, so has all of that, unless there is more by now. */
 struct gs_row_end {
@@ -131,6 +126,11 @@ struct gs_row_end {
 };
 struct gs_row_end gs_row_ends_with(cl_uint n, const cl_event *events);
 void gs_row_has_ended(const struct gs_row_end *end);
+
+/* This thread waits for what ends so. A task's job may have ended then if all that its free row has enqueued has ended;
+ * where nobody knows, there is no such row in this thread for a while. */
+enum gs_row_pause { GS_ROW_NONE, GS_ROW_ALL_ENDS, GS_ROW_NOT_KNOWN };
+enum gs_row_pause gs_row_pauses(const struct gs_row_end *end, struct gs_row_wait *wait);
 
 /* Is something under way by a task's free row of this thread, as far as is known? Another thread's is ended, and its
  * end told to the job by a marker. */

@@ -743,13 +743,20 @@ static void record_job(struct gs_client *c, uint64_t end_ns)
     c->job_told_ns = end_ns;
 }
 
+/* The open job. With c->lock held. */
+static void count_job(struct gs_client *c, uint64_t end_ns)
+{
+    if (c->welcome.task[0]) /* who is no task has no statistics */
+        record_job(c, end_ns);
+    c->jobs += c->jobs < UINT32_MAX;
+}
+
 void gs_client_job_end_untold(struct gs_client *c, uint64_t end_ns)
 {
     gs_client_job_tell(c);
     pthread_mutex_lock(&c->lock);
-    if (c->job_open && c->welcome.task[0]) /* who is no task has no statistics */
-        record_job(c, end_ns ? end_ns : gs_client_now_ns());
-    c->jobs += c->job_open && c->jobs < UINT32_MAX;
+    if (c->job_open)
+        count_job(c, end_ns ? end_ns : gs_client_now_ns());
     c->job_open = false;
     atomic_store(&c->page->job_since_ns, 0);
     pthread_mutex_unlock(&c->lock);
@@ -761,9 +768,7 @@ bool gs_client_job_next(struct gs_client *c, uint64_t end_ns, uint64_t version)
     const bool same = c->job_open && atomic_load_explicit(&c->online, memory_order_relaxed) &&
                       version_of(c, atomic_load(&c->page->told)) == version;
     if (same) {
-        if (c->welcome.task[0])
-            record_job(c, end_ns);
-        c->jobs += c->jobs < UINT32_MAX;
+        count_job(c, end_ns);
         c->job_release_ns = gs_client_now_ns();
         atomic_store_explicit(&c->page->job_since_ns, c->job_release_ns, memory_order_relaxed);
     }

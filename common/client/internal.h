@@ -55,7 +55,7 @@ struct gs_client {
     uint32_t jobs;                   /* of the process, that have ended */
     atomic_bool job_untold;          /* the daemon is to be told that there are records of jobs */
     uint64_t job_told_ns;            /* when it was last told, ... */
-    uint64_t job_pci_ns, job_gpu_ns; /* ... the most that a job with so many GPUs has used since then, ... */
+    uint64_t job_pci_ns, job_gpu_ns; /* ... the most that a job with so many GPUs has used, ... */
     uint32_t job_used_gpus;
     uint64_t job_busy_ns[GS_MAX_RESOURCES]; /* ... and what the page had counted when the last one ended */
 

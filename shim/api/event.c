@@ -225,7 +225,7 @@ GS_HOT CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const
     gs_beside_reopen();
     struct gs_row_wait wait;
     const struct gs_row_end end = gs_row_ends_with(num_events, event_list);
-    const enum gs_row_pause pause = gs_row_pauses(num_events, event_list, &wait);
+    const enum gs_row_pause pause = gs_row_pauses(&end, &wait);
     err = gs_real()->clWaitForEvents(num_events, event_list);
     if (err)
         await_failed(err, num_events, event_list);
