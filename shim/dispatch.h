@@ -129,17 +129,14 @@ void gs_queue_waits(int more);
 bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over);
 void gs_held_let(struct gs_held *over);
 
-/* A task reads so many bytes, in a call that blocks, of what the last command of the queue has left there: where that
- * is one unit, the command's last one stays the task's until gs_keep_end(), if somebody else waits for it. Else the
- * read, which NVIDIA's driver has the GPU see to that was given away meanwhile, would wait for that one's chunks, or
- * for its turn by the GPU's own time slices. 0: it isn't kept. */
-uint64_t gs_keep_begin(const struct gs_queue *q, size_t bytes);
-void gs_keep_return(uint64_t token);
-void gs_keep_end(uint64_t token);
-
-/* This thread is about to wait for commands that may need units themselves, that very one perhaps, or for the
- * application: it keeps none meanwhile, nor later in the call. */
-void gs_keep_none(void);
+/* A task reads so many bytes, in a call of this thread that blocks, of what the last command of the queue has left
+ * there: where that is one unit, the command's last one stays the task's until gs_keep_end(), if somebody else waits
+ * for it. Else the read, which NVIDIA's driver has the GPU see to that was given away meanwhile, would wait for that
+ * one's chunks, or for its turn by the GPU's own time slices. It is to be ended before the thread waits for commands
+ * that may need units themselves, that very one perhaps, or for the application: the others do nothing then. */
+void gs_keep_begin(const struct gs_queue *q, size_t bytes);
+void gs_keep_return(void);
+void gs_keep_end(void);
 
 /* Is this the event of the last command under way in a queue, or of one of its units? */
 bool gs_is_last_held(cl_command_queue queue, cl_event event);

@@ -11,7 +11,7 @@ static struct {
     struct gs_grant grant;
 } kept[GS_KEPT]; /* gs_held_lock */
 
-static _Thread_local uint64_t own; /* this thread's token; 0: none */
+static _Thread_local uint64_t own; /* this thread's token; 0: it keeps none */
 
 static unsigned place_of(uint64_t token)
 {
@@ -21,26 +21,24 @@ static unsigned place_of(uint64_t token)
     return i;
 }
 
-uint64_t gs_keep_begin(const struct gs_queue *q, size_t bytes)
+void gs_keep_begin(const struct gs_queue *q, size_t bytes)
 {
-    static uint64_t tokens;
+    static uint64_t tokens; /* gs_held_lock */
     struct gs_job job;
-    uint64_t token = 0;
     gs_job_now(&job);
-    if (!job.scheduled || bytes > job.transfer_chunk || q->out_of_order)
-        return 0;
+    if (own || !job.scheduled || bytes > job.transfer_chunk || q->out_of_order)
+        return;
     pthread_mutex_lock(&gs_held_lock);
     struct gs_held *h = gs_held_last_in(q->o.handle);
     const unsigned i = place_of(0);
     if (h && h->resource != GS_RESOURCE_PCI && !h->keep && i < GS_KEPT) {
-        token = ++tokens;
-        kept[i].token = h->keep = token;
+        own = ++tokens;
+        kept[i].token = h->keep = own;
         kept[i].has = false;
         kept[i].returns = !job.told;
         kept[i].resource = h->resource;
     }
     pthread_mutex_unlock(&gs_held_lock);
-    return own = token;
 }
 
 bool gs_keeps(struct gs_held *h, const struct gs_grant *grant)
@@ -57,13 +55,13 @@ bool gs_keeps(struct gs_held *h, const struct gs_grant *grant)
     return keeps;
 }
 
-void gs_keep_return(uint64_t token)
+void gs_keep_return(void)
 {
     struct gs_grant grant;
-    if (!token)
+    if (!own)
         return;
     pthread_mutex_lock(&gs_held_lock);
-    const unsigned i = place_of(token);
+    const unsigned i = place_of(own);
     const bool returns = i < GS_KEPT && kept[i].returns;
     const unsigned resource = returns ? kept[i].resource : 0;
     pthread_mutex_unlock(&gs_held_lock);
@@ -76,15 +74,15 @@ void gs_keep_return(uint64_t token)
     pthread_mutex_unlock(&gs_held_lock);
 }
 
-void gs_keep_end(uint64_t token)
+void gs_keep_end(void)
 {
     struct gs_grant grant;
     bool gives = false;
-    if (!token)
+    if (!own)
         return;
-    own = 0;
     pthread_mutex_lock(&gs_held_lock);
-    const unsigned i = place_of(token);
+    const unsigned i = place_of(own);
+    own = 0;
     if (i < GS_KEPT) {
         gives = kept[i].has;
         grant = kept[i].grant;
@@ -93,9 +91,4 @@ void gs_keep_end(uint64_t token)
     pthread_mutex_unlock(&gs_held_lock);
     if (gives)
         gs_unit_give(&grant);
-}
-
-void gs_keep_none(void)
-{
-    gs_keep_end(own);
 }

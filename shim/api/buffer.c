@@ -111,7 +111,7 @@ static cl_int read_in_turn(const struct gs_stretches *s, const struct gs_events 
     const bool by_units = gs_put_by_units();
     cl_int err = CL_SUCCESS;
     if (by_units && !gs_events_ended(ready)) {
-        gs_keep_none();
+        gs_keep_end();
         gs_events_wait(ready);
     }
     for (unsigned i = 0; i < s->n && !err; i++) {
@@ -226,7 +226,7 @@ static bool await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, c
         return false;
     const bool lists = n_wait && wait;
     if (lists && !have_ended(n_wait, wait))
-        gs_keep_none();
+        gs_keep_end();
     if (lists)
         gs_real()->clWaitForEvents(n_wait, wait);
     return true;
@@ -263,8 +263,7 @@ static bool may_go(struct gs_queue *q, const struct gs_mem *m, struct gs_range r
  * end and gives it back; nobody else has to hear of it. Meanwhile it has the GPU's unit that it keeps: any other read
  * may wait for commands that need one. False: it isn't one. Lets `before` go, and what is kept. */
 static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_range r, const struct gs_op *op,
-                       struct gs_held *before, uint64_t kept, cl_uint n_wait, const cl_event *wait, cl_event *event,
-                       cl_int *err)
+                       struct gs_held *before, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
 {
     struct gs_putting put = {.q = q};
     struct gs_cut cut;
@@ -276,11 +275,11 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     const bool might = cut.n == 1 && may_go(q, m, r);
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (!might) {
-        gs_keep_end(kept);
+        gs_keep_end();
         gs_held_let(before);
         return false;
     }
-    gs_keep_return(kept);
+    gs_keep_return();
     const bool blocks = may_block(op->region[0]);
     gs_unit_take(GS_RESOURCE_PCI, &grant); /* it could run now */
     pthread_mutex_lock(&q->o.ctx->lock);
@@ -296,7 +295,7 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     if (enqueued && !blocks)
         *err = gs_real()->clWaitForEvents(1, &own); /* sends it off as well */
     gs_unit_over(&grant);
-    gs_keep_end(kept);
+    gs_keep_end();
     gs_held_let(before);
     if (enqueued && !*err)
         gs_queue_drained(q, upto);
@@ -349,8 +348,7 @@ static bool read_behind(struct gs_queue *q, struct gs_mem *m, size_t offset, siz
 }
 
 static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range window, void *ptr, cl_bool blocking,
-                         bool alone, struct gs_held *before, uint64_t kept, cl_uint n_wait, const cl_event *wait,
-                         cl_event *event)
+                         bool alone, struct gs_held *before, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     const struct gs_range r = gs_window_range(m, window.begin, window.end - window.begin);
     const struct gs_op op = {.kind = GS_OP_READ,
@@ -361,7 +359,7 @@ static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range w
     struct gs_home h;
     cl_event own = NULL;
     cl_int alone_err;
-    if (alone && read_alone(q, m, r, &op, before, kept, n_wait, wait, event, &alone_err))
+    if (alone && read_alone(q, m, r, &op, before, n_wait, wait, event, &alone_err))
         return alone_err;
     gs_home_begin_read(&h, q, n_wait, wait);
     const cl_int err = gs_at_home(m->root, r) ? gs_home_run(&h, q->o.handle, &op, CL_COMMAND_READ_BUFFER, &own)
@@ -393,7 +391,7 @@ static cl_int read_pieces_by_units(struct gs_queue *q, struct gs_mem *m, struct 
  * other, without a marker, an event and anybody who hears of them (two H200s: 128 KiB in 0.05 ms instead of 0.13).
  * False: something is. Else lets `before` go, and what is kept. */
 static bool read_few_units(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, struct gs_held *before,
-                           uint64_t kept, cl_uint n_wait, const cl_event *wait, cl_int *err)
+                           cl_uint n_wait, const cl_event *wait, cl_int *err)
 {
     pthread_mutex_lock(&q->o.ctx->lock);
     const struct gs_upto upto = gs_queue_upto(q);
@@ -401,9 +399,9 @@ static bool read_few_units(struct gs_queue *q, struct gs_mem *m, struct gs_range
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (!idle)
         return false;
-    gs_keep_return(kept);
+    gs_keep_return();
     *err = read_pieces_by_units(q, m, r, ptr, false, n_wait, wait, NULL);
-    gs_keep_end(kept);
+    gs_keep_end();
     gs_held_let(before);
     if (!*err)
         gs_queue_drained(q, upto);
@@ -430,16 +428,17 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     if (direct && way == READ_AT_HOME && blocking_read &&
         read_behind(q, m, offset, size, ptr, num_events_in_wait_list, event_wait_list, event, &behind_err))
         return behind_err;
-    const uint64_t kept = direct && blocking_read ? gs_keep_begin(q, size) : 0;
+    if (direct && blocking_read)
+        gs_keep_begin(q, size);
     const bool alone = direct && await_before(q, blocking_read, num_events_in_wait_list, event_wait_list, &before);
     if (!alone)
-        gs_keep_end(kept);
+        gs_keep_end();
     gs_queue_close(command_queue);
     if (by_units && way == READ_STAGED)
         return read_pieces_by_units(q, m, r, ptr, true, num_events_in_wait_list, event_wait_list, event);
     cl_int few_err;
     if (alone && way == READ_IN_TURN && !event && may_block(size) &&
-        read_few_units(q, m, r, ptr, before, kept, num_events_in_wait_list, event_wait_list, &few_err))
+        read_few_units(q, m, r, ptr, before, num_events_in_wait_list, event_wait_list, &few_err))
         return few_err;
     cl_event own;
     if (way == READ_BESIDE) {
@@ -450,7 +449,7 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
         way = range_at_home(q, m, r) ? READ_AT_HOME : READ_TOGETHER;
     }
     if (by_units)
-        return read_units(q, m, (struct gs_range){offset, offset + size}, ptr, blocking_read, alone, before, kept,
+        return read_units(q, m, (struct gs_range){offset, offset + size}, ptr, blocking_read, alone, before,
                           num_events_in_wait_list, event_wait_list, event);
     if (way == READ_AT_HOME)
         return gs_real()->clEnqueueReadBuffer(command_queue, buffer, blocking_read, offset, size, ptr,
