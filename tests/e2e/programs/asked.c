@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <time.h>
 
 enum { ITEMS = 64, BYTES = ITEMS * 4, PIECE = 32 << 20, PATIENCE_MS = 5000, WARM = 8 };
 
@@ -46,13 +45,6 @@ static void *come_between(void *unused)
     CL(clSetUserEventStatus(gate, CL_COMPLETE));
     CL(clReleaseEvent(marker));
     return NULL;
-}
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 /* One work-group, and so one unit, that lasts three seconds. */

@@ -4,7 +4,6 @@
 #include "plain.h"
 
 #include <pthread.h>
-#include <time.h>
 
 enum { ITEMS = 64, BYTES = ITEMS * 4, SECONDS = 8 };
 
@@ -13,13 +12,6 @@ static const char source[] =
     "{ uint i = get_global_id(0), x = v[i]; for (uint n = 0; n < k; n++) x = x * 1664525u + n; v[i] = x; }\n";
 
 static cl_event gate;
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* As many rounds as take a second. */
 static cl_uint rounds_of_second(cl_kernel k)

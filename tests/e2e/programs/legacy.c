@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* legacy FIRST MORE: so many jobs of one thread, which then enqueues a write, waits for nothing and ends; and so many
- * of another thread in another queue. Prints on standard error how many mutexes each of these locks (see locks.c). */
-#include <dlfcn.h>
+ * of another thread in another queue. Prints on standard error how many mutexes each of these locks (see locked.h). */
 #include <pthread.h>
 
+#include "locked.h"
 #include "plain.h"
 
 enum { LOCAL = 64, ITEMS = 2048, LAUNCHES = 3 };
-
-static _Thread_local unsigned long locked;
-
-__attribute__((visibility("default"))) int pthread_mutex_lock(pthread_mutex_t *mutex)
-{
-    static union {
-        void *symbol;
-        int (*lock)(pthread_mutex_t *);
-    } next; /* the same for all threads */
-    if (!next.symbol)
-        next.symbol = dlsym(RTLD_NEXT, "pthread_mutex_lock");
-    locked++;
-    return next.lock(mutex);
-}
 
 static const char source[] = "__kernel void advance(__global uint *v, uint k)\n"
                              "{ uint i = get_global_id(0); v[i] = v[i] * 3u + k; }\n";

@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of short launches as sole.c has them, but of two sizes in turn, `locks ROWS LAUNCHES`, and how many mutexes all
  * that they go through locks: prints the least of a row's launches on standard error, and the median of whole rows:
- * with what is written before, and waited for and read behind. (A program's own pthread_mutex_lock is everybody's.)
+ * with what is written before, and waited for and read behind (see locked.h).
  * With a third argument it does all that so many times: says so after each on standard output, and waits for a line of
  * standard input before the next. */
-#include <dlfcn.h>
-#include <pthread.h>
-
+#include "locked.h"
 #include "plain.h"
 
 enum { LOCAL = 64, ITEMS = 2048 };
-
-static _Thread_local unsigned long locked;
-
-__attribute__((visibility("default"))) int pthread_mutex_lock(pthread_mutex_t *mutex)
-{
-    static union {
-        void *symbol;
-        int (*lock)(pthread_mutex_t *);
-    } next; /* the same for all threads */
-    if (!next.symbol)
-        next.symbol = dlsym(RTLD_NEXT, "pthread_mutex_lock");
-    locked++;
-    return next.lock(mutex);
-}
 
 static const char source[] = "__kernel void advance(__global uint *v, uint k)\n"
                              "{ uint i = get_global_id(0); v[i] = v[i] * 3u + k; }\n";

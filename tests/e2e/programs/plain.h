@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Not every program uses all of it. */
 #define PLAIN __attribute__((unused)) static
@@ -33,6 +34,13 @@ PLAIN void check(cl_int err, const char *what, int line)
         return;
     printf("line %d: %s: error %d\n", line, what, err);
     exit(1);
+}
+
+PLAIN double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 /* An OpenCL call that returns its error, and one that stores it in `err`. */
