@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "shim/group.h"
-#include "shim/transfer/windows.h"
+#include "shim/record/group.h"
+#include "shim/memory/windows.h"
 
 enum { MOST = 1 << 20, ALONE_MS = 200, PINNED_BYTES = 64 << 20, GROUP = 64 };
 
@@ -173,7 +173,7 @@ static void measure(const struct application *a, const struct work *w)
     size_t n_alone = 0, n_during = 0;
     double lost = 0;
     pthread_t thread;
-    for (const double end = now_us() + ALONE_MS * 1e3; now_us() < end && n_alone < MOST;) {
+    for (const double end = now_us() + (double)ALONE_MS * 1e3; now_us() < end && n_alone < MOST;) {
         const double begin = now_us();
         iterate(a);
         alone[n_alone++] = now_us() - begin;

@@ -242,7 +242,7 @@ static double row(const struct bench_application *a, enum call kind)
     }
     err |= api->finish(a->queue);
     bench_check(err, "a call");
-    return (now_ns() - begin) / IN_A_ROW;
+    return (now_ns() - begin) / (double)IN_A_ROW;
 }
 
 /* What takes longer. */

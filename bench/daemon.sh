@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What the daemon costs: a request nobody contends, a contended hand-over, an urgent task's wait, and nothing at all.
-#   bench/daemon.sh [BUILD]     prints JSON lines; each figure's aim stands behind its `#`
+#   bench/daemon.sh [BUILD [flood]]     prints JSON lines; each figure's aim stands behind its `#`; flood: that figure alone
 # The daemon runs as it would in service, but with a socket and a config of its own. On a machine with other work the
 # hand-over measures that work: the baseline lines say what the machine itself gives at the moment.
 set -euo pipefail
@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
 scripts/build.sh "$build" >/dev/null
-cmake --build "$build" --target daemon_bench >/dev/null
+cmake --build "$build" --target daemon_bench daemon_flood >/dev/null
 dir=$(mktemp -d)
 export GPUSPARC_SOCKET=$dir/sock
 cat >"$dir/conf" <<CONF
@@ -37,9 +37,28 @@ begin "awake = no"
 one=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//') # a processor that we may use
 
 bench=$build/bench/daemon_bench
+bench_dir=$build/bench
 wakeups() { awk '/^voluntary_ctxt_switches/ { print $2 }' /proc/$daemon/status; }
 
+# Forty tasks of which the analysis takes long: many segments, up to four GPUs. The last two hand the GPU to each other;
+# the others' processes, the flood's among them, warm up for ever: they get no processor before others.
+write_tasks() {
+  printf '[system]\ngpus = 4\ncpus = 4\npci_chunk = 1ms\ngpu_chunk = 2ms\n'
+  for i in $(seq 0 39); do
+    printf '[task t%d]\nperiod = %dms\nwarmup = %d\nuser = *\n' "$i" $((1000 + 130 * i)) $((i < 38))
+    for g in 1 2 4; do echo "segments.$g = cpu 1ms, pci 3ms, gpu $((24 / g))ms, pci 2ms, gpu $((16 / g))ms, pci 1ms"; done
+  done
+}
+flood() { # CONNECTIONS SECONDS
+  write_tasks >"$dir/conf"
+  begin
+  "$bench_dir/daemon_flood" "$1" 40 "$2"
+}
 echo "# load average $(cut -d' ' -f1 /proc/loadavg) on $(nproc) cores"
+if [ "${2:-}" = flood ]; then
+  for n in 20 400; do flood "$n" 20; done
+  exit
+fi
 echo "# the machine"
 "$bench" baseline 2 5000
 for n in 10 100; do "$bench" baseline "$n" 5000; done
@@ -57,6 +76,11 @@ for n in 2 10; do "$bench" handover "$n" 5000 200; done
 begin
 echo "# urgent: at most one running and one queued chunk, plus 0.5 ms: 4500000 ns"
 for n in 1 10; do "$bench" urgent "$n" 300; done
+echo "# flood: the 99.9th percentile of a grant below 1 ms more than without"
+cp "$dir/conf" "$dir/conf.two"
+for n in 20 400; do flood "$n" 20; done
+mv "$dir/conf.two" "$dir/conf"
+begin
 echo "# idle: no wake-ups in five seconds"
 sleep 3
 before=$(wakeups)

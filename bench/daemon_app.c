@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* An application for bench/daemon.sh: jobs of one launch (or some) and one small blocking read each, one after the other; prints
- * the median and the 99th percentile of a job's time in nanoseconds.
- * usage: daemon_app ROUNDS GROUPS DEPTH [TIMES [LAUNCHES]]
- *   GROUPS work-groups of 64 work-items, each of which goes round DEPTH times; 0: the jobs only read
- *   TIMES: a file that gets a line for each job: when it began, when its launch had returned, and when it had read
+/* An application for bench/daemon.sh: jobs of one launch (or some) and one small blocking read each, one after the
+ * other; prints the median and the 99th percentile of a job's time in nanoseconds. usage: daemon_app ROUNDS GROUPS
+ * DEPTH [TIMES [LAUNCHES]] GROUPS work-groups of 64 work-items, each of which goes round DEPTH times; 0: the jobs only
+ * read TIMES: a file that gets a line for each job: when it began, when its launch had returned, and when it had read
  *   (CLOCK_MONOTONIC, as in the daemon's trace), in nanoseconds; -: none
  *   LAUNCHES of each job (1)
  */

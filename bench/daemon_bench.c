@@ -4,10 +4,10 @@
  *   daemon_bench handover CLIENTS [SAMPLES [US]]   all clients want one GPU all the time, for US microseconds (20) each
  *   daemon_bench urgent CLIENTS [SAMPLES]     task `high` waits while CLIENTS of task `low` keep a GPU full, in 2 ms
  * chunks
- *   daemon_bench baseline 2 [SAMPLES]         the machine: a socket and a futex, there and back between two processes, on
- * processors of the kernel's choice, and on two of them: what it takes to wake one that is idle
- *   daemon_bench baseline CLIENTS [SAMPLES [US]]   a futex that goes round among them, one way
- * The daemon is the one at $GPUSPARC_SOCKET. */
+ *   daemon_bench baseline 2 [SAMPLES]         the machine: a socket and a futex, there and back between two processes,
+ * on processors of the kernel's choice, and on two of them: what it takes to wake one that is idle daemon_bench
+ * baseline CLIENTS [SAMPLES [US]]   a futex that goes round among them, one way The daemon is the one at
+ * $GPUSPARC_SOCKET. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>

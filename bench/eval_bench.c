@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "tests/kernels/spec.h"
-#include "translator/translate.h"
+#include "translator/summary/translate.h"
 
 enum { ROUNDS = 101, REPEAT = 200 };
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "shim/group.h"
-#include "shim/transfer/windows.h"
+#include "shim/record/group.h"
+#include "shim/memory/windows.h"
 
 enum { RUNS = 7, MIB = 1024 * 1024 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A search that puts what it finds behind a list's end (rule 20 of docs/coherence.md), as an application's clock shows
+/* A search that puts what it finds behind a list's end (rule 13 of docs/coherence.md), as an application's clock shows
  * it: run it plain and under gpusparc, and compare.
  *   lists [--items MI] [--rounds N] [--mask M] [--launches N] [--reads N] [--beside 0|1]
  * Each of so many Mi work-items computes for N rounds; one of M + 1 (a power of two) keeps its number. A launch is

@@ -5,14 +5,15 @@
 set -euo pipefail
 [[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 command -v gpusparc >/dev/null || { echo "$(basename "$0"): gpusparc is not on the PATH" >&2; exit 1; }
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
 timed() {
   local begin end
   begin=$(date +%s.%N)
-  "$@" >/tmp/makespan.$$
+  "$@" >"$out"
   end=$(date +%s.%N)
   python3 -c 'import json,sys; j=json.load(open(sys.argv[1])); print("  exact %s: %d, safe %d, equations 5-7 %d, %.2f s" % (
-    j["exact"], j["lower"], j["safe_bound"], j["equation5"], float(sys.argv[3])-float(sys.argv[2])))' /tmp/makespan.$$ "$begin" "$end"
-  rm -f /tmp/makespan.$$
+    j["exact"], j["lower"], j["safe_bound"], j["equation5"], float(sys.argv[3])-float(sys.argv[2])))' "$out" "$begin" "$end"
 }
 for w in 64 110 600; do
   echo "LLCLL, sigma 1/1, W = $w"

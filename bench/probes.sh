@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# All of the probes on one device, within a minute on a GPU: JSON files, and gnuplot's scripts (.gp), in a folder. Wants
-# `gpusparc` on the PATH and a shell, no compiler, no Python and no gnuplot; bench/probe_plot.sh draws what came back.
+# All of the probes on one device, within a minute on a GPU: JSON files and pictures, in a folder. Wants `gpusparc`
+# on the PATH and a shell, no compiler and no Python; lib/gpusparc/bench/bench_draw draws several results in one picture.
 # usage: probes.sh FOLDER [DEVICE]     DEVICE as for `gpusparc probe --device`
 #   RUNS (1000) launches for each size of the order probe, ELEMENTS (2^24) floats in the long sums, LIMIT (3) seconds
 #   after which one order probe stops with what it has
@@ -22,7 +22,7 @@ begin=$SECONDS
 # Figures 1 to 3: as they come, with a barrier first; and the context made anew at 32, where a launch takes long.
 for of in group warp; do
   for by in clock atomic; do
-    probe -limit "$limit" order --of $of --by $by --runs "$runs" --plot "$out/order-$of-$by.gp" >"$out/order-$of-$by.json"
+    probe -limit "$limit" order --of $of --by $by --runs "$runs" --plot "$out/order-$of-$by.svg" >"$out/order-$of-$by.json"
     probe -limit "$limit" order --of $of --by $by --runs "$runs" --sync >"$out/order-$of-$by-sync.json"
     probe -limit "$limit" order --of $of --by $by --runs 1000 --count 32 --init >"$out/order-$of-$by-init.json"
   done
@@ -34,7 +34,7 @@ for warps in 1 2 4 8 16 32; do
   probe sum --condition 1e11 --runs 1000 --groups 1 --local $((32 * warps)) --methods atomic,warp,tree \
     >"$out/sum-warps-$warps.json"
 done
-probe sum --condition 1e11 --runs 1000 --plot "$out/sum.gp" >"$out/sum-1024.json"
+probe sum --condition 1e11 --runs 1000 --plot "$out/sum.svg" >"$out/sum-1024.json"
 probe sum --elements "$elements" --runs 50 >"$out/sum-large.json"
 probe sum --elements "$elements" --runs 10 --permute --methods warp,tree,exact >"$out/sum-large-permuted.json"
 awk -F'[:,]' '/"method"/ { m = $2 } /"ns_per_element"/ { ns[m] = $2 }
@@ -42,7 +42,7 @@ awk -F'[:,]' '/"method"/ { m = $2 } /"ns_per_element"/ { ns[m] = $2 }
 echo "sum: $((SECONDS - begin)) s"
 
 # The cycles, and the model with them.
-probe latency --warps 1..32 --runs 30 --profile "$out/profile.json" --plot "$out/latency.gp" >"$out/latency.json"
+probe latency --warps 1..32 --runs 30 --profile "$out/profile.json" --plot "$out/latency.svg" >"$out/latency.json"
 gpusparc timing "ld alu x10 alu!11 st" --profile "$out/profile.json" | tee "$out/timing.txt" || failed=1
 echo "latency: $((SECONDS - begin)) s"
 

@@ -9,19 +9,21 @@
 #   --stretch F      periods times F (default 1: the paper's); auto: the first of 1, 1.1, 1.2 ... for which the analysis
 #                    finds numbers of GPUs that suffice, and 20 % more       --runs N      of each profile (default 2)
 #   --knn ARGS, --matmul ARGS, --pagerank ARGS   the samples' sizes, such as --knn "--size 65536"
+#   --liars N    beside N processes without a task that keep units or pretend to, by turns; the bounds include them
+#   --others T   the longest chunk of who has no task, by the config (default: the longest of the tasks')
 #   --periods MS,MS,MS   of the three, instead of those by their times     --handover T   of the config; auto: by gpusparc probe
 # Starting up (reading, compiling, allocating) is no task's work, but takes processors from those that run already: the
 # jobs that count are those released once all three have been warm for the longest period; what came before is told beside them.
-# OUTPUT (default rt-results) gets jobs.csv (every job), summary.csv, response.svg where gnuplot is there (response.gp draws
-# it elsewhere), and of each mode its config, the daemon's decision and its trace. Exits 1 if a job under gema missed its
+# OUTPUT (default rt-results) gets jobs.csv (every job), summary.csv, response.svg, and of each
+# mode its config, the daemon's decision and its trace. Exits 1 if a job under gema missed its
 # deadline, or something failed.
 set -u -o pipefail
 [[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
-devices=${DEVICES:-} gpus=2 seconds=60 modes="single local gema" stretch=1 runs=2 periods="" handover="" output=rt-results
+devices=${DEVICES:-} gpus=2 seconds=60 modes="single local gema" stretch=1 runs=2 periods="" handover="" liars=0 others="" output=rt-results
 knn="--size 65536" matmul="--size 4096" pagerank="--size 8388608 --steps 1"
 while [ $# -gt 0 ]; do
   case $1 in
-  --devices | --gpus | --seconds | --modes | --stretch | --runs | --periods | --handover | --knn | --matmul | --pagerank)
+  --devices | --gpus | --seconds | --modes | --stretch | --runs | --periods | --handover | --liars | --others | --knn | --matmul | --pagerank)
     [ $# -ge 2 ] || { echo "rt.sh: $1 needs a value" >&2; exit 2; }
     declare "${1#--}=$2"
     shift 2
@@ -90,11 +92,23 @@ best_of() {
 
 longest_ms() { for t in $tasks; do period_us "$t"; done | awk '$1 > most { most = $1 } END { print most / 1000 }'; }
 
+# The longest of the tasks' chunks, in microseconds: longest_chunk KEY
+longest_chunk() {
+  for t in $tasks; do sed -n "s/^$1 = //p" "$t.profile"; done | awk '
+    { u = $1; sub(/[0-9.]+/, "", u); sub(/[a-z]+$/, "", $1)
+      us = $1 * (u == "s" ? 1e6 : u == "ms" ? 1e3 : u == "us" ? 1 : 1e-3); if (us > most) most = us }
+    END { printf "%d\n", most < 1000 ? 1000 : most + 1 }'
+}
+
 write_config() { # MODE
   echo "[system]"
   echo "gpus = $gpus"
   echo "cpus = $(nproc)"
   [ -z "$handover" ] || echo "handover = $handover"
+  if [ "$liars" -gt 0 ]; then
+    echo "liars = yes"
+    for key in gpu_chunk pci_chunk; do echo "$key = ${others:-$(longest_chunk "$key")us}"; done
+  fi
   for t in $tasks; do
     echo "[task $t]"
     echo "priority = ${priority[$t]}"
@@ -134,7 +148,7 @@ for mode in $modes; do
   running=("$daemon")
   for _ in $(seq 100); do gpusparc status --json >/dev/null 2>&1 && break; sleep 0.1; done
   kill -0 "$daemon" 2>/dev/null || { cat "$mode.log" >&2; exit 1; }
-  apps=()
+  apps=() lying=()
   for t in $tasks; do
     # shellcheck disable=SC2046
     gpusparc run "${run_options[@]}" --mode multi --task "$t" --pace -- "$lib/samples/$t" $(args "$t") --iterations 1000000 \
@@ -149,6 +163,11 @@ for mode in $modes; do
     sleep 0.1
   done
   [ "$i" -lt 600 ] || { say "$mode: the tasks don't become warm"; exit 1; }
+  for ((i = 0; i < liars; i++)); do
+    "$lib/bench/daemon_liar" "$([ $((i % 2)) = 0 ] && echo keeps || echo pretends)" "$gpus" >"$mode.liar$i.out" 2>&1 &
+    running+=($!)
+    lying+=($!)
+  done
   settle=$(longest_ms)
   say "$mode: warm; $lasts s from now on"
   sleep "$(awk -v s="$lasts" -v ms="$settle" 'BEGIN { print s + ms / 1000 }')"
@@ -157,8 +176,9 @@ for mode in $modes; do
   for i in "${!apps[@]}"; do
     kill -0 "${apps[$i]}" 2>/dev/null || { say "$mode: an application ended before its time: $(tail -1 "$mode.$(echo $tasks | cut -d' ' -f$((i + 1))).out")"; exit 1; }
   done
+  for pid in "${lying[@]}"; do kill "$pid" || { say "$mode: a liar ended before its time: $(cat "$mode".liar*.out)"; exit 1; }; done
   kill "${apps[@]}" 2>/dev/null
-  wait "${apps[@]}" 2>/dev/null
+  wait "${apps[@]}" "${lying[@]}" 2>/dev/null
   kill "$daemon"
   wait "$daemon" 2>/dev/null
   running=()
@@ -197,25 +217,7 @@ awk -F, '
   }' jobs.csv >summary.csv
 if command -v column >/dev/null; then column -s, -t summary.csv; else cat summary.csv; fi
 
-count=$(echo "$modes" | wc -w)
-{
-  echo "set terminal svg size 900,$((260 * count)) font 'sans,11'; set output 'response.svg'; set datafile separator ','"
-  echo "set multiplot layout $count,1; set xlabel 'release (s)'; set ylabel 'response time / deadline'; set key outside"
-  echo "set yrange [0:*]"
-  for mode in $modes; do
-    echo "set title '$mode'"
-    printf 'plot 1 with lines lt 0 title "deadline"'
-    for t in $tasks; do
-      printf ", '< grep ^%s,%s, jobs.csv' using (\$5/1000):(\$6/\$7) with linespoints pt 7 ps 0.3 title '%s'" "$mode" "$t" "$t"
-    done
-    echo
-  done
-} >response.gp
-if command -v gnuplot >/dev/null; then
-  gnuplot response.gp || say "gnuplot failed; response.gp and jobs.csv are there"
-else
-  say "gnuplot is not there: response.gp draws the picture where it is"
-fi
+"$lib/bench/bench_draw" response.svg jobs.csv || say "response.svg could not be drawn; jobs.csv is there"
 early=$(awk -F, '$1 == "gema" { n += $12 } END { print n + 0 }' summary.csv)
 [ "$early" -eq 0 ] || say "$early jobs missed their deadlines while others started up"
 missed=$(awk -F, '$1 == "gema" { n += $5 } END { print n + 0 }' summary.csv)

@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "translator/text.h"
-#include "translator/translate.h"
+#include "translator/summary/text.h"
+#include "translator/summary/translate.h"
 
 enum { LINES = 1000, FIRST = 21, AGAIN = 501 };
 

@@ -122,9 +122,10 @@ struct gs_bench_result {
     double scale;
     const char *mode;
     int runs;
-    double ms[GS_BENCH_PHASES]; /* medians over the runs */
-    double base_kernel_share;   /* of the base's time, what its kernels take: 0 to 1 */
-    double merge_ms;            /* of the kernels' time, what merging takes, per iteration; 0 where nothing is merged */
+    double ms[GS_BENCH_PHASES];     /* medians over the runs */
+    double run_ms[GS_BENCH_PHASES]; /* of one run: the one whose total is in the middle */
+    double base_kernel_share;       /* of the base's time, what its kernels take: 0 to 1 */
+    double merge_ms; /* of the kernels' time, what merging takes, per iteration; 0 where nothing is merged */
     /* The base's time over this mode's: median, lowest and highest over the runs, each beside the base's of that
      * number.
      */
@@ -157,8 +158,16 @@ json_t *gs_bench_json(const struct gs_bench_result *results, size_t count, const
                       const struct gs_bench_certainty *sure);
 int gs_bench_write_csv(const char *dir, const struct gs_bench_result *results, size_t count);
 
-/* bars.svg: the phases of base and split runs; speedup.svg: over the size. Their data and gnuplot's scripts stay beside
- * them. */
+/* The phases of base and split runs, and the speed-ups, as SVG. 0; -ENODATA: there is nothing to draw, and nothing was
+ * written; -ENOMEM. */
+int gs_bench_draw_bars(FILE *f, const struct gs_bench_result *results, size_t count, const char *base);
+int gs_bench_draw_speedups(FILE *f, const struct gs_bench_result *results, size_t count, const char *base);
+
+/* Both in files: bars.svg and speedup.svg. */
 int gs_bench_write_pictures(const char *dir, const struct gs_bench_result *results, size_t count, const char *base);
+
+/* All of it as one HTML page; `dir` has environment.json. 0, or -errno with a message. */
+int gs_bench_write_html(const char *path, const char *dir, const struct gs_bench_result *results, size_t count,
+                        const char *base, const struct gs_bench_certainty *sure);
 
 #endif

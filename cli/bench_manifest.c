@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/bench.h"
+#include "common/file.h"
 #include "common/log.h"
 
 static char *trimmed(char *text)
@@ -72,20 +73,19 @@ static int add_sample(struct gs_bench_sample **samples, size_t *count, const str
 
 int gs_bench_read_manifest(const char *path, struct gs_bench_sample **samples, size_t *count)
 {
-    FILE *f = fopen(path, "r");
-    char *line = NULL;
-    size_t bytes = 0;
-    int err = 0, number = 0;
+    char *whole, *rest;
+    size_t bytes;
+    int err = gs_read_file(path, GS_FILE_TEXT, &whole, &bytes), number = 0;
     *samples = NULL;
     *count = 0;
-    if (!f) {
-        err = -errno;
-        gs_error("the list of samples %s can't be read: %s", path, strerror(errno));
+    if (err < 0) {
+        gs_error("the list of samples %s can't be read: %s", path, strerror(-err));
         return err;
     }
-    while (err == 0 && getline(&line, &bytes, f) >= 0) {
+    rest = whole;
+    while (err == 0 && rest) {
         struct gs_bench_sample sample;
-        char *text = trimmed(line);
+        char *text = trimmed(strsep(&rest, "\n"));
         number++;
         if (!*text || *text == '#')
             continue;
@@ -93,8 +93,7 @@ int gs_bench_read_manifest(const char *path, struct gs_bench_sample **samples, s
         if (err == -EINVAL)
             gs_error("%s:%d: expected NAME | CLASS | ARGUMENTS | OPTION:DEFAULT:ROOT:MULTIPLE", path, number);
     }
-    free(line);
-    fclose(f);
+    free(whole);
     if (err) {
         free(*samples);
         *samples = NULL;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "common/json_file.h"
 #include "common/log.h"
 
 enum { MAX_TRIES = 12 };
@@ -150,7 +151,7 @@ static double merge_ms_of(struct gs_bench *b, const struct gs_bench_sample *s, d
     gs_bench_add(&words, "%ld", iterations);
     const int err = gs_bench_execute(&words, (double)b->timeout_s, &end);
     gs_bench_free_words(&words);
-    json_t *counted = err ? NULL : json_load_file(stats, 0, NULL);
+    json_t *counted = err ? NULL : gs_json_load(stats, GS_FILE_RESULT, 0, NULL);
     const double ms = json_number_value(json_object_get(counted, "merge_ns")) * 1e-6;
     json_decref(counted);
     return ms;
@@ -201,7 +202,7 @@ static int check(struct gs_bench *b, const struct gs_bench_sample *s, double sca
     }
     if (err)
         complain(s, scale, mode, &end);
-    json_t *counted = plain ? NULL : json_load_file(stats, 0, NULL);
+    json_t *counted = plain ? NULL : gs_json_load(stats, GS_FILE_RESULT, 0, NULL);
     const double merge_ms = measure_merge(b, s, scale, mode, counted, stats);
     return gs_bench_add_check(&b->store, json_pack("{s:s, s:f, s:s, s:s, s:f, s:i, s:o*}", "sample", s->name, "scale",
                                                    scale, "mode", mode, "outcome", outcome, "merge_ms", merge_ms,
@@ -318,7 +319,7 @@ static double turn_s(struct gs_bench *b, const struct gs_bench_sample *s, double
     struct gs_bench_end end;
     if (longest <= 0 && measure(b, s, scale, b->base, 3, &row, &end) == 0)
         longest = row.ms[GS_BENCH_TOTAL];
-    return fmax(LEAST_MS, ITERATIONS * longest) * 1e-3;
+    return fmax((double)LEAST_MS, (double)ITERATIONS * longest) * 1e-3;
 }
 
 /* A run of each of these modes, by itself or in turns. A later one doesn't make up for one that fails. */
@@ -447,7 +448,8 @@ static void read_cpu(char model[128])
 }
 
 /* The group that the runs under gpusparc have, as `gpusparc devices` tells it; NULL where it can't. Without one each of
- * them would be as a plain one, and would be shown as something else. 0; -ENODEV: there is none, which has been said. */
+ * them would be as a plain one, and would be shown as something else. 0; -ENODEV: there is none, which has been said.
+ */
 static int find_devices(const struct gs_bench *b, json_t **devices)
 {
     struct gs_bench_words words = {0};
@@ -506,11 +508,13 @@ static int show(struct gs_bench *b)
     } else {
         gs_bench_print_table(stdout, results, count, b->base, &sure);
     }
-    const int err = gs_bench_write_csv(b->dir, results, count);
+    int err = gs_bench_write_csv(b->dir, results, count);
     const sig_atomic_t stopped = gs_bench_stopped;
     gs_bench_stopped = 0; /* the pictures of what there is are drawn all the same */
     if (!err)
         gs_bench_write_pictures(b->dir, results, count, b->base);
+    if (b->html && gs_bench_write_html(b->html, b->dir, results, count, b->base, &sure))
+        err = -EIO;
     gs_bench_stopped = stopped;
     free(results);
     json_t *check;

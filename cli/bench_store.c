@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/bench.h"
+#include "common/json_file.h"
 #include "common/log.h"
 
 static const char header[] = "sample,scale,mode,run,write_ms,kernel_ms,read_ms,total_ms\n";
@@ -98,7 +99,7 @@ static int read_checks(struct gs_bench_store *store, const char *path)
 {
     if (access(path, F_OK) != 0)
         return 0;
-    json_t *old = json_load_file(path, 0, NULL), *check;
+    json_t *old = gs_json_load(path, GS_FILE_RESULT, 0, NULL), *check;
     size_t i;
     int err = json_is_array(old) ? 0 : -EINVAL;
     json_array_foreach(old, i, check) err = check_is_whole(check) ? err : -EINVAL;
@@ -114,7 +115,7 @@ static int read_checks(struct gs_bench_store *store, const char *path)
 /* Rows of other settings must not stand beside each other. */
 static int compare_settings(const struct gs_bench_store *store, const json_t *settings, const char *path)
 {
-    json_t *old = json_load_file(path, 0, NULL);
+    json_t *old = gs_json_load(path, GS_FILE_RESULT, 0, NULL);
     const bool same = json_equal(old, settings);
     json_decref(old);
     if (same)
@@ -164,11 +165,12 @@ int gs_bench_open_store(struct gs_bench_store *store, const char *dir, bool resu
     }
     if (there && ((err = compare_settings(store, settings, path)) || (err = read_results(store, true))))
         return err;
+    errno = 0;
     if (!there && json_dump_file(settings, path, JSON_INDENT(2)) < 0)
-        err = -EIO;
+        err = errno ? -errno : -EIO;
     store->file = err ? NULL : fopen(runs, there ? "a" : "w");
     if (store->file && !there && (fputs(header, store->file) < 0 || fflush(store->file) != 0))
-        err = -EIO;
+        err = -errno;
     if (!store->file || err) {
         err = err ? err : -errno;
         gs_error("%s can't be written to: %s", dir, strerror(-err));
@@ -186,7 +188,7 @@ json_t *gs_bench_open_report(struct gs_bench_store *store, const char *dir)
         gs_error("%s holds no results of gpusparc bench that can be read: %s", dir, strerror(errno));
         return NULL;
     }
-    json_t *settings = json_load_file(path, 0, NULL);
+    json_t *settings = gs_json_load(path, GS_FILE_RESULT, 0, NULL);
     if (!json_is_object(settings))
         gs_error("%s can't be read: it holds no settings", path);
     else if (read_results(store, false) == 0)

@@ -8,14 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/analyze_timeline.h"
 #include "cli/command.h"
+#include "cli/mistakes_json.h"
 #include "common/log.h"
+#include "common/page.h"
+#include "common/options.h"
 #include "gema/advice.h"
 #include "gema/model_io.h"
-#include "gema/timeline.h"
 
 struct options {
-    const char *path, *timeline;
+    const char *path, *timeline, *html;
     enum gs_policy policy;
     enum gs_analysis analysis;
     bool two_modes, json;
@@ -41,12 +44,17 @@ static const char usage[] =
     "  --policy NAME    single, local, gema (default), gema+ or global: who gets how many GPUs, where mode = auto\n"
     "  --analysis NAME  safe (default): proven bounds; paper: the published formula, which can be too low\n"
     "  --two-modes      one GPU or all of them, nothing between\n"
-    "  --timeline FILE  writes a simulated schedule: an SVG picture, or, where FILE doesn't end in .svg, a trace for\n"
-    "                   Perfetto or chrome://tracing\n"
+    "  --timeline FILE  draws a simulated schedule, with worst-case times: FILE ends in .svg, .png or .pdf, or in "
+    ".json\n"
+    "                   for a trace that Perfetto and chrome://tracing show\n"
+    "  --html FILE      writes a report: tables that sort, and the schedule to look into\n"
     "  --until TIME     length of the timeline (default: three of the longest periods)\n"
     "  --json           prints JSON\n\n"
-    "Exits 0 if every task meets its deadline, 1 if not or if the file is wrong. unproven: a job may last beyond the next\n"
-    "one's release, of this task or of one above it, and then the response time is no bound.\n";
+    "Exits 0 if every task meets its deadline, 1 if not or if the file is wrong. unproven: a job may last beyond the "
+    "next\n"
+    "one's release, of this task or of one above it, or its hand-overs can't be counted (which is said); then the "
+    "response\n"
+    "time is no bound.\n";
 
 static int index_of(const char *const *names, int n, const char *word)
 {
@@ -59,13 +67,11 @@ static int index_of(const char *const *names, int n, const char *word)
 /* 0, or the exit status. */
 static int read_options(int argc, char **argv, struct options *o)
 {
-    static const struct option long_options[] = {{"policy", required_argument, NULL, 'p'},
-                                                 {"analysis", required_argument, NULL, 'a'},
-                                                 {"two-modes", no_argument, NULL, '2'},
-                                                 {"timeline", required_argument, NULL, 't'},
-                                                 {"until", required_argument, NULL, 'u'},
-                                                 {"json", no_argument, NULL, 'j'},
-                                                 {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {
+        {"policy", required_argument, NULL, 'p'}, {"analysis", required_argument, NULL, 'a'},
+        {"two-modes", no_argument, NULL, '2'},    {"timeline", required_argument, NULL, 't'},
+        {"html", required_argument, NULL, 'h'},   {"until", required_argument, NULL, 'u'},
+        {"json", no_argument, NULL, 'j'},         {NULL, 0, NULL, 0}};
     *o = (struct options){.policy = GS_POLICY_GEMA};
     int c, k;
     optind = 1;
@@ -92,6 +98,9 @@ static int read_options(int argc, char **argv, struct options *o)
         case 't':
             o->timeline = optarg;
             break;
+        case 'h':
+            o->html = optarg;
+            break;
         case 'u':
             if (gs_parse_duration(optarg, strlen(optarg), &o->until_ns) || !o->until_ns) {
                 gs_error("--until %s: not a duration above zero, as in 200ms", optarg);
@@ -102,8 +111,7 @@ static int read_options(int argc, char **argv, struct options *o)
             o->json = true;
             break;
         default:
-            gs_error("analyze: %s is no option of it, or lacks its value; see gpusparc analyze --help",
-                     argv[optind - 1]);
+            gs_option_error(argv, long_options, "gpusparc analyze");
             return GS_EXIT_USAGE;
         }
     }
@@ -112,6 +120,9 @@ static int read_options(int argc, char **argv, struct options *o)
         return GS_EXIT_USAGE;
     }
     o->path = argv[optind];
+    if ((o->timeline && !gs_analyze_timeline_name_is_right(o->timeline)) ||
+        (o->html && !gs_page_name_is_right("--html", o->html)))
+        return GS_EXIT_USAGE;
     return 0;
 }
 
@@ -167,13 +178,14 @@ static void print_task(const struct answer *a, const struct options *o, size_t i
     char period[GS_DURATION_SIZE], deadline[GS_DURATION_SIZE], response[GS_DURATION_SIZE + 1],
         slack[GS_DURATION_SIZE + 1], blocking[GS_DURATION_SIZE];
     int64_t left = t->deadline_ns - r->response_ns;
-    gs_format_duration(r->response_ns, response + 1);
+    gs_show_duration(r->response_ns, GS_ROUND_UP, response + 1);
     response[0] = r->cut ? '>' : ' ';
-    gs_format_duration(left < 0 ? -left : left, slack + 1);
+    gs_show_duration(left < 0 ? -left : left, left < 0 ? GS_ROUND_UP : GS_ROUND_DOWN, slack + 1);
     slack[0] = left < 0 ? '-' : ' ';
     printf("%-*s %4d %12s %12s %14s %15s %12s  %-7s  %s\n", width, t->name, a->modes[i],
-           gs_format_duration(t->period_ns, period), gs_format_duration(t->deadline_ns, deadline), response, slack,
-           gs_format_duration(w.blocking, blocking), w.most < 0 ? "-" : gs_resource_names[w.most],
+           gs_show_duration(t->period_ns, GS_ROUND_NEAREST, period),
+           gs_show_duration(t->deadline_ns, GS_ROUND_NEAREST, deadline), response, slack,
+           gs_show_duration(w.blocking, GS_ROUND_UP, blocking), w.most < 0 ? "-" : gs_resource_names[w.most],
            verdict_of(r, o->analysis));
 }
 
@@ -194,6 +206,33 @@ static void print_advice(const struct answer *a)
     for (int k = 0; k < a->n_advice; k++)
         printf("  %s of %s to %.3f\n", gs_resource_names[a->advice[k].resource], a->model.tasks[a->advice[k].task].name,
                a->advice[k].factor);
+}
+
+/* What the bounds of a chunked resource take for granted of its hand-overs. */
+static void print_handovers(const struct answer *a)
+{
+    const struct gs_model *m = &a->model;
+    char handover[GS_DURATION_SIZE];
+    if (!m->handover_ns || !(m->chunked[GS_PCI] || m->chunked[GS_GPU]))
+        return;
+    gs_format_duration(m->handover_ns, handover);
+    for (size_t i = 0; i < m->n_tasks; i++)
+        if (!gs_model_counts_handovers(m, i, a->modes[i])) {
+            printf(
+                "Unproven from %s down: with depth = 1 there is a hand-over of %s before each chunk, and its segments "
+                "don't say\nhow many these may be (as in 'gpu 100ms chunks 60'; gpusparc profile --chunks counts "
+                "them): the fewest are taken.\n",
+                m->tasks[i].name, handover);
+            return;
+        }
+    if (m->depth == 1)
+        printf("Counted: a hand-over of %s before each chunk, of which there are no more than the segments say.\n",
+               handover);
+    else
+        printf(
+            "Counted: two hand-overs of %s for each segment. No chunk but a segment's last is taken to be shorter than "
+            "one.\n",
+            handover);
 }
 
 static void print_table(const struct answer *a, const struct options *o)
@@ -217,6 +256,8 @@ static void print_table(const struct answer *a, const struct options *o)
         printf("No choice of modes is schedulable by this analysis.\n");
     if (o->analysis == GS_ANALYSIS_PAPER)
         printf("The published formula can be too low; --analysis safe is proven.\n");
+    else
+        print_handovers(a);
     print_advice(a);
 }
 
@@ -243,7 +284,7 @@ static json_t *task_json(const struct answer *a, size_t i)
                      w.most < 0 ? NULL : gs_resource_names[w.most], "segments", segments);
 }
 
-static void print_json(const struct answer *a, const struct options *o)
+static json_t *answer_json(const struct answer *a, const struct options *o)
 {
     json_t *tasks = json_array(), *advice = json_array(), *use = json_object();
     for (size_t i = 0; i < a->model.n_tasks; i++)
@@ -254,39 +295,41 @@ static void print_json(const struct answer *a, const struct options *o)
                                         gs_resource_names[a->advice[k].resource], "factor", a->advice[k].factor));
     for (int r = 0; r < GS_RESOURCES; r++)
         json_object_set_new(use, gs_resource_names[r], json_real(utilization(a, (enum gs_resource)r)));
-    json_t *all =
-        json_pack("{s:s, s:s, s:b, s:b, s:o, s:f, s:o, s:o}", "policy", gs_policy_names[o->policy], "analysis",
-                  gs_analysis_names[o->analysis], "two_modes", o->two_modes, "schedulable", a->result->schedulable,
-                  "utilization", use, "headroom", a->headroom, "shrink", advice, "tasks", tasks);
+    return json_pack("{s:s, s:s, s:b, s:b, s:o, s:f, s:o, s:o}", "policy", gs_policy_names[o->policy], "analysis",
+                     gs_analysis_names[o->analysis], "two_modes", o->two_modes, "schedulable", a->result->schedulable,
+                     "utilization", use, "headroom", a->headroom, "shrink", advice, "tasks", tasks);
+}
+
+static void print_json(const struct answer *a, const struct options *o)
+{
+    json_t *all = answer_json(a, o);
     json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     putchar('\n');
     json_decref(all);
 }
 
+/* What the pictures are called. */
+static void make_title(const struct options *o, const char *what, char *title, size_t bytes)
+{
+    const char *slash = strrchr(o->path, '/');
+    snprintf(title, bytes, "%s: %s", slash ? slash + 1 : o->path, what);
+}
+
 static int write_timeline(const struct answer *a, const struct options *o)
 {
-    struct gs_timeline t;
-    int64_t until = o->until_ns;
-    size_t n = strlen(o->timeline);
-    for (size_t i = 0; i < a->model.n_tasks && !o->until_ns; i++)
-        if (3 * a->model.tasks[i].period_ns > until)
-            until = 3 * a->model.tasks[i].period_ns;
-    FILE *out = fopen(o->timeline, "w");
-    if (!out) {
-        gs_error("cannot write the timeline to %s: %s", o->timeline, strerror(errno));
-        return GS_EXIT_FAILED;
-    }
-    int rc = gs_timeline_run(&t, &a->model, a->modes, NULL, until);
-    if (!rc && n >= 4 && strcmp(o->timeline + n - 4, ".svg") == 0)
-        rc = gs_timeline_write_svg(&t, out);
-    else if (!rc)
-        rc = gs_timeline_write_trace(&t, out);
-    gs_timeline_free(&t);
-    if (fclose(out) && !rc)
-        rc = -errno;
-    if (rc)
-        gs_error("cannot write the timeline to %s: %s", o->timeline, strerror(-rc));
-    return rc ? GS_EXIT_FAILED : 0;
+    char title[256];
+    make_title(o, "a schedule with worst-case times", title, sizeof title);
+    return gs_analyze_timeline(o->timeline, title, &a->model, a->modes, o->until_ns);
+}
+
+static int write_html(const struct answer *a, const struct options *o)
+{
+    char title[256];
+    json_t *answer = answer_json(a, o);
+    make_title(o, "response times", title, sizeof title);
+    const int rc = gs_analyze_html(o->html, title, answer, &a->model, a->modes, o->until_ns);
+    json_decref(answer);
+    return rc;
 }
 
 /* 0 or -ENOMEM. */
@@ -307,6 +350,20 @@ static int find_answer(struct answer *a, const struct options *o)
     return a->headroom < 0 || a->n_advice < 0 ? -ENOMEM : 0;
 }
 
+static void print_mistakes(const char *path, const struct gs_mistakes *mistakes)
+{
+    gs_mistakes_print(mistakes, path);
+}
+
+/* As gpusparc check has them. */
+static void print_mistakes_json(const char *path, const struct gs_mistakes *mistakes)
+{
+    json_t *answer = json_pack("{s:o, s:o}", "file", gs_text_json(path), "mistakes", gs_mistakes_json(mistakes));
+    json_dumpf(answer, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(answer);
+}
+
 static int run(int argc, char **argv)
 {
     struct options o;
@@ -315,15 +372,18 @@ static int run(int argc, char **argv)
     int status = read_options(argc, argv, &o);
     if (status)
         return status;
+    if ((o.timeline && !gs_analyze_timeline_is_possible(o.timeline)) || (o.html && !gs_page_is_possible(o.html)))
+        return GS_EXIT_FAILED;
     int rc = gs_model_load(&a.model, o.path, &mistakes);
-    gs_mistakes_print(&mistakes, o.path);
-    gs_mistakes_free(&mistakes);
     if (!rc && !a.model.n_tasks) {
-        gs_error("%s holds no task", o.path);
+        gs_mistakes_add(&mistakes, 0, "it holds no task");
         rc = -EINVAL;
-    } else if (!rc) {
-        rc = find_answer(&a, &o);
     }
+    if (mistakes.n)
+        (o.json ? print_mistakes_json : print_mistakes)(o.path, &mistakes);
+    gs_mistakes_free(&mistakes);
+    if (!rc)
+        rc = find_answer(&a, &o);
     if (rc == -ENOMEM)
         gs_error("out of memory");
     status = GS_EXIT_FAILED;
@@ -331,6 +391,8 @@ static int run(int argc, char **argv)
         (o.json ? print_json : print_table)(&a, &o);
         status = a.result->schedulable ? GS_EXIT_OK : GS_EXIT_FAILED;
         if (o.timeline && write_timeline(&a, &o))
+            status = GS_EXIT_FAILED;
+        if (o.html && write_html(&a, &o))
             status = GS_EXIT_FAILED;
     }
     gs_analyzer_free(a.analyzer);

@@ -9,13 +9,16 @@
 #include "cli/command.h"
 #include "cli/paths.h"
 #include "common/log.h"
+#include "common/page.h"
+#include "common/options.h"
+#include "shim/record/group.h"
 
 static const char usage[] =
     "Usage: gpusparc bench [OPTION...] [SAMPLE...]\n"
     "Runs the samples (default: all) plain, under gpusparc on one device, and on several devices, in turn; compares\n"
     "their results byte for byte, and shows times and speed-ups.\n\n"
     "  --gpus N[,N...]    numbers of devices to spread over (default 2)\n"
-    "  --devices SPEC     as for gpusparc run\n"
+    "  --devices SPEC     as for gpusparc run (default: the GPUs; without any cpu:N, N being the largest of --gpus)\n"
     "  --mode auto|multi  of the runs on several devices, as for gpusparc run (default auto)\n"
     "  --device WHICH     the device the samples ask for: cpu, gpu or a number (default: the platform's own)\n"
     "  --base plain|single  what speed-ups are measured against (default: single where --devices is cpu:N, as a plain\n"
@@ -42,12 +45,14 @@ static const char usage[] =
     "  --resume           go on with what is in DIR\n"
     "  --report           measure nothing, show what is in DIR as it was measured\n"
     "  --samples DIR      where the samples and their MANIFEST are\n"
+    "  --html FILE        the results as a report, too: tables that sort, and pictures to look into\n"
     "  --json             the results as JSON on stdout instead of the table\n\n"
     "The interval holds the speed-up with 95 %, by the signed ranks of the pairs of runs; the verdict is 'slower' or\n"
-    "'not slower' where all of it lies on that side of --limit. Fewer than six runs have no interval, and are 'unsure'.\n"
+    "'not slower' where all of it lies on that side of --limit. Fewer than six runs have no interval, and are "
+    "'unsure'.\n"
     "DIR holds runs.csv, checks.json with the shim's statistics, summary.csv, environment.json, bars.svg (the phases "
     "of\n"
-    "each sample) and speedup.svg (speed-ups over the base's time).\n"
+    "each sample) and speedup.svg (speed-ups; over the base's time where there are several sizes).\n"
     "Exit status: 0; 1 if a sample failed, a result differs, no device fits --devices, or it was interrupted; 2 for\n"
     "wrong usage.\n";
 
@@ -135,6 +140,7 @@ enum {
     OPT_REPORT,
     OPT_SAMPLES,
     OPT_JSON,
+    OPT_HTML,
     OPT_LIKE,
     OPT_NO_SINGLE,
     OPT_UNTIL_SURE,
@@ -163,6 +169,7 @@ static const struct option options[] = {
     {"report", no_argument, NULL, OPT_REPORT},
     {"samples", required_argument, NULL, OPT_SAMPLES},
     {"json", no_argument, NULL, OPT_JSON},
+    {"html", required_argument, NULL, OPT_HTML},
     {"like", required_argument, NULL, OPT_LIKE},
     {"no-single", no_argument, NULL, OPT_NO_SINGLE},
     {"until-sure", no_argument, NULL, OPT_UNTIL_SURE},
@@ -241,6 +248,9 @@ static int parse_option(struct gs_bench *b, int option)
     case OPT_SIDE_BY_SIDE:
         b->side_by_side = true;
         return 0;
+    case OPT_HTML:
+        b->html = optarg;
+        return gs_page_name_is_right("--html", optarg) ? 0 : -EINVAL;
     case OPT_JSON:
         b->json = true;
         return 0;
@@ -249,20 +259,40 @@ static int parse_option(struct gs_bench *b, int option)
     }
 }
 
+/* Where there is no GPU, and nothing is said of devices: as many parts of the CPU as are compared with one of them. A
+ * plain run has the whole CPU, against which nothing can be won. */
+static void halve_cpu(struct gs_bench *b)
+{
+    static char spec[16];
+    const char *given = getenv("GPUSPARC_DEVICES");
+    const struct gs_settings settings = {.mode = GS_MODE_MULTI};
+    struct gs_group group;
+    char why[256];
+    int most = 2;
+    if (b->devices || b->report || (given && *given) || gs_group_make(&group, &settings, why, sizeof why) < 0 ||
+        !group.sub_devices)
+        return;
+    for (int m = 0; m < b->mode_count; m++)
+        if (strncmp(b->modes[m], "multi", 5) == 0 && atoi(b->modes[m] + 5) > most)
+            most = atoi(b->modes[m] + 5);
+    snprintf(spec, sizeof spec, "cpu:%d", most < GS_MAX_DEVICES ? most : GS_MAX_DEVICES);
+    b->devices = spec;
+    gs_info("there is no GPU: parts of the CPU are compared with one of them, as by --devices %s", spec);
+}
+
 static int parse(struct gs_bench *b, int argc, char **argv)
 {
     int option;
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
         if (option == '?' || option == ':') {
-            gs_error(option == ':' ? "%s wants a value; see gpusparc bench --help"
-                                   : "there is no option '%s'; see gpusparc bench --help",
-                     argv[optind - 1]);
+            gs_option_error(argv, options, "gpusparc bench");
             return -EINVAL;
         }
         if (parse_option(b, option))
             return -EINVAL;
     }
+    halve_cpu(b);
     if (!b->base && !b->report)
         b->base = gs_bench_default_base(b->devices);
     if (b->no_single && b->base && strcmp(b->base, "single") == 0) {
@@ -331,6 +361,8 @@ static int run(int argc, char **argv)
     char manifest[PATH_MAX + 16], samples_dir[PATH_MAX];
     if (parse(&b, argc, argv))
         return GS_EXIT_USAGE;
+    if (b.html && !gs_page_is_possible(b.html))
+        return GS_EXIT_FAILED;
     if (gs_program_path("gpusparc", b.self, sizeof(b.self)) < 0 ||
         gs_library_path("samples", samples_dir, sizeof(samples_dir)) < 0) {
         gs_error("this program's own path is too long");

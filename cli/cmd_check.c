@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/mistakes_json.h"
 #include "common/config.h"
 #include "common/log.h"
-#include "common/utf8.h"
+#include "common/options.h"
 #include "common/wire.h"
 #include "gema/model.h"
 
@@ -41,6 +42,25 @@ static void check_task_set(const struct gs_config *config, struct gs_mistakes *m
         if (!has_segments(&config->tasks[i]))
             gs_mistakes_add(warnings, config->tasks[i].line,
                             "task %s has no segments: it can be scheduled, but not analyzed", config->tasks[i].name);
+}
+
+/* Where only one chunk is granted at a time, hand-overs are as many as chunks. */
+static void warn_of_uncounted(const struct gs_config *config, const struct gs_config_task *t,
+                              struct gs_mistakes *warnings)
+{
+    const struct gs_config_system *s = &config->system;
+    for (int g = 1; g <= GS_CONFIG_MAX_SERVERS && s->depth == 1; g++)
+        for (size_t j = 0; j < t->chains[g].n_segments; j++) {
+            const struct gs_config_segment *segment = &t->chains[g].segments[j];
+            const enum gs_resource r = segment->resource;
+            if (r == GS_CPU || segment->chunks || !segment->worst_ns || !(s->chunk_ns[r] || t->chunk_ns[r]))
+                continue;
+            gs_mistakes_add(warnings, t->chains[g].line,
+                            "segments.%d of task %s doesn't say how many chunks its %s segments may have: with depth = "
+                            "1 there is a hand-over before each, and the bounds aren't proven",
+                            g, t->name, gs_resource_names[r]);
+            return;
+        }
 }
 
 static void warn_of_same_match(const struct gs_config *config, size_t at, struct gs_mistakes *warnings)
@@ -76,39 +96,15 @@ static void warn(const struct gs_config *config, struct gs_mistakes *warnings)
                             "task %s has the match '%s', which no program's path has: it begins with /, as */NAME does",
                             t->name, t->match);
         warn_of_same_match(config, i, warnings);
+        warn_of_uncounted(config, t, warnings);
     }
-}
-
-/* What is no UTF-8 becomes question marks: JSON can't hold it, and a file may have any bytes. */
-static json_t *text(const char *from)
-{
-    char *copy = strdup(from);
-    for (char *c = copy; c && *c;) {
-        const size_t n = gs_utf8_bytes(c);
-        if (!n)
-            *c = '?';
-        c += n ? n : 1;
-    }
-    json_t *j = copy ? json_string(copy) : NULL;
-    free(copy);
-    return j;
-}
-
-static json_t *list(const struct gs_mistakes *m)
-{
-    json_t *all = json_array();
-    for (size_t i = 0; i < m->n; i++)
-        json_array_append_new(all,
-                              json_pack("{s:o, s:o}", "line", m->v[i].line ? json_integer(m->v[i].line) : json_null(),
-                                        "message", text(m->v[i].text)));
-    return all;
 }
 
 static void print_json(const char *path, size_t tasks, const struct gs_mistakes *mistakes,
                        const struct gs_mistakes *warnings)
 {
-    json_t *answer = json_pack("{s:o, s:i, s:o, s:o}", "file", text(path), "tasks", (int)tasks, "mistakes",
-                               list(mistakes), "warnings", list(warnings));
+    json_t *answer = json_pack("{s:o, s:i, s:o, s:o}", "file", gs_text_json(path), "tasks", (int)tasks, "mistakes",
+                               gs_mistakes_json(mistakes), "warnings", gs_mistakes_json(warnings));
     json_dumpf(answer, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(answer);
@@ -119,7 +115,10 @@ static void print_text(const char *path, size_t tasks, const struct gs_mistakes 
 {
     gs_mistakes_print(mistakes, path);
     for (size_t i = 0; i < warnings->n; i++)
-        gs_warn("%s", warnings->v[i].text);
+        if (warnings->v[i].line)
+            gs_warn("%s:%d: %s", path, warnings->v[i].line, warnings->v[i].text);
+        else
+            gs_warn("%s: %s", path, warnings->v[i].text);
     if (!mistakes->n)
         printf("%s: %zu task%s, no mistakes\n", path, tasks, tasks == 1 ? "" : "s");
 }
@@ -151,7 +150,7 @@ static int run(int argc, char **argv)
     opterr = 0;
     for (int opt; (opt = getopt_long(argc, argv, "", options, NULL)) != -1; json = true)
         if (opt != 'j') {
-            gs_error("there is no option '%s'; see gpusparc check --help", argv[optind - 1]);
+            gs_option_error(argv, options, "gpusparc check");
             return GS_EXIT_USAGE;
         }
     if (argc - optind != 1) {

@@ -3,20 +3,28 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/device_links.h"
+#include "cli/hosts.h"
+#include "cli/hosts_links.h"
 #include "common/log.h"
-#include "shim/group.h"
+#include "common/options.h"
+#include "shim/record/group.h"
 
 enum { MAX_PLATFORMS = 32, MAX_LISTED = 64 };
 
 static const char usage[] =
-    "Usage: gpusparc devices [--devices SPEC] [--gpus N] [--measure] [--json]\n"
+    "Usage: gpusparc devices [--hosts LIST] [--devices SPEC] [--gpus N] [--measure] [--json]\n"
     "Lists the OpenCL devices of the machine and those that an application's work would be spread over,\n"
     "with what their links carry, once that has been measured.\n\n"
+    "  --hosts LIST    as for gpusparc run: their devices, what a round trip, a launch and a transfer to each costs\n"
     "  --devices SPEC  as for gpusparc run\n"
     "  --gpus N        as for gpusparc run\n"
     "  --measure       measure the links now (some seconds on GPUs); the figures are kept in the cache, and what lies\n"
@@ -25,11 +33,9 @@ static const char usage[] =
     "Exit status: 0; 1 where there is no device, or the links can't be measured; 2 for wrong usage.\n";
 
 static const struct option options[] = {
-    {"devices", required_argument, NULL, 'd'},
-    {"gpus", required_argument, NULL, 'g'},
-    {"measure", no_argument, NULL, 'm'},
-    {"json", no_argument, NULL, 'j'},
-    {NULL, 0, NULL, 0},
+    {"hosts", required_argument, NULL, 'h'}, {"devices", required_argument, NULL, 'd'},
+    {"gpus", required_argument, NULL, 'g'},  {"measure", no_argument, NULL, 'm'},
+    {"json", no_argument, NULL, 'j'},        {NULL, 0, NULL, 0},
 };
 
 static const char *type_name(cl_device_type type)
@@ -166,11 +172,100 @@ static int show_no_group(bool as_json, const char *why)
     return GS_EXIT_FAILED;
 }
 
+static atomic_bool hosts_done;
+
+/* The servers end where nobody talks to them. */
+static void *attend_hosts(void *arg)
+{
+    while (!atomic_load(&hosts_done)) {
+        const struct gs_host *lost = gs_hosts_attend(arg, -1, 100);
+        if (!lost)
+            continue;
+        gs_error("host %s is lost: %s", lost->name, lost->why);
+        _exit(GS_EXIT_FAILED);
+    }
+    return NULL;
+}
+
+/* Whose device it is, and what that costs, as `host` and `link`. */
+static void add_link(json_t *device, cl_device_id dev, const char *host, size_t bytes)
+{
+    struct gs_host_link link;
+    json_object_set_new(device, "host", json_stringn(host, bytes));
+    if (gs_host_link_measure(dev, &link))
+        json_object_set_new(device, "link",
+                            json_pack("{s:f, s:f, s:f}", "round_trip_us", link.round_trip_us, "launch_us",
+                                      link.launch_us, "gb_per_s", link.gb_per_s));
+}
+
+static void show_host_devices(const struct gs_group *g, const char *names, bool as_json)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < g->n; i++) {
+        const size_t n = strcspn(names, ",");
+        json_t *d = describe(g->dev[i]);
+        add_link(d, g->dev[i], names, n);
+        names += n + (names[n] == ',');
+        json_array_append_new(list, d);
+        if (as_json)
+            continue;
+        const json_t *link = json_object_get(d, "link");
+        print_device(i, d);
+        printf("     on %s", json_string_value(json_object_get(d, "host")));
+        if (link)
+            printf(": round trip %.0f us, launch %.0f us, %.2f GB/s",
+                   json_real_value(json_object_get(link, "round_trip_us")),
+                   json_real_value(json_object_get(link, "launch_us")),
+                   json_real_value(json_object_get(link, "gb_per_s")));
+        putchar('\n');
+    }
+    if (as_json) {
+        json_t *all = json_pack("{s:O}", "devices", list);
+        json_dumpf(all, stdout, JSON_INDENT(2));
+        putchar('\n');
+        json_decref(all);
+    }
+    json_decref(list);
+}
+
+/* Settings other than the default are those of indices that --devices gives. */
+static int show_hosts(const char *hosts_list, struct gs_settings *settings, bool as_json)
+{
+    static struct gs_hosts hosts;
+    struct gs_group group;
+    char why[512];
+    pthread_t attendant;
+    int status = GS_EXIT_FAILED;
+    if (gs_hosts_parse(&hosts, hosts_list, "--hosts", why, sizeof why) < 0) {
+        gs_usage_error(why, "gpusparc devices");
+        return GS_EXIT_USAGE;
+    }
+    int err = gs_hosts_start(&hosts, false, why, sizeof why);
+    const bool attended =
+        !err && gs_hosts_set_environment(&hosts) == 0 && pthread_create(&attendant, NULL, attend_hosts, &hosts) == 0;
+    settings->remote = getenv("GPUSPARC_REMOTE");
+    if (!err)
+        err = gs_group_make(&group, settings, why, sizeof why);
+    if (err)
+        gs_error("%s", why);
+    else
+        show_host_devices(&group, settings->remote, as_json);
+    if (!err)
+        status = GS_EXIT_OK;
+    fflush(stdout);
+    atomic_store(&hosts_done, true);
+    if (attended)
+        pthread_join(attendant, NULL);
+    gs_hosts_end(&hosts);
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     struct gs_settings settings;
     struct gs_group group;
     char why[256];
+    const char *hosts = getenv("GPUSPARC_HOSTS");
     bool as_json = false, measure = false;
     int opt, bad = gs_settings_from_env(&settings, why, sizeof why);
     opterr = 0;
@@ -179,8 +274,10 @@ static int run(int argc, char **argv)
             as_json = true;
         } else if (opt == 'm') {
             measure = true;
+        } else if (opt == 'h') {
+            hosts = optarg;
         } else if (opt == '?') {
-            snprintf(why, sizeof why, "there is no option '%s', or it needs a value", argv[optind - 1]);
+            gs_option_why(why, sizeof why, argv, options);
             bad = -1;
         } else {
             const bool which = opt == 'd';
@@ -193,9 +290,11 @@ static int run(int argc, char **argv)
         bad = -1;
     }
     if (bad) {
-        gs_error("%s; see gpusparc devices --help", why);
+        gs_usage_error(why, "gpusparc devices");
         return GS_EXIT_USAGE;
     }
+    if (hosts && *hosts && strcmp(hosts, "none") != 0)
+        return show_hosts(hosts, &settings, as_json);
     if (gs_group_make(&group, &settings, why, sizeof why) < 0)
         return show_no_group(as_json, why);
     json_t *platforms = list_platforms(), *of_group = describe_group(&group);

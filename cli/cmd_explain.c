@@ -10,9 +10,11 @@
 #include "cli/command.h"
 #include "cli/explain.h"
 #include "cli/paths.h"
+#include "common/file.h"
 #include "common/log.h"
-#include "shim/group.h"
-#include "translator/translate.h"
+#include "common/options.h"
+#include "shim/record/group.h"
+#include "translator/summary/translate.h"
 
 static const char usage[] =
     "Usage: gpusparc explain FILE.cl [FILE.cl ...] [options] [-- BUILD OPTIONS]\n"
@@ -24,12 +26,14 @@ static const char usage[] =
     "  --local A[,B[,C]]   ... with work-groups of this size; else the driver chooses it\n"
     "  --offset A[,B[,C]]  ... with this global offset\n"
     "  --gpus N          ... on N devices; default: 2\n"
-    "  --allow reorder   ... where floating-point atomics may take effect in another order, as for gpusparc run\n"
+    "  --allow reorder   ... where floating-point operations may take effect in another order, as for gpusparc run\n"
     "  --arg NAME=VALUE  a value for the kernel's argument NAME; of a buffer, its size in bytes (64K, 16M, 1G)\n"
     "  --source          show the program as it is compiled for a split\n"
     "  --json            JSON on stdout\n\n"
     "The program is read as for the first device of the group, where there is one.\n\n"
     "Exit status: 0; 1 where the program can't be read, or has no such kernel or argument; 2 for wrong usage.\n";
+
+_Static_assert(GS_MAX_DEVICES == 16, "value_of says it");
 
 static const struct option options[] = {
     {"kernel", required_argument, NULL, 'k'}, {"global", required_argument, NULL, 'g'},
@@ -65,6 +69,23 @@ static int add_value(struct gs_explain *e, char *text)
     *equals = 0;
     e->values[e->n_values++] = (struct gs_explain_value){text, equals + 1};
     return 0;
+}
+
+/* What an option's value is, for who gave another one. */
+static const char *value_of(int opt)
+{
+    switch (opt) {
+    case 'n':
+        return "a number from 2 to 16";
+    case 'a':
+        return "an argument's name and its value, as in n=4096";
+    case 'r':
+        return "reorder";
+    case 'o':
+        return "up to three numbers, as in 64,0";
+    default:
+        return "up to three numbers above zero, as in 1024,768";
+    }
 }
 
 static int set_option(struct gs_explain *e, int opt, char *value, uint32_t dims[3])
@@ -124,11 +145,12 @@ static int read_command(struct gs_explain *e, int argc, char **argv, char *why, 
     opterr = 0;
     while ((opt = getopt_long(own, argv, "", options, &which)) != -1) {
         if (opt == '?') {
-            snprintf(why, why_bytes, "there is no option '%s', or it needs a value", argv[optind - 1]);
+            gs_option_why(why, why_bytes, argv, options);
             return -EINVAL;
         }
         if (set_option(e, opt, optarg, dims) < 0) {
-            snprintf(why, why_bytes, "'%s' is no value for --%s", optarg, options[which].name);
+            snprintf(why, why_bytes, "'%s' is no value for --%s: it takes %s", optarg, options[which].name,
+                     value_of(opt));
             return -EINVAL;
         }
     }
@@ -151,21 +173,6 @@ static int read_command(struct gs_explain *e, int argc, char **argv, char *why, 
     return 0;
 }
 
-static char *read_text(const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    char *text = NULL;
-    size_t cap = 0;
-    if (!f)
-        return NULL;
-    if (getdelim(&text, &cap, 0, f) < 0) {
-        free(text);
-        text = ferror(f) ? NULL : calloc(1, 1);
-    }
-    fclose(f);
-    return text;
-}
-
 /* What the group's first device is; else what most devices are. */
 struct device_text {
     char extensions[8192], version[256], vendor[256], platform[256], device[256];
@@ -173,7 +180,7 @@ struct device_text {
     cl_bool images;
 };
 
-static void read_device(struct device_text *t)
+static void read_device(struct device_text *t, size_t *most_items)
 {
     struct gs_settings settings;
     struct gs_group g;
@@ -190,17 +197,18 @@ static void read_device(struct device_text *t)
     cl->clGetDeviceInfo(g.dev[0], CL_DEVICE_OPENCL_C_VERSION, sizeof t->version, t->version, NULL);
     cl->clGetDeviceInfo(g.dev[0], CL_DEVICE_VERSION, sizeof t->device, t->device, NULL);
     cl->clGetDeviceInfo(g.dev[0], CL_DEVICE_VENDOR, sizeof t->vendor, t->vendor, NULL);
+    cl->clGetDeviceInfo(g.dev[0], CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof *most_items, most_items, NULL);
     cl->clGetPlatformInfo(g.platform, CL_PLATFORM_NAME, sizeof t->platform, t->platform, NULL);
     cl->clGetDeviceInfo(g.dev[0], CL_DEVICE_ADDRESS_BITS, sizeof t->bits, &t->bits, NULL);
     cl->clGetDeviceInfo(g.dev[0], CL_DEVICE_IMAGE_SUPPORT, sizeof t->images, &t->images, NULL);
 }
 
-static int translate(const struct gs_explain *e, struct gs_summary **out, char *why, size_t why_bytes)
+static int translate(struct gs_explain *e, struct gs_summary **out, char *why, size_t why_bytes)
 {
     static struct device_text d;
     struct gs_translate_unit units[GS_EXPLAIN_FILES];
     char path[PATH_MAX];
-    read_device(&d);
+    read_device(&d, &e->most_items);
     for (size_t i = 0; i < e->n_files; i++)
         units[i] = (struct gs_translate_unit){.source = e->texts[i], .options = e->build_options};
     const struct gs_translate_request req = {
@@ -224,9 +232,11 @@ static bool has_arg(const struct gs_explain *e, const struct gs_summary *s, cons
     return false;
 }
 
-static int explain(const struct gs_explain *e, const struct gs_summary *s)
+static int explain(struct gs_explain *e, const struct gs_summary *s)
 {
     struct gs_explain_launch *launches = NULL;
+    const char *option = gs_reordering_option(e->build_options);
+    e->reordering = option ? option : gs_reordering_pragma(s);
     char why[256] = "there is too little memory";
     int err = 0;
     if (e->kernel && !gs_summary_kernel(s, e->kernel)) {
@@ -264,14 +274,15 @@ static int run(int argc, char **argv)
     char why[512];
     int status = GS_EXIT_FAILED;
     if (read_command(&e, argc, argv, why, sizeof why) < 0 || !e.build_options) {
-        gs_error("%s; see gpusparc explain --help", why);
+        gs_usage_error(why, "gpusparc explain");
         free(e.build_options);
         return GS_EXIT_USAGE;
     }
     for (size_t i = 0; i < e.n_files; i++) {
-        e.texts[i] = read_text(e.files[i]);
-        if (!e.texts[i]) {
-            gs_error("%s can't be read: %s", e.files[i], strerror(errno));
+        size_t bytes;
+        const int err = gs_read_file(e.files[i], GS_FILE_TEXT, &e.texts[i], &bytes);
+        if (err < 0) {
+            gs_error("%s can't be read: %s", e.files[i], strerror(-err));
             goto Done;
         }
     }

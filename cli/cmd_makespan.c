@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/ptx_input.h"
 #include "common/log.h"
+#include "common/options.h"
 #include "gema/makespan.h"
 
 static const char usage[] =
@@ -165,8 +166,7 @@ static bool read_arguments(struct arguments *a, int argc, char **argv)
     optind = 1;
     while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
         if (c == '?') {
-            gs_error("makespan does not know the option '%s', or it lacks its value; see gpusparc makespan --help",
-                     argv[optind - 1]);
+            gs_option_error(argv, long_options, "gpusparc makespan");
             return false;
         }
         if (!read_option(a, c))

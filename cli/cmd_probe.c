@@ -51,7 +51,7 @@ static const char usage[] =
     "\nall:\n"
     "  --device I           GPUs of all platforms first (default 0)\n"
     "  --json               instead of the table\n"
-    "  --plot FILE          a picture by gnuplot: .svg, .png or .pdf; .gp keeps gnuplot's script\n"
+    "  --plot FILE          a picture: FILE ends in .svg, .png or .pdf\n"
     "  --note TEXT          kept in the JSON, such as the clock that is set\n"
     "  --state FILE         keeps what was measured in FILE, once a minute too\n"
     "  --resume             goes on from --state FILE\n"

@@ -19,6 +19,7 @@
 #include "cli/profile.h"
 #include "common/client/client.h"
 #include "common/log.h"
+#include "common/options.h"
 
 static const char usage[] =
     "Usage: gpusparc profile --task NAME [OPTION...] [--] APP [ARG...]\n"
@@ -39,6 +40,9 @@ static const char usage[] =
     "  --timeout TIME   for one run (default 300s)\n"
     "  --from TRACE     nothing is run: the jobs are those of traces that `gpusparc run --trace` has written, as many\n"
     "                   GPUs as run kernels in each\n"
+    "  --append FILE    adds the task to that config file, which may not be there yet; its [system] stays as it is\n"
+    "  --chunks         writes how many chunks each segment had as well, which the analysis needs where the daemon's\n"
+    "                   config says depth = 1\n"
     "  --json           prints JSON\n\n"
     "A job begins with a command and ends when its results have been read; where an application has several jobs, it "
     "is\n"
@@ -48,12 +52,12 @@ static const char usage[] =
 enum { MAX_TRACES = 256 };
 
 struct options {
-    const char *task, *devices;
+    const char *task, *devices, *append;
     const char *from[MAX_TRACES];
     size_t n_from;
     long runs, warm_up, margin;
     int64_t period_ns, timeout_ns;
-    bool json, help;
+    bool json, help, chunks;
     char **app;
 };
 
@@ -116,6 +120,8 @@ enum {
     OPT_DEVICES,
     OPT_TIMEOUT,
     OPT_FROM,
+    OPT_CHUNKS,
+    OPT_APPEND,
     OPT_JSON,
     OPT_HELP
 };
@@ -143,6 +149,12 @@ static int set_option(int opt, struct options *o)
             return wrong("--from", "no more than 256 traces");
         o->from[o->n_from++] = optarg;
         return 0;
+    case OPT_APPEND:
+        o->append = optarg;
+        return 0;
+    case OPT_CHUNKS:
+        o->chunks = true;
+        return 0;
     case OPT_JSON:
         o->json = true;
         return 0;
@@ -150,7 +162,6 @@ static int set_option(int opt, struct options *o)
         o->help = true;
         return 0;
     default:
-        gs_error("profile: %s is no option of it, or lacks its value; see gpusparc profile --help", optarg);
         return GS_EXIT_USAGE;
     }
 }
@@ -165,6 +176,8 @@ static int read_options(int argc, char **argv, struct options *o)
                                                  {"devices", required_argument, NULL, OPT_DEVICES},
                                                  {"timeout", required_argument, NULL, OPT_TIMEOUT},
                                                  {"from", required_argument, NULL, OPT_FROM},
+                                                 {"append", required_argument, NULL, OPT_APPEND},
+                                                 {"chunks", no_argument, NULL, OPT_CHUNKS},
                                                  {"json", no_argument, NULL, OPT_JSON},
                                                  {"help", no_argument, NULL, OPT_HELP},
                                                  {NULL, 0, NULL, 0}};
@@ -174,8 +187,8 @@ static int read_options(int argc, char **argv, struct options *o)
     opterr = 0;
     while (!status && !o->help && (opt = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
         if (opt == '?')
-            optarg = argv[optind - 1];
-        status = set_option(opt, o);
+            gs_option_error(argv, long_options, "gpusparc profile");
+        status = opt == '?' ? GS_EXIT_USAGE : set_option(opt, o);
     }
     if (status || o->help)
         return status;
@@ -185,7 +198,33 @@ static int read_options(int argc, char **argv, struct options *o)
     else if (!o->n_from == !*o->app)
         gs_error(o->n_from ? "profile takes traces or an application, not both"
                            : "profile wants an application to run");
-    return o->task && !o->n_from != !*o->app ? 0 : GS_EXIT_USAGE;
+    if (o->json && o->append)
+        gs_error("profile --append writes a config, not JSON");
+    return o->task && !o->n_from != !*o->app && !(o->json && o->append) ? 0 : GS_EXIT_USAGE;
+}
+
+/* The file to append to, where there is one: *has_system, or why the task can't come into it. */
+static bool may_append(const struct options *o, bool *has_system)
+{
+    struct gs_config config;
+    struct gs_mistakes mistakes = {0};
+    *has_system = false;
+    if (!o->append || (access(o->append, F_OK) < 0 && errno == ENOENT))
+        return true;
+    bool ok = gs_config_load(o->append, &config, &mistakes) == 0;
+    gs_mistakes_print(&mistakes, o->append);
+    for (size_t i = 0; i < config.n_tasks && ok; i++)
+        if (strcmp(config.tasks[i].name, o->task) == 0) {
+            gs_error("%s has a task %s already, in line %d", o->append, o->task, config.tasks[i].line);
+            ok = false;
+        } else if (config.tasks[i].has_priority) {
+            gs_warn("the tasks of %s have priorities: give %s one too", o->append, o->task);
+            break;
+        }
+    *has_system = config.system.line > 0;
+    gs_mistakes_free(&mistakes);
+    gs_config_free(&config);
+    return ok;
 }
 
 /* ---- measuring ---- */
@@ -351,6 +390,10 @@ static void run_all(const struct options *o, struct measured *m)
             m->failed = !run_once(o, k > 0, &m->profile[k]);
             if (!m->failed)
                 say_progress(o, k > 0, i, &m->profile[k]);
+            if (!m->failed && !m->profile[0].n) {
+                gs_error("the first run had no job: it made no OpenCL command, or read no result");
+                m->failed = true;
+            }
             /* A group of one has no other way to run. */
             if (k > 0 && m->profile[k].devices == 1)
                 break;
@@ -396,6 +439,13 @@ static int64_t with_margin(const struct options *o, int64_t ns)
     return (ns * (100 + o->margin) / 100 + 999) / 1000 * 1000;
 }
 
+/* With the margin, of a number. */
+static int64_t more(const struct options *o, int n)
+{
+    const int64_t v = ((int64_t)n * (100 + o->margin) + 99) / 100;
+    return v < GS_CONFIG_MAX_CHUNKS ? v : GS_CONFIG_MAX_CHUNKS;
+}
+
 static int64_t rounded(int64_t ns)
 {
     return (ns + 500) / 1000 * 1000;
@@ -417,59 +467,86 @@ static int64_t period_of(const struct options *o, const struct measured *m)
 }
 
 /* "segments.1 = pci 1ms, gpu 2ms" of the longest times, or as a comment the medians. */
-static void print_segments(const struct options *o, const struct gs_profile_chain *c, bool medians)
+static void print_segments(FILE *out, const struct options *o, const struct gs_profile_chain *c, bool medians)
 {
     char buf[GS_DURATION_SIZE];
     for (size_t j = 0; j < c->n; j++) {
         const struct gs_profile_times *t = &c->segments[j];
-        printf("%s%s %s", j ? ", " : "", gs_resource_names[t->resource],
-               gs_format_duration(medians ? rounded(t->median_ns) : with_margin(o, t->longest_ns), buf));
+        fprintf(out, "%s%s %s", j ? ", " : "", gs_resource_names[t->resource],
+                gs_format_duration(medians ? rounded(t->median_ns) : with_margin(o, t->longest_ns), buf));
         if (t->pauses && !medians)
-            printf(" pauses %d %s", t->pauses, gs_format_duration(with_margin(o, t->pause_ns), buf));
+            fprintf(out, " pauses %d %s", t->pauses, gs_format_duration(with_margin(o, t->pause_ns), buf));
+        if (o->chunks && t->chunks && !medians)
+            fprintf(out, " chunks %" PRId64, more(o, t->chunks));
     }
-    putchar('\n');
+    fputc('\n', out);
 }
 
-static void print_mode(const struct options *o, const struct measured *m, int k)
+static void print_mode(FILE *out, const struct options *o, const struct measured *m, int k)
 {
     const struct gs_profile_chain *c = &m->chain[k];
     char longest[GS_DURATION_SIZE], median[GS_DURATION_SIZE];
     int gpus = gpus_of(m, k);
-    printf("# %zu jobs of %d runs with %d GPU%s: longest %s, median %s", c->jobs, m->profile[k].runs, gpus,
-           gpus == 1 ? "" : "s", gs_format_duration(rounded(c->whole.longest_ns), longest),
-           gs_format_duration(rounded(c->whole.median_ns), median));
+    fprintf(out, "# %zu jobs of %d runs with %d GPU%s: longest %s, median %s", c->jobs, m->profile[k].runs, gpus,
+            gpus == 1 ? "" : "s", gs_format_duration(rounded(c->whole.longest_ns), longest),
+            gs_format_duration(rounded(c->whole.median_ns), median));
     if (c->partial)
-        printf("; %zu others had another sequence of segments", c->others);
+        fprintf(out, "; %zu others had another sequence of segments", c->others);
     else if (c->others)
-        printf("; %zu of them lack some of these segments", c->others);
-    printf("\n# medians:   ");
-    print_segments(o, c, true);
-    printf("segments.%d = ", gpus);
-    print_segments(o, c, false);
+        fprintf(out, "; %zu of them lack some of these segments", c->others);
+    fprintf(out, "\n# medians:   ");
+    print_segments(out, o, c, true);
+    fprintf(out, "segments.%d = ", gpus);
+    print_segments(out, o, c, false);
 }
 
-static void print_config(const struct options *o, const struct measured *m)
+static void print_config(FILE *out, const struct options *o, const struct measured *m, bool with_system)
 {
     char buf[GS_DURATION_SIZE];
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    printf("# Measured by gpusparc profile: the longest times seen, and %ld %% on top.\n[system]\ngpus = %d\ncpus = "
-           "%ld\n\n",
-           o->margin, group_of(m),
-           cpus < 1                       ? 1
-           : cpus > GS_CONFIG_MAX_SERVERS ? GS_CONFIG_MAX_SERVERS
-                                          : cpus);
-    printf("[task %s]\n", o->task);
+    cpus = cpus < 1 ? 1 : cpus > GS_CONFIG_MAX_SERVERS ? GS_CONFIG_MAX_SERVERS : cpus;
+    fprintf(out, "# Measured by gpusparc profile: the longest times seen, and %ld %% on top.\n", o->margin);
+    if (with_system)
+        fprintf(out, "[system]\ngpus = %d\ncpus = %ld\n\n", group_of(m), cpus);
+    fprintf(out, "[task %s]\n", o->task);
     if (!o->period_ns)
-        printf("# Twice the longest job with its hand-overs: put the true period here.\n");
-    printf("period = %s\n", gs_format_duration(period_of(o, m), buf));
+        fprintf(out, "# Twice the longest job with its hand-overs: put the true period here.\n");
+    fprintf(out, "period = %s\n", gs_format_duration(period_of(o, m), buf));
     if (chunk_of(m, GS_PCI) || chunk_of(m, GS_GPU))
-        printf("# The longest from a grant to its end, by the %d chunks that it then may be.\n", DEPTH);
+        fprintf(out, "# The longest from a grant to its end, by the %d chunks that it then may be.\n", DEPTH);
     for (int r = 0; r < GS_RESOURCES; r++)
         if (chunk_of(m, r))
-            printf("%s_chunk = %s\n", gs_resource_names[r], gs_format_duration(with_margin(o, chunk_of(m, r)), buf));
+            fprintf(out, "%s_chunk = %s\n", gs_resource_names[r],
+                    gs_format_duration(with_margin(o, chunk_of(m, r)), buf));
     for (int k = 0; k < MODES; k++)
         if (m->chain[k].n)
-            print_mode(o, m, k);
+            print_mode(out, o, m, k);
+}
+
+/* True: what was measured is in the file. */
+static bool append_config(const struct options *o, const struct measured *m)
+{
+    bool has_system;
+    FILE *out = may_append(o, &has_system) ? fopen(o->append, "ae") : NULL;
+    if (out) {
+        fseek(out, 0, SEEK_END);
+        if (ftell(out) > 0)
+            fputc('\n', out);
+        print_config(out, o, m, !has_system);
+    }
+    const bool written = out && !ferror(out);
+    if (out && fclose(out) == 0 && written) {
+        struct gs_config config;
+        struct gs_mistakes mistakes = {0};
+        gs_config_load(o->append, &config, &mistakes); /* its [system] may be another machine's */
+        gs_mistakes_print(&mistakes, o->append);
+        gs_mistakes_free(&mistakes);
+        gs_config_free(&config);
+        return true;
+    }
+    gs_error("%s can't be appended to: %s; what was measured is on standard output", o->append, strerror(errno));
+    print_config(stdout, o, m, true);
+    return false;
 }
 
 static json_t *times_json(const struct gs_profile_times *t)
@@ -490,6 +567,8 @@ static json_t *mode_json(const struct options *o, const struct measured *m, int 
             json_object_set_new(s, "pauses", json_integer(c->segments[j].pauses));
             json_object_set_new(s, "pause_ns", json_integer(with_margin(o, c->segments[j].pause_ns)));
         }
+        if (o->chunks && c->segments[j].chunks)
+            json_object_set_new(s, "chunks", json_integer(more(o, c->segments[j].chunks)));
         json_array_append_new(segments, s);
     }
     return json_pack("{s:i, s:i, s:I, s:I, s:o, s:o}", "gpus", gpus_of(m, k), "runs", m->profile[k].runs, "jobs",
@@ -526,7 +605,7 @@ static bool say_findings(const struct measured *m)
             gs_error("a job has %zu segments; a config holds %d", c->n, GS_CONFIG_MAX_SEGMENTS);
             return false;
         }
-        if (p->runs && !c->n)
+        if (p->runs && !c->n && !m->failed)
             gs_warn("no job was seen in %d run%s", p->runs, p->runs == 1 ? "" : "s");
         if (c->partial)
             gs_warn("%zu of %zu jobs have another sequence of segments than the commonest, and no chain that a config "
@@ -547,10 +626,13 @@ static int run(int argc, char **argv)
     struct options o;
     struct measured m = {0};
     int status = read_options(argc, argv, &o), err = 0;
+    bool has_system;
     if (o.help)
         fputs(usage, stdout);
     if (status || o.help)
         return status;
+    if (!may_append(&o, &has_system))
+        return GS_EXIT_FAILED;
     struct sigaction action = {.sa_handler = stop}, old_int, old_term;
     sigaction(SIGINT, &action, &old_int);
     sigaction(SIGTERM, &action, &old_term);
@@ -563,8 +645,14 @@ static int run(int argc, char **argv)
     /* On one device after all: that is the chain for one GPU, or the same again. */
     if (any && m.profile[1].used < 2)
         gs_profile_chain_free(&m.chain[1]);
-    if (any && (m.chain[0].n || m.chain[1].n))
-        (o.json ? print_json : print_config)(&o, &m);
+    if (any && (m.chain[0].n || m.chain[1].n)) {
+        if (o.json)
+            print_json(&o, &m);
+        else if (o.append)
+            any = append_config(&o, &m);
+        else
+            print_config(stdout, &o, &m, true);
+    }
     if (gs_bench_stopped)
         gs_error("interrupted: the answer is of the runs until then");
     sigaction(SIGINT, &old_int, NULL);

@@ -8,6 +8,7 @@
 #include "cli/daemon_view.h"
 #include "common/client/client.h"
 #include "common/log.h"
+#include "common/options.h"
 
 static const char usage[] =
     "Usage: gpusparc reload [--socket PATH]\n"
@@ -22,7 +23,7 @@ static int run(int argc, char **argv)
     opterr = 0;
     for (int opt; (opt = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (opt != 's') {
-            gs_error("there is no option '%s', or it needs a value; see gpusparc reload --help", argv[optind - 1]);
+            gs_option_error(argv, options, "gpusparc reload");
             return GS_EXIT_USAGE;
         }
         socket = optarg;

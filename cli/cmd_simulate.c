@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,9 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/simulate_plot.h"
 #include "common/log.h"
+#include "common/options.h"
 #include "common/plot.h"
 #include "common/stream.h"
 #include "gema/experiment.h"
@@ -31,8 +34,9 @@ static const char usage[] =
     "  --points N            points of the curve (20, or 11 for figure 8)\n"
     "  --utilization U       figure 7: the largest (number of GPUs); figure 8: of the sets looked at (1.2)\n"
     "  --threads N           (all cores)\n"
+    "  --json                the counts as JSON on stdout, instead of the table\n"
     "  --csv FILE            the counts as CSV\n"
-    "  --plot FILE           a picture by gnuplot: .svg, .png or .pdf; .gp keeps gnuplot's script\n"
+    "  --plot FILE           a picture: FILE ends in .svg, .png or .pdf\n"
     "The machine and the sets:\n"
     "  --cpus N --links N --gpus N    (4, 1, 4)\n"
     "  --pieces own|any|gang          how multi-GPU segments are served (any, as in the paper's model)\n"
@@ -55,7 +59,7 @@ static void on_interrupt(int signal)
 struct options {
     struct gs_experiment e;
     const char *csv, *plot;
-    bool points_given, utilization_given;
+    bool json, points_given, utilization_given;
 };
 
 static int index_of(const char *const *names, int n, const char *word)
@@ -173,12 +177,14 @@ static bool take_option(struct options *o, int c, const char *v)
         return read_reals(v, 1, 0, 1, &g->dependent);
     case 'b':
         return read_reals(v, 1, 0, 1, &g->best);
+    case 'j':
+        return o->json = true;
     case 'c':
         o->csv = v;
         return true;
     case 'o':
         o->plot = v;
-        return gs_plot_name_is_right(v);
+        return true;
     default:
         return false;
     }
@@ -204,6 +210,7 @@ static const struct option long_options[] = {{"figure", required_argument, NULL,
                                              {"imbalance", required_argument, NULL, 'I'},
                                              {"dependent", required_argument, NULL, 'd'},
                                              {"best", required_argument, NULL, 'b'},
+                                             {"json", no_argument, NULL, 'j'},
                                              {"csv", required_argument, NULL, 'c'},
                                              {"plot", required_argument, NULL, 'o'},
                                              {NULL, 0, NULL, 0}};
@@ -218,8 +225,7 @@ static int read_options(int argc, char **argv, struct options *o)
     opterr = 0;
     while ((c = getopt_long(argc, argv, "", long_options, &which)) != -1) {
         if (c == '?') {
-            gs_error("simulate: %s is no option of it, or lacks its value; see gpusparc simulate --help",
-                     argv[optind - 1]);
+            gs_option_error(argv, long_options, "gpusparc simulate");
             return GS_EXIT_USAGE;
         }
         if (!take_option(o, c, optarg)) {
@@ -231,6 +237,8 @@ static int read_options(int argc, char **argv, struct options *o)
         gs_error("simulate takes no argument %s; see gpusparc simulate --help", argv[optind]);
         return GS_EXIT_USAGE;
     }
+    if (o->plot && !gs_plot_name_is_right("--plot", o->plot))
+        return GS_EXIT_USAGE;
     if (o->e.abscissa == GS_BY_DEPENDENCY) {
         o->e.utilization = o->utilization_given ? o->e.max_utilization : 1.2;
         o->e.points = o->points_given ? o->e.points : 11;
@@ -283,6 +291,35 @@ static void print_table(const struct options *o, const struct gs_experiment_resu
         printf("global gave up on %" PRIu64 " sets, which count as not schedulable\n", undecided);
 }
 
+static json_t *counts_json(const struct options *o, const uint64_t *counts)
+{
+    json_t *j = json_object();
+    for (int k = 0; k < GS_POLICIES; k++)
+        if (o->e.policies[k])
+            json_object_set_new(j, gs_policy_names[k], json_integer((json_int_t)counts[k]));
+    return j;
+}
+
+static void print_json(const struct options *o, const struct gs_experiment_result *r)
+{
+    const bool by_utilization = o->e.abscissa == GS_BY_UTILIZATION;
+    json_t *points = json_array();
+    for (int i = 0; i < o->e.points; i++) {
+        const struct gs_point *p = &r->points[i];
+        json_array_append_new(points,
+                              json_pack("{s:f, s:I, s:o, s:I}", by_utilization ? "gpu_utilization" : "dependent", p->x,
+                                        "sets", (json_int_t)p->sets, "schedulable", counts_json(o, p->schedulable),
+                                        "undecided", (json_int_t)p->undecided));
+    }
+    json_t *all = json_pack("{s:i, s:s, s:s, s:I, s:I, s:b, s:o}", "figure", by_utilization ? 7 : 8, "analysis",
+                            gs_analysis_names[o->e.analysis], "modes", o->e.two_modes ? "two" : "all", "seed",
+                            (json_int_t)o->e.seed, "sets", (json_int_t)r->sets, "interrupted", r->sets < o->e.sets,
+                            "points", points);
+    json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    putchar('\n');
+    json_decref(all);
+}
+
 /* The largest loss against the optimum at any point with enough sets to tell. */
 static void print_losses(const struct options *o, const struct gs_experiment_result *r)
 {
@@ -328,42 +365,6 @@ static int write_csv(const struct options *o, const struct gs_experiment_result 
     return ferror(out) ? -EIO : 0;
 }
 
-/* Figure 7 relative to the optimum where that was asked for, Figure 8 in sets. */
-static void write_script(const struct options *o, const struct gs_experiment_result *r, FILE *out)
-{
-    bool relative = o->e.abscissa == GS_BY_UTILIZATION && o->e.policies[GS_POLICY_GLOBAL];
-    fprintf(out, "set xlabel '%s'\nset ylabel '%s'\nset key bottom left\nset grid\nset yrange [0:*]\n$data << END\n",
-            o->e.abscissa == GS_BY_UTILIZATION ? "total GPU utilization" : "probability of dependent kernels",
-            relative ? "schedulable sets, relative to global" : "schedulable sets");
-    for (int i = 0; i < o->e.points; i++) {
-        const struct gs_point *p = &r->points[i];
-        uint64_t best = p->schedulable[GS_POLICY_GLOBAL];
-        if (relative && !best)
-            continue;
-        fprintf(out, "%g", p->x);
-        for (int k = 0; k < GS_POLICIES; k++)
-            fprintf(out, " %g", (double)p->schedulable[k] / (relative ? (double)best : 1));
-        fputc('\n', out);
-    }
-    fputs("END\nplot ", out);
-    for (int k = 0, first = 1; k < GS_POLICIES; k++)
-        if (o->e.policies[k]) {
-            fprintf(out, "%s$data using 1:%d with linespoints title '%s'", first ? "" : ", ", k + 2,
-                    gs_policy_names[k]);
-            first = 0;
-        }
-    fputc('\n', out);
-}
-
-static int draw(const struct options *o, const struct gs_experiment_result *r)
-{
-    FILE *plot = gs_plot_open(o->plot, 800, 500);
-    if (!plot)
-        return -EIO;
-    write_script(o, r, plot);
-    return gs_plot_close(plot, o->plot);
-}
-
 static int write_files(const struct options *o, const struct gs_experiment_result *r)
 {
     int rc = 0;
@@ -375,7 +376,7 @@ static int write_files(const struct options *o, const struct gs_experiment_resul
         if (rc)
             gs_error("cannot write %s: %s", o->csv, strerror(-rc));
     }
-    if (o->plot && draw(o, r))
+    if (o->plot && gs_simulate_draw(o->plot, &o->e, r))
         rc = -EIO;
     return rc;
 }
@@ -391,7 +392,7 @@ static int run(int argc, char **argv)
     const int err = o.csv ? gs_can_write(o.csv) : 0;
     if (err)
         gs_error("cannot write %s: %s", o.csv, strerror(-err));
-    if (err || (o.plot && !gs_plot_is_possible(o.plot)))
+    if (err || (o.plot && !gs_plot_is_possible("--plot", o.plot)))
         return GS_EXIT_FAILED;
     struct progress progress = {.sets = o.e.sets};
     o.e.stop = &stop;
@@ -408,8 +409,12 @@ static int run(int argc, char **argv)
     }
     if (stop)
         gs_warn("interrupted after %" PRIu64 " of %" PRIu64 " sets", r.sets, o.e.sets);
-    print_table(&o, &r);
-    print_losses(&o, &r);
+    if (o.json) {
+        print_json(&o, &r);
+    } else {
+        print_table(&o, &r);
+        print_losses(&o, &r);
+    }
     rc = write_files(&o, &r);
     return rc || stop ? GS_EXIT_FAILED : GS_EXIT_OK;
 }

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/daemon_view.h"
 #include "common/log.h"
+#include "common/options.h"
 
 static const char usage[] =
     "Usage: gpusparc status [--json] [--socket PATH]\n"
@@ -19,7 +20,8 @@ static const char usage[] =
     "  --socket PATH  the daemon's (GPUSPARC_SOCKET; default: /run/gpusparc.sock, else "
     "$XDG_RUNTIME_DIR/gpusparc.sock)\n\n"
     "A ! after a task's GPUs: it runs below all tasks, since with it deadlines could be missed. WARM counts jobs of\n"
-    "warm-ups, which are neither among JOBS nor MISSED; a w after RUN: one is under way.\n"
+    "warm-ups, which are neither among JOBS nor MISSED; a w after RUN: one is under way. gpusparc-status(1) has all\n"
+    "columns.\n"
     "Exits 1 where no daemon answers.\n";
 
 static int print_json(const char *socket)
@@ -65,7 +67,7 @@ static int run(int argc, char **argv)
         else if (opt == 's')
             socket = optarg;
         else {
-            gs_error("there is no option '%s', or it needs a value; see gpusparc status --help", argv[optind - 1]);
+            gs_option_error(argv, options, "gpusparc status");
             return GS_EXIT_USAGE;
         }
     }

@@ -10,6 +10,8 @@
 #include "cli/command.h"
 #include "cli/ptx_input.h"
 #include "common/log.h"
+#include "common/plot.h"
+#include "common/options.h"
 #include "gema/warpsched.h"
 
 static const char usage[] =
@@ -38,7 +40,7 @@ static const char usage[] =
     "  --strict             variable: a slot whose owner can't use it stays empty\n"
     "  --case CASE          best, average or worst latencies for the simulation (default average)\n"
     "  --trace              prints every issue: cycle, warp, instruction\n"
-    "  --svg FILE           a picture of the instruction reached over time (one policy only)\n"
+    "  --svg FILE           a picture (.svg, .png or .pdf) of the instruction reached over time (one policy only)\n"
     "  --svg-scheduler K    of this scheduler's warps (default 0)\n"
     "  --json               the answer as JSON on stdout\n\n"
     "From PTX:\n" PTX_INPUT_USAGE;
@@ -209,7 +211,7 @@ static bool read_option(struct arguments *a, int c)
         return a->trace = true;
     case SVG:
         a->svg = optarg;
-        return true;
+        return gs_plot_name_is_right("--svg", optarg);
     case SVG_SCHEDULER:
         return read_count("--svg-scheduler", 0, 1023, &a->svg_scheduler);
     case JSON:
@@ -248,8 +250,7 @@ static bool read_arguments(struct arguments *a, int argc, char **argv)
     optind = 1;
     while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
         if (c == '?') {
-            gs_error("timing does not know the option '%s', or it lacks its value; see gpusparc timing --help",
-                     argv[optind - 1]);
+            gs_option_error(argv, long_options, "gpusparc timing");
             return false;
         }
         if (!read_option(a, c))
@@ -326,17 +327,21 @@ static uint64_t first_finish(const struct arguments *a, const struct gs_warpsche
     return first;
 }
 
-static bool write_svg(const struct arguments *a, const struct gs_timing_program *p,
-                      const struct gs_warpsched_options *o, const struct gs_warpsched_result *r)
+static bool write_picture(const struct arguments *a, const struct gs_timing_program *p,
+                          const struct gs_warpsched_options *o, const struct gs_warpsched_result *r)
 {
-    FILE *f = fopen(a->svg, "w");
-    if (f)
-        gs_warpsched_write_svg(p, &a->profile, o, r, a->svg_scheduler, f);
-    bool ok = f && !ferror(f);
-    ok = f && fclose(f) == 0 && ok;
-    if (!ok)
-        gs_error("%s could not be written: %s", a->svg, strerror(errno));
-    return ok;
+    enum { ROOM = 200000 };
+    if (r->instructions > ROOM) {
+        gs_error("%s isn't drawn: %" PRIu64
+                 " instructions of all warps are more than the %d that a picture has room for",
+                 a->svg, r->instructions, ROOM);
+        return false;
+    }
+    FILE *f = gs_plot_open(a->svg);
+    const int rc = f ? gs_warpsched_write_svg(p, &a->profile, o, r, a->svg_scheduler, f) : 0;
+    if (rc)
+        gs_error("%s could not be drawn: %s", a->svg, strerror(-rc));
+    return f && gs_plot_close(f, a->svg) == 0 && !rc;
 }
 
 static void print_policy(const struct arguments *a, const struct gs_timing_program *p, enum gs_warpsched_policy policy,
@@ -381,7 +386,7 @@ static bool simulate_policies(const struct arguments *a, const struct gs_timing_
             json_array_append_new(out, policy_json(a, policy, &r));
         else
             print_policy(a, p, policy, &r);
-        bool ok = !a->svg || write_svg(a, p, &o, &r);
+        bool ok = !a->svg || write_picture(a, p, &o, &r);
         gs_warpsched_result_free(&r);
         if (!ok)
             return false;

@@ -13,12 +13,32 @@
 #include "cli/command.h"
 #include "cli/daemon_view.h"
 #include "common/log.h"
+#include "common/options.h"
 
 static const char usage[] =
     "Usage: gpusparc top [--interval SECONDS] [--socket PATH]\n"
     "What gpusparc status shows, again and again (default: every second). USE is measured between\n"
-    "two pictures. Keys: q ends, arrows (left and right too) and Page Up/Down scroll, space draws at once.\n"
+    "two pictures. Keys: q ends, arrows (left and right too) and Page Up/Down scroll, space draws at once, ? or h\n"
+    "explains keys and columns.\n"
     "A daemon that ends and comes back is waited for.\n";
+
+static const char help[] =
+    "gpusparc top\n\n"
+    "  q          ends\n"
+    "  arrows     scroll; Page Up and Page Down by half a page\n"
+    "  space      draws at once\n"
+    "  ? or h     this page; any key leaves it\n\n"
+    "  RESOURCE   link: to the host; gpuN: as gpusparc devices numbers them\n"
+    "  USE        share of the time since the last picture in which it had something to do\n"
+    "  MEMORY     of the applications' memory objects, by their sizes\n"
+    "  HOLDER     who has it now: task (process)\n"
+    "  UNITS      that the holder has out; GRANTED and TAKEN: units since the start, asked for and without asking\n"
+    "  PRIO       rank among the tasks: a larger one is more urgent; 0: no task\n"
+    "  GPUS       that the next job gets; !: below all tasks, since with it deadlines could be missed\n"
+    "  BOUND      of a job's response time, by the analysis\n"
+    "  WARM       jobs of warm-ups, which are neither among JOBS nor MISSED; w after RUN: one is under way\n"
+    "  MEDIAN ... LONGEST  response times; JITTER: 99th percentile of the difference of two\n"
+    "  SINCE, JOB how long the process is there, and its job under way\n";
 
 /* The first line and column that are shown. */
 struct corner {
@@ -47,8 +67,8 @@ static void draw(char *text, const struct corner *c) /* cuts the text up */
     erase();
     int row = 0;
     for (char *line; (line = strsep(&text, "\n"));) {
-        bool heading =
-            strncmp(line, "RESOURCE", 8) == 0 || strncmp(line, "TASK ", 5) == 0 || strncmp(line, "PROCESS", 7) == 0;
+        bool heading = strncmp(line, "RESOURCE ", 9) == 0 || strncmp(line, "TASK ", 5) == 0 ||
+                       strncmp(line, "PROCESS ", 8) == 0 || strncmp(line, "MEMORY  ", 8) == 0;
         if (row >= c->top && row - c->top < LINES && strlen(line) > (size_t)c->left) {
             attr_t how = heading ? A_REVERSE : strncmp(line, "NOT ", 4) == 0 ? A_BOLD : A_NORMAL;
             attrset((int)how);
@@ -62,7 +82,7 @@ static void draw(char *text, const struct corner *c) /* cuts the text up */
 
 static void show(const json_t *before, const json_t *now, struct corner *corner)
 {
-    char *text = now ? gs_daemon_tables(before, now) : strdup("No daemon answers; waiting for one. q ends.");
+    char *text = now ? gs_daemon_tables(before, now) : strdup("No daemon answers; waiting for one. q ends, ? helps.");
     if (text) {
         clamp_corner(text, corner);
         draw(text, corner);
@@ -70,11 +90,24 @@ static void show(const json_t *before, const json_t *now, struct corner *corner)
     free(text);
 }
 
+/* Until a key comes. */
+static void show_help(void)
+{
+    char *text = strdup(help);
+    if (text)
+        draw(text, &(struct corner){0, 0});
+    free(text);
+    timeout(-1);
+    getch();
+}
+
 /* False: it ends the program. */
 static bool obey(int key, struct corner *corner)
 {
     enum { COLUMNS = 8 };
     const int page = LINES / 2 + 1;
+    if (key == '?' || key == 'h')
+        show_help();
     corner->top += key == KEY_DOWN ? 1 : key == KEY_UP ? -1 : key == KEY_NPAGE ? page : key == KEY_PPAGE ? -page : 0;
     corner->left += key == KEY_RIGHT ? COLUMNS : key == KEY_LEFT ? -COLUMNS : 0;
     return key != 'q' && key != 'Q';
@@ -127,7 +160,7 @@ static int run(int argc, char **argv)
         if (opt == 's')
             socket = optarg;
         else if (opt != 'i') {
-            gs_error("there is no option '%s', or it needs a value; see gpusparc top --help", argv[optind - 1]);
+            gs_option_error(argv, options, "gpusparc top");
             return GS_EXIT_USAGE;
         } else if ((interval = strtod(optarg, &end)), *end || end == optarg || !(interval >= 0.1 && interval <= 3600)) {
             gs_error("--interval takes seconds, from 0.1 to 3600, not '%s'", optarg);

@@ -2,11 +2,13 @@
 #include "cli/daemon_view.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/show.h"
 #include "common/client/client.h"
 #include "common/log.h"
 
@@ -40,8 +42,11 @@ void gs_daemon_error(int err, const char *socket, const char *text)
 json_t *gs_daemon_state(const char *socket, bool quiet)
 {
     char *text;
-    int err = gs_client_ask(socket, GS_MSG_STATUS, NULL, 2000, &text);
+    uid_t uid;
+    int err = gs_client_ask_whose(socket, GS_MSG_STATUS, NULL, 2000, &text, &uid);
     json_t *j = err == 0 ? json_loads(text, 0, NULL) : NULL;
+    if (j && uid != (uid_t)-1)
+        json_object_set_new(json_object_get(j, "daemon"), "uid", json_integer(uid));
     if (!j && !quiet)
         gs_daemon_error(err ? err : -EPROTO, socket, err ? text : NULL);
     free(text);
@@ -118,15 +123,68 @@ static double use_between(const json_t *before, const json_t *now, size_t i)
     return share < 0 ? 0 : share > 1 ? 1 : share;
 }
 
+/* The last user's name is kept: most processes are one's own. */
+static const char *user_name(int64_t uid, char buf[24])
+{
+    static int64_t last = -1;
+    static char name[24];
+    if (uid != last) {
+        const struct passwd *pw = getpwuid((uid_t)uid);
+        snprintf(name, sizeof name, "%s", pw ? pw->pw_name : "");
+        gs_plain(name, strlen(name));
+        last = uid;
+    }
+    if (*name)
+        snprintf(buf, 24, "%s", name);
+    else
+        snprintf(buf, 24, "%lld", (long long)uid);
+    return buf;
+}
+
+/* The program's path; of a long one its end, from a folder on. */
+static const char *program_of(const json_t *client, char buf[PATH_BYTES])
+{
+    enum { SHOWN = 40 };
+    const char *path = path_of(client, "exe", buf), *from = path + strlen(path);
+    if (from - path <= SHOWN)
+        return path;
+    const char *name = strrchr(path, '/');
+    from -= SHOWN;
+    while (from < name && *from != '/')
+        from++;
+    if (name && from > name)
+        from = name;
+    return from > path ? from + 1 : path;
+}
+
+static const char *memory_of(const json_t *bytes, char buf[GS_SHOW])
+{
+    return json_integer_value(bytes) ? gs_show_bytes((uint64_t)json_integer_value(bytes), buf) : "-";
+}
+
 /* ---- tables ---- */
+
+/* " of user NAME", or of number; nothing where it can't be told. */
+static const char *user_of(const json_t *d, char buf[64])
+{
+    const json_t *uid = json_object_get(d, "uid");
+    const struct passwd *p = json_is_integer(uid) ? getpwuid((uid_t)json_integer_value(uid)) : NULL;
+    buf[0] = '\0';
+    if (p)
+        snprintf(buf, 64, " of user %s", p->pw_name);
+    else if (json_is_integer(uid))
+        snprintf(buf, 64, " of user %lld", (long long)json_integer_value(uid));
+    return buf;
+}
 
 static void print_daemon(FILE *out, const json_t *now)
 {
     const json_t *d = json_object_get(now, "daemon");
-    char up[16], path[PATH_BYTES];
-    fprintf(out, "gpusparcd %s, process %lld, on %s for %s: %lld application%s\n", string(d, "version"),
-            (long long)integer(d, "pid"), path_of(d, "socket", path), duration(json_object_get(d, "uptime_ns"), up),
-            (long long)integer(d, "clients"), integer(d, "clients") == 1 ? "" : "s");
+    char up[16], path[PATH_BYTES], user[64];
+    fprintf(out, "gpusparcd %s, process %lld%s, on %s for %s: %lld application%s\n", string(d, "version"),
+            (long long)integer(d, "pid"), user_of(d, user), path_of(d, "socket", path),
+            duration(json_object_get(d, "uptime_ns"), up), (long long)integer(d, "clients"),
+            integer(d, "clients") == 1 ? "" : "s");
     if (integer(d, "taken_back") || integer(d, "refused") || integer(d, "bad_messages"))
         fprintf(out, "taken back by the watchdog: %lld units; refused: %lld connections; senseless messages: %lld\n",
                 (long long)integer(d, "taken_back"), (long long)integer(d, "refused"),
@@ -153,18 +211,18 @@ static void print_resources(FILE *out, const json_t *before, const json_t *now)
 {
     size_t i;
     json_t *r;
-    fprintf(out, "\n%-9s %5s  %-26s %5s %10s %10s  %s\n", "RESOURCE", "USE", "HOLDER", "UNITS", "GRANTED", "TAKEN",
-            "WAITING");
+    fprintf(out, "\n%-9s %5s %9s  %-26s %5s %10s %10s  %s\n", "RESOURCE", "USE", "MEMORY", "HOLDER", "UNITS", "GRANTED",
+            "TAKEN", "WAITING");
     json_array_foreach(json_object_get(now, "resources"), i, r)
     {
-        char holder[64] = "-";
+        char holder[64] = "-", memory[GS_SHOW];
         if (json_is_integer(json_object_get(r, "holder")))
             snprintf(holder, sizeof holder, "%.16s (%lld)",
                      name_or(string(r, "holder_task"), json_is_true(json_object_get(r, "alone")) ? "a probe" : "-"),
                      (long long)pid_of_client(now, integer(r, "holder")));
-        fprintf(out, "%-9s %4.0f%%  %-26s %5lld %10lld %10lld  ", string(r, "name"), 100 * use_between(before, now, i),
-                holder, (long long)integer(r, "units"), (long long)integer(r, "granted"),
-                (long long)integer(r, "taken"));
+        fprintf(out, "%-9s %4.0f%% %9s  %-26s %5lld %10lld %10lld  ", string(r, "name"),
+                100 * use_between(before, now, i), memory_of(json_object_get(r, "memory_bytes"), memory), holder,
+                (long long)integer(r, "units"), (long long)integer(r, "granted"), (long long)integer(r, "taken"));
         print_waiting(out, now, json_object_get(r, "waiting"));
         fputc('\n', out);
     }
@@ -241,7 +299,7 @@ static void print_usage(FILE *out, const json_t *now)
     {
         json_array_foreach(json_object_get(t, "used"), k, used)
         {
-            print_more_used(out, t, used, "pci", "the link");
+            print_more_used(out, t, used, "link", "the link");
             print_more_used(out, t, used, "gpu", "a GPU");
         }
     }
@@ -254,15 +312,47 @@ static void print_applications(FILE *out, const json_t *now)
     if (!json_array_size(json_object_get(now, "clients")))
         return;
     const int width = name_width(now);
-    fprintf(out, "\n%-8s %-6s %-*s %5s %4s %9s %9s  %s\n", "PROCESS", "USER", width, "TASK", "PRIO", "GPUS", "SINCE",
+    fprintf(out, "\n%-8s %-10s %-*s %5s %4s %9s %9s  %s\n", "PROCESS", "USER", width, "TASK", "PRIO", "GPUS", "SINCE",
             "JOB", "PROGRAM");
     json_array_foreach(json_object_get(now, "clients"), i, c)
     {
-        char b[2][16], path[PATH_BYTES];
-        fprintf(out, "%-8lld %-6lld %-*s %5lld %4lld %9s %9s  %s\n", (long long)integer(c, "pid"),
-                (long long)integer(c, "uid"), width, name_or(string(c, "task"), "-"), (long long)integer(c, "priority"),
-                (long long)integer(c, "gpus"), duration(json_object_get(c, "since_ns"), b[0]),
-                duration(json_object_get(c, "job_ns"), b[1]), path_of(c, "exe", path));
+        char b[2][16], path[PATH_BYTES], user[24];
+        fprintf(out, "%-8lld %-10s %-*s %5lld %4lld %9s %9s  %s\n", (long long)integer(c, "pid"),
+                user_name(integer(c, "uid"), user), width, name_or(string(c, "task"), "-"),
+                (long long)integer(c, "priority"), (long long)integer(c, "gpus"),
+                duration(json_object_get(c, "since_ns"), b[0]), duration(json_object_get(c, "job_ns"), b[1]),
+                program_of(c, path));
+    }
+}
+
+/* Of the processes that have some: how much on each GPU. */
+static void print_memory(FILE *out, const json_t *now)
+{
+    const json_t *resources = json_object_get(now, "resources");
+    bool any = false;
+    size_t i, k;
+    json_t *c, *r;
+    json_array_foreach(json_object_get(now, "clients"), i, c)
+    {
+        char buf[PATH_BYTES], size[GS_SHOW];
+        const json_t *memory = json_object_get(c, "memory_bytes");
+        if (!json_object_size(memory))
+            continue;
+        fputs(any ? "" : "\nMEMORY  ", out);
+        json_array_foreach(resources, k, r)
+        {
+            if (!any && json_is_integer(json_object_get(r, "memory_bytes")))
+                fprintf(out, " %9s", string(r, "name"));
+        }
+        fputs(any ? "" : "\n", out);
+        any = true;
+        fprintf(out, "%-8lld", (long long)integer(c, "pid"));
+        json_array_foreach(resources, k, r)
+        {
+            if (json_is_integer(json_object_get(r, "memory_bytes")))
+                fprintf(out, " %9s", memory_of(json_object_get(memory, string(r, "name")), size));
+        }
+        fprintf(out, "  %s\n", program_of(c, buf));
     }
 }
 
@@ -289,6 +379,7 @@ char *gs_daemon_tables(const json_t *before, const json_t *now)
     print_tasks(out, now);
     print_usage(out, now);
     print_applications(out, now);
+    print_memory(out, now);
     print_decision(out, now);
     return fclose(out) == 0 ? text : NULL;
 }

@@ -3,8 +3,8 @@
 #ifndef GS_CLI_EXPLAIN_H
 #define GS_CLI_EXPLAIN_H
 
-#include "shim/plan.h"
-#include "translator/summary.h"
+#include "shim/plan/plan.h"
+#include "translator/summary/summary.h"
 
 enum { GS_EXPLAIN_FILES = 16, GS_EXPLAIN_ARGS = 64 };
 
@@ -17,13 +17,15 @@ struct gs_explain {
     const char *files[GS_EXPLAIN_FILES];
     char *texts[GS_EXPLAIN_FILES]; /* owned */
     size_t n_files;
-    char *build_options; /* owned */
-    const char *kernel;  /* only this one, or NULL */
+    char *build_options;    /* owned */
+    const char *reordering; /* the gs_reordering_option() or _pragma() of the program, or NULL */
+    const char *kernel;     /* only this one, or NULL */
     bool has_global, has_local, json, source, may_reorder;
     struct gs_geometry launch;
     unsigned parts;
     struct gs_explain_value values[GS_EXPLAIN_ARGS];
     size_t n_values;
+    size_t most_items; /* work-items that a group of the group's first device may have; 0: not known */
 };
 
 /* A kernel's launch as it would be planned: what each part reads and writes of each argument. */
@@ -47,6 +49,13 @@ void gs_explain_plan_free(struct gs_explain_launch *l);
 
 /* How the writes of the parts to an argument come together; NULL where it isn't written. */
 const char *gs_explain_writes(const struct gs_explain_launch *l, uint32_t arg);
+
+/* Why the driver refuses the launch, whatever gpusparc does, with the OpenCL error in brackets; or NULL. */
+const char *gs_explain_invalid(const struct gs_explain *e, const struct gs_explain_launch *l, char *why,
+                               size_t why_bytes);
+
+/* Of a program that can't be read: the compiler's message, and its place. NULL: the refusal is another. */
+const char *gs_explain_error(const char *refusal, struct gs_site *site);
 
 /* Print everything; the launches are one per kernel, or NULL where no --global was given. */
 void gs_explain_text(const struct gs_explain *e, const struct gs_summary *s, const struct gs_explain_launch *launches);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/explain.h"
-#include "translator/access_print.h"
+#include "translator/summary/access_print.h"
 
 static json_t *site(const struct gs_explain *e, const struct gs_site *s)
 {
@@ -80,8 +80,11 @@ static json_t *part(const struct gs_explain_launch *l, unsigned p)
                      (json_int_t)global[2], "arguments", args);
 }
 
-static json_t *launch(const struct gs_explain_launch *l)
+static json_t *launch(const struct gs_explain *e, const struct gs_explain_launch *l)
 {
+    char why[256];
+    if (gs_explain_invalid(e, l, why, sizeof why))
+        return json_pack("{s:b, s:s}", "split", 0, "invalid", why);
     if (l->plan.reason)
         return json_pack("{s:b, s:s}", "split", 0, "reason", l->plan.reason);
     json_t *parts = json_array(), *merges = json_object();
@@ -117,13 +120,14 @@ static json_t *kernel(const struct gs_explain *e, const struct gs_kernel_summary
     json_t *args = json_array();
     for (uint32_t i = 0; i < k->n_args; i++)
         json_array_append_new(args, argument(e, k, i));
-    json_t *o =
-        json_pack("{s:s, s:o, s:b, s:b, s:[i, i, i], s:o, s:o, s:b, s:o}", "name", k->name, "arguments", args,
-                  "hidden_argument", (int)k->hidden, "uses_group", (int)k->uses_group, "required_local",
-                  (int)k->reqd[0], (int)k->reqd[1], (int)k->reqd[2], "refusal", text_or_null(k->refusal),
-                  "refusal_site", site(e, &k->refusal_site), "on_trial", (int)k->only_atomics, "appends", appends(k));
+    const bool reorders = gs_translation_reorders(k, e->reordering);
+    json_t *o = json_pack("{s:s, s:o, s:b, s:b, s:b, s:[i, i, i], s:o, s:o, s:b, s:o}", "name", k->name, "arguments",
+                          args, "hidden_argument", (int)k->hidden, "translation_reorders", (int)reorders, "uses_group",
+                          (int)k->uses_group, "required_local", (int)k->reqd[0], (int)k->reqd[1], (int)k->reqd[2],
+                          "refusal", text_or_null(k->refusal), "refusal_site", site(e, &k->refusal_site), "on_trial",
+                          (int)k->only_atomics, "appends", appends(k));
     if (l)
-        json_object_set_new(o, "launch", launch(l));
+        json_object_set_new(o, "launch", launch(e, l));
     return o;
 }
 
@@ -133,8 +137,11 @@ void gs_explain_json(const struct gs_explain *e, const struct gs_summary *s, con
     for (uint32_t i = 0; i < s->n_kernels; i++)
         if (!e->kernel || strcmp(e->kernel, s->kernels[i].name) == 0)
             json_array_append_new(kernels, kernel(e, &s->kernels[i], launches ? &launches[i] : NULL));
-    json_t *all = json_pack("{s:o, s:b, s:o}", "refusal", text_or_null(s->refusal), "changed", (int)s->changed,
-                            "kernels", kernels);
+    struct gs_site where = {0};
+    if (s->refusal && !gs_explain_error(s->refusal, &where))
+        where.line = 0;
+    json_t *all = json_pack("{s:o, s:o, s:b, s:o}", "refusal", text_or_null(s->refusal), "refusal_site",
+                            site(e, &where), "changed", (int)s->changed, "kernels", kernels);
     json_t *units = json_array();
     for (uint32_t u = 0; e->source && u < s->n_units; u++)
         json_array_append_new(units, json_string(s->units[u]));

@@ -129,6 +129,7 @@ int gs_explain_plan(const struct gs_explain *e, const struct gs_kernel_summary *
                                      .args = out->args,
                                      .mems = out->used,
                                      .n_parts = e->parts,
+                                     .relaxed = e->reordering,
                                      .may_reorder = e->may_reorder,
                                      .may_try = true};
     if (!err)
@@ -173,4 +174,66 @@ const char *gs_explain_writes(const struct gs_explain_launch *l, uint32_t arg)
         else if (l->plan.uses[u].root == l->used[arg] && l->used[arg] && l->kernel->args[arg].may_write)
             return writes_in_words(&l->plan.uses[u]);
     return NULL;
+}
+
+/* Was it built with an option that permits work-groups of several sizes? */
+static bool may_be_uneven(const struct gs_explain *e)
+{
+    const char *version = strstr(e->build_options, "-cl-std=CL");
+    return version && version[strlen("-cl-std=CL")] >= '2' && !strstr(e->build_options, "-cl-uniform-work-group-size");
+}
+
+const char *gs_explain_invalid(const struct gs_explain *e, const struct gs_explain_launch *l, char *why,
+                               size_t why_bytes)
+{
+    const struct gs_geometry *g = &e->launch;
+    const uint32_t *reqd = l->kernel->reqd;
+    uint64_t items = 1;
+    *why = 0;
+    for (unsigned d = 0; d < 3 && !*why; d++) {
+        const uint64_t local = e->has_local ? g->local[d] : reqd[0] ? reqd[d] : 1;
+        items *= local;
+        if (reqd[0] && local != reqd[d])
+            snprintf(
+                why, why_bytes,
+                "any driver refuses it: its work-groups have %llu work-items in dimension %u, the kernel requires %u "
+                "(CL_INVALID_WORK_GROUP_SIZE)",
+                (unsigned long long)local, d, reqd[d]);
+        else if (g->global[d] % local && (reqd[0] || !may_be_uneven(e)))
+            snprintf(
+                why, why_bytes,
+                "any driver refuses it: %llu work-items in dimension %u can't be divided into work-groups of %llu%s "
+                "(CL_INVALID_WORK_GROUP_SIZE)",
+                (unsigned long long)g->global[d], d, (unsigned long long)local,
+                reqd[0] ? "" : "; programs built with -cl-std=CL2.0 or later may");
+        else if (e->most_items && items > e->most_items)
+            snprintf(why, why_bytes,
+                     "this device's driver refuses it: a work-group has at most %zu work-items there "
+                     "(CL_INVALID_WORK_GROUP_SIZE)",
+                     e->most_items);
+    }
+    for (uint32_t i = 0; i < l->kernel->n_args && !*why; i++)
+        if (l->used[i] && !l->used[i]->is_image && !l->used[i]->size)
+            snprintf(why, why_bytes,
+                     "any driver refuses it: no buffer has 0 bytes, as %s would (CL_INVALID_BUFFER_SIZE)",
+                     l->kernel->args[i].name);
+    return *why ? why : NULL;
+}
+
+const char *gs_explain_error(const char *refusal, struct gs_site *site)
+{
+    static const char begin[] = "its text can't be read: ";
+    static char file[256];
+    unsigned unit = 1, line, column;
+    int n = 0;
+    if (strncmp(refusal, begin, strlen(begin)) != 0)
+        return NULL;
+    const char *at = refusal + strlen(begin);
+    file[0] = 0;
+    if (sscanf(at, "%u:%u: %n", &line, &column, &n) != 2 &&
+        sscanf(at, "text %u of %*u:%u:%u: %n", &unit, &line, &column, &n) != 3 &&
+        sscanf(at, "%255[^:]:%u:%u: %n", file, &line, &column, &n) != 3)
+        return NULL;
+    *site = (struct gs_site){.unit = unit - 1, .file = file, .line = line, .column = column};
+    return n ? at + n : NULL;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/explain.h"
-#include "translator/access_print.h"
+#include "translator/summary/access_print.h"
 
 enum { SHOWN_RANGES = 4, SHOWN_ACCESSES = 16 };
 
@@ -30,14 +30,9 @@ static const char *find_line(const struct gs_explain *e, const struct gs_site *s
     return at;
 }
 
-/* As a compiler would: the sentence with its place, the line, and what is meant underlined. */
-static void print_site(const struct gs_explain *e, const struct gs_site *site, const char *sentence)
+/* The line, and what is meant underlined. */
+static void print_line(const struct gs_explain *e, const struct gs_site *site)
 {
-    if (site->line == 0) {
-        printf("    %s\n", sentence);
-        return;
-    }
-    printf("    %s:%u:%u: %s\n", gs_explain_file(e, site), site->line, site->column, sentence);
     size_t n;
     const char *line = find_line(e, site, &n);
     if (!line || n == 0 || site->column == 0 || site->column > n)
@@ -49,6 +44,24 @@ static void print_site(const struct gs_explain *e, const struct gs_site *site, c
     for (uint32_t i = 1; i < site->length && site->column + i <= n; i++)
         putchar('~');
     putchar('\n');
+}
+
+/* As a compiler would: the sentence with its place, and the line. */
+static void print_site(const struct gs_explain *e, const struct gs_site *site, const char *sentence)
+{
+    if (site->line == 0) {
+        printf("    %s\n", sentence);
+        return;
+    }
+    printf("    %s:%u:%u: %s\n", gs_explain_file(e, site), site->line, site->column, sentence);
+    print_line(e, site);
+}
+
+/* The same from the beginning of the line, for editors that look for it there. */
+static void print_error(const struct gs_explain *e, const struct gs_site *site, const char *sentence)
+{
+    printf("%s:%u:%u: error: %s\n", gs_explain_file(e, site), site->line, site->column, sentence);
+    print_line(e, site);
 }
 
 static const char *atomic_name(const struct gs_arg_summary *a)
@@ -144,9 +157,14 @@ static void print_part(const struct gs_explain_launch *l, unsigned p)
     }
 }
 
-static void print_launch(const struct gs_explain_launch *l)
+static void print_launch(const struct gs_explain *e, const struct gs_explain_launch *l)
 {
     const struct gs_plan *plan = &l->plan;
+    char why[256];
+    if (gs_explain_invalid(e, l, why, sizeof why)) {
+        printf("  this launch can't be made: %s\n", why);
+        return;
+    }
     if (plan->reason) {
         printf("  this launch runs on one device: %s\n", plan->reason);
         return;
@@ -165,14 +183,25 @@ static void print_launch(const struct gs_explain_launch *l)
         printf("    (buffers whose size --arg doesn't say are taken to have 1 GiB)\n");
 }
 
-/* What is split only where the user allows it. */
+static bool reorders(const struct gs_kernel_summary *k)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < k->n_args; i++)
+        any = any || gs_arg_reorders(&k->args[i]);
+    return any;
+}
+
+/* What a split changes, where the user allows it. */
 static void print_reordered(const struct gs_explain *e, const struct gs_kernel_summary *k)
 {
+    if (gs_translation_reorders(k, e->reordering))
+        printf("  %s: with %s the compiler may reorder, and the hidden argument changes its text\n",
+               e->may_reorder ? "as --allow reorder permits" : "but only with --allow reorder", e->reordering);
     for (uint32_t i = 0; i < k->n_args; i++)
         if (gs_arg_reorders(&k->args[i])) {
-            printf("  %s:\n", e->may_reorder ? "as --allow reorder permits" : "but only with --allow reorder");
             print_site(e, &k->args[i].atomic_site,
-                       "the order of these floating-point atomics decides about bits, and a split changes it");
+                       "the order in which these atomics add floating-point numbers decides about the last bits; a "
+                       "split changes it");
         }
 }
 
@@ -217,26 +246,35 @@ static void print_kernel(const struct gs_explain *e, const struct gs_kernel_summ
     if (k->appending) {
         print_appends(k);
         if (l)
-            print_launch(l);
+            print_launch(e, l);
     } else if (k->refusal) {
         printf(k->only_atomics ? "  it is split only on trial, as its parts don't see each other's atomics:\n"
                                : "  it is never split:\n");
         print_site(e, &k->refusal_site, k->refusal);
         if (l && k->only_atomics)
-            print_launch(l);
+            print_launch(e, l);
     } else {
-        printf("  it can be split%s\n", k->hidden ? ", with a hidden argument" : " as it is");
+        printf("  it can be split%s%s\n", k->hidden ? ", with a hidden argument" : " as it is",
+               !reorders(k)     ? ""
+               : e->may_reorder ? "; --allow reorder permits it:"
+                                : ", but only with gpusparc run --allow reorder:");
         print_reordered(e, k);
         if (l)
-            print_launch(l);
+            print_launch(e, l);
     }
 }
 
 void gs_explain_text(const struct gs_explain *e, const struct gs_summary *s, const struct gs_explain_launch *launches)
 {
     bool first = true;
-    if (s->refusal)
+    struct gs_site site;
+    const char *error = s->refusal ? gs_explain_error(s->refusal, &site) : NULL;
+    if (error) {
+        printf("nothing of the program is split: its text can't be read\n");
+        print_error(e, &site, error);
+    } else if (s->refusal) {
         printf("nothing of the program is split: %s\n", s->refusal);
+    }
     if (s->refusal && !*e->build_options)
         puts("(the options with which the application builds it go behind --, as in: gpusparc explain FILE.cl -- "
              "-DN=16)");

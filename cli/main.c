@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/complete.h"
 #include "common/log.h"
+#include "common/options.h"
 
 static void print_help(FILE *out)
 {
@@ -15,7 +17,7 @@ static void print_help(FILE *out)
     for (int i = 0; gs_commands[i]; i++)
         fprintf(out, "  %-10s %s\n", gs_commands[i]->name, gs_commands[i]->summary);
     fputs("\n`gpusparc COMMAND --help` tells more of a command, and so does its page, `man gpusparc-COMMAND`.\n"
-          "`gpusparc --version` prints the version.\n",
+          "`gpusparc --version` (-V) prints the version.\n",
           out);
 }
 
@@ -43,9 +45,19 @@ static bool asks_for_help(const struct gs_command *cmd, int argc, char **argv)
     return false;
 }
 
+static const char *command_name(const void *list, size_t i)
+{
+    const struct gs_command *cmd = ((const struct gs_command *const *)list)[i];
+    return cmd ? cmd->name : NULL;
+}
+
 static int no_such_command(const char *name)
 {
-    gs_error("there is no command '%s'; see gpusparc --help", name);
+    const char *meant = gs_nearest(name, command_name, gs_commands);
+    if (meant)
+        gs_error("there is no command '%s'; did you mean %s? see gpusparc --help", name, meant);
+    else
+        gs_error("there is no command '%s'; see gpusparc --help", name);
     return GS_EXIT_USAGE;
 }
 
@@ -66,8 +78,12 @@ static int run(int argc, char **argv)
             print_help(stdout);
         return GS_EXIT_OK;
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
         puts("gpusparc " GS_VERSION);
+        return GS_EXIT_OK;
+    }
+    if (strcmp(argv[1], "--complete") == 0) {
+        gs_complete(argc - 2, argv + 2);
         return GS_EXIT_OK;
     }
     cmd = find_command(argv[1]);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/json_file.h"
 #include "common/log.h"
 
 enum { MAX_DEVICES = 64 };
@@ -316,9 +317,11 @@ int gs_profile_read(struct gs_profile *p, const char *path, int warm_up)
         p->runs++; /* of an application that used no OpenCL */
         return 0;
     }
-    json_t *events = json_load_file(path, 0, &error);
+    json_t *events = gs_json_load(path, GS_FILE_TRACE, 0, &error);
     if (!events || !json_is_array(events)) {
-        gs_error("%s is no trace: %s", path, events ? "there is no list of events in it" : error.text);
+        const bool torn = !events && strstr(error.text, "end of file");
+        gs_error("%s is no trace: %s%s", path, events ? "there is no list of events in it" : error.text,
+                 torn ? "; of one that was cut off all but the last line is good: put a ] in its place" : "");
         json_decref(events);
         return -EINVAL;
     }

@@ -15,6 +15,7 @@ struct gs_profile_segment {
     int64_t ns;
     int pauses; /* in which it was given up in between, and for how long in all, beside ns */
     int64_t pause_ns;
+    int chunks;      /* of the link, or of the GPU that had most */
     unsigned server; /* what it is on: a later one on the same may be the same segment, after a pause; 0: it can't */
 };
 
@@ -49,6 +50,7 @@ struct gs_profile_times {
     int64_t longest_ns, median_ns, shortest_ns;
     int pauses; /* the most of a job, and their longest time */
     int64_t pause_ns;
+    int chunks; /* the most of a job; 0: not known */
 };
 struct gs_profile_chain {
     struct gs_profile_times *segments; /* owned */

@@ -75,6 +75,7 @@ static int join_job(const struct gs_profile_job *job, int64_t most, struct gs_pr
             before->ns += s->ns;
             before->pauses++;
             before->pause_ns += gap->ns;
+            before->chunks += s->chunks;
             out->n--;
         } else {
             out->segments[out->n++] = *s;
@@ -203,6 +204,7 @@ static void cover_job(const struct gs_profile *p, size_t i, const struct sequenc
         longest[at[k]] = max64(longest[at[k]], g->ns);
         t->pauses = g->pauses > t->pauses ? g->pauses : t->pauses;
         t->pause_ns = max64(t->pause_ns, g->pause_ns);
+        t->chunks = g->chunks > t->chunks ? g->chunks : t->chunks;
     }
     chain->others += job->n < s->n;
 }
@@ -220,11 +222,11 @@ static int cover(const struct gs_profile *p, const struct sequence *s, struct gs
                 cover_job(p, i, s, longest, v, chain);
     for (size_t j = 0; j < s->n; j++) {
         struct gs_profile_times *t = &chain->segments[j];
-        const int pauses = t->pauses;
-        const int64_t pause_ns = t->pause_ns;
+        const struct gs_profile_times most = *t;
         *t = times_of(s->v[j], &v[j * p->n], p->n);
-        t->pauses = pauses;
-        t->pause_ns = pause_ns;
+        t->pauses = most.pauses;
+        t->pause_ns = most.pause_ns;
+        t->chunks = most.chunks;
     }
     free(v);
     chain->jobs = p->n;
@@ -270,7 +272,7 @@ static int take_commonest(const struct gs_profile *p, const struct gs_profile_jo
         return -ENOMEM;
     for (size_t j = 0; j < chain->n; j++) {
         size_t n = 0;
-        int pauses = 0;
+        int pauses = 0, chunks = 0;
         int64_t pause_ns = 0;
         for (size_t i = 0; i < p->n; i++) {
             if (!same_shape(&p->jobs[i], shape))
@@ -279,10 +281,12 @@ static int take_commonest(const struct gs_profile *p, const struct gs_profile_jo
             v[n++] = g->ns;
             pauses = g->pauses > pauses ? g->pauses : pauses;
             pause_ns = max64(pause_ns, g->pause_ns);
+            chunks = g->chunks > chunks ? g->chunks : chunks;
         }
         chain->segments[j] = times_of(shape->segments[j].resource, v, n);
         chain->segments[j].pauses = pauses;
         chain->segments[j].pause_ns = pause_ns;
+        chain->segments[j].chunks = chunks;
     }
     free(v);
     cover_others(p, chain);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/profile.h"
+#include "common/json_file.h"
 #include "common/log.h"
 #include "common/wire.h"
 
@@ -96,10 +97,11 @@ static int by_job(const void *a, const void *b)
 
 struct building {
     struct gs_profile_job *job;
-    bool single;    /* the job has one GPU at a time */
-    bool by_gpu;    /* ... and a segment is on one of them */
-    unsigned gpu;   /* of the last GPU segment; 0: none yet */
-    unsigned turns; /* how many times it has gone from one GPU to another */
+    bool single;                  /* the job has one GPU at a time */
+    bool by_gpu;                  /* ... and a segment is on one of them */
+    unsigned gpu;                 /* of the last GPU segment; 0: none yet */
+    unsigned turns;               /* how many times it has gone from one GPU to another */
+    int chunks[GS_MAX_RESOURCES]; /* of the last segment, by resource */
     int64_t ended;
 };
 
@@ -120,6 +122,13 @@ static unsigned server_of(const struct building *b, const struct unit *u)
     return u->resource == GS_RESOURCE_PCI ? link : b->single && b->by_gpu ? gpus + u->resource : gpus;
 }
 
+static void count_chunk(struct building *b, const struct unit *u)
+{
+    struct gs_profile_segment *last = &b->job->segments[b->job->n - 1];
+    if (u->resource < GS_MAX_RESOURCES && ++b->chunks[u->resource] > last->chunks)
+        last->chunks = b->chunks[u->resource];
+}
+
 /* Units that overlap or follow each other at once are one segment; a gap is the host's. */
 static int add_unit(struct building *b, const struct unit *u)
 {
@@ -127,15 +136,23 @@ static int add_unit(struct building *b, const struct unit *u)
     const unsigned server = server_of(b, u);
     const int64_t begin = u->begin > b->ended ? u->begin : b->ended;
     int err = 0;
-    if (u->end <= begin)
+    struct gs_profile_segment *last = b->job->n ? &b->job->segments[b->job->n - 1] : NULL;
+    if (u->end <= begin) {
+        if (last && last->server == server)
+            count_chunk(b, u);
         return 0;
+    }
     if (begin > b->ended)
         err = push(b, GS_CPU, begin - b->ended, 0);
-    struct gs_profile_segment *last = b->job->n ? &b->job->segments[b->job->n - 1] : NULL;
-    if (!err && last && last->server == server)
+    last = b->job->n ? &b->job->segments[b->job->n - 1] : NULL;
+    if (!err && last && last->server == server) {
         last->ns += u->end - begin;
-    else if (!err)
+    } else if (!err) {
         err = push(b, resource, u->end - begin, server);
+        memset(b->chunks, 0, sizeof b->chunks);
+    }
+    if (!err)
+        count_chunk(b, u);
     if (resource == GS_GPU) {
         b->turns += b->single && b->gpu && b->gpu != u->resource;
         b->gpu = u->resource;
@@ -213,7 +230,7 @@ static int add_jobs(struct gs_profile *p, const struct events *ev, int warm_up, 
 int gs_profile_read_units(struct gs_profile *p, const char *path, int warm_up, bool single)
 {
     json_error_t error;
-    json_t *list = json_load_file(path, 0, &error);
+    json_t *list = gs_json_load(path, GS_FILE_TRACE, 0, &error);
     if (!json_is_array(list)) {
         gs_error("the daemon's trace can't be read: %s", list ? "there is no list of events in it" : error.text);
         json_decref(list);

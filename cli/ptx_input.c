@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/file.h"
 #include "common/log.h"
 
 bool cli_read_number(const char *text, uint64_t least, uint64_t most, const char *option, uint64_t *value)
@@ -26,30 +27,11 @@ bool cli_read_number(const char *text, uint64_t least, uint64_t most, const char
 
 char *cli_read_file(const char *path)
 {
-    FILE *f = fopen(path, "r");
-    char *text = NULL;
-    size_t n = 0, room = 0, got = 1;
-    while (f && got) {
-        if (n + 1 >= room) {
-            char *more = realloc(text, room = 2 * room + 65536);
-            if (!more) {
-                errno = ENOMEM;
-                break;
-            }
-            text = more;
-        }
-        got = fread(text + n, 1, room - n - 1, f);
-        n += got;
-    }
-    if (!f || ferror(f) || got) {
-        gs_error("%s could not be read: %s", path, strerror(errno));
-        free(text);
-        text = NULL;
-    } else {
-        text[n] = '\0';
-    }
-    if (f)
-        fclose(f);
+    char *text;
+    size_t bytes;
+    const int err = gs_read_file(path, GS_FILE_TEXT, &text, &bytes);
+    if (err < 0)
+        gs_error("%s could not be read: %s", path, strerror(-err));
     return text;
 }
 

@@ -2,6 +2,7 @@
 /* Translations on disk. */
 #include "common/cache.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,14 +18,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/hash.h"
+
 enum { STALE_SECONDS = 3600, TOUCH_SECONDS = 60 };
 
 static const uint64_t default_limit = 256u << 20;
+static const char header[] = "gpusparc cache\n"; /* of every entry */
+enum { HEADER = sizeof header - 1 };
 
-/* The folder's path; false where the environment names none. */
+/* The folder's path; false where the environment names none, or is another user's, who has started a setuid program. */
 static bool folder_path(char path[PATH_MAX])
 {
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *xdg = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
     int n = -1;
     if (xdg && xdg[0] == '/')
         n = snprintf(path, PATH_MAX, "%s/gpusparc", xdg);
@@ -33,29 +38,37 @@ static bool folder_path(char path[PATH_MAX])
     return n > 0 && n < PATH_MAX;
 }
 
-static void make_folders(char path[PATH_MAX])
+/* Goes down the path, and makes what is missing if `make`. False: there is a link of somebody else's, who could let us
+ * end up anywhere. Root's links and the user's own are the machine's layout. */
+static bool walk(char path[PATH_MAX], bool make)
 {
-    for (char *c = path + 1; *c; c++)
-        if (*c == '/') {
-            *c = 0;
+    bool ours = true;
+    for (char *c = path + 1; ours && *c; c++) {
+        if (*c != '/')
+            continue;
+        struct stat st;
+        *c = 0;
+        ours = lstat(path, &st) != 0 || !S_ISLNK(st.st_mode) || st.st_uid == 0 || st.st_uid == geteuid();
+        if (ours && make)
             mkdir(path, 0700);
-            *c = '/';
-        }
-    mkdir(path, 0700);
+        *c = '/';
+    }
+    if (ours && make)
+        mkdir(path, 0700);
+    return ours;
 }
 
 /* Opens the folder, made where it is missing and `make`. Entries are believed, so it must be ours alone to write. */
 static int open_folder(bool make)
 {
+    enum { HOW = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW };
     char path[PATH_MAX];
     struct stat st;
-    if (!folder_path(path))
+    if (!folder_path(path) || !walk(path, false))
         return -1;
-    int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir < 0 && errno == ENOENT && make) {
-        make_folders(path);
-        dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    }
+    int dir = open(path, HOW);
+    if (dir < 0 && errno == ENOENT && make && walk(path, true))
+        dir = open(path, HOW);
     if (dir >= 0 && (fstat(dir, &st) != 0 || st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))) {
         close(dir);
         dir = -1;
@@ -78,6 +91,19 @@ static char *read_whole(int fd, size_t size, size_t *bytes)
     return text;
 }
 
+/* Whether it is one of ours, of which the header is read. */
+static bool is_entry(int fd, struct stat *st)
+{
+    char text[HEADER];
+    return fd >= 0 && fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_uid == geteuid() &&
+           read(fd, text, HEADER) == HEADER && memcmp(text, header, HEADER) == 0;
+}
+
+static int open_entry(int dir, const char *name)
+{
+    return openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+}
+
 char *gs_cache_read(const char *name, size_t *bytes)
 {
     int dir = open_folder(false);
@@ -85,9 +111,9 @@ char *gs_cache_read(const char *name, size_t *bytes)
         return NULL;
     char *text = NULL;
     struct stat st;
-    int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size < INT_MAX) {
-        text = read_whole(fd, (size_t)st.st_size, bytes);
+    int fd = open_entry(dir, name);
+    if (is_entry(fd, &st) && st.st_size >= HEADER && st.st_size < INT_MAX) {
+        text = read_whole(fd, (size_t)st.st_size - HEADER, bytes);
         if (time(NULL) - st.st_mtime > TOUCH_SECONDS)
             futimens(fd, NULL); /* used now: what the removal goes by */
     }
@@ -99,7 +125,7 @@ char *gs_cache_read(const char *name, size_t *bytes)
 
 static uint64_t size_limit(void)
 {
-    const char *s = getenv("GPUSPARC_CACHE_SIZE");
+    const char *s = secure_getenv("GPUSPARC_CACHE_SIZE");
     char *end;
     if (!s || *s < '0' || *s > '9')
         return default_limit;
@@ -126,6 +152,30 @@ static int compare_entries(const void *a, const void *b)
     return x->tv_nsec < y->tv_nsec ? -1 : x->tv_nsec > y->tv_nsec;
 }
 
+static bool is_hex(const char *s)
+{
+    size_t n = strspn(s, "0123456789abcdef");
+    return n > 0 && !s[n];
+}
+
+/* A name that an entry may have: a hash, or WORD-HASH. What else lies in the folder isn't ours. */
+static bool is_entry_name(const char *name)
+{
+    const size_t word = strspn(name, "abcdefghijklmnopqrstuvwxyz");
+    return is_hex(name) ? strlen(name) == GS_HASH_HEX_BYTES - 1 : word && name[word] == '-' && is_hex(name + word + 1);
+}
+
+/* new.THREAD.SECONDS.NANOSECONDS, as gs_cache_write makes them. */
+static bool is_temporary_name(const char *name)
+{
+    unsigned fields = 0;
+    if (strncmp(name, "new", 3) != 0)
+        return false;
+    for (name += 3; *name == '.' && isdigit((unsigned char)name[1]); fields++)
+        name += 1 + strspn(name + 1, "0123456789");
+    return fields == 3 && !*name;
+}
+
 /* Lists the entries; removes what writers that died have left. */
 static struct entry *list_entries(int dir, size_t *n, uint64_t *total)
 {
@@ -140,11 +190,10 @@ static struct entry *list_entries(int dir, size_t *n, uint64_t *total)
         if (strlen(e->d_name) >= sizeof v->name || fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
             !S_ISREG(st.st_mode))
             continue;
-        if (strncmp(e->d_name, "new.", 4) == 0) {
-            if (time(NULL) - st.st_mtime > STALE_SECONDS)
-                unlinkat(dir, e->d_name, 0);
+        if (is_temporary_name(e->d_name) && time(NULL) - st.st_mtime > STALE_SECONDS)
+            unlinkat(dir, e->d_name, 0);
+        if (!is_entry_name(e->d_name))
             continue;
-        }
         if (*n == cap) {
             struct entry *grown = realloc(v, (cap = cap ? 2 * cap : 64) * sizeof *v);
             if (!grown)
@@ -173,8 +222,14 @@ static void make_room(int dir, uint64_t limit)
     if (v && total > limit) {
         qsort(v, n, sizeof *v, compare_entries);
         for (size_t i = 0; i < n && total > limit / 10 * 9; i++) {
-            unlinkat(dir, v[i].name, 0);
-            total -= v[i].bytes;
+            struct stat st;
+            const int fd = open_entry(dir, v[i].name);
+            if (is_entry(fd, &st)) {
+                unlinkat(dir, v[i].name, 0);
+                total -= v[i].bytes;
+            }
+            if (fd >= 0)
+                close(fd);
         }
     }
     free(v);
@@ -198,7 +253,7 @@ void gs_cache_write(const char *name, const char *text, size_t bytes)
 {
     uint64_t limit = size_limit();
     struct rlimit r;
-    if (bytes > limit / 2 || getrlimit(RLIMIT_FSIZE, &r) != 0 || r.rlim_cur < bytes)
+    if (bytes > limit / 2 || getrlimit(RLIMIT_FSIZE, &r) != 0 || r.rlim_cur < bytes + HEADER)
         return; /* beyond that limit, writing would raise SIGXFSZ in the application */
     int dir = open_folder(true);
     if (dir < 0)
@@ -209,11 +264,51 @@ void gs_cache_write(const char *name, const char *text, size_t bytes)
     snprintf(temporary, sizeof temporary, "new.%ld.%lld.%ld", syscall(SYS_gettid), (long long)t.tv_sec, t.tv_nsec);
     int fd = openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd >= 0) {
-        bool whole = write_whole(fd, text, bytes);
+        bool whole = write_whole(fd, header, HEADER) && write_whole(fd, text, bytes);
         whole = close(fd) == 0 && whole;
         if (!whole || renameat(dir, temporary, dir, name) != 0)
             unlinkat(dir, temporary, 0);
         make_room(dir, limit);
     }
     close(dir);
+}
+
+int gs_cache_folder(char *path, size_t bytes)
+{
+    char whole[PATH_MAX];
+    if (!folder_path(whole))
+        return -ENOENT;
+    return snprintf(path, bytes, "%s", whole) < (int)bytes ? 0 : -ENAMETOOLONG;
+}
+
+int gs_cache_each(void (*see)(void *arg, const char *name, time_t used, uint64_t bytes), void *arg)
+{
+    char path[PATH_MAX];
+    size_t n;
+    uint64_t total;
+    const int dir = open_folder(false);
+    if (dir < 0) /* it isn't there, or it is another's too */
+        return !folder_path(path) || access(path, F_OK) < 0 ? 0 : -EPERM;
+    struct entry *v = list_entries(dir, &n, &total);
+    if (n)
+        qsort(v, n, sizeof *v, compare_entries);
+    for (size_t i = 0; i < n; i++)
+        see(arg, v[i].name, v[i].used.tv_sec, v[i].bytes);
+    free(v);
+    close(dir);
+    return 0;
+}
+
+int gs_cache_remove(const char *name)
+{
+    const int dir = open_folder(false);
+    const int err = dir < 0 ? -EPERM : unlinkat(dir, name, 0) < 0 ? -errno : 0;
+    if (dir >= 0)
+        close(dir);
+    return err;
+}
+
+uint64_t gs_cache_limit(void)
+{
+    return size_limit();
 }

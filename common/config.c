@@ -4,17 +4,15 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/config_lines.h"
+#include "common/file.h"
 
-enum value_type { SERVERS, DURATION, BYTES, COUNT, JOBS, TEXT, WORD, RESOURCE_SET, MODE, PRIORITY };
+enum value_type { SERVERS, DURATION, OVERRUNS, BYTES, COUNT, JOBS, TEXT, WORD, RESOURCE_SET, MODE, PRIORITY };
 
 struct key {
     const char *name;
@@ -26,6 +24,7 @@ struct key {
 static const char *const pieces_words[] = {"own", "any", "gang", NULL};
 static const char *const admission_words[] = {"warn", "refuse", "best-effort", NULL};
 static const char *const realtime_words[] = {"yes", "no", NULL};
+static const char *const liars_words[] = {"no", "yes", NULL};
 static const char *const probes_words[] = {"owner", "all", NULL};
 static const char *const awake_words[] = {"auto", "yes", "no", NULL};
 static const char *const alone_words[] = {"large", "chunks", NULL};
@@ -45,10 +44,13 @@ static const struct key system_keys[] = {
     {"gpu_chunk", DURATION, offsetof(struct gs_config_system, chunk_ns[GS_GPU]), NULL},
     {"handover", DURATION, offsetof(struct gs_config_system, handover_ns), NULL},
     {"watchdog", DURATION, offsetof(struct gs_config_system, watchdog_ns), NULL},
+    {"overruns", OVERRUNS, offsetof(struct gs_config_system, overruns_ns), NULL},
+    {"liars", WORD, offsetof(struct gs_config_system, liars), liars_words},
     {"realtime", WORD, offsetof(struct gs_config_system, realtime), realtime_words},
     {"probes", WORD, offsetof(struct gs_config_system, probes), probes_words},
     {"awake", WORD, offsetof(struct gs_config_system, awake), awake_words},
     {"alone", WORD, offsetof(struct gs_config_system, alone), alone_words},
+    {"hosts", TEXT, offsetof(struct gs_config_system, hosts), NULL},
     {NULL, COUNT, 0, NULL},
 };
 
@@ -72,6 +74,7 @@ struct reader {
     struct gs_config *config;
     struct gs_mistakes *mistakes;
     bool full; /* of tasks, which has been said */
+    const struct gs_config_lines *lines;
 };
 
 /* A whole number in [min, max], nothing after it. */
@@ -210,6 +213,18 @@ static int read_quantity(struct reader *r, const struct gs_config_entry *e, cons
     return 0;
 }
 
+static int read_overruns(struct reader *r, const struct gs_config_entry *e, int64_t *ns)
+{
+    if (strcmp(e->value, "process") == 0)
+        *ns = GS_OVERRUNS_PROCESS;
+    else if (strcmp(e->value, "reload") == 0)
+        *ns = GS_OVERRUNS_RELOAD;
+    else if (gs_parse_duration(e->value, strlen(e->value), ns) || *ns <= 0)
+        return gs_mistakes_add(r->mistakes, e->line, "%s: '%s' is none of process, reload, or a time above zero",
+                               e->key, e->value);
+    return 0;
+}
+
 /* Puts one entry's value where its key says. `base` is the section's struct. 0 or -ENOMEM; mistakes are noted. */
 static int read_value(struct reader *r, const struct gs_config_entry *e, const struct key *k, void *base)
 {
@@ -242,6 +257,8 @@ static int read_value(struct reader *r, const struct gs_config_entry *e, const s
     case DURATION:
     case BYTES:
         return read_quantity(r, e, k, field);
+    case OVERRUNS:
+        return read_overruns(r, e, field);
     case TEXT:
         free(*(char **)field);
         *(char **)field = strdup(e->value);
@@ -281,7 +298,30 @@ static int read_pauses(struct reader *r, const char *key, int line, const char *
     return 0;
 }
 
-/* "gpu 80ms..100ms" or "gpu 100ms", and perhaps pauses. */
+/* "chunks 60" at the end of a segment: cuts it off text[0..*n). */
+static int read_chunks(struct reader *r, const char *key, int line, const char *text, size_t *n,
+                       struct gs_config_segment *s)
+{
+    static const char word[] = " chunks ";
+    const char *at = memmem(text, *n, word, sizeof word - 1);
+    if (!at)
+        return 0;
+    size_t rest = *n - (size_t)(at + sizeof word - 1 - text), digits = 0;
+    const char *number = trim(at + sizeof word - 1, &rest);
+    for (; digits < rest && number[digits] >= '0' && number[digits] <= '9'; digits++)
+        s->chunks = s->chunks > GS_CONFIG_MAX_CHUNKS ? s->chunks : s->chunks * 10 + number[digits] - '0';
+    *n = (size_t)(at - text);
+    if (!digits || digits < rest || s->chunks < 1 || s->chunks > GS_CONFIG_MAX_CHUNKS)
+        return gs_mistakes_add(r->mistakes, line,
+                               "%s: '%.*s' is no number of chunks, 1 to %d, as in 'chunks 60' at the "
+                               "segment's end",
+                               key, (int)rest, number, GS_CONFIG_MAX_CHUNKS);
+    if (s->resource == GS_CPU)
+        return gs_mistakes_add(r->mistakes, line, "%s: a CPU segment has no chunks", key);
+    return 0;
+}
+
+/* "gpu 80ms..100ms" or "gpu 100ms", and perhaps pauses and chunks. */
 static int read_segment(struct reader *r, const char *key, int line, const char *text, size_t n,
                         struct gs_config_segment *s)
 {
@@ -296,7 +336,9 @@ static int read_segment(struct reader *r, const char *key, int line, const char 
         return gs_mistakes_add(r->mistakes, line, "%s: '%.*s' is not cpu, pci or gpu and a time, as in 'gpu 100ms'",
                                key, (int)n, text);
     s->resource = (enum gs_resource)resource;
-    int rc = read_pauses(r, key, line, time, &rest, s);
+    int rc = read_chunks(r, key, line, time, &rest, s);
+    if (!rc)
+        rc = read_pauses(r, key, line, time, &rest, s);
     if (rc)
         return rc;
     time = trim(time, &rest);
@@ -452,6 +494,28 @@ static int check_chunks(struct reader *r)
     return rc;
 }
 
+/* As many chunks as a segment is said to have must be enough for it. */
+static int check_chunk_numbers(struct reader *r)
+{
+    int rc = 0;
+    for (size_t i = 0; i < r->config->n_tasks; i++)
+        for (int g = 1; g <= GS_CONFIG_MAX_SERVERS; g++) {
+            const struct gs_config_task *t = &r->config->tasks[i];
+            const struct gs_config_chain *c = &t->chains[g];
+            for (size_t j = 0; j < c->n_segments && !rc; j++) {
+                const struct gs_config_segment *s = &c->segments[j];
+                const int64_t own = t->chunk_ns[s->resource],
+                              chunk = own ? own : r->config->system.chunk_ns[s->resource];
+                char longest[GS_DURATION_SIZE], whole[GS_DURATION_SIZE];
+                if (s->chunks && chunk && s->chunks < (s->worst_ns + chunk - 1) / chunk)
+                    rc = gs_mistakes_add(r->mistakes, c->line, "segments.%d: %d chunks of %s at most are no %s", g,
+                                         s->chunks, gs_format_duration(chunk, longest),
+                                         gs_format_duration(s->worst_ns, whole));
+            }
+        }
+    return rc;
+}
+
 static bool good_task_name(const char *name)
 {
     size_t n = strlen(name);
@@ -491,24 +555,43 @@ static int add_task(struct reader *r, const struct gs_config_section *s, const c
     return 0;
 }
 
+/* The line in which a [system] section before this one has the key; 0: none has. */
+static int given_before(const struct reader *r, const struct gs_config_section *s, const char *key)
+{
+    for (const struct gs_config_section *b = r->lines->sections; b < s; b++)
+        for (size_t i = 0; i < b->n_entries && strcmp(b->name, "system") == 0; i++)
+            if (strcmp(b->entries[i].key, key) == 0)
+                return b->entries[i].line;
+    return 0;
+}
+
+/* [system] may be said again, as by several profiles in one file, if it says the same. */
+static int read_system_entry(struct reader *r, const struct gs_config_section *s, const struct gs_config_entry *e)
+{
+    struct gs_config_system *system = &r->config->system, before;
+    const int line = given_before(r, s, e->key);
+    memcpy(&before, system, sizeof before); /* all of its bytes */
+    int rc = read_entry(r, e, system_keys, system, NULL);
+    if (!rc && line && memcmp(&before, system, sizeof before) != 0) {
+        memcpy(system, &before, sizeof before);
+        rc = gs_mistakes_add(r->mistakes, e->line,
+                             "%s: another value than in line %d; [system] may repeat, but must agree", e->key, line);
+    }
+    return rc;
+}
+
 static int read_section(struct reader *r, const struct gs_config_section *s)
 {
     struct gs_config *c = r->config;
     struct gs_config_task *task = NULL;
-    const struct key *keys = system_keys;
-    void *base = &c->system;
     int rc = 0;
     if (strcmp(s->name, "system") == 0) {
-        if (c->system.line)
-            return gs_mistakes_add(r->mistakes, s->line, "there is a [system] section already, in line %d",
-                                   c->system.line);
-        c->system.line = s->line;
+        if (!c->system.line)
+            c->system.line = s->line;
     } else if (strncmp(s->name, "task ", 5) == 0) {
         rc = add_task(r, s, s->name + 5 + strspn(s->name + 5, " \t"), &task);
         if (rc || !task)
             return rc;
-        keys = task_keys;
-        base = task;
     } else {
         return gs_mistakes_add(r->mistakes, s->line, "[%s] is neither [system] nor [task NAME]", s->name);
     }
@@ -520,7 +603,7 @@ static int read_section(struct reader *r, const struct gs_config_section *s)
         if (first < i)
             rc = gs_mistakes_add(r->mistakes, e->line, "%s: given already, in line %d", e->key, s->entries[first].line);
         else
-            rc = read_entry(r, e, keys, base, task);
+            rc = task ? read_entry(r, e, task_keys, task, task) : read_system_entry(r, s, e);
         if (!task && strcmp(e->key, "gpus") == 0)
             c->system.gpus_line = e->line;
         else if (!task && strcmp(e->key, "depth") == 0)
@@ -537,11 +620,13 @@ int gs_config_parse(const char *text, size_t length, struct gs_config *config, s
                                             .kernel_chunk = 16,
                                             .depth = 2,
                                             .handover_ns = GS_CONFIG_HANDOVER_NS,
+                                            .overruns_ns = INT64_C(600000000000),
                                             .watchdog_ns = 1000000000}};
     struct reader r = {.config = config, .mistakes = mistakes};
     struct gs_config_lines lines;
     size_t before = mistakes->n;
     int rc = gs_config_lines_read(text, length, &lines, mistakes);
+    r.lines = &lines;
     for (size_t i = 0; i < lines.n_sections && !rc; i++)
         rc = read_section(&r, &lines.sections[i]);
     gs_config_lines_free(&lines);
@@ -551,44 +636,12 @@ int gs_config_parse(const char *text, size_t length, struct gs_config *config, s
         rc = check_priorities(&r);
     if (!rc)
         rc = check_chunks(&r);
+    if (!rc)
+        rc = check_chunk_numbers(&r);
     if (!config->system.servers[GS_PCI])
         config->system.servers[GS_PCI] = 1;
     gs_mistakes_sort(mistakes);
     return rc ? rc : mistakes->n > before ? -EINVAL : 0;
-}
-
-/* The whole file; *text is the caller's to free. */
-static int read_file(const char *path, char **text, size_t *length)
-{
-    enum { MAX_BYTES = 16 << 20 };
-    *text = NULL;
-    *length = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    int rc = 0;
-    size_t cap = 0;
-    for (;;) {
-        if (*length == cap) {
-            cap = cap ? cap * 2 : 16384;
-            char *v = cap > MAX_BYTES ? NULL : realloc(*text, cap);
-            if (!v) {
-                rc = cap > MAX_BYTES ? -EFBIG : -ENOMEM;
-                break;
-            }
-            *text = v;
-        }
-        ssize_t n = read(fd, *text + *length, cap - *length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            rc = -errno;
-        if (n <= 0)
-            break;
-        *length += (size_t)n;
-    }
-    close(fd);
-    return rc;
 }
 
 int gs_config_load(const char *path, struct gs_config *config, struct gs_mistakes *mistakes)
@@ -596,7 +649,7 @@ int gs_config_load(const char *path, struct gs_config *config, struct gs_mistake
     char *text;
     size_t length;
     *config = (struct gs_config){0};
-    int rc = read_file(path, &text, &length);
+    int rc = gs_read_file(path, GS_FILE_TEXT, &text, &length);
     if (!rc)
         rc = gs_config_parse(text, length, config, mistakes);
     else if (rc != -ENOMEM && gs_mistakes_add(mistakes, 0, "cannot be read: %s", strerror(-rc)))
@@ -616,5 +669,6 @@ void gs_config_free(struct gs_config *config)
             free(t->chains[g].segments);
     }
     free(config->tasks);
+    free(config->system.hosts);
     *config = (struct gs_config){0};
 }

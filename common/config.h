@@ -22,6 +22,7 @@ enum gs_pieces { GS_PIECES_OWN, GS_PIECES_ANY, GS_PIECES_GANG };
 enum gs_admission { GS_ADMISSION_WARN, GS_ADMISSION_REFUSE, GS_ADMISSION_BEST_EFFORT };
 
 enum gs_realtime { GS_REALTIME_YES, GS_REALTIME_NO };
+enum gs_liars { GS_LIARS_NO, GS_LIARS_YES };
 
 /* Is the daemon awake when a unit that others wait for will probably come back? */
 enum gs_awake { GS_AWAKE_AUTO, GS_AWAKE_YES, GS_AWAKE_NO };
@@ -37,11 +38,20 @@ enum {
     GS_CONFIG_MAX_TASKS = 1024,
     GS_CONFIG_MAX_SEGMENTS = 256, /* of one chain */
     GS_CONFIG_MAX_PAUSES = 1000,  /* of one segment */
-    GS_CONFIG_MAX_NAME = 43,      /* of a task */
+    GS_CONFIG_MAX_CHUNKS = 1000000,
+    GS_CONFIG_MAX_NAME = 43, /* of a task */
 };
+
+/* How long it counts that a job has used more than its segments say: a length of time, at most; as long as its process
+ * is there; until the config is read again. */
+enum { GS_OVERRUNS_PROCESS = -1, GS_OVERRUNS_RELOAD = 0 };
 
 /* No duration in a config file is longer: 13 days. */
 #define GS_CONFIG_MAX_NS (INT64_C(1) << 50)
+
+/* So much longer than `depth` chunks, or `depth` chunks more if that is longer, may a unit keep others waiting before
+ * it is taken back. */
+#define GS_CONFIG_PATIENCE_NS INT64_C(50000000)
 
 /* Default of `handover`: twice the median that bench/daemon.sh measured under load. */
 #define GS_CONFIG_HANDOVER_NS 50000
@@ -55,6 +65,7 @@ struct gs_config_segment {
     int64_t worst_ns; /* longest, best_ns <= worst_ns */
     int pauses;       /* of the link or GPUs: so many times they are given up in between, */
     int64_t pause_ns; /* for so long in all, beside worst_ns */
+    int chunks;       /* of the link or each of its GPUs: it is granted in so many chunks at most; 0: not given */
 };
 
 /* segments.N: what a job does when it may use N GPUs. A GPU segment's time is that of each of its N pieces. */
@@ -98,10 +109,13 @@ struct gs_config_system {
     int64_t chunk_ns[GS_RESOURCES]; /* the longest chunk of any application, of PCI and GPU; 0: not given */
     int64_t handover_ns;            /* for so long a resource idles when it changes hands; default 50 us */
     int64_t watchdog_ns;            /* after so long a unit that others wait for is taken back; default 1 s */
+    int64_t overruns_ns;            /* default 10 minutes, and no longer than the process is there; or a GS_OVERRUNS_ */
+    enum gs_liars liars;            /* do bounds count that applications without a task keep units; default no */
     enum gs_realtime realtime;      /* SCHED_FIFO for tasks where permitted; default yes */
     enum gs_probes probes;          /* default: owner */
     enum gs_awake awake;            /* default: auto, where there are processors to spare */
     enum gs_alone alone;            /* default: large */
+    char *hosts;                    /* whose devices applications get, as for gpusparc run --hosts; NULL: not given */
 };
 
 struct gs_config {
@@ -151,5 +165,9 @@ int gs_parse_bytes(const char *text, size_t length, uint64_t *bytes);
  * buf. */
 enum { GS_DURATION_SIZE = 40 };
 char *gs_format_duration(int64_t ns, char buf[GS_DURATION_SIZE]);
+
+/* The same for people, with the five digits that matter. What must not be too small, such as a bound, is rounded up. */
+enum gs_rounding { GS_ROUND_NEAREST, GS_ROUND_UP, GS_ROUND_DOWN };
+char *gs_show_duration(int64_t ns, enum gs_rounding rounding, char buf[GS_DURATION_SIZE]);
 
 #endif

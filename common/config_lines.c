@@ -10,18 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libinih's own limits: names are cut at 49 bytes. */
-enum { MAX_NAME = 49 };
+/* libinih's own limits: names are cut at 49 bytes. A file with so many lines that are no INI, most of it, is none. */
+enum { MAX_NAME = 49, MAX_WRONG = 20 };
 
 struct feeder {
     const char *next, *end; /* the text that is left */
     const char *rest;       /* what is left of a long line, up to rest_end; NULL: nothing */
     const char *rest_end;
-    int line;          /* of what libinih was given last */
-    bool continues;    /* what it was given last goes on with the value before */
-    bool same_line;    /* ... within one line of the file */
-    bool entry_before; /* there is an entry that a next line may continue */
-    bool ignore;       /* entries belong to a section that was refused */
+    int line;            /* of what libinih was given last */
+    bool continues;      /* what it was given last goes on with the value before */
+    bool same_line;      /* ... within one line of the file */
+    bool entry_before;   /* there is an entry that a next line may continue */
+    bool ignore;         /* entries belong to a section that was refused */
+    size_t wrong, right; /* lines */
     int rc;
     struct gs_config_lines *lines;
     struct gs_mistakes *mistakes;
@@ -29,8 +30,12 @@ struct feeder {
 
 static void mistake(struct feeder *f, const char *text)
 {
-    if (gs_mistakes_add(f->mistakes, f->line, "%s", text))
+    const bool enough = ++f->wrong >= MAX_WRONG && f->wrong > f->right;
+    if (gs_mistakes_add(f->mistakes, f->line, "%s",
+                        enough ? "this is no config file, it seems: the rest isn't read" : text))
         f->rc = -ENOMEM;
+    if (enough)
+        f->next = f->end;
 }
 
 static int add_section(struct feeder *f, const char *name, size_t n)
@@ -54,6 +59,16 @@ static const char *cut_comment(const char *begin, const char *end)
         if (*p == ';' && (p == begin || isspace((unsigned char)p[-1])))
             return p;
     return end;
+}
+
+/* Where a '#' begins what is meant as a comment, behind a value. */
+static const char *find_hash(const char *begin, const char *end)
+{
+    const char *p = memchr(begin, '=', (size_t)(end - begin));
+    for (; p && ++p < end;)
+        if (*p == '#' && isspace((unsigned char)p[-1]))
+            return p;
+    return NULL;
 }
 
 /* A [section] line is remembered here; libinih gets nothing of it. */
@@ -107,6 +122,12 @@ static bool take_line(struct feeder *f, const char **begin, const char **end)
     while (p < *end && isspace((unsigned char)*p))
         p++;
     *end = p < *end && *p == '#' ? p : cut_comment(p, *end);
+    const char *hash = find_hash(p, *end);
+    if (hash) {
+        mistake(
+            f, "'#' begins a comment only where the line begins: behind a value it is ';' (in a match, write ? for #)");
+        *end = hash;
+    }
     while (*end > p && isspace((unsigned char)(*end)[-1]))
         --*end;
     *begin = p;
@@ -123,6 +144,7 @@ static bool take_line(struct feeder *f, const char **begin, const char **end)
         return !f->ignore;
     }
     f->entry_before = good_entry(f, p, *end);
+    f->right += f->entry_before;
     return f->entry_before && !f->ignore;
 }
 

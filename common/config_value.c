@@ -123,6 +123,15 @@ char *gs_format_duration(int64_t ns, char buf[GS_DURATION_SIZE])
     return buf;
 }
 
+char *gs_show_duration(int64_t ns, enum gs_rounding rounding, char buf[GS_DURATION_SIZE])
+{
+    int64_t unit = 1;
+    while (ns / unit >= 100000)
+        unit *= 10;
+    const int64_t add = rounding == GS_ROUND_UP ? unit - 1 : rounding == GS_ROUND_DOWN ? 0 : unit / 2;
+    return gs_format_duration((ns + add) / unit * unit, buf);
+}
+
 /* More than this nobody reads. */
 enum { MAX_MISTAKES = 500 };
 

@@ -12,6 +12,9 @@ void gs_plain(char *text, size_t n);
 /* Sets the name that begins each line. The string must outlive all messages. */
 void gs_log_init(const char *program);
 
+/* The messages are a daemon's log from now on: with time and level, or, where journald keeps them, its priorities. */
+void gs_log_for_daemon(void);
+
 /* Something the user asked for could not be done. */
 void gs_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* So many bytes, all zero; null: there are none. Free it with free(). Unlike glibc's calloc (2.36) it looks first at what
- * this thread has let go last, up to 1032 bytes, which takes a third of the time. */
+/* So many bytes, all zero; null: there are none. Free it with free(). Unlike glibc's calloc (2.36) it looks first at
+ * what this thread has let go last, up to 1032 bytes, which takes a third of the time. */
 void *gs_zeroed(size_t size);
 
 #endif

@@ -121,11 +121,9 @@ int gs_rangeset_remove(struct gs_rangeset *s, struct gs_range r)
     return replace(s, from, to, rest, count);
 }
 
-int gs_rangeset_add_set(struct gs_rangeset *s, const struct gs_rangeset *t)
+int gs_rangeset_sum(const struct gs_rangeset *s, const struct gs_rangeset *t, struct gs_rangeset *out)
 {
     struct gs_rangeset sum = {0};
-    if (gs_rangeset_contains_set(s, t)) /* nothing is copied where nothing changes, which is what mostly happens */
-        return 0;
     if (reserve(&sum, s->n + t->n) < 0)
         return -ENOMEM;
     for (size_t i = 0, j = 0; i < s->n || j < t->n;) {
@@ -136,17 +134,27 @@ int gs_rangeset_add_set(struct gs_rangeset *s, const struct gs_rangeset *t)
         else
             sum.v[sum.n++] = r;
     }
+    *out = sum;
+    return 0;
+}
+
+/* Nothing is copied where nothing changes, which is what mostly happens. */
+int gs_rangeset_add_set(struct gs_rangeset *s, const struct gs_rangeset *t)
+{
+    struct gs_rangeset sum;
+    if (gs_rangeset_contains_set(s, t))
+        return 0;
+    if (gs_rangeset_sum(s, t, &sum) < 0)
+        return -ENOMEM;
     gs_rangeset_free(s);
     *s = sum;
     return 0;
 }
 
-int gs_rangeset_remove_set(struct gs_rangeset *s, const struct gs_rangeset *t)
+int gs_rangeset_rest(const struct gs_rangeset *s, const struct gs_rangeset *t, struct gs_rangeset *out)
 {
     struct gs_rangeset rest = {0};
-    if (!gs_rangeset_overlap(s, t))
-        return 0;
-    size_t j = gs_rangeset_find(t, s->v[0].begin);
+    size_t j = s->n ? gs_rangeset_find(t, s->v[0].begin) : t->n;
     if (reserve(&rest, s->n + t->n - j) < 0)
         return -ENOMEM;
     for (size_t i = 0; i < s->n; i++) {
@@ -163,6 +171,17 @@ int gs_rangeset_remove_set(struct gs_rangeset *s, const struct gs_rangeset *t)
         if (r.begin < r.end)
             rest.v[rest.n++] = r;
     }
+    *out = rest;
+    return 0;
+}
+
+int gs_rangeset_remove_set(struct gs_rangeset *s, const struct gs_rangeset *t)
+{
+    struct gs_rangeset rest;
+    if (!gs_rangeset_overlap(s, t))
+        return 0;
+    if (gs_rangeset_rest(s, t, &rest) < 0)
+        return -ENOMEM;
     gs_rangeset_free(s);
     *s = rest;
     return 0;

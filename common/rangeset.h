@@ -28,6 +28,10 @@ int gs_rangeset_remove(struct gs_rangeset *s, struct gs_range r);
 int gs_rangeset_add_set(struct gs_rangeset *s, const struct gs_rangeset *t);
 int gs_rangeset_remove_set(struct gs_rangeset *s, const struct gs_rangeset *t);
 
+/* Makes *out, whatever it was, what is in s or in t; or in s but not in t. */
+int gs_rangeset_sum(const struct gs_rangeset *s, const struct gs_rangeset *t, struct gs_rangeset *out);
+int gs_rangeset_rest(const struct gs_rangeset *s, const struct gs_rangeset *t, struct gs_rangeset *out);
+
 /* Makes s = {b in s : b in r}. */
 int gs_rangeset_clip(struct gs_rangeset *s, struct gs_range r);
 

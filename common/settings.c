@@ -2,6 +2,7 @@
 #include "common/settings.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,29 @@ static bool parse_flag(const char *value)
     return *value && strcmp(value, "0") != 0;
 }
 
+/* Words with commas between them. */
+static bool is_list(const char *value)
+{
+    return *value && *value != ',' && value[strlen(value) - 1] != ',' && !strstr(value, ",,");
+}
+
+static bool matches_one(const char *list, const char *name)
+{
+    char pattern[256];
+    for (size_t n; *list; list += n + (list[n] == ',')) {
+        n = strcspn(list, ",");
+        snprintf(pattern, sizeof pattern, "%.*s", (int)n, list);
+        if (n < sizeof pattern && fnmatch(pattern, name, 0) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool gs_settings_choose(const struct gs_settings *s, const char *kernel)
+{
+    return (!s->only || matches_one(s->only, kernel)) && (!s->not || !matches_one(s->not, kernel));
+}
+
 int gs_settings_set(struct gs_settings *s, const char *variable, const char *called, const char *value, char *why,
                     size_t why_bytes)
 {
@@ -148,6 +172,8 @@ int gs_settings_set(struct gs_settings *s, const char *variable, const char *cal
             s->task = value;
         else
             expected = "the name of a task: at most 43 letters, digits, '_', '.' or '-'";
+    } else if (strcmp(variable, "GPUSPARC_TASK_REQUIRED") == 0) {
+        s->task_required = parse_flag(value);
     } else if (strcmp(variable, "GPUSPARC_DAEMON") == 0) {
         s->no_daemon = strcmp(value, "off") == 0;
         if (!s->no_daemon && strcmp(value, "on") != 0)
@@ -165,10 +191,18 @@ int gs_settings_set(struct gs_settings *s, const char *variable, const char *cal
             expected = "reorder";
     } else if (strcmp(variable, "GPUSPARC_FORGET") == 0) {
         s->forget = parse_flag(value);
+    } else if (strcmp(variable, "GPUSPARC_ONLY") == 0 || strcmp(variable, "GPUSPARC_NOT") == 0) {
+        *(strcmp(variable, "GPUSPARC_NOT") == 0 ? &s->not : &s->only) = value;
+        if (!is_list(value))
+            expected = "kernels' names with commas between them, in which * and ? stand for any letters";
     } else if (strcmp(variable, "GPUSPARC_STATS") == 0) {
         s->stats = value;
+    } else if (strcmp(variable, "GPUSPARC_REMOTE") == 0) {
+        s->remote = value;
     } else if (strcmp(variable, "GPUSPARC_TRACE") == 0) {
         s->trace = value;
+    } else if (strcmp(variable, "GPUSPARC_DUMP") == 0) {
+        s->dump = value;
     }
     if (!expected)
         return 0;
@@ -178,14 +212,28 @@ int gs_settings_set(struct gs_settings *s, const char *variable, const char *cal
 
 int gs_settings_from_env(struct gs_settings *s, char *why, size_t why_bytes)
 {
-    static const char *const variables[] = {
-        "GPUSPARC_GPUS",   "GPUSPARC_MODE",   "GPUSPARC_DEVICES", "GPUSPARC_TRANSFER", "GPUSPARC_TRANSLATE_TIMEOUT",
-        "GPUSPARC_VERIFY", "GPUSPARC_ALLOW",  "GPUSPARC_STATS",   "GPUSPARC_TASK",     "GPUSPARC_DAEMON",
-        "GPUSPARC_PACE",   "GPUSPARC_FORGET", "GPUSPARC_TRACE"};
+    static const char *const variables[] = {"GPUSPARC_GPUS",
+                                            "GPUSPARC_MODE",
+                                            "GPUSPARC_DEVICES",
+                                            "GPUSPARC_TRANSFER",
+                                            "GPUSPARC_TRANSLATE_TIMEOUT",
+                                            "GPUSPARC_VERIFY",
+                                            "GPUSPARC_ALLOW",
+                                            "GPUSPARC_STATS",
+                                            "GPUSPARC_TASK",
+                                            "GPUSPARC_DAEMON",
+                                            "GPUSPARC_PACE",
+                                            "GPUSPARC_FORGET",
+                                            "GPUSPARC_TRACE",
+                                            "GPUSPARC_TASK_REQUIRED",
+                                            "GPUSPARC_ONLY",
+                                            "GPUSPARC_NOT",
+                                            "GPUSPARC_DUMP",
+                                            "GPUSPARC_REMOTE"};
     *s = (struct gs_settings){.translate_timeout_ms = 20000};
     int err = 0;
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *value = getenv(variables[i]);
+        const char *value = secure_getenv(variables[i]);
         char sentence[256];
         if (!value || !*value || gs_settings_set(s, variables[i], variables[i], value, sentence, sizeof sentence) == 0)
             continue;

@@ -27,18 +27,26 @@ struct gs_settings {
     bool forget;        /* GPUSPARC_FORGET: auto mode begins without what earlier runs have learnt */
     const char *stats;  /* GPUSPARC_STATS: "-" for stderr, a file, or NULL */
     const char *trace;  /* GPUSPARC_TRACE: a file, or NULL */
+    const char *dump;   /* GPUSPARC_DUMP: a folder, or NULL */
     enum gs_transfer_path transfer; /* GPUSPARC_TRANSFER: plain, pinned, shared or peer; else the cheapest */
     unsigned translate_timeout_ms;  /* GPUSPARC_TRANSLATE_TIMEOUT, in seconds; default 20 s */
+    const char *only, *not ;        /* GPUSPARC_ONLY, GPUSPARC_NOT: kernels by pattern, or NULL */
     const char *task;               /* GPUSPARC_TASK: its name in the daemon's config, or NULL: by the path */
+    bool task_required;             /* GPUSPARC_TASK_REQUIRED: it runs as a task, or ends with status 125 */
     bool no_daemon;                 /* GPUSPARC_DAEMON=off: don't look for the daemon */
     bool pace;                      /* GPUSPARC_PACE: jobs begin at their period: task, or a length of time */
     uint64_t pace_ns;               /* the period; 0: the task's own, from the daemon */
+    const char
+        *remote; /* GPUSPARC_REMOTE, by gpusparc run --hosts: the host of each device, with commas between; or NULL */
 };
 
 /* Parses one value, as typed after the option or in the variable. 0, or -EINVAL with one sentence in `why`, in which it
  * is the value of `called`. */
 int gs_settings_set(struct gs_settings *s, const char *variable, const char *called, const char *value, char *why,
                     size_t why_bytes);
+
+/* May a kernel of that name be split, by GPUSPARC_ONLY and GPUSPARC_NOT? */
+bool gs_settings_choose(const struct gs_settings *s, const char *kernel);
 
 /* Reads every variable. Keeps the default for one that is wrong, and returns -EINVAL with a sentence for the first of
  * them. The strings of *s point into the environment. */

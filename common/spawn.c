@@ -23,6 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
+
 enum { STACK_BYTES = 128 << 10, DEATH_MS = 2000 };
 
 /* AddressSanitizer would look for the calling thread's stack, which these functions aren't on. */
@@ -106,13 +108,6 @@ ON_ANOTHER_STACK static int run_program(void *arg)
     _exit(EXEC_FAILED);
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static int ending(int status)
 {
     if (WIFSIGNALED(status))
@@ -125,7 +120,7 @@ static int ending(int status)
 /* Waits for the program, whose SIGCHLD comes here and is blocked. */
 static int await(pid_t pid, int timeout_ms)
 {
-    int64_t until = now_ms() + timeout_ms;
+    int64_t until = gs_now_ms() + timeout_ms;
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
@@ -134,7 +129,7 @@ static int await(pid_t pid, int timeout_ms)
         pid_t done = waitpid(pid, &status, WNOHANG);
         if (done == pid)
             return ending(status);
-        int64_t left = until - now_ms();
+        int64_t left = until - gs_now_ms();
         if (done < 0 || left <= 0)
             break;
         struct timespec t = {.tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000};
@@ -142,7 +137,7 @@ static int await(pid_t pid, int timeout_ms)
     }
     /* One that sleeps in a driver may not even die: whoever waits for the supervisor doesn't wait for that. */
     kill(pid, SIGKILL);
-    for (until = now_ms() + DEATH_MS; waitpid(pid, NULL, WNOHANG) == 0 && now_ms() < until;) {
+    for (until = gs_now_ms() + DEATH_MS; waitpid(pid, NULL, WNOHANG) == 0 && gs_now_ms() < until;) {
         struct timespec t = {.tv_nsec = 10000000};
         sigtimedwait(&child, NULL, &t);
     }

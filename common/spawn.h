@@ -7,11 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Runs `path` without arguments, `input` as its standard input, its error output thrown away, and waits for its end. Its
- * address space is limited to memory_bytes, unless that is 0.
- * *output (malloc'd) takes what it writes. 0; -ETIME: killed after `timeout_ms`; -EPIPE: could not be started or
- * failed, *how says which; -ENOMEM. */
-int gs_spawn(const char *path, const char *input, size_t bytes, int timeout_ms, uint64_t memory_bytes, char **output, size_t *output_bytes,
-             const char **how);
+/* Runs `path` without arguments, `input` as its standard input, its error output thrown away, and waits for its end.
+ * Its address space is limited to memory_bytes, unless that is 0. *output (malloc'd) takes what it writes. 0; -ETIME:
+ * killed after `timeout_ms`; -EPIPE: could not be started or failed, *how says which; -ENOMEM. */
+int gs_spawn(const char *path, const char *input, size_t bytes, int timeout_ms, uint64_t memory_bytes, char **output,
+             size_t *output_bytes, const char **how);
 
 #endif

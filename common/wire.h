@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define GS_WIRE_MAGIC 0x47535043u /* "GSPC" */
-#define GS_WIRE_VERSION 7
+#define GS_WIRE_VERSION 8
 #define GS_WIRE_TEXT 192 /* bytes of a text in a message, with its end */
 #define GS_WIRE_NAME 64  /* bytes of a task's name, with its end */
 
@@ -39,13 +39,14 @@ enum gs_msg_type {
     GS_MSG_STATUS,    /* asks for the daemon's state; no hello needed */
     GS_MSG_RELOAD,    /* read the config again; root and the daemon's own user only */
     GS_MSG_PLAN,      /* would this task be admitted? nothing changes */
+    GS_MSG_SET,       /* other values for a task; root and the daemon's own user only */
     GS_MSG_RENEW,     /* a resource that is held alone: the holder still works with it */
     GS_MSG_CLIENT_END,
     /* daemon to client */
     GS_MSG_WELCOME = 64, /* with the page's descriptor attached */
     GS_MSG_REFUSED,      /* the connection ends after this one */
     GS_MSG_NOTICE,       /* something for the application's user to know */
-    GS_MSG_ANSWER,       /* to STATUS, RELOAD and PLAN; a longer text comes as an attached sealed memory file */
+    GS_MSG_ANSWER,       /* to STATUS, RELOAD, PLAN and SET; a longer text comes as an attached sealed memory file */
     GS_MSG_TASK,         /* what WELCOME said of the client's task has changed: the same again, and no descriptor */
     GS_MSG_DAEMON_END
 };
@@ -95,6 +96,19 @@ struct gs_msg_look { /* and RENEW */
     uint32_t resource;
 };
 
+/* Flags of GS_MSG_SET: which values are given; FORCE: though deadlines could be missed then. */
+#define GS_SET_PRIORITY 1u
+#define GS_SET_PERIOD 2u
+#define GS_SET_DEADLINE 4u
+#define GS_SET_FORCE 8u
+
+struct gs_msg_set {
+    char task[GS_WIRE_NAME];
+    uint32_t flags;
+    int32_t priority;
+    uint64_t period_ns, deadline_ns;
+};
+
 /* Flags of GS_MSG_WELCOME. */
 #define GS_WELCOME_CHOOSES 1u /* the number of GPUs is the daemon's choice, and may change from job to job */
 #define GS_WELCOME_MOVES 2u   /* a job with one GPU of several begins on another one than the last */
@@ -126,6 +140,7 @@ struct gs_msg {
         struct gs_msg_request request;
         struct gs_msg_cancel cancel;
         struct gs_msg_look look;
+        struct gs_msg_set set;
         struct gs_msg_welcome welcome;
         struct gs_msg_text text;
         char name[GS_WIRE_NAME]; /* PLAN */
@@ -207,6 +222,7 @@ struct gs_page {
     _Alignas(64) _Atomic uint32_t needed;
     _Atomic uint32_t watched;
     /* What the client tells the daemon. */
+    _Atomic int64_t memory[GS_MAX_GPUS];        /* bytes that its memory objects take on each GPU */
     _Alignas(64) _Atomic uint64_t job_since_ns; /* release of the job under way; 0: none */
     struct gs_lease lease[GS_MAX_RESOURCES];
     _Alignas(64) _Atomic uint32_t slot[GS_MAX_SLOTS];

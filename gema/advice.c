@@ -87,7 +87,7 @@ int gs_advise(const struct gs_question *q, struct gs_advice *advice, int max)
                 continue;
             if (rc < 0)
                 return rc;
-            struct gs_advice x = {i, (enum gs_resource)r, (double)rc / STEPS};
+            struct gs_advice x = {i, (enum gs_resource)r, (double)rc / (double)STEPS};
             int at = n < max ? n++ : max;
             for (; at > 0 && advice[at - 1].factor < x.factor; at--)
                 if (at < max)
@@ -108,5 +108,5 @@ double gs_headroom(const struct gs_question *q)
         high = MOST + 1;
     }
     rc = largest_factor(q, SIZE_MAX, GS_CPU, low, high);
-    return rc < 0 ? rc : (double)rc / STEPS;
+    return rc < 0 ? rc : (double)rc / (double)STEPS;
 }

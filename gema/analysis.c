@@ -76,7 +76,8 @@ static void fill_lower(struct gs_analyzer *a, const uint64_t *sets)
         size_t bytes = (size_t)a->model->servers[r] * sizeof(int64_t);
         memset(lower_of(a, n - 1, r), 0, bytes);
         if (a->chunked[r] && a->model->chunk_ns[r])
-            lower_of(a, n - 1, r)[0] = a->model->depth * a->model->chunk_ns[r] + a->model->handover_ns;
+            lower_of(a, n - 1, r)[0] =
+                a->model->depth * a->model->chunk_ns[r] + a->model->patience_ns[r] + a->model->handover_ns;
         for (size_t i = n - 1; i > 0; i--) {
             memcpy(lower_of(a, i - 1, r), lower_of(a, i, r), bytes);
             insert_least(a, i, sets[i], r, lower_of(a, i - 1, r));
@@ -100,7 +101,7 @@ static bool chain_delays(struct gs_analyzer *a, size_t task, int g, int64_t limi
         const struct gs_segment *s = &c->segments[order[k]];
         struct gs_segment_result *o = &out[order[k]];
         struct gs_servers *servers = &a->servers[s->resource];
-        int r = s->resource;
+        const int r = (int)s->resource;
         if (r != last) {
             wait = (struct gs_wait){.pieces = pieces_of(r, g),
                                     .preemptive = m->preemptive[r],
@@ -243,7 +244,8 @@ static void analyze_next(struct gs_analyzer *a, size_t i, int mode, double ratio
         limit = (int64_t)(ratio * (double)t->deadline_ns) + 1;
     int64_t response = chain_response(a, i, mode, limit, res, &cut);
     /* A job that the one before it may outlast waits for that, which no window here covers. */
-    bool proven = (i == 0 || a->tasks[i - 1].proven) && !cut && response <= t->period_ns;
+    bool proven = (i == 0 || a->tasks[i - 1].proven) && !cut && response <= t->period_ns &&
+                  (a->analysis != GS_ANALYSIS_SAFE || gs_model_counts_handovers(a->model, i, mode));
     a->tasks[i] = (struct gs_task_result){response, response <= t->deadline_ns, proven, cut, res};
     a->modes[i] = mode;
     add_higher(a, i, mode, res, GS_GROUP_ONLY);

@@ -83,12 +83,14 @@ static bool allocate(struct gs_analyzer *a, size_t groups, const size_t *streams
 }
 
 /* What a segment on a chunked resource costs on top, docs/analysis.md, "Chunks": a hand-over to it, and one back to
- * whom it has interrupted; where only one chunk is granted at a time, one after each. */
+ * whom it has interrupted. Where only one chunk is granted at a time: one before each, as many as there may be; where
+ * that isn't known, as if all but the last were as long as they may be, and the bound isn't proven. */
 static int64_t handovers_of(const struct gs_model *m, size_t task, const struct gs_segment *s)
 {
-    int64_t chunk = m->tasks[task].chunk_ns[s->resource], n = 2 + 2 * s->pauses;
-    if (m->depth == 1 && chunk)
-        n += (s->worst_ns - 1) / chunk + s->pauses;
+    const int64_t chunk = m->tasks[task].chunk_ns[s->resource], least = chunk ? (s->worst_ns + chunk - 1) / chunk : 1;
+    int64_t n = 2 + 2 * s->pauses;
+    if (m->depth == 1)
+        n = s->chunks > least ? s->chunks : least + (s->chunks ? 0 : s->pauses);
     return s->worst_ns ? n * m->handover_ns : 0;
 }
 

@@ -24,6 +24,10 @@ void gs_model_set_rules(struct gs_model *m, const struct gs_config *config)
     m->handover_ns = s->handover_ns;
     memcpy(m->chunk_ns, s->chunk_ns, sizeof m->chunk_ns);
     for (int r = 0; r < GS_RESOURCES; r++) {
+        const int64_t unit = s->depth * s->chunk_ns[r];
+        m->patience_ns[r] = s->liars == GS_LIARS_NO || !unit ? 0
+                            : unit > GS_CONFIG_PATIENCE_NS   ? unit
+                                                             : GS_CONFIG_PATIENCE_NS;
         m->chunked[r] = s->chunk_ns[r] > 0;
         for (size_t i = 0; i < config->n_tasks; i++)
             m->chunked[r] = m->chunked[r] || config->tasks[i].chunk_ns[r];
@@ -106,6 +110,15 @@ fail:
     return -ENOMEM;
 }
 
+bool gs_model_counts_handovers(const struct gs_model *m, size_t task, int gpus)
+{
+    const struct gs_chain *c = &m->tasks[task].chains[gpus];
+    bool counts = true;
+    for (size_t j = 0; j < c->n && m->depth == 1 && m->handover_ns; j++)
+        counts = counts && (!m->chunked[c->segments[j].resource] || !c->segments[j].worst_ns || c->segments[j].chunks);
+    return counts;
+}
+
 bool gs_model_may_use(const struct gs_model *m, size_t task, int gpus)
 {
     const struct gs_task *t = &m->tasks[task];
@@ -135,6 +148,11 @@ static bool good_pauses(const struct gs_segment *s)
            (s->pauses ? may : !s->pause_ns);
 }
 
+static bool good_chunks(const struct gs_segment *s)
+{
+    return s->chunks == 0 || (s->chunks > 0 && s->chunks <= GS_CONFIG_MAX_CHUNKS && s->resource != GS_CPU);
+}
+
 static bool good_chain(const struct gs_chain *c)
 {
     if (c->n > GS_CONFIG_MAX_SEGMENTS)
@@ -142,7 +160,7 @@ static bool good_chain(const struct gs_chain *c)
     for (size_t j = 0; j < c->n; j++) {
         const struct gs_segment *s = &c->segments[j];
         if ((unsigned)s->resource >= GS_RESOURCES || s->best_ns < 0 || s->best_ns > s->worst_ns ||
-            s->worst_ns > GS_CONFIG_MAX_NS || !good_pauses(s))
+            s->worst_ns > GS_CONFIG_MAX_NS || !good_pauses(s) || !good_chunks(s))
             return false;
     }
     return true;
@@ -183,7 +201,7 @@ static bool good_task(const struct gs_model *m, size_t i)
  * "Integers". */
 static bool sums_fit(const struct gs_model *m)
 {
-    int64_t pieces = 1, longest = 1, segments = 1, bursts = 1, product;
+    int64_t pieces = 1, longest = 1, segments = 1, bursts = 1, chunks = 0, product;
     for (size_t i = 0; i < m->n_tasks; i++) {
         const struct gs_task *t = &m->tasks[i];
         int64_t most = 0;
@@ -196,15 +214,16 @@ static bool sums_fit(const struct gs_model *m)
                 const struct gs_segment *s = &c->segments[j];
                 longest = s->worst_ns + s->pause_ns > longest ? s->worst_ns + s->pause_ns : longest;
                 bursts = s->pauses >= bursts ? s->pauses + 1 : bursts;
+                chunks = s->chunks > chunks ? s->chunks : chunks;
             }
         }
         pieces += most;
     }
     for (int r = 0; r < GS_RESOURCES; r++)
-        if (m->chunked[r] && m->depth * m->chunk_ns[r] > longest)
-            longest = m->depth * m->chunk_ns[r]; /* both have bounds: it fits */
+        if (m->chunked[r] && m->depth * m->chunk_ns[r] + m->patience_ns[r] > longest)
+            longest = m->depth * m->chunk_ns[r] + m->patience_ns[r]; /* all have bounds: it fits */
     if (m->chunked[GS_PCI] || m->chunked[GS_GPU])
-        longest += 2 * bursts * m->handover_ns; /* all three have bounds */
+        longest += (2 * bursts + (m->depth == 1 ? chunks : 0)) * m->handover_ns; /* all have bounds */
     return !__builtin_mul_overflow(pieces, longest, &product) && !__builtin_mul_overflow(product, bursts, &product) &&
            !__builtin_mul_overflow(product, segments + 4, &product) &&
            !__builtin_mul_overflow(product, INT64_C(16), &product);
@@ -252,8 +271,8 @@ int gs_model_add_config_task(struct gs_model *m, const struct gs_config_task *ta
         const struct gs_config_chain *c = &task->chains[g];
         struct gs_segment s[GS_CONFIG_MAX_SEGMENTS];
         for (size_t j = 0; j < c->n_segments; j++)
-            s[j] = (struct gs_segment){c->segments[j].resource, c->segments[j].best_ns, c->segments[j].worst_ns,
-                                       c->segments[j].pauses, c->segments[j].pause_ns};
+            s[j] = (struct gs_segment){c->segments[j].resource, c->segments[j].best_ns,  c->segments[j].worst_ns,
+                                       c->segments[j].pauses,   c->segments[j].pause_ns, c->segments[j].chunks};
         if (c->n_segments && gs_model_set_chain(m, (size_t)at, g, s, c->n_segments))
             return -ENOMEM;
         usable += c->n_segments && (!mode || mode == g);

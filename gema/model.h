@@ -22,6 +22,7 @@ struct gs_segment {
      * keeps them. */
     int pauses;
     int64_t pause_ns;
+    int chunks; /* where chunked, of each piece: so many at most; 0: not known, which matters where depth is 1 */
 };
 
 /* What a job does with a given number of GPUs. A segment whose worst time is 0 is left out: it occupies nothing. */
@@ -47,9 +48,10 @@ struct gs_model {
      * server, stays on it, and gives way between chunks. Not the CPU, not preemptive ones, not gangs. */
     bool chunked[GS_RESOURCES];
     int depth;
-    int64_t handover_ns;            /* a server idles for so long at most when it passes from one task to another */
-    int64_t chunk_ns[GS_RESOURCES]; /* the longest chunk of applications below all tasks; 0: there are none */
-    struct gs_task *tasks;          /* owned; after gs_model_finish the most urgent first */
+    int64_t handover_ns;               /* a server idles for so long at most when it passes from one task to another */
+    int64_t chunk_ns[GS_RESOURCES];    /* the longest chunk of applications below all tasks; 0: there are none */
+    int64_t patience_ns[GS_RESOURCES]; /* for so long beyond `depth` chunks may they keep a server */
+    struct gs_task *tasks;             /* owned; after gs_model_finish the most urgent first */
     size_t n_tasks;
 };
 
@@ -81,6 +83,10 @@ int gs_model_add_config_task(struct gs_model *m, const struct gs_config_task *ta
 /* The whole config as a finished task set: 0, -EINVAL with mistakes (among them a task without segments), -ENOMEM.
  * *m is to be freed in every case. */
 int gs_model_from_config(struct gs_model *m, const struct gs_config *config, struct gs_mistakes *mistakes);
+
+/* Are all hand-overs of the chain counted? Where only one chunk is granted at a time there is one before each chunk,
+ * and it has to be known how many there are. */
+bool gs_model_counts_handovers(const struct gs_model *m, size_t task, int gpus);
 
 /* Does a task have a usable chain for this number of GPUs, its fixed mode considered? */
 bool gs_model_may_use(const struct gs_model *m, size_t task, int gpus);

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/json_file.h"
+
 static const char *const pieces_names[] = {"own", "any", "gang"};
 static const char *const server_keys[GS_RESOURCES] = {"cpus", "links", "gpus"};
 
@@ -13,10 +15,12 @@ static json_t *chain_to_json(const struct gs_chain *c)
     json_t *list = json_array();
     for (size_t j = 0; j < c->n; j++) {
         const struct gs_segment *s = &c->segments[j];
-        json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:o*, s:o*}", "resource", gs_resource_names[s->resource],
-                                              "best_ns", (json_int_t)s->best_ns, "worst_ns", (json_int_t)s->worst_ns,
-                                              "pauses", s->pauses ? json_integer(s->pauses) : NULL, "pause_ns",
-                                              s->pauses ? json_integer(s->pause_ns) : NULL));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:I, s:I, s:o*, s:o*, s:o*}", "resource", gs_resource_names[s->resource],
+                                        "best_ns", (json_int_t)s->best_ns, "worst_ns", (json_int_t)s->worst_ns,
+                                        "pauses", s->pauses ? json_integer(s->pauses) : NULL, "pause_ns",
+                                        s->pauses ? json_integer(s->pause_ns) : NULL, "chunks",
+                                        s->chunks ? json_integer(s->chunks) : NULL));
     }
     return list;
 }
@@ -170,7 +174,7 @@ static int read_chain(struct gs_model *m, size_t task, const char *key, const js
     for (size_t j = 0; j < n; j++) {
         const json_t *v = json_array_get(list, j), *best = json_object_get(v, "best_ns"),
                      *worst = json_object_get(v, "worst_ns"), *pauses = json_object_get(v, "pauses"),
-                     *pause = json_object_get(v, "pause_ns");
+                     *pause = json_object_get(v, "pause_ns"), *chunks = json_object_get(v, "chunks");
         int r = index_of(gs_resource_names, GS_RESOURCES, json_object_get(v, "resource"));
         if (r < 0 || !whole(worst, 0, GS_CONFIG_MAX_NS) || (best && !whole(best, 0, json_integer_value(worst))))
             return gs_mistakes_add(
@@ -184,9 +188,16 @@ static int read_chain(struct gs_model *m, size_t task, const char *key, const js
                 mistakes, 0,
                 "task %s: segment %zu of segments.%d: pauses (1 to %d) and pause_ns are of the link or a GPU", name,
                 j + 1, gpus, GS_CONFIG_MAX_PAUSES);
-        s[j] =
-            (struct gs_segment){(enum gs_resource)r, best ? json_integer_value(best) : 0, json_integer_value(worst),
-                                pauses ? (int)json_integer_value(pauses) : 0, pauses ? json_integer_value(pause) : 0};
+        if (chunks && (!whole(chunks, 1, GS_CONFIG_MAX_CHUNKS) || r == GS_CPU))
+            return gs_mistakes_add(mistakes, 0,
+                                   "task %s: segment %zu of segments.%d: chunks (1 to %d) are of the link or a GPU",
+                                   name, j + 1, gpus, GS_CONFIG_MAX_CHUNKS);
+        s[j] = (struct gs_segment){(enum gs_resource)r,
+                                   best ? json_integer_value(best) : 0,
+                                   json_integer_value(worst),
+                                   pauses ? (int)json_integer_value(pauses) : 0,
+                                   pauses ? json_integer_value(pause) : 0,
+                                   chunks ? (int)json_integer_value(chunks) : 0};
     }
     return gs_model_set_chain(m, task, gpus, s, n);
 }
@@ -256,7 +267,7 @@ int gs_model_from_json(struct gs_model *m, const json_t *json, struct gs_mistake
 static int load_json(struct gs_model *m, const char *path, struct gs_mistakes *mistakes)
 {
     json_error_t error;
-    json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    json_t *json = gs_json_load(path, GS_FILE_RESULT, JSON_REJECT_DUPLICATES, &error);
     *m = (struct gs_model){0};
     if (!json)
         return gs_mistakes_add(mistakes, error.line > 0 ? error.line : 0, "%s", error.text) ? -ENOMEM : -EINVAL;
@@ -310,6 +321,8 @@ static void write_task(const struct gs_model *m, size_t i, FILE *out)
             fprintf(out, "%s", gs_format_duration(s->worst_ns, worst));
             if (s->pauses)
                 fprintf(out, " pauses %d %s", s->pauses, gs_format_duration(s->pause_ns, worst));
+            if (s->chunks)
+                fprintf(out, " chunks %d", s->chunks);
         }
         if (c->n)
             fputc('\n', out);

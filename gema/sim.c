@@ -18,6 +18,7 @@ struct piece {
     int64_t out[GS_CONFIG_MAX_SERVERS]; /* what they still need */
     int64_t burst;                      /* of ungranted, until it pauses */
     int pauses;                         /* still to come, at most */
+    int chunks;                         /* likewise; 0: any number */
     int64_t pause_left, until;          /* how long they may be; when the one under way ends */
 };
 
@@ -161,6 +162,7 @@ static int begin_segment(struct gs_sim *s, size_t i)
             time += seg->pause_ns; /* it keeps the server */
         x->left = x->ungranted = time;
         x->pauses = seg->pauses;
+        x->chunks = seg->chunks;
         x->pause_left = seg->pause_ns;
         begin_burst(s, x);
         x->server = time ? WAITING : ENDED;
@@ -321,18 +323,31 @@ static bool serve(struct gs_sim *s, size_t i, enum gs_resource r)
     return fits;
 }
 
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* May the next chunk be so short? Not if the others could not hold what would be left. */
+static bool leaves_enough(const struct piece *x, int64_t length, int64_t most)
+{
+    return !x->chunks ||
+           ceil_div(x->burst - length, most) + ceil_div(x->ungranted - x->burst, most) + x->pauses < x->chunks;
+}
+
 /* One more chunk for the piece, on server k. */
 static void grant_chunk(struct gs_sim *s, size_t i, struct piece *x, enum gs_resource r, int k)
 {
     const struct task_state *t = &s->tasks[i];
     const struct gs_sim_setup *setup = s->setup;
-    int64_t most = s->model->tasks[i].chunk_ns[r], over = s->model->handover_ns;
-    if (!most || most > x->burst)
-        most = x->burst;
-    int64_t length = setup->chunk ? setup->chunk(setup->context, most) : most;
+    const int64_t chunk = s->model->tasks[i].chunk_ns[r], most = !chunk || chunk > x->burst ? x->burst : chunk;
+    int64_t over = s->model->handover_ns, length = setup->chunk ? setup->chunk(setup->context, most) : most;
+    if (!leaves_enough(x, length, chunk ? chunk : x->ungranted))
+        length = most;
+    x->chunks -= x->chunks > 0;
     x->ungranted -= length;
     x->burst -= length;
-    if (s->last[r][k] != t->number) {
+    if (s->last[r][k] != t->number || s->model->depth == 1) {
         over = setup->handover ? setup->handover(setup->context, over) : over;
         length += over;
         x->left += over;
@@ -459,7 +474,7 @@ static void reset(struct gs_sim *s, const struct gs_sim_setup *setup)
 const struct gs_sim_task *gs_sim_run(struct gs_sim *s, const struct gs_sim_setup *setup)
 {
     reset(s, setup);
-    for (int64_t step = 0; step >= 0 && !s->failed; step = until_next(s)) {
+    for (int64_t step = 0; step >= 0 && !s->failed && !(setup->stop && *setup->stop); step = until_next(s)) {
         pass(s, step);
         settle(s);
         for (int r = 0; r < GS_RESOURCES; r++)

@@ -40,7 +40,9 @@ struct gs_sim_setup {
     int64_t (*time)(void *context, size_t task, uint64_t job, size_t segment, int piece);
     /* Which of n free servers a piece takes that may take any, 0 to n - 1. Default: the first. */
     unsigned (*pick)(void *context, unsigned n);
-    /* How long a chunk is that may take 1 to `most`, and the hand-over before one, 0 to `most`. Default: the most. */
+    /* How long a chunk is that may take 1 to `most` (it gets longer where the segment's `chunks` want it), and the
+     * hand-over before one, 0 to `most`: when it isn't the segment's that the server ran last, and where only one is
+     * granted at a time before each. Default: the most. */
     int64_t (*chunk)(void *context, int64_t most);
     int64_t (*handover)(void *context, int64_t most);
     /* How much a segment that may pause does until its next pause, 1 to `most`, and how long that is, 0 to `most`.
@@ -50,6 +52,7 @@ struct gs_sim_setup {
     /* Told of every stretch, when it ends, and of every job, when it ends. Default: nobody. */
     void (*ran)(void *context, const struct gs_sim_slice *slice);
     void (*ended)(void *context, const struct gs_sim_job *job);
+    const bool *stop; /* ends the run early where a function has set it; NULL: never */
 };
 
 struct gs_sim_task {

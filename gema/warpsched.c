@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_ACTIVE = 8, NOBODY = UINT32_MAX };
+enum { DEFAULT_ACTIVE = 8 };
+#define NOBODY UINT32_MAX
 
 struct warp {
     size_t next;      /* op */

@@ -54,8 +54,8 @@ void gs_warpsched_result_free(struct gs_warpsched_result *result);
 
 /* A picture in the manner of the report's Figure 47: the instruction reached by each warp of one scheduler over time.
  */
-void gs_warpsched_write_svg(const struct gs_timing_program *program, const struct gs_timing_profile *profile,
-                            const struct gs_warpsched_options *options, const struct gs_warpsched_result *result,
-                            unsigned scheduler, FILE *out);
+int gs_warpsched_write_svg(const struct gs_timing_program *program, const struct gs_timing_profile *profile,
+                           const struct gs_warpsched_options *options, const struct gs_warpsched_result *result,
+                           unsigned scheduler, FILE *out);
 
 #endif

@@ -180,14 +180,10 @@ static inline void sample_options(int argc, char **argv, const char *what, const
     }
 }
 
-static inline void sample_choose_device(void)
+/* The device of that number among all platforms' devices of a type. */
+static inline bool sample_find_device(cl_device_type type, cl_uint index)
 {
-    const char *wanted = sample.wanted_device ? sample.wanted_device : "default";
-    const bool cpu = strcmp(wanted, "cpu") == 0, gpu = strcmp(wanted, "gpu") == 0;
-    const bool any = !cpu && !gpu && strcmp(wanted, "default") != 0;
-    const cl_device_type type =
-        cpu ? CL_DEVICE_TYPE_CPU : (gpu ? CL_DEVICE_TYPE_GPU : (any ? CL_DEVICE_TYPE_ALL : CL_DEVICE_TYPE_DEFAULT));
-    cl_uint index = any ? (cl_uint)sample_number("device", wanted, 0, 1000) : 0, platforms = 0, devices;
+    cl_uint platforms = 0, devices;
     cl_platform_id platform[16];
     cl_device_id device[64];
     if (clGetPlatformIDs(16, platform, &platforms) != CL_SUCCESS || platforms == 0)
@@ -198,11 +194,25 @@ static inline void sample_choose_device(void)
         if (index < devices && index < 64) {
             sample.platform = platform[p];
             sample.device = device[index];
-            return;
+            return true;
         }
         index -= devices;
     }
-    sample_die(1, "there is no OpenCL device '%s'", wanted);
+    return false;
+}
+
+static inline void sample_choose_device(void)
+{
+    const char *wanted = sample.wanted_device ? sample.wanted_device : "default";
+    const bool cpu = strcmp(wanted, "cpu") == 0, gpu = strcmp(wanted, "gpu") == 0;
+    const bool any = !cpu && !gpu && strcmp(wanted, "default") != 0;
+    const cl_device_type type =
+        cpu ? CL_DEVICE_TYPE_CPU : (gpu ? CL_DEVICE_TYPE_GPU : (any ? CL_DEVICE_TYPE_ALL : CL_DEVICE_TYPE_DEFAULT));
+    const cl_uint index = any ? (cl_uint)sample_number("device", wanted, 0, 1000) : 0;
+    /* Mesa's rusticl calls none of its devices the default one. */
+    if (!sample_find_device(type, index) &&
+        (type != CL_DEVICE_TYPE_DEFAULT || !sample_find_device(CL_DEVICE_TYPE_ALL, 0)))
+        sample_die(1, "there is no OpenCL device '%s'", wanted);
 }
 
 /* Reads the options and opens the device, a context and an in-order queue. */

@@ -14,36 +14,65 @@
 #include "common/log.h"
 #include "scheduler/trace.h"
 
-enum { LOG_LINES_PER_SECOND = 20 };
+enum { LOG_LINES_PER_SECOND = 20, PLANS_PER_USER = 4 };
 #define NS_PER_S UINT64_C(1000000000)
-#define STATUS_NS (NS_PER_S / 20)
 
 /* ---- log, notices, answers ---- */
 
-void gs_core_log(struct gs_core *core, bool warning, const char *fmt, ...)
+static void begin_second(struct gs_core *core)
 {
-    uint64_t second = core->now_ns / NS_PER_S;
-    if (second != core->log_second) {
-        if (core->log_lost)
-            gs_warn("%u more messages were left out", core->log_lost);
-        core->log_second = second;
-        core->log_lines = core->log_lost = 0;
-    }
+    const uint64_t second = core->now_ns / NS_PER_S;
+    if (second == core->log_second)
+        return;
+    if (core->log_lost)
+        gs_warn("%u more messages were left out", core->log_lost);
+    core->log_second = second;
+    core->log_lines = core->log_lost = 0;
+    memset(core->log_user, 0, sizeof core->log_user);
+}
+
+static void log_line(struct gs_core *core, bool warning, const char *fmt, va_list ap)
+{
+    char text[1024];
     if (core->log_lines++ >= LOG_LINES_PER_SECOND) {
         core->log_lost++;
         return;
     }
-    char text[1024];
-    va_list ap;
-    va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
     if (core->ops.log)
         core->ops.log(core->ctx, warning, text);
     else if (warning)
         gs_warn("%s", text);
     else
         gs_info("%s", text);
+}
+
+void gs_core_log(struct gs_core *core, bool warning, const char *fmt, ...)
+{
+    va_list ap;
+    begin_second(core);
+    va_start(ap, fmt);
+    log_line(core, warning, fmt, ap);
+    va_end(ap);
+}
+
+void gs_core_log_of(struct gs_session *s, bool warning, const char *fmt, ...)
+{
+    enum { USERS = sizeof s->core->log_user / sizeof *s->core->log_user, MOST = LOG_LINES_PER_SECOND / 4 };
+    struct gs_core *core = s->core;
+    va_list ap;
+    unsigned i = 0;
+    begin_second(core);
+    while (i < USERS - 1 && core->log_user[i].lines && core->log_user[i].uid != s->uid)
+        i++;
+    core->log_user[i].uid = s->uid;
+    if (core->log_user[i].lines++ >= MOST || core->log_lines >= 3 * MOST) {
+        core->log_lost++;
+        return;
+    }
+    va_start(ap, fmt);
+    log_line(core, warning, fmt, ap);
+    va_end(ap);
 }
 
 static void msg_init(struct gs_msg *m, enum gs_msg_type type)
@@ -70,8 +99,9 @@ void gs_core_notice(struct gs_session *s, int level, const char *fmt, ...)
     send_text(s, GS_MSG_NOTICE, (uint32_t)level, text);
 }
 
-static int refuse(struct gs_session *s, int why, const char *text)
+int gs_core_refuse(struct gs_session *s, int why, const char *text)
 {
+    s->refused = true;
     s->core->refused++;
     s->core->bad_messages += why == GS_REFUSED_PROTOCOL;
     send_text(s, GS_MSG_REFUSED, (uint32_t)why, text);
@@ -79,7 +109,7 @@ static int refuse(struct gs_session *s, int why, const char *text)
 }
 
 /* A text too long for a message goes as a file that nobody can change any more. */
-static void answer(struct gs_session *s, int err, const char *text)
+void gs_core_answer(struct gs_session *s, int err, const char *text)
 {
     size_t n = strlen(text);
     if (n < GS_WIRE_TEXT) {
@@ -118,21 +148,32 @@ static void on_allow(void *ctx, uint32_t client, unsigned resource)
 
 static void on_end(void *ctx, uint32_t client, unsigned resource, bool forced)
 {
+    struct gs_core *core = ctx;
     struct gs_session *s = session_of(ctx, client);
     gs_lease_end(&s->lease, resource);
+    s->leased_ns[resource] += core->now_ns - (s->lease_ns[resource] ? s->lease_ns[resource] : core->now_ns);
+    s->lease_ns[resource] = 0;
     if (!forced)
         return;
-    struct gs_core *core = ctx;
     core->taken_back++;
     s->taken_back++;
-    char what[16];
+    const struct gs_policy_offence *o = gs_policy_offence(core->policy);
+    if (!o->news)
+        return;
+    char what[16], kept[GS_DURATION_SIZE], waited[GS_DURATION_SIZE], behind[GS_DURATION_SIZE];
+    char others[64] = " while others waited", penalty[128] = "";
     snprintf(what, sizeof what, resource == GS_RESOURCE_PCI ? "the link" : "GPU %u", resource - 1);
-    double ms = (double)core->config.system.watchdog_ns / 1e6;
-    gs_core_log(core, true,
-                "client %u (%s, process %d) kept %s for more than %g ms while others waited: it was taken back",
-                s->number, s->task_name[0] ? s->task_name : "no task", (int)s->pid, what, ms);
-    gs_core_notice(s, GS_NOTICE_WARNING,
-                   "this process kept %s for more than %g ms while others waited: it was taken back", what, ms);
+    gs_format_duration((int64_t)o->kept_ns, kept);
+    if (o->waited_ns < o->kept_ns)
+        snprintf(others, sizeof others, ", and others waited for %s",
+                 gs_format_duration((int64_t)o->waited_ns, waited));
+    if (o->behind_ns)
+        snprintf(penalty, sizeof penalty, ", and it stands behind all others for %s, each time for twice as long",
+                 gs_format_duration((int64_t)o->behind_ns, behind));
+    gs_core_log(core, true, "process %d of user %u (%s) kept %s for %s%s: it was taken back%s", (int)s->pid,
+                (unsigned)s->uid, s->task_name[0] ? s->task_name : "no task", what, kept, others, penalty);
+    gs_core_notice(s, GS_NOTICE_WARNING, "this process kept %s for %s%s: it was taken back%s", what, kept, others,
+                   penalty);
 }
 
 static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request *rq, unsigned resource, bool fresh,
@@ -140,10 +181,13 @@ static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request 
 {
     struct gs_core *core = ctx;
     struct gs_session *s = core->session[client];
-    if (fresh)
+    if (fresh) {
         gs_lease_begin(&s->lease, resource, ask);
-    else
+        s->lease_ns[resource] = core->now_ns;
+    } else {
         gs_lease_add(&s->lease, resource);
+    }
+    s->granted[resource]++;
     gs_rhythm_granted(&s->rhythm[resource], fresh, core->now_ns);
     gs_lease_answer(&s->lease, rq->slot, rq->serial, GS_SLOT_GRANTED, resource);
     if (core->trace)
@@ -164,12 +208,17 @@ struct gs_core *gs_core_new(const struct gs_core_options *options, const struct 
     struct gs_core *core = calloc(1, sizeof *core);
     if (!core)
         return NULL;
+    core->forget_ns = UINT64_MAX;
     core->options = *options;
     core->ops = *ops;
     core->ctx = ctx;
+    TAILQ_INIT(&core->waiting);
+    TAILQ_INIT(&core->asking);
     core->session = calloc(options->max_clients, sizeof *core->session);
+    core->decider = gs_decider_new(ops->analyse, ctx);
     /* Not from 1: a client of a daemon that has died must not take this one's answers for its own. */
-    if (!core->session || getrandom(&core->next_number, sizeof core->next_number, 0) != sizeof core->next_number) {
+    if (!core->session || !core->decider ||
+        getrandom(&core->next_number, sizeof core->next_number, 0) != sizeof core->next_number) {
         gs_core_free(core);
         return NULL;
     }
@@ -185,9 +234,10 @@ void gs_core_free(struct gs_core *core)
     free(core->stats);
     free(core->session);
     gs_policy_free(core->policy);
+    gs_decider_free(core->decider);
     gs_config_free(&core->config);
     free(core->owner);
-    free(core->status);
+    gs_status_free(core);
     free(core);
 }
 
@@ -278,14 +328,22 @@ int gs_core_configure(struct gs_core *core, struct gs_config *config, uint64_t n
     for (size_t i = 0; i < core->n_stats; i++) { /* the new segments may have been measured since */
         core->stats[i]->demand = (struct gs_demand){0};
         memset(core->stats[i]->unit_ns, 0, sizeof core->stats[i]->unit_ns);
+        memset(core->stats[i]->chunks, 0, sizeof core->stats[i]->chunks);
     }
+    for (unsigned i = 0; i < core->options.max_clients; i++)
+        if (core->session[i])
+            core->session[i]->lately = core->session[i]->before = (struct gs_demand){0};
+    core->forget_ns = UINT64_MAX;
     memset(core->unit_ns, 0, sizeof core->unit_ns);
+    gs_decider_configure(core->decider, &core->config, core->gpus);
     gs_members_relink(core);
-    gs_members_decide(core);
-    if (!core->decision.schedulable)
-        gs_members_say_late(core, "by the new config");
+    core->since = "by the new config";
+    core->undecided = true;
+    if (gs_members_may_go_on(core))
+        gs_members_go_on(core);
+    gs_members_go_on_at_once(core);
     tell_sole(core);
-    gs_config_free(&old);
+    gs_decider_retire(core->decider, &old);
     return 0;
 }
 
@@ -293,8 +351,8 @@ void gs_core_end(struct gs_core *core)
 {
     core->ending = true;
     for (unsigned i = 0; i < core->options.max_clients; i++)
-        if (core->session[i] && core->session[i]->rank && core->ops.realtime)
-            core->ops.realtime(core->ctx, core->session[i]->pid, 0, 0);
+        if (core->session[i])
+            gs_members_set_realtime(core->session[i], 0);
 }
 
 const char *gs_core_worry(const struct gs_core *core)
@@ -338,17 +396,20 @@ void gs_core_disconnect(struct gs_session *s, uint64_t now_ns)
 {
     struct gs_core *core = s->core;
     core->now_ns = now_ns;
+    gs_members_wait_no_more(s);
     if (s->joined) {
         gs_jobs_collect_usage(s);
         gs_jobs_read(s);
         gs_jobs_watch_units(s);
         gs_jobs_drain(s);
         for (unsigned r = 0; r <= core->gpus; r++)
-            core->taken[r] += atomic_load(&s->lease.page->lease[r].taken);
+            core->taken[r] += gs_jobs_taken(s, r);
         gs_policy_leave(core->policy, s->index, now_ns);
+        gs_members_set_realtime(s, 0); /* the process may go on */
         core->session[s->index] = NULL;
         core->n_sessions--;
         gs_lease_close(&s->lease);
+        gs_jobs_forget_process(s);
         tell_sole(core);
         if ((s->task || s->degraded) && !core->ending)
             gs_members_decide(core);
@@ -362,7 +423,40 @@ bool gs_core_joined(const struct gs_session *s)
     return s->joined;
 }
 
+bool gs_core_is_task(const struct gs_session *s)
+{
+    return s->task != NULL;
+}
+
+bool gs_core_waits(const struct gs_session *s)
+{
+    return s->waits != GS_WAITS_NOT;
+}
+
+bool gs_core_refused(const struct gs_session *s)
+{
+    return s->refused;
+}
+
 /* ---- hello ---- */
+
+static bool runs(const struct gs_core *core, const char *task)
+{
+    for (uint32_t i = 0; i < core->options.max_clients; i++)
+        if (core->session[i] && strcmp(core->session[i]->task_name, task) == 0)
+            return true;
+    return false;
+}
+
+/* Places that nobody else may take: one for each task of the config that doesn't run. */
+static size_t count_reserved(const struct gs_session *s)
+{
+    const struct gs_core *core = s->core;
+    size_t n = 0;
+    for (size_t i = 0; i < core->config.n_tasks; i++)
+        n += strcmp(s->task_name, core->config.tasks[i].name) != 0 && !runs(core, core->config.tasks[i].name);
+    return n;
+}
 
 static int find_place(const struct gs_session *s, uint32_t *index)
 {
@@ -370,12 +464,15 @@ static int find_place(const struct gs_session *s, uint32_t *index)
     unsigned mine = 0;
     *index = GS_NO_CLIENT;
     for (uint32_t i = 0; i < core->options.max_clients; i++) {
-        if (core->session[i])
-            mine += core->session[i]->uid == s->uid;
+        if (core->session[i]) /* a user's applications don't take the places of its tasks */
+            mine += core->session[i]->uid == s->uid && !core->session[i]->task_name[0] == !s->task_name[0];
         else if (*index == GS_NO_CLIENT)
             *index = i;
     }
-    return *index == GS_NO_CLIENT || (s->uid != 0 && mine >= core->options.max_per_user) ? -ENOSPC : 0;
+    const size_t left = core->options.max_clients - core->n_sessions;
+    if (left == 0 || (s->uid != 0 && mine >= core->options.max_per_user))
+        return -ENOSPC;
+    return left <= core->config.n_tasks && left <= count_reserved(s) ? -ENOSPC : 0;
 }
 
 static bool name_is_text(const char *name)
@@ -419,21 +516,24 @@ void gs_core_tell_task(struct gs_session *s)
 }
 
 /* Takes the client in: a page, a place in the policy, its task's modes. */
-static int join(struct gs_session *s, uint32_t index, const struct gs_config_task *task,
-                const struct gs_msg_hello *hello)
+int gs_core_join(struct gs_session *s)
 {
     struct gs_core *core = s->core;
+    const struct gs_config_task *task = s->task_name[0] ? gs_taskset_find(&core->config, s->task_name) : NULL;
+    uint32_t index;
+    if (find_place(s, &index) < 0)
+        return gs_core_refuse(s, GS_REFUSED_FULL, "the daemon schedules as many processes as it can already");
     if (task)
-        s->warmup = gs_members_warmup(s, task, hello->flags & GS_HELLO_PACED);
-    s->warmup_left = s->warmup > hello->jobs ? s->warmup - hello->jobs : 0;
+        s->warmup = gs_members_warmup(s, task, s->hello.flags & GS_HELLO_PACED);
+    s->warmup_left = s->warmup > s->hello.jobs ? s->warmup - s->hello.jobs : 0;
     int page_fd;
     int err = gs_lease_open(&s->lease, &page_fd);
     if (err < 0)
-        return refuse(s, GS_REFUSED_FULL, "the daemon has no memory or descriptors left");
-    if (gs_policy_join(core->policy, index, 0, core->now_ns) < 0) {
+        return gs_core_refuse(s, GS_REFUSED_FULL, "the daemon has no memory or descriptors left");
+    if (gs_policy_join(core->policy, index, s->uid, 0, core->now_ns) < 0) {
         gs_lease_close(&s->lease);
         close(page_fd);
-        return refuse(s, GS_REFUSED_FULL, "the daemon has no memory left");
+        return gs_core_refuse(s, GS_REFUSED_FULL, "the daemon has no memory left");
     }
     s->index = index;
     s->number = core->next_number++;
@@ -445,12 +545,6 @@ static int join(struct gs_session *s, uint32_t index, const struct gs_config_tas
     core->n_sessions++;
     tell_sole(core);
     atomic_store(&s->lease.page->recording, core->trace != NULL);
-    char why[GS_WIRE_TEXT];
-    int refused = task ? gs_members_admit(s, task, why, sizeof why) : 0;
-    if (refused) {
-        close(page_fd);
-        return refuse(s, refused, why);
-    }
     gs_members_settle(s);
     welcome(s, GS_MSG_WELCOME, page_fd);
     close(page_fd);
@@ -461,21 +555,21 @@ static int join(struct gs_session *s, uint32_t index, const struct gs_config_tas
 
 static int on_hello(struct gs_session *s, const struct gs_msg_hello *hello)
 {
-    if (s->joined)
-        return refuse(s, GS_REFUSED_PROTOCOL, "the client said hello twice");
+    if (s->joined || s->waits)
+        return gs_core_refuse(s, GS_REFUSED_PROTOCOL, "the client said hello twice");
     if (hello->gpus == 0 || hello->gpus > GS_MAX_GPUS || !name_is_text(hello->task))
-        return refuse(s, GS_REFUSED_PROTOCOL, "the client's hello made no sense");
-    uint32_t index;
-    if (find_place(s, &index) < 0)
-        return refuse(s, GS_REFUSED_FULL, "the daemon schedules as many processes as it can already");
+        return gs_core_refuse(s, GS_REFUSED_PROTOCOL, "the client's hello made no sense");
     s->hello = *hello;
     s->gpus_max = hello->gpus < s->core->gpus ? hello->gpus : s->core->gpus;
     const struct gs_config_task *task;
     char why[GS_WIRE_TEXT];
     int refused = gs_members_identify(s, &task, why, sizeof why);
     if (refused)
-        return refuse(s, refused, why);
-    return join(s, index, task, hello);
+        return gs_core_refuse(s, refused, why);
+    if (!task)
+        return gs_core_join(s);
+    gs_members_wait(s, GS_WAITS_TO_JOIN);
+    return s->refused ? -EPROTO : 0;
 }
 
 /* ---- the other messages ---- */
@@ -525,7 +619,7 @@ static int on_request(struct gs_session *s, const struct gs_msg_request *m)
     if (rq.alone && !may_be_alone(s, m))
         return 0;
     if (gs_policy_request(core->policy, s->index, &rq, core->now_ns) < 0)
-        return refuse(s, GS_REFUSED_PROTOCOL, "the client asked for something that is not there");
+        return gs_core_refuse(s, GS_REFUSED_PROTOCOL, "the client asked for something that is not there");
     return 0;
 }
 
@@ -539,7 +633,7 @@ static int on_cancel(struct gs_session *s, const struct gs_msg_cancel *m)
 static int on_look(struct gs_session *s, const struct gs_msg_look *m)
 {
     if (m->resource > s->core->gpus)
-        return refuse(s, GS_REFUSED_PROTOCOL, "the client has a resource that is not there");
+        return gs_core_refuse(s, GS_REFUSED_PROTOCOL, "the client has a resource that is not there");
     const unsigned units = gs_lease_units(&s->lease, m->resource);
     gs_jobs_watch_units(s);
     gs_rhythm_returned(&s->rhythm[m->resource], units, s->core->now_ns);
@@ -547,40 +641,60 @@ static int on_look(struct gs_session *s, const struct gs_msg_look *m)
     return 0;
 }
 
-/* With many clients it takes a millisecond to say all. A user who asks all the time must not have the daemon's. */
-static int on_status(struct gs_session *s)
-{
-    struct gs_core *core = s->core;
-    if (is_privileged(s) || !core->status || core->now_ns - core->status_ns >= STATUS_NS) {
-        free(core->status);
-        core->status = gs_core_status(core, core->now_ns);
-        core->status_ns = core->now_ns;
-    }
-    answer(s, core->status ? 0 : -ENOMEM, core->status ? core->status : "");
-    return 0;
-}
-
 static int on_reload(struct gs_session *s)
 {
     struct gs_core *core = s->core;
     if (!is_privileged(s)) {
-        answer(s, -EPERM, "only root and the daemon's own user may make it read its config again");
+        gs_core_answer(s, -EPERM, "only root and the daemon's own user may make it read its config again");
         return 0;
     }
     char text[1024] = "this daemon has no config to read again";
     int err = core->ops.reload ? core->ops.reload(core->ctx, text, sizeof text) : -ENOTSUP;
-    answer(s, err, text);
+    char *later = err < 0 || s->waits ? NULL : strdup(text); /* one that waits keeps its own text */
+    if (!later) {
+        gs_core_answer(s, err, text);
+        return 0;
+    }
+    s->waits_text = later;
+    gs_members_wait(s, GS_WAITS_FOR_RELOAD);
     return 0;
+}
+
+void gs_core_answer_reload(struct gs_session *s, int err, const char *text)
+{
+    char more[1024];
+    const char *worry = gs_core_worry(s->core);
+    snprintf(more, sizeof more, "%s%s%s", text, worry ? ", but deadlines may be missed: " : "", worry ? worry : "");
+    gs_core_answer(s, err, more);
 }
 
 static int on_plan(struct gs_session *s, const char *name)
 {
     if (!name_is_text(name))
-        return refuse(s, GS_REFUSED_PROTOCOL, "the task's name made no sense");
-    char *text = NULL;
-    int err = gs_members_plan(s->core, name, &text);
-    answer(s, err, text ? text : "there is no such task");
-    free(text);
+        return gs_core_refuse(s, GS_REFUSED_PROTOCOL, "the task's name made no sense");
+    if (s->waits || gs_members_count_waiting(s->core, s->uid, GS_WAITS_FOR_PLAN) >= PLANS_PER_USER) {
+        gs_core_answer(s, -EBUSY, "this user waits for as many answers as the daemon works on: ask again later");
+        return 0;
+    }
+    s->waits_text = strdup(name);
+    if (s->waits_text)
+        gs_members_wait(s, GS_WAITS_FOR_PLAN);
+    else
+        gs_core_answer(s, -ENOMEM, "the daemon has no memory left");
+    return 0;
+}
+
+static int on_set(struct gs_session *s, const struct gs_msg_set *m)
+{
+    char text[1024] = "";
+    if (!name_is_text(m->task))
+        return gs_core_refuse(s, GS_REFUSED_PROTOCOL, "the task's name made no sense");
+    if (!is_privileged(s)) {
+        gs_core_answer(s, -EPERM, "only root and the daemon's own user may change a task");
+        return 0;
+    }
+    const int err = gs_members_change(s->core, m, text, sizeof text);
+    gs_core_answer(s, err, err == -ENOMEM ? "the daemon has no memory left" : text);
     return 0;
 }
 
@@ -590,16 +704,19 @@ static int dispatch(struct gs_session *s, const struct gs_msg *m)
     case GS_MSG_HELLO:
         return on_hello(s, &m->u.hello);
     case GS_MSG_STATUS:
-        return on_status(s);
+        gs_status_ask(s);
+        return 0;
     case GS_MSG_RELOAD:
         return on_reload(s);
     case GS_MSG_PLAN:
         return on_plan(s, m->u.name);
+    case GS_MSG_SET:
+        return on_set(s, &m->u.set);
     default:
         break;
     }
     if (!s->joined)
-        return refuse(s, GS_REFUSED_PROTOCOL, "the client's first message was no hello");
+        return gs_core_refuse(s, GS_REFUSED_PROTOCOL, "the client's first message was no hello");
     switch (m->type) {
     case GS_MSG_REQUEST:
         return on_request(s, &m->u.request);
@@ -612,6 +729,7 @@ static int dispatch(struct gs_session *s, const struct gs_msg *m)
         return 0;
     case GS_MSG_JOBS:
         gs_jobs_read(s);
+        gs_members_renew_realtime(s);
         return 0;
     case GS_MSG_DRAIN:
         gs_jobs_drain(s);
@@ -620,7 +738,7 @@ static int dispatch(struct gs_session *s, const struct gs_msg *m)
         atomic_fetch_add(&s->lease.page->pong, 1);
         return 0;
     default:
-        return refuse(s, GS_REFUSED_PROTOCOL, "the client sent a message of a kind that there is not");
+        return gs_core_refuse(s, GS_REFUSED_PROTOCOL, "the client sent a message of a kind that there is not");
     }
 }
 
@@ -629,13 +747,13 @@ int gs_core_message(struct gs_session *s, const void *bytes, size_t n, uint64_t 
     s->core->now_ns = now_ns;
     struct gs_msg m;
     if (n != sizeof m)
-        return refuse(s, GS_REFUSED_PROTOCOL, "the client's message has a wrong length");
+        return gs_core_refuse(s, GS_REFUSED_PROTOCOL, "the client's message has a wrong length");
     memcpy(&m, bytes, sizeof m);
     if (m.magic != GS_WIRE_MAGIC)
-        return refuse(s, GS_REFUSED_PROTOCOL, "the client doesn't speak gpusparc's protocol");
+        return gs_core_refuse(s, GS_REFUSED_PROTOCOL, "the client doesn't speak gpusparc's protocol");
     if (m.version != GS_WIRE_VERSION)
-        return refuse(s, GS_REFUSED_VERSION,
-                      "this daemon is of another version of gpusparc: restart it, or the application");
+        return gs_core_refuse(s, GS_REFUSED_VERSION,
+                              "this daemon is of another version of gpusparc: restart it, or the application");
     return dispatch(s, &m);
 }
 
@@ -668,11 +786,34 @@ bool gs_core_foretell(const struct gs_core *core, uint64_t now_ns, uint64_t *fro
 
 uint64_t gs_core_next_tick(const struct gs_core *core)
 {
-    return gs_policy_next_expiry(core->policy, (uint64_t)core->config.system.watchdog_ns);
+    const uint64_t expiry = gs_policy_next_expiry(core->policy, (uint64_t)core->config.system.watchdog_ns);
+    const uint64_t wait = gs_members_next_tick(core), next = expiry < wait ? expiry : wait;
+    return next < core->forget_ns ? next : core->forget_ns;
 }
 
 void gs_core_tick(struct gs_core *core, uint64_t now_ns)
 {
     core->now_ns = now_ns;
     gs_policy_expire(core->policy, now_ns, (uint64_t)core->config.system.watchdog_ns);
+    gs_jobs_forget_old(core);
+    gs_members_tick(core);
+}
+
+void gs_core_answered(struct gs_core *core, struct gs_question *q, uint64_t now_ns)
+{
+    core->now_ns = now_ns;
+    gs_decider_take(core->decider, q);
+}
+
+bool gs_core_has_work(const struct gs_core *core)
+{
+    return gs_members_may_go_on(core) || gs_status_has_work(core);
+}
+
+void gs_core_work(struct gs_core *core, uint64_t now_ns)
+{
+    core->now_ns = now_ns;
+    if (gs_members_may_go_on(core))
+        gs_members_go_on(core);
+    gs_status_work(core);
 }

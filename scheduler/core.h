@@ -14,24 +14,28 @@
 #include "common/wire.h"
 
 struct gs_core;
+struct gs_question;
 struct gs_session;
 struct gs_trace;
 
 struct gs_core_ops {
     /* Sends a message, with a copy of descriptor fd unless it is -1. It may get lost if the client doesn't read. */
     void (*send)(void *ctx, void *conn, const struct gs_msg *m, int fd);
-    /* A task of this rank (1 ... ranks, larger is more urgent; 0: no task any more) runs in the process. May be null.
-     */
-    void (*realtime)(void *ctx, pid_t pid, int rank, int ranks);
+    /* A task of this rank (1 ... ranks, larger is more urgent; 0: no task any more) runs in the connection's process.
+     * Said again now and then, for threads that are new. May be null. */
+    void (*realtime)(void *ctx, void *conn, int rank, int ranks);
     /* Reads the config again and calls gs_core_configure; *text gets what to answer. 0 or -errno. May be null. */
     int (*reload)(void *ctx, char *text, size_t bytes);
+    /* Has gs_question_answer called by another thread, and then gs_core_answered by the core's. One at a time. Null:
+     * the core analyses by itself, at once. */
+    void (*analyse)(void *ctx, struct gs_question *q);
     /* A line for the log; null: stderr. */
     void (*log)(void *ctx, bool warning, const char *text);
 };
 
 struct gs_core_options {
     unsigned gpus;                    /* of the machine, where the config doesn't say */
-    unsigned max_clients;             /* that have said hello */
+    unsigned max_clients;             /* that have said hello; the last places are for tasks that don't run yet */
     unsigned max_per_user;            /* of these, of one user other than root */
     const char *socket, *config_path; /* for status; outlive the core */
 };
@@ -61,6 +65,17 @@ void gs_core_disconnect(struct gs_session *s, uint64_t now_ns);
  * the connection (what is to be said has been sent). */
 int gs_core_message(struct gs_session *s, const void *bytes, size_t n, uint64_t now_ns);
 bool gs_core_joined(const struct gs_session *s);
+bool gs_core_is_task(const struct gs_session *s); /* now; only if it has joined */
+bool gs_core_waits(const struct gs_session *s);   /* to join or to be answered */
+bool gs_core_refused(const struct gs_session *s); /* end the connection, as above */
+
+/* An analysis is done. */
+void gs_core_answered(struct gs_core *core, struct gs_question *q, uint64_t now_ns);
+
+/* Is there something to do that nobody waits for as for a grant? `work` does one thing of each kind: somebody who has
+ * waited for an analysis joins, or is refused, or is answered, or all hear of a decision; and a piece of the state. */
+bool gs_core_has_work(const struct gs_core *core);
+void gs_core_work(struct gs_core *core, uint64_t now_ns);
 
 /* Adds what of the config this core can't be given, now or ever, to the mistakes. 0; -EINVAL: something; -ENOMEM. */
 int gs_core_fits(const struct gs_core *core, const struct gs_config *config, struct gs_mistakes *mistakes);

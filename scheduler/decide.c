@@ -138,8 +138,10 @@ static int build(struct work *w, unsigned gpus)
         if (err < 0)
             return err;
     }
-    for (int r = 0; r < GS_RESOURCES; r++)
+    for (int r = 0; r < GS_RESOURCES; r++) {
         w->model.chunk_ns[r] = ticks_up(w->model.chunk_ns[r], w->tick_ns);
+        w->model.patience_ns[r] = ticks_up(w->model.patience_ns[r], w->tick_ns);
+    }
     return w->model.n_tasks ? gs_model_finish(&w->model) : 0;
 }
 
@@ -165,7 +167,7 @@ static void read_result(struct work *w, struct gs_decision *d)
             continue;
         char bound[GS_DURATION_SIZE], deadline[GS_DURATION_SIZE];
         append(d, "%s%s may take %s of its %s%s", d->reason[0] ? "; " : "", m->task->name,
-               gs_format_duration(m->response_ns, bound), gs_format_duration(m->task->deadline_ns, deadline),
+               gs_show_duration(m->response_ns, GS_ROUND_UP, bound), gs_format_duration(m->task->deadline_ns, deadline),
                r->tasks[i].proven ? "" : " or more");
     }
     if (late > 3)
@@ -190,6 +192,13 @@ static void explain_unproven(const struct work *w, struct gs_decision *d)
                chunked[GS_GPU] || chunked[GS_PCI] ? "" : " and ", chunked[GS_PCI] ? "" : "pci_chunk");
         begin = ", and ";
     }
+    for (size_t i = 0; i < w->model.n_tasks; i++)
+        if (!gs_model_counts_handovers(&w->model, i, w->modes[i])) {
+            append(d, "%sthe chunks of %s are not counted (depth = 1)", begin,
+                   w->members[strtoul(w->model.tasks[i].name, NULL, 10)].task->name);
+            begin = ", and ";
+            break;
+        }
     for (size_t i = 0, n = 0; i < w->n; i++)
         if (!w->members[i].analysed)
             append(d, "%s%s", n++ ? ", " : begin, w->members[i].task->name);

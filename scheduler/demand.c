@@ -29,6 +29,17 @@ bool gs_demand_add(struct gs_demand *d, const struct gs_config_task *task, unsig
     return true;
 }
 
+void gs_demand_join(struct gs_demand *d, const struct gs_demand *other)
+{
+    for (unsigned g = 0; g <= GS_MAX_GPUS; g++)
+        for (int r = 0; r < GS_RESOURCES; r++) {
+            if (other->seen_ns[g][r] > d->seen_ns[g][r])
+                d->seen_ns[g][r] = other->seen_ns[g][r];
+            if (other->counted_ns[g][r] > d->counted_ns[g][r])
+                d->counted_ns[g][r] = other->counted_ns[g][r];
+        }
+}
+
 /* A resource that the segments don't name. */
 static int append_segment(struct gs_chain *c, enum gs_resource resource, int64_t ns)
 {
@@ -44,6 +55,7 @@ static int stretch(struct gs_chain *c, enum gs_resource resource, int64_t ns)
 {
     int64_t sum = 0, more;
     size_t longest = c->n;
+    const size_t before = c->n;
     for (size_t i = 0; i < c->n; i++) {
         if (c->segments[i].resource != resource)
             continue;
@@ -68,6 +80,11 @@ static int stretch(struct gs_chain *c, enum gs_resource resource, int64_t ns)
         added += more;
     }
     c->segments[longest].worst_ns += missing - added;
+    for (size_t i = 0; i < before; i++) /* in chunks of the same length, so many more of them */
+        if (c->segments[i].resource == resource) {
+            const double chunks = (double)c->segments[i].chunks * (1 + factor) + 0.999;
+            c->segments[i].chunks = chunks < GS_CONFIG_MAX_CHUNKS ? (int)chunks : GS_CONFIG_MAX_CHUNKS;
+        }
     return 0;
 }
 

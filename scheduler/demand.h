@@ -22,6 +22,9 @@ int64_t gs_demand_said(const struct gs_config_task *task, unsigned gpus, enum gs
 bool gs_demand_add(struct gs_demand *d, const struct gs_config_task *task, unsigned gpus, enum gs_resource resource,
                    int64_t ns);
 
+/* Makes it the most of both. */
+void gs_demand_join(struct gs_demand *d, const struct gs_demand *other);
+
 /* Makes the segments of the model's task as long as is counted with. 0 or -ENOMEM. */
 int gs_demand_apply(const struct gs_demand *d, struct gs_task *task, unsigned gpus);
 

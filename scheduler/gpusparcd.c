@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/options.h"
 #include "common/wire.h"
 #include "scheduler/server.h"
 
@@ -54,7 +55,7 @@ static int read_options(int argc, char **argv, struct gs_server_options *o)
         {"version", no_argument, NULL, 'v'},      {0}};
     long v;
     opterr = 0;
-    for (int opt; (opt = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+    for (int opt; (opt = getopt_long(argc, argv, "hV", options, NULL)) != -1;) {
         switch (opt) {
         case 's':
             o->socket = optarg;
@@ -83,11 +84,12 @@ static int read_options(int argc, char **argv, struct gs_server_options *o)
         case 'h':
             fputs(usage, stdout);
             return 1;
+        case 'V':
         case 'v':
             puts("gpusparcd " GS_VERSION);
             return 1;
         default:
-            gs_error("there is no option '%s', or it needs a value; see gpusparcd --help", argv[optind - 1]);
+            gs_option_error(argv, options, "gpusparcd");
             return 2;
         }
     }
@@ -110,5 +112,6 @@ int main(int argc, char **argv)
         gs_error("has no place for its socket: set XDG_RUNTIME_DIR, or give --socket PATH");
         return 1;
     }
+    gs_log_for_daemon();
     return gs_server_run(&o) < 0 ? 1 : 0;
 }

@@ -28,7 +28,6 @@ void gs_histogram_add(struct gs_histogram *h, uint64_t ns)
     if (ns > h->max_ns)
         h->max_ns = ns;
     h->count++;
-    h->sum_ns += ns;
     uint32_t *n = &h->bucket[bucket_of(ns)];
     if (*n < UINT32_MAX)
         ++*n;

@@ -10,7 +10,7 @@
 #define GS_HISTOGRAM_BUCKETS (61 * GS_HISTOGRAM_SUB)
 
 struct gs_histogram {
-    uint64_t count, sum_ns, min_ns, max_ns; /* exact */
+    uint64_t count, min_ns, max_ns; /* exact */
     uint32_t bucket[GS_HISTOGRAM_BUCKETS];
 };
 

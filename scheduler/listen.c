@@ -13,8 +13,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "common/log.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
@@ -37,12 +40,60 @@ static bool is_lock(int fd)
            strspn(text, "0123456789\n") >= (size_t)n;
 }
 
+/* Who holds the lock on this file, by /proc/locks; 0: nobody that can be seen from here. */
+static pid_t find_holder(const struct stat *st)
+{
+    FILE *f = fopen("/proc/locks", "re");
+    char line[256];
+    pid_t holder = 0;
+    while (f && !holder && fgets(line, sizeof line, f)) {
+        int pid;
+        unsigned major_number, minor_number;
+        unsigned long inode;
+        if (sscanf(line, "%*s FLOCK %*s %*s %d %x:%x:%lu", &pid, &major_number, &minor_number, &inode) == 4 &&
+            inode == st->st_ino && major_number == major(st->st_dev) && minor_number == minor(st->st_dev) && pid > 0)
+            holder = (pid_t)pid;
+    }
+    if (f)
+        fclose(f);
+    return holder;
+}
+
+bool gs_uid_of(pid_t pid, uid_t *uid)
+{
+    char path[64];
+    struct stat st;
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    const bool known = pid > 0 && stat(path, &st) == 0;
+    if (known)
+        *uid = st.st_uid;
+    return known;
+}
+
+/* Somebody else has the lock. If the file is ours and its holder isn't, it is no daemon of ours: the file dates from a
+ * daemon that let others open it. A new one in its place nobody else can open. True: try again. */
+static bool replace_lock(int fd, const char *path, pid_t *other)
+{
+    struct stat st;
+    uid_t uid;
+    if (fstat(fd, &st) < 0)
+        return false;
+    *other = find_holder(&st);
+    if (!*other)
+        *other = read_pid(fd);
+    if (st.st_uid != geteuid() || !gs_uid_of(*other, &uid) || uid == 0 || uid == geteuid())
+        return false;
+    gs_warn("process %d of user %u had locked %s, which an earlier daemon had left: it is made anew", (int)*other,
+            (unsigned)uid, path);
+    return unlink(path) == 0;
+}
+
 /* Takes the lock beside the socket. The file may be removed by a daemon that ends between our opening and locking it.
  */
 static int take_lock(const char *path, pid_t *other)
 {
     for (;;) {
-        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
         if (fd < 0)
             return -errno;
         if (!is_lock(fd)) {
@@ -51,10 +102,13 @@ static int take_lock(const char *path, pid_t *other)
         }
         if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
             int err = errno == EWOULDBLOCK ? -EADDRINUSE : -errno;
-            *other = read_pid(fd);
+            const bool again = err == -EADDRINUSE && replace_lock(fd, path, other);
             close(fd);
+            if (again)
+                continue;
             return err;
         }
+        fchmod(fd, 0600); /* an earlier daemon's was everybody's to lock */
         struct stat mine, there;
         if (fstat(fd, &mine) == 0 && stat(path, &there) == 0 && mine.st_ino == there.st_ino) {
             char text[32];

@@ -4,6 +4,7 @@
 #define GS_SCHEDULER_LISTEN_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct gs_listener {
@@ -13,11 +14,14 @@ struct gs_listener {
     ino_t inode; /* of the socket's file: it is removed only if it is still this one */
 };
 
-/* 0 or -errno: -EADDRINUSE if another daemon has this path, with its process in *other (0: unknown), or another program
+/* 0 or -errno: -EADDRINUSE if another process has this path's lock, with it in *other (0: unknown), or another program
  * listens there; -EEXIST if `path`, `path`~ or `path`.lock is a file that no daemon has made, which stays as it is.
  * `path` must outlive the listener. */
 int gs_listen(struct gs_listener *l, const char *path, mode_t mode, pid_t *other);
 void gs_listen_end(struct gs_listener *l);
+
+/* Whose process it is; false: there is none. */
+bool gs_uid_of(pid_t pid, uid_t *uid);
 
 /* Who has connected, by the kernel's word. `pidfd` is -1 where the kernel can't give one. exe is "" if it can't be
  * known; of a file that has been replaced since it is the path that it had. */

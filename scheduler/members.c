@@ -10,6 +10,8 @@
 
 #include "scheduler/trace.h"
 
+#define RENEW_NS UINT64_C(250000000)
+
 /* ---- who is what ---- */
 
 static bool permits(const struct gs_core *core, const struct gs_config_task *task, uid_t uid)
@@ -49,6 +51,11 @@ int gs_members_identify(struct gs_session *s, const struct gs_config_task **task
     return 0;
 }
 
+enum { WHY_BYTES = 1024 };
+#define TELL_NS UINT64_C(50000000) /* clients wait for 200 ms at a time */
+
+static void add_waiting(struct gs_session *s, enum gs_waits what);
+
 static void become(struct gs_session *s, const struct gs_config_task *task, bool degraded)
 {
     s->task = degraded ? NULL : task;
@@ -80,7 +87,7 @@ static int collect(const struct gs_core *core, const struct gs_config_task *extr
     return 0;
 }
 
-/* What would be decided if `extra` joined those present. 0 or -ENOMEM. */
+/* What would be decided if `extra` joined those present. 0, -EAGAIN: it is being worked out, -ENOMEM. */
 static int try_with(const struct gs_core *core, const struct gs_config_task *extra, unsigned extra_gpus,
                     struct gs_decision *decision, struct gs_member *result)
 {
@@ -89,18 +96,46 @@ static int try_with(const struct gs_core *core, const struct gs_config_task *ext
     int err = collect(core, extra, extra_gpus, &members, &n);
     if (err < 0)
         return err;
-    err = gs_taskset_decide(&core->config, core->gpus, members, n, decision);
+    err = gs_decider_ask(core->decider, members, n, decision);
     if (err == 0 && result)
         *result = members[n - 1];
     free(members);
     return err;
 }
 
-int gs_members_admit(struct gs_session *s, const struct gs_config_task *task, char *why, size_t bytes)
+int gs_members_try(const struct gs_core *core, const struct gs_config_task *tasks, size_t with,
+                   struct gs_decision *decision)
+{
+    struct gs_config config = core->config;
+    struct gs_member *members;
+    size_t n;
+    bool present = false;
+    int err = collect(core, NULL, 0, &members, &n);
+    if (err < 0)
+        return err;
+    config.tasks = (struct gs_config_task *)(uintptr_t)tasks; /* only read */
+    for (size_t i = 0; i < n; i++) {
+        const size_t index = (size_t)(members[i].task - core->config.tasks);
+        present = present || index == with;
+        members[i].task = &tasks[index];
+    }
+    if (!present)
+        members[n++] = member_of(core, &tasks[with], core->gpus);
+    err = gs_taskset_decide(&config, core->gpus, members, n, decision);
+    free(members);
+    return err;
+}
+
+/* Takes the task in, as the config's `admission` says. 0: in (perhaps degraded), -EAGAIN: it is being worked out,
+ * otherwise an enum gs_refusal. */
+static int admit(struct gs_session *s, const struct gs_config_task *task, char *why, size_t bytes)
 {
     struct gs_core *core = s->core;
     struct gs_decision d;
-    if (try_with(core, task, s->gpus_max, &d, NULL) < 0) {
+    int err = try_with(core, task, s->gpus_max, &d, NULL);
+    if (err == -EAGAIN)
+        return err;
+    if (err < 0) {
         snprintf(why, bytes, "the daemon has no memory left");
         return GS_REFUSED_FULL;
     }
@@ -109,16 +144,16 @@ int gs_members_admit(struct gs_session *s, const struct gs_config_task *task, ch
         switch (core->config.system.admission) {
         case GS_ADMISSION_REFUSE:
             snprintf(why, bytes, "task %s is refused: %s", task->name, d.reason);
-            gs_core_log(core, true, "%s", why);
+            gs_core_log_of(s, true, "%s", why);
             return GS_REFUSED_ADMISSION;
         case GS_ADMISSION_BEST_EFFORT:
             degrade = true;
-            gs_core_log(core, true, "task %s (process %d) runs below all tasks: %s", task->name, (int)s->pid, d.reason);
+            gs_core_log_of(s, true, "task %s (process %d) runs below all tasks: %s", task->name, (int)s->pid, d.reason);
             gs_core_notice(s, GS_NOTICE_WARNING, "task %s runs below all tasks: %s", task->name, d.reason);
             break;
         case GS_ADMISSION_WARN:
-            gs_core_log(core, true, "with task %s (process %d) deadlines may be missed: %s", task->name, (int)s->pid,
-                        d.reason);
+            gs_core_log_of(s, true, "with task %s (process %d) deadlines may be missed: %s", task->name, (int)s->pid,
+                           d.reason);
             gs_core_notice(s, GS_NOTICE_WARNING, "with task %s deadlines may be missed: %s", task->name, d.reason);
             break;
         }
@@ -127,19 +162,23 @@ int gs_members_admit(struct gs_session *s, const struct gs_config_task *task, ch
     return 0;
 }
 
-/* Degraded tasks come back where there is room again. */
-static void promote(struct gs_core *core)
+/* Degraded tasks come back where there is room again. 0 or -EAGAIN. */
+static int promote(struct gs_core *core)
 {
     for (unsigned i = 0; i < core->options.max_clients; i++) {
         struct gs_session *s = core->session[i];
         struct gs_decision d;
         const struct gs_config_task *task = s && s->degraded ? gs_taskset_find(&core->config, s->task_name) : NULL;
-        if (!task || try_with(core, task, s->gpus_max, &d, NULL) < 0 || !d.schedulable)
+        int err = task ? try_with(core, task, s->gpus_max, &d, NULL) : -ENOENT;
+        if (err == -EAGAIN)
+            return err;
+        if (err < 0 || !d.schedulable)
             continue;
         become(s, task, false);
         gs_core_log(core, false, "task %s (process %d) runs as a task again", task->name, (int)s->pid);
         gs_core_notice(s, GS_NOTICE_INFO, "task %s runs as a task again", task->name);
     }
+    return 0;
 }
 
 /* GPU time that the member wants per time, on each of its GPUs; 1 where nothing is known. */
@@ -185,22 +224,57 @@ static void tell(struct gs_session *s, unsigned gpus, uint32_t gpu_mask)
 }
 
 /* A process that warms up compiles, reads files, fills memory: that needs no CPU before others. */
-static void set_realtime(struct gs_session *s, int rank)
+void gs_members_set_realtime(struct gs_session *s, int rank)
 {
     struct gs_core *core = s->core;
     rank = s->warmup_left || core->ending || core->config.system.realtime == GS_REALTIME_NO ? 0 : rank;
     if (core->ops.realtime && rank != s->rank)
-        core->ops.realtime(core->ctx, s->pid, rank, (int)core->config.n_tasks);
+        core->ops.realtime(core->ctx, s->conn, rank, (int)core->config.n_tasks);
     s->rank = rank;
+    s->realtime_ns = core->now_ns;
 }
 
-static void apply(struct gs_session *s, const struct gs_member *m, double *load)
+void gs_members_renew_realtime(struct gs_session *s)
+{
+    struct gs_core *core = s->core;
+    if (!s->rank || !core->ops.realtime || core->now_ns - s->realtime_ns < RENEW_NS)
+        return;
+    core->ops.realtime(core->ctx, s->conn, s->rank, (int)core->config.n_tasks);
+    s->realtime_ns = core->now_ns;
+}
+
+/* The longest chunk of its units by the config; 0: it doesn't say. */
+static uint64_t chunk_ns(const struct gs_session *s, enum gs_resource resource)
+{
+    const int64_t own = s->task ? s->task->chunk_ns[resource] : 0;
+    return (uint64_t)(own ? own : s->core->config.system.chunk_ns[resource]);
+}
+
+/* What counts at once, whatever is decided. */
+static void set_rank(struct gs_session *s)
 {
     gs_core_tell_task(s);
     struct gs_core *core = s->core;
     int rank = s->task ? gs_taskset_rank(&core->config, s->task) : 0;
+    gs_policy_set_chunks(core->policy, s->index, chunk_ns(s, GS_PCI), chunk_ns(s, GS_GPU));
     gs_policy_set_priority(core->policy, s->index, rank, core->now_ns);
-    set_realtime(s, rank);
+    gs_members_set_realtime(s, rank);
+}
+
+/* Until it is decided it has what it had. */
+static void keep_for_now(struct gs_session *s)
+{
+    set_rank(s);
+    if (s->task && s->told.gpus)
+        tell(s, s->told.gpus, s->told.gpu_mask);
+    else
+        tell(s, s->gpus_max, GS_MASK_ALL_GPUS(s->gpus_max));
+}
+
+static void apply(struct gs_session *s, const struct gs_member *m, double *load)
+{
+    struct gs_core *core = s->core;
+    set_rank(s);
     if (!m) {
         tell(s, s->gpus_max, GS_MASK_ALL_GPUS(s->gpus_max));
         return;
@@ -209,6 +283,7 @@ static void apply(struct gs_session *s, const struct gs_member *m, double *load)
         gs_core_log(core, false, "task %s (process %d): %u instead of %u GPUs from its next job on", s->task_name,
                     (int)s->pid, m->gpus, s->member.gpus);
     s->member = *m;
+    s->member.demand = NULL;
     tell(s, m->gpus, place(core, m, load));
 }
 
@@ -226,28 +301,42 @@ uint32_t gs_members_warmup(const struct gs_session *s, const struct gs_config_ta
 void gs_members_warm(struct gs_session *s)
 {
     if (s->task)
-        set_realtime(s, gs_taskset_rank(&s->core->config, s->task));
+        gs_members_set_realtime(s, gs_taskset_rank(&s->core->config, s->task));
 }
 
-void gs_members_settle(struct gs_session *s)
+static void say_late(struct gs_core *core)
 {
-    if (s->task)
-        gs_members_decide(s->core);
-    else
-        apply(s, NULL, NULL);
+    const char *since = core->since;
+    if (core->met_again && core->decision.schedulable)
+        gs_core_log(core, false, "%s", core->met_again);
+    core->since = core->met_again = NULL;
+    if (!since || core->decision.schedulable)
+        return;
+    gs_core_log(core, true, "%s deadlines may be missed: %s", since, core->decision.reason);
+    for (unsigned i = 0; i < core->options.max_clients; i++) {
+        struct gs_session *s = core->session[i];
+        if (s && s->task && s->member.analysed && !s->member.meets_deadline)
+            gs_core_notice(s, GS_NOTICE_WARNING, "%s deadlines may be missed: %s", since, core->decision.reason);
+    }
 }
 
-void gs_members_decide(struct gs_core *core)
+/* 0 or -EAGAIN. */
+static int decide(struct gs_core *core)
 {
-    promote(core);
-    struct gs_member *members;
+    struct gs_member *members = NULL;
     size_t n, next = 0;
     double load[GS_MAX_GPUS] = {0};
-    if (collect(core, NULL, 0, &members, &n) < 0 ||
-        gs_taskset_decide(&core->config, core->gpus, members, n, &core->decision) < 0) {
+    int err = promote(core);
+    if (err == 0)
+        err = collect(core, NULL, 0, &members, &n);
+    if (err == 0)
+        err = gs_decider_ask(core->decider, members, n, &core->decision);
+    core->undecided = err == -EAGAIN;
+    if (err < 0) {
         free(members);
-        gs_core_log(core, true, "no memory to decide on the tasks' GPUs: they keep what they have");
-        return;
+        if (err != -EAGAIN)
+            gs_core_log(core, true, "no memory to decide on the tasks' GPUs: they keep what they have");
+        return err == -EAGAIN ? err : 0;
     }
     core->decided_ns = core->now_ns;
     core->decisions++;
@@ -255,16 +344,21 @@ void gs_members_decide(struct gs_core *core)
         if (core->session[i])
             apply(core->session[i], core->session[i]->task ? &members[next++] : NULL, load);
     free(members);
+    say_late(core);
+    return 0;
 }
 
-void gs_members_say_late(struct gs_core *core, const char *since)
+void gs_members_decide(struct gs_core *core)
 {
-    gs_core_log(core, true, "%s deadlines may be missed: %s", since, core->decision.reason);
-    for (unsigned i = 0; i < core->options.max_clients; i++) {
-        struct gs_session *s = core->session[i];
-        if (s && s->task && s->member.analysed && !s->member.meets_deadline)
-            gs_core_notice(s, GS_NOTICE_WARNING, "%s deadlines may be missed: %s", since, core->decision.reason);
-    }
+    decide(core);
+}
+
+void gs_members_settle(struct gs_session *s)
+{
+    if (!s->task)
+        apply(s, NULL, NULL);
+    else if (decide(s->core) < 0)
+        keep_for_now(s);
 }
 
 /* The task of the config that the session would be; null: none. */
@@ -283,6 +377,7 @@ static void change(struct gs_session *s, const struct gs_config_task *task, bool
 {
     gs_jobs_drain(s);
     s->job_gpus = 0;
+    s->lately = s->before = (struct gs_demand){0};
     become(s, task, degraded);
 }
 
@@ -295,18 +390,22 @@ static void lose_task(struct gs_session *s)
     change(s, NULL, false);
 }
 
-/* As if it joined now, beside those that have stayed what they were. Refused, it stays what it was. */
-static void take_task(struct gs_session *s, const struct gs_config_task *task)
+/* As if it joined now, beside those that have stayed what they were. Refused, it stays what it was. 0 or -EAGAIN. */
+static int take_task(struct gs_session *s, const struct gs_config_task *task)
 {
     struct gs_core *core = s->core;
-    char why[GS_WIRE_TEXT];
+    char why[WHY_BYTES];
     const bool same = strcmp(s->task_name, task->name) == 0;
-    change(s, NULL, false);
-    if (gs_members_admit(s, task, why, sizeof why)) {
+    const int refused = admit(s, task, why, sizeof why);
+    if (refused == -EAGAIN)
+        return refused;
+    core->undecided = true;
+    gs_jobs_drain(s);
+    s->job_gpus = 0;
+    if (refused) {
         gs_core_notice(s, GS_NOTICE_WARNING, "%s", why);
-        if (same)
-            become(s, task, true);
-        return;
+        become(s, same ? task : NULL, same);
+        return 0;
     }
     if (!same || !s->degraded)
         gs_core_log(core, false, "process %d is task %s by the new config", (int)s->pid, task->name);
@@ -316,6 +415,7 @@ static void take_task(struct gs_session *s, const struct gs_config_task *task)
     }
     if (core->trace)
         gs_trace_client(core->trace, s->number, s->task_name, s->pid, s->gpus_max);
+    return 0;
 }
 
 /* First those that stay what they are, so that nobody who comes takes their place. */
@@ -328,18 +428,62 @@ void gs_members_relink(struct gs_core *core)
         const struct gs_config_task *t = wanted_task(s);
         const bool same = t && strcmp(s->task_name, t->name) == 0;
         s->task = same && !s->degraded ? t : NULL;
+        s->member.task = NULL;
         if (!t && s->task_name[0])
             lose_task(s);
-    }
-    for (unsigned i = 0; i < core->options.max_clients; i++) {
-        struct gs_session *s = core->session[i];
-        const struct gs_config_task *t = s && !s->task ? wanted_task(s) : NULL;
-        if (t)
-            take_task(s, t);
+        if (t && !s->task && !s->waits)
+            add_waiting(s, GS_WAITS_AS_TASK);
+        keep_for_now(s);
     }
 }
 
-int gs_members_plan(struct gs_core *core, const char *name, char **text)
+/* ---- what waits for an analysis ---- */
+
+static void add_waiting(struct gs_session *s, enum gs_waits what)
+{
+    s->waits = what;
+    s->told_to_wait_ns = s->core->now_ns;
+    TAILQ_INSERT_TAIL(&s->core->waiting, s, waiting);
+}
+
+/* One of the user's has joined, or has given up: its others that wait to join go behind all users'. */
+static void pass_turn(struct gs_core *core, uid_t uid)
+{
+    struct gs_waiting others = TAILQ_HEAD_INITIALIZER(others);
+    for (struct gs_session *s = TAILQ_FIRST(&core->waiting), *next; s; s = next) {
+        next = TAILQ_NEXT(s, waiting);
+        if (s->uid != uid || s->waits != GS_WAITS_TO_JOIN)
+            continue;
+        TAILQ_REMOVE(&core->waiting, s, waiting);
+        TAILQ_INSERT_TAIL(&others, s, waiting);
+    }
+    TAILQ_CONCAT(&core->waiting, &others, waiting);
+}
+
+void gs_members_wait_no_more(struct gs_session *s)
+{
+    if (s->waits == GS_WAITS_FOR_STATUS)
+        TAILQ_REMOVE(&s->core->asking, s, waiting);
+    else if (s->waits)
+        TAILQ_REMOVE(&s->core->waiting, s, waiting);
+    if (s->waits == GS_WAITS_TO_JOIN)
+        pass_turn(s->core, s->uid);
+    s->waits = GS_WAITS_NOT;
+    free(s->waits_text);
+    s->waits_text = NULL;
+}
+
+unsigned gs_members_count_waiting(const struct gs_core *core, uid_t uid, enum gs_waits what)
+{
+    unsigned n = 0;
+    const struct gs_session *s;
+    TAILQ_FOREACH(s, &core->waiting, waiting)
+    n += s->uid == uid && s->waits == what;
+    return n;
+}
+
+/* What would happen if the task joined now. *text is JSON, to be freed. 0 or -errno. */
+static int plan(struct gs_core *core, const char *name, char **text)
 {
     const struct gs_config_task *task = gs_taskset_find(&core->config, name);
     if (!task)
@@ -356,4 +500,129 @@ int gs_members_plan(struct gs_core *core, const char *name, char **text)
     *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
     json_decref(j);
     return *text ? 0 : -ENOMEM;
+}
+
+static int resume_join(struct gs_session *s)
+{
+    const struct gs_config_task *task; /* the config may be another one by now */
+    char why[WHY_BYTES];
+    int refused = gs_members_identify(s, &task, why, sizeof why);
+    if (!refused && task)
+        refused = admit(s, task, why, sizeof why);
+    if (refused == -EAGAIN)
+        return refused;
+    gs_members_wait_no_more(s);
+    if (refused)
+        gs_core_refuse(s, refused, why);
+    else if (gs_core_join(s) < 0)
+        become(s, NULL, false);
+    return 0;
+}
+
+static int resume_plan(struct gs_session *s)
+{
+    char *text = NULL;
+    int err = plan(s->core, s->waits_text, &text);
+    if (err == -EAGAIN)
+        return err;
+    gs_members_wait_no_more(s);
+    gs_core_answer(s, err, text ? text : "there is no such task");
+    free(text);
+    return 0;
+}
+
+/* 0: it waits no more. -EAGAIN: it does. */
+static int resume(struct gs_session *s)
+{
+    const struct gs_config_task *t;
+    char *text;
+    int err = 0;
+    switch (s->waits) {
+    case GS_WAITS_TO_JOIN:
+        return resume_join(s);
+    case GS_WAITS_FOR_PLAN:
+        return resume_plan(s);
+    case GS_WAITS_AS_TASK:
+        t = wanted_task(s);
+        err = t ? take_task(s, t) : 0;
+        if (err == 0)
+            gs_members_wait_no_more(s);
+        return err;
+    case GS_WAITS_FOR_RELOAD:
+        text = s->waits_text;
+        s->waits_text = NULL;
+        gs_members_wait_no_more(s);
+        gs_core_answer_reload(s, 0, text);
+        free(text);
+        return 0;
+    case GS_WAITS_FOR_STATUS:
+    case GS_WAITS_NOT:
+        break;
+    }
+    return 0;
+}
+
+static struct gs_session *first_waiting(const struct gs_core *core, bool tasks)
+{
+    struct gs_session *s;
+    TAILQ_FOREACH(s, &core->waiting, waiting)
+    if ((s->waits == GS_WAITS_TO_JOIN || s->waits == GS_WAITS_AS_TASK) == tasks)
+        return s;
+    return NULL;
+}
+
+/* First those that are to be tasks, then what all get, then who only wants to know. Where some come all the time, as
+ * those do who are refused and try again, all get it after a while. */
+void gs_members_go_on(struct gs_core *core)
+{
+    enum { MOST_OVERTAKE = 64 };
+    struct gs_session *s = first_waiting(core, true);
+    if (!core->undecided)
+        core->overtaken = 0;
+    if (s && core->overtaken < MOST_OVERTAKE) {
+        core->overtaken += core->undecided;
+        resume(s);
+    } else if (core->undecided)
+        decide(core);
+    else if ((s = first_waiting(core, false)))
+        resume(s);
+}
+
+bool gs_members_may_go_on(const struct gs_core *core)
+{
+    return !gs_decider_waits(core->decider) && (core->undecided || !TAILQ_EMPTY(&core->waiting)) && !core->ending;
+}
+
+void gs_members_go_on_at_once(struct gs_core *core)
+{
+    while (!core->ops.analyse && gs_members_may_go_on(core))
+        gs_members_go_on(core);
+}
+
+void gs_members_wait(struct gs_session *s, enum gs_waits what)
+{
+    add_waiting(s, what);
+    if (TAILQ_FIRST(&s->core->waiting) == s && !s->core->undecided && gs_members_may_go_on(s->core))
+        gs_members_go_on(s->core);
+    gs_members_go_on_at_once(s->core);
+}
+
+uint64_t gs_members_next_tick(const struct gs_core *core)
+{
+    const struct gs_session *s;
+    uint64_t next = UINT64_MAX;
+    TAILQ_FOREACH(s, &core->waiting, waiting)
+    if (s->waits == GS_WAITS_TO_JOIN && s->told_to_wait_ns + TELL_NS < next)
+        next = s->told_to_wait_ns + TELL_NS;
+    return next;
+}
+
+void gs_members_tick(struct gs_core *core)
+{
+    struct gs_session *s;
+    TAILQ_FOREACH(s, &core->waiting, waiting)
+    if (s->waits == GS_WAITS_TO_JOIN && s->told_to_wait_ns + TELL_NS <= core->now_ns) {
+        s->told_to_wait_ns = core->now_ns;
+        gs_core_notice(s, GS_NOTICE_INFO, "the daemon works out which deadlines hold with this task");
+    }
 }

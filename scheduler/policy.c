@@ -5,17 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scheduler/patience.h"
+
 enum { KIND_PCI, KIND_GPU, KINDS };
 enum { ALONE_PATIENCE = 10 };            /* times as long as others is one who holds a resource alone left in peace */
 #define COST_CAP_NS UINT64_C(1000000000) /* of an expectation, which a client may lie about */
 
+enum { BEHIND = -1 }; /* in a line: below all others without a task */
+
 struct waiter {
     bool joined;
     int priority;
-    uint32_t want;                 /* union of the masks of its requests */
-    uint32_t at[GS_MAX_RESOURCES]; /* its place in the line of each resource that it wants */
-    unsigned n;                    /* requests waiting */
-    uint64_t virtual_ns[KINDS]; /* time it has had; one that comes back starts level with the others, not with credit */
+    unsigned user;                     /* its place in gs_policy_state.user */
+    uint64_t chunk_ns[KINDS];          /* the longest chunk by the config; 0: it doesn't say */
+    struct gs_offences offences;       /* its own, while it has no task */
+    bool behind;                       /* and pays for them */
+    uint32_t want;                     /* union of the masks of its requests */
+    uint32_t at[GS_MAX_RESOURCES];     /* its place in the line of each resource that it wants */
+    unsigned n;                        /* requests waiting */
+    uint64_t tag_ns[GS_MAX_RESOURCES]; /* of each resource: time it has had, or was level with others that had */
     uint64_t share_ns[KINDS];
     struct gs_policy_request *queue; /* GS_MAX_SLOTS, in the order they came */
 };
@@ -23,8 +31,8 @@ struct waiter {
 /* One client in the line for a resource: all that decides who is first, side by side, so that a look along the line
  * costs few cache lines. */
 struct place {
-    uint64_t order;      /* of the client's first request that the resource would do for */
-    uint64_t virtual_ns; /* of this kind; 0 for tasks, so that it decides nothing */
+    uint64_t order;  /* of the client's first request that the resource would do for */
+    uint64_t key_ns; /* its tag and what its units out are expected to take; 0 for tasks, so that it decides nothing */
     int32_t priority;
     uint32_t client;
 };
@@ -35,22 +43,36 @@ struct resource {
     uint32_t holder;
     bool asked; /* always, while it is held alone */
     bool alone;
-    unsigned units;          /* out; valid while asked */
-    uint64_t changed_ns;     /* when others began to wait, or a unit came or went since: the watchdog's start */
-    uint64_t accounted_ns;   /* the holder's time is charged up to here */
-    uint64_t provisional_ns; /* charged for units that are still out, by their expected cost */
-    uint64_t load_ns;        /* time used while asked: which of two idle GPUs is the less used */
+    unsigned units;        /* out; valid while asked */
+    uint64_t hurt_ns;      /* when others began to wait; while held alone: when the holder last renewed */
+    uint64_t oldest_ns;    /* when the oldest unit out was granted, or the lease was asked back with it */
+    uint64_t newest_ns;    /* ... the newest one */
+    uint64_t accounted_ns; /* the holder's time is charged up to here */
+    uint64_t expected_ns;  /* what the units out will take, by their client's word; 0 while it isn't asked */
+    uint64_t start_ns;     /* tag of the client without a task that was served last, when it was: it only grows */
+    uint64_t load_ns;      /* time used while asked: which of two idle GPUs is the less used */
     uint64_t grants, handovers;
 };
+
+/* A user, while it has clients, and for as long as something of it is to be remembered. */
+struct owner {
+    struct gs_user patience;
+    uint64_t left_ns;                  /* when the last client left */
+    uint64_t tag_ns[GS_MAX_RESOURCES]; /* the largest of its clients that have left: who comes again has it still */
+};
+enum { SPARE_USERS = 64, MOST_NEWS = 16 };
 
 struct gs_policy_state {
     unsigned resources, depth, max_clients;
     const struct gs_policy_ops *ops;
     void *ctx;
     struct resource r[GS_MAX_RESOURCES];
-    uint64_t virtual_ns[KINDS]; /* the least virtual time of those who wanted this kind: it only grows */
     uint64_t orders;
-    unsigned tasks; /* clients with a priority */
+    unsigned tasks;                   /* clients with a priority */
+    uint64_t now_ns;                  /* of the call under way */
+    struct gs_policy_offence offence; /* the last one */
+    uint64_t pardon_ns;               /* the next time at which one that is put behind may be so no more */
+    struct owner *user;               /* max_clients + SPARE_USERS */
     struct waiter *w;
 };
 
@@ -67,8 +89,10 @@ struct gs_policy_state *gs_policy_new(unsigned resources, unsigned depth, unsign
         return NULL;
     *p = (struct gs_policy_state){
         .resources = resources, .depth = depth, .max_clients = max_clients, .ops = ops, .ctx = ctx};
+    p->pardon_ns = UINT64_MAX;
     p->w = calloc(max_clients, sizeof *p->w);
-    bool ok = p->w != NULL;
+    p->user = calloc(max_clients + SPARE_USERS, sizeof *p->user);
+    bool ok = p->w && p->user;
     for (unsigned r = 0; r < resources; r++) {
         p->r[r].holder = GS_NO_CLIENT;
         p->r[r].line = calloc(max_clients, sizeof *p->r[r].line);
@@ -89,6 +113,7 @@ void gs_policy_free(struct gs_policy_state *p)
         free(p->w[i].queue);
     for (unsigned r = 0; r < p->resources; r++)
         free(p->r[r].line);
+    free(p->user);
     free(p->w);
     free(p);
 }
@@ -110,6 +135,13 @@ static unsigned first_for(const struct gs_policy_state *p, const struct waiter *
     return i;
 }
 
+static uint64_t key_of(const struct gs_policy_state *p, uint32_t client, unsigned resource)
+{
+    const struct waiter *w = &p->w[client];
+    const struct resource *r = &p->r[resource];
+    return w->priority ? 0 : w->tag_ns[resource] + (r->holder == client ? r->expected_ns : 0);
+}
+
 /* Brings the client's places up to date, after its queue, its time or its priority has changed. */
 static void refresh(struct gs_policy_state *p, uint32_t client)
 {
@@ -117,15 +149,25 @@ static void refresh(struct gs_policy_state *p, uint32_t client)
     for (uint32_t m = w->want; m; m &= m - 1) {
         unsigned r = (unsigned)__builtin_ctz(m);
         p->r[r].line[w->at[r]] = (struct place){.order = w->queue[first_for(p, w, r)].order,
-                                                .virtual_ns = w->priority == 0 ? w->virtual_ns[kind_of(r)] : 0,
-                                                .priority = w->priority,
+                                                .key_ns = key_of(p, client, r),
+                                                .priority = w->behind ? BEHIND : w->priority,
                                                 .client = client};
     }
+}
+
+/* A client that begins to want a resource is level with those who have had it meanwhile: having been away gives it no
+ * claim on their time. */
+static void catch_up(struct gs_policy_state *p, uint32_t client, unsigned resource)
+{
+    uint64_t *tag = &p->w[client].tag_ns[resource];
+    if (*tag < p->r[resource].start_ns)
+        *tag = p->r[resource].start_ns;
 }
 
 static void step_into_line(struct gs_policy_state *p, uint32_t client, unsigned resource)
 {
     struct resource *r = &p->r[resource];
+    catch_up(p, client, resource);
     p->w[client].at[resource] = r->waiting++;
 }
 
@@ -175,8 +217,8 @@ static bool before(const struct place *a, const struct place *b)
 {
     if (a->priority != b->priority)
         return a->priority > b->priority;
-    if (a->virtual_ns != b->virtual_ns)
-        return a->virtual_ns < b->virtual_ns;
+    if (a->key_ns != b->key_ns)
+        return a->key_ns < b->key_ns;
     return a->order < b->order;
 }
 
@@ -196,71 +238,140 @@ static uint32_t first_waiter(const struct gs_policy_state *p, unsigned resource,
 
 /* ---- time that was had ---- */
 
-/* Charges the holder for the time since the last call, and takes back the expected cost of `gone` of its units. */
+/* Charges the holder for the time since the last call; `gone` of its units are back. */
 static void account(struct gs_policy_state *p, unsigned resource, unsigned gone, uint64_t now_ns)
 {
     struct resource *r = &p->r[resource];
     if (r->holder == GS_NO_CLIENT || !r->asked || !r->units)
         return;
     struct waiter *w = &p->w[r->holder];
-    unsigned kind = kind_of(resource);
-    uint64_t had = now_ns - r->accounted_ns;
-    uint64_t refund = r->provisional_ns / r->units * gone;
-    if (gone == r->units)
-        refund = r->provisional_ns;
-    w->virtual_ns[kind] += had;
-    w->virtual_ns[kind] -= refund;
-    w->share_ns[kind] += had;
-    r->provisional_ns -= refund;
+    const uint64_t had = now_ns - r->accounted_ns;
+    if (w->priority == 0) {
+        w->tag_ns[resource] += had;
+        w->share_ns[kind_of(resource)] += had;
+    }
+    r->expected_ns = r->expected_ns / r->units * (r->units - gone);
     r->load_ns += had;
     r->accounted_ns = now_ns;
     refresh(p, r->holder);
 }
 
-static void charge_expected(struct gs_policy_state *p, uint32_t client, unsigned resource, uint64_t cost_ns)
+/* The client, which has no task, is served: nobody who waits has a smaller tag. */
+static void start(struct gs_policy_state *p, uint32_t client, unsigned resource)
 {
-    uint64_t cost = cost_ns < COST_CAP_NS ? cost_ns : COST_CAP_NS;
-    p->w[client].virtual_ns[kind_of(resource)] += cost;
-    p->r[resource].provisional_ns += cost;
+    catch_up(p, client, resource);
+    p->r[resource].start_ns = p->w[client].tag_ns[resource];
+}
+
+/* ---- who keeps units too long ---- */
+
+static struct gs_user *user_of(struct gs_policy_state *p, uint32_t client)
+{
+    return &p->user[p->w[client].user].patience;
+}
+
+static uint64_t chunk_of(const struct gs_policy_state *p, uint32_t client, unsigned resource)
+{
+    return p->w[client].chunk_ns[kind_of(resource)];
+}
+
+/* One unit at a time, and no lease without asking: its user has kept others waiting. */
+static bool is_short(const struct gs_policy_state *p, uint32_t client, unsigned resource)
+{
+    const struct waiter *w = &p->w[client];
+    return w->priority == 0 && chunk_of(p, client, resource) && gs_user_is_short(&p->user[w->user].patience, p->now_ns);
+}
+
+/* Does anybody but the holder wait for it? */
+static bool keeps_others_waiting(const struct gs_policy_state *p, unsigned resource)
+{
+    const struct resource *r = &p->r[resource];
+    if (r->holder == GS_NO_CLIENT || !r->asked || !r->units)
+        return false;
+    return r->waiting > ((p->w[r->holder].want & GS_MASK(resource)) != 0);
+}
+
+/* Since when the oldest unit out keeps others waiting, ... */
+static uint64_t hurts_since(const struct gs_policy_state *p, unsigned resource)
+{
+    const struct resource *r = &p->r[resource];
+    return r->oldest_ns > r->hurt_ns ? r->oldest_ns : r->hurt_ns;
+}
+
+/* ... and since when its time counts. One that is short knows that others may come. */
+static uint64_t kept_since(const struct gs_policy_state *p, unsigned resource)
+{
+    const struct resource *r = &p->r[resource];
+    return is_short(p, r->holder, resource) ? r->oldest_ns : hurts_since(p, resource);
+}
+
+/* The holder's oldest unit is back, or will be no more. */
+static void spend_patience(struct gs_policy_state *p, unsigned resource)
+{
+    const struct resource *r = &p->r[resource];
+    if (!keeps_others_waiting(p, resource) || r->alone || p->w[r->holder].priority)
+        return;
+    gs_user_spend(user_of(p, r->holder), chunk_of(p, r->holder, resource), p->depth,
+                  p->now_ns - kept_since(p, resource), p->now_ns);
+}
+
+static void put_behind(struct gs_policy_state *p, uint32_t client)
+{
+    struct waiter *w = &p->w[client];
+    gs_offend(&w->offences, p->now_ns);
+    w->behind = true;
+    if (w->offences.until_ns < p->pardon_ns)
+        p->pardon_ns = w->offences.until_ns;
     refresh(p, client);
 }
 
-/* The least virtual time of the clients without a task that wait for this kind or hold it while others wait. */
-static void raise_floor(struct gs_policy_state *p, unsigned kind)
+/* Those whose time is over stand among the others again, level with them. */
+static void pardon(struct gs_policy_state *p)
 {
-    uint64_t least = UINT64_MAX;
-    for (unsigned i = 0; i < p->resources; i++) {
-        const struct resource *r = &p->r[i];
-        if (kind_of(i) != kind)
+    uint64_t next = UINT64_MAX;
+    for (uint32_t c = 0; c < p->max_clients; c++) {
+        struct waiter *w = &p->w[c];
+        if (!w->joined || !w->behind)
             continue;
-        for (unsigned k = 0; k < r->waiting; k++)
-            if (r->line[k].priority == 0 && r->line[k].virtual_ns < least)
-                least = r->line[k].virtual_ns;
-        if (r->holder == GS_NO_CLIENT || !r->asked)
+        if (w->offences.until_ns > p->now_ns) {
+            next = w->offences.until_ns < next ? w->offences.until_ns : next;
             continue;
-        const struct waiter *w = &p->w[r->holder];
-        if (w->priority == 0 && w->virtual_ns[kind] < least)
-            least = w->virtual_ns[kind];
+        }
+        w->behind = false;
+        for (unsigned r = 0; r < p->resources; r++)
+            catch_up(p, c, r);
+        refresh(p, c);
     }
-    if (least != UINT64_MAX && least > p->virtual_ns[kind])
-        p->virtual_ns[kind] = least;
+    p->pardon_ns = next;
 }
 
-/* A client that wants a kind that it neither waited for nor held contended starts at the floor: having been away gives
- * it no claim on the time that the others have had meanwhile. */
-static void come_back(struct gs_policy_state *p, uint32_t client, unsigned kind)
+/* Each call that may grant something begins with it. */
+static void begin(struct gs_policy_state *p, uint64_t now_ns)
 {
-    struct waiter *w = &p->w[client];
-    if (w->priority != 0)
-        return;
-    for (unsigned i = 0; i < p->resources; i++) {
-        bool holds = p->r[i].holder == client && p->r[i].asked && p->r[i].units;
-        if (kind_of(i) == kind && (holds || w->want & GS_MASK(i)))
-            return;
+    p->now_ns = now_ns;
+    if (now_ns >= p->pardon_ns)
+        pardon(p);
+}
+
+/* The place of the user with this number. A new one takes the place of one that has no clients: one of which nothing is
+ * to be remembered, if there is such, and of those the one that left first. */
+static unsigned find_user(struct gs_policy_state *p, uint32_t id)
+{
+    const unsigned n = p->max_clients + SPARE_USERS;
+    unsigned best = n;
+    for (unsigned i = 0; i < n; i++) {
+        const struct owner *o = &p->user[i];
+        if (o->patience.id == id)
+            return i;
+        if (o->patience.clients)
+            continue;
+        const bool blank = gs_user_is_blank(&o->patience, p->now_ns);
+        const bool best_blank = best < n && gs_user_is_blank(&p->user[best].patience, p->now_ns);
+        if (best == n || (blank && !best_blank) || (blank == best_blank && o->left_ns < p->user[best].left_ns))
+            best = i;
     }
-    raise_floor(p, kind);
-    if (w->virtual_ns[kind] < p->virtual_ns[kind])
-        w->virtual_ns[kind] = p->virtual_ns[kind];
+    p->user[best] = (struct owner){.patience = {.id = id}};
+    return best;
 }
 
 /* ---- leases ---- */
@@ -273,8 +384,7 @@ static void ask(struct gs_policy_state *p, unsigned resource, uint64_t now_ns)
     unsigned units = p->ops->ask(p->ctx, r->holder, resource);
     r->asked = true;
     r->units = units < p->depth ? units : p->depth;
-    r->changed_ns = r->accounted_ns = now_ns;
-    r->provisional_ns = 0;
+    r->hurt_ns = r->oldest_ns = r->newest_ns = r->accounted_ns = now_ns;
 }
 
 static void forget_holder(struct resource *r)
@@ -282,7 +392,7 @@ static void forget_holder(struct resource *r)
     r->holder = GS_NO_CLIENT;
     r->asked = r->alone = false;
     r->units = 0;
-    r->provisional_ns = 0;
+    r->expected_ns = 0;
 }
 
 static void end(struct gs_policy_state *p, unsigned resource, bool forced, uint64_t now_ns)
@@ -303,7 +413,7 @@ static bool make_free(struct gs_policy_state *p, unsigned resource, uint32_t cli
         return true;
     ask(p, resource, now_ns);
     if (r->holder == client && !alone && !r->alone)
-        return r->units < p->depth;
+        return r->units < (is_short(p, client, resource) ? 1 : p->depth);
     if (r->units)
         return false;
     end(p, resource, false, now_ns);
@@ -333,16 +443,20 @@ static void grant(struct gs_policy_state *p, uint32_t client, unsigned at, unsig
         r->handovers++;
     }
     if (!r->units)
-        r->accounted_ns = now_ns;
+        r->accounted_ns = r->oldest_ns = now_ns;
+    r->newest_ns = now_ns;
     bool others = r->waiting > 0;
     if (fresh)
         r->alone = rq.alone;
-    r->asked = others || !fresh || r->alone; /* a lease that was asked back stays so until `settle` */
+    const bool always_asks = r->alone || is_short(p, client, resource);
+    r->asked = others || !fresh || always_asks; /* a lease that was asked back stays so until `settle` */
     r->units++;
-    r->changed_ns = now_ns;
     r->grants++;
+    if (w->priority == 0)
+        start(p, client, resource);
     if (r->asked)
-        charge_expected(p, client, resource, rq.cost_ns);
+        r->expected_ns += rq.cost_ns < COST_CAP_NS ? rq.cost_ns : COST_CAP_NS;
+    refresh(p, client);
     p->ops->grant(p->ctx, client, &rq, resource, fresh, r->asked);
 }
 
@@ -389,9 +503,11 @@ static void settle(struct gs_policy_state *p, uint32_t resources, uint64_t now_n
     for (uint32_t m = resources; m; m &= m - 1) {
         unsigned i = (unsigned)__builtin_ctz(m);
         struct resource *r = &p->r[i];
-        if (r->holder == GS_NO_CLIENT || !r->asked || r->waiting || r->alone)
+        if (r->holder == GS_NO_CLIENT || !r->asked || r->waiting || r->alone || is_short(p, r->holder, i))
             continue;
         account(p, i, r->units, now_ns);
+        if (p->w[r->holder].priority == 0)
+            start(p, r->holder, i);
         r->asked = false;
         p->ops->allow(p->ctx, r->holder, i);
     }
@@ -401,6 +517,8 @@ static void settle(struct gs_policy_state *p, uint32_t resources, uint64_t now_n
 static void serve(struct gs_policy_state *p, uint32_t resources, uint64_t now_ns)
 {
     uint32_t touched = resources;
+    for (unsigned r = 0; r < p->resources; r++) /* who is first depends on it */
+        account(p, r, 0, now_ns);
     while (resources) {
         unsigned r = (unsigned)__builtin_ctz(resources), at = 0, chosen = GS_MAX_RESOURCES;
         uint64_t order;
@@ -446,7 +564,7 @@ static uint32_t count_task(struct gs_policy_state *p, int before, int after)
     return touched;
 }
 
-int gs_policy_join(struct gs_policy_state *p, uint32_t client, int priority, uint64_t now_ns)
+int gs_policy_join(struct gs_policy_state *p, uint32_t client, uint32_t user, int priority, uint64_t now_ns)
 {
     if (client >= p->max_clients || p->w[client].joined || priority < 0)
         return -EINVAL;
@@ -454,18 +572,37 @@ int gs_policy_join(struct gs_policy_state *p, uint32_t client, int priority, uin
     struct gs_policy_request *queue = w->queue ? w->queue : calloc(GS_MAX_SLOTS, sizeof *queue);
     if (!queue)
         return -ENOMEM;
-    *w = (struct waiter){.joined = true, .queue = queue};
+    begin(p, now_ns);
+    *w = (struct waiter){.joined = true, .queue = queue, .user = find_user(p, user)};
+    struct owner *owner = &p->user[w->user];
+    owner->patience.clients++;
+    memcpy(w->tag_ns, owner->tag_ns, sizeof w->tag_ns);
     gs_policy_set_priority(p, client, priority, now_ns);
     return 0;
 }
 
 void gs_policy_set_priority(struct gs_policy_state *p, uint32_t client, int priority, uint64_t now_ns)
 {
+    begin(p, now_ns);
     int old = p->w[client].priority;
+    if (priority == old) /* said of all clients at each decision, and of most it is so */
+        return;
+    for (unsigned r = 0; r < p->resources; r++) /* until now it has had them as what it was */
+        if (p->r[r].holder == client)
+            account(p, r, 0, now_ns);
     p->w[client].priority = priority;
+    p->w[client].behind = p->w[client].behind && !priority;
     uint32_t touched = count_task(p, old, priority);
+    for (unsigned r = 0; r < p->resources; r++)
+        catch_up(p, client, r);
     refresh(p, client);
     serve(p, touched | p->w[client].want, now_ns);
+}
+
+void gs_policy_set_chunks(struct gs_policy_state *p, uint32_t client, uint64_t pci_ns, uint64_t gpu_ns)
+{
+    p->w[client].chunk_ns[KIND_PCI] = pci_ns;
+    p->w[client].chunk_ns[KIND_GPU] = gpu_ns;
 }
 
 void gs_policy_leave(struct gs_policy_state *p, uint32_t client, uint64_t now_ns)
@@ -473,7 +610,12 @@ void gs_policy_leave(struct gs_policy_state *p, uint32_t client, uint64_t now_ns
     struct waiter *w = &p->w[client];
     if (!w->joined)
         return;
+    begin(p, now_ns);
+    struct owner *owner = &p->user[w->user];
     uint32_t touched = w->want;
+    for (unsigned i = 0; i < p->resources; i++)
+        if (p->r[i].holder == client)
+            spend_patience(p, i);
     while (w->n)
         remove_at(p, client, w->n - 1);
     for (unsigned i = 0; i < p->resources; i++) {
@@ -483,18 +625,14 @@ void gs_policy_leave(struct gs_policy_state *p, uint32_t client, uint64_t now_ns
         forget_holder(&p->r[i]);
         touched |= GS_MASK(i);
     }
+    for (unsigned i = 0; i < p->resources; i++)
+        if (owner->tag_ns[i] < w->tag_ns[i])
+            owner->tag_ns[i] = w->tag_ns[i];
+    owner->patience.clients--;
+    owner->left_ns = now_ns;
     w->joined = false;
     touched |= count_task(p, w->priority, 0);
     serve(p, touched, now_ns);
-}
-
-/* Does anybody but the holder wait for it? */
-static bool keeps_others_waiting(const struct gs_policy_state *p, unsigned resource)
-{
-    const struct resource *r = &p->r[resource];
-    if (r->holder == GS_NO_CLIENT || !r->asked || !r->units)
-        return false;
-    return r->waiting > ((p->w[r->holder].want & GS_MASK(resource)) != 0);
 }
 
 static bool mask_is_right(const struct gs_policy_state *p, uint32_t mask)
@@ -512,7 +650,7 @@ int gs_policy_request(struct gs_policy_state *p, uint32_t client, const struct g
     for (unsigned i = 0; i < w->n; i++)
         if (w->queue[i].slot == rq->slot)
             return -EBUSY;
-    come_back(p, client, rq->mask == GS_MASK_PCI ? KIND_PCI : KIND_GPU);
+    begin(p, now_ns);
     struct gs_policy_request copy = *rq;
     copy.at_ns = now_ns;
     copy.order = p->orders++;
@@ -522,7 +660,7 @@ int gs_policy_request(struct gs_policy_state *p, uint32_t client, const struct g
             unhurt |= m & -m;
     push(p, client, &copy);
     for (uint32_t m = unhurt; m; m &= m - 1)
-        p->r[__builtin_ctz(m)].changed_ns = now_ns;
+        p->r[__builtin_ctz(m)].hurt_ns = now_ns;
     serve(p, rq->mask, now_ns);
     return 0;
 }
@@ -534,6 +672,7 @@ bool gs_policy_cancel(struct gs_policy_state *p, uint32_t client, uint32_t slot,
         if (w->queue[i].slot != slot || w->queue[i].serial != serial)
             continue;
         uint32_t mask = w->queue[i].mask;
+        begin(p, now_ns);
         remove_at(p, client, i);
         serve(p, mask, now_ns); /* the one behind it may be served where this one could not */
         return true;
@@ -548,9 +687,11 @@ void gs_policy_look(struct gs_policy_state *p, uint32_t client, unsigned resourc
     struct resource *r = &p->r[resource];
     if (r->holder != client || !r->asked || units >= r->units)
         return;
+    begin(p, now_ns);
+    spend_patience(p, resource);
     account(p, resource, r->units - units, now_ns);
     r->units = units;
-    r->changed_ns = now_ns;
+    r->oldest_ns = r->newest_ns;
     if (r->alone && !units)
         end(p, resource, false, now_ns);
     serve(p, GS_MASK(resource), now_ns);
@@ -559,7 +700,7 @@ void gs_policy_look(struct gs_policy_state *p, uint32_t client, unsigned resourc
 void gs_policy_renew(struct gs_policy_state *p, uint32_t client, unsigned resource, uint64_t now_ns)
 {
     if (resource < p->resources && p->r[resource].holder == client && p->r[resource].alone && !p->tasks)
-        p->r[resource].changed_ns = now_ns;
+        p->r[resource].hurt_ns = now_ns;
 }
 
 /* When the watchdog takes the resource, if its holder does nothing until then. */
@@ -568,7 +709,32 @@ static uint64_t expiry(const struct gs_policy_state *p, unsigned resource, uint6
     const struct resource *r = &p->r[resource];
     if (!keeps_others_waiting(p, resource))
         return UINT64_MAX;
-    return r->changed_ns + watchdog_ns * (r->alone && !p->tasks ? ALONE_PATIENCE : 1);
+    if (r->alone)
+        return r->hurt_ns + watchdog_ns * (p->tasks ? 1 : ALONE_PATIENCE);
+    const struct waiter *w = &p->w[r->holder];
+    return kept_since(p, resource) + gs_user_limit(&p->user[w->user].patience, chunk_of(p, r->holder, resource),
+                                                   p->depth, w->priority > 0, watchdog_ns, p->now_ns);
+}
+
+/* It is taken back from its holder, which is put behind if it has no task. */
+static void take_back(struct gs_policy_state *p, unsigned resource)
+{
+    struct resource *r = &p->r[resource];
+    const uint32_t holder = r->holder;
+    struct waiter *w = &p->w[holder];
+    p->offence = (struct gs_policy_offence){.kept_ns = p->now_ns - kept_since(p, resource),
+                                            .waited_ns = p->now_ns - hurts_since(p, resource),
+                                            .news = true};
+    if (!w->priority) {
+        gs_user_offends(user_of(p, holder), p->now_ns);
+        put_behind(p, holder);
+        p->offence.news = w->offences.n == 1 && user_of(p, holder)->offences.n <= MOST_NEWS;
+        p->offence.behind_ns = w->offences.until_ns - p->now_ns;
+    }
+    end(p, resource, true, p->now_ns);
+    for (unsigned i = 0; i < p->resources; i++)
+        if (p->r[i].holder != GS_NO_CLIENT && is_short(p, p->r[i].holder, i))
+            ask(p, i, p->now_ns);
 }
 
 uint64_t gs_policy_next_expiry(const struct gs_policy_state *p, uint64_t watchdog_ns)
@@ -582,11 +748,12 @@ uint64_t gs_policy_next_expiry(const struct gs_policy_state *p, uint64_t watchdo
 
 uint32_t gs_policy_expire(struct gs_policy_state *p, uint64_t now_ns, uint64_t watchdog_ns)
 {
+    begin(p, now_ns);
     uint32_t taken = 0;
     for (unsigned i = 0; i < p->resources; i++) {
         if (expiry(p, i, watchdog_ns) > now_ns)
             continue;
-        end(p, i, true, now_ns);
+        take_back(p, i);
         taken |= GS_MASK(i);
     }
     serve(p, taken, now_ns);
@@ -594,6 +761,16 @@ uint32_t gs_policy_expire(struct gs_policy_state *p, uint64_t now_ns, uint64_t w
 }
 
 /* ---- looking on ---- */
+
+const struct gs_policy_offence *gs_policy_offence(const struct gs_policy_state *p)
+{
+    return &p->offence;
+}
+
+bool gs_policy_is_behind(const struct gs_policy_state *p, uint32_t client)
+{
+    return p->w[client].behind;
+}
 
 void gs_policy_view(const struct gs_policy_state *p, unsigned resource, struct gs_policy_view *view)
 {

@@ -5,8 +5,11 @@
  * - A resource has at most one holder, which has at most `depth` units of it at a time: one that runs, the others
  * behind it.
  * - The order of those who wait: larger priority first; within one priority above 0, first come first served; at
- * priority 0, the applications without a task, whoever has had the least time of this kind of resource while others
- * wanted it too.
+ * priority 0, the applications without a task, whoever has had the least time of this resource while others wanted it
+ * too. Of two that both want it all the time neither has more than the other by more than a unit of each:
+ * docs/daemon.md has the proof.
+ * - A unit that lasts longer than the config allows, and keeps others waiting, is taken back, and its client stands
+ * behind all others for a while (patience.h).
  * - The first in this order is served as soon as the resource has no units out, or is its own with fewer than `depth`
  * out. Nobody overtakes it. So a resource that somebody wants never idles, and a more urgent one waits for `depth`
  * units at most.
@@ -63,9 +66,11 @@ struct gs_policy_state *gs_policy_new(unsigned resources, unsigned depth, unsign
                                       const struct gs_policy_ops *ops, void *ctx);
 void gs_policy_free(struct gs_policy_state *p);
 
-/* Priority 0: fair sharing below all others. 0, -ENOMEM, or -EINVAL: the number is taken or too large, the priority
- * negative. */
-int gs_policy_join(struct gs_policy_state *p, uint32_t client, int priority, uint64_t now_ns);
+/* `user`: whose process it is. Priority 0: fair sharing below all others. 0, -ENOMEM, or -EINVAL: the number is taken
+ * or too large, the priority negative. */
+int gs_policy_join(struct gs_policy_state *p, uint32_t client, uint32_t user, int priority, uint64_t now_ns);
+/* The longest chunk of its units by the config; 0, as at first: it doesn't say. */
+void gs_policy_set_chunks(struct gs_policy_state *p, uint32_t client, uint64_t pci_ns, uint64_t gpu_ns);
 void gs_policy_set_priority(struct gs_policy_state *p, uint32_t client, int priority, uint64_t now_ns);
 
 /* The client is gone: its requests are forgotten, its resources pass on. No `end` is called for it. */
@@ -85,13 +90,23 @@ void gs_policy_look(struct gs_policy_state *p, uint32_t client, unsigned resourc
 /* The holder still works with what it has alone. */
 void gs_policy_renew(struct gs_policy_state *p, uint32_t client, unsigned resource, uint64_t now_ns);
 
-/* The holder has kept others waiting for watchdog_ns without giving a unit back: its lease ends by force. `next` is
- * when that may happen, UINT64_MAX: not before something else does. `expire` does it, and returns which resources it
- * took. */
+/* The holder has kept others waiting for longer than its unit may last: its lease ends by force. watchdog_ns is the
+ * most, and what counts where the config says nothing of chunks. `next` is when that may happen, UINT64_MAX: not before
+ * something else does. `expire` does it, and returns which resources it took. */
 uint64_t gs_policy_next_expiry(const struct gs_policy_state *p, uint64_t watchdog_ns);
 uint32_t gs_policy_expire(struct gs_policy_state *p, uint64_t now_ns, uint64_t watchdog_ns);
 
+/* The last resource that was taken back; valid inside of `end`. */
+struct gs_policy_offence {
+    uint64_t kept_ns;   /* so long it has kept the unit, by the clock that counts */
+    uint64_t waited_ns; /* so long others have waited for it: the same, but of who was short less */
+    uint64_t behind_ns; /* so long its client stands behind others; 0: it is a task */
+    bool news;          /* a task's, or the client's first, and its user hasn't had many */
+};
+const struct gs_policy_offence *gs_policy_offence(const struct gs_policy_state *p);
+
 /* For those who look on. */
+bool gs_policy_is_behind(const struct gs_policy_state *p, uint32_t client);
 struct gs_policy_view {
     uint32_t holder;    /* GS_NO_CLIENT: nobody's */
     bool asked;         /* somebody wants it */

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,8 @@
 /* Of SCHED_FIFO's 1 ... 99. The kernel's own threads at 99 and the watchdogs stay above, interrupt threads (50) amid.
  */
 enum { LOWEST_TASK = 10, HIGHEST_TASK = 89, DAEMON = 95 };
+/* What a task's threads get. A child after fork doesn't inherit it, and neither does a thread that is made later. */
+enum { GIVEN = SCHED_FIFO | SCHED_RESET_ON_FORK };
 
 bool gs_realtime_self(void)
 {
@@ -36,20 +39,36 @@ static int priority_of(int rank, int ranks)
     return LOWEST_TASK + (int)((long)(rank - 1) * (HIGHEST_TASK - LOWEST_TASK) / (ranks - 1));
 }
 
-void gs_realtime_process(pid_t pid, int rank, int ranks)
+/* Takes back only what was given: a thread may have a policy of its own. */
+static int set_thread(pid_t tid, int policy, const struct sched_param *p)
+{
+    if (policy == SCHED_OTHER && sched_getscheduler(tid) != GIVEN)
+        return 0;
+    return sched_setscheduler(tid, policy, p) < 0 && errno != ESRCH ? -errno : 0;
+}
+
+static bool has_ended(int pidfd)
+{
+    struct pollfd p = {.fd = pidfd, .events = POLLIN};
+    return pidfd >= 0 && poll(&p, 1, 0) != 0;
+}
+
+void gs_realtime_process(pid_t pid, int pidfd, int rank, int ranks)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     DIR *dir = opendir(path);
-    if (!dir)
-        return; /* it has just ended */
-    int policy = rank > 0 ? SCHED_FIFO : SCHED_OTHER;
-    struct sched_param p = {.sched_priority = rank > 0 ? priority_of(rank, ranks) : 0};
+    if (!dir || has_ended(pidfd)) { /* the number may be another process's by now */
+        if (dir)
+            closedir(dir);
+        return;
+    }
+    const struct sched_param p = {.sched_priority = rank > 0 ? priority_of(rank, ranks) : 0};
     int err = 0;
     for (struct dirent *e; (e = readdir(dir));) {
-        pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
-        if (tid > 0 && sched_setscheduler(tid, policy, &p) < 0 && errno != ESRCH)
-            err = errno;
+        const pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+        const int failed = tid > 0 ? -set_thread(tid, rank > 0 ? GIVEN : SCHED_OTHER, &p) : 0;
+        err = failed ? failed : err;
     }
     closedir(dir);
     if (err)

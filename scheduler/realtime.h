@@ -9,8 +9,8 @@
 /* Raises the calling process above all tasks. Says once, in a warning, where it isn't permitted, and gives false. */
 bool gs_realtime_self(void);
 
-/* All threads of the process, and by inheritance those that they make: rank 1 ... ranks, larger is more urgent; 0: back
- * to the ordinary policy. */
-void gs_realtime_process(pid_t pid, int rank, int ranks);
+/* All threads that the process has now, and none of its children: rank 1 ... ranks, larger is more urgent; 0: takes
+ * back what this has given. `pidfd` (-1: none) tells whether the number is still this process's. */
+void gs_realtime_process(pid_t pid, int pidfd, int rank, int ranks);
 
 #endif

@@ -2,11 +2,15 @@
 /* The daemon's state as JSON. docs/daemon.md lists the fields. */
 #include "scheduler/session.h"
 
+#include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define STATUS_NS UINT64_C(50000000)
 
 static json_t *number(uint64_t v)
 {
@@ -15,7 +19,7 @@ static json_t *number(uint64_t v)
 
 static void resource_name(unsigned resource, char name[16])
 {
-    snprintf(name, 16, resource == GS_RESOURCE_PCI ? "pci" : "gpu%u", resource - 1);
+    snprintf(name, 16, resource == GS_RESOURCE_PCI ? "link" : "gpu%u", resource - 1);
 }
 
 /* An executable's path may hold any bytes; JSON holds Unicode. */
@@ -25,14 +29,29 @@ static json_t *text(const char *s)
     return j ? j : json_string("(a name that is not UTF-8)");
 }
 
-static json_t *waiting_for(const struct gs_core *core, unsigned resource)
+/* The first request of the client that the resource would do for; null: none. */
+static const struct gs_policy_request *find_request(const struct gs_core *core, const struct gs_session *s,
+                                                    unsigned resource)
 {
+    const struct gs_policy_request *rq;
+    for (unsigned k = 0; (rq = gs_policy_waiting(core->policy, s->index, k)); k++)
+        if (rq->mask & GS_MASK(resource))
+            return rq;
+    return NULL;
+}
+
+/* Who waits for it, tasks first: so many at most that nobody can make the list long. *n: how many there are. */
+static json_t *waiting_for(const struct gs_core *core, unsigned resource, size_t *n)
+{
+    enum { MOST = 32 };
     json_t *list = json_array();
-    for (unsigned i = 0; i < core->options.max_clients; i++) {
-        const struct gs_session *s = core->session[i];
-        const struct gs_policy_request *rq;
-        for (unsigned k = 0; s && (rq = gs_policy_waiting(core->policy, s->index, k)); k++) {
-            if (!(rq->mask & GS_MASK(resource)))
+    *n = 0;
+    for (int tasks = 1; tasks >= 0; tasks--) {
+        for (unsigned i = 0; i < core->options.max_clients; i++) {
+            const struct gs_session *s = core->session[i];
+            const struct gs_policy_request *rq =
+                s && (s->task != NULL) == tasks ? find_request(core, s, resource) : NULL;
+            if (!rq || ++*n > MOST)
                 continue;
             json_t *j = json_object();
             json_object_set_new(j, "client", number(s->number));
@@ -44,6 +63,23 @@ static json_t *waiting_for(const struct gs_core *core, unsigned resource)
     return list;
 }
 
+/* What the client says of its memory on a GPU. All clients' together are a number still. */
+#define MOST_MEMORY (INT64_C(1) << 50)
+static uint64_t memory_of(const struct gs_session *s, unsigned gpu)
+{
+    const int64_t bytes = atomic_load(&s->lease.page->memory[gpu]);
+    return bytes <= 0 ? 0 : bytes < MOST_MEMORY ? (uint64_t)bytes : MOST_MEMORY;
+}
+
+static uint64_t memory_on(const struct gs_core *core, unsigned gpu)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < core->options.max_clients; i++)
+        if (core->session[i])
+            bytes += memory_of(core->session[i], gpu);
+    return bytes;
+}
+
 static json_t *resource_json(const struct gs_core *core, unsigned r)
 {
     struct gs_policy_view v;
@@ -52,7 +88,8 @@ static json_t *resource_json(const struct gs_core *core, unsigned r)
     uint64_t taken = core->taken[r];
     for (unsigned i = 0; i < core->options.max_clients; i++)
         if (core->session[i])
-            taken += atomic_load(&core->session[i]->lease.page->lease[r].taken);
+            taken += gs_jobs_taken(core->session[i], r);
+    size_t waiting;
     char name[16];
     resource_name(r, name);
     json_t *j = json_object();
@@ -63,10 +100,12 @@ static json_t *resource_json(const struct gs_core *core, unsigned r)
     json_object_set_new(j, "contended", json_boolean(v.asked));
     json_object_set_new(j, "alone", json_boolean(v.alone));
     json_object_set_new(j, "busy_ns", number(core->busy_ns[r]));
+    json_object_set_new(j, "memory_bytes", r == GS_RESOURCE_PCI ? json_null() : number(memory_on(core, r - 1)));
     json_object_set_new(j, "taken", number(taken));
     json_object_set_new(j, "granted", number(v.grants));
     json_object_set_new(j, "handovers", number(v.handovers));
-    json_object_set_new(j, "waiting", waiting_for(core, r));
+    json_object_set_new(j, "waiting", waiting_for(core, r, &waiting));
+    json_object_set_new(j, "clients_waiting", number(waiting));
     return j;
 }
 
@@ -77,6 +116,19 @@ static json_t *gpus_json(uint32_t mask)
         if (mask & GS_MASK(GS_RESOURCE_GPU(g)))
             json_array_append_new(list, number(g));
     return list;
+}
+
+/* By GPU: those on which it has any. */
+static json_t *memory_json(const struct gs_session *s)
+{
+    json_t *j = json_object();
+    for (unsigned g = 0; g < s->core->gpus; g++) {
+        char name[16];
+        resource_name(GS_RESOURCE_GPU(g), name);
+        if (memory_of(s, g))
+            json_object_set_new(j, name, number(memory_of(s, g)));
+    }
+    return j;
 }
 
 static json_t *client_json(const struct gs_core *core, const struct gs_session *s)
@@ -96,6 +148,8 @@ static json_t *client_json(const struct gs_core *core, const struct gs_session *
     json_object_set_new(j, "job_ns", job && job <= core->now_ns ? number(core->now_ns - job) : json_null());
     json_object_set_new(j, "warmup_left", number(s->warmup_left));
     json_object_set_new(j, "taken_back", number(s->taken_back));
+    json_object_set_new(j, "behind", json_boolean(gs_policy_is_behind(core->policy, s->index)));
+    json_object_set_new(j, "memory_bytes", memory_json(s));
     return j;
 }
 
@@ -115,7 +169,7 @@ static json_t *demand_json(const struct gs_config_task *t, const struct gs_deman
     for (size_t i = 0; i < 2; i++) {
         const enum gs_resource k = kinds[i];
         const int64_t said = gs_demand_said(t, gpus, k), counted = d->counted_ns[gpus][k];
-        json_object_set_new(j, gs_resource_names[k],
+        json_object_set_new(j, k == GS_PCI ? "link" : gs_resource_names[k],
                             json_pack("{s:I s:I s:I}", "seen_ns", (json_int_t)d->seen_ns[gpus][k], "segments_ns",
                                       (json_int_t)said, "counted_ns", (json_int_t)(counted > said ? counted : said)));
     }
@@ -193,28 +247,185 @@ static json_t *decision_json(const struct gs_core *core)
     return j;
 }
 
+/* ---- the text, a piece at a time ---- */
+
+enum part { CLIENTS, RESOURCES, TASKS, PARTS }; /* in this order: what clients say of themselves is summed up first */
+static const char *const part_name[PARTS] = {"clients", "resources", "tasks"};
+enum { AT_ONCE = 4 }; /* clients or tasks, or one resource: looking for all who wait for it takes as long */
+
+/* A list whose elements are written one after the other. */
+struct list {
+    char *text;
+    size_t bytes, room;
+};
+
+struct gs_report {
+    enum part part;
+    unsigned next; /* of the part */
+    bool failed;   /* no memory */
+    uint64_t begun_ns;
+    struct list list[PARTS];
+};
+
+static void add(struct gs_report *r, struct list *l, json_t *element)
+{
+    char *s = element ? json_dumps(element, JSON_COMPACT) : NULL;
+    json_decref(element);
+    const size_t n = s ? strlen(s) : 0;
+    if (s && l->bytes + n + 2 > l->room) {
+        char *v = realloc(l->text, l->room = 2 * l->room + n + 2);
+        if (v)
+            l->text = v;
+        else
+            r->failed = true;
+    }
+    r->failed = r->failed || !s;
+    if (!r->failed) {
+        if (l->bytes)
+            l->text[l->bytes++] = ',';
+        memcpy(l->text + l->bytes, s, n + 1);
+        l->bytes += n;
+    }
+    free(s);
+}
+
+static void add_client(struct gs_core *core, struct gs_report *r, unsigned i)
+{
+    struct gs_session *s = core->session[i];
+    if (!s)
+        return;
+    gs_jobs_read(s);
+    gs_jobs_collect_usage(s);
+    add(r, &r->list[CLIENTS], client_json(core, s));
+}
+
+static struct gs_report *begin(const struct gs_core *core)
+{
+    struct gs_report *r = calloc(1, sizeof *r);
+    if (r)
+        r->begun_ns = core->now_ns;
+    return r;
+}
+
+static void discard(struct gs_report *r)
+{
+    for (int i = 0; r && i < PARTS; i++)
+        free(r->list[i].text);
+    free(r);
+}
+
+/* A little more of it. False: it is whole. */
+static bool go_on(struct gs_core *core, struct gs_report *r)
+{
+    const size_t ends[PARTS] = {core->options.max_clients, core->gpus + 1, core->config.n_tasks};
+    for (unsigned n = 0; n < AT_ONCE && r->part < PARTS; r->next++) {
+        if (r->next >= ends[r->part]) {
+            r->part++;
+            r->next = UINT_MAX; /* so that it is 0 next */
+            continue;
+        }
+        n += r->part == RESOURCES ? AT_ONCE : r->part != CLIENTS || core->session[r->next];
+        if (r->part == CLIENTS)
+            add_client(core, r, r->next);
+        else if (r->part == RESOURCES)
+            add(r, &r->list[RESOURCES], resource_json(core, r->next));
+        else
+            add(r, &r->list[TASKS], task_json(core, &core->config.tasks[r->next]));
+    }
+    return r->part < PARTS;
+}
+
+/* The whole text; null: no memory. */
+static char *finish(const struct gs_core *core, const struct gs_report *r)
+{
+    json_t *j = json_object();
+    json_object_set_new(j, "daemon", daemon_json(core));
+    json_object_set_new(j, "decision", decision_json(core));
+    char *head = json_dumps(j, JSON_COMPACT), *whole = NULL;
+    json_decref(j);
+    size_t n = head ? strlen(head) : 0, room = n + 1;
+    for (int i = 0; i < PARTS; i++)
+        room += strlen(part_name[i]) + r->list[i].bytes + sizeof ",\"\":[]";
+    if (head && !r->failed && (whole = malloc(room))) {
+        memcpy(whole, head, n - 1); /* all but its last brace */
+        n--;
+        for (int i = 0; i < PARTS; i++)
+            n += (size_t)snprintf(whole + n, room - n, ",\"%s\":[%s]", part_name[i],
+                                  r->list[i].text ? r->list[i].text : "");
+        memcpy(whole + n, "}", 2);
+    }
+    free(head);
+    return whole;
+}
+
 char *gs_core_status(struct gs_core *core, uint64_t now_ns)
 {
     core->now_ns = now_ns;
-    json_t *resources = json_array(), *clients = json_array(), *tasks = json_array();
-    gs_jobs_read_all(core);
-    for (unsigned i = 0; i < core->options.max_clients; i++) {
-        if (!core->session[i])
-            continue;
-        gs_jobs_collect_usage(core->session[i]);
-        json_array_append_new(clients, client_json(core, core->session[i]));
+    struct gs_report *r = begin(core);
+    while (r && go_on(core, r))
+        ;
+    char *text = r ? finish(core, r) : NULL;
+    discard(r);
+    return text;
+}
+
+/* ---- who asks ---- */
+
+/* A user who asks all the time gets what others have been told. */
+static bool is_good_for(const struct gs_session *s)
+{
+    const struct gs_core *core = s->core;
+    const bool privileged = s->uid == 0 || s->uid == geteuid();
+    return core->status &&
+           (core->status_ns >= s->told_to_wait_ns || (!privileged && core->now_ns - core->status_ns < STATUS_NS));
+}
+
+void gs_status_ask(struct gs_session *s)
+{
+    struct gs_core *core = s->core;
+    if (s->waits) {
+        gs_core_answer(s, -EBUSY, "this connection waits for another answer");
+        return;
     }
-    for (unsigned r = 0; r <= core->gpus; r++)
-        json_array_append_new(resources, resource_json(core, r));
-    for (size_t i = 0; i < core->config.n_tasks; i++)
-        json_array_append_new(tasks, task_json(core, &core->config.tasks[i]));
-    json_t *j = json_object();
-    json_object_set_new(j, "daemon", daemon_json(core));
-    json_object_set_new(j, "resources", resources);
-    json_object_set_new(j, "clients", clients);
-    json_object_set_new(j, "tasks", tasks);
-    json_object_set_new(j, "decision", decision_json(core));
-    char *s = json_dumps(j, JSON_COMPACT);
-    json_decref(j);
-    return s;
+    s->told_to_wait_ns = core->now_ns;
+    s->waits = GS_WAITS_FOR_STATUS;
+    TAILQ_INSERT_TAIL(&core->asking, s, waiting);
+    while (!core->ops.analyse && gs_status_has_work(core))
+        gs_status_work(core);
+}
+
+bool gs_status_has_work(const struct gs_core *core)
+{
+    return !TAILQ_EMPTY(&core->asking);
+}
+
+void gs_status_work(struct gs_core *core)
+{
+    struct gs_session *s = TAILQ_FIRST(&core->asking);
+    if (!s)
+        return;
+    if (is_good_for(s)) {
+        gs_members_wait_no_more(s);
+        gs_core_answer(s, 0, core->status);
+        return;
+    }
+    if (!core->report)
+        core->report = begin(core);
+    if (core->report && go_on(core, core->report))
+        return;
+    free(core->status);
+    core->status = core->report ? finish(core, core->report) : NULL;
+    core->status_ns = core->report ? core->report->begun_ns : 0;
+    discard(core->report);
+    core->report = NULL;
+    if (core->status)
+        return;
+    gs_members_wait_no_more(s);
+    gs_core_answer(s, -ENOMEM, "the daemon has no memory left");
+}
+
+void gs_status_free(struct gs_core *core)
+{
+    discard(core->report);
+    free(core->status);
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +27,9 @@ enum {
     PENDING = 1024, /* grants of one resource whose units have not been drained from the clients' pages */
 };
 
+static const char tail[] = "\n]\n"; /* ends the array */
+enum { TAIL = sizeof tail - 1 };
+
 struct pending {
     uint32_t client;
     uint64_t grant_ns, flow;
@@ -34,6 +38,7 @@ struct pending {
 struct gs_trace {
     const char *path;
     int fd;
+    bool whole; /* a file: it is a whole array after each write, also where the daemon is killed then. A pipe isn't */
     pthread_t writer;
     pthread_mutex_t lock; /* protects all down to `error` */
     pthread_cond_t news;
@@ -79,6 +84,27 @@ static void end_torn(int fd, const char *p, size_t done)
     }
 }
 
+/* Writes n bytes of events, for which there is room behind them for the array's end. The next ones go over that. */
+static int write_events(struct gs_trace *t, char *events, size_t n)
+{
+    size_t done;
+    if (t->whole)
+        memcpy(events + n, tail, TAIL);
+    int err = write_all(t->fd, events, n + (t->whole ? TAIL : 0), &done);
+    if (err < 0)
+        end_torn(t->fd, events, done < n ? done : n);
+    else if (t->whole && lseek(t->fd, -TAIL, SEEK_CUR) < 0)
+        err = -errno;
+    return err;
+}
+
+/* Says once that there will be no more of it. */
+static void give_up(struct gs_trace *t, int err)
+{
+    t->error = err;
+    gs_warn("the trace %s ends here, it can't be written: %s", t->path, strerror(-err));
+}
+
 static void *writer(void *arg)
 {
     struct gs_trace *t = arg;
@@ -94,14 +120,10 @@ static void *writer(void *arg)
         t->write = full;
         t->filled = 0;
         pthread_mutex_unlock(&t->lock);
-        size_t done;
-        int err = write_all(t->fd, full, n, &done);
-        if (err < 0)
-            end_torn(t->fd, full, done);
+        int err = write_events(t, full, n);
         pthread_mutex_lock(&t->lock);
         if (err < 0) {
-            t->error = err;
-            gs_warn("the trace %s ends here, it can't be written: %s", t->path, strerror(-err));
+            give_up(t, err);
             break;
         }
     }
@@ -149,6 +171,25 @@ static int start_writer(struct gs_trace *t)
     return -err;
 }
 
+static bool is_file(int fd)
+{
+    struct stat st;
+    return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Two names, so that a file is an array from the first moment on. A pipe may have no reader yet. */
+static void begin(struct gs_trace *t)
+{
+    emit(t, "[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"resources\"}}", PID_RESOURCES);
+    emit(t, ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"tasks\"}}", PID_TASKS);
+    if (!t->whole)
+        return;
+    const int err = write_events(t, t->fill, t->filled);
+    t->filled = 0;
+    if (err < 0)
+        give_up(t, err);
+}
+
 int gs_trace_open(struct gs_trace **out, const char *path)
 {
     struct gs_trace *t = calloc(1, sizeof *t);
@@ -157,10 +198,15 @@ int gs_trace_open(struct gs_trace **out, const char *path)
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->news, NULL);
     t->path = path;
-    t->fill = malloc(BUFFER_BYTES);
-    t->write = malloc(BUFFER_BYTES);
+    t->fill = malloc(BUFFER_BYTES + TAIL);
+    t->write = malloc(BUFFER_BYTES + TAIL);
     t->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    int err = t->fd < 0 ? -errno : !t->fill || !t->write ? -ENOMEM : start_writer(t);
+    t->whole = is_file(t->fd);
+    int err = t->fd < 0 ? -errno : !t->fill || !t->write ? -ENOMEM : 0;
+    if (err == 0) {
+        begin(t);
+        err = start_writer(t);
+    }
     if (err < 0) {
         if (t->fd >= 0)
             close(t->fd);
@@ -169,8 +215,6 @@ int gs_trace_open(struct gs_trace **out, const char *path)
         free(t);
         return err;
     }
-    emit(t, "[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"resources\"}}", PID_RESOURCES);
-    emit(t, ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"tasks\"}}", PID_TASKS);
     *out = t;
     return 0;
 }
@@ -181,16 +225,17 @@ int gs_trace_close(struct gs_trace *t)
         return 0;
     if (t->lost && !t->error)
         emit(t, ",\n{\"ph\":\"M\",\"name\":\"lost\",\"pid\":%d,\"args\":{\"events\":%" PRIu64 "}}", PID_TASKS, t->lost);
-    emit(t, "\n]\n");
+    if (!t->whole)
+        emit(t, "%s", tail);
     pthread_mutex_lock(&t->lock);
     t->closing = true;
     pthread_cond_signal(&t->news);
     pthread_mutex_unlock(&t->lock);
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += PATIENCE_S;
     /* It has all of *t then, until the process ends. */
-    if (pthread_timedjoin_np(t->writer, NULL, &until) != 0)
+    if (pthread_clockjoin_np(t->writer, NULL, CLOCK_MONOTONIC, &until) != 0)
         return -ETIMEDOUT;
     int err = close(t->fd) < 0 && !t->error ? -errno : 0;
     free(t->fill);

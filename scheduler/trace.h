@@ -15,8 +15,8 @@ struct gs_trace;
 /* Creates the file, or empties it. 0 or -errno. The trace is the caller's, to be closed; the path must outlive it. */
 int gs_trace_open(struct gs_trace **out, const char *path);
 
-/* Writes what is left and closes. 0, or the -errno of what hasn't been said yet: that the trace ended early has. -ETIMEDOUT: it
- * can't be written, and may be written later; the process should end. */
+/* Writes what is left and closes. 0, or the -errno of what hasn't been said yet: that the trace ended early has.
+ * -ETIMEDOUT: it can't be written, and may be written later; the process should end. */
 int gs_trace_close(struct gs_trace *t);
 
 /* Times are CLOCK_MONOTONIC nanoseconds. `client` is the daemon's number for it. */

@@ -20,6 +20,24 @@ stress() {
     bash "$GS_SOURCE/tests/e2e/stress.sh" "${2:-$RANDOM}" "${1:-100}" "${3:-600}" "${4:-4}"
 }
 
+# hosts [COUNT [SEED [STEPS [KERNELS]]]]: random host programs around random kernels on separate memories, and with --verify
+hosts() {
+    bash "$GS_SOURCE/tests/e2e/hosts.sh" "${2:-$RANDOM}" "${1:-50}" "${3:-400}" "${4:-6}"
+}
+
+# remote [HOSTS]: all samples over so many hosts (network namespaces with sshd; as root, after scripts/remote.sh), bytes compared
+remote() {
+    (mkdir -p "$GS_BUILD/tests/run/soak_remote" && cd "$GS_BUILD/tests/run/soak_remote" &&
+        POCL_CACHE_DIR=${POCL_CACHE_DIR:-$GS_BUILD/tests/run/pocl-cache} bash "$GS_SOURCE/tests/hosts/samples.sh" "${1:-2}" \
+            $(sed -n 's/^\([a-z0-9]*\) |.*/\1/p' "$GS_BUILD/lib/gpusparc/samples/MANIFEST"))
+}
+
+# remote_kills [ROUNDS [SEED]]: servers, ssh and launcher of runs over two hosts are killed at random times
+remote_kills() {
+    (mkdir -p "$GS_BUILD/tests/run/soak_remote_kills" && cd "$GS_BUILD/tests/run/soak_remote_kills" &&
+        POCL_CACHE_DIR=${POCL_CACHE_DIR:-$GS_BUILD/tests/run/pocl-cache} bash "$GS_SOURCE/tests/hosts/kills.sh" "${1:-200}" "${2:-$RANDOM}")
+}
+
 # trials [COUNT [SEED]]: random kernels that use what their atomics return, plain and tried in parts, what they did compared
 trials() {
     bash "$GS_SOURCE/tests/e2e/trial.sh" "${2:-$RANDOM}" "${1:-100}"
@@ -33,6 +51,16 @@ contend() {
 # faults [CASES [SEED]]: calls of the driver fail, at so many places per function and program
 faults() {
     SEED=${2:-$RANDOM} bash "$GS_SOURCE/tests/e2e/faults.sh" "${1:-20}" late once forever lost gone
+}
+
+# partial: drivers of every version that lack one function after the other, with more programs than the test has
+partial() {
+    bash "$GS_SOURCE/tests/e2e/partial.sh" --all
+}
+
+# implementations [NAME...]: samples, API programs and random ones over each implementation of OpenCL that is installed
+implementations() {
+    ROUNDS=${ROUNDS:-50} bash "$GS_SOURCE/tests/implementations/run.sh" "$@"
 }
 
 # late [SEEDS [SEED]]: random sequences of OpenCL commands of which some fail while they run, and that are done over then
@@ -107,6 +135,13 @@ fuzz_translator() {
     fuzz/tests/fuzz_access -max_total_time="${1:-300}" -max_len=20000 accesses
 }
 
+# fuzz_daemon [SECONDS]: any messages of hostile clients, and what they write into their pages, against the daemon's core
+fuzz_daemon() {
+    fuzz_build fuzz_scheduler_core
+    mkdir -p corpus
+    fuzz/bin/fuzz_scheduler_core -max_total_time="${1:-300}" -max_len=4096 -timeout=20 corpus
+}
+
 # daemon_hostile [ROUNDS [SEED]]: clients that send anything and scribble over their pages, against the daemon's core
 daemon_hostile() {
     GS_SEED=${2:-$RANDOM} "$GS_BUILD/tests/test_scheduler_hostile" "${1:-200000}"
@@ -128,6 +163,11 @@ daemon_policy() {
     done
 }
 
+# daemon_mutants [NAME...]: do the tests of the grant rules notice? Wrong edits of policy.c and patience.c, one at a time
+daemon_mutants() {
+    python3 "$GS_SOURCE/tests/scheduler/mutants.py" "$@"
+}
+
 # makespan [CASES [SEED]]: random instruction strings: the pruned search against the plain one, and the safe bound
 makespan() {
     "$GS_BUILD/tests/test_gema_makespan_brute" "${2:-$RANDOM}" "${1:-20000}"
@@ -142,8 +182,24 @@ models() {
     done
 }
 
-# access [PROGRAMS [SEED]]: random kernels, each part run alone on poisoned buffers: it keeps to what it declares
+# access [KERNELS [SEED [OPTION...]]]: random kernels on the host, against what the translator says (tests/access/oracle/campaign.py)
 access() {
+    python3 "$GS_SOURCE/tests/access/oracle/campaign.py" "${1:-10000}" "${2:-$RANDOM}" "${@:3}"
+}
+
+# foreign [LAUNCHES [SEED]]: the same of the kernels (*.cl) in installed packages, but hashcat's, which take hours (oracle/foreign.py)
+foreign() {
+    find /usr/share /usr/lib -name '*.cl' ! -path '*/hashcat/*' -print0 | sort -z |
+        xargs -0 python3 "$GS_SOURCE/tests/access/oracle/foreign.py" --launches "${1:-12}" --seed "${2:-1}"
+}
+
+# mutants [NAME...]: does that notice? Wrong edits of the translator, each in a copy, until a random kernel finds it
+mutants() {
+    python3 "$GS_SOURCE/tests/access/mutants.py" "$@"
+}
+
+# alone [PROGRAMS [SEED]]: random kernels on PoCL, each part run alone on poisoned buffers: it keeps to what it declares
+alone() {
     bash "$GS_SOURCE/tests/access/alone.sh" "${2:-$RANDOM}" "${1:-1000}"
 }
 
@@ -152,8 +208,8 @@ results() {
     bash "$GS_SOURCE/tests/access/results.sh" "${2:-$RANDOM}" "${1:-5000}"
 }
 
-# access_sanitized [PROGRAMS [SEED]]: the same with translator and evaluation under AddressSanitizer and UBSan, built in fuzz/
-access_sanitized() {
+# alone_sanitized [PROGRAMS [SEED]]: the same with translator and evaluation under AddressSanitizer and UBSan, built in fuzz/
+alone_sanitized() {
     fuzz_build gpusparc-translate alone
     GS_BUILD=$PWD/fuzz ASAN_OPTIONS=detect_leaks=0 bash "$GS_SOURCE/tests/access/alone.sh" "${2:-$RANDOM}" "${1:-200}"
 }

@@ -3,7 +3,8 @@
 """Reads the Khronos headers and writes what the shim needs of every function that an OpenCL loader dispatches:
 
   exports.map    the linker's version script: each cl* function under the version node of the specification it came with
-  functions.inc  GS_FUNCTION(name) for each, in the order of the dispatch table
+  functions.inc  GS_FUNCTION(name, version) for each, in the order of the dispatch table; the version is 12 for 1.2, and
+                 0 for a function of an extension
   passthrough.c  a definition for each function that no file of shim/api defines
 
 usage: gen.py INCLUDE_DIR OUT_DIR API_SOURCE...
@@ -56,20 +57,13 @@ def split_parameters(text):
             parts.append(text[at:i])
             at = i + 1
     parts.append(text[at:])
-    return [" ".join(p.split()) for p in parts]
+    return [re.sub(r"\* (?=\w)", "*", " ".join(p.split())) for p in parts]
 
 
+# A function of each version, without which the headers weren't understood.
+REQUIRED = {"clGetPlatformIDs", "clSetEventCallback", "clCreateSubDevices", "clCreateCommandQueueWithProperties",
+            "clGetDeviceAndHostTimer", "clSetProgramSpecializationConstant", "clCreateBufferWithProperties"}
 CALLBACK = re.compile(r"\(\s*CL_CALLBACK\s*\*\s*(\w*)\s*\)")
-
-
-def named(parameter, i):
-    """The parameter as a definition needs it: some declarations leave the name out."""
-    callback = CALLBACK.search(parameter)
-    if callback:
-        return parameter if callback.group(1) else CALLBACK.sub(f"(CL_CALLBACK *arg{i})", parameter)
-    words = [w for w in re.findall(r"\w+", parameter) if w != "const"]
-    unnamed = parameter.endswith("*") or len(words) == 1 or words[-1] in ("int", "char", "long", "short")
-    return f"{parameter} arg{i}" if unnamed else parameter
 
 
 def parameter_name(parameter):
@@ -77,55 +71,52 @@ def parameter_name(parameter):
     return callback.group(1) if callback else re.search(r"(\w+)\s*(\[\d*\])?$", parameter).group(1)
 
 
-def parse_prototypes(text):
-    """{name: (return type, [parameter])} of every `typedef R (CL_API_CALL *cl_api_NAME)(…)`."""
+def parse_prototypes(header, text):
+    """{name: (return type, [parameter], version, whether it is the core's)} of every `extern CL_API_ENTRY R CL_API_CALL clNAME(...) SUFFIX`: the
+    one form that the headers of every year have. The suffix names the version, but where the core has deprecated
+    a function it names the version that did so: those are as old as the core."""
     found = {}
-    for m in re.finditer(r"typedef\s+([\w\s*]+?)\s*\(\s*CL_API_CALL\s*\*\s*cl_api_(\w+)\s*\)\s*\(", text):
+    for m in re.finditer(r"\bCL_API_ENTRY\s+([\w\s*]+?)\s*\bCL_API_CALL\s+(cl[A-Z]\w+)\s*\(", text):
         end = balanced(text, m.end() - 1)
         parameters = split_parameters(text[m.end():end - 1])
-        result = m.group(1).replace("CL_API_ENTRY", "").strip()
-        found[m.group(2)] = (result, [] if parameters == ["void"] else [named(p, i) for i, p in enumerate(parameters)])
-    return found
-
-
-def parse_versions(texts):
-    """{name: '1.0'} from the suffix of each prototype. What the core has deprecated is as old as the core: its suffix
-    names the version that deprecated it."""
-    found = {}
-    for header, text in texts.items():
-        for m in re.finditer(r"\b(cl[A-Z]\w+)\s*\(", text):
-            try:
-                end = balanced(text, m.end() - 1)
-            except ValueError:
-                continue
-            v = re.match(r"\s*CL_(?:API|EXT)_SUFFIX__VERSION_(\d)_(\d)(_DEPRECATED)?", text[end:])
-            if v:
-                old = v.group(3) and v.group(1) == "1" and header != "cl_ext.h"
-                found.setdefault(m.group(1), "1.0" if old else f"{v.group(1)}.{v.group(2)}")
+        result = " ".join(w for w in m.group(1).split() if not re.match(r"CL_(API|EXT)_PREFIX_", w))
+        suffix = re.match(r"\s*CL_(?:API|EXT)_SUFFIX__VERSION_(\d)_(\d)(_DEPRECATED)?", text[end:])
+        old = not suffix or (suffix.group(3) and suffix.group(1) == "1" and header != "cl_ext.h")
+        version = "1.0" if old else f"{suffix.group(1)}.{suffix.group(2)}"
+        found.setdefault(m.group(2), (result, [] if parameters == ["void"] else parameters, version, header == "cl.h"))
     return found
 
 
 def dispatch_order(text):
-    body = re.search(r"typedef struct _cl_icd_dispatch\s*\{(.*?)\}\s*cl_icd_dispatch", text, flags=re.S).group(1)
-    return re.findall(r"cl_api_\w+\s+(\w+)\s*;", body)
+    """The members of the dispatch table that are functions: `cl_api_clX clX;` before 2023.12, `clX_t *clX;` since."""
+    body = re.search(r"typedef struct _cl_icd_dispatch\s*\{(.*?)\}\s*cl_icd_dispatch", text, flags=re.S)
+    names = re.findall(r"\bcl\w+\s*\*?\s*\b(cl[A-Z]\w+)\s*;", body.group(1)) if body else []
+    return list(dict.fromkeys(names))
 
 
 def read_header(include, name):
-    return without_windows(strip_comments(open(os.path.join(include, "CL", name), encoding="utf-8").read()))
+    with open(os.path.join(include, "CL", name), encoding="utf-8") as f:
+        return without_windows(strip_comments(f.read()))
 
 
 def read_dispatch(include):
-    """What parse_prototypes finds in cl_icd.h, and the names among them that the dispatch table has, in its order."""
-    text = read_header(include, "cl_icd.h")
-    prototypes = parse_prototypes(text)
-    return prototypes, [n for n in dispatch_order(text) if n in prototypes]
+    """The prototypes that the headers declare, and the names among them that the dispatch table has, in its order."""
+    prototypes = {}
+    for header in ("cl.h", "cl_ext.h", "cl_gl.h", "cl_egl.h"):
+        for name, prototype in parse_prototypes(header, read_header(include, header)).items():
+            prototypes.setdefault(name, prototype)
+    names = [n for n in dispatch_order(read_header(include, "cl_icd.h")) if n in prototypes]
+    missing = sorted(REQUIRED - set(names))
+    if missing:
+        sys.exit(f"gen.py: {include}/CL: {len(names)} functions of the dispatch table were found, and {missing[0]} is not "
+                 "among them; these OpenCL headers have a form that gen.py doesn't read")
+    return prototypes, names
 
 
 def main():
     include, out, sources = sys.argv[1], sys.argv[2], sys.argv[3:]
     prototypes, names = read_dispatch(include)
-    versions = parse_versions({h: read_header(include, h)
-                               for h in ("cl.h", "cl_ext.h", "cl_gl.h", "cl_egl.h", "cl_icd.h")})
+    versions = {n: prototypes[n][2] for n in names}
 
     defined = set()
     for s in sources:
@@ -134,16 +125,18 @@ def main():
     with open(os.path.join(out, "functions.inc"), "w", encoding="utf-8") as f:
         f.write("/* Generated by shim/gen.py. */\n")
         for n in names:
-            f.write(f"GS_FUNCTION({n})\n")
+            _, _, version, core = prototypes[n]
+            f.write(f"GS_FUNCTION({n}, {version.replace('.', '') if core else 0})\n")
 
     with open(os.path.join(out, "exports.map"), "w", encoding="utf-8") as f:
         f.write("/* Generated by shim/gen.py. */\n")
         previous = ""
-        for v in sorted({versions.get(n, "1.0") for n in names}):
+        for v in sorted({versions[n] for n in names}):
             f.write(f"OPENCL_{v} {{\n  global:\n")
-            for n in sorted(n for n in names if versions.get(n, "1.0") == v):
+            for n in sorted(n for n in names if versions[n] == v):
                 f.write(f"    {n};\n")
-            f.write(f"}}{previous};\n" if previous else "  local: gs_*;\n};\n")  # shim/leaving.c has two without a version
+            # shim/process/exit.c has two without a version
+            f.write(f"}}{previous};\n" if previous else "  local: gs_*; __start_gs_*;\n};\n")
             previous = f" OPENCL_{v}"
         f.write("GPUSPARC_LAYER {\n  global:\n    clGetLayerInfo;\n    clInitLayer;\n};\n")
 
@@ -153,7 +146,7 @@ def main():
         for n in names:
             if n in defined:
                 continue
-            result, parameters = prototypes[n]
+            result, parameters, _, _ = prototypes[n]
             arguments = ", ".join(parameter_name(p) for p in parameters)
             f.write(f"CL_API_ENTRY {result} CL_API_CALL {n}({', '.join(parameters) or 'void'})\n{{\n")
             if n.startswith("clEnqueue") and parameters[0].startswith("cl_command_queue "):

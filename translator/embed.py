@@ -5,7 +5,7 @@ import sys
 
 data = open(sys.argv[1], "rb").read() + b"\0"
 with open(sys.argv[3], "w") as out:
-    out.write("/* Made by embed.py. */\n#include \"translator/clang_header.h\"\n\n")
+    out.write("/* Made by embed.py. */\n#include \"translator/parsing/clang_header.h\"\n\n")
     out.write(f"const char {sys.argv[2]}[] = {{\n")
     for i in range(0, len(data), 24):
         out.write("    " + ", ".join(str(b) for b in data[i:i + 24]) + ",\n")

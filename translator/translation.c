@@ -4,12 +4,12 @@
 
 #include <unistd.h>
 
-#include "translator/access_build.h"
-#include "translator/flow.h"
-#include "translator/need.h"
-#include "translator/request.h"
-#include "translator/rewrite.h"
-#include "translator/summary_text.h"
+#include "translator/access/access_build.h"
+#include "translator/flow/flow.h"
+#include "translator/parsing/need.h"
+#include "translator/summary/request.h"
+#include "translator/rewrite/rewrite.h"
+#include "translator/summary/summary_text.h"
 
 struct translation {
     struct gs_arena arena;
@@ -50,8 +50,8 @@ static void summarise_kernels(struct translation *t)
         struct gs_kernel_summary *k = &v[t->summary.n_kernels++];
         gs_flow_kernel(&t->flow, i, k);
         k->hidden = t->rewrite.changed && t->rewrite.needs[i];
-        k->access =
-            gs_access_build(&tree, p->funcs[i].def, p->funcs[i].unit, (struct gs_arg_summary *)k->args, k->n_args);
+        k->access = gs_access_build(&tree, p->funcs[i].def, p->funcs[i].unit, (struct gs_arg_summary *)k->args,
+                                    k->n_args, &k->work);
     }
     t->summary.kernels = v;
 }

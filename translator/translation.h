@@ -3,7 +3,7 @@
 #ifndef GS_TRANSLATOR_TRANSLATION_H
 #define GS_TRANSLATOR_TRANSLATION_H
 
-#include "translator/text.h"
+#include "translator/summary/text.h"
 
 /* Appends the reply to the text of a request. NULL, or what is wrong with the request. */
 const char *gs_translation(const char *request, size_t bytes, struct gs_writer *out);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,24 +57,29 @@ static int exchange(int fd, const struct gs_msg *question, unsigned timeout_ms, 
     return err < 0 ? err : -(int)m.u.text.code;
 }
 
-int gs_client_ask(const char *socket, enum gs_msg_type what, const char *name, unsigned timeout_ms, char **text)
+static uid_t uid_of(int fd)
 {
-    *text = NULL;
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 ? peer.uid : (uid_t)-1;
+}
+
+static int ask(const char *socket, const struct gs_msg *m, unsigned timeout_ms, char **text, uid_t *uid)
+{
+    *uid = (uid_t)-1;
     char paths[2][GS_SOCKET_PATH_BYTES];
     int n = gs_socket_candidates(socket, paths);
-    struct gs_msg m;
-    gs_msg_init(&m, what);
-    if (name) {
-        if (strlen(name) >= sizeof m.u.name)
-            return -EINVAL;
-        strcpy(m.u.name, name);
-    }
     int err = n ? -ENOENT : -ENAMETOOLONG;
     for (int i = 0; i < n; i++) {
         int fd;
         int e = gs_socket_connect(paths[i], false, &fd);
+        for (unsigned ms = 0; e == -EAGAIN && ms < timeout_ms; ms++) { /* many come at the moment */
+            usleep(1000);
+            e = gs_socket_connect(paths[i], false, &fd);
+        }
         if (e == 0) {
-            err = exchange(fd, &m, timeout_ms, text);
+            *uid = uid_of(fd);
+            err = exchange(fd, m, timeout_ms, text);
             close(fd);
             return err;
         }
@@ -81,4 +87,34 @@ int gs_client_ask(const char *socket, enum gs_msg_type what, const char *name, u
             err = e;
     }
     return err;
+}
+
+int gs_client_ask(const char *socket, enum gs_msg_type what, const char *name, unsigned timeout_ms, char **text)
+{
+    uid_t uid;
+    return gs_client_ask_whose(socket, what, name, timeout_ms, text, &uid);
+}
+
+int gs_client_ask_whose(const char *socket, enum gs_msg_type what, const char *name, unsigned timeout_ms, char **text,
+                        uid_t *uid)
+{
+    struct gs_msg m;
+    *text = NULL;
+    gs_msg_init(&m, what);
+    if (name) {
+        if (strlen(name) >= sizeof m.u.name)
+            return -EINVAL;
+        strcpy(m.u.name, name);
+    }
+    return ask(socket, &m, timeout_ms, text, uid);
+}
+
+int gs_client_set(const char *socket, const struct gs_msg_set *set, unsigned timeout_ms, char **text)
+{
+    struct gs_msg m;
+    uid_t uid;
+    *text = NULL;
+    gs_msg_init(&m, GS_MSG_SET);
+    m.u.set = *set;
+    return ask(socket, &m, timeout_ms, text, &uid);
 }

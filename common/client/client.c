@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Taking units and giving them back, with and without a message. */
+#include "common/lock/rank.h"
 #include "common/client/internal.h"
 
 #include <errno.h>
@@ -141,7 +142,8 @@ static uint32_t most_units(const struct gs_client *c, unsigned resource, uint32_
     return gs_client_is_alone(c, resource) ? most : depth;
 }
 
-static bool take(struct gs_client *c, unsigned resource, uint32_t client, enum gs_length length, struct gs_grant *g)
+static bool take_unit(struct gs_client *c, unsigned resource, uint32_t client, enum gs_length length,
+                      struct gs_grant *g)
 {
     struct gs_lease *l = &c->page->lease[resource];
     uint32_t w = atomic_load_explicit(&l->word, memory_order_acquire);
@@ -177,10 +179,10 @@ int gs_client_try(struct gs_client *c, uint32_t mask, struct gs_grant *g)
         return 0;
     }
     unsigned last = GS_RESOURCE_GPU(atomic_load_explicit(&c->last_gpu, memory_order_relaxed));
-    if (mask & GS_MASK(last) && take(c, last, client, GS_LENGTH_UNKNOWN, g))
+    if (mask & GS_MASK(last) && take_unit(c, last, client, GS_LENGTH_UNKNOWN, g))
         return 0;
     for (uint32_t rest = mask & ~GS_MASK(last) & (GPU_MASK | GS_MASK_PCI); rest; rest &= rest - 1)
-        if (take(c, (unsigned)__builtin_ctz(rest), client, GS_LENGTH_UNKNOWN, g))
+        if (take_unit(c, (unsigned)__builtin_ctz(rest), client, GS_LENGTH_UNKNOWN, g))
             return 0;
     return -EAGAIN;
 }
@@ -190,7 +192,7 @@ int gs_client_try_one(struct gs_client *c, unsigned resource, enum gs_length len
     const uint32_t client = atomic_load_explicit(&c->online, memory_order_acquire);
     if (!client)
         return gs_client_try(c, GS_MASK(resource), g);
-    return take(c, resource, client, length, g) ? 0 : -EAGAIN;
+    return take_unit(c, resource, client, length, g) ? 0 : -EAGAIN;
 }
 
 bool gs_client_own_out(const struct gs_client *c, unsigned resource, enum gs_length length)
@@ -814,7 +816,9 @@ int gs_client_open(struct gs_client **out, const struct gs_client_options *optio
         return -ENOMEM;
     atomic_init(&c->depth, 2);
     pthread_mutex_init(&c->lock, NULL);
+    gs_rank_lock(&c->lock, GS_RANK_CLIENT);
     pthread_mutex_init(&c->leaving, NULL);
+    gs_rank_lock(&c->leaving, GS_RANK_CLIENT_LOSS);
     int err = copy_options(c, options);
     if (err == 0) {
         void *page = mmap(NULL, GS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -839,4 +843,10 @@ void gs_client_close(struct gs_client *c)
     pthread_mutex_destroy(&c->lock);
     pthread_mutex_destroy(&c->leaving);
     free(c);
+}
+
+void gs_client_memory(struct gs_client *c, unsigned gpu, int64_t bytes)
+{
+    if (gpu < GS_MAX_GPUS)
+        atomic_store(&c->page->memory[gpu], atomic_fetch_add(&c->memory[gpu], bytes) + bytes);
 }

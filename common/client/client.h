@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "common/wire.h"
 
@@ -31,10 +32,14 @@ struct gs_client_options {
     uint32_t jobs;          /* that the process has done already */
     unsigned gpus;          /* GPUs in the application's device group */
     unsigned hello_wait_ms; /* how long open may wait for a daemon that is there to answer; 0: 200 */
-    /* A sentence for the application's user, from any thread; may be null. `level` is an enum gs_notice_level. */
+    /* A sentence for the application's user, from any thread; may be null. `level` is an enum gs_notice_level, or
+     * GS_NOTICE_NO_TASK: the process doesn't run as the task that it was to be (any more). The text says what it runs
+     * as now; it is empty where that has been said. */
     void (*notice)(void *arg, int level, const char *text);
     void *arg;
 };
+
+enum { GS_NOTICE_NO_TASK = 100 };
 
 /* One unit, held. Plain data: copy it where it is needed, release it once. */
 struct gs_grant {
@@ -176,11 +181,20 @@ void gs_client_mode(struct gs_client *c, struct gs_client_mode *mode);
 /* The GPU (0, 1, …) whose unit was granted last: where a task in single-GPU mode has its data. 0 before the first. */
 unsigned gs_client_last_gpu(const struct gs_client *c);
 
+/* The process's memory objects take so many bytes more on a GPU, or fewer: for the daemon's status. */
+void gs_client_memory(struct gs_client *c, unsigned gpu, int64_t bytes);
+
 /* For tools: sends one STATUS, RELOAD or PLAN message and waits for the answer at most timeout_ms.
  * 0 and *text (the caller frees it: JSON for STATUS and PLAN, a sentence for RELOAD); the daemon's -errno with its
  * reason in *text; or -ENOENT / -ECONNREFUSED (no daemon there), -ENAMETOOLONG (of the socket), -EACCES, -ETIMEDOUT,
  * -EPROTO with *text null. */
 int gs_client_ask(const char *socket, enum gs_msg_type what, const char *name, unsigned timeout_ms, char **text);
+/* The same, and whose daemon has answered, by the kernel's word; -1: it can't be told. */
+int gs_client_ask_whose(const char *socket, enum gs_msg_type what, const char *name, unsigned timeout_ms, char **text,
+                        uid_t *uid);
+
+/* The same for GS_MSG_SET: a sentence. */
+int gs_client_set(const char *socket, const struct gs_msg_set *set, unsigned timeout_ms, char **text);
 
 /* The path that a null `socket` means for a client: the first of the candidates that exists, else the first. */
 void gs_client_socket_path(char *path, unsigned bytes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Joins a daemon, notices its death, and joins the next one: a thread of its own, which sleeps unless there is news. */
+#include "common/lock/rank.h"
 #include "common/client/internal.h"
 
 #include <errno.h>
@@ -16,10 +17,10 @@
 #include <unistd.h>
 
 enum {
-    RETRY_SLOW_MS = 5000,  /* after a refusal, which a moment won't change, and where a daemon hangs */
-    RETRY_FAST_MS = 250,   /* a daemon is there, but busy; four times that where its folder can't be watched */
+    RETRY_SLOW_MS = 5000,  /* after a refusal, which a moment won't change */
+    RETRY_FAST_MS = 50,    /* a daemon is there, but busy */
+    RETRY_BLIND_MS = 1000, /* where its folder can't be watched */
     LOOK_AGAIN_MS = 60000, /* in case that a descriptor was taken from us unseen */
-    PATIENT_MS = 2000,     /* for the daemon's answer to a hello, once nobody waits for it */
 };
 
 /* ---- descriptors ---- */
@@ -178,6 +179,8 @@ static int install(struct gs_client *c, int fd, int page_fd, const struct gs_msg
     uint64_t release = c->job_open ? c->job_release_ns : 0;
     pthread_mutex_unlock(&c->lock);
     atomic_store(&c->page->job_since_ns, release);
+    for (unsigned g = 0; g < GS_MAX_GPUS; g++)
+        atomic_store(&c->page->memory[g], atomic_load(&c->memory[g]));
     atomic_store(&c->depth, w->depth);
     atomic_store(&c->known, GS_MASK_PCI | GS_MASK_ALL_GPUS(w->gpus));
     atomic_store(&c->online, w->client);
@@ -199,11 +202,42 @@ static int send_hello(struct gs_client *c, int fd, bool refused)
     return gs_socket_send(fd, &m, MSG_DONTWAIT);
 }
 
+static bool drain_wakeups(struct gs_client *c);
+static bool is_inotify(int fd);
+static bool socket_has_come(const struct gs_client *c, int watch);
+
+/* Waits for the daemon's answer. The listener does so for as long as the daemon takes: one that was stopped answers as
+ * soon as it goes on. It wakes up (-EAGAIN) where another daemon comes (`watch`), or the client is to stop. */
+static int await_answer(struct gs_client *c, int fd, int watch)
+{
+    const bool patient = c->listening;
+    const uint64_t inode = inode_of(fd);
+    struct pollfd p[3] = {{.fd = fd, .events = POLLIN},
+                          {.fd = patient ? atomic_load(&c->wake[0].fd) : -1, .events = POLLIN},
+                          {.fd = patient ? watch : -1, .events = POLLIN}};
+    for (;;) {
+        const int ready = poll(p, 3, patient ? LOOK_AGAIN_MS : (int)c->hello_wait_ms);
+        if (ready < 0 && errno != EINTR)
+            return -errno;
+        if (ready == 0)
+            return -ETIMEDOUT;
+        if (inode_of(fd) != inode) /* the application has closed it, and may have the number now */
+            return -EBADF;
+        if (ready > 0 && p[0].revents)
+            return 0;
+        if (ready > 0 && ((p[1].revents && (!drain_wakeups(c) || atomic_load(&c->stopping))) ||
+                          (p[2].revents && (!is_inotify(watch) || socket_has_come(c, watch)))))
+            return -EAGAIN;
+    }
+}
+
 /* Notices may come before the answer. */
-static int receive_answer(struct gs_client *c, int fd, struct gs_msg *m, int *page_fd)
+static int receive_answer(struct gs_client *c, int fd, int watch, struct gs_msg *m, int *page_fd)
 {
     for (;;) {
-        int err = gs_socket_receive(fd, m, page_fd, (int)c->hello_wait_ms);
+        int err = await_answer(c, fd, watch);
+        if (err == 0)
+            err = gs_socket_receive(fd, m, page_fd, 0);
         if (err < 0)
             return err;
         if (m->type == GS_MSG_WELCOME || m->type == GS_MSG_REFUSED)
@@ -213,55 +247,141 @@ static int receive_answer(struct gs_client *c, int fd, struct gs_msg *m, int *pa
         if (m->type != GS_MSG_NOTICE)
             return -EPROTO;
         m->u.text.text[GS_WIRE_TEXT - 1] = '\0';
-        tell(c, (int)m->u.text.code, m->u.text.text);
+        tell(c, m->u.text.code == GS_NOTICE_WARNING ? GS_NOTICE_WARNING : GS_NOTICE_INFO, m->u.text.text);
     }
 }
 
-/* One connection and one hello. 0: joined. Positive: refused (enum gs_refusal). Negative: no daemon to talk to. */
-static int join_once(struct gs_client *c, const char *path, bool check_owner, bool refused)
+/* One connection and one hello. 0: joined. Positive: refused (enum gs_refusal), and why. Negative: no daemon to talk
+ * to. */
+static int join_once(struct gs_client *c, const char *path, int watch, bool check_owner, bool refused,
+                     char why[GS_WIRE_TEXT])
 {
     int fd;
     int err = gs_socket_connect(path, check_owner, &fd);
     if (err < 0)
         return err;
+    const uint64_t inode = inode_of(fd);
     struct gs_msg m;
     int page_fd = -1;
     err = send_hello(c, fd, refused);
     if (err == 0)
-        err = receive_answer(c, fd, &m, &page_fd);
+        err = receive_answer(c, fd, watch, &m, &page_fd);
     if (err == 0 && m.type == GS_MSG_REFUSED) {
         m.u.text.text[GS_WIRE_TEXT - 1] = '\0';
-        tell(c, GS_NOTICE_WARNING, m.u.text.text);
+        memcpy(why, m.u.text.text, GS_WIRE_TEXT);
         err = m.u.text.code > 0 && m.u.text.code < 100 ? (int)m.u.text.code : GS_REFUSED_PROTOCOL;
     } else if (err == 0) {
         err = page_fd >= 0 ? install(c, fd, page_fd, &m.u.welcome) : -EPROTO;
     }
     if (page_fd >= 0)
         close(page_fd);
-    close(fd);
+    if (inode_of(fd) == inode)
+        close(fd);
     return err;
 }
 
-/* As above, over all places; a task that is refused joins below all tasks. */
-static int join(struct gs_client *c)
+/* ---- what the user is told: one line for each change, and what the process runs as now. With c->leaving held ---- */
+
+/* The task that the process was last, or is to be; "": none. */
+static void task_of(struct gs_client *c, char task[GS_WIRE_NAME])
 {
-    char paths[2][GS_SOCKET_PATH_BYTES];
+    pthread_mutex_lock(&c->lock);
+    memcpy(task, c->task[0] ? c->task : c->welcome.task, GS_WIRE_NAME);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* A join has failed: only what is new is said, and of a process that is no task only what a daemon has said. */
+static void say_apart(struct gs_client *c, const char *path, int err, const char *why)
+{
+    char text[sizeof c->told], task[GS_WIRE_NAME];
+    task_of(c, task);
+    if (err < 0 && !task[0])
+        return;
+    if (err > 0)
+        snprintf(text, sizeof text, "%s: it runs unscheduled", why);
+    else
+        snprintf(text, sizeof text, "the daemon on %.100s doesn't answer (%s): task %s runs unscheduled until one does",
+                 path, strerror(-err), task);
+    if (c->task_lost && strcmp(text, c->told) == 0)
+        return;
+    if (c->task_lost && err < 0) /* that it is alone has been said */
+        return;
+    memcpy(c->told, text, sizeof text);
+    c->task_lost = true;
+    tell(c, GS_NOTICE_NO_TASK, text);
+}
+
+static void say_below(struct gs_client *c, const char *why)
+{
+    char text[sizeof c->told];
+    snprintf(text, sizeof text, "%s: it runs below all tasks", why);
+    c->task_lost = true;
+    if (strcmp(text, c->told) != 0)
+        tell(c, GS_NOTICE_NO_TASK, text);
+    memcpy(c->told, text, sizeof text);
+}
+
+static void say_joined(struct gs_client *c)
+{
+    char text[128], task[GS_WIRE_NAME];
+    task_of(c, task);
+    if (!atomic_load(&c->online)) /* it has gone again, which has been said */
+        return;
+    if (task[0] && c->task_lost) {
+        snprintf(text, sizeof text, "a daemon is there: task %s is scheduled", task);
+        tell(c, GS_NOTICE_WARNING, text);
+    }
+    c->task_lost = false;
+    c->told[0] = '\0';
+}
+
+/* The daemon has gone under it. */
+static void say_lost(struct gs_client *c)
+{
+    char text[128], task[GS_WIRE_NAME];
+    task_of(c, task);
+    if (!task[0] || c->task_lost || atomic_load(&c->stopping))
+        return;
+    c->task_lost = true;
+    snprintf(text, sizeof text, "the daemon has gone: task %s goes on unscheduled until one comes", task);
+    tell(c, GS_NOTICE_NO_TASK, text);
+}
+
+/* As above, over all places; a task that is refused joins below all tasks. */
+static int join(struct gs_client *c, int watch)
+{
+    char paths[2][GS_SOCKET_PATH_BYTES], why[GS_WIRE_TEXT] = "";
+    const char *path = "";
     int n = gs_socket_candidates(c->socket, paths);
-    bool given = c->socket[0] || getenv("GPUSPARC_SOCKET");
+    bool given = c->socket[0] || secure_getenv("GPUSPARC_SOCKET");
     int result = -ENOENT;
     for (int i = 0; i < n; i++) {
-        int err = join_once(c, paths[i], !given, false);
+        bool refused = false;
+        int err = join_once(c, paths[i], watch, !given, false, why);
         if (!c->no_task && (err == GS_REFUSED_TASK || err == GS_REFUSED_ADMISSION)) {
+            char again[GS_WIRE_TEXT];
             pthread_mutex_lock(&c->lock);
             c->refused = (unsigned)err;
             pthread_mutex_unlock(&c->lock);
-            err = join_once(c, paths[i], !given, true);
+            err = join_once(c, paths[i], watch, !given, refused = true, again);
         }
+        pthread_mutex_lock(&c->leaving);
+        if (err == 0 && refused)
+            say_below(c, why);
+        else if (err == 0)
+            say_joined(c);
+        pthread_mutex_unlock(&c->leaving);
         if (err == 0)
             return 0;
-        if (err != -ENOENT)
+        if (err != -ENOENT) {
             result = err;
+            path = paths[i];
+        }
     }
+    pthread_mutex_lock(&c->leaving);
+    if (result != -ENOENT && result != -EAGAIN)
+        say_apart(c, path, result, why);
+    pthread_mutex_unlock(&c->leaving);
     return result;
 }
 
@@ -276,7 +396,7 @@ static void forget_page(struct gs_client *c)
 
 /* The daemon has gone: whoever waits goes on, and nothing that it lent counts any more. In this order: no new waiter,
  * no old waiter that could miss the change, then the page itself. */
-static void leave(struct gs_client *c)
+static void leave_daemon(struct gs_client *c)
 {
     atomic_store(&c->online, 0);
     put_dead_socket(c);
@@ -294,8 +414,10 @@ static void leave(struct gs_client *c)
 void gs_connection_lost(struct gs_client *c, uint32_t client)
 {
     pthread_mutex_lock(&c->leaving);
-    if (client && atomic_load(&c->online) == client)
-        leave(c);
+    if (client && atomic_load(&c->online) == client) {
+        leave_daemon(c);
+        say_lost(c);
+    }
     pthread_mutex_unlock(&c->leaving);
 }
 
@@ -341,12 +463,17 @@ static int take_message(struct gs_client *c)
         return err;
     if (m.type == GS_MSG_NOTICE || m.type == GS_MSG_REFUSED) {
         m.u.text.text[GS_WIRE_TEXT - 1] = '\0';
-        tell(c, m.type == GS_MSG_REFUSED ? GS_NOTICE_WARNING : (int)m.u.text.code, m.u.text.text);
+        const bool warns = m.type == GS_MSG_REFUSED || m.u.text.code == GS_NOTICE_WARNING;
+        tell(c, warns ? GS_NOTICE_WARNING : GS_NOTICE_INFO, m.u.text.text);
     } else if (m.type == GS_MSG_TASK) {
         pthread_mutex_lock(&c->lock);
+        const bool was = c->welcome.priority > 0;
         if (m.u.welcome.client == c->welcome.client)
             set_task(c, &m.u.welcome);
+        const bool is = c->welcome.priority > 0;
         pthread_mutex_unlock(&c->lock);
+        if (was && !is)
+            tell(c, GS_NOTICE_NO_TASK, ""); /* the daemon has said why */
     }
     return 0;
 }
@@ -433,8 +560,8 @@ static bool socket_has_come(const struct gs_client *c, int watch)
 static int retry_after(int err, bool watching)
 {
     if (err == -ENOENT || err == -ECONNREFUSED || err == -EACCES || err == GS_REFUSED_VERSION)
-        return watching ? -1 : 4 * RETRY_FAST_MS;
-    return err > 0 || err == -ETIMEDOUT ? RETRY_SLOW_MS : RETRY_FAST_MS;
+        return watching ? -1 : RETRY_BLIND_MS;
+    return err > 0 ? RETRY_SLOW_MS : RETRY_FAST_MS;
 }
 
 /* Sleeps until it is worth another try. False: the descriptors have to be made anew. */
@@ -458,7 +585,7 @@ static void wait_for_daemon(struct gs_client *c)
     bool whole = make_descriptors(c) == 0;
     int watch = watch_folders(c); /* before the try: what comes after it is seen */
     while (whole && !atomic_load(&c->stopping)) {
-        int err = join(c);
+        int err = join(c, watch);
         if (err == 0)
             break;
         whole = sleep_until_news(c, watch, retry_after(err, watch >= 0));
@@ -466,7 +593,7 @@ static void wait_for_daemon(struct gs_client *c)
     if (watch >= 0 && is_inotify(watch))
         close(watch);
     if (!whole) /* not at once: there may be no descriptors at all */
-        poll(NULL, 0, RETRY_FAST_MS);
+        poll(NULL, 0, RETRY_BLIND_MS);
 }
 
 static void *listener(void *arg)
@@ -485,6 +612,7 @@ static void *listener(void *arg)
 /* ---- fork ---- */
 
 static pthread_mutex_t clients_lock = PTHREAD_MUTEX_INITIALIZER; /* protects `clients` */
+GS_RANKED(clients_lock, GS_RANK_CLIENTS);
 static struct gs_client *clients;
 
 static void before_fork(void)
@@ -550,9 +678,8 @@ int gs_connection_start(struct gs_client *c)
     int err = make_descriptors(c);
     if (err < 0)
         return err;
-    join(c);
-    if (c->hello_wait_ms < PATIENT_MS)
-        c->hello_wait_ms = PATIENT_MS; /* only the application's start must not wait long */
+    join(c, -1);
+    c->listening = true; /* only the application's start must not wait long */
     err = start_listener(c);
     if (err < 0)
         return err;
@@ -563,7 +690,7 @@ int gs_connection_start(struct gs_client *c)
     return 0;
 }
 
-static void forget(struct gs_client *c)
+static void unlist_client(struct gs_client *c)
 {
     pthread_mutex_lock(&clients_lock);
     for (struct gs_client **p = &clients; *p; p = &(*p)->next) {
@@ -577,7 +704,7 @@ static void forget(struct gs_client *c)
 
 void gs_connection_stop(struct gs_client *c)
 {
-    forget(c);
+    unlist_client(c);
     bool own = c->pid == getpid();
     if (own && c->listener) {
         atomic_store(&c->stopping, true);

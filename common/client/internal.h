@@ -39,6 +39,7 @@ struct gs_client {
     _Atomic uint32_t depth;
     _Atomic uint32_t known;                       /* mask of the resources that the daemon schedules */
     _Atomic uint64_t wanted_ns[GS_MAX_RESOURCES]; /* when a unit went back that somebody else waited for; 0: never */
+    _Atomic int64_t memory[GS_MAX_GPUS];          /* bytes on each GPU, for the page of any daemon */
     _Atomic uint32_t pieces[GS_MAX_RESOURCES];    /* units out that are pieces */
     _Atomic uint32_t looks; /* resources whose LOOK did not fit into the socket: the listener sends it */
     _Atomic bool stopping;
@@ -49,6 +50,7 @@ struct gs_client {
     struct gs_msg_welcome welcome; /* of the connection that is or was */
     uint32_t changes;              /* of it */
     unsigned refused;
+    bool task_lost; /* it has been said that the process isn't the task that it was to be */
     bool job_open;
     uint64_t job_release_ns;
     uint32_t job_gpus;               /* that it was told */
@@ -65,8 +67,10 @@ struct gs_client {
     bool no_task, paced, wide;
     unsigned gpus;
     unsigned hello_wait_ms;
+    bool listening; /* it is the listener that joins, if anybody does */
     void (*notice)(void *arg, int level, const char *text);
     void *arg;
+    char told[GS_WIRE_TEXT + 64]; /* the listener's: what it said last of a join that failed */
 };
 
 /* socket.c: one message each. 0 or -errno. */

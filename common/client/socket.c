@@ -28,12 +28,12 @@ static int copy_path(char *to, const char *dir, const char *name)
 
 int gs_socket_candidates(const char *given, char paths[2][GS_SOCKET_PATH_BYTES])
 {
-    const char *own = given && *given ? given : getenv("GPUSPARC_SOCKET");
+    const char *own = given && *given ? given : secure_getenv("GPUSPARC_SOCKET");
     if (own && *own)
         return copy_path(paths[0], own, NULL) == 0 ? 1 : 0;
     int n = 0;
     copy_path(paths[n++], "/run", "gpusparc.sock");
-    const char *dir = getenv("XDG_RUNTIME_DIR");
+    const char *dir = secure_getenv("XDG_RUNTIME_DIR");
     if (dir && *dir == '/' && copy_path(paths[n], dir, "gpusparc.sock") == 0)
         n++;
     return n;

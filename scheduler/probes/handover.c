@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/config.h"
+#include "common/chart.h"
 #include "common/log.h"
 #include "scheduler/probes/probe.h"
 
@@ -349,20 +350,36 @@ static void add_json(void *probe, json_t *j)
 static void plot(void *probe, FILE *f)
 {
     const struct handover *h = probe;
+    struct gs_curve curves[KINDS];
+    double *points[KINDS];
     for (int k = 0; k < KINDS; k++) {
         const size_t n = h->n[k];
         uint32_t *v = sorted(h, k);
-        fprintf(f, "$data%d << END\n", k);
-        for (size_t i = 0; v && i < n; i++)
-            fprintf(f, "%g %g\n", v[i] / 1e3, 100 * (double)(n - i) / (double)n);
-        fputs("END\n", f);
+        points[k] = malloc((2 * n + 1) * sizeof *points[k]);
+        for (size_t i = 0; v && points[k] && i < n; i++) {
+            points[k][i] = v[i] / 1e3;
+            points[k][n + i] = 100 * (double)(n - i) / (double)n;
+        }
+        curves[k] =
+            (struct gs_curve){.name = kind_names[k], .x = points[k], .y = points[k] + n, .n = v && points[k] ? n : 0};
         free(v);
     }
-    fprintf(f,
-            "set title \"%s\" noenhanced\nset xlabel 'the device idles between two kernels, microseconds'\n"
-            "set ylabel 'percent of the turns, as long or longer'\nset logscale xy\nset grid\n"
-            "plot $data0 using 1:2 with steps title '%s', $data1 using 1:2 with steps title '%s'\n",
-            h->base.device.name, kind_names[STAYS], kind_names[CHANGES]);
+    const struct gs_panel panel = {.kind = GS_PANEL_STEPS,
+                                   .x = {.label = "the device idles between two kernels (us)", .log = true},
+                                   .y = {.label = "turns, as long or longer (%)", .log = true},
+                                   .curves = curves,
+                                   .n_curves = KINDS};
+    const struct gs_chart chart = {.title = h->base.device.name,
+                                   .note =
+                                       "the process that has the device stays the same, or the device changes hands",
+                                   .panels = &panel,
+                                   .n = 1,
+                                   .columns = 1,
+                                   .width = 620,
+                                   .height = 380};
+    gs_chart_write(&chart, f);
+    for (int k = 0; k < KINDS; k++)
+        free(points[k]);
 }
 
 static void describe(void *probe, char *line, size_t bytes)

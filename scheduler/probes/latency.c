@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/chart.h"
 #include "common/log.h"
 #include "gema/timing.h"
 #include "scheduler/probes/illcond.h"
@@ -473,45 +474,106 @@ static void add_json(void *probe, json_t *j)
     json_object_set_new(j, "profile", profile_json(p));
 }
 
-static void plot_point(FILE *f, unsigned x, const struct cycles *c)
+/* Cycles of each test, one warp or up to as many as there are. */
+static struct gs_panel plot_by_test(const struct latency *p, struct gs_row rows[TESTS], double v[TESTS][3])
 {
-    if (c->runs)
-        fprintf(f, "%u %g %g %g\n", x, c->average, c->best, c->worst);
+    static const char *const name[] = {"average"};
+    size_t n = 0;
+    for (int t = 0; t < TESTS; t++) {
+        const struct cycles *c = &p->warps[t][p->first];
+        if (!c->runs)
+            continue;
+        memcpy(v[n], (const double[]){c->average, c->best, c->worst}, sizeof v[n]);
+        rows[n] = (struct gs_row){.label = tests[t].label, .value = &v[n][0], .low = &v[n][1], .high = &v[n][2]};
+        n++;
+    }
+    return (struct gs_panel){.kind = GS_PANEL_DOTS,
+                             .title =
+                                 "the average, and from the best run to the worst; none: less than the clock tells",
+                             .x = {.label = "cycles per instruction", .log = true},
+                             .rows = rows,
+                             .n_rows = n,
+                             .names = name,
+                             .n_names = 1};
 }
 
-/* Cycles over the number of warps, and over the work-items that meet in a bank. */
+/* A curve's points: cycles over warps, or over the work-items on one bank. `v` has 4 times `most` numbers. */
+static struct gs_curve plot_curve(const char *name, const struct cycles *c, unsigned first, unsigned last, bool powers,
+                                  double *v)
+{
+    const unsigned most = last - first + 1;
+    size_t n = 0;
+    for (unsigned i = first; i <= last; i++)
+        if (c[i].runs) {
+            v[n] = powers ? 1u << i : i;
+            v[most + n] = c[i].average;
+            v[2 * most + n] = c[i].best;
+            v[3 * most + n++] = c[i].worst;
+        }
+    return (struct gs_curve){.name = name, .x = v, .y = v + most, .low = v + 2 * most, .high = v + 3 * most, .n = n};
+}
+
+/* The curves that the picture has room for in one panel: of one kind of instruction, dependent and not. */
+static const struct {
+    const char *title;
+    enum test test[3];
+    unsigned n;
+} plot_groups[] = {
+    {"add", {ADD_DEPENDENT, ADD_INDEPENDENT}, 2},
+    {"mul", {MUL_DEPENDENT, MUL_INDEPENDENT}, 2},
+    {"mad", {MAD_DEPENDENT, MAD_INDEPENDENT}, 2},
+    {"exp2", {SPECIAL_DEPENDENT, SPECIAL_INDEPENDENT}, 2},
+    {"cos", {COS_DEPENDENT, COS_INDEPENDENT}, 2},
+    {"rsqrt", {RSQRT_DEPENDENT, RSQRT_INDEPENDENT}, 2},
+    {"local memory", {SHARED_LOAD, SHARED_STORE}, 2},
+    {"global memory", {GLOBAL_LOAD, GLOBAL_STORE, ATOMIC}, 3},
+    {"barrier", {BARRIER}, 1},
+};
+
+enum { PLOT_GROUPS = sizeof plot_groups / sizeof *plot_groups };
+
+/* Cycles over the number of warps where there are several, else of each test; and over the work-items on one bank. */
 static void plot(void *probe, FILE *f)
 {
     const struct latency *p = probe;
-    for (int t = 0; t < TESTS; t++) {
-        fprintf(f, "$t%d << END\n", t);
-        for (unsigned w = p->first; w <= p->last; w++)
-            plot_point(f, w, &p->warps[t][w]);
-        fputs("END\n", f);
-    }
-    for (int s = 0; s < 2; s++) {
-        fprintf(f, "$c%d << END\n", s);
-        for (int k = 0; k < STRIDES; k++)
-            plot_point(f, 1u << k, &p->conflicts[0][s][k]);
-        fputs("END\n", f);
-    }
-    fprintf(f,
-            "set multiplot layout 1,2 title \"%s: cycles per instruction, average of %llu runs\" noenhanced\n"
-            "set grid\nset key below font ',8'\nset logscale y\nset xlabel 'warps of a group'\nset ylabel "
-            "'cycles'\n",
-            p->base.device.name, (unsigned long long)p->runs);
-    for (int t = 0, first = 1; t < TESTS; t++)
-        if (p->warps[t][p->first].runs) {
-            fprintf(f, "%s$t%d using 1:2 with linespoints pointsize 0.4 title '%s'", first ? "plot " : ", ", t,
-                    tests[t].label);
-            first = 0;
+    static struct gs_panel panels[PLOT_GROUPS + 1];
+    static struct gs_curve curves[PLOT_GROUPS + 1][3];
+    static double v[PLOT_GROUPS + 1][3][4 * (MAX_WARPS + 1)], by_test[TESTS][3];
+    static struct gs_row rows[TESTS];
+    char title[256];
+    size_t n = 0;
+    if (p->last > p->first)
+        for (; n < PLOT_GROUPS; n++) {
+            for (unsigned k = 0; k < plot_groups[n].n; k++) {
+                const enum test t = plot_groups[n].test[k];
+                curves[n][k] = plot_curve(tests[t].label, p->warps[t], p->first, p->last, false, v[n][k]);
+            }
+            panels[n] = (struct gs_panel){.title = plot_groups[n].title,
+                                          .x.label = "warps of a group",
+                                          .y = {.label = "cycles per instruction", .log = true},
+                                          .curves = curves[n],
+                                          .n_curves = plot_groups[n].n};
         }
-    fputs("\nunset logscale y\nset xlabel 'work-items on one bank'\nset yrange [0:*]\n", f);
-    if (p->conflicts[0][0][0].runs)
-        fputs("plot $c0 using 1:2:3:4 with yerrorlines title 'local load, dependent'", f);
-    if (p->conflicts[0][1][0].runs)
-        fputs(", $c1 using 1:2:3:4 with yerrorlines title 'local store'", f);
-    fputs("\nunset multiplot\n", f);
+    else
+        panels[n++] = plot_by_test(p, rows, by_test);
+    for (int s = 0; s < 2; s++)
+        curves[n][s] =
+            plot_curve(tests[s ? SHARED_STORE : SHARED_LOAD].label, p->conflicts[0][s], 0, STRIDES - 1, true, v[n][s]);
+    panels[n] = (struct gs_panel){.title = "bank conflicts, one warp",
+                                  .x = {.label = "work-items on one bank", .log = true, .powers_of_two = true},
+                                  .y = {.label = "cycles per instruction", .from_zero = true},
+                                  .curves = curves[n],
+                                  .n_curves = 2};
+    snprintf(title, sizeof title, "%s: cycles per instruction, %llu runs", p->base.device.name,
+             (unsigned long long)p->runs);
+    const struct gs_chart chart = {.title = title,
+                                   .note = n > 1 ? "averages, and from the best run to the worst" : NULL,
+                                   .panels = panels,
+                                   .n = n + 1,
+                                   .columns = n > 1 ? 2 : 1,
+                                   .width = n > 1 ? 340 : 520,
+                                   .height = n > 1 ? 200 : 260};
+    gs_chart_write(&chart, f);
 }
 
 static void release(void *probe)

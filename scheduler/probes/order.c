@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/chart.h"
 #include "common/log.h"
 #include "scheduler/probes/probe.h"
 #include "scheduler/probes/vecstat.h"
@@ -232,21 +233,37 @@ static void add_json(void *probe, json_t *j)
 static void plot(void *probe, FILE *f)
 {
     const struct order *l = probe;
-    fputs("$data << END\n", f);
-    for (unsigned i = 0; i < points_of(l); i++) {
+    const size_t most = points_of(l);
+    double *v = malloc((most + 1) * 3 * sizeof *v), *n = v, *mode = v + most, *different = mode + most;
+    char title[256];
+    size_t points = 0;
+    for (unsigned i = 0; v && i < most; i++) {
         struct gs_vecstat_summary s = gs_vecstat_summarise(l->points[i].stat);
-        if (s.vectors)
-            fprintf(f, "%u %g %g\n", l->points[i].n, 100 * s.mode, s.cardinality);
+        if (!s.vectors)
+            continue;
+        n[points] = l->points[i].n;
+        mode[points] = 100 * s.mode;
+        different[points++] = s.cardinality;
     }
-    fprintf(
-        f,
-        "END\nset multiplot layout 1,2 title \"%s: %s by %s%s%s\" noenhanced\nset xlabel '%s'\nset key off\nset grid\n"
-        "set ylabel 'mode, percent'\nset yrange [0:105]\nplot $data using 1:2 with linespoints\n"
-        "set ylabel 'different vectors'\nset yrange [0.9:*]\nset logscale y\nplot $data using 1:3 with linespoints\n"
-        "unset multiplot\n",
-        l->base.device.name, l->warps ? "warps" : "groups", l->atomic ? "atomic" : "clock",
-        l->sync ? ", barrier first" : "", l->init ? ", context made anew" : "",
-        l->warps ? "warps per group" : "groups");
+    snprintf(title, sizeof title, "%s: order of %s by %s%s%s", l->base.device.name, l->warps ? "warps" : "groups",
+             l->atomic ? "atomic" : "clock", l->sync ? ", barrier first" : "", l->init ? ", context made anew" : "");
+    const struct gs_curve curves[] = {{.name = "mode", .x = n, .y = mode, .n = points},
+                                      {.name = "orders", .x = n, .y = different, .n = points}};
+    const struct gs_axis x = {.label = l->warps ? "warps of a group" : "groups"};
+    const struct gs_panel panels[] = {{.title = "how often the most frequent order came",
+                                       .x = x,
+                                       .y = {.label = "launches (%)", .min = -4, .max = 104},
+                                       .curves = &curves[0],
+                                       .n_curves = 1},
+                                      {.title = "different orders seen",
+                                       .x = x,
+                                       .y = {.label = "orders", .log = true},
+                                       .curves = &curves[1],
+                                       .n_curves = 1}};
+    const struct gs_chart chart = {.title = title, .panels = panels, .n = 2, .columns = 2, .width = 400, .height = 340};
+    if (v)
+        gs_chart_write(&chart, f);
+    free(v);
 }
 
 static bool allocate(struct order *l)

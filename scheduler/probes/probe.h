@@ -162,15 +162,15 @@ struct probe_kind {
     bool (*is_complete)(void *probe);
     void (*print_table)(void *probe);
     void (*add_json)(void *probe, json_t *j);
-    void (*plot)(void *probe, FILE *gnuplot);
+    void (*plot)(void *probe, FILE *svg);
     bool (*finish)(void *probe); /* more files, once all is measured; may be null */
     void (*release)(void *probe);
 };
 
 extern const struct probe_kind probe_order, probe_sum, probe_latency, probe_handover;
 
-/* handover.c: the life of a process that takes turns, which that probe starts: argv[0] is PROBE_TURNS, behind it are the
- * device and its kernel's length in microseconds. Returns the exit status. */
+/* handover.c: the life of a process that takes turns, which that probe starts: argv[0] is PROBE_TURNS, behind it are
+ * the device and its kernel's length in microseconds. Returns the exit status. */
 #define PROBE_TURNS "turns"
 int probe_take_turns(int argc, char **argv);
 

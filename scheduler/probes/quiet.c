@@ -66,7 +66,7 @@ static void give(struct probe_quiet *q)
 }
 
 /* First the GPU, then the link: nobody who has the link waits for a GPU. */
-static bool take(struct probe_quiet *q)
+static bool take_all(struct probe_quiet *q)
 {
     atomic_store(&q->told, false);
     while (q->held < PROBE_QUIET_RESOURCES) {
@@ -96,7 +96,7 @@ bool probe_quiet_keep(struct probe_quiet *q)
     if (!q->client)
         return true;
     if (q->held == 0)
-        return take(q);
+        return take_all(q);
     if (probe_seconds() - q->renewed_at < RENEW_EVERY_S)
         return true;
     q->renewed_at = probe_seconds();
@@ -109,7 +109,7 @@ bool probe_quiet_keep(struct probe_quiet *q)
     if (rc == -EAGAIN)
         gs_warn("paused: a task has come to gpusparcd, and goes first");
     give(q);
-    if (!take(q))
+    if (!take_all(q))
         return false;
     if (rc == -ENOENT && by_daemon && !q->by_daemon)
         gs_warn("gpusparcd has gone: nobody keeps others away from the device now");

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The life of a probe: options, device, state, measurement, report. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/options.h"
 #include "common/plot.h"
 #include "common/stream.h"
 #include "common/utf8.h"
@@ -124,7 +126,7 @@ static bool take_option(struct probe *p, int option, const char *value)
         return p->resume = true;
     case PLOT:
         p->plot = value;
-        return gs_plot_name_is_right(value);
+        return gs_plot_name_is_right("--plot", value);
     case FORCE:
         return p->force = true;
     case JSON:
@@ -146,8 +148,7 @@ static bool read_options(struct probe *p, int argc, char **argv)
     opterr = 0;
     while ((c = getopt_long(argc, argv, "", all, NULL)) != -1)
         if (c == '?') {
-            gs_error("probe %s does not know the option '%s', or it lacks its value; see gpusparc probe --help",
-                     p->kind->name, argv[optind - 1]);
+            gs_option_error(argv, all, "gpusparc probe");
             return false;
         } else if (!take_option(p, c, optarg)) {
             return false;
@@ -201,8 +202,8 @@ static bool begin_state(struct probe *p)
 bool probe_go_on(struct probe *p)
 {
     enum { SAVE_EVERY_S = 60, MEASURE_TO_SAVE = 20 };
-    double wait = MEASURE_TO_SAVE * p->save_seconds;
-    if (p->state_file && probe_seconds() - p->saved_at > (wait > SAVE_EVERY_S ? wait : SAVE_EVERY_S))
+    const double wait = fmax((double)SAVE_EVERY_S, (double)MEASURE_TO_SAVE * p->save_seconds);
+    if (p->state_file && probe_seconds() - p->saved_at > wait)
         save(p);       /* a failure is said, and the last attempt may do better */
     catch_interrupt(); /* again: a driver's compiler puts handlers of its own in the place of ours, as LLVM does */
     return !probe_interrupted && probe_quiet_keep(&p->quiet);
@@ -230,7 +231,7 @@ static bool print_json(struct probe *p, bool complete)
 
 static bool draw(struct probe *p)
 {
-    FILE *plot = gs_plot_open(p->plot, 1000, 520);
+    FILE *plot = gs_plot_open(p->plot);
     if (!plot)
         return false;
     p->kind->plot(p, plot);
@@ -268,7 +269,7 @@ bool probe_can_write(const char *path)
 static bool live(struct probe *p)
 {
     catch_interrupt();
-    bool ok = probe_can_write(p->state_file) && (!p->plot || gs_plot_is_possible(p->plot)) &&
+    bool ok = probe_can_write(p->state_file) && (!p->plot || gs_plot_is_possible("--plot", p->plot)) &&
               probe_open(&p->device, (unsigned)p->device_index) &&
               (p->force || probe_quiet_join(&p->quiet, (unsigned)p->device_index)) && p->kind->prepare(p) &&
               begin_state(p);

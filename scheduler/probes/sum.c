@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/hash.h"
+#include "common/chart.h"
 #include "common/log.h"
 #include "scheduler/probes/illcond.h"
 #include "scheduler/probes/vecstat.h"
@@ -458,29 +459,38 @@ static void add_json(void *probe, json_t *j)
     json_object_set_new(j, "methods", list);
 }
 
-/* For each method: how many different results, and the worst error. What was always right has no bar. */
+/* For each method: how many different results, and the worst error. What was always right has no mark there. */
 static void plot(void *probe, FILE *f)
 {
     struct sum *p = probe;
-    double most = 1;
-    int shown = 0;
-    fputs("$data << END\n", f);
+    static const char *const name[] = {"a method"};
+    struct gs_row rows[2][METHODS];
+    double value[2][METHODS];
+    char title[256];
+    size_t n = 0;
     for (int m = 0; m < METHODS; m++)
         if (has_result(p, m)) {
-            struct gs_vecstat_summary s = gs_vecstat_summarise(p->result[m].values);
-            most = fmax(most, s.cardinality);
-            fprintf(f, "%d %s %.0f %g\n", shown++, names[m], s.cardinality,
-                    isfinite(p->result[m].worst) && p->result[m].worst > 0 ? p->result[m].worst : 1e-12);
+            const double worst = p->result[m].worst;
+            value[0][n] = gs_vecstat_summarise(p->result[m].values).cardinality;
+            value[1][n] = isfinite(worst) && worst > 0 ? worst : NAN;
+            for (int k = 0; k < 2; k++)
+                rows[k][n] = (struct gs_row){.label = names[m], .value = &value[k][n]};
+            n++;
         }
-    fprintf(f,
-            "END\nset multiplot layout 1,2 title \"%s: %zu floats of condition %.3g, %llu runs%s\" noenhanced\n"
-            "set key off\nset grid ytics\nset xrange [-0.6:%d.6]\nset boxwidth 0.6\nset style fill solid 0.7\n"
-            "set logscale y\nset ylabel 'different results'\nset yrange [0.5:%.0f]\n"
-            "plot $data using 1:3:xtic(2) with boxes, '' using 1:3:3 with labels offset 0,0.7\n"
-            "set ylabel 'worst relative error'\nset yrange [1e-9:*]\nset format y '10^{%%T}'\n"
-            "plot $data using 1:4:xtic(2) with boxes\nunset multiplot\n",
-            p->base.device.name, p->n, p->condition, (unsigned long long)p->done,
-            p->permute ? ", permuted before each" : "", shown - 1, 3 * most);
+    snprintf(title, sizeof title, "%s: %zu floats of condition %.3g, summed %llu times%s", p->base.device.name, p->n,
+             p->condition, (unsigned long long)p->done, p->permute ? ", permuted before each" : "");
+    struct gs_panel panels[2] = {
+        {.title = "different results", .x = {.label = "results", .log = true}},
+        {.title = "worst error; none: always right", .x = {.label = "relative to the exact sum", .log = true}}};
+    for (int k = 0; k < 2; k++) {
+        panels[k].kind = GS_PANEL_DOTS;
+        panels[k].rows = rows[k];
+        panels[k].n_rows = n;
+        panels[k].names = name;
+        panels[k].n_names = 1;
+    }
+    const struct gs_chart chart = {.title = title, .panels = panels, .n = 2, .columns = 2, .width = 400};
+    gs_chart_write(&chart, f);
 }
 
 static void release(void *probe)

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/client.h"
-#include "shim/dispatch.h"
-#include "shim/objects.h"
-#include "shim/real.h"
+#include "shim/schedule/client.h"
+#include "shim/schedule/dispatch.h"
+#include "shim/record/objects.h"
+#include "shim/record/real.h"
 
 /* Answers a query with a value, as the specification wants: param_value may be NULL, too small is CL_INVALID_VALUE. */
 static inline cl_int gs_answer(const void *value, size_t bytes, size_t room, void *param_value, size_t *size_ret)
@@ -37,9 +37,9 @@ void gs_give_up(const char *reason);
  * is none of ours. */
 struct gs_program *gs_program_of_unknown(cl_program handle);
 
-/* In this block something that we don't look into is enqueued, without the context's lock: what follows isn't what comes
- * next after what went before. That is counted once more at the end: who waits in between may count it, and not wait for
- * it. */
+/* In this block something that we don't look into is enqueued, without the context's lock: what follows isn't what
+ * comes next after what went before. That is counted once more at the end: who waits in between may count it, and not
+ * wait for it. */
 static inline struct gs_queue *gs_touch_queue(cl_command_queue queue)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, queue);

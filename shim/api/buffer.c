@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.2.2: reading and writing buffers. */
 #include "shim/api/transfer.h"
-#include "shim/beside.h"
-#include "shim/launch.h"
-#include "shim/pass.h"
-#include "shim/report.h"
-#include "shim/row.h"
-#include "shim/timing.h"
-#include "shim/transfer/host.h"
-#include "shim/within.h"
-#include "shim/watch.h"
+#include "shim/process/threads.h"
+#include "shim/schedule/finish.h"
+#include "shim/record/bypass.h"
+#include "shim/report/report.h"
+#include "shim/schedule/row.h"
+#include "shim/choose/timing.h"
+#include "shim/memory/host.h"
+#include "shim/order/callbacks.h"
+#include "shim/report/watch.h"
 
 enum { MAY_BE_STAGED = 4096 };
 
@@ -77,7 +77,7 @@ static bool count_read(struct gs_mem *root, const struct gs_staged *all)
 
 /* Where the bytes lie, and the queue of each place that holds some. They stay there until they have been read. */
 static cl_int find_places(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *all,
-                          bool share, struct gs_stretches *s, struct gs_events *ready,
+                          bool share, struct gs_extents *s, struct gs_events *ready,
                           cl_command_queue queue[GS_MAX_DEVICES], bool *again)
 {
     pthread_mutex_lock(&cmd->ctx->lock);
@@ -105,7 +105,7 @@ static cl_int read_stretch(const struct gs_staged *t, cl_command_queue queue, co
 }
 
 /* One stretch after the other; by units each is one, which is asked for once it could run. */
-static cl_int read_in_turn(const struct gs_stretches *s, const struct gs_events *ready, const cl_command_queue queue[],
+static cl_int read_in_turn(const struct gs_extents *s, const struct gs_events *ready, const cl_command_queue queue[],
                            struct gs_staged_ends *ended)
 {
     const bool by_units = gs_put_by_units();
@@ -139,7 +139,7 @@ static bool end_soon(const struct gs_events *e)
     return true;
 }
 
-static bool on_several(const struct gs_stretches *s)
+static bool on_several(const struct gs_extents *s)
 {
     for (unsigned i = 1; i < s->n; i++)
         if (s->v[i].place != s->v[0].place)
@@ -154,7 +154,7 @@ static cl_int read_pieces(struct gs_queue *q, struct gs_mem *m, struct gs_range 
 {
     struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
     const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, r.end - r.begin, ptr);
-    struct gs_stretches s = {0};
+    struct gs_extents s = {0};
     struct gs_events ready = {0};
     struct gs_staged_ends ended = {0};
     cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
@@ -180,7 +180,7 @@ static cl_int read_pieces(struct gs_queue *q, struct gs_mem *m, struct gs_range 
     if (!err && event)
         err = gs_finish_command(q, CL_COMMAND_READ_BUFFER, &ended.events, ended.place, event);
     pthread_mutex_unlock(&q->o.ctx->lock);
-    gs_stretches_free(&s);
+    gs_extents_free(&s);
     gs_events_free(&ready);
     gs_events_free(&ended.events);
     gs_command_end(&cmd);
@@ -250,7 +250,7 @@ static cl_int end_and_wait(struct gs_home *h, cl_int err, cl_bool blocking, cl_e
 static bool may_block(uint64_t bytes)
 {
     enum { FEW_BYTES = 256 * 1024 };
-    return bytes <= FEW_BYTES && (gs_group()->type & CL_DEVICE_TYPE_GPU) && !gs_within_ever();
+    return bytes <= FEW_BYTES && (gs_group()->type & CL_DEVICE_TYPE_GPU) && !gs_callbacks_ever();
 }
 
 /* With the context's lock held. */
@@ -358,7 +358,7 @@ static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range w
                              .ptr = ptr};
     struct gs_home h;
     cl_event own = NULL;
-    cl_int alone_err;
+    cl_int alone_err = CL_SUCCESS;
     if (alone && read_alone(q, m, r, &op, before, n_wait, wait, event, &alone_err))
         return alone_err;
     gs_home_begin_read(&h, q, n_wait, wait);
@@ -464,12 +464,13 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
 /* A small transfer of an object all of whose bytes are defined, of which nothing is to be noted. */
 static inline bool is_plain(struct gs_mem *m, size_t offset, size_t size)
 {
-    return gs_is_defined(m) && size <= atomic_load_explicit(&gs_hot.small_bytes, memory_order_relaxed) &&
+    return gs_is_defined(m) && size <= atomic_load_explicit(&gs_fast_path.small_bytes, memory_order_relaxed) &&
            gs_inside(m, offset, size);
 }
 
-/* The queue, if this thread has a free row there, see shim/row.h, by which such a transfer may go; else null. */
-static const struct gs_queue *free_row_for(const struct gs_hot_thread *t, cl_command_queue queue, cl_mem buffer,
+/* The queue, if this thread has a free row there, see shim/schedule/row.h, by which such a transfer may go; else null.
+ */
+static const struct gs_queue *free_row_for(const struct gs_fast_path_thread *t, cl_command_queue queue, cl_mem buffer,
                                            size_t offset, size_t size)
 {
     const struct gs_queue *q = gs_row_free_in(t, queue);
@@ -481,18 +482,18 @@ static const struct gs_queue *free_row_for(const struct gs_hot_thread *t, cl_com
 static bool read_free(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *ptr,
                       cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
 {
-    struct gs_hot_thread *t = gs_hot_thread();
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
     const struct gs_queue *q = free_row_for(t, queue, buffer, offset, size);
     if (!q || (blocking ? gs_timing_learns_by_wait(q) : !gs_row_moves(t, queue, true)))
         return false;
     const struct gs_row_wait waits = gs_row_waits(q);
-    gs_beside_reopen();
-    *err = gs_hot.read(queue, buffer, blocking, offset, size, ptr, n_wait, wait, event);
+    gs_threads_reopen();
+    *err = gs_fast_path.read(queue, buffer, blocking, offset, size, ptr, n_wait, wait, event);
     if (!*err)
         gs_row_reads(t);
     if (!blocking) {
         gs_row_enqueued(t, event, *err);
-        gs_hot_end(t);
+        gs_fast_path_end(t);
     } else if (!*err) {
         gs_row_waited(t, &waits);
     }
@@ -507,7 +508,7 @@ static GS_COLD cl_int read_carefully(cl_command_queue command_queue, cl_mem buff
     if (read_free(command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list, event_wait_list,
                   event, &free_err))
         return free_err;
-    gs_hot_look();
+    gs_fast_path_look();
     GS_CALL("clEnqueueReadBuffer");
     struct gs_queue *q = gs_queue_touched(command_queue);
     q = q && gs_follows(q->o.ctx) ? q : NULL;
@@ -519,20 +520,20 @@ static GS_COLD cl_int read_carefully(cl_command_queue command_queue, cl_mem buff
     return err;
 }
 
-GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem buffer,
-                                                           cl_bool blocking_read, size_t offset, size_t size, void *ptr,
-                                                           cl_uint num_events_in_wait_list,
-                                                           const cl_event *event_wait_list, cl_event *event)
+GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem buffer,
+                                                                 cl_bool blocking_read, size_t offset, size_t size,
+                                                                 void *ptr, cl_uint num_events_in_wait_list,
+                                                                 const cl_event *event_wait_list, cl_event *event)
 {
-    struct gs_hot_thread *t = gs_hot_thread();
-    struct gs_mem *m = gs_hot_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
+    struct gs_mem *m = gs_fast_path_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
     const struct gs_queue *q = m ? gs_find_newest(GS_QUEUE, command_queue) : NULL;
     if (!q || !is_plain(m, offset, size) || (blocking_read && gs_timing_learns_by_wait(q)))
         return read_carefully(command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list,
                               event_wait_list, event);
-    gs_hot_count(t, GS_HOT_BLOCKS);
-    return gs_hot.read(command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list,
-                       event_wait_list, event);
+    gs_fast_path_count(t, GS_FAST_PATH_BLOCKS);
+    return gs_fast_path.read(command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list,
+                             event_wait_list, event);
 }
 
 static cl_int await_marker(struct gs_context *ctx, cl_event marker)
@@ -641,8 +642,7 @@ static bool pass_blocking_write(cl_command_queue queue, struct gs_mem *m, size_t
         *err = gs_real()->clEnqueueWriteBuffer(queue, m->o.handle, CL_TRUE, offset, size, ptr, n_wait, wait, event);
     if (passes && !*err && atomic_load(&ctx->divided)) {
         pthread_mutex_lock(&ctx->lock);
-        if (gs_wrote_range(m->root, 0, gs_window_range(m, offset, size)) < 0)
-            *err = CL_OUT_OF_HOST_MEMORY;
+        gs_note_write(m->root, 0, gs_window_range(m, offset, size));
         pthread_mutex_unlock(&ctx->lock);
     }
     atomic_fetch_sub(&m->root->host_writes, 1);
@@ -657,11 +657,11 @@ static bool write_at_once(struct gs_queue *q, struct gs_mem *m, size_t offset, s
 {
     struct gs_job job;
     struct gs_grant grant;
-    if (gs_hot_cares(~(unsigned)GS_CARE_DAEMON) || !is_plain(m, offset, size) || !gs_unit_is_sole())
+    if (gs_fast_path_cares(~(unsigned)GS_CARE_DAEMON) || !is_plain(m, offset, size) || !gs_unit_is_sole())
         return false;
     gs_job_enter_quickly(q->o.ctx, &job);
     pthread_mutex_lock(&q->o.ctx->lock);
-    struct gs_hot_thread *t = gs_hot_thread();
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
     const bool may_go = (!job.transfer_chunk || size <= job.transfer_chunk) && !atomic_load(&q->o.ctx->divided);
     const bool free_row = may_go && gs_row_go_free(q, NULL, 0, NULL, NULL) && gs_row_moves(t, q->o.handle, false);
     const bool by_unit = !free_row && may_go && gs_unit_try(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN, &grant);
@@ -670,7 +670,7 @@ static bool write_at_once(struct gs_queue *q, struct gs_mem *m, size_t offset, s
             gs_real()->clEnqueueWriteBuffer(q->o.handle, m->o.handle, CL_FALSE, offset, size, ptr, n_wait, wait, event);
     if (free_row) {
         gs_row_enqueued(t, event, *err);
-        gs_hot_end(t);
+        gs_fast_path_end(t);
     }
     if (by_unit)
         atomic_fetch_add(&q->calls, 1); /* no unit tells of it */
@@ -685,16 +685,16 @@ static GS_COLD cl_int write_carefully(cl_command_queue command_queue, cl_mem buf
                                       size_t offset, size_t size, const void *ptr, cl_uint num_events_in_wait_list,
                                       const cl_event *event_wait_list, cl_event *event)
 {
-    struct gs_hot_thread *t = gs_hot_thread();
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
     if (!blocking_write && free_row_for(t, command_queue, buffer, offset, size) &&
         gs_row_moves(t, command_queue, false)) {
-        const cl_int err = gs_hot.write(command_queue, buffer, CL_FALSE, offset, size, ptr, num_events_in_wait_list,
-                                        event_wait_list, event);
+        const cl_int err = gs_fast_path.write(command_queue, buffer, CL_FALSE, offset, size, ptr,
+                                              num_events_in_wait_list, event_wait_list, event);
         gs_row_enqueued(t, event, err);
-        gs_hot_end(t);
+        gs_fast_path_end(t);
         return err;
     }
-    gs_hot_look();
+    gs_fast_path_look();
     GS_CALL("clEnqueueWriteBuffer");
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
@@ -745,26 +745,26 @@ static GS_COLD cl_int write_carefully(cl_command_queue command_queue, cl_mem buf
     return end_and_wait(&h, err, blocking_write, own, event);
 }
 
-GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer,
-                                                            cl_bool blocking_write, size_t offset, size_t size,
-                                                            const void *ptr, cl_uint num_events_in_wait_list,
-                                                            const cl_event *event_wait_list, cl_event *event)
+GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer,
+                                                                  cl_bool blocking_write, size_t offset, size_t size,
+                                                                  const void *ptr, cl_uint num_events_in_wait_list,
+                                                                  const cl_event *event_wait_list, cl_event *event)
 {
-    struct gs_hot_thread *t = gs_hot_thread();
-    struct gs_mem *m = gs_hot_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
+    struct gs_mem *m = gs_fast_path_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
     cl_int err;
     if (!m || !is_plain(m, offset, size))
         return write_carefully(command_queue, buffer, blocking_write, offset, size, ptr, num_events_in_wait_list,
                                event_wait_list, event);
     if (blocking_write) {
-        gs_hot_count(t, GS_HOT_BLOCKS);
+        gs_fast_path_count(t, GS_FAST_PATH_BLOCKS);
         if (pass_blocking_write(command_queue, m, offset, size, ptr, num_events_in_wait_list, event_wait_list, event,
                                 &err))
             return err;
-    } else if (gs_hot_begin(t)) {
-        err = gs_hot.write(command_queue, buffer, CL_FALSE, offset, size, ptr, num_events_in_wait_list, event_wait_list,
-                           event);
-        gs_hot_end(t);
+    } else if (gs_fast_path_begin(t)) {
+        err = gs_fast_path.write(command_queue, buffer, CL_FALSE, offset, size, ptr, num_events_in_wait_list,
+                                 event_wait_list, event);
+        gs_fast_path_end(t);
         return err;
     }
     return write_carefully(command_queue, buffer, blocking_write, offset, size, ptr, num_events_in_wait_list,

@@ -1,31 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 4.4: contexts. The driver's is made over all devices of the group. */
 #include "shim/api/api.h"
-#include "shim/client.h"
-#include "shim/vain.h"
-#include "shim/watch.h"
+#include "shim/choose/timing.h"
+#include "shim/schedule/client.h"
+#include "shim/process/upward.h"
+#include "shim/order/unfinished.h"
+#include "shim/choose/short_runs.h"
+#include "shim/process/clock.h"
+
+#include "common/lock/rank.h"
 
 /* All contexts of ours. */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+GS_RANKED(list_lock, GS_RANK_CONTEXTS);
 static struct gs_context *contexts;
-static const char *_Atomic given_up;
-
-const char *gs_given_up(void)
-{
-    return atomic_load_explicit(&given_up, memory_order_relaxed);
-}
 
 void gs_give_up(const char *reason)
 {
-    atomic_store(&given_up, reason);
-    gs_hot_care(GS_CARE_GIVEN_UP);
+    gs_set_given_up(reason);
     pthread_mutex_lock(&list_lock);
     for (struct gs_context *c = contexts; c; c = c->next)
         gs_come_home(c, 0);
     pthread_mutex_unlock(&list_lock);
 }
 
-static void forget(struct gs_context *c)
+/* What the application has left in its queues is waited for, where the driver needs that. */
+static void end_contexts(void)
+{
+    if (gs_forked() || pthread_mutex_trylock(&list_lock) != 0)
+        return;
+    gs_unfinished_await(contexts);
+    pthread_mutex_unlock(&list_lock);
+    gs_timing_end();
+}
+GS_GIVES(gs_above_process) = {.leave = end_contexts};
+
+static void unlist(struct gs_context *c)
 {
     pthread_mutex_lock(&list_lock);
     for (struct gs_context **at = &contexts; *at; at = &(*at)->next) {
@@ -49,6 +59,7 @@ static struct gs_context *track(cl_context handle, const struct gs_group *g, uns
     const enum gs_transfer_path path = gs_settings()->transfer;
     c->followed = n > 1 || path == GS_TRANSFER_PINNED || (path != GS_TRANSFER_PLAIN && !c->shared_memory);
     pthread_mutex_init(&c->lock, NULL);
+    gs_rank_lock(&c->lock, GS_RANK_CONTEXT);
     gs_insert(&c->o, GS_CONTEXT, handle, NULL);
     c->o.ctx = c;
     pthread_mutex_lock(&list_lock);
@@ -83,7 +94,7 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
         if (g->type & CL_DEVICE_TYPE_GPU)
             gs_scheduled();
         /* Sharing with a graphics API may fit the first device alone. */
-        for (unsigned n = gs_vain_devices(g);; n = 1) {
+        for (unsigned n = gs_short_runs_devices(g);; n = 1) {
             cl_int err;
             const uint64_t begin_ns = gs_now_ns();
             cl_device_id list[GS_MAX_DEVICES + 1];
@@ -92,7 +103,7 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
             cl_context handle =
                 gs_real()->clCreateContext(properties, n + (g->parent ? 1 : 0), list, pfn_notify, user_data, &err);
             if (!err) {
-                gs_vain_made(n, gs_now_ns() - begin_ns);
+                gs_short_runs_made(n, gs_now_ns() - begin_ns);
                 track(handle, g, n);
             }
             if (!err || n == 1) {
@@ -140,7 +151,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseContext(cl_context context)
 {
     struct gs_object *last = gs_release(GS_CONTEXT, context);
     if (last)
-        forget((struct gs_context *)last);
+        unlist((struct gs_context *)last);
     cl_int err = gs_real()->clReleaseContext(context);
     if (last)
         gs_drop(last);

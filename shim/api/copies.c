@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, sections 5.2.3 and 5.2.4: copying and filling buffers. */
 #include "shim/api/transfer.h"
-#include "shim/launch.h"
-#include "shim/transfer/transfer.h"
+#include "shim/schedule/finish.h"
+#include "shim/memory/transfer.h"
 
 unsigned gs_count_holders(const struct gs_mem *root, struct gs_range r, unsigned most)
 {
@@ -22,7 +22,7 @@ static GS_COLD cl_int fill_carefully(cl_command_queue command_queue, cl_mem buff
                                      size_t pattern_size, size_t offset, size_t size, cl_uint num_events_in_wait_list,
                                      const cl_event *event_wait_list, cl_event *event)
 {
-    gs_hot_look();
+    gs_fast_path_look();
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
     if (!m || !pattern || pattern_size > GS_OP_PATTERN_BYTES || !gs_inside(m, offset, size))
@@ -42,19 +42,20 @@ static GS_COLD cl_int fill_carefully(cl_command_queue command_queue, cl_mem buff
     return gs_home_end(&h, err);
 }
 
-GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem buffer,
-                                                           const void *pattern, size_t pattern_size, size_t offset,
-                                                           size_t size, cl_uint num_events_in_wait_list,
-                                                           const cl_event *event_wait_list, cl_event *event)
+GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem buffer,
+                                                                 const void *pattern, size_t pattern_size,
+                                                                 size_t offset, size_t size,
+                                                                 cl_uint num_events_in_wait_list,
+                                                                 const cl_event *event_wait_list, cl_event *event)
 {
-    struct gs_hot_thread *t = gs_hot_thread();
-    struct gs_mem *m = gs_hot_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
-    if (!needs_no_note(m, offset, size) || !gs_hot_begin(t))
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
+    struct gs_mem *m = gs_fast_path_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
+    if (!needs_no_note(m, offset, size) || !gs_fast_path_begin(t))
         return fill_carefully(command_queue, buffer, pattern, pattern_size, offset, size, num_events_in_wait_list,
                               event_wait_list, event);
     const cl_int err = gs_real()->clEnqueueFillBuffer(command_queue, buffer, pattern, pattern_size, offset, size,
                                                       num_events_in_wait_list, event_wait_list, event);
-    gs_hot_end(t);
+    gs_fast_path_end(t);
     return err;
 }
 
@@ -87,8 +88,8 @@ static cl_int copy_in_place(struct gs_home *h, struct gs_mem *src, struct gs_ran
         gs_events_free(&wait);
         if (!err && done->n <= GS_MOST_PIECES)
             device[done->n - 1] = place;
-        if (!err && gs_wrote_range(dst->root, place, out) < 0)
-            err = CL_OUT_OF_HOST_MEMORY;
+        if (!err)
+            gs_note_write(dst->root, place, out);
         at = end;
     }
     return err;
@@ -98,7 +99,7 @@ static GS_COLD cl_int copy_carefully(cl_command_queue command_queue, cl_mem src_
                                      size_t src_offset, size_t dst_offset, size_t size, cl_uint num_events_in_wait_list,
                                      const cl_event *event_wait_list, cl_event *event)
 {
-    gs_hot_look();
+    gs_fast_path_look();
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *src = q ? gs_find(GS_MEM, src_buffer) : NULL, *dst = q ? gs_find(GS_MEM, dst_buffer) : NULL;
     if (!src || !dst || !gs_inside(src, src_offset, size) || !gs_inside(dst, dst_offset, size))
@@ -144,19 +145,20 @@ static GS_COLD cl_int copy_carefully(cl_command_queue command_queue, cl_mem src_
     return gs_home_end(&h, err);
 }
 
-GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem src_buffer,
-                                                           cl_mem dst_buffer, size_t src_offset, size_t dst_offset,
-                                                           size_t size, cl_uint num_events_in_wait_list,
-                                                           const cl_event *event_wait_list, cl_event *event)
+GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem src_buffer,
+                                                                 cl_mem dst_buffer, size_t src_offset,
+                                                                 size_t dst_offset, size_t size,
+                                                                 cl_uint num_events_in_wait_list,
+                                                                 const cl_event *event_wait_list, cl_event *event)
 {
-    struct gs_hot_thread *t = gs_hot_thread();
-    struct gs_mem *dst = gs_hot_may(t) ? gs_find_newest(GS_MEM, dst_buffer) : NULL;
-    if (!needs_no_note(dst, dst_offset, size) || !gs_hot_begin(t))
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
+    struct gs_mem *dst = gs_fast_path_may(t) ? gs_find_newest(GS_MEM, dst_buffer) : NULL;
+    if (!needs_no_note(dst, dst_offset, size) || !gs_fast_path_begin(t))
         return copy_carefully(command_queue, src_buffer, dst_buffer, src_offset, dst_offset, size,
                               num_events_in_wait_list, event_wait_list, event);
     const cl_int err = gs_real()->clEnqueueCopyBuffer(command_queue, src_buffer, dst_buffer, src_offset, dst_offset,
                                                       size, num_events_in_wait_list, event_wait_list, event);
-    gs_hot_end(t);
+    gs_fast_path_end(t);
     return err;
 }
 

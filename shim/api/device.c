@@ -2,7 +2,10 @@
 /* Specification, chapter 4: the platform layer. The application sees one device of the group. */
 #include "shim/api/api.h"
 
+#include <errno.h>
 #include <string.h>
+
+#include "common/log.h"
 
 enum { MAX_LISTED = 256 };
 
@@ -42,15 +45,17 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
         (!devices && !num_devices))
         return gs_real()->clGetDeviceIDs(platform, device_type, num_entries, devices, num_devices);
     cl_device_id list[MAX_LISTED];
-    cl_uint n = visible_devices(device_type, list, MAX_LISTED);
+    cl_uint n = visible_devices(device_type, list, MAX_LISTED), count = 0;
     if (!n)
         return gs_real()->clGetDeviceIDs(platform, device_type, num_entries, devices, num_devices) ==
                        CL_INVALID_DEVICE_TYPE
                    ? CL_INVALID_DEVICE_TYPE
                    : CL_DEVICE_NOT_FOUND;
     if (devices && g->sub_devices && device_type & CL_DEVICE_TYPE_GPU &&
-        !(device_type & (g->type | CL_DEVICE_TYPE_DEFAULT)))
-        atomic_store(&taken_for_gpu, true);
+        !(device_type & (g->type | CL_DEVICE_TYPE_DEFAULT)) && !atomic_exchange(&taken_for_gpu, true) && g->unasked &&
+        gs_real()->clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 0, NULL, &count) != CL_SUCCESS)
+        gs_warn("there is no GPU: a part of the CPU passes for one, as %s asks for a GPU",
+                program_invocation_short_name);
     if (num_devices)
         *num_devices = n;
     for (cl_uint i = 0; devices && i < n && i < num_entries; i++)

@@ -3,8 +3,8 @@
  * the first: by way of the first the bytes would cross the link and then both GPUs, whose units they'd take from
  * others. And to each GPU what it alone has wanted of the last bytes there: by all links at once. */
 #include "shim/api/transfer.h"
-#include "shim/launch.h"
-#include "shim/transfer/host.h"
+#include "shim/schedule/finish.h"
+#include "shim/memory/host.h"
 
 /* Is it a write that we can carry out, of bytes that may lie anywhere? */
 static bool is_followed(const struct gs_home *h, const struct gs_mem *m, const void *ptr)
@@ -99,8 +99,8 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size
         if (!*err)
             *err = gs_finish_command(q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
     }
-    if (goes && !*err && gs_wrote_range(m->root, place, r) < 0)
-        *err = CL_OUT_OF_HOST_MEMORY;
+    if (goes && !*err)
+        gs_note_write(m->root, place, r);
     gs_events_free(&ready);
     gs_events_free(&ended.events);
     if (!goes)
@@ -109,7 +109,7 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size
 }
 
 /* What launches have left on other places, of which some comes back, is counted without it. */
-static cl_int wrote(struct gs_mem *root, const struct gs_stretches *s)
+static cl_int wrote(struct gs_mem *root, const struct gs_extents *s)
 {
     const uint64_t left = root->left;
     int err = 0;
@@ -125,7 +125,7 @@ static cl_int wrote(struct gs_mem *root, const struct gs_stretches *s)
 }
 
 /* Has the job all the devices that they would go to? Those of others are not to get what they would never need. */
-static bool are_own(const struct gs_home *h, const struct gs_stretches *s)
+static bool are_own(const struct gs_home *h, const struct gs_extents *s)
 {
     unsigned own = 1, all = 0;
     for (unsigned i = 0; i < h->put.job.n; i++)
@@ -136,7 +136,7 @@ static bool are_own(const struct gs_home *h, const struct gs_stretches *s)
 }
 
 /* The queues of the places, and what is yet to end before anything is written there. */
-static cl_int find_queues(struct gs_home *h, struct gs_mem *root, const struct gs_stretches *s,
+static cl_int find_queues(struct gs_home *h, struct gs_mem *root, const struct gs_extents *s,
                           cl_command_queue queue[GS_MAX_DEVICES], struct gs_events *ready)
 {
     cl_int err = CL_SUCCESS;
@@ -153,7 +153,7 @@ static cl_int find_queues(struct gs_home *h, struct gs_mem *root, const struct g
     return err;
 }
 
-static cl_int write_here(struct gs_home *h, struct gs_mem *m, const struct gs_stretches *s,
+static cl_int write_here(struct gs_home *h, struct gs_mem *m, const struct gs_extents *s,
                          const cl_command_queue queue[], const struct gs_events *ready, bool entered, cl_event *own)
 {
     struct gs_staged_ends ended = {0};
@@ -180,7 +180,7 @@ bool gs_write_parts(struct gs_home *h, struct gs_mem *m, size_t offset, size_t s
 {
     const struct gs_range r = gs_window_range(m, offset, size);
     const struct gs_staged all = gs_staged_run(NULL, 0, true, r.begin, size, (void *)(uintptr_t)ptr);
-    struct gs_stretches s = {0};
+    struct gs_extents s = {0};
     struct gs_events ready = {0};
     cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
     *err = CL_SUCCESS;
@@ -200,9 +200,9 @@ bool gs_write_parts(struct gs_home *h, struct gs_mem *m, size_t offset, size_t s
     /* Where one of the devices is lost, home may not be. */
     if (way == GS_STAGED_HERE && write_here(h, m, &s, queue, &ready, entered, own) != CL_SUCCESS)
         way = GS_NOT_STAGED;
-    if (way != GS_NOT_STAGED)
-        *err = wrote(m->root, &s);
-    gs_stretches_free(&s);
+    if (way != GS_NOT_STAGED && wrote(m->root, &s) != CL_SUCCESS)
+        gs_spoil(m->root, r);
+    gs_extents_free(&s);
     gs_events_free(&ready);
     return way != GS_NOT_STAGED;
 }

@@ -2,10 +2,11 @@
 /* Specification, section 5.11 to 5.14: events and profiles. An event that stands for several commands is a marker in
  * the application's queue; what it tells of itself is put together from theirs. */
 #include "shim/api/transfer.h"
-#include "shim/beside.h"
-#include "shim/report.h"
-#include "shim/row.h"
-#include "shim/within.h"
+#include "shim/process/threads.h"
+#include "shim/schedule/finish.h"
+#include "shim/report/report.h"
+#include "shim/schedule/row.h"
+#include "shim/order/callbacks.h"
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainEvent(cl_event event)
 {
@@ -15,23 +16,12 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainEvent(cl_event event)
     return err;
 }
 
-static GS_COLD cl_int release_event(cl_event event)
+GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event)
 {
-    gs_row_forget(event);
-    struct gs_object *last = gs_release(GS_EVENT, event);
-    struct gs_event *e = (struct gs_event *)last;
-    if (e && e->user && e->pending)
-        atomic_fetch_sub(&e->o.ctx->user_events, 1);
-    if (last) /* first: while it is known, the handle must not become another event's */
-        gs_drop(last);
-    return gs_real()->clReleaseEvent(event);
-}
-
-GS_HOT CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event)
-{
-    if (gs_hot_cares(GS_CARE_START | GS_CARE_DAEMON) || atomic_load_explicit(&gs_hot.events, memory_order_relaxed))
-        return release_event(event);
-    return gs_hot.release_event(event);
+    if (gs_fast_path_cares(GS_CARE_START | GS_CARE_DAEMON) ||
+        atomic_load_explicit(&gs_fast_path.events, memory_order_relaxed))
+        return gs_release_event(event);
+    return gs_fast_path.release_event(event);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetEventInfo(cl_event event, cl_event_info param_name, size_t param_value_size,
@@ -79,7 +69,8 @@ static cl_int span(const struct gs_event *e, cl_profiling_info what, cl_ulong *v
 static bool wanted_profiles(cl_event event)
 {
     cl_command_queue handle = NULL;
-    if (gs_real()->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL) != CL_SUCCESS)
+    if (!gs_group()->platform ||
+        gs_real()->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL) != CL_SUCCESS)
         return true;
     struct gs_queue *q = gs_find_hold(GS_QUEUE, handle); /* another thread may release it meanwhile */
     const bool wanted = !q || q->profiling;
@@ -215,14 +206,14 @@ static GS_COLD cl_int await_failed(cl_int err, cl_uint n, const cl_event *events
     return err;
 }
 
-GS_HOT CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_event *event_list)
+GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_event *event_list)
 {
     cl_int err;
-    if (!gs_hot_cares(GS_CARE_START | GS_CARE_DAEMON)) {
-        err = gs_hot.wait(num_events, event_list);
+    if (!gs_fast_path_cares(GS_CARE_START | GS_CARE_DAEMON)) {
+        err = gs_fast_path.wait(num_events, event_list);
         return err ? await_failed(err, num_events, event_list) : err;
     }
-    gs_beside_reopen();
+    gs_threads_reopen();
     struct gs_row_wait wait;
     const struct gs_row_end end = gs_row_ends_with(num_events, event_list);
     const enum gs_row_pause pause = gs_row_pauses(&end, &wait);
@@ -230,7 +221,7 @@ GS_HOT CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const
     if (err)
         await_failed(err, num_events, event_list);
     else if (pause == GS_ROW_ALL_ENDS)
-        gs_row_waited(gs_hot_thread(), &wait);
+        gs_row_waited(gs_fast_path_thread(), &wait);
     else
         gs_row_has_ended(&end); /* by another thread's row */
     if (pause == GS_ROW_NONE)
@@ -242,7 +233,7 @@ GS_HOT CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const
 static void prepare_callback(cl_event event)
 {
     cl_command_queue handle = NULL;
-    if (gs_group()->n < 2 || gs_within_callback() ||
+    if (gs_group()->n < 2 || gs_in_callback() ||
         gs_real()->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL) != CL_SUCCESS)
         return;
     struct gs_queue *q = gs_find_hold(GS_QUEUE, handle);
@@ -258,5 +249,5 @@ CL_API_ENTRY cl_int CL_API_CALL clSetEventCallback(
     void(CL_CALLBACK *pfn_notify)(cl_event event, cl_int event_command_status, void *user_data), void *user_data)
 {
     prepare_callback(event);
-    return gs_within_set(event, command_exec_callback_type, pfn_notify, user_data);
+    return gs_callbacks_set(event, command_exec_callback_type, pfn_notify, user_data);
 }

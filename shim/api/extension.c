@@ -8,7 +8,7 @@ static const struct {
     void (*function)(void);
     size_t offset;
 } own[] = {
-#define GS_FUNCTION(name) {#name, (void (*)(void))name, offsetof(struct _cl_icd_dispatch, name)},
+#define GS_FUNCTION(name, version) {#name, (void (*)(void))name, offsetof(struct _cl_icd_dispatch, name)},
 #include "functions.inc"
 #undef GS_FUNCTION
 };

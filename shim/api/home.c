@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/api/transfer.h"
-#include "shim/launch.h"
-#include "shim/transfer/host.h"
+#include "shim/schedule/finish.h"
+#include "shim/memory/host.h"
 
 static void begin(struct gs_home *h, struct gs_queue *q, bool reads, cl_uint n_wait, const cl_event *wait)
 {
@@ -147,8 +147,8 @@ cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own)
 
 void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
 {
-    if (!h->err && m && gs_wrote_range(m->root, 0, of_root) < 0)
-        h->err = CL_OUT_OF_HOST_MEMORY;
+    if (!h->err && m)
+        gs_note_write(m->root, 0, of_root);
 }
 
 void gs_home_open(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
@@ -158,12 +158,12 @@ void gs_home_open(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
     pthread_mutex_unlock(&h->cmd.ctx->lock);
 }
 
-void gs_home_wrote_again(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
+void gs_home_wrote_again(struct gs_mem *m, struct gs_range of_root)
 {
     struct gs_rangeset at_home = {0};
     /* What other places got from home meanwhile doesn't count; what was written there since isn't home's any more. */
     if (gs_rangeset_common(&m->root->place[0].valid, of_root, &at_home) < 0 || gs_wrote(m->root, 0, &at_home) < 0)
-        h->err = CL_OUT_OF_HOST_MEMORY;
+        gs_spoil(m->root, of_root);
     gs_rangeset_free(&at_home);
 }
 
@@ -172,7 +172,7 @@ void gs_home_close(struct gs_home *h, struct gs_mem *m, struct gs_range of_root,
     pthread_mutex_lock(&h->cmd.ctx->lock);
     m->root->write_mappings--;
     if (!err)
-        gs_home_wrote_again(h, m, of_root);
+        gs_home_wrote_again(m, of_root);
 }
 
 cl_int gs_home_end(struct gs_home *h, cl_int err)
@@ -245,7 +245,7 @@ cl_int gs_read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range r, c
 {
     struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
     struct gs_events ready = {0};
-    struct gs_stretches s = {0};
+    struct gs_extents s = {0};
     struct gs_putting put = {.q = q};
     cl_int err;
     const bool by_units = gs_scheduled();
@@ -261,7 +261,7 @@ cl_int gs_read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range r, c
             err = gs_carry_beside(q, m, type, waits, s.v, s.n, ready.n, ready.v, own);
     }
     pthread_mutex_unlock(&q->o.ctx->lock);
-    gs_stretches_free(&s);
+    gs_extents_free(&s);
     gs_put_for(before);
     if (by_units && !err)
         gs_job_reads();

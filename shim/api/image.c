@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.3: reading, writing, copying and filling images. All of them work at home. */
 #include "shim/api/transfer.h"
-#include "shim/launch.h"
-#include "shim/report.h"
-#include "shim/transfer/host.h"
-#include "shim/transfer/transfer.h"
+#include "shim/schedule/finish.h"
+#include "shim/report/report.h"
+#include "shim/memory/host.h"
+#include "shim/memory/transfer.h"
 
 /* What a command reads or changes of an object: null if it is none of ours, or there is none. */
 struct side {
@@ -33,7 +33,7 @@ static const size_t none[3];
 static void count(enum gs_path path, cl_mem image, const size_t *region)
 {
     size_t element = 0;
-    if (!gs_report_wants_times() || !region)
+    if (!gs_report_wants_times() || !region || !gs_group()->n)
         return;
     gs_real()->clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
     gs_report_moved(path, (uint64_t)region[0] * region[1] * region[2] * element);

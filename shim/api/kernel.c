@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, sections 5.9 and 5.10: kernels, their arguments and launches. */
 #include "shim/api/transfer.h"
-#include "shim/kinds.h"
-#include "shim/launch.h"
-#include "shim/pass.h"
-#include "shim/report.h"
-#include "shim/row.h"
-#include "shim/timing.h"
+#include "shim/plan/kinds.h"
+#include "shim/launch/launch.h"
+#include "shim/record/bypass.h"
+#include "shim/report/report.h"
+#include "shim/schedule/row.h"
+#include "shim/choose/timing.h"
 
 /* All zeros, in lines of their own. NULL: no memory. */
 static void *lines(size_t bytes)
@@ -38,8 +38,9 @@ static struct gs_kernel *track(cl_kernel handle, struct gs_program *p, const cha
     atomic_init(&k->unsplittable, p->o.ctx->n == 1 || atomic_load(&kind->unsplittable));
     k->program = p;
     gs_hold(&p->o);
+    atomic_fetch_add(&p->kernels, 1);
     gs_insert(&k->o, GS_KERNEL, handle, p->o.ctx);
-    gs_hot_start();
+    gs_fast_path_start();
     return k;
 }
 
@@ -122,7 +123,7 @@ static __attribute__((hot)) bool keep_arg(struct gs_kernel *k, cl_uint i, size_t
     a->size = size;
     a->has_value = value;
     a->is_svm = false;
-    p->made = atomic_load_explicit(&gs_hot.made, memory_order_relaxed);
+    p->made = atomic_load_explicit(&gs_fast_path.made, memory_order_relaxed);
     struct gs_mem *m = value && size == sizeof(cl_mem) ? gs_find(GS_MEM, *(void *const *)value) : NULL;
     a->is_mem = m;
     if (m && !gs_is_defined(m))
@@ -177,7 +178,7 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainKernel(cl_kernel kernel)
 CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
 {
     struct gs_object *last = gs_release(GS_KERNEL, kernel);
-    if (last && gs_hot_cares(GS_CARE_DAEMON))
+    if (last && gs_fast_path_cares(GS_CARE_DAEMON))
         atomic_fetch_add(&gs_kernels_gone, 1); /* before the handle may become another's */
     cl_int err = gs_real()->clReleaseKernel(kernel);
     if (last)
@@ -198,7 +199,7 @@ static inline bool is_set_to(const struct gs_plain *p, size_t size, const void *
     if (size == sizeof p->value)
         return memcmp(&p->value, value, sizeof p->value) == 0;
     return memcmp(&p->word, value, sizeof p->word) == 0 && p->is_mem &&
-           p->made == atomic_load_explicit(&gs_hot.made, memory_order_relaxed);
+           p->made == atomic_load_explicit(&gs_fast_path.made, memory_order_relaxed);
 }
 
 /* Has a number taken the place of another? Nothing else changes, then. */
@@ -220,7 +221,7 @@ static inline bool keep_buffer(struct gs_plain *p, size_t size, const void *valu
 {
     if (!value || size != sizeof(cl_mem) || p->size != size || !p->is_mem)
         return false;
-    const unsigned made = atomic_load_explicit(&gs_hot.made, memory_order_relaxed);
+    const unsigned made = atomic_load_explicit(&gs_fast_path.made, memory_order_relaxed);
     struct gs_mem *m = gs_find_newest(GS_MEM, *(void *const *)value);
     if (!m || !gs_is_defined(m))
         return false;
@@ -247,17 +248,18 @@ static GS_COLD cl_int set_arg(cl_kernel kernel, cl_uint i, size_t size, const vo
     return k && i < k->n_args ? note_arg(k, i, size, value, err) : err;
 }
 
-GS_HOT CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t arg_size,
-                                                      const void *arg_value)
+GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t arg_size,
+                                                            const void *arg_value)
 {
-    struct gs_kernel *k =
-        gs_hot_cares(GS_CARE_START | GS_CARE_FORKED | GS_CARE_GIVEN_UP) ? NULL : gs_find_newest(GS_KERNEL, kernel);
+    struct gs_kernel *k = gs_fast_path_cares(GS_CARE_START | GS_CARE_FORKED | GS_CARE_GIVEN_UP)
+                              ? NULL
+                              : gs_find_newest(GS_KERNEL, kernel);
     if (!k || arg_index >= k->n_args)
         return set_arg(kernel, arg_index, arg_size, arg_value);
     struct gs_plain *p = &k->plain[arg_index];
     if (is_set_to(p, arg_size, arg_value))
         return CL_SUCCESS;
-    const cl_int err = gs_hot.set_arg(kernel, arg_index, arg_size, arg_value);
+    const cl_int err = gs_fast_path.set_arg(kernel, arg_index, arg_size, arg_value);
     return !err && (keep_number(p, arg_size, arg_value) || keep_buffer(p, arg_size, arg_value))
                ? CL_SUCCESS
                : note_arg(k, arg_index, arg_size, arg_value, err);
@@ -321,7 +323,7 @@ static GS_COLD cl_int launch(cl_command_queue command_queue, cl_kernel kernel, c
     GS_CALL("clEnqueueNDRangeKernel");
     struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
     struct gs_kernel *k = q ? gs_find(GS_KERNEL, kernel) : NULL;
-    gs_hot_look();
+    gs_fast_path_look();
     if (q)
         atomic_fetch_add(&q->calls, 1);
     if (q && (!k || k->o.ctx != q->o.ctx))
@@ -339,62 +341,61 @@ launch_scheduled(cl_command_queue command_queue, cl_kernel kernel, cl_uint work_
                  const size_t *global_work_size, const size_t *local_work_size, cl_uint num_events_in_wait_list,
                  const cl_event *event_wait_list, cl_event *event)
 {
-    struct gs_hot_thread *t = gs_hot_thread();
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
     const bool any = num_events_in_wait_list || event;
     if (!gs_row_is_in(t, command_queue) || (any && !gs_row_free_in(t, command_queue)) ||
         !gs_row_takes(t, command_queue, kernel, work_dim, global_work_size, local_work_size))
         return launch(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
                       num_events_in_wait_list, event_wait_list, event);
-    const cl_int err = gs_hot.launch(command_queue, kernel, work_dim, global_work_offset, global_work_size,
-                                     local_work_size, num_events_in_wait_list, event_wait_list, event);
+    const cl_int err = gs_fast_path.launch(command_queue, kernel, work_dim, global_work_offset, global_work_size,
+                                           local_work_size, num_events_in_wait_list, event_wait_list, event);
     gs_row_enqueued(t, event, err);
-    gs_hot_end(t);
+    gs_fast_path_end(t);
     return err;
 }
 
 /* At several sizes in turn, or on buffers that are new; or in a row; or one that doesn't pass. */
-GS_HOT static __attribute__((noinline)) cl_int launch_any(cl_command_queue command_queue, cl_kernel kernel,
-                                                          cl_uint work_dim, const size_t *global_work_offset,
-                                                          const size_t *global_work_size, const size_t *local_work_size,
-                                                          cl_uint num_events_in_wait_list,
-                                                          const cl_event *event_wait_list, cl_event *event)
+GS_FAST_PATH static __attribute__((noinline)) cl_int
+launch_any(cl_command_queue command_queue, cl_kernel kernel, cl_uint work_dim, const size_t *global_work_offset,
+           const size_t *global_work_size, const size_t *local_work_size, cl_uint num_events_in_wait_list,
+           const cl_event *event_wait_list, cl_event *event)
 {
-    struct gs_hot_thread *t = gs_hot_thread();
-    if (gs_hot_cares(GS_CARE_DAEMON))
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
+    if (gs_fast_path_cares(GS_CARE_DAEMON))
         return launch_scheduled(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
                                 num_events_in_wait_list, event_wait_list, event);
-    struct gs_kernel *k = gs_hot_may(t) ? gs_find_newest(GS_KERNEL, kernel) : NULL;
+    struct gs_kernel *k = gs_fast_path_may(t) ? gs_find_newest(GS_KERNEL, kernel) : NULL;
     const enum gs_passes passes = k ? gs_kernel_passes_defined(k) : GS_PASSES_NOT;
     if (!passes ||
         (passes == GS_PASSES_BY_SIZE && !gs_size_passes(gs_size_of(k, work_dim, global_work_size, local_work_size))) ||
-        (gs_kernel_is_fresh(k) && !gs_launch_defines(k)) || !gs_hot_begin(t))
+        (gs_kernel_is_fresh(k) && !gs_launch_defines(k)) || !gs_fast_path_begin(t))
         return launch(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
                       num_events_in_wait_list, event_wait_list, event);
-    const cl_int err = gs_hot.launch(command_queue, kernel, work_dim, global_work_offset, global_work_size,
-                                     local_work_size, num_events_in_wait_list, event_wait_list, event);
-    gs_hot_end(t);
+    const cl_int err = gs_fast_path.launch(command_queue, kernel, work_dim, global_work_offset, global_work_size,
+                                           local_work_size, num_events_in_wait_list, event_wait_list, event);
+    gs_fast_path_end(t);
     return err;
 }
 
-GS_HOT CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_kernel kernel,
-                                                              cl_uint work_dim, const size_t *global_work_offset,
-                                                              const size_t *global_work_size,
-                                                              const size_t *local_work_size,
-                                                              cl_uint num_events_in_wait_list,
-                                                              const cl_event *event_wait_list, cl_event *event)
+GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_kernel kernel,
+                                                                    cl_uint work_dim, const size_t *global_work_offset,
+                                                                    const size_t *global_work_size,
+                                                                    const size_t *local_work_size,
+                                                                    cl_uint num_events_in_wait_list,
+                                                                    const cl_event *event_wait_list, cl_event *event)
 {
-    struct gs_hot_thread *t = gs_hot_thread();
-    const struct gs_kernel *k = gs_hot_may(t) ? gs_find_newest(GS_KERNEL, kernel) : NULL;
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
+    const struct gs_kernel *k = gs_fast_path_may(t) ? gs_find_newest(GS_KERNEL, kernel) : NULL;
     const enum gs_passes passes = k ? gs_kernel_passes(k) : GS_PASSES_NOT;
     if (!passes ||
         (passes == GS_PASSES_BY_SIZE &&
          !gs_size_passes(gs_size_of_last(k, work_dim, global_work_size, local_work_size))) ||
-        !gs_hot_begin(t))
+        !gs_fast_path_begin(t))
         return launch_any(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
                           num_events_in_wait_list, event_wait_list, event);
-    const cl_int err = gs_hot.launch(command_queue, kernel, work_dim, global_work_offset, global_work_size,
-                                     local_work_size, num_events_in_wait_list, event_wait_list, event);
-    gs_hot_end(t);
+    const cl_int err = gs_fast_path.launch(command_queue, kernel, work_dim, global_work_offset, global_work_size,
+                                           local_work_size, num_events_in_wait_list, event_wait_list, event);
+    gs_fast_path_end(t);
     return err;
 }
 

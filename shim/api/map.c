@@ -4,10 +4,10 @@
 
 #include "common/log.h"
 #include "shim/api/transfer.h"
-#include "shim/launch.h"
-#include "shim/transfer/mapped.h"
-#include "shim/transfer/transfer.h"
-#include "shim/watch.h"
+#include "shim/schedule/finish.h"
+#include "shim/memory/mapped.h"
+#include "shim/memory/transfer.h"
+#include "shim/report/watch.h"
 
 /* From now on the host may write at any time, until the unmapping. With the context's lock held. NULL: no memory. */
 static struct gs_mapping *remember(struct gs_mem *m, void *ptr, struct gs_range r, cl_map_flags flags)
@@ -20,13 +20,12 @@ static struct gs_mapping *remember(struct gs_mem *m, void *ptr, struct gs_range 
     m->mappings = map;
     if (map->write) {
         m->root->write_mappings++;
-        if (gs_wrote_range(m->root, 0, r) < 0)
-            gs_debug("there is no memory to follow a mapping");
+        gs_note_write(m->root, 0, r);
     }
     return map;
 }
 
-static void forget(struct gs_mem *m, struct gs_mapping *map)
+static void forget_mapping(struct gs_mem *m, struct gs_mapping *map)
 {
     struct gs_mapping **at = &m->mappings;
     while (*at != map)
@@ -52,9 +51,17 @@ static void close_map(struct gs_home *h, struct gs_mem *m, struct gs_mapping *ma
         return;
     map->ptr = ptr;
     if (err)
-        forget(m, map);
+        forget_mapping(m, map);
     else if (map->write)
-        gs_home_wrote_again(h, m, map->range);
+        gs_home_wrote_again(m, map->range);
+}
+
+/* Applications map so many bytes where they mean so many numbers, and read on behind them. Where the driver maps the
+ * object's own memory they find what is there, so a small object comes home whole. */
+static bool is_read_beyond(const struct gs_mem *m, cl_map_flags flags)
+{
+    enum { SMALL_BYTES = 256 << 10 };
+    return flags & CL_MAP_READ && !m->is_image && m->size <= SMALL_BYTES;
 }
 
 /* Brings the range home; the application's map waits for it. With a blocking map, `wait` gives the driver's wait list.
@@ -66,7 +73,7 @@ static cl_int prepare(struct gs_home *h, struct gs_queue *q, struct gs_mem *m, s
     if (flags & CL_MAP_WRITE_INVALIDATE_REGION)
         gs_home_claim(h, m);
     else
-        gs_home_need(h, m, r);
+        gs_home_need(h, m, is_read_beyond(m, flags) ? gs_window_range(m, 0, m->size) : r);
     return gs_home_ready(h);
 }
 
@@ -241,7 +248,7 @@ static void map_failed(struct gs_context *ctx, struct gs_mem *m, const void *ptr
     while (map && (map->ptr != ptr || !map->ours))
         map = map->next;
     if (map)
-        forget(m, map);
+        forget_mapping(m, map);
     pthread_mutex_unlock(&ctx->lock);
 }
 
@@ -408,7 +415,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
     if (!err && map && map->write)
         gs_home_wrote(&h, m, map->range);
     if (!err && map)
-        forget(m, map);
+        forget_mapping(m, map);
     err = gs_home_end(&h, err);
     return handed_out ? gs_home_wait(err, CL_FALSE, own, event) : err;
 }

@@ -2,13 +2,14 @@
 /* Specification, sections 5.2, 5.3 and 5.5: memory objects, their making and their queries. The application's handle is
  * the driver's object on the first device; replicas come when they are needed. */
 #include "shim/api/api.h"
-#include "shim/coherence.h"
-#include "shim/filled.h"
-#include "shim/mems.h"
-#include "shim/transfer/mapped.h"
-#include "shim/transfer/shared.h"
-#include "shim/transfer/staging.h"
-#include "shim/transfer/transfer.h"
+#include "shim/memory/coherence.h"
+#include "shim/memory/initial.h"
+#include "shim/record/memory_used.h"
+#include "shim/record/mem_pool.h"
+#include "shim/memory/mapped.h"
+#include "shim/memory/shared.h"
+#include "shim/memory/staging.h"
+#include "shim/memory/transfer.h"
 
 static __attribute__((hot)) void link_root(struct gs_mem *m)
 {
@@ -79,6 +80,7 @@ make_root(struct gs_context *c, cl_mem handle, uint64_t size, bool is_image, cl_
         gs_share(m);
         pthread_mutex_unlock(&c->lock);
     }
+    gs_memory_used(0, (int64_t)size);
     return m;
 }
 
@@ -127,7 +129,7 @@ static cl_mem track_buffer(struct gs_context *c, cl_mem handle, size_t size, cl_
 }
 
 /* A large buffer that is to begin with a copy of the host's memory: made without it, and filled through the pinned
- * ring. NULL: it is to be made by the driver's own way, or under a daemon (filled.h). */
+ * ring. NULL: it is to be made by the driver's own way, or under a daemon (initial.h). */
 static cl_mem create_filled(struct gs_context *c, cl_mem_flags flags, size_t size, void *host_ptr)
 {
     const cl_mem_flags kept_out = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS | CL_MEM_USE_HOST_PTR;
@@ -156,8 +158,8 @@ __attribute__((hot)) CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context c
         return filled;
     }
     cl_mem_flags kept = 0;
-    cl_mem handle = gs_filled_wanted(c, flags, host_ptr)
-                        ? gs_filled_buffer(c, flags, size, host_ptr, &kept, errcode_ret)
+    cl_mem handle = gs_initial_wanted(c, flags, host_ptr)
+                        ? gs_initial_buffer(c, flags, size, host_ptr, &kept, errcode_ret)
                         : gs_real()->clCreateBuffer(context, flags, size, host_ptr, errcode_ret);
     return track_buffer(c, handle, size, flags, kept);
 }
@@ -171,7 +173,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context,
         return NULL;
     }
     const bool known = !properties || !*properties;
-    if (known && gs_filled_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr))
+    if (known && gs_initial_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr))
         return clCreateBuffer(context, flags, size, host_ptr, errcode_ret);
     cl_mem handle = gs_real()->clCreateBufferWithProperties(context, properties, flags, size, host_ptr, errcode_ret);
     /* Properties that we don't know may tie the object to memory of somebody else. */
@@ -235,10 +237,10 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags f
         return NULL;
     }
     struct gs_grant grant;
-    const bool filled = gs_filled_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
-    gs_filled_begin(filled, &grant);
+    const bool filled = gs_initial_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
+    gs_initial_begin(filled, &grant);
     cl_mem handle = gs_real()->clCreateImage(context, flags, image_format, image_desc, host_ptr, errcode_ret);
-    gs_filled_end(filled, &grant);
+    gs_initial_end(filled, &grant);
     track_image(context, handle, image_format, image_desc);
     return handle;
 }
@@ -253,11 +255,11 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, 
         return NULL;
     }
     struct gs_grant grant;
-    const bool filled = gs_filled_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
-    gs_filled_begin(filled, &grant);
+    const bool filled = gs_initial_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
+    gs_initial_begin(filled, &grant);
     cl_mem handle = gs_real()->clCreateImageWithProperties(context, properties, flags, image_format, image_desc,
                                                            host_ptr, errcode_ret);
-    gs_filled_end(filled, &grant);
+    gs_initial_end(filled, &grant);
     if (!properties || !*properties)
         track_image(context, handle, image_format, image_desc);
     return handle;
@@ -269,11 +271,11 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags
                                                 cl_int *errcode_ret)
 {
     struct gs_grant grant;
-    const bool filled = gs_filled_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
-    gs_filled_begin(filled, &grant);
+    const bool filled = gs_initial_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
+    gs_initial_begin(filled, &grant);
     cl_mem handle = gs_real()->clCreateImage2D(context, flags, image_format, image_width, image_height, image_row_pitch,
                                                host_ptr, errcode_ret);
-    gs_filled_end(filled, &grant);
+    gs_initial_end(filled, &grant);
     const cl_image_desc desc = {
         .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = image_width, .image_height = image_height};
     track_image(context, handle, image_format, &desc);
@@ -286,11 +288,11 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
                                                 size_t image_slice_pitch, void *host_ptr, cl_int *errcode_ret)
 {
     struct gs_grant grant;
-    const bool filled = gs_filled_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
-    gs_filled_begin(filled, &grant);
+    const bool filled = gs_initial_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
+    gs_initial_begin(filled, &grant);
     cl_mem handle = gs_real()->clCreateImage3D(context, flags, image_format, image_width, image_height, image_depth,
                                                image_row_pitch, image_slice_pitch, host_ptr, errcode_ret);
-    gs_filled_end(filled, &grant);
+    gs_initial_end(filled, &grant);
     const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE3D,
                                 .image_width = image_width,
                                 .image_height = image_height,
@@ -348,7 +350,7 @@ __attribute__((hot)) CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem m
     struct gs_object *last = gs_release(GS_MEM, memobj);
     if (last) {
         retire((struct gs_mem *)last);
-        atomic_fetch_add(&gs_hot.made, 1); /* who sets it as an argument now is to hear from the driver */
+        atomic_fetch_add(&gs_fast_path.made, 1); /* who sets it as an argument now is to hear from the driver */
     }
     if (last)
         gs_drop(last); /* before the driver has its caches full of other things */

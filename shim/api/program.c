@@ -2,9 +2,13 @@
 /* Specification, section 5.8: programs. The application's program is the driver's, built for the first device; of its
  * source and options a copy is kept for the translator. */
 #include "shim/api/api.h"
-#include "shim/binaries.h"
-#include "shim/watch.h"
-#include "shim/kinds.h"
+#include "shim/plan/binaries.h"
+#include "shim/plan/dump.h"
+#include "shim/report/watch.h"
+#include "shim/plan/kinds.h"
+#include "shim/plan/prepare.h"
+
+#include "common/lock/rank.h"
 
 static struct gs_program *track(struct gs_context *c, cl_program handle, const char *refusal)
 {
@@ -13,6 +17,7 @@ static struct gs_program *track(struct gs_context *c, cl_program handle, const c
         return NULL;
     p->refusal = refusal;
     pthread_mutex_init(&p->lock, NULL);
+    gs_rank_lock(&p->lock, GS_RANK_PROGRAM);
     gs_insert(&p->o, GS_PROGRAM, handle, c);
     return p;
 }
@@ -22,7 +27,11 @@ struct gs_program *gs_program_of_unknown(cl_program handle)
     cl_context context = NULL;
     gs_real()->clGetProgramInfo(handle, CL_PROGRAM_CONTEXT, sizeof context, &context, NULL);
     struct gs_context *c = gs_find(GS_CONTEXT, context);
-    return c ? track(c, handle, "its program was made by an extension that gpusparc doesn't know") : NULL;
+    struct gs_program *p =
+        c ? track(c, handle, "its program was made by an extension that gpusparc doesn't know") : NULL;
+    if (p)
+        gs_program_made_of(p, NULL, 0);
+    return p;
 }
 
 /* The strings of clCreateProgramWithSource as one; NULL if there is no memory. */
@@ -68,8 +77,9 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context
                                                              binary_status, errcode_ret);
     struct gs_context *c = handle ? gs_find(GS_CONTEXT, context) : NULL;
     struct gs_program *p = c ? track(c, handle, foreign_binary) : NULL;
-    if (p && num_devices == 1 && lengths && binaries && binaries[0])
-        gs_binary_recall(p, binaries[0], lengths[0]);
+    const bool one = num_devices == 1 && lengths && binaries && binaries[0];
+    if (p && !(one && gs_binary_recall(p, binaries[0], lengths[0])))
+        gs_program_made_of(p, one ? binaries[0] : NULL, one ? lengths[0] : 0);
     return handle;
 }
 
@@ -84,8 +94,9 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context
     cl_program handle =
         gs_real()->clCreateProgramWithBuiltInKernels(context, num_devices, device_list, kernel_names, errcode_ret);
     struct gs_context *c = handle ? gs_find(GS_CONTEXT, context) : NULL;
-    if (c)
-        track(c, handle, "its kernel is built into the device");
+    struct gs_program *p = c ? track(c, handle, "its kernel is built into the device") : NULL;
+    if (p)
+        gs_program_made_of(p, kernel_names, strlen(kernel_names));
     return handle;
 }
 
@@ -98,44 +109,16 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, co
     }
     cl_program handle = gs_real()->clCreateProgramWithIL(context, il, length, errcode_ret);
     struct gs_context *c = handle ? gs_find(GS_CONTEXT, context) : NULL;
-    if (c)
-        track(c, handle, "its program was made from an intermediate language");
+    struct gs_program *p = c ? track(c, handle, "its program was made from an intermediate language") : NULL;
+    if (p)
+        gs_program_made_of(p, il, length);
     return handle;
-}
-
-void gs_program_forget_units(struct gs_program *p)
-{
-    for (size_t i = 0; i < p->n_units; i++) {
-        struct gs_translate_unit_copy *u = &p->units[i];
-        for (size_t h = 0; h < u->n_headers; h++) {
-            free(u->header_names[h]);
-            free(u->header_texts[h]);
-        }
-        free(u->header_names);
-        free(u->header_texts);
-        free(u->source);
-        free(u->options);
-    }
-    free(p->units);
-    p->units = NULL;
-    p->n_units = 0;
-}
-
-void gs_program_forget_translation(struct gs_program *p)
-{
-    for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
-        if (p->translated[i])
-            gs_real()->clReleaseProgram(p->translated[i]);
-        p->translated[i] = NULL;
-    }
-    gs_summary_free(p->summary);
-    p->summary = NULL;
-    p->prepared = false;
 }
 
 /* A program that is built anew is translated anew. */
 static void forget_translation(struct gs_program *p)
 {
+    gs_prepare_settle(p);
     pthread_mutex_lock(&p->lock);
     gs_program_forget_translation(p);
     gs_kinds_forget(p);
@@ -153,7 +136,7 @@ static void forget_translation(struct gs_program *p)
  * leaves us with kernels of two builds. */
 static bool has_kernels(const struct gs_program *p)
 {
-    return atomic_load(&p->o.holds) > 1;
+    return atomic_load(&p->kernels) > 0;
 }
 
 static const char built_under_kernels[] = "its program was built again while it had kernels";
@@ -183,6 +166,7 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
         atomic_store(&p->build_ns, gs_now_ns() - begin);
     if (busy && !err)
         p->refusal = built_under_kernels;
+    gs_dump_built(p, err);
     return err;
 }
 
@@ -314,6 +298,9 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
         keep_inputs(p, num_input_programs, input_programs);
         if (!p->link_options)
             p->refusal = "there was no memory for its options";
+        if (p->refusal)
+            gs_program_made_of(p, NULL, 0);
+        gs_dump_built(p, CL_SUCCESS);
     }
     return handle;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.1: command queues, and 5.13: flush and finish. */
 #include "shim/api/api.h"
-#include "shim/beside.h"
-#include "shim/command.h"
-#include "shim/report.h"
-#include "shim/row.h"
-#include "shim/several.h"
-#include "shim/timing.h"
+#include "shim/process/threads.h"
+#include "shim/order/command.h"
+#include "shim/report/report.h"
+#include "shim/schedule/row.h"
+#include "shim/order/compound.h"
+#include "shim/choose/timing.h"
 
 /* With --stats every launch's device time is wanted, so the driver's queue has profiles even if the application's has
  * not. */
@@ -26,7 +26,7 @@ static cl_command_queue track(cl_context context, cl_device_id device, cl_comman
     q->out_of_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
     q->profiling = properties & CL_QUEUE_PROFILING_ENABLE;
     q->exec[0] = handle;
-    atomic_init(&q->counted, gs_hot_cares(GS_CARE_DAEMON)); /* then nothing goes by */
+    atomic_init(&q->counted, gs_fast_path_cares(GS_CARE_DAEMON)); /* then nothing goes by */
     gs_insert(&q->o, GS_QUEUE, handle, c);
     pthread_mutex_lock(&c->lock);
     q->next = c->queues;
@@ -114,11 +114,11 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue command_qu
 }
 
 /* The queue's commands run on after its end: what is enqueued elsewhere must still come after them. */
-static void forget(struct gs_queue *q)
+static void outlive_queue(struct gs_queue *q)
 {
     cl_event end;
     pthread_mutex_lock(&q->o.ctx->lock);
-    gs_several_leave(q);
+    gs_compound_leave(q);
     if (q->o.ctx->n > 1 && (gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, 0, NULL, &end) != CL_SUCCESS ||
                             gs_events_add(&q->o.ctx->orphans, end) != CL_SUCCESS))
         gs_real()->clFinish(q->o.handle);
@@ -139,7 +139,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue command_q
     if (last)
         gs_queue_leave(command_queue);
     if (last)
-        forget((struct gs_queue *)last);
+        outlive_queue((struct gs_queue *)last);
     cl_int err = gs_real()->clReleaseCommandQueue(command_queue);
     if (last)
         gs_drop(last);
@@ -159,15 +159,15 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_q
                                             param_value_size_ret);
 }
 
-/* In a thread's free row, see shim/row.h. False: there is none. */
+/* In a thread's free row, see shim/schedule/row.h. False: there is none. */
 static bool finish_free(cl_command_queue queue, cl_int *err)
 {
-    struct gs_hot_thread *t = gs_hot_thread();
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
     const struct gs_queue *q = gs_row_free_in(t, queue);
     if (!q || gs_timing_learns_by_wait(q))
         return false;
     const struct gs_row_wait waits = gs_row_waits(q);
-    gs_beside_reopen(); /* it may be for what another queue waits for */
+    gs_threads_reopen(); /* it may be for what another queue waits for */
     *err = gs_real_table.clFinish(queue);
     if (!*err)
         gs_row_waited(t, &waits);
@@ -179,7 +179,7 @@ static GS_COLD cl_int finish(cl_command_queue command_queue)
     cl_int free_err;
     if (finish_free(command_queue, &free_err))
         return free_err;
-    gs_hot_look();
+    gs_fast_path_look();
     const struct gs_sieve before = gs_timing_before_wait(gs_find(GS_QUEUE, command_queue));
     struct gs_queue *q = gs_scheduled() ? gs_find(GS_QUEUE, command_queue) : NULL;
     const struct gs_upto upto = q ? gs_queue_upto(q) : (struct gs_upto){0};
@@ -201,12 +201,12 @@ static GS_COLD cl_int finish(cl_command_queue command_queue)
     return err;
 }
 
-GS_HOT CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
+GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
 {
-    struct gs_hot_thread *t = gs_hot_thread();
-    const struct gs_queue *q = gs_hot_may(t) ? gs_find_newest(GS_QUEUE, command_queue) : NULL;
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
+    const struct gs_queue *q = gs_fast_path_may(t) ? gs_find_newest(GS_QUEUE, command_queue) : NULL;
     if (!q || gs_timing_learns_by_wait(q))
         return finish(command_queue);
-    gs_hot_count(t, GS_HOT_BLOCKS);
+    gs_fast_path_count(t, GS_FAST_PATH_BLOCKS);
     return gs_real_table.clFinish(command_queue);
 }

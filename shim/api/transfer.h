@@ -4,11 +4,11 @@
 #define GS_SHIM_API_TRANSFER_H
 
 #include "shim/api/api.h"
-#include "shim/coherence.h"
-#include "shim/dispatch.h"
-#include "shim/put.h"
-#include "shim/transfer/carrier.h"
-#include "shim/units.h"
+#include "shim/memory/coherence.h"
+#include "shim/schedule/dispatch.h"
+#include "shim/schedule/put.h"
+#include "shim/memory/transfer_worker.h"
+#include "shim/schedule/op_run.h"
 
 /* Events that one may stand for, where its bytes lie in several places. */
 enum { GS_MOST_PIECES = 64 };
@@ -74,7 +74,7 @@ cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own);
 void gs_home_open(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 void gs_home_close(struct gs_home *h, struct gs_mem *m, struct gs_range of_root, cl_int err);
 /* The same where the caller keeps splits away and gives the lock back himself: says once more where the bytes lie. */
-void gs_home_wrote_again(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
+void gs_home_wrote_again(struct gs_mem *m, struct gs_range of_root);
 cl_int gs_home_end(struct gs_home *h, cl_int err);
 
 /* Is it so small a transfer that its book-keeping would count, on an object that needs none as long as nothing is
@@ -82,8 +82,8 @@ cl_int gs_home_end(struct gs_home *h, cl_int err);
 static inline bool gs_is_small(struct gs_mem *m, uint64_t bytes)
 {
     const enum gs_transfer_path path = gs_settings()->transfer;
-    return bytes <= GS_SMALL_BYTES && (path == GS_TRANSFER_AUTO || path == GS_TRANSFER_PLAIN) &&
-           gs_is_defined(m) && !gs_scheduled();
+    return bytes <= GS_SMALL_BYTES && (path == GS_TRANSFER_AUTO || path == GS_TRANSFER_PLAIN) && gs_is_defined(m) &&
+           !gs_scheduled();
 }
 
 /* Has a write to a buffer, once h has begun, been handed to the GPU of the job, where that is one and not the first?

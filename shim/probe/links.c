@@ -2,12 +2,12 @@
 /* gpusparc-link-probe: measures what the links of a group of devices carry. Reads the group's settings from standard
  * input, a line NAME=VALUE each, and a line `host` or `peer` for `gpusparc devices --measure`: the links to the host
  * and through it, or the windows between GPUs (which a driver may crash at: hence a process of its own). Answers in
- * JSON. Or `brief`, for an application under way: what it costs between devices, as lines of shim/links.h.
+ * JSON. Or `brief`, for an application under way: what it costs between devices, as lines of shim/record/links.h.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "shim/group.h"
+#include "shim/record/group.h"
 #include "shim/probe/meter.h"
 
 enum { RUNS = 5, BRIEF_BYTES = 16 * 1024 * 1024, LARGE_BYTES = 64 * 1024 * 1024 };

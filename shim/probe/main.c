@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpusparc-peer-probe: can the GPUs named on standard input reach each other's memory through windows? Answers "ok" or
- * "no: why" on standard output, and then what it costs between them, as lines of shim/links.h. A process of its own,
- * since drivers have crashed at it. */
+ * "no: why" on standard output, and then what it costs between them, as lines of shim/record/links.h. A process of its
+ * own, since drivers have crashed at it. */
 #include <stdio.h>
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #ifndef GS_SHIM_PROBE_METER_H
 #define GS_SHIM_PROBE_METER_H
 
-#include "shim/links.h"
-#include "shim/transfer/windows.h"
+#include "shim/record/links.h"
+#include "shim/memory/windows.h"
 
 /* What a measurement needs; made once. */
 struct gs_meter {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "translator/access.h"
-#include "translator/access_print.h"
-#include "translator/access_program.h"
+#include "translator/summary/access.h"
+#include "translator/summary/access_print.h"
+#include "translator/summary/access_program.h"
 
 enum { ARGS = 4 };
 

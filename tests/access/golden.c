@@ -8,8 +8,8 @@
 
 #include "tests/kernels/contents.h"
 #include "tests/kernels/spec.h"
-#include "translator/access_print.h"
-#include "translator/translate.h"
+#include "translator/summary/access_print.h"
+#include "translator/summary/translate.h"
 
 static void print_ranges(const char *what, const struct gs_rangeset *s)
 {

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "translator/access.h"
-#include "translator/access_program.h"
+#include "translator/summary/access.h"
+#include "translator/summary/access_program.h"
 
 /* data[row[i]], data[row[i] + 1]: of 4-byte words, i = get_global_id(0). Arguments: row, data. */
 enum { ID, FOUR, AT, ROW, SAME, WIDE, OFFSET, FURTHER, NODES };

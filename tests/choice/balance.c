@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "shim/balance.h"
+#include "shim/choose/balance.h"
 
 static uint64_t rng_state;
 
@@ -30,12 +30,12 @@ static double run(struct gs_balance *b, unsigned n, const double speed[], double
     unsigned at = 0;
     for (unsigned p = 0; p < n; p++) {
         const double end = b->n == n ? b->cut[p] : (double)(p + 1) / n;
-        const unsigned stop = p + 1 == n ? GROUPS : (unsigned)(end * GROUPS + 0.5);
+        const unsigned stop = p + 1 == n ? GROUPS : (unsigned)(end * (double)GROUPS + 0.5);
         double sum = 0;
         for (; at < stop; at++)
             sum += work[at];
         sum = sum / speed[p] * (1 + noise * rnd());
-        cut[p] = (double)stop / GROUPS;
+        cut[p] = (double)stop / (double)GROUPS;
         ns[p] = (uint64_t)sum;
         longest = sum > longest ? sum : longest;
         all += sum;
@@ -47,7 +47,7 @@ static double run(struct gs_balance *b, unsigned n, const double speed[], double
 static void fill(double first, double last)
 {
     for (int i = 0; i < GROUPS; i++)
-        work[i] = 1000 * (first + (last - first) * i / GROUPS);
+        work[i] = 1000 * (first + (last - first) * i / (double)GROUPS);
 }
 
 static const double same_speed[GS_MAX_DEVICES] = {1, 1, 1, 1, 1, 1, 1, 1};

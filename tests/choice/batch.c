@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "shim/batch.h"
+#include "shim/schedule/batch.h"
 
 enum { US = 1000 };
 
@@ -187,14 +187,10 @@ static void short_chunks_become_larger(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unknown_ones_stay_alone),
-        cmocka_unit_test(known_ones_fill_a_unit),
-        cmocka_unit_test(a_mistake_counts_once),
-        cmocka_unit_test(estimates_come_down_and_go_up_at_once),
-        cmocka_unit_test(the_last_is_known),
-        cmocka_unit_test(one_that_is_alone_takes_more),
-        cmocka_unit_test(several_kinds_share_one),
-        cmocka_unit_test(short_chunks_become_larger),
+        cmocka_unit_test(unknown_ones_stay_alone), cmocka_unit_test(known_ones_fill_a_unit),
+        cmocka_unit_test(a_mistake_counts_once),   cmocka_unit_test(estimates_come_down_and_go_up_at_once),
+        cmocka_unit_test(the_last_is_known),       cmocka_unit_test(one_that_is_alone_takes_more),
+        cmocka_unit_test(several_kinds_share_one), cmocka_unit_test(short_chunks_become_larger),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

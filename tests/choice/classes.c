@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches of one kernel and size that other arguments make longer or shorter (shim/classes.h): what is told apart, how
- * soon, and what never is. */
+/* Launches of one kernel and size that other arguments make longer or shorter (shim/choose/classes.h): what is told
+ * apart, how soon, and what never is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "shim/classes.h"
+#include "shim/choose/classes.h"
 
 /* As the book of kernels uses it: the last time that fitted is what is known, and what stands apart has its own. */
 struct book {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Handing on without a lock: once who takes care has waited, nobody is at it, whatever the processors had in store; and
  * a thread comes the other way now and then. Sizes that differ in one number are at hand at the same time. */
-#include "shim/hot.h"
+#include "shim/record/fast_path.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "shim/group.h"
-#include "shim/pass.h"
-#include "shim/watch.h"
+#include "shim/record/group.h"
+#include "shim/record/bypass.h"
+#include "shim/report/watch.h"
 
 /* What hot.c asks of the rest. */
 struct _cl_icd_dispatch gs_real_table;
@@ -54,7 +54,7 @@ static void start(void)
     memcpy(&gs_real_table.clEnqueueReadBuffer, &gs_real_table.clReleaseEvent, sizeof(void *));
     memcpy(&gs_real_table.clWaitForEvents, &gs_real_table.clReleaseEvent, sizeof(void *));
     memcpy(&gs_real_table.clFinish, &gs_real_table.clReleaseEvent, sizeof(void *));
-    gs_hot_start();
+    gs_fast_path_start();
 }
 
 enum { THREADS = 3, ROUNDS = 20000 };
@@ -65,24 +65,24 @@ static unsigned closed; /* not atomic: the bar alone orders it */
 
 static void *hand_on(void *arg)
 {
-    struct gs_hot_thread *t = gs_hot_thread();
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
     (void)arg;
     while (!atomic_load_explicit(&over, memory_order_relaxed)) {
-        if (!gs_hot_may(t)) {
-            gs_hot_look();
+        if (!gs_fast_path_may(t)) {
+            gs_fast_path_look();
             continue;
         }
         /* What others write, too, keeps the processor from showing what comes after. */
         for (int i = 0; i < 8; i++)
             atomic_store_explicit(&contended[i * GS_LINE], (char)i, memory_order_relaxed);
-        if (!gs_hot_begin(t))
+        if (!gs_fast_path_begin(t))
             continue;
         for (int i = 0; i < 50; i++)
             if (*(volatile unsigned *)&closed) {
                 atomic_fetch_add(&wrong, 1);
                 break;
             }
-        gs_hot_end(t);
+        gs_fast_path_end(t);
         atomic_fetch_add_explicit(&passed, 1, memory_order_relaxed);
     }
     return NULL;
@@ -93,7 +93,7 @@ static void nobody_is_at_it_behind_the_bar(void **state)
     pthread_t thread[THREADS];
     (void)state;
     start();
-    if (gs_hot_cares(~0u))
+    if (gs_fast_path_cares(~0u))
         skip();
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, hand_on, NULL), 0);
@@ -102,15 +102,15 @@ static void nobody_is_at_it_behind_the_bar(void **state)
         const uint64_t until = gs_now_ns() + 20000;
         while (atomic_load(&passed) < before + 10 && gs_now_ns() < until)
             ;
-        gs_hot_care(GS_CARE_DIVIDED);
-        gs_hot_bar();
+        gs_fast_path_care(GS_CARE_DIVIDED);
+        gs_fast_path_bar();
         *(volatile unsigned *)&closed = 1;
         for (int i = 0; i < 8; i++)
             atomic_store_explicit(&contended[i * GS_LINE], (char)i, memory_order_relaxed);
         for (volatile int i = 0; i < 200; i++)
             ;
         *(volatile unsigned *)&closed = 0;
-        atomic_fetch_and(&gs_hot.care, ~(unsigned)GS_CARE_DIVIDED);
+        atomic_fetch_and(&gs_fast_path.care, ~(unsigned)GS_CARE_DIVIDED);
     }
     atomic_store(&over, true);
     for (int i = 0; i < THREADS; i++)
@@ -121,55 +121,55 @@ static void nobody_is_at_it_behind_the_bar(void **state)
 
 static void now_and_then_one_goes_the_other_way(void **state)
 {
-    struct gs_hot_thread *t = gs_hot_thread();
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
     unsigned n = 0;
     (void)state;
     start();
-    gs_hot_look();
-    if (!gs_hot_may(t))
+    gs_fast_path_look();
+    if (!gs_fast_path_may(t))
         skip();
-    for (; gs_hot_may(t) && n < 1000; n++) {
-        assert_true(gs_hot_begin(t));
-        gs_hot_end(t);
+    for (; gs_fast_path_may(t) && n < 1000; n++) {
+        assert_true(gs_fast_path_begin(t));
+        gs_fast_path_end(t);
     }
     assert_in_range(n, 1, 200);
-    gs_hot_look();
+    gs_fast_path_look();
     unsigned blocking = 0;
-    for (; gs_hot_may(t) && blocking < 1000; blocking++)
-        gs_hot_count(t, GS_HOT_BLOCKS);
+    for (; gs_fast_path_may(t) && blocking < 1000; blocking++)
+        gs_fast_path_count(t, GS_FAST_PATH_BLOCKS);
     assert_in_range(blocking, 1, n / 4);
-    gs_hot_look();
-    assert_true(gs_hot_is_fast()); /* so many calls, in no time */
+    gs_fast_path_look();
+    assert_true(gs_fast_path_is_fast()); /* so many calls, in no time */
     const struct timespec long_ago = {0, 20 * 1000 * 1000};
     nanosleep(&long_ago, NULL);
-    while (gs_hot_may(t))
-        gs_hot_count(t, 1);
-    gs_hot_look();
-    assert_false(gs_hot_is_fast());
-    gs_hot_care(GS_CARE_DAEMON);
-    assert_false(gs_hot_may(t));
-    atomic_fetch_and(&gs_hot.care, ~(unsigned)GS_CARE_DAEMON);
+    while (gs_fast_path_may(t))
+        gs_fast_path_count(t, 1);
+    gs_fast_path_look();
+    assert_false(gs_fast_path_is_fast());
+    gs_fast_path_care(GS_CARE_DAEMON);
+    assert_false(gs_fast_path_may(t));
+    atomic_fetch_and(&gs_fast_path.care, ~(unsigned)GS_CARE_DAEMON);
 }
 
 /* A call within the one that is being handed on: a callback of the driver's. It doesn't wait for itself. */
 static void one_within_another(void **state)
 {
-    struct gs_hot_thread *t = gs_hot_thread();
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
     (void)state;
     start();
-    gs_hot_look();
-    if (!gs_hot_may(t))
+    gs_fast_path_look();
+    if (!gs_fast_path_may(t))
         skip();
-    assert_true(gs_hot_begin(t));
-    assert_true(gs_hot_begin(t));
-    gs_hot_end(t);
-    gs_hot_care(GS_CARE_DIVIDED);
-    gs_hot_bar();
-    assert_false(gs_hot_begin(t));
+    assert_true(gs_fast_path_begin(t));
+    assert_true(gs_fast_path_begin(t));
+    gs_fast_path_end(t);
+    gs_fast_path_care(GS_CARE_DIVIDED);
+    gs_fast_path_bar();
+    assert_false(gs_fast_path_begin(t));
     assert_int_equal(atomic_load(&t->passing), 1);
-    gs_hot_end(t);
+    gs_fast_path_end(t);
     assert_int_equal(atomic_load(&t->passing), 0);
-    atomic_fetch_and(&gs_hot.care, ~(unsigned)GS_CARE_DIVIDED);
+    atomic_fetch_and(&gs_fast_path.care, ~(unsigned)GS_CARE_DIVIDED);
 }
 
 /* How many of the sizes that differ from one another in *number alone, from 0 to 1024, one set of places would hold. */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "shim/learnt.h"
+#include "shim/choose/learnt.h"
 
 static uint64_t rng_state;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "shim/links.h"
+#include "shim/record/links.h"
 
 static struct gs_links parsed(const char *text)
 {

@@ -19,10 +19,15 @@ auto shared.txt
 ! grep -q "between devices" shared.txt || fail "devices that share memory have figures"
 
 export GPUSPARC_TRANSFER=pinned
-for _ in {1..20}; do # the application may end before the probe does
-  auto first.txt
-  ! grep -q "(kept)" first.txt || break
+# Beside an application that goes on until the probe has ended.
+gpusparc run --devices cpu:2 --forget "$sample" --size 700 --iterations 1000000 --no-check >first.txt 2>&1 &
+app=$!
+for _ in {1..600}; do
+  [ ! -s "$(kept)" ] && kill -0 $app 2>/dev/null || break
+  sleep 0.1
 done
+kill $app 2>/dev/null || true
+wait $app 2>/dev/null || true
 [ -s "$(kept)" ] || fail "nothing was measured beside the application"
 grep -Eq '^host [1-9][0-9]* [1-9][0-9]*$' "$(kept)" || fail "$(cat "$(kept)")"
 auto next.txt

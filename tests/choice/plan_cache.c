@@ -11,8 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "shim/plan_cache.h"
-#include "translator/access_program.h"
+#include "shim/plan/plan_cache.h"
+#include "translator/summary/access_program.h"
 
 static uint64_t rng_state;
 

@@ -1,25 +1,64 @@
 /* SPDX-License-Identifier: MIT */
-/* Single rules of auto's choice and of trials, as docs/choice.md and docs/coherence.md (rule 19) state them. */
+/* Single rules of auto's choice and of trials, as docs/choice.md and docs/coherence.md (rule 12) state them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "shim/caution.h"
-#include "shim/choice.h"
+#include "shim/output/backoff.h"
+#include "shim/choose/choice.h"
 
 #define MS UINT64_C(1000000)
 
 static const struct gs_machine machine = {
     .link = {{10e3, 0.1}, {10e3, 0.01}}, .split_ns = 20e3, .first_ns = 1e6, .prepare_ns = 1e8};
-static const struct gs_outlook two = {.n = 2, .largest = 0.5, .ample = true};
+static const struct gs_forecast two = {.n = 2, .largest = 0.5, .ample = true};
+
+/* Before anything is measured: an estimate splits the first launch where it is far longer than what a split costs, and
+ * counts for nothing where it isn't; what is measured takes its place. */
+static void an_estimate_splits_the_first_launch(void **state)
+{
+    (void)state;
+    struct gs_machine m = machine;
+    struct gs_budget b = {.begin_ns = 0};
+    struct gs_history h;
+    double risk;
+    m.rate = 2;
+    gs_history_init(&h);
+    gs_choice_guess(&h, &m, 2, gs_choice_estimate_ns(&m, 1e9));
+    assert_true(gs_choice_guesses(&h));
+    assert_true(gs_choice_worth_planning(&h, &m, 2, 0));
+    assert_true(gs_choose(&h, &m, &two, &b, 1 * MS, &risk));
+    assert_true(h.single_ns > 499e6 && h.single_ns < 501e6);
+    gs_choice_learn_single(&h, 3 * MS);
+    assert_false(gs_choice_guesses(&h));
+    gs_choice_worth_planning(&h, &m, 2, 0);
+    assert_true(h.single_ns < 4e6);
+    gs_history_init(&h);
+    gs_choice_guess(&h, &m, 2, gs_choice_estimate_ns(&m, 1e5));
+    assert_false(gs_choose(&h, &m, &two, &b, 1 * MS, &risk));
+}
+
+/* The fastest kernel counts at once; one that is slower pulls the rate down slowly. */
+static void the_rate_is_the_fastest_kernels(void **state)
+{
+    (void)state;
+    struct gs_machine m = machine;
+    m.rate = 1;
+    gs_choice_learn_rate(&m, 1e9, 100 * MS);
+    assert_true(m.rate > 14.9 && m.rate < 15.1);
+    gs_choice_learn_rate(&m, 1e6, 100 * MS);
+    assert_true(m.rate > 12 && m.rate < 15);
+    gs_choice_learn_rate(&m, 1e9, 1);
+    assert_true(m.rate < 15); /* too short to say anything */
+}
 
 /* How many launches are passed over until one may be tried. */
-static unsigned passed_over(struct gs_caution *c)
+static unsigned passed_over(struct gs_backoff *c)
 {
     unsigned n = 0;
-    while (gs_caution_forbids(c) && n < 100000)
+    while (gs_backoff_forbids(c) && n < 100000)
         n++;
     return n;
 }
@@ -27,22 +66,22 @@ static unsigned passed_over(struct gs_caution *c)
 static void trials_become_rarer(void **state)
 {
     (void)state;
-    struct gs_caution c = {0};
+    struct gs_backoff c = {0};
     static const unsigned pauses[] = {4, 16, 64, 256, 1024, 4096, 4096};
     assert_int_equal(passed_over(&c), 0);
     for (unsigned i = 0; i < sizeof pauses / sizeof *pauses; i++) {
-        gs_caution_begun(&c);
-        gs_caution_ended(&c, false);
+        gs_backoff_begun(&c);
+        gs_backoff_ended(&c, false);
         assert_int_equal(passed_over(&c), pauses[i]);
     }
     /* Eight that ended well make up for one. */
     for (unsigned i = 0; i < 8 * 4; i++) {
-        assert_null(gs_caution_forbids(&c));
-        gs_caution_begun(&c);
-        gs_caution_ended(&c, true);
+        assert_null(gs_backoff_forbids(&c));
+        gs_backoff_begun(&c);
+        gs_backoff_ended(&c, true);
     }
-    gs_caution_begun(&c);
-    gs_caution_ended(&c, false);
+    gs_backoff_begun(&c);
+    gs_backoff_ended(&c, false);
     assert_int_equal(passed_over(&c), 64); /* six in vain, four of them made up for, and one more */
 }
 
@@ -50,18 +89,36 @@ static void trials_become_rarer(void **state)
 static void few_trials_at_a_time(void **state)
 {
     (void)state;
-    struct gs_caution c = {0};
-    assert_null(gs_caution_forbids(&c));
-    gs_caution_begun(&c);
-    assert_non_null(gs_caution_forbids(&c));
+    struct gs_backoff c = {0};
+    assert_null(gs_backoff_forbids(&c));
+    gs_backoff_begun(&c);
+    assert_non_null(gs_backoff_forbids(&c));
     for (unsigned i = 0; i < 100; i++) {
-        gs_caution_ended(&c, true);
-        gs_caution_begun(&c);
+        gs_backoff_ended(&c, true);
+        gs_backoff_begun(&c);
     }
     unsigned open = 1;
-    for (; !gs_caution_forbids(&c); open++)
-        gs_caution_begun(&c);
+    for (; !gs_backoff_forbids(&c); open++)
+        gs_backoff_begun(&c);
     assert_int_equal(open, 16);
+}
+
+/* What is known of a kind of launch stays while others come, and the table has an end. */
+static void cautions_are_bounded(void **state)
+{
+    (void)state;
+    static struct gs_backoffs t;
+    gs_backoff_begun(gs_backoff_of(&t, 1));
+    gs_backoff_ended(gs_backoff_of(&t, 1), false);
+    for (uint64_t kind = 2; kind < 1000; kind++) {
+        struct gs_backoff *c = gs_backoff_of(&t, kind * 1000003);
+        assert_null(gs_backoff_forbids(c)); /* nothing of those that were here before */
+        gs_backoff_begun(c);
+        gs_backoff_ended(c, false);
+        assert_int_equal(gs_backoff_of(&t, 1)->failures, 1);
+    }
+    assert_int_equal(gs_backoff_of(&t, 999 * 1000003)->failures, 1);
+    assert_int_equal(gs_backoff_of(&t, 2 * 1000003)->failures, 0); /* long forgotten */
 }
 
 /* A kernel whose one device and splits take so long; the launch before was, or wasn't, split. */
@@ -154,7 +211,7 @@ static void closed_windows_are_no_failure(void **state)
     (void)state;
     struct gs_history h = known(100 * MS, 50 * MS, false);
     struct gs_budget b = {.begin_ns = 0};
-    struct gs_outlook o = two;
+    struct gs_forecast o = two;
     double risk;
     h.scatter_again = (struct gs_again){true, {(uint64_t)1e9, 1}};
     o.scatter = h.scatter_again.move;
@@ -173,7 +230,7 @@ static void what_moves_little_does_not_wait_for_windows(void **state)
     (void)state;
     struct gs_history h = known(100 * MS, 50 * MS, false);
     struct gs_budget b = {.begin_ns = 0};
-    struct gs_outlook o = two;
+    struct gs_forecast o = two;
     double risk;
     o.leave = o.scatter = (struct gs_move){(uint64_t)1e8, 1};
     o.peer_possible = true;
@@ -188,7 +245,7 @@ static void pinning_counts_for_what_it_takes(void **state)
     m.ring_ns = 24e6;
     for (int i = 0; i < 8; i++, gs_choice_learn_ring(&m, 2 * MS)) {
         struct gs_history h;
-        struct gs_outlook o = two;
+        struct gs_forecast o = two;
         struct gs_budget b = {.begin_ns = 0};
         double risk;
         gs_history_init(&h);
@@ -252,7 +309,7 @@ static void a_trial_risks_all_of_it(void **state)
     double risk[2];
     for (int trial = 0; trial < 2; trial++) {
         struct gs_history h;
-        struct gs_outlook o = two;
+        struct gs_forecast o = two;
         struct gs_budget b = {.begin_ns = 0};
         gs_history_init(&h);
         h.launches = 1000;
@@ -314,8 +371,11 @@ static void what_cannot_pay_is_not_planned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_estimate_splits_the_first_launch),
+        cmocka_unit_test(the_rate_is_the_fastest_kernels),
         cmocka_unit_test(trials_become_rarer),
         cmocka_unit_test(few_trials_at_a_time),
+        cmocka_unit_test(cautions_are_bounded),
         cmocka_unit_test(what_goes_stays),
         cmocka_unit_test(parts_bound_one_device),
         cmocka_unit_test(failures_are_retried_ever_later),

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "shim/caution.h"
-#include "shim/choice.h"
-#include "shim/learnt.h"
+#include "shim/output/backoff.h"
+#include "shim/choose/choice.h"
+#include "shim/choose/learnt.h"
 
 static uint64_t rng_state;
 
@@ -74,7 +74,7 @@ static double run_single(struct world *w, struct kernel *k, struct gs_move gathe
     return took + gs_move_ns(&w->real, GS_LINK_HOST, gather);
 }
 
-static double run_split(struct world *w, struct kernel *k, const struct gs_outlook *o, double risk_ns)
+static double run_split(struct world *w, struct kernel *k, const struct gs_forecast *o, double risk_ns)
 {
     const uint64_t parts[2] = {(uint64_t)noisy(w, k->part_ns), (uint64_t)noisy(w, k->part_ns)};
     const double longest = (double)(parts[0] > parts[1] ? parts[0] : parts[1]);
@@ -90,7 +90,7 @@ static double run_split(struct world *w, struct kernel *k, const struct gs_outlo
 /* One launch of a kernel that works on all of the buffer. */
 static bool launch(struct world *w, struct kernel *k)
 {
-    struct gs_outlook o = {.n = 2, .link = GS_LINK_HOST, .largest = 0.5, .ample = k->ample};
+    struct gs_forecast o = {.n = 2, .link = GS_LINK_HOST, .largest = 0.5, .ample = k->ample};
     const uint64_t half = w->bytes / 2, scatter = w->away ? k->halo : half + k->halo;
     double risk_ns = 0;
     bool split = false;
@@ -176,17 +176,17 @@ static void trials_in_vain_cost_little(void **state)
         w.noise = 0.05;
         const double single = pow(10, 5 + 3 * rnd()), share = rnd() < 0.3 ? 1 : pow(10, -3 * rnd());
         const unsigned stretch = 1 + (unsigned)(rnd() * rnd() * 100);
-        const struct gs_outlook o = {
+        const struct gs_forecast o = {
             .n = 2, .largest = 0.5, .ample = rnd() < 0.5, .merge = {4096, 4}, .on_trial = true};
         struct kernel k = kernel_of(single, single / 2, 0);
-        struct gs_caution caution = {0};
+        struct gs_backoff caution = {0};
         unsigned kept = 0, vain = 0;
         bool in_vain = false;
         for (unsigned i = 0; i < 2000; i++) {
             double risk_ns = 0;
             if (i % stretch == 0)
                 in_vain = rnd() < share;
-            bool split = gs_choice_worth_planning(&k.h, &w.believed, 2, 0) && !gs_caution_forbids(&caution);
+            bool split = gs_choice_worth_planning(&k.h, &w.believed, 2, 0) && !gs_backoff_forbids(&caution);
             split = split && gs_choose(&k.h, &w.believed, &o, &w.budget, (uint64_t)w.now, &risk_ns);
             w.plain += single;
             if (!split) {
@@ -195,8 +195,8 @@ static void trials_in_vain_cost_little(void **state)
             }
             const uint64_t parts[2] = {(uint64_t)noisy(&w, k.part_ns), (uint64_t)noisy(&w, k.part_ns)};
             const double took = noisy(&w, k.part_ns) + w.real.split_ns + (in_vain ? noisy(&w, single) : 0);
-            gs_caution_begun(&caution);
-            gs_caution_ended(&caution, !in_vain);
+            gs_backoff_begun(&caution);
+            gs_backoff_ended(&caution, !in_vain);
             gs_choice_learn_split(&k.h, &w.believed, &w.budget, (uint64_t)took, parts, &o, k.h.single_ns, risk_ns);
             w.now += took + (kept + vain ? 0 : w.real.first_ns);
             vain += in_vain;
@@ -397,14 +397,14 @@ static const struct sample samples[] = {
 static unsigned run_sample(const struct sample *s, struct gs_history *h, struct gs_machine *m)
 {
     enum { ITERATIONS = 20 };
-    const double translating = h->expected ? 4e6 : 15e6; /* what it costs: see shim/timing_ahead.c */
+    const double translating = h->expected ? 4e6 : 15e6; /* what it costs: see shim/choose/timing_ahead.c */
     struct gs_budget budget = {0};
     double now = 15e8, plain = now, ready = 0, open = 0; /* the driver's start, and making the inputs */
     unsigned splits = 0;
     bool spread = false;
     for (int i = 0; i < ITERATIONS; i++) {
         const bool prepared = ready > 0 && now >= ready;
-        struct gs_outlook o = {.n = 2, .largest = 0.5, .ample = s->part < 0.9 * s->single, .peer_possible = true};
+        struct gs_forecast o = {.n = 2, .largest = 0.5, .ample = s->part < 0.9 * s->single, .peer_possible = true};
         double risk_ns = 0;
         o.link = open > 0 && now >= open ? GS_LINK_PEER : GS_LINK_HOST;
         o.pinned = splits;
@@ -499,7 +499,7 @@ static void lists_ask_for_windows(void **state)
         double now = 15e8, plain = now, open = 0;
         unsigned splits = 0, late = 0;
         for (int i = 0; i < 300; i++) {
-            struct gs_outlook o = {
+            struct gs_forecast o = {
                 .n = 2, .largest = 0.5, .ample = true, .peer_possible = true, .merge = {33 << 20, 4}};
             double risk_ns = 0, took = 2.06e6;
             o.link = open > 0 && now >= open ? GS_LINK_PEER : GS_LINK_HOST;
@@ -534,7 +534,7 @@ static void uneven_parts_are_cut_anew(void **state)
     struct gs_history h;
     struct gs_machine m = h200;
     struct gs_budget budget = {0};
-    const struct gs_outlook o = {.n = 2, .largest = 0.5};
+    const struct gs_forecast o = {.n = 2, .largest = 0.5};
     double cut[GS_MAX_DEVICES] = {0.5, 1};
     uint64_t parts[2] = {0, 0}, first = 0;
     gs_history_init(&h);
@@ -567,7 +567,7 @@ static void a_promising_kernel_does_not_wait_for_the_budget(void **state)
         int tries = 0;
         gs_history_init(&h);
         gs_choice_learn_single(&h, 5000000);
-        const struct gs_outlook o = {.n = 2, .largest = 0.5, .ample = ample, .leave = {256 << 20, 1}};
+        const struct gs_forecast o = {.n = 2, .largest = 0.5, .ample = ample, .leave = {256 << 20, 1}};
         for (uint64_t i = 0; i < 30 && !tries; i++)
             tries += gs_choose(&h, &h200, &o, &budget, i * 5000000, &risk_ns);
         assert_int_equal(tries, ample);
@@ -584,7 +584,7 @@ static void a_faster_link_is_asked_for_where_it_pays(void **state)
     gs_history_init(&h);
     gs_choice_learn_single(&h, 2000000);
     h.scatter_again = (struct gs_again){true, {40 << 20, 1}};
-    struct gs_outlook o = {.n = 2, .largest = 0.5, .scatter = {40 << 20, 1}, .peer_possible = true};
+    struct gs_forecast o = {.n = 2, .largest = 0.5, .scatter = {40 << 20, 1}, .peer_possible = true};
     assert_false(gs_choose(&h, &h200, &o, &budget, (uint64_t)1e9, &risk_ns));
     assert_false(h.wants_peer); /* one launch doesn't earn that */
     h.launches = 1000;
@@ -608,7 +608,7 @@ static void the_slow_link_is_a_makeshift(void **state)
         gs_history_init(&h);
         gs_choice_learn_single(&h, 100000000);
         h.launches = 100;
-        struct gs_outlook o = {
+        struct gs_forecast o = {
             .n = 2, .largest = 0.5, .scatter = {slow ? 1 << 30 : 40 << 20, 1}, .peer_possible = true};
         h.scatter_again = (struct gs_again){true, o.scatter};
         for (int i = 0; i < 10; i++) {

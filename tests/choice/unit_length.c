@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "shim/batch.h"
+#include "shim/schedule/batch.h"
 
 enum { KERNELS = 3, CASES = 300, LAUNCHES = 400 };
 
@@ -115,8 +115,8 @@ static void units_are_no_longer(void **unused)
         try_case(i);
 }
 
-/* Launches that follow one another, in two units at a time of which the ends are heard at once: what the second seems to
- * take is nothing, and says nothing. */
+/* Launches that follow one another, in two units at a time of which the ends are heard at once: what the second seems
+ * to take is nothing, and says nothing. */
 static void ends_heard_at_once_make_nothing_short(void **unused)
 {
     (void)unused;

@@ -11,12 +11,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "shim/beside.h"
-#include "shim/transfer/pool.h"
+#include "shim/process/threads.h"
+#include "shim/memory/pool.h"
 
 enum { THREADS = 5, JOBS = 8, ROUNDS = 60, MOST = 700 * 1000 };
 
-bool gs_beside_start(const char *name, pthread_t *thread, void *(*run)(void *), void *arg)
+bool gs_threads_start(const char *name, pthread_t *thread, void *(*run)(void *), void *arg)
 {
     (void)name;
     return pthread_create(thread, NULL, run, arg) == 0;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "shim/rects.h"
+#include "shim/record/rects.h"
 
 enum { BYTES = 1 << 20 };
 

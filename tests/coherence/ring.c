@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "shim/transfer/ring.h"
+#include "shim/memory/ring.h"
 
 /* Events are numbers of these. */
 enum { EVENTS = 4096 };
@@ -35,7 +35,7 @@ static cl_int CL_API_CALL release(cl_event e)
     return CL_SUCCESS;
 }
 
-/* What shim/command.c has of a driver. */
+/* What shim/order/command.c has of a driver. */
 struct _cl_icd_dispatch gs_real_table = {.clReleaseEvent = release};
 _Atomic bool gs_real_ready = true;
 void gs_real_load(void)

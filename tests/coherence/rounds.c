@@ -11,7 +11,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "shim/transfer/rounds.h"
+#include "shim/memory/rounds.h"
 
 static void add(struct gs_sends *sends, unsigned from, unsigned to, uint64_t begin, uint64_t bytes)
 {

@@ -9,7 +9,7 @@ own_daemon <<'END'
 [system]
 gpus = 2
 realtime = no
-watchdog = 60s
+watchdog = 100s
 transfer_chunk = 64MiB
 [task one]
 period = 20s
@@ -18,28 +18,26 @@ END
 begin_daemon
 for options in "--gpus 1 --mode single" "--gpus 2 --mode multi"; do
   read -ra words <<<"$options"
-  OPENCL_LAYERS=$programs/between_layer.so GPUSPARC_TRANSFER=pinned timeout 30 gpusparc run --devices cpu:2 "${words[@]}" \
+  OPENCL_LAYERS=$programs/between_layer.so GPUSPARC_TRANSFER=pinned timeout 240 gpusparc run --devices cpu:2 "${words[@]}" \
     "$programs/between" >out.txt || { cat out.txt; fail "$options: it hangs"; }
   cat out.txt
   grep -q "small write came between" out.txt || fail "$options: the small write came too early, or too late"
   grep -q "launch came after the bytes" out.txt || fail "$options: the launch came too early"
 done
-OPENCL_LAYERS=$programs/between_layer.so timeout 40 gpusparc run --devices cpu:2 --gpus 1 "$programs/asked" >out.txt ||
+OPENCL_LAYERS=$programs/between_layer.so timeout 50 gpusparc run --devices cpu:2 --gpus 1 "$programs/asked" >out.txt ||
   { cat out.txt; gpusparc status; fail "one that has asked keeps another from running"; }
 cat out.txt
 grep -q "marker came between" out.txt || fail "the marker came too late"
 # A task's read that blocks keeps the unit of the launch before it, as long as it doesn't wait for something else.
+rm -f goes_on
 gpusparc run --devices cpu:2 --gpus 1 --task one "$programs/keeps" >out.txt &
 keeper=$!
-for ((i = 0; i < 150; i++)); do
+for ((i = 0; i < 300; i++)); do
   if grep -q "it runs" out.txt; then break; fi
   sleep 0.1
 done
-began=$(date +%s%N)
-gpusparc run --devices cpu:2 --gpus 1 "$programs/paced" 5 4096 || fail "it can't run beside one that reads"
-took=$((($(date +%s%N) - began) / 1000000))
-echo "took $took ms beside a read that waits for its application"
+timeout 240 gpusparc run --devices cpu:2 --gpus 1 "$programs/paced" 5 4096 || fail "a read that waits for its application keeps a unit"
 kill -0 $keeper 2>/dev/null || fail "the read has ended already"
-((took < 5000)) || fail "a read that waits for its application keeps a unit"
+touch goes_on
 wait $keeper || fail "the read"
 end_daemon

@@ -19,7 +19,7 @@ if [ -x "$programs/fft" ]; then
   done
 fi
 if command -v clinfo >/dev/null; then
-  gpusparc run --gpus 2 clinfo --raw >clinfo.txt 2>clinfo.err || fail "clinfo gives $?"
+  gpusparc run --devices cpu:2 clinfo --raw >clinfo.txt 2>clinfo.err || fail "clinfo gives $?"
   [ "$(grep -c 'CL_DEVICE_NAME ' clinfo.txt)" = 1 ] || { cat clinfo.txt; fail "clinfo sees other than one device"; }
   ! grep -q '^gpusparc' clinfo.txt clinfo.err || fail "gpusparc has something to say to clinfo"
 fi

@@ -2,8 +2,8 @@
 /* A layer between gpusparc and the driver that asks what could run at the same time, by what each command was told to
  * wait for: the commands before it in its queue, and its wait list. If a byte took a unit of time to copy, and nothing
  * else took any, how long would the longest chain be of what waits for each other? For each clFinish the file CHAINS
- * gains a line: that, and the bytes that were read from devices, written to devices, and copied, since the one before.
- */
+ * gains a line: that, the bytes that were read from devices, written to devices, and copied, and the length of the
+ * longest wait list, since the one before. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,6 +22,7 @@ static struct end {
 } queues[MOST_QUEUES], events[MOST_EVENTS];
 static uint64_t begin, latest; /* what came before the last clFinish ended by `begin` */
 static uint64_t bytes_read, bytes_written, bytes_copied;
+static cl_uint longest; /* wait list */
 
 /* When the queue's last command, or the event's, ends. */
 static struct end *end_of(struct end *ends, unsigned n, void *of)
@@ -41,6 +42,7 @@ static cl_int enqueued(cl_int err, cl_command_queue q, uint64_t takes, cl_uint n
         return err;
     pthread_mutex_lock(&lock);
     struct end *queue = end_of(queues, MOST_QUEUES, q);
+    longest = n > longest ? n : longest;
     uint64_t start = queue->at > begin ? queue->at : begin;
     for (cl_uint i = 0; i < n; i++) {
         const uint64_t end = end_of(events, MOST_EVENTS, wait[i])->at;
@@ -89,11 +91,11 @@ static cl_int CL_API_CALL see_clFinish(cl_command_queue q)
     const cl_int err = below.clFinish(q);
     pthread_mutex_lock(&lock);
     if (file)
-        fprintf(file, "%llu %llu %llu %llu\n", (unsigned long long)(latest - begin), (unsigned long long)bytes_read,
-                (unsigned long long)bytes_written, (unsigned long long)bytes_copied);
+        fprintf(file, "%llu %llu %llu %llu %u\n", (unsigned long long)(latest - begin), (unsigned long long)bytes_read,
+                (unsigned long long)bytes_written, (unsigned long long)bytes_copied, longest);
     if (file)
         fflush(file);
-    bytes_read = bytes_written = bytes_copied = 0;
+    bytes_read = bytes_written = bytes_copied = longest = 0;
     begin = latest;
     pthread_mutex_unlock(&lock);
     return err;

@@ -26,13 +26,13 @@ under() { # NAME DEVICES OPTIONS...
   [ "$devices" = 1 ] || stats "$name.json" "devices:$devices" right "${asked[@]}"
 }
 asked=("$@")
-GPUSPARC_TRANSFER=plain under plain 3 --gpus 3 --mode multi
-under two 2 --gpus 2 --mode multi
-under three 3 --gpus 3 --mode multi
-GPUSPARC_TRANSFER=pinned under pinned 2 --gpus 2 --mode multi
+GPUSPARC_TRANSFER=plain under plain 3 --devices cpu:3 --mode multi
+under two 2 --devices cpu:2 --mode multi
+under three 3 --devices cpu:3 --mode multi
+GPUSPARC_TRANSFER=pinned under pinned 2 --devices cpu:2 --mode multi
 under parts 2 --devices cpu:2 --mode multi --verify
 under single 1 --mode single
 GPUSPARC_TRANSFER=pinned under carried 1 --mode single
 POCL_DEVICES="pthread pthread" under twins 2 --devices all --mode multi
 asked=()
-under auto 2 --gpus 2
+under auto 2 --devices cpu:2

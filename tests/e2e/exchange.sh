@@ -43,7 +43,7 @@ END2
 run() { # COMMAND...
   rm -f chains.txt
   "$programs/exchange" $mib >plain.txt
-  CHAINS=$PWD/chains.txt timeout 60 "$@" >out.txt 2>err.txt || { cat err.txt; fail "$*"; }
+  CHAINS=$PWD/chains.txt timeout 240 "$@" >out.txt 2>err.txt || { cat err.txt; fail "$*"; }
   cmp plain.txt out.txt || fail "$* computes something else"
 }
 mib=12

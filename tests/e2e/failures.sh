@@ -3,6 +3,7 @@
 # What goes wrong: one sentence on stderr from the launcher; inside an application one device and the right result.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
+export GPUSPARC_DEVICES=cpu:2 # but for what says otherwise
 app=("$programs/loading" libOpenCL.so.1 local)
 "${app[@]}" >alone.txt
 
@@ -69,7 +70,7 @@ single() { # PART OF THE REASON, OPTIONS...: runs, is right, and says why it was
   local reason=$1 rc=0
   shift
   rm -f single.json
-  timeout 100 gpusparc run --gpus 2 --mode multi --stats=single.json "$@" "${app[@]}" >single.txt 2>single.err || rc=$?
+  timeout 100 gpusparc run --devices cpu:2 --mode multi --stats=single.json "$@" "${app[@]}" >single.txt 2>single.err || rc=$?
   [ "$rc" = 0 ] || { cat single.txt single.err; fail "$reason: exits with $rc"; }
   cmp alone.txt single.txt || fail "$reason: another output"
   stats single.json "single:opened:$reason"
@@ -81,7 +82,7 @@ cmp alone.txt env.txt || fail "a wrong variable changes the output"
 
 # A GPUSPARC_REAL that is no library, or gpusparc itself: said once, and the system's is taken.
 for real in /nowhere/libOpenCL.so.1 /etc/hostname "$GS_BUILD/lib/gpusparc/libgpusparc.so" "$GS_BUILD/lib/gpusparc/opencl/libOpenCL.so.1"; do
-  GPUSPARC_REAL=$real timeout 60 gpusparc run "${app[@]}" >real.txt 2>real.err || { cat real.err; fail "GPUSPARC_REAL=$real"; }
+  GPUSPARC_REAL=$real timeout 240 gpusparc run "${app[@]}" >real.txt 2>real.err || { cat real.err; fail "GPUSPARC_REAL=$real"; }
   cmp alone.txt real.txt && [ "$(wc -l <real.err)" = 1 ] && grep -q "GPUSPARC_REAL.*$real" real.err || { cat real.err; fail "GPUSPARC_REAL=$real: other than one sentence"; }
 done
 
@@ -119,7 +120,7 @@ unset GPUSPARC_TRANSLATOR
 
 splits() { # NAME: in spite of it
   rm -f splits.json
-  timeout 100 gpusparc run --gpus 2 --mode multi --stats=splits.json "${app[@]}" >splits.txt 2>splits.err || { cat splits.err; fail "$1"; }
+  timeout 100 gpusparc run --devices cpu:2 --mode multi --stats=splits.json "${app[@]}" >splits.txt 2>splits.err || { cat splits.err; fail "$1"; }
   cmp alone.txt splits.txt || fail "$1: another output"
   ! grep '^gpusparc' splits.err || fail "$1: words on stderr"
   stats splits.json split:opened

@@ -6,9 +6,9 @@
  * its iterations apart. Without it the driver costs next to nothing, so that what a call takes is the interposer's own.
  * With FAKE_ITEM_NS=N kernels take that for each work-item, and the time passes: commands begin after what they wait
  * for, and to start takes 50 ms; with FAKE_ROUNDS=I argument I, a uint, says how many times that. Commands are of one
- * thread of the application, and of gpusparc's beside it. With FAKE_EVICT=KIB a command, and what makes a buffer or
- * lets it go, goes through so much code, and so much memory, as a real driver's does: what was in the processor's
- * nearest caches is then gone. */
+ * thread of the application, and of gpusparc's beside it; CL_PLATFORM_PROFILE is then `idle` where all have ended. With
+ * FAKE_EVICT=KIB a command, and what makes a buffer or lets it go, goes through so much code, and so much memory, as a
+ * real driver's does: what was in the processor's nearest caches is then gone. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -62,10 +62,12 @@ enum { DEVICES = 2 };
 static struct _cl_platform_id the_platform;
 static struct _cl_device_id the_devices[DEVICES];
 static struct _cl_context the_context;
+static const char version[] = "OpenCL 1.2 fake";
 static FILE *log_file;
 static cl_ulong kernel_ns = 2000;
 static double item_ns;
 static const char *rounds_arg;
+static _Atomic cl_ulong last_end_ns; /* of all commands */
 
 /* ---- what a driver does to the caches ---- */
 
@@ -197,6 +199,9 @@ static cl_int command(const char *call, cl_command_queue queue, cl_ulong took_ns
     if (item_ns > 0 && queue->end_ns > begin)
         begin = queue->end_ns;
     queue->end_ns = begin + took_ns;
+    cl_ulong last = atomic_load(&last_end_ns);
+    while (last < queue->end_ns && !atomic_compare_exchange_weak(&last_end_ns, &last, queue->end_ns))
+        ;
     if (strstr(call, "blocking"))
         sleep_until(queue->end_ns);
     if (!event)
@@ -226,7 +231,9 @@ cl_int clGetPlatformInfo(cl_platform_id p, cl_platform_info what, size_t room, v
     (void)p;
     if (what == CL_PLATFORM_PROFILE)
         say("mark", NULL);
-    return answer_text("fake", room, out, bytes_ret);
+    if (what == CL_PLATFORM_PROFILE && item_ns > 0 && atomic_load(&last_end_ns) <= now_ns())
+        return answer_text("idle", room, out, bytes_ret);
+    return answer_text(what == CL_PLATFORM_VERSION ? version : "fake", room, out, bytes_ret);
 }
 
 cl_int clGetDeviceIDs(cl_platform_id p, cl_device_type type, cl_uint n, cl_device_id *devices, cl_uint *n_ret)
@@ -246,6 +253,7 @@ cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t room, void *o
     const cl_device_type type = CL_DEVICE_TYPE_GPU;
     const cl_uint units = 100, bits = 64;
     const cl_bool yes = CL_TRUE, no = CL_FALSE;
+    const cl_platform_id platform = &the_platform;
     (void)d;
     switch (what) {
     case CL_DEVICE_TYPE:
@@ -257,12 +265,15 @@ cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t room, void *o
     case CL_DEVICE_AVAILABLE:
     case CL_DEVICE_COMPILER_AVAILABLE:
         return answer(&yes, sizeof yes, room, out, bytes_ret);
+    case CL_DEVICE_PLATFORM:
+        return answer(&platform, sizeof platform, room, out, bytes_ret);
+    case CL_DEVICE_VERSION:
+        return answer_text(version, room, out, bytes_ret);
     case CL_DEVICE_IMAGE_SUPPORT:
     case CL_DEVICE_HOST_UNIFIED_MEMORY:
         return answer(&no, sizeof no, room, out, bytes_ret);
     case CL_DEVICE_NAME:
     case CL_DEVICE_VENDOR:
-    case CL_DEVICE_VERSION:
     case CL_DRIVER_VERSION:
     case CL_DEVICE_OPENCL_C_VERSION:
     case CL_DEVICE_EXTENSIONS:
@@ -315,6 +326,12 @@ cl_int clBuildProgram(cl_program p, cl_uint n, const cl_device_id *devices, cons
 {
     (void)p, (void)n, (void)devices, (void)options, (void)notify, (void)data;
     return CL_SUCCESS;
+}
+
+cl_int clGetProgramInfo(cl_program p, cl_program_info what, size_t room, void *out, size_t *bytes_ret)
+{
+    (void)p, (void)what, (void)room, (void)out, (void)bytes_ret;
+    return CL_INVALID_VALUE;
 }
 
 cl_int clGetProgramBuildInfo(cl_program p, cl_device_id d, cl_program_build_info what, size_t room, void *out,
@@ -543,7 +560,18 @@ cl_int clEnqueueMarkerWithWaitList(cl_command_queue q, cl_uint n, const cl_event
     return command("clEnqueueMarkerWithWaitList", q, 1, n, wait, event);
 }
 
+cl_int clEnqueueBarrierWithWaitList(cl_command_queue q, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    return command("clEnqueueBarrierWithWaitList", q, 1, n, wait, event);
+}
+
 /* ---- events ---- */
+
+cl_int clSetEventCallback(cl_event e, cl_int status, void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data)
+{
+    (void)e, (void)status, (void)notify, (void)data;
+    return CL_OUT_OF_RESOURCES;
+}
 
 cl_int clWaitForEvents(cl_uint n, const cl_event *events)
 {

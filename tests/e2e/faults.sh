@@ -22,7 +22,7 @@ says_so() { # CODE STATUS
 
 one() { # FAULT PROGRAM ARGUMENTS...
   local rc=0
-  FAULT=$1 timeout 30 gpusparc run --mode "${mode:-multi}" --gpus "$gpus" "$programs/${@:2:1}" "${@:3}" >out.txt 2>err.txt || rc=$?
+  FAULT=$1 timeout 240 gpusparc run --mode "${mode:-multi}" --gpus "$gpus" "$programs/${@:2:1}" "${@:3}" >out.txt 2>err.txt || rc=$?
   cases=$((cases + 1))
   if [ $rc = 0 ] && cmp -s alone.txt out.txt; then
     right=$((right + 1))
@@ -118,14 +118,14 @@ spoiled_by_unit() { # UNIT, in the order in which they are enqueued
 # A launch that takes long fails while one of its parts has yet to enqueue units: in another way than by a unit's own end,
 # which waits for the other part's. What is written and launched as soon as it has failed comes after those all the same.
 spoiled_early() { # UNIT, in the order in which they are enqueued
-  FAULT=clEnqueueNDRangeKernel:$1:-9999:late timeout 30 gpusparc run --mode multi --gpus 2 "$programs/spoiled" slow >out.txt ||
+  FAULT=clEnqueueNDRangeKernel:$1:-9999:late timeout 240 gpusparc run --mode multi --gpus 2 "$programs/spoiled" slow >out.txt ||
     fail "spoiled slow exits with $?"
   grep -q "written: error 0, 0 words wrong" out.txt || { cat out.txt; fail "unit $1 fails, and the launch before its other units have ended"; }
 }
 
 # Who waits for a launch, a part of which fails, waits for the others.
 spoiled_waits() { # PART
-  FAULT=clEnqueueNDRangeKernel:$1:-9999:late timeout 30 gpusparc run --mode multi --gpus 2 "$programs/spoiled" waits >out.txt
+  FAULT=clEnqueueNDRangeKernel:$1:-9999:late timeout 240 gpusparc run --mode multi --gpus 2 "$programs/spoiled" waits >out.txt
   { echo "the launch: error -14, status -14"; echo waited; echo "added to what was written: error 0, 0 words wrong"; } >alone.txt
   cmp alone.txt out.txt || { cat out.txt; fail "part $1 fails, and is waited for"; }
 }
@@ -137,6 +137,26 @@ each_unit() { # FUNCTION PROGRAM
   count=$(sed -n "s/^$1 //p" counts.txt)
   [ "$count" -ge 3 ] || fail "$2 has a $1 in one unit"
   for ((k = 1; k <= count; k++)); do spared "$1:$k:-9999:late" "$2"; done
+}
+
+# Where what a launch's later units use can't be kept, one device does the launch: nothing is used that has been let go.
+each_retain() {
+  local count k name
+  export LAZY=poison LAZY_REPORT=$PWD/report GPUSPARC_TRANSFER=plain
+  OPENCL_LAYERS=$programs/lazy.so:$OPENCL_LAYERS
+  FAULT_COUNTS=$PWD/counts.txt gpusparc run --mode multi --gpus 2 "$programs/sampled" >/dev/null
+  cp counts.txt retains.txt
+  for name in clRetainSampler clRetainMemObject; do
+    count=$(sed -n "s/^$name //p" retains.txt)
+    [ "$count" -ge 8 ] || fail "sampled retains nothing"
+    for ((k = 1; k <= count; k++)); do
+      rm -f report
+      spared "$name:$k:-5:once" sampled
+      [ ! -e report ] || { sort report | uniq -c; fail "sampled over a driver whose $name fails ($k)"; }
+    done
+  done
+  OPENCL_LAYERS=${OPENCL_LAYERS#*:}
+  unset LAZY LAZY_REPORT GPUSPARC_TRANSFER
 }
 
 RANDOM=${SEED:-7}
@@ -184,6 +204,7 @@ was=$bad spared=$right
 code=-5 gpus=2
 for k in 13 16 19 22 25; do GPUSPARC_TRANSFER=pinned one clEnqueueNDRangeKernel:$k:-5:once columns 2 300 200; done
 [ $bad = $was ] && [ $right -gt $spared ] || fail "units that are refused once under a daemon: $((right - spared)) of 5 spared, $((bad - was)) wrong"
+each_retain
 # Where a launch's chunks can't have what they take it goes as one unit.
 GPUSPARC_TRANSFER=plain spared clCreateKernel:4:-6:forever columns 2 300 200
 # Nor does anybody wait for ever for a gate, or an end, whose event the driver has refused to end once.
@@ -204,7 +225,7 @@ GPUSPARC_TRANSFER=plain each_unit clEnqueueWriteBuffer again
 GPUSPARC_TRANSFER=plain each_unit clEnqueueReadBuffer again
 # Where one of them is refused the command fails when the others have ended.
 FAULT=clEnqueueReadBuffer:2:-5:forever OPENCL_LAYERS=$programs/as_gpu.so:$OPENCL_LAYERS GPUSPARC_TRANSFER=plain \
-  timeout 30 gpusparc run --devices cpu:2 --gpus 1 "$programs/refused_read" >out.txt || { cat out.txt; fail "refused_read"; }
+  timeout 240 gpusparc run --devices cpu:2 --gpus 1 "$programs/refused_read" >out.txt || { cat out.txt; fail "refused_read"; }
 end_daemon
 export GPUSPARC_SOCKET=$dir/none
 for kind in "${@:-once}"; do

@@ -14,8 +14,9 @@ defined "$shim" >ours.txt
 [ "$(wc -l <system.txt)" -gt 100 ] || fail "$system defines $(wc -l <system.txt) functions"
 comm -23 system.txt ours.txt >missing.txt
 [ ! -s missing.txt ] || { cat missing.txt; fail "functions of $system that the shim lacks, or has under another version"; }
-# Nothing but OpenCL's names may come in an application's way, and the ways to its end (shim/leaving.c).
-readelf --dyn-syms -W "$shim" | awk '$7 != "UND" && $5 == "GLOBAL" && $8 !~ /^(cl[A-Z]|OPENCL_|GPUSPARC_|exit$|__cxa_atexit$|__libc_start_main$|__?asan|__?ubsan|__?tsan)/ && NR > 3 { print $8 }' >foreign.txt
+# Nothing but OpenCL's names may come in an application's way, the ways to its end (shim/process/exit.c), and what
+# a compiler writes (shim/process/quiet.c).
+readelf --dyn-syms -W "$shim" | awk '$7 != "UND" && $5 == "GLOBAL" && $8 !~ /^(cl[A-Z]|OPENCL_|GPUSPARC_|exit$|__cxa_atexit$|__libc_start_main$|write$|__?asan|__?ubsan|__?tsan)/ && NR > 3 { print $8 }' >foreign.txt
 [ ! -s foreign.txt ] || { cat foreign.txt; fail "the shim exports other names"; }
 # What the headers declare for the core.
 for f in $(cat /usr/include/CL/cl.h | grep -o '\bcl[A-Z][A-Za-z0-9]*(' | tr -d '(' | sort -u); do
@@ -25,9 +26,9 @@ done
 split() { # NAME COMMAND...
   local name=$1
   shift
-  timeout 60 "$@" >alone.txt || { cat alone.txt; fail "$* without gpusparc"; }
+  timeout 240 "$@" >alone.txt || { cat alone.txt; fail "$* without gpusparc"; }
   rm -f "$name.json"
-  timeout 60 gpusparc run --gpus 2 --mode multi --stats="$name.json" "$@" >"$name.txt" 2>"$name.err" || { cat "$name.txt" "$name.err"; fail "$*"; }
+  timeout 240 gpusparc run --devices cpu:2 --mode multi --stats="$name.json" "$@" >"$name.txt" 2>"$name.err" || { cat "$name.txt" "$name.err"; fail "$*"; }
   cmp alone.txt "$name.txt" || fail "$*: another output"
   [ ! -s "$name.err" ] || { cat "$name.err"; fail "$*: words on stderr"; }
   stats "$name.json" "split:opened"
@@ -47,6 +48,10 @@ stats layer.json split:opened
 GPUSPARC_GPUS=2 GPUSPARC_MODE=multi GPUSPARC_STATS=$PWD/preload.json LD_PRELOAD=$shim "$programs/loading_linked" - symbol >preload.txt
 cmp alone.txt preload.txt || fail "preloaded: another output"
 stats preload.json split:opened
+# By a library whose constructor runs before the shim's.
+GPUSPARC_GPUS=2 GPUSPARC_MODE=multi GPUSPARC_STATS=$PWD/first.json LD_PRELOAD=$shim:$programs/first_call.so "$(type -P true)" >first.txt
+grep -qx 'first call: 0 3' first.txt || { cat first.txt; fail "a call before the shim's constructors"; }
+stats first.json split:k
 # Twice over, and with another installation in the library path.
 gpusparc run --gpus 2 gpusparc run --mode multi --stats=twice.json "$programs/loading" libOpenCL.so.1 local >twice.txt
 cmp alone.txt twice.txt || fail "twice: another output"
@@ -54,17 +59,17 @@ stats twice.json split:opened
 mkdir -p copy
 cp "$shim" copy/libgpusparc.so
 ln -sf libgpusparc.so copy/libOpenCL.so.1
-LD_LIBRARY_PATH=$PWD/copy gpusparc run --gpus 2 --mode multi --stats=copy.json "$programs/loading" libOpenCL.so.1 local >copy.txt
+LD_LIBRARY_PATH=$PWD/copy gpusparc run --devices cpu:2 --mode multi --stats=copy.json "$programs/loading" libOpenCL.so.1 local >copy.txt
 cmp alone.txt copy.txt || fail "beside a copy of the shim: another output"
 stats copy.json split:opened
 
 ends() { # HOW STATUS KERNEL-ASKED
   local how=$1 want=$2 rc=0
-  timeout 60 "$programs/ending" "$how" >alone.txt 2>alone.err || rc=$?
+  timeout 240 "$programs/ending" "$how" >alone.txt 2>alone.err || rc=$?
   [ "$rc" = "$want" ] || fail "ending $how gives $rc without gpusparc"
   rc=0
   rm -f ending.json
-  timeout 60 gpusparc run --gpus 2 --mode multi --stats=ending.json "$programs/ending" "$how" >ending.txt 2>ending.err || rc=$?
+  timeout 240 gpusparc run --devices cpu:2 --mode multi --stats=ending.json "$programs/ending" "$how" >ending.txt 2>ending.err || rc=$?
   [ "$rc" = "$want" ] || { cat ending.err; fail "ending $how gives $rc"; }
   cmp alone.txt ending.txt || { diff alone.txt ending.txt; fail "ending $how: another output"; }
   cmp alone.err ending.err || { cat ending.err; fail "ending $how: other words on stderr"; }
@@ -80,7 +85,20 @@ ends closed 0
 # Without gpusparc this may crash (before glibc 2.41).
 for _ in $(seq 12); do
   rc=0
-  timeout 60 gpusparc run --gpus 2 --mode multi "$programs/ending" threads >ending.txt 2>ending.err || rc=$?
+  timeout 240 gpusparc run --devices cpu:2 --mode multi "$programs/ending" threads >ending.txt 2>ending.err || rc=$?
   [ "$rc" = 6 ] || { cat ending.err; fail "several threads that call exit(6) at once give $rc"; }
 done
 echo passed
+
+# A process that ends with a launch unfinished, whose kernel PoCL has yet to compile: that has been done, and the launch
+# has run, before LLVM is taken apart under it. (On a busy machine patience ends before: three times of five are enough.)
+for mode in single auto; do
+  well=0
+  for i in 1 2 3 4 5; do
+    rm -rf fresh
+    mkdir fresh
+    POCL_CACHE_DIR=$PWD/fresh timeout 240 gpusparc run --mode $mode "$programs/unended" "$i" >out.txt 2>err.txt || continue
+    [ "$(cat out.txt)" = done ] && [ -n "$(find fresh -name '*.so')" ] && well=$((well + 1))
+  done
+  [ $well -ge 3 ] || { cat err.txt; fail "a launch is unfinished when the process ends ($mode): $well of 5 end well"; }
+done

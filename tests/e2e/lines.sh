@@ -28,8 +28,10 @@ for mode in auto single; do
             most["new buffer: clEnqueueNDRangeKernel"] = 11; most["new buffer: clReleaseMemObject"] = 46
             most["new output: clCreateBuffer, clSetKernelArg"] = 84; most["new output: clEnqueueNDRangeKernel"] = 64
             most["new output: clEnqueueReadBuffer (blocking)"] = 11; most["new output: clReleaseMemObject"] = 46
-            most["new kernel: clCreateKernel, clSetKernelArg"] = 134; most["new kernel: clEnqueueNDRangeKernel"] = 22
-            most["new kernel: clReleaseKernel"] = 52 }
+            most["new kernel: clEnqueueNDRangeKernel"] = 24
+            # These two make and free memory: how many lines of malloc and free that takes depends on the heap. In one
+            # environment it is always the same; in two they took 124 and 47 lines, and 128 and 54.
+            most["new kernel: clCreateKernel, clSetKernelArg"] = 140; most["new kernel: clReleaseKernel"] = 64 }
     !($1 in most) || $3 > most[$1] || $4 > ($1 ~ /^new buffer: cl[CR]|^new [ok]/ ? 20 : $1 ~ /^new/ ? 6 : 3) { print "too many:", $0; bad = 1 }
     { n++ }
     END { exit bad || n != 25 }' lines.txt || fail "mode $mode"

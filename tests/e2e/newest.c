@@ -4,22 +4,23 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "shim/destroy.h"
-#include "shim/objects.h"
+#include "shim/record/objects.h"
+#include "shim/record/upward.h"
 
 /* What objects.c wants of the others. */
-struct gs_hot gs_hot;
-void gs_destroy(struct gs_object *o)
+struct gs_fast_path gs_fast_path;
+static void destroy(struct gs_object *o)
 {
     (void)o;
 }
+GS_GIVES(gs_above_objects) = {.destroy = destroy};
 
 #if defined __x86_64__ && !defined __SANITIZE_THREAD__ && !defined __SANITIZE_ADDRESS__
 enum { SKIPPED = 77, TRAP = 0x100, INSTRUCTIONS = 60 };
 static struct gs_object stays, brief;
 static void *const handle = (void *)(uintptr_t)0x10000; /* never looked into */
 static uintptr_t other = 0x10010;
-static int done, comes, goes; /* instructions; before which the other one does */
+static volatile sig_atomic_t done, comes, goes; /* instructions; before which the other one does */
 
 static void stepped(int signal)
 {

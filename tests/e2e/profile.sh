@@ -37,6 +37,26 @@ grep -qx 'gpus = 2' one.conf || fail "two GPUs in the group"
 grep -q 'medians: *pci 110us, gpu 390us' one.conf || fail "median"
 gpusparc check one.conf >out.txt || fail "check one.conf"
 gpusparc analyze one.conf >out.txt || fail "analyze one.conf"
+# Three profiles in one file: appended, or one behind the other.
+rm -f three.conf
+for task in a b c; do gpusparc profile --task $task --margin 0 --append three.conf --from one.json >out.txt 2>err.txt || fail "--append: $(cat err.txt)"; done
+[ ! -s out.txt ] && [ ! -s err.txt ] || fail "words of --append: $(cat out.txt err.txt)"
+grep -qx 'three.conf: 3 tasks, no mistakes' <(gpusparc check three.conf 2>&1) || fail "three.conf: $(gpusparc check three.conf 2>&1)"
+[ "$(grep -c '^\[system' three.conf)" = 1 ] || fail "one [system] is enough"
+sed 's/task a/task z/' one.conf >z.conf
+cat one.conf z.conf >joined.conf
+gpusparc check joined.conf >out.txt 2>&1 || fail "two profiles in one file: $(cat out.txt)"
+cp three.conf before.conf
+rc=0
+gpusparc profile --task b --append three.conf --from one.json >out.txt 2>err.txt || rc=$?
+[ $rc = 1 ] && grep -q 'three.conf has a task b already, in line' err.txt || fail "--append twice: $rc $(cat err.txt)"
+rc=0
+gpusparc profile --task d --append err.txt --from one.json >out.txt 2>err2.txt || rc=$?
+[ $rc = 1 ] && grep -q 'err.txt:1: ' err2.txt || fail "--append to no config: $rc $(cat err2.txt)"
+rc=0
+gpusparc profile --task d --append no/such.conf --from one.json >out.txt 2>err.txt || rc=$?
+[ $rc = 1 ] && grep -q '^\[task d\]' out.txt && grep -q "no/such.conf can't be appended to: No such" err.txt || fail "--append where nothing can be: $rc $(cat err.txt)"
+cmp three.conf before.conf || fail "three.conf has changed"
 # A margin, a period, and the warm-up counted.
 gpusparc profile --task a --margin 50 --warm-up 0 --period 30ms --from one.json >warm.conf 2>err.txt
 grep -qx 'period = 30ms' warm.conf || fail "the period"
@@ -104,8 +124,8 @@ done
 # What goes wrong is said.
 rc=0; gpusparc profile --task t --runs 1 --devices cpu:2 -- sh -c 'echo no luck >&2; exit 3' >out.txt 2>err.txt || rc=$?
 { [ $rc -eq 1 ] && grep -q 'exit status 3: no luck' err.txt && [ ! -s out.txt ]; } || { cat err.txt; fail "a run that fails"; }
-rc=0; gpusparc profile --task t --runs 1 --devices cpu:2 -- true >out.txt 2>err.txt || rc=$?
-{ [ $rc -eq 1 ] && grep -q 'no job' err.txt; } || { cat err.txt; fail "an application without OpenCL"; }
+rc=0; gpusparc profile --task t --runs 3 --devices cpu:2 -- true >out.txt 2>err.txt || rc=$?
+{ [ $rc -eq 1 ] && grep -q 'the first run had no job' err.txt && ! grep -q 'run 2' err.txt; } || { cat err.txt; fail "an application without OpenCL"; }
 for bad in "--runs 1 -- true" "--task a,b -- true" "--task a --runs 0 -- true" "--task a --from x -- true" "--task a --what -- true"; do
   rc=0
   # shellcheck disable=SC2086

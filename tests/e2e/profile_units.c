@@ -91,6 +91,9 @@ static void one_gpu(void **state)
     assert_int_equal(c.others, 0);
     assert_int_equal(p.longest_ns[GS_GPU], 1000000); /* from the grant, behind another one */
     expect(&c, "cpu 10, pci 410/1/50, cpu 100, gpu 1580/1/20, cpu 3000, gpu 500, cpu 100, pci 50, cpu 50");
+    static const int chunks[] = {0, 3, 0, 3, 0, 1, 0, 1, 0};
+    for (size_t i = 0; i < c.n; i++)
+        assert_int_equal(c.segments[i].chunks, chunks[i]);
     gs_profile_chain_free(&c);
     gs_profile_free(&p);
 }

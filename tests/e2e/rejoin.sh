@@ -36,7 +36,8 @@ await 't["running"] == 1'
 await 't["jobs"] > 5'
 gpusparc status >status.txt
 [ "$(tr -d '\n[:print:]' <status.txt | wc -c)" = 0 ] || fail "status prints control characters"
-grep -q 'eee?\[2J?x/deep/jobs$' status.txt || fail "status doesn't show the path: $(cat status.txt)"
+grep -q ' deep/jobs$' status.txt || fail "status doesn't show the program: $(cat status.txt)"
+gpusparc status --json | grep -q 'eee.*x/deep/jobs"' || fail "status --json doesn't show the path"
 # As an upgrade does.
 cp "$programs/jobs" "$deep/new"
 mv "$deep/new" "$deep/jobs"

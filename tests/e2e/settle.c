@@ -5,16 +5,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shim/beside.h"
-#include "shim/leaving.h"
-#include "shim/objects.h"
+#include "shim/process/threads.h"
+#include "shim/process/exit.h"
+#include "shim/record/objects.h"
 
 bool gs_forked(void)
 {
     return false;
 }
 
-void gs_leaving_first(void)
+void gs_exit_handler_first(void)
 {
 }
 
@@ -27,7 +27,7 @@ static double now(void)
 
 static void *stay(void *entered)
 {
-    *(bool *)entered = gs_beside_enter();
+    *(bool *)entered = gs_threads_enter();
     for (;;)
         pause();
     return NULL;
@@ -36,18 +36,18 @@ static void *stay(void *entered)
 int main(void)
 {
     static volatile bool entered;
-    if (!gs_beside_start("settle", NULL, stay, (void *)(uintptr_t)&entered))
+    if (!gs_threads_start("settle", NULL, stay, (void *)(uintptr_t)&entered))
         return 1;
     while (!entered)
         usleep(1000);
     const double begin = now();
     for (int i = 0; i < 3; i++)
-        gs_beside_settle();
+        gs_threads_settle();
     const double took = now() - begin;
     printf("three steps of the end waited for %.1f s\n", took);
     if (took < 2 || took > 5)
         return 1;
-    if (gs_beside_enter()) {
+    if (gs_threads_enter()) {
         printf("a thread is let in after the end\n");
         return 1;
     }

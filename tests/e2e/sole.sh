@@ -30,7 +30,7 @@ for program in "sole 400 7" "sole 400 1" "alone 400"; do
   for under in without daemon; do
     options=(--gpus 1)
     [ $under = daemon ] || options+=(--no-daemon)
-    GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=0.1 FAKE_LOG=rows.log timeout 60 gpusparc run "${options[@]}" "$programs/${words[0]}" "${words[@]:1}" >out.txt 2>err.txt ||
+    GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=0.1 FAKE_LOG=rows.log timeout 240 gpusparc run "${options[@]}" "$programs/${words[0]}" "${words[@]:1}" >out.txt 2>err.txt ||
       { cat err.txt; fail "$program $under"; }
     calls rows.log >$under.txt
   done
@@ -40,7 +40,7 @@ done
 
 # Launches of which nothing is known yet go in chunks, and none of them behind a user event. (On a busy machine what comes next doesn't wait long enough for one of them now and then.)
 for attempt in 1 2 3 4 5; do
-  GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=0.1 FAKE_LOG=first.log timeout 60 gpusparc run --gpus 1 "$programs/firsts" 20 >out.txt 2>err.txt || { cat err.txt; fail firsts; }
+  GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=0.1 FAKE_LOG=first.log timeout 240 gpusparc run --gpus 1 "$programs/firsts" 20 >out.txt 2>err.txt || { cat err.txt; fail firsts; }
   [ "$(grep -c '^clEnqueueNDRangeKernel' first.log)" -gt 120 ] || fail "the first launches weren't cut"
   grep -q '^clCreateUserEvent' first.log || break
   [ $attempt -lt 5 ] || fail "one that is alone under a daemon makes user events"
@@ -49,7 +49,7 @@ done
 # Most launches of a row are handed on with nothing locked.
 row_locks() { sed -n 's/^100 launches, \(.*\) locks$/\1/p' err.txt; }
 for _ in 1 2 3; do # on a busy machine others may look at each row of a process
-  GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=0.1 timeout 60 gpusparc run --gpus 1 "$programs/locks" 400 100 >out.txt 2>err.txt || { cat err.txt; fail locks; }
+  GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=0.1 timeout 240 gpusparc run --gpus 1 "$programs/locks" 400 100 >out.txt 2>err.txt || { cat err.txt; fail locks; }
   [ "$(row_locks)" -ge 100 ] || break
 done
 grep launches, err.txt
@@ -61,7 +61,7 @@ busy() { gpusparc status --json | python3 -c 'import json, sys; print([r for r i
 locked() { tail -1 err.txt | sed -n 's/^1000 rows, \(.*\) locks each$/\1/p'; }
 rm -f go said other.in
 mkfifo go said other.in
-GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=5 timeout 60 gpusparc run --gpus 1 "$programs/locks" 1000 3 3 <go >said 2>err.txt &
+GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=5 timeout 240 gpusparc run --gpus 1 "$programs/locks" 1000 3 3 <go >said 2>err.txt &
 app=$!
 exec 3>go 4<said
 read -r said <&4 || { cat err.txt; fail "locks, alone"; }
@@ -73,7 +73,7 @@ took=$(($(busy) - before))
 # 3000 launches of 10 us, of which some come after the last that was told.
 echo "1000 rows: $(locked) locks each, the GPU was busy for $took ns"
 [ $took -ge 20000000 ] || fail "the GPU was said to be busy for $took ns of 30 ms"
-FAKE_ITEM_NS=5 GPUSPARC_REAL=$programs/fake.so timeout 60 gpusparc run --gpus 1 "$programs/locks" 10 3 2 <other.in >other.txt 2>&1 &
+FAKE_ITEM_NS=5 GPUSPARC_REAL=$programs/fake.so timeout 240 gpusparc run --gpus 1 "$programs/locks" 10 3 2 <other.in >other.txt 2>&1 &
 other=$!
 exec 5>other.in
 for ((i = 0; i < 300; i++)); do grep -qs waits other.txt && break; sleep 0.1; done
@@ -86,7 +86,7 @@ wait $other || true # it reads no line
 
 # One that is paced is held back at each job's begin all the same.
 begin=$(date +%s%N)
-GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=0.1 timeout 60 gpusparc run --gpus 1 --pace=10ms "$programs/locks" 200 3 >out.txt 2>err.txt || { cat err.txt; fail "locks, paced"; }
+GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=0.1 timeout 240 gpusparc run --gpus 1 --pace=10ms "$programs/locks" 200 3 >out.txt 2>err.txt || { cat err.txt; fail "locks, paced"; }
 took=$((($(date +%s%N) - begin) / 1000000))
 echo "200 jobs with a period of 10 ms: $took ms"
 [ $took -ge 1900 ] || fail "200 jobs with a period of 10 ms took $took ms"
@@ -102,7 +102,7 @@ echo "$jobs jobs"
 jobs_of() { # PROGRAM ARGUMENT...: how many are counted
   local before after
   before=$(jobs_now)
-  FAKE_ITEM_NS=5 GPUSPARC_REAL=$programs/fake.so timeout 60 gpusparc run --gpus 1 --task one "$programs/$1" "${@:2}" >/dev/null 2>err.txt || { cat err.txt; fail "$* as a task" >&2; }
+  FAKE_ITEM_NS=5 GPUSPARC_REAL=$programs/fake.so timeout 240 gpusparc run --gpus 1 --task one "$programs/$1" "${@:2}" >jobs.txt 2>err.txt || { cat err.txt; fail "$* as a task" >&2; }
   after=$(jobs_now)
   echo $((after - before))
 }
@@ -114,15 +114,14 @@ echo "1000 rows as a task: $jobs jobs, $(locked) locks each, the GPU was busy fo
 [ "$jobs" -ge 900 ] && [ "$jobs" -le 1000 ] || fail "1000 rows were counted as $jobs jobs"
 [ "$(locked)" -le 15 ] || fail "the rows of a task take $(locked) locks each"
 [ $took -ge 20000000 ] || fail "the GPU was said to be busy for $took ns of 25 ms"
-for way in queues events; do
-  jobs=$(jobs_of apart 500 $way)
-  echo "500 jobs, a part of which is waited for: $jobs"
-  [ "$jobs" -ge 400 ] && [ "$jobs" -le 550 ] || fail "500 jobs, a part of which is waited for ($way), were counted as $jobs"
+# A job has ended where the application has waited and nothing is under way. On a busy machine the rest of a job may have ended when it goes on from its wait for a part.
+for words in "500 queues" "500 events" "4000 twice"; do
+  read -r n way <<<"$words"
+  jobs=$(jobs_of apart "$n" "$way")
+  idle=$(cat jobs.txt)
+  echo "$n jobs, a part of which is waited for ($way): $jobs; all had ended by then $idle times"
+  [ "$jobs" -ge $((n * 4 / 5)) ] && [ "$jobs" -le $((n + idle)) ] || fail "$n jobs, a part of which is waited for ($way, all had ended by then $idle times), were counted as $jobs"
 done
-
-jobs=$(jobs_of apart 4000 twice)
-echo "4000 jobs, a part of which is waited for twice: $jobs"
-[ "$jobs" -ge 3600 ] && [ "$jobs" -le 4035 ] || fail "4000 jobs, a part of which is waited for twice, were counted as $jobs"
 for way in queues threads; do
   jobs=$(jobs_of relay 2000 $way)
   echo "2000 jobs whose end is waited for elsewhere ($way): $jobs"
@@ -136,13 +135,13 @@ echo "100 jobs of a thread that ends then, and 1000 of another one: $jobs"
 
 # Nor does a row that its thread has no use for any more keep others from having one.
 locks_each() { sed -n 's/^\(.*\) locks each$/\1/p' err.txt; }
-GPUSPARC_REAL=$programs/fake.so timeout 60 gpusparc run --gpus 1 "$programs/legacy" 100 20000 >/dev/null 2>err.txt || { cat err.txt; fail "legacy"; }
+GPUSPARC_REAL=$programs/fake.so timeout 240 gpusparc run --gpus 1 "$programs/legacy" 100 20000 >/dev/null 2>err.txt || { cat err.txt; fail "legacy"; }
 echo "20000 jobs of a thread after those of another one that has ended: $(locks_each)"
 [ "$(locks_each)" -le 20 ] || fail "20000 jobs of a thread after those of another one that has ended take $(locks_each) locks each"
 
 # A handler of exit() waits for what another queue's chunks are before.
 for rows in 40 57 74; do
-  OPENCL_LAYERS=$programs/as_gpu.so timeout 30 gpusparc run --devices cpu:2 --gpus 1 "$programs/last_wait" $rows >out.txt || { cat out.txt; fail "last_wait $rows"; }
+  OPENCL_LAYERS=$programs/as_gpu.so timeout 240 gpusparc run --devices cpu:2 --gpus 1 "$programs/last_wait" $rows >out.txt || { cat out.txt; fail "last_wait $rows"; }
   grep -q "it has ended" out.txt || fail "last_wait $rows: nothing is waited for"
 done
 
@@ -150,7 +149,7 @@ done
 rm -f go said
 mkfifo go said
 launches() { grep -c '^clEnqueueNDRangeKernel' modes.log; }
-GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=5 FAKE_LOG=modes.log timeout 60 gpusparc run --gpus 2 --mode multi --task one "$programs/locks" 300 3 3 <go >said 2>err.txt &
+GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=5 FAKE_LOG=modes.log timeout 240 gpusparc run --gpus 2 --mode multi --task one "$programs/locks" 300 3 3 <go >said 2>err.txt &
 app=$!
 exec 3>go 4<said
 counts=()
@@ -173,7 +172,7 @@ echo "launches of a task with one GPU, two, and one: ${counts[*]}"
 before=$(busy)
 mkdir -p cache
 rm -rf cache/*
-FAKE_ITEM_NS=10 FAKE_ROUNDS=1 GPUSPARC_REAL=$programs/fake.so XDG_CACHE_HOME=$PWD/cache timeout 60 gpusparc run --gpus 1 "$programs/ahead" >out.txt 2>err.txt ||
+FAKE_ITEM_NS=10 FAKE_ROUNDS=1 GPUSPARC_REAL=$programs/fake.so XDG_CACHE_HOME=$PWD/cache timeout 240 gpusparc run --gpus 1 "$programs/ahead" >out.txt 2>err.txt ||
   { cat err.txt; fail "ahead"; }
 took=$(($(busy) - before))
 [ $took -ge 1900000000 ] || fail "two launches of a second each had the GPU for $took ns"
@@ -184,7 +183,7 @@ sed -i 's/^realtime/depth = 1\n&/' "$dir/conf"
 begin_daemon
 "$programs/crossed" >alone.txt || fail "crossed without gpusparc"
 for transfer in auto plain; do
-  OPENCL_LAYERS=$programs/as_gpu.so GPUSPARC_TRANSFER=$transfer timeout 30 gpusparc run --devices cpu:2 --gpus 1 "$programs/crossed" >out.txt 2>err.txt ||
+  OPENCL_LAYERS=$programs/as_gpu.so GPUSPARC_TRANSFER=$transfer timeout 240 gpusparc run --devices cpu:2 --gpus 1 "$programs/crossed" >out.txt 2>err.txt ||
     { cat err.txt; fail "crossed: $transfer"; }
   cmp alone.txt out.txt || fail "crossed: $transfer differs"
 done
@@ -196,7 +195,7 @@ begin_daemon
 end_daemon
 rm -f go
 mkfifo go
-OPENCL_LAYERS=$programs/as_gpu.so GPUSPARC_TRANSFER=plain timeout 30 gpusparc run --devices cpu:2 --gpus 1 "$programs/early" >out.txt 2>err.txt <go &
+OPENCL_LAYERS=$programs/as_gpu.so GPUSPARC_TRANSFER=plain timeout 240 gpusparc run --devices cpu:2 --gpus 1 "$programs/early" >out.txt 2>err.txt <go &
 app=$!
 exec 3>go
 for _ in $(seq 500); do grep -q ready err.txt && break; sleep 0.02; done
@@ -207,7 +206,7 @@ wait $app || { cat err.txt; fail "early"; }
 
 # What has to wait for a unit isn't what tells of the ends of those that have one.
 for _ in 1 2 3; do
-  OPENCL_LAYERS=$programs/as_gpu.so timeout 30 gpusparc run --devices cpu:2 --gpus 1 "$programs/turns" >out.txt 2>err.txt ||
+  OPENCL_LAYERS=$programs/as_gpu.so timeout 240 gpusparc run --devices cpu:2 --gpus 1 "$programs/turns" >out.txt 2>err.txt ||
     { cat out.txt err.txt; fail "turns"; }
 done
 
@@ -215,7 +214,7 @@ done
 for ((s = seed; s < seed + 2 * rounds; s++)); do
   "$programs/shared_queue" "$s" 60 >alone.txt || fail "shared_queue $s fails without gpusparc"
   for gpus in 1 2; do
-    OPENCL_LAYERS=$programs/as_gpu.so timeout 60 gpusparc run --devices cpu:2 --gpus $gpus "$programs/shared_queue" "$s" 60 >out.txt 2>err.txt ||
+    OPENCL_LAYERS=$programs/as_gpu.so timeout 240 gpusparc run --devices cpu:2 --gpus $gpus "$programs/shared_queue" "$s" 60 >out.txt 2>err.txt ||
       { cat err.txt; fail "shared_queue $s"; }
     cmp alone.txt out.txt || fail "shared_queue $s differs"
   done
@@ -223,7 +222,7 @@ done
 
 # What one queue's command waits for in another is sent off before it, for devices that take all queues' in that order.
 "$programs/queues" >alone.txt
-LAZY=unflushed,lanes OPENCL_LAYERS=$programs/as_gpu.so:$programs/lazy.so GPUSPARC_TRANSFER=plain timeout 60 gpusparc run --devices cpu:2 --gpus 2 --mode multi \
+LAZY=unflushed,lanes OPENCL_LAYERS=$programs/as_gpu.so:$programs/lazy.so GPUSPARC_TRANSFER=plain timeout 240 gpusparc run --devices cpu:2 --gpus 2 --mode multi \
   "$programs/queues" >out.txt 2>err.txt || { cat err.txt; fail "queues, in lanes"; }
 cmp alone.txt out.txt || fail "queues, in lanes: differs"
 
@@ -234,7 +233,7 @@ for ((s = seed; s < seed + rounds; s++)); do
     OPENCL_LAYERS=$programs/as_gpu.so GPUSPARC_TRANSFER=${way#*:} timeout 200 gpusparc run --devices cpu:2 --gpus "${way%:*}" --mode multi \
       "$programs/stress" "$s" 300 3 >out.txt 2>err.txt & app=$!
     if [ $((s % 2)) = 0 ]; then # others say hello, and leave
-      while kill -0 $app 2>/dev/null; do timeout 20 gpusparc run --devices cpu:2 "$programs/untied" >/dev/null 2>&1 || true; sleep 0.1; done
+      while kill -0 $app 2>/dev/null; do timeout 240 gpusparc run --devices cpu:2 "$programs/untied" >/dev/null 2>&1 || true; sleep 0.1; done
     fi
     wait $app || rc=$?
     [ "$rc" = 0 ] || { cat err.txt; fail "seed $s: $way exits with $rc"; }

@@ -17,7 +17,7 @@ bad=0 runs=0 end=$((SECONDS + seconds))
 compare() { # PATH PROGRAM ARGUMENTS...
   local way=$1 rc=0
   shift
-  GPUSPARC_TRANSFER=$way timeout 60 gpusparc run --devices gpu --gpus "$gpus" --mode multi --stats=stats.json "$programs/$1" "${@:2}" \
+  GPUSPARC_TRANSFER=$way timeout 240 gpusparc run --devices gpu --gpus "$gpus" --mode multi --stats=stats.json "$programs/$1" "${@:2}" \
     >split.txt 2>split.err || rc=$?
   runs=$((runs + 1))
   [ $rc = 0 ] && cmp -s alone.txt split.txt && return

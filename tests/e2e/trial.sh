@@ -23,6 +23,8 @@ check() { # NAME: how the trials ended
   [ "$(tried "$1.json" borrow)" = "3 0" ] || fail "$1: borrow: $(tried "$1.json" borrow)"
   # Of thirty launches, the first is tried, the sixth, and the twenty-third.
   [ "$(tried "$1.json" ticket)" = "0 3" ] || fail "$1: ticket: $(tried "$1.json" ticket)"
+  # Whatever their sizes are.
+  [ "$(tried "$1.json" sized)" = "0 3" ] || fail "$1: sized: $(tried "$1.json" sized)"
 }
 for transfer in plain pinned; do
   for n in 2 3; do

@@ -140,7 +140,7 @@ printf '[system]\ngpus = 2\nrealtime = no\n' >"$dir/conf"
 begin_daemon
 "$programs/threads" >alone.txt
 for _ in 1 2 3 4; do
-  GPUSPARC_TRANSFER=plain timeout -s KILL 60 gpusparc run --devices cpu:2 --mode multi "$programs/threads" >out.txt ||
+  GPUSPARC_TRANSFER=plain timeout -s KILL 240 gpusparc run --devices cpu:2 --mode multi "$programs/threads" >out.txt ||
     fail "threads that read each what they have launched"
   cmp alone.txt out.txt || fail "threads that read each what they have launched compute something else"
 done

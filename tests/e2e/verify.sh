@@ -6,7 +6,7 @@ set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 bash "$GS_SOURCE/tests/e2e/compare.sh" unwritten split:rows
 for way in plain pinned; do
-  GPUSPARC_TRANSFER=$way gpusparc run --gpus 2 --mode multi --verify --stats="$way-verify.json" "$programs/unwritten" >verify.txt 2>verify.err
+  GPUSPARC_TRANSFER=$way gpusparc run --devices cpu:2 --mode multi --verify --stats="$way-verify.json" "$programs/unwritten" >verify.txt 2>verify.err
   cmp alone.txt verify.txt || fail "unwritten, $way: another output"
   [ ! -s verify.err ] || { cat verify.err; fail "unwritten, $way: --verify says so"; }
   stats "$way-verify.json" devices:2 right split:rows
@@ -19,7 +19,7 @@ chmod +x liar
 "$programs/verified" >right.txt
 for way in "" plain; do
   for _ in 1 2 3 4 5 6; do # a race may come out as on one device, by chance
-    GPUSPARC_TRANSLATOR=$PWD/liar GPUSPARC_TRANSFER=$way gpusparc run --gpus 2 --mode multi --verify --stats=lies.json "$programs/verified" >lies.txt 2>lies.err
+    GPUSPARC_TRANSLATOR=$PWD/liar GPUSPARC_TRANSFER=$way gpusparc run --devices cpu:2 --mode multi --verify --stats=lies.json "$programs/verified" >lies.txt 2>lies.err
     ! grep -q 'neighbour: ' lies.err || break
   done
   cmp right.txt lies.txt || fail "--verify lets the application see what is wrong"

@@ -30,14 +30,17 @@ static int64_t last_response(const char *text)
 }
 
 /* Theorem 8: C and two hand-overs; applications without a task have `depth` chunks and a hand-over granted, all but one
- * unit of which is left. With depth 1 a hand-over follows each chunk. */
+ * unit of which is left. With depth 1 there is a hand-over before each chunk, of which there may be as many as the
+ * segment says. */
 static void handovers_count(void **state)
 {
     (void)state;
 #define ONE(depth) "[system]\ncpus=1\ngpus=1\ngpu_chunk=10ns\nhandover=3ns\ndepth=" #depth "\n"
 #define TASK "[task a]\nperiod=1us\nsegments.1=gpu 100ns..100ns\n"
     assert_int_equal(last_response(ONE(2) TASK), 100 + 2 * 3 + (2 * 10 + 3 - 1));
-    assert_int_equal(last_response(ONE(1) TASK), 100 + (2 + 10 - 1) * 3 + (10 + 3 - 1));
+    assert_int_equal(last_response(ONE(1) TASK), 100 + 10 * 3 + (10 + 3 - 1));
+    assert_int_equal(last_response(ONE(1) "[task a]\nperiod=1us\nsegments.1=gpu 100ns..100ns pauses 2 5ns chunks 15\n"),
+                     100 + 15 * 3 + 5 + 3 * (10 + 3 - 1));
     /* A lower task has two chunks granted as well, of its own length. */
     assert_int_equal(last_response("[system]\ncpus=1\ngpus=1\nhandover=3ns\ndepth=2\n" /* */
                                    "[task low]\nperiod=1us\ngpu_chunk=20ns\nsegments.1=gpu 200ns..200ns\n"),

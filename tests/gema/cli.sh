@@ -32,7 +32,7 @@ expect 1 '^bad.conf:3: task a has no period' gpusparc check bad.conf
 expect 1 '^bad.conf:4: ' gpusparc check bad.conf
 expect 1 'cannot be read' gpusparc check missing.conf
 sed '/^\[task b/a user = nobody-by-that-name\nmatch =' good.conf > nobody.conf
-expect 0 "task b is given to user 'nobody-by-that-name', whom" gpusparc check nobody.conf
+expect 0 "nobody.conf:8: task b is given to user 'nobody-by-that-name', whom" gpusparc check nobody.conf
 expect 0 'task b has an empty match' gpusparc check nobody.conf
 printf '[task a]\nperiod = 1s\nmatch = knn\nuser = 4294967296\n[task b]\nperiod = 1s\nmatch = */x\nuser = -1\n[task c]\nperiod = 1s\nmatch = */x\nuser = 1000\n' > odd.conf
 expect 0 "task a has the match 'knn', which no program's path has" gpusparc check odd.conf
@@ -42,7 +42,7 @@ expect 0 'task c has the match of task b' gpusparc check odd.conf
 [ "$(gpusparc check odd.conf 2>&1 | grep -c 'given to\|the match')" = 4 ] || fail "warnings of what is right"
 for i in $(seq 1100); do printf '[task t%d]\nperiod = 1s\n' $i; done > many.conf
 [ "$(gpusparc check many.conf 2>&1 | grep -c 'more than 1024 tasks')" = 1 ] || fail "too many tasks: said other than once"
-expect 0 'warning: gpus = 17 can be analyzed, but the daemon schedules 16' gpusparc check <(sed 's/^gpus = 2/gpus = 17/' good.conf)
+expect 0 'warning: .*:1: gpus = 17 can be analyzed, but the daemon schedules 16' gpusparc check <(sed 's/^gpus = 2/gpus = 17/' good.conf)
 expect 2 'takes one config' gpusparc check
 expect 2 'takes one config' gpusparc check --json
 expect 2 "no option '--jason'" gpusparc check --jason good.conf
@@ -57,6 +57,16 @@ check_json() { # STATUS FILE EXPRESSION over the answer a
 check_json 0 good.conf 'a == {"file": "good.conf", "tasks": 2, "mistakes": [], "warnings": []}'
 check_json 1 bad.conf '[m["line"] for m in a["mistakes"]] == [2, 3, 4] and "has no period" in a["mistakes"][1]["message"]'
 check_json 1 missing.conf '[m["line"] for m in a["mistakes"]] == [None] and "cannot be read" in a["mistakes"][0]["message"]'
+analyze_json() { # FILE EXPRESSION over the answer a
+  ! gpusparc analyze "$1" --json >out.json 2>err.txt || fail "analyze --json $1 finds nothing wrong"
+  [ ! -s err.txt ] || fail "analyze --json $1 says it elsewhere: $(cat err.txt)"
+  python3 -c "import json; a = json.load(open('out.json')); assert $2, a" || fail "analyze --json $1"
+}
+analyze_json bad.conf '[m["line"] for m in a["mistakes"]] == [2, 3, 4] and a["file"] == "bad.conf"'
+analyze_json missing.conf 'a["mistakes"][0]["line"] is None and "cannot be read" in a["mistakes"][0]["message"]'
+printf '[system]\ngpus = 2\ncpus = 1\n' > empty.conf
+analyze_json empty.conf '[m["message"] for m in a["mistakes"]] == ["it holds no task"]'
+expect 1 '^empty.conf: it holds no task' gpusparc analyze empty.conf
 check_json 1 bytes.conf "[m['line'] for m in a['mistakes']] == [2] and '?\u00e9\\\"' in a['mistakes'][0]['message']"
 check_json 0 nobody.conf '[w["line"] for w in a["warnings"]] == [8, 8] and not a["mistakes"]'
 
@@ -69,7 +79,7 @@ expect 2 'there are single' gpusparc analyze --policy best good.conf
 expect 2 'no option' gpusparc analyze --wrong good.conf
 expect 2 'not a duration' gpusparc analyze --until 5 good.conf
 expect 0 'published formula' gpusparc analyze --analysis paper good.conf
-expect 1 'cannot write the timeline' gpusparc analyze --timeline no/such/folder/x.svg good.conf
+expect 1 'cannot write no/such' gpusparc analyze --timeline no/such/folder/x.svg good.conf
 for policy in single local gema gema+ global; do
   gpusparc analyze --policy $policy --json good.conf > out.json
   python3 - <<'END' || fail "JSON of $policy"
@@ -92,8 +102,28 @@ END
 
 gpusparc simulate --sets 3000 --seed 7 --threads 1 --csv one.csv > /dev/null
 gpusparc simulate --sets 3000 --seed 7 --threads 3 --csv three.csv --plot plot.svg > /dev/null
+gpusparc simulate --sets 3000 --seed 7 --json >sets.json
+python3 - <<'P' || fail "--json isn't what --csv is"
+import csv, json
+rows = list(csv.DictReader(open("one.csv")))
+points = json.load(open("sets.json"))["points"]
+assert [int(r["sets"]) for r in rows] == [p["sets"] for p in points]
+assert all(int(r[k]) == p["schedulable"][k] for r, p in zip(rows, points) for k in p["schedulable"])
+P
 cmp one.csv three.csv || fail "the figures depend on the number of threads"
 [ "$(awk -F, 'NR > 1 { n += $2 } END { print n }' one.csv)" -eq 3000 ] || fail "not 3000 sets"
+# One chunk at a time: how many there are has to be known.
+printf '[system]\ngpus = 1\ncpus = 1\ndepth = 1\ngpu_chunk = 2ms\npci_chunk = 1ms\n[task a]\nperiod = 200ms\nsegments.1 = pci 1ms chunks 4, gpu 10ms\n' > one_chunk.conf
+expect 0 "segments.1 of task a doesn't say how many chunks its gpu segments may have" gpusparc check one_chunk.conf
+expect 0 'unproven$' gpusparc analyze one_chunk.conf
+expect 0 'Unproven from a down: with depth = 1 there is a hand-over of 50us before each chunk' gpusparc analyze one_chunk.conf
+sed 's/gpu 10ms/gpu 10ms chunks 20/' one_chunk.conf > counted.conf
+expect 0 'no mistakes' gpusparc check counted.conf
+! gpusparc check counted.conf 2>&1 | grep -q chunks || fail "check doubts what is counted"
+expect 0 'meets$' gpusparc analyze counted.conf
+expect 0 'Counted: a hand-over of 50us before each chunk' gpusparc analyze counted.conf
+sed 's/depth = 1/depth = 2/' one_chunk.conf > two_chunks.conf
+expect 0 'Counted: two hand-overs of 50us for each segment' gpusparc analyze two_chunks.conf
 awk -F, 'NR > 1 && ($3 > $7 || $4 > $7 || $5 > $7 || $6 > $7) { exit 1 }' one.csv || fail "a policy beats the optimum"
 grep -q '<svg' plot.svg || fail "no plot"
 gpusparc simulate --figure 8 --sets 1100 --csv eight.csv > /dev/null

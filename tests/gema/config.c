@@ -125,8 +125,48 @@ static void reads_chunks(void **state)
     gs_model_free(&model);
     gs_config_free(&c);
 
-    static const char *const bad[] = {"preemptive = cpu, gpu\ngpu_chunk = 1ms", "pieces = any\ngpu_chunk = 1ms",
-                                      "handover = 0", "pci_chunk = much", "warmup = 1"};
+    /* How many chunks a segment may have, alone and behind its pauses. */
+    assert_int_equal(parse("[system]\ngpus=2\ncpus=1\ndepth=1\ngpu_chunk=1ms\npci_chunk=1ms\n[task a]\nperiod=10ms\n"
+                           "segments.1=gpu 4ms..5ms chunks 60, pci 1ms pauses 3 1ms chunks 7, cpu 1ms\n",
+                           &c, &m),
+                     0);
+    assert_int_equal(gs_model_from_config(&model, &c, &m), 0);
+    const struct gs_segment *s = model.tasks[0].chains[1].segments;
+    assert_int_equal(s[0].chunks, 60);
+    assert_int_equal(s[0].best_ns, 4000000);
+    assert_int_equal(s[0].worst_ns, 5000000);
+    assert_int_equal(s[1].chunks, 7);
+    assert_int_equal(s[1].pauses, 3);
+    assert_int_equal(s[1].pause_ns, 1000000);
+    assert_int_equal(s[2].chunks, 0);
+    assert_true(gs_model_counts_handovers(&model, 0, 1));
+    gs_model_free(&model);
+    gs_config_free(&c);
+    static const char *const bad_chunks[][2] = {{"gpu 5ms chunks", "is not a duration"},
+                                                {"gpu 5ms chunks many", "'many' is no number of chunks"},
+                                                {"gpu 5ms chunks 0", "'0' is no number"},
+                                                {"gpu 5ms chunks 1000001", "is no number"},
+                                                {"gpu 5ms chunks 7 8", "'7 8' is no number"},
+                                                {"cpu 5ms chunks 7", "a CPU segment has no chunks"},
+                                                {"gpu 5ms chunks 4", "4 chunks of 1ms at most are no 5ms"}};
+    for (size_t i = 0; i < sizeof bad_chunks / sizeof *bad_chunks; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "[system]\ngpu_chunk=1ms\n[task a]\nperiod=10ms\nsegments.1=%s\n",
+                 bad_chunks[i][0]);
+        assert_int_equal(parse(text, &c, &m), -EINVAL);
+        assert_int_equal(m.n, 1);
+        assert_non_null(strstr(m.v[0].text, bad_chunks[i][1]));
+        gs_mistakes_free(&m);
+        gs_config_free(&c);
+    }
+
+    static const char *const bad[] = {"preemptive = cpu, gpu\ngpu_chunk = 1ms",
+                                      "pieces = any\ngpu_chunk = 1ms",
+                                      "handover = 0",
+                                      "pci_chunk = much",
+                                      "warmup = 1",
+                                      "overruns = never",
+                                      "overruns = 0"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char text[200];
         snprintf(text, sizeof text, "[system]\n%s\n", bad[i]);
@@ -210,12 +250,65 @@ static void checks_across_sections(void **state)
     static const char bad[] = "[task a]\nperiod = 1s\nmode = multi\nsegments.1 = gpu 1ms\npriority = 3\n"
                               "[task b]\nperiod = 1s\nsegments.4 = gpu 1ms\npriority = 3\n"
                               "[task c]\nperiod = 1s\nmode = 3\npriority = 4\n"
-                              "[system]\ngpus = 2\n[system]\n"
+                              "[system]\ngpus = 2\n[system]\ngpus = 3\n"
                               "[task d]\nperiod = 1s\n";
-    static const struct expected want[] = {
-        {1, "no segments.2"}, {6, "the priority of task a"}, {8, "2 GPUs"},
-        {10, "mode = 3"},     {16, "already, in line 14"},   {17, "has no priority"}};
+    static const struct expected want[] = {{1, "no segments.2"},    {6, "the priority of task a"},
+                                           {8, "2 GPUs"},           {10, "mode = 3"},
+                                           {17, "than in line 15"}, {18, "has no priority"}};
     expect_mistakes(bad, want, sizeof want / sizeof *want);
+}
+
+/* Three profiles in one file. */
+static void sections_that_agree_may_repeat(void **state)
+{
+    (void)state;
+    struct gs_config c;
+    struct gs_mistakes m;
+    assert_int_equal(parse("[system]\ngpus = 2\ncpus = 4\nhandover = 1ms\n[task a]\nperiod = 1s\n"
+                           "[system]\ngpus = 2\ncpus = 4\n[task b]\nperiod = 1s\n"
+                           "[system]\nhandover = 1000us\nlinks = 2\n[task c]\nperiod = 1s\n",
+                           &c, &m),
+                     0);
+    assert_int_equal(c.n_tasks, 3);
+    assert_int_equal(c.system.servers[GS_GPU], 2);
+    assert_int_equal(c.system.servers[GS_PCI], 2);
+    assert_int_equal(c.system.line, 1);
+    gs_config_free(&c);
+}
+
+static void comments_behind_values(void **state)
+{
+    (void)state;
+    static const char bad[] = "[system]\n# a comment\n  # another\ngpus = 2 # two\ncpus = 4 ; four\n"
+                              "[task a]\nperiod = 1s\t# often\nmatch = /opt/c#/a\n"
+                              "segments.1 = gpu 1ms, # here\n  cpu 1ms\n";
+    static const struct expected want[] = {
+        {4, "behind a value it is ';'"}, {7, "behind a value it is ';'"}, {9, "behind a value it is ';'"}};
+    expect_mistakes(bad, want, sizeof want / sizeof *want);
+}
+
+/* What is no config file at all is told soon; one with some wrong lines is read to its end. */
+static void other_files_end_soon(void **state)
+{
+    (void)state;
+    struct gs_config c;
+    struct gs_mistakes m;
+    char text[20000] = "";
+    for (int i = 0; i < 300; i++)
+        strcat(text, "a line of a letter\n");
+    assert_int_equal(parse(text, &c, &m), -EINVAL);
+    assert_int_equal(m.n, 20);
+    assert_non_null(strstr(m.v[19].text, "this is no config file"));
+    gs_mistakes_free(&m);
+    gs_config_free(&c);
+    strcpy(text, "[system]\ngpus = 1\n[task a]\nperiod = 1s\n");
+    for (int i = 1; i <= 60; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s\nsegments.%d = gpu 1ms\n",
+                 i % 2 ? "" : "nonsense", i);
+    assert_int_equal(parse(text, &c, &m), -EINVAL);
+    assert_int_equal(m.n, 30 + 59); /* and the system has one GPU */
+    gs_mistakes_free(&m);
+    gs_config_free(&c);
 }
 
 static void long_lines_are_whole_or_refused(void **state)
@@ -284,6 +377,32 @@ static void units_are_exact(void **state)
     }
 }
 
+/* Five digits, no more; a bound isn't shown below what it is, nor what is left above. */
+static void durations_are_shown_short(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t ns;
+        enum gs_rounding rounding;
+        const char *text;
+    } cases[] = {{127849997, GS_ROUND_UP, "127.85ms"},
+                 {127850001, GS_ROUND_UP, "127.86ms"},
+                 {24350003, GS_ROUND_DOWN, "24.35ms"},
+                 {24359999, GS_ROUND_DOWN, "24.359ms"},
+                 {15649997, GS_ROUND_NEAREST, "15.65ms"},
+                 {999999600, GS_ROUND_NEAREST, "1s"},
+                 {1234567891234, GS_ROUND_UP, "1234.6s"},
+                 {40000000, GS_ROUND_UP, "40ms"},
+                 {12345, GS_ROUND_UP, "12.345us"},
+                 {7, GS_ROUND_UP, "7ns"},
+                 {0, GS_ROUND_UP, "0ns"},
+                 {1500000000, GS_ROUND_NEAREST, "1.5s"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char buf[GS_DURATION_SIZE];
+        assert_string_equal(gs_show_duration(cases[i].ns, cases[i].rounding, buf), cases[i].text);
+    }
+}
+
 static void missing_file_is_a_mistake(void **state)
 {
     (void)state;
@@ -302,8 +421,12 @@ int main(void)
         cmocka_unit_test(reads_chunks),
         cmocka_unit_test(finds_every_mistake),
         cmocka_unit_test(checks_across_sections),
+        cmocka_unit_test(sections_that_agree_may_repeat),
+        cmocka_unit_test(comments_behind_values),
+        cmocka_unit_test(other_files_end_soon),
         cmocka_unit_test(long_lines_are_whole_or_refused),
         cmocka_unit_test(units_are_exact),
+        cmocka_unit_test(durations_are_shown_short),
         cmocka_unit_test(missing_file_is_a_mistake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

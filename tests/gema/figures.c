@@ -208,7 +208,8 @@ static void schedules_are_schedules(void **state)
         struct gs_timeline t;
         int64_t work = 0, done = 0;
         random_modes(&r, &m, modes);
-        assert_int_equal(gs_timeline_run(&t, &m, modes, NULL, 120), 0);
+        assert_int_equal(
+            gs_timeline_run(&t, &m, &(struct gs_timeline_setup){.modes = modes, .horizon = 120, .most = 1000}), 0);
         for (size_t i = 0; i < t.n_jobs; i++) {
             const struct gs_chain *c = &m.tasks[t.jobs[i].task].chains[modes[t.jobs[i].task]];
             for (size_t j = 0; j < c->n; j++)

@@ -78,14 +78,28 @@ struct gs_model random_set(struct rng *r, const struct set_shape *shape)
     return m;
 }
 
+/* Says in how many chunks each segment is granted, mostly. */
+static void count_chunks(struct rng *r, struct gs_model *m)
+{
+    for (size_t i = 0; i < m->n_tasks; i++)
+        for (int g = 1; g <= m->servers[GS_GPU]; g++)
+            for (size_t j = 0; j < m->tasks[i].chains[g].n; j++) {
+                struct gs_segment *s = &m->tasks[i].chains[g].segments[j];
+                int64_t chunk = m->tasks[i].chunk_ns[s->resource];
+                if (s->resource == GS_CPU || !s->worst_ns || !rnd(r, 20))
+                    continue;
+                chunk = chunk ? chunk : s->worst_ns;
+                const int64_t n = (s->worst_ns + chunk - 1) / chunk + (s->pauses ? 1 + s->pauses : 0) + rnd(r, 6);
+                s->chunks = n <= GS_CONFIG_MAX_CHUNKS ? (int)n : 0;
+            }
+}
+
 void make_chunked(struct rng *r, struct gs_model *m)
 {
     unsigned which = 1 + rnd(r, 3);
     m->pieces = GS_PIECES_OWN;
     m->depth = 1 + (int)rnd(r, 3);
-    /* One chunk at a time: each is followed by a hand-over, and only if all but the last are as long as they may be it
-     * is known how many there are. */
-    m->handover_ns = m->depth > 1 && rnd(r, 2) ? rnd(r, 3) : 0;
+    m->handover_ns = rnd(r, 2) ? rnd(r, 3) : 0;
     for (int k = GS_PCI; k <= GS_GPU; k++) {
         m->chunked[k] = which >> (k - GS_PCI) & 1;
         m->preemptive[k] = m->preemptive[k] && !m->chunked[k];
@@ -101,6 +115,8 @@ void make_chunked(struct rng *r, struct gs_model *m)
                 s->pauses = 1 + (int)rnd(r, 3);
                 s->pause_ns = rnd(r, 4);
             }
+    if (m->depth == 1)
+        count_chunks(r, m);
     if (gs_model_finish(m))
         abort();
 }
@@ -142,8 +158,9 @@ void print_set(const struct gs_model *m, const int *modes)
                 continue;
             printf("\nsegments.%d = ", g);
             for (size_t j = 0; j < c->n; j++)
-                printf("%s%s %" PRId64 "ns..%" PRId64 "ns", j ? ", " : "", gs_resource_names[c->segments[j].resource],
-                       c->segments[j].best_ns, c->segments[j].worst_ns);
+                printf("%s%s %" PRId64 "ns..%" PRId64 "ns pauses %d %" PRId64 "ns chunks %d", j ? ", " : "",
+                       gs_resource_names[c->segments[j].resource], c->segments[j].best_ns, c->segments[j].worst_ns,
+                       c->segments[j].pauses, c->segments[j].pause_ns, c->segments[j].chunks);
         }
     }
     printf("\n");

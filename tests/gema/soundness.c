@@ -178,6 +178,7 @@ static void join_segments(struct gs_model *m)
                 last->worst_ns += s->worst_ns;
                 last->pauses += s->pauses + 1;
                 last->pause_ns += s->pause_ns;
+                last->chunks = last->chunks && s->chunks ? last->chunks + s->chunks : 0;
             }
             c->n = n;
         }

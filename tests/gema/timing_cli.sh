@@ -32,7 +32,9 @@ P
 
 gpusparc timing "alu x32" --warps 14 --scheduler variable --rate 0=2 --rate 1=2 --svg out.svg --trace >out.txt
 has '^ +0  W0 +0 alu'
-python3 -c 'import xml.dom.minidom; d = xml.dom.minidom.parse("out.svg"); assert len(d.getElementsByTagName("path")) == 1 + 2 * 7'
+python3 -c 'import xml.dom.minidom; d = xml.dom.minidom.parse("out.svg"); assert sum(g.getAttribute("class").startswith("s") for g in d.getElementsByTagName("g")) == 7' ||
+  fail "not a line for each of the 7 warps"
+for said in '>time (clock cycles)<' '>instructions issued<' 'warp 12, ends at'; do grep -q "$said" out.svg || fail "the picture doesn't say $said"; done
 gpusparc timing "alu x32" --warps 14 >out.txt
 for p in lrr gto two-level variable; do has "^$p +[0-9]"; done
 
@@ -62,7 +64,9 @@ refuses 2 "--svg wants" alu --svg x.svg
 refuses 2 "has no order" --mix arithmetic=1 --warps 2
 refuses 2 'there is no warp 9' alu --warps 4 --rate 9=2
 refuses 1 "ask for" alu --warps 4 --rate 0=1
-refuses 1 "could not be written" alu --warps 2 --scheduler lrr --svg no/such/folder/x.svg
+refuses 1 "cannot write no/such" alu --warps 2 --scheduler lrr --svg no/such/folder/x.svg
+refuses 2 "must end in .svg" alu --warps 2 --scheduler lrr --svg x.gif
+refuses 1 "room for" "alu x100000" --warps 8 --scheduler lrr --svg x.svg
 echo '{"arithmetic": 3}' >bad.json
 refuses 2 'bad.json: the device profile' alu --profile bad.json
 echo passed

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "translator/access_program.h"
+#include "translator/summary/access_program.h"
 
 static bool bounds(void *ctx, const struct gs_words *words, uint64_t *least, uint64_t *largest)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers of a test kernel as the evaluation of a summary asks for them: see gs_contents (translator/summary.h). */
+/* Buffers of a test kernel as the evaluation of a summary asks for them: see gs_contents (translator/summary/summary.h). */
 #ifndef GS_TESTS_KERNELS_CONTENTS_H
 #define GS_TESTS_KERNELS_CONTENTS_H
 
-#include "translator/summary.h"
+#include "translator/summary/summary.h"
 
 struct test_contents {
     struct gs_contents contents;

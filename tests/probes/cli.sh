@@ -147,7 +147,7 @@ refuses 2 "--kernel wants a number" handover --kernel 0
 refuses 2 "--by is clock or atomic" order --by hand
 refuses 2 "--count wants a number" order --count 5..3
 refuses 2 "--resume wants" order --resume
-refuses 2 "does not know" sum --frobnicate
+refuses 2 "there is no option" sum --frobnicate
 refuses 2 "power of two" sum --local 96
 refuses 2 "--note wants text in UTF-8" sum --note $'\xe4'
 refuses 2 "--condition" sum --condition 0

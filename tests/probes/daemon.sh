@@ -12,7 +12,7 @@ cat >d.conf <<'C'
 [system]
 gpus = 1
 cpus = 2
-watchdog = 200ms
+watchdog = 1s
 [task mine]
 period = 100ms
 segments.1 = gpu 10ms
@@ -21,10 +21,10 @@ rm -f d.sock ./*.json task.in
 gpusparcd --socket "$GPUSPARC_SOCKET" --config d.conf >d.log 2>&1 &
 daemon=$!
 pids+=($daemon)
-until_true() { # WHAT COMMAND...: within 20 seconds
+until_true() { # WHAT COMMAND...: within a minute
   local what=$1
   shift
-  for _ in $(seq 200); do
+  for _ in $(seq 600); do
     "$@" && return
     sleep 0.1
   done

@@ -94,14 +94,18 @@ if part["one_warp"]["mul_dependent"]:
     assert part["one_warp"]["add_dependent"] == whole["one_warp"]["add_dependent"]
 P
 
-# A picture of each probe, or gnuplot's script, which draws it elsewhere.
+# A picture of each probe.
 gpusparc probe order --count 1..4 --runs 20 --plot order.svg >/dev/null
 gpusparc probe sum --runs 5 --plot sum.svg >/dev/null
 gpusparc probe latency --runs 3 --memory 4 --warps 1..2 --plot latency.svg >/dev/null
 for p in order sum latency; do grep -q '</svg>' $p.svg || fail "no picture of $p"; done
-gpusparc probe order --count 1..4 --runs 20 --plot later.gp >/dev/null
-[ ! -e later.svg ] || fail "a script draws by itself"
-gnuplot later.gp
-grep -q '</svg>' later.svg || fail "the script draws nothing"
-refuses 2 "must end in .svg, .png, .pdf or .gp" order --plot picture.jpeg
+# A row for each test where there is one number of warps; else few curves in each of several frames.
+gpusparc probe latency --runs 3 --memory 4 --plot one.svg >/dev/null
+[ "$(grep -c '>.*dependent</text>' one.svg)" -ge 12 ] || fail "tests without a row: $(grep -c 'dependent</text>' one.svg)"
+python3 - <<'P' || fail "more curves in a frame than colours"
+import re
+for panel in open("latency.svg").read().split('class="panel"')[1:]:
+    assert 0 < len(re.findall('<g class="s', panel)) <= 3
+P
+refuses 2 "must end in .svg, .png or .pdf" order --plot picture.jpeg
 echo passed

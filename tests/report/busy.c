@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "shim/busy.h"
+#include "shim/report/busy.h"
 
 static void at_random(void **state)
 {

@@ -29,6 +29,7 @@ fake slow 'exec sleep 98.7654'
 fake sized 'echo "$args" >>sizes.txt
 [[ $args =~ --size\ ([0-9]+) ]] && total=$(( ${BASH_REMATCH[1]} / 50 )).0'
 
+export GPUSPARC_DEVICES=cpu:2 # says which devices, and leaves the plain run as the base
 bench() { gpusparc bench --mode multi --samples fakes --runs 3 "$@" >out 2>err; }
 expect() { grep -qE -- "$1" "$2" || fail "no '$1' in $2: $(cat "$2")"; }
 
@@ -45,6 +46,27 @@ for f in bars.svg speedup.svg environment.json checks.json; do
     [ -s figures/$f ] || fail "$f is missing"
 done
 [ -z "$(ls -A figures | grep '^\.result')" ] || fail "temporary files are left"
+# The base's phases make up its time: its bar ends at 100 %, where the line is. No label is slanted.
+python3 - <<'END' || fail "bars.svg"
+import re
+text = open("figures/bars.svg").read()
+bars = {}
+for x, y, w in re.findall(r'<rect class="s\d" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)"', text):
+    bars[y] = max(bars.get(y, 0), float(x) + float(w))
+level = float(re.search(r'<path d="M([\d.]+) [\d.]+v[\d.]+" stroke="#222"', text)[1])
+ends = [end for _, end in sorted(bars.items(), key=lambda b: float(b[0]))]
+left = float(re.search(r'<rect class="s0" x="([\d.]+)"', text)[1])
+assert len(ends) == 2 and abs(ends[0] - level) < 0.2, (ends, level)
+assert abs((ends[1] - left) / (level - left) - 0.4) < 0.01, (ends, level)
+assert "rotate" not in text and ">buffer write<" in text and "% of plain" in text
+END
+bench --output figures --report --html report.html steady || fail "--html: $(cat err)"
+for said in '<td>steady</td>' '<td>multi2</td>' 'data-v="2.5">2.50<' '>as fast<' 'All results'; do
+    grep -q -- "$said" report.html || fail "the report lacks $said"
+done
+rc=0
+bench --output figures --report --html report.pdf steady || rc=$?
+[ $rc -eq 2 ] && [ "$(wc -l <err)" = 1 ] && [ ! -e report.pdf ] || fail "--html report.pdf: $rc $(cat err)"
 bench --output figures --report --base single steady || fail "--report"
 expect '^steady +compute +1 +multi2 .* 2\.00 \[2\.00 2\.00\]' out
 bench --output figures --report --json steady || fail "--report --json"
@@ -54,6 +76,17 @@ gpusparc bench --samples fakes --devices cpu:2 --mode multi --iterations 7 --unt
 gpusparc bench --samples fakes --output parts --report >again.txt 2>err || fail "--report asks for settings: $(cat err)"
 cmp parts.txt again.txt || fail "--report shows something else"
 expect '^steady .* multi2 .* 2\.00 \[2\.00 2\.00\]' again.txt
+# Without a GPU, and without a word on devices: one half of the CPU against both.
+if gpusparc devices --json | grep -q '"type": "gpu"'; then
+    echo "there is a GPU: bench by itself takes it"
+else
+    env -u GPUSPARC_DEVICES gpusparc bench --samples fakes --mode multi --runs 3 --output halves steady >out 2>err || fail "halves: $(cat err)"
+    expect 'there is no GPU: .*--devices cpu:2' err
+    expect '^steady +compute +1 +multi2 .* 2\.00 \[2\.00 2\.00\]' out
+    expect 'speed-ups of multi2 over single' out
+    env -u GPUSPARC_DEVICES gpusparc bench --samples fakes --mode multi --runs 1 --gpus 2,3 --output parts3 steady >out 2>err || fail "parts: $(cat err)"
+    expect '--devices cpu:3' err
+fi
 rc=0
 bench --output nothing --report || rc=$?
 [ $rc -eq 1 ] && [ ! -e nothing ] && [ "$(wc -l <err)" = 1 ] || fail "--report of nothing: $rc $(cat err)"
@@ -139,8 +172,9 @@ fake merging 'n=1; [[ $args =~ --iterations\ ([0-9]+) ]] && n=${BASH_REMATCH[1]}
 bench --output merges merging || fail "exit status $? for a sample that merges"
 expect '^merging +compute +1 +multi2 +10\.000 +40\.000 +3\.000 +5\.000 +40\.000 +2\.50 .* 2\.0  equal$' out
 expect '^merging,compute,1,multi2,3,10\.0000,40\.0000,5\.0000,3\.0000,40\.0000,' merges/summary.csv
-expect '^"merging, multi2" 10\.0000 37\.0000 3\.0000 5\.0000$' merges/bars.dat
-expect '^"merging, plain" 10\.0000 100\.0000 0\.0000 5\.0000$' merges/bars.dat
+# Of the bar of 40 % the merge has 3 of 55 ms, as the fake's phases overlap; the plain run merges nothing.
+expect '>multi2, merge: 2\.18182<' merges/bars.svg
+! grep -q 'plain, merge' merges/bars.svg || fail "the plain run merges"
 
 # The compared result is that of as many iterations as are timed: what goes wrong once launches are split is found.
 fake later '[ "${GPUSPARC_MODE:-}" = multi ] && [[ $args =~ --iterations\ 7 ]] && result=wrong'

@@ -76,10 +76,29 @@ gpusparc daemon --config "$dir/conf" 2>"$dir/log" &
 daemon=$!
 for _ in $(seq 100); do gpusparc status --json >/dev/null 2>&1 && break; sleep 0.05; done
 expect 0 "gpu1" gpusparc status
+# Whose daemon has answered, by the kernel's word.
+expect 0 "process $daemon of user $(id -un), on $dir/sock" gpusparc status
+expect 0 "\"uid\": $(id -u)" gpusparc status --json
+if [ "$(id -u)" = 0 ]; then
+  mkdir -m 777 "$dir/theirs.d" && chmod 755 "$dir"
+  setpriv --reuid 1001 --clear-groups timeout 5 "$(command -v gpusparcd || echo "$GS_BUILD/bin/gpusparcd")" --socket "$dir/theirs.d/sock" --gpus 1 2>"$dir/theirs.log" &
+  theirs=$!
+  for _ in $(seq 100); do gpusparc status --json --socket "$dir/theirs.d/sock" >/dev/null 2>&1 && break; sleep 0.05; done
+  expect 0 "of user $(id -un 1001 2>/dev/null || echo 1001), on " gpusparc status --socket "$dir/theirs.d/sock"
+  kill "$theirs"
+  wait "$theirs" || true
+fi
+# The log: time, name, level; for journald its priorities.
+grep -qE "^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}\.[0-9]{3} gpusparcd: info: listens on $dir/sock$" "$dir/log" || fail "the log: $(cat "$dir/log")"
+: >"$dir/journal"
+JOURNAL_STREAM=$(stat -c %d:%i "$dir/journal") timeout 1 gpusparc daemon --socket "$dir/other" --gpus 1 2>"$dir/journal" || true
+grep -qx "<6>listens on $dir/other" "$dir/journal" || fail "the journal: $(cat "$dir/journal")"
+JOURNAL_STREAM=1:1 timeout 1 gpusparc daemon --socket "$dir/other" --gpus 1 2>"$dir/journal" || true
+grep -q "gpusparcd: info: listens on $dir/other$" "$dir/journal" || fail "another one's journal: $(cat "$dir/journal")"
 expect 0 "knn" gpusparc status
 expect 0 "Not analysed: no tasks are present" gpusparc status
 expect 0 '"socket": "'"$dir/sock"'"' gpusparc status --json
-expect 1 "another daemon (process $daemon)" gpusparc daemon --config "$dir/conf"
+expect 1 "another daemon (process $daemon of user" gpusparc daemon --config "$dir/conf"
 expect 0 "is read" gpusparc reload
 printf '[system]\ngpus = 2\n[task knn]\nperiod = -1ms\n' >"$dir/conf"
 expect 1 "the old config stays" gpusparc reload
@@ -117,6 +136,11 @@ def shows(text):
     return text in screen
 wait("the table", lambda: shows(b"DEADLINE"))
 assert not shows(b"LONGEST"), screen
+os.write(fd, b"?")
+wait("the help", lambda: shows(b"explains") or shows(b"this page"))
+screen = b""
+os.write(fd, b" ")
+wait("the table again", lambda: shows(b"RESOURCE"))
 for _ in range(20):
     os.write(fd, b"\x1bOC")
 wait("the right end", lambda: shows(b"LONGEST"))

@@ -86,6 +86,52 @@ static void test_nobody_takes_all_places(void **state)
     stop(b);
 }
 
+/* A user who has as many applications as may be has places for tasks still. */
+static void test_a_users_places(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    struct desk d[5], slow;
+    for (int i = 0; i < 5; i++) {
+        sit_down(b, &d[i], 1001, "");
+        assert_int_equal(hello(b, &d[i], "", 1), i < 4 ? 0 : -EPROTO);
+    }
+    sit_down(b, &slow, 1001, "");
+    assert_int_equal(hello(b, &slow, "slow", 1), 0);
+    for (int i = 0; i < 5; i++)
+        get_up(b, &d[i]);
+    get_up(b, &slow);
+    stop(b);
+}
+
+/* Each task of the config that doesn't run has a place, however many others come. */
+static void test_places_for_tasks(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    struct desk d[9], slow, fast, again, mine;
+    for (int i = 0; i < 9; i++) {
+        sit_down(b, &d[i], 1002 + (uid_t)i, "");
+        assert_int_equal(hello(b, &d[i], "", 1), i < 5 ? 0 : -EPROTO);
+    }
+    sit_down(b, &slow, 1001, "");
+    sit_down(b, &fast, 1001, "");
+    sit_down(b, &again, 1001, "");
+    sit_down(b, &mine, 0, "");
+    assert_int_equal(hello(b, &slow, "slow", 1), 0);
+    assert_int_equal(hello(b, &again, "slow", 1), -EPROTO);
+    assert_int_equal(again.refused.u.text.code, GS_REFUSED_FULL);
+    assert_int_equal(hello(b, &fast, "fast", 1), 0);
+    assert_int_equal(hello(b, &mine, "mine", 1), 0);
+    for (int i = 0; i < 9; i++)
+        get_up(b, &d[i]);
+    get_up(b, &slow);
+    get_up(b, &fast);
+    get_up(b, &again);
+    get_up(b, &mine);
+    stop(b);
+}
+
 /* ---- grants ---- */
 
 /* Two users' applications, without tasks. */
@@ -228,6 +274,7 @@ static void test_tasks_by_name_and_path(void **state)
     assert_int_equal(atomic_load(&page_of(&d)->transfer_chunk), 1 << 20);
     assert_int_equal(b->realtime_rank, 1);
     get_up(b, &d);
+    assert_int_equal(b->realtime_rank, 0); /* the process may go on */
     sit_down(b, &d, 1001, "/opt/fast");
     assert_int_equal(hello(b, &d, "", 2), 0);
     assert_string_equal(d.welcome.u.welcome.task, "fast");
@@ -402,17 +449,60 @@ static void test_who_may_reload(void **state)
     stop(b);
 }
 
+static unsigned lines_in(const char *log)
+{
+    unsigned n = 0;
+    for (; *log; log++)
+        n += *log == '\n';
+    return n;
+}
+
 /* Twenty lines a second, whatever happens. */
 static void test_the_log_is_bounded(void **state)
 {
     (void)state;
     struct bench *b = start("");
-    unsigned lines = 0;
     for (int i = 0; i < 100; i++)
         gs_core_log(b->core, true, "x");
-    for (const char *c = b->log; *c; c++)
-        lines += *c == '\n';
-    assert_int_equal(lines, 20);
+    assert_int_equal(lines_in(b->log), 20);
+    stop(b);
+}
+
+/* No user can fill them all, so that others' are left out; nor all users together. Who is no task has nothing to tell
+ * of its jobs, and a task only once. */
+static void test_nobody_fills_the_log(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    struct desk plain, slow;
+    const struct gs_msg m = message(GS_MSG_JOBS);
+    sit_down(b, &plain, 1002, "");
+    hello(b, &plain, "", 2);
+    sit_down(b, &slow, 1001, "");
+    hello(b, &slow, "slow", 2);
+    b->log[0] = '\0';
+    for (uint32_t i = 1; i <= 30; i++) {
+        b->now += 2000 * MS;
+        atomic_store(&page_of(&plain)->jobs, i << 24);
+        atomic_store(&page_of(&slow)->jobs, i << 24);
+        say(b, &plain, &m);
+        say(b, &slow, &m);
+    }
+    assert_int_equal(lines_in(b->log), 1);
+    b->now += 2000 * MS;
+    b->log[0] = '\0';
+    for (uid_t u = 0; u < 10; u++)
+        for (int i = 0; i < 10; i++) {
+            plain.session->uid = 2000 + u;
+            gs_core_log_of(plain.session, true, "%u", (unsigned)u);
+            assert_true(lines_in(b->log) <= 5 * (u + 1));
+        }
+    assert_int_equal(lines_in(b->log), 15);
+    for (int i = 0; i < 10; i++)
+        gs_core_log(b->core, true, "what all should know");
+    assert_int_equal(lines_in(b->log), 20);
+    get_up(b, &plain);
+    get_up(b, &slow);
     stop(b);
 }
 
@@ -426,6 +516,7 @@ static void test_taken_units_stay_counted(void **state)
         sit_down(b, &d, 1001, "");
         hello(b, &d, "", 2);
         atomic_store(&page_of(&d)->lease[1].taken, 10 * i);
+        b->now += MS;
         if (i < 3)
             get_up(b, &d);
     }
@@ -442,6 +533,8 @@ int main(void)
         cmocka_unit_test(test_senseless_messages),
         cmocka_unit_test(test_hello),
         cmocka_unit_test(test_nobody_takes_all_places),
+        cmocka_unit_test(test_a_users_places),
+        cmocka_unit_test(test_places_for_tasks),
         cmocka_unit_test(test_grants),
         cmocka_unit_test(test_death_passes_everything_on),
         cmocka_unit_test(test_a_page_full_of_lies),
@@ -454,6 +547,7 @@ int main(void)
         cmocka_unit_test(test_priority_counts),
         cmocka_unit_test(test_who_may_reload),
         cmocka_unit_test(test_the_log_is_bounded),
+        cmocka_unit_test(test_nobody_fills_the_log),
         cmocka_unit_test(test_taken_units_stay_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

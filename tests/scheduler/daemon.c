@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -74,7 +75,7 @@ static void test_idle_does_not_wake_up(void **state)
     pid_t d = start_daemon(PLAIN, NULL, NULL);
     for (unsigned i = 0; i < 5; i++) {
         play(idle_role, i);
-        assert_true(until(&stage->said[i], 1, 2000));
+        assert_true(until(&stage->said[i], 1));
     }
     rest_ms(2500); /* the timers of connections that say no hello are behind us */
     long before = context_switches(d);
@@ -106,11 +107,11 @@ static void test_uncontended_sends_nothing(void **state)
     (void)state;
     pid_t d = start_daemon(PLAIN, NULL, NULL);
     play(alone_role, 0);
-    assert_true(until(&stage->said[0], 1, 2000));
+    assert_true(until(&stage->said[0], 1));
     rest_ms(2500);
     long before = context_switches(d);
     atomic_store(&stage->flag[0], 1);
-    assert_true(until(&stage->said[0], 2, 5000));
+    assert_true(until(&stage->said[0], 2));
     assert_int_equal(context_switches(d), before);
     /* It has learnt of them all the same. */
     assert_int_equal(status_number("resources.1.taken"), 100000);
@@ -155,12 +156,12 @@ static void test_threads(void **state)
     (void)state;
     start_daemon(PLAIN, NULL, NULL);
     pid_t one = play(threads_role, 0);
-    assert_true(until(&stage->said[0], 1, 20000));
+    assert_true(until(&stage->said[0], 1));
     assert_in_range(atomic_load(&stage->most_inside), 2, 2);
     assert_int_equal(end_process(one, 0), 0);
     pid_t a = play(threads_role, 1), b = play(threads_role, 2);
-    assert_true(until(&stage->said[1], 1, 20000));
-    assert_true(until(&stage->said[2], 1, 20000));
+    assert_true(until(&stage->said[1], 1));
+    assert_true(until(&stage->said[2], 1));
     assert_in_range(atomic_load(&stage->most_inside), 2, 2);
     assert_int_equal(end_process(a, 0), 0);
     assert_int_equal(end_process(b, 0), 0);
@@ -313,11 +314,11 @@ static void test_wide(void **state)
     (void)state;
     start_daemon(PLAIN, NULL, NULL);
     pid_t p = play(wide_role, 0);
-    assert_true(until(&stage->said[0], 1, 2000));
+    assert_true(until(&stage->said[0], 1));
     pid_t other = play(present_role, 1);
-    assert_true(until(&stage->said[1], 1, 2000));
+    assert_true(until(&stage->said[1], 1));
     atomic_store(&stage->flag[0], 1);
-    assert_true(until(&stage->said[0], 2, 2000));
+    assert_true(until(&stage->said[0], 2));
     end_process(other, SIGKILL);
     atomic_store(&stage->flag[0], 2);
     assert_int_equal(end_process(p, 0), 0);
@@ -356,9 +357,9 @@ static void test_requests(void **state)
     (void)state;
     start_daemon(PLAIN, NULL, NULL);
     play(hold_both_role, 0);
-    assert_true(until(&stage->said[0], 1, 2000));
+    assert_true(until(&stage->said[0], 1));
     pid_t p = play(requests_role, 1);
-    assert_true(until(&stage->said[1], 1, 2000));
+    assert_true(until(&stage->said[1], 1));
     atomic_store(&stage->flag[0], 1);
     assert_int_equal(end_process(p, 0), 0);
 }
@@ -429,7 +430,7 @@ static void test_application_closes_our_descriptors(void **state)
     (void)state;
     start_daemon(PLAIN, NULL, NULL);
     play(close_all_role, 0);
-    assert_true(until(&stage->said[0], 1, 20000));
+    assert_true(until(&stage->said[0], 1));
 }
 
 /* ---- tasks ---- */
@@ -484,7 +485,7 @@ static void short_jobs_role(unsigned self)
         gs_client_job_begin(c, 0, &mode);
         gs_client_job_end_untold(c, 0);
         atomic_store(&stage->said[self], i);
-        until(&stage->said[self + 1], i, 10000);
+        until(&stage->said[self + 1], i);
     }
     for (unsigned i = 0; i < MANY_JOBS; i++) {
         const uint64_t to = clock_ns() + 100000;
@@ -503,7 +504,7 @@ static void short_jobs_role(unsigned self)
         gs_client_job_tell(c);
     }
     atomic_store(&stage->said[self], 3);
-    until(&stage->said[self + 1], 3, 10000);
+    until(&stage->said[self + 1], 3);
     for (uint64_t i = 4; i <= 6; i++) { /* each time something has */
         if (gs_client_job_next(c, clock_ns(), mode.version))
             return;
@@ -511,7 +512,7 @@ static void short_jobs_role(unsigned self)
         if (gs_client_job_next(c, clock_ns(), mode.version) != mode.scheduled)
             return;
         atomic_store(&stage->said[self], i);
-        until(&stage->said[self + 1], i, 10000);
+        until(&stage->said[self + 1], i);
     }
     pause();
 }
@@ -528,32 +529,34 @@ static void assert_jobs(unsigned n)
 static void test_short_jobs_cost_no_message(void **state)
 {
     (void)state;
+    const uint64_t began = clock_ns();
     const pid_t d = start_daemon(PLAIN "[task high]\nperiod = 20ms\n", NULL, NULL);
     play(short_jobs_role, 0);
     for (uint64_t i = 1; i <= 2; i++) {
-        assert_true(until(&stage->said[0], i, 10000));
+        assert_true(until(&stage->said[0], i));
         assert_jobs((unsigned)i);
         atomic_store(&stage->said[1], i);
     }
-    assert_true(until(&stage->said[0], 3, 30000));
+    assert_true(until(&stage->said[0], 3));
     assert_jobs(2 + 2 * MANY_JOBS);
     assert_in_range(status_number("tasks.0.response.count"), 2 + 2 * MANY_JOBS, 2 + 2 * MANY_JOBS);
-    assert_in_range(context_switches(d), 1, MANY_JOBS / 10);
+    /* One in 20 ms may be told, however long the jobs take on a busy machine. */
+    assert_in_range(context_switches(d), 1, MANY_JOBS / 10 + 2 * (clock_ns() - began) / (20 * MS));
     /* What would be decided otherwise for the next job: the chunks, the task's period, whether there is a daemon. */
     write_config(PLAIN "transfer_chunk = 3MiB\n[task high]\nperiod = 20ms\n");
     kill(d, SIGHUP);
     rest_ms(300);
     atomic_store(&stage->said[1], 3);
-    assert_true(until(&stage->said[0], 4, 10000));
+    assert_true(until(&stage->said[0], 4));
     write_config(PLAIN "transfer_chunk = 3MiB\n[task high]\nperiod = 30ms\n");
     kill(d, SIGHUP);
     rest_ms(300);
     atomic_store(&stage->said[1], 4);
-    assert_true(until(&stage->said[0], 5, 10000));
+    assert_true(until(&stage->said[0], 5));
     kill(d, SIGKILL);
     rest_ms(300);
     atomic_store(&stage->said[1], 5);
-    assert_true(until(&stage->said[0], 6, 10000));
+    assert_true(until(&stage->said[0], 6));
 }
 
 static void test_urgent_waits_for_two_chunks(void **state)
@@ -562,23 +565,23 @@ static void test_urgent_waits_for_two_chunks(void **state)
     start_daemon(PLAIN "[task low]\nperiod = 900ms\n[task high]\nperiod = 20ms\n", NULL, NULL);
     play(low_role, 0);
     play(low_role, 3); /* a second process of the same task */
-    assert_true(until(&stage->said[0], 2, 2000));
+    assert_true(until(&stage->said[0], 2));
     play(high_role, 1);
-    assert_true(until(&stage->said[1], 1, 10000));
+    assert_true(until(&stage->said[1], 1));
     print_message("the longest wait was %.2f ms, behind chunks of 2 ms\n", (double)atomic_load(&stage->said[2]) / 1e6);
     /* Counted, not timed, for the tests' machine has other things to do too: what ran, and what stood behind it. */
     assert_in_range(atomic_load(&stage->said[4]), 1, 2);
     assert_int_equal(status_number("tasks.1.jobs"), 100);
     assert_int_equal(status_number("tasks.1.response.count"), 100);
     uint64_t before = atomic_load(&stage->said[0]);
-    assert_true(until(&stage->said[0], before + 5, 2000));
+    assert_true(until(&stage->said[0], before + 5));
 }
 
 static void realtime_role(unsigned self)
 {
     struct gs_client *c = joined_client("high");
     (void)c;
-    atomic_store(&stage->said[self], 1 + (uint64_t)sched_getscheduler(0));
+    atomic_store(&stage->said[self], 1 + (uint64_t)(sched_getscheduler(0) & ~SCHED_RESET_ON_FORK));
     pause();
 }
 
@@ -601,11 +604,48 @@ static void test_realtime(void **state)
     (void)state;
     pid_t d = start_daemon("[system]\ngpus = 1\n[task low]\nperiod = 900ms\n[task high]\nperiod = 20ms\n", NULL, NULL);
     pid_t p = play(realtime_role, 0);
-    assert_true(until(&stage->said[0], 1, 2000));
+    assert_true(until(&stage->said[0], 1));
     assert_realtime(d, p, atomic_load(&stage->said[0]));
     /* Nobody is before all others where nobody schedules. */
     assert_int_equal(end_process(d, SIGTERM), 0);
     assert_int_equal(sched_getscheduler(p), SCHED_OTHER);
+}
+
+/* A task that leaves the daemon, and goes on. */
+static void leaver_role(unsigned self)
+{
+    struct gs_client *c = joined_client("high");
+    const pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        atomic_store(&stage->said[self + 1], 1 + (uint64_t)sched_getscheduler(0));
+        pause();
+    }
+    atomic_store(&stage->said[self], 1 + (uint64_t)(sched_getscheduler(0) & ~SCHED_RESET_ON_FORK));
+    while (!atomic_load(&stage->flag[self]))
+        rest_ms(1);
+    gs_client_close(c);
+    /* The daemon takes it back when it hears of that. */
+    for (int i = 0; i < 2000 && sched_getscheduler(0) != SCHED_OTHER; i++)
+        rest_ms(1);
+    atomic_store(&stage->said[self + 2], 1 + (uint64_t)sched_getscheduler(0));
+    pause();
+}
+
+static void test_realtime_ends_with_the_task(void **state)
+{
+    (void)state;
+    pid_t d = start_daemon("[system]\ngpus = 1\n[task high]\nperiod = 20ms\n", NULL, NULL);
+    play(leaver_role, 0);
+    assert_true(until(&stage->said[0], 1));
+    assert_true(until(&stage->said[1], 1));
+    if (sched_getscheduler(d) != SCHED_FIFO)
+        skip();
+    assert_int_equal(atomic_load(&stage->said[0]), 1 + SCHED_FIFO);
+    assert_int_equal(atomic_load(&stage->said[1]), 1 + SCHED_OTHER); /* a forked child has none of it */
+    atomic_store(&stage->flag[0], 1);
+    assert_true(until(&stage->said[2], 1));
+    assert_int_equal(atomic_load(&stage->said[2]), 1 + SCHED_OTHER);
 }
 
 /* A daemon that has begun without tasks. */
@@ -618,7 +658,7 @@ static void test_realtime_after_reload(void **state)
     assert_int_equal(gs_client_ask(NULL, GS_MSG_RELOAD, NULL, 2000, &text), 0);
     free(text);
     pid_t p = play(realtime_role, 0);
-    assert_true(until(&stage->said[0], 1, 2000));
+    assert_true(until(&stage->said[0], 1));
     assert_realtime(d, p, atomic_load(&stage->said[0]));
 }
 
@@ -721,19 +761,20 @@ static void test_crowd(void **state)
     pid_t d = start_daemon(PLAIN, NULL, NULL);
     pid_t a = play(busy_role, 0);
     play(busy_role, 1);
-    assert_true(until(&stage->said[0], 10, 2000));
-    assert_true(until(&stage->said[1], 10, 2000));
+    assert_true(until(&stage->said[0], 10));
+    assert_true(until(&stage->said[1], 10));
     unsigned before = open_descriptors(d);
     pid_t crowd = play(crowd_role, 2);
     for (uint64_t round = 1; round <= 10; round++) {
         uint64_t at = atomic_load(&stage->said[0]);
-        assert_true(until(&stage->said[2], round, 10000));
-        assert_true(until(&stage->said[0], at + 10, 1000)); /* the others go on */
+        assert_true(until(&stage->said[2], round));
+        assert_true(until(&stage->said[0], at + 10)); /* the others go on */
     }
     end_process(crowd, SIGKILL);
-    rest_ms(2500);
+    assert_true(until_status("daemon.clients", 2));
+    for (int i = 0; i < 6000 && open_descriptors(d) != before; i++) /* those that say no hello have two seconds */
+        rest_ms(10);
     assert_int_equal(open_descriptors(d), before);
-    assert_int_equal(status_number("daemon.clients"), 2);
     assert_true(resident_kib(d) < 64 * 1024);
     assert_int_equal(kill(a, 0), 0);
 }
@@ -744,12 +785,12 @@ static void test_flood(void **state)
     start_daemon(PLAIN, NULL, NULL);
     play(busy_role, 0);
     play(busy_role, 1);
-    assert_true(until(&stage->said[0], 10, 2000));
+    assert_true(until(&stage->said[0], 10));
     play(flood_role, 2);
-    assert_true(until(&stage->said[2], 1000, 5000));
+    assert_true(until(&stage->said[2], 1000));
     for (unsigned i = 0; i < 2; i++) {
         uint64_t at = atomic_load(&stage->said[i]);
-        assert_true(until(&stage->said[i], at + 20, 2000));
+        assert_true(until(&stage->said[i], at + 20));
     }
 }
 
@@ -798,7 +839,7 @@ static void test_trace(void **state)
         start_daemon(PLAIN "[task low]\nperiod = 900ms\n[task high]\nperiod = 20ms\ndeadline = 1ms\n", "--trace", path);
     play(low_role, 0);
     play(high_role, 1);
-    assert_true(until(&stage->said[1], 1, 10000));
+    assert_true(until(&stage->said[1], 1));
     end_process(d, SIGTERM);
     json_t *events = json_load_file(path, 0, NULL), *e;
     assert_true(json_is_array(events));
@@ -878,6 +919,7 @@ int main(void)
         CASE(test_urgent_waits_for_two_chunks),
         CASE(test_short_jobs_cost_no_message),
         CASE(test_realtime),
+        CASE(test_realtime_ends_with_the_task),
         CASE(test_realtime_after_reload),
         CASE(test_crowd),
         CASE(test_flood),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the core decides of tasks: GEMA, what jobs have used, admission, reloads. */
 #include <errno.h>
+#include <unistd.h>
 
 #include "tests/scheduler/desk.h"
 
@@ -50,6 +51,15 @@ static void job_of(struct bench *b, struct desk *d, uint32_t gpus, uint64_t gpu_
     assert_int_equal(say(b, d, &m), 0);
 }
 
+/* The client gets the link and all GPUs, and keeps them as long as nobody else wants them. */
+static void lease_all(struct bench *b, struct desk *d)
+{
+    for (unsigned r = 0; r <= 2; r++) {
+        assert_int_equal(request(b, d, r, GS_MASK(r)), 0);
+        give_back(b, d, r);
+    }
+}
+
 /* The analysis believes what jobs have used, where that is more than their segments, until the config is read again. */
 static void test_more_than_the_segments(void **state)
 {
@@ -60,6 +70,7 @@ static void test_more_than_the_segments(void **state)
     struct desk d;
     sit_down(b, &d, 1001, "");
     hello(b, &d, "a", 2);
+    lease_all(b, &d);
     job_of(b, &d, 0, 900 * MS, 0); /* of how many GPUs it was isn't known */
     job_of(b, &d, 1, 900 * MS, 0); /* the first with one: it may have moved data */
     job_of(b, &d, 1, 60 * MS, 2 * MS);
@@ -95,6 +106,88 @@ static void test_more_than_the_segments(void **state)
     stop(b);
 }
 
+/* What a client says of its jobs is believed as far as they lasted, and as far as it has had the resources. */
+static void test_a_claim_is_bounded(void **state)
+{
+    (void)state;
+    static const char config[] = "[system]\ngpus = 2\ncpus = 4\nadmission = refuse\n"
+                                 "[task liar]\nperiod = 400ms\nuser = *\nmode = 1\nsegments.1 = gpu 10ms\n"
+                                 "[task low]\nperiod = 500ms\nmode = 1\nsegments.1 = gpu 200ms\n";
+    struct bench *b = start(config);
+    struct gs_msg m = message(GS_MSG_JOBS);
+    struct desk d, low;
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "liar", 2);
+    for (int leased = 0; leased < 2; leased++) {
+        for (int i = 0; i < 50; i++) {
+            b->now += 100 * MS;
+            record_job(&d, &(struct ended){b->now - 20 * MS, b->now, 350 * MS, 350 * MS, 1});
+            /* It began long ago, it says: when the last one had not ended. */
+            record_job(&d, &(struct ended){b->now - 350 * MS, b->now, 350 * MS, 350 * MS, 1});
+            /* And one that ended long ago doesn't make room for the next. */
+            record_job(&d, &(struct ended){b->now - 901 * MS, b->now - 900 * MS, 0, 0, 1});
+            record_job(&d, &(struct ended){b->now - 350 * MS, b->now, 350 * MS, 350 * MS, 1});
+            assert_int_equal(say(b, &d, &m), 0);
+        }
+        const struct gs_demand *seen = &gs_jobs_stats(b->core, "liar")->demand;
+        assert_in_range(seen->seen_ns[1][GS_GPU], leased ? 20 * MS : 0, leased ? 20 * MS : 0);
+        assert_in_range(seen->seen_ns[1][GS_PCI], leased ? 20 * MS : 0, leased ? 20 * MS : 0);
+        /* The first time it hadn't had anything; then it has, for 20 ms between two jobs at a time. */
+        for (int i = 0; i < 3 && !leased; i++) {
+            lease_all(b, &d);
+            b->now += 80 * MS;
+        }
+    }
+    sit_down(b, &low, 0, "");
+    assert_int_equal(hello(b, &low, "low", 2), 0);
+    assert_true(b->core->decision.schedulable);
+    get_up(b, &low);
+    get_up(b, &d);
+    stop(b);
+}
+
+/* How long it counts that jobs have used more, by the config: at most so long, as long as the process is there, or
+ * until the config is read again. */
+static void test_overruns_are_forgotten(void **state)
+{
+    (void)state;
+    static const char *const says[] = {"10s", "process", "reload"};
+    for (int k = 0; k < 3; k++) {
+        char config[300];
+        snprintf(config, sizeof config,
+                 "[system]\ngpus = 2\ncpus = 4\noverruns = %s\n"
+                 "[task a]\nperiod = 100ms\nuser = *\nmode = 1\n" CHAIN1("60ms"),
+                 says[k]);
+        struct bench *b = start(config);
+        struct desk d;
+        sit_down(b, &d, 1001, "");
+        hello(b, &d, "a", 2);
+        assert_true(gs_core_next_tick(b->core) == UINT64_MAX);
+        lease_all(b, &d);
+        job_of(b, &d, 1, 60 * MS, 0);
+        job_of(b, &d, 1, 120 * MS, 0);
+        assert_false(b->core->decision.schedulable);
+        /* It counts for half of the time at least, and not for longer than all of it. */
+        for (int i = 0; i < 2; i++) {
+            assert_false(b->core->decision.schedulable);
+            assert_true((gs_core_next_tick(b->core) == UINT64_MAX) == (k > 0));
+            b->now += 5000 * MS;
+            gs_core_tick(b->core, b->now);
+        }
+        assert_int_equal(b->core->decision.schedulable, k == 0);
+        assert_true(gs_core_next_tick(b->core) == UINT64_MAX);
+        assert_int_equal(strstr(b->log, "deadlines are met again") != NULL, k == 0);
+        job_of(b, &d, 1, 120 * MS, 0);
+        assert_false(b->core->decision.schedulable);
+        get_up(b, &d);
+        sit_down(b, &d, 1001, "");
+        hello(b, &d, "a", 2);
+        assert_int_equal(b->core->decision.schedulable, k < 2);
+        get_up(b, &d);
+        stop(b);
+    }
+}
+
 /* What was seen is spread over the segments of its resource, or is one of its own. */
 static void test_segments_are_stretched(void **state)
 {
@@ -119,6 +212,30 @@ static void test_segments_are_stretched(void **state)
     assert_int_equal(c->segments[3].worst_ns, 3 * MS + 3 * MS / 32);
     gs_model_free(&m);
     gs_config_free(&config);
+}
+
+/* With liars = yes each segment may wait for a unit that is kept for as long as it can be. */
+static void test_liars_count(void **state)
+{
+    (void)state;
+    static const char set[] = "[task a]\nperiod = 400ms\nuser = *\nsegments.1 = cpu 1ms, pci 2ms, gpu 20ms, pci 1ms\n";
+    static const char *const system[] = {
+        "[system]\ngpus = 1\ncpus = 2\npci_chunk = 1ms\ngpu_chunk = 30ms\n",
+        "[system]\ngpus = 1\ncpus = 2\npci_chunk = 1ms\ngpu_chunk = 30ms\nliars = yes\n"};
+    int64_t bound[2];
+    for (unsigned i = 0; i < 2; i++) {
+        char config[512];
+        snprintf(config, sizeof config, "%s%s", system[i], set);
+        struct bench *b = start(config);
+        struct desk d;
+        sit_down(b, &d, 1001, "");
+        hello(b, &d, "a", 1);
+        bound[i] = d.session->member.response_ns;
+        get_up(b, &d);
+        stop(b);
+    }
+    /* Twice 50 ms on the link, and twice 30 ms on the GPU. */
+    assert_in_range(bound[1] - bound[0], 159 * MS, 161 * MS);
 }
 
 /* A set that has good modes is not refused because the first policy doesn't find them. */
@@ -205,6 +322,81 @@ static void test_admission_best_effort(void **state)
     assert_false(c.session->degraded);
     assert_non_null(c.session->task);
     get_up(b, &c);
+    stop(b);
+}
+
+static struct gs_msg_set change_of(const char *task, uint32_t flags, uint64_t period_ns, int32_t priority)
+{
+    struct gs_msg_set set = {.flags = flags, .period_ns = period_ns, .priority = priority};
+    strcpy(set.task, task);
+    return set;
+}
+
+static int change(struct bench *b, struct desk *d, const struct gs_msg_set *set)
+{
+    struct gs_msg m = message(GS_MSG_SET);
+    m.u.set = *set;
+    assert_int_equal(say(b, d, &m), 0);
+    return -(int)d->answer.u.text.code;
+}
+
+/* By whom it may, if the analysis has nothing against it, with effect on the one that runs, until the next config. */
+static void test_set(void **state)
+{
+    (void)state;
+    static const char config[] = "[system]\ngpus = 2\ncpus = 4\n"
+                                 "[task a]\nperiod = 100ms\npriority = 1\nuser = *\n" CHAIN1("60ms")
+                                     CHAIN2("31ms") "[task b]\nperiod = 1s\npriority = 2\nuser = *\n" CHAIN1("20ms");
+    struct bench *b = start(config);
+    struct desk a, tool, other;
+    sit_down(b, &a, 1001, "");
+    hello(b, &a, "a", 2);
+    assert_int_equal(a.welcome.u.welcome.priority, 1);
+    sit_down(b, &tool, geteuid(), "");
+    sit_down(b, &other, 1001, "");
+    struct gs_msg_set set = change_of("a", GS_SET_PERIOD, 90 * MS, 0);
+    assert_int_equal(change(b, &other, &set), geteuid() == 1001 ? 0 : -EPERM);
+    assert_int_equal(change(b, &tool, &set), 0);
+    assert_int_equal(a.session->task->period_ns, 90 * MS);
+    assert_int_equal(a.session->task->deadline_ns, 90 * MS); /* it was the period */
+    assert_int_equal(a.task.u.welcome.period_ns, 90 * MS);
+    /* Even on two GPUs its job takes longer than that. */
+    set = change_of("a", GS_SET_PERIOD, 20 * MS, 0);
+    assert_int_equal(change(b, &tool, &set), -EDOM);
+    assert_int_equal(a.session->task->period_ns, 90 * MS);
+    assert_true(b->core->decision.schedulable);
+    /* Of one that isn't there as if it came. */
+    set = change_of("b", GS_SET_PERIOD, 15 * MS, 0);
+    assert_int_equal(change(b, &tool, &set), -EDOM);
+    set = change_of("a", GS_SET_PRIORITY, 0, 2);
+    assert_int_equal(change(b, &tool, &set), -EINVAL);
+    set = change_of("a", GS_SET_PRIORITY, 0, 7);
+    assert_int_equal(change(b, &tool, &set), 0);
+    assert_int_equal(a.task.u.welcome.priority, 2); /* its rank */
+    set = change_of("a", GS_SET_DEADLINE, 0, 0);
+    set.deadline_ns = 100 * MS;
+    assert_int_equal(change(b, &tool, &set), -EINVAL);
+    set = change_of("nobody", GS_SET_PERIOD, 90 * MS, 0);
+    assert_int_equal(change(b, &tool, &set), -ENOENT);
+    set = change_of("a", GS_SET_PERIOD | GS_SET_FORCE, 20 * MS, 0);
+    assert_int_equal(change(b, &tool, &set), 0);
+    assert_false(b->core->decision.schedulable);
+    assert_non_null(strstr(b->log, "by this change"));
+    /* What was too much already may be made less. */
+    set = change_of("a", GS_SET_PERIOD, 25 * MS, 0);
+    assert_int_equal(change(b, &tool, &set), 0);
+    assert_int_equal(configure(b, config), 0);
+    assert_int_equal(a.session->task->period_ns, 100 * MS);
+    assert_true(b->core->decision.schedulable);
+    get_up(b, &other);
+    get_up(b, &tool);
+    get_up(b, &a);
+    stop(b);
+    b = start(TASKS);
+    sit_down(b, &tool, geteuid(), "");
+    set = change_of("slow", GS_SET_PRIORITY, 0, 7);
+    assert_int_equal(change(b, &tool, &set), -EINVAL); /* none has one */
+    get_up(b, &tool);
     stop(b);
 }
 
@@ -457,6 +649,21 @@ static void test_decisions_are_safe(void **state)
     assert_null(strstr(b->core->decision.reason, "Not proven"));
     get_up(b, &d);
     stop(b);
+    /* One chunk at a time: hand-overs are as many as chunks. */
+    for (int counted = 0; counted < 2; counted++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "[system]\ngpus = 1\ncpus = 1\ndepth = 1\ngpu_chunk = 1ms\npci_chunk = 1ms\n"
+                 "[task a]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 10ms%s\n",
+                 counted ? " chunks 20" : "");
+        b = start(text);
+        sit_down(b, &d, 1001, "");
+        hello(b, &d, "a", 1);
+        const bool said = strstr(b->core->decision.reason, "Not proven: the chunks of a are not counted (depth = 1)");
+        assert_int_equal(said, !counted);
+        get_up(b, &d);
+        stop(b);
+    }
 }
 
 int main(void)
@@ -464,12 +671,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gema_decides),
         cmocka_unit_test(test_more_than_the_segments),
+        cmocka_unit_test(test_a_claim_is_bounded),
+        cmocka_unit_test(test_overruns_are_forgotten),
         cmocka_unit_test(test_segments_are_stretched),
+        cmocka_unit_test(test_liars_count),
         cmocka_unit_test(test_good_modes_are_found),
         cmocka_unit_test(test_admission_warn),
         cmocka_unit_test(test_admission_refuse),
         cmocka_unit_test(test_admission_best_effort),
         cmocka_unit_test(test_unknown_tasks),
+        cmocka_unit_test(test_set),
         cmocka_unit_test(test_reload),
         cmocka_unit_test(test_reload_tells_the_task),
         cmocka_unit_test(test_reload_finds_tasks),

@@ -26,9 +26,9 @@ static void on_send(void *ctx, void *conn, const struct gs_msg *m, int fd)
     }
 }
 
-static void on_realtime(void *ctx, pid_t pid, int rank, int ranks)
+static void on_realtime(void *ctx, void *conn, int rank, int ranks)
 {
-    (void)pid, (void)ranks;
+    (void)conn, (void)ranks;
     struct bench *b = ctx;
     b->realtime_rank = rank;
     b->realtime_calls++;
@@ -46,19 +46,61 @@ int configure(struct bench *b, const char *text)
     struct gs_config config;
     struct gs_mistakes mistakes = {0};
     assert_int_equal(gs_config_parse(text, strlen(text), &config, &mistakes), 0);
-    return gs_core_configure(b->core, &config, b->now);
+    const int err = gs_core_configure(b->core, &config, b->now);
+    work_off(b);
+    return err;
 }
 
-struct bench *start(const char *text)
+static void on_analyse(void *ctx, struct gs_question *q)
+{
+    struct bench *b = ctx;
+    assert_null(b->question);
+    b->question = q;
+}
+
+void work_off(struct bench *b)
+{
+    while (gs_core_has_work(b->core))
+        gs_core_work(b->core, b->now);
+}
+
+void analyse(struct bench *b)
+{
+    struct gs_question *q = b->question;
+    b->question = NULL;
+    assert_non_null(q);
+    gs_question_answer(q);
+    gs_core_answered(b->core, q, b->now);
+    work_off(b);
+}
+
+static struct bench *start_with(const char *text, bool slow, unsigned max_clients)
 {
     struct bench *b = calloc(1, sizeof *b);
-    const struct gs_core_ops ops = {.send = on_send, .realtime = on_realtime, .log = on_log};
-    const struct gs_core_options options = {.gpus = 2, .max_clients = 8, .max_per_user = 4, .socket = "s"};
+    const struct gs_core_ops ops = {
+        .send = on_send, .realtime = on_realtime, .log = on_log, .analyse = slow ? on_analyse : NULL};
+    const struct gs_core_options options = {
+        .gpus = 2, .max_clients = max_clients, .max_per_user = max_clients / 2, .socket = "s"};
     b->now = 1000 * MS;
     b->core = gs_core_new(&options, &ops, b);
     assert_non_null(b->core);
     assert_int_equal(configure(b, text), 0);
     return b;
+}
+
+struct bench *start(const char *text)
+{
+    return start_with(text, false, 8);
+}
+
+struct bench *start_slow(const char *text)
+{
+    return start_with(text, true, 8);
+}
+
+struct bench *start_large(const char *text)
+{
+    return start_with(text, true, 200);
 }
 
 void stop(struct bench *b)

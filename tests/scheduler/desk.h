@@ -26,6 +26,7 @@ struct bench {
     struct gs_core *core;
     uint64_t now;
     int realtime_rank, realtime_calls;
+    struct gs_question *question; /* of a slow analysis: not answered yet */
     char log[2048];
 };
 
@@ -38,6 +39,10 @@ struct bench {
 
 /* A core with that config; another config for it, which is what gs_core_configure says; its end. */
 struct bench *start(const char *text);
+struct bench *start_slow(const char *text);  /* it analyses when `analyse` is called */
+struct bench *start_large(const char *text); /* as well, with places for 200 */
+void work_off(struct bench *b);              /* what waits for no analysis, but for its turn */
+void analyse(struct bench *b);               /* and what waits for it */
 int configure(struct bench *b, const char *text);
 void stop(struct bench *b);
 

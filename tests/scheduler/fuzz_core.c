@@ -14,9 +14,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { PEOPLE = 6 };
 
-static const char config_text[] = "[system]\ngpus = 3\nwatchdog = 1ms\nrealtime = no\n"
-                                  "[task a]\nperiod = 10ms\nmatch = */a\nuser = *\n"
-                                  "[task b]\nperiod = 20ms\nuser = 1001\n";
+/* The config, and those that a RELOAD brings: other tasks, wrong ones, and GPUs that the daemon can't be given later.
+ */
+static const char *const config_text[] = {
+    "[system]\ngpus = 3\nwatchdog = 1ms\nrealtime = no\noverruns = 100us\n"
+    "[task a]\nperiod = 10ms\nmatch = */a\nuser = *\nsegments.1 = cpu 1ms, pci 1ms, gpu 2ms\n"
+    "[task b]\nperiod = 20ms\nuser = 1001\nwarmup = 2\n",
+    "[system]\ngpus = 3\nwatchdog = 1ms\ngpu_chunk = 50us\npci_chunk = 20us\nliars = yes\nadmission = refuse\n"
+    "[task a]\nperiod = 10ms\nuser = *\nmode = multi\nsegments.1 = gpu 9ms\nsegments.3 = gpu 3ms, pci 1ms\n"
+    "[task c]\nperiod = 5ms\nuser = 1002\nsegments.1 = gpu 3ms\n",
+    "[system]\ngpus = 3\ngpu_chunk = 5us\nadmission = best-effort\nprobes = all\noverruns = process\n"
+    "[task b]\nperiod = 1ms\nuser = *\nmatch = */y\ngpu_chunk = 10us\nsegments.1 = gpu 1ms\n",
+    "[system]\ngpus = 2\n",
+    "[task a]\nperiod = no\n",
+    ""};
+enum { CONFIGS = sizeof config_text / sizeof *config_text };
+
+static struct gs_core *the_core;
+static struct gs_question *question; /* handed out, and not answered yet */
+static uint8_t next_config;
 
 struct person {
     struct gs_session *session;
@@ -44,6 +60,43 @@ static void on_send(void *ctx, void *conn, const struct gs_msg *m, int fd)
         abort();
 }
 
+/* Only who has joined, and is here, runs as a task; by a rank that there is. */
+static void on_realtime(void *ctx, void *conn, int rank, int ranks)
+{
+    (void)ctx;
+    const struct person *who = conn;
+    if (!who->session || rank < 0 || rank > ranks)
+        abort();
+}
+
+static void on_analyse(void *ctx, struct gs_question *q)
+{
+    (void)ctx;
+    if (question)
+        abort();
+    question = q;
+}
+
+static int configure(const char *text, uint64_t now)
+{
+    struct gs_config config;
+    struct gs_mistakes mistakes = {0};
+    int err = gs_config_parse(text, strlen(text), &config, &mistakes);
+    if (err == 0)
+        err = gs_core_fits(the_core, &config, &mistakes);
+    gs_mistakes_free(&mistakes);
+    if (err < 0)
+        gs_config_free(&config);
+    return err < 0 ? err : gs_core_configure(the_core, &config, now);
+}
+
+static int on_reload(void *ctx, char *text, size_t bytes)
+{
+    const int err = configure(config_text[next_config % CONFIGS], *(const uint64_t *)ctx);
+    snprintf(text, bytes, "%d", err);
+    return err;
+}
+
 static void on_log(void *ctx, bool warning, const char *text)
 {
     (void)ctx, (void)warning, (void)text;
@@ -53,7 +106,11 @@ static void connect_person(struct gs_core *core, struct person *who, uint8_t how
 {
     if (who->session)
         return;
-    const struct gs_peer peer = {.uid = how & 1 ? 1001 : 1002, .pid = 1 << 22, .exe = how & 2 ? "/x/a" : "/x/y"};
+    const struct gs_peer peer = {.uid = how & 4   ? 0
+                                        : how & 1 ? 1001
+                                                  : 1002, /* root may reload and change tasks */
+                                 .pid = 1 << 22,
+                                 .exe = how & 2 ? "/x/a" : "/x/y"};
     *who = (struct person){.session = gs_core_connect(core, who, &peer, now)};
 }
 
@@ -64,28 +121,66 @@ static void disconnect_person(struct person *who, uint64_t now)
     who->session = NULL;
 }
 
+/* None, one of the configs', or any letters. */
+static void name_task(char *name, struct input *in)
+{
+    const uint8_t b = next_byte(in);
+    const size_t n = b < 64 ? 0 : b < 250 ? 1 : b - 250u;
+    for (size_t i = 0; i < n; i++)
+        name[i] = b < 250 ? (char)('a' + b % 4) : (char)next_byte(in);
+}
+
+static uint64_t any_number(struct input *in)
+{
+    const uint8_t b = next_byte(in);
+    return b < 128 ? b * UINT64_C(1000000) : (uint64_t)next_byte(in) << b % 64;
+}
+
 /* A message that mostly makes sense, so that the input gets beyond the first checks. */
 static void build(struct gs_msg *m, const struct person *who, struct input *in)
 {
     *m = (struct gs_msg){.magic = GS_WIRE_MAGIC, .version = GS_WIRE_VERSION};
     uint8_t what = next_byte(in);
     m->type = what % 4 ? GS_MSG_REQUEST : (uint16_t)(what / 4 % GS_MSG_CLIENT_END);
-    if (m->type == GS_MSG_HELLO)
-        m->u.hello.gpus = 1 + next_byte(in) % GS_MAX_GPUS;
-    else if (m->type == GS_MSG_REQUEST)
+    switch (m->type) {
+    case GS_MSG_HELLO:
+        m->u.hello = (struct gs_msg_hello){
+            .gpus = 1 + next_byte(in) % GS_MAX_GPUS, .flags = next_byte(in) % 8, .jobs = next_byte(in) % 4};
+        name_task(m->u.hello.task, in);
+        break;
+    case GS_MSG_REQUEST:
         m->u.request = (struct gs_msg_request){.slot = next_byte(in) % GS_MAX_SLOTS,
                                                .serial = next_byte(in),
                                                .mask = what & 16 ? 1 : (next_byte(in) & 7u) << 1,
                                                .prefer = next_byte(in),
                                                .client = who->session->number,
+                                               .flags = what >= 224 ? GS_REQUEST_ALONE : 0,
                                                .cost_ns = next_byte(in) * UINT64_C(1000)};
-    else if (m->type == GS_MSG_LOOK)
+        break;
+    case GS_MSG_LOOK:
+    case GS_MSG_RENEW:
         m->u.look.resource = next_byte(in) % 4;
-    else if (m->type == GS_MSG_CANCEL)
+        break;
+    case GS_MSG_CANCEL:
         m->u.cancel = (struct gs_msg_cancel){next_byte(in) % GS_MAX_SLOTS, next_byte(in)};
-    else
+        break;
+    case GS_MSG_PLAN:
+        name_task(m->u.name, in);
+        break;
+    case GS_MSG_RELOAD:
+        next_config = next_byte(in);
+        break;
+    case GS_MSG_SET:
+        m->u.set = (struct gs_msg_set){.flags = next_byte(in) % 16,
+                                       .priority = (int8_t)next_byte(in),
+                                       .period_ns = any_number(in),
+                                       .deadline_ns = any_number(in)};
+        name_task(m->u.set.task, in);
+        break;
+    default:
         for (size_t i = 0; i < 24; i++)
             m->u.bytes[i] = next_byte(in);
+    }
 }
 
 static void speak(struct person *who, struct input *in, uint64_t now)
@@ -173,19 +268,39 @@ static void check(struct gs_core *core, const struct person *people)
     }
 }
 
+/* What the daemon does beside its messages: an analysis is done, others go on that have waited for one, those that were
+ * refused go. */
+static void turn(struct gs_core *core, struct person *people, uint8_t how, uint64_t now)
+{
+    if (question && how % 2) {
+        struct gs_question *q = question;
+        question = NULL;
+        gs_question_answer(q);
+        gs_core_answered(core, q, now);
+    }
+    if (gs_core_has_work(core))
+        gs_core_work(core, now);
+    for (unsigned i = 0; i < PEOPLE; i++)
+        if (people[i].session && gs_core_refused(people[i].session))
+            disconnect_person(&people[i], now);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input in = {data, size};
-    const struct gs_core_ops ops = {.send = on_send, .log = on_log};
+    uint64_t now = 1;
+    /* The first byte: does the core analyse by itself, or does that take until op 2? */
+    const bool slow = next_byte(&in) & 1;
+    const struct gs_core_ops ops = {.send = on_send,
+                                    .log = on_log,
+                                    .realtime = on_realtime,
+                                    .reload = on_reload,
+                                    .analyse = slow ? on_analyse : NULL};
     const struct gs_core_options options = {.gpus = 1, .max_clients = 5, .max_per_user = 3, .socket = ""};
-    struct gs_core *core = gs_core_new(&options, &ops, NULL);
-    struct gs_config config;
-    struct gs_mistakes mistakes = {0};
-    if (!core || gs_config_parse(config_text, sizeof config_text - 1, &config, &mistakes) < 0 ||
-        gs_core_configure(core, &config, 1) < 0)
+    struct gs_core *core = the_core = gs_core_new(&options, &ops, &now);
+    if (!core || configure(config_text[0], now) < 0)
         abort();
     struct person people[PEOPLE] = {0};
-    uint64_t now = 1;
     while (in.n) {
         uint8_t op = next_byte(&in);
         struct person *who = &people[op % PEOPLE];
@@ -199,6 +314,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 disconnect_person(who, now);
             break;
         case 2:
+            turn(core, people, next_byte(&in), now);
+            break;
         case 3:
             touch_page(who, &in, now);
             break;
@@ -211,8 +328,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         check(core, people);
     }
+    gs_core_end(core);
     for (unsigned i = 0; i < PEOPLE; i++)
         disconnect_person(&people[i], now);
+    question = NULL; /* the core's, answered or not */
     gs_core_free(core);
     return 0;
 }
@@ -232,8 +351,8 @@ int main(int argc, char **argv)
         }
         /* Everybody joins first, so that random bytes meet clients that are in. */
         for (uint8_t p = 0; p < PEOPLE; p++) {
-            uint8_t start[] = {p, p, (uint8_t)(p + 30), 4 * GS_MSG_HELLO, 3, 1};
-            memcpy(data + p * sizeof start, start, sizeof start);
+            uint8_t start[] = {p, p, (uint8_t)(p + 30), 4 * GS_MSG_HELLO, 3, 0, 0, 1, 1};
+            memcpy(data + 1 + p * sizeof start, start, sizeof start);
         }
         LLVMFuzzerTestOneInput(data, sizeof data);
     }

@@ -172,6 +172,48 @@ static void test_usage_is_bounded(void **state)
     assert_non_null(text);
     free(text);
     assert_int_equal(b->core->busy_ns[1], 3 * MS);
+    /* Nor has it taken more units than there was time for; what it says doesn't overflow what all have taken. */
+    struct desk other;
+    sit_down(b, &other, 1001, "");
+    hello(b, &other, "", 2);
+    atomic_store(&page_of(&d)->lease[1].taken, UINT64_MAX);
+    atomic_store(&page_of(&other)->lease[1].taken, UINT64_MAX / 2);
+    b->now += 3 * MS;
+    text = gs_core_status(b->core, b->now);
+    char want[40];
+    snprintf(want, sizeof want, "\"taken\":%d", 6 * 100000 + 3 * 100000);
+    assert_non_null(strstr(text, want));
+    free(text);
+    get_up(b, &other);
+    get_up(b, &d);
+    assert_int_equal(b->core->taken[1], 6 * 100000 + 3 * 100000);
+    stop(b);
+}
+
+/* Jobs that began before the machine did, and counters that jump, leave numbers that can be. */
+static void test_lies_overflow_nothing(void **state)
+{
+    (void)state;
+    struct bench *b = start("[system]\ngpus = 2\n[task slow]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 1ms\n");
+    struct desk d;
+    b->now = UINT64_C(1) << 62;
+    sit_down(b, &d, 1001, "");
+    hello(b, &d, "slow", 1);
+    struct gs_msg m = message(GS_MSG_JOBS);
+    for (int i = 0; i < 20; i++) {
+        b->now += MS;
+        record_job(&d, &(struct ended){1, b->now, UINT64_MAX, UINT64_MAX, 1});
+        atomic_store(&page_of(&d)->job_since_ns, UINT64_MAX);
+        atomic_store(&page_of(&d)->lease[1].longest_us, UINT32_MAX);
+        say(b, &d, &m);
+        b->now += MS;
+        atomic_store(&page_of(&d)->jobs, d.session->jobs_read + UINT32_MAX / 2);
+        say(b, &d, &m);
+        atomic_store(&page_of(&d)->jobs, d.session->jobs_read);
+    }
+    char *text = gs_core_status(b->core, b->now);
+    assert_null(strstr(text, ":-"));
+    free(text);
     get_up(b, &d);
     stop(b);
 }
@@ -211,6 +253,50 @@ static void test_long_units(void **state)
     get_up(b, &app);
     get_up(b, &task);
     stop(b);
+}
+
+/* With one chunk at a time it matters how many a job has. */
+static void test_many_chunks(void **state)
+{
+    (void)state;
+    for (int depth = 1; depth <= 2; depth++) {
+        char config[300];
+        snprintf(config, sizeof config,
+                 "[system]\ngpus = 2\ndepth = %d\ngpu_chunk = 1ms\npci_chunk = 1ms\n[task t]\nperiod = 1s\nuser = *\n"
+                 "segments.1 = pci 1ms, gpu 3ms chunks 6, gpu 2ms chunks 4\n",
+                 depth);
+        struct bench *b = start(config);
+        struct desk d, other;
+        sit_down(b, &d, 1001, "");
+        hello(b, &d, "t", 1);
+        sit_down(b, &other, 1001, "");
+        hello(b, &other, "", 1);
+        for (int chunks = 10; chunks <= 30; chunks += 5) {
+            for (int i = 0; i < chunks; i++, b->now += MS) {
+                if (i % 2) { /* asked for; the others are taken */
+                    request(b, &d, 1, GS_MASK(GS_RESOURCE_GPU(i % 4 / 2)));
+                    give_back(b, &d, GS_RESOURCE_GPU(i % 4 / 2));
+                } else {
+                    atomic_fetch_add(&page_of(&d)->lease[GS_RESOURCE_GPU(0)].taken, 1);
+                }
+            }
+            struct gs_msg m = message(GS_MSG_JOBS);
+            record_job(&d, &(struct ended){b->now - 5 * MS, b->now, 0, 0, 1});
+            say(b, &d, &m);
+            const char *said = strstr(b->log, "a job of task t had more than");
+            assert_int_equal(said != NULL, depth == 1 && chunks > 20); /* the next job may have begun */
+        }
+        /* A lie about its GPUs. */
+        struct gs_msg m = message(GS_MSG_JOBS);
+        record_job(&d, &(struct ended){b->now - MS, b->now, 0, 0, UINT32_MAX});
+        say(b, &d, &m);
+        if (depth == 1)
+            assert_non_null(
+                strstr(b->log, "more than 12 chunks of a GPU, where its segments.1 say 10: with depth = 1"));
+        get_up(b, &other);
+        get_up(b, &d);
+        stop(b);
+    }
 }
 
 /* ---- when units come back ---- */
@@ -312,7 +398,9 @@ int main(void)
         cmocka_unit_test(test_ends_are_foretold),
         cmocka_unit_test(test_awake),
         cmocka_unit_test(test_long_units),
+        cmocka_unit_test(test_many_chunks),
         cmocka_unit_test(test_usage_is_bounded),
+        cmocka_unit_test(test_lies_overflow_nothing),
         cmocka_unit_test(test_histogram),
         cmocka_unit_test(test_jobs_are_read_later),
     };

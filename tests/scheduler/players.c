@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define HANG_NS (60000 * MS)
+
 struct stage *stage;
 static char folder[64];
 static pid_t children[256];
@@ -179,7 +181,7 @@ static void print_notice(void *arg, int level, const char *text)
 struct gs_client *joined_client(const char *task)
 {
     struct gs_client *c;
-    const struct gs_client_options o = {.task = task, .gpus = 2, .hello_wait_ms = 2000, .notice = print_notice};
+    const struct gs_client_options o = {.task = task, .gpus = 2, .hello_wait_ms = 20000, .notice = print_notice};
     struct gs_client_mode mode;
     if (gs_client_open(&c, &o) < 0)
         _exit(11);
@@ -189,26 +191,26 @@ struct gs_client *joined_client(const char *task)
     return c;
 }
 
-/* Time in which this process itself was not let run counts as little: the tests' machine has other things to do. */
-bool until(_Atomic uint64_t *v, uint64_t at_least, unsigned limit_ms)
+bool until(_Atomic uint64_t *v, uint64_t at_least)
 {
-    const uint64_t step = 2 * MS;
-    uint64_t left = limit_ms * MS, last = clock_ns();
-    while (atomic_load(v) < at_least) {
+    const uint64_t end = clock_ns() + HANG_NS;
+    while (atomic_load(v) < at_least && clock_ns() < end)
         usleep(200);
-        uint64_t now = clock_ns(), passed = now - last < step ? now - last : step;
-        last = now;
-        if (passed >= left)
-            return atomic_load(v) >= at_least;
-        left -= passed;
-    }
-    return true;
+    return atomic_load(v) >= at_least;
+}
+
+bool until_status(const char *path, long long n)
+{
+    const uint64_t end = clock_ns() + HANG_NS;
+    while (status_number(path) != n && clock_ns() < end)
+        rest_ms(2);
+    return status_number(path) == n;
 }
 
 long long status_number(const char *path)
 {
     char *text, copy[128];
-    if (gs_client_ask(NULL, GS_MSG_STATUS, NULL, 2000, &text) < 0) {
+    if (gs_client_ask(NULL, GS_MSG_STATUS, NULL, 20000, &text) < 0) {
         free(text);
         return -1;
     }

@@ -42,8 +42,11 @@ void end_players(void); /* kills and reaps all that are left */
 
 /* In a child: a client that has joined (`task` null: none), or the child's death. */
 struct gs_client *joined_client(const char *task);
-/* Waits until the value is there: false after limit_ms. */
-bool until(_Atomic uint64_t *v, uint64_t at_least, unsigned limit_ms);
+/* Waits until the value is there. False after a minute: it hangs; how long it takes is no matter of the tests, whose
+ * machine has other things to do. */
+bool until(_Atomic uint64_t *v, uint64_t at_least);
+/* The same of a number in the daemon's status, which is to be exactly this. */
+bool until_status(const char *path, long long n);
 void rest_ms(unsigned ms);
 uint64_t clock_ns(void);
 

@@ -279,8 +279,8 @@ static void join(struct world *w, uint32_t client)
 {
     w->there[client] = true;
     w->priority[client] = random_below(2) ? 0 : random_priority(w);
-    assert_int_equal(gs_policy_join(w->policy, client, w->priority[client], w->now), 0);
-    assert_int_equal(gs_policy_join(w->policy, client, 0, w->now), -EINVAL);
+    assert_int_equal(gs_policy_join(w->policy, client, client, w->priority[client], w->now), 0);
+    assert_int_equal(gs_policy_join(w->policy, client, client, 0, w->now), -EINVAL);
 }
 
 static void reprioritise(struct world *w, uint32_t client)
@@ -381,7 +381,7 @@ static void test_fair_shares(void **state)
             s[c].claimed = random_below(3) == 0 ? random_below(5000) : s[c].chunk; /* some lie, or don't know */
             longest = s[c].chunk > longest ? s[c].chunk : longest;
             w->there[c] = true;
-            assert_int_equal(gs_policy_join(w->policy, c, 0, w->now), 0);
+            assert_int_equal(gs_policy_join(w->policy, c, c, 0, w->now), 0);
         }
         uint32_t slot = 0;
         for (unsigned i = 0; i < 20000; i++) {
@@ -431,7 +431,7 @@ static void test_no_credit_for_absence(void **state)
     uint32_t slot[3] = {0};
     for (uint32_t c = 0; c < 3; c++) {
         w->there[c] = true;
-        gs_policy_join(w->policy, c, 0, w->now);
+        gs_policy_join(w->policy, c, c, 0, w->now);
     }
     for (unsigned i = 0; i < 3000; i++) {
         for (uint32_t c = 0; c < (i < 1000 ? 2 : 3); c++)
@@ -475,7 +475,7 @@ static struct world *new_world(unsigned gpus, unsigned depth)
     for (uint32_t c = 0; c < CLIENTS; c++) {
         w->there[c] = true;
         w->priority[c] = c < 4 ? (int)c : 0; /* clients 1 to 3 are tasks, 3 the most urgent */
-        gs_policy_join(w->policy, c, w->priority[c], w->now);
+        gs_policy_join(w->policy, c, c, w->priority[c], w->now);
     }
     return w;
 }
@@ -748,7 +748,7 @@ static void test_wrong_requests(void **state)
     rq.slot = 0;
     assert_int_equal(gs_policy_request(w->policy, CLIENTS, &rq, 0), -EINVAL);
     gs_policy_look(w->policy, 5, 77, 0, 0);
-    assert_int_equal(gs_policy_join(w->policy, CLIENTS, 0, 0), -EINVAL);
+    assert_int_equal(gs_policy_join(w->policy, CLIENTS, CLIENTS, 0, 0), -EINVAL);
     check(w);
     free_world(w);
 }

@@ -80,18 +80,42 @@ expect 0 'reads  a[get_global_id(1)*33 + get_global_id(0)]  line 9' '[0, 528): 5
   'each part owns what it writes' "values that --arg doesn't say" -- "$kernels/plain.cl" --global 33,7 --arg a=924
 expect 0 'into 3 parts' 'work-items [6, 22)' -- "$kernels/helper_deep.cl" --global 48 --local 8 --offset 6 --gpus 3
 expect 0 'runs on one device: it has fewer work-groups' -- "$kernels/helper_deep.cl" --global 8 --local 8
+expect 0 'but only with --allow reorder: with -cl-fast-relaxed-math' 'runs on one device: its options' -- "$kernels/helper_deep.cl" --global 48 --local 8 -- -w -cl-fast-relaxed-math
+expect 0 'as --allow reorder permits' 'into 2 parts' -- "$kernels/helper_deep.cl" --global 48 --local 8 --allow reorder -- -cl-unsafe-math-optimizations
+expect 0 'it can be split as it is' 'split into 2 parts' -- "$kernels/plain.cl" --global 33,7 -- -cl-fast-relaxed-math
 expect 0 'local size is NULL' -- "$kernels/helper_deep.cl" --global 48
 expect 0 'atomics: add' 'atomics: max' -- "$kernels/atomics_reducible.cl"
 expect 0 'split into 2 parts' 'bins: reduced: add' 'largest: reduced: max' -- "$kernels/atomics_reducible.cl" --global 512 --local 16
 expect 0 'const __gs_t __gs' '#line 1' -- "$kernels/helper_deep.cl" --source
 expect 0 'unchanged' -- "$kernels/plain.cl" --source
 expect 0 'kernel branches' -- "$kernels/branches.cl" -- -DWITH_GROUPS -D FACTOR=3 -DTEXT=get_group_id
-expect 1 "line 34: use of undeclared identifier 'TEXT'" 'go behind --' -- "$kernels/branches.cl"
-expect 1 "text 2 of 2, line 34: use of undeclared identifier 'TEXT'" -- "$kernels/plain.cl" "$kernels/branches.cl"
+expect 1 "$kernels/branches.cl:34:21: error: use of undeclared identifier 'TEXT'" 'go behind --' '   34 |              + (int)TEXT(0)' -- "$kernels/branches.cl"
+expect 1 "$kernels/branches.cl:34:21: error: use of undeclared identifier 'TEXT'" -- "$kernels/plain.cl" "$kernels/branches.cl"
+expect 1 '"refusal_site": {' '"line": 34' '"column": 21' branches.cl -- --json "$kernels/branches.cl"
+# Launches that no driver takes.
+cat >fixed.cl <<'CL'
+__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void fixed(__global float *x) { x[get_global_id(0)] = 1; }
+__kernel void any(__global float *x) { x[get_global_id(0)] = 1; }
+CL
+expect 0 "can't be made: any driver refuses it: its work-groups have 32 work-items in dimension 0, the kernel requires 64 (CL_INVALID_WORK_GROUP_SIZE" -- \
+  fixed.cl --kernel fixed --global 128 --local 32
+expect 0 "can't be made: any driver refuses it: 100 work-items in dimension 0 can't be divided into work-groups of 64 (CL_INV" -- fixed.cl --kernel fixed --global 100
+expect 0 "can't be made: any driver refuses it: 100 work-items in dimension 0 can't be divided into work-groups of 64; programs" -- \
+  fixed.cl --kernel any --global 100 --local 64
+expect 0 'this launch is split into 2 parts' -- fixed.cl --kernel any --global 100 --local 64 -- -cl-std=CL2.0
+expect 0 'this launch is split into 2 parts' -- fixed.cl --kernel any --global 100
+expect 0 'this launch is split into 2 parts' -- fixed.cl --kernel fixed --global 128
+expect 0 "can't be made: any driver refuses it: no buffer has 0 bytes, as x would" -- fixed.cl --kernel any --global 128 --arg x=0
+expect 0 "can't be made: this device's driver refuses it: a work-group has at most " " work-items there" -- fixed.cl --kernel any --global 8388608 --local 4194304
+expect 0 '"invalid": "any driver refuses it' -- fixed.cl --kernel any --global 100 --local 64 --json
+expect 0 ', but only with gpusparc run --allow reorder:' -- "$kernels/float_sums.cl"
+expect 0 '; --allow reorder permits it:' -- "$kernels/float_sums.cl" --allow reorder
 expect 0 'the program has no kernel' -- /dev/null
 expect 1 '--arg nothing=4: no kernel has such an argument' -- "$kernels/plain.cl" --global 33,7 --arg nothing=4
 expect 2 "'-4' is no value for" -- "$kernels/plain.cl" --global 33,7 --arg a=-4
-expect 2 "'x' is no value for --global" -- "$kernels/plain.cl" --global=x
+expect 2 "'x' is no value for --global: it takes up to three numbers above zero" -- "$kernels/plain.cl" --global=x
+expect 2 "'1' is no value for --gpus: it takes a number from 2 to 16" -- "$kernels/plain.cl" --gpus=1
+expect 2 "'n' is no value for --arg: it takes an argument's name and its value" -- "$kernels/plain.cl" --arg=n
 expect 1 'no kernel nowhere' -- "$kernels/plain.cl" --kernel nowhere
 expect 1 "can't be read" -- missing.cl
 expect 2 'there is no file' --

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "translator/request.h"
-#include "translator/summary_text.h"
+#include "translator/summary/request.h"
+#include "translator/summary/summary_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

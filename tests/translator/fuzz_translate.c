@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "translator/request.h"
+#include "translator/summary/request.h"
 #include "translator/translation.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "translator/translate.h"
+#include "translator/summary/translate.h"
 
 static char *read_file(const char *path)
 {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "tests/kernels/machine.h"
-#include "translator/translate.h"
+#include "translator/summary/translate.h"
 
 struct check {
     const struct machine *m;
@@ -37,7 +37,8 @@ static struct gs_summary *translate(struct check *c, const struct spec *s)
     for (unsigned i = 0; i < s->n_headers; i++)
         headers[i] = (struct gs_translate_header){s->headers[i].name, s->headers[i].text};
     for (unsigned i = 0; i < s->n_units; i++)
-        units[i] = (struct gs_translate_unit){s->units[i].text, s->options, headers, s->n_headers};
+        units[i] = (struct gs_translate_unit){
+            .source = s->units[i].text, .options = s->options, .headers = headers, .n_headers = s->n_headers};
     struct gs_translate_request req = {
         .units = units,
         .n_units = s->n_units,

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "translator/translate.h"
+#include "translator/summary/translate.h"
 
 static const char *translator; /* the real one */
 static char dir[256];          /* this test's own folder */
@@ -401,6 +401,68 @@ static void the_cache_stays_small(void **state)
     assert_int_equal(each_entry(NULL), n);
 }
 
+/* What is not the cache's own stays, whatever its name and size; and what isn't an entry is no answer. */
+static void files_of_others_stay(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"notes", "new.letter", "thesis-1", "new.1.2",
+                                        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"};
+    char text[4096], copy[4096], path[300]; /* the first is the copy of an entry, under a name of somebody's own */
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    snprintf(copy, sizeof copy, "gpusparc cache\n%.4000s", text);
+    assert_int_equal(translate(translator, ""), 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "cache/gpusparc/%s", names[i]);
+        write_file(path, i ? text : copy, 0600);
+        snprintf(path, sizeof path, "%s/cache/gpusparc/%s", dir, names[i]);
+        const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+        utimensat(AT_FDCWD, path, old, 0);
+    }
+    setenv("GPUSPARC_CACHE_SIZE", "8K", 1);
+    for (int i = 0; i < 6; i++) {
+        snprintf(path, sizeof path, "-DMORE=%d", i);
+        assert_int_equal(translate(translator, path), 0);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/cache/gpusparc/%s", dir, names[i]);
+        if (access(path, F_OK))
+            fail_msg("%s has been removed", names[i]);
+    }
+}
+
+/* A folder that another user's link leads to isn't used, nor one that is a link itself. */
+static void links_of_others_lead_nowhere(void **state)
+{
+    (void)state;
+    char inner[320];
+    assert_int_equal(mkdir(in_dir("real"), 0700), 0);
+    snprintf(inner, sizeof inner, "%s", in_dir("real"));
+    assert_int_equal(mkdir(in_dir("cache"), 0700), 0);
+    assert_int_equal(symlink(inner, in_dir("cache/gpusparc")), 0);
+    assert_int_equal(translate(translator, ""), 0);
+    assert_int_equal(rmdir(inner), 0); /* nothing was written there */
+    if (geteuid() != 0)
+        return;
+    assert_int_equal(mkdir(inner, 0700), 0);
+    assert_int_equal(symlink(inner, in_dir("link")), 0);
+    assert_int_equal(lchown(in_dir("link"), 1001, 1001), 0);
+    setenv("XDG_CACHE_HOME", in_dir("link"), 1);
+    assert_int_equal(translate(translator, ""), 0);
+    assert_int_equal(rmdir(inner), 0);
+    assert_int_equal(mkdir(inner, 0700), 0);
+    assert_int_equal(lchown(in_dir("link"), 0, 0), 0); /* one's own is as good as any path */
+    assert_int_equal(translate(translator, ""), 0);
+    assert_int_equal(access(in_dir("link/gpusparc"), F_OK), 0);
+    /* Nor is a folder that is another user's, though nobody else may write there. */
+    setenv("XDG_CACHE_HOME", in_dir("others"), 1);
+    assert_int_equal(mkdir(in_dir("others"), 0700), 0);
+    assert_int_equal(mkdir(in_dir("others/gpusparc"), 0700), 0);
+    assert_int_equal(chown(in_dir("others/gpusparc"), 1001, 1001), 0);
+    assert_int_equal(translate(translator, ""), 0);
+    assert_int_equal(rmdir(in_dir("others/gpusparc")), 0);
+}
+
 /* The text of a program's only unit, for a device of that vendor and version. */
 static char *text_for(const char *program, const char *options, const char *vendor, const char *version)
 {
@@ -444,6 +506,100 @@ static void branches_are_checked(void **state)
     char *same = text_for(guard, "", "other", "OpenCL 1.2");
     assert_string_equal(same, guard);
     free(same);
+}
+
+/* Which kernels a program has for a device whose compiler says that of its macros; *text: of its unit. */
+static char *kernels_with(const char *program, const char *options, const char *macros, char **text)
+{
+    struct gs_summary *s;
+    char *names = calloc(1, 256);
+    struct gs_translate_unit unit = {.source = program, .options = options, .macros = macros};
+    struct gs_translate_request req = {
+        .units = &unit, .n_units = 1, .device = {"cl_khr_listed", "OpenCL C 3.0", "", "", 64, 1, "OpenCL 3.0"}};
+    assert_int_equal(gs_translate(&req, translator, 20000, &s, why, sizeof why), 0);
+    if (s->refusal)
+        fail_msg("%s", s->refusal);
+    for (uint32_t i = 0; i < s->n_kernels; i++)
+        strcat(strcat(names, s->kernels[i].name), " ");
+    if (text)
+        *text = strdup(s->units[0]);
+    gs_summary_free(s);
+    return names;
+}
+
+static void expect_kernels(const char *program, const char *options, const char *macros, const char *expected)
+{
+    char *names = kernels_with(program, options, macros, NULL);
+    assert_string_equal(names, expected);
+    free(names);
+}
+
+/* clang takes the branches that the device's compiler takes, by what that has said of its macros. */
+static void macros_are_those_of_the_device(void **state)
+{
+    (void)state;
+    static const char asks[] =
+        "#ifdef __opencl_c_ext_fp32_global_atomic_add\n__kernel void adds(void) {}\n#endif\n"
+        "#if defined(cl_khr_subgroup_ballot) || defined(__SPIR__)\n__kernel void spir(void) {}\n#endif\n"
+        "#ifdef __x86_64__\n__kernel void x86(void) {}\n#endif\n"
+        "#if defined(__clang_major__) && __clang_major__ == 14\n__kernel void fourteen(void) {}\n#endif\n"
+        "#ifdef cl_khr_listed\n__kernel void listed(void) {}\n#endif\n";
+    static const char cpu[] = "__opencl_c_ext_fp32_global_atomic_add cl_khr_subgroup_ballot __SPIR__ __x86_64__= "
+                              "__clang_major__=14 cl_khr_listed ";
+    /* To clang these need macros that such a device doesn't define. */
+    static const char uses[] = "__kernel void ballot(__global uint4 *p) { *p = sub_group_ballot(1); }\n";
+    char *text;
+    expect_kernels(asks, "-cl-std=CL3.0", NULL, "adds spir listed ");
+    expect_kernels(asks, "-cl-std=CL3.0", cpu, "x86 fourteen ");
+    expect_kernels(asks, "-cl-std=CL3.0 -D__SPIR__ -U__x86_64__ -D __clang_major__=3", cpu, "spir ");
+    expect_kernels(uses, "-cl-std=CL3.0", cpu, "ballot ");
+    free(kernels_with(asks, "-cl-std=CL3.0", cpu, &text));
+    expect_text(text, "#if !defined(__clang_major__) || __clang_major__ != 14\n#error", true);
+    free(kernels_with(asks, "-cl-std=CL3.0", cpu, &text));
+    expect_text(text, "#if defined(__SPIR__)\n#error", true);
+}
+
+/* These kernels are split, and the others refused for the variables that they use. */
+static void expect_lasting(const char *text, const char *split)
+{
+    struct gs_summary *s;
+    char names[256] = "";
+    assert_int_equal(translate_with(translator, text, "-cl-std=CL2.0", 20000, &s), 0);
+    assert_null(s->refusal);
+    for (uint32_t i = 0; i < s->n_kernels; i++) {
+        const char *refusal = s->kernels[i].refusal;
+        if (!refusal)
+            strcat(strcat(names, s->kernels[i].name), " ");
+        else if (!strstr(refusal, "lasts from one launch to the next"))
+            fail_msg("%s: %s", s->kernels[i].name, refusal);
+    }
+    gs_summary_free(s);
+    assert_string_equal(names, split);
+}
+
+/* Each device has variables of the program of its own: right as long as nobody writes them. */
+static void variables_that_nobody_writes(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "__global int table[4] = {3, 1, 4, 1};\n__constant int fixed[2] = {1, 2};\n"
+        "__global const float weight = 0.5f;\n__global int counter = 7;\n__global int by_pointer[2] = {1, 1};\n"
+        "__global int by_atomic = 0;\n"
+        "int get(__global const int *p, int i) { return p[i]; }\nvoid set(__global int *p) { *p = 3; }\n"
+        "__kernel void reads(__global int *o) { int i = get_global_id(0); o[i] = table[i & 3] + get(table, 1) + "
+        "fixed[i & 1]; }\n"
+        "__kernel void weighs(__global float *o) { o[get_global_id(0)] *= weight; }\n"
+        "__kernel void after(__global int *o) { o[get_global_id(0)] = counter; }\n"
+        "__kernel void counts(__global int *o) { counter = counter + 1; o[get_global_id(0)] = 1; }\n"
+        "__kernel void other(__global int *o) { o[get_global_id(0)] = by_pointer[0]; }\n"
+        "__kernel void sets(__global int *o) { set(by_pointer); }\n"
+        "__kernel void atomics(__global int *o) { atomic_add(&by_atomic, 1); }\n"
+        "__kernel void lasts(__global int *o) { static __global int mine = 3; o[get_global_id(0)] = mine++; }\n";
+    static const char *const kept = "__global int table[2] = {1, 2};\n__global int *__constant kept = &table[1];\n"
+                                    "__kernel void reads(__global int *o) { o[get_global_id(0)] = table[1]; }\n"
+                                    "__kernel void sets(__global int *o) { *kept = 3; }\n";
+    expect_lasting(text, "reads weighs ");
+    expect_lasting(kept, "");
 }
 
 static void *translate_many(void *arg)
@@ -505,7 +661,11 @@ int main(int argc, char **argv)
         TEST(a_full_disk_is_no_failure),
         TEST(headers_on_disk_are_watched),
         TEST(the_cache_stays_small),
+        TEST(files_of_others_stay),
+        TEST(links_of_others_lead_nowhere),
         TEST(branches_are_checked),
+        TEST(macros_are_those_of_the_device),
+        TEST(variables_that_nobody_writes),
         TEST(threads_and_processes_share_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

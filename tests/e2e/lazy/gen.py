@@ -20,7 +20,7 @@ with open(sys.argv[4], "w", encoding="utf-8") as f:
     for n in names:
         if n in by_hand:
             continue
-        result, parameters = prototypes[n]
+        result, parameters, _, _ = prototypes[n]
         own = [gen.parameter_name(p) for p in parameters]
         error = own[-1] if parameters and re.match(r"cl_int\s*\*", parameters[-1]) else None
         command = next((i for i, p in enumerate(parameters) if re.match(r"const cl_event\s*\*\s*event_wait_list", p)), 0)

@@ -230,6 +230,48 @@ static cl_int CL_API_CALL lazy_clReleaseMemObject(cl_mem mem)
     return err;
 }
 
+static cl_sampler CL_API_CALL lazy_clCreateSampler(cl_context context, cl_bool normalized,
+                                                   cl_addressing_mode addressing, cl_filter_mode filter, cl_int *err)
+{
+    lazy_enter("clCreateSampler");
+    lazy_context_used(context, "clCreateSampler");
+    cl_sampler sampler = lazy_below.clCreateSampler(context, normalized, addressing, filter, err);
+    if (sampler)
+        lazy_sampler_made(sampler);
+    lazy_leave();
+    return sampler;
+}
+
+static cl_sampler CL_API_CALL lazy_clCreateSamplerWithProperties(cl_context context,
+                                                                 const cl_sampler_properties *properties, cl_int *err)
+{
+    lazy_enter("clCreateSamplerWithProperties");
+    lazy_context_used(context, "clCreateSamplerWithProperties");
+    cl_sampler sampler = lazy_below.clCreateSamplerWithProperties(context, properties, err);
+    if (sampler)
+        lazy_sampler_made(sampler);
+    lazy_leave();
+    return sampler;
+}
+
+static cl_int CL_API_CALL lazy_clRetainSampler(cl_sampler sampler)
+{
+    lazy_enter("clRetainSampler");
+    lazy_sampler_refs(sampler, 1);
+    const cl_int err = lazy_below.clRetainSampler(sampler);
+    lazy_leave();
+    return err;
+}
+
+static cl_int CL_API_CALL lazy_clReleaseSampler(cl_sampler sampler)
+{
+    lazy_enter("clReleaseSampler");
+    lazy_sampler_refs(sampler, -1);
+    const cl_int err = lazy_below.clReleaseSampler(sampler);
+    lazy_leave();
+    return err;
+}
+
 static cl_int CL_API_CALL lazy_clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
 {
     lazy_enter("clSetKernelArg");
@@ -300,18 +342,10 @@ static void read_modes(char *words)
     const struct {
         const char *word;
         bool *mode;
-    } known[] = {{"unflushed", &lazy.unflushed},
-                 {"polled", &lazy.polled},
-                 {"strict", &lazy.strict},
-                 {"late", &lazy.late},
-                 {"inside", &lazy.inside},
-                 {"slow", &lazy.slow},
-                 {"lanes", &lazy.lanes},
-                 {"channels", &lazy.channels},
-                 {"poison", &lazy.poison},
-                 {"lock", &lazy.lock},
-                 {"gpu", &lazy.gpu},
-                 {"compiler", &lazy.compiler}};
+    } known[] = {{"unflushed", &lazy.unflushed}, {"polled", &lazy.polled},     {"strict", &lazy.strict},
+                 {"late", &lazy.late},           {"inside", &lazy.inside},     {"slow", &lazy.slow},
+                 {"lanes", &lazy.lanes},         {"channels", &lazy.channels}, {"poison", &lazy.poison},
+                 {"lock", &lazy.lock},           {"gpu", &lazy.gpu},           {"compiler", &lazy.compiler}};
     char *rest = NULL;
     for (char *word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
         char *value = strchr(word, '=');

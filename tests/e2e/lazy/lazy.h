@@ -21,9 +21,9 @@
  *   lock        one lock of the driver's is held during each call that doesn't wait, and during each callback
  *
  * LAZY_SEED chooses the random numbers. Each line of LAZY_REPORT (a file; default: standard error) is a fault:
- * something blocking in a callback, a call for a released memory object or context, a call that can't end, threads
- * within the driver when it takes itself apart at exit, and calls after that. LAZY_STUCK_MS (5000): when a call counts
- * as one that doesn't end. */
+ * something blocking in a callback, a call for a released memory object, sampler or context, a call that can't end,
+ * threads within the driver when it takes itself apart at exit, and calls after that. LAZY_STUCK_MS (5000): when a call
+ * counts as one that doesn't end. */
 #ifndef LAZY_H
 #define LAZY_H
 
@@ -122,6 +122,8 @@ void lazy_memory_retained(cl_mem mem);
 bool lazy_memory_released(cl_mem mem);
 /* A call names it. */
 void lazy_memory_used(cl_mem mem, const char *what);
+void lazy_sampler_made(cl_sampler handle);
+void lazy_sampler_refs(cl_sampler handle, int change);
 void lazy_memory_argument(cl_kernel kernel, cl_uint index, size_t bytes, const void *value);
 void lazy_memory_kernel_gone(cl_kernel kernel);
 void lazy_memory_launch(cl_kernel kernel, cl_command_queue queue);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory objects: who still uses a released one, and garbage where nothing has been written, or what was there has been
- * given up. */
+/* Memory objects and samplers: who still uses a released one, and garbage where nothing has been written, or what was
+ * there has been given up. */
 #include "lazy.h"
 
 #include <stdlib.h>
@@ -18,16 +18,23 @@ struct memory {
     cl_device_id device;  /* of the first command that used it; null: none has */
 };
 
+struct sampler {
+    struct sampler *next;
+    cl_sampler handle; /* of a released one: until the driver gives it to another */
+    unsigned refs;
+};
+
 struct argument {
     struct argument *next;
     cl_kernel kernel;
     cl_uint index;
     struct memory *memory;
-    uint64_t number;
+    struct sampler *sampler;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
 static struct memory *all;
+static struct sampler *samplers;
 static struct argument *arguments;
 
 static struct memory *find(cl_mem mem)
@@ -104,6 +111,37 @@ void lazy_memory_used(cl_mem mem, const char *what)
     pthread_mutex_unlock(&lock);
 }
 
+static struct sampler *find_sampler(cl_sampler handle)
+{
+    struct sampler *s = samplers;
+    while (s && s->handle != handle)
+        s = s->next;
+    return s;
+}
+
+void lazy_sampler_made(cl_sampler handle)
+{
+    pthread_mutex_lock(&lock);
+    struct sampler *s = lazy.poison ? find_sampler(handle) : NULL;
+    if (lazy.poison && !s && (s = calloc(1, sizeof *s)) != NULL) {
+        s->handle = handle;
+        s->next = samplers;
+        samplers = s;
+    }
+    if (s)
+        s->refs = 1;
+    pthread_mutex_unlock(&lock);
+}
+
+void lazy_sampler_refs(cl_sampler handle, int change)
+{
+    pthread_mutex_lock(&lock);
+    struct sampler *s = find_sampler(handle);
+    if (s)
+        s->refs += (unsigned)change;
+    pthread_mutex_unlock(&lock);
+}
+
 void lazy_memory_kernel_gone(cl_kernel kernel)
 {
     pthread_mutex_lock(&lock);
@@ -121,11 +159,11 @@ void lazy_memory_kernel_gone(cl_kernel kernel)
 
 void lazy_memory_argument(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
 {
-    cl_mem mem = NULL;
+    void *handle = NULL;
     if (!lazy.poison)
         return;
-    if (value && bytes == sizeof mem)
-        memcpy(&mem, value, sizeof mem);
+    if (value && bytes == sizeof handle)
+        memcpy(&handle, value, sizeof handle);
     pthread_mutex_lock(&lock);
     struct argument *a = arguments;
     while (a && (a->kernel != kernel || a->index != index))
@@ -134,8 +172,10 @@ void lazy_memory_argument(cl_kernel kernel, cl_uint index, size_t bytes, const v
         *a = (struct argument){.next = arguments, .kernel = kernel, .index = index};
         arguments = a;
     }
-    if (a)
-        a->memory = mem ? find(mem) : NULL;
+    if (a) {
+        a->memory = handle ? find(handle) : NULL;
+        a->sampler = handle ? find_sampler(handle) : NULL;
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -170,6 +210,8 @@ void lazy_memory_launch(cl_kernel kernel, cl_command_queue queue)
     for (const struct argument *a = arguments; a; a = a->next) {
         if (a->kernel == kernel && a->memory && !a->memory->refs)
             lazy_report("a kernel is launched whose argument %u is a memory object that has been released", a->index);
+        if (a->kernel == kernel && a->sampler && !a->sampler->refs)
+            lazy_report("a kernel is launched whose argument %u is a sampler that has been released", a->index);
         if (a->kernel == kernel && lazy.gpu)
             use_on(a->memory, queue, "clEnqueueNDRangeKernel");
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread waits for what is in a queue while another is still in its call for the next launch there: gpusparc takes its
- * time over that, the program being large. What was waited for doesn't comprise it. For the fake driver, by which both
- * launches take a second. */
+/* A thread waits for what is in a queue while another is still in its call for the next launch there: gpusparc takes
+ * its time over that, the program being large. What was waited for doesn't comprise it. For the fake driver, by which
+ * both launches take a second. */
 #include <pthread.h>
 #include <time.h>
 

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* asked: while another process (asked hog) has the device for some seconds, a launch comes right behind a write;
- * over the layer between.c another thread has a marker come before it in its queue, right after a unit has been asked
- * for. That marker waits for a launch in another queue, which can run only then. All of it ends. */
+/* asked: while another process (asked hog) has the device, a launch comes right behind a write; over the layer
+ * between.c another thread has a marker come before it in its queue, right after a unit has been asked for. That marker
+ * waits for a launch in another queue, which can run only then. All of it ends once the other process does, which is
+ * killed. */
 #include "plain.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
-enum { ITEMS = 64, BYTES = ITEMS * 4, PIECE = 32 << 20, PATIENCE_MS = 5000, WARM = 8 };
+enum { ITEMS = 64, BYTES = ITEMS * 4, PIECE = 32 << 20, PATIENCE_MS = 5000, WARM = 8, HOG_SECONDS = 60 };
 
-static const char source[] =
-    "__kernel void add(__global uint *v) { v[get_global_id(0)] += get_global_id(0); }\n"
-    "__kernel void lasting(__global uint *v, uint k)\n"
-    "{ uint i = get_global_id(0), x = v[i]; for (uint n = 0; n < k; n++) x = x * 1664525u + n; v[i] = x; }\n";
+static const char source[] = "__kernel void add(__global uint *v) { v[get_global_id(0)] += get_global_id(0); }\n"
+                             "__kernel void lasting(__global uint *v, uint times, uint k)\n"
+                             "{ uint i = get_global_id(0), x = v[i];\n"
+                             "  for (uint t = 0; t < times; t++) for (uint n = 0; n < k; n++) x = x * 1664525u + n;\n"
+                             "  v[i] = x; }\n";
 
 enum stage { BEFORE, LAUNCHES, IS_ABOUT_TO_MARK, IS_MARKED, HAS_LAUNCHED };
 static atomic_int stage;
 static _Thread_local bool launches;
 static cl_event gate, behind;
+static pid_t hog_pid;
 
 static void await_stage(int which)
 {
@@ -42,29 +47,31 @@ static void *come_between(void *unused)
     CL(clEnqueueMarkerWithWaitList(queue, 1, &behind, &marker));
     atomic_store(&stage, IS_MARKED);
     await_stage(HAS_LAUNCHED);
+    kill(hog_pid, SIGKILL);
     CL(clSetUserEventStatus(gate, CL_COMPLETE));
     CL(clReleaseEvent(marker));
     return NULL;
 }
 
-/* One work-group, and so one unit, that lasts three seconds. */
+/* One work-group, and so one unit, that lasts HOG_SECONDS. */
 static int have_device(cl_kernel k)
 {
-    cl_uint n = 1000 * 1000;
-    for (double took = 0; took < 0.05 && n < 1u << 30; n *= 2) {
+    cl_uint n = 500 * 1000;
+    double took = 0;
+    set_uint(k, 1, 1);
+    while (took < 0.05 && n < 1u << 30) {
+        n *= 2;
         const double begin = seconds();
-        set_uint(k, 1, n);
+        set_uint(k, 2, n);
         launch(queue, k, ITEMS, ITEMS, 0, NULL, NULL);
         CL(clFinish(queue));
         took = seconds() - begin;
-        if (took >= 0.05)
-            n = (cl_uint)(n * 3 / took) / 2;
     }
-    set_uint(k, 1, n);
+    set_uint(k, 1, (cl_uint)(HOG_SECONDS / took));
     launch(queue, k, ITEMS, ITEMS, 0, NULL, NULL);
     CL(clFlush(queue));
     nanosleep(&(struct timespec){.tv_nsec = 300 * 1000 * 1000}, NULL);
-    puts("it runs");
+    printf("%d runs\n", (int)getpid());
     fflush(stdout);
     CL(clFinish(queue));
     return 0;
@@ -76,7 +83,7 @@ static FILE *start_hog(const char *program)
     char command[4096], line[64];
     snprintf(command, sizeof command, "'%s' hog", program);
     FILE *hog = popen(command, "r");
-    if (!hog || !fgets(line, sizeof line, hog))
+    if (!hog || !fgets(line, sizeof line, hog) || (hog_pid = (pid_t)strtol(line, NULL, 10)) <= 0)
         exit(1);
     return hog;
 }

@@ -59,6 +59,17 @@ int main(void)
     CL(clReleaseProgram(linked));
     CL(clReleaseProgram(first));
     CL(clReleaseProgram(second));
+    /* Text that needs no change, with its headers still in it. */
+    cl_program number = source("#define NUMBER 77u\n"),
+               steady = source("#include \"number.h\"\n"
+                               "__kernel void steady(__global uint *v) { v[get_global_id(0)] += NUMBER; }\n");
+    const char *number_name = "number.h";
+    CL(clCompileProgram(steady, 1, &device, "", 1, &number, &number_name, NULL, NULL));
+    CL(clReleaseProgram(number));
+    MADE(linked, clLinkProgram(context, 1, &device, "", 1, &steady, NULL, NULL, &err));
+    run("steady", linked, "steady", m);
+    CL(clReleaseProgram(linked));
+    CL(clReleaseProgram(steady));
     /* A link that fails. */
     cl_program lonely = source("uint absent(uint x);\n__kernel void bad(__global uint *v) { v[0] = absent(1); }\n");
     CL(clCompileProgram(lonely, 1, &device, "", 0, NULL, NULL, NULL, NULL));

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* An application of one kernel, launched and waited for again and again: `paced ITERATIONS ITEMS`. */
+/* An application of one kernel, launched and waited for again and again: `paced ITERATIONS ITEMS`; with a third word,
+ * which is the number of rounds, all launches are enqueued and then waited for once. */
 #include "plain.h"
 
 enum { MOST = 1 << 20 };
 
 static const char source[] = "__kernel void advance(__global const uint *in, __global uint *out)\n"
-                             "{ uint i = get_global_id(0); out[i] = in[i] * 3u; }\n";
+                             "{ uint i = get_global_id(0); out[i] = in[i] * 3u; }\n"
+                             "__kernel void churn(__global const uint *in, __global uint *out, uint rounds)\n"
+                             "{ uint i = get_global_id(0), x = in[i];\n"
+                             "  for (uint r = 0; r < rounds; r++) x = (x ^ (x >> 15)) * 2654435761u + r;\n"
+                             "  out[i] = x; }\n";
 
 static uint32_t host[MOST];
 
@@ -13,17 +18,23 @@ int main(int argc, char **argv)
 {
     const long iterations = argc > 1 ? strtol(argv[1], NULL, 10) : 1, wanted = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
     const size_t items = wanted > 0 && wanted <= MOST ? (size_t)wanted : 1;
+    const bool once = argc > 3;
     start(0);
     cl_program p = build(source, "");
-    cl_kernel k = kernel_of(p, "advance");
+    cl_kernel k = kernel_of(p, once ? "churn" : "advance");
     cl_mem in = buffer(CL_MEM_READ_ONLY, items * 4, NULL), out = buffer(CL_MEM_READ_WRITE, items * 4, NULL);
     set_mem(k, 0, in);
     set_mem(k, 1, out);
+    if (once)
+        set_uint(k, 2, (cl_uint)strtoul(argv[3], NULL, 10));
     CL(clEnqueueWriteBuffer(queue, in, CL_TRUE, 0, items * 4, host, 0, NULL, NULL));
     for (long i = 0; i < iterations; i++) {
         launch(queue, k, items, 64, 0, NULL, NULL);
-        CL(clFinish(queue));
+        if (!once)
+            CL(clFinish(queue));
     }
+    if (once)
+        CL(clFinish(queue));
     CL(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, items * 4, host, 0, NULL, NULL));
     CL(clReleaseMemObject(in));
     CL(clReleaseMemObject(out));

@@ -58,6 +58,14 @@ PLAIN void start(cl_command_queue_properties properties)
     MADE(queue, clCreateCommandQueue(context, device, properties, &err));
 }
 
+/* The property of a queue without an order; of one with an order where the device has no others. */
+PLAIN cl_command_queue_properties out_of_order(void)
+{
+    cl_command_queue_properties has = 0;
+    CL(clGetDeviceInfo(device, CL_DEVICE_QUEUE_PROPERTIES, sizeof has, &has, NULL));
+    return has & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+}
+
 PLAIN void finish(void)
 {
     CL(clReleaseCommandQueue(queue));

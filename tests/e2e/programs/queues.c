@@ -114,7 +114,7 @@ int main(void)
     cl_mem a = buffer(CL_MEM_READ_WRITE, sizeof host, NULL), b = buffer(CL_MEM_READ_WRITE, sizeof host, NULL);
     fill_words(host, N, 1);
     for (int i = 0; i < 4; i++)
-        MADE(q[i], clCreateCommandQueue(context, device, i % 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0, &err));
+        MADE(q[i], clCreateCommandQueue(context, device, i % 2 ? out_of_order() : 0, &err));
     in_order(k, a, b);
     chained(k, a, b, q, 4);
     chained(k, a, b, q + 1, 1);

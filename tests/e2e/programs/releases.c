@@ -16,7 +16,7 @@ static void early(cl_uint round)
     cl_int err;
     cl_event done;
     cl_command_queue q;
-    MADE(q, clCreateCommandQueue(context, device, round % 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0, &err));
+    MADE(q, clCreateCommandQueue(context, device, round % 2 ? out_of_order() : 0, &err));
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "slow");
     cl_mem a = buffer(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof host, host),

@@ -63,7 +63,7 @@ static void go_on(cl_program p, cl_mem m, bool waits)
         ;
     printf("the launch: error %d, status %d\n", err, status_of(e));
     if (waits)
-        printf("%s\n", now_ms() - begin > PART_MS ? "waited" : "has not waited");
+        printf("%s\n", now_ms() - begin > (double)PART_MS ? "waited" : "has not waited");
     CL(clReleaseEvent(e));
     CL(clEnqueueWriteBuffer(queue, m, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
     launch(queue, add, N, LOCAL, 0, NULL, NULL);

@@ -218,7 +218,7 @@ static void released(void)
     cl_int err;
     cl_event gate, e[2];
     cl_command_queue q;
-    MADE(q, clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err));
+    MADE(q, clCreateCommandQueue(context, device, out_of_order(), &err));
     cl_mem m = buffer(CL_MEM_READ_WRITE, BYTES, NULL);
     MADE(gate, clCreateUserEvent(context, &err));
     fill_words(host, WORDS, 31);
@@ -290,7 +290,7 @@ int main(void)
     cl_int err;
     cl_command_queue free_queue;
     start(0);
-    MADE(free_queue, clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err));
+    MADE(free_queue, clCreateCommandQueue(context, device, out_of_order(), &err));
     cl_program p = build(source, "");
     kernel = kernel_of(p, "stir");
     fill_words(other, WORDS, 1);

@@ -352,8 +352,8 @@ static void do_gate(struct worker *w)
     CL(clReleaseEvent(gate));
 }
 
-/* NVIDIA's driver (580) may lose what was written by a window that was the first use of a buffer, once it is released and
- * another that overlaps it is made: bench/results/h200x2.md. Not if the buffer itself was used before. */
+/* NVIDIA's driver (580) may lose what was written by a window that was the first use of a buffer, once it is released
+ * and another that overlaps it is made: bench/results/h200x2.md. Not if the buffer itself was used before. */
 static void use_once(struct worker *w, uint32_t i)
 {
     unsigned char unused;
@@ -407,8 +407,7 @@ static void set_up(struct worker *w)
         w->k[i] = kernel_of(program, names[i]);
     for (uint32_t i = 0; i < QUEUES; i++) {
         w->s.in_order[i] = i != 1;
-        MADE(w->s.q[i], clCreateCommandQueue(context, device,
-                                             w->s.in_order[i] ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err));
+        MADE(w->s.q[i], clCreateCommandQueue(context, device, w->s.in_order[i] ? 0 : out_of_order(), &err));
     }
     if (has('i'))
         MADE(w->image, clCreateImage(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &format, &desc, pool, &err));

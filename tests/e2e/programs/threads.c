@@ -20,7 +20,7 @@ static void *work(void *arg)
     cl_int err;
     cl_command_queue q;
     cl_event e = NULL, done;
-    MADE(q, clCreateCommandQueue(context, device, t % 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0, &err));
+    MADE(q, clCreateCommandQueue(context, device, t % 2 ? out_of_order() : 0, &err));
     cl_kernel k = kernel_of(program, "stir");
     uint32_t *own = malloc(N * sizeof *own);
     fill_words(own, N, t);

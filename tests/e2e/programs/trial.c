@@ -35,6 +35,7 @@ static const char source[] =
     "}\n"
     "__kernel void ticket(__global uint *mine, __global uint *next) { mine[get_global_id(0)] = atomic_add(next, 1u); "
     "}\n"
+    "__kernel void sized(__global uint *mine, __global uint *next) { mine[get_global_id(0)] = atomic_add(next, 1u); }\n"
     "__kernel void borrow(__global int *left, __global uint *out)\n"
     "{\n"
     "    uint i = get_global_id(0);\n"
@@ -46,7 +47,7 @@ static const char source[] =
 
 static uint32_t in[N], out[N];
 static cl_program program;
-static cl_kernel kernel[5];
+static cl_kernel kernel[6];
 static cl_mem input, found, count, seen, sum;
 
 static int by_size(const void *a, const void *b)
@@ -150,6 +151,23 @@ static void tickets(void)
     show("tickets", out, sizeof out);
 }
 
+/* Each launch has a size of its own. */
+static void sizes(void)
+{
+    size_t n = N;
+    for (int round = 0; round < 30; round++, n -= 64) {
+        clear(count, 4);
+        set_mem(kernel[5], 0, seen);
+        set_mem(kernel[5], 1, count);
+        launch(queue, kernel[5], n, 64, 0, NULL, NULL);
+        CL(clFinish(queue));
+    }
+    n += 64;
+    CL(clEnqueueReadBuffer(queue, seen, CL_TRUE, 0, n * 4, out, 0, NULL, NULL));
+    qsort(out, n, sizeof *out, by_size);
+    show("sizes", out, n * 4);
+}
+
 static void borrowed(void)
 {
     const uint32_t all = N;
@@ -167,11 +185,11 @@ static void borrowed(void)
 int main(int argc, char **argv)
 {
     const bool few = argc > 1 && strcmp(argv[1], "everywhere") == 0;
-    static const char *const names[] = {"find", "first", "ticket", "borrow", "next"};
+    static const char *const names[] = {"find", "first", "ticket", "borrow", "next", "sized"};
     static const uint32_t low[] = {5, 77, 4000}, high[] = {N - 9, N - 3}, both[] = {3, N / 2, N - 1, N / 3, 900};
     start(0);
     program = build(source, "");
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         kernel[i] = kernel_of(program, names[i]);
     input = buffer(CL_MEM_READ_ONLY, sizeof in, NULL);
     found = buffer(CL_MEM_READ_WRITE, MOST * 4, NULL);
@@ -192,8 +210,9 @@ int main(int argc, char **argv)
         first("in several places", both, 5);
         borrowed();
         tickets();
+        sizes();
     }
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         CL(clReleaseKernel(kernel[i]));
     CL(clReleaseMemObject(input));
     CL(clReleaseMemObject(found));

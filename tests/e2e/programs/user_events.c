@@ -16,7 +16,7 @@ int main(void)
     cl_event gate, wrote, ran, after, failed;
     cl_command_queue other;
     start(0);
-    MADE(other, clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err));
+    MADE(other, clCreateCommandQueue(context, device, out_of_order(), &err));
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "add");
     fill_words(host, N, 4);

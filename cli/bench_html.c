@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* gpusparc bench --html: what was measured as one page. */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/bench.h"
+#include "common/page.h"
+#include "common/plot.h"
+
+static void write_machine(FILE *f, const char *dir)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/environment.json", dir);
+    json_t *e = json_load_file(path, 0, NULL), *device;
+    size_t i;
+    if (json_string_value(json_object_get(e, "cpu")))
+        gs_page_text(f, "%s, %lld processors, Linux %s; gpusparc %s, %s", json_string_value(json_object_get(e, "cpu")),
+                     (long long)json_integer_value(json_object_get(e, "cpus")),
+                     json_string_value(json_object_get(e, "kernel")), json_string_value(json_object_get(e, "gpusparc")),
+                     json_string_value(json_object_get(e, "date")));
+    json_array_foreach(json_object_get(json_object_get(json_object_get(e, "devices"), "group"), "devices"), i, device)
+    {
+        const char *name = json_string_value(json_object_get(device, "name"));
+        if (name)
+            gs_page_text(f, "Device %zu: %s", i, name);
+    }
+    json_decref(e);
+}
+
+static void write_means(FILE *f, const struct gs_bench_result *results, size_t count, const char *base)
+{
+    static const char *const classes[] = {NULL, "compute", "memory", "irregular", "atomic"};
+    gs_page_heading(f, "Geometric means of the speed-ups");
+    gs_page_table(f, "mode|programs|#speed-up");
+    for (size_t i = 0; i < count; i++) {
+        bool first = strcmp(results[i].mode, base) != 0;
+        for (size_t j = 0; j < i; j++)
+            first &= strcmp(results[j].mode, results[i].mode) != 0;
+        for (size_t c = 0; c < sizeof classes / sizeof *classes && first; c++) {
+            const double mean = gs_bench_mean(results, count, results[i].mode, classes[c], 0);
+            if (!(mean > 0))
+                continue;
+            gs_page_row(f);
+            gs_page_cell(f, "%s", results[i].mode);
+            gs_page_cell(f, "%s", classes[c] ? classes[c] : "all");
+            gs_page_number(f, mean, "%.2f", mean);
+        }
+    }
+    gs_page_table_end(f);
+}
+
+static double value_of(const json_t *r, const char *name)
+{
+    return json_number_value(json_object_get(r, name));
+}
+
+static void write_results(FILE *f, const json_t *all)
+{
+    static const char *const times[] = {"write_ms", "kernel_ms", "merge_ms", "read_ms", "total_ms"};
+    json_t *r;
+    size_t i;
+    gs_page_heading(f, "All results");
+    gs_page_table(f, "sample|class|#scale|mode|#runs|#write, ms|#kernel, ms|#merge, ms|#read, ms|#total, "
+                     "ms|#speed-up|#lowest|#highest|verdict|result");
+    json_array_foreach(json_object_get(all, "results"), i, r)
+    {
+        const char *verdict = json_string_value(json_object_get(r, "verdict"));
+        gs_page_row(f);
+        gs_page_cell(f, "%s", json_string_value(json_object_get(r, "sample")));
+        gs_page_cell(f, "%s", json_string_value(json_object_get(r, "class")));
+        gs_page_number(f, value_of(r, "scale"), "%.4g", value_of(r, "scale"));
+        gs_page_cell(f, "%s", json_string_value(json_object_get(r, "mode")));
+        gs_page_number(f, value_of(r, "runs"), "%.0f", value_of(r, "runs"));
+        for (size_t k = 0; k < sizeof times / sizeof *times; k++)
+            gs_page_number(f, value_of(r, times[k]), "%.3f", value_of(r, times[k]));
+        gs_page_number(f, value_of(r, "speedup"), "%.2f", value_of(r, "speedup"));
+        gs_page_number(f, value_of(r, "speedup_low"), "%.2f", value_of(r, "speedup_low"));
+        gs_page_number(f, value_of(r, "speedup_high"), "%.2f", value_of(r, "speedup_high"));
+        gs_page_cell(f, "%s", verdict ? verdict : "");
+        gs_page_cell(f, "%s", json_string_value(json_object_get(r, "result")));
+    }
+    gs_page_table_end(f);
+}
+
+static void write_reasons(FILE *f, const json_t *all)
+{
+    json_t *r, *kernel, *reason;
+    size_t i, j, k;
+    gs_page_heading(f, "Launches that were not split, and why");
+    gs_page_table(f, "sample|mode|kernel|#launches|#not split|why");
+    json_array_foreach(json_object_get(all, "results"), i, r)
+    {
+        const char *mode = json_string_value(json_object_get(r, "mode"));
+        if (strncmp(mode, "multi", 5) != 0)
+            continue;
+        json_array_foreach(json_object_get(json_object_get(r, "stats"), "kernels"), j, kernel)
+        {
+            json_array_foreach(json_object_get(kernel, "reasons"), k, reason)
+            {
+                gs_page_row(f);
+                gs_page_cell(f, "%s", json_string_value(json_object_get(r, "sample")));
+                gs_page_cell(f, "%s", mode);
+                gs_page_cell(f, "%s", json_string_value(json_object_get(kernel, "name")));
+                gs_page_number(f, value_of(kernel, "launches"), "%.0f", value_of(kernel, "launches"));
+                gs_page_number(f, value_of(reason, "count"), "%.0f", value_of(reason, "count"));
+                gs_page_cell(f, "%s", json_string_value(json_object_get(reason, "reason")));
+            }
+        }
+    }
+    gs_page_table_end(f);
+}
+
+static void write_picture(FILE *f, const char *heading,
+                          int (*draw)(FILE *, const struct gs_bench_result *, size_t, const char *),
+                          const struct gs_bench_result *results, size_t count, const char *base)
+{
+    gs_page_heading(f, heading);
+    gs_page_picture(f);
+    if (draw(f, results, count, base))
+        gs_page_text(f, "There is nothing to draw.");
+    gs_page_picture_end(f);
+}
+
+int gs_bench_write_html(const char *path, const char *dir, const struct gs_bench_result *results, size_t count,
+                        const char *base, const struct gs_bench_certainty *sure)
+{
+    FILE *f = gs_plot_open(path);
+    if (!f)
+        return -EIO;
+    json_t *all = gs_bench_json(results, count, base, sure);
+    gs_page_begin(f, "gpusparc bench: the samples on one device against several");
+    write_machine(f, dir);
+    write_means(f, results, count, base);
+    write_picture(f, "Speed-ups", gs_bench_draw_speedups, results, count, base);
+    write_picture(f, "Where the time goes", gs_bench_draw_bars, results, count, base);
+    write_results(f, all);
+    write_reasons(f, all);
+    gs_page_end(f);
+    json_decref(all);
+    return gs_plot_close(f, path);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* gpusparc serve: the far side of --hosts. Runs a server of this machine's devices until standard input ends.
+ *
+ * What it says on standard output, a line each, is for the near side (cli/hosts.c): "gpusparc-serve VERSION"; "device
+ * INDEX TYPE NAME" for each device; "ready", or "taken" (the port), or "failed WHY"; then a "." now and then, as long
+ * as the server lives. It wants to hear from the near side as well: a link that hangs ends both. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <netdb.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/engine.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/options.h"
+#include "shim/record/group.h"
+
+enum { MAX_PLATFORMS = 32, MAX_LISTED = 64, BEAT_MS = 200, SILENT_MS = 10000, START_MS = 20000 };
+
+static const char usage[] =
+    "Usage: gpusparc serve --port N [--address ADDRESS]\n"
+    "Lets gpusparc run --hosts on another machine use the devices of this one, until standard input ends.\n"
+    "gpusparc run starts it over ssh: there is seldom a reason to start it by hand.\n\n"
+    "  --port N           listen at port N and the one above it\n"
+    "  --address ADDRESS  listen there (default: 127.0.0.1, which other machines can't reach but by ssh)\n\n"
+    "Exit status: 0; 1 where it can't serve; 2 for wrong usage.\n";
+
+static const struct option options[] = {
+    {"port", required_argument, NULL, 'p'},
+    {"address", required_argument, NULL, 'a'},
+    {NULL, 0, NULL, 0},
+};
+
+/* By the server's numbers: those of all platforms in a row. */
+static void print_devices(void)
+{
+    cl_platform_id platforms[MAX_PLATFORMS];
+    cl_uint n = 0, index = 0;
+    if (!gs_real()->clGetPlatformIDs || gs_real()->clGetPlatformIDs(MAX_PLATFORMS, platforms, &n) != CL_SUCCESS)
+        return;
+    for (cl_uint p = 0; p < n && p < MAX_PLATFORMS; p++) {
+        cl_device_id devices[MAX_LISTED];
+        cl_uint count = 0;
+        if (gs_real()->clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MAX_LISTED, devices, &count) != CL_SUCCESS)
+            continue;
+        for (cl_uint i = 0; i < count && i < MAX_LISTED; i++, index++) {
+            cl_device_type type = 0;
+            char name[128] = "";
+            gs_real()->clGetDeviceInfo(devices[i], CL_DEVICE_TYPE, sizeof type, &type, NULL);
+            gs_real()->clGetDeviceInfo(devices[i], CL_DEVICE_NAME, sizeof name, name, NULL);
+            name[strcspn(name, "\n")] = '\0';
+            printf("device %u %s %s\n", index,
+                   type & CL_DEVICE_TYPE_CPU   ? "cpu"
+                   : type & CL_DEVICE_TYPE_GPU ? "gpu"
+                                               : "other",
+                   name);
+        }
+    }
+}
+
+/* Connects to the server, or binds to its port. */
+static bool try_port(const char *address, unsigned port, bool connects)
+{
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
+    struct addrinfo *ai = NULL;
+    char text[16];
+    const int one = 1;
+    snprintf(text, sizeof text, "%u", port);
+    if (getaddrinfo(address, text, &hints, &ai) != 0)
+        return false;
+    const int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool ok = fd >= 0;
+    if (ok && connects)
+        ok = connect(fd, ai->ai_addr, ai->ai_addrlen) == 0;
+    else if (ok)
+        ok = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
+             bind(fd, ai->ai_addr, ai->ai_addrlen) == 0;
+    if (fd >= 0)
+        close(fd);
+    freeaddrinfo(ai);
+    return ok;
+}
+
+/* Dies with this process, whatever ends it. */
+static pid_t start(const struct gs_engine *e, const char *address, unsigned port)
+{
+    char path[PATH_MAX + 16], number[16];
+    snprintf(path, sizeof path, "%s/bin/pocld", e->folder);
+    snprintf(number, sizeof number, "%u", port);
+    const pid_t parent = getpid(), pid = fork();
+    if (pid)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const int null = open("/dev/null", O_RDWR);
+    if (getppid() != parent || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
+        _exit(1);
+    syscall(SYS_close_range, 3u, ~0u, 0u);
+    unsetenv("LD_PRELOAD"); /* of a gpusparc run that this one runs in */
+    unsetenv("OPENCL_LAYERS");
+    execl(path, path, "-a", address, "-p", number, (char *)NULL);
+    _exit(1);
+}
+
+/* Until both ports answer. */
+static const char *await_start(pid_t pid, const char *address, unsigned port)
+{
+    const int64_t until = gs_now_ms() + START_MS;
+    while (gs_now_ms() < until) {
+        if (waitpid(pid, NULL, WNOHANG) == pid)
+            return "taken";
+        if (try_port(address, port + 1, true))
+            return "ready";
+        const struct timespec t = {.tv_nsec = 10000000};
+        nanosleep(&t, NULL);
+    }
+    return "failed the server doesn't answer";
+}
+
+static bool say(const char *line)
+{
+    return printf("%s\n", line) > 0 && fflush(stdout) == 0;
+}
+
+/* Until the near side is gone, or silent, or the server is gone. */
+static void attend(pid_t pid)
+{
+    int64_t heard = gs_now_ms(), said = heard;
+    const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    for (;;) {
+        struct pollfd fds[2] = {{.fd = 0, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
+        char bytes[256];
+        poll(fds, 2, BEAT_MS);
+        if (fds[0].revents) {
+            if (read(0, bytes, sizeof bytes) <= 0)
+                return;
+            heard = gs_now_ms();
+        }
+        if (waitpid(pid, NULL, WNOHANG) == pid) {
+            say("gone");
+            return;
+        }
+        const int64_t now = gs_now_ms();
+        if (now - heard > SILENT_MS)
+            return;
+        if (now - said < BEAT_MS)
+            continue;
+        said = now;
+        if (!say("."))
+            return;
+    }
+}
+
+static int serve(const char *address, unsigned port)
+{
+    struct gs_engine engine;
+    char why[256], line[320];
+    signal(SIGPIPE, SIG_IGN);
+    if (gs_engine_find(&engine, why, sizeof why) < 0) {
+        say("gpusparc-serve none");
+        snprintf(line, sizeof line, "failed %s", why);
+        say(line);
+        return GS_EXIT_FAILED;
+    }
+    snprintf(line, sizeof line, "gpusparc-serve %s", engine.stamp);
+    if (!say(line))
+        return GS_EXIT_FAILED;
+    if (!try_port(address, port, false) || !try_port(address, port + 1, false)) {
+        say("taken");
+        return GS_EXIT_FAILED;
+    }
+    const pid_t pid = start(&engine, address, port);
+    print_devices();
+    const char *state = pid < 0 ? "failed no process could be made" : await_start(pid, address, port);
+    const bool well = say(state) && strcmp(state, "ready") == 0;
+    if (well)
+        attend(pid);
+    if (pid > 0)
+        kill(pid, SIGKILL);
+    return well ? GS_EXIT_OK : GS_EXIT_FAILED;
+}
+
+static int run(int argc, char **argv)
+{
+    const char *address = "127.0.0.1";
+    long port = 0;
+    int opt;
+    opterr = 0;
+    while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        if (opt == 'p') {
+            char *end;
+            port = strtol(optarg, &end, 10);
+            if (*end || port < 1024 || port > 65533) {
+                char why[256];
+                snprintf(why, sizeof why, "'%s' is no value for --port: it takes a number from 1024 to 65533", optarg);
+                gs_usage_error(why, "gpusparc serve");
+                return GS_EXIT_USAGE;
+            }
+        } else if (opt == 'a') {
+            address = optarg;
+        } else {
+            gs_option_error(argv, options, "gpusparc serve");
+            return GS_EXIT_USAGE;
+        }
+    }
+    if (optind < argc || !port) {
+        gs_usage_error(port ? "it takes no arguments" : "--port is missing", "gpusparc serve");
+        return GS_EXIT_USAGE;
+    }
+    return serve(address, (unsigned)port);
+}
+
+const struct gs_command gs_cmd_serve = {
+    .name = "serve",
+    .summary = "lets gpusparc run --hosts elsewhere use this machine's devices",
+    .usage = usage,
+    .run = run,
+};

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/hosts.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/paths.h"
+#include "common/clock.h"
+#include "common/log.h"
+
+/* Ports below those that systems give to whoever asks for any. */
+enum { LOWEST_PORT = 20000, PORTS = 12000, MOST_TRIES = 5, BEAT_MS = 200, READY_MS = 20000, END_MS = 2000 };
+enum { MOST_WORDS = 32 };
+
+static bool is_local(const struct gs_host *h)
+{
+    return strcmp(h->name, "localhost") == 0;
+}
+
+/* One of the list: NAME or NAME:N. A name that begins with '-' would be an option of ssh's. */
+static bool parse_one(struct gs_host *h, const char *text, size_t n)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-@";
+    const char *colon = memchr(text, ':', n);
+    const size_t name = colon ? (size_t)(colon - text) : n;
+    *h = (struct gs_host){.to = -1, .from = -1};
+    if (!name || name >= sizeof h->name || *text == '-')
+        return false;
+    memcpy(h->name, text, name);
+    if (strspn(h->name, letters) != name)
+        return false;
+    if (!colon)
+        return true;
+    char *end;
+    const long most = strtol(colon + 1, &end, 10);
+    h->most = (unsigned)most;
+    return end == text + n && end > colon + 1 && colon[1] != '+' && most >= 1 && most <= GS_MAX_DEVICES;
+}
+
+int gs_hosts_parse(struct gs_hosts *h, const char *list, const char *called, char *why, size_t why_bytes)
+{
+    const char *seconds = getenv("GPUSPARC_HOSTS_TIMEOUT");
+    const double limit = seconds && *seconds ? strtod(seconds, NULL) : 2;
+    *h = (struct gs_hosts){.limit_ms = limit >= 0.1 && limit <= 3600 ? (int)(limit * 1000) : 2000};
+    for (const char *at = list;; at++) {
+        const size_t n = strcspn(at, ",");
+        if (h->n == GS_HOSTS_MOST) {
+            snprintf(why, why_bytes, "%s names more than %d hosts", called, GS_HOSTS_MOST);
+            return -EINVAL;
+        }
+        struct gs_host *one = &h->host[h->n];
+        if (!parse_one(one, at, n)) {
+            snprintf(why, why_bytes, "'%.*s' is no host for %s: it takes NAME or NAME:DEVICES, with commas between",
+                     (int)n, at, called);
+            return -EINVAL;
+        }
+        for (unsigned i = 0; i < h->n; i++)
+            if (strcmp(h->host[i].name, one->name) == 0) {
+                snprintf(why, why_bytes, "%s names %s twice; NAME:DEVICES says how many of its devices to use", called,
+                         one->name);
+                return -EINVAL;
+            }
+        h->n++;
+        at += n;
+        if (!*at)
+            return 0;
+    }
+}
+
+static unsigned draw_port(void)
+{
+    unsigned r = 0;
+    if (getrandom(&r, sizeof r, 0) != sizeof r)
+        r = (unsigned)gs_now_ms() ^ (unsigned)getpid() << 8;
+    return LOWEST_PORT + r % PORTS / 4 * 4;
+}
+
+/* Can ssh listen there? */
+static bool is_free(unsigned port)
+{
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+    struct sockaddr_in a = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const bool ok = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
+                    bind(fd, (struct sockaddr *)&a, sizeof a) == 0;
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+static unsigned draw_free_port(void)
+{
+    unsigned port = draw_port();
+    for (int i = 0; i < 100 && !(is_free(port) && is_free(port + 1)); i++)
+        port = draw_port();
+    return port;
+}
+
+/* The numeric address of NAME or USER@NAME. */
+static bool resolve(const char *name, char *address, size_t bytes)
+{
+    const char *at = strchr(name, '@');
+    const struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *ai = NULL;
+    if (getaddrinfo(at ? at + 1 : name, NULL, &hints, &ai) != 0)
+        return false;
+    const bool ok = getnameinfo(ai->ai_addr, ai->ai_addrlen, address, (socklen_t)bytes, NULL, 0, NI_NUMERICHOST) == 0;
+    freeaddrinfo(ai);
+    return ok;
+}
+
+/* As much of a text as there is room for; it may lie in the same host. */
+static void keep_text(char *to, size_t bytes, const char *text)
+{
+    const size_t n = strnlen(text, bytes - 1);
+    memmove(to, text, n);
+    to[n] = '\0';
+}
+
+static void leave_out(struct gs_host *h, const char *why)
+{
+    h->state = GS_HOST_OUT;
+    keep_text(h->why, sizeof h->why, why);
+    if (h->to >= 0)
+        close(h->to);
+    if (h->from >= 0)
+        close(h->from);
+    h->to = h->from = -1;
+}
+
+/* The words of ssh and what it is to do. The strings lie in `text`. */
+struct words {
+    char *v[MOST_WORDS + 1];
+    unsigned n;
+    char text[6][2 * PATH_MAX];
+};
+
+static void add_word(struct words *w, char *word)
+{
+    if (w->n < MOST_WORDS)
+        w->v[w->n++] = word;
+}
+
+static void local_command(struct words *w, unsigned port)
+{
+    static char serve[] = "serve", port_option[] = "--port";
+    gs_program_path("gpusparc", w->text[0], sizeof w->text[0]);
+    snprintf(w->text[1], sizeof w->text[1], "%u", port);
+    char *const all[] = {w->text[0], serve, port_option, w->text[1]};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        add_word(w, all[i]);
+}
+
+/* On the other machine gpusparc may lie where it lies here, else it is found by its name. */
+static void ssh_command(struct words *w, const struct gs_hosts *hosts, struct gs_host *h, unsigned far_port)
+{
+    static char option[] = "-o", batch[] = "BatchMode=yes", fails[] = "ExitOnForwardFailure=yes",
+                alone[] = "ControlPath=none", no_terminal[] = "-T", forward[] = "-L", end[] = "--";
+    static char alive[] = "ServerAliveInterval=2", times[] = "ServerAliveCountMax=3";
+    char self[PATH_MAX], *word, *rest;
+    const char *ssh = getenv("GPUSPARC_SSH");
+    snprintf(w->text[0], sizeof w->text[0], "%s", ssh && *ssh ? ssh : "ssh");
+    for (word = strtok_r(w->text[0], " ", &rest); word && w->n < 8; word = strtok_r(NULL, " ", &rest))
+        add_word(w, word);
+    snprintf(w->text[1], sizeof w->text[1], "ConnectTimeout=%d", (hosts->limit_ms + 999) / 1000);
+    char *const settings[] = {batch, fails, alone, alive, times, w->text[1]};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        add_word(w, option);
+        add_word(w, settings[i]);
+    }
+    add_word(w, no_terminal);
+    for (unsigned i = 0; i < 2 && !hosts->plain; i++) {
+        snprintf(w->text[2 + i], sizeof w->text[2], "127.0.0.1:%u:127.0.0.1:%u", h->port + i, far_port + i);
+        add_word(w, forward);
+        add_word(w, w->text[2 + i]);
+    }
+    gs_program_path("gpusparc", self, sizeof self);
+    if (strpbrk(self, "'\"\\$`"))
+        *self = '\0';
+    snprintf(w->text[4], sizeof w->text[4],
+             "exec sh -c 'p=\"%s\"; [ -x \"$p\" ] || p=gpusparc; exec \"$p\" serve --port %u --address %s'", self,
+             far_port, hosts->plain ? h->address : "127.0.0.1");
+    add_word(w, end);
+    add_word(w, h->name);
+    add_word(w, w->text[4]);
+}
+
+static void keep_apart(int fd)
+{
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* In a session of its own: what a terminal sends to the application is not for it. */
+static void become(const int in[2], const int out[2], char *const *words, pid_t parent)
+{
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent || dup2(in[0], 0) < 0 || dup2(out[1], 1) < 0 || dup2(out[1], 2) < 0)
+        _exit(1);
+    execvp(words[0], words);
+    dprintf(1, "%s can't be run: %s\n", words[0], strerror(errno));
+    _exit(1);
+}
+
+static void start_one(struct gs_hosts *hosts, struct gs_host *h)
+{
+    struct words *w = calloc(1, sizeof *w);
+    int in[2] = {-1, -1}, out[2] = {-1, -1};
+    const unsigned far_port = draw_port();
+    snprintf(h->address, sizeof h->address, "127.0.0.1");
+    h->port = is_local(h) ? draw_free_port() : hosts->plain ? far_port : draw_free_port();
+    h->state = GS_HOST_SILENT;
+    h->n_devices = h->line_bytes = 0;
+    if (hosts->plain && !is_local(h) && !resolve(h->name, h->address, sizeof h->address)) {
+        leave_out(h, "its name has no address");
+        free(w);
+        return;
+    }
+    if (!w || pipe(in) < 0 || pipe(out) < 0) {
+        leave_out(h, strerror(errno));
+        if (in[0] >= 0) {
+            close(in[0]);
+            close(in[1]);
+        }
+        free(w);
+        return;
+    }
+    if (is_local(h))
+        local_command(w, h->port);
+    else
+        ssh_command(w, hosts, h, far_port);
+    keep_apart(in[1]);
+    keep_apart(out[0]);
+    const pid_t parent = getpid();
+    h->pid = fork();
+    if (h->pid == 0) {
+        keep_apart(in[0]);
+        keep_apart(out[1]);
+        become(in, out, w->v, parent);
+    }
+    close(in[0]);
+    close(out[1]);
+    h->to = in[1];
+    fcntl(h->to, F_SETFL, O_NONBLOCK); /* a far side that reads no more must not keep us from noticing that */
+    h->from = out[0];
+    h->heard_ms = gs_now_ms();
+    if (h->pid < 0)
+        leave_out(h, "no process could be made");
+    free(w);
+}
+
+static void reap(struct gs_host *h, int wait_ms)
+{
+    const int64_t until = gs_now_ms() + wait_ms;
+    while (h->pid > 0 && waitpid(h->pid, NULL, WNOHANG) == 0) {
+        if (gs_now_ms() >= until) {
+            kill(h->pid, SIGKILL);
+            waitpid(h->pid, NULL, 0);
+            break;
+        }
+        const struct timespec t = {.tv_nsec = 2000000};
+        nanosleep(&t, NULL);
+    }
+    h->pid = 0;
+}
+
+/* "device INDEX TYPE NAME" */
+static void hear_device(struct gs_host *h, const char *text)
+{
+    struct gs_host_device *d = &h->device[h->n_devices];
+    char type[16];
+    if (h->n_devices == GS_MAX_DEVICES || sscanf(text, "%u %15s %127[^\n]", &d->index, type, d->name) != 3)
+        return;
+    d->is_gpu = strcmp(type, "gpu") == 0;
+    d->is_cpu = strcmp(type, "cpu") == 0;
+    h->n_devices++;
+}
+
+/* GPUs where it has any, else one CPU; no more than were asked for. */
+static void choose_devices(struct gs_host *h)
+{
+    unsigned n = 0;
+    bool gpus = false;
+    for (unsigned i = 0; i < h->n_devices; i++)
+        gpus = gpus || h->device[i].is_gpu;
+    for (unsigned i = 0; i < h->n_devices && (!h->most || n < h->most); i++)
+        if (gpus ? h->device[i].is_gpu : h->device[i].is_cpu && !n)
+            h->device[n++] = h->device[i];
+    h->n_devices = n;
+}
+
+static void hear(struct gs_hosts *hosts, struct gs_host *h, const char *line)
+{
+    static const char greeting[] = "gpusparc-serve ";
+    char why[256];
+    if (strncmp(line, greeting, sizeof greeting - 1) == 0) {
+        const char *stamp = line + sizeof greeting - 1;
+        h->state = GS_HOST_GREETED;
+        if (strcmp(stamp, "none") == 0 || strcmp(stamp, hosts->engine.stamp) == 0)
+            return;
+        snprintf(why, sizeof why,
+                 "its engine is version %s, this machine's %s; scripts/remote.sh builds the same on both", stamp,
+                 hosts->engine.stamp);
+        leave_out(h, why);
+    } else if (h->state == GS_HOST_GREETED && strncmp(line, "device ", 7) == 0) {
+        hear_device(h, line + 7);
+    } else if (h->state == GS_HOST_GREETED && strcmp(line, "ready") == 0) {
+        choose_devices(h);
+        if (h->n_devices)
+            h->state = GS_HOST_READY;
+        else
+            leave_out(h, "it has no GPU and no CPU device");
+    } else if (h->state == GS_HOST_GREETED && strncmp(line, "failed ", 7) == 0) {
+        leave_out(h, line + 7);
+    } else if (h->state == GS_HOST_GREETED && strcmp(line, "taken") == 0) {
+        leave_out(h, "it has no free port");
+        if (++h->tries < MOST_TRIES) {
+            reap(h, END_MS);
+            start_one(hosts, h);
+        }
+    } else if (strcmp(line, "gone") == 0) {
+        leave_out(h, "its server has ended");
+    } else if (h->state == GS_HOST_SILENT && *line) {
+        keep_text(h->last, sizeof h->last, line);
+        h->last[strcspn(h->last, "\r")] = '\0';
+    }
+}
+
+static void take_in(struct gs_hosts *hosts, struct gs_host *h)
+{
+    char bytes[1024];
+    const ssize_t n = read(h->from, bytes, sizeof bytes);
+    if (n <= 0) {
+        const bool begun = h->state != GS_HOST_SILENT;
+        leave_out(h, *h->last && !begun ? h->last : begun ? "its connection has ended" : "ssh has ended");
+        return;
+    }
+    h->heard_ms = gs_now_ms();
+    const int was = h->from;
+    for (ssize_t i = 0; i < n && h->from == was; i++) {
+        if (bytes[i] != '\n') {
+            if (h->line_bytes < sizeof h->line - 1)
+                h->line[h->line_bytes++] = bytes[i];
+            continue;
+        }
+        h->line[h->line_bytes] = '\0';
+        h->line_bytes = 0;
+        hear(hosts, h, h->line);
+    }
+}
+
+/* ssh says things of its own before the far side does: only that one's words count as life. */
+static bool is_silent(const struct gs_hosts *hosts, const struct gs_host *h, int64_t begun_ms)
+{
+    const int64_t now = gs_now_ms(), lost_ms = hosts->limit_ms * 3 / 4;
+    switch (h->state) {
+    case GS_HOST_SILENT:
+        return now - begun_ms > hosts->limit_ms;
+    case GS_HOST_GREETED: /* its drivers may take their time */
+        return now - begun_ms > READY_MS + hosts->limit_ms;
+    case GS_HOST_READY:
+        return now - h->heard_ms > (lost_ms > 5 * BEAT_MS ? lost_ms : 5 * BEAT_MS);
+    default:
+        return false;
+    }
+}
+
+/* Now and then, however often it speaks: the far side is woken by each byte, and we by each of its lines. */
+static void beat(struct gs_host *h)
+{
+    const int64_t now = gs_now_ms();
+    if (now - h->said_ms < BEAT_MS)
+        return;
+    h->said_ms = now;
+    if (h->to >= 0 && write(h->to, ".", 1) < 0 && errno != EAGAIN)
+        leave_out(h, "its connection has ended");
+}
+
+struct gs_host *gs_hosts_attend(struct gs_hosts *hosts, int other, int wait_ms)
+{
+    struct pollfd fds[GS_HOSTS_MOST + 1];
+    unsigned who[GS_HOSTS_MOST], n = 0;
+    struct gs_host *lost = NULL;
+    for (unsigned i = 0; i < hosts->n; i++)
+        if (hosts->host[i].from >= 0) {
+            who[n] = i;
+            fds[n++] = (struct pollfd){.fd = hosts->host[i].from, .events = POLLIN};
+        }
+    fds[n] = (struct pollfd){.fd = other, .events = POLLIN};
+    const int any = poll(fds, n + 1, wait_ms < BEAT_MS ? wait_ms : BEAT_MS);
+    for (unsigned k = 0; k < n; k++) {
+        struct gs_host *h = &hosts->host[who[k]];
+        const bool was_in = h->state == GS_HOST_READY;
+        if (any > 0 && fds[k].revents)
+            take_in(hosts, h);
+        if (h->state == GS_HOST_READY && is_silent(hosts, h, 0))
+            leave_out(h, "it no longer answers");
+        if (h->state == GS_HOST_READY)
+            beat(h);
+        if (was_in && h->state == GS_HOST_OUT)
+            lost = h;
+    }
+    return lost;
+}
+
+int gs_hosts_start(struct gs_hosts *hosts, bool all, char *why, size_t why_bytes)
+{
+    bool waiting = true;
+    unsigned devices = 0;
+    if (gs_engine_find(&hosts->engine, why, why_bytes) < 0)
+        return -ENOENT;
+    signal(SIGPIPE, SIG_IGN);
+    for (unsigned i = 0; i < hosts->n; i++)
+        start_one(hosts, &hosts->host[i]);
+    for (const int64_t begun_ms = gs_now_ms(); waiting;) {
+        gs_hosts_attend(hosts, -1, BEAT_MS);
+        waiting = false;
+        for (unsigned i = 0; i < hosts->n; i++) {
+            struct gs_host *h = &hosts->host[i];
+            if (h->state < GS_HOST_READY && is_silent(hosts, h, begun_ms))
+                leave_out(h, *h->last ? h->last : "it doesn't answer");
+            waiting = waiting || h->state < GS_HOST_READY;
+        }
+    }
+    const char *first = NULL, *reason = NULL;
+    for (unsigned i = 0; i < hosts->n; i++) {
+        struct gs_host *h = &hosts->host[i];
+        devices += h->state == GS_HOST_READY ? h->n_devices : 0;
+        if (h->state != GS_HOST_OUT)
+            continue;
+        first = first ? first : h->name;
+        reason = reason ? reason : h->why;
+        if (!all)
+            gs_warn("host %s is left out: %s", h->name, h->why);
+    }
+    if (all && first) {
+        snprintf(why, why_bytes, "host %s can't be used: %s", first, reason);
+        return -EHOSTUNREACH;
+    }
+    snprintf(why, why_bytes, "no host of --hosts has a device");
+    return devices ? 0 : -ENODEV;
+}
+
+static int set_device(unsigned i, const struct gs_host *h, unsigned index)
+{
+    char name[64], value[96];
+    snprintf(name, sizeof name, "POCL_REMOTE%u_PARAMETERS", i);
+    snprintf(value, sizeof value, "%s:%u/%u", h->address, h->port, index);
+    return setenv(name, value, 1);
+}
+
+int gs_hosts_set_environment(const struct gs_hosts *hosts)
+{
+    char kinds[GS_MAX_DEVICES * 8] = "", names[GS_MAX_DEVICES * (GS_HOST_NAME_BYTES + 1)] = "";
+    char vendors[PATH_MAX + 16];
+    unsigned n = 0;
+    int err = 0;
+    for (int local = 1; local >= 0; local--)
+        for (unsigned i = 0; i < hosts->n; i++) {
+            const struct gs_host *h = &hosts->host[i];
+            if (is_local(h) != (local == 1) || h->state != GS_HOST_READY)
+                continue;
+            for (unsigned d = 0; d < h->n_devices && n < GS_MAX_DEVICES && !err; d++, n++) {
+                err = set_device(n, h, h->device[d].index);
+                snprintf(kinds + strlen(kinds), sizeof kinds - strlen(kinds), "%sremote", n ? " " : "");
+                snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", n ? "," : "", h->name);
+            }
+        }
+    snprintf(vendors, sizeof vendors, "%s/vendors", hosts->engine.folder);
+    return err || setenv("POCL_DEVICES", kinds, 1) < 0 || setenv("OCL_ICD_VENDORS", vendors, 1) < 0 ||
+                   setenv("GPUSPARC_REMOTE", names, 1) < 0
+               ? -ENOMEM
+               : 0;
+}
+
+void gs_hosts_end(struct gs_hosts *hosts)
+{
+    for (unsigned i = 0; i < hosts->n; i++) {
+        struct gs_host *h = &hosts->host[i];
+        if (h->state != GS_HOST_OUT)
+            leave_out(h, "the run has ended");
+    }
+    for (unsigned i = 0; i < hosts->n; i++)
+        reap(&hosts->host[i], END_MS);
+}

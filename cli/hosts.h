@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* The servers of `--hosts`: one for each host, started over ssh for one run and ended with it. */
+#ifndef GS_CLI_HOSTS_H
+#define GS_CLI_HOSTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cli/engine.h"
+#include "common/settings.h"
+
+enum { GS_HOSTS_MOST = 16, GS_HOST_NAME_BYTES = 128 };
+
+enum gs_host_state {
+    GS_HOST_SILENT,  /* nothing has been heard of it */
+    GS_HOST_GREETED, /* its gpusparc has answered */
+    GS_HOST_READY,   /* its server takes connections */
+    GS_HOST_OUT,     /* left out or lost; `why` says why */
+};
+
+struct gs_host_device {
+    unsigned index; /* the server's number */
+    bool is_gpu, is_cpu;
+    char name[128];
+};
+
+struct gs_host {
+    char name[GS_HOST_NAME_BYTES]; /* as ssh takes it */
+    unsigned most;                 /* use so many of its devices; 0: all */
+    enum gs_host_state state;
+    char why[256];
+    pid_t pid;        /* of ssh, or of gpusparc serve for localhost */
+    int to, from;     /* its standard input and output */
+    char address[64]; /* where the application connects to, */
+    unsigned port;    /* at this port and the next */
+    unsigned tries;   /* with other ports */
+    int64_t heard_ms; /* when it last said something, */
+    int64_t said_ms;  /* and when we did */
+    char line[512];   /* what has come of its next line */
+    unsigned line_bytes;
+    char last[192]; /* its last line that is none of gpusparc serve's: ssh's own words */
+    struct gs_host_device device[GS_MAX_DEVICES];
+    unsigned n_devices;
+};
+
+struct gs_hosts {
+    struct gs_host host[GS_HOSTS_MOST];
+    unsigned n;
+    bool plain; /* no ssh tunnels: the servers listen where other machines reach them */
+    struct gs_engine engine;
+    int limit_ms; /* a host that is silent for longer is unreachable, or lost; GPUSPARC_HOSTS_TIMEOUT in seconds */
+};
+
+/* Reads "a[:N],b,localhost". 0, or -EINVAL with a sentence that names `called`. */
+int gs_hosts_parse(struct gs_hosts *h, const char *list, const char *called, char *why, size_t why_bytes);
+
+/* Starts all servers and waits until each is ready or out, of which it warns. 0; -ENOENT: there is no engine;
+ * -ENODEV: none of them has a device; -EHOSTUNREACH: `all` was asked for, and one is out. With one sentence. */
+int gs_hosts_start(struct gs_hosts *h, bool all, char *why, size_t why_bytes);
+
+/* Tells the driver, and the shim, which devices there are: by the environment. localhost's come first. */
+int gs_hosts_set_environment(const struct gs_hosts *h);
+
+/* Takes in what the servers say, for at most so long or until `other`, a descriptor or -1, can be read; and lets them
+ * hear from us. The host that is lost, or null. */
+struct gs_host *gs_hosts_attend(struct gs_hosts *h, int other, int wait_ms);
+
+/* Ends all servers, and waits until they are gone. */
+void gs_hosts_end(struct gs_hosts *h);
+
+#endif

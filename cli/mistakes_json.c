@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/mistakes_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/utf8.h"
+
+json_t *gs_text_json(const char *from)
+{
+    char *copy = strdup(from);
+    for (char *c = copy; c && *c;) {
+        const size_t n = gs_utf8_bytes(c);
+        if (!n)
+            *c = '?';
+        c += n ? n : 1;
+    }
+    json_t *j = copy ? json_string(copy) : NULL;
+    free(copy);
+    return j;
+}
+
+json_t *gs_mistakes_json(const struct gs_mistakes *m)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < m->n; i++)
+        json_array_append_new(all,
+                              json_pack("{s:o, s:o}", "line", m->v[i].line ? json_integer(m->v[i].line) : json_null(),
+                                        "message", gs_text_json(m->v[i].text)));
+    return all;
+}

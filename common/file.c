@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "common/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* As much as fits into text[*n .. room). 0: that is all; 1: there may be more; -errno. */
+static int fill(int fd, char *text, size_t room, size_t *n)
+{
+    while (*n < room) {
+        const ssize_t got = read(fd, text + *n, room - *n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got < 0 ? -errno : 0;
+        *n += (size_t)got;
+    }
+    return 1;
+}
+
+static int read_all(int fd, size_t most, char **text, size_t *bytes)
+{
+    int more = 1;
+    for (size_t room = 16384; more > 0; room *= 2) {
+        room = room < most ? room : most + 1;
+        char *v = realloc(*text, room + 1);
+        if (!v)
+            return -ENOMEM;
+        *text = v;
+        more = fill(fd, v, room, bytes);
+        if (*bytes > most)
+            return -EFBIG;
+    }
+    if (more == 0)
+        (*text)[*bytes] = '\0';
+    return more;
+}
+
+int gs_read_file(const char *path, size_t most, char **text, size_t *bytes)
+{
+    *text = NULL;
+    *bytes = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    const int err = read_all(fd, most, text, bytes);
+    close(fd);
+    if (err < 0) {
+        free(*text);
+        *text = NULL;
+    }
+    return err;
+}

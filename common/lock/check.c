@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks at each lock that is waited for: pthread_mutex_lock and its like are these functions in a library linked with
+ * --wrap, which the tests load in place of the shim. What breaks the order is a line in the file GS_LOCK_REPORT, each
+ * pair once. A lock without a rank is one as well. To try a lock, or to wait for one for a while, breaks nothing. */
+#include "common/lock/rank.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+int __real_pthread_mutex_lock(pthread_mutex_t *m);
+int __real_pthread_mutex_trylock(pthread_mutex_t *m);
+int __real_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until);
+int __real_pthread_mutex_unlock(pthread_mutex_t *m);
+int __real_pthread_mutex_destroy(pthread_mutex_t *m);
+int __real_pthread_rwlock_rdlock(pthread_rwlock_t *l);
+int __real_pthread_rwlock_wrlock(pthread_rwlock_t *l);
+int __real_pthread_rwlock_unlock(pthread_rwlock_t *l);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_destroy(pthread_mutex_t *m);
+int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *l);
+int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *l);
+int __wrap_pthread_rwlock_unlock(pthread_rwlock_t *l);
+
+enum { MOST_HELD = 64, RANKS = 256, PLACES = 1 << 16 };
+
+extern const struct gs_ranked *const __start_gs_ranks[], *const __stop_gs_ranks[];
+
+/* Those made at run time, by address; one that is gone keeps its place, with rank 0. */
+static struct gs_ranked made[PLACES];
+static pthread_mutex_t made_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static _Thread_local struct gs_ranked held[MOST_HELD];
+static _Thread_local unsigned n_held;
+
+static struct gs_ranked *place_of(const void *lock)
+{
+    size_t i = (size_t)lock / sizeof(void *) % PLACES;
+    while (made[i].lock && made[i].lock != lock)
+        i = (i + 1) % PLACES;
+    return &made[i];
+}
+
+void gs_rank_made(const void *lock, enum gs_rank rank, const char *name)
+{
+    __real_pthread_mutex_lock(&made_lock);
+    *place_of(lock) = (struct gs_ranked){lock, rank, name};
+    __real_pthread_mutex_unlock(&made_lock);
+}
+
+static struct gs_ranked rank_of(const void *lock)
+{
+    for (const struct gs_ranked *const *r = __start_gs_ranks; r < __stop_gs_ranks; r++)
+        if ((*r)->lock == lock)
+            return **r;
+    __real_pthread_mutex_lock(&made_lock);
+    const struct gs_ranked found = *place_of(lock);
+    __real_pthread_mutex_unlock(&made_lock);
+    return found.lock && found.rank ? found : (struct gs_ranked){lock, 0, "a lock without a rank"};
+}
+
+static void report(const struct gs_ranked *wanted, const struct gs_ranked *holds, const void *from)
+{
+    static _Atomic bool said[RANKS][RANKS];
+    const char *file = getenv("GS_LOCK_REPORT");
+    if (said[wanted->rank % RANKS][holds ? holds->rank % RANKS : 0] || !file)
+        return;
+    said[wanted->rank % RANKS][holds ? holds->rank % RANKS : 0] = true;
+    const int fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return;
+    Dl_info in = {0};
+    dladdr(from, &in); /* for addr2line */
+    dprintf(fd, "%s is waited for%s%s, at 0x%tx\n", wanted->name, holds ? " by who has " : "", holds ? holds->name : "",
+            (const char *)from - (const char *)in.dli_fbase);
+    close(fd);
+}
+
+static void look(const void *lock, const void *from)
+{
+    const struct gs_ranked wanted = rank_of(lock);
+    if (!wanted.rank)
+        report(&wanted, NULL, from);
+    for (unsigned i = 0; i < n_held; i++)
+        if (held[i].rank > wanted.rank || held[i].lock == lock)
+            report(&wanted, &held[i], from);
+}
+
+static int note(const void *lock, int rc)
+{
+    if (rc == 0 && n_held < MOST_HELD)
+        held[n_held++] = rank_of(lock);
+    return rc;
+}
+
+static void note_unlock(const void *lock)
+{
+    for (unsigned i = n_held; i-- > 0;)
+        if (held[i].lock == lock) {
+            for (; i + 1 < n_held; i++)
+                held[i] = held[i + 1];
+            n_held--;
+            return;
+        }
+}
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
+{
+    look(m, __builtin_return_address(0));
+    return note(m, __real_pthread_mutex_lock(m));
+}
+
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *m)
+{
+    return note(m, __real_pthread_mutex_trylock(m));
+}
+
+int __wrap_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
+{
+    return note(m, __real_pthread_mutex_timedlock(m, until));
+}
+
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
+{
+    note_unlock(m);
+    return __real_pthread_mutex_unlock(m);
+}
+
+int __wrap_pthread_mutex_destroy(pthread_mutex_t *m)
+{
+    gs_rank_made(m, 0, "");
+    return __real_pthread_mutex_destroy(m);
+}
+
+int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *l)
+{
+    look(l, __builtin_return_address(0));
+    return note(l, __real_pthread_rwlock_rdlock(l));
+}
+
+int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *l)
+{
+    look(l, __builtin_return_address(0));
+    return note(l, __real_pthread_rwlock_wrlock(l));
+}
+
+int __wrap_pthread_rwlock_unlock(pthread_rwlock_t *l)
+{
+    note_unlock(l);
+    return __real_pthread_rwlock_unlock(l);
+}

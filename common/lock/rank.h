@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* The order of locks in an application's process, of the shim and of the daemon's client in it. A thread waits for a
+ * lock only while all that it holds have smaller ranks; of equal ranks it holds several only where another lock says
+ * in which order (fork). So no two threads wait for each other. docs/locking.md says what each lock protects, and where
+ * a call may wait under it. A build with GS_CHECK_LOCKS looks at each lock that is waited for (common/lock/check.c). */
+#ifndef GS_COMMON_LOCK_RANK_H
+#define GS_COMMON_LOCK_RANK_H
+
+/* The outermost first. */
+enum gs_rank {
+    GS_RANK_REPORT_WRITING = 1,
+    GS_RANK_CONTEXTS,
+    GS_RANK_PACE,
+    GS_RANK_STAGING_SLOTS,
+    GS_RANK_PROGRAM,
+    GS_RANK_CONTEXT,
+    GS_RANK_MACROS,
+    GS_RANK_DAEMON_SEARCH,
+    GS_RANK_JOB,
+    GS_RANK_LANE,
+    GS_RANK_HELD,
+    GS_RANK_FREE_ROWS,
+    GS_RANK_CLIENTS,
+    GS_RANK_CLIENT_LOSS,
+    GS_RANK_CLIENT,
+    GS_RANK_TRANSFER_WORKER,
+    GS_RANK_STAGING_POOL,
+    GS_RANK_STAGING_QUEUE,
+    GS_RANK_COPY_POOL,
+    GS_RANK_LAST_QUEUE,
+    GS_RANK_REUSE,
+    GS_RANK_KINDS,
+    GS_RANK_SPARE_KERNELS,
+    GS_RANK_TRIALS,
+    GS_RANK_BOOK,
+    GS_RANK_SHORT_RUNS,
+    GS_RANK_KNOWN_TIMES,
+    GS_RANK_EVENT_TIMES,
+    GS_RANK_COMPLETION,
+    GS_RANK_CALLBACKS,
+    GS_RANK_WORK,
+    GS_RANK_REPORT,
+    GS_RANK_TRACE,
+    GS_RANK_TRACE_CLOCK,
+    GS_RANK_OBJECTS,
+    GS_RANK_FAST_PATH_START,
+    GS_RANK_THREADS,
+    GS_RANK_DRIVER,
+};
+
+#ifdef GS_CHECK_LOCKS
+
+struct gs_ranked {
+    const void *lock;
+    enum gs_rank rank;
+    const char *name;
+};
+#define GS_RANKED_NAME(what, counter) gs_##what##_##counter
+#define GS_RANKED_AS(counter, lock_, rank_)                                                                            \
+    static const struct gs_ranked GS_RANKED_NAME(ranked, counter) = {&(lock_), rank_, #rank_};                         \
+    static const struct gs_ranked *const GS_RANKED_NAME(ranks, counter) __attribute__((used, section("gs_ranks"))) =   \
+        &GS_RANKED_NAME(ranked, counter)
+/* Behind a lock that isn't made at run time: its rank. */
+#define GS_RANKED(lock, rank) GS_RANKED_AS(__COUNTER__, lock, rank)
+/* Where a lock is made at run time. */
+#define gs_rank_lock(lock, rank) gs_rank_made(lock, rank, #rank)
+void gs_rank_made(const void *lock, enum gs_rank rank, const char *name);
+
+#else
+
+#define GS_RANKED(lock, rank) _Static_assert((rank) > 0, "")
+#define gs_rank_lock(lock, rank) ((void)(rank))
+
+#endif
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "common/page.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/stream.h"
+#include "common/svg.h"
+
+extern const char gs_page_css[], gs_page_js[];
+
+void gs_page_begin(FILE *f, const char *title)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", f);
+    gs_svg_escape(f, title);
+    fprintf(f, "</title>\n<style>\n%s</style></head>\n<body><h1>", gs_page_css);
+    gs_svg_escape(f, title);
+    fputs("</h1>\n", f);
+}
+
+void gs_page_end(FILE *f)
+{
+    fprintf(f, "<script>\n%s</script></body></html>\n", gs_page_js);
+}
+
+void gs_page_heading(FILE *f, const char *text)
+{
+    fputs("<h2>", f);
+    gs_svg_escape(f, text);
+    fputs("</h2>\n", f);
+}
+
+static void print(FILE *f, const char *format, va_list args)
+{
+    char text[2048];
+    vsnprintf(text, sizeof text, format, args);
+    gs_svg_escape(f, text);
+}
+
+void gs_page_text(FILE *f, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("<p>", f);
+    print(f, format, args);
+    fputs("</p>\n", f);
+    va_end(args);
+}
+
+void gs_page_table(FILE *f, const char *heads)
+{
+    fputs("<div class=\"wide\"><table><thead><tr>", f);
+    for (size_t n; *heads; heads += n + (heads[n] == '|')) {
+        n = strcspn(heads, "|");
+        const bool number = *heads == '#';
+        fprintf(f, "<th%s>%.*s</th>", number ? " class=\"n\"" : "", (int)n - number, heads + number);
+    }
+    fputs("</tr></thead><tbody>", f);
+}
+
+void gs_page_row(FILE *f)
+{
+    fputs("\n<tr>", f);
+}
+
+void gs_page_cell(FILE *f, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("<td>", f);
+    print(f, format, args);
+    fputs("</td>", f);
+    va_end(args);
+}
+
+void gs_page_number(FILE *f, double value, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(f, "<td class=\"n\" data-v=\"%.9g\">", value);
+    print(f, format, args);
+    fputs("</td>", f);
+    va_end(args);
+}
+
+void gs_page_bar(FILE *f, const double *value, const char *const *names, unsigned n, double most)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < n; i++)
+        sum += value[i];
+    fprintf(f, "<td class=\"bar\" data-v=\"%.9g\">", sum);
+    for (unsigned i = 0; i < n; i++) {
+        if (!(value[i] > 0))
+            continue;
+        fprintf(f, "<i style=\"width:%.2f%%;background:%s\" title=\"", most > 0 ? 100 * value[i] / most : 0,
+                gs_svg_colour(i));
+        gs_svg_escape(f, names[i]);
+        fprintf(f, ": %.3f\"></i>", value[i]);
+    }
+    fputs("</td>", f);
+}
+
+void gs_page_colours(FILE *f, const char *const *names, unsigned n)
+{
+    fputs("<p class=\"colours\">", f);
+    for (unsigned i = 0; i < n; i++) {
+        fprintf(f, "<i style=\"background:%s\"></i> ", gs_svg_colour(i));
+        gs_svg_escape(f, names[i]);
+        fputs(" &#160; ", f);
+    }
+    fputs("</p>\n", f);
+}
+
+void gs_page_table_end(FILE *f)
+{
+    fputs("\n</tbody></table></div>\n", f);
+}
+
+void gs_page_picture(FILE *f)
+{
+    fputs("<div class=\"picture\">\n", f);
+}
+
+void gs_page_picture_end(FILE *f)
+{
+    fputs("</div>\n", f);
+}
+
+bool gs_page_is_html(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (strcmp(dot, ".html") == 0 || strcmp(dot, ".htm") == 0);
+}
+
+bool gs_page_name_is_right(const char *option, const char *path)
+{
+    if (gs_page_is_html(path))
+        return true;
+    gs_error("%s %s: the name must end in .html", option, path);
+    return false;
+}
+
+bool gs_page_is_possible(const char *path)
+{
+    const int err = gs_can_write(path);
+    if (err)
+        gs_error("cannot write %s: %s", path, strerror(-err));
+    return !err;
+}

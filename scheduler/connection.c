@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* Who has connected: places, messages, and the end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "scheduler/loop.h"
+
+enum {
+    MAX_PENDING = 512, /* connections that have not joined */
+    MAX_PENDING_PER_USER = 64,
+    LAST_WORDS = 256, /* messages heard of each client at the end */
+};
+
+static void leave_list(struct gs_server *sv, struct gs_connection *c)
+{
+    if (c->state == GS_PENDING) {
+        TAILQ_REMOVE(&sv->pending, c, waits);
+        sv->n_pending--;
+    } else if (c->state == GS_LEAVING) {
+        TAILQ_REMOVE(&sv->leaving, c, waits);
+    }
+}
+
+void gs_connection_close(struct gs_server *sv, struct gs_connection *c)
+{
+    if (c->state == GS_CLOSED)
+        return;
+    leave_list(sv, c);
+    c->state = GS_CLOSED;
+    TAILQ_REMOVE(&sv->all, c, all);
+    TAILQ_INSERT_TAIL(&sv->closed, c, waits);
+    gs_core_disconnect(c->session, gs_now_ns());
+    close(c->fd); /* also takes it out of the epoll set */
+    if (c->pidfd >= 0)
+        close(c->pidfd);
+}
+
+void gs_connections_free(struct gs_server *sv)
+{
+    struct gs_connection *c;
+    while ((c = TAILQ_FIRST(&sv->closed))) {
+        TAILQ_REMOVE(&sv->closed, c, waits);
+        free(c);
+    }
+}
+
+static void send_message(int fd, const struct gs_msg *m, int passed)
+{
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec io = {.iov_base = (void *)m, .iov_len = sizeof *m};
+    struct msghdr h = {.msg_iov = &io, .msg_iovlen = 1};
+    if (passed >= 0) {
+        h.msg_control = control.bytes;
+        h.msg_controllen = sizeof control.bytes;
+        struct cmsghdr *c = CMSG_FIRSTHDR(&h);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof passed);
+        memcpy(CMSG_DATA(c), &passed, sizeof passed);
+    }
+    if (sendmsg(fd, &h, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+        /* It is gone, which its descriptor will tell, or it doesn't read what it is told. Nobody else waits for it. */
+    }
+}
+
+void gs_connection_send(void *ctx, void *conn, const struct gs_msg *m, int fd)
+{
+    (void)ctx;
+    send_message(((struct gs_connection *)conn)->fd, m, fd);
+}
+
+static void turn_away(int fd, const char *why)
+{
+    struct gs_msg m = {.magic = GS_WIRE_MAGIC, .version = GS_WIRE_VERSION, .type = GS_MSG_REFUSED};
+    m.u.text.code = GS_REFUSED_FULL;
+    snprintf(m.u.text.text, sizeof m.u.text.text, "%s", why);
+    send_message(fd, &m, -1);
+    close(fd);
+}
+
+int gs_watch(int epoll, int fd, struct gs_source *source)
+{
+    struct epoll_event e = {.events = EPOLLIN, .data.ptr = source};
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
+}
+
+static int watch_connection(int epoll, struct gs_connection *c)
+{
+    c->watched = epoll;
+    /* The process's end ends the session, whoever else has a copy of its socket (a child after fork). */
+    int err = gs_watch(epoll, c->fd, &c->socket);
+    return err < 0 || c->pidfd < 0 ? err : gs_watch(epoll, c->pidfd, &c->process);
+}
+
+static void unwatch_connection(const struct gs_connection *c)
+{
+    epoll_ctl(c->watched, EPOLL_CTL_DEL, c->fd, NULL);
+    if (c->pidfd >= 0)
+        epoll_ctl(c->watched, EPOLL_CTL_DEL, c->pidfd, NULL);
+}
+
+void gs_connection_let_go(struct gs_server *sv, struct gs_connection *c)
+{
+    if (c->state == GS_LEAVING || c->state == GS_CLOSED)
+        return;
+    leave_list(sv, c);
+    unwatch_connection(c);
+    c->state = GS_LEAVING;
+    TAILQ_INSERT_TAIL(&sv->leaving, c, waits);
+}
+
+static void move(struct gs_server *sv, struct gs_connection *c, int epoll)
+{
+    if (c->watched == epoll)
+        return;
+    unwatch_connection(c);
+    if (watch_connection(epoll, c) < 0)
+        gs_connection_let_go(sv, c);
+}
+
+/* It has joined: tasks come first. By another config it may have become one, or be none any more. */
+static void place(struct gs_server *sv, struct gs_connection *c)
+{
+    if (c->state == GS_PENDING) {
+        leave_list(sv, c);
+        c->state = GS_JOINED;
+    } else if (c->watched == sv->crowd.epoll) {
+        return; /* it has asked for more than grants */
+    }
+    move(sv, c, gs_core_is_task(c->session) ? sv->epoll : sv->others.epoll);
+}
+
+static unsigned count_pending(const struct gs_server *sv, uid_t uid)
+{
+    unsigned n = 0;
+    const struct gs_connection *c;
+    TAILQ_FOREACH(c, &sv->pending, waits)
+    n += c->uid == uid;
+    return n;
+}
+
+/* Is there a place for one more of this user's? Where all are taken, the user who has most of them loses the oldest. */
+static bool make_place(struct gs_server *sv, uid_t uid)
+{
+    if (count_pending(sv, uid) >= MAX_PENDING_PER_USER)
+        return false;
+    if (sv->n_pending < MAX_PENDING)
+        return true;
+    struct gs_connection *c, *loser = NULL;
+    unsigned most = 0;
+    TAILQ_FOREACH(c, &sv->pending, waits)
+    {
+        const unsigned n = count_pending(sv, c->uid);
+        if (n > most) {
+            most = n;
+            loser = c;
+        }
+    }
+    gs_connection_close(sv, loser);
+    return true;
+}
+
+/* Takes the socket over: it is closed if this fails. */
+static void add_connection(struct gs_server *sv, int fd)
+{
+    struct gs_credentials who;
+    if (gs_credentials_of(fd, &who) < 0) {
+        close(fd);
+        return;
+    }
+    struct gs_connection *c = make_place(sv, who.uid) ? calloc(1, sizeof *c) : NULL;
+    const struct gs_peer peer = {.uid = who.uid, .pid = who.pid, .exe = who.exe};
+    uint64_t now = gs_now_ns();
+    struct gs_session *session = c ? gs_core_connect(sv->core, c, &peer, now) : NULL;
+    if (!session) {
+        free(c);
+        if (who.pidfd >= 0)
+            close(who.pidfd);
+        turn_away(fd, "too many connections at a time: try again later");
+        return;
+    }
+    *c = (struct gs_connection){
+        .socket = {GS_SOURCE_SOCKET, c, NULL}, .process = {GS_SOURCE_PROCESS, c, NULL}, .fd = fd, .pidfd = who.pidfd};
+    c->pid = who.pid;
+    c->uid = who.uid;
+    c->since_ns = now;
+    c->session = session;
+    TAILQ_INSERT_TAIL(&sv->all, c, all);
+    TAILQ_INSERT_TAIL(&sv->pending, c, waits);
+    sv->n_pending++;
+    if (watch_connection(sv->crowd.epoll, c) < 0)
+        gs_connection_close(sv, c);
+}
+
+void gs_connections_accept(struct gs_server *sv)
+{
+    int fd = accept4(sv->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0) {
+        add_connection(sv, fd);
+        return;
+    }
+    if ((errno != EMFILE && errno != ENFILE) || sv->spare < 0)
+        return;
+    close(sv->spare);
+    fd = accept4(sv->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0)
+        turn_away(fd, "the daemon has no descriptors left");
+    sv->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static bool is_question(const char *bytes)
+{
+    struct gs_msg m;
+    memcpy(&m, bytes, sizeof m);
+    return m.type == GS_MSG_STATUS || m.type == GS_MSG_PLAN || m.type == GS_MSG_RELOAD || m.type == GS_MSG_SET;
+}
+
+/* One message per turn, so that a client that floods the daemon has no more of its time than each of the others. */
+void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t events)
+{
+    char bytes[sizeof(struct gs_msg) + 1];
+    ssize_t n = recv(c->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+        if (events & (EPOLLHUP | EPOLLERR))
+            gs_connection_let_go(sv, c);
+        return;
+    }
+    const bool was_joined = c->state == GS_JOINED;
+    /* An empty message and the end look alike, and an empty message makes no sense. */
+    if (n <= 0 || gs_core_message(c->session, bytes, (size_t)n, gs_now_ns()) < 0)
+        gs_connection_let_go(sv, c);
+    else if (was_joined && is_question(bytes))
+        move(sv, c, sv->crowd.epoll);
+    else if (gs_core_joined(c->session))
+        place(sv, c);
+}
+
+void gs_connections_work(struct gs_server *sv)
+{
+    gs_core_work(sv->core, gs_now_ns());
+    for (struct gs_connection *c = TAILQ_FIRST(&sv->pending), *next; c; c = next) {
+        next = TAILQ_NEXT(c, waits);
+        if (gs_core_refused(c->session))
+            gs_connection_let_go(sv, c);
+        else if (gs_core_joined(c->session))
+            place(sv, c);
+    }
+}
+
+void gs_connection_hear_out(struct gs_server *sv, struct gs_connection *c)
+{
+    for (int i = 0; i < LAST_WORDS && (c->state == GS_PENDING || c->state == GS_JOINED); i++)
+        gs_connection_read(sv, c, EPOLLHUP); /* lets it go where there is nothing (more) */
+    gs_connection_close(sv, c);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the daemon's face share: server.c (config, start and end), loop.c (whose turn it is), connection.c
+ * (who has connected). One thread. */
+#ifndef GS_SCHEDULER_LOOP_H
+#define GS_SCHEDULER_LOOP_H
+
+#include <stdint.h>
+#include <sys/queue.h>
+#include <time.h>
+
+#include "scheduler/core.h"
+#include "scheduler/listen.h"
+#include "scheduler/server.h"
+#include "scheduler/trace.h"
+#include "scheduler/worker.h"
+
+#define GS_NS_PER_S UINT64_C(1000000000)
+#define GS_HELLO_NS (2 * GS_NS_PER_S) /* who has connected and says nothing for so long is sent away */
+enum { GS_MAX_CLIENTS = 1024, GS_MAX_CLIENTS_PER_USER = 256 };
+
+enum gs_source_kind {
+    GS_SOURCE_LISTEN,
+    GS_SOURCE_SIGNALS,
+    GS_SOURCE_TIMER,
+    GS_SOURCE_WORKER,
+    GS_SOURCE_GROUP,
+    GS_SOURCE_SOCKET,
+    GS_SOURCE_PROCESS
+};
+
+struct gs_connection;
+struct gs_group;
+struct gs_source {
+    enum gs_source_kind kind;
+    struct gs_connection *conn; /* of SOCKET and PROCESS */
+    struct gs_group *group;
+};
+
+/* Connections that are in no task's way: an epoll set of their own, of which a turn takes few events, and then no more
+ * for as long as these took. So they have half of a processor at most, whatever the daemon's priority. */
+struct gs_group {
+    struct gs_source source; /* the set's, in the server's own */
+    int epoll;
+    unsigned events; /* in a turn */
+    uint64_t burst_ns;
+    bool waits;             /* it has events */
+    uint64_t level_ns;      /* then it has had no more than half of the time */
+    uint64_t rest_until_ns; /* so long it is not served; 0: it may be */
+};
+
+struct gs_connection {
+    struct gs_source socket, process;
+    int fd, pidfd;
+    int watched; /* the epoll set that it is in */
+    pid_t pid;
+    uid_t uid;
+    uint64_t since_ns;
+    /* PENDING: has not joined. LEAVING: is to be closed, in its turn. CLOSED: is to be freed when no event of this turn
+     * can name it any more. Each but JOINED is in the list of that name. */
+    enum { GS_PENDING, GS_JOINED, GS_LEAVING, GS_CLOSED } state;
+    struct gs_session *session;
+    TAILQ_ENTRY(gs_connection) all;
+    TAILQ_ENTRY(gs_connection) waits; /* in `pending`, `leaving` or `closed` */
+};
+TAILQ_HEAD(gs_connections, gs_connection);
+
+struct gs_server {
+    const struct gs_server_options *options;
+    struct gs_core *core;
+    struct gs_trace *trace;
+    struct gs_listener listener;
+    struct gs_worker *worker; /* null: the core analyses by itself */
+    int epoll, timer, signals;
+    /* `crowd` has what costs more than a grant: who connects, and who has not joined or has asked for the daemon's
+     * state. `others` has the applications without a task, which may send as much as they like. */
+    struct gs_group crowd, others;
+    int spare; /* a descriptor to give up when there are no more, so that who connects can be sent away */
+    bool stop;
+    bool realtime; /* is permitted, and has been wanted */
+    bool asked_realtime;
+    bool stays_awake;  /* for units that are about to come back */
+    uint64_t armed_ns; /* the timer fires then; UINT64_MAX: it is off */
+    struct gs_connections all, pending, leaving, closed;
+    unsigned n_pending;
+};
+
+static inline uint64_t gs_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * GS_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* connection.c */
+void gs_connections_accept(struct gs_server *sv);
+/* One message. */
+void gs_connection_read(struct gs_server *sv, struct gs_connection *c, uint32_t events);
+void gs_connection_send(void *ctx, void *conn, const struct gs_msg *m, int fd); /* as gs_core_ops has it */
+/* Some of those who have waited for an analysis may have joined, or been refused. */
+void gs_connections_work(struct gs_server *sv);
+/* It is gone, or has to go: in its turn, since many may leave at once, and each takes longer than a grant. */
+void gs_connection_let_go(struct gs_server *sv, struct gs_connection *c);
+void gs_connection_close(struct gs_server *sv, struct gs_connection *c);
+/* What it had said before the daemon was told to end: the last jobs count too. */
+void gs_connection_hear_out(struct gs_server *sv, struct gs_connection *c);
+void gs_connections_free(struct gs_server *sv); /* those that are closed */
+int gs_watch(int epoll, int fd, struct gs_source *source);
+
+/* loop.c. 0 or -errno, which is said. */
+int gs_loop_start(struct gs_server *sv);
+int gs_loop_run(struct gs_server *sv);
+
+/* server.c */
+int gs_server_reload(void *ctx, char *text, size_t bytes); /* as gs_core_ops has it */
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* A thread that analyses sets of tasks, so that the daemon's own passes on grants meanwhile. */
+#ifndef GS_SCHEDULER_WORKER_H
+#define GS_SCHEDULER_WORKER_H
+
+#include "scheduler/decider.h"
+
+struct gs_worker;
+
+/* It runs as an ordinary process does, whatever the daemon's priority. Null: no thread or no memory. */
+struct gs_worker *gs_worker_start(void);
+/* Ends with the question that it has, if it has one. */
+void gs_worker_end(struct gs_worker *w);
+
+/* Readable when an answer is there. */
+int gs_worker_fd(const struct gs_worker *w);
+/* One at a time: give, and give again after the answer has been taken. */
+void gs_worker_give(struct gs_worker *w, struct gs_question *q);
+struct gs_question *gs_worker_take(struct gs_worker *w); /* null: none is answered */
+
+#endif

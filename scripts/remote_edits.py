@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Applies gpusparc's edits to the source of PoCL 6.0's remote engine: remote_edits.py FOLDER
+
+Each edit says what it mends and finds its place by a pattern that must fit exactly once: a source that isn't the one
+these edits are for is refused, and nothing of it is built. `scripts/remote.sh` calls this; docs/hosts.md has the list
+of what each is for, in the words of a user.
+"""
+import re
+import sys
+from pathlib import Path
+
+NETWORK = "lib/CL/devices/remote/communication.c"
+NETWORK_H = "lib/CL/devices/remote/communication.h"
+DEVICE = "lib/CL/devices/remote/remote.c"
+SERVER = "pocld/daemon.cc"
+SHARED = "pocld/shared_cl_context.cc"
+edits = []
+
+
+def edit(name, why):
+    """A group of changes that mend one thing."""
+    edits.append((name, why, []))
+
+
+def change(path, pattern, text):
+    """Puts `text` (a template of re) for what `pattern` matches in the file."""
+    edits[-1][2].append((path, pattern, text))
+
+
+edit("ended", "A command on its caller's stack is gone once its status says that it has ended: the status is set last, "
+              "with its lock held, and not before the thread that has sent the command is done with it.")
+change(NETWORK, r"\n  running_cmd->status = NETCMD_FINISHED;\n\n  if \(running_cmd->synchronous\)\n    \{\n(.*)\n", r"""
+  while (POCL_ATOMIC_LOAD (running_cmd->client_write_end_timestamp_ns) == 0)
+    ;
+  if (!running_cmd->synchronous)
+    running_cmd->status = NETCMD_FINISHED;
+
+  if (running_cmd->synchronous)
+    {
+\1
+      running_cmd->status = NETCMD_FINISHED;
+""")
+
+edit("no_peers", "Servers don't connect to each other: the listener for that is open to every network, and gpusparc "
+                 "moves what has to go from one to another itself.")
+change(NETWORK, r"(\npocl_network_setup_peer_mesh \(\)\n\{\n)", r"\1  return CL_SUCCESS;\n")
+change(DEVICE, r"return 10;", r"return 0;")
+change(SERVER, r"  if \(!UseVsock\) \{\n(    peer_listener_data\.port)", r"  if (false) {\n\1")
+
+edit("buffers", "Buffers of 4 KiB for commands let more than 50 launches in flight wait for each other.")
+change(NETWORK, r"(define NETWORK_BUF_SIZE_FAST) .*", r"\1 (1024 * 1024)")
+change(SERVER, r"(define COMMAND_SOCKET_BUFSIZE) .*", r"\1 (1024 * 1024)")
+
+edit("rows", "Rectangles whose rows don't follow each other in the host's memory came and went as if they did: they are "
+             "packed and unpacked beside it.")
+change(DEVICE, r"\nint\npocl_remote_async_read \(", r"""
+/* Rows of the host's memory, packed, of a rectangle that is on its way. */
+typedef struct packed_rows_s
+{
+  remote_device_data_t *device;
+  char *host;
+  size_t region[3], row_pitch, slice_pitch, bytes;
+  int is_read;
+  char packed[];
+} packed_rows;
+
+static int
+rows_are_apart (const size_t *region, size_t row_pitch, size_t slice_pitch)
+{
+  return (region[1] > 1 && row_pitch != region[0])
+         || (region[2] > 1 && slice_pitch != region[0] * region[1]);
+}
+
+static void
+carry_rows (packed_rows *r)
+{
+  char *at = r->packed;
+  for (size_t z = 0; z < r->region[2]; ++z)
+    for (size_t y = 0; y < r->region[1]; ++y, at += r->region[0])
+      {
+        char *host = r->host + y * r->row_pitch + z * r->slice_pitch;
+        memcpy (r->is_read ? host : at, r->is_read ? at : host, r->region[0]);
+      }
+}
+
+static packed_rows *
+pack_rows (void *device, char *host, const size_t *region, size_t row_pitch,
+           size_t slice_pitch, int is_read)
+{
+  size_t bytes = region[0] * region[1] * region[2];
+  packed_rows *r = malloc (sizeof *r + bytes);
+  if (r == NULL)
+    POCL_ABORT ("no memory for the rows of a rectangle\\n");
+  r->device = device;
+  r->host = host;
+  memcpy (r->region, region, sizeof r->region);
+  r->row_pitch = row_pitch;
+  r->slice_pitch = slice_pitch;
+  r->bytes = bytes;
+  r->is_read = is_read;
+  if (!is_read)
+    carry_rows (r);
+  return r;
+}
+
+static void
+finish_rows (void *arg, _cl_command_node *node, size_t extra_rep_bytes)
+{
+  packed_rows *r = arg;
+  remote_device_data_t *device = r->device;
+  if (r->is_read)
+    carry_rows (r);
+  free (r);
+  remote_finish_command (device, node, extra_rep_bytes);
+}
+
+int
+pocl_remote_async_read (""")
+for way, host in (("read", "char *"), ("write", "char *")):
+    buffer = "src_id" if way == "read" else "dst_id"
+    change(DEVICE, r"(\n  int r = pocl_network_%s_rect \()" % way, r"""
+  if (rows_are_apart (region, host_row_pitch, host_slice_pitch))
+    {
+      packed_rows *rows
+          = pack_rows (data, (%s)adjusted_host_ptr, region, host_row_pitch,
+                       host_slice_pitch, %d);
+      int err = pocl_network_%s_rect (
+          queue_id, data, %s, buffer_origin, region, buffer_row_pitch,
+          buffer_slice_pitch, rows->packed, rows->bytes, finish_rows, rows,
+          node);
+      assert (err == 0);
+      return;
+    }
+\1""" % (host, way == "read", way, buffer))
+
+edit("windows", "A sub-buffer as a kernel's argument was its parent from its first byte on: its begin goes along, in units "
+                "of 128 bytes, and the server makes a sub-buffer of its own.")
+change(DEVICE, r"uint32_t mem_id = 0;(\n +if \(al->value\))", r"uint64_t mem_id = 0;\1")
+change(DEVICE, r"(\n +if \(arg_array\[i\] != mem_id\))", r"\n          mem_id |= (uint64_t)(al->offset / 128) << 32;\1")
+change(SHARED, r"(\n  std::unordered_map<BufferId_t, clBufferPtr> BufferIDmap;\n)", r"""\1
+  std::mutex WindowsMutex;
+  std::unordered_map<uint64_t, std::unordered_map<uint64_t, cl::Buffer>>
+      Windows;
+
+  cl::Buffer &windowOf(uint64_t Id, cl::Buffer &Parent, uint64_t Unit) {
+    std::unique_lock<std::mutex> Lock(WindowsMutex);
+    cl::Buffer &Window = Windows[Id][Unit];
+    if (Window.get() == nullptr) {
+      size_t Begin = Unit * 128;
+      cl_buffer_region Region = {Begin,
+                                 Parent.getInfo<CL_MEM_SIZE>() - Begin};
+      Window = Parent.createSubBuffer(0, CL_BUFFER_CREATE_TYPE_REGION, &Region);
+    }
+    return Window;
+  }
+""")
+change(SHARED, r"err = k->setArg<>\(i, \(\*b\)\);",
+       r"err = k->setArg<>(\n                i, args[i] >> 32 ? windowOf(buffer_id, *b, args[i] >> 32) : *b);")
+change(SHARED, r"(\nint SharedCLContext::freeBuffer\([^{]*\{\n)", r"""\1  if (!IsSVMFree) {
+    std::unique_lock<std::mutex> Lock(WindowsMutex);
+    Windows.erase(BufferId);
+  }
+""")
+
+edit("clock", "Profiles carried the server's clock: they are brought to the client's by the quickest exchange so far.")
+change(NETWORK_H, r"(\n  uint8_t authkey\[AUTHKEY_LENGTH\];\n)", r"\1  uint64_t clock_took_ns;\n  int64_t clock_ahead_ns;\n")
+change(NETWORK, r"\nstatic void \*\npocl_remote_reader_pthread \(", r"""
+static void
+bring_to_one_clock (remote_server_data_t *remote, network_command *cmd,
+                    uint64_t read_ns)
+{
+  uint64_t sent_ns = POCL_ATOMIC_LOAD (cmd->client_write_start_timestamp_ns);
+  uint64_t took_ns = read_ns - sent_ns;
+  ReplyMsg_t *reply = &cmd->reply;
+  if (reply->server_read_start_timestamp_ns == 0)
+    return;
+  POCL_LOCK (remote->setup_lock.mutex);
+  if (cmd->synchronous
+      && (remote->clock_took_ns == 0 || took_ns < remote->clock_took_ns))
+    {
+      remote->clock_took_ns = took_ns;
+      remote->clock_ahead_ns
+          = (int64_t)(reply->server_read_start_timestamp_ns - sent_ns
+                      - took_ns / 2);
+    }
+  reply->server_read_start_timestamp_ns -= (uint64_t)remote->clock_ahead_ns;
+  reply->server_read_end_timestamp_ns -= (uint64_t)remote->clock_ahead_ns;
+  POCL_UNLOCK (remote->setup_lock.mutex);
+}
+
+static void *
+pocl_remote_reader_pthread (""")
+change(NETWORK, r"\n      finish_running_cmd \(running_cmd\);\n",
+       r"\n      bring_to_one_clock (remote, running_cmd, start_ts);\n      finish_running_cmd (running_cmd);\n")
+
+edit("lost", "A server that is gone was looked for without end, and commands that were sent again met memory of commands "
+             "long over. Its threads stop: `gpusparc run` ends the application.")
+change(NETWORK, r"(\npocl_remote_reconnect_sockets \(remote_server_data_t \*remote\)\n\{\n)", r"""\1  POCL_UNLOCK (remote->setup_lock.mutex);
+  for (;;)
+    sleep (1000);
+""")
+# What it says on stderr is no use to a user: the one sentence is the launcher's.
+for words in (r'fprintf \(stderr, "error %i on write', r'fprintf \(stderr, +\\\n +"error %i on read',
+              r'fprintf \(stderr, "Filedescriptor closed'):
+    change(NETWORK, words, r"if (0) \g<0>")
+
+
+def main():
+    if len(sys.argv) != 2:
+        print("usage: remote_edits.py FOLDER", file=sys.stderr)
+        return 2
+    root = Path(sys.argv[1])
+    for name, _, changes in edits:
+        for path, pattern, text in changes:
+            before = (root / path).read_text()
+            after, n = re.subn(pattern, text, before)
+            if n != 1:
+                print(f"remote_edits.py: edit '{name}' fits {n} places of {path}, not 1: this isn't the source that it "
+                      "is for", file=sys.stderr)
+                return 1
+            (root / path).write_text(after)
+    print(f"remote_edits.py: {len(edits)} edits, {sum(len(c) for _, _, c in edits)} changes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

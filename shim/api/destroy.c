@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* The end of each kind of object, once nobody holds it any more: of all that the rooms have hung off it. */
+#include <stdlib.h>
+
+#include "shim/order/command.h"
+#include "shim/launch/contents.h"
+#include "shim/schedule/dispatch.h"
+#include "shim/plan/kinds.h"
+#include "shim/record/memory_used.h"
+#include "shim/record/mem_pool.h"
+#include "shim/output/merge_kernels.h"
+#include "shim/plan/plan_cache.h"
+#include "shim/plan/prepare.h"
+#include "shim/plan/reuse.h"
+#include "shim/record/upward.h"
+#include "shim/memory/scratch.h"
+#include "shim/output/sparse.h"
+#include "shim/memory/mapped.h"
+#include "shim/memory/peer.h"
+#include "shim/memory/pinned.h"
+#include "shim/memory/staging.h"
+#include "shim/memory/strided.h"
+
+static void destroy_queue(struct gs_queue *q)
+{
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
+        if (i && q->exec[i])
+            gs_real()->clReleaseCommandQueue(q->exec[i]);
+        if (q->copy[i])
+            gs_real()->clReleaseCommandQueue(q->copy[i]);
+        if (q->leave[i])
+            gs_real()->clReleaseCommandQueue(q->leave[i]);
+        for (unsigned k = 0; k < GS_UNIT_QUEUES; k++)
+            if (q->unit[i][k])
+                gs_real()->clReleaseCommandQueue(q->unit[i][k]);
+        if (q->beside[i])
+            gs_real()->clReleaseCommandQueue(q->beside[i]);
+    }
+    gs_drained_drop(q->drained);
+    if (q->timed)
+        gs_real()->clReleaseCommandQueue(q->timed);
+    if (q->image)
+        gs_real()->clReleaseCommandQueue(q->image);
+    if (q->unit_image)
+        gs_real()->clReleaseCommandQueue(q->unit_image);
+}
+
+static GS_COLD void destroy_place(struct gs_replica *r, bool home)
+{
+    if (!home && r->mem)
+        gs_real()->clReleaseMemObject(r->mem);
+    if (r->ready)
+        gs_real()->clReleaseEvent(r->ready);
+    for (size_t k = 0; k < r->n_arrivals; k++)
+        gs_real()->clReleaseEvent(r->arrivals[k].event);
+    free(r->arrivals);
+    if (!home) /* home's is kept for another object, as is what is undefined */
+        free(r->valid.v);
+    free(r->wanted.v);
+}
+
+/* What few objects have. */
+static GS_COLD void destroy_more(struct gs_mem *m)
+{
+    free(m->spoiled.v);
+    gs_contents_forget(m);
+    gs_density_drop(m->density);
+    gs_mapped_free(m);
+    if (m->split_end)
+        gs_real()->clReleaseEvent(m->split_end);
+    while (m->mappings) {
+        struct gs_mapping *next = m->mappings->next;
+        free(m->mappings);
+        m->mappings = next;
+    }
+    if (m->root != m) {
+        cl_mem kept = m->keeps_root ? m->root->o.handle : NULL;
+        atomic_fetch_sub(&m->root->windows, m->keeps_root);
+        gs_drop(&m->root->o); /* first: while it is known, the handle must not become another object's */
+        if (kept)
+            gs_real()->clReleaseMemObject(kept);
+    }
+}
+
+static inline void destroy_mem(struct gs_mem *m)
+{
+    for (unsigned i = 0; i < m->places; i++) {
+        struct gs_replica *r = &m->place[i];
+        if (m->root == m && (!i || (r->mem && !m->base)))
+            gs_memory_used(i, -(int64_t)m->size);
+        if (r->ready || r->arrivals || r->wanted.v || (i && (r->mem || r->valid.v)))
+            destroy_place(r, i == 0);
+    }
+    if (m->root != m || m->spoiled.v || m->tables || m->density || m->mapped || m->split_end || m->mappings)
+        destroy_more(m);
+    gs_mem_free(m);
+}
+
+static void destroy_program(struct gs_program *p)
+{
+    gs_program_forget_translation(p);
+    gs_program_forget_units(p);
+    free(p->source);
+    free(p->options);
+    free(p->link_options);
+    gs_kinds_free(p);
+    pthread_mutex_destroy(&p->lock);
+}
+
+static void destroy_kernel(struct gs_kernel *k)
+{
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
+        if (k->part[i])
+            gs_real()->clReleaseKernel(k->part[i]);
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
+        if (k->spare[i])
+            gs_real()->clReleaseKernel(k->spare[i]);
+    gs_plan_cache_free(k->plans);
+    for (cl_uint i = 0; i < k->n_args; i++)
+        free(k->args[i].large);
+    free(k->plain);
+    free(k->args);
+    atomic_fetch_sub(&k->program->kernels, 1);
+    gs_drop(&k->program->o);
+}
+
+static void destroy_event(struct gs_event *e)
+{
+    for (unsigned i = 0; i < e->n; i++) {
+        if (e->part[i].of)
+            gs_drop(&e->part[i].of->o); /* before its handle can become another event's */
+        gs_real()->clReleaseEvent(e->part[i].event);
+    }
+}
+
+static void destroy_context(struct gs_context *c)
+{
+    gs_merge_kernels_free(c->merge);
+    gs_contents_free(c);
+    gs_reuse_free(c);
+    gs_strided_free(c->strided);
+    gs_scratch_free(c);
+    gs_peer_free(c->peer);
+    gs_pinned_free(c->pinned);
+    gs_pinned_free(c->pinned_small);
+    gs_pinned_free(c->sparse_ring);
+    gs_staging_free(c->staging);
+    if (c->sharing_queue)
+        gs_real()->clReleaseCommandQueue(c->sharing_queue);
+    if (c->ended)
+        gs_real()->clReleaseEvent(c->ended);
+    gs_events_free(&c->at_home);
+    gs_events_free(&c->orphans);
+    gs_events_free(&c->unended);
+    gs_events_free(&c->failed);
+    pthread_mutex_destroy(&c->lock);
+}
+
+static GS_COLD void destroy_other(struct gs_object *o)
+{
+    switch (o->type) {
+    case GS_CONTEXT:
+        destroy_context((struct gs_context *)o);
+        break;
+    case GS_QUEUE:
+        destroy_queue((struct gs_queue *)o);
+        break;
+    case GS_MEM:
+        break;
+    case GS_PROGRAM:
+        destroy_program((struct gs_program *)o);
+        break;
+    case GS_KERNEL:
+        destroy_kernel((struct gs_kernel *)o);
+        break;
+    case GS_EVENT:
+        destroy_event((struct gs_event *)o);
+        break;
+    }
+    free(o);
+}
+
+static __attribute__((hot)) void destroy(struct gs_object *o)
+{
+    if (o->type == GS_MEM)
+        destroy_mem((struct gs_mem *)o);
+    else
+        destroy_other(o);
+}
+
+GS_GIVES(gs_above_objects) = {.destroy = destroy};

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/choose/balance.h"
+
+#include <string.h>
+
+enum { MEASURED_BEFORE_MOVE = 2, MOST_MOVES = 16 };
+
+static const double damping = 0.7;       /* of the way to where the parts should be equal */
+static const double least_excess = 0.06; /* of the mean: below it the parts count as equal */
+static const double least_gain = 0.02;   /* a move that gains less is taken back, and is the last */
+
+static uint64_t mean_of(const struct gs_balance *b)
+{
+    uint64_t sum = 0;
+    for (unsigned p = 0; p < b->n; p++)
+        sum += b->part_ns[p];
+    return b->n ? sum / b->n : 0;
+}
+
+uint64_t gs_balance_excess(const struct gs_balance *b)
+{
+    const uint64_t mean = mean_of(b);
+    return b->measured && b->longest_ns > mean ? b->longest_ns - mean : 0;
+}
+
+static void forget_times(struct gs_balance *b)
+{
+    b->measured = 0;
+    b->longest_ns = 0;
+    memset(b->part_ns, 0, sizeof b->part_ns);
+}
+
+void gs_balance_learn(struct gs_balance *b, unsigned dim, unsigned n, const double *cut, const uint64_t *part_ns)
+{
+    uint64_t longest = 0;
+    if (b->n != n || b->dim != dim) {
+        *b = (struct gs_balance){.n = n, .dim = dim};
+    }
+    memcpy(b->cut, cut, n * sizeof *cut); /* in whole work-groups: not quite where it was meant to be */
+    for (unsigned p = 0; p < n; p++) {
+        if (!b->measured || part_ns[p] < b->part_ns[p])
+            b->part_ns[p] = part_ns[p];
+        if (part_ns[p] > longest)
+            longest = part_ns[p];
+    }
+    if (!b->measured || longest < b->longest_ns)
+        b->longest_ns = longest;
+    b->measured++;
+}
+
+/* Where the parts would be equal, if each is uniform within itself. */
+static void equal_cut(const struct gs_balance *b, double *out)
+{
+    double total = 0, done = 0, begin = 0;
+    unsigned p = 0;
+    for (unsigned i = 0; i < b->n; i++)
+        total += (double)b->part_ns[i];
+    for (unsigned i = 0; i < b->n; i++) {
+        const double work = (double)b->part_ns[i];
+        while (p + 1 < b->n && done + work >= total * (p + 1) / b->n) {
+            const double within = work > 0 ? (total * (p + 1) / b->n - done) / work : 1;
+            out[p++] = begin + within * (b->cut[i] - begin);
+        }
+        done += work;
+        begin = b->cut[i];
+    }
+    while (p < b->n)
+        out[p++] = 1;
+}
+
+static bool go_back(struct gs_balance *b)
+{
+    memcpy(b->cut, b->before, sizeof b->cut);
+    b->settled = true;
+    b->moves++;
+    forget_times(b);
+    return true;
+}
+
+bool gs_balance_move(struct gs_balance *b, double bytes_ns, double launches)
+{
+    double target[GS_MAX_DEVICES], moved = 0;
+    if (b->n < 2 || b->settled || b->measured < MEASURED_BEFORE_MOVE || b->moves >= MOST_MOVES)
+        return false;
+    if (b->before_ns && (double)b->longest_ns > (double)b->before_ns * (1 - least_gain))
+        return go_back(b);
+    const double mean = (double)mean_of(b), excess = (double)b->longest_ns - mean;
+    if (excess < least_excess * mean)
+        return false;
+    equal_cut(b, target);
+    for (unsigned p = 0; p + 1 < b->n; p++) {
+        target[p] = b->cut[p] + damping * (target[p] - b->cut[p]);
+        moved += target[p] > b->cut[p] ? target[p] - b->cut[p] : b->cut[p] - target[p];
+    }
+    if (damping * excess * launches < moved * bytes_ns)
+        return false;
+    memcpy(b->before, b->cut, sizeof b->before);
+    b->before_ns = b->longest_ns;
+    memcpy(b->cut, target, b->n * sizeof *target);
+    b->moves++;
+    forget_times(b);
+    return true;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Where to cut a launch so that its parts end together, from what the parts of earlier ones took. Pure. */
+#ifndef GS_SHIM_CHOOSE_BALANCE_H
+#define GS_SHIM_CHOOSE_BALANCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/settings.h"
+
+/* The state for one kernel at one size. All zeros: parts of equal size. */
+struct gs_balance {
+    unsigned n;                 /* parts; 0: equal ones */
+    unsigned dim;               /* that the cut holds for */
+    double cut[GS_MAX_DEVICES]; /* cut[p]: the end of part p, as a share of the dimension; the last is 1 */
+    /* Under this cut: */
+    unsigned measured;
+    uint64_t part_ns[GS_MAX_DEVICES]; /* the lowest */
+    uint64_t longest_ns;              /* the lowest of the longest parts' times */
+    /* The cut before: it comes back if the new one isn't better. */
+    double before[GS_MAX_DEVICES];
+    uint64_t before_ns;
+    unsigned moves;
+    bool settled; /* the cut is moved no more */
+};
+
+/* One launch in n parts along `dim`: part p took part_ns[p] and reached up to cut[p]. */
+void gs_balance_learn(struct gs_balance *b, unsigned dim, unsigned n, const double *cut, const uint64_t *part_ns);
+
+/* Moves the cut if that gains: `bytes_ns` is what it would take to move everything that the launch needs and writes,
+ * `launches` how many more are expected. True: it has been moved. */
+bool gs_balance_move(struct gs_balance *b, double bytes_ns, double launches);
+
+/* What a launch takes beyond the mean of its parts; 0: nothing is known. */
+uint64_t gs_balance_excess(const struct gs_balance *b);
+
+#endif

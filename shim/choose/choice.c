@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/choose/choice.h"
+
+#include <string.h>
+
+enum {
+    KNOWN = GS_CHOICE_TRIES - 1, /* the first split doesn't count: it makes replicas and kernels */
+    MOST_TRIES = 2 * GS_CHOICE_TRIES,
+    ENOUGH = 4,     /* measurements of a kind; then only some launches are measured */
+    MOST_ASKED = 2, /* of which nothing has been heard yet */
+    /* Opening windows between GPUs takes 56 ms by a thread of ours, more beside an application that works; a split that
+       comes meanwhile waits for the driver until they are open (two H200s: 50 to 120 ms instead of 35 for the first).
+     */
+    PEER_NS = 40 * 1000 * 1000,
+    SINGLE_EVERY = 32,
+    SPLIT_EVERY = 16,
+    RETRY_AFTER = 4, /* launches; four times as many after each failure */
+    MOST_FAILURES = 8,
+    MOST_COUNTED = GS_MEASURED_KEPT * 1000000
+};
+
+static const double budget_share = 0.01;  /* what comes home later is guessed: twice as much is lost at the worst */
+static const double worth_leaving = 0.93; /* of one device's time: a split that isn't going yet must be below it */
+static const double worth_staying = 1.02; /* and one that is going, below this */
+static const double hopeless = 4;         /* times as long as one device: it isn't tried twice */
+static const double far_longer = 4; /* than the shortest that gains: what is only guessed to take so long counts */
+static const double outlier = 4;    /* times as long as was thought */
+static const double promising_part = 0.7, promising_split = 1.1;
+static const double several_hoped = 0.7; /* of a read from one device, before one from several has been measured */
+static const double ring_bytes = 1048576;
+static const double small_bytes = 65536, large_bytes = 16777216;
+
+static double max_double(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double min_double(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+void gs_measured_add(struct gs_measured *m, uint64_t ns)
+{
+    m->ns[m->n % GS_MEASURED_KEPT] = ns;
+    m->n = m->n + 1 < MOST_COUNTED ? m->n + 1 : GS_MEASURED_KEPT;
+}
+
+uint64_t gs_measured_best(const struct gs_measured *m)
+{
+    uint64_t best = 0;
+    for (unsigned i = 0; i < m->n && i < GS_MEASURED_KEPT; i++)
+        if (!best || m->ns[i] < best)
+            best = m->ns[i];
+    return best;
+}
+
+double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move move)
+{
+    return m->link[link].piece_ns * (double)move.pieces + m->link[link].byte_ns * (double)move.bytes;
+}
+
+double gs_least_worth_ns(const struct gs_machine *m, unsigned n)
+{
+    /* single / n + split_ns < worth_leaving * single */
+    return m->split_ns / (worth_leaving - 1.0 / n);
+}
+
+void gs_history_init(struct gs_history *h)
+{
+    memset(h, 0, sizeof *h);
+    h->return_rate = -1;
+}
+
+double gs_budget_left(const struct gs_budget *b, uint64_t now_ns)
+{
+    return budget_share * (double)(now_ns - b->begin_ns) - b->lost_ns;
+}
+
+bool gs_choice_guesses(const struct gs_history *h)
+{
+    return !h->single.n && !h->balance.measured;
+}
+
+/* What one device takes; 0: not known. Once the parts' times are known it is no longer than all of them one after the
+ * other: what was measured on one device may be long ago, or of other arguments. */
+static double single_of(const struct gs_history *h)
+{
+    double alone = (double)gs_measured_best(&h->single), parts = 0;
+    for (unsigned p = 0; p < h->balance.n && h->balance.measured; p++)
+        parts += (double)h->balance.part_ns[p];
+    if (alone > 0 && parts > 0)
+        return min_double(alone, parts);
+    if (alone > 0 || h->guess_ns <= 0)
+        return alone;
+    return parts > 0 ? parts : h->guess_ns; /* split by an estimate at first: the parts say more */
+}
+
+double gs_choice_more_launches(const struct gs_history *h)
+{
+    return max_double(1, (double)(h->expected > h->launches ? h->expected - h->launches : h->launches));
+}
+
+bool gs_choice_split_known(const struct gs_history *h)
+{
+    return h->split.n >= KNOWN;
+}
+
+/* What a split takes, but for what it brings to its parts: the tries count together, or not at all. What they put
+ * together afterwards may have gone by another way then. */
+static double split_of(const struct gs_history *h, const struct gs_machine *m, double single, double largest,
+                       enum gs_link link)
+{
+    const double best = (double)gs_measured_best(&h->split), least = single * largest;
+    if (!gs_choice_split_known(h))
+        return least + m->split_ns;
+    if (!h->merge.bytes || link == h->merge_link)
+        return best;
+    const double now = best - gs_move_ns(m, h->merge_link, h->merge) + gs_move_ns(m, link, h->merge);
+    return now > least ? now : min_double(best, least);
+}
+
+/* By the better way. */
+static double split_at_best(const struct gs_history *h, const struct gs_machine *m, double single, double largest)
+{
+    const double split = split_of(h, m, single, largest, h->merge_link);
+    return h->by_host_only ? split : min_double(split, split_of(h, m, single, largest, GS_LINK_PEER));
+}
+
+/* Is it time for another try of what has failed? */
+static bool is_due_again(const struct gs_history *h)
+{
+    return h->failures && h->launches >= h->retry_at;
+}
+
+/* And what is hoped for of it, at best: what it was thought to take before it was tried. */
+static double hoped_of(const struct gs_history *h, const struct gs_machine *m, double single, unsigned n)
+{
+    const double split = split_at_best(h, m, single, 1.0 / n);
+    return is_due_again(h) ? min_double(split, single / n + m->split_ns) : split;
+}
+
+unsigned gs_read_size(double bytes)
+{
+    return bytes >= 8 * large_bytes;
+}
+
+/* What the application's reads of its outputs take where these lie on one device, and how much less where they lie on
+ * several: each has a link of its own, and what the host's memory makes of that is measured. */
+struct reads {
+    double one, gain;
+};
+
+static struct reads reads_of(const struct gs_history *h, const struct gs_machine *m)
+{
+    const double *known = m->read_ns[gs_read_size(h->read_bytes)];
+    const double one = known[0], several = known[1] > 0 ? known[1] : several_hoped * one;
+    return (struct reads){h->read_bytes * one, one > 0 ? h->read_bytes * (one - several) : 0};
+}
+
+/* Can no split of n parts gain, by its parts and its reads, even if nothing has to be moved? */
+static bool is_too_short(const struct gs_machine *m, unsigned n, double single, struct reads reads)
+{
+    return single / n + m->split_ns + reads.one - reads.gain > worth_leaving * (single + reads.one);
+}
+
+static bool one_device(struct gs_history *h, const char *reason)
+{
+    h->reason = reason;
+    h->last_split = false;
+    h->ever = true;
+    return false;
+}
+
+static const char not_known[] = "how long it takes isn't known yet";
+static const char too_short[] = "it is too short to gain";
+static const char faster[] = "one device is faster";
+/* To plan a launch costs the host, most where it writes columns, and what is to be earned grows with the launches so
+ * far. */
+static bool not_now(struct gs_history *h, const char *reason)
+{
+    enum { SHARE = 8 };
+    h->plan_at = h->launches + h->launches / SHARE;
+    return one_device(h, reason);
+}
+
+static const char opening[] = "the way between the devices is being opened";
+static const char not_earned[] = "what a split costs at first isn't earned yet";
+const char gs_choice_translating[] = "its translation is being made";
+
+bool gs_choice_is_later(const char *reason)
+{
+    return reason == not_known || reason == not_earned || reason == opening || reason == gs_choice_translating;
+}
+
+static void postpone_retry(struct gs_history *h)
+{
+    h->retry_at = h->failures ? h->launches + ((uint64_t)RETRY_AFTER << 2 * h->failures) : 0;
+}
+
+static void fail(struct gs_history *h, unsigned failures)
+{
+    h->failures = failures < MOST_FAILURES ? failures : MOST_FAILURES;
+    postpone_retry(h);
+}
+
+void gs_choice_remember_failures(struct gs_history *h, unsigned failures)
+{
+    fail(h, failures);
+    h->retry_at /= 4;
+}
+
+/* A split that was better by the prediction has turned out worse; or it was in the process before, which knew of no
+ * failure: that may have had bad luck. */
+static bool give_up(struct gs_history *h)
+{
+    if (h->tried || !h->failures)
+        fail(h, h->failures + 1);
+    h->tried = 0;
+    return one_device(h, faster);
+}
+
+/* The parts are fast, and what lies around them takes what they gain: that may be the first use of buffers and ways,
+ * and to look again costs little. */
+static bool is_promising(const struct gs_history *h, double single)
+{
+    double longest = 0;
+    for (unsigned p = 0; p < h->balance.n && h->balance.measured; p++)
+        longest = max_double(longest, (double)h->balance.part_ns[p]);
+    return longest > 0 && longest < promising_part * single &&
+           (double)gs_measured_best(&h->split) < promising_split * single;
+}
+
+/* The first tries belong together: one alone says nothing, and what it cost is lost either way. */
+static bool is_trying(const struct gs_history *h, double single)
+{
+    if (!h->last_split || !h->tried)
+        return false;
+    if (gs_choice_split_known(h))
+        return h->tried < MOST_TRIES && is_promising(h, single);
+    return h->tried < GS_CHOICE_TRIES && (!h->split.n || (double)gs_measured_best(&h->split) < hopeless * single);
+}
+
+bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
+{
+    const double single = single_of(h);
+    const char *reason = NULL;
+    h->launches++;
+    h->single_ns = single;
+    h->split_ns = 0;
+    if (single <= 0) {
+        reason = not_known;
+    } else {
+        const bool trying = is_trying(h, single);
+        const struct reads reads = reads_of(h, m);
+        h->split_ns = split_at_best(h, m, single, 1.0 / n);
+        if (gs_choice_split_known(h) && !trying && !is_due_again(h) &&
+            h->split_ns + reads.one - reads.gain >= worth_leaving * (single + reads.one))
+            return give_up(h);
+        if (trying)
+            reason = NULL;
+        else if (h->launches < h->plan_at)
+            reason = h->reason;
+        else if (is_too_short(m, n, single, reads))
+            reason = too_short;
+        else if (gs_choice_more_launches(h) * (single - hoped_of(h, m, single, n) + reads.gain) < prepare_ns)
+            reason = not_earned;
+    }
+    if (!reason) {
+        h->launches--; /* gs_choose counts it */
+        return true;
+    }
+    if (h->ever && !h->last_split)
+        h->gather_again = (struct gs_again){.known = true};
+    return one_device(h, reason);
+}
+
+bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
+{
+    const double single = single_of(h);
+    const struct reads reads = reads_of(h, m);
+    const double gain = single - hoped_of(h, m, single, n) + reads.gain;
+    return single > 0 && !is_too_short(m, n, single, reads) && gain > 0 &&
+           gs_choice_more_launches(h) * gain >= prepare_ns;
+}
+
+/* Does much go by the host's memory, though windows between the GPUs can be had? */
+static bool goes_by_host(const struct gs_forecast *o, enum gs_link link)
+{
+    return link == GS_LINK_HOST && o->peer_possible && (double)(o->scatter.bytes + o->merge.bytes) > small_bytes;
+}
+
+/* What has to be made for that once: who moves little does without. */
+static double ring_ns(const struct gs_machine *m, const struct gs_forecast *o, enum gs_link link)
+{
+    return goes_by_host(o, link) && !o->pinned && (double)o->scatter.bytes >= ring_bytes ? m->ring_ns : 0;
+}
+
+/* The two ways of one launch. */
+struct ways {
+    double single, split;
+    double risk;        /* what the split is sure to cost now, should it never be better */
+    double coming;      /* of that, what will be paid later: outputs that come home */
+    double gain;        /* of this one launch, if the prediction is right; negative: it has to be earned later */
+    struct reads reads; /* not in the others but in `gain` */
+};
+
+/* What every launch to come gains. */
+static double gain_of(const struct ways *w)
+{
+    return w->single - w->split + w->reads.gain;
+}
+
+/* Is the split, with the reads that follow, below this share of the other way? */
+static bool is_below(const struct ways *w, double share)
+{
+    return w->split + w->reads.one - w->reads.gain < share * (w->single + w->reads.one);
+}
+
+static struct ways predict(const struct gs_history *h, const struct gs_machine *m, const struct gs_forecast *o,
+                           enum gs_link link)
+{
+    const double gather = gs_move_ns(m, link, o->gather), scatter = gs_move_ns(m, link, o->scatter);
+    const double leave = gs_move_ns(m, link, o->leave), alone = single_of(h), more = gs_choice_more_launches(h);
+    /* Who splits can't know it, and finds it out by leaving off once: else it never would. */
+    const double gather_again = h->gather_again.known ? min_double(gather, gs_move_ns(m, link, h->gather_again.move))
+                                : h->last_split       ? 0
+                                                      : gather;
+    const double scatter_again =
+        h->scatter_again.known ? min_double(scatter, gs_move_ns(m, link, h->scatter_again.move)) : 0;
+    const double leave_again = h->return_rate < 0 ? 0 : h->return_rate * leave;
+    /* A third counts: it is done once for all kernels, and to wait until all of it is sure to be won back costs more.
+     */
+    const double ring = ring_ns(m, o, link) / 3;
+    const double first = ring + (h->split_before ? 0 : m->first_ns);
+    const double once = scatter - scatter_again + (h->return_rate < 0 ? leave : 0) + first;
+    /* Comparing is done on the devices, and what it finds may be little. */
+    const double merge = gs_move_ns(m, o->peer_possible ? GS_LINK_PEER : link, o->merge);
+    const double most = gs_move_ns(m, link, o->merge);
+    const double base = split_of(h, m, alone, o->largest, link) + (gs_choice_split_known(h) ? 0 : merge);
+    const double now = scatter_again + leave_again + once;
+    const struct reads reads = reads_of(h, m);
+    return (struct ways){
+        .single = alone + gather_again + (gather - gather_again) / more,
+        .split = base + scatter_again + leave_again + once / more,
+        .reads = reads,
+        .risk = gs_choice_split_known(h) ? max_double(0, base + now - alone - gather - reads.gain)
+                                         : now + m->split_ns + most + (o->on_trial ? base : 0),
+        .coming = h->return_rate < 0 ? leave : leave_again,
+        .gain = alone + gather - base - now + reads.gain,
+    };
+}
+
+/* Would splits gain by windows between the GPUs? So much more than without that these are to be opened for those to
+ * come? */
+static bool gains_by_peer(const struct gs_history *h, const struct gs_machine *m, const struct gs_forecast *o,
+                          const struct ways *by_host, bool *enough)
+{
+    *enough = false;
+    if (!o->peer_possible || o->link == GS_LINK_PEER)
+        return false;
+    const struct ways w = predict(h, m, o, GS_LINK_PEER);
+    const double without = is_below(by_host, worth_leaving) ? max_double(0, gain_of(by_host)) : 0;
+    const bool gains = is_below(&w, worth_leaving);
+    *enough = gains && gs_choice_more_launches(h) * (gain_of(&w) - without) > (double)PEER_NS;
+    return gains;
+}
+
+bool gs_choice_foresees_peer(const struct gs_history *h, const struct gs_machine *m, unsigned n)
+{
+    const struct gs_move again = h->scatter_again.move;
+    const double less = gs_move_ns(m, GS_LINK_HOST, again) - gs_move_ns(m, GS_LINK_PEER, again) +
+                        gs_move_ns(m, GS_LINK_HOST, h->merge) - gs_move_ns(m, GS_LINK_PEER, h->merge);
+    if (!gs_choice_split_known(h))
+        return false;
+    return h->return_rate > 0 ? gs_choice_foresees(h, m, n, PEER_NS)
+                              : gs_choice_foresees(h, m, n, 0) && gs_choice_more_launches(h) * less > (double)PEER_NS;
+}
+
+static void learn_again(struct gs_history *h, const struct gs_forecast *o)
+{
+    struct gs_again *again = h->last_split ? &h->scatter_again : &h->gather_again;
+    const struct gs_move now = h->last_split ? o->scatter : o->gather, was = again->known ? again->move : now;
+    if (h->ever)
+        *again =
+            (struct gs_again){true, {(was.bytes + now.bytes) / 2, now.bytes ? (was.pieces + now.pieces + 1) / 2 : 0}};
+}
+
+/* Is a first try worth its risk by what it promises; or the first split of this process by those of one before? */
+static bool is_hopeful(const struct gs_history *h, const struct gs_forecast *o, const struct ways *w)
+{
+    const bool known = gs_choice_split_known(h);
+    return (known ? !h->split_before : o->ample && !h->failures) &&
+           gs_choice_more_launches(h) * gain_of(w) >= 2 * w->risk;
+}
+
+bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs_forecast *o, struct gs_budget *b,
+               uint64_t now_ns, double *risk_ns)
+{
+    *risk_ns = 0;
+    learn_again(h, o);
+    h->launches++;
+    if (single_of(h) <= 0)
+        return one_device(h, not_known);
+    const struct ways w = predict(h, m, o, o->link);
+    const double left = gs_budget_left(b, now_ns);
+    h->single_ns = w.single;
+    h->split_ns = w.split;
+    const bool going = h->last_split && h->ever;
+    const bool better = is_below(&w, going ? worth_staying : worth_leaving);
+    const bool retry = !better && is_due_again(h) && left >= w.risk;
+    h->by_host_only = !o->peer_possible && o->link == GS_LINK_HOST;
+    const bool by_peer = gains_by_peer(h, m, o, &w, &h->wants_peer);
+    const bool trying = is_trying(h, w.single);
+    if (!better && !retry && !trying && h->wants_peer)
+        return one_device(h, opening);
+    if (!better && !retry && !trying && by_peer && h->merge.bytes)
+        return one_device(h, not_earned);
+    if (!better && !retry && !trying)
+        return h->split.n ? give_up(h) : not_now(h, too_short);
+    const double needed = w.gain > w.risk / 2 ? w.risk / 4 : w.risk; /* a try that gains at once is less of a bet */
+    if (!trying && w.risk > 0 && left < needed && !is_hopeful(h, o, &w))
+        return h->last_split ? one_device(h, not_earned) : not_now(h, not_earned);
+    if (retry) {
+        postpone_retry(h);
+        h->tried = 0;
+    }
+    h->tried += h->tried < MOST_TRIES;
+    h->reason = NULL;
+    h->last_split = h->ever = true;
+    b->lost_ns += w.risk;
+    *risk_ns = max_double(0, w.risk - w.coming);
+    return true;
+}
+
+bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n)
+{
+    const double known = h->single.n ? single_of(h) : (double)h->bound_ns;
+    return known > 0 && is_too_short(m, n, known, reads_of(h, m));
+}
+
+bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine *m, unsigned n, bool affordable)
+{
+    if (gs_choice_is_short(h, m, n))
+        return false;
+    if (!h->single.n)
+        return h->asked < MOST_ASKED ? h->bound_ns || affordable : h->launches % SINGLE_EVERY == 0;
+    return h->asked < ENOUGH || h->launches % SINGLE_EVERY == 0;
+}
+
+bool gs_choice_wants_split(const struct gs_history *h)
+{
+    return h->split.n < ENOUGH || h->launches < ENOUGH || h->launches % SPLIT_EVERY == 0 ||
+           (h->balance.measured < KNOWN && !h->balance.settled);
+}
+
+void gs_choice_learn_bound(struct gs_history *h, uint64_t all_ns, unsigned launches)
+{
+    const uint64_t bound = all_ns / launches + 1;
+    /* The lowest, but for a kernel that has come to take far longer. */
+    if (!h->bound_ns || bound < h->bound_ns || bound > 8 * h->bound_ns)
+        h->bound_ns = bound;
+}
+
+double gs_choice_estimate_ns(const struct gs_machine *m, double operations)
+{
+    return m->rate > 0 ? operations / m->rate : 0;
+}
+
+void gs_choice_guess(struct gs_history *h, const struct gs_machine *m, unsigned n, double estimate_ns)
+{
+    h->guess_ns = estimate_ns >= far_longer * gs_least_worth_ns(m, n) ? estimate_ns : 0;
+}
+
+/* The fastest kernel counts, and half as much again: an estimate must not be too long. One kernel alone says little, so
+ * the rate falls slowly. */
+void gs_choice_learn_rate(struct gs_machine *m, double operations, uint64_t took_ns)
+{
+    const double seen = 1.5 * operations / (double)took_ns;
+    if (operations <= 0 || !took_ns || (double)took_ns < m->split_ns)
+        return;
+    if (m->rate <= 0 || seen > m->rate)
+        m->rate = seen;
+    else
+        m->rate += (max_double(seen, m->rate / 4) - m->rate) / 4;
+}
+
+void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns)
+{
+    if (took_ns)
+        gs_measured_add(&h->single, took_ns);
+}
+
+/* Down quickly, up slowly: what disturbs only makes longer. One look in which a buffer or a way was used first (40 ms
+ * for what takes half of one) must not make all that moves dear. */
+static void approach(double *value, double seen, double least, double most)
+{
+    seen = min_double(max_double(seen, least), min_double(most, outlier * *value));
+    *value += (seen - *value) * (seen < *value ? 0.5 : 0.125);
+}
+
+void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns, bool several)
+{
+    double *ns = &m->read_ns[gs_read_size((double)bytes)][several];
+    const double seen = (double)took_ns / (double)bytes;
+    if ((double)bytes < large_bytes / 2)
+        return;
+    if (*ns > 0)
+        approach(ns, seen, 0.001, 5);
+    else
+        *ns = min_double(max_double(seen, 0.001), 5);
+}
+
+void gs_choice_learn_ring(struct gs_machine *m, uint64_t took_ns)
+{
+    approach(&m->ring_ns, (double)took_ns, 1e5, 1e9);
+}
+
+static void learn_machine(struct gs_machine *m, double beyond_ns, const struct gs_forecast *o)
+{
+    const struct gs_move moved = o->scatter;
+    double *piece_ns = &m->link[o->link].piece_ns, *byte_ns = &m->link[o->link].byte_ns;
+    if (!moved.bytes)
+        approach(&m->split_ns, beyond_ns, 2e3, 2e6);
+    else if ((double)moved.bytes >= large_bytes)
+        approach(byte_ns, (beyond_ns - m->split_ns - *piece_ns * (double)moved.pieces) / (double)moved.bytes, 0.001, 5);
+    else if ((double)moved.bytes < small_bytes)
+        approach(piece_ns, (beyond_ns - m->split_ns) / (double)moved.pieces, 1e3, 1e6);
+}
+
+bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all)
+{
+    const uint64_t best = gs_measured_best(&h->split), excess = gs_balance_excess(&h->balance);
+    if (!gs_choice_split_known(h) ||
+        !gs_balance_move(&h->balance, gs_move_ns(m, link, all), gs_choice_more_launches(h)))
+        return false;
+    /* What it should take now stands for what it took under the old cut. */
+    const uint64_t hoped = best > excess ? best - excess / 2 : best;
+    h->split = (struct gs_measured){0};
+    for (int i = 0; i < KNOWN; i++)
+        gs_measured_add(&h->split, hoped);
+    return true;
+}
+
+void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs_budget *b, uint64_t took_ns,
+                           const uint64_t *part_ns, const struct gs_forecast *o, double single_ns, double risk_ns)
+{
+    uint64_t longest = 0;
+    for (unsigned p = 0; p < o->n; p++)
+        longest = part_ns[p] > longest ? part_ns[p] : longest;
+    if (!took_ns)
+        return;
+    const double took = (double)took_ns, beyond = max_double(0, took - (double)longest);
+    const double moved = gs_move_ns(m, o->link, o->scatter), base = max_double((double)longest, took - moved);
+    b->lost_ns +=
+        took - single_ns - risk_ns - (m->read_ns[gs_read_size(h->read_bytes)][1] > 0 ? reads_of(h, m).gain : 0);
+    if (!h->split_before) {
+        h->split_before = true;
+        approach(&m->first_ns, beyond - moved - m->split_ns - ring_ns(m, o, o->link), 1e4, 1e8);
+        for (int i = 0; i < KNOWN && (double)longest > hopeless * single_ns; i++)
+            gs_measured_add(&h->split, (uint64_t)base);
+        return;
+    }
+    /* What is wrong with the figures of a way that will soon be another is not the kernel's fault. */
+    if (!h->wants_peer || !goes_by_host(o, o->link)) {
+        const bool other_way = h->split.n && h->merge.bytes && o->merge.bytes && o->link != h->merge_link;
+        if (other_way)
+            h->split = (struct gs_measured){0};
+        for (int i = 0; i < (other_way ? KNOWN : 1); i++)
+            gs_measured_add(&h->split, (uint64_t)base);
+        h->merge = o->merge;
+        h->merge_link = o->link;
+    }
+    if (!o->merge.bytes)
+        learn_machine(m, beyond, o);
+}
+
+void gs_choice_learn_stray(struct gs_budget *b, uint64_t took_ns, double single_ns, double risk_ns)
+{
+    b->lost_ns += (double)took_ns - single_ns - risk_ns;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a launch that may be split should be: `auto` mode's choice between one device and all, for this launch, from
+ * what earlier launches of the same kernel and size took and from the bytes that either way would have to move.
+ * docs/choice.md says how. Pure: nothing is called, the time is given. The owner locks. Times are in nanoseconds. */
+#ifndef GS_SHIM_CHOOSE_CHOICE_H
+#define GS_SHIM_CHOOSE_CHOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shim/choose/balance.h"
+
+enum { GS_MEASURED_KEPT = 5, GS_CHOICE_TRIES = 3 };
+
+/* The last few measurements of one thing. The lowest counts: whatever else a machine does makes one longer. */
+struct gs_measured {
+    unsigned n; /* so far */
+    uint64_t ns[GS_MEASURED_KEPT];
+};
+
+void gs_measured_add(struct gs_measured *m, uint64_t ns);
+/* 0: there is none. */
+uint64_t gs_measured_best(const struct gs_measured *m);
+
+/* Bytes that have to move, and in how many pieces. */
+struct gs_move {
+    uint64_t bytes, pieces;
+};
+
+/* By what bytes go between devices: the driver or the host's memory, or windows of a GPU's memory that others see. */
+enum gs_link { GS_LINK_HOST, GS_LINK_PEER, GS_LINKS };
+
+enum { GS_READ_SIZES = 2 };
+
+/* What is known of the machine: driver and devices. Corrected by what launches take. */
+struct gs_machine {
+    struct {
+        double piece_ns, byte_ns;
+    } link[GS_LINKS];
+    double split_ns;   /* what a split takes beyond its longest part: markers, events, other queues */
+    double first_ns;   /* what a kernel's first split takes beyond that: replicas, kernel objects */
+    double prepare_ns; /* what it costs to have a program translated and compiled that never was */
+    double ring_ns;    /* to pin the memory that GS_LINK_HOST goes through */
+    double rate;       /* operations of the translator's count in a ns of one device, at the most; 0: not known */
+    /* A byte of a large blocking read, from one device and from several; 0: not known. Of the largest of them apart:
+       what a read takes whatever its size is, and what several links gain, counts for less and for more there. */
+    double read_ns[GS_READ_SIZES][2];
+};
+
+double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move move);
+
+/* No kernel that takes less on one device can gain by n of them. */
+double gs_least_worth_ns(const struct gs_machine *m, unsigned n);
+
+/* What moves in each launch, and not only when the choice changes. */
+struct gs_again {
+    bool known;
+    struct gs_move move;
+};
+
+/* What is known of one kernel at one size. All zeros: nothing. */
+struct gs_history {
+    struct gs_measured single; /* the kernel's time on one device */
+    struct gs_measured split;  /* from a split's begin to its end, without what its transfers should have taken */
+    struct gs_move merge;      /* what these splits put together, as it was foreseen */
+    enum gs_link merge_link;   /* and by which way */
+    bool by_host_only;         /* there is no other */
+    struct gs_balance balance;
+    double guess_ns;               /* before anything is measured: one launch takes at least so long; 0: not known */
+    uint64_t bound_ns;             /* one launch takes at most so long, by the host's clock; 0: not known */
+    uint64_t launches;             /* in this process */
+    uint64_t expected;             /* in the process before; 0: not known */
+    struct gs_again scatter_again; /* transfers to the parts in a launch that follows a split one */
+    struct gs_again gather_again;  /* transfers home in a launch that follows one on one device */
+    double return_rate;         /* of the bytes that splits left on other devices: those fetched home; < 0: not known */
+    double read_bytes;          /* of what it writes, the application will fetch so much by large blocking reads */
+    unsigned asked;             /* measurements on one device that were begun in this process */
+    unsigned tried;             /* splits enqueued before TRIES of them were measured */
+    unsigned failures;          /* times that a try ended with one device */
+    uint64_t retry_at;          /* the launch from which the next try is allowed */
+    bool last_split, ever;      /* what the launch before was; has any been chosen for in this process? */
+    bool split_before;          /* a split of it has been measured in this process */
+    uint64_t plan_at;           /* the launch from which it is looked again what one would move */
+    bool wants_peer;            /* it would gain by splits if GS_LINK_PEER were open */
+    const char *reason;         /* of the last choice */
+    double single_ns, split_ns; /* the last prediction, transfers and all */
+};
+
+void gs_history_init(struct gs_history *h);
+
+/* So many tries failed in the process before: the next one is allowed after a quarter of the launches that it would
+ * have taken there. */
+void gs_choice_remember_failures(struct gs_history *h, unsigned failures);
+
+/* How many more launches are to be expected: what the last run had; or as many as there were. */
+double gs_choice_more_launches(const struct gs_history *h);
+
+/* Have its tries been measured, so that what a split takes is known? */
+bool gs_choice_split_known(const struct gs_history *h);
+
+/* One launch, as far as it is known. */
+struct gs_forecast {
+    unsigned n;             /* devices */
+    enum gs_link link;      /* that is open */
+    bool peer_possible;     /* GS_LINK_PEER could be opened */
+    bool pinned;            /* the memory that GS_LINK_HOST goes through is there */
+    double largest;         /* the longest part's time, as a share of one device's */
+    bool ample;             /* each part has work-groups for all of a device: it can be expected to take its share */
+    struct gs_move gather;  /* to bring home for one device */
+    struct gs_move scatter; /* to bring to the parts */
+    struct gs_move leave;   /* outputs that would no longer be at home */
+    struct gs_move merge;   /* to compare and merge, where the writers can't be told apart */
+    bool on_trial;          /* one device may have to do it over after the split */
+};
+
+/* Time lost by trying must stay below a fiftieth of the time elapsed, of which half is given out, since what will come
+ * home later is a guess; what splits gained may be spent as well. */
+struct gs_budget {
+    uint64_t begin_ns;
+    double lost_ns; /* so far; negative: gained */
+};
+
+/* A kernel's first tries need no budget where the launches to come, as many as there were, should gain twice what they
+ * risk. */
+double gs_budget_left(const struct gs_budget *b, uint64_t now_ns);
+
+/* Split this launch? h->reason says why not. Counts the launch. *risk_ns: what has been taken off the budget until it
+ * is known what the split took; to be given to gs_choice_learn_split. */
+bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs_forecast *o, struct gs_budget *b,
+               uint64_t now_ns, double *risk_ns);
+
+/* The same before it is known what the launch moves: may it be worth a closer look? If not, the launch is counted. */
+bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
+
+/* Before there is a launch to choose for: would splits of those to come gain so much, by what is known? */
+bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns);
+
+/* And so much more by windows between GPUs that they are to be opened before the first one? By what splits of it moved
+ * in the process before. */
+bool gs_choice_foresees_peer(const struct gs_history *h, const struct gs_machine *m, unsigned n);
+
+/* Is it known, by whatever means, that the kernel is too short to gain? */
+bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n);
+
+/* What a launch of so many operations takes at least, as far as the machine is known; 0: not known. */
+double gs_choice_estimate_ns(const struct gs_machine *m, double operations);
+
+/* That counts for the choice, until there is a measurement, where a launch takes far longer than a split costs. */
+void gs_choice_guess(struct gs_history *h, const struct gs_machine *m, unsigned n, double estimate_ns);
+
+/* A launch of so many operations took so long. */
+void gs_choice_learn_rate(struct gs_machine *m, double operations, uint64_t took_ns);
+
+/* Is nothing known but the guess? */
+bool gs_choice_guesses(const struct gs_history *h);
+
+/* Should this launch be measured? One on one device only if it may be long enough to gain; `affordable`: measuring
+ * costs little beside what has been done so far, so that one of which nothing is known may be. */
+bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine *m, unsigned n, bool affordable);
+bool gs_choice_wants_split(const struct gs_history *h);
+
+void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns);
+
+/* To pin that memory took so long. */
+void gs_choice_learn_ring(struct gs_machine *m, uint64_t took_ns);
+
+/* Which of machine.read_ns it is for so many bytes. */
+unsigned gs_read_size(double bytes);
+
+/* A large blocking read of so many bytes that lay on one device, or on several, took so long. */
+void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns, bool several);
+
+/* `launches` of it and others took so long together. */
+void gs_choice_learn_bound(struct gs_history *h, uint64_t all_ns, unsigned launches);
+
+/* A split took so long, with these transfers; part_ns[p] is what part p took by itself. `expected_ns`: what one device
+ * would have taken, by the prediction. */
+void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs_budget *b, uint64_t took_ns,
+                           const uint64_t *part_ns, const struct gs_forecast *o, double single_ns, double risk_ns);
+
+/* The same of a split whose times say nothing of its kernel: only the budget learns from it. */
+void gs_choice_learn_stray(struct gs_budget *b, uint64_t took_ns, double single_ns, double risk_ns);
+
+/* Moves the cut between the parts if that gains (gs_balance_move). `all`: what the launch needs and writes. */
+bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all);
+
+/* Is that a reason of auto mode's for leaving a launch on one device for now, where mode multi would split it? */
+bool gs_choice_is_later(const char *reason);
+extern const char gs_choice_translating[]; /* one of them */
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/choose/forecast.h"
+
+#include <string.h>
+
+#include "shim/memory/coherence.h"
+
+/* What a part needs and what it would leave away from home. */
+static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
+{
+    struct gs_forecast *o = &t->forecast;
+    const struct gs_rangeset *wrote = &u->wrote[part];
+    struct gs_move already = {0};
+    t->all.bytes += gs_rangeset_bytes(&u->needs[part]) + gs_rangeset_bytes(wrote);
+    t->all.pieces += gs_rect_count(&u->needs[part], NULL) + gs_rect_count(wrote, wrote);
+    int err = gs_lacking(u->root, part, &u->needs[part], &o->scatter.bytes, &o->scatter.pieces);
+    if (err || !part || u->root->base)
+        return err;
+    err = gs_lacking(u->root, 0, wrote, &already.bytes, &already.pieces);
+    const uint64_t bytes = gs_rangeset_bytes(wrote);
+    if (bytes > already.bytes) {
+        const uint64_t pieces = gs_rect_count(wrote, wrote); /* what lies between belongs to others */
+        o->leave.bytes += bytes - already.bytes;
+        o->leave.pieces += pieces > already.pieces ? pieces - already.pieces : 1;
+    }
+    return err;
+}
+
+/* Work-groups of a part; where the driver makes them, what they will be about. */
+static uint64_t groups_of(const struct gs_plan *plan, unsigned part)
+{
+    enum { ITEMS = 64 };
+    uint64_t n = 1;
+    for (unsigned d = 0; d < 3; d++)
+        n *= plan->box[part].end[d] - plan->box[part].begin[d];
+    return plan->null_local ? n / ITEMS : n;
+}
+
+/* Has the part work for all of a device? Groups for all of its compute units; and on a GPU work-items enough on each
+ * that some compute while others wait for memory. (On an H200 65536 columns, 500 of them on a unit, took 1.39 ms, and
+ * half of them 1.2.) */
+static bool is_ample(const struct gs_plan *plan, unsigned part)
+{
+    enum { ITEMS_PER_UNIT = 256 };
+    const uint64_t units = gs_group()->units[part];
+    size_t offset[3], global[3];
+    gs_plan_part(plan, part, offset, global);
+    const uint64_t items = (uint64_t)global[0] * global[1] * global[2];
+    return groups_of(plan, part) >= units &&
+           (!(gs_group()->type & CL_DEVICE_TYPE_GPU) || items >= units * ITEMS_PER_UNIT);
+}
+
+/* So many compute units' work: a device that has fewer work-groups than units takes as long for one of them. (On an
+ * H200 a filter of 6889 columns, 27 work-groups, took 6.5 ms, and each half of them 6.4.) */
+static double filled(uint64_t groups, unsigned place)
+{
+    return groups > gs_group()->units[place] ? (double)groups : gs_group()->units[place];
+}
+
+/* What the parts but the first may append to a list, which nobody knows: of so many work-items one, once. */
+static uint64_t appended(const struct gs_plan *plan, const struct gs_use *u)
+{
+    enum { ONE_OF = 4 };
+    uint64_t items = 0;
+    for (unsigned p = 1; p < plan->n_parts; p++) {
+        size_t offset[3], global[3];
+        gs_plan_part(plan, p, offset, global);
+        items += (uint64_t)global[0] * global[1] * global[2];
+    }
+    const uint64_t bytes = items / ONE_OF * u->element, most = u->window.end - u->window.begin;
+    return bytes < most ? bytes : most;
+}
+
+int gs_forecast(struct gs_trial *t, const struct gs_plan *plan)
+{
+    struct gs_forecast *o = &t->forecast;
+    double cut[GS_MAX_DEVICES], begin = 0;
+    uint64_t left = 0, fetched = 0, groups = 0;
+    int err = 0;
+    memset(t, 0, sizeof *t);
+    o->n = plan->n_parts;
+    o->on_trial = plan->on_trial;
+    gs_plan_cut(plan, cut);
+    o->ample = true;
+    for (unsigned p = 0; p < plan->n_parts; p++)
+        groups += groups_of(plan, p);
+    for (unsigned p = 0; p < plan->n_parts; p++) {
+        const double share = filled(groups_of(plan, p), p) / filled(groups, 0);
+        o->ample = o->ample && is_ample(plan, p);
+        o->largest = cut[p] - begin > o->largest ? cut[p] - begin : o->largest;
+        o->largest = share > o->largest ? share : o->largest;
+        begin = cut[p];
+    }
+    for (size_t i = 0; i < plan->n_uses && !err; i++) {
+        struct gs_use *u = &plan->uses[i];
+        const struct gs_rangeset window = {.v = &u->window, .n = 1};
+        err = gs_lacking(u->root, 0, &window, &o->gather.bytes, &o->gather.pieces);
+        for (unsigned p = 0; p < plan->n_parts && !err; p++)
+            err = add_part(t, u, p);
+        for (unsigned p = 1; p < plan->n_parts && !err && plan->on_trial; p++) /* home may have to do it all */
+            err = gs_lacking(u->root, 0, &u->needs[p], &o->scatter.bytes, &o->scatter.pieces);
+        if (u->writes == GS_CONTESTED) { /* kept, compared, and perhaps brought home */
+            o->merge.bytes += 2 * plan->n_parts * (u->window.end - u->window.begin);
+            o->merge.pieces += 2 * plan->n_parts;
+        }
+        if (u->writes == GS_COMPARED) {
+            o->merge.bytes += plan->n_parts * (u->window.end - u->window.begin);
+            o->merge.pieces += plan->n_parts;
+        }
+        if (u->writes == GS_APPENDED) {
+            o->merge.bytes += appended(plan, u);
+            o->merge.pieces += plan->n_parts - 1;
+        }
+        for (unsigned p = 1; p < plan->n_parts && u->reduced[p].n; p++) {
+            o->merge.bytes += gs_rangeset_bytes(&u->reduced[p]);
+            o->merge.pieces += u->reduced[p].n;
+        }
+        if (u->writes != GS_READ_ONLY) {
+            left += u->root->left;
+            fetched += u->root->fetched;
+        }
+    }
+    t->return_rate = !left ? -1 : fetched >= left ? 1 : (double)fetched / (double)left;
+    return err;
+}
+
+void gs_forecast_again(struct gs_trial *t, const struct gs_plan *plan)
+{
+    struct gs_trial now;
+    if (gs_forecast(&now, plan) < 0)
+        return;
+    now.forecast.link = t->forecast.link;
+    now.forecast.peer_possible = t->forecast.peer_possible;
+    now.forecast.pinned = t->forecast.pinned;
+    t->forecast = now.forecast;
+    t->all = now.all;
+}
+
+bool gs_forecast_away(struct gs_mem *const *mems, unsigned n)
+{
+    uint64_t bytes = 0, pieces = 0;
+    for (unsigned i = 0; i < n; i++) {
+        struct gs_range r = {0, 0};
+        if (mems[i])
+            r = gs_window_range(mems[i], 0, mems[i]->size);
+        const struct gs_rangeset window = {.v = &r, .n = r.begin < r.end};
+        if (mems[i] && (gs_lacking(mems[i]->root, 0, &window, &bytes, &pieces) < 0 || bytes))
+            return true;
+    }
+    return false;
+}

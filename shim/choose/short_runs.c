@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/choose/short_runs.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/lock/rank.h"
+#include "common/cache.h"
+#include "common/hash.h"
+#include "shim/schedule/client.h"
+#include "shim/choose/timing.h"
+#include "shim/process/clock.h"
+
+enum {
+    IN_A_ROW = 3,
+    SHARE = 33,               /* what a process of so many times the contexts' time would gain without them is 3 % */
+    WORTH_NS = 10000000,      /* contexts that take less aren't looked at */
+    LONGER = 2,               /* a process on one device that takes so much longer than those before is another case */
+    LONGER_BY_NS = 200000000, /* and this */
+    MOST_LINES = 500,
+    KEY_HEX = 32,
+    LINE_BYTES = 128,
+};
+
+static const char file[] = "vain-1",
+                  of_a_row[] = "the last three processes of this command ended soon and split nothing";
+
+/* What is known of one command. */
+struct past {
+    char key[KEY_HEX + 1];
+    unsigned count;      /* processes in a row, up to IN_A_ROW */
+    uint64_t longest_ns; /* that they took from their first context on */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
+GS_RANKED(lock, GS_RANK_SHORT_RUNS);
+static bool looked, used; /* the past has been read; there was a context */
+static struct past past;
+static uint64_t begin_ns;
+static double cost_ns; /* of the contexts' further devices */
+static bool one_device;
+
+/* The whole of a small file of /proc. */
+static void add_proc(struct gs_hash *h, const char *path)
+{
+    char bytes[4096];
+    FILE *f = fopen(path, "re");
+    size_t n;
+    if (!f)
+        return;
+    while ((n = fread(bytes, 1, sizeof bytes, f)) > 0)
+        gs_hash_add(h, bytes, n);
+    fclose(f);
+}
+
+static bool make_key(const struct gs_group *g)
+{
+    struct stat st;
+    char cwd[PATH_MAX] = "", driver[256] = "", hex[GS_HASH_HEX_BYTES];
+    struct gs_hash h;
+    if (stat("/proc/self/exe", &st) != 0 || !getcwd(cwd, sizeof cwd))
+        return false;
+    gs_real()->clGetDeviceInfo(g->dev[0], CL_DRIVER_VERSION, sizeof driver, driver, NULL);
+    const uint64_t numbers[] = {st.st_dev,
+                                st.st_ino,
+                                (uint64_t)st.st_size,
+                                (uint64_t)st.st_mtim.tv_sec,
+                                (uint64_t)st.st_mtim.tv_nsec,
+                                g->n,
+                                (uint64_t)gs_settings()->transfer};
+    gs_hash_begin(&h);
+    gs_hash_add(&h, GS_VERSION, sizeof GS_VERSION);
+    gs_hash_add(&h, numbers, sizeof numbers);
+    gs_hash_add(&h, cwd, strlen(cwd) + 1);
+    gs_hash_add(&h, driver, strlen(driver) + 1);
+    add_proc(&h, "/proc/self/cmdline");
+    gs_hash_end_hex(&h, hex);
+    memcpy(past.key, hex, KEY_HEX);
+    return true;
+}
+
+/* A line, and of its first bytes a sum behind them. */
+static void print_line(FILE *f, const struct past *p)
+{
+    char line[LINE_BYTES], sum[GS_HASH_HEX_BYTES];
+    const int n = snprintf(line, sizeof line, "%s %u %" PRIu64 " ", p->key, p->count, p->longest_ns);
+    gs_hash_hex(line, (size_t)n, sum);
+    fprintf(f, "%s%.8s\n", line, sum);
+}
+
+static bool parse_line(const char *line, struct past *p)
+{
+    char sum[GS_HASH_HEX_BYTES], kept[9];
+    int n = 0;
+    if (sscanf(line, "%32[0-9a-f] %1u %19" SCNu64 " %n%8[0-9a-f]", p->key, &p->count, &p->longest_ns, &n, kept) != 4 ||
+        strlen(p->key) != KEY_HEX)
+        return false;
+    gs_hash_hex(line, (size_t)n, sum);
+    return strlen(kept) == 8 && memcmp(sum, kept, 8) == 0;
+}
+
+/* The next line of *text, without its end, or NULL. */
+static char *next_line(char **text)
+{
+    char *line = *text, *end = line ? strchr(line, '\n') : NULL;
+    if (!end)
+        return NULL;
+    *end = '\0';
+    *text = end + 1;
+    return line;
+}
+
+/* Finds this command's line. With the lock held. */
+static void find_line(const struct gs_group *g)
+{
+    size_t bytes;
+    if (!make_key(g))
+        return;
+    used = true;
+    char *text = gs_settings()->forget ? NULL : gs_cache_read(file, &bytes), *at = text;
+    struct past p;
+    for (const char *line = next_line(&at); line && !past.count; line = next_line(&at))
+        if (parse_line(line, &p) && strcmp(p.key, past.key) == 0)
+            past = p;
+    free(text);
+    one_device = past.count >= IN_A_ROW;
+}
+
+/* Under a daemon a task may move from GPU to GPU; and what is asked for outright is done. */
+static bool is_meant(const struct gs_group *g)
+{
+    const struct gs_settings *s = gs_settings();
+    return s->mode == GS_MODE_AUTO && g->n > 1 && !g->shared_memory && !s->verify && !s->task && !s->pace &&
+           !gs_scheduled();
+}
+
+unsigned gs_short_runs_devices(const struct gs_group *g)
+{
+    if (!is_meant(g))
+        return g->n;
+    pthread_mutex_lock(&lock);
+    if (!looked)
+        find_line(g);
+    looked = true;
+    const unsigned n = one_device ? 1 : g->n;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+const char *gs_short_runs_reason(void)
+{
+    return one_device ? of_a_row : NULL; /* set before there is a context */
+}
+
+void gs_short_runs_made(unsigned n, uint64_t took_ns)
+{
+    pthread_mutex_lock(&lock);
+    if (!begin_ns)
+        begin_ns = gs_now_ns() - took_ns;
+    cost_ns += 1.5 * (double)took_ns * (n - 1) / n; /* and half as much at their end */
+    pthread_mutex_unlock(&lock);
+}
+
+/* The line as it is to be after this process, which took so long; false: there is to be none. */
+static bool is_vain(uint64_t took_ns)
+{
+    if (one_device)
+        return took_ns < LONGER * past.longest_ns + LONGER_BY_NS;
+    if (cost_ns < (double)WORTH_NS || (double)took_ns > (double)SHARE * cost_ns || gs_timing_any_split())
+        return false;
+    past.count += past.count < IN_A_ROW;
+    past.longest_ns = took_ns > past.longest_ns ? took_ns : past.longest_ns;
+    return true;
+}
+
+/* The process ends: its command's line comes first, or goes. No OpenCL calls here. */
+__attribute__((destructor)) static void save(void)
+{
+    const struct timespec soon = {time(NULL) + 1, 0};
+    char *now = NULL;
+    size_t bytes = 0;
+    if (gs_forked() || !begin_ns || pthread_mutex_timedlock(&lock, &soon) != 0)
+        return;
+    const bool was = past.count, kept = used && is_vain(gs_now_ns() - begin_ns);
+    if (kept || (used && was)) {
+        char *others = gs_cache_read(file, &bytes), *at = others;
+        FILE *f = open_memstream(&now, &bytes);
+        struct past p;
+        if (f && kept)
+            print_line(f, &past);
+        unsigned n = 1;
+        for (const char *line = next_line(&at); f && line && n < MOST_LINES; line = next_line(&at))
+            if (parse_line(line, &p) && strcmp(p.key, past.key) != 0) {
+                print_line(f, &p);
+                n++;
+            }
+        if (f && fclose(f) == 0)
+            gs_cache_write(file, now, bytes);
+        free(now);
+        free(others);
+    }
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* Measures launches for `auto` mode's choice (shim/choose/choice.h), at the cost of those measured alone: the
+ * application's queue has no profiles, and a launch that isn't measured no event of ours.
+ *
+ * The first sieve is the host's clock: all that was launched on a queue since it was last empty has run when a blocking
+ * call returns, so that the time between bounds what each launch took. Only a kernel that may be long is measured, by a
+ * few launches on a queue of ours that has profiles. Results are looked up at later calls. */
+#ifndef GS_SHIM_CHOOSE_TIMING_H
+#define GS_SHIM_CHOOSE_TIMING_H
+
+#include "shim/choose/choice.h"
+#include "shim/order/command.h"
+#include "shim/schedule/dispatch.h"
+#include "shim/record/links.h"
+#include "shim/plan/plan.h"
+#include "shim/plan/prepare.h"
+
+/* What is known of one kernel at one size; of those of its launches that take about as long, where its other arguments
+ * make a difference (shim/choose/classes.h). Lives as long as the process. */
+struct gs_timing;
+struct gs_short;
+
+/* NULL in other modes than auto, with one device, for programs that can't be split, and without memory. *numbers: a
+ * hash of the arguments that are set now, by value. */
+struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local,
+                               uint64_t *numbers);
+
+/* Of what the next launches write the application will fetch so much by large blocking reads, by what it did so far. */
+void gs_timing_reads(struct gs_timing *t, uint64_t bytes);
+
+/* Such a read took so long, with nothing before it, of bytes that lay on one device or on several. Any thread. */
+void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several);
+
+/* Before the launch is planned: is it worth a closer look? `prepared`: its program has been translated. Else *reason
+ * says why not, and the launch is counted. */
+bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason);
+
+/* Is the kernel known to be too short at this size? Then a launch on one device needs no look at it; now and then one
+ * gets it all the same. Any thread. What shim/record/bypass.h has of this at hand is asked first. */
+bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
+
+/* What is known of the kernel at this size, where none of its launches stands apart; NULL: it isn't at hand. */
+struct gs_short *gs_size_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
+
+/* Is nothing known of how long it takes, and may it be worth an estimate? */
+bool gs_timing_is_new(struct gs_timing *t);
+
+/* And would it be one that says more than those before? */
+bool gs_timing_wants_estimate(struct gs_timing *t);
+
+/* The launch to come does so many operations (gs_summary_operations). */
+void gs_timing_estimate(struct gs_timing *t, double operations);
+
+/* A launch of it is being measured, the first: should the application wait for that a little longer, as it has for
+ * waited_ns? `known_soon`: its translation is being made, which may tell as well. What waits loses nothing while the
+ * device is busy, if all that it does is to enqueue more. */
+bool gs_timing_awaits(struct gs_timing *t, bool known_soon, uint64_t waited_ns);
+
+/* Is a launch of it that is being measured still under way, the first? Then the device is busy. */
+bool gs_timing_runs(struct gs_timing *t);
+
+/* A launch has been enqueued, or split, which is behind all before it on the queue. With the context's lock held. */
+void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split);
+
+/* It is worth one, but its program isn't translated yet: counts a launch on one device. Returns the reason. Meanwhile
+ * windows between GPUs are opened, if its splits will want them. Without locks. */
+const char *gs_timing_waits(struct gs_timing *t, struct gs_context *ctx);
+
+/* How long the application may be kept waiting for the translation: for this launch's sake; for that of those to come;
+ * or for as long as the device has to do, which is in vain for nobody. 0 where that wouldn't do. */
+struct gs_patience gs_timing_patience(struct gs_timing *t, const struct gs_queue *q);
+
+/* The process ends: what has ended by now is learnt. */
+void gs_timing_end(void);
+
+/* A kernel has been made. Where it gained by splits in the process before, its program is prepared at once, beside the
+ * application, and windows between GPUs are opened if it moved much. Without locks. */
+void gs_timing_foresee(struct gs_kernel *k);
+
+/* The program has been translated: are there kernels of it for which it is worth compiling? From any thread. */
+bool gs_timing_pays(struct gs_program *p);
+
+/* It has been prepared: what that took is kept, though there may be no launch any more. From any thread. */
+void gs_timing_prepared(struct gs_program *p);
+
+/* It can't be split, as its plan says: counts a launch on one device. */
+void gs_timing_refused(struct gs_timing *t);
+
+/* Where the parts should end, in `cut`; false: they should be of equal size. */
+bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS_MAX_DEVICES]);
+
+/* One split that is being decided on. */
+struct gs_trial {
+    struct gs_forecast forecast;
+    struct gs_move all; /* what the parts need and write */
+    double return_rate; /* of what earlier launches wrote away from home; < 0: not known */
+    double risk_ns, single_ns;
+    bool guessed;   /* single_ns is only an estimate */
+    unsigned moves; /* the cut's generation */
+    bool measured;  /* it is to be measured */
+};
+
+/* Splits the launch? *reason says why not. Sets what gs_timing_learn_split asks for. */
+bool gs_timing_choose(struct gs_timing *t, uint64_t numbers, struct gs_context *ctx, struct gs_trial *trial,
+                      const char **reason);
+
+/* Should this launch on one device be measured? */
+bool gs_timing_measures(struct gs_timing *t, uint64_t numbers);
+
+/* A launch on one device that isn't measured: before it is enqueued. With the context's lock held. */
+void gs_timing_sieve(struct gs_queue *q, struct gs_timing *t);
+
+/* When the commands of a split that is measured were enqueued, by the host's clock. */
+struct gs_asked {
+    uint64_t begin_ns;                /* before the first */
+    uint64_t ready_ns;                /* when all of it but the parts themselves had been */
+    uint64_t part_ns[GS_MAX_DEVICES]; /* each part's */
+    bool idle;                        /* nothing was before them in the application's queues that hadn't ended */
+};
+
+/* Learns from the profiles of these events, once they are complete: a launch on one device; a split, from the end of
+ * `begin` to that of `end`. */
+void gs_timing_learn_single(struct gs_timing *t, uint64_t numbers, const struct gs_kernel *k, cl_event ran);
+void gs_timing_learn_split(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
+                           const struct gs_plan *plan, const struct gs_asked *asked, cl_event begin, cl_event end,
+                           const cl_event *parts);
+
+/* The same of a launch by units of the daemon's, from what they took: of a split where there is a trial, part p of
+ * which ran on place[p]. `end` is the launch's. */
+void gs_timing_learn_units(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
+                           const struct gs_plan *plan, cl_event end, struct gs_spent *spent, const unsigned *place);
+
+/* Around a call that blocks until all that was enqueued on q has run. Null is allowed. */
+struct gs_sieve gs_timing_before_wait(struct gs_queue *q);
+extern atomic_uint gs_measured_pending __attribute__((visibility("hidden"))); /* launches under way */
+/* Is there anything to be learnt by it? Without, these two have nothing to do. */
+static inline bool gs_timing_learns_by_wait(const struct gs_queue *q)
+{
+    return atomic_load_explicit(&q->sieved, memory_order_relaxed) ||
+           atomic_load_explicit(&gs_measured_pending, memory_order_relaxed);
+}
+void gs_timing_after_wait(const struct gs_sieve *before, cl_int err);
+
+/* The last prediction for --stats. */
+void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats);
+
+/* To pin the memory between devices took so long, of this process's time. Any thread. */
+void gs_timing_pinned(uint64_t took_ns);
+
+/* What it costs between devices has been measured meanwhile: for this process, unless its splits have taught it better,
+ * and kept for those to come. From any thread. */
+void gs_timing_links(const struct gs_links *links);
+
+/* Has any launch of this process been split? Waits for nobody for longer than a second; then it may have been. */
+bool gs_timing_any_split(void);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* When a program is prepared for splits beside the application and windows are opened, and who waits for that (of
+ * shim/choose/timing.h). */
+#include <string.h>
+
+#include "shim/plan/kinds.h"
+#include "shim/choose/timing_book.h"
+#include "shim/memory/peer.h"
+
+enum {
+    MOST_PATIENCE_NS = 1000 * 1000000, /* to wait for a translation */
+    CACHED_NS = 20 * 1000 * 1000, /* NVIDIA's driver loads its compiler and reads its cache: bench/results/h200x2.md */
+    WORTH_TRANSLATING_NS = 1000000, /* one launch that takes so long is enough, where the host has cores for it */
+};
+
+static bool on_cpu(void)
+{
+    return gs_group()->type & CL_DEVICE_TYPE_CPU;
+}
+
+/* A program that took NVIDIA's compiler long once will again, once for all devices that are the same
+ * (bench/results/h200x2.md). If the driver had it in its cache, its size tells: PoCL takes 2.5 s for 370 KB and two
+ * devices (Mandelbulber). PoCL's own builds say little: most of its compiling comes with the first launches. */
+double gs_ahead_compile_ns(const struct gs_program *p)
+{
+    enum { BYTE_NS = 4000 };
+    const double built = (double)atomic_load(&p->build_ns),
+                 text = (double)BYTE_NS * (double)atomic_load(&p->text_bytes);
+    return on_cpu() ? text * p->o.ctx->n : built > text ? built : text;
+}
+
+/* How long preparing is expected to take where nothing is cached. */
+static double new_ns(const struct gs_timing *t)
+{
+    const double guess = gs_book.machine.prepare_ns;
+    if (t->prepare_ns > 0)
+        return t->prepare_ns;
+    return t->compile_ns > guess ? t->compile_ns : guess;
+}
+
+/* A thread of ours prepares programs beside the application: on GPUs' hosts that takes little from it, but that an end
+ * of the application in those moments waits for the compiler. What was prepared before comes from the translator's
+ * cache and NVIDIA's; PoCL has none for this. */
+double gs_ahead_cost_ns(const struct gs_timing *t)
+{
+    return on_cpu() ? new_ns(t) : t->prepare_ns > 0 ? t->prepare_ns / 32 : new_ns(t) / 8;
+}
+
+void gs_ahead_want(struct gs_wanted *w, const struct gs_timing *t, cl_program program)
+{
+    const bool prepare = gs_choice_foresees(&t->h, &gs_book.machine, t->n, gs_ahead_cost_ns(t));
+    if (!program || (w->program && w->prepare) ||
+        (!prepare && (on_cpu() || gs_measured_best(&t->h.single) < WORTH_TRANSLATING_NS ||
+                      !gs_choice_foresees(&t->h, &gs_book.machine, t->n, 0))))
+        return;
+    const bool peer = prepare && gs_choice_foresees_peer(&t->h, &gs_book.machine, t->n);
+    *w = (struct gs_wanted){program, t->program, prepare, peer};
+}
+
+/* Without locks. */
+static void open_peer(struct gs_context *ctx)
+{
+    pthread_mutex_lock(&ctx->lock);
+    if (gs_peer_possible(ctx))
+        gs_peer_ready(ctx);
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+void gs_ahead_do(const struct gs_wanted *w)
+{
+    struct gs_program *p = w->program ? gs_find_hold(GS_PROGRAM, w->program) : NULL;
+    if (!p)
+        return;
+    if (atomic_load(&p->id) == w->id && !atomic_load(&p->preparing) && !gs_prepared(p)) {
+        if (w->prepare)
+            gs_prepare_beside(p, (struct gs_patience){0});
+        else
+            gs_translate_beside(p);
+        if (w->peer)
+            open_peer(p->o.ctx);
+    }
+    gs_drop(&p->o);
+}
+
+const char *gs_timing_waits(struct gs_timing *t, struct gs_context *ctx)
+{
+    pthread_mutex_lock(&gs_book.lock);
+    t->h.launches++;
+    t->h.reason = gs_choice_translating;
+    t->h.last_split = false;
+    t->waited = true;
+    gs_timing_say(t);
+    const bool peer = gs_choice_foresees_peer(&t->h, &gs_book.machine, t->n);
+    pthread_mutex_unlock(&gs_book.lock);
+    if (peer)
+        open_peer(ctx);
+    return gs_choice_translating;
+}
+
+/* For how long the device has to do before a launch to come. */
+static double busy_for(const struct gs_queue *q)
+{
+    const uint64_t now_ns = gs_now_ns(), until_ns = atomic_load(&q->busy_until_ns);
+    return until_ns > now_ns ? (double)(until_ns - now_ns) : 0;
+}
+
+struct gs_patience gs_timing_patience(struct gs_timing *t, const struct gs_queue *q)
+{
+    enum { SHARE = 4, OF_ALL = 2 }; /* of what this launch gains, and of what all should gain that are to come */
+    pthread_mutex_lock(&gs_book.lock);
+    const double one = t->waited ? 0 : t->h.single_ns - t->h.split_ns;
+    const double all = one * gs_choice_more_launches(&t->h) / OF_ALL;
+    const double share = one / SHARE > all ? one / SHARE : all, busy = busy_for(q);
+    const double gain = share > busy ? share : busy;
+    const double expected = new_ns(t), cached = on_cpu() || expected < (double)CACHED_NS ? expected : (double)CACHED_NS;
+    pthread_mutex_unlock(&gs_book.lock);
+    const double most = gain > (double)MOST_PATIENCE_NS ? (double)MOST_PATIENCE_NS : gain;
+    return (struct gs_patience){.cached_ns = most < cached ? 0 : (uint64_t)most,
+                                .new_ns = most < expected ? 0 : (uint64_t)most};
+}
+
+/* Has this kernel gained by splits before, or was there never a time to try? */
+static bool may_gain_again(const struct gs_timing *t)
+{
+    return (gs_choice_split_known(&t->h) || (t->prepare_ns <= 0 && !t->h.failures)) &&
+           gs_choice_foresees(&t->h, &gs_book.machine, t->n, gs_ahead_cost_ns(t));
+}
+
+void gs_timing_foresee(struct gs_kernel *k)
+{
+    struct gs_program *p = k->program;
+    bool worth = false, peer = false;
+    if (!p || !gs_book_is_kept(k->o.ctx) || atomic_load(&p->preparing) || p->refusal)
+        return;
+    pthread_mutex_lock(&gs_book.lock);
+    gs_book_open(k->o.ctx);
+    const bool any = gs_book.n;
+    pthread_mutex_unlock(&gs_book.lock);
+    if (!any || gs_prepared(p))
+        return;
+    const uint64_t program = gs_program_id(p);
+    pthread_mutex_lock(&gs_book.lock);
+    for (struct gs_timing *t = gs_book.last; t; t = t->before) {
+        if (t->program != program || t->n != k->o.ctx->n || strcmp(t->name, k->name) != 0)
+            continue;
+        t->compile_ns = gs_ahead_compile_ns(p);
+        worth = worth || may_gain_again(t);
+        peer = peer || (may_gain_again(t) && gs_choice_foresees_peer(&t->h, &gs_book.machine, t->n));
+    }
+    pthread_mutex_unlock(&gs_book.lock);
+    if (worth)
+        gs_prepare_beside(p, (struct gs_patience){0});
+    if (peer)
+        open_peer(k->o.ctx);
+}
+
+bool gs_timing_pays(struct gs_program *p)
+{
+    const uint64_t program = atomic_load(&p->id);
+    bool pays = false;
+    pthread_mutex_lock(&gs_book.lock);
+    for (struct gs_timing *t = gs_book.last; t && !pays; t = t->before) {
+        if (t->program != program || t->n != p->o.ctx->n)
+            continue;
+        struct gs_history h = t->h;
+        h.launches++; /* the one that asks, perhaps, isn't counted yet */
+        t->compile_ns = gs_ahead_compile_ns(p);
+        pays = gs_choice_foresees(&h, &gs_book.machine, t->n, gs_ahead_cost_ns(t));
+    }
+    pthread_mutex_unlock(&gs_book.lock);
+    return pays;
+}
+
+void gs_timing_prepared(struct gs_program *p)
+{
+    const uint64_t program = atomic_load(&p->id);
+    pthread_mutex_lock(&gs_book.lock);
+    for (struct gs_timing *t = gs_book.last; t && program; t = t->before)
+        if (t->program == program && t->n == p->o.ctx->n)
+            t->prepare_ns = (double)atomic_load(&p->prepare_ns);
+    pthread_mutex_unlock(&gs_book.lock);
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* The book of kernels, and the files that it comes from and goes to (of shim/choose/timing.h). */
+#include "shim/choose/timing_book.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/lock/rank.h"
+#include "common/cache.h"
+#include "common/hash.h"
+#include "common/log.h"
+#include "shim/choose/learnt.h"
+#include "shim/choose/link_measurement.h"
+#include "shim/process/clock.h"
+
+enum {
+    BUCKETS = 256,
+    MOST_SIZES = 4096, /* that are told apart, of all kernels; beyond that they are told apart by powers of two, ... */
+    MOST_ROUNDED = 2 * MOST_SIZES,     /* ... and beyond that kernels aren't told apart any more, ... */
+    MOST_ENTRIES = MOST_ROUNDED + 256, /* ... nor sizes: there are no more entries */
+    MOST_APART = 16,                   /* of one size */
+};
+
+struct gs_book gs_book = {.lock = PTHREAD_MUTEX_INITIALIZER};
+GS_RANKED(gs_book.lock, GS_RANK_BOOK);
+
+static struct gs_timing *timings[BUCKETS]; /* the book's lock */
+
+__attribute__((constructor)) static void begin(void)
+{
+    gs_book.budget.begin_ns = gs_now_ns();
+}
+
+/* Operations in a ns that few kernels do more of: one in each lane of a GPU and each clock, four in each of a processor
+ * (PoCL on x86: 0.8 where each depends on the one before; eight lanes full of them: 16). */
+static double most_operations(const struct gs_group *g)
+{
+    enum { GPU_LANES = 128, CPU_AT_ONCE = 4 };
+    cl_uint mhz = 0, units = 0;
+    gs_real()->clGetDeviceInfo(g->dev[0], CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof mhz, &mhz, NULL);
+    gs_real()->clGetDeviceInfo(g->dev[0], CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    const unsigned each = g->type & CL_DEVICE_TYPE_CPU ? CPU_AT_ONCE : GPU_LANES;
+    return (mhz ? mhz : 3000) / 1000.0 * (units ? units : 1) * each;
+}
+
+/* Where nothing has been learnt: measured on two H200 (bench/results/h200x2.md) and on PoCL's sub-devices. */
+static struct gs_machine first_guess(const struct gs_group *g)
+{
+    if (g->shared_memory)
+        return (struct gs_machine){
+            .link = {{1e4, 0.2}, {1e4, 0.2}}, .split_ns = 3e4, .first_ns = 3e5, .prepare_ns = 15e7, .ring_ns = 1e6};
+    return (struct gs_machine){
+        .link = {{4e4, 0.05}, {4e4, 0.004}}, .split_ns = 12e4, .first_ns = 15e5, .prepare_ns = 125e6, .ring_ns = 10e6};
+}
+
+bool gs_book_is_kept(const struct gs_context *ctx)
+{
+    return gs_settings()->mode == GS_MODE_AUTO && ctx->n > 1 && !gs_settings()->verify;
+}
+
+bool gs_book_is_of(const struct gs_timing *t, uint64_t program, const char *name, const uint64_t size[6], unsigned n)
+{
+    return t->program == program && t->n == n && memcmp(t->at.global, size, sizeof t->at.global) == 0 &&
+           memcmp(t->at.local, size + 3, sizeof t->at.local) == 0 && strcmp(t->name, name) == 0;
+}
+
+static unsigned bucket_of(uint64_t program, const uint64_t size[6])
+{
+    uint64_t x = program;
+    for (int i = 0; i < 6; i++)
+        x = (x ^ size[i]) * 0x9e3779b97f4a7c15u;
+    return (unsigned)(x >> 56) % BUCKETS;
+}
+
+static struct gs_timing *find(uint64_t program, const char *name, const uint64_t size[6], unsigned n)
+{
+    struct gs_timing *t = timings[bucket_of(program, size)];
+    while (t && !gs_book_is_of(t, program, name, size, n))
+        t = t->next;
+    return t;
+}
+
+/* The power of two that is not smaller. */
+static void round_up(uint64_t *v)
+{
+    uint64_t power = 1;
+    while (power < *v && power << 1)
+        power <<= 1;
+    *v = power;
+}
+
+/* NULL: no memory. */
+static struct gs_timing *enter(uint64_t program, const char *name, const uint64_t size[6], unsigned n)
+{
+    struct gs_timing *t = aligned_alloc(_Alignof(struct gs_timing), sizeof *t);
+    if (t)
+        memset(t, 0, sizeof *t);
+    if (!t || !(t->name = strdup(name))) {
+        free(t);
+        return NULL;
+    }
+    t->program = program;
+    t->n = n;
+    memcpy(t->at.global, size, sizeof t->at.global);
+    memcpy(t->at.local, size + 3, sizeof t->at.local);
+    gs_history_init(&t->h);
+    t->before = gs_book.last;
+    gs_book.last = t;
+    gs_book.n++;
+    return t;
+}
+
+struct gs_timing *gs_book_find_or_make(uint64_t program, const char *name, const uint64_t wanted[6], unsigned n)
+{
+    uint64_t size[6];
+    memcpy(size, wanted, sizeof size);
+    struct gs_timing *t = find(program, name, size, n);
+    if (!t && gs_book.n >= MOST_SIZES) {
+        for (unsigned d = 0; d < 3; d++)
+            round_up(&size[d]);
+        t = find(program, name, size, n);
+    }
+    if (!t && gs_book.n >= MOST_ROUNDED) {
+        program = 0;
+        name = "";
+        t = find(program, name, size, n);
+    }
+    if (!t && gs_book.n >= MOST_ENTRIES) {
+        memset(size, 0, sizeof size);
+        n = 0;
+        t = find(program, name, size, n);
+    }
+    if (t)
+        return t;
+    const unsigned b = bucket_of(program, size);
+    t = enter(program, name, size, n);
+    if (t) {
+        t->first = t;
+        t->next = timings[b];
+        timings[b] = t;
+    }
+    return t;
+}
+
+struct gs_timing *gs_book_of_numbers(struct gs_timing *t, uint64_t numbers)
+{
+    struct gs_timing *at = atomic_load(&t->apart);
+    while (at && atomic_load(&at->numbers) != numbers)
+        at = atomic_load(&at->apart);
+    return at ? at : t;
+}
+
+struct gs_timing *gs_book_set_apart(struct gs_timing *t, uint64_t numbers)
+{
+    uint64_t size[6];
+    memcpy(size, t->at.global, sizeof t->at.global);
+    memcpy(size + 3, t->at.local, sizeof t->at.local);
+    const bool room = t->n_apart < MOST_APART && gs_book.n < MOST_ROUNDED;
+    struct gs_timing *new = room ? enter(t->program, t->name, size, t->n) : NULL;
+    if (!new)
+        return NULL;
+    new->first = t;
+    new->prepare_ns = t->prepare_ns;
+    new->compile_ns = t->compile_ns;
+    new->h.split_before = t->h.split_before;
+    atomic_init(&new->numbers, numbers);
+    atomic_init(&new->apart, atomic_load(&t->apart));
+    atomic_store(&t->apart, new);
+    atomic_fetch_or(&t->at.shape, GS_SHAPE_APART);
+    t->n_apart++;
+    return new;
+}
+
+/* What is learnt holds for these devices and this driver, and for the way that bytes go between them. */
+static void name_entries(const struct gs_context *ctx)
+{
+    gs_links_name(ctx->dev, ctx->n, gs_group()->shared_memory, gs_settings()->transfer, gs_book.links_name);
+    snprintf(gs_book.learnt_name, sizeof gs_book.learnt_name, "learnt-%.*s", GS_HASH_HEX_BYTES - 1,
+             gs_book.links_name + sizeof "links-" - 1);
+}
+
+static double within(double x, double least, double most)
+{
+    return x < least ? least : x > most ? most : x;
+}
+
+/* With the lock held. */
+static void use_links(const struct gs_links *links, const char *how)
+{
+    const struct gs_link_cost *cost[GS_LINKS] = {[GS_LINK_HOST] = &links->host, [GS_LINK_PEER] = &links->peer};
+    for (int l = 0; l < GS_LINKS && !gs_book.machine_learnt; l++) {
+        if (!(cost[l]->piece_ns > 0) || !(cost[l]->byte_ns > 0))
+            continue;
+        /* The bounds of what splits may teach: see learn_machine() in choice.c. */
+        gs_book.machine.link[l].piece_ns = within(cost[l]->piece_ns, 1e3, 1e6);
+        gs_book.machine.link[l].byte_ns = within(cost[l]->byte_ns, 0.001, 5);
+        gs_book.links_known = true;
+        gs_debug("between devices, %s (%s): %.0f ns for a transfer, %.4f for a byte",
+                 l == GS_LINK_PEER ? "by windows" : "through the host", how, cost[l]->piece_ns, cost[l]->byte_ns);
+    }
+}
+
+void gs_timing_links(const struct gs_links *links)
+{
+    char name[GS_LINKS_NAME_BYTES];
+    pthread_mutex_lock(&gs_book.lock);
+    const bool loaded = gs_book.learnt_name[0];
+    if (loaded)
+        use_links(links, "measured");
+    memcpy(name, gs_book.links_name, sizeof name);
+    pthread_mutex_unlock(&gs_book.lock);
+    if (loaded)
+        gs_links_write(name, links);
+}
+
+void gs_book_want_links(const struct gs_forecast *o)
+{
+    const enum gs_transfer_path path = gs_settings()->transfer;
+    const bool moves = !gs_group()->shared_memory || path == GS_TRANSFER_PINNED || path == GS_TRANSFER_PLAIN;
+    if (gs_book.links_known || gs_book.machine_learnt || !moves || o->peer_possible)
+        return;
+    gs_book.links_known = true;
+    gs_links_measure_async(gs_timing_links);
+}
+
+static bool read_learnt(struct gs_learnt *l)
+{
+    size_t bytes = 0;
+    char *text = gs_settings()->forget ? NULL : gs_cache_read(gs_book.learnt_name, &bytes);
+    const bool good = text && gs_learnt_parse(l, text, bytes) == 0;
+    free(text);
+    return good;
+}
+
+/* Begins with what earlier processes have learnt. */
+static void load(const struct gs_context *ctx)
+{
+    struct gs_learnt l = {0};
+    gs_book.machine = first_guess(gs_group());
+    gs_book.machine.rate = most_operations(gs_group());
+    name_entries(ctx);
+    const struct gs_links links = gs_links_read(gs_book.links_name);
+    use_links(&links, "kept");
+    if (!read_learnt(&l))
+        return;
+    gs_book.machine_learnt = l.machine.split_ns > 0;
+    if (gs_book.machine_learnt) {
+        const double most = gs_book.machine.rate;
+        gs_book.machine = l.machine;
+        gs_book.machine.rate = l.machine.rate > 0 ? l.machine.rate : most;
+    }
+    for (size_t i = 0; i < l.n; i++) {
+        const struct gs_learnt_kernel *k = &l.v[i];
+        struct gs_timing *t = gs_book_find_or_make(k->program, k->name, k->size, k->n);
+        if (t && k->apart)
+            t = gs_book_set_apart(t, k->numbers);
+        if (!t)
+            continue;
+        if (!k->apart)
+            t->classes.of = k->numbers;
+        atomic_store(&t->numbers, k->numbers);
+        t->h = k->h;
+        t->prepare_ns = (double)k->prepare_ns;
+    }
+    gs_learnt_free(&l);
+}
+
+void gs_book_open(const struct gs_context *ctx)
+{
+    if (!gs_book.learnt_name[0])
+        load(ctx);
+}
+
+static struct gs_learnt_kernel to_learnt(const struct gs_timing *t)
+{
+    struct gs_learnt_kernel k = {.program = t->program, .n = t->n, .prepare_ns = (uint64_t)t->prepare_ns, .h = t->h};
+    k.apart = t->first != t;
+    k.numbers = atomic_load(&t->numbers);
+    memcpy(k.size, t->at.global, sizeof t->at.global);
+    memcpy(k.size + 3, t->at.local, sizeof t->at.local);
+    memcpy(k.name, t->name, strnlen(t->name, sizeof k.name - 1));
+    return k;
+}
+
+/* The process ends: what it has learnt comes before what others have. No OpenCL calls here. */
+__attribute__((destructor)) static void save(void)
+{
+    struct gs_learnt mine = {0}, others = {0};
+    const struct timespec soon = {time(NULL) + 1, 0};
+    size_t bytes;
+    int err = 0;
+    if (gs_forked() || !gs_book.learnt_name[0] || pthread_mutex_timedlock(&gs_book.lock, &soon) != 0)
+        return;
+    mine.machine = gs_book.machine;
+    for (const struct gs_timing *t = gs_book.last; t && !err; t = t->before) {
+        const struct gs_learnt_kernel k = to_learnt(t);
+        if (t->used && t->program && t->h.launches && strlen(t->name) < sizeof k.name &&
+            (gs_learnt_worth(&k, &gs_book.machine) || t->first->n_apart))
+            err = gs_learnt_add(&mine, &k);
+    }
+    pthread_mutex_unlock(&gs_book.lock);
+    const size_t own = mine.n;
+    if (own && read_learnt(&others))
+        for (size_t i = 0; i < others.n && !err; i++) {
+            struct gs_learnt_kernel *k = &others.v[i];
+            k->h.launches = k->h.expected;
+            if (!gs_learnt_has(&mine, k))
+                err = gs_learnt_add(&mine, k);
+        }
+    char *text = own && !err ? gs_learnt_print(&mine, &bytes) : NULL;
+    if (text)
+        gs_cache_write(gs_book.learnt_name, text, bytes);
+    free(text);
+    gs_learnt_free(&mine);
+    gs_learnt_free(&others);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files behind shim/choose/timing.h share: the book of all kernels at all their sizes, and its one lock.
+ * timing_book.c keeps it, and the files that it comes from and goes to; timing_measured.c writes down what launches
+ * took; timing_first.c says what is known before; timing_ahead.c says when a program is prepared; timing.c answers a
+ * launch. */
+#ifndef GS_SHIM_CHOOSE_TIMING_BOOK_H
+#define GS_SHIM_CHOOSE_TIMING_BOOK_H
+
+#include <pthread.h>
+
+#include "shim/choose/classes.h"
+#include "shim/record/bypass.h"
+#include "shim/choose/timing.h"
+
+struct gs_timing {
+    struct gs_short at;       /* its size */
+    struct gs_timing *next;   /* in its bucket */
+    struct gs_timing *before; /* the one that came into the book before it */
+    uint64_t program;
+    char *name;
+    unsigned n;          /* devices */
+    double prepare_ns;   /* what preparing its program took; 0: not known */
+    double compile_ns;   /* what compiling it is thought to take at the least */
+    bool waited;         /* a launch waited for that in vain, in this process */
+    bool used;           /* in this process */
+    bool refused;        /* its last plan said no: nothing to be learnt */
+    double operations;   /* of its last launch that was estimated; 0: not known */
+    double estimate_ns;  /* what that was thought to take before anything was measured; 0: not known */
+    uint64_t awaited_ns; /* what launches have waited for its first measurement */
+    struct gs_history h;
+    /* Launches whose numbers, the arguments by value, make them longer or shorter stand apart from the first entry of
+       their size, which all others belong to. */
+    struct gs_timing *first;           /* itself, or that one */
+    _Atomic(struct gs_timing *) apart; /* the next of them; read without the lock too */
+    atomic_uint_fast64_t numbers;      /* a hash of them, likewise; of the first: classes.of */
+    struct gs_classes classes;         /* of the first */
+    unsigned n_apart;                  /* likewise */
+    unsigned looked_at;                /* launches since it was first wondered whether numbers make a difference */
+    bool risen;                        /* likewise: a number has grown much, so that a look is worth it */
+};
+
+extern struct gs_book {
+    pthread_mutex_t lock;   /* all below and what the entries hold; a leaf */
+    struct gs_timing *last; /* that came into it: from there by `before` */
+    unsigned n;
+    struct gs_machine machine;
+    struct gs_budget budget;
+    bool any_split;      /* of this process */
+    unsigned estimated;  /* launches of this process */
+    uint64_t awaited_ns; /* what the application has waited for first measurements */
+    bool machine_learnt; /* it is not only a guess or a measurement of links, but corrected by splits */
+    bool links_known;    /* measured links went into it; or they are being measured */
+    char links_name[GS_LINKS_NAME_BYTES];
+    char learnt_name[sizeof "learnt-" + GS_HASH_HEX_BYTES]; /* of the entry on disk; empty: nothing has been read */
+} gs_book;
+
+/* timing_book.c */
+
+/* Does the choice learn in this mode, of this context's devices? Else nothing is written down. */
+bool gs_book_is_kept(const struct gs_context *ctx);
+
+/* Begins with what earlier processes have learnt, the first time. With the lock held. */
+void gs_book_open(const struct gs_context *ctx);
+
+bool gs_book_is_of(const struct gs_timing *t, uint64_t program, const char *name, const uint64_t size[6], unsigned n);
+
+/* size: global and local. With the lock held. NULL: no memory. There are at most some 8,400 entries:
+ * ever new sizes are looked at by powers of two in the end, and those of ever new kernels together. */
+struct gs_timing *gs_book_find_or_make(uint64_t program, const char *name, const uint64_t size[6], unsigned n);
+
+/* The entry of those of t's launches that have these numbers: t, or one that stands apart. t: a first one. */
+struct gs_timing *gs_book_of_numbers(struct gs_timing *t, uint64_t numbers);
+
+/* Makes one that stands apart from t. With the lock held. NULL: there are enough of them, or no memory. */
+struct gs_timing *gs_book_set_apart(struct gs_timing *t, uint64_t numbers);
+
+/* The first launch that could be split: are there figures to choose by? Where windows may be had their probe brings
+ * them; where the devices share memory nothing goes between them. With the lock held. */
+void gs_book_want_links(const struct gs_forecast *o);
+
+/* timing_measured.c */
+
+/* What measurements say about a program: it is to be prepared, or at least translated, before the next launch. */
+struct gs_wanted {
+    cl_program program; /* null: nothing of any */
+    uint64_t id;
+    bool prepare, peer;
+};
+
+/* Looks at the measurements that are under way. With the lock held. */
+void gs_measured_look(struct gs_wanted *w);
+
+/* May one more be begun? With the lock held. */
+bool gs_measured_has_room(void);
+
+/* Would it cost little beside what has been done so far? With the lock held. */
+bool gs_measured_affordable(void);
+
+/* Should a launch be measured to know whether its numbers make a difference? With the lock held. */
+bool gs_measured_wonders(struct gs_timing *t, uint64_t numbers);
+
+/* timing_ahead.c */
+
+/* At the least, for what is known before it has been. */
+double gs_ahead_compile_ns(const struct gs_program *p);
+
+/* What it costs the application, of launches to come, that the program is prepared. With the lock held. */
+double gs_ahead_cost_ns(const struct gs_timing *t);
+
+/* One launch of t, of this program, has been measured. With the lock held. */
+void gs_ahead_want(struct gs_wanted *w, const struct gs_timing *t, cl_program program);
+
+/* Without locks. The program may be gone, and its handle another's by now. */
+void gs_ahead_do(const struct gs_wanted *w);
+
+/* timing.c */
+
+/* For who asks for such lines: what becomes of each launch, and why. */
+void gs_timing_say(const struct gs_timing *t);
+
+#endif

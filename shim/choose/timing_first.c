@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known of a kernel before a launch of it has been measured: an estimate from what it computes, or, where the
+ * application goes on enqueueing, the first measurement as soon as it is there (of shim/choose/timing.h). */
+#include "shim/choose/timing_book.h"
+
+#include "common/log.h"
+#include "shim/plan/prepare.h"
+#include "shim/process/clock.h"
+#include "shim/report/report.h"
+
+enum {
+    ESTIMATE_NS = 20 * 1000,      /* what an estimate costs */
+    AFFORDABLE = 500,             /* of the time elapsed, one part may go into them */
+    AGAIN = 16,                   /* launches; other arguments may make others longer */
+    LITTLE_NS = 50 * 1000 * 1000, /* that may be waited for a first measurement, whatever it is */
+    AWAITED_SHARE = 8,            /* of the time elapsed, one part for all of them */
+};
+
+static uint64_t elapsed_ns(void)
+{
+    return gs_now_ns() - gs_book.budget.begin_ns;
+}
+
+bool gs_timing_is_new(struct gs_timing *t)
+{
+    pthread_mutex_lock(&gs_book.lock);
+    const bool new = gs_choice_guesses(&t->h) && !t->h.failures && !gs_choice_is_short(&t->h, &gs_book.machine, t->n);
+    pthread_mutex_unlock(&gs_book.lock);
+    return new;
+}
+
+bool gs_timing_wants_estimate(struct gs_timing *t)
+{
+    pthread_mutex_lock(&gs_book.lock);
+    const bool wants = t->operations <= 0 || t->h.launches % AGAIN == 0;
+    const bool affordable = (gs_book.estimated + 1) * (uint64_t)ESTIMATE_NS < elapsed_ns() / AFFORDABLE;
+    pthread_mutex_unlock(&gs_book.lock);
+    return wants && affordable;
+}
+
+void gs_timing_estimate(struct gs_timing *t, double operations)
+{
+    pthread_mutex_lock(&gs_book.lock);
+    const double estimate_ns = gs_choice_estimate_ns(&gs_book.machine, operations);
+    gs_book.estimated++;
+    t->operations = operations;
+    t->estimate_ns = t->estimate_ns > 0 ? t->estimate_ns : estimate_ns;
+    gs_choice_guess(&t->h, &gs_book.machine, t->n, estimate_ns);
+    gs_debug("%s: %.0f operations, thought to take %.0f us at least", t->name, operations, estimate_ns / 1e3);
+    pthread_mutex_unlock(&gs_book.lock);
+}
+
+/* So long the application may wait in all for t's first measurement. Beyond a little only for as long as the device is
+ * busy with what was launched since, by the estimate. */
+static uint64_t most_awaited_ns(const struct gs_timing *t, bool known_soon)
+{
+    const uint64_t left = elapsed_ns() / AWAITED_SHARE,
+                   share = left > gs_book.awaited_ns ? left - gs_book.awaited_ns : 0;
+    const uint64_t little = share < LITTLE_NS && !known_soon ? share : LITTLE_NS;
+    return little + (uint64_t)((double)t->h.launches * t->h.guess_ns);
+}
+
+bool gs_timing_awaits(struct gs_timing *t, bool known_soon, uint64_t waited_ns)
+{
+    struct gs_wanted wanted = {0};
+    pthread_mutex_lock(&gs_book.lock);
+    gs_measured_look(&wanted);
+    const bool measuring = t->h.tried ? t->h.tried >= GS_CHOICE_TRIES : t->h.asked && t->h.launches > 1;
+    /* Until tries must show whether it was right, an estimate may say enough. */
+    const bool enough =
+        !t->h.tried && t->h.guess_ns > 0 && gs_choice_foresees(&t->h, &gs_book.machine, t->n, gs_ahead_cost_ns(t));
+    const bool awaits = gs_choice_guesses(&t->h) && measuring && !enough;
+    const bool goes_on = awaits && t->awaited_ns + waited_ns < most_awaited_ns(t, known_soon);
+    if (waited_ns && !goes_on) {
+        t->awaited_ns += waited_ns;
+        gs_book.awaited_ns += waited_ns;
+        gs_debug("%s: waited %.1f ms for its first measurement%s", t->name, (double)waited_ns / 1e6,
+                 awaits ? ", in vain" : "");
+    }
+    pthread_mutex_unlock(&gs_book.lock);
+    gs_ahead_do(&wanted);
+    return goes_on;
+}
+
+bool gs_timing_runs(struct gs_timing *t)
+{
+    struct gs_wanted none = {0};
+    pthread_mutex_lock(&gs_book.lock);
+    gs_measured_look(&none);
+    const bool runs = t->h.asked && !t->h.single.n;
+    pthread_mutex_unlock(&gs_book.lock);
+    return runs;
+}
+
+void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split)
+{
+    const uint64_t now_ns = gs_now_ns(), until_ns = atomic_load(&q->busy_until_ns);
+    pthread_mutex_lock(&gs_book.lock);
+    const double ns = split ? t->h.split_ns : t->h.single_ns;
+    pthread_mutex_unlock(&gs_book.lock);
+    if (ns > 0)
+        atomic_store(&q->busy_until_ns, (until_ns > now_ns ? until_ns : now_ns) + (uint64_t)ns);
+}
+
+void gs_timing_end(void)
+{
+    struct gs_wanted none = {0};
+    pthread_mutex_lock(&gs_book.lock);
+    gs_measured_look(&none);
+    pthread_mutex_unlock(&gs_book.lock);
+}

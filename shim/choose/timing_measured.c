@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/* The launches that are measured, by profiles or by the host's clock, and what the book learns from them (of
+ * shim/choose/timing.h). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "shim/schedule/client.h"
+#include "shim/choose/timing_book.h"
+#include "shim/process/clock.h"
+
+enum {
+    MOST_PENDING = 32,
+    MEASURE_NS = 50 * 1000, /* what measuring a launch on one device costs: markers, another queue */
+    AFFORDABLE = 500,       /* of the time elapsed, one part may go into measuring what is unknown */
+};
+
+struct measurement {
+    struct measurement *next;
+    struct gs_timing *t;
+    uint64_t numbers;
+    cl_program program;  /* not retained; null for splits */
+    cl_event begin, end; /* begin: null for one device */
+    struct gs_trial trial;
+    unsigned dim;
+    double cut[GS_MAX_DEVICES];
+    cl_event part[GS_MAX_DEVICES];
+    struct gs_asked asked;
+    struct gs_spent *spent; /* by units: in the place of the profiles; held */
+    bool split;
+    unsigned place[GS_MAX_DEVICES];
+};
+
+static struct measurement *pending; /* the book's lock, as the two below */
+atomic_uint gs_measured_pending;    /* read without it too */
+static unsigned n_measured;
+
+static cl_ulong profile(cl_event event, cl_profiling_info what)
+{
+    cl_ulong value = 0;
+    return gs_real()->clGetEventProfilingInfo(event, what, sizeof value, &value, NULL) == CL_SUCCESS ? value : 0;
+}
+
+/* From the end of `begin`, or else from the event's own start, to its end; 0 where there is no profile. */
+static uint64_t duration(cl_event begun, cl_event end)
+{
+    const cl_ulong from = begun ? profile(begun, CL_PROFILING_COMMAND_END) : profile(end, CL_PROFILING_COMMAND_START);
+    const cl_ulong to = profile(end, CL_PROFILING_COMMAND_END);
+    return from && to > from ? to - from : 0;
+}
+
+static void drop_measurement(struct measurement *m)
+{
+    gs_real()->clReleaseEvent(m->end);
+    if (m->begin)
+        gs_real()->clReleaseEvent(m->begin);
+    for (unsigned p = 0; p < GS_MAX_DEVICES; p++)
+        if (m->part[p])
+            gs_real()->clReleaseEvent(m->part[p]);
+    gs_spent_drop(m->spent);
+    free(m);
+}
+
+static uint64_t part_took(const struct measurement *m, unsigned p)
+{
+    return m->spent ? atomic_load(&m->spent->kernel_ns[m->place[p]]) : duration(NULL, m->part[p]);
+}
+
+/* By units: what went over the link, and what the GPU that did most had to do. */
+static uint64_t units_took(const struct measurement *m)
+{
+    uint64_t most = 0;
+    for (unsigned p = 0; p < m->trial.forecast.n; p++) {
+        const uint64_t ns = part_took(m, p) + atomic_load(&m->spent->other_ns[gs_resource_of(m->place[p])]);
+        most = ns > most ? ns : most;
+    }
+    return most + atomic_load(&m->spent->other_ns[GS_RESOURCE_PCI]);
+}
+
+/* From the parts' own profiles, each by its device's clock, and when they were enqueued by the host's; 0: they don't
+ * tell. Where other work was still before them it can't be seen when they could have begun: then it is taken to be when
+ * the first of them did, and after what was to be moved. */
+static uint64_t parts_took(const struct measurement *m)
+{
+    const struct gs_forecast *o = &m->trial.forecast;
+    uint64_t begin = UINT64_MAX, end = 0;
+    for (unsigned p = 0; p < o->n; p++) {
+        const cl_ulong asked = profile(m->part[p], CL_PROFILING_COMMAND_QUEUED);
+        const cl_ulong from = profile(m->part[p], CL_PROFILING_COMMAND_START);
+        const cl_ulong to = profile(m->part[p], CL_PROFILING_COMMAND_END);
+        if (!asked || from < asked || to < from)
+            return 0;
+        const uint64_t began = m->asked.part_ns[p] + (from - asked), ended = m->asked.part_ns[p] + (to - asked);
+        begin = began < begin ? began : begin;
+        end = ended > end ? ended : end;
+    }
+    return m->asked.idle ? end - m->asked.begin_ns
+                         : end - begin + (uint64_t)gs_move_ns(&gs_book.machine, o->link, o->scatter);
+}
+
+/* NVIDIA's markers that wait for other devices have no profiles worth the name (0 or less between two of them on
+ * H200s), so they are believed only where there is no better way and it isn't shorter than a part; and nothing has
+ * taken longer than until it was heard of. */
+static uint64_t split_took(const struct measurement *m, uint64_t longest_ns)
+{
+    if (m->spent)
+        return units_took(m);
+    const struct gs_forecast *o = &m->trial.forecast;
+    const uint64_t heard_ns = gs_now_ns() - m->asked.begin_ns, marked_ns = duration(m->begin, m->end);
+    const uint64_t parts_ns = o->merge.bytes || o->on_trial ? 0 : parts_took(m);
+    const uint64_t at_most_ns = m->asked.idle ? heard_ns : 0; /* else it waited for its turn as well */
+    const uint64_t took_ns = parts_ns >= longest_ns ? parts_ns : marked_ns >= longest_ns ? marked_ns : at_most_ns;
+    gs_debug("%s: a split took %" PRIu64 " us by its parts, %" PRIu64 " by markers, and was heard of after %" PRIu64,
+             m->t->name, parts_ns / 1000, marked_ns / 1000, heard_ns / 1000);
+    return took_ns < heard_ns ? took_ns : heard_ns;
+}
+
+static void say_split(const struct measurement *m, uint64_t took_ns, const uint64_t *part_ns)
+{
+    char parts[GS_MAX_DEVICES * 64] = "";
+    const struct gs_asked *a = &m->asked;
+    for (unsigned p = 0, at = 0; p < m->trial.forecast.n; p++) {
+        const uint64_t asked_ns = a->part_ns[p] - a->begin_ns;
+        const uint64_t waited_ns = m->spent ? 0
+                                            : profile(m->part[p], CL_PROFILING_COMMAND_START) -
+                                                  profile(m->part[p], CL_PROFILING_COMMAND_QUEUED);
+        at += (unsigned)snprintf(parts + at, sizeof parts - at,
+                                 " %" PRIu64 " (enqueued after %" PRIu64 ", began after %" PRIu64 ")",
+                                 part_ns[p] / 1000, asked_ns / 1000, (asked_ns + waited_ns) / 1000);
+    }
+    gs_debug("%s: a split took %" PRIu64 " us, its parts, ready after %" PRIu64 ",%s", m->t->name, took_ns / 1000,
+             (a->ready_ns - a->begin_ns) / 1000, parts);
+}
+
+/* Whose launch it was, by what it took; NULL: it stands for itself, so far. */
+static struct gs_timing *entry_of(const struct measurement *m, struct gs_span took)
+{
+    struct gs_timing *first = m->t->first, *t = gs_book_of_numbers(first, m->numbers), *new = NULL;
+    const uint64_t single = gs_measured_best(&first->h.single), bound = first->h.bound_ns;
+    const struct gs_span known = {single, single ? single : bound ? bound : UINT64_MAX};
+    const double worth = gs_least_worth_ns(&gs_book.machine, first->n);
+    if (t != first || !took.most || ((double)took.most < worth && (double)known.most < worth))
+        return t;
+    const enum gs_class class = gs_classes_see(&first->classes, m->numbers, known, took);
+    atomic_store(&first->numbers, first->classes.of);
+    if (class == GS_CLASS_APART && (new = gs_book_set_apart(first, m->numbers)))
+        new->used = true;
+    if (class != GS_CLASS_FITS)
+        gs_debug("%s: other numbers among its arguments, and it took %" PRIu64 " to %" PRIu64 " us, not %" PRIu64 "%s",
+                 first->name, took.least / 1000, took.most / 1000, known.most / 1000,
+                 new ? ": such launches stand apart" : "");
+    if (class == GS_CLASS_STRAY)
+        gs_size_refuse(&first->at);
+    if (class != GS_CLASS_FITS && first->h.launches)
+        first->h.launches--; /* it was none of these */
+    return class == GS_CLASS_FITS || (class == GS_CLASS_APART && !new) ? first : new;
+}
+
+static void learn_split(struct measurement *m)
+{
+    const struct gs_forecast *o = &m->trial.forecast;
+    uint64_t part_ns[GS_MAX_DEVICES];
+    uint64_t longest_ns = 0, sum_ns = 0;
+    bool all = true;
+    for (unsigned p = 0; p < o->n; p++) {
+        part_ns[p] = part_took(m, p);
+        longest_ns = part_ns[p] > longest_ns ? part_ns[p] : longest_ns;
+        sum_ns += part_ns[p];
+        all = all && part_ns[p];
+    }
+    const uint64_t took_ns = split_took(m, longest_ns);
+    struct gs_timing *t = all ? entry_of(m, (struct gs_span){longest_ns, sum_ns}) : m->t;
+    /* What one device would have taken is known only of those that it was predicted for. */
+    const double sum = (double)sum_ns, thought = m->trial.single_ns;
+    const double single_ns = m->trial.guessed ? sum : t == m->t || sum > thought ? thought : sum;
+    say_split(m, took_ns, part_ns);
+    if (!t) {
+        gs_choice_learn_stray(&gs_book.budget, took_ns, single_ns, m->trial.risk_ns);
+        return;
+    }
+    struct gs_history *h = &t->h;
+    gs_book.machine_learnt = true;
+    if (m->trial.guessed)
+        gs_choice_learn_rate(&gs_book.machine, t->operations, sum_ns);
+    gs_choice_learn_split(h, &gs_book.machine, &gs_book.budget, took_ns, part_ns, o, single_ns, m->trial.risk_ns);
+    /* Parts that were cut otherwise say nothing of the present cut. */
+    if (!all || m->trial.moves != h->balance.moves)
+        return;
+    gs_balance_learn(&h->balance, m->dim, o->n, m->cut, part_ns);
+    gs_choice_rebalance(h, &gs_book.machine, o->link, m->trial.all);
+}
+
+static void learn_single(struct measurement *m)
+{
+    const uint64_t took_ns = m->spent ? part_took(m, 0) : duration(NULL, m->end);
+    struct gs_timing *t = entry_of(m, (struct gs_span){took_ns, took_ns});
+    gs_debug("%s: one device took %" PRIu64 " us", m->t->name, took_ns / 1000);
+    if (t)
+        gs_choice_learn_single(&t->h, took_ns);
+    if (t)
+        gs_choice_learn_rate(&gs_book.machine, t->operations, took_ns);
+}
+
+void gs_measured_look(struct gs_wanted *w)
+{
+    for (struct measurement **at = &pending; *at;) {
+        struct measurement *m = *at;
+        cl_int status = CL_COMPLETE;
+        gs_real()->clGetEventInfo(m->end, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+        if (status > CL_COMPLETE || (m->spent && !gs_spent_settled(m->spent))) {
+            at = &m->next;
+            continue;
+        }
+        *at = m->next;
+        gs_measured_pending--;
+        if (status == CL_COMPLETE && m->split)
+            learn_split(m);
+        else if (status == CL_COMPLETE)
+            learn_single(m);
+        if (status == CL_COMPLETE)
+            gs_ahead_want(w, gs_book_of_numbers(m->t->first, m->numbers), m->program);
+        drop_measurement(m);
+    }
+}
+
+void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several)
+{
+    pthread_mutex_lock(&gs_book.lock);
+    if (gs_book.learnt_name[0])
+        gs_choice_learn_read(&gs_book.machine, bytes, took_ns, several);
+    gs_debug("a read of %" PRIu64 " bytes from %s took %" PRIu64 " us; a byte now counts as %.4f ns", bytes,
+             several ? "several devices" : "one device", took_ns / 1000,
+             gs_book.machine.read_ns[gs_read_size((double)bytes)][several]);
+    pthread_mutex_unlock(&gs_book.lock);
+}
+
+void gs_timing_pinned(uint64_t took_ns)
+{
+    pthread_mutex_lock(&gs_book.lock);
+    if (gs_book.learnt_name[0])
+        gs_choice_learn_ring(&gs_book.machine, took_ns);
+    gs_debug("to pin memory between the devices took %" PRIu64 " us", took_ns / 1000);
+    pthread_mutex_unlock(&gs_book.lock);
+}
+
+bool gs_measured_has_room(void)
+{
+    return gs_measured_pending < MOST_PENDING;
+}
+
+bool gs_measured_affordable(void)
+{
+    const uint64_t spent = (uint64_t)(n_measured + 1) * MEASURE_NS;
+    return spent < (gs_now_ns() - gs_book.budget.begin_ns) / AFFORDABLE;
+}
+
+bool gs_measured_wonders(struct gs_timing *t, uint64_t numbers)
+{
+    const bool risen = t->risen && numbers != t->classes.of;
+    if (t->first != t || !gs_measured_affordable())
+        return false;
+    t->risen = false;
+    return gs_classes_wonder(&t->classes, numbers, t->h.launches) || risen;
+}
+
+bool gs_timing_measures(struct gs_timing *t, uint64_t numbers)
+{
+    pthread_mutex_lock(&gs_book.lock);
+    const bool affordable = gs_measured_affordable();
+    const bool wants =
+        !t->refused && gs_measured_has_room() &&
+        (gs_choice_wants_single(&t->h, &gs_book.machine, t->n, affordable) || gs_measured_wonders(t, numbers));
+    pthread_mutex_unlock(&gs_book.lock);
+    return wants;
+}
+
+void gs_timing_sieve(struct gs_queue *q, struct gs_timing *t)
+{
+    struct gs_sieve *s = &q->sieve;
+    unsigned i = 0;
+    if (!s->n)
+        s->begin_ns = gs_now_ns();
+    while (i < s->n && s->seen[i].of != t)
+        i++;
+    if (i == GS_SIEVED)
+        return;
+    if (i == s->n) {
+        s->seen[s->n++].of = t;
+        s->seen[i].launches = 0;
+    }
+    s->seen[i].launches++;
+    atomic_store_explicit(&q->sieved, s->n, memory_order_relaxed);
+}
+
+struct gs_sieve gs_timing_before_wait(struct gs_queue *q)
+{
+    struct gs_sieve s = {0};
+    if (!q || !atomic_load_explicit(&q->sieved, memory_order_relaxed))
+        return s;
+    pthread_mutex_lock(&q->o.ctx->lock);
+    s = q->sieve;
+    q->sieve.n = 0;
+    atomic_store(&q->busy_until_ns, 0);
+    atomic_store_explicit(&q->sieved, 0, memory_order_relaxed);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    return s;
+}
+
+void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
+{
+    if (!before->n && !gs_measured_pending)
+        return;
+    const uint64_t all_ns = before->n ? gs_now_ns() - before->begin_ns : 0;
+    struct gs_wanted wanted = {0};
+    pthread_mutex_lock(&gs_book.lock);
+    for (unsigned i = 0; i < before->n && !err; i++)
+        gs_choice_learn_bound(&before->seen[i].of->h, all_ns, before->seen[i].launches);
+    gs_measured_look(&wanted);
+    pthread_mutex_unlock(&gs_book.lock);
+    gs_ahead_do(&wanted);
+}
+
+/* A measurement that ends with `end`, which is retained. NULL: no memory. */
+static struct measurement *measure(struct gs_timing *t, uint64_t numbers, cl_event end)
+{
+    struct measurement *m = calloc(1, sizeof *m);
+    if (!m || gs_real()->clRetainEvent(end) != CL_SUCCESS) {
+        free(m);
+        return NULL;
+    }
+    m->t = t;
+    m->numbers = numbers;
+    m->end = end;
+    return m;
+}
+
+static void keep(struct measurement *m)
+{
+    pthread_mutex_lock(&gs_book.lock);
+    m->next = pending;
+    pending = m;
+    gs_measured_pending++;
+    n_measured++;
+    m->t->h.asked += !m->split;
+    pthread_mutex_unlock(&gs_book.lock);
+}
+
+void gs_timing_learn_single(struct gs_timing *t, uint64_t numbers, const struct gs_kernel *k, cl_event ran)
+{
+    struct measurement *m = measure(t, numbers, ran);
+    if (!m)
+        return;
+    m->program = k->program->o.handle;
+    keep(m);
+}
+
+void gs_timing_learn_split(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
+                           const struct gs_plan *plan, const struct gs_asked *asked, cl_event begun, cl_event end,
+                           const cl_event *parts)
+{
+    struct measurement *m = measure(t, numbers, end);
+    if (!m)
+        return;
+    bool whole = gs_real()->clRetainEvent(begun) == CL_SUCCESS;
+    m->begin = whole ? begun : NULL;
+    m->split = true;
+    m->trial = *trial;
+    m->asked = *asked;
+    m->dim = plan->dim;
+    gs_plan_cut(plan, m->cut);
+    for (unsigned p = 0; p < plan->n_parts && whole; p++) {
+        whole = gs_real()->clRetainEvent(parts[p]) == CL_SUCCESS;
+        m->part[p] = whole ? parts[p] : NULL;
+    }
+    if (whole)
+        keep(m);
+    else
+        drop_measurement(m);
+}
+
+void gs_timing_learn_units(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
+                           const struct gs_plan *plan, cl_event end, struct gs_spent *spent, const unsigned *place)
+{
+    struct measurement *m = measure(t, numbers, end);
+    if (!m)
+        return;
+    atomic_fetch_add(&spent->refs, 1);
+    m->spent = spent;
+    memcpy(m->place, place, sizeof m->place);
+    m->split = trial;
+    if (trial) {
+        m->trial = *trial;
+        m->dim = plan->dim;
+        gs_plan_cut(plan, m->cut);
+    }
+    keep(m);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* What auto mode does for the rooms below it. */
+#include "shim/memory/upward.h"
+#include "shim/plan/upward.h"
+#include "shim/schedule/upward.h"
+#include "shim/choose/timing.h"
+
+GS_GIVES(gs_schedule_choice) = {.passes = gs_timing_passes};
+GS_GIVES(gs_above_plan) = {.pays = gs_timing_pays, .prepared = gs_timing_prepared};
+GS_GIVES(gs_above_memory) = {.pinned = gs_timing_pinned, .links = gs_timing_links};

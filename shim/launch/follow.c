@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/launch/follow.h"
+
+#include "shim/schedule/batch.h"
+#include "shim/order/command.h"
+#include "shim/schedule/dispatch.h"
+#include "shim/schedule/row.h"
+#include "shim/choose/timing.h"
+
+static size_t size_at(const size_t *sizes, cl_uint dims, unsigned d)
+{
+    return d < dims && sizes ? sizes[d] : 0;
+}
+
+static bool is_alike(const struct gs_followed *f, cl_uint dims, const size_t *global, const size_t *local)
+{
+    if (dims != f->dims || !global)
+        return false;
+    for (unsigned d = 0; d < 3; d++)
+        if (f->global[d] != size_at(global, dims, d) || f->local[d] != size_at(local, dims, d))
+            return false;
+    return true;
+}
+
+/* Null: there was none. */
+static struct gs_followed *find(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local)
+{
+    for (unsigned i = 0; i < GS_FOLLOWED; i++)
+        if (is_alike(&k->followed[i], dims, global, local))
+            return &k->followed[i];
+    return NULL;
+}
+
+void gs_may_follow(const struct gs_launching *l, uint64_t kind, bool is_long)
+{
+    struct gs_kernel *k = l->k;
+    struct gs_followed *f = find(k, l->dims, l->global, l->local);
+    f = f ? f : &k->followed[k->next_followed++ % GS_FOLLOWED];
+    f->job = l->job.place[0] == 0 ? l->job.number : 0;
+    f->dims = l->dims;
+    f->kind = kind;
+    f->factor = is_long ? gs_chunk_factor(kind) : 0;
+    f->always = l->cmd.ctx->n == 1 || l->job.n == 1 || (l->job.told && gs_settings()->mode == GS_MODE_AUTO);
+    for (unsigned d = 0; d < 3; d++) {
+        f->global[d] = size_at(l->global, l->dims, d);
+        f->local[d] = size_at(l->local, l->dims, d);
+    }
+    atomic_store(&k->followed_job, f->job);
+}
+
+/* Would it be one unit at home again, with nothing to be noted? Where nothing of the context has ever been elsewhere,
+ * and what the kernel writes is known to be defined. */
+static bool may_follow(const struct gs_kernel *k, const struct gs_followed *f, cl_uint dims, const size_t *global,
+                       const size_t *local)
+{
+    const struct gs_context *ctx = k->o.ctx;
+    if (!gs_job_goes_on(f->job) || (f->factor && gs_chunk_factor(f->kind) != f->factor))
+        return false;
+    if (ctx->n == 1)
+        return true;
+    return !atomic_load(&ctx->spread) && !atomic_load(&k->fresh) &&
+           (f->always || atomic_load(&k->unsplittable) || gs_timing_passes(k, dims, global, local));
+}
+
+/* Is what was decided for the job of such a launch decided for the job under way as well, which begins if need be? */
+static bool is_of_such_job(const struct gs_kernel *k)
+{
+    const unsigned number = atomic_load_explicit(&k->followed_job, memory_order_relaxed);
+    return number && (gs_job_goes_on(number) || gs_job_again(k->o.ctx, number));
+}
+
+/* May it begin a unit as well? One that would have been cut, if others were there, is to be looked at once they are. */
+static bool may_begin(const struct gs_followed *f)
+{
+    return !f->factor || gs_unit_is_sole();
+}
+
+cl_int gs_launch_held(struct gs_held *held, cl_event gate, struct gs_queue *q, const struct gs_kernel *k, cl_uint dims,
+                      const size_t *offset, const size_t *global, const size_t *local, cl_uint n_wait,
+                      const cl_event *wait, cl_event *event)
+{
+    cl_event first = NULL;
+    const cl_int err =
+        gs_real()->clEnqueueNDRangeKernel(q->o.handle, k->o.handle, dims, offset, global, local, gate ? 1 : n_wait,
+                                          gate     ? &gate
+                                          : n_wait ? wait
+                                                   : NULL,
+                                          event || gs_wants_event(held) ? &first : NULL);
+    if (err)
+        gs_hold_drop(held);
+    else
+        gs_let_go(held, first, event);
+    return err;
+}
+
+/* By a free row, see shim/schedule/row.h. False: it doesn't. */
+static bool goes_free(struct gs_queue *q, const struct gs_kernel *k, cl_uint dims, const size_t *offset,
+                      const size_t *global, const size_t *local, cl_uint n_wait, const cl_event *wait, cl_event *event,
+                      cl_int *err)
+{
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
+    if (!gs_row_go_free(q, k->o.handle, dims, global, local) ||
+        !gs_row_takes(t, q->o.handle, k->o.handle, dims, global, local))
+        return false;
+    *err =
+        gs_real()->clEnqueueNDRangeKernel(q->o.handle, k->o.handle, dims, offset, global, local, n_wait, wait, event);
+    gs_row_enqueued(t, event, *err);
+    gs_fast_path_end(t);
+    return true;
+}
+
+bool gs_follow(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size_t *offset, const size_t *global,
+               const size_t *local, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+{
+    struct gs_context *ctx = q->o.ctx;
+    const bool plain = !n_wait && !event;
+    if ((n_wait && !wait) || !is_of_such_job(k)) /* the driver says what is wrong with the first */
+        return false;
+    pthread_mutex_lock(&ctx->lock);
+    const struct gs_followed *f = find(k, dims, global, local);
+    const bool follows = f && may_follow(k, f, dims, global, local);
+    if (follows && goes_free(q, k, dims, offset, global, local, n_wait, wait, event, err)) {
+        pthread_mutex_unlock(&ctx->lock);
+        return true;
+    }
+    const struct gs_units one = {.n = 1, .kernel = true, .kind = follows ? f->kind : 0};
+    cl_event gate = NULL;
+    struct gs_held *held = follows && plain ? gs_hold_on(q, one.kind) : NULL;
+    const bool joins = held;
+    if (follows && !held && may_begin(f) &&
+        gs_hold_back(q, q->o.handle, gs_resource_of(0), n_wait, n_wait ? wait : NULL, &one, &held, &gate) != CL_SUCCESS)
+        held = NULL;
+    if (held)
+        *err = gs_launch_held(held, gate, q, k, dims, offset, global, local, n_wait, wait, event);
+    if (held && !*err)
+        gs_row_open(q, k, f, dims, global, local, joins);
+    pthread_mutex_unlock(&ctx->lock);
+    return held;
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/launch/parts.h"
+
+#include <stdlib.h>
+
+#include "common/log.h"
+#include "shim/output/append.h"
+#include "shim/memory/coherence.h"
+#include "shim/output/speculation.h"
+#include "shim/schedule/finish.h"
+#include "shim/output/merge.h"
+#include "shim/record/bypass.h"
+#include "shim/plan/prepare.h"
+#include "shim/output/reduce.h"
+#include "shim/report/report.h"
+#include "shim/memory/scratch.h"
+#include "shim/subkernel/units.h"
+#include "shim/report/watch.h"
+
+/* Makes every byte that a part needs valid on its place. */
+static cl_int require_parts(struct gs_launching *l, struct gs_plan *plan, struct gs_events *ready)
+{
+    cl_int err = CL_SUCCESS;
+    for (size_t i = 0; i < plan->n_uses && !err; i++) {
+        struct gs_use *u = &plan->uses[i];
+        const bool exactly = u->writes == GS_COMPARED || u->writes == GS_CONTESTED;
+        struct gs_need w[GS_MAX_DEVICES];
+        for (unsigned p = 0; p < plan->n_parts; p++)
+            w[p] = (struct gs_need){l->job.place[p], (int)p, &u->needs[p], &ready[p]};
+        err = gs_require_all(&l->cmd, u->root, w, plan->n_parts, exactly);
+        /* Home may have to do it all. */
+        for (unsigned p = 1; p < plan->n_parts && !err && plan->on_trial; p++)
+            err = gs_require(&l->cmd, u->root, 0, &u->needs[p], false, &ready[0]);
+    }
+    return err;
+}
+
+/* The state of a split while it is being enqueued. */
+struct split {
+    struct gs_kernel_run run[GS_MAX_DEVICES];
+    cl_kernel kernel[GS_MAX_DEVICES];       /* by part; spare ones are ours until they are enqueued */
+    struct gs_events ready[GS_MAX_DEVICES]; /* by part: what it waits for */
+    cl_event ran[GS_MAX_DEVICES];           /* by part */
+    struct gs_merge *merges;                /* by use */
+    struct gs_speculation *trial;           /* of a plan on trial, until it is judged */
+    struct gs_lists lists;                  /* of a plan that appends */
+    cl_event counted;                       /* of that: when what was counted may be summed up */
+    struct gs_events ended;                 /* what the application's event waits for */
+    unsigned device[3 * GS_MAX_DEVICES];    /* of each of `ended` */
+    cl_event begin;                         /* of one that is measured: when all before it had ended; or null */
+    struct gs_siblings *siblings;           /* the parts, if they go by units */
+    struct gs_asked asked;
+};
+
+/* What is valid where once the parts have run. */
+static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
+{
+    int err = 0;
+    for (size_t i = 0; i < plan->n_uses && !err; i++) {
+        struct gs_use *u = &plan->uses[i];
+        for (unsigned p = 0; p < plan->n_parts && !err; p++)
+            err = gs_wrote(u->root, l->job.place[p], &u->wrote[p]);
+        for (unsigned p = 0; p < plan->n_parts && !err; p++)
+            err = gs_wrote(u->root, 0, &u->reduced[p]);
+        for (unsigned p = 0; p < plan->n_parts; p++)
+            u->root->made += gs_rangeset_bytes(&u->wrote[p]);
+        if (u->writes == GS_COMPARED || u->writes == GS_CONTESTED)
+            u->root->made += u->window.end - u->window.begin;
+        if (!err && u->writes == GS_COMPARED)
+            err = gs_merge_record(&s->merges[i], plan->n_parts);
+        if (!err && u->writes == GS_CONTESTED)
+            err = gs_speculation_record(s->trial, u, plan->n_parts);
+    }
+    if (!err && plan->appends)
+        err = gs_append_record(l, &s->lists, plan->n_parts);
+    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+}
+
+static void free_split(struct split *s)
+{
+    for (unsigned p = 0; p < GS_MAX_DEVICES; p++) {
+        if (s->kernel[p] && s->run[p].cut.n > 1)
+            gs_spare_kernel_back(s->run[p].k, s->run[p].place, s->kernel[p]);
+        gs_events_free(&s->ready[p]);
+        if (s->ran[p])
+            gs_real()->clReleaseEvent(s->ran[p]);
+    }
+    if (s->counted)
+        gs_real()->clReleaseEvent(s->counted);
+    gs_lists_free(&s->lists);
+    free(s->merges);
+    gs_speculation_drop(s->trial);
+    gs_events_free(&s->ended);
+    if (s->begin)
+        gs_real()->clReleaseEvent(s->begin);
+}
+
+/* A marker on the queue whose profiles count, after these events. */
+static cl_int mark_time(struct gs_launching *l, const struct gs_events *after, cl_event *marker)
+{
+    cl_int err;
+    cl_command_queue queue = gs_timed_queue(l->cmd.q, &err);
+    if (!err)
+        err = gs_real()->clEnqueueMarkerWithWaitList(queue, after->n, after->n ? after->v : NULL, marker);
+    return err;
+}
+
+static bool compares(const struct gs_plan *plan)
+{
+    if (plan->on_trial)
+        return true;
+    for (size_t i = 0; i < plan->n_uses; i++)
+        if (plan->uses[i].writes == GS_COMPARED)
+            return true;
+    return false;
+}
+
+/* Lets no part begin before the transfers into all of them have ended: one that writes where another's bytes still come
+ * from would spoil the equal start that a merge by comparison needs. (Where ranges are owned, what is fetched from
+ * under a writer is not valid afterwards, and was not needed.) */
+static cl_int start_together(const struct gs_plan *plan, struct split *s)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = 1; p < plan->n_parts; p++)
+        if (!err)
+            err = gs_events_share_all(&s->ready[0], &s->ready[p]);
+    for (unsigned p = 1; p < plan->n_parts; p++) {
+        gs_events_free(&s->ready[p]);
+        if (!err)
+            err = gs_events_share_all(&s->ready[p], &s->ready[0]);
+    }
+    return err;
+}
+
+/* How part p runs, and a kernel with all its arguments but the hidden one: one that can be used later too if the part
+ * runs in chunks. */
+static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, unsigned p, struct split *s)
+{
+    cl_int err;
+    struct gs_kernel_run *run = &s->run[p];
+    *run = (struct gs_kernel_run){.k = l->k,
+                                  .kind = l->kind,
+                                  .place = l->job.place[p],
+                                  .geometry = l->geometry,
+                                  .null_local = l->null_local,
+                                  .summary = l->summary,
+                                  .siblings = s->siblings,
+                                  .cut = {.whole = plan->box[p], .n = 1}};
+    if (l->by_units)
+        gs_kernel_cut(run, &l->job, &plan->box[p]);
+    s->kernel[p] = run->cut.n > 1 ? gs_spare_kernel(l->k, run->place, &err) : gs_part_kernel(l->k, run->place, &err);
+    if (!err)
+        err = gs_launch_args(l, s->kernel[p], run->place);
+    return err || !plan->appends ? err : gs_append_begin(l, &s->lists, p, s->kernel[p]);
+}
+
+/* Lets each part wait for what leaves its device for another part's sake. Such a copy is a kernel of NVIDIA's: begun
+ * after a part that fills the GPU it would wait for the part's end, and the other part with it (matmul on two H200: no
+ * gain at all). */
+static cl_int let_leave(struct gs_launching *l, const struct gs_plan *plan, struct split *s)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = 0; p < plan->n_parts && !err; p++) {
+        const cl_event left = l->cmd.left[l->job.place[p]];
+        if (left)
+            err = gs_events_share(&s->ready[p], left);
+    }
+    return err;
+}
+
+/* Does it have bytes that are reduced, perhaps the counters of its lists? */
+static bool is_reduced(const struct gs_use *u)
+{
+    return u->writes == GS_REDUCED || (u->writes == GS_APPENDED && u->op != GS_ATOMIC_NONE);
+}
+
+/* All that may fail for lack of memory, before anything runs. */
+static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s)
+{
+    s->merges = calloc(plan->n_uses + 1, sizeof *s->merges);
+    s->asked.begin_ns = gs_now_ns();
+    s->siblings = l->by_units ? gs_siblings_new() : NULL;
+    const bool memory = s->merges && (s->siblings || !l->by_units);
+    cl_int err = memory ? gs_command_order(&l->cmd) : CL_OUT_OF_HOST_MEMORY;
+    if (!err && l->trial.measured && !l->by_units)
+        err = mark_time(l, &l->cmd.before, &s->begin);
+    for (unsigned p = 0; p < plan->n_parts && !err; p++) {
+        gs_label_part((int)p);
+        err = prepare_part(l, plan, p, s);
+        if (!err)
+            err = gs_events_share_all(&s->ready[p], &l->cmd.before);
+    }
+    gs_label_part(-1);
+    if (!err)
+        err = require_parts(l, plan, s->ready);
+    if (!err)
+        err = let_leave(l, plan, s);
+    if (!err && compares(plan))
+        err = start_together(plan, s);
+    const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
+    struct gs_copies copies;
+    for (size_t i = 0; i < plan->n_uses && !err; i++) {
+        const struct gs_use *u = &plan->uses[i];
+        gs_label_purpose(is_reduced(u) ? GS_FOR_REDUCTION : GS_FOR_MERGE);
+        if (u->writes == GS_COMPARED)
+            err = gs_merge_keep(&l->cmd, &s->merges[i], u->root, u->window, plan->n_parts, s->ready);
+        gs_append_copies(l, &s->lists, u->root, &copies);
+        if (!err && is_reduced(u))
+            err = gs_reduce_begin(&l->cmd, u, &copies, plan->n_parts, s->ready);
+    }
+    gs_label_purpose(GS_FOR_MERGE);
+    if (!err && plan->appends)
+        err = gs_append_ready(l, &s->lists, plan->n_parts, s->ready);
+    if (!err && plan->on_trial)
+        s->trial = gs_speculation_begin(l, plan, s->ready, &err);
+    gs_label_back(before);
+    return err;
+}
+
+static cl_int run_part(struct gs_launching *l, struct split *s, unsigned p)
+{
+    const struct gs_events *ready = &s->ready[p];
+    const cl_event *wait = ready->n ? ready->v : NULL;
+    const bool timed = !p && l->trial.measured && !l->by_units;
+    cl_kernel kernel = s->kernel[p];
+    cl_int err;
+    cl_command_queue queue = timed ? gs_timed_queue(l->cmd.q, &err) : gs_exec_queue(l->cmd.q, s->run[p].place, &err);
+    if (err)
+        return err;
+    s->kernel[p] = NULL;
+    return l->by_units ? gs_run_kernel(l->cmd.q, &s->run[p], kernel, queue, ready->n, wait, &s->ran[p])
+                       : gs_enqueue_chunk(&s->run[p], kernel, 0, queue, ready->n, wait, &s->ran[p]);
+}
+
+/* *went: some part has been enqueued. */
+static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s, bool *went)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = plan->n_parts; p-- > 0 && !err;) {
+        const struct gs_label before = gs_label_part((int)p);
+        err = run_part(l, s, p);
+        s->asked.part_ns[p] = gs_now_ns(); /* not before: a first launch may be compiled in there */
+        gs_label_back(before);
+        *went = *went || !err;
+    }
+    if (!err)
+        gs_command_flush(l->cmd.q); /* merges and markers on other queues wait for the parts */
+    return err;
+}
+
+/* Later commands on the roots that are merged or reduced at home, or may be put back there, come after that, whatever
+ * queue they are on: what they write there before it would pass for a part's, or be lost. */
+static void block_merged(const struct gs_plan *plan, cl_event end)
+{
+    for (size_t i = 0; i < plan->n_uses; i++)
+        if (plan->uses[i].writes == GS_COMPARED || plan->uses[i].writes == GS_REDUCED ||
+            plan->uses[i].writes == GS_APPENDED || (plan->on_trial && plan->uses[i].writes != GS_READ_ONLY))
+            gs_busy_until(plan->uses[i].root, 0, end);
+}
+
+/* Puts the parts' lists together; and what the reductions of each part's outputs have to wait for. */
+static cl_int join_lists(struct gs_launching *l, const struct gs_plan *plan, struct split *s, cl_event *reduced)
+{
+    const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
+    const cl_int err =
+        plan->appends ? gs_append_join(l, &s->lists, plan->n_parts, s->ran, &s->ended, &s->counted) : CL_SUCCESS;
+    gs_label_back(before);
+    for (unsigned p = 0; p < plan->n_parts; p++)
+        reduced[p] = plan->appends && !p ? s->counted : s->ran[p];
+    return err;
+}
+
+static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s, cl_event *event)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = 0; p < plan->n_parts && !err; p++) {
+        s->device[s->ended.n] = l->job.place[p];
+        err = gs_events_share(&s->ended, s->ran[p]);
+    }
+    cl_event reduced[GS_MAX_DEVICES];
+    if (!err)
+        err = join_lists(l, plan, s, reduced);
+    for (size_t i = 0; i < plan->n_uses && !err; i++) {
+        const struct gs_use *u = &plan->uses[i];
+        const struct gs_label before = gs_label_purpose(is_reduced(u) ? GS_FOR_REDUCTION : GS_FOR_MERGE);
+        struct gs_copies copies;
+        if (u->writes == GS_COMPARED)
+            err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, s->ran, &s->ended);
+        gs_append_copies(l, &s->lists, u->root, &copies);
+        if (!err && is_reduced(u))
+            err = gs_reduce_parts(&l->cmd, u, &copies, plan->n_parts, reduced, &s->ended);
+        gs_label_back(before);
+    }
+    if (!err)
+        err = record_writes(l, plan, s);
+    if (!err && s->trial) {
+        const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
+        err = gs_speculation_judge(s->trial, &l->cmd, s->ran, &s->ended);
+        s->trial = NULL;
+        gs_label_back(before);
+    }
+    cl_event own, end;
+    if (!err && s->begin && mark_time(l, &s->ended, &end) == CL_SUCCESS) {
+        s->asked.idle = gs_events_ended(&l->cmd.before);
+        gs_timing_learn_split(l->timing, l->numbers, &l->trial, plan, &s->asked, s->begin, end, s->ran);
+        gs_real()->clReleaseEvent(end);
+    }
+    if (!err)
+        err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, s->device, &own);
+    if (err)
+        return err;
+    if (l->put.spent)
+        gs_timing_learn_units(l->timing, l->numbers, &l->trial, plan, own, l->put.spent, l->job.place);
+    block_merged(plan, own);
+    for (size_t i = 0; i < plan->n_uses; i++)
+        if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].writes != GS_IN_PLACE)
+            gs_split_writes(plan->uses[i].root, own);
+    if (event)
+        *event = own;
+    else
+        gs_release_event(own);
+    return CL_SUCCESS;
+}
+
+static void await_parts(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
+{
+    gs_command_flush(l->cmd.q);
+    for (unsigned p = 0; p < plan->n_parts; p++)
+        if (s->ran[p])
+            gs_real()->clWaitForEvents(1, &s->ran[p]);
+}
+
+static bool reads(const struct gs_launching *l, const struct gs_mem *root)
+{
+    for (cl_uint i = 0; i < l->k->n_args; i++)
+        if (l->mems[i] && l->mems[i]->root == root && l->summary->args[i].may_read)
+            return true;
+    return false;
+}
+
+/* Some parts run when a device refuses another. Home's part goes last, so they have changed bytes on their own places
+ * only: one device can do the launch over, unless what it needs was nowhere else. */
+static cl_int take_back(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
+{
+    cl_int err = CL_SUCCESS;
+    await_parts(l, plan, s);
+    for (size_t i = 0; i < plan->n_uses; i++) {
+        const struct gs_use *u = &plan->uses[i];
+        if (u->writes == GS_IN_PLACE && reads(l, u->root))
+            err = CL_OUT_OF_RESOURCES;
+        for (unsigned p = 0; p < plan->n_parts; p++) {
+            if (l->job.place[p] == 0)
+                continue;
+            struct gs_range window = u->window;
+            const struct gs_rangeset all = {.v = &window, .n = 1};
+            const struct gs_rangeset *changed =
+                u->writes == GS_COMPARED || u->writes == GS_CONTESTED || u->writes == GS_APPENDED ? &all : &u->wrote[p];
+            if (s->ran[p] && u->writes != GS_READ_ONLY && u->writes != GS_IN_PLACE &&
+                gs_undo(u->root, l->job.place[p], changed) != CL_SUCCESS)
+                err = CL_OUT_OF_RESOURCES;
+        }
+    }
+    return err;
+}
+
+/* All parts run, and what should follow couldn't be enqueued: the launch has no result. */
+static void write_off(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
+{
+    await_parts(l, plan, s);
+    gs_events_wait(&s->ended);
+    for (size_t i = 0; i < plan->n_uses; i++)
+        if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].writes != GS_IN_PLACE)
+            gs_spoil(plan->uses[i].root, plan->uses[i].window);
+}
+
+/* No part runs, but some of what was prepared for them is on its way. */
+static void leave_prepared(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
+{
+    for (unsigned p = 0; p < plan->n_parts; p++)
+        for (cl_uint i = 0; i < s->ready[p].n; i++)
+            if (!gs_event_ended(s->ready[p].v[i]))
+                gs_command_leave(l->cmd.ctx, s->ready[p].v[i]);
+}
+
+bool gs_is_disturbed(const struct gs_plan *plan)
+{
+    for (size_t i = 0; i < plan->n_uses; i++) {
+        const struct gs_use *u = &plan->uses[i];
+        const bool own = u->writes == GS_REDUCED || u->writes == GS_APPENDED;
+        const bool joined = own || u->writes == GS_COMPARED || u->writes == GS_CONTESTED;
+        if ((u->root->host_reads && own) ||
+            (u->root->host_writes && (joined || (gs_settings()->verify && u->writes != GS_READ_ONLY))))
+            return true;
+    }
+    return false;
+}
+
+cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went)
+{
+    struct split s = {0};
+    *went = false;
+    gs_pass_bar(l->cmd.ctx);
+    if (gs_is_disturbed(plan)) /* by a call that has come while nothing was divided */
+        return CL_OUT_OF_RESOURCES;
+    l->put.spent = l->by_units && l->trial.measured ? gs_spent_new() : NULL;
+    cl_int err = prepare_parts(l, plan, &s);
+    s.asked.ready_ns = gs_now_ns();
+    if (!err)
+        err = run_parts(l, plan, &s, went);
+    gs_siblings_drop(s.siblings);
+    if (err)
+        gs_debug("kernel %s: the parts could not be launched (error %d)", l->k->name, err);
+    if (err && *went)
+        *went = take_back(l, plan, &s) != CL_SUCCESS;
+    else if (err)
+        leave_prepared(l, plan, &s);
+    if (!err) {
+        err = join_parts(l, plan, &s, event);
+        if (err)
+            write_off(l, plan, &s);
+    }
+    gs_scratch_give(l->cmd.ctx, !err);
+    gs_spent_drop(l->put.spent);
+    l->put.spent = NULL;
+    free_split(&s);
+    return err;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/launch/verify.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "shim/memory/coherence.h"
+#include "shim/launch/contents.h"
+#include "shim/memory/transfer.h"
+
+void gs_snapshot_free(struct gs_snapshot *s)
+{
+    for (size_t i = 0; s->bytes && i < s->n; i++)
+        free(s->bytes[i]);
+    free(s->bytes);
+    free(s->size);
+    *s = (struct gs_snapshot){0};
+}
+
+/* Brings a root home and waits for it; and for what other queues still do to it, or the launch's wait list says, which
+ * would be put back with the rest. */
+static cl_int bring_home(struct gs_command *cmd, struct gs_mem *root)
+{
+    struct gs_events done = {0};
+    const struct gs_range all = {0, root->size};
+    gs_command_renew(cmd);
+    cl_int err = gs_command_order(cmd);
+    if (!err)
+        err = gs_require_range(cmd, root, 0, all, &done);
+    gs_real()->clFlush(cmd->q->o.handle);
+    gs_command_flush(cmd->q);
+    if (!err)
+        gs_events_wait(&cmd->before); /* one that fails is an earlier command's */
+    if (!err && done.n)
+        err = gs_real()->clWaitForEvents(done.n, done.v);
+    gs_events_free(&done);
+    return err ? err : gs_real()->clFinish(cmd->q->o.handle);
+}
+
+/* What nobody has written yet is from now on what it happens to be at home: else each part that doesn't write all that
+ * it might would leave what happens to be on its own device. */
+static cl_int define(struct gs_mem *root)
+{
+    struct gs_rangeset undefined = {0};
+    int err = gs_rangeset_copy(&undefined, &root->undefined);
+    if (!err)
+        err = gs_wrote(root, 0, &undefined);
+    gs_rangeset_free(&undefined);
+    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+}
+
+static cl_int read_root(struct gs_command *cmd, struct gs_mem *root, unsigned char **bytes, uint64_t *size)
+{
+    static const size_t origin[3];
+    size_t region[3];
+    *size = root->is_image ? gs_image_bytes(root, region) : root->size;
+    *bytes = malloc(*size);
+    cl_int err = *bytes ? bring_home(cmd, root) : CL_OUT_OF_HOST_MEMORY;
+    if (!err && root->undefined.n)
+        err = define(root);
+    if (err)
+        return err;
+    if (root->is_image) {
+        cl_command_queue queue = gs_image_queue(cmd->q, 0, &err);
+        return err ? err
+                   : gs_real()->clEnqueueReadImage(queue, root->o.handle, CL_TRUE, origin, region, 0, 0, *bytes, 0,
+                                                   NULL, NULL);
+    }
+    return gs_real()->clEnqueueReadBuffer(cmd->q->o.handle, root->o.handle, CL_TRUE, 0, *size, *bytes, 0, NULL, NULL);
+}
+
+bool gs_verify_possible(const struct gs_plan *plan)
+{
+    if (plan->reorders || plan->on_trial) /* bits may differ, and that is allowed */
+        return false;
+    for (size_t i = 0; i < plan->n_uses; i++)
+        if (plan->uses[i].writes != GS_READ_ONLY && gs_host_is_barred(plan->uses[i].root))
+            return false;
+    return true;
+}
+
+cl_int gs_snapshot_take(struct gs_command *cmd, const struct gs_plan *plan, struct gs_snapshot *s)
+{
+    *s = (struct gs_snapshot){calloc(plan->n_uses + 1, sizeof *s->bytes), calloc(plan->n_uses + 1, sizeof *s->size),
+                              plan->n_uses};
+    cl_int err = s->bytes && s->size ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    for (size_t i = 0; i < plan->n_uses && !err; i++)
+        if (plan->uses[i].writes != GS_READ_ONLY)
+            err = read_root(cmd, plan->uses[i].root, &s->bytes[i], &s->size[i]);
+    return err;
+}
+
+cl_int gs_snapshot_restore(struct gs_command *cmd, const struct gs_plan *plan, const struct gs_snapshot *s)
+{
+    static const size_t origin[3];
+    size_t region[3];
+    cl_int err = CL_SUCCESS;
+    for (size_t i = 0; i < s->n && !err; i++) {
+        struct gs_mem *root = plan->uses[i].root;
+        if (!s->bytes[i])
+            continue;
+        if (root->is_image) {
+            gs_image_bytes(root, region);
+            cl_command_queue queue = gs_image_queue(cmd->q, 0, &err);
+            if (!err)
+                err = gs_real()->clEnqueueWriteImage(queue, root->o.handle, CL_TRUE, origin, region, 0, 0, s->bytes[i],
+                                                     0, NULL, NULL);
+        } else {
+            err = gs_real()->clEnqueueWriteBuffer(cmd->q->o.handle, root->o.handle, CL_TRUE, 0, s->size[i], s->bytes[i],
+                                                  0, NULL, NULL);
+        }
+        if (!err && gs_wrote_range(root, 0, (struct gs_range){0, root->size}) < 0)
+            err = CL_OUT_OF_HOST_MEMORY;
+    }
+    return err;
+}
+
+/* Is the byte in what some part declared to write? */
+static bool declared(const struct gs_plan *plan, const struct gs_use *u, uint64_t byte)
+{
+    if (u->writes == GS_COMPARED)
+        return byte >= u->window.begin && byte < u->window.end;
+    for (unsigned p = 0; p < plan->n_parts; p++)
+        if (gs_rangeset_contains(&u->wrote[p], (struct gs_range){byte, byte + 1}) ||
+            gs_rangeset_contains(&u->reduced[p], (struct gs_range){byte, byte + 1}))
+            return true;
+    return false;
+}
+
+/* Do one device's runs differ in the number that the byte may be part of? A sum in another order has other last bits,
+ * and now and then a carry into those before them. */
+static bool varies(const unsigned char *one, const unsigned char *other, uint64_t size, uint64_t byte)
+{
+    enum { NUMBER = 8 };
+    const uint64_t begin = byte / NUMBER * NUMBER, n = size - begin < NUMBER ? size - begin : NUMBER;
+    return memcmp(one + begin, other + begin, n) != 0;
+}
+
+bool gs_verify_differs(const struct gs_snapshot *single, const struct gs_snapshot *again,
+                       const struct gs_snapshot *split)
+{
+    for (size_t i = 0; i < single->n; i++) {
+        const unsigned char *one = single->bytes[i], *other = again ? again->bytes[i] : one, *many = split->bytes[i];
+        for (uint64_t b = 0; one && b < single->size[i]; b++)
+            if (one[b] != many[b] && !varies(one, other, single->size[i], b))
+                return true;
+    }
+    return false;
+}
+
+void gs_verify_join(struct gs_snapshot *again, const struct gs_snapshot *single, const struct gs_snapshot *earlier)
+{
+    for (size_t i = 0; i < again->n; i++)
+        for (uint64_t b = 0; again->bytes[i] && b < again->size[i]; b++)
+            if (again->bytes[i][b] == single->bytes[i][b])
+                again->bytes[i][b] = earlier->bytes[i][b];
+}
+
+bool gs_verify_compare(const char *kernel, const struct gs_plan *plan, const char *const *names,
+                       const struct gs_snapshot *before, const struct gs_snapshot *single,
+                       const struct gs_snapshot *again, const struct gs_snapshot *split)
+{
+    bool right = true;
+    const char *in_place = NULL; /* an argument of which a part may read what another writes */
+    for (size_t i = plan->n_uses; i-- > 0;)
+        in_place = gs_plan_parts_meet(plan, i) ? names[i] : in_place;
+    for (size_t i = 0; i < plan->n_uses; i++) {
+        const unsigned char *was = before->bytes[i], *one = single->bytes[i], *many = split->bytes[i];
+        const unsigned char *other = again ? again->bytes[i] : one;
+        bool differs = false, random = false, outside = false;
+        for (uint64_t b = 0; was && b < before->size[i]; b++) {
+            const bool here = one[b] != many[b];
+            if (here && !(differs && random)) {
+                const bool alone = varies(one, other, before->size[i], b);
+                if (alone && !random)
+                    gs_error("verify: kernel %s: argument %s varies at byte %" PRIu64
+                             ": two runs on one device differ there, too, by a race or by what nobody has written: it "
+                             "isn't the split",
+                             kernel, names[i], b);
+                else if (!alone && !differs)
+                    gs_error("verify: kernel %s: argument %s differs at byte %" PRIu64
+                             ": %02x on one device, %02x split%s%s%s",
+                             kernel, names[i], b, one[b], many[b],
+                             in_place ? "; parts may read what others write of " : "", in_place ? in_place : "",
+                             in_place ? ": a race of the kernel's own, if they do" : "");
+                differs = differs || !alone;
+                random = random || alone;
+            }
+            if (one[b] != was[b] && !outside && !declared(plan, &plan->uses[i], b)) {
+                gs_error("verify: kernel %s: argument %s changed at byte %" PRIu64
+                         ", which the summary doesn't declare",
+                         kernel, names[i], b);
+                outside = true;
+            }
+        }
+        right = right && !differs && !outside;
+    }
+    return right;
+}
+
+bool gs_verify_contents(struct gs_command *cmd, const char *kernel, const struct gs_plan *plan,
+                        const char *const *names)
+{
+    const cl_mem_flags kept_out = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
+    bool right = true;
+    for (size_t i = 0; i < plan->n_uses; i++) {
+        struct gs_mem *root = plan->uses[i].root;
+        unsigned char *bytes = NULL;
+        uint64_t size, at;
+        if (!root->tables || root->flags & kept_out)
+            continue;
+        if (read_root(cmd, root, &bytes, &size) == CL_SUCCESS && !gs_contents_right(root, bytes, &at)) {
+            gs_error("verify: kernel %s: argument %s holds something else at byte %" PRIu64 " than the plan was told",
+                     kernel, names[i], at);
+            right = false;
+        }
+        free(bytes);
+    }
+    return right;
+}

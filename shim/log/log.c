@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* libgpusparc-log.so, for `gpusparc run --log`: loaded before libgpusparc.so, it hands every OpenCL call of the
+ * application on to it, and writes a line for each as it returns. So the shim itself pays nothing for it. Where the
+ * shim is a layer of the OpenCL loader (OPENCL_LAYERS), this is the layer above it.
+ *
+ * The file is shared by all processes of a run: each line is one write to its end. */
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#include <CL/cl_icd.h>
+#include <CL/cl_layer.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINE = 1024, SHOWN_STRING = 80 };
+
+struct gs_log_call {
+    uint64_t begin_ns, end_ns;
+    bool outermost;
+    size_t n;        /* of the text */
+    bool any;        /* argument so far */
+    char kernel[64]; /* the name of the one that it is about */
+    char text[LINE];
+};
+
+static struct _cl_icd_dispatch below;
+static pthread_once_t found = PTHREAD_ONCE_INIT;
+static atomic_bool in_use; /* by calls that came by name */
+static bool is_layer;
+static _Thread_local unsigned depth; /* of calls: a driver may come back by the application's way */
+static atomic_int out = -1;
+static uint64_t start_ns;
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Not by a number that the application may take for one of its standard streams. */
+__attribute__((constructor)) static void open_file(void)
+{
+    const char *path = secure_getenv("GPUSPARC_LOG");
+    start_ns = now_ns();
+    if (!path || !*path)
+        return;
+    if (strcmp(path, "-") == 0) {
+        out = STDERR_FILENO;
+        return;
+    }
+    const int low = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    out = low < 0 || low > STDERR_FILENO ? low : fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (out < 0)
+        dprintf(STDERR_FILENO, "gpusparc: the log can't be written to %s: %s\n", path, strerror(errno));
+    if (low >= 0 && low != out)
+        close(low);
+}
+
+static void find_below(void)
+{
+    if (is_layer)
+        return;
+#define GS_LOGGED(name) *(void **)&below.name = dlsym(RTLD_NEXT, #name);
+#include "calls.inc"
+#undef GS_LOGGED
+}
+
+static const struct _cl_icd_dispatch *gs_log_begin(struct gs_log_call *c)
+{
+    atomic_store_explicit(&in_use, true, memory_order_relaxed);
+    pthread_once(&found, find_below);
+    c->outermost = depth++ == 0;
+    c->n = 0;
+    c->any = false;
+    c->begin_ns = now_ns();
+    return &below;
+}
+
+/* Before the call: a release may be the last. */
+static void gs_log_name(struct gs_log_call *c, cl_kernel kernel)
+{
+    c->kernel[0] = 0;
+    if (c->outermost && kernel && below.clGetKernelInfo)
+        below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof c->kernel, c->kernel, NULL);
+    c->begin_ns = now_ns();
+}
+
+__attribute__((format(printf, 2, 3))) static void add(struct gs_log_call *c, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const int n = vsnprintf(c->text + c->n, LINE - c->n, fmt, ap);
+    va_end(ap);
+    c->n += n > 0 ? (size_t)n : 0;
+    c->n = c->n < LINE - 1 ? c->n : LINE - 1;
+}
+
+static void begin_argument(struct gs_log_call *c, const char *name)
+{
+    add(c, "%s%s=", c->any ? ", " : "", name);
+    c->any = true;
+}
+
+/* Is it to be written? Then its arguments follow, and gs_log_end. */
+static bool gs_log_ended(struct gs_log_call *c, const char *function)
+{
+    depth--;
+    if (!c->outermost || out < 0)
+        return false;
+    c->end_ns = now_ns();
+    add(c, "gpusparc: %d.%d %.6f %s(", (int)getpid(), (int)gettid(), (double)(c->begin_ns - start_ns) / 1e9, function);
+    return true;
+}
+
+static void gs_log_word(struct gs_log_call *c, const char *name, const char *word)
+{
+    begin_argument(c, name);
+    add(c, "%s", word);
+}
+
+static void gs_log_pointer(struct gs_log_call *c, const char *name, const void *p)
+{
+    begin_argument(c, name);
+    add(c, p ? "%p" : "NULL", p);
+}
+
+static void gs_log_signed(struct gs_log_call *c, const char *name, long long v)
+{
+    begin_argument(c, name);
+    add(c, "%lld", v);
+}
+
+static void gs_log_number(struct gs_log_call *c, const char *name, unsigned long long v)
+{
+    begin_argument(c, name);
+    add(c, "%llu", v);
+}
+
+static void gs_log_bits(struct gs_log_call *c, const char *name, unsigned long long v)
+{
+    begin_argument(c, name);
+    add(c, "%#llx", v);
+}
+
+/* One line and no control characters: a terminal would obey them. */
+static void gs_log_string(struct gs_log_call *c, const char *name, const char *s)
+{
+    begin_argument(c, name);
+    if (!s) {
+        add(c, "NULL");
+        return;
+    }
+    add(c, "\"");
+    for (size_t i = 0; s[i] && i < SHOWN_STRING; i++)
+        add(c, "%c", (unsigned char)s[i] < ' ' || s[i] == 0x7f ? ' ' : s[i]);
+    add(c, "\"%s", strlen(s) > SHOWN_STRING ? "..." : "");
+}
+
+static void gs_log_sizes(struct gs_log_call *c, const char *name, const size_t *v, cl_uint n)
+{
+    begin_argument(c, name);
+    if (!v) {
+        add(c, "NULL");
+        return;
+    }
+    for (cl_uint i = 0; i < n && i < 3; i++)
+        add(c, "%s%zu", i ? "x" : "", v[i]);
+}
+
+static void gs_log_kernel(struct gs_log_call *c, const char *name, cl_kernel kernel)
+{
+    gs_log_pointer(c, name, kernel);
+    add(c, *c->kernel ? " %s" : "%s", c->kernel);
+}
+
+/* A small argument's bytes, as a number. */
+static void gs_log_value(struct gs_log_call *c, const void *value, size_t bytes)
+{
+    unsigned long long v = 0;
+    if (!value || bytes > sizeof v)
+        return;
+    memcpy(&v, value, bytes);
+    add(c, " (%#llx)", v);
+}
+
+static const char *error_name(cl_int code)
+{
+    static const struct {
+        cl_int code;
+        const char *name;
+    } names[] = {
+        {0, "CL_SUCCESS"},
+#include "errors.inc"
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].code == code)
+            return names[i].name;
+    return "an unknown error";
+}
+
+/* made: what the function gives back, unless that is the code. */
+static void gs_log_end(struct gs_log_call *c, const void *const *made, cl_int code)
+{
+    const int saved = errno;
+    const double us = (double)(c->end_ns - c->begin_ns) / 1e3;
+    char tail[160], value[32] = "";
+    if (made)
+        snprintf(value, sizeof value, *made ? "%p, " : "NULL, ", *made);
+    char number[16] = "";
+    if (code)
+        snprintf(number, sizeof number, " (%d)", (int)code);
+    snprintf(tail, sizeof tail, ") = %s%s%s, %.*f us\n", value, error_name(code), number, us < 100 ? 1 : 0, us);
+    const size_t room = LINE - strlen(tail) - 1;
+    if (c->n > room)
+        memcpy(c->text + room - 3, "...", 3);
+    c->n = c->n > room ? room : c->n;
+    add(c, "%s", tail);
+    if (write(out, c->text, c->n) < 0 && atomic_exchange(&out, -1) > STDERR_FILENO)
+        dprintf(STDERR_FILENO, "gpusparc: the log ends here, it can't be written: %s\n", strerror(errno));
+    errno = saved;
+}
+
+static void *gs_log_own(const char *name, void *theirs);
+
+#include "calls.inc"
+
+/* Ours in the place of what the functions below have by that name. */
+static void *gs_log_own(const char *name, void *theirs)
+{
+    static const struct {
+        const char *name;
+        void (*function)(void);
+    } own[] = {
+#define GS_LOGGED(name) {#name, (void (*)(void))name},
+#include "calls.inc"
+#undef GS_LOGGED
+    };
+    for (size_t i = 0; theirs && name && i < sizeof own / sizeof *own; i++)
+        if (strcmp(own[i].name, name) == 0)
+            memcpy(&theirs, &own[i].function, sizeof theirs);
+    return theirs;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info param_name, size_t param_value_size, void *param_value,
+                                               size_t *param_value_size_ret)
+{
+    const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+    if (param_name != CL_LAYER_API_VERSION || (param_value && param_value_size < sizeof version))
+        return CL_INVALID_VALUE;
+    if (param_value)
+        memcpy(param_value, &version, sizeof version);
+    if (param_value_size_ret)
+        *param_value_size_ret = sizeof version;
+    return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
+                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
+{
+    static struct _cl_icd_dispatch table;
+    const cl_uint most = sizeof table / sizeof(void *), n = num_entries < most ? num_entries : most;
+    if (!target_dispatch || !num_entries_ret || !layer_dispatch_ret)
+        return CL_INVALID_VALUE;
+    memcpy(&table, target_dispatch, n * sizeof(void *));
+    *num_entries_ret = n;
+    *layer_dispatch_ret = &table;
+    if (atomic_load(&in_use)) /* the application's calls have come through us already */
+        return CL_SUCCESS;
+    is_layer = true;
+    memcpy(&below, target_dispatch, n * sizeof(void *));
+#define GS_LOGGED(name)                                                                                                \
+    if (table.name)                                                                                                    \
+        table.name = name;
+#include "calls.inc"
+#undef GS_LOGGED
+    return CL_SUCCESS;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/memory/host.h"
+
+#include <stdlib.h>
+
+#include "shim/memory/coherence.h"
+#include "shim/memory/coalesce.h"
+#include "shim/memory/peer.h"
+#include "shim/memory/staging.h"
+
+/* What is worth being taken from another place than the rest is two pieces of the ring, or being written to another
+ * place one; less where the ring is asked for. */
+enum { SHARE_BYTES = 8 * 1024 * 1024, LEAST_BYTES = 1024 * 1024, LEAST_FORCED = 4096 };
+
+static uint64_t share_of(uint64_t bytes)
+{
+    if (gs_settings()->transfer != GS_TRANSFER_PINNED)
+        return SHARE_BYTES;
+    return bytes / 8 > LEAST_FORCED ? bytes / 8 : LEAST_FORCED;
+}
+
+void gs_extents_free(struct gs_extents *s)
+{
+    free(s->v);
+    *s = (struct gs_extents){0};
+}
+
+/* A walk over the bytes of a root by those who hold them. */
+struct walk {
+    struct gs_mem *root;
+    const struct gs_staged *t;
+    struct gs_range r;
+    bool share;
+    uint64_t load[GS_MAX_DEVICES]; /* bytes that a place gives */
+    struct gs_extents *s;
+};
+
+/* Of what begins with w->r.begin, that from `at` to `end`, on a place, and on those of `also`. */
+static struct gs_staged part_of(const struct walk *w, unsigned place, unsigned also, uint64_t at, uint64_t end)
+{
+    const struct gs_staged *t = w->t;
+    const unsigned dim = t->image ? w->root->band_dim : 0;
+    const uint64_t unit = t->image ? w->root->band_bytes : 1;
+    const size_t pitch[3] = {t->element, t->host.row, t->host.slice};
+    struct gs_staged p = *t;
+    p.mem = w->root->place[place].mem;
+    p.place = place;
+    p.also = also;
+    p.root = w->root;
+    p.origin[dim] = (size_t)(at / unit);
+    p.region[dim] = (size_t)((end - at) / unit);
+    p.host.at += (at - w->r.begin) / unit * pitch[dim];
+    return p;
+}
+
+/* Goes on with the stretch before where it can. */
+static cl_int give_all(struct walk *w, unsigned place, unsigned also, uint64_t at, uint64_t end)
+{
+    struct gs_extents *s = w->s;
+    const struct gs_staged p = part_of(w, place, also, at, end);
+    const unsigned dim = w->t->image ? w->root->band_dim : 0;
+    if (s->n && s->v[s->n - 1].place == place && s->v[s->n - 1].also == also) {
+        s->v[s->n - 1].region[dim] += p.region[dim];
+        return CL_SUCCESS;
+    }
+    if (s->n == s->cap) {
+        const unsigned cap = s->cap ? 2 * s->cap : 16;
+        struct gs_staged *v = realloc(s->v, cap * sizeof *v);
+        if (!v)
+            return CL_OUT_OF_HOST_MEMORY;
+        s->v = v;
+        s->cap = cap;
+    }
+    s->v[s->n++] = p;
+    return CL_SUCCESS;
+}
+
+static cl_int give(struct walk *w, unsigned place, uint64_t at, uint64_t end)
+{
+    return give_all(w, place, 0, at, end);
+}
+
+/* May a place that holds bytes give some of them? Not while they are on their way to it. */
+static bool is_there(const struct gs_replica *place)
+{
+    return !place->ready && !place->n_arrivals;
+}
+
+/* The bytes from `at` on for which the same places besides `first`, who holds all to `*end`, can give them: who[] and
+ * how many; *end is where that ends. */
+static unsigned find_others(const struct walk *w, unsigned first, uint64_t at, uint64_t *end, bool who[GS_MAX_DEVICES])
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < w->root->o.ctx->n; i++) {
+        const struct gs_rangeset *valid = &w->root->place[i].valid;
+        who[i] = i == first;
+        for (size_t k = 0; k < valid->n && i != first && is_there(&w->root->place[i]); k++) {
+            const struct gs_range *v = &valid->v[k];
+            who[i] = who[i] || (v->begin <= at && at < v->end);
+            if (v->begin > at && v->begin < *end)
+                *end = v->begin;
+            if (v->end > at && v->end < *end)
+                *end = v->end;
+        }
+        n += who[i] && i != first;
+    }
+    return n;
+}
+
+/* In shares, each from who gives the least. */
+static cl_int divide(struct walk *w, const bool who[GS_MAX_DEVICES], uint64_t at, uint64_t end)
+{
+    const uint64_t unit = w->root->band_bytes ? w->root->band_bytes : 1;
+    const uint64_t some = share_of(w->r.end - w->r.begin), share = unit < some ? some / unit * unit : unit;
+    cl_int err = CL_SUCCESS;
+    for (uint64_t next; at < end && !err; at = next) {
+        unsigned least = GS_MAX_DEVICES;
+        for (unsigned i = 0; i < w->root->o.ctx->n; i++)
+            if (who[i] && (least == GS_MAX_DEVICES || w->load[i] < w->load[least]))
+                least = i;
+        next = end - at < 2 * share ? end : at + share;
+        w->load[least] += next - at;
+        err = give(w, least, at, next);
+    }
+    return err;
+}
+
+/* With `only_count`, what one place alone can give is counted, so that what is shared makes up for it. */
+static cl_int walk(struct walk *w, bool only_count)
+{
+    cl_int err = CL_SUCCESS;
+    for (uint64_t at = w->r.begin, end; at < w->r.end && !err; at = end) {
+        bool who[GS_MAX_DEVICES];
+        const unsigned place = gs_holder(w->root, (struct gs_range){at, w->r.end}, &end);
+        if (end - at < w->root->band_bytes) /* what nobody has written may be anything */
+            end = at + w->root->band_bytes;
+        const bool several =
+            w->share && find_others(w, place, at, &end, who) && end - at >= 2 * share_of(w->r.end - w->r.begin);
+        if (only_count)
+            w->load[place] += several ? 0 : end - at;
+        else
+            err = several ? divide(w, who, at, end) : give(w, place, at, end);
+    }
+    return err;
+}
+
+/* Is it worth looking for several places that hold the same, and soon done? */
+static bool may_share(const struct gs_mem *root, struct gs_range r)
+{
+    enum { MOST_RANGES = 64 };
+    size_t ranges = 0;
+    for (unsigned i = 0; i < root->o.ctx->n; i++)
+        ranges += root->place[i].valid.n;
+    return r.end - r.begin >= 2 * share_of(r.end - r.begin) && ranges <= MOST_RANGES && !root->undefined.n;
+}
+
+bool gs_host_alone(struct gs_mem *root, struct gs_range r)
+{
+    struct walk w = {.root = root, .r = r};
+    bool who[GS_MAX_DEVICES];
+    if (!gs_at_home(root, r))
+        return false;
+    bool alone = true;
+    for (uint64_t at = r.begin, end; at < r.end && alone && may_share(root, r); at = end) {
+        end = r.end;
+        alone = !find_others(&w, 0, at, &end, who) || end - at < 2 * share_of(r.end - r.begin);
+    }
+    return alone;
+}
+
+/* Of columns that lie on several devices each has its own read as one, row by row; narrow rows, and what is made of
+ * many stretches for another reason, are brought home first. */
+static cl_int join(struct walk *w, struct gs_command *cmd, struct gs_events *ready)
+{
+    enum { MOST_STRETCHES = 64, LEAST_ROW = 1024, LEAST_ROW_FORCED = 256 };
+    struct gs_extents *s = w->s;
+    if (w->t->image || s->n <= MOST_STRETCHES)
+        return CL_SUCCESS;
+    gs_extents_join(s, gs_settings()->transfer == GS_TRANSFER_PINNED ? LEAST_ROW_FORCED : LEAST_ROW);
+    if (s->n <= MOST_STRETCHES)
+        return CL_SUCCESS;
+    cl_int err = gs_require_range(cmd, w->root, 0, w->r, ready);
+    s->n = 0;
+    w->share = false;
+    return err ? err : walk(w, false);
+}
+
+cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
+                      bool share, struct gs_extents *s, struct gs_events *ready)
+{
+    struct walk w = {.root = root, .t = t, .r = r, .s = s};
+    bool used[GS_MAX_DEVICES] = {false};
+    cl_int err = gs_command_order(cmd);
+    gs_settle(root);
+    if (!err)
+        err = gs_sound(root, r);
+    w.share = share && may_share(root, r);
+    if (!err && w.share)
+        err = walk(&w, true);
+    if (!err)
+        err = walk(&w, false);
+    if (!err)
+        err = join(&w, cmd, ready);
+    for (unsigned i = 0; i < s->n && !err; i++)
+        used[s->v[i].place] = true;
+    if (!err)
+        err = gs_events_share_all(ready, &cmd->before);
+    for (unsigned i = 0; i < cmd->ctx->n && !err; i++)
+        if (used[i] && root->place[i].ready)
+            err = gs_events_share(ready, root->place[i].ready);
+    return err;
+}
+
+/* By which places byte `at` has been wanted, of those that have a replica: a bit each; and up to where by these. */
+static unsigned find_wanting(const struct gs_mem *root, uint64_t at, uint64_t *end)
+{
+    unsigned who = 0;
+    for (unsigned p = 0; p < root->o.ctx->n; p++) {
+        const struct gs_rangeset *w = &root->place[p].wanted;
+        const size_t k = gs_rangeset_find(w, at);
+        if (k == w->n || !root->place[p].mem)
+            continue;
+        const bool here = w->v[k].begin <= at;
+        const uint64_t change = here ? w->v[k].end : w->v[k].begin;
+        who |= here ? 1u << p : 0;
+        *end = change < *end ? change : *end;
+    }
+    return who;
+}
+
+/* The place that they go to, and the others. Less than a piece of the ring isn't worth going elsewhere; nor are several
+ * devices, where that takes longer than the way between them. */
+static unsigned choose_takers(struct gs_mem *root, unsigned who, uint64_t bytes, unsigned *also)
+{
+    const uint64_t least = gs_settings()->transfer == GS_TRANSFER_PINNED ? LEAST_FORCED : LEAST_BYTES;
+    const bool several = who & (who - 1);
+    unsigned place = 0;
+    *also = 0;
+    if (bytes < least || !who || (several && gs_peer_open(root->o.ctx) && !gs_staging_spreads(root->o.ctx, bytes)))
+        return 0;
+    while (!(who >> place & 1))
+        place++;
+    *also = who & ~(1u << place);
+    return place;
+}
+
+cl_int gs_host_takers(struct gs_mem *root, struct gs_range r, const struct gs_staged *t, struct gs_extents *s)
+{
+    struct walk w = {.root = root, .t = t, .r = r, .s = s};
+    bool away = false;
+    cl_int err = CL_SUCCESS;
+    for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
+        unsigned also;
+        end = r.end;
+        const unsigned who = find_wanting(root, at, &end), place = choose_takers(root, who, end - at, &also);
+        away = away || place || also;
+        err = give_all(&w, place, also, at, end);
+    }
+    for (unsigned p = 0; p < root->o.ctx->n; p++)
+        gs_rangeset_remove(&root->place[p].wanted, r);
+    if (err || !away)
+        gs_extents_free(s);
+    return err;
+}
+
+cl_command_queue gs_host_queue(struct gs_queue *q, const struct gs_staged *t, cl_int *err)
+{
+    return t->image ? gs_image_queue(q, t->place, err) : gs_copy_queue(q, t->place, err);
+}
+
+cl_int gs_host_read(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
+                    struct gs_events *done, unsigned device[], unsigned most)
+{
+    struct gs_extents s = {0};
+    struct gs_events ready = {0};
+    cl_int err = gs_host_places(cmd, root, r, t, false, &s, &ready);
+    for (unsigned i = 0; i < s.n && !err; i++) {
+        cl_event event;
+        cl_command_queue queue = gs_host_queue(cmd->q, &s.v[i], &err);
+        if (!err)
+            err = gs_staged_enqueue(&s.v[i], queue, NULL, ready.n, ready.v, &event);
+        if (!err && done->n < most)
+            device[done->n] = s.v[i].place;
+        if (!err)
+            err = gs_events_add(done, event);
+    }
+    gs_extents_free(&s);
+    gs_events_free(&ready);
+    return err;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/memory/mapped.h"
+
+#include <stdlib.h>
+
+#include "shim/memory/memory.h"
+#include "shim/memory/transfer.h"
+
+static bool may_be_ours(const struct gs_mem *m, cl_map_flags flags)
+{
+    const cl_mem_flags kept_out = CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
+    const bool separate = !m->root->o.ctx->shared_memory || gs_settings()->transfer == GS_TRANSFER_PINNED;
+    const bool known =
+        flags == CL_MAP_WRITE_INVALIDATE_REGION || (flags && !(flags & ~(cl_map_flags)(CL_MAP_READ | CL_MAP_WRITE)));
+    return separate && known && !((m->flags | m->root->flags) & kept_out) &&
+           !m->root->is_svm; /* what the application shares with the device is no copy */
+}
+
+bool gs_mapped_possible(const struct gs_mem *m, cl_map_flags flags)
+{
+    return !m->is_image && !m->root->is_image && may_be_ours(m, flags);
+}
+
+bool gs_mapped_image_possible(const struct gs_mem *m, cl_map_flags flags)
+{
+    /* Drivers don't agree on which of the two pitches lies between the layers of a 1D image array. */
+    return m->is_image && m->root == m && !m->home_only && m->desc.image_type != CL_MEM_OBJECT_IMAGE1D_ARRAY &&
+           may_be_ours(m, flags);
+}
+
+void gs_mapped_free(struct gs_mem *root)
+{
+    if (root->mapped)
+        gs_pinned_memory_free(root->mapped);
+    free(root->mapped);
+    root->mapped = NULL;
+}
+
+/* As large as the object. Without waiting: it may be a callback of the driver's that maps. */
+static struct gs_pinned_memory *make(const struct gs_mem *root)
+{
+    struct gs_pinned_memory *p = calloc(1, sizeof *p);
+    if (p && gs_pinned_memory_make(p, root->o.ctx, (size_t)root->size, false) == CL_SUCCESS)
+        return p;
+    free(p);
+    return NULL;
+}
+
+/* The host's memory for all of the root. */
+static char *base_of(struct gs_mem *root, struct gs_events *ready)
+{
+    char *base = NULL;
+    if (gs_mapped_is_pageable(root)) {
+        gs_real()->clGetMemObjectInfo(root->o.handle, CL_MEM_HOST_PTR, sizeof base, &base, NULL);
+        return base;
+    }
+    if (!root->mapped)
+        root->mapped = make(root);
+    if (!root->mapped || gs_events_share(ready, root->mapped->mapped) != CL_SUCCESS)
+        return NULL;
+    return root->mapped->base;
+}
+
+void *gs_mapped_at(struct gs_mem *m, uint64_t offset, struct gs_events *ready)
+{
+    char *base = base_of(m->root, ready);
+    return base ? base + m->origin + offset : NULL;
+}
+
+void *gs_mapped_image_at(struct gs_mem *m, const size_t origin[3], size_t pitch[2], struct gs_events *ready)
+{
+    size_t all[3], element = 0;
+    gs_real()->clGetImageInfo(m->o.handle, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
+    gs_image_bytes(m, all);
+    const bool own = gs_mapped_is_pageable(m);
+    pitch[0] = own && m->desc.image_row_pitch ? m->desc.image_row_pitch : all[0] * element;
+    pitch[1] = own && m->desc.image_slice_pitch ? m->desc.image_slice_pitch : pitch[0] * all[1];
+    char *base = element ? base_of(m, ready) : NULL;
+    return base ? base + origin[2] * pitch[1] + origin[1] * pitch[0] + origin[0] * element : NULL;
+}
+
+cl_uint gs_mapped_count(const struct gs_mem *m)
+{
+    cl_uint n = 0;
+    for (const struct gs_mapping *map = m->mappings; map; map = map->next)
+        n += map->ours;
+    return n;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/memory/peer.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/cache.h"
+#include "common/hash.h"
+#include "common/log.h"
+#include "common/spawn.h"
+#include "shim/process/threads.h"
+#include "shim/memory/upward.h"
+#include "shim/memory/ring.h"
+#include "shim/memory/strided.h"
+#include "shim/memory/windows.h"
+#include "shim/process/clock.h"
+
+enum { SLOT_BYTES = GS_PEER_SLOT_BYTES, PROBE_TIMEOUT_MS = 30000 };
+/* How long a context's end waits for the thread, so that the probe's answer is kept; and who wants windows by name for
+ * them to be open. */
+enum { PATIENCE_MS = 5000, LONG_PATIENCE_MS = 60000 };
+enum { OPENING, OPEN, FAILED };
+
+_Static_assert(SLOT_BYTES == GS_WINDOW_MAX_BYTES / GS_RING_SLOTS, "a window is a ring of slots");
+
+struct gs_peer {
+    cl_context context; /* the thread retains it: the application's last reference may go meanwhile */
+    cl_device_id dev[GS_MAX_DEVICES];
+    unsigned n;
+    atomic_int holds; /* the context's and the thread's; whoever is last frees it */
+    atomic_int state;
+    atomic_bool unwanted; /* the context has gone */
+    struct gs_windows windows;
+    double byte_ns; /* what a byte takes through one, as measured; 0: not known. Set before the state */
+    struct gs_ring ring[GS_MAX_DEVICES]; /* of the window on each device. ctx lock */
+};
+
+/* The answer of a probe on this driver and these devices, from the cache or from a probe: then with figures. */
+static bool probe(const char *identity, size_t bytes, struct gs_links *links)
+{
+    char name[GS_HASH_HEX_BYTES], path[PATH_MAX], kept[8 + GS_LINKS_TEXT_BYTES], *answer = NULL;
+    size_t answer_bytes = 0;
+    const char *how = "answered from the cache";
+    gs_hash_hex(identity, bytes, name);
+    answer = gs_cache_read(name, &answer_bytes);
+    const bool asks = !answer;
+    if (asks) {
+        snprintf(path, sizeof path, "%s/gpusparc-peer-probe", gs_library_dir());
+        if (gs_spawn(path, identity, bytes, PROBE_TIMEOUT_MS, 0, &answer, &answer_bytes, &how) < 0)
+            gs_debug("the probe of the link between the devices %s", how);
+    }
+    const bool ok = answer && answer_bytes >= 2 && memcmp(answer, "ok", 2) == 0;
+    *links = answer ? gs_links_parse(answer, answer_bytes) : (struct gs_links){0};
+    if (asks) {
+        memcpy(kept, ok ? "ok\n" : "no\n", 3);
+        gs_cache_write(name, kept, 3 + gs_links_print(links, kept + 3));
+    }
+    gs_debug("the link between the devices: %.*s", (int)answer_bytes, answer ? answer : "no answer");
+    free(answer);
+    return ok;
+}
+
+static bool identify(const struct gs_peer *p, char *identity, size_t bytes)
+{
+    if (!gs_threads_enter())
+        return false;
+    const bool known = gs_windows_identity(p->dev, p->n, identity, bytes) == 0;
+    gs_threads_leave();
+    return known;
+}
+
+static bool open_windows(struct gs_peer *p)
+{
+    char why[256] = "";
+    if (!gs_threads_enter())
+        return false;
+    if (gs_windows_load())
+        gs_threads_register();
+    const bool open = gs_windows_open(&p->windows, p->context, p->dev, p->n, GS_WINDOW_MAX_BYTES, why, sizeof why) == 0;
+    gs_threads_leave();
+    if (!open)
+        gs_debug("%s", why);
+    return open;
+}
+
+static void drop_peer(struct gs_peer *p)
+{
+    if (atomic_fetch_sub(&p->holds, 1) != 1)
+        return;
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
+        gs_ring_free(&p->ring[i]);
+    gs_windows_close(&p->windows);
+    free(p);
+}
+
+static void *probe_and_open(void *arg)
+{
+    struct gs_peer *p = arg;
+    char identity[1024] = "gpusparc-peer 2 ";
+    const size_t head = strlen(identity);
+    struct gs_links links = {0};
+    const bool possible =
+        identify(p, identity + head, sizeof identity - head) && probe(identity, strlen(identity), &links);
+    gs_above_memory()->links(&links);
+    p->byte_ns = links.peer.byte_ns;
+    const bool open = possible && !atomic_load(&p->unwanted) && open_windows(p);
+    atomic_store(&p->state, open ? OPEN : FAILED);
+    if (!gs_threads_enter())
+        return NULL;
+    cl_context context = p->context;
+    drop_peer(p);
+    gs_real()->clReleaseContext(context);
+    gs_threads_leave();
+    return NULL;
+}
+
+static void await_thread(const struct gs_peer *p, int64_t patience_ms)
+{
+    const struct timespec ms = {0, 1000000};
+    for (const uint64_t end = gs_now_ns() + (uint64_t)patience_ms * 1000000;
+         atomic_load(&p->state) == OPENING && gs_now_ns() < end;)
+        nanosleep(&ms, NULL);
+}
+
+static bool start_thread(struct gs_peer *p)
+{
+    if (gs_real()->clRetainContext(p->context) != CL_SUCCESS)
+        return false;
+    atomic_store(&p->holds, 2);
+    atomic_store(&p->state, OPENING);
+    if (gs_threads_start("gs-peer", NULL, probe_and_open, p))
+        return true;
+    atomic_store(&p->state, FAILED);
+    atomic_store(&p->holds, 1);
+    gs_real()->clReleaseContext(p->context);
+    return false;
+}
+
+bool gs_peer_ready(struct gs_context *ctx)
+{
+    struct gs_peer *p = ctx->peer;
+    if (p)
+        return atomic_load(&p->state) == OPEN;
+    p = ctx->peer = calloc(1, sizeof *p);
+    if (!p)
+        return false;
+    p->context = ctx->o.handle;
+    memcpy(p->dev, ctx->dev, sizeof p->dev);
+    p->n = ctx->n;
+    atomic_init(&p->holds, 1);
+    atomic_init(&p->state, FAILED);
+    char identity[1024];
+    if (!(gs_group()->type & CL_DEVICE_TYPE_GPU) ||
+        gs_windows_identity(ctx->dev, ctx->n, identity, sizeof identity) < 0 || !start_thread(p))
+        return false;
+    if (gs_settings()->transfer == GS_TRANSFER_PEER) /* asked for by name: then from the first byte on */
+        await_thread(p, LONG_PATIENCE_MS);
+    return atomic_load(&p->state) == OPEN;
+}
+
+bool gs_peer_open(const struct gs_context *ctx)
+{
+    return ctx->peer && atomic_load(&ctx->peer->state) == OPEN;
+}
+
+uint64_t gs_peer_carries(const struct gs_context *ctx, uint64_t ns)
+{
+    const double byte_ns = gs_peer_open(ctx) ? ctx->peer->byte_ns : 0;
+    return byte_ns > 0 ? (uint64_t)((double)ns / byte_ns) : 0;
+}
+
+bool gs_peer_possible(const struct gs_context *ctx)
+{
+    static atomic_int known; /* 1: these devices can't, 2: they might */
+    const enum gs_transfer_path path = gs_settings()->transfer;
+    if ((path != GS_TRANSFER_AUTO && path != GS_TRANSFER_PEER) || ctx->shared_memory ||
+        !(gs_group()->type & CL_DEVICE_TYPE_GPU))
+        return false;
+    if (!atomic_load(&known)) {
+        char identity[1024];
+        atomic_store(&known, gs_windows_identity(ctx->dev, ctx->n, identity, sizeof identity) < 0 ? 1 : 2);
+    }
+    return atomic_load(&known) == 2 && (!ctx->peer || atomic_load(&ctx->peer->state) != FAILED);
+}
+
+void gs_peer_free(struct gs_peer *p)
+{
+    if (!p)
+        return;
+    await_thread(p, PATIENCE_MS);
+    atomic_store(&p->unwanted, true);
+    drop_peer(p);
+}
+
+static struct gs_ring *ring_of(const struct gs_passage *p, struct gs_context *ctx, unsigned from)
+{
+    (void)p;
+    return &ctx->peer->ring[from];
+}
+
+static cl_int leave_in_window(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
+                              const struct gs_flight *f, const struct gs_events *after, cl_event *end)
+{
+    const unsigned from = f->send->from;
+    (void)p;
+    cl_mem window = cmd->ctx->peer->windows.seen[from][from];
+    const struct gs_rect *r = &f->rect;
+    const uint64_t at = (uint64_t)f->slot * SLOT_BYTES;
+    if (r->rows == 1)
+        return gs_put_copy(queue, GS_VIA_MEMORY, f->send->mem, window, r->begin, at, r->width, after->n, after->v, end);
+    const struct gs_strided_rows there = {f->send->mem, r->begin, r->pitch}, packed = {window, at, r->width};
+    return gs_strided_move(cmd, from, queue, &there, &packed, r, after, end);
+}
+
+static cl_int take_from_window(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
+                               const struct gs_flight *f, const struct gs_taker *to, const struct gs_events *after,
+                               cl_event *end)
+{
+    (void)p;
+    cl_mem window = cmd->ctx->peer->windows.seen[f->send->from][to->place];
+    const struct gs_rect *r = &f->rect;
+    const uint64_t at = (uint64_t)f->slot * SLOT_BYTES;
+    if (r->rows == 1)
+        return gs_put_copy(queue, GS_VIA_WINDOW, window, to->mem, at, gs_flight_to(f), r->width, after->n, after->v,
+                           end);
+    const struct gs_strided_rows packed = {window, at, r->width}, here = {to->mem, gs_flight_to(f), r->pitch};
+    return gs_strided_move(cmd, to->place, queue, &packed, &here, r, after, end);
+}
+
+/* 16 MiB take 14 us to the window and 50 from it, and the host longer than the first of that to enqueue them, so that
+ * smaller pieces would wait for the host. */
+const struct gs_passage gs_peer_passage = {.slot_bytes = SLOT_BYTES,
+                                           .most_slots = GS_ROUND_SLOTS,
+                                           .path = GS_PATH_PEER,
+                                           .way = GS_WAY_PEER,
+                                           .by_cores = true,
+                                           .ring = ring_of,
+                                           .leave = leave_in_window,
+                                           .take = take_from_window};
+
+cl_mem gs_peer_window(struct gs_context *ctx, unsigned from, unsigned to)
+{
+    return ctx->peer->windows.seen[from][to];
+}
+
+cl_int gs_peer_slot_take(struct gs_context *ctx, unsigned from, unsigned *slot, uint64_t *at, struct gs_events *wait)
+{
+    cl_int err = gs_ring_take(&ctx->peer->ring[from], slot, wait);
+    *at = (uint64_t)*slot * SLOT_BYTES;
+    return err;
+}
+
+void gs_peer_slot_give(struct gs_context *ctx, unsigned from, unsigned slot, cl_event event)
+{
+    gs_ring_give(&ctx->peer->ring[from], slot, event);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* From GPU to GPU through windows: native buffer to the window on its own GPU, window to native buffer on the other.
+ * The windows are opened by a thread of ours the first time that bytes have to go between GPUs; until then, and where
+ * they can't be had, these go by pinned memory. A driver that crashes at it does so in a process of its own, once: the
+ * answer is kept in the cache. */
+#ifndef GS_SHIM_MEMORY_PEER_H
+#define GS_SHIM_MEMORY_PEER_H
+
+#include "shim/memory/sends.h"
+
+/* Are the windows open? Begins to open them on the first call. */
+bool gs_peer_ready(struct gs_context *ctx);
+
+/* Are they open, or could they be? Begins nothing. */
+bool gs_peer_open(const struct gs_context *ctx);
+bool gs_peer_possible(const struct gs_context *ctx);
+
+/* How many bytes go through one in that time, as it was measured; 0: that isn't known. */
+uint64_t gs_peer_carries(const struct gs_context *ctx, uint64_t ns);
+
+void gs_peer_free(struct gs_peer *p);
+
+/* Where they are open. */
+extern const struct gs_passage gs_peer_passage;
+
+/* For kernels that read and write the window on place `from` themselves: the window as kernels on place `to` are given
+ * it; and a slot of it, of GS_PEER_SLOT_BYTES at *at, for what waits for `wait`, until an event. */
+enum { GS_PEER_SLOT_BYTES = 16 * 1024 * 1024 };
+cl_mem gs_peer_window(struct gs_context *ctx, unsigned from, unsigned to);
+cl_int gs_peer_slot_take(struct gs_context *ctx, unsigned from, unsigned *slot, uint64_t *at, struct gs_events *wait);
+void gs_peer_slot_give(struct gs_context *ctx, unsigned from, unsigned slot, cl_event event);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/memory/pinned.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim/memory/upward.h"
+#include "shim/memory/memory.h"
+#include "shim/process/clock.h"
+#include "shim/order/callbacks.h"
+
+struct gs_pinned {
+    struct gs_pinned_memory memory;
+    size_t slot_bytes;
+    struct gs_ring ring;
+    bool failed;
+};
+
+void gs_pinned_free(struct gs_pinned *p)
+{
+    if (!p)
+        return;
+    const bool idle = gs_ring_is_idle(&p->ring);
+    gs_ring_free(&p->ring);
+    gs_pinned_memory_give(&p->memory, idle);
+    free(p);
+}
+
+struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_int *err)
+{
+    struct gs_pinned *p = calloc(1, sizeof *p);
+    *err = CL_OUT_OF_HOST_MEMORY;
+    if (!p)
+        return NULL;
+    p->slot_bytes = slot_bytes;
+    *err = gs_pinned_memory_take(&p->memory, ctx, GS_RING_SLOTS * slot_bytes, false);
+    for (unsigned i = 0; i < GS_RING_SLOTS && !*err && p->memory.mapped; i++)
+        gs_ring_give(&p->ring, i, p->memory.mapped); /* in use until they are there */
+    p->failed = *err != CL_SUCCESS;
+    return p;
+}
+
+static bool is_ready(struct gs_context *ctx, struct gs_pinned **ring, size_t slot_bytes)
+{
+    cl_int err;
+    if (!*ring && !gs_in_callback()) /* it is mapped through a queue of its own */
+        *ring = gs_pinned_make(ctx, slot_bytes, &err);
+    return *ring && !(*ring)->failed;
+}
+
+bool gs_pinned_ready(struct gs_command *cmd)
+{
+    const bool was = cmd->ctx->pinned;
+    const uint64_t begin_ns = was ? 0 : gs_now_ns();
+    const bool ready = is_ready(cmd->ctx, &cmd->ctx->pinned, GS_PINNED_SLOT_BYTES);
+    if (ready && !was)
+        gs_above_memory()->pinned(gs_now_ns() - begin_ns);
+    return ready;
+}
+
+/* One piece, by the two calls given: read(slot memory) and then write(slot memory). */
+struct piece {
+    cl_mem src, dst;
+    size_t src_origin[3], dst_origin[3], region[3];
+    bool image;
+};
+
+static cl_int enqueue_read(cl_command_queue q, const struct piece *p, void *slot, const struct gs_events *wait,
+                           cl_event *event)
+{
+    struct gs_op op = {.kind = p->image ? GS_OP_READ_IMAGE : GS_OP_READ, .src = p->src, .ptr = slot};
+    memcpy(op.from, p->src_origin, sizeof op.from);
+    memcpy(op.region, p->region, sizeof op.region);
+    return gs_put(q, &op, GS_VIA_HOST, wait->n, wait->v, event);
+}
+
+/* After its read, and after the write of the piece before: it comes after that in the queue already, but this way the
+ * last piece fails where any does. */
+static cl_int enqueue_write(cl_command_queue q, const struct piece *p, void *slot, const cl_event after[2],
+                            cl_event *event)
+{
+    struct gs_op op = {.kind = p->image ? GS_OP_WRITE_IMAGE : GS_OP_WRITE, .dst = p->dst, .ptr = slot};
+    memcpy(op.to, p->dst_origin, sizeof op.to);
+    memcpy(op.region, p->region, sizeof op.region);
+    return gs_put(q, &op, GS_VIA_HOST, after[1] ? 2 : 1, after, event);
+}
+
+/* *written: the end of the piece before, or null; then of this one. Owned by the caller, who lets it go on an error
+ * too.
+ */
+static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out, const struct piece *p,
+                         const struct gs_events *wait, cl_event *written)
+{
+    struct gs_events before = {0};
+    unsigned slot;
+    cl_event read = NULL, end = NULL;
+    cl_int err = gs_events_share_all(&before, wait);
+    if (!err)
+        err = gs_ring_take(&pinned->ring, &slot, &before);
+    char *memory = err ? NULL : pinned->memory.base + slot * pinned->slot_bytes;
+    if (!err)
+        err = enqueue_read(in, p, memory, &before, &read);
+    if (!err) {
+        const cl_event after[2] = {read, *written};
+        gs_real()->clFlush(in);
+        err = enqueue_write(out, p, memory, after, &end);
+    }
+    if (!err)
+        gs_real()->clFlush(out);
+    if (read)
+        gs_ring_give(&pinned->ring, slot, err ? read : end);
+    if (read)
+        gs_real()->clReleaseEvent(read);
+    gs_events_free(&before);
+    if (!err && *written)
+        gs_real()->clReleaseEvent(*written);
+    if (!err)
+        *written = end;
+    return err;
+}
+
+/* The last piece's end stands for all of a transfer's; after an error, for those that are on their way. */
+static cl_int keep_last(cl_event written, cl_int err, struct gs_events *done)
+{
+    const cl_int kept = written ? gs_events_add(done, written) : CL_SUCCESS;
+    return err ? err : kept;
+}
+
+cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out,
+                      const struct gs_buffer_copy *c, const struct gs_events *wait, struct gs_events *done)
+{
+    cl_event written = NULL;
+    cl_int err = CL_SUCCESS;
+    for (uint64_t at = 0; at < c->bytes && !err;) {
+        const uint64_t most = gs_put_most(pinned->slot_bytes), n = c->bytes - at < most ? c->bytes - at : most;
+        const struct piece p = {c->src, c->dst, {c->src_offset + at}, {c->dst_offset + at}, {n, 1, 1}, false};
+        err = copy_piece(pinned, in, out, &p, wait, &written);
+        at += n;
+    }
+    return keep_last(written, err, done);
+}
+
+static struct gs_pinned *pinned_of(const struct gs_passage *p, const struct gs_context *ctx)
+{
+    return p->slot_bytes == GS_PINNED_SMALL_BYTES ? ctx->pinned_small : ctx->pinned;
+}
+
+static struct gs_ring *ring_of(const struct gs_passage *p, struct gs_context *ctx, unsigned from)
+{
+    (void)from;
+    return &pinned_of(p, ctx)->ring;
+}
+
+static char *memory_of(const struct gs_pinned *p, const struct gs_flight *f)
+{
+    return p->memory.base + f->slot * p->slot_bytes;
+}
+
+bool gs_pinned_takes(const struct gs_rect *r)
+{
+    enum { LEAST_WIDTH = 64 };
+    return r->rows == 1 || (r->width >= LEAST_WIDTH && r->begin % r->pitch + r->width <= r->pitch);
+}
+
+/* What of a buffer a piece is. */
+static void set_place(size_t origin[3], size_t pitch[2], const struct gs_rect *r)
+{
+    origin[0] = (size_t)r->begin;
+    if (r->rows == 1)
+        return;
+    origin[0] = (size_t)(r->begin % r->pitch);
+    origin[1] = (size_t)(r->begin / r->pitch);
+    pitch[0] = (size_t)r->pitch;
+}
+
+static cl_int leave_in_ring(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
+                            const struct gs_flight *f, const struct gs_events *after, cl_event *end)
+{
+    struct gs_op op = {.kind = f->rect.rows > 1 ? GS_OP_READ_RECT : GS_OP_READ,
+                       .src = f->send->mem,
+                       .region = {(size_t)f->rect.width, (size_t)f->rect.rows, 1},
+                       .ptr = memory_of(pinned_of(p, cmd->ctx), f)};
+    set_place(op.from, op.from_pitch, &f->rect);
+    return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
+}
+
+static cl_int take_from_ring(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
+                             const struct gs_flight *f, const struct gs_taker *to, const struct gs_events *after,
+                             cl_event *end)
+{
+    struct gs_rect there = f->rect;
+    struct gs_op op = {.kind = f->rect.rows > 1 ? GS_OP_WRITE_RECT : GS_OP_WRITE,
+                       .dst = to->mem,
+                       .region = {(size_t)f->rect.width, (size_t)f->rect.rows, 1},
+                       .ptr = memory_of(pinned_of(p, cmd->ctx), f)};
+    there.begin = gs_flight_to(f);
+    set_place(op.to, op.to_pitch, &there);
+    return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
+}
+
+const struct gs_passage gs_pinned_passage = {.slot_bytes = GS_PINNED_SLOT_BYTES,
+                                             .most_slots = 1,
+                                             .path = GS_PATH_PINNED,
+                                             .way = GS_WAY_PINNED,
+                                             .by_host = true,
+                                             .ring = ring_of,
+                                             .leave = leave_in_ring,
+                                             .take = take_from_ring};
+
+static const struct gs_passage small_passage = {.slot_bytes = GS_PINNED_SMALL_BYTES,
+                                                .most_slots = 1,
+                                                .path = GS_PATH_PINNED,
+                                                .way = GS_WAY_PINNED,
+                                                .by_host = true,
+                                                .ring = ring_of,
+                                                .leave = leave_in_ring,
+                                                .take = take_from_ring};
+
+const struct gs_passage *gs_pinned_passage_for(struct gs_command *cmd, uint64_t bytes, bool little)
+{
+    struct gs_context *ctx = cmd->ctx;
+    const bool is_small = !ctx->pinned && (little || bytes <= GS_PINNED_SMALL_BYTES);
+    if ((is_small || gs_settings()->transfer == GS_TRANSFER_PLAIN) &&
+        is_ready(ctx, &ctx->pinned_small, GS_PINNED_SMALL_BYTES))
+        return &small_passage;
+    return gs_pinned_ready(cmd) ? &gs_pinned_passage : NULL;
+}
+
+cl_int gs_pinned_copy_image(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
+                            const size_t origin[3], const size_t region[3], uint64_t row_bytes,
+                            const struct gs_events *wait, struct gs_events *done)
+{
+    cl_int err;
+    cl_command_queue in = cmd->ctx->parent ? gs_image_queue(cmd->q, from, &err) : gs_leave_queue(cmd->q, from, &err),
+                     out = err ? NULL : gs_image_queue(cmd->q, to, &err);
+    const size_t most_rows = row_bytes < GS_PINNED_SLOT_BYTES ? (size_t)(GS_PINNED_SLOT_BYTES / row_bytes) : 0;
+    if (!err && !most_rows)
+        return CL_INVALID_IMAGE_SIZE;
+    cl_event written = NULL;
+    for (size_t z = 0; z < region[2] && !err; z++) {
+        for (size_t y = 0; y < region[1] && !err;) {
+            const size_t rows = region[1] - y < most_rows ? region[1] - y : most_rows;
+            const size_t at[3] = {origin[0], origin[1] + y, origin[2] + z};
+            const struct piece p = {src, dst, {at[0], at[1], at[2]}, {at[0], at[1], at[2]}, {region[0], rows, 1}, true};
+            err = copy_piece(cmd->ctx->pinned, in, out, &p, wait, &written);
+            y += rows;
+        }
+    }
+    return keep_last(written, err, done);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/memory/replica.h"
+
+#include "shim/memory/shared.h"
+#include "shim/record/memory_used.h"
+
+struct gs_range gs_window_range(const struct gs_mem *m, uint64_t offset, uint64_t bytes)
+{
+    if (m->root->is_image || m->is_image)
+        return (struct gs_range){m->origin, m->origin + m->size};
+    return (struct gs_range){m->origin + offset, m->origin + offset + bytes};
+}
+
+static cl_mem make_replica(struct gs_mem *root, cl_int *err)
+{
+    struct _cl_context *ctx = root->o.ctx->o.handle;
+    const cl_mem_flags flags = CL_MEM_READ_WRITE;
+    if (root->base)
+        return gs_share_replica(root, err);
+    if (!root->is_image)
+        return gs_real()->clCreateBuffer(ctx, flags, root->size, NULL, err);
+    cl_image_desc desc = root->desc;
+    desc.image_row_pitch = desc.image_slice_pitch = 0;
+    desc.mem_object = NULL;
+    return gs_real()->clCreateImage(ctx, flags, &root->format, &desc, NULL, err);
+}
+
+/* The same window of the root's replica. */
+static cl_mem make_window(struct gs_mem *m, cl_mem of, cl_int *err)
+{
+    if (m->is_image) {
+        cl_image_desc desc = m->desc;
+        desc.mem_object = of;
+        return gs_real()->clCreateImage(m->o.ctx->o.handle, CL_MEM_READ_WRITE, &m->format, &desc, NULL, err);
+    }
+    const cl_buffer_region region = {m->origin, m->size};
+    return gs_real()->clCreateSubBuffer(of, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, err);
+}
+
+cl_mem gs_replica_of(struct gs_mem *m, unsigned place, cl_int *err)
+{
+    *err = CL_SUCCESS;
+    if (place == 0)
+        return m->o.handle;
+    struct gs_replica *r = &m->root->place[place];
+    if (!r->mem) {
+        r->mem = make_replica(m->root, err);
+        if (r->mem && !m->root->base)
+            gs_memory_used(place, (int64_t)m->root->size);
+    }
+    if (m == m->root || !r->mem)
+        return r->mem;
+    if (!m->place[place].mem)
+        m->place[place].mem = make_window(m, r->mem, err);
+    return m->place[place].mem;
+}
+
+cl_int gs_replicas_make(struct gs_mem *root, const struct gs_need *w, unsigned n)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < n && !err; i++)
+        gs_replica_of(root, w[i].place, &err);
+    return err;
+}
+
+void gs_busy_until(struct gs_mem *root, unsigned place, cl_event end)
+{
+    struct gs_replica *r = &root->place[place];
+    if (gs_real()->clRetainEvent(end) != CL_SUCCESS)
+        return;
+    if (r->ready)
+        gs_real()->clReleaseEvent(r->ready);
+    r->ready = end;
+}

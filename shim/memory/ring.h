@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* A ring of equal slots that transfers pass through, and the events that say when a slot is free again. Who takes a
+ * slot waits for its last use in the device's queues, never on the host: an earlier transfer never waits for a later
+ * one. */
+#ifndef GS_SHIM_MEMORY_RING_H
+#define GS_SHIM_MEMORY_RING_H
+
+#include "shim/order/command.h"
+
+enum { GS_RING_SLOTS = 16 };
+
+struct gs_ring {
+    struct gs_events use[GS_RING_SLOTS]; /* the ends of each slot's last use, by one or by several at once */
+    /* Those before, the oldest first, as long as it hasn't ended: a use that fails may end before what it waited for.
+     */
+    struct gs_events earlier[GS_RING_SLOTS];
+    unsigned next;
+};
+
+/* The next slot, or the first of so many beside each other, less than a ring's. `wait`, which starts as what the
+ * transfer itself waits for, gains their last use. */
+cl_int gs_ring_take(struct gs_ring *r, unsigned *slot, struct gs_events *wait);
+cl_int gs_ring_take_some(struct gs_ring *r, unsigned n, unsigned *slot, struct gs_events *wait);
+/* The slot is in use until `event`, which is retained; and until this one as well. */
+void gs_ring_give(struct gs_ring *r, unsigned slot, cl_event event);
+void gs_ring_add(struct gs_ring *r, unsigned slot, cl_event event);
+/* Is none of the slots in use? */
+bool gs_ring_is_idle(const struct gs_ring *r);
+void gs_ring_free(struct gs_ring *r);
+
+#endif

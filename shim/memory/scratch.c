@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/memory/scratch.h"
+
+#include <stdlib.h>
+
+#include "shim/schedule/put.h"
+
+/* Of all places together: memory that the application could have had. */
+enum { MOST_KEPT = 32, MOST_BYTES = 128 * 1024 * 1024, ONE_OF = 64 };
+
+struct gs_scratch {
+    cl_mem mem;
+    unsigned place;
+    uint64_t bytes;
+    bool taken;
+    uint64_t reserved; /* for a claim of so many bytes; 0: it isn't */
+    struct gs_scratch *next;
+};
+
+/* Null with an error in *err. */
+static struct gs_scratch *take(struct gs_context *ctx, unsigned place, uint64_t bytes, bool *made, cl_int *err)
+{
+    struct gs_scratch *best = NULL;
+    *err = CL_SUCCESS;
+    *made = false;
+    for (struct gs_scratch *s = ctx->scratch; s; s = s->next)
+        if (!s->taken && s->place == place && s->bytes >= bytes && s->bytes / 4 <= bytes &&
+            (!best || s->bytes < best->bytes))
+            best = s;
+    if (!best && !(best = calloc(1, sizeof *best))) {
+        *err = CL_OUT_OF_HOST_MEMORY;
+        return NULL;
+    }
+    if (!best->mem) {
+        best->mem = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, bytes, NULL, err);
+        if (*err) {
+            free(best);
+            return NULL;
+        }
+        best->place = place;
+        best->bytes = bytes;
+        best->next = ctx->scratch;
+        ctx->scratch = best;
+        *made = true;
+    }
+    best->taken = true;
+    return best;
+}
+
+cl_mem gs_scratch_take(struct gs_context *ctx, unsigned place, uint64_t bytes, cl_int *err)
+{
+    bool made;
+    struct gs_scratch *s = take(ctx, place, bytes, &made, err);
+    return s ? s->mem : NULL;
+}
+
+/* In the launch's order: what is enqueued without one takes its unit at once, and the queue may hold what waits for a
+ * thread of ours that needs units. */
+static cl_int touch(struct gs_command *cmd, const struct gs_scratch *s, unsigned n, struct gs_events *ready)
+{
+    cl_event event;
+    cl_int err = gs_put_touch(cmd, s->place, s->mem, &event);
+    if (err)
+        return err;
+    for (unsigned p = 0; p < n && !err; p++)
+        err = gs_events_share(&ready[p], event);
+    gs_real()->clReleaseEvent(event);
+    return err;
+}
+
+cl_int gs_scratch_reserve(struct gs_command *cmd, unsigned place, uint64_t bytes, unsigned n, struct gs_events *ready)
+{
+    bool made;
+    cl_int err;
+    struct gs_scratch *s = take(cmd->ctx, place, bytes, &made, &err);
+    if (!s)
+        return err;
+    s->reserved = bytes;
+    return made ? touch(cmd, s, n, ready) : CL_SUCCESS;
+}
+
+cl_mem gs_scratch_claim(struct gs_context *ctx, unsigned place, uint64_t bytes, cl_int *err)
+{
+    for (struct gs_scratch *s = ctx->scratch; s; s = s->next)
+        if (s->reserved == bytes && s->place == place) {
+            s->reserved = 0;
+            *err = CL_SUCCESS;
+            return s->mem;
+        }
+    return gs_scratch_take(ctx, place, bytes, err);
+}
+
+void gs_scratch_return(struct gs_context *ctx, cl_mem mem)
+{
+    for (struct gs_scratch *s = ctx->scratch; s; s = s->next)
+        if (s->mem == mem)
+            s->taken = false;
+}
+
+/* Where the devices have memory of their own, one of so many bytes of the first's, but at least MOST_BYTES. */
+static uint64_t most_kept(struct gs_context *ctx)
+{
+    cl_ulong bytes = 0;
+    if (ctx->scratch_most)
+        return ctx->scratch_most;
+    if (!ctx->shared_memory)
+        gs_real()->clGetDeviceInfo(ctx->dev[0], CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    return ctx->scratch_most = bytes / ONE_OF > MOST_BYTES ? bytes / ONE_OF : MOST_BYTES;
+}
+
+/* Releases those that are taken, or all; and those that are beyond what is worth keeping. */
+static void release(struct gs_context *ctx, bool taken, bool all)
+{
+    const uint64_t most = most_kept(ctx);
+    uint64_t bytes = 0;
+    unsigned kept = 0;
+    for (struct gs_scratch **at = &ctx->scratch; *at;) {
+        struct gs_scratch *s = *at;
+        if (all || (taken && s->taken) || bytes + s->bytes > most || kept == MOST_KEPT) {
+            *at = s->next;
+            gs_real()->clReleaseMemObject(s->mem);
+            free(s);
+        } else {
+            s->taken = false;
+            s->reserved = 0;
+            bytes += s->bytes;
+            kept++;
+            at = &s->next;
+        }
+    }
+}
+
+void gs_scratch_give(struct gs_context *ctx, bool keep)
+{
+    release(ctx, !keep, false);
+}
+
+void gs_scratch_free(struct gs_context *ctx)
+{
+    release(ctx, false, true);
+}

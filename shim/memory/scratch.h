@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Buffers that a merge needs for as long as it runs, kept for the next one: to make and free memory on a GPU takes
+ * time, and to free it may wait for the GPU. With the context's lock held.
+ *
+ * A split launch comes after everything that was enqueued before it (rule 1 of docs/coherence.md), so that the buffers
+ * of an earlier one may be used again without looking at its events. */
+#ifndef GS_SHIM_MEMORY_SCRATCH_H
+#define GS_SHIM_MEMORY_SCRATCH_H
+
+#include "shim/order/command.h"
+
+/* A buffer of at least so many bytes, for commands on one place; the launch has it until it gives all back. Null with
+ * an error in *err. */
+cl_mem gs_scratch_take(struct gs_context *ctx, unsigned place, uint64_t bytes, cl_int *err);
+
+/* Before the parts run: memory for a gs_scratch_claim of as much, so that what puts the parts' outputs together doesn't
+ * fail for lack of it. Where it is new it is used once, which is when a driver may find that there is none; all n of
+ * `ready` gain the end of that. */
+cl_int gs_scratch_reserve(struct gs_command *cmd, unsigned place, uint64_t bytes, unsigned n, struct gs_events *ready);
+/* As gs_scratch_take, but of what has been reserved, if there is some left. */
+cl_mem gs_scratch_claim(struct gs_context *ctx, unsigned place, uint64_t bytes, cl_int *err);
+
+/* No command has been given it after all. */
+void gs_scratch_return(struct gs_context *ctx, cl_mem mem);
+
+/* What the launch took is free again; it isn't kept where the launch failed, since its commands have no common end. */
+void gs_scratch_give(struct gs_context *ctx, bool keep);
+void gs_scratch_free(struct gs_context *ctx);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Carries sends out by way of memory that the device which gives and those which take both reach, in pieces, so that
+ * the one's leaving overlaps with the taking of the one before. With the context's lock held; nothing blocks. */
+#ifndef GS_SHIM_MEMORY_SENDS_H
+#define GS_SHIM_MEMORY_SENDS_H
+
+#include "shim/schedule/put.h"
+#include "shim/report/report.h"
+#include "shim/memory/rounds.h"
+#include "shim/report/watch.h"
+
+/* Such memory: a ring of slots for each place, or one for all. The functions, which are given the passage itself,
+ * enqueue a piece's way into its slot, and that from there. */
+struct gs_passage {
+    uint64_t slot_bytes;
+    enum gs_path path;
+    enum gs_way way;
+    unsigned most_slots; /* of a piece */
+    bool by_host;        /* the slots are in the host's memory */
+    bool by_cores; /* what leaves is copied by the device's cores: a kernel that fills them would keep it waiting */
+    struct gs_ring *(*ring)(const struct gs_passage *p, struct gs_context *ctx, unsigned from);
+    cl_int (*leave)(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
+                    const struct gs_flight *f, const struct gs_events *after, cl_event *end);
+    cl_int (*take)(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
+                   const struct gs_flight *f, const struct gs_taker *to, const struct gs_events *after, cl_event *end);
+};
+
+/* All of them, which have been joined, but for what is on its way already. With a root, whose bytes they are, what
+ * comes is noted (gs_arrives). With `apart` each piece leaves by the queue for that, so that it doesn't wait for what
+ * arrives on its place; else it comes behind what is in that place's queue. */
+cl_int gs_sends_carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
+                      const struct gs_passage *passage, bool apart);
+
+/* The last piece has been enqueued for a taker. */
+cl_int gs_sends_end(struct gs_mem *root, const struct gs_send *send, const struct gs_taker *to);
+
+/* Not all of them could be enqueued: what is on its way arrives all the same, and whoever comes later waits for that.
+ * What it brings doesn't count. */
+void gs_sends_leave(struct gs_context *ctx, struct gs_mem *root, const struct gs_sends *sends);
+
+/* What is enqueued for a part bears its number: as gs_label_part does. */
+struct gs_label gs_label_taker(const struct gs_taker *to);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/memory/shared.h"
+
+#include "common/log.h"
+#include "shim/schedule/client.h"
+
+/* The host address of a buffer that lies in the host's memory. The map is undone at once: on such a device a buffer
+ * never moves, and the address is what the driver itself works on (see works(), which puts that to the test). `wait`
+ * false: commands that are under way may use the buffer. */
+static void *address_of(cl_command_queue queue, cl_mem buffer, size_t bytes, bool wait)
+{
+    cl_int err;
+    cl_event unmapped;
+    void *base =
+        gs_real()->clEnqueueMapBuffer(queue, buffer, wait, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &err);
+    if (err || gs_real()->clEnqueueUnmapMemObject(queue, buffer, base, 0, NULL, &unmapped) != CL_SUCCESS)
+        return NULL;
+    err = wait ? gs_real()->clWaitForEvents(1, &unmapped) : gs_real()->clFlush(queue);
+    gs_real()->clReleaseEvent(unmapped);
+    return err ? NULL : base;
+}
+
+/* Does what one device writes through a second object at the same address show in the first object on another device?
+ */
+static bool works(struct gs_context *ctx)
+{
+    enum { N = 4096 };
+    cl_int err, err2;
+    cl_uint seen = 0;
+    const cl_uint written = 0x5a17c0de;
+    cl_command_queue first = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, &err);
+    cl_command_queue other = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[ctx->n - 1], 0, &err2);
+    ctx->sharing_queue = err ? NULL : first;
+    cl_mem buffer = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, N, NULL, NULL), alias = NULL;
+    void *base = !err && !err2 && buffer ? address_of(first, buffer, N, true) : NULL;
+    if (base)
+        alias = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, N, base, NULL);
+    bool ok =
+        alias &&
+        gs_real()->clEnqueueWriteBuffer(other, alias, CL_TRUE, 64, sizeof written, &written, 0, NULL, NULL) ==
+            CL_SUCCESS &&
+        gs_real()->clEnqueueReadBuffer(first, buffer, CL_TRUE, 64, sizeof seen, &seen, 0, NULL, NULL) == CL_SUCCESS &&
+        seen == written;
+    if (alias)
+        gs_real()->clReleaseMemObject(alias);
+    if (buffer)
+        gs_real()->clReleaseMemObject(buffer);
+    if (!err2)
+        gs_real()->clReleaseCommandQueue(other);
+    return ok;
+}
+
+static bool possible(struct gs_context *ctx)
+{
+    if (ctx->sharing == GS_SHARING_UNKNOWN) {
+        const enum gs_transfer_path path = gs_settings()->transfer;
+        /* To verify is to check what each part writes by itself. */
+        const bool wanted = (path == GS_TRANSFER_AUTO && !gs_settings()->verify) || path == GS_TRANSFER_SHARED;
+        ctx->sharing = wanted && ctx->shared_memory && works(ctx) ? GS_SHARING_WORKS : GS_SHARING_NOT;
+        gs_debug("the devices %s buffers in the host's memory",
+                 ctx->sharing == GS_SHARING_WORKS ? "share" : "don't share");
+    }
+    return ctx->sharing == GS_SHARING_WORKS;
+}
+
+static void share(struct gs_mem *root, bool new)
+{
+    if (possible(root->o.ctx))
+        root->base = address_of(root->o.ctx->sharing_queue, root->place[0].mem, (size_t)root->size, new);
+}
+
+void gs_share(struct gs_mem *root)
+{
+    root->to_share = gs_settings()->mode == GS_MODE_AUTO && gs_group()->pocl && !gs_scheduled();
+    if (!root->to_share)
+        share(root, true);
+}
+
+void gs_share_now(struct gs_mem *root)
+{
+    bool replicas = false;
+    if (!root->to_share)
+        return;
+    root->to_share = false;
+    for (unsigned i = 1; i < root->places; i++)
+        replicas = replicas || root->place[i].mem; /* of a time under a daemon */
+    if (!replicas)
+        share(root, false);
+}
+
+static void CL_CALLBACK let_go(cl_mem alias, void *owner)
+{
+    (void)alias;
+    gs_real()->clReleaseMemObject(owner);
+}
+
+/* The memory is the application's object's, which must outlive the commands that work through another. */
+cl_mem gs_share_replica(struct gs_mem *root, cl_int *err)
+{
+    cl_mem owner = root->place[0].mem;
+    cl_mem alias = gs_real()->clCreateBuffer(root->o.ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+                                             (size_t)root->size, root->base, err);
+    if (!alias)
+        return NULL;
+    *err = gs_real()->clRetainMemObject(owner);
+    if (!*err && (*err = gs_real()->clSetMemObjectDestructorCallback(alias, let_go, owner)) != CL_SUCCESS)
+        gs_real()->clReleaseMemObject(owner);
+    if (!*err)
+        return alias;
+    gs_real()->clReleaseMemObject(alias);
+    return NULL;
+}

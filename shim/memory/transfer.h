@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Moves bytes between the places of a memory object, by the path that suits the two. With the context's lock held;
+ * nothing blocks: each transfer waits for cmd->before and gives back an event. */
+#ifndef GS_SHIM_MEMORY_TRANSFER_H
+#define GS_SHIM_MEMORY_TRANSFER_H
+
+#include "shim/memory/rounds.h"
+
+/* Copies bytes of a root (of an image, ranges of them) between places that have a replica each: of the sends `from`,
+ * `rect`, and the taker's place, part and `done` are set. They go at the same time where the devices can; what arrives
+ * is noted. None of them may bring what another is to carry on. On an error some may have been enqueued. */
+cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends);
+
+/* Copies bytes between two buffers that lie on two places (scratch memory of a merge); waits for `wait` instead. */
+cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
+                          uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
+                          struct gs_events *done);
+
+/* Do bytes between GPUs go through a window, now that so many more are to? The first few don't. */
+bool gs_transfer_by_window(struct gs_command *cmd, uint64_t bytes);
+
+/* The bytes of an image laid out without gaps, and its whole region as the image calls take it. */
+uint64_t gs_image_bytes(const struct gs_mem *root, size_t region[3]);
+uint64_t gs_image_layout(cl_mem handle, const cl_image_desc *desc, size_t region[3]);
+
+/* The dimension in which images of a type have bands (see gs_mem); the box of texels that a range of bands is; and the
+ * bands that a box touches, of all of which it is every texel if it covers them. Of an image that is a window of a
+ * buffer, and where the box lies outside: the whole. */
+unsigned gs_image_band_dim(cl_mem_object_type type);
+void gs_image_box(const struct gs_mem *root, struct gs_range r, size_t origin[3], size_t region[3]);
+struct gs_range gs_image_range(const struct gs_mem *m, const size_t *origin, const size_t *region, bool *covers);
+
+#endif

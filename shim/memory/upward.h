@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What auto mode does for this room. */
+#ifndef GS_SHIM_MEMORY_UPWARD_H
+#define GS_SHIM_MEMORY_UPWARD_H
+
+#include "shim/record/links.h"
+#include "shim/process/given.h"
+
+struct gs_above_memory {
+    /* To pin the memory between devices took so long, of this process's time. Any thread. */
+    void (*pinned)(uint64_t took_ns);
+    /* What it costs between devices has been measured. From any thread. */
+    void (*links)(const struct gs_links *links);
+};
+GS_TAKES(gs_above_memory);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/order/callbacks.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/lock/rank.h"
+
+#include "shim/process/threads.h"
+#include "shim/record/objects.h"
+#include "shim/process/clock.h"
+
+struct callback {
+    struct callback *next;
+    void(CL_CALLBACK *notify)(cl_event, cl_int, void *);
+    void *data;
+    cl_event event; /* retained, once the driver has called */
+    cl_int status;
+};
+
+static _Thread_local unsigned depth;
+static atomic_bool ever;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below; a leaf */
+GS_RANKED(lock, GS_RANK_CALLBACKS);
+static atomic_uint n_called; /* in the list; also without the lock */
+static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
+static struct callback *first, **last = &first;
+static bool started, closed; /* closed: the process ends */
+
+bool gs_in_callback(void)
+{
+    return depth;
+}
+
+bool gs_callbacks_ever(void)
+{
+    return atomic_load(&ever);
+}
+
+static void deliver(struct callback *c)
+{
+    c->notify(c->event, c->status, c->data);
+    gs_real()->clReleaseEvent(c->event);
+    free(c);
+}
+
+static struct callback *take(void)
+{
+    pthread_mutex_lock(&lock);
+    struct callback *c = first;
+    if (c && !(first = c->next))
+        last = &first;
+    if (c)
+        atomic_fetch_sub(&n_called, 1);
+    pthread_mutex_unlock(&lock);
+    return c;
+}
+
+/* Awake for a while where there are processors to spare: of commands that are enqueued in the callbacks of those before
+ * each came 5 us later, of 25, when the thread had to be woken (an H200's host). */
+static void await_news(void)
+{
+    enum { PROCESSORS_TO_SPARE = 8, AWAKE_NS = 200 * 1000 };
+    static long processors;
+    processors = processors ? processors : sysconf(_SC_NPROCESSORS_ONLN);
+    for (const uint64_t end = gs_now_ns() + AWAKE_NS; processors >= PROCESSORS_TO_SPARE && gs_now_ns() < end;)
+        if (atomic_load(&n_called))
+            return;
+    pthread_mutex_lock(&lock);
+    while (!first)
+        pthread_cond_wait(&news, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+/* The end of the process waits for all that have come, if it begins meanwhile. */
+static void *serve(void *unused)
+{
+    struct callback *c;
+    (void)unused;
+    for (;;) {
+        await_news();
+        if (!gs_threads_serve())
+            break;
+        while ((c = take()))
+            deliver(c);
+        gs_threads_served();
+    }
+    pthread_mutex_lock(&lock);
+    closed = true;
+    pthread_mutex_unlock(&lock);
+    while ((c = take())) /* a handler of exit() may wait for it; the driver has called it in time */
+        deliver(c);
+    return NULL;
+}
+
+/* False: there is no thread, or none any more. */
+static bool hand_over(struct callback *c)
+{
+    pthread_mutex_lock(&lock);
+    if (!started && !closed)
+        started = gs_threads_start("gs-callbacks", NULL, serve, NULL);
+    const bool taken = started && !closed;
+    if (taken) {
+        c->next = NULL;
+        *last = c;
+        last = &c->next;
+        atomic_fetch_add(&n_called, 1);
+        pthread_cond_signal(&news);
+    }
+    pthread_mutex_unlock(&lock);
+    return taken;
+}
+
+static void CL_CALLBACK call(cl_event event, cl_int status, void *data)
+{
+    struct callback *c = data;
+    c->event = event;
+    c->status = status;
+    if (gs_real()->clRetainEvent(event) == CL_SUCCESS) {
+        if (!gs_forked() && hand_over(c))
+            return;
+        gs_real()->clReleaseEvent(event);
+    }
+    depth++;
+    c->notify(event, status, c->data);
+    depth--;
+    free(c);
+}
+
+/* Does the application wait for the lock of the event's context when it enqueues? */
+static bool is_followed(cl_event event)
+{
+    cl_context handle = NULL;
+    struct gs_context *ctx = NULL;
+    if (gs_group()->platform &&
+        gs_real()->clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof handle, &handle, NULL) == CL_SUCCESS)
+        ctx = gs_find(GS_CONTEXT, handle);
+    return ctx;
+}
+
+cl_int gs_callbacks_set(cl_event event, cl_int type, void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data)
+{
+    struct callback *c = notify && is_followed(event) ? malloc(sizeof *c) : NULL;
+    atomic_store(&ever, true);
+    if (!c)
+        return gs_real()->clSetEventCallback(event, type, notify, data);
+    *c = (struct callback){.notify = notify, .data = data};
+    const cl_int err = gs_real()->clSetEventCallback(event, type, call, c);
+    if (err)
+        free(c);
+    return err;
+}

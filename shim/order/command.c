@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/order/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/lock/rank.h"
+#include "common/log.h"
+#include "shim/process/threads.h"
+#include "shim/order/completion.h"
+#include "shim/order/upward.h"
+#include "shim/report/report.h"
+#include "shim/order/compound.h"
+#include "shim/order/callbacks.h"
+
+cl_int gs_events_add(struct gs_events *e, cl_event event)
+{
+    if (e->n == e->cap) {
+        cl_uint cap = e->cap ? e->cap * 2 : 8;
+        cl_event *v = realloc(e->v, cap * sizeof *v);
+        if (!v) {
+            gs_real()->clReleaseEvent(event);
+            return CL_OUT_OF_HOST_MEMORY;
+        }
+        e->v = v;
+        e->cap = cap;
+    }
+    e->v[e->n++] = event;
+    return CL_SUCCESS;
+}
+
+cl_int gs_events_share(struct gs_events *e, cl_event event)
+{
+    cl_int err = gs_real()->clRetainEvent(event);
+    return err ? err : gs_events_add(e, event);
+}
+
+cl_int gs_events_share_all(struct gs_events *e, const struct gs_events *from)
+{
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < from->n && !err; i++)
+        err = gs_events_share(e, from->v[i]);
+    return err;
+}
+
+cl_int gs_event_status(cl_event event)
+{
+    cl_int status = CL_COMPLETE;
+    cl_int err = gs_real()->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    return err ? err : status;
+}
+
+cl_int gs_event_end(cl_event event, cl_int status)
+{
+    enum { TRIES = 3 };
+    cl_int err = gs_real()->clSetUserEventStatus(event, status);
+    for (int i = 1; i < TRIES && err; i++)
+        err = gs_real()->clSetUserEventStatus(event, status);
+    if (err)
+        gs_debug("the driver doesn't take the end of an event (error %d)", err);
+    return err;
+}
+
+cl_uint gs_events_forget(struct gs_events *e, bool failed)
+{
+    cl_uint n = 0, under_way = 0;
+    for (cl_uint i = 0; i < e->n; i++) {
+        const cl_int status = gs_event_status(e->v[i]);
+        under_way += status > CL_COMPLETE;
+        if (status == CL_COMPLETE || (failed && status < CL_COMPLETE))
+            gs_real()->clReleaseEvent(e->v[i]);
+        else
+            e->v[n++] = e->v[i];
+    }
+    e->n = n;
+    return under_way;
+}
+
+void gs_events_free(struct gs_events *e)
+{
+    for (cl_uint i = 0; i < e->n; i++)
+        gs_real()->clReleaseEvent(e->v[i]);
+    free(e->v);
+    *e = (struct gs_events){0};
+}
+
+void gs_events_wait(const struct gs_events *e)
+{
+    for (cl_uint i = 0; i < e->n; i++)
+        gs_real()->clWaitForEvents(1, &e->v[i]);
+}
+
+/* A marker after all that is in the queue. */
+static cl_int add_marker(struct gs_events *e, cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
+{
+    cl_event marker;
+    cl_int err = gs_real()->clEnqueueMarkerWithWaitList(queue, n_wait, n_wait ? wait : NULL, &marker);
+    return err ? err : gs_events_add(e, marker);
+}
+
+static void ends_well(cl_event event, cl_int status, void *data)
+{
+    cl_event end = data;
+    (void)event;
+    (void)status;
+    gs_event_end(end, CL_COMPLETE);
+    gs_real()->clReleaseEvent(end);
+}
+
+/* Puts in its place an event that ends when the last one does, and well however that does. */
+static cl_int shield_last(struct gs_events *e, cl_context ctx)
+{
+    cl_int err;
+    cl_event *last = &e->v[e->n - 1], end = gs_real()->clCreateUserEvent(ctx, &err);
+    if (err)
+        return err;
+    err = gs_real()->clRetainEvent(end);
+    if (!err && !gs_await_end(*last, NULL, ends_well, end)) {
+        gs_real()->clReleaseEvent(end);
+        err = CL_OUT_OF_HOST_MEMORY;
+    }
+    if (err) {
+        gs_real()->clReleaseEvent(end);
+        return err;
+    }
+    gs_real()->clReleaseEvent(*last);
+    *last = end;
+    return CL_SUCCESS;
+}
+
+cl_event gs_command_leave(struct gs_context *ctx, cl_event end)
+{
+    struct gs_events *e = &ctx->orphans;
+    if (gs_events_share(e, end) != CL_SUCCESS)
+        return NULL;
+    shield_last(e, ctx->o.handle);
+    return e->v[e->n - 1];
+}
+
+cl_int gs_command_list(const struct gs_command *cmd)
+{
+    if (!cmd->n_wait && cmd->wait)
+        return gs_real()->clEnqueueMarkerWithWaitList(cmd->q->o.handle, 0, cmd->wait, NULL);
+    return cmd->n_wait && !cmd->wait ? CL_INVALID_EVENT_WAIT_LIST : CL_SUCCESS;
+}
+
+cl_int gs_command_order(struct gs_command *cmd)
+{
+    if (cmd->ordered)
+        return CL_SUCCESS;
+    gs_above_order()->close(cmd->q->o.handle);
+    cl_int err = gs_command_list(cmd);
+    /* An in-order queue's marker with a wait list comes after the queue's earlier commands as well. */
+    if (cmd->n_wait && !err) {
+        err = add_marker(&cmd->before, cmd->q->o.handle, cmd->n_wait, cmd->wait);
+        atomic_fetch_add(&cmd->q->calls, 2);
+    }
+    /* While a user event has no status, other commands may wait for it for as long as this one does: then everything is
+     * at home, and the application's own order is all there is. */
+    const bool own_only = atomic_load(&cmd->ctx->user_events);
+    /* A command that fails is nothing to those that the application doesn't let wait for it. */
+    const bool shielded = atomic_load(&cmd->ctx->user_event_failed);
+    for (struct gs_queue *q = cmd->ctx->queues; q && !err; q = q->next) {
+        if (q == cmd->q ? cmd->n_wait && !q->out_of_order : own_only)
+            continue;
+        if (gs_above_order()->is_empty(q, q == cmd->q))
+            continue;
+        if (own_only && q->out_of_order)
+            continue;
+        if (q != cmd->q)
+            gs_above_order()->close(q->o.handle);
+        err = add_marker(&cmd->before, q->o.handle, 0, NULL);
+        if (!err && shielded && (q != cmd->q || q->out_of_order))
+            err = shield_last(&cmd->before, cmd->ctx->o.handle);
+        if (!err && q != cmd->q)
+            err = gs_real()->clFlush(q->o.handle);
+    }
+    if (!err)
+        err = gs_real()->clFlush(cmd->q->o.handle); /* commands on other queues wait for its markers */
+    gs_compound_look_all(cmd->ctx);                 /* adds to the orphans */
+    gs_events_forget(&cmd->ctx->orphans, true);
+    for (cl_uint i = 0; i < cmd->ctx->orphans.n && !err && !own_only; i++) {
+        err = gs_events_share(&cmd->before, cmd->ctx->orphans.v[i]);
+        if (!err && shielded)
+            err = shield_last(&cmd->before, cmd->ctx->o.handle);
+    }
+    /* Half an order is none: whoever asks again, to run on one device instead, starts anew. */
+    if (err)
+        gs_command_end(cmd);
+    cmd->ordered = !err;
+    cmd->serial = err ? 0 : ++cmd->ctx->commands;
+    return err;
+}
+
+void gs_command_end(struct gs_command *cmd)
+{
+    gs_events_free(&cmd->before);
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
+        if (cmd->left[i])
+            gs_real()->clReleaseEvent(cmd->left[i]);
+    memset(cmd->left, 0, sizeof cmd->left);
+}
+
+void gs_command_renew(struct gs_command *cmd)
+{
+    gs_command_end(cmd);
+    cmd->ordered = false;
+}
+
+/* With profiles only where somebody will look at them (a command's own is put together from its parts'): they make
+ * each of NVIDIA's commands some 8 us longer, and its reads of pageable memory up to twice as long. */
+static cl_command_queue make_queue(struct gs_queue *q, cl_device_id dev, bool learns, cl_int *err)
+{
+    const bool wanted = learns || q->profiling || gs_report_wants_times();
+    return gs_real()->clCreateCommandQueue(q->o.ctx->o.handle, dev, wanted ? CL_QUEUE_PROFILING_ENABLE : 0, err);
+}
+
+/* The bits of gs_queue.unsent. */
+enum {
+    EXEC_BIT = 0,
+    COPY_BIT = GS_MAX_DEVICES,
+    LEAVE_BIT = 2 * GS_MAX_DEVICES,
+    TIMED_BIT = 3 * GS_MAX_DEVICES,
+    IMAGE_BIT
+};
+
+static uint64_t bit(unsigned kind, unsigned place)
+{
+    return UINT64_C(1) << (kind + place);
+}
+
+cl_command_queue gs_exec_queue(struct gs_queue *q, unsigned place, cl_int *err)
+{
+    *err = CL_SUCCESS;
+    q->unsent |= bit(EXEC_BIT, place);
+    if (!q->exec[place])
+        q->exec[place] = make_queue(q, q->o.ctx->dev[place], gs_settings()->mode == GS_MODE_AUTO, err);
+    return q->exec[place];
+}
+
+cl_command_queue gs_timed_queue(struct gs_queue *q, cl_int *err)
+{
+    *err = CL_SUCCESS;
+    q->unsent |= bit(TIMED_BIT, 0);
+    if (!q->timed)
+        q->timed = make_queue(q, q->o.ctx->dev[0], true, err);
+    return q->timed;
+}
+
+cl_command_queue gs_copy_queue(struct gs_queue *q, unsigned place, cl_int *err)
+{
+    *err = CL_SUCCESS;
+    q->unsent |= bit(COPY_BIT, place);
+    if (!q->copy[place])
+        q->copy[place] = make_queue(q, q->o.ctx->dev[place], false, err);
+    return q->copy[place];
+}
+
+cl_command_queue gs_leave_queue(struct gs_queue *q, unsigned place, cl_int *err)
+{
+    *err = CL_SUCCESS;
+    q->unsent |= bit(LEAVE_BIT, place);
+    if (!q->leave[place])
+        q->leave[place] = make_queue(q, q->o.ctx->dev[place], false, err);
+    return q->leave[place];
+}
+
+static pthread_mutex_t unit_lock = PTHREAD_MUTEX_INITIALIZER; /* while such a queue is made; a leaf */
+GS_RANKED(unit_lock, GS_RANK_LAST_QUEUE);
+
+static cl_command_queue make_once(struct gs_queue *q, cl_command_queue *queue, cl_device_id dev, cl_int *err)
+{
+    *err = CL_SUCCESS;
+    pthread_mutex_lock(&unit_lock);
+    if (!*queue)
+        *queue = make_queue(q, dev, false, err);
+    pthread_mutex_unlock(&unit_lock);
+    return *queue;
+}
+
+cl_command_queue gs_unit_queue(struct gs_queue *q, unsigned place, cl_int *err)
+{
+    return make_once(q, &q->unit[place][0], q->o.ctx->dev[place], err);
+}
+
+cl_int gs_unit_queues(struct gs_queue *q, unsigned place, cl_command_queue queue[GS_UNIT_QUEUES])
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = 0; i < GS_UNIT_QUEUES && !err; i++)
+        queue[i] = make_once(q, &q->unit[place][i], q->o.ctx->dev[place], &err);
+    return err;
+}
+
+cl_command_queue gs_threads_queue(struct gs_queue *q, unsigned place, cl_int *err)
+{
+    return make_once(q, &q->beside[place], q->o.ctx->dev[place], err);
+}
+
+cl_command_queue gs_unit_image_queue(struct gs_queue *q, unsigned place, cl_int *err)
+{
+    cl_device_id parent = q->o.ctx->parent;
+    return parent ? make_once(q, &q->unit_image, parent, err) : gs_unit_queue(q, place, err);
+}
+
+cl_command_queue gs_image_queue(struct gs_queue *q, unsigned place, cl_int *err)
+{
+    if (!q->o.ctx->parent)
+        return gs_copy_queue(q, place, err);
+    *err = CL_SUCCESS;
+    q->unsent |= bit(IMAGE_BIT, 0);
+    if (!q->image)
+        q->image = make_queue(q, q->o.ctx->parent, false, err);
+    return q->image;
+}
+
+/* A queue that has been made for a place that may have got one meanwhile; or null. */
+struct spare {
+    cl_command_queue *at, made;
+};
+
+static struct spare make_spare(struct gs_queue *q, cl_command_queue *at, unsigned place, bool learns)
+{
+    cl_int err;
+    return (struct spare){at, make_queue(q, q->o.ctx->dev[place], learns, &err)};
+}
+
+/* They are made without the context's lock: whoever is within a callback waits for that one, and the driver may hold
+ * one of its own meanwhile. */
+void gs_queues_complete(struct gs_queue *q)
+{
+    struct gs_context *ctx = q->o.ctx;
+    struct spare spare[3 * GS_MAX_DEVICES + 1];
+    cl_command_queue unit[GS_UNIT_QUEUES];
+    const bool learns = gs_settings()->mode == GS_MODE_AUTO;
+    unsigned n = 0;
+    for (unsigned i = 0; i < ctx->n; i++) {
+        if (i)
+            spare[n++] = make_spare(q, &q->exec[i], i, learns);
+        spare[n++] = make_spare(q, &q->copy[i], i, false);
+        spare[n++] = make_spare(q, &q->leave[i], i, false);
+        if (gs_above_order()->scheduled())
+            gs_unit_queues(q, i, unit);
+    }
+    if (learns)
+        spare[n++] = make_spare(q, &q->timed, 0, true);
+    pthread_mutex_lock(&ctx->lock);
+    for (unsigned i = 0; i < n; i++)
+        if (!*spare[i].at) {
+            *spare[i].at = spare[i].made;
+            spare[i].made = NULL;
+        }
+    pthread_mutex_unlock(&ctx->lock);
+    for (unsigned i = 0; i < n; i++)
+        if (spare[i].made)
+            gs_real()->clReleaseCommandQueue(spare[i].made);
+    atomic_store(&q->complete, true);
+}
+
+static void *complete_in_thread(void *arg)
+{
+    struct gs_queue *q = arg;
+    cl_context context = q->o.ctx->o.handle;
+    if (!gs_threads_enter())
+        return NULL;
+    gs_queues_complete(q);
+    gs_drop(&q->o);
+    gs_real()->clReleaseContext(context);
+    gs_threads_leave();
+    return NULL;
+}
+
+bool gs_queues_ready(struct gs_queue *q)
+{
+    cl_context context = q->o.ctx->o.handle;
+    if (!gs_in_callback() || atomic_load(&q->complete))
+        return true;
+    if (atomic_exchange(&q->completing, true) || gs_real()->clRetainContext(context) != CL_SUCCESS)
+        return false;
+    gs_hold(&q->o);
+    if (!gs_threads_start("gs-queues", NULL, complete_in_thread, q)) {
+        gs_drop(&q->o);
+        gs_real()->clReleaseContext(context);
+    }
+    return false;
+}
+
+/* NVIDIA's driver takes 2 to 7 us for a queue that has nothing to be sent off: those that nobody has asked for since
+ * are left alone. */
+static void flush(struct gs_queue *q, cl_command_queue queue, unsigned kind, unsigned place)
+{
+    if (queue && q->unsent & bit(kind, place))
+        gs_real()->clFlush(queue);
+}
+
+void gs_command_flush(struct gs_queue *q)
+{
+    const unsigned n = q->o.ctx->n;
+    for (unsigned i = 0; i < n; i++)
+        flush(q, q->leave[i], LEAVE_BIT, i);
+    for (unsigned i = 0; i < n; i++)
+        flush(q, q->copy[i], COPY_BIT, i);
+    flush(q, q->image, IMAGE_BIT, 0);
+    flush(q, q->timed, TIMED_BIT, 0);
+    q->unsent |= bit(EXEC_BIT, 0); /* the application's own: others than we have put something there */
+    for (unsigned i = n; i-- > 0;)
+        flush(q, q->exec[i], EXEC_BIT, i);
+    q->unsent = 0;
+}

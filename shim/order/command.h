@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* One command of the application while it is being carried out: what it must come after, and what it consists of. All
+ * calls here and below are made with the context's lock held, and none of them blocks. */
+#ifndef GS_SHIM_ORDER_COMMAND_H
+#define GS_SHIM_ORDER_COMMAND_H
+
+#include "shim/record/objects.h"
+
+/* Takes the event over; releases it if there is no memory. */
+cl_int gs_events_add(struct gs_events *e, cl_event event);
+/* Adds another reference. */
+cl_int gs_events_share(struct gs_events *e, cl_event event);
+cl_int gs_events_share_all(struct gs_events *e, const struct gs_events *from);
+void gs_events_free(struct gs_events *e);
+/* Lets those go that have ended well, or with `failed` however they have. Returns how many are under way. */
+cl_uint gs_events_forget(struct gs_events *e, bool failed);
+/* Blocks until all of them have ended, well or badly: for what was enqueued before an error kept the rest from it. */
+void gs_events_wait(const struct gs_events *e);
+
+/* As the driver says; an error of its own where it can't. */
+cl_int gs_event_status(cl_event event);
+/* Gives a user event of ours its status. A driver that refuses once may not twice; whoever waits for it would wait for
+ * ever. */
+cl_int gs_event_end(cl_event event, cl_int status);
+/* Has it ended, well or badly? */
+static inline bool gs_event_ended(cl_event event)
+{
+    return gs_event_status(event) <= CL_COMPLETE;
+}
+
+static inline bool gs_events_ended(const struct gs_events *e)
+{
+    bool all = true;
+    for (cl_uint i = 0; i < e->n && all; i++)
+        all = gs_event_ended(e->v[i]);
+    return all;
+}
+
+struct gs_command {
+    struct gs_context *ctx;
+    struct gs_queue *q;
+    cl_uint n_wait; /* the application's wait list */
+    const cl_event *wait;
+    uint64_t serial;         /* of the ordered commands of the context, from 1; 0: not ordered yet */
+    bool ordered;            /* `before` has been made */
+    struct gs_events before; /* everything that was enqueued earlier and might matter */
+    /* By place: the end of the last copy within its memory, to a window that another device reads; or null. Owned. */
+    cl_event left[GS_MAX_DEVICES];
+};
+
+/* What the driver says of a wait list whose address and length don't agree, where it won't see the list itself. Drivers
+ * differ about an address of no events. */
+cl_int gs_command_list(const struct gs_command *cmd);
+/* Makes cmd->before: what the application enqueued before, on every queue of the context, and its wait list. */
+cl_int gs_command_order(struct gs_command *cmd);
+void gs_command_end(struct gs_command *cmd);
+
+/* Forgets the order, so that what follows comes after all that has been enqueued since. */
+void gs_command_renew(struct gs_command *cmd);
+
+/* Something is on its way although the command that it was for has been given up: whoever comes later comes after it,
+ * by what is returned, however it ends; the context's. Null: there is no memory. */
+cl_event gs_command_leave(struct gs_context *ctx, cl_event end);
+
+/* The queue for kernels, and that for transfers, of a place. Null with an error in *err. Here and below, but for those
+ * of units: with the context's lock, and whoever enqueues something asks for the queue anew after each
+ * gs_command_flush, which leaves alone what nobody has asked for, or sends it off himself. */
+cl_command_queue gs_exec_queue(struct gs_queue *q, unsigned place, cl_int *err);
+cl_command_queue gs_copy_queue(struct gs_queue *q, unsigned place, cl_int *err);
+
+/* The queue for what leaves a place for others. Behind what arrives there, in one queue, it would keep them waiting:
+ * then devices that exchange what they hold get it one after the other. */
+cl_command_queue gs_leave_queue(struct gs_queue *q, unsigned place, cl_int *err);
+
+/* A queue on the first device whose profiles tell how long a launch took. Null with an error in *err. */
+cl_command_queue gs_timed_queue(struct gs_queue *q, cl_int *err);
+/* The queue for the granted units of a place, behind the first; and that for what a thread of ours enqueues beside the
+ * application, where nothing ever waits for what comes later. These four without the context's lock as well. */
+cl_command_queue gs_unit_queue(struct gs_queue *q, unsigned place, cl_int *err);
+/* All of them, for units that may run side by side. */
+cl_int gs_unit_queues(struct gs_queue *q, unsigned place, cl_command_queue queue[GS_UNIT_QUEUES]);
+cl_command_queue gs_unit_image_queue(struct gs_queue *q, unsigned place, cl_int *err);
+cl_command_queue gs_threads_queue(struct gs_queue *q, unsigned place, cl_int *err);
+
+/* The queue for image commands on a place. PoCL (3.1) aborts on one given to a sub-device's queue: where the devices
+ * are sub-devices it is a queue of their parent. */
+cl_command_queue gs_image_queue(struct gs_queue *q, unsigned place, cl_int *err);
+
+/* False: the application is within a callback, where no queue may be made, and not all are there that a launch may need
+ * besides the application's own. A thread of ours makes them. */
+bool gs_queues_ready(struct gs_queue *q);
+/* Makes them. Without the context's lock. */
+void gs_queues_complete(struct gs_queue *q);
+
+/* Sends off all that was enqueued on queues that the application doesn't know of, and then what is in its own. Whoever
+ * lets a command of one queue wait for another queue's sends that off first: the specification wants it (clFlush), and
+ * a device may have fewer ways in than there are queues, each of which is served in the order of what was sent. With
+ * the context's lock. */
+void gs_command_flush(struct gs_queue *q);
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/order/completion.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "common/lock/rank.h"
+#include "common/memory.h"
+#include "shim/process/threads.h"
+#include "shim/record/group.h"
+#include "shim/order/upward.h"
+#include "shim/process/clock.h"
+
+/* PoCL calls back as soon as a command has ended. NVIDIA's driver does when it is called for something else: with
+ * nobody in it, it told of units of 10 ms in pairs, when our thread next looked (two H200, bench/results/h200x2.md). So
+ * there the driver isn't asked for callbacks, each of which costs it 8 us besides, and the thread looks often while
+ * there is something to be seen. */
+enum { LOOK_AGAIN_NS = 20 * 1000 * 1000, LOOK_SOON_NS = 10 * 1000, LOOK_LATER_NS = 100 * 1000, SLACK_NS = 1000 };
+/* Whether anybody has need of what is awaited; who begins to wakes the thread, but for an application that stops to
+ * call. A thread that wakes 20,000 times a second took the application's, on H200s' hosts, up to a third of its speed:
+ * its processor never sleeps, and may be half of a core. */
+enum { LOOK_UNWANTED_NS = 1000 * 1000, LOOK_UNTOLD_NS = 50 * 1000 };
+enum { NS_PER_S = 1000 * 1000 * 1000, STAY_AWAKE_NS = 1000 * 1000 };
+
+struct gs_awaited {
+    struct gs_awaited *next, **at; /* in the list; null: it has been taken off. `lock` */
+    cl_event event;                /* retained; null: not known yet, `last` will say. Then: `lock` */
+    cl_event (*last)(void *data, bool complete);
+    bool asked;                       /* `last` is just being called. `lock` */
+    bool (*wanted)(const void *data); /* or null: always */
+    void (*ended)(cl_event event, cl_int status, void *data);
+    void *data;
+    atomic_int refs;      /* the list's, the driver's, and the thread's that looks at it */
+    unsigned looked_at;   /* how often it was found to have ended */
+    atomic_bool uncalled; /* the driver has taken no callback */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
+GS_RANKED(lock, GS_RANK_COMPLETION);
+static pthread_cond_t news; /* by the monotonic clock; initialized when the thread is started */
+static struct gs_awaited *list;
+static unsigned long added; /* to the list, ever */
+static unsigned unknown;    /* of them, whose event isn't known yet */
+static uint64_t awake_ns;   /* so long the thread looks for what is added, and needs not be woken */
+static bool sleeping;
+static atomic_bool dozing; /* nobody has need of anything: who begins to wakes it */
+static atomic_bool roused; /* ... and has begun to */
+static bool started;
+
+static bool calls_late(void)
+{
+    return gs_group()->type & CL_DEVICE_TYPE_GPU;
+}
+
+/* With the lock held. Null: it isn't awaited any more. */
+static struct gs_awaited *find(const void *data)
+{
+    struct gs_awaited *w = list;
+    while (w && w->data != data)
+        w = w->next;
+    return w;
+}
+
+/* With the lock held. True: it was in the list, and is the caller's to end. */
+static bool take_off(struct gs_awaited *w)
+{
+    if (!w->at)
+        return false;
+    *w->at = w->next;
+    if (w->next)
+        w->next->at = w->at;
+    w->at = NULL;
+    return true;
+}
+
+static void drop_awaited(struct gs_awaited *w)
+{
+    if (atomic_fetch_sub(&w->refs, 1) != 1)
+        return;
+    if (w->event)
+        gs_real()->clReleaseEvent(w->event);
+    free(w);
+}
+
+static void end(struct gs_awaited *w, cl_int status)
+{
+    w->ended(w->event, status, w->data);
+    drop_awaited(w);
+}
+
+static void CL_CALLBACK called(cl_event event, cl_int status, void *data)
+{
+    struct gs_awaited *w = data;
+    (void)event;
+    pthread_mutex_lock(&lock);
+    const bool mine = take_off(w);
+    pthread_mutex_unlock(&lock);
+    if (mine)
+        end(w, status);
+    drop_awaited(w);
+}
+
+static cl_int status_of(cl_event event)
+{
+    cl_int status = CL_QUEUED;
+    const cl_int err =
+        gs_real()->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    return err ? err : status;
+}
+
+/* Those that are awaited, each with a reference, in an array of *n; null: none, or no memory. */
+static struct gs_awaited **snapshot(size_t *n)
+{
+    size_t count = 0;
+    for (struct gs_awaited *w = list; w; w = w->next)
+        count++;
+    struct gs_awaited **all = count ? malloc(count * sizeof *all) : NULL;
+    *n = all ? count : 0;
+    count = 0;
+    for (struct gs_awaited *w = list; all && w; w = w->next) {
+        atomic_fetch_add(&w->refs, 1);
+        all[count++] = w;
+    }
+    return all;
+}
+
+/* It has failed; or it has ended, and the driver has taken no callback. Believed at the second look: PoCL still works
+ * on an event for a moment whose status tells of a failure, and keeps no reference of its own. */
+static bool is_missed(struct gs_awaited *w, cl_int status)
+{
+    if (status > CL_COMPLETE || (status == CL_COMPLETE && !atomic_load(&w->uncalled)))
+        return false;
+    return w->looked_at++;
+}
+
+static void ask_driver(struct gs_awaited *w)
+{
+    atomic_fetch_add(&w->refs, 1);
+    if (gs_real()->clSetEventCallback(w->event, CL_COMPLETE, called, w) == CL_SUCCESS)
+        return;
+    atomic_store(&w->uncalled, true);
+    drop_awaited(w);
+}
+
+/* Is it known by now which event it is? */
+static bool is_known(struct gs_awaited *w, bool complete)
+{
+    pthread_mutex_lock(&lock);
+    const bool known = w->event, ask = !known && !w->asked && w->at;
+    w->asked |= ask;
+    pthread_mutex_unlock(&lock);
+    if (!ask)
+        return known;
+    cl_event event = w->last(w->data, complete);
+    pthread_mutex_lock(&lock);
+    w->event = event;
+    w->asked = false;
+    unknown -= event != NULL;
+    pthread_mutex_unlock(&lock);
+    if (event && !calls_late())
+        ask_driver(w);
+    return event;
+}
+
+/* Who looks: the thread, for what is new alone or for all; the application, after it has made an event fail; or
+ * somebody who knows that it has ended. */
+enum look { AT_NEW, AT_ALL, AT_FAILED, AT_ENDED };
+
+static bool is_over(struct gs_awaited *w, enum look why, cl_int status)
+{
+    if (calls_late())
+        return status <= CL_COMPLETE;
+    return why == AT_FAILED ? status < 0 : why == AT_ENDED ? status == CL_COMPLETE : is_missed(w, status);
+}
+
+/* Has anybody need of it now? Else the driver is left alone: NVIDIA's keeps one thread waiting for the other, and where
+ * one sends off what another is just enqueuing it goes by a thread of its own for the next 0.1 to 0.3 s, in which each
+ * launch takes 6.8 us instead of 4.8 (H200). */
+static bool is_wanted(struct gs_awaited *w)
+{
+    pthread_mutex_lock(&lock);
+    const bool wanted = w->at && (!w->wanted || w->wanted(w->data)); /* what is off the list may be no more */
+    pthread_mutex_unlock(&lock);
+    return wanted;
+}
+
+/* Ends it if the driver won't tell of it. The driver is asked without the lock: it may call back with one of its own
+ * held. */
+static bool look_at(struct gs_awaited *w, enum look why, cl_event complete, bool *wanted)
+{
+    if ((why == AT_NEW || why == AT_ALL) && calls_late() && !is_wanted(w))
+        return false;
+    *wanted = true;
+    const bool was_known = is_known(w, complete);
+    if (!was_known || (why == AT_NEW && !calls_late()))
+        return false;
+    const cl_int status = complete && w->event == complete ? CL_COMPLETE : status_of(w->event);
+    pthread_mutex_lock(&lock);
+    const bool mine = is_over(w, why, status) && take_off(w);
+    pthread_mutex_unlock(&lock);
+    if (mine)
+        end(w, status);
+    return mine;
+}
+
+/* True: some have ended. *wanted: somebody has need of one that is awaited. */
+static bool look_at_all(struct gs_awaited **all, size_t n, enum look why, bool *wanted)
+{
+    bool found = false;
+    *wanted = false;
+    for (size_t i = 0; i < n; i++) {
+        found |= look_at(all[i], why, NULL, wanted);
+        drop_awaited(all[i]);
+    }
+    free(all);
+    return found;
+}
+
+/* How long until the next look: some sixteenth of the time since something was seen last; short where somebody else
+ * waits for what is looked for. */
+static long next_pause(long pause_ns, bool something, bool wanted)
+{
+    if (!wanted && !gs_above_order()->wanted())
+        return LOOK_UNWANTED_NS;
+    if (something || gs_above_order()->wanted())
+        return LOOK_SOON_NS;
+    return pause_ns * 17 / 16 < LOOK_LATER_NS ? pause_ns * 17 / 16 : LOOK_LATER_NS;
+}
+
+static void sleep_for(long ns)
+{
+    const struct timespec pause = {0, ns};
+    nanosleep(&pause, NULL);
+}
+
+static bool is_roused(void)
+{
+    return atomic_load(&roused);
+}
+
+/* False: nobody would wake it. */
+static bool doze(void)
+{
+    atomic_store(&roused, false);
+    atomic_store(&dozing, true);
+    const bool told = gs_above_order()->sleep(is_roused, LOOK_UNWANTED_NS);
+    atomic_store(&dozing, false);
+    return told;
+}
+
+/* Something is awaited that somebody has need of at once. */
+static void rouse(const struct gs_awaited *w)
+{
+    if (!atomic_load(&dozing) || (w->wanted && !w->wanted(w->data)))
+        return;
+    atomic_store(&roused, true);
+    gs_above_order()->wake();
+}
+
+/* Until there is something to be looked at, and then for so long. With the lock held. */
+static void pause_for(long pause_ns)
+{
+    const bool stays = calls_late() && gs_now_ns() < awake_ns;
+    sleeping = true;
+    while (!list && !stays)
+        pthread_cond_wait(&news, &lock);
+    sleeping = false;
+    if (calls_late() || unknown) {
+        pthread_mutex_unlock(&lock);
+        if (pause_ns != LOOK_UNWANTED_NS || !doze())
+            sleep_for(pause_ns < LOOK_UNWANTED_NS ? pause_ns : LOOK_UNTOLD_NS);
+        pthread_mutex_lock(&lock);
+        return;
+    }
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += LOOK_AGAIN_NS;
+    until.tv_sec += until.tv_nsec / NS_PER_S;
+    until.tv_nsec %= NS_PER_S;
+    sleeping = true;
+    while (!unknown && pthread_cond_timedwait(&news, &lock, &until) == 0)
+        ;
+    sleeping = false;
+}
+
+static void *look(void *unused)
+{
+    unsigned long seen = 0;
+    uint64_t all_at_ns = 0;
+    long pause_ns = LOOK_SOON_NS;
+    (void)unused;
+    prctl(PR_SET_TIMERSLACK, (unsigned long)SLACK_NS);
+    for (;;) {
+        size_t n;
+        pthread_mutex_lock(&lock);
+        pause_for(pause_ns);
+        pthread_mutex_unlock(&lock);
+        gs_threads_serve_patiently();
+        const uint64_t now = gs_now_ns();
+        const bool at_all = now >= all_at_ns;
+        if (at_all)
+            all_at_ns = now + LOOK_AGAIN_NS;
+        pthread_mutex_lock(&lock);
+        struct gs_awaited **all = snapshot(&n);
+        bool found = seen != added;
+        if (found)
+            awake_ns = now + STAY_AWAKE_NS;
+        seen = added;
+        pthread_mutex_unlock(&lock);
+        bool wanted;
+        found |= look_at_all(all, n, at_all ? AT_ALL : AT_NEW, &wanted);
+        gs_threads_served();
+        /* Where nothing is awaited the next may come soon; who is alone sees to that itself, mostly. */
+        pause_ns = next_pause(pause_ns, found, wanted || (!n && !gs_above_order()->sole()));
+    }
+    return NULL;
+}
+
+void gs_completion_failures(void)
+{
+    struct gs_awaited **all;
+    size_t n;
+    bool wanted;
+    do {
+        pthread_mutex_lock(&lock);
+        all = snapshot(&n);
+        pthread_mutex_unlock(&lock);
+    } while (look_at_all(all, n, AT_FAILED, &wanted));
+}
+
+void gs_completion_now(const void *data, cl_event complete)
+{
+    bool wanted;
+    pthread_mutex_lock(&lock);
+    struct gs_awaited *w = find(data);
+    if (w)
+        atomic_fetch_add(&w->refs, 1);
+    pthread_mutex_unlock(&lock);
+    if (!w)
+        return;
+    look_at(w, AT_ENDED, complete, &wanted);
+    drop_awaited(w);
+}
+
+struct gs_awaited *gs_completion_claim(const void *data)
+{
+    pthread_mutex_lock(&lock);
+    struct gs_awaited *w = find(data);
+    const bool mine = w && !w->asked && take_off(w);
+    if (mine && !w->event)
+        unknown--;
+    pthread_mutex_unlock(&lock);
+    return mine ? w : NULL;
+}
+
+void gs_completion_over(struct gs_awaited *a)
+{
+    end(a, CL_COMPLETE);
+}
+
+static bool start(void)
+{
+    pthread_condattr_t monotonic;
+    if (started)
+        return true;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&news, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    return started = gs_threads_start("gs-ends", NULL, look, NULL);
+}
+
+/* With the lock held. */
+static void add(struct gs_awaited *w)
+{
+    if (sleeping && (!list || !w->event))
+        pthread_cond_signal(&news);
+    w->next = list;
+    w->at = &list;
+    if (list)
+        list->at = &w->next;
+    list = w;
+    added++;
+    unknown += !w->event;
+    rouse(w);
+}
+
+bool gs_await_end(cl_event event, bool (*wanted)(const void *data),
+                  void (*ended)(cl_event event, cl_int status, void *data), void *data)
+{
+    struct gs_awaited *w = gs_zeroed(sizeof *w);
+    if (!w || gs_real()->clRetainEvent(event) != CL_SUCCESS) {
+        free(w);
+        return false;
+    }
+    w->event = event;
+    w->wanted = wanted;
+    w->ended = ended;
+    w->data = data;
+    pthread_mutex_lock(&lock);
+    const bool looks_only = start() && calls_late();
+    atomic_init(&w->refs, looks_only ? 1 : 2);
+    add(w);
+    pthread_mutex_unlock(&lock);
+    if (!looks_only) {
+        ask_driver(w);
+        drop_awaited(w);
+    }
+    return true;
+}
+
+bool gs_await_last(cl_event (*last)(void *data, bool complete), bool (*wanted)(const void *data),
+                   void (*ended)(cl_event event, cl_int status, void *data), void *data)
+{
+    struct gs_awaited *w = gs_zeroed(sizeof *w);
+    if (!w)
+        return false;
+    w->last = last;
+    w->wanted = wanted;
+    w->ended = ended;
+    w->data = data;
+    atomic_init(&w->refs, 1);
+    pthread_mutex_lock(&lock);
+    const bool looks = start();
+    if (looks)
+        add(w);
+    pthread_mutex_unlock(&lock);
+    if (!looks)
+        free(w);
+    return looks;
+}

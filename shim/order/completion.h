@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Hears of an event's end, however it ends. PoCL (3.1) calls no callback of an event that fails, so a thread of ours
+ * looks at those that are still awaited, now and then. */
+#ifndef GS_SHIM_ORDER_COMPLETION_H
+#define GS_SHIM_ORDER_COMPLETION_H
+
+#include <stdbool.h>
+
+#include "shim/record/real.h"
+
+/* Calls `ended` once, with the event's final status, from a thread of the driver's or of ours, perhaps before this
+ * returns. Where the driver takes no callback the thread of ours is all there is; then `wanted`, if not null, says
+ * whether anybody has need of the end at the moment: for what nobody has it looks every 20 ms only. It calls nobody.
+ * False: no memory, and it won't. */
+bool gs_await_end(cl_event event, bool (*wanted)(const void *data),
+                  void (*ended)(cl_event event, cl_int status, void *data), void *data);
+
+/* The same of an event that isn't known yet: `last` is asked for it now and then, and gives a reference away once it
+ * does know; `complete`: somebody says that it has ended. It may be called from whatever thread, one at a time. False:
+ * no memory, or no thread. */
+bool gs_await_last(cl_event (*last)(void *data, bool complete), bool (*wanted)(const void *data),
+                   void (*ended)(cl_event event, cl_int status, void *data), void *data);
+
+/* What is awaited with this `data` has probably ended: if so it is told now, from this thread. `complete`, or null, is
+ * an event that is known to be: the driver needs not be asked. */
+void gs_completion_now(const void *data, cl_event complete);
+
+/* What is awaited with this `data` has ended, for sure: it is the caller's to say so, by gs_completion_over. Null:
+ * another thread is about to find out, or has. Takes no lock but its own for a moment. */
+struct gs_awaited *gs_completion_claim(const void *data);
+
+/* Calls its `ended`, with CL_COMPLETE, and a null event where it wasn't known yet. */
+void gs_completion_over(struct gs_awaited *a);
+
+/* The application has just made an event fail: ends all that have failed by it, and by the end of those, in turn. */
+void gs_completion_failures(void);
+
+#endif

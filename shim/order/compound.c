@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/order/compound.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim/order/command.h"
+
+struct gs_compound {
+    cl_event end;
+    struct gs_events of;
+};
+
+static void drop(struct gs_compound *s)
+{
+    gs_events_free(&s->of);
+    gs_real()->clReleaseEvent(s->end);
+}
+
+/* The oldest n of them. */
+static void drop_oldest(struct gs_queue *q, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        drop(&q->several[i]);
+    if (n < q->n_several)
+        memmove(q->several, q->several + n, (q->n_several - n) * sizeof *q->several);
+    q->n_several -= n;
+    if (!q->n_several) {
+        free(q->several);
+        q->several = NULL;
+        q->several_cap = 0;
+    }
+}
+
+static void forget_ended(struct gs_queue *q)
+{
+    size_t n = 0;
+    while (n < q->n_several && gs_event_status(q->several[n].end) == CL_COMPLETE)
+        n++;
+    drop_oldest(q, n);
+}
+
+void gs_compound_add(struct gs_queue *q, cl_event end, const struct gs_events *of)
+{
+    if (q->n_several)
+        forget_ended(q);
+    if (q->n_several == q->several_cap) {
+        const size_t cap = q->several_cap ? 2 * q->several_cap : 4;
+        struct gs_compound *more = realloc(q->several, cap * sizeof *more);
+        if (!more)
+            return;
+        q->several = more;
+        q->several_cap = cap;
+    }
+    struct gs_compound s = {.end = end};
+    if (gs_real()->clRetainEvent(end) != CL_SUCCESS)
+        return;
+    gs_events_share_all(&s.of, of);
+    q->several[q->n_several++] = s;
+}
+
+/* PoCL (3.1) uses a marker that has failed once more when the rest of what it waited for ends. */
+static void spoil_failed(struct gs_context *ctx, const struct gs_compound *s)
+{
+    bool any = false;
+    for (cl_uint i = 0; i < s->of.n; i++) {
+        const bool ended = gs_event_ended(s->of.v[i]);
+        cl_event end = ended ? NULL : gs_command_leave(ctx, s->of.v[i]);
+        if (end)
+            gs_events_share(&ctx->unended, end);
+        any = any || !ended;
+    }
+    if (any)
+        gs_events_share(&ctx->failed, s->end);
+}
+
+void gs_compound_look(struct gs_queue *q)
+{
+    if (!q->n_several)
+        return;
+    const cl_int newest = gs_event_status(q->several[q->n_several - 1].end);
+    const cl_int oldest = q->out_of_order ? gs_event_status(q->several[0].end) : newest;
+    if (newest == CL_COMPLETE && !q->out_of_order)
+        drop_oldest(q, q->n_several);
+    else if (oldest == CL_COMPLETE)
+        forget_ended(q);
+    if (newest >= CL_COMPLETE && oldest >= CL_COMPLETE)
+        return;
+    for (size_t i = 0; i < q->n_several; i++)
+        spoil_failed(q->o.ctx, &q->several[i]);
+    drop_oldest(q, q->n_several);
+}
+
+void gs_compound_look_all(struct gs_context *ctx)
+{
+    for (struct gs_queue *q = ctx->queues; q; q = q->next)
+        gs_compound_look(q);
+}
+
+cl_int gs_compound_await(struct gs_context *ctx, struct gs_events *to)
+{
+    cl_int err = CL_SUCCESS;
+    if (!ctx->unended.n)
+        return err;
+    if (!gs_events_forget(&ctx->unended, true))
+        gs_events_free(&ctx->failed);
+    if (!err)
+        err = gs_events_share_all(to, &ctx->unended);
+    return err;
+}
+
+void gs_compound_leave(struct gs_queue *q)
+{
+    gs_compound_look(q);
+    for (size_t i = 0; i < q->n_several; i++)
+        for (cl_uint k = 0; k < q->several[i].of.n; k++)
+            gs_events_share(&q->o.ctx->orphans, q->several[i].of.v[k]);
+    drop_oldest(q, q->n_several);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/order/unfinished.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#include "shim/process/threads.h"
+#include "shim/order/callbacks.h"
+
+enum { MOST_QUEUES = 64 };
+
+struct unended {
+    cl_command_queue queue[MOST_QUEUES]; /* retained */
+    unsigned n;
+    atomic_bool begun; /* the thread is inside, or won't be */
+};
+
+/* Not where a command may wait for the application, which won't come any more. */
+static void add_queues(struct unended *u, struct gs_context *ctx)
+{
+    if (atomic_load(&ctx->user_events) || pthread_mutex_trylock(&ctx->lock) != 0)
+        return;
+    for (struct gs_queue *q = ctx->queues; q && u->n < MOST_QUEUES; q = q->next)
+        if (gs_real()->clRetainCommandQueue(q->o.handle) == CL_SUCCESS)
+            u->queue[u->n++] = q->o.handle;
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+static void *finish(void *arg)
+{
+    struct unended *u = arg;
+    const unsigned n = u->n;
+    const bool inside = gs_threads_enter();
+    atomic_store(&u->begun, true);
+    for (unsigned i = 0; i < n && inside; i++) {
+        gs_real()->clFinish(u->queue[i]);
+        gs_real()->clReleaseCommandQueue(u->queue[i]);
+    }
+    if (inside)
+        gs_threads_leave();
+    return NULL;
+}
+
+void gs_unfinished_await(struct gs_context *contexts)
+{
+    static struct unended unended; /* the process ends once */
+    static atomic_bool done;
+    if (!contexts || !gs_group()->pocl || gs_in_callback() || atomic_exchange(&done, true))
+        return;
+    for (struct gs_context *c = contexts; c; c = c->next)
+        add_queues(&unended, c);
+    if (unended.n && gs_threads_start("gs-unended", NULL, finish, &unended))
+        while (!atomic_load(&unended.begun))
+            sched_yield();
+}

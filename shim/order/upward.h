@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* What the room of the daemon's client does for this one. */
+#ifndef GS_SHIM_ORDER_UPWARD_H
+#define GS_SHIM_ORDER_UPWARD_H
+
+#include "shim/record/objects.h"
+#include "shim/process/given.h"
+
+struct gs_above_order {
+    /* gs_scheduled(): does the next command go by units? */
+    bool (*scheduled)(void);
+    /* gs_queue_close(): something is about to be enqueued there. */
+    void (*close)(cl_command_queue queue);
+    /* gs_queue_is_empty(): has all ended that the application has enqueued there? */
+    bool (*is_empty)(struct gs_queue *q, bool of_this_call);
+    /* gs_unit_is_sole(): is no other application connected? */
+    bool (*sole)(void);
+    /* gs_units_wanted(), _sleep(), _wake(): does another application wait for the end of something, and until then. */
+    bool (*wanted)(void);
+    bool (*sleep)(bool (*also)(void), uint64_t ns);
+    void (*wake)(void);
+};
+GS_TAKES(gs_above_order);
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/output/append.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim/output/append_ways.h"
+#include "shim/output/deferred_send.h"
+#include "shim/memory/coherence.h"
+#include "shim/output/merge_kernels.h"
+#include "shim/schedule/put.h"
+#include "shim/report/report.h"
+#include "shim/memory/scratch.h"
+#include "shim/memory/exchange_buffer.h"
+#include "shim/memory/transfer.h"
+
+void gs_lists_free(struct gs_lists *lists)
+{
+    free(lists->v);
+    lists->v = NULL;
+}
+
+/* Does a place hold bytes of the list that somebody wanted there, so that it is to hold what is appended too? */
+static bool is_wanted(const struct gs_mem *list, unsigned p)
+{
+    return gs_rangeset_touches(&list->root->place[p].valid, gs_window_range(list, 0, list->size));
+}
+
+static cl_int find_way(struct gs_launching *l, struct gs_list *list, const struct gs_mem *m)
+{
+    const unsigned n = l->job.n;
+    list->way = gs_exchange_buffer_possible(&l->cmd, m->size * (n - 1)) ? GS_LIST_MET
+                : gs_deferred_send_worth(m->size)                       ? GS_LIST_COUNTED
+                                                                        : GS_LIST_WHOLE;
+    cl_int err = gs_merge_kernels_make(l->cmd.ctx);
+    for (unsigned p = 0; p < (list->way == GS_LIST_MET ? n : 1) && !err; p++)
+        err = gs_block_kernels_make(l->cmd.ctx, p);
+    for (unsigned p = 1; p < n && list->way != GS_LIST_WHOLE; p++)
+        list->spread = (list->takes[p] = is_wanted(m, p)) || list->spread;
+    return err;
+}
+
+/* The first of the launch's lists that an argument has; null: it has none. */
+static struct gs_list *first_of(const struct gs_launching *l, const struct gs_lists *lists, uint32_t arg)
+{
+    for (uint32_t i = 0; i < l->summary->n_appends; i++)
+        if (l->summary->appends[i].list == arg)
+            return &lists->v[i];
+    return NULL;
+}
+
+/* Scratch memory for part p instead of the argument of list i, as long as that; and longer where the parts' numbers may
+ * turn out to begin below 0, while this one counts from 0 on. */
+static cl_int take_own(struct gs_launching *l, struct gs_lists *lists, uint32_t i, unsigned p, cl_kernel kernel)
+{
+    const struct gs_kernel_summary *k = l->summary;
+    const uint32_t arg = k->appends[i].list;
+    struct gs_list *first = first_of(l, lists, arg);
+    uint64_t more = 0;
+    for (uint32_t j = i; j < k->n_appends; j++)
+        if (k->appends[j].list == arg && lists->v[j].at.lead * k->appends[j].unit > more)
+            more = lists->v[j].at.lead * k->appends[j].unit;
+    cl_int err = CL_SUCCESS;
+    if (first == &lists->v[i] && (first->takes[p] || more)) {
+        first->own[p] = gs_scratch_take(l->cmd.ctx, p, l->mems[arg]->size + more, &err);
+        if (!err)
+            err = gs_real()->clSetKernelArg(kernel, arg, sizeof(cl_mem), &first->own[p]);
+    }
+    lists->v[i].own[p] = first->own[p];
+    return err;
+}
+
+cl_int gs_append_begin(struct gs_launching *l, struct gs_lists *lists, unsigned p, cl_kernel kernel)
+{
+    const struct gs_kernel_summary *k = l->summary;
+    cl_int err = CL_SUCCESS;
+    if (!lists->v && !(lists->v = calloc(k->n_appends, sizeof *lists->v)))
+        return CL_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < k->n_appends && !p && !err; i++)
+        err = gs_plan_find_list(k, i, l->mems, l->k->args, &lists->v[i].at)
+                  ? find_way(l, &lists->v[i], l->mems[k->appends[i].list])
+                  : CL_INVALID_VALUE;
+    for (uint32_t i = 0; i < k->n_appends && p && !err; i++)
+        err = take_own(l, lists, i, p, kernel);
+    return err;
+}
+
+void gs_append_copies(const struct gs_launching *l, const struct gs_lists *lists, const struct gs_mem *root,
+                      struct gs_copies *copies)
+{
+    *copies = (struct gs_copies){.begin = 0};
+    for (uint32_t i = 0; i < l->summary->n_appends && lists->v; i++) {
+        const struct gs_mem *m = l->mems[l->summary->appends[i].list];
+        if (m->root != root)
+            continue;
+        copies->begin = m->origin;
+        memcpy(copies->mem, lists->v[i].own, sizeof copies->mem);
+    }
+}
+
+/* What the counter is at home before the first part counts on. */
+static cl_int keep_counter(struct gs_launching *l, const struct gs_append *a, struct gs_list *list,
+                           struct gs_events *ready)
+{
+    const struct gs_mem *m = l->mems[a->counter];
+    cl_int err;
+    cl_event event;
+    list->was = gs_scratch_take(l->cmd.ctx, 0, sizeof(cl_uint), &err);
+    cl_command_queue queue = err ? NULL : gs_copy_queue(l->cmd.q, 0, &err);
+    if (!err)
+        err = gs_put_copy(queue, GS_VIA_MEMORY, m->root->place[0].mem, list->was, m->origin + a->counter_offset, 0,
+                          sizeof(cl_uint), ready->n, ready->v, &event);
+    return err ? err : gs_events_add(ready, event);
+}
+
+static struct gs_list_shape shape_of(const struct gs_append *a, const struct gs_list *list, const struct gs_mem *m)
+{
+    return (struct gs_list_shape){.at = m->origin + list->at.begin,
+                                  .bytes = list->at.end - list->at.begin,
+                                  .step = a->step,
+                                  .unit = a->unit,
+                                  .limit = list->at.limit,
+                                  .lead = list->at.lead};
+}
+
+/* What gs_list_whole takes, for it doesn't fail then. */
+static cl_int reserve_whole(struct gs_command *cmd, uint64_t most, unsigned n_parts, struct gs_events *ready)
+{
+    cl_int err = gs_scratch_reserve(cmd, 0, n_parts * sizeof(cl_uint), n_parts, ready);
+    for (unsigned p = 1; p < n_parts && !err; p++)
+        err = gs_scratch_reserve(cmd, 0, most, n_parts, ready);
+    return err;
+}
+
+cl_int gs_append_ready(struct gs_launching *l, struct gs_lists *lists, unsigned n_parts, struct gs_events *ready)
+{
+    const struct gs_kernel_summary *k = l->summary;
+    cl_int err = CL_SUCCESS;
+    for (uint32_t i = 0; i < k->n_appends && !err; i++) {
+        const cl_event arrives = l->mems[k->appends[i].list]->root->place[0].ready;
+        /* What home still fetches from where a part will append. */
+        for (unsigned p = 1; p < n_parts && arrives && !err; p++)
+            err = gs_events_share(&ready[p], arrives);
+        if (!err && lists->v[i].spread)
+            err = keep_counter(l, &k->appends[i], &lists->v[i], &ready[0]);
+        const struct gs_list_shape shape = shape_of(&k->appends[i], &lists->v[i], l->mems[k->appends[i].list]);
+        const uint64_t most = gs_list_most(&shape);
+        if (!err && most && lists->v[i].way == GS_LIST_MET)
+            err = gs_list_meeting_reserve(l, &lists->v[i], most, n_parts, ready);
+        else if (!err && most && lists->v[i].way == GS_LIST_WHOLE)
+            err = reserve_whole(&l->cmd, most, n_parts, ready);
+    }
+    return err;
+}
+
+static cl_int bring_count(const struct gs_list_join *j, unsigned p, cl_mem counts, struct gs_events *here)
+{
+    struct gs_command *cmd = &j->l->cmd;
+    const uint64_t bytes = sizeof(cl_uint);
+    struct gs_events since = {0};
+    cl_int err = gs_events_share(&since, j->ran[p]);
+    if (!err)
+        err =
+            gs_transfer_buffer(cmd, j->counter[p].mem, p, counts, 0, j->counter[p].at, p * bytes, bytes, &since, here);
+    gs_report_moved(GS_PATH_REDUCE, bytes);
+    gs_events_free(&since);
+    return err;
+}
+
+/* Part p's list to home, and behind those of the parts before it, by `counts`; `got` gains what these wait for. */
+static cl_int bring_list(const struct gs_list_join *j, unsigned p, cl_mem counts, struct gs_events *got)
+{
+    struct gs_command *cmd = &j->l->cmd;
+    const struct gs_list_at own = j->own[p];
+    struct gs_events since = {0};
+    cl_int err = gs_events_share(&since, j->ran[p]);
+    const uint64_t bytes = gs_list_most(&j->shape);
+    cl_mem scratch = err ? NULL : gs_scratch_claim(cmd->ctx, 0, bytes, &err);
+    cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, 0, &err);
+    if (!err)
+        err = bring_count(j, p, counts, got);
+    if (!err)
+        err = gs_transfer_buffer(cmd, own.mem, p, scratch, 0, own.at, 0, bytes, &since, got);
+    if (!err)
+        err = gs_enqueue_append(cmd->ctx, 0, queue, &j->shape, p, j->root->place[0].mem, scratch, 0, counts, got,
+                                j->done);
+    gs_report_moved(GS_PATH_MERGE, bytes);
+    gs_events_free(&since);
+    return err;
+}
+
+cl_int gs_list_whole(const struct gs_list_join *j)
+{
+    struct gs_command *cmd = &j->l->cmd;
+    struct gs_events got = {0};
+    cl_int err;
+    cl_event event;
+    cl_mem counts = gs_scratch_claim(cmd->ctx, 0, j->n * sizeof(cl_uint), &err);
+    cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, 0, &err);
+    if (!err)
+        err = gs_put_copy(queue, GS_VIA_MEMORY, j->counter[0].mem, counts, j->counter[0].at, 0, sizeof(cl_uint), 1,
+                          &j->ran[0], &event);
+    if (!err)
+        err = gs_events_add(&got, event);
+    if (!err)
+        err = gs_events_share_all(j->read, &got);
+    for (unsigned p = 1; p < j->n && !err; p++)
+        err = bring_list(j, p, counts, &got);
+    gs_events_free(&got);
+    return err;
+}
+
+/* Where part p has the counter, or its list. */
+static struct gs_list_at place_of(const struct gs_launching *l, const struct gs_lists *lists, uint32_t arg,
+                                  uint64_t offset, unsigned p)
+{
+    const struct gs_list *list = first_of(l, lists, arg);
+    const struct gs_mem *m = l->mems[arg];
+    if (list && list->own[p])
+        return (struct gs_list_at){list->own[p], offset};
+    return (struct gs_list_at){m->root->place[p].mem, m->origin + offset};
+}
+
+static cl_int join(struct gs_launching *l, const struct gs_lists *lists, uint32_t i, unsigned n_parts,
+                   const cl_event *ran, struct gs_events *done, struct gs_events *read)
+{
+    const struct gs_append *a = &l->summary->appends[i];
+    struct gs_list *list = &lists->v[i];
+    const struct gs_mem *m = l->mems[a->list];
+    struct gs_list_join j = {.l = l,
+                             .list = list,
+                             .shape = shape_of(a, list, m),
+                             .root = m->root,
+                             .n = n_parts,
+                             .ran = ran,
+                             .done = done,
+                             .read = read};
+    for (unsigned p = 0; p < n_parts; p++) {
+        j.own[p] = place_of(l, lists, a->list, list->at.begin, p);
+        j.counter[p] = place_of(l, lists, a->counter, a->counter_offset, p);
+    }
+    if (!gs_list_most(&j.shape))
+        return CL_SUCCESS;
+    if (list->way == GS_LIST_MET)
+        return gs_list_by_meeting(&j);
+    if (list->way == GS_LIST_COUNTED && gs_list_by_count(&j))
+        return CL_SUCCESS;
+    list->spread = false;
+    for (unsigned p = 0; p < n_parts; p++)
+        list->takes[p] = false;
+    return gs_list_whole(&j);
+}
+
+cl_int gs_append_join(struct gs_launching *l, struct gs_lists *lists, unsigned n_parts, const cl_event *ran,
+                      struct gs_events *done, cl_event *counted)
+{
+    const struct gs_kernel_summary *k = l->summary;
+    struct gs_events read = {0};
+    cl_int err = gs_events_share(&read, ran[0]);
+    for (uint32_t i = 0; i < k->n_appends && !err; i++)
+        err = join(l, lists, i, n_parts, ran, done, &read);
+    cl_command_queue queue = err ? NULL : gs_copy_queue(l->cmd.q, 0, &err);
+    if (!err)
+        err = gs_real()->clEnqueueMarkerWithWaitList(queue, read.n, read.v, counted);
+    gs_events_free(&read);
+    gs_command_flush(l->cmd.q);
+    return err;
+}
+
+/* What place p has of the list stays what it has. */
+static int keep_valid(const struct gs_launching *l, const struct gs_list *list, const struct gs_mem *m,
+                      unsigned n_parts)
+{
+    const struct gs_range window = gs_window_range(m, 0, m->size);
+    struct gs_rangeset valid[GS_MAX_DEVICES] = {0};
+    int err = 0;
+    for (unsigned p = 1; p < n_parts && !err; p++)
+        if (list->takes[p])
+            err = gs_rangeset_common(&m->root->place[l->job.place[p]].valid, window, &valid[p]);
+    if (!err)
+        err = gs_wrote_range(m->root, 0, window);
+    for (unsigned p = 1; p < n_parts; p++) {
+        if (!err)
+            err = gs_rangeset_add_set(&m->root->place[l->job.place[p]].valid, &valid[p]);
+        gs_rangeset_free(&valid[p]);
+    }
+    return err;
+}
+
+int gs_append_record(const struct gs_launching *l, const struct gs_lists *lists, unsigned n_parts)
+{
+    const struct gs_kernel_summary *k = l->summary;
+    int err = 0;
+    for (uint32_t i = 0; i < k->n_appends && !err; i++)
+        err = keep_valid(l, &lists->v[i], l->mems[k->appends[i].list], n_parts);
+    return err;
+}

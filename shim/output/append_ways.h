@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The ways in which the parts' lists are put behind each other (shim/output/append.h). With the context's lock held;
+ * nothing blocks. */
+#ifndef GS_SHIM_OUTPUT_APPEND_WAYS_H
+#define GS_SHIM_OUTPUT_APPEND_WAYS_H
+
+#include "shim/output/append.h"
+#include "shim/output/append_kernels.h"
+
+/* A list while a launch is being enqueued. */
+struct gs_list {
+    enum {
+        GS_LIST_MET,     /* by memory that the devices' kernels reach: no host has to know how much it is */
+        GS_LIST_COUNTED, /* by a thread of ours, which sends what the host has heard of */
+        GS_LIST_WHOLE    /* whole, and put together by a kernel at home */
+    } way;
+    struct gs_append_place at;
+    cl_mem own[GS_MAX_DEVICES]; /* scratch for the argument of part p; null: it appends to the list on its place */
+    bool takes[GS_MAX_DEVICES]; /* it does because that is to have what all have appended */
+    bool spread;                /* some does */
+    cl_mem was;                 /* of these: the counter before, at home; scratch */
+};
+
+/* A place in a memory object. */
+struct gs_list_at {
+    cl_mem mem;
+    uint64_t at;
+};
+
+/* One list that is to be put together. */
+struct gs_list_join {
+    struct gs_launching *l;
+    const struct gs_list *list;
+    struct gs_list_shape shape;
+    struct gs_mem *root;                       /* of the list */
+    struct gs_list_at own[GS_MAX_DEVICES];     /* by part: where it has appended */
+    struct gs_list_at counter[GS_MAX_DEVICES]; /* likewise: where it has counted */
+    unsigned n;                                /* parts */
+    const cl_event *ran;                       /* by part */
+    struct gs_events *done;                    /* gains the ends */
+    struct gs_events *read;                    /* gains what reads home's counter */
+};
+
+/* Does place q get what the others have appended? */
+static inline bool gs_list_takes(const struct gs_list_join *j, unsigned q)
+{
+    return !q || j->list->takes[q];
+}
+
+/* Before the launch's n parts run, for a list to which a part appends at most so many bytes: see gs_scratch_reserve. */
+cl_int gs_list_meeting_reserve(struct gs_launching *l, const struct gs_list *list, uint64_t most, unsigned n,
+                               struct gs_events *ready);
+cl_int gs_list_by_meeting(const struct gs_list_join *j);
+/* False: it can't be had, and nothing has been changed. */
+bool gs_list_by_count(const struct gs_list_join *j);
+cl_int gs_list_whole(const struct gs_list_join *j);
+
+#endif

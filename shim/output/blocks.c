@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/output/blocks.h"
+
+#include <stdlib.h>
+
+#include "shim/output/merge_kernels.h"
+#include "shim/schedule/put.h"
+#include "shim/report/report.h"
+#include "shim/memory/scratch.h"
+#include "shim/memory/exchange_buffer.h"
+
+/* A merge while it is being enqueued. Places from `first` on leave blocks; those below `takers` pick them up. */
+struct exchange {
+    struct gs_command *cmd;
+    struct gs_merge *m;
+    unsigned n, first, takers;
+    struct gs_holding *on;
+    struct gs_exchange_buffer place[GS_MAX_DEVICES]; /* by giver */
+    cl_mem counter[GS_MAX_DEVICES];                  /* likewise; null: nobody looks at the statistics */
+    struct gs_events left[GS_MAX_DEVICES];           /* likewise, of a piece */
+    struct gs_events picked[GS_MAX_DEVICES];         /* likewise */
+};
+
+/* Counts what a part left, for the statistics. */
+struct count {
+    cl_uint sixteens;
+    uint64_t times, more;
+};
+
+static void CL_CALLBACK report_count(cl_event event, cl_int status, void *data)
+{
+    struct count *c = data;
+    if (status == CL_COMPLETE)
+        gs_report_moved(GS_PATH_MERGE, ((uint64_t)c->sixteens * 16 + c->more) * c->times);
+    gs_real()->clReleaseEvent(event);
+    free(c);
+}
+
+/* Where somebody looks at the statistics: a counter on the part's place. */
+static cl_mem make_counter(struct gs_command *cmd, unsigned p, cl_command_queue queue, const struct gs_events *wait,
+                           cl_int *err)
+{
+    cl_int none = CL_SUCCESS;
+    cl_mem counter = gs_report_wants_times() ? gs_scratch_take(cmd->ctx, p, sizeof(cl_uint), &none) : NULL;
+    if (!counter)
+        return NULL;
+    const struct gs_op clear = {/* to zero */
+                                .kind = GS_OP_FILL,
+                                .dst = counter,
+                                .region = {sizeof(cl_uint), 1, 1},
+                                .pattern_bytes = sizeof(cl_uint)};
+    *err = gs_put(queue, &clear, GS_VIA_MEMORY, wait->n, wait->v, NULL);
+    return counter;
+}
+
+static cl_int read_counter(cl_command_queue queue, cl_mem counter, uint64_t times, uint64_t more,
+                           struct gs_events *done)
+{
+    cl_event event;
+    struct count *c = malloc(sizeof *c);
+    if (!c)
+        return CL_OUT_OF_HOST_MEMORY;
+    *c = (struct count){0, times, more};
+    const struct gs_op read = {
+        .kind = GS_OP_READ, .src = counter, .region = {sizeof c->sixteens, 1, 1}, .ptr = &c->sixteens};
+    cl_int err = gs_put(queue, &read, GS_VIA_HOST, 0, NULL, &event);
+    if (err) {
+        free(c);
+        return err;
+    }
+    err = gs_events_share(done, event);
+    /* The callback has the event and the memory from here on. */
+    if (gs_real()->clSetEventCallback(event, CL_COMPLETE, report_count, c) == CL_SUCCESS)
+        return err;
+    gs_real()->clWaitForEvents(1, &event);
+    report_count(event, CL_COMPLETE, c);
+    return err;
+}
+
+static cl_int leave_blocks(struct exchange *x, unsigned p, uint64_t at, uint64_t n)
+{
+    struct gs_exchange_buffer *place = &x->place[p];
+    struct gs_events before = {0};
+    cl_int err;
+    cl_command_queue queue = gs_copy_queue(x->cmd->q, p, &err);
+    if (!err)
+        err = gs_events_share_all(&before, &x->on[p].since);
+    if (!err)
+        err = gs_exchange_buffer_take(place, &before);
+    if (!err)
+        err = gs_enqueue_leave(x->cmd->ctx, p, queue, place->left, place->at, x->on[p].mem, x->on[p].begin + at,
+                               x->m->kept[p], at, n, x->counter[p], &before, &x->left[p]);
+    if (!err)
+        gs_real()->clFlush(queue);
+    gs_events_free(&before);
+    return err;
+}
+
+/* Place q picks up what p left. Where several have changed a byte, which no program may count on, the last part's value
+ * is taken on every place: what a later part left is put over what is there, what an earlier one left only where
+ * nothing has changed yet. */
+static cl_int pick_up(struct exchange *x, unsigned q, unsigned p, uint64_t at, uint64_t n)
+{
+    const struct gs_exchange_buffer *place = &x->place[p];
+    struct gs_events wait = {0};
+    cl_int err;
+    cl_command_queue queue = gs_copy_queue(x->cmd->q, q, &err);
+    if (!err)
+        err = gs_events_share_all(&wait, &x->on[q].since);
+    if (!err)
+        err = gs_events_share_all(&wait, &x->left[p]);
+    if (!err)
+        err = gs_enqueue_pick_up(x->cmd->ctx, q, queue, x->on[q].mem, x->on[q].begin + at, place->taken[q], place->at,
+                                 x->m->kept[q], at, n, p < q, &wait, &x->picked[p]);
+    gs_events_free(&wait);
+    return err;
+}
+
+/* Everything that place q picks up of a piece; the last piece's is what it then has to be waited for. */
+static cl_int pick_up_all(struct exchange *x, unsigned q, uint64_t at, uint64_t n)
+{
+    cl_int err = CL_SUCCESS;
+    unsigned last = x->n;
+    for (unsigned p = q; p-- > x->first && !err; last = p)
+        err = pick_up(x, q, p, at, n);
+    for (unsigned p = q + 1; p < x->n && !err; last = p++)
+        err = pick_up(x, q, p, at, n);
+    if (!err && last < x->n && at + n == x->m->bytes)
+        err = gs_events_share(&x->on[q].since, x->picked[last].v[x->picked[last].n - 1]);
+    return err;
+}
+
+/* The giver's memory is in use until all have picked up. */
+static cl_int give_back(struct exchange *x, unsigned p)
+{
+    cl_event all = NULL;
+    cl_int err = CL_SUCCESS;
+    if (x->picked[p].n > 1) {
+        cl_command_queue queue = gs_copy_queue(x->cmd->q, x->takers - 1, &err);
+        if (!err)
+            err = gs_real()->clEnqueueMarkerWithWaitList(queue, x->picked[p].n, x->picked[p].v, &all);
+    }
+    if (all || x->picked[p].n || x->left[p].n)
+        gs_exchange_buffer_give(&x->place[p], all ? all : x->picked[p].n ? x->picked[p].v[0] : x->left[p].v[0]);
+    if (all)
+        gs_real()->clReleaseEvent(all);
+    gs_events_free(&x->left[p]);
+    gs_events_free(&x->picked[p]);
+    return err;
+}
+
+static cl_int merge_piece(struct exchange *x, uint64_t at, uint64_t n)
+{
+    cl_int err = CL_SUCCESS;
+    /* A place leaves what it wrote before it picks up what others did: both stand in one queue, in this order. */
+    for (unsigned p = x->first; p < x->n && !err; p++)
+        err = leave_blocks(x, p, at, n);
+    for (unsigned q = 0; q < x->takers && !err; q++)
+        err = pick_up_all(x, q, at, n);
+    for (unsigned p = x->first; p < x->n; p++) {
+        const cl_int given = give_back(x, p);
+        err = err ? err : given;
+    }
+    return err;
+}
+
+/* In pieces, so that what one of them left is picked up beside the comparison of the next. */
+static uint64_t piece_of(const struct gs_merge *m)
+{
+    const uint64_t most = GS_EXCHANGE_BUFFER_BYTES / (GS_BLOCK_BYTES + sizeof(cl_uint)) * GS_BLOCK_BYTES,
+                   quarter = m->bytes / 4;
+    const uint64_t piece = quarter < most / 8 ? most / 8 : quarter > most ? most : quarter;
+    return piece / GS_BLOCK_BYTES * GS_BLOCK_BYTES;
+}
+
+static uint64_t place_need(const struct gs_merge *m)
+{
+    const uint64_t piece = piece_of(m);
+    return gs_exchange_buffer_need(m->bytes < piece ? m->bytes : piece);
+}
+
+cl_int gs_blocks_reserve(struct gs_command *cmd, const struct gs_merge *m, unsigned n_parts, struct gs_events *ready)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = m->everywhere ? 0 : 1; p < n_parts && !err; p++)
+        err = gs_exchange_buffer_reserve(cmd, p, place_need(m), n_parts, ready);
+    return err;
+}
+
+static cl_int open_places(struct exchange *x)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = x->first; p < x->n && !err; p++) {
+        cl_command_queue queue = gs_copy_queue(x->cmd->q, p, &err);
+        if (!err)
+            x->counter[p] = make_counter(x->cmd, p, queue, &x->on[p].since, &err);
+        if (!err)
+            err = gs_exchange_buffer_open(x->cmd, p, place_need(x->m), &x->place[p]);
+    }
+    return err;
+}
+
+static cl_int read_counters(struct exchange *x)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = x->first; p < x->n && !err; p++) {
+        /* What is left is picked up by each of the others. */
+        const unsigned times = p < x->takers ? x->takers - 1 : x->takers;
+        cl_command_queue queue = gs_copy_queue(x->cmd->q, p, &err);
+        if (!err && x->counter[p])
+            err = read_counter(queue, x->counter[p], times, gs_exchange_buffer_words(x->m->bytes), &x->on[p].since);
+    }
+    return err;
+}
+
+cl_int gs_blocks_merge(struct gs_command *cmd, struct gs_merge *m, unsigned n_parts, struct gs_holding *on)
+{
+    const uint64_t piece = piece_of(m);
+    struct exchange x = {.cmd = cmd,
+                         .m = m,
+                         .n = n_parts,
+                         .first = m->everywhere ? 0 : 1,
+                         .takers = m->everywhere ? n_parts : 1,
+                         .on = on};
+    cl_int err = open_places(&x);
+    for (uint64_t at = 0; at < m->bytes && !err; at += piece)
+        err = merge_piece(&x, at, m->bytes - at < piece ? m->bytes - at : piece);
+    for (unsigned p = x.first; p < n_parts; p++)
+        gs_exchange_buffer_close(&x.place[p]);
+    return err ? err : read_counters(&x);
+}

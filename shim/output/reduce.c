@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/output/reduce.h"
+
+#include <string.h>
+
+#include "shim/memory/coherence.h"
+#include "shim/output/merge_kernels.h"
+#include "shim/schedule/put.h"
+#include "shim/plan/reducible.h"
+#include "shim/report/report.h"
+#include "shim/memory/scratch.h"
+#include "shim/memory/transfer.h"
+
+/* The copy of part p, where root's byte `at` is at *from. */
+static cl_mem copy_of(const struct gs_use *u, const struct gs_copies *copies, unsigned p, uint64_t at, uint64_t *from)
+{
+    *from = copies->mem[p] ? at - copies->begin : at;
+    return copies->mem[p] ? copies->mem[p] : u->root->place[p].mem;
+}
+
+static cl_int fill(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned part,
+                   struct gs_events *ready)
+{
+    const uint64_t identity = gs_reduce_identity(u->op, u->type);
+    const struct gs_rangeset *s = &u->reduced[part];
+    struct gs_events wait = {0};
+    cl_event event = NULL;
+    cl_int err = gs_events_share_all(&wait, ready);
+    /* What home still fetches from here. */
+    if (!err && u->root->place[0].ready)
+        err = gs_events_share(&wait, u->root->place[0].ready);
+    cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, part, &err);
+    for (size_t i = 0; i < s->n && !err; i++) {
+        const bool last = i + 1 == s->n;
+        /* In order: the first waits for all of them, the last stands for all. */
+        uint64_t begin;
+        cl_mem copy = copy_of(u, copies, part, s->v[i].begin, &begin);
+        struct gs_op op = {.kind = GS_OP_FILL,
+                           .dst = copy,
+                           .to = {(size_t)begin},
+                           .region = {(size_t)(s->v[i].end - s->v[i].begin), 1, 1},
+                           .pattern_bytes = gs_reduction_bytes(u->type)};
+        memcpy(op.pattern, &identity, op.pattern_bytes);
+        err = gs_put(queue, &op, GS_VIA_MEMORY, i ? 0 : wait.n, wait.v, last ? &event : NULL);
+    }
+    gs_events_free(&wait);
+    return err || !event ? err : gs_events_add(ready, event);
+}
+
+cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned n_parts,
+                       struct gs_events *ready)
+{
+    cl_int err = gs_merge_kernels_make(cmd->ctx);
+    for (unsigned p = 0; p < n_parts && !err; p++)
+        if (gs_wrote(u->root, 0, &u->reduced[p]) < 0)
+            err = CL_OUT_OF_HOST_MEMORY;
+    for (unsigned p = 1; p < n_parts && !err; p++)
+        err = fill(cmd, u, copies, p, &ready[p]);
+    for (unsigned p = 1; p < n_parts && !err; p++)
+        if (u->reduced[p].n)
+            err = gs_scratch_reserve(cmd, 0, gs_rangeset_bytes(&u->reduced[p]), n_parts, ready);
+    return err;
+}
+
+/* Combines what part p has with home's bytes, range by range. */
+static cl_int combine(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned p,
+                      const cl_event *ran, struct gs_events *done)
+{
+    const struct gs_rangeset *s = &u->reduced[p];
+    const uint64_t bytes = gs_rangeset_bytes(s);
+    struct gs_events wait = {0};
+    cl_int err;
+    cl_command_queue queue = gs_copy_queue(cmd->q, 0, &err);
+    cl_mem scratch = err ? NULL : gs_scratch_claim(cmd->ctx, 0, bytes, &err);
+    if (err)
+        return err;
+    err = gs_events_share(&wait, ran[p]);
+    uint64_t at = 0;
+    for (size_t i = 0; i < s->n && !err; i++) {
+        const uint64_t n = s->v[i].end - s->v[i].begin;
+        struct gs_events here = {0};
+        uint64_t begin;
+        cl_mem copy = copy_of(u, copies, p, s->v[i].begin, &begin);
+        err = gs_transfer_buffer(cmd, copy, p, scratch, 0, begin, at, n, &wait, &here);
+        if (!err)
+            err = gs_events_share(&here, ran[0]);
+        if (!err)
+            err = gs_enqueue_reduce(cmd->ctx, queue, u->op, u->type, u->root->place[0].mem, s->v[i].begin, scratch, at,
+                                    n, &here, done);
+        gs_events_free(&here);
+        at += n;
+    }
+    gs_report_moved(GS_PATH_REDUCE, bytes);
+    gs_events_free(&wait);
+    return err;
+}
+
+cl_int gs_reduce_parts(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned n_parts,
+                       const cl_event *ran, struct gs_events *done)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = 1; p < n_parts && !err; p++)
+        if (u->reduced[p].n)
+            err = combine(cmd, u, copies, p, ran, done);
+    return err;
+}

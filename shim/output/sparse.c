@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/output/sparse.h"
+
+#include <stdlib.h>
+
+#include "common/log.h"
+#include "shim/output/deferred_send.h"
+#include "shim/output/merge_kernels.h"
+#include "shim/schedule/put.h"
+#include "shim/report/report.h"
+#include "shim/memory/scratch.h"
+
+enum { DENSE_PAUSE = 16 }; /* one merge in so many is tried by blocks though the last was dense */
+
+/* Known to the root and to the merges under way. */
+struct gs_density {
+    atomic_int refs;
+    atomic_bool dense; /* the last merge that has ended sent something whole */
+    unsigned whole;    /* merges since; the context's lock */
+};
+
+/* What the thread needs of a place. All handles are retained. */
+struct side {
+    cl_mem mem; /* what it holds: the root's bytes from `begin` on */
+    uint64_t begin;
+    cl_mem kept, records, arriving;
+    cl_kernel unpack;
+    cl_command_queue queue; /* of the thread's own */
+    cl_uint count;          /* of blocks that have changed there */
+    struct gs_events done;  /* its commands, once they are enqueued */
+};
+
+struct job {
+    struct gs_continuation continuation; /* first */
+    struct gs_context *ctx;              /* held */
+    struct gs_putting put;               /* for whom; kept */
+    struct gs_density *density;
+    unsigned n, first, takers; /* places from `first` on give, those below `takers` take */
+    uint64_t bytes;
+    cl_uint most;           /* records that a place has room for */
+    struct gs_pinned *ring; /* null: the driver's own copies */
+    struct side side[GS_MAX_DEVICES];
+    cl_kernel merge; /* whole, on the first place */
+    bool dropped;    /* the parts are merged in another way */
+};
+
+void gs_density_drop(struct gs_density *d)
+{
+    if (d && atomic_fetch_sub(&d->refs, 1) == 1)
+        free(d);
+}
+
+bool gs_sparse_worth(struct gs_mem *root, uint64_t bytes)
+{
+    if (!gs_deferred_send_worth(bytes))
+        return false;
+    if (!root->density && (root->density = calloc(1, sizeof *root->density)))
+        atomic_init(&root->density->refs, 1);
+    struct gs_density *d = root->density;
+    if (!d || !atomic_load(&d->dense))
+        return d;
+    return ++d->whole % DENSE_PAUSE == 0;
+}
+
+/* ---- the end of a job ---- */
+
+static void release_mem(cl_mem m)
+{
+    if (m)
+        gs_real()->clReleaseMemObject(m);
+}
+
+static void free_job(struct job *j)
+{
+    for (unsigned p = 0; p < j->n; p++) {
+        struct side *s = &j->side[p];
+        gs_events_free(&s->done);
+        if (s->unpack)
+            gs_real()->clReleaseKernel(s->unpack);
+        release_mem(s->mem);
+        release_mem(s->kept);
+        release_mem(s->records);
+        release_mem(s->arriving);
+        if (s->queue)
+            gs_real()->clReleaseCommandQueue(s->queue);
+    }
+    if (j->merge)
+        gs_real()->clReleaseKernel(j->merge);
+    gs_continuation_free(&j->continuation);
+    gs_density_drop(j->density);
+    gs_put_let_go(&j->put);
+    gs_drop(&j->ctx->o);
+    free(j);
+}
+
+static void free_undone(struct gs_continuation *continuation)
+{
+    free_job((struct job *)continuation);
+}
+
+/* ---- in the thread ---- */
+
+/* What place p has changed, to place q. Where several have changed a byte, which no program may count on, the last
+ * part's value is taken everywhere. */
+static cl_int bring_blocks(struct job *j, unsigned q, unsigned p)
+{
+    static const struct gs_events none;
+    const struct side *from = &j->side[p];
+    struct side *to = &j->side[q];
+    const struct gs_buffer_copy c = {from->records, to->arriving, 0, 0, (uint64_t)from->count * GS_RECORD_BYTES};
+    struct gs_events here = {0};
+    if (!from->count)
+        return CL_SUCCESS;
+    cl_int err = gs_deferred_send_copy(j->ring, from->queue, to->queue, &c, &none, &here);
+    if (!err)
+        err = gs_enqueue_unpack(to->unpack, to->queue, to->mem, to->begin, to->arriving, from->count, to->kept,
+                                j->bytes, p < q, &here, &to->done);
+    gs_events_free(&here);
+    return err;
+}
+
+static cl_int bring_whole(struct job *j, unsigned p)
+{
+    static const struct gs_events none;
+    const struct side *from = &j->side[p];
+    struct side *to = &j->side[0];
+    const struct gs_buffer_copy c = {from->mem, to->arriving, from->begin, 0, j->bytes};
+    struct gs_events here = {0};
+    cl_int err = gs_deferred_send_copy(j->ring, from->queue, to->queue, &c, &none, &here);
+    if (!err)
+        err = gs_enqueue_merge_by(j->merge, to->queue, to->mem, to->begin, to->arriving, to->kept, j->bytes, &here,
+                                  &to->done);
+    gs_events_free(&here);
+    return err;
+}
+
+/* Everything at home, and then from there to all. */
+static cl_int merge_at_home(struct job *j)
+{
+    cl_int err = CL_SUCCESS;
+    struct side *home = &j->side[0];
+    for (unsigned p = 1; p < j->n && !err; p++)
+        err = j->side[p].count > j->most ? bring_whole(j, p) : bring_blocks(j, 0, p);
+    for (unsigned q = 1; q < j->takers && !err; q++) {
+        struct side *to = &j->side[q];
+        const struct gs_buffer_copy c = {home->mem, to->mem, home->begin, to->begin, j->bytes};
+        err = gs_deferred_send_copy(j->ring, home->queue, to->queue, &c, &home->done, &to->done);
+    }
+    return err;
+}
+
+static cl_int merge_by_blocks(struct job *j)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned q = 0; q < j->takers && !err; q++) {
+        for (unsigned p = q; p-- > j->first && !err;)
+            err = bring_blocks(j, q, p);
+        for (unsigned p = q + 1; p < j->n && !err; p++)
+            err = bring_blocks(j, q, p);
+    }
+    return err;
+}
+
+/* What is under way works on the places' memory: before an error is acted on, its end. */
+static void wait_for_all(struct job *j)
+{
+    for (unsigned q = 0; q < j->takers; q++) {
+        gs_real()->clFlush(j->side[q].queue);
+        gs_events_wait(&j->side[q].done);
+        gs_events_free(&j->side[q].done);
+    }
+}
+
+static cl_int send_all(struct job *j, bool dense, struct gs_events *all)
+{
+    cl_int err = dense ? merge_at_home(j) : merge_by_blocks(j);
+    for (unsigned q = 0; q < j->takers; q++) {
+        if (!err)
+            err = gs_events_share_all(all, &j->side[q].done);
+        gs_real()->clFlush(j->side[q].queue);
+    }
+    if (err) {
+        gs_debug("changed blocks could not be sent (error %d)", err);
+        wait_for_all(j);
+        gs_events_free(all);
+    }
+    return err;
+}
+
+/* All parts have ended, and how much they have changed is known. If a command is refused all is done over by the
+ * driver's own copies: what has been merged may be merged again. */
+static void send(struct gs_continuation *continuation)
+{
+    struct job *j = (struct job *)continuation;
+    struct gs_events all = {0};
+    const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
+    const struct gs_putting *put_before = gs_put_for(gs_put_kept(&j->put));
+    bool dense = false;
+    cl_int err = j->dropped ? CL_SUCCESS : atomic_load(&continuation->status);
+    for (unsigned p = j->first; p < j->n; p++)
+        dense = dense || j->side[p].count > j->most;
+    if (!j->dropped && !err) {
+        atomic_store(&j->density->dense, dense);
+        err = send_all(j, dense, &all);
+        if (err) {
+            j->ring = NULL;
+            err = send_all(j, dense, &all);
+        }
+    }
+    gs_put_for(put_before);
+    gs_label_back(before);
+    if (err)
+        gs_continuation_fail(continuation, err);
+    gs_continuation_await(continuation, &all);
+}
+
+/* ---- in the application's call ---- */
+
+static cl_mem scratch(struct job *j, unsigned place, uint64_t bytes, cl_int *err)
+{
+    cl_mem m = *err ? NULL : gs_scratch_claim(j->ctx, place, bytes, err);
+    return gs_deferred_send_keep(m, err);
+}
+
+static uint64_t records_bytes(uint64_t bytes)
+{
+    return gs_blocks_of(bytes) / 2 * GS_RECORD_BYTES;
+}
+
+/* Where what travels to place p arrives; home perhaps whole. */
+static uint64_t arriving_bytes(uint64_t bytes, unsigned p)
+{
+    return !p && bytes > records_bytes(bytes) ? bytes : records_bytes(bytes);
+}
+
+cl_int gs_sparse_reserve(struct gs_command *cmd, const struct gs_merge *m, unsigned n_parts, struct gs_events *ready)
+{
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = 0; p < (m->everywhere ? n_parts : 1) && !err; p++)
+        err = gs_scratch_reserve(cmd, p, arriving_bytes(m->bytes, p), n_parts, ready);
+    return err;
+}
+
+static cl_int make_side(struct job *j, struct gs_command *cmd, const struct gs_merge *m, unsigned p,
+                        const struct gs_holding *on)
+{
+    struct side *s = &j->side[p];
+    cl_int err = CL_SUCCESS;
+    s->begin = on->begin;
+    s->mem = gs_deferred_send_keep(on->mem, &err);
+    s->kept = gs_deferred_send_keep(m->kept[p], &err);
+    if (p < j->takers) /* first: it has been reserved */
+        s->arriving = scratch(j, p, arriving_bytes(j->bytes, p), &err);
+    if (p >= j->first)
+        s->records = scratch(j, p, records_bytes(j->bytes), &err);
+    if (!err && p < j->takers)
+        s->unpack = gs_new_unpack(j->ctx, p, &err);
+    s->queue = gs_deferred_send_queue(cmd, p, &err);
+    return err;
+}
+
+static struct job *make_job(struct gs_command *cmd, const struct gs_merge *m, unsigned n_parts,
+                            const struct gs_holding *on)
+{
+    const uint64_t blocks = gs_blocks_of(m->bytes);
+    struct job *j = calloc(1, sizeof *j);
+    cl_int err = CL_SUCCESS;
+    if (!j)
+        return NULL;
+    *j = (struct job){.continuation = {.act = send, .free = free_undone},
+                      .ctx = cmd->ctx,
+                      .density = m->root->density,
+                      .ring = gs_deferred_send_ring(cmd->ctx),
+                      .n = n_parts,
+                      .first = m->everywhere ? 0 : 1,
+                      .takers = m->everywhere ? n_parts : 1,
+                      .bytes = m->bytes,
+                      .most = (cl_uint)(blocks / 2)};
+    gs_hold(&j->ctx->o);
+    gs_put_keep(&j->put);
+    atomic_fetch_add(&j->density->refs, 1);
+    if (blocks / 2 > UINT32_MAX)
+        err = CL_INVALID_BUFFER_SIZE;
+    for (unsigned p = 0; p < n_parts && !err; p++)
+        err = make_side(j, cmd, m, p, &on[p]);
+    if (!err)
+        j->merge = gs_new_merge(j->ctx, &err);
+    if (!err)
+        err = gs_continuation_make(&j->continuation, j->ctx);
+    if (!err)
+        return j;
+    gs_debug("no merge by blocks through the host (error %d)", err);
+    gs_scratch_return(j->ctx, j->side[0].arriving); /* for the way that is gone instead */
+    free_job(j);
+    return NULL;
+}
+
+/* Makes place p's records, once its part has ended; and reads their number. */
+static cl_int pack(struct job *j, struct gs_command *cmd, unsigned p, struct gs_holding *on, struct gs_events *known)
+{
+    struct side *s = &j->side[p];
+    struct gs_events packed = {0};
+    cl_event event;
+    cl_int err;
+    cl_command_queue queue = gs_copy_queue(cmd->q, p, &err);
+    cl_mem count = err ? NULL : gs_scratch_take(cmd->ctx, p, sizeof s->count, &err);
+    const struct gs_op fill = {
+        .kind = GS_OP_FILL, .dst = count, .region = {sizeof s->count, 1, 1}, .pattern_bytes = sizeof s->count};
+    const struct gs_op look = {.kind = GS_OP_READ, .src = count, .region = {sizeof s->count, 1, 1}, .ptr = &s->count};
+    if (!err)
+        err = gs_put(queue, &fill, GS_VIA_MEMORY, on->since.n, on->since.v, &event);
+    if (!err)
+        err = gs_events_add(&packed, event);
+    if (!err)
+        err = gs_events_share_all(&packed, &on->since);
+    if (!err)
+        err = gs_enqueue_pack(cmd->ctx, p, queue, s->records, j->most, s->mem, s->begin, s->kept, j->bytes, count,
+                              &packed, &packed);
+    if (!err)
+        err = gs_put(queue, &look, GS_VIA_HOST, packed.n, packed.v, &event);
+    if (!err)
+        err = gs_events_add(known, event);
+    gs_events_free(&packed);
+    return err;
+}
+
+bool gs_sparse_merge(struct gs_command *cmd, struct gs_merge *m, unsigned n_parts, struct gs_holding *on)
+{
+    struct gs_events known = {0};
+    struct job *j = make_job(cmd, m, n_parts, on);
+    if (!j)
+        return false;
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = j->first; p < n_parts && !err; p++)
+        err = pack(j, cmd, p, &on[p], &known);
+    if (!err && j->first)
+        err = gs_deferred_send_mark(cmd, 0, on[0].since.n, on[0].since.v, &known);
+    for (unsigned q = 0; q < j->takers && !err; q++)
+        err = gs_deferred_send_promise(cmd, &j->continuation, q, &on[q].since);
+    j->dropped = err != CL_SUCCESS;
+    if (err)
+        gs_scratch_return(j->ctx, j->side[0].arriving);
+    gs_deferred_send_begin(cmd, &j->continuation, n_parts, &known);
+    return !err;
+}

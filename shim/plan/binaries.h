@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What a program's binary was built from. Applications keep binaries to build their programs from the next time
+ * (hashcat, pyopencl); a binary that came from a source under gpusparc leads back to it, through the cache on disk, so
+ * that its kernels can be split. */
+#ifndef GS_SHIM_PLAN_BINARIES_H
+#define GS_SHIM_PLAN_BINARIES_H
+
+#include "shim/record/objects.h"
+
+/* The application was given this binary of the program. Takes the program's lock; translates it where it includes
+ * headers, since those may change before the binary is used. */
+void gs_binary_remember(struct gs_program *p, const void *binary, size_t bytes);
+
+/* A program was made from this binary: where its source is known p->source and p->options, or of a linked program
+ * p->units and p->link_options, and p->headers are set. */
+bool gs_binary_recall(struct gs_program *p, const void *binary, size_t bytes);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/plan/dump.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/hash.h"
+#include "common/log.h"
+#include "shim/record/group.h"
+#include "shim/plan/prepare.h"
+
+enum { NAME_LETTERS = 12 };
+
+static void add_text(struct gs_hash *h, const char *text)
+{
+    gs_hash_add(h, text ? text : "", (text ? strlen(text) : 0) + 1);
+}
+
+static void name_program(const struct gs_program *p, char name[GS_HASH_HEX_BYTES])
+{
+    struct gs_hash h;
+    gs_hash_begin(&h);
+    add_text(&h, p->options);
+    if (!p->n_units)
+        add_text(&h, p->source);
+    for (size_t i = 0; i < p->n_units; i++) {
+        add_text(&h, p->units[i].source);
+        add_text(&h, p->units[i].options);
+    }
+    gs_hash_end_hex(&h, name);
+    name[NAME_LETTERS] = '\0';
+}
+
+/* NULL where it can't be written, which is said once. */
+static FILE *open_file(const char *name, const char *suffix, const char *mode)
+{
+    static atomic_bool said;
+    char path[PATH_MAX];
+    const int n = snprintf(path, sizeof path, "%s/%s%s", gs_settings()->dump, name, suffix);
+    FILE *f = n < (int)sizeof path ? fopen(path, mode) : NULL;
+    if (!f && !atomic_exchange(&said, true))
+        gs_error("%s can't be written: %s", path, strerror(n < (int)sizeof path ? errno : ENAMETOOLONG));
+    return f;
+}
+
+static void write_file(const char *name, const char *suffix, const char *text)
+{
+    FILE *f = text ? open_file(name, suffix, "we") : NULL;
+    if (!f)
+        return;
+    fputs(text, f);
+    if (fclose(f) != 0)
+        gs_error("%s%s in %s can't be written: %s", name, suffix, gs_settings()->dump, strerror(errno));
+}
+
+/* One of several units has its number in its files' names. */
+static const char *unit_suffix(const struct gs_program *p, size_t unit, const char *suffix, char buf[48])
+{
+    if (p->n_units > 1)
+        snprintf(buf, 48, ".%zu%s", unit, suffix);
+    else
+        snprintf(buf, 48, "%s", suffix);
+    return buf;
+}
+
+static void print_driver_log(FILE *f, const struct gs_program *p, cl_int err)
+{
+    cl_device_id dev = p->o.ctx->dev[0];
+    size_t n = 0;
+    char *log = NULL;
+    if (gs_real()->clGetProgramBuildInfo(p->o.handle, dev, CL_PROGRAM_BUILD_LOG, 0, NULL, &n) == CL_SUCCESS && n > 1)
+        log = calloc(1, n + 1);
+    if (log)
+        gs_real()->clGetProgramBuildInfo(p->o.handle, dev, CL_PROGRAM_BUILD_LOG, n, log, NULL);
+    fprintf(f, "built by the application: %s", err ? "it failed" : "yes");
+    fprintf(f, err ? " (error %d)\n" : "\n", (int)err);
+    fprintf(f, log && *log ? "the driver's log:\n%s\n" : "the driver's log: empty\n", log);
+    free(log);
+}
+
+static void print_kernels(FILE *f, const struct gs_program *p)
+{
+    if (p->refusal || !p->summary) {
+        fprintf(f, "not translated: %s\n", p->refusal ? p->refusal : "the driver hasn't built it");
+        return;
+    }
+    fprintf(f, "translated: %s\n", p->summary->changed ? "yes" : "its text need not be changed");
+    for (uint32_t i = 0; i < p->summary->n_kernels; i++) {
+        const struct gs_kernel_summary *k = &p->summary->kernels[i];
+        if (!k->refusal)
+            fprintf(f, "kernel %s: can be split%s\n", k->name, k->hidden ? ", with a hidden argument" : "");
+        else
+            fprintf(f, "kernel %s: %u:%u: %s%s\n", k->name, k->refusal_site.line, k->refusal_site.column, k->refusal,
+                    k->n_appends      ? "; it appends to lists, and is split all the same"
+                    : k->only_atomics ? "; it is split on trial"
+                                      : "");
+    }
+}
+
+void gs_dump_built(struct gs_program *p, cl_int err)
+{
+    char name[GS_HASH_HEX_BYTES], suffix[48];
+    if (!gs_settings()->dump)
+        return;
+    if (!err)
+        gs_prepare_headers(p);
+    pthread_mutex_lock(&p->lock);
+    name_program(p, name);
+    if (!p->n_units)
+        write_file(name, ".cl", p->source);
+    for (size_t i = 0; i < p->n_units; i++)
+        write_file(name, unit_suffix(p, i, ".cl", suffix), p->units[i].source);
+    for (size_t i = 0; p->summary && !p->refusal && i < p->summary->n_units; i++)
+        write_file(name, unit_suffix(p, i, ".translated.cl", suffix), p->summary->units[i]);
+    FILE *f = open_file(name, ".log", "we");
+    if (f) {
+        fprintf(f, "program of: %s\noptions: %s\n", program_invocation_name, p->options ? p->options : "");
+        for (size_t i = 0; i < p->n_units; i++)
+            fprintf(f, "options of unit %zu: %s\n", i, p->units[i].options);
+        print_driver_log(f, p, err);
+        print_kernels(f, p);
+        fclose(f);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+void gs_dump_refused(const struct gs_program *p, const char *driver_log)
+{
+    char name[GS_HASH_HEX_BYTES];
+    if (!gs_settings()->dump)
+        return;
+    name_program(p, name);
+    FILE *f = open_file(name, ".log", "ae");
+    if (!f)
+        return;
+    fprintf(f, "the translation doesn't compile on every device of the group; the driver's log:\n%s\n", driver_log);
+    fclose(f);
+}

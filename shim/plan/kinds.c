@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/plan/kinds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/lock/rank.h"
+#include "common/hash.h"
+#include "shim/report/report.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all programs' lists */
+GS_RANKED(lock, GS_RANK_KINDS);
+
+static struct gs_kernel_kind *find(const struct gs_program *p, const char *name)
+{
+    struct gs_kernel_kind *k = p->kinds;
+    while (k && (k->old || strcmp(k->name, name) != 0))
+        k = k->next;
+    return k;
+}
+
+static void destroy(struct gs_kernel_kind *k)
+{
+    if (k)
+        free(k->name);
+    free(k);
+}
+
+static char *name_of(cl_kernel handle)
+{
+    size_t n = 0;
+    gs_real()->clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, 0, NULL, &n);
+    char *name = calloc(1, n + 1);
+    if (name)
+        gs_real()->clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, n, name, NULL);
+    return name;
+}
+
+static struct gs_kernel_kind *make(cl_kernel handle, const char *name)
+{
+    struct gs_kernel_kind *k = aligned_alloc(GS_LINE, sizeof *k);
+    if (!k)
+        return NULL;
+    memset(k, 0, sizeof *k);
+    gs_real()->clGetKernelInfo(handle, CL_KERNEL_NUM_ARGS, sizeof k->n_args, &k->n_args, NULL);
+    k->stats = gs_report_kernel(name);
+    k->name = strdup(name);
+    if (k->name)
+        return k;
+    free(k);
+    return NULL;
+}
+
+static void add_text(struct gs_hash *h, const char *s)
+{
+    gs_hash_add(h, s ? s : "", strlen(s ? s : "") + 1);
+}
+
+uint64_t gs_program_id(struct gs_program *p)
+{
+    const uint64_t id = atomic_load(&p->id);
+    if (id)
+        return id;
+    pthread_mutex_lock(&p->lock);
+    const uint64_t made = gs_program_id_locked(p);
+    pthread_mutex_unlock(&p->lock);
+    return made;
+}
+
+uint64_t gs_program_id_locked(struct gs_program *p)
+{
+    uint64_t id = atomic_load(&p->id);
+    unsigned char digest[GS_HASH_BYTES];
+    struct gs_hash h;
+    if (id)
+        return id;
+    gs_hash_begin(&h);
+    if (!p->n_units) {
+        add_text(&h, p->source);
+        add_text(&h, p->options);
+    }
+    for (size_t i = 0; i < p->n_units; i++) {
+        add_text(&h, p->units[i].source);
+        add_text(&h, p->units[i].options);
+        for (size_t k = 0; k < p->units[i].n_headers; k++)
+            add_text(&h, p->units[i].header_texts[k]);
+    }
+    add_text(&h, p->link_options);
+    if (p->made_of)
+        gs_hash_add(&h, &p->made_of, sizeof p->made_of);
+    gs_hash_end(&h, digest);
+    memcpy(&id, digest, sizeof id);
+    id = id ? id : 1;
+    atomic_store(&p->id, id);
+    return id;
+}
+
+/* One whose contents nobody knows is a kind of its own. */
+void gs_program_made_of(struct gs_program *p, const void *bytes, size_t n)
+{
+    static atomic_uint_fast64_t unknown;
+    unsigned char digest[GS_HASH_BYTES];
+    struct gs_hash h;
+    const uint64_t number = bytes ? 0 : atomic_fetch_add(&unknown, 1) + 1;
+    gs_hash_begin(&h);
+    gs_hash_add(&h, &number, sizeof number);
+    if (bytes)
+        gs_hash_add(&h, bytes, n);
+    gs_hash_end(&h, digest);
+    memcpy(&p->made_of, digest, sizeof p->made_of);
+}
+
+static uint64_t mix(uint64_t x, uint64_t more)
+{
+    x = (x ^ more) * UINT64_C(0x9e3779b97f4a7c15);
+    return x ^ x >> 32;
+}
+
+uint64_t gs_kernel_id(const struct gs_kernel *k)
+{
+    uint64_t id = atomic_load_explicit(&k->kind->id, memory_order_relaxed);
+    if (id)
+        return id;
+    id = gs_program_id(k->program);
+    for (const char *c = k->name; *c; c++)
+        id = mix(id, (unsigned char)*c);
+    atomic_store_explicit(&k->kind->id, id, memory_order_relaxed);
+    return id;
+}
+
+uint64_t gs_launch_kind(const struct gs_kernel *k, const uint64_t global[3], const uint64_t local[3])
+{
+    uint64_t kind = gs_kernel_id(k);
+    for (unsigned d = 0; d < 3; d++)
+        kind = mix(mix(kind, global[d]), local[d]);
+    return kind ? kind : 1;
+}
+
+struct gs_kernel_kind *gs_kind_find_or_make(struct gs_program *p, cl_kernel handle, const char *name, bool *new)
+{
+    char *own = name ? NULL : name_of(handle);
+    name = name ? name : own;
+    *new = false;
+    if (!name)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    struct gs_kernel_kind *k = find(p, name);
+    pthread_mutex_unlock(&lock);
+    if (k) {
+        free(own);
+        return k;
+    }
+    struct gs_kernel_kind *made = make(handle, name);
+    pthread_mutex_lock(&lock);
+    k = find(p, name);
+    *new = !k &&made;
+    if (*new) {
+        made->next = p->kinds;
+        p->kinds = k = made;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!*new)
+        destroy(made);
+    free(own);
+    return k;
+}
+
+/* There are no kernels of a former build. One that another thread was just asking for may yet be of the last. */
+void gs_kinds_forget(struct gs_program *p)
+{
+    pthread_mutex_lock(&lock);
+    for (struct gs_kernel_kind **at = &p->kinds; *at;) {
+        struct gs_kernel_kind *k = *at;
+        if (k->old) {
+            *at = k->next;
+            destroy(k);
+        } else {
+            k->old = true;
+            at = &k->next;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void gs_kinds_free(struct gs_program *p)
+{
+    while (p->kinds) {
+        struct gs_kernel_kind *next = p->kinds->next;
+        destroy(p->kinds);
+        p->kinds = next;
+    }
+}

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+/* The question is a program with a few kernels whose names are the answer: `#define A3 n` where the macro isn't
+ * defined, `y` where it is, or its value where that is known to be a number, and all of them pasted together. So
+ * nothing has to run on the device. */
+#include "shim/plan/macros.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/lock/rank.h"
+#include "common/cache.h"
+#include "common/log.h"
+#include "shim/plan/compiler.h"
+#include "shim/process/threads.h"
+#include "shim/process/quiet.h"
+
+/* One kernel's name has the answers for so many: it may become the name of a file. */
+enum { NAMES_OF_KERNEL = 48, MOST_NAMES = 1024, MOST_KNOWN = 16 };
+
+static const char *const numbers[] = {
+    "__clang_major__",      "__clang_minor__",     "__clang_patchlevel__", "__GNUC__",
+    "__GNUC_MINOR__",       "__GNUC_PATCHLEVEL__", "__STDC_VERSION__",     "__OPENCL_VERSION__",
+    "__OPENCL_C_VERSION__", "__NV_CL_C_VERSION",   "__CUDA_ARCH__",        "POCL_DEVICE_ADDRESS_BITS",
+    "__SIZEOF_POINTER__",   "__SIZEOF_SIZE_T__",   "__SIZEOF_LONG__",
+};
+/* What clang or another compiler of OpenCL C is known to define; what only one of them does. */
+static const char *const flags[] = {
+    "CL_VERSION_2_0",
+    "CL_VERSION_2_1",
+    "CL_VERSION_2_2",
+    "CL_VERSION_3_0",
+    "__IMAGE_SUPPORT__",
+    "__ENDIAN_LITTLE__",
+    "__LITTLE_ENDIAN__",
+    "__BIG_ENDIAN__",
+    "__STDC__",
+    "__STDC_HOSTED__",
+    "__STRICT_ANSI__",
+    "__LP64__",
+    "_LP64",
+    "__ILP32__",
+    "__ELF__",
+
+    "__CHAR_UNSIGNED__",
+    "__SIZEOF_INT128__",
+    "__FP_FAST_FMA",
+    "__FP_FAST_FMAF",
+    "FP_FAST_FMA",
+    "FP_FAST_FMAF",
+    "FP_FAST_FMA_HALF",
+    "__SSE__",
+    "__SSE2__",
+    "__SSE3__",
+    "__SSE4_1__",
+    "__SSE4_2__",
+    "__AVX__",
+    "__AVX2__",
+    "__AVX512F__",
+    "__FMA__",
+    "__F16C__",
+    "__POPCNT__",
+    "__ARM_NEON",
+    "__clang__",
+    "__llvm__",
+    "__block",
+    "__BLOCKS__",
+    "__OBJC_BOOL_IS_BOOL",
+    "__CONSTANT_CFSTRINGS__",
+    "__SPIR__",
+    "__SPIR32__",
+    "__SPIR64__",
+    "__SPIRV__",
+    "__SPIR",
+    "__SPIR64",
+    "__NVPTX__",
+    "__PTX__",
+    "__CUDACC__",
+    "__CUDA__",
+    "__NVCC__",
+    "__AMD__",
+    "__AMDGCN__",
+    "__AMDGPU__",
+    "__R600__",
+    "__GPU__",
+    "__CPU__",
+    "__HIP__",
+    "__x86_64__",
+    "__x86_64",
+    "__amd64__",
+    "__amd64",
+    "__i386__",
+    "__i386",
+    "i386",
+    "__aarch64__",
+    "__arm__",
+    "__powerpc64__",
+    "__riscv",
+    "__linux__",
+    "__linux",
+    "linux",
+    "__gnu_linux__",
+    "__unix__",
+    "__unix",
+    "unix",
+    "_WIN32",
+    "_WIN64",
+    "__APPLE__",
+    "__MACH__",
+    "__ANDROID__",
+    "__OPENCL_CL_H",
+    "__OPENCL_CPP_VERSION__",
+    "__cplusplus",
+    "__OPENCL_HOST__",
+    "_POCL_",
+    "POCL_VERSION",
+    "__INTEL_OPENCL_RUNTIME_VERSION__",
+    "__IGC_BUILD__",
+    "NVIDIA",
+    "AMD",
+    "CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE",
+    "__opencl_subgroup_builtins",
+    "__MESA__",
+    "__cl_clang_function_pointers",
+    "__cl_clang_variadic_functions",
+    "__cl_clang_bitfields",
+    "__cl_clang_non_portable_kernel_param_types",
+    "cl_clang_storage_class_specifiers",
+    "__opencl_c_3d_image_writes",
+    "__opencl_c_atomic_order_acq_rel",
+    "__opencl_c_atomic_order_seq_cst",
+    "__opencl_c_atomic_scope_all_devices",
+    "__opencl_c_atomic_scope_device",
+    "__opencl_c_device_enqueue",
+    "__opencl_c_fp16",
+    "__opencl_c_fp64",
+    "__opencl_c_generic_address_space",
+    "__opencl_c_images",
+    "__opencl_c_int64",
+    "__opencl_c_pipes",
+    "__opencl_c_program_scope_global_variables",
+    "__opencl_c_read_write_images",
+    "__opencl_c_subgroups",
+    "__opencl_c_work_group_collective_functions",
+    "__opencl_c_ext_fp16_global_atomic_add",
+    "__opencl_c_ext_fp16_global_atomic_load_store",
+    "__opencl_c_ext_fp16_global_atomic_min_max",
+    "__opencl_c_ext_fp16_local_atomic_add",
+    "__opencl_c_ext_fp16_local_atomic_load_store",
+    "__opencl_c_ext_fp16_local_atomic_min_max",
+    "__opencl_c_ext_fp32_global_atomic_add",
+    "__opencl_c_ext_fp32_global_atomic_min_max",
+    "__opencl_c_ext_fp32_local_atomic_add",
+    "__opencl_c_ext_fp32_local_atomic_min_max",
+    "__opencl_c_ext_fp64_global_atomic_add",
+    "__opencl_c_ext_fp64_global_atomic_min_max",
+    "__opencl_c_ext_fp64_local_atomic_add",
+    "__opencl_c_ext_fp64_local_atomic_min_max",
+    "__opencl_c_ext_image_raw10_raw12",
+    "__opencl_c_integer_dot_product_input_4x8bit",
+    "__opencl_c_integer_dot_product_input_4x8bit_packed",
+    "__opencl_c_kernel_clock_scope_device",
+    "__opencl_c_kernel_clock_scope_sub_group",
+    "__opencl_c_kernel_clock_scope_work_group",
+    "cl_khr_3d_image_writes",
+    "cl_khr_byte_addressable_store",
+    "cl_khr_depth_images",
+    "cl_khr_device_enqueue_local_arg_types",
+    "cl_khr_egl_image",
+    "cl_khr_expect_assume",
+    "cl_khr_extended_bit_ops",
+    "cl_khr_extended_versioning",
+    "cl_khr_external_memory",
+    "cl_khr_external_semaphore",
+    "cl_khr_fp16",
+    "cl_khr_fp64",
+    "cl_khr_gl_depth_images",
+    "cl_khr_gl_event",
+    "cl_khr_gl_msaa_sharing",
+    "cl_khr_gl_sharing",
+    "cl_khr_global_int32_base_atomics",
+    "cl_khr_global_int32_extended_atomics",
+    "cl_khr_icd",
+    "cl_khr_il_program",
+    "cl_khr_initialize_memory",
+    "cl_khr_int64_base_atomics",
+    "cl_khr_int64_extended_atomics",
+    "cl_khr_integer_dot_product",
+    "cl_khr_kernel_clock",
+    "cl_khr_local_int32_base_atomics",
+    "cl_khr_local_int32_extended_atomics",
+    "cl_khr_mipmap_image",
+    "cl_khr_mipmap_image_writes",
+    "cl_khr_priority_hints",
+    "cl_khr_select_fprounding_mode",
+    "cl_khr_spir",
+    "cl_khr_srgb_image_writes",
+    "cl_khr_subgroup_ballot",
+    "cl_khr_subgroup_clustered_reduce",
+    "cl_khr_subgroup_extended_types",
+    "cl_khr_subgroup_named_barrier",
+    "cl_khr_subgroup_non_uniform_arithmetic",
+    "cl_khr_subgroup_non_uniform_vote",
+    "cl_khr_subgroup_rotate",
+    "cl_khr_subgroup_shuffle",
+    "cl_khr_subgroup_shuffle_relative",
+    "cl_khr_subgroups",
+    "cl_khr_suggested_local_work_size",
+    "cl_khr_throttle_hints",
+    "cl_khr_work_group_uniform_arithmetic",
+    "cl_ext_float_atomics",
+    "cl_ext_image_raw10_raw12",
+    "cl_ext_atomic_counters_32",
+    "cl_ext_device_fission",
+    "cl_amd_fp64",
+    "cl_amd_media_ops",
+    "cl_amd_media_ops2",
+    "cl_amd_popcnt",
+    "cl_amd_printf",
+    "cl_amd_vec3",
+    "cl_amd_device_attribute_query",
+    "cl_arm_core_id",
+    "cl_arm_integer_dot_product_int8",
+    "cl_arm_integer_dot_product_accumulate_int8",
+    "cl_arm_printf",
+    "cl_arm_non_uniform_work_group_size",
+    "cl_intel_device_side_avc_motion_estimation",
+    "cl_intel_media_block_io",
+    "cl_intel_printf",
+    "cl_intel_required_subgroup_size",
+    "cl_intel_spirv_subgroups",
+    "cl_intel_split_work_group_barrier",
+    "cl_intel_subgroup_local_block_io",
+    "cl_intel_subgroups",
+    "cl_intel_subgroups_char",
+    "cl_intel_subgroups_long",
+    "cl_intel_subgroups_short",
+    "cl_intel_unified_shared_memory",
+    "cl_nv_compiler_options",
+    "cl_nv_copy_opts",
+    "cl_nv_device_attribute_query",
+    "cl_nv_pragma_unroll",
+    "cl_nv_create_buffer",
+    "cl_pocl_content_size",
+    "cl_qcom_ext_host_ptr",
+    "cl_qcom_reqd_sub_group_size",
+    "cl_img_yuv_image",
+    "cl_APPLE_fp64_basic_ops",
+};
+
+struct question {
+    const char *name[MOST_NAMES];
+    unsigned n, n_numbers;
+    char *extensions; /* cut into words */
+};
+
+static bool is_identifier(const char *s)
+{
+    for (const char *c = s; *c; c++)
+        if (!isalnum((unsigned char)*c) && *c != '_')
+            return false;
+    return *s && !isdigit((unsigned char)*s);
+}
+
+static bool is_asked(const struct question *q, const char *name)
+{
+    for (unsigned i = 0; i < q->n; i++)
+        if (strcmp(q->name[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* The macros above, and the extensions that the device names. */
+static void make_question(struct question *q, char *extensions)
+{
+    char *rest = NULL;
+    *q = (struct question){.n_numbers = sizeof numbers / sizeof *numbers, .extensions = extensions};
+    for (size_t i = 0; i < q->n_numbers; i++)
+        q->name[q->n++] = numbers[i];
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        q->name[q->n++] = flags[i];
+    for (char *word = strtok_r(extensions, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        if (q->n < MOST_NAMES && is_identifier(word) && !is_asked(q, word))
+            q->name[q->n++] = word;
+}
+
+/* NULL: no memory. */
+static char *text_of(const struct question *q)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *f = open_memstream(&text, &bytes);
+    if (!f)
+        return NULL;
+    fprintf(f, "#define P_(a, b) a##_##b\n#define P(a, b) P_(a, b)\n");
+    for (unsigned i = 0; i < q->n; i++)
+        fprintf(f, "#ifdef %s\n#define A%u %s\n#else\n#define A%u n\n#endif\n", q->name[i], i,
+                i < q->n_numbers ? q->name[i] : "y", i);
+    for (unsigned k = 0; k < q->n; k += NAMES_OF_KERNEL) {
+        const unsigned end = k + NAMES_OF_KERNEL < q->n ? k + NAMES_OF_KERNEL : q->n;
+        fprintf(f, "__kernel void ");
+        for (unsigned i = k; i < end; i++)
+            fprintf(f, "P(");
+        fprintf(f, "gpusparc_macros_%u", k);
+        for (unsigned i = k; i < end; i++)
+            fprintf(f, ", A%u)", i);
+        fprintf(f, "(__global int *unused)\n{\n}\n");
+    }
+    if (fclose(f) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* The names of the kernels, with a ';' between them. NULL: the compiler has refused. */
+static char *build(struct gs_context *ctx, const char *text, const char *options)
+{
+    cl_int err;
+    size_t bytes = 0;
+    char *names = NULL;
+    cl_program program = gs_real()->clCreateProgramWithSource(ctx->o.handle, 1, &text, NULL, &err);
+    if (err)
+        return NULL;
+    gs_quiet(true);
+    err = gs_real()->clBuildProgram(program, 1, ctx->dev, options, NULL, NULL);
+    gs_quiet(false);
+    if (!err)
+        err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &bytes);
+    if (!err && (names = calloc(1, bytes + 1)))
+        err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, bytes, names, NULL);
+    gs_real()->clReleaseProgram(program);
+    if (!err)
+        return names;
+    free(names);
+    return NULL;
+}
+
+/* From the kernels' names to the answer; NULL: they aren't one. */
+static char *read_answer(const struct question *q, const char *names)
+{
+    char *answer = NULL;
+    size_t bytes;
+    FILE *f = open_memstream(&answer, &bytes);
+    if (!f)
+        return NULL;
+    bool whole = true;
+    for (unsigned k = 0; k < q->n && whole; k += NAMES_OF_KERNEL) {
+        char begin[64];
+        snprintf(begin, sizeof begin, "gpusparc_macros_%u_", k);
+        const char *at = strstr(names, begin);
+        at = at ? at + strlen(begin) : NULL;
+        for (unsigned i = k; i < q->n && i < k + NAMES_OF_KERNEL && whole; i++) {
+            const size_t n = at ? strcspn(at, "_;") : 0;
+            if (n == 0)
+                whole = false;
+            else if (n == 1 && *at == 'n')
+                fprintf(f, "%s ", q->name[i]);
+            else if (n == 1 && *at == 'y')
+                fprintf(f, "%s= ", q->name[i]);
+            else
+                fprintf(f, "%s=%.*s ", q->name[i], (int)n, at);
+            at = whole ? at + n + (at[n] == '_') : NULL;
+        }
+    }
+    if (fclose(f) == 0 && whole)
+        return answer;
+    free(answer);
+    return NULL;
+}
+
+/* The option that chooses the language, "" where there is none. */
+static void language_of(const char *options, char *out, size_t bytes)
+{
+    static const char begin[] = "-cl-std=";
+    const char *last = NULL;
+    for (const char *p = options; (p = strstr(p, begin)); p++)
+        last = p;
+    snprintf(out, bytes, "%.*s", last ? (int)strcspn(last, " \t\n") : 0, last ? last : "");
+}
+
+static void make_name(const struct gs_context *ctx, const char *text, const char *language, char *name, size_t bytes)
+{
+    char hex[GS_HASH_HEX_BYTES];
+    struct gs_hash h;
+    gs_hash_begin(&h);
+    gs_compiler_hash(ctx, &h);
+    gs_hash_add(&h, language, strlen(language) + 1);
+    gs_hash_add(&h, text, strlen(text));
+    gs_hash_end_hex(&h, hex);
+    snprintf(name, bytes, "macros-%s", hex);
+}
+
+/* "": it doesn't say. */
+static char *ask(struct gs_context *ctx, const struct question *q, const char *text, const char *language)
+{
+    gs_threads_compile(true);
+    char *names = build(ctx, text, language);
+    gs_threads_compile(false);
+    char *answer = names ? read_answer(q, names) : NULL;
+    gs_debug("the device's compiler %s which macros it defines", answer ? "has said" : "doesn't say");
+    free(names);
+    return answer ? answer : calloc(1, 1);
+}
+
+/* From the cache, or by asking. */
+static char *find_out(struct gs_context *ctx, const char *language)
+{
+    struct question q;
+    char name[GS_HASH_HEX_BYTES + 16];
+    char *extensions = gs_device_text(ctx->dev[0], CL_DEVICE_EXTENSIONS), *text = NULL, *answer = NULL;
+    if (extensions) {
+        make_question(&q, extensions);
+        text = text_of(&q);
+    }
+    if (text) {
+        make_name(ctx, text, language, name, sizeof name);
+        answer = gs_cached_text(name);
+    }
+    if (text && !answer && gs_threads_enter()) {
+        answer = ask(ctx, &q, text, language);
+        if (answer)
+            gs_cache_write(name, answer, strlen(answer) + 1);
+        gs_threads_leave();
+    }
+    free(text);
+    free(extensions);
+    return answer;
+}
+
+char *gs_device_macros(struct gs_context *ctx, const char *options)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    GS_RANKED(lock, GS_RANK_MACROS);
+    static struct {
+        char language[32];
+        char *answer;
+    } known[MOST_KNOWN];
+    static unsigned n_known;
+    char language[32];
+    language_of(options, language, sizeof language);
+    pthread_mutex_lock(&lock);
+    unsigned i = 0;
+    while (i < n_known && strcmp(known[i].language, language) != 0)
+        i++;
+    char *found = i < n_known ? known[i].answer : NULL;
+    if (!found && (found = find_out(ctx, language)) && i < MOST_KNOWN) {
+        memcpy(known[i].language, language, sizeof language);
+        known[i].answer = found;
+        n_known = i + 1;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!found || i == MOST_KNOWN)
+        return found;
+    return *found ? strdup(found) : NULL;
+}

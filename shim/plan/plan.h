@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* May this launch be split, along which dimension, into which parts; and what does each part read and write. Pure: it
+ * looks at the summary, the arguments and sizes, and calls nothing. */
+#ifndef GS_SHIM_PLAN_PLAN_H
+#define GS_SHIM_PLAN_PLAN_H
+
+#include "shim/record/objects.h"
+#include "translator/summary/summary.h"
+
+/* How the writes of the parts to one root come together. */
+enum gs_write_class {
+    GS_READ_ONLY,
+    GS_IN_PLACE, /* all parts work on the same bytes, as the work-groups of one device do */
+    GS_DISJOINT, /* each part owns what it writes */
+    GS_REDUCED,  /* bytes that only atomics of one operation touch: each part changes a copy of its own, and the copies
+                    are combined; what is written plainly besides is owned */
+    GS_COMPARED, /* unknown: each part starts from equal bytes, and those that differ afterwards were written */
+    GS_APPENDED, /* a list to which the parts do nothing but append, each to one of its own: what is put behind each
+                    other is what the counters say (docs/coherence.md, rule 13) */
+    GS_CONTESTED /* of a plan on trial: what the parts' groups may see of each other. Each part has a copy of its own,
+                    and all is well if no more than one of them has changed it (docs/coherence.md, rule 12) */
+};
+
+/* One memory object that the launch uses, through one argument or several. */
+struct gs_use {
+    struct gs_mem *root;
+    struct gs_range window; /* of the root: the union of the arguments' windows */
+    enum gs_write_class writes;
+    struct gs_rangeset needs[GS_MAX_DEVICES]; /* by part, in bytes of the root: must be valid before */
+    struct gs_rangeset wrote[GS_MAX_DEVICES]; /* by part: owned ranges, of GS_DISJOINT and GS_REDUCED */
+    /* Atomics whose results nobody uses. */
+    enum gs_atomic_op op;
+    enum gs_atomic_type type;
+    struct gs_rangeset reduced[GS_MAX_DEVICES]; /* by part: whole elements, of GS_REDUCED; counters of GS_APPENDED */
+    bool counts;                                /* some of them count what is appended to lists: each part from 0 on */
+    uint64_t element;                           /* of GS_APPENDED: what a work-item appends at a time, in bytes */
+    bool clash;                                 /* they meet other accesses to the same bytes: it can't be split so */
+    bool contested;                             /* set where the use becomes GS_CONTESTED */
+};
+
+/* What a plan would like to know of what a memory object holds. */
+struct gs_want {
+    uint32_t arg;
+    struct gs_words words; /* the type, the step, and where they begin but for whole steps; `end` is without meaning */
+    uint64_t serves;       /* bit i: it bounds what is read or written through argument i < 64 */
+};
+
+enum { GS_MAX_WANTS = 8 };
+
+/* Why a launch isn't split along any dimension. */
+#define GS_TOO_FEW_GROUPS "it has fewer work-groups than there are devices"
+
+/* More than that isn't kept for a trial. */
+enum { GS_TRIAL_MOST_BYTES = 256 * 1024 * 1024 };
+
+struct gs_plan {
+    const char *reason; /* why the launch isn't split; NULL: it is */
+    unsigned n_parts, dim;
+    bool reorders; /* floating-point atomics take effect in another order than on one device, or
+                      what is appended to lists stands there in another */
+    bool appends;  /* each part has lists of its own, which are put behind each other: shim/output/append.h */
+    bool leaves;   /* a part surely writes behind the end of a buffer, where one device has some room: not split */
+    bool on_trial; /* it may turn out that one device must do it over: some use is GS_CONTESTED */
+    uint64_t trial_bytes;              /* of it: what a place keeps of its bytes, so that they can be had back */
+    struct gs_box box[GS_MAX_DEVICES]; /* in work-groups, or in work-items where the local size is NULL */
+    struct gs_geometry launch;
+    bool null_local;
+    struct gs_use *uses;
+    size_t n_uses;
+    struct gs_want wants[GS_MAX_WANTS];
+    unsigned n_wants;
+};
+
+/* What is known of what memory objects hold as a launch begins. */
+struct gs_known {
+    /* As gs_contents's, in bytes of the object. */
+    bool (*bounds)(const struct gs_mem *m, const struct gs_words *words, uint64_t *least, uint64_t *largest);
+    uint64_t (*state)(const struct gs_mem *m); /* another number whenever `bounds` may answer something else */
+};
+
+/* What the launch's arguments are: mems[i] is the object behind argument i, or NULL. */
+struct gs_plan_input {
+    const struct gs_kernel_summary *kernel;
+    const struct gs_geometry *launch;
+    bool null_local;
+    const struct gs_arg *args;
+    struct gs_mem *const *mems;
+    unsigned n_parts;
+    const struct gs_known *known; /* or NULL: nothing */
+    bool relaxed;                 /* has its program a gs_reordering_option() or _pragma()? */
+    bool may_reorder;             /* may floating-point operations, and atomics, take effect in another order? */
+    bool may_try;                 /* may it be a plan on trial? */
+    unsigned cut_dim;             /* the dimension that `cut` is about */
+    const double *cut; /* cut[p]: where part p ends, as a share of that dimension; NULL: parts of equal size */
+};
+
+/* The kernel as it may be planned with these arguments, and memory objects by argument (or NULLs): kernel->appending
+ * where nothing else leads to its lists and counters, and none of them lies in another; else the kernel itself. */
+const struct gs_kernel_summary *gs_plan_kernel(const struct gs_kernel_summary *kernel, struct gs_mem *const *mems,
+                                               const struct gs_arg *args);
+
+/* Where list i of a kernel lies in its argument's window, as these say. False: not apart from all else that is there.
+ */
+bool gs_plan_find_list(const struct gs_kernel_summary *kernel, uint32_t i, struct gs_mem *const *mems,
+                       const struct gs_arg *args, struct gs_append_place *out);
+
+/* Would a launch by the translated kernel have other bits than by the application's own, for all that is known?
+ * `relaxed` as above. */
+static inline bool gs_translation_reorders(const struct gs_kernel_summary *kernel, bool relaxed)
+{
+    return relaxed && kernel->hidden;
+}
+
+/* Fills *plan, which gs_plan_free frees. -ENOMEM; else 0, with plan->reason where the answer is no. */
+int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in);
+void gs_plan_free(struct gs_plan *plan);
+
+/* May a part read what another writes, of a use whose writes are known? One device's order of work-groups decides, too,
+ * what such a kernel computes. */
+bool gs_plan_parts_meet(const struct gs_plan *plan, size_t use);
+
+/* Of a plan on trial: adds the bytes of the use that must be kept at home before the parts run, so that one device can
+ * do the launch over: those that the first part, the reductions or the end of the trial may change there, and that it
+ * would need. -ENOMEM. */
+int gs_plan_undo(const struct gs_use *u, unsigned n_parts, struct gs_rangeset *undo);
+
+/* Where each part ends, as a share of plan->dim. */
+void gs_plan_cut(const struct gs_plan *plan, double cut[GS_MAX_DEVICES]);
+
+/* A box of a launch in work-items: its offset and size per dimension. */
+void gs_box_items(const struct gs_geometry *g, const struct gs_box *box, size_t offset[3], size_t global[3]);
+
+/* The part's launch in work-items: its offset and size per dimension. */
+void gs_plan_part(const struct gs_plan *plan, unsigned part, size_t offset[3], size_t global[3]);
+
+#endif

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/plan/prepare.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/lock/rank.h"
+#include "common/log.h"
+#include "shim/process/threads.h"
+#include "shim/plan/compiler.h"
+#include "shim/plan/dump.h"
+#include "shim/plan/macros.h"
+#include "shim/plan/reuse.h"
+#include "shim/process/quiet.h"
+#include "shim/plan/upward.h"
+#include "translator/summary/translate.h"
+
+void gs_program_forget_units(struct gs_program *p)
+{
+    for (size_t i = 0; i < p->n_units; i++) {
+        struct gs_translate_unit_copy *u = &p->units[i];
+        for (size_t h = 0; h < u->n_headers; h++) {
+            free(u->header_names[h]);
+            free(u->header_texts[h]);
+        }
+        free(u->header_names);
+        free(u->header_texts);
+        free(u->source);
+        free(u->options);
+    }
+    free(p->units);
+    p->units = NULL;
+    p->n_units = 0;
+}
+
+void gs_program_forget_translation(struct gs_program *p)
+{
+    gs_rebuilt_judge(p);
+    gs_reuse_keep(p);
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
+        if (p->translated[i])
+            gs_real()->clReleaseProgram(p->translated[i]);
+        p->translated[i] = NULL;
+    }
+    gs_summary_free(p->summary);
+    p->summary = NULL;
+    p->prepared = false;
+}
+
+static char *platform_name(void)
+{
+    char *s = calloc(1, 256);
+    if (s)
+        gs_real()->clGetPlatformInfo(gs_group()->platform, CL_PLATFORM_NAME, 255, s, NULL);
+    return s;
+}
+
+static const char *translator_path(char *path, size_t bytes)
+{
+    const char *given = secure_getenv("GPUSPARC_TRANSLATOR");
+    if (given && *given)
+        return given;
+    snprintf(path, bytes, "%s/gpusparc-translate", gs_library_dir());
+    return path;
+}
+
+static uint64_t now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Is there a kernel that may run in parts, on trial or in several launches? Else nothing is compiled. */
+static bool is_useful(const struct gs_summary *s)
+{
+    bool useful = false;
+    for (uint32_t i = 0; i < s->n_kernels && !useful; i++) {
+        const struct gs_kernel_summary *k = &s->kernels[i];
+        useful = !k->refusal || k->only_atomics || k->n_appends;
+        for (uint32_t a = 0; a < k->n_args && !useful; a++)
+            useful = k->args[a].atomic == GS_ATOMIC_OTHER;
+    }
+    return useful;
+}
+
+static void count_text(struct gs_program *p)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < p->summary->n_units; i++)
+        bytes += strlen(p->summary->units[i]);
+    atomic_store(&p->text_bytes, is_useful(p->summary) ? bytes : 0);
+}
+
+static bool is_relaxed(const struct gs_program *p)
+{
+    bool relaxed =
+        gs_reordering_option(p->options) || gs_reordering_option(p->link_options) || gs_reordering_pragma(p->summary);
+    for (size_t i = 0; i < p->n_units && !relaxed; i++)
+        relaxed = gs_reordering_option(p->units[i].options);
+    return relaxed;
+}
+
+/* Asks the translator. On failure p->refusal says why. */
+static void translate(struct gs_program *p)
+{
+    const size_t n = p->n_units ? p->n_units : 1;
+    struct gs_translate_unit *units = calloc(n, sizeof *units);
+    struct gs_translate_header *headers = NULL;
+    size_t n_headers = 0, at = 0;
+    for (size_t i = 0; i < p->n_units; i++)
+        n_headers += p->units[i].n_headers;
+    headers = calloc(n_headers + 1, sizeof *headers);
+    cl_device_id dev = p->o.ctx->dev[0];
+    cl_uint bits = 64;
+    cl_bool images = CL_FALSE;
+    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_ADDRESS_BITS, sizeof bits, &bits, NULL);
+    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL);
+    char *extensions = gs_device_text(dev, CL_DEVICE_EXTENSIONS),
+         *version = gs_device_text(dev, CL_DEVICE_OPENCL_C_VERSION);
+    char *vendor = gs_device_text(dev, CL_DEVICE_VENDOR), *platform = platform_name();
+    char *device = gs_device_text(dev, CL_DEVICE_VERSION);
+    if (!units || !headers || !extensions || !version || !vendor || !platform || !device) {
+        p->refusal = "there was no memory to translate it";
+    } else {
+        if (!p->n_units)
+            units[0] = (struct gs_translate_unit){.source = p->source, .options = p->options ? p->options : ""};
+        for (size_t i = 0; i < p->n_units; i++) {
+            const struct gs_translate_unit_copy *u = &p->units[i];
+            units[i] = (struct gs_translate_unit){
+                .source = u->source, .options = u->options, .headers = headers + at, .n_headers = u->n_headers};
+            for (size_t h = 0; h < u->n_headers; h++)
+                headers[at++] = (struct gs_translate_header){u->header_names[h], u->header_texts[h]};
+        }
+        for (size_t i = 0; i < n; i++)
+            units[i].macros = gs_device_macros(p->o.ctx, units[i].options);
+        const struct gs_translate_request request = {
+            .units = units,
+            .n_units = n,
+            .device = {extensions, version, vendor, platform, bits, images == CL_TRUE, device},
+            .source = &p->translation,
+        };
+        char path[PATH_MAX];
+        if (gs_translate(&request, translator_path(path, sizeof path), (int)gs_settings()->translate_timeout_ms,
+                         &p->summary, p->why, sizeof p->why) < 0)
+            p->refusal = p->why;
+        else if (p->summary->refusal)
+            p->refusal = p->summary->refusal;
+        else if (p->summary->n_units != n)
+            p->refusal = "the translator's answer doesn't fit the program";
+        else
+            count_text(p);
+    }
+    for (size_t i = 0; units && i < n; i++)
+        free((char *)(uintptr_t)units[i].macros);
+    free(units);
+    free(headers);
+    free(extensions);
+    free(version);
+    free(vendor);
+    free(platform);
+    free(device);
+}
+
+static void say_log(const struct gs_program *p, cl_program program, cl_device_id dev)
+{
+    char log[4096] = "";
+    gs_real()->clGetProgramBuildInfo(program, dev, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
+    gs_debug("the translated program doesn't compile: %s", log);
+    gs_dump_refused(p, log);
+}
+
+/* Which of the group's devices a translated program is for. */
+struct target {
+    const struct gs_program *of;
+    struct gs_context *ctx;
+    cl_uint n;
+    const cl_device_id *dev;
+    const char *tail; /* stands behind the program's text */
+};
+
+/* Compiles with the headers that the application gave: text that needed no change includes them still. */
+static cl_int compile_with_headers(const struct target *t, cl_program program, const char *options,
+                                   const struct gs_translate_unit_copy *u)
+{
+    cl_program *headers = calloc(u->n_headers + 1, sizeof *headers);
+    cl_int err = headers ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    for (size_t i = 0; i < u->n_headers && !err; i++) {
+        const char *text = u->header_texts[i];
+        headers[i] = gs_real()->clCreateProgramWithSource(t->ctx->o.handle, 1, &text, NULL, &err);
+    }
+    const bool any = u->n_headers > 0;
+    gs_quiet(true);
+    if (!err)
+        err = gs_real()->clCompileProgram(program, t->n, t->dev, options, (cl_uint)u->n_headers, any ? headers : NULL,
+                                          any ? (const char **)u->header_names : NULL, NULL, NULL);
+    gs_quiet(false);
+    for (size_t i = 0; headers && i < u->n_headers; i++)
+        if (headers[i])
+            gs_real()->clReleaseProgram(headers[i]);
+    free(headers);
+    return err;
+}
+
+/* Compiles one unit; with `for_link`, that unit of a program which is linked later. */
+static cl_program compile_unit(const struct target *t, const char *text, const char *options,
+                               const struct gs_translate_unit_copy *for_link, cl_int *err)
+{
+    const char *texts[2] = {text, t->tail};
+    cl_program program = gs_real()->clCreateProgramWithSource(t->ctx->o.handle, 2, texts, NULL, err);
+    if (*err)
+        return NULL;
+    if (for_link) {
+        *err = compile_with_headers(t, program, options, for_link);
+    } else {
+        gs_quiet(true);
+        *err = gs_real()->clBuildProgram(program, t->n, t->dev, options, NULL, NULL);
+        gs_quiet(false);
+    }
+    if (*err) {
+        say_log(t->of, program, t->dev[0]);
+        gs_real()->clReleaseProgram(program);
+        return NULL;
+    }
+    return program;
+}
+
+static cl_program link_units(struct gs_program *p, const struct target *t, cl_int *err)
+{
+    cl_program *compiled = calloc(p->n_units, sizeof *compiled), linked = NULL;
+    *err = compiled ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    for (size_t i = 0; i < p->n_units && !*err; i++) {
+        const struct target unit = {p, t->ctx, t->n, t->dev, i ? "" : t->tail};
+        compiled[i] = compile_unit(&unit, p->summary->units[i], p->units[i].options, &p->units[i], err);
+    }
+    gs_quiet(true);
+    if (!*err)
+        linked = gs_real()->clLinkProgram(t->ctx->o.handle, t->n, t->dev, p->link_options, (cl_uint)p->n_units,
+                                          compiled, NULL, NULL, err);
+    gs_quiet(false);
+    for (size_t i = 0; compiled && i < p->n_units; i++)
+        if (compiled[i])
+            gs_real()->clReleaseProgram(compiled[i]);
+    free(compiled);
+    if (*err && linked) {
+        gs_real()->clReleaseProgram(linked);
+        linked = NULL;
+    }
+    return linked;
+}
+
+static cl_program compile(struct gs_program *p, const struct target *t, cl_int *err)
+{
+    return p->linked ? link_units(p, t, err)
+                     : compile_unit(t, p->summary->units[0], p->options ? p->options : "", NULL, err);
+}
+
+static cl_int compile_for_all(struct gs_program *p)
+{
+    struct gs_context *ctx = p->o.ctx;
+    const struct target all = {p, ctx, ctx->n, ctx->dev, ""};
+    cl_int err = CL_SUCCESS;
+    /* A program of its own for each part keeps them apart. */
+    if (!gs_group()->forms_clash) {
+        p->translated[0] = compile(p, &all, &err);
+        return err;
+    }
+    for (unsigned i = 0; i < ctx->n && !err; i++) {
+        char tail[64];
+        snprintf(tail, sizeof tail, "\n__constant int gpusparc_part_%u = %u;\n", i, i);
+        const struct target one = {p, ctx, 1, &ctx->dev[i], tail};
+        p->translated[i] = compile(p, &one, &err);
+    }
+    return err;
+}
+
+/* What is compiled in vain isn't compiled again, nor in later processes. */
+static cl_int compile_parts(struct gs_program *p)
+{
+    char name[GS_REFUSED_NAME_BYTES];
+    gs_refused_name(p, name);
+    cl_int err = gs_refused_before(name);
+    if (err)
+        return err;
+    gs_threads_compile(true);
+    err = compile_for_all(p);
+    gs_threads_compile(false);
+    if (err)
+        gs_refused_keep(name, err);
+    return err;
+}
+
+/* With the program's lock held. `beside`: by a thread of ours, which is inside the driver afterwards. False: it isn't,
+ * as the process is ending. Where it turns out that to compile it takes longer than it pays, that is left undone: what
+ * is known then counts when it is asked for again. A thread of the application is inside for all of its launch
+ * (shim/launch/launch.c). */
+static bool prepare_program(struct gs_program *p, bool beside)
+{
+    const uint64_t begin = now_us();
+    gs_reuse_take(p);
+    if (!p->refusal && !p->summary)
+        translate(p);
+    if (!p->refusal && p->from_binary && strcmp(p->headers, p->summary->headers) != 0)
+        p->refusal = "its program was made from a binary, and headers that it was built with have changed";
+    const bool compiles = !p->refusal && !p->prepared && is_useful(p->summary);
+    if (beside && !gs_threads_enter())
+        return false;
+    if (beside && compiles && !gs_above_plan()->pays(p))
+        return true;
+    p->prepared = true;
+    p->relaxed = is_relaxed(p);
+    if (!compiles)
+        return true;
+    const uint64_t translated = now_us();
+    const cl_int err = compile_parts(p);
+    if (err) {
+        snprintf(p->why, sizeof p->why, "its translation doesn't compile on every device of the group (error %d)", err);
+        p->refusal = p->why;
+    }
+    const uint64_t end = now_us();
+    atomic_store(&p->prepare_ns, (end - begin) * 1000);
+    gs_above_plan()->prepared(p);
+    gs_debug("a program was translated in %llu us and compiled for %u devices in %llu us",
+             (unsigned long long)(translated - begin), p->o.ctx->n, (unsigned long long)(end - translated));
+    return true;
+}
+
+/* What such a thread ends with. inside: it is inside the driver. */
+static void *end_thread(struct gs_program *p, bool inside)
+{
+    cl_context context = p->o.ctx->o.handle;
+    atomic_store(&p->preparing, false);
+    if (!inside)
+        return NULL;
+    gs_drop(&p->o);
+    gs_real()->clReleaseContext(context);
+    gs_threads_leave();
+    return NULL;
+}
+
+static void *prepare_in_thread(void *arg)
+{
+    struct gs_program *p = arg;
+    pthread_mutex_lock(&p->lock);
+    const bool inside = p->prepared ? gs_threads_enter() : prepare_program(p, true);
+    pthread_mutex_unlock(&p->lock);
+    return end_thread(p, inside);
+}
+
+static void *translate_in_thread(void *arg)
+{
+    struct gs_program *p = arg;
+    pthread_mutex_lock(&p->lock);
+    gs_reuse_take(p);
+    if (!p->refusal && !p->summary)
+        translate(p);
+    pthread_mutex_unlock(&p->lock);
+    return end_thread(p, gs_threads_enter());
+}
+
+/* Unless one is at it. The program and the driver's context stay until the thread ends. */
+static void start_thread(struct gs_program *p, void *(*run)(void *))
+{
+    if (atomic_exchange(&p->preparing, true))
+        return;
+    if (gs_real()->clRetainContext(p->o.ctx->o.handle) == CL_SUCCESS) {
+        gs_hold(&p->o);
+        if (gs_threads_start("gs-translate", NULL, run, p))
+            return;
+        gs_drop(&p->o);
+        gs_real()->clReleaseContext(p->o.ctx->o.handle);
+    }
+    atomic_store(&p->preparing, false);
+}
+
+bool gs_prepared(struct gs_program *p)
+{
+    if (atomic_load(&p->preparing) || pthread_mutex_trylock(&p->lock) != 0)
+        return false;
+    gs_reuse_take(p);
+    const bool prepared = p->prepared;
+    pthread_mutex_unlock(&p->lock);
+    return prepared;
+}
+
+/* Whether it comes from the cache is known after a moment, for which it is worth waiting. */
+static uint64_t patience_for(const struct gs_program *p, const struct gs_patience *patience)
+{
+    return atomic_load(&p->translation) == GS_TRANSLATE_PROCESS ? patience->new_ns : patience->cached_ns;
+}
+
+/* patience: null: however long it takes. */
+static void await_thread(const struct gs_program *p, uint64_t begin_us, const struct gs_patience *patience)
+{
+    const struct timespec little = {0, 100000};
+    while (atomic_load(&p->preparing) && (!patience || (now_us() - begin_us) * 1000 < patience_for(p, patience)))
+        nanosleep(&little, NULL);
+}
+
+void gs_prepare_beside(struct gs_program *p, struct gs_patience patience)
+{
+    const uint64_t begin_us = now_us();
+    await_thread(p, begin_us, &patience); /* one that only translates */
+    start_thread(p, prepare_in_thread);
+    await_thread(p, begin_us, &patience);
+}
+
+void gs_prepare_settle(const struct gs_program *p)
+{
+    await_thread(p, 0, NULL);
+}
+
+const struct gs_kernel_summary *gs_translated(struct gs_kernel *k)
+{
+    struct gs_program *p = k->program;
+    if (pthread_mutex_trylock(&p->lock) != 0)
+        return NULL;
+    const struct gs_kernel_summary *s = p->refusal || !p->summary ? NULL : gs_summary_kernel(p->summary, k->name);
+    pthread_mutex_unlock(&p->lock);
+    return s && s->n_args == k->n_args ? s : NULL;
+}
+
+void gs_translate_beside(struct gs_program *p)
+{
+    start_thread(p, translate_in_thread);
+}
+
+const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, const char **reason)
+{
+    struct gs_program *p = k->program;
+    pthread_mutex_lock(&p->lock);
+    if (!p->prepared)
+        prepare_program(p, false);
+    const struct gs_kernel_summary *s = p->refusal ? NULL : gs_summary_kernel(p->summary, k->name);
+    if (s && s->n_args != k->n_args)
+        s = NULL;
+    pthread_mutex_unlock(&p->lock);
+    *reason = p->refusal ? p->refusal : s ? NULL : "the translator doesn't know the kernel";
+    return s;
+}
+
+const char *gs_prepare_headers(struct gs_program *p)
+{
+    pthread_mutex_lock(&p->lock);
+    if (!p->summary && !p->refusal && !p->prepared)
+        translate(p);
+    const char *headers = p->summary && !p->refusal ? p->summary->headers : NULL;
+    pthread_mutex_unlock(&p->lock);
+    return headers;
+}
+
+cl_kernel gs_part_kernel(struct gs_kernel *k, unsigned p, cl_int *err)
+{
+    *err = CL_SUCCESS;
+    const struct gs_program *program = k->program;
+    if (!k->part[p])
+        k->part[p] = gs_real()->clCreateKernel(program->translated[program->translated[p] ? p : 0], k->name, err);
+    return k->part[p];
+}
+
+static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER; /* the spare kernels of all kernels */
+GS_RANKED(spare_lock, GS_RANK_SPARE_KERNELS);
+
+static cl_kernel exchange_spare(struct gs_kernel *k, unsigned place, cl_kernel spare)
+{
+    pthread_mutex_lock(&spare_lock);
+    const cl_kernel old = k->spare[place];
+    k->spare[place] = spare;
+    pthread_mutex_unlock(&spare_lock);
+    return old;
+}
+
+cl_kernel gs_spare_kernel(struct gs_kernel *k, unsigned place, cl_int *err)
+{
+    const struct gs_program *program = k->program;
+    cl_kernel found = exchange_spare(k, place, NULL);
+    *err = CL_SUCCESS;
+    if (found)
+        return found;
+    return gs_real()->clCreateKernel(program->translated[program->translated[place] ? place : 0], k->name, err);
+}
+
+void gs_spare_kernel_back(struct gs_kernel *k, unsigned place, cl_kernel spare)
+{
+    const cl_kernel old = exchange_spare(k, place, spare);
+    if (old)
+        gs_real()->clReleaseKernel(old);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* The second half of a program: its translation, compiled for every device of the group before it is trusted. */
+#ifndef GS_SHIM_PLAN_PREPARE_H
+#define GS_SHIM_PLAN_PREPARE_H
+
+#include "shim/record/objects.h"
+
+/* What the translator knows of the kernel; translates and compiles its program on the first call. NULL: the kernel
+ * can't be split, and *reason says why (a string that lives as long as the program). Takes the program's lock; may take
+ * long. */
+const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, const char **reason);
+
+/* Has that been done, so that gs_prepare doesn't take long? */
+bool gs_prepared(struct gs_program *p);
+
+/* How long the application may be kept waiting for that: where the translation comes from the cache on disk, so that
+ * all of it should be quick; and where it doesn't. */
+struct gs_patience {
+    uint64_t cached_ns, new_ns;
+};
+
+/* Has it done by a thread of ours, and waits for it no longer than that. Without the context's lock. */
+void gs_prepare_beside(struct gs_program *p, struct gs_patience patience);
+
+/* Has only its translation made by a thread of ours, which is a process beside the application, kept on disk: nothing
+ * of the driver's, and the end of the application doesn't wait for it. */
+void gs_translate_beside(struct gs_program *p);
+
+/* Waits until no thread of ours is at it any more. */
+void gs_prepare_settle(const struct gs_program *p);
+
+/* What the translator knows of the kernel, if that is there already; else NULL. Waits for nothing. */
+const struct gs_kernel_summary *gs_translated(struct gs_kernel *k);
+
+/* A kernel of the translated program for one launch on a place, whose arguments may be set and used while other
+ * launches of the same kernel are made; and back. From any thread. Null with an error in *err. */
+cl_kernel gs_spare_kernel(struct gs_kernel *k, unsigned place, cl_int *err);
+void gs_spare_kernel_back(struct gs_kernel *k, unsigned place, cl_kernel spare);
+
+/* Translates a program, if that hasn't been done, and says which headers on disk it was made with (see
+ * gs_summary.headers); NULL where it can't be translated. Takes the program's lock; may take long. */
+const char *gs_prepare_headers(struct gs_program *p);
+
+/* The kernel for part p, in the translated program. With the context's lock held. Null with an error in *err. */
+cl_kernel gs_part_kernel(struct gs_kernel *k, unsigned p, cl_int *err);
+
+/* Frees what a compiled or linked program is made of. */
+void gs_program_forget_units(struct gs_program *p);
+/* Frees what was made of its translation. */
+void gs_program_forget_translation(struct gs_program *p);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef GS_SHIM_PROCESS_CLOCK_H
+#define GS_SHIM_PROCESS_CLOCK_H
+
+#include <stdint.h>
+
+/* By CLOCK_MONOTONIC. */
+uint64_t gs_now_ns(void);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* The end of main and exit() come here first, where the shim was preloaded. What a library registers with exit() runs
+ * before what was registered earlier, and NVIDIA's compiler is loaded when something is compiled first: perhaps by a
+ * thread of ours (the application's own program came from the driver's cache), after our handler was registered. Its
+ * handlers then took it apart under that thread: the application crashed at its end, and what it had printed was lost.
+ * Functions of libc that don't return (err, error, argp's) call an exit of its own. So what others register comes here
+ * as well, and a handler of ours is put before it while threads of ours are inside the driver, and when one goes in.
+ * And where several threads call exit() at once, as where each finds the same error, one of them ends the process:
+ * before glibc 2.41 they take the list of handlers from under each other and crash, seldom by themselves, but each
+ * second time once all have waited for the same threads of ours. */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "shim/process/threads.h"
+#include "shim/process/upward.h"
+#include "shim/process/exit.h"
+
+typedef int main_fn(int, char **, char **);
+typedef int register_fn(void (*)(void *), void *, void *);
+typedef int start_fn(main_fn *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
+
+static main_fn *application;
+static void (*leave)(int) __attribute__((noreturn));
+
+extern void *__dso_handle;
+static _Atomic(register_fn *) known;
+
+static register_fn *real_register(void)
+{
+    register_fn *real = atomic_load(&known);
+    if (!real) {
+        *(void **)&real = dlsym(RTLD_NEXT, "__cxa_atexit");
+        atomic_store(&known, real);
+    }
+    return real;
+}
+
+static void settle(void *unused)
+{
+    (void)unused;
+    gs_threads_settle();
+}
+
+void gs_exit_handler_first(void)
+{
+    register_fn *real = real_register();
+    if (real)
+        real(settle, NULL, __dso_handle);
+}
+
+/* What atexit() is, and how the destructors of static objects are registered. */
+int __cxa_atexit(void (*handler)(void *), void *arg, void *library);
+int __cxa_atexit(void (*handler)(void *), void *arg, void *library)
+{
+    register_fn *real = real_register();
+    const int err = real ? real(handler, arg, library) : -1;
+    gs_threads_come_first();
+    return err;
+}
+
+/* Who calls exit() in a handler of exit() is the same thread; a child has nobody who ends it yet. */
+static void end_alone(void)
+{
+    static _Atomic uint64_t ends; /* by which process and thread; 0: nobody has begun to */
+    const uint64_t process = (uint64_t)(uint32_t)getpid(), self = process << 32 | (uint32_t)gettid();
+    uint64_t who = atomic_load(&ends);
+    while (who != self) {
+        if (who >> 32 == process)
+            pause(); /* for as long as there is a process */
+        else if (atomic_compare_exchange_weak(&ends, &who, self))
+            return;
+    }
+}
+
+static int run(int argc, char **argv, char **env)
+{
+    const int status = application(argc, argv, env);
+    end_alone();
+    gs_above_process()->leave();
+    gs_threads_settle();
+    return status;
+}
+
+static void find_exit(void)
+{
+    *(void **)&leave = dlsym(RTLD_NEXT, "exit");
+}
+
+/* glibc's, which a program's first instructions call. */
+int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
+                      void (*rtld_fini)(void), void *stack_end);
+int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
+                      void (*rtld_fini)(void), void *stack_end)
+{
+    start_fn *start = NULL;
+    *(void **)&start = dlsym(RTLD_NEXT, "__libc_start_main");
+    find_exit(); /* now: a handler of a signal may call exit() */
+    application = main;
+    return start(run, argc, argv, init, fini, rtld_fini, stack_end);
+}
+
+void exit(int status)
+{
+    end_alone();
+    gs_above_process()->leave();
+    gs_threads_settle();
+    if (!leave)
+        find_exit();
+    leave(status);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/process/threads.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "common/lock/rank.h"
+#include "common/log.h"
+#include "shim/process/fork.h"
+#include "shim/process/exit.h"
+
+/* A driver that doesn't come back from a call keeps the process no longer than that: a signal's handler that calls
+ * exit() may have come while its thread held a lock of the driver's, for which the others would wait for ever. To
+ * compile a large program for each device takes seconds by right. */
+enum { PATIENCE_S = 3, COMPILING_S = 30 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below */
+GS_RANKED(lock, GS_RANK_THREADS);
+static pthread_cond_t left_one = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t opened = PTHREAD_COND_INITIALIZER; /* `closed` was unset */
+static atomic_uint inside, serving;                      /* read without it where nobody is */
+static unsigned compiling;                               /* of those inside */
+static bool ending, closed;                              /* closed: for those that serve, too */
+static time_t end_began, close_began;
+static atomic_bool first; /* no handler of exit() has been registered since that of exit.h; also without the lock */
+/* How often this thread is among them: a signal's handler may call exit() where it is. */
+static _Thread_local unsigned own_inside, own_serving;
+static _Thread_local bool has_closed; /* this thread has, as it ends the process */
+
+/* With the lock held. Until no other is left, or for as long as there is patience: since the end began, whoever of its
+ * steps waits. */
+static void await_others(const atomic_uint *threads, unsigned own, time_t began)
+{
+    bool late = false;
+    while (*threads > own && !late) {
+        const struct timespec until = {began + (compiling && !closed ? COMPILING_S : PATIENCE_S), 0};
+        late = pthread_cond_timedwait(&left_one, &lock, &until) == ETIMEDOUT;
+    }
+    if (*threads > own)
+        gs_debug("the process ends while %u threads are inside the driver for us", *threads - own);
+}
+
+static void settle(bool and_close)
+{
+    if (gs_forked())
+        return;
+    const time_t now = time(NULL);
+    const struct timespec soon = {now + PATIENCE_S, 0};
+    if (pthread_mutex_timedlock(&lock, &soon) != 0) /* by this thread, where a signal's handler calls exit() */
+        return;
+    if (!ending)
+        end_began = now;
+    ending = true;
+    await_others(&inside, own_inside, end_began);
+    if (and_close) {
+        if (!closed)
+            close_began = time(NULL);
+        closed = true;
+        await_others(&serving, own_serving, close_began);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void gs_threads_settle(void)
+{
+    settle(false);
+}
+
+static void wait_at_exit(void)
+{
+    settle(true);
+    has_closed = true;
+}
+
+void gs_threads_register(void)
+{
+    atexit(wait_at_exit);
+}
+
+void gs_threads_reopen(void)
+{
+    if (!has_closed || gs_forked())
+        return;
+    has_closed = false;
+    pthread_mutex_lock(&lock);
+    closed = false;
+    pthread_cond_broadcast(&opened);
+    pthread_mutex_unlock(&lock);
+    gs_threads_register(); /* which runs as soon as the handler has returned that is being run */
+}
+
+bool gs_threads_start(const char *name, pthread_t *thread, void *(*run)(void *), void *arg)
+{
+    static atomic_bool registered;
+    sigset_t all, old;
+    pthread_t own;
+    if (!atomic_exchange(&registered, true))
+        gs_threads_register();
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    const bool started = pthread_create(&own, NULL, run, arg) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (started)
+        pthread_setname_np(own, name);
+    if (started && thread)
+        *thread = own;
+    else if (started)
+        pthread_detach(own);
+    return started;
+}
+
+static void see_to_first(void)
+{
+    if (!atomic_exchange(&first, true))
+        gs_exit_handler_first();
+}
+
+void gs_threads_come_first(void)
+{
+    atomic_store(&first, false);
+    if (!atomic_load(&inside) || gs_forked())
+        return;
+    pthread_mutex_lock(&lock);
+    if (inside && !ending)
+        see_to_first();
+    pthread_mutex_unlock(&lock);
+}
+
+/* Unless it is shut. */
+static bool come_in(atomic_uint *threads, unsigned *own, const bool *shut)
+{
+    pthread_mutex_lock(&lock);
+    const bool may = !*shut;
+    atomic_fetch_add(threads, may);
+    *own += may;
+    if (may)
+        see_to_first();
+    pthread_mutex_unlock(&lock);
+    return may;
+}
+
+static void go_out(atomic_uint *threads, unsigned *own)
+{
+    pthread_mutex_lock(&lock);
+    atomic_fetch_sub(threads, 1);
+    --*own;
+    pthread_cond_broadcast(&left_one);
+    pthread_mutex_unlock(&lock);
+}
+
+bool gs_threads_enter(void)
+{
+    return come_in(&inside, &own_inside, &ending);
+}
+
+void gs_threads_leave(void)
+{
+    go_out(&inside, &own_inside);
+}
+
+bool gs_threads_ends(void)
+{
+    pthread_mutex_lock(&lock);
+    const bool ends = ending;
+    pthread_mutex_unlock(&lock);
+    return ends;
+}
+
+void gs_threads_compile(bool begins)
+{
+    pthread_mutex_lock(&lock);
+    compiling += begins ? 1 : -1u;
+    pthread_cond_broadcast(&left_one);
+    pthread_mutex_unlock(&lock);
+}
+
+bool gs_threads_serve(void)
+{
+    return come_in(&serving, &own_serving, &closed);
+}
+
+void gs_threads_serve_patiently(void)
+{
+    while (!gs_threads_serve()) {
+        pthread_mutex_lock(&lock);
+        while (closed)
+            pthread_cond_wait(&opened, &lock);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+void gs_threads_served(void)
+{
+    go_out(&serving, &own_serving);
+}

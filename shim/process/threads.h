@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads of ours beside the application, and the end of the process: it must not come while one of them is inside the
+ * driver, whose own handlers of exit() take apart what the thread uses. */
+#ifndef GS_SHIM_PROCESS_THREADS_H
+#define GS_SHIM_PROCESS_THREADS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/* A thread that takes none of the application's signals, and is known to top and ps by that name (15 bytes at most).
+ * thread: for pthread_join, or null. False: it can't be had. */
+bool gs_threads_start(const char *name, pthread_t *thread, void *(*run)(void *), void *arg);
+
+/* The thread is about to call the driver, until gs_threads_leave. False: the process is ending; it must let go what
+ * others may wait for, the application's own handlers of exit() among them, call the driver no more, and return. */
+bool gs_threads_enter(void);
+void gs_threads_leave(void);
+
+/* Has the end of the process begun? */
+bool gs_threads_ends(void);
+
+/* By a thread that is inside: what it begins, or has done, may take long by right. */
+void gs_threads_compile(bool begins);
+
+/* The same for a thread that other threads of ours wait for while they are inside the driver: it is let in until none
+ * of them is. False: the driver is closed to it. */
+bool gs_threads_serve(void);
+void gs_threads_served(void);
+
+/* For one that would have nothing else to do: while the driver is closed to it, it sleeps. */
+void gs_threads_serve_patiently(void);
+
+/* The application calls us for what others may have to serve. If it does so by the thread that ends the process, in a
+ * handler of exit() that was registered before ours (so are the destructors of static objects), the driver is opened
+ * again until that handler returns. */
+void gs_threads_reopen(void);
+
+/* The application has ended, and none of exit()'s handlers has run: waits for the threads that are inside, and lets no
+ * other in. */
+void gs_threads_settle(void);
+
+/* Somebody has registered a handler of exit(), which would run before the wait for our threads: from the next time that
+ * one is inside, or at once if one is, a wait comes before it. */
+void gs_threads_come_first(void);
+
+/* exit() runs its handlers from the last registered to the first: to be called once a library has been loaded whose
+ * handlers must come after the wait for our threads. gs_threads_start has done it once. */
+void gs_threads_register(void);
+
+#endif

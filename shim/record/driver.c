@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/record/driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LISTED = 256, LEAST_VERSION = 12 };
+
+/* Where each core function stands in the table, and the version that it came with: 12 for 1.2. Those of extensions have
+ * none. */
+static const struct function {
+    const char *name;
+    size_t offset;
+    unsigned version;
+} functions[] = {
+#define GS_FUNCTION(name, version) {#name, offsetof(struct _cl_icd_dispatch, name), version},
+#include "functions.inc"
+#undef GS_FUNCTION
+};
+
+/* What gpusparc calls of its own accord, or in the place of another function; and where there are images. */
+static const char *const needed[] = {
+    "clBuildProgram",
+    "clCreateBuffer",
+    "clCreateCommandQueue",
+    "clCreateContext",
+    "clCreateKernel",
+    "clCreateProgramWithSource",
+    "clCreateUserEvent",
+    "clEnqueueBarrierWithWaitList",
+    "clEnqueueCopyBuffer",
+    "clEnqueueFillBuffer",
+    "clEnqueueMapBuffer",
+    "clEnqueueMarkerWithWaitList",
+    "clEnqueueNDRangeKernel",
+    "clEnqueueReadBuffer",
+    "clEnqueueUnmapMemObject",
+    "clEnqueueWriteBuffer",
+    "clFinish",
+    "clFlush",
+    "clGetCommandQueueInfo",
+    "clGetDeviceIDs",
+    "clGetDeviceInfo",
+    "clGetEventInfo",
+    "clGetEventProfilingInfo",
+    "clGetKernelInfo",
+    "clGetMemObjectInfo",
+    "clGetProgramBuildInfo",
+    "clGetProgramInfo",
+    "clReleaseCommandQueue",
+    "clReleaseContext",
+    "clReleaseEvent",
+    "clReleaseKernel",
+    "clReleaseMemObject",
+    "clReleaseProgram",
+    "clRetainCommandQueue",
+    "clRetainContext",
+    "clRetainEvent",
+    "clRetainMemObject",
+    "clSetEventCallback",
+    "clSetKernelArg",
+    "clSetMemObjectDestructorCallback",
+    "clSetUserEventStatus",
+    "clWaitForEvents",
+};
+static const char *const needed_for_images[] = {
+    "clCreateImage",     "clEnqueueCopyBufferToImage", "clEnqueueCopyImage",  "clEnqueueCopyImageToBuffer",
+    "clEnqueueMapImage", "clEnqueueReadImage",         "clEnqueueWriteImage", "clGetImageInfo",
+};
+
+/* "OpenCL 1.2 ..." -> 12; 0 for another text. */
+static unsigned version_in(const char *text)
+{
+    unsigned major, minor;
+    return sscanf(text, "OpenCL %u.%u", &major, &minor) == 2 && minor < 10 ? 10 * major + minor : 0;
+}
+
+static unsigned platform_version(cl_platform_id platform)
+{
+    char text[256] = "";
+    gs_real()->clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof text, text, NULL);
+    return version_in(text);
+}
+
+static unsigned device_version(cl_device_id dev)
+{
+    char text[256] = "";
+    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_VERSION, sizeof text, text, NULL);
+    return version_in(text);
+}
+
+static cl_platform_id platform_of(cl_device_id dev)
+{
+    cl_platform_id platform = NULL;
+    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    return platform;
+}
+
+static bool lists(const char *words, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += n)
+        if ((at == words || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
+            return true;
+    return false;
+}
+
+bool gs_driver_extends(cl_device_id dev, const char *extension)
+{
+    size_t bytes = 0;
+    if (gs_real()->clGetDeviceInfo(dev, CL_DEVICE_EXTENSIONS, 0, NULL, &bytes) != CL_SUCCESS)
+        return false;
+    char *words = calloc(1, bytes + 1);
+    const bool found = words &&
+                       gs_real()->clGetDeviceInfo(dev, CL_DEVICE_EXTENSIONS, bytes, words, NULL) == CL_SUCCESS &&
+                       lists(words, extension);
+    free(words);
+    return found;
+}
+
+/* The driver's own table, by which the loader finds its functions: the first member of each of its objects
+ * (cl_khr_icd). Null where it isn't to be had: without that extension, or where the loader makes the tables itself
+ * (cl_khr_icd 2.0), with functions of its own for what a driver lacks. */
+static const struct _cl_icd_dispatch *table_of(cl_platform_id platform)
+{
+    static const size_t made_by_loader = 0x4f50454e434c3331; /* CL_ICD2_TAG_KHR */
+    char words[4096] = "";
+    const struct _cl_icd_dispatch *table = NULL;
+    if (gs_real()->clGetPlatformInfo(platform, CL_PLATFORM_EXTENSIONS, sizeof words, words, NULL) != CL_SUCCESS ||
+        !lists(words, "cl_khr_icd"))
+        return NULL;
+    memcpy(&table, platform, sizeof table);
+    return table && memcmp(&table->clGetPlatformIDs, &made_by_loader, sizeof made_by_loader) != 0 ? table : NULL;
+}
+
+/* What a version hasn't promised isn't looked up: an old driver's table may end before it. */
+static bool has(const struct _cl_icd_dispatch *table, unsigned version, const char *function)
+{
+    static const char none[sizeof(void (*)(void))];
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        const struct function *f = &functions[i];
+        if (strcmp(f->name, function) == 0)
+            return f->version && f->version <= version &&
+                   memcmp((const char *)gs_real() + f->offset, none, sizeof none) != 0 &&
+                   (!table || memcmp((const char *)table + f->offset, none, sizeof none) != 0);
+    }
+    return false;
+}
+
+bool gs_driver_has(cl_device_id dev, const char *function)
+{
+    const cl_platform_id platform = platform_of(dev);
+    if (!platform)
+        return false;
+    const unsigned of_platform = platform_version(platform), of_device = device_version(dev);
+    return has(table_of(platform), of_platform < of_device ? of_platform : of_device, function);
+}
+
+bool gs_driver_divides(cl_device_id dev)
+{
+    cl_device_partition_property ways[16] = {0};
+    cl_uint most = 0;
+    size_t bytes = 0;
+    if (!gs_driver_has(dev, "clCreateSubDevices") || !gs_driver_has(dev, "clReleaseDevice") ||
+        gs_real()->clGetDeviceInfo(dev, CL_DEVICE_PARTITION_MAX_SUB_DEVICES, sizeof most, &most, NULL) != CL_SUCCESS ||
+        gs_real()->clGetDeviceInfo(dev, CL_DEVICE_PARTITION_PROPERTIES, sizeof ways, ways, &bytes) != CL_SUCCESS)
+        return false;
+    for (size_t i = 0; i < bytes / sizeof *ways; i++)
+        if (ways[i] == CL_DEVICE_PARTITION_EQUALLY)
+            return most > 1;
+    return false;
+}
+
+static const char *first_missing(cl_platform_id platform, const char *const *list, size_t n)
+{
+    const struct _cl_icd_dispatch *table = table_of(platform);
+    for (size_t i = 0; i < n; i++)
+        if (!has(table, LEAST_VERSION, list[i]))
+            return list[i];
+    return NULL;
+}
+
+/* The least version of the platform's devices, or `version` where that is less; and whether one has images. */
+static unsigned least_version(cl_platform_id platform, unsigned version, bool *images)
+{
+    cl_device_id dev[MAX_LISTED];
+    cl_uint n = 0;
+    if (gs_real()->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MAX_LISTED, dev, &n) != CL_SUCCESS)
+        n = 0;
+    for (cl_uint i = 0; i < n && i < MAX_LISTED; i++) {
+        const unsigned of_device = device_version(dev[i]);
+        cl_bool has_images = CL_FALSE;
+        version = of_device < version ? of_device : version;
+        gs_real()->clGetDeviceInfo(dev[i], CL_DEVICE_IMAGE_SUPPORT, sizeof has_images, &has_images, NULL);
+        *images |= has_images;
+    }
+    return version;
+}
+
+bool gs_driver_usable(cl_platform_id platform, char *why, size_t why_bytes)
+{
+    char name[128] = "a platform";
+    bool images = false;
+    const char *missing = NULL;
+    gs_real()->clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
+    unsigned version = platform_version(platform);
+    if (version >= LEAST_VERSION) {
+        missing = first_missing(platform, needed, sizeof needed / sizeof *needed);
+        version = missing ? version : least_version(platform, version, &images);
+    }
+    if (version < LEAST_VERSION) {
+        snprintf(why, why_bytes, "%s has OpenCL %u.%u; gpusparc needs 1.2 or newer", name, version / 10, version % 10);
+        return false;
+    }
+    if (!missing && images)
+        missing = first_missing(platform, needed_for_images, sizeof needed_for_images / sizeof *needed_for_images);
+    if (missing)
+        snprintf(why, why_bytes, "%s has no %s, which gpusparc needs", name, missing);
+    return !missing;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/record/group.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "shim/record/driver.h"
+
+enum { MAX_PLATFORMS = 32, MAX_LISTED = 256 };
+
+static struct gs_settings settings;
+static pthread_once_t settings_once = PTHREAD_ONCE_INIT;
+static atomic_bool settings_read;
+static struct gs_group group;
+static pthread_once_t group_once = PTHREAD_ONCE_INIT;
+
+static void read_settings(void)
+{
+    char why[256];
+    if (gs_settings_from_env(&settings, why, sizeof why) < 0) {
+        gs_error("%s; the application runs on one device", why);
+        settings.mode = GS_MODE_SINGLE;
+    }
+    atomic_store(&settings_read, true);
+}
+
+const struct gs_settings *gs_settings(void)
+{
+    if (!atomic_load_explicit(&settings_read, memory_order_acquire)) /* each call of the application asks */
+        pthread_once(&settings_once, read_settings);
+    return &settings;
+}
+
+static unsigned list_devices(cl_platform_id platform, cl_device_type type, cl_device_id *out)
+{
+    cl_uint n = 0;
+    if (gs_real()->clGetDeviceIDs(platform, type, MAX_LISTED, out, &n) != CL_SUCCESS)
+        return 0;
+    return n < MAX_LISTED ? n : MAX_LISTED;
+}
+
+static cl_device_type type_of(cl_device_id dev)
+{
+    cl_device_type type = 0;
+    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    return type;
+}
+
+/* Makes n sub-devices of equal size, or none. A device of fewer compute units than that is divided several times over,
+ * so that some units serve two sub-devices: slow, and right. */
+static bool divide(cl_device_id dev, unsigned n, cl_device_id *out)
+{
+    cl_uint units = 1, got = 0;
+    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    cl_uint each = units / n ? units / n : 1;
+    const cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY, (cl_device_partition_property)each, 0};
+    unsigned count = 0;
+    while (count < n) {
+        cl_device_id sub[MAX_LISTED];
+        if (each >= units || gs_real()->clCreateSubDevices(dev, equally, MAX_LISTED, sub, &got) != CL_SUCCESS || !got)
+            break;
+        for (cl_uint i = 0; i < got; i++) {
+            if (count < n)
+                out[count++] = sub[i];
+            else
+                gs_real()->clReleaseDevice(sub[i]);
+        }
+    }
+    const bool made = count == n;
+    while (!made && count)
+        gs_real()->clReleaseDevice(out[--count]);
+    return made;
+}
+
+/* What a server has of a CPU says of itself what a CPU here does, and lies in the server's memory. */
+static bool same_memory(const struct gs_group *g)
+{
+    if (g->remote)
+        return false;
+    for (unsigned i = 0; i < g->n; i++) {
+        cl_bool unified = CL_FALSE;
+        gs_real()->clGetDeviceInfo(g->dev[i], CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL);
+        if (!(type_of(g->dev[i]) & CL_DEVICE_TYPE_CPU) || !unified)
+            return false;
+    }
+    return true;
+}
+
+/* Each device's timer against the host's, so that profiles of several devices can stand side by side. */
+static void compare_clocks(struct gs_group *g)
+{
+    cl_ulong first_device = 0, first_host = 0;
+    if (!gs_driver_has(g->dev[0], "clGetDeviceAndHostTimer") ||
+        gs_real()->clGetDeviceAndHostTimer(g->dev[0], &first_device, &first_host) != CL_SUCCESS)
+        return;
+    for (unsigned i = 1; i < g->n; i++) {
+        cl_ulong device, host;
+        if (gs_driver_has(g->dev[i], "clGetDeviceAndHostTimer") &&
+            gs_real()->clGetDeviceAndHostTimer(g->dev[i], &device, &host) == CL_SUCCESS)
+            g->clock_ns[i] = (first_device - first_host) - (device - host);
+    }
+}
+
+/* The first platform whose CPU device can be divided; else the first that has one. */
+static int choose_cpu(struct gs_group *g, unsigned n, cl_platform_id *platforms, unsigned n_platforms)
+{
+    cl_device_id list[MAX_LISTED];
+    for (unsigned p = 0; p < n_platforms && n > 1; p++) {
+        if (!list_devices(platforms[p], CL_DEVICE_TYPE_CPU, list) || !gs_driver_divides(list[0]) ||
+            !divide(list[0], n, g->dev))
+            continue;
+        g->platform = platforms[p];
+        g->sub_devices = true;
+        g->parent = list[0];
+        g->n = n;
+        return 0;
+    }
+    for (unsigned p = 0; p < n_platforms; p++) {
+        if (!list_devices(platforms[p], CL_DEVICE_TYPE_CPU, list))
+            continue;
+        g->platform = platforms[p];
+        g->sub_devices = true;
+        g->n = 1;
+        g->dev[0] = list[0];
+        g->reason = n > 1 ? "the CPU device can't be divided" : NULL;
+        return 0;
+    }
+    return -ENODEV;
+}
+
+/* The GPUs of the platform that has most of them; the first such one. What also says that it is a CPU is no GPU:
+ * Oclgrind says that it is everything. */
+static int choose_gpus(struct gs_group *g, cl_platform_id *platforms, unsigned n_platforms)
+{
+    cl_device_id list[MAX_LISTED];
+    for (unsigned p = 0; p < n_platforms; p++) {
+        const unsigned n = list_devices(platforms[p], CL_DEVICE_TYPE_GPU, list);
+        unsigned gpus = 0;
+        for (unsigned i = 0; i < n; i++)
+            if (!(type_of(list[i]) & CL_DEVICE_TYPE_CPU) && gpus < GS_MAX_DEVICES)
+                list[gpus++] = list[i];
+        if (gpus <= g->n)
+            continue;
+        g->platform = platforms[p];
+        g->n = gpus;
+        memcpy(g->dev, list, gpus * sizeof *list);
+    }
+    return g->n ? 0 : -ENODEV;
+}
+
+/* The devices with the numbers given, or all, of the first platform that has any. */
+static int choose_listed(struct gs_group *g, const struct gs_settings *s, cl_platform_id *platforms,
+                         unsigned n_platforms)
+{
+    cl_device_id list[MAX_LISTED];
+    for (unsigned p = 0; p < n_platforms; p++) {
+        unsigned n = list_devices(platforms[p], CL_DEVICE_TYPE_ALL, list);
+        if (!n)
+            continue;
+        g->platform = platforms[p];
+        if (s->spec != GS_SPEC_INDICES) {
+            g->n = n < GS_MAX_DEVICES ? n : GS_MAX_DEVICES;
+            memcpy(g->dev, list, g->n * sizeof *list);
+            return 0;
+        }
+        for (unsigned i = 0; i < s->spec_n; i++) {
+            if (s->spec_index[i] >= n)
+                return -ENODEV;
+            g->dev[g->n++] = list[s->spec_index[i]];
+        }
+        return 0;
+    }
+    return -ENODEV;
+}
+
+/* The platforms that gpusparc can work with; `why` says of the last of the others what it lacks. */
+static unsigned list_platforms(cl_platform_id *out, char *why, size_t why_bytes)
+{
+    cl_platform_id all[MAX_PLATFORMS];
+    cl_uint n = 0;
+    unsigned usable = 0;
+    snprintf(why, why_bytes, "there is no OpenCL platform; install a driver (pocl-opencl-icd serves the CPU)");
+    if (!gs_real()->clGetPlatformIDs || gs_real()->clGetPlatformIDs(MAX_PLATFORMS, all, &n) != CL_SUCCESS)
+        return 0;
+    for (cl_uint i = 0; i < n && i < MAX_PLATFORMS; i++)
+        if (gs_driver_usable(all[i], why, why_bytes))
+            out[usable++] = all[i];
+    return usable;
+}
+
+static bool is_pocl(cl_platform_id platform)
+{
+    char name[64] = "";
+    gs_real()->clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
+    return strcmp(name, "Portable Computing Language") == 0;
+}
+
+/* The CPU device uses the whole CPU: its halves can't be faster together, and what isn't split would take twice as long
+ * on one of them. So it is divided only for who asks for it, or for several devices. */
+static bool wants_parts(const struct gs_settings *s)
+{
+    return s->spec == GS_SPEC_CPU || s->gpus || s->mode == GS_MODE_MULTI || s->verify || s->task;
+}
+
+int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, size_t why_bytes)
+{
+    *g = (struct gs_group){0};
+    cl_platform_id platforms[MAX_PLATFORMS];
+    const unsigned n_platforms = list_platforms(platforms, why, why_bytes);
+    if (!n_platforms)
+        return -ENODEV;
+    int err = -ENODEV;
+    const unsigned cpus = s->spec == GS_SPEC_CPU ? s->spec_n : s->gpus ? s->gpus : wants_parts(s) ? 2 : 1;
+    if (s->remote && s->spec == GS_SPEC_CPU) {
+        snprintf(why, why_bytes,
+                 "cpu:N divides a CPU of this machine; with --hosts the servers' devices are the group");
+        return err;
+    }
+    g->remote = s->remote;
+    if (!g->remote && (s->spec == GS_SPEC_DEFAULT || s->spec == GS_SPEC_GPU))
+        err = choose_gpus(g, platforms, n_platforms);
+    else if (s->spec != GS_SPEC_CPU) /* --hosts has chosen what each server shows */
+        err = choose_listed(g, s, platforms, n_platforms);
+    if (err && !g->remote && (s->spec == GS_SPEC_DEFAULT || s->spec == GS_SPEC_CPU))
+        err = choose_cpu(g, cpus, platforms, n_platforms);
+    g->unasked = g->sub_devices && s->spec != GS_SPEC_CPU;
+    if (!err && g->unasked && !wants_parts(s)) {
+        g->sub_devices = false;
+        if (s->mode == GS_MODE_AUTO)
+            g->reason = "there is no GPU, and one device uses the whole CPU, which --devices cpu:2 divides";
+    }
+    if (err) {
+        snprintf(why, why_bytes, "%s",
+                 s->remote ? "the servers of --hosts show no such device"
+                 : s->spec == GS_SPEC_DEFAULT
+                     ? "no OpenCL platform shows a GPU or a CPU device"
+                     : "no device fits --devices or GPUSPARC_DEVICES; `gpusparc devices` lists what there is");
+        *g = (struct gs_group){0};
+        return err;
+    }
+    if (s->gpus && g->n > s->gpus)
+        g->n = s->gpus;
+    for (unsigned i = 0; i < g->n; i++) {
+        g->units[i] = 1;
+        gs_real()->clGetDeviceInfo(g->dev[i], CL_DEVICE_MAX_COMPUTE_UNITS, sizeof *g->units, &g->units[i], NULL);
+        g->type |= type_of(g->dev[i]);
+    }
+    g->shared_memory = same_memory(g);
+    g->pocl = is_pocl(g->platform);
+    g->forms_clash = g->pocl;
+    compare_clocks(g);
+    return 0;
+}
+
+static void make_group(void)
+{
+    char why[256];
+    if (gs_group_make(&group, gs_settings(), why, sizeof why) < 0) {
+        gs_error("%s", why);
+        return;
+    }
+    if (group.reason)
+        gs_warn("%s; the application runs on one device", group.reason);
+    if (gs_settings()->mode == GS_MODE_SINGLE)
+        group.n = 1;
+}
+
+const struct gs_group *gs_group(void)
+{
+    pthread_once(&group_once, make_group);
+    return &group;
+}

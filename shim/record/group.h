@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Which devices form the group: those of one platform that share the work. The application sees the first of them. */
+#ifndef GS_SHIM_RECORD_GROUP_H
+#define GS_SHIM_RECORD_GROUP_H
+
+#include "common/settings.h"
+#include "shim/record/real.h"
+
+struct gs_group {
+    cl_platform_id platform; /* null: there is no group, and everything passes through */
+    unsigned n;              /* 1 … GS_MAX_DEVICES */
+    cl_device_id dev[GS_MAX_DEVICES];
+    cl_uint units[GS_MAX_DEVICES]; /* compute units of each */
+    cl_device_id parent;           /* of sub-devices; PoCL wants it in the context too, or its image calls abort */
+    cl_device_type type;           /* of the devices, as the driver says */
+    bool sub_devices;              /* they are parts of one CPU device: they answer to who asks for a GPU as well */
+    bool unasked;                  /* nobody has named the CPU: there is no GPU */
+    bool shared_memory;            /* the devices work in the host's memory */
+    bool pocl;                     /* the platform is PoCL */
+    bool remote; /* the devices are those of servers, on this host or others: by PoCL's remote driver */
+    /* PoCL (3.1, lib/CL/devices/common.c) keeps several forms of a kernel for one local size, for launches that begin
+     * at 0 and for any, for grids up to a width and for any, but counts the uses of each as those of the form used
+     * last: where two launches of one program's kernel run at once, an assertion ends the application. */
+    bool forms_clash;
+    const char *reason;                /* why it has fewer devices than asked for, or NULL */
+    cl_ulong clock_ns[GS_MAX_DEVICES]; /* what to add to a device's timer to get the first device's */
+};
+
+/* The process's settings, read once. */
+const struct gs_settings *gs_settings(void);
+
+/* The process's group, made on the first call. */
+const struct gs_group *gs_group(void);
+
+/* Makes a group for the settings given; for `gpusparc devices`. 0, or -ENODEV with a sentence. */
+int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, size_t why_bytes);
+
+#endif

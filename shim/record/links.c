@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/record/links.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cache.h"
+#include "shim/record/group.h"
+
+/* Numbers are whole: an application's locale may write fractions with a comma. */
+static const double byte_unit = 1e6;
+
+struct gs_link_cost gs_link_cost(double latency_us, double gb_per_s)
+{
+    if (!(latency_us > 0) || !(gb_per_s > 0))
+        return (struct gs_link_cost){0, 0};
+    return (struct gs_link_cost){latency_us * 1e3, 1 / gb_per_s};
+}
+
+static bool is_known(const struct gs_link_cost *c)
+{
+    return c->piece_ns > 0 && c->byte_ns > 0;
+}
+
+static void add_info(struct gs_hash *h, cl_device_id dev, cl_device_info what)
+{
+    char text[256] = "";
+    gs_real()->clGetDeviceInfo(dev, what, sizeof text, text, NULL);
+    gs_hash_add(h, text, strlen(text) + 1);
+}
+
+void gs_links_name(const cl_device_id *dev, unsigned n, bool shared_memory, enum gs_transfer_path path,
+                   char name[GS_LINKS_NAME_BYTES])
+{
+    struct gs_hash h;
+    const unsigned char way[2] = {(unsigned char)path, shared_memory};
+    gs_hash_begin(&h);
+    gs_hash_add(&h, way, sizeof way);
+    for (unsigned i = 0; i < n; i++) {
+        cl_uint units = 0;
+        gs_real()->clGetDeviceInfo(dev[i], CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+        gs_hash_add(&h, &units, sizeof units);
+        add_info(&h, dev[i], CL_DEVICE_NAME);
+        add_info(&h, dev[i], CL_DRIVER_VERSION);
+        add_info(&h, dev[i], CL_DEVICE_VERSION);
+    }
+    const char *hosts = gs_settings()->remote;
+    if (hosts)
+        gs_hash_add(&h, hosts, strlen(hosts));
+    memcpy(name, "links-", sizeof "links-");
+    gs_hash_end_hex(&h, name + sizeof "links-" - 1);
+}
+
+struct gs_links gs_links_read(const char *name)
+{
+    size_t bytes = 0;
+    char *text = gs_cache_read(name, &bytes);
+    const struct gs_links l = text ? gs_links_parse(text, bytes) : (struct gs_links){0};
+    free(text);
+    return l;
+}
+
+void gs_links_write(const char *name, const struct gs_links *links)
+{
+    struct gs_links all = gs_links_read(name);
+    char text[GS_LINKS_TEXT_BYTES];
+    if (is_known(&links->host))
+        all.host = links->host;
+    if (is_known(&links->peer))
+        all.peer = links->peer;
+    const size_t bytes = gs_links_print(&all, text);
+    if (bytes)
+        gs_cache_write(name, text, bytes);
+}
+
+static size_t print_cost(const char *name, const struct gs_link_cost *c, char *text, size_t room)
+{
+    if (!is_known(c) || c->piece_ns > 1e12 || c->byte_ns > 1e6)
+        return 0;
+    const int n = snprintf(text, room, "%s %" PRIu64 " %" PRIu64 "\n", name, (uint64_t)(c->piece_ns + 0.5),
+                           (uint64_t)(c->byte_ns * byte_unit + 0.5));
+    return n > 0 && (size_t)n < room ? (size_t)n : 0;
+}
+
+size_t gs_links_print(const struct gs_links *links, char text[GS_LINKS_TEXT_BYTES])
+{
+    const size_t n = print_cost("host", &links->host, text, GS_LINKS_TEXT_BYTES);
+    return n + print_cost("peer", &links->peer, text + n, GS_LINKS_TEXT_BYTES - n);
+}
+
+/* A line that is nothing but a name and two numbers. */
+static bool parse_cost(const char *line, const char *name, struct gs_link_cost *c)
+{
+    const uint64_t most = 1000000000000; /* a minus sign makes a larger one */
+    uint64_t piece, byte;
+    const size_t n = strlen(name);
+    int end = 0;
+    if (strncmp(line, name, n) != 0 || sscanf(line + n, " %12" SCNu64 " %12" SCNu64 "%n", &piece, &byte, &end) != 2 ||
+        line[n + (size_t)end] || piece > most || byte > most)
+        return false;
+    *c = (struct gs_link_cost){(double)piece, (double)byte / byte_unit};
+    return true;
+}
+
+struct gs_links gs_links_parse(const char *text, size_t bytes)
+{
+    struct gs_links l = {0};
+    for (size_t at = 0; at < bytes;) {
+        const char *end = memchr(text + at, '\n', bytes - at);
+        char line[64] = "";
+        if (!end) /* it isn't whole */
+            break;
+        const size_t n = (size_t)(end - text) - at;
+        if (n < sizeof line) {
+            memcpy(line, text + at, n);
+            if (!parse_cost(line, "host", &l.host))
+                parse_cost(line, "peer", &l.peer);
+        }
+        at += n + 1;
+    }
+    return l;
+}
+
+size_t gs_links_request(const struct gs_settings *s, const char *what, char *out, size_t room)
+{
+    size_t n = (size_t)snprintf(out, room, "%s\n", what);
+    if (s->transfer == GS_TRANSFER_PLAIN || s->transfer == GS_TRANSFER_PINNED)
+        n += (size_t)snprintf(out + n, room - n, "GPUSPARC_TRANSFER=%s\n",
+                              s->transfer == GS_TRANSFER_PLAIN ? "plain" : "pinned");
+    if (s->remote) /* where they are is in the driver's variables */
+        n += (size_t)snprintf(out + n, room - n, "GPUSPARC_REMOTE=yes\n");
+    if (s->gpus)
+        n += (size_t)snprintf(out + n, room - n, "GPUSPARC_GPUS=%u\n", s->gpus);
+    if (s->spec == GS_SPEC_CPU)
+        n += (size_t)snprintf(out + n, room - n, "GPUSPARC_DEVICES=cpu:%u\n", s->spec_n);
+    else if (s->spec == GS_SPEC_GPU || s->spec == GS_SPEC_ALL)
+        n += (size_t)snprintf(out + n, room - n, "GPUSPARC_DEVICES=%s\n", s->spec == GS_SPEC_GPU ? "gpu" : "all");
+    else if (s->spec == GS_SPEC_INDICES)
+        for (unsigned i = 0; i < s->spec_n; i++)
+            n += (size_t)snprintf(out + n, room - n, "%s%u%s", i ? "," : "GPUSPARC_DEVICES=", s->spec_index[i],
+                                  i + 1 == s->spec_n ? "\n" : "");
+    return n;
+}

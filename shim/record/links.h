@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What it costs to bring bytes from one device of a group to another, as it was measured: by `gpusparc devices
+ * --measure`, by the probe of windows, or by a probe beside the first application that splits launches. Kept in the
+ * cache for a driver, its devices and the way that was asked for. */
+#ifndef GS_SHIM_RECORD_LINKS_H
+#define GS_SHIM_RECORD_LINKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/hash.h"
+#include "common/settings.h"
+#include "shim/record/real.h"
+
+/* A transfer takes piece_ns, and byte_ns for each byte; zeros: not known. */
+struct gs_link_cost {
+    double piece_ns, byte_ns;
+};
+
+/* Through the host's memory (or by the driver's own copy, where that is asked for), and by windows. */
+struct gs_links {
+    struct gs_link_cost host, peer;
+};
+
+struct gs_link_cost gs_link_cost(double latency_us, double gb_per_s);
+
+/* The name of what is kept of a group. */
+enum { GS_LINKS_NAME_BYTES = sizeof "links-" + GS_HASH_HEX_BYTES };
+void gs_links_name(const cl_device_id *dev, unsigned n, bool shared_memory, enum gs_transfer_path path,
+                   char name[GS_LINKS_NAME_BYTES]);
+
+/* What is kept, or zeros. */
+struct gs_links gs_links_read(const char *name);
+/* Keeps what is known of it, beside what is kept already of the rest. */
+void gs_links_write(const char *name, const struct gs_links *links);
+
+/* As text: a line for each cost that is known. Other lines are passed over. Returns the length. */
+enum { GS_LINKS_TEXT_BYTES = 256 };
+size_t gs_links_print(const struct gs_links *links, char text[GS_LINKS_TEXT_BYTES]);
+struct gs_links gs_links_parse(const char *text, size_t bytes);
+
+/* What gpusparc-link-probe is to read: the group's settings, and what it is to measure. Returns the length. */
+size_t gs_links_request(const struct gs_settings *s, const char *what, char *out, size_t room);
+
+#endif

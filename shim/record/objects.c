@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/record/objects.h"
+
+#include <stdlib.h>
+
+#include "common/lock/rank.h"
+
+#include "shim/record/upward.h"
+
+enum { BUCKETS = 1 << GS_BUCKET_BITS };
+
+/* Readers far outnumber writers, and each call of the application is a reader: one lock per bucket group. */
+enum { LOCKS = 64 };
+static struct gs_object *buckets[BUCKETS];
+static pthread_rwlock_t locks[LOCKS];
+
+struct gs_newest gs_newest[BUCKETS];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void in_child(void)
+{
+    gs_forked_begin();
+    gs_fast_path_care(GS_CARE_FORKED);
+}
+
+static const char *_Atomic given_up;
+
+const char *gs_given_up(void)
+{
+    return atomic_load_explicit(&given_up, memory_order_relaxed);
+}
+
+void gs_set_given_up(const char *reason)
+{
+    atomic_store(&given_up, reason);
+    gs_fast_path_care(GS_CARE_GIVEN_UP);
+}
+
+static void set_up(void)
+{
+    for (int i = 0; i < LOCKS; i++) {
+        pthread_rwlock_init(&locks[i], NULL);
+        gs_rank_lock(&locks[i], GS_RANK_OBJECTS);
+    }
+    pthread_atfork(NULL, NULL, in_child);
+}
+
+/* So are most of those of handles that are none of ours: events. */
+static bool is_empty(unsigned b)
+{
+    return !atomic_load_explicit(&gs_newest[b].object, memory_order_acquire);
+}
+
+static __attribute__((hot)) void set_newest(unsigned b, struct gs_object *o)
+{
+    const uint64_t changes = ((atomic_load(&gs_newest[b].key) >> GS_KEY_BITS) + 1) << GS_KEY_BITS;
+    atomic_store(&gs_newest[b].key, changes);
+    atomic_store(&gs_newest[b].object, o);
+    if (o)
+        atomic_store(&gs_newest[b].key, changes | gs_key_of(o->type, o->handle) % (UINT64_C(1) << GS_KEY_BITS));
+}
+
+static struct gs_object *find_locked(unsigned b, enum gs_type type, const void *handle)
+{
+    for (struct gs_object *o = buckets[b]; o; o = o->next)
+        if (o->handle == handle && o->type == type)
+            return o;
+    return NULL;
+}
+
+__attribute__((hot)) void *gs_find(enum gs_type type, const void *handle)
+{
+    if (!handle || gs_forked() ||
+        (type == GS_EVENT &&
+         !atomic_load_explicit(&gs_fast_path.events, memory_order_relaxed))) /* it is the driver's */
+        return NULL;
+    unsigned b = gs_bucket_of(handle);
+    struct gs_object *o = gs_find_newest(type, handle);
+    if (o || is_empty(b))
+        return o;
+    pthread_once(&once, set_up);
+    pthread_rwlock_rdlock(&locks[b % LOCKS]);
+    o = find_locked(b, type, handle);
+    pthread_rwlock_unlock(&locks[b % LOCKS]);
+    return o;
+}
+
+void *gs_find_hold(enum gs_type type, const void *handle)
+{
+    if (!handle || gs_forked())
+        return NULL;
+    unsigned b = gs_bucket_of(handle);
+    if (is_empty(b))
+        return NULL;
+    pthread_once(&once, set_up);
+    pthread_rwlock_rdlock(&locks[b % LOCKS]);
+    struct gs_object *o = find_locked(b, type, handle);
+    /* Once nobody holds it it is as good as gone, though it may still be in the table. */
+    int holds = o ? atomic_load(&o->holds) : 0;
+    while (holds && !atomic_compare_exchange_weak(&o->holds, &holds, holds + 1))
+        ;
+    pthread_rwlock_unlock(&locks[b % LOCKS]);
+    return holds ? o : NULL;
+}
+
+__attribute__((hot)) void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_context *ctx)
+{
+    pthread_once(&once, set_up);
+    o->type = type;
+    o->handle = handle;
+    o->ctx = ctx;
+    atomic_init(&o->refs, 1);
+    atomic_init(&o->holds, 1);
+    if (ctx && &ctx->o != o)
+        gs_hold(&ctx->o);
+    unsigned b = gs_bucket_of(handle);
+    if (type == GS_EVENT)
+        atomic_fetch_add(&gs_fast_path.events, 1);
+    pthread_rwlock_wrlock(&locks[b % LOCKS]);
+    o->next = buckets[b];
+    buckets[b] = o;
+    set_newest(b, o);
+    pthread_rwlock_unlock(&locks[b % LOCKS]);
+    if (type == GS_MEM)
+        atomic_fetch_add(&gs_fast_path.made, 1);
+}
+
+bool gs_retain(enum gs_type type, const void *handle)
+{
+    struct gs_object *o = gs_find(type, handle);
+    if (o && atomic_fetch_add(&o->refs, 1) == 0)
+        gs_hold(o);
+    return o;
+}
+
+__attribute__((hot)) struct gs_object *gs_release(enum gs_type type, const void *handle)
+{
+    struct gs_object *o = gs_find(type, handle);
+    return o && atomic_fetch_sub(&o->refs, 1) == 1 ? o : NULL;
+}
+
+static __attribute__((hot)) void take_out(struct gs_object *o)
+{
+    unsigned b = gs_bucket_of(o->handle);
+    pthread_rwlock_wrlock(&locks[b % LOCKS]);
+    for (struct gs_object **at = &buckets[b]; *at; at = &(*at)->next) {
+        if (*at == o) {
+            *at = o->next;
+            break;
+        }
+    }
+    if (atomic_load(&gs_newest[b].object) == o)
+        set_newest(b, buckets[b]);
+    pthread_rwlock_unlock(&locks[b % LOCKS]);
+    if (o->type == GS_EVENT)
+        atomic_fetch_sub(&gs_fast_path.events, 1);
+}
+
+__attribute__((hot)) void gs_hold(struct gs_object *o)
+{
+    atomic_fetch_add(&o->holds, 1);
+}
+
+__attribute__((hot)) void gs_drop(struct gs_object *o)
+{
+    if (atomic_fetch_sub(&o->holds, 1) != 1)
+        return;
+    struct gs_context *ctx = o->ctx;
+    bool is_context = o->type == GS_CONTEXT;
+    take_out(o);
+    gs_above_objects()->destroy(o);
+    if (ctx && !is_context)
+        gs_drop(&ctx->o);
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/* What we know of each handle that the application holds. The handles are the driver's own; a side table leads from a
+ * handle to what hangs off it. A handle that isn't in the table is none of ours: its calls pass through.
+ *
+ * Locks, in the order in which they are taken: gs_context.lock, gs_program.lock, the table's own (leaf). */
+#ifndef GS_SHIM_RECORD_OBJECTS_H
+#define GS_SHIM_RECORD_OBJECTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/rangeset.h"
+#include "shim/process/fork.h"
+#include "shim/record/group.h"
+#include "shim/record/fast_path.h"
+#include "shim/record/rects.h"
+#include "translator/summary/summary.h"
+
+/* A longer list of a queue's properties is handed to the driver as it is. */
+enum { GS_QUEUE_PROPERTIES = 32 };
+/* So many units of a launch may run side by side on a place, behind the first. */
+enum { GS_UNIT_QUEUES = 2 };
+
+enum gs_type { GS_CONTEXT, GS_QUEUE, GS_MEM, GS_PROGRAM, GS_KERNEL, GS_EVENT };
+
+/* The head of every object. `refs` counts the application's references as the driver does; `holds` counts our own uses.
+ * The object leaves the table and is freed when holds falls to 0: until then the application may get the handle back
+ * from what depends on it (a kernel's program, a queue's context). */
+struct gs_object {
+    enum gs_type type;
+    void *handle;
+    struct gs_context *ctx;
+    atomic_int refs, holds;
+    struct gs_object *next; /* in its chain of the table; protected by the table's lock */
+};
+
+/* A growing list of events, each of which it owns. */
+struct gs_events {
+    cl_event *v;
+    cl_uint n, cap;
+};
+
+/* A context over the devices of the group. */
+struct gs_context {
+    struct gs_object o;
+    unsigned n;
+    cl_device_id dev[GS_MAX_DEVICES];
+    cl_device_id parent;           /* of sub-devices, or null: in the context too, for image commands */
+    bool shared_memory;            /* the devices work in the host's memory */
+    bool followed;                 /* it has several devices, or one whose large transfers are carried */
+    pthread_mutex_t lock;          /* all below, and every gs_mem and gs_queue of the context */
+    struct gs_queue *queues;       /* those the application still holds */
+    struct gs_mem *mems;           /* root objects */
+    atomic_int user_events;        /* the application's user events that have no status yet */
+    atomic_bool user_event_failed; /* it has made one of them fail, at some time */
+    atomic_bool spread;            /* bytes are, or once were, valid elsewhere than at home */
+    atomic_bool divided;           /* a launch has been carried out elsewhere than at home: see shim/record/bypass.h */
+    atomic_uint passing;           /* commands that are being handed on meanwhile */
+    cl_event ended;                /* an event that has ended; made on first need */
+    struct gs_events at_home;      /* what brought all home when a user event was made last */
+    struct gs_events
+        orphans; /* the ends of queues that were released with commands in them, and of commands given up */
+    struct gs_events unended,
+        failed;              /* see shim/order/compound.h: what ends when those have; and what they have let fail */
+    struct gs_context *next; /* in the list of all; protected by that list's lock */
+    struct gs_merge_kernels *merge;       /* made on first need; owned */
+    struct gs_scratch *scratch;           /* likewise */
+    uint64_t scratch_most;                /* bytes of it that are kept; 0: not known yet */
+    struct gs_pinned *pinned;             /* likewise */
+    struct gs_pinned *pinned_small;       /* likewise; for little at a time */
+    struct gs_pinned *sparse_ring;        /* likewise; of the thread that sends changed blocks */
+    bool no_sparse_ring;                  /* there is no memory for it */
+    struct gs_peer *peer;                 /* likewise */
+    struct gs_staging *staging;           /* likewise */
+    struct gs_contents_kernels *contents; /* likewise */
+    struct gs_reuse *reuse;               /* translations of programs that are gone: shim/plan/reuse.h; owned */
+    struct gs_strided *strided;           /* likewise */
+    uint64_t tables;                      /* how many have been made of what buffers hold */
+    uint64_t commands;                    /* how many have been put in order so far */
+    uint64_t between_devices;             /* bytes that went from device to device so far */
+    enum { GS_SHARING_UNKNOWN, GS_SHARING_WORKS, GS_SHARING_NOT } sharing; /* of buffers in the host's memory */
+    cl_command_queue sharing_queue;
+};
+
+/* Bytes of it may be elsewhere than at home from now on. */
+static inline void gs_has_spread(struct gs_context *ctx)
+{
+    atomic_store(&ctx->spread, true);
+    gs_fast_path_care(GS_CARE_DIVIDED);
+}
+
+/* What runs on a queue since it was last known to be empty: see shim/choose/timing.h. */
+enum { GS_SIEVED = 4 };
+struct gs_sieve {
+    uint64_t begin_ns; /* when the first of them was enqueued */
+    unsigned n;
+    struct {
+        struct gs_timing *of;
+        unsigned launches;
+    } seen[GS_SIEVED];
+};
+
+/* A command queue of the application, on the first device. */
+struct gs_queue {
+    struct gs_object o;
+    atomic_uint sieved; /* sieve.n */
+    struct gs_queue *next;
+    cl_command_queue_properties properties; /* as the application asked for */
+    bool out_of_order, profiling;
+    bool other_list; /* the driver's queue was made with another list of properties than the application's: */
+    cl_queue_properties array[GS_QUEUE_PROPERTIES];
+    size_t array_bytes;
+    cl_command_queue exec[GS_MAX_DEVICES];  /* [0] is the application's own; the others are made on first need */
+    cl_command_queue copy[GS_MAX_DEVICES];  /* for transfers, in order; made on first need */
+    cl_command_queue leave[GS_MAX_DEVICES]; /* for those to other devices, likewise */
+    cl_command_queue timed;                 /* on the first device, with profiles; made on first need */
+    uint64_t unsent; /* which of these have been asked for since gs_command_flush last sent them off. ctx lock */
+    struct gs_sieve sieve;
+    atomic_uint_fast64_t
+        busy_until_ns; /* when what was launched on it should have run, by what that is known to take */
+    /* For units that are granted, and nothing else, in order each; made on first need. */
+    cl_command_queue unit[GS_MAX_DEVICES][GS_UNIT_QUEUES];
+    cl_command_queue unit_image;             /* the same, for image commands where the devices are sub-devices */
+    cl_command_queue beside[GS_MAX_DEVICES]; /* for threads of ours that enqueue without the lock; made on first need */
+    atomic_uint calls;           /* of the application, that may have enqueued something here: gs_queue_call */
+    atomic_uint brief;           /* of these: those that stand for markers which wait for brief things alone */
+    atomic_bool counted;         /* they all have been, since there is a daemon */
+    struct gs_drained *drained;  /* shared with commands under way; made on first need. ctx lock */
+    struct gs_compound *several; /* the ends that stand for several commands, oldest first; owned. ctx lock */
+    size_t n_several, several_cap;
+    _Atomic(struct gs_row *) free_row; /* by which commands go uncounted; or null: gs_row_end_free() */
+    const struct gs_row *row; /* of the thread that has made the last launches here, of which there were so many: */
+    unsigned in_row;          /* see shim/schedule/row.h. ctx lock */
+    cl_command_queue image;   /* for image commands where the devices are sub-devices; made on first need */
+    /* Those that launches need have been asked for, and made, all at once: see gs_queues_ready. */
+    atomic_bool completing, complete;
+};
+
+/* A command may have gone by uncounted: there was no daemon when somebody asked. */
+extern atomic_bool gs_went_by;
+
+void gs_row_end_free(struct gs_queue *q);
+
+/* The application's last call that may have enqueued something there. Until there was a daemon some went by uncounted:
+ * for all of these there are two; so for those that went by a free row, if they may not have ended. That one is over.
+ * Not with gs_held_lock held. */
+static inline unsigned gs_queue_call(struct gs_queue *q)
+{
+    if (atomic_load(&q->free_row))
+        gs_row_end_free(q);
+    if (!atomic_load_explicit(&q->counted, memory_order_acquire)) {
+        if (atomic_load(&gs_went_by))
+            atomic_fetch_add(&q->calls, 2);
+        atomic_store_explicit(&q->counted, true, memory_order_release);
+    }
+    return atomic_load(&q->calls);
+}
+
+/* A transfer into a place that isn't known to have ended. */
+struct gs_arrival {
+    cl_event event; /* owned */
+    struct gs_rect rect;
+};
+
+/* One copy of a memory object. Place i is device i; place 0 holds the application's own handle. */
+struct gs_replica {
+    cl_mem mem;                  /* null until needed; of a window: the same window of the root's replica */
+    struct gs_rangeset valid;    /* which bytes are up to date here */
+    struct gs_rangeset wanted;   /* which have been required here since the host wrote them */
+    cl_event ready;              /* the last transfer into this place, or null */
+    struct gs_arrival *arrivals; /* in the order in which they were enqueued */
+    size_t n_arrivals, arrivals_cap;
+};
+
+struct gs_mapping {
+    void *ptr;
+    struct gs_range range;
+    bool write;
+    bool ours;                             /* the driver doesn't know of it: see shim/memory/mapped.h */
+    size_t origin[3], region[3], pitch[2]; /* of an image's that is ours: what of it, and how it lies at ptr */
+    struct gs_mapping *next;
+};
+
+/* A memory object. A sub-buffer, and an image made of a buffer, is a window of its root. The bytes of an image that
+ * owns its texels are these laid out without gaps; its ranges are of whole bands: the slices of a volume, the layers of
+ * an array, the rows of a plane, the texels of a line. */
+struct gs_mem {
+    struct gs_object o;
+    struct gs_mem *root;            /* itself, or the object that owns the bytes; held */
+    uint64_t origin, size;          /* of the window, in bytes of the root */
+    cl_mem_flags flags, kept_flags; /* kept: those of them that the driver wasn't told */
+    atomic_bool known_defined;      /* its root was `defined` when somebody looked */
+    bool is_image;                  /* image calls apply to it, whatever its root is */
+    bool home_only;                 /* it can't have replicas: kernels that use it run on one device */
+    bool is_svm;                    /* of a root: it lies in shared virtual memory, which others reach by its address */
+    cl_image_format format;
+    cl_image_desc desc;
+    uint64_t band_bytes;      /* of an image; 0: of a buffer */
+    unsigned band_dim;        /* the dimension that they are counted in */
+    struct gs_replica *place; /* of each of the context's devices; [0] of roots is home */
+    unsigned places;
+    atomic_int carried; /* references to its handle that belong to transfers under way: shim/memory/transfer_worker.h */
+    /* of roots only */
+    void *base;                   /* where its bytes lie in the host's memory, if all places share them; else null */
+    bool to_share;                /* they will, if they can, once a launch of it is planned */
+    struct gs_rangeset undefined; /* bytes that nobody has written yet: any value will do */
+    atomic_bool defined;          /* `undefined` is empty; to be read without the lock */
+    cl_event split_end;           /* the end of the last split launch that wrote to it, or null; owned */
+    struct gs_rangeset spoiled;   /* such a launch failed while it ran: these bytes are nobody's result */
+    bool lost;                    /* all of them are, for good: there was no memory to say which */
+    bool merged;                  /* by comparison, some time */
+    struct gs_density *density;   /* of what merges found changed, or null: see shim/output/sparse.h */
+    uint64_t settled;             /* the serial number of the last command for which gs_settle has looked */
+    uint64_t left, fetched;       /* bytes that splits wrote on other devices; and those of them brought home since */
+    uint64_t made, taken;         /* bytes that kernels may have written, and that large blocking reads have fetched */
+    const void *taken_to;         /* where the last of these put them */
+    uint64_t written;             /* how many times some of its bytes have been, or may have been */
+    struct gs_table *tables;      /* what it holds: see shim/launch/contents.h; owned */
+    unsigned futile, passed_over; /* looks at it that were of no use, and launches since that did without */
+    struct gs_mapping *mappings;
+    struct gs_pinned_memory *mapped; /* the host's memory for maps that are ours, or null; owned */
+    int write_mappings;              /* of it and its windows: bytes that the host may be writing */
+    int host_reads;                  /* of it and its windows, by calls that wait for it without the context's lock */
+    atomic_int host_writes;          /* the same of writes; also by those that nothing is noted of */
+    int users;                       /* handles of it and its windows that the application holds */
+    atomic_uint windows;             /* those of its windows that retain the driver's object */
+    bool keeps_root;                 /* this is one */
+    struct gs_mem *next, *prev;
+};
+
+/* Are all its bytes defined? They stay so. With one device nobody asks. */
+static inline bool gs_is_defined(struct gs_mem *m)
+{
+    if (atomic_load_explicit(&m->known_defined, memory_order_relaxed))
+        return true;
+    const bool defined = atomic_load(&m->root->defined) || m->o.ctx->n == 1;
+    if (defined)
+        atomic_store_explicit(&m->known_defined, true, memory_order_relaxed);
+    return defined;
+}
+
+/* How a program came to be, and what the translator made of it. */
+struct gs_program {
+    struct gs_object o;
+    char *source;                         /* NULL: not made from source */
+    char *options;                        /* of the last build, compile */
+    struct gs_translate_unit_copy *units; /* of a compiled or linked program: what it is made of; owned */
+    size_t n_units;
+    char *link_options; /* of a linked program */
+    bool compiled, linked;
+    bool from_binary;    /* the source and options, or units, are those that its binary was once built from, ... */
+    char headers[65];    /* ... with these headers: gs_summary.headers */
+    const char *refusal; /* why its kernels run on one device; a constant, or `why` */
+    char why[512];
+    bool relaxed; /* it has a gs_reordering_option() or gs_reordering_pragma(); once it is prepared */
+    /* The second half: made once, on the first launch that could use it. */
+    atomic_uint_fast64_t prepare_ns; /* how long translating and compiling took; 0: not done yet */
+    atomic_uint_fast64_t build_ns;   /* the same of the application's own build, for one device; 0: not known */
+    atomic_uint_fast64_t text_bytes; /* of its translation, which is to be compiled; 0: not known */
+    atomic_uint kernels;             /* of it, that the application holds */
+    atomic_bool preparing;           /* a thread of ours is at it */
+    atomic_int translation;          /* gs_translate_source: from the disk's cache, then so will what is compiled */
+    struct gs_kernel_kind *kinds;    /* owned */
+    uint64_t made_of;                /* of one whose source isn't known: a hash of what it is made from; else 0 */
+    atomic_uint_fast64_t first_ns;   /* mode multi: its first launch; 0: there was none ... */
+    atomic_uint_fast64_t first_name; /* ... and a hash of that kernel's name */
+    atomic_uint_fast64_t id;         /* of text and options, for what was learnt of its kernels; 0: not made yet */
+    pthread_mutex_t lock;            /* all below */
+    bool prepared;
+    struct gs_summary *summary;
+    cl_program translated[GS_MAX_DEVICES]; /* [0] for all parts, or one for each; owned */
+};
+
+struct gs_translate_unit_copy {
+    char *source, *options;
+    size_t n_headers;
+    char **header_names, **header_texts;
+};
+
+struct gs_arg {
+    bool set, is_mem, is_svm;
+    bool has_value; /* false: local memory, or a null object */
+    size_t size;
+    void *bytes; /* `size` of them where there is a value: its gs_plain, or `large` */
+    void *large; /* owned */
+    size_t cap;
+    uint64_t most; /* the largest that it has been, as a whole number of 4 or 8 bytes that is no handle of ours */
+};
+
+enum { GS_PLAIN_NULL = 255 };
+
+/* What is looked at where an argument is set again. */
+struct gs_plain {
+    union {
+        uint64_t word; /* a value of up to 8 bytes */
+        struct {
+            uint32_t value, most; /* of a size of 4: gs_arg.most too */
+        };
+    };
+    unsigned made;      /* gs_fast_path.made when the table said whether it is a memory object */
+    unsigned char size; /* 4 or 8: it has such a value, and nothing else is the matter; GS_PLAIN_NULL: none, but
+                         * `word` for its size; else 0 */
+    bool is_mem;
+};
+
+/* Sizes of a kernel that are at hand: so many, of which each has one of so many places beside one another. */
+enum { GS_KERNEL_TIMINGS_LOG2 = 6, GS_KERNEL_TIMINGS = 1 << GS_KERNEL_TIMINGS_LOG2, GS_SIZE_PLACES = 4 };
+
+/* Of a launch that was one unit on the first device: see shim/launch/follow.h. */
+struct gs_followed {
+    unsigned job; /* its job's number; 0: there was none */
+    cl_uint dims;
+    size_t global[3], local[3]; /* zeros for NULL, and for dimensions that there are not */
+    uint64_t kind;              /* gs_launch_kind */
+    unsigned factor;            /* by which it would have been cut; 0: whatever it is, it is one unit */
+    bool always;                /* whatever its arguments are, by what the job is; else auto mode may have chosen it */
+};
+
+enum { GS_FOLLOWED = 4 }; /* sizes of a kernel */
+
+/* See shim/plan/kinds.h. */
+struct gs_kernel_kind {
+    _Alignas(GS_LINE) _Atomic(struct gs_timing *) timing[GS_KERNEL_TIMINGS]; /* of its last sizes: gs_timing_of */
+    cl_uint n_args;
+    atomic_uint_fast64_t id;  /* of the program and the name; 0: not made yet */
+    atomic_bool unsplittable; /* for what the program is */
+    bool old;                 /* of a former build */
+    char *name;
+    struct gs_kernel_stats *stats;
+    struct gs_kernel_kind *next;
+};
+
+struct gs_kernel {
+    struct gs_object o;
+    cl_uint n_args;
+    atomic_bool fresh;        /* since the last launch an argument was set of which bytes are undefined */
+    atomic_bool risen;        /* since auto mode last looked at a launch one was set to twice what it ever was */
+    atomic_bool unsplittable; /* whatever the launch, for what its program is, or its context */
+    struct gs_plain *plain;   /* of each argument; owned, as `args` */
+    _Atomic(struct gs_timing *) last; /* of its last launch's size */
+    struct gs_kernel_kind *kind;      /* the program's */
+    _Alignas(GS_LINE) struct gs_arg *args;
+    struct gs_program *program; /* held */
+    const char *name;           /* the kind's */
+    bool svm_info;              /* clSetKernelExecInfo was called */
+    struct gs_kernel_stats *stats;
+    struct gs_plan_cache *plans;              /* of its last launches; made on first need; owned. ctx lock */
+    struct gs_followed followed[GS_FOLLOWED]; /* its launches that were one unit, the last of each size. ctx lock */
+    unsigned next_followed;                   /* whose place a launch of another size takes */
+    atomic_uint followed_job;        /* of the last of them. Read without the lock where a late answer will do */
+    cl_kernel part[GS_MAX_DEVICES];  /* of the translated program; made on first need. ctx lock */
+    cl_kernel spare[GS_MAX_DEVICES]; /* the same, whose last launch in units has been enqueued; by place */
+};
+
+/* An event that stands for several commands; or a user event. */
+struct gs_event {
+    struct gs_object o;
+    bool user;
+    atomic_bool pending; /* a user event without a status */
+    cl_command_type command;
+    unsigned n;
+    struct {
+        cl_event event; /* owned */
+        unsigned device;
+        struct gs_event *of; /* what is known of it, if it is the end of several units; held */
+    } part[GS_MAX_DEVICES * 2];
+    /* Of the end of several units: the earliest QUEUED, SUBMIT and START of them, and the latest END. */
+    pthread_mutex_t times_lock;
+    bool has_times;
+    cl_ulong times[4];
+    atomic_int failed; /* the end of a carried transfer whose call waits for it: what that call returns */
+};
+
+/* The first object of each bucket of the table, which was put there last, to be found without its lock, which costs as
+ * much as the rest of a short call. Written with the lock held. A reader believes the object if the key is the same
+ * before and after: the application doesn't release a handle that it is using, so that the object is still there. The
+ * key counts its changes: another object may have come and gone meanwhile. */
+enum { GS_BUCKET_BITS = 12, GS_KEY_BITS = 48 };
+struct gs_newest {
+    _Atomic uint64_t key;             /* GS_KEY_BITS of handle + type, or 0: none; above: how often it has changed */
+    struct gs_object *_Atomic object; /* null: the bucket is empty */
+};
+extern struct gs_newest gs_newest[1 << GS_BUCKET_BITS] __attribute__((visibility("hidden")));
+
+static inline unsigned gs_bucket_of(const void *handle)
+{
+    return (unsigned)((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u >> (64 - GS_BUCKET_BITS));
+}
+
+/* 0: it can't be told apart from the others. */
+static inline uint64_t gs_key_of(enum gs_type type, const void *handle)
+{
+    return (uintptr_t)handle % 8 ? 0 : (uintptr_t)handle + type;
+}
+
+/* NULL: ask gs_find. Not in a forked child, where handles are none of ours. */
+static inline void *gs_find_newest(enum gs_type type, const void *handle)
+{
+    struct gs_newest *at = &gs_newest[gs_bucket_of(handle)];
+    const uint64_t key = gs_key_of(type, handle), was = atomic_load_explicit(&at->key, memory_order_acquire);
+    if (!key || (was ^ key) << (64 - GS_KEY_BITS))
+        return NULL;
+    struct gs_object *o = atomic_load_explicit(&at->object, memory_order_acquire);
+    return atomic_load_explicit(&at->key, memory_order_relaxed) == was ? o : NULL;
+}
+
+/* Looks a handle up. NULL: not ours. */
+void *gs_find(enum gs_type type, const void *handle);
+
+/* The same, held: for an object that another thread may let go meanwhile. */
+void *gs_find_hold(enum gs_type type, const void *handle);
+
+/* Puts a new object, all zeros but for its own fields, into the table: refs = holds = 1. */
+void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_context *ctx);
+
+/* The application retains. False: not ours. */
+bool gs_retain(enum gs_type type, const void *handle);
+
+/* The application releases. When it was the last reference, the object is returned: the caller calls the driver and
+ * then gs_drop()s it. */
+struct gs_object *gs_release(enum gs_type type, const void *handle);
+
+void gs_hold(struct gs_object *o);
+void gs_drop(struct gs_object *o);
+
+/* Why nothing is split any more, or NULL. */
+const char *gs_given_up(void);
+void gs_set_given_up(const char *reason);
+
+/* The driver refuses the host's own reads or writes of the application's object. */
+static inline bool gs_host_is_barred(const struct gs_mem *root)
+{
+    return root->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS);
+}
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/record/real.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/lock/rank.h"
+#include "common/log.h"
+#include "shim/record/upward.h"
+
+struct _cl_icd_dispatch gs_real_table;
+_Atomic bool gs_real_ready;
+static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
+GS_RANKED(load_lock, GS_RANK_DRIVER);
+
+/* Where each function's entry stands in the table. */
+static const struct {
+    const char *name;
+    size_t offset;
+} entries[] = {
+#define GS_FUNCTION(name, version) {#name, offsetof(struct _cl_icd_dispatch, name)},
+#include "functions.inc"
+#undef GS_FUNCTION
+};
+
+static void set_entry(size_t offset, void *function)
+{
+    memcpy((char *)&gs_real_table + offset, &function, sizeof function);
+}
+
+static bool own_file(struct stat *st)
+{
+    Dl_info info;
+    return dladdr((void *)&gs_real_table, &info) && info.dli_fname && stat(info.dli_fname, st) == 0;
+}
+
+static char library_dir[PATH_MAX];
+
+static void find_library_dir(void)
+{
+    Dl_info info;
+    if (dladdr((void *)&gs_real_table, &info) && info.dli_fname && realpath(info.dli_fname, library_dir)) {
+        char *slash = strrchr(library_dir, '/');
+        if (slash)
+            *slash = '\0';
+    }
+}
+
+const char *gs_library_dir(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT; /* several threads may be the first */
+    pthread_once(&once, find_library_dir);
+    return library_dir;
+}
+
+/* Is it the shim, or the log before it, under whatever name? This code also runs in programs beside it, so that its own
+ * file doesn't tell. */
+static bool is_shim(const char *path)
+{
+    char resolved[PATH_MAX];
+    const char *slash = realpath(path, resolved) ? strrchr(resolved, '/') : NULL;
+    return slash && (strcmp(slash, "/libgpusparc.so") == 0 || strcmp(slash, "/libgpusparc-log.so") == 0);
+}
+
+/* Opens DIR/libOpenCL.so.1 unless that is this very library under another name. */
+static void *open_in(const char *dir, size_t dir_bytes, const struct stat *self)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    int n = snprintf(path, sizeof path, "%.*s/libOpenCL.so.1", (int)dir_bytes, dir);
+    if (!dir_bytes || n <= 0 || (size_t)n >= sizeof path || stat(path, &st) < 0)
+        return NULL;
+    if ((st.st_dev == self->st_dev && st.st_ino == self->st_ino) || is_shim(path))
+        return NULL;
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* A list of folders separated by ':'. */
+static void *open_in_list(const char *list, const struct stat *self)
+{
+    void *lib = NULL;
+    while (list && *list && !lib) {
+        size_t n = strcspn(list, ":");
+        lib = open_in(list, n, self);
+        list += n + (list[n] == ':');
+    }
+    return lib;
+}
+
+/* The real library by its absolute path: by its name alone we would find ourselves, whose SONAME it shares. */
+static void *open_real(void)
+{
+    struct stat self = {0};
+    own_file(&self);
+    const char *path = secure_getenv("GPUSPARC_REAL");
+    const bool named = path && *path, ourselves = named && is_shim(path);
+    void *lib = named && !ourselves ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (named && !lib)
+        gs_error("GPUSPARC_REAL=%s can't be used: %s; the system's library is looked for", path,
+                 ourselves ? "it is gpusparc's own" : dlerror());
+    if (!lib)
+        lib = open_in_list(secure_getenv("LD_LIBRARY_PATH"), &self);
+    if (!lib)
+        lib = open_in_list(
+            "/usr/local/lib:/usr/local/lib/x86_64-linux-gnu:/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:"
+            "/lib/aarch64-linux-gnu:/usr/lib/aarch64-linux-gnu:/usr/lib64:/lib64:/usr/lib:/lib:"
+            "/usr/local/cuda/lib64:/opt/rocm/lib",
+            &self);
+    return lib;
+}
+
+static void *real_library;
+
+void gs_real_load(void)
+{
+    pthread_mutex_lock(&load_lock);
+    if (!gs_real_ready) {
+        real_library = open_real();
+        if (!real_library)
+            gs_error(
+                "no libOpenCL.so.1 of the system was found; install an OpenCL loader, or name it in GPUSPARC_REAL");
+        for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+            set_entry(entries[i].offset, real_library ? dlsym(real_library, entries[i].name) : NULL);
+        if (gs_above_driver())
+            gs_above_driver()->loaded(&gs_real_table);
+        gs_real_ready = true;
+    }
+    pthread_mutex_unlock(&load_lock);
+}
+
+bool gs_real_use(const struct _cl_icd_dispatch *below, unsigned n_entries)
+{
+    pthread_mutex_lock(&load_lock);
+    bool free_to_use = !gs_real_ready;
+    if (free_to_use) {
+        size_t bytes = n_entries * sizeof(void *);
+        memcpy(&gs_real_table, below, bytes < sizeof gs_real_table ? bytes : sizeof gs_real_table);
+        if (gs_above_driver())
+            gs_above_driver()->loaded(&gs_real_table);
+        gs_real_ready = true;
+    }
+    pthread_mutex_unlock(&load_lock);
+    return free_to_use;
+}
+
+void *gs_real_extension(cl_platform_id platform, const char *name)
+{
+    const struct _cl_icd_dispatch *real = gs_real();
+    if (platform && real->clGetExtensionFunctionAddressForPlatform)
+        return real->clGetExtensionFunctionAddressForPlatform(platform, name);
+    return real->clGetExtensionFunctionAddress ? real->clGetExtensionFunctionAddress(name) : NULL;
+}

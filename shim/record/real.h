@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of the driver's functions: the real loader's, or what lies below us where we are an OPENCL_LAYERS layer. */
+#ifndef GS_SHIM_RECORD_REAL_H
+#define GS_SHIM_RECORD_REAL_H
+
+/* clSetCommandQueueProperty and its like are still called by applications. */
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#include <CL/cl_icd.h>
+#include <CL/cl_layer.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+extern struct _cl_icd_dispatch gs_real_table;
+extern _Atomic bool gs_real_ready;
+
+/* Finds and opens the real library, once. Where there is none every entry stays null, and one message says so. */
+void gs_real_load(void);
+
+/* The table. An entry is null where the library hasn't got the function. */
+static inline const struct _cl_icd_dispatch *gs_real(void)
+{
+    if (!atomic_load_explicit(&gs_real_ready, memory_order_acquire))
+        gs_real_load();
+    return &gs_real_table;
+}
+
+/* As a layer: `below` is the next table. False if a real library has been opened already. */
+bool gs_real_use(const struct _cl_icd_dispatch *below, unsigned n_entries);
+
+/* The real library's own clGetExtensionFunctionAddress(ForPlatform); null for none. */
+void *gs_real_extension(cl_platform_id platform, const char *name);
+
+/* The folder that this library lies in, or "". */
+const char *gs_library_dir(void);
+
+static inline void gs_set_error(cl_int *errcode_ret, cl_int err)
+{
+    if (errcode_ret)
+        *errcode_ret = err;
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/report/label.h"
+
+#include "shim/process/fork.h"
+#include "shim/report/trace.h"
+
+static _Thread_local struct gs_label label = {GS_FOR_APP, GS_WAY_DIRECT, -1};
+static _Thread_local unsigned depth; /* of calls of the application: 1 within one */
+
+struct gs_label gs_label_purpose(enum gs_purpose purpose)
+{
+    const struct gs_label before = label;
+    label.purpose = purpose;
+    return before;
+}
+
+struct gs_label gs_label_way(enum gs_way way)
+{
+    const struct gs_label before = label;
+    label.way = way;
+    return before;
+}
+
+struct gs_label gs_label_part(int part)
+{
+    const struct gs_label before = label;
+    label.part = part;
+    return before;
+}
+
+void gs_label_back(struct gs_label before)
+{
+    label = before;
+}
+
+struct gs_label gs_label_now(void)
+{
+    return label;
+}
+
+/* ---- the application's calls ---- */
+
+/* A shorter one hasn't blocked. */
+enum { BLOCKED_NS = 20 * 1000 };
+
+struct gs_call gs_call_begin(const char *name)
+{
+    if (!gs_trace_on())
+        return (struct gs_call){0};
+    return (struct gs_call){depth++ ? NULL : name, gs_now_ns()};
+}
+
+void gs_call_end(const struct gs_call *call)
+{
+    if (!call->begin_ns)
+        return;
+    depth--;
+    const uint64_t now = gs_now_ns();
+    if (call->name && now - call->begin_ns >= BLOCKED_NS && !gs_forked())
+        gs_trace_call(call->name, call->begin_ns, now);
+}

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/report/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/lock/rank.h"
+#include "common/log.h"
+#include "common/stream.h"
+#include "common/utf8.h"
+#include "shim/report/busy.h"
+#include "shim/report/output.h"
+#include "shim/report/report_page.h"
+#include "shim/report/report_signal.h"
+
+enum { MAX_KERNELS = 4096 };
+static const char all_others[] = "(others)"; /* all kernels beyond that, as one */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below but the bytes */
+GS_RANKED(lock, GS_RANK_REPORT);
+static struct gs_kernel_stats *kernels;
+static struct gs_kernel_stats **last = &kernels;
+static unsigned n_kernels;
+static struct gs_busy busy[GS_PATHS];
+/* Between the application and the devices, and on these; with the names of --stats. */
+enum phase { WRITING, KERNELS, MERGING, READING, PHASES };
+static const char *const phase_names[PHASES] = {"write", "kernel", "merge", "read"};
+static struct gs_busy phases[PHASES];
+static int claimed = -1; /* our own file, or -1 */
+static bool taken;       /* the file is another process's */
+static atomic_uint_fast64_t moved[GS_PATHS], moves[GS_PATHS];
+
+static const char *const path_names[GS_PATHS] = {
+    [GS_PATH_APP_WRITE] = "app_write", [GS_PATH_APP_READ] = "app_read", [GS_PATH_COPY] = "copy",
+    [GS_PATH_HOST] = "host",           [GS_PATH_PINNED] = "pinned",     [GS_PATH_PEER] = "peer",
+    [GS_PATH_DIRECT] = "direct",       [GS_PATH_STAGED] = "staged",     [GS_PATH_MERGE] = "merge",
+    [GS_PATH_REDUCE] = "reduce",       [GS_PATH_BOUNDS] = "bounds",
+};
+
+void gs_report_moved(enum gs_path path, uint64_t bytes)
+{
+    atomic_fetch_add_explicit(&moved[path], bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&moves[path], 1, memory_order_relaxed);
+}
+
+/* The first process with a kernel has the file, and the others a file of their own each. What is wrong with it, if
+ * anything, is said at the end. */
+static void claim_file(void)
+{
+    const char *file = gs_settings()->stats;
+    if (!file || strcmp(file, "-") == 0 || gs_stream_of(file) || (claimed = gs_output_open(file)) < 0)
+        return;
+    taken = gs_output_first(claimed) == false;
+    if (taken)
+        close(claimed);
+}
+
+static struct gs_kernel_stats *find_kernel(const char *name)
+{
+    struct gs_kernel_stats *k = kernels;
+    while (k && strcmp(k->name, name) != 0)
+        k = k->next;
+    return k;
+}
+
+/* NULL: no memory. */
+static struct gs_kernel_stats *add_kernel(const char *name)
+{
+    struct gs_kernel_stats *k = calloc(1, sizeof *k);
+    if (!k || !(k->name = strdup(name))) {
+        free(k);
+        return NULL;
+    }
+    *last = k;
+    last = &k->next;
+    n_kernels++;
+    return k;
+}
+
+static void write_stats(void);
+
+struct gs_kernel_stats *gs_report_kernel(const char *name)
+{
+    pthread_mutex_lock(&lock);
+    if (!kernels) {
+        claim_file();
+        if (gs_settings()->stats)
+            gs_report_before_signals(write_stats);
+    }
+    struct gs_kernel_stats *k = find_kernel(name);
+    if (!k && n_kernels >= MAX_KERNELS)
+        k = find_kernel(name = all_others);
+    k = k ? k : add_kernel(name);
+    pthread_mutex_unlock(&lock);
+    return k;
+}
+
+void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim)
+{
+    if (!k)
+        return;
+    pthread_mutex_lock(&lock);
+    k->launches++;
+    k->split++;
+    k->last_dim = dim;
+    if (parts > k->most_parts)
+        k->most_parts = parts;
+    pthread_mutex_unlock(&lock);
+}
+
+/* With the lock held. */
+static void add_reason(struct gs_kernel_stats *k, const char *reason)
+{
+    unsigned i = 0;
+    while (i < k->n_reasons && strncmp(k->reason[i].text, reason, GS_REPORT_REASON_BYTES - 1) != 0)
+        i++;
+    if (i == k->n_reasons && i < GS_REPORT_REASONS)
+        snprintf(k->reason[k->n_reasons++].text, GS_REPORT_REASON_BYTES, "%s", reason);
+    if (i < GS_REPORT_REASONS)
+        k->reason[i].count++;
+}
+
+void gs_report_single(struct gs_kernel_stats *k, const char *reason)
+{
+    if (!k)
+        return;
+    pthread_mutex_lock(&lock);
+    k->launches++;
+    add_reason(k, reason);
+    pthread_mutex_unlock(&lock);
+}
+
+void gs_report_later(struct gs_kernel_stats *k)
+{
+    if (!k)
+        return;
+    pthread_mutex_lock(&lock);
+    k->later++;
+    pthread_mutex_unlock(&lock);
+}
+
+void gs_report_tried(struct gs_kernel_stats *k, bool kept)
+{
+    if (!k)
+        return;
+    pthread_mutex_lock(&lock);
+    k->tried++;
+    if (!kept) {
+        k->repeated++;
+        add_reason(k, "it was tried in parts, and several of them changed what its atomics work on");
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns, uint64_t estimate_ns)
+{
+    if (!k)
+        return;
+    pthread_mutex_lock(&lock);
+    k->chosen = true;
+    k->single_ns = single_ns;
+    k->split_ns = split_ns;
+    k->estimate_ns = estimate_ns ? estimate_ns : k->estimate_ns;
+    pthread_mutex_unlock(&lock);
+}
+
+void gs_report_verified(struct gs_kernel_stats *k, bool right)
+{
+    if (!k)
+        return;
+    pthread_mutex_lock(&lock);
+    k->verified++;
+    k->wrong += !right;
+    pthread_mutex_unlock(&lock);
+}
+
+bool gs_report_wants_times(void)
+{
+    return gs_settings()->stats || gs_settings()->trace;
+}
+
+/* The phase that a command belongs to, as the paper's Figure 5 has them; PHASES: to none. */
+static enum phase phase_of(const struct gs_ran *r)
+{
+    if (r->label.purpose == GS_FOR_MERGE || r->label.purpose == GS_FOR_REDUCTION)
+        return MERGING;
+    if (r->kind == GS_KIND_KERNEL)
+        return KERNELS;
+    const bool to_or_from_app = r->label.way == GS_WAY_DIRECT || r->label.way == GS_WAY_STAGED;
+    if (!to_or_from_app || r->label.part >= 0)
+        return PHASES;
+    return r->kind == GS_KIND_UPLOAD ? WRITING : r->kind == GS_KIND_DOWNLOAD ? READING : PHASES;
+}
+
+/* The path that a transfer took; GS_PATHS: none of them. */
+static enum gs_path path_of(const struct gs_ran *r)
+{
+    const bool by_host = r->kind == GS_KIND_UPLOAD || r->kind == GS_KIND_DOWNLOAD;
+    if (r->kind == GS_KIND_PEER)
+        return GS_PATH_PEER;
+    if (*r->name || !(by_host || r->kind == GS_KIND_COPY))
+        return GS_PATHS;
+    if (!by_host)
+        return GS_PATH_COPY;
+    if (r->label.way == GS_WAY_PINNED)
+        return GS_PATH_PINNED;
+    if (r->label.purpose != GS_FOR_APP)
+        return GS_PATHS;
+    return r->label.way == GS_WAY_STAGED ? GS_PATH_STAGED : GS_PATH_DIRECT;
+}
+
+static void add_path_time(const struct gs_ran *r)
+{
+    const enum gs_path path = path_of(r);
+    if (path == GS_PATHS)
+        return;
+    gs_busy_add(&busy[path], r->start_ns, r->end_ns);
+    if (path == GS_PATH_DIRECT || path == GS_PATH_STAGED) {
+        gs_report_moved(path, r->bytes);
+        gs_busy_add(&busy[r->kind == GS_KIND_UPLOAD ? GS_PATH_APP_WRITE : GS_PATH_APP_READ], r->start_ns, r->end_ns);
+    }
+}
+
+void gs_report_ran(const struct gs_ran *r)
+{
+    if (!gs_settings()->stats || r->label.purpose == GS_FOR_VERIFY)
+        return;
+    const enum phase phase = phase_of(r);
+    struct gs_kernel_stats *k = phase == KERNELS ? gs_report_kernel(r->name) : NULL;
+    pthread_mutex_lock(&lock);
+    if (k)
+        k->busy_ns[r->device] += r->end_ns - r->start_ns;
+    if (phase != PHASES)
+        gs_busy_add(&phases[phase], r->start_ns, r->end_ns);
+    if (phase == MERGING)
+        gs_busy_add(&busy[r->label.purpose == GS_FOR_MERGE ? GS_PATH_MERGE : GS_PATH_REDUCE], r->start_ns, r->end_ns);
+    add_path_time(r);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Mode multi: the time that others than the busiest device worked for the kernels, which one device would have taken
+ * longer by; and what it took to move bytes between the devices and to put the parts' writes together. False: nothing
+ * was split. */
+static bool weigh_splits(uint64_t *saved_ns, uint64_t *moving_ns)
+{
+    static const enum gs_path between[] = {GS_PATH_COPY,  GS_PATH_HOST,   GS_PATH_PINNED, GS_PATH_PEER,
+                                           GS_PATH_MERGE, GS_PATH_REDUCE, GS_PATH_BOUNDS};
+    uint64_t split = 0;
+    *saved_ns = *moving_ns = 0;
+    for (const struct gs_kernel_stats *k = kernels; k; k = k->next) {
+        uint64_t longest = 0;
+        for (unsigned d = 0; d < GS_MAX_DEVICES; d++) {
+            longest = k->busy_ns[d] > longest ? k->busy_ns[d] : longest;
+            *saved_ns += k->busy_ns[d];
+        }
+        *saved_ns -= longest;
+        split += k->split;
+    }
+    for (size_t i = 0; i < sizeof between / sizeof *between; i++)
+        *moving_ns += gs_busy_ns(&busy[between[i]]);
+    return gs_settings()->mode == GS_MODE_MULTI && split;
+}
+
+/* What would change it. */
+static void print_advice(FILE *f)
+{
+    uint64_t later = 0, saved_ns, moving_ns;
+    for (const struct gs_kernel_stats *k = kernels; k; k = k->next)
+        later += k->later;
+    if (later)
+        fprintf(
+            f,
+            "gpusparc: of the launches not split, %llu wait for auto mode to know more; --mode multi splits them now\n",
+            (unsigned long long)later);
+    if (weigh_splits(&saved_ns, &moving_ns))
+        fprintf(f,
+                "gpusparc: mode multi: splits saved about %.3f ms of the kernels' time, and took %.3f ms between the "
+                "devices%s\n",
+                (double)saved_ns / 1e6, (double)moving_ns / 1e6,
+                moving_ns > saved_ns ? "; auto mode would have used one device" : "");
+}
+
+static void print_table(FILE *f)
+{
+    fprintf(f, "gpusparc: %-28s %8s %8s %6s %12s  %s\n", "kernel", "launches", "split", "parts", "device ms",
+            "reasons why it wasn't split");
+    for (const struct gs_kernel_stats *k = kernels; k; k = k->next) {
+        uint64_t longest = 0;
+        for (unsigned d = 0; d < GS_MAX_DEVICES; d++)
+            longest = k->busy_ns[d] > longest ? k->busy_ns[d] : longest;
+        fprintf(f, "gpusparc: %-28s %8llu %8llu %6u %12.3f", k->name, (unsigned long long)k->launches,
+                (unsigned long long)(k->split - k->repeated), k->most_parts, (double)longest / 1e6);
+        for (unsigned i = 0; i < k->n_reasons; i++)
+            fprintf(f, "%s %s (%llu)", i ? ";" : " ", k->reason[i].text, (unsigned long long)k->reason[i].count);
+        if (k->chosen && k->single_ns && k->split_ns)
+            fprintf(f, "  choice: single %.3f ms, split %.3f ms", (double)k->single_ns / 1e6,
+                    (double)k->split_ns / 1e6);
+        if (k->estimate_ns)
+            fprintf(f, "  estimate: at least %.3f ms", (double)k->estimate_ns / 1e6);
+        if (k->tried)
+            fprintf(f, "  trial: kept %llu, repeated %llu", (unsigned long long)(k->tried - k->repeated),
+                    (unsigned long long)k->repeated);
+        if (k->verified)
+            fprintf(f, "  verified %llu, wrong %llu", (unsigned long long)k->verified, (unsigned long long)k->wrong);
+        fputc('\n', f);
+    }
+    fprintf(f, "gpusparc: %-28s %12s %9s %12s\n", "path", "bytes", "transfers", "ms");
+    for (int p = 0; p < GS_PATHS; p++)
+        if (moves[p])
+            fprintf(f, "gpusparc: %-28s %12llu %9llu %12.3f\n", path_names[p], (unsigned long long)moved[p],
+                    (unsigned long long)moves[p], (double)gs_busy_ns(&busy[p]) / 1e6);
+    fprintf(f, "gpusparc: in all, ms:");
+    for (int p = 0; p < PHASES; p++)
+        fprintf(f, " %s %.3f", phase_names[p], (double)gs_busy_ns(&phases[p]) / 1e6);
+    fputc('\n', f);
+    print_advice(f);
+}
+
+static void print_string(FILE *f, const char *s)
+{
+    fputc('"', f);
+    for (size_t n; *s; s += n ? n : 1) {
+        const unsigned char c = (unsigned char)*s;
+        n = gs_utf8_bytes(s);
+        if (c == '"' || c == '\\')
+            fprintf(f, "\\%c", c);
+        else if (c < 0x20 || !n) /* what is no UTF-8, as Latin-1 */
+            fprintf(f, "\\u%04x", c);
+        else
+            fwrite(s, 1, n, f);
+    }
+    fputc('"', f);
+}
+
+static void print_kernel_json(FILE *f, const struct gs_kernel_stats *k)
+{
+    fputs("    {\"name\": ", f);
+    print_string(f, k->name);
+    fprintf(f, ", \"launches\": %llu, \"split\": %llu, \"parts\": %u, \"dim\": %u, \"verified\": %llu, \"wrong\": %llu",
+            (unsigned long long)k->launches, (unsigned long long)(k->split - k->repeated), k->most_parts, k->last_dim,
+            (unsigned long long)k->verified, (unsigned long long)k->wrong);
+    if (k->later)
+        fprintf(f, ", \"later\": %llu", (unsigned long long)k->later);
+    if (k->tried)
+        fprintf(f, ", \"trial\": {\"kept\": %llu, \"repeated\": %llu}", (unsigned long long)(k->tried - k->repeated),
+                (unsigned long long)k->repeated);
+    fputs(", \"device_ns\": [", f);
+    for (unsigned d = 0; d < gs_group()->n; d++)
+        fprintf(f, "%s%llu", d ? ", " : "", (unsigned long long)k->busy_ns[d]);
+    fputs("]", f);
+    if (k->chosen)
+        fprintf(f, ", \"choice\": {\"single_ns\": %llu, \"split_ns\": %llu, \"estimate_ns\": %llu}",
+                (unsigned long long)k->single_ns, (unsigned long long)k->split_ns, (unsigned long long)k->estimate_ns);
+    fputs(", \"reasons\": [", f);
+    for (unsigned i = 0; i < k->n_reasons; i++) {
+        fprintf(f, "%s{\"reason\": ", i ? ", " : "");
+        print_string(f, k->reason[i].text);
+        fprintf(f, ", \"count\": %llu}", (unsigned long long)k->reason[i].count);
+    }
+    fputs("]}", f);
+}
+
+static void print_json(FILE *f)
+{
+    fprintf(f, "{\n  \"process\": {\"pid\": %d, \"name\": ", (int)getpid());
+    print_string(f, program_invocation_short_name);
+    fprintf(f, "},\n  \"devices\": %u,\n", gs_group()->n);
+    uint64_t saved_ns, moving_ns;
+    if (weigh_splits(&saved_ns, &moving_ns))
+        fprintf(f, "  \"multi\": {\"saved_ns\": %llu, \"between_ns\": %llu},\n", (unsigned long long)saved_ns,
+                (unsigned long long)moving_ns);
+    for (int p = 0; p < PHASES; p++)
+        fprintf(f, "  \"%s_ns\": %llu,\n", phase_names[p], (unsigned long long)gs_busy_ns(&phases[p]));
+    fputs("  \"kernels\": [\n", f);
+    for (const struct gs_kernel_stats *k = kernels; k; k = k->next) {
+        print_kernel_json(f, k);
+        fputs(k->next ? ",\n" : "\n", f);
+    }
+    fputs("  ],\n  \"bytes\": {", f);
+    for (int p = 0; p < GS_PATHS; p++)
+        fprintf(f, "%s\"%s\": {\"bytes\": %llu, \"transfers\": %llu, \"ns\": %llu}", p ? ", " : "", path_names[p],
+                (unsigned long long)moved[p], (unsigned long long)moves[p], (unsigned long long)gs_busy_ns(&busy[p]));
+    fputs("}\n}\n", f);
+}
+
+static void print_page(FILE *f)
+{
+    struct gs_report_line paths[GS_PATHS], in_all[PHASES];
+    for (int p = 0; p < GS_PATHS; p++)
+        paths[p] = (struct gs_report_line){path_names[p], moved[p], moves[p], gs_busy_ns(&busy[p])};
+    for (int p = 0; p < PHASES; p++)
+        in_all[p] = (struct gs_report_line){.name = phase_names[p], .ns = gs_busy_ns(&phases[p])};
+    gs_report_write_page(f, kernels, gs_group()->n, paths, GS_PATHS, in_all, PHASES);
+}
+
+/* A file's ending, with the dot, that asks for JSON or a page; "" for the table. */
+static const char *ending_of(const char *file)
+{
+    const char *dot = strrchr(file, '.');
+    return dot && dot > file && (strcmp(dot, ".json") == 0 || strcmp(dot, ".html") == 0) ? dot : "";
+}
+
+/* To the end of what the application has written, if it is where that goes. */
+static FILE *open_report(const char *file)
+{
+    const int stream = gs_stream_of(file), copy = stream ? fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
+    return stream ? fdopen(copy, "w") : fopen(file, "w");
+}
+
+/* Who has asked for statistics and sees none should know why. Of an application's processes that is the one that was
+ * started, and it had no others that may have made a kernel. */
+static void say_nothing_was_seen(void)
+{
+    const char *run = secure_getenv("GPUSPARC_RUN"), *wanted = secure_getenv("GPUSPARC_STATS");
+    struct rusage others;
+    if (run && wanted && *wanted && atol(run) == (long)getpid() && getrusage(RUSAGE_CHILDREN, &others) == 0 &&
+        others.ru_maxrss == 0)
+        gs_error("there are no statistics: %s made no OpenCL kernel under gpusparc", program_invocation_short_name);
+}
+
+/* No OpenCL calls here: the driver may be gone already. */
+static void write_report(void)
+{
+    const char *wanted = gs_settings()->stats;
+    char file[PATH_MAX + 32];
+    const char *ending = ending_of(wanted);
+    const bool to_stderr = strcmp(wanted, "-") == 0;
+    if (taken)
+        snprintf(file, sizeof file, "%.*s.%d%s", (int)(strlen(wanted) - strlen(ending)), wanted, (int)getpid(), ending);
+    else
+        snprintf(file, sizeof file, "%s", wanted);
+    FILE *f = to_stderr ? stderr : open_report(file);
+    if (!f) {
+        gs_error("the statistics can't be written to %s: %s", file, strerror(errno));
+        return;
+    }
+    /* Whoever of the driver's threads holds it may be gone. */
+    const struct timespec soon = {time(NULL) + 1, 0};
+    const bool locked = pthread_mutex_timedlock(&lock, &soon) == 0;
+    if (!*ending)
+        print_table(f);
+    else if (strcmp(ending, ".json") == 0)
+        print_json(f);
+    else
+        print_page(f);
+    if (locked)
+        pthread_mutex_unlock(&lock);
+    if (to_stderr)
+        fflush(f);
+    else if (fclose(f) != 0)
+        gs_error("the statistics can't be written to %s: %s", file, strerror(errno));
+}
+
+/* Once, by the thread that is the first to end the process. Another one waits for it, and then ends the process. */
+static void write_stats(void)
+{
+    static bool written;
+    static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
+    GS_RANKED(writing, GS_RANK_REPORT_WRITING);
+    pthread_mutex_lock(&writing);
+    if (!written)
+        write_report();
+    written = true;
+    pthread_mutex_unlock(&writing);
+}
+
+/* The process ends. */
+__attribute__((destructor)) static void print_stats(void)
+{
+    if (!kernels)
+        say_nothing_was_seen();
+    if (kernels && !gs_forked() && gs_settings()->stats)
+        write_stats();
+}

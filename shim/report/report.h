@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts what happens, for --stats and --trace. Nothing here calls OpenCL but the callback that reads a profile. */
+#ifndef GS_SHIM_REPORT_REPORT_H
+#define GS_SHIM_REPORT_REPORT_H
+
+#include <stdint.h>
+
+#include "shim/record/objects.h"
+#include "shim/report/watch.h"
+
+/* How bytes travelled. GS_PATH_APP: between the application and a device, as the application asked; GS_PATH_DIRECT and
+ * GS_PATH_STAGED: the same bytes again, by the way in which they went. */
+enum gs_path {
+    GS_PATH_APP_WRITE,
+    GS_PATH_APP_READ,
+    GS_PATH_DIRECT,
+    GS_PATH_STAGED,
+    GS_PATH_COPY,
+    GS_PATH_HOST,
+    GS_PATH_PINNED,
+    GS_PATH_PEER,
+    GS_PATH_MERGE,
+    GS_PATH_REDUCE,
+    GS_PATH_BOUNDS, /* least and largest words that a launch's ranges depend on */
+    GS_PATHS
+};
+
+void gs_report_moved(enum gs_path path, uint64_t bytes);
+
+/* The counters of a kernel, by name; they live as long as the process. Beyond 4,096 names there is one
+ * for all others. NULL if there is no memory. */
+struct gs_kernel_stats *gs_report_kernel(const char *name);
+
+/* One launch that was split into n parts along a dimension, or that was not and why. */
+void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim);
+void gs_report_single(struct gs_kernel_stats *k, const char *reason);
+
+/* One of the latter that auto mode leaves on one device for now, and mode multi would split. */
+void gs_report_later(struct gs_kernel_stats *k);
+
+/* A launch that was split on trial has ended: as it was, or done over by one device, and then it counts as not split.
+ */
+void gs_report_tried(struct gs_kernel_stats *k, bool kept);
+
+/* What auto mode expected of the last launch, transfers and all; 0: it wasn't known. estimate_ns: what it thought that
+ * one device takes at least before anything was measured, likewise. */
+void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns, uint64_t estimate_ns);
+
+/* Whether times are wanted, for --stats or --trace: all queues then have profiles. */
+bool gs_report_wants_times(void);
+
+/* A command has run: adds its time to those of its kernel and of its path. */
+void gs_report_ran(const struct gs_ran *ran);
+
+/* A launch whose result differed from one device's (--verify), or that was checked and right. */
+void gs_report_verified(struct gs_kernel_stats *k, bool right);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/report/report_page.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/page.h"
+
+static void write_reasons(FILE *f, const struct gs_kernel_stats *k)
+{
+    char text[GS_REPORT_REASONS * (GS_REPORT_REASON_BYTES + 32)] = "";
+    size_t n = 0;
+    for (unsigned i = 0; i < k->n_reasons; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s (%llu)", i ? "; " : "", k->reason[i].text,
+                              (unsigned long long)k->reason[i].count);
+    gs_page_cell(f, "%s", text);
+}
+
+static void write_count(FILE *f, uint64_t n)
+{
+    gs_page_number(f, (double)n, "%llu", (unsigned long long)n);
+}
+
+static void write_ms(FILE *f, uint64_t ns)
+{
+    gs_page_number(f, (double)ns, "%.3f", (double)ns / 1e6);
+}
+
+static void write_expected(FILE *f, uint64_t ns)
+{
+    if (ns)
+        write_ms(f, ns);
+    else
+        gs_page_cell(f, "%s", "");
+}
+
+static uint64_t time_of(const struct gs_kernel_stats *k)
+{
+    uint64_t sum = 0;
+    for (unsigned d = 0; d < GS_MAX_DEVICES; d++)
+        sum += k->busy_ns[d];
+    return sum;
+}
+
+static void write_kernels(FILE *f, const struct gs_kernel_stats *kernels, unsigned devices)
+{
+    char heads[128 + GS_MAX_DEVICES * 24] = "kernel|#launches|#split|#parts", names[GS_MAX_DEVICES][24];
+    const char *name[GS_MAX_DEVICES];
+    double ms[GS_MAX_DEVICES];
+    uint64_t most = 0;
+    size_t n = strlen(heads);
+    for (unsigned d = 0; d < devices; d++) {
+        snprintf(names[d], sizeof names[d], "device %u, ms", d);
+        name[d] = names[d];
+        n += (size_t)snprintf(heads + n, sizeof heads - n, "|#%s", names[d]);
+    }
+    snprintf(heads + n, sizeof heads - n, "|time on all devices");
+    for (const struct gs_kernel_stats *k = kernels; k; k = k->next)
+        most = time_of(k) > most ? time_of(k) : most;
+    gs_page_heading(f, "Kernels");
+    gs_page_colours(f, name, devices);
+    gs_page_table(f, heads);
+    for (const struct gs_kernel_stats *k = kernels; k; k = k->next) {
+        gs_page_row(f);
+        gs_page_cell(f, "%s", k->name);
+        write_count(f, k->launches);
+        write_count(f, k->split - k->repeated);
+        write_count(f, k->most_parts);
+        for (unsigned d = 0; d < devices; d++)
+            write_ms(f, k->busy_ns[d]);
+        for (unsigned d = 0; d < devices; d++)
+            ms[d] = (double)k->busy_ns[d] / 1e6;
+        gs_page_bar(f, ms, name, devices, (double)most / 1e6);
+    }
+    gs_page_table_end(f);
+    gs_page_heading(f, "Why launches were not split, what auto mode expected, and what --verify found");
+    gs_page_table(f, "kernel|#one device, ms|#split, ms|#verified|#wrong|not split because");
+    for (const struct gs_kernel_stats *k = kernels; k; k = k->next) {
+        gs_page_row(f);
+        gs_page_cell(f, "%s", k->name);
+        write_expected(f, k->chosen ? k->single_ns : 0);
+        write_expected(f, k->chosen ? k->split_ns : 0);
+        write_count(f, k->verified);
+        write_count(f, k->wrong);
+        write_reasons(f, k);
+    }
+    gs_page_table_end(f);
+}
+
+static void write_lines(FILE *f, const struct gs_report_line *lines, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        if (!lines[i].moves)
+            continue;
+        gs_page_row(f);
+        gs_page_cell(f, "%s", lines[i].name);
+        write_count(f, lines[i].bytes);
+        write_count(f, lines[i].moves);
+        write_ms(f, lines[i].ns);
+        gs_page_number(f, lines[i].ns ? (double)lines[i].bytes / (double)lines[i].ns : 0, "%.2f",
+                       lines[i].ns ? (double)lines[i].bytes / (double)lines[i].ns : 0);
+    }
+}
+
+void gs_report_write_page(FILE *f, const struct gs_kernel_stats *kernels, unsigned devices,
+                          const struct gs_report_line *paths, unsigned n_paths, const struct gs_report_line *phases,
+                          unsigned n_phases)
+{
+    char title[256];
+    snprintf(title, sizeof title, "gpusparc run: %s, process %d, %u devices", program_invocation_short_name,
+             (int)getpid(), devices);
+    gs_page_begin(f, title);
+    write_kernels(f, kernels, devices);
+    gs_page_heading(f, "Bytes by the path they took");
+    gs_page_table(f, "path|#bytes|#transfers|#ms|#GB/s");
+    write_lines(f, paths, n_paths);
+    gs_page_table_end(f);
+    gs_page_heading(f, "Between the application and the devices, and on these");
+    gs_page_table(f, "phase|#ms");
+    for (unsigned i = 0; i < n_phases; i++) {
+        gs_page_row(f);
+        gs_page_cell(f, "%s", phases[i].name);
+        write_ms(f, phases[i].ns);
+    }
+    gs_page_table_end(f);
+    gs_page_end(f);
+}

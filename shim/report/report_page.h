@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What report.c has counted, and the page that --stats=FILE.html shows it on. */
+#ifndef GS_SHIM_REPORT_REPORT_PAGE_H
+#define GS_SHIM_REPORT_REPORT_PAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "common/settings.h"
+
+enum { GS_REPORT_REASONS = 8, GS_REPORT_REASON_BYTES = 160 };
+
+struct gs_kernel_stats {
+    char *name;
+    uint64_t launches, split, compared, verified, wrong;
+    uint64_t later;           /* launches that auto mode left on one device for now */
+    uint64_t tried, repeated; /* splits on trial that have ended; of these, done over */
+    unsigned most_parts, last_dim;
+    struct {
+        char text[GS_REPORT_REASON_BYTES];
+        uint64_t count;
+    } reason[GS_REPORT_REASONS];
+    unsigned n_reasons;
+    bool chosen;                      /* by auto mode: */
+    uint64_t single_ns, split_ns;     /* its last prediction, or 0 */
+    uint64_t estimate_ns;             /* of one device, before anything was measured; or 0 */
+    uint64_t busy_ns[GS_MAX_DEVICES]; /* device time of its commands */
+    struct gs_kernel_stats *next;
+};
+
+/* A line of the other tables: bytes by a path, or (moves 0, bytes 0) the time of a phase. */
+struct gs_report_line {
+    const char *name;
+    uint64_t bytes, moves, ns;
+};
+
+/* The page of a process: its kernels, the paths that bytes took (those without moves aren't shown), and its phases. No
+ * OpenCL calls: the process ends. */
+void gs_report_write_page(FILE *f, const struct gs_kernel_stats *kernels, unsigned devices,
+                          const struct gs_report_line *paths, unsigned n_paths, const struct gs_report_line *phases,
+                          unsigned n_phases);
+
+#endif

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/report/watch.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/lock/rank.h"
+
+#include "shim/record/driver.h"
+#include "shim/record/objects.h"
+#include "shim/record/upward.h"
+#include "shim/report/label.h"
+#include "shim/report/report.h"
+#include "shim/report/trace.h"
+
+static struct _cl_icd_dispatch below; /* the driver's own functions */
+
+/* A command under way. */
+struct watch {
+    struct gs_ran ran;
+    uint64_t returned_ns; /* from the call that enqueued it */
+    bool waits;           /* for events */
+    cl_event event;       /* owned */
+};
+
+/* ---- clocks ---- */
+
+/* What to add to a device's timer to get CLOCK_MONOTONIC. A command is queued while the call that enqueues it runs, so
+ * each one says between which bounds that lies: what is assumed stays until it is outside them, and then moves as far
+ * as it must. So it follows a timer that drifts, and no command seems to begin before it was asked for. */
+static struct {
+    bool known;
+    int64_t offset_ns;
+} clocks[GS_MAX_DEVICES];
+static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER;
+GS_RANKED(clock_lock, GS_RANK_TRACE_CLOCK);
+
+/* The first guess: the driver's own comparison, or that the timer is CLOCK_MONOTONIC itself. */
+static int64_t first_guess(unsigned device)
+{
+    cl_ulong device_ns, host_ns;
+    const uint64_t before = gs_now_ns();
+    if (!gs_driver_has(gs_group()->dev[device], "clGetDeviceAndHostTimer") ||
+        below.clGetDeviceAndHostTimer(gs_group()->dev[device], &device_ns, &host_ns) != CL_SUCCESS)
+        return 0;
+    return (int64_t)(before / 2 + gs_now_ns() / 2) - (int64_t)device_ns;
+}
+
+static void know_clock(unsigned device)
+{
+    pthread_mutex_lock(&clock_lock);
+    const bool known = clocks[device].known;
+    pthread_mutex_unlock(&clock_lock);
+    const int64_t guess = known ? 0 : first_guess(device);
+    pthread_mutex_lock(&clock_lock);
+    if (!clocks[device].known)
+        clocks[device].offset_ns = guess;
+    clocks[device].known = true;
+    pthread_mutex_unlock(&clock_lock);
+}
+
+/* The bounds by a command's profile: it began after it was asked for and ended before we heard of it; and it was queued
+ * within the call, which says more, unless the driver's time of that is by another clock: then it contradicts. Of one
+ * behind a user event NVIDIA's driver says that it was queued when that is set: of those that wait it says nothing. */
+static void bound_offset(const struct watch *w, uint64_t queued, uint64_t start, uint64_t end, int64_t *low,
+                         int64_t *high)
+{
+    const int64_t closer_low = (int64_t)(w->ran.asked_ns - queued), closer_high = (int64_t)(w->returned_ns - queued);
+    *low = (int64_t)(w->ran.asked_ns - start);
+    *high = (int64_t)(gs_now_ns() - end);
+    if (w->waits || !queued || queued > start || closer_low > *high || closer_high < *low)
+        return;
+    *low = closer_low > *low ? closer_low : *low;
+    *high = closer_high < *high ? closer_high : *high;
+}
+
+static int64_t clock_offset(unsigned device, int64_t low, int64_t high)
+{
+    pthread_mutex_lock(&clock_lock);
+    int64_t *offset = &clocks[device].offset_ns;
+    if (*offset < low)
+        *offset = low;
+    else if (*offset > high)
+        *offset = high;
+    const int64_t result = *offset;
+    pthread_mutex_unlock(&clock_lock);
+    return result;
+}
+
+/* ---- commands under way ---- */
+
+static atomic_uint under_way;
+
+/* Before the end of the process the driver's thread may still be telling us of commands that have run. Waits as long as
+ * it does, without calling it, though not for ever: other threads may go on enqueueing. */
+static void hear_out(void)
+{
+    enum { PATIENCE_MS = 100, MOST_MS = 2000 };
+    unsigned left = atomic_load(&under_way);
+    for (int quiet = 0, all = 0; left && quiet < PATIENCE_MS && all < MOST_MS && !gs_forked(); quiet++, all++) {
+        const struct timespec ms = {0, 1000000};
+        nanosleep(&ms, NULL);
+        const unsigned now = atomic_load(&under_way);
+        if (now != left)
+            quiet = 0;
+        left = now;
+    }
+}
+
+static void register_end(void)
+{
+    atexit(hear_out);
+}
+
+static bool profile(const struct watch *w, cl_profiling_info what, cl_ulong *value)
+{
+    return below.clGetEventProfilingInfo(w->event, what, sizeof *value, value, NULL) == CL_SUCCESS;
+}
+
+static void tell(struct watch *w)
+{
+    cl_ulong queued, start, end;
+    if (!profile(w, CL_PROFILING_COMMAND_QUEUED, &queued) || !profile(w, CL_PROFILING_COMMAND_START, &start) ||
+        !profile(w, CL_PROFILING_COMMAND_END, &end) || end < start)
+        return;
+    int64_t low, high;
+    bound_offset(w, queued, start, end, &low, &high);
+    const int64_t offset = clock_offset(w->ran.device, low, high);
+    w->ran.start_ns = start + (uint64_t)offset;
+    w->ran.end_ns = end + (uint64_t)offset;
+    gs_report_ran(&w->ran);
+    if (gs_trace_on())
+        gs_trace_ran(&w->ran);
+}
+
+static void CL_CALLBACK ended(cl_event event, cl_int status, void *data)
+{
+    struct watch *w = data;
+    (void)event;
+    if (status == CL_COMPLETE && !gs_forked())
+        tell(w);
+    below.clReleaseEvent(w->event);
+    free(w);
+    atomic_fetch_sub(&under_way, 1);
+}
+
+/* The place in the group of the queue's device; -1: it isn't of the group. */
+static int place_of(cl_command_queue queue)
+{
+    cl_device_id dev = NULL;
+    const struct gs_group *g = gs_group();
+    if (!g->n || below.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof dev, &dev, NULL) != CL_SUCCESS)
+        return -1;
+    for (unsigned i = 0; i < g->n; i++)
+        if (g->dev[i] == dev)
+            return (int)i;
+    return dev && dev == g->parent ? 0 : -1;
+}
+
+/* A command that is being enqueued. */
+struct sight {
+    struct watch *w; /* null: it isn't watched */
+    cl_event own;    /* where the caller wants no event */
+    cl_event *event; /* what to give to the driver */
+};
+
+static void begin_watch(struct sight *s, cl_command_queue queue, enum gs_kind kind, cl_uint n_wait, cl_event *event)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    *s = (struct sight){.event = event};
+    const int place = gs_forked() ? -1 : place_of(queue);
+    s->w = place < 0 ? NULL : calloc(1, sizeof *s->w);
+    if (!s->w)
+        return;
+    if (!event)
+        s->event = &s->own;
+    s->w->waits = n_wait;
+    pthread_once(&once, register_end);
+    know_clock((unsigned)place);
+    const struct gs_label label = gs_label_now();
+    if (kind == GS_KIND_KERNEL && (label.purpose == GS_FOR_MERGE || label.purpose == GS_FOR_REDUCTION))
+        kind = GS_KIND_MERGE;
+    if (kind == GS_KIND_KERNEL && label.purpose == GS_FOR_PACKING)
+        kind = GS_KIND_COPY;
+    if (kind == GS_KIND_COPY && label.way == GS_WAY_PEER)
+        kind = GS_KIND_PEER;
+    s->w->ran = (struct gs_ran){
+        .label = label, .kind = kind, .device = (unsigned)place, .job = gs_trace_job_number(), .asked_ns = gs_now_ns()};
+}
+
+static cl_int seen(struct sight *s, cl_int err, uint64_t bytes)
+{
+    struct watch *w = s->w;
+    if (!w)
+        return err;
+    w->returned_ns = gs_now_ns();
+    w->ran.bytes = bytes;
+    if (err || (s->event != &s->own && below.clRetainEvent(*s->event) != CL_SUCCESS)) {
+        free(w);
+        return err;
+    }
+    w->event = *s->event;
+    atomic_fetch_add(&under_way, 1);
+    if (below.clSetEventCallback(w->event, CL_COMPLETE, ended, w) != CL_SUCCESS) {
+        below.clReleaseEvent(w->event);
+        free(w);
+        atomic_fetch_sub(&under_way, 1);
+    }
+    return err;
+}
+
+static void call_it(struct sight *s, const char *name)
+{
+    if (s->w)
+        snprintf(s->w->ran.name, sizeof s->w->ran.name, "%s", name);
+}
+
+static uint64_t volume(const size_t region[3])
+{
+    return region ? (uint64_t)region[0] * region[1] * region[2] : 0;
+}
+
+static uint64_t texels(cl_mem image, const size_t region[3])
+{
+    size_t element = 0;
+    if (gs_group()->n)
+        below.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
+    return volume(region) * element;
+}
+
+/* ---- the driver's functions, as everyone above sees them ---- */
+
+static cl_int CL_API_CALL see_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset,
+                                     const size_t *global, const size_t *local, cl_uint n, const cl_event *wait,
+                                     cl_event *event)
+{
+    struct sight s;
+    begin_watch(&s, queue, GS_KIND_KERNEL, n, event);
+    if (s.w) {
+        below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof s.w->ran.name, s.w->ran.name, NULL);
+        s.w->ran.items = 1;
+        for (cl_uint d = 0; global && d < dims && d < 3; d++)
+            s.w->ran.items *= global[d];
+    }
+    return seen(&s, below.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, n, wait, s.event), 0);
+}
+
+static cl_int CL_API_CALL see_task(cl_command_queue queue, cl_kernel kernel, cl_uint n, const cl_event *wait,
+                                   cl_event *event)
+{
+    struct sight s;
+    begin_watch(&s, queue, GS_KIND_KERNEL, n, event);
+    if (s.w) {
+        below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof s.w->ran.name, s.w->ran.name, NULL);
+        s.w->ran.items = 1;
+    }
+    return seen(&s, below.clEnqueueTask(queue, kernel, n, wait, s.event), 0);
+}
+
+static cl_int CL_API_CALL see_read(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+                                   void *ptr, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    struct sight s;
+    begin_watch(&s, queue, GS_KIND_DOWNLOAD, n, event);
+    return seen(&s, below.clEnqueueReadBuffer(queue, buffer, blocking, offset, size, ptr, n, wait, s.event), size);
+}
+
+static cl_int CL_API_CALL see_write(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+                                    const void *ptr, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    struct sight s;
+    begin_watch(&s, queue, GS_KIND_UPLOAD, n, event);
+    return seen(&s, below.clEnqueueWriteBuffer(queue, buffer, blocking, offset, size, ptr, n, wait, s.event), size);
+}
+
+static cl_int CL_API_CALL see_read_rect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                        const size_t *buffer_origin, const size_t *host_origin, const size_t *region,
+                                        size_t row, size_t slice, size_t host_row, size_t host_slice, void *ptr,
+                                        cl_uint n, const cl_event *wait, cl_event *event)
+{
+    struct sight s;
+    begin_watch(&s, queue, GS_KIND_DOWNLOAD, n, event);
+    return seen(&s,
+                below.clEnqueueReadBufferRect(queue, buffer, blocking, buffer_origin, host_origin, region, row, slice,
+                                              host_row, host_slice, ptr, n, wait, s.event),
+                volume(region));
+}
+
+static cl_int CL_API_CALL see_write_rect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                         const size_t *buffer_origin, const size_t *host_origin, const size_t *region,
+                                         size_t row, size_t slice, size_t host_row, size_t host_slice, const void *ptr,
+                                         cl_uint n, const cl_event *wait, cl_event *event)
+{
+    struct sight s;
+    begin_watch(&s, queue, GS_KIND_UPLOAD, n, event);
+    return seen(&s,
+                below.clEnqueueWriteBufferRect(queue, buffer, blocking, buffer_origin, host_origin, region, row, slice,
+                                               host_row, host_slice, ptr, n, wait, s.event),
+                volume(region));
+}
+
+static cl_int CL_API_CALL see_copy(cl_command_queue queue, cl_mem src, cl_mem dst, size_t src_offset, size_t dst_offset,
+                                   size_t size, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    struct sight s;
+    begin_watch(&s, queue, GS_KIND_COPY, n, event);
+    return seen(&s, below.clEnqueueCopyBuffer(queue, src, dst, src_offset, dst_offset, size, n, wait, s.event), size);
+}
+
+static cl_int CL_API_CALL see_copy_rect(cl_command_queue queue, cl_mem src, cl_mem dst, const size_t *src_origin,
+                                        const size_t *dst_origin, const size_t *region, size_t src_row,
+                                        size_t src_slice, size_t dst_row, size_t dst_slice, cl_uint n,
+                                        const cl_event *wait, cl_event *event)
+{
+    struct sight s;
+    begin_watch(&s, queue, GS_KIND_COPY, n, event);
+    return seen(&s,
+                below.clEnqueueCopyBufferRect(queue, src, dst, src_origin, dst_origin, region, src_row, src_slice,
+                                              dst_row, dst_slice, n, wait, s.event),
+                volume(region));
+}
+
+static cl_int CL_API_CALL see_fill(cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_size,
+                                   size_t offset, size_t size, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    struct sight s;
+    begin_watch(&s, queue, GS_KIND_COPY, n, event);
+    call_it(&s, "fill");
+    return seen(&s, below.clEnqueueFillBuffer(queue, buffer, pattern, pattern_size, offset, size, n, wait, s.event),
+                size);
+}
+
+static cl_int CL_API_CALL see_read_image(cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin,
+                                         const size_t *region, size_t row, size_t slice, void *ptr, cl_uint n,
+                                         const cl_event *wait, cl_event *event)
+{
+    struct sight s;
+    begin_watch(&s, queue, GS_KIND_DOWNLOAD, n, event);
+    return seen(&s, below.clEnqueueReadImage(queue, image, blocking, origin, region, row, slice, ptr, n, wait, s.event),
+                s.w ? texels(image, region) : 0);
+}
+
+static cl_int CL_API_CALL see_write_image(cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin,
+                                          const size_t *region, size_t row, size_t slice, const void *ptr, cl_uint n,
+                                          const cl_event *wait, cl_event *event)
+{
+    struct sight s;
+    begin_watch(&s, queue, GS_KIND_UPLOAD, n, event);
+    return seen(&s,
+                below.clEnqueueWriteImage(queue, image, blocking, origin, region, row, slice, ptr, n, wait, s.event),
+                s.w ? texels(image, region) : 0);
+}
+
+static cl_int CL_API_CALL see_copy_image(cl_command_queue queue, cl_mem src, cl_mem dst, const size_t *src_origin,
+                                         const size_t *dst_origin, const size_t *region, cl_uint n,
+                                         const cl_event *wait, cl_event *event)
+{
+    struct sight s;
+    begin_watch(&s, queue, GS_KIND_COPY, n, event);
+    return seen(&s, below.clEnqueueCopyImage(queue, src, dst, src_origin, dst_origin, region, n, wait, s.event),
+                s.w ? texels(src, region) : 0);
+}
+
+static cl_int CL_API_CALL see_fill_image(cl_command_queue queue, cl_mem image, const void *color, const size_t *origin,
+                                         const size_t *region, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    struct sight s;
+    begin_watch(&s, queue, GS_KIND_COPY, n, event);
+    call_it(&s, "fill");
+    return seen(&s, below.clEnqueueFillImage(queue, image, color, origin, region, n, wait, s.event),
+                s.w ? texels(image, region) : 0);
+}
+
+static cl_int CL_API_CALL see_image_to_buffer(cl_command_queue queue, cl_mem image, cl_mem buffer, const size_t *origin,
+                                              const size_t *region, size_t offset, cl_uint n, const cl_event *wait,
+                                              cl_event *event)
+{
+    struct sight s;
+    begin_watch(&s, queue, GS_KIND_COPY, n, event);
+    return seen(&s, below.clEnqueueCopyImageToBuffer(queue, image, buffer, origin, region, offset, n, wait, s.event),
+                s.w ? texels(image, region) : 0);
+}
+
+static cl_int CL_API_CALL see_buffer_to_image(cl_command_queue queue, cl_mem buffer, cl_mem image, size_t offset,
+                                              const size_t *origin, const size_t *region, cl_uint n,
+                                              const cl_event *wait, cl_event *event)
+{
+    struct sight s;
+    begin_watch(&s, queue, GS_KIND_COPY, n, event);
+    return seen(&s, below.clEnqueueCopyBufferToImage(queue, buffer, image, offset, origin, region, n, wait, s.event),
+                s.w ? texels(image, region) : 0);
+}
+
+static void *CL_API_CALL see_map(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags,
+                                 size_t offset, size_t size, cl_uint n, const cl_event *wait, cl_event *event,
+                                 cl_int *errcode_ret)
+{
+    struct sight s;
+    cl_int err;
+    begin_watch(&s, queue, GS_KIND_DOWNLOAD, n, event);
+    call_it(&s, "map");
+    void *ptr = below.clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, n, wait, s.event, &err);
+    gs_set_error(errcode_ret, seen(&s, err, size));
+    return ptr;
+}
+
+static void *CL_API_CALL see_map_image(cl_command_queue queue, cl_mem image, cl_bool blocking, cl_map_flags flags,
+                                       const size_t *origin, const size_t *region, size_t *row, size_t *slice,
+                                       cl_uint n, const cl_event *wait, cl_event *event, cl_int *errcode_ret)
+{
+    struct sight s;
+    cl_int err;
+    begin_watch(&s, queue, GS_KIND_DOWNLOAD, n, event);
+    call_it(&s, "map");
+    void *ptr =
+        below.clEnqueueMapImage(queue, image, blocking, flags, origin, region, row, slice, n, wait, s.event, &err);
+    gs_set_error(errcode_ret, seen(&s, err, s.w && !err ? texels(image, region) : 0));
+    return ptr;
+}
+
+static cl_int CL_API_CALL see_unmap(cl_command_queue queue, cl_mem mem, void *ptr, cl_uint n, const cl_event *wait,
+                                    cl_event *event)
+{
+    struct sight s;
+    begin_watch(&s, queue, GS_KIND_UPLOAD, n, event);
+    call_it(&s, "unmap");
+    return seen(&s, below.clEnqueueUnmapMemObject(queue, mem, ptr, n, wait, s.event), 0);
+}
+
+static cl_int CL_API_CALL see_finish(cl_command_queue queue)
+{
+    GS_CALL("clFinish");
+    return below.clFinish(queue);
+}
+
+static cl_int CL_API_CALL see_wait(cl_uint n, const cl_event *events)
+{
+    GS_CALL("clWaitForEvents");
+    return below.clWaitForEvents(n, events);
+}
+
+static uint64_t since_ns;
+
+uint64_t gs_watch_since_ns(void)
+{
+    return since_ns;
+}
+
+/* Puts the watch before the driver's functions, if anything is to be watched. */
+static void install(struct _cl_icd_dispatch *table)
+{
+    if (!gs_report_wants_times())
+        return;
+    below = *table;
+    since_ns = gs_now_ns();
+    if (!below.clSetEventCallback || !below.clGetEventProfilingInfo)
+        return;
+#define SEE(entry, function) table->entry = table->entry ? function : NULL
+    SEE(clEnqueueNDRangeKernel, see_launch);
+    SEE(clEnqueueTask, see_task);
+    SEE(clEnqueueReadBuffer, see_read);
+    SEE(clEnqueueWriteBuffer, see_write);
+    SEE(clEnqueueReadBufferRect, see_read_rect);
+    SEE(clEnqueueWriteBufferRect, see_write_rect);
+    SEE(clEnqueueCopyBuffer, see_copy);
+    SEE(clEnqueueCopyBufferRect, see_copy_rect);
+    SEE(clEnqueueFillBuffer, see_fill);
+    SEE(clEnqueueReadImage, see_read_image);
+    SEE(clEnqueueWriteImage, see_write_image);
+    SEE(clEnqueueCopyImage, see_copy_image);
+    SEE(clEnqueueFillImage, see_fill_image);
+    SEE(clEnqueueCopyImageToBuffer, see_image_to_buffer);
+    SEE(clEnqueueCopyBufferToImage, see_buffer_to_image);
+    SEE(clEnqueueMapBuffer, see_map);
+    SEE(clEnqueueMapImage, see_map_image);
+    SEE(clEnqueueUnmapMemObject, see_unmap);
+    SEE(clFinish, see_finish);
+    SEE(clWaitForEvents, see_wait);
+#undef SEE
+}
+
+GS_GIVES(gs_above_driver) = {.loaded = install};

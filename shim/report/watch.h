@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Sees every command on its way to the driver, whoever enqueues it, and learns from its event's profile when it ran:
+ * for --trace and --stats. Where neither is wanted the driver's table stays as it is, and nothing here costs anything.
+ */
+#ifndef GS_SHIM_REPORT_WATCH_H
+#define GS_SHIM_REPORT_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shim/process/clock.h"
+#include "shim/record/real.h"
+#include "shim/report/label.h"
+
+enum gs_kind { GS_KIND_KERNEL, GS_KIND_UPLOAD, GS_KIND_DOWNLOAD, GS_KIND_PEER, GS_KIND_COPY, GS_KIND_MERGE, GS_KINDS };
+
+/* A command that has run. Times by CLOCK_MONOTONIC: each device's clock is compared with it as commands go by. */
+struct gs_ran {
+    struct gs_label label;
+    enum gs_kind kind;
+    char name[64]; /* of the kernel; or fill, map, copy */
+    unsigned device;
+    uint64_t bytes, items; /* of a transfer; work-items of a kernel */
+    uint64_t job;          /* 0: of none */
+    uint64_t asked_ns, start_ns, end_ns;
+};
+
+/* When the process came to use OpenCL. */
+uint64_t gs_watch_since_ns(void);
+
+#endif

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/schedule/dispatch.h"
+
+#include <stdlib.h>
+
+#include "common/lock/rank.h"
+#include "common/memory.h"
+#include "shim/order/command.h"
+#include "shim/schedule/held.h"
+#include "shim/schedule/put.h"
+#include "shim/report/report.h"
+#include "shim/order/callbacks.h"
+
+cl_int gs_ended_event(struct gs_context *ctx)
+{
+    cl_int err = CL_SUCCESS;
+    if (ctx->ended)
+        return err;
+    ctx->ended = gs_real()->clCreateUserEvent(ctx->o.handle, &err);
+    if (!err && (err = gs_event_end(ctx->ended, CL_COMPLETE)) != CL_SUCCESS) {
+        gs_real()->clReleaseEvent(ctx->ended);
+        ctx->ended = NULL;
+    }
+    return err;
+}
+
+static cl_int add_end(struct gs_held *h, struct gs_context *ctx)
+{
+    cl_int err;
+    h->end = gs_real()->clCreateUserEvent(ctx->o.handle, &err);
+    if (err)
+        return err;
+    h->record = calloc(1, sizeof *h->record);
+    if (!h->record)
+        return CL_OUT_OF_HOST_MEMORY;
+    h->record->user = true;
+    pthread_mutex_init(&h->record->times_lock, NULL);
+    gs_rank_lock(&h->record->times_lock, GS_RANK_EVENT_TIMES);
+    gs_insert(&h->record->o, GS_EVENT, h->end, ctx);
+    return CL_SUCCESS;
+}
+
+/* All of them or none; none where it is served before the call returns: NVIDIA's driver takes 2 to 6 us to release one.
+ */
+static cl_int retain_queues(struct gs_held *h)
+{
+    struct gs_queues kept = {.home = h->home};
+    if (h->taken && (!gs_is_several(h) || h->at_once))
+        return CL_SUCCESS;
+    cl_int err = gs_real()->clRetainCommandQueue(h->home);
+    if (err)
+        return err;
+    h->keeps = true;
+    for (unsigned i = 0; i < GS_UNIT_QUEUES && h->units.queue[i] && !err; i++)
+        if ((err = gs_real()->clRetainCommandQueue(h->units.queue[i])) == CL_SUCCESS)
+            kept.unit[i] = h->units.queue[i];
+    if (err)
+        gs_queues_release(&kept);
+    h->keeps = !err;
+    return err;
+}
+
+/* The marker that tells when it could run. */
+static cl_int mark(struct gs_held *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait)
+{
+    /* In an in-order queue a marker comes after all commands before it, whatever its wait list. */
+    if (!n_wait && h->home == q->o.handle && q->out_of_order) {
+        const cl_int err = gs_ended_event(q->o.ctx);
+        if (err)
+            return err;
+        n_wait = 1;
+        wait = &q->o.ctx->ended;
+    }
+    return gs_real()->clEnqueueMarkerWithWaitList(h->home, n_wait, n_wait ? wait : NULL, &h->ready);
+}
+
+static cl_int make(struct gs_held *h, struct gs_queue *q, bool marked, cl_uint n_wait, const cl_event *wait)
+{
+    cl_int err = marked ? mark(h, q, n_wait, wait) : CL_SUCCESS;
+    if (!err && !h->taken)
+        h->open = gs_real()->clCreateUserEvent(q->o.ctx->o.handle, &err);
+    if (!err && gs_is_several(h) && !h->units.untied && !h->at_once)
+        err = add_end(h, q->o.ctx);
+    return err ? err : retain_queues(h);
+}
+
+static void give_rest(struct gs_held *h)
+{
+    for (unsigned i = 0; i < GS_AT_ONCE; i++)
+        gs_unit_back(&h->rest[i]);
+    h->at_once = false;
+}
+
+/* The units that were granted beforehand aren't used. */
+static void give_untaken(struct gs_held *h)
+{
+    if (h->asked)
+        gs_lane_forget(h);
+    gs_unit_back(&h->taken);
+    give_rest(h);
+}
+
+/* Where it could not be made. */
+static void unmake(struct gs_held *h)
+{
+    if (h->record)
+        gs_drop(&h->record->o);
+    gs_release_event(h->end);
+    gs_release_event(h->open);
+    gs_release_event(h->ready);
+    give_untaken(h);
+    gs_held_leave_siblings(h);
+    gs_spent_drop(h->units.spent);
+    free(h);
+}
+
+/* Is it a piece that is moved, granted and on its way? That isn't long, and waits for no unit any more. With
+ * gs_held_lock held. */
+static bool is_piece(const struct gs_held *h)
+{
+    return h && gs_is_piece(h) && h->served;
+}
+
+static bool is_of_piece(cl_event event)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    const struct gs_held *h = gs_held_oldest;
+    while (h && h->first != event)
+        h = h->newer;
+    const bool is = is_piece(h);
+    pthread_mutex_unlock(&gs_held_lock);
+    return is;
+}
+
+/* What a wait list waits for, besides what is in the queue: nothing, pieces that are on their way, or others. For what
+ * takes its unit at will that is all the same: the driver takes 1.4 us to tell of an event. */
+static enum gs_held_waits waits_for(cl_command_queue queue, cl_uint n_wait, const cl_event *wait, bool at_will)
+{
+    enum gs_held_waits waits = at_will && n_wait ? GS_WAITS_OTHERS : GS_WAITS_NOT;
+    if (waits)
+        return waits;
+    for (cl_uint i = 0; i < n_wait; i++) {
+        if (gs_event_status(wait[i]) == CL_COMPLETE || gs_is_last_held(queue, wait[i]))
+            continue;
+        if (!is_of_piece(wait[i]))
+            return GS_WAITS_OTHERS;
+        waits = GS_WAITS_PIECES;
+    }
+    return waits;
+}
+
+/* Comes it right after this one, on the same resource? With gs_held_lock held. */
+static bool is_next(const struct gs_held *before, unsigned resource, unsigned call)
+{
+    return before && before->resource == resource && call - before->call <= 1;
+}
+
+/* How long a unit of short commands may be. Where its own application's are out another one would stand behind a gate,
+ * which NVIDIA's driver is slow with. */
+static uint64_t most_of_unit_ns(unsigned resource, bool granted)
+{
+    if (gs_unit_is_sole())
+        return GS_BATCH_SOLE_NS;
+    return granted && gs_unit_own_out(resource, GS_LENGTH_UNKNOWN) ? GS_BATCH_ALONE_NS : GS_BATCH_NS;
+}
+
+/* Becomes part of the unit of the command before it, if that may be. It is granted already, or stands behind the gate
+ * that will be opened when it is. */
+static struct gs_held *join(cl_command_queue queue, unsigned resource, unsigned call, uint64_t kind, uint64_t now)
+{
+    enum { LATE_NS = 50 * 1000 };
+    pthread_mutex_lock(&gs_held_lock);
+    struct gs_held *h = gs_held_last_in(queue);
+    const uint64_t most_ns = most_of_unit_ns(resource, h && h->granted_ns);
+    /* One that comes too late is the last: its event says what a marker would have to, else. */
+    const bool late = h && h->granted_ns && now >= h->granted_ns + most_ns;
+    const bool may = is_next(h, resource, call) && h->units.n == 1 && gs_row_end_own(h) && !h->closed &&
+                     (!late || (h->loose && now < h->granted_ns + most_ns + LATE_NS)) &&
+                     gs_batch_add(&h->batch, kind, most_ns, &h->closed) && gs_held_keep(h);
+    if (may) {
+        h->closed = h->closed || late;
+        h->last_joins = h->closed;
+        h->joining = true;
+        h->joined_ns = now;
+        h->call = call; /* nothing was counted as brief since: it came right after */
+    }
+    pthread_mutex_unlock(&gs_held_lock);
+    return may ? h : NULL;
+}
+
+/* The one that has joined is enqueued, as `event`, which is taken over, or without one; or the driver has refused it.
+ */
+static void joined(struct gs_held *h, bool enqueued, cl_event event)
+{
+    cl_event old = NULL;
+    pthread_mutex_lock(&gs_held_lock);
+    h->joining = false;
+    if (enqueued && h->loose != !event)
+        gs_job_loose(event ? -1 : 1);
+    if (enqueued) {
+        h->loose = !event;
+        h->order = atomic_fetch_add(&gs_held_order, 1) + 1;
+    }
+    if (event) {
+        old = h->tail;
+        h->tail = event;
+    }
+    pthread_cond_broadcast(&gs_held_changed);
+    pthread_mutex_unlock(&gs_held_lock);
+    gs_release_event(old);
+    gs_held_drop(h);
+}
+
+/* A launch on one GPU waits a moment in the call: it needs no gate then, nor anybody who opens it. On an H200, behind
+ * another process's chunks, the gate and the wait for an event behind it took some 80 us, and 300 at times; and what is
+ * enqueued behind a gate takes the GPU from the process that has it for 0.2 ms. */
+static uint64_t wait_in_call_ns(const struct gs_held *h, const struct gs_job *job)
+{
+    enum { MOST_NS = 1000 * 1000 };
+    return job->scheduled && job->n == 1 && h->resource != GS_RESOURCE_PCI ? MOST_NS : 0;
+}
+
+/* When a unit was last waited for in vain by one that asked for a resource which wasn't this application's. */
+static atomic_uint_fast64_t vain_ns[GS_MAX_RESOURCES];
+
+/* What asks for a resource that isn't the application's waits a moment in the call as well: where nobody else has it
+ * the daemon grants it within 50 us, and after one gate NVIDIA's driver keeps a thread awake for 0.1 to 0.3 s, with
+ * which each call of the application contends: launches of 4.3 us took 5.9 to 7.8 (H200). */
+static uint64_t wait_first_ns(const struct gs_held *h)
+{
+    enum { MOST_NS = 500 * 1000, AGAIN_NS = 100 * 1000 * 1000 };
+    const uint64_t vain = atomic_load(&vain_ns[h->resource]);
+    return !gs_unit_is_ours(h->resource) && (!vain || gs_now_ns() > vain + AGAIN_NS) ? MOST_NS : 0;
+}
+
+/* Asks for it in this thread: where the process has nothing else under way, or for the first time in a while. */
+static bool ask_unit(struct gs_held *h, bool idle)
+{
+    struct gs_job job;
+    gs_job_now(&job);
+    pthread_mutex_lock(&gs_held_lock);
+    const bool only = idle && !gs_held_oldest;
+    pthread_mutex_unlock(&gs_held_lock);
+    const uint64_t first_ns = wait_first_ns(h), ns = only ? wait_in_call_ns(h, &job) : 0;
+    const bool granted =
+        (only || first_ns) && gs_lane_ask(h, ns > first_ns ? ns : first_ns, job.told, &h->taken->grant);
+    if (first_ns && !granted)
+        atomic_store(&vain_ns[h->resource], gs_now_ns());
+    return granted;
+}
+
+/* A launch so short that the host takes no less time for it waits in the call where its own application's units alone
+ * are out: a gate makes NVIDIA's driver keep what comes behind it and send it off by a thread of its own, which took it
+ * 9 to 11 us a launch on an H200 instead of 5, until the queue was empty again. So does one of which nothing is known
+ * yet. */
+static bool await_own(struct gs_held *h)
+{
+    enum { SHORT_NS = 10 * 1000, MOST_NS = 1000 * 1000, PAUSE_NS = 2000 };
+    const uint64_t begin = gs_now_ns(), expected = h->batch.expected_ns;
+    bool taken = false;
+    if (h->units.n != 1 || !h->units.kind || expected > SHORT_NS || !(gs_group()->type & CL_DEVICE_TYPE_GPU) ||
+        gs_callbacks_ever())
+        return false;
+    for (uint64_t now = begin; !taken && now < begin + MOST_NS && gs_unit_own_out(h->resource, h->length);) {
+        const uint64_t next = now + PAUSE_NS;
+        while ((now = gs_now_ns()) < next)
+            ;
+        gs_units_look(h->resource, NULL, NULL);
+        taken = gs_unit_try(h->resource, h->length, &h->taken->grant);
+    }
+    return taken;
+}
+
+static bool try_unit(struct gs_held *h, bool idle)
+{
+    if (gs_unit_try(h->resource, h->length, &h->taken->grant))
+        return true;
+    gs_units_look(h->resource, NULL, NULL);
+    return gs_unit_try(h->resource, h->length, &h->taken->grant) || await_own(h) || ask_unit(h, idle);
+}
+
+/* May it have its unit while pieces are still on their way that it waits for? Whoever else wants that unit then waits
+ * for them as well: so not what may be as long as a unit may be by itself. */
+static bool is_short(const struct gs_held *h)
+{
+    if (gs_is_piece(h))
+        return h->resource != GS_RESOURCE_PCI;
+    if (!h->units.kernel)
+        return false;
+    return h->units.n > 1 ? h->units.factor > 1 : h->batch.expected_ns && h->batch.expected_ns <= GS_BATCH_NS;
+}
+
+/* May it begin once such pieces have ended? Either there is nothing else in its queue, or it is the next behind one. */
+static bool is_behind_pieces(const struct gs_held *h, const struct gs_queue *q, const struct gs_held *before)
+{
+    if (!h->may_chain || !is_short(h))
+        return false;
+    if (h->home != q->o.handle)
+        return h->waits == GS_WAITS_PIECES && (!before || is_piece(before));
+    if (h->waits == GS_WAITS_PIECES)
+        return gs_is_drained(q, h->call) && !before;
+    return is_piece(before) && h->call - before->call <= 1;
+}
+
+/* May it begin once what it waits for, and what is before it in the application's queue, has ended: all of it brief,
+ * and by units that have been granted? Only where nobody else has wanted its device for a while: whoever does waits for
+ * that as well. */
+static bool is_behind_brief(const struct gs_held *h, const struct gs_queue *q, const struct gs_held *before)
+{
+    if (!h->may_chain || (before && !gs_held_is_brief(before)))
+        return false;
+    return (h->home != q->o.handle || gs_is_behind_brief(q, before, h->call)) && gs_unit_is_alone(h->resource) &&
+           !atomic_load(&q->o.ctx->user_events);
+}
+
+/* Where no other application is connected nobody waits for a unit which is held while its command can't run yet: what
+ * is in the queue, and in the wait list, has the units that it needs, so that it comes to its end; not where it may
+ * wait for a thread of ours that has yet to ask for some. With gs_held_lock held. */
+static bool may_at_will(const struct gs_held *h, const struct gs_queue *q)
+{
+    return gs_unit_is_sole() && !gs_put_owes() && !(h->home == q->o.handle && q->out_of_order) &&
+           !atomic_load(&q->o.ctx->user_events) && gs_held_all_served();
+}
+
+/* Takes the first unit beforehand, where the command could run now and the unit is there. It stands behind nothing but
+ * units of ours that are running. Returns whether there is need for a marker that tells when it could run. */
+static bool take_now(struct gs_held *h, const struct gs_queue *q)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    const struct gs_held *before = h->may_chain ? gs_held_last_in(h->home) : NULL;
+    /* A call may consist of several commands, or another thread's has come meanwhile: nothing waits behind a gate. A
+     * queue of ours holds nothing else. */
+    const bool idle = h->may_chain && h->waits == GS_WAITS_NOT &&
+                      (h->home == q->o.handle ? gs_is_drained(q, h->call) && (!before || before->served) : !before);
+    h->chained = !idle && h->waits == GS_WAITS_NOT && is_next(before, h->resource, h->call);
+    const bool behind_served = h->chained && before->served;
+    const bool behind_pieces =
+        !idle && !h->chained && (is_behind_pieces(h, q, before) || is_behind_brief(h, q, before) || may_at_will(h, q));
+    pthread_mutex_unlock(&gs_held_lock);
+    if ((idle || behind_served || behind_pieces) && (h->taken = gs_zeroed(sizeof *h->taken)) &&
+        !try_unit(h, idle && h->home == q->o.handle)) {
+        free(h->taken);
+        h->taken = NULL;
+    }
+    h->chained = h->chained || (behind_pieces && h->taken);
+    return !idle && (!h->chained || h->units.n > 1);
+}
+
+/* The further units as well, if all of them may be had at once: then they are enqueued in the call, and the command's
+ * end is that of a marker behind them. A user event, for units that come later, is a gate to the driver (see
+ * await_own), and NVIDIA's told of its end 0.24 ms late (H200). Its times are put together later than the marker ends:
+ * so not where somebody may ask for them. */
+static void take_rest(struct gs_held *h, const struct gs_queue *q)
+{
+    if (!h->taken || !gs_is_several(h) || h->units.untied || h->units.n - 1 > GS_AT_ONCE || h->units.first_alone ||
+        q->profiling || gs_report_wants_times())
+        return;
+    h->at_once = true;
+    for (unsigned i = 0; i + 1 < h->units.n && h->at_once; i++) {
+        h->rest[i] = gs_zeroed(sizeof *h->rest[i]);
+        if (!h->rest[i] || !gs_unit_try(h->resource, h->length, &h->rest[i]->grant)) {
+            free(h->rest[i]);
+            h->rest[i] = NULL;
+            give_rest(h);
+        }
+    }
+}
+
+/* Does a unit need no event, as the application will mostly wait for all that is in the queue? Else a marker tells of
+ * its end; who looks for it comes later, so only where nobody else is there. An event takes NVIDIA's driver 1.5 us. */
+static bool needs_none(const struct gs_held *h)
+{
+    const bool may_share = h->units.kind && !h->closed;
+    return h->taken && (may_share || gs_is_piece(h)) && h->drained && gs_unit_is_sole() && !h->units.siblings;
+}
+
+/* The first launch of its kind, which goes in chunks until it is known how long it takes. What comes next in the queue
+ * waits for it in its call, if it is soon over: else that, and mostly what comes then, would stand behind a user event.
+ * Once one command has, NVIDIA's driver keeps a thread awake until the application makes no call for some 0.1 s, and
+ * each launch takes 5.2 to 7.9 us instead of 4.1 to 5.9, for as long as it runs (H200). Not behind anything that the
+ * application's own events hold up. */
+static bool may_be_awaited(const struct gs_held *h, const struct gs_queue *q)
+{
+    return h->units.untied && h->units.is_new && h->taken && gs_unit_is_sole() && !gs_callbacks_ever() &&
+           !atomic_load(&q->o.ctx->user_events);
+}
+
+struct gs_held *gs_hold_on(struct gs_queue *q, uint64_t kind)
+{
+    enum { TOLD_EVERY = 8 };
+    /* Who is alone need not know to the microsecond when a row of launches was added to. */
+    const unsigned call = gs_queue_call(q);
+    const bool tells = call % TOLD_EVERY == 0 || q->row || !gs_unit_is_sole();
+    const uint64_t now = tells ? gs_now_ns() : atomic_load_explicit(&gs_called_ns, memory_order_relaxed);
+    if (tells)
+        atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
+    return q->out_of_order ? NULL : join(q->o.handle, gs_resource_of(0), call, kind, now);
+}
+
+/* Of each of its units. */
+static enum gs_length length_of(const struct gs_held *h)
+{
+    const struct gs_units *units = &h->units;
+    if (units->pieces)
+        return GS_LENGTH_PIECE;
+    const bool is_short = units->n > 1 ? gs_chunks_are_short(units->kind, units->groups, units->n)
+                                       : h->batch.expected_ns && h->batch.expected_ns <= GS_BATCH_SOLE_NS;
+    return is_short ? GS_LENGTH_UNIT : GS_LENGTH_UNKNOWN;
+}
+
+/* What comes next goes by a unit as well, and nobody else is there: that the one before ends is heard by whoever waits
+ * for the queue. A marker would take as long as its event. False: it is to be closed. */
+static bool leave_open(cl_command_queue queue)
+{
+    if (!gs_unit_is_sole())
+        return false;
+    pthread_mutex_lock(&gs_held_lock);
+    struct gs_held *h = gs_held_last_in(queue);
+    const bool leaves = h && h->bare && h->loose && !h->joining && !h->closing && gs_row_end_own(h);
+    if (leaves)
+        h->closed = true;
+    pthread_mutex_unlock(&gs_held_lock);
+    return leaves;
+}
+
+/* What is left open gets its end now, and from nothing behind the gate: that is opened by a unit, perhaps the one that
+ * this end gives back. */
+static void close_before_gate(cl_command_queue queue)
+{
+    gs_queue_close(queue);
+    if (gs_job_is_loose()) /* another thread's marker comes before the gate as well */
+        gs_units_settle();
+}
+
+cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
+                    const struct gs_units *units, struct gs_held **held, cl_event *gate)
+{
+    static const struct gs_units one = {.n = 1};
+    const uint64_t now = gs_now_ns();
+    gs_lanes_set_up();
+    atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
+    const unsigned call = gs_queue_call(q);
+    const bool piece = units && units->pieces && units->n == 1;
+    const bool at_will = piece && gs_unit_is_sole() && !gs_put_owes();
+    const enum gs_held_waits waits = waits_for(queue, n_wait, wait, at_will);
+    const bool may_chain = !(queue == q->o.handle && q->out_of_order) && waits != GS_WAITS_OTHERS;
+    units = units ? units : &one;
+    *gate = NULL;
+    const bool may_join = may_chain && waits == GS_WAITS_NOT && queue == q->o.handle && units->n == 1 && units->kind;
+    *held = may_join ? join(queue, resource, call, units->kind, now) : NULL;
+    if (*held)
+        return CL_SUCCESS;
+    if (!leave_open(queue))
+        gs_queue_close(queue);
+    struct gs_held *h = gs_zeroed(sizeof *h);
+    if (!h)
+        return CL_OUT_OF_HOST_MEMORY;
+    atomic_init(&h->refs, 1);
+    atomic_init(&h->left, 1);
+    h->units = *units;
+    gs_held_join_siblings(h);
+    if (h->units.spent)
+        atomic_fetch_add(&h->units.spent->refs, 1);
+    h->closed = true;
+    if (h->units.n == 1)
+        gs_batch_add(&h->batch, h->units.kind, most_of_unit_ns(resource, false), &h->closed);
+    h->length = length_of(h);
+    h->closed |= queue != q->o.handle;
+    h->home = queue;
+    h->resource = resource;
+    h->call = call;
+    h->brief_at = atomic_load(&q->brief);
+    h->may_chain = may_chain;
+    h->waits = waits;
+    const bool marked = take_now(h, q);
+    take_rest(h, q);
+    if (!h->taken)
+        close_before_gate(queue);
+    const cl_int err = make(h, q, marked, n_wait, wait);
+    if (err) {
+        unmake(h);
+        return err;
+    }
+    if (queue == q->o.handle && !q->out_of_order && (h->drained = gs_drained_of(q)))
+        atomic_fetch_add(&h->drained->refs, 1);
+    h->bare = needs_none(h);
+    h->may_be_awaited = may_be_awaited(h, q);
+    h->label = gs_label_now();
+    *held = h;
+    *gate = h->open;
+    return CL_SUCCESS;
+}
+
+void gs_hold_drop(struct gs_held *h)
+{
+    if (h->joining) {
+        joined(h, false, NULL);
+        return;
+    }
+    const struct gs_queues queues = gs_held_queues(h);
+    give_untaken(h);
+    gs_held_leave_siblings(h);
+    gs_held_drop(h);
+    gs_queues_release(&queues);
+}
+
+bool gs_wants_event(const struct gs_held *h)
+{
+    return h->joining ? h->last_joins : !h->bare;
+}
+
+/* One that has joined another's unit needs nothing of its own, unless it is the last: that one tells of the unit's end,
+ * or the marker that comes in its place. They are sent off by whoever comes next, or looks. */
+static void let_go_joined(struct gs_held *h, cl_event event, cl_event *end)
+{
+    cl_command_queue home = h->home;
+    const bool last = h->last_joins;
+    if (end)
+        gs_real()->clRetainEvent(*end = event);
+    if (event) {
+        gs_job_replace(gs_held_last_event(h), event);
+        gs_units_tie(home, atomic_load(&gs_held_order), event);
+    }
+    joined(h, true, event);
+    /* Where nobody waits for its end a driver that calls late is asked for it, and is sent it, by who needs the next
+     * unit: as long as it isn't, NVIDIA's carries out what is enqueued in the very call. */
+    if (last && (!(gs_group()->type & CL_DEVICE_TYPE_GPU) || gs_units_wanted()))
+        gs_real()->clFlush(home);
+}
+
+void gs_let_go(struct gs_held *h, cl_event first, cl_event *end)
+{
+    cl_command_queue home = h->home;
+    if (h->joining) {
+        let_go_joined(h, first, end);
+        return;
+    }
+    /* Others have been sent off by then. */
+    const bool sends = !h->taken || (h->closed && h->units.n == 1 && !h->bare);
+    h->first = first;
+    h->enqueued = true;
+    if (!first) {
+        h->loose = true;
+        gs_job_loose(1);
+    } else if (h->drained) {
+        gs_units_tie(home, atomic_load(&gs_held_order), first);
+    }
+    if (h->at_once)
+        gs_lane_enqueue_rest(h);
+    cl_event own = gs_is_several(h) ? h->end : first; /* null: it is untied, and counted */
+    if (end)
+        gs_real()->clRetainEvent(*end = own);
+    if (own)
+        gs_job_add(own);
+    h->joined_ns = gs_now_ns();
+    gs_lane_take(h);
+    if (sends)
+        gs_real()->clFlush(home);
+}
+
+cl_int gs_run_units(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
+                    const struct gs_units *units, cl_event *end)
+{
+    struct gs_held *held;
+    cl_event gate, first = NULL;
+    wait = n_wait ? wait : NULL;
+    cl_int err = gs_hold_back(q, queue, resource, n_wait, wait, units, &held, &gate);
+    if (err)
+        return err;
+    const bool wanted = end || gs_wants_event(held);
+    err = units->enqueue(units->work, 0, queue, gate ? 1 : n_wait, gate ? &gate : wait, wanted ? &first : NULL);
+    if (err)
+        gs_hold_drop(held);
+    else
+        gs_let_go(held, first, end);
+    return err;
+}

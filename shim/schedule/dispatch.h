@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands of a scheduled application: each consists of units, and each unit is given to the driver once the daemon has
+ * granted it. The first unit is enqueued at once, in the place where the command belongs, behind a *gate*: the driver
+ * has looked at its arguments, and has an event for it. The gate is opened when the commands before have ended and the
+ * unit is granted. The other units follow from a thread of ours, on queues that hold granted units alone, so that no
+ * unit waits for another. The application's call never waits. */
+#ifndef GS_SHIM_SCHEDULE_DISPATCH_H
+#define GS_SHIM_SCHEDULE_DISPATCH_H
+
+#include "common/wire.h"
+#include "common/client/client.h"
+#include "shim/record/objects.h"
+
+/* A command that is held back. */
+struct gs_held;
+
+/* How long the units of some commands ran, without the time in which they waited for grants: for kernels by place, for
+ * all else by resource. A unit's time begins when it is granted, or when the one before on its resource has ended, and
+ * ends when the driver says so. */
+struct gs_spent {
+    atomic_int refs; /* its owner's, and those of the commands under way */
+    atomic_uint_fast64_t kernel_ns[GS_MAX_DEVICES], other_ns[GS_MAX_RESOURCES];
+};
+struct gs_spent *gs_spent_new(void); /* null: no memory */
+void gs_spent_drop(struct gs_spent *s);
+/* Have all its commands ended? */
+static inline bool gs_spent_settled(const struct gs_spent *s)
+{
+    return atomic_load(&s->refs) == 1;
+}
+
+/* Commands that one event will stand for. A marker that waits for several may fail as soon as one of them has; then
+ * what comes next would find the others at work on its memory. So an end that is ours fails once all siblings are over.
+ * None of them may wait for another's end. */
+struct gs_siblings;
+struct gs_siblings *gs_siblings_new(void); /* null: no memory */
+/* No more of them will come. */
+void gs_siblings_drop(struct gs_siblings *s);
+
+/* The units behind the first, carried out in order by one thread. */
+struct gs_units {
+    unsigned n; /* all units, the first included */
+    /* For them; retained while they are. More than one: they may run side by side, each in the queue with the fewest
+     * under way. The others are null. */
+    cl_command_queue queue[GS_UNIT_QUEUES];
+    bool first_alone; /* no other unit may be enqueued before the first has ended */
+    /* Enqueues a unit; its event is the dispatcher's. The first only for gs_run_units. The others have a wait list
+     * where they are enqueued before the first could run. */
+    cl_int (*enqueue)(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                      cl_event *event);
+    void (*free)(void *work); /* once the last one has been enqueued, or none will be */
+    void *work;
+    struct gs_spent *spent;       /* what they take is added to it; or null */
+    struct gs_siblings *siblings; /* the command is one of these; or null */
+    bool kernel;                  /* they are a kernel of the application, on `place` */
+    bool pieces;                  /* each moves bytes, no more than a unit is for */
+    unsigned place;
+    uint64_t kind;   /* what it is, for what is expected of its time, see batch.h; 0: nothing. May share a unit */
+    unsigned factor; /* of several: by which they were cut, ... */
+    uint64_t groups; /* ... and how many work-groups they have in all */
+    /* Of several, in the application's queue, in order, of which it wants no event: what comes next there is to come
+     * after all of them. A marker sees to that, once something does come while they are under way. */
+    bool untied;
+    bool is_new; /* nothing is known of the time that such commands take */
+};
+
+/* Are these the ends of commands that are under way by units they have been granted, and short? */
+bool gs_are_brief(const struct gs_events *e);
+
+/* ctx->ended, made if need be. A marker that waits for it alone comes after the barriers in a queue out of order, and
+ * after no other command. */
+cl_int gs_ended_event(struct gs_context *ctx);
+
+/* Adds the times of one command to those that are known of all: each by the first device's clock, once `offset_ns` is
+ * added. */
+void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns);
+
+/* Makes a gate in `queue` for a command that needs units of `resource`: a marker that tells when the commands before
+ * and the wait list have ended, and *gate, the wait list (of one event) for the first unit. Its error is that of the
+ * wait list. Where the first unit could run now, and could be taken at once, or is part of one that was, *gate is null:
+ * it is to be enqueued with the wait list as it is. With the context's lock held. */
+cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
+                    const struct gs_units *units, struct gs_held **held, cl_event *gate);
+
+/* The same for a launch of that kind on the first device without a wait list, which needs one unit, where it becomes
+ * part of the one that the command before it in the application's queue has: then there is no gate. Null: it doesn't.
+ */
+struct gs_held *gs_hold_on(struct gs_queue *q, uint64_t kind);
+
+/* Must the first unit have an event, even if the application asks for none? */
+bool gs_wants_event(const struct gs_held *held);
+
+/* The first unit has been enqueued behind the gate as `first`. *end, which is the caller's, is the event that completes
+ * with the last unit: `first` where it is the only one. `end` may be null; where no event is wanted `first`, too. */
+void gs_let_go(struct gs_held *held, cl_event first, cl_event *end);
+
+/* Up to which call of the application (q->calls) all that was enqueued in its queue is known to have ended: because it
+ * has waited for it, or because a unit has ended there. So nothing need be enqueued to find out. */
+struct gs_drained;
+void gs_drained_drop(struct gs_drained *d);
+
+/* What is enqueued there by now: taken before the wait. A call may have its number and not be enqueued yet; units are
+ * told apart by the order in which they are. */
+struct gs_upto {
+    unsigned call, order;
+};
+struct gs_upto gs_queue_upto(struct gs_queue *q);
+void gs_queue_drained(struct gs_queue *q, struct gs_upto upto);
+
+/* Before a call that waits for all that is in the queue, and then says gs_queue_drained(): no more join its last unit,
+ * which needs no marker then. False: it does, or may, as that isn't one of short commands which are on their way, the
+ * queue isn't in order, or another application is connected, which may want to hear of it sooner. */
+bool gs_queue_shut(struct gs_queue *q);
+
+/* Has all that is under way the units that it needs? Else who has one while it waits for a command may keep it from the
+ * last that this one needs. */
+bool gs_all_served(void);
+
+/* Waits for threads that are just enqueueing markers behind commands of which there is no event (gs_job_is_loose). */
+void gs_units_settle(void);
+
+/* So many threads more, or fewer, wait in the driver for what is in a queue, and say gs_queue_drained() then. */
+void gs_queue_waits(int more);
+
+/* Waits for what a command that is enqueued in the application's queue, in order, would come after, where that is a
+ * command of ours (of several units: only then, if so asked) or nothing. False: it is something else, and nothing was
+ * waited for. *over, if not null, is to be let go, which takes the driver some time: it has ended. Without the
+ * context's lock. */
+bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over);
+void gs_held_let(struct gs_held *over);
+
+/* A task reads so many bytes, in a call of this thread that blocks, of what the last command of the queue has left
+ * there: where that is one unit, the command's last one stays the task's until gs_keep_end(), if somebody else waits
+ * for it. Else the read, which NVIDIA's driver has the GPU see to that was given away meanwhile, would wait for that
+ * one's chunks, or for its turn by the GPU's own time slices. It is to be ended before the thread waits for commands
+ * that may need units themselves, that very one perhaps, or for the application: the others do nothing then. */
+void gs_keep_begin(const struct gs_queue *q, size_t bytes);
+void gs_keep_return(void);
+void gs_keep_end(void);
+
+/* Is this the event of the last command under way in a queue, or of one of its units? */
+bool gs_is_last_held(cl_command_queue queue, cl_event event);
+
+/* The application has made one of its user events fail: what is held back behind it fails now. */
+void gs_held_fail(void);
+
+/* Something is about to be enqueued there, which doesn't go through gs_hold_back: what was let go without an event gets
+ * one, and what is untied its marker. */
+void gs_queue_close(cl_command_queue queue);
+
+/* The application lets go of its queue: it isn't used by us any more, but for commands that retain it. */
+void gs_queue_leave(cl_command_queue queue);
+
+/* Is all that was enqueued in the application's queue, in order, known to have ended, or on the device? With the
+ * context's lock held. */
+bool gs_queue_is_idle(struct gs_queue *q);
+
+/* Has all ended that the application has enqueued there, as far as is known? `of_this_call`: the call under way, which
+ * has counted itself, is of this queue. With the context's lock held. */
+bool gs_queue_is_empty(struct gs_queue *q, bool of_this_call);
+
+/* What was enqueued as a unit of the link has ended: it is given back at once. */
+void gs_link_ended(cl_event complete);
+
+/* A unit is given back that was taken for a command which no gs_held stands for: it has ended. */
+void gs_unit_over(const struct gs_grant *grant);
+
+/* The first unit was refused by the driver. The units' work stays the caller's. */
+void gs_hold_drop(struct gs_held *held);
+
+/* All of that: the first unit in `queue`, and what is to be seen to behind it. *end is the caller's; after an error the
+ * units' work is. */
+cl_int gs_run_units(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
+                    const struct gs_units *units, cl_event *end);
+
+#endif

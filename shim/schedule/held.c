@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/schedule/held.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/lock/rank.h"
+
+#include "shim/order/command.h"
+
+pthread_mutex_t gs_held_lock = PTHREAD_MUTEX_INITIALIZER;
+GS_RANKED(gs_held_lock, GS_RANK_HELD);
+pthread_cond_t gs_held_changed = PTHREAD_COND_INITIALIZER;
+struct gs_held *gs_held_oldest;
+atomic_uint gs_held_order;
+atomic_uint_fast64_t gs_called_ns;
+atomic_int gs_waiting;
+static struct gs_held *newest;
+
+struct gs_spent *gs_spent_new(void)
+{
+    struct gs_spent *s = calloc(1, sizeof *s);
+    if (s)
+        atomic_init(&s->refs, 1);
+    return s;
+}
+
+void gs_spent_drop(struct gs_spent *s)
+{
+    if (s && atomic_fetch_sub(&s->refs, 1) == 1)
+        free(s);
+}
+
+cl_event gs_held_user_event(const struct gs_held *h)
+{
+    cl_context context = NULL;
+    cl_int err = gs_real()->clGetCommandQueueInfo(h->home, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    cl_event event = err ? NULL : gs_real()->clCreateUserEvent(context, &err);
+    return err ? NULL : event;
+}
+
+void gs_unit_back(struct gs_unit **u)
+{
+    if (*u)
+        gs_unit_give(&(*u)->grant);
+    free(*u);
+    *u = NULL;
+}
+
+void gs_held_spoil(struct gs_held *h, cl_int status)
+{
+    int none = CL_COMPLETE;
+    atomic_compare_exchange_strong(&h->status, &none, status);
+}
+
+struct gs_siblings {
+    unsigned left;          /* that aren't over, and who puts them together. gs_held_lock */
+    struct gs_held *failed; /* over, and nobody has been told; held, by `next`. gs_held_lock */
+};
+
+struct gs_siblings *gs_siblings_new(void)
+{
+    struct gs_siblings *s = calloc(1, sizeof *s);
+    if (s)
+        s->left = 1;
+    return s;
+}
+
+/* One less is left; `failed`, or null, is over, and its end not told. */
+static void one_less(struct gs_siblings *s, struct gs_held *failed)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    if (failed) {
+        atomic_fetch_add(&failed->refs, 1);
+        failed->next = s->failed;
+        s->failed = failed;
+    }
+    const bool last = --s->left == 0;
+    pthread_mutex_unlock(&gs_held_lock);
+    if (!last)
+        return;
+    for (struct gs_held *h = s->failed, *next; h; h = next) {
+        next = h->next;
+        gs_event_end(h->end, atomic_load(&h->status));
+        gs_held_drop(h);
+    }
+    free(s);
+}
+
+void gs_siblings_drop(struct gs_siblings *s)
+{
+    if (s)
+        one_less(s, NULL);
+}
+
+void gs_held_join_siblings(struct gs_held *h)
+{
+    if (!h->units.siblings)
+        return;
+    pthread_mutex_lock(&gs_held_lock);
+    h->units.siblings->left++;
+    pthread_mutex_unlock(&gs_held_lock);
+}
+
+void gs_held_leave_siblings(struct gs_held *h)
+{
+    if (h->units.siblings)
+        one_less(h->units.siblings, NULL);
+}
+
+static void unlist(struct gs_held *h)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    if (h->newer)
+        h->newer->older = h->older;
+    else if (newest == h)
+        newest = h->older;
+    if (h->older)
+        h->older->newer = h->newer;
+    else if (gs_held_oldest == h)
+        gs_held_oldest = h->newer;
+    pthread_mutex_unlock(&gs_held_lock);
+}
+
+bool gs_held_enlist(struct gs_held *h)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    struct gs_held *before = gs_held_last_in(h->home);
+    const bool follows = h->chained && before && !h->taken && !before->served && !before->follower;
+    if (before) {
+        gs_row_end_own(before);
+        before->closed = true;
+    }
+    if (follows)
+        before->follower = h;
+    h->untied = gs_is_several(h) && h->units.untied;
+    if (h->untied) {
+        gs_untied(1);
+        gs_job_loose(1);
+    }
+    h->older = newest;
+    if (newest)
+        newest->newer = h;
+    else
+        gs_held_oldest = h;
+    newest = h;
+    h->order = atomic_fetch_add(&gs_held_order, 1) + 1;
+    pthread_mutex_unlock(&gs_held_lock);
+    return follows;
+}
+
+struct gs_held *gs_held_last_in(cl_command_queue queue)
+{
+    struct gs_held *h = newest;
+    while (h && h->home != queue)
+        h = h->older;
+    return h;
+}
+
+bool gs_held_all_served(void)
+{
+    const struct gs_held *h = gs_held_oldest;
+    while (h && h->served)
+        h = h->newer;
+    return !h;
+}
+
+bool gs_all_served(void)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    const bool all = gs_held_all_served();
+    pthread_mutex_unlock(&gs_held_lock);
+    return all;
+}
+
+bool gs_is_last_held(cl_command_queue queue, cl_event event)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    const struct gs_held *h = gs_held_last_in(queue);
+    const bool is = h && (event == h->first || event == h->end || event == h->tail);
+    pthread_mutex_unlock(&gs_held_lock);
+    return is;
+}
+
+bool gs_held_is_brief(const struct gs_held *h)
+{
+    const uint64_t expected = h->units.kernel && h->units.n == 1 ? h->batch.expected_ns : 0;
+    return h->served && (gs_is_piece(h) || (expected && expected <= GS_BATCH_NS));
+}
+
+bool gs_are_brief(const struct gs_events *e)
+{
+    bool are = true;
+    pthread_mutex_lock(&gs_held_lock);
+    for (cl_uint i = 0; i < e->n && are; i++) {
+        const struct gs_held *h = newest;
+        while (h && e->v[i] != h->first && e->v[i] != h->end && e->v[i] != h->tail)
+            h = h->older;
+        are = h && gs_held_is_brief(h);
+    }
+    pthread_mutex_unlock(&gs_held_lock);
+    return are;
+}
+
+bool gs_held_keep(struct gs_held *h)
+{
+    int refs = atomic_load(&h->refs);
+    while (refs && !atomic_compare_exchange_weak(&h->refs, &refs, refs + 1))
+        ;
+    return refs;
+}
+
+void gs_held_drop(struct gs_held *h)
+{
+    if (atomic_fetch_sub(&h->refs, 1) != 1)
+        return;
+    unlist(h);
+    if (h->drained && h->enqueued)
+        gs_has_drained(h->drained, h->call, h->brief_at);
+    gs_drained_drop(h->drained);
+    if (h->units.n > 1 && h->units.kind && atomic_load(&h->status) == CL_COMPLETE && h->first) {
+        gs_chunk_learn(h->units.kind, h->units.factor, h->units.n, atomic_load(&h->took_ns));
+        gs_whole_learn(h->units.kind, h->units.groups, atomic_load(&h->took_ns));
+    }
+    gs_spent_drop(h->units.spent);
+    if (h->end) {
+        if (h->record)
+            gs_drop(&h->record->o); /* first: while it is known, the handle must not become another event's */
+        gs_real()->clReleaseEvent(h->end);
+    }
+    if (h->loose)
+        gs_job_loose(-1);
+    gs_release_event(h->first);
+    gs_release_event(h->tail);
+    for (unsigned i = 0; i < GS_UNIT_QUEUES; i++)
+        gs_release_event(h->last[i]);
+    gs_release_event(h->ready);
+    gs_release_event(h->open);
+    free(h);
+}
+
+static void is_over(struct gs_held *h)
+{
+    if (h->units.untied) /* first: who has waited for it looks next whether the job has ended */
+        gs_job_loose(-1);
+    pthread_mutex_lock(&gs_held_lock);
+    h->over = true;
+    if (h->untied)
+        gs_untied(-1);
+    h->untied = false;
+    const cl_event end = h->ends_by_marker ? NULL : h->end; /* it ends by itself */
+    pthread_cond_broadcast(&gs_held_changed);
+    pthread_mutex_unlock(&gs_held_lock);
+    const bool later = end && h->units.siblings && atomic_load(&h->status) != CL_COMPLETE;
+    if (end && !later) /* now, though others may hold it for longer */
+        gs_event_end(end, atomic_load(&h->status));
+    if (h->units.siblings)
+        one_less(h->units.siblings, later ? h : NULL);
+}
+
+void gs_held_done(struct gs_held *h)
+{
+    if (atomic_fetch_sub(&h->left, 1) != 1)
+        return;
+    if (gs_is_several(h))
+        is_over(h);
+    else
+        gs_held_leave_siblings(h);
+}
+
+struct gs_queues gs_held_queues(const struct gs_held *h)
+{
+    struct gs_queues q = {0};
+    if (!h->keeps)
+        return q;
+    q.home = h->home;
+    memcpy(q.unit, h->units.queue, sizeof q.unit);
+    return q;
+}
+
+void gs_queues_release(const struct gs_queues *q)
+{
+    if (q->home)
+        gs_real()->clReleaseCommandQueue(q->home);
+    for (unsigned i = 0; i < GS_UNIT_QUEUES; i++)
+        if (q->unit[i])
+            gs_real()->clReleaseCommandQueue(q->unit[i]);
+}

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/schedule/held.h"
+
+#include <stdlib.h>
+
+#include "common/lock/rank.h"
+#include "common/log.h"
+#include "shim/process/threads.h"
+#include "shim/order/command.h"
+#include "shim/order/completion.h"
+
+/* The commands that could run now, by what they need; each list has a thread, started on first need. */
+static struct lane {
+    pthread_mutex_t lock; /* all below */
+    pthread_cond_t news;
+    struct gs_held *head, **tail;
+    struct gs_held *next; /* its first unit is asked for, and may be granted: it is served before all others; or null */
+    bool waits;           /* that one waits for other commands, perhaps for some in this list */
+    bool started, serves;
+} lanes[GS_MAX_RESOURCES];
+static pthread_once_t lanes_once = PTHREAD_ONCE_INIT;
+
+static _Thread_local bool own_thread; /* it serves a lane, and nothing else */
+
+/* The process must not end while a thread of ours is inside the driver. Once it does a thread that serves a lane
+ * sleeps; another, which may be the one that ends the process, goes on. True: enter must be followed by leave. */
+static bool enter(void)
+{
+    if (!own_thread)
+        return gs_threads_serve();
+    gs_threads_serve_patiently();
+    return true;
+}
+
+static void leave(bool in)
+{
+    if (in)
+        gs_threads_served();
+}
+
+static void set_up(void)
+{
+    for (unsigned r = 0; r < GS_MAX_RESOURCES; r++) {
+        pthread_mutex_init(&lanes[r].lock, NULL);
+        gs_rank_lock(&lanes[r].lock, GS_RANK_LANE);
+        pthread_cond_init(&lanes[r].news, NULL);
+        lanes[r].tail = &lanes[r].head;
+    }
+    gs_threads_register();
+}
+
+/* The unit that was asked for, or else one that is now. */
+static void take_first(struct gs_held *h, struct gs_grant *grant)
+{
+    const bool asked = h->asked;
+    h->asked = false;
+    if (!asked || !gs_unit_await(&h->request, UINT64_MAX, grant))
+        gs_unit_take(h->resource, grant);
+}
+
+static bool run_first(struct gs_held *h, struct gs_unit *u)
+{
+    take_first(h, &u->grant);
+    bool in = enter();
+    const cl_int err = gs_event_end(h->open, CL_COMPLETE);
+    gs_unit_watch(h, u, NULL, h->first);
+    leave(in);
+    return err == CL_SUCCESS;
+}
+
+/* A chunk whose last work-groups run leaves part of a GPU idle, and one of small work-groups never fills it: the next
+ * one, in another queue, does. */
+static unsigned emptiest_queue(struct gs_held *h)
+{
+    unsigned best = 0;
+    for (unsigned i = 1; i < GS_UNIT_QUEUES && h->units.queue[i]; i++)
+        if (atomic_load(&h->running[i]) < atomic_load(&h->running[best]))
+            best = i;
+    return best;
+}
+
+/* Once more if it is refused: the driver has taken the first of them, and the application would hear of it by its event
+ * alone, if it looks at that. */
+static cl_int enqueue_unit(const struct gs_held *h, unsigned i, cl_command_queue queue, cl_event wait, cl_event *event)
+{
+    const cl_event *list = wait ? &wait : NULL;
+    const cl_int err = h->units.enqueue(h->units.work, i, queue, wait != NULL, list, event);
+    return err ? h->units.enqueue(h->units.work, i, queue, wait != NULL, list, event) : err;
+}
+
+/* Another one is under way in that queue. The event is taken over. */
+static void is_last(struct gs_held *h, unsigned queue, cl_event event)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    cl_event before = h->last[queue];
+    h->last[queue] = event;
+    h->newest = queue;
+    pthread_mutex_unlock(&gs_held_lock);
+    gs_release_event(before);
+}
+
+/* It has been granted. */
+static bool enqueue_next(struct gs_held *h, unsigned i, struct gs_unit *u)
+{
+    cl_event event;
+    gs_label_back(h->label);
+    const unsigned to = emptiest_queue(h);
+    const cl_int err = enqueue_unit(h, i, h->units.queue[to], NULL, &event);
+    if (!err) {
+        gs_real()->clRetainEvent(event);
+        is_last(h, to, event);
+        gs_unit_watch(h, u, &h->running[to], event);
+        gs_real()->clFlush(h->units.queue[to]);
+        gs_real()->clReleaseEvent(event);
+    } else {
+        gs_unit_back(&u);
+        gs_held_spoil(h, err);
+    }
+    return !err;
+}
+
+static bool run_next(struct gs_held *h, unsigned i, struct gs_unit *u)
+{
+    bool in = enter();
+    if (i == 1 && h->units.first_alone)
+        gs_real()->clWaitForEvents(1, &h->first);
+    leave(in);
+    gs_unit_take(h->resource, &u->grant);
+    in = enter();
+    const bool runs = enqueue_next(h, i, u);
+    leave(in);
+    return runs;
+}
+
+static void serve(struct gs_held *h);
+
+/* Its turn comes when its resource's thread gets to it. */
+static void push(struct gs_held *h)
+{
+    struct lane *l = &lanes[h->resource];
+    h->next = NULL;
+    pthread_mutex_lock(&l->lock);
+    const bool started = l->started;
+    if (started) {
+        *l->tail = h;
+        l->tail = &h->next;
+        pthread_cond_signal(&l->news);
+    }
+    pthread_mutex_unlock(&l->lock);
+    if (!started)
+        serve(h);
+}
+
+static void has_served(struct gs_held *h)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    h->served = true;
+    h->closed = h->closed || atomic_load(&h->status) != CL_COMPLETE;
+    struct gs_held *follower = h->follower;
+    h->follower = NULL;
+    pthread_cond_broadcast(&gs_held_changed);
+    pthread_mutex_unlock(&gs_held_lock);
+    if (follower)
+        push(follower);
+}
+
+static void could_run(cl_event event, cl_int status, void *data);
+
+/* Its first unit stands in its queue behind what the others have to wait for. */
+static bool rest_waits(struct gs_held *h)
+{
+    const cl_int status = h->chained ? gs_event_status(h->ready) : CL_COMPLETE;
+    h->chained = false;
+    if (status < 0)
+        gs_held_spoil(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    if (status <= CL_COMPLETE || gs_await_end(h->ready, NULL, could_run, h))
+        return status > CL_COMPLETE;
+    gs_real()->clWaitForEvents(1, &h->ready);
+    return false;
+}
+
+static void serve(struct gs_held *h)
+{
+    const struct gs_queues queues = gs_held_queues(h);
+    bool runs = true;
+    while (h->next_unit < h->units.n && runs && atomic_load(&h->status) == CL_COMPLETE) {
+        if (h->next_unit == 1 && rest_waits(h))
+            return;
+        if (atomic_load(&h->status) != CL_COMPLETE)
+            break;
+        struct gs_unit *u = malloc(sizeof *u);
+        if (!u)
+            gs_held_spoil(h, CL_OUT_OF_HOST_MEMORY);
+        else
+            runs = h->next_unit ? run_next(h, h->next_unit, u) : run_first(h, u);
+        h->next_unit++;
+    }
+    if (h->asked)
+        gs_lane_forget(h);
+    has_served(h);
+    gs_held_done(h);
+    bool in = enter();
+    if (atomic_load(&h->status) != CL_COMPLETE && h->open)
+        gs_real()->clSetUserEventStatus(h->open, atomic_load(&h->status)); /* fails where it is open already */
+    if (h->units.free)
+        h->units.free(h->units.work);
+    gs_held_drop(h);
+    gs_queues_release(&queues);
+    leave(in);
+}
+
+/* Takes the next one to serve off the list. Null: there is none yet. One that has asked, and can't run yet, keeps
+ * nobody from running: then what it has asked for is to be given up first. With the lane's lock held. */
+static struct gs_held *next_of(struct lane *l, struct gs_request *given_up)
+{
+    struct gs_held **at = &l->head;
+    while (l->next && *at && *at != l->next)
+        at = &(*at)->next;
+    if (!*at && l->waits)
+        at = &l->head;
+    struct gs_held *h = *at;
+    if (!h)
+        return NULL;
+    if (l->next && l->next != h) {
+        *given_up = l->next->request;
+        l->next->asked = false;
+    }
+    *at = h->next;
+    if (!h->next)
+        l->tail = at;
+    l->next = NULL;
+    return h;
+}
+
+static void *run_lane(void *arg)
+{
+    struct lane *l = arg;
+    own_thread = true;
+    for (;;) {
+        struct gs_held *h;
+        struct gs_request given_up = {0};
+        pthread_mutex_lock(&l->lock);
+        l->serves = false;
+        while (!(h = next_of(l, &given_up)))
+            pthread_cond_wait(&l->news, &l->lock);
+        l->serves = true;
+        pthread_mutex_unlock(&l->lock);
+        gs_unit_cancel(&given_up);
+        serve(h);
+    }
+    return NULL;
+}
+
+/* With the lane's lock held. */
+static bool start(struct lane *l)
+{
+    return l->started = l->started || gs_threads_start("gs-lane", NULL, run_lane, l);
+}
+
+/* Who is being served, or stands in line, would wait for a unit in vain while this one has it and stands behind. */
+static bool is_first(struct lane *l, struct gs_held *h)
+{
+    pthread_mutex_lock(&l->lock);
+    const bool first = start(l) && !l->serves && !l->head && !l->next;
+    if (first) {
+        l->next = h;
+        l->waits = false;
+    }
+    pthread_mutex_unlock(&l->lock);
+    return first;
+}
+
+static void is_not_next(struct lane *l)
+{
+    pthread_mutex_lock(&l->lock);
+    l->next = NULL;
+    pthread_cond_signal(&l->news);
+    pthread_mutex_unlock(&l->lock);
+}
+
+bool gs_lane_ask(struct gs_held *h, uint64_t ns, bool awake, struct gs_grant *grant)
+{
+    struct lane *l = &lanes[h->resource];
+    if (!is_first(l, h))
+        return false;
+    const bool asked = gs_unit_ask(h->resource, &h->request);
+    const bool granted =
+        asked && (awake ? gs_unit_await_awake(&h->request, ns, grant) : gs_unit_await(&h->request, ns, grant));
+    h->asked = asked && h->request.open;
+    if (!h->asked)
+        is_not_next(l);
+    return granted;
+}
+
+void gs_lane_forget(struct gs_held *h)
+{
+    struct lane *l = &lanes[h->resource];
+    struct gs_request given_up = {0};
+    pthread_mutex_lock(&l->lock);
+    if (h->asked) /* else the lane's thread has given it up */
+        given_up = h->request;
+    h->asked = false;
+    if (l->next == h)
+        l->next = NULL;
+    pthread_cond_signal(&l->news);
+    pthread_mutex_unlock(&l->lock);
+    gs_unit_cancel(&given_up);
+}
+
+/* It stands behind `ready`: from now on the lane's thread may give up what it has asked for. */
+static void now_waits(struct lane *l, const struct gs_held *h)
+{
+    pthread_mutex_lock(&l->lock);
+    l->waits = l->next == h;
+    pthread_cond_signal(&l->news);
+    pthread_mutex_unlock(&l->lock);
+}
+
+static _Thread_local bool fails_here; /* what has failed is ended by this very thread */
+
+/* The commands before have ended (or one of them failed: then so does this one). */
+static void could_run(cl_event event, cl_int status, void *data)
+{
+    struct gs_held *h = data;
+    (void)event;
+    if (status < 0)
+        gs_held_spoil(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    if (status < 0 && fails_here)
+        serve(h);
+    else
+        push(h);
+}
+
+void gs_lanes_set_up(void)
+{
+    pthread_once(&lanes_once, set_up);
+}
+
+/* The further units that may be had at once, by this very thread. */
+static void run_more(struct gs_held *h)
+{
+    bool runs = !h->units.first_alone && !h->chained;
+    while (runs && h->next_unit < h->units.n) {
+        struct gs_unit *u = malloc(sizeof *u);
+        if (!u || !gs_unit_try(h->resource, h->length, &u->grant)) {
+            free(u);
+            return;
+        }
+        runs = enqueue_next(h, h->next_unit++, u);
+    }
+}
+
+/* The queue of a unit that is enqueued at once. */
+static unsigned queue_of_rest(const struct gs_held *h, unsigned i)
+{
+    unsigned n = 1;
+    while (n < GS_UNIT_QUEUES && h->units.queue[n])
+        n++;
+    return i % n;
+}
+
+/* What stands for the end of all, where one of them could not be enqueued: it fails once the others have ended, which
+ * still use the application's memory. */
+static void add_failed_end(struct gs_held *h, const cl_event *enqueued, cl_uint n)
+{
+    h->end = gs_held_user_event(h);
+    h->ends_by_marker = !h->end;
+    if (h->end)
+        return;
+    for (cl_uint i = 0; i < n; i++)
+        gs_real()->clWaitForEvents(1, &enqueued[i]);
+    gs_real()->clRetainEvent(h->end = h->first);
+}
+
+void gs_lane_enqueue_rest(struct gs_held *h)
+{
+    cl_uint n = 0;
+    cl_int err = CL_SUCCESS;
+    gs_real()->clFlush(h->home); /* others wait for `ready` */
+    for (unsigned i = 0; i + 1 < h->units.n && !err; i++) {
+        cl_command_queue queue = h->units.queue[queue_of_rest(h, i)];
+        err = enqueue_unit(h, i + 1, queue, h->ready, &h->rest_event[i]);
+        if (!err) {
+            gs_real()->clFlush(queue);
+            n++;
+        }
+    }
+    cl_event all[GS_AT_ONCE + 1] = {h->first}; /* the first as well: a queue's order hands no failure on */
+    for (cl_uint i = 0; i < n; i++)
+        all[i + 1] = h->rest_event[i];
+    if (!err)
+        err = gs_real()->clEnqueueMarkerWithWaitList(h->home, n + 1, all, &h->end);
+    h->ends_by_marker = !err;
+    if (!err)
+        return;
+    gs_held_spoil(h, err);
+    add_failed_end(h, all, n + 1);
+    for (unsigned i = n; i < GS_AT_ONCE; i++)
+        gs_unit_back(&h->rest[i]);
+}
+
+static void watch_rest(struct gs_held *h)
+{
+    for (unsigned i = 0; i < GS_AT_ONCE && h->rest[i]; i++) {
+        const unsigned to = queue_of_rest(h, i);
+        struct gs_unit *u = h->rest[i];
+        h->rest[i] = NULL;
+        is_last(h, to, h->rest_event[i]);
+        gs_unit_watch(h, u, &h->running[to], h->rest_event[i]);
+    }
+    h->next_unit = h->units.n;
+}
+
+/* Its unit is granted: there is nothing to wait for but its end. */
+static void run_taken(struct gs_held *h)
+{
+    struct gs_unit *u = h->taken;
+    h->taken = NULL;
+    h->next_unit = 1;
+    gs_unit_watch(h, u, NULL, h->first);
+    if (h->at_once) {
+        watch_rest(h);
+    } else if (h->units.n > 1) {
+        gs_real()->clFlush(h->home); /* it may begin */
+        run_more(h);
+    }
+    if (h->next_unit < h->units.n)
+        push(h);
+    else
+        serve(h);
+}
+
+static void await_ready(struct lane *l, struct gs_held *h)
+{
+    if (h->asked)
+        now_waits(l, h);
+    if (!gs_await_end(h->ready, NULL, could_run, h))
+        could_run(h->ready, CL_COMPLETE, h);
+}
+
+void gs_lane_take(struct gs_held *h)
+{
+    struct lane *l = &lanes[h->resource];
+    pthread_mutex_lock(&l->lock);
+    const bool started = start(l);
+    pthread_mutex_unlock(&l->lock);
+    if (!started) /* a process without room for a thread: no schedule, then */
+        gs_debug("no thread could be started to schedule commands");
+    if (gs_held_enlist(h))
+        return;
+    if (h->taken)
+        run_taken(h);
+    else if (h->chained || !h->ready || !started)
+        push(h);
+    else
+        await_ready(l, h);
+}
+
+void gs_held_fail(void)
+{
+    fails_here = true;
+    gs_completion_failures();
+    fails_here = false;
+}

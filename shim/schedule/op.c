@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/schedule/op.h"
+
+bool gs_op_is_by_host(const struct gs_op *op)
+{
+    switch (op->kind) {
+    case GS_OP_READ:
+    case GS_OP_WRITE:
+    case GS_OP_READ_RECT:
+    case GS_OP_WRITE_RECT:
+    case GS_OP_READ_IMAGE:
+    case GS_OP_WRITE_IMAGE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool gs_op_is_of_image(const struct gs_op *op)
+{
+    return op->kind >= GS_OP_READ_IMAGE;
+}
+
+/* ---- what may be cut ---- */
+
+struct shape {
+    cl_mem_object_type type;
+    size_t texel, size[3];
+};
+
+static bool shape_of(cl_mem image, struct shape *s)
+{
+    static const cl_image_info what[] = {CL_IMAGE_ELEMENT_SIZE, CL_IMAGE_WIDTH, CL_IMAGE_HEIGHT, CL_IMAGE_DEPTH,
+                                         CL_IMAGE_ARRAY_SIZE};
+    size_t v[5] = {0};
+    if (gs_real()->clGetMemObjectInfo(image, CL_MEM_TYPE, sizeof s->type, &s->type, NULL) != CL_SUCCESS)
+        return false;
+    for (int i = 0; i < 5; i++)
+        if (gs_real()->clGetImageInfo(image, what[i], sizeof v[i], &v[i], NULL) != CL_SUCCESS)
+            return false;
+    s->texel = v[0];
+    s->size[0] = v[1];
+    s->size[1] = s->type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? v[4] : v[2] ? v[2] : 1;
+    s->size[2] = s->type == CL_MEM_OBJECT_IMAGE2D_ARRAY ? v[4] : v[3] ? v[3] : 1;
+    return s->texel != 0;
+}
+
+static bool lies_inside(const size_t origin[3], const size_t region[3], const size_t size[3])
+{
+    for (int d = 0; d < 3; d++)
+        if (origin[d] > size[d] || region[d] > size[d] - origin[d])
+            return false;
+    return true;
+}
+
+static uint64_t volume(const size_t region[3])
+{
+    return (uint64_t)region[0] * region[1] * region[2];
+}
+
+/* Would the driver take these pitches for rows of so many bytes? */
+static bool right_pitches(const size_t pitch[2], size_t row, size_t rows)
+{
+    const size_t used = pitch[0] ? pitch[0] : row;
+    return used >= row && (!pitch[1] || (pitch[1] / rows >= used && pitch[1] % used == 0));
+}
+
+static bool image_may_be_cut(const struct gs_op *op, const struct shape *s)
+{
+    const bool reads = op->kind == GS_OP_READ_IMAGE, by_host = gs_op_is_by_host(op);
+    const bool of_src = reads || op->kind == GS_OP_COPY_IMAGE || op->kind == GS_OP_IMAGE_TO_BUFFER;
+    const size_t *pitch = reads ? op->to_pitch : op->from_pitch;
+    struct shape other;
+    if (!lies_inside(of_src ? op->from : op->to, op->region, s->size) || (by_host && !op->ptr))
+        return false;
+    if (op->kind == GS_OP_COPY_IMAGE)
+        return op->src != op->dst && shape_of(op->dst, &other) && other.texel == s->texel &&
+               lies_inside(op->to, op->region, other.size);
+    if (!by_host || (!pitch[0] && !pitch[1]))
+        return true;
+    /* Drivers don't agree on which of the two pitches lies between the layers of a 1D image array. */
+    return s->type != CL_MEM_OBJECT_IMAGE1D_ARRAY && right_pitches(pitch, op->region[0] * s->texel, op->region[1]);
+}
+
+static bool buffer_holds(cl_mem buffer, uint64_t offset, uint64_t bytes)
+{
+    size_t size = 0;
+    return gs_real()->clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, NULL) == CL_SUCCESS &&
+           offset <= size && bytes <= size - offset;
+}
+
+/* The bytes of one element of its region; 0: it isn't to be cut. */
+static size_t element_of(const struct gs_op *op)
+{
+    struct shape s;
+    if (!op->region[0] || !op->region[1] || !op->region[2])
+        return 0;
+    switch (op->kind) {
+    case GS_OP_READ:
+    case GS_OP_WRITE:
+        return op->ptr ? 1 : 0;
+    case GS_OP_COPY:
+        return op->src != op->dst || op->from[0] + op->region[0] <= op->to[0] ||
+               op->to[0] + op->region[0] <= op->from[0];
+    case GS_OP_FILL:
+        return op->pattern_bytes && op->to[0] % op->pattern_bytes == 0 && op->region[0] % op->pattern_bytes == 0;
+    case GS_OP_READ_RECT:
+    case GS_OP_WRITE_RECT:
+    case GS_OP_COPY_RECT:
+        return (op->kind == GS_OP_COPY_RECT ? op->src != op->dst : op->ptr != NULL) &&
+               right_pitches(op->from_pitch, op->region[0], op->region[1]) &&
+               right_pitches(op->to_pitch, op->region[0], op->region[1]);
+    case GS_OP_IMAGE_TO_BUFFER:
+    case GS_OP_READ_IMAGE:
+    case GS_OP_COPY_IMAGE:
+        if (!shape_of(op->src, &s) || !image_may_be_cut(op, &s))
+            return 0;
+        return op->kind != GS_OP_IMAGE_TO_BUFFER || buffer_holds(op->dst, op->to[0], volume(op->region) * s.texel)
+                   ? s.texel
+                   : 0;
+    default:
+        if (!shape_of(op->dst, &s) || !image_may_be_cut(op, &s))
+            return 0;
+        return op->kind != GS_OP_BUFFER_TO_IMAGE || buffer_holds(op->src, op->from[0], volume(op->region) * s.texel)
+                   ? s.texel
+                   : 0;
+    }
+}
+
+void gs_op_cut(const struct gs_op *op, uint64_t chunk, struct gs_cut *cut)
+{
+    const struct gs_box whole = {{0, 0, 0}, {op->region[0], op->region[1], op->region[2]}};
+    const size_t element = chunk && !op->whole ? element_of(op) : 0;
+    if (!element) {
+        *cut = (struct gs_cut){.whole = whole, .n = 1};
+        return;
+    }
+    /* Whole elements, and of a fill whole patterns. */
+    const uint64_t grain = op->kind == GS_OP_FILL ? op->pattern_bytes : 1, most = chunk / element / grain * grain;
+    gs_cut_make(cut, &whole, most ? most : grain, false);
+}
+
+/* ---- one piece ---- */
+
+static void move_origin(size_t out[3], const size_t origin[3], const uint64_t by[3])
+{
+    for (int d = 0; d < 3; d++)
+        out[d] = origin[d] + (size_t)by[d];
+}
+
+/* What a zero stands for. */
+static void full_pitches(size_t out[2], const size_t pitch[2], const size_t region[3])
+{
+    out[0] = pitch[0] ? pitch[0] : region[0];
+    out[1] = pitch[1] ? pitch[1] : out[0] * region[1];
+}
+
+static size_t texel_of(cl_mem image)
+{
+    size_t texel = 0;
+    gs_real()->clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof texel, &texel, NULL);
+    return texel;
+}
+
+static cl_int enqueue_linear(const struct gs_op *op, const uint64_t at, const size_t bytes, cl_command_queue queue,
+                             cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    char *ptr = (char *)op->ptr + (op->ptr ? at : 0);
+    const size_t from = op->from[0] + (size_t)at, to = op->to[0] + (size_t)at;
+    switch (op->kind) {
+    case GS_OP_READ:
+        return gs_real()->clEnqueueReadBuffer(queue, op->src, CL_FALSE, from, bytes, ptr, n_wait, wait, event);
+    case GS_OP_WRITE:
+        return gs_real()->clEnqueueWriteBuffer(queue, op->dst, CL_FALSE, to, bytes, ptr, n_wait, wait, event);
+    case GS_OP_COPY:
+        return gs_real()->clEnqueueCopyBuffer(queue, op->src, op->dst, from, to, bytes, n_wait, wait, event);
+    default:
+        return gs_real()->clEnqueueFillBuffer(queue, op->dst, op->pattern, op->pattern_bytes, to, bytes, n_wait, wait,
+                                              event);
+    }
+}
+
+static cl_int enqueue_rect(const struct gs_op *op, const struct gs_box *piece, const size_t region[3],
+                           cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    size_t from[3], to[3], a[2] = {op->from_pitch[0], op->from_pitch[1]}, b[2] = {op->to_pitch[0], op->to_pitch[1]};
+    move_origin(from, op->from, piece->begin);
+    move_origin(to, op->to, piece->begin);
+    if (volume(region) != volume(op->region)) {
+        full_pitches(a, op->from_pitch, op->region);
+        full_pitches(b, op->to_pitch, op->region);
+    }
+    if (op->kind == GS_OP_READ_RECT)
+        return gs_real()->clEnqueueReadBufferRect(queue, op->src, CL_FALSE, from, to, region, a[0], a[1], b[0], b[1],
+                                                  op->ptr, n_wait, wait, event);
+    if (op->kind == GS_OP_WRITE_RECT)
+        return gs_real()->clEnqueueWriteBufferRect(queue, op->dst, CL_FALSE, to, from, region, b[0], b[1], a[0], a[1],
+                                                   op->ptr, n_wait, wait, event);
+    return gs_real()->clEnqueueCopyBufferRect(queue, op->src, op->dst, from, to, region, a[0], a[1], b[0], b[1], n_wait,
+                                              wait, event);
+}
+
+/* Between an image and memory, the host's or a buffer's: where in it the piece begins. */
+static size_t place_in_memory(const struct gs_op *op, const struct gs_box *piece, cl_mem image, const size_t pitch[2])
+{
+    const size_t texel = texel_of(image), row = pitch[0] ? pitch[0] : op->region[0] * texel,
+                 slice = pitch[1] ? pitch[1] : row * op->region[1];
+    return (size_t)piece->begin[2] * slice + (size_t)piece->begin[1] * row + (size_t)piece->begin[0] * texel;
+}
+
+static cl_int enqueue_image(const struct gs_op *op, const struct gs_box *piece, const size_t region[3],
+                            cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    static const size_t dense[2];
+    size_t from[3], to[3];
+    move_origin(from, op->from, piece->begin);
+    move_origin(to, op->to, piece->begin);
+    switch (op->kind) {
+    case GS_OP_READ_IMAGE:
+        return gs_real()->clEnqueueReadImage(
+            queue, op->src, CL_FALSE, from, region, op->to_pitch[0], op->to_pitch[1],
+            op->ptr ? (char *)op->ptr + place_in_memory(op, piece, op->src, op->to_pitch) : NULL, n_wait, wait, event);
+    case GS_OP_WRITE_IMAGE:
+        return gs_real()->clEnqueueWriteImage(
+            queue, op->dst, CL_FALSE, to, region, op->from_pitch[0], op->from_pitch[1],
+            op->ptr ? (char *)op->ptr + place_in_memory(op, piece, op->dst, op->from_pitch) : NULL, n_wait, wait,
+            event);
+    case GS_OP_COPY_IMAGE:
+        return gs_real()->clEnqueueCopyImage(queue, op->src, op->dst, from, to, region, n_wait, wait, event);
+    case GS_OP_FILL_IMAGE:
+        return gs_real()->clEnqueueFillImage(queue, op->dst, op->pattern, to, region, n_wait, wait, event);
+    case GS_OP_IMAGE_TO_BUFFER:
+        return gs_real()->clEnqueueCopyImageToBuffer(queue, op->src, op->dst, from, region,
+                                                     op->to[0] + place_in_memory(op, piece, op->src, dense), n_wait,
+                                                     wait, event);
+    default:
+        return gs_real()->clEnqueueCopyBufferToImage(queue, op->src, op->dst,
+                                                     op->from[0] + place_in_memory(op, piece, op->dst, dense), to,
+                                                     region, n_wait, wait, event);
+    }
+}
+
+cl_int gs_op_enqueue(const struct gs_op *op, const struct gs_cut *cut, unsigned i, cl_command_queue queue,
+                     cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    struct gs_box piece;
+    size_t region[3];
+    gs_cut_box(cut, i, &piece);
+    for (int d = 0; d < 3; d++)
+        region[d] = (size_t)(piece.end[d] - piece.begin[d]);
+    switch (op->kind) {
+    case GS_OP_READ:
+    case GS_OP_WRITE:
+    case GS_OP_COPY:
+    case GS_OP_FILL:
+        return enqueue_linear(op, piece.begin[0], region[0], queue, n_wait, wait, event);
+    case GS_OP_READ_RECT:
+    case GS_OP_WRITE_RECT:
+    case GS_OP_COPY_RECT:
+        return enqueue_rect(op, &piece, region, queue, n_wait, wait, event);
+    default:
+        return enqueue_image(op, &piece, region, queue, n_wait, wait, event);
+    }
+}

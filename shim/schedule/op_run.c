@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/schedule/op_run.h"
+
+#include <stdlib.h>
+
+#include "shim/schedule/dispatch.h"
+#include "shim/schedule/put.h"
+
+static cl_int enqueue_piece(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                            cl_event *event)
+{
+    const struct gs_op_run *run = work;
+    return gs_op_enqueue(&run->op, &run->cut, unit, queue, n_wait, wait, event);
+}
+
+static void release(cl_mem mem)
+{
+    if (mem)
+        gs_real()->clReleaseMemObject(mem);
+}
+
+static void free_run(void *work)
+{
+    struct gs_op_run *run = work;
+    release(run->op.src);
+    release(run->op.dst);
+    free(run);
+}
+
+/* With its memory objects. */
+static struct gs_op_run *keep_run(const struct gs_op_run *run)
+{
+    struct gs_op_run *kept = malloc(sizeof *kept);
+    if (!kept)
+        return NULL;
+    *kept = *run;
+    if (run->op.src && gs_real()->clRetainMemObject(run->op.src) != CL_SUCCESS)
+        kept->op.src = NULL;
+    if (run->op.dst && gs_real()->clRetainMemObject(run->op.dst) != CL_SUCCESS)
+        kept->op.dst = NULL;
+    if (kept->op.src == run->op.src && kept->op.dst == run->op.dst)
+        return kept;
+    free_run(kept);
+    return NULL;
+}
+
+cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_queue queue, cl_uint n_wait,
+                 const cl_event *wait, cl_event *end)
+{
+    struct gs_op_run one = *run;
+    if (one.cut.n > 1 && !gs_queues_ready(q)) /* in one unit, then */
+        gs_op_cut(&one.op, 0, &one.cut);
+    const bool bytes = run->op.kind == GS_OP_READ || run->op.kind == GS_OP_WRITE || run->op.kind == GS_OP_FILL ||
+                       (run->op.kind == GS_OP_COPY && !run->op.whole);
+    struct gs_units units = {.n = one.cut.n,
+                             .enqueue = enqueue_piece,
+                             .work = &one,
+                             .spent = gs_put_spent(),
+                             .pieces = bytes && one.cut.n == run->cut.n};
+    cl_int err = CL_SUCCESS;
+    if (units.n > 1) {
+        units.work = keep_run(run);
+        if (!units.work)
+            return CL_OUT_OF_HOST_MEMORY;
+        units.free = free_run;
+        units.queue[0] =
+            gs_op_is_of_image(&run->op) ? gs_unit_image_queue(q, run->place, &err) : gs_unit_queue(q, run->place, &err);
+    }
+    if (!err)
+        err = gs_run_units(q, queue, run->resource, n_wait, wait, &units, end);
+    if (err && units.free)
+        units.free(units.work);
+    return err;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/schedule/put.h"
+
+#include <stdlib.h>
+
+#include "shim/schedule/dispatch.h"
+#include "shim/schedule/op_run.h"
+#include "shim/schedule/upward.h"
+
+/* A GPU's own memory is so many times as fast as the link to the host, at the least (on an H200 33 times, bytes
+ * copied): in the time of a chunk of the link it copies as many chunks. */
+enum { NEAR = 16 };
+/* And what leads from one GPU's memory to another's: the least, as of a link that isn't known, and the most; in between
+ * what it carries in so long (310 GB/s of NVLink on H200s, where the host's memory gives 55). To ask for a unit, and to
+ * hear of its end, takes some 50 us there. */
+enum { BETWEEN = 4, BETWEEN_MOST = 32, BETWEEN_NS = 150 * 1000 };
+
+static _Thread_local const struct gs_putting *putting;
+static atomic_uint owed; /* kept, of those that go by units */
+
+const struct gs_putting *gs_put_for(const struct gs_putting *p)
+{
+    const struct gs_putting *before = putting;
+    putting = p;
+    return before;
+}
+
+void gs_put_keep(struct gs_putting *kept)
+{
+    *kept = putting ? *putting : (struct gs_putting){0};
+    if (kept->q) {
+        gs_hold(&kept->q->o);
+        atomic_fetch_add(&owed, 1);
+    }
+    if (kept->spent)
+        atomic_fetch_add(&kept->spent->refs, 1);
+}
+
+void gs_put_let_go(struct gs_putting *kept)
+{
+    if (kept->q) {
+        gs_drop(&kept->q->o);
+        atomic_fetch_sub(&owed, 1);
+    }
+    gs_spent_drop(kept->spent);
+    *kept = (struct gs_putting){0};
+}
+
+bool gs_put_owes(void)
+{
+    return atomic_load(&owed);
+}
+
+struct gs_spent *gs_put_spent(void)
+{
+    return putting ? putting->spent : NULL;
+}
+
+/* The place whose device the queue is on: images of sub-devices go by their parent's, as the first place's. */
+static unsigned place_of(cl_command_queue queue)
+{
+    const struct gs_context *ctx = putting->q->o.ctx;
+    cl_device_id dev = NULL;
+    gs_real()->clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof dev, &dev, NULL);
+    for (unsigned i = 0; i < ctx->n; i++)
+        if (ctx->dev[i] == dev)
+            return i;
+    return 0;
+}
+
+static uint64_t near_factor(const struct gs_putting *p)
+{
+    return p->q->o.ctx->shared_memory ? 1 : NEAR;
+}
+
+uint64_t gs_put_chunk(const struct gs_putting *p, const struct gs_op *op)
+{
+    return p->job.transfer_chunk * (gs_op_is_by_host(op) ? 1 : near_factor(p));
+}
+
+static uint64_t window_chunk(void)
+{
+    const uint64_t chunk = putting->job.transfer_chunk,
+                   bytes = gs_schedule_memory()->carries(putting->q->o.ctx, BETWEEN_NS);
+    const uint64_t least = chunk * BETWEEN, most = chunk * BETWEEN_MOST;
+    return bytes < least ? least : bytes < most ? bytes : most;
+}
+
+/* The most bytes of a unit of it that goes this way: each takes about as long, or not much longer. */
+static uint64_t chunk_of(const struct gs_op *op, enum gs_via via)
+{
+    if (via == GS_VIA_MEMORY)
+        return gs_put_chunk(putting, op);
+    return via == GS_VIA_WINDOW ? window_chunk() : putting->job.transfer_chunk;
+}
+
+bool gs_put_by_units(void)
+{
+    return putting;
+}
+
+uint64_t gs_put_most(uint64_t bytes)
+{
+    const uint64_t chunk = putting ? putting->job.transfer_chunk : 0;
+    return chunk && chunk < bytes ? chunk : bytes;
+}
+
+uint64_t gs_put_most_within(uint64_t bytes)
+{
+    const uint64_t chunk = putting ? putting->job.transfer_chunk * near_factor(putting) : 0;
+    return chunk && chunk < bytes ? chunk : bytes;
+}
+
+/* At once: a command on another queue may wait for it, and must not be sent off earlier. A device that has fewer ways
+ * in than there are queues may carry out what it gets in the order in which it was sent. */
+static cl_int sent(cl_command_queue queue, cl_int err)
+{
+    if (!err)
+        gs_real()->clFlush(queue);
+    return err;
+}
+
+/* What comes later in the queue comes after all units, and this stands for them. `end` is taken over. */
+static cl_int keep_place(cl_command_queue queue, cl_event end, cl_event *event)
+{
+    const cl_int err = sent(queue, gs_real()->clEnqueueMarkerWithWaitList(queue, 1, &end, event));
+    gs_real()->clReleaseEvent(end);
+    if (!err)
+        gs_job_add(*event);
+    return err;
+}
+
+static cl_int hand_out(cl_command_queue queue, cl_event end, bool whole, cl_event *event)
+{
+    cl_event own = end;
+    const cl_int err = whole ? CL_SUCCESS : keep_place(queue, end, &own);
+    if (!err && event)
+        *event = own;
+    else if (!err)
+        gs_real()->clReleaseEvent(own);
+    return err;
+}
+
+cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, cl_uint n_wait, const cl_event *wait,
+              cl_event *event)
+{
+    struct gs_op_run run = {.op = *op};
+    cl_event end;
+    if (!putting) {
+        gs_op_cut(op, 0, &run.cut);
+        return sent(queue, gs_op_enqueue(op, &run.cut, 0, queue, n_wait, n_wait ? wait : NULL, event));
+    }
+    const bool by_link = gs_op_is_by_host(op) || via == GS_VIA_HOST;
+    run.place = place_of(queue);
+    run.resource = by_link ? GS_RESOURCE_PCI : gs_resource_of(run.place);
+    gs_op_cut(op, chunk_of(op, via), &run.cut);
+    const cl_int err = gs_run_op(putting->q, &run, queue, n_wait, n_wait ? wait : NULL, &end);
+    return err ? err : hand_out(queue, end, run.cut.n == 1, event);
+}
+
+cl_int gs_put_touch(struct gs_command *cmd, unsigned place, cl_mem mem, cl_event *event)
+{
+    const struct gs_op fill = {.kind = GS_OP_FILL, .dst = mem, .region = {1, 1, 1}, .pattern_bytes = 1};
+    cl_int err;
+    cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
+    return err ? err : gs_put(queue, &fill, GS_VIA_MEMORY, cmd->before.n, cmd->before.v, event);
+}
+
+cl_int gs_put_copy(cl_command_queue queue, enum gs_via via, cl_mem src, cl_mem dst, uint64_t src_offset,
+                   uint64_t dst_offset, uint64_t bytes, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    const struct gs_op op = {.kind = GS_OP_COPY,
+                             .src = src,
+                             .dst = dst,
+                             .from = {(size_t)src_offset},
+                             .to = {(size_t)dst_offset},
+                             .region = {(size_t)bytes, 1, 1}};
+    return gs_put(queue, &op, via, n_wait, wait, event);
+}
+
+/* ---- kernels ---- */
+
+struct kernel_work {
+    cl_kernel kernel; /* of several units one of their own: the other may have got other arguments since */
+    struct gs_cut cut;
+    size_t local;
+    cl_uint n_mems;
+    cl_mem mems[]; /* retained: the arguments of a kernel that has not been enqueued keep nothing alive */
+};
+
+static cl_int set_args(cl_kernel k, const struct gs_put_arg *args, cl_uint n)
+{
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < n && !err; i++)
+        err = gs_real()->clSetKernelArg(k, i, args[i].size, args[i].value);
+    return err;
+}
+
+static cl_int enqueue_groups(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                             cl_event *event)
+{
+    const struct kernel_work *w = work;
+    struct gs_box box;
+    gs_cut_box(&w->cut, unit, &box);
+    const size_t offset = (size_t)box.begin[0] * w->local, global = (size_t)(box.end[0] - box.begin[0]) * w->local;
+    return gs_real()->clEnqueueNDRangeKernel(queue, w->kernel, 1, offset ? &offset : NULL, &global, &w->local, n_wait,
+                                             wait, event);
+}
+
+static void free_kernel_work(void *work)
+{
+    struct kernel_work *w = work;
+    for (cl_uint i = 0; i < w->n_mems; i++)
+        gs_real()->clReleaseMemObject(w->mems[i]);
+    if (w->kernel)
+        gs_real()->clReleaseKernel(w->kernel);
+    free(w);
+}
+
+static cl_kernel another(cl_kernel k, cl_int *err)
+{
+    char name[64];
+    cl_program program;
+    *err = gs_real()->clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
+    if (!*err)
+        *err = gs_real()->clGetKernelInfo(k, CL_KERNEL_PROGRAM, sizeof program, &program, NULL);
+    return *err ? NULL : gs_real()->clCreateKernel(program, name, err);
+}
+
+static struct kernel_work *make_kernel_work(cl_kernel k, const struct gs_put_arg *args, cl_uint n_args,
+                                            const struct gs_cut *cut, size_t local, cl_int *err)
+{
+    struct kernel_work *w = calloc(1, sizeof *w + n_args * sizeof *w->mems);
+    *err = w ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    if (!w)
+        return NULL;
+    w->cut = *cut;
+    w->local = local;
+    w->kernel = another(k, err);
+    if (!*err)
+        *err = set_args(w->kernel, args, n_args);
+    for (cl_uint i = 0; i < n_args && !*err; i++)
+        if (args[i].is_mem && (*err = gs_real()->clRetainMemObject(*(const cl_mem *)args[i].value)) == CL_SUCCESS)
+            w->mems[w->n_mems++] = *(const cl_mem *)args[i].value;
+    if (!*err)
+        return w;
+    free_kernel_work(w);
+    return NULL;
+}
+
+cl_int gs_put_kernel(cl_command_queue queue, cl_kernel kernel, const struct gs_put_arg *args, cl_uint n_args,
+                     uint64_t items, size_t local, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    const struct gs_box all = {{0, 0, 0}, {(items + local - 1) / local, 1, 1}};
+    struct kernel_work one = {.kernel = kernel, .cut = {.whole = all, .n = 1}, .local = local};
+    cl_event end;
+    cl_int err = set_args(kernel, args, n_args);
+    wait = n_wait ? wait : NULL;
+    if (err || !putting)
+        return err ? err : sent(queue, enqueue_groups(&one, 0, queue, n_wait, wait, event));
+    const unsigned place = place_of(queue);
+    const uint64_t groups = (uint64_t)putting->job.kernel_chunk * gs_group()->units[place];
+    gs_cut_make(&one.cut, &all, groups * near_factor(putting), false);
+    struct gs_units units = {.n = one.cut.n, .enqueue = enqueue_groups, .work = &one, .spent = putting->spent};
+    units.first_alone = gs_group()->forms_clash;
+    units.pieces = true;
+    if (units.n > 1) {
+        units.work = make_kernel_work(kernel, args, n_args, &one.cut, local, &err);
+        if (err)
+            return err;
+        units.free = free_kernel_work;
+        err = gs_unit_queues(putting->q, place, units.queue);
+    }
+    if (!err)
+        err = gs_run_units(putting->q, queue, gs_resource_of(place), n_wait, wait, &units, &end);
+    if (err && units.free)
+        units.free(units.work);
+    return err ? err : hand_out(queue, end, units.n == 1, event);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* What gpusparc enqueues on its own account (transfers between places, copies, merges), on any queue: as the driver
+ * takes it, or, for a scheduled application, by units. Then it goes in pieces of at most a chunk, each once the daemon
+ * has granted a unit of what it uses; it keeps its place in its queue, and has one event all the same. Nothing blocks.
+ *
+ * Which resource: the link for all that moves between the host's memory and a device; for copies within a device's
+ * memory, for copies through a peer window and for kernels the GPU whose queue does the work. */
+#ifndef GS_SHIM_SCHEDULE_PUT_H
+#define GS_SHIM_SCHEDULE_PUT_H
+
+#include "shim/schedule/client.h"
+#include "shim/order/command.h"
+#include "shim/schedule/dispatch.h"
+#include "shim/schedule/op.h"
+
+/* For whom this thread enqueues. */
+struct gs_putting {
+    struct gs_queue *q;
+    struct gs_job job;
+    struct gs_spent *spent; /* what it takes is added to it; or null */
+};
+
+/* From now on by units of that job; null: straight to the driver. Returns what it was before. What is pointed to stays
+ * until it is set back. */
+const struct gs_putting *gs_put_for(const struct gs_putting *p);
+
+/* For another thread that goes on later on behalf of who this one enqueues for: with the queue held. Its q is null
+ * where that goes straight to the driver. */
+void gs_put_keep(struct gs_putting *kept);
+void gs_put_let_go(struct gs_putting *kept);
+/* Does some thread go on so, which will want units then? What comes later in a queue may stand behind its work. */
+bool gs_put_owes(void);
+static inline const struct gs_putting *gs_put_kept(const struct gs_putting *kept)
+{
+    return kept->q ? kept : NULL;
+}
+
+/* Where what this thread enqueues by units is added to; or null. */
+struct gs_spent *gs_put_spent(void);
+
+/* The most bytes of a unit of it, which a device does on its own memory or with the host. */
+uint64_t gs_put_chunk(const struct gs_putting *p, const struct gs_op *op);
+
+/* Does what this thread enqueues go by units? */
+bool gs_put_by_units(void);
+
+/* Of so many bytes that are to travel by the host at a time, how many are one unit for who this thread enqueues for. */
+uint64_t gs_put_most(uint64_t bytes);
+
+/* The same of bytes that are to travel by windows: what leaves its place is a copy within it. */
+uint64_t gs_put_most_within(uint64_t bytes);
+
+/* What a copy between two buffers goes through. */
+enum gs_via {
+    GS_VIA_MEMORY, /* one device's */
+    GS_VIA_WINDOW, /* that of another, by the link between the two */
+    GS_VIA_HOST    /* two devices' and the host's: the driver's own way */
+};
+cl_int gs_put_copy(cl_command_queue queue, enum gs_via via, cl_mem src, cl_mem dst, uint64_t src_offset,
+                   uint64_t dst_offset, uint64_t bytes, cl_uint n_wait, const cl_event *wait, cl_event *event);
+
+/* Any other; of images `via` is as above, else it is ignored. `event` may be null. */
+cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, cl_uint n_wait, const cl_event *wait,
+              cl_event *event);
+
+/* Uses memory of a place once, in the command's order, where the place's copies are: a driver may find only then that
+ * there is none. *event is the caller's. */
+cl_int gs_put_touch(struct gs_command *cmd, unsigned place, cl_mem mem, cl_event *event);
+
+/* A kernel of ours over so many work-items in work-groups of `local`, which must not depend on each other nor on
+ * get_group_id; sets its arguments. Its work-groups are small: a unit has sixteen times as many as of an application's
+ * kernel where the devices have memory of their own. */
+struct gs_put_arg {
+    size_t size;
+    const void *value;
+    bool is_mem;
+};
+cl_int gs_put_kernel(cl_command_queue queue, cl_kernel kernel, const struct gs_put_arg *args, cl_uint n_args,
+                     uint64_t items, size_t local, cl_uint n_wait, const cl_event *wait, cl_event *event);
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/schedule/held.h"
+
+#include <stdlib.h>
+
+#include "shim/order/command.h"
+#include "shim/order/completion.h"
+
+/* No more join a unit that none has joined for so long. */
+enum { QUIET_NS = 30 * 1000 };
+
+/* Who hasn't called for so long doesn't enqueue one command after the other. */
+enum { STREAM_NS = 500 * 1000 };
+
+/* Who hasn't for so long is waiting, or computes. */
+enum { PAUSE_NS = 100 * 1000 };
+
+/* Who waited for so long for what is in a queue has waited for a unit's end. */
+enum { WAITED_NS = 20 * 1000 };
+
+/* What was measured twice, one after the other, differs by less. */
+enum { SAME_NS = 2000 };
+
+/* Returns how long it took: since it was granted, or since the one before on its resource ended. */
+static uint64_t time_of(unsigned resource, const struct gs_grant *grant)
+{
+    static atomic_uint_fast64_t last_end[GS_MAX_RESOURCES];
+    const uint64_t now = gs_now_ns(), before = atomic_exchange(&last_end[resource], now);
+    const uint64_t begin = before > grant->begin_ns ? before : grant->begin_ns;
+    return now > begin ? now - begin : 0;
+}
+
+static uint64_t add_spent(const struct gs_unit *u)
+{
+    const struct gs_units *units = &u->held->units;
+    const uint64_t took = time_of(u->held->resource, &u->grant);
+    if (units->spent)
+        atomic_fetch_add(
+            units->kernel ? &units->spent->kernel_ns[units->place] : &units->spent->other_ns[u->held->resource], took);
+    return took;
+}
+
+void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
+{
+    static const cl_profiling_info what[] = {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
+                                             CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END};
+    cl_ulong t[4];
+    for (int i = 0; i < 4; i++)
+        if (gs_real()->clGetEventProfilingInfo(event, what[i], sizeof *t, &t[i], NULL) != CL_SUCCESS)
+            return;
+    for (int i = 0; i < 4; i++)
+        t[i] += (cl_ulong)offset_ns;
+    pthread_mutex_lock(&record->times_lock);
+    for (int i = 0; i < 4; i++)
+        if (!record->has_times || (i == 3 ? t[i] > record->times[i] : t[i] < record->times[i]))
+            record->times[i] = t[i];
+    record->has_times = true;
+    pthread_mutex_unlock(&record->times_lock);
+}
+
+static void replace_awaited(struct gs_held *h, const struct gs_unit *before, const struct gs_unit *after)
+{
+    unsigned i = 0;
+    pthread_mutex_lock(&gs_held_lock);
+    while (i < GS_AWAITED && h->awaited[i] != before)
+        i++;
+    if (i < GS_AWAITED)
+        h->awaited[i] = after;
+    pthread_mutex_unlock(&gs_held_lock);
+}
+
+static void unit_ended(cl_event event, cl_int status, void *data)
+{
+    struct gs_unit *u = data;
+    if (u->running)
+        atomic_fetch_sub(u->running, 1);
+    if (!gs_keeps(u->held, &u->grant))
+        gs_unit_give(&u->grant); /* before what takes calls of the driver: others may wait for it */
+    if (u->held->units.n == 1)
+        gs_job_ended(event ? event : gs_held_last_event(u->held));
+    if (status < 0)
+        gs_held_spoil(u->held, status);
+    else if (u->held->record)
+        gs_record_times(u->held->record, event, 0);
+    replace_awaited(u->held, u, NULL);
+    const uint64_t took = add_spent(u), since = gs_now_ns() - u->grant.begin_ns;
+    if (u->held->units.n == 1)
+        gs_batch_heard(&u->held->batch, took, since - took < SAME_NS ? took : since, u->waited);
+    else
+        atomic_fetch_add(&u->held->took_ns, took);
+    gs_held_done(u->held);
+    gs_held_drop(u->held);
+    free(u);
+}
+
+void gs_link_ended(cl_event complete)
+{
+    gs_units_look(GS_RESOURCE_PCI, NULL, complete);
+}
+
+void gs_unit_over(const struct gs_grant *grant)
+{
+    gs_unit_give(grant);
+    time_of(grant->resource, grant);
+}
+
+/* Its last event is that of `marker` from now on, or all of it has ended. */
+static void is_tied(struct gs_held *h, cl_event marker)
+{
+    cl_event old = NULL;
+    pthread_mutex_lock(&gs_held_lock);
+    if (marker) {
+        old = h->tail;
+        h->tail = marker;
+    }
+    h->loose = h->closing = false;
+    gs_job_loose(-1);
+    pthread_cond_broadcast(&gs_held_changed);
+    pthread_mutex_unlock(&gs_held_lock);
+    gs_release_event(old);
+}
+
+/* With gs_held_lock held. */
+static bool is_later(const struct gs_held *h, unsigned order)
+{
+    return (int)(h->order - order) > 0;
+}
+
+/* With gs_held_lock held. */
+static struct gs_held *find_loose(cl_command_queue queue, unsigned order)
+{
+    struct gs_held *h = gs_held_oldest;
+    while (h && (h->home != queue || !h->loose || !h->closed || h->joining || h->closing || is_later(h, order)))
+        h = h->newer;
+    return h;
+}
+
+void gs_units_tie(cl_command_queue queue, unsigned order, cl_event event)
+{
+    bool more = true;
+    while (more && gs_job_is_loose()) {
+        cl_event unused = event;
+        gs_real()->clRetainEvent(event); /* without the lock: a callback may want it */
+        pthread_mutex_lock(&gs_held_lock);
+        struct gs_held *h = find_loose(queue, order);
+        if (h) {
+            unused = h->tail;
+            h->tail = event;
+            h->loose = false;
+            gs_job_loose(-1);
+        }
+        more = h;
+        pthread_mutex_unlock(&gs_held_lock);
+        gs_release_event(unused);
+    }
+}
+
+void gs_unit_close(struct gs_held *h)
+{
+    cl_event marker = NULL;
+    pthread_mutex_lock(&gs_held_lock);
+    while (h->joining || h->closing || h->row) {
+        if (h->row)
+            gs_row_end(h);
+        else
+            pthread_cond_wait(&gs_held_changed, &gs_held_lock);
+    }
+    h->closed = true;
+    h->closing = h->loose;
+    const bool loose = h->loose;
+    const unsigned order = h->order;
+    cl_event last = gs_held_last_event(h);
+    pthread_mutex_unlock(&gs_held_lock);
+    if (!loose)
+        return;
+    if (gs_real()->clEnqueueMarkerWithWaitList(h->home, 0, NULL, &marker) == CL_SUCCESS)
+        gs_job_replace(last, marker);
+    else if (gs_real()->clFinish(h->home) == CL_SUCCESS && !last && (marker = gs_held_user_event(h)))
+        gs_event_end(marker, CL_COMPLETE);
+    is_tied(h, marker);
+    if (marker)
+        gs_units_tie(h->home, order, marker);
+}
+
+void gs_units_settle(void)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    for (struct gs_held *h = gs_held_oldest; h;) {
+        const bool closing = h->closing;
+        if (closing)
+            pthread_cond_wait(&gs_held_changed, &gs_held_lock); /* it may be no more, then */
+        h = closing ? gs_held_oldest : h->newer;
+    }
+    pthread_mutex_unlock(&gs_held_lock);
+}
+
+void gs_unit_send(struct gs_held *h)
+{
+    pthread_mutex_lock(&gs_held_lock);
+    while (h->closing)
+        pthread_cond_wait(&gs_held_changed, &gs_held_lock);
+    const bool sends = !h->sent;
+    h->sent = true;
+    h->closing = sends;
+    pthread_mutex_unlock(&gs_held_lock);
+    if (!sends)
+        return;
+    gs_real()->clFlush(h->home);
+    pthread_mutex_lock(&gs_held_lock);
+    h->closing = false;
+    pthread_cond_broadcast(&gs_held_changed);
+    pthread_mutex_unlock(&gs_held_lock);
+}
+
+/* The last command of a unit, once no more join it: sends it off then. `complete`: somebody has waited for it. */
+static cl_event last_of(void *data, bool complete)
+{
+    struct gs_unit *u = data;
+    struct gs_held *h = u->held;
+    const uint64_t now = gs_now_ns();
+    pthread_mutex_lock(&gs_held_lock);
+    const bool over = !h->joining && (h->closed || now > h->joined_ns + QUIET_NS);
+    pthread_mutex_unlock(&gs_held_lock);
+    if (!over)
+        return NULL;
+    gs_unit_close(h);
+    cl_event last = gs_held_last_event(h);
+    if (!last)
+        return NULL;
+    gs_real()->clRetainEvent(last);
+    if (!complete)
+        gs_unit_send(h);
+    u->waited = complete ? atomic_load(&h->pending) : gs_event_status(last) > CL_COMPLETE;
+    return last;
+}
+
+/* Has anybody need of its end? While the application enqueues one command after the other, or waits for what it has
+ * enqueued, its own threads look when they do. */
+static bool is_wanted(const void *data)
+{
+    const struct gs_held *h = ((const struct gs_unit *)data)->held;
+    const uint64_t called_ns = atomic_load(&gs_called_ns), now = gs_now_ns();
+    const bool busy = atomic_load(&gs_waiting) || now < called_ns + STREAM_NS;
+    /* In a queue of ours no thread of the application's looks, but for pieces' units when they are needed: that the
+     * driver is asked for them meanwhile makes each of the application's calls take twice as long (H200). */
+    const bool unseen = !h->drained && !gs_unit_is_sole() && (!gs_is_piece(h) || now > called_ns + PAUSE_NS);
+    return !busy || unseen || gs_is_several(h) || h->units.spent || gs_unit_is_waited(h->resource) || gs_units_wanted();
+}
+
+static void await_unit(struct gs_unit *u, cl_event event)
+{
+    if (gs_await_end(event, is_wanted, unit_ended, u))
+        return;
+    gs_real()->clFlush(u->held->home);
+    unit_ended(event, gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
+}
+
+/* The first is on its way, and more may join it. False: there is no memory, and no more may. */
+static bool await_more(struct gs_unit *u)
+{
+    return gs_await_last(last_of, is_wanted, unit_ended, u);
+}
+
+void gs_unit_watch(struct gs_held *h, struct gs_unit *u, atomic_uint *running, cl_event event)
+{
+    atomic_fetch_add(&h->refs, 1);
+    atomic_fetch_add(&h->left, 1);
+    if (running)
+        atomic_fetch_add(running, 1);
+    *u = (struct gs_unit){.held = h, .grant = u->grant, .running = running};
+    pthread_mutex_lock(&gs_held_lock);
+    const bool more = h->units.n == 1 && (!h->closed || h->tail || h->joining || h->loose);
+    h->granted_ns = u->grant.begin_ns;
+    pthread_mutex_unlock(&gs_held_lock);
+    replace_awaited(h, NULL, u);
+    if (more && await_more(u))
+        return;
+    if (more)
+        gs_unit_close(h);
+    u->waited = true;
+    cl_event last = more && h->tail ? h->tail : event;
+    if (last)
+        await_unit(u, last);
+    else /* what couldn't be enqueued behind it was waited for */
+        unit_ended(NULL, CL_COMPLETE, u);
+}
+
+/* With gs_held_lock held. Null: it hasn't been served, has ended, or somebody is about to hear of it. */
+static struct gs_awaited *claim(struct gs_held *h)
+{
+    struct gs_unit *u = (struct gs_unit *)(uintptr_t)h->awaited[0];
+    struct gs_awaited *a = u && !h->joining && !h->closing && !h->row ? gs_completion_claim(u) : NULL;
+    if (!a)
+        return NULL;
+    u->waited = h->shut_ns ? gs_now_ns() > h->shut_ns + WAITED_NS : atomic_load(&h->pending);
+    h->closed = h->sent = true;
+    if (h->loose)
+        gs_job_loose(-1);
+    h->loose = false;
+    return a;
+}
+
+void gs_units_over(cl_command_queue queue, unsigned order)
+{
+    struct gs_awaited *a;
+    do {
+        a = NULL;
+        pthread_mutex_lock(&gs_held_lock);
+        for (struct gs_held *h = gs_held_oldest; h && !a; h = h->newer)
+            if (h->home == queue && h->units.n == 1 && !h->units.siblings && !is_later(h, order))
+                a = claim(h);
+        pthread_mutex_unlock(&gs_held_lock);
+        if (a)
+            gs_completion_over(a);
+    } while (a);
+}
+
+void gs_units_look(unsigned resource, cl_command_queue queue, cl_event complete)
+{
+    enum { MOST = 4, LOOKED_AT = 64 }; /* what is under way is among the oldest: the others stand behind gates */
+    const void *units[MOST];
+    unsigned n = 0, seen = 0;
+    pthread_mutex_lock(&gs_held_lock);
+    for (struct gs_held *h = gs_held_oldest; h && n < MOST && seen < LOOKED_AT; h = h->newer, seen++)
+        if (h->awaited[0] && h->units.n == 1 && (queue ? h->home == queue : h->resource == resource))
+            units[n++] = h->awaited[0];
+    pthread_mutex_unlock(&gs_held_lock);
+    while (n)
+        gs_completion_now(units[--n], complete);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* A launch while it is being carried out. With the context's lock held. */
+#ifndef GS_SHIM_SUBKERNEL_LAUNCHING_H
+#define GS_SHIM_SUBKERNEL_LAUNCHING_H
+
+#include "shim/plan/plan.h"
+#include "shim/schedule/put.h"
+#include "shim/choose/timing.h"
+
+struct gs_launching {
+    struct gs_command cmd;
+    struct gs_kernel *k;
+    cl_uint dims;
+    const size_t *offset, *global, *local; /* as the application gave them */
+    struct gs_mem **mems;                  /* by argument */
+    const struct gs_kernel_summary *summary;
+    struct gs_geometry geometry;
+    bool null_local;
+    struct gs_timing *timing; /* of auto mode, or NULL */
+    uint64_t numbers;         /* where there is one: a hash of its arguments by value */
+    struct gs_trial trial;    /* of a split that auto mode has chosen */
+    struct gs_putting put;    /* of a scheduled application: for whom what belongs to it is enqueued */
+    struct gs_job job;        /* where it may run; how it is cut if the application is scheduled */
+    bool by_units;            /* it is */
+    uint64_t kind;            /* gs_launch_kind; 0: the driver refuses it */
+    bool may_try;             /* it could be split only on trial, and may be: shim/output/speculation.h */
+    const struct gs_kernel_summary *of_units; /* by which it may be cut, or run elsewhere than at home; or null */
+};
+
+/* All arguments, with the replicas of the place, but for the hidden one. */
+cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place);
+
+#endif

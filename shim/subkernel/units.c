@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/subkernel/units.h"
+
+#include <stdlib.h>
+
+#include "shim/schedule/batch.h"
+#include "shim/memory/coherence.h"
+#include "shim/schedule/dispatch.h"
+#include "shim/plan/plan.h"
+#include "shim/plan/prepare.h"
+#include "shim/schedule/put.h"
+
+/* For the chunk that begins at these work-groups. */
+static cl_int set_hidden(const struct gs_kernel_run *run, cl_kernel kernel, const uint64_t base[3])
+{
+    struct gs_hidden hidden;
+    const struct gs_geometry *g = &run->geometry;
+    if (!run->summary->hidden)
+        return CL_SUCCESS;
+    for (unsigned d = 0; d < 3; d++) {
+        hidden.global_offset[d] = g->offset[d];
+        hidden.global_size[d] = g->global[d];
+        hidden.num_groups[d] = (g->global[d] + g->local[d] - 1) / g->local[d];
+        hidden.group_base[d] = base[d];
+    }
+    return gs_real()->clSetKernelArg(kernel, run->k->n_args, sizeof hidden, &hidden);
+}
+
+static uint64_t groups_of(const struct gs_box *box)
+{
+    uint64_t groups = 1;
+    for (unsigned d = 0; d < 3; d++)
+        groups *= box->end[d] - box->begin[d];
+    return groups;
+}
+
+void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box)
+{
+    run->factor = gs_chunk_factor(run->kind);
+    const uint64_t most = (uint64_t)job->kernel_chunk * gs_group()->units[run->place] * run->factor;
+    gs_cut_make(&run->cut, box, run->null_local ? most * GS_ITEMS_OF_GROUP : most, run->null_local);
+    if (run->cut.n > 1 && gs_whole_is_short(run->kind, groups_of(box), gs_unit_is_sole()) &&
+        gs_unit_is_alone(gs_resource_of(run->place)))
+        gs_cut_make(&run->cut, box, 0, run->null_local);
+    for (unsigned d = 0; d < 3; d++)
+        run->odd = run->odd || run->geometry.global[d] % run->geometry.local[d];
+}
+
+cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, cl_kernel kernel, unsigned chunk, cl_command_queue queue,
+                        cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    size_t offset[3], global[3], local[3];
+    struct gs_box box;
+    gs_cut_box(&run->cut, run->odd ? (chunk + run->cut.n - 1) % run->cut.n : chunk, &box);
+    gs_box_items(&run->geometry, &box, offset, global);
+    for (unsigned d = 0; d < 3; d++)
+        local[d] = (size_t)run->geometry.local[d];
+    cl_int err = set_hidden(run, kernel, box.begin);
+    if (!err)
+        err = gs_real()->clEnqueueNDRangeKernel(queue, kernel, run->geometry.dims, offset, global,
+                                                run->null_local ? NULL : local, n_wait, wait, event);
+    return err;
+}
+
+/* What a launch uses that hasn't been enqueued yet: the arguments of its kernel keep nothing alive. */
+struct used {
+    cl_mem mem; /* retained; or null */
+    cl_sampler sampler;
+};
+
+struct kernel_work {
+    struct gs_kernel_run run; /* its kernel is held */
+    cl_kernel kernel;
+    cl_uint n_used;
+    struct used used[];
+};
+
+static cl_int enqueue_chunk(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                            cl_event *event)
+{
+    struct kernel_work *w = work;
+    return gs_enqueue_chunk(&w->run, w->kernel, unit, queue, n_wait, wait, event);
+}
+
+static void free_kernel_work(void *work)
+{
+    struct kernel_work *w = work;
+    for (cl_uint i = 0; i < w->n_used; i++)
+        if (w->used[i].mem)
+            gs_real()->clReleaseMemObject(w->used[i].mem);
+        else
+            gs_real()->clReleaseSampler(w->used[i].sampler);
+    gs_spare_kernel_back(w->run.k, w->run.place, w->kernel);
+    gs_drop(&w->run.k->o);
+    free(w);
+}
+
+/* The window or replica of its place, or the sampler, if the argument is one. */
+static cl_int keep_argument(struct kernel_work *w, cl_uint i)
+{
+    const struct gs_arg *a = &w->run.k->args[i];
+    struct gs_mem *m = a->is_mem ? gs_find(GS_MEM, *(void **)a->bytes) : NULL;
+    const bool is_sampler = w->run.summary->args[i].kind == GS_ARG_SAMPLER && a->has_value;
+    struct used used = {0};
+    cl_int err = CL_SUCCESS;
+    if (m) {
+        used.mem = gs_replica_of(m, w->run.place, &err);
+        err = err ? err : gs_real()->clRetainMemObject(used.mem);
+    } else if (is_sampler && a->size == sizeof used.sampler) {
+        used.sampler = *(cl_sampler *)a->bytes;
+        err = gs_real()->clRetainSampler(used.sampler);
+    }
+    if (!err && (used.mem || used.sampler))
+        w->used[w->n_used++] = used;
+    return err;
+}
+
+/* Takes the kernel over, whatever comes of it. */
+static struct kernel_work *make_kernel_work(const struct gs_kernel_run *run, cl_kernel kernel, cl_int *err)
+{
+    const cl_uint n_args = run->k->n_args;
+    struct kernel_work *w = calloc(1, sizeof *w + n_args * sizeof *w->used);
+    *err = w ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    if (!w) {
+        gs_spare_kernel_back(run->k, run->place, kernel);
+        return NULL;
+    }
+    w->run = *run;
+    w->kernel = kernel;
+    gs_hold(&run->k->o);
+    for (cl_uint i = 0; i < n_args && !*err; i++)
+        *err = keep_argument(w, i);
+    if (!*err)
+        return w;
+    free_kernel_work(w);
+    return NULL;
+}
+
+cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_kernel kernel, cl_command_queue queue,
+                     cl_uint n_wait, const cl_event *wait, cl_event *end)
+{
+    struct kernel_work one = {.run = *run, .kernel = kernel};
+    struct gs_units units = {.n = run->cut.n,
+                             .enqueue = enqueue_chunk,
+                             .work = &one,
+                             .spent = gs_put_spent(),
+                             .kernel = true,
+                             .place = run->place,
+                             .kind = run->kind,
+                             .factor = run->factor,
+                             .groups = groups_of(&run->cut.whole),
+                             .siblings = run->siblings,
+                             .untied = run->untied,
+                             .is_new = gs_kind_is_new(run->kind)};
+    cl_int err = CL_SUCCESS;
+    if (units.n > 1) {
+        units.work = make_kernel_work(run, kernel, &err);
+        if (err)
+            return err;
+        units.free = free_kernel_work;
+        units.first_alone = gs_group()->forms_clash;
+        err = gs_unit_queues(q, run->place, units.queue);
+    }
+    if (!err)
+        err = gs_run_units(q, queue, gs_resource_of(run->place), n_wait, wait, &units, end);
+    if (err && units.free)
+        units.free(units.work);
+    return err;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* A sub-kernel: a box of a launch on one place; of a scheduled application cut into chunks, each a unit (see
+ * dispatch.h). With the context's lock held; nothing blocks. */
+#ifndef GS_SHIM_SUBKERNEL_UNITS_H
+#define GS_SHIM_SUBKERNEL_UNITS_H
+
+#include "shim/schedule/client.h"
+#include "shim/schedule/cut.h"
+#include "shim/schedule/dispatch.h"
+
+/* A box of a launch on one place. */
+struct gs_kernel_run {
+    struct gs_kernel *k;
+    unsigned place;
+    struct gs_geometry geometry;
+    bool null_local;
+    const struct gs_kernel_summary *summary; /* with `hidden` the box's begin is the base */
+    struct gs_cut cut;
+    uint64_t kind;                /* of the launch: gs_launch_kind */
+    unsigned factor;              /* by which its chunks are larger than the configured ones */
+    bool untied;                  /* see dispatch.h */
+    struct gs_siblings *siblings; /* see dispatch.h; or null */
+    bool odd; /* its sizes are no multiples: the last chunk goes first, so that the driver sees it at once */
+};
+
+/* Of a launch without a local size, so many work-items count as a work-group. */
+enum { GS_ITEMS_OF_GROUP = 64 };
+
+/* Enqueues one chunk, and sets the hidden argument for it. */
+cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, cl_kernel kernel, unsigned chunk, cl_command_queue queue,
+                        cl_uint n_wait, const cl_event *wait, cl_event *event);
+
+/* Cuts the box by the job's kernel_chunk, or larger where such chunks are short. What is short as a whole isn't cut
+ * where nobody else wants the device. */
+void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box);
+
+/* Runs it, its first chunk in `queue` after the wait list. `kernel` has its arguments, but for the hidden one; with
+ * more than one chunk it is a spare kernel, which is taken over whatever comes of it. *end is the caller's; it may be
+ * null. */
+cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_kernel kernel, cl_command_queue queue,
+                     cl_uint n_wait, const cl_event *wait, cl_event *end);
+
+#endif

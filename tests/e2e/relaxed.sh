@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Options that let a compiler reorder: a kernel whose text isn't the same in parts runs on one device, in one piece, and
+# --stats says why; with --allow reorder it is split. PoCL compiles for the sizes of a launch here, as it does by itself.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+"$programs/relaxed" >alone.txt || { cat alone.txt; fail "without gpusparc"; }
+same() { # WHAT OPTIONS...
+  local what=$1
+  shift
+  gpusparc run --devices cpu:2 --stats=stats.json "$@" "$programs/relaxed" >out.txt 2>err.txt || { cat err.txt; fail "$what"; }
+  cmp alone.txt out.txt || { diff alone.txt out.txt | cut -c1-60; fail "$what: other bits"; }
+}
+same "in parts" --mode multi
+stats stats.json split:strict split:rows single:fast:reorder single:unsafe:reorder single:by_unit:reorder single:by_pragma:reorder
+same "in parts, verified" --mode multi --verify
+stats stats.json right
+for way in plain pinned; do GPUSPARC_TRANSFER=$way same "in parts, $way" --mode multi; done
+gpusparc run --devices cpu:2 --mode multi --allow reorder --stats=stats.json "$programs/relaxed" >out.txt
+stats stats.json split:fast split:unsafe split:strict split:rows split:by_unit split:by_pragma
+cmp <(grep -E 'strict|rows' alone.txt) <(grep -E 'strict|rows' out.txt) || fail "--allow reorder changes others"
+! cmp -s alone.txt out.txt || echo "(nothing of this is reordered here)"
+
+# Nor does a daemon have it cut into chunks, which are launches of the changed text as well.
+own_daemon <<'END2'
+[system]
+gpus = 2
+realtime = no
+kernel_chunk = 4
+[task one]
+period = 1s
+mode = 1
+END2
+begin_daemon
+for mode in single multi; do same "under a daemon, $mode" --mode $mode; done
+for _ in 1 2 3 4; do same "on any GPU of the daemon's" --task one; done
+end_daemon

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A server, an ssh, a far side or the launcher is killed at a random time of a run over two hosts: status 125 and one
+# sentence, or the right bytes; nothing is left.
+#   kills.sh [ROUNDS [SEED]]
+set -euo pipefail
+source "$GS_SOURCE/tests/hosts/namespaces.sh"
+rounds=${1:-8} seed=${2:-1}
+RANDOM=$seed
+echo "seed $seed"
+rm -rf ./*
+hosts_up 2
+sample=$GS_BUILD/lib/gpusparc/samples/matmul
+app=(--size 128 --tile 16 --iterations 300 --no-check)
+POCL_MAX_PTHREAD_COUNT=1 "$sample" "${app[@]}" --output plain >/dev/null
+gpusparc run --hosts gs1,gs2 --hosts-required --mode multi "$sample" "${app[@]}" --iterations 2 --output remote >/dev/null || fail "it doesn't run"
+cmp plain remote || fail "other bytes without a kill"
+servers() { ip netns pids "gs$$_$1" 2>/dev/null | while read -r p; do [ "$(cat "/proc/$p/comm" 2>/dev/null)" != "$2" ] || echo "$p"; done; }
+children() { pgrep -P "$1" "$2" || true; }
+for i in $(seq "$rounds"); do
+  rm -f remote
+  gpusparc run --hosts gs1,gs2 --hosts-required --mode multi "$sample" "${app[@]}" --output remote >out 2>err &
+  launcher=$! rc=0
+  until [ -n "$(children $launcher matmul)" ] || ! kill -0 $launcher 2>/dev/null; do sleep 0.02; done
+  sleep "$((RANDOM % 3)).$((RANDOM % 10))"
+  case $((RANDOM % 4)) in
+  0) what="server" victims=$(servers $((RANDOM % 2 + 1)) pocld) ;;
+  1) what="far side" victims=$(servers $((RANDOM % 2 + 1)) gpusparc) ;;
+  2) what="ssh" victims=$(children $launcher ssh | head -1) ;;
+  3) what="launcher" victims=$launcher ;;
+  esac
+  begin=$(date +%s%N)
+  for v in $victims; do kill -9 "$v" 2>/dev/null || true; done
+  wait $launcher 2>/dev/null || rc=$?
+  took=$((($(date +%s%N) - begin) / 1000000))
+  case $rc in
+  0) cmp plain remote || fail "round $i: $what killed, wrong bytes" ;;
+  125) [ "$(grep -c '^gpusparc: host gs[12] is lost: ' err)" = 1 ] || fail "round $i: $what killed: $(cat err)" ;;
+  137) [ "$what" = launcher ] || fail "round $i: $what killed, exit status 137: $(cat err)" ;;
+  *) fail "round $i: $what killed, exit status $rc: $(cat err)" ;;
+  esac
+  echo "round $i: $what killed, status $rc after $took ms: $(grep -c . err) lines"
+  until [ -z "$(servers 1 pocld)$(servers 2 pocld)" ]; do sleep 0.1; done # the test's limit is for those that stay
+done

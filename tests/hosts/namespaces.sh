@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+# Hosts as network namespaces of this machine, with a link to each and sshd in it: `hosts_up 3 [RATE]` makes gs1, gs2 and
+# gs3 for $ssh_hosts; RATE, such as 1gbit, limits each link. The script that sources this ends them all.
+fail() { echo "FAILED: $*"; exit 1; }
+skip() { echo "skipped: $*"; exit 77; }
+[ "$(id -u)" = 0 ] || skip "network namespaces take root"
+for tool in ip tc ssh ssh-keygen /usr/sbin/sshd; do command -v $tool >/dev/null || skip "$tool is missing"; done
+engine=${GPUSPARC_ENGINE:-${XDG_DATA_HOME:-$HOME/.local/share}/gpusparc/remote}
+[ -x "$engine/bin/pocld" ] || skip "there is no engine; scripts/remote.sh builds it"
+export GPUSPARC_ENGINE=$engine GPUSPARC_HOSTS_TIMEOUT=${GPUSPARC_HOSTS_TIMEOUT:-30}
+unset GPUSPARC_HOSTS GPUSPARC_TASK GPUSPARC_TASK_REQUIRED
+ip netns add gs_try_$$ 2>/dev/null || skip "network namespaces can't be made here"
+ip netns delete gs_try_$$
+hosts_made=0 hosts_dir=
+hosts_down() { # Their ends are no news.
+  for i in $(seq "$hosts_made"); do
+    for pid in $(ip netns pids gs$$_$i 2>/dev/null); do kill -9 "$pid" 2>/dev/null || true; done
+    ip netns delete gs$$_$i 2>/dev/null || true
+    ip link delete gs$$_$i 2>/dev/null || true
+  done
+  [ -z "$hosts_dir" ] || rm -rf "$hosts_dir"
+}
+hosts_up() { # COUNT [RATE]
+  hosts_dir=$(mktemp -d)
+  trap hosts_down EXIT
+  mkdir -p /run/sshd
+  ssh-keygen -q -t ed25519 -N '' -f "$hosts_dir/key"
+  local i net
+  for i in $(seq "$1"); do
+    hosts_made=$i
+    net=10.$((200 + $$ % 50)).$i
+    ip netns add gs$$_$i
+    ip link add gs$$_$i type veth peer name far netns gs$$_$i
+    ip addr add $net.1/24 dev gs$$_$i
+    ip link set gs$$_$i up
+    ip -n gs$$_$i addr add $net.2/24 dev far
+    ip -n gs$$_$i link set far up
+    ip -n gs$$_$i link set lo up
+    if [ -n "${2:-}" ]; then
+      tc qdisc add dev gs$$_$i root tbf rate "$2" burst 256k latency 50ms
+      ip netns exec gs$$_$i tc qdisc add dev far root tbf rate "$2" burst 256k latency 50ms
+    fi
+    cat >"$hosts_dir/sshd$i" <<END
+ListenAddress $net.2
+HostKey $hosts_dir/key
+AuthorizedKeysFile $hosts_dir/key.pub
+StrictModes no
+UsePAM no
+PidFile none
+SetEnv GPUSPARC_ENGINE=$engine POCL_MAX_PTHREAD_COUNT=1 POCL_CACHE_DIR=$POCL_CACHE_DIR POCL_AFFINITY=0
+END
+    ip netns exec gs$$_$i taskset -c $(((i - 1) % $(nproc))) /usr/sbin/sshd -D -f "$hosts_dir/sshd$i" 2>>"$hosts_dir/log" & disown
+    cat >>"$hosts_dir/ssh" <<END
+Host gs$i
+  HostName $net.2
+  User root
+  IdentityFile $hosts_dir/key
+  StrictHostKeyChecking no
+  UserKnownHostsFile /dev/null
+  LogLevel ERROR
+END
+  done
+  export GPUSPARC_SSH="ssh -F $hosts_dir/ssh"
+  for i in $(seq "$1"); do
+    until ssh -F "$hosts_dir/ssh" -o BatchMode=yes gs$i true 2>/dev/null; do sleep 0.2; done
+  done
+}

@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What gpusparc run --hosts refuses, leaves out, tells the application, and does when a server or itself ends.
+set -euo pipefail
+source "$GS_SOURCE/tests/hosts/fakes.sh"
+
+# The list.
+for bad in a,,b ,a a, -oProxyCommand=x a:0 a:17 a:x a:-1 'a b' ''; do
+  [ -n "$bad" ] || continue
+  run 125 --hosts "$bad" true
+  said "is no host for --hosts"
+done
+run 125 --hosts a,b,a:2 true
+said "--hosts names a twice"
+run 125 --hosts "$(seq -s, 17)" true
+said "more than 16 hosts"
+GPUSPARC_HOSTS=a,,b run 125 true
+said "is no host for GPUSPARC_HOSTS"
+
+# Without the engine: what to run.
+GPUSPARC_ENGINE= HOME=$PWD XDG_DATA_HOME= run 125 --hosts localhost true
+said "scripts/remote.sh"
+GPUSPARC_ENGINE=$PWD run 125 --hosts localhost true
+said "GPUSPARC_ENGINE"
+run 125 --hosts up --task t true
+said "daemon"
+
+# Who is left out, and why. The rest are told of to driver and shim, this machine's devices first.
+GPUSPARC_HOSTS_TIMEOUT=4 run 0 --hosts up,refuses,deaf,old,bare,localhost env
+said "host refuses is left out: ssh: connect to host refuses port 22: Connection refused"
+said "host deaf is left out: it doesn't answer"
+said "host old is left out: its engine is version other 2, this machine's fake 1"
+said "host bare is left out: the engine of --hosts is not on this machine"
+grep -q '^GPUSPARC_REMOTE=localhost,up$' out && grep -q '^POCL_DEVICES=remote remote$' out || fail "told: $(cat out)"
+[ "$(grep -c '^POCL_REMOTE[01]_PARAMETERS=127.0.0.1:[0-9]*/[0-9]' out)" = 2 ] || fail "told: $(cat out)"
+grep -q "^OCL_ICD_VENDORS=$PWD/engine/vendors$" out || fail "told: $(cat out)"
+nothing_left
+run 125 --hosts up,refuses --hosts-required env
+said "host refuses can't be used: ssh: connect"
+[ ! -s out ] || fail "it was run without a host that is required"
+nothing_left
+GPUSPARC_HOSTS_TIMEOUT=1 run 125 --hosts deaf true
+said "no host of --hosts has a device"
+
+# All goes through tunnels, with the listeners on the loopback alone.
+: >ssh.log
+run 0 --hosts up true
+grep -qE -- '-L 127\.0\.0\.1:[0-9]+:127\.0\.0\.1:[0-9]+ -L 127' ssh.log && grep -q 'address 127.0.0.1' ssh.log &&
+  grep -q 'BatchMode=yes' ssh.log && grep -q 'ExitOnForwardFailure=yes' ssh.log || fail "ssh: $(cat ssh.log)"
+
+# The application's end is the launcher's; nothing is left, whichever it is.
+run 7 --hosts up sh -c 'exit 7'
+run 143 --hosts up sh -c 'kill -TERM $$'
+run 126 --hosts up ./engine
+run 127 --hosts up ./nothing
+said "can't be run"
+GPUSPARC_HOSTS=up run 0 sh -c 'echo "$GPUSPARC_REMOTE"'
+[ "$(cat out)" = up ] || fail "GPUSPARC_HOSTS: $(cat out)"
+GPUSPARC_HOSTS=none run 0 sh -c 'echo "${GPUSPARC_REMOTE-}"'
+[ -z "$(cat out)" ] || fail "GPUSPARC_HOSTS=none: $(cat out)"
+nothing_left
+
+# A server ends, or its side of the connection no longer answers.
+lose() { # HOW SENTENCE
+  gpusparc run --hosts up,localhost sh -c 'echo $$ >app; exec sleep 1000' 2>err &
+  local launcher=$! rc=0
+  await servers 2
+  await test -s app
+  $1 "$(head -1 servers)"
+  wait $launcher || rc=$?
+  [ $rc = 125 ] || fail "$1: exit status $rc: $(cat err)"
+  said "$2"
+  [ "$(wc -l <err)" = 1 ] || fail "$1: more than a sentence: $(cat err)"
+  await is_gone "$(cat app)"
+  rm app
+}
+lose "kill -9" "is lost: its server has ended; the application was ended before it had launched a kernel"
+nothing_left
+freeze_far_side() { kill -STOP "$(ps -o ppid= -p "$1" | tr -d ' ')"; }
+GPUSPARC_HOSTS_TIMEOUT=4 lose freeze_far_side "is lost: it no longer answers"
+nothing_left
+
+# --hosts-retry begins again without the one that is lost.
+gpusparc run --hosts up1,up2 --hosts-retry sh -c 'echo "$GPUSPARC_REMOTE" >>runs; [ $(wc -l <runs) = 2 ] || exec sleep 1000' 2>err &
+launcher=$! rc=0
+await test -s runs
+kill -9 "$(head -1 servers)"
+wait $launcher || rc=$?
+[ $rc = 0 ] && [ "$(head -1 runs)" = up1,up2 ] && [[ $(tail -1 runs) =~ ^up[12]$ ]] || fail "retry: $rc, $(cat runs err)"
+said "begins again without it"
+nothing_left
+
+# The launcher is killed: neither server nor application stays.
+gpusparc run --hosts up,localhost sh -c 'echo $$ >app; exec sleep 1000' 2>err &
+launcher=$!
+await servers 2
+await test -s app
+# Both sides speak now and then, not because the other has: five bytes a second for each host. Once each answered the
+# other's word by its own, 60000 times a second.
+written() { sed -n 's/^wchar: //p' /proc/$launcher/io; }
+before=$(written)
+sleep 1
+[ $(($(written) - before)) -lt 500 ] || fail "the launcher says $(($(written) - before)) bytes in a second"
+kill -9 $launcher
+await is_gone "$(cat app)"
+nothing_left
+
+# gpusparc serve by itself.
+serve() { # STATUS ARGUMENTS
+  local want=$1 rc=0
+  shift
+  gpusparc serve "$@" >out 2>err </dev/null || rc=$?
+  [ $rc = "$want" ] || fail "serve $*: exit status $rc: $(cat out err)"
+}
+serve 2
+serve 2 --port 80
+serve 2 --port 30000 more
+port=$((20000 + $$ % 8000))
+serve 0 --port $port
+grep -q '^gpusparc-serve fake 1$' out && grep -q '^ready$' out || fail "serve: $(cat out)"
+nothing_left

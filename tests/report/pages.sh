@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The HTML reports of run, bench and analyze: they need no other file, and hold what the tables hold. Where Chromium is
+# installed they are tried in it: tables sort, pictures are magnified, entries of a legend hide what they name.
+set -euo pipefail
+fail() { echo "FAILED: $*" >&2; exit 1; }
+rm -rf ./*
+samples=$GS_BUILD/lib/gpusparc/samples
+export GPUSPARC_DEVICES=cpu:2
+
+alone() { # FILE: no address in it but the name of SVG's namespace
+  sed 's,xmlns="http://www.w3.org/2000/svg",,g' "$1" | grep -nE 'https?:|src=|href=|@import|url\([^#]' && fail "$1 needs another file"
+  grep -q '^<!DOCTYPE html>' "$1" && [ "$(tail -c 8 "$1")" = "</html>" ] || fail "$1 isn't whole"
+}
+
+if gpusparc run -- true 2>/dev/null; then
+  gpusparc run --mode multi --stats=run.html "$samples/vectoradd" --size 65536 >/dev/null
+  alone run.html
+  gpusparc run --mode multi --stats=run.json "$samples/vectoradd" --size 65536 >/dev/null
+  kernel=$(python3 -c 'import json; print(json.load(open("run.json"))["kernels"][0]["name"])')
+  grep -q "<td>$kernel</td><td class=\"n\" data-v=\"[1-9]" run.html || fail "run.html lacks the kernel $kernel"
+  for said in 'app_write' 'device 1, ms' 'title="device 0'; do grep -q "$said" run.html || fail "run.html lacks $said"; done
+  # Another process of the same application has its own.
+  GPUSPARC_MODE=multi gpusparc run --stats=two.html bash -c "'$samples/vectoradd' --size 65536; '$samples/vectoradd' --size 65536" >/dev/null
+  [ "$(ls two*.html | grep -cE '^two(\.[0-9]+)?\.html$')" = 2 ] || fail "two processes leave $(ls two*)"
+  for f in two*.html; do alone "$f"; done
+fi
+cp -r "$GS_SOURCE/bench/results/table_v-cpu2" kept
+gpusparc bench --output kept --report --html bench.html >/dev/null
+alone bench.html
+[ "$(grep -c '<td>multi2</td>' bench.html)" -gt 30 ] || fail "bench.html lacks samples"
+gpusparc analyze "$GS_SOURCE/bench/results/rt-cpu2/gema.conf" --html analyze.html >/dev/null || [ $? -eq 1 ]
+alone analyze.html
+
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || { echo "no browser: not tried in one"; exit 0; }
+try() { # PAGE SCRIPT: what it must say at its end
+  { sed 's,</body></html>,,' "$1"; echo "<script>$2; document.title = 'TRIED';</script></body></html>"; } >tried.html
+  timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" --virtual-time-budget=2000 \
+    --dump-dom "file://$PWD/tried.html" >dom.txt 2>browser.err || { echo "the browser doesn't run here"; exit 0; }
+  grep -q '<title>TRIED</title>' dom.txt || fail "$1 in a browser: $(grep -o '<title>.*</title>' dom.txt)"
+}
+check='function check(what, ok) { if (!ok) { document.title = "WRONG: " + what; throw 0; } }
+function click(e) { e.dispatchEvent(new MouseEvent("click", { bubbles: true })); }
+function column(t, i) { return [...t.tBodies[0].rows].map(r => r.cells[i].dataset.v ?? r.cells[i].textContent); }
+function sorted(v) { return v.every((x, i) => !i || Number(v[i - 1]) <= Number(x)); }
+const box = v => v.getAttribute("viewBox").split(" ").map(Number);
+function wheel(e) { const b = e.getBoundingClientRect(); e.dispatchEvent(new WheelEvent("wheel", { deltaY: -1, bubbles: true,
+  cancelable: true, clientX: b.x + b.width / 2, clientY: b.y + b.height / 2 })); }'
+try bench.html "$check"'
+const t = [...document.querySelectorAll("table")].find(t => t.textContent.includes("verdict")), i = 10, heads = t.tHead.rows[0].cells;
+check("head", heads[i].textContent == "speed-up");
+click(heads[i]); check("up", sorted(column(t, i)));
+click(heads[i]); check("down", sorted(column(t, i).reverse()) && column(t, i)[0] > 2);
+click(heads[0]); check("names", column(t, 0)[0] == "aes");
+const filter = document.querySelectorAll("input.filter"); check("filter", filter.length > 0);
+const svg = document.querySelectorAll("svg.gs")[1], key = svg.querySelector(".key"), whole = box(svg);
+wheel(svg); check("nearer", box(svg)[2] < whole[2]);
+svg.dispatchEvent(new MouseEvent("dblclick")); check("all", box(svg).join() == whole.join());
+click(key); check("hidden", svg.querySelector(".s0").style.display == "none");
+click(key); check("shown", svg.querySelector(".s0").style.display == "")'
+try analyze.html "$check"'
+const svg = document.querySelector("svg.gs"), inner = svg.querySelector("svg.zoom"), whole = box(inner), outer = box(svg);
+const ticks = svg.querySelector(".ticks").textContent;
+for (let k = 0; k < 4; k++) wheel(inner);
+const now = box(inner);
+check("time alone", now[2] < whole[2] && now[3] == whole[3] && box(svg).join() == outer.join());
+check("ticks", svg.querySelector(".ticks").textContent != ticks);
+const end = Number(svg.querySelector(".ticks").dataset.end), texts = [...svg.querySelectorAll(".ticks text")].map(e => Number(e.textContent));
+check("range", texts.length > 2 && texts[0] >= now[0] / whole[2] * end - 1e-6 && texts.at(-1) <= (now[0] + now[2]) / whole[2] * end + 1e-6);
+click([...document.querySelectorAll("button")].find(b => b.textContent == "all")); check("reset", box(inner).join() == whole.join())'
+if [ -e run.html ]; then
+  try run.html "$check"'
+const t = document.querySelector("table"); click(t.tHead.rows[0].cells[1]); check("sort", sorted(column(t, 1)))'
+fi

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# No room looks into one that stands above it (rooms.txt), and check.py would see it if one did.
+set -euo pipefail
+rooms=$GS_SOURCE/tests/rooms
+python3 "$rooms/check.py" "$GS_SOURCE" "$GS_BUILD"
+
+# refused TABLE LINE...: by this table there is something wrong, and each of these lines says so.
+refused() {
+  if python3 "$rooms/check.py" "$GS_SOURCE" "$GS_BUILD" "$1" >found 2>&1; then
+    echo "nothing is wrong by $1"
+    exit 1
+  fi
+  for line in "${@:2}"; do
+    grep -qE "$line" found || { echo "not found by $1: $line"; exit 1; }
+  done
+}
+
+# The daemon's client has every right to look into the rooms below it. Where the table denies it, both kinds of edges are found.
+sed 's|^\(shim/schedule *:[^:]*:\).*|\1 common|' "$rooms/rooms.txt" >denied.txt
+refused denied.txt '^shim/schedule -> shim/record: .*\(include\)$' '^shim/schedule -> shim/record: .*\(gs_drop\)$'
+
+# A room may not name one that stands above it, and each file stands in a room.
+printf 'low : common/* : high\nhigh : gema/* :\n' >upward.txt
+refused upward.txt 'low looks into high, which does not stand above it'
+printf 'one : common/hash.* :\n' >few.txt
+refused few.txt '^common/log.c: belongs to no room$'

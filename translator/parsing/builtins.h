@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known of OpenCL C's built-in functions, by name. */
+#ifndef GS_TRANSLATOR_PARSING_BUILTINS_H
+#define GS_TRANSLATOR_PARSING_BUILTINS_H
+
+#include <stdbool.h>
+
+#include "translator/summary/summary.h"
+
+/* Does its value or effect depend on how the launch is divided into work-groups? */
+bool gs_builtin_uses_group(const char *name);
+
+/* Does a split change its value, so that the hidden argument has to mend it? */
+bool gs_builtin_is_hidden(const char *name);
+
+/* Why a kernel that calls it can't be split, or NULL. */
+const char *gs_builtin_refusal(const char *name);
+
+/* Is it an atomic operation, and which? *op is GS_ATOMIC_OTHER for those that aren't reducible in themselves. */
+bool gs_builtin_atomic(const char *name, enum gs_atomic_op *op);
+
+/* Does it take the address of a pointer argument without touching what lies there (prefetch, fences, conversions)? */
+bool gs_builtin_only_looks(const char *name);
+
+/* Does it hand back a pointer that it was given (to_global and its kin)? */
+bool gs_builtin_returns_pointer(const char *name);
+
+#endif

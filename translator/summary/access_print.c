@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: MIT */
+#include "translator/summary/access_print.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "translator/summary/access_program.h"
+
+enum { MAX_DEPTH = 40, MAX_NODES = 1000 };
+
+struct printer {
+    FILE *out;
+    const struct gs_kernel_summary *kernel;
+    const struct gs_access_program *p;
+    unsigned budget; /* nodes that may still be looked at: expressions share their parts, texts don't */
+};
+
+static void print_node(struct printer *w, uint32_t node, unsigned depth);
+static bool is_multiple(struct printer *w, uint32_t node, int64_t of, unsigned depth);
+static void print_divided(struct printer *w, uint32_t node, int64_t by, int at_least, unsigned depth);
+
+static const char *binary_sign(uint8_t op)
+{
+    static const char *const signs[GS_N_OPS] = {
+        [GS_N_ADD] = " + ", [GS_N_SUB] = " - ", [GS_N_MUL] = "*",     [GS_N_MUL24] = "*",
+        [GS_N_DIV] = " / ", [GS_N_REM] = " % ", [GS_N_SHL] = " << ",  [GS_N_SHR] = " >> ",
+        [GS_N_AND] = " & ", [GS_N_OR] = " | ",  [GS_N_XOR] = " ^ ",   [GS_N_EQ] = " == ",
+        [GS_N_LT] = " < ",  [GS_N_LE] = " <= ", [GS_N_LAND] = " && ", [GS_N_LOR] = " || ",
+    };
+    return signs[op];
+}
+
+/* How tightly an operator binds, as in C. */
+static int precedence(uint8_t op)
+{
+    switch (op) {
+    case GS_N_LOR:
+        return 1;
+    case GS_N_LAND:
+        return 2;
+    case GS_N_OR:
+    case GS_N_XOR:
+    case GS_N_AND:
+    case GS_N_EQ:
+        return 3;
+    case GS_N_LT:
+    case GS_N_LE:
+        return 4;
+    case GS_N_SHL:
+    case GS_N_SHR:
+        return 5;
+    case GS_N_ADD:
+    case GS_N_SUB:
+    case GS_N_IV:
+        return 6;
+    case GS_N_MUL:
+    case GS_N_MUL24:
+    case GS_N_DIV:
+    case GS_N_REM:
+        return 7;
+    case GS_N_SELECT:
+        return 0;
+    default:
+        return 9;
+    }
+}
+
+static uint32_t behind_casts(const struct gs_access_program *p, uint32_t node)
+{
+    while (p->nodes[node].op == GS_N_CAST &&
+           gs_int_bits(p->nodes[node].type) >= gs_int_bits(p->nodes[p->nodes[node].a].type))
+        node = p->nodes[node].a;
+    return node;
+}
+
+static void print_operand(struct printer *w, uint32_t node, int at_least, unsigned depth)
+{
+    node = behind_casts(w->p, node);
+    bool brackets = precedence(w->p->nodes[node].op) < at_least;
+    if (brackets)
+        fputc('(', w->out);
+    print_node(w, node, depth + 1);
+    if (brackets)
+        fputc(')', w->out);
+}
+
+static void print_call(struct printer *w, const char *name, const struct gs_node *n, unsigned depth)
+{
+    fprintf(w->out, "%s(", name);
+    print_operand(w, n->a, 0, depth);
+    fputs(", ", w->out);
+    print_operand(w, n->b, 0, depth);
+    fputc(')', w->out);
+}
+
+static void print_arg(struct printer *w, const struct gs_node *n)
+{
+    const struct gs_arg_summary *a = &w->kernel->args[n->a];
+    fputs(a->name, w->out);
+    if (a->size != gs_int_bits(n->type) / 8)
+        fprintf(w->out, "@%" PRId64, n->imm); /* a field, by its byte */
+}
+
+static void print_geometry(struct printer *w, const struct gs_node *n)
+{
+    static const char *const names[GS_N_OPS] = {
+        [GS_N_GLOBAL_ID] = "get_global_id",   [GS_N_GROUP_ID] = "get_group_id",
+        [GS_N_LOCAL_ID] = "get_local_id",     [GS_N_GLOBAL_SIZE] = "get_global_size",
+        [GS_N_LOCAL_SIZE] = "get_local_size", [GS_N_ENQUEUED_LOCAL_SIZE] = "get_enqueued_local_size",
+        [GS_N_NUM_GROUPS] = "get_num_groups", [GS_N_GLOBAL_OFFSET] = "get_global_offset",
+    };
+    if (n->op == GS_N_WORK_DIM)
+        fputs("get_work_dim()", w->out);
+    else
+        fprintf(w->out, "%s(%u)", names[n->op], n->dim);
+}
+
+static bool is_constant(const struct gs_access_program *p, uint32_t node, int64_t *v)
+{
+    node = behind_casts(p, node);
+    *v = p->nodes[node].imm;
+    return p->nodes[node].op == GS_N_CONST;
+}
+
+static void print_iv(struct printer *w, const struct gs_node *n, unsigned depth)
+{
+    int64_t v;
+    if (!is_constant(w->p, n->a, &v) || v != 0) {
+        print_operand(w, n->a, 6, depth);
+        fputs(" + ", w->out);
+    }
+    if (!is_constant(w->p, n->b, &v) || v != 1) {
+        print_operand(w, n->b, 7, depth);
+        fputc('*', w->out);
+    }
+    fprintf(w->out, "k%u", n->c + 1);
+}
+
+static void print_cast(struct printer *w, const struct gs_node *n, unsigned depth)
+{
+    static const char *const names[] = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"};
+    fprintf(w->out, "(%s)", names[n->type]);
+    print_operand(w, n->a, 8, depth);
+}
+
+/* arg[index], or an offset in bytes where that is no whole number of elements. */
+static void print_element(struct printer *w, uint32_t arg, uint32_t offset, uint32_t bytes, unsigned depth)
+{
+    fputs(w->kernel->args[arg].name, w->out);
+    if (bytes && is_multiple(w, offset, bytes, depth)) {
+        fputc('[', w->out);
+        print_divided(w, offset, bytes, 0, depth + 1);
+        fputc(']', w->out);
+    } else {
+        fputs(" + ", w->out);
+        print_node(w, offset, depth + 1);
+        fputs(" bytes", w->out);
+    }
+}
+
+static void print_node(struct printer *w, uint32_t node, unsigned depth)
+{
+    node = behind_casts(w->p, node);
+    const struct gs_node *n = &w->p->nodes[node];
+    if (depth > MAX_DEPTH || w->budget == 0) {
+        fputs("…", w->out);
+        return;
+    }
+    w->budget--;
+    switch (n->op) {
+    case GS_N_CONST:
+        fprintf(w->out, "%" PRId64, n->imm);
+        return;
+    case GS_N_ARG:
+        print_arg(w, n);
+        return;
+    case GS_N_OPAQUE:
+        fprintf(w->out, "?%u", node);
+        return;
+    case GS_N_LOAD:
+        print_element(w, n->c, n->a, gs_int_bits(n->type) / 8, depth);
+        return;
+    case GS_N_IV:
+        print_iv(w, n, depth);
+        return;
+    case GS_N_IV_EXIT:
+        fprintf(w->out, "(?%u behind loop k%u)", node, n->c + 1);
+        return;
+    case GS_N_MIN:
+    case GS_N_MAX:
+        print_call(w, n->op == GS_N_MIN ? "min" : "max", n, depth);
+        return;
+    case GS_N_NOT:
+    case GS_N_LNOT:
+        fputc(n->op == GS_N_NOT ? '~' : '!', w->out);
+        print_operand(w, n->a, 8, depth);
+        return;
+    case GS_N_CAST:
+        print_cast(w, n, depth);
+        return;
+    case GS_N_SELECT:
+        print_operand(w, n->a, 1, depth);
+        fputs(" ? ", w->out);
+        print_operand(w, n->b, 1, depth);
+        fputs(" : ", w->out);
+        print_operand(w, n->c, 0, depth);
+        return;
+    default:
+        break;
+    }
+    if (n->op < GS_N_ADD) {
+        print_geometry(w, n);
+        return;
+    }
+    int own = precedence(n->op);
+    print_operand(w, n->a, own, depth);
+    fputs(binary_sign(n->op), w->out);
+    print_operand(w, n->b, own + (n->op != GS_N_ADD && n->op != GS_N_MUL && n->op != GS_N_LAND && n->op != GS_N_LOR),
+                  depth);
+}
+
+/* ---- a byte offset as an index of elements ---- */
+
+static bool is_multiple(struct printer *w, uint32_t node, int64_t of, unsigned depth)
+{
+    node = behind_casts(w->p, node);
+    const struct gs_node *n = &w->p->nodes[node];
+    if (depth > MAX_DEPTH || w->budget == 0)
+        return false;
+    w->budget--;
+    switch (n->op) {
+    case GS_N_CONST:
+        return n->imm % of == 0;
+    case GS_N_ADD:
+    case GS_N_SUB:
+    case GS_N_IV:
+        return is_multiple(w, n->a, of, depth + 1) && is_multiple(w, n->b, of, depth + 1);
+    case GS_N_SELECT:
+        return is_multiple(w, n->b, of, depth + 1) && is_multiple(w, n->c, of, depth + 1);
+    case GS_N_MUL:
+        return is_multiple(w, n->a, of, depth + 1) || is_multiple(w, n->b, of, depth + 1);
+    default:
+        return of == 1;
+    }
+}
+
+static void print_divided_product(struct printer *w, const struct gs_node *n, int64_t by, unsigned depth)
+{
+    bool first = is_multiple(w, n->a, by, depth);
+    uint32_t divided = first ? n->a : n->b, other = first ? n->b : n->a;
+    int64_t v;
+    if (is_constant(w->p, divided, &v) && v == by) {
+        print_operand(w, other, 6, depth);
+        return;
+    }
+    print_operand(w, other, 7, depth);
+    fputc('*', w->out);
+    print_divided(w, divided, by, 8, depth + 1);
+}
+
+/* node / by, where that is a whole number. */
+static void print_divided(struct printer *w, uint32_t node, int64_t by, int at_least, unsigned depth)
+{
+    node = behind_casts(w->p, node);
+    const struct gs_node *n = &w->p->nodes[node];
+    int own = n->op == GS_N_MUL ? 6 : precedence(n->op);
+    bool brackets = own < at_least;
+    int64_t v;
+    if (brackets)
+        fputc('(', w->out);
+    if (depth > MAX_DEPTH || w->budget == 0) {
+        fputs("…", w->out);
+        goto done;
+    }
+    w->budget--;
+    switch (n->op) {
+    case GS_N_CONST:
+        fprintf(w->out, "%" PRId64, n->imm / by);
+        break;
+    case GS_N_ADD:
+    case GS_N_SUB:
+        print_divided(w, n->a, by, 6, depth + 1);
+        fputs(binary_sign(n->op), w->out);
+        print_divided(w, n->b, by, n->op == GS_N_SUB ? 7 : 6, depth + 1);
+        break;
+    case GS_N_SELECT:
+        print_operand(w, n->a, 1, depth);
+        fputs(" ? ", w->out);
+        print_divided(w, n->b, by, 1, depth + 1);
+        fputs(" : ", w->out);
+        print_divided(w, n->c, by, 0, depth + 1);
+        break;
+    case GS_N_IV:
+        if (!is_constant(w->p, n->a, &v) || v != 0) {
+            print_divided(w, n->a, by, 6, depth + 1);
+            fputs(" + ", w->out);
+        }
+        if (!is_constant(w->p, n->b, &v) || v != by) {
+            print_divided(w, n->b, by, 7, depth + 1);
+            fputc('*', w->out);
+        }
+        fprintf(w->out, "k%u", n->c + 1);
+        break;
+    case GS_N_MUL:
+        print_divided_product(w, n, by, depth);
+        break;
+    default:
+        print_node(w, node, depth);
+    }
+done:
+    if (brackets)
+        fputc(')', w->out);
+}
+
+/* ---- lines ---- */
+
+static void print_place(struct printer *w, const struct gs_access *a)
+{
+    const struct gs_arg_summary *arg = &w->kernel->args[a->arg];
+    if (a->offset == GS_NO_NODE) {
+        fprintf(w->out, "%s[?]", arg->name);
+    } else if (arg->kind == GS_ARG_IMAGE) {
+        fprintf(w->out, "%s at ", arg->name);
+        print_node(w, a->offset, 0);
+    } else {
+        print_element(w, a->arg, a->offset, arg->size, 0);
+    }
+}
+
+/* ---- what a buffer's contents bound ---- */
+
+static bool has_load(struct printer *w, uint32_t node, unsigned depth)
+{
+    const struct gs_node *n = &w->p->nodes[node];
+    const unsigned used = gs_node_operands(n->op);
+    const uint32_t of[3] = {n->a, n->b, n->c};
+    if (depth > MAX_DEPTH || w->budget == 0)
+        return false;
+    w->budget--;
+    bool has = n->op == GS_N_LOAD;
+    for (unsigned i = 0; i < used && !has; i++)
+        has = has_load(w, of[i], depth + 1);
+    return has;
+}
+
+/* The induction variable that an offset is made of by multiplying and converting, if it is the one that the loop's
+ * condition bounds: its loop, or NULL. */
+static const struct gs_loop *counted_by(const struct gs_access_program *p, uint32_t node)
+{
+    int64_t v;
+    for (;;) {
+        const struct gs_node *n = &p->nodes[node];
+        if (n->op == GS_N_CAST)
+            node = n->a;
+        else if (n->op == GS_N_MUL && is_constant(p, n->b, &v))
+            node = n->a;
+        else if (n->op == GS_N_MUL && is_constant(p, n->a, &v))
+            node = n->b;
+        else
+            break;
+    }
+    const struct gs_node *n = &p->nodes[node];
+    const struct gs_loop *l = n->op == GS_N_IV ? &p->loops[n->c] : NULL;
+    return l && (l->cmp == GS_LOOP_LT || l->cmp == GS_LOOP_LE) && l->init == n->a && !l->tested_after ? l : NULL;
+}
+
+static void print_extreme(struct printer *w, const char *name, uint32_t node)
+{
+    const bool known = !has_load(w, node, 0);
+    fputs(known ? "" : name, w->out);
+    fputs(known ? "" : "(", w->out);
+    print_operand(w, node, 0, 0);
+    fputs(known ? "" : ")", w->out);
+}
+
+/* What an access comes to where its index depends on what buffers hold; nothing where it doesn't. */
+static void print_held(struct printer *w, const struct gs_access *a)
+{
+    const struct gs_arg_summary *arg = &w->kernel->args[a->arg];
+    if (arg->kind == GS_ARG_IMAGE)
+        return;
+    const struct gs_loop *l = a->offset == GS_NO_NODE ? NULL : counted_by(w->p, a->offset);
+    if (l && (has_load(w, l->init, 0) || has_load(w, l->limit, 0))) {
+        fprintf(w->out, "%s[", arg->name);
+        print_extreme(w, "min", l->init);
+        fputs(" .. ", w->out);
+        print_extreme(w, "max", l->limit);
+        fputs(l->cmp == GS_LOOP_LT ? " - 1]" : "]", w->out);
+    } else if (a->offset != GS_NO_NODE && has_load(w, a->offset, 0) && arg->size &&
+               is_multiple(w, a->offset, arg->size, 0)) {
+        fprintf(w->out, "%s[min(", arg->name);
+        print_divided(w, a->offset, arg->size, 0, 0);
+        fputs(") .. max(", w->out);
+        print_divided(w, a->offset, arg->size, 0, 0);
+        fputs(")]", w->out);
+    }
+}
+
+static void print_guards(struct printer *w, uint32_t context, bool *any, bool *maybe)
+{
+    const struct gs_scope *c = &w->p->contexts[context];
+    if (context == 0)
+        return;
+    print_guards(w, c->parent, any, maybe);
+    *maybe |= c->kind == GS_C_MAYBE;
+    if (c->kind != GS_C_GUARD)
+        return;
+    fputs(*any ? " && " : "", w->out);
+    *any = true;
+    const struct gs_node *n = &w->p->nodes[c->what];
+    if (!c->truth && (n->op == GS_N_LT || n->op == GS_N_LE)) { /* !(x < y) is y <= x */
+        print_operand(w, n->b, 5, 0);
+        fputs(n->op == GS_N_LT ? " <= " : " < ", w->out);
+        print_operand(w, n->a, 5, 0);
+        return;
+    }
+    if (!c->truth)
+        fputc('!', w->out);
+    print_operand(w, c->what, c->truth ? 3 : 8, 0);
+}
+
+uint32_t gs_access_lines(const struct gs_kernel_summary *kernel)
+{
+    return kernel->access ? kernel->access->n_accesses : 0;
+}
+
+static char *print(struct printer *w, void (*part)(struct printer *, const struct gs_access *, bool *),
+                   const struct gs_access *a, bool *maybe)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    w->out = open_memstream(&text, &bytes);
+    if (!w->out)
+        return NULL;
+    part(w, a, maybe);
+    if (fclose(w->out) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static void place_part(struct printer *w, const struct gs_access *a, bool *maybe)
+{
+    (void)maybe;
+    print_place(w, a);
+}
+
+static void held_part(struct printer *w, const struct gs_access *a, bool *maybe)
+{
+    (void)maybe;
+    print_held(w, a);
+}
+
+static void guards_part(struct printer *w, const struct gs_access *a, bool *maybe)
+{
+    bool any = false;
+    print_guards(w, a->context, &any, maybe);
+}
+
+int gs_access_line(const struct gs_kernel_summary *kernel, uint32_t i, struct gs_access_line *out)
+{
+    static const char *const kinds[] = {[GS_A_READ] = "reads", [GS_A_WRITE] = "writes", [GS_A_ATOMIC] = "atomic"};
+    const struct gs_access *a = &kernel->access->accesses[i];
+    struct printer w = {.kernel = kernel, .p = kernel->access, .budget = MAX_NODES};
+    *out = (struct gs_access_line){.arg = a->arg, .line = a->line, .bytes = a->bytes, .kind = kinds[a->kind]};
+    out->place = print(&w, place_part, a, &out->maybe);
+    out->when = print(&w, guards_part, a, &out->maybe);
+    out->held = print(&w, held_part, a, &out->maybe);
+    if (out->place && out->when && out->held)
+        return 0;
+    gs_access_line_free(out);
+    return -ENOMEM;
+}
+
+void gs_access_line_free(struct gs_access_line *l)
+{
+    free(l->place);
+    free(l->when);
+    free(l->held);
+    *l = (struct gs_access_line){0};
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* What the translator says of a program: its text made ready for a split, and for each kernel what it may read and
+ * write. Read by the shim at every launch and by `gpusparc explain`. No libclang behind this header.
+ *
+ * A launch is split into parts, each a box of whole work-groups. A part runs as a launch of its own whose global work
+ * offset makes get_global_id right by itself; all else that a split changes comes from struct gs_hidden. */
+#ifndef GS_TRANSLATOR_SUMMARY_SUMMARY_H
+#define GS_TRANSLATOR_SUMMARY_SUMMARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/rangeset.h"
+
+/* A place in the application's own source, for messages. line and column count from 1; line 0: no place is known. */
+struct gs_site {
+    const char *file; /* "" in the text given to clCreateProgramWithSource; else the header's name */
+    uint32_t unit;    /* which unit of the request */
+    uint32_t line, column, length;
+};
+
+enum gs_arg_kind {
+    GS_ARG_VALUE,    /* by value, `size` bytes */
+    GS_ARG_GLOBAL,   /* __global T *: a buffer or null */
+    GS_ARG_CONSTANT, /* __constant T *: a buffer, only read */
+    GS_ARG_LOCAL,    /* __local T * */
+    GS_ARG_IMAGE,
+    GS_ARG_SAMPLER,
+    GS_ARG_OTHER /* pipe, queue, event …: such a kernel is never split */
+};
+
+/* The one commutative operation that all atomics of a kernel on an argument have in common, with their results unused.
+ */
+enum gs_atomic_op {
+    GS_ATOMIC_NONE, /* no atomic touches the argument */
+    GS_ATOMIC_ADD,  /* add, sub, inc, dec */
+    GS_ATOMIC_MIN,
+    GS_ATOMIC_MAX,
+    GS_ATOMIC_AND,
+    GS_ATOMIC_OR,
+    GS_ATOMIC_XOR,
+    GS_ATOMIC_OTHER /* several operations, an exchange, or a result that is used: not reducible */
+};
+
+/* The element type of reducible atomics. */
+enum gs_atomic_type { GS_ATOMIC_I32, GS_ATOMIC_U32, GS_ATOMIC_I64, GS_ATOMIC_U64, GS_ATOMIC_F32, GS_ATOMIC_F64 };
+
+static inline uint32_t gs_atomic_bytes(enum gs_atomic_type t)
+{
+    return t == GS_ATOMIC_I64 || t == GS_ATOMIC_U64 || t == GS_ATOMIC_F64 ? 8 : 4;
+}
+
+struct gs_arg_summary {
+    const char *name, *type; /* as written */
+    enum gs_arg_kind kind;
+    uint32_t size;            /* of a value; of the element a pointer points to */
+    bool may_read, may_write; /* through this pointer or image; atomics count as both */
+    enum gs_atomic_op atomic;
+    enum gs_atomic_type atomic_type; /* without meaning where `atomic` is none or other */
+    bool atomic_mixed;               /* plain loads or stores touch it too: not reducible */
+    struct gs_site atomic_site;
+    bool appended, counts; /* of `appending`, below: it is one of the lists, or has the counters */
+    bool escapes; /* its address goes where it can't be followed (stored, or used as an integer): never split */
+    /* Why its reads or writes have no bounds ("" where they have) and where. */
+    const char *read_unknown, *write_unknown;
+    struct gs_site read_site, write_site;
+};
+
+/* A list that a kernel does nothing to but append: a work-item adds `step` to a counter by an atomic, makes nothing of
+ * the result x but where it stores, and stores the list's bytes x * unit ... (x + step) * unit - 1, all of them;
+ * perhaps only if x is below a limit, on which nothing else depends. So a part that counts from another number stores
+ * the same at another place (docs/coherence.md, rule 13). All that the kernel does to the buffers of lists and counters
+ * is of this kind. */
+struct gs_append {
+    uint32_t list, counter;   /* arguments, perhaps the same, of which no other may lead to the same object */
+    uint32_t counter_offset;  /* bytes */
+    enum gs_atomic_type type; /* of the counter: of 32 bits */
+    uint32_t step, unit;      /* unit: bytes */
+    uint32_t element;         /* bytes: places are computed in numbers of 32 bits that count these */
+    uint32_t begin;           /* bytes from the begin of the argument to that of the list, and behind these: */
+    uint32_t begin_scale;     /* so many times */
+    uint32_t begin_arg;       /* the value of this argument, or GS_NO_ARG: 0 */
+    uint8_t begin_type;       /* of that, an enum gs_int_type (access_program.h) */
+    uint32_t shift;           /* of `begin`, as many units are added to the number, not to a pointer; */
+    bool shifted_by;          /* and what the argument says, too */
+    bool limited;             /* x is below the limit: */
+    uint32_t limit_arg;       /* the value of this argument, or GS_NO_ARG: 0 */
+    uint8_t limit_type;       /* of that argument */
+    uint8_t compared_as;      /* what it becomes before it is compared */
+    int64_t limit_more;       /* added after that */
+    uint32_t limit_negative;  /* so many negative numbers, from -1 down, pass for being below the limit, too */
+    struct gs_site site;      /* of the atomic */
+};
+
+#define GS_NO_ARG UINT32_MAX
+enum { GS_APPEND_MOST_BYTES = 4096 }; /* step * unit, at most */
+
+/* Does the order in which its atomics come decide about bits? So of floating-point numbers: a sum is rounded at each
+ * step, and of +0 and -0 either is a minimum. Such a kernel is split only where the user allows it
+ * (GPUSPARC_ALLOW=reorder).
+ */
+static inline bool gs_arg_reorders(const struct gs_arg_summary *a)
+{
+    return (a->atomic == GS_ATOMIC_ADD || a->atomic == GS_ATOMIC_MIN || a->atomic == GS_ATOMIC_MAX) &&
+           (a->atomic_type == GS_ATOMIC_F32 || a->atomic_type == GS_ATOMIC_F64);
+}
+
+struct gs_kernel_summary {
+    const char *name;
+    uint32_t n_args;
+    const struct gs_arg_summary *args;
+    bool hidden;         /* the translated kernel takes one more argument at its end: struct gs_hidden by value */
+    bool uses_group;     /* its result may depend on the work-group size: local memory, barriers, group built-ins … */
+    uint32_t reqd[3];    /* reqd_work_group_size, or zeros */
+    const char *refusal; /* why no launch of it can be split, one sentence; NULL where one may be */
+    struct gs_site refusal_site;
+    bool only_atomics; /* nothing refuses it but atomics whose results are used, or of several kinds, or beside plain
+                          accesses; and no loop of it waits for them: parts that see none of each other's end by
+                          themselves */
+    uint32_t n_appends;
+    const struct gs_append *appends; /* lists to which it appends by those atomics; then there is also: */
+    const struct gs_kernel_summary
+        *appending; /* the same kernel where the parts may each append to a list of their own: not refused, its counters
+                       are sums. NULL in itself, and where there is none */
+    const struct gs_access_program
+        *access;                          /* opaque, for gs_summary_eval; NULL: nothing is known but the flags above */
+    const struct gs_access_program *work; /* for gs_summary_operations; NULL: not known */
+};
+
+struct gs_summary {
+    uint32_t n_units;
+    char **units; /* translated text of each unit of the request, to be compiled with its own options */
+    bool changed; /* false: the units are the application's own text */
+    uint32_t n_kernels;
+    const struct gs_kernel_summary *kernels;
+    const char *refusal; /* why nothing of the program can be split (it doesn't parse, …), or NULL */
+    char headers[65]; /* a hash over the headers on disk that it was made with; "" where there are none. By gs_translate
+                       */
+};
+
+/* The hidden argument, as the device sees it: ulong fields, three each. */
+struct gs_hidden {
+    uint64_t global_offset[3]; /* get_global_offset of the whole launch */
+    uint64_t global_size[3];   /* get_global_size of the whole launch */
+    uint64_t num_groups[3];    /* get_num_groups of the whole launch */
+    uint64_t group_base[3];    /* what get_group_id begins at in this part */
+};
+
+/* The build option that lets the device's compiler reorder floating-point operations, or NULL. What it makes of a
+ * kernel then depends on all of the kernel's text: with the hidden argument the same sum may be added up in another
+ * order. */
+const char *gs_reordering_option(const char *options);
+
+/* The word of a pragma in the program's text that does the same, or NULL. */
+const char *gs_reordering_pragma(const struct gs_summary *s);
+
+/* Reads the text form. Refuses a damaged one with -EBADMSG and a sentence in `why`. *out is freed by gs_summary_free.
+ */
+int gs_summary_parse(const char *text, size_t bytes, struct gs_summary **out, char *why, size_t why_bytes);
+void gs_summary_free(struct gs_summary *s);
+
+/* NULL where the program has no such kernel. */
+const struct gs_kernel_summary *gs_summary_kernel(const struct gs_summary *s, const char *name);
+
+/* A whole launch. Unused dimensions have offset 0, global 1, local 1. */
+struct gs_geometry {
+    uint32_t dims;
+    uint64_t offset[3], global[3];
+    uint64_t local[3]; /* a NULL local size: {1, 1, 1}, allowed only where !uses_group */
+};
+
+/* A part: the work-groups begin[d] <= g < end[d] of the whole launch. */
+struct gs_box {
+    uint64_t begin[3], end[3];
+};
+
+/* Words of a buffer: those at begin, begin + step, ... up to end. */
+struct gs_words {
+    uint64_t begin, end; /* in bytes from the begin of the buffer or sub-buffer; end: behind the last word */
+    uint32_t step;       /* bytes; at least a word */
+    uint8_t type;        /* an enum gs_int_type (access_program.h) */
+};
+
+/* What is known of a buffer's contents as the launch begins. */
+struct gs_contents {
+    /* The least and the largest of the words, widened to 64 bits as their type is signed or not. False: not known. */
+    bool (*bounds)(void *ctx, const struct gs_words *words, uint64_t *least, uint64_t *largest);
+    void *ctx;
+};
+
+struct gs_arg_value {
+    const void *bytes;     /* of a value as given to clSetKernelArg; NULL for others and where not set */
+    size_t size;           /* of the value */
+    uint64_t buffer_bytes; /* of the buffer or sub-buffer behind a pointer; 0 for a null one. Of an image: how many
+                              bands it has, which are what its accesses are counted in: its slices or layers, or its
+                              rows where it has none, or its texels where it has no rows */
+    bool is_image;         /* reads beyond its edge may be of its first or last band */
+    const struct gs_contents
+        *contents; /* of a buffer that no part of the launch writes, through whatever argument; or NULL */
+};
+
+/* What one part does to one pointer argument, in bytes from the begin of its buffer or sub-buffer, clipped to it; to an
+ * image, in bands. The
+ * sets of the evaluation are over-approximations, save for `overwrites`, which is an under-approximation. */
+struct gs_arg_access {
+    bool reads_all;                /* nothing is known of its reads: the whole buffer */
+    bool writes_unknown;           /* nothing is known of its writes */
+    struct gs_rangeset reads;      /* may read (empty where reads_all) */
+    struct gs_rangeset writes;     /* may write (empty where writes_unknown) */
+    struct gs_rangeset overwrites; /* surely writes, whole, and without having read it before */
+    bool leaves;                   /* surely writes behind the buffer's end as well */
+};
+
+/* Where a list is in its buffer, of `bytes`, as a launch's arguments say: it lies in [begin, end); x must be below
+ * `limit` for its element to be stored. As many places before `begin` as `lead`, at most, are those of negative
+ * numbers: of which a counter may be before the launch. by, most: the values of begin_arg and limit_arg, where there
+ * are these. False: it lies nowhere. */
+struct gs_append_place {
+    uint64_t begin, end, limit, lead;
+};
+bool gs_append_find_place(const struct gs_append *a, const struct gs_arg_value *by, const struct gs_arg_value *most,
+                          uint64_t bytes, struct gs_append_place *out);
+
+/* Evaluates the part `box` of a launch; `args` and `out` have kernel->n_args elements, each of `out` zeroed by the
+ * caller before the first use and reusable after. Never fails for lack of knowledge: it answers
+ * reads_all/writes_unknown. -ENOMEM only. */
+int gs_summary_eval(const struct gs_kernel_summary *kernel, const struct gs_geometry *launch, const struct gs_box *box,
+                    const struct gs_arg_value *args, struct gs_arg_access *out);
+void gs_arg_access_free(struct gs_arg_access *a);
+
+/* How many operations (arithmetic, calls of built-in functions, accesses through pointers, each counted once for each
+ * component of a vector) the launch does in all, at a low estimate: code under a condition that isn't known is left
+ * out, a loop whose end isn't known, or that may be left early, counts as one pass. Loops are taken as long as they are
+ * for a few of the work-items. 0: not known. */
+double gs_summary_operations(const struct gs_kernel_summary *kernel, const struct gs_geometry *launch,
+                             const struct gs_arg_value *args);
+
+/* Can the value of this argument, passed by value, change what gs_summary_eval answers? */
+bool gs_summary_needs_value(const struct gs_kernel_summary *kernel, uint32_t arg);
+
+/* Bit i: what buffer argument i < 64 holds may bound what is read or written through argument `arg`. */
+uint64_t gs_summary_sources(const struct gs_kernel_summary *kernel, uint32_t arg);
+
+#endif
