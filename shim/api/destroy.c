@@ -18,6 +18,7 @@
 #include "shim/memory/mapped.h"
 #include "shim/memory/peer.h"
 #include "shim/memory/pinned.h"
+#include "shim/memory/replica.h"
 #include "shim/memory/staging.h"
 #include "shim/memory/strided.h"
 
@@ -45,9 +46,13 @@ static void destroy_queue(struct gs_queue *q)
         gs_real()->clReleaseCommandQueue(q->unit_image);
 }
 
-static GS_COLD void destroy_place(struct gs_replica *r, bool home)
+static GS_COLD void destroy_place(struct gs_mem *m, unsigned place)
 {
-    if (!home && r->mem)
+    struct gs_replica *r = &m->place[place];
+    const bool home = place == 0;
+    if (!home && r->mem && m->root != m)
+        gs_window_leave(m, place);
+    else if (!home && r->mem)
         gs_real()->clReleaseMemObject(r->mem);
     if (r->ready)
         gs_real()->clReleaseEvent(r->ready);
@@ -89,7 +94,7 @@ static inline void destroy_mem(struct gs_mem *m)
         if (m->root == m && (!i || (r->mem && !m->base)))
             gs_memory_used(i, -(int64_t)m->size);
         if (r->ready || r->arrivals || r->wanted.v || (i && (r->mem || r->valid.v)))
-            destroy_place(r, i == 0);
+            destroy_place(m, i);
     }
     if (m->root != m || m->spoiled.v || m->tables || m->density || m->mapped || m->split_end || m->mappings)
         destroy_more(m);

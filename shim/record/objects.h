@@ -172,6 +172,7 @@ struct gs_replica {
     cl_event ready;              /* the last transfer into this place, or null */
     struct gs_arrival *arrivals; /* in the order in which they were enqueued */
     size_t n_arrivals, arrivals_cap;
+    struct gs_place_window *made; /* of a root: the windows of it, the newest first; see shim/memory/replica.h */
 };
 
 struct gs_mapping {

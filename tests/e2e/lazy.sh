@@ -34,6 +34,7 @@ finds unflushed,lanes late "is behind, in its device's lane"
 finds late callback "clFinish is called within a callback"
 POCL_DEVICES="pthread pthread" finds gpu,poison shared "on another device"
 finds poison released "argument 0 is a memory object that has been released"
+finds poison windows "a sub-buffer is let go before a newer one"
 finds unflushed,lanes,slow,late,poison,lock "nothing at all" ""
 
 one() { # MODES NAME COMMAND...

@@ -194,6 +194,8 @@ static cl_mem CL_API_CALL lazy_clCreateSubBuffer(cl_mem parent, cl_mem_flags fla
     cl_mem mem = lazy_below.clCreateSubBuffer(parent, flags, type, info, err);
     if (mem)
         lazy_memory_made(mem, parent, NULL, flags, 0);
+    if (mem && type == CL_BUFFER_CREATE_TYPE_REGION)
+        lazy_memory_region(mem, info);
     lazy_leave();
     return mem;
 }

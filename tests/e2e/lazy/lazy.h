@@ -13,6 +13,7 @@
  *               they were flushed; what waits for a user event without status stands aside
  *   channels    the same, and nothing stands aside
  *   poison      new buffers hold garbage, and released ones do as soon as their commands have ended
+ *               Of sub-buffers that overlap, the newest is to be let go first
  *   gpu         PoCL's devices (POCL_DEVICES="pthread pthread") pass for NVIDIA's GPUs, whose memories can be reached
  *               through windows; with lazy/cuda as the folder of libcuda.so.1
  *               With poison a memory object, its parts included, is to be used by one device's commands alone
@@ -117,6 +118,8 @@ void lazy_callbacks_end(void);
 /* ---- memory.c ---- */
 
 void lazy_memory_made(cl_mem mem, cl_mem parent, cl_context context, cl_mem_flags flags, size_t bytes);
+/* What of its parent it is. */
+void lazy_memory_region(cl_mem mem, const cl_buffer_region *region);
 void lazy_memory_retained(cl_mem mem);
 /* True: the layer lets it go itself, later. */
 bool lazy_memory_released(cl_mem mem);

@@ -12,10 +12,11 @@ struct memory {
     struct memory *parent;
     cl_context context;
     size_t bytes;
-    unsigned refs, parts; /* the application's references; sub-objects that aren't let go */
-    bool own_bytes;       /* no host pointer, no part of another: may be filled */
-    uint64_t commands;    /* of the time of its release */
-    cl_device_id device;  /* of the first command that used it; null: none has */
+    cl_buffer_region region; /* of its parent; of no bytes where it isn't known */
+    unsigned refs, parts;    /* the application's references; sub-objects that aren't let go */
+    bool own_bytes;          /* no host pointer, no part of another: may be filled */
+    uint64_t commands;       /* of the time of its release */
+    cl_device_id device;     /* of the first command that used it; null: none has */
 };
 
 struct sampler {
@@ -78,6 +79,26 @@ void lazy_memory_made(cl_mem mem, cl_mem parent, cl_context context, cl_mem_flag
         fill(m, 0xa5);
 }
 
+void lazy_memory_region(cl_mem mem, const cl_buffer_region *region)
+{
+    pthread_mutex_lock(&lock);
+    struct memory *m = find(mem);
+    if (m)
+        m->region = *region;
+    pthread_mutex_unlock(&lock);
+}
+
+/* NVIDIA's driver crashes where of two sub-buffers that overlap the older one goes first. */
+static void look_at_order(const struct memory *m)
+{
+    const cl_buffer_region *a = &m->region;
+    for (const struct memory *n = all; n != m; n = n->next) { /* the newest comes first */
+        const cl_buffer_region *b = &n->region;
+        if (n->parent == m->parent && n->refs && a->origin < b->origin + b->size && b->origin < a->origin + a->size)
+            lazy_report("a sub-buffer is let go before a newer one that overlaps it");
+    }
+}
+
 void lazy_memory_retained(cl_mem mem)
 {
     pthread_mutex_lock(&lock);
@@ -92,6 +113,8 @@ bool lazy_memory_released(cl_mem mem)
     pthread_mutex_lock(&lock);
     struct memory *m = find(mem);
     const bool last = m && m->refs == 1;
+    if (last && m->parent)
+        look_at_order(m);
     if (m && m->refs)
         m->refs--;
     pthread_mutex_unlock(&lock);

@@ -55,6 +55,18 @@ static void released(void)
     CL(clFinish(queue));
 }
 
+/* Sub-buffers that overlap, the older of which is let go first. */
+static void windows(void)
+{
+    const cl_buffer_region region = {0, N * sizeof(cl_uint)};
+    cl_int err;
+    cl_mem older, newer;
+    MADE(older, clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
+    MADE(newer, clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
+    CL(clReleaseMemObject(older));
+    CL(clReleaseMemObject(newer));
+}
+
 /* An object that two devices use in turn, in their order. */
 static void shared(void)
 {
@@ -93,6 +105,8 @@ int main(int argc, char **argv)
         callback();
     else if (strcmp(fault, "released") == 0)
         released();
+    else if (strcmp(fault, "windows") == 0)
+        windows();
     else if (strcmp(fault, "shared") == 0)
         shared();
     puts("done");

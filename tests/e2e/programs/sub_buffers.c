@@ -49,9 +49,9 @@ int main(void)
     query(second, all);
     query(last, all);
     set_uint(bump, 1, 3);
-    set_mem(bump, 0, second);
+    set_mem(bump, 0, middle); /* overlaps with the second quarter, and is used first though it was made last */
     launch(queue, bump, QUARTER, 32, 0, NULL, NULL);
-    set_mem(bump, 0, middle); /* overlaps with the second quarter */
+    set_mem(bump, 0, second);
     launch(queue, bump, QUARTER, 0, 0, NULL, NULL);
     show_buffer("parent", queue, all, 0, sizeof host);
     show_buffer("middle", queue, middle, 64, QUARTER * 4 - 64);
@@ -93,9 +93,9 @@ int main(void)
     launch(queue, bump, QUARTER, 64, 0, NULL, NULL);
     show_buffer("orphan", queue, middle, 0, QUARTER * 4);
     show_buffer("orphan", queue, last, 0, QUARTER * 4);
-    CL(clReleaseMemObject(second));
+    CL(clReleaseMemObject(last)); /* of those that overlap, the newest first: else NVIDIA's driver crashes */
     CL(clReleaseMemObject(middle));
-    CL(clReleaseMemObject(last));
+    CL(clReleaseMemObject(second));
     CL(clReleaseMemObject(part));
     CL(clReleaseMemObject(other));
 
