@@ -284,6 +284,36 @@ static void what_is_not_earned_is_seldom_planned(void **state)
     assert_true(planned < 80);
 }
 
+/* Parts that are faster, and whose outputs go back and forth for longer than that gains: to find it out once more takes
+ * a plan, which costs the host more than a short kernel takes. */
+static void what_its_transfers_forbid_is_seldom_planned(void **state)
+{
+    (void)state;
+    const struct gs_forecast back_and_forth = {
+        .n = 2, .largest = 0.5, .ample = true, .scatter = {10000000, 1}, .leave = {10000000, 1}};
+    const uint64_t parts[] = {1 * MS, 1 * MS};
+    struct gs_history h;
+    struct gs_machine m = machine;
+    struct gs_budget b = {.begin_ns = 0};
+    unsigned planned = 0;
+    double risk;
+    gs_history_init(&h);
+    h.return_rate = 1;
+    h.scatter_again = (struct gs_again){true, {10000000, 1}};
+    gs_choice_learn_single(&h, 2 * MS);
+    for (unsigned i = 0; i < 4; i++)
+        gs_choice_learn_split(&h, &m, &b, 1 * MS, parts, &two, 2e6, 0);
+    for (unsigned i = 1; i <= 4000; i++) {
+        if (!gs_choice_worth_planning(&h, &m, 2, 0))
+            continue;
+        planned++;
+        b.lost_ns = 1e12; /* no tries */
+        assert_false(gs_choose(&h, &m, &back_and_forth, &b, 0, &risk));
+        assert_string_equal(h.reason, "one device is faster");
+    }
+    assert_true(planned > 10 && planned < 80);
+}
+
 /* Who had 400 launches in the last process has 13 more to come after 387. */
 static void the_last_run_says_how_many_come(void **state)
 {
@@ -384,6 +414,7 @@ int main(void)
         cmocka_unit_test(what_moves_little_does_not_wait_for_windows),
         cmocka_unit_test(pinning_counts_for_what_it_takes),
         cmocka_unit_test(what_is_not_earned_is_seldom_planned),
+        cmocka_unit_test(what_its_transfers_forbid_is_seldom_planned),
         cmocka_unit_test(the_last_run_says_how_many_come),
         cmocka_unit_test(a_trial_risks_all_of_it),
         cmocka_unit_test(measurements_become_rare),
