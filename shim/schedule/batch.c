@@ -7,38 +7,44 @@
 #include "common/lock/rank.h"
 
 /* A unit isn't to have more commands, should one take longer than expected. */
-enum { MOST = 256, LEAST_NS = 200, KNOWN = 1024 };
+enum { MOST = 256, LEAST_NS = 200, SETS = 256, WAYS = 4 };
 /* Chunks shorter than that become larger, and larger ones smaller again. */
 enum { SHORT_CHUNK_NS = 150 * 1000, LONG_CHUNK_NS = 600 * 1000, MOST_FACTOR = 1024 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
 GS_RANKED(lock, GS_RANK_KNOWN_TIMES);
-/* By kind; who comes later takes the place of an older one. */
-static struct {
+/* By kind: one of a set's few places. Who comes when all are taken gets that of the one that was asked for longest ago:
+ * with one place for each hash two kinds of one application took it from each other again and again, and neither was
+ * ever known. */
+struct known {
     uint64_t kind, ns;               /* 0: unknown */
     uint64_t least_ns;               /* the least that it took where it was known to be it */
     unsigned factor;                 /* 0: 1 */
     uint64_t whole_groups, whole_ns; /* what so many work-groups took in chunks; 0: unknown */
-} known[KNOWN];
+    uint64_t asked;                  /* when, in the order of questions */
+};
+static struct known known[SETS][WAYS];
+static uint64_t questions;
 
 /* Its place, empty at first. With the lock held. */
-static size_t place_of(uint64_t kind)
+static struct known *place_of(uint64_t kind)
 {
-    const size_t i = (size_t)(kind % KNOWN);
-    if (known[i].kind != kind) {
-        known[i].kind = kind;
-        known[i].ns = known[i].least_ns = known[i].whole_groups = 0;
-        known[i].factor = 1;
-    }
-    return i;
+    struct known *set = known[kind % SETS], *k = set;
+    for (unsigned i = 0; i < WAYS && k->kind != kind; i++)
+        if (set[i].kind == kind || set[i].asked < k->asked)
+            k = &set[i];
+    if (k->kind != kind)
+        *k = (struct known){.kind = kind, .factor = 1};
+    k->asked = ++questions;
+    return k;
 }
 
 static uint64_t expected_of(uint64_t kind, unsigned *factor)
 {
     pthread_mutex_lock(&lock);
-    const size_t i = place_of(kind);
-    const uint64_t value = known[i].ns;
-    *factor = known[i].factor;
+    struct known *k = place_of(kind);
+    const uint64_t value = k->ns;
+    *factor = k->factor;
     pthread_mutex_unlock(&lock);
     return value;
 }
@@ -105,21 +111,21 @@ void gs_batch_count(struct gs_batch *b, unsigned n, uint64_t ns)
 /* What came before its factor changed says nothing of the new one: a row of long ones would bring it down to 1. */
 static void learn(uint64_t kind, unsigned factor, uint64_t ns)
 {
-    const size_t i = place_of(kind);
-    known[i].ns = ns > known[i].least_ns ? ns : known[i].least_ns;
-    if (known[i].whole_groups && known[i].ns > known[i].whole_ns)
-        known[i].whole_ns = known[i].ns;
-    if (known[i].ns > LONG_CHUNK_NS && factor > 1 && known[i].factor == factor) /* one that has become one chunk */
-        known[i].factor /= 2;
+    struct known *k = place_of(kind);
+    k->ns = ns > k->least_ns ? ns : k->least_ns;
+    if (k->whole_groups && k->ns > k->whole_ns)
+        k->whole_ns = k->ns;
+    if (k->ns > LONG_CHUNK_NS && factor > 1 && k->factor == factor) /* one that has become one chunk */
+        k->factor /= 2;
 }
 
 /* What one of a kind took that has had a unit to itself, alone or with others of it. */
 static void learn_least(uint64_t kind, uint64_t ns)
 {
-    const size_t i = place_of(kind);
+    struct known *k = place_of(kind);
     const uint64_t least = ns > LEAST_NS ? ns : LEAST_NS;
-    if (!known[i].least_ns || least < known[i].least_ns)
-        known[i].least_ns = least;
+    if (!k->least_ns || least < k->least_ns)
+        k->least_ns = least;
 }
 
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
@@ -128,7 +134,7 @@ void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
     if (b->kinds == 1)
         learn_least(b->kind[0], took_ns / b->n);
     for (unsigned i = 0; i < b->kinds; i++) {
-        const uint64_t ns = known[place_of(b->kind[i])].ns;
+        const uint64_t ns = place_of(b->kind[i])->ns;
         if (!ns || !b->expected_ns) {
             learn(b->kind[i], b->factor[i], took_ns);
             continue;
@@ -158,8 +164,8 @@ void gs_batch_heard(const struct gs_batch *b, uint64_t took_ns, uint64_t since_g
 bool gs_kind_is_new(uint64_t kind)
 {
     pthread_mutex_lock(&lock);
-    const size_t i = place_of(kind);
-    const bool is_new = !known[i].ns && !known[i].whole_groups;
+    struct known *k = place_of(kind);
+    const bool is_new = !k->ns && !k->whole_groups;
     pthread_mutex_unlock(&lock);
     return is_new;
 }
@@ -167,7 +173,7 @@ bool gs_kind_is_new(uint64_t kind)
 unsigned gs_chunk_factor(uint64_t kind)
 {
     pthread_mutex_lock(&lock);
-    const unsigned factor = kind ? known[place_of(kind)].factor : 1;
+    const unsigned factor = kind ? place_of(kind)->factor : 1;
     pthread_mutex_unlock(&lock);
     return factor;
 }
@@ -175,7 +181,7 @@ unsigned gs_chunk_factor(uint64_t kind)
 bool gs_parts_are_short(uint64_t kind, unsigned parts)
 {
     pthread_mutex_lock(&lock);
-    const uint64_t ns = known[place_of(kind)].ns;
+    const uint64_t ns = place_of(kind)->ns;
     pthread_mutex_unlock(&lock);
     return ns && ns * parts <= GS_BATCH_NS;
 }
@@ -183,17 +189,17 @@ bool gs_parts_are_short(uint64_t kind, unsigned parts)
 void gs_whole_learn(uint64_t kind, uint64_t groups, uint64_t took_ns)
 {
     pthread_mutex_lock(&lock);
-    const size_t i = place_of(kind);
-    known[i].whole_groups = groups;
-    known[i].whole_ns = took_ns;
+    struct known *k = place_of(kind);
+    k->whole_groups = groups;
+    k->whole_ns = took_ns;
     pthread_mutex_unlock(&lock);
 }
 
 static bool takes_at_most(uint64_t kind, uint64_t groups, uint64_t ns)
 {
     pthread_mutex_lock(&lock);
-    const size_t i = place_of(kind);
-    const bool is_short = groups <= known[i].whole_groups && known[i].whole_ns <= ns;
+    struct known *k = place_of(kind);
+    const bool is_short = groups <= k->whole_groups && k->whole_ns <= ns;
     pthread_mutex_unlock(&lock);
     return is_short;
 }
@@ -212,14 +218,14 @@ void gs_chunk_learn(uint64_t kind, unsigned factor, unsigned chunks, uint64_t to
 {
     const uint64_t each = took_ns / chunks;
     pthread_mutex_lock(&lock);
-    const size_t i = place_of(kind);
+    struct known *k = place_of(kind);
     unsigned next = factor;
     if (each > LONG_CHUNK_NS)
         next = factor > 1 ? factor / 2 : 1;
     /* What asking costs is in it too: the larger ones won't take longer than that many of these. */
     for (uint64_t ns = each; ns < SHORT_CHUNK_NS && next < MOST_FACTOR; ns = ns ? ns * 2 : 1)
         next *= 2;
-    if (known[i].factor == factor) /* those that were cut before it changed say nothing */
-        known[i].factor = next;
+    if (k->factor == factor) /* those that were cut before it changed say nothing */
+        k->factor = next;
     pthread_mutex_unlock(&lock);
 }

@@ -46,6 +46,22 @@ static void unknown_ones_stay_alone(void **state)
     assert_false(added(&b, 12));
 }
 
+/* Kinds are hashes: some agree in whatever part of it a table goes by. Those of one application don't forget each
+ * other. */
+static void kinds_do_not_drive_each_other_out(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++)
+        seen(33 + 1024 * i, 10 * US);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(gs_kind_expects(33 + 1024 * i), 10 * US);
+    for (unsigned i = 0; i < 100; i++) { /* the one that is asked for stays */
+        seen(33 + 1024 * (3 + i), 20 * US);
+        assert_int_equal(gs_kind_expects(33), 10 * US);
+    }
+    assert_int_equal(gs_kind_expects(33 + 1024), 0);
+}
+
 static void known_ones_fill_a_unit(void **state)
 {
     struct gs_batch b = {0};
@@ -187,10 +203,15 @@ static void short_chunks_become_larger(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unknown_ones_stay_alone), cmocka_unit_test(known_ones_fill_a_unit),
-        cmocka_unit_test(a_mistake_counts_once),   cmocka_unit_test(estimates_come_down_and_go_up_at_once),
-        cmocka_unit_test(the_last_is_known),       cmocka_unit_test(one_that_is_alone_takes_more),
-        cmocka_unit_test(several_kinds_share_one), cmocka_unit_test(short_chunks_become_larger),
+        cmocka_unit_test(unknown_ones_stay_alone),
+        cmocka_unit_test(kinds_do_not_drive_each_other_out),
+        cmocka_unit_test(known_ones_fill_a_unit),
+        cmocka_unit_test(a_mistake_counts_once),
+        cmocka_unit_test(estimates_come_down_and_go_up_at_once),
+        cmocka_unit_test(the_last_is_known),
+        cmocka_unit_test(one_that_is_alone_takes_more),
+        cmocka_unit_test(several_kinds_share_one),
+        cmocka_unit_test(short_chunks_become_larger),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
