@@ -77,6 +77,11 @@ double gs_budget_left(const struct gs_budget *b, uint64_t now_ns)
     return budget_share * (double)(now_ns - b->begin_ns) - b->lost_ns;
 }
 
+double gs_choice_guess_ns(const struct gs_history *h)
+{
+    return max_double(h->guess_ns, h->running_ns);
+}
+
 bool gs_choice_guesses(const struct gs_history *h)
 {
     return !h->single.n && !h->balance.measured;
@@ -91,9 +96,10 @@ static double single_of(const struct gs_history *h)
         parts += (double)h->balance.part_ns[p];
     if (alone > 0 && parts > 0)
         return min_double(alone, parts);
-    if (alone > 0 || h->guess_ns <= 0)
+    const double guess = gs_choice_guess_ns(h);
+    if (alone > 0 || guess <= 0)
         return alone;
-    return parts > 0 ? parts : h->guess_ns; /* split by an estimate at first: the parts say more */
+    return parts > 0 ? parts : guess; /* split by an estimate at first: the parts say more */
 }
 
 double gs_choice_more_launches(const struct gs_history *h)
@@ -469,9 +475,19 @@ double gs_choice_estimate_ns(const struct gs_machine *m, double operations)
     return m->rate > 0 ? operations / m->rate : 0;
 }
 
+static double what_counts(const struct gs_machine *m, unsigned n, double guess_ns)
+{
+    return guess_ns >= far_longer * gs_least_worth_ns(m, n) ? guess_ns : 0;
+}
+
 void gs_choice_guess(struct gs_history *h, const struct gs_machine *m, unsigned n, double estimate_ns)
 {
-    h->guess_ns = estimate_ns >= far_longer * gs_least_worth_ns(m, n) ? estimate_ns : 0;
+    h->guess_ns = what_counts(m, n, estimate_ns);
+}
+
+void gs_choice_runs(struct gs_history *h, const struct gs_machine *m, unsigned n, double ns)
+{
+    h->running_ns = what_counts(m, n, ns);
 }
 
 /* The fastest kernel counts, and half as much again: an estimate must not be too long. One kernel alone says little, so

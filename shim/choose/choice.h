@@ -67,6 +67,7 @@ struct gs_history {
     bool by_host_only;         /* there is no other */
     struct gs_balance balance;
     double guess_ns;               /* before anything is measured: one launch takes at least so long; 0: not known */
+    double running_ns;             /* the first that is measured has been running for so long; 0: not known */
     uint64_t bound_ns;             /* one launch takes at most so long, by the host's clock; 0: not known */
     uint64_t launches;             /* in this process */
     uint64_t expected;             /* in the process before; 0: not known */
@@ -147,6 +148,12 @@ double gs_choice_estimate_ns(const struct gs_machine *m, double operations);
 
 /* That counts for the choice, until there is a measurement, where a launch takes far longer than a split costs. */
 void gs_choice_guess(struct gs_history *h, const struct gs_machine *m, unsigned n, double estimate_ns);
+
+/* The first launch that is measured still runs, and has for so long: it takes at least that. Counts in the same way. */
+void gs_choice_runs(struct gs_history *h, const struct gs_machine *m, unsigned n, double ns);
+
+/* What is thought to be the least that a launch takes, by these two; 0: not known. */
+double gs_choice_guess_ns(const struct gs_history *h);
 
 /* A launch of so many operations took so long. */
 void gs_choice_learn_rate(struct gs_machine *m, double operations, uint64_t took_ns);

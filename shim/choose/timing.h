@@ -52,12 +52,19 @@ bool gs_timing_wants_estimate(struct gs_timing *t);
 void gs_timing_estimate(struct gs_timing *t, double operations);
 
 /* A launch of it is being measured, the first: should the application wait for that a little longer, as it has for
- * waited_ns? `known_soon`: its translation is being made, which may tell as well. What waits loses nothing while the
- * device is busy, if all that it does is to enqueue more. */
-bool gs_timing_awaits(struct gs_timing *t, bool known_soon, uint64_t waited_ns);
+ * waited_ns, of which counted_ns (0 at first) have been counted? `known_soon`: its translation is being made, which may
+ * tell as well. What waits loses nothing while the device is busy, if all that it does is to enqueue more. */
+bool gs_timing_awaits(struct gs_timing *t, bool known_soon, uint64_t waited_ns, uint64_t *counted_ns);
+
+/* By that, having waited for so long: is it far longer than what a split costs? To translate it takes a core of the
+ * host's from what is short. */
+bool gs_timing_seems_long(struct gs_timing *t, uint64_t waited_ns);
 
 /* Is a launch of it that is being measured still under way, the first? Then the device is busy. */
 bool gs_timing_runs(struct gs_timing *t);
+
+/* For how long the device has to do before a launch to come, by what is known of those on the queue. */
+uint64_t gs_timing_busy_ns(const struct gs_queue *q);
 
 /* A launch has been enqueued, or split, which is behind all before it on the queue. With the context's lock held. */
 void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split);

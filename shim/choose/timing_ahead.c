@@ -97,11 +97,10 @@ const char *gs_timing_waits(struct gs_timing *t, struct gs_context *ctx)
     return gs_choice_translating;
 }
 
-/* For how long the device has to do before a launch to come. */
-static double busy_for(const struct gs_queue *q)
+uint64_t gs_timing_busy_ns(const struct gs_queue *q)
 {
     const uint64_t now_ns = gs_now_ns(), until_ns = atomic_load(&q->busy_until_ns);
-    return until_ns > now_ns ? (double)(until_ns - now_ns) : 0;
+    return until_ns > now_ns ? until_ns - now_ns : 0;
 }
 
 struct gs_patience gs_timing_patience(struct gs_timing *t, const struct gs_queue *q)
@@ -110,7 +109,7 @@ struct gs_patience gs_timing_patience(struct gs_timing *t, const struct gs_queue
     pthread_mutex_lock(&gs_book.lock);
     const double one = t->waited ? 0 : t->h.single_ns - t->h.split_ns;
     const double all = one * gs_choice_more_launches(&t->h) / OF_ALL;
-    const double share = one / SHARE > all ? one / SHARE : all, busy = busy_for(q);
+    const double share = one / SHARE > all ? one / SHARE : all, busy = (double)gs_timing_busy_ns(q);
     const double gain = share > busy ? share : busy;
     const double expected = new_ns(t), cached = on_cpu() || expected < (double)CACHED_NS ? expected : (double)CACHED_NS;
     pthread_mutex_unlock(&gs_book.lock);

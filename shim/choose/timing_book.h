@@ -26,7 +26,9 @@ struct gs_timing {
     bool refused;        /* its last plan said no: nothing to be learnt */
     double operations;   /* of its last launch that was estimated; 0: not known */
     double estimate_ns;  /* what that was thought to take before anything was measured; 0: not known */
+    bool begun;          /* the first that is measured has been seen running */
     uint64_t awaited_ns; /* what launches have waited for its first measurement */
+    uint64_t begun_ns;   /* of that, until then */
     struct gs_history h;
     /* Launches whose numbers, the arguments by value, make them longer or shorter stand apart from the first entry of
        their size, which all others belong to. */
@@ -45,11 +47,12 @@ extern struct gs_book {
     unsigned n;
     struct gs_machine machine;
     struct gs_budget budget;
-    bool any_split;      /* of this process */
-    unsigned estimated;  /* launches of this process */
-    uint64_t awaited_ns; /* what the application has waited for first measurements */
-    bool machine_learnt; /* it is not only a guess or a measurement of links, but corrected by splits */
-    bool links_known;    /* measured links went into it; or they are being measured */
+    bool any_split;       /* of this process */
+    unsigned estimated;   /* launches of this process */
+    uint64_t awaited_ns;  /* what the application has waited for first measurements */
+    uint64_t compiled_ns; /* ... and for what the driver does before these begin */
+    bool machine_learnt;  /* it is not only a guess or a measurement of links, but corrected by splits */
+    bool links_known;     /* measured links went into it; or they are being measured */
     char links_name[GS_LINKS_NAME_BYTES];
     char learnt_name[sizeof "learnt-" + GS_HASH_HEX_BYTES]; /* of the entry on disk; empty: nothing has been read */
 } gs_book;

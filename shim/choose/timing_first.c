@@ -9,16 +9,24 @@
 #include "shim/report/report.h"
 
 enum {
-    ESTIMATE_NS = 20 * 1000,      /* what an estimate costs */
-    AFFORDABLE = 500,             /* of the time elapsed, one part may go into them */
+    ESTIMATE_NS = 20 * 1000, /* what an estimate costs */
+    AFFORDABLE = 500,        /* of the time elapsed, one part may go into them */
+    LONG_NS = 1000 * 1000,
     AGAIN = 16,                   /* launches; other arguments may make others longer */
     LITTLE_NS = 50 * 1000 * 1000, /* that may be waited for a first measurement, whatever it is */
     AWAITED_SHARE = 8,            /* of the time elapsed, one part for all of them */
+    COMPILING_NS = 1000 * 1000 * 1000,
 };
 
 static uint64_t elapsed_ns(void)
 {
     return gs_now_ns() - gs_book.budget.begin_ns;
+}
+
+/* PoCL compiles a kernel when it is launched, not when its program is built. */
+static bool may_compile_first(void)
+{
+    return gs_group()->type & CL_DEVICE_TYPE_CPU;
 }
 
 bool gs_timing_is_new(struct gs_timing *t)
@@ -50,36 +58,59 @@ void gs_timing_estimate(struct gs_timing *t, double operations)
     pthread_mutex_unlock(&gs_book.lock);
 }
 
-/* So long the application may wait in all for t's first measurement. Beyond a little only for as long as the device is
- * busy with what was launched since, by the estimate. */
+/* So long the application may wait in all for t's first measurement; before it begins as long as the driver may compile
+ * it, all of them together for a second at most. Beyond a little only for as long as the device is busy with what was
+ * launched since, by what is thought of it. */
 static uint64_t most_awaited_ns(const struct gs_timing *t, bool known_soon)
 {
     const uint64_t left = elapsed_ns() / AWAITED_SHARE,
                    share = left > gs_book.awaited_ns ? left - gs_book.awaited_ns : 0;
     const uint64_t little = share < LITTLE_NS && !known_soon ? share : LITTLE_NS;
-    return little + (uint64_t)((double)t->h.launches * t->h.guess_ns);
+    if (!t->begun && may_compile_first() && gs_book.compiled_ns < COMPILING_NS)
+        return little + COMPILING_NS - gs_book.compiled_ns;
+    return t->begun_ns + little + (uint64_t)((double)t->h.launches * gs_choice_guess_ns(&t->h));
 }
 
-bool gs_timing_awaits(struct gs_timing *t, bool known_soon, uint64_t waited_ns)
+/* Of all that was waited, what was before it began, and the rest. */
+static void count_awaited(struct gs_timing *t, uint64_t waited_ns)
+{
+    if (!t->begun && may_compile_first())
+        gs_book.compiled_ns += waited_ns;
+    else
+        gs_book.awaited_ns += waited_ns;
+    t->awaited_ns += waited_ns;
+}
+
+bool gs_timing_awaits(struct gs_timing *t, bool known_soon, uint64_t waited_ns, uint64_t *counted_ns)
 {
     struct gs_wanted wanted = {0};
     pthread_mutex_lock(&gs_book.lock);
+    const bool had_begun = t->begun;
+    count_awaited(t, waited_ns - *counted_ns);
+    *counted_ns = waited_ns;
     gs_measured_look(&wanted);
-    const bool measuring = t->h.tried ? t->h.tried >= GS_CHOICE_TRIES : t->h.asked && t->h.launches > 1;
+    if (t->begun && !had_begun)
+        t->begun_ns = t->awaited_ns;
+    const bool measuring = t->h.tried ? t->h.tried >= GS_CHOICE_TRIES : t->h.asked;
     /* Until tries must show whether it was right, an estimate may say enough. */
-    const bool enough =
-        !t->h.tried && t->h.guess_ns > 0 && gs_choice_foresees(&t->h, &gs_book.machine, t->n, gs_ahead_cost_ns(t));
+    const bool enough = !t->h.tried && gs_choice_guess_ns(&t->h) > 0 &&
+                        gs_choice_foresees(&t->h, &gs_book.machine, t->n, gs_ahead_cost_ns(t));
     const bool awaits = gs_choice_guesses(&t->h) && measuring && !enough;
-    const bool goes_on = awaits && t->awaited_ns + waited_ns < most_awaited_ns(t, known_soon);
-    if (waited_ns && !goes_on) {
-        t->awaited_ns += waited_ns;
-        gs_book.awaited_ns += waited_ns;
+    const bool goes_on = awaits && t->awaited_ns < most_awaited_ns(t, known_soon);
+    if (waited_ns && !goes_on)
         gs_debug("%s: waited %.1f ms for its first measurement%s", t->name, (double)waited_ns / 1e6,
                  awaits ? ", in vain" : "");
-    }
     pthread_mutex_unlock(&gs_book.lock);
     gs_ahead_do(&wanted);
     return goes_on;
+}
+
+bool gs_timing_seems_long(struct gs_timing *t, uint64_t waited_ns)
+{
+    pthread_mutex_lock(&gs_book.lock);
+    const bool runs = t->h.running_ns > 0;
+    pthread_mutex_unlock(&gs_book.lock);
+    return runs || (!may_compile_first() && waited_ns > LONG_NS);
 }
 
 bool gs_timing_runs(struct gs_timing *t)

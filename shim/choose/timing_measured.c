@@ -31,6 +31,7 @@ struct measurement {
     struct gs_spent *spent; /* by units: in the place of the profiles; held */
     bool split;
     unsigned place[GS_MAX_DEVICES];
+    uint64_t running_ns; /* when it was first seen running; 0: it hasn't been */
 };
 
 static struct measurement *pending; /* the book's lock, as the two below */
@@ -203,6 +204,16 @@ static void learn_single(struct measurement *m)
         gs_choice_learn_rate(&gs_book.machine, t->operations, took_ns);
 }
 
+/* It hasn't ended. */
+static void learn_running(struct measurement *m)
+{
+    const uint64_t now_ns = gs_now_ns();
+    struct gs_timing *t = gs_book_of_numbers(m->t->first, m->numbers);
+    m->running_ns = m->running_ns ? m->running_ns : now_ns;
+    t->begun = true;
+    gs_choice_runs(&t->h, &gs_book.machine, t->n, (double)(now_ns - m->running_ns));
+}
+
 void gs_measured_look(struct gs_wanted *w)
 {
     for (struct measurement **at = &pending; *at;) {
@@ -210,6 +221,8 @@ void gs_measured_look(struct gs_wanted *w)
         cl_int status = CL_COMPLETE;
         gs_real()->clGetEventInfo(m->end, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
         if (status > CL_COMPLETE || (m->spent && !gs_spent_settled(m->spent))) {
+            if (status == CL_RUNNING && !m->split && !m->spent)
+                learn_running(m);
             at = &m->next;
             continue;
         }

@@ -281,43 +281,64 @@ static bool estimate(struct gs_launching *l)
     return true;
 }
 
+static void flush(struct gs_launching *l)
+{
+    pthread_mutex_lock(&l->cmd.ctx->lock);
+    gs_command_flush(l->cmd.q);
+    pthread_mutex_unlock(&l->cmd.ctx->lock);
+}
+
 /* Nothing is known yet of how long it takes: estimates it, and waits a little for what may be known soon where the
  * application goes on enqueueing. Not where it may have to call again for anything to begin. */
 static void know_first(struct gs_launching *l)
 {
-    enum { LONG_NS = 1000000, SHORTEST_NS = 500000, LONGEST_NS = 5000000 };
+    enum { SHORTEST_NS = 500000, LONGEST_NS = 5000000 };
     struct timespec pause = {0, SHORTEST_NS}; /* each look asks the driver */
     const uint64_t begin_ns = gs_now_ns();
-    uint64_t waited_ns = 0;
+    uint64_t waited_ns = 0, counted_ns = 0;
     bool estimated = false;
     if (!gs_timing_is_new(l->timing) || atomic_load(&l->cmd.ctx->user_events) || gs_in_callback())
         return;
     for (;;) {
         estimated = estimated || estimate(l);
         const bool known_soon = !estimated && atomic_load(&l->k->program->preparing);
-        if (!gs_timing_awaits(l->timing, known_soon, waited_ns))
+        if (!gs_timing_awaits(l->timing, known_soon, waited_ns, &counted_ns))
             return;
-        if (!waited_ns) {
-            pthread_mutex_lock(&l->cmd.ctx->lock);
-            gs_command_flush(l->cmd.q);
-            pthread_mutex_unlock(&l->cmd.ctx->lock);
-        }
+        if (!waited_ns)
+            flush(l);
         nanosleep(&pause, NULL);
         pause.tv_nsec = pause.tv_nsec < LONGEST_NS / 2 ? 2 * pause.tv_nsec : LONGEST_NS;
         waited_ns = gs_now_ns() - begin_ns;
-        if (waited_ns > LONG_NS && !estimated) /* it isn't short */
+        if (!estimated && gs_timing_seems_long(l->timing, waited_ns))
             gs_translate_beside(l->k->program);
     }
 }
 
-/* Its translation is being made: what waits for that loses nothing while a launch before it is still running. */
+/* Is a launch before this one still running, or are there others that will be for a while? */
+static bool is_busy(const struct gs_launching *l)
+{
+    enum { LITTLE_NS = 1000000 };
+    return gs_timing_runs(l->timing) ||
+           (!atomic_load(&l->cmd.ctx->user_events) && gs_timing_busy_ns(l->cmd.q) > LITTLE_NS);
+}
+
+/* Its translation is being made, and compiled: what waits for that loses nothing while the device is busy. */
 static void await_prepared(struct gs_launching *l)
 {
     enum { MOST_NS = 2000000000 };
     const struct timespec little = {0, 100000};
+    struct gs_program *p = l->k->program;
     const uint64_t begin_ns = gs_now_ns();
-    while (atomic_load(&l->k->program->preparing) && gs_timing_runs(l->timing) && gs_now_ns() - begin_ns < MOST_NS)
+    if (gs_in_callback() || !atomic_load(&p->preparing) || !is_busy(l))
+        return;
+    flush(l);
+    while (!gs_prepared(p) && is_busy(l) && gs_now_ns() - begin_ns < MOST_NS) {
+        if (!atomic_load(&p->preparing)) /* it has only been translated */
+            gs_prepare_beside(p, (struct gs_patience){0});
+        if (!atomic_load(&p->preparing))
+            return;
         nanosleep(&little, NULL);
+    }
 }
 
 /* Why the launch isn't split, before anything is known of its arguments; NULL: it may be. */

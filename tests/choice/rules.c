@@ -40,6 +40,27 @@ static void an_estimate_splits_the_first_launch(void **state)
     assert_false(gs_choose(&h, &m, &two, &b, 1 * MS, &risk));
 }
 
+/* So is one that still runs: it takes at least as long as it has. */
+static void what_runs_for_long_is_long(void **state)
+{
+    (void)state;
+    struct gs_budget b = {.begin_ns = 0};
+    struct gs_machine m = machine;
+    struct gs_history h;
+    double risk;
+    gs_history_init(&h);
+    gs_choice_runs(&h, &m, 2, 1e4);
+    assert_true(gs_choice_guess_ns(&h) == 0); /* that may be short */
+    gs_choice_runs(&h, &m, 2, 5e8);
+    gs_choice_guess(&h, &m, 2, 1e7); /* by what it computes: less */
+    assert_true(gs_choice_guess_ns(&h) == 5e8 && gs_choice_guesses(&h));
+    assert_true(gs_choice_foresees(&h, &m, 2, m.prepare_ns));
+    assert_true(gs_choice_worth_planning(&h, &m, 2, 0) && gs_choose(&h, &m, &two, &b, 1 * MS, &risk));
+    gs_choice_learn_single(&h, 900 * MS);
+    gs_choice_worth_planning(&h, &m, 2, 0);
+    assert_true(h.single_ns == 900e6);
+}
+
 /* The fastest kernel counts at once; one that is slower pulls the rate down slowly. */
 static void the_rate_is_the_fastest_kernels(void **state)
 {
@@ -402,6 +423,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_estimate_splits_the_first_launch),
+        cmocka_unit_test(what_runs_for_long_is_long),
         cmocka_unit_test(the_rate_is_the_fastest_kernels),
         cmocka_unit_test(trials_become_rarer),
         cmocka_unit_test(few_trials_at_a_time),

@@ -15,6 +15,10 @@ later=$(sed -n 's/.*"later": \([0-9]*\).*/\1/p' first.json)
 [ "$((later + $(split first.json)))" = 100 ] || fail "$later launches left for later: $(cat first.json)"
 once --stats=second.json || fail "the second process"
 [ "$(split second.json)" -ge 95 ] || fail "second process: $(cat second.json)"
+# Four launches of 1.6 s: while the first runs the others wait for what it shows, and for the translation.
+rm -rf cache
+gpusparc run --stats=few.json "$programs/paced" 4 65536 204000000 || fail "four long ones"
+[ "$(split few.json)" -ge 1 ] || fail "four long ones: $(cat few.json)"
 once --forget --stats 2>table.txt || fail "the table"
 [ "$(grep -c -- "--mode multi splits them now" table.txt)" = 1 ] || fail "no advice: $(cat table.txt)"
 once --mode multi --stats 2>multi.txt || fail "multi"
