@@ -8,6 +8,7 @@ enum {
     MOST_TRIES = 2 * GS_CHOICE_TRIES,
     ENOUGH = 4,     /* measurements of a kind; then only some launches are measured */
     MOST_ASKED = 2, /* of which nothing has been heard yet */
+    MOST_ASKED_SPLITS = 2 * ENOUGH,
     /* Opening windows between GPUs takes 56 ms by a thread of ours, more beside an application that works; a split that
        comes meanwhile waits for the driver until they are open (two H200s: 50 to 120 ms instead of 35 for the first).
      */
@@ -458,8 +459,8 @@ bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine 
 
 bool gs_choice_wants_split(const struct gs_history *h)
 {
-    return h->split.n < ENOUGH || h->launches < ENOUGH || h->launches % SPLIT_EVERY == 0 ||
-           (h->balance.measured < KNOWN && !h->balance.settled);
+    const bool unknown = h->split.n < ENOUGH || (h->balance.measured < KNOWN && !h->balance.settled);
+    return h->launches < ENOUGH || h->launches % SPLIT_EVERY == 0 || (unknown && h->asked_split < MOST_ASKED_SPLITS);
 }
 
 void gs_choice_learn_bound(struct gs_history *h, uint64_t all_ns, unsigned launches)

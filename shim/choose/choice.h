@@ -76,6 +76,7 @@ struct gs_history {
     double return_rate;         /* of the bytes that splits left on other devices: those fetched home; < 0: not known */
     double read_bytes;          /* of what it writes, the application will fetch so much by large blocking reads */
     unsigned asked;             /* measurements on one device that were begun in this process */
+    unsigned asked_split;       /* the same of splits */
     unsigned tried;             /* splits enqueued before TRIES of them were measured */
     unsigned failures;          /* times that a try ended with one device */
     uint64_t retry_at;          /* the launch from which the next try is allowed */
@@ -164,6 +165,8 @@ bool gs_choice_guesses(const struct gs_history *h);
 /* Should this launch be measured? One on one device only if it may be long enough to gain; `affordable`: measuring
  * costs little beside what has been done so far, so that one of which nothing is known may be. */
 bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine *m, unsigned n, bool affordable);
+/* Where the application goes on enqueueing none is heard of until its end: those that are measured are spread over the
+ * launches all the same, since the first ones run beside what enqueues. */
 bool gs_choice_wants_split(const struct gs_history *h);
 
 void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns);

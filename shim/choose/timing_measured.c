@@ -352,11 +352,14 @@ static struct measurement *measure(struct gs_timing *t, uint64_t numbers, cl_eve
 static void keep(struct measurement *m)
 {
     pthread_mutex_lock(&gs_book.lock);
-    m->next = pending;
-    pending = m;
+    struct measurement **end = &pending; /* heard of in their order: what is kept in the end is of the last ones */
+    while (*end)
+        end = &(*end)->next;
+    *end = m;
     gs_measured_pending++;
     n_measured++;
     m->t->h.asked += !m->split;
+    m->t->h.asked_split += m->split;
     pthread_mutex_unlock(&gs_book.lock);
 }
 

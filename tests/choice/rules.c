@@ -388,6 +388,24 @@ static void measurements_become_rare(void **state)
     assert_int_equal(split, 20);
 }
 
+/* Also where none is heard of before the application's end, as it only enqueues: the first ones run beside that. */
+static void unheard_measurements_become_rare(void **state)
+{
+    (void)state;
+    struct gs_history h;
+    unsigned last = 0;
+    gs_history_init(&h);
+    gs_choice_learn_single(&h, 100 * MS);
+    for (h.launches = 1; h.launches <= 320; h.launches++) {
+        if (!gs_choice_wants_split(&h))
+            continue;
+        h.asked_split++;
+        last = (unsigned)h.launches;
+    }
+    assert_true(h.asked_split > 20 && h.asked_split <= 32);
+    assert_int_equal(last, 320);
+}
+
 /* The first split makes replicas and kernels: what it takes says nothing of those to come. */
 static void the_first_split_does_not_count(void **state)
 {
@@ -440,6 +458,7 @@ int main(void)
         cmocka_unit_test(the_last_run_says_how_many_come),
         cmocka_unit_test(a_trial_risks_all_of_it),
         cmocka_unit_test(measurements_become_rare),
+        cmocka_unit_test(unheard_measurements_become_rare),
         cmocka_unit_test(the_first_split_does_not_count),
         cmocka_unit_test(what_cannot_pay_is_not_planned),
     };
