@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/choose/choice.h"
+#include "shim/choose/choice_costs.h"
 
 #include <string.h>
 
 enum {
-    KNOWN = GS_CHOICE_TRIES - 1, /* the first split doesn't count: it makes replicas and kernels */
     MOST_TRIES = 2 * GS_CHOICE_TRIES,
     ENOUGH = 4,     /* measurements of a kind; then only some launches are measured */
     MOST_ASKED = 2, /* of which nothing has been heard yet */
@@ -17,44 +16,14 @@ enum {
     SPLIT_EVERY = 16,
     RETRY_AFTER = 4, /* launches; four times as many after each failure */
     MOST_FAILURES = 8,
-    MOST_COUNTED = GS_MEASURED_KEPT * 1000000
 };
 
 static const double budget_share = 0.01;  /* what comes home later is guessed: twice as much is lost at the worst */
 static const double worth_leaving = 0.93; /* of one device's time: a split that isn't going yet must be below it */
 static const double worth_staying = 1.02; /* and one that is going, below this */
-static const double hopeless = 4;         /* times as long as one device: it isn't tried twice */
-static const double far_longer = 4; /* than the shortest that gains: what is only guessed to take so long counts */
-static const double outlier = 4;    /* times as long as was thought */
 static const double promising_part = 0.7, promising_split = 1.1;
 static const double several_hoped = 0.7; /* of a read from one device, before one from several has been measured */
 static const double ring_bytes = 1048576;
-static const double small_bytes = 65536, large_bytes = 16777216;
-
-static double max_double(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static double min_double(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-void gs_measured_add(struct gs_measured *m, uint64_t ns)
-{
-    m->ns[m->n % GS_MEASURED_KEPT] = ns;
-    m->n = m->n + 1 < MOST_COUNTED ? m->n + 1 : GS_MEASURED_KEPT;
-}
-
-uint64_t gs_measured_best(const struct gs_measured *m)
-{
-    uint64_t best = 0;
-    for (unsigned i = 0; i < m->n && i < GS_MEASURED_KEPT; i++)
-        if (!best || m->ns[i] < best)
-            best = m->ns[i];
-    return best;
-}
 
 double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move move)
 {
@@ -80,7 +49,7 @@ double gs_budget_left(const struct gs_budget *b, uint64_t now_ns)
 
 double gs_choice_guess_ns(const struct gs_history *h)
 {
-    return max_double(h->guess_ns, h->running_ns);
+    return gs_max(h->guess_ns, h->running_ns);
 }
 
 bool gs_choice_guesses(const struct gs_history *h)
@@ -96,7 +65,7 @@ static double single_of(const struct gs_history *h)
     for (unsigned p = 0; p < h->balance.n && h->balance.measured; p++)
         parts += (double)h->balance.part_ns[p];
     if (alone > 0 && parts > 0)
-        return min_double(alone, parts);
+        return gs_min(alone, parts);
     const double guess = gs_choice_guess_ns(h);
     if (alone > 0 || guess <= 0)
         return alone;
@@ -105,12 +74,12 @@ static double single_of(const struct gs_history *h)
 
 double gs_choice_more_launches(const struct gs_history *h)
 {
-    return max_double(1, (double)(h->expected > h->launches ? h->expected - h->launches : h->launches));
+    return gs_max(1, (double)(h->expected > h->launches ? h->expected - h->launches : h->launches));
 }
 
 bool gs_choice_split_known(const struct gs_history *h)
 {
-    return h->split.n >= KNOWN;
+    return h->split.n >= GS_CHOICE_KNOWN;
 }
 
 /* What a split takes, but for what it brings to its parts: the tries count together, or not at all. What they put
@@ -124,14 +93,14 @@ static double split_of(const struct gs_history *h, const struct gs_machine *m, d
     if (!h->merge.bytes || link == h->merge_link)
         return best;
     const double now = best - gs_move_ns(m, h->merge_link, h->merge) + gs_move_ns(m, link, h->merge);
-    return now > least ? now : min_double(best, least);
+    return now > least ? now : gs_min(best, least);
 }
 
 /* By the better way. */
 static double split_at_best(const struct gs_history *h, const struct gs_machine *m, double single, double largest)
 {
     const double split = split_of(h, m, single, largest, h->merge_link);
-    return h->by_host_only ? split : min_double(split, split_of(h, m, single, largest, GS_LINK_PEER));
+    return h->by_host_only ? split : gs_min(split, split_of(h, m, single, largest, GS_LINK_PEER));
 }
 
 /* Is it time for another try of what has failed? */
@@ -144,29 +113,23 @@ static bool is_due_again(const struct gs_history *h)
 static double hoped_of(const struct gs_history *h, const struct gs_machine *m, double single, unsigned n)
 {
     const double split = split_at_best(h, m, single, 1.0 / n);
-    return is_due_again(h) ? min_double(split, single / n + m->split_ns) : split;
+    return is_due_again(h) ? gs_min(split, single / n + m->split_ns) : split;
 }
 
 unsigned gs_read_size(double bytes)
 {
-    return bytes >= 8 * large_bytes;
+    return bytes >= 8 * gs_large_bytes;
 }
 
-/* What the application's reads of its outputs take where these lie on one device, and how much less where they lie on
- * several: each has a link of its own, and what the host's memory makes of that is measured. */
-struct reads {
-    double one, gain;
-};
-
-static struct reads reads_of(const struct gs_history *h, const struct gs_machine *m)
+struct gs_reads gs_reads_of(const struct gs_history *h, const struct gs_machine *m)
 {
     const double *known = m->read_ns[gs_read_size(h->read_bytes)];
     const double one = known[0], several = known[1] > 0 ? known[1] : several_hoped * one;
-    return (struct reads){h->read_bytes * one, one > 0 ? h->read_bytes * (one - several) : 0};
+    return (struct gs_reads){h->read_bytes * one, one > 0 ? h->read_bytes * (one - several) : 0};
 }
 
 /* Can no split of n parts gain, by its parts and its reads, even if nothing has to be moved? */
-static bool is_too_short(const struct gs_machine *m, unsigned n, double single, struct reads reads)
+static bool is_too_short(const struct gs_machine *m, unsigned n, double single, struct gs_reads reads)
 {
     return single / n + m->split_ns + reads.one - reads.gain > worth_leaving * (single + reads.one);
 }
@@ -233,7 +196,7 @@ static bool is_promising(const struct gs_history *h, double single)
 {
     double longest = 0;
     for (unsigned p = 0; p < h->balance.n && h->balance.measured; p++)
-        longest = max_double(longest, (double)h->balance.part_ns[p]);
+        longest = gs_max(longest, (double)h->balance.part_ns[p]);
     return longest > 0 && longest < promising_part * single &&
            (double)gs_measured_best(&h->split) < promising_split * single;
 }
@@ -245,7 +208,7 @@ static bool is_trying(const struct gs_history *h, double single)
         return false;
     if (gs_choice_split_known(h))
         return h->tried < MOST_TRIES && is_promising(h, single);
-    return h->tried < GS_CHOICE_TRIES && (!h->split.n || (double)gs_measured_best(&h->split) < hopeless * single);
+    return h->tried < GS_CHOICE_TRIES && (!h->split.n || (double)gs_measured_best(&h->split) < gs_hopeless * single);
 }
 
 bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
@@ -259,7 +222,7 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
         reason = not_known;
     } else {
         const bool trying = is_trying(h, single);
-        const struct reads reads = reads_of(h, m);
+        const struct gs_reads reads = gs_reads_of(h, m);
         h->split_ns = split_at_best(h, m, single, 1.0 / n);
         if (gs_choice_split_known(h) && !trying && !is_due_again(h) &&
             h->split_ns + reads.one - reads.gain >= worth_leaving * (single + reads.one))
@@ -285,31 +248,29 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
 bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, unsigned n, double prepare_ns)
 {
     const double single = single_of(h);
-    const struct reads reads = reads_of(h, m);
+    const struct gs_reads reads = gs_reads_of(h, m);
     const double gain = single - hoped_of(h, m, single, n) + reads.gain;
     return single > 0 && !is_too_short(m, n, single, reads) && gain > 0 &&
            gs_choice_more_launches(h) * gain >= prepare_ns;
 }
 
-/* Does much go by the host's memory, though windows between the GPUs can be had? */
-static bool goes_by_host(const struct gs_forecast *o, enum gs_link link)
+bool gs_goes_by_host(const struct gs_forecast *o, enum gs_link link)
 {
-    return link == GS_LINK_HOST && o->peer_possible && (double)(o->scatter.bytes + o->merge.bytes) > small_bytes;
+    return link == GS_LINK_HOST && o->peer_possible && (double)(o->scatter.bytes + o->merge.bytes) > gs_small_bytes;
 }
 
-/* What has to be made for that once: who moves little does without. */
-static double ring_ns(const struct gs_machine *m, const struct gs_forecast *o, enum gs_link link)
+double gs_ring_ns(const struct gs_machine *m, const struct gs_forecast *o, enum gs_link link)
 {
-    return goes_by_host(o, link) && !o->pinned && (double)o->scatter.bytes >= ring_bytes ? m->ring_ns : 0;
+    return gs_goes_by_host(o, link) && !o->pinned && (double)o->scatter.bytes >= ring_bytes ? m->ring_ns : 0;
 }
 
 /* The two ways of one launch. */
 struct ways {
     double single, split;
-    double risk;        /* what the split is sure to cost now, should it never be better */
-    double coming;      /* of that, what will be paid later: outputs that come home */
-    double gain;        /* of this one launch, if the prediction is right; negative: it has to be earned later */
-    struct reads reads; /* not in the others but in `gain` */
+    double risk;           /* what the split is sure to cost now, should it never be better */
+    double coming;         /* of that, what will be paid later: outputs that come home */
+    double gain;           /* of this one launch, if the prediction is right; negative: it has to be earned later */
+    struct gs_reads reads; /* not in the others but in `gain` */
 };
 
 /* What every launch to come gains. */
@@ -330,15 +291,15 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     const double gather = gs_move_ns(m, link, o->gather), scatter = gs_move_ns(m, link, o->scatter);
     const double leave = gs_move_ns(m, link, o->leave), alone = single_of(h), more = gs_choice_more_launches(h);
     /* Who splits can't know it, and finds it out by leaving off once: else it never would. */
-    const double gather_again = h->gather_again.known ? min_double(gather, gs_move_ns(m, link, h->gather_again.move))
+    const double gather_again = h->gather_again.known ? gs_min(gather, gs_move_ns(m, link, h->gather_again.move))
                                 : h->last_split       ? 0
                                                       : gather;
     const double scatter_again =
-        h->scatter_again.known ? min_double(scatter, gs_move_ns(m, link, h->scatter_again.move)) : 0;
+        h->scatter_again.known ? gs_min(scatter, gs_move_ns(m, link, h->scatter_again.move)) : 0;
     const double leave_again = h->return_rate < 0 ? 0 : h->return_rate * leave;
     /* A third counts: it is done once for all kernels, and to wait until all of it is sure to be won back costs more.
      */
-    const double ring = ring_ns(m, o, link) / 3;
+    const double ring = gs_ring_ns(m, o, link) / 3;
     const double first = ring + (h->split_before ? 0 : m->first_ns);
     const double once = scatter - scatter_again + (h->return_rate < 0 ? leave : 0) + first;
     /* Comparing is done on the devices, and what it finds may be little. */
@@ -346,12 +307,12 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     const double most = gs_move_ns(m, link, o->merge);
     const double base = split_of(h, m, alone, o->largest, link) + (gs_choice_split_known(h) ? 0 : merge);
     const double now = scatter_again + leave_again + once;
-    const struct reads reads = reads_of(h, m);
+    const struct gs_reads reads = gs_reads_of(h, m);
     return (struct ways){
         .single = alone + gather_again + (gather - gather_again) / more,
         .split = base + scatter_again + leave_again + once / more,
         .reads = reads,
-        .risk = gs_choice_split_known(h) ? max_double(0, base + now - alone - gather - reads.gain)
+        .risk = gs_choice_split_known(h) ? gs_max(0, base + now - alone - gather - reads.gain)
                                          : now + m->split_ns + most + (o->on_trial ? base : 0),
         .coming = h->return_rate < 0 ? leave : leave_again,
         .gain = alone + gather - base - now + reads.gain,
@@ -367,7 +328,7 @@ static bool gains_by_peer(const struct gs_history *h, const struct gs_machine *m
     if (!o->peer_possible || o->link == GS_LINK_PEER)
         return false;
     const struct ways w = predict(h, m, o, GS_LINK_PEER);
-    const double without = is_below(by_host, worth_leaving) ? max_double(0, gain_of(by_host)) : 0;
+    const double without = is_below(by_host, worth_leaving) ? gs_max(0, gain_of(by_host)) : 0;
     const bool gains = is_below(&w, worth_leaving);
     *enough = gains && gs_choice_more_launches(h) * (gain_of(&w) - without) > (double)PEER_NS;
     return gains;
@@ -438,14 +399,14 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     h->reason = NULL;
     h->last_split = h->ever = true;
     b->lost_ns += w.risk;
-    *risk_ns = max_double(0, w.risk - w.coming);
+    *risk_ns = gs_max(0, w.risk - w.coming);
     return true;
 }
 
 bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
     const double known = h->single.n ? single_of(h) : (double)h->bound_ns;
-    return known > 0 && is_too_short(m, n, known, reads_of(h, m));
+    return known > 0 && is_too_short(m, n, known, gs_reads_of(h, m));
 }
 
 bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine *m, unsigned n, bool affordable)
@@ -459,142 +420,6 @@ bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine 
 
 bool gs_choice_wants_split(const struct gs_history *h)
 {
-    const bool unknown = h->split.n < ENOUGH || (h->balance.measured < KNOWN && !h->balance.settled);
+    const bool unknown = h->split.n < ENOUGH || (h->balance.measured < GS_CHOICE_KNOWN && !h->balance.settled);
     return h->launches < ENOUGH || h->launches % SPLIT_EVERY == 0 || (unknown && h->asked_split < MOST_ASKED_SPLITS);
-}
-
-void gs_choice_learn_bound(struct gs_history *h, uint64_t all_ns, unsigned launches)
-{
-    const uint64_t bound = all_ns / launches + 1;
-    /* The lowest, but for a kernel that has come to take far longer. */
-    if (!h->bound_ns || bound < h->bound_ns || bound > 8 * h->bound_ns)
-        h->bound_ns = bound;
-}
-
-double gs_choice_estimate_ns(const struct gs_machine *m, double operations)
-{
-    return m->rate > 0 ? operations / m->rate : 0;
-}
-
-static double what_counts(const struct gs_machine *m, unsigned n, double guess_ns)
-{
-    return guess_ns >= far_longer * gs_least_worth_ns(m, n) ? guess_ns : 0;
-}
-
-void gs_choice_guess(struct gs_history *h, const struct gs_machine *m, unsigned n, double estimate_ns)
-{
-    h->guess_ns = what_counts(m, n, estimate_ns);
-}
-
-void gs_choice_runs(struct gs_history *h, const struct gs_machine *m, unsigned n, double ns)
-{
-    h->running_ns = what_counts(m, n, ns);
-}
-
-/* The fastest kernel counts, and half as much again: an estimate must not be too long. One kernel alone says little, so
- * the rate falls slowly. */
-void gs_choice_learn_rate(struct gs_machine *m, double operations, uint64_t took_ns)
-{
-    const double seen = 1.5 * operations / (double)took_ns;
-    if (operations <= 0 || !took_ns || (double)took_ns < m->split_ns)
-        return;
-    if (m->rate <= 0 || seen > m->rate)
-        m->rate = seen;
-    else
-        m->rate += (max_double(seen, m->rate / 4) - m->rate) / 4;
-}
-
-void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns)
-{
-    if (took_ns)
-        gs_measured_add(&h->single, took_ns);
-}
-
-/* Down quickly, up slowly: what disturbs only makes longer. One look in which a buffer or a way was used first (40 ms
- * for what takes half of one) must not make all that moves dear. */
-static void approach(double *value, double seen, double least, double most)
-{
-    seen = min_double(max_double(seen, least), min_double(most, outlier * *value));
-    *value += (seen - *value) * (seen < *value ? 0.5 : 0.125);
-}
-
-void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns, bool several)
-{
-    double *ns = &m->read_ns[gs_read_size((double)bytes)][several];
-    const double seen = (double)took_ns / (double)bytes;
-    if ((double)bytes < large_bytes / 2)
-        return;
-    if (*ns > 0)
-        approach(ns, seen, 0.001, 5);
-    else
-        *ns = min_double(max_double(seen, 0.001), 5);
-}
-
-void gs_choice_learn_ring(struct gs_machine *m, uint64_t took_ns)
-{
-    approach(&m->ring_ns, (double)took_ns, 1e5, 1e9);
-}
-
-static void learn_machine(struct gs_machine *m, double beyond_ns, const struct gs_forecast *o)
-{
-    const struct gs_move moved = o->scatter;
-    double *piece_ns = &m->link[o->link].piece_ns, *byte_ns = &m->link[o->link].byte_ns;
-    if (!moved.bytes)
-        approach(&m->split_ns, beyond_ns, 2e3, 2e6);
-    else if ((double)moved.bytes >= large_bytes)
-        approach(byte_ns, (beyond_ns - m->split_ns - *piece_ns * (double)moved.pieces) / (double)moved.bytes, 0.001, 5);
-    else if ((double)moved.bytes < small_bytes)
-        approach(piece_ns, (beyond_ns - m->split_ns) / (double)moved.pieces, 1e3, 1e6);
-}
-
-bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all)
-{
-    const uint64_t best = gs_measured_best(&h->split), excess = gs_balance_excess(&h->balance);
-    if (!gs_choice_split_known(h) ||
-        !gs_balance_move(&h->balance, gs_move_ns(m, link, all), gs_choice_more_launches(h)))
-        return false;
-    /* What it should take now stands for what it took under the old cut. */
-    const uint64_t hoped = best > excess ? best - excess / 2 : best;
-    h->split = (struct gs_measured){0};
-    for (int i = 0; i < KNOWN; i++)
-        gs_measured_add(&h->split, hoped);
-    return true;
-}
-
-void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs_budget *b, uint64_t took_ns,
-                           const uint64_t *part_ns, const struct gs_forecast *o, double single_ns, double risk_ns)
-{
-    uint64_t longest = 0;
-    for (unsigned p = 0; p < o->n; p++)
-        longest = part_ns[p] > longest ? part_ns[p] : longest;
-    if (!took_ns)
-        return;
-    const double took = (double)took_ns, beyond = max_double(0, took - (double)longest);
-    const double moved = gs_move_ns(m, o->link, o->scatter), base = max_double((double)longest, took - moved);
-    b->lost_ns +=
-        took - single_ns - risk_ns - (m->read_ns[gs_read_size(h->read_bytes)][1] > 0 ? reads_of(h, m).gain : 0);
-    if (!h->split_before) {
-        h->split_before = true;
-        approach(&m->first_ns, beyond - moved - m->split_ns - ring_ns(m, o, o->link), 1e4, 1e8);
-        for (int i = 0; i < KNOWN && (double)longest > hopeless * single_ns; i++)
-            gs_measured_add(&h->split, (uint64_t)base);
-        return;
-    }
-    /* What is wrong with the figures of a way that will soon be another is not the kernel's fault. */
-    if (!h->wants_peer || !goes_by_host(o, o->link)) {
-        const bool other_way = h->split.n && h->merge.bytes && o->merge.bytes && o->link != h->merge_link;
-        if (other_way)
-            h->split = (struct gs_measured){0};
-        for (int i = 0; i < (other_way ? KNOWN : 1); i++)
-            gs_measured_add(&h->split, (uint64_t)base);
-        h->merge = o->merge;
-        h->merge_link = o->link;
-    }
-    if (!o->merge.bytes)
-        learn_machine(m, beyond, o);
-}
-
-void gs_choice_learn_stray(struct gs_budget *b, uint64_t took_ns, double single_ns, double risk_ns)
-{
-    b->lost_ns += (double)took_ns - single_ns - risk_ns;
 }

@@ -2,20 +2,15 @@
 #include "shim/launch/launch.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-#include "common/log.h"
 #include "shim/schedule/batch.h"
 #include "shim/process/threads.h"
 #include "shim/memory/coherence.h"
 #include "shim/launch/contents.h"
 #include "shim/output/speculation.h"
-#include "shim/schedule/dispatch.h"
-#include "shim/schedule/finish.h"
+#include "shim/launch/await.h"
 #include "shim/launch/follow.h"
 #include "shim/plan/kinds.h"
-#include "shim/plan/operations.h"
 #include "shim/choose/choice.h"
 #include "shim/choose/forecast.h"
 #include "shim/launch/parts.h"
@@ -26,16 +21,10 @@
 #include "shim/record/remote.h"
 #include "shim/report/report.h"
 #include "shim/memory/shared.h"
-#include "shim/subkernel/units.h"
 #include "shim/choose/short_runs.h"
+#include "shim/launch/verified.h"
 #include "shim/launch/verify.h"
-#include "shim/order/callbacks.h"
-
-static cl_int launch_plain(const struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
-{
-    return gs_real()->clEnqueueNDRangeKernel(l->cmd.q->o.handle, l->k->o.handle, l->dims, l->offset, l->global,
-                                             l->local, n_wait, n_wait ? wait : NULL, event);
-}
+#include "shim/launch/whole.h"
 
 /* The driver says what is wrong with these; we only see to it that we don't touch what isn't there. */
 static bool well_formed(const struct gs_launching *l)
@@ -62,58 +51,6 @@ static bool find_mems(struct gs_launching *l)
     return l->mems;
 }
 
-static void set_geometry(struct gs_launching *l, const uint32_t reqd[3])
-{
-    struct gs_geometry *g = &l->geometry;
-    g->dims = l->dims;
-    l->null_local = !l->local && !reqd[0];
-    for (unsigned d = 0; d < 3; d++) {
-        g->offset[d] = d < l->dims && l->offset ? l->offset[d] : 0;
-        g->global[d] = d < l->dims ? l->global[d] : 1;
-        g->local[d] = d >= l->dims || l->null_local ? 1 : l->local ? l->local[d] : reqd[d];
-    }
-}
-
-/* Where its address is stored or used as a number, who knows. */
-static bool may_write(const struct gs_launching *l, cl_uint arg)
-{
-    if (l->mems[arg]->flags & CL_MEM_READ_ONLY)
-        return false;
-    return !l->summary || l->summary->args[arg].may_write || l->summary->args[arg].escapes;
-}
-
-/* In chunks, by the translated kernel. 1: it is one chunk, or the driver has refused what chunks take: it may take the
- * launch as one unit, and knows what is wrong with it else. */
-static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
-{
-    struct gs_kernel_run run = {.k = l->k, .kind = l->kind};
-    struct gs_box box = {{0, 0, 0}, {1, 1, 1}};
-    static const unsigned home;
-    cl_int err;
-    set_geometry(l, l->of_units->reqd);
-    run.geometry = l->geometry;
-    run.null_local = l->null_local;
-    run.summary = l->of_units;
-    for (unsigned d = 0; d < 3; d++)
-        box.end[d] = (run.geometry.global[d] + run.geometry.local[d] - 1) / run.geometry.local[d];
-    gs_kernel_cut(&run, &l->job, &box);
-    if (run.cut.n == 1)
-        return 1;
-    cl_kernel kernel = gs_spare_kernel(l->k, 0, &err);
-    if (!err && (err = gs_launch_args(l, kernel, 0)) != CL_SUCCESS)
-        gs_spare_kernel_back(l->k, 0, kernel);
-    cl_event end;
-    run.untied = !event && !l->cmd.q->out_of_order;
-    if (!err)
-        err = gs_run_kernel(l->cmd.q, &run, kernel, l->cmd.q->o.handle, n_wait, wait, run.untied ? NULL : &end);
-    if (err || run.untied)
-        return err ? 1 : CL_SUCCESS;
-    const struct gs_events ended = {.v = &end, .n = 1};
-    err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
-    gs_real()->clReleaseEvent(end);
-    return err;
-}
-
 /* 0: the driver refuses it. */
 static uint64_t kind_of_launch(const struct gs_launching *l)
 {
@@ -127,138 +64,6 @@ static uint64_t kind_of_launch(const struct gs_launching *l)
     return gs_launch_kind(l->k, global, local);
 }
 
-/* Has it more work-groups than so many chunks of the configured size? Of a NULL local size it may have. */
-static bool has_more(const struct gs_launching *l, unsigned chunks)
-{
-    const uint64_t most = (uint64_t)l->job.kernel_chunk * gs_group()->units[l->job.place[0]] * chunks;
-    uint64_t groups = 1;
-    for (cl_uint d = 0; d < l->dims; d++)
-        groups *= l->local ? (l->global[d] + l->local[d] - 1) / l->local[d] : l->global[d];
-    return groups > (l->local ? most : most * GS_ITEMS_OF_GROUP);
-}
-
-/* Is it more than one unit, by what its chunks took before? */
-static bool is_long(const struct gs_launching *l)
-{
-    return has_more(l, 1) && has_more(l, gs_chunk_factor(l->kind));
-}
-
-/* As one unit, by the application's own kernel. */
-static cl_int launch_unit(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
-{
-    /* 0: its time is measured by itself. */
-    const struct gs_units one = {.n = 1, .spent = l->put.spent, .kernel = true, .kind = l->put.spent ? 0 : l->kind};
-    struct gs_held *held;
-    cl_event gate;
-    if (gs_hold_back(l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait, &one, &held, &gate) != CL_SUCCESS)
-        return launch_plain(l, n_wait, wait, event); /* the driver knows what is wrong */
-    const cl_int err =
-        gs_launch_held(held, gate, l->cmd.q, l->k, l->dims, l->offset, l->global, l->local, n_wait, wait, event);
-    if (!err && one.kind)
-        gs_may_follow(l, one.kind, has_more(l, 1));
-    return err;
-}
-
-static cl_int launch_home(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
-{
-    if (!l->by_units)
-        return launch_plain(l, n_wait, wait, event);
-    cl_int err = l->of_units ? launch_chunks(l, n_wait, wait, event) : 1;
-    return err <= 0 ? err : launch_unit(l, n_wait, wait, event);
-}
-
-/* Brings home what the launch uses; `wait` gains what it must wait for. */
-static cl_int require_home(struct gs_launching *l, struct gs_events *wait)
-{
-    cl_int err = CL_SUCCESS;
-    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
-        struct gs_mem *m = l->mems[i];
-        if (m)
-            err = gs_require_range(&l->cmd, m->root, 0, gs_window_range(m, 0, m->size), wait);
-    }
-    return err;
-}
-
-/* It has been enqueued. */
-static void record_home(struct gs_launching *l)
-{
-    for (cl_uint i = 0; i < l->k->n_args; i++) {
-        struct gs_mem *m = l->mems[i];
-        if (!m || !may_write(l, i))
-            continue;
-        gs_note_write(m->root, 0, gs_window_range(m, 0, m->size));
-        m->root->made += m->size;
-    }
-}
-
-/* Runs the launch on the first device. */
-static cl_int launch_single(struct gs_launching *l, cl_event *event)
-{
-    struct gs_events wait = {0};
-    if (l->cmd.ctx->n == 1)
-        return launch_home(l, l->cmd.n_wait, l->cmd.wait, event);
-    cl_int err = require_home(l, &wait);
-    if (!err && wait.n) {
-        gs_command_flush(l->cmd.q);
-        for (cl_uint i = 0; i < l->cmd.n_wait && !err; i++)
-            err = gs_events_share(&wait, l->cmd.wait[i]);
-        if (!err)
-            err = launch_home(l, wait.n, wait.v, event);
-    } else if (!err) {
-        err = launch_home(l, l->cmd.n_wait, l->cmd.wait, event);
-    }
-    gs_events_free(&wait);
-    if (!err)
-        record_home(l);
-    return err;
-}
-
-/* The same on a queue with profiles, so that auto mode learns how long it takes. */
-static cl_int launch_measured(struct gs_launching *l, cl_event *event)
-{
-    static const unsigned home;
-    struct gs_events wait = {0};
-    cl_event ran = NULL;
-    cl_int err = gs_command_order(&l->cmd);
-    if (!err)
-        err = require_home(l, &wait);
-    if (!err)
-        err = gs_events_share_all(&wait, &l->cmd.before);
-    cl_command_queue queue = err ? NULL : gs_timed_queue(l->cmd.q, &err);
-    gs_real()->clFlush(l->cmd.q->o.handle);
-    if (!err)
-        err = gs_real()->clEnqueueNDRangeKernel(queue, l->k->o.handle, l->dims, l->offset, l->global, l->local, wait.n,
-                                                wait.v, &ran);
-    gs_events_free(&wait);
-    if (err) /* to measure it takes more than to launch it: or the driver says the same once more */
-        return launch_single(l, event);
-    const struct gs_events ended = {.v = &ran, .n = 1};
-    gs_timing_learn_single(l->timing, l->numbers, l->k, ran);
-    err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
-    gs_real()->clReleaseEvent(ran);
-    if (!err)
-        record_home(l);
-    return err;
-}
-
-/* By units: what they take is what it takes. */
-static cl_int launch_counted(struct gs_launching *l, cl_event *event)
-{
-    static const unsigned home[GS_MAX_DEVICES];
-    cl_event own;
-    l->put.spent = gs_spent_new();
-    const cl_int err = launch_single(l, &own);
-    if (!err && l->put.spent)
-        gs_timing_learn_units(l->timing, l->numbers, NULL, NULL, own, l->put.spent, home);
-    gs_spent_drop(l->put.spent);
-    l->put.spent = NULL;
-    if (!err && event)
-        *event = own;
-    else if (!err)
-        gs_release_event(own);
-    return err;
-}
-
 /* Has it fewer work-groups along each dimension than there are devices? */
 static bool is_tiny(const struct gs_launching *l)
 {
@@ -266,79 +71,6 @@ static bool is_tiny(const struct gs_launching *l)
         if ((l->local ? (l->global[d] + l->local[d] - 1) / l->local[d] : l->global[d]) >= l->job.n)
             return false;
     return true;
-}
-
-/* How much it computes, if the translator has said. */
-static bool estimate(struct gs_launching *l)
-{
-    if (!gs_timing_wants_estimate(l->timing))
-        return true;
-    const struct gs_kernel_summary *summary = gs_translated(l->k);
-    if (!summary)
-        return false;
-    set_geometry(l, summary->reqd);
-    gs_timing_estimate(l->timing, gs_plan_operations(l->k, summary, &l->geometry));
-    return true;
-}
-
-static void flush(struct gs_launching *l)
-{
-    pthread_mutex_lock(&l->cmd.ctx->lock);
-    gs_command_flush(l->cmd.q);
-    pthread_mutex_unlock(&l->cmd.ctx->lock);
-}
-
-/* Nothing is known yet of how long it takes: estimates it, and waits a little for what may be known soon where the
- * application goes on enqueueing. Not where it may have to call again for anything to begin. */
-static void know_first(struct gs_launching *l)
-{
-    enum { SHORTEST_NS = 500000, LONGEST_NS = 5000000 };
-    struct timespec pause = {0, SHORTEST_NS}; /* each look asks the driver */
-    const uint64_t begin_ns = gs_now_ns();
-    uint64_t waited_ns = 0, counted_ns = 0;
-    bool estimated = false;
-    if (!gs_timing_is_new(l->timing) || atomic_load(&l->cmd.ctx->user_events) || gs_in_callback())
-        return;
-    for (;;) {
-        estimated = estimated || estimate(l);
-        const bool known_soon = !estimated && atomic_load(&l->k->program->preparing);
-        if (!gs_timing_awaits(l->timing, known_soon, waited_ns, &counted_ns))
-            return;
-        if (!waited_ns)
-            flush(l);
-        nanosleep(&pause, NULL);
-        pause.tv_nsec = pause.tv_nsec < LONGEST_NS / 2 ? 2 * pause.tv_nsec : LONGEST_NS;
-        waited_ns = gs_now_ns() - begin_ns;
-        if (!estimated && gs_timing_seems_long(l->timing, waited_ns))
-            gs_translate_beside(l->k->program);
-    }
-}
-
-/* Is a launch before this one still running, or are there others that will be for a while? */
-static bool is_busy(const struct gs_launching *l)
-{
-    enum { LITTLE_NS = 1000000 };
-    return gs_timing_runs(l->timing) ||
-           (!atomic_load(&l->cmd.ctx->user_events) && gs_timing_busy_ns(l->cmd.q) > LITTLE_NS);
-}
-
-/* Its translation is being made, and compiled: what waits for that loses nothing while the device is busy. */
-static void await_prepared(struct gs_launching *l)
-{
-    enum { MOST_NS = 2000000000 };
-    const struct timespec little = {0, 100000};
-    struct gs_program *p = l->k->program;
-    const uint64_t begin_ns = gs_now_ns();
-    if (gs_in_callback() || !atomic_load(&p->preparing) || !is_busy(l))
-        return;
-    flush(l);
-    while (!gs_prepared(p) && is_busy(l) && gs_now_ns() - begin_ns < MOST_NS) {
-        if (!atomic_load(&p->preparing)) /* it has only been translated */
-            gs_prepare_beside(p, (struct gs_patience){0});
-        if (!atomic_load(&p->preparing))
-            return;
-        nanosleep(&little, NULL);
-    }
 }
 
 /* Why the launch isn't split, before anything is known of its arguments; NULL: it may be. */
@@ -359,18 +91,19 @@ static const char *early_reason(struct gs_launching *l)
     }
     if (l->job.n == 1)
         return "the daemon gives it one GPU";
-    if (l->job.told && gs_settings()->mode == GS_MODE_AUTO && (!is_long(l) || gs_parts_are_short(l->kind, l->job.n)))
+    if (l->job.told && gs_settings()->mode == GS_MODE_AUTO &&
+        (!gs_launch_is_long(l) || gs_parts_are_short(l->kind, l->job.n)))
         return "it is one unit of the daemon's";
     if (!l->job.told)
         l->timing = gs_timing_of(l->k, l->dims, l->global, l->local, &l->numbers);
     if (l->timing && !l->by_units)
-        know_first(l);
+        gs_await_known(l);
     /* What goes in several units has to be translated either way. */
-    if (l->timing && !gs_prepared(l->k->program) && !(l->by_units && is_long(l))) {
+    if (l->timing && !gs_prepared(l->k->program) && !(l->by_units && gs_launch_is_long(l))) {
         if (!gs_timing_worth(l->timing, false, &reason))
             return reason;
         gs_prepare_beside(l->k->program, gs_timing_patience(l->timing, l->cmd.q));
-        await_prepared(l);
+        gs_await_prepared(l);
         if (!gs_prepared(l->k->program))
             return gs_timing_waits(l->timing, l->cmd.ctx);
     }
@@ -387,35 +120,6 @@ static const char *early_reason(struct gs_launching *l)
     return reason;
 }
 
-/* May the work-groups of one launch run in several launches of the translated kernel, one after the other? Not where
- * the result may depend on a local size that nobody knows, or on that text, nor where one may wait for another. */
-static bool may_be_cut(const struct gs_launching *l, const struct gs_kernel_summary *k)
-{
-    if (!l->local && !k->reqd[0] && k->uses_group)
-        return false;
-    if (gs_translation_reorders(k, l->k->program->relaxed) && !gs_settings()->allow_reorder)
-        return false;
-    for (uint32_t i = 0; k->refusal && i < k->n_args; i++)
-        if (k->args[i].atomic == GS_ATOMIC_OTHER && !k->args[i].escapes &&
-            k->args[i].atomic_site.line == k->refusal_site.line &&
-            k->args[i].atomic_site.column == k->refusal_site.column)
-            return true; /* it is the atomics' results that forbid a split: one device keeps them right */
-    return !k->refusal;
-}
-
-/* The translated kernel for a launch that isn't split, where it takes one: a launch of several chunks, or one on
- * another device. */
-static const struct gs_kernel_summary *prepare_units(struct gs_launching *l)
-{
-    const char *why;
-    if (!well_formed(l) || l->k->svm_info || gs_given_up() || !gs_queues_ready(l->cmd.q))
-        return NULL;
-    if (l->job.place[0] == 0 && (!l->job.kernel_chunk || !is_long(l)))
-        return NULL;
-    const struct gs_kernel_summary *k = l->summary ? l->summary : gs_prepare(l->k, &why);
-    return k && may_be_cut(l, k) ? k : NULL;
-}
-
 static cl_int launch_unsplit(struct gs_launching *l, const char *reason, cl_event *event)
 {
     /* With a user event pending everything is at home, and only the application's own order counts. */
@@ -427,76 +131,8 @@ static cl_int launch_unsplit(struct gs_launching *l, const char *reason, cl_even
     if (l->timing && !measured)
         gs_timing_sieve(l->cmd.q, l->timing);
     if (measured && l->by_units)
-        return launch_counted(l, event);
-    return measured ? launch_measured(l, event) : launch_single(l, event);
-}
-
-/* The name of the first argument that leads to each use. */
-static const char **name_uses(const struct gs_launching *l, const struct gs_plan *plan)
-{
-    const char **names = calloc(plan->n_uses + 1, sizeof *names);
-    for (size_t u = 0; names && u < plan->n_uses; u++)
-        for (cl_uint i = l->k->n_args; i-- > 0;)
-            if (l->mems[i] && l->mems[i]->root == plan->uses[u].root)
-                names[u] = l->summary->args[i].name;
-    return names;
-}
-
-/* One device's run once more from the same bytes, and again while it doesn't show that what differs in the split does
- * so between one device's runs too. *again is left empty where nothing differs. */
-static cl_int run_again(struct gs_launching *l, const struct gs_plan *plan, const struct gs_snapshot *before,
-                        const struct gs_snapshot *single, const struct gs_snapshot *split, struct gs_snapshot *again)
-{
-    enum { MOST = 3 };
-    cl_int err = CL_SUCCESS;
-    for (unsigned i = 0; i < MOST && !err && gs_verify_differs(single, again->n ? again : NULL, split); i++) {
-        struct gs_snapshot earlier = *again;
-        *again = (struct gs_snapshot){0};
-        err = gs_snapshot_restore(&l->cmd, plan, before);
-        if (!err)
-            err = launch_single(l, NULL);
-        if (!err)
-            err = gs_snapshot_take(&l->cmd, plan, again);
-        if (!err && earlier.n)
-            gs_verify_join(again, single, &earlier);
-        gs_snapshot_free(&earlier);
-    }
-    return err;
-}
-
-/* In parts and on one device, from the same bytes; the application gets one device's result, and the event. */
-static cl_int launch_verified(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went)
-{
-    struct gs_snapshot before = {0}, split = {0}, single = {0}, again = {0};
-    const char **names = name_uses(l, plan);
-    const struct gs_label label = gs_label_purpose(GS_FOR_VERIFY);
-    cl_int err = names ? gs_snapshot_take(&l->cmd, plan, &before) : CL_OUT_OF_HOST_MEMORY;
-    gs_label_back(label);
-    if (!err)
-        err = gs_launch_parts(l, plan, NULL, went);
-    gs_label_purpose(GS_FOR_VERIFY);
-    if (!err)
-        err = gs_snapshot_take(&l->cmd, plan, &split);
-    if (!err)
-        err = gs_snapshot_restore(&l->cmd, plan, &before);
-    if (!err)
-        err = launch_single(l, event);
-    if (!err)
-        err = gs_snapshot_take(&l->cmd, plan, &single);
-    if (!err) {
-        const bool told = gs_verify_contents(&l->cmd, l->k->name, plan, names);
-        err = run_again(l, plan, &before, &single, &split, &again);
-        gs_report_verified(l->k->stats, gs_verify_compare(l->k->name, plan, names, &before, &single,
-                                                          err || !again.n ? NULL : &again, &split) &&
-                                            told);
-    }
-    gs_label_back(label);
-    gs_snapshot_free(&before);
-    gs_snapshot_free(&split);
-    gs_snapshot_free(&single);
-    gs_snapshot_free(&again);
-    free(names);
-    return err;
+        return gs_launch_counted(l, event);
+    return measured ? gs_launch_measured(l, event) : gs_launch_single(l, event);
 }
 
 static bool combines(const struct gs_plan *plan)
@@ -604,7 +240,7 @@ static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_even
     bool went = false;
     l->summary = l->of_units;
     l->job.n = 1;
-    set_geometry(l, l->summary->reqd);
+    gs_launch_geometry(l, l->summary->reqd);
     make_plan(l, &plan);
     if (!plan.reason)
         *err = gs_launch_parts(l, &plan, event, &went);
@@ -619,7 +255,7 @@ static uint64_t bytes_to_read(const struct gs_launching *l)
     uint64_t bytes = 0;
     for (cl_uint i = 0; i < l->k->n_args; i++) {
         const struct gs_mem *m = l->mems[i], *root = m ? m->root : NULL;
-        if (!root || !root->taken || !root->made || !may_write(l, i))
+        if (!root || !root->taken || !root->made || !gs_launch_may_write(l, i))
             continue;
         const double rate = (double)root->taken / (double)root->made;
         bytes += rate < 1 ? (uint64_t)(rate * (double)m->size) : m->size;
@@ -640,7 +276,7 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
     if (!plan.reason && !gs_queues_ready(l->cmd.q))
         plan.reason = "it comes within a callback, where no queues may be made for its parts";
     if (!plan.reason) {
-        set_geometry(l, l->summary->reqd);
+        gs_launch_geometry(l, l->summary->reqd);
         if (l->timing)
             choose(l, &plan);
         else
@@ -652,7 +288,7 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
         look_at_contents(l, &plan);
     if (!plan.reason) {
         const unsigned n_parts = plan.n_parts, dim = plan.dim;
-        err = gs_settings()->verify && gs_verify_possible(&plan) ? launch_verified(l, &plan, event, &went)
+        err = gs_settings()->verify && gs_verify_possible(&plan) ? gs_launch_verified(l, &plan, event, &went)
                                                                  : gs_launch_parts(l, &plan, event, &went);
         if (went)
             gs_report_split(l->k->stats, n_parts, dim);
@@ -730,8 +366,8 @@ static cl_int launch_with_care(struct gs_queue *q, struct gs_kernel *k, bool by_
     l.kind = kind_of_launch(&l);
     find_places(&l);
     const char *reason = early_reason(&l);
-    if (l.by_units)
-        l.of_units = prepare_units(&l);
+    if (l.by_units && well_formed(&l))
+        l.of_units = gs_launch_units(&l);
     if (!l.by_units)
         gs_queue_close(q->o.handle);
     if (q->o.ctx->n == 1 && !l.by_units)

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* What `auto` mode's choice learns from what launches, reads and ways took. */
+#include "shim/choose/choice_costs.h"
+
+enum { MOST_COUNTED = GS_MEASURED_KEPT * 1000000 };
+
+static const double outlier = 4;    /* times as long as was thought */
+static const double far_longer = 4; /* than the shortest that gains: what is only guessed to take so long counts */
+
+void gs_measured_add(struct gs_measured *m, uint64_t ns)
+{
+    m->ns[m->n % GS_MEASURED_KEPT] = ns;
+    m->n = m->n + 1 < MOST_COUNTED ? m->n + 1 : GS_MEASURED_KEPT;
+}
+
+uint64_t gs_measured_best(const struct gs_measured *m)
+{
+    uint64_t best = 0;
+    for (unsigned i = 0; i < m->n && i < GS_MEASURED_KEPT; i++)
+        if (!best || m->ns[i] < best)
+            best = m->ns[i];
+    return best;
+}
+
+void gs_choice_learn_bound(struct gs_history *h, uint64_t all_ns, unsigned launches)
+{
+    const uint64_t bound = all_ns / launches + 1;
+    /* The lowest, but for a kernel that has come to take far longer. */
+    if (!h->bound_ns || bound < h->bound_ns || bound > 8 * h->bound_ns)
+        h->bound_ns = bound;
+}
+
+double gs_choice_estimate_ns(const struct gs_machine *m, double operations)
+{
+    return m->rate > 0 ? operations / m->rate : 0;
+}
+
+static double what_counts(const struct gs_machine *m, unsigned n, double guess_ns)
+{
+    return guess_ns >= far_longer * gs_least_worth_ns(m, n) ? guess_ns : 0;
+}
+
+void gs_choice_guess(struct gs_history *h, const struct gs_machine *m, unsigned n, double estimate_ns)
+{
+    h->guess_ns = what_counts(m, n, estimate_ns);
+}
+
+void gs_choice_runs(struct gs_history *h, const struct gs_machine *m, unsigned n, double ns)
+{
+    h->running_ns = what_counts(m, n, ns);
+}
+
+/* The fastest kernel counts, and half as much again: an estimate must not be too long. One kernel alone says little, so
+ * the rate falls slowly. */
+void gs_choice_learn_rate(struct gs_machine *m, double operations, uint64_t took_ns)
+{
+    const double seen = 1.5 * operations / (double)took_ns;
+    if (operations <= 0 || !took_ns || (double)took_ns < m->split_ns)
+        return;
+    if (m->rate <= 0 || seen > m->rate)
+        m->rate = seen;
+    else
+        m->rate += (gs_max(seen, m->rate / 4) - m->rate) / 4;
+}
+
+void gs_choice_learn_single(struct gs_history *h, uint64_t took_ns)
+{
+    if (took_ns)
+        gs_measured_add(&h->single, took_ns);
+}
+
+/* Down quickly, up slowly: what disturbs only makes longer. One look in which a buffer or a way was used first (40 ms
+ * for what takes half of one) must not make all that moves dear. */
+static void approach(double *value, double seen, double least, double most)
+{
+    seen = gs_min(gs_max(seen, least), gs_min(most, outlier * *value));
+    *value += (seen - *value) * (seen < *value ? 0.5 : 0.125);
+}
+
+void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns, bool several)
+{
+    double *ns = &m->read_ns[gs_read_size((double)bytes)][several];
+    const double seen = (double)took_ns / (double)bytes;
+    if ((double)bytes < gs_large_bytes / 2)
+        return;
+    if (*ns > 0)
+        approach(ns, seen, 0.001, 5);
+    else
+        *ns = gs_min(gs_max(seen, 0.001), 5);
+}
+
+void gs_choice_learn_ring(struct gs_machine *m, uint64_t took_ns)
+{
+    approach(&m->ring_ns, (double)took_ns, 1e5, 1e9);
+}
+
+static void learn_machine(struct gs_machine *m, double beyond_ns, const struct gs_forecast *o)
+{
+    const struct gs_move moved = o->scatter;
+    double *piece_ns = &m->link[o->link].piece_ns, *byte_ns = &m->link[o->link].byte_ns;
+    if (!moved.bytes)
+        approach(&m->split_ns, beyond_ns, 2e3, 2e6);
+    else if ((double)moved.bytes >= gs_large_bytes)
+        approach(byte_ns, (beyond_ns - m->split_ns - *piece_ns * (double)moved.pieces) / (double)moved.bytes, 0.001, 5);
+    else if ((double)moved.bytes < gs_small_bytes)
+        approach(piece_ns, (beyond_ns - m->split_ns) / (double)moved.pieces, 1e3, 1e6);
+}
+
+bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all)
+{
+    const uint64_t best = gs_measured_best(&h->split), excess = gs_balance_excess(&h->balance);
+    if (!gs_choice_split_known(h) ||
+        !gs_balance_move(&h->balance, gs_move_ns(m, link, all), gs_choice_more_launches(h)))
+        return false;
+    /* What it should take now stands for what it took under the old cut. */
+    const uint64_t hoped = best > excess ? best - excess / 2 : best;
+    h->split = (struct gs_measured){0};
+    for (int i = 0; i < GS_CHOICE_KNOWN; i++)
+        gs_measured_add(&h->split, hoped);
+    return true;
+}
+
+void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs_budget *b, uint64_t took_ns,
+                           const uint64_t *part_ns, const struct gs_forecast *o, double single_ns, double risk_ns)
+{
+    uint64_t longest = 0;
+    for (unsigned p = 0; p < o->n; p++)
+        longest = part_ns[p] > longest ? part_ns[p] : longest;
+    if (!took_ns)
+        return;
+    const double took = (double)took_ns, beyond = gs_max(0, took - (double)longest);
+    const double moved = gs_move_ns(m, o->link, o->scatter), base = gs_max((double)longest, took - moved);
+    b->lost_ns +=
+        took - single_ns - risk_ns - (m->read_ns[gs_read_size(h->read_bytes)][1] > 0 ? gs_reads_of(h, m).gain : 0);
+    if (!h->split_before) {
+        h->split_before = true;
+        approach(&m->first_ns, beyond - moved - m->split_ns - gs_ring_ns(m, o, o->link), 1e4, 1e8);
+        for (int i = 0; i < GS_CHOICE_KNOWN && (double)longest > gs_hopeless * single_ns; i++)
+            gs_measured_add(&h->split, (uint64_t)base);
+        return;
+    }
+    /* What is wrong with the figures of a way that will soon be another is not the kernel's fault. */
+    if (!h->wants_peer || !gs_goes_by_host(o, o->link)) {
+        const bool other_way = h->split.n && h->merge.bytes && o->merge.bytes && o->link != h->merge_link;
+        if (other_way)
+            h->split = (struct gs_measured){0};
+        for (int i = 0; i < (other_way ? GS_CHOICE_KNOWN : 1); i++)
+            gs_measured_add(&h->split, (uint64_t)base);
+        h->merge = o->merge;
+        h->merge_link = o->link;
+    }
+    if (!o->merge.bytes)
+        learn_machine(m, beyond, o);
+}
+
+void gs_choice_learn_stray(struct gs_budget *b, uint64_t took_ns, double single_ns, double risk_ns)
+{
+    b->lost_ns += (double)took_ns - single_ns - risk_ns;
+}

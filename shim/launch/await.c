@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/launch/await.h"
+
+#include <time.h>
+
+#include "shim/launch/whole.h"
+#include "shim/order/callbacks.h"
+#include "shim/plan/operations.h"
+#include "shim/plan/prepare.h"
+#include "shim/process/clock.h"
+
+/* How much it computes, if the translator has said. */
+static bool estimate(struct gs_launching *l)
+{
+    if (!gs_timing_wants_estimate(l->timing))
+        return true;
+    const struct gs_kernel_summary *summary = gs_translated(l->k);
+    if (!summary)
+        return false;
+    gs_launch_geometry(l, summary->reqd);
+    gs_timing_estimate(l->timing, gs_plan_operations(l->k, summary, &l->geometry));
+    return true;
+}
+
+static void flush(struct gs_launching *l)
+{
+    pthread_mutex_lock(&l->cmd.ctx->lock);
+    gs_command_flush(l->cmd.q);
+    pthread_mutex_unlock(&l->cmd.ctx->lock);
+}
+
+void gs_await_known(struct gs_launching *l)
+{
+    enum { SHORTEST_NS = 500000, LONGEST_NS = 5000000 };
+    struct timespec pause = {0, SHORTEST_NS}; /* each look asks the driver */
+    const uint64_t begin_ns = gs_now_ns();
+    uint64_t waited_ns = 0, counted_ns = 0;
+    bool estimated = false;
+    if (!gs_timing_is_new(l->timing) || atomic_load(&l->cmd.ctx->user_events) || gs_in_callback())
+        return;
+    for (;;) {
+        estimated = estimated || estimate(l);
+        const bool known_soon = !estimated && atomic_load(&l->k->program->preparing);
+        if (!gs_timing_awaits(l->timing, known_soon, waited_ns, &counted_ns))
+            return;
+        if (!waited_ns)
+            flush(l);
+        nanosleep(&pause, NULL);
+        pause.tv_nsec = pause.tv_nsec < LONGEST_NS / 2 ? 2 * pause.tv_nsec : LONGEST_NS;
+        waited_ns = gs_now_ns() - begin_ns;
+        if (!estimated && gs_timing_seems_long(l->timing, waited_ns))
+            gs_translate_beside(l->k->program);
+    }
+}
+
+/* Is a launch before this one still running, or are there others that will be for a while? */
+static bool is_busy(const struct gs_launching *l)
+{
+    enum { LITTLE_NS = 1000000 };
+    return gs_timing_runs(l->timing) ||
+           (!atomic_load(&l->cmd.ctx->user_events) && gs_timing_busy_ns(l->cmd.q) > LITTLE_NS);
+}
+
+void gs_await_prepared(struct gs_launching *l)
+{
+    enum { MOST_NS = 2000000000 };
+    const struct timespec little = {0, 100000};
+    struct gs_program *p = l->k->program;
+    const uint64_t begin_ns = gs_now_ns();
+    if (gs_in_callback() || !atomic_load(&p->preparing) || !is_busy(l))
+        return;
+    flush(l);
+    while (!gs_prepared(p) && is_busy(l) && gs_now_ns() - begin_ns < MOST_NS) {
+        if (!atomic_load(&p->preparing)) /* it has only been translated */
+            gs_prepare_beside(p, (struct gs_patience){0});
+        if (!atomic_load(&p->preparing))
+            return;
+        nanosleep(&little, NULL);
+    }
+}

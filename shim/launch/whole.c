@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/launch/whole.h"
+
+#include "shim/launch/follow.h"
+#include "shim/memory/coherence.h"
+#include "shim/plan/kinds.h"
+#include "shim/plan/prepare.h"
+#include "shim/schedule/batch.h"
+#include "shim/schedule/dispatch.h"
+#include "shim/schedule/finish.h"
+#include "shim/subkernel/units.h"
+
+void gs_launch_geometry(struct gs_launching *l, const uint32_t reqd[3])
+{
+    struct gs_geometry *g = &l->geometry;
+    g->dims = l->dims;
+    l->null_local = !l->local && !reqd[0];
+    for (unsigned d = 0; d < 3; d++) {
+        g->offset[d] = d < l->dims && l->offset ? l->offset[d] : 0;
+        g->global[d] = d < l->dims ? l->global[d] : 1;
+        g->local[d] = d >= l->dims || l->null_local ? 1 : l->local ? l->local[d] : reqd[d];
+    }
+}
+
+bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg)
+{
+    if (l->mems[arg]->flags & CL_MEM_READ_ONLY)
+        return false;
+    return !l->summary || l->summary->args[arg].may_write || l->summary->args[arg].escapes;
+}
+
+static cl_int launch_plain(const struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    return gs_real()->clEnqueueNDRangeKernel(l->cmd.q->o.handle, l->k->o.handle, l->dims, l->offset, l->global,
+                                             l->local, n_wait, n_wait ? wait : NULL, event);
+}
+
+/* In chunks, by the translated kernel. 1: it is one chunk, or the driver has refused what chunks take: it may take the
+ * launch as one unit, and knows what is wrong with it else. */
+static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    struct gs_kernel_run run = {.k = l->k, .kind = l->kind};
+    struct gs_box box = {{0, 0, 0}, {1, 1, 1}};
+    static const unsigned home;
+    cl_int err;
+    gs_launch_geometry(l, l->of_units->reqd);
+    run.geometry = l->geometry;
+    run.null_local = l->null_local;
+    run.summary = l->of_units;
+    for (unsigned d = 0; d < 3; d++)
+        box.end[d] = (run.geometry.global[d] + run.geometry.local[d] - 1) / run.geometry.local[d];
+    gs_kernel_cut(&run, &l->job, &box);
+    if (run.cut.n == 1)
+        return 1;
+    cl_kernel kernel = gs_spare_kernel(l->k, 0, &err);
+    if (!err && (err = gs_launch_args(l, kernel, 0)) != CL_SUCCESS)
+        gs_spare_kernel_back(l->k, 0, kernel);
+    cl_event end;
+    run.untied = !event && !l->cmd.q->out_of_order;
+    if (!err)
+        err = gs_run_kernel(l->cmd.q, &run, kernel, l->cmd.q->o.handle, n_wait, wait, run.untied ? NULL : &end);
+    if (err || run.untied)
+        return err ? 1 : CL_SUCCESS;
+    const struct gs_events ended = {.v = &end, .n = 1};
+    err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
+    gs_real()->clReleaseEvent(end);
+    return err;
+}
+
+/* Has it more work-groups than so many chunks of the configured size? Of a NULL local size it may have. */
+static bool has_more(const struct gs_launching *l, unsigned chunks)
+{
+    const uint64_t most = (uint64_t)l->job.kernel_chunk * gs_group()->units[l->job.place[0]] * chunks;
+    uint64_t groups = 1;
+    for (cl_uint d = 0; d < l->dims; d++)
+        groups *= l->local ? (l->global[d] + l->local[d] - 1) / l->local[d] : l->global[d];
+    return groups > (l->local ? most : most * GS_ITEMS_OF_GROUP);
+}
+
+bool gs_launch_is_long(const struct gs_launching *l)
+{
+    return has_more(l, 1) && has_more(l, gs_chunk_factor(l->kind));
+}
+
+/* As one unit, by the application's own kernel. */
+static cl_int launch_unit(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    /* 0: its time is measured by itself. */
+    const struct gs_units one = {.n = 1, .spent = l->put.spent, .kernel = true, .kind = l->put.spent ? 0 : l->kind};
+    struct gs_held *held;
+    cl_event gate;
+    if (gs_hold_back(l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait, &one, &held, &gate) != CL_SUCCESS)
+        return launch_plain(l, n_wait, wait, event); /* the driver knows what is wrong */
+    const cl_int err =
+        gs_launch_held(held, gate, l->cmd.q, l->k, l->dims, l->offset, l->global, l->local, n_wait, wait, event);
+    if (!err && one.kind)
+        gs_may_follow(l, one.kind, has_more(l, 1));
+    return err;
+}
+
+static cl_int launch_home(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    if (!l->by_units)
+        return launch_plain(l, n_wait, wait, event);
+    cl_int err = l->of_units ? launch_chunks(l, n_wait, wait, event) : 1;
+    return err <= 0 ? err : launch_unit(l, n_wait, wait, event);
+}
+
+/* Brings home what the launch uses; `wait` gains what it must wait for. */
+static cl_int require_home(struct gs_launching *l, struct gs_events *wait)
+{
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
+        struct gs_mem *m = l->mems[i];
+        if (m)
+            err = gs_require_range(&l->cmd, m->root, 0, gs_window_range(m, 0, m->size), wait);
+    }
+    return err;
+}
+
+/* It has been enqueued. */
+static void record_home(struct gs_launching *l)
+{
+    for (cl_uint i = 0; i < l->k->n_args; i++) {
+        struct gs_mem *m = l->mems[i];
+        if (!m || !gs_launch_may_write(l, i))
+            continue;
+        gs_note_write(m->root, 0, gs_window_range(m, 0, m->size));
+        m->root->made += m->size;
+    }
+}
+
+cl_int gs_launch_single(struct gs_launching *l, cl_event *event)
+{
+    struct gs_events wait = {0};
+    if (l->cmd.ctx->n == 1)
+        return launch_home(l, l->cmd.n_wait, l->cmd.wait, event);
+    cl_int err = require_home(l, &wait);
+    if (!err && wait.n) {
+        gs_command_flush(l->cmd.q);
+        for (cl_uint i = 0; i < l->cmd.n_wait && !err; i++)
+            err = gs_events_share(&wait, l->cmd.wait[i]);
+        if (!err)
+            err = launch_home(l, wait.n, wait.v, event);
+    } else if (!err) {
+        err = launch_home(l, l->cmd.n_wait, l->cmd.wait, event);
+    }
+    gs_events_free(&wait);
+    if (!err)
+        record_home(l);
+    return err;
+}
+
+cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
+{
+    static const unsigned home;
+    struct gs_events wait = {0};
+    cl_event ran = NULL;
+    cl_int err = gs_command_order(&l->cmd);
+    if (!err)
+        err = require_home(l, &wait);
+    if (!err)
+        err = gs_events_share_all(&wait, &l->cmd.before);
+    cl_command_queue queue = err ? NULL : gs_timed_queue(l->cmd.q, &err);
+    gs_real()->clFlush(l->cmd.q->o.handle);
+    if (!err)
+        err = gs_real()->clEnqueueNDRangeKernel(queue, l->k->o.handle, l->dims, l->offset, l->global, l->local, wait.n,
+                                                wait.v, &ran);
+    gs_events_free(&wait);
+    if (err) /* to measure it takes more than to launch it: or the driver says the same once more */
+        return gs_launch_single(l, event);
+    const struct gs_events ended = {.v = &ran, .n = 1};
+    gs_timing_learn_single(l->timing, l->numbers, l->k, ran);
+    err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
+    gs_real()->clReleaseEvent(ran);
+    if (!err)
+        record_home(l);
+    return err;
+}
+
+cl_int gs_launch_counted(struct gs_launching *l, cl_event *event)
+{
+    static const unsigned home[GS_MAX_DEVICES];
+    cl_event own;
+    l->put.spent = gs_spent_new();
+    const cl_int err = gs_launch_single(l, &own);
+    if (!err && l->put.spent)
+        gs_timing_learn_units(l->timing, l->numbers, NULL, NULL, own, l->put.spent, home);
+    gs_spent_drop(l->put.spent);
+    l->put.spent = NULL;
+    if (!err && event)
+        *event = own;
+    else if (!err)
+        gs_release_event(own);
+    return err;
+}
+
+/* May the work-groups of one launch run in several launches of the translated kernel, one after the other? Not where
+ * the result may depend on a local size that nobody knows, or on that text, nor where one may wait for another. */
+static bool may_be_cut(const struct gs_launching *l, const struct gs_kernel_summary *k)
+{
+    if (!l->local && !k->reqd[0] && k->uses_group)
+        return false;
+    if (gs_translation_reorders(k, l->k->program->relaxed) && !gs_settings()->allow_reorder)
+        return false;
+    for (uint32_t i = 0; k->refusal && i < k->n_args; i++)
+        if (k->args[i].atomic == GS_ATOMIC_OTHER && !k->args[i].escapes &&
+            k->args[i].atomic_site.line == k->refusal_site.line &&
+            k->args[i].atomic_site.column == k->refusal_site.column)
+            return true; /* it is the atomics' results that forbid a split: one device keeps them right */
+    return !k->refusal;
+}
+
+const struct gs_kernel_summary *gs_launch_units(struct gs_launching *l)
+{
+    const char *why;
+    if (l->k->svm_info || gs_given_up() || !gs_queues_ready(l->cmd.q))
+        return NULL;
+    if (l->job.place[0] == 0 && (!l->job.kernel_chunk || !gs_launch_is_long(l)))
+        return NULL;
+    const struct gs_kernel_summary *k = l->summary ? l->summary : gs_prepare(l->k, &why);
+    return k && may_be_cut(l, k) ? k : NULL;
+}
