@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every sample, small, plain and under `gpusparc run` with nothing else said, in turns, as whole programs: the shortest time of
-# each, and their ratio (below 1: slower under gpusparc). As Markdown on stdout.
+# Every sample, small, plain and under `gpusparc run` with nothing else said, in turns, as whole programs of so many
+# iterations that the plain one takes about a second: the shortest time of each, and their ratio (below 1: slower under
+# gpusparc). Before them what gpusparc adds to the start of a process, by one iteration. As Markdown on stdout.
 # usage: bench/default.sh [BUILD_DIR] [RUNS] [SAMPLE...]
 #   GPUSPARC: another gpusparc than the build's
 set -euo pipefail
@@ -24,18 +25,40 @@ ms() { # COMMAND...
 }
 echo "Load $(cut -d' ' -f1 /proc/loadavg), $(nproc) processors, commit $(git rev-parse --short HEAD), the shortest of $runs runs."
 echo
-echo "| sample | plain, ms | gpusparc run, ms | ratio |"
-echo "| --- | ---: | ---: | ---: |"
-for name in "$@"; do
-  read -r -a options <<<"$(small "$name")"
-  app=("$samples/$name" "${options[@]}" --iterations 20 --no-check) plain= split=
-  ms "${app[@]}" >/dev/null # PoCL compiles
-  ms "$gpusparc" run "${app[@]}" >/dev/null
+# The shortest times of the program plain and under gpusparc run, in microseconds: in_turns COMMAND...
+in_turns() {
+  local t i plain= split=
   for ((i = 0; i < runs; i++)); do
-    t=$(ms "${app[@]}")
+    t=$(ms "$@")
     plain=$((${plain:-t} < t ? ${plain:-t} : t))
-    t=$(ms "$gpusparc" run "${app[@]}")
+    t=$(ms "$gpusparc" run "$@")
     split=$((${split:-t} < t ? ${split:-t} : t))
   done
-  awk -v n="$name" -v p="$plain" -v s="$split" 'BEGIN { printf "| %s | %.1f | %.1f | %.3f |\n", n, p / 1000, s / 1000, p / s }'
+  echo "$plain $split"
+}
+# So many iterations take a second, by what 10 more or 200 more take.
+a_second() { # COMMAND...
+  local few more n=10
+  few=$(ms "$@" --iterations 1)
+  more=$(ms "$@" --iterations 11)
+  if ((more - few < 20000)); then
+    more=$(ms "$@" --iterations 201) n=200
+  fi
+  awk -v d=$((more - few)) -v n=$n 'BEGIN { i = d > 0 ? int(n * 1000000 / d) + 1 : 20000; print (i > 20000 ? 20000 : i) }'
+}
+read -r -a options <<<"$(small vectoradd)"
+app=("$samples/vectoradd" "${options[@]}" --no-check --iterations 1)
+ms "${app[@]}" >/dev/null # PoCL compiles
+ms "$gpusparc" run "${app[@]}" >/dev/null
+in_turns "${app[@]}" | awk '{ printf "The start of a process: %.1f ms plain, %.1f ms more under gpusparc run.\n\n", $1 / 1000, ($2 - $1) / 1000 }'
+echo "| sample | iterations | plain, ms | gpusparc run, ms | ratio |"
+echo "| --- | ---: | ---: | ---: | ---: |"
+for name in "$@"; do
+  read -r -a options <<<"$(small "$name")"
+  app=("$samples/$name" "${options[@]}" --no-check)
+  ms "${app[@]}" --iterations 1 >/dev/null
+  n=$(a_second "${app[@]}")
+  ms "$gpusparc" run "${app[@]}" --iterations 20 >/dev/null
+  in_turns "${app[@]}" --iterations "$n" |
+    awk -v n="$name" -v i="$n" '{ printf "| %s | %d | %.1f | %.1f | %.3f |\n", n, i, $1 / 1000, $2 / 1000, $1 / $2 }'
 done
