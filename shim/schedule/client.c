@@ -7,6 +7,7 @@
 
 #include "common/lock/rank.h"
 #include "common/log.h"
+#include "shim/process/clock.h"
 #include "shim/process/threads.h"
 #include "shim/order/command.h"
 #include "shim/schedule/dispatch.h"
@@ -47,13 +48,6 @@ static struct gs_events pending;   /* ends of commands that may be under way */
 static cl_uint prune_at = PRUNE_FROM;
 static atomic_int loose;   /* without that lock */
 static atomic_bool untold; /* the daemon is to be told of the last job's end. Likewise */
-
-static uint64_t clock_ns(clockid_t id)
-{
-    struct timespec t;
-    clock_gettime(id, &t);
-    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
 
 /* ---- joining ---- */
 
@@ -118,10 +112,17 @@ static void open_client(void)
     gs_memory_tell_to(tell_memory);
 }
 
+static uint64_t coarse_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
 /* There is no client yet: is it time to look for a daemon? */
 static void look(void)
 {
-    const uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
+    const uint64_t now = coarse_ns();
     if (now < atomic_load_explicit(&look_at_ns, memory_order_relaxed) || pthread_mutex_trylock(&open_lock) != 0)
         return;
     if (!atomic_load(&client))
@@ -233,7 +234,7 @@ uint64_t gs_transfer_chunk(void)
 void gs_unit_take(unsigned resource, struct gs_grant *grant)
 {
     struct gs_client *c = atomic_load(&client);
-    const struct gs_grant at_once = {.resource = resource, .begin_ns = clock_ns(CLOCK_MONOTONIC)};
+    const struct gs_grant at_once = {.resource = resource, .begin_ns = gs_now_ns()};
     if (!c || gs_client_acquire(c, GS_MASK(resource), 0, grant) < 0)
         *grant = at_once;
 }
@@ -263,9 +264,9 @@ bool gs_unit_await_awake(struct gs_request *request, uint64_t ns, struct gs_gran
         processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (processors < PROCESSORS_TO_SPARE)
         return gs_unit_await(request, ns, grant);
-    const uint64_t until = clock_ns(CLOCK_MONOTONIC) + ns;
+    const uint64_t until = gs_now_ns() + ns;
     bool granted;
-    while (!(granted = gs_unit_await(request, 0, grant)) && request->open && clock_ns(CLOCK_MONOTONIC) < until)
+    while (!(granted = gs_unit_await(request, 0, grant)) && request->open && gs_now_ns() < until)
         ;
     return granted;
 }
@@ -487,7 +488,7 @@ static uint64_t await_release(void)
         release_ns = 0; /* the next one that has a period isn't late for those that had none */
         return 0;
     }
-    const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    const uint64_t now = gs_now_ns();
     release_ns = release_ns ? release_ns + period : now;
     if (release_ns < now && atomic_load(&ended) <= (mode.scheduled ? mode.warmup : ALONE_WARMUP))
         release_ns = now;
@@ -673,7 +674,7 @@ void gs_job_look(void)
     if (atomic_load(&job_open) && atomic_load(&reads)) {
         prune();
         if (!pending.n && (!ended_ns || read_since)) {
-            ended_ns = clock_ns(CLOCK_MONOTONIC);
+            ended_ns = gs_now_ns();
             read_since = false;
         }
     }
