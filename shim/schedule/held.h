@@ -9,6 +9,7 @@
 
 #include "shim/schedule/batch.h"
 #include "shim/schedule/client.h"
+#include "shim/schedule/job.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/schedule/row.h"
 #include "shim/report/watch.h"
