@@ -33,8 +33,8 @@ static cl_int await_all_before(struct gs_context *ctx, cl_event marker, const st
     return err;
 }
 
-/* Through the ring, without the context's lock: its bytes are said to be there twice, as write_staged in buffer.c does.
- * `entered`: nothing is before it, and the ring has been entered. */
+/* Through the ring, without the context's lock: its bytes are said to be there twice, as write_staged in buffer_write.c
+ * does. `entered`: nothing is before it, and the ring has been entered. */
 static cl_int write_staged(struct gs_home *h, struct gs_mem *root, const struct gs_staged *v, unsigned n,
                            const cl_command_queue queue[], const struct gs_events *ready, bool entered,
                            struct gs_staged_ends *ended)
@@ -168,8 +168,8 @@ static cl_int write_here(struct gs_home *h, struct gs_mem *m, const struct gs_ex
     return err;
 }
 
-/* Is it carried out in the call although that isn't to block, as write_way in buffer.c says? Then the ring has been
- * entered. */
+/* Is it carried out in the call although that isn't to block, as write_way in buffer_write.c says? Then the ring has
+ * been entered. */
 static bool enter_soon(struct gs_context *ctx, const struct gs_events *ready, size_t size)
 {
     return gs_staging_flows_after(ready, size) && gs_staging_enter(ctx, false);
