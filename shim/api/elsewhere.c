@@ -2,15 +2,15 @@
 /* Writes to buffers that don't go home, or not all of them. To the GPU of a job that has one alone, where that isn't
  * the first: by way of the first the bytes would cross the link and then both GPUs, whose units they'd take from
  * others. And to each GPU what it alone has wanted of the last bytes there: by all links at once. */
-#include "shim/api/transfer.h"
+#include "shim/api/buffer.h"
 #include "shim/schedule/finish.h"
 #include "shim/memory/host.h"
 
 /* Is it a write that we can carry out, of bytes that may lie anywhere? */
 static bool is_followed(const struct gs_home *h, const struct gs_mem *m, const void *ptr)
 {
-    return ptr && !h->err && !h->n == !h->v && !m->root->base && !m->root->is_image &&
-           !(m->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)) && !atomic_load(&h->cmd.ctx->user_events);
+    return ptr && !h->err && !h->n == !h->v && !m->root->base && !m->root->is_image && gs_may_write(m) &&
+           !atomic_load(&h->cmd.ctx->user_events);
 }
 
 /* A replica is there once a launch has needed the buffer there. What kernels that run at home alone use never gets one,
