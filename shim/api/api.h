@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "shim/schedule/client.h"
+#include "shim/schedule/job.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/record/objects.h"
 #include "shim/record/real.h"

@@ -2,15 +2,15 @@
 /* Writes to buffers that don't go home, or not all of them. To the GPU of a job that has one alone, where that isn't
  * the first: by way of the first the bytes would cross the link and then both GPUs, whose units they'd take from
  * others. And to each GPU what it alone has wanted of the last bytes there: by all links at once. */
-#include "shim/api/transfer.h"
+#include "shim/api/buffer.h"
 #include "shim/schedule/finish.h"
 #include "shim/memory/host.h"
 
 /* Is it a write that we can carry out, of bytes that may lie anywhere? */
 static bool is_followed(const struct gs_home *h, const struct gs_mem *m, const void *ptr)
 {
-    return ptr && !h->err && !h->n == !h->v && !m->root->base && !m->root->is_image &&
-           !(m->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)) && !atomic_load(&h->cmd.ctx->user_events);
+    return ptr && !h->err && !h->n == !h->v && !m->root->base && !m->root->is_image && gs_may_write(m) &&
+           !atomic_load(&h->cmd.ctx->user_events);
 }
 
 /* A replica is there once a launch has needed the buffer there. What kernels that run at home alone use never gets one,
@@ -33,8 +33,8 @@ static cl_int await_all_before(struct gs_context *ctx, cl_event marker, const st
     return err;
 }
 
-/* Through the ring, without the context's lock: its bytes are said to be there twice, as write_staged in buffer.c does.
- * `entered`: nothing is before it, and the ring has been entered. */
+/* Through the ring, without the context's lock: its bytes are said to be there twice, as write_staged in buffer_write.c
+ * does. `entered`: nothing is before it, and the ring has been entered. */
 static cl_int write_staged(struct gs_home *h, struct gs_mem *root, const struct gs_staged *v, unsigned n,
                            const cl_command_queue queue[], const struct gs_events *ready, bool entered,
                            struct gs_staged_ends *ended)
@@ -168,8 +168,8 @@ static cl_int write_here(struct gs_home *h, struct gs_mem *m, const struct gs_ex
     return err;
 }
 
-/* Is it carried out in the call although that isn't to block, as write_way in buffer.c says? Then the ring has been
- * entered. */
+/* Is it carried out in the call although that isn't to block, as write_way in buffer_write.c says? Then the ring has
+ * been entered. */
 static bool enter_soon(struct gs_context *ctx, const struct gs_events *ready, size_t size)
 {
     return gs_staging_flows_after(ready, size) && gs_staging_enter(ctx, false);

@@ -317,3 +317,43 @@ cl_int gs_home_image_end(struct gs_home *h, cl_int err, cl_command_type type, cl
     }
     return gs_home_wait(gs_home_end(h, err), blocking, own, event);
 }
+
+bool gs_range_at_home(struct gs_queue *q, struct gs_mem *m, struct gs_range r)
+{
+    pthread_mutex_lock(&q->o.ctx->lock);
+    bool home = gs_at_home(m->root, r);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    return home;
+}
+
+static bool have_ended(cl_uint n, const cl_event *events)
+{
+    bool ended = true;
+    for (cl_uint i = 0; i < n && ended; i++)
+        ended = gs_event_ended(events[i]);
+    return ended;
+}
+
+bool gs_home_await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait,
+                          struct gs_held **over)
+{
+    *over = NULL;
+    if (!blocking || q->out_of_order || !gs_scheduled() || !gs_queue_await(q, false, over))
+        return false;
+    const bool lists = n_wait && wait;
+    if (lists && !have_ended(n_wait, wait))
+        gs_keep_end();
+    if (lists)
+        gs_real()->clWaitForEvents(n_wait, wait);
+    return true;
+}
+
+cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_bool blocking, cl_event own, cl_event *event)
+{
+    err = gs_home_wait(gs_home_end(h, err), blocking, own, event);
+    if (h->granted)
+        gs_unit_over(&h->grant);
+    if (!err && blocking && h->by_units && !h->cmd.q->out_of_order)
+        gs_queue_drained(h->cmd.q, h->upto);
+    return err;
+}

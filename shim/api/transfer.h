@@ -135,6 +135,18 @@ bool gs_staged_rect(struct gs_staged *t, const struct gs_mem *m, bool write, con
  * the application asked for it, and hands the command's event out or lets it go. */
 cl_int gs_home_wait(cl_int err, cl_bool blocking, cl_event own, cl_event *event);
 
+/* A call of a scheduled application that blocks waits for what comes before it first: then its command may find a unit
+ * at once, and needs no gate, no marker, and nobody who opens the one when the other has ended. True: nothing is before
+ * it any more. */
+bool gs_home_await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait,
+                          struct gs_held **over);
+
+/* Ends it, and waits for it where the call blocks: then all before it has ended as well. */
+cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_bool blocking, cl_event own, cl_event *event);
+
+/* Is all of the range, in bytes of the root, at home? Takes the context's lock. */
+bool gs_range_at_home(struct gs_queue *q, struct gs_mem *m, struct gs_range r);
+
 /* Where a command on rows begins, in either, and its region. */
 static inline void gs_set_box(struct gs_op *op, const size_t from[3], const size_t to[3], const size_t region[3])
 {

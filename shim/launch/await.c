@@ -57,8 +57,8 @@ void gs_await_known(struct gs_launching *l)
 static bool is_busy(const struct gs_launching *l)
 {
     enum { LITTLE_NS = 1000000 };
-    return gs_timing_runs(l->timing) ||
-           (!atomic_load(&l->cmd.ctx->user_events) && gs_timing_busy_ns(l->cmd.q) > LITTLE_NS);
+    return !atomic_load(&l->cmd.ctx->user_events) &&
+           (gs_timing_runs(l->timing) || gs_timing_busy_ns(l->cmd.q) > LITTLE_NS);
 }
 
 void gs_await_prepared(struct gs_launching *l)

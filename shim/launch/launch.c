@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "shim/schedule/batch.h"
+#include "shim/schedule/client.h"
+#include "shim/schedule/job.h"
 #include "shim/process/threads.h"
 #include "shim/memory/coherence.h"
 #include "shim/launch/contents.h"

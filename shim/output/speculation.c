@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/output/speculation.h"
+/* How a launch on trial ends, and how often those of a kernel have ended well. */
+#include "shim/output/speculation_state.h"
 
 #include <stdlib.h>
 
@@ -9,50 +10,10 @@
 #include "shim/output/backoff.h"
 #include "shim/memory/coherence.h"
 #include "shim/output/merge_kernels.h"
-#include "shim/order/continuation.h"
 #include "shim/plan/kinds.h"
 #include "shim/plan/prepare.h"
 #include "shim/report/report.h"
 #include "shim/memory/scratch.h"
-#include "shim/subkernel/units.h"
-
-/* The contested bytes of one memory object. The handles are retained, as all below. */
-struct field {
-    struct gs_mem *root; /* not to be looked into by the thread */
-    cl_mem mem[GS_MAX_DEVICES], kept[GS_MAX_DEVICES];
-    uint64_t begin, bytes;
-    bool everywhere; /* afterwards every place has the bytes, not only home: see gs_merge.everywhere */
-};
-
-/* Bytes that go from a buffer to another. */
-struct copy {
-    cl_mem from, to;
-    uint64_t from_at, to_at, bytes;
-    unsigned from_place, place; /* whose they are, and that gets them */
-};
-
-struct gs_speculation {
-    struct gs_continuation continuation; /* first */
-    struct gs_context *ctx;              /* held */
-    struct gs_kernel_stats *stats;
-    uint64_t kernel_id;
-    unsigned n; /* parts: part p is on place p */
-    struct field *fields;
-    struct copy *undo;  /* kept bytes, back home */
-    struct copy *owned; /* what each other part owns, from home once one device has done the launch over */
-    size_t n_fields, n_undo, n_owned;
-    struct gs_pinned *ring;                 /* between places; null: by the driver's own copies */
-    cl_command_queue queue[GS_MAX_DEVICES]; /* on which nothing ever waits for what comes later */
-    cl_uint changed[GS_MAX_DEVICES];        /* by place: some contested byte; written by the device */
-    /* The whole launch, at home. */
-    struct gs_kernel_run run; /* its kernel is held */
-    cl_kernel kernel;
-    cl_mem *args;
-    cl_sampler *samplers;
-    cl_uint n_args, n_samplers;
-    bool unknown;               /* what has changed couldn't be found out: one device does it over */
-    struct gs_events done_over; /* the end of that launch, once it has been enqueued */
-};
 
 /* ---- which launches may be tried ---- */
 
@@ -91,7 +52,7 @@ static void release_mem(cl_mem m)
         gs_real()->clReleaseMemObject(m);
 }
 
-static void free_copies(struct copy *v, size_t n)
+static void free_copies(struct gs_speculation_copy *v, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         release_mem(v[i].from);
@@ -134,14 +95,14 @@ void gs_speculation_drop(struct gs_speculation *c)
         free_speculation(c);
 }
 
-static void free_undecided(struct gs_continuation *continuation)
+void gs_speculation_free(struct gs_continuation *continuation)
 {
     free_speculation((struct gs_speculation *)continuation);
 }
 
 /* ---- in the thread ---- */
 
-static cl_int carry(struct gs_speculation *j, const struct copy *c, const struct gs_events *wait,
+static cl_int carry(struct gs_speculation *j, const struct gs_speculation_copy *c, const struct gs_events *wait,
                     struct gs_events *done)
 {
     cl_event event;
@@ -157,10 +118,10 @@ static cl_int carry(struct gs_speculation *j, const struct copy *c, const struct
 }
 
 /* What place `from` holds of a field, to another. */
-static cl_int send_field(struct gs_speculation *j, const struct field *f, unsigned from, unsigned to,
+static cl_int send_field(struct gs_speculation *j, const struct gs_speculation_field *f, unsigned from, unsigned to,
                          const struct gs_events *wait, struct gs_events *done)
 {
-    const struct copy c = {f->mem[from], f->mem[to], f->begin, f->begin, f->bytes, from, to};
+    const struct gs_speculation_copy c = {f->mem[from], f->mem[to], f->begin, f->begin, f->bytes, from, to};
     return carry(j, &c, wait, done);
 }
 
@@ -224,7 +185,7 @@ static cl_int settle(struct gs_speculation *j, bool good, unsigned by, struct gs
 }
 
 /* All parts have ended. What couldn't be enqueued is tried once more. */
-static void decide(struct gs_continuation *continuation)
+void gs_speculation_decide(struct gs_continuation *continuation)
 {
     struct gs_speculation *j = (struct gs_speculation *)continuation;
     struct gs_events all = {0};
@@ -251,198 +212,7 @@ static void decide(struct gs_continuation *continuation)
     gs_continuation_await(continuation, &all);
 }
 
-/* ---- in the application's call, before the parts ---- */
-
-static cl_mem retained(cl_mem m, cl_int *err)
-{
-    if (!*err)
-        *err = m ? gs_real()->clRetainMemObject(m) : CL_OUT_OF_HOST_MEMORY;
-    return *err ? NULL : m;
-}
-
-/* Room for a copy, which then belongs to the list. */
-static struct copy *add_copy(struct copy **v, size_t *n, cl_int *err)
-{
-    struct copy *grown = *err ? NULL : realloc(*v, (*n + 1) * sizeof *grown);
-    if (!grown) {
-        *err = *err ? *err : CL_OUT_OF_HOST_MEMORY;
-        return NULL;
-    }
-    *v = grown;
-    grown[*n] = (struct copy){0};
-    return &grown[(*n)++];
-}
-
-static cl_int keep(struct gs_command *cmd, unsigned place, cl_mem from, uint64_t from_at, cl_mem to, uint64_t to_at,
-                   uint64_t bytes, struct gs_events *ready)
-{
-    cl_int err;
-    cl_event event;
-    cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
-    if (!err)
-        err = gs_put_copy(queue, GS_VIA_MEMORY, from, to, from_at, to_at, bytes, ready->n, ready->v, &event);
-    return err ? err : gs_events_add(ready, event);
-}
-
-static cl_int add_undo(struct gs_speculation *j, cl_mem home, uint64_t begin, cl_mem kept, uint64_t at, uint64_t bytes)
-{
-    cl_int err = CL_SUCCESS;
-    struct copy *c = add_copy(&j->undo, &j->n_undo, &err);
-    if (!c)
-        return err;
-    c->from = retained(kept, &err);
-    c->to = retained(home, &err);
-    c->from_at = at;
-    c->to_at = begin;
-    c->bytes = bytes;
-    return err;
-}
-
-static cl_int begin_field(struct gs_speculation *j, struct gs_command *cmd, const struct gs_use *u,
-                          struct gs_events *ready)
-{
-    struct field *f = &j->fields[j->n_fields++];
-    cl_int err = CL_SUCCESS;
-    f->root = u->root;
-    f->begin = u->window.begin;
-    f->bytes = u->window.end - u->window.begin;
-    f->everywhere = u->root->merged;
-    for (unsigned p = 0; p < j->n && !err; p++) {
-        cl_mem kept = gs_scratch_take(cmd->ctx, p, f->bytes, &err);
-        f->kept[p] = retained(kept, &err);
-        f->mem[p] = retained(u->root->place[p].mem, &err);
-        if (!err)
-            err = keep(cmd, p, f->mem[p], f->begin, f->kept[p], 0, f->bytes, &ready[p]);
-    }
-    return err ? err : add_undo(j, f->mem[0], f->begin, f->kept[0], 0, f->bytes);
-}
-
-/* What is only the first part's, or reduced, and what the others own. */
-static cl_int begin_other(struct gs_speculation *j, struct gs_command *cmd, const struct gs_use *u,
-                          struct gs_events *ready)
-{
-    struct gs_rangeset undo = {0};
-    cl_mem home = u->root->place[0].mem, kept = NULL;
-    cl_int err = gs_plan_undo(u, j->n, &undo) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
-    if (!err && undo.n)
-        kept = gs_scratch_take(cmd->ctx, 0, gs_rangeset_bytes(&undo), &err);
-    uint64_t at = 0;
-    for (size_t i = 0; i < undo.n && !err; i++) {
-        const uint64_t begin = undo.v[i].begin, bytes = undo.v[i].end - begin;
-        err = keep(cmd, 0, home, begin, kept, at, bytes, &ready[0]);
-        if (!err)
-            err = add_undo(j, home, begin, kept, at, bytes);
-        at += bytes;
-    }
-    gs_rangeset_free(&undo);
-    for (unsigned p = 1; p < j->n; p++)
-        for (size_t i = 0; i < u->wrote[p].n && !err; i++) {
-            struct copy *c = add_copy(&j->owned, &j->n_owned, &err);
-            if (!c)
-                break;
-            c->from = retained(home, &err);
-            c->to = retained(u->root->place[p].mem, &err);
-            c->from_at = c->to_at = u->wrote[p].v[i].begin;
-            c->bytes = u->wrote[p].v[i].end - c->from_at;
-            c->place = p;
-        }
-    return err;
-}
-
-/* What the whole launch at home will need, once the application may have let it go. */
-static cl_int keep_arguments(struct gs_speculation *j, struct gs_launching *l)
-{
-    cl_int err = CL_SUCCESS;
-    j->args = calloc(l->k->n_args + 1, sizeof *j->args);
-    j->samplers = calloc(l->k->n_args + 1, sizeof *j->samplers);
-    if (!j->args || !j->samplers)
-        return CL_OUT_OF_HOST_MEMORY;
-    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
-        const struct gs_arg *a = &l->k->args[i];
-        cl_sampler sampler = NULL;
-        if (l->summary->args[i].kind == GS_ARG_SAMPLER && a->has_value && a->size == sizeof sampler) {
-            sampler = *(cl_sampler *)a->bytes;
-            err = gs_real()->clRetainSampler(sampler);
-            if (!err)
-                j->samplers[j->n_samplers++] = sampler;
-        }
-        if (l->mems[i]) {
-            cl_mem mem = retained(gs_replica_of(l->mems[i], 0, &err), &err);
-            if (!err)
-                j->args[j->n_args++] = mem;
-        }
-    }
-    cl_kernel kernel = err ? NULL : gs_spare_kernel(l->k, 0, &err);
-    if (!err)
-        j->kernel = kernel;
-    return err ? err : gs_launch_args(l, j->kernel, 0);
-}
-
-/* Between two places bytes go through pinned memory, as NVIDIA's driver loses some where it copies from one device's
- * object to another's; but not those of objects that the host may not read or write. */
-static struct gs_pinned *ring_for(struct gs_context *ctx, const struct gs_plan *plan)
-{
-    bool open = true;
-    for (size_t i = 0; i < plan->n_uses; i++)
-        open = open && !gs_host_is_barred(plan->uses[i].root);
-    return open ? gs_deferred_send_ring(ctx) : NULL;
-}
-
-static struct gs_speculation *make(struct gs_launching *l, const struct gs_plan *plan)
-{
-    struct gs_speculation *j = calloc(1, sizeof *j);
-    if (!j)
-        return NULL;
-    *j = (struct gs_speculation){.continuation = {.act = decide, .free = free_undecided},
-                                 .ctx = l->cmd.ctx,
-                                 .stats = l->k->stats,
-                                 .kernel_id = gs_kernel_id(l->k),
-                                 .n = plan->n_parts,
-                                 .ring = ring_for(l->cmd.ctx, plan),
-                                 .run = {.k = l->k,
-                                         .geometry = l->geometry,
-                                         .null_local = l->null_local,
-                                         .summary = l->summary,
-                                         .cut = {.whole = plan->box[0], .n = 1}}};
-    j->run.cut.whole.end[plan->dim] = plan->box[plan->n_parts - 1].end[plan->dim];
-    gs_hold(&j->ctx->o);
-    gs_hold(&l->k->o);
-    j->fields = calloc(plan->n_uses + 1, sizeof *j->fields);
-    return j;
-}
-
-struct gs_speculation *gs_speculation_begin(struct gs_launching *l, const struct gs_plan *plan, struct gs_events *ready,
-                                            cl_int *err)
-{
-    struct gs_speculation *j = make(l, plan);
-    *err = j && j->fields ? gs_merge_kernels_make(j->ctx) : CL_OUT_OF_HOST_MEMORY;
-    for (unsigned p = 0; p < plan->n_parts && !*err; p++) {
-        *err = gs_block_kernels_make(j->ctx, p);
-        cl_command_queue queue = *err ? NULL : gs_unit_queue(l->cmd.q, p, err);
-        if (!*err)
-            *err = gs_real()->clRetainCommandQueue(queue);
-        if (!*err)
-            j->queue[p] = queue;
-    }
-    for (size_t i = 0; i < plan->n_uses && !*err; i++) {
-        const struct gs_use *u = &plan->uses[i];
-        if (u->writes == GS_CONTESTED)
-            *err = begin_field(j, &l->cmd, u, ready);
-        else if (u->writes != GS_READ_ONLY)
-            *err = begin_other(j, &l->cmd, u, ready);
-    }
-    if (!*err)
-        *err = keep_arguments(j, l);
-    if (!*err)
-        *err = gs_continuation_make(&j->continuation, j->ctx);
-    if (!*err)
-        return j;
-    gs_debug("no launch on trial (error %d)", *err);
-    gs_speculation_drop(j);
-    return NULL;
-}
-
-/* ---- in the application's call, behind the parts ---- */
+/* ---- in the application's call ---- */
 
 /* Does place p hold other contested bytes than before? */
 static cl_int compare(struct gs_speculation *j, struct gs_command *cmd, unsigned p, cl_event ran, struct gs_events *to)
@@ -458,7 +228,7 @@ static cl_int compare(struct gs_speculation *j, struct gs_command *cmd, unsigned
     if (!err)
         err = gs_events_add(&done, event);
     for (size_t i = 0; i < j->n_fields && !err; i++) {
-        const struct field *f = &j->fields[i];
+        const struct gs_speculation_field *f = &j->fields[i];
         err = gs_enqueue_differs(cmd->ctx, p, queue, f->mem[p], f->begin, f->kept[p], f->bytes, flag, &done, &done);
     }
     if (!err)

@@ -1,59 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/schedule/client.h"
 
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "common/lock/rank.h"
 #include "common/log.h"
+#include "shim/process/clock.h"
 #include "shim/process/threads.h"
-#include "shim/order/command.h"
-#include "shim/schedule/dispatch.h"
 #include "shim/record/memory_used.h"
-#include "shim/schedule/row.h"
-#include "shim/report/trace.h"
+#include "shim/schedule/connection.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-enum { LOOK_AGAIN_NS = 500 * 1000 * 1000, PROBE_NS = 2 * 1000 * 1000, PRUNE_FROM = 64 };
-enum { ALONE_WARMUP = 1 };                        /* jobs, where no daemon says how many */
-enum { PATIENCE_S = 1 };                          /* at the process' end */
+enum { LOOK_AGAIN_NS = 500 * 1000 * 1000 };
 enum { PATIENT_MS = 5000, NO_TASK_STATUS = 125 }; /* where a task is required */
 
 atomic_bool gs_went_by;
 
-/* Made once, never closed: the process's end is the end of its connection. */
-static struct gs_client *_Atomic client;
+struct gs_client *_Atomic gs_connection;
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* one thread at a time looks for a daemon */
 GS_RANKED(open_lock, GS_RANK_DAEMON_SEARCH);
 static atomic_uint_fast64_t look_at_ns;
-
-static pthread_mutex_t pace_lock = PTHREAD_MUTEX_INITIALIZER; /* taken before job_lock, for as long as a job waits */
-GS_RANKED(pace_lock, GS_RANK_PACE);
-static uint64_t release_ns; /* of the paced job under way. pace_lock */
-
-/* All below. Whoever has it says so when it asks again: a signal's handler may call exit() there. */
-static pthread_mutex_t job_lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
-GS_RANKED(job_lock, GS_RANK_JOB);
-static atomic_bool job_open;          /* read without it where a late answer will do */
-static atomic_uint ended;             /* jobs of the process */
-static atomic_bool reads;             /* something has been read in it. Likewise */
-static atomic_uint_fast64_t ended_ns; /* when the open job seems to have ended; 0: not yet. Read as job_open is */
-static bool read_since;               /* ... and something was read after */
-static struct gs_job current;
-static uint64_t current_version; /* of the mode by which it was decided, where the next job's could only be the same */
-static atomic_uint current_number; /* current.number where it is scheduled, else 0. Read as job_open is */
-static struct gs_events pending;   /* ends of commands that may be under way */
-static cl_uint prune_at = PRUNE_FROM;
-static atomic_int loose;   /* without that lock */
-static atomic_bool untold; /* the daemon is to be told of the last job's end. Likewise */
-
-static uint64_t clock_ns(clockid_t id)
-{
-    struct timespec t;
-    clock_gettime(id, &t);
-    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
 
 /* ---- joining ---- */
 
@@ -89,7 +56,7 @@ static void check_task(struct gs_client *c)
 
 static void tell_memory(unsigned place, int64_t bytes)
 {
-    gs_client_memory(atomic_load(&client), gs_resource_of(place) - GS_RESOURCE_GPU(0), bytes);
+    gs_client_memory(atomic_load(&gs_connection), gs_resource_of(place) - GS_RESOURCE_GPU(0), bytes);
 }
 
 static void open_client(void)
@@ -102,7 +69,7 @@ static void open_client(void)
     const struct gs_client_options options = {.task = gs_settings()->task,
                                               .paced = gs_settings()->pace,
                                               .wide = gs_group()->type & CL_DEVICE_TYPE_GPU,
-                                              .jobs = atomic_load(&ended),
+                                              .jobs = gs_jobs_ended(),
                                               .gpus = gs_group()->n ? gs_group()->n : 1,
                                               .hello_wait_ms = gs_settings()->task_required ? PATIENT_MS : 0,
                                               .notice = notice};
@@ -114,78 +81,36 @@ static void open_client(void)
     check_task(c);
     gs_fast_path_care(GS_CARE_DAEMON);
     gs_fast_path_bar();
-    atomic_store(&client, c);
+    atomic_store(&gs_connection, c);
     gs_memory_tell_to(tell_memory);
+}
+
+static uint64_t coarse_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
 /* There is no client yet: is it time to look for a daemon? */
 static void look(void)
 {
-    const uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
+    const uint64_t now = coarse_ns();
     if (now < atomic_load_explicit(&look_at_ns, memory_order_relaxed) || pthread_mutex_trylock(&open_lock) != 0)
         return;
-    if (!atomic_load(&client))
+    if (!atomic_load(&gs_connection))
         open_client();
     static bool said; /* open_lock */
-    if (!atomic_load(&client) && gs_settings()->task && !said) {
+    if (!atomic_load(&gs_connection) && gs_settings()->task && !said) {
         said = true;
         gs_error("there is no daemon: task %s runs unscheduled until one comes", gs_settings()->task);
     }
-    if (!atomic_load(&client) && gs_settings()->task_required && !gs_settings()->task)
+    if (!atomic_load(&gs_connection) && gs_settings()->task_required && !gs_settings()->task)
         gs_error("there is no daemon: this program is no task");
-    if (!atomic_load(&client))
+    if (!atomic_load(&gs_connection))
         end_unless_optional();
     atomic_store(&look_at_ns, now + LOOK_AGAIN_NS);
     pthread_mutex_unlock(&open_lock);
-}
-
-static void end_job(void)
-{
-    struct gs_client *c = atomic_load(&client);
-    atomic_store(&job_open, false);
-    atomic_fetch_add(&ended, 1);
-    if (c)
-        gs_client_job_end_untold(c, ended_ns);
-    atomic_store(&untold, c != NULL);
-    gs_trace_job(false);
-}
-
-void gs_job_tell(void)
-{
-    struct gs_client *c = atomic_load(&client);
-    if (atomic_load_explicit(&untold, memory_order_relaxed) && atomic_exchange(&untold, false) && c)
-        gs_client_job_tell(c);
-}
-
-/* The last job of the process: nothing follows it. No OpenCL calls here. Another thread that just looks at its commands
- * is soon done, unless the driver has been taken apart under it. */
-static void tell_last_job(void)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += PATIENCE_S;
-    if (gs_forked() || pthread_mutex_clocklock(&job_lock, CLOCK_MONOTONIC, &until) != 0)
-        return;
-    if (atomic_load(&job_open) && ended_ns)
-        end_job();
-    pthread_mutex_unlock(&job_lock);
-    gs_job_tell();
-}
-
-/* The daemon has gone in the middle of a job: nobody wants to know its end. */
-static void forget_job(void)
-{
-    pthread_mutex_lock(&job_lock);
-    if (atomic_load(&job_open))
-        end_job();
-    gs_events_free(&pending);
-    pthread_mutex_unlock(&job_lock);
-}
-
-static bool online(void)
-{
-    const struct gs_client *c = atomic_load_explicit(&client, memory_order_acquire);
-    return c && gs_client_scheduled(c);
 }
 
 bool gs_scheduled(void)
@@ -193,14 +118,14 @@ bool gs_scheduled(void)
     const struct gs_settings *s = gs_settings();
     if (gs_forked())
         return false;
-    if (!s->no_daemon && !atomic_load_explicit(&client, memory_order_acquire))
+    if (!s->no_daemon && !atomic_load_explicit(&gs_connection, memory_order_acquire))
         look();
-    if (online() || s->pace) {
+    if (gs_online() || s->pace) {
         gs_threads_reopen();
         return true;
     }
-    if (atomic_load_explicit(&job_open, memory_order_relaxed))
-        forget_job();
+    if (atomic_load_explicit(&gs_job_open, memory_order_relaxed))
+        gs_job_forget();
     if (!atomic_load_explicit(&gs_went_by, memory_order_relaxed))
         atomic_store(&gs_went_by, true);
     return false;
@@ -223,7 +148,7 @@ unsigned gs_resource_of(unsigned place)
 
 uint64_t gs_transfer_chunk(void)
 {
-    struct gs_client *c = atomic_load(&client);
+    struct gs_client *c = atomic_load(&gs_connection);
     struct gs_client_mode mode = {0};
     if (c)
         gs_client_mode(c, &mode);
@@ -232,27 +157,27 @@ uint64_t gs_transfer_chunk(void)
 
 void gs_unit_take(unsigned resource, struct gs_grant *grant)
 {
-    struct gs_client *c = atomic_load(&client);
-    const struct gs_grant at_once = {.resource = resource, .begin_ns = clock_ns(CLOCK_MONOTONIC)};
+    struct gs_client *c = atomic_load(&gs_connection);
+    const struct gs_grant at_once = {.resource = resource, .begin_ns = gs_now_ns()};
     if (!c || gs_client_acquire(c, GS_MASK(resource), 0, grant) < 0)
         *grant = at_once;
 }
 
 bool gs_unit_try(unsigned resource, enum gs_length length, struct gs_grant *grant)
 {
-    struct gs_client *c = atomic_load(&client);
+    struct gs_client *c = atomic_load(&gs_connection);
     return c && gs_client_try_one(c, resource, length, grant) == 0;
 }
 
 bool gs_unit_ask(unsigned resource, struct gs_request *request)
 {
-    struct gs_client *c = atomic_load(&client);
+    struct gs_client *c = atomic_load(&gs_connection);
     return c && gs_client_request(c, GS_MASK(resource), 0, request) == 0;
 }
 
 bool gs_unit_await(struct gs_request *request, uint64_t ns, struct gs_grant *grant)
 {
-    return gs_client_wait(atomic_load(&client), request, ns, grant) == 0;
+    return gs_client_wait(atomic_load(&gs_connection), request, ns, grant) == 0;
 }
 
 bool gs_unit_await_awake(struct gs_request *request, uint64_t ns, struct gs_grant *grant)
@@ -263,70 +188,70 @@ bool gs_unit_await_awake(struct gs_request *request, uint64_t ns, struct gs_gran
         processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (processors < PROCESSORS_TO_SPARE)
         return gs_unit_await(request, ns, grant);
-    const uint64_t until = clock_ns(CLOCK_MONOTONIC) + ns;
+    const uint64_t until = gs_now_ns() + ns;
     bool granted;
-    while (!(granted = gs_unit_await(request, 0, grant)) && request->open && clock_ns(CLOCK_MONOTONIC) < until)
+    while (!(granted = gs_unit_await(request, 0, grant)) && request->open && gs_now_ns() < until)
         ;
     return granted;
 }
 
 void gs_unit_cancel(struct gs_request *request)
 {
-    gs_client_cancel(atomic_load(&client), request);
+    gs_client_cancel(atomic_load(&gs_connection), request);
 }
 
 bool gs_unit_own_out(unsigned resource, enum gs_length length)
 {
-    const struct gs_client *c = atomic_load(&client);
+    const struct gs_client *c = atomic_load(&gs_connection);
     return c && gs_client_own_out(c, resource, length);
 }
 
 bool gs_unit_is_waited(unsigned resource)
 {
-    const struct gs_client *c = atomic_load(&client);
+    const struct gs_client *c = atomic_load(&gs_connection);
     return c && gs_client_own_waits(c, resource);
 }
 
 bool gs_unit_is_alone(unsigned resource)
 {
-    const struct gs_client *c = atomic_load(&client);
+    const struct gs_client *c = atomic_load(&gs_connection);
     return c && gs_client_is_alone(c, resource);
 }
 
 bool gs_unit_is_sole(void)
 {
-    const struct gs_client *c = atomic_load(&client);
+    const struct gs_client *c = atomic_load(&gs_connection);
     return c && gs_client_is_sole(c);
 }
 
 bool gs_units_recorded(void)
 {
-    const struct gs_client *c = atomic_load(&client);
+    const struct gs_client *c = atomic_load(&gs_connection);
     return c && gs_client_recorded(c);
 }
 
 void gs_unit_went(unsigned resource, uint64_t ns)
 {
-    struct gs_client *c = atomic_load(&client);
+    struct gs_client *c = atomic_load(&gs_connection);
     if (c)
         gs_client_went(c, resource, ns);
 }
 
 bool gs_unit_is_ours(unsigned resource)
 {
-    const struct gs_client *c = atomic_load(&client);
+    const struct gs_client *c = atomic_load(&gs_connection);
     return !c || gs_client_is_ours(c, resource);
 }
 
 bool gs_units_wanted(void)
 {
-    const struct gs_client *c = atomic_load(&client);
+    const struct gs_client *c = atomic_load(&gs_connection);
     return c && gs_client_wanted(c);
 }
 
 bool gs_units_sleep(bool (*also)(void), uint64_t ns)
 {
-    struct gs_client *c = atomic_load(&client);
+    struct gs_client *c = atomic_load(&gs_connection);
     if (c)
         gs_client_sleep_unneeded(c, also, ns);
     return c;
@@ -334,348 +259,14 @@ bool gs_units_sleep(bool (*also)(void), uint64_t ns)
 
 void gs_units_wake(void)
 {
-    struct gs_client *c = atomic_load(&client);
+    struct gs_client *c = atomic_load(&gs_connection);
     if (c)
         gs_client_need_ends(c);
 }
 
 void gs_unit_give(const struct gs_grant *grant)
 {
-    struct gs_client *c = atomic_load(&client);
+    struct gs_client *c = atomic_load(&gs_connection);
     if (c)
         gs_client_release(c, grant);
-}
-
-/* ---- jobs ---- */
-
-/* The places among the GPUs of the mask. */
-static unsigned list_places(unsigned n, uint32_t mask, unsigned *place)
-{
-    unsigned count = 0;
-    for (unsigned p = 0; p < n; p++)
-        if (mask & GS_MASK(gs_resource_of(p)))
-            place[count++] = p;
-    return count;
-}
-
-/* One of several GPUs, any of which will do: the one that the daemon gives. It is asked for a moment only, since a job
- * doesn't have to begin with a kernel: who waits longer than that finds them all taken, and stays where the data is. */
-static unsigned pick_place(struct gs_client *c, const struct gs_job *job)
-{
-    struct gs_request rq;
-    struct gs_grant grant;
-    uint32_t mask = 0;
-    for (unsigned i = 0; i < job->n; i++)
-        mask |= GS_MASK(gs_resource_of(job->place[i]));
-    unsigned resource = GS_RESOURCE_GPU(gs_client_last_gpu(c));
-    if (gs_client_request(c, mask, 0, &rq) == 0) {
-        if (gs_client_wait(c, &rq, PROBE_NS, &grant) == 0) {
-            resource = grant.resource;
-            gs_client_release(c, &grant);
-        } else {
-            gs_client_cancel(c, &rq);
-        }
-    }
-    for (unsigned i = 0; i < job->n; i++)
-        if (gs_resource_of(job->place[i]) == resource)
-            return job->place[i];
-    return job->place[0];
-}
-
-/* The one after that of the last job. */
-static unsigned next_place(const struct gs_job *job, unsigned last)
-{
-    for (unsigned i = 0; i < job->n; i++)
-        if (job->place[i] > last)
-            return job->place[i];
-    return job->place[0];
-}
-
-/* Where the daemon may change the number of GPUs from job to job, the warm-up's first job has all and its second one:
- * no later job is the first that needs a kernel's other form, or memory on another device. */
-static void warm_both_modes(const struct gs_context *ctx, struct gs_client_mode *mode)
-{
-    const unsigned job = atomic_load(&ended);
-    if (!mode->chooses || mode->warmup < 2 || job > 1)
-        return;
-    mode->gpus = job ? 1 : ctx->n;
-    mode->gpu_mask = GS_MASK_ALL_GPUS(GS_MAX_GPUS);
-}
-
-static bool is_decided_alike(const struct gs_job *a, const struct gs_job *b)
-{
-    bool alike = a->scheduled == b->scheduled && a->told == b->told && a->n == b->n &&
-                 a->kernel_chunk == b->kernel_chunk && a->transfer_chunk == b->transfer_chunk;
-    for (unsigned i = 0; i < a->n && alike; i++)
-        alike = a->place[i] == b->place[i];
-    return alike;
-}
-
-/* The daemon's decision for this job. With job_lock held. */
-static void set_mode(const struct gs_context *ctx, struct gs_client_mode *mode)
-{
-    struct gs_client *c = atomic_load(&client);
-    const struct gs_job last = current;
-    warm_both_modes(ctx, mode);
-    current = (struct gs_job){.number = last.number,
-                              .scheduled = mode->scheduled,
-                              .told = mode->scheduled && mode->task[0],
-                              .kernel_chunk = mode->kernel_chunk,
-                              .transfer_chunk = mode->transfer_chunk};
-    current_version = mode->scheduled && atomic_load(&ended) >= mode->warmup ? mode->version : 0;
-    current.n = list_places(ctx->n, mode->scheduled ? mode->gpu_mask : UINT32_MAX, current.place);
-    if (!current.n) /* a group of which the daemon knows nothing */
-        current.n = list_places(mode->gpus < ctx->n ? mode->gpus : ctx->n, UINT32_MAX, current.place);
-    if (mode->scheduled && mode->gpus == 1 && current.n > 1) {
-        /* The warm-up's jobs go round, so that no later one is the first on a GPU. */
-        const bool moves = mode->moves || (!mode->chooses && atomic_load(&ended) < mode->warmup);
-        current_version = 0;
-        current.place[0] = moves ? next_place(&current, last.place[0]) : pick_place(c, &current);
-        current.n = 1;
-    }
-    if (!last.number || !is_decided_alike(&current, &last))
-        current.number += current.number + 1 ? 1 : 2;
-    atomic_store(&current_number, current.scheduled ? current.number : 0);
-}
-
-static void begin_job(const struct gs_context *ctx, uint64_t released_ns)
-{
-    struct gs_client *c = atomic_load(&client);
-    struct gs_client_mode mode = {0};
-    if (c)
-        gs_client_job_begin(c, released_ns, &mode);
-    set_mode(ctx, &mode);
-    static atomic_bool told_at_exit;
-    if (!atomic_exchange(&told_at_exit, true))
-        atexit(tell_last_job);
-    if (atomic_exchange(&job_open, true))
-        return;
-    reads = read_since = false;
-    ended_ns = 0;
-    gs_trace_job(true);
-}
-
-/* The period to pace by, or 0. With pace_lock held. */
-static uint64_t period_ns(const struct gs_client_mode *mode)
-{
-    static bool said;
-    static uint64_t told_ns; /* the task's: a daemon that has died doesn't make its jobs come more often */
-    const struct gs_settings *s = gs_settings();
-    if (!s->pace || s->pace_ns)
-        return s->pace_ns;
-    if (mode->scheduled)
-        told_ns = mode->period_ns;
-    if (!told_ns && !said) {
-        said = true;
-        gs_error("--pace: %s: the jobs are not held back", mode->scheduled ? "the application is no task with a period"
-                                                                           : "there is no daemon to know the period");
-    }
-    return told_ns;
-}
-
-/* Waits for the release of a paced job, and returns it: 0, now. With pace_lock held. Nothing follows from how late the
- * warm-up's jobs are: the first job after them doesn't begin with their delay. Nor do they come closer together than
- * the task's jobs do, which the others' deadlines are proven for. */
-static uint64_t await_release(void)
-{
-    struct gs_client *c = atomic_load(&client);
-    struct gs_client_mode mode = {0};
-    if (c)
-        gs_client_mode(c, &mode);
-    const uint64_t period = period_ns(&mode);
-    if (!period) {
-        release_ns = 0; /* the next one that has a period isn't late for those that had none */
-        return 0;
-    }
-    const uint64_t now = clock_ns(CLOCK_MONOTONIC);
-    release_ns = release_ns ? release_ns + period : now;
-    if (release_ns < now && atomic_load(&ended) <= (mode.scheduled ? mode.warmup : ALONE_WARMUP))
-        release_ns = now;
-    const struct timespec t = {.tv_sec = (time_t)(release_ns / NS_PER_S), .tv_nsec = (long)(release_ns % NS_PER_S)};
-    while (release_ns > now && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0)
-        ;
-    return release_ns;
-}
-
-static void enter_new(const struct gs_context *ctx)
-{
-    pthread_mutex_lock(&pace_lock);
-    if (!atomic_load(&job_open)) {
-        const uint64_t released = await_release();
-        pthread_mutex_lock(&job_lock);
-        begin_job(ctx, released);
-        pthread_mutex_unlock(&job_lock);
-    }
-    pthread_mutex_unlock(&pace_lock);
-}
-
-/* What comes next isn't the job's any more. */
-static void end_if_read(void)
-{
-    if (!atomic_load_explicit(&ended_ns, memory_order_relaxed))
-        return;
-    pthread_mutex_lock(&job_lock);
-    if (atomic_load(&job_open) && ended_ns)
-        end_job();
-    pthread_mutex_unlock(&job_lock);
-}
-
-static void job_enter(const struct gs_context *ctx, struct gs_job *job)
-{
-    if (!atomic_load(&job_open))
-        enter_new(ctx);
-    pthread_mutex_lock(&job_lock);
-    if (current.scheduled != online()) /* it has come, or gone, in the middle of the job */
-        begin_job(ctx, 0);
-    *job = current;
-    pthread_mutex_unlock(&job_lock);
-    /* Another context of the process may have fewer devices. */
-    while (job->n > 1 && job->place[job->n - 1] >= ctx->n)
-        job->n--;
-    if (job->place[0] >= ctx->n)
-        job->place[0] = 0;
-}
-
-void gs_job_enter(const struct gs_context *ctx, bool tail, struct gs_job *job)
-{
-    if (!tail) {
-        end_if_read();
-        gs_job_tell();
-    }
-    job_enter(ctx, job);
-}
-
-void gs_job_enter_quickly(const struct gs_context *ctx, struct gs_job *job)
-{
-    end_if_read();
-    if (gs_settings()->pace) /* it may wait long for its release */
-        gs_job_tell();
-    job_enter(ctx, job);
-}
-
-bool gs_job_goes_on(unsigned number)
-{
-    return atomic_load_explicit(&current_number, memory_order_relaxed) == number &&
-           atomic_load_explicit(&job_open, memory_order_relaxed) &&
-           !atomic_load_explicit(&ended_ns, memory_order_relaxed) && online();
-}
-
-/* What has been read seems to have been the job's end: the next one begins, if that one goes by the same number. Else
- * nothing is done. Not where jobs are held back. */
-static bool next_job(unsigned number)
-{
-    struct gs_client *c = atomic_load_explicit(&client, memory_order_acquire);
-    pthread_mutex_lock(&job_lock);
-    const bool goes = c && current_version && current.number == number && atomic_load(&job_open) && ended_ns &&
-                      !gs_settings()->pace && gs_client_job_next(c, ended_ns, current_version);
-    if (goes) {
-        atomic_fetch_add(&ended, 1);
-        reads = read_since = false;
-        ended_ns = 0;
-        gs_trace_job(false);
-        gs_trace_job(true);
-        atomic_store_explicit(&untold, true, memory_order_relaxed);
-    }
-    pthread_mutex_unlock(&job_lock);
-    return goes;
-}
-
-bool gs_job_again(const struct gs_context *ctx, unsigned number)
-{
-    struct gs_job job = {.number = number};
-    if (!next_job(number))
-        gs_job_enter_quickly(ctx, &job);
-    return job.number == number;
-}
-
-void gs_job_now(struct gs_job *job)
-{
-    pthread_mutex_lock(&job_lock);
-    *job = current;
-    pthread_mutex_unlock(&job_lock);
-}
-
-/* Lets those go that have ended. One that has failed stays for as long as another is under way: PoCL (3.1) uses it once
- * more when the rest of what it waited for ends. */
-static void prune(void)
-{
-    if (!gs_events_forget(&pending, false) && pending.n)
-        gs_events_forget(&pending, true);
-}
-
-void gs_job_reads(void)
-{
-    pthread_mutex_lock(&job_lock);
-    reads = read_since = true;
-    pthread_mutex_unlock(&job_lock);
-}
-
-void gs_job_add(cl_event end)
-{
-    pthread_mutex_lock(&job_lock);
-    gs_events_share(&pending, end);
-    if (pending.n >= prune_at) {
-        prune();
-        prune_at = pending.n * 2 > PRUNE_FROM ? pending.n * 2 : PRUNE_FROM;
-    }
-    pthread_mutex_unlock(&job_lock);
-}
-
-void gs_job_replace(cl_event before, cl_event end)
-{
-    pthread_mutex_lock(&job_lock);
-    const bool there = pending.n && pending.v[pending.n - 1] == before && gs_real()->clRetainEvent(end) == CL_SUCCESS;
-    if (there)
-        pending.v[pending.n - 1] = end;
-    pthread_mutex_unlock(&job_lock);
-    if (there)
-        gs_real()->clReleaseEvent(before);
-    else
-        gs_job_add(end);
-}
-
-void gs_job_ended(cl_event end)
-{
-    enum { LOOKED_AT = 4 }; /* the others are found when they are looked for */
-    bool there = false;
-    /* A driver may call back with a lock held that whoever has this one waits for. */
-    if (pthread_mutex_trylock(&job_lock) != 0)
-        return;
-    for (cl_uint i = pending.n; i-- > 0 && i + LOOKED_AT >= pending.n && !there;)
-        if (pending.v[i] == end) {
-            pending.v[i] = pending.v[--pending.n];
-            there = true;
-        }
-    pthread_mutex_unlock(&job_lock);
-    if (there)
-        gs_real()->clReleaseEvent(end);
-}
-
-void gs_job_loose(int more)
-{
-    atomic_fetch_add(&loose, more);
-}
-
-bool gs_job_is_loose(void)
-{
-    return atomic_load(&loose);
-}
-
-void gs_job_look(void)
-{
-    if (!atomic_load_explicit(&job_open, memory_order_relaxed) || gs_forked())
-        return;
-    if (gs_job_is_loose()) /* another thread may be about to see to that */
-        gs_units_settle();
-    if (gs_job_is_loose() || gs_row_is_out() || !atomic_load_explicit(&reads, memory_order_relaxed))
-        return;
-    pthread_mutex_lock(&job_lock);
-    if (atomic_load(&job_open) && atomic_load(&reads)) {
-        prune();
-        if (!pending.n && (!ended_ns || read_since)) {
-            ended_ns = clock_ns(CLOCK_MONOTONIC);
-            read_since = false;
-        }
-    }
-    pthread_mutex_unlock(&job_lock);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A command that is held back, and what those share who see to it: dispatch.c holds it back and lets it go, lanes.c has
- * the threads that give its units to the driver, unit_ends.c hears of their ends, drained.c is asked what has ended in
- * a queue. held.c is the list of all that are under way. */
+/* A command that is held back, and what those share who see to it: dispatch.c holds it back and lets it go, take.c
+ * takes units for it at once where it can, lanes.c has the threads that give its units to the driver, unit_ends.c hears
+ * of their ends, drained.c is asked what has ended in a queue. held.c is the list of all that are under way. */
 #ifndef GS_SHIM_SCHEDULE_HELD_H
 #define GS_SHIM_SCHEDULE_HELD_H
 
@@ -9,6 +9,7 @@
 
 #include "shim/schedule/batch.h"
 #include "shim/schedule/client.h"
+#include "shim/schedule/job.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/schedule/row.h"
 #include "shim/report/watch.h"

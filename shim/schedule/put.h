@@ -8,7 +8,7 @@
 #ifndef GS_SHIM_SCHEDULE_PUT_H
 #define GS_SHIM_SCHEDULE_PUT_H
 
-#include "shim/schedule/client.h"
+#include "shim/schedule/job.h"
 #include "shim/order/command.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/schedule/op.h"

@@ -12,6 +12,7 @@
 #define GS_SHIM_SCHEDULE_ROW_H
 
 #include "shim/schedule/client.h"
+#include "shim/schedule/job.h"
 #include "shim/record/fast_path.h"
 #include "shim/record/objects.h"
 

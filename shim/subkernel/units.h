@@ -7,6 +7,7 @@
 #include "shim/schedule/client.h"
 #include "shim/schedule/cut.h"
 #include "shim/schedule/dispatch.h"
+#include "shim/schedule/job.h"
 
 /* A box of a launch on one place. */
 struct gs_kernel_run {

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+/* Specification, section 5.2.2: reading buffers. */
+#include "shim/api/buffer.h"
+#include "shim/process/threads.h"
+#include "shim/schedule/finish.h"
+#include "shim/report/report.h"
+#include "shim/choose/timing.h"
+#include "shim/memory/host.h"
+#include "shim/order/callbacks.h"
+#include "shim/report/watch.h"
+
+/* Reads from the devices that hold the bytes, straight to the application's memory. */
+static cl_int read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, cl_uint n_wait,
+                               const cl_event *wait, cl_event *event)
+{
+    struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
+    struct gs_events done = {0};
+    unsigned device[GS_MOST_PIECES] = {0};
+    const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, r.end - r.begin, ptr);
+    pthread_mutex_lock(&q->o.ctx->lock);
+    cl_int err = gs_host_read(&cmd, m->root, r, &all, &done, device, GS_MOST_PIECES);
+    if (!err)
+        err = gs_finish_command(q, CL_COMMAND_READ_BUFFER, &done, device, event);
+    if (err)
+        gs_command_flush(q);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    if (err) /* the application may free the memory now: nothing may still be written there */
+        gs_events_wait(&done);
+    gs_events_free(&done);
+    gs_command_end(&cmd);
+    return err;
+}
+
+/* How a read goes. */
+enum read_way { READ_AT_HOME, READ_STAGED, READ_BESIDE, READ_IN_TURN, READ_TOGETHER };
+
+static enum read_way choose_read(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, bool blocking)
+{
+    /* So few stretches are faster one after the other: NVIDIA's non-blocking reads to pageable memory take up to twice
+     * as long as blocking ones. */
+    enum { FEW = 8 };
+    enum read_way way = READ_TOGETHER;
+    pthread_mutex_lock(&q->o.ctx->lock);
+    const enum gs_staging_way staged = gs_staging_way(q, ptr, r.end - r.begin, blocking);
+    if (staged == GS_STAGED_HERE)
+        way = READ_STAGED;
+    else if (staged == GS_STAGED_BESIDE)
+        way = READ_BESIDE;
+    else if (gs_at_home(m->root, r))
+        way = READ_AT_HOME;
+    else if (blocking && !atomic_load(&q->o.ctx->user_events) && gs_count_holders(m->root, r, FEW + 1) <= FEW)
+        way = READ_IN_TURN;
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    return way;
+}
+
+/* Counts a read through the ring. Does it go where the last one went? Then that memory is in use already. */
+static bool count_read(struct gs_mem *root, const struct gs_staged *all)
+{
+    const bool again = root->taken_to == all->host.at;
+    root->taken += gs_staged_bytes(all);
+    root->taken_to = all->host.at;
+    return again;
+}
+
+/* Where the bytes lie, and the queue of each place that holds some. They stay there until they have been read. */
+static cl_int find_places(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *all,
+                          bool share, struct gs_extents *s, struct gs_events *ready,
+                          cl_command_queue queue[GS_MAX_DEVICES], bool *again)
+{
+    pthread_mutex_lock(&cmd->ctx->lock);
+    *again = share && count_read(m->root, all);
+    cl_int err = gs_host_places(cmd, m->root, r, all, share, s, ready);
+    m->root->host_reads++;
+    for (unsigned i = 0; i < s->n && !err; i++)
+        queue[s->v[i].place] = gs_host_queue(cmd->q, &s->v[i], &err);
+    gs_real()->clFlush(cmd->q->o.handle);
+    pthread_mutex_unlock(&cmd->ctx->lock);
+    return err;
+}
+
+/* Blocks: NVIDIA's non-blocking reads to pageable memory take up to twice as long. */
+static cl_int read_stretch(const struct gs_staged *t, cl_command_queue queue, const struct gs_events *ready,
+                           cl_event *event)
+{
+    const size_t here[3] = {0, 0, 0};
+    const cl_event *wait = ready->n ? ready->v : NULL;
+    if (t->region[1] == 1)
+        return gs_real()->clEnqueueReadBuffer(queue, t->mem, CL_TRUE, t->origin[0], t->region[0], t->host.at, ready->n,
+                                              wait, event);
+    return gs_real()->clEnqueueReadBufferRect(queue, t->mem, CL_TRUE, t->origin, here, t->region, t->row_pitch, 0,
+                                              t->host.row, 0, t->host.at, ready->n, wait, event);
+}
+
+/* One stretch after the other; by units each is one, which is asked for once it could run. */
+static cl_int read_in_turn(const struct gs_extents *s, const struct gs_events *ready, const cl_command_queue queue[],
+                           struct gs_staged_ends *ended)
+{
+    const bool by_units = gs_put_by_units();
+    cl_int err = CL_SUCCESS;
+    if (by_units && !gs_events_ended(ready)) {
+        gs_keep_end();
+        gs_events_wait(ready);
+    }
+    for (unsigned i = 0; i < s->n && !err; i++) {
+        const struct gs_staged *t = &s->v[i];
+        struct gs_grant grant;
+        cl_event event;
+        if (by_units)
+            gs_unit_take(GS_RESOURCE_PCI, &grant);
+        err = read_stretch(t, queue[t->place], ready, &event);
+        if (by_units)
+            gs_unit_over(&grant);
+        if (!err)
+            err = gs_staged_note(ended, t->place, event);
+    }
+    return err;
+}
+
+/* Have they ended, or will they as soon as an idle queue's markers do? */
+static bool end_soon(const struct gs_events *e)
+{
+    enum { SOON_NS = 20 * 1000 };
+    for (const uint64_t end = gs_now_ns() + SOON_NS; !gs_events_ended(e);)
+        if (gs_now_ns() >= end)
+            return false;
+    return true;
+}
+
+static bool on_several(const struct gs_extents *s)
+{
+    for (unsigned i = 1; i < s->n; i++)
+        if (s->v[i].place != s->v[0].place)
+            return true;
+    return false;
+}
+
+/* A blocking read, from all places that hold some of it at once through the ring, or from one after the other; without
+ * the context's lock while it waits. */
+static cl_int read_pieces(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, bool staged,
+                          cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
+    const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, r.end - r.begin, ptr);
+    struct gs_extents s = {0};
+    struct gs_events ready = {0};
+    struct gs_staged_ends ended = {0};
+    cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
+    bool telling = false;
+    if (staged)
+        gs_staging_enter(q->o.ctx, true);
+    const struct gs_label before = gs_label_way(staged ? GS_WAY_STAGED : GS_WAY_DIRECT);
+    cl_int err = find_places(&cmd, m, r, &all, staged, &s, &ready, queue, &telling);
+    telling = !err && end_soon(&ready) && telling;
+    /* NVIDIA's driver takes 3 to 10 us more for a piece that waits for another queue's. */
+    gs_events_forget(&ready, false);
+    const uint64_t begin_ns = gs_now_ns();
+    if (!err)
+        err = staged ? gs_staging_carry(q->o.ctx, queue, s.v, s.n, ready.n, ready.v, &ended)
+                     : read_in_turn(&s, &ready, queue, &ended);
+    if (!err && telling)
+        gs_timing_read(r.end - r.begin, gs_now_ns() - begin_ns, on_several(&s));
+    gs_label_back(before);
+    if (staged)
+        gs_staging_leave(q->o.ctx);
+    pthread_mutex_lock(&q->o.ctx->lock);
+    m->root->host_reads--;
+    if (!err && event)
+        err = gs_finish_command(q, CL_COMMAND_READ_BUFFER, &ended.events, ended.place, event);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    gs_extents_free(&s);
+    gs_events_free(&ready);
+    gs_events_free(&ended.events);
+    gs_command_end(&cmd);
+    return err;
+}
+
+/* Reads by units: what lies on several places from there. */
+static cl_int read_units_from_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, char *ptr,
+                                     cl_event *own)
+{
+    struct gs_events ended = {0};
+    unsigned device[GS_MOST_PIECES] = {0};
+    const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, r.end - r.begin, ptr);
+    cl_int err = gs_host_read(cmd, root, r, &all, &ended, device, GS_MOST_PIECES);
+    if (!err)
+        err = gs_finish_command(cmd->q, CL_COMMAND_READ_BUFFER, &ended, device, own);
+    gs_events_free(&ended);
+    return err;
+}
+
+/* So few bytes that the driver may be left to wait for them with the context's lock held. NVIDIA's has a thread of its
+ * own bring what a read by an event gets to pageable memory, which wakes up late: a job of a launch of 2.3 ms and a
+ * read of 4 bytes took 60 us less with a blocking one (an H200), and of 256 KiB 23 us less. Not where a callback of the
+ * application might want that lock in a thread that the driver needs for the read. */
+static bool may_block(uint64_t bytes)
+{
+    enum { FEW_BYTES = 256 * 1024 };
+    return bytes <= FEW_BYTES && (gs_group()->type & CL_DEVICE_TYPE_GPU) && !gs_callbacks_ever();
+}
+
+/* With the context's lock held. */
+static bool may_go(struct gs_queue *q, const struct gs_mem *m, struct gs_range r)
+{
+    return gs_at_home(m->root, r) && gs_queue_is_idle(q);
+}
+
+/* A read of one unit that blocks, where nothing is under way in its queue: this thread takes the unit, waits for the
+ * end and gives it back; nobody else has to hear of it. Meanwhile it has the GPU's unit that it keeps: any other read
+ * may wait for commands that need one. False: it isn't one. Lets `before` go, and what is kept. */
+static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_range r, const struct gs_op *op,
+                       struct gs_held *before, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+{
+    struct gs_putting put = {.q = q};
+    struct gs_cut cut;
+    struct gs_grant grant;
+    cl_event own;
+    gs_job_enter(q->o.ctx, true, &put.job);
+    gs_op_cut(op, gs_put_chunk(&put, op), &cut);
+    pthread_mutex_lock(&q->o.ctx->lock);
+    const bool might = cut.n == 1 && may_go(q, m, r);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    if (!might) {
+        gs_keep_end();
+        gs_held_let(before);
+        return false;
+    }
+    gs_keep_return();
+    const bool blocks = may_block(op->region[0]);
+    gs_unit_take(GS_RESOURCE_PCI, &grant); /* it could run now */
+    pthread_mutex_lock(&q->o.ctx->lock);
+    const struct gs_upto upto = gs_queue_upto(q);
+    const bool may = may_go(q, m, r);
+    if (may)
+        *err = gs_real()->clEnqueueReadBuffer(q->o.handle, op->src, blocks, op->from[0], op->region[0], op->ptr, n_wait,
+                                              wait, blocks && !event ? NULL : &own);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    const bool enqueued = may && !*err;
+    if (enqueued)
+        gs_job_reads();
+    if (enqueued && !blocks)
+        *err = gs_real()->clWaitForEvents(1, &own); /* sends it off as well */
+    gs_unit_over(&grant);
+    gs_keep_end();
+    gs_held_let(before);
+    if (enqueued && !*err)
+        gs_queue_drained(q, upto);
+    if (enqueued)
+        gs_job_look();
+    if (enqueued && !*err && event)
+        *event = own;
+    else if (enqueued && (!blocks || event))
+        gs_real()->clReleaseEvent(own);
+    return may;
+}
+
+/* A few bytes at home, by an application that is connected alone: the driver brings them behind what is in the queue,
+ * as without a daemon, and nobody waits for the link that this thread has meanwhile. To wait for what is before it
+ * first took 7 us of a job of 100 (an H200). One thread at a time, and not with the last unit of the link: what
+ * another enqueues in the same queue meanwhile must find one. False: it isn't to be read so. */
+static bool read_behind(struct gs_queue *q, struct gs_mem *m, size_t offset, size_t size, void *ptr, cl_uint n_wait,
+                        const cl_event *wait, cl_event *event, cl_int *err)
+{
+    static atomic_flag reading = ATOMIC_FLAG_INIT;
+    struct gs_job job;
+    struct gs_grant grant;
+    if (!may_block(size) || !gs_unit_is_sole() || atomic_flag_test_and_set(&reading))
+        return false;
+    gs_job_enter(q->o.ctx, true, &job);
+    pthread_mutex_lock(&q->o.ctx->lock);
+    const struct gs_upto upto = gs_queue_upto(q);
+    const bool may = (!job.transfer_chunk || size <= job.transfer_chunk) &&
+                     gs_at_home(m->root, gs_window_range(m, offset, size)) && !atomic_load(&q->o.ctx->user_events) &&
+                     !gs_put_owes() && gs_all_served() && gs_unit_try(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN, &grant);
+    const bool shut = may && !gs_unit_own_out(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN) && gs_queue_shut(q);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    if (may && !shut)
+        gs_unit_give(&grant);
+    if (!shut) {
+        atomic_flag_clear(&reading);
+        return false;
+    }
+    gs_queue_waits(1);
+    *err = gs_real()->clEnqueueReadBuffer(q->o.handle, m->o.handle, CL_TRUE, offset, size, ptr, n_wait, wait, event);
+    gs_queue_waits(-1);
+    gs_unit_over(&grant);
+    atomic_flag_clear(&reading);
+    if (!*err) {
+        gs_job_reads();
+        gs_queue_drained(q, upto);
+        gs_job_look();
+    }
+    return true;
+}
+
+static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range window, void *ptr, cl_bool blocking,
+                         bool alone, struct gs_held *before, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    const struct gs_range r = gs_window_range(m, window.begin, window.end - window.begin);
+    const struct gs_op op = {.kind = GS_OP_READ,
+                             .src = m->o.handle,
+                             .from = {(size_t)window.begin},
+                             .region = {(size_t)(window.end - window.begin), 1, 1},
+                             .ptr = ptr};
+    struct gs_home h;
+    cl_event own = NULL;
+    cl_int alone_err = CL_SUCCESS;
+    if (alone && read_alone(q, m, r, &op, before, n_wait, wait, event, &alone_err))
+        return alone_err;
+    gs_home_begin_read(&h, q, n_wait, wait);
+    const cl_int err = gs_at_home(m->root, r) ? gs_home_run(&h, q->o.handle, &op, CL_COMMAND_READ_BUFFER, &own)
+                                              : read_units_from_places(&h.cmd, m->root, r, ptr, &own);
+    gs_job_reads();
+    return gs_home_end_and_wait(&h, err, blocking, own, event);
+}
+
+/* The same for a scheduled application: each piece, or each stretch, is a unit. */
+static cl_int read_pieces_by_units(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, bool staged,
+                                   cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    struct gs_putting put = {.q = q};
+    gs_job_enter(q->o.ctx, true, &put.job);
+    const struct gs_putting *before = gs_put_for(&put);
+    const cl_int err = read_pieces(q, m, r, ptr, staged, n_wait, wait, event);
+    gs_put_for(before);
+    gs_job_reads();
+    gs_job_look();
+    return err;
+}
+
+/* A few bytes from several places, where nothing is under way in the queue: this thread reads one stretch after the
+ * other, without a marker, an event and anybody who hears of them (two H200s: 128 KiB in 0.05 ms instead of 0.13).
+ * False: something is. Else lets `before` go, and what is kept. */
+static bool read_few_units(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, struct gs_held *before,
+                           cl_uint n_wait, const cl_event *wait, cl_int *err)
+{
+    pthread_mutex_lock(&q->o.ctx->lock);
+    const struct gs_upto upto = gs_queue_upto(q);
+    const bool idle = gs_queue_is_idle(q);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    if (!idle)
+        return false;
+    gs_keep_return();
+    *err = read_pieces_by_units(q, m, r, ptr, false, n_wait, wait, NULL);
+    gs_keep_end();
+    gs_held_let(before);
+    if (!*err)
+        gs_queue_drained(q, upto);
+    return true;
+}
+
+static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_read,
+                          size_t offset, size_t size, void *ptr, cl_uint num_events_in_wait_list,
+                          const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
+    gs_report_moved(GS_PATH_APP_READ, size);
+    /* The driver knows what is wrong with a call that we can't serve. */
+    const bool ours =
+        m && ptr && gs_inside(m, offset, size) && gs_may_read(m) && (!num_events_in_wait_list == !event_wait_list);
+    const struct gs_range r = m ? gs_window_range(m, offset, size) : (struct gs_range){0, 0};
+    const bool by_units = ours && gs_scheduled();
+    /* As long as nothing is split, everything is at home. */
+    const bool at_home = ours && gs_is_small(m, size) && !atomic_load(&q->o.ctx->divided);
+    enum read_way way = ours && !at_home ? choose_read(q, m, r, ptr, blocking_read) : READ_AT_HOME;
+    struct gs_held *before = NULL;
+    const bool direct = by_units && way != READ_STAGED && way != READ_BESIDE;
+    cl_int behind_err;
+    if (direct && way == READ_AT_HOME && blocking_read &&
+        read_behind(q, m, offset, size, ptr, num_events_in_wait_list, event_wait_list, event, &behind_err))
+        return behind_err;
+    if (direct && blocking_read)
+        gs_keep_begin(q, size);
+    const bool alone =
+        direct && gs_home_await_before(q, blocking_read, num_events_in_wait_list, event_wait_list, &before);
+    if (!alone)
+        gs_keep_end();
+    gs_queue_close(command_queue);
+    if (by_units && way == READ_STAGED)
+        return read_pieces_by_units(q, m, r, ptr, true, num_events_in_wait_list, event_wait_list, event);
+    cl_int few_err;
+    if (alone && way == READ_IN_TURN && !event && may_block(size) &&
+        read_few_units(q, m, r, ptr, before, num_events_in_wait_list, event_wait_list, &few_err))
+        return few_err;
+    cl_event own;
+    if (way == READ_BESIDE) {
+        const struct gs_staged run = gs_staged_run(m->o.handle, 0, false, offset, size, ptr);
+        if (gs_read_beside(q, m, r, &run, CL_COMMAND_READ_BUFFER, blocking_read, num_events_in_wait_list,
+                           event_wait_list, &own) == CL_SUCCESS)
+            return gs_home_wait(CL_SUCCESS, blocking_read, own, event);
+        way = gs_range_at_home(q, m, r) ? READ_AT_HOME : READ_TOGETHER;
+    }
+    if (by_units)
+        return read_units(q, m, (struct gs_range){offset, offset + size}, ptr, blocking_read, alone, before,
+                          num_events_in_wait_list, event_wait_list, event);
+    if (way == READ_AT_HOME)
+        return gs_real()->clEnqueueReadBuffer(command_queue, buffer, blocking_read, offset, size, ptr,
+                                              num_events_in_wait_list, event_wait_list, event);
+    if (way != READ_TOGETHER)
+        return read_pieces(q, m, r, ptr, way == READ_STAGED, num_events_in_wait_list, event_wait_list, event);
+    const cl_int err =
+        read_from_places(q, m, r, ptr, num_events_in_wait_list, event_wait_list, event || blocking_read ? &own : NULL);
+    return gs_home_wait(err, blocking_read && !err, event || blocking_read ? own : NULL, event);
+}
+
+/* By a free row. False: it can't be. */
+static bool read_free(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *ptr,
+                      cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+{
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
+    const struct gs_queue *q = gs_free_row_for(t, queue, buffer, offset, size);
+    if (!q || (blocking ? gs_timing_learns_by_wait(q) : !gs_row_moves(t, queue, true)))
+        return false;
+    const struct gs_row_wait waits = gs_row_waits(q);
+    gs_threads_reopen();
+    *err = gs_fast_path.read(queue, buffer, blocking, offset, size, ptr, n_wait, wait, event);
+    if (!*err)
+        gs_row_reads(t);
+    if (!blocking) {
+        gs_row_enqueued(t, event, *err);
+        gs_fast_path_end(t);
+    } else if (!*err) {
+        gs_row_waited(t, &waits);
+    }
+    return true;
+}
+
+static GS_COLD cl_int read_carefully(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_read,
+                                     size_t offset, size_t size, void *ptr, cl_uint num_events_in_wait_list,
+                                     const cl_event *event_wait_list, cl_event *event)
+{
+    cl_int free_err;
+    if (read_free(command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list, event_wait_list,
+                  event, &free_err))
+        return free_err;
+    gs_fast_path_look();
+    GS_CALL("clEnqueueReadBuffer");
+    struct gs_queue *q = gs_queue_touched(command_queue);
+    q = q && gs_follows(q->o.ctx) ? q : NULL;
+    /* On a queue in order, what was launched before has run when this returns. */
+    const struct gs_sieve before = gs_timing_before_wait(blocking_read && q && !q->out_of_order ? q : NULL);
+    const cl_int err = read_buffer(q, command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list,
+                                   event_wait_list, event);
+    gs_timing_after_wait(&before, err);
+    return err;
+}
+
+GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem buffer,
+                                                                 cl_bool blocking_read, size_t offset, size_t size,
+                                                                 void *ptr, cl_uint num_events_in_wait_list,
+                                                                 const cl_event *event_wait_list, cl_event *event)
+{
+    struct gs_fast_path_thread *t = gs_fast_path_thread();
+    struct gs_mem *m = gs_fast_path_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
+    const struct gs_queue *q = m ? gs_find_newest(GS_QUEUE, command_queue) : NULL;
+    if (!q || !gs_is_plain(m, offset, size) || (blocking_read && gs_timing_learns_by_wait(q)))
+        return read_carefully(command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list,
+                              event_wait_list, event);
+    gs_fast_path_count(t, GS_FAST_PATH_BLOCKS);
+    return gs_fast_path.read(command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list,
+                             event_wait_list, event);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/plan/plan_uses.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "shim/plan/reducible.h"
+
+static struct gs_use *use_of(struct gs_plan *plan, struct gs_mem *m)
+{
+    struct gs_use *u = NULL;
+    for (size_t i = 0; i < plan->n_uses && !u; i++)
+        if (plan->uses[i].root == m->root)
+            u = &plan->uses[i];
+    if (!u) {
+        u = &plan->uses[plan->n_uses++];
+        *u = (struct gs_use){.root = m->root, .window = {m->origin, m->origin + m->size}};
+    }
+    if (m->origin < u->window.begin)
+        u->window.begin = m->origin;
+    if (m->origin + m->size > u->window.end)
+        u->window.end = m->origin + m->size;
+    return u;
+}
+
+/* Ranges of a window, in bytes or in bands, to bytes of the root. */
+static int add_shifted(struct gs_rangeset *to, const struct gs_rangeset *from, const struct gs_mem *m)
+{
+    const uint64_t unit = m->root->is_image ? m->root->band_bytes : 1;
+    struct gs_rangeset shifted = {0};
+    int err = gs_rangeset_copy(&shifted, from);
+    for (size_t i = 0; i < shifted.n; i++)
+        shifted.v[i] = (struct gs_range){shifted.v[i].begin * unit + m->origin, shifted.v[i].end * unit + m->origin};
+    if (!err)
+        err = gs_rangeset_add_set(to, &shifted);
+    gs_rangeset_free(&shifted);
+    return err;
+}
+
+/* Adds what one part, perhaps the only one, does through one argument to the use. */
+static int add_access(struct gs_use *u, unsigned part, bool alone, const struct gs_mem *m,
+                      const struct gs_arg_summary *arg, struct gs_arg_access *a)
+{
+    const bool known = m->is_image == m->root->is_image; /* not of an image whose texels are a buffer's */
+    const struct gs_range all = {m->origin, m->origin + m->size};
+    int err = 0;
+    if (m->root->base) {
+        if (arg->may_write)
+            u->writes = GS_IN_PLACE;
+        return 0;
+    }
+    if (arg->appended) { /* what is there before stays: the first part's place has it all */
+        u->writes = GS_APPENDED;
+        u->op = arg->counts ? GS_ATOMIC_ADD : GS_ATOMIC_NONE;
+        u->type = arg->atomic_type;
+        return part ? 0 : gs_rangeset_add(&u->needs[0], all);
+    }
+    if (alone && arg->atomic != GS_ATOMIC_NONE && !gs_reducible(arg)) {
+        u->writes = GS_DISJOINT;
+        err = gs_rangeset_add(&u->needs[part], all);
+        return err ? err : gs_rangeset_add(&u->wrote[part], all);
+    }
+    if (arg->atomic != GS_ATOMIC_NONE && !gs_reducible(arg)) { /* of a plan on trial */
+        u->contested = true;
+        return 0;
+    }
+    if (arg->atomic != GS_ATOMIC_NONE)
+        return gs_reducible_add(u, part, m, arg, a);
+    if (arg->may_read)
+        err =
+            known && !a->reads_all ? add_shifted(&u->needs[part], &a->reads, m) : gs_rangeset_add(&u->needs[part], all);
+    if (err || !arg->may_write)
+        return err;
+    if (!known || a->writes_unknown) {
+        u->writes = GS_COMPARED;
+        return gs_rangeset_add(&u->needs[part], all);
+    }
+    if (u->writes == GS_READ_ONLY)
+        u->writes = GS_DISJOINT;
+    err = add_shifted(&u->wrote[part], &a->writes, m);
+    /* What it may leave alone must be right already. */
+    if (!err)
+        err = gs_rangeset_remove_set(&a->writes, &a->overwrites);
+    return err ? err : add_shifted(&u->needs[part], &a->writes, m);
+}
+
+/* A root of which two parts may write the same byte falls to comparison: the window as a whole. */
+static int settle_use(struct gs_use *u, unsigned n_parts)
+{
+    if (u->contested) /* whatever else is done to it */
+        return 0;
+    if (u->op != GS_ATOMIC_NONE && u->writes != GS_APPENDED)
+        return gs_reducible_settle(u, n_parts);
+    for (unsigned p = 0; p < n_parts && u->writes == GS_DISJOINT; p++)
+        for (unsigned q = p + 1; q < n_parts; q++)
+            if (gs_rangeset_overlap(&u->wrote[p], &u->wrote[q]))
+                u->writes = GS_COMPARED;
+    if (u->writes != GS_COMPARED && (u->writes != GS_APPENDED || n_parts > 1))
+        return 0;
+    int err = 0;
+    for (unsigned p = 0; p < n_parts && !err; p++) {
+        gs_rangeset_clear(&u->needs[p]);
+        gs_rangeset_clear(&u->wrote[p]);
+        err = gs_rangeset_add(&u->needs[p], u->window);
+    }
+    if (n_parts > 1 || err)
+        return err;
+    u->writes = GS_DISJOINT; /* there is nobody else */
+    return gs_rangeset_add(&u->wrote[0], u->window);
+}
+
+/* May a part see what another writes? What it needs of its own bytes doesn't count. */
+static bool parts_meet(const struct gs_use *u, unsigned n_parts)
+{
+    for (unsigned p = 0; p < n_parts; p++)
+        for (unsigned q = 0; q < n_parts; q++)
+            if (p != q && gs_rangeset_overlap(&u->needs[p], &u->wrote[q]))
+                return true;
+    return false;
+}
+
+bool gs_plan_parts_meet(const struct gs_plan *plan, size_t use)
+{
+    return plan->uses[use].writes == GS_DISJOINT && parts_meet(&plan->uses[use], plan->n_parts);
+}
+
+/* Of a plan on trial: what the parts could see of each other is contested, as a whole. All that is left is bytes that
+ * only one part touches, that nobody writes, or that are reduced. */
+static int contest(struct gs_use *u, unsigned n_parts)
+{
+    const bool steady = u->writes == GS_READ_ONLY || u->writes == GS_IN_PLACE;
+    int err = 0;
+    if (!u->contested && !u->clash && (steady || u->writes == GS_REDUCED))
+        return 0;
+    if (!u->contested && !u->clash && u->writes == GS_DISJOINT && !parts_meet(u, n_parts))
+        return 0;
+    u->writes = GS_CONTESTED;
+    u->contested = true;
+    u->clash = false;
+    for (unsigned p = 0; p < n_parts && !err; p++) {
+        gs_rangeset_clear(&u->needs[p]);
+        gs_rangeset_clear(&u->wrote[p]);
+        gs_rangeset_clear(&u->reduced[p]);
+        err = gs_rangeset_add(&u->needs[p], u->window);
+    }
+    return err;
+}
+
+int gs_plan_undo(const struct gs_use *u, unsigned n_parts, struct gs_rangeset *undo)
+{
+    int err = 0;
+    if (u->writes == GS_CONTESTED)
+        return gs_rangeset_add(undo, u->window);
+    for (unsigned p = 0; p < n_parts && !err && u->writes == GS_REDUCED; p++)
+        err = gs_rangeset_add_set(undo, &u->reduced[p]);
+    for (unsigned p = 0; p < n_parts && !err; p++)
+        for (size_t i = 0; i < u->needs[p].n && !err; i++)
+            err = gs_rangeset_common(&u->wrote[0], u->needs[p].v[i], undo);
+    return err;
+}
+
+/* Settles whether the plan is on trial, and what that takes. */
+static int put_on_trial(struct gs_plan *plan)
+{
+    struct gs_rangeset undo = {0};
+    int err = 0;
+    for (size_t i = 0; i < plan->n_uses && !err; i++) {
+        err = contest(&plan->uses[i], plan->n_parts);
+        if (!err && plan->uses[i].writes != GS_READ_ONLY)
+            err = gs_plan_undo(&plan->uses[i], plan->n_parts, &undo);
+        plan->trial_bytes += gs_rangeset_bytes(&undo);
+        plan->on_trial |= plan->uses[i].contested;
+        gs_rangeset_clear(&undo);
+    }
+    gs_rangeset_free(&undo);
+    return err;
+}
+
+/* Nothing will have to be moved or merged, so that it doesn't matter who reads and writes which bytes. */
+static bool all_in_place(const struct gs_plan_input *in)
+{
+    for (uint32_t i = 0; i < in->kernel->n_args; i++)
+        if (in->mems[i] && !in->mems[i]->root->base)
+            return false;
+    return true;
+}
+
+/* Somebody's question what an argument holds. */
+struct asking {
+    struct gs_plan *plan;
+    const struct gs_plan_input *in;
+    uint32_t arg;
+};
+
+static void want(struct gs_plan *plan, uint32_t arg, const struct gs_words *words)
+{
+    for (unsigned i = 0; i < plan->n_wants; i++) {
+        const struct gs_want *w = &plan->wants[i];
+        if (w->arg == arg && w->words.type == words->type && w->words.step == words->step &&
+            w->words.begin % w->words.step == words->begin % words->step)
+            return;
+    }
+    if (plan->n_wants < GS_MAX_WANTS)
+        plan->wants[plan->n_wants++] = (struct gs_want){.arg = arg, .words = *words};
+}
+
+static bool ask(void *ctx, const struct gs_words *words, uint64_t *least, uint64_t *largest)
+{
+    const struct asking *a = ctx;
+    if (a->in->known->bounds(a->in->mems[a->arg], words, least, largest))
+        return true;
+    want(a->plan, a->arg, words);
+    return false;
+}
+
+/* Does no part of the launch write the object, through this argument or another? */
+static bool is_steady(const struct gs_plan_input *in, uint32_t arg)
+{
+    const struct gs_mem *m = in->mems[arg];
+    if (!m || m->is_image || m->root->is_image)
+        return false;
+    for (uint32_t i = 0; i < in->kernel->n_args; i++)
+        if (in->mems[i] && in->mems[i]->root == m->root && in->kernel->args[i].may_write)
+            return false;
+    return true;
+}
+
+/* Each part has a number of its own for each counter, whether it takes some or not. */
+static int add_counters(struct gs_plan *plan, const struct gs_plan_input *in)
+{
+    const struct gs_kernel_summary *k = in->kernel;
+    int err = 0;
+    for (uint32_t i = 0; i < k->n_appends && !err; i++) {
+        const struct gs_append *a = &k->appends[i];
+        struct gs_mem *m = in->mems[a->counter];
+        struct gs_use *u = use_of(plan, m);
+        const uint64_t begin = m->origin + a->counter_offset, bytes = gs_atomic_bytes(a->type);
+        if (m->root->base)
+            continue;
+        use_of(plan, in->mems[a->list])->element = (uint64_t)a->step * a->unit;
+        u->counts = true;
+        u->clash |= a->counter_offset + bytes > m->size;
+        plan->appends = true;
+        for (unsigned p = 0; p < plan->n_parts && !err && !u->clash; p++)
+            err = gs_rangeset_add(&u->reduced[p], (struct gs_range){begin, begin + bytes});
+    }
+    return err;
+}
+
+int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
+{
+    const struct gs_kernel_summary *k = in->kernel;
+    struct gs_arg_access *access = calloc(k->n_args + 1, sizeof *access);
+    struct gs_arg_value *values = calloc(k->n_args + 1, sizeof *values);
+    struct gs_contents *contents = calloc(k->n_args + 1, sizeof *contents);
+    struct asking *asking = calloc(k->n_args + 1, sizeof *asking);
+    plan->uses = calloc(k->n_args + 1, sizeof *plan->uses);
+    int err = access && values && contents && asking && plan->uses ? 0 : -ENOMEM;
+    for (uint32_t i = 0; i < k->n_args && !err; i++) {
+        values[i].bytes = in->args[i].is_mem || !in->args[i].has_value ? NULL : in->args[i].bytes;
+        values[i].size = in->args[i].size;
+        values[i].buffer_bytes = in->mems[i] ? in->mems[i]->size : 0;
+        values[i].is_image = in->mems[i] && in->mems[i]->root->is_image;
+        if (values[i].is_image)
+            values[i].buffer_bytes /= in->mems[i]->root->band_bytes;
+        asking[i] = (struct asking){plan, in, i};
+        contents[i] = (struct gs_contents){ask, &asking[i]};
+        values[i].contents = in->known && is_steady(in, i) ? &contents[i] : NULL;
+    }
+    for (unsigned p = 0; p < plan->n_parts && !err; p++) {
+        if (!all_in_place(in))
+            err = gs_summary_eval(k, &plan->launch, &plan->box[p], values, access);
+        for (uint32_t i = 0; i < k->n_args && !err; i++) {
+            plan->leaves |= access[i].leaves && !in->mems[i]->root->base;
+            if (in->mems[i])
+                err =
+                    add_access(use_of(plan, in->mems[i]), p, plan->n_parts == 1, in->mems[i], &k->args[i], &access[i]);
+        }
+    }
+    if (!err && gs_plan_is_appending(k) && plan->n_parts > 1)
+        err = add_counters(plan, in);
+    for (size_t u = 0; u < plan->n_uses && !err; u++)
+        err = settle_use(&plan->uses[u], plan->n_parts);
+    if (!err && gs_plan_is_trial(in))
+        err = put_on_trial(plan);
+    for (uint32_t i = 0; access && i < k->n_args; i++)
+        gs_arg_access_free(&access[i]);
+    free(access);
+    free(values);
+    free(contents);
+    free(asking);
+    return err;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What each part of a launch that has been cut does to each memory object. */
+#ifndef GS_SHIM_PLAN_PLAN_USES_H
+#define GS_SHIM_PLAN_PLAN_USES_H
+
+#include "shim/plan/plan.h"
+
+/* Can the launch only be split on trial? */
+static inline bool gs_plan_is_trial(const struct gs_plan_input *in)
+{
+    return in->may_try && in->kernel->refusal && in->kernel->only_atomics;
+}
+
+/* Is it a kernel whose parts append to lists of their own? */
+static inline bool gs_plan_is_appending(const struct gs_kernel_summary *k)
+{
+    return k->n_appends && !k->appending;
+}
+
+/* Fills plan->uses, and what follows from them, of a plan whose parts are known. -ENOMEM. */
+int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in);
+
+#endif

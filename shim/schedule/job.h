@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* The application's jobs: how their commands are carried out, and when they begin and end.
+ *
+ * A job begins with the first command after the last job ended; with --pace that command is held back until the job's
+ * release, a period after that of the job before (the first job's is its first command; until the warm-up is over a
+ * late job's is its begin). It ends when its results have been read: when a call that waits (a blocking read or map,
+ * clFinish, clWaitForEvents) returns, nothing that the application has enqueued is under way, and the job has read from
+ * a device at least once. Reads (and unmaps) that follow are still the job's, so the daemon is told its end when
+ * another command begins the next one. */
+#ifndef GS_SHIM_SCHEDULE_JOB_H
+#define GS_SHIM_SCHEDULE_JOB_H
+
+#include "shim/record/objects.h"
+
+/* How the commands of the job under way are carried out. */
+struct gs_job {
+    unsigned number;                /* from 1: another for each time that what follows was decided otherwise */
+    bool scheduled;                 /* a daemon is there */
+    bool told;                      /* it is a task, and the daemon says how many places share each launch */
+    unsigned n;                     /* so many places share each launch, or may; 1: all work is place[0]'s */
+    unsigned place[GS_MAX_DEVICES]; /* ascending */
+    uint32_t kernel_chunk;          /* work-groups per compute unit and unit; 0: launches aren't cut */
+    uint64_t transfer_chunk;        /* bytes per unit; 0: transfers aren't cut */
+};
+
+/* Before a command of a scheduled application, with no lock held: begins a job if none is under way, and waits for its
+ * release. `reads`: it gets results for the host, or ends such access: the job whose end it may be goes on. */
+void gs_job_enter(const struct gs_context *ctx, bool reads, struct gs_job *job);
+
+/* The same for one that goes to a device at once: that the job before has ended the daemon is told by gs_job_tell,
+ * which is to be called once the command is on its way. */
+void gs_job_enter_quickly(const struct gs_context *ctx, struct gs_job *job);
+void gs_job_tell(void);
+
+/* Is this job under way, scheduled as it was when it began, and has no end been seen that it may have come to? */
+bool gs_job_goes_on(unsigned number);
+
+/* Where it doesn't: as gs_job_enter_quickly. Is what was decided for the job of that number decided for this one? */
+bool gs_job_again(const struct gs_context *ctx, unsigned number);
+
+/* How the commands of the job under way are carried out, without beginning one; scheduled: by units. */
+void gs_job_now(struct gs_job *job);
+
+/* A command of the job has been enqueued: its end, which is retained. */
+void gs_job_add(cl_event end);
+
+/* The same, of one that ends no sooner than the last that was added, `before`, which needn't be kept any more. */
+void gs_job_replace(cl_event before, cl_event end);
+
+/* One that was added has ended. */
+void gs_job_ended(cl_event end);
+
+/* So many more commands of the job, or fewer, are under way of which there is no event. */
+void gs_job_loose(int more);
+bool gs_job_is_loose(void);
+
+/* The host gets results by a command of the job. */
+void gs_job_reads(void);
+
+/* A call that waited for commands has returned to the application. */
+void gs_job_look(void);
+
+#endif
