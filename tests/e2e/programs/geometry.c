@@ -63,6 +63,16 @@ static void launch_shape(cl_kernel k, const struct shape *s, bool with_local, cl
     show_buffer(name, queue, out, 0, items * 4);
 }
 
+/* PoCL from 4.0 on ends by a division where a local size is nought. */
+static bool divides_by_it(void)
+{
+    char version[256] = "";
+    int major = 0;
+    CL(clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL));
+    const char *pocl = strstr(version, "PoCL ");
+    return pocl && sscanf(pocl, "PoCL %d", &major) == 1 && major >= 4;
+}
+
 int main(void)
 {
     start(0);
@@ -94,7 +104,8 @@ int main(void)
     const size_t global = 1001, local = 100, zero = 0, huge = (size_t)1 << 40;
     show_buffer("before", queue, out, 0, sizeof host);
     printf("not a multiple: %d\n", clEnqueueNDRangeKernel(queue, ids, 1, NULL, &global, &local, 0, NULL, NULL));
-    printf("local of nought: %d\n", clEnqueueNDRangeKernel(queue, ids, 1, NULL, &global, &zero, 0, NULL, NULL));
+    if (!divides_by_it())
+        printf("local of nought: %d\n", clEnqueueNDRangeKernel(queue, ids, 1, NULL, &global, &zero, 0, NULL, NULL));
     printf("huge local: %d\n", clEnqueueNDRangeKernel(queue, ids, 1, NULL, &huge, &huge, 0, NULL, NULL));
     printf("no dimension: %d\n", clEnqueueNDRangeKernel(queue, ids, 0, NULL, &global, NULL, 0, NULL, NULL));
     printf("four dimensions: %d\n", clEnqueueNDRangeKernel(queue, ids, 4, NULL, &global, NULL, 0, NULL, NULL));
