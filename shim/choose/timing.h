@@ -42,8 +42,9 @@ bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *glo
 /* What is known of the kernel at this size, where none of its launches stands apart; NULL: it isn't at hand. */
 struct gs_short *gs_size_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local);
 
-/* Is nothing known of how long it takes, and may it be worth an estimate? */
-bool gs_timing_is_new(struct gs_timing *t);
+/* May it be worth waiting for what will be known soon? Where nothing is known of how long it takes (*is_new: an
+ * estimate may do), or nothing has been heard of its first splits yet. */
+bool gs_timing_may_await(struct gs_timing *t, bool *is_new);
 
 /* And would it be one that says more than those before? */
 bool gs_timing_wants_estimate(struct gs_timing *t);
@@ -51,9 +52,10 @@ bool gs_timing_wants_estimate(struct gs_timing *t);
 /* The launch to come does so many operations (gs_summary_operations). */
 void gs_timing_estimate(struct gs_timing *t, double operations);
 
-/* A launch of it is being measured, the first: should the application wait for that a little longer, as it has for
- * waited_ns, of which counted_ns (0 at first) have been counted? `known_soon`: its translation is being made, which may
- * tell as well. What waits loses nothing while the device is busy, if all that it does is to enqueue more. */
+/* The first launch of it, or its first splits, are being measured: should the application wait for that a little
+ * longer, as it has for waited_ns, of which counted_ns (0 at first) have been counted? `known_soon`: its translation is
+ * being made, which may tell as well. What waits loses nothing while the device is busy, if all that it does is to
+ * enqueue more. */
 bool gs_timing_awaits(struct gs_timing *t, bool known_soon, uint64_t waited_ns, uint64_t *counted_ns);
 
 /* By that, having waited for so long: is it far longer than what a split costs? To translate it takes a core of the

@@ -38,15 +38,32 @@ static double new_ns(const struct gs_timing *t)
     return t->compile_ns > guess ? t->compile_ns : guess;
 }
 
-/* A thread of ours prepares programs beside the application: on GPUs' hosts that takes little from it, but that an end
- * of the application in those moments waits for the compiler. What was prepared before comes from the translator's
- * cache and NVIDIA's; PoCL has none for this. */
-double gs_ahead_cost_ns(const struct gs_timing *t)
+/* How many kernels and sizes of t's program may gain by splits, in this process or as in the one before, t included.
+ * They bear its preparing together. */
+static unsigned sharers(struct gs_timing *t)
 {
-    return on_cpu() ? new_ns(t) : t->prepare_ns > 0 ? t->prepare_ns / 32 : new_ns(t) / 8;
+    enum { AGAIN = 8 }; /* launches: others come to be known */
+    if (t->sharers && t->h.launches % AGAIN)
+        return t->sharers;
+    t->sharers = 1;
+    for (const struct gs_timing *o = gs_book.last; o; o = o->before)
+        t->sharers += o != t && o->program == t->program && o->n == t->n && (o->used || o->h.expected) &&
+                      gs_choice_foresees(&o->h, &gs_book.machine, o->n, 0);
+    return t->sharers;
 }
 
-void gs_ahead_want(struct gs_wanted *w, const struct gs_timing *t, cl_program program)
+/* A thread of ours prepares programs beside the application: on GPUs' hosts that takes little from it, but that an end
+ * of the application in those moments waits for the compiler. What was prepared before comes from the translator's
+ * cache and the driver's, but for PoCL's last step. */
+double gs_ahead_cost_ns(struct gs_timing *t)
+{
+    enum { CACHED_CPU = 4, CACHED = 32, BESIDE = 8 };
+    const double all =
+        t->prepare_ns > 0 ? t->prepare_ns / (on_cpu() ? CACHED_CPU : CACHED) : new_ns(t) / (on_cpu() ? 1 : BESIDE);
+    return all / sharers(t);
+}
+
+void gs_ahead_want(struct gs_wanted *w, struct gs_timing *t, cl_program program)
 {
     const bool prepare = gs_choice_foresees(&t->h, &gs_book.machine, t->n, gs_ahead_cost_ns(t));
     if (!program || (w->program && w->prepare) ||
@@ -119,7 +136,7 @@ struct gs_patience gs_timing_patience(struct gs_timing *t, const struct gs_queue
 }
 
 /* Has this kernel gained by splits before, or was there never a time to try? */
-static bool may_gain_again(const struct gs_timing *t)
+static bool may_gain_again(struct gs_timing *t)
 {
     return (gs_choice_split_known(&t->h) || (t->prepare_ns <= 0 && !t->h.failures)) &&
            gs_choice_foresees(&t->h, &gs_book.machine, t->n, gs_ahead_cost_ns(t));

@@ -21,6 +21,7 @@ struct gs_timing {
     unsigned n;          /* devices */
     double prepare_ns;   /* what preparing its program took; 0: not known */
     double compile_ns;   /* what compiling it is thought to take at the least */
+    unsigned sharers;    /* kernels and sizes of its program that may gain; 0: not looked at yet */
     bool waited;         /* a launch waited for that in vain, in this process */
     bool used;           /* in this process */
     bool refused;        /* its last plan said no: nothing to be learnt */
@@ -29,6 +30,7 @@ struct gs_timing {
     bool begun;          /* the first that is measured has been seen running */
     uint64_t awaited_ns; /* what launches have waited for its first measurement */
     uint64_t begun_ns;   /* of that, until then */
+    uint64_t tries_ns;   /* what they have waited to hear of its first splits */
     struct gs_history h;
     /* Launches whose numbers, the arguments by value, make them longer or shorter stand apart from the first entry of
        their size, which all others belong to. */
@@ -108,10 +110,10 @@ bool gs_measured_wonders(struct gs_timing *t, uint64_t numbers);
 double gs_ahead_compile_ns(const struct gs_program *p);
 
 /* What it costs the application, of launches to come, that the program is prepared. With the lock held. */
-double gs_ahead_cost_ns(const struct gs_timing *t);
+double gs_ahead_cost_ns(struct gs_timing *t);
 
 /* One launch of t, of this program, has been measured. With the lock held. */
-void gs_ahead_want(struct gs_wanted *w, const struct gs_timing *t, cl_program program);
+void gs_ahead_want(struct gs_wanted *w, struct gs_timing *t, cl_program program);
 
 /* Without locks. The program may be gone, and its handle another's by now. */
 void gs_ahead_do(const struct gs_wanted *w);

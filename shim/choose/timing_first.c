@@ -29,12 +29,26 @@ static bool may_compile_first(void)
     return gs_group()->type & CL_DEVICE_TYPE_CPU;
 }
 
-bool gs_timing_is_new(struct gs_timing *t)
+/* Its first splits have been enqueued, and nothing has been heard of them yet: more of them may be more of a loss. */
+static bool tries_unheard(const struct gs_timing *t)
+{
+    return t->h.last_split && t->h.tried >= GS_CHOICE_TRIES && !gs_choice_split_known(&t->h);
+}
+
+/* So long at the most they are waited for, in all. */
+static double most_of_tries_ns(const struct gs_timing *t)
+{
+    enum { TIMES = 2 * GS_CHOICE_TRIES };
+    return TIMES * t->h.single_ns + LITTLE_NS;
+}
+
+bool gs_timing_may_await(struct gs_timing *t, bool *is_new)
 {
     pthread_mutex_lock(&gs_book.lock);
-    const bool new = gs_choice_guesses(&t->h) && !t->h.failures && !gs_choice_is_short(&t->h, &gs_book.machine, t->n);
+    *is_new = gs_choice_guesses(&t->h) && !t->h.failures && !gs_choice_is_short(&t->h, &gs_book.machine, t->n);
+    const bool unheard = tries_unheard(t);
     pthread_mutex_unlock(&gs_book.lock);
-    return new;
+    return *is_new || unheard;
 }
 
 bool gs_timing_wants_estimate(struct gs_timing *t)
@@ -71,9 +85,13 @@ static uint64_t most_awaited_ns(const struct gs_timing *t, bool known_soon)
     return t->begun_ns + little + (uint64_t)((double)t->h.launches * gs_choice_guess_ns(&t->h));
 }
 
-/* Of all that was waited, what was before it began, and the rest. */
+/* Of all that was waited, what was for tries, what was before it began, and the rest. */
 static void count_awaited(struct gs_timing *t, uint64_t waited_ns)
 {
+    if (t->h.single.n) {
+        t->tries_ns += waited_ns;
+        return;
+    }
     if (!t->begun && may_compile_first())
         gs_book.compiled_ns += waited_ns;
     else
@@ -96,10 +114,12 @@ bool gs_timing_awaits(struct gs_timing *t, bool known_soon, uint64_t waited_ns, 
     const bool enough = !t->h.tried && gs_choice_guess_ns(&t->h) > 0 &&
                         gs_choice_foresees(&t->h, &gs_book.machine, t->n, gs_ahead_cost_ns(t));
     const bool awaits = gs_choice_guesses(&t->h) && measuring && !enough;
-    const bool goes_on = awaits && t->awaited_ns < most_awaited_ns(t, known_soon);
+    const bool unheard = t->h.single.n && tries_unheard(t);
+    const bool goes_on = (awaits && t->awaited_ns < most_awaited_ns(t, known_soon)) ||
+                         (unheard && (double)t->tries_ns < most_of_tries_ns(t));
     if (waited_ns && !goes_on)
         gs_debug("%s: waited %.1f ms for its first measurement%s", t->name, (double)waited_ns / 1e6,
-                 awaits ? ", in vain" : "");
+                 awaits || unheard ? ", in vain" : "");
     pthread_mutex_unlock(&gs_book.lock);
     gs_ahead_do(&wanted);
     return goes_on;

@@ -35,9 +35,10 @@ void gs_await_known(struct gs_launching *l)
     struct timespec pause = {0, SHORTEST_NS}; /* each look asks the driver */
     const uint64_t begin_ns = gs_now_ns();
     uint64_t waited_ns = 0, counted_ns = 0;
-    bool estimated = false;
-    if (!gs_timing_is_new(l->timing) || atomic_load(&l->cmd.ctx->user_events) || gs_in_callback())
+    bool is_new;
+    if (!gs_timing_may_await(l->timing, &is_new) || atomic_load(&l->cmd.ctx->user_events) || gs_in_callback())
         return;
+    bool estimated = !is_new;
     for (;;) {
         estimated = estimated || estimate(l);
         const bool known_soon = !estimated && atomic_load(&l->k->program->preparing);
