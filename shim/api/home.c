@@ -326,14 +326,6 @@ bool gs_range_at_home(struct gs_queue *q, struct gs_mem *m, struct gs_range r)
     return home;
 }
 
-static bool have_ended(cl_uint n, const cl_event *events)
-{
-    bool ended = true;
-    for (cl_uint i = 0; i < n && ended; i++)
-        ended = gs_event_ended(events[i]);
-    return ended;
-}
-
 bool gs_home_await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait,
                           struct gs_held **over)
 {
@@ -341,7 +333,7 @@ bool gs_home_await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, 
     if (!blocking || q->out_of_order || !gs_scheduled() || !gs_queue_await(q, false, over))
         return false;
     const bool lists = n_wait && wait;
-    if (lists && !have_ended(n_wait, wait))
+    if (lists && !gs_all_ended(n_wait, wait))
         gs_keep_end();
     if (lists)
         gs_real()->clWaitForEvents(n_wait, wait);

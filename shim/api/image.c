@@ -39,8 +39,6 @@ static void count(enum gs_path path, cl_mem image, const size_t *region)
     gs_report_moved(path, (uint64_t)region[0] * region[1] * region[2] * element);
 }
 
-enum { MOST_PIECES = 64 };
-
 /* How a read of an image is laid out in the host's memory. False: the driver refuses it, or it isn't to be read in
  * pieces. */
 static bool lay_out(const struct gs_mem *m, const size_t *origin, const size_t *region, size_t row_pitch,
@@ -66,13 +64,13 @@ static bool read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_ran
 {
     struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
     struct gs_events done = {0};
-    unsigned device[MOST_PIECES] = {0};
+    unsigned device[GS_MOST_PIECES] = {0};
     if (gs_scheduled() || !n_wait != !wait)
         return false;
     pthread_mutex_lock(&q->o.ctx->lock);
     const bool away = !gs_at_home(m, r);
     if (away) {
-        *err = gs_host_read(&cmd, m, r, t, &done, device, MOST_PIECES);
+        *err = gs_host_read(&cmd, m, r, t, &done, device, GS_MOST_PIECES);
         if (!*err)
             *err = gs_finish_command(q, CL_COMMAND_READ_IMAGE, &done, device, event);
     }

@@ -384,10 +384,11 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
         return one_device(h, opening);
     if (!better && !retry && !trying && by_peer && h->merge.bytes)
         return one_device(h, not_earned);
-    if (!better && !retry && !trying && h->split.n)
-        give_up(h);
-    if (!better && !retry && !trying)
+    if (!better && !retry && !trying) {
+        if (h->split.n)
+            give_up(h);
         return not_now(h, h->split.n ? faster : too_short);
+    }
     const double needed = w.gain > w.risk / 2 ? w.risk / 4 : w.risk; /* a try that gains at once is less of a bet */
     if (!trying && w.risk > 0 && left < needed && !is_hopeful(h, o, &w))
         return h->last_split ? one_device(h, not_earned) : not_now(h, not_earned);

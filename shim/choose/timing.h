@@ -46,7 +46,7 @@ struct gs_short *gs_size_of(struct gs_kernel *k, cl_uint dims, const size_t *glo
  * estimate may do), or nothing has been heard of its first splits yet. */
 bool gs_timing_may_await(struct gs_timing *t, bool *is_new);
 
-/* And would it be one that says more than those before? */
+/* Would an estimate say more than those before, and is there time for one? */
 bool gs_timing_wants_estimate(struct gs_timing *t);
 
 /* The launch to come does so many operations (gs_summary_operations). */
