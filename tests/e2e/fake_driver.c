@@ -5,13 +5,14 @@
  * and its queue's number; and `mark` for each clGetPlatformInfo of CL_PLATFORM_PROFILE, by which an application tells
  * its iterations apart. Without it the driver costs next to nothing, so that what a call takes is the interposer's own.
  * With FAKE_ITEM_NS=N kernels take that for each work-item, and the time passes: commands begin after what they wait
- * for, and to start takes 50 ms; with FAKE_ROUNDS=I argument I, a uint, says how many times that. Commands are of one
- * thread of the application, and of gpusparc's beside it; CL_PLATFORM_PROFILE is then `idle` where all have ended. With
- * FAKE_EVICT=KIB a command, and what makes a buffer or lets it go, goes through so much code, and so much memory, as a
- * real driver's does: what was in the processor's nearest caches is then gone. */
+ * for, a device runs its kernels one after the other, and to start takes 50 ms; CL_PLATFORM_PROFILE is `idle` where all
+ * have ended. With FAKE_ROUNDS=I argument I, a uint, says how many times that a work-item takes. With FAKE_EVICT=KIB a
+ * command, and what makes a buffer or lets it go, goes through so much code, and so much memory, as a real driver's
+ * does: what was in the processor's nearest caches is then gone. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,7 +26,7 @@ struct _cl_platform_id {
     int unused;
 };
 struct _cl_device_id {
-    int unused;
+    cl_ulong end_ns; /* of its last kernel; time_lock */
 };
 struct _cl_context {
     int unused;
@@ -35,9 +36,10 @@ struct _cl_program {
 };
 struct _cl_command_queue {
     atomic_uint refs;
+    cl_device_id device;
     unsigned number;
     bool profiling;
-    cl_ulong end_ns; /* of its last command */
+    cl_event last; /* where time passes: its last command, retained; time_lock */
 };
 struct _cl_mem {
     atomic_uint refs;
@@ -55,8 +57,17 @@ struct _cl_event {
     atomic_uint refs;
     atomic_int status;
     bool profiling;
-    cl_ulong begin_ns, end_ns;
+    cl_ulong begin_ns;
+    _Atomic cl_ulong end_ns; /* OPEN_NS: not known, as it is a user event, or waits for one */
+    /* While it isn't: */
+    cl_event next;
+    cl_command_queue queue;
+    cl_ulong took_ns;
+    bool kernel;
+    cl_uint n_waits;
+    cl_event *waits; /* retained */
 };
+#define OPEN_NS UINT64_MAX
 
 enum { DEVICES = 2 };
 static struct _cl_platform_id the_platform;
@@ -67,7 +78,12 @@ static FILE *log_file;
 static cl_ulong kernel_ns = 2000;
 static double item_ns;
 static const char *rounds_arg;
-static _Atomic cl_ulong last_end_ns; /* of all commands */
+
+/* Where time passes. */
+static pthread_mutex_t time_lock = PTHREAD_MUTEX_INITIALIZER; /* the commands whose ends aren't known, oldest first */
+static pthread_cond_t time_known = PTHREAD_COND_INITIALIZER;
+static cl_event open_first, *open_last = &open_first;
+static cl_ulong last_end_ns; /* of all commands whose ends are known */
 
 /* ---- what a driver does to the caches ---- */
 
@@ -185,6 +201,82 @@ static void sleep_until(cl_ulong ns)
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
+/* False: it waits for what isn't known. With time_lock held. */
+static bool find_end(cl_event e)
+{
+    cl_ulong begin = e->begin_ns;
+    for (cl_uint i = 0; i < e->n_waits; i++) {
+        const cl_ulong end = atomic_load(&e->waits[i]->end_ns);
+        if (end == OPEN_NS)
+            return false;
+        begin = end > begin ? end : begin;
+    }
+    if (e->kernel) { /* a device runs them one after the other, whatever their queues */
+        cl_device_id device = e->queue->device;
+        begin = device->end_ns > begin ? device->end_ns : begin;
+        device->end_ns = begin + e->took_ns;
+    }
+    e->begin_ns = begin;
+    atomic_store(&e->end_ns, begin + e->took_ns);
+    last_end_ns = begin + e->took_ns > last_end_ns ? begin + e->took_ns : last_end_ns;
+    return true;
+}
+
+/* With time_lock held. */
+static void find_ends(void)
+{
+    for (cl_event e, *at = &open_first; (e = *at);) {
+        if (!find_end(e)) {
+            at = &e->next;
+            continue;
+        }
+        *at = e->next;
+        if (!e->next)
+            open_last = at;
+        for (cl_uint i = 0; i < e->n_waits; i++)
+            clReleaseEvent(e->waits[i]);
+        free(e->waits);
+        clReleaseEvent(e);
+    }
+    pthread_cond_broadcast(&time_known);
+}
+
+static void sleep_until_end(cl_event e)
+{
+    if (!(item_ns > 0))
+        return;
+    pthread_mutex_lock(&time_lock);
+    while (atomic_load(&e->end_ns) == OPEN_NS)
+        pthread_cond_wait(&time_known, &time_lock);
+    pthread_mutex_unlock(&time_lock);
+    sleep_until(atomic_load(&e->end_ns));
+}
+
+/* It begins after what it waits for, and after what is before it in its queue. */
+static bool take_time(cl_event e, cl_command_queue queue, cl_uint n, const cl_event *wait)
+{
+    if (!(e->waits = calloc(n + 1, sizeof *wait)))
+        return false;
+    for (cl_uint i = 0; i < n; i++)
+        e->waits[e->n_waits++] = wait[i];
+    pthread_mutex_lock(&time_lock);
+    if (queue->last)
+        e->waits[e->n_waits++] = queue->last;
+    for (cl_uint i = 0; i < e->n_waits; i++)
+        clRetainEvent(e->waits[i]);
+    if (queue->last)
+        clReleaseEvent(queue->last);
+    queue->last = e;
+    atomic_fetch_add(&e->refs, 2); /* the queue's, and the list's */
+    e->queue = queue;
+    atomic_store(&e->end_ns, OPEN_NS);
+    *open_last = e;
+    open_last = &e->next;
+    find_ends();
+    pthread_mutex_unlock(&time_lock);
+    return true;
+}
+
 /* A command has been enqueued, and has ended; or will, where time passes. */
 static cl_int command(const char *call, cl_command_queue queue, cl_ulong took_ns, cl_uint n, const cl_event *wait,
                       cl_event *event)
@@ -193,26 +285,32 @@ static cl_int command(const char *call, cl_command_queue queue, cl_ulong took_ns
     evict();
     if (!event && !(item_ns > 0))
         return CL_SUCCESS;
-    cl_ulong begin = now_ns();
-    for (cl_uint i = 0; i < n && item_ns > 0; i++)
-        begin = wait[i]->end_ns > begin ? wait[i]->end_ns : begin;
-    if (item_ns > 0 && queue->end_ns > begin)
-        begin = queue->end_ns;
-    queue->end_ns = begin + took_ns;
-    cl_ulong last = atomic_load(&last_end_ns);
-    while (last < queue->end_ns && !atomic_compare_exchange_weak(&last_end_ns, &last, queue->end_ns))
-        ;
-    if (strstr(call, "blocking"))
-        sleep_until(queue->end_ns);
-    if (!event)
-        return CL_SUCCESS;
-    if (!(*event = calloc(1, sizeof **event)))
+    cl_event e = calloc(1, sizeof *e);
+    if (!e)
         return CL_OUT_OF_HOST_MEMORY;
-    atomic_init(&(*event)->refs, 1);
-    (*event)->profiling = queue->profiling;
-    (*event)->begin_ns = begin;
-    (*event)->end_ns = begin + took_ns;
+    atomic_init(&e->refs, 1);
+    e->profiling = queue->profiling;
+    e->took_ns = took_ns;
+    e->begin_ns = now_ns();
+    atomic_init(&e->end_ns, e->begin_ns + took_ns);
+    e->kernel = strcmp(call, "clEnqueueNDRangeKernel") == 0;
+    if (item_ns > 0 && !take_time(e, queue, n, wait))
+        abort();
+    if (strstr(call, "blocking"))
+        sleep_until_end(e);
+    if (event)
+        *event = e;
+    else
+        clReleaseEvent(e);
     return CL_SUCCESS;
+}
+
+static bool is_idle(void)
+{
+    pthread_mutex_lock(&time_lock);
+    const bool idle = !open_first && last_end_ns <= now_ns();
+    pthread_mutex_unlock(&time_lock);
+    return idle;
 }
 
 /* ---- platform and devices ---- */
@@ -231,7 +329,7 @@ cl_int clGetPlatformInfo(cl_platform_id p, cl_platform_info what, size_t room, v
     (void)p;
     if (what == CL_PLATFORM_PROFILE)
         say("mark", NULL);
-    if (what == CL_PLATFORM_PROFILE && item_ns > 0 && atomic_load(&last_end_ns) <= now_ns())
+    if (what == CL_PLATFORM_PROFILE && item_ns > 0 && is_idle())
         return answer_text("idle", room, out, bytes_ret);
     return answer_text(what == CL_PLATFORM_VERSION ? version : "fake", room, out, bytes_ret);
 }
@@ -407,9 +505,10 @@ cl_command_queue clCreateCommandQueue(cl_context c, cl_device_id d, cl_command_q
 {
     static atomic_uint queues;
     cl_command_queue q = make(sizeof *q, err);
-    (void)c, (void)d;
+    (void)c;
     if (q) {
         atomic_init(&q->refs, 1);
+        q->device = d;
         q->number = ++queues;
         q->profiling = properties & CL_QUEUE_PROFILING_ENABLE;
     }
@@ -424,8 +523,13 @@ cl_int clRetainCommandQueue(cl_command_queue q)
 
 cl_int clReleaseCommandQueue(cl_command_queue q)
 {
-    if (atomic_fetch_sub(&q->refs, 1) == 1)
-        free(q);
+    if (atomic_fetch_sub(&q->refs, 1) > 1)
+        return CL_SUCCESS;
+    if (q->last) {
+        sleep_until_end(q->last);
+        clReleaseEvent(q->last);
+    }
+    free(q);
     return CL_SUCCESS;
 }
 
@@ -446,7 +550,15 @@ cl_int clFinish(cl_command_queue q)
 {
     say("clFinish", q);
     evict();
-    sleep_until(q->end_ns);
+    pthread_mutex_lock(&time_lock);
+    const cl_event last = q->last;
+    if (last)
+        clRetainEvent(last);
+    pthread_mutex_unlock(&time_lock);
+    if (last) {
+        sleep_until_end(last);
+        clReleaseEvent(last);
+    }
     return CL_SUCCESS;
 }
 
@@ -577,7 +689,7 @@ cl_int clWaitForEvents(cl_uint n, const cl_event *events)
 {
     say("clWaitForEvents", NULL);
     for (cl_uint i = 0; i < n; i++)
-        sleep_until(events[i]->end_ns);
+        sleep_until_end(events[i]);
     return CL_SUCCESS;
 }
 
@@ -596,7 +708,8 @@ cl_int clReleaseEvent(cl_event e)
 
 cl_int clGetEventInfo(cl_event e, cl_event_info what, size_t room, void *out, size_t *bytes_ret)
 {
-    const cl_int status = item_ns > 0 && now_ns() < e->end_ns ? CL_RUNNING : atomic_load(&e->status);
+    const cl_int set = atomic_load(&e->status);
+    const cl_int status = item_ns > 0 && set >= 0 && now_ns() < atomic_load(&e->end_ns) ? CL_RUNNING : set;
     say("clGetEventInfo", NULL);
     return what == CL_EVENT_COMMAND_EXECUTION_STATUS ? answer(&status, sizeof status, room, out, bytes_ret)
                                                      : CL_INVALID_VALUE;
@@ -609,6 +722,7 @@ cl_event clCreateUserEvent(cl_context c, cl_int *err)
     if (e) {
         atomic_init(&e->refs, 1);
         atomic_init(&e->status, CL_SUBMITTED);
+        atomic_init(&e->end_ns, OPEN_NS);
     }
     say("clCreateUserEvent", NULL);
     return e;
@@ -617,7 +731,11 @@ cl_event clCreateUserEvent(cl_context c, cl_int *err)
 cl_int clSetUserEventStatus(cl_event e, cl_int status)
 {
     say("clSetUserEventStatus", NULL);
+    pthread_mutex_lock(&time_lock);
     atomic_store(&e->status, status);
+    atomic_store(&e->end_ns, now_ns());
+    find_ends();
+    pthread_mutex_unlock(&time_lock);
     return CL_SUCCESS;
 }
 
@@ -625,5 +743,6 @@ cl_int clGetEventProfilingInfo(cl_event e, cl_profiling_info what, size_t room, 
 {
     if (!e->profiling)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
-    return answer(what == CL_PROFILING_COMMAND_END ? &e->end_ns : &e->begin_ns, sizeof e->end_ns, room, out, bytes_ret);
+    const cl_ulong ns = what == CL_PROFILING_COMMAND_END ? atomic_load(&e->end_ns) : e->begin_ns;
+    return answer(&ns, sizeof ns, room, out, bytes_ret);
 }
