@@ -5,7 +5,7 @@
 
 enum { MEASURED_BEFORE_MOVE = 2, MOST_MOVES = 16 };
 
-static const double damping = 0.7;       /* of the way to where the parts should be equal */
+static const double alike_damping = 0.7; /* of the way to where the parts should be equal */
 static const double least_excess = 0.06; /* of the mean: below it the parts count as equal */
 static const double least_gain = 0.02;   /* a move that gains less is taken back, and is the last */
 
@@ -30,12 +30,16 @@ static void forget_times(struct gs_balance *b)
     memset(b->part_ns, 0, sizeof b->part_ns);
 }
 
-void gs_balance_learn(struct gs_balance *b, unsigned dim, unsigned n, const double *cut, const uint64_t *part_ns)
+void gs_balance_learn(struct gs_balance *b, unsigned dim, unsigned n, const double *cut, const uint64_t *part_ns,
+                      const double *speed)
 {
     uint64_t longest = 0;
     if (b->n != n || b->dim != dim) {
         *b = (struct gs_balance){.n = n, .dim = dim};
     }
+    b->unlike = speed != NULL;
+    if (speed)
+        memcpy(b->speed, speed, n * sizeof *speed);
     memcpy(b->cut, cut, n * sizeof *cut); /* in whole work-groups: not quite where it was meant to be */
     for (unsigned p = 0; p < n; p++) {
         if (!b->measured || part_ns[p] < b->part_ns[p])
@@ -46,6 +50,27 @@ void gs_balance_learn(struct gs_balance *b, unsigned dim, unsigned n, const doub
     if (!b->measured || longest < b->longest_ns)
         b->longest_ns = longest;
     b->measured++;
+}
+
+double gs_balance_single_ns(const struct gs_balance *b)
+{
+    double sum = 0;
+    for (unsigned p = 0; p < b->n && b->measured; p++)
+        sum += (double)b->part_ns[p] * (b->unlike ? b->speed[p] : 1);
+    return sum;
+}
+
+/* Where they would be equal, if the launch is uniform: each device has as much of it as it does in the same time. */
+static void fair_cut(const struct gs_balance *b, double *out)
+{
+    double total = 0, begin = 0;
+    for (unsigned p = 0; p < b->n; p++) {
+        total += (b->cut[p] - begin) / (double)b->part_ns[p];
+        out[p] = total;
+        begin = b->cut[p];
+    }
+    for (unsigned p = 0; p < b->n; p++)
+        out[p] /= total;
 }
 
 /* Where the parts would be equal, if each is uniform within itself. */
@@ -80,14 +105,21 @@ static bool go_back(struct gs_balance *b)
 bool gs_balance_move(struct gs_balance *b, double bytes_ns, double launches)
 {
     double target[GS_MAX_DEVICES], moved = 0;
-    if (b->n < 2 || b->settled || b->measured < MEASURED_BEFORE_MOVE || b->moves >= MOST_MOVES)
+    const double damping = b->unlike ? 1 : alike_damping;
+    if (b->n < 2 || b->settled || b->moves >= MOST_MOVES || b->measured < (b->unlike ? 1 : MEASURED_BEFORE_MOVE))
         return false;
+    for (unsigned p = 0; p < b->n && b->unlike; p++)
+        if (!b->part_ns[p])
+            return false;
     if (b->before_ns && (double)b->longest_ns > (double)b->before_ns * (1 - least_gain))
         return go_back(b);
     const double mean = (double)mean_of(b), excess = (double)b->longest_ns - mean;
     if (excess < least_excess * mean)
         return false;
-    equal_cut(b, target);
+    if (b->unlike)
+        fair_cut(b, target);
+    else
+        equal_cut(b, target);
     for (unsigned p = 0; p + 1 < b->n; p++) {
         target[p] = b->cut[p] + damping * (target[p] - b->cut[p]);
         moved += target[p] > b->cut[p] ? target[p] - b->cut[p] : b->cut[p] - target[p];

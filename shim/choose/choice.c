@@ -30,10 +30,24 @@ double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move 
     return m->link[link].piece_ns * (double)move.pieces + m->link[link].byte_ns * (double)move.bytes;
 }
 
+double gs_speed(const struct gs_machine *m, unsigned device)
+{
+    return device && m->unlike && m->speed[device] > 0 ? m->speed[device] : 1;
+}
+
+double gs_least_share(const struct gs_machine *m, unsigned n)
+{
+    double sum = 0;
+    for (unsigned p = 0; p < n; p++)
+        sum += gs_speed(m, p);
+    return 1 / sum;
+}
+
 double gs_least_worth_ns(const struct gs_machine *m, unsigned n)
 {
-    /* single / n + split_ns < worth_leaving * single */
-    return m->split_ns / (worth_leaving - 1.0 / n);
+    /* single * share + split_ns < worth_leaving * single */
+    const double gain = worth_leaving - gs_least_share(m, n);
+    return gain > 0 ? m->split_ns / gain : (double)INT64_MAX;
 }
 
 void gs_history_init(struct gs_history *h)
@@ -58,13 +72,12 @@ bool gs_choice_guesses(const struct gs_history *h)
 }
 
 /* What one device takes; 0: not known. Once the parts' times are known it is no longer than all of them one after the
- * other: what was measured on one device may be long ago, or of other arguments. */
+ * other: what was measured on one device may be long ago, or of other arguments. Where the devices differ nobody knows
+ * what another one's part would take here: that is only better than nothing. */
 static double single_of(const struct gs_history *h)
 {
-    double alone = (double)gs_measured_best(&h->single), parts = 0;
-    for (unsigned p = 0; p < h->balance.n && h->balance.measured; p++)
-        parts += (double)h->balance.part_ns[p];
-    if (alone > 0 && parts > 0)
+    const double alone = (double)gs_measured_best(&h->single), parts = gs_balance_single_ns(&h->balance);
+    if (alone > 0 && parts > 0 && !h->balance.unlike)
         return gs_min(alone, parts);
     const double guess = gs_choice_guess_ns(h);
     if (alone > 0 || guess <= 0)
@@ -112,8 +125,8 @@ static bool is_due_again(const struct gs_history *h)
 /* And what is hoped for of it, at best: what it was thought to take before it was tried. */
 static double hoped_of(const struct gs_history *h, const struct gs_machine *m, double single, unsigned n)
 {
-    const double split = split_at_best(h, m, single, 1.0 / n);
-    return is_due_again(h) ? gs_min(split, single / n + m->split_ns) : split;
+    const double share = gs_least_share(m, n), split = split_at_best(h, m, single, share);
+    return is_due_again(h) ? gs_min(split, single * share + m->split_ns) : split;
 }
 
 unsigned gs_read_size(double bytes)
@@ -131,7 +144,7 @@ struct gs_reads gs_reads_of(const struct gs_history *h, const struct gs_machine 
 /* Can no split of n parts gain, by its parts and its reads, even if nothing has to be moved? */
 static bool is_too_short(const struct gs_machine *m, unsigned n, double single, struct gs_reads reads)
 {
-    return single / n + m->split_ns + reads.one - reads.gain > worth_leaving * (single + reads.one);
+    return single * gs_least_share(m, n) + m->split_ns + reads.one - reads.gain > worth_leaving * (single + reads.one);
 }
 
 static bool one_device(struct gs_history *h, const char *reason)
@@ -223,7 +236,7 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
     } else {
         const bool trying = is_trying(h, single);
         const struct gs_reads reads = gs_reads_of(h, m);
-        h->split_ns = split_at_best(h, m, single, 1.0 / n);
+        h->split_ns = split_at_best(h, m, single, gs_least_share(m, n));
         if (gs_choice_split_known(h) && !trying && !is_due_again(h) &&
             h->split_ns + reads.one - reads.gain >= worth_leaving * (single + reads.one))
             return give_up(h);

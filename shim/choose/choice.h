@@ -45,7 +45,22 @@ struct gs_machine {
     /* A byte of a large blocking read, from one device and from several; 0: not known. Of the largest of them apart:
        what a read takes whatever its size is, and what several links gain, counts for less and for more there. */
     double read_ns[GS_READ_SIZES][2];
+    bool unlike;                  /* the devices differ: each is so many times ... */
+    double speed[GS_MAX_DEVICES]; /* ... as fast as the first; 0: not known */
 };
+
+/* 1 where that isn't known, and where they are alike. */
+double gs_speed(const struct gs_machine *m, unsigned device);
+
+/* What n devices together take, as a share of what the first takes alone. */
+double gs_least_share(const struct gs_machine *m, unsigned n);
+
+/* Where to cut a launch of which nothing is known, by what is known of n devices that differ: cut[p] is where part p
+ * ends. Of one whose speed isn't known a small part will tell. */
+void gs_choice_first_cut(const struct gs_machine *m, unsigned n, double *cut);
+
+/* One launch in n parts: part p took part_ns[p] and reached up to cut[p]. */
+void gs_choice_learn_speed(struct gs_machine *m, unsigned n, const double *cut, const uint64_t *part_ns);
 
 double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move move);
 

@@ -106,9 +106,47 @@ static void learn_machine(struct gs_machine *m, double beyond_ns, const struct g
         approach(piece_ns, (beyond_ns - m->split_ns) / (double)moved.pieces, 1e3, 1e6);
 }
 
+void gs_choice_first_cut(const struct gs_machine *m, unsigned n, double *cut)
+{
+    static const double little = 1.0 / 16, most_of_all = 0.25; /* what those that aren't known have */
+    double known = 0, at = 0;
+    unsigned unknown = 0;
+    for (unsigned p = 0; p < n; p++) {
+        known += !p || m->speed[p] > 0 ? gs_speed(m, p) : 0;
+        unknown += p && !(m->speed[p] > 0);
+    }
+    const double each = unknown ? gs_min(little, most_of_all / unknown) : 0;
+    for (unsigned p = 0; p < n; p++) {
+        at += p && !(m->speed[p] > 0) ? each : gs_speed(m, p) / known * (1 - each * unknown);
+        cut[p] = at;
+    }
+}
+
+/* Kernels differ in what they gain by a faster device: those seen last count for most. */
+void gs_choice_learn_speed(struct gs_machine *m, unsigned n, const double *cut, const uint64_t *part_ns)
+{
+    static const uint64_t least_ns = 10 * 1000;
+    double begin = cut[0];
+    for (unsigned p = 1; p < n; p++) {
+        const double share = cut[p] - begin;
+        begin = cut[p];
+        if (part_ns[0] < least_ns || part_ns[p] < least_ns || cut[0] <= 0 || share <= 0)
+            continue;
+        const double seen = share / (double)part_ns[p] / (cut[0] / (double)part_ns[0]);
+        m->speed[p] = m->speed[p] > 0 ? m->speed[p] + (seen - m->speed[p]) / 2 : seen;
+    }
+}
+
 bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all)
 {
     const uint64_t best = gs_measured_best(&h->split), excess = gs_balance_excess(&h->balance);
+    if (m->unlike) {
+        if (!gs_balance_move(&h->balance, gs_move_ns(m, link, all), gs_choice_more_launches(h)))
+            return false;
+        h->split = (struct gs_measured){0}; /* what the old cut took says nothing of this one */
+        h->tried = 0;
+        return true;
+    }
     if (!gs_choice_split_known(h) ||
         !gs_balance_move(&h->balance, gs_move_ns(m, link, all), gs_choice_more_launches(h)))
         return false;

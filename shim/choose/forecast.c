@@ -76,21 +76,29 @@ int gs_forecast(struct gs_trial *t, const struct gs_plan *plan)
     struct gs_forecast *o = &t->forecast;
     double cut[GS_MAX_DEVICES], begin = 0;
     uint64_t left = 0, fetched = 0, groups = 0;
+    bool unknown = false;
     int err = 0;
+    double speed[GS_MAX_DEVICES];
     memset(t, 0, sizeof *t);
     o->n = plan->n_parts;
+    const bool differ = gs_timing_speeds(o->n, speed);
     o->on_trial = plan->on_trial;
     gs_plan_cut(plan, cut);
     o->ample = true;
     for (unsigned p = 0; p < plan->n_parts; p++)
         groups += groups_of(plan, p);
     for (unsigned p = 0; p < plan->n_parts; p++) {
-        const double share = filled(groups_of(plan, p), p) / filled(groups, 0);
+        const double times = differ && speed[p] > 0 ? 1 / speed[p] : 1;
+        const double filling = times * filled(groups_of(plan, p), p) / filled(groups, 0);
+        const double share = times * (cut[p] - begin);
         o->ample = o->ample && is_ample(plan, p);
-        o->largest = cut[p] - begin > o->largest ? cut[p] - begin : o->largest;
         o->largest = share > o->largest ? share : o->largest;
+        o->largest = filling > o->largest ? filling : o->largest;
+        unknown = unknown || (differ && !(speed[p] > 0));
         begin = cut[p];
     }
+    if (unknown) /* a small part is to tell: what is hoped for is what it would be if they were alike */
+        o->largest = 1.0 / o->n;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
         const struct gs_rangeset window = {.v = &u->window, .n = 1};

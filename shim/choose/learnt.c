@@ -10,8 +10,8 @@
 #include "common/hash.h"
 
 /* Numbers are whole: an application's locale may write fractions with a comma. */
-static const char head[] = "gpusparc-learnt 9\n";
-static const double cut_unit = 1e9, rate_unit = 1e6, link_unit = 1e6;
+static const char head[] = "gpusparc-learnt 10\n";
+static const double cut_unit = 1e9, rate_unit = 1e6, link_unit = 1e6, speed_unit = 1e6;
 
 void gs_learnt_free(struct gs_learnt *l)
 {
@@ -57,7 +57,7 @@ int gs_learnt_add(struct gs_learnt *l, const struct gs_learnt_kernel *k)
 bool gs_learnt_worth(const struct gs_learnt_kernel *k, const struct gs_machine *m)
 {
     const uint64_t single = gs_measured_best(&k->h.single), known = single ? single : k->h.bound_ns;
-    return k->h.split.n || k->h.failures || (double)known >= gs_least_worth_ns(m, k->n);
+    return k->h.split.n || k->h.failures || k->h.balance.n || (double)known >= gs_least_worth_ns(m, k->n);
 }
 
 static int64_t whole(double x)
@@ -102,6 +102,8 @@ char *gs_learnt_print(const struct gs_learnt *l, size_t *bytes)
         fprintf(f, " %" PRId64 " %" PRId64, whole(m->link[i].piece_ns), whole(m->link[i].byte_ns * link_unit));
     for (int i = 0; i < 2 * GS_READ_SIZES; i++)
         fprintf(f, " %" PRId64, whole(m->read_ns[i / 2][i % 2] * link_unit));
+    for (int p = 1; p < GS_MAX_DEVICES; p++)
+        fprintf(f, " %" PRId64, whole(m->speed[p] * speed_unit));
     fputc('\n', f);
     for (size_t i = 0; i < l->n; i++)
         print_kernel(f, &l->v[i]);
@@ -225,6 +227,8 @@ static bool parse_machine(char *line, struct gs_machine *m)
     }
     for (int i = 0; i < 2 * GS_READ_SIZES; i++)
         m->read_ns[i / 2][i % 2] = (double)number(&c, 10, 0, INT64_MAX) / link_unit;
+    for (int p = 1; p < GS_MAX_DEVICES; p++)
+        m->speed[p] = (double)number(&c, 10, 0, INT64_MAX) / speed_unit;
     return !c.bad;
 }
 

@@ -201,8 +201,25 @@ bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS
     const bool known = t->h.balance.n == n;
     *dim = t->h.balance.dim;
     memcpy(cut, t->h.balance.cut, sizeof t->h.balance.cut);
+    const bool differ = !known && gs_book.machine.unlike;
+    if (differ) {
+        *dim = GS_CUT_ANY;
+        gs_choice_first_cut(&gs_book.machine, n, cut);
+    }
     pthread_mutex_unlock(&gs_book.lock);
-    return known;
+    return known || differ;
+}
+
+bool gs_timing_speeds(unsigned n, double speed[GS_MAX_DEVICES])
+{
+    if (!gs_group()->unlike)
+        return false;
+    pthread_mutex_lock(&gs_book.lock);
+    const bool differ = gs_book.machine.unlike;
+    for (unsigned p = 0; p < n; p++)
+        speed[p] = p ? gs_book.machine.speed[p] : 1;
+    pthread_mutex_unlock(&gs_book.lock);
+    return differ;
 }
 
 bool gs_timing_choose(struct gs_timing *t, uint64_t numbers, struct gs_context *ctx, struct gs_trial *trial,
@@ -232,6 +249,18 @@ bool gs_timing_choose(struct gs_timing *t, uint64_t numbers, struct gs_context *
     if (wants_peer)
         gs_peer_ready(ctx);
     return split;
+}
+
+void gs_timing_split(struct gs_timing *t, struct gs_trial *trial)
+{
+    pthread_mutex_lock(&gs_book.lock);
+    struct gs_history *h = &t->h;
+    h->launches++;
+    gs_book.any_split = true;
+    trial->forced = true;
+    trial->moves = h->balance.moves;
+    trial->measured = gs_measured_has_room() && gs_choice_wants_split(h);
+    pthread_mutex_unlock(&gs_book.lock);
 }
 
 void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats)

@@ -20,8 +20,8 @@
 struct gs_timing;
 struct gs_short;
 
-/* NULL in other modes than auto, with one device, for programs that can't be split, and without memory. *numbers: a
- * hash of the arguments that are set now, by value. */
+/* NULL in other modes than auto (and multi, where the devices differ), with one device, for programs that can't be
+ * split, and without memory. *numbers: a hash of the arguments that are set now, by value. */
 struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *global, const size_t *local,
                                uint64_t *numbers);
 
@@ -98,6 +98,10 @@ void gs_timing_refused(struct gs_timing *t);
 /* Where the parts should end, in `cut`; false: they should be of equal size. */
 bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS_MAX_DEVICES]);
 
+/* speed[p]: how many times as fast as the first each of n devices is thought to be; 0: not known. False: the devices
+ * are alike. */
+bool gs_timing_speeds(unsigned n, double speed[GS_MAX_DEVICES]);
+
 /* One split that is being decided on. */
 struct gs_trial {
     struct gs_forecast forecast;
@@ -105,6 +109,7 @@ struct gs_trial {
     double return_rate; /* of what earlier launches wrote away from home; < 0: not known */
     double risk_ns, single_ns;
     bool guessed;   /* single_ns is only an estimate */
+    bool forced;    /* nobody has asked what one device would take: multi mode */
     unsigned moves; /* the cut's generation */
     bool measured;  /* it is to be measured */
 };
@@ -112,6 +117,9 @@ struct gs_trial {
 /* Splits the launch? *reason says why not. Sets what gs_timing_learn_split asks for. */
 bool gs_timing_choose(struct gs_timing *t, uint64_t numbers, struct gs_context *ctx, struct gs_trial *trial,
                       const char **reason);
+
+/* The same in multi mode: it will be split. */
+void gs_timing_split(struct gs_timing *t, struct gs_trial *trial);
 
 /* Should this launch on one device be measured? */
 bool gs_timing_measures(struct gs_timing *t, uint64_t numbers);

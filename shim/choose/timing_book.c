@@ -57,7 +57,9 @@ static struct gs_machine first_guess(const struct gs_group *g)
 
 bool gs_book_is_kept(const struct gs_context *ctx)
 {
-    return gs_settings()->mode == GS_MODE_AUTO && ctx->n > 1 && !gs_settings()->verify;
+    const enum gs_mode mode = gs_settings()->mode;
+    const bool learns = mode == GS_MODE_AUTO || (mode == GS_MODE_MULTI && gs_group()->unlike);
+    return learns && ctx->n > 1 && !gs_settings()->verify;
 }
 
 bool gs_book_is_of(const struct gs_timing *t, uint64_t program, const char *name, const uint64_t size[6], unsigned n)
@@ -240,6 +242,7 @@ static void load(const struct gs_context *ctx)
     struct gs_learnt l = {0};
     gs_book.machine = first_guess(gs_group());
     gs_book.machine.rate = most_operations(gs_group());
+    gs_book.machine.unlike = gs_group()->unlike;
     name_entries(ctx);
     const struct gs_links links = gs_links_read(gs_book.links_name);
     use_links(&links, "kept");
@@ -249,6 +252,7 @@ static void load(const struct gs_context *ctx)
     if (gs_book.machine_learnt) {
         const double most = gs_book.machine.rate;
         gs_book.machine = l.machine;
+        gs_book.machine.unlike = gs_group()->unlike;
         gs_book.machine.rate = l.machine.rate > 0 ? l.machine.rate : most;
     }
     for (size_t i = 0; i < l.n; i++) {

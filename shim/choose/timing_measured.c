@@ -159,20 +159,38 @@ static struct gs_timing *entry_of(const struct measurement *m, struct gs_span to
     return class == GS_CLASS_FITS || (class == GS_CLASS_APART && !new) ? first : new;
 }
 
+/* It was cut as such launches are now. */
+static void learn_cut(const struct measurement *m, struct gs_history *h, const uint64_t *part_ns)
+{
+    const struct gs_forecast *o = &m->trial.forecast;
+    double speed[GS_MAX_DEVICES];
+    for (unsigned p = 0; p < o->n; p++)
+        speed[p] = gs_speed(&gs_book.machine, p);
+    gs_balance_learn(&h->balance, m->dim, o->n, m->cut, part_ns, gs_book.machine.unlike ? speed : NULL);
+    gs_choice_rebalance(h, &gs_book.machine, o->link, m->trial.all);
+}
+
 static void learn_split(struct measurement *m)
 {
     const struct gs_forecast *o = &m->trial.forecast;
     uint64_t part_ns[GS_MAX_DEVICES];
-    uint64_t longest_ns = 0, sum_ns = 0;
+    struct gs_machine *machine = &gs_book.machine;
+    uint64_t longest_ns = 0, least_ns = 0, sum_ns = 0;
     bool all = true;
     for (unsigned p = 0; p < o->n; p++) {
         part_ns[p] = part_took(m, p);
         longest_ns = part_ns[p] > longest_ns ? part_ns[p] : longest_ns;
-        sum_ns += part_ns[p];
         all = all && part_ns[p];
     }
+    if (all && machine->unlike)
+        gs_choice_learn_speed(machine, o->n, m->cut, part_ns);
+    for (unsigned p = 0; p < o->n; p++) { /* what the first device would take for it */
+        const uint64_t ns = (uint64_t)((double)part_ns[p] * gs_speed(machine, p));
+        least_ns = ns > least_ns ? ns : least_ns;
+        sum_ns += ns;
+    }
     const uint64_t took_ns = split_took(m, longest_ns);
-    struct gs_timing *t = all ? entry_of(m, (struct gs_span){longest_ns, sum_ns}) : m->t;
+    struct gs_timing *t = all ? entry_of(m, (struct gs_span){least_ns, sum_ns}) : m->t;
     /* What one device would have taken is known only of those that it was predicted for. */
     const double sum = (double)sum_ns, thought = m->trial.single_ns;
     const double single_ns = m->trial.guessed ? sum : t == m->t || sum > thought ? thought : sum;
@@ -182,15 +200,22 @@ static void learn_split(struct measurement *m)
         return;
     }
     struct gs_history *h = &t->h;
+    const bool stale = m->trial.moves != h->balance.moves; /* it was cut otherwise */
     gs_book.machine_learnt = true;
+    if (m->trial.forced) { /* only where it is cut */
+        if (all && !stale)
+            learn_cut(m, h, part_ns);
+        return;
+    }
+    if (machine->unlike && stale) {
+        gs_choice_learn_stray(&gs_book.budget, took_ns, single_ns, m->trial.risk_ns);
+        return;
+    }
     if (m->trial.guessed)
         gs_choice_learn_rate(&gs_book.machine, t->operations, sum_ns);
     gs_choice_learn_split(h, &gs_book.machine, &gs_book.budget, took_ns, part_ns, o, single_ns, m->trial.risk_ns);
-    /* Parts that were cut otherwise say nothing of the present cut. */
-    if (!all || m->trial.moves != h->balance.moves)
-        return;
-    gs_balance_learn(&h->balance, m->dim, o->n, m->cut, part_ns);
-    gs_choice_rebalance(h, &gs_book.machine, o->link, m->trial.all);
+    if (all && !stale)
+        learn_cut(m, h, part_ns);
 }
 
 static void learn_single(struct measurement *m)

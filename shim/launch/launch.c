@@ -97,7 +97,8 @@ static const char *early_reason(struct gs_launching *l)
         (!gs_launch_is_long(l) || gs_parts_are_short(l->kind, l->job.n)))
         return "it is one unit of the daemon's";
     if (!l->job.told)
-        l->timing = gs_timing_of(l->k, l->dims, l->global, l->local, &l->numbers);
+        l->cuts = gs_timing_of(l->k, l->dims, l->global, l->local, &l->numbers);
+    l->timing = gs_settings()->mode == GS_MODE_AUTO ? l->cuts : NULL;
     if (l->timing && !l->by_units)
         gs_await_known(l);
     /* What goes in several units has to be translated either way. */
@@ -160,7 +161,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
                                .may_try = l->may_try,
                                .relaxed = l->k->program->relaxed,
                                .may_reorder = gs_settings()->allow_reorder};
-    if (l->timing && gs_timing_cut(l->timing, in.n_parts, &in.cut_dim, cut))
+    if (l->cuts && gs_timing_cut(l->cuts, in.n_parts, &in.cut_dim, cut))
         in.cut = cut;
     const struct gs_plan *cached = gs_plan_cached(&l->k->plans, &in);
     if (cached)
@@ -288,6 +289,8 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
     }
     if (!plan.reason && !l->timing)
         look_at_contents(l, &plan);
+    if (!plan.reason && !l->timing && l->cuts && gs_forecast(&l->trial, &plan) == 0)
+        gs_timing_split(l->cuts, &l->trial);
     if (!plan.reason) {
         const unsigned n_parts = plan.n_parts, dim = plan.dim;
         err = gs_settings()->verify && gs_verify_possible(&plan) ? gs_launch_verified(l, &plan, event, &went)

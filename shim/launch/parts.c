@@ -302,7 +302,7 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
     cl_event own, end;
     if (!err && s->begin && mark_time(l, &s->ended, &end) == CL_SUCCESS) {
         s->asked.idle = gs_events_ended(&l->cmd.before);
-        gs_timing_learn_split(l->timing, l->numbers, &l->trial, plan, &s->asked, s->begin, end, s->ran);
+        gs_timing_learn_split(l->cuts, l->numbers, &l->trial, plan, &s->asked, s->begin, end, s->ran);
         gs_real()->clReleaseEvent(end);
     }
     if (!err)
@@ -310,7 +310,7 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
     if (err)
         return err;
     if (l->put.spent)
-        gs_timing_learn_units(l->timing, l->numbers, &l->trial, plan, own, l->put.spent, l->job.place);
+        gs_timing_learn_units(l->cuts, l->numbers, &l->trial, plan, own, l->put.spent, l->job.place);
     block_merged(plan, own);
     for (size_t i = 0; i < plan->n_uses; i++)
         if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].writes != GS_IN_PLACE)

@@ -37,7 +37,7 @@ static uint64_t count_groups(const struct gs_geometry *g, unsigned d)
 static uint64_t end_of(const struct gs_plan_input *in, unsigned dim, unsigned p, uint64_t begin, uint64_t grains)
 {
     const unsigned n = in->n_parts, after = n - 1 - p;
-    if (!in->cut || in->cut_dim != dim || !after)
+    if (!in->cut || (in->cut_dim != dim && in->cut_dim != GS_CUT_ANY) || !after)
         return grains / n * (p + 1) + min_u64(grains % n, p + 1);
     const uint64_t end = (uint64_t)(in->cut[p] * (double)grains + 0.5);
     return end <= begin ? begin + 1 : min_u64(end, grains - after);

@@ -78,6 +78,8 @@ struct gs_known {
     uint64_t (*state)(const struct gs_mem *m); /* another number whenever `bounds` may answer something else */
 };
 
+enum { GS_CUT_ANY = 3 }; /* in the place of a dimension: whichever is cut */
+
 /* What the launch's arguments are: mems[i] is the object behind argument i, or NULL. */
 struct gs_plan_input {
     const struct gs_kernel_summary *kernel;
@@ -90,7 +92,7 @@ struct gs_plan_input {
     bool relaxed;                 /* has its program a gs_reordering_option() or _pragma()? */
     bool may_reorder;             /* may floating-point operations, and atomics, take effect in another order? */
     bool may_try;                 /* may it be a plan on trial? */
-    unsigned cut_dim;             /* the dimension that `cut` is about */
+    unsigned cut_dim;             /* the dimension that `cut` is about, or GS_CUT_ANY */
     const double *cut; /* cut[p]: where part p ends, as a share of that dimension; NULL: parts of equal size */
 };
 

@@ -206,6 +206,25 @@ static bool wants_parts(const struct gs_settings *s)
     return s->spec == GS_SPEC_CPU || s->gpus || s->mode == GS_MODE_MULTI || s->verify || s->task;
 }
 
+/* Have they other names, or another number of compute units, or another clock? */
+static bool differ(const struct gs_group *g)
+{
+    char first[256] = "", name[256];
+    cl_uint first_mhz = 0, mhz;
+    for (unsigned i = 0; i < g->n; i++) {
+        mhz = 0;
+        name[0] = 0;
+        gs_real()->clGetDeviceInfo(g->dev[i], CL_DEVICE_NAME, sizeof name, name, NULL);
+        gs_real()->clGetDeviceInfo(g->dev[i], CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof mhz, &mhz, NULL);
+        if (i && (strcmp(name, first) != 0 || mhz != first_mhz || g->units[i] != g->units[0]))
+            return true;
+        if (!i)
+            memcpy(first, name, sizeof first);
+        first_mhz = i ? first_mhz : mhz;
+    }
+    return false;
+}
+
 int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, size_t why_bytes)
 {
     *g = (struct gs_group){0};
@@ -250,6 +269,7 @@ int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, si
         g->type |= type_of(g->dev[i]);
     }
     g->shared_memory = same_memory(g);
+    g->unlike = !g->sub_devices && (g->remote ? g->n > 1 : differ(g));
     g->pocl = is_pocl(g->platform);
     g->forms_clash = g->pocl;
     compare_clocks(g);

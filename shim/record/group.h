@@ -15,6 +15,7 @@ struct gs_group {
     cl_device_type type;           /* of the devices, as the driver says */
     bool sub_devices;              /* they are parts of one CPU device: they answer to who asks for a GPU as well */
     bool unasked;                  /* nobody has named the CPU: there is no GPU */
+    bool unlike;                   /* they may differ in speed: by what they are called, or they are of several hosts */
     bool shared_memory;            /* the devices work in the host's memory */
     bool pocl;                     /* the platform is PoCL */
     bool remote; /* the devices are those of servers, on this host or others: by PoCL's remote driver */

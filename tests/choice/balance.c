@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Cuts between parts whose work is not spread evenly: they come to end together, and only where that gains. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,6 +22,8 @@ static double rnd(void)
 /* A launch of GROUPS work-groups, of which group i takes work[i]. */
 enum { GROUPS = 2048 };
 static double work[GROUPS];
+static double longest_ns;    /* of the launch before */
+static const double *unlike; /* the devices' speeds as they are thought to be, where they differ */
 
 /* Runs one launch under the present cut, in whole groups. Returns the longest part over the mean. */
 static double run(struct gs_balance *b, unsigned n, const double speed[], double noise)
@@ -40,7 +43,8 @@ static double run(struct gs_balance *b, unsigned n, const double speed[], double
         longest = sum > longest ? sum : longest;
         all += sum;
     }
-    gs_balance_learn(b, 0, n, cut, ns);
+    gs_balance_learn(b, 0, n, cut, ns, unlike);
+    longest_ns = longest;
     return longest * n / all;
 }
 
@@ -83,6 +87,37 @@ static void devices_of_other_speeds_get_other_shares(void **state)
     assert_true(b.cut[0] > 0.7 && b.cut[0] < 0.8);
 }
 
+/* Where they are known to differ one launch says by how much. */
+static void unlike_devices_are_even_at_once(void **state)
+{
+    (void)state;
+    static const double speeds[][GS_MAX_DEVICES] = {{1, 0.5}, {1, 0.2}, {1, 20}, {1, 3, 0.3}};
+    for (unsigned i = 0; i < sizeof speeds / sizeof *speeds; i++) {
+        const unsigned n = i < 3 ? 2 : 3;
+        struct gs_balance b = {0};
+        unlike = speeds[i];
+        fill(1, 1);
+        run(&b, n, speeds[i], 0);
+        assert_true(fabs(gs_balance_single_ns(&b) - 1000.0 * GROUPS) < 1000);
+        assert_true(gs_balance_move(&b, 0, 100));
+        assert_true(run(&b, n, speeds[i], 0) < 1.02);
+        assert_false(gs_balance_move(&b, 0, 100));
+        fill(3, 0.5); /* nor does it matter that there is more to do at one end */
+        b = (struct gs_balance){0};
+        for (int k = 0; k < 20; k++) {
+            run(&b, n, speeds[i], 0);
+            gs_balance_move(&b, 0, 100);
+        }
+        double all_ns = 0, together = 0;
+        for (int g = 0; g < GROUPS; g++)
+            all_ns += work[g];
+        for (unsigned p = 0; p < n; p++)
+            together += speeds[i][p];
+        assert_true(longest_ns < 1.05 * all_ns / together);
+        unlike = NULL;
+    }
+}
+
 static void even_work_stays_where_it_is(void **state)
 {
     (void)state;
@@ -117,10 +152,10 @@ static void a_move_that_gains_nothing_is_taken_back(void **state)
     static const double half[GS_MAX_DEVICES] = {0.5, 1};
     static const uint64_t uneven[GS_MAX_DEVICES] = {2000, 1000};
     for (int i = 0; i < 2; i++)
-        gs_balance_learn(&b, 0, 2, half, uneven);
+        gs_balance_learn(&b, 0, 2, half, uneven, NULL);
     assert_true(gs_balance_move(&b, 0, 100));
     for (int i = 0; i < 2; i++)
-        gs_balance_learn(&b, 0, 2, b.cut, uneven);
+        gs_balance_learn(&b, 0, 2, b.cut, uneven, NULL);
     assert_true(gs_balance_move(&b, 0, 100));
     assert_true(b.settled);
     assert_true(b.cut[0] > 0.499 && b.cut[0] < 0.501);
@@ -152,11 +187,9 @@ int main(int argc, char **argv)
     rng_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
     printf("seed %llu\n", (unsigned long long)rng_state);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(skewed_work_is_evened_out),
-        cmocka_unit_test(devices_of_other_speeds_get_other_shares),
-        cmocka_unit_test(even_work_stays_where_it_is),
-        cmocka_unit_test(a_cut_moves_only_where_that_pays),
-        cmocka_unit_test(a_move_that_gains_nothing_is_taken_back),
+        cmocka_unit_test(skewed_work_is_evened_out),        cmocka_unit_test(devices_of_other_speeds_get_other_shares),
+        cmocka_unit_test(unlike_devices_are_even_at_once),  cmocka_unit_test(even_work_stays_where_it_is),
+        cmocka_unit_test(a_cut_moves_only_where_that_pays), cmocka_unit_test(a_move_that_gains_nothing_is_taken_back),
         cmocka_unit_test(random_work_never_gets_worse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

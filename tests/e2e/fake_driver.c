@@ -6,7 +6,9 @@
  * its iterations apart. Without it the driver costs next to nothing, so that what a call takes is the interposer's own.
  * With FAKE_ITEM_NS=N kernels take that for each work-item, and the time passes: commands begin after what they wait
  * for, a device runs its kernels one after the other, and to start takes 50 ms; CL_PLATFORM_PROFILE is `idle` where all
- * have ended. With FAKE_ROUNDS=I argument I, a uint, says how many times that a work-item takes. With FAKE_EVICT=KIB a
+ * have ended. With FAKE_ROUNDS=I argument I, a uint, says how many times that a work-item takes. With FAKE_SLOWER=N the
+ * second device has another name and takes N times as long, and the log says for each launch `work`, its device (0 or
+ * 1) and its work-items. With FAKE_EVICT=KIB a
  * command, and what makes a buffer or lets it go, goes through so much code, and so much memory, as a real driver's
  * does: what was in the processor's nearest caches is then gone. */
 #define CL_TARGET_OPENCL_VERSION 300
@@ -78,6 +80,7 @@ static FILE *log_file;
 static cl_ulong kernel_ns = 2000;
 static double item_ns;
 static const char *rounds_arg;
+static double slower; /* the second device, so many times; 0: as fast as the first */
 
 /* Where time passes. */
 static pthread_mutex_t time_lock = PTHREAD_MUTEX_INITIALIZER; /* the commands whose ends aren't known, oldest first */
@@ -146,11 +149,12 @@ static void evict(void)
 
 __attribute__((constructor)) static void set_up(void)
 {
-    const char *file = getenv("FAKE_LOG"), *ns = getenv("FAKE_KERNEL_NS"), *item = getenv("FAKE_ITEM_NS"),
-               *kib = getenv("FAKE_EVICT");
+    const char *file = getenv("FAKE_LOG"), *times = getenv("FAKE_SLOWER"), *ns = getenv("FAKE_KERNEL_NS"),
+               *item = getenv("FAKE_ITEM_NS"), *kib = getenv("FAKE_EVICT");
     log_file = file ? fopen(file, "w") : NULL;
     kernel_ns = ns ? strtoull(ns, NULL, 10) : kernel_ns;
     item_ns = item ? strtod(item, NULL) : 0;
+    slower = times ? strtod(times, NULL) : 0;
     rounds_arg = getenv("FAKE_ROUNDS");
     rounds_arg = rounds_arg && *rounds_arg ? rounds_arg : NULL;
     if (kib)
@@ -352,7 +356,6 @@ cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t room, void *o
     const cl_uint units = 100, bits = 64;
     const cl_bool yes = CL_TRUE, no = CL_FALSE;
     const cl_platform_id platform = &the_platform;
-    (void)d;
     switch (what) {
     case CL_DEVICE_TYPE:
         return answer(&type, sizeof type, room, out, bytes_ret);
@@ -371,6 +374,7 @@ cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t room, void *o
     case CL_DEVICE_HOST_UNIFIED_MEMORY:
         return answer(&no, sizeof no, room, out, bytes_ret);
     case CL_DEVICE_NAME:
+        return answer_text(slower > 0 && d == &the_devices[1] ? "fake, slower" : "fake", room, out, bytes_ret);
     case CL_DEVICE_VENDOR:
     case CL_DRIVER_VERSION:
     case CL_DEVICE_OPENCL_C_VERSION:
@@ -617,7 +621,11 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, con
     (void)offset, (void)local;
     for (cl_uint d = 0; d < dims; d++)
         items *= global[d];
-    return command("clEnqueueNDRangeKernel", q, item_ns > 0 ? (cl_ulong)(item_ns * (double)items) : kernel_ns, n, wait,
+    const bool second = q->device == &the_devices[1];
+    if (slower > 0 && log_file)
+        fprintf(log_file, "work %d %llu\n", second, (unsigned long long)items);
+    const double each_ns = second && slower > 0 ? item_ns * slower : item_ns;
+    return command("clEnqueueNDRangeKernel", q, item_ns > 0 ? (cl_ulong)(each_ns * (double)items) : kernel_ns, n, wait,
                    event);
 }
 
