@@ -288,8 +288,8 @@ static int find_owners(struct gs_core *core, const struct gs_config *config, str
     return 0;
 }
 
-/* Whoever is connected alone is told so. Who joins makes its OpenCL context first, which takes longer than the units do
- * that the other has out. */
+/* Whoever is connected alone is told so. Who joins makes its OpenCL context next (0.1 s with NVIDIA's driver), which
+ * mostly takes longer than what the other has out. That is no bound: docs/daemon.md, "How long a unit lasts". */
 static void tell_sole(struct gs_core *core)
 {
     const bool sole = core->n_sessions == 1 && core->config.system.alone == GS_ALONE_LARGE;

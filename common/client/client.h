@@ -162,9 +162,10 @@ void gs_client_release(struct gs_client *c, const struct gs_grant *grant);
 void gs_client_job_begin(struct gs_client *c, uint64_t release_ns, struct gs_client_mode *mode);
 void gs_client_job_end(struct gs_client *c, uint64_t end_ns);
 
-/* The same, but the daemon isn't told yet: that may take a message, which whoever has work for a GPU at hand may send
- * after it. (Most jobs take none: they are recorded in the page. It does for those of a warm-up, for one that has used
- * more of a resource than any before, while there is a trace, when a quarter of the record is new, and every 20 ms.) */
+/* The same, but the daemon isn't told yet: that may take a message (3 to 6 us), which whoever has work for a GPU at
+ * hand may send after it. (Most jobs take none: they are recorded in the page. It does for those of a warm-up, for one
+ * that has used more of a resource than any before, while there is a trace, when a quarter of the record is new, and
+ * every 20 ms.) */
 void gs_client_job_end_untold(struct gs_client *c, uint64_t end_ns);
 void gs_client_job_tell(struct gs_client *c);
 

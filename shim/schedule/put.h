@@ -4,7 +4,9 @@
  * has granted a unit of what it uses; it keeps its place in its queue, and has one event all the same. Nothing blocks.
  *
  * Which resource: the link for all that moves between the host's memory and a device; for copies within a device's
- * memory, for copies through a peer window and for kernels the GPU whose queue does the work. */
+ * memory, for copies through a peer window and for kernels the GPU whose queue does the work. A window is the link
+ * between two GPUs, not the host's, and many pairs may exchange at a time. So `gpusparc profile` counts these copies
+ * and merges in the GPU segments of a task. */
 #ifndef GS_SHIM_SCHEDULE_PUT_H
 #define GS_SHIM_SCHEDULE_PUT_H
 

@@ -7,7 +7,8 @@
  * where the application waits for its queue after every few launches, a unit's begin and its end took 4 of its 40 us.
  * What goes by it, between two waits, isn't expected to take longer than GS_ROW_FREE_NS, and that is how long another
  * application that comes meanwhile may find the device at work without a unit. Small writes and reads, and waits, go by
- * it as well. After some calls the next launch goes by a unit again, and is timed. */
+ * it as well. After some calls the next launch goes by a unit again, and is timed. Paced tasks have none, nor has
+ * anybody while the daemon writes a timeline. tests/e2e/programs/locks.c counts the locks. */
 #ifndef GS_SHIM_SCHEDULE_ROW_H
 #define GS_SHIM_SCHEDULE_ROW_H
 

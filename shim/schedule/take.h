@@ -12,7 +12,8 @@ static inline bool gs_is_served_piece(const struct gs_held *h)
     return h && gs_is_piece(h) && h->served;
 }
 
-/* Comes it right after this one, on the same resource? With gs_held_lock held. */
+/* Comes it right after this one, on the same resource? Whatever else is enqueued in between counts as a call, and so
+ * ends the chain: a marker with a wait list, or a command that we don't look into. With gs_held_lock held. */
 static inline bool gs_is_next(const struct gs_held *before, unsigned resource, unsigned call)
 {
     return before && before->resource == resource && call - before->call <= 1;
