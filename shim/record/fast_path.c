@@ -19,6 +19,12 @@ struct gs_fast_path_thread gs_fast_path_threads[GS_FAST_PATH_THREADS];
 
 static atomic_bool barriers; /* the kernel has them: without, nobody gets a place */
 
+/* As long as the process has one thread this takes no time; later the kernel waits for all processors, for 10 ms. */
+__attribute__((constructor)) static void register_barriers(void)
+{
+    atomic_store(&barriers, syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0);
+}
+
 static bool is_whole(const struct _cl_icd_dispatch *real)
 {
     return real->clSetKernelArg && real->clEnqueueNDRangeKernel && real->clEnqueueWriteBuffer &&
@@ -47,7 +53,6 @@ void gs_fast_path_start(void)
             gs_fast_path_care(GS_CARE_WATCHED);
         if (s->pace)
             gs_fast_path_care(GS_CARE_DAEMON);
-        atomic_store(&barriers, syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0);
         atomic_fetch_and(&gs_fast_path.care, ~(unsigned)GS_CARE_START);
     }
     pthread_mutex_unlock(&lock);
