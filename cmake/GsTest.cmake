@@ -26,6 +26,7 @@ endfunction()
 # own, launches go otherwise than the tests expect. The time limit is for hangs: on a fresh machine PoCL's own cache is
 # empty, and the first run of each kernel compiles it. That is most of what the tests cost, so they share a cache; where
 # GS_ONE_FORM is set, PoCL compiles a kernel once for all work-group sizes and offsets, not for each as it does by itself.
+# SERIAL: no other test runs beside it, as it counts what the shim does while commands take microseconds.
 function(gs_script_test)
   cmake_parse_arguments(T "SERIAL" "NAME;SCRIPT;TIMEOUT" "ARGS;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT T_TIMEOUT)
