@@ -14,7 +14,7 @@
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
-#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,9 +82,8 @@ static double item_ns;
 static const char *rounds_arg;
 static double slower; /* the second device, so many times; 0: as fast as the first */
 
-/* Where time passes. */
-static pthread_mutex_t time_lock = PTHREAD_MUTEX_INITIALIZER; /* the commands whose ends aren't known, oldest first */
-static pthread_cond_t time_known = PTHREAD_COND_INITIALIZER;
+/* Where time passes. No mutex: programs count those that a call locks. */
+static atomic_flag time_lock = ATOMIC_FLAG_INIT; /* the commands whose ends aren't known, oldest first */
 static cl_event open_first, *open_last = &open_first;
 static cl_ulong last_end_ns; /* of all commands whose ends are known */
 
@@ -205,6 +204,17 @@ static void sleep_until(cl_ulong ns)
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
+static void lock_time(void)
+{
+    while (atomic_flag_test_and_set_explicit(&time_lock, memory_order_acquire))
+        sched_yield();
+}
+
+static void unlock_time(void)
+{
+    atomic_flag_clear_explicit(&time_lock, memory_order_release);
+}
+
 /* False: it waits for what isn't known. With time_lock held. */
 static bool find_end(cl_event e)
 {
@@ -242,17 +252,14 @@ static void find_ends(void)
         free(e->waits);
         clReleaseEvent(e);
     }
-    pthread_cond_broadcast(&time_known);
 }
 
 static void sleep_until_end(cl_event e)
 {
     if (!(item_ns > 0))
         return;
-    pthread_mutex_lock(&time_lock);
     while (atomic_load(&e->end_ns) == OPEN_NS)
-        pthread_cond_wait(&time_known, &time_lock);
-    pthread_mutex_unlock(&time_lock);
+        sleep_until(now_ns() + 20000);
     sleep_until(atomic_load(&e->end_ns));
 }
 
@@ -263,7 +270,7 @@ static bool take_time(cl_event e, cl_command_queue queue, cl_uint n, const cl_ev
         return false;
     for (cl_uint i = 0; i < n; i++)
         e->waits[e->n_waits++] = wait[i];
-    pthread_mutex_lock(&time_lock);
+    lock_time();
     if (queue->last)
         e->waits[e->n_waits++] = queue->last;
     for (cl_uint i = 0; i < e->n_waits; i++)
@@ -277,7 +284,7 @@ static bool take_time(cl_event e, cl_command_queue queue, cl_uint n, const cl_ev
     *open_last = e;
     open_last = &e->next;
     find_ends();
-    pthread_mutex_unlock(&time_lock);
+    unlock_time();
     return true;
 }
 
@@ -311,9 +318,9 @@ static cl_int command(const char *call, cl_command_queue queue, cl_ulong took_ns
 
 static bool is_idle(void)
 {
-    pthread_mutex_lock(&time_lock);
+    lock_time();
     const bool idle = !open_first && last_end_ns <= now_ns();
-    pthread_mutex_unlock(&time_lock);
+    unlock_time();
     return idle;
 }
 
@@ -554,11 +561,11 @@ cl_int clFinish(cl_command_queue q)
 {
     say("clFinish", q);
     evict();
-    pthread_mutex_lock(&time_lock);
+    lock_time();
     const cl_event last = q->last;
     if (last)
         clRetainEvent(last);
-    pthread_mutex_unlock(&time_lock);
+    unlock_time();
     if (last) {
         sleep_until_end(last);
         clReleaseEvent(last);
@@ -739,11 +746,11 @@ cl_event clCreateUserEvent(cl_context c, cl_int *err)
 cl_int clSetUserEventStatus(cl_event e, cl_int status)
 {
     say("clSetUserEventStatus", NULL);
-    pthread_mutex_lock(&time_lock);
+    lock_time();
     atomic_store(&e->status, status);
     atomic_store(&e->end_ns, now_ns());
     find_ends();
-    pthread_mutex_unlock(&time_lock);
+    unlock_time();
     return CL_SUCCESS;
 }
 
