@@ -1,9 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* A layer between gpusparc and the driver whose devices are GPUs, by what they say: there ends are looked for instead
- * of called back, and who is connected alone has larger units. */
+ * of called back, and who is connected alone has larger units. With AS_GPU=unlike each has another name, so that they
+ * are taken for devices that differ. */
 #include "layer.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
 static struct _cl_icd_dispatch below, own;
+static bool unlike;
+
+enum { MOST = 16 };
+static _Atomic(cl_device_id) seen[MOST];
+
+/* In the order in which they are asked for. */
+static unsigned number_of(cl_device_id device)
+{
+    unsigned i = 0;
+    for (cl_device_id nobody = NULL; i + 1 < MOST; i++, nobody = NULL)
+        if (atomic_compare_exchange_strong(&seen[i], &nobody, device) || nobody == device)
+            break;
+    return i;
+}
 
 static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info param, size_t size, void *value,
                                       size_t *size_ret)
@@ -11,6 +30,8 @@ static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info param,
     const cl_int err = below.clGetDeviceInfo(device, param, size, value, size_ret);
     if (!err && param == CL_DEVICE_TYPE && value)
         *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
+    if (!err && param == CL_DEVICE_NAME && value && size && unlike)
+        *(char *)value = (char)('a' + number_of(device));
     return err;
 }
 
@@ -18,6 +39,8 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
                                             cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
 {
     const cl_int err = layer_begin(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret, &below, &own);
+    const char *how = getenv("AS_GPU");
+    unlike = how && strcmp(how, "unlike") == 0;
     own.clGetDeviceInfo = device_info;
     return err;
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Two devices of which the second takes so many times as long (or half), over a driver whose devices only let time pass: each has
 # as much of a launch as it does in the time of the other, from the fourth split on, and in the next process from the
-# first on; and where that gains nothing auto mode leaves them on one device.
+# first on; and where that gains nothing auto mode leaves them on one device. The bytes are the plain run's.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache
@@ -33,6 +33,22 @@ for slower in 0.5 2 5 20; do
     rm -rf cache
     unequal $slower $mode 40 $([ $mode = multi ] && echo 4 || echo 20)
     unequal $slower $mode 8 1
+  done
+done
+# And the bytes are the plain run's, of random kernels and host programs, on places with memories of their own.
+export OPENCL_LAYERS=$programs/as_gpu.so AS_GPU=unlike
+for seed in 771 772 773; do
+  rm -rf kernels cache
+  python3 "$GS_SOURCE/tests/access/generate.py" $((seed * 4)) 2 kernels
+  python3 "$GS_SOURCE/tests/access/oracle/free.py" $((seed * 200)) 3 kernels "$GS_BUILD"
+  export POCL_DEVICES="pthread pthread pthread"
+  timeout -s KILL 100 "$programs/hosts" $seed 150 kernels/*.cl >alone.txt 2>alone.err || fail "seed $seed fails without gpusparc"
+  for options in "plain multi" "pinned multi" "plain auto"; do
+    read -r way mode <<<"$options"
+    GPUSPARC_TRANSFER=$way timeout -s KILL 200 gpusparc run --devices 0,1,2 --mode "$mode" --stats=bytes.json "$programs/hosts" $seed 150 kernels/*.cl \
+      >split.txt 2>split.err || { tail -n 3 split.err; fail "seed $seed, $options"; }
+    cmp alone.txt split.txt || { diff alone.txt split.txt | head -4; fail "seed $seed, $options: it differs"; }
+    stats bytes.json right
   done
 done
 echo passed
