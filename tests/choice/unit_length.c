@@ -54,15 +54,16 @@ static void launch(struct run *r, const struct kernel *k)
 {
     const unsigned factor = gs_chunk_factor(k->kind);
     const bool alone = rnd(2); /* nobody else wants the device */
+    const uint64_t most_ns = alone && rnd(2) ? GS_BATCH_ALONE_NS : GS_BATCH_NS; /* ... and our own units are out */
     const uint64_t n = alone && gs_whole_is_short(k->kind, k->chunks, false) ? 1 : (k->chunks + factor - 1) / factor;
     uint64_t left = k->chunks, took = 0;
     bool full = false;
     if (n == 1) {
-        if (r->batch.n && !gs_batch_add(&r->batch, k->kind, GS_BATCH_NS, &full)) {
+        if (r->batch.n && !gs_batch_add(&r->batch, k->kind, most_ns, &full)) {
             end_batch(r);
-            assert_true(gs_batch_add(&r->batch, k->kind, GS_BATCH_NS, &full));
+            assert_true(gs_batch_add(&r->batch, k->kind, most_ns, &full));
         } else if (!r->batch.n) {
-            assert_true(gs_batch_add(&r->batch, k->kind, GS_BATCH_NS, &full));
+            assert_true(gs_batch_add(&r->batch, k->kind, most_ns, &full));
         }
         r->batch_ns += time_of(r, k, k->chunks);
         return;
