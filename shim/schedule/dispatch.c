@@ -89,9 +89,9 @@ static void unmake(struct gs_held *h)
 {
     if (h->record)
         gs_drop(&h->record->o);
-    gs_release_event(h->end);
-    gs_release_event(h->open);
-    gs_release_event(h->ready);
+    gs_drop_event(h->end);
+    gs_drop_event(h->open);
+    gs_drop_event(h->ready);
     gs_take_back(h);
     gs_held_leave_siblings(h);
     gs_spent_drop(h->units.spent);
@@ -178,7 +178,7 @@ static void joined(struct gs_held *h, bool enqueued, cl_event event)
     }
     pthread_cond_broadcast(&gs_held_changed);
     pthread_mutex_unlock(&gs_held_lock);
-    gs_release_event(old);
+    gs_drop_event(old);
     gs_held_drop(h);
 }
 

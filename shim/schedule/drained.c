@@ -196,7 +196,7 @@ static void tie(struct gs_held *h)
         gs_real()->clReleaseEvent(marker);
         gs_real()->clFlush(h->home);
     } else if (!ended) {
-        gs_release_event(end);
+        gs_drop_event(end);
         await_units(h);
     }
     pthread_mutex_lock(&gs_held_lock);
@@ -290,7 +290,7 @@ bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over)
     const cl_int err = last ? gs_real()->clWaitForEvents(1, &last) : CL_SUCCESS; /* however it ends */
     gs_queue_waits(-1);
     drained(q, upto, !err);
-    gs_release_event(last);
+    gs_drop_event(last);
     return true;
 }
 

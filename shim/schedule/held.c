@@ -230,12 +230,12 @@ void gs_held_drop(struct gs_held *h)
     }
     if (h->loose)
         gs_job_loose(-1);
-    gs_release_event(h->first);
-    gs_release_event(h->tail);
+    gs_drop_event(h->first);
+    gs_drop_event(h->tail);
     for (unsigned i = 0; i < GS_UNIT_QUEUES; i++)
-        gs_release_event(h->last[i]);
-    gs_release_event(h->ready);
-    gs_release_event(h->open);
+        gs_drop_event(h->last[i]);
+    gs_drop_event(h->ready);
+    gs_drop_event(h->open);
     free(h);
 }
 

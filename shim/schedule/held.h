@@ -131,7 +131,8 @@ static inline cl_event gs_held_last_event(const struct gs_held *h)
     return h->tail ? h->tail : h->first;
 }
 
-static inline void gs_release_event(cl_event event)
+/* An event of the driver that nothing else is known of; null is allowed. */
+static inline void gs_drop_event(cl_event event)
 {
     if (event)
         gs_real()->clReleaseEvent(event);

@@ -97,7 +97,7 @@ static void is_last(struct gs_held *h, unsigned queue, cl_event event)
     h->last[queue] = event;
     h->newest = queue;
     pthread_mutex_unlock(&gs_held_lock);
-    gs_release_event(before);
+    gs_drop_event(before);
 }
 
 /* It has been granted. */

@@ -117,7 +117,7 @@ static void is_tied(struct gs_held *h, cl_event marker)
     gs_job_loose(-1);
     pthread_cond_broadcast(&gs_held_changed);
     pthread_mutex_unlock(&gs_held_lock);
-    gs_release_event(old);
+    gs_drop_event(old);
 }
 
 /* With gs_held_lock held. */
@@ -151,7 +151,7 @@ void gs_units_tie(cl_command_queue queue, unsigned order, cl_event event)
         }
         more = h;
         pthread_mutex_unlock(&gs_held_lock);
-        gs_release_event(unused);
+        gs_drop_event(unused);
     }
 }
 
