@@ -53,7 +53,7 @@ static void end_batch(struct run *r)
 static void launch(struct run *r, const struct kernel *k)
 {
     const unsigned factor = gs_chunk_factor(k->kind);
-    const bool alone = rnd(2); /* nobody else wants the device */
+    const bool alone = rnd(2);                                                  /* nobody else wants the device */
     const uint64_t most_ns = alone && rnd(2) ? GS_BATCH_ALONE_NS : GS_BATCH_NS; /* ... and our own units are out */
     const uint64_t n = alone && gs_whole_is_short(k->kind, k->chunks, false) ? 1 : (k->chunks + factor - 1) / factor;
     uint64_t left = k->chunks, took = 0;
