@@ -374,7 +374,7 @@ static struct measurement *measure(struct gs_timing *t, uint64_t numbers, cl_eve
     return m;
 }
 
-static void keep(struct measurement *m)
+static void keep_measurement(struct measurement *m)
 {
     pthread_mutex_lock(&gs_book.lock);
     struct measurement **end = &pending; /* heard of in their order: what is kept in the end is of the last ones */
@@ -394,7 +394,7 @@ void gs_timing_learn_single(struct gs_timing *t, uint64_t numbers, const struct 
     if (!m)
         return;
     m->program = k->program->o.handle;
-    keep(m);
+    keep_measurement(m);
 }
 
 void gs_timing_learn_split(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
@@ -416,7 +416,7 @@ void gs_timing_learn_split(struct gs_timing *t, uint64_t numbers, const struct g
         m->part[p] = whole ? parts[p] : NULL;
     }
     if (whole)
-        keep(m);
+        keep_measurement(m);
     else
         drop_measurement(m);
 }
@@ -436,5 +436,5 @@ void gs_timing_learn_units(struct gs_timing *t, uint64_t numbers, const struct g
         m->dim = plan->dim;
         gs_plan_cut(plan, m->cut);
     }
-    keep(m);
+    keep_measurement(m);
 }

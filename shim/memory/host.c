@@ -75,7 +75,7 @@ static cl_int give_all(struct walk *w, unsigned place, unsigned also, uint64_t a
     return CL_SUCCESS;
 }
 
-static cl_int give(struct walk *w, unsigned place, uint64_t at, uint64_t end)
+static cl_int give_bytes(struct walk *w, unsigned place, uint64_t at, uint64_t end)
 {
     return give_all(w, place, 0, at, end);
 }
@@ -120,7 +120,7 @@ static cl_int divide(struct walk *w, const bool who[GS_MAX_DEVICES], uint64_t at
                 least = i;
         next = end - at < 2 * share ? end : at + share;
         w->load[least] += next - at;
-        err = give(w, least, at, next);
+        err = give_bytes(w, least, at, next);
     }
     return err;
 }
@@ -139,7 +139,7 @@ static cl_int walk(struct walk *w, bool only_count)
         if (only_count)
             w->load[place] += several ? 0 : end - at;
         else
-            err = several ? divide(w, who, at, end) : give(w, place, at, end);
+            err = several ? divide(w, who, at, end) : give_bytes(w, place, at, end);
     }
     return err;
 }

@@ -59,7 +59,7 @@ static void make_pages(char *begin, size_t bytes)
             pthread_join(share[i].maker, NULL);
 }
 
-static struct own *take(size_t bytes, void **begin)
+static struct own *take_own(size_t bytes, void **begin)
 {
     struct own *own = malloc(sizeof *own);
     if (!own)
@@ -86,7 +86,7 @@ static bool make_own(struct gs_pinned_memory *m, const struct gs_context *ctx, s
     void *begin;
     if (!(gs_group()->type & CL_DEVICE_TYPE_GPU) || bytes < LEAST_OWN || !gs_real()->clSetMemObjectDestructorCallback)
         return false;
-    struct own *own = take(bytes, &begin);
+    struct own *own = take_own(bytes, &begin);
     cl_mem buffer =
         own ? gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, begin, &err)
             : NULL;

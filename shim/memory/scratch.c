@@ -18,7 +18,7 @@ struct gs_scratch {
 };
 
 /* Null with an error in *err. */
-static struct gs_scratch *take(struct gs_context *ctx, unsigned place, uint64_t bytes, bool *made, cl_int *err)
+static struct gs_scratch *take_scratch(struct gs_context *ctx, unsigned place, uint64_t bytes, bool *made, cl_int *err)
 {
     struct gs_scratch *best = NULL;
     *err = CL_SUCCESS;
@@ -50,7 +50,7 @@ static struct gs_scratch *take(struct gs_context *ctx, unsigned place, uint64_t 
 cl_mem gs_scratch_take(struct gs_context *ctx, unsigned place, uint64_t bytes, cl_int *err)
 {
     bool made;
-    struct gs_scratch *s = take(ctx, place, bytes, &made, err);
+    struct gs_scratch *s = take_scratch(ctx, place, bytes, &made, err);
     return s ? s->mem : NULL;
 }
 
@@ -72,7 +72,7 @@ cl_int gs_scratch_reserve(struct gs_command *cmd, unsigned place, uint64_t bytes
 {
     bool made;
     cl_int err;
-    struct gs_scratch *s = take(cmd->ctx, place, bytes, &made, &err);
+    struct gs_scratch *s = take_scratch(cmd->ctx, place, bytes, &made, &err);
     if (!s)
         return err;
     s->reserved = bytes;

@@ -88,7 +88,7 @@ void gs_share_now(struct gs_mem *root)
         share(root, false);
 }
 
-static void CL_CALLBACK let_go(cl_mem alias, void *owner)
+static void CL_CALLBACK let_go_of_owner(cl_mem alias, void *owner)
 {
     (void)alias;
     gs_real()->clReleaseMemObject(owner);
@@ -103,7 +103,7 @@ cl_mem gs_share_replica(struct gs_mem *root, cl_int *err)
     if (!alias)
         return NULL;
     *err = gs_real()->clRetainMemObject(owner);
-    if (!*err && (*err = gs_real()->clSetMemObjectDestructorCallback(alias, let_go, owner)) != CL_SUCCESS)
+    if (!*err && (*err = gs_real()->clSetMemObjectDestructorCallback(alias, let_go_of_owner, owner)) != CL_SUCCESS)
         gs_real()->clReleaseMemObject(owner);
     if (!*err)
         return alias;

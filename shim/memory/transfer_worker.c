@@ -105,7 +105,7 @@ static void serve(struct errand *e)
     gs_drop(&ctx->o);
 }
 
-static struct errand *take(void)
+static struct errand *take_errand(void)
 {
     struct errand *e = first;
     if (e)
@@ -127,7 +127,7 @@ static void *run(void *unused)
         if (!gs_threads_enter())
             return NULL;
         pthread_mutex_lock(&lock);
-        for (struct errand *e; (e = take());) {
+        for (struct errand *e; (e = take_errand());) {
             pthread_mutex_unlock(&lock);
             serve(e);
             pthread_mutex_lock(&lock);

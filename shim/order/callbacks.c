@@ -47,7 +47,7 @@ static void deliver(struct callback *c)
     free(c);
 }
 
-static struct callback *take(void)
+static struct callback *take_callback(void)
 {
     pthread_mutex_lock(&lock);
     struct callback *c = first;
@@ -84,14 +84,14 @@ static void *serve(void *unused)
         await_news();
         if (!gs_threads_serve())
             break;
-        while ((c = take()))
+        while ((c = take_callback()))
             deliver(c);
         gs_threads_served();
     }
     pthread_mutex_lock(&lock);
     closed = true;
     pthread_mutex_unlock(&lock);
-    while ((c = take())) /* a handler of exit() may wait for it; the driver has called it in time */
+    while ((c = take_callback())) /* a handler of exit() may wait for it; the driver has called it in time */
         deliver(c);
     return NULL;
 }

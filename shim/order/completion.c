@@ -286,7 +286,7 @@ static void pause_for(long pause_ns)
     sleeping = false;
 }
 
-static void *look(void *unused)
+static void *look_for_ends(void *unused)
 {
     unsigned long seen = 0;
     uint64_t all_at_ns = 0;
@@ -370,7 +370,7 @@ static bool start(void)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&news, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    return started = gs_threads_start("gs-ends", NULL, look, NULL);
+    return started = gs_threads_start("gs-ends", NULL, look_for_ends, NULL);
 }
 
 /* With the lock held. */

@@ -171,7 +171,7 @@ static cl_int do_over(struct gs_speculation *j, struct gs_events *done)
     return err;
 }
 
-static cl_int settle(struct gs_speculation *j, bool good, unsigned by, struct gs_events *all)
+static cl_int settle_trial(struct gs_speculation *j, bool good, unsigned by, struct gs_events *all)
 {
     const cl_int err = good ? take_over(j, by, all) : do_over(j, all);
     for (unsigned p = 0; p < j->n; p++)
@@ -199,9 +199,9 @@ void gs_speculation_decide(struct gs_continuation *continuation)
         }
     const bool good = n <= 1;
     if (!err && n) {
-        err = settle(j, good, by, &all);
+        err = settle_trial(j, good, by, &all);
         if (err)
-            err = settle(j, good, by, &all);
+            err = settle_trial(j, good, by, &all);
     }
     gs_label_back(before);
     count_ended(j, good && !err);

@@ -32,8 +32,8 @@ static struct gs_speculation_copy *add_copy(struct gs_speculation_copy **v, size
     return &grown[(*n)++];
 }
 
-static cl_int keep(struct gs_command *cmd, unsigned place, cl_mem from, uint64_t from_at, cl_mem to, uint64_t to_at,
-                   uint64_t bytes, struct gs_events *ready)
+static cl_int keep_bytes(struct gs_command *cmd, unsigned place, cl_mem from, uint64_t from_at, cl_mem to,
+                         uint64_t to_at, uint64_t bytes, struct gs_events *ready)
 {
     cl_int err;
     cl_event event;
@@ -71,7 +71,7 @@ static cl_int begin_field(struct gs_speculation *j, struct gs_command *cmd, cons
         f->kept[p] = retained(kept, &err);
         f->mem[p] = retained(u->root->place[p].mem, &err);
         if (!err)
-            err = keep(cmd, p, f->mem[p], f->begin, f->kept[p], 0, f->bytes, &ready[p]);
+            err = keep_bytes(cmd, p, f->mem[p], f->begin, f->kept[p], 0, f->bytes, &ready[p]);
     }
     return err ? err : add_undo(j, f->mem[0], f->begin, f->kept[0], 0, f->bytes);
 }
@@ -88,7 +88,7 @@ static cl_int begin_other(struct gs_speculation *j, struct gs_command *cmd, cons
     uint64_t at = 0;
     for (size_t i = 0; i < undo.n && !err; i++) {
         const uint64_t begin = undo.v[i].begin, bytes = undo.v[i].end - begin;
-        err = keep(cmd, 0, home, begin, kept, at, bytes, &ready[0]);
+        err = keep_bytes(cmd, 0, home, begin, kept, at, bytes, &ready[0]);
         if (!err)
             err = add_undo(j, home, begin, kept, at, bytes);
         at += bytes;

@@ -5,7 +5,7 @@
  * older half; as far as it does it isn't counted. */
 enum { MOST_GAPS = 4096 };
 
-static void settle(struct gs_busy *b)
+static void settle_busy(struct gs_busy *b)
 {
     b->settled_until = b->recent.v[b->recent.n / 2].begin;
     struct gs_rangeset *r = &b->recent;
@@ -19,7 +19,7 @@ void gs_busy_add(struct gs_busy *b, uint64_t begin_ns, uint64_t end_ns)
     const uint64_t begin = begin_ns > b->settled_until ? begin_ns : b->settled_until;
     gs_rangeset_add(&b->recent, (struct gs_range){begin, end_ns});
     if (b->recent.n >= MOST_GAPS)
-        settle(b);
+        settle_busy(b);
 }
 
 uint64_t gs_busy_ns(const struct gs_busy *b)

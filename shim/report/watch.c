@@ -120,7 +120,7 @@ static bool profile(const struct watch *w, cl_profiling_info what, cl_ulong *val
     return below.clGetEventProfilingInfo(w->event, what, sizeof *value, value, NULL) == CL_SUCCESS;
 }
 
-static void tell(struct watch *w)
+static void tell_times(struct watch *w)
 {
     cl_ulong queued, start, end;
     if (!profile(w, CL_PROFILING_COMMAND_QUEUED, &queued) || !profile(w, CL_PROFILING_COMMAND_START, &start) ||
@@ -141,7 +141,7 @@ static void CL_CALLBACK ended(cl_event event, cl_int status, void *data)
     struct watch *w = data;
     (void)event;
     if (status == CL_COMPLETE && !gs_forked())
-        tell(w);
+        tell_times(w);
     below.clReleaseEvent(w->event);
     free(w);
     atomic_fetch_sub(&under_way, 1);

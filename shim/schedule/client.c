@@ -93,7 +93,7 @@ static uint64_t coarse_ns(void)
 }
 
 /* There is no client yet: is it time to look for a daemon? */
-static void look(void)
+static void look_for_daemon(void)
 {
     const uint64_t now = coarse_ns();
     if (now < atomic_load_explicit(&look_at_ns, memory_order_relaxed) || pthread_mutex_trylock(&open_lock) != 0)
@@ -119,7 +119,7 @@ bool gs_scheduled(void)
     if (gs_forked())
         return false;
     if (!s->no_daemon && !atomic_load_explicit(&gs_connection, memory_order_acquire))
-        look();
+        look_for_daemon();
     if (gs_online() || s->pace) {
         gs_threads_reopen();
         return true;

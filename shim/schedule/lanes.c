@@ -24,7 +24,7 @@ static _Thread_local bool own_thread; /* it serves a lane, and nothing else */
 
 /* The process must not end while a thread of ours is inside the driver. Once it does a thread that serves a lane
  * sleeps; another, which may be the one that ends the process, goes on. True: enter must be followed by leave. */
-static bool enter(void)
+static bool enter_driver(void)
 {
     if (!own_thread)
         return gs_threads_serve();
@@ -32,7 +32,7 @@ static bool enter(void)
     return true;
 }
 
-static void leave(bool in)
+static void leave_driver(bool in)
 {
     if (in)
         gs_threads_served();
@@ -61,10 +61,10 @@ static void take_first(struct gs_held *h, struct gs_grant *grant)
 static bool run_first(struct gs_held *h, struct gs_unit *u)
 {
     take_first(h, &u->grant);
-    bool in = enter();
+    bool in = enter_driver();
     const cl_int err = gs_event_end(h->open, CL_COMPLETE);
     gs_unit_watch(h, u, NULL, h->first);
-    leave(in);
+    leave_driver(in);
     return err == CL_SUCCESS;
 }
 
@@ -122,14 +122,14 @@ static bool enqueue_next(struct gs_held *h, unsigned i, struct gs_unit *u)
 
 static bool run_next(struct gs_held *h, unsigned i, struct gs_unit *u)
 {
-    bool in = enter();
+    bool in = enter_driver();
     if (i == 1 && h->units.first_alone)
         gs_real()->clWaitForEvents(1, &h->first);
-    leave(in);
+    leave_driver(in);
     gs_unit_take(h->resource, &u->grant);
-    in = enter();
+    in = enter_driver();
     const bool runs = enqueue_next(h, i, u);
-    leave(in);
+    leave_driver(in);
     return runs;
 }
 
@@ -200,14 +200,14 @@ static void serve(struct gs_held *h)
         gs_lane_forget(h);
     has_served(h);
     gs_held_done(h);
-    bool in = enter();
+    bool in = enter_driver();
     if (atomic_load(&h->status) != CL_COMPLETE && h->open)
         gs_real()->clSetUserEventStatus(h->open, atomic_load(&h->status)); /* fails where it is open already */
     if (h->units.free)
         h->units.free(h->units.work);
     gs_held_drop(h);
     gs_queues_release(&queues);
-    leave(in);
+    leave_driver(in);
 }
 
 /* Takes the next one to serve off the list. Null: there is none yet. One that has asked, and can't run yet, keeps
@@ -253,7 +253,7 @@ static void *run_lane(void *arg)
 }
 
 /* With the lane's lock held. */
-static bool start(struct lane *l)
+static bool start_lane(struct lane *l)
 {
     return l->started = l->started || gs_threads_start("gs-lane", NULL, run_lane, l);
 }
@@ -262,7 +262,7 @@ static bool start(struct lane *l)
 static bool is_first(struct lane *l, struct gs_held *h)
 {
     pthread_mutex_lock(&l->lock);
-    const bool first = start(l) && !l->serves && !l->head && !l->next;
+    const bool first = start_lane(l) && !l->serves && !l->head && !l->next;
     if (first) {
         l->next = h;
         l->waits = false;
@@ -443,7 +443,7 @@ void gs_lane_take(struct gs_held *h)
 {
     struct lane *l = &lanes[h->resource];
     pthread_mutex_lock(&l->lock);
-    const bool started = start(l);
+    const bool started = start_lane(l);
     pthread_mutex_unlock(&l->lock);
     if (!started) /* a process without room for a thread: no schedule, then */
         gs_debug("no thread could be started to schedule commands");

@@ -127,7 +127,7 @@ GS_FAST_PATH bool gs_row_moves(struct gs_fast_path_thread *t, cl_command_queue q
 }
 
 /* What went by its thread's free row was at work. */
-static void tell(struct gs_row *r)
+static void tell_busy_time(struct gs_row *r)
 {
     if (r->past_ns)
         gs_unit_went(gs_resource_of(0), r->past_ns);
@@ -155,7 +155,7 @@ void gs_row_waited(struct gs_fast_path_thread *t, const struct gs_row_wait *wait
     r->waited_call = wait->call;
     r->waited_brief = wait->brief;
     if (r->past_ns >= GS_ROW_FREE_NS || r->told) /* of a task's: it is this job's */
-        tell(r);
+        tell_busy_time(r);
     if (r->told) {
         atomic_store_explicit(&out, 0, memory_order_relaxed);
         gs_job_look();
@@ -163,7 +163,7 @@ void gs_row_waited(struct gs_fast_path_thread *t, const struct gs_row_wait *wait
 }
 
 /* Its launches are counted. With gs_held_lock held. */
-static void settle(struct gs_row *r)
+static void settle_row(struct gs_row *r)
 {
     atomic_store_explicit(&r->queue, NULL, memory_order_relaxed);
     gs_batch_count(&r->held->batch, r->n, r->ns);
@@ -174,7 +174,7 @@ static void settle(struct gs_row *r)
 bool gs_row_end_own(struct gs_held *h)
 {
     if (h->row && gs_fast_path_is_mine(&gs_fast_path_threads[h->row - gs_rows]))
-        settle(h->row);
+        settle_row(h->row);
     return !h->row;
 }
 
@@ -190,7 +190,7 @@ void gs_row_end(struct gs_held *h)
                          */
     pthread_mutex_lock(&gs_held_lock);
     if (h->row == r) /* its thread hasn't ended it meanwhile */
-        settle(r);
+        settle_row(r);
 }
 
 /* Has this thread made the last launches in the queue? */
@@ -210,8 +210,8 @@ static bool may_be_in(const struct gs_held *h, unsigned call)
 }
 
 /* Of a launch that goes by a unit. */
-static void note(struct gs_row *r, const struct gs_kernel *k, const struct gs_followed *f, uint64_t size, uint64_t ns,
-                 bool joined)
+static void note_kind(struct gs_row *r, const struct gs_kernel *k, const struct gs_followed *f, uint64_t size,
+                      uint64_t ns, bool joined)
 {
     struct gs_row_kind *kind = find(r, k->o.handle, size);
     if (!kind)
@@ -227,7 +227,7 @@ static void note(struct gs_row *r, const struct gs_kernel *k, const struct gs_fo
 
 /* None of its kinds has joined the unit; or all are forgotten: something else was decided for this job, or they may be
  * those of other kernels. */
-static void forget(struct gs_row *r, unsigned job)
+static void forget_kinds(struct gs_row *r, unsigned job)
 {
     const unsigned gone = atomic_load(&gs_kernels_gone);
     if (r->job != job || r->gone != gone)
@@ -250,7 +250,7 @@ static void end_free(struct gs_queue *q, struct gs_row *r)
             atomic_fetch_add(&q->calls, 2);
         else if (r->waited)
             gs_has_drained(q->drained, r->waited_call, r->waited_brief);
-        tell(r);
+        tell_busy_time(r);
         r->free = false;
         r->left_out = r->paused ? 0 : LEFT_OUT;
     }
@@ -376,9 +376,9 @@ void gs_row_open(struct gs_queue *q, const struct gs_kernel *k, const struct gs_
     const bool may = joins && may_be_in(h, call);
     uint64_t ns = may ? gs_batch_expects(&h->batch, f->kind) : 0;
     if (r->held)
-        settle(r);
+        settle_row(r);
     if (!ns || !h->had_row || r->job != f->job)
-        forget(r, f->job);
+        forget_kinds(r, f->job);
     if (ns && !h->row) {
         const unsigned room = gs_batch_room(&h->batch);
         h->had_row = true;
@@ -388,12 +388,12 @@ void gs_row_open(struct gs_queue *q, const struct gs_kernel *k, const struct gs_
         r->ns = 0;
         r->most_ns = h->batch.expected_ns < GS_BATCH_SOLE_NS ? GS_BATCH_SOLE_NS - h->batch.expected_ns : 0;
         gs_row_leave(r, room < ROW ? room : ROW);
-        note(r, k, f, size, ns, true);
+        note_kind(r, k, f, size, ns, true);
         atomic_store_explicit(&r->queue, q->o.handle, memory_order_relaxed);
     }
     pthread_mutex_unlock(&gs_held_lock);
     if (!ns && (ns = gs_kind_expects(f->kind)))
-        note(r, k, f, size, ns, false);
+        note_kind(r, k, f, size, ns, false);
     r->timed = true;
 }
 
@@ -465,7 +465,7 @@ bool gs_row_go_free(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const si
         marker = end_marked(free_row);
     const bool first = !free_row;
     if (first) {
-        tell(r);
+        tell_busy_time(r);
         free_row = r;
         r->q = q;
         r->free = true;
