@@ -209,7 +209,7 @@ static bool may_go(struct gs_queue *q, const struct gs_mem *m, struct gs_range r
  * end and gives it back; nobody else has to hear of it. Meanwhile it has the GPU's unit that it keeps: any other read
  * may wait for commands that need one. False: it isn't one. Lets `before` go, and what is kept. */
 static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_range r, const struct gs_op *op,
-                       struct gs_held *before, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+                       struct gs_deferred *before, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
 {
     struct gs_putting put = {.q = q};
     struct gs_cut cut;
@@ -222,7 +222,7 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (!might) {
         gs_keep_end();
-        gs_held_let(before);
+        gs_deferred_let(before);
         return false;
     }
     gs_keep_return();
@@ -242,7 +242,7 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
         *err = gs_real()->clWaitForEvents(1, &own); /* sends it off as well */
     gs_unit_over(&grant);
     gs_keep_end();
-    gs_held_let(before);
+    gs_deferred_let(before);
     if (enqueued && !*err)
         gs_queue_drained(q, upto);
     if (enqueued)
@@ -294,7 +294,7 @@ static bool read_behind(struct gs_queue *q, struct gs_mem *m, size_t offset, siz
 }
 
 static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range window, void *ptr, cl_bool blocking,
-                         bool alone, struct gs_held *before, cl_uint n_wait, const cl_event *wait, cl_event *event)
+                         bool alone, struct gs_deferred *before, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     const struct gs_range r = gs_window_range(m, window.begin, window.end - window.begin);
     const struct gs_op op = {.kind = GS_OP_READ,
@@ -331,8 +331,8 @@ static cl_int read_pieces_by_units(struct gs_queue *q, struct gs_mem *m, struct 
 /* A few bytes from several places, where nothing is under way in the queue: this thread reads one stretch after the
  * other, without a marker, an event and anybody who hears of them (two H200s: 128 KiB in 0.05 ms instead of 0.13).
  * False: something is. Else lets `before` go, and what is kept. */
-static bool read_few_units(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, struct gs_held *before,
-                           cl_uint n_wait, const cl_event *wait, cl_int *err)
+static bool read_few_units(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr,
+                           struct gs_deferred *before, cl_uint n_wait, const cl_event *wait, cl_int *err)
 {
     pthread_mutex_lock(&q->o.ctx->lock);
     const struct gs_upto upto = gs_queue_upto(q);
@@ -343,7 +343,7 @@ static bool read_few_units(struct gs_queue *q, struct gs_mem *m, struct gs_range
     gs_keep_return();
     *err = read_pieces_by_units(q, m, r, ptr, false, n_wait, wait, NULL);
     gs_keep_end();
-    gs_held_let(before);
+    gs_deferred_let(before);
     if (!*err)
         gs_queue_drained(q, upto);
     return true;
@@ -363,7 +363,7 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     /* As long as nothing is split, everything is at home. */
     const bool at_home = ours && gs_is_small(m, size) && !atomic_load(&q->o.ctx->divided);
     enum read_way way = ours && !at_home ? choose_read(q, m, r, ptr, blocking_read) : READ_AT_HOME;
-    struct gs_held *before = NULL;
+    struct gs_deferred *before = NULL;
     const bool direct = by_units && way != READ_STAGED && way != READ_BESIDE;
     cl_int behind_err;
     if (direct && way == READ_AT_HOME && blocking_read &&

@@ -186,7 +186,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int exec
     if (!err && e && atomic_exchange(&e->pending, false))
         atomic_fetch_sub(&e->o.ctx->user_events, 1);
     if (!err && execution_status < 0 && !gs_forked())
-        gs_held_fail();
+        gs_deferred_fail();
     return err;
 }
 

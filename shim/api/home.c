@@ -327,7 +327,7 @@ bool gs_range_at_home(struct gs_queue *q, struct gs_mem *m, struct gs_range r)
 }
 
 bool gs_home_await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait,
-                          struct gs_held **over)
+                          struct gs_deferred **over)
 {
     *over = NULL;
     if (!blocking || q->out_of_order || !gs_scheduled() || !gs_queue_await(q, false, over))

@@ -27,7 +27,7 @@ struct gs_home {
     bool alone; /* the call blocks until the command has ended, and nothing comes before it in its queue, in order */
     bool granted;
     struct gs_grant grant; /* of a command that is alone: it is given back once that has ended */
-    struct gs_held *held;
+    struct gs_deferred *held;
     cl_event gate;
     struct gs_command cmd;
     struct gs_events extra; /* transfers, and then the application's wait list as well */
@@ -139,7 +139,7 @@ cl_int gs_home_wait(cl_int err, cl_bool blocking, cl_event own, cl_event *event)
  * at once, and needs no gate, no marker, and nobody who opens the one when the other has ended. True: nothing is before
  * it any more. */
 bool gs_home_await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait,
-                          struct gs_held **over);
+                          struct gs_deferred **over);
 
 /* Ends it, and waits for it where the call blocks: then all before it has ended as well. */
 cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_bool blocking, cl_event own, cl_event *event);

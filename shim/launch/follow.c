@@ -75,8 +75,8 @@ static bool may_begin(const struct gs_followed *f)
     return !f->factor || gs_unit_is_sole();
 }
 
-cl_int gs_launch_held(struct gs_held *held, cl_event gate, struct gs_queue *q, const struct gs_kernel *k, cl_uint dims,
-                      const size_t *offset, const size_t *global, const size_t *local, cl_uint n_wait,
+cl_int gs_launch_held(struct gs_deferred *held, cl_event gate, struct gs_queue *q, const struct gs_kernel *k,
+                      cl_uint dims, const size_t *offset, const size_t *global, const size_t *local, cl_uint n_wait,
                       const cl_event *wait, cl_event *event)
 {
     cl_event first = NULL;
@@ -125,7 +125,7 @@ bool gs_follow(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size
     }
     const struct gs_units one = {.n = 1, .kernel = true, .kind = follows ? f->kind : 0};
     cl_event gate = NULL;
-    struct gs_held *held = follows && plain ? gs_hold_on(q, one.kind) : NULL;
+    struct gs_deferred *held = follows && plain ? gs_hold_on(q, one.kind) : NULL;
     const bool joins = held;
     if (follows && !held && may_begin(f) &&
         gs_hold_back(q, q->o.handle, gs_resource_of(0), n_wait, n_wait ? wait : NULL, &one, &held, &gate) != CL_SUCCESS)

@@ -17,8 +17,8 @@ bool gs_follow(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size
                const size_t *local, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err);
 
 /* Enqueues a launch as that one unit, behind its gate if there is one; see gs_hold_back(). */
-cl_int gs_launch_held(struct gs_held *held, cl_event gate, struct gs_queue *q, const struct gs_kernel *k, cl_uint dims,
-                      const size_t *offset, const size_t *global, const size_t *local, cl_uint n_wait,
+cl_int gs_launch_held(struct gs_deferred *held, cl_event gate, struct gs_queue *q, const struct gs_kernel *k,
+                      cl_uint dims, const size_t *offset, const size_t *global, const size_t *local, cl_uint n_wait,
                       const cl_event *wait, cl_event *event);
 
 #endif

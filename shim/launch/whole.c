@@ -87,7 +87,7 @@ static cl_int launch_unit(struct gs_launching *l, cl_uint n_wait, const cl_event
 {
     /* 0: its time is measured by itself. */
     const struct gs_units one = {.n = 1, .spent = l->put.spent, .kernel = true, .kind = l->put.spent ? 0 : l->kind};
-    struct gs_held *held;
+    struct gs_deferred *held;
     cl_event gate;
     if (gs_hold_back(l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait, &one, &held, &gate) != CL_SUCCESS)
         return launch_plain(l, n_wait, wait, event); /* the driver knows what is wrong */

@@ -145,7 +145,7 @@ void gs_row_end_free(struct gs_queue *q);
 
 /* The application's last call that may have enqueued something there. Until there was a daemon some went by uncounted:
  * for all of these there are two; so for those that went by a free row, if they may not have ended. That one is over.
- * Not with gs_held_lock held. */
+ * Not with gs_deferred_lock held. */
 static inline unsigned gs_queue_call(struct gs_queue *q)
 {
     if (atomic_load(&q->free_row))

@@ -6,7 +6,7 @@
 #include "common/lock/rank.h"
 #include "common/memory.h"
 #include "shim/order/command.h"
-#include "shim/schedule/held.h"
+#include "shim/schedule/deferred.h"
 #include "shim/schedule/put.h"
 #include "shim/schedule/take.h"
 #include "shim/order/callbacks.h"
@@ -24,7 +24,7 @@ cl_int gs_ended_event(struct gs_context *ctx)
     return err;
 }
 
-static cl_int add_end(struct gs_held *h, struct gs_context *ctx)
+static cl_int add_end(struct gs_deferred *h, struct gs_context *ctx)
 {
     cl_int err;
     h->end = gs_real()->clCreateUserEvent(ctx->o.handle, &err);
@@ -42,7 +42,7 @@ static cl_int add_end(struct gs_held *h, struct gs_context *ctx)
 
 /* All of them or none; none where it is served before the call returns: NVIDIA's driver takes 2 to 6 us to release one.
  */
-static cl_int retain_queues(struct gs_held *h)
+static cl_int retain_queues(struct gs_deferred *h)
 {
     struct gs_queues kept = {.home = h->home};
     if (h->taken && (!gs_is_several(h) || h->at_once))
@@ -61,7 +61,7 @@ static cl_int retain_queues(struct gs_held *h)
 }
 
 /* The marker that tells when it could run. */
-static cl_int mark(struct gs_held *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait)
+static cl_int mark(struct gs_deferred *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait)
 {
     /* In an in-order queue a marker comes after all commands before it, whatever its wait list. */
     if (!n_wait && h->home == q->o.handle && q->out_of_order) {
@@ -74,7 +74,7 @@ static cl_int mark(struct gs_held *h, struct gs_queue *q, cl_uint n_wait, const 
     return gs_real()->clEnqueueMarkerWithWaitList(h->home, n_wait, n_wait ? wait : NULL, &h->ready);
 }
 
-static cl_int make(struct gs_held *h, struct gs_queue *q, bool marked, cl_uint n_wait, const cl_event *wait)
+static cl_int make(struct gs_deferred *h, struct gs_queue *q, bool marked, cl_uint n_wait, const cl_event *wait)
 {
     cl_int err = marked ? mark(h, q, n_wait, wait) : CL_SUCCESS;
     if (!err && !h->taken)
@@ -85,7 +85,7 @@ static cl_int make(struct gs_held *h, struct gs_queue *q, bool marked, cl_uint n
 }
 
 /* Where it could not be made. */
-static void unmake(struct gs_held *h)
+static void unmake(struct gs_deferred *h)
 {
     if (h->record)
         gs_drop(&h->record->o);
@@ -93,27 +93,27 @@ static void unmake(struct gs_held *h)
     gs_drop_event(h->open);
     gs_drop_event(h->ready);
     gs_take_back(h);
-    gs_held_leave_siblings(h);
+    gs_deferred_leave_siblings(h);
     gs_spent_drop(h->units.spent);
     free(h);
 }
 
 static bool is_of_piece(cl_event event)
 {
-    pthread_mutex_lock(&gs_held_lock);
-    const struct gs_held *h = gs_held_oldest;
+    pthread_mutex_lock(&gs_deferred_lock);
+    const struct gs_deferred *h = gs_deferred_oldest;
     while (h && h->first != event)
         h = h->newer;
     const bool is = gs_is_served_piece(h);
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
     return is;
 }
 
 /* What a wait list waits for, besides what is in the queue: nothing, pieces that are on their way, or others. For what
  * takes its unit at will that is all the same: the driver takes 1.4 us to tell of an event. */
-static enum gs_held_waits waits_for(cl_command_queue queue, cl_uint n_wait, const cl_event *wait, bool at_will)
+static enum gs_deferred_waits waits_for(cl_command_queue queue, cl_uint n_wait, const cl_event *wait, bool at_will)
 {
-    enum gs_held_waits waits = at_will && n_wait ? GS_WAITS_OTHERS : GS_WAITS_NOT;
+    enum gs_deferred_waits waits = at_will && n_wait ? GS_WAITS_OTHERS : GS_WAITS_NOT;
     if (waits)
         return waits;
     for (cl_uint i = 0; i < n_wait; i++) {
@@ -137,17 +137,17 @@ static uint64_t most_of_unit_ns(unsigned resource, bool granted)
 
 /* Becomes part of the unit of the command before it, if that may be. It is granted already, or stands behind the gate
  * that will be opened when it is. */
-static struct gs_held *join(cl_command_queue queue, unsigned resource, unsigned call, uint64_t kind, uint64_t now)
+static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsigned call, uint64_t kind, uint64_t now)
 {
     enum { LATE_NS = 50 * 1000 };
-    pthread_mutex_lock(&gs_held_lock);
-    struct gs_held *h = gs_held_last_in(queue);
+    pthread_mutex_lock(&gs_deferred_lock);
+    struct gs_deferred *h = gs_deferred_last_in(queue);
     const uint64_t most_ns = most_of_unit_ns(resource, h && h->granted_ns);
     /* One that comes too late is the last: its event says what a marker would have to, else. */
     const bool late = h && h->granted_ns && now >= h->granted_ns + most_ns;
     const bool may = gs_is_next(h, resource, call) && h->units.n == 1 && gs_row_end_own(h) && !h->closed &&
                      (!late || (h->loose && now < h->granted_ns + most_ns + LATE_NS)) &&
-                     gs_batch_add(&h->batch, kind, most_ns, &h->closed) && gs_held_keep(h);
+                     gs_batch_add(&h->batch, kind, most_ns, &h->closed) && gs_deferred_keep(h);
     if (may) {
         h->closed = h->closed || late;
         h->last_joins = h->closed;
@@ -155,36 +155,36 @@ static struct gs_held *join(cl_command_queue queue, unsigned resource, unsigned 
         h->joined_ns = now;
         h->call = call; /* nothing was counted as brief since: it came right after */
     }
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
     return may ? h : NULL;
 }
 
 /* The one that has joined is enqueued, as `event`, which is taken over, or without one; or the driver has refused it.
  */
-static void joined(struct gs_held *h, bool enqueued, cl_event event)
+static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
 {
     cl_event old = NULL;
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     h->joining = false;
     if (enqueued && h->loose != !event)
         gs_job_loose(event ? -1 : 1);
     if (enqueued) {
         h->loose = !event;
-        h->order = atomic_fetch_add(&gs_held_order, 1) + 1;
+        h->order = atomic_fetch_add(&gs_deferred_order, 1) + 1;
     }
     if (event) {
         old = h->tail;
         h->tail = event;
     }
-    pthread_cond_broadcast(&gs_held_changed);
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_cond_broadcast(&gs_deferred_changed);
+    pthread_mutex_unlock(&gs_deferred_lock);
     gs_drop_event(old);
-    gs_held_drop(h);
+    gs_deferred_drop(h);
 }
 
 /* Does a unit need no event, as the application will mostly wait for all that is in the queue? Else a marker tells of
  * its end; who looks for it comes later, so only where nobody else is there. An event takes NVIDIA's driver 1.5 us. */
-static bool needs_none(const struct gs_held *h)
+static bool needs_none(const struct gs_deferred *h)
 {
     const bool may_share = h->units.kind && !h->closed;
     return h->taken && (may_share || gs_is_piece(h)) && h->drained && gs_unit_is_sole() && !h->units.siblings;
@@ -195,13 +195,13 @@ static bool needs_none(const struct gs_held *h)
  * Once one command has, NVIDIA's driver keeps a thread awake until the application makes no call for some 0.1 s, and
  * each launch takes 5.2 to 7.9 us instead of 4.1 to 5.9, for as long as it runs (H200). Not behind anything that the
  * application's own events hold up. */
-static bool may_be_awaited(const struct gs_held *h, const struct gs_queue *q)
+static bool may_be_awaited(const struct gs_deferred *h, const struct gs_queue *q)
 {
     return h->units.untied && h->units.is_new && h->taken && gs_unit_is_sole() && !gs_callbacks_ever() &&
            !atomic_load(&q->o.ctx->user_events);
 }
 
-struct gs_held *gs_hold_on(struct gs_queue *q, uint64_t kind)
+struct gs_deferred *gs_hold_on(struct gs_queue *q, uint64_t kind)
 {
     enum { TOLD_EVERY = 8 };
     /* Who is alone need not know to the microsecond when a row of launches was added to. */
@@ -214,7 +214,7 @@ struct gs_held *gs_hold_on(struct gs_queue *q, uint64_t kind)
 }
 
 /* Of each of its units. */
-static enum gs_length length_of(const struct gs_held *h)
+static enum gs_length length_of(const struct gs_deferred *h)
 {
     const struct gs_units *units = &h->units;
     if (units->pieces)
@@ -230,12 +230,12 @@ static bool leave_open(cl_command_queue queue)
 {
     if (!gs_unit_is_sole())
         return false;
-    pthread_mutex_lock(&gs_held_lock);
-    struct gs_held *h = gs_held_last_in(queue);
+    pthread_mutex_lock(&gs_deferred_lock);
+    struct gs_deferred *h = gs_deferred_last_in(queue);
     const bool leaves = h && h->bare && h->loose && !h->joining && !h->closing && gs_row_end_own(h);
     if (leaves)
         h->closed = true;
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
     return leaves;
 }
 
@@ -249,16 +249,16 @@ static void close_before_gate(cl_command_queue queue)
 }
 
 cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
-                    const struct gs_units *units, struct gs_held **held, cl_event *gate)
+                    const struct gs_units *units, struct gs_deferred **held, cl_event *gate)
 {
     static const struct gs_units one = {.n = 1};
     const uint64_t now = gs_now_ns();
-    gs_lanes_set_up();
+    gs_workers_set_up();
     atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
     const unsigned call = gs_queue_call(q);
     const bool piece = units && units->pieces && units->n == 1;
     const bool at_will = piece && gs_unit_is_sole() && !gs_put_owes();
-    const enum gs_held_waits waits = waits_for(queue, n_wait, wait, at_will);
+    const enum gs_deferred_waits waits = waits_for(queue, n_wait, wait, at_will);
     const bool may_chain = !(queue == q->o.handle && q->out_of_order) && waits != GS_WAITS_OTHERS;
     units = units ? units : &one;
     *gate = NULL;
@@ -268,13 +268,13 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
         return CL_SUCCESS;
     if (!leave_open(queue))
         gs_queue_close(queue);
-    struct gs_held *h = gs_zeroed(sizeof *h);
+    struct gs_deferred *h = gs_zeroed(sizeof *h);
     if (!h)
         return CL_OUT_OF_HOST_MEMORY;
     atomic_init(&h->refs, 1);
     atomic_init(&h->left, 1);
     h->units = *units;
-    gs_held_join_siblings(h);
+    gs_deferred_join_siblings(h);
     if (h->units.spent)
         atomic_fetch_add(&h->units.spent->refs, 1);
     h->closed = true;
@@ -307,35 +307,35 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     return CL_SUCCESS;
 }
 
-void gs_hold_drop(struct gs_held *h)
+void gs_hold_drop(struct gs_deferred *h)
 {
     if (h->joining) {
         joined(h, false, NULL);
         return;
     }
-    const struct gs_queues queues = gs_held_queues(h);
+    const struct gs_queues queues = gs_deferred_queues(h);
     gs_take_back(h);
-    gs_held_leave_siblings(h);
-    gs_held_drop(h);
+    gs_deferred_leave_siblings(h);
+    gs_deferred_drop(h);
     gs_queues_release(&queues);
 }
 
-bool gs_wants_event(const struct gs_held *h)
+bool gs_wants_event(const struct gs_deferred *h)
 {
     return h->joining ? h->last_joins : !h->bare;
 }
 
 /* One that has joined another's unit needs nothing of its own, unless it is the last: that one tells of the unit's end,
  * or the marker that comes in its place. They are sent off by whoever comes next, or looks. */
-static void let_go_joined(struct gs_held *h, cl_event event, cl_event *end)
+static void let_go_joined(struct gs_deferred *h, cl_event event, cl_event *end)
 {
     cl_command_queue home = h->home;
     const bool last = h->last_joins;
     if (end)
         gs_real()->clRetainEvent(*end = event);
     if (event) {
-        gs_job_replace(gs_held_last_event(h), event);
-        gs_units_tie(home, atomic_load(&gs_held_order), event);
+        gs_job_replace(gs_deferred_last_event(h), event);
+        gs_units_tie(home, atomic_load(&gs_deferred_order), event);
     }
     joined(h, true, event);
     /* Where nobody waits for its end a driver that calls late is asked for it, and is sent it, by who needs the next
@@ -344,7 +344,7 @@ static void let_go_joined(struct gs_held *h, cl_event event, cl_event *end)
         gs_real()->clFlush(home);
 }
 
-void gs_let_go(struct gs_held *h, cl_event first, cl_event *end)
+void gs_let_go(struct gs_deferred *h, cl_event first, cl_event *end)
 {
     cl_command_queue home = h->home;
     if (h->joining) {
@@ -359,17 +359,17 @@ void gs_let_go(struct gs_held *h, cl_event first, cl_event *end)
         h->loose = true;
         gs_job_loose(1);
     } else if (h->drained) {
-        gs_units_tie(home, atomic_load(&gs_held_order), first);
+        gs_units_tie(home, atomic_load(&gs_deferred_order), first);
     }
     if (h->at_once)
-        gs_lane_enqueue_rest(h);
+        gs_worker_enqueue_rest(h);
     cl_event own = gs_is_several(h) ? h->end : first; /* null: it is untied, and counted */
     if (end)
         gs_real()->clRetainEvent(*end = own);
     if (own)
         gs_job_add(own);
     h->joined_ns = gs_now_ns();
-    gs_lane_take(h);
+    gs_worker_take(h);
     if (sends)
         gs_real()->clFlush(home);
 }
@@ -377,7 +377,7 @@ void gs_let_go(struct gs_held *h, cl_event first, cl_event *end)
 cl_int gs_run_units(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
                     const struct gs_units *units, cl_event *end)
 {
-    struct gs_held *held;
+    struct gs_deferred *held;
     cl_event gate, first = NULL;
     wait = n_wait ? wait : NULL;
     cl_int err = gs_hold_back(q, queue, resource, n_wait, wait, units, &held, &gate);

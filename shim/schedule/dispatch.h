@@ -13,7 +13,7 @@
 #include "shim/record/objects.h"
 
 /* A command that is held back. */
-struct gs_held;
+struct gs_deferred;
 
 /* How long the units of some commands ran, without the time in which they waited for grants: for kernels by place, for
  * all else by resource. A unit's time begins when it is granted, or when the one before on its resource has ended, and
@@ -81,19 +81,19 @@ void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
  * wait list. Where the first unit could run now, and could be taken at once, or is part of one that was, *gate is null:
  * it is to be enqueued with the wait list as it is. With the context's lock held. */
 cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resource, cl_uint n_wait, const cl_event *wait,
-                    const struct gs_units *units, struct gs_held **held, cl_event *gate);
+                    const struct gs_units *units, struct gs_deferred **held, cl_event *gate);
 
 /* The same for a launch of that kind on the first device without a wait list, which needs one unit, where it becomes
  * part of the one that the command before it in the application's queue has: then there is no gate. Null: it doesn't.
  */
-struct gs_held *gs_hold_on(struct gs_queue *q, uint64_t kind);
+struct gs_deferred *gs_hold_on(struct gs_queue *q, uint64_t kind);
 
 /* Must the first unit have an event, even if the application asks for none? */
-bool gs_wants_event(const struct gs_held *held);
+bool gs_wants_event(const struct gs_deferred *held);
 
 /* The first unit has been enqueued behind the gate as `first`. *end, which is the caller's, is the event that completes
  * with the last unit: `first` where it is the only one. `end` may be null; where no event is wanted `first`, too. */
-void gs_let_go(struct gs_held *held, cl_event first, cl_event *end);
+void gs_let_go(struct gs_deferred *held, cl_event first, cl_event *end);
 
 /* Up to which call of the application (q->calls) all that was enqueued in its queue is known to have ended: because it
  * has waited for it, or because a unit has ended there. So nothing need be enqueued to find out. */
@@ -127,8 +127,8 @@ void gs_queue_waits(int more);
  * command of ours (of several units: only then, if so asked) or nothing. False: it is something else, and nothing was
  * waited for. *over, if not null, is to be let go, which takes the driver some time: it has ended. Without the
  * context's lock. */
-bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_held **over);
-void gs_held_let(struct gs_held *over);
+bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_deferred **over);
+void gs_deferred_let(struct gs_deferred *over);
 
 /* A task reads so many bytes, in a call of this thread that blocks, of what the last command of the queue has left
  * there: where that is one unit, the command's last one stays the task's until gs_keep_end(), if somebody else waits
@@ -146,7 +146,7 @@ void gs_keep_end(void);
 bool gs_is_last_held(cl_command_queue queue, cl_event event);
 
 /* The application has made one of its user events fail: what is held back behind it fails now. */
-void gs_held_fail(void);
+void gs_deferred_fail(void);
 
 /* Something is about to be enqueued there, which doesn't go through gs_hold_back: what was let go without an event gets
  * one, and what is untied its marker. */
@@ -166,11 +166,11 @@ bool gs_queue_is_empty(struct gs_queue *q, bool of_this_call);
 /* What was enqueued as a unit of the link has ended: it is given back at once. */
 void gs_link_ended(cl_event complete);
 
-/* A unit is given back that was taken for a command which no gs_held stands for: it has ended. */
+/* A unit is given back that was taken for a command which no gs_deferred stands for: it has ended. */
 void gs_unit_over(const struct gs_grant *grant);
 
 /* The first unit was refused by the driver. The units' work stays the caller's. */
-void gs_hold_drop(struct gs_held *held);
+void gs_hold_drop(struct gs_deferred *held);
 
 /* All of that: the first unit in `queue`, and what is to be seen to behind it. *end is the caller's; after an error the
  * units' work is. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/schedule/held.h"
+#include "shim/schedule/deferred.h"
 
 /* Threads that read and keep a unit at a time; who comes beyond reads without. */
 enum { GS_KEPT = 8 };
@@ -9,7 +9,7 @@ static struct {
     bool has, returns;
     unsigned resource;
     struct gs_grant grant;
-} kept[GS_KEPT]; /* gs_held_lock */
+} kept[GS_KEPT]; /* gs_deferred_lock */
 
 static _Thread_local uint64_t own; /* this thread's token; 0: it keeps none */
 
@@ -23,13 +23,13 @@ static unsigned place_of(uint64_t token)
 
 void gs_keep_begin(const struct gs_queue *q, size_t bytes)
 {
-    static uint64_t tokens; /* gs_held_lock */
+    static uint64_t tokens; /* gs_deferred_lock */
     struct gs_job job;
     gs_job_now(&job);
     if (own || !job.scheduled || bytes > job.transfer_chunk || q->out_of_order)
         return;
-    pthread_mutex_lock(&gs_held_lock);
-    struct gs_held *h = gs_held_last_in(q->o.handle);
+    pthread_mutex_lock(&gs_deferred_lock);
+    struct gs_deferred *h = gs_deferred_last_in(q->o.handle);
     const unsigned i = place_of(0);
     if (h && h->resource != GS_RESOURCE_PCI && !h->keep && i < GS_KEPT) {
         own = ++tokens;
@@ -38,20 +38,20 @@ void gs_keep_begin(const struct gs_queue *q, size_t bytes)
         kept[i].returns = !job.told;
         kept[i].resource = h->resource;
     }
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
 }
 
-bool gs_keeps(struct gs_held *h, const struct gs_grant *grant)
+bool gs_keeps(struct gs_deferred *h, const struct gs_grant *grant)
 {
     bool keeps = false;
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     const bool last = ++h->ended == h->units.n;
     const unsigned i = h->keep && last ? place_of(h->keep) : GS_KEPT;
     if (i < GS_KEPT && !kept[i].returns && gs_units_wanted()) {
         kept[i].grant = *grant;
         keeps = kept[i].has = true;
     }
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
     return keeps;
 }
 
@@ -60,18 +60,18 @@ void gs_keep_return(void)
     struct gs_grant grant;
     if (!own)
         return;
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     const unsigned i = place_of(own);
     const bool returns = i < GS_KEPT && kept[i].returns;
     const unsigned resource = returns ? kept[i].resource : 0;
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
     if (!returns || gs_unit_is_ours(resource))
         return;
     gs_unit_take(resource, &grant);
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     kept[i].grant = grant;
     kept[i].has = true;
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
 }
 
 void gs_keep_end(void)
@@ -80,7 +80,7 @@ void gs_keep_end(void)
     bool gives = false;
     if (!own)
         return;
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     const unsigned i = place_of(own);
     own = 0;
     if (i < GS_KEPT) {
@@ -88,7 +88,7 @@ void gs_keep_end(void)
         grant = kept[i].grant;
         kept[i].token = 0;
     }
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
     if (gives)
         gs_unit_give(&grant);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/schedule/row.h"
 
-#include "shim/schedule/held.h"
+#include "shim/schedule/deferred.h"
 #include "shim/record/bypass.h"
 #include "shim/schedule/upward.h"
 
@@ -162,7 +162,7 @@ void gs_row_waited(struct gs_fast_path_thread *t, const struct gs_row_wait *wait
     }
 }
 
-/* Its launches are counted. With gs_held_lock held. */
+/* Its launches are counted. With gs_deferred_lock held. */
 static void settle_row(struct gs_row *r)
 {
     atomic_store_explicit(&r->queue, NULL, memory_order_relaxed);
@@ -171,24 +171,24 @@ static void settle_row(struct gs_row *r)
     r->held = NULL;
 }
 
-bool gs_row_end_own(struct gs_held *h)
+bool gs_row_end_own(struct gs_deferred *h)
 {
     if (h->row && gs_fast_path_is_mine(&gs_fast_path_threads[h->row - gs_rows]))
         settle_row(h->row);
     return !h->row;
 }
 
-void gs_row_end(struct gs_held *h)
+void gs_row_end(struct gs_deferred *h)
 {
     struct gs_row *r = h->row;
     if (gs_row_end_own(h))
         return;
     h->rowless = true;
     atomic_store_explicit(&r->queue, NULL, memory_order_relaxed);
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
     gs_fast_path_bar(); /* not with the lock: a driver may be about to call back, which the launch on its way waits for
                          */
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     if (h->row == r) /* its thread hasn't ended it meanwhile */
         settle_row(r);
 }
@@ -203,7 +203,7 @@ static bool is_alone_in(struct gs_queue *q, const struct gs_row *r)
     return q->in_row == ALONE;
 }
 
-static bool may_be_in(const struct gs_held *h, unsigned call)
+static bool may_be_in(const struct gs_deferred *h, unsigned call)
 {
     return h && h->call == call && h->loose && h->bare && h->served && h->granted_ns && !h->closed && !h->joining &&
            !h->closing && !h->rowless;
@@ -371,8 +371,8 @@ void gs_row_open(struct gs_queue *q, const struct gs_kernel *k, const struct gs_
     const uint64_t size = hash_of(dims, global, local);
     if (r->free)
         end_own_free(r);
-    pthread_mutex_lock(&gs_held_lock);
-    struct gs_held *h = gs_held_last_in(q->o.handle);
+    pthread_mutex_lock(&gs_deferred_lock);
+    struct gs_deferred *h = gs_deferred_last_in(q->o.handle);
     const bool may = joins && may_be_in(h, call);
     uint64_t ns = may ? gs_batch_expects(&h->batch, f->kind) : 0;
     if (r->held)
@@ -391,7 +391,7 @@ void gs_row_open(struct gs_queue *q, const struct gs_kernel *k, const struct gs_
         note_kind(r, k, f, size, ns, true);
         atomic_store_explicit(&r->queue, q->o.handle, memory_order_relaxed);
     }
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
     if (!ns && (ns = gs_kind_expects(f->kind)))
         note_kind(r, k, f, size, ns, false);
     r->timed = true;
@@ -414,11 +414,11 @@ static bool is_empty(struct gs_queue *q, const struct gs_row *r)
     for (int i = 0; i < 2 && looks; i++) {
         if (i)
             gs_units_look(0, q->o.handle, NULL);
-        pthread_mutex_lock(&gs_held_lock);
-        const struct gs_held *last = gs_held_last_in(q->o.handle);
+        pthread_mutex_lock(&gs_deferred_lock);
+        const struct gs_deferred *last = gs_deferred_last_in(q->o.handle);
         empty = !last && !r->held && q->drained && gs_is_drained(q, call);
         looks = last && last->closed; /* else others will join */
-        pthread_mutex_unlock(&gs_held_lock);
+        pthread_mutex_unlock(&gs_deferred_lock);
     }
     return empty;
 }

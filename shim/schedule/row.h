@@ -17,7 +17,7 @@
 #include "shim/record/fast_path.h"
 #include "shim/record/objects.h"
 
-struct gs_held;
+struct gs_deferred;
 
 /* Why isn't a launch split? There is one device; whatever its arguments are; or it is known to be short at its size. */
 enum gs_row_ways { GS_ROW_ALONE, GS_ROW_ALWAYS, GS_ROW_BY_SIZE };
@@ -34,12 +34,12 @@ struct gs_row_kind {
 /* A thread's row. What is enqueued by it comes after the unit's last command, and the unit isn't ended before. */
 enum { GS_ROW_KINDS = 6, GS_ROW_FREE_NS = 1000 * 1000 };
 struct gs_row {
-    _Alignas(GS_LINE) _Atomic(cl_command_queue) queue; /* null: it has none. Taken away under gs_held_lock */
+    _Alignas(GS_LINE) _Atomic(cl_command_queue) queue; /* null: it has none. Taken away under gs_deferred_lock */
     atomic_uint left;                                  /* so many launches more; its thread's to write, ... */
     unsigned n;                                        /* ... as what follows: launches that aren't counted yet, ... */
     uint64_t ns;                                       /* ... what is expected of them, ... */
     uint64_t most_ns;                                  /* ... and the most that may be */
-    struct gs_held *held;                              /* the unit. gs_held_lock */
+    struct gs_deferred *held;                          /* the unit. gs_deferred_lock */
     unsigned job, gone, kinds; /* the kinds are of this job, and of when so many kernels had gone */
     struct gs_row_kind kind[GS_ROW_KINDS];
     /* Of a free row; `queue` and gs_queue.free_row are taken away by gs_row_end_free(). */
@@ -147,14 +147,14 @@ void gs_row_open(struct gs_queue *q, const struct gs_kernel *k, const struct gs_
  * launch of that one, at this size; null: a transfer. With the context's lock held. */
 bool gs_row_go_free(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const size_t *global, const size_t *local);
 
-/* There is a free row in the queue no more. Not with gs_held_lock held. */
+/* There is a free row in the queue no more. Not with gs_deferred_lock held. */
 void gs_row_end_free(struct gs_queue *q);
 
-/* The unit's row comes to its end, and is counted. With gs_held_lock held, which is let go meanwhile if it is another
- * thread's: then the caller has a reference to the unit, and no row will be in it again. */
-void gs_row_end(struct gs_held *h);
+/* The unit's row comes to its end, and is counted. With gs_deferred_lock held, which is let go meanwhile if it is
+ * another thread's: then the caller has a reference to the unit, and no row will be in it again. */
+void gs_row_end(struct gs_deferred *h);
 
-/* The same if it is this thread's, or there is none. False: it is another's. With gs_held_lock held. */
-bool gs_row_end_own(struct gs_held *h);
+/* The same if it is this thread's, or there is none. False: it is another's. With gs_deferred_lock held. */
+bool gs_row_end_own(struct gs_deferred *h);
 
 #endif

@@ -8,17 +8,17 @@
 #include "shim/report/report.h"
 #include "shim/schedule/put.h"
 
-static void give_rest(struct gs_held *h)
+static void give_rest(struct gs_deferred *h)
 {
     for (unsigned i = 0; i < GS_AT_ONCE; i++)
         gs_unit_back(&h->rest[i]);
     h->at_once = false;
 }
 
-void gs_take_back(struct gs_held *h)
+void gs_take_back(struct gs_deferred *h)
 {
     if (h->asked)
-        gs_lane_forget(h);
+        gs_worker_forget(h);
     gs_unit_back(&h->taken);
     give_rest(h);
 }
@@ -26,7 +26,7 @@ void gs_take_back(struct gs_held *h)
 /* A launch on one GPU waits a moment in the call: it needs no gate then, nor anybody who opens it. On an H200, behind
  * another process's chunks, the gate and the wait for an event behind it took some 80 us, and 300 at times; and what is
  * enqueued behind a gate takes the GPU from the process that has it for 0.2 ms. */
-static uint64_t wait_in_call_ns(const struct gs_held *h, const struct gs_job *job)
+static uint64_t wait_in_call_ns(const struct gs_deferred *h, const struct gs_job *job)
 {
     enum { MOST_NS = 1000 * 1000 };
     return job->scheduled && job->n == 1 && h->resource != GS_RESOURCE_PCI ? MOST_NS : 0;
@@ -38,7 +38,7 @@ static atomic_uint_fast64_t vain_ns[GS_MAX_RESOURCES];
 /* What asks for a resource that isn't the application's waits a moment in the call as well: where nobody else has it
  * the daemon grants it within 50 us, and after one gate NVIDIA's driver keeps a thread awake for 0.1 to 0.3 s, with
  * which each call of the application contends: launches of 4.3 us took 5.9 to 7.8 (H200). */
-static uint64_t wait_first_ns(const struct gs_held *h)
+static uint64_t wait_first_ns(const struct gs_deferred *h)
 {
     enum { MOST_NS = 500 * 1000, AGAIN_NS = 100 * 1000 * 1000 };
     const uint64_t vain = atomic_load(&vain_ns[h->resource]);
@@ -46,16 +46,16 @@ static uint64_t wait_first_ns(const struct gs_held *h)
 }
 
 /* Asks for it in this thread: where the process has nothing else under way, or for the first time in a while. */
-static bool ask_unit(struct gs_held *h, bool idle)
+static bool ask_unit(struct gs_deferred *h, bool idle)
 {
     struct gs_job job;
     gs_job_now(&job);
-    pthread_mutex_lock(&gs_held_lock);
-    const bool only = idle && !gs_held_oldest;
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
+    const bool only = idle && !gs_deferred_oldest;
+    pthread_mutex_unlock(&gs_deferred_lock);
     const uint64_t first_ns = wait_first_ns(h), ns = only ? wait_in_call_ns(h, &job) : 0;
     const bool granted =
-        (only || first_ns) && gs_lane_ask(h, ns > first_ns ? ns : first_ns, job.told, &h->taken->grant);
+        (only || first_ns) && gs_worker_ask(h, ns > first_ns ? ns : first_ns, job.told, &h->taken->grant);
     if (first_ns && !granted)
         atomic_store(&vain_ns[h->resource], gs_now_ns());
     return granted;
@@ -65,7 +65,7 @@ static bool ask_unit(struct gs_held *h, bool idle)
  * are out: a gate makes NVIDIA's driver keep what comes behind it and send it off by a thread of its own, which took it
  * 9 to 11 us a launch on an H200 instead of 5, until the queue was empty again. So does one of which nothing is known
  * yet. */
-static bool await_own(struct gs_held *h)
+static bool await_own(struct gs_deferred *h)
 {
     enum { SHORT_NS = 10 * 1000, MOST_NS = 1000 * 1000, PAUSE_NS = 2000 };
     const uint64_t begin = gs_now_ns(), expected = h->batch.expected_ns;
@@ -83,7 +83,7 @@ static bool await_own(struct gs_held *h)
     return taken;
 }
 
-static bool try_unit(struct gs_held *h, bool idle)
+static bool try_unit(struct gs_deferred *h, bool idle)
 {
     if (gs_unit_try(h->resource, h->length, &h->taken->grant))
         return true;
@@ -93,7 +93,7 @@ static bool try_unit(struct gs_held *h, bool idle)
 
 /* May it have its unit while pieces are still on their way that it waits for? Whoever else wants that unit then waits
  * for them as well: so not what may be as long as a unit may be by itself. With its wait it takes 0.6 ms at most. */
-static bool is_short(const struct gs_held *h)
+static bool is_short(const struct gs_deferred *h)
 {
     if (gs_is_piece(h))
         return h->resource != GS_RESOURCE_PCI;
@@ -103,7 +103,7 @@ static bool is_short(const struct gs_held *h)
 }
 
 /* May it begin once such pieces have ended? Either there is nothing else in its queue, or it is the next behind one. */
-static bool is_behind_pieces(const struct gs_held *h, const struct gs_queue *q, const struct gs_held *before)
+static bool is_behind_pieces(const struct gs_deferred *h, const struct gs_queue *q, const struct gs_deferred *before)
 {
     if (!h->may_chain || !is_short(h))
         return false;
@@ -117,9 +117,9 @@ static bool is_behind_pieces(const struct gs_held *h, const struct gs_queue *q, 
 /* May it begin once what it waits for, and what is before it in the application's queue, has ended: all of it brief,
  * and by units that have been granted? Only where nobody else has wanted its device for a while: whoever does waits for
  * that as well. */
-static bool is_behind_brief(const struct gs_held *h, const struct gs_queue *q, const struct gs_held *before)
+static bool is_behind_brief(const struct gs_deferred *h, const struct gs_queue *q, const struct gs_deferred *before)
 {
-    if (!h->may_chain || (before && !gs_held_is_brief(before)))
+    if (!h->may_chain || (before && !gs_deferred_is_brief(before)))
         return false;
     return (h->home != q->o.handle || gs_is_behind_brief(q, before, h->call)) && gs_unit_is_alone(h->resource) &&
            !atomic_load(&q->o.ctx->user_events);
@@ -127,17 +127,17 @@ static bool is_behind_brief(const struct gs_held *h, const struct gs_queue *q, c
 
 /* Where no other application is connected nobody waits for a unit which is held while its command can't run yet: what
  * is in the queue, and in the wait list, has the units that it needs, so that it comes to its end; not where it may
- * wait for a thread of ours that has yet to ask for some. With gs_held_lock held. */
-static bool may_at_will(const struct gs_held *h, const struct gs_queue *q)
+ * wait for a thread of ours that has yet to ask for some. With gs_deferred_lock held. */
+static bool may_at_will(const struct gs_deferred *h, const struct gs_queue *q)
 {
     return gs_unit_is_sole() && !gs_put_owes() && !(h->home == q->o.handle && q->out_of_order) &&
-           !atomic_load(&q->o.ctx->user_events) && gs_held_all_served();
+           !atomic_load(&q->o.ctx->user_events) && gs_deferred_all_served();
 }
 
-bool gs_take_now(struct gs_held *h, const struct gs_queue *q)
+bool gs_take_now(struct gs_deferred *h, const struct gs_queue *q)
 {
-    pthread_mutex_lock(&gs_held_lock);
-    const struct gs_held *before = h->may_chain ? gs_held_last_in(h->home) : NULL;
+    pthread_mutex_lock(&gs_deferred_lock);
+    const struct gs_deferred *before = h->may_chain ? gs_deferred_last_in(h->home) : NULL;
     /* A call may consist of several commands, or another thread's has come meanwhile: nothing waits behind a gate. A
      * queue of ours holds nothing else: there gate, marker and thread took 30 us of the 70 of each piece of the ring
      * (an H200). */
@@ -147,7 +147,7 @@ bool gs_take_now(struct gs_held *h, const struct gs_queue *q)
     const bool behind_served = h->chained && before->served;
     const bool behind_pieces =
         !idle && !h->chained && (is_behind_pieces(h, q, before) || is_behind_brief(h, q, before) || may_at_will(h, q));
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
     if ((idle || behind_served || behind_pieces) && (h->taken = gs_zeroed(sizeof *h->taken)) &&
         !try_unit(h, idle && h->home == q->o.handle)) {
         free(h->taken);
@@ -160,7 +160,7 @@ bool gs_take_now(struct gs_held *h, const struct gs_queue *q)
 /* The further units are enqueued in the call then, and the command's end is that of a marker behind them. A user event,
  * for units that come later, is a gate to the driver (see await_own), and NVIDIA's told of its end 0.24 ms late (H200).
  * Its times are put together later than the marker ends: so not where somebody may ask for them. */
-void gs_take_rest(struct gs_held *h, const struct gs_queue *q)
+void gs_take_rest(struct gs_deferred *h, const struct gs_queue *q)
 {
     if (!h->taken || !gs_is_several(h) || h->units.untied || h->units.n - 1 > GS_AT_ONCE || h->units.first_alone ||
         q->profiling || gs_report_wants_times())

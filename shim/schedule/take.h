@@ -3,30 +3,30 @@
 #ifndef GS_SHIM_SCHEDULE_TAKE_H
 #define GS_SHIM_SCHEDULE_TAKE_H
 
-#include "shim/schedule/held.h"
+#include "shim/schedule/deferred.h"
 
 /* Is it a piece that is moved, granted and on its way? That isn't long, and waits for no unit any more. With
- * gs_held_lock held. */
-static inline bool gs_is_served_piece(const struct gs_held *h)
+ * gs_deferred_lock held. */
+static inline bool gs_is_served_piece(const struct gs_deferred *h)
 {
     return h && gs_is_piece(h) && h->served;
 }
 
 /* Comes it right after this one, on the same resource? Whatever else is enqueued in between counts as a call, and so
- * ends the chain: a marker with a wait list, or a command that we don't look into. With gs_held_lock held. */
-static inline bool gs_is_next(const struct gs_held *before, unsigned resource, unsigned call)
+ * ends the chain: a marker with a wait list, or a command that we don't look into. With gs_deferred_lock held. */
+static inline bool gs_is_next(const struct gs_deferred *before, unsigned resource, unsigned call)
 {
     return before && before->resource == resource && call - before->call <= 1;
 }
 
 /* Takes the first unit beforehand, where the command could run now and the unit is there. It stands behind nothing but
  * units of ours that are running. Returns whether there is need for a marker that tells when it could run. */
-bool gs_take_now(struct gs_held *h, const struct gs_queue *q);
+bool gs_take_now(struct gs_deferred *h, const struct gs_queue *q);
 
 /* The further units as well, if all of them may be had at once. */
-void gs_take_rest(struct gs_held *h, const struct gs_queue *q);
+void gs_take_rest(struct gs_deferred *h, const struct gs_queue *q);
 
 /* The units that were granted beforehand aren't used. */
-void gs_take_back(struct gs_held *h);
+void gs_take_back(struct gs_deferred *h);
 
 #endif

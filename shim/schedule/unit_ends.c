@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/schedule/held.h"
+#include "shim/schedule/deferred.h"
 
 #include <stdlib.h>
 
@@ -58,15 +58,15 @@ void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
     pthread_mutex_unlock(&record->times_lock);
 }
 
-static void replace_awaited(struct gs_held *h, const struct gs_unit *before, const struct gs_unit *after)
+static void replace_awaited(struct gs_deferred *h, const struct gs_unit *before, const struct gs_unit *after)
 {
     unsigned i = 0;
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     while (i < GS_AWAITED && h->awaited[i] != before)
         i++;
     if (i < GS_AWAITED)
         h->awaited[i] = after;
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
 }
 
 static void unit_ended(cl_event event, cl_int status, void *data)
@@ -77,9 +77,9 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     if (!gs_keeps(u->held, &u->grant))
         gs_unit_give(&u->grant); /* before what takes calls of the driver: others may wait for it */
     if (u->held->units.n == 1)
-        gs_job_ended(event ? event : gs_held_last_event(u->held));
+        gs_job_ended(event ? event : gs_deferred_last_event(u->held));
     if (status < 0)
-        gs_held_spoil(u->held, status);
+        gs_deferred_spoil(u->held, status);
     else if (u->held->record)
         gs_record_times(u->held->record, event, 0);
     replace_awaited(u->held, u, NULL);
@@ -88,8 +88,8 @@ static void unit_ended(cl_event event, cl_int status, void *data)
         gs_batch_heard(&u->held->batch, took, since - took < SAME_NS ? took : since, u->waited);
     else
         atomic_fetch_add(&u->held->took_ns, took);
-    gs_held_done(u->held);
-    gs_held_drop(u->held);
+    gs_deferred_done(u->held);
+    gs_deferred_drop(u->held);
     free(u);
 }
 
@@ -105,31 +105,31 @@ void gs_unit_over(const struct gs_grant *grant)
 }
 
 /* Its last event is that of `marker` from now on, or all of it has ended. */
-static void is_tied(struct gs_held *h, cl_event marker)
+static void is_tied(struct gs_deferred *h, cl_event marker)
 {
     cl_event old = NULL;
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     if (marker) {
         old = h->tail;
         h->tail = marker;
     }
     h->loose = h->closing = false;
     gs_job_loose(-1);
-    pthread_cond_broadcast(&gs_held_changed);
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_cond_broadcast(&gs_deferred_changed);
+    pthread_mutex_unlock(&gs_deferred_lock);
     gs_drop_event(old);
 }
 
-/* With gs_held_lock held. */
-static bool is_later(const struct gs_held *h, unsigned order)
+/* With gs_deferred_lock held. */
+static bool is_later(const struct gs_deferred *h, unsigned order)
 {
     return (int)(h->order - order) > 0;
 }
 
-/* With gs_held_lock held. */
-static struct gs_held *find_loose(cl_command_queue queue, unsigned order)
+/* With gs_deferred_lock held. */
+static struct gs_deferred *find_loose(cl_command_queue queue, unsigned order)
 {
-    struct gs_held *h = gs_held_oldest;
+    struct gs_deferred *h = gs_deferred_oldest;
     while (h && (h->home != queue || !h->loose || !h->closed || h->joining || h->closing || is_later(h, order)))
         h = h->newer;
     return h;
@@ -141,8 +141,8 @@ void gs_units_tie(cl_command_queue queue, unsigned order, cl_event event)
     while (more && gs_job_is_loose()) {
         cl_event unused = event;
         gs_real()->clRetainEvent(event); /* without the lock: a callback may want it */
-        pthread_mutex_lock(&gs_held_lock);
-        struct gs_held *h = find_loose(queue, order);
+        pthread_mutex_lock(&gs_deferred_lock);
+        struct gs_deferred *h = find_loose(queue, order);
         if (h) {
             unused = h->tail;
             h->tail = event;
@@ -150,32 +150,32 @@ void gs_units_tie(cl_command_queue queue, unsigned order, cl_event event)
             gs_job_loose(-1);
         }
         more = h;
-        pthread_mutex_unlock(&gs_held_lock);
+        pthread_mutex_unlock(&gs_deferred_lock);
         gs_drop_event(unused);
     }
 }
 
-void gs_unit_close(struct gs_held *h)
+void gs_unit_close(struct gs_deferred *h)
 {
     cl_event marker = NULL;
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     while (h->joining || h->closing || h->row) {
         if (h->row)
             gs_row_end(h);
         else
-            pthread_cond_wait(&gs_held_changed, &gs_held_lock);
+            pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock);
     }
     h->closed = true;
     h->closing = h->loose;
     const bool loose = h->loose;
     const unsigned order = h->order;
-    cl_event last = gs_held_last_event(h);
-    pthread_mutex_unlock(&gs_held_lock);
+    cl_event last = gs_deferred_last_event(h);
+    pthread_mutex_unlock(&gs_deferred_lock);
     if (!loose)
         return;
     if (gs_real()->clEnqueueMarkerWithWaitList(h->home, 0, NULL, &marker) == CL_SUCCESS)
         gs_job_replace(last, marker);
-    else if (gs_real()->clFinish(h->home) == CL_SUCCESS && !last && (marker = gs_held_user_event(h)))
+    else if (gs_real()->clFinish(h->home) == CL_SUCCESS && !last && (marker = gs_deferred_user_event(h)))
         gs_event_end(marker, CL_COMPLETE);
     is_tied(h, marker);
     if (marker)
@@ -184,47 +184,47 @@ void gs_unit_close(struct gs_held *h)
 
 void gs_units_settle(void)
 {
-    pthread_mutex_lock(&gs_held_lock);
-    for (struct gs_held *h = gs_held_oldest; h;) {
+    pthread_mutex_lock(&gs_deferred_lock);
+    for (struct gs_deferred *h = gs_deferred_oldest; h;) {
         const bool closing = h->closing;
         if (closing)
-            pthread_cond_wait(&gs_held_changed, &gs_held_lock); /* it may be no more, then */
-        h = closing ? gs_held_oldest : h->newer;
+            pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock); /* it may be no more, then */
+        h = closing ? gs_deferred_oldest : h->newer;
     }
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
 }
 
-void gs_unit_send(struct gs_held *h)
+void gs_unit_send(struct gs_deferred *h)
 {
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     while (h->closing)
-        pthread_cond_wait(&gs_held_changed, &gs_held_lock);
+        pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock);
     const bool sends = !h->sent;
     h->sent = true;
     h->closing = sends;
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
     if (!sends)
         return;
     gs_real()->clFlush(h->home);
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     h->closing = false;
-    pthread_cond_broadcast(&gs_held_changed);
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_cond_broadcast(&gs_deferred_changed);
+    pthread_mutex_unlock(&gs_deferred_lock);
 }
 
 /* The last command of a unit, once no more join it: sends it off then. `complete`: somebody has waited for it. */
 static cl_event last_of(void *data, bool complete)
 {
     struct gs_unit *u = data;
-    struct gs_held *h = u->held;
+    struct gs_deferred *h = u->held;
     const uint64_t now = gs_now_ns();
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     const bool over = !h->joining && (h->closed || now > h->joined_ns + QUIET_NS);
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
     if (!over)
         return NULL;
     gs_unit_close(h);
-    cl_event last = gs_held_last_event(h);
+    cl_event last = gs_deferred_last_event(h);
     if (!last)
         return NULL;
     gs_real()->clRetainEvent(last);
@@ -238,7 +238,7 @@ static cl_event last_of(void *data, bool complete)
  * enqueued, its own threads look when they do. */
 static bool is_wanted(const void *data)
 {
-    const struct gs_held *h = ((const struct gs_unit *)data)->held;
+    const struct gs_deferred *h = ((const struct gs_unit *)data)->held;
     const uint64_t called_ns = atomic_load(&gs_called_ns), now = gs_now_ns();
     const bool busy = atomic_load(&gs_waiting) || now < called_ns + STREAM_NS;
     /* In a queue of ours no thread of the application's looks, but for pieces' units when they are needed: that the
@@ -261,17 +261,17 @@ static bool await_more(struct gs_unit *u)
     return gs_await_last(last_of, is_wanted, unit_ended, u);
 }
 
-void gs_unit_watch(struct gs_held *h, struct gs_unit *u, atomic_uint *running, cl_event event)
+void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *running, cl_event event)
 {
     atomic_fetch_add(&h->refs, 1);
     atomic_fetch_add(&h->left, 1);
     if (running)
         atomic_fetch_add(running, 1);
     *u = (struct gs_unit){.held = h, .grant = u->grant, .running = running};
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     const bool more = h->units.n == 1 && (!h->closed || h->tail || h->joining || h->loose);
     h->granted_ns = u->grant.begin_ns;
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
     replace_awaited(h, NULL, u);
     if (more && await_more(u))
         return;
@@ -285,8 +285,8 @@ void gs_unit_watch(struct gs_held *h, struct gs_unit *u, atomic_uint *running, c
         unit_ended(NULL, CL_COMPLETE, u);
 }
 
-/* With gs_held_lock held. Null: it hasn't been served, has ended, or somebody is about to hear of it. */
-static struct gs_awaited *claim(struct gs_held *h)
+/* With gs_deferred_lock held. Null: it hasn't been served, has ended, or somebody is about to hear of it. */
+static struct gs_awaited *claim(struct gs_deferred *h)
 {
     struct gs_unit *u = (struct gs_unit *)(uintptr_t)h->awaited[0];
     struct gs_awaited *a = u && !h->joining && !h->closing && !h->row ? gs_completion_claim(u) : NULL;
@@ -305,11 +305,11 @@ void gs_units_over(cl_command_queue queue, unsigned order)
     struct gs_awaited *a;
     do {
         a = NULL;
-        pthread_mutex_lock(&gs_held_lock);
-        for (struct gs_held *h = gs_held_oldest; h && !a; h = h->newer)
+        pthread_mutex_lock(&gs_deferred_lock);
+        for (struct gs_deferred *h = gs_deferred_oldest; h && !a; h = h->newer)
             if (h->home == queue && h->units.n == 1 && !h->units.siblings && !is_later(h, order))
                 a = claim(h);
-        pthread_mutex_unlock(&gs_held_lock);
+        pthread_mutex_unlock(&gs_deferred_lock);
         if (a)
             gs_completion_over(a);
     } while (a);
@@ -320,11 +320,11 @@ void gs_units_look(unsigned resource, cl_command_queue queue, cl_event complete)
     enum { MOST = 4, LOOKED_AT = 64 }; /* what is under way is among the oldest: the others stand behind gates */
     const void *units[MOST];
     unsigned n = 0, seen = 0;
-    pthread_mutex_lock(&gs_held_lock);
-    for (struct gs_held *h = gs_held_oldest; h && n < MOST && seen < LOOKED_AT; h = h->newer, seen++)
+    pthread_mutex_lock(&gs_deferred_lock);
+    for (struct gs_deferred *h = gs_deferred_oldest; h && n < MOST && seen < LOOKED_AT; h = h->newer, seen++)
         if (h->awaited[0] && h->units.n == 1 && (queue ? h->home == queue : h->resource == resource))
             units[n++] = h->awaited[0];
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
     while (n)
         gs_completion_now(units[--n], complete);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/schedule/held.h"
+#include "shim/schedule/deferred.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +8,14 @@
 
 #include "shim/order/command.h"
 
-pthread_mutex_t gs_held_lock = PTHREAD_MUTEX_INITIALIZER;
-GS_RANKED(gs_held_lock, GS_RANK_HELD);
-pthread_cond_t gs_held_changed = PTHREAD_COND_INITIALIZER;
-struct gs_held *gs_held_oldest;
-atomic_uint gs_held_order;
+pthread_mutex_t gs_deferred_lock = PTHREAD_MUTEX_INITIALIZER;
+GS_RANKED(gs_deferred_lock, GS_RANK_DEFERRED);
+pthread_cond_t gs_deferred_changed = PTHREAD_COND_INITIALIZER;
+struct gs_deferred *gs_deferred_oldest;
+atomic_uint gs_deferred_order;
 atomic_uint_fast64_t gs_called_ns;
 atomic_int gs_waiting;
-static struct gs_held *newest;
+static struct gs_deferred *newest;
 
 struct gs_spent *gs_spent_new(void)
 {
@@ -31,7 +31,7 @@ void gs_spent_drop(struct gs_spent *s)
         free(s);
 }
 
-cl_event gs_held_user_event(const struct gs_held *h)
+cl_event gs_deferred_user_event(const struct gs_deferred *h)
 {
     cl_context context = NULL;
     cl_int err = gs_real()->clGetCommandQueueInfo(h->home, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
@@ -47,15 +47,15 @@ void gs_unit_back(struct gs_unit **u)
     *u = NULL;
 }
 
-void gs_held_spoil(struct gs_held *h, cl_int status)
+void gs_deferred_spoil(struct gs_deferred *h, cl_int status)
 {
     int none = CL_COMPLETE;
     atomic_compare_exchange_strong(&h->status, &none, status);
 }
 
 struct gs_siblings {
-    unsigned left;          /* that aren't over, and who puts them together. gs_held_lock */
-    struct gs_held *failed; /* over, and nobody has been told; held, by `next`. gs_held_lock */
+    unsigned left;              /* that aren't over, and who puts them together. gs_deferred_lock */
+    struct gs_deferred *failed; /* over, and nobody has been told; held, by `next`. gs_deferred_lock */
 };
 
 struct gs_siblings *gs_siblings_new(void)
@@ -67,22 +67,22 @@ struct gs_siblings *gs_siblings_new(void)
 }
 
 /* One less is left; `failed`, or null, is over, and its end not told. */
-static void one_less(struct gs_siblings *s, struct gs_held *failed)
+static void one_less(struct gs_siblings *s, struct gs_deferred *failed)
 {
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     if (failed) {
         atomic_fetch_add(&failed->refs, 1);
         failed->next = s->failed;
         s->failed = failed;
     }
     const bool last = --s->left == 0;
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
     if (!last)
         return;
-    for (struct gs_held *h = s->failed, *next; h; h = next) {
+    for (struct gs_deferred *h = s->failed, *next; h; h = next) {
         next = h->next;
         gs_event_end(h->end, atomic_load(&h->status));
-        gs_held_drop(h);
+        gs_deferred_drop(h);
     }
     free(s);
 }
@@ -93,39 +93,39 @@ void gs_siblings_drop(struct gs_siblings *s)
         one_less(s, NULL);
 }
 
-void gs_held_join_siblings(struct gs_held *h)
+void gs_deferred_join_siblings(struct gs_deferred *h)
 {
     if (!h->units.siblings)
         return;
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     h->units.siblings->left++;
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
 }
 
-void gs_held_leave_siblings(struct gs_held *h)
+void gs_deferred_leave_siblings(struct gs_deferred *h)
 {
     if (h->units.siblings)
         one_less(h->units.siblings, NULL);
 }
 
-static void unlist(struct gs_held *h)
+static void unlist(struct gs_deferred *h)
 {
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     if (h->newer)
         h->newer->older = h->older;
     else if (newest == h)
         newest = h->older;
     if (h->older)
         h->older->newer = h->newer;
-    else if (gs_held_oldest == h)
-        gs_held_oldest = h->newer;
-    pthread_mutex_unlock(&gs_held_lock);
+    else if (gs_deferred_oldest == h)
+        gs_deferred_oldest = h->newer;
+    pthread_mutex_unlock(&gs_deferred_lock);
 }
 
-bool gs_held_enlist(struct gs_held *h)
+bool gs_deferred_enlist(struct gs_deferred *h)
 {
-    pthread_mutex_lock(&gs_held_lock);
-    struct gs_held *before = gs_held_last_in(h->home);
+    pthread_mutex_lock(&gs_deferred_lock);
+    struct gs_deferred *before = gs_deferred_last_in(h->home);
     const bool follows = h->chained && before && !h->taken && !before->served && !before->follower;
     if (before) {
         gs_row_end_own(before);
@@ -142,24 +142,24 @@ bool gs_held_enlist(struct gs_held *h)
     if (newest)
         newest->newer = h;
     else
-        gs_held_oldest = h;
+        gs_deferred_oldest = h;
     newest = h;
-    h->order = atomic_fetch_add(&gs_held_order, 1) + 1;
-    pthread_mutex_unlock(&gs_held_lock);
+    h->order = atomic_fetch_add(&gs_deferred_order, 1) + 1;
+    pthread_mutex_unlock(&gs_deferred_lock);
     return follows;
 }
 
-struct gs_held *gs_held_last_in(cl_command_queue queue)
+struct gs_deferred *gs_deferred_last_in(cl_command_queue queue)
 {
-    struct gs_held *h = newest;
+    struct gs_deferred *h = newest;
     while (h && h->home != queue)
         h = h->older;
     return h;
 }
 
-bool gs_held_all_served(void)
+bool gs_deferred_all_served(void)
 {
-    const struct gs_held *h = gs_held_oldest;
+    const struct gs_deferred *h = gs_deferred_oldest;
     while (h && h->served)
         h = h->newer;
     return !h;
@@ -167,22 +167,22 @@ bool gs_held_all_served(void)
 
 bool gs_all_served(void)
 {
-    pthread_mutex_lock(&gs_held_lock);
-    const bool all = gs_held_all_served();
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
+    const bool all = gs_deferred_all_served();
+    pthread_mutex_unlock(&gs_deferred_lock);
     return all;
 }
 
 bool gs_is_last_held(cl_command_queue queue, cl_event event)
 {
-    pthread_mutex_lock(&gs_held_lock);
-    const struct gs_held *h = gs_held_last_in(queue);
+    pthread_mutex_lock(&gs_deferred_lock);
+    const struct gs_deferred *h = gs_deferred_last_in(queue);
     const bool is = h && (event == h->first || event == h->end || event == h->tail);
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
     return is;
 }
 
-bool gs_held_is_brief(const struct gs_held *h)
+bool gs_deferred_is_brief(const struct gs_deferred *h)
 {
     const uint64_t expected = h->units.kernel && h->units.n == 1 ? h->batch.expected_ns : 0;
     return h->served && (gs_is_piece(h) || (expected && expected <= GS_BATCH_NS));
@@ -191,18 +191,18 @@ bool gs_held_is_brief(const struct gs_held *h)
 bool gs_are_brief(const struct gs_events *e)
 {
     bool are = true;
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     for (cl_uint i = 0; i < e->n && are; i++) {
-        const struct gs_held *h = newest;
+        const struct gs_deferred *h = newest;
         while (h && e->v[i] != h->first && e->v[i] != h->end && e->v[i] != h->tail)
             h = h->older;
-        are = h && gs_held_is_brief(h);
+        are = h && gs_deferred_is_brief(h);
     }
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
     return are;
 }
 
-bool gs_held_keep(struct gs_held *h)
+bool gs_deferred_keep(struct gs_deferred *h)
 {
     int refs = atomic_load(&h->refs);
     while (refs && !atomic_compare_exchange_weak(&h->refs, &refs, refs + 1))
@@ -210,7 +210,7 @@ bool gs_held_keep(struct gs_held *h)
     return refs;
 }
 
-void gs_held_drop(struct gs_held *h)
+void gs_deferred_drop(struct gs_deferred *h)
 {
     if (atomic_fetch_sub(&h->refs, 1) != 1)
         return;
@@ -239,18 +239,18 @@ void gs_held_drop(struct gs_held *h)
     free(h);
 }
 
-static void is_over(struct gs_held *h)
+static void is_over(struct gs_deferred *h)
 {
     if (h->units.untied) /* first: who has waited for it looks next whether the job has ended */
         gs_job_loose(-1);
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     h->over = true;
     if (h->untied)
         gs_untied(-1);
     h->untied = false;
     const cl_event end = h->ends_by_marker ? NULL : h->end; /* it ends by itself */
-    pthread_cond_broadcast(&gs_held_changed);
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_cond_broadcast(&gs_deferred_changed);
+    pthread_mutex_unlock(&gs_deferred_lock);
     const bool later = end && h->units.siblings && atomic_load(&h->status) != CL_COMPLETE;
     if (end && !later) /* now, though others may hold it for longer */
         gs_event_end(end, atomic_load(&h->status));
@@ -258,17 +258,17 @@ static void is_over(struct gs_held *h)
         one_less(h->units.siblings, later ? h : NULL);
 }
 
-void gs_held_done(struct gs_held *h)
+void gs_deferred_done(struct gs_deferred *h)
 {
     if (atomic_fetch_sub(&h->left, 1) != 1)
         return;
     if (gs_is_several(h))
         is_over(h);
     else
-        gs_held_leave_siblings(h);
+        gs_deferred_leave_siblings(h);
 }
 
-struct gs_queues gs_held_queues(const struct gs_held *h)
+struct gs_queues gs_deferred_queues(const struct gs_deferred *h)
 {
     struct gs_queues q = {0};
     if (!h->keeps)

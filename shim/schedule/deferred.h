@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A command that is held back, and what those share who see to it: dispatch.c holds it back and lets it go, take.c
- * takes units for it at once where it can, lanes.c has the threads that give its units to the driver, unit_ends.c hears
- * of their ends, drained.c is asked what has ended in a queue. held.c is the list of all that are under way. */
-#ifndef GS_SHIM_SCHEDULE_HELD_H
-#define GS_SHIM_SCHEDULE_HELD_H
+/* A deferred command, and what those share who see to it: dispatch.c holds it back and lets it go, take.c takes units
+ * for it at once where it can, resource_workers.c has the threads that give its units to the driver, unit_ends.c hears
+ * of their ends, drained.c is asked what has ended in a queue. deferred.c is the list of all that are under way. */
+#ifndef GS_SHIM_SCHEDULE_DEFERRED_H
+#define GS_SHIM_SCHEDULE_DEFERRED_H
 
 #include <pthread.h>
 
@@ -17,14 +17,14 @@
 enum { GS_AWAITED = 4, GS_AT_ONCE = 15 /* units besides the first that may be had beforehand */ };
 
 /* What the wait list of a command waits for, see dispatch.c. */
-enum gs_held_waits { GS_WAITS_NOT, GS_WAITS_PIECES, GS_WAITS_OTHERS };
+enum gs_deferred_waits { GS_WAITS_NOT, GS_WAITS_PIECES, GS_WAITS_OTHERS };
 
-struct gs_held {
-    struct gs_held *next; /* in its resource's list; then in that of siblings which have failed */
-    atomic_int refs;      /* the thread that serves it, each unit under way, and who waits for it */
-    atomic_uint left;     /* as long as it isn't served: 1; and each unit under way */
-    atomic_int status;    /* CL_COMPLETE, or the first error of a unit */
-    atomic_bool pending;  /* it had not ended when somebody began to wait for its end */
+struct gs_deferred {
+    struct gs_deferred *next; /* in its resource's list; then in that of siblings which have failed */
+    atomic_int refs;          /* the thread that serves it, each unit under way, and who waits for it */
+    atomic_uint left;         /* as long as it isn't served: 1; and each unit under way */
+    atomic_int status;        /* CL_COMPLETE, or the first error of a unit */
+    atomic_bool pending;      /* it had not ended when somebody began to wait for its end */
     unsigned resource;
     cl_event ready;          /* the commands before have ended */
     cl_event open;           /* the gate: a user event */
@@ -40,16 +40,16 @@ struct gs_held {
     struct gs_label label; /* of whoever asked for it */
     unsigned next_unit;
     atomic_uint running[GS_UNIT_QUEUES]; /* of the units behind the first, by queue */
-    cl_event last[GS_UNIT_QUEUES];       /* of each queue's units; or null; owned. gs_held_lock */
+    cl_event last[GS_UNIT_QUEUES];       /* of each queue's units; or null; owned. gs_deferred_lock */
     atomic_uint_fast64_t took_ns;        /* of several units: those that have ended */
     /* Of one that comes right after another in its queue, see gs_let_go(). */
     unsigned call;              /* the application's, counted for the queue */
-    unsigned order;             /* of a single unit, when the last of it was enqueued. gs_held_lock */
+    unsigned order;             /* of a single unit, when the last of it was enqueued. gs_deferred_lock */
     unsigned brief_at;          /* gs_queue.brief then */
     struct gs_drained *drained; /* of the application's queue, if it is in order; or null */
     bool may_be_awaited;        /* for a moment, by the call that comes next in the queue, where it is untied */
     bool may_chain;             /* the queue is in order, and there is nothing else to wait for, but for pieces */
-    enum gs_held_waits waits;
+    enum gs_deferred_waits waits;
     bool chained;
     struct gs_unit *taken; /* the first unit was granted before it was enqueued, and needs no gate; or null */
     /* Of several: so were the others, all of them; then `end` is a marker's, unless one could not be enqueued. The
@@ -57,16 +57,16 @@ struct gs_held {
     struct gs_unit *rest[GS_AT_ONCE];
     cl_event rest_event[GS_AT_ONCE];
     bool at_once, ends_by_marker;
-    atomic_bool asked; /* the first unit was asked for before it was enqueued, by this request. The lane's lock */
+    atomic_bool asked; /* the first unit was asked for before it was enqueued, by this request. The worker's lock */
     struct gs_request request;
-    /* gs_held_lock: */
-    struct gs_held *older, *newer; /* in the list of all that are under way */
-    struct gs_held *follower;      /* to be served after it */
-    bool served;                   /* its last unit is on its way */
-    bool over;                     /* all of it has ended */
-    bool untied;                   /* what comes next in its queue doesn't come after all of its units yet */
-    bool tying;                    /* somebody sees to that */
-    unsigned newest;               /* the queue of its last unit */
+    /* gs_deferred_lock: */
+    struct gs_deferred *older, *newer; /* in the list of all that are under way */
+    struct gs_deferred *follower;      /* to be served after it */
+    bool served;                       /* its last unit is on its way */
+    bool over;                         /* all of it has ended */
+    bool untied;                       /* what comes next in its queue doesn't come after all of its units yet */
+    bool tying;                        /* somebody sees to that */
+    unsigned newest;                   /* the queue of its last unit */
     /* Of a single unit, which commands that come right after it in the queue may join: */
     struct gs_batch batch;
     cl_event tail;       /* the event of the last of those that have joined and have one, or null; owned */
@@ -90,7 +90,7 @@ struct gs_held {
 
 /* One granted unit that is under way. */
 struct gs_unit {
-    struct gs_held *held;
+    struct gs_deferred *held;
     struct gs_grant grant;
     atomic_uint *running; /* of its queue; or null */
     bool waited;          /* what it took was waited for; else no more is known than that it took no longer */
@@ -106,27 +106,28 @@ struct gs_drained {
     atomic_uint_fast64_t upto; /* a call, and what gs_queue.brief was then: 32 bits each */
 };
 
-extern pthread_mutex_t gs_held_lock;   /* a leaf, but for gs_completion_claim */
-extern pthread_cond_t gs_held_changed; /* one has been served, or has joined, or is closed */
-extern struct gs_held *gs_held_oldest; /* the list of all that are under way, by `newer`. gs_held_lock */
-extern atomic_uint gs_held_order;      /* what has been enqueued as a unit, or part of one; written with gs_held_lock */
+extern pthread_mutex_t gs_deferred_lock;       /* a leaf, but for gs_completion_claim */
+extern pthread_cond_t gs_deferred_changed;     /* one has been served, or has joined, or is closed */
+extern struct gs_deferred *gs_deferred_oldest; /* the list of all that are under way, by `newer`. gs_deferred_lock */
+extern atomic_uint
+    gs_deferred_order; /* what has been enqueued as a unit, or part of one; written with gs_deferred_lock */
 
 extern atomic_uint_fast64_t gs_called_ns; /* when the application last called for a command that goes by units */
 extern atomic_int gs_waiting;             /* threads, see gs_queue_waits() */
 
-static inline bool gs_is_several(const struct gs_held *h)
+static inline bool gs_is_several(const struct gs_deferred *h)
 {
     return h->units.n > 1;
 }
 
 /* One command that moves bytes, no more than a unit is for. */
-static inline bool gs_is_piece(const struct gs_held *h)
+static inline bool gs_is_piece(const struct gs_deferred *h)
 {
     return h->units.pieces && !gs_is_several(h);
 }
 
 /* Of a single unit, the last event that it has. Null: none of it has one. */
-static inline cl_event gs_held_last_event(const struct gs_held *h)
+static inline cl_event gs_deferred_last_event(const struct gs_deferred *h)
 {
     return h->tail ? h->tail : h->first;
 }
@@ -138,44 +139,45 @@ static inline void gs_drop_event(cl_event event)
         gs_real()->clReleaseEvent(event);
 }
 
-/* ---- held.c ---- */
+/* ---- deferred.c ---- */
 
-/* Is it on its way, all of it, and takes no longer than a unit of short launches may? With gs_held_lock held. */
-bool gs_held_is_brief(const struct gs_held *h);
+/* Is it on its way, all of it, and takes no longer than a unit of short launches may? With gs_deferred_lock held. */
+bool gs_deferred_is_brief(const struct gs_deferred *h);
 
 /* A user event of its context. Null: there is none to be had. */
-cl_event gs_held_user_event(const struct gs_held *h);
+cl_event gs_deferred_user_event(const struct gs_deferred *h);
 
 /* Gives back what was granted, if anything was: nothing runs by it. */
 void gs_unit_back(struct gs_unit **u);
 
 /* Its status is this error, if it is the first. */
-void gs_held_spoil(struct gs_held *h, cl_int status);
+void gs_deferred_spoil(struct gs_deferred *h, cl_int status);
 
 /* Puts it into the list. What comes right after another of the same queue and resource needs not wait for that one's
  * end to ask for its first unit, which the driver won't begin before: so that this is queued when the other's last one
  * ends. True: the other's end of service sees to it. */
-bool gs_held_enlist(struct gs_held *h);
+bool gs_deferred_enlist(struct gs_deferred *h);
 
-/* The last of those under way in a queue. With gs_held_lock held. */
-struct gs_held *gs_held_last_in(cl_command_queue queue);
+/* The last of those under way in a queue. With gs_deferred_lock held. */
+struct gs_deferred *gs_deferred_last_in(cl_command_queue queue);
 
-/* Has all that is under way the units that it needs? With gs_held_lock held. */
-bool gs_held_all_served(void);
+/* Has all that is under way the units that it needs? With gs_deferred_lock held. */
+bool gs_deferred_all_served(void);
 
-/* With gs_held_lock held. False: the last of those who used it has let it go, and is about to take it off the list. */
-bool gs_held_keep(struct gs_held *h);
+/* With gs_deferred_lock held. False: the last of those who used it has let it go, and is about to take it off the list.
+ */
+bool gs_deferred_keep(struct gs_deferred *h);
 
-void gs_held_drop(struct gs_held *h);
+void gs_deferred_drop(struct gs_deferred *h);
 
 /* It is one of its siblings from now on, until it is over, or is given up. */
-void gs_held_join_siblings(struct gs_held *h);
-void gs_held_leave_siblings(struct gs_held *h);
+void gs_deferred_join_siblings(struct gs_deferred *h);
+void gs_deferred_leave_siblings(struct gs_deferred *h);
 
-/* It has been served, or a unit of it has ended: with the last of these it is over. Before gs_held_drop. */
-void gs_held_done(struct gs_held *h);
+/* It has been served, or a unit of it has ended: with the last of these it is over. Before gs_deferred_drop. */
+void gs_deferred_done(struct gs_deferred *h);
 
-struct gs_queues gs_held_queues(const struct gs_held *h);
+struct gs_queues gs_deferred_queues(const struct gs_deferred *h);
 
 /* Not from a callback: a driver may wait for a queue's commands when it is released for the last time. */
 void gs_queues_release(const struct gs_queues *q);
@@ -184,18 +186,18 @@ void gs_queues_release(const struct gs_queues *q);
 
 /* Sees to it that the unit is given back when the device is done. `event` is the held command's first unit where that
  * may be joined. */
-void gs_unit_watch(struct gs_held *h, struct gs_unit *u, atomic_uint *running, cl_event event);
+void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *running, cl_event event);
 
 /* No more join it: where its last commands have no event a marker tells of their end, which has to stand right behind
  * them. So whatever else is enqueued there comes after this. Held. */
-void gs_unit_close(struct gs_held *h);
+void gs_unit_close(struct gs_deferred *h);
 
 /* Those of the queue, up to this order, whose ends nothing tells end with this event, which comes after them. Only the
  * last in a queue may be without, so that a job is seen to end when what came last has. */
 void gs_units_tie(cl_command_queue queue, unsigned order, cl_event event);
 
 /* Sends off what is in its queue, unless that has been done. The application doesn't release the queue meanwhile. */
-void gs_unit_send(struct gs_held *h);
+void gs_unit_send(struct gs_deferred *h);
 
 /* Units whose ends have not been seen yet, though they may have come: they are looked at now. Those that need
  * `resource`, or those in `queue`. `complete`: see gs_completion_now. */
@@ -205,28 +207,28 @@ void gs_units_look(unsigned resource, cl_command_queue queue, cl_event complete)
  * command each, or joined ones. The driver isn't asked. */
 void gs_units_over(cl_command_queue queue, unsigned order);
 
-/* ---- lanes.c ---- */
+/* ---- resource_workers.c ---- */
 
-void gs_lanes_set_up(void);
+void gs_workers_set_up(void);
 
 /* Asks for the first unit of a command that could run now, before it is enqueued, and waits for so long at most, awake
  * where processors can be spared for it. True: it is granted. Else `asked` says whether it is asked for. With the
  * context's lock held. */
-bool gs_lane_ask(struct gs_held *h, uint64_t ns, bool awake, struct gs_grant *grant);
+bool gs_worker_ask(struct gs_deferred *h, uint64_t ns, bool awake, struct gs_grant *grant);
 
 /* What was asked for isn't wanted: the command isn't enqueued, or has failed. */
-void gs_lane_forget(struct gs_held *h);
+void gs_worker_forget(struct gs_deferred *h);
 
 /* The first unit of the command is enqueued: it is served once it could run. */
-void gs_lane_take(struct gs_held *h);
+void gs_worker_take(struct gs_deferred *h);
 
 /* Before that, where all its units are granted: enqueues those behind the first, and what stands for the end of all. */
-void gs_lane_enqueue_rest(struct gs_held *h);
+void gs_worker_enqueue_rest(struct gs_deferred *h);
 
 /* ---- kept.c ---- */
 
 /* A unit of the command has ended: true if it is kept, and not given back yet. */
-bool gs_keeps(struct gs_held *h, const struct gs_grant *grant);
+bool gs_keeps(struct gs_deferred *h, const struct gs_grant *grant);
 
 /* ---- drained.c ---- */
 
@@ -239,8 +241,8 @@ void gs_has_drained(struct gs_drained *d, unsigned call, unsigned brief);
 bool gs_is_drained(const struct gs_queue *q, unsigned call);
 
 /* Is there nothing in the queue since `before`, the last that is held back there, or else since all had ended, but what
- * this call enqueues, and markers that wait for brief things? With gs_held_lock held. */
-bool gs_is_behind_brief(const struct gs_queue *q, const struct gs_held *before, unsigned call);
+ * this call enqueues, and markers that wait for brief things? With gs_deferred_lock held. */
+bool gs_is_behind_brief(const struct gs_queue *q, const struct gs_deferred *before, unsigned call);
 
 /* Null: no memory. */
 struct gs_drained *gs_drained_of(struct gs_queue *q);

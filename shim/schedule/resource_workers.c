@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/schedule/held.h"
+#include "shim/schedule/deferred.h"
 
 #include <stdlib.h>
 
@@ -10,19 +10,20 @@
 #include "shim/order/completion.h"
 
 /* The commands that could run now, by what they need; each list has a thread, started on first need. */
-static struct lane {
+static struct worker {
     pthread_mutex_t lock; /* all below */
     pthread_cond_t news;
-    struct gs_held *head, **tail;
-    struct gs_held *next; /* its first unit is asked for, and may be granted: it is served before all others; or null */
-    bool waits;           /* that one waits for other commands, perhaps for some in this list */
+    struct gs_deferred *head, **tail;
+    struct gs_deferred
+        *next;  /* its first unit is asked for, and may be granted: it is served before all others; or null */
+    bool waits; /* that one waits for other commands, perhaps for some in this list */
     bool started, serves;
-} lanes[GS_MAX_RESOURCES];
-static pthread_once_t lanes_once = PTHREAD_ONCE_INIT;
+} workers[GS_MAX_RESOURCES];
+static pthread_once_t workers_once = PTHREAD_ONCE_INIT;
 
-static _Thread_local bool own_thread; /* it serves a lane, and nothing else */
+static _Thread_local bool own_thread; /* it serves a worker, and nothing else */
 
-/* The process must not end while a thread of ours is inside the driver. Once it does a thread that serves a lane
+/* The process must not end while a thread of ours is inside the driver. Once it does a thread that serves a worker
  * sleeps; another, which may be the one that ends the process, goes on. True: enter must be followed by leave. */
 static bool enter_driver(void)
 {
@@ -41,16 +42,16 @@ static void leave_driver(bool in)
 static void set_up(void)
 {
     for (unsigned r = 0; r < GS_MAX_RESOURCES; r++) {
-        pthread_mutex_init(&lanes[r].lock, NULL);
-        gs_rank_lock(&lanes[r].lock, GS_RANK_LANE);
-        pthread_cond_init(&lanes[r].news, NULL);
-        lanes[r].tail = &lanes[r].head;
+        pthread_mutex_init(&workers[r].lock, NULL);
+        gs_rank_lock(&workers[r].lock, GS_RANK_WORKER);
+        pthread_cond_init(&workers[r].news, NULL);
+        workers[r].tail = &workers[r].head;
     }
     gs_threads_register();
 }
 
 /* The unit that was asked for, or else one that is now. */
-static void take_first(struct gs_held *h, struct gs_grant *grant)
+static void take_first(struct gs_deferred *h, struct gs_grant *grant)
 {
     const bool asked = h->asked;
     h->asked = false;
@@ -58,7 +59,7 @@ static void take_first(struct gs_held *h, struct gs_grant *grant)
         gs_unit_take(h->resource, grant);
 }
 
-static bool run_first(struct gs_held *h, struct gs_unit *u)
+static bool run_first(struct gs_deferred *h, struct gs_unit *u)
 {
     take_first(h, &u->grant);
     bool in = enter_driver();
@@ -71,7 +72,7 @@ static bool run_first(struct gs_held *h, struct gs_unit *u)
 /* A chunk whose last work-groups run leaves part of a GPU idle, and one of small work-groups never fills it: the next
  * one, in another queue, does. (An H200, work-groups of 64: a launch in chunks took 14 % longer in one queue, 0.1 % in
  * two.) What is granted at a time stays the same. */
-static unsigned emptiest_queue(struct gs_held *h)
+static unsigned emptiest_queue(struct gs_deferred *h)
 {
     unsigned best = 0;
     for (unsigned i = 1; i < GS_UNIT_QUEUES && h->units.queue[i]; i++)
@@ -82,7 +83,8 @@ static unsigned emptiest_queue(struct gs_held *h)
 
 /* Once more if it is refused: the driver has taken the first of them, and the application would hear of it by its event
  * alone, if it looks at that. */
-static cl_int enqueue_unit(const struct gs_held *h, unsigned i, cl_command_queue queue, cl_event wait, cl_event *event)
+static cl_int enqueue_unit(const struct gs_deferred *h, unsigned i, cl_command_queue queue, cl_event wait,
+                           cl_event *event)
 {
     const cl_event *list = wait ? &wait : NULL;
     const cl_int err = h->units.enqueue(h->units.work, i, queue, wait != NULL, list, event);
@@ -90,18 +92,18 @@ static cl_int enqueue_unit(const struct gs_held *h, unsigned i, cl_command_queue
 }
 
 /* Another one is under way in that queue. The event is taken over. */
-static void is_last(struct gs_held *h, unsigned queue, cl_event event)
+static void is_last(struct gs_deferred *h, unsigned queue, cl_event event)
 {
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     cl_event before = h->last[queue];
     h->last[queue] = event;
     h->newest = queue;
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_mutex_unlock(&gs_deferred_lock);
     gs_drop_event(before);
 }
 
 /* It has been granted. */
-static bool enqueue_next(struct gs_held *h, unsigned i, struct gs_unit *u)
+static bool enqueue_next(struct gs_deferred *h, unsigned i, struct gs_unit *u)
 {
     cl_event event;
     gs_label_back(h->label);
@@ -115,12 +117,12 @@ static bool enqueue_next(struct gs_held *h, unsigned i, struct gs_unit *u)
         gs_real()->clReleaseEvent(event);
     } else {
         gs_unit_back(&u);
-        gs_held_spoil(h, err);
+        gs_deferred_spoil(h, err);
     }
     return !err;
 }
 
-static bool run_next(struct gs_held *h, unsigned i, struct gs_unit *u)
+static bool run_next(struct gs_deferred *h, unsigned i, struct gs_unit *u)
 {
     bool in = enter_driver();
     if (i == 1 && h->units.first_alone)
@@ -133,12 +135,12 @@ static bool run_next(struct gs_held *h, unsigned i, struct gs_unit *u)
     return runs;
 }
 
-static void serve(struct gs_held *h);
+static void serve(struct gs_deferred *h);
 
 /* Its turn comes when its resource's thread gets to it. */
-static void push(struct gs_held *h)
+static void push(struct gs_deferred *h)
 {
-    struct lane *l = &lanes[h->resource];
+    struct worker *l = &workers[h->resource];
     h->next = NULL;
     pthread_mutex_lock(&l->lock);
     const bool started = l->started;
@@ -152,15 +154,15 @@ static void push(struct gs_held *h)
         serve(h);
 }
 
-static void has_served(struct gs_held *h)
+static void has_served(struct gs_deferred *h)
 {
-    pthread_mutex_lock(&gs_held_lock);
+    pthread_mutex_lock(&gs_deferred_lock);
     h->served = true;
     h->closed = h->closed || atomic_load(&h->status) != CL_COMPLETE;
-    struct gs_held *follower = h->follower;
+    struct gs_deferred *follower = h->follower;
     h->follower = NULL;
-    pthread_cond_broadcast(&gs_held_changed);
-    pthread_mutex_unlock(&gs_held_lock);
+    pthread_cond_broadcast(&gs_deferred_changed);
+    pthread_mutex_unlock(&gs_deferred_lock);
     if (follower)
         push(follower);
 }
@@ -168,21 +170,21 @@ static void has_served(struct gs_held *h)
 static void could_run(cl_event event, cl_int status, void *data);
 
 /* Its first unit stands in its queue behind what the others have to wait for. */
-static bool rest_waits(struct gs_held *h)
+static bool rest_waits(struct gs_deferred *h)
 {
     const cl_int status = h->chained ? gs_event_status(h->ready) : CL_COMPLETE;
     h->chained = false;
     if (status < 0)
-        gs_held_spoil(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        gs_deferred_spoil(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     if (status <= CL_COMPLETE || gs_await_end(h->ready, NULL, could_run, h))
         return status > CL_COMPLETE;
     gs_real()->clWaitForEvents(1, &h->ready);
     return false;
 }
 
-static void serve(struct gs_held *h)
+static void serve(struct gs_deferred *h)
 {
-    const struct gs_queues queues = gs_held_queues(h);
+    const struct gs_queues queues = gs_deferred_queues(h);
     bool runs = true;
     while (h->next_unit < h->units.n && runs && atomic_load(&h->status) == CL_COMPLETE) {
         if (h->next_unit == 1 && rest_waits(h))
@@ -191,35 +193,35 @@ static void serve(struct gs_held *h)
             break;
         struct gs_unit *u = malloc(sizeof *u);
         if (!u)
-            gs_held_spoil(h, CL_OUT_OF_HOST_MEMORY);
+            gs_deferred_spoil(h, CL_OUT_OF_HOST_MEMORY);
         else
             runs = h->next_unit ? run_next(h, h->next_unit, u) : run_first(h, u);
         h->next_unit++;
     }
     if (h->asked)
-        gs_lane_forget(h);
+        gs_worker_forget(h);
     has_served(h);
-    gs_held_done(h);
+    gs_deferred_done(h);
     bool in = enter_driver();
     if (atomic_load(&h->status) != CL_COMPLETE && h->open)
         gs_real()->clSetUserEventStatus(h->open, atomic_load(&h->status)); /* fails where it is open already */
     if (h->units.free)
         h->units.free(h->units.work);
-    gs_held_drop(h);
+    gs_deferred_drop(h);
     gs_queues_release(&queues);
     leave_driver(in);
 }
 
 /* Takes the next one to serve off the list. Null: there is none yet. One that has asked, and can't run yet, keeps
- * nobody from running: then what it has asked for is to be given up first. With the lane's lock held. */
-static struct gs_held *next_of(struct lane *l, struct gs_request *given_up)
+ * nobody from running: then what it has asked for is to be given up first. With the worker's lock held. */
+static struct gs_deferred *next_of(struct worker *l, struct gs_request *given_up)
 {
-    struct gs_held **at = &l->head;
+    struct gs_deferred **at = &l->head;
     while (l->next && *at && *at != l->next)
         at = &(*at)->next;
     if (!*at && l->waits)
         at = &l->head;
-    struct gs_held *h = *at;
+    struct gs_deferred *h = *at;
     if (!h)
         return NULL;
     if (l->next && l->next != h) {
@@ -233,12 +235,12 @@ static struct gs_held *next_of(struct lane *l, struct gs_request *given_up)
     return h;
 }
 
-static void *run_lane(void *arg)
+static void *run_worker(void *arg)
 {
-    struct lane *l = arg;
+    struct worker *l = arg;
     own_thread = true;
     for (;;) {
-        struct gs_held *h;
+        struct gs_deferred *h;
         struct gs_request given_up = {0};
         pthread_mutex_lock(&l->lock);
         l->serves = false;
@@ -252,17 +254,17 @@ static void *run_lane(void *arg)
     return NULL;
 }
 
-/* With the lane's lock held. */
-static bool start_lane(struct lane *l)
+/* With the worker's lock held. */
+static bool start_worker(struct worker *l)
 {
-    return l->started = l->started || gs_threads_start("gs-lane", NULL, run_lane, l);
+    return l->started = l->started || gs_threads_start("gs-worker", NULL, run_worker, l);
 }
 
 /* Who is being served, or stands in line, would wait for a unit in vain while this one has it and stands behind. */
-static bool is_first(struct lane *l, struct gs_held *h)
+static bool is_first(struct worker *l, struct gs_deferred *h)
 {
     pthread_mutex_lock(&l->lock);
-    const bool first = start_lane(l) && !l->serves && !l->head && !l->next;
+    const bool first = start_worker(l) && !l->serves && !l->head && !l->next;
     if (first) {
         l->next = h;
         l->waits = false;
@@ -271,7 +273,7 @@ static bool is_first(struct lane *l, struct gs_held *h)
     return first;
 }
 
-static void is_not_next(struct lane *l)
+static void is_not_next(struct worker *l)
 {
     pthread_mutex_lock(&l->lock);
     l->next = NULL;
@@ -279,9 +281,9 @@ static void is_not_next(struct lane *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-bool gs_lane_ask(struct gs_held *h, uint64_t ns, bool awake, struct gs_grant *grant)
+bool gs_worker_ask(struct gs_deferred *h, uint64_t ns, bool awake, struct gs_grant *grant)
 {
-    struct lane *l = &lanes[h->resource];
+    struct worker *l = &workers[h->resource];
     if (!is_first(l, h))
         return false;
     const bool asked = gs_unit_ask(h->resource, &h->request);
@@ -293,12 +295,12 @@ bool gs_lane_ask(struct gs_held *h, uint64_t ns, bool awake, struct gs_grant *gr
     return granted;
 }
 
-void gs_lane_forget(struct gs_held *h)
+void gs_worker_forget(struct gs_deferred *h)
 {
-    struct lane *l = &lanes[h->resource];
+    struct worker *l = &workers[h->resource];
     struct gs_request given_up = {0};
     pthread_mutex_lock(&l->lock);
-    if (h->asked) /* else the lane's thread has given it up */
+    if (h->asked) /* else the worker's thread has given it up */
         given_up = h->request;
     h->asked = false;
     if (l->next == h)
@@ -308,8 +310,8 @@ void gs_lane_forget(struct gs_held *h)
     gs_unit_cancel(&given_up);
 }
 
-/* It stands behind `ready`: from now on the lane's thread may give up what it has asked for. */
-static void now_waits(struct lane *l, const struct gs_held *h)
+/* It stands behind `ready`: from now on the worker's thread may give up what it has asked for. */
+static void now_waits(struct worker *l, const struct gs_deferred *h)
 {
     pthread_mutex_lock(&l->lock);
     l->waits = l->next == h;
@@ -322,23 +324,23 @@ static _Thread_local bool fails_here; /* what has failed is ended by this very t
 /* The commands before have ended (or one of them failed: then so does this one). */
 static void could_run(cl_event event, cl_int status, void *data)
 {
-    struct gs_held *h = data;
+    struct gs_deferred *h = data;
     (void)event;
     if (status < 0)
-        gs_held_spoil(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        gs_deferred_spoil(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     if (status < 0 && fails_here)
         serve(h);
     else
         push(h);
 }
 
-void gs_lanes_set_up(void)
+void gs_workers_set_up(void)
 {
-    pthread_once(&lanes_once, set_up);
+    pthread_once(&workers_once, set_up);
 }
 
 /* The further units that may be had at once, by this very thread. */
-static void run_more(struct gs_held *h)
+static void run_more(struct gs_deferred *h)
 {
     bool runs = !h->units.first_alone && !h->chained;
     while (runs && h->next_unit < h->units.n) {
@@ -352,7 +354,7 @@ static void run_more(struct gs_held *h)
 }
 
 /* The queue of a unit that is enqueued at once. */
-static unsigned queue_of_rest(const struct gs_held *h, unsigned i)
+static unsigned queue_of_rest(const struct gs_deferred *h, unsigned i)
 {
     unsigned n = 1;
     while (n < GS_UNIT_QUEUES && h->units.queue[n])
@@ -362,9 +364,9 @@ static unsigned queue_of_rest(const struct gs_held *h, unsigned i)
 
 /* What stands for the end of all, where one of them could not be enqueued: it fails once the others have ended, which
  * still use the application's memory. */
-static void add_failed_end(struct gs_held *h, const cl_event *enqueued, cl_uint n)
+static void add_failed_end(struct gs_deferred *h, const cl_event *enqueued, cl_uint n)
 {
-    h->end = gs_held_user_event(h);
+    h->end = gs_deferred_user_event(h);
     h->ends_by_marker = !h->end;
     if (h->end)
         return;
@@ -373,7 +375,7 @@ static void add_failed_end(struct gs_held *h, const cl_event *enqueued, cl_uint 
     gs_real()->clRetainEvent(h->end = h->first);
 }
 
-void gs_lane_enqueue_rest(struct gs_held *h)
+void gs_worker_enqueue_rest(struct gs_deferred *h)
 {
     cl_uint n = 0;
     cl_int err = CL_SUCCESS;
@@ -394,13 +396,13 @@ void gs_lane_enqueue_rest(struct gs_held *h)
     h->ends_by_marker = !err;
     if (!err)
         return;
-    gs_held_spoil(h, err);
+    gs_deferred_spoil(h, err);
     add_failed_end(h, all, n + 1);
     for (unsigned i = n; i < GS_AT_ONCE; i++)
         gs_unit_back(&h->rest[i]);
 }
 
-static void watch_rest(struct gs_held *h)
+static void watch_rest(struct gs_deferred *h)
 {
     for (unsigned i = 0; i < GS_AT_ONCE && h->rest[i]; i++) {
         const unsigned to = queue_of_rest(h, i);
@@ -413,7 +415,7 @@ static void watch_rest(struct gs_held *h)
 }
 
 /* Its unit is granted: there is nothing to wait for but its end. */
-static void run_taken(struct gs_held *h)
+static void run_taken(struct gs_deferred *h)
 {
     struct gs_unit *u = h->taken;
     h->taken = NULL;
@@ -431,7 +433,7 @@ static void run_taken(struct gs_held *h)
         serve(h);
 }
 
-static void await_ready(struct lane *l, struct gs_held *h)
+static void await_ready(struct worker *l, struct gs_deferred *h)
 {
     if (h->asked)
         now_waits(l, h);
@@ -439,15 +441,15 @@ static void await_ready(struct lane *l, struct gs_held *h)
         could_run(h->ready, CL_COMPLETE, h);
 }
 
-void gs_lane_take(struct gs_held *h)
+void gs_worker_take(struct gs_deferred *h)
 {
-    struct lane *l = &lanes[h->resource];
+    struct worker *l = &workers[h->resource];
     pthread_mutex_lock(&l->lock);
-    const bool started = start_lane(l);
+    const bool started = start_worker(l);
     pthread_mutex_unlock(&l->lock);
     if (!started) /* a process without room for a thread: no schedule, then */
         gs_debug("no thread could be started to schedule commands");
-    if (gs_held_enlist(h))
+    if (gs_deferred_enlist(h))
         return;
     if (h->taken)
         run_taken(h);
@@ -457,7 +459,7 @@ void gs_lane_take(struct gs_held *h)
         await_ready(l, h);
 }
 
-void gs_held_fail(void)
+void gs_deferred_fail(void)
 {
     fails_here = true;
     gs_completion_failures();
