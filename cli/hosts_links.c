@@ -102,6 +102,6 @@ bool gs_host_link_measure(cl_device_id dev, struct gs_host_link *link)
     }
     drop(&m);
     if (large_us > 0)
-        link->gb_per_s = LARGE_BYTES / large_us / 1e3;
+        link->gb_per_s = (double)LARGE_BYTES / large_us / 1e3;
     return link->round_trip_us > 0 && link->launch_us > 0 && large_us > 0;
 }

@@ -83,7 +83,7 @@ static int stretch(struct gs_chain *c, enum gs_resource resource, int64_t ns)
     for (size_t i = 0; i < before; i++) /* in chunks of the same length, so many more of them */
         if (c->segments[i].resource == resource) {
             const double chunks = (double)c->segments[i].chunks * (1 + factor) + 0.999;
-            c->segments[i].chunks = chunks < GS_CONFIG_MAX_CHUNKS ? (int)chunks : GS_CONFIG_MAX_CHUNKS;
+            c->segments[i].chunks = chunks < (double)GS_CONFIG_MAX_CHUNKS ? (int)chunks : GS_CONFIG_MAX_CHUNKS;
         }
     return 0;
 }

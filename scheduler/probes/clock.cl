@@ -11,9 +11,14 @@
 #elif PROBE_CLOCK == 4
 #define CLOCK(t) asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)::"memory")
 #elif PROBE_CLOCK == 5 && defined(__x86_64__)
-/* A processor reads its counter ahead of what comes before it, unless a fence makes it wait. */
+/* A processor reads its counter ahead of what comes before it, unless a fence makes it wait. These are built-ins
+ * because PoCL 6.0 ends the process when a kernel has assembly. */
 #define CLOCK(t)                                                                                                       \
-    __asm__ volatile("lfence; rdtsc; lfence; shl $32, %%rdx; or %%rdx, %0" : "=a"(t)::"rdx", "cc", "memory")
+    {                                                                                                                  \
+        __builtin_ia32_lfence();                                                                                       \
+        t = __builtin_readcyclecounter();                                                                              \
+        __builtin_ia32_lfence();                                                                                       \
+    }
 #elif PROBE_CLOCK == 5
 #define CLOCK(t) t = __builtin_readcyclecounter()
 #else

@@ -206,7 +206,7 @@ static bool prepare(void *probe)
 {
     struct handover *h = probe;
     signal(SIGPIPE, SIG_IGN);
-    for (int k = 0; k < KINDS; k++)
+    for (enum kind k = STAYS; k < KINDS; k++)
         if (!(h->idle_ns[k] = calloc(h->runs, sizeof(**h->idle_ns)))) {
             gs_error("there is not enough memory for %llu turns", (unsigned long long)h->runs);
             return false;
@@ -319,7 +319,7 @@ static void print_table(void *probe)
            h->base.device.name, (double)h->player[0].kernel_ns / 1e3, "the device", "turns", "median", "99 %",
            "longest");
     struct figures f = {0};
-    for (int k = 0; k < KINDS; k++) {
+    for (enum kind k = STAYS; k < KINDS; k++) {
         f = figures_of(h, k);
         printf("%-14s %10llu %10.1f %10.1f %10.1f\n", kind_names[k], (unsigned long long)h->n[k], f.median / 1e3,
                f.p99 / 1e3, f.longest / 1e3);
@@ -335,7 +335,7 @@ static void add_json(void *probe, json_t *j)
     const struct handover *h = probe;
     json_object_set_new(j, "kernel_ns", json_integer((json_int_t)h->player[0].kernel_ns));
     struct figures f = {0};
-    for (int k = 0; k < KINDS; k++) {
+    for (enum kind k = STAYS; k < KINDS; k++) {
         f = figures_of(h, k);
         json_object_set_new(j, names[k],
                             json_pack("{s:I, s:I, s:I, s:I}", "turns", (json_int_t)h->n[k], "median_ns",
@@ -352,7 +352,7 @@ static void plot(void *probe, FILE *f)
     const struct handover *h = probe;
     struct gs_curve curves[KINDS];
     double *points[KINDS];
-    for (int k = 0; k < KINDS; k++) {
+    for (enum kind k = STAYS; k < KINDS; k++) {
         const size_t n = h->n[k];
         uint32_t *v = sorted(h, k);
         points[k] = malloc((2 * n + 1) * sizeof *points[k]);
@@ -378,7 +378,7 @@ static void plot(void *probe, FILE *f)
                                    .width = 620,
                                    .height = 380};
     gs_chart_write(&chart, f);
-    for (int k = 0; k < KINDS; k++)
+    for (enum kind k = STAYS; k < KINDS; k++)
         free(points[k]);
 }
 
@@ -415,7 +415,7 @@ static void release(void *probe)
             close(h->player[i].from);
             waitpid(h->player[i].pid, NULL, 0); /* it ends at the end of its pipe */
         }
-    for (int k = 0; k < KINDS; k++)
+    for (enum kind k = STAYS; k < KINDS; k++)
         free(h->idle_ns[k]);
 }
 

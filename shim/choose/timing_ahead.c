@@ -125,8 +125,8 @@ struct gs_patience gs_timing_patience(struct gs_timing *t, const struct gs_queue
     enum { SHARE = 4, OF_ALL = 2 }; /* of what this launch gains, and of what all should gain that are to come */
     pthread_mutex_lock(&gs_book.lock);
     const double one = t->waited ? 0 : t->h.single_ns - t->h.split_ns;
-    const double all = one * gs_choice_more_launches(&t->h) / OF_ALL;
-    const double share = one / SHARE > all ? one / SHARE : all, busy = (double)gs_timing_busy_ns(q);
+    const double all = one * gs_choice_more_launches(&t->h) / (double)OF_ALL;
+    const double part = one / (double)SHARE, share = part > all ? part : all, busy = (double)gs_timing_busy_ns(q);
     const double gain = share > busy ? share : busy;
     const double expected = new_ns(t), cached = on_cpu() || expected < (double)CACHED_NS ? expected : (double)CACHED_NS;
     pthread_mutex_unlock(&gs_book.lock);

@@ -39,7 +39,7 @@ static bool tries_unheard(const struct gs_timing *t)
 static double most_of_tries_ns(const struct gs_timing *t)
 {
     enum { TIMES = 2 * GS_CHOICE_TRIES };
-    return TIMES * t->h.single_ns + LITTLE_NS;
+    return (double)TIMES * t->h.single_ns + (double)LITTLE_NS;
 }
 
 bool gs_timing_may_await(struct gs_timing *t, bool *is_new)

@@ -309,6 +309,7 @@ static void check_file(struct check *c, uint64_t seed)
 {
     struct spec s;
     spec_read(&s, c->path, seed);
+    machine_name_version(c->m, &s);
     struct gs_summary *t = machine_can(c->m, &s) ? translate(c, &s) : NULL;
     if (t && !t->refusal) {
         c->s = &s;

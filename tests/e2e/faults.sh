@@ -141,17 +141,18 @@ each_unit() { # FUNCTION PROGRAM
 
 # Where what a launch's later units use can't be kept, one device does the launch: nothing is used that has been let go.
 each_retain() {
-  local count k name
+  local count k name kept
+  kept=$(samplers)
   export LAZY=poison LAZY_REPORT=$PWD/report GPUSPARC_TRANSFER=plain
   OPENCL_LAYERS=$programs/lazy.so:$OPENCL_LAYERS
-  FAULT_COUNTS=$PWD/counts.txt gpusparc run --mode multi --gpus 2 "$programs/sampled" >/dev/null
+  FAULT_COUNTS=$PWD/counts.txt gpusparc run --mode multi --gpus 2 "$programs/sampled" $kept >/dev/null
   cp counts.txt retains.txt
   for name in clRetainSampler clRetainMemObject; do
     count=$(sed -n "s/^$name //p" retains.txt)
     [ "$count" -ge 8 ] || fail "sampled retains nothing"
     for ((k = 1; k <= count; k++)); do
       rm -f report
-      spared "$name:$k:-5:once" sampled
+      spared "$name:$k:-5:once" sampled $kept
       [ ! -e report ] || { sort report | uniq -c; fail "sampled over a driver whose $name fails ($k)"; }
     done
   done

@@ -161,7 +161,8 @@ if [ $# = 0 ]; then
   over unflushed,lanes,late "$samples/scanlargearrays" --size 10007 --group 16
   ways=("by plain --mode multi --devices cpu:2")
   by_daemon unflushed,lanes "$programs/staging"
-  by_daemon poison "$programs/sampled"
+  # shellcheck disable=SC2046
+  by_daemon poison "$programs/sampled" $(samplers)
   by_daemon inside,unflushed "$programs/come_home"
   ways=("by pinned --mode multi --devices cpu:2")
   for ((i = 0; i < 3; i++)); do by_daemon slow "$programs/user_events"; done
@@ -184,7 +185,7 @@ else
   [ "$1" != all ] || set -- aliases again callbacks chunks geometry held host_access host_pointers images sampled linking queries \
     queues reductions refused_launch releases sources special staging sub_buffers threads transfers types user_events \
     profiling append bands columns come_home filled trial trials races held unwritten bursts contend stress jobs $(cut -d'|' -f1 "$GS_SOURCE/samples/MANIFEST" | grep -v '^#')
-  declare -A arguments=([trials]="4 20" [contend]="5 120 3" [stress]="9 150 3" [jobs]="12 4000 100" [append]="7 1" [held]=repeat [columns]="3 300 200")
+  declare -A arguments=([trials]="4 20" [contend]="5 120 3" [stress]="9 150 3" [jobs]="12 4000 100" [append]="7 1" [held]=repeat [columns]="3 300 200" [sampled]="$(samplers)")
   for program in "$@"; do
     command=("$programs/$program" ${arguments[$program]:-})
     [ -x "$programs/$program" ] || read -ra command <<<"$samples/$program $(grep "^$program " "$GS_SOURCE/samples/MANIFEST" | cut -d'|' -f3)"

@@ -3,7 +3,9 @@
 # cpack makes the two packages: who needs what, what lies where, and that lintian finds no errors where it is installed.
 set -euo pipefail
 fail() { echo "FAILED: $*"; exit 1; }
-command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null || { echo "dpkg-dev isn't installed"; exit 77; }
+for program in dpkg-deb dpkg-shlibdeps file; do
+  command -v $program >/dev/null || { echo "$program isn't there: dpkg-dev and file have what cpack wants"; exit 77; }
+done
 rm -rf packed && mkdir packed
 (cd "$GS_BUILD" && cpack -G DEB -B "$OLDPWD/packed") >cpack.txt 2>&1 || { cat cpack.txt; fail "cpack"; }
 version=$(gpusparc --version | sed 's/gpusparc //')

@@ -48,15 +48,34 @@ char *machine_info(const struct machine *m, cl_device_info what)
     return s;
 }
 
+static void read_version(const struct machine *m, unsigned *major, unsigned *minor)
+{
+    char *version = machine_info(m, CL_DEVICE_OPENCL_C_VERSION);
+    *major = *minor = 0;
+    sscanf(version, "OpenCL C %u.%u", major, minor);
+    free(version);
+}
+
 bool machine_can(const struct machine *m, const struct spec *s)
 {
-    unsigned major = 0, minor = 0;
-    char *version = machine_info(m, CL_DEVICE_OPENCL_C_VERSION), *extensions = machine_info(m, CL_DEVICE_EXTENSIONS);
-    sscanf(version, "OpenCL C %u.%u", &major, &minor);
+    unsigned major, minor;
+    read_version(m, &major, &minor);
+    char *extensions = machine_info(m, CL_DEVICE_EXTENSIONS);
     bool can = major * 100 + minor * 10 >= s->version && (!*s->extension || strstr(extensions, s->extension));
-    free(version);
     free(extensions);
     return can;
+}
+
+void machine_name_version(const struct machine *m, struct spec *s)
+{
+    const size_t used = strlen(s->options), room = sizeof s->options - used;
+    unsigned major, minor;
+    read_version(m, &major, &minor);
+    if (strstr(s->options, "-cl-std"))
+        return;
+    const int n = snprintf(s->options + used, room, "%s-cl-std=CL%u.%u", used ? " " : "", major, minor);
+    if (n < 0 || (size_t)n >= room)
+        machine_check(CL_INVALID_BUILD_OPTIONS, "the options are too long");
 }
 
 static void show_log(const struct machine *m, cl_program p)

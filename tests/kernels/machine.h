@@ -28,6 +28,10 @@ char *machine_info(const struct machine *m, cl_device_info what);
 /* Can the device run the program? */
 bool machine_can(const struct machine *m, const struct spec *s);
 
+/* Where the options name no -cl-std, adds the device's CL_DEVICE_OPENCL_C_VERSION. A compiler may take a later one by
+ * itself, as PoCL 6.0 does; only the shim asks it, and the translator alone goes by the device's word. */
+void machine_name_version(const struct machine *m, struct spec *s);
+
 /* Builds the program from the given texts of its units. */
 cl_program machine_build(const struct machine *m, const struct spec *s, const char *const *texts);
 

@@ -231,10 +231,6 @@ void spec_read(struct spec *s, const char *path, uint64_t seed)
     }
     if (s->n_launches == 0)
         bad(&r, "no kernel is launched");
-    /* What a driver takes without it differs: PoCL 6.0 takes 3.0, whose pointers may lead anywhere. */
-    const size_t used = strlen(s->options);
-    if (!strstr(s->options, "-cl-std") && used + sizeof " -cl-std=CL1.2" <= sizeof s->options)
-        snprintf(s->options + used, sizeof s->options - used, "%s-cl-std=CL1.2", used ? " " : "");
 }
 
 void spec_free(struct spec *s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How the kernels of tests/kernels are launched: read from comments at the head of each file.
  *
- *   //! options TEXT                  build options; DIR in it is the folder of the file; -cl-std=CL1.2 if it has none
+ *   //! options TEXT                  build options; DIR in it is the folder of the file
  *   //! version N                     skip it on devices below OpenCL C N (120, 200, 300) ...
  *   //! extension NAME                ... or without that extension
  *   //! unit FILE                     another file that is compiled by itself and linked

@@ -2,12 +2,14 @@
 # Every test kernel, and random ones, give the same bytes plain and under gpusparc, on two sub-devices and on three
 # devices, and are really split where they should be: split.sh [SEED [COUNT]]
 set -euo pipefail
+source "$GS_SOURCE/tests/kernels/taken.sh"
 seed=${1:-1000} count=${2:-6}
 export XDG_CACHE_HOME=$PWD/cache
 rm -rf "$XDG_CACHE_HOME" programs
 echo "seed $seed, $count programs"
 python3 "$GS_SOURCE/tests/kernels/generate.py" "$seed" "$count" programs
-files=("$GS_SOURCE"/tests/kernels/*.cl programs/*.cl)
+taken programs/*.cl
+files=("$GS_SOURCE"/tests/kernels/*.cl "${files[@]}")
 run=$GS_BUILD/tests/run_kernels
 "$run" plain.bin "${files[@]}" 2>plain.err || { cat plain.err; exit 1; }
 

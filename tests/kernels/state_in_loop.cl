@@ -1,5 +1,7 @@
 // A state with pointers to other private structs, of which a loop changes members: what is stored through the pointers
-// is private still. As path tracers do it, and with pointers to local memory.
+// is private still. As path tracers do it, and with pointers to local memory. In OpenCL C 1.2: what is stored through a
+// generic pointer, as PoCL 6.0 takes them by itself, may be a buffer's.
+//! options -cl-std=CL1.2
 //! kernel trace
 //! global 64
 //! local 8

@@ -81,7 +81,8 @@ expect 0 "process $daemon of user $(id -un), on $dir/sock" gpusparc status
 expect 0 "\"uid\": $(id -u)" gpusparc status --json
 if [ "$(id -u)" = 0 ]; then
   mkdir -m 777 "$dir/theirs.d" && chmod 755 "$dir"
-  setpriv --reuid 1001 --clear-groups timeout 5 "$(command -v gpusparcd || echo "$GS_BUILD/bin/gpusparcd")" --socket "$dir/theirs.d/sock" --gpus 1 2>"$dir/theirs.log" &
+  cp "$(command -v gpusparcd || echo "$GS_BUILD/bin/gpusparcd")" "$dir/theirs.d/" # the build may lie where only root may look
+  setpriv --reuid 1001 --clear-groups timeout 5 "$dir/theirs.d/gpusparcd" --socket "$dir/theirs.d/sock" --gpus 1 2>"$dir/theirs.log" &
   theirs=$!
   for _ in $(seq 100); do gpusparc status --json --socket "$dir/theirs.d/sock" >/dev/null 2>&1 && break; sleep 0.05; done
   expect 0 "of user $(id -un 1001 2>/dev/null || echo 1001), on " gpusparc status --socket "$dir/theirs.d/sock"

@@ -17,14 +17,14 @@ enum { PEOPLE = 6 };
 /* The config, and those that a RELOAD brings: other tasks, wrong ones, and GPUs that the daemon can't be given later.
  */
 static const char *const config_text[] = {
-    "[system]\ngpus = 3\nwatchdog = 1ms\nrealtime = no\noverruns = 100us\n"
-    "[task a]\nperiod = 10ms\nmatch = */a\nuser = *\nsegments.1 = cpu 1ms, pci 1ms, gpu 2ms\n"
-    "[task b]\nperiod = 20ms\nuser = 1001\nwarmup = 2\n",
-    "[system]\ngpus = 3\nwatchdog = 1ms\ngpu_chunk = 50us\npci_chunk = 20us\nliars = yes\nadmission = refuse\n"
-    "[task a]\nperiod = 10ms\nuser = *\nmode = multi\nsegments.1 = gpu 9ms\nsegments.3 = gpu 3ms, pci 1ms\n"
-    "[task c]\nperiod = 5ms\nuser = 1002\nsegments.1 = gpu 3ms\n",
-    "[system]\ngpus = 3\ngpu_chunk = 5us\nadmission = best-effort\nprobes = all\noverruns = process\n"
-    "[task b]\nperiod = 1ms\nuser = *\nmatch = */y\ngpu_chunk = 10us\nsegments.1 = gpu 1ms\n",
+    ("[system]\ngpus = 3\nwatchdog = 1ms\nrealtime = no\noverruns = 100us\n"
+     "[task a]\nperiod = 10ms\nmatch = */a\nuser = *\nsegments.1 = cpu 1ms, pci 1ms, gpu 2ms\n"
+     "[task b]\nperiod = 20ms\nuser = 1001\nwarmup = 2\n"),
+    ("[system]\ngpus = 3\nwatchdog = 1ms\ngpu_chunk = 50us\npci_chunk = 20us\nliars = yes\nadmission = refuse\n"
+     "[task a]\nperiod = 10ms\nuser = *\nmode = multi\nsegments.1 = gpu 9ms\nsegments.3 = gpu 3ms, pci 1ms\n"
+     "[task c]\nperiod = 5ms\nuser = 1002\nsegments.1 = gpu 3ms\n"),
+    ("[system]\ngpus = 3\ngpu_chunk = 5us\nadmission = best-effort\nprobes = all\noverruns = process\n"
+     "[task b]\nperiod = 1ms\nuser = *\nmatch = */y\ngpu_chunk = 10us\nsegments.1 = gpu 1ms\n"),
     "[system]\ngpus = 2\n",
     "[task a]\nperiod = no\n",
     ""};

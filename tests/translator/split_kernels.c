@@ -173,6 +173,7 @@ static void check_file(struct check *c, uint64_t seed)
     size_t bytes;
     unsigned dims = 1;
     spec_read(&s, c->path, seed);
+    machine_name_version(c->m, &s);
     struct gs_summary *t = machine_can(c->m, &s) ? translate(c, &s) : NULL;
     if (!t) {
         spec_free(&s);

@@ -5,7 +5,7 @@
 
 static const gs_wide far_off = (gs_wide)1 << 100;
 
-enum { NO_LOOP = UINT32_MAX };
+#define NO_LOOP UINT32_MAX
 
 void gs_sure_begin(struct gs_sure *s, struct gs_eval *e)
 {

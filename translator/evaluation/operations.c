@@ -298,10 +298,10 @@ double gs_summary_operations(const struct gs_kernel_summary *kernel, const struc
         items *= (double)launch->global[d];
     for (unsigned i = 0; i < SAMPLES && s.numbers && times; i++) {
         for (unsigned d = 0; d < 3; d++)
-            s.item[d] = (uint64_t)((double)launch->global[d] * (i * spread[d] % SAMPLES + 0.5) / SAMPLES);
+            s.item[d] = (uint64_t)((double)launch->global[d] * (i * spread[d] % SAMPLES + 0.5) / (double)SAMPLES);
         sum += operations_of_item(&s, times);
     }
     free(s.numbers);
     free(times);
-    return sum / SAMPLES * items;
+    return sum / (double)SAMPLES * items;
 }

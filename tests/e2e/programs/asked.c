@@ -67,7 +67,7 @@ static int have_device(cl_kernel k)
         CL(clFinish(queue));
         took = seconds() - begin;
     }
-    set_uint(k, 1, (cl_uint)(HOG_SECONDS / took));
+    set_uint(k, 1, (cl_uint)((double)HOG_SECONDS / took));
     launch(queue, k, ITEMS, ITEMS, 0, NULL, NULL);
     CL(clFlush(queue));
     nanosleep(&(struct timespec){.tv_nsec = 300 * 1000 * 1000}, NULL);
