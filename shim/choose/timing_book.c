@@ -57,9 +57,7 @@ static struct gs_machine first_guess(const struct gs_group *g)
 
 bool gs_book_is_kept(const struct gs_context *ctx)
 {
-    const enum gs_mode mode = gs_settings()->mode;
-    const bool learns = mode == GS_MODE_AUTO || (mode == GS_MODE_MULTI && gs_group()->unlike);
-    return learns && ctx->n > 1 && !gs_settings()->verify;
+    return gs_learns() && ctx->n > 1 && !gs_settings()->verify;
 }
 
 bool gs_book_is_of(const struct gs_timing *t, uint64_t program, const char *name, const uint64_t size[6], unsigned n)
