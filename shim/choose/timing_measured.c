@@ -283,6 +283,20 @@ void gs_timing_pinned(uint64_t took_ns)
     pthread_mutex_unlock(&gs_book.lock);
 }
 
+bool gs_measured_splits(const struct gs_timing *t, bool *begun)
+{
+    const struct measurement *m = pending;
+    while (m && (m->t != t || !m->split))
+        m = m->next;
+    *begun = m && !m->spent;
+    for (unsigned p = 0; *begun && p < m->trial.forecast.n; p++) {
+        cl_int status = CL_QUEUED;
+        gs_real()->clGetEventInfo(m->part[p], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+        *begun = status <= CL_RUNNING;
+    }
+    return m;
+}
+
 bool gs_measured_has_room(void)
 {
     return gs_measured_pending < MOST_PENDING;

@@ -101,6 +101,8 @@ static const char *early_reason(struct gs_launching *l)
     l->timing = gs_settings()->mode == GS_MODE_AUTO ? l->cuts : NULL;
     if (l->timing && !l->by_units)
         gs_await_known(l);
+    if (l->cuts && !l->timing && !l->by_units)
+        gs_await_cut(l);
     /* What goes in several units has to be translated either way. */
     if (l->timing && !gs_prepared(l->k->program) && !(l->by_units && gs_launch_is_long(l))) {
         if (!gs_timing_worth(l->timing, false, &reason))

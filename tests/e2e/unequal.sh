@@ -34,6 +34,9 @@ for slower in 0.5 2 5 20 1/3; do
     unequal $slower $mode 8 1
   done
 done
+# All enqueued and waited for once: the second launch waits for what the first says.
+rm -rf cache
+rounds=3400000 items=65536 item_ns=0.00012 FAKE_ROUNDS=2 unequal 1 multi 30 4
 # And the bytes are the plain run's, of random kernels and host programs, on places with memories of their own.
 export OPENCL_LAYERS=$programs/as_gpu.so AS_GPU=unlike
 for seed in 771 772 773; do
