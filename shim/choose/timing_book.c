@@ -264,6 +264,8 @@ static void load(const struct gs_context *ctx)
             t->classes.of = k->numbers;
         atomic_store(&t->numbers, k->numbers);
         t->h = k->h;
+        if (gs_book.machine.unlike) /* they may have changed */
+            gs_balance_unsettle(&t->h.balance);
         t->prepare_ns = (double)k->prepare_ns;
     }
     gs_learnt_free(&l);

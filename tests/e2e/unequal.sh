@@ -34,9 +34,33 @@ for slower in 0.5 2 5 20 1/3; do
     unequal $slower $mode 8 1
   done
 done
+# One that has bad luck in one launch, or comes to be slower for good, has its share again soon, ...
+rm -rf cache
+unequal 20x1,1 multi 10 4
+rm -rf cache
+unequal 1x1,10x1,1 multi 10 3
+unequal 1 multi 4 1
+for mode in multi auto; do
+  rm -rf cache
+  unequal 1x20,4 $mode 60 50
+  unequal 4 $mode 8 1
+done
+# ... and also one that was of no use in the process before.
+rm -rf cache
+unequal 20 auto 40 40
+unequal 1 auto 30 25
+# To find out that one is of no use costs little, where the launches are long.
+rm -rf cache
+ideal=1 item_ns=400 unequal 50 auto 8 1
 # All enqueued and waited for once: the second launch waits for what the first says.
 rm -rf cache
 rounds=3400000 items=65536 item_ns=0.00012 FAKE_ROUNDS=2 unequal 1 multi 30 4
+# Fewer work-groups than compute units take as long as one for each: 300 of them take three turns on a device of 100
+# units, and two of such devices two.
+for mode in multi auto; do
+  rm -rf cache
+  ideal=1.5 items=19200 item_ns=1500 FAKE_WAVE=6400 unequal 1 $mode 40 30
+done
 # And the bytes are the plain run's, of random kernels and host programs, on places with memories of their own.
 export OPENCL_LAYERS=$programs/as_gpu.so AS_GPU=unlike
 for seed in 771 772 773; do
