@@ -3,11 +3,12 @@
 
 #include <string.h>
 
-enum { MEASURED_BEFORE_MOVE = 2, MOST_MOVES = 16 };
+enum { MEASURED_BEFORE_MOVE = 2, MOST_MOVES = 16, SLOW_IN_A_ROW = 3 };
 
 static const double alike_damping = 0.7; /* of the way to where the parts should be equal */
 static const double least_excess = 0.06; /* of the mean: below it the parts count as equal */
 static const double least_gain = 0.02;   /* a move that gains less is taken back, and is the last */
+static const double far_longer = 1.25;   /* than ever under this cut: if that goes on a device has become slower */
 
 static uint64_t mean_of(const struct gs_balance *b)
 {
@@ -30,23 +31,33 @@ static void forget_times(struct gs_balance *b)
     memset(b->part_ns, 0, sizeof b->part_ns);
 }
 
+void gs_balance_unsettle(struct gs_balance *b)
+{
+    forget_times(b);
+    b->since = b->moves;
+    b->before_ns = b->in_vain = b->slow = 0;
+    b->settled = false;
+}
+
 void gs_balance_learn(struct gs_balance *b, unsigned dim, unsigned n, const double *cut, const uint64_t *part_ns,
-                      const double *speed)
+                      const double *share)
 {
     uint64_t longest = 0;
-    if (b->n != n || b->dim != dim) {
-        *b = (struct gs_balance){.n = n, .dim = dim};
-    }
-    b->unlike = speed != NULL;
-    if (speed)
-        memcpy(b->speed, speed, n * sizeof *speed);
+    if (b->n != n || (b->dim != dim && !share))
+        *b = (struct gs_balance){.n = n};
+    b->dim = dim;
+    b->unlike = share != NULL;
+    if (share)
+        memcpy(b->share, share, n * sizeof *share);
     memcpy(b->cut, cut, n * sizeof *cut); /* in whole work-groups: not quite where it was meant to be */
-    for (unsigned p = 0; p < n; p++) {
+    for (unsigned p = 0; p < n; p++)
+        longest = part_ns[p] > longest ? part_ns[p] : longest;
+    b->slow = share && b->measured && (double)longest > far_longer * (double)b->longest_ns ? b->slow + 1 : 0;
+    if (b->slow == SLOW_IN_A_ROW)
+        gs_balance_unsettle(b);
+    for (unsigned p = 0; p < n; p++)
         if (!b->measured || part_ns[p] < b->part_ns[p])
             b->part_ns[p] = part_ns[p];
-        if (part_ns[p] > longest)
-            longest = part_ns[p];
-    }
     if (!b->measured || longest < b->longest_ns)
         b->longest_ns = longest;
     b->measured++;
@@ -55,20 +66,26 @@ void gs_balance_learn(struct gs_balance *b, unsigned dim, unsigned n, const doub
 double gs_balance_single_ns(const struct gs_balance *b)
 {
     double sum = 0;
+    if (b->unlike && b->measured)
+        return (double)b->part_ns[0] / b->cut[0];
     for (unsigned p = 0; p < b->n && b->measured; p++)
-        sum += (double)b->part_ns[p] * (b->unlike ? b->speed[p] : 1);
+        sum += (double)b->part_ns[p];
     return sum;
+}
+
+double gs_balance_speed(const struct gs_balance *b, unsigned p)
+{
+    if (b->unlike && b->measured && b->part_ns[0] && b->part_ns[p])
+        return b->share[p] / (double)b->part_ns[p] / (b->share[0] / (double)b->part_ns[0]);
+    return (b->cut[p] - (p ? b->cut[p - 1] : 0)) / b->cut[0];
 }
 
 /* Where they would be equal, if the launch is uniform: each device has as much of it as it does in the same time. */
 static void fair_cut(const struct gs_balance *b, double *out)
 {
-    double total = 0, begin = 0;
-    for (unsigned p = 0; p < b->n; p++) {
-        total += (b->cut[p] - begin) / (double)b->part_ns[p];
-        out[p] = total;
-        begin = b->cut[p];
-    }
+    double total = 0;
+    for (unsigned p = 0; p < b->n; p++)
+        out[p] = total += b->share[p] / (double)b->part_ns[p];
     for (unsigned p = 0; p < b->n; p++)
         out[p] /= total;
 }
@@ -106,16 +123,23 @@ bool gs_balance_move(struct gs_balance *b, double bytes_ns, double launches)
 {
     double target[GS_MAX_DEVICES], moved = 0;
     const double damping = b->unlike ? 1 : alike_damping;
-    if (b->n < 2 || b->settled || b->moves >= MOST_MOVES || b->measured < (b->unlike ? 1 : MEASURED_BEFORE_MOVE))
+    if (b->n < 2 || b->settled || b->moves - b->since >= MOST_MOVES ||
+        b->measured < (b->unlike ? 1 : MEASURED_BEFORE_MOVE))
         return false;
     for (unsigned p = 0; p < b->n && b->unlike; p++)
         if (!b->part_ns[p])
             return false;
-    if (b->before_ns && (double)b->longest_ns > (double)b->before_ns * (1 - least_gain))
-        return go_back(b);
     const double mean = (double)mean_of(b), excess = (double)b->longest_ns - mean;
-    if (excess < least_excess * mean)
+    const bool better = !b->before_ns || (double)b->longest_ns <= (double)b->before_ns * (1 - least_gain);
+    if (excess < least_excess * mean) {
+        b->before_ns = 0; /* whatever it was before */
         return false;
+    }
+    /* Where one launch is enough it may have had bad luck, this one or the one before the move: others say more. */
+    if (!better && b->measured < MEASURED_BEFORE_MOVE)
+        return false;
+    if (!better && (!b->unlike || b->in_vain++))
+        return go_back(b);
     if (b->unlike)
         fair_cut(b, target);
     else
@@ -126,8 +150,11 @@ bool gs_balance_move(struct gs_balance *b, double bytes_ns, double launches)
     }
     if (damping * excess * launches < moved * bytes_ns)
         return false;
-    memcpy(b->before, b->cut, sizeof b->before);
-    b->before_ns = b->longest_ns;
+    if (better) {
+        memcpy(b->before, b->cut, sizeof b->before);
+        b->before_ns = b->longest_ns;
+        b->in_vain = 0;
+    }
     memcpy(b->cut, target, b->n * sizeof *target);
     b->moves++;
     forget_times(b);

@@ -43,6 +43,20 @@ double gs_least_share(const struct gs_machine *m, unsigned n)
     return 1 / sum;
 }
 
+double gs_speed_for(const struct gs_history *h, const struct gs_machine *m, unsigned n, unsigned device)
+{
+    return m->unlike && h->balance.n == n ? gs_balance_speed(&h->balance, device) : gs_speed(m, device);
+}
+
+/* Of this kernel. */
+static double least_share_for(const struct gs_history *h, const struct gs_machine *m, unsigned n)
+{
+    double sum = 0;
+    for (unsigned p = 0; p < n && m->unlike; p++)
+        sum += gs_speed_for(h, m, n, p);
+    return m->unlike ? 1 / sum : 1.0 / n;
+}
+
 double gs_least_worth_ns(const struct gs_machine *m, unsigned n)
 {
     /* single * share + split_ns < worth_leaving * single */
@@ -122,11 +136,17 @@ static bool is_due_again(const struct gs_history *h)
     return h->failures && h->launches >= h->retry_at;
 }
 
+/* What n devices together take at best: no less than what is known, no more than if they were alike. */
+static double hoped_share(const struct gs_history *h, const struct gs_machine *m, unsigned n)
+{
+    return gs_min(least_share_for(h, m, n), 1.0 / n);
+}
+
 /* And what is hoped for of it, at best: what it was thought to take before it was tried. */
 static double hoped_of(const struct gs_history *h, const struct gs_machine *m, double single, unsigned n)
 {
-    const double share = gs_least_share(m, n), split = split_at_best(h, m, single, share);
-    return is_due_again(h) ? gs_min(split, single * share + m->split_ns) : split;
+    const double split = split_at_best(h, m, single, least_share_for(h, m, n));
+    return is_due_again(h) ? gs_min(split, single * hoped_share(h, m, n) + m->split_ns) : split;
 }
 
 unsigned gs_read_size(double bytes)
@@ -141,10 +161,17 @@ struct gs_reads gs_reads_of(const struct gs_history *h, const struct gs_machine 
     return (struct gs_reads){h->read_bytes * one, one > 0 ? h->read_bytes * (one - several) : 0};
 }
 
-/* Can no split of n parts gain, by its parts and its reads, even if nothing has to be moved? */
-static bool is_too_short(const struct gs_machine *m, unsigned n, double single, struct gs_reads reads)
+/* Can no split gain whose parts take that share, by these and its reads, even if nothing has to be moved? */
+static bool gains_nothing(const struct gs_machine *m, double share, double single, struct gs_reads reads)
 {
-    return single * gs_least_share(m, n) + m->split_ns + reads.one - reads.gain > worth_leaving * (single + reads.one);
+    return single * share + m->split_ns + reads.one - reads.gain > worth_leaving * (single + reads.one);
+}
+
+/* Of n parts, whatever the devices' speeds are: these may have been wrong, or others by now. */
+static bool is_too_short(const struct gs_history *h, const struct gs_machine *m, unsigned n, double single,
+                         struct gs_reads reads)
+{
+    return gains_nothing(m, hoped_share(h, m, n), single, reads);
 }
 
 static bool one_device(struct gs_history *h, const char *reason)
@@ -236,7 +263,7 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
     } else {
         const bool trying = is_trying(h, single);
         const struct gs_reads reads = gs_reads_of(h, m);
-        h->split_ns = split_at_best(h, m, single, gs_least_share(m, n));
+        h->split_ns = split_at_best(h, m, single, least_share_for(h, m, n));
         if (gs_choice_split_known(h) && !trying && !is_due_again(h) &&
             h->split_ns + reads.one - reads.gain >= worth_leaving * (single + reads.one))
             return give_up(h);
@@ -244,9 +271,14 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
             reason = NULL;
         else if (h->launches < h->plan_at)
             reason = h->reason;
-        else if (is_too_short(m, n, single, reads))
+        else if (is_too_short(h, m, n, single, reads))
             reason = too_short;
-        else if (gs_choice_more_launches(h) * (single - hoped_of(h, m, single, n) + reads.gain) < prepare_ns)
+        else if (!gs_choice_split_known(h) && gains_nothing(m, least_share_for(h, m, n), single, reads) &&
+                 !is_due_again(h)) {
+            reason = faster;
+            if (!h->failures)
+                fail(h, 1);
+        } else if (gs_choice_more_launches(h) * (single - hoped_of(h, m, single, n) + reads.gain) < prepare_ns)
             reason = not_earned;
     }
     if (!reason) {
@@ -263,7 +295,7 @@ bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, 
     const double single = single_of(h);
     const struct gs_reads reads = gs_reads_of(h, m);
     const double gain = single - hoped_of(h, m, single, n) + reads.gain;
-    return single > 0 && !is_too_short(m, n, single, reads) && gain > 0 &&
+    return single > 0 && !is_too_short(h, m, n, single, reads) && gain > 0 &&
            gs_choice_more_launches(h) * gain >= prepare_ns;
 }
 
@@ -387,7 +419,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     const double left = gs_budget_left(b, now_ns);
     h->single_ns = w.single;
     h->split_ns = w.split;
-    const bool going = h->last_split && h->ever;
+    const bool going = h->last_split && h->ever && (!m->unlike || gs_choice_split_known(h));
     const bool better = is_below(&w, going ? worth_staying : worth_leaving);
     const bool retry = !better && is_due_again(h) && left >= w.risk;
     h->by_host_only = !o->peer_possible && o->link == GS_LINK_HOST;
@@ -420,7 +452,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
 bool gs_choice_is_short(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
     const double known = h->single.n ? single_of(h) : (double)h->bound_ns;
-    return known > 0 && is_too_short(m, n, known, gs_reads_of(h, m));
+    return known > 0 && is_too_short(h, m, n, known, gs_reads_of(h, m));
 }
 
 bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine *m, unsigned n, bool affordable)
@@ -435,5 +467,6 @@ bool gs_choice_wants_single(const struct gs_history *h, const struct gs_machine 
 bool gs_choice_wants_split(const struct gs_history *h)
 {
     const bool unknown = h->split.n < ENOUGH || (h->balance.measured < GS_CHOICE_KNOWN && !h->balance.settled);
-    return h->launches < ENOUGH || h->launches % SPLIT_EVERY == 0 || (unknown && h->asked_split < MOST_ASKED_SPLITS);
+    return h->launches < ENOUGH || h->launches % SPLIT_EVERY == 0 || h->balance.slow ||
+           (unknown && h->asked_split < MOST_ASKED_SPLITS);
 }

@@ -52,15 +52,20 @@ struct gs_machine {
 /* 1 where that isn't known, and where they are alike. */
 double gs_speed(const struct gs_machine *m, unsigned device);
 
+struct gs_history;
+/* The same for this kernel, of n parts. */
+double gs_speed_for(const struct gs_history *h, const struct gs_machine *m, unsigned n, unsigned device);
+
 /* What n devices together take, as a share of what the first takes alone. */
 double gs_least_share(const struct gs_machine *m, unsigned n);
 
 /* Where to cut a launch of which nothing is known, by what is known of n devices that differ: cut[p] is where part p
- * ends. Of one whose speed isn't known a small part will tell. */
-void gs_choice_first_cut(const struct gs_machine *m, unsigned n, double *cut);
+ * ends. Of one whose speed isn't known a small part will tell; single_ns: what the launch takes on one; 0: not known.
+ */
+void gs_choice_first_cut(const struct gs_machine *m, unsigned n, double single_ns, double *cut);
 
-/* One launch in n parts: part p took part_ns[p] and reached up to cut[p]. */
-void gs_choice_learn_speed(struct gs_machine *m, unsigned n, const double *cut, const uint64_t *part_ns);
+/* One launch in n parts: part p took part_ns[p], in which its device could have done share[p]. */
+void gs_choice_learn_speed(struct gs_machine *m, unsigned n, const double *share, const uint64_t *part_ns);
 
 double gs_move_ns(const struct gs_machine *m, enum gs_link link, struct gs_move move);
 

@@ -57,6 +57,27 @@ static double filled(uint64_t groups, unsigned place)
     return groups > gs_group()->units[place] ? (double)groups : gs_group()->units[place];
 }
 
+/* x isn't 0. */
+static double square_root(double x)
+{
+    enum { ROUNDS = 32 };
+    double root = x;
+    for (unsigned i = 0; i < ROUNDS; i++)
+        root = (root + x / root) / 2;
+    return root;
+}
+
+void gs_forecast_shares(const struct gs_plan *plan, double share[GS_MAX_DEVICES])
+{
+    uint64_t groups = 0;
+    for (unsigned p = 0; p < plan->n_parts; p++)
+        groups += groups_of(plan, p);
+    for (unsigned p = 0; p < plan->n_parts; p++) {
+        const uint64_t own = groups_of(plan, p) ? groups_of(plan, p) : 1;
+        share[p] = square_root((double)own * filled(own, p)) / (double)(groups ? groups : 1);
+    }
+}
+
 /* What the parts but the first may append to a list, which nobody knows: of so many work-items one, once. */
 static uint64_t appended(const struct gs_plan *plan, const struct gs_use *u)
 {
@@ -71,7 +92,7 @@ static uint64_t appended(const struct gs_plan *plan, const struct gs_use *u)
     return bytes < most ? bytes : most;
 }
 
-int gs_forecast(struct gs_trial *t, const struct gs_plan *plan)
+int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *plan)
 {
     struct gs_forecast *o = &t->forecast;
     double cut[GS_MAX_DEVICES], begin = 0;
@@ -81,7 +102,7 @@ int gs_forecast(struct gs_trial *t, const struct gs_plan *plan)
     double speed[GS_MAX_DEVICES];
     memset(t, 0, sizeof *t);
     o->n = plan->n_parts;
-    const bool differ = gs_timing_speeds(o->n, speed);
+    const bool differ = gs_timing_speeds(of, o->n, speed);
     o->on_trial = plan->on_trial;
     gs_plan_cut(plan, cut);
     o->ample = true;
@@ -132,10 +153,10 @@ int gs_forecast(struct gs_trial *t, const struct gs_plan *plan)
     return err;
 }
 
-void gs_forecast_again(struct gs_trial *t, const struct gs_plan *plan)
+void gs_forecast_again(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *plan)
 {
     struct gs_trial now;
-    if (gs_forecast(&now, plan) < 0)
+    if (gs_forecast(&now, of, plan) < 0)
         return;
     now.forecast.link = t->forecast.link;
     now.forecast.peer_possible = t->forecast.peer_possible;

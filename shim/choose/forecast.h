@@ -6,11 +6,15 @@
 
 #include "shim/choose/timing.h"
 
-/* Fills trial->forecast, ->all and ->return_rate. -ENOMEM. */
-int gs_forecast(struct gs_trial *trial, const struct gs_plan *plan);
+/* Fills trial->forecast, ->all and ->return_rate for a launch of `of`. -ENOMEM. */
+int gs_forecast(struct gs_trial *trial, struct gs_timing *of, const struct gs_plan *plan);
 
 /* The same for a plan that takes the place of the trial's: what else is known of the trial stays. */
-void gs_forecast_again(struct gs_trial *trial, const struct gs_plan *plan);
+void gs_forecast_again(struct gs_trial *trial, struct gs_timing *of, const struct gs_plan *plan);
+
+/* How much of the launch each part's device could have done in the time that its part takes. With fewer work-groups
+ * than compute units it may as well have had one on each of these; the mean of the two, as parts to come will tell. */
+void gs_forecast_shares(const struct gs_plan *plan, double share[GS_MAX_DEVICES]);
 
 /* Is anything of these memory objects missing at home? mems[i] may be NULL. */
 bool gs_forecast_away(struct gs_mem *const *mems, unsigned n);

@@ -199,27 +199,26 @@ bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS
 {
     pthread_mutex_lock(&gs_book.lock);
     const bool known = t->h.balance.n == n;
-    *dim = t->h.balance.dim;
+    *dim = gs_book.machine.unlike ? GS_CUT_ANY : t->h.balance.dim;
     memcpy(cut, t->h.balance.cut, sizeof t->h.balance.cut);
     const bool differ = !known && gs_book.machine.unlike;
-    if (differ) {
-        *dim = GS_CUT_ANY;
-        gs_choice_first_cut(&gs_book.machine, n, cut);
-    }
+    if (differ)
+        gs_choice_first_cut(&gs_book.machine, n, (double)gs_measured_best(&t->h.single), cut);
     pthread_mutex_unlock(&gs_book.lock);
     return known || differ;
 }
 
-bool gs_timing_speeds(unsigned n, double speed[GS_MAX_DEVICES])
+bool gs_timing_speeds(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICES])
 {
     if (!gs_group()->unlike)
         return false;
     pthread_mutex_lock(&gs_book.lock);
-    const bool differ = gs_book.machine.unlike;
-    for (unsigned p = 0; p < n; p++)
-        speed[p] = p ? gs_book.machine.speed[p] : 1;
+    for (unsigned p = 0; p < n; p++) {
+        const bool known = !p || t->h.balance.n == n || gs_book.machine.speed[p] > 0;
+        speed[p] = known ? gs_speed_for(&t->h, &gs_book.machine, n, p) : 0;
+    }
     pthread_mutex_unlock(&gs_book.lock);
-    return differ;
+    return true;
 }
 
 bool gs_timing_choose(struct gs_timing *t, uint64_t numbers, struct gs_context *ctx, struct gs_trial *trial,

@@ -58,6 +58,10 @@ void gs_timing_estimate(struct gs_timing *t, double operations);
  * enqueue more. */
 bool gs_timing_awaits(struct gs_timing *t, bool known_soon, uint64_t waited_ns, uint64_t *counted_ns);
 
+/* In multi mode, where the devices differ: should the application wait, as it has for waited_ns, for what a split says
+ * of the cut, before all of a run goes by one that may be wrong? */
+bool gs_timing_awaits_cut(struct gs_timing *t, uint64_t waited_ns);
+
 /* By that, having waited for so long: is it far longer than what a split costs? To translate it takes a core of the
  * host's from what is short. */
 bool gs_timing_seems_long(struct gs_timing *t, uint64_t waited_ns);
@@ -98,9 +102,9 @@ void gs_timing_refused(struct gs_timing *t);
 /* Where the parts should end, in `cut`; false: they should be of equal size. */
 bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS_MAX_DEVICES]);
 
-/* speed[p]: how many times as fast as the first each of n devices is thought to be; 0: not known. False: the devices
- * are alike. */
-bool gs_timing_speeds(unsigned n, double speed[GS_MAX_DEVICES]);
+/* speed[p]: how many times as fast as the first each of n devices is thought to be for this kernel; 0: not known.
+ * False: the devices are alike. */
+bool gs_timing_speeds(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICES]);
 
 /* One split that is being decided on. */
 struct gs_trial {

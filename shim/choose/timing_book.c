@@ -57,9 +57,7 @@ static struct gs_machine first_guess(const struct gs_group *g)
 
 bool gs_book_is_kept(const struct gs_context *ctx)
 {
-    const enum gs_mode mode = gs_settings()->mode;
-    const bool learns = mode == GS_MODE_AUTO || (mode == GS_MODE_MULTI && gs_group()->unlike);
-    return learns && ctx->n > 1 && !gs_settings()->verify;
+    return gs_learns() && ctx->n > 1 && !gs_settings()->verify;
 }
 
 bool gs_book_is_of(const struct gs_timing *t, uint64_t program, const char *name, const uint64_t size[6], unsigned n)
@@ -266,6 +264,8 @@ static void load(const struct gs_context *ctx)
             t->classes.of = k->numbers;
         atomic_store(&t->numbers, k->numbers);
         t->h = k->h;
+        if (gs_book.machine.unlike) /* they may have changed */
+            gs_balance_unsettle(&t->h.balance);
         t->prepare_ns = (double)k->prepare_ns;
     }
     gs_learnt_free(&l);

@@ -95,6 +95,9 @@ struct gs_wanted {
 /* Looks at the measurements that are under way. With the lock held. */
 void gs_measured_look(struct gs_wanted *w);
 
+/* Is a split of t under way that is being measured? *begun: all its parts have begun. With the lock held. */
+bool gs_measured_splits(const struct gs_timing *t, bool *begun);
+
 /* May one more be begun? With the lock held. */
 bool gs_measured_has_room(void);
 

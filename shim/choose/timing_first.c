@@ -29,10 +29,19 @@ static bool may_compile_first(void)
     return gs_group()->type & CL_DEVICE_TYPE_CPU;
 }
 
+/* The devices differ, and its first split, or the first since the cut was moved, is to tell whether that was right:
+ * else all of a run could go by a bad one. */
+static bool cut_unheard(const struct gs_timing *t)
+{
+    const struct gs_balance *b = &t->h.balance;
+    bool begun;
+    return gs_book.machine.unlike && (!b->n || (b->before_ns && !b->measured)) && gs_measured_splits(t, &begun);
+}
+
 /* Its first splits have been enqueued, and nothing has been heard of them yet: more of them may be more of a loss. */
 static bool tries_unheard(const struct gs_timing *t)
 {
-    return t->h.last_split && t->h.tried >= GS_CHOICE_TRIES && !gs_choice_split_known(&t->h);
+    return cut_unheard(t) || (t->h.last_split && t->h.tried >= GS_CHOICE_TRIES && !gs_choice_split_known(&t->h));
 }
 
 /* So long at the most they are waited for, in all. */
@@ -123,6 +132,17 @@ bool gs_timing_awaits(struct gs_timing *t, bool known_soon, uint64_t waited_ns, 
     pthread_mutex_unlock(&gs_book.lock);
     gs_ahead_do(&wanted);
     return goes_on;
+}
+
+bool gs_timing_awaits_cut(struct gs_timing *t, uint64_t waited_ns)
+{
+    struct gs_wanted none = {0};
+    bool begun = false;
+    pthread_mutex_lock(&gs_book.lock);
+    gs_measured_look(&none);
+    const bool awaits = cut_unheard(t) && gs_measured_splits(t, &begun) && (begun || waited_ns < COMPILING_NS);
+    pthread_mutex_unlock(&gs_book.lock);
+    return awaits;
 }
 
 bool gs_timing_seems_long(struct gs_timing *t, uint64_t waited_ns)

@@ -8,6 +8,7 @@
 
 #include "common/log.h"
 #include "shim/schedule/client.h"
+#include "shim/choose/forecast.h"
 #include "shim/choose/timing_book.h"
 #include "shim/process/clock.h"
 
@@ -25,7 +26,7 @@ struct measurement {
     cl_event begin, end; /* begin: null for one device */
     struct gs_trial trial;
     unsigned dim;
-    double cut[GS_MAX_DEVICES];
+    double cut[GS_MAX_DEVICES], share[GS_MAX_DEVICES];
     cl_event part[GS_MAX_DEVICES];
     struct gs_asked asked;
     struct gs_spent *spent; /* by units: in the place of the profiles; held */
@@ -163,10 +164,7 @@ static struct gs_timing *entry_of(const struct measurement *m, struct gs_span to
 static void learn_cut(const struct measurement *m, struct gs_history *h, const uint64_t *part_ns)
 {
     const struct gs_forecast *o = &m->trial.forecast;
-    double speed[GS_MAX_DEVICES];
-    for (unsigned p = 0; p < o->n; p++)
-        speed[p] = gs_speed(&gs_book.machine, p);
-    gs_balance_learn(&h->balance, m->dim, o->n, m->cut, part_ns, gs_book.machine.unlike ? speed : NULL);
+    gs_balance_learn(&h->balance, m->dim, o->n, m->cut, part_ns, gs_book.machine.unlike ? m->share : NULL);
     gs_choice_rebalance(h, &gs_book.machine, o->link, m->trial.all);
 }
 
@@ -183,9 +181,10 @@ static void learn_split(struct measurement *m)
         all = all && part_ns[p];
     }
     if (all && machine->unlike)
-        gs_choice_learn_speed(machine, o->n, m->cut, part_ns);
+        gs_choice_learn_speed(machine, o->n, m->share, part_ns);
     for (unsigned p = 0; p < o->n; p++) { /* what the first device would take for it */
-        const uint64_t ns = (uint64_t)((double)part_ns[p] * gs_speed(machine, p));
+        const double share = (m->cut[p] - (p ? m->cut[p - 1] : 0)) / m->cut[0];
+        const uint64_t ns = machine->unlike ? (uint64_t)((double)part_ns[0] * share) : part_ns[p];
         least_ns = ns > least_ns ? ns : least_ns;
         sum_ns += ns;
     }
@@ -281,6 +280,20 @@ void gs_timing_pinned(uint64_t took_ns)
         gs_choice_learn_ring(&gs_book.machine, took_ns);
     gs_debug("to pin memory between the devices took %" PRIu64 " us", took_ns / 1000);
     pthread_mutex_unlock(&gs_book.lock);
+}
+
+bool gs_measured_splits(const struct gs_timing *t, bool *begun)
+{
+    const struct measurement *m = pending;
+    while (m && (m->t != t || !m->split))
+        m = m->next;
+    *begun = m && !m->spent;
+    for (unsigned p = 0; *begun && p < m->trial.forecast.n; p++) {
+        cl_int status = CL_QUEUED;
+        gs_real()->clGetEventInfo(m->part[p], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+        *begun = status <= CL_RUNNING;
+    }
+    return m;
 }
 
 bool gs_measured_has_room(void)
@@ -411,6 +424,7 @@ void gs_timing_learn_split(struct gs_timing *t, uint64_t numbers, const struct g
     m->asked = *asked;
     m->dim = plan->dim;
     gs_plan_cut(plan, m->cut);
+    gs_forecast_shares(plan, m->share);
     for (unsigned p = 0; p < plan->n_parts && whole; p++) {
         whole = gs_real()->clRetainEvent(parts[p]) == CL_SUCCESS;
         m->part[p] = whole ? parts[p] : NULL;
@@ -435,6 +449,7 @@ void gs_timing_learn_units(struct gs_timing *t, uint64_t numbers, const struct g
         m->trial = *trial;
         m->dim = plan->dim;
         gs_plan_cut(plan, m->cut);
+        gs_forecast_shares(plan, m->share);
     }
     keep_measurement(m);
 }

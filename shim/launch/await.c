@@ -29,6 +29,22 @@ static void flush(struct gs_launching *l)
     pthread_mutex_unlock(&l->cmd.ctx->lock);
 }
 
+void gs_await_cut(struct gs_launching *l)
+{
+    enum { SHORTEST_NS = 20000, LONGEST_NS = 5000000, SHARE = 8 }; /* it may be a short one, of many */
+    const uint64_t begin_ns = gs_now_ns();
+    uint64_t waited_ns = 0;
+    if (atomic_load(&l->cmd.ctx->user_events) || gs_in_callback())
+        return;
+    while (gs_timing_awaits_cut(l->cuts, waited_ns)) {
+        const uint64_t share_ns = waited_ns / SHARE, most_ns = share_ns < LONGEST_NS ? share_ns : LONGEST_NS;
+        if (!waited_ns)
+            flush(l);
+        nanosleep(&(struct timespec){0, (long)(most_ns > SHORTEST_NS ? most_ns : SHORTEST_NS)}, NULL);
+        waited_ns = gs_now_ns() - begin_ns;
+    }
+}
+
 void gs_await_known(struct gs_launching *l)
 {
     enum { SHORTEST_NS = 500000, LONGEST_NS = 5000000 };

@@ -10,6 +10,10 @@
  * application goes on enqueueing. Not where it may have to call again for anything to begin. */
 void gs_await_known(struct gs_launching *l);
 
+/* In multi mode, where it isn't known yet where to cut between devices that differ, for a split that will show. Without
+ * locks. */
+void gs_await_cut(struct gs_launching *l);
+
 /* Its translation is being made, and compiled: waits for that, for two seconds at most, while the device is busy. */
 void gs_await_prepared(struct gs_launching *l);
 

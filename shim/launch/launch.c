@@ -101,6 +101,8 @@ static const char *early_reason(struct gs_launching *l)
     l->timing = gs_settings()->mode == GS_MODE_AUTO ? l->cuts : NULL;
     if (l->timing && !l->by_units)
         gs_await_known(l);
+    if (l->cuts && !l->timing && !l->by_units)
+        gs_await_cut(l);
     /* What goes in several units has to be translated either way. */
     if (l->timing && !gs_prepared(l->k->program) && !(l->by_units && gs_launch_is_long(l))) {
         if (!gs_timing_worth(l->timing, false, &reason))
@@ -229,11 +231,11 @@ static void choose(struct gs_launching *l, struct gs_plan *plan)
         make_plan(l, plan);
     if (plan->reason)
         gs_timing_refused(l->timing);
-    else if (gs_forecast(&l->trial, plan) < 0)
+    else if (gs_forecast(&l->trial, l->cuts, plan) < 0)
         plan->reason = "there was no memory to plan it";
     else if (gs_timing_choose(l->timing, l->numbers, l->cmd.ctx, &l->trial, &plan->reason) &&
              look_at_contents(l, plan) && !plan->reason)
-        gs_forecast_again(&l->trial, plan);
+        gs_forecast_again(&l->trial, l->cuts, plan);
 }
 
 /* On one device that isn't home, as a plan of one part. False: that can't be done, and nothing has happened. */
@@ -289,7 +291,7 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
     }
     if (!plan.reason && !l->timing)
         look_at_contents(l, &plan);
-    if (!plan.reason && !l->timing && l->cuts && gs_forecast(&l->trial, &plan) == 0)
+    if (!plan.reason && !l->timing && l->cuts && gs_forecast(&l->trial, l->cuts, &plan) == 0)
         gs_timing_split(l->cuts, &l->trial);
     if (!plan.reason) {
         const unsigned n_parts = plan.n_parts, dim = plan.dim;

@@ -234,7 +234,7 @@ cl_command_queue gs_exec_queue(struct gs_queue *q, unsigned place, cl_int *err)
     *err = CL_SUCCESS;
     q->unsent |= bit(EXEC_BIT, place);
     if (!q->exec[place])
-        q->exec[place] = make_queue(q, q->o.ctx->dev[place], gs_settings()->mode == GS_MODE_AUTO, err);
+        q->exec[place] = make_queue(q, q->o.ctx->dev[place], gs_learns(), err);
     return q->exec[place];
 }
 
@@ -331,7 +331,7 @@ void gs_queues_complete(struct gs_queue *q)
     struct gs_context *ctx = q->o.ctx;
     struct spare spare[3 * GS_MAX_DEVICES + 1];
     cl_command_queue unit[GS_UNIT_QUEUES];
-    const bool learns = gs_settings()->mode == GS_MODE_AUTO;
+    const bool learns = gs_learns();
     unsigned n = 0;
     for (unsigned i = 0; i < ctx->n; i++) {
         if (i)

@@ -294,3 +294,9 @@ const struct gs_group *gs_group(void)
     pthread_once(&group_once, make_group);
     return &group;
 }
+
+bool gs_learns(void)
+{
+    const enum gs_mode mode = gs_settings()->mode;
+    return mode == GS_MODE_AUTO || (mode == GS_MODE_MULTI && gs_group()->unlike);
+}

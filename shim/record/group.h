@@ -33,6 +33,9 @@ const struct gs_settings *gs_settings(void);
 /* The process's group, made on the first call. */
 const struct gs_group *gs_group(void);
 
+/* Does the process learn what launches take, by profiles? To choose, or to cut between devices that differ. */
+bool gs_learns(void);
+
 /* Makes a group for the settings given; for `gpusparc devices`. 0, or -ENODEV with a sentence. */
 int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, size_t why_bytes);
 

@@ -28,7 +28,7 @@ static const double *unlike; /* the devices' speeds as they are thought to be, w
 /* Runs one launch under the present cut, in whole groups. Returns the longest part over the mean. */
 static double run(struct gs_balance *b, unsigned n, const double speed[], double noise)
 {
-    double cut[GS_MAX_DEVICES], longest = 0, all = 0;
+    double cut[GS_MAX_DEVICES], share[GS_MAX_DEVICES], longest = 0, all = 0;
     uint64_t ns[GS_MAX_DEVICES];
     unsigned at = 0;
     for (unsigned p = 0; p < n; p++) {
@@ -39,11 +39,12 @@ static double run(struct gs_balance *b, unsigned n, const double speed[], double
             sum += work[at];
         sum = sum / speed[p] * (1 + noise * rnd());
         cut[p] = (double)stop / (double)GROUPS;
+        share[p] = cut[p] - (p ? cut[p - 1] : 0);
         ns[p] = (uint64_t)sum;
         longest = sum > longest ? sum : longest;
         all += sum;
     }
-    gs_balance_learn(b, 0, n, cut, ns, unlike);
+    gs_balance_learn(b, 0, n, cut, ns, unlike ? share : NULL);
     longest_ns = longest;
     return longest * n / all;
 }
@@ -118,6 +119,53 @@ static void unlike_devices_are_even_at_once(void **state)
     }
 }
 
+/* What one launch says may be wrong: the one before the move, or the one after it. */
+static void bad_luck_is_no_verdict(void **state)
+{
+    (void)state;
+    static const double even[GS_MAX_DEVICES] = {1, 1}, slow[GS_MAX_DEVICES] = {1, 0.05};
+    unlike = even;
+    fill(1, 1);
+    for (unsigned bad = 0; bad < 3; bad++) {
+        struct gs_balance b = {.n = 2, .cut = {15.0 / 16, 1}};
+        for (unsigned i = 0; i < 8; i++) {
+            run(&b, 2, i == bad ? slow : even, 0);
+            gs_balance_move(&b, 0, 100);
+        }
+        assert_true(run(&b, 2, even, 0) < 1.06);
+    }
+    unlike = NULL;
+}
+
+/* One that comes to be slower has less from then on, whatever its parts took before, and however often that was. */
+static void who_becomes_slower_has_less(void **state)
+{
+    (void)state;
+    static const double speeds[][GS_MAX_DEVICES] = {{1, 1}, {1, 0.25}};
+    struct gs_balance b = {0};
+    unlike = speeds[0];
+    fill(1, 1);
+    for (unsigned i = 0; i < 200; i++) {
+        run(&b, 2, speeds[i / 10 % 2], 0.01);
+        gs_balance_move(&b, 0, 100);
+        if (i % 10 == 9)
+            assert_true(run(&b, 2, speeds[i / 10 % 2], 0) < 1.08);
+    }
+    unlike = NULL;
+}
+
+/* A cut by the devices' speeds holds for another dimension too. */
+static void another_dimension_keeps_the_cut(void **state)
+{
+    (void)state;
+    struct gs_balance b = {.n = 2, .dim = 1, .cut = {0.8, 1}};
+    static const double cut[] = {0.8, 1}, share[] = {0.8, 0.2};
+    static const uint64_t ns[] = {1000, 1000};
+    gs_balance_learn(&b, 0, 2, cut, ns, share);
+    gs_balance_learn(&b, 1, 2, cut, ns, share);
+    assert_int_equal(b.measured, 2);
+}
+
 static void even_work_stays_where_it_is(void **state)
 {
     (void)state;
@@ -182,15 +230,52 @@ static void random_work_never_gets_worse(void **state)
     }
 }
 
+/* The same on devices of any speeds: what is reached is no longer than it was, nor far from the best. */
+static void random_work_on_random_devices_never_gets_worse(void **state)
+{
+    (void)state;
+    double sum = 0;
+    for (int round = 0; round < 300; round++) {
+        struct gs_balance b = {0};
+        const unsigned n = 2 + (unsigned)(rnd() * 6);
+        double speed[GS_MAX_DEVICES] = {1}, together = 1, all = 0;
+        for (unsigned p = 1; p < n; p++)
+            together += speed[p] = pow(10, rnd() * 2 - 1);
+        for (int i = 0; i < GROUPS; i++)
+            all += work[i] = 1000 * (i % (1 + round % 7) ? 1 : rnd() * 20) * (1 + 3.0 * i * (round % 3) / GROUPS);
+        unlike = speed;
+        run(&b, n, speed, 0);
+        const double first = longest_ns;
+        for (int i = 0; i < 60; i++) {
+            gs_balance_move(&b, 0, 100);
+            run(&b, n, speed, 0);
+        }
+        unlike = NULL;
+        assert_true(longest_ns < first * 1.01);
+        sum += longest_ns * together / all;
+        if (longest_ns > 1.4 * all / together)
+            fail_msg("round %d, %u devices: %.2f of the best, at first %.2f", round, n, longest_ns * together / all,
+                     first * together / all);
+    }
+    assert_true(sum / 300 < 1.037);
+}
+
 int main(int argc, char **argv)
 {
     rng_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
     printf("seed %llu\n", (unsigned long long)rng_state);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(skewed_work_is_evened_out),        cmocka_unit_test(devices_of_other_speeds_get_other_shares),
-        cmocka_unit_test(unlike_devices_are_even_at_once),  cmocka_unit_test(even_work_stays_where_it_is),
-        cmocka_unit_test(a_cut_moves_only_where_that_pays), cmocka_unit_test(a_move_that_gains_nothing_is_taken_back),
+        cmocka_unit_test(skewed_work_is_evened_out),
+        cmocka_unit_test(devices_of_other_speeds_get_other_shares),
+        cmocka_unit_test(unlike_devices_are_even_at_once),
+        cmocka_unit_test(even_work_stays_where_it_is),
+        cmocka_unit_test(a_cut_moves_only_where_that_pays),
+        cmocka_unit_test(a_move_that_gains_nothing_is_taken_back),
         cmocka_unit_test(random_work_never_gets_worse),
+        cmocka_unit_test(bad_luck_is_no_verdict),
+        cmocka_unit_test(who_becomes_slower_has_less),
+        cmocka_unit_test(another_dimension_keeps_the_cut),
+        cmocka_unit_test(random_work_on_random_devices_never_gets_worse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A driver for two GPUs that don't exist, with the functions that a simple application, and gpusparc for its sake,
- * calls. Commands end at once; transfers move bytes, kernels do nothing and take FAKE_KERNEL_NS (default 2000) by their
- * profiles. FAKE_LOG=FILE gets a line for each call that is about commands: its name (and how many bytes are mapped)
- * and its queue's number; and `mark` for each clGetPlatformInfo of CL_PLATFORM_PROFILE, by which an application tells
- * its iterations apart. Without it the driver costs next to nothing, so that what a call takes is the interposer's own.
- * With FAKE_ITEM_NS=N kernels take that for each work-item, and the time passes: commands begin after what they wait
- * for, a device runs its kernels one after the other, and to start takes 50 ms; CL_PLATFORM_PROFILE is `idle` where all
- * have ended. With FAKE_ROUNDS=I argument I, a uint, says how many times that a work-item takes. With FAKE_SLOWER=N the
- * second device has another name and takes N times as long, and the log says for each launch `work`, its device (0 or
- * 1) and its work-items. With FAKE_EVICT=KIB a
- * command, and what makes a buffer or lets it go, goes through so much code, and so much memory, as a real driver's
- * does: what was in the processor's nearest caches is then gone. */
+/* A driver for two GPUs (or three) that don't exist, with the functions that a simple application, and gpusparc for its
+ * sake, calls. Commands end at once; transfers move bytes, kernels do nothing and take FAKE_KERNEL_NS (default 2000) by
+ * their profiles. FAKE_LOG=FILE gets a line for each call that is about commands: its name (and how many bytes are
+ * mapped) and its queue's number; and `mark` for each clGetPlatformInfo of CL_PLATFORM_PROFILE, by which an application
+ * tells its iterations apart. Without it the driver costs next to nothing, so that what a call takes is the
+ * interposer's own. With FAKE_ITEM_NS=N kernels take that for each work-item, and the time passes: commands begin after
+ * what they wait for, a device runs its kernels one after the other, and to start takes 50 ms; CL_PLATFORM_PROFILE is
+ * `idle` where all have ended. With FAKE_ROUNDS=I argument I, a uint, says how many times that a work-item takes. With
+ * FAKE_WAVE=N a device takes as long for one work-item as for N. With FAKE_SLOWER=N the second device has another name
+ * and takes N times as long, and the log says for each launch `work`, its device (0, 1, ...), its work-items and the ns
+ * that it takes; with N/M there is a third one; NxCOUNT,M is N for its first COUNT kernels and then M. With
+ * FAKE_EVICT=KIB a command, and what makes a buffer or lets it go, goes through so much code, and so much memory, as a
+ * real driver's does: what was in the processor's nearest caches is then gone. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -28,7 +29,9 @@ struct _cl_platform_id {
     int unused;
 };
 struct _cl_device_id {
-    cl_ulong end_ns; /* of its last kernel; time_lock */
+    cl_ulong end_ns;    /* of its last kernel; time_lock */
+    const char *slower; /* what FAKE_SLOWER says of it, from now on; NULL: nothing */
+    unsigned long kernels;
 };
 struct _cl_context {
     int unused;
@@ -71,7 +74,8 @@ struct _cl_event {
 };
 #define OPEN_NS UINT64_MAX
 
-enum { DEVICES = 2 };
+enum { DEVICES = 3 };
+static cl_uint n_devices = 2;
 static struct _cl_platform_id the_platform;
 static struct _cl_device_id the_devices[DEVICES];
 static struct _cl_context the_context;
@@ -80,7 +84,8 @@ static FILE *log_file;
 static cl_ulong kernel_ns = 2000;
 static double item_ns;
 static const char *rounds_arg;
-static double slower; /* the second device, so many times; 0: as fast as the first */
+static cl_ulong wave = 1;
+static bool unlike;
 
 /* Where time passes. No mutex: programs count those that a call locks. */
 static atomic_flag time_lock = ATOMIC_FLAG_INIT; /* the commands whose ends aren't known, oldest first */
@@ -148,12 +153,19 @@ static void evict(void)
 
 __attribute__((constructor)) static void set_up(void)
 {
-    const char *file = getenv("FAKE_LOG"), *times = getenv("FAKE_SLOWER"), *ns = getenv("FAKE_KERNEL_NS"),
-               *item = getenv("FAKE_ITEM_NS"), *kib = getenv("FAKE_EVICT");
+    const char *file = getenv("FAKE_LOG"), *times = getenv("FAKE_SLOWER"), *waves = getenv("FAKE_WAVE"),
+               *ns = getenv("FAKE_KERNEL_NS"), *item = getenv("FAKE_ITEM_NS"), *kib = getenv("FAKE_EVICT");
     log_file = file ? fopen(file, "w") : NULL;
     kernel_ns = ns ? strtoull(ns, NULL, 10) : kernel_ns;
     item_ns = item ? strtod(item, NULL) : 0;
-    slower = times ? strtod(times, NULL) : 0;
+    wave = waves ? strtoull(waves, NULL, 10) : 1;
+    unlike = times && *times;
+    for (cl_uint i = 1; times && i < DEVICES; i++) {
+        the_devices[i].slower = times;
+        n_devices = i + 1;
+        times = strchr(times, '/');
+        times = times ? times + 1 : NULL;
+    }
     rounds_arg = getenv("FAKE_ROUNDS");
     rounds_arg = rounds_arg && *rounds_arg ? rounds_arg : NULL;
     if (kib)
@@ -350,10 +362,10 @@ cl_int clGetDeviceIDs(cl_platform_id p, cl_device_type type, cl_uint n, cl_devic
     (void)p;
     if (!(type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)))
         return CL_DEVICE_NOT_FOUND;
-    for (cl_uint i = 0; i < n && i < DEVICES; i++)
+    for (cl_uint i = 0; i < n && i < n_devices; i++)
         devices[i] = &the_devices[i];
     if (n_ret)
-        *n_ret = DEVICES;
+        *n_ret = n_devices;
     return CL_SUCCESS;
 }
 
@@ -381,7 +393,7 @@ cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t room, void *o
     case CL_DEVICE_HOST_UNIFIED_MEMORY:
         return answer(&no, sizeof no, room, out, bytes_ret);
     case CL_DEVICE_NAME:
-        return answer_text(slower > 0 && d == &the_devices[1] ? "fake, slower" : "fake", room, out, bytes_ret);
+        return answer_text(d->slower ? "fake, slower" : "fake", room, out, bytes_ret);
     case CL_DEVICE_VENDOR:
     case CL_DRIVER_VERSION:
     case CL_DEVICE_OPENCL_C_VERSION:
@@ -621,6 +633,21 @@ cl_int clReleaseMemObject(cl_mem m)
 
 /* ---- commands ---- */
 
+/* So many times as long as the first device its next kernel takes. */
+static double times_of(cl_device_id d)
+{
+    double times = 1;
+    char *end = NULL;
+    if (!d->slower)
+        return 1;
+    times = strtod(d->slower, &end);
+    if (*end == 'x' && ++d->kernels >= strtoul(end + 1, &end, 10) && *end == ',') {
+        d->slower = end + 1;
+        d->kernels = 0;
+    }
+    return times;
+}
+
 cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, const size_t *offset, const size_t *global,
                               const size_t *local, cl_uint n, const cl_event *wait, cl_event *event)
 {
@@ -628,12 +655,10 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, con
     (void)offset, (void)local;
     for (cl_uint d = 0; d < dims; d++)
         items *= global[d];
-    const bool second = q->device == &the_devices[1];
-    if (slower > 0 && log_file)
-        fprintf(log_file, "work %d %llu\n", second, (unsigned long long)items);
-    const double each_ns = second && slower > 0 ? item_ns * slower : item_ns;
-    return command("clEnqueueNDRangeKernel", q, item_ns > 0 ? (cl_ulong)(each_ns * (double)items) : kernel_ns, n, wait,
-                   event);
+    const double waves = (double)((items + wave - 1) / wave * wave), took_ns = item_ns * times_of(q->device) * waves;
+    if (unlike && log_file)
+        fprintf(log_file, "work %d %llu %.0f\n", (int)(q->device - the_devices), (unsigned long long)items, took_ns);
+    return command("clEnqueueNDRangeKernel", q, item_ns > 0 ? (cl_ulong)took_ns : kernel_ns, n, wait, event);
 }
 
 cl_int clEnqueueWriteBuffer(cl_command_queue q, cl_mem m, cl_bool blocking, size_t offset, size_t bytes,

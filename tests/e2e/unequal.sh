@@ -1,39 +1,65 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Two devices of which the second takes so many times as long (or half), over a driver whose devices only let time pass: each has
-# as much of a launch as it does in the time of the other, from the fourth split on, and in the next process from the
+# Devices of which the others take so many times as long (or half), over a driver whose devices only let time pass: each
+# has as much of a launch as it does in the time of the others, within a few launches, and in the next process from the
 # first on; and where that gains nothing auto mode leaves them on one device. The bytes are the plain run's.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache
 unequal() { # SLOWER MODE LAUNCHES FIRST: from that launch on
-  FAKE_ITEM_NS=${item_ns:-100} FAKE_SLOWER=$1 FAKE_LOG=$1.log GPUSPARC_REAL=$programs/fake.so gpusparc run --mode "$2" \
-    --stats="$1.json" "$programs/paced" "$3" 262144 >out.txt 2>&1 || fail "$2, 1:$1: $(cat out.txt)"
-  python3 - "$1" "$4" <<'END2' || fail "$2, 1:$1, from launch $4 on"
+  FAKE_ITEM_NS=${item_ns:-100} FAKE_SLOWER=$1 FAKE_LOG=work.log GPUSPARC_REAL=$programs/fake.so gpusparc run --mode "$2" \
+    "$programs/paced" "$3" ${items:-262144} ${rounds:-} >out.txt 2>&1 || fail "$2, 1:$1: $(cat out.txt)"
+  python3 - "$1" "$4" ${items:-262144} ${item_ns:-100} ${rounds:-1} ${ideal:-0} <<'END2' || fail "$2, 1:$1, from launch $4 on"
 import sys
-slower, first = float(sys.argv[1]), int(sys.argv[2])
-ideal = 1 + 1 / slower
-launches, took, items = [], [0, 0], 0
-for line in open(sys.argv[1] + ".log"):
+first, all_items, item_ns = int(sys.argv[2]), int(sys.argv[3]) * int(sys.argv[5]), float(sys.argv[4])
+ideal = float(sys.argv[6]) or 1 + sum(1 / float(d.split(",")[-1]) for d in sys.argv[1].split("/"))
+launches, longest, items = [], 0, 0
+for line in open("work.log"):
     w = line.split()
     if w[0] != "work":
         continue
-    n = int(w[2])
-    took[int(w[1])] += n * (slower if w[1] == "1" else 1)
-    items += n
-    if items == 262144:
-        launches.append(items / max(took))
-        took, items = [0, 0], 0
+    longest = max(longest, float(w[3]))
+    items += int(w[2])
+    if items == all_items:
+        launches.append(items * item_ns / longest)
+        longest, items = 0, 0
 print(sys.argv[1], " ".join(f"{x / ideal:.3f}" for x in launches), "of", f"{ideal:.2f}")
 sys.exit(items != 0 or min(launches[first - 1:]) < 0.95 * ideal)
 END2
 }
-for slower in 0.5 2 5 20; do
+for slower in 0.5 2 5 20 1/3; do
   for mode in multi auto; do
     rm -rf cache
     unequal $slower $mode 40 $([ $mode = multi ] && echo 4 || echo 20)
     unequal $slower $mode 8 1
   done
+done
+# One that has bad luck in one launch, or comes to be slower for good, has its share again soon, ...
+rm -rf cache
+unequal 20x1,1 multi 10 4
+rm -rf cache
+unequal 1x1,10x1,1 multi 10 3
+unequal 1 multi 4 1
+for mode in multi auto; do
+  rm -rf cache
+  unequal 1x20,4 $mode 60 50
+  unequal 4 $mode 8 1
+done
+# ... and also one that was of no use in the process before.
+rm -rf cache
+unequal 20 auto 40 40
+unequal 1 auto 30 25
+# To find out that one is of no use costs little, where the launches are long.
+rm -rf cache
+ideal=1 item_ns=400 unequal 50 auto 8 1
+# All enqueued and waited for once: the second launch waits for what the first says.
+rm -rf cache
+rounds=3400000 items=65536 item_ns=0.00012 FAKE_ROUNDS=2 unequal 1 multi 30 4
+# Fewer work-groups than compute units take as long as one for each: 300 of them take three turns on a device of 100
+# units, and two of such devices two.
+for mode in multi auto; do
+  rm -rf cache
+  ideal=1.5 items=19200 item_ns=1500 FAKE_WAVE=6400 unequal 1 $mode 40 30
 done
 # And the bytes are the plain run's, of random kernels and host programs, on places with memories of their own.
 export OPENCL_LAYERS=$programs/as_gpu.so AS_GPU=unlike
