@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/choose/forecast.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "shim/memory/coherence.h"
@@ -57,16 +58,6 @@ static double filled(uint64_t groups, unsigned place)
     return groups > gs_group()->units[place] ? (double)groups : gs_group()->units[place];
 }
 
-/* x isn't 0. */
-static double square_root(double x)
-{
-    enum { ROUNDS = 32 };
-    double root = x;
-    for (unsigned i = 0; i < ROUNDS; i++)
-        root = (root + x / root) / 2;
-    return root;
-}
-
 void gs_forecast_shares(const struct gs_plan *plan, double share[GS_MAX_DEVICES])
 {
     uint64_t groups = 0;
@@ -74,7 +65,7 @@ void gs_forecast_shares(const struct gs_plan *plan, double share[GS_MAX_DEVICES]
         groups += groups_of(plan, p);
     for (unsigned p = 0; p < plan->n_parts; p++) {
         const uint64_t own = groups_of(plan, p) ? groups_of(plan, p) : 1;
-        share[p] = square_root((double)own * filled(own, p)) / (double)(groups ? groups : 1);
+        share[p] = sqrt((double)own * filled(own, p)) / (double)(groups ? groups : 1);
     }
 }
 
