@@ -47,6 +47,6 @@ fi
 export DEBIAN_FRONTEND=noninteractive
 $sudo apt-get update -q
 for p in "${missing[@]}"; do
-  apt-cache show "$p" >/dev/null 2>&1 || echo "deps.sh: the system's package sources have no $p (Debian 12, Debian 13 and Ubuntu 24.04 with universe do)" >&2
+  apt-cache show "$p" >/dev/null 2>&1 || echo "deps.sh: the system's package sources have no $p (Debian 12, Debian 13 and Ubuntu 24.04 with universe and updates do)" >&2
 done
 $sudo apt-get install -y -q --no-install-recommends "${missing[@]}"
