@@ -45,7 +45,8 @@ struct gs_machine {
     /* A byte of a large blocking read, from one device and from several; 0: not known. Of the largest of them apart:
        what a read takes whatever its size is, and what several links gain, counts for less and for more there. */
     double read_ns[GS_READ_SIZES][2];
-    bool unlike;                  /* the devices differ: each is so many times ... */
+    bool compiles; /* the driver compiles a kernel when it is first launched: what a first split takes says little */
+    bool unlike;   /* the devices differ: each is so many times ... */
     double speed[GS_MAX_DEVICES]; /* ... as fast as the first; 0: not known */
 };
 

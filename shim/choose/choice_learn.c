@@ -171,7 +171,7 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
     if (!h->split_before) {
         h->split_before = true;
         approach(&m->first_ns, beyond - moved - m->split_ns - gs_ring_ns(m, o, o->link), 1e4, 1e8);
-        for (int i = 0; i < GS_CHOICE_KNOWN && (double)longest > gs_hopeless * single_ns; i++)
+        for (int i = 0; i < GS_CHOICE_KNOWN && !m->compiles && (double)longest > gs_hopeless * single_ns; i++)
             gs_measured_add(&h->split, (uint64_t)base);
         return;
     }

@@ -234,13 +234,20 @@ static bool read_learnt(struct gs_learnt *l)
     return good;
 }
 
+/* What isn't learnt. */
+static void note_group(struct gs_machine *m)
+{
+    m->unlike = gs_group()->unlike;
+    m->compiles = gs_group()->type & CL_DEVICE_TYPE_CPU;
+}
+
 /* Begins with what earlier processes have learnt. */
 static void load(const struct gs_context *ctx)
 {
     struct gs_learnt l = {0};
     gs_book.machine = first_guess(gs_group());
     gs_book.machine.rate = most_operations(gs_group());
-    gs_book.machine.unlike = gs_group()->unlike;
+    note_group(&gs_book.machine);
     name_entries(ctx);
     const struct gs_links links = gs_links_read(gs_book.links_name);
     use_links(&links, "kept");
@@ -250,7 +257,7 @@ static void load(const struct gs_context *ctx)
     if (gs_book.machine_learnt) {
         const double most = gs_book.machine.rate;
         gs_book.machine = l.machine;
-        gs_book.machine.unlike = gs_group()->unlike;
+        note_group(&gs_book.machine);
         gs_book.machine.rate = l.machine.rate > 0 ? l.machine.rate : most;
     }
     for (size_t i = 0; i < l.n; i++) {
