@@ -422,6 +422,24 @@ static void the_first_split_does_not_count(void **state)
     assert_int_equal(h.split.n, 1);
 }
 
+/* Unless its parts take so long that no other need be tried; but where the driver compiles when a kernel is first
+ * launched that is the compiler's time. */
+static void a_hopeless_split_counts(void **state)
+{
+    (void)state;
+    for (int compiles = 0; compiles < 2; compiles++) {
+        struct gs_history h;
+        struct gs_machine m = machine;
+        struct gs_budget b = {0};
+        const uint64_t parts[] = {500 * MS, 80 * MS};
+        m.compiles = compiles;
+        gs_history_init(&h);
+        gs_choice_learn_single(&h, 100 * MS);
+        gs_choice_learn_split(&h, &m, &b, 500 * MS, parts, &two, 100e6, 0);
+        assert_int_equal(gs_choice_split_known(&h), !compiles);
+    }
+}
+
 /* Neither short kernels nor what won't pay for its translation are looked at more closely. */
 static void what_cannot_pay_is_not_planned(void **state)
 {
@@ -460,6 +478,7 @@ int main(void)
         cmocka_unit_test(measurements_become_rare),
         cmocka_unit_test(unheard_measurements_become_rare),
         cmocka_unit_test(the_first_split_does_not_count),
+        cmocka_unit_test(a_hopeless_split_counts),
         cmocka_unit_test(what_cannot_pay_is_not_planned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
