@@ -250,16 +250,15 @@ bool gs_timing_choose(struct gs_timing *t, uint64_t numbers, struct gs_context *
     return split;
 }
 
-void gs_timing_split(struct gs_timing *t, struct gs_trial *trial)
+bool gs_timing_split(struct gs_timing *t, unsigned *moves)
 {
     pthread_mutex_lock(&gs_book.lock);
-    struct gs_history *h = &t->h;
-    h->launches++;
+    t->h.launches++;
     gs_book.any_split = true;
-    trial->forced = true;
-    trial->moves = h->balance.moves;
-    trial->measured = gs_measured_has_room() && gs_choice_wants_split(h);
+    *moves = t->h.balance.moves;
+    const bool measured = gs_measured_has_room() && gs_choice_wants_split(&t->h);
     pthread_mutex_unlock(&gs_book.lock);
+    return measured;
 }
 
 void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats)

@@ -122,8 +122,8 @@ struct gs_trial {
 bool gs_timing_choose(struct gs_timing *t, uint64_t numbers, struct gs_context *ctx, struct gs_trial *trial,
                       const char **reason);
 
-/* The same in multi mode: it will be split. */
-void gs_timing_split(struct gs_timing *t, struct gs_trial *trial);
+/* A launch will be split in multi mode. Is it to be measured? *moves: the cut's generation. */
+bool gs_timing_split(struct gs_timing *t, unsigned *moves);
 
 /* Should this launch on one device be measured? */
 bool gs_timing_measures(struct gs_timing *t, uint64_t numbers);

@@ -238,6 +238,16 @@ static void choose(struct gs_launching *l, struct gs_plan *plan)
         gs_forecast_again(&l->trial, l->cuts, plan);
 }
 
+/* Multi mode, between devices that differ: what the launch moves is looked at only where it is to be measured. */
+static void measure_cut(struct gs_launching *l, const struct gs_plan *plan)
+{
+    unsigned moves;
+    if (!gs_timing_split(l->cuts, &moves) || gs_forecast(&l->trial, l->cuts, plan) < 0)
+        return;
+    l->trial.moves = moves;
+    l->trial.forced = l->trial.measured = true;
+}
+
 /* On one device that isn't home, as a plan of one part. False: that can't be done, and nothing has happened. */
 static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_event *event, cl_int *err)
 {
@@ -291,8 +301,8 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
     }
     if (!plan.reason && !l->timing)
         look_at_contents(l, &plan);
-    if (!plan.reason && !l->timing && l->cuts && gs_forecast(&l->trial, l->cuts, &plan) == 0)
-        gs_timing_split(l->cuts, &l->trial);
+    if (!plan.reason && !l->timing && l->cuts)
+        measure_cut(l, &plan);
     if (!plan.reason) {
         const unsigned n_parts = plan.n_parts, dim = plan.dim;
         err = gs_settings()->verify && gs_verify_possible(&plan) ? gs_launch_verified(l, &plan, event, &went)
