@@ -77,7 +77,7 @@ double gs_balance_speed(const struct gs_balance *b, unsigned p)
 {
     if (b->unlike && b->measured && b->part_ns[0] && b->part_ns[p])
         return b->share[p] / (double)b->part_ns[p] / (b->share[0] / (double)b->part_ns[0]);
-    return (b->cut[p] - (p ? b->cut[p - 1] : 0)) / b->cut[0];
+    return gs_cut_width(b->cut, p) / b->cut[0];
 }
 
 /* Where they would be equal, if the launch is uniform: each device has as much of it as it does in the same time. */

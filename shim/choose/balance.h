@@ -37,6 +37,12 @@ void gs_balance_learn(struct gs_balance *b, unsigned dim, unsigned n, const doub
 /* The devices may have changed: begins to learn again, from this cut. */
 void gs_balance_unsettle(struct gs_balance *b);
 
+/* Part p's share of the dimension. */
+static inline double gs_cut_width(const double *cut, unsigned p)
+{
+    return cut[p] - (p ? cut[p - 1] : 0);
+}
+
 /* What all of the parts would take on the first device, one after the other; 0: nothing is known. */
 double gs_balance_single_ns(const struct gs_balance *b);
 

@@ -35,32 +35,24 @@ double gs_speed(const struct gs_machine *m, unsigned device)
     return device && m->unlike && m->speed[device] > 0 ? m->speed[device] : 1;
 }
 
-double gs_least_share(const struct gs_machine *m, unsigned n)
-{
-    double sum = 0;
-    for (unsigned p = 0; p < n; p++)
-        sum += gs_speed(m, p);
-    return 1 / sum;
-}
-
 double gs_speed_for(const struct gs_history *h, const struct gs_machine *m, unsigned n, unsigned device)
 {
     return m->unlike && h->balance.n == n ? gs_balance_speed(&h->balance, device) : gs_speed(m, device);
 }
 
-/* Of this kernel. */
-static double least_share_for(const struct gs_history *h, const struct gs_machine *m, unsigned n)
+/* What n devices together take of this kernel (NULL: of any), as a share of what the first takes alone. */
+static double least_share(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
     double sum = 0;
-    for (unsigned p = 0; p < n && m->unlike; p++)
-        sum += gs_speed_for(h, m, n, p);
-    return m->unlike ? 1 / sum : 1.0 / n;
+    for (unsigned p = 0; p < n; p++)
+        sum += h ? gs_speed_for(h, m, n, p) : gs_speed(m, p);
+    return 1 / sum;
 }
 
 double gs_least_worth_ns(const struct gs_machine *m, unsigned n)
 {
     /* single * share + split_ns < worth_leaving * single */
-    const double gain = worth_leaving - gs_least_share(m, n);
+    const double gain = worth_leaving - least_share(NULL, m, n);
     return gain > 0 ? m->split_ns / gain : (double)INT64_MAX;
 }
 
@@ -139,13 +131,13 @@ static bool is_due_again(const struct gs_history *h)
 /* What n devices together take at best: no less than what is known, no more than if they were alike. */
 static double hoped_share(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
-    return gs_min(least_share_for(h, m, n), 1.0 / n);
+    return gs_min(least_share(h, m, n), 1.0 / n);
 }
 
 /* And what is hoped for of it, at best: what it was thought to take before it was tried. */
 static double hoped_of(const struct gs_history *h, const struct gs_machine *m, double single, unsigned n)
 {
-    const double split = split_at_best(h, m, single, least_share_for(h, m, n));
+    const double split = split_at_best(h, m, single, least_share(h, m, n));
     return is_due_again(h) ? gs_min(split, single * hoped_share(h, m, n) + m->split_ns) : split;
 }
 
@@ -263,7 +255,7 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
     } else {
         const bool trying = is_trying(h, single);
         const struct gs_reads reads = gs_reads_of(h, m);
-        h->split_ns = split_at_best(h, m, single, least_share_for(h, m, n));
+        h->split_ns = split_at_best(h, m, single, least_share(h, m, n));
         if (gs_choice_split_known(h) && !trying && !is_due_again(h) &&
             h->split_ns + reads.one - reads.gain >= worth_leaving * (single + reads.one))
             return give_up(h);
@@ -273,7 +265,7 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
             reason = h->reason;
         else if (is_too_short(h, m, n, single, reads))
             reason = too_short;
-        else if (!gs_choice_split_known(h) && gains_nothing(m, least_share_for(h, m, n), single, reads) &&
+        else if (!gs_choice_split_known(h) && gains_nothing(m, least_share(h, m, n), single, reads) &&
                  !is_due_again(h)) {
             reason = faster;
             if (!h->failures)

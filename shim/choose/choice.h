@@ -57,9 +57,6 @@ struct gs_history;
 /* The same for this kernel, of n parts. */
 double gs_speed_for(const struct gs_history *h, const struct gs_machine *m, unsigned n, unsigned device);
 
-/* What n devices together take, as a share of what the first takes alone. */
-double gs_least_share(const struct gs_machine *m, unsigned n);
-
 /* Where to cut a launch of which nothing is known, by what is known of n devices that differ: cut[p] is where part p
  * ends. Of one whose speed isn't known a small part will tell; single_ns: what the launch takes on one; 0: not known.
  */

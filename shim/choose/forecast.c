@@ -86,7 +86,7 @@ static uint64_t appended(const struct gs_plan *plan, const struct gs_use *u)
 int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *plan)
 {
     struct gs_forecast *o = &t->forecast;
-    double cut[GS_MAX_DEVICES], begin = 0;
+    double cut[GS_MAX_DEVICES];
     uint64_t left = 0, fetched = 0, groups = 0;
     bool unknown = false;
     int err = 0;
@@ -102,12 +102,11 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     for (unsigned p = 0; p < plan->n_parts; p++) {
         const double times = differ && speed[p] > 0 ? 1 / speed[p] : 1;
         const double filling = times * filled(groups_of(plan, p), p) / filled(groups, 0);
-        const double share = times * (cut[p] - begin);
+        const double share = times * gs_cut_width(cut, p);
         o->ample = o->ample && is_ample(plan, p);
         o->largest = share > o->largest ? share : o->largest;
         o->largest = filling > o->largest ? filling : o->largest;
         unknown = unknown || (differ && !(speed[p] > 0));
-        begin = cut[p];
     }
     if (unknown) /* a small part is to tell: what is hoped for is what it would be if they were alike */
         o->largest = 1.0 / o->n;

@@ -183,7 +183,7 @@ static void learn_split(struct measurement *m)
     if (all && machine->unlike)
         gs_choice_learn_speed(machine, o->n, m->share, part_ns);
     for (unsigned p = 0; p < o->n; p++) { /* what the first device would take for it */
-        const double share = (m->cut[p] - (p ? m->cut[p - 1] : 0)) / m->cut[0];
+        const double share = gs_cut_width(m->cut, p) / m->cut[0];
         const uint64_t ns = machine->unlike ? (uint64_t)((double)part_ns[0] * share) : part_ns[p];
         least_ns = ns > least_ns ? ns : least_ns;
         sum_ns += ns;
