@@ -15,7 +15,7 @@ SECONDS=0
 samples=$(dirname "$(readlink -f "$(command -v gpusparc)")")/../lib/gpusparc/samples
 dir=$(mktemp -d)
 export GPUSPARC_SOCKET=$dir/sock
-printf '[system]\ngpus = 2\nrealtime = no\n[task both]\nperiod = 10s\nmode = multi\n[task one]\nperiod = 10s\nmode = 1\n' >"$dir/conf"
+printf '[system]\ngpus = 2\nrealtime = no\n[task one]\nperiod = 10s\nmode = 1\n' >"$dir/conf"
 gpusparc daemon --config "$dir/conf" --gpus 2 2>"$dir/log" &
 daemon=$! low=
 trap 'kill $low $daemon 2>/dev/null; wait 2>/dev/null; rm -rf "$dir"' EXIT
@@ -44,14 +44,14 @@ report() { # NAME: without, and what there is under the daemon
 
 # The windows between the GPUs, and the translations, are in the cache from here on.
 GPUSPARC_TRANSFER=peer timeout 40 gpusparc run --no-daemon --gpus 2 --mode multi "$samples/matmul" --size 1024 --no-check --iterations 3 >/dev/null 2>>"$dir/err"
-short="floydwarshall bitonicsort radixsort"
+short="floydwarshall bitonicsort radixsort prefixsum scanlargearrays"
 for _ in 1 2; do
   for s in $short; do
     sample $s.without --no-daemon --gpus 1 -- "$samples/$s" --no-check --times --iterations 1000
     sample $s.under --gpus 1 -- "$samples/$s" --no-check --times --iterations 1000
+    sample $s.task --gpus 1 --task one -- "$samples/$s" --no-check --times --iterations 1000
   done
 done
-for s in $short; do sample $s.task --gpus 2 --task both -- "$samples/$s" --no-check --times --iterations 60; done
 for s in $short; do report $s; done
 
 for job in "4224 13000" "33792 13000" "33792 40000"; do
@@ -60,9 +60,12 @@ for job in "4224 13000" "33792 13000" "33792 40000"; do
     left || break
     timeout 20 gpusparc run --no-daemon --gpus 1 --mode multi "$app" 600 "$groups" "$depth" >>"$dir/$groups-$depth.without"
     timeout 20 gpusparc run --gpus 1 --mode multi "$app" 600 "$groups" "$depth" >>"$dir/$groups-$depth.under"
+    timeout 20 gpusparc run --gpus 1 --mode multi --task one "$app" 600 "$groups" "$depth" >>"$dir/$groups-$depth.task"
   done
-  awk -v n="$groups groups" -v v="$(column "$groups-$depth.under" 1)" -v b="$(column "$groups-$depth.without" 1)" \
-    'BEGIN { printf "job of %-13s %9.1f us without, %9.1f under: %+.1f us, %+.1f %%\n", n, b / 1e3, v / 1e3, (v - b) / 1e3, (v / b - 1) * 100 }'
+  for kind in under task; do
+    awk -v n="$groups groups" -v kind=$kind -v v="$(column "$groups-$depth.$kind" 1)" -v b="$(column "$groups-$depth.without" 1)" \
+      'BEGIN { printf "job of %-13s %9.1f us without, %9.1f %s: %+.1f us, %+.1f %%\n", n, b / 1e3, v / 1e3, kind, (v - b) / 1e3, (v / b - 1) * 100 }'
+  done
 done
 
 split() { # ITERATIONS SAMPLE ARGUMENTS

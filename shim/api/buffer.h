@@ -5,7 +5,7 @@
 
 #include "shim/api/transfer.h"
 #include "shim/record/bypass.h"
-#include "shim/schedule/row.h"
+#include "shim/schedule/alone.h"
 
 /* May the host read, or write, it? */
 static inline bool gs_may_read(const struct gs_mem *m)
@@ -24,12 +24,11 @@ static inline bool gs_is_plain(struct gs_mem *m, size_t offset, size_t size)
            gs_inside(m, offset, size);
 }
 
-/* The queue, if this thread has a free row there, see shim/schedule/row.h, by which such a transfer may go; else null.
- */
-static inline const struct gs_queue *gs_free_row_for(const struct gs_fast_path_thread *t, cl_command_queue queue,
-                                                     cl_mem buffer, size_t offset, size_t size)
+/* The queue, if this thread goes alone there, see shim/schedule/alone.h, and such a transfer may; else null. */
+static inline const struct gs_queue *gs_alone_for(const struct gs_fast_path_thread *t, cl_command_queue queue,
+                                                  cl_mem buffer, bool blocks, size_t offset, size_t size)
 {
-    const struct gs_queue *q = gs_row_free_in(t, queue);
+    const struct gs_queue *q = blocks ? gs_alone_in(t, queue) : gs_alone_goes(t, queue);
     struct gs_mem *m = q ? gs_find_newest(GS_MEM, buffer) : NULL;
     return m && gs_is_plain(m, offset, size) ? q : NULL;
 }

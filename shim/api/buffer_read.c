@@ -272,11 +272,13 @@ static bool read_behind(struct gs_queue *q, struct gs_mem *m, size_t offset, siz
     const bool may = (!job.transfer_chunk || size <= job.transfer_chunk) &&
                      gs_at_home(m->root, gs_window_range(m, offset, size)) && !atomic_load(&q->o.ctx->user_events) &&
                      !gs_put_owes() && gs_all_served() && gs_unit_try(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN, &grant);
-    const bool shut = may && !gs_unit_own_out(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN) && gs_queue_shut(q);
+    const bool reads = may && !q->out_of_order && !gs_unit_own_out(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN);
+    if (reads)
+        gs_queue_close(q->o.handle);
     pthread_mutex_unlock(&q->o.ctx->lock);
-    if (may && !shut)
+    if (may && !reads)
         gs_unit_give(&grant);
-    if (!shut) {
+    if (!reads) {
         atomic_flag_clear(&reading);
         return false;
     }
@@ -403,24 +405,24 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     return gs_home_wait(err, blocking_read && !err, event || blocking_read ? own : NULL, event);
 }
 
-/* By a free row. False: it can't be. */
-static bool read_free(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *ptr,
-                      cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+/* Where this thread goes alone. False: it doesn't, or not with this. */
+static bool read_without_unit(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+                              void *ptr, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
 {
     struct gs_fast_path_thread *t = gs_fast_path_thread();
-    const struct gs_queue *q = gs_free_row_for(t, queue, buffer, offset, size);
-    if (!q || (blocking ? gs_timing_learns_by_wait(q) : !gs_row_moves(t, queue, true)))
+    const struct gs_queue *q = gs_alone_for(t, queue, buffer, blocking, offset, size);
+    if (!q || (blocking ? gs_timing_learns_by_wait(q) : !gs_alone_moves(t, queue, true, n_wait)))
         return false;
-    const struct gs_row_wait waits = gs_row_waits(q);
+    const struct gs_alone_wait waits = gs_alone_waits(q);
     gs_threads_reopen();
     *err = gs_fast_path.read(queue, buffer, blocking, offset, size, ptr, n_wait, wait, event);
     if (!*err)
-        gs_row_reads(t);
+        gs_alone_reads(t);
     if (!blocking) {
-        gs_row_enqueued(t, event, *err);
+        gs_alone_enqueued(t, event, *err);
         gs_fast_path_end(t);
     } else if (!*err) {
-        gs_row_waited(t, &waits);
+        gs_alone_waited(t, &waits);
     }
     return true;
 }
@@ -429,10 +431,10 @@ static GS_COLD cl_int read_carefully(cl_command_queue command_queue, cl_mem buff
                                      size_t offset, size_t size, void *ptr, cl_uint num_events_in_wait_list,
                                      const cl_event *event_wait_list, cl_event *event)
 {
-    cl_int free_err;
-    if (read_free(command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list, event_wait_list,
-                  event, &free_err))
-        return free_err;
+    cl_int alone_err;
+    if (read_without_unit(command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list,
+                          event_wait_list, event, &alone_err))
+        return alone_err;
     gs_fast_path_look();
     GS_CALL("clEnqueueReadBuffer");
     struct gs_queue *q = gs_queue_touched(command_queue);

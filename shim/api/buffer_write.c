@@ -134,13 +134,14 @@ static bool write_at_once(struct gs_queue *q, struct gs_mem *m, size_t offset, s
     pthread_mutex_lock(&q->o.ctx->lock);
     struct gs_fast_path_thread *t = gs_fast_path_thread();
     const bool may_go = (!job.transfer_chunk || size <= job.transfer_chunk) && !atomic_load(&q->o.ctx->divided);
-    const bool free_row = may_go && gs_row_go_free(q, NULL, 0, NULL, NULL) && gs_row_moves(t, q->o.handle, false);
-    const bool by_unit = !free_row && may_go && gs_unit_try(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN, &grant);
-    if (free_row || by_unit)
+    const bool alone =
+        may_go && gs_alone_begin(q, NULL, 0, NULL, NULL) && gs_alone_moves(t, q->o.handle, false, n_wait);
+    const bool by_unit = !alone && may_go && gs_unit_try(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN, &grant);
+    if (alone || by_unit)
         *err =
             gs_real()->clEnqueueWriteBuffer(q->o.handle, m->o.handle, CL_FALSE, offset, size, ptr, n_wait, wait, event);
-    if (free_row) {
-        gs_row_enqueued(t, event, *err);
+    if (alone) {
+        gs_alone_enqueued(t, event, *err);
         gs_fast_path_end(t);
     }
     if (by_unit)
@@ -149,7 +150,7 @@ static bool write_at_once(struct gs_queue *q, struct gs_mem *m, size_t offset, s
     if (by_unit)
         gs_unit_over(&grant);
     gs_job_tell();
-    return free_row || by_unit;
+    return alone || by_unit;
 }
 
 static GS_COLD cl_int write_carefully(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_write,
@@ -157,11 +158,11 @@ static GS_COLD cl_int write_carefully(cl_command_queue command_queue, cl_mem buf
                                       const cl_event *event_wait_list, cl_event *event)
 {
     struct gs_fast_path_thread *t = gs_fast_path_thread();
-    if (!blocking_write && gs_free_row_for(t, command_queue, buffer, offset, size) &&
-        gs_row_moves(t, command_queue, false)) {
+    if (!blocking_write && gs_alone_for(t, command_queue, buffer, false, offset, size) &&
+        gs_alone_moves(t, command_queue, false, num_events_in_wait_list)) {
         const cl_int err = gs_fast_path.write(command_queue, buffer, CL_FALSE, offset, size, ptr,
                                               num_events_in_wait_list, event_wait_list, event);
-        gs_row_enqueued(t, event, err);
+        gs_alone_enqueued(t, event, err);
         gs_fast_path_end(t);
         return err;
     }

@@ -5,7 +5,7 @@
 #include "shim/launch/launch.h"
 #include "shim/record/bypass.h"
 #include "shim/report/report.h"
-#include "shim/schedule/row.h"
+#include "shim/schedule/alone.h"
 #include "shim/choose/timing.h"
 
 /* All zeros, in lines of their own. NULL: no memory. */
@@ -335,26 +335,25 @@ static GS_COLD cl_int launch(cl_command_queue command_queue, cl_kernel kernel, c
                      event_wait_list, event);
 }
 
-/* Under a daemon: by this thread's row, if it has one there. */
+/* Under a daemon: without a unit, if this thread goes alone there. */
 static __attribute__((hot, noinline)) cl_int
 launch_scheduled(cl_command_queue command_queue, cl_kernel kernel, cl_uint work_dim, const size_t *global_work_offset,
                  const size_t *global_work_size, const size_t *local_work_size, cl_uint num_events_in_wait_list,
                  const cl_event *event_wait_list, cl_event *event)
 {
     struct gs_fast_path_thread *t = gs_fast_path_thread();
-    const bool any = num_events_in_wait_list || event;
-    if (!gs_row_is_in(t, command_queue) || (any && !gs_row_free_in(t, command_queue)) ||
-        !gs_row_takes(t, command_queue, kernel, work_dim, global_work_size, local_work_size))
+    if (!gs_alone_goes(t, command_queue) ||
+        !gs_alone_takes(t, command_queue, kernel, work_dim, global_work_size, local_work_size, num_events_in_wait_list))
         return launch(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
                       num_events_in_wait_list, event_wait_list, event);
     const cl_int err = gs_fast_path.launch(command_queue, kernel, work_dim, global_work_offset, global_work_size,
                                            local_work_size, num_events_in_wait_list, event_wait_list, event);
-    gs_row_enqueued(t, event, err);
+    gs_alone_enqueued(t, event, err);
     gs_fast_path_end(t);
     return err;
 }
 
-/* At several sizes in turn, or on buffers that are new; or in a row; or one that doesn't pass. */
+/* At several sizes in turn, or on buffers that are new; or alone under a daemon; or one that doesn't pass. */
 GS_FAST_PATH static __attribute__((noinline)) cl_int
 launch_any(cl_command_queue command_queue, cl_kernel kernel, cl_uint work_dim, const size_t *global_work_offset,
            const size_t *global_work_size, const size_t *local_work_size, cl_uint num_events_in_wait_list,

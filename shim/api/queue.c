@@ -4,7 +4,7 @@
 #include "shim/process/threads.h"
 #include "shim/order/command.h"
 #include "shim/report/report.h"
-#include "shim/schedule/row.h"
+#include "shim/schedule/alone.h"
 #include "shim/order/compound.h"
 #include "shim/choose/timing.h"
 
@@ -135,7 +135,7 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue command_q
 {
     struct gs_object *last = gs_release(GS_QUEUE, command_queue);
     if (last)
-        gs_row_end_free((struct gs_queue *)last);
+        gs_alone_end((struct gs_queue *)last);
     if (last)
         gs_queue_leave(command_queue);
     if (last)
@@ -159,26 +159,26 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_q
                                             param_value_size_ret);
 }
 
-/* In a thread's free row, see shim/schedule/row.h. False: there is none. */
-static bool finish_free(cl_command_queue queue, cl_int *err)
+/* Where this thread goes alone, see shim/schedule/alone.h. False: it doesn't. */
+static bool finish_without_unit(cl_command_queue queue, cl_int *err)
 {
     struct gs_fast_path_thread *t = gs_fast_path_thread();
-    const struct gs_queue *q = gs_row_free_in(t, queue);
+    const struct gs_queue *q = gs_alone_in(t, queue);
     if (!q || gs_timing_learns_by_wait(q))
         return false;
-    const struct gs_row_wait waits = gs_row_waits(q);
+    const struct gs_alone_wait waits = gs_alone_waits(q);
     gs_threads_reopen(); /* it may be for what another queue waits for */
     *err = gs_real_table.clFinish(queue);
     if (!*err)
-        gs_row_waited(t, &waits);
+        gs_alone_waited(t, &waits);
     return true;
 }
 
 static GS_COLD cl_int finish(cl_command_queue command_queue)
 {
-    cl_int free_err;
-    if (finish_free(command_queue, &free_err))
-        return free_err;
+    cl_int alone_err;
+    if (finish_without_unit(command_queue, &alone_err))
+        return alone_err;
     gs_fast_path_look();
     const struct gs_sieve before = gs_timing_before_wait(gs_find(GS_QUEUE, command_queue));
     struct gs_queue *q = gs_scheduled() ? gs_find(GS_QUEUE, command_queue) : NULL;
@@ -186,8 +186,7 @@ static GS_COLD cl_int finish(cl_command_queue command_queue)
     struct gs_deferred *over = NULL;
     if (q && !q->out_of_order)
         gs_queue_await(q, true, &over);
-    if (!q || !gs_queue_shut(q)) /* none: the daemon may have gone after the last launch */
-        gs_queue_close(command_queue);
+    gs_queue_close(command_queue); /* also where the daemon has gone after the last launch */
     if (q)
         gs_queue_waits(1);
     const cl_int err = gs_real()->clFinish(command_queue);

@@ -4,7 +4,7 @@
 #include "shim/schedule/batch.h"
 #include "shim/order/command.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/schedule/row.h"
+#include "shim/schedule/alone.h"
 #include "shim/choose/timing.h"
 
 static size_t size_at(const size_t *sizes, cl_uint dims, unsigned d)
@@ -93,18 +93,18 @@ cl_int gs_launch_held(struct gs_deferred *held, cl_event gate, struct gs_queue *
     return err;
 }
 
-/* By a free row, see shim/schedule/row.h. False: it doesn't. */
-static bool goes_free(struct gs_queue *q, const struct gs_kernel *k, cl_uint dims, const size_t *offset,
-                      const size_t *global, const size_t *local, cl_uint n_wait, const cl_event *wait, cl_event *event,
-                      cl_int *err)
+/* Without a unit, see shim/schedule/alone.h. False: it doesn't. */
+static bool launch_without_unit(struct gs_queue *q, const struct gs_kernel *k, cl_uint dims, const size_t *offset,
+                                const size_t *global, const size_t *local, cl_uint n_wait, const cl_event *wait,
+                                cl_event *event, cl_int *err)
 {
     struct gs_fast_path_thread *t = gs_fast_path_thread();
-    if (!gs_row_go_free(q, k->o.handle, dims, global, local) ||
-        !gs_row_takes(t, q->o.handle, k->o.handle, dims, global, local))
+    if (!gs_alone_begin(q, k->o.handle, dims, global, local) ||
+        !gs_alone_takes(t, q->o.handle, k->o.handle, dims, global, local, n_wait))
         return false;
     *err =
         gs_real()->clEnqueueNDRangeKernel(q->o.handle, k->o.handle, dims, offset, global, local, n_wait, wait, event);
-    gs_row_enqueued(t, event, *err);
+    gs_alone_enqueued(t, event, *err);
     gs_fast_path_end(t);
     return true;
 }
@@ -119,21 +119,20 @@ bool gs_follow(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size
     pthread_mutex_lock(&ctx->lock);
     const struct gs_followed *f = find(k, dims, global, local);
     const bool follows = f && may_follow(k, f, dims, global, local);
-    if (follows && goes_free(q, k, dims, offset, global, local, n_wait, wait, event, err)) {
+    if (follows && launch_without_unit(q, k, dims, offset, global, local, n_wait, wait, event, err)) {
         pthread_mutex_unlock(&ctx->lock);
         return true;
     }
     const struct gs_units one = {.n = 1, .kernel = true, .kind = follows ? f->kind : 0};
     cl_event gate = NULL;
     struct gs_deferred *held = follows && plain ? gs_hold_on(q, one.kind) : NULL;
-    const bool joins = held;
     if (follows && !held && may_begin(f) &&
         gs_hold_back(q, q->o.handle, gs_resource_of(0), n_wait, n_wait ? wait : NULL, &one, &held, &gate) != CL_SUCCESS)
         held = NULL;
     if (held)
         *err = gs_launch_held(held, gate, q, k, dims, offset, global, local, n_wait, wait, event);
     if (held && !*err)
-        gs_row_open(q, k, f, dims, global, local, joins);
+        gs_alone_note(q, k, f, dims, global, local);
     pthread_mutex_unlock(&ctx->lock);
     return held;
 }

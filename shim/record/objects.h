@@ -130,10 +130,10 @@ struct gs_queue {
     struct gs_drained *drained;  /* shared with commands under way; made on first need. ctx lock */
     struct gs_compound *several; /* the ends that stand for several commands, oldest first; owned. ctx lock */
     size_t n_several, several_cap;
-    _Atomic(struct gs_row *) free_row; /* by which commands go uncounted; or null: gs_row_end_free() */
-    const struct gs_row *row; /* of the thread that has made the last launches here, of which there were so many: */
-    unsigned in_row;          /* see shim/schedule/row.h. ctx lock */
-    cl_command_queue image;   /* for image commands where the devices are sub-devices; made on first need */
+    _Atomic(struct gs_alone *) alone; /* whose commands go uncounted; or null: gs_alone_end() */
+    const struct gs_alone *launcher;  /* of the thread that has made the last launches here, of which there were so */
+    unsigned launched;                /* many: see shim/schedule/alone.h. ctx lock */
+    cl_command_queue image;           /* for image commands where the devices are sub-devices; made on first need */
     /* Those that launches need have been asked for, and made, all at once: see gs_queues_ready. */
     atomic_bool completing, complete;
 };
@@ -141,15 +141,15 @@ struct gs_queue {
 /* A command may have gone by uncounted: there was no daemon when somebody asked. */
 extern atomic_bool gs_went_by;
 
-void gs_row_end_free(struct gs_queue *q);
+void gs_alone_end(struct gs_queue *q);
 
 /* The application's last call that may have enqueued something there. Until there was a daemon some went by uncounted:
- * for all of these there are two; so for those that went by a free row, if they may not have ended. That one is over.
+ * for all of these there are two; so for those that went alone, if they may not have ended. That one is over.
  * Not with gs_deferred_lock held. */
 static inline unsigned gs_queue_call(struct gs_queue *q)
 {
-    if (atomic_load(&q->free_row))
-        gs_row_end_free(q);
+    if (atomic_load(&q->alone))
+        gs_alone_end(q);
     if (!atomic_load_explicit(&q->counted, memory_order_acquire)) {
         if (atomic_load(&gs_went_by))
             atomic_fetch_add(&q->calls, 2);

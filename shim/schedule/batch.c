@@ -91,23 +91,6 @@ bool gs_batch_add(struct gs_batch *b, uint64_t kind, uint64_t most_ns, bool *ful
     return true;
 }
 
-uint64_t gs_batch_expects(const struct gs_batch *b, uint64_t kind)
-{
-    const unsigned i = index_of(b, kind);
-    return i < b->kinds ? b->ns[i] : 0;
-}
-
-unsigned gs_batch_room(const struct gs_batch *b)
-{
-    return b->n < MOST ? MOST - b->n : 0;
-}
-
-void gs_batch_count(struct gs_batch *b, unsigned n, uint64_t ns)
-{
-    b->n += n;
-    b->expected_ns += ns;
-}
-
 /* What came before its factor changed says nothing of the new one: a row of long ones would bring it down to 1. */
 static void learn(uint64_t kind, unsigned factor, uint64_t ns)
 {
@@ -126,6 +109,15 @@ static void learn_least(uint64_t kind, uint64_t ns)
     const uint64_t least = ns > LEAST_NS ? ns : LEAST_NS;
     if (!k->least_ns || least < k->least_ns)
         k->least_ns = least;
+}
+
+void gs_kind_took(uint64_t kind, uint64_t ns)
+{
+    pthread_mutex_lock(&lock);
+    struct known *k = place_of(kind);
+    if (ns > k->ns)
+        k->ns = ns;
+    pthread_mutex_unlock(&lock);
 }
 
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)

@@ -30,17 +30,11 @@ struct gs_batch {
  * take longer than most_ns. The first always is. *full: another of that kind isn't to be any more. */
 bool gs_batch_add(struct gs_batch *b, uint64_t kind, uint64_t most_ns, bool *full);
 
-/* What is expected of each command of that kind, as it was when its first came; 0: it isn't known, or there is none. */
-uint64_t gs_batch_expects(const struct gs_batch *b, uint64_t kind);
-
 /* What is expected of each launch of that kind by now; 0: it isn't known. */
 uint64_t gs_kind_expects(uint64_t kind);
 
-/* So many commands more it may have. */
-unsigned gs_batch_room(const struct gs_batch *b);
-
-/* So many, of kinds that it has, have been added, of which so long is expected. */
-void gs_batch_count(struct gs_batch *b, unsigned n, uint64_t ns);
+/* A launch of that kind has taken so long, without a unit: no less is expected of the next ones. */
+void gs_kind_took(uint64_t kind, uint64_t ns);
 
 /* The unit took so long: what is expected of its kinds from now on. */
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns);

@@ -127,10 +127,8 @@ bool gs_deferred_enlist(struct gs_deferred *h)
     pthread_mutex_lock(&gs_deferred_lock);
     struct gs_deferred *before = gs_deferred_last_in(h->home);
     const bool follows = h->chained && before && !h->taken && !before->served && !before->follower;
-    if (before) {
-        gs_row_end_own(before);
+    if (before)
         before->closed = true;
-    }
     if (follows)
         before->follower = h;
     h->untied = gs_is_several(h) && h->units.untied;

@@ -11,7 +11,7 @@
 #include "shim/schedule/client.h"
 #include "shim/schedule/job.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/schedule/row.h"
+#include "shim/schedule/alone.h"
 #include "shim/report/watch.h"
 
 enum { GS_AWAITED = 4, GS_AT_ONCE = 15 /* units besides the first that may be had beforehand */ };
@@ -28,14 +28,13 @@ struct gs_deferred {
     unsigned resource;
     cl_event ready;          /* the commands before have ended */
     cl_event open;           /* the gate: a user event */
-    cl_event first;          /* unit 0; or null where it is `bare`. Once `enqueued` */
+    cl_event first;          /* unit 0. Once `enqueued` */
     cl_event end;            /* of several units: a user event, or a marker's; null as long as it is untied */
     struct gs_event *record; /* what is known of `end`: its times */
     struct gs_units units;
     enum gs_length length; /* of each of them */
     cl_command_queue home; /* where the gate is */
     bool keeps;            /* its queues are retained until it has been served */
-    bool bare;             /* it needs no event: see needs_none() */
     bool enqueued;
     struct gs_label label; /* of whoever asked for it */
     unsigned next_unit;
@@ -70,17 +69,13 @@ struct gs_deferred {
     /* Of a single unit, which commands that come right after it in the queue may join: */
     struct gs_batch batch;
     cl_event tail;       /* the event of the last of those that have joined and have one, or null; owned */
-    bool loose;          /* others have joined since, which have none, or it has none itself */
+    bool loose;          /* others have joined since, which have none */
     bool closing;        /* somebody enqueues a marker behind those, or sends them off */
     bool sent;           /* they have been sent off, or will be without us */
     bool closed;         /* no more may join */
     bool joining;        /* one is about to be enqueued ... */
     bool last_joins;     /* ... and is the last: of the thread that does */
-    struct gs_row *row;  /* others are enqueued by a row, see row.h; or null */
-    bool had_row;        /* ... or have been */
-    bool rowless;        /* there is to be no row any more */
     uint64_t joined_ns;  /* when the last has come */
-    uint64_t shut_ns;    /* when somebody began to wait for all that is in its queue; 0: nobody has */
     uint64_t granted_ns; /* 0: not yet */
     unsigned ended;      /* units */
     uint64_t keep;       /* see kept.c; 0: nobody keeps its last unit */
@@ -191,10 +186,6 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *runnin
 /* No more join it: where its last commands have no event a marker tells of their end, which has to stand right behind
  * them. So whatever else is enqueued there comes after this. Held. */
 void gs_unit_close(struct gs_deferred *h);
-
-/* Those of the queue, up to this order, whose ends nothing tells end with this event, which comes after them. Only the
- * last in a queue may be without, so that a job is seen to end when what came last has. */
-void gs_units_tie(cl_command_queue queue, unsigned order, cl_event event);
 
 /* Sends off what is in its queue, unless that has been done. The application doesn't release the queue meanwhile. */
 void gs_unit_send(struct gs_deferred *h);

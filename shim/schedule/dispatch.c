@@ -145,7 +145,7 @@ static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsig
     const uint64_t most_ns = most_of_unit_ns(resource, h && h->granted_ns);
     /* One that comes too late is the last: its event says what a marker would have to, else. */
     const bool late = h && h->granted_ns && now >= h->granted_ns + most_ns;
-    const bool may = gs_is_next(h, resource, call) && h->units.n == 1 && gs_row_end_own(h) && !h->closed &&
+    const bool may = gs_is_next(h, resource, call) && h->units.n == 1 && !h->closed &&
                      (!late || (h->loose && now < h->granted_ns + most_ns + LATE_NS)) &&
                      gs_batch_add(&h->batch, kind, most_ns, &h->closed) && gs_deferred_keep(h);
     if (may) {
@@ -182,14 +182,6 @@ static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
     gs_deferred_drop(h);
 }
 
-/* Does a unit need no event, as the application will mostly wait for all that is in the queue? Else a marker tells of
- * its end; who looks for it comes later, so only where nobody else is there. An event takes NVIDIA's driver 1.5 us. */
-static bool needs_none(const struct gs_deferred *h)
-{
-    const bool may_share = h->units.kind && !h->closed;
-    return h->taken && (may_share || gs_is_piece(h)) && h->drained && gs_unit_is_sole() && !h->units.siblings;
-}
-
 /* The first launch of its kind, which goes in chunks until it is known how long it takes. What comes next in the queue
  * waits for it in its call, if it is soon over: else that, and mostly what comes then, would stand behind a user event.
  * Once one command has, NVIDIA's driver keeps a thread awake until the application makes no call for some 0.1 s, and
@@ -203,13 +195,9 @@ static bool may_be_awaited(const struct gs_deferred *h, const struct gs_queue *q
 
 struct gs_deferred *gs_hold_on(struct gs_queue *q, uint64_t kind)
 {
-    enum { TOLD_EVERY = 8 };
-    /* Who is alone need not know to the microsecond when a row of launches was added to. */
     const unsigned call = gs_queue_call(q);
-    const bool tells = call % TOLD_EVERY == 0 || q->row || !gs_unit_is_sole();
-    const uint64_t now = tells ? gs_now_ns() : atomic_load_explicit(&gs_called_ns, memory_order_relaxed);
-    if (tells)
-        atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
+    const uint64_t now = gs_now_ns();
+    atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
     return q->out_of_order ? NULL : join(q->o.handle, gs_resource_of(0), call, kind, now);
 }
 
@@ -222,21 +210,6 @@ static enum gs_length length_of(const struct gs_deferred *h)
     const bool is_short = units->n > 1 ? gs_chunks_are_short(units->kind, units->groups, units->n)
                                        : h->batch.expected_ns && h->batch.expected_ns <= GS_BATCH_SOLE_NS;
     return is_short ? GS_LENGTH_UNIT : GS_LENGTH_UNKNOWN;
-}
-
-/* What comes next goes by a unit as well, and nobody else is there: that the one before ends is heard by whoever waits
- * for the queue. A marker would take as long as its event. False: it is to be closed. */
-static bool leave_open(cl_command_queue queue)
-{
-    if (!gs_unit_is_sole())
-        return false;
-    pthread_mutex_lock(&gs_deferred_lock);
-    struct gs_deferred *h = gs_deferred_last_in(queue);
-    const bool leaves = h && h->bare && h->loose && !h->joining && !h->closing && gs_row_end_own(h);
-    if (leaves)
-        h->closed = true;
-    pthread_mutex_unlock(&gs_deferred_lock);
-    return leaves;
 }
 
 /* What is left open gets its end now, and from nothing behind the gate: that is opened by a unit, perhaps the one that
@@ -266,8 +239,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     *held = may_join ? join(queue, resource, call, units->kind, now) : NULL;
     if (*held)
         return CL_SUCCESS;
-    if (!leave_open(queue))
-        gs_queue_close(queue);
+    gs_queue_close(queue);
     struct gs_deferred *h = gs_zeroed(sizeof *h);
     if (!h)
         return CL_OUT_OF_HOST_MEMORY;
@@ -299,7 +271,6 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     }
     if (queue == q->o.handle && !q->out_of_order && (h->drained = gs_drained_of(q)))
         atomic_fetch_add(&h->drained->refs, 1);
-    h->bare = needs_none(h);
     h->may_be_awaited = may_be_awaited(h, q);
     h->label = gs_label_now();
     *held = h;
@@ -322,7 +293,7 @@ void gs_hold_drop(struct gs_deferred *h)
 
 bool gs_wants_event(const struct gs_deferred *h)
 {
-    return h->joining ? h->last_joins : !h->bare;
+    return !h->joining || h->last_joins;
 }
 
 /* One that has joined another's unit needs nothing of its own, unless it is the last: that one tells of the unit's end,
@@ -333,10 +304,8 @@ static void let_go_joined(struct gs_deferred *h, cl_event event, cl_event *end)
     const bool last = h->last_joins;
     if (end)
         gs_real()->clRetainEvent(*end = event);
-    if (event) {
+    if (event)
         gs_job_replace(gs_deferred_last_event(h), event);
-        gs_units_tie(home, atomic_load(&gs_deferred_order), event);
-    }
     joined(h, true, event);
     /* Where nobody waits for its end a driver that calls late is asked for it, and is sent it, by who needs the next
      * unit: as long as it isn't, NVIDIA's carries out what is enqueued in the very call. */
@@ -352,15 +321,9 @@ void gs_let_go(struct gs_deferred *h, cl_event first, cl_event *end)
         return;
     }
     /* Others have been sent off by then. */
-    const bool sends = !h->taken || (h->closed && h->units.n == 1 && !h->bare);
+    const bool sends = !h->taken || (h->closed && h->units.n == 1);
     h->first = first;
     h->enqueued = true;
-    if (!first) {
-        h->loose = true;
-        gs_job_loose(1);
-    } else if (h->drained) {
-        gs_units_tie(home, atomic_load(&gs_deferred_order), first);
-    }
     if (h->at_once)
         gs_worker_enqueue_rest(h);
     cl_event own = gs_is_several(h) ? h->end : first; /* null: it is untied, and counted */

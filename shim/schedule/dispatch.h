@@ -108,11 +108,6 @@ struct gs_upto {
 struct gs_upto gs_queue_upto(struct gs_queue *q);
 void gs_queue_drained(struct gs_queue *q, struct gs_upto upto);
 
-/* Before a call that waits for all that is in the queue, and then says gs_queue_drained(): no more join its last unit,
- * which needs no marker then. False: it does, or may, as that isn't one of short commands which are on their way, the
- * queue isn't in order, or another application is connected, which may want to hear of it sooner. */
-bool gs_queue_shut(struct gs_queue *q);
-
 /* Has all that is under way the units that it needs? Else who has one while it waits for a command may keep it from the
  * last that this one needs. */
 bool gs_all_served(void);

@@ -97,22 +97,6 @@ bool gs_queue_is_idle(struct gs_queue *q)
     return idle;
 }
 
-bool gs_queue_shut(struct gs_queue *q)
-{
-    if (q->out_of_order || !gs_unit_is_sole())
-        return false;
-    pthread_mutex_lock(&gs_deferred_lock);
-    struct gs_deferred *h = gs_deferred_last_in(q->o.handle);
-    const bool shut = !h || (h->units.n == 1 && (h->batch.expected_ns || gs_is_piece(h)) && h->served && !h->joining &&
-                             !h->closing && gs_row_end_own(h));
-    if (h && shut) {
-        h->closed = true;
-        h->shut_ns = gs_now_ns();
-    }
-    pthread_mutex_unlock(&gs_deferred_lock);
-    return shut;
-}
-
 bool gs_queue_is_empty(struct gs_queue *q, bool of_this_call)
 {
     const unsigned call = gs_queue_call(q);

@@ -5,7 +5,7 @@
 
 #include "shim/schedule/client.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/schedule/row.h"
+#include "shim/schedule/alone.h"
 #include "shim/order/compound.h"
 
 cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_events *ended,
@@ -50,7 +50,7 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
 
 GS_COLD cl_int gs_release_event(cl_event event)
 {
-    gs_row_forget(event);
+    gs_alone_forget(event);
     struct gs_object *last = gs_release(GS_EVENT, event);
     struct gs_event *e = (struct gs_event *)last;
     if (e && e->user && e->pending)

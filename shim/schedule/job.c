@@ -12,7 +12,7 @@
 #include "shim/schedule/client.h"
 #include "shim/schedule/connection.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/schedule/row.h"
+#include "shim/schedule/alone.h"
 #include "shim/report/trace.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -406,7 +406,8 @@ void gs_job_look(void)
         return;
     if (gs_job_is_loose()) /* another thread may be about to see to that */
         gs_units_settle();
-    if (gs_job_is_loose() || gs_row_is_out() || !atomic_load_explicit(&reads, memory_order_relaxed))
+    gs_alone_settle();
+    if (gs_job_is_loose() || !atomic_load_explicit(&reads, memory_order_relaxed))
         return;
     pthread_mutex_lock(&job_lock);
     if (atomic_load(&gs_job_open) && atomic_load(&reads)) {

@@ -15,9 +15,6 @@ enum { STREAM_NS = 500 * 1000 };
 /* Who hasn't for so long is waiting, or computes. */
 enum { PAUSE_NS = 100 * 1000 };
 
-/* Who waited for so long for what is in a queue has waited for a unit's end. */
-enum { WAITED_NS = 20 * 1000 };
-
 /* What was measured twice, one after the other, differs by less. */
 enum { SAME_NS = 2000 };
 
@@ -126,49 +123,15 @@ static bool is_later(const struct gs_deferred *h, unsigned order)
     return (int)(h->order - order) > 0;
 }
 
-/* With gs_deferred_lock held. */
-static struct gs_deferred *find_loose(cl_command_queue queue, unsigned order)
-{
-    struct gs_deferred *h = gs_deferred_oldest;
-    while (h && (h->home != queue || !h->loose || !h->closed || h->joining || h->closing || is_later(h, order)))
-        h = h->newer;
-    return h;
-}
-
-void gs_units_tie(cl_command_queue queue, unsigned order, cl_event event)
-{
-    bool more = true;
-    while (more && gs_job_is_loose()) {
-        cl_event unused = event;
-        gs_real()->clRetainEvent(event); /* without the lock: a callback may want it */
-        pthread_mutex_lock(&gs_deferred_lock);
-        struct gs_deferred *h = find_loose(queue, order);
-        if (h) {
-            unused = h->tail;
-            h->tail = event;
-            h->loose = false;
-            gs_job_loose(-1);
-        }
-        more = h;
-        pthread_mutex_unlock(&gs_deferred_lock);
-        gs_drop_event(unused);
-    }
-}
-
 void gs_unit_close(struct gs_deferred *h)
 {
     cl_event marker = NULL;
     pthread_mutex_lock(&gs_deferred_lock);
-    while (h->joining || h->closing || h->row) {
-        if (h->row)
-            gs_row_end(h);
-        else
-            pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock);
-    }
+    while (h->joining || h->closing)
+        pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock);
     h->closed = true;
     h->closing = h->loose;
     const bool loose = h->loose;
-    const unsigned order = h->order;
     cl_event last = gs_deferred_last_event(h);
     pthread_mutex_unlock(&gs_deferred_lock);
     if (!loose)
@@ -178,8 +141,6 @@ void gs_unit_close(struct gs_deferred *h)
     else if (gs_real()->clFinish(h->home) == CL_SUCCESS && !last && (marker = gs_deferred_user_event(h)))
         gs_event_end(marker, CL_COMPLETE);
     is_tied(h, marker);
-    if (marker)
-        gs_units_tie(h->home, order, marker);
 }
 
 void gs_units_settle(void)
@@ -289,10 +250,10 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *runnin
 static struct gs_awaited *claim(struct gs_deferred *h)
 {
     struct gs_unit *u = (struct gs_unit *)(uintptr_t)h->awaited[0];
-    struct gs_awaited *a = u && !h->joining && !h->closing && !h->row ? gs_completion_claim(u) : NULL;
+    struct gs_awaited *a = u && !h->joining && !h->closing ? gs_completion_claim(u) : NULL;
     if (!a)
         return NULL;
-    u->waited = h->shut_ns ? gs_now_ns() > h->shut_ns + WAITED_NS : atomic_load(&h->pending);
+    u->waited = atomic_load(&h->pending);
     h->closed = h->sent = true;
     if (h->loose)
         gs_job_loose(-1);

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# marked.sh: an application that is connected alone, and enqueues launch after launch without a wait, has no more of them
+# under way than two of alone mode's intervals (shim/schedule/alone.h), whatever the launches were expected to take.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+unset GPUSPARC_REAL
+own_daemon <<'END'
+[system]
+gpus = 1
+realtime = no
+END
+begin_daemon
+stream() { # LAUNCHES: two rows of so many
+  GPUSPARC_REAL=$programs/fake.so FAKE_LOG=stream.log timeout 240 gpusparc run --gpus 1 "$programs/stream" 2 "$1" >out.txt 2>err.txt ||
+    { cat err.txt; fail "stream $1"; }
+}
+
+# Launches of 13 us, of which the host makes one in 4 us.
+FAKE_ITEM_NS=200 stream 4000
+python3 - <<'END'
+row = [line.split()[0] for line in open("stream.log").read().split("mark 0\n")[2].splitlines()]
+row = row[:row.index("clFinish")]
+marks = [i for i, call in enumerate(row) if call == "clEnqueueMarkerWithWaitList"]
+launches = row.count("clEnqueueNDRangeKernel")
+between = [row[a:b].count("clEnqueueNDRangeKernel") for a, b in zip(marks, marks[1:])]
+looked, waited = (sum(call in row[a:b] for a, b in zip(marks, marks[1:])) for call in ("clGetEventInfo", "clWaitForEvents"))
+others = sum(call not in ("clEnqueueNDRangeKernel", "clSetKernelArg") for call in row)
+print(f"{launches} launches, {len(marks)} markers, {looked} looked at, {waited} waited for, {others} calls besides; at most {max(between)} from one marker to the next")
+assert launches == 4000
+assert max(between) <= 128, "an interval is longer than 128 commands"
+assert looked >= len(between) * 0.8, "markers aren't looked at"
+assert waited >= len(between) / 3, "markers aren't waited for"
+assert others <= launches // 10, "alone mode costs more than one call of ten"
+END
+
+# Each takes 6.4 us longer than the one before: they soon take longer than what they were expected to when alone mode
+# began, and go by units again.
+FAKE_ROUNDS=1 FAKE_ITEM_NS=100 stream 500
+python3 - <<'END'
+row = [line.split()[0] for line in open("stream.log").read().split("mark 0\n")[2].splitlines()]
+row = [call for call in row[:row.index("clFinish")] if call != "clSetKernelArg"]
+runs = [len(run.split()) for run in " ".join("x" if call == "clEnqueueNDRangeKernel" else "|" for call in row[len(row) // 2:]).split("|")]
+print("launches that take up to 3.2 ms: at most", max(runs), "one right after the other")
+assert max(runs) < 16, "launches that have become long go alone"
+END
+
+# What waits for the application isn't waited for.
+OPENCL_LAYERS=$programs/as_gpu.so "$programs/postponed" >plain.txt || fail "postponed fails without gpusparc"
+OPENCL_LAYERS=$programs/as_gpu.so timeout -k 2 60 gpusparc run --devices cpu:2 --gpus 1 "$programs/postponed" >out.txt 2>err.txt || { cat err.txt; fail "postponed"; }
+cmp plain.txt out.txt || fail "postponed computes something else"
+end_daemon
+echo passed
