@@ -27,10 +27,8 @@ for by in ("clock", "atomic"):
 assert json.load(open("init.json"))["points"][0]["vectors"] == 5
 P
 
-# The figure: 1,000 runs at 32 groups below 10 seconds.
-begin=$SECONDS
+# How long these take is measured by bench/probes.sh.
 gpusparc probe order --count 32 --runs 1000 >out.txt
-[ $((SECONDS - begin)) -lt 10 ] || fail "1,000 runs took $((SECONDS - begin)) s"
 
 # The exact sum has the same bits for every order, group size and number of groups, and it is correctly rounded.
 for local in 32 64 512; do
