@@ -99,14 +99,11 @@ void gs_compound_look_all(struct gs_context *ctx)
 
 cl_int gs_compound_await(struct gs_context *ctx, struct gs_events *to)
 {
-    cl_int err = CL_SUCCESS;
     if (!ctx->unended.n)
-        return err;
+        return CL_SUCCESS;
     if (!gs_events_forget(&ctx->unended, true))
         gs_events_free(&ctx->failed);
-    if (!err)
-        err = gs_events_share_all(to, &ctx->unended);
-    return err;
+    return gs_events_share_all(to, &ctx->unended);
 }
 
 void gs_compound_leave(struct gs_queue *q)
