@@ -57,7 +57,6 @@ struct gs_context {
     atomic_bool user_event_failed; /* it has made one of them fail, at some time */
     atomic_bool spread;            /* bytes are, or once were, valid elsewhere than at home */
     atomic_bool divided;           /* a launch has been carried out elsewhere than at home: see shim/record/bypass.h */
-    atomic_uint passing;           /* commands that are being handed on meanwhile */
     cl_event ended;                /* an event that has ended; made on first need */
     struct gs_events at_home;      /* what brought all home when a user event was made last */
     struct gs_events
