@@ -6,6 +6,7 @@
 
 #include "shim/memory/upward.h"
 #include "shim/memory/memory.h"
+#include "shim/memory/strided.h"
 #include "shim/process/clock.h"
 #include "shim/order/callbacks.h"
 
@@ -173,15 +174,49 @@ static void set_place(size_t origin[3], size_t pitch[2], const struct gs_rect *r
     pitch[0] = (size_t)r->pitch;
 }
 
+/* Beside its slot. That of the small ring comes behind those of the other one. */
+static struct gs_strided_rows packed_rows(const struct gs_passage *p, const struct gs_context *ctx, unsigned place,
+                                          const struct gs_flight *f)
+{
+    const uint64_t before = p->slot_bytes == GS_PINNED_SMALL_BYTES ? (uint64_t)GS_RING_SLOTS * GS_PINNED_SLOT_BYTES : 0;
+    return (struct gs_strided_rows){gs_strided_packed(ctx, place), before + f->slot * p->slot_bytes, f->rect.width};
+}
+
+/* Of two commands for one piece the first has been enqueued: its slot is in use until that has ended, at the least. */
+static void end_first(const struct gs_passage *p, struct gs_context *ctx, const struct gs_flight *f, cl_event first,
+                      cl_int err)
+{
+    if (err)
+        gs_ring_add(&pinned_of(p, ctx)->ring, f->slot, first);
+    gs_real()->clReleaseEvent(first);
+}
+
 static cl_int leave_in_ring(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
                             const struct gs_flight *f, const struct gs_events *after, cl_event *end)
 {
-    struct gs_op op = {.kind = f->rect.rows > 1 ? GS_OP_READ_RECT : GS_OP_READ,
+    const unsigned from = f->send->from;
+    const struct gs_rect *r = &f->rect;
+    struct gs_op op = {.kind = r->rows > 1 ? GS_OP_READ_RECT : GS_OP_READ,
                        .src = f->send->mem,
-                       .region = {(size_t)f->rect.width, (size_t)f->rect.rows, 1},
+                       .region = {(size_t)r->width, (size_t)r->rows, 1},
                        .ptr = memory_of(pinned_of(p, cmd->ctx), f)};
-    set_place(op.from, op.from_pitch, &f->rect);
-    return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
+    set_place(op.from, op.from_pitch, r);
+    if (!f->send->packed)
+        return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
+    const struct gs_strided_rows there = {f->send->mem, r->begin, r->pitch};
+    const struct gs_strided_rows packed = packed_rows(p, cmd->ctx, from, f);
+    cl_event moved;
+    cl_int err = gs_strided_move(cmd, from, queue, &there, &packed, r, after, &moved);
+    if (err)
+        return err;
+    op = (struct gs_op){.kind = GS_OP_READ,
+                        .src = packed.mem,
+                        .from = {(size_t)packed.at},
+                        .region = {(size_t)gs_rect_bytes(r), 1, 1},
+                        .ptr = op.ptr};
+    err = gs_put(queue, &op, GS_VIA_HOST, 1, &moved, end);
+    end_first(p, cmd->ctx, f, moved, err);
+    return err;
 }
 
 static cl_int take_from_ring(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
@@ -195,26 +230,31 @@ static cl_int take_from_ring(const struct gs_passage *p, struct gs_command *cmd,
                        .ptr = memory_of(pinned_of(p, cmd->ctx), f)};
     there.begin = gs_flight_to(f);
     set_place(op.to, op.to_pitch, &there);
-    return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
+    if (!f->send->packed)
+        return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
+    const struct gs_strided_rows here = {to->mem, there.begin, there.pitch};
+    const struct gs_strided_rows packed = packed_rows(p, cmd->ctx, to->place, f);
+    cl_event came;
+    op = (struct gs_op){.kind = GS_OP_WRITE,
+                        .dst = packed.mem,
+                        .to = {(size_t)packed.at},
+                        .region = {(size_t)gs_rect_bytes(&there), 1, 1},
+                        .ptr = op.ptr};
+    cl_int err = gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, &came);
+    if (err)
+        return err;
+    const struct gs_events written = {.v = &came, .n = 1};
+    err = gs_strided_move(cmd, to->place, queue, &packed, &here, &there, &written, end);
+    end_first(p, cmd->ctx, f, came, err);
+    return err;
 }
 
-const struct gs_passage gs_pinned_passage = {.slot_bytes = GS_PINNED_SLOT_BYTES,
-                                             .most_slots = 1,
-                                             .path = GS_PATH_PINNED,
-                                             .way = GS_WAY_PINNED,
-                                             .by_host = true,
-                                             .ring = ring_of,
-                                             .leave = leave_in_ring,
-                                             .take = take_from_ring};
-
-static const struct gs_passage small_passage = {.slot_bytes = GS_PINNED_SMALL_BYTES,
-                                                .most_slots = 1,
-                                                .path = GS_PATH_PINNED,
-                                                .way = GS_WAY_PINNED,
-                                                .by_host = true,
-                                                .ring = ring_of,
-                                                .leave = leave_in_ring,
-                                                .take = take_from_ring};
+#define PASSAGE(bytes)                                                                                                 \
+    {                                                                                                                  \
+        .slot_bytes = (bytes), .most_slots = 1, .path = GS_PATH_PINNED, .way = GS_WAY_PINNED, .by_host = true,         \
+        .ring = ring_of, .leave = leave_in_ring, .take = take_from_ring                                                \
+    }
+static const struct gs_passage passage = PASSAGE(GS_PINNED_SLOT_BYTES), small_passage = PASSAGE(GS_PINNED_SMALL_BYTES);
 
 const struct gs_passage *gs_pinned_passage_for(struct gs_command *cmd, uint64_t bytes, bool little)
 {
@@ -223,7 +263,7 @@ const struct gs_passage *gs_pinned_passage_for(struct gs_command *cmd, uint64_t 
     if ((is_small || gs_settings()->transfer == GS_TRANSFER_PLAIN) &&
         is_ready(ctx, &ctx->pinned_small, GS_PINNED_SMALL_BYTES))
         return &small_passage;
-    return gs_pinned_ready(cmd) ? &gs_pinned_passage : NULL;
+    return gs_pinned_ready(cmd) ? &passage : NULL;
 }
 
 cl_int gs_pinned_copy_image(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,

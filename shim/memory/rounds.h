@@ -22,6 +22,7 @@ struct gs_send {
     cl_mem mem;
     struct gs_rect rect;
     uint64_t to_begin;     /* where they begin at the takers */
+    bool packed;           /* through the host they go by memory of ours: gs_strided_packed */
     uint64_t at;           /* so many bytes of it are on their way, in pieces */
     struct gs_events wait; /* what they must come after */
     unsigned n;
