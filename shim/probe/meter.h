@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures what links carry, for the probes: programs of their own, which clean up by ending. */
+/* Measures what links carry, for the probe: a program of its own, which cleans up by ending. */
 #ifndef GS_SHIM_PROBE_METER_H
 #define GS_SHIM_PROBE_METER_H
 
