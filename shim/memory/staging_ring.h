@@ -37,8 +37,8 @@ struct gs_staging {
     pthread_mutex_t busy; /* here's slots; never waited for with the context's lock held */
     struct gs_staging_ring here, beside;
     pthread_mutex_t queue_lock;                    /* queue; a leaf */
-    cl_command_queue queue[2][GS_MAX_DEVICES + 1]; /* for beside: with profiles or not, by place, the parent's last */
-    cl_command_queue filling;                      /* for new buffers; the context's lock */
+    cl_command_queue queue[2][GS_MAX_DEVICES + 1]; /* for beside, and for new buffers: with profiles or not, by place,
+                                                    * the parent's last */
 };
 
 /* Is it there, or has it been made now? */

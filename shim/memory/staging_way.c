@@ -64,8 +64,6 @@ void gs_staging_free(struct gs_staging *s)
     for (unsigned i = 0; i < 2 * (GS_MAX_DEVICES + 1); i++)
         if (s->queue[i / (GS_MAX_DEVICES + 1)][i % (GS_MAX_DEVICES + 1)])
             gs_real()->clReleaseCommandQueue(s->queue[i / (GS_MAX_DEVICES + 1)][i % (GS_MAX_DEVICES + 1)]);
-    if (s->filling)
-        gs_real()->clReleaseCommandQueue(s->filling);
     free_ring(&s->here);
     free_ring(&s->beside);
     free(s);
