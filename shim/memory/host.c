@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "common/memory.h"
 #include "shim/memory/coherence.h"
 #include "shim/memory/coalesce.h"
 #include "shim/memory/peer.h"
@@ -63,14 +64,10 @@ static cl_int give_all(struct walk *w, unsigned place, unsigned also, uint64_t a
         s->v[s->n - 1].region[dim] += p.region[dim];
         return CL_SUCCESS;
     }
-    if (s->n == s->cap) {
-        const unsigned cap = s->cap ? 2 * s->cap : 16;
-        struct gs_staged *v = realloc(s->v, cap * sizeof *v);
-        if (!v)
-            return CL_OUT_OF_HOST_MEMORY;
-        s->v = v;
-        s->cap = cap;
-    }
+    struct gs_staged *v = gs_grown(s->v, s->n, &s->cap, sizeof *v);
+    if (!v)
+        return CL_OUT_OF_HOST_MEMORY;
+    s->v = v;
     s->v[s->n++] = p;
     return CL_SUCCESS;
 }

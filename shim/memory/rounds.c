@@ -4,16 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/memory.h"
+
 int gs_sends_add(struct gs_sends *sends, const struct gs_send *send)
 {
-    if (sends->n == sends->cap) {
-        const size_t cap = sends->cap ? 2 * sends->cap : 4;
-        struct gs_send *v = realloc(sends->v, cap * sizeof *v);
-        if (!v)
-            return -ENOMEM;
-        sends->v = v;
-        sends->cap = cap;
-    }
+    struct gs_send *v = gs_grown(sends->v, sends->n, &sends->cap, sizeof *v);
+    if (!v)
+        return -ENOMEM;
+    sends->v = v;
     sends->v[sends->n++] = *send;
     return 0;
 }

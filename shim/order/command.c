@@ -6,6 +6,7 @@
 
 #include "common/lock/rank.h"
 #include "common/log.h"
+#include "common/memory.h"
 #include "shim/process/threads.h"
 #include "shim/order/completion.h"
 #include "shim/order/upward.h"
@@ -15,16 +16,12 @@
 
 cl_int gs_events_add(struct gs_events *e, cl_event event)
 {
-    if (e->n == e->cap) {
-        cl_uint cap = e->cap ? e->cap * 2 : 8;
-        cl_event *v = realloc(e->v, cap * sizeof *v);
-        if (!v) {
-            gs_real()->clReleaseEvent(event);
-            return CL_OUT_OF_HOST_MEMORY;
-        }
-        e->v = v;
-        e->cap = cap;
+    cl_event *v = gs_grown(e->v, e->n, &e->cap, sizeof *v);
+    if (!v) {
+        gs_real()->clReleaseEvent(event);
+        return CL_OUT_OF_HOST_MEMORY;
     }
+    e->v = v;
     e->v[e->n++] = event;
     return CL_SUCCESS;
 }

@@ -39,7 +39,8 @@ struct gs_object {
 /* A growing list of events, each of which it owns. */
 struct gs_events {
     cl_event *v;
-    cl_uint n, cap;
+    cl_uint n;
+    size_t cap;
 };
 
 /* A context over the devices of the group. */
