@@ -259,6 +259,22 @@ static cl_int CL_API_CALL see_clEnqueueTask(GS_PARAMETERS_clEnqueueTask)
 }
 
 /* Transfers: their kind, their name, their bytes. */
+#define TRANSFERS(SEE)                                                                                                 \
+    SEE(clEnqueueReadBuffer, GS_KIND_DOWNLOAD, "", size)                                                               \
+    SEE(clEnqueueWriteBuffer, GS_KIND_UPLOAD, "", size)                                                                \
+    SEE(clEnqueueReadBufferRect, GS_KIND_DOWNLOAD, "", volume(region))                                                 \
+    SEE(clEnqueueWriteBufferRect, GS_KIND_UPLOAD, "", volume(region))                                                  \
+    SEE(clEnqueueCopyBuffer, GS_KIND_COPY, "", size)                                                                   \
+    SEE(clEnqueueCopyBufferRect, GS_KIND_COPY, "", volume(region))                                                     \
+    SEE(clEnqueueFillBuffer, GS_KIND_COPY, "fill", size)                                                               \
+    SEE(clEnqueueReadImage, GS_KIND_DOWNLOAD, "", texels(&s, image, region))                                           \
+    SEE(clEnqueueWriteImage, GS_KIND_UPLOAD, "", texels(&s, image, region))                                            \
+    SEE(clEnqueueCopyImage, GS_KIND_COPY, "", texels(&s, src_image, region))                                           \
+    SEE(clEnqueueFillImage, GS_KIND_COPY, "fill", texels(&s, image, region))                                           \
+    SEE(clEnqueueCopyImageToBuffer, GS_KIND_COPY, "", texels(&s, src_image, region))                                   \
+    SEE(clEnqueueCopyBufferToImage, GS_KIND_COPY, "", texels(&s, dst_image, region))                                   \
+    SEE(clEnqueueUnmapMemObject, GS_KIND_UPLOAD, "unmap", 0)
+
 #define SEE_TRANSFER(entry, kind, name, bytes)                                                                         \
     static cl_int CL_API_CALL see_##entry(GS_PARAMETERS_##entry)                                                       \
     {                                                                                                                  \
@@ -266,20 +282,7 @@ static cl_int CL_API_CALL see_clEnqueueTask(GS_PARAMETERS_clEnqueueTask)
         event = begin_watch(&s, command_queue, kind, name, num_events_in_wait_list, event);                            \
         return seen(&s, below.entry(GS_ARGUMENTS_##entry), bytes);                                                     \
     }
-SEE_TRANSFER(clEnqueueReadBuffer, GS_KIND_DOWNLOAD, "", size)
-SEE_TRANSFER(clEnqueueWriteBuffer, GS_KIND_UPLOAD, "", size)
-SEE_TRANSFER(clEnqueueReadBufferRect, GS_KIND_DOWNLOAD, "", volume(region))
-SEE_TRANSFER(clEnqueueWriteBufferRect, GS_KIND_UPLOAD, "", volume(region))
-SEE_TRANSFER(clEnqueueCopyBuffer, GS_KIND_COPY, "", size)
-SEE_TRANSFER(clEnqueueCopyBufferRect, GS_KIND_COPY, "", volume(region))
-SEE_TRANSFER(clEnqueueFillBuffer, GS_KIND_COPY, "fill", size)
-SEE_TRANSFER(clEnqueueReadImage, GS_KIND_DOWNLOAD, "", texels(&s, image, region))
-SEE_TRANSFER(clEnqueueWriteImage, GS_KIND_UPLOAD, "", texels(&s, image, region))
-SEE_TRANSFER(clEnqueueCopyImage, GS_KIND_COPY, "", texels(&s, src_image, region))
-SEE_TRANSFER(clEnqueueFillImage, GS_KIND_COPY, "fill", texels(&s, image, region))
-SEE_TRANSFER(clEnqueueCopyImageToBuffer, GS_KIND_COPY, "", texels(&s, src_image, region))
-SEE_TRANSFER(clEnqueueCopyBufferToImage, GS_KIND_COPY, "", texels(&s, dst_image, region))
-SEE_TRANSFER(clEnqueueUnmapMemObject, GS_KIND_UPLOAD, "unmap", 0)
+TRANSFERS(SEE_TRANSFER)
 #undef SEE_TRANSFER
 
 static void *CL_API_CALL see_clEnqueueMapBuffer(GS_PARAMETERS_clEnqueueMapBuffer)
@@ -332,27 +335,16 @@ static void install(struct _cl_icd_dispatch *table)
     since_ns = gs_now_ns();
     if (!below.clSetEventCallback || !below.clGetEventProfilingInfo)
         return;
-#define SEE(entry) table->entry = table->entry ? see_##entry : NULL
-    SEE(clEnqueueNDRangeKernel);
-    SEE(clEnqueueTask);
-    SEE(clEnqueueReadBuffer);
-    SEE(clEnqueueWriteBuffer);
-    SEE(clEnqueueReadBufferRect);
-    SEE(clEnqueueWriteBufferRect);
-    SEE(clEnqueueCopyBuffer);
-    SEE(clEnqueueCopyBufferRect);
-    SEE(clEnqueueFillBuffer);
-    SEE(clEnqueueReadImage);
-    SEE(clEnqueueWriteImage);
-    SEE(clEnqueueCopyImage);
-    SEE(clEnqueueFillImage);
-    SEE(clEnqueueCopyImageToBuffer);
-    SEE(clEnqueueCopyBufferToImage);
-    SEE(clEnqueueMapBuffer);
-    SEE(clEnqueueMapImage);
-    SEE(clEnqueueUnmapMemObject);
-    SEE(clFinish);
-    SEE(clWaitForEvents);
+#define SEE(entry) table->entry = table->entry ? see_##entry : NULL;
+#define SEE_TRANSFER(entry, kind, name, bytes) SEE(entry)
+    TRANSFERS(SEE_TRANSFER)
+    SEE(clEnqueueNDRangeKernel)
+    SEE(clEnqueueTask)
+    SEE(clEnqueueMapBuffer)
+    SEE(clEnqueueMapImage)
+    SEE(clFinish)
+    SEE(clWaitForEvents)
+#undef SEE_TRANSFER
 #undef SEE
 }
 
