@@ -368,12 +368,12 @@ static cl_command_queue queue_of(struct gs_context *ctx, const struct gs_staged 
     const bool parent = t->image && ctx->parent;
     cl_command_queue *queue = &ctx->staging->queue[profiling][parent ? GS_MAX_DEVICES : t->place];
     *err = CL_SUCCESS;
-    pthread_mutex_lock(&ctx->staging->queue_lock);
+    pthread_mutex_lock(&ctx->staging->making);
     if (!*queue)
         *queue = gs_real()->clCreateCommandQueue(ctx->o.handle, parent ? ctx->parent : ctx->dev[t->place],
                                                  profiling ? CL_QUEUE_PROFILING_ENABLE : 0, err);
     cl_command_queue made = *queue;
-    pthread_mutex_unlock(&ctx->staging->queue_lock);
+    pthread_mutex_unlock(&ctx->staging->making);
     return made;
 }
 
