@@ -12,11 +12,8 @@
 
 enum { GS_PINNED_SLOT_BYTES = 4 * 1024 * 1024, GS_PINNED_SMALL_BYTES = 128 * 1024 };
 
-/* The context's ring, made on first need. False: there is no pinned memory to be had. */
-bool gs_pinned_ready(struct gs_command *cmd);
-
-/* Another ring, for who transfers without the context's lock. Null: there was no memory for it at all; with an error:
- * no pinned memory, and it is only to be freed. */
+/* A ring beside the context's, for who transfers without the context's lock. Null: there was no memory for it at all;
+ * with an error: no pinned memory, and it is only to be freed. */
 struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_int *err);
 void gs_pinned_free(struct gs_pinned *p);
 
@@ -37,10 +34,5 @@ struct gs_buffer_copy {
 };
 cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out,
                       const struct gs_buffer_copy *c, const struct gs_events *wait, struct gs_events *done);
-
-/* A box of an image's texels, of `row_bytes` per row. */
-cl_int gs_pinned_copy_image(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
-                            const size_t origin[3], const size_t region[3], uint64_t row_bytes,
-                            const struct gs_events *wait, struct gs_events *done);
 
 #endif

@@ -95,6 +95,14 @@ static bool is_under_way(const struct gs_send *send)
     return send && send->at < gs_rect_bytes(&send->rect);
 }
 
+/* Of what begins at `begin`, as much as one piece of an image is. */
+static uint64_t rows_of_slice(const struct gs_send *send, uint64_t begin, uint64_t most)
+{
+    const uint64_t rest = send->slice_bytes - begin % send->slice_bytes, row = send->row_bytes;
+    const uint64_t rows = most > row ? most / row * row : row;
+    return rest < rows ? rest : rows;
+}
+
 /* The next of its pieces: whole rows, where there are several. */
 static struct gs_flight next_piece(struct gs_send *send, uint64_t most)
 {
@@ -105,6 +113,7 @@ static struct gs_flight next_piece(struct gs_send *send, uint64_t most)
         f.rect = (struct gs_rect){gs_rect_row(r, row).begin, r->width, r->pitch, rest < some ? rest : some};
     } else {
         const uint64_t rest = r->width - send->at, begin = r->begin + send->at;
+        most = send->row_bytes ? rows_of_slice(send, begin, most) : most;
         f.rect = gs_one_row((struct gs_range){begin, begin + (rest < most ? rest : most)});
     }
     send->at += gs_rect_bytes(&f.rect);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/memory/transfer.h"
 
+#include <string.h>
+
 #include "shim/schedule/put.h"
 #include "shim/report/report.h"
 #include "shim/memory/peer.h"
@@ -42,12 +44,25 @@ bool gs_transfer_by_window(struct gs_command *cmd, uint64_t bytes)
     return gs_peer_ready(cmd->ctx);
 }
 
+static const struct gs_passage *through_host(struct gs_command *cmd, uint64_t bytes)
+{
+    return is_through_host(cmd->ctx) ? gs_pinned_passage_for(cmd, bytes, is_little(cmd->ctx)) : NULL;
+}
+
 /* The memory that pieces of so many bytes go through, or null: the driver's own copy. */
 static const struct gs_passage *passage_of(struct gs_command *cmd, uint64_t bytes)
 {
-    if (gs_transfer_by_window(cmd, bytes))
-        return &gs_peer_passage;
-    return is_through_host(cmd->ctx) ? gs_pinned_passage_for(cmd, bytes, is_little(cmd->ctx)) : NULL;
+    return gs_transfer_by_window(cmd, bytes) ? &gs_peer_passage : through_host(cmd, bytes);
+}
+
+static cl_int copy_image(struct gs_command *cmd, const struct gs_send *send, struct gs_taker *to)
+{
+    struct gs_op op = {.kind = GS_OP_COPY_IMAGE, .src = send->mem, .dst = to->mem};
+    cl_int err;
+    cl_command_queue queue = gs_image_queue(cmd->q, to->place, &err);
+    gs_image_box(send->image, gs_rect_hull(&send->rect), op.from, op.region);
+    memcpy(op.to, op.from, sizeof op.to);
+    return err ? err : gs_put(queue, &op, GS_VIA_HOST, send->wait.n, send->wait.v, &to->arrived);
 }
 
 /* By the driver's own copy: on devices that share the host's memory it is a memcpy, and rows are copied by a kernel. */
@@ -58,7 +73,9 @@ static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct 
     const struct gs_strided_rows there = {send->mem, r->begin, r->pitch}, here = {to->mem, r->begin, r->pitch};
     cl_int err;
     cl_command_queue queue = gs_copy_queue(cmd->q, to->place, &err);
-    if (!err && r->rows > 1)
+    if (!err && send->image)
+        err = copy_image(cmd, send, to);
+    else if (!err && r->rows > 1)
         err = gs_strided_move(cmd, to->place, queue, &there, &here, r, &send->wait, &to->arrived);
     else if (!err)
         err = gs_put_copy(queue, send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST, send->mem, to->mem, r->begin,
@@ -143,10 +160,16 @@ unsigned gs_image_band_dim(cl_mem_object_type type)
 
 void gs_image_box(const struct gs_mem *root, struct gs_range r, size_t origin[3], size_t region[3])
 {
+    const uint64_t bytes = r.end - r.begin, rest = r.begin % root->band_bytes;
     gs_image_bytes(root, region);
+    const uint64_t row_bytes = root->band_bytes / region[1]; /* of a slice */
     origin[0] = origin[1] = origin[2] = 0;
     origin[root->band_dim] = (size_t)(r.begin / root->band_bytes);
-    region[root->band_dim] = (size_t)((r.end - r.begin) / root->band_bytes);
+    region[root->band_dim] = bytes < root->band_bytes ? 1 : (size_t)(bytes / root->band_bytes);
+    if (bytes < root->band_bytes) {
+        origin[1] = (size_t)(rest / row_bytes);
+        region[1] = (size_t)(bytes / row_bytes);
+    }
 }
 
 struct gs_range gs_image_range(const struct gs_mem *m, const size_t *origin, const size_t *region, bool *covers)
@@ -167,56 +190,6 @@ struct gs_range gs_image_range(const struct gs_mem *m, const size_t *origin, con
     }
     const uint64_t begin = origin[root->band_dim] * root->band_bytes;
     return (struct gs_range){begin, begin + region[root->band_dim] * root->band_bytes};
-}
-
-static cl_int copy_image(struct gs_command *cmd, struct gs_mem *root, const struct gs_send *send,
-                         const struct gs_taker *to, struct gs_events *end)
-{
-    const uint64_t bytes = send->rect.width;
-    size_t origin[3], region[3];
-    gs_image_box(root, gs_rect_hull(&send->rect), origin, region);
-    if (!gs_host_is_barred(root) && is_through_host(cmd->ctx) && gs_pinned_ready(cmd)) {
-        gs_report_moved(GS_PATH_PINNED, bytes);
-        const struct gs_label before = gs_label_way(GS_WAY_PINNED);
-        const cl_int err = gs_pinned_copy_image(cmd, send->mem, send->from, to->mem, to->place, origin, region,
-                                                bytes / region[1] / region[2], &send->wait, end);
-        gs_label_back(before);
-        return err;
-    }
-    cl_int err;
-    cl_event event;
-    cl_command_queue queue = gs_image_queue(cmd->q, to->place, &err);
-    gs_report_moved(GS_PATH_COPY, bytes);
-    const struct gs_op op = {.kind = GS_OP_COPY_IMAGE,
-                             .src = send->mem,
-                             .dst = to->mem,
-                             .from = {origin[0], origin[1], origin[2]},
-                             .to = {origin[0], origin[1], origin[2]},
-                             .region = {region[0], region[1], region[2]}};
-    if (!err)
-        err = gs_put(queue, &op, GS_VIA_HOST, send->wait.n, send->wait.v, &event);
-    return err ? err : gs_events_add(end, event);
-}
-
-static cl_int carry_images(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends)
-{
-    cl_int err = CL_SUCCESS;
-    for (size_t i = 0; i < sends->n; i++) {
-        struct gs_send *send = &sends->v[i];
-        for (unsigned t = 0; t < send->n && !err; t++) {
-            struct gs_taker *to = &send->to[t];
-            struct gs_events end = {0};
-            const struct gs_label before = gs_label_taker(to);
-            err = copy_image(cmd, root, send, to, &end);
-            gs_label_back(before);
-            if (end.n && gs_real()->clRetainEvent(end.v[0]) == CL_SUCCESS)
-                to->arrived = end.v[0];
-            if (!err && end.n)
-                err = to->arrived ? gs_sends_end(root, send, to) : CL_OUT_OF_RESOURCES;
-            gs_events_free(&end);
-        }
-    }
-    return err;
 }
 
 /* Everything that was enqueued earlier, and the last transfer into the source before these: the same command may have
@@ -247,6 +220,10 @@ static const struct gs_passage *passage_for(struct gs_command *cmd, const struct
     uint64_t bytes = 0;
     for (size_t i = 0; i < sends->n; i++)
         bytes += gs_rect_bytes(&sends->v[i].rect);
+    if (root->is_image) {
+        cmd->ctx->between_devices += bytes;
+        return gs_host_is_barred(root) ? NULL : through_host(cmd, bytes);
+    }
     const struct gs_passage *passage = passage_of(cmd, bytes);
     bool ready = true;
     for (size_t i = 0; i < sends->n && ready && gs_host_is_barred(root); i++)
@@ -276,23 +253,34 @@ static int take_apart(struct gs_command *cmd, const struct gs_mem *root, struct 
     return err;
 }
 
+static void set_image(struct gs_send *send, const struct gs_mem *root)
+{
+    size_t all[3];
+    send->image = root;
+    gs_image_bytes(root, all);
+    send->slice_bytes = root->band_dim == 2 ? root->band_bytes : root->size;
+    send->row_bytes = root->band_dim == 2 ? root->band_bytes / all[1] : root->band_bytes;
+}
+
 /* Each send has one taker yet. */
 cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends)
 {
-    const struct gs_passage *passage = root->is_image ? NULL : passage_for(cmd, root, sends);
+    const struct gs_passage *passage = passage_for(cmd, root, sends);
     cl_int err = take_apart(cmd, root, sends, passage) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     gs_sends_join(sends);
     for (size_t i = 0; i < sends->n && !err; i++) {
         struct gs_send *send = &sends->v[i];
         send->mem = root->place[send->from].mem;
         send->to_begin = send->rect.begin;
-        send->packed = is_packed(root, passage, &send->rect);
+        send->packed = !root->is_image && is_packed(root, passage, &send->rect);
+        if (root->is_image)
+            set_image(send, root);
         for (unsigned t = 0; t < send->n; t++)
             send->to[t].mem = root->place[send->to[t].place].mem;
         err = wait_for_source(cmd, &root->place[send->from], send);
     }
     if (!err)
-        err = root->is_image ? carry_images(cmd, root, sends) : carry(cmd, root, sends, passage, true);
+        err = carry(cmd, root, sends, passage, true);
     if (err)
         gs_sends_leave(cmd->ctx, root, sends);
     return err;
