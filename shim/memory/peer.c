@@ -30,7 +30,8 @@ struct gs_peer {
     cl_context context; /* the thread retains it: the application's last reference may go meanwhile */
     cl_device_id dev[GS_MAX_DEVICES];
     unsigned n;
-    atomic_int holds; /* the context's and the thread's; whoever is last frees it */
+    char identity[1024]; /* by which the probe's answer is kept */
+    atomic_int holds;    /* the context's and the thread's; whoever is last frees it */
     atomic_int state;
     atomic_bool unwanted; /* the context has gone */
     struct gs_windows windows;
@@ -64,15 +65,6 @@ static bool probe(const char *identity, struct gs_links *links)
     return ok;
 }
 
-static bool identify(const struct gs_peer *p, char *identity, size_t bytes)
-{
-    if (!gs_threads_enter())
-        return false;
-    const bool known = gs_windows_identity(p->dev, p->n, identity, bytes) == 0;
-    gs_threads_leave();
-    return known;
-}
-
 static bool open_windows(struct gs_peer *p)
 {
     char why[256] = "";
@@ -100,10 +92,8 @@ static void drop_peer(struct gs_peer *p)
 static void *probe_and_open(void *arg)
 {
     struct gs_peer *p = arg;
-    char identity[1024] = "gpusparc-peer 2 ";
-    const size_t head = strlen(identity);
     struct gs_links links = {0};
-    const bool possible = identify(p, identity + head, sizeof identity - head) && probe(identity, &links);
+    const bool possible = probe(p->identity, &links);
     gs_above_memory()->links(&links);
     p->byte_ns = links.peer.byte_ns;
     const bool open = possible && !atomic_load(&p->unwanted) && open_windows(p);
@@ -152,9 +142,10 @@ bool gs_peer_ready(struct gs_context *ctx)
     p->n = ctx->n;
     atomic_init(&p->holds, 1);
     atomic_init(&p->state, FAILED);
-    char identity[1024];
+    const int head = snprintf(p->identity, sizeof p->identity, "gpusparc-peer 2 ");
     if (!(gs_group()->type & CL_DEVICE_TYPE_GPU) ||
-        gs_windows_identity(ctx->dev, ctx->n, identity, sizeof identity) < 0 || !start_thread(p))
+        gs_windows_identity(ctx->dev, ctx->n, p->identity + head, sizeof p->identity - (size_t)head) < 0 ||
+        !start_thread(p))
         return false;
     if (gs_settings()->transfer == GS_TRANSFER_PEER) /* asked for by name: then from the first byte on */
         await_thread(p, LONG_PATIENCE_MS);

@@ -120,19 +120,20 @@ static void done(struct gs_pool *p, struct gs_copy_job *job)
         rise(&p->ends);
 }
 
-/* False: none had been submitted. */
-static bool copy_some(struct gs_pool *p, bool *stopping)
+/* A share of that job, or of the oldest. False: there is none left. */
+static bool copy_some(struct gs_pool *p, struct gs_copy_job *job, bool *stopping)
 {
     pthread_mutex_lock(&p->lock);
-    struct gs_copy_job *job = p->first;
-    const unsigned share = job ? take_share(p, job) : 0;
+    job = job ? job : p->first;
+    const bool any = job && job->taken < job->shares;
+    const unsigned share = any ? take_share(p, job) : 0;
     *stopping = p->stopping;
     pthread_mutex_unlock(&p->lock);
-    if (!job)
-        return false;
-    copy(job, share);
-    done(p, job);
-    return true;
+    if (any) {
+        copy(job, share);
+        done(p, job);
+    }
+    return any;
 }
 
 /* Until there has been another call than `count`. */
@@ -155,7 +156,7 @@ static void *copy_jobs(void *arg)
     bool stopping = false;
     while (!stopping) {
         const uint32_t count = atomic_load(&p->calls.count);
-        if (!copy_some(p, &stopping) && !stopping)
+        if (!copy_some(p, NULL, &stopping) && !stopping)
             await_call(p, count);
     }
     return NULL;
@@ -245,23 +246,11 @@ void gs_pool_submit(struct gs_pool *p, struct gs_copy_job *job)
     rise(&p->calls);
 }
 
-static bool copy_some_of(struct gs_pool *p, struct gs_copy_job *job)
-{
-    pthread_mutex_lock(&p->lock);
-    const bool any = job->taken < job->shares;
-    const unsigned share = any ? take_share(p, job) : 0;
-    pthread_mutex_unlock(&p->lock);
-    if (any) {
-        copy(job, share);
-        done(p, job);
-    }
-    return any;
-}
-
 void gs_pool_wait(struct gs_pool *p, struct gs_copy_job *job)
 {
     enum { LOOKS = 32 };
-    while (atomic_load(&job->left) && copy_some_of(p, job))
+    bool stopping;
+    while (atomic_load(&job->left) && copy_some(p, job, &stopping))
         ;
     for (const uint64_t end = p->moment_ns ? gs_now_ns() + p->moment_ns : 0;
          atomic_load(&job->left) && end && gs_now_ns() < end;)
