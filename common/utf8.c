@@ -2,6 +2,7 @@
 #include "common/utf8.h"
 
 #include <stdint.h>
+#include <stdio.h>
 
 size_t gs_utf8_bytes(const char *s)
 {
@@ -22,6 +23,19 @@ size_t gs_utf8_bytes(const char *s)
     }
     const bool surrogate = c >= 0xd800 && c < 0xe000;
     return c < least[n] || c > 0x10ffff || surrogate ? 0 : n;
+}
+
+size_t gs_json_character(const char *s, char text[GS_JSON_CHARACTER_BYTES])
+{
+    const unsigned char c = (unsigned char)*s;
+    const size_t n = gs_utf8_bytes(s);
+    if (c == '"' || c == '\\')
+        snprintf(text, GS_JSON_CHARACTER_BYTES, "\\%c", c);
+    else if (c < 0x20 || !n)
+        snprintf(text, GS_JSON_CHARACTER_BYTES, "\\u%04x", c);
+    else
+        snprintf(text, GS_JSON_CHARACTER_BYTES, "%.*s", (int)n, s);
+    return n ? n : 1;
 }
 
 bool gs_is_utf8(const char *s)

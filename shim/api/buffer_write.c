@@ -95,11 +95,15 @@ static bool write_beside(struct gs_home *h, struct gs_mem *m, bool waits, size_t
 static bool pass_write(cl_command_queue queue, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
                        cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
 {
-    if (!gs_pass_begin(m->o.ctx))
+    struct gs_context *ctx = m->o.ctx;
+    if (atomic_load(&ctx->divided))
         return false;
-    *err = gs_real()->clEnqueueWriteBuffer(queue, m->o.handle, CL_FALSE, offset, size, ptr, n_wait, wait, event);
-    gs_pass_end(m->o.ctx);
-    return true;
+    pthread_mutex_lock(&ctx->lock);
+    const bool passes = !atomic_load(&ctx->divided);
+    if (passes)
+        *err = gs_real()->clEnqueueWriteBuffer(queue, m->o.handle, CL_FALSE, offset, size, ptr, n_wait, wait, event);
+    pthread_mutex_unlock(&ctx->lock);
+    return passes;
 }
 
 /* A split doesn't wait for a call that blocks; if one begins meanwhile the write is noted after all. */

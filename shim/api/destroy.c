@@ -24,26 +24,12 @@
 
 static void destroy_queue(struct gs_queue *q)
 {
-    for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
-        if (i && q->exec[i])
-            gs_real()->clReleaseCommandQueue(q->exec[i]);
-        if (q->copy[i])
-            gs_real()->clReleaseCommandQueue(q->copy[i]);
-        if (q->leave[i])
-            gs_real()->clReleaseCommandQueue(q->leave[i]);
-        for (unsigned k = 0; k < GS_UNIT_QUEUES; k++)
-            if (q->unit[i][k])
-                gs_real()->clReleaseCommandQueue(q->unit[i][k]);
-        if (q->beside[i])
-            gs_real()->clReleaseCommandQueue(q->beside[i]);
-    }
+    q->behind[GS_EXEC_QUEUE][0] = NULL; /* the application's */
+    for (unsigned k = 0; k < GS_QUEUE_KINDS; k++)
+        for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
+            if (q->behind[k][i])
+                gs_real()->clReleaseCommandQueue(q->behind[k][i]);
     gs_drained_drop(q->drained);
-    if (q->timed)
-        gs_real()->clReleaseCommandQueue(q->timed);
-    if (q->image)
-        gs_real()->clReleaseCommandQueue(q->image);
-    if (q->unit_image)
-        gs_real()->clReleaseCommandQueue(q->unit_image);
 }
 
 static GS_COLD void destroy_place(struct gs_mem *m, unsigned place)

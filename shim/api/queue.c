@@ -25,7 +25,7 @@ static cl_command_queue track(cl_context context, cl_device_id device, cl_comman
     q->properties = properties;
     q->out_of_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
     q->profiling = properties & CL_QUEUE_PROFILING_ENABLE;
-    q->exec[0] = handle;
+    q->behind[GS_EXEC_QUEUE][0] = handle;
     atomic_init(&q->counted, gs_fast_path_cares(GS_CARE_DAEMON)); /* then nothing goes by */
     gs_insert(&q->o, GS_QUEUE, handle, c);
     pthread_mutex_lock(&c->lock);

@@ -442,18 +442,13 @@ cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const si
     if (!may_pass(k, dims, global, local))
         return launch_looked_at(q, k, by_units, dims, offset, global, local, n_wait, wait, event);
     /* In shared memory nothing spreads, and splits are no more than commands that must not be overtaken. */
-    const bool alone = gs_pass_begin(ctx);
-    if (!alone)
-        pthread_mutex_lock(&ctx->lock);
-    if (!alone && atomic_load(&ctx->spread)) { /* since we looked */
+    pthread_mutex_lock(&ctx->lock);
+    if (atomic_load(&ctx->spread)) { /* since we looked */
         pthread_mutex_unlock(&ctx->lock);
         return launch_looked_at(q, k, by_units, dims, offset, global, local, n_wait, wait, event);
     }
     const cl_int err =
         gs_real()->clEnqueueNDRangeKernel(q->o.handle, k->o.handle, dims, offset, global, local, n_wait, wait, event);
-    if (alone)
-        gs_pass_end(ctx);
-    else
-        pthread_mutex_unlock(&ctx->lock);
+    pthread_mutex_unlock(&ctx->lock);
     return err;
 }

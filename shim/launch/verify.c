@@ -25,7 +25,7 @@ static cl_int bring_home(struct gs_command *cmd, struct gs_mem *root)
 {
     struct gs_events done = {0};
     const struct gs_range all = {0, root->size};
-    gs_command_renew(cmd);
+    gs_command_end(cmd);
     cl_int err = gs_command_order(cmd);
     if (!err)
         err = gs_require_range(cmd, root, 0, all, &done);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/memory.h"
 #include "shim/order/compound.h"
 #include "shim/memory/shared.h"
 #include "shim/memory/transfer.h"
@@ -173,14 +174,10 @@ static void forget_replaced(struct gs_replica *place, const struct gs_rect *by)
 static cl_int expect(struct gs_replica *place, const struct gs_rect *r, cl_event event)
 {
     forget_replaced(place, r);
-    if (place->n_arrivals == place->arrivals_cap) {
-        const size_t cap = place->arrivals_cap ? 2 * place->arrivals_cap : 4;
-        struct gs_arrival *v = realloc(place->arrivals, cap * sizeof *v);
-        if (!v)
-            return CL_OUT_OF_HOST_MEMORY;
-        place->arrivals = v;
-        place->arrivals_cap = cap;
-    }
+    struct gs_arrival *v = gs_grown(place->arrivals, place->n_arrivals, &place->arrivals_cap, sizeof *v);
+    if (!v)
+        return CL_OUT_OF_HOST_MEMORY;
+    place->arrivals = v;
     cl_int err = gs_real()->clRetainEvent(event);
     if (!err)
         place->arrivals[place->n_arrivals++] = (struct gs_arrival){event, *r};
@@ -426,10 +423,10 @@ int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what
     if (err)
         return err;
     root->written += what->n > 0;
-    if (place)
+    if (place) {
         gs_has_spread(root->o.ctx);
-    if (place)
         root->left += gs_rangeset_bytes(what);
+    }
     if (!root->undefined.n)
         atomic_store(&root->defined, true);
     return 0;

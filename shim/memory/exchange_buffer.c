@@ -3,7 +3,6 @@
 
 #include "shim/memory/scratch.h"
 #include "shim/memory/peer.h"
-#include "shim/memory/ring.h"
 #include "shim/memory/transfer.h"
 #include "shim/memory/windows.h"
 
@@ -34,26 +33,17 @@ cl_int gs_exchange_buffer_open(struct gs_command *cmd, unsigned from, uint64_t b
     return err;
 }
 
-cl_int gs_exchange_buffer_take(struct gs_exchange_buffer *m, struct gs_events *wait)
-{
-    return gs_exchange_buffer_take_more(m, 1, wait);
-}
-
-cl_int gs_exchange_buffer_take_more(struct gs_exchange_buffer *m, uint64_t bytes, struct gs_events *wait)
+cl_int gs_exchange_buffer_take(struct gs_exchange_buffer *m, uint64_t bytes, struct gs_events *wait)
 {
     cl_int err = CL_SUCCESS;
     if (!m->window)
         return m->last ? gs_events_share(wait, m->last) : CL_SUCCESS;
     m->n_slots = (unsigned)((bytes + GS_PEER_SLOT_BYTES - 1) / GS_PEER_SLOT_BYTES);
-    for (unsigned i = 0; i < m->n_slots && !err; i++) { /* they come in order */
-        unsigned slot;
-        uint64_t at;
-        err = gs_peer_slot_take(m->ctx, m->from, &slot, &at, wait);
-        if (i == 0) {
-            m->slot = slot;
-            m->at = at;
-        }
+    for (unsigned i = 0, slot; i < m->n_slots && !err; i++) { /* they come in order */
+        err = gs_ring_take(gs_peer_ring(m->ctx, m->from), &slot, wait);
+        m->slot = i ? m->slot : slot;
     }
+    m->at = (uint64_t)m->slot * GS_PEER_SLOT_BYTES;
     return err;
 }
 
@@ -61,7 +51,7 @@ void gs_exchange_buffer_give(struct gs_exchange_buffer *m, cl_event event)
 {
     if (m->window) {
         for (unsigned i = 0; i < m->n_slots; i++)
-            gs_peer_slot_give(m->ctx, m->from, (m->slot + i) % GS_RING_SLOTS, event);
+            gs_ring_give(gs_peer_ring(m->ctx, m->from), (m->slot + i) % GS_RING_SLOTS, event);
         return;
     }
     gs_exchange_buffer_close(m);

@@ -16,8 +16,8 @@ struct gs_exchange_buffer {
     bool window;
     cl_mem left;                  /* the memory as kernels on the giving device are given it, */
     cl_mem taken[GS_MAX_DEVICES]; /* and as those on others are */
-    uint64_t at;  /* where its GS_EXCHANGE_BUFFER_BYTES, or what was asked for, begin: set by gs_exchange_buffer_take */
-    uint64_t end; /* behind its last byte; there it goes on from 0 */
+    uint64_t at;                  /* where what was asked for begins: set by gs_exchange_buffer_take */
+    uint64_t end;                 /* behind its last byte; there it goes on from 0 */
     unsigned slot, n_slots;
     cl_event last; /* the last use of a buffer, or null; owned */
 };
@@ -33,10 +33,9 @@ cl_int gs_exchange_buffer_reserve(struct gs_command *cmd, unsigned from, uint64_
 /* For what a launch's kernels on one place leave for those on others; at most so many bytes at a time. */
 cl_int gs_exchange_buffer_open(struct gs_command *cmd, unsigned from, uint64_t bytes, struct gs_exchange_buffer *m);
 
-/* Memory at m->at that the giving kernel may write after `wait`, which gains the last use of that memory. */
-cl_int gs_exchange_buffer_take(struct gs_exchange_buffer *m, struct gs_events *wait);
-/* The same of so many bytes, at most GS_EXCHANGE_BUFFER_MOST_BYTES, which may go around at m->end. */
-cl_int gs_exchange_buffer_take_more(struct gs_exchange_buffer *m, uint64_t bytes, struct gs_events *wait);
+/* Memory at m->at that the giving kernel may write after `wait`, which gains the last use of that memory: so many
+ * bytes, at most GS_EXCHANGE_BUFFER_MOST_BYTES. More than GS_EXCHANGE_BUFFER_BYTES may go around at m->end. */
+cl_int gs_exchange_buffer_take(struct gs_exchange_buffer *m, uint64_t bytes, struct gs_events *wait);
 /* The memory is in use until `event`. */
 void gs_exchange_buffer_give(struct gs_exchange_buffer *m, cl_event event);
 void gs_exchange_buffer_close(struct gs_exchange_buffer *m);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "common/memory.h"
 #include "shim/memory/coherence.h"
 #include "shim/memory/coalesce.h"
 #include "shim/memory/peer.h"
@@ -54,7 +55,7 @@ static struct gs_staged part_of(const struct walk *w, unsigned place, unsigned a
 }
 
 /* Goes on with the stretch before where it can. */
-static cl_int give_all(struct walk *w, unsigned place, unsigned also, uint64_t at, uint64_t end)
+static cl_int give(struct walk *w, unsigned place, unsigned also, uint64_t at, uint64_t end)
 {
     struct gs_extents *s = w->s;
     const struct gs_staged p = part_of(w, place, also, at, end);
@@ -63,21 +64,12 @@ static cl_int give_all(struct walk *w, unsigned place, unsigned also, uint64_t a
         s->v[s->n - 1].region[dim] += p.region[dim];
         return CL_SUCCESS;
     }
-    if (s->n == s->cap) {
-        const unsigned cap = s->cap ? 2 * s->cap : 16;
-        struct gs_staged *v = realloc(s->v, cap * sizeof *v);
-        if (!v)
-            return CL_OUT_OF_HOST_MEMORY;
-        s->v = v;
-        s->cap = cap;
-    }
+    struct gs_staged *v = gs_grown(s->v, s->n, &s->cap, sizeof *v);
+    if (!v)
+        return CL_OUT_OF_HOST_MEMORY;
+    s->v = v;
     s->v[s->n++] = p;
     return CL_SUCCESS;
-}
-
-static cl_int give_bytes(struct walk *w, unsigned place, uint64_t at, uint64_t end)
-{
-    return give_all(w, place, 0, at, end);
 }
 
 /* May a place that holds bytes give some of them? Not while they are on their way to it. */
@@ -120,7 +112,7 @@ static cl_int divide(struct walk *w, const bool who[GS_MAX_DEVICES], uint64_t at
                 least = i;
         next = end - at < 2 * share ? end : at + share;
         w->load[least] += next - at;
-        err = give_bytes(w, least, at, next);
+        err = give(w, least, 0, at, next);
     }
     return err;
 }
@@ -139,7 +131,7 @@ static cl_int walk(struct walk *w, bool only_count)
         if (only_count)
             w->load[place] += several ? 0 : end - at;
         else
-            err = several ? divide(w, who, at, end) : give_bytes(w, place, at, end);
+            err = several ? divide(w, who, at, end) : give(w, place, 0, at, end);
     }
     return err;
 }
@@ -254,7 +246,7 @@ cl_int gs_host_takers(struct gs_mem *root, struct gs_range r, const struct gs_st
         end = r.end;
         const unsigned who = find_wanting(root, at, &end), place = choose_takers(root, who, end - at, &also);
         away = away || place || also;
-        err = give_all(&w, place, also, at, end);
+        err = give(&w, place, also, at, end);
     }
     for (unsigned p = 0; p < root->o.ctx->n; p++)
         gs_rangeset_remove(&root->place[p].wanted, r);

@@ -9,7 +9,8 @@
 /* Stretches of a root, each read from one place. */
 struct gs_extents {
     struct gs_staged *v; /* owned */
-    unsigned n, cap;
+    unsigned n;
+    size_t cap;
 };
 void gs_extents_free(struct gs_extents *s);
 

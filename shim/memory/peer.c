@@ -18,19 +18,20 @@
 #include "shim/memory/windows.h"
 #include "shim/process/clock.h"
 
-enum { SLOT_BYTES = GS_PEER_SLOT_BYTES, PROBE_TIMEOUT_MS = 30000 };
+enum { PROBE_TIMEOUT_MS = 30000 };
 /* How long a context's end waits for the thread, so that the probe's answer is kept; and who wants windows by name for
  * them to be open. */
 enum { PATIENCE_MS = 5000, LONG_PATIENCE_MS = 60000 };
 enum { OPENING, OPEN, FAILED };
 
-_Static_assert(SLOT_BYTES == GS_WINDOW_MAX_BYTES / GS_RING_SLOTS, "a window is a ring of slots");
+_Static_assert(GS_PEER_SLOT_BYTES == GS_WINDOW_MAX_BYTES / GS_RING_SLOTS, "a window is a ring of slots");
 
 struct gs_peer {
     cl_context context; /* the thread retains it: the application's last reference may go meanwhile */
     cl_device_id dev[GS_MAX_DEVICES];
     unsigned n;
-    atomic_int holds; /* the context's and the thread's; whoever is last frees it */
+    char identity[1024]; /* by which the probe's answer is kept */
+    atomic_int holds;    /* the context's and the thread's; whoever is last frees it */
     atomic_int state;
     atomic_bool unwanted; /* the context has gone */
     struct gs_windows windows;
@@ -39,17 +40,18 @@ struct gs_peer {
 };
 
 /* The answer of a probe on this driver and these devices, from the cache or from a probe: then with figures. */
-static bool probe(const char *identity, size_t bytes, struct gs_links *links)
+static bool probe(const char *identity, struct gs_links *links)
 {
-    char name[GS_HASH_HEX_BYTES], path[PATH_MAX], kept[8 + GS_LINKS_TEXT_BYTES], *answer = NULL;
+    char name[GS_HASH_HEX_BYTES], path[PATH_MAX], request[512], kept[8 + GS_LINKS_TEXT_BYTES], *answer = NULL;
     size_t answer_bytes = 0;
     const char *how = "answered from the cache";
-    gs_hash_hex(identity, bytes, name);
+    gs_hash_hex(identity, strlen(identity), name);
     answer = gs_cache_read(name, &answer_bytes);
     const bool asks = !answer;
     if (asks) {
-        snprintf(path, sizeof path, "%s/gpusparc-peer-probe", gs_library_dir());
-        if (gs_spawn(path, identity, bytes, PROBE_TIMEOUT_MS, 0, &answer, &answer_bytes, &how) < 0)
+        snprintf(path, sizeof path, "%s/gpusparc-link-probe", gs_library_dir());
+        const size_t n = gs_links_request(gs_settings(), "windows", request, sizeof request);
+        if (gs_spawn(path, request, n, PROBE_TIMEOUT_MS, 0, &answer, &answer_bytes, &how) < 0)
             gs_debug("the probe of the link between the devices %s", how);
     }
     const bool ok = answer && answer_bytes >= 2 && memcmp(answer, "ok", 2) == 0;
@@ -61,15 +63,6 @@ static bool probe(const char *identity, size_t bytes, struct gs_links *links)
     gs_debug("the link between the devices: %.*s", (int)answer_bytes, answer ? answer : "no answer");
     free(answer);
     return ok;
-}
-
-static bool identify(const struct gs_peer *p, char *identity, size_t bytes)
-{
-    if (!gs_threads_enter())
-        return false;
-    const bool known = gs_windows_identity(p->dev, p->n, identity, bytes) == 0;
-    gs_threads_leave();
-    return known;
 }
 
 static bool open_windows(struct gs_peer *p)
@@ -99,11 +92,8 @@ static void drop_peer(struct gs_peer *p)
 static void *probe_and_open(void *arg)
 {
     struct gs_peer *p = arg;
-    char identity[1024] = "gpusparc-peer 2 ";
-    const size_t head = strlen(identity);
     struct gs_links links = {0};
-    const bool possible =
-        identify(p, identity + head, sizeof identity - head) && probe(identity, strlen(identity), &links);
+    const bool possible = probe(p->identity, &links);
     gs_above_memory()->links(&links);
     p->byte_ns = links.peer.byte_ns;
     const bool open = possible && !atomic_load(&p->unwanted) && open_windows(p);
@@ -152,9 +142,10 @@ bool gs_peer_ready(struct gs_context *ctx)
     p->n = ctx->n;
     atomic_init(&p->holds, 1);
     atomic_init(&p->state, FAILED);
-    char identity[1024];
+    const int head = snprintf(p->identity, sizeof p->identity, "gpusparc-peer 2 ");
     if (!(gs_group()->type & CL_DEVICE_TYPE_GPU) ||
-        gs_windows_identity(ctx->dev, ctx->n, identity, sizeof identity) < 0 || !start_thread(p))
+        gs_windows_identity(ctx->dev, ctx->n, p->identity + head, sizeof p->identity - (size_t)head) < 0 ||
+        !start_thread(p))
         return false;
     if (gs_settings()->transfer == GS_TRANSFER_PEER) /* asked for by name: then from the first byte on */
         await_thread(p, LONG_PATIENCE_MS);
@@ -195,20 +186,30 @@ void gs_peer_free(struct gs_peer *p)
     drop_peer(p);
 }
 
+struct gs_ring *gs_peer_ring(struct gs_context *ctx, unsigned from)
+{
+    return &ctx->peer->ring[from];
+}
+
+cl_mem gs_peer_window(struct gs_context *ctx, unsigned from, unsigned to)
+{
+    return ctx->peer->windows.seen[from][to];
+}
+
 static struct gs_ring *ring_of(const struct gs_passage *p, struct gs_context *ctx, unsigned from)
 {
     (void)p;
-    return &ctx->peer->ring[from];
+    return gs_peer_ring(ctx, from);
 }
 
 static cl_int leave_in_window(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
                               const struct gs_flight *f, const struct gs_events *after, cl_event *end)
 {
-    const unsigned from = f->send->from;
     (void)p;
-    cl_mem window = cmd->ctx->peer->windows.seen[from][from];
+    const unsigned from = f->send->from;
+    cl_mem window = gs_peer_window(cmd->ctx, from, from);
     const struct gs_rect *r = &f->rect;
-    const uint64_t at = (uint64_t)f->slot * SLOT_BYTES;
+    const uint64_t at = (uint64_t)f->slot * GS_PEER_SLOT_BYTES;
     if (r->rows == 1)
         return gs_put_copy(queue, GS_VIA_MEMORY, f->send->mem, window, r->begin, at, r->width, after->n, after->v, end);
     const struct gs_strided_rows there = {f->send->mem, r->begin, r->pitch}, packed = {window, at, r->width};
@@ -220,9 +221,9 @@ static cl_int take_from_window(const struct gs_passage *p, struct gs_command *cm
                                cl_event *end)
 {
     (void)p;
-    cl_mem window = cmd->ctx->peer->windows.seen[f->send->from][to->place];
+    cl_mem window = gs_peer_window(cmd->ctx, f->send->from, to->place);
     const struct gs_rect *r = &f->rect;
-    const uint64_t at = (uint64_t)f->slot * SLOT_BYTES;
+    const uint64_t at = (uint64_t)f->slot * GS_PEER_SLOT_BYTES;
     if (r->rows == 1)
         return gs_put_copy(queue, GS_VIA_WINDOW, window, to->mem, at, gs_flight_to(f), r->width, after->n, after->v,
                            end);
@@ -232,7 +233,7 @@ static cl_int take_from_window(const struct gs_passage *p, struct gs_command *cm
 
 /* 16 MiB take 14 us to the window and 50 from it, and the host longer than the first of that to enqueue them, so that
  * smaller pieces would wait for the host. */
-const struct gs_passage gs_peer_passage = {.slot_bytes = SLOT_BYTES,
+const struct gs_passage gs_peer_passage = {.slot_bytes = GS_PEER_SLOT_BYTES,
                                            .most_slots = GS_ROUND_SLOTS,
                                            .path = GS_PATH_PEER,
                                            .way = GS_WAY_PEER,
@@ -240,20 +241,3 @@ const struct gs_passage gs_peer_passage = {.slot_bytes = SLOT_BYTES,
                                            .ring = ring_of,
                                            .leave = leave_in_window,
                                            .take = take_from_window};
-
-cl_mem gs_peer_window(struct gs_context *ctx, unsigned from, unsigned to)
-{
-    return ctx->peer->windows.seen[from][to];
-}
-
-cl_int gs_peer_slot_take(struct gs_context *ctx, unsigned from, unsigned *slot, uint64_t *at, struct gs_events *wait)
-{
-    cl_int err = gs_ring_take(&ctx->peer->ring[from], slot, wait);
-    *at = (uint64_t)*slot * SLOT_BYTES;
-    return err;
-}
-
-void gs_peer_slot_give(struct gs_context *ctx, unsigned from, unsigned slot, cl_event event)
-{
-    gs_ring_give(&ctx->peer->ring[from], slot, event);
-}

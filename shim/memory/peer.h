@@ -24,10 +24,9 @@ void gs_peer_free(struct gs_peer *p);
 extern const struct gs_passage gs_peer_passage;
 
 /* For kernels that read and write the window on place `from` themselves: the window as kernels on place `to` are given
- * it; and a slot of it, of GS_PEER_SLOT_BYTES at *at, for what waits for `wait`, until an event. */
+ * it; and its slots, of GS_PEER_SLOT_BYTES each. */
 enum { GS_PEER_SLOT_BYTES = 16 * 1024 * 1024 };
 cl_mem gs_peer_window(struct gs_context *ctx, unsigned from, unsigned to);
-cl_int gs_peer_slot_take(struct gs_context *ctx, unsigned from, unsigned *slot, uint64_t *at, struct gs_events *wait);
-void gs_peer_slot_give(struct gs_context *ctx, unsigned from, unsigned slot, cl_event event);
+struct gs_ring *gs_peer_ring(struct gs_context *ctx, unsigned from);
 
 #endif

@@ -67,20 +67,15 @@ cl_int gs_staged_enqueue(const struct gs_staged *t, cl_command_queue queue, char
 
 /* ---- pieces of one ---- */
 
-static size_t least_of(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static struct gs_cut_transfer cut(const struct gs_staged *t, size_t bytes)
 {
     const size_t row = t->region[0] * t->element, slice = row * t->region[1];
     const size_t texels = bytes > t->element ? bytes / t->element : 1; /* chunks may be set to less */
-    struct gs_cut_transfer c = {.t = t, .most = {least_of(t->region[0], texels), 1, 1}};
+    struct gs_cut_transfer c = {.t = t, .most = {gs_least(t->region[0], texels), 1, 1}};
     if (row <= bytes)
-        c.most[1] = least_of(t->region[1], bytes / row);
+        c.most[1] = gs_least(t->region[1], bytes / row);
     if (slice <= bytes)
-        c.most[2] = least_of(t->region[2], bytes / slice);
+        c.most[2] = gs_least(t->region[2], bytes / slice);
     for (int d = 0; d < 3; d++)
         c.n[d] = (t->region[d] + c.most[d] - 1) / c.most[d];
     c.pieces = c.n[0] * c.n[1] * c.n[2];
@@ -96,7 +91,7 @@ static struct gs_staged piece_of(const struct gs_cut_transfer *c, size_t i)
     for (int d = 0; d < 3; d++) {
         at[d] = index[d] * c->most[d];
         p.origin[d] += at[d];
-        p.region[d] = least_of(c->most[d], c->t->region[d] - at[d]);
+        p.region[d] = gs_least(c->most[d], c->t->region[d] - at[d]);
     }
     p.host.at += at[0] * c->t->element + at[1] * c->t->host.row + at[2] * c->t->host.slice;
     return p;
@@ -119,7 +114,7 @@ int gs_turns_begin(struct gs_turns *turns, const struct gs_staged *v, unsigned n
     uint64_t all = 0;
     for (unsigned i = 0; i < n; i++)
         all += gs_staged_bytes(&v[i]);
-    const size_t share = (size_t)(all / many), bytes = least_of(share > least ? share : least, most);
+    const size_t share = (size_t)(all / many), bytes = gs_least(share > least ? share : least, most);
     *turns = (struct gs_turns){.n = n, .v = malloc(n * sizeof *turns->v)};
     if (!turns->v)
         return -ENOMEM;

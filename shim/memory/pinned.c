@@ -2,10 +2,11 @@
 #include "shim/memory/pinned.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "shim/memory/upward.h"
 #include "shim/memory/memory.h"
+#include "shim/memory/strided.h"
+#include "shim/memory/transfer.h"
 #include "shim/process/clock.h"
 #include "shim/order/callbacks.h"
 
@@ -48,7 +49,8 @@ static bool is_ready(struct gs_context *ctx, struct gs_pinned **ring, size_t slo
     return *ring && !(*ring)->failed;
 }
 
-bool gs_pinned_ready(struct gs_command *cmd)
+/* The context's ring, made on first need. False: there is no pinned memory to be had. */
+static bool large_is_ready(struct gs_command *cmd)
 {
     const bool was = cmd->ctx->pinned;
     const uint64_t begin_ns = was ? 0 : gs_now_ns();
@@ -58,52 +60,28 @@ bool gs_pinned_ready(struct gs_command *cmd)
     return ready;
 }
 
-/* One piece, by the two calls given: read(slot memory) and then write(slot memory). */
-struct piece {
-    cl_mem src, dst;
-    size_t src_origin[3], dst_origin[3], region[3];
-    bool image;
-};
-
-static cl_int enqueue_read(cl_command_queue q, const struct piece *p, void *slot, const struct gs_events *wait,
-                           cl_event *event)
-{
-    struct gs_op op = {.kind = p->image ? GS_OP_READ_IMAGE : GS_OP_READ, .src = p->src, .ptr = slot};
-    memcpy(op.from, p->src_origin, sizeof op.from);
-    memcpy(op.region, p->region, sizeof op.region);
-    return gs_put(q, &op, GS_VIA_HOST, wait->n, wait->v, event);
-}
-
 /* After its read, and after the write of the piece before: it comes after that in the queue already, but this way the
- * last piece fails where any does. */
-static cl_int enqueue_write(cl_command_queue q, const struct piece *p, void *slot, const cl_event after[2],
-                            cl_event *event)
-{
-    struct gs_op op = {.kind = p->image ? GS_OP_WRITE_IMAGE : GS_OP_WRITE, .dst = p->dst, .ptr = slot};
-    memcpy(op.to, p->dst_origin, sizeof op.to);
-    memcpy(op.region, p->region, sizeof op.region);
-    return gs_put(q, &op, GS_VIA_HOST, after[1] ? 2 : 1, after, event);
-}
-
-/* *written: the end of the piece before, or null; then of this one. Owned by the caller, who lets it go on an error
- * too.
- */
-static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out, const struct piece *p,
-                         const struct gs_events *wait, cl_event *written)
+ * last piece fails where any does. *written: the end of the piece before, or null; then of this one. Owned by the
+ * caller, who lets it go on an error too. */
+static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out,
+                         const struct gs_buffer_copy *c, const struct gs_events *wait, cl_event *written)
 {
     struct gs_events before = {0};
+    struct gs_op op = {.kind = GS_OP_READ, .src = c->src, .from = {c->src_offset}, .region = {c->bytes, 1, 1}};
     unsigned slot;
     cl_event read = NULL, end = NULL;
     cl_int err = gs_events_share_all(&before, wait);
     if (!err)
         err = gs_ring_take(&pinned->ring, &slot, &before);
-    char *memory = err ? NULL : pinned->memory.base + slot * pinned->slot_bytes;
+    op.ptr = err ? NULL : pinned->memory.base + slot * pinned->slot_bytes;
     if (!err)
-        err = enqueue_read(in, p, memory, &before, &read);
+        err = gs_put(in, &op, GS_VIA_HOST, before.n, before.v, &read);
     if (!err) {
         const cl_event after[2] = {read, *written};
         gs_real()->clFlush(in);
-        err = enqueue_write(out, p, memory, after, &end);
+        op = (struct gs_op){
+            .kind = GS_OP_WRITE, .dst = c->dst, .to = {c->dst_offset}, .region = {c->bytes, 1, 1}, .ptr = op.ptr};
+        err = gs_put(out, &op, GS_VIA_HOST, *written ? 2 : 1, after, &end);
     }
     if (!err)
         gs_real()->clFlush(out);
@@ -119,13 +97,7 @@ static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_comma
     return err;
 }
 
-/* The last piece's end stands for all of a transfer's; after an error, for those that are on their way. */
-static cl_int keep_last(cl_event written, cl_int err, struct gs_events *done)
-{
-    const cl_int kept = written ? gs_events_add(done, written) : CL_SUCCESS;
-    return err ? err : kept;
-}
-
+/* The last piece's end stands for all of the transfer's; after an error, for those that are on their way. */
 cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out,
                       const struct gs_buffer_copy *c, const struct gs_events *wait, struct gs_events *done)
 {
@@ -133,11 +105,12 @@ cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_
     cl_int err = CL_SUCCESS;
     for (uint64_t at = 0; at < c->bytes && !err;) {
         const uint64_t most = gs_put_most(pinned->slot_bytes), n = c->bytes - at < most ? c->bytes - at : most;
-        const struct piece p = {c->src, c->dst, {c->src_offset + at}, {c->dst_offset + at}, {n, 1, 1}, false};
-        err = copy_piece(pinned, in, out, &p, wait, &written);
+        const struct gs_buffer_copy piece = {c->src, c->dst, c->src_offset + at, c->dst_offset + at, n};
+        err = copy_piece(pinned, in, out, &piece, wait, &written);
         at += n;
     }
-    return keep_last(written, err, done);
+    const cl_int kept = written ? gs_events_add(done, written) : CL_SUCCESS;
+    return err ? err : kept;
 }
 
 static struct gs_pinned *pinned_of(const struct gs_passage *p, const struct gs_context *ctx)
@@ -162,9 +135,17 @@ bool gs_pinned_takes(const struct gs_rect *r)
     return r->rows == 1 || (r->width >= LEAST_WIDTH && r->begin % r->pitch + r->width <= r->pitch);
 }
 
-/* What of a buffer a piece is. */
-static void set_place(size_t origin[3], size_t pitch[2], const struct gs_rect *r)
+/* What of a buffer or an image a piece is. */
+static void set_place(const struct gs_mem *image, size_t origin[3], size_t pitch[2], size_t region[3],
+                      const struct gs_rect *r)
 {
+    if (image) {
+        gs_image_box(image, gs_rect_hull(r), origin, region);
+        return;
+    }
+    region[0] = (size_t)r->width;
+    region[1] = (size_t)r->rows;
+    region[2] = 1;
     origin[0] = (size_t)r->begin;
     if (r->rows == 1)
         return;
@@ -173,15 +154,51 @@ static void set_place(size_t origin[3], size_t pitch[2], const struct gs_rect *r
     pitch[0] = (size_t)r->pitch;
 }
 
+/* Beside its slot. That of the small ring comes behind those of the other one. */
+static struct gs_strided_rows packed_rows(const struct gs_passage *p, const struct gs_context *ctx, unsigned place,
+                                          const struct gs_flight *f)
+{
+    const uint64_t before = p->slot_bytes == GS_PINNED_SMALL_BYTES ? (uint64_t)GS_RING_SLOTS * GS_PINNED_SLOT_BYTES : 0;
+    return (struct gs_strided_rows){gs_strided_packed(ctx, place), before + f->slot * p->slot_bytes, f->rect.width};
+}
+
+/* Of two commands for one piece the first has been enqueued: its slot is in use until that has ended, at the least. */
+static void end_first(const struct gs_passage *p, struct gs_context *ctx, const struct gs_flight *f, cl_event first,
+                      cl_int err)
+{
+    if (err)
+        gs_ring_add(&pinned_of(p, ctx)->ring, f->slot, first);
+    gs_real()->clReleaseEvent(first);
+}
+
 static cl_int leave_in_ring(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
                             const struct gs_flight *f, const struct gs_events *after, cl_event *end)
 {
-    struct gs_op op = {.kind = f->rect.rows > 1 ? GS_OP_READ_RECT : GS_OP_READ,
+    const unsigned from = f->send->from;
+    const struct gs_rect *r = &f->rect;
+    const struct gs_mem *image = f->send->image;
+    struct gs_op op = {.kind = image         ? GS_OP_READ_IMAGE
+                               : r->rows > 1 ? GS_OP_READ_RECT
+                                             : GS_OP_READ,
                        .src = f->send->mem,
-                       .region = {(size_t)f->rect.width, (size_t)f->rect.rows, 1},
                        .ptr = memory_of(pinned_of(p, cmd->ctx), f)};
-    set_place(op.from, op.from_pitch, &f->rect);
-    return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
+    set_place(image, op.from, op.from_pitch, op.region, r);
+    if (!f->send->packed)
+        return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
+    const struct gs_strided_rows there = {f->send->mem, r->begin, r->pitch};
+    const struct gs_strided_rows packed = packed_rows(p, cmd->ctx, from, f);
+    cl_event moved;
+    cl_int err = gs_strided_move(cmd, from, queue, &there, &packed, r, after, &moved);
+    if (err)
+        return err;
+    op = (struct gs_op){.kind = GS_OP_READ,
+                        .src = packed.mem,
+                        .from = {(size_t)packed.at},
+                        .region = {(size_t)gs_rect_bytes(r), 1, 1},
+                        .ptr = op.ptr};
+    err = gs_put(queue, &op, GS_VIA_HOST, 1, &moved, end);
+    end_first(p, cmd->ctx, f, moved, err);
+    return err;
 }
 
 static cl_int take_from_ring(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
@@ -189,32 +206,39 @@ static cl_int take_from_ring(const struct gs_passage *p, struct gs_command *cmd,
                              cl_event *end)
 {
     struct gs_rect there = f->rect;
-    struct gs_op op = {.kind = f->rect.rows > 1 ? GS_OP_WRITE_RECT : GS_OP_WRITE,
+    const struct gs_mem *image = f->send->image;
+    struct gs_op op = {.kind = image            ? GS_OP_WRITE_IMAGE
+                               : there.rows > 1 ? GS_OP_WRITE_RECT
+                                                : GS_OP_WRITE,
                        .dst = to->mem,
-                       .region = {(size_t)f->rect.width, (size_t)f->rect.rows, 1},
                        .ptr = memory_of(pinned_of(p, cmd->ctx), f)};
     there.begin = gs_flight_to(f);
-    set_place(op.to, op.to_pitch, &there);
-    return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
+    set_place(image, op.to, op.to_pitch, op.region, &there);
+    if (!f->send->packed)
+        return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
+    const struct gs_strided_rows here = {to->mem, there.begin, there.pitch};
+    const struct gs_strided_rows packed = packed_rows(p, cmd->ctx, to->place, f);
+    cl_event came;
+    op = (struct gs_op){.kind = GS_OP_WRITE,
+                        .dst = packed.mem,
+                        .to = {(size_t)packed.at},
+                        .region = {(size_t)gs_rect_bytes(&there), 1, 1},
+                        .ptr = op.ptr};
+    cl_int err = gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, &came);
+    if (err)
+        return err;
+    const struct gs_events written = {.v = &came, .n = 1};
+    err = gs_strided_move(cmd, to->place, queue, &packed, &here, &there, &written, end);
+    end_first(p, cmd->ctx, f, came, err);
+    return err;
 }
 
-const struct gs_passage gs_pinned_passage = {.slot_bytes = GS_PINNED_SLOT_BYTES,
-                                             .most_slots = 1,
-                                             .path = GS_PATH_PINNED,
-                                             .way = GS_WAY_PINNED,
-                                             .by_host = true,
-                                             .ring = ring_of,
-                                             .leave = leave_in_ring,
-                                             .take = take_from_ring};
-
-static const struct gs_passage small_passage = {.slot_bytes = GS_PINNED_SMALL_BYTES,
-                                                .most_slots = 1,
-                                                .path = GS_PATH_PINNED,
-                                                .way = GS_WAY_PINNED,
-                                                .by_host = true,
-                                                .ring = ring_of,
-                                                .leave = leave_in_ring,
-                                                .take = take_from_ring};
+#define PASSAGE(bytes)                                                                                                 \
+    {                                                                                                                  \
+        .slot_bytes = (bytes), .most_slots = 1, .path = GS_PATH_PINNED, .way = GS_WAY_PINNED, .by_host = true,         \
+        .ring = ring_of, .leave = leave_in_ring, .take = take_from_ring                                                \
+    }
+static const struct gs_passage passage = PASSAGE(GS_PINNED_SLOT_BYTES), small_passage = PASSAGE(GS_PINNED_SMALL_BYTES);
 
 const struct gs_passage *gs_pinned_passage_for(struct gs_command *cmd, uint64_t bytes, bool little)
 {
@@ -223,28 +247,5 @@ const struct gs_passage *gs_pinned_passage_for(struct gs_command *cmd, uint64_t 
     if ((is_small || gs_settings()->transfer == GS_TRANSFER_PLAIN) &&
         is_ready(ctx, &ctx->pinned_small, GS_PINNED_SMALL_BYTES))
         return &small_passage;
-    return gs_pinned_ready(cmd) ? &gs_pinned_passage : NULL;
-}
-
-cl_int gs_pinned_copy_image(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
-                            const size_t origin[3], const size_t region[3], uint64_t row_bytes,
-                            const struct gs_events *wait, struct gs_events *done)
-{
-    cl_int err;
-    cl_command_queue in = cmd->ctx->parent ? gs_image_queue(cmd->q, from, &err) : gs_leave_queue(cmd->q, from, &err),
-                     out = err ? NULL : gs_image_queue(cmd->q, to, &err);
-    const size_t most_rows = row_bytes < GS_PINNED_SLOT_BYTES ? (size_t)(GS_PINNED_SLOT_BYTES / row_bytes) : 0;
-    if (!err && !most_rows)
-        return CL_INVALID_IMAGE_SIZE;
-    cl_event written = NULL;
-    for (size_t z = 0; z < region[2] && !err; z++) {
-        for (size_t y = 0; y < region[1] && !err;) {
-            const size_t rows = region[1] - y < most_rows ? region[1] - y : most_rows;
-            const size_t at[3] = {origin[0], origin[1] + y, origin[2] + z};
-            const struct piece p = {src, dst, {at[0], at[1], at[2]}, {at[0], at[1], at[2]}, {region[0], rows, 1}, true};
-            err = copy_piece(cmd->ctx->pinned, in, out, &p, wait, &written);
-            y += rows;
-        }
-    }
-    return keep_last(written, err, done);
+    return large_is_ready(cmd) ? &passage : NULL;
 }

@@ -12,24 +12,19 @@
 
 enum { GS_PINNED_SLOT_BYTES = 4 * 1024 * 1024, GS_PINNED_SMALL_BYTES = 128 * 1024 };
 
-/* The context's ring, made on first need. False: there is no pinned memory to be had. */
-bool gs_pinned_ready(struct gs_command *cmd);
-
-/* Another ring, for who transfers without the context's lock. Null: there was no memory for it at all; with an error:
- * no pinned memory, and it is only to be freed. */
+/* A ring beside the context's, for who transfers without the context's lock. Null: there was no memory for it at all;
+ * with an error: no pinned memory, and it is only to be freed. */
 struct gs_pinned *gs_pinned_make(struct gs_context *ctx, size_t slot_bytes, cl_int *err);
 void gs_pinned_free(struct gs_pinned *p);
 
-/* By the context's ring: what several places take is read once. */
-extern const struct gs_passage gs_pinned_passage;
-
-/* For so many bytes in all: a ring of small slots while that one hasn't been made, which takes the host long, where
- * they fit into one of them or `little` is moved so far; and where the pinned path isn't wanted for its speed. Null:
- * there is no pinned memory to be had. */
+/* The way through a ring, where what several places take is read once. For so many bytes in all: by a ring of small
+ * slots while the context's hasn't been made, which takes the host long, where they fit into one of them or `little` is
+ * moved so far; and where the pinned path isn't wanted for its speed. Null: there is no pinned memory to be had. */
 const struct gs_passage *gs_pinned_passage_for(struct gs_command *cmd, uint64_t bytes, bool little);
 
-/* Does it carry these rows, as the driver's rectangles? Not narrow ones (an H200 gives 28 to 44 GB/s of 64 bytes each,
- * 53 of 256), nor those that reach into the next line of the buffer, which drivers needn't take. */
+/* Does it take these rows as the driver's rectangles, so that they needn't be packed? Not narrow ones (an H200 gives 28
+ * to 44 GB/s of 64 bytes each, 53 of 256), nor those that reach into the next line of the buffer, which drivers needn't
+ * take. */
 bool gs_pinned_takes(const struct gs_rect *r);
 
 /* From buffer to buffer through a ring, read by queue `in` and written by queue `out`. */
@@ -39,10 +34,5 @@ struct gs_buffer_copy {
 };
 cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out,
                       const struct gs_buffer_copy *c, const struct gs_events *wait, struct gs_events *done);
-
-/* A box of an image's texels, of `row_bytes` per row. */
-cl_int gs_pinned_copy_image(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
-                            const size_t origin[3], const size_t region[3], uint64_t row_bytes,
-                            const struct gs_events *wait, struct gs_events *done);
 
 #endif

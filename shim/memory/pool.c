@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/lock/rank.h"
 
+#include "shim/process/clock.h"
 #include "shim/process/threads.h"
 #include "shim/memory/prefault.h"
 #include "shim/memory/nontemporal.h"
@@ -44,13 +44,6 @@ struct gs_pool {
 };
 
 /* ---- waiting ---- */
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void pause_cpu(void)
 {
@@ -127,26 +120,27 @@ static void done(struct gs_pool *p, struct gs_copy_job *job)
         rise(&p->ends);
 }
 
-/* False: none had been submitted. */
-static bool copy_some(struct gs_pool *p, bool *stopping)
+/* A share of that job, or of the oldest. False: there is none left. */
+static bool copy_some(struct gs_pool *p, struct gs_copy_job *job, bool *stopping)
 {
     pthread_mutex_lock(&p->lock);
-    struct gs_copy_job *job = p->first;
-    const unsigned share = job ? take_share(p, job) : 0;
+    job = job ? job : p->first;
+    const bool any = job && job->taken < job->shares;
+    const unsigned share = any ? take_share(p, job) : 0;
     *stopping = p->stopping;
     pthread_mutex_unlock(&p->lock);
-    if (!job)
-        return false;
-    copy(job, share);
-    done(p, job);
-    return true;
+    if (any) {
+        copy(job, share);
+        done(p, job);
+    }
+    return any;
 }
 
 /* Until there has been another call than `count`. */
 static void await_call(struct gs_pool *p, uint32_t count)
 {
     enum { LOOKS = 32 };
-    for (const uint64_t end = p->moment_ns ? now_ns() + p->moment_ns : 0; end && now_ns() < end;)
+    for (const uint64_t end = p->moment_ns ? gs_now_ns() + p->moment_ns : 0; end && gs_now_ns() < end;)
         for (int i = 0; i < LOOKS; i++) {
             if (atomic_load(&p->calls.count) != count)
                 return;
@@ -162,15 +156,10 @@ static void *copy_jobs(void *arg)
     bool stopping = false;
     while (!stopping) {
         const uint32_t count = atomic_load(&p->calls.count);
-        if (!copy_some(p, &stopping) && !stopping)
+        if (!copy_some(p, NULL, &stopping) && !stopping)
             await_call(p, count);
     }
     return NULL;
-}
-
-static size_t least_of(size_t a, size_t b)
-{
-    return a < b ? a : b;
 }
 
 struct gs_share gs_pool_share(const struct gs_copy_job *all, unsigned i, unsigned n)
@@ -179,7 +168,7 @@ struct gs_share gs_pool_share(const struct gs_copy_job *all, unsigned i, unsigne
     const int d = all->region[2] > 1 ? 2 : all->region[1] > 1 ? 1 : 0;
     const size_t unit = d ? 1 : PAGE_BYTES, units = (all->region[d] + unit - 1) / unit,
                  each = (units + n - 1) / n * unit;
-    const size_t begin = least_of(i * each, all->region[d]), end = least_of(begin + each, all->region[d]);
+    const size_t begin = gs_least(i * each, all->region[d]), end = gs_least(begin + each, all->region[d]);
     struct gs_share share = {all->dst, all->src, {all->region[0], all->region[1], all->region[2]}};
     share.region[d] = end - begin;
     if (begin == end)
@@ -194,7 +183,7 @@ static unsigned shares_of(const struct gs_pool *p, const struct gs_copy_job *job
 {
     const size_t bytes = job->region[0] * job->region[1] * job->region[2];
     const size_t shares =
-        job->fresh ? (bytes + FRESH_SHARE - 1) / FRESH_SHARE : least_of(bytes / LEAST_SHARE, p->n + 1);
+        job->fresh ? (bytes + FRESH_SHARE - 1) / FRESH_SHARE : gs_least(bytes / LEAST_SHARE, p->n + 1);
     return shares ? (unsigned)shares : 1;
 }
 
@@ -257,26 +246,14 @@ void gs_pool_submit(struct gs_pool *p, struct gs_copy_job *job)
     rise(&p->calls);
 }
 
-static bool copy_some_of(struct gs_pool *p, struct gs_copy_job *job)
-{
-    pthread_mutex_lock(&p->lock);
-    const bool any = job->taken < job->shares;
-    const unsigned share = any ? take_share(p, job) : 0;
-    pthread_mutex_unlock(&p->lock);
-    if (any) {
-        copy(job, share);
-        done(p, job);
-    }
-    return any;
-}
-
 void gs_pool_wait(struct gs_pool *p, struct gs_copy_job *job)
 {
     enum { LOOKS = 32 };
-    while (atomic_load(&job->left) && copy_some_of(p, job))
+    bool stopping;
+    while (atomic_load(&job->left) && copy_some(p, job, &stopping))
         ;
-    for (const uint64_t end = p->moment_ns ? now_ns() + p->moment_ns : 0;
-         atomic_load(&job->left) && end && now_ns() < end;)
+    for (const uint64_t end = p->moment_ns ? gs_now_ns() + p->moment_ns : 0;
+         atomic_load(&job->left) && end && gs_now_ns() < end;)
         for (int i = 0; i < LOOKS && atomic_load(&job->left); i++)
             pause_cpu();
     for (uint32_t count = atomic_load(&p->ends.count); atomic_load(&job->left); count = atomic_load(&p->ends.count))

@@ -30,6 +30,11 @@ struct gs_copy_job {
     struct gs_copy_job *next;
 };
 
+static inline size_t gs_least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* What is to be copied. */
 struct gs_share {
     struct gs_rows dst, src;

@@ -4,16 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/memory.h"
+
 int gs_sends_add(struct gs_sends *sends, const struct gs_send *send)
 {
-    if (sends->n == sends->cap) {
-        const size_t cap = sends->cap ? 2 * sends->cap : 4;
-        struct gs_send *v = realloc(sends->v, cap * sizeof *v);
-        if (!v)
-            return -ENOMEM;
-        sends->v = v;
-        sends->cap = cap;
-    }
+    struct gs_send *v = gs_grown(sends->v, sends->n, &sends->cap, sizeof *v);
+    if (!v)
+        return -ENOMEM;
+    sends->v = v;
     sends->v[sends->n++] = *send;
     return 0;
 }
@@ -97,6 +95,14 @@ static bool is_under_way(const struct gs_send *send)
     return send && send->at < gs_rect_bytes(&send->rect);
 }
 
+/* Of what begins at `begin`, as much as one piece of an image is. */
+static uint64_t rows_of_slice(const struct gs_send *send, uint64_t begin, uint64_t most)
+{
+    const uint64_t rest = send->slice_bytes - begin % send->slice_bytes, row = send->row_bytes;
+    const uint64_t rows = most > row ? most / row * row : row;
+    return rest < rows ? rest : rows;
+}
+
 /* The next of its pieces: whole rows, where there are several. */
 static struct gs_flight next_piece(struct gs_send *send, uint64_t most)
 {
@@ -107,6 +113,7 @@ static struct gs_flight next_piece(struct gs_send *send, uint64_t most)
         f.rect = (struct gs_rect){gs_rect_row(r, row).begin, r->width, r->pitch, rest < some ? rest : some};
     } else {
         const uint64_t rest = r->width - send->at, begin = r->begin + send->at;
+        most = send->row_bytes ? rows_of_slice(send, begin, most) : most;
         f.rect = gs_one_row((struct gs_range){begin, begin + (rest < most ? rest : most)});
     }
     send->at += gs_rect_bytes(&f.rect);

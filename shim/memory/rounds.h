@@ -21,7 +21,12 @@ struct gs_send {
     unsigned from;
     cl_mem mem;
     struct gs_rect rect;
-    uint64_t to_begin;     /* where they begin at the takers */
+    uint64_t to_begin; /* where they begin at the takers */
+    bool packed;       /* through the host they go by memory of ours: gs_strided_packed */
+    /* Of an image, whose texels lie without gaps; else nothing. A piece is rows of one slice, or texels of a line:
+     * those have `row_bytes` then. */
+    const struct gs_mem *image;
+    uint64_t row_bytes, slice_bytes;
     uint64_t at;           /* so many bytes of it are on their way, in pieces */
     struct gs_events wait; /* what they must come after */
     unsigned n;

@@ -37,14 +37,21 @@ static void replace(cl_event *old, cl_event event)
     *old = event;
 }
 
+/* Image commands may need a queue of their own. */
+static cl_command_queue queue_from(const struct carrying *c, const struct gs_send *send, cl_int *err)
+{
+    if (send->image && c->cmd->ctx->parent)
+        return gs_image_queue(c->cmd->q, send->from, err);
+    return c->apart ? gs_leave_queue(c->cmd->q, send->from, err) : gs_copy_queue(c->cmd->q, send->from, err);
+}
+
 static cl_int leave_piece(const struct carrying *c, struct gs_flight *f)
 {
     const struct gs_send *send = f->send;
     struct gs_ring *ring = c->passage->ring(c->passage, c->cmd->ctx, send->from);
     struct gs_events before = {0};
     cl_int err;
-    cl_command_queue queue =
-        c->apart ? gs_leave_queue(c->cmd->q, send->from, &err) : gs_copy_queue(c->cmd->q, send->from, &err);
+    cl_command_queue queue = queue_from(c, send, &err);
     if (!err)
         err = gs_events_share_all(&before, &send->wait);
     if (!err)
@@ -75,7 +82,8 @@ static cl_int take_piece(const struct carrying *c, struct gs_flight *f, struct g
     cl_event before[2] = {f->left, to->arrived}, end;
     const struct gs_events after = {.v = before, .n = to->arrived ? 2 : 1};
     cl_int err;
-    cl_command_queue queue = gs_copy_queue(c->cmd->q, to->place, &err);
+    cl_command_queue queue =
+        f->send->image ? gs_image_queue(c->cmd->q, to->place, &err) : gs_copy_queue(c->cmd->q, to->place, &err);
     if (!err)
         err = c->passage->take(c->passage, c->cmd, queue, f, to, &after, &end);
     if (err)

@@ -157,11 +157,6 @@ static void copy(const struct carriage *c, struct gs_slot *slot)
     gs_pool_submit(c->pool, &slot->job);
 }
 
-static void await_copy(const struct carriage *c, struct gs_slot *slot)
-{
-    gs_pool_wait(c->pool, &slot->job);
-}
-
 /* What is held back follows what is held back before it in its queue: another thread's command must not come between.
  */
 static cl_int enqueue(const struct gs_staged *t, cl_command_queue queue, char *slot, pthread_mutex_t *lock,
@@ -212,7 +207,7 @@ static cl_int send(const struct carriage *c, struct gs_slot *slot)
 static void await_copies(const struct carriage *c)
 {
     for (size_t i = 0; i < GS_SLOTS && i < c->turns.pieces; i++)
-        await_copy(c, &c->ring->slot[i]);
+        gs_pool_wait(c->pool, &c->ring->slot[i].job);
 }
 
 static cl_int carry_in(struct carriage *c)
@@ -231,7 +226,7 @@ static cl_int carry_in(struct carriage *c)
         struct gs_slot *slot = &c->ring->slot[i % GS_SLOTS];
         if (err)
             break;
-        await_copy(c, slot);
+        gs_pool_wait(c->pool, &slot->job);
         if (i >= c->on_link && gs_put_by_units())
             err = await_use(&c->ring->slot[(i - c->on_link) % GS_SLOTS]);
         if (!err)
@@ -257,7 +252,7 @@ static cl_int carry_out(struct carriage *c)
         for (; asked < c->turns.pieces && asked < most_asked(c, i) && !err; asked++) {
             struct gs_slot *slot = &c->ring->slot[asked % GS_SLOTS];
             if (asked >= GS_SLOTS)
-                await_copy(c, slot); /* drained to the application's memory */
+                gs_pool_wait(c->pool, &slot->job); /* drained to the application's memory */
             err = await_slot(slot);
             slot->piece = gs_turns_take(&c->turns);
             if (!err)
@@ -367,26 +362,18 @@ cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], 
     return carry_directly(v, n, queue, c.lock, n_wait, wait, ended);
 }
 
-static cl_command_queue filling_queue(struct gs_context *ctx, cl_int *err)
-{
-    cl_command_queue *queue = &ctx->staging->filling;
-    if (!*queue)
-        *queue = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, err);
-    return *queue;
-}
-
 /* PoCL takes image commands only on a queue of the sub-devices' parent: see gs_image_queue(). */
 static cl_command_queue queue_of(struct gs_context *ctx, const struct gs_staged *t, bool profiling, cl_int *err)
 {
     const bool parent = t->image && ctx->parent;
     cl_command_queue *queue = &ctx->staging->queue[profiling][parent ? GS_MAX_DEVICES : t->place];
     *err = CL_SUCCESS;
-    pthread_mutex_lock(&ctx->staging->queue_lock);
+    pthread_mutex_lock(&ctx->staging->making);
     if (!*queue)
         *queue = gs_real()->clCreateCommandQueue(ctx->o.handle, parent ? ctx->parent : ctx->dev[t->place],
                                                  profiling ? CL_QUEUE_PROFILING_ENABLE : 0, err);
     cl_command_queue made = *queue;
-    pthread_mutex_unlock(&ctx->staging->queue_lock);
+    pthread_mutex_unlock(&ctx->staging->making);
     return made;
 }
 
@@ -423,10 +410,8 @@ cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t b
 {
     const struct gs_staged run = gs_staged_run(mem, 0, true, 0, bytes, ptr);
     struct gs_staged_ends ended = {0};
-    cl_int err = CL_SUCCESS;
-    pthread_mutex_lock(&ctx->lock);
-    const cl_command_queue queue = filling_queue(ctx, &err);
-    pthread_mutex_unlock(&ctx->lock);
+    cl_int err;
+    const cl_command_queue queue = queue_of(ctx, &run, false, &err);
     if (err)
         return err;
     gs_staging_enter(ctx, true);

@@ -32,13 +32,12 @@ struct gs_staging_ring {
 
 struct gs_staging {
     struct gs_fanout spread;
-    pthread_mutex_t pool_lock; /* pool */
-    struct gs_pool *pool;
     pthread_mutex_t busy; /* here's slots; never waited for with the context's lock held */
     struct gs_staging_ring here, beside;
-    pthread_mutex_t queue_lock;                    /* queue; a leaf */
-    cl_command_queue queue[2][GS_MAX_DEVICES + 1]; /* for beside: with profiles or not, by place, the parent's last */
-    cl_command_queue filling;                      /* for new buffers; the context's lock */
+    pthread_mutex_t making; /* all below; a leaf */
+    struct gs_pool *pool;
+    cl_command_queue queue[2][GS_MAX_DEVICES + 1]; /* for beside, and for new buffers: with profiles or not, by place,
+                                                    * the parent's last */
 };
 
 /* Is it there, or has it been made now? */

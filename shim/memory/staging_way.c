@@ -26,10 +26,10 @@ static long count_cores(void)
 static struct gs_pool *pool_of(struct gs_staging *s)
 {
     const long cores = count_cores();
-    pthread_mutex_lock(&s->pool_lock);
+    pthread_mutex_lock(&s->making);
     if (!s->pool)
         s->pool = gs_pool_start(cores >= 24 ? 12 : cores > 3 ? (unsigned)cores / 2 : 1);
-    pthread_mutex_unlock(&s->pool_lock);
+    pthread_mutex_unlock(&s->making);
     return s->pool;
 }
 
@@ -58,14 +58,11 @@ void gs_staging_free(struct gs_staging *s)
     if (!s)
         return;
     gs_pool_stop(s->pool);
-    pthread_mutex_destroy(&s->pool_lock);
-    pthread_mutex_destroy(&s->queue_lock);
+    pthread_mutex_destroy(&s->making);
     pthread_mutex_destroy(&s->busy);
     for (unsigned i = 0; i < 2 * (GS_MAX_DEVICES + 1); i++)
         if (s->queue[i / (GS_MAX_DEVICES + 1)][i % (GS_MAX_DEVICES + 1)])
             gs_real()->clReleaseCommandQueue(s->queue[i / (GS_MAX_DEVICES + 1)][i % (GS_MAX_DEVICES + 1)]);
-    if (s->filling)
-        gs_real()->clReleaseCommandQueue(s->filling);
     free_ring(&s->here);
     free_ring(&s->beside);
     free(s);
@@ -105,10 +102,8 @@ enum gs_staging_way gs_staging_way_of(struct gs_context *ctx, const void *ptr, u
             return GS_NOT_STAGED;
         pthread_mutex_init(&ctx->staging->busy, NULL);
         gs_rank_lock(&ctx->staging->busy, GS_RANK_STAGING_SLOTS);
-        pthread_mutex_init(&ctx->staging->pool_lock, NULL);
-        gs_rank_lock(&ctx->staging->pool_lock, GS_RANK_STAGING_POOL);
-        pthread_mutex_init(&ctx->staging->queue_lock, NULL);
-        gs_rank_lock(&ctx->staging->queue_lock, GS_RANK_STAGING_QUEUE);
+        pthread_mutex_init(&ctx->staging->making, NULL);
+        gs_rank_lock(&ctx->staging->making, GS_RANK_STAGING_MAKING);
     }
     if (here)
         return is_worth(&ctx->staging->here, bytes) && gs_staging_ring_make(&ctx->staging->here, ctx) ? GS_STAGED_HERE
@@ -158,9 +153,9 @@ bool gs_staging_spreads(const struct gs_context *ctx, uint64_t bytes)
 
 void gs_staging_rouse(struct gs_context *ctx)
 {
-    pthread_mutex_lock(&ctx->staging->pool_lock);
+    pthread_mutex_lock(&ctx->staging->making);
     struct gs_pool *pool = ctx->staging->pool;
-    pthread_mutex_unlock(&ctx->staging->pool_lock);
+    pthread_mutex_unlock(&ctx->staging->making);
     if (pool)
         gs_pool_rouse(pool);
 }

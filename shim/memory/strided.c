@@ -6,10 +6,10 @@
 
 #include "common/log.h"
 #include "shim/schedule/put.h"
-#include "shim/memory/ring.h"
+#include "shim/memory/pinned.h"
 #include "shim/report/watch.h"
 
-enum { LOCAL = 64, SLOT_BYTES = 2 * 1024 * 1024 };
+enum { LOCAL = 64 };
 
 /* A word per work-item, of the largest size of which all offsets and lengths are multiples. */
 static const char source[] =
@@ -40,15 +40,13 @@ struct gs_strided {
         bool tried;
         cl_program program;
         cl_kernel kernel;
-        cl_mem packed; /* a ring of slots, for ways other than windows; made on first need */
-        struct gs_ring ring;
+        cl_mem packed; /* made on first need */
     } place[GS_MAX_DEVICES];
 };
 
 void gs_strided_free(struct gs_strided *s)
 {
     for (unsigned p = 0; s && p < GS_MAX_DEVICES; p++) {
-        gs_ring_free(&s->place[p].ring);
         if (s->place[p].packed)
             gs_real()->clReleaseMemObject(s->place[p].packed);
         if (s->place[p].kernel)
@@ -83,42 +81,37 @@ static bool prepare(struct gs_context *ctx, unsigned p)
     return !err;
 }
 
-bool gs_strided_ready(struct gs_context *ctx, unsigned from, unsigned to)
-{
-    return prepare(ctx, from) && prepare(ctx, to);
-}
-
-static cl_int touch(struct gs_command *cmd, unsigned p, cl_mem packed)
-{
-    cl_event filled;
-    cl_int err = gs_command_order(cmd);
-    if (!err)
-        err = gs_put_touch(cmd, p, packed, &filled);
-    if (err)
-        return err;
-    gs_ring_give(&cmd->ctx->strided->place[p].ring, 0, filled);
-    gs_real()->clReleaseEvent(filled);
-    return CL_SUCCESS;
-}
-
+/* That there is no memory a driver may find only by its first use. */
 static bool make_room(struct gs_command *cmd, unsigned p)
 {
+    const size_t bytes = (size_t)GS_RING_SLOTS * (GS_PINNED_SLOT_BYTES + GS_PINNED_SMALL_BYTES);
     cl_int err;
+    cl_event filled;
     cl_mem *packed = &cmd->ctx->strided->place[p].packed;
     if (*packed)
         return true;
-    *packed = gs_real()->clCreateBuffer(cmd->ctx->o.handle, CL_MEM_READ_WRITE, (size_t)GS_RING_SLOTS * SLOT_BYTES, NULL,
-                                        &err);
-    if (!err && (err = touch(cmd, p, *packed)) != CL_SUCCESS)
-        gs_real()->clReleaseMemObject(*packed);
+    *packed = gs_real()->clCreateBuffer(cmd->ctx->o.handle, CL_MEM_READ_WRITE, bytes, NULL, &err);
     if (err)
-        *packed = NULL;
-    return !err;
+        return false;
+    err = gs_command_order(cmd);
+    if (!err)
+        err = gs_put_touch(cmd, p, *packed, &filled);
+    if (!err && gs_events_add(&cmd->before, filled) == CL_SUCCESS)
+        return true;
+    gs_real()->clReleaseMemObject(*packed);
+    *packed = NULL;
+    return false;
 }
 
-bool gs_strided_has_room(struct gs_command *cmd, unsigned from, unsigned to)
+bool gs_strided_ready(struct gs_command *cmd, unsigned from, unsigned to, bool packed)
 {
-    return make_room(cmd, from) && make_room(cmd, to);
+    return prepare(cmd->ctx, from) && prepare(cmd->ctx, to) &&
+           (!packed || (make_room(cmd, from) && make_room(cmd, to)));
+}
+
+cl_mem gs_strided_packed(const struct gs_context *ctx, unsigned place)
+{
+    return ctx->strided->place[place].packed;
 }
 
 static uint32_t word_of(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
@@ -150,71 +143,5 @@ cl_int gs_strided_move(struct gs_command *cmd, unsigned place, cl_command_queue 
     const cl_int err = gs_put_kernel(queue, cmd->ctx->strided->place[place].kernel, args, sizeof args / sizeof *args,
                                      all, LOCAL, after->n, after->v, end);
     gs_label_back(before);
-    return err;
-}
-
-static cl_int take_slot(struct gs_context *ctx, unsigned p, unsigned *slot, uint64_t *at, struct gs_events *wait)
-{
-    const cl_int err = gs_ring_take(&ctx->strided->place[p].ring, slot, wait);
-    *at = err ? 0 : (uint64_t)*slot * SLOT_BYTES;
-    return err;
-}
-
-static cl_int pass_packed(struct gs_command *cmd, const struct gs_send *send, struct gs_taker *to,
-                          const struct gs_rect *r, gs_packed_copy *copy)
-{
-    struct gs_strided *s = cmd->ctx->strided;
-    const struct gs_strided_rows there = {send->mem, r->begin, r->pitch}, here = {to->mem, r->begin, r->pitch};
-    struct gs_events before = {0}, left = {0}, moved = {0};
-    cl_event end = NULL;
-    unsigned leaving = 0, arriving = 0;
-    uint64_t at = 0, to_at = 0;
-    cl_int err;
-    cl_command_queue out = gs_leave_queue(cmd->q, send->from, &err);
-    cl_command_queue in = err ? NULL : gs_copy_queue(cmd->q, to->place, &err);
-    if (!err)
-        err = gs_events_share_all(&before, &send->wait);
-    if (!err)
-        err = take_slot(cmd->ctx, send->from, &leaving, &at, &before);
-    const struct gs_strided_rows packed = {s->place[send->from].packed, at, r->width};
-    if (!err)
-        err = gs_strided_move(cmd, send->from, out, &there, &packed, r, &before, &end);
-    if (!err)
-        err = gs_events_add(&left, end);
-    if (!err)
-        err = take_slot(cmd->ctx, to->place, &arriving, &to_at, &left);
-    const struct gs_strided_rows came = {s->place[to->place].packed, to_at, r->width};
-    if (!err)
-        err = copy(cmd, packed.mem, send->from, came.mem, to->place, at, to_at, gs_rect_bytes(r), &left, &moved);
-    if (left.n)
-        gs_ring_give(&s->place[send->from].ring, leaving, err ? left.v[0] : moved.v[moved.n - 1]);
-    if (!err && to->arrived)
-        err = gs_events_share(&moved, to->arrived);
-    if (!err)
-        err = gs_strided_move(cmd, to->place, in, &came, &here, r, &moved, &end);
-    if (moved.n)
-        gs_ring_give(&s->place[to->place].ring, arriving, err ? moved.v[0] : end);
-    gs_events_free(&before);
-    gs_events_free(&left);
-    gs_events_free(&moved);
-    if (err)
-        return err;
-    if (to->arrived)
-        gs_real()->clReleaseEvent(to->arrived);
-    to->arrived = end;
-    return CL_SUCCESS;
-}
-
-cl_int gs_strided_copy(struct gs_command *cmd, const struct gs_send *send, struct gs_taker *to, gs_packed_copy *copy)
-{
-    const struct gs_rect *r = &send->rect;
-    const uint64_t most = SLOT_BYTES / r->width;
-    cl_int err = CL_SUCCESS;
-    for (uint64_t row = 0; row < r->rows && !err;) {
-        struct gs_rect some = {gs_rect_row(r, row).begin, r->width, r->pitch, r->rows - row};
-        some.rows = some.rows < most ? some.rows : most;
-        err = pass_packed(cmd, send, to, &some, copy);
-        row += some.rows;
-    }
     return err;
 }

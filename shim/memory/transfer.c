@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/memory/transfer.h"
 
+#include <string.h>
+
 #include "shim/schedule/put.h"
 #include "shim/report/report.h"
 #include "shim/memory/peer.h"
@@ -20,12 +22,6 @@ static bool is_little(const struct gs_context *ctx)
 static bool is_through_host(const struct gs_context *ctx)
 {
     return !ctx->shared_memory || gs_settings()->transfer == GS_TRANSFER_PINNED;
-}
-
-/* The way of so many bytes through the host's memory; null: there is none, or the driver's own copy is shorter. */
-static const struct gs_passage *through_host(struct gs_command *cmd, uint64_t bytes)
-{
-    return is_through_host(cmd->ctx) ? gs_pinned_passage_for(cmd, bytes, is_little(cmd->ctx)) : NULL;
 }
 
 /* To open the windows takes about half a second of a core, and what is enqueued meanwhile waits: only for who moves
@@ -48,162 +44,59 @@ bool gs_transfer_by_window(struct gs_command *cmd, uint64_t bytes)
     return gs_peer_ready(cmd->ctx);
 }
 
-/* The memory that pieces go through, or null: the driver's own copy. Of what is within a place there is none. */
-static const struct gs_passage *passage_of(struct gs_command *cmd, uint64_t bytes, bool by_host)
+static const struct gs_passage *through_host(struct gs_command *cmd, uint64_t bytes)
 {
-    if (gs_transfer_by_window(cmd, bytes))
-        return &gs_peer_passage;
-    return by_host ? through_host(cmd, bytes) : NULL;
+    return is_through_host(cmd->ctx) ? gs_pinned_passage_for(cmd, bytes, is_little(cmd->ctx)) : NULL;
 }
 
-static uint64_t bytes_of(const struct gs_sends *sends)
+/* The memory that pieces of so many bytes go through, or null: the driver's own copy. */
+static const struct gs_passage *passage_of(struct gs_command *cmd, uint64_t bytes)
 {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < sends->n; i++)
-        bytes += gs_rect_bytes(&sends->v[i].rect) * sends->v[i].n;
-    return bytes;
+    return gs_transfer_by_window(cmd, bytes) ? &gs_peer_passage : through_host(cmd, bytes);
 }
 
-/* One of one taker. */
-static cl_int add_run(struct gs_sends *sends, cl_mem src, unsigned from, cl_mem dst, unsigned to, uint64_t src_offset,
-                      uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait, struct gs_events *done)
+static cl_int copy_image(struct gs_command *cmd, const struct gs_send *send, struct gs_taker *to)
 {
-    const struct gs_send send = {.from = from,
-                                 .mem = src,
-                                 .rect = gs_one_row((struct gs_range){src_offset, src_offset + bytes}),
-                                 .to_begin = dst_offset,
-                                 .n = 1,
-                                 .to = {{.place = to, .part = -1, .mem = dst, .done = done}}};
-    cl_int err = gs_sends_add(sends, &send) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
-    if (!err)
-        err = gs_events_share_all(&sends->v[sends->n - 1].wait, wait);
-    return err;
-}
-
-/* The driver's own copy: on devices that share the host's memory it is a memcpy. */
-static cl_int copy_directly(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
-                            uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
-                            struct gs_events *done)
-{
+    struct gs_op op = {.kind = GS_OP_COPY_IMAGE, .src = send->mem, .dst = to->mem};
     cl_int err;
-    cl_event event;
-    cl_command_queue queue = gs_copy_queue(cmd->q, to, &err);
-    if (!err)
-        err = gs_put_copy(queue, from == to ? GS_VIA_MEMORY : GS_VIA_HOST, src, dst, src_offset, dst_offset, bytes,
-                          wait->n, wait->v, &event);
-    return err ? err : gs_events_add(done, event);
+    cl_command_queue queue = gs_image_queue(cmd->q, to->place, &err);
+    gs_image_box(send->image, gs_rect_hull(&send->rect), op.from, op.region);
+    memcpy(op.to, op.from, sizeof op.to);
+    return err ? err : gs_put(queue, &op, GS_VIA_HOST, send->wait.n, send->wait.v, &to->arrived);
 }
 
-/* What is packed is memory of ours, so that the host is never kept out. */
-static cl_int copy_packed(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
-                          uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
-                          struct gs_events *done)
-{
-    struct gs_sends sends = {0};
-    const struct gs_passage *passage = through_host(cmd, bytes);
-    if (!passage)
-        return copy_directly(cmd, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
-    cl_int err = add_run(&sends, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
-    if (!err)
-        err = gs_sends_carry(cmd, NULL, &sends, passage, true);
-    gs_sends_free(&sends);
-    return err;
-}
-
-/* Where there is no memory to pack rows in: one by one. */
-static cl_int copy_rows(struct gs_command *cmd, const struct gs_mem *root, const struct gs_send *send,
-                        struct gs_taker *to)
-{
-    gs_packed_copy *copy = gs_host_is_barred(root) ? copy_directly : copy_packed;
-    struct gs_events rows = {0};
-    cl_int err = CL_SUCCESS;
-    for (uint64_t i = 0; i < send->rect.rows && !err; i++) {
-        const struct gs_range row = gs_rect_row(&send->rect, i);
-        err = copy(cmd, send->mem, send->from, to->mem, to->place, row.begin, row.begin, row.end - row.begin,
-                   &send->wait, &rows);
-    }
-    cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, to->place, &err);
-    if (!err)
-        err = gs_real()->clEnqueueMarkerWithWaitList(queue, rows.n, rows.v, &to->arrived);
-    if (err) /* what has been enqueued arrives all the same */
-        gs_events_wait(&rows);
-    gs_events_free(&rows);
-    return err;
-}
-
-/* One to one of its takers, where its pieces go through no memory that both reach. */
+/* By the driver's own copy: on devices that share the host's memory it is a memcpy, and rows are copied by a kernel. */
 static cl_int copy_to(struct gs_command *cmd, struct gs_mem *root, const struct gs_send *send, struct gs_taker *to)
 {
     const struct gs_label before = gs_label_taker(to);
     const struct gs_rect *r = &send->rect;
-    struct gs_events end = {0};
+    const struct gs_strided_rows there = {send->mem, r->begin, r->pitch}, here = {to->mem, r->begin, r->pitch};
     cl_int err;
-    if (r->rows > 1 && !gs_strided_has_room(cmd, send->from, to->place)) {
-        err = copy_rows(cmd, root, send, to);
-    } else if (r->rows > 1) {
-        gs_label_way(through_host(cmd, gs_rect_bytes(r)) ? GS_WAY_PINNED : GS_WAY_DIRECT);
-        err = gs_strided_copy(cmd, send, to, copy_packed);
-    } else {
-        err = copy_directly(cmd, send->mem, send->from, to->mem, to->place, r->begin, send->to_begin, r->width,
-                            &send->wait, &end);
-        to->arrived = err ? NULL : end.v[0]; /* it is ours */
-        end.n = 0;
-    }
-    gs_events_free(&end);
+    cl_command_queue queue = gs_copy_queue(cmd->q, to->place, &err);
+    if (!err && send->image)
+        err = copy_image(cmd, send, to);
+    else if (!err && r->rows > 1)
+        err = gs_strided_move(cmd, to->place, queue, &there, &here, r, &send->wait, &to->arrived);
+    else if (!err)
+        err = gs_put_copy(queue, send->from == to->place ? GS_VIA_MEMORY : GS_VIA_HOST, send->mem, to->mem, r->begin,
+                          send->to_begin, r->width, send->wait.n, send->wait.v, &to->arrived);
     gs_label_back(before);
     return err ? err : gs_sends_end(root, send, to);
 }
 
-static bool is_carried(const struct gs_passage *passage, const struct gs_send *send)
-{
-    return passage && (!passage->by_host || gs_pinned_takes(&send->rect));
-}
-
-/* All that `passage` doesn't carry. */
-static cl_int copy_rest(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
-                        const struct gs_passage *passage)
+static cl_int carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends,
+                    const struct gs_passage *passage, bool apart)
 {
     cl_int err = CL_SUCCESS;
-    for (size_t i = 0; i < sends->n && !err; i++) {
-        struct gs_send *send = &sends->v[i];
-        if (is_carried(passage, send))
-            continue;
-        for (unsigned t = 0; t < send->n && !err; t++)
-            err = copy_to(cmd, root, send, &send->to[t]);
-        send->at = gs_rect_bytes(&send->rect);
-    }
-    return err;
-}
-
-static bool has_rows(const struct gs_sends *sends)
-{
-    bool any = false;
-    for (size_t i = 0; i < sends->n; i++)
-        any = any || sends->v[i].rect.rows > 1;
-    return any;
-}
-
-static void report(const struct gs_sends *sends, const struct gs_passage *passage, enum gs_path of_rows)
-{
     for (size_t i = 0; i < sends->n; i++)
         for (unsigned t = 0; t < sends->v[i].n; t++)
-            gs_report_moved(passage                     ? passage->path
-                            : sends->v[i].rect.rows > 1 ? of_rows
-                                                        : GS_PATH_COPY,
-                            gs_rect_bytes(&sends->v[i].rect));
-}
-
-static cl_int carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends, bool by_host, bool apart)
-{
-    const uint64_t bytes = bytes_of(sends);
-    if (!bytes)
-        return CL_SUCCESS;
-    const bool within = sends->v[0].from == sends->v[0].to[0].place;
-    const struct gs_passage *passage = within ? NULL : passage_of(cmd, bytes, by_host);
-    /* Only rows ask what else there is: it might have to be made. */
-    report(sends, passage, !passage && has_rows(sends) && through_host(cmd, bytes) ? GS_PATH_PINNED : GS_PATH_COPY);
-    const cl_int err = copy_rest(cmd, root, sends, passage);
-    return err || !passage ? err : gs_sends_carry(cmd, root, sends, passage, apart);
+            gs_report_moved(passage ? passage->path : GS_PATH_COPY, gs_rect_bytes(&sends->v[i].rect));
+    if (passage)
+        return gs_sends_carry(cmd, root, sends, passage, apart);
+    for (size_t i = 0; i < sends->n; i++)
+        for (unsigned t = 0; t < sends->v[i].n && !err; t++)
+            err = copy_to(cmd, root, &sends->v[i], &sends->v[i].to[t]);
+    return err;
 }
 
 cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_mem dst, unsigned to,
@@ -211,9 +104,19 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_
                           struct gs_events *done)
 {
     struct gs_sends sends = {0};
-    cl_int err = add_run(&sends, src, from, dst, to, src_offset, dst_offset, bytes, wait, done);
+    const struct gs_send send = {.from = from,
+                                 .mem = src,
+                                 .rect = gs_one_row((struct gs_range){src_offset, src_offset + bytes}),
+                                 .to_begin = dst_offset,
+                                 .n = 1,
+                                 .to = {{.place = to, .part = -1, .mem = dst, .done = done}}};
+    if (!bytes)
+        return CL_SUCCESS;
+    cl_int err = gs_sends_add(&sends, &send) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     if (!err)
-        err = carry(cmd, NULL, &sends, true, false);
+        err = gs_events_share_all(&sends.v[0].wait, wait);
+    if (!err)
+        err = carry(cmd, NULL, &sends, from == to ? NULL : passage_of(cmd, bytes), false);
     if (err)
         gs_sends_leave(cmd->ctx, NULL, &sends);
     gs_sends_free(&sends);
@@ -257,10 +160,16 @@ unsigned gs_image_band_dim(cl_mem_object_type type)
 
 void gs_image_box(const struct gs_mem *root, struct gs_range r, size_t origin[3], size_t region[3])
 {
+    const uint64_t bytes = r.end - r.begin, rest = r.begin % root->band_bytes;
     gs_image_bytes(root, region);
+    const uint64_t row_bytes = root->band_bytes / region[1]; /* of a slice */
     origin[0] = origin[1] = origin[2] = 0;
     origin[root->band_dim] = (size_t)(r.begin / root->band_bytes);
-    region[root->band_dim] = (size_t)((r.end - r.begin) / root->band_bytes);
+    region[root->band_dim] = bytes < root->band_bytes ? 1 : (size_t)(bytes / root->band_bytes);
+    if (bytes < root->band_bytes) {
+        origin[1] = (size_t)(rest / row_bytes);
+        region[1] = (size_t)(bytes / row_bytes);
+    }
 }
 
 struct gs_range gs_image_range(const struct gs_mem *m, const size_t *origin, const size_t *region, bool *covers)
@@ -283,56 +192,6 @@ struct gs_range gs_image_range(const struct gs_mem *m, const size_t *origin, con
     return (struct gs_range){begin, begin + region[root->band_dim] * root->band_bytes};
 }
 
-static cl_int copy_image(struct gs_command *cmd, struct gs_mem *root, const struct gs_send *send,
-                         const struct gs_taker *to, struct gs_events *end)
-{
-    const uint64_t bytes = send->rect.width;
-    size_t origin[3], region[3];
-    gs_image_box(root, gs_rect_hull(&send->rect), origin, region);
-    if (!gs_host_is_barred(root) && is_through_host(cmd->ctx) && gs_pinned_ready(cmd)) {
-        gs_report_moved(GS_PATH_PINNED, bytes);
-        const struct gs_label before = gs_label_way(GS_WAY_PINNED);
-        const cl_int err = gs_pinned_copy_image(cmd, send->mem, send->from, to->mem, to->place, origin, region,
-                                                bytes / region[1] / region[2], &send->wait, end);
-        gs_label_back(before);
-        return err;
-    }
-    cl_int err;
-    cl_event event;
-    cl_command_queue queue = gs_image_queue(cmd->q, to->place, &err);
-    gs_report_moved(GS_PATH_COPY, bytes);
-    const struct gs_op op = {.kind = GS_OP_COPY_IMAGE,
-                             .src = send->mem,
-                             .dst = to->mem,
-                             .from = {origin[0], origin[1], origin[2]},
-                             .to = {origin[0], origin[1], origin[2]},
-                             .region = {region[0], region[1], region[2]}};
-    if (!err)
-        err = gs_put(queue, &op, GS_VIA_HOST, send->wait.n, send->wait.v, &event);
-    return err ? err : gs_events_add(end, event);
-}
-
-static cl_int carry_images(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends)
-{
-    cl_int err = CL_SUCCESS;
-    for (size_t i = 0; i < sends->n; i++) {
-        struct gs_send *send = &sends->v[i];
-        for (unsigned t = 0; t < send->n && !err; t++) {
-            struct gs_taker *to = &send->to[t];
-            struct gs_events end = {0};
-            const struct gs_label before = gs_label_taker(to);
-            err = copy_image(cmd, root, send, to, &end);
-            gs_label_back(before);
-            if (end.n && gs_real()->clRetainEvent(end.v[0]) == CL_SUCCESS)
-                to->arrived = end.v[0];
-            if (!err && end.n)
-                err = to->arrived ? gs_sends_end(root, send, to) : CL_OUT_OF_RESOURCES;
-            gs_events_free(&end);
-        }
-    }
-    return err;
-}
-
 /* Everything that was enqueued earlier, and the last transfer into the source before these: the same command may have
  * asked for that one a moment ago. And those that bring these very bytes there: where one fails, this one must. */
 static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_replica *src, struct gs_send *send)
@@ -348,14 +207,42 @@ static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_repl
     return err || !src->ready ? err : gs_events_share(&send->wait, src->ready);
 }
 
-/* Rows that no kernel can pack travel one by one. */
-static int take_apart(struct gs_command *cmd, struct gs_sends *sends)
+/* What is to go by memory of ours on both places: rows that drivers needn't take, and what the host may not touch. */
+static bool is_packed(const struct gs_mem *root, const struct gs_passage *passage, const struct gs_rect *r)
+{
+    return passage && passage->by_host && (gs_host_is_barred(root) || !gs_pinned_takes(r));
+}
+
+/* Null: not all of what the host may not touch can be packed. */
+static const struct gs_passage *passage_for(struct gs_command *cmd, const struct gs_mem *root,
+                                            const struct gs_sends *sends)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < sends->n; i++)
+        bytes += gs_rect_bytes(&sends->v[i].rect);
+    if (root->is_image) {
+        cmd->ctx->between_devices += bytes;
+        return gs_host_is_barred(root) ? NULL : through_host(cmd, bytes);
+    }
+    const struct gs_passage *passage = passage_of(cmd, bytes);
+    bool ready = true;
+    for (size_t i = 0; i < sends->n && ready && gs_host_is_barred(root); i++)
+        ready = !is_packed(root, passage, &sends->v[i].rect) ||
+                gs_strided_ready(cmd, sends->v[i].from, sends->v[i].to[0].place, true);
+    return ready ? passage : NULL;
+}
+
+/* Rows that no kernel can pack travel one by one, and those that only the driver's own copy brings elsewhere. */
+static int take_apart(struct gs_command *cmd, const struct gs_mem *root, struct gs_sends *sends,
+                      const struct gs_passage *passage)
 {
     int err = 0;
     for (size_t i = 0, n = sends->n; i < n && !err; i++) {
         struct gs_send send = sends->v[i];
         const struct gs_rect r = send.rect;
-        if (r.rows == 1 || gs_strided_ready(cmd->ctx, send.from, send.to[0].place))
+        const bool packed = is_packed(root, passage, &r), whole = passage && passage->by_host && !packed;
+        if (r.rows == 1 || whole ||
+            ((passage || cmd->ctx->shared_memory) && gs_strided_ready(cmd, send.from, send.to[0].place, packed)))
             continue;
         sends->v[i].rect = gs_one_row(gs_rect_row(&r, 0));
         for (uint64_t row = 1; row < r.rows && !err; row++) {
@@ -366,20 +253,34 @@ static int take_apart(struct gs_command *cmd, struct gs_sends *sends)
     return err;
 }
 
+static void set_image(struct gs_send *send, const struct gs_mem *root)
+{
+    size_t all[3];
+    send->image = root;
+    gs_image_bytes(root, all);
+    send->slice_bytes = root->band_dim == 2 ? root->band_bytes : root->size;
+    send->row_bytes = root->band_dim == 2 ? root->band_bytes / all[1] : root->band_bytes;
+}
+
+/* Each send has one taker yet. */
 cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends *sends)
 {
-    cl_int err = take_apart(cmd, sends) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    const struct gs_passage *passage = passage_for(cmd, root, sends);
+    cl_int err = take_apart(cmd, root, sends, passage) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     gs_sends_join(sends);
     for (size_t i = 0; i < sends->n && !err; i++) {
         struct gs_send *send = &sends->v[i];
         send->mem = root->place[send->from].mem;
         send->to_begin = send->rect.begin;
+        send->packed = !root->is_image && is_packed(root, passage, &send->rect);
+        if (root->is_image)
+            set_image(send, root);
         for (unsigned t = 0; t < send->n; t++)
             send->to[t].mem = root->place[send->to[t].place].mem;
         err = wait_for_source(cmd, &root->place[send->from], send);
     }
     if (!err)
-        err = root->is_image ? carry_images(cmd, root, sends) : carry(cmd, root, sends, !gs_host_is_barred(root), true);
+        err = carry(cmd, root, sends, passage, true);
     if (err)
         gs_sends_leave(cmd->ctx, root, sends);
     return err;

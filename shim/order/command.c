@@ -6,6 +6,7 @@
 
 #include "common/lock/rank.h"
 #include "common/log.h"
+#include "common/memory.h"
 #include "shim/process/threads.h"
 #include "shim/order/completion.h"
 #include "shim/order/upward.h"
@@ -15,16 +16,12 @@
 
 cl_int gs_events_add(struct gs_events *e, cl_event event)
 {
-    if (e->n == e->cap) {
-        cl_uint cap = e->cap ? e->cap * 2 : 8;
-        cl_event *v = realloc(e->v, cap * sizeof *v);
-        if (!v) {
-            gs_real()->clReleaseEvent(event);
-            return CL_OUT_OF_HOST_MEMORY;
-        }
-        e->v = v;
-        e->cap = cap;
+    cl_event *v = gs_grown(e->v, e->n, &e->cap, sizeof *v);
+    if (!v) {
+        gs_real()->clReleaseEvent(event);
+        return CL_OUT_OF_HOST_MEMORY;
     }
+    e->v = v;
     e->v[e->n++] = event;
     return CL_SUCCESS;
 }
@@ -199,11 +196,6 @@ void gs_command_end(struct gs_command *cmd)
         if (cmd->left[i])
             gs_real()->clReleaseEvent(cmd->left[i]);
     memset(cmd->left, 0, sizeof cmd->left);
-}
-
-void gs_command_renew(struct gs_command *cmd)
-{
-    gs_command_end(cmd);
     cmd->ordered = false;
 }
 
@@ -215,61 +207,48 @@ static cl_command_queue make_queue(struct gs_queue *q, cl_device_id dev, bool le
     return gs_real()->clCreateCommandQueue(q->o.ctx->o.handle, dev, wanted ? CL_QUEUE_PROFILING_ENABLE : 0, err);
 }
 
-/* The bits of gs_queue.unsent. */
-enum {
-    EXEC_BIT = 0,
-    COPY_BIT = GS_MAX_DEVICES,
-    LEAVE_BIT = 2 * GS_MAX_DEVICES,
-    TIMED_BIT = 3 * GS_MAX_DEVICES,
-    IMAGE_BIT
-};
-
-static uint64_t bit(unsigned kind, unsigned place)
+static cl_command_queue queue_behind(struct gs_queue *q, enum gs_queue_kind kind, unsigned place, cl_int *err)
 {
-    return UINT64_C(1) << (kind + place);
+    const struct gs_context *ctx = q->o.ctx;
+    const bool learns = kind == GS_TIMED_QUEUE || (kind == GS_EXEC_QUEUE && gs_learns());
+    *err = CL_SUCCESS;
+    q->unsent[kind] |= 1u << place;
+    if (!q->behind[kind][place])
+        q->behind[kind][place] = make_queue(q, kind == GS_IMAGE_QUEUE ? ctx->parent : ctx->dev[place], learns, err);
+    return q->behind[kind][place];
 }
 
 cl_command_queue gs_exec_queue(struct gs_queue *q, unsigned place, cl_int *err)
 {
-    *err = CL_SUCCESS;
-    q->unsent |= bit(EXEC_BIT, place);
-    if (!q->exec[place])
-        q->exec[place] = make_queue(q, q->o.ctx->dev[place], gs_learns(), err);
-    return q->exec[place];
+    return queue_behind(q, GS_EXEC_QUEUE, place, err);
 }
 
 cl_command_queue gs_timed_queue(struct gs_queue *q, cl_int *err)
 {
-    *err = CL_SUCCESS;
-    q->unsent |= bit(TIMED_BIT, 0);
-    if (!q->timed)
-        q->timed = make_queue(q, q->o.ctx->dev[0], true, err);
-    return q->timed;
+    return queue_behind(q, GS_TIMED_QUEUE, 0, err);
 }
 
 cl_command_queue gs_copy_queue(struct gs_queue *q, unsigned place, cl_int *err)
 {
-    *err = CL_SUCCESS;
-    q->unsent |= bit(COPY_BIT, place);
-    if (!q->copy[place])
-        q->copy[place] = make_queue(q, q->o.ctx->dev[place], false, err);
-    return q->copy[place];
+    return queue_behind(q, GS_COPY_QUEUE, place, err);
 }
 
 cl_command_queue gs_leave_queue(struct gs_queue *q, unsigned place, cl_int *err)
 {
-    *err = CL_SUCCESS;
-    q->unsent |= bit(LEAVE_BIT, place);
-    if (!q->leave[place])
-        q->leave[place] = make_queue(q, q->o.ctx->dev[place], false, err);
-    return q->leave[place];
+    return queue_behind(q, GS_LEAVE_QUEUE, place, err);
+}
+
+cl_command_queue gs_image_queue(struct gs_queue *q, unsigned place, cl_int *err)
+{
+    return q->o.ctx->parent ? queue_behind(q, GS_IMAGE_QUEUE, 0, err) : gs_copy_queue(q, place, err);
 }
 
 static pthread_mutex_t unit_lock = PTHREAD_MUTEX_INITIALIZER; /* while such a queue is made; a leaf */
 GS_RANKED(unit_lock, GS_RANK_LAST_QUEUE);
 
-static cl_command_queue make_once(struct gs_queue *q, cl_command_queue *queue, cl_device_id dev, cl_int *err)
+static cl_command_queue make_once(struct gs_queue *q, unsigned kind, unsigned place, cl_device_id dev, cl_int *err)
 {
+    cl_command_queue *queue = &q->behind[kind][place];
     *err = CL_SUCCESS;
     pthread_mutex_lock(&unit_lock);
     if (!*queue)
@@ -280,37 +259,26 @@ static cl_command_queue make_once(struct gs_queue *q, cl_command_queue *queue, c
 
 cl_command_queue gs_unit_queue(struct gs_queue *q, unsigned place, cl_int *err)
 {
-    return make_once(q, &q->unit[place][0], q->o.ctx->dev[place], err);
+    return make_once(q, GS_UNIT_QUEUE, place, q->o.ctx->dev[place], err);
 }
 
 cl_int gs_unit_queues(struct gs_queue *q, unsigned place, cl_command_queue queue[GS_UNIT_QUEUES])
 {
     cl_int err = CL_SUCCESS;
     for (unsigned i = 0; i < GS_UNIT_QUEUES && !err; i++)
-        queue[i] = make_once(q, &q->unit[place][i], q->o.ctx->dev[place], &err);
+        queue[i] = make_once(q, GS_UNIT_QUEUE + i, place, q->o.ctx->dev[place], &err);
     return err;
 }
 
 cl_command_queue gs_threads_queue(struct gs_queue *q, unsigned place, cl_int *err)
 {
-    return make_once(q, &q->beside[place], q->o.ctx->dev[place], err);
+    return make_once(q, GS_THREADS_QUEUE, place, q->o.ctx->dev[place], err);
 }
 
 cl_command_queue gs_unit_image_queue(struct gs_queue *q, unsigned place, cl_int *err)
 {
     cl_device_id parent = q->o.ctx->parent;
-    return parent ? make_once(q, &q->unit_image, parent, err) : gs_unit_queue(q, place, err);
-}
-
-cl_command_queue gs_image_queue(struct gs_queue *q, unsigned place, cl_int *err)
-{
-    if (!q->o.ctx->parent)
-        return gs_copy_queue(q, place, err);
-    *err = CL_SUCCESS;
-    q->unsent |= bit(IMAGE_BIT, 0);
-    if (!q->image)
-        q->image = make_queue(q, q->o.ctx->parent, false, err);
-    return q->image;
+    return parent ? make_once(q, GS_UNIT_IMAGE_QUEUE, 0, parent, err) : gs_unit_queue(q, place, err);
 }
 
 /* A queue that has been made for a place that may have got one meanwhile; or null. */
@@ -335,14 +303,14 @@ void gs_queues_complete(struct gs_queue *q)
     unsigned n = 0;
     for (unsigned i = 0; i < ctx->n; i++) {
         if (i)
-            spare[n++] = make_spare(q, &q->exec[i], i, learns);
-        spare[n++] = make_spare(q, &q->copy[i], i, false);
-        spare[n++] = make_spare(q, &q->leave[i], i, false);
+            spare[n++] = make_spare(q, &q->behind[GS_EXEC_QUEUE][i], i, learns);
+        spare[n++] = make_spare(q, &q->behind[GS_COPY_QUEUE][i], i, false);
+        spare[n++] = make_spare(q, &q->behind[GS_LEAVE_QUEUE][i], i, false);
         if (gs_above_order()->scheduled())
             gs_unit_queues(q, i, unit);
     }
     if (learns)
-        spare[n++] = make_spare(q, &q->timed, 0, true);
+        spare[n++] = make_spare(q, &q->behind[GS_TIMED_QUEUE][0], 0, true);
     pthread_mutex_lock(&ctx->lock);
     for (unsigned i = 0; i < n; i++)
         if (!*spare[i].at) {
@@ -385,24 +353,13 @@ bool gs_queues_ready(struct gs_queue *q)
 }
 
 /* NVIDIA's driver takes 2 to 7 us for a queue that has nothing to be sent off: those that nobody has asked for since
- * are left alone. */
-static void flush(struct gs_queue *q, cl_command_queue queue, unsigned kind, unsigned place)
-{
-    if (queue && q->unsent & bit(kind, place))
-        gs_real()->clFlush(queue);
-}
-
+ * are left alone. The application's own is the last, in which others than we may have put something. */
 void gs_command_flush(struct gs_queue *q)
 {
-    const unsigned n = q->o.ctx->n;
-    for (unsigned i = 0; i < n; i++)
-        flush(q, q->leave[i], LEAVE_BIT, i);
-    for (unsigned i = 0; i < n; i++)
-        flush(q, q->copy[i], COPY_BIT, i);
-    flush(q, q->image, IMAGE_BIT, 0);
-    flush(q, q->timed, TIMED_BIT, 0);
-    q->unsent |= bit(EXEC_BIT, 0); /* the application's own: others than we have put something there */
-    for (unsigned i = n; i-- > 0;)
-        flush(q, q->exec[i], EXEC_BIT, i);
-    q->unsent = 0;
+    q->unsent[GS_EXEC_QUEUE] |= 1;
+    for (unsigned kind = 0; kind < GS_QUEUES_SENT; kind++)
+        for (unsigned i = q->o.ctx->n; i-- > 0;)
+            if (q->unsent[kind] >> i & 1 && q->behind[kind][i])
+                gs_real()->clFlush(q->behind[kind][i]);
+    memset(q->unsent, 0, sizeof q->unsent);
 }

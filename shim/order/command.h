@@ -58,10 +58,8 @@ struct gs_command {
 cl_int gs_command_list(const struct gs_command *cmd);
 /* Makes cmd->before: what the application enqueued before, on every queue of the context, and its wait list. */
 cl_int gs_command_order(struct gs_command *cmd);
+/* Forgets the order: what follows, if anything, comes after all that has been enqueued since. */
 void gs_command_end(struct gs_command *cmd);
-
-/* Forgets the order, so that what follows comes after all that has been enqueued since. */
-void gs_command_renew(struct gs_command *cmd);
 
 /* Something is on its way although the command that it was for has been given up: whoever comes later comes after it,
  * by what is returned, however it ends; the context's. Null: there is no memory. */

@@ -11,6 +11,7 @@
 #include "common/memory.h"
 #include "shim/process/threads.h"
 #include "shim/record/group.h"
+#include "shim/order/command.h"
 #include "shim/order/upward.h"
 #include "shim/process/clock.h"
 
@@ -103,14 +104,6 @@ static void CL_CALLBACK called(cl_event event, cl_int status, void *data)
     drop_awaited(w);
 }
 
-static cl_int status_of(cl_event event)
-{
-    cl_int status = CL_QUEUED;
-    const cl_int err =
-        gs_real()->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-    return err ? err : status;
-}
-
 /* Those that are awaited, each with a reference, in an array of *n; null: none, or no memory. */
 static struct gs_awaited **snapshot(size_t *n)
 {
@@ -197,7 +190,7 @@ static bool look_at(struct gs_awaited *w, enum look why, cl_event complete, bool
     const bool was_known = is_known(w, complete);
     if (!was_known || (why == AT_NEW && !calls_late()))
         return false;
-    const cl_int status = complete && w->event == complete ? CL_COMPLETE : status_of(w->event);
+    const cl_int status = complete && w->event == complete ? CL_COMPLETE : gs_event_status(w->event);
     pthread_mutex_lock(&lock);
     const bool mine = is_over(w, why, status) && take_off(w);
     pthread_mutex_unlock(&lock);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory.h"
 #include "shim/order/command.h"
 
 struct gs_compound {
@@ -44,14 +45,10 @@ void gs_compound_add(struct gs_queue *q, cl_event end, const struct gs_events *o
 {
     if (q->n_several)
         forget_ended(q);
-    if (q->n_several == q->several_cap) {
-        const size_t cap = q->several_cap ? 2 * q->several_cap : 4;
-        struct gs_compound *more = realloc(q->several, cap * sizeof *more);
-        if (!more)
-            return;
-        q->several = more;
-        q->several_cap = cap;
-    }
+    struct gs_compound *more = gs_grown(q->several, q->n_several, &q->several_cap, sizeof *more);
+    if (!more)
+        return;
+    q->several = more;
     struct gs_compound s = {.end = end};
     if (gs_real()->clRetainEvent(end) != CL_SUCCESS)
         return;
@@ -99,14 +96,11 @@ void gs_compound_look_all(struct gs_context *ctx)
 
 cl_int gs_compound_await(struct gs_context *ctx, struct gs_events *to)
 {
-    cl_int err = CL_SUCCESS;
     if (!ctx->unended.n)
-        return err;
+        return CL_SUCCESS;
     if (!gs_events_forget(&ctx->unended, true))
         gs_events_free(&ctx->failed);
-    if (!err)
-        err = gs_events_share_all(to, &ctx->unended);
-    return err;
+    return gs_events_share_all(to, &ctx->unended);
 }
 
 void gs_compound_leave(struct gs_queue *q)

@@ -90,7 +90,7 @@ static cl_int leave_elements(struct exchange *x, unsigned p, uint64_t from)
     if (!err)
         err = gs_events_share(&before, j->ran[p]);
     if (!err)
-        err = gs_exchange_buffer_take_more(place, m.most + GS_LIST_HEAD_BYTES, &before);
+        err = gs_exchange_buffer_take(place, m.most + GS_LIST_HEAD_BYTES, &before);
     m.at = place->at;
     if (!err)
         err = gs_enqueue_list_leave(cmd->ctx, p, queue, &j->shape, p, &m, own.mem, own.at, j->counter[p].mem,

@@ -86,7 +86,7 @@ static cl_int leave_blocks(struct exchange *x, unsigned p, uint64_t at, uint64_t
     if (!err)
         err = gs_events_share_all(&before, &x->on[p].since);
     if (!err)
-        err = gs_exchange_buffer_take(place, &before);
+        err = gs_exchange_buffer_take(place, GS_EXCHANGE_BUFFER_BYTES, &before);
     if (!err)
         err = gs_enqueue_leave(x->cmd->ctx, p, queue, place->left, place->at, x->on[p].mem, x->on[p].begin + at,
                                x->m->kept[p], at, n, x->counter[p], &before, &x->left[p]);

@@ -264,7 +264,7 @@ static cl_int compile_for_all(struct gs_program *p)
     const struct target all = {p, ctx, ctx->n, ctx->dev, ""};
     cl_int err = CL_SUCCESS;
     /* A program of its own for each part keeps them apart. */
-    if (!gs_group()->forms_clash) {
+    if (!gs_group()->pocl) {
         p->translated[0] = compile(p, &all, &err);
         return err;
     }

@@ -6,7 +6,7 @@
 #include "shim/record/objects.h"
 
 /* The program loses its translation: what was made of it is kept in its context for the next of the same text and
- * options. It is that one's alone: PoCL's kernels of one program clash (gs_group.forms_clash). With the program's
+ * options. It is that one's alone: PoCL's kernels of one program clash (gs_group.pocl). With the program's
  * lock. */
 void gs_reuse_keep(struct gs_program *p);
 

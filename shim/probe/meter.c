@@ -77,7 +77,7 @@ static cl_int between(struct gs_meter *b, const struct gs_meter_link *l, size_t 
 }
 
 /* The median time of sending so many bytes, in us; negative where it can't be done. */
-double gs_meter_us(struct gs_meter *b, const struct gs_meter_link *l, size_t bytes, int runs)
+static double median_us(struct gs_meter *b, const struct gs_meter_link *l, size_t bytes, int runs)
 {
     double us[GS_METER_RUNS];
     for (int r = -1; r < runs; r++) {
@@ -95,7 +95,7 @@ double gs_meter_us(struct gs_meter *b, const struct gs_meter_link *l, size_t byt
 bool gs_meter_measure(struct gs_meter *b, const struct gs_meter_link *l, int short_runs, int runs, double *latency_us,
                       double *gb_per_s)
 {
-    const double small = gs_meter_us(b, l, SMALL_BYTES, short_runs), large = gs_meter_us(b, l, b->bytes, runs);
+    const double small = median_us(b, l, SMALL_BYTES, short_runs), large = median_us(b, l, b->bytes, runs);
     if (small < 0 || large <= small)
         return false;
     *latency_us = small;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures what links carry, for the probes: programs of their own, which clean up by ending. */
+/* Measures what links carry, for the probe: a program of its own, which cleans up by ending. */
 #ifndef GS_SHIM_PROBE_METER_H
 #define GS_SHIM_PROBE_METER_H
 
@@ -28,11 +28,8 @@ cl_int gs_meter_make(struct gs_meter *b, cl_context ctx, const cl_device_id *dev
 /* For links to the host and GS_BY_PINNED; pageable memory too where it is wanted. */
 cl_int gs_meter_host_memory(struct gs_meter *b, bool pageable);
 
-/* The median time of sending so many bytes, in us; negative where it can't be done. */
+/* Both figures of a link, of the median time of so many runs each. False: they can't be had. */
 enum { GS_METER_RUNS = 21 }; /* at most */
-double gs_meter_us(struct gs_meter *b, const struct gs_meter_link *l, size_t bytes, int runs);
-
-/* Both figures of a link. False: they can't be had. */
 bool gs_meter_measure(struct gs_meter *b, const struct gs_meter_link *l, int short_runs, int runs, double *latency_us,
                       double *gb_per_s);
 

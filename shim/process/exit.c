@@ -75,12 +75,17 @@ static void end_alone(void)
     }
 }
 
-static int run(int argc, char **argv, char **env)
+static void begin_end(void)
 {
-    const int status = application(argc, argv, env);
     end_alone();
     gs_above_process()->leave();
     gs_threads_settle();
+}
+
+static int run(int argc, char **argv, char **env)
+{
+    const int status = application(argc, argv, env);
+    begin_end();
     return status;
 }
 
@@ -104,9 +109,7 @@ int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(void), 
 
 void exit(int status)
 {
-    end_alone();
-    gs_above_process()->leave();
-    gs_threads_settle();
+    begin_end();
     if (!leave)
         find_exit();
     leave(status);

@@ -7,18 +7,6 @@
 
 enum { MAX_LISTED = 256, LEAST_VERSION = 12 };
 
-/* Where each core function stands in the table, and the version that it came with: 12 for 1.2. Those of extensions have
- * none. */
-static const struct function {
-    const char *name;
-    size_t offset;
-    unsigned version;
-} functions[] = {
-#define GS_FUNCTION(name, version) {#name, offsetof(struct _cl_icd_dispatch, name), version},
-#include "functions.inc"
-#undef GS_FUNCTION
-};
-
 /* What gpusparc calls of its own accord, or in the place of another function; and where there are images. */
 static const char *const needed[] = {
     "clBuildProgram",
@@ -138,13 +126,11 @@ static const struct _cl_icd_dispatch *table_of(cl_platform_id platform)
 static bool has(const struct _cl_icd_dispatch *table, unsigned version, const char *function)
 {
     static const char none[sizeof(void (*)(void))];
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        const struct function *f = &functions[i];
+    for (const struct gs_real_function *f = gs_real_functions; f < gs_real_functions + gs_real_n_functions; f++)
         if (strcmp(f->name, function) == 0)
             return f->version && f->version <= version &&
                    memcmp((const char *)gs_real() + f->offset, none, sizeof none) != 0 &&
                    (!table || memcmp((const char *)table + f->offset, none, sizeof none) != 0);
-    }
     return false;
 }
 

@@ -50,7 +50,7 @@ extern struct gs_fast_path gs_fast_path __attribute__((visibility("hidden")));
 _Static_assert(sizeof gs_fast_path == GS_LINE, "one line");
 
 /* One thread's: it alone writes here, so that it takes no locked operation to do so. Threads whose places are taken
- * hand on with locked ones (shim/record/bypass.h). */
+ * hand on with the context's lock. */
 enum { GS_FAST_PATH_THREADS = 64 };
 struct gs_fast_path_thread {
     _Alignas(GS_LINE) void *_Atomic owner; /* its thread pointer: what a thread leaves its heir may take over */

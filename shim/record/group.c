@@ -271,7 +271,6 @@ int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, si
     g->shared_memory = same_memory(g);
     g->unlike = !g->sub_devices && (g->remote ? g->n > 1 : differ(g));
     g->pocl = is_pocl(g->platform);
-    g->forms_clash = g->pocl;
     compare_clocks(g);
     return 0;
 }

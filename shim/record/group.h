@@ -17,12 +17,12 @@ struct gs_group {
     bool unasked;                  /* nobody has named the CPU: there is no GPU */
     bool unlike;                   /* they may differ in speed: by what they are called, or they are of several hosts */
     bool shared_memory;            /* the devices work in the host's memory */
-    bool pocl;                     /* the platform is PoCL */
     bool remote; /* the devices are those of servers, on this host or others: by PoCL's remote driver */
-    /* PoCL (3.1, lib/CL/devices/common.c) keeps several forms of a kernel for one local size, for launches that begin
-     * at 0 and for any, for grids up to a width and for any, but counts the uses of each as those of the form used
-     * last: where two launches of one program's kernel run at once, an assertion ends the application. */
-    bool forms_clash;
+    /* The platform is PoCL, which (3.1, lib/CL/devices/common.c) keeps several forms of a kernel for one local size,
+     * for launches that begin at 0 and for any, for grids up to a width and for any, but counts the uses of each as
+     * those of the form used last: where two launches of one program's kernel run at once, an assertion ends the
+     * application. */
+    bool pocl;
     const char *reason;                /* why it has fewer devices than asked for, or NULL */
     cl_ulong clock_ns[GS_MAX_DEVICES]; /* what to add to a device's timer to get the first device's */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What it costs to bring bytes from one device of a group to another, as it was measured: by `gpusparc devices
- * --measure`, by the probe of windows, or by a probe beside the first application that splits launches. Kept in the
+ * --measure`, by the trial of windows, or beside the first application that splits launches. Kept in the
  * cache for a driver, its devices and the way that was asked for. */
 #ifndef GS_SHIM_RECORD_LINKS_H
 #define GS_SHIM_RECORD_LINKS_H

@@ -9,10 +9,10 @@
 
 enum { BUCKETS = 1 << GS_BUCKET_BITS };
 
-/* Readers far outnumber writers, and each call of the application is a reader: one lock per bucket group. */
-enum { LOCKS = 64 };
+/* Each call of the application is a reader, but most find what they look for in gs_newest. */
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+GS_RANKED(lock, GS_RANK_OBJECTS);
 static struct gs_object *buckets[BUCKETS];
-static pthread_rwlock_t locks[LOCKS];
 
 struct gs_newest gs_newest[BUCKETS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -38,10 +38,6 @@ void gs_set_given_up(const char *reason)
 
 static void set_up(void)
 {
-    for (int i = 0; i < LOCKS; i++) {
-        pthread_rwlock_init(&locks[i], NULL);
-        gs_rank_lock(&locks[i], GS_RANK_OBJECTS);
-    }
     pthread_atfork(NULL, NULL, in_child);
 }
 
@@ -78,10 +74,9 @@ __attribute__((hot)) void *gs_find(enum gs_type type, const void *handle)
     struct gs_object *o = gs_find_newest(type, handle);
     if (o || is_empty(b))
         return o;
-    pthread_once(&once, set_up);
-    pthread_rwlock_rdlock(&locks[b % LOCKS]);
+    pthread_rwlock_rdlock(&lock);
     o = find_locked(b, type, handle);
-    pthread_rwlock_unlock(&locks[b % LOCKS]);
+    pthread_rwlock_unlock(&lock);
     return o;
 }
 
@@ -92,14 +87,13 @@ void *gs_find_hold(enum gs_type type, const void *handle)
     unsigned b = gs_bucket_of(handle);
     if (is_empty(b))
         return NULL;
-    pthread_once(&once, set_up);
-    pthread_rwlock_rdlock(&locks[b % LOCKS]);
+    pthread_rwlock_rdlock(&lock);
     struct gs_object *o = find_locked(b, type, handle);
     /* Once nobody holds it it is as good as gone, though it may still be in the table. */
     int holds = o ? atomic_load(&o->holds) : 0;
     while (holds && !atomic_compare_exchange_weak(&o->holds, &holds, holds + 1))
         ;
-    pthread_rwlock_unlock(&locks[b % LOCKS]);
+    pthread_rwlock_unlock(&lock);
     return holds ? o : NULL;
 }
 
@@ -116,11 +110,11 @@ __attribute__((hot)) void gs_insert(struct gs_object *o, enum gs_type type, void
     unsigned b = gs_bucket_of(handle);
     if (type == GS_EVENT)
         atomic_fetch_add(&gs_fast_path.events, 1);
-    pthread_rwlock_wrlock(&locks[b % LOCKS]);
+    pthread_rwlock_wrlock(&lock);
     o->next = buckets[b];
     buckets[b] = o;
     set_newest(b, o);
-    pthread_rwlock_unlock(&locks[b % LOCKS]);
+    pthread_rwlock_unlock(&lock);
     if (type == GS_MEM)
         atomic_fetch_add(&gs_fast_path.made, 1);
 }
@@ -142,7 +136,7 @@ __attribute__((hot)) struct gs_object *gs_release(enum gs_type type, const void 
 static __attribute__((hot)) void take_out(struct gs_object *o)
 {
     unsigned b = gs_bucket_of(o->handle);
-    pthread_rwlock_wrlock(&locks[b % LOCKS]);
+    pthread_rwlock_wrlock(&lock);
     for (struct gs_object **at = &buckets[b]; *at; at = &(*at)->next) {
         if (*at == o) {
             *at = o->next;
@@ -151,7 +145,7 @@ static __attribute__((hot)) void take_out(struct gs_object *o)
     }
     if (atomic_load(&gs_newest[b].object) == o)
         set_newest(b, buckets[b]);
-    pthread_rwlock_unlock(&locks[b % LOCKS]);
+    pthread_rwlock_unlock(&lock);
     if (o->type == GS_EVENT)
         atomic_fetch_sub(&gs_fast_path.events, 1);
 }

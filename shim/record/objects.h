@@ -39,7 +39,8 @@ struct gs_object {
 /* A growing list of events, each of which it owns. */
 struct gs_events {
     cl_event *v;
-    cl_uint n, cap;
+    cl_uint n;
+    size_t cap;
 };
 
 /* A context over the devices of the group. */
@@ -57,7 +58,6 @@ struct gs_context {
     atomic_bool user_event_failed; /* it has made one of them fail, at some time */
     atomic_bool spread;            /* bytes are, or once were, valid elsewhere than at home */
     atomic_bool divided;           /* a launch has been carried out elsewhere than at home: see shim/record/bypass.h */
-    atomic_uint passing;           /* commands that are being handed on meanwhile */
     cl_event ended;                /* an event that has ended; made on first need */
     struct gs_events at_home;      /* what brought all home when a user event was made last */
     struct gs_events
@@ -102,6 +102,21 @@ struct gs_sieve {
     } seen[GS_SIEVED];
 };
 
+/* The queues behind one of the application's. All are in order and made on first need, for each place but where it says
+ * one. Those from GS_QUEUES_SENT on are for threads too that don't hold the context's lock. */
+enum gs_queue_kind {
+    GS_LEAVE_QUEUE, /* for transfers to other devices */
+    GS_COPY_QUEUE,  /* for other transfers */
+    GS_IMAGE_QUEUE, /* one, for image commands where the devices are sub-devices */
+    GS_TIMED_QUEUE, /* one, on the first device, with profiles */
+    GS_EXEC_QUEUE,  /* for kernels; that of the first device is the application's own, which may be out of order */
+    GS_QUEUES_SENT,
+    GS_UNIT_QUEUE = GS_QUEUES_SENT, /* for units that are granted, and nothing else; and those behind it */
+    GS_UNIT_IMAGE_QUEUE = GS_UNIT_QUEUE + GS_UNIT_QUEUES, /* one, the same for image commands of sub-devices */
+    GS_THREADS_QUEUE,                                     /* for threads of ours */
+    GS_QUEUE_KINDS
+};
+
 /* A command queue of the application, on the first device. */
 struct gs_queue {
     struct gs_object o;
@@ -112,18 +127,12 @@ struct gs_queue {
     bool other_list; /* the driver's queue was made with another list of properties than the application's: */
     cl_queue_properties array[GS_QUEUE_PROPERTIES];
     size_t array_bytes;
-    cl_command_queue exec[GS_MAX_DEVICES];  /* [0] is the application's own; the others are made on first need */
-    cl_command_queue copy[GS_MAX_DEVICES];  /* for transfers, in order; made on first need */
-    cl_command_queue leave[GS_MAX_DEVICES]; /* for those to other devices, likewise */
-    cl_command_queue timed;                 /* on the first device, with profiles; made on first need */
-    uint64_t unsent; /* which of these have been asked for since gs_command_flush last sent them off. ctx lock */
+    cl_command_queue behind[GS_QUEUE_KINDS][GS_MAX_DEVICES];
+    /* Which of these have been asked for since gs_command_flush last sent them off: a bit for each place. ctx lock */
+    uint32_t unsent[GS_QUEUES_SENT];
     struct gs_sieve sieve;
     atomic_uint_fast64_t
-        busy_until_ns; /* when what was launched on it should have run, by what that is known to take */
-    /* For units that are granted, and nothing else, in order each; made on first need. */
-    cl_command_queue unit[GS_MAX_DEVICES][GS_UNIT_QUEUES];
-    cl_command_queue unit_image;             /* the same, for image commands where the devices are sub-devices */
-    cl_command_queue beside[GS_MAX_DEVICES]; /* for threads of ours that enqueue without the lock; made on first need */
+        busy_until_ns;           /* when what was launched on it should have run, by what that is known to take */
     atomic_uint calls;           /* of the application, that may have enqueued something here: gs_queue_call */
     atomic_uint brief;           /* of these: those that stand for markers which wait for brief things alone */
     atomic_bool counted;         /* they all have been, since there is a daemon */
@@ -133,7 +142,6 @@ struct gs_queue {
     _Atomic(struct gs_alone *) alone; /* whose commands go uncounted; or null: gs_alone_end() */
     const struct gs_alone *launcher;  /* of the thread that has made the last launches here, of which there were so */
     unsigned launched;                /* many: see shim/schedule/alone.h. ctx lock */
-    cl_command_queue image;           /* for image commands where the devices are sub-devices; made on first need */
     /* Those that launches need have been asked for, and made, all at once: see gs_queues_ready. */
     atomic_bool completing, complete;
 };

@@ -18,15 +18,12 @@ _Atomic bool gs_real_ready;
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 GS_RANKED(load_lock, GS_RANK_DRIVER);
 
-/* Where each function's entry stands in the table. */
-static const struct {
-    const char *name;
-    size_t offset;
-} entries[] = {
-#define GS_FUNCTION(name, version) {#name, offsetof(struct _cl_icd_dispatch, name)},
+const struct gs_real_function gs_real_functions[] = {
+#define GS_FUNCTION(name, version) {#name, offsetof(struct _cl_icd_dispatch, name), version},
 #include "functions.inc"
 #undef GS_FUNCTION
 };
+const size_t gs_real_n_functions = sizeof gs_real_functions / sizeof *gs_real_functions;
 
 static void set_entry(size_t offset, void *function)
 {
@@ -124,8 +121,8 @@ void gs_real_load(void)
         if (!real_library)
             gs_error(
                 "no libOpenCL.so.1 of the system was found; install an OpenCL loader, or name it in GPUSPARC_REAL");
-        for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
-            set_entry(entries[i].offset, real_library ? dlsym(real_library, entries[i].name) : NULL);
+        for (const struct gs_real_function *f = gs_real_functions; f < gs_real_functions + gs_real_n_functions; f++)
+            set_entry(f->offset, real_library ? dlsym(real_library, f->name) : NULL);
         if (gs_above_driver())
             gs_above_driver()->loaded(&gs_real_table);
         gs_real_ready = true;

@@ -14,9 +14,20 @@
 #include <CL/cl_layer.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 extern struct _cl_icd_dispatch gs_real_table;
 extern _Atomic bool gs_real_ready;
+
+/* Where each function's entry stands in the table, and the version that a core function came with: 12 for 1.2. Those of
+ * extensions have none. */
+struct gs_real_function {
+    const char *name;
+    size_t offset;
+    unsigned version;
+};
+extern const struct gs_real_function gs_real_functions[];
+extern const size_t gs_real_n_functions;
 
 /* Finds and opens the real library, once. Where there is none every entry stays null, and one message says so. */
 void gs_real_load(void);

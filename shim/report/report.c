@@ -70,13 +70,13 @@ static struct gs_kernel_stats *find_kernel(const char *name)
     return k;
 }
 
-/* NULL: no memory. */
 static struct gs_kernel_stats *add_kernel(const char *name)
 {
+    static struct gs_kernel_stats nobodys; /* where there is no memory */
     struct gs_kernel_stats *k = calloc(1, sizeof *k);
     if (!k || !(k->name = strdup(name))) {
         free(k);
-        return NULL;
+        return &nobodys;
     }
     *last = k;
     last = &k->next;
@@ -104,8 +104,6 @@ struct gs_kernel_stats *gs_report_kernel(const char *name)
 
 void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim)
 {
-    if (!k)
-        return;
     pthread_mutex_lock(&lock);
     k->launches++;
     k->split++;
@@ -129,8 +127,6 @@ static void add_reason(struct gs_kernel_stats *k, const char *reason)
 
 void gs_report_single(struct gs_kernel_stats *k, const char *reason)
 {
-    if (!k)
-        return;
     pthread_mutex_lock(&lock);
     k->launches++;
     add_reason(k, reason);
@@ -139,8 +135,6 @@ void gs_report_single(struct gs_kernel_stats *k, const char *reason)
 
 void gs_report_later(struct gs_kernel_stats *k)
 {
-    if (!k)
-        return;
     pthread_mutex_lock(&lock);
     k->later++;
     pthread_mutex_unlock(&lock);
@@ -148,8 +142,6 @@ void gs_report_later(struct gs_kernel_stats *k)
 
 void gs_report_tried(struct gs_kernel_stats *k, bool kept)
 {
-    if (!k)
-        return;
     pthread_mutex_lock(&lock);
     k->tried++;
     if (!kept) {
@@ -161,8 +153,6 @@ void gs_report_tried(struct gs_kernel_stats *k, bool kept)
 
 void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns, uint64_t estimate_ns)
 {
-    if (!k)
-        return;
     pthread_mutex_lock(&lock);
     k->chosen = true;
     k->single_ns = single_ns;
@@ -173,8 +163,6 @@ void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t sp
 
 void gs_report_verified(struct gs_kernel_stats *k, bool right)
 {
-    if (!k)
-        return;
     pthread_mutex_lock(&lock);
     k->verified++;
     k->wrong += !right;
@@ -325,16 +313,11 @@ static void print_table(FILE *f)
 
 static void print_string(FILE *f, const char *s)
 {
+    char c[GS_JSON_CHARACTER_BYTES];
     fputc('"', f);
-    for (size_t n; *s; s += n ? n : 1) {
-        const unsigned char c = (unsigned char)*s;
-        n = gs_utf8_bytes(s);
-        if (c == '"' || c == '\\')
-            fprintf(f, "\\%c", c);
-        else if (c < 0x20 || !n) /* what is no UTF-8, as Latin-1 */
-            fprintf(f, "\\u%04x", c);
-        else
-            fwrite(s, 1, n, f);
+    while (*s) {
+        s += gs_json_character(s, c);
+        fputs(c, f);
     }
     fputc('"', f);
 }

@@ -28,7 +28,7 @@ enum gs_path {
 void gs_report_moved(enum gs_path path, uint64_t bytes);
 
 /* The counters of a kernel, by name; they live as long as the process. Beyond 4,096 names there is one
- * for all others. NULL if there is no memory. */
+ * for all others. */
 struct gs_kernel_stats *gs_report_kernel(const char *name);
 
 /* One launch that was split into n parts along a dimension, or that was not and why. */

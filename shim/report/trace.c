@@ -149,16 +149,11 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *t, const char
 
 static void add_string(struct text *t, const char *s)
 {
+    char c[GS_JSON_CHARACTER_BYTES];
     add(t, "\"");
-    for (size_t n; *s; s += n ? n : 1) {
-        const unsigned char c = (unsigned char)*s;
-        n = gs_utf8_bytes(s);
-        if (c == '"' || c == '\\')
-            add(t, "\\%c", c);
-        else if (c < 0x20 || !n) /* what is no UTF-8, as Latin-1 */
-            add(t, "\\u%04x", c);
-        else
-            add(t, "%.*s", (int)n, s);
+    while (*s) {
+        s += gs_json_character(s, c);
+        add(t, "%s", c);
     }
     add(t, "\"");
 }

@@ -15,6 +15,7 @@
 #include "shim/report/label.h"
 #include "shim/report/report.h"
 #include "shim/report/trace.h"
+#include "enqueues.inc"
 
 static struct _cl_icd_dispatch below; /* the driver's own functions */
 
@@ -167,14 +168,16 @@ struct sight {
     cl_event *event; /* what to give to the driver */
 };
 
-static void begin_watch(struct sight *s, cl_command_queue queue, enum gs_kind kind, cl_uint n_wait, cl_event *event)
+/* Returns the event to give to the driver. `name`: of what is no kernel and no plain transfer. */
+static cl_event *begin_watch(struct sight *s, cl_command_queue queue, enum gs_kind kind, const char *name,
+                             cl_uint n_wait, cl_event *event)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     *s = (struct sight){.event = event};
     const int place = gs_forked() ? -1 : place_of(queue);
     s->w = place < 0 ? NULL : calloc(1, sizeof *s->w);
     if (!s->w)
-        return;
+        return event;
     if (!event)
         s->event = &s->own;
     s->w->waits = n_wait;
@@ -189,6 +192,8 @@ static void begin_watch(struct sight *s, cl_command_queue queue, enum gs_kind ki
         kind = GS_KIND_PEER;
     s->w->ran = (struct gs_ran){
         .label = label, .kind = kind, .device = (unsigned)place, .job = gs_trace_job_number(), .asked_ns = gs_now_ns()};
+    snprintf(s->w->ran.name, sizeof s->w->ran.name, "%s", name);
+    return s->event;
 }
 
 static cl_int seen(struct sight *s, cl_int err, uint64_t bytes)
@@ -212,10 +217,14 @@ static cl_int seen(struct sight *s, cl_int err, uint64_t bytes)
     return err;
 }
 
-static void call_it(struct sight *s, const char *name)
+static void see_kernel(struct sight *s, cl_kernel kernel, cl_uint dims, const size_t *global)
 {
-    if (s->w)
-        snprintf(s->w->ran.name, sizeof s->w->ran.name, "%s", name);
+    if (!s->w)
+        return;
+    below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof s->w->ran.name, s->w->ran.name, NULL);
+    s->w->ran.items = 1;
+    for (cl_uint d = 0; global && d < dims && d < 3; d++)
+        s->w->ran.items *= global[d];
 }
 
 static uint64_t volume(const size_t region[3])
@@ -223,220 +232,88 @@ static uint64_t volume(const size_t region[3])
     return region ? (uint64_t)region[0] * region[1] * region[2] : 0;
 }
 
-static uint64_t texels(cl_mem image, const size_t region[3])
+static uint64_t texels(const struct sight *s, cl_mem image, const size_t region[3])
 {
     size_t element = 0;
-    if (gs_group()->n)
+    if (s->w)
         below.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
     return volume(region) * element;
 }
 
 /* ---- the driver's functions, as everyone above sees them ---- */
 
-static cl_int CL_API_CALL see_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset,
-                                     const size_t *global, const size_t *local, cl_uint n, const cl_event *wait,
-                                     cl_event *event)
+static cl_int CL_API_CALL see_clEnqueueNDRangeKernel(GS_PARAMETERS_clEnqueueNDRangeKernel)
 {
     struct sight s;
-    begin_watch(&s, queue, GS_KIND_KERNEL, n, event);
-    if (s.w) {
-        below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof s.w->ran.name, s.w->ran.name, NULL);
-        s.w->ran.items = 1;
-        for (cl_uint d = 0; global && d < dims && d < 3; d++)
-            s.w->ran.items *= global[d];
+    event = begin_watch(&s, command_queue, GS_KIND_KERNEL, "", num_events_in_wait_list, event);
+    see_kernel(&s, kernel, work_dim, global_work_size);
+    return seen(&s, below.clEnqueueNDRangeKernel(GS_ARGUMENTS_clEnqueueNDRangeKernel), 0);
+}
+
+static cl_int CL_API_CALL see_clEnqueueTask(GS_PARAMETERS_clEnqueueTask)
+{
+    struct sight s;
+    event = begin_watch(&s, command_queue, GS_KIND_KERNEL, "", num_events_in_wait_list, event);
+    see_kernel(&s, kernel, 0, NULL);
+    return seen(&s, below.clEnqueueTask(GS_ARGUMENTS_clEnqueueTask), 0);
+}
+
+/* Transfers: their kind, their name, their bytes. */
+#define TRANSFERS(SEE)                                                                                                 \
+    SEE(clEnqueueReadBuffer, GS_KIND_DOWNLOAD, "", size)                                                               \
+    SEE(clEnqueueWriteBuffer, GS_KIND_UPLOAD, "", size)                                                                \
+    SEE(clEnqueueReadBufferRect, GS_KIND_DOWNLOAD, "", volume(region))                                                 \
+    SEE(clEnqueueWriteBufferRect, GS_KIND_UPLOAD, "", volume(region))                                                  \
+    SEE(clEnqueueCopyBuffer, GS_KIND_COPY, "", size)                                                                   \
+    SEE(clEnqueueCopyBufferRect, GS_KIND_COPY, "", volume(region))                                                     \
+    SEE(clEnqueueFillBuffer, GS_KIND_COPY, "fill", size)                                                               \
+    SEE(clEnqueueReadImage, GS_KIND_DOWNLOAD, "", texels(&s, image, region))                                           \
+    SEE(clEnqueueWriteImage, GS_KIND_UPLOAD, "", texels(&s, image, region))                                            \
+    SEE(clEnqueueCopyImage, GS_KIND_COPY, "", texels(&s, src_image, region))                                           \
+    SEE(clEnqueueFillImage, GS_KIND_COPY, "fill", texels(&s, image, region))                                           \
+    SEE(clEnqueueCopyImageToBuffer, GS_KIND_COPY, "", texels(&s, src_image, region))                                   \
+    SEE(clEnqueueCopyBufferToImage, GS_KIND_COPY, "", texels(&s, dst_image, region))                                   \
+    SEE(clEnqueueUnmapMemObject, GS_KIND_UPLOAD, "unmap", 0)
+
+#define SEE_TRANSFER(entry, kind, name, bytes)                                                                         \
+    static cl_int CL_API_CALL see_##entry(GS_PARAMETERS_##entry)                                                       \
+    {                                                                                                                  \
+        struct sight s;                                                                                                \
+        event = begin_watch(&s, command_queue, kind, name, num_events_in_wait_list, event);                            \
+        return seen(&s, below.entry(GS_ARGUMENTS_##entry), bytes);                                                     \
     }
-    return seen(&s, below.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, n, wait, s.event), 0);
-}
+TRANSFERS(SEE_TRANSFER)
+#undef SEE_TRANSFER
 
-static cl_int CL_API_CALL see_task(cl_command_queue queue, cl_kernel kernel, cl_uint n, const cl_event *wait,
-                                   cl_event *event)
+static void *CL_API_CALL see_clEnqueueMapBuffer(GS_PARAMETERS_clEnqueueMapBuffer)
 {
     struct sight s;
-    begin_watch(&s, queue, GS_KIND_KERNEL, n, event);
-    if (s.w) {
-        below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof s.w->ran.name, s.w->ran.name, NULL);
-        s.w->ran.items = 1;
-    }
-    return seen(&s, below.clEnqueueTask(queue, kernel, n, wait, s.event), 0);
-}
-
-static cl_int CL_API_CALL see_read(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
-                                   void *ptr, cl_uint n, const cl_event *wait, cl_event *event)
-{
-    struct sight s;
-    begin_watch(&s, queue, GS_KIND_DOWNLOAD, n, event);
-    return seen(&s, below.clEnqueueReadBuffer(queue, buffer, blocking, offset, size, ptr, n, wait, s.event), size);
-}
-
-static cl_int CL_API_CALL see_write(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
-                                    const void *ptr, cl_uint n, const cl_event *wait, cl_event *event)
-{
-    struct sight s;
-    begin_watch(&s, queue, GS_KIND_UPLOAD, n, event);
-    return seen(&s, below.clEnqueueWriteBuffer(queue, buffer, blocking, offset, size, ptr, n, wait, s.event), size);
-}
-
-static cl_int CL_API_CALL see_read_rect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
-                                        const size_t *buffer_origin, const size_t *host_origin, const size_t *region,
-                                        size_t row, size_t slice, size_t host_row, size_t host_slice, void *ptr,
-                                        cl_uint n, const cl_event *wait, cl_event *event)
-{
-    struct sight s;
-    begin_watch(&s, queue, GS_KIND_DOWNLOAD, n, event);
-    return seen(&s,
-                below.clEnqueueReadBufferRect(queue, buffer, blocking, buffer_origin, host_origin, region, row, slice,
-                                              host_row, host_slice, ptr, n, wait, s.event),
-                volume(region));
-}
-
-static cl_int CL_API_CALL see_write_rect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
-                                         const size_t *buffer_origin, const size_t *host_origin, const size_t *region,
-                                         size_t row, size_t slice, size_t host_row, size_t host_slice, const void *ptr,
-                                         cl_uint n, const cl_event *wait, cl_event *event)
-{
-    struct sight s;
-    begin_watch(&s, queue, GS_KIND_UPLOAD, n, event);
-    return seen(&s,
-                below.clEnqueueWriteBufferRect(queue, buffer, blocking, buffer_origin, host_origin, region, row, slice,
-                                               host_row, host_slice, ptr, n, wait, s.event),
-                volume(region));
-}
-
-static cl_int CL_API_CALL see_copy(cl_command_queue queue, cl_mem src, cl_mem dst, size_t src_offset, size_t dst_offset,
-                                   size_t size, cl_uint n, const cl_event *wait, cl_event *event)
-{
-    struct sight s;
-    begin_watch(&s, queue, GS_KIND_COPY, n, event);
-    return seen(&s, below.clEnqueueCopyBuffer(queue, src, dst, src_offset, dst_offset, size, n, wait, s.event), size);
-}
-
-static cl_int CL_API_CALL see_copy_rect(cl_command_queue queue, cl_mem src, cl_mem dst, const size_t *src_origin,
-                                        const size_t *dst_origin, const size_t *region, size_t src_row,
-                                        size_t src_slice, size_t dst_row, size_t dst_slice, cl_uint n,
-                                        const cl_event *wait, cl_event *event)
-{
-    struct sight s;
-    begin_watch(&s, queue, GS_KIND_COPY, n, event);
-    return seen(&s,
-                below.clEnqueueCopyBufferRect(queue, src, dst, src_origin, dst_origin, region, src_row, src_slice,
-                                              dst_row, dst_slice, n, wait, s.event),
-                volume(region));
-}
-
-static cl_int CL_API_CALL see_fill(cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_size,
-                                   size_t offset, size_t size, cl_uint n, const cl_event *wait, cl_event *event)
-{
-    struct sight s;
-    begin_watch(&s, queue, GS_KIND_COPY, n, event);
-    call_it(&s, "fill");
-    return seen(&s, below.clEnqueueFillBuffer(queue, buffer, pattern, pattern_size, offset, size, n, wait, s.event),
-                size);
-}
-
-static cl_int CL_API_CALL see_read_image(cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin,
-                                         const size_t *region, size_t row, size_t slice, void *ptr, cl_uint n,
-                                         const cl_event *wait, cl_event *event)
-{
-    struct sight s;
-    begin_watch(&s, queue, GS_KIND_DOWNLOAD, n, event);
-    return seen(&s, below.clEnqueueReadImage(queue, image, blocking, origin, region, row, slice, ptr, n, wait, s.event),
-                s.w ? texels(image, region) : 0);
-}
-
-static cl_int CL_API_CALL see_write_image(cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin,
-                                          const size_t *region, size_t row, size_t slice, const void *ptr, cl_uint n,
-                                          const cl_event *wait, cl_event *event)
-{
-    struct sight s;
-    begin_watch(&s, queue, GS_KIND_UPLOAD, n, event);
-    return seen(&s,
-                below.clEnqueueWriteImage(queue, image, blocking, origin, region, row, slice, ptr, n, wait, s.event),
-                s.w ? texels(image, region) : 0);
-}
-
-static cl_int CL_API_CALL see_copy_image(cl_command_queue queue, cl_mem src, cl_mem dst, const size_t *src_origin,
-                                         const size_t *dst_origin, const size_t *region, cl_uint n,
-                                         const cl_event *wait, cl_event *event)
-{
-    struct sight s;
-    begin_watch(&s, queue, GS_KIND_COPY, n, event);
-    return seen(&s, below.clEnqueueCopyImage(queue, src, dst, src_origin, dst_origin, region, n, wait, s.event),
-                s.w ? texels(src, region) : 0);
-}
-
-static cl_int CL_API_CALL see_fill_image(cl_command_queue queue, cl_mem image, const void *color, const size_t *origin,
-                                         const size_t *region, cl_uint n, const cl_event *wait, cl_event *event)
-{
-    struct sight s;
-    begin_watch(&s, queue, GS_KIND_COPY, n, event);
-    call_it(&s, "fill");
-    return seen(&s, below.clEnqueueFillImage(queue, image, color, origin, region, n, wait, s.event),
-                s.w ? texels(image, region) : 0);
-}
-
-static cl_int CL_API_CALL see_image_to_buffer(cl_command_queue queue, cl_mem image, cl_mem buffer, const size_t *origin,
-                                              const size_t *region, size_t offset, cl_uint n, const cl_event *wait,
-                                              cl_event *event)
-{
-    struct sight s;
-    begin_watch(&s, queue, GS_KIND_COPY, n, event);
-    return seen(&s, below.clEnqueueCopyImageToBuffer(queue, image, buffer, origin, region, offset, n, wait, s.event),
-                s.w ? texels(image, region) : 0);
-}
-
-static cl_int CL_API_CALL see_buffer_to_image(cl_command_queue queue, cl_mem buffer, cl_mem image, size_t offset,
-                                              const size_t *origin, const size_t *region, cl_uint n,
-                                              const cl_event *wait, cl_event *event)
-{
-    struct sight s;
-    begin_watch(&s, queue, GS_KIND_COPY, n, event);
-    return seen(&s, below.clEnqueueCopyBufferToImage(queue, buffer, image, offset, origin, region, n, wait, s.event),
-                s.w ? texels(image, region) : 0);
-}
-
-static void *CL_API_CALL see_map(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags,
-                                 size_t offset, size_t size, cl_uint n, const cl_event *wait, cl_event *event,
-                                 cl_int *errcode_ret)
-{
-    struct sight s;
-    cl_int err;
-    begin_watch(&s, queue, GS_KIND_DOWNLOAD, n, event);
-    call_it(&s, "map");
-    void *ptr = below.clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, n, wait, s.event, &err);
-    gs_set_error(errcode_ret, seen(&s, err, size));
+    cl_int err, *const errcode = errcode_ret;
+    event = begin_watch(&s, command_queue, GS_KIND_DOWNLOAD, "map", num_events_in_wait_list, event);
+    errcode_ret = &err;
+    void *ptr = below.clEnqueueMapBuffer(GS_ARGUMENTS_clEnqueueMapBuffer);
+    gs_set_error(errcode, seen(&s, err, size));
     return ptr;
 }
 
-static void *CL_API_CALL see_map_image(cl_command_queue queue, cl_mem image, cl_bool blocking, cl_map_flags flags,
-                                       const size_t *origin, const size_t *region, size_t *row, size_t *slice,
-                                       cl_uint n, const cl_event *wait, cl_event *event, cl_int *errcode_ret)
+static void *CL_API_CALL see_clEnqueueMapImage(GS_PARAMETERS_clEnqueueMapImage)
 {
     struct sight s;
-    cl_int err;
-    begin_watch(&s, queue, GS_KIND_DOWNLOAD, n, event);
-    call_it(&s, "map");
-    void *ptr =
-        below.clEnqueueMapImage(queue, image, blocking, flags, origin, region, row, slice, n, wait, s.event, &err);
-    gs_set_error(errcode_ret, seen(&s, err, s.w && !err ? texels(image, region) : 0));
+    cl_int err, *const errcode = errcode_ret;
+    event = begin_watch(&s, command_queue, GS_KIND_DOWNLOAD, "map", num_events_in_wait_list, event);
+    errcode_ret = &err;
+    void *ptr = below.clEnqueueMapImage(GS_ARGUMENTS_clEnqueueMapImage);
+    gs_set_error(errcode, seen(&s, err, err ? 0 : texels(&s, image, region)));
     return ptr;
 }
 
-static cl_int CL_API_CALL see_unmap(cl_command_queue queue, cl_mem mem, void *ptr, cl_uint n, const cl_event *wait,
-                                    cl_event *event)
-{
-    struct sight s;
-    begin_watch(&s, queue, GS_KIND_UPLOAD, n, event);
-    call_it(&s, "unmap");
-    return seen(&s, below.clEnqueueUnmapMemObject(queue, mem, ptr, n, wait, s.event), 0);
-}
-
-static cl_int CL_API_CALL see_finish(cl_command_queue queue)
+static cl_int CL_API_CALL see_clFinish(cl_command_queue queue)
 {
     GS_CALL("clFinish");
     return below.clFinish(queue);
 }
 
-static cl_int CL_API_CALL see_wait(cl_uint n, const cl_event *events)
+static cl_int CL_API_CALL see_clWaitForEvents(cl_uint n, const cl_event *events)
 {
     GS_CALL("clWaitForEvents");
     return below.clWaitForEvents(n, events);
@@ -458,27 +335,16 @@ static void install(struct _cl_icd_dispatch *table)
     since_ns = gs_now_ns();
     if (!below.clSetEventCallback || !below.clGetEventProfilingInfo)
         return;
-#define SEE(entry, function) table->entry = table->entry ? function : NULL
-    SEE(clEnqueueNDRangeKernel, see_launch);
-    SEE(clEnqueueTask, see_task);
-    SEE(clEnqueueReadBuffer, see_read);
-    SEE(clEnqueueWriteBuffer, see_write);
-    SEE(clEnqueueReadBufferRect, see_read_rect);
-    SEE(clEnqueueWriteBufferRect, see_write_rect);
-    SEE(clEnqueueCopyBuffer, see_copy);
-    SEE(clEnqueueCopyBufferRect, see_copy_rect);
-    SEE(clEnqueueFillBuffer, see_fill);
-    SEE(clEnqueueReadImage, see_read_image);
-    SEE(clEnqueueWriteImage, see_write_image);
-    SEE(clEnqueueCopyImage, see_copy_image);
-    SEE(clEnqueueFillImage, see_fill_image);
-    SEE(clEnqueueCopyImageToBuffer, see_image_to_buffer);
-    SEE(clEnqueueCopyBufferToImage, see_buffer_to_image);
-    SEE(clEnqueueMapBuffer, see_map);
-    SEE(clEnqueueMapImage, see_map_image);
-    SEE(clEnqueueUnmapMemObject, see_unmap);
-    SEE(clFinish, see_finish);
-    SEE(clWaitForEvents, see_wait);
+#define SEE(entry) table->entry = table->entry ? see_##entry : NULL;
+#define SEE_TRANSFER(entry, kind, name, bytes) SEE(entry)
+    TRANSFERS(SEE_TRANSFER)
+    SEE(clEnqueueNDRangeKernel)
+    SEE(clEnqueueTask)
+    SEE(clEnqueueMapBuffer)
+    SEE(clEnqueueMapImage)
+    SEE(clFinish)
+    SEE(clWaitForEvents)
+#undef SEE_TRANSFER
 #undef SEE
 }
 

@@ -158,7 +158,7 @@ cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_ker
         if (err)
             return err;
         units.free = free_kernel_work;
-        units.first_alone = gs_group()->forms_clash;
+        units.first_alone = gs_group()->pocl;
         err = gs_unit_queues(q, run->place, units.queue);
     }
     if (!err)

@@ -38,6 +38,29 @@ static void what_several_take_is_sent_once(void **state)
     free(sends.v);
 }
 
+/* Of an image whose slices have 10 rows of 100 bytes: whole rows, none beyond its slice. */
+static void pieces_of_an_image_are_rows_of_a_slice(void **state)
+{
+    (void)state;
+    static const struct gs_range wanted[] = {{700, 1000}, {1000, 1400}, {1400, 1800}, {1800, 2000}, {2000, 2100}};
+    enum { N = sizeof wanted / sizeof *wanted };
+    struct gs_sends sends = {0};
+    struct gs_rounds rounds;
+    struct gs_flight flights[GS_ROUND_PIECES];
+    add(&sends, 0, 1, 700, 1400);
+    sends.v[0].row_bytes = 100;
+    sends.v[0].slice_bytes = 1000;
+    gs_rounds_begin(&rounds, &sends, 450);
+    for (unsigned i = 0; i < N; i++) {
+        assert_int_equal(gs_rounds_next(&rounds, flights), 1);
+        assert_int_equal(flights[0].rect.begin, wanted[i].begin);
+        assert_int_equal(flights[0].rect.width, wanted[i].end - wanted[i].begin);
+        assert_int_equal(flights[0].last, i == N - 1);
+    }
+    assert_int_equal(gs_rounds_next(&rounds, flights), 0);
+    free(sends.v);
+}
+
 static struct gs_sends exchange_of(unsigned places)
 {
     struct gs_sends sends = {0};
@@ -167,8 +190,11 @@ int main(int argc, char **argv)
     printf("seed %u\n", seed);
     srand(seed);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_several_take_is_sent_once), cmocka_unit_test(an_exchange_keeps_all_links_busy),
-        cmocka_unit_test(many_takers_get_larger_pieces),  cmocka_unit_test(one_that_is_short_makes_room_for_the_next),
+        cmocka_unit_test(what_several_take_is_sent_once),
+        cmocka_unit_test(pieces_of_an_image_are_rows_of_a_slice),
+        cmocka_unit_test(an_exchange_keeps_all_links_busy),
+        cmocka_unit_test(many_takers_get_larger_pieces),
+        cmocka_unit_test(one_that_is_short_makes_room_for_the_next),
         cmocka_unit_test(random_sends_go_whole_and_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,17 @@ for run in "plain 2 copy" "pinned 2 pinned" "pinned 3 pinned"; do
   [ "$moves" -le 60 ] || fail "$run: $moves reads"
 done
 
+# Rows that are too narrow to go as the driver's rectangles are packed.
+"$programs/columns" 4 33 $height >alone.txt
+for n in 2 3; do
+  GPUSPARC_TRANSFER=pinned gpusparc run --devices cpu:$n --mode multi --stats="$PWD/narrow.json" \
+    --trace="$PWD/narrow.trace" "$programs/columns" 4 33 $height >out.txt
+  cmp alone.txt out.txt || fail "narrow, $n devices: other bytes"
+  grep -q gs_rows narrow.trace || fail "narrow, $n devices: nothing was packed"
+  moves=$(stat_of narrow.json pinned transfers)
+  [ "$moves" -gt 0 ] && [ "$moves" -le $((4 * n * 8)) ] || fail "narrow, $n devices: $moves transfers"
+done
+
 # A picture of more rows than most have: the parts' bands are still told apart, and nothing is compared.
 "$programs/columns" 1 40 20000 >alone.txt
 GPUSPARC_TRANSFER=pinned gpusparc run --devices cpu:2 --mode multi --stats="$PWD/tall.json" "$programs/columns" 1 40 20000 >out.txt

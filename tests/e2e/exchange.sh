@@ -13,7 +13,7 @@ rm -rf install fresh
 mkdir -p install/bin install/lib
 cp "$GS_BUILD/bin/gpusparc" install/bin/
 cp -r "$GS_BUILD/lib/gpusparc" install/lib/
-printf '#!/bin/sh\necho ok\n' >install/lib/gpusparc/gpusparc-peer-probe
+printf '#!/bin/sh\necho ok\n' >install/lib/gpusparc/gpusparc-link-probe
 
 # The lines of clFinish: behind write, take, put, take, write, take.
 check() { # WAY DEVICES KIB OF A PIECE, SENT BY reads|copies

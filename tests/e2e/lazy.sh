@@ -102,7 +102,7 @@ mkdir -p install/bin install/lib
 cp "$GS_BUILD/bin/gpusparc" install/bin/
 cp -r "$GS_BUILD/lib/gpusparc" install/lib/
 probe() { # SCRIPT
-  printf '#!/bin/sh\n%s\n' "$1" >install/lib/gpusparc/gpusparc-peer-probe
+  printf '#!/bin/sh\n%s\n' "$1" >install/lib/gpusparc/gpusparc-link-probe
 }
 probe 'sleep 0.5; echo ok'
 
