@@ -78,8 +78,8 @@ static bool make_key(const struct gs_group *g)
     gs_hash_begin(&h);
     gs_hash_add(&h, GS_VERSION, sizeof GS_VERSION);
     gs_hash_add(&h, numbers, sizeof numbers);
-    gs_hash_add(&h, cwd, strlen(cwd) + 1);
-    gs_hash_add(&h, driver, strlen(driver) + 1);
+    gs_hash_add_text(&h, cwd);
+    gs_hash_add_text(&h, driver);
     add_proc(&h, "/proc/self/cmdline");
     gs_hash_end_hex(&h, hex);
     memcpy(past.key, hex, KEY_HEX);

@@ -51,11 +51,6 @@ static struct gs_kernel_kind *make(cl_kernel handle, const char *name)
     return NULL;
 }
 
-static void add_text(struct gs_hash *h, const char *s)
-{
-    gs_hash_add(h, s ? s : "", strlen(s ? s : "") + 1);
-}
-
 uint64_t gs_program_id(struct gs_program *p)
 {
     const uint64_t id = atomic_load(&p->id);
@@ -76,16 +71,16 @@ uint64_t gs_program_id_locked(struct gs_program *p)
         return id;
     gs_hash_begin(&h);
     if (!p->n_units) {
-        add_text(&h, p->source);
-        add_text(&h, p->options);
+        gs_hash_add_text(&h, p->source);
+        gs_hash_add_text(&h, p->options);
     }
     for (size_t i = 0; i < p->n_units; i++) {
-        add_text(&h, p->units[i].source);
-        add_text(&h, p->units[i].options);
+        gs_hash_add_text(&h, p->units[i].source);
+        gs_hash_add_text(&h, p->units[i].options);
         for (size_t k = 0; k < p->units[i].n_headers; k++)
-            add_text(&h, p->units[i].header_texts[k]);
+            gs_hash_add_text(&h, p->units[i].header_texts[k]);
     }
-    add_text(&h, p->link_options);
+    gs_hash_add_text(&h, p->link_options);
     if (p->made_of)
         gs_hash_add(&h, &p->made_of, sizeof p->made_of);
     gs_hash_end(&h, digest);

@@ -332,8 +332,8 @@ static void make_name(const struct gs_context *ctx, const char *text, const char
     struct gs_hash h;
     gs_hash_begin(&h);
     gs_compiler_hash(ctx, &h);
-    gs_hash_add(&h, language, strlen(language) + 1);
-    gs_hash_add(&h, text, strlen(text));
+    gs_hash_add_text(&h, language);
+    gs_hash_add_text(&h, text);
     gs_hash_end_hex(&h, hex);
     snprintf(name, bytes, "macros-%s", hex);
 }
