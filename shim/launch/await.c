@@ -5,7 +5,6 @@
 
 #include "shim/launch/whole.h"
 #include "shim/order/callbacks.h"
-#include "shim/plan/operations.h"
 #include "shim/plan/prepare.h"
 #include "shim/process/clock.h"
 

@@ -381,7 +381,7 @@ cl_int gs_enqueue_unpack(cl_kernel k, cl_command_queue queue, cl_mem dst, uint64
 uint64_t gs_reduce_identity(enum gs_atomic_op op, enum gs_atomic_type type)
 {
     const bool is_signed = type == GS_ATOMIC_I32 || type == GS_ATOMIC_I64;
-    const uint64_t ones = gs_reduction_bytes(type) == 4 ? UINT32_MAX : UINT64_MAX, sign = ones ^ ones >> 1;
+    const uint64_t ones = gs_atomic_bytes(type) == 4 ? UINT32_MAX : UINT64_MAX, sign = ones ^ ones >> 1;
     if (type >= GS_ATOMIC_F32) /* -0.0 is what a sum keeps even of -0.0; of fmin and fmax, a NaN yields to any number */
         return op == GS_ATOMIC_ADD ? sign : ones ^ sign;
     switch (op) {
@@ -401,7 +401,7 @@ cl_int gs_enqueue_reduce(struct gs_context *ctx, cl_command_queue queue, enum gs
                          const struct gs_events *wait, struct gs_events *done)
 {
     cl_kernel k = ctx->merge->reduce[type];
-    const unsigned bytes = gs_reduction_bytes(type);
+    const unsigned bytes = gs_atomic_bytes(type);
     const uint64_t dst_first = dst_begin / bytes, part_first = part_begin / bytes, elements = n / bytes;
     const uint64_t identity = gs_reduce_identity(op, type);
     const cl_int how = (cl_int)op;

@@ -39,7 +39,7 @@ static cl_int fill(struct gs_command *cmd, const struct gs_use *u, const struct 
                            .dst = copy,
                            .to = {(size_t)begin},
                            .region = {(size_t)(s->v[i].end - s->v[i].begin), 1, 1},
-                           .pattern_bytes = gs_reduction_bytes(u->type)};
+                           .pattern_bytes = gs_atomic_bytes(u->type)};
         memcpy(op.pattern, &identity, op.pattern_bytes);
         err = gs_put(queue, &op, GS_VIA_MEMORY, i ? 0 : wait.n, wait.v, last ? &event : NULL);
     }
