@@ -24,7 +24,6 @@
 #include "shim/report/report.h"
 #include "shim/memory/shared.h"
 #include "shim/choose/short_runs.h"
-#include "shim/launch/verified.h"
 #include "shim/launch/verify.h"
 #include "shim/launch/whole.h"
 
