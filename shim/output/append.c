@@ -32,9 +32,9 @@ static cl_int find_way(struct gs_launching *l, struct gs_list *list, const struc
     list->way = gs_exchange_buffer_possible(&l->cmd, m->size * (n - 1)) ? GS_LIST_MET
                 : gs_deferred_send_worth(m->size)                       ? GS_LIST_COUNTED
                                                                         : GS_LIST_WHOLE;
-    cl_int err = gs_merge_kernels_make(l->cmd.ctx);
+    cl_int err = CL_SUCCESS;
     for (unsigned p = 0; p < (list->way == GS_LIST_MET ? n : 1) && !err; p++)
-        err = gs_block_kernels_make(l->cmd.ctx, p);
+        err = gs_merge_kernels_make(l->cmd.ctx, p);
     for (unsigned p = 1; p < n && list->way != GS_LIST_WHOLE; p++)
         list->spread = (list->takes[p] = is_wanted(m, p)) || list->spread;
     return err;

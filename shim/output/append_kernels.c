@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/output/append_kernels.h"
 
-#include "shim/schedule/put.h"
+#include "shim/output/merge_kernels.h"
 
 enum { LOCAL = 64, MOST_ITEMS = 1 << 18, MOST_ON_CPU = 1 << 12 };
-
-const char *const gs_list_kernel_names[GS_LIST_KERNELS] = {
-    [GS_LIST_APPEND] = "gs_append", [GS_LIST_LEAVE] = "gs_list_leave", [GS_LIST_TAKE] = "gs_list_take"};
 
 /* Words of the largest size in which the elements can be moved; the work-items share them. A number that wraps around
  * is none of the list, but where it is the first part's, which has stored it already: then all of the list is its. One
@@ -165,22 +162,6 @@ struct gs_list_piece gs_list_next_piece(const struct gs_list_shape *s, uint32_t 
     return let_through(s, from, from > 0 ? from : 0, counted);
 }
 
-#define ARG(v)                                                                                                         \
-    {                                                                                                                  \
-        sizeof(v), &(v), _Generic((v), cl_mem : true, default : false)                                                 \
-    }
-#define ARGS(...)                                                                                                      \
-    (const struct gs_put_arg[]){__VA_ARGS__},                                                                          \
-        sizeof((const struct gs_put_arg[]){__VA_ARGS__}) / sizeof(struct gs_put_arg)
-
-static cl_int run(cl_command_queue queue, cl_kernel k, uint64_t items, const struct gs_put_arg *args, cl_uint n_args,
-                  const struct gs_events *wait, struct gs_events *done)
-{
-    cl_event event;
-    const cl_int err = gs_put_kernel(queue, k, args, n_args, items, LOCAL, wait->n, wait->v, &event);
-    return err ? err : gs_events_add(done, event);
-}
-
 /* The arguments that say what is appended, in the width that the kernels take them. */
 struct shape {
     cl_ulong bytes, step, unit, limit, lead, items;
@@ -207,10 +188,11 @@ cl_int gs_enqueue_append(struct gs_context *ctx, unsigned place, cl_command_queu
 {
     const struct shape k = shape_of(ctx, s, list_at, s->bytes);
     const cl_uint number = part;
-    return run(queue, gs_list_kernel(ctx, place, GS_LIST_APPEND), k.items,
-               ARGS(ARG(dst), ARG(s->at), ARG(k.bytes), ARG(list), ARG(list_at), ARG(counts), ARG(number), ARG(k.step),
-                    ARG(k.unit), ARG(k.limit), ARG(k.lead), ARG(k.word), ARG(k.items)),
-               wait, done);
+    return gs_run_output_kernel(queue, gs_output_kernel(ctx, place, GS_OUTPUT_APPEND), k.items,
+                                GS_ARGS(GS_ARG(dst), GS_ARG(s->at), GS_ARG(k.bytes), GS_ARG(list), GS_ARG(list_at),
+                                        GS_ARG(counts), GS_ARG(number), GS_ARG(k.step), GS_ARG(k.unit), GS_ARG(k.limit),
+                                        GS_ARG(k.lead), GS_ARG(k.word), GS_ARG(k.items)),
+                                wait, done);
 }
 
 cl_int gs_enqueue_list_leave(struct gs_context *ctx, unsigned place, cl_command_queue queue,
@@ -221,11 +203,12 @@ cl_int gs_enqueue_list_leave(struct gs_context *ctx, unsigned place, cl_command_
     const struct shape k = shape_of(ctx, s, list_at, m->most);
     const cl_uint number = part;
     cl_mem before = part ? counter : was; /* a buffer all the same */
-    return run(queue, gs_list_kernel(ctx, place, GS_LIST_LEAVE), k.items,
-               ARGS(ARG(m->mem), ARG(m->at), ARG(m->end), ARG(m->from), ARG(m->most), ARG(list), ARG(list_at),
-                    ARG(counter), ARG(counter_at), ARG(before), ARG(number), ARG(k.bytes), ARG(k.step), ARG(k.unit),
-                    ARG(k.limit), ARG(k.lead), ARG(k.word), ARG(k.items)),
-               wait, done);
+    return gs_run_output_kernel(queue, gs_output_kernel(ctx, place, GS_OUTPUT_LIST_LEAVE), k.items,
+                                GS_ARGS(GS_ARG(m->mem), GS_ARG(m->at), GS_ARG(m->end), GS_ARG(m->from), GS_ARG(m->most),
+                                        GS_ARG(list), GS_ARG(list_at), GS_ARG(counter), GS_ARG(counter_at),
+                                        GS_ARG(before), GS_ARG(number), GS_ARG(k.bytes), GS_ARG(k.step), GS_ARG(k.unit),
+                                        GS_ARG(k.limit), GS_ARG(k.lead), GS_ARG(k.word), GS_ARG(k.items)),
+                                wait, done);
 }
 
 cl_int gs_enqueue_list_take(struct gs_context *ctx, unsigned place, cl_command_queue queue,
@@ -234,9 +217,10 @@ cl_int gs_enqueue_list_take(struct gs_context *ctx, unsigned place, cl_command_q
 {
     const struct shape k = shape_of(ctx, s, 0, m->most);
     const cl_uint number = part;
-    return run(queue, gs_list_kernel(ctx, place, GS_LIST_TAKE), k.items,
-               ARGS(ARG(dst), ARG(s->at), ARG(k.bytes), ARG(m->mem), ARG(m->at), ARG(m->end), ARG(m->from),
-                    ARG(m->most), ARG(bases), ARG(number), ARG(k.step), ARG(k.unit), ARG(k.limit), ARG(k.lead),
-                    ARG(k.word), ARG(k.items)),
-               wait, done);
+    return gs_run_output_kernel(queue, gs_output_kernel(ctx, place, GS_OUTPUT_LIST_TAKE), k.items,
+                                GS_ARGS(GS_ARG(dst), GS_ARG(s->at), GS_ARG(k.bytes), GS_ARG(m->mem), GS_ARG(m->at),
+                                        GS_ARG(m->end), GS_ARG(m->from), GS_ARG(m->most), GS_ARG(bases), GS_ARG(number),
+                                        GS_ARG(k.step), GS_ARG(k.unit), GS_ARG(k.limit), GS_ARG(k.lead), GS_ARG(k.word),
+                                        GS_ARG(k.items)),
+                                wait, done);
 }

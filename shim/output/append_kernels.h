@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels that put lists behind each other (shim/output/append.h). They are in the program of a place that has
- * those of merges by blocks as well, gs_block_kernels_make. With the context's lock held. */
+/* The kernels that put lists behind each other (shim/output/append.h), which each place's program of
+ * shim/output/merge_kernels.h has. With the context's lock held. */
 #ifndef GS_SHIM_OUTPUT_APPEND_KERNELS_H
 #define GS_SHIM_OUTPUT_APPEND_KERNELS_H
 
 #include "shim/order/command.h"
 
-enum gs_list_kernel { GS_LIST_APPEND, GS_LIST_LEAVE, GS_LIST_TAKE, GS_LIST_KERNELS };
-
-/* For shim/output/merge_kernels.c, which makes them; what it has made. */
+/* Their text, for that program. */
 extern const char gs_list_source[], gs_list_meeting_source[];
-extern const char *const gs_list_kernel_names[GS_LIST_KERNELS];
-cl_kernel gs_list_kernel(struct gs_context *ctx, unsigned place, enum gs_list_kernel which);
 
 /* What is appended at a time, and how much there is room for. */
 struct gs_list_shape {

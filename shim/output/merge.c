@@ -66,13 +66,14 @@ cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *
         m->way = GS_MERGE_MEETING;
     else if (gs_sparse_worth(root, m->bytes))
         m->way = GS_MERGE_PACKED;
-    cl_int err = gs_merge_kernels_make(cmd->ctx);
     const bool by_blocks = m->way != GS_MERGE_WHOLE;
     m->everywhere = by_blocks && root->merged;
-    for (unsigned p = 0; p < n_parts && !err && by_blocks; p++)
-        err = gs_block_kernels_make(cmd->ctx, p);
-    for (unsigned p = 0; p < (by_blocks ? n_parts : 1) && !err; p++)
-        err = keep_on(cmd, m, p, &ready[p]);
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = 0; p < (by_blocks ? n_parts : 1) && !err; p++) {
+        err = gs_merge_kernels_make(cmd->ctx, p);
+        if (!err)
+            err = keep_on(cmd, m, p, &ready[p]);
+    }
     return err ? err : reserve(cmd, m, n_parts, ready);
 }
 

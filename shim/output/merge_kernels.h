@@ -4,13 +4,48 @@
 #define GS_SHIM_OUTPUT_MERGE_KERNELS_H
 
 #include "shim/order/command.h"
+#include "shim/schedule/put.h"
 
-/* gs_merge(dst, begin, part, kept, n): dst[begin + i] = part[i] for each of n bytes that differs from kept[i]. */
+/* Those of the program that each place has: of whole merges and merges by blocks, of trials, and of lists
+ * (shim/output/append_kernels.h). */
+enum gs_output_kernel {
+    GS_OUTPUT_MERGE,
+    GS_OUTPUT_LEAVE,
+    GS_OUTPUT_PICK_UP,
+    GS_OUTPUT_PACK,
+    GS_OUTPUT_UNPACK,
+    GS_OUTPUT_DIFFERS,
+    GS_OUTPUT_APPEND,
+    GS_OUTPUT_LIST_LEAVE,
+    GS_OUTPUT_LIST_TAKE,
+    GS_OUTPUT_KERNELS
+};
+
+/* Makes the kernels if they aren't there yet: what may fail for lack of memory, before anything runs. Those of a place;
+ * and those of reductions, which home has. */
+cl_int gs_merge_kernels_make(struct gs_context *ctx, unsigned place);
+cl_int gs_reduce_kernels_make(struct gs_context *ctx);
+void gs_merge_kernels_free(struct gs_merge_kernels *k);
+
+/* One of the place's, once they are made; and one more, which another thread may use without the lock. */
+cl_kernel gs_output_kernel(const struct gs_context *ctx, unsigned place, enum gs_output_kernel which);
+cl_kernel gs_new_output_kernel(struct gs_context *ctx, unsigned place, enum gs_output_kernel which, cl_int *err);
+
+/* Enqueues one, with all its arguments: GS_ARGS(GS_ARG(a), GS_ARG(b), ...) stands for `args` and `n_args`. */
+cl_int gs_run_output_kernel(cl_command_queue queue, cl_kernel k, uint64_t items, const struct gs_put_arg *args,
+                            cl_uint n_args, const struct gs_events *wait, struct gs_events *done);
+#define GS_ARG(v)                                                                                                      \
+    {                                                                                                                  \
+        sizeof(v), &(v), _Generic((v), cl_mem : true, default : false)                                                 \
+    }
+#define GS_ARGS(...)                                                                                                   \
+    (const struct gs_put_arg[]){__VA_ARGS__},                                                                          \
+        sizeof((const struct gs_put_arg[]){__VA_ARGS__}) / sizeof(struct gs_put_arg)
+
+/* dst[begin + i] = part[i] for each of n bytes that differs from kept[i]; at home, or by a kernel of the caller's own,
+ * without the lock. */
 cl_int gs_enqueue_merge(struct gs_context *ctx, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part,
                         cl_mem kept, uint64_t n, const struct gs_events *wait, struct gs_events *done);
-
-/* The same by a kernel of the caller's own, which another thread may so use: no lock is needed for these two. */
-cl_kernel gs_new_merge(struct gs_context *ctx, cl_int *err);
 cl_int gs_enqueue_merge_by(cl_kernel k, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part, cl_mem kept,
                            uint64_t n, const struct gs_events *wait, struct gs_events *done);
 
@@ -37,7 +72,6 @@ enum { GS_RECORD_BYTES = GS_BLOCK_BYTES + 16 };
 cl_int gs_enqueue_pack(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem records, cl_uint most,
                        cl_mem part, uint64_t begin, cl_mem kept, uint64_t n, cl_mem count, const struct gs_events *wait,
                        struct gs_events *done);
-cl_kernel gs_new_unpack(struct gs_context *ctx, unsigned place, cl_int *err);
 cl_int gs_enqueue_unpack(cl_kernel k, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem records, cl_uint count,
                          cl_mem kept, uint64_t n, bool yields, const struct gs_events *wait, struct gs_events *done);
 
@@ -52,11 +86,6 @@ cl_int gs_enqueue_reduce(struct gs_context *ctx, cl_command_queue queue, enum gs
 
 /* The element that changes nothing, in the low bytes of the number. */
 uint64_t gs_reduce_identity(enum gs_atomic_op op, enum gs_atomic_type type);
-
-/* Makes the kernels if they aren't there yet: what may fail for lack of memory, before anything runs. */
-cl_int gs_merge_kernels_make(struct gs_context *ctx);
-cl_int gs_block_kernels_make(struct gs_context *ctx, unsigned place); /* those of a merge by blocks, on a place */
-void gs_merge_kernels_free(struct gs_merge_kernels *k);
 
 /* Sets *flag if some of the n bytes of `part` from `begin` on differ from those kept. */
 cl_int gs_enqueue_differs(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem part, uint64_t begin,

@@ -50,7 +50,7 @@ static cl_int fill(struct gs_command *cmd, const struct gs_use *u, const struct 
 cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned n_parts,
                        struct gs_events *ready)
 {
-    cl_int err = gs_merge_kernels_make(cmd->ctx);
+    cl_int err = gs_reduce_kernels_make(cmd->ctx);
     for (unsigned p = 0; p < n_parts && !err; p++)
         if (gs_wrote(u->root, 0, &u->reduced[p]) < 0)
             err = CL_OUT_OF_HOST_MEMORY;

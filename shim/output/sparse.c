@@ -254,7 +254,7 @@ static cl_int make_side(struct job *j, struct gs_command *cmd, const struct gs_m
     if (p >= j->first)
         s->records = scratch(j, p, records_bytes(j->bytes), &err);
     if (!err && p < j->takers)
-        s->unpack = gs_new_unpack(j->ctx, p, &err);
+        s->unpack = gs_new_output_kernel(j->ctx, p, GS_OUTPUT_UNPACK, &err);
     s->queue = gs_deferred_send_queue(cmd, p, &err);
     return err;
 }
@@ -284,7 +284,7 @@ static struct job *make_job(struct gs_command *cmd, const struct gs_merge *m, un
     for (unsigned p = 0; p < n_parts && !err; p++)
         err = make_side(j, cmd, m, p, &on[p]);
     if (!err)
-        j->merge = gs_new_merge(j->ctx, &err);
+        j->merge = gs_new_output_kernel(j->ctx, 0, GS_OUTPUT_MERGE, &err);
     if (!err)
         err = gs_continuation_make(&j->continuation, j->ctx);
     if (!err)

@@ -174,9 +174,9 @@ struct gs_speculation *gs_speculation_begin(struct gs_launching *l, const struct
                                             cl_int *err)
 {
     struct gs_speculation *j = make(l, plan);
-    *err = j && j->fields ? gs_merge_kernels_make(j->ctx) : CL_OUT_OF_HOST_MEMORY;
+    *err = j && j->fields ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     for (unsigned p = 0; p < plan->n_parts && !*err; p++) {
-        *err = gs_block_kernels_make(j->ctx, p);
+        *err = gs_merge_kernels_make(j->ctx, p);
         cl_command_queue queue = *err ? NULL : gs_unit_queue(l->cmd.q, p, err);
         if (!*err)
             *err = gs_real()->clRetainCommandQueue(queue);
