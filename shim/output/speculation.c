@@ -11,7 +11,6 @@
 #include "shim/memory/coherence.h"
 #include "shim/output/merge_kernels.h"
 #include "shim/plan/kinds.h"
-#include "shim/plan/prepare.h"
 #include "shim/report/report.h"
 #include "shim/memory/scratch.h"
 
@@ -74,17 +73,10 @@ static void free_speculation(struct gs_speculation *j)
     for (unsigned p = 0; p < j->n; p++)
         if (j->queue[p])
             gs_real()->clReleaseCommandQueue(j->queue[p]);
-    for (cl_uint i = 0; i < j->n_args; i++)
-        release_mem(j->args[i]);
-    for (cl_uint i = 0; i < j->n_samplers; i++)
-        gs_real()->clReleaseSampler(j->samplers[i]);
-    free(j->args);
-    free(j->samplers);
-    if (j->kernel)
-        gs_spare_kernel_back(j->run.k, 0, j->kernel);
+    if (j->whole)
+        gs_kernel_work_free(j->whole);
     gs_events_free(&j->done_over);
     gs_continuation_free(&j->continuation);
-    gs_drop(&j->run.k->o);
     gs_drop(&j->ctx->o);
     free(j);
 }
@@ -147,7 +139,7 @@ static cl_int launch_alone(struct gs_speculation *j, struct gs_events *done)
         err = carry(j, &j->undo[i], &none, done);
     const struct gs_label before = gs_label_purpose(GS_FOR_APP);
     if (!err)
-        err = gs_enqueue_chunk(&j->run, j->kernel, 0, j->queue[0], done->n, done->n ? done->v : NULL, &event);
+        err = gs_kernel_work_enqueue(j->whole, 0, j->queue[0], done->n, done->n ? done->v : NULL, &event);
     if (!err)
         err = gs_events_add(&j->done_over, event);
     gs_label_back(before);

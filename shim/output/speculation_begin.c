@@ -108,33 +108,22 @@ static cl_int begin_other(struct gs_speculation *j, struct gs_command *cmd, cons
     return err;
 }
 
-/* What the whole launch at home will need, once the application may have let it go. */
-static cl_int keep_arguments(struct gs_speculation *j, struct gs_launching *l)
+/* The whole launch, at home. */
+static cl_int keep_whole(struct gs_speculation *j, struct gs_launching *l, const struct gs_plan *plan)
 {
-    cl_int err = CL_SUCCESS;
-    j->args = calloc(l->k->n_args + 1, sizeof *j->args);
-    j->samplers = calloc(l->k->n_args + 1, sizeof *j->samplers);
-    if (!j->args || !j->samplers)
-        return CL_OUT_OF_HOST_MEMORY;
-    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
-        const struct gs_arg *a = &l->k->args[i];
-        cl_sampler sampler = NULL;
-        if (l->summary->args[i].kind == GS_ARG_SAMPLER && a->has_value && a->size == sizeof sampler) {
-            sampler = *(cl_sampler *)a->bytes;
-            err = gs_real()->clRetainSampler(sampler);
-            if (!err)
-                j->samplers[j->n_samplers++] = sampler;
-        }
-        if (l->mems[i]) {
-            cl_mem mem = retained(gs_replica_of(l->mems[i], 0, &err), &err);
-            if (!err)
-                j->args[j->n_args++] = mem;
-        }
-    }
-    cl_kernel kernel = err ? NULL : gs_spare_kernel(l->k, 0, &err);
+    struct gs_kernel_run run = {.k = l->k,
+                                .geometry = l->geometry,
+                                .null_local = l->null_local,
+                                .summary = l->summary,
+                                .cut = {.whole = plan->box[0], .n = 1}};
+    cl_int err;
+    cl_kernel kernel = gs_spare_kernel(l->k, 0, &err);
+    run.cut.whole.end[plan->dim] = plan->box[plan->n_parts - 1].end[plan->dim];
+    if (!err && (err = gs_launch_args(l, kernel, 0)) != CL_SUCCESS)
+        gs_spare_kernel_back(l->k, 0, kernel);
     if (!err)
-        j->kernel = kernel;
-    return err ? err : gs_launch_args(l, j->kernel, 0);
+        j->whole = gs_kernel_work_make(&run, kernel, &err);
+    return err;
 }
 
 /* Between two places bytes go through pinned memory, as NVIDIA's driver loses some where it copies from one device's
@@ -157,15 +146,8 @@ static struct gs_speculation *make(struct gs_launching *l, const struct gs_plan 
                                  .stats = l->k->stats,
                                  .kernel_id = gs_kernel_id(l->k),
                                  .n = plan->n_parts,
-                                 .ring = ring_for(l->cmd.ctx, plan),
-                                 .run = {.k = l->k,
-                                         .geometry = l->geometry,
-                                         .null_local = l->null_local,
-                                         .summary = l->summary,
-                                         .cut = {.whole = plan->box[0], .n = 1}}};
-    j->run.cut.whole.end[plan->dim] = plan->box[plan->n_parts - 1].end[plan->dim];
+                                 .ring = ring_for(l->cmd.ctx, plan)};
     gs_hold(&j->ctx->o);
-    gs_hold(&l->k->o);
     j->fields = calloc(plan->n_uses + 1, sizeof *j->fields);
     return j;
 }
@@ -191,7 +173,7 @@ struct gs_speculation *gs_speculation_begin(struct gs_launching *l, const struct
             *err = begin_other(j, &l->cmd, u, ready);
     }
     if (!*err)
-        *err = keep_arguments(j, l);
+        *err = keep_whole(j, l, plan);
     if (!*err)
         *err = gs_continuation_make(&j->continuation, j->ctx);
     if (!*err)

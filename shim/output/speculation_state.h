@@ -36,14 +36,9 @@ struct gs_speculation {
     struct gs_pinned *ring;                 /* between places; null: by the driver's own copies */
     cl_command_queue queue[GS_MAX_DEVICES]; /* on which nothing ever waits for what comes later */
     cl_uint changed[GS_MAX_DEVICES];        /* by place: some contested byte; written by the device */
-    /* The whole launch, at home. */
-    struct gs_kernel_run run; /* its kernel is held */
-    cl_kernel kernel;
-    cl_mem *args;
-    cl_sampler *samplers;
-    cl_uint n_args, n_samplers;
-    bool unknown;               /* what has changed couldn't be found out: one device does it over */
-    struct gs_events done_over; /* the end of that launch, once it has been enqueued */
+    struct gs_kernel_work *whole;           /* the whole launch, at home */
+    bool unknown;                           /* what has changed couldn't be found out: one device does it over */
+    struct gs_events done_over;             /* the end of that launch, once it has been enqueued */
 };
 
 /* What the continuation does: once all parts have ended, and at the very end. */
