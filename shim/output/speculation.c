@@ -60,148 +60,121 @@ static void free_copies(struct gs_speculation_copy *v, size_t n)
     free(v);
 }
 
-static void free_speculation(struct gs_speculation *j)
+void gs_speculation_free(struct gs_deferred_send *d)
 {
+    struct gs_speculation *j = (struct gs_speculation *)d;
     for (size_t i = 0; i < j->n_fields; i++)
-        for (unsigned p = 0; p < j->n; p++) {
+        for (unsigned p = 0; p < d->n; p++) {
             release_mem(j->fields[i].mem[p]);
             release_mem(j->fields[i].kept[p]);
         }
     free(j->fields);
     free_copies(j->undo, j->n_undo);
     free_copies(j->owned, j->n_owned);
-    for (unsigned p = 0; p < j->n; p++)
-        if (j->queue[p])
-            gs_real()->clReleaseCommandQueue(j->queue[p]);
     if (j->whole)
         gs_kernel_work_free(j->whole);
     gs_events_free(&j->done_over);
-    gs_continuation_free(&j->continuation);
-    gs_drop(&j->ctx->o);
-    free(j);
 }
 
 void gs_speculation_drop(struct gs_speculation *c)
 {
     if (c)
-        free_speculation(c);
-}
-
-void gs_speculation_free(struct gs_continuation *continuation)
-{
-    free_speculation((struct gs_speculation *)continuation);
+        gs_deferred_send_free(&c->d);
 }
 
 /* ---- in the thread ---- */
 
-static cl_int carry(struct gs_speculation *j, const struct gs_speculation_copy *c, const struct gs_events *wait,
-                    struct gs_events *done)
+static cl_int carry(struct gs_speculation *j, const struct gs_speculation_copy *c, const struct gs_events *wait)
 {
-    cl_event event;
-    if (c->from_place != c->place) {
-        const struct gs_buffer_copy across = {c->from, c->to, c->from_at, c->to_at, c->bytes};
-        return gs_deferred_send_copy(j->ring, j->queue[c->from_place], j->queue[c->place], &across, wait, done);
-    }
-    gs_report_moved(GS_PATH_MERGE, c->bytes);
-    const cl_int err =
-        gs_real()->clEnqueueCopyBuffer(j->queue[c->place], c->from, c->to, (size_t)c->from_at, (size_t)c->to_at,
-                                       (size_t)c->bytes, wait->n, wait->n ? wait->v : NULL, &event);
-    return err ? err : gs_events_add(done, event);
+    const struct gs_buffer_copy copy = {c->from, c->to, c->from_at, c->to_at, c->bytes};
+    return gs_deferred_send_copy(&j->d, c->from_place, c->place, &copy, wait, &j->d.done[0]);
 }
 
 /* What place `from` holds of a field, to another. */
 static cl_int send_field(struct gs_speculation *j, const struct gs_speculation_field *f, unsigned from, unsigned to,
-                         const struct gs_events *wait, struct gs_events *done)
+                         const struct gs_events *wait)
 {
     const struct gs_speculation_copy c = {f->mem[from], f->mem[to], f->begin, f->begin, f->bytes, from, to};
-    return carry(j, &c, wait, done);
+    return carry(j, &c, wait);
 }
 
 /* No part but this one has changed anything: those that are to have what it made get it. */
-static cl_int take_over(struct gs_speculation *j, unsigned from, struct gs_events *done)
+static cl_int take_over(struct gs_speculation *j, unsigned from)
 {
     static const struct gs_events none;
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < j->n_fields; i++)
-        for (unsigned p = 0; p < (j->fields[i].everywhere ? j->n : 1) && !err; p++)
+        for (unsigned p = 0; p < (j->fields[i].everywhere ? j->d.n : 1) && !err; p++)
             if (p != from)
-                err = send_field(j, &j->fields[i], from, p, &none, done);
+                err = send_field(j, &j->fields[i], from, p, &none);
     return err;
 }
 
 /* Home as it was, and the launch on it alone. The first queue is in order. */
-static cl_int launch_alone(struct gs_speculation *j, struct gs_events *done)
+static cl_int launch_alone(struct gs_speculation *j)
 {
     static const struct gs_events none;
+    const struct gs_events *done = &j->d.done[0];
     cl_event event;
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < j->n_undo && !err; i++)
-        err = carry(j, &j->undo[i], &none, done);
+        err = carry(j, &j->undo[i], &none);
     const struct gs_label before = gs_label_purpose(GS_FOR_APP);
     if (!err)
-        err = gs_kernel_work_enqueue(j->whole, 0, j->queue[0], done->n, done->n ? done->v : NULL, &event);
+        err = gs_kernel_work_enqueue(j->whole, 0, j->d.queue[0], done->n, done->n ? done->v : NULL, &event);
     if (!err)
         err = gs_events_add(&j->done_over, event);
     gs_label_back(before);
-    gs_real()->clFlush(j->queue[0]);
+    gs_real()->clFlush(j->d.queue[0]);
     return err;
 }
 
 /* Then what the other places are to have. Only that, if it is tried once more: what the launch has found and changed of
  * what they own wasn't kept. */
-static cl_int do_over(struct gs_speculation *j, struct gs_events *done)
+static cl_int do_over(struct gs_speculation *j)
 {
     const struct gs_events *ran = &j->done_over;
-    cl_int err = ran->n ? CL_SUCCESS : launch_alone(j, done);
+    cl_int err = ran->n ? CL_SUCCESS : launch_alone(j);
     if (!err)
-        err = gs_events_share(done, ran->v[0]);
+        err = gs_events_share(&j->d.done[0], ran->v[0]);
     for (size_t i = 0; i < j->n_owned && !err; i++)
-        err = carry(j, &j->owned[i], ran, done);
+        err = carry(j, &j->owned[i], ran);
     for (size_t i = 0; i < j->n_fields; i++)
-        for (unsigned p = 1; p < j->n && j->fields[i].everywhere && !err; p++)
-            err = send_field(j, &j->fields[i], 0, p, ran, done);
+        for (unsigned p = 1; p < j->d.n && j->fields[i].everywhere && !err; p++)
+            err = send_field(j, &j->fields[i], 0, p, ran);
     return err;
 }
 
-static cl_int settle_trial(struct gs_speculation *j, bool good, unsigned by, struct gs_events *all)
+/* How many parts have changed contested bytes, and the last of them. */
+static unsigned count_changed(const struct gs_speculation *j, unsigned *by)
 {
-    const cl_int err = good ? take_over(j, by, all) : do_over(j, all);
-    for (unsigned p = 0; p < j->n; p++)
-        gs_real()->clFlush(j->queue[p]);
-    if (err) {
-        gs_debug("the end of a launch on trial could not be enqueued (error %d)", err);
-        gs_events_wait(all);
-        gs_events_free(all);
-    }
-    return err;
-}
-
-/* All parts have ended. What couldn't be enqueued is tried once more. */
-void gs_speculation_decide(struct gs_continuation *continuation)
-{
-    struct gs_speculation *j = (struct gs_speculation *)continuation;
-    struct gs_events all = {0};
-    const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
-    unsigned n = j->unknown ? 2 : 0, by = 0;
-    cl_int err = atomic_load(&continuation->status);
-    for (unsigned p = 0; p < j->n; p++)
+    unsigned n = j->unknown ? 2 : 0;
+    *by = 0;
+    for (unsigned p = 0; p < j->d.n; p++)
         if (j->changed[p]) {
             n++;
-            by = p;
+            *by = p;
         }
-    const bool good = n <= 1;
-    if (!err && n) {
-        err = settle_trial(j, good, by, &all);
-        if (err)
-            err = settle_trial(j, good, by, &all);
-    }
-    gs_label_back(before);
+    return n;
+}
+
+cl_int gs_speculation_decide(struct gs_deferred_send *d)
+{
+    struct gs_speculation *j = (struct gs_speculation *)d;
+    unsigned by;
+    const unsigned n = count_changed(j, &by);
+    d->ring = j->ring; /* the second time as well */
+    return n > 1 ? do_over(j) : n ? take_over(j, by) : CL_SUCCESS;
+}
+
+void gs_speculation_ended(struct gs_deferred_send *d, cl_int err)
+{
+    struct gs_speculation *j = (struct gs_speculation *)d;
+    unsigned by;
+    const bool good = count_changed(j, &by) <= 1;
     count_ended(j, good && !err);
     if (!err)
         gs_report_tried(j->stats, good);
-    else
-        gs_continuation_fail(continuation, err);
-    gs_continuation_await(continuation, &all);
 }
 
 /* ---- in the application's call ---- */
@@ -237,23 +210,16 @@ cl_int gs_speculation_judge(struct gs_speculation *j, struct gs_command *cmd, co
                             struct gs_events *ended)
 {
     struct gs_events wait = {0};
-    cl_event marker;
     cl_int err = gs_events_share_all(&wait, ended);
-    /* It has the times of a queue, which a user event has not. */
-    cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, 0, &err);
-    for (unsigned p = 0; p < j->n && !err && !j->unknown; p++)
+    for (unsigned p = 0; p < j->d.n && !err && !j->unknown; p++)
         j->unknown = compare(j, cmd, p, ran[p], &wait) != CL_SUCCESS;
     if (!err)
-        err = gs_real()->clEnqueueMarkerWithWaitList(queue, 1, &j->continuation.end, &marker);
-    if (!err)
-        err = gs_events_add(ended, marker);
-    if (!err)
-        err = gs_events_share(&j->continuation.marks, marker);
+        err = gs_deferred_send_promise(&j->d, cmd, 0, ended);
     if (err)
-        gs_continuation_fail(&j->continuation, err);
+        gs_continuation_fail(&j->d.continuation, err);
     gs_command_flush(cmd->q);
     count_begun(j);
-    gs_continuation_await(&j->continuation, &wait);
+    gs_deferred_send_begin(&j->d, cmd, &wait);
     return err;
 }
 

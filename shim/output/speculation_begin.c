@@ -12,13 +12,6 @@
 #include "shim/plan/prepare.h"
 #include "shim/memory/scratch.h"
 
-static cl_mem retained(cl_mem m, cl_int *err)
-{
-    if (!*err)
-        *err = m ? gs_real()->clRetainMemObject(m) : CL_OUT_OF_HOST_MEMORY;
-    return *err ? NULL : m;
-}
-
 /* Room for a copy, which then belongs to the list. */
 static struct gs_speculation_copy *add_copy(struct gs_speculation_copy **v, size_t *n, cl_int *err)
 {
@@ -49,8 +42,8 @@ static cl_int add_undo(struct gs_speculation *j, cl_mem home, uint64_t begin, cl
     struct gs_speculation_copy *c = add_copy(&j->undo, &j->n_undo, &err);
     if (!c)
         return err;
-    c->from = retained(kept, &err);
-    c->to = retained(home, &err);
+    c->from = gs_deferred_send_keep(kept, &err);
+    c->to = gs_deferred_send_keep(home, &err);
     c->from_at = at;
     c->to_at = begin;
     c->bytes = bytes;
@@ -66,10 +59,10 @@ static cl_int begin_field(struct gs_speculation *j, struct gs_command *cmd, cons
     f->begin = u->window.begin;
     f->bytes = u->window.end - u->window.begin;
     f->everywhere = u->root->merged;
-    for (unsigned p = 0; p < j->n && !err; p++) {
+    for (unsigned p = 0; p < j->d.n && !err; p++) {
         cl_mem kept = gs_scratch_take(cmd->ctx, p, f->bytes, &err);
-        f->kept[p] = retained(kept, &err);
-        f->mem[p] = retained(u->root->place[p].mem, &err);
+        f->kept[p] = gs_deferred_send_keep(kept, &err);
+        f->mem[p] = gs_deferred_send_keep(u->root->place[p].mem, &err);
         if (!err)
             err = keep_bytes(cmd, p, f->mem[p], f->begin, f->kept[p], 0, f->bytes, &ready[p]);
     }
@@ -82,7 +75,7 @@ static cl_int begin_other(struct gs_speculation *j, struct gs_command *cmd, cons
 {
     struct gs_rangeset undo = {0};
     cl_mem home = u->root->place[0].mem, kept = NULL;
-    cl_int err = gs_plan_undo(u, j->n, &undo) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    cl_int err = gs_plan_undo(u, j->d.n, &undo) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     if (!err && undo.n)
         kept = gs_scratch_take(cmd->ctx, 0, gs_rangeset_bytes(&undo), &err);
     uint64_t at = 0;
@@ -94,13 +87,13 @@ static cl_int begin_other(struct gs_speculation *j, struct gs_command *cmd, cons
         at += bytes;
     }
     gs_rangeset_free(&undo);
-    for (unsigned p = 1; p < j->n; p++)
+    for (unsigned p = 1; p < j->d.n; p++)
         for (size_t i = 0; i < u->wrote[p].n && !err; i++) {
             struct gs_speculation_copy *c = add_copy(&j->owned, &j->n_owned, &err);
             if (!c)
                 break;
-            c->from = retained(home, &err);
-            c->to = retained(u->root->place[p].mem, &err);
+            c->from = gs_deferred_send_keep(home, &err);
+            c->to = gs_deferred_send_keep(u->root->place[p].mem, &err);
             c->from_at = c->to_at = u->wrote[p].v[i].begin;
             c->bytes = u->wrote[p].v[i].end - c->from_at;
             c->place = p;
@@ -128,43 +121,32 @@ static cl_int keep_whole(struct gs_speculation *j, struct gs_launching *l, const
 
 /* Between two places bytes go through pinned memory, as NVIDIA's driver loses some where it copies from one device's
  * object to another's; but not those of objects that the host may not read or write. */
-static struct gs_pinned *ring_for(struct gs_context *ctx, const struct gs_plan *plan)
+static bool may_use_ring(const struct gs_plan *plan)
 {
     bool open = true;
     for (size_t i = 0; i < plan->n_uses; i++)
         open = open && !gs_host_is_barred(plan->uses[i].root);
-    return open ? gs_deferred_send_ring(ctx) : NULL;
-}
-
-static struct gs_speculation *make(struct gs_launching *l, const struct gs_plan *plan)
-{
-    struct gs_speculation *j = calloc(1, sizeof *j);
-    if (!j)
-        return NULL;
-    *j = (struct gs_speculation){.continuation = {.act = gs_speculation_decide, .free = gs_speculation_free},
-                                 .ctx = l->cmd.ctx,
-                                 .stats = l->k->stats,
-                                 .kernel_id = gs_kernel_id(l->k),
-                                 .n = plan->n_parts,
-                                 .ring = ring_for(l->cmd.ctx, plan)};
-    gs_hold(&j->ctx->o);
-    j->fields = calloc(plan->n_uses + 1, sizeof *j->fields);
-    return j;
+    return open;
 }
 
 struct gs_speculation *gs_speculation_begin(struct gs_launching *l, const struct gs_plan *plan, struct gs_events *ready,
                                             cl_int *err)
 {
-    struct gs_speculation *j = make(l, plan);
-    *err = j && j->fields ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    for (unsigned p = 0; p < plan->n_parts && !*err; p++) {
-        *err = gs_merge_kernels_make(j->ctx, p);
-        cl_command_queue queue = *err ? NULL : gs_unit_queue(l->cmd.q, p, err);
-        if (!*err)
-            *err = gs_real()->clRetainCommandQueue(queue);
-        if (!*err)
-            j->queue[p] = queue;
-    }
+    struct gs_speculation *j = calloc(1, sizeof *j);
+    *err = CL_OUT_OF_HOST_MEMORY;
+    if (!j)
+        return NULL;
+    j->d.send = gs_speculation_decide;
+    j->d.sent = gs_speculation_ended;
+    j->d.free = gs_speculation_free;
+    j->stats = l->k->stats;
+    j->kernel_id = gs_kernel_id(l->k);
+    *err = gs_deferred_send_make(&j->d, &l->cmd, plan->n_parts);
+    j->ring = may_use_ring(plan) ? j->d.ring : NULL;
+    if (!*err && !(j->fields = calloc(plan->n_uses + 1, sizeof *j->fields)))
+        *err = CL_OUT_OF_HOST_MEMORY;
+    for (unsigned p = 0; p < plan->n_parts && !*err; p++)
+        *err = gs_merge_kernels_make(l->cmd.ctx, p);
     for (size_t i = 0; i < plan->n_uses && !*err; i++) {
         const struct gs_use *u = &plan->uses[i];
         if (u->writes == GS_CONTESTED)
@@ -174,8 +156,6 @@ struct gs_speculation *gs_speculation_begin(struct gs_launching *l, const struct
     }
     if (!*err)
         *err = keep_whole(j, l, plan);
-    if (!*err)
-        *err = gs_continuation_make(&j->continuation, j->ctx);
     if (!*err)
         return j;
     gs_debug("no launch on trial (error %d)", *err);

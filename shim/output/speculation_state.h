@@ -3,7 +3,7 @@
 #ifndef GS_SHIM_OUTPUT_SPECULATION_STATE_H
 #define GS_SHIM_OUTPUT_SPECULATION_STATE_H
 
-#include "shim/order/continuation.h"
+#include "shim/output/deferred_send.h"
 #include "shim/output/speculation.h"
 #include "shim/subkernel/units.h"
 
@@ -23,26 +23,24 @@ struct gs_speculation_copy {
 };
 
 struct gs_speculation {
-    struct gs_continuation continuation; /* first */
-    struct gs_context *ctx;              /* held */
+    struct gs_deferred_send d; /* first; part p is on place p */
     struct gs_kernel_stats *stats;
     uint64_t kernel_id;
-    unsigned n; /* parts: part p is on place p */
     struct gs_speculation_field *fields;
     struct gs_speculation_copy *undo; /* kept bytes, back home */
     /* What each other part owns, from home once one device has done the launch over. */
     struct gs_speculation_copy *owned;
     size_t n_fields, n_undo, n_owned;
-    struct gs_pinned *ring;                 /* between places; null: by the driver's own copies */
-    cl_command_queue queue[GS_MAX_DEVICES]; /* on which nothing ever waits for what comes later */
-    cl_uint changed[GS_MAX_DEVICES];        /* by place: some contested byte; written by the device */
-    struct gs_kernel_work *whole;           /* the whole launch, at home */
-    bool unknown;                           /* what has changed couldn't be found out: one device does it over */
-    struct gs_events done_over;             /* the end of that launch, once it has been enqueued */
+    struct gs_pinned *ring;          /* between places; null: by the driver's own copies */
+    cl_uint changed[GS_MAX_DEVICES]; /* by place: some contested byte; written by the device */
+    struct gs_kernel_work *whole;    /* the whole launch, at home */
+    bool unknown;                    /* what has changed couldn't be found out: one device does it over */
+    struct gs_events done_over;      /* the end of that launch, once it has been enqueued */
 };
 
-/* What the continuation does: once all parts have ended, and at the very end. */
-void gs_speculation_decide(struct gs_continuation *continuation);
-void gs_speculation_free(struct gs_continuation *continuation);
+/* What it does once all parts have ended, once that is enqueued, and at the very end. */
+cl_int gs_speculation_decide(struct gs_deferred_send *d);
+void gs_speculation_ended(struct gs_deferred_send *d, cl_int err);
+void gs_speculation_free(struct gs_deferred_send *d);
 
 #endif
