@@ -3,7 +3,6 @@
  * The application's commands wait for an event that the thread completes; its calls never do. */
 #include <stdlib.h>
 
-#include "common/log.h"
 #include "shim/output/append_ways.h"
 #include "shim/output/deferred_send.h"
 #include "shim/schedule/put.h"
@@ -17,7 +16,7 @@ struct side {
     bool takes;
 };
 
-struct job {
+struct gs_list_job {
     struct gs_deferred_send d; /* first */
     struct gs_list_shape shape;
     cl_uint was;
@@ -26,7 +25,7 @@ struct job {
 
 static void free_job(struct gs_deferred_send *d)
 {
-    struct job *j = (struct job *)d;
+    struct gs_list_job *j = (struct gs_list_job *)d;
     for (unsigned p = 0; p < d->n; p++) {
         if (j->side[p].own)
             gs_real()->clReleaseMemObject(j->side[p].own);
@@ -38,7 +37,7 @@ static void free_job(struct gs_deferred_send *d)
 /* ---- in the thread ---- */
 
 /* What part p has appended, to place q. */
-static cl_int bring(struct job *j, unsigned p, unsigned q, struct gs_list_piece piece)
+static cl_int bring(struct gs_list_job *j, unsigned p, unsigned q, struct gs_list_piece piece)
 {
     static const struct gs_events none;
     const struct side *from = &j->side[p];
@@ -62,7 +61,7 @@ static cl_int bring(struct job *j, unsigned p, unsigned q, struct gs_list_piece 
 /* All parts have ended, and what they have counted is known. */
 static cl_int send(struct gs_deferred_send *d)
 {
-    struct job *j = (struct job *)d;
+    struct gs_list_job *j = (struct gs_list_job *)d;
     struct gs_list_piece piece = gs_list_first_piece(&j->shape, j->was, j->side[0].counted);
     cl_uint base = j->side[0].counted;
     cl_int err = CL_SUCCESS;
@@ -80,7 +79,7 @@ static cl_int send(struct gs_deferred_send *d)
 
 /* ---- in the application's call ---- */
 
-static cl_int make_side(struct job *job, const struct gs_list_join *j, unsigned p)
+static cl_int make_side(struct gs_list_job *job, const struct gs_list_join *j, unsigned p)
 {
     struct side *s = &job->side[p];
     cl_int err = CL_SUCCESS;
@@ -91,20 +90,25 @@ static cl_int make_side(struct job *job, const struct gs_list_join *j, unsigned 
     return err;
 }
 
-static struct job *make_job(const struct gs_list_join *j)
+struct gs_list_job *gs_list_job_make(const struct gs_list_join *j, cl_int *err)
 {
-    struct job *job = calloc(1, sizeof *job);
+    struct gs_list_job *job = calloc(1, sizeof *job);
+    *err = CL_OUT_OF_HOST_MEMORY;
     if (!job)
         return NULL;
-    *job = (struct job){.d = {.send = send, .free = free_job}, .shape = j->shape};
-    cl_int err = gs_deferred_send_make(&job->d, &j->l->cmd, j->n);
-    for (unsigned p = 0; p < j->n && !err; p++)
-        err = make_side(job, j, p);
-    if (!err)
+    *job = (struct gs_list_job){.d = {.send = send, .free = free_job}, .shape = j->shape};
+    *err = gs_deferred_send_make(&job->d, &j->l->cmd, j->n);
+    for (unsigned p = 0; p < j->n && !*err; p++)
+        *err = make_side(job, j, p);
+    if (!*err)
         return job;
-    gs_debug("lists aren't put behind each other by their counts (error %d)", err);
-    gs_deferred_send_free(&job->d);
+    gs_list_job_free(job);
     return NULL;
+}
+
+void gs_list_job_free(struct gs_list_job *job)
+{
+    gs_deferred_send_free(&job->d);
 }
 
 /* Lets the host hear a word of place p's memory once part p has run. */
@@ -121,13 +125,10 @@ static cl_int read_word(const struct gs_list_join *j, unsigned p, cl_mem mem, ui
     return err ? err : gs_events_add(known, event);
 }
 
-bool gs_list_by_count(const struct gs_list_join *j)
+cl_int gs_list_by_count(const struct gs_list_join *j, struct gs_list_job *job)
 {
     struct gs_command *cmd = &j->l->cmd;
     struct gs_events known = {0};
-    struct job *job = make_job(j);
-    if (!job)
-        return false;
     cl_int err = CL_SUCCESS;
     for (unsigned p = 0; p < j->n && !err; p++)
         err = read_word(j, p, j->counter[p].mem, j->counter[p].at, &job->side[p].counted, &known);
@@ -140,5 +141,5 @@ bool gs_list_by_count(const struct gs_list_join *j)
             err = gs_deferred_send_promise(&job->d, cmd, q, j->done);
     job->d.dropped = err != CL_SUCCESS;
     gs_deferred_send_begin(&job->d, cmd, &known);
-    return !err;
+    return err;
 }

@@ -38,26 +38,6 @@ const char gs_list_source[] =
     "{\n"
     "    return i < end ? i : i - end;\n"
     "}\n"
-    "#define APPEND(T) \\\n"
-    "    { \\\n"
-    "        __global const T *from = (__global const T *)(list + list_at); \\\n"
-    "        ulong n = elements * unit / sizeof(T), first = skipped * unit / sizeof(T); \\\n"
-    "        for (ulong i = first + get_global_id(0); i < n; i += items) \\\n"
-    "            *(__global T *)(dst + (to + i * sizeof(T))) = from[i]; \\\n"
-    "    }\n"
-    "__kernel void gs_append(__global uchar *dst, ulong at, ulong bytes, __global const uchar *list, ulong list_at,\n"
-    "                        __global const uint *counts, uint part, ulong step, ulong unit, ulong limit, ulong lead,\n"
-    "                        uint word, ulong items)\n"
-    "{\n"
-    "    uint before = 0;\n"
-    "    for (uint p = 0; p < part; p++)\n"
-    "        before += counts[p];\n"
-    "    long base = (int)before;\n"
-    "    ulong elements = gs_let_through(base, max(base, 0l), counts[part], bytes, step, unit, limit);\n"
-    "    ulong skipped = gs_skipped(base, step, lead), to = at + (ulong)base * unit;\n"
-    "    WITH_WORDS(APPEND)\n"
-    "}\n";
-const char gs_list_meeting_source[] =
     "#define LEAVE(T) \\\n"
     "    { \\\n"
     "        __global const T *it = (__global const T *)(list + (list_at + (ulong)base * unit + from)); \\\n"
@@ -180,19 +160,6 @@ static struct shape shape_of(const struct gs_context *ctx, const struct gs_list_
     const uint64_t words = bytes / k.word, whole = words / LOCAL * LOCAL + LOCAL;
     k.items = whole < most ? whole : most;
     return k;
-}
-
-cl_int gs_enqueue_append(struct gs_context *ctx, unsigned place, cl_command_queue queue, const struct gs_list_shape *s,
-                         unsigned part, cl_mem dst, cl_mem list, uint64_t list_at, cl_mem counts,
-                         const struct gs_events *wait, struct gs_events *done)
-{
-    const struct shape k = shape_of(ctx, s, list_at, s->bytes);
-    const cl_uint number = part;
-    return gs_run_output_kernel(queue, gs_output_kernel(ctx, place, GS_OUTPUT_APPEND), k.items,
-                                GS_ARGS(GS_ARG(dst), GS_ARG(s->at), GS_ARG(k.bytes), GS_ARG(list), GS_ARG(list_at),
-                                        GS_ARG(counts), GS_ARG(number), GS_ARG(k.step), GS_ARG(k.unit), GS_ARG(k.limit),
-                                        GS_ARG(k.lead), GS_ARG(k.word), GS_ARG(k.items)),
-                                wait, done);
 }
 
 cl_int gs_enqueue_list_leave(struct gs_context *ctx, unsigned place, cl_command_queue queue,

@@ -7,7 +7,7 @@
 #include "shim/order/command.h"
 
 /* Their text, for that program. */
-extern const char gs_list_source[], gs_list_meeting_source[];
+extern const char gs_list_source[];
 
 /* What is appended at a time, and how much there is room for. */
 struct gs_list_shape {
@@ -29,14 +29,8 @@ struct gs_list_piece {
 struct gs_list_piece gs_list_first_piece(const struct gs_list_shape *s, uint32_t was, uint32_t counted);
 struct gs_list_piece gs_list_next_piece(const struct gs_list_shape *s, uint32_t base, uint32_t counted);
 
-/* Puts the list of `part` behind those of the parts before it, into dst, the list of all. counts[p]: how far part p has
- * counted. */
-cl_int gs_enqueue_append(struct gs_context *ctx, unsigned place, cl_command_queue queue, const struct gs_list_shape *s,
-                         unsigned part, cl_mem dst, cl_mem list, uint64_t list_at, cl_mem counts,
-                         const struct gs_events *wait, struct gs_events *done);
-
-/* The same by way of memory that both devices' kernels reach: from `at` on, and around at its end; first
- * GS_LIST_HEAD_BYTES that say what there is, and then the elements' bytes [from, from + most). */
+/* Puts lists behind each other by way of memory that both devices' kernels reach: from `at` on, and around at its end;
+ * first GS_LIST_HEAD_BYTES that say what there is, and then the elements' bytes [from, from + most). */
 enum { GS_LIST_HEAD_BYTES = 256 };
 struct gs_list_meeting {
     cl_mem mem;

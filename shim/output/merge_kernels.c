@@ -222,9 +222,10 @@ cl_int gs_reduce_kernels_make(struct gs_context *ctx)
 }
 
 static const char *const kernel_names[GS_OUTPUT_KERNELS] = {
-    [GS_OUTPUT_MERGE] = "gs_merge",   [GS_OUTPUT_LEAVE] = "gs_leave",           [GS_OUTPUT_PICK_UP] = "gs_pick_up",
-    [GS_OUTPUT_PACK] = "gs_pack",     [GS_OUTPUT_UNPACK] = "gs_unpack",         [GS_OUTPUT_DIFFERS] = "gs_differs",
-    [GS_OUTPUT_APPEND] = "gs_append", [GS_OUTPUT_LIST_LEAVE] = "gs_list_leave", [GS_OUTPUT_LIST_TAKE] = "gs_list_take",
+    [GS_OUTPUT_MERGE] = "gs_merge",           [GS_OUTPUT_LEAVE] = "gs_leave",
+    [GS_OUTPUT_PICK_UP] = "gs_pick_up",       [GS_OUTPUT_PACK] = "gs_pack",
+    [GS_OUTPUT_UNPACK] = "gs_unpack",         [GS_OUTPUT_DIFFERS] = "gs_differs",
+    [GS_OUTPUT_LIST_LEAVE] = "gs_list_leave", [GS_OUTPUT_LIST_TAKE] = "gs_list_take",
 };
 
 /* On each place a program of its own, different by its last line: PoCL (3.1) confuses the forms of one kernel where
@@ -232,7 +233,7 @@ static const char *const kernel_names[GS_OUTPUT_KERNELS] = {
 cl_int gs_merge_kernels_make(struct gs_context *ctx, unsigned place)
 {
     char tail[32];
-    const char *texts[] = {blocks_source, sixteens_source, gs_list_source, gs_list_meeting_source, tail};
+    const char *texts[] = {blocks_source, sixteens_source, gs_list_source, tail};
     struct gs_merge_kernels *k = made(ctx);
     cl_int err = k ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     snprintf(tail, sizeof tail, "__constant int gs_place = %u;\n", place);
