@@ -86,14 +86,22 @@ static inline bool gs_is_small(struct gs_mem *m, uint64_t bytes)
            !gs_scheduled();
 }
 
-/* Has a write to a buffer, once h has begun, been handed to the GPU of the job, where that is one and not the first?
- * *own is its event then, or *err an error. False: it is to go home. */
+/* Has a write to a buffer, once h has begun, been handed to the GPU of the job, where that is one and not the first; or
+ * to the places that have wanted parts of it since the last? *own is its event then. False: it is to go home. */
 bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
-                        cl_bool blocking, cl_event *own, cl_int *err);
+                        cl_bool blocking, cl_event *own);
 
-/* The same for one of which other places have wanted parts since the last: each part goes there. */
-bool gs_write_parts(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr, cl_bool blocking,
-                    cl_event *own, cl_int *err);
+/* Carries n writes to the root's places out by the calls' ring as one command, *own, in the queues of their places:
+ * after the marker, which is taken over, and `ready`; or, without one, at once, and the ring has been entered. Gives
+ * the context's lock back meanwhile: nothing is split then that uses the object. */
+cl_int gs_write_staged(struct gs_home *h, struct gs_mem *root, const struct gs_staged *v, unsigned n,
+                       const cl_command_queue queue[], cl_event marker, const struct gs_events *ready, cl_event *own);
+
+/* A marker behind what a blocking write must come after: the memory that it reads may be written until then. */
+static inline cl_int gs_mark_before(const struct gs_home *h, cl_event *marker)
+{
+    return gs_real()->clEnqueueMarkerWithWaitList(h->cmd.q->o.handle, h->n, h->v, marker);
+}
 
 /* Once h is ready: is the transfer between m and the host's memory to go beside the application, and has it been handed
  * over? *own is its event then; with `waits` the caller goes on by gs_home_wait, blocking. */
