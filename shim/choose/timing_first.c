@@ -53,32 +53,29 @@ static double most_of_tries_ns(const struct gs_timing *t)
 
 bool gs_timing_may_await(struct gs_timing *t, bool *is_new)
 {
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     *is_new = gs_choice_guesses(&t->h) && !t->h.failures && !gs_choice_is_short(&t->h, &gs_book.machine, t->n);
     const bool unheard = tries_unheard(t);
-    pthread_mutex_unlock(&gs_book.lock);
     return *is_new || unheard;
 }
 
 bool gs_timing_wants_estimate(struct gs_timing *t)
 {
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     const bool wants = t->operations <= 0 || t->h.launches % AGAIN == 0;
     const bool affordable = (gs_book.estimated + 1) * (uint64_t)ESTIMATE_NS < elapsed_ns() / AFFORDABLE;
-    pthread_mutex_unlock(&gs_book.lock);
     return wants && affordable;
 }
 
 void gs_timing_estimate(struct gs_timing *t, double operations)
 {
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     const double estimate_ns = gs_choice_estimate_ns(&gs_book.machine, operations);
     gs_book.estimated++;
     t->operations = operations;
     t->estimate_ns = t->estimate_ns > 0 ? t->estimate_ns : estimate_ns;
     gs_choice_guess(&t->h, &gs_book.machine, t->n, estimate_ns);
     gs_debug("%s: %.0f operations, thought to take %.0f us at least", t->name, operations, estimate_ns / 1e3);
-    pthread_mutex_unlock(&gs_book.lock);
 }
 
 /* So long the application may wait in all for t's first measurement; before it begins as long as the driver may compile
@@ -138,11 +135,9 @@ bool gs_timing_awaits_cut(struct gs_timing *t, uint64_t waited_ns)
 {
     struct gs_wanted none = {0};
     bool begun = false;
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     gs_measured_look(&none);
-    const bool awaits = cut_unheard(t) && gs_measured_splits(t, &begun) && (begun || waited_ns < COMPILING_NS);
-    pthread_mutex_unlock(&gs_book.lock);
-    return awaits;
+    return cut_unheard(t) && gs_measured_splits(t, &begun) && (begun || waited_ns < COMPILING_NS);
 }
 
 bool gs_timing_seems_long(struct gs_timing *t, uint64_t waited_ns)
@@ -156,11 +151,9 @@ bool gs_timing_seems_long(struct gs_timing *t, uint64_t waited_ns)
 bool gs_timing_runs(struct gs_timing *t)
 {
     struct gs_wanted none = {0};
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     gs_measured_look(&none);
-    const bool runs = t->h.asked && !t->h.single.n;
-    pthread_mutex_unlock(&gs_book.lock);
-    return runs;
+    return t->h.asked && !t->h.single.n;
 }
 
 void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split)
@@ -176,7 +169,6 @@ void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split)
 void gs_timing_end(void)
 {
     struct gs_wanted none = {0};
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     gs_measured_look(&none);
-    pthread_mutex_unlock(&gs_book.lock);
 }

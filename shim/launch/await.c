@@ -23,9 +23,8 @@ static bool estimate(struct gs_launching *l)
 
 static void flush(struct gs_launching *l)
 {
-    pthread_mutex_lock(&l->cmd.ctx->lock);
+    GS_LOCKED(&l->cmd.ctx->lock);
     gs_command_flush(l->cmd.q);
-    pthread_mutex_unlock(&l->cmd.ctx->lock);
 }
 
 void gs_await_cut(struct gs_launching *l)

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/output/deferred_send.h"
@@ -23,24 +24,20 @@ static struct gs_backoffs known;
 const char *gs_speculation_forbidden(const struct gs_kernel *k)
 {
     const uint64_t id = gs_kernel_id(k);
-    pthread_mutex_lock(&known_lock);
-    const char *why = gs_backoff_forbids(gs_backoff_of(&known, id));
-    pthread_mutex_unlock(&known_lock);
-    return why;
+    GS_LOCKED(&known_lock);
+    return gs_backoff_forbids(gs_backoff_of(&known, id));
 }
 
 static void count_begun(const struct gs_speculation *j)
 {
-    pthread_mutex_lock(&known_lock);
+    GS_LOCKED(&known_lock);
     gs_backoff_begun(gs_backoff_of(&known, j->kernel_id));
-    pthread_mutex_unlock(&known_lock);
 }
 
 static void count_ended(const struct gs_speculation *j, bool good)
 {
-    pthread_mutex_lock(&known_lock);
+    GS_LOCKED(&known_lock);
     gs_backoff_ended(gs_backoff_of(&known, j->kernel_id), good);
-    pthread_mutex_unlock(&known_lock);
 }
 
 /* ---- the end of one ---- */

@@ -94,7 +94,7 @@ void gs_dump_built(struct gs_program *p, cl_int err)
         return;
     if (!err)
         gs_prepare_headers(p);
-    pthread_mutex_lock(&p->lock);
+    GS_LOCKED(&p->lock);
     name_program(p, name);
     if (!p->n_units)
         write_file(name, ".cl", p->source);
@@ -111,7 +111,6 @@ void gs_dump_built(struct gs_program *p, cl_int err)
         print_kernels(f, p);
         fclose(f);
     }
-    pthread_mutex_unlock(&p->lock);
 }
 
 void gs_dump_refused(struct gs_program *p, const char *driver_log)

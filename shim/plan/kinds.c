@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/hash.h"
 #include "shim/report/report.h"
@@ -56,10 +57,8 @@ uint64_t gs_program_id(struct gs_program *p)
     const uint64_t id = atomic_load(&p->id);
     if (id)
         return id;
-    pthread_mutex_lock(&p->lock);
-    const uint64_t made = gs_program_id_locked(p);
-    pthread_mutex_unlock(&p->lock);
-    return made;
+    GS_LOCKED(&p->lock);
+    return gs_program_id_locked(p);
 }
 
 uint64_t gs_program_id_locked(struct gs_program *p)
@@ -163,7 +162,7 @@ struct gs_kernel_kind *gs_kind_find_or_make(struct gs_program *p, cl_kernel hand
 /* There are no kernels of a former build. One that another thread was just asking for may yet be of the last. */
 void gs_kinds_forget(struct gs_program *p)
 {
-    pthread_mutex_lock(&lock);
+    GS_LOCKED(&lock);
     for (struct gs_kernel_kind **at = &p->kinds; *at;) {
         struct gs_kernel_kind *k = *at;
         if (k->old) {
@@ -174,7 +173,6 @@ void gs_kinds_forget(struct gs_program *p)
             at = &k->next;
         }
     }
-    pthread_mutex_unlock(&lock);
 }
 
 void gs_kinds_free(struct gs_program *p)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/process/clock.h"
@@ -431,12 +432,10 @@ const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, const char **rea
 
 const char *gs_prepare_headers(struct gs_program *p)
 {
-    pthread_mutex_lock(&p->lock);
+    GS_LOCKED(&p->lock);
     if (!p->summary && !p->refusal && !p->prepared)
         translate(p);
-    const char *headers = p->summary && !p->refusal ? p->summary->headers : NULL;
-    pthread_mutex_unlock(&p->lock);
-    return headers;
+    return p->summary && !p->refusal ? p->summary->headers : NULL;
 }
 
 /* Of the place's program, or the one of all. */
@@ -459,10 +458,9 @@ GS_RANKED(spare_lock, GS_RANK_SPARE_KERNELS);
 
 static cl_kernel exchange_spare(struct gs_kernel *k, unsigned place, cl_kernel spare)
 {
-    pthread_mutex_lock(&spare_lock);
+    GS_LOCKED(&spare_lock);
     const cl_kernel old = k->spare[place];
     k->spare[place] = spare;
-    pthread_mutex_unlock(&spare_lock);
     return old;
 }
 
