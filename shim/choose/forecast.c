@@ -2,7 +2,6 @@
 #include "shim/choose/forecast.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "shim/memory/coherence.h"
 
@@ -91,8 +90,9 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     bool unknown = false;
     int err = 0;
     double speed[GS_MAX_DEVICES];
-    memset(t, 0, sizeof *t);
-    o->n = plan->n_parts;
+    *o = (struct gs_forecast){
+        .n = plan->n_parts, .link = o->link, .peer_possible = o->peer_possible, .pinned = o->pinned};
+    t->all = (struct gs_move){0};
     const bool differ = gs_timing_speeds(of, o->n, speed);
     o->on_trial = plan->on_trial;
     gs_plan_cut(plan, cut);
@@ -141,18 +141,6 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     }
     t->return_rate = !left ? -1 : fetched >= left ? 1 : (double)fetched / (double)left;
     return err;
-}
-
-void gs_forecast_again(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *plan)
-{
-    struct gs_trial now;
-    if (gs_forecast(&now, of, plan) < 0)
-        return;
-    now.forecast.link = t->forecast.link;
-    now.forecast.peer_possible = t->forecast.peer_possible;
-    now.forecast.pinned = t->forecast.pinned;
-    t->forecast = now.forecast;
-    t->all = now.all;
 }
 
 bool gs_forecast_away(struct gs_mem *const *mems, unsigned n)
