@@ -279,7 +279,7 @@ static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range w
     cl_int alone_err = CL_SUCCESS;
     if (alone && read_alone(q, m, r, &op, before, n_wait, wait, event, &alone_err))
         return alone_err;
-    gs_home_begin_read(&h, q, n_wait, wait);
+    gs_home_begin(&h, q, true, n_wait, wait);
     const cl_int err = gs_at_home(m->root, r) ? gs_home_run(&h, q->o.handle, &op, CL_COMMAND_READ_BUFFER, &own)
                                               : read_units_from_places(&h.cmd, m->root, r, ptr, &own);
     gs_job_reads();

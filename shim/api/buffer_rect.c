@@ -31,7 +31,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command
         !ours || (!large && !gs_scheduled() && gs_range_at_home(q, m, gs_window_range(m, r.begin, r.end - r.begin)));
     cl_int err = CL_SUCCESS;
     if (!by_driver) {
-        gs_home_begin_read(&h, q, num_events_in_wait_list, event_wait_list);
+        gs_home_begin(&h, q, true, num_events_in_wait_list, event_wait_list);
         gs_home_need(&h, m, gs_window_range(m, r.begin, r.end - r.begin));
         err = gs_home_ready(&h);
         if (!err && large && gs_home_beside(&h, m, CL_COMMAND_READ_BUFFER_RECT, blocking_read, &t, &own)) {
@@ -84,7 +84,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue comman
     struct gs_staged t;
     struct gs_home h;
     cl_event own = NULL;
-    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    gs_home_begin(&h, q, false, num_events_in_wait_list, event_wait_list);
     gs_home_need(&h, m, all);
     cl_int err = gs_home_ready(&h);
     const bool beside = !err && r.end - r.begin >= MAY_BE_STAGED && gs_may_write(m) &&

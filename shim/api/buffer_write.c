@@ -157,7 +157,7 @@ static GS_COLD cl_int write_carefully(cl_command_queue command_queue, cl_mem buf
     struct gs_deferred *before;
     const bool alone = gs_home_await_before(q, blocking_write, num_events_in_wait_list, event_wait_list, &before);
     gs_deferred_let(before);
-    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    gs_home_begin(&h, q, false, num_events_in_wait_list, event_wait_list);
     h.alone = alone;
     if (gs_write_elsewhere(&h, m, offset, size, ptr, blocking_write, &own))
         return gs_home_wait(gs_home_end(&h, CL_SUCCESS), blocking_write, own, event);

@@ -22,28 +22,27 @@
 #include "shim/memory/staging.h"
 #include "shim/memory/strided.h"
 
+static void release(cl_command_queue queue)
+{
+    if (queue)
+        gs_real()->clReleaseCommandQueue(queue);
+}
+
 static void destroy_queue(struct gs_queue *q)
 {
     for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
-        if (i && q->exec[i])
-            gs_real()->clReleaseCommandQueue(q->exec[i]);
-        if (q->copy[i])
-            gs_real()->clReleaseCommandQueue(q->copy[i]);
-        if (q->leave[i])
-            gs_real()->clReleaseCommandQueue(q->leave[i]);
+        if (i) /* the first is the application's */
+            release(q->exec[i]);
+        release(q->copy[i]);
+        release(q->leave[i]);
         for (unsigned k = 0; k < GS_UNIT_QUEUES; k++)
-            if (q->unit[i][k])
-                gs_real()->clReleaseCommandQueue(q->unit[i][k]);
-        if (q->beside[i])
-            gs_real()->clReleaseCommandQueue(q->beside[i]);
+            release(q->unit[i][k]);
+        release(q->beside[i]);
     }
     gs_drained_drop(q->drained);
-    if (q->timed)
-        gs_real()->clReleaseCommandQueue(q->timed);
-    if (q->image)
-        gs_real()->clReleaseCommandQueue(q->image);
-    if (q->unit_image)
-        gs_real()->clReleaseCommandQueue(q->unit_image);
+    release(q->timed);
+    release(q->image);
+    release(q->unit_image);
 }
 
 static GS_COLD void destroy_place(struct gs_mem *m, unsigned place)
@@ -114,12 +113,12 @@ static void destroy_program(struct gs_program *p)
 
 static void destroy_kernel(struct gs_kernel *k)
 {
-    for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
         if (k->part[i])
             gs_real()->clReleaseKernel(k->part[i]);
-    for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
         if (k->spare[i])
             gs_real()->clReleaseKernel(k->spare[i]);
+    }
     gs_plan_cache_free(k->plans);
     for (cl_uint i = 0; i < k->n_args; i++)
         free(k->args[i].large);
@@ -150,8 +149,7 @@ static void destroy_context(struct gs_context *c)
     gs_pinned_free(c->pinned_small);
     gs_pinned_free(c->sparse_ring);
     gs_staging_free(c->staging);
-    if (c->sharing_queue)
-        gs_real()->clReleaseCommandQueue(c->sharing_queue);
+    release(c->sharing_queue);
     if (c->ended)
         gs_real()->clReleaseEvent(c->ended);
     gs_events_free(&c->at_home);

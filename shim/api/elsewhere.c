@@ -108,15 +108,22 @@ static cl_int wrote(struct gs_mem *root, const struct gs_extents *s)
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 
+/* Which places get something, by bit. */
+static unsigned takers_of(const struct gs_extents *s)
+{
+    unsigned all = 0;
+    for (unsigned i = 0; i < s->n; i++)
+        all |= 1u << s->v[i].place | s->v[i].also;
+    return all;
+}
+
 /* Has the job all the devices that they would go to? Those of others are not to get what they would never need. */
 static bool are_own(const struct gs_home *h, const struct gs_extents *s)
 {
-    unsigned own = 1, all = 0;
+    unsigned own = 1;
     for (unsigned i = 0; i < h->put.job.n; i++)
         own |= 1u << h->put.job.place[i];
-    for (unsigned i = 0; i < s->n; i++)
-        all |= 1u << s->v[i].place | s->v[i].also;
-    return !h->by_units || !(all & ~own);
+    return !h->by_units || !(takers_of(s) & ~own);
 }
 
 /* The queues of the places, and what is yet to end before anything is written there. */
@@ -124,9 +131,7 @@ static cl_int find_queues(struct gs_home *h, struct gs_mem *root, const struct g
                           cl_command_queue queue[GS_MAX_DEVICES], struct gs_events *ready)
 {
     cl_int err = CL_SUCCESS;
-    unsigned all = 0;
-    for (unsigned i = 0; i < s->n; i++)
-        all |= 1u << s->v[i].place | s->v[i].also;
+    const unsigned all = takers_of(s);
     for (unsigned place = 0; place < h->cmd.ctx->n && !err; place++) {
         if (!(all >> place & 1))
             continue;

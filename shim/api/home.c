@@ -3,7 +3,7 @@
 #include "shim/schedule/finish.h"
 #include "shim/memory/host.h"
 
-static void begin(struct gs_home *h, struct gs_queue *q, bool reads, cl_uint n_wait, const cl_event *wait)
+void gs_home_begin(struct gs_home *h, struct gs_queue *q, bool reads, cl_uint n_wait, const cl_event *wait)
 {
     *h = (struct gs_home){.cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait}, .n = n_wait, .v = wait};
     h->by_units = gs_scheduled();
@@ -12,16 +12,6 @@ static void begin(struct gs_home *h, struct gs_queue *q, bool reads, cl_uint n_w
         gs_job_enter(q->o.ctx, reads, &h->put.job);
     pthread_mutex_lock(&q->o.ctx->lock);
     h->put_before = gs_put_for(h->by_units ? &h->put : NULL);
-}
-
-void gs_home_begin(struct gs_home *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait)
-{
-    begin(h, q, false, n_wait, wait);
-}
-
-void gs_home_begin_read(struct gs_home *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait)
-{
-    begin(h, q, true, n_wait, wait);
 }
 
 void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)

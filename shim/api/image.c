@@ -43,7 +43,7 @@ static void count(enum gs_path path, cl_mem image, const size_t *region)
 static cl_int begin_home(struct gs_home *h, struct gs_queue *q, struct side src, struct side dst, cl_uint n_wait,
                          const cl_event *wait)
 {
-    (dst.m ? gs_home_begin : gs_home_begin_read)(h, q, n_wait, wait);
+    gs_home_begin(h, q, !dst.m, n_wait, wait);
     gs_home_need(h, src.m, src.r);
     if (dst.covers)
         gs_home_claim(h, dst.m);

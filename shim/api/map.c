@@ -70,7 +70,7 @@ static bool is_read_beyond(const struct gs_mem *m, cl_map_flags flags)
 static cl_int prepare(struct gs_home *h, struct gs_queue *q, struct gs_mem *m, struct gs_range r, cl_map_flags flags,
                       cl_uint n_wait, const cl_event *wait)
 {
-    (flags & CL_MAP_READ ? gs_home_begin_read : gs_home_begin)(h, q, n_wait, wait);
+    gs_home_begin(h, q, flags & CL_MAP_READ, n_wait, wait);
     if (flags & CL_MAP_WRITE_INVALIDATE_REGION)
         gs_home_claim(h, m);
     else
@@ -368,7 +368,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
     struct gs_home h;
     cl_event own, *out;
     cl_int err;
-    gs_home_begin_read(&h, q, num_events_in_wait_list, event_wait_list);
+    gs_home_begin(&h, q, true, num_events_in_wait_list, event_wait_list);
     struct gs_mapping *map = m->mappings;
     while (map && map->ptr != mapped_ptr)
         map = map->next;

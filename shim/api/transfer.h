@@ -37,9 +37,8 @@ struct gs_home {
     cl_int err;
 };
 
-void gs_home_begin(struct gs_home *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait);
-/* The same for one that gets results for the host, or ends the host's access to them. */
-void gs_home_begin_read(struct gs_home *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait);
+/* reads: it gets results for the host, or ends the host's access to them. */
+void gs_home_begin(struct gs_home *h, struct gs_queue *q, bool reads, cl_uint n_wait, const cl_event *wait);
 void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 /* For an object that the command writes without needing what is there: transfers into home that are under way come
  * first. */

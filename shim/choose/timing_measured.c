@@ -367,8 +367,11 @@ void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
     gs_ahead_do(&wanted);
 }
 
-/* A measurement that ends with `end`, which is retained. NULL: no memory. */
-static struct measurement *measure(struct gs_timing *t, uint64_t numbers, cl_event end)
+/* A measurement that ends with `end`, which is retained; of a split, if there are a trial and its plan. NULL: no
+ * memory.
+ */
+static struct measurement *measure(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
+                                   const struct gs_plan *plan, cl_event end)
 {
     struct measurement *m = calloc(1, sizeof *m);
     if (!m || gs_real()->clRetainEvent(end) != CL_SUCCESS) {
@@ -378,6 +381,13 @@ static struct measurement *measure(struct gs_timing *t, uint64_t numbers, cl_eve
     m->t = t;
     m->numbers = numbers;
     m->end = end;
+    m->split = trial;
+    if (trial) {
+        m->trial = *trial;
+        m->dim = plan->dim;
+        gs_plan_cut(plan, m->cut);
+        gs_forecast_shares(plan, m->share);
+    }
     return m;
 }
 
@@ -396,7 +406,7 @@ static void keep_measurement(struct measurement *m)
 
 void gs_timing_learn_single(struct gs_timing *t, uint64_t numbers, const struct gs_kernel *k, cl_event ran)
 {
-    struct measurement *m = measure(t, numbers, ran);
+    struct measurement *m = measure(t, numbers, NULL, NULL, ran);
     if (!m)
         return;
     m->program = k->program->o.handle;
@@ -407,17 +417,12 @@ void gs_timing_learn_split(struct gs_timing *t, uint64_t numbers, const struct g
                            const struct gs_plan *plan, const struct gs_asked *asked, cl_event begun, cl_event end,
                            const cl_event *parts)
 {
-    struct measurement *m = measure(t, numbers, end);
+    struct measurement *m = measure(t, numbers, trial, plan, end);
     if (!m)
         return;
     bool whole = gs_real()->clRetainEvent(begun) == CL_SUCCESS;
     m->begin = whole ? begun : NULL;
-    m->split = true;
-    m->trial = *trial;
     m->asked = *asked;
-    m->dim = plan->dim;
-    gs_plan_cut(plan, m->cut);
-    gs_forecast_shares(plan, m->share);
     for (unsigned p = 0; p < plan->n_parts && whole; p++) {
         whole = gs_real()->clRetainEvent(parts[p]) == CL_SUCCESS;
         m->part[p] = whole ? parts[p] : NULL;
@@ -431,18 +436,11 @@ void gs_timing_learn_split(struct gs_timing *t, uint64_t numbers, const struct g
 void gs_timing_learn_units(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
                            const struct gs_plan *plan, cl_event end, struct gs_spent *spent, const unsigned *place)
 {
-    struct measurement *m = measure(t, numbers, end);
+    struct measurement *m = measure(t, numbers, trial, plan, end);
     if (!m)
         return;
     atomic_fetch_add(&spent->refs, 1);
     m->spent = spent;
     memcpy(m->place, place, sizeof m->place);
-    m->split = trial;
-    if (trial) {
-        m->trial = *trial;
-        m->dim = plan->dim;
-        gs_plan_cut(plan, m->cut);
-        gs_forecast_shares(plan, m->share);
-    }
     keep_measurement(m);
 }

@@ -142,8 +142,7 @@ static cl_int launch_unsplit(struct gs_launching *l, const char *reason, cl_even
 static bool combines(const struct gs_plan *plan)
 {
     for (size_t i = 0; i < plan->n_uses; i++)
-        if (plan->uses[i].writes == GS_REDUCED || plan->uses[i].writes == GS_COMPARED ||
-            plan->uses[i].writes == GS_APPENDED)
+        if (gs_use_is_joined(&plan->uses[i]))
             return true;
     return false;
 }

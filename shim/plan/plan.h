@@ -38,6 +38,12 @@ struct gs_use {
     bool contested;                             /* set where the use becomes GS_CONTESTED */
 };
 
+/* Are the parts' writes put together at home? */
+static inline bool gs_use_is_joined(const struct gs_use *u)
+{
+    return u->writes == GS_REDUCED || u->writes == GS_COMPARED || u->writes == GS_APPENDED;
+}
+
 /* What a plan would like to know of what a memory object holds. */
 struct gs_want {
     uint32_t arg;
