@@ -138,7 +138,7 @@ static struct gs_list_join join_of(struct gs_launching *l, const struct gs_lists
                                        .bytes = list->at.end - list->at.begin,
                                        .step = a->step,
                                        .unit = a->unit,
-                                       .limit = list->at.limit,
+                                       .limit = list->at.limit < 1ull << 33 ? list->at.limit : 1ull << 33,
                                        .lead = list->at.lead},
                              .root = m->root,
                              .n = n_parts};

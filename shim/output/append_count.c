@@ -36,8 +36,46 @@ static void free_job(struct gs_deferred_send *d)
 
 /* ---- in the thread ---- */
 
+static uint64_t up_to(int64_t from, int64_t to, uint64_t step)
+{
+    return from < to ? ((uint64_t)(to - from) + step - 1) / step : 0;
+}
+
+/* What the counters say of a part: its elements from `skipped` to `elements`, what the limit and the list's size let
+ * through, stand in the list of all, as if its first stood at `first`. As the kernels of append_exchange.c have it. */
+struct piece {
+    int64_t first;
+    uint64_t skipped, elements;
+};
+
+static struct piece let_through(const struct gs_list_shape *s, int64_t base, int64_t limited_from, uint32_t counted)
+{
+    const int64_t most = (int64_t)(s->bytes / s->unit);
+    uint64_t taken = counted / s->step, room = up_to(limited_from, (int64_t)s->limit, s->step);
+    taken = taken < room ? taken : room;
+    room = base < most ? (uint64_t)(most - base) / s->step : 0;
+    taken = taken < room ? taken : room;
+    const uint64_t skipped = up_to(base, -(int64_t)s->lead, s->step);
+    return (struct piece){base, (skipped < taken ? skipped : taken) * s->step, taken * s->step};
+}
+
+/* The first part has counted so far, from `was` on. */
+static struct piece first_piece(const struct gs_list_shape *s, uint32_t was, uint32_t counted)
+{
+    if ((int32_t)counted < (int32_t)was)
+        return (struct piece){-(int64_t)s->lead, 0, s->bytes / s->unit + s->lead};
+    return let_through(s, (int32_t)was, (int32_t)was, counted - was);
+}
+
+/* Another has, from 0 on, and its elements begin at `base`. */
+static struct piece next_piece(const struct gs_list_shape *s, uint32_t base, uint32_t counted)
+{
+    const int64_t from = (int32_t)base;
+    return let_through(s, from, from > 0 ? from : 0, counted);
+}
+
 /* What part p has appended, to place q. */
-static cl_int bring(struct gs_list_job *j, unsigned p, unsigned q, struct gs_list_piece piece)
+static cl_int bring(struct gs_list_job *j, unsigned p, unsigned q, struct piece piece)
 {
     static const struct gs_events none;
     const struct side *from = &j->side[p];
@@ -62,12 +100,12 @@ static cl_int bring(struct gs_list_job *j, unsigned p, unsigned q, struct gs_lis
 static cl_int send(struct gs_deferred_send *d)
 {
     struct gs_list_job *j = (struct gs_list_job *)d;
-    struct gs_list_piece piece = gs_list_first_piece(&j->shape, j->was, j->side[0].counted);
+    struct piece piece = first_piece(&j->shape, j->was, j->side[0].counted);
     cl_uint base = j->side[0].counted;
     cl_int err = CL_SUCCESS;
     for (unsigned p = 0; p < d->n && !err; p++) {
         if (p) {
-            piece = gs_list_next_piece(&j->shape, base, j->side[p].counted);
+            piece = next_piece(&j->shape, base, j->side[p].counted);
             base += j->side[p].counted;
         }
         for (unsigned q = 0; q < d->n && !err; q++)

@@ -5,7 +5,19 @@
 #define GS_SHIM_OUTPUT_APPEND_WAYS_H
 
 #include "shim/output/append.h"
-#include "shim/output/append_kernels.h"
+
+/* What is appended at a time, and how much there is room for. */
+struct gs_list_shape {
+    uint64_t at, bytes;   /* of the list of all: where it begins in its root, and its size */
+    uint32_t step, unit;  /* see struct gs_append */
+    uint64_t limit, lead; /* see struct gs_append_place; the limit so that no sum of it wraps around */
+};
+
+/* How many bytes a part may have appended at most. */
+static inline uint64_t gs_list_most(const struct gs_list_shape *s)
+{
+    return s->bytes + s->lead * s->unit;
+}
 
 /* A list while a launch is being enqueued. */
 struct gs_list {

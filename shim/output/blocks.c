@@ -44,9 +44,16 @@ static cl_int leave_blocks(struct exchange *x, unsigned p, uint64_t at, uint64_t
         err = gs_events_share_all(&before, &x->on[p].since);
     if (!err)
         err = gs_exchange_buffer_take(place, &before);
+    const struct gs_holding *on = &x->on[p];
+    const uint64_t begin = on->begin + at, words_at = place->at + gs_blocks_of(n) * GS_BLOCK_BYTES;
+    const cl_int counts = x->counter[p] != NULL;
+    cl_mem count = counts ? x->counter[p] : place->left; /* a buffer all the same */
     if (!err)
-        err = gs_enqueue_leave(x->cmd->ctx, p, queue, place->left, place->at, x->on[p].mem, x->on[p].begin + at,
-                               x->m->kept[p], at, n, x->counter[p], &before, &x->giver[p].left);
+        err = gs_run_output_kernel(
+            queue, gs_output_kernel(x->cmd->ctx, p, GS_OUTPUT_LEAVE), gs_blocks_of(n) * GS_BLOCK_ITEMS,
+            GS_ARGS(GS_ARG(place->left), GS_ARG(place->at), GS_ARG(words_at), GS_ARG(on->mem), GS_ARG(begin),
+                    GS_ARG(x->m->kept[p]), GS_ARG(at), GS_ARG(n), GS_ARG(count), GS_ARG(counts)),
+            &before, &x->giver[p].left);
     if (!err)
         gs_real()->clFlush(queue);
     gs_events_free(&before);
@@ -59,6 +66,8 @@ static cl_int leave_blocks(struct exchange *x, unsigned p, uint64_t at, uint64_t
 static cl_int pick_up(struct exchange *x, unsigned q, unsigned p, uint64_t at, uint64_t n)
 {
     const struct gs_exchange_buffer *place = &x->giver[p].place;
+    const uint64_t begin = x->on[q].begin + at, words_at = place->at + gs_blocks_of(n) * GS_BLOCK_BYTES;
+    const cl_int yields = p < q;
     struct gs_events wait = {0};
     cl_int err;
     cl_command_queue queue = gs_copy_queue(x->cmd->q, q, &err);
@@ -67,8 +76,11 @@ static cl_int pick_up(struct exchange *x, unsigned q, unsigned p, uint64_t at, u
     if (!err)
         err = gs_events_share_all(&wait, &x->giver[p].left);
     if (!err)
-        err = gs_enqueue_pick_up(x->cmd->ctx, q, queue, x->on[q].mem, x->on[q].begin + at, place->taken[q], place->at,
-                                 x->m->kept[q], at, n, p < q, &wait, &x->giver[p].taken);
+        err = gs_run_output_kernel(
+            queue, gs_output_kernel(x->cmd->ctx, q, GS_OUTPUT_PICK_UP), gs_blocks_of(n) * GS_BLOCK_ITEMS,
+            GS_ARGS(GS_ARG(x->on[q].mem), GS_ARG(begin), GS_ARG(place->taken[q]), GS_ARG(place->at), GS_ARG(words_at),
+                    GS_ARG(x->m->kept[q]), GS_ARG(at), GS_ARG(n), GS_ARG(yields)),
+            &wait, &x->giver[p].taken);
     gs_events_free(&wait);
     return err;
 }
@@ -114,7 +126,7 @@ static uint64_t piece_of(const struct gs_merge *m)
 static uint64_t place_need(const struct gs_merge *m)
 {
     const uint64_t piece = piece_of(m);
-    return gs_exchange_buffer_need(m->bytes < piece ? m->bytes : piece);
+    return gs_blocks_of(m->bytes < piece ? m->bytes : piece) * (GS_BLOCK_BYTES + sizeof(cl_uint));
 }
 
 cl_int gs_blocks_reserve(struct gs_command *cmd, const struct gs_merge *m, unsigned n_parts, struct gs_events *ready)
@@ -147,7 +159,7 @@ static cl_int read_counters(struct exchange *x)
         cl_command_queue queue = gs_copy_queue(x->cmd->q, p, &err);
         if (!err && x->counter[p])
             err = gs_count_exchanged(queue, x->counter[p], 0, 1, 16 * (uint64_t)times,
-                                     times * gs_exchange_buffer_words(x->m->bytes), &x->on[p].since);
+                                     times * gs_blocks_of(x->m->bytes) * sizeof(cl_uint), &x->on[p].since);
     }
     return err;
 }

@@ -108,8 +108,8 @@ static cl_int merge_whole(struct gs_command *cmd, struct gs_merge *m, unsigned p
     if (!err)
         err = gs_transfer_buffer(cmd, part->mem, p, m->arrived, 0, part->begin, 0, m->bytes, &wait, &home->since);
     if (!err)
-        err = gs_enqueue_merge(cmd->ctx, queue, home->mem, home->begin, m->arrived, m->kept[0], m->bytes, &home->since,
-                               &home->since);
+        err = gs_enqueue_merge(gs_output_kernel(cmd->ctx, 0, GS_OUTPUT_MERGE), queue, home->mem, home->begin,
+                               m->arrived, m->kept[0], m->bytes, &home->since, &home->since);
     gs_events_free(&wait);
     gs_report_moved(GS_PATH_MERGE, m->bytes);
     return err;

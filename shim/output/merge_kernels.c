@@ -4,11 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "shim/output/append_kernels.h"
 #include "shim/schedule/put.h"
 #include "shim/plan/reducible.h"
-
-enum { LOCAL = 64 };
 
 /* What a part left as it was isn't stored. `op` is an enum gs_atomic_op. */
 static const char reduce_source[] =
@@ -35,9 +32,14 @@ static const char reduce_source[] =
     "REDUCE(gs_reduce_f64, double, ulong, FLOAT)\n"
     "#endif\n";
 
-/* A work-group for each block, sixteen bytes per work-item. gs_leave and gs_pick_up by way of a meeting place; gs_pack
- * and gs_unpack by way of records: a block's number in sixteen bytes, and the block. A launch may be in pieces by its
- * global_work_offset, of which get_group_id knows nothing. */
+/* A work-group for each block, sixteen bytes per work-item. By way of memory that both devices' kernels reach
+ * (shim/memory/exchange_buffer.h) gs_leave, on the part's place, compares part[begin ...] with kept[at ...] and leaves
+ * the blocks that differ, and behind all blocks a word for each that says whether it did; it adds the sixteens of bytes
+ * that it left to *count where that counts. gs_pick_up puts what differs from kept[at ...] into dst[begin ...]; with
+ * `yields` where nothing has changed yet. By way of records, a block's number in sixteen bytes and the block, gs_pack
+ * compares with kept[0 ...], makes records of at most `most` blocks that differ, and adds to *count, which starts at 0,
+ * how many do; gs_unpack puts them where they belong. A launch may be in pieces by its global_work_offset, of which
+ * get_group_id knows nothing. */
 static const char blocks_source[] =
     "int differs_here(__global const uchar *part, __global const uchar *kept, ulong left, uint4 *p)\n"
     "{\n"
@@ -135,7 +137,7 @@ static const char blocks_source[] =
     "    take(dst + begin + i, records + 16 + get_local_id(0) * 16, kept + i, left, yields);\n"
     "}\n";
 
-/* Behind the same: sixteen bytes per work-item. */
+/* Behind the same: sixteen bytes per work-item. gs_differs sets *flag if some of the n bytes differ from those kept. */
 static const char sixteens_source[] =
     "__kernel void gs_merge(__global uchar *dst, ulong begin, __global const uchar *part, __global const uchar *kept,\n"
     "                       ulong n)\n"
@@ -153,7 +155,7 @@ static const char sixteens_source[] =
     "        *flag = 1;\n"
     "}\n";
 
-_Static_assert(GS_BLOCK_BYTES == 1024 && GS_BLOCK_BYTES == LOCAL * 16, "a work-group of the kernels above");
+_Static_assert(GS_BLOCK_BYTES == 1024 && GS_BLOCK_BYTES == GS_BLOCK_ITEMS * 16, "a work-group of the kernels above");
 _Static_assert(GS_RECORD_BYTES == 1040 && GS_RECORD_BYTES == GS_BLOCK_BYTES + 16, "a record of the kernels above");
 _Static_assert(GS_ATOMIC_ADD == 1 && GS_ATOMIC_MIN == 2 && GS_ATOMIC_MAX == 3 && GS_ATOMIC_AND == 4 &&
                    GS_ATOMIC_OR == 5 && GS_ATOMIC_XOR == 6,
@@ -254,8 +256,13 @@ cl_int gs_run_output_kernel(cl_command_queue queue, cl_kernel k, uint64_t items,
                             cl_uint n_args, const struct gs_events *wait, struct gs_events *done)
 {
     cl_event event;
-    const cl_int err = gs_put_kernel(queue, k, args, n_args, items, LOCAL, wait->n, wait->v, &event);
+    const cl_int err = gs_put_kernel(queue, k, args, n_args, items, GS_BLOCK_ITEMS, wait->n, wait->v, &event);
     return err ? err : gs_events_add(done, event);
+}
+
+cl_kernel gs_reduce_kernel(const struct gs_context *ctx, enum gs_atomic_type type)
+{
+    return ctx->merge->reduce[type];
 }
 
 cl_kernel gs_output_kernel(const struct gs_context *ctx, unsigned place, enum gs_output_kernel which)
@@ -263,119 +270,9 @@ cl_kernel gs_output_kernel(const struct gs_context *ctx, unsigned place, enum gs
     return ctx->merge->kernel[place][which];
 }
 
-cl_int gs_enqueue_merge_by(cl_kernel k, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part, cl_mem kept,
-                           uint64_t n, const struct gs_events *wait, struct gs_events *done)
+cl_int gs_enqueue_merge(cl_kernel k, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part, cl_mem kept,
+                        uint64_t n, const struct gs_events *wait, struct gs_events *done)
 {
     return gs_run_output_kernel(queue, k, (n + 15) / 16,
                                 GS_ARGS(GS_ARG(dst), GS_ARG(begin), GS_ARG(part), GS_ARG(kept), GS_ARG(n)), wait, done);
-}
-
-cl_int gs_enqueue_merge(struct gs_context *ctx, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part,
-                        cl_mem kept, uint64_t n, const struct gs_events *wait, struct gs_events *done)
-{
-    return gs_enqueue_merge_by(gs_output_kernel(ctx, 0, GS_OUTPUT_MERGE), queue, dst, begin, part, kept, n, wait, done);
-}
-
-uint64_t gs_blocks_of(uint64_t n)
-{
-    return (n + GS_BLOCK_BYTES - 1) / GS_BLOCK_BYTES;
-}
-
-uint64_t gs_exchange_buffer_words(uint64_t n)
-{
-    return gs_blocks_of(n) * sizeof(cl_uint);
-}
-
-uint64_t gs_exchange_buffer_need(uint64_t n)
-{
-    return gs_blocks_of(n) * GS_BLOCK_BYTES + gs_exchange_buffer_words(n);
-}
-
-cl_int gs_enqueue_leave(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem meeting,
-                        uint64_t meeting_at, cl_mem part, uint64_t begin, cl_mem kept, uint64_t at, uint64_t n,
-                        cl_mem count, const struct gs_events *wait, struct gs_events *done)
-{
-    cl_kernel k = gs_output_kernel(ctx, place, GS_OUTPUT_LEAVE);
-    const uint64_t words_at = meeting_at + gs_blocks_of(n) * GS_BLOCK_BYTES;
-    const cl_int counts = count != NULL;
-    cl_mem counter = count ? count : meeting;
-    return gs_run_output_kernel(queue, k, gs_blocks_of(n) * LOCAL,
-                                GS_ARGS(GS_ARG(meeting), GS_ARG(meeting_at), GS_ARG(words_at), GS_ARG(part),
-                                        GS_ARG(begin), GS_ARG(kept), GS_ARG(at), GS_ARG(n), GS_ARG(counter),
-                                        GS_ARG(counts)),
-                                wait, done);
-}
-
-cl_int gs_enqueue_pick_up(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem dst, uint64_t begin,
-                          cl_mem meeting, uint64_t meeting_at, cl_mem kept, uint64_t at, uint64_t n, bool yields,
-                          const struct gs_events *wait, struct gs_events *done)
-{
-    cl_kernel k = gs_output_kernel(ctx, place, GS_OUTPUT_PICK_UP);
-    const uint64_t words_at = meeting_at + gs_blocks_of(n) * GS_BLOCK_BYTES;
-    const cl_int first_wins = yields;
-    return gs_run_output_kernel(queue, k, gs_blocks_of(n) * LOCAL,
-                                GS_ARGS(GS_ARG(dst), GS_ARG(begin), GS_ARG(meeting), GS_ARG(meeting_at),
-                                        GS_ARG(words_at), GS_ARG(kept), GS_ARG(at), GS_ARG(n), GS_ARG(first_wins)),
-                                wait, done);
-}
-
-cl_int gs_enqueue_pack(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem records, cl_uint most,
-                       cl_mem part, uint64_t begin, cl_mem kept, uint64_t n, cl_mem count, const struct gs_events *wait,
-                       struct gs_events *done)
-{
-    cl_kernel k = gs_output_kernel(ctx, place, GS_OUTPUT_PACK);
-    return gs_run_output_kernel(
-        queue, k, gs_blocks_of(n) * LOCAL,
-        GS_ARGS(GS_ARG(records), GS_ARG(most), GS_ARG(part), GS_ARG(begin), GS_ARG(kept), GS_ARG(n), GS_ARG(count)),
-        wait, done);
-}
-
-cl_int gs_enqueue_unpack(cl_kernel k, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem records, cl_uint count,
-                         cl_mem kept, uint64_t n, bool yields, const struct gs_events *wait, struct gs_events *done)
-{
-    const cl_int first_wins = yields;
-    return gs_run_output_kernel(
-        queue, k, (uint64_t)count * LOCAL,
-        GS_ARGS(GS_ARG(dst), GS_ARG(begin), GS_ARG(records), GS_ARG(kept), GS_ARG(n), GS_ARG(first_wins)), wait, done);
-}
-
-uint64_t gs_reduce_identity(enum gs_atomic_op op, enum gs_atomic_type type)
-{
-    const bool is_signed = type == GS_ATOMIC_I32 || type == GS_ATOMIC_I64;
-    const uint64_t ones = gs_atomic_bytes(type) == 4 ? UINT32_MAX : UINT64_MAX, sign = ones ^ ones >> 1;
-    if (type >= GS_ATOMIC_F32) /* -0.0 is what a sum keeps even of -0.0; of fmin and fmax, a NaN yields to any number */
-        return op == GS_ATOMIC_ADD ? sign : ones ^ sign;
-    switch (op) {
-    case GS_ATOMIC_AND:
-        return ones;
-    case GS_ATOMIC_MIN:
-        return is_signed ? ones ^ sign : ones;
-    case GS_ATOMIC_MAX:
-        return is_signed ? sign : 0;
-    default:
-        return 0;
-    }
-}
-
-cl_int gs_enqueue_reduce(struct gs_context *ctx, cl_command_queue queue, enum gs_atomic_op op, enum gs_atomic_type type,
-                         cl_mem dst, uint64_t dst_begin, cl_mem part, uint64_t part_begin, uint64_t n,
-                         const struct gs_events *wait, struct gs_events *done)
-{
-    cl_kernel k = ctx->merge->reduce[type];
-    const unsigned bytes = gs_atomic_bytes(type);
-    const uint64_t dst_first = dst_begin / bytes, part_first = part_begin / bytes, elements = n / bytes;
-    const uint64_t identity = gs_reduce_identity(op, type);
-    const cl_int how = (cl_int)op;
-    return gs_run_output_kernel(queue, k, elements,
-                                GS_ARGS(GS_ARG(dst), GS_ARG(dst_first), GS_ARG(part), GS_ARG(part_first),
-                                        GS_ARG(elements), GS_ARG(how), GS_ARG(identity)),
-                                wait, done);
-}
-
-cl_int gs_enqueue_differs(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem part, uint64_t begin,
-                          cl_mem kept, uint64_t n, cl_mem flag, const struct gs_events *wait, struct gs_events *done)
-{
-    return gs_run_output_kernel(queue, gs_output_kernel(ctx, place, GS_OUTPUT_DIFFERS), (n + 15) / 16,
-                                GS_ARGS(GS_ARG(part), GS_ARG(begin), GS_ARG(kept), GS_ARG(n), GS_ARG(flag)), wait,
-                                done);
 }

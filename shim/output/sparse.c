@@ -91,13 +91,16 @@ static cl_int bring_blocks(struct job *j, unsigned q, unsigned p)
     const struct side *from = &j->side[p];
     struct side *to = &j->side[q];
     const struct gs_buffer_copy c = {from->records, to->arriving, 0, 0, (uint64_t)from->count * GS_RECORD_BYTES};
+    const cl_int yields = p < q;
     struct gs_events here = {0};
     if (!from->count)
         return CL_SUCCESS;
     cl_int err = gs_deferred_send_copy(&j->d, p, q, &c, &none, &here);
     if (!err)
-        err = gs_enqueue_unpack(to->unpack, j->d.queue[q], to->mem, to->begin, to->arriving, from->count, to->kept,
-                                j->bytes, p < q, &here, &j->d.done[q]);
+        err = gs_run_output_kernel(j->d.queue[q], to->unpack, (uint64_t)from->count * GS_BLOCK_ITEMS,
+                                   GS_ARGS(GS_ARG(to->mem), GS_ARG(to->begin), GS_ARG(to->arriving), GS_ARG(to->kept),
+                                           GS_ARG(j->bytes), GS_ARG(yields)),
+                                   &here, &j->d.done[q]);
     gs_events_free(&here);
     return err;
 }
@@ -111,8 +114,8 @@ static cl_int bring_whole(struct job *j, unsigned p)
     struct gs_events here = {0};
     cl_int err = gs_deferred_send_copy(&j->d, p, 0, &c, &none, &here);
     if (!err)
-        err = gs_enqueue_merge_by(j->merge, j->d.queue[0], to->mem, to->begin, to->arriving, to->kept, j->bytes, &here,
-                                  &j->d.done[0]);
+        err = gs_enqueue_merge(j->merge, j->d.queue[0], to->mem, to->begin, to->arriving, to->kept, j->bytes, &here,
+                               &j->d.done[0]);
     gs_events_free(&here);
     return err;
 }
@@ -246,8 +249,11 @@ static cl_int pack(struct job *j, struct gs_command *cmd, unsigned p, struct gs_
     if (!err)
         err = gs_events_share_all(&packed, &on->since);
     if (!err)
-        err = gs_enqueue_pack(cmd->ctx, p, queue, s->records, j->most, s->mem, s->begin, s->kept, j->bytes, count,
-                              &packed, &packed);
+        err = gs_run_output_kernel(queue, gs_output_kernel(cmd->ctx, p, GS_OUTPUT_PACK),
+                                   gs_blocks_of(j->bytes) * GS_BLOCK_ITEMS,
+                                   GS_ARGS(GS_ARG(s->records), GS_ARG(j->most), GS_ARG(s->mem), GS_ARG(s->begin),
+                                           GS_ARG(s->kept), GS_ARG(j->bytes), GS_ARG(count)),
+                                   &packed, &packed);
     if (!err)
         err = gs_put(queue, &look, GS_VIA_HOST, packed.n, packed.v, &event);
     if (!err)

@@ -376,7 +376,10 @@ static cl_int compare(struct gs_speculation *j, struct gs_command *cmd, unsigned
         err = gs_events_add(&done, event);
     for (size_t i = 0; i < j->n_fields && !err; i++) {
         const struct gs_speculation_field *f = &j->fields[i];
-        err = gs_enqueue_differs(cmd->ctx, p, queue, f->mem[p], f->begin, f->kept[p], f->bytes, flag, &done, &done);
+        err = gs_run_output_kernel(
+            queue, gs_output_kernel(cmd->ctx, p, GS_OUTPUT_DIFFERS), (f->bytes + 15) / 16,
+            GS_ARGS(GS_ARG(f->mem[p]), GS_ARG(f->begin), GS_ARG(f->kept[p]), GS_ARG(f->bytes), GS_ARG(flag)), &done,
+            &done);
     }
     if (!err)
         err = gs_real()->clEnqueueReadBuffer(queue, flag, CL_FALSE, 0, sizeof zero, &j->changed[p], done.n, done.v,
