@@ -158,13 +158,6 @@ static cl_int write_here(struct gs_home *h, struct gs_mem *m, const struct gs_ex
     return err ? err : gs_write_staged(h, m->root, s->v, s->n, queue, marker, ready, own);
 }
 
-/* Is it carried out in the call although that isn't to block, as write_way in buffer_write.c says? Then the ring has
- * been entered. */
-static bool enter_soon(struct gs_context *ctx, const struct gs_events *ready, size_t size)
-{
-    return gs_staging_flows_after(ready, size) && gs_staging_enter(ctx, false);
-}
-
 bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
                         cl_bool blocking, cl_event *own)
 {
@@ -180,7 +173,9 @@ bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size
     enum gs_staging_way way =
         are_own(h, &s) ? gs_staging_way(q, ptr, size, blocking || gs_home_may_carry(h)) : GS_NOT_STAGED;
     bool goes = (way != GS_NOT_STAGED || by_units) && find_queues(h, m->root, &s, queue, &ready) == CL_SUCCESS;
-    const bool entered = goes && way == GS_STAGED_HERE && !blocking && enter_soon(q->o.ctx, &ready, size);
+    /* Is it carried out in the call although that isn't to block, as write_way in buffer_write.c says? */
+    const bool entered = goes && way == GS_STAGED_HERE && !blocking && gs_staging_flows_after(&ready, size) &&
+                         gs_staging_enter(q->o.ctx, false);
     if (way == GS_STAGED_HERE && !blocking && !entered)
         way = gs_staging_way(q, ptr, size, false);
     /* Where one of the devices is lost, home may not be. */

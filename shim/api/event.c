@@ -40,12 +40,9 @@ static cl_int time_of(const struct gs_event *e, unsigned part, cl_profiling_info
     if (!of)
         return gs_real()->clGetEventProfilingInfo(e->part[part].event, what, sizeof *t, t, NULL);
     GS_LOCKED(&of->times_lock);
-    const bool known = of->has_times;
-    *t = of->times[what == CL_PROFILING_COMMAND_QUEUED   ? 0
-                   : what == CL_PROFILING_COMMAND_SUBMIT ? 1
-                   : what == CL_PROFILING_COMMAND_START  ? 2
-                                                         : 3];
-    return known ? CL_SUCCESS : CL_PROFILING_INFO_NOT_AVAILABLE;
+    const cl_uint at = what - CL_PROFILING_COMMAND_QUEUED; /* then they were submitted, began, ended, were complete */
+    *t = of->times[at < 3 ? at : 3];
+    return of->has_times ? CL_SUCCESS : CL_PROFILING_INFO_NOT_AVAILABLE;
 }
 
 /* The earliest of the beginnings, or the latest of the ends, by the first device's clock. */

@@ -2,7 +2,6 @@
 /* Specification, section 5.5.2 and 5.5.3: mapping and unmapping. What is mapped is home's. */
 #include <string.h>
 
-#include "common/log.h"
 #include "shim/api/transfer.h"
 #include "shim/memory/mapped.h"
 #include "shim/memory/transfer.h"
@@ -245,6 +244,12 @@ static cl_int unmap_ours(struct gs_home *h, struct gs_mem *m, const struct gs_ma
 
 /* ---- the calls ---- */
 
+static void *hand_out(void *ptr, cl_int err, cl_int *errcode_ret)
+{
+    gs_set_error(errcode_ret, err);
+    return err ? NULL : ptr;
+}
+
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_map,
                                                   cl_map_flags map_flags, size_t offset, size_t size,
                                                   cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
@@ -265,8 +270,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
         const cl_int failed = gs_home_wait(CL_SUCCESS, blocking_map, own, event);
         if (failed)
             map_failed(q->o.ctx, m, ptr);
-        gs_set_error(errcode_ret, failed);
-        return failed ? NULL : ptr;
+        return hand_out(ptr, failed, errcode_ret);
     }
     cl_int err = prepare(&h, q, m, r, map_flags, num_events_in_wait_list, event_wait_list);
     const bool ours = !err && map_ours(&h, m, blocking_map, map_flags, offset, size, &ptr, &own);
@@ -275,9 +279,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
         ptr = gs_real()->clEnqueueMapBuffer(command_queue, buffer, CL_TRUE, map_flags, offset, size, h.n, h.v, event,
                                             &err);
         close_map(&h, m, map, ptr, err);
-        err = gs_home_end(&h, err);
-        gs_set_error(errcode_ret, err);
-        return err ? NULL : ptr;
+        return hand_out(ptr, gs_home_end(&h, err), errcode_ret);
     }
     if (!err && !ours) {
         gs_home_hold(&h, command_queue);
@@ -291,8 +293,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
     err = gs_home_wait(gs_home_end(&h, err), blocking_map, own, event);
     if (err && ours)
         map_failed(q->o.ctx, m, ptr);
-    gs_set_error(errcode_ret, err);
-    return err ? NULL : ptr;
+    return hand_out(ptr, err, errcode_ret);
 }
 
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue, cl_mem image, cl_bool blocking_map,
@@ -329,8 +330,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
         err = gs_home_wait(gs_home_end(&h, err), blocking_map, own, event);
         if (err)
             map_failed(q->o.ctx, m, box.ptr);
-        gs_set_error(errcode_ret, err);
-        return err ? NULL : box.ptr;
+        return hand_out(box.ptr, err, errcode_ret);
     }
     cl_command_queue queue = err ? NULL : gs_home_image_queue(&h);
     err = h.err;
@@ -339,9 +339,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
         ptr = gs_real()->clEnqueueMapImage(queue, image, CL_TRUE, map_flags, origin, region, image_row_pitch,
                                            image_slice_pitch, h.n, h.v, event, &err);
         close_map(&h, m, map, ptr, err);
-        err = gs_home_end(&h, err);
-        gs_set_error(errcode_ret, err);
-        return err ? NULL : ptr;
+        return hand_out(ptr, gs_home_end(&h, err), errcode_ret);
     }
     if (!err)
         gs_home_hold(&h, queue);
@@ -352,8 +350,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
     if (!err)
         remember(m, &(struct gs_mapping){.ptr = ptr, .range = r}, map_flags);
     err = gs_home_image_end(&h, err, CL_COMMAND_MAP_IMAGE, blocking_map, own, event);
-    gs_set_error(errcode_ret, err);
-    return err ? NULL : ptr;
+    return hand_out(ptr, err, errcode_ret);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command_queue, cl_mem memobj, void *mapped_ptr,

@@ -4,7 +4,6 @@
 #include "shim/choose/timing_book.h"
 
 #include "common/log.h"
-#include "shim/plan/prepare.h"
 #include "shim/process/clock.h"
 #include "shim/report/report.h"
 
@@ -21,12 +20,6 @@ enum {
 static uint64_t elapsed_ns(void)
 {
     return gs_now_ns() - gs_book.budget.begin_ns;
-}
-
-/* PoCL compiles a kernel when it is launched, not when its program is built. */
-static bool may_compile_first(void)
-{
-    return gs_group()->type & CL_DEVICE_TYPE_CPU;
 }
 
 /* The devices differ, and its first split, or the first since the cut was moved, is to tell whether that was right:
@@ -86,7 +79,7 @@ static uint64_t most_awaited_ns(const struct gs_timing *t, bool known_soon)
     const uint64_t left = elapsed_ns() / AWAITED_SHARE,
                    share = left > gs_book.awaited_ns ? left - gs_book.awaited_ns : 0;
     const uint64_t little = share < LITTLE_NS && !known_soon ? share : LITTLE_NS;
-    if (!t->begun && may_compile_first() && gs_book.compiled_ns < COMPILING_NS)
+    if (!t->begun && gs_book.machine.compiles && gs_book.compiled_ns < COMPILING_NS)
         return little + COMPILING_NS - gs_book.compiled_ns;
     return t->begun_ns + little + (uint64_t)((double)t->h.launches * gs_choice_guess_ns(&t->h));
 }
@@ -98,7 +91,7 @@ static void count_awaited(struct gs_timing *t, uint64_t waited_ns)
         t->tries_ns += waited_ns;
         return;
     }
-    if (!t->begun && may_compile_first())
+    if (!t->begun && gs_book.machine.compiles)
         gs_book.compiled_ns += waited_ns;
     else
         gs_book.awaited_ns += waited_ns;
@@ -142,10 +135,8 @@ bool gs_timing_awaits_cut(struct gs_timing *t, uint64_t waited_ns)
 
 bool gs_timing_seems_long(struct gs_timing *t, uint64_t waited_ns)
 {
-    pthread_mutex_lock(&gs_book.lock);
-    const bool runs = t->h.running_ns > 0;
-    pthread_mutex_unlock(&gs_book.lock);
-    return runs || (!may_compile_first() && waited_ns > LONG_NS);
+    GS_LOCKED(&gs_book.lock);
+    return t->h.running_ns > 0 || (!gs_book.machine.compiles && waited_ns > LONG_NS);
 }
 
 bool gs_timing_runs(struct gs_timing *t)

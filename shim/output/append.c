@@ -9,7 +9,6 @@
 #include "shim/memory/coherence.h"
 #include "shim/output/merge_kernels.h"
 #include "shim/schedule/put.h"
-#include "shim/report/report.h"
 #include "shim/memory/scratch.h"
 #include "shim/memory/exchange_buffer.h"
 #include "shim/memory/transfer.h"

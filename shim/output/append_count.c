@@ -6,7 +6,6 @@
 #include "shim/output/append_ways.h"
 #include "shim/output/deferred_send.h"
 #include "shim/schedule/put.h"
-#include "shim/report/report.h"
 
 /* What the thread needs of a place. All handles are retained. */
 struct side {
@@ -27,10 +26,8 @@ static void free_job(struct gs_deferred_send *d)
 {
     struct gs_list_job *j = (struct gs_list_job *)d;
     for (unsigned p = 0; p < d->n; p++) {
-        if (j->side[p].own)
-            gs_real()->clReleaseMemObject(j->side[p].own);
-        if (j->side[p].list)
-            gs_real()->clReleaseMemObject(j->side[p].list);
+        gs_deferred_send_let(j->side[p].own);
+        gs_deferred_send_let(j->side[p].list);
     }
 }
 

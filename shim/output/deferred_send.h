@@ -33,8 +33,13 @@ void gs_deferred_send_free(struct gs_deferred_send *d);
 /* Of so many bytes, may it be less by so much that it pays to hear of it first? */
 bool gs_deferred_send_worth(uint64_t bytes);
 
-/* What the thread is to use, retained; null after an error, before or now. */
+/* What the thread is to use, retained; null after an error, before or now. And lets it go, if it isn't null. */
 cl_mem gs_deferred_send_keep(cl_mem m, cl_int *err);
+static inline void gs_deferred_send_let(cl_mem m)
+{
+    if (m)
+        gs_real()->clReleaseMemObject(m);
+}
 
 /* The last step in the application's call: sends off what its places have enqueued, and lets the thread act once these
  * have ended, or now if there are none. They are taken over. */

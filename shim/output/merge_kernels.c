@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "shim/schedule/put.h"
-#include "shim/plan/reducible.h"
 
 /* What a part left as it was isn't stored. `op` is an enum gs_atomic_op. */
 static const char reduce_source[] =

@@ -7,7 +7,6 @@
 #include "shim/output/deferred_send.h"
 #include "shim/output/merge_kernels.h"
 #include "shim/schedule/put.h"
-#include "shim/report/report.h"
 #include "shim/memory/scratch.h"
 
 enum { DENSE_PAUSE = 16 }; /* one merge in so many is tried by blocks though the last was dense */
@@ -58,12 +57,6 @@ bool gs_sparse_worth(struct gs_mem *root, uint64_t bytes)
 
 /* ---- the end of a job ---- */
 
-static void release_mem(cl_mem m)
-{
-    if (m)
-        gs_real()->clReleaseMemObject(m);
-}
-
 static void free_job(struct gs_deferred_send *d)
 {
     struct job *j = (struct job *)d;
@@ -71,10 +64,10 @@ static void free_job(struct gs_deferred_send *d)
         struct side *s = &j->side[p];
         if (s->unpack)
             gs_real()->clReleaseKernel(s->unpack);
-        release_mem(s->mem);
-        release_mem(s->kept);
-        release_mem(s->records);
-        release_mem(s->arriving);
+        gs_deferred_send_let(s->mem);
+        gs_deferred_send_let(s->kept);
+        gs_deferred_send_let(s->records);
+        gs_deferred_send_let(s->arriving);
     }
     if (j->merge)
         gs_real()->clReleaseKernel(j->merge);

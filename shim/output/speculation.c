@@ -74,17 +74,11 @@ static void count_ended(const struct gs_speculation *j, bool good)
     gs_backoff_ended(gs_backoff_of(&known, j->kernel_id), good);
 }
 
-static void release_mem(cl_mem m)
-{
-    if (m)
-        gs_real()->clReleaseMemObject(m);
-}
-
 static void free_copies(struct gs_speculation_copy *v, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        release_mem(v[i].from);
-        release_mem(v[i].to);
+        gs_deferred_send_let(v[i].from);
+        gs_deferred_send_let(v[i].to);
     }
     free(v);
 }
@@ -94,8 +88,8 @@ static void free_speculation(struct gs_deferred_send *d)
     struct gs_speculation *j = (struct gs_speculation *)d;
     for (size_t i = 0; i < j->n_fields; i++)
         for (unsigned p = 0; p < d->n; p++) {
-            release_mem(j->fields[i].mem[p]);
-            release_mem(j->fields[i].kept[p]);
+            gs_deferred_send_let(j->fields[i].mem[p]);
+            gs_deferred_send_let(j->fields[i].kept[p]);
         }
     free(j->fields);
     free_copies(j->undo, j->n_undo);
