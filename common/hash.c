@@ -92,6 +92,12 @@ void gs_hash_add(struct gs_hash *s, const void *bytes, size_t n)
     }
 }
 
+void gs_hash_add_text(struct gs_hash *s, const char *text)
+{
+    text = text ? text : "";
+    gs_hash_add(s, text, strlen(text) + 1);
+}
+
 void gs_hash_end(struct gs_hash *s, unsigned char out[GS_HASH_BYTES])
 {
     memset(s->block + s->used, 0, sizeof s->block - s->used);

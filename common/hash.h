@@ -16,6 +16,7 @@ struct gs_hash {
 
 void gs_hash_begin(struct gs_hash *s);
 void gs_hash_add(struct gs_hash *s, const void *bytes, size_t n);
+void gs_hash_add_text(struct gs_hash *s, const char *text); /* with the 0 behind it; NULL is as "" */
 void gs_hash_end(struct gs_hash *s, unsigned char out[GS_HASH_BYTES]);
 
 /* As above, in hexadecimal with a 0 behind it. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/lock/locked.h"
 #include "shim/schedule/client.h"
 #include "shim/schedule/job.h"
 #include "shim/schedule/dispatch.h"

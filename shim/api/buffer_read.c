@@ -9,28 +9,6 @@
 #include "shim/order/callbacks.h"
 #include "shim/report/watch.h"
 
-/* Reads from the devices that hold the bytes, straight to the application's memory. */
-static cl_int read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, cl_uint n_wait,
-                               const cl_event *wait, cl_event *event)
-{
-    struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
-    struct gs_events done = {0};
-    unsigned device[GS_MOST_PIECES] = {0};
-    const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, r.end - r.begin, ptr);
-    pthread_mutex_lock(&q->o.ctx->lock);
-    cl_int err = gs_host_read(&cmd, m->root, r, &all, &done, device, GS_MOST_PIECES);
-    if (!err)
-        err = gs_finish_command(q, CL_COMMAND_READ_BUFFER, &done, device, event);
-    if (err)
-        gs_command_flush(q);
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    if (err) /* the application may free the memory now: nothing may still be written there */
-        gs_events_wait(&done);
-    gs_events_free(&done);
-    gs_command_end(&cmd);
-    return err;
-}
-
 /* How a read goes. */
 enum read_way { READ_AT_HOME, READ_STAGED, READ_BESIDE, READ_IN_TURN, READ_TOGETHER };
 
@@ -39,19 +17,14 @@ static enum read_way choose_read(struct gs_queue *q, struct gs_mem *m, struct gs
     /* So few stretches are faster one after the other: NVIDIA's non-blocking reads to pageable memory take up to twice
      * as long as blocking ones. */
     enum { FEW = 8 };
-    enum read_way way = READ_TOGETHER;
-    pthread_mutex_lock(&q->o.ctx->lock);
+    GS_LOCKED(&q->o.ctx->lock);
     const enum gs_staging_way staged = gs_staging_way(q, ptr, r.end - r.begin, blocking);
-    if (staged == GS_STAGED_HERE)
-        way = READ_STAGED;
-    else if (staged == GS_STAGED_BESIDE)
-        way = READ_BESIDE;
-    else if (gs_at_home(m->root, r))
-        way = READ_AT_HOME;
-    else if (blocking && !atomic_load(&q->o.ctx->user_events) && gs_count_holders(m->root, r, FEW + 1) <= FEW)
-        way = READ_IN_TURN;
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    return way;
+    if (staged != GS_NOT_STAGED)
+        return staged == GS_STAGED_HERE ? READ_STAGED : READ_BESIDE;
+    if (gs_at_home(m->root, r))
+        return READ_AT_HOME;
+    const bool few = blocking && !atomic_load(&q->o.ctx->user_events) && gs_count_holders(m->root, r, FEW + 1) <= FEW;
+    return few ? READ_IN_TURN : READ_TOGETHER;
 }
 
 /* Counts a read through the ring. Does it go where the last one went? Then that memory is in use already. */
@@ -68,14 +41,13 @@ static cl_int find_places(struct gs_command *cmd, struct gs_mem *m, struct gs_ra
                           bool share, struct gs_extents *s, struct gs_events *ready,
                           cl_command_queue queue[GS_MAX_DEVICES], bool *again)
 {
-    pthread_mutex_lock(&cmd->ctx->lock);
+    GS_LOCKED(&cmd->ctx->lock);
     *again = share && count_read(m->root, all);
     cl_int err = gs_host_places(cmd, m->root, r, all, share, s, ready);
     m->root->host_reads++;
     for (unsigned i = 0; i < s->n && !err; i++)
         queue[s->v[i].place] = gs_host_queue(cmd->q, &s->v[i], &err);
     gs_real()->clFlush(cmd->q->o.handle);
-    pthread_mutex_unlock(&cmd->ctx->lock);
     return err;
 }
 
@@ -309,7 +281,7 @@ static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range w
     cl_int alone_err = CL_SUCCESS;
     if (alone && read_alone(q, m, r, &op, before, n_wait, wait, event, &alone_err))
         return alone_err;
-    gs_home_begin_read(&h, q, n_wait, wait);
+    gs_home_begin(&h, q, true, n_wait, wait);
     const cl_int err = gs_at_home(m->root, r) ? gs_home_run(&h, q->o.handle, &op, CL_COMMAND_READ_BUFFER, &own)
                                               : read_units_from_places(&h.cmd, m->root, r, ptr, &own);
     gs_job_reads();
@@ -400,8 +372,9 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
                                               num_events_in_wait_list, event_wait_list, event);
     if (way != READ_TOGETHER)
         return read_pieces(q, m, r, ptr, way == READ_STAGED, num_events_in_wait_list, event_wait_list, event);
-    const cl_int err =
-        read_from_places(q, m, r, ptr, num_events_in_wait_list, event_wait_list, event || blocking_read ? &own : NULL);
+    const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, size, ptr);
+    const cl_int err = gs_read_from_places(q, m->root, r, &all, CL_COMMAND_READ_BUFFER, num_events_in_wait_list,
+                                           event_wait_list, event || blocking_read ? &own : NULL);
     return gs_home_wait(err, blocking_read && !err, event || blocking_read ? own : NULL, event);
 }
 

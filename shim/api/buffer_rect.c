@@ -27,24 +27,26 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command
     cl_event own = NULL;
     const bool large = ours && r.end - r.begin >= MAY_BE_STAGED &&
                        gs_staged_rect(&t, m, false, buffer_offset, host_offset, region, pitches, host_pitches, ptr);
-    if (!ours || (!large && !gs_scheduled() && gs_range_at_home(q, m, gs_window_range(m, r.begin, r.end - r.begin))))
+    bool by_driver =
+        !ours || (!large && !gs_scheduled() && gs_range_at_home(q, m, gs_window_range(m, r.begin, r.end - r.begin)));
+    cl_int err = CL_SUCCESS;
+    if (!by_driver) {
+        gs_home_begin(&h, q, true, num_events_in_wait_list, event_wait_list);
+        gs_home_need(&h, m, gs_window_range(m, r.begin, r.end - r.begin));
+        err = gs_home_ready(&h);
+        if (!err && large && gs_home_beside(&h, m, CL_COMMAND_READ_BUFFER_RECT, blocking_read, &t, &own)) {
+            if (h.by_units)
+                gs_job_reads();
+            return gs_home_wait(gs_home_end(&h, err), blocking_read, own, event);
+        }
+        by_driver = !err && !h.by_units && !h.extra.n; /* it was home after all */
+        if (by_driver)
+            gs_home_end(&h, err);
+    }
+    if (by_driver)
         return gs_real()->clEnqueueReadBufferRect(
             command_queue, buffer, blocking_read, buffer_offset, host_offset, region, buffer_row_pitch,
             buffer_slice_pitch, host_row_pitch, host_slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
-    gs_home_begin_read(&h, q, num_events_in_wait_list, event_wait_list);
-    gs_home_need(&h, m, gs_window_range(m, r.begin, r.end - r.begin));
-    cl_int err = gs_home_ready(&h);
-    if (!err && large && gs_home_beside(&h, m, CL_COMMAND_READ_BUFFER_RECT, blocking_read, &t, &own)) {
-        if (h.by_units)
-            gs_job_reads();
-        return gs_home_wait(gs_home_end(&h, err), blocking_read, own, event);
-    }
-    if (!err && !h.by_units && !h.extra.n) { /* it was home after all */
-        gs_home_end(&h, err);
-        return gs_real()->clEnqueueReadBufferRect(
-            command_queue, buffer, blocking_read, buffer_offset, host_offset, region, buffer_row_pitch,
-            buffer_slice_pitch, host_row_pitch, host_slice_pitch, ptr, num_events_in_wait_list, event_wait_list, event);
-    }
     struct gs_op op = {.kind = GS_OP_READ_RECT,
                        .src = buffer,
                        .from_pitch = {buffer_row_pitch, buffer_slice_pitch},
@@ -82,7 +84,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue comman
     struct gs_staged t;
     struct gs_home h;
     cl_event own = NULL;
-    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    gs_home_begin(&h, q, false, num_events_in_wait_list, event_wait_list);
     gs_home_need(&h, m, all);
     cl_int err = gs_home_ready(&h);
     const bool beside = !err && r.end - r.begin >= MAY_BE_STAGED && gs_may_write(m) &&

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.2.2: writing buffers. */
 #include "shim/api/buffer.h"
-#include "shim/schedule/finish.h"
 #include "shim/report/report.h"
 #include "shim/memory/staging.h"
 #include "shim/report/watch.h"
-
-static cl_int await_marker(struct gs_context *ctx, cl_event marker)
-{
-    const cl_int err = gs_real()->clWaitForEvents(1, &marker);
-    gs_real()->clReleaseEvent(marker);
-    if (!err)
-        gs_staging_enter(ctx, true);
-    return err;
-}
 
 /* Gives the context's lock back while the bytes are on their way, and says twice that they are home's: before, so that
  * nobody brings older ones there; and after, so that what somebody fetched from there meanwhile, for other bytes' sake,
@@ -21,24 +11,11 @@ static cl_int await_marker(struct gs_context *ctx, cl_event marker)
 static cl_int write_staged(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
                            cl_event marker, cl_event *own)
 {
-    struct gs_staged_ends ended = {0};
-    struct gs_context *ctx = h->cmd.ctx;
+    static const struct gs_events none;
     const cl_command_queue queue = h->cmd.q->o.handle;
-    gs_home_wrote(h, m, gs_window_range(m, offset, size));
-    m->root->host_writes++;
-    pthread_mutex_unlock(&ctx->lock);
     const struct gs_staged run = gs_staged_run(m->o.handle, 0, true, offset, size, (void *)(uintptr_t)ptr);
-    cl_int err = marker ? await_marker(ctx, marker) : CL_SUCCESS;
-    if (!err) {
-        err = gs_staging_carry(ctx, &queue, &run, 1, 0, NULL, &ended);
-        gs_staging_leave(ctx);
-    }
-    pthread_mutex_lock(&ctx->lock);
-    m->root->host_writes--;
-    if (!err)
-        err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
-    gs_events_free(&ended.events);
-    return err;
+    gs_home_wrote(h, m, gs_window_range(m, offset, size));
+    return gs_write_staged(h, m->root, &run, 1, &queue, marker, &none, own);
 }
 
 /* A blocking write by the driver's own way, which is faster than a non-blocking one and a wait. Where the bytes lie is
@@ -59,12 +36,6 @@ static cl_int write_blocking(struct gs_home *h, struct gs_mem *m, size_t offset,
     return gs_home_end(h, err);
 }
 
-/* A marker behind what a blocking write must come after: the memory that it reads may be written until then. */
-static cl_int mark_before(const struct gs_home *h, cl_event *marker)
-{
-    return gs_real()->clEnqueueMarkerWithWaitList(h->cmd.q->o.handle, h->n, h->v, marker);
-}
-
 /* Which way a write goes. HERE: behind the marker if there is one; else the ring has been entered. */
 static enum gs_staging_way write_way(struct gs_home *h, struct gs_mem *m, bool blocking, const void *ptr, size_t size,
                                      cl_event *marker)
@@ -76,7 +47,7 @@ static enum gs_staging_way write_way(struct gs_home *h, struct gs_mem *m, bool b
     if (way != GS_STAGED_HERE)
         return way;
     if (blocking)
-        return mark_before(h, marker) == CL_SUCCESS ? way : GS_NOT_STAGED;
+        return gs_mark_before(h, marker) == CL_SUCCESS ? way : GS_NOT_STAGED;
     if (gs_staging_flows(q, size) && gs_staging_enter(q->o.ctx, false))
         return way;
     /* Where another thread has the ring, the other one; or the driver's own way. */
@@ -191,16 +162,14 @@ static GS_COLD cl_int write_carefully(cl_command_queue command_queue, cl_mem buf
     struct gs_deferred *before;
     const bool alone = gs_home_await_before(q, blocking_write, num_events_in_wait_list, event_wait_list, &before);
     gs_deferred_let(before);
-    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    gs_home_begin(&h, q, false, num_events_in_wait_list, event_wait_list);
     h.alone = alone;
-    cl_int err;
-    if (gs_write_elsewhere(&h, m, offset, size, ptr, blocking_write, &own, &err) ||
-        gs_write_parts(&h, m, offset, size, ptr, blocking_write, &own, &err))
-        return gs_home_wait(gs_home_end(&h, err), blocking_write, own, event);
+    if (gs_write_elsewhere(&h, m, offset, size, ptr, blocking_write, &own))
+        return gs_home_wait(gs_home_end(&h, CL_SUCCESS), blocking_write, own, event);
     gs_home_claim(&h, m);
     enum gs_staging_way way = GS_NOT_STAGED;
     cl_event marker = NULL;
-    err = gs_home_ready(&h);
+    cl_int err = gs_home_ready(&h);
     const struct gs_op op = {
         .kind = GS_OP_WRITE, .dst = buffer, .to = {offset}, .region = {size, 1, 1}, .ptr = (void *)ptr};
     if (!err)

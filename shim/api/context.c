@@ -8,6 +8,7 @@
 #include "shim/choose/short_runs.h"
 #include "shim/process/clock.h"
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 
 /* All contexts of ours. */
@@ -18,10 +19,9 @@ static struct gs_context *contexts;
 void gs_give_up(const char *reason)
 {
     gs_set_given_up(reason);
-    pthread_mutex_lock(&list_lock);
+    GS_LOCKED(&list_lock);
     for (struct gs_context *c = contexts; c; c = c->next)
         gs_come_home(c, 0);
-    pthread_mutex_unlock(&list_lock);
 }
 
 /* What the application has left in its queues is waited for, where the driver needs that. */
@@ -37,14 +37,13 @@ GS_GIVES(gs_above_process) = {.leave = end_contexts};
 
 static void unlist(struct gs_context *c)
 {
-    pthread_mutex_lock(&list_lock);
+    GS_LOCKED(&list_lock);
     for (struct gs_context **at = &contexts; *at; at = &(*at)->next) {
         if (*at == c) {
             *at = c->next;
             break;
         }
     }
-    pthread_mutex_unlock(&list_lock);
 }
 
 static struct gs_context *track(cl_context handle, const struct gs_group *g, unsigned n)
@@ -62,10 +61,9 @@ static struct gs_context *track(cl_context handle, const struct gs_group *g, uns
     gs_rank_lock(&c->lock, GS_RANK_CONTEXT);
     gs_insert(&c->o, GS_CONTEXT, handle, NULL);
     c->o.ctx = c;
-    pthread_mutex_lock(&list_lock);
+    GS_LOCKED(&list_lock);
     c->next = contexts;
     contexts = c;
-    pthread_mutex_unlock(&list_lock);
     return c;
 }
 

@@ -29,7 +29,7 @@ static GS_COLD cl_int fill_carefully(cl_command_queue command_queue, cl_mem buff
         return gs_real()->clEnqueueFillBuffer(command_queue, buffer, pattern, pattern_size, offset, size,
                                               num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
-    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    gs_home_begin(&h, q, false, num_events_in_wait_list, event_wait_list);
     gs_home_claim(&h, m);
     cl_int err = gs_home_ready(&h);
     struct gs_op op = {.kind = GS_OP_FILL, .dst = buffer, .to = {offset}, .region = {size, 1, 1}};
@@ -108,7 +108,7 @@ static GS_COLD cl_int copy_carefully(cl_command_queue command_queue, cl_mem src_
     const struct gs_range from = gs_window_range(src, src_offset, size), to = gs_window_range(dst, dst_offset, size);
     const bool overlaps = src->root == dst->root && from.begin < to.end && to.begin < from.end;
     struct gs_home h;
-    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    gs_home_begin(&h, q, false, num_events_in_wait_list, event_wait_list);
     cl_int err = CL_SUCCESS;
     bool in_place = !overlaps && !gs_at_home(src->root, from) && !atomic_load(&q->o.ctx->user_events) &&
                     gs_count_holders(src->root, from, GS_MOST_PIECES + 1) <= GS_MOST_PIECES &&
@@ -176,7 +176,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
                                                   src_row_pitch, src_slice_pitch, dst_row_pitch, dst_slice_pitch,
                                                   num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
-    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    gs_home_begin(&h, q, false, num_events_in_wait_list, event_wait_list);
     gs_home_need(&h, src, gs_window_range(src, s.begin, s.end - s.begin));
     gs_home_need(&h, dst, gs_window_range(dst, d.begin, d.end - d.begin));
     cl_int err = gs_home_ready(&h);

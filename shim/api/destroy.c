@@ -22,6 +22,12 @@
 #include "shim/memory/staging.h"
 #include "shim/memory/strided.h"
 
+static void release(cl_command_queue queue)
+{
+    if (queue)
+        gs_real()->clReleaseCommandQueue(queue);
+}
+
 static void destroy_queue(struct gs_queue *q)
 {
     q->behind[GS_EXEC_QUEUE][0] = NULL; /* the application's */
@@ -100,12 +106,12 @@ static void destroy_program(struct gs_program *p)
 
 static void destroy_kernel(struct gs_kernel *k)
 {
-    for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
+    for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
         if (k->part[i])
             gs_real()->clReleaseKernel(k->part[i]);
-    for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
         if (k->spare[i])
             gs_real()->clReleaseKernel(k->spare[i]);
+    }
     gs_plan_cache_free(k->plans);
     for (cl_uint i = 0; i < k->n_args; i++)
         free(k->args[i].large);
@@ -136,8 +142,7 @@ static void destroy_context(struct gs_context *c)
     gs_pinned_free(c->pinned_small);
     gs_pinned_free(c->sparse_ring);
     gs_staging_free(c->staging);
-    if (c->sharing_queue)
-        gs_real()->clReleaseCommandQueue(c->sharing_queue);
+    release(c->sharing_queue);
     if (c->ended)
         gs_real()->clReleaseEvent(c->ended);
     gs_events_free(&c->at_home);

@@ -14,12 +14,29 @@ static bool is_followed(const struct gs_home *h, const struct gs_mem *m, const v
            !atomic_load(&h->cmd.ctx->user_events);
 }
 
-/* A replica is there once a launch has needed the buffer there. What kernels that run at home alone use never gets one,
- * and is written at home. */
-static bool may_go(const struct gs_home *h, const struct gs_mem *m, const void *ptr)
+/* Is it a job's that has one GPU, which isn't the first? A replica is there once a launch has needed the buffer there.
+ * What kernels that run at home alone use never gets one, and is written at home. */
+static bool is_of_other_gpu(const struct gs_home *h, const struct gs_mem *m)
 {
     const struct gs_job *job = &h->put.job;
-    return h->by_units && job->n == 1 && job->place[0] && m->root->place[job->place[0]].mem && is_followed(h, m, ptr);
+    return h->by_units && job->n == 1 && job->place[0] && m->root->place[job->place[0]].mem;
+}
+
+/* Where the bytes are to go, of which `all` is a transfer home. False: home. */
+static bool find_takers(const struct gs_home *h, const struct gs_mem *m, struct gs_range r, const struct gs_staged *all,
+                        struct gs_extents *s)
+{
+    if (!is_of_other_gpu(h, m))
+        return h->cmd.ctx->n > 1 && gs_host_takers(m->root, r, all, s) == CL_SUCCESS && s->n;
+    s->v = malloc(sizeof *s->v);
+    if (!s->v)
+        return false;
+    s->n = 1;
+    s->cap = 1;
+    s->v[0] = *all;
+    s->v[0].place = h->put.job.place[0];
+    s->v[0].mem = m->root->place[s->v[0].place].mem;
+    return true;
 }
 
 /* The commands before have ended first, among them those that may still write to the host's memory. */
@@ -34,31 +51,29 @@ static cl_int await_all_before(struct gs_context *ctx, cl_event marker, const st
     return err;
 }
 
-/* Through the ring, without the context's lock: its bytes are said to be there twice, as write_staged in buffer_write.c
- * does. `entered`: nothing is before it, and the ring has been entered. */
-static cl_int write_staged(struct gs_home *h, struct gs_mem *root, const struct gs_staged *v, unsigned n,
-                           const cl_command_queue queue[], const struct gs_events *ready, bool entered,
-                           struct gs_staged_ends *ended)
+cl_int gs_write_staged(struct gs_home *h, struct gs_mem *root, const struct gs_staged *v, unsigned n,
+                       const cl_command_queue queue[], cl_event marker, const struct gs_events *ready, cl_event *own)
 {
     struct gs_context *ctx = h->cmd.ctx;
-    cl_event marker;
-    cl_int err = entered ? CL_SUCCESS : gs_real()->clEnqueueMarkerWithWaitList(h->cmd.q->o.handle, h->n, h->v, &marker);
-    if (err)
-        return err;
+    struct gs_staged_ends ended = {0};
     root->host_writes++;
     pthread_mutex_unlock(&ctx->lock);
-    err = entered ? CL_SUCCESS : await_all_before(ctx, marker, ready);
+    cl_int err = marker ? await_all_before(ctx, marker, ready) : CL_SUCCESS;
     if (!err) {
-        err = gs_staging_carry(ctx, queue, v, n, 0, NULL, ended);
+        err = gs_staging_carry(ctx, queue, v, n, 0, NULL, &ended);
         gs_staging_leave(ctx);
     }
     pthread_mutex_lock(&ctx->lock);
     root->host_writes--;
+    if (!err)
+        err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
+    gs_events_free(&ended.events);
     return err;
 }
 
+/* To the GPU of a job, where it doesn't go by the ring. */
 static cl_int write_units(struct gs_home *h, const struct gs_staged *run, cl_command_queue queue,
-                          const struct gs_events *ready, struct gs_staged_ends *ended)
+                          const struct gs_events *ready, cl_event *own)
 {
     struct gs_op_run units = {.op = {.kind = GS_OP_WRITE,
                                      .dst = run->mem,
@@ -69,44 +84,13 @@ static cl_int write_units(struct gs_home *h, const struct gs_staged *run, cl_com
                               .resource = GS_RESOURCE_PCI};
     cl_event end;
     gs_op_cut(&units.op, gs_put_chunk(&h->put, &units.op), &units.cut);
-    const cl_int err = gs_run_op(h->cmd.q, &units, queue, ready->n, ready->v, &end);
-    return err ? err : gs_staged_note(ended, run->place, end);
-}
-
-bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
-                        cl_bool blocking, cl_event *own, cl_int *err)
-{
-    if (!may_go(h, m, ptr))
-        return false;
-    struct gs_queue *q = h->cmd.q;
-    const unsigned place = h->put.job.place[0];
-    const struct gs_range r = gs_window_range(m, offset, size);
-    const struct gs_staged run =
-        gs_staged_run(m->root->place[place].mem, place, true, r.begin, size, (void *)(uintptr_t)ptr);
-    struct gs_events ready = {0};
-    struct gs_staged_ends ended = {0};
-    cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
-    queue[place] = gs_copy_queue(q, place, err);
-    if (!*err)
-        *err = gs_ready_events(&h->cmd, m->root, place, m->root, place, &ready);
-    const enum gs_staging_way way = *err ? GS_NOT_STAGED : gs_staging_way(q, ptr, size, blocking);
-    const bool goes = !*err && gs_wrote_range(m->root, place, r) == 0;
-    const bool beside =
-        goes && way == GS_STAGED_BESIDE &&
-        gs_carry_beside(q, m, CL_COMMAND_WRITE_BUFFER, blocking, &run, 1, ready.n, ready.v, own) == CL_SUCCESS;
-    if (goes && !beside) {
-        *err = way == GS_STAGED_HERE ? write_staged(h, m->root, &run, 1, queue, &ready, false, &ended)
-                                     : write_units(h, &run, queue[place], &ready, &ended);
-        if (!*err)
-            *err = gs_finish_command(q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
-    }
-    if (goes && !*err)
-        gs_note_write(m->root, place, r);
-    gs_events_free(&ready);
-    gs_events_free(&ended.events);
-    if (!goes)
-        *err = CL_SUCCESS;
-    return goes;
+    cl_int err = gs_run_op(h->cmd.q, &units, queue, ready->n, ready->v, &end);
+    if (err)
+        return err;
+    const struct gs_events ended = {.v = &end, .n = 1};
+    err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended, &run->place, own);
+    gs_real()->clReleaseEvent(end);
+    return err;
 }
 
 /* What launches have left on other places, of which some comes back, is counted without it. */
@@ -125,15 +109,22 @@ static cl_int wrote(struct gs_mem *root, const struct gs_extents *s)
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 
+/* Which places get something, by bit. */
+static unsigned takers_of(const struct gs_extents *s)
+{
+    unsigned all = 0;
+    for (unsigned i = 0; i < s->n; i++)
+        all |= 1u << s->v[i].place | s->v[i].also;
+    return all;
+}
+
 /* Has the job all the devices that they would go to? Those of others are not to get what they would never need. */
 static bool are_own(const struct gs_home *h, const struct gs_extents *s)
 {
-    unsigned own = 1, all = 0;
+    unsigned own = 1;
     for (unsigned i = 0; i < h->put.job.n; i++)
         own |= 1u << h->put.job.place[i];
-    for (unsigned i = 0; i < s->n; i++)
-        all |= 1u << s->v[i].place | s->v[i].also;
-    return !h->by_units || !(all & ~own);
+    return !h->by_units || !(takers_of(s) & ~own);
 }
 
 /* The queues of the places, and what is yet to end before anything is written there. */
@@ -141,9 +132,7 @@ static cl_int find_queues(struct gs_home *h, struct gs_mem *root, const struct g
                           cl_command_queue queue[GS_MAX_DEVICES], struct gs_events *ready)
 {
     cl_int err = CL_SUCCESS;
-    unsigned all = 0;
-    for (unsigned i = 0; i < s->n; i++)
-        all |= 1u << s->v[i].place | s->v[i].also;
+    const unsigned all = takers_of(s);
     for (unsigned place = 0; place < h->cmd.ctx->n && !err; place++) {
         if (!(all >> place & 1))
             continue;
@@ -154,56 +143,52 @@ static cl_int find_queues(struct gs_home *h, struct gs_mem *root, const struct g
     return err;
 }
 
+/* By the ring in the call, after a marker; or, where the ring has been entered, at once. Its bytes are said to be there
+ * twice, as write_staged in buffer_write.c does. */
 static cl_int write_here(struct gs_home *h, struct gs_mem *m, const struct gs_extents *s,
                          const cl_command_queue queue[], const struct gs_events *ready, bool entered, cl_event *own)
 {
-    struct gs_staged_ends ended = {0};
-    cl_int err = wrote(m->root, s);
-    if (err && entered)
-        gs_staging_leave(h->cmd.ctx);
-    if (!err)
-        err = write_staged(h, m->root, s->v, s->n, queue, ready, entered, &ended);
-    if (!err)
-        err = gs_finish_command(h->cmd.q, CL_COMMAND_WRITE_BUFFER, &ended.events, ended.place, own);
-    gs_events_free(&ended.events);
-    return err;
+    cl_event marker = NULL;
+    cl_int err = entered ? CL_SUCCESS : gs_mark_before(h, &marker);
+    if (!err && (err = wrote(m->root, s)) != CL_SUCCESS) {
+        if (entered)
+            gs_staging_leave(h->cmd.ctx);
+        else
+            gs_real()->clReleaseEvent(marker);
+    }
+    return err ? err : gs_write_staged(h, m->root, s->v, s->n, queue, marker, ready, own);
 }
 
-/* Is it carried out in the call although that isn't to block, as write_way in buffer_write.c says? Then the ring has
- * been entered. */
-static bool enter_soon(struct gs_context *ctx, const struct gs_events *ready, size_t size)
-{
-    return gs_staging_flows_after(ready, size) && gs_staging_enter(ctx, false);
-}
-
-bool gs_write_parts(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr, cl_bool blocking,
-                    cl_event *own, cl_int *err)
+bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
+                        cl_bool blocking, cl_event *own)
 {
     const struct gs_range r = gs_window_range(m, offset, size);
     const struct gs_staged all = gs_staged_run(NULL, 0, true, r.begin, size, (void *)(uintptr_t)ptr);
+    struct gs_queue *q = h->cmd.q;
     struct gs_extents s = {0};
     struct gs_events ready = {0};
     cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
-    *err = CL_SUCCESS;
-    if (h->cmd.ctx->n < 2 || !is_followed(h, m, ptr) || gs_host_takers(m->root, r, &all, &s) != CL_SUCCESS || !s.n)
+    if (!is_followed(h, m, ptr) || !find_takers(h, m, r, &all, &s))
         return false;
-    struct gs_queue *q = h->cmd.q;
-    const bool may = blocking || gs_home_may_carry(h);
-    enum gs_staging_way way = are_own(h, &s) ? gs_staging_way(q, ptr, size, may) : GS_NOT_STAGED;
-    if (way != GS_NOT_STAGED && find_queues(h, m->root, &s, queue, &ready) != CL_SUCCESS)
-        way = GS_NOT_STAGED;
-    const bool entered = way == GS_STAGED_HERE && !blocking && enter_soon(q->o.ctx, &ready, size);
+    const bool by_units = is_of_other_gpu(h, m);
+    enum gs_staging_way way =
+        are_own(h, &s) ? gs_staging_way(q, ptr, size, blocking || gs_home_may_carry(h)) : GS_NOT_STAGED;
+    bool goes = (way != GS_NOT_STAGED || by_units) && find_queues(h, m->root, &s, queue, &ready) == CL_SUCCESS;
+    /* Is it carried out in the call although that isn't to block, as write_way in buffer_write.c says? */
+    const bool entered = goes && way == GS_STAGED_HERE && !blocking && gs_staging_flows_after(&ready, size) &&
+                         gs_staging_enter(q->o.ctx, false);
     if (way == GS_STAGED_HERE && !blocking && !entered)
         way = gs_staging_way(q, ptr, size, false);
-    if (way == GS_STAGED_BESIDE &&
-        gs_carry_beside(q, m, CL_COMMAND_WRITE_BUFFER, blocking, s.v, s.n, ready.n, ready.v, own) != CL_SUCCESS)
-        way = GS_NOT_STAGED;
     /* Where one of the devices is lost, home may not be. */
-    if (way == GS_STAGED_HERE && write_here(h, m, &s, queue, &ready, entered, own) != CL_SUCCESS)
-        way = GS_NOT_STAGED;
-    if (way != GS_NOT_STAGED && wrote(m->root, &s) != CL_SUCCESS)
+    if (goes && way == GS_STAGED_HERE)
+        goes = write_here(h, m, &s, queue, &ready, entered, own) == CL_SUCCESS;
+    else if (goes && way == GS_STAGED_BESIDE)
+        goes = gs_carry_beside(q, m, CL_COMMAND_WRITE_BUFFER, blocking, s.v, s.n, ready.n, ready.v, own) == CL_SUCCESS;
+    else
+        goes = goes && by_units && write_units(h, s.v, queue[s.v->place], &ready, own) == CL_SUCCESS;
+    if (goes && wrote(m->root, &s) != CL_SUCCESS)
         gs_spoil(m->root, r);
     gs_extents_free(&s);
     gs_events_free(&ready);
-    return way != GS_NOT_STAGED;
+    return goes;
 }

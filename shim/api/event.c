@@ -39,14 +39,10 @@ static cl_int time_of(const struct gs_event *e, unsigned part, cl_profiling_info
     struct gs_event *of = e->part[part].of;
     if (!of)
         return gs_real()->clGetEventProfilingInfo(e->part[part].event, what, sizeof *t, t, NULL);
-    pthread_mutex_lock(&of->times_lock);
-    const bool known = of->has_times;
-    *t = of->times[what == CL_PROFILING_COMMAND_QUEUED   ? 0
-                   : what == CL_PROFILING_COMMAND_SUBMIT ? 1
-                   : what == CL_PROFILING_COMMAND_START  ? 2
-                                                         : 3];
-    pthread_mutex_unlock(&of->times_lock);
-    return known ? CL_SUCCESS : CL_PROFILING_INFO_NOT_AVAILABLE;
+    GS_LOCKED(&of->times_lock);
+    const cl_uint at = what - CL_PROFILING_COMMAND_QUEUED; /* then they were submitted, began, ended, were complete */
+    *t = of->times[at < 3 ? at : 3];
+    return of->has_times ? CL_SUCCESS : CL_PROFILING_INFO_NOT_AVAILABLE;
 }
 
 /* The earliest of the beginnings, or the latest of the ends, by the first device's clock. */
@@ -65,14 +61,18 @@ static cl_int span(const struct gs_event *e, cl_profiling_info what, cl_ulong *v
     return CL_SUCCESS;
 }
 
+/* The queue that the event's command is of, held, as another thread may release it meanwhile; NULL: none of ours. */
+static struct gs_queue *hold_queue_of(cl_event event)
+{
+    cl_command_queue handle = NULL;
+    const cl_int err = gs_real()->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL);
+    return err ? NULL : gs_find_hold(GS_QUEUE, handle);
+}
+
 /* With --stats the driver's queues have profiles that the application hasn't asked for. */
 static bool wanted_profiles(cl_event event)
 {
-    cl_command_queue handle = NULL;
-    if (!gs_group()->platform ||
-        gs_real()->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL) != CL_SUCCESS)
-        return true;
-    struct gs_queue *q = gs_find_hold(GS_QUEUE, handle); /* another thread may release it meanwhile */
+    struct gs_queue *q = gs_group()->platform ? hold_queue_of(event) : NULL;
     const bool wanted = !q || q->profiling;
     if (q)
         gs_drop(&q->o);
@@ -232,11 +232,7 @@ GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events,
 /* What has been split before may be within the callback, which finds the queues then. */
 static void prepare_callback(cl_event event)
 {
-    cl_command_queue handle = NULL;
-    if (gs_group()->n < 2 || gs_in_callback() ||
-        gs_real()->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL) != CL_SUCCESS)
-        return;
-    struct gs_queue *q = gs_find_hold(GS_QUEUE, handle);
+    struct gs_queue *q = gs_group()->n < 2 || gs_in_callback() ? NULL : hold_queue_of(event);
     if (!q)
         return;
     if (atomic_load(&q->o.ctx->divided) && !atomic_load(&q->complete))

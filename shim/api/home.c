@@ -3,7 +3,7 @@
 #include "shim/schedule/finish.h"
 #include "shim/memory/host.h"
 
-static void begin(struct gs_home *h, struct gs_queue *q, bool reads, cl_uint n_wait, const cl_event *wait)
+void gs_home_begin(struct gs_home *h, struct gs_queue *q, bool reads, cl_uint n_wait, const cl_event *wait)
 {
     *h = (struct gs_home){.cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait}, .n = n_wait, .v = wait};
     h->by_units = gs_scheduled();
@@ -12,16 +12,6 @@ static void begin(struct gs_home *h, struct gs_queue *q, bool reads, cl_uint n_w
         gs_job_enter(q->o.ctx, reads, &h->put.job);
     pthread_mutex_lock(&q->o.ctx->lock);
     h->put_before = gs_put_for(h->by_units ? &h->put : NULL);
-}
-
-void gs_home_begin(struct gs_home *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait)
-{
-    begin(h, q, false, n_wait, wait);
-}
-
-void gs_home_begin_read(struct gs_home *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait)
-{
-    begin(h, q, true, n_wait, wait);
 }
 
 void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
@@ -270,6 +260,26 @@ cl_int gs_read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range r, c
     return err;
 }
 
+cl_int gs_read_from_places(struct gs_queue *q, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
+                           cl_command_type type, cl_uint n_wait, const cl_event *wait, cl_event *event)
+{
+    struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
+    struct gs_events done = {0};
+    unsigned device[GS_MOST_PIECES] = {0};
+    pthread_mutex_lock(&q->o.ctx->lock);
+    cl_int err = gs_host_read(&cmd, root, r, t, &done, device, GS_MOST_PIECES);
+    if (!err)
+        err = gs_finish_command(q, type, &done, device, event);
+    if (err)
+        gs_command_flush(q);
+    pthread_mutex_unlock(&q->o.ctx->lock);
+    if (err) /* the application may free the memory now: nothing may still be written there */
+        gs_events_wait(&done);
+    gs_events_free(&done);
+    gs_command_end(&cmd);
+    return err;
+}
+
 cl_int gs_home_wait(cl_int err, cl_bool blocking, cl_event own, cl_event *event)
 {
     if (err)
@@ -304,26 +314,30 @@ cl_command_queue gs_home_image_queue(struct gs_home *h)
     return h->err ? NULL : queue;
 }
 
+cl_int gs_home_image_finish(struct gs_home *h, cl_int err, cl_command_type type, cl_event *own)
+{
+    static const unsigned home;
+    const struct gs_events ended = {.v = own, .n = 1};
+    cl_event marker = NULL;
+    if (err || !h->cmd.ctx->parent)
+        return err;
+    err = gs_finish_command(h->cmd.q, type, &ended, &home, &marker);
+    gs_real()->clReleaseEvent(*own);
+    *own = marker;
+    return err;
+}
+
 cl_int gs_home_image_end(struct gs_home *h, cl_int err, cl_command_type type, cl_bool blocking, cl_event own,
                          cl_event *event)
 {
-    static const unsigned home;
-    cl_event marker = NULL;
-    if (!err && h->cmd.ctx->parent) {
-        const struct gs_events ended = {.v = &own, .n = 1};
-        err = gs_finish_command(h->cmd.q, type, &ended, &home, &marker);
-        gs_real()->clReleaseEvent(own);
-        own = marker;
-    }
+    err = gs_home_image_finish(h, err, type, &own);
     return gs_home_wait(gs_home_end(h, err), blocking, own, event);
 }
 
 bool gs_range_at_home(struct gs_queue *q, struct gs_mem *m, struct gs_range r)
 {
-    pthread_mutex_lock(&q->o.ctx->lock);
-    bool home = gs_at_home(m->root, r);
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    return home;
+    GS_LOCKED(&q->o.ctx->lock);
+    return gs_at_home(m->root, r);
 }
 
 bool gs_home_await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait,

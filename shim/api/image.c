@@ -39,56 +39,11 @@ static void count(enum gs_path path, cl_mem image, const size_t *region)
     gs_report_moved(path, (uint64_t)region[0] * region[1] * region[2] * element);
 }
 
-/* How a read of an image is laid out in the host's memory. False: the driver refuses it, or it isn't to be read in
- * pieces. */
-static bool lay_out(const struct gs_mem *m, const size_t *origin, const size_t *region, size_t row_pitch,
-                    size_t slice_pitch, void *ptr, struct gs_range r, struct gs_staged *t)
-{
-    const cl_mem_flags kept_out = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
-    size_t element = 0;
-    if (m->root != m || !origin || !region || !ptr || m->flags & kept_out ||
-        m->desc.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY || (r.end - r.begin) / m->band_bytes != region[m->band_dim])
-        return false;
-    gs_real()->clGetImageInfo(m->o.handle, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
-    const size_t row = row_pitch ? row_pitch : region[0] * element, slice = slice_pitch ? slice_pitch : row * region[1];
-    *t = (struct gs_staged){.image = true, .element = element, .host = {ptr, row, slice}};
-    memcpy(t->origin, origin, sizeof t->origin);
-    memcpy(t->region, region, sizeof t->region);
-    return row >= region[0] * element && slice >= row * region[1] && (m->band_dim == 2 || !slice_pitch);
-}
-
-/* Reads from the devices that hold the bands, straight to the application's memory. False: all is at home, or the
- * driver is to say what is wrong. */
-static bool read_from_places(struct gs_queue *q, struct gs_mem *m, struct gs_range r, const struct gs_staged *t,
-                             cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
-{
-    struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
-    struct gs_events done = {0};
-    unsigned device[GS_MOST_PIECES] = {0};
-    if (gs_scheduled() || !n_wait != !wait)
-        return false;
-    pthread_mutex_lock(&q->o.ctx->lock);
-    const bool away = !gs_at_home(m, r);
-    if (away) {
-        *err = gs_host_read(&cmd, m, r, t, &done, device, GS_MOST_PIECES);
-        if (!*err)
-            *err = gs_finish_command(q, CL_COMMAND_READ_IMAGE, &done, device, event);
-    }
-    if (away && *err)
-        gs_command_flush(q);
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    if (away && *err) /* the application may free the memory now: nothing may still be written there */
-        gs_events_wait(&done);
-    gs_events_free(&done);
-    gs_command_end(&cmd);
-    return away;
-}
-
 /* Begins a command that reads `src` and changes `dst`. */
 static cl_int begin_home(struct gs_home *h, struct gs_queue *q, struct side src, struct side dst, cl_uint n_wait,
                          const cl_event *wait)
 {
-    (dst.m ? gs_home_begin : gs_home_begin_read)(h, q, n_wait, wait);
+    gs_home_begin(h, q, !dst.m, n_wait, wait);
     gs_home_need(h, src.m, src.r);
     if (dst.covers)
         gs_home_claim(h, dst.m);
@@ -134,10 +89,9 @@ static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, bool writ
 /* Is it a read that goes beside the application? */
 static bool is_beside(struct gs_queue *q, const struct gs_staged *t)
 {
-    pthread_mutex_lock(&q->o.ctx->lock);
+    GS_LOCKED(&q->o.ctx->lock);
     const enum gs_staging_way way =
         gs_staging_way(q, t->host.at, (uint64_t)t->region[0] * t->region[1] * t->region[2] * t->element, false);
-    pthread_mutex_unlock(&q->o.ctx->lock);
     return way == GS_STAGED_BESIDE;
 }
 
@@ -147,8 +101,9 @@ static cl_int run(struct gs_home *h, cl_command_queue queue, const struct gs_op 
 {
     cl_event own = NULL;
     cl_int err = h->err;
+    const bool wanted = h->held || h->cmd.ctx->parent || blocking || event;
     if (!err)
-        err = gs_home_run(h, queue, op, type, gs_home_image_event(h, blocking, &own, event));
+        err = gs_home_run(h, queue, op, type, wanted ? &own : NULL);
     if (op->kind == GS_OP_READ_IMAGE && h->by_units)
         gs_job_reads();
     if (!err)
@@ -171,16 +126,18 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
     struct gs_home h;
     struct gs_staged t;
     cl_event own = NULL;
-    cl_int err;
     const struct side from = box(m, origin, region);
-    if (!num_events_in_wait_list == !event_wait_list &&
-        staged_texels(&t, m, false, origin, region, row_pitch, slice_pitch, ptr) && is_beside(q, &t) &&
+    const bool texels = !num_events_in_wait_list == !event_wait_list &&
+                        staged_texels(&t, m, false, origin, region, row_pitch, slice_pitch, ptr);
+    if (texels && is_beside(q, &t) &&
         gs_read_beside(q, m, from.r, &t, CL_COMMAND_READ_IMAGE, blocking_read, num_events_in_wait_list, event_wait_list,
                        &own) == CL_SUCCESS)
         return gs_home_wait(CL_SUCCESS, blocking_read, own, event);
-    if (lay_out(m, origin, region, row_pitch, slice_pitch, ptr, from.r, &t) &&
-        read_from_places(q, m, from.r, &t, num_events_in_wait_list, event_wait_list, &own, &err))
+    if (texels && !gs_scheduled() && !gs_range_at_home(q, m, from.r)) {
+        const cl_int err = gs_read_from_places(q, m, from.r, &t, CL_COMMAND_READ_IMAGE, num_events_in_wait_list,
+                                               event_wait_list, &own);
         return gs_home_wait(err, blocking_read, own, event);
+    }
     cl_command_queue queue;
     begin(&h, q, from, nothing, num_events_in_wait_list, event_wait_list, &queue);
     if (!h.extra.n && gs_home_image_blocks(&h, blocking_read)) {

@@ -16,10 +16,11 @@ static void *lines(size_t bytes)
     return p ? memset(p, 0, room) : NULL;
 }
 
-/* `name` may be null. *new: it is the first of its name. */
-static struct gs_kernel *track(cl_kernel handle, struct gs_program *p, const char *name, bool *new)
+/* `name` may be null. */
+static struct gs_kernel *track(cl_kernel handle, struct gs_program *p, const char *name)
 {
-    struct gs_kernel_kind *kind = handle && p ? gs_kind_find_or_make(p, handle, name, new) : NULL;
+    bool first; /* of its name */
+    struct gs_kernel_kind *kind = handle && p ? gs_kind_find_or_make(p, handle, name, &first) : NULL;
     struct gs_kernel *k = kind ? lines(sizeof *k) : NULL;
     if (!k)
         return NULL;
@@ -41,6 +42,8 @@ static struct gs_kernel *track(cl_kernel handle, struct gs_program *p, const cha
     atomic_fetch_add(&p->kernels, 1);
     gs_insert(&k->o, GS_KERNEL, handle, p->o.ctx);
     gs_fast_path_start();
+    if (first)
+        gs_timing_foresee(k);
     return k;
 }
 
@@ -53,10 +56,8 @@ static struct gs_program *program_of(cl_program program)
 CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *kernel_name, cl_int *errcode_ret)
 {
     cl_kernel handle = gs_real()->clCreateKernel(program, kernel_name, errcode_ret);
-    bool new;
-    struct gs_kernel *k = handle ? track(handle, program_of(program), kernel_name, &new) : NULL;
-    if (k && new)
-        gs_timing_foresee(k);
+    if (handle)
+        track(handle, program_of(program), kernel_name);
     return handle;
 }
 
@@ -67,12 +68,8 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
     cl_int err = gs_real()->clCreateKernelsInProgram(program, num_kernels, kernels, &n);
     if (num_kernels_ret && !err)
         *num_kernels_ret = n;
-    for (cl_uint i = 0; !err && kernels && i < n && i < num_kernels; i++) {
-        bool new;
-        struct gs_kernel *k = track(kernels[i], program_of(program), NULL, &new);
-        if (k && new)
-            gs_timing_foresee(k);
-    }
+    for (cl_uint i = 0; !err && kernels && i < n && i < num_kernels; i++)
+        track(kernels[i], program_of(program), NULL);
     return err;
 }
 
@@ -153,8 +150,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int
     }
     cl_kernel handle = gs_real()->clCloneKernel(source_kernel, errcode_ret);
     const struct gs_kernel *from = gs_find(GS_KERNEL, source_kernel);
-    bool new;
-    struct gs_kernel *k = handle && from ? track(handle, from->program, from->name, &new) : NULL;
+    struct gs_kernel *k = handle && from ? track(handle, from->program, from->name) : NULL;
     for (cl_uint i = 0; k && i < k->n_args; i++) {
         const struct gs_arg *a = &from->args[i];
         if (a->set)
@@ -420,7 +416,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue command_q
         return gs_real()->clEnqueueNativeKernel(command_queue, user_func, args, cb_args, num_mem_objects, mem_list,
                                                 args_mem_loc, num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
-    gs_home_begin(&h, q, num_events_in_wait_list, event_wait_list);
+    gs_home_begin(&h, q, false, num_events_in_wait_list, event_wait_list);
     for (cl_uint i = 0; i < num_mem_objects; i++) {
         struct gs_mem *m = gs_find(GS_MEM, mem_list[i]);
         if (m)

@@ -2,25 +2,25 @@
 /* Specification, section 5.5.2 and 5.5.3: mapping and unmapping. What is mapped is home's. */
 #include <string.h>
 
-#include "common/log.h"
 #include "shim/api/transfer.h"
-#include "shim/schedule/finish.h"
 #include "shim/memory/mapped.h"
 #include "shim/memory/transfer.h"
 #include "shim/report/watch.h"
 
-/* From now on the host may write at any time, until the unmapping. With the context's lock held. NULL: no memory. */
-static struct gs_mapping *remember(struct gs_mem *m, void *ptr, struct gs_range r, cl_map_flags flags)
+/* What is mapped so: from now on the host may write at any time, until the unmapping. With the context's lock held.
+ * NULL: no memory. */
+static struct gs_mapping *remember(struct gs_mem *m, const struct gs_mapping *what, cl_map_flags flags)
 {
-    struct gs_mapping *map = calloc(1, sizeof *map);
+    struct gs_mapping *map = malloc(sizeof *map);
     if (!map)
         return NULL;
-    *map = (struct gs_mapping){
-        .ptr = ptr, .range = r, .write = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION), .next = m->mappings};
+    *map = *what;
+    map->write = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
+    map->next = m->mappings;
     m->mappings = map;
     if (map->write) {
         m->root->write_mappings++;
-        gs_note_write(m->root, 0, r);
+        gs_note_write(m->root, 0, map->range);
     }
     return map;
 }
@@ -39,7 +39,7 @@ static void forget_mapping(struct gs_mem *m, struct gs_mapping *map)
 /* Around a call of the driver that blocks until the range is mapped, and that is made without the lock. */
 static struct gs_mapping *open_map(struct gs_home *h, struct gs_mem *m, struct gs_range r, cl_map_flags flags)
 {
-    struct gs_mapping *map = remember(m, NULL, r, flags);
+    struct gs_mapping *map = remember(m, &(struct gs_mapping){.range = r}, flags);
     pthread_mutex_unlock(&h->cmd.ctx->lock);
     return map;
 }
@@ -69,7 +69,7 @@ static bool is_read_beyond(const struct gs_mem *m, cl_map_flags flags)
 static cl_int prepare(struct gs_home *h, struct gs_queue *q, struct gs_mem *m, struct gs_range r, cl_map_flags flags,
                       cl_uint n_wait, const cl_event *wait)
 {
-    (flags & CL_MAP_READ ? gs_home_begin_read : gs_home_begin)(h, q, n_wait, wait);
+    gs_home_begin(h, q, flags & CL_MAP_READ, n_wait, wait);
     if (flags & CL_MAP_WRITE_INVALIDATE_REGION)
         gs_home_claim(h, m);
     else
@@ -145,18 +145,6 @@ static bool lay_out(struct gs_mapping *map, const struct gs_mem *m, const size_t
     return true;
 }
 
-static bool remember_image(struct gs_mem *m, const struct gs_mapping *what, struct gs_range r, cl_map_flags flags)
-{
-    struct gs_mapping *map = remember(m, what->ptr, r, flags);
-    if (!map)
-        return false;
-    map->ours = true;
-    memcpy(map->origin, what->origin, sizeof map->origin);
-    memcpy(map->region, what->region, sizeof map->region);
-    memcpy(map->pitch, what->pitch, sizeof map->pitch);
-    return true;
-}
-
 /* A map's read or write, in units. */
 static struct gs_op op_of_image(const struct gs_mem *m, const struct gs_mapping *map, bool write)
 {
@@ -170,27 +158,13 @@ static struct gs_op op_of_image(const struct gs_mem *m, const struct gs_mapping 
     return op;
 }
 
-/* What is enqueued for it on the queue for images stands in the application's queue as well. */
-static cl_int finish_image(struct gs_home *h, cl_int err, cl_command_type type, cl_event *own)
-{
-    static const unsigned home;
-    const struct gs_events ended = {.v = own, .n = 1};
-    cl_event marker;
-    if (err || !h->cmd.ctx->parent)
-        return err;
-    err = gs_finish_command(h->cmd.q, type, &ended, &home, &marker);
-    gs_real()->clReleaseEvent(*own);
-    *own = marker;
-    return err;
-}
-
 static cl_int run_image(struct gs_home *h, const struct gs_op *op, cl_command_type type, cl_event *own)
 {
     cl_command_queue queue = gs_home_image_queue(h);
     cl_int err = h->err;
     if (!err)
         err = gs_home_run(h, queue, op, type, own);
-    return finish_image(h, err, type, own);
+    return gs_home_image_finish(h, err, type, own);
 }
 
 /* Is the map of an image to be ours, because it is more than a unit of the link, and has it been enqueued? `map` says
@@ -233,9 +207,7 @@ static bool map_from_places(struct gs_queue *q, struct gs_mem *m, bool waits, st
     if (!beside || gs_read_beside(q, m, r, &run, CL_COMMAND_MAP_BUFFER, waits, n_wait, wait, own) != CL_SUCCESS)
         return false;
     pthread_mutex_lock(&q->o.ctx->lock);
-    struct gs_mapping *map = remember(m, *ptr, r, CL_MAP_READ);
-    if (map)
-        map->ours = true;
+    remember(m, &(struct gs_mapping){.ptr = *ptr, .range = r, .ours = true}, CL_MAP_READ);
     pthread_mutex_unlock(&q->o.ctx->lock);
     return true;
 }
@@ -243,13 +215,12 @@ static bool map_from_places(struct gs_queue *q, struct gs_mem *m, bool waits, st
 /* One that has failed while the application waited for it is none. */
 static void map_failed(struct gs_context *ctx, struct gs_mem *m, const void *ptr)
 {
-    pthread_mutex_lock(&ctx->lock);
+    GS_LOCKED(&ctx->lock);
     struct gs_mapping *map = m->mappings;
     while (map && (map->ptr != ptr || !map->ours))
         map = map->next;
     if (map)
         forget_mapping(m, map);
-    pthread_mutex_unlock(&ctx->lock);
 }
 
 /* What was mapped for writing goes to the object; what was not stays as it is. */
@@ -273,6 +244,12 @@ static cl_int unmap_ours(struct gs_home *h, struct gs_mem *m, const struct gs_ma
 
 /* ---- the calls ---- */
 
+static void *hand_out(void *ptr, cl_int err, cl_int *errcode_ret)
+{
+    gs_set_error(errcode_ret, err);
+    return err ? NULL : ptr;
+}
+
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_map,
                                                   cl_map_flags map_flags, size_t offset, size_t size,
                                                   cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
@@ -293,8 +270,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
         const cl_int failed = gs_home_wait(CL_SUCCESS, blocking_map, own, event);
         if (failed)
             map_failed(q->o.ctx, m, ptr);
-        gs_set_error(errcode_ret, failed);
-        return failed ? NULL : ptr;
+        return hand_out(ptr, failed, errcode_ret);
     }
     cl_int err = prepare(&h, q, m, r, map_flags, num_events_in_wait_list, event_wait_list);
     const bool ours = !err && map_ours(&h, m, blocking_map, map_flags, offset, size, &ptr, &own);
@@ -303,9 +279,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
         ptr = gs_real()->clEnqueueMapBuffer(command_queue, buffer, CL_TRUE, map_flags, offset, size, h.n, h.v, event,
                                             &err);
         close_map(&h, m, map, ptr, err);
-        err = gs_home_end(&h, err);
-        gs_set_error(errcode_ret, err);
-        return err ? NULL : ptr;
+        return hand_out(ptr, gs_home_end(&h, err), errcode_ret);
     }
     if (!err && !ours) {
         gs_home_hold(&h, command_queue);
@@ -313,16 +287,13 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
                                             &err);
         err = given(&h, map_flags, err, own);
     }
-    struct gs_mapping *map = err ? NULL : remember(m, ptr, r, map_flags);
-    if (map)
-        map->ours = ours;
-    else if (ours)
+    const struct gs_mapping what = {.ptr = ptr, .range = r, .ours = ours};
+    if ((err || !remember(m, &what, map_flags)) && ours)
         err = CL_OUT_OF_HOST_MEMORY;
     err = gs_home_wait(gs_home_end(&h, err), blocking_map, own, event);
     if (err && ours)
         map_failed(q->o.ctx, m, ptr);
-    gs_set_error(errcode_ret, err);
-    return err ? NULL : ptr;
+    return hand_out(ptr, err, errcode_ret);
 }
 
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue, cl_mem image, cl_bool blocking_map,
@@ -341,7 +312,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
     bool covers;
     const struct gs_range r = gs_image_range(m, origin, region, &covers);
     struct gs_home h;
-    struct gs_mapping box = {0};
+    struct gs_mapping box = {.range = r};
     cl_event own = NULL;
     void *ptr = NULL;
     /* The region may be a part of its rows: the rest must be right. */
@@ -354,12 +325,12 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
         *image_row_pitch = box.pitch[0];
         if (image_slice_pitch)
             *image_slice_pitch = m->band_dim == 2 ? box.pitch[1] : 0;
-        err = remember_image(m, &box, r, map_flags) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+        box.ours = true;
+        err = remember(m, &box, map_flags) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
         err = gs_home_wait(gs_home_end(&h, err), blocking_map, own, event);
         if (err)
             map_failed(q->o.ctx, m, box.ptr);
-        gs_set_error(errcode_ret, err);
-        return err ? NULL : box.ptr;
+        return hand_out(box.ptr, err, errcode_ret);
     }
     cl_command_queue queue = err ? NULL : gs_home_image_queue(&h);
     err = h.err;
@@ -368,9 +339,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
         ptr = gs_real()->clEnqueueMapImage(queue, image, CL_TRUE, map_flags, origin, region, image_row_pitch,
                                            image_slice_pitch, h.n, h.v, event, &err);
         close_map(&h, m, map, ptr, err);
-        err = gs_home_end(&h, err);
-        gs_set_error(errcode_ret, err);
-        return err ? NULL : ptr;
+        return hand_out(ptr, gs_home_end(&h, err), errcode_ret);
     }
     if (!err)
         gs_home_hold(&h, queue);
@@ -379,10 +348,9 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
                                            image_slice_pitch, h.n, h.v, &own, &err);
     err = given(&h, map_flags, err, own);
     if (!err)
-        remember(m, ptr, r, map_flags);
+        remember(m, &(struct gs_mapping){.ptr = ptr, .range = r}, map_flags);
     err = gs_home_image_end(&h, err, CL_COMMAND_MAP_IMAGE, blocking_map, own, event);
-    gs_set_error(errcode_ret, err);
-    return err ? NULL : ptr;
+    return hand_out(ptr, err, errcode_ret);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command_queue, cl_mem memobj, void *mapped_ptr,
@@ -397,7 +365,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
     struct gs_home h;
     cl_event own, *out;
     cl_int err;
-    gs_home_begin_read(&h, q, num_events_in_wait_list, event_wait_list);
+    gs_home_begin(&h, q, true, num_events_in_wait_list, event_wait_list);
     struct gs_mapping *map = m->mappings;
     while (map && map->ptr != mapped_ptr)
         map = map->next;
@@ -405,7 +373,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
         err = unmap_ours(&h, m, map, &own);
     } else {
         gs_home_hold(&h, command_queue);
-        out = gs_home_event(&h, &own, event);
+        own = NULL;
+        out = event || !h.held ? event : &own; /* the application's place where nobody else needs it */
         err = gs_real()->clEnqueueUnmapMemObject(command_queue, memobj, mapped_ptr, h.n, h.v, out);
         err = gs_home_given(&h, err, out ? *out : NULL);
         if (!err && own)

@@ -14,13 +14,12 @@
 static __attribute__((hot)) void link_root(struct gs_mem *m)
 {
     struct gs_context *c = m->o.ctx;
-    pthread_mutex_lock(&c->lock);
+    GS_LOCKED(&c->lock);
     m->next = c->mems;
     if (c->mems)
         c->mems->prev = m;
     c->mems = m;
     m->users = 1;
-    pthread_mutex_unlock(&c->lock);
 }
 
 /* Takes the root of an object that goes away off the context's list, if it goes with it: before the driver forgets it.
@@ -29,7 +28,7 @@ static __attribute__((hot)) void retire(struct gs_mem *m)
 {
     struct gs_context *c = m->o.ctx;
     struct gs_mem *root = m->root;
-    pthread_mutex_lock(&c->lock);
+    GS_LOCKED(&c->lock);
     if (--root->users == 0) {
         if (root->prev)
             root->prev->next = root->next;
@@ -38,7 +37,6 @@ static __attribute__((hot)) void retire(struct gs_mem *m)
         if (root->next)
             root->next->prev = root->prev;
     }
-    pthread_mutex_unlock(&c->lock);
 }
 
 static cl_mem_flags flags_of(cl_mem handle)
@@ -115,9 +113,8 @@ static struct gs_mem *make_window(struct gs_mem *parent, cl_mem handle, uint64_t
     /* We move the root's bytes by its own handle, which the application may have let go. */
     m->keeps_root = gs_real()->clRetainMemObject(m->root->o.handle) == CL_SUCCESS;
     atomic_fetch_add(&m->root->windows, m->keeps_root);
-    pthread_mutex_lock(&m->root->o.ctx->lock);
+    GS_LOCKED(&m->root->o.ctx->lock);
     m->root->users++;
-    pthread_mutex_unlock(&m->root->o.ctx->lock);
     return m;
 }
 
@@ -314,19 +311,16 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainMemObject(cl_mem memobj)
 static cl_uint own_references(struct gs_mem *m)
 {
     cl_uint n = (cl_uint)atomic_load(&m->carried) + atomic_load(&m->windows);
-    pthread_mutex_lock(&m->o.ctx->lock);
+    GS_LOCKED(&m->o.ctx->lock);
     for (unsigned i = 1; m->root == m && m->base && i < m->o.ctx->n; i++)
         n += m->place[i].mem != NULL;
-    pthread_mutex_unlock(&m->o.ctx->lock);
     return n;
 }
 
 static cl_uint own_maps(const struct gs_mem *m)
 {
-    pthread_mutex_lock(&m->root->o.ctx->lock);
-    const cl_uint n = gs_mapped_count(m);
-    pthread_mutex_unlock(&m->root->o.ctx->lock);
-    return n;
+    GS_LOCKED(&m->root->o.ctx->lock);
+    return gs_mapped_count(m);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info param_name, size_t param_value_size,

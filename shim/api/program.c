@@ -8,11 +8,14 @@
 #include "shim/plan/kinds.h"
 #include "shim/plan/prepare.h"
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 
-static struct gs_program *track(struct gs_context *c, cl_program handle, const char *refusal)
+/* NULL: there is no program, it is none of ours, or no memory. */
+static struct gs_program *track(cl_context context, cl_program handle, const char *refusal)
 {
-    struct gs_program *p = calloc(1, sizeof *p);
+    struct gs_context *c = handle ? gs_find(GS_CONTEXT, context) : NULL;
+    struct gs_program *p = c ? calloc(1, sizeof *p) : NULL;
     if (!p)
         return NULL;
     p->refusal = refusal;
@@ -26,9 +29,7 @@ struct gs_program *gs_program_of_unknown(cl_program handle)
 {
     cl_context context = NULL;
     gs_real()->clGetProgramInfo(handle, CL_PROGRAM_CONTEXT, sizeof context, &context, NULL);
-    struct gs_context *c = gs_find(GS_CONTEXT, context);
-    struct gs_program *p =
-        c ? track(c, handle, "its program was made by an extension that gpusparc doesn't know") : NULL;
+    struct gs_program *p = track(context, handle, "its program was made by an extension that gpusparc doesn't know");
     if (p)
         gs_program_made_of(p, NULL, 0);
     return p;
@@ -55,8 +56,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context
                                                               const size_t *lengths, cl_int *errcode_ret)
 {
     cl_program handle = gs_real()->clCreateProgramWithSource(context, count, strings, lengths, errcode_ret);
-    struct gs_context *c = handle ? gs_find(GS_CONTEXT, context) : NULL;
-    struct gs_program *p = c ? track(c, handle, "it was not built") : NULL;
+    struct gs_program *p = track(context, handle, "it was not built");
     if (p) {
         p->source = join(count, strings, lengths);
         if (!p->source)
@@ -75,8 +75,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context
 {
     cl_program handle = gs_real()->clCreateProgramWithBinary(context, num_devices, device_list, lengths, binaries,
                                                              binary_status, errcode_ret);
-    struct gs_context *c = handle ? gs_find(GS_CONTEXT, context) : NULL;
-    struct gs_program *p = c ? track(c, handle, foreign_binary) : NULL;
+    struct gs_program *p = track(context, handle, foreign_binary);
     const bool one = num_devices == 1 && lengths && binaries && binaries[0];
     if (p && !(one && gs_binary_recall(p, binaries[0], lengths[0])))
         gs_program_made_of(p, one ? binaries[0] : NULL, one ? lengths[0] : 0);
@@ -93,8 +92,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context
     }
     cl_program handle =
         gs_real()->clCreateProgramWithBuiltInKernels(context, num_devices, device_list, kernel_names, errcode_ret);
-    struct gs_context *c = handle ? gs_find(GS_CONTEXT, context) : NULL;
-    struct gs_program *p = c ? track(c, handle, "its kernel is built into the device") : NULL;
+    struct gs_program *p = track(context, handle, "its kernel is built into the device");
     if (p)
         gs_program_made_of(p, kernel_names, strlen(kernel_names));
     return handle;
@@ -108,8 +106,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, co
         return NULL;
     }
     cl_program handle = gs_real()->clCreateProgramWithIL(context, il, length, errcode_ret);
-    struct gs_context *c = handle ? gs_find(GS_CONTEXT, context) : NULL;
-    struct gs_program *p = c ? track(c, handle, "its program was made from an intermediate language") : NULL;
+    struct gs_program *p = track(context, handle, "its program was made from an intermediate language");
     if (p)
         gs_program_made_of(p, il, length);
     return handle;
@@ -119,7 +116,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, co
 static void forget_translation(struct gs_program *p)
 {
     gs_prepare_settle(p);
-    pthread_mutex_lock(&p->lock);
+    GS_LOCKED(&p->lock);
     gs_program_forget_translation(p);
     gs_kinds_forget(p);
     atomic_store(&p->id, 0);
@@ -129,7 +126,6 @@ static void forget_translation(struct gs_program *p)
         free(p->options);
         p->options = NULL;
     }
-    pthread_mutex_unlock(&p->lock);
 }
 
 /* The driver refuses to build a program that has kernels: what they were built from stays. One that doesn't refuse
@@ -170,32 +166,40 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
     return err;
 }
 
-/* What a later link needs of this compilation. -1: no memory. */
-static int keep_unit(struct gs_program *p, const char *options, cl_uint n_headers, const cl_program *headers,
-                     const char **names)
+/* Copies of a text with its options, and of n headers. -1: no memory, or of some header there is no text. */
+static int copy_unit(struct gs_translate_unit_copy *to, const char *source, const char *options, size_t n,
+                     const char *const *names, const char *const *texts)
 {
-    struct gs_translate_unit_copy *u = calloc(1, sizeof *u);
-    if (!u)
+    to->source = strdup(source);
+    to->options = strdup(options ? options : "");
+    to->header_names = calloc(n + 1, sizeof *to->header_names);
+    to->header_texts = calloc(n + 1, sizeof *to->header_texts);
+    if (!to->source || !to->options || !to->header_names || !to->header_texts)
         return -1;
-    p->units = u;
-    p->n_units = 1;
-    u->source = strdup(p->source);
-    u->options = strdup(options ? options : "");
-    u->header_names = calloc(n_headers + 1, sizeof *u->header_names);
-    u->header_texts = calloc(n_headers + 1, sizeof *u->header_texts);
-    if (!u->source || !u->options || !u->header_names || !u->header_texts)
-        return -1;
-    for (cl_uint i = 0; i < n_headers; i++) {
-        const struct gs_program *h = gs_find(GS_PROGRAM, headers[i]);
-        if (!h || !h->source)
-            return -1;
-        u->header_names[i] = strdup(names[i]);
-        u->header_texts[i] = strdup(h->source);
-        u->n_headers = i + 1;
-        if (!u->header_names[i] || !u->header_texts[i])
+    for (size_t i = 0; i < n; i++) {
+        to->header_names[i] = strdup(names[i]);
+        to->header_texts[i] = texts[i] ? strdup(texts[i]) : NULL;
+        to->n_headers = i + 1;
+        if (!to->header_names[i] || !to->header_texts[i])
             return -1;
     }
     return 0;
+}
+
+/* What a later link needs of this compilation. -1: as above. */
+static int keep_unit(struct gs_program *p, const char *options, cl_uint n_headers, const cl_program *headers,
+                     const char **names)
+{
+    const char **texts = calloc(n_headers + 1, sizeof *texts);
+    p->units = calloc(1, sizeof *p->units);
+    p->n_units = p->units != NULL;
+    for (cl_uint i = 0; texts && i < n_headers; i++) {
+        const struct gs_program *h = gs_find(GS_PROGRAM, headers[i]);
+        texts[i] = h ? h->source : NULL;
+    }
+    const int err = p->units && texts ? copy_unit(p->units, p->source, options, n_headers, names, texts) : -1;
+    free(texts);
+    return err;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint num_devices,
@@ -229,24 +233,6 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint num
     return err;
 }
 
-static int copy_unit(struct gs_translate_unit_copy *to, const struct gs_translate_unit_copy *from)
-{
-    to->source = strdup(from->source);
-    to->options = strdup(from->options);
-    to->header_names = calloc(from->n_headers + 1, sizeof *to->header_names);
-    to->header_texts = calloc(from->n_headers + 1, sizeof *to->header_texts);
-    if (!to->source || !to->options || !to->header_names || !to->header_texts)
-        return -1;
-    for (size_t i = 0; i < from->n_headers; i++) {
-        to->header_names[i] = strdup(from->header_names[i]);
-        to->header_texts[i] = strdup(from->header_texts[i]);
-        to->n_headers = i + 1;
-        if (!to->header_names[i] || !to->header_texts[i])
-            return -1;
-    }
-    return 0;
-}
-
 /* All units of the programs that are linked. */
 static void keep_inputs(struct gs_program *p, cl_uint n, const cl_program *inputs)
 {
@@ -263,7 +249,9 @@ static void keep_inputs(struct gs_program *p, cl_uint n, const cl_program *input
     for (cl_uint i = 0; i < n && p->units; i++) {
         const struct gs_program *in = gs_find(GS_PROGRAM, inputs[i]);
         for (size_t k = 0; k < in->n_units; k++) {
-            if (copy_unit(&p->units[p->n_units++], &in->units[k]) < 0) {
+            const struct gs_translate_unit_copy *u = &in->units[k];
+            if (copy_unit(&p->units[p->n_units++], u->source, u->options, u->n_headers,
+                          (const char *const *)u->header_names, (const char *const *)u->header_texts) < 0) {
                 p->refusal = "there was no memory for its source";
                 return;
             }
@@ -289,7 +277,7 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
     cl_program handle =
         gs_real()->clLinkProgram(context, all ? 1 : num_devices, all ? c->dev : device_list, options,
                                  num_input_programs, input_programs, pfn_notify, user_data, errcode_ret);
-    struct gs_program *p = handle && c ? track(c, handle, NULL) : NULL;
+    struct gs_program *p = track(context, handle, NULL);
     if (p) {
         p->linked = true;
         p->link_options = strdup(options ? options : "");
@@ -325,23 +313,32 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseProgram(cl_program program)
 /* The group's, and the parent of sub-devices. */
 enum { MOST_DEVICES = GS_MAX_DEVICES + 1 };
 
+/* Which of the program's devices is the context's first. */
+static cl_int find_first(const struct gs_program *p, cl_program program, unsigned *at)
+{
+    cl_device_id devices[MOST_DEVICES] = {NULL};
+    cl_int err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof devices, devices, NULL);
+    for (*at = 0; !err && *at < MOST_DEVICES; ++*at)
+        if (devices[*at] == p->o.ctx->dev[0])
+            return CL_SUCCESS;
+    return err ? err : CL_INVALID_VALUE;
+}
+
 /* The binary of the first device alone. The driver wants room for a pointer per device, and takes null for "not this
  * one". */
 static cl_int first_binary(const struct gs_program *p, cl_program program, size_t room, void *value, size_t *size_ret)
 {
-    cl_device_id devices[MOST_DEVICES] = {NULL};
     unsigned char *binaries[MOST_DEVICES] = {NULL};
+    unsigned at;
     if (value && room < sizeof *binaries)
         return CL_INVALID_VALUE;
     if (size_ret)
         *size_ret = sizeof *binaries;
-    if (!value)
-        return CL_SUCCESS;
-    cl_int err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof devices, devices, NULL);
-    for (unsigned i = 0; i < MOST_DEVICES && !err; i++)
-        if (devices[i] == p->o.ctx->dev[0])
-            memcpy(&binaries[i], value, sizeof *binaries);
-    return err ? err : gs_real()->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binaries, binaries, NULL);
+    cl_int err = value ? find_first(p, program, &at) : CL_SUCCESS;
+    if (!value || err)
+        return err;
+    memcpy(&binaries[at], value, sizeof *binaries);
+    return gs_real()->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binaries, binaries, NULL);
 }
 
 /* Of the driver's answers those for the first device. */
@@ -362,14 +359,11 @@ static cl_int program_info(const struct gs_program *p, cl_program program, cl_pr
         return first_binary(p, program, param_value_size, param_value, param_value_size_ret);
     if (param_name == CL_PROGRAM_BINARY_SIZES) {
         size_t sizes[MOST_DEVICES] = {0};
-        cl_device_id devices[MOST_DEVICES] = {NULL};
-        cl_int err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof devices, devices, NULL);
+        unsigned at;
+        cl_int err = find_first(p, program, &at);
         if (!err)
             err = gs_real()->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes, NULL);
-        for (unsigned i = 0; i < MOST_DEVICES && !err; i++)
-            if (devices[i] == p->o.ctx->dev[0])
-                return gs_answer(&sizes[i], sizeof *sizes, param_value_size, param_value, param_value_size_ret);
-        return err ? err : CL_INVALID_VALUE;
+        return err ? err : gs_answer(&sizes[at], sizeof *sizes, param_value_size, param_value, param_value_size_ret);
     }
     return gs_real()->clGetProgramInfo(program, param_name, param_value_size, param_value, param_value_size_ret);
 }

@@ -28,10 +28,9 @@ static cl_command_queue track(cl_context context, cl_device_id device, cl_comman
     q->behind[GS_EXEC_QUEUE][0] = handle;
     atomic_init(&q->counted, gs_fast_path_cares(GS_CARE_DAEMON)); /* then nothing goes by */
     gs_insert(&q->o, GS_QUEUE, handle, c);
-    pthread_mutex_lock(&c->lock);
+    GS_LOCKED(&c->lock);
     q->next = c->queues;
     c->queues = q;
-    pthread_mutex_unlock(&c->lock);
     return handle;
 }
 
@@ -117,7 +116,7 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue command_qu
 static void outlive_queue(struct gs_queue *q)
 {
     cl_event end;
-    pthread_mutex_lock(&q->o.ctx->lock);
+    GS_LOCKED(&q->o.ctx->lock);
     gs_compound_leave(q);
     if (q->o.ctx->n > 1 && (gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, 0, NULL, &end) != CL_SUCCESS ||
                             gs_events_add(&q->o.ctx->orphans, end) != CL_SUCCESS))
@@ -128,7 +127,6 @@ static void outlive_queue(struct gs_queue *q)
             break;
         }
     }
-    pthread_mutex_unlock(&q->o.ctx->lock);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue command_queue)

@@ -37,9 +37,8 @@ struct gs_home {
     cl_int err;
 };
 
-void gs_home_begin(struct gs_home *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait);
-/* The same for one that gets results for the host, or ends the host's access to them. */
-void gs_home_begin_read(struct gs_home *h, struct gs_queue *q, cl_uint n_wait, const cl_event *wait);
+/* reads: it gets results for the host, or ends the host's access to them. */
+void gs_home_begin(struct gs_home *h, struct gs_queue *q, bool reads, cl_uint n_wait, const cl_event *wait);
 void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 /* For an object that the command writes without needing what is there: transfers into home that are under way come
  * first. */
@@ -48,14 +47,8 @@ void gs_home_claim(struct gs_home *h, struct gs_mem *m);
 cl_int gs_home_ready(struct gs_home *h);
 /* Holds the command back, which is about to be enqueued in `queue`, until it has a unit of the link. */
 void gs_home_hold(struct gs_home *h, cl_command_queue queue);
-/* The driver has taken it, as `event`, or refused it with `err`, which is returned. gs_home_event is where its event
- * goes: the application's place where nobody else needs it. */
+/* The driver has taken it, as `event`, or refused it with `err`, which is returned. */
 cl_int gs_home_given(struct gs_home *h, cl_int err, cl_event event);
-static inline cl_event *gs_home_event(const struct gs_home *h, cl_event *own, cl_event *event)
-{
-    *own = NULL;
-    return event || !h->held ? event : own;
-}
 /* In the place of these two for what may be cut into pieces: enqueues it in `queue`, by units or at once. *own is then
  * the command's event, unless `own` is null and nobody else needs one. */
 cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op *op, cl_command_type type,
@@ -86,14 +79,22 @@ static inline bool gs_is_small(struct gs_mem *m, uint64_t bytes)
            !gs_scheduled();
 }
 
-/* Has a write to a buffer, once h has begun, been handed to the GPU of the job, where that is one and not the first?
- * *own is its event then, or *err an error. False: it is to go home. */
+/* Has a write to a buffer, once h has begun, been handed to the GPU of the job, where that is one and not the first; or
+ * to the places that have wanted parts of it since the last? *own is its event then. False: it is to go home. */
 bool gs_write_elsewhere(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
-                        cl_bool blocking, cl_event *own, cl_int *err);
+                        cl_bool blocking, cl_event *own);
 
-/* The same for one of which other places have wanted parts since the last: each part goes there. */
-bool gs_write_parts(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr, cl_bool blocking,
-                    cl_event *own, cl_int *err);
+/* Carries n writes to the root's places out by the calls' ring as one command, *own, in the queues of their places:
+ * after the marker, which is taken over, and `ready`; or, without one, at once, and the ring has been entered. Gives
+ * the context's lock back meanwhile: nothing is split then that uses the object. */
+cl_int gs_write_staged(struct gs_home *h, struct gs_mem *root, const struct gs_staged *v, unsigned n,
+                       const cl_command_queue queue[], cl_event marker, const struct gs_events *ready, cl_event *own);
+
+/* A marker behind what a blocking write must come after: the memory that it reads may be written until then. */
+static inline cl_int gs_mark_before(const struct gs_home *h, cl_event *marker)
+{
+    return gs_real()->clEnqueueMarkerWithWaitList(h->cmd.q->o.handle, h->n, h->v, marker);
+}
 
 /* Once h is ready: is the transfer between m and the host's memory to go beside the application, and has it been handed
  * over? *own is its event then; with `waits` the caller goes on by gs_home_wait, blocking. */
@@ -105,21 +106,22 @@ bool gs_home_beside(struct gs_home *h, struct gs_mem *m, cl_command_type type, b
 cl_int gs_read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range r, const struct gs_staged *t,
                       cl_command_type type, bool waits, cl_uint n_wait, const cl_event *wait, cl_event *own);
 
+/* Lets all of r, in bytes of the root, be read by the driver from the devices that hold it, straight to the
+ * application's memory; t is that if it is at home. Takes the context's lock. */
+cl_int gs_read_from_places(struct gs_queue *q, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
+                           cl_command_type type, cl_uint n_wait, const cl_event *wait, cl_event *event);
+
 /* For image commands: the queue to give the command to, once h is ready, with the wait list that it takes there; and,
  * in the place of gs_home_end, what ends it. `own` is the command's event, which is handed out, waited for or let go.
  */
 cl_command_queue gs_home_image_queue(struct gs_home *h);
-/* Where its event goes; null: nobody needs one. */
-static inline cl_event *gs_home_image_event(const struct gs_home *h, cl_bool blocking, cl_event *own,
-                                            const cl_event *event)
-{
-    return h->held || h->cmd.ctx->parent || blocking || event ? own : NULL;
-}
 /* Does the driver take a blocking one as it is? */
 static inline bool gs_home_image_blocks(const struct gs_home *h, cl_bool blocking)
 {
     return !h->err && blocking && !h->by_units && !h->cmd.ctx->parent;
 }
+/* What is enqueued on the queue for images, *own, stands in the application's queue as well. */
+cl_int gs_home_image_finish(struct gs_home *h, cl_int err, cl_command_type type, cl_event *own);
 cl_int gs_home_image_end(struct gs_home *h, cl_int err, cl_command_type type, cl_bool blocking, cl_event own,
                          cl_event *event);
 

@@ -2,7 +2,6 @@
 #include "shim/choose/forecast.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "shim/memory/coherence.h"
 
@@ -37,6 +36,13 @@ static uint64_t groups_of(const struct gs_plan *plan, unsigned part)
     return plan->null_local ? n / ITEMS : n;
 }
 
+static uint64_t items_of(const struct gs_plan *plan, unsigned part)
+{
+    size_t offset[3], global[3];
+    gs_plan_part(plan, part, offset, global);
+    return (uint64_t)global[0] * global[1] * global[2];
+}
+
 /* Has the part work for all of a device? Groups for all of its compute units; and on a GPU work-items enough on each
  * that some compute while others wait for memory. (On an H200 65536 columns, 500 of them on a unit, took 1.39 ms, and
  * half of them 1.2.) */
@@ -44,11 +50,8 @@ static bool is_ample(const struct gs_plan *plan, unsigned part)
 {
     enum { ITEMS_PER_UNIT = 256 };
     const uint64_t units = gs_group()->units[part];
-    size_t offset[3], global[3];
-    gs_plan_part(plan, part, offset, global);
-    const uint64_t items = (uint64_t)global[0] * global[1] * global[2];
     return groups_of(plan, part) >= units &&
-           (!(gs_group()->type & CL_DEVICE_TYPE_GPU) || items >= units * ITEMS_PER_UNIT);
+           (!(gs_group()->type & CL_DEVICE_TYPE_GPU) || items_of(plan, part) >= units * ITEMS_PER_UNIT);
 }
 
 /* So many compute units' work: a device that has fewer work-groups than units takes as long for one of them. (On an
@@ -74,11 +77,8 @@ static uint64_t appended(const struct gs_plan *plan, const struct gs_use *u)
 {
     enum { ONE_OF = 4 };
     uint64_t items = 0;
-    for (unsigned p = 1; p < plan->n_parts; p++) {
-        size_t offset[3], global[3];
-        gs_plan_part(plan, p, offset, global);
-        items += (uint64_t)global[0] * global[1] * global[2];
-    }
+    for (unsigned p = 1; p < plan->n_parts; p++)
+        items += items_of(plan, p);
     const uint64_t bytes = items / ONE_OF * u->element, most = u->window.end - u->window.begin;
     return bytes < most ? bytes : most;
 }
@@ -91,8 +91,9 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     bool unknown = false;
     int err = 0;
     double speed[GS_MAX_DEVICES];
-    memset(t, 0, sizeof *t);
-    o->n = plan->n_parts;
+    *o = (struct gs_forecast){
+        .n = plan->n_parts, .link = o->link, .peer_possible = o->peer_possible, .pinned = o->pinned};
+    t->all = (struct gs_move){0};
     const bool differ = gs_timing_speeds(of, o->n, speed);
     o->on_trial = plan->on_trial;
     gs_plan_cut(plan, cut);
@@ -141,18 +142,6 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     }
     t->return_rate = !left ? -1 : fetched >= left ? 1 : (double)fetched / (double)left;
     return err;
-}
-
-void gs_forecast_again(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *plan)
-{
-    struct gs_trial now;
-    if (gs_forecast(&now, of, plan) < 0)
-        return;
-    now.forecast.link = t->forecast.link;
-    now.forecast.peer_possible = t->forecast.peer_possible;
-    now.forecast.pinned = t->forecast.pinned;
-    t->forecast = now.forecast;
-    t->all = now.all;
 }
 
 bool gs_forecast_away(struct gs_mem *const *mems, unsigned n)

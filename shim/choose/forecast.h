@@ -6,11 +6,9 @@
 
 #include "shim/choose/timing.h"
 
-/* Fills trial->forecast, ->all and ->return_rate for a launch of `of`. -ENOMEM. */
+/* Fills trial->forecast, but for the link, ->all and ->return_rate for a launch of `of`: once more where another plan
+ * takes the place of the trial's. -ENOMEM. */
 int gs_forecast(struct gs_trial *trial, struct gs_timing *of, const struct gs_plan *plan);
-
-/* The same for a plan that takes the place of the trial's: what else is known of the trial stays. */
-void gs_forecast_again(struct gs_trial *trial, struct gs_timing *of, const struct gs_plan *plan);
 
 /* How much of the launch each part's device could have done in the time that its part takes. With fewer work-groups
  * than compute units it may as well have had one on each of these; the mean of the two, as parts to come will tell. */

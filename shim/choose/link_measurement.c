@@ -7,46 +7,36 @@
 
 #include "common/log.h"
 #include "common/spawn.h"
+#include "shim/choose/timing.h"
 #include "shim/process/threads.h"
 #include "shim/schedule/client.h"
 #include "shim/record/group.h"
 
 enum { TIMEOUT_MS = 30000 };
 
-struct task {
-    void (*measured)(const struct gs_links *links);
-};
-
-static void *measure(void *arg)
+static void *measure(void *unused)
 {
-    struct task *task = arg;
     char path[PATH_MAX], request[512], *answer = NULL;
     const char *how = "";
     size_t bytes = 0;
+    (void)unused;
     if (gs_scheduled()) { /* what the probe moves would go by nobody's leave */
         gs_debug("the links aren't measured under a daemon: `gpusparc devices --measure` does it");
-        free(task);
         return NULL;
     }
     const size_t n = gs_links_request(gs_settings(), "brief", request, sizeof request);
     snprintf(path, sizeof path, "%s/gpusparc-link-probe", gs_library_dir());
     if (gs_spawn(path, request, n, TIMEOUT_MS, 0, &answer, &bytes, &how) == 0) {
         const struct gs_links links = gs_links_parse(answer, bytes);
-        task->measured(&links);
+        gs_timing_links(&links);
     } else {
         gs_debug("the probe of the links %s", how);
     }
     free(answer);
-    free(task);
     return NULL;
 }
 
-void gs_links_measure_async(void (*measured)(const struct gs_links *links))
+void gs_links_measure_async(void)
 {
-    struct task *task = malloc(sizeof *task);
-    if (!task)
-        return;
-    task->measured = measured;
-    if (!gs_threads_start("gs-links", NULL, measure, task))
-        free(task);
+    gs_threads_start("gs-links", NULL, measure, NULL);
 }

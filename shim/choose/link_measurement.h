@@ -4,9 +4,7 @@
 #ifndef GS_SHIM_CHOOSE_LINK_MEASUREMENT_H
 #define GS_SHIM_CHOOSE_LINK_MEASUREMENT_H
 
-#include "shim/record/links.h"
-
-/* measured: called from the thread, if figures can be had. */
-void gs_links_measure_async(void (*measured)(const struct gs_links *links));
+/* From a thread: gs_timing_links is told, if figures can be had. */
+void gs_links_measure_async(void);
 
 #endif

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/cache.h"
 #include "common/hash.h"
@@ -78,8 +79,8 @@ static bool make_key(const struct gs_group *g)
     gs_hash_begin(&h);
     gs_hash_add(&h, GS_VERSION, sizeof GS_VERSION);
     gs_hash_add(&h, numbers, sizeof numbers);
-    gs_hash_add(&h, cwd, strlen(cwd) + 1);
-    gs_hash_add(&h, driver, strlen(driver) + 1);
+    gs_hash_add_text(&h, cwd);
+    gs_hash_add_text(&h, driver);
     add_proc(&h, "/proc/self/cmdline");
     gs_hash_end_hex(&h, hex);
     memcpy(past.key, hex, KEY_HEX);
@@ -145,13 +146,11 @@ unsigned gs_short_runs_devices(const struct gs_group *g)
 {
     if (!is_meant(g))
         return g->n;
-    pthread_mutex_lock(&lock);
+    GS_LOCKED(&lock);
     if (!looked)
         find_line(g);
     looked = true;
-    const unsigned n = one_device ? 1 : g->n;
-    pthread_mutex_unlock(&lock);
-    return n;
+    return one_device ? 1 : g->n;
 }
 
 const char *gs_short_runs_reason(void)
@@ -161,11 +160,10 @@ const char *gs_short_runs_reason(void)
 
 void gs_short_runs_made(unsigned n, uint64_t took_ns)
 {
-    pthread_mutex_lock(&lock);
+    GS_LOCKED(&lock);
     if (!begin_ns)
         begin_ns = gs_now_ns() - took_ns;
     cost_ns += 1.5 * (double)took_ns * (n - 1) / n; /* and half as much at their end */
-    pthread_mutex_unlock(&lock);
 }
 
 /* The line as it is to be after this process, which took so long; false: there is to be none. */

@@ -114,11 +114,10 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, cl_uint dims, const size_t *
 
 void gs_timing_reads(struct gs_timing *t, uint64_t bytes)
 {
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     t->h.read_bytes = (double)bytes;
     if (bytes && !gs_choice_is_short(&t->h, &gs_book.machine, t->n))
         gs_size_refuse(&t->at);
-    pthread_mutex_unlock(&gs_book.lock);
 }
 
 /* Have its numbers made a difference lately, or may they? Such launches would pass with the rest: all are looked at for
@@ -134,14 +133,13 @@ static bool is_wondered_about(struct gs_timing *t)
 
 bool gs_timing_worth(struct gs_timing *t, bool prepared, const char **reason)
 {
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     const bool worth = gs_choice_worth_planning(&t->h, &gs_book.machine, t->n, prepared ? 0 : gs_ahead_cost_ns(t));
     *reason = worth ? NULL : t->h.reason;
     if (!worth)
         gs_timing_say(t);
     if (!worth && !is_wondered_about(t) && gs_choice_is_short(&t->h, &gs_book.machine, t->n))
         gs_size_pass(&t->at, GS_AGAIN);
-    pthread_mutex_unlock(&gs_book.lock);
     return worth;
 }
 
@@ -188,23 +186,21 @@ bool gs_timing_passes(const struct gs_kernel *k, cl_uint dims, const size_t *glo
 
 void gs_timing_refused(struct gs_timing *t)
 {
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     t->h.launches++;
     t->h.last_split = false;
     t->refused = true;
-    pthread_mutex_unlock(&gs_book.lock);
 }
 
 bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS_MAX_DEVICES])
 {
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     const bool known = t->h.balance.n == n;
     *dim = gs_book.machine.unlike ? GS_CUT_ANY : t->h.balance.dim;
     memcpy(cut, t->h.balance.cut, sizeof t->h.balance.cut);
     const bool differ = !known && gs_book.machine.unlike;
     if (differ)
         gs_choice_first_cut(&gs_book.machine, n, (double)gs_measured_best(&t->h.single), cut);
-    pthread_mutex_unlock(&gs_book.lock);
     return known || differ;
 }
 
@@ -212,12 +208,11 @@ bool gs_timing_speeds(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVIC
 {
     if (!gs_group()->unlike)
         return false;
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     for (unsigned p = 0; p < n; p++) {
         const bool known = !p || t->h.balance.n == n || gs_book.machine.speed[p] > 0;
         speed[p] = known ? gs_speed_for(&t->h, &gs_book.machine, n, p) : 0;
     }
-    pthread_mutex_unlock(&gs_book.lock);
     return true;
 }
 
@@ -252,13 +247,11 @@ bool gs_timing_choose(struct gs_timing *t, uint64_t numbers, struct gs_context *
 
 bool gs_timing_split(struct gs_timing *t, unsigned *moves)
 {
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     t->h.launches++;
     gs_book.any_split = true;
     *moves = t->h.balance.moves;
-    const bool measured = gs_measured_has_room() && gs_choice_wants_split(&t->h);
-    pthread_mutex_unlock(&gs_book.lock);
-    return measured;
+    return gs_measured_has_room() && gs_choice_wants_split(&t->h);
 }
 
 void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats)

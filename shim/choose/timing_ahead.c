@@ -77,10 +77,9 @@ void gs_ahead_want(struct gs_wanted *w, struct gs_timing *t, cl_program program)
 /* Without locks. */
 static void open_peer(struct gs_context *ctx)
 {
-    pthread_mutex_lock(&ctx->lock);
+    GS_LOCKED(&ctx->lock);
     if (gs_peer_possible(ctx))
         gs_peer_ready(ctx);
-    pthread_mutex_unlock(&ctx->lock);
 }
 
 void gs_ahead_do(const struct gs_wanted *w)
@@ -174,7 +173,7 @@ bool gs_timing_pays(struct gs_program *p)
 {
     const uint64_t program = atomic_load(&p->id);
     bool pays = false;
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     for (struct gs_timing *t = gs_book.last; t && !pays; t = t->before) {
         if (t->program != program || t->n != p->o.ctx->n)
             continue;
@@ -183,16 +182,14 @@ bool gs_timing_pays(struct gs_program *p)
         t->compile_ns = gs_ahead_compile_ns(p);
         pays = gs_choice_foresees(&h, &gs_book.machine, t->n, gs_ahead_cost_ns(t));
     }
-    pthread_mutex_unlock(&gs_book.lock);
     return pays;
 }
 
 void gs_timing_prepared(struct gs_program *p)
 {
     const uint64_t program = atomic_load(&p->id);
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     for (struct gs_timing *t = gs_book.last; t && program; t = t->before)
         if (t->program == program && t->n == p->o.ctx->n)
             t->prepare_ns = (double)atomic_load(&p->prepare_ns);
-    pthread_mutex_unlock(&gs_book.lock);
 }

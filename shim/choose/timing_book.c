@@ -222,7 +222,7 @@ void gs_book_want_links(const struct gs_forecast *o)
     if (gs_book.links_known || gs_book.machine_learnt || !moves || o->peer_possible)
         return;
     gs_book.links_known = true;
-    gs_links_measure_async(gs_timing_links);
+    gs_links_measure_async();
 }
 
 static bool read_learnt(struct gs_learnt *l)

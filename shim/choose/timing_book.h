@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "common/lock/locked.h"
 #include "shim/choose/classes.h"
 #include "shim/record/bypass.h"
 #include "shim/choose/timing.h"

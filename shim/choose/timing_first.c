@@ -4,7 +4,6 @@
 #include "shim/choose/timing_book.h"
 
 #include "common/log.h"
-#include "shim/plan/prepare.h"
 #include "shim/process/clock.h"
 #include "shim/report/report.h"
 
@@ -21,12 +20,6 @@ enum {
 static uint64_t elapsed_ns(void)
 {
     return gs_now_ns() - gs_book.budget.begin_ns;
-}
-
-/* PoCL compiles a kernel when it is launched, not when its program is built. */
-static bool may_compile_first(void)
-{
-    return gs_group()->type & CL_DEVICE_TYPE_CPU;
 }
 
 /* The devices differ, and its first split, or the first since the cut was moved, is to tell whether that was right:
@@ -53,32 +46,29 @@ static double most_of_tries_ns(const struct gs_timing *t)
 
 bool gs_timing_may_await(struct gs_timing *t, bool *is_new)
 {
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     *is_new = gs_choice_guesses(&t->h) && !t->h.failures && !gs_choice_is_short(&t->h, &gs_book.machine, t->n);
     const bool unheard = tries_unheard(t);
-    pthread_mutex_unlock(&gs_book.lock);
     return *is_new || unheard;
 }
 
 bool gs_timing_wants_estimate(struct gs_timing *t)
 {
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     const bool wants = t->operations <= 0 || t->h.launches % AGAIN == 0;
     const bool affordable = (gs_book.estimated + 1) * (uint64_t)ESTIMATE_NS < elapsed_ns() / AFFORDABLE;
-    pthread_mutex_unlock(&gs_book.lock);
     return wants && affordable;
 }
 
 void gs_timing_estimate(struct gs_timing *t, double operations)
 {
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     const double estimate_ns = gs_choice_estimate_ns(&gs_book.machine, operations);
     gs_book.estimated++;
     t->operations = operations;
     t->estimate_ns = t->estimate_ns > 0 ? t->estimate_ns : estimate_ns;
     gs_choice_guess(&t->h, &gs_book.machine, t->n, estimate_ns);
     gs_debug("%s: %.0f operations, thought to take %.0f us at least", t->name, operations, estimate_ns / 1e3);
-    pthread_mutex_unlock(&gs_book.lock);
 }
 
 /* So long the application may wait in all for t's first measurement; before it begins as long as the driver may compile
@@ -89,7 +79,7 @@ static uint64_t most_awaited_ns(const struct gs_timing *t, bool known_soon)
     const uint64_t left = elapsed_ns() / AWAITED_SHARE,
                    share = left > gs_book.awaited_ns ? left - gs_book.awaited_ns : 0;
     const uint64_t little = share < LITTLE_NS && !known_soon ? share : LITTLE_NS;
-    if (!t->begun && may_compile_first() && gs_book.compiled_ns < COMPILING_NS)
+    if (!t->begun && gs_book.machine.compiles && gs_book.compiled_ns < COMPILING_NS)
         return little + COMPILING_NS - gs_book.compiled_ns;
     return t->begun_ns + little + (uint64_t)((double)t->h.launches * gs_choice_guess_ns(&t->h));
 }
@@ -101,7 +91,7 @@ static void count_awaited(struct gs_timing *t, uint64_t waited_ns)
         t->tries_ns += waited_ns;
         return;
     }
-    if (!t->begun && may_compile_first())
+    if (!t->begun && gs_book.machine.compiles)
         gs_book.compiled_ns += waited_ns;
     else
         gs_book.awaited_ns += waited_ns;
@@ -138,29 +128,23 @@ bool gs_timing_awaits_cut(struct gs_timing *t, uint64_t waited_ns)
 {
     struct gs_wanted none = {0};
     bool begun = false;
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     gs_measured_look(&none);
-    const bool awaits = cut_unheard(t) && gs_measured_splits(t, &begun) && (begun || waited_ns < COMPILING_NS);
-    pthread_mutex_unlock(&gs_book.lock);
-    return awaits;
+    return cut_unheard(t) && gs_measured_splits(t, &begun) && (begun || waited_ns < COMPILING_NS);
 }
 
 bool gs_timing_seems_long(struct gs_timing *t, uint64_t waited_ns)
 {
-    pthread_mutex_lock(&gs_book.lock);
-    const bool runs = t->h.running_ns > 0;
-    pthread_mutex_unlock(&gs_book.lock);
-    return runs || (!may_compile_first() && waited_ns > LONG_NS);
+    GS_LOCKED(&gs_book.lock);
+    return t->h.running_ns > 0 || (!gs_book.machine.compiles && waited_ns > LONG_NS);
 }
 
 bool gs_timing_runs(struct gs_timing *t)
 {
     struct gs_wanted none = {0};
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     gs_measured_look(&none);
-    const bool runs = t->h.asked && !t->h.single.n;
-    pthread_mutex_unlock(&gs_book.lock);
-    return runs;
+    return t->h.asked && !t->h.single.n;
 }
 
 void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split)
@@ -176,7 +160,6 @@ void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split)
 void gs_timing_end(void)
 {
     struct gs_wanted none = {0};
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     gs_measured_look(&none);
-    pthread_mutex_unlock(&gs_book.lock);
 }

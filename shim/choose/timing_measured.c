@@ -264,22 +264,20 @@ void gs_measured_look(struct gs_wanted *w)
 
 void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several)
 {
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     if (gs_book.learnt_name[0])
         gs_choice_learn_read(&gs_book.machine, bytes, took_ns, several);
     gs_debug("a read of %" PRIu64 " bytes from %s took %" PRIu64 " us; a byte now counts as %.4f ns", bytes,
              several ? "several devices" : "one device", took_ns / 1000,
              gs_book.machine.read_ns[gs_read_size((double)bytes)][several]);
-    pthread_mutex_unlock(&gs_book.lock);
 }
 
 void gs_timing_pinned(uint64_t took_ns)
 {
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     if (gs_book.learnt_name[0])
         gs_choice_learn_ring(&gs_book.machine, took_ns);
     gs_debug("to pin memory between the devices took %" PRIu64 " us", took_ns / 1000);
-    pthread_mutex_unlock(&gs_book.lock);
 }
 
 bool gs_measured_splits(const struct gs_timing *t, bool *begun)
@@ -318,13 +316,10 @@ bool gs_measured_wonders(struct gs_timing *t, uint64_t numbers)
 
 bool gs_timing_measures(struct gs_timing *t, uint64_t numbers)
 {
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     const bool affordable = gs_measured_affordable();
-    const bool wants =
-        !t->refused && gs_measured_has_room() &&
-        (gs_choice_wants_single(&t->h, &gs_book.machine, t->n, affordable) || gs_measured_wonders(t, numbers));
-    pthread_mutex_unlock(&gs_book.lock);
-    return wants;
+    return !t->refused && gs_measured_has_room() &&
+           (gs_choice_wants_single(&t->h, &gs_book.machine, t->n, affordable) || gs_measured_wonders(t, numbers));
 }
 
 void gs_timing_sieve(struct gs_queue *q, struct gs_timing *t)
@@ -350,12 +345,11 @@ struct gs_sieve gs_timing_before_wait(struct gs_queue *q)
     struct gs_sieve s = {0};
     if (!q || !atomic_load_explicit(&q->sieved, memory_order_relaxed))
         return s;
-    pthread_mutex_lock(&q->o.ctx->lock);
+    GS_LOCKED(&q->o.ctx->lock);
     s = q->sieve;
     q->sieve.n = 0;
     atomic_store(&q->busy_until_ns, 0);
     atomic_store_explicit(&q->sieved, 0, memory_order_relaxed);
-    pthread_mutex_unlock(&q->o.ctx->lock);
     return s;
 }
 
@@ -373,8 +367,11 @@ void gs_timing_after_wait(const struct gs_sieve *before, cl_int err)
     gs_ahead_do(&wanted);
 }
 
-/* A measurement that ends with `end`, which is retained. NULL: no memory. */
-static struct measurement *measure(struct gs_timing *t, uint64_t numbers, cl_event end)
+/* A measurement that ends with `end`, which is retained; of a split, if there are a trial and its plan. NULL: no
+ * memory.
+ */
+static struct measurement *measure(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
+                                   const struct gs_plan *plan, cl_event end)
 {
     struct measurement *m = calloc(1, sizeof *m);
     if (!m || gs_real()->clRetainEvent(end) != CL_SUCCESS) {
@@ -384,12 +381,19 @@ static struct measurement *measure(struct gs_timing *t, uint64_t numbers, cl_eve
     m->t = t;
     m->numbers = numbers;
     m->end = end;
+    m->split = trial;
+    if (trial) {
+        m->trial = *trial;
+        m->dim = plan->dim;
+        gs_plan_cut(plan, m->cut);
+        gs_forecast_shares(plan, m->share);
+    }
     return m;
 }
 
 static void keep_measurement(struct measurement *m)
 {
-    pthread_mutex_lock(&gs_book.lock);
+    GS_LOCKED(&gs_book.lock);
     struct measurement **end = &pending; /* heard of in their order: what is kept in the end is of the last ones */
     while (*end)
         end = &(*end)->next;
@@ -398,12 +402,11 @@ static void keep_measurement(struct measurement *m)
     n_measured++;
     m->t->h.asked += !m->split;
     m->t->h.asked_split += m->split;
-    pthread_mutex_unlock(&gs_book.lock);
 }
 
 void gs_timing_learn_single(struct gs_timing *t, uint64_t numbers, const struct gs_kernel *k, cl_event ran)
 {
-    struct measurement *m = measure(t, numbers, ran);
+    struct measurement *m = measure(t, numbers, NULL, NULL, ran);
     if (!m)
         return;
     m->program = k->program->o.handle;
@@ -414,17 +417,12 @@ void gs_timing_learn_split(struct gs_timing *t, uint64_t numbers, const struct g
                            const struct gs_plan *plan, const struct gs_asked *asked, cl_event begun, cl_event end,
                            const cl_event *parts)
 {
-    struct measurement *m = measure(t, numbers, end);
+    struct measurement *m = measure(t, numbers, trial, plan, end);
     if (!m)
         return;
     bool whole = gs_real()->clRetainEvent(begun) == CL_SUCCESS;
     m->begin = whole ? begun : NULL;
-    m->split = true;
-    m->trial = *trial;
     m->asked = *asked;
-    m->dim = plan->dim;
-    gs_plan_cut(plan, m->cut);
-    gs_forecast_shares(plan, m->share);
     for (unsigned p = 0; p < plan->n_parts && whole; p++) {
         whole = gs_real()->clRetainEvent(parts[p]) == CL_SUCCESS;
         m->part[p] = whole ? parts[p] : NULL;
@@ -438,18 +436,11 @@ void gs_timing_learn_split(struct gs_timing *t, uint64_t numbers, const struct g
 void gs_timing_learn_units(struct gs_timing *t, uint64_t numbers, const struct gs_trial *trial,
                            const struct gs_plan *plan, cl_event end, struct gs_spent *spent, const unsigned *place)
 {
-    struct measurement *m = measure(t, numbers, end);
+    struct measurement *m = measure(t, numbers, trial, plan, end);
     if (!m)
         return;
     atomic_fetch_add(&spent->refs, 1);
     m->spent = spent;
     memcpy(m->place, place, sizeof m->place);
-    m->split = trial;
-    if (trial) {
-        m->trial = *trial;
-        m->dim = plan->dim;
-        gs_plan_cut(plan, m->cut);
-        gs_forecast_shares(plan, m->share);
-    }
     keep_measurement(m);
 }

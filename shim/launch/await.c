@@ -5,7 +5,6 @@
 
 #include "shim/launch/whole.h"
 #include "shim/order/callbacks.h"
-#include "shim/plan/operations.h"
 #include "shim/plan/prepare.h"
 #include "shim/process/clock.h"
 
@@ -24,9 +23,8 @@ static bool estimate(struct gs_launching *l)
 
 static void flush(struct gs_launching *l)
 {
-    pthread_mutex_lock(&l->cmd.ctx->lock);
+    GS_LOCKED(&l->cmd.ctx->lock);
     gs_command_flush(l->cmd.q);
-    pthread_mutex_unlock(&l->cmd.ctx->lock);
 }
 
 void gs_await_cut(struct gs_launching *l)

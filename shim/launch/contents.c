@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "shim/memory/coherence.h"
-#include "shim/launch/contents_kernel.h"
 #include "shim/process/clock.h"
 #include "translator/summary/access_program.h"
 

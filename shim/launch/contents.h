@@ -48,6 +48,15 @@ void gs_contents_judge(const struct gs_looked *looked, const struct gs_plan *pla
 /* Does `bytes`, all that the root holds, lie within its tables? --verify asks. If not, *at is a byte that doesn't. */
 bool gs_contents_right(const struct gs_mem *root, const unsigned char *bytes, uint64_t *at);
 
+/* contents_kernel.c: tables are made by a kernel on the device that holds the words. */
+
+/* A table of the words in m's window that have the type, the step and, but for whole steps, the begin of `words`, as
+ * they are once all that has been enqueued so far has ended. The caller's. NULL where that hasn't ended within
+ * `patience_ns`, or a device refuses. */
+struct gs_table *gs_table_make(struct gs_command *cmd, const struct gs_mem *m, const struct gs_words *words,
+                               uint64_t patience_ns);
+void gs_table_free(struct gs_table *t);
+
 void gs_contents_forget(struct gs_mem *root);
 void gs_contents_free(struct gs_context *ctx);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/launch/contents_kernel.h"
+#include "shim/launch/contents.h"
 
 #include <sched.h>
 #include <stdio.h>

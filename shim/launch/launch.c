@@ -24,7 +24,6 @@
 #include "shim/report/report.h"
 #include "shim/memory/shared.h"
 #include "shim/choose/short_runs.h"
-#include "shim/launch/verified.h"
 #include "shim/launch/verify.h"
 #include "shim/launch/whole.h"
 
@@ -143,8 +142,7 @@ static cl_int launch_unsplit(struct gs_launching *l, const char *reason, cl_even
 static bool combines(const struct gs_plan *plan)
 {
     for (size_t i = 0; i < plan->n_uses; i++)
-        if (plan->uses[i].writes == GS_REDUCED || plan->uses[i].writes == GS_COMPARED ||
-            plan->uses[i].writes == GS_APPENDED)
+        if (gs_use_is_joined(&plan->uses[i]))
             return true;
     return false;
 }
@@ -234,8 +232,8 @@ static void choose(struct gs_launching *l, struct gs_plan *plan)
     else if (gs_forecast(&l->trial, l->cuts, plan) < 0)
         plan->reason = "there was no memory to plan it";
     else if (gs_timing_choose(l->timing, l->numbers, l->cmd.ctx, &l->trial, &plan->reason) &&
-             look_at_contents(l, plan) && !plan->reason)
-        gs_forecast_again(&l->trial, l->cuts, plan);
+             look_at_contents(l, plan) && !plan->reason && gs_forecast(&l->trial, l->cuts, plan) < 0)
+        plan->reason = "there was no memory to plan it";
 }
 
 /* Multi mode, between devices that differ: what the launch moves is looked at only where it is to be measured. */
@@ -341,7 +339,7 @@ bool gs_launch_defines(struct gs_kernel *k)
     int err = 0;
     if (gs_prepared(k->program)) /* it is known what it writes */
         return false;
-    pthread_mutex_lock(&ctx->lock);
+    GS_LOCKED(&ctx->lock);
     const bool may = !atomic_load(&ctx->spread);
     for (cl_uint i = 0; i < k->n_args && may && !err; i++) {
         struct gs_mem *m = k->args[i].is_mem ? gs_find(GS_MEM, *(void **)k->args[i].bytes) : NULL;
@@ -354,7 +352,6 @@ bool gs_launch_defines(struct gs_kernel *k)
     }
     if (may && !err)
         atomic_store(&k->fresh, false);
-    pthread_mutex_unlock(&ctx->lock);
     return may && !err;
 }
 
@@ -368,7 +365,36 @@ static bool may_pass(struct gs_kernel *k, cl_uint dims, const size_t *global, co
            (!atomic_load_explicit(&k->fresh, memory_order_relaxed) || gs_launch_defines(k));
 }
 
-static cl_int launch_with_care(struct gs_queue *q, struct gs_kernel *k, bool by_units, cl_uint dims,
+static cl_int launch_with_care(struct gs_launching *l, cl_event *event)
+{
+    struct gs_context *ctx = l->cmd.ctx;
+    l->kind = kind_of_launch(l);
+    find_places(l);
+    const char *reason = early_reason(l);
+    if (l->by_units && well_formed(l))
+        l->of_units = gs_launch_units(l);
+    if (!l->by_units)
+        gs_queue_close(l->cmd.q->o.handle);
+    if (ctx->n == 1 && !l->by_units)
+        return launch_unsplit(l, reason, event);
+    if (!find_mems(l))
+        return CL_OUT_OF_HOST_MEMORY;
+    pthread_mutex_lock(&ctx->lock);
+    const struct gs_putting *before = gs_put_for(l->by_units ? &l->put : NULL);
+    cl_int err = launch_locked(l, reason, event);
+    gs_put_for(before);
+    if (!err)
+        atomic_store(&l->k->fresh, false);
+    pthread_mutex_unlock(&ctx->lock);
+    gs_command_end(&l->cmd);
+    free(l->mems);
+    return err;
+}
+
+/* A launch that translates and compiles takes long where the application's own would not. If the process ends
+ * meanwhile, by another thread, its end waits for all of the launch, which would long have ended: a driver that has
+ * taken itself apart bears no call, and PoCL no kernel that runs then. */
+static cl_int launch_looked_at(struct gs_queue *q, struct gs_kernel *k, bool by_units, cl_uint dims,
                                const size_t *offset, const size_t *global, const size_t *local, cl_uint n_wait,
                                const cl_event *wait, cl_event *event)
 {
@@ -380,38 +406,8 @@ static cl_int launch_with_care(struct gs_queue *q, struct gs_kernel *k, bool by_
                              .global = global,
                              .local = local,
                              .by_units = by_units};
-    l.kind = kind_of_launch(&l);
-    find_places(&l);
-    const char *reason = early_reason(&l);
-    if (l.by_units && well_formed(&l))
-        l.of_units = gs_launch_units(&l);
-    if (!l.by_units)
-        gs_queue_close(q->o.handle);
-    if (q->o.ctx->n == 1 && !l.by_units)
-        return launch_unsplit(&l, reason, event);
-    if (!find_mems(&l))
-        return CL_OUT_OF_HOST_MEMORY;
-    pthread_mutex_lock(&q->o.ctx->lock);
-    const struct gs_putting *before = gs_put_for(l.by_units ? &l.put : NULL);
-    cl_int err = launch_locked(&l, reason, event);
-    gs_put_for(before);
-    if (!err)
-        atomic_store(&k->fresh, false);
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    gs_command_end(&l.cmd);
-    free(l.mems);
-    return err;
-}
-
-/* A launch that translates and compiles takes long where the application's own would not. If the process ends
- * meanwhile, by another thread, its end waits for all of the launch, which would long have ended: a driver that has
- * taken itself apart bears no call, and PoCL no kernel that runs then. */
-static cl_int launch_looked_at(struct gs_queue *q, struct gs_kernel *k, bool by_units, cl_uint dims,
-                               const size_t *offset, const size_t *global, const size_t *local, cl_uint n_wait,
-                               const cl_event *wait, cl_event *event)
-{
     const bool inside = !gs_prepared(k->program) && gs_threads_enter();
-    const cl_int err = launch_with_care(q, k, by_units, dims, offset, global, local, n_wait, wait, event);
+    const cl_int err = launch_with_care(&l, event);
     if (inside && !err && gs_threads_ends())
         gs_real()->clFinish(q->o.handle);
     if (inside)
@@ -427,10 +423,8 @@ cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const si
     gs_remote_note(k->name);
     if (by_units || gs_report_wants_times() || gs_given_up()) {
         cl_int err;
-        if (by_units && !gs_report_wants_times() && !gs_given_up() &&
-            gs_follow(q, k, dims, offset, global, local, n_wait, wait, event, &err))
-            ;
-        else
+        if (!by_units || gs_report_wants_times() || gs_given_up() ||
+            !gs_follow(q, k, dims, offset, global, local, n_wait, wait, event, &err))
             err = launch_looked_at(q, k, by_units, dims, offset, global, local, n_wait, wait, event);
         gs_job_tell();
         return err;

@@ -253,8 +253,7 @@ static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct spl
 static void block_merged(const struct gs_plan *plan, cl_event end)
 {
     for (size_t i = 0; i < plan->n_uses; i++)
-        if (plan->uses[i].writes == GS_COMPARED || plan->uses[i].writes == GS_REDUCED ||
-            plan->uses[i].writes == GS_APPENDED || (plan->on_trial && plan->uses[i].writes != GS_READ_ONLY))
+        if (gs_use_is_joined(&plan->uses[i]) || (plan->on_trial && plan->uses[i].writes != GS_READ_ONLY))
             gs_busy_until(plan->uses[i].root, 0, end);
 }
 
@@ -387,7 +386,7 @@ bool gs_is_disturbed(const struct gs_plan *plan)
     for (size_t i = 0; i < plan->n_uses; i++) {
         const struct gs_use *u = &plan->uses[i];
         const bool own = u->writes == GS_REDUCED || u->writes == GS_APPENDED;
-        const bool joined = own || u->writes == GS_COMPARED || u->writes == GS_CONTESTED;
+        const bool joined = gs_use_is_joined(u) || u->writes == GS_CONTESTED;
         if ((u->root->host_reads && own) ||
             (u->root->host_writes && (joined || (gs_settings()->verify && u->writes != GS_READ_ONLY))))
             return true;

@@ -3,7 +3,6 @@
 
 #include "shim/launch/follow.h"
 #include "shim/memory/coherence.h"
-#include "shim/plan/kinds.h"
 #include "shim/plan/prepare.h"
 #include "shim/schedule/batch.h"
 #include "shim/schedule/dispatch.h"

@@ -9,13 +9,15 @@
 #include "shim/memory/coherence.h"
 #include "shim/output/merge_kernels.h"
 #include "shim/schedule/put.h"
-#include "shim/report/report.h"
 #include "shim/memory/scratch.h"
 #include "shim/memory/exchange_buffer.h"
 #include "shim/memory/transfer.h"
 
 void gs_lists_free(struct gs_lists *lists)
 {
+    for (uint32_t i = 0; lists->v && i < lists->n; i++)
+        if (lists->v[i].job)
+            gs_list_job_free(lists->v[i].job);
     free(lists->v);
     lists->v = NULL;
 }
@@ -29,13 +31,11 @@ static bool is_wanted(const struct gs_mem *list, unsigned p)
 static cl_int find_way(struct gs_launching *l, struct gs_list *list, const struct gs_mem *m)
 {
     const unsigned n = l->job.n;
-    list->way = gs_exchange_buffer_possible(&l->cmd, m->size * (n - 1)) ? GS_LIST_MET
-                : gs_deferred_send_worth(m->size)                       ? GS_LIST_COUNTED
-                                                                        : GS_LIST_WHOLE;
-    cl_int err = gs_merge_kernels_make(l->cmd.ctx);
-    for (unsigned p = 0; p < (list->way == GS_LIST_MET ? n : 1) && !err; p++)
-        err = gs_block_kernels_make(l->cmd.ctx, p);
-    for (unsigned p = 1; p < n && list->way != GS_LIST_WHOLE; p++)
+    list->met = gs_exchange_buffer_possible(&l->cmd, m->size * (n - 1));
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = 0; p < n && list->met && !err; p++)
+        err = gs_merge_kernels_make(l->cmd.ctx, p);
+    for (unsigned p = 1; p < n; p++)
         list->spread = (list->takes[p] = is_wanted(m, p)) || list->spread;
     return err;
 }
@@ -76,6 +76,7 @@ cl_int gs_append_begin(struct gs_launching *l, struct gs_lists *lists, unsigned 
     cl_int err = CL_SUCCESS;
     if (!lists->v && !(lists->v = calloc(k->n_appends, sizeof *lists->v)))
         return CL_OUT_OF_HOST_MEMORY;
+    lists->n = k->n_appends;
     for (uint32_t i = 0; i < k->n_appends && !p && !err; i++)
         err = gs_plan_find_list(k, i, l->mems, l->k->args, &lists->v[i].at)
                   ? find_way(l, &lists->v[i], l->mems[k->appends[i].list])
@@ -113,23 +114,38 @@ static cl_int keep_counter(struct gs_launching *l, const struct gs_append *a, st
     return err ? err : gs_events_add(ready, event);
 }
 
-static struct gs_list_shape shape_of(const struct gs_append *a, const struct gs_list *list, const struct gs_mem *m)
+/* Where part p has the counter, or its list. */
+static struct gs_list_at place_of(const struct gs_launching *l, const struct gs_lists *lists, uint32_t arg,
+                                  uint64_t offset, unsigned p)
 {
-    return (struct gs_list_shape){.at = m->origin + list->at.begin,
-                                  .bytes = list->at.end - list->at.begin,
-                                  .step = a->step,
-                                  .unit = a->unit,
-                                  .limit = list->at.limit,
-                                  .lead = list->at.lead};
+    const struct gs_list *list = first_of(l, lists, arg);
+    const struct gs_mem *m = l->mems[arg];
+    if (list && list->own[p])
+        return (struct gs_list_at){list->own[p], offset};
+    return (struct gs_list_at){m->root->place[p].mem, m->origin + offset};
 }
 
-/* What gs_list_whole takes, for it doesn't fail then. */
-static cl_int reserve_whole(struct gs_command *cmd, uint64_t most, unsigned n_parts, struct gs_events *ready)
+/* What putting list i together takes, but for what is said of the parts' ends. */
+static struct gs_list_join join_of(struct gs_launching *l, const struct gs_lists *lists, uint32_t i, unsigned n_parts)
 {
-    cl_int err = gs_scratch_reserve(cmd, 0, n_parts * sizeof(cl_uint), n_parts, ready);
-    for (unsigned p = 1; p < n_parts && !err; p++)
-        err = gs_scratch_reserve(cmd, 0, most, n_parts, ready);
-    return err;
+    const struct gs_append *a = &l->summary->appends[i];
+    const struct gs_list *list = &lists->v[i];
+    const struct gs_mem *m = l->mems[a->list];
+    struct gs_list_join j = {.l = l,
+                             .list = list,
+                             .shape = {.at = m->origin + list->at.begin,
+                                       .bytes = list->at.end - list->at.begin,
+                                       .step = a->step,
+                                       .unit = a->unit,
+                                       .limit = list->at.limit < 1ull << 33 ? list->at.limit : 1ull << 33,
+                                       .lead = list->at.lead},
+                             .root = m->root,
+                             .n = n_parts};
+    for (unsigned p = 0; p < n_parts; p++) {
+        j.own[p] = place_of(l, lists, a->list, list->at.begin, p);
+        j.counter[p] = place_of(l, lists, a->counter, a->counter_offset, p);
+    }
+    return j;
 }
 
 cl_int gs_append_ready(struct gs_launching *l, struct gs_lists *lists, unsigned n_parts, struct gs_events *ready)
@@ -143,112 +159,28 @@ cl_int gs_append_ready(struct gs_launching *l, struct gs_lists *lists, unsigned 
             err = gs_events_share(&ready[p], arrives);
         if (!err && lists->v[i].spread)
             err = keep_counter(l, &k->appends[i], &lists->v[i], &ready[0]);
-        const struct gs_list_shape shape = shape_of(&k->appends[i], &lists->v[i], l->mems[k->appends[i].list]);
-        const uint64_t most = gs_list_most(&shape);
-        if (!err && most && lists->v[i].way == GS_LIST_MET)
+        const struct gs_list_join j = join_of(l, lists, i, n_parts);
+        const uint64_t most = gs_list_most(&j.shape);
+        if (!err && most && lists->v[i].met)
             err = gs_list_meeting_reserve(l, &lists->v[i], most, n_parts, ready);
-        else if (!err && most && lists->v[i].way == GS_LIST_WHOLE)
-            err = reserve_whole(&l->cmd, most, n_parts, ready);
+        else if (!err && most)
+            lists->v[i].job = gs_list_job_make(&j, &err);
     }
     return err;
 }
 
-static cl_int bring_count(const struct gs_list_join *j, unsigned p, cl_mem counts, struct gs_events *here)
+static cl_int join(struct gs_launching *l, struct gs_lists *lists, uint32_t i, unsigned n_parts, const cl_event *ran,
+                   struct gs_events *done, struct gs_events *read)
 {
-    struct gs_command *cmd = &j->l->cmd;
-    const uint64_t bytes = sizeof(cl_uint);
-    struct gs_events since = {0};
-    cl_int err = gs_events_share(&since, j->ran[p]);
-    if (!err)
-        err =
-            gs_transfer_buffer(cmd, j->counter[p].mem, p, counts, 0, j->counter[p].at, p * bytes, bytes, &since, here);
-    gs_report_moved(GS_PATH_REDUCE, bytes);
-    gs_events_free(&since);
-    return err;
-}
-
-/* Part p's list to home, and behind those of the parts before it, by `counts`; `got` gains what these wait for. */
-static cl_int bring_list(const struct gs_list_join *j, unsigned p, cl_mem counts, struct gs_events *got)
-{
-    struct gs_command *cmd = &j->l->cmd;
-    const struct gs_list_at own = j->own[p];
-    struct gs_events since = {0};
-    cl_int err = gs_events_share(&since, j->ran[p]);
-    const uint64_t bytes = gs_list_most(&j->shape);
-    cl_mem scratch = err ? NULL : gs_scratch_claim(cmd->ctx, 0, bytes, &err);
-    cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, 0, &err);
-    if (!err)
-        err = bring_count(j, p, counts, got);
-    if (!err)
-        err = gs_transfer_buffer(cmd, own.mem, p, scratch, 0, own.at, 0, bytes, &since, got);
-    if (!err)
-        err = gs_enqueue_append(cmd->ctx, 0, queue, &j->shape, p, j->root->place[0].mem, scratch, 0, counts, got,
-                                j->done);
-    gs_report_moved(GS_PATH_MERGE, bytes);
-    gs_events_free(&since);
-    return err;
-}
-
-cl_int gs_list_whole(const struct gs_list_join *j)
-{
-    struct gs_command *cmd = &j->l->cmd;
-    struct gs_events got = {0};
-    cl_int err;
-    cl_event event;
-    cl_mem counts = gs_scratch_claim(cmd->ctx, 0, j->n * sizeof(cl_uint), &err);
-    cl_command_queue queue = err ? NULL : gs_copy_queue(cmd->q, 0, &err);
-    if (!err)
-        err = gs_put_copy(queue, GS_VIA_MEMORY, j->counter[0].mem, counts, j->counter[0].at, 0, sizeof(cl_uint), 1,
-                          &j->ran[0], &event);
-    if (!err)
-        err = gs_events_add(&got, event);
-    if (!err)
-        err = gs_events_share_all(j->read, &got);
-    for (unsigned p = 1; p < j->n && !err; p++)
-        err = bring_list(j, p, counts, &got);
-    gs_events_free(&got);
-    return err;
-}
-
-/* Where part p has the counter, or its list. */
-static struct gs_list_at place_of(const struct gs_launching *l, const struct gs_lists *lists, uint32_t arg,
-                                  uint64_t offset, unsigned p)
-{
-    const struct gs_list *list = first_of(l, lists, arg);
-    const struct gs_mem *m = l->mems[arg];
-    if (list && list->own[p])
-        return (struct gs_list_at){list->own[p], offset};
-    return (struct gs_list_at){m->root->place[p].mem, m->origin + offset};
-}
-
-static cl_int join(struct gs_launching *l, const struct gs_lists *lists, uint32_t i, unsigned n_parts,
-                   const cl_event *ran, struct gs_events *done, struct gs_events *read)
-{
-    const struct gs_append *a = &l->summary->appends[i];
-    struct gs_list *list = &lists->v[i];
-    const struct gs_mem *m = l->mems[a->list];
-    struct gs_list_join j = {.l = l,
-                             .list = list,
-                             .shape = shape_of(a, list, m),
-                             .root = m->root,
-                             .n = n_parts,
-                             .ran = ran,
-                             .done = done,
-                             .read = read};
-    for (unsigned p = 0; p < n_parts; p++) {
-        j.own[p] = place_of(l, lists, a->list, list->at.begin, p);
-        j.counter[p] = place_of(l, lists, a->counter, a->counter_offset, p);
-    }
+    struct gs_list_join j = join_of(l, lists, i, n_parts);
+    struct gs_list_job *job = lists->v[i].job;
+    j.ran = ran;
+    j.done = done;
+    j.read = read;
     if (!gs_list_most(&j.shape))
         return CL_SUCCESS;
-    if (list->way == GS_LIST_MET)
-        return gs_list_by_meeting(&j);
-    if (list->way == GS_LIST_COUNTED && gs_list_by_count(&j))
-        return CL_SUCCESS;
-    list->spread = false;
-    for (unsigned p = 0; p < n_parts; p++)
-        list->takes[p] = false;
-    return gs_list_whole(&j);
+    lists->v[i].job = NULL;
+    return job ? gs_list_by_count(&j, job) : gs_list_by_meeting(&j);
 }
 
 cl_int gs_append_join(struct gs_launching *l, struct gs_lists *lists, unsigned n_parts, const cl_event *ran,

@@ -16,6 +16,7 @@ struct gs_list;
 /* Those of a launch, by the kernel's lists. All zeros at first. */
 struct gs_lists {
     struct gs_list *v; /* owned */
+    uint32_t n;
 };
 
 /* Gives part p, on place p, lists of its own as its kernel's arguments; the first works on the list itself. All other

@@ -3,69 +3,83 @@
  * The application's commands wait for an event that the thread completes; its calls never do. */
 #include <stdlib.h>
 
-#include "common/log.h"
 #include "shim/output/append_ways.h"
 #include "shim/output/deferred_send.h"
 #include "shim/schedule/put.h"
-#include "shim/report/report.h"
 
 /* What the thread needs of a place. All handles are retained. */
 struct side {
     cl_mem own, list; /* what its part has appended to; the list of all there */
     uint64_t own_at;
-    cl_command_queue queue; /* of the thread's own */
     cl_uint counted;
     bool takes;
-    struct gs_events done; /* its commands, once they are enqueued */
 };
 
-struct job {
-    struct gs_continuation continuation; /* first */
-    struct gs_context *ctx;              /* held */
-    struct gs_putting put;               /* for whom; kept */
-    struct gs_pinned *ring;              /* null: the driver's own copies */
+struct gs_list_job {
+    struct gs_deferred_send d; /* first */
     struct gs_list_shape shape;
     cl_uint was;
-    unsigned n;
     struct side side[GS_MAX_DEVICES];
-    bool dropped; /* the lists are put together in another way */
 };
 
-static void free_job(struct job *j)
+static void free_job(struct gs_deferred_send *d)
 {
-    for (unsigned p = 0; p < j->n; p++) {
-        struct side *s = &j->side[p];
-        gs_events_free(&s->done);
-        if (s->own)
-            gs_real()->clReleaseMemObject(s->own);
-        if (s->list)
-            gs_real()->clReleaseMemObject(s->list);
-        if (s->queue)
-            gs_real()->clReleaseCommandQueue(s->queue);
+    struct gs_list_job *j = (struct gs_list_job *)d;
+    for (unsigned p = 0; p < d->n; p++) {
+        gs_deferred_send_let(j->side[p].own);
+        gs_deferred_send_let(j->side[p].list);
     }
-    gs_continuation_free(&j->continuation);
-    gs_put_let_go(&j->put);
-    gs_drop(&j->ctx->o);
-    free(j);
-}
-
-static void free_undone(struct gs_continuation *continuation)
-{
-    free_job((struct job *)continuation);
 }
 
 /* ---- in the thread ---- */
 
+static uint64_t up_to(int64_t from, int64_t to, uint64_t step)
+{
+    return from < to ? ((uint64_t)(to - from) + step - 1) / step : 0;
+}
+
+/* What the counters say of a part: its elements from `skipped` to `elements`, what the limit and the list's size let
+ * through, stand in the list of all, as if its first stood at `first`. As the kernels of append_exchange.c have it. */
+struct piece {
+    int64_t first;
+    uint64_t skipped, elements;
+};
+
+static struct piece let_through(const struct gs_list_shape *s, int64_t base, int64_t limited_from, uint32_t counted)
+{
+    const int64_t most = (int64_t)(s->bytes / s->unit);
+    uint64_t taken = counted / s->step, room = up_to(limited_from, (int64_t)s->limit, s->step);
+    taken = taken < room ? taken : room;
+    room = base < most ? (uint64_t)(most - base) / s->step : 0;
+    taken = taken < room ? taken : room;
+    const uint64_t skipped = up_to(base, -(int64_t)s->lead, s->step);
+    return (struct piece){base, (skipped < taken ? skipped : taken) * s->step, taken * s->step};
+}
+
+/* The first part has counted so far, from `was` on. */
+static struct piece first_piece(const struct gs_list_shape *s, uint32_t was, uint32_t counted)
+{
+    if ((int32_t)counted < (int32_t)was)
+        return (struct piece){-(int64_t)s->lead, 0, s->bytes / s->unit + s->lead};
+    return let_through(s, (int32_t)was, (int32_t)was, counted - was);
+}
+
+/* Another has, from 0 on, and its elements begin at `base`. */
+static struct piece next_piece(const struct gs_list_shape *s, uint32_t base, uint32_t counted)
+{
+    const int64_t from = (int32_t)base;
+    return let_through(s, from, from > 0 ? from : 0, counted);
+}
+
 /* What part p has appended, to place q. */
-static cl_int bring(struct job *j, unsigned p, unsigned q, struct gs_list_piece piece)
+static cl_int bring(struct gs_list_job *j, unsigned p, unsigned q, struct piece piece)
 {
     static const struct gs_events none;
     const struct side *from = &j->side[p];
-    struct side *to = &j->side[q];
     const uint64_t skipped = piece.skipped * j->shape.unit;
     const uint64_t first = j->shape.at + (uint64_t)piece.first * j->shape.unit + skipped;
     const struct gs_buffer_copy c = {.src = from->own,
-                                     .dst = to->list,
+                                     .dst = j->side[q].list,
                                      .src_offset = p ? from->own_at + skipped : first,
                                      .dst_offset = first,
                                      .bytes = piece.elements * j->shape.unit - skipped};
@@ -73,112 +87,63 @@ static cl_int bring(struct job *j, unsigned p, unsigned q, struct gs_list_piece 
     if (!c.bytes)
         return CL_SUCCESS;
     if (p != q)
-        return gs_deferred_send_copy(j->ring, from->queue, to->queue, &c, &none, &to->done);
+        return gs_deferred_send_copy(&j->d, p, q, &c, &none, &j->d.done[q]);
     const cl_int err =
-        gs_put_copy(to->queue, GS_VIA_MEMORY, c.src, c.dst, c.src_offset, c.dst_offset, c.bytes, 0, NULL, &event);
-    return err ? err : gs_events_add(&to->done, event);
+        gs_put_copy(j->d.queue[q], GS_VIA_MEMORY, c.src, c.dst, c.src_offset, c.dst_offset, c.bytes, 0, NULL, &event);
+    return err ? err : gs_events_add(&j->d.done[q], event);
 }
 
-static cl_int bring_all(struct job *j)
+/* All parts have ended, and what they have counted is known. */
+static cl_int send(struct gs_deferred_send *d)
 {
-    struct gs_list_piece piece = gs_list_first_piece(&j->shape, j->was, j->side[0].counted);
+    struct gs_list_job *j = (struct gs_list_job *)d;
+    struct piece piece = first_piece(&j->shape, j->was, j->side[0].counted);
     cl_uint base = j->side[0].counted;
     cl_int err = CL_SUCCESS;
-    for (unsigned p = 0; p < j->n && !err; p++) {
+    for (unsigned p = 0; p < d->n && !err; p++) {
         if (p) {
-            piece = gs_list_next_piece(&j->shape, base, j->side[p].counted);
+            piece = next_piece(&j->shape, base, j->side[p].counted);
             base += j->side[p].counted;
         }
-        for (unsigned q = 0; q < j->n && !err; q++)
+        for (unsigned q = 0; q < d->n && !err; q++)
             if (j->side[q].takes && (p || q))
                 err = bring(j, p, q, piece);
     }
     return err;
 }
 
-/* What is under way works on the places' memory: before an error is acted on, its end. */
-static cl_int send_all(struct job *j, struct gs_events *all)
-{
-    cl_int err = bring_all(j);
-    for (unsigned q = 0; q < j->n; q++) {
-        struct side *s = &j->side[q];
-        if (s->queue)
-            gs_real()->clFlush(s->queue);
-        if (!err)
-            err = gs_events_share_all(all, &s->done);
-    }
-    for (unsigned q = 0; q < j->n && err; q++) {
-        gs_events_wait(&j->side[q].done);
-        gs_events_free(&j->side[q].done);
-    }
-    if (err) {
-        gs_debug("what was appended could not be sent (error %d)", err);
-        gs_events_free(all);
-    }
-    return err;
-}
-
-/* All parts have ended, and what they have counted is known. If a command is refused all is done over by the driver's
- * own copies. */
-static void send(struct gs_continuation *continuation)
-{
-    struct job *j = (struct job *)continuation;
-    struct gs_events all = {0};
-    const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
-    const struct gs_putting *put_before = gs_put_for(gs_put_kept(&j->put));
-    cl_int err = j->dropped ? CL_SUCCESS : atomic_load(&continuation->status);
-    if (!j->dropped && !err) {
-        err = send_all(j, &all);
-        if (err) {
-            j->ring = NULL;
-            err = send_all(j, &all);
-        }
-    }
-    gs_put_for(put_before);
-    gs_label_back(before);
-    if (err)
-        gs_continuation_fail(continuation, err);
-    gs_continuation_await(continuation, &all);
-}
-
 /* ---- in the application's call ---- */
 
-static cl_int make_side(struct job *job, const struct gs_list_join *j, unsigned p)
+static cl_int make_side(struct gs_list_job *job, const struct gs_list_join *j, unsigned p)
 {
     struct side *s = &job->side[p];
-    const struct gs_list_at own = j->own[p];
     cl_int err = CL_SUCCESS;
     s->takes = gs_list_takes(j, p);
-    s->own_at = own.at;
-    s->own = gs_deferred_send_keep(own.mem, &err);
+    s->own_at = j->own[p].at;
+    s->own = gs_deferred_send_keep(j->own[p].mem, &err);
     s->list = gs_deferred_send_keep(j->root->place[p].mem, &err);
-    s->queue = gs_deferred_send_queue(&j->l->cmd, p, &err);
     return err;
 }
 
-static struct job *make_job(const struct gs_list_join *j)
+struct gs_list_job *gs_list_job_make(const struct gs_list_join *j, cl_int *err)
 {
-    struct gs_command *cmd = &j->l->cmd;
-    struct job *job = calloc(1, sizeof *job);
-    cl_int err = CL_SUCCESS;
+    struct gs_list_job *job = calloc(1, sizeof *job);
+    *err = CL_OUT_OF_HOST_MEMORY;
     if (!job)
         return NULL;
-    *job = (struct job){.continuation = {.act = send, .free = free_undone},
-                        .ctx = cmd->ctx,
-                        .ring = gs_deferred_send_ring(cmd->ctx),
-                        .shape = j->shape,
-                        .n = j->n};
-    gs_hold(&job->ctx->o);
-    gs_put_keep(&job->put);
-    for (unsigned p = 0; p < j->n && !err; p++)
-        err = make_side(job, j, p);
-    if (!err)
-        err = gs_continuation_make(&job->continuation, job->ctx);
-    if (!err)
+    *job = (struct gs_list_job){.d = {.send = send, .free = free_job}, .shape = j->shape};
+    *err = gs_deferred_send_make(&job->d, &j->l->cmd, j->n);
+    for (unsigned p = 0; p < j->n && !*err; p++)
+        *err = make_side(job, j, p);
+    if (!*err)
         return job;
-    gs_debug("lists aren't put behind each other by their counts (error %d)", err);
-    free_job(job);
+    gs_list_job_free(job);
     return NULL;
+}
+
+void gs_list_job_free(struct gs_list_job *job)
+{
+    gs_deferred_send_free(&job->d);
 }
 
 /* Lets the host hear a word of place p's memory once part p has run. */
@@ -195,13 +160,10 @@ static cl_int read_word(const struct gs_list_join *j, unsigned p, cl_mem mem, ui
     return err ? err : gs_events_add(known, event);
 }
 
-bool gs_list_by_count(const struct gs_list_join *j)
+cl_int gs_list_by_count(const struct gs_list_join *j, struct gs_list_job *job)
 {
     struct gs_command *cmd = &j->l->cmd;
     struct gs_events known = {0};
-    struct job *job = make_job(j);
-    if (!job)
-        return false;
     cl_int err = CL_SUCCESS;
     for (unsigned p = 0; p < j->n && !err; p++)
         err = read_word(j, p, j->counter[p].mem, j->counter[p].at, &job->side[p].counted, &known);
@@ -211,8 +173,8 @@ bool gs_list_by_count(const struct gs_list_join *j)
         err = read_word(j, 0, j->list->was, 0, &job->was, &known);
     for (unsigned q = 0; q < j->n && !err; q++)
         if (gs_list_takes(j, q))
-            err = gs_deferred_send_promise(cmd, &job->continuation, q, j->done);
-    job->dropped = err != CL_SUCCESS;
-    gs_deferred_send_begin(cmd, &job->continuation, j->n, &known);
-    return !err;
+            err = gs_deferred_send_promise(&job->d, cmd, q, j->done);
+    job->d.dropped = err != CL_SUCCESS;
+    gs_deferred_send_begin(&job->d, cmd, &known);
+    return err;
 }

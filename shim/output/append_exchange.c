@@ -2,101 +2,182 @@
 /* By way of memory that the devices' kernels reach: each place leaves there what its part has appended, and what was
  * counted; those that take it know by that where it belongs. In pieces, as the list may be longer than the memory; how
  * many of them have something in them nobody knows here. */
-#include <stdlib.h>
-
 #include "shim/output/append_ways.h"
-#include "shim/schedule/put.h"
+#include "shim/output/exchange.h"
+#include "shim/output/merge_kernels.h"
 #include "shim/report/report.h"
 #include "shim/memory/scratch.h"
-#include "shim/memory/exchange_buffer.h"
 
-enum { COMMON_PIECE_BYTES = 64 * 1024 };
+enum { COMMON_PIECE_BYTES = 64 * 1024, MOST_ITEMS = 1 << 18, MOST_ON_CPU = 1 << 12 };
+
+/* What is left: these say what there is, and then come the elements' bytes [from, from + most); from `at` on, and
+ * around at `end`. */
+enum { HEAD_BYTES = 256 };
+struct meeting {
+    cl_mem mem;
+    uint64_t at, end, from, most;
+};
+
+/* Words of the largest size in which the elements can be moved; the work-items share them. A number that wraps around
+ * is none of the list, but where it is the first part's, which has stored it already: then all of the list is its. One
+ * below 0, before the launch, is of a place before the list's begin, as far as there are such. The head of what is
+ * left: where the first part's begin; how many elements there are; and what was counted. */
+const char gs_list_source[] =
+    "#define WITH_WORDS(MOVE) \\\n"
+    "    if (word == 16) \\\n"
+    "        MOVE(uint4) \\\n"
+    "    else if (word == 8) \\\n"
+    "        MOVE(uint2) \\\n"
+    "    else if (word == 4) \\\n"
+    "        MOVE(uint) \\\n"
+    "    else if (word == 2) \\\n"
+    "        MOVE(ushort) \\\n"
+    "    else \\\n"
+    "        MOVE(uchar)\n"
+    "ulong gs_let_through(long base, long limited_from, uint counted, ulong bytes, ulong step, ulong unit, ulong "
+    "limit)\n"
+    "{\n"
+    "    long most = (long)(bytes / unit), below = (long)limit - limited_from;\n"
+    "    ulong taken = counted / step;\n"
+    "    taken = min(taken, below > 0 ? ((ulong)below + step - 1) / step : 0ul);\n"
+    "    return min(taken, base < most ? (ulong)(most - base) / step : 0ul) * step;\n"
+    "}\n"
+    "ulong gs_skipped(long base, ulong step, ulong lead)\n"
+    "{\n"
+    "    long before = -(long)lead - base;\n"
+    "    return before > 0 ? ((ulong)before + step - 1) / step * step : 0ul;\n"
+    "}\n"
+    "ulong gs_list_wrap(ulong i, ulong end)\n"
+    "{\n"
+    "    return i < end ? i : i - end;\n"
+    "}\n"
+    "#define LEAVE(T) \\\n"
+    "    { \\\n"
+    "        __global const T *it = (__global const T *)(list + (list_at + (ulong)base * unit + from)); \\\n"
+    "        for (ulong i = get_global_id(0), n = left / sizeof(T); i < n; i += items) \\\n"
+    "            *(__global T *)(meeting + gs_list_wrap(meeting_at + 256 + i * sizeof(T), end)) = it[i]; \\\n"
+    "    }\n"
+    "__kernel void gs_list_leave(__global uchar *meeting, ulong meeting_at, ulong end, ulong from, ulong most,\n"
+    "                            __global const uchar *list, ulong list_at, __global const uchar *counter,\n"
+    "                            ulong counter_at, __global const uint *was, uint part, ulong bytes, ulong step,\n"
+    "                            ulong unit, ulong limit, ulong lead, uint word, ulong items)\n"
+    "{\n"
+    "    uint counted = *(__global const uint *)(counter + counter_at);\n"
+    "    long base = 0;\n"
+    "    ulong elements = 0;\n"
+    "    if (part) {\n"
+    "        elements = gs_let_through(-(long)lead, 0, counted, bytes, step, unit, limit);\n"
+    "    } else if ((int)counted < (int)*was) {\n"
+    "        base = -(long)lead;\n"
+    "        elements = bytes / unit + lead;\n"
+    "    } else {\n"
+    "        long begin = (int)*was;\n"
+    "        base = begin + (long)gs_skipped(begin, step, lead);\n"
+    "        elements = gs_let_through(begin, begin, counted - *was, bytes, step, unit, limit);\n"
+    "        elements -= min(elements, (ulong)(base - begin));\n"
+    "    }\n"
+    "    ulong all = elements * unit, left = all > from ? min(all - from, most) : 0;\n"
+    "    if (get_global_id(0) == 0) {\n"
+    "        __global ulong *head = (__global ulong *)(meeting + meeting_at);\n"
+    "        head[0] = (ulong)base;\n"
+    "        head[1] = elements;\n"
+    "        head[2] = counted;\n"
+    "    }\n"
+    "    WITH_WORDS(LEAVE)\n"
+    "}\n"
+    "#define TAKE(T) \\\n"
+    "    { \\\n"
+    "        ulong n = left / sizeof(T), first = (before > from ? before - from : 0ul) / sizeof(T); \\\n"
+    "        for (ulong i = first + get_global_id(0); i < n; i += items) \\\n"
+    "            *(__global T *)(dst + (to + i * sizeof(T))) = \\\n"
+    "                *(__global const T *)(meeting + gs_list_wrap(meeting_at + 256 + i * sizeof(T), end)); \\\n"
+    "    }\n"
+    "__kernel void gs_list_take(__global uchar *dst, ulong at, ulong bytes, __global const uchar *meeting,\n"
+    "                           ulong meeting_at, ulong end, ulong from, ulong most, __global uint *bases, uint part,\n"
+    "                           ulong step, ulong unit, ulong limit, ulong lead, uint word, ulong items)\n"
+    "{\n"
+    "    __global const ulong *head = (__global const ulong *)(meeting + meeting_at);\n"
+    "    long base = (long)head[0];\n"
+    "    ulong elements = head[1], before = 0;\n"
+    "    uint counted = (uint)head[2];\n"
+    "    if (part) {\n"
+    "        base = (int)bases[part];\n"
+    "        elements = gs_let_through(base, max(base, 0l), counted, bytes, step, unit, limit);\n"
+    "        before = gs_skipped(base, step, lead) * unit;\n"
+    "    }\n"
+    "    ulong to = at + (ulong)base * unit + from;\n"
+    "    ulong all = elements * unit, left = all > from ? min(all - from, most) : 0;\n"
+    "    if (get_global_id(0) == 0)\n"
+    "        bases[part + 1] = part ? bases[part] + counted : counted;\n"
+    "    WITH_WORDS(TAKE)\n"
+    "}\n";
+
+_Static_assert(HEAD_BYTES == 256, "the kernels above");
 
 struct exchange {
     const struct gs_list_join *j;
-    unsigned first;                                  /* parts from it on leave something */
-    uint64_t piece;                                  /* bytes of a list at a time */
-    struct gs_exchange_buffer place[GS_MAX_DEVICES]; /* by giver */
-    struct gs_events left[GS_MAX_DEVICES];           /* likewise: of this piece */
-    struct gs_events taken[GS_MAX_DEVICES];          /* likewise */
-    cl_mem bases[GS_MAX_DEVICES];                    /* by taker: where the parts' begin */
-    cl_event last[GS_MAX_DEVICES];                   /* likewise: the last that it did; owned by `taken` */
+    unsigned first; /* parts from it on leave something */
+    uint64_t piece; /* bytes of a list at a time */
+    struct gs_giver giver[GS_MAX_DEVICES];
+    cl_mem bases[GS_MAX_DEVICES]; /* by taker: where the parts' begin */
 };
 
-/* What was appended, for the statistics. */
-struct count {
-    uint32_t n, unit, times;
-    cl_uint base[GS_MAX_DEVICES + 1];
-};
-
-static void CL_CALLBACK report_count(cl_event event, cl_int status, void *data)
-{
-    struct count *c = data;
-    if (status == CL_COMPLETE)
-        gs_report_moved(GS_PATH_MERGE, (uint64_t)(c->base[c->n] - c->base[1]) * c->unit * c->times);
-    gs_real()->clReleaseEvent(event);
-    free(c);
-}
-
-/* Where somebody looks at the statistics. */
-static cl_int read_bases(const struct exchange *x, cl_command_queue queue)
-{
-    const struct gs_list_join *j = x->j;
-    cl_event event;
-    struct count *c = gs_report_wants_times() ? calloc(1, sizeof *c) : NULL;
-    if (!c)
-        return CL_SUCCESS;
-    c->n = j->n;
-    c->unit = j->shape.unit;
-    for (unsigned q = 0; q < j->n; q++)
-        c->times += gs_list_takes(j, q);
-    const struct gs_op read = {.kind = GS_OP_READ,
-                               .src = x->bases[0],
-                               .from = {sizeof(cl_uint)},
-                               .region = {j->n * sizeof(cl_uint), 1, 1},
-                               .ptr = &c->base[1]};
-    cl_int err = gs_put(queue, &read, GS_VIA_HOST, 0, NULL, &event);
-    if (err) {
-        free(c);
-        return err;
-    }
-    err = gs_events_share(j->done, event);
-    /* The callback has the event and the memory from here on. */
-    if (gs_real()->clSetEventCallback(event, CL_COMPLETE, report_count, c) == CL_SUCCESS)
-        return err;
-    gs_real()->clWaitForEvents(1, &event);
-    report_count(event, CL_COMPLETE, c);
-    return err;
-}
-
-static struct gs_list_meeting piece_of(const struct exchange *x, unsigned p, cl_mem mem, uint64_t from)
+static struct meeting piece_of(const struct exchange *x, unsigned p, cl_mem mem, uint64_t from)
 {
     const uint64_t rest = gs_list_most(&x->j->shape) - from;
-    return (struct gs_list_meeting){
-        mem, x->place[p].at, x->place[p].end, from, rest < x->piece ? rest : x->piece,
+    return (struct meeting){
+        mem, x->giver[p].place.at, x->giver[p].place.end, from, rest < x->piece ? rest : x->piece,
     };
+}
+
+/* The arguments that say what is appended, in the width that the kernels take them. */
+struct shape {
+    cl_ulong bytes, step, unit, limit, lead, items;
+    cl_uint word;
+};
+
+/* For at most so many bytes of the list. */
+static struct shape shape_of(const struct gs_context *ctx, const struct gs_list_shape *s, uint64_t list_at,
+                             uint64_t bytes)
+{
+    const uint64_t most = ctx->shared_memory ? MOST_ON_CPU : MOST_ITEMS;
+    struct shape k = {
+        .bytes = s->bytes, .step = s->step, .unit = s->unit, .limit = s->limit, .lead = s->lead, .word = 16};
+    while (k.unit % k.word || s->at % k.word || list_at % k.word)
+        k.word /= 2;
+    const uint64_t words = bytes / k.word, whole = words / GS_BLOCK_ITEMS * GS_BLOCK_ITEMS + GS_BLOCK_ITEMS;
+    k.items = whole < most ? whole : most;
+    return k;
 }
 
 static cl_int leave_elements(struct exchange *x, unsigned p, uint64_t from)
 {
     const struct gs_list_join *j = x->j;
     struct gs_command *cmd = &j->l->cmd;
-    struct gs_exchange_buffer *place = &x->place[p];
+    struct gs_exchange_buffer *place = &x->giver[p].place;
     struct gs_events before = {0};
     const struct gs_list_at own = j->own[p];
-    struct gs_list_meeting m = piece_of(x, p, place->left, from);
+    struct meeting m = piece_of(x, p, place->left, from);
     cl_int err;
     cl_command_queue queue = gs_copy_queue(cmd->q, p, &err);
     if (!err)
         err = gs_events_share(&before, j->ran[p]);
     if (!err)
-        err = gs_exchange_buffer_take(place, m.most + GS_LIST_HEAD_BYTES, &before);
+        err = gs_exchange_buffer_take(place, m.most + HEAD_BYTES, &before);
     m.at = place->at;
+    const struct shape k = shape_of(cmd->ctx, &j->shape, own.at, m.most);
+    const cl_uint part = p;
+    const struct gs_list_at counter = j->counter[p];
+    cl_mem was = p ? counter.mem : j->list->was; /* a buffer all the same */
     if (!err)
-        err = gs_enqueue_list_leave(cmd->ctx, p, queue, &j->shape, p, &m, own.mem, own.at, j->counter[p].mem,
-                                    j->counter[p].at, j->list->was, &before, &x->left[p]);
+        err = gs_run_output_kernel(queue, gs_output_kernel(cmd->ctx, p, GS_OUTPUT_LIST_LEAVE), k.items,
+                                   GS_ARGS(GS_ARG(m.mem), GS_ARG(m.at), GS_ARG(m.end), GS_ARG(m.from), GS_ARG(m.most),
+                                           GS_ARG(own.mem), GS_ARG(own.at), GS_ARG(counter.mem), GS_ARG(counter.at),
+                                           GS_ARG(was), GS_ARG(part), GS_ARG(k.bytes), GS_ARG(k.step), GS_ARG(k.unit),
+                                           GS_ARG(k.limit), GS_ARG(k.lead), GS_ARG(k.word), GS_ARG(k.items)),
+                                   &before, &x->giver[p].left);
     if (!err && !p)
-        err = gs_events_share(j->read, x->left[0].v[0]);
+        err = gs_events_share(j->read, x->giver[0].left.v[0]);
     if (!err)
         gs_real()->clFlush(queue);
     gs_events_free(&before);
@@ -107,19 +188,26 @@ static cl_int take_elements(struct exchange *x, unsigned q, unsigned p, uint64_t
 {
     const struct gs_list_join *j = x->j;
     struct gs_command *cmd = &j->l->cmd;
-    const struct gs_list_meeting m = piece_of(x, p, x->place[p].taken[q], from);
+    const struct meeting m = piece_of(x, p, x->giver[p].place.taken[q], from);
     struct gs_events wait = {0};
     cl_int err;
     cl_command_queue queue = gs_copy_queue(cmd->q, q, &err);
     if (!err)
         err = gs_events_share(&wait, j->ran[q]);
     if (!err)
-        err = gs_events_share(&wait, x->left[p].v[0]);
-    if (!err)
-        err = gs_enqueue_list_take(cmd->ctx, q, queue, &j->shape, p, &m, j->root->place[q].mem, x->bases[q], &wait,
-                                   &x->taken[p]);
+        err = gs_events_share(&wait, x->giver[p].left.v[0]);
+    const struct shape k = shape_of(cmd->ctx, &j->shape, 0, m.most);
+    const cl_uint part = p;
+    cl_mem dst = j->root->place[q].mem;
+    if (!err) /* sets bases[q] for the next part */
+        err = gs_run_output_kernel(queue, gs_output_kernel(cmd->ctx, q, GS_OUTPUT_LIST_TAKE), k.items,
+                                   GS_ARGS(GS_ARG(dst), GS_ARG(j->shape.at), GS_ARG(k.bytes), GS_ARG(m.mem),
+                                           GS_ARG(m.at), GS_ARG(m.end), GS_ARG(m.from), GS_ARG(m.most),
+                                           GS_ARG(x->bases[q]), GS_ARG(part), GS_ARG(k.step), GS_ARG(k.unit),
+                                           GS_ARG(k.limit), GS_ARG(k.lead), GS_ARG(k.word), GS_ARG(k.items)),
+                                   &wait, &x->giver[p].taken);
     if (!err && from + m.most == gs_list_most(&j->shape) && p + 1 == j->n)
-        err = gs_events_share(j->done, x->taken[p].v[x->taken[p].n - 1]);
+        err = gs_events_share(j->done, x->giver[p].taken.v[x->giver[p].taken.n - 1]);
     gs_events_free(&wait);
     return err;
 }
@@ -138,25 +226,6 @@ static cl_int begin_home(const struct exchange *x)
     return err ? err : gs_events_add(j->read, event);
 }
 
-/* The giver's memory is in use until all have taken. */
-static cl_int give_back(struct exchange *x, unsigned p)
-{
-    cl_event all = NULL;
-    cl_int err = CL_SUCCESS;
-    if (x->taken[p].n > 1) {
-        cl_command_queue queue = gs_copy_queue(x->j->l->cmd.q, 0, &err);
-        if (!err)
-            err = gs_real()->clEnqueueMarkerWithWaitList(queue, x->taken[p].n, x->taken[p].v, &all);
-    }
-    if (all || x->taken[p].n || x->left[p].n)
-        gs_exchange_buffer_give(&x->place[p], all ? all : x->taken[p].n ? x->taken[p].v[0] : x->left[p].v[0]);
-    if (all)
-        gs_real()->clReleaseEvent(all);
-    gs_events_free(&x->left[p]);
-    gs_events_free(&x->taken[p]);
-    return err;
-}
-
 static cl_int exchange_piece(struct exchange *x, uint64_t from)
 {
     const struct gs_list_join *j = x->j;
@@ -167,7 +236,7 @@ static cl_int exchange_piece(struct exchange *x, uint64_t from)
         for (unsigned p = q ? 0 : 1; p < j->n && gs_list_takes(j, q) && !err; p++)
             err = take_elements(x, q, p, from);
     for (unsigned p = x->first; p < j->n; p++) {
-        const cl_int given = give_back(x, p);
+        const cl_int given = gs_giver_give_back(&x->giver[p], &j->l->cmd, 0);
         err = err ? err : given;
     }
     return err;
@@ -175,14 +244,14 @@ static cl_int exchange_piece(struct exchange *x, uint64_t from)
 
 static uint64_t piece_bytes(const struct gs_launching *l)
 {
-    return l->cmd.ctx->shared_memory ? COMMON_PIECE_BYTES : GS_EXCHANGE_BUFFER_MOST_BYTES - GS_LIST_HEAD_BYTES;
+    return l->cmd.ctx->shared_memory ? COMMON_PIECE_BYTES : GS_EXCHANGE_BUFFER_MOST_BYTES - HEAD_BYTES;
 }
 
 /* Of a meeting place. */
 static uint64_t place_need(const struct gs_launching *l, uint64_t most)
 {
     const uint64_t piece = piece_bytes(l);
-    return (most < piece ? most : piece) + GS_LIST_HEAD_BYTES;
+    return (most < piece ? most : piece) + HEAD_BYTES;
 }
 
 static uint64_t bases_bytes(unsigned n)
@@ -210,7 +279,7 @@ static cl_int open_places(struct exchange *x)
     cl_int err = CL_SUCCESS;
     const uint64_t need = place_need(j->l, gs_list_most(&j->shape));
     for (unsigned p = x->first; p < j->n && !err; p++)
-        err = gs_exchange_buffer_open(cmd, p, need, &x->place[p]);
+        err = gs_exchange_buffer_open(cmd, p, need, &x->giver[p].place);
     for (unsigned q = 0; q < j->n && !err; q++)
         if (gs_list_takes(j, q))
             x->bases[q] = gs_scratch_claim(cmd->ctx, q, bases_bytes(j->n), &err);
@@ -224,7 +293,12 @@ cl_int gs_list_by_meeting(const struct gs_list_join *j)
     for (uint64_t from = 0; from < gs_list_most(&j->shape) && !err; from += x.piece)
         err = exchange_piece(&x, from);
     for (unsigned p = x.first; p < j->n; p++)
-        gs_exchange_buffer_close(&x.place[p]);
-    cl_command_queue queue = err ? NULL : gs_copy_queue(j->l->cmd.q, 0, &err);
-    return err ? err : read_bases(&x, queue);
+        gs_exchange_buffer_close(&x.giver[p].place);
+    if (err || !gs_report_wants_times())
+        return err;
+    uint64_t times = 0;
+    for (unsigned q = 0; q < j->n; q++)
+        times += gs_list_takes(j, q);
+    cl_command_queue queue = gs_copy_queue(j->l->cmd.q, 0, &err);
+    return err ? err : gs_count_exchanged(queue, x.bases[0], sizeof(cl_uint), j->n, j->shape.unit * times, 0, j->done);
 }

@@ -5,15 +5,25 @@
 #define GS_SHIM_OUTPUT_APPEND_WAYS_H
 
 #include "shim/output/append.h"
-#include "shim/output/append_kernels.h"
+
+/* What is appended at a time, and how much there is room for. */
+struct gs_list_shape {
+    uint64_t at, bytes;   /* of the list of all: where it begins in its root, and its size */
+    uint32_t step, unit;  /* see struct gs_append */
+    uint64_t limit, lead; /* see struct gs_append_place; the limit so that no sum of it wraps around */
+};
+
+/* How many bytes a part may have appended at most. */
+static inline uint64_t gs_list_most(const struct gs_list_shape *s)
+{
+    return s->bytes + s->lead * s->unit;
+}
 
 /* A list while a launch is being enqueued. */
 struct gs_list {
-    enum {
-        GS_LIST_MET,     /* by memory that the devices' kernels reach: no host has to know how much it is */
-        GS_LIST_COUNTED, /* by a thread of ours, which sends what the host has heard of */
-        GS_LIST_WHOLE    /* whole, and put together by a kernel at home */
-    } way;
+    bool met; /* by memory that the devices' kernels reach: no host has to know how much it is. Else the host hears of
+                 it, and a thread of ours sends so much */
+    struct gs_list_job *job; /* of that thread, until it begins */
     struct gs_append_place at;
     cl_mem own[GS_MAX_DEVICES]; /* scratch for the argument of part p; null: it appends to the list on its place */
     bool takes[GS_MAX_DEVICES]; /* it does because that is to have what all have appended */
@@ -51,8 +61,11 @@ static inline bool gs_list_takes(const struct gs_list_join *j, unsigned q)
 cl_int gs_list_meeting_reserve(struct gs_launching *l, const struct gs_list *list, uint64_t most, unsigned n,
                                struct gs_events *ready);
 cl_int gs_list_by_meeting(const struct gs_list_join *j);
-/* False: it can't be had, and nothing has been changed. */
-bool gs_list_by_count(const struct gs_list_join *j);
-cl_int gs_list_whole(const struct gs_list_join *j);
+
+/* The same for one whose length a thread is to hear of. NULL with an error in *err. */
+struct gs_list_job *gs_list_job_make(const struct gs_list_join *j, cl_int *err);
+void gs_list_job_free(struct gs_list_job *job);
+/* Takes the job over. */
+cl_int gs_list_by_count(const struct gs_list_join *j, struct gs_list_job *job);
 
 #endif

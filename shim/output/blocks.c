@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/output/blocks.h"
 
-#include <stdlib.h>
-
+#include "shim/output/exchange.h"
 #include "shim/output/merge_kernels.h"
 #include "shim/schedule/put.h"
 #include "shim/report/report.h"
 #include "shim/memory/scratch.h"
-#include "shim/memory/exchange_buffer.h"
 
 /* A merge while it is being enqueued. Places from `first` on leave blocks; those below `takers` pick them up. */
 struct exchange {
@@ -15,26 +13,9 @@ struct exchange {
     struct gs_merge *m;
     unsigned n, first, takers;
     struct gs_holding *on;
-    struct gs_exchange_buffer place[GS_MAX_DEVICES]; /* by giver */
-    cl_mem counter[GS_MAX_DEVICES];                  /* likewise; null: nobody looks at the statistics */
-    struct gs_events left[GS_MAX_DEVICES];           /* likewise, of a piece */
-    struct gs_events picked[GS_MAX_DEVICES];         /* likewise */
+    struct gs_giver giver[GS_MAX_DEVICES];
+    cl_mem counter[GS_MAX_DEVICES]; /* by giver; null: nobody looks at the statistics */
 };
-
-/* Counts what a part left, for the statistics. */
-struct count {
-    cl_uint sixteens;
-    uint64_t times, more;
-};
-
-static void CL_CALLBACK report_count(cl_event event, cl_int status, void *data)
-{
-    struct count *c = data;
-    if (status == CL_COMPLETE)
-        gs_report_moved(GS_PATH_MERGE, ((uint64_t)c->sixteens * 16 + c->more) * c->times);
-    gs_real()->clReleaseEvent(event);
-    free(c);
-}
 
 /* Where somebody looks at the statistics: a counter on the part's place. */
 static cl_mem make_counter(struct gs_command *cmd, unsigned p, cl_command_queue queue, const struct gs_events *wait,
@@ -53,33 +34,9 @@ static cl_mem make_counter(struct gs_command *cmd, unsigned p, cl_command_queue 
     return counter;
 }
 
-static cl_int read_counter(cl_command_queue queue, cl_mem counter, uint64_t times, uint64_t more,
-                           struct gs_events *done)
-{
-    cl_event event;
-    struct count *c = malloc(sizeof *c);
-    if (!c)
-        return CL_OUT_OF_HOST_MEMORY;
-    *c = (struct count){0, times, more};
-    const struct gs_op read = {
-        .kind = GS_OP_READ, .src = counter, .region = {sizeof c->sixteens, 1, 1}, .ptr = &c->sixteens};
-    cl_int err = gs_put(queue, &read, GS_VIA_HOST, 0, NULL, &event);
-    if (err) {
-        free(c);
-        return err;
-    }
-    err = gs_events_share(done, event);
-    /* The callback has the event and the memory from here on. */
-    if (gs_real()->clSetEventCallback(event, CL_COMPLETE, report_count, c) == CL_SUCCESS)
-        return err;
-    gs_real()->clWaitForEvents(1, &event);
-    report_count(event, CL_COMPLETE, c);
-    return err;
-}
-
 static cl_int leave_blocks(struct exchange *x, unsigned p, uint64_t at, uint64_t n)
 {
-    struct gs_exchange_buffer *place = &x->place[p];
+    struct gs_exchange_buffer *place = &x->giver[p].place;
     struct gs_events before = {0};
     cl_int err;
     cl_command_queue queue = gs_copy_queue(x->cmd->q, p, &err);
@@ -87,9 +44,16 @@ static cl_int leave_blocks(struct exchange *x, unsigned p, uint64_t at, uint64_t
         err = gs_events_share_all(&before, &x->on[p].since);
     if (!err)
         err = gs_exchange_buffer_take(place, GS_EXCHANGE_BUFFER_BYTES, &before);
+    const struct gs_holding *on = &x->on[p];
+    const uint64_t begin = on->begin + at, words_at = place->at + gs_blocks_of(n) * GS_BLOCK_BYTES;
+    const cl_int counts = x->counter[p] != NULL;
+    cl_mem count = counts ? x->counter[p] : place->left; /* a buffer all the same */
     if (!err)
-        err = gs_enqueue_leave(x->cmd->ctx, p, queue, place->left, place->at, x->on[p].mem, x->on[p].begin + at,
-                               x->m->kept[p], at, n, x->counter[p], &before, &x->left[p]);
+        err = gs_run_output_kernel(
+            queue, gs_output_kernel(x->cmd->ctx, p, GS_OUTPUT_LEAVE), gs_blocks_of(n) * GS_BLOCK_ITEMS,
+            GS_ARGS(GS_ARG(place->left), GS_ARG(place->at), GS_ARG(words_at), GS_ARG(on->mem), GS_ARG(begin),
+                    GS_ARG(x->m->kept[p]), GS_ARG(at), GS_ARG(n), GS_ARG(count), GS_ARG(counts)),
+            &before, &x->giver[p].left);
     if (!err)
         gs_real()->clFlush(queue);
     gs_events_free(&before);
@@ -101,17 +65,22 @@ static cl_int leave_blocks(struct exchange *x, unsigned p, uint64_t at, uint64_t
  * nothing has changed yet. */
 static cl_int pick_up(struct exchange *x, unsigned q, unsigned p, uint64_t at, uint64_t n)
 {
-    const struct gs_exchange_buffer *place = &x->place[p];
+    const struct gs_exchange_buffer *place = &x->giver[p].place;
+    const uint64_t begin = x->on[q].begin + at, words_at = place->at + gs_blocks_of(n) * GS_BLOCK_BYTES;
+    const cl_int yields = p < q;
     struct gs_events wait = {0};
     cl_int err;
     cl_command_queue queue = gs_copy_queue(x->cmd->q, q, &err);
     if (!err)
         err = gs_events_share_all(&wait, &x->on[q].since);
     if (!err)
-        err = gs_events_share_all(&wait, &x->left[p]);
+        err = gs_events_share_all(&wait, &x->giver[p].left);
     if (!err)
-        err = gs_enqueue_pick_up(x->cmd->ctx, q, queue, x->on[q].mem, x->on[q].begin + at, place->taken[q], place->at,
-                                 x->m->kept[q], at, n, p < q, &wait, &x->picked[p]);
+        err = gs_run_output_kernel(
+            queue, gs_output_kernel(x->cmd->ctx, q, GS_OUTPUT_PICK_UP), gs_blocks_of(n) * GS_BLOCK_ITEMS,
+            GS_ARGS(GS_ARG(x->on[q].mem), GS_ARG(begin), GS_ARG(place->taken[q]), GS_ARG(place->at), GS_ARG(words_at),
+                    GS_ARG(x->m->kept[q]), GS_ARG(at), GS_ARG(n), GS_ARG(yields)),
+            &wait, &x->giver[p].taken);
     gs_events_free(&wait);
     return err;
 }
@@ -126,26 +95,7 @@ static cl_int pick_up_all(struct exchange *x, unsigned q, uint64_t at, uint64_t 
     for (unsigned p = q + 1; p < x->n && !err; last = p++)
         err = pick_up(x, q, p, at, n);
     if (!err && last < x->n && at + n == x->m->bytes)
-        err = gs_events_share(&x->on[q].since, x->picked[last].v[x->picked[last].n - 1]);
-    return err;
-}
-
-/* The giver's memory is in use until all have picked up. */
-static cl_int give_back(struct exchange *x, unsigned p)
-{
-    cl_event all = NULL;
-    cl_int err = CL_SUCCESS;
-    if (x->picked[p].n > 1) {
-        cl_command_queue queue = gs_copy_queue(x->cmd->q, x->takers - 1, &err);
-        if (!err)
-            err = gs_real()->clEnqueueMarkerWithWaitList(queue, x->picked[p].n, x->picked[p].v, &all);
-    }
-    if (all || x->picked[p].n || x->left[p].n)
-        gs_exchange_buffer_give(&x->place[p], all ? all : x->picked[p].n ? x->picked[p].v[0] : x->left[p].v[0]);
-    if (all)
-        gs_real()->clReleaseEvent(all);
-    gs_events_free(&x->left[p]);
-    gs_events_free(&x->picked[p]);
+        err = gs_events_share(&x->on[q].since, x->giver[last].taken.v[x->giver[last].taken.n - 1]);
     return err;
 }
 
@@ -158,7 +108,7 @@ static cl_int merge_piece(struct exchange *x, uint64_t at, uint64_t n)
     for (unsigned q = 0; q < x->takers && !err; q++)
         err = pick_up_all(x, q, at, n);
     for (unsigned p = x->first; p < x->n; p++) {
-        const cl_int given = give_back(x, p);
+        const cl_int given = gs_giver_give_back(&x->giver[p], x->cmd, x->takers - 1);
         err = err ? err : given;
     }
     return err;
@@ -176,7 +126,7 @@ static uint64_t piece_of(const struct gs_merge *m)
 static uint64_t place_need(const struct gs_merge *m)
 {
     const uint64_t piece = piece_of(m);
-    return gs_exchange_buffer_need(m->bytes < piece ? m->bytes : piece);
+    return gs_blocks_of(m->bytes < piece ? m->bytes : piece) * (GS_BLOCK_BYTES + sizeof(cl_uint));
 }
 
 cl_int gs_blocks_reserve(struct gs_command *cmd, const struct gs_merge *m, unsigned n_parts, struct gs_events *ready)
@@ -195,7 +145,7 @@ static cl_int open_places(struct exchange *x)
         if (!err)
             x->counter[p] = make_counter(x->cmd, p, queue, &x->on[p].since, &err);
         if (!err)
-            err = gs_exchange_buffer_open(x->cmd, p, place_need(x->m), &x->place[p]);
+            err = gs_exchange_buffer_open(x->cmd, p, place_need(x->m), &x->giver[p].place);
     }
     return err;
 }
@@ -208,7 +158,8 @@ static cl_int read_counters(struct exchange *x)
         const unsigned times = p < x->takers ? x->takers - 1 : x->takers;
         cl_command_queue queue = gs_copy_queue(x->cmd->q, p, &err);
         if (!err && x->counter[p])
-            err = read_counter(queue, x->counter[p], times, gs_exchange_buffer_words(x->m->bytes), &x->on[p].since);
+            err = gs_count_exchanged(queue, x->counter[p], 0, 1, 16 * (uint64_t)times,
+                                     times * gs_blocks_of(x->m->bytes) * sizeof(cl_uint), &x->on[p].since);
     }
     return err;
 }
@@ -226,6 +177,6 @@ cl_int gs_blocks_merge(struct gs_command *cmd, struct gs_merge *m, unsigned n_pa
     for (uint64_t at = 0; at < m->bytes && !err; at += piece)
         err = merge_piece(&x, at, m->bytes - at < piece ? m->bytes - at : piece);
     for (unsigned p = x.first; p < n_parts; p++)
-        gs_exchange_buffer_close(&x.place[p]);
+        gs_exchange_buffer_close(&x.giver[p].place);
     return err ? err : read_counters(&x);
 }

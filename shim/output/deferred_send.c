@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/output/deferred_send.h"
 
-#include "shim/schedule/put.h"
+#include <stdlib.h>
+
+#include "common/log.h"
 #include "shim/report/report.h"
 
 enum {
@@ -17,7 +19,7 @@ bool gs_deferred_send_worth(uint64_t bytes)
 
 /* Through pinned memory, unless that can't be had, or the driver's own copies are asked for and the devices share the
  * host's memory. */
-struct gs_pinned *gs_deferred_send_ring(struct gs_context *ctx)
+static struct gs_pinned *ring_of(struct gs_context *ctx)
 {
     cl_int err;
     if ((gs_settings()->transfer == GS_TRANSFER_PLAIN && ctx->shared_memory) || ctx->sparse_ring || ctx->no_sparse_ring)
@@ -38,43 +40,110 @@ cl_mem gs_deferred_send_keep(cl_mem m, cl_int *err)
     return *err ? NULL : m;
 }
 
-cl_command_queue gs_deferred_send_queue(struct gs_command *cmd, unsigned p, cl_int *err)
+void gs_deferred_send_free(struct gs_deferred_send *d)
 {
-    cl_command_queue queue = *err ? NULL : gs_threads_queue(cmd->q, p, err);
-    if (!*err)
-        *err = gs_real()->clRetainCommandQueue(queue);
-    return *err ? NULL : queue;
+    d->free(d);
+    for (unsigned p = 0; p < d->n; p++) {
+        gs_events_free(&d->done[p]);
+        if (d->queue[p])
+            gs_real()->clReleaseCommandQueue(d->queue[p]);
+    }
+    gs_continuation_free(&d->continuation);
+    gs_put_let_go(&d->put);
+    gs_drop(&d->ctx->o);
+    free(d);
 }
 
-void gs_deferred_send_begin(struct gs_command *cmd, struct gs_continuation *continuation, unsigned n,
-                            struct gs_events *known)
+static void free_undone(struct gs_continuation *continuation)
 {
-    for (unsigned p = 0; p < n; p++) {
+    gs_deferred_send_free((struct gs_deferred_send *)continuation);
+}
+
+/* What is under way works on the places' memory: before an error is acted on, its end. */
+static cl_int send_all(struct gs_deferred_send *d, struct gs_events *all)
+{
+    cl_int err = d->send(d);
+    for (unsigned p = 0; p < d->n; p++) {
+        gs_real()->clFlush(d->queue[p]);
+        if (!err)
+            err = gs_events_share_all(all, &d->done[p]);
+    }
+    if (!err)
+        return err;
+    gs_debug("what a merge is to move could not be sent (error %d)", err);
+    for (unsigned p = 0; p < d->n; p++) {
+        gs_events_wait(&d->done[p]);
+        gs_events_free(&d->done[p]);
+    }
+    gs_events_free(all);
+    return err;
+}
+
+/* If a command is refused all is done over by the driver's own copies: what has been merged may be merged again. */
+static void act(struct gs_continuation *continuation)
+{
+    struct gs_deferred_send *d = (struct gs_deferred_send *)continuation;
+    struct gs_events all = {0};
+    const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
+    const struct gs_putting *put_before = gs_put_for(gs_put_kept(&d->put));
+    cl_int err = d->dropped ? CL_SUCCESS : atomic_load(&continuation->status);
+    if (!d->dropped && !err && (err = send_all(d, &all)) != CL_SUCCESS) {
+        d->ring = NULL;
+        err = send_all(d, &all);
+    }
+    gs_put_for(put_before);
+    gs_label_back(before);
+    if (d->sent)
+        d->sent(d, err);
+    if (err)
+        gs_continuation_fail(continuation, err);
+    gs_continuation_await(continuation, &all);
+}
+
+cl_int gs_deferred_send_make(struct gs_deferred_send *d, struct gs_command *cmd, unsigned n)
+{
+    cl_int err = CL_SUCCESS;
+    d->continuation = (struct gs_continuation){.act = act, .free = free_undone};
+    d->ctx = cmd->ctx;
+    d->ring = ring_of(cmd->ctx);
+    d->n = n;
+    gs_hold(&d->ctx->o);
+    gs_put_keep(&d->put);
+    for (unsigned p = 0; p < n && !err; p++) {
+        cl_command_queue queue = gs_threads_queue(cmd->q, p, &err);
+        if (!err)
+            err = gs_real()->clRetainCommandQueue(queue);
+        d->queue[p] = err ? NULL : queue;
+    }
+    return err ? err : gs_continuation_make(&d->continuation, d->ctx);
+}
+
+void gs_deferred_send_begin(struct gs_deferred_send *d, struct gs_command *cmd, struct gs_events *known)
+{
+    for (unsigned p = 0; p < d->n; p++) {
         cl_int none;
         gs_real()->clFlush(gs_copy_queue(cmd->q, p, &none));
     }
-    if (known->n)
-        gs_continuation_await(continuation, known);
-    else
-        gs_continuation_end(continuation);
+    gs_continuation_await(&d->continuation, known);
 }
 
-cl_int gs_deferred_send_copy(struct gs_pinned *ring, cl_command_queue from, cl_command_queue to,
-                             const struct gs_buffer_copy *c, const struct gs_events *wait, struct gs_events *done)
+cl_int gs_deferred_send_copy(struct gs_deferred_send *d, unsigned from, unsigned to, const struct gs_buffer_copy *c,
+                             const struct gs_events *wait, struct gs_events *done)
 {
     cl_event event;
     cl_int err;
     gs_report_moved(GS_PATH_MERGE, c->bytes);
-    if (ring) {
+    if (d->ring && from != to) {
         gs_report_moved(GS_PATH_PINNED, c->bytes);
         const struct gs_label before = gs_label_way(GS_WAY_PINNED);
-        err = gs_pinned_pass(ring, from, to, c, wait, done);
+        err = gs_pinned_pass(d->ring, d->queue[from], d->queue[to], c, wait, done);
         gs_label_back(before);
         return err;
     }
-    gs_report_moved(GS_PATH_COPY, c->bytes);
-    err =
-        gs_put_copy(to, GS_VIA_HOST, c->src, c->dst, c->src_offset, c->dst_offset, c->bytes, wait->n, wait->v, &event);
+    if (from != to)
+        gs_report_moved(GS_PATH_COPY, c->bytes);
+    err = gs_put_copy(d->queue[to], from == to ? GS_VIA_MEMORY : GS_VIA_HOST, c->src, c->dst, c->src_offset,
+                      c->dst_offset, c->bytes, wait->n, wait->v, &event);
     return err ? err : gs_events_add(done, event);
 }
 
@@ -88,9 +157,8 @@ cl_int gs_deferred_send_mark(struct gs_command *cmd, unsigned p, cl_uint n, cons
     return err ? err : gs_events_add(to, event);
 }
 
-cl_int gs_deferred_send_promise(struct gs_command *cmd, struct gs_continuation *continuation, unsigned p,
-                                struct gs_events *to)
+cl_int gs_deferred_send_promise(struct gs_deferred_send *d, struct gs_command *cmd, unsigned p, struct gs_events *to)
 {
-    const cl_int err = gs_deferred_send_mark(cmd, p, 1, &continuation->end, to);
-    return err ? err : gs_events_share(&continuation->marks, to->v[to->n - 1]);
+    const cl_int err = gs_deferred_send_mark(cmd, p, 1, &d->continuation.end, to);
+    return err ? err : gs_events_share(&d->continuation.marks, to->v[to->n - 1]);
 }

@@ -66,13 +66,14 @@ cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *
         m->way = GS_MERGE_MEETING;
     else if (gs_sparse_worth(root, m->bytes))
         m->way = GS_MERGE_PACKED;
-    cl_int err = gs_merge_kernels_make(cmd->ctx);
     const bool by_blocks = m->way != GS_MERGE_WHOLE;
     m->everywhere = by_blocks && root->merged;
-    for (unsigned p = 0; p < n_parts && !err && by_blocks; p++)
-        err = gs_block_kernels_make(cmd->ctx, p);
-    for (unsigned p = 0; p < (by_blocks ? n_parts : 1) && !err; p++)
-        err = keep_on(cmd, m, p, &ready[p]);
+    cl_int err = CL_SUCCESS;
+    for (unsigned p = 0; p < (by_blocks ? n_parts : 1) && !err; p++) {
+        err = gs_merge_kernels_make(cmd->ctx, p);
+        if (!err)
+            err = keep_on(cmd, m, p, &ready[p]);
+    }
     return err ? err : reserve(cmd, m, n_parts, ready);
 }
 
@@ -107,8 +108,8 @@ static cl_int merge_whole(struct gs_command *cmd, struct gs_merge *m, unsigned p
     if (!err)
         err = gs_transfer_buffer(cmd, part->mem, p, m->arrived, 0, part->begin, 0, m->bytes, &wait, &home->since);
     if (!err)
-        err = gs_enqueue_merge(cmd->ctx, queue, home->mem, home->begin, m->arrived, m->kept[0], m->bytes, &home->since,
-                               &home->since);
+        err = gs_enqueue_merge(gs_output_kernel(cmd->ctx, 0, GS_OUTPUT_MERGE), queue, home->mem, home->begin,
+                               m->arrived, m->kept[0], m->bytes, &home->since, &home->since);
     gs_events_free(&wait);
     gs_report_moved(GS_PATH_MERGE, m->bytes);
     return err;

@@ -4,46 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "shim/output/append_kernels.h"
 #include "shim/schedule/put.h"
-#include "shim/plan/reducible.h"
 
-enum { LOCAL = 64 };
-
-/* gs_merge: sixteen bytes per work-item; the item after the last whole sixteen takes the tail.
- * gs_reduce: OP is an enum gs_atomic_op. What a part left as it was isn't stored. */
-static const char source[] =
-    "__kernel void gs_merge(__global uchar *dst, ulong begin, __global const uchar *part, __global const uchar *kept, "
-    "ulong n)\n"
-    "{\n"
-    "    ulong i = get_global_id(0), whole = n / 16;\n"
-    "    dst += begin;\n"
-    "    if (i < whole) {\n"
-    "        uchar16 p = ((__global const uchar16 *)part)[i], k = ((__global const uchar16 *)kept)[i];\n"
-    "        if (any(p != k))\n"
-    "            ((__global uchar16 *)dst)[i] = select(((__global uchar16 *)dst)[i], p, p != k);\n"
-    "    } else if (i == whole) {\n"
-    "        for (ulong b = whole * 16; b < n; b++)\n"
-    "            if (part[b] != kept[b])\n"
-    "                dst[b] = part[b];\n"
-    "    }\n"
-    "}\n"
-    "#define REDUCE(NAME, T) \\\n"
-    "__kernel void NAME(__global T *dst, ulong dst_first, __global const T *part, ulong part_first, ulong n, \\\n"
-    "                   int op, ulong identity) \\\n"
-    "{ \\\n"
-    "    ulong i = get_global_id(0); \\\n"
-    "    if (i >= n || part[part_first + i] == (T)identity) \\\n"
-    "        return; \\\n"
-    "    T p = part[part_first + i], d = dst[dst_first + i]; \\\n"
-    "    dst[dst_first + i] = op == 1 ? (T)((ulong)d + (ulong)p) : op == 2 ? min(d, p) : op == 3 ? max(d, p) \\\n"
-    "                       : op == 4 ? d & p : op == 5 ? d | p : d ^ p; \\\n"
-    "}\n"
-    "REDUCE(gs_reduce_i32, int)\n"
-    "REDUCE(gs_reduce_u32, uint)\n"
-    "REDUCE(gs_reduce_i64, long)\n"
-    "REDUCE(gs_reduce_u64, ulong)\n"
-    "#define REDUCE_FLOAT(NAME, T, BITS) \\\n"
+/* What a part left as it was isn't stored. `op` is an enum gs_atomic_op. */
+static const char reduce_source[] =
+    "#define REDUCE(NAME, T, BITS, RESULT) \\\n"
     "__kernel void NAME(__global T *dst, ulong dst_first, __global const T *part, ulong part_first, ulong n, \\\n"
     "                   int op, ulong identity) \\\n"
     "{ \\\n"
@@ -51,17 +16,29 @@ static const char source[] =
     "    if (i >= n || as_##BITS(part[part_first + i]) == (BITS)identity) \\\n"
     "        return; \\\n"
     "    T p = part[part_first + i], d = dst[dst_first + i]; \\\n"
-    "    dst[dst_first + i] = op == 1 ? d + p : op == 2 ? fmin(d, p) : fmax(d, p); \\\n"
+    "    dst[dst_first + i] = RESULT; \\\n"
     "}\n"
-    "REDUCE_FLOAT(gs_reduce_f32, float, uint)\n"
+    "#define INTEGER (op == 1 ? (ulong)d + (ulong)p : op == 2 ? min(d, p) : op == 3 ? max(d, p) \\\n"
+    "                 : op == 4 ? d & p : op == 5 ? d | p : d ^ p)\n"
+    "#define FLOAT (op == 1 ? d + p : op == 2 ? fmin(d, p) : fmax(d, p))\n"
+    "REDUCE(gs_reduce_i32, int, uint, INTEGER)\n"
+    "REDUCE(gs_reduce_u32, uint, uint, INTEGER)\n"
+    "REDUCE(gs_reduce_i64, long, ulong, INTEGER)\n"
+    "REDUCE(gs_reduce_u64, ulong, ulong, INTEGER)\n"
+    "REDUCE(gs_reduce_f32, float, uint, FLOAT)\n"
     "#ifdef cl_khr_fp64\n"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-    "REDUCE_FLOAT(gs_reduce_f64, double, ulong)\n"
+    "REDUCE(gs_reduce_f64, double, ulong, FLOAT)\n"
     "#endif\n";
 
-/* A work-group for each block, sixteen bytes per work-item. gs_leave and gs_pick_up by way of a meeting place; gs_pack
- * and gs_unpack by way of records: a block's number in sixteen bytes, and the block. A launch may be in pieces by its
- * global_work_offset, of which get_group_id knows nothing. */
+/* A work-group for each block, sixteen bytes per work-item. By way of memory that both devices' kernels reach
+ * (shim/memory/exchange_buffer.h) gs_leave, on the part's place, compares part[begin ...] with kept[at ...] and leaves
+ * the blocks that differ, and behind all blocks a word for each that says whether it did; it adds the sixteens of bytes
+ * that it left to *count where that counts. gs_pick_up puts what differs from kept[at ...] into dst[begin ...]; with
+ * `yields` where nothing has changed yet. By way of records, a block's number in sixteen bytes and the block, gs_pack
+ * compares with kept[0 ...], makes records of at most `most` blocks that differ, and adds to *count, which starts at 0,
+ * how many do; gs_unpack puts them where they belong. A launch may be in pieces by its global_work_offset, of which
+ * get_group_id knows nothing. */
 static const char blocks_source[] =
     "int differs_here(__global const uchar *part, __global const uchar *kept, ulong left, uint4 *p)\n"
     "{\n"
@@ -159,8 +136,15 @@ static const char blocks_source[] =
     "    take(dst + begin + i, records + 16 + get_local_id(0) * 16, kept + i, left, yields);\n"
     "}\n";
 
-/* Behind the same: sixteen bytes per work-item. */
-static const char differs_source[] =
+/* Behind the same: sixteen bytes per work-item. gs_differs sets *flag if some of the n bytes differ from those kept. */
+static const char sixteens_source[] =
+    "__kernel void gs_merge(__global uchar *dst, ulong begin, __global const uchar *part, __global const uchar *kept,\n"
+    "                       ulong n)\n"
+    "{\n"
+    "    ulong i = get_global_id(0) * 16;\n"
+    "    if (i < n)\n"
+    "        take(dst + begin + i, part + i, kept + i, n - i, 0);\n"
+    "}\n"
     "__kernel void gs_differs(__global const uchar *part, ulong begin, __global const uchar *kept, ulong n,\n"
     "                         __global uint *flag)\n"
     "{\n"
@@ -170,7 +154,7 @@ static const char differs_source[] =
     "        *flag = 1;\n"
     "}\n";
 
-_Static_assert(GS_BLOCK_BYTES == 1024 && GS_BLOCK_BYTES == LOCAL * 16, "a work-group of the kernels above");
+_Static_assert(GS_BLOCK_BYTES == 1024 && GS_BLOCK_BYTES == GS_BLOCK_ITEMS * 16, "a work-group of the kernels above");
 _Static_assert(GS_RECORD_BYTES == 1040 && GS_RECORD_BYTES == GS_BLOCK_BYTES + 16, "a record of the kernels above");
 _Static_assert(GS_ATOMIC_ADD == 1 && GS_ATOMIC_MIN == 2 && GS_ATOMIC_MAX == 3 && GS_ATOMIC_AND == 4 &&
                    GS_ATOMIC_OR == 5 && GS_ATOMIC_XOR == 6,
@@ -179,36 +163,24 @@ _Static_assert(GS_ATOMIC_ADD == 1 && GS_ATOMIC_MIN == 2 && GS_ATOMIC_MAX == 3 &&
 enum { TYPES = GS_ATOMIC_F64 + 1 };
 
 struct gs_merge_kernels {
-    cl_program program, blocks[GS_MAX_DEVICES]; /* for the first device; and one for each */
-    cl_kernel merge, reduce[TYPES], leave[GS_MAX_DEVICES], pick_up[GS_MAX_DEVICES], pack[GS_MAX_DEVICES],
-        differs[GS_MAX_DEVICES], lists[GS_MAX_DEVICES][GS_LIST_KERNELS];
+    cl_program reduce_program, program[GS_MAX_DEVICES]; /* for the first device; and one for each */
+    cl_kernel reduce[TYPES], kernel[GS_MAX_DEVICES][GS_OUTPUT_KERNELS];
 };
-
-static void release_kernel(cl_kernel k)
-{
-    if (k)
-        gs_real()->clReleaseKernel(k);
-}
 
 void gs_merge_kernels_free(struct gs_merge_kernels *k)
 {
-    if (!k)
-        return;
-    release_kernel(k->merge);
-    for (int t = 0; t < TYPES; t++)
-        release_kernel(k->reduce[t]);
-    for (int p = 0; p < GS_MAX_DEVICES; p++) {
-        release_kernel(k->leave[p]);
-        release_kernel(k->pick_up[p]);
-        release_kernel(k->pack[p]);
-        release_kernel(k->differs[p]);
-        for (int i = 0; i < GS_LIST_KERNELS; i++)
-            release_kernel(k->lists[p][i]);
-        if (k->blocks[p])
-            gs_real()->clReleaseProgram(k->blocks[p]);
+    for (int t = 0; k && t < TYPES; t++)
+        if (k->reduce[t])
+            gs_real()->clReleaseKernel(k->reduce[t]);
+    for (int p = 0; k && p < GS_MAX_DEVICES; p++) {
+        for (int i = 0; i < GS_OUTPUT_KERNELS; i++)
+            if (k->kernel[p][i])
+                gs_real()->clReleaseKernel(k->kernel[p][i]);
+        if (k->program[p])
+            gs_real()->clReleaseProgram(k->program[p]);
     }
-    if (k->program)
-        gs_real()->clReleaseProgram(k->program);
+    if (k && k->reduce_program)
+        gs_real()->clReleaseProgram(k->reduce_program);
     free(k);
 }
 
@@ -224,195 +196,82 @@ static cl_program build(struct gs_context *ctx, unsigned place, cl_uint n, const
     return NULL;
 }
 
-cl_int gs_merge_kernels_make(struct gs_context *ctx)
+/* What has been made; NULL: no memory. */
+static struct gs_merge_kernels *made(struct gs_context *ctx)
 {
-    static const char *const reduce_names[TYPES] = {
+    if (!ctx->merge)
+        ctx->merge = calloc(1, sizeof *ctx->merge);
+    return ctx->merge;
+}
+
+cl_int gs_reduce_kernels_make(struct gs_context *ctx)
+{
+    static const char *const names[TYPES] = {
         [GS_ATOMIC_I32] = "gs_reduce_i32", [GS_ATOMIC_U32] = "gs_reduce_u32", [GS_ATOMIC_I64] = "gs_reduce_i64",
         [GS_ATOMIC_U64] = "gs_reduce_u64", [GS_ATOMIC_F32] = "gs_reduce_f32", [GS_ATOMIC_F64] = "gs_reduce_f64"};
-    const char *text = source;
-    cl_int err;
-    if (ctx->merge)
-        return CL_SUCCESS;
-    struct gs_merge_kernels *k = calloc(1, sizeof *k);
-    if (!k)
-        return CL_OUT_OF_HOST_MEMORY;
-    k->program = build(ctx, 0, 1, &text, &err);
-    if (!err)
-        k->merge = gs_real()->clCreateKernel(k->program, "gs_merge", &err);
+    const char *text = reduce_source;
+    struct gs_merge_kernels *k = made(ctx);
+    cl_int err = k ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    if (err || k->reduce[GS_ATOMIC_F32])
+        return err;
+    if (!k->reduce_program)
+        k->reduce_program = build(ctx, 0, 1, &text, &err);
     for (int t = 0; t < TYPES && !err; t++)
-        k->reduce[t] = gs_real()->clCreateKernel(k->program, reduce_names[t], &err);
-    if (err && !k->reduce[GS_ATOMIC_F64] && k->reduce[GS_ATOMIC_F32])
-        err = CL_SUCCESS; /* a device without double: no kernel of it will ask */
-    if (err)
-        gs_merge_kernels_free(k);
-    else
-        ctx->merge = k;
-    return err;
+        if (!k->reduce[t])
+            k->reduce[t] = gs_real()->clCreateKernel(k->reduce_program, names[t], &err);
+    return k->reduce[GS_ATOMIC_F32] ? CL_SUCCESS : err; /* a device without double: no kernel of it will ask */
 }
+
+static const char *const kernel_names[GS_OUTPUT_KERNELS] = {
+    [GS_OUTPUT_MERGE] = "gs_merge",           [GS_OUTPUT_LEAVE] = "gs_leave",
+    [GS_OUTPUT_PICK_UP] = "gs_pick_up",       [GS_OUTPUT_PACK] = "gs_pack",
+    [GS_OUTPUT_UNPACK] = "gs_unpack",         [GS_OUTPUT_DIFFERS] = "gs_differs",
+    [GS_OUTPUT_LIST_LEAVE] = "gs_list_leave", [GS_OUTPUT_LIST_TAKE] = "gs_list_take",
+};
 
 /* On each place a program of its own, different by its last line: PoCL (3.1) confuses the forms of one kernel where
  * several devices run it at once (see shim/plan/prepare.c). */
-cl_int gs_block_kernels_make(struct gs_context *ctx, unsigned place)
+cl_int gs_merge_kernels_make(struct gs_context *ctx, unsigned place)
 {
-    struct gs_merge_kernels *k = ctx->merge;
     char tail[32];
-    const char *texts[] = {blocks_source, differs_source, gs_list_source, gs_list_meeting_source, tail};
-    cl_int err = CL_SUCCESS;
+    const char *texts[] = {blocks_source, sixteens_source, gs_list_source, tail};
+    struct gs_merge_kernels *k = made(ctx);
+    cl_int err = k ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     snprintf(tail, sizeof tail, "__constant int gs_place = %u;\n", place);
-    if (!k->blocks[place])
-        k->blocks[place] = build(ctx, place, sizeof texts / sizeof *texts, texts, &err);
-    if (!err && !k->leave[place])
-        k->leave[place] = gs_real()->clCreateKernel(k->blocks[place], "gs_leave", &err);
-    if (!err && !k->pick_up[place])
-        k->pick_up[place] = gs_real()->clCreateKernel(k->blocks[place], "gs_pick_up", &err);
-    if (!err && !k->pack[place])
-        k->pack[place] = gs_real()->clCreateKernel(k->blocks[place], "gs_pack", &err);
-    if (!err && !k->differs[place])
-        k->differs[place] = gs_real()->clCreateKernel(k->blocks[place], "gs_differs", &err);
-    for (int i = 0; i < GS_LIST_KERNELS && !err; i++)
-        if (!k->lists[place][i])
-            k->lists[place][i] = gs_real()->clCreateKernel(k->blocks[place], gs_list_kernel_names[i], &err);
+    if (!err && !k->program[place])
+        k->program[place] = build(ctx, place, sizeof texts / sizeof *texts, texts, &err);
+    for (int i = 0; i < GS_OUTPUT_KERNELS && !err; i++)
+        if (!k->kernel[place][i])
+            k->kernel[place][i] = gs_new_output_kernel(ctx, place, (enum gs_output_kernel)i, &err);
     return err;
 }
 
-cl_kernel gs_list_kernel(struct gs_context *ctx, unsigned place, enum gs_list_kernel which)
+cl_kernel gs_new_output_kernel(struct gs_context *ctx, unsigned place, enum gs_output_kernel which, cl_int *err)
 {
-    return ctx->merge->lists[place][which];
+    return gs_real()->clCreateKernel(ctx->merge->program[place], kernel_names[which], err);
 }
 
-cl_kernel gs_new_unpack(struct gs_context *ctx, unsigned place, cl_int *err)
-{
-    return gs_real()->clCreateKernel(ctx->merge->blocks[place], "gs_unpack", err);
-}
-
-cl_kernel gs_new_merge(struct gs_context *ctx, cl_int *err)
-{
-    return gs_real()->clCreateKernel(ctx->merge->program, "gs_merge", err);
-}
-
-static cl_int run(cl_command_queue queue, cl_kernel k, uint64_t items, const struct gs_put_arg *args, cl_uint n_args,
-                  const struct gs_events *wait, struct gs_events *done)
+cl_int gs_run_output_kernel(cl_command_queue queue, cl_kernel k, uint64_t items, const struct gs_put_arg *args,
+                            cl_uint n_args, const struct gs_events *wait, struct gs_events *done)
 {
     cl_event event;
-    const cl_int err = gs_put_kernel(queue, k, args, n_args, items, LOCAL, wait->n, wait->v, &event);
+    const cl_int err = gs_put_kernel(queue, k, args, n_args, items, GS_BLOCK_ITEMS, wait->n, wait->v, &event);
     return err ? err : gs_events_add(done, event);
 }
 
-#define ARG(v)                                                                                                         \
-    {                                                                                                                  \
-        sizeof(v), &(v), _Generic((v), cl_mem : true, default : false)                                                 \
-    }
-/* All arguments of a kernel, and how many they are. */
-#define ARGS(...)                                                                                                      \
-    (const struct gs_put_arg[]){__VA_ARGS__},                                                                          \
-        sizeof((const struct gs_put_arg[]){__VA_ARGS__}) / sizeof(struct gs_put_arg)
-
-cl_int gs_enqueue_merge_by(cl_kernel k, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part, cl_mem kept,
-                           uint64_t n, const struct gs_events *wait, struct gs_events *done)
+cl_kernel gs_reduce_kernel(const struct gs_context *ctx, enum gs_atomic_type type)
 {
-    return run(queue, k, n / 16 + 1, ARGS(ARG(dst), ARG(begin), ARG(part), ARG(kept), ARG(n)), wait, done);
+    return ctx->merge->reduce[type];
 }
 
-cl_int gs_enqueue_merge(struct gs_context *ctx, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part,
-                        cl_mem kept, uint64_t n, const struct gs_events *wait, struct gs_events *done)
+cl_kernel gs_output_kernel(const struct gs_context *ctx, unsigned place, enum gs_output_kernel which)
 {
-    return gs_enqueue_merge_by(ctx->merge->merge, queue, dst, begin, part, kept, n, wait, done);
+    return ctx->merge->kernel[place][which];
 }
 
-uint64_t gs_blocks_of(uint64_t n)
+cl_int gs_enqueue_merge(cl_kernel k, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem part, cl_mem kept,
+                        uint64_t n, const struct gs_events *wait, struct gs_events *done)
 {
-    return (n + GS_BLOCK_BYTES - 1) / GS_BLOCK_BYTES;
-}
-
-uint64_t gs_exchange_buffer_words(uint64_t n)
-{
-    return gs_blocks_of(n) * sizeof(cl_uint);
-}
-
-uint64_t gs_exchange_buffer_need(uint64_t n)
-{
-    return gs_blocks_of(n) * GS_BLOCK_BYTES + gs_exchange_buffer_words(n);
-}
-
-cl_int gs_enqueue_leave(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem meeting,
-                        uint64_t meeting_at, cl_mem part, uint64_t begin, cl_mem kept, uint64_t at, uint64_t n,
-                        cl_mem count, const struct gs_events *wait, struct gs_events *done)
-{
-    cl_kernel k = ctx->merge->leave[place];
-    const uint64_t words_at = meeting_at + gs_blocks_of(n) * GS_BLOCK_BYTES;
-    const cl_int counts = count != NULL;
-    cl_mem counter = count ? count : meeting;
-    return run(queue, k, gs_blocks_of(n) * LOCAL,
-               ARGS(ARG(meeting), ARG(meeting_at), ARG(words_at), ARG(part), ARG(begin), ARG(kept), ARG(at), ARG(n),
-                    ARG(counter), ARG(counts)),
-               wait, done);
-}
-
-cl_int gs_enqueue_pick_up(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem dst, uint64_t begin,
-                          cl_mem meeting, uint64_t meeting_at, cl_mem kept, uint64_t at, uint64_t n, bool yields,
-                          const struct gs_events *wait, struct gs_events *done)
-{
-    cl_kernel k = ctx->merge->pick_up[place];
-    const uint64_t words_at = meeting_at + gs_blocks_of(n) * GS_BLOCK_BYTES;
-    const cl_int first_wins = yields;
-    return run(queue, k, gs_blocks_of(n) * LOCAL,
-               ARGS(ARG(dst), ARG(begin), ARG(meeting), ARG(meeting_at), ARG(words_at), ARG(kept), ARG(at), ARG(n),
-                    ARG(first_wins)),
-               wait, done);
-}
-
-cl_int gs_enqueue_pack(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem records, cl_uint most,
-                       cl_mem part, uint64_t begin, cl_mem kept, uint64_t n, cl_mem count, const struct gs_events *wait,
-                       struct gs_events *done)
-{
-    cl_kernel k = ctx->merge->pack[place];
-    return run(queue, k, gs_blocks_of(n) * LOCAL,
-               ARGS(ARG(records), ARG(most), ARG(part), ARG(begin), ARG(kept), ARG(n), ARG(count)), wait, done);
-}
-
-cl_int gs_enqueue_unpack(cl_kernel k, cl_command_queue queue, cl_mem dst, uint64_t begin, cl_mem records, cl_uint count,
-                         cl_mem kept, uint64_t n, bool yields, const struct gs_events *wait, struct gs_events *done)
-{
-    const cl_int first_wins = yields;
-    return run(queue, k, (uint64_t)count * LOCAL,
-               ARGS(ARG(dst), ARG(begin), ARG(records), ARG(kept), ARG(n), ARG(first_wins)), wait, done);
-}
-
-uint64_t gs_reduce_identity(enum gs_atomic_op op, enum gs_atomic_type type)
-{
-    const bool is_signed = type == GS_ATOMIC_I32 || type == GS_ATOMIC_I64;
-    const uint64_t ones = gs_reduction_bytes(type) == 4 ? UINT32_MAX : UINT64_MAX, sign = ones ^ ones >> 1;
-    if (type >= GS_ATOMIC_F32) /* -0.0 is what a sum keeps even of -0.0; of fmin and fmax, a NaN yields to any number */
-        return op == GS_ATOMIC_ADD ? sign : ones ^ sign;
-    switch (op) {
-    case GS_ATOMIC_AND:
-        return ones;
-    case GS_ATOMIC_MIN:
-        return is_signed ? ones ^ sign : ones;
-    case GS_ATOMIC_MAX:
-        return is_signed ? sign : 0;
-    default:
-        return 0;
-    }
-}
-
-cl_int gs_enqueue_reduce(struct gs_context *ctx, cl_command_queue queue, enum gs_atomic_op op, enum gs_atomic_type type,
-                         cl_mem dst, uint64_t dst_begin, cl_mem part, uint64_t part_begin, uint64_t n,
-                         const struct gs_events *wait, struct gs_events *done)
-{
-    cl_kernel k = ctx->merge->reduce[type];
-    const unsigned bytes = gs_reduction_bytes(type);
-    const uint64_t dst_first = dst_begin / bytes, part_first = part_begin / bytes, elements = n / bytes;
-    const uint64_t identity = gs_reduce_identity(op, type);
-    const cl_int how = (cl_int)op;
-    return run(queue, k, elements,
-               ARGS(ARG(dst), ARG(dst_first), ARG(part), ARG(part_first), ARG(elements), ARG(how), ARG(identity)), wait,
-               done);
-}
-
-cl_int gs_enqueue_differs(struct gs_context *ctx, unsigned place, cl_command_queue queue, cl_mem part, uint64_t begin,
-                          cl_mem kept, uint64_t n, cl_mem flag, const struct gs_events *wait, struct gs_events *done)
-{
-    return run(queue, ctx->merge->differs[place], (n + 15) / 16,
-               ARGS(ARG(part), ARG(begin), ARG(kept), ARG(n), ARG(flag)), wait, done);
+    return gs_run_output_kernel(queue, k, (n + 15) / 16,
+                                GS_ARGS(GS_ARG(dst), GS_ARG(begin), GS_ARG(part), GS_ARG(kept), GS_ARG(n)), wait, done);
 }

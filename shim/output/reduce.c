@@ -11,6 +11,25 @@
 #include "shim/memory/scratch.h"
 #include "shim/memory/transfer.h"
 
+/* The element that changes nothing, in the low bytes of the number. */
+static uint64_t identity_of(enum gs_atomic_op op, enum gs_atomic_type type)
+{
+    const bool is_signed = type == GS_ATOMIC_I32 || type == GS_ATOMIC_I64;
+    const uint64_t ones = gs_atomic_bytes(type) == 4 ? UINT32_MAX : UINT64_MAX, sign = ones ^ ones >> 1;
+    if (type >= GS_ATOMIC_F32) /* -0.0 is what a sum keeps even of -0.0; of fmin and fmax, a NaN yields to any number */
+        return op == GS_ATOMIC_ADD ? sign : ones ^ sign;
+    switch (op) {
+    case GS_ATOMIC_AND:
+        return ones;
+    case GS_ATOMIC_MIN:
+        return is_signed ? ones ^ sign : ones;
+    case GS_ATOMIC_MAX:
+        return is_signed ? sign : 0;
+    default:
+        return 0;
+    }
+}
+
 /* The copy of part p, where root's byte `at` is at *from. */
 static cl_mem copy_of(const struct gs_use *u, const struct gs_copies *copies, unsigned p, uint64_t at, uint64_t *from)
 {
@@ -21,7 +40,7 @@ static cl_mem copy_of(const struct gs_use *u, const struct gs_copies *copies, un
 static cl_int fill(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned part,
                    struct gs_events *ready)
 {
-    const uint64_t identity = gs_reduce_identity(u->op, u->type);
+    const uint64_t identity = identity_of(u->op, u->type);
     const struct gs_rangeset *s = &u->reduced[part];
     struct gs_events wait = {0};
     cl_event event = NULL;
@@ -39,7 +58,7 @@ static cl_int fill(struct gs_command *cmd, const struct gs_use *u, const struct 
                            .dst = copy,
                            .to = {(size_t)begin},
                            .region = {(size_t)(s->v[i].end - s->v[i].begin), 1, 1},
-                           .pattern_bytes = gs_reduction_bytes(u->type)};
+                           .pattern_bytes = gs_atomic_bytes(u->type)};
         memcpy(op.pattern, &identity, op.pattern_bytes);
         err = gs_put(queue, &op, GS_VIA_MEMORY, i ? 0 : wait.n, wait.v, last ? &event : NULL);
     }
@@ -50,7 +69,7 @@ static cl_int fill(struct gs_command *cmd, const struct gs_use *u, const struct 
 cl_int gs_reduce_begin(struct gs_command *cmd, const struct gs_use *u, const struct gs_copies *copies, unsigned n_parts,
                        struct gs_events *ready)
 {
-    cl_int err = gs_merge_kernels_make(cmd->ctx);
+    cl_int err = gs_reduce_kernels_make(cmd->ctx);
     for (unsigned p = 0; p < n_parts && !err; p++)
         if (gs_wrote(u->root, 0, &u->reduced[p]) < 0)
             err = CL_OUT_OF_HOST_MEMORY;
@@ -75,9 +94,13 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, const stru
     if (err)
         return err;
     err = gs_events_share(&wait, ran[p]);
+    const uint64_t element = gs_atomic_bytes(u->type), identity = identity_of(u->op, u->type);
+    const cl_int op = (cl_int)u->op;
+    cl_mem home = u->root->place[0].mem;
     uint64_t at = 0;
     for (size_t i = 0; i < s->n && !err; i++) {
         const uint64_t n = s->v[i].end - s->v[i].begin;
+        const uint64_t home_first = s->v[i].begin / element, first = at / element, elements = n / element;
         struct gs_events here = {0};
         uint64_t begin;
         cl_mem copy = copy_of(u, copies, p, s->v[i].begin, &begin);
@@ -85,8 +108,10 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, const stru
         if (!err)
             err = gs_events_share(&here, ran[0]);
         if (!err)
-            err = gs_enqueue_reduce(cmd->ctx, queue, u->op, u->type, u->root->place[0].mem, s->v[i].begin, scratch, at,
-                                    n, &here, done);
+            err = gs_run_output_kernel(queue, gs_reduce_kernel(cmd->ctx, u->type), elements,
+                                       GS_ARGS(GS_ARG(home), GS_ARG(home_first), GS_ARG(scratch), GS_ARG(first),
+                                               GS_ARG(elements), GS_ARG(op), GS_ARG(identity)),
+                                       &here, done);
         gs_events_free(&here);
         at += n;
     }

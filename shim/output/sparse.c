@@ -7,7 +7,6 @@
 #include "shim/output/deferred_send.h"
 #include "shim/output/merge_kernels.h"
 #include "shim/schedule/put.h"
-#include "shim/report/report.h"
 #include "shim/memory/scratch.h"
 
 enum { DENSE_PAUSE = 16 }; /* one merge in so many is tried by blocks though the last was dense */
@@ -25,23 +24,17 @@ struct side {
     uint64_t begin;
     cl_mem kept, records, arriving;
     cl_kernel unpack;
-    cl_command_queue queue; /* of the thread's own */
-    cl_uint count;          /* of blocks that have changed there */
-    struct gs_events done;  /* its commands, once they are enqueued */
+    cl_uint count; /* of blocks that have changed there */
 };
 
 struct job {
-    struct gs_continuation continuation; /* first */
-    struct gs_context *ctx;              /* held */
-    struct gs_putting put;               /* for whom; kept */
+    struct gs_deferred_send d; /* first */
     struct gs_density *density;
-    unsigned n, first, takers; /* places from `first` on give, those below `takers` take */
+    unsigned first, takers; /* places from `first` on give, those below `takers` take */
     uint64_t bytes;
-    cl_uint most;           /* records that a place has room for */
-    struct gs_pinned *ring; /* null: the driver's own copies */
+    cl_uint most; /* records that a place has room for */
     struct side side[GS_MAX_DEVICES];
     cl_kernel merge; /* whole, on the first place */
-    bool dropped;    /* the parts are merged in another way */
 };
 
 void gs_density_drop(struct gs_density *d)
@@ -64,38 +57,21 @@ bool gs_sparse_worth(struct gs_mem *root, uint64_t bytes)
 
 /* ---- the end of a job ---- */
 
-static void release_mem(cl_mem m)
+static void free_job(struct gs_deferred_send *d)
 {
-    if (m)
-        gs_real()->clReleaseMemObject(m);
-}
-
-static void free_job(struct job *j)
-{
-    for (unsigned p = 0; p < j->n; p++) {
+    struct job *j = (struct job *)d;
+    for (unsigned p = 0; p < d->n; p++) {
         struct side *s = &j->side[p];
-        gs_events_free(&s->done);
         if (s->unpack)
             gs_real()->clReleaseKernel(s->unpack);
-        release_mem(s->mem);
-        release_mem(s->kept);
-        release_mem(s->records);
-        release_mem(s->arriving);
-        if (s->queue)
-            gs_real()->clReleaseCommandQueue(s->queue);
+        gs_deferred_send_let(s->mem);
+        gs_deferred_send_let(s->kept);
+        gs_deferred_send_let(s->records);
+        gs_deferred_send_let(s->arriving);
     }
     if (j->merge)
         gs_real()->clReleaseKernel(j->merge);
-    gs_continuation_free(&j->continuation);
     gs_density_drop(j->density);
-    gs_put_let_go(&j->put);
-    gs_drop(&j->ctx->o);
-    free(j);
-}
-
-static void free_undone(struct gs_continuation *continuation)
-{
-    free_job((struct job *)continuation);
 }
 
 /* ---- in the thread ---- */
@@ -108,13 +84,16 @@ static cl_int bring_blocks(struct job *j, unsigned q, unsigned p)
     const struct side *from = &j->side[p];
     struct side *to = &j->side[q];
     const struct gs_buffer_copy c = {from->records, to->arriving, 0, 0, (uint64_t)from->count * GS_RECORD_BYTES};
+    const cl_int yields = p < q;
     struct gs_events here = {0};
     if (!from->count)
         return CL_SUCCESS;
-    cl_int err = gs_deferred_send_copy(j->ring, from->queue, to->queue, &c, &none, &here);
+    cl_int err = gs_deferred_send_copy(&j->d, p, q, &c, &none, &here);
     if (!err)
-        err = gs_enqueue_unpack(to->unpack, to->queue, to->mem, to->begin, to->arriving, from->count, to->kept,
-                                j->bytes, p < q, &here, &to->done);
+        err = gs_run_output_kernel(j->d.queue[q], to->unpack, (uint64_t)from->count * GS_BLOCK_ITEMS,
+                                   GS_ARGS(GS_ARG(to->mem), GS_ARG(to->begin), GS_ARG(to->arriving), GS_ARG(to->kept),
+                                           GS_ARG(j->bytes), GS_ARG(yields)),
+                                   &here, &j->d.done[q]);
     gs_events_free(&here);
     return err;
 }
@@ -126,10 +105,10 @@ static cl_int bring_whole(struct job *j, unsigned p)
     struct side *to = &j->side[0];
     const struct gs_buffer_copy c = {from->mem, to->arriving, from->begin, 0, j->bytes};
     struct gs_events here = {0};
-    cl_int err = gs_deferred_send_copy(j->ring, from->queue, to->queue, &c, &none, &here);
+    cl_int err = gs_deferred_send_copy(&j->d, p, 0, &c, &none, &here);
     if (!err)
-        err = gs_enqueue_merge_by(j->merge, to->queue, to->mem, to->begin, to->arriving, to->kept, j->bytes, &here,
-                                  &to->done);
+        err = gs_enqueue_merge(j->merge, j->d.queue[0], to->mem, to->begin, to->arriving, to->kept, j->bytes, &here,
+                               &j->d.done[0]);
     gs_events_free(&here);
     return err;
 }
@@ -139,12 +118,12 @@ static cl_int merge_at_home(struct job *j)
 {
     cl_int err = CL_SUCCESS;
     struct side *home = &j->side[0];
-    for (unsigned p = 1; p < j->n && !err; p++)
+    for (unsigned p = 1; p < j->d.n && !err; p++)
         err = j->side[p].count > j->most ? bring_whole(j, p) : bring_blocks(j, 0, p);
     for (unsigned q = 1; q < j->takers && !err; q++) {
         struct side *to = &j->side[q];
         const struct gs_buffer_copy c = {home->mem, to->mem, home->begin, to->begin, j->bytes};
-        err = gs_deferred_send_copy(j->ring, home->queue, to->queue, &c, &home->done, &to->done);
+        err = gs_deferred_send_copy(&j->d, 0, q, &c, &j->d.done[0], &j->d.done[q]);
     }
     return err;
 }
@@ -155,70 +134,28 @@ static cl_int merge_by_blocks(struct job *j)
     for (unsigned q = 0; q < j->takers && !err; q++) {
         for (unsigned p = q; p-- > j->first && !err;)
             err = bring_blocks(j, q, p);
-        for (unsigned p = q + 1; p < j->n && !err; p++)
+        for (unsigned p = q + 1; p < j->d.n && !err; p++)
             err = bring_blocks(j, q, p);
     }
     return err;
 }
 
-/* What is under way works on the places' memory: before an error is acted on, its end. */
-static void wait_for_all(struct job *j)
+/* All parts have ended, and how much they have changed is known. */
+static cl_int send(struct gs_deferred_send *d)
 {
-    for (unsigned q = 0; q < j->takers; q++) {
-        gs_real()->clFlush(j->side[q].queue);
-        gs_events_wait(&j->side[q].done);
-        gs_events_free(&j->side[q].done);
-    }
-}
-
-static cl_int send_all(struct job *j, bool dense, struct gs_events *all)
-{
-    cl_int err = dense ? merge_at_home(j) : merge_by_blocks(j);
-    for (unsigned q = 0; q < j->takers; q++) {
-        if (!err)
-            err = gs_events_share_all(all, &j->side[q].done);
-        gs_real()->clFlush(j->side[q].queue);
-    }
-    if (err) {
-        gs_debug("changed blocks could not be sent (error %d)", err);
-        wait_for_all(j);
-        gs_events_free(all);
-    }
-    return err;
-}
-
-/* All parts have ended, and how much they have changed is known. If a command is refused all is done over by the
- * driver's own copies: what has been merged may be merged again. */
-static void send(struct gs_continuation *continuation)
-{
-    struct job *j = (struct job *)continuation;
-    struct gs_events all = {0};
-    const struct gs_label before = gs_label_purpose(GS_FOR_MERGE);
-    const struct gs_putting *put_before = gs_put_for(gs_put_kept(&j->put));
+    struct job *j = (struct job *)d;
     bool dense = false;
-    cl_int err = j->dropped ? CL_SUCCESS : atomic_load(&continuation->status);
-    for (unsigned p = j->first; p < j->n; p++)
+    for (unsigned p = j->first; p < d->n; p++)
         dense = dense || j->side[p].count > j->most;
-    if (!j->dropped && !err) {
-        atomic_store(&j->density->dense, dense);
-        err = send_all(j, dense, &all);
-        if (err) {
-            j->ring = NULL;
-            err = send_all(j, dense, &all);
-        }
-    }
-    gs_put_for(put_before);
-    gs_label_back(before);
-    if (err)
-        gs_continuation_fail(continuation, err);
-    gs_continuation_await(continuation, &all);
+    atomic_store(&j->density->dense, dense);
+    return dense ? merge_at_home(j) : merge_by_blocks(j);
 }
 
 /* ---- in the application's call ---- */
 
 static cl_mem scratch(struct job *j, unsigned place, uint64_t bytes, cl_int *err)
 {
-    cl_mem m = *err ? NULL : gs_scratch_claim(j->ctx, place, bytes, err);
+    cl_mem m = *err ? NULL : gs_scratch_claim(j->d.ctx, place, bytes, err);
     return gs_deferred_send_keep(m, err);
 }
 
@@ -241,8 +178,7 @@ cl_int gs_sparse_reserve(struct gs_command *cmd, const struct gs_merge *m, unsig
     return err;
 }
 
-static cl_int make_side(struct job *j, struct gs_command *cmd, const struct gs_merge *m, unsigned p,
-                        const struct gs_holding *on)
+static cl_int make_side(struct job *j, const struct gs_merge *m, unsigned p, const struct gs_holding *on)
 {
     struct side *s = &j->side[p];
     cl_int err = CL_SUCCESS;
@@ -254,8 +190,7 @@ static cl_int make_side(struct job *j, struct gs_command *cmd, const struct gs_m
     if (p >= j->first)
         s->records = scratch(j, p, records_bytes(j->bytes), &err);
     if (!err && p < j->takers)
-        s->unpack = gs_new_unpack(j->ctx, p, &err);
-    s->queue = gs_deferred_send_queue(cmd, p, &err);
+        s->unpack = gs_new_output_kernel(j->d.ctx, p, GS_OUTPUT_UNPACK, &err);
     return err;
 }
 
@@ -264,34 +199,27 @@ static struct job *make_job(struct gs_command *cmd, const struct gs_merge *m, un
 {
     const uint64_t blocks = gs_blocks_of(m->bytes);
     struct job *j = calloc(1, sizeof *j);
-    cl_int err = CL_SUCCESS;
     if (!j)
         return NULL;
-    *j = (struct job){.continuation = {.act = send, .free = free_undone},
-                      .ctx = cmd->ctx,
+    *j = (struct job){.d = {.send = send, .free = free_job},
                       .density = m->root->density,
-                      .ring = gs_deferred_send_ring(cmd->ctx),
-                      .n = n_parts,
                       .first = m->everywhere ? 0 : 1,
                       .takers = m->everywhere ? n_parts : 1,
                       .bytes = m->bytes,
                       .most = (cl_uint)(blocks / 2)};
-    gs_hold(&j->ctx->o);
-    gs_put_keep(&j->put);
     atomic_fetch_add(&j->density->refs, 1);
+    cl_int err = gs_deferred_send_make(&j->d, cmd, n_parts);
     if (blocks / 2 > UINT32_MAX)
         err = CL_INVALID_BUFFER_SIZE;
     for (unsigned p = 0; p < n_parts && !err; p++)
-        err = make_side(j, cmd, m, p, &on[p]);
+        err = make_side(j, m, p, &on[p]);
     if (!err)
-        j->merge = gs_new_merge(j->ctx, &err);
-    if (!err)
-        err = gs_continuation_make(&j->continuation, j->ctx);
+        j->merge = gs_new_output_kernel(j->d.ctx, 0, GS_OUTPUT_MERGE, &err);
     if (!err)
         return j;
     gs_debug("no merge by blocks through the host (error %d)", err);
-    gs_scratch_return(j->ctx, j->side[0].arriving); /* for the way that is gone instead */
-    free_job(j);
+    gs_scratch_return(j->d.ctx, j->side[0].arriving); /* for the way that is gone instead */
+    gs_deferred_send_free(&j->d);
     return NULL;
 }
 
@@ -314,8 +242,11 @@ static cl_int pack(struct job *j, struct gs_command *cmd, unsigned p, struct gs_
     if (!err)
         err = gs_events_share_all(&packed, &on->since);
     if (!err)
-        err = gs_enqueue_pack(cmd->ctx, p, queue, s->records, j->most, s->mem, s->begin, s->kept, j->bytes, count,
-                              &packed, &packed);
+        err = gs_run_output_kernel(queue, gs_output_kernel(cmd->ctx, p, GS_OUTPUT_PACK),
+                                   gs_blocks_of(j->bytes) * GS_BLOCK_ITEMS,
+                                   GS_ARGS(GS_ARG(s->records), GS_ARG(j->most), GS_ARG(s->mem), GS_ARG(s->begin),
+                                           GS_ARG(s->kept), GS_ARG(j->bytes), GS_ARG(count)),
+                                   &packed, &packed);
     if (!err)
         err = gs_put(queue, &look, GS_VIA_HOST, packed.n, packed.v, &event);
     if (!err)
@@ -336,10 +267,10 @@ bool gs_sparse_merge(struct gs_command *cmd, struct gs_merge *m, unsigned n_part
     if (!err && j->first)
         err = gs_deferred_send_mark(cmd, 0, on[0].since.n, on[0].since.v, &known);
     for (unsigned q = 0; q < j->takers && !err; q++)
-        err = gs_deferred_send_promise(cmd, &j->continuation, q, &on[q].since);
-    j->dropped = err != CL_SUCCESS;
+        err = gs_deferred_send_promise(&j->d, cmd, q, &on[q].since);
+    j->d.dropped = err != CL_SUCCESS;
     if (err)
-        gs_scratch_return(j->ctx, j->side[0].arriving);
-    gs_deferred_send_begin(cmd, &j->continuation, n_parts, &known);
+        gs_scratch_return(j->d.ctx, j->side[0].arriving);
+    gs_deferred_send_begin(&j->d, cmd, &known);
     return !err;
 }

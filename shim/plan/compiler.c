@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/cache.h"
+#include "shim/plan/kinds.h"
 
 char *gs_device_text(cl_device_id dev, cl_device_info what)
 {
@@ -28,42 +29,32 @@ char *gs_cached_text(const char *name)
     return NULL;
 }
 
-static void add_text(struct gs_hash *h, const char *s)
-{
-    gs_hash_add(h, s ? s : "", strlen(s ? s : "") + 1);
-}
-
 void gs_compiler_hash(const struct gs_context *ctx, struct gs_hash *h)
 {
     static const cl_device_info of_device[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION,
                                                CL_DEVICE_OPENCL_C_VERSION};
     char platform[256] = "";
     gs_real()->clGetPlatformInfo(gs_group()->platform, CL_PLATFORM_VERSION, sizeof platform - 1, platform, NULL);
-    add_text(h, platform);
+    gs_hash_add_text(h, platform);
     for (unsigned d = 0; d < ctx->n; d++)
         for (size_t i = 0; i < sizeof of_device / sizeof *of_device; i++) {
             char *s = gs_device_text(ctx->dev[d], of_device[i]);
-            add_text(h, s);
+            gs_hash_add_text(h, s);
             free(s);
         }
 }
 
-void gs_refused_name(const struct gs_program *p, char name[GS_REFUSED_NAME_BYTES])
+void gs_refused_name(struct gs_program *p, char name[GS_REFUSED_NAME_BYTES])
 {
     char hex[GS_HASH_HEX_BYTES];
     struct gs_hash h;
+    const uint64_t id = gs_program_id_locked(p);
     gs_hash_begin(&h);
     gs_compiler_hash(p->o.ctx, &h);
     for (uint32_t i = 0; i < p->summary->n_units; i++)
-        add_text(&h, p->summary->units[i]);
-    add_text(&h, p->summary->headers);
-    add_text(&h, p->options);
-    add_text(&h, p->link_options);
-    for (size_t i = 0; i < p->n_units; i++) {
-        add_text(&h, p->units[i].options);
-        for (size_t k = 0; k < p->units[i].n_headers; k++)
-            add_text(&h, p->units[i].header_texts[k]);
-    }
+        gs_hash_add_text(&h, p->summary->units[i]);
+    gs_hash_add_text(&h, p->summary->headers);
+    gs_hash_add(&h, &id, sizeof id);
     gs_hash_end_hex(&h, hex);
     snprintf(name, GS_REFUSED_NAME_BYTES, "refused-%s", hex);
 }

@@ -2,36 +2,23 @@
 #include "shim/plan/dump.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/hash.h"
 #include "common/log.h"
 #include "shim/record/group.h"
+#include "shim/plan/kinds.h"
 #include "shim/plan/prepare.h"
 
-enum { NAME_LETTERS = 12 };
+enum { NAME_BYTES = 13 };
 
-static void add_text(struct gs_hash *h, const char *text)
+/* With the program's lock. */
+static void name_program(struct gs_program *p, char name[NAME_BYTES])
 {
-    gs_hash_add(h, text ? text : "", (text ? strlen(text) : 0) + 1);
-}
-
-static void name_program(const struct gs_program *p, char name[GS_HASH_HEX_BYTES])
-{
-    struct gs_hash h;
-    gs_hash_begin(&h);
-    add_text(&h, p->options);
-    if (!p->n_units)
-        add_text(&h, p->source);
-    for (size_t i = 0; i < p->n_units; i++) {
-        add_text(&h, p->units[i].source);
-        add_text(&h, p->units[i].options);
-    }
-    gs_hash_end_hex(&h, name);
-    name[NAME_LETTERS] = '\0';
+    snprintf(name, NAME_BYTES, "%012" PRIx64, gs_program_id_locked(p) >> 16);
 }
 
 /* NULL where it can't be written, which is said once. */
@@ -102,12 +89,12 @@ static void print_kernels(FILE *f, const struct gs_program *p)
 
 void gs_dump_built(struct gs_program *p, cl_int err)
 {
-    char name[GS_HASH_HEX_BYTES], suffix[48];
+    char name[NAME_BYTES], suffix[48];
     if (!gs_settings()->dump)
         return;
     if (!err)
         gs_prepare_headers(p);
-    pthread_mutex_lock(&p->lock);
+    GS_LOCKED(&p->lock);
     name_program(p, name);
     if (!p->n_units)
         write_file(name, ".cl", p->source);
@@ -124,12 +111,11 @@ void gs_dump_built(struct gs_program *p, cl_int err)
         print_kernels(f, p);
         fclose(f);
     }
-    pthread_mutex_unlock(&p->lock);
 }
 
-void gs_dump_refused(const struct gs_program *p, const char *driver_log)
+void gs_dump_refused(struct gs_program *p, const char *driver_log)
 {
-    char name[GS_HASH_HEX_BYTES];
+    char name[NAME_BYTES];
     if (!gs_settings()->dump)
         return;
     name_program(p, name);

@@ -14,7 +14,8 @@
  * long: the program is translated for it. */
 void gs_dump_built(struct gs_program *p, cl_int err);
 
-/* The translation didn't compile: the driver's log of that, which goes to the end of NAME.log. */
-void gs_dump_refused(const struct gs_program *p, const char *driver_log);
+/* The translation didn't compile: the driver's log of that, which goes to the end of NAME.log. With the program's lock.
+ */
+void gs_dump_refused(struct gs_program *p, const char *driver_log);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/hash.h"
 #include "shim/report/report.h"
@@ -51,20 +52,13 @@ static struct gs_kernel_kind *make(cl_kernel handle, const char *name)
     return NULL;
 }
 
-static void add_text(struct gs_hash *h, const char *s)
-{
-    gs_hash_add(h, s ? s : "", strlen(s ? s : "") + 1);
-}
-
 uint64_t gs_program_id(struct gs_program *p)
 {
     const uint64_t id = atomic_load(&p->id);
     if (id)
         return id;
-    pthread_mutex_lock(&p->lock);
-    const uint64_t made = gs_program_id_locked(p);
-    pthread_mutex_unlock(&p->lock);
-    return made;
+    GS_LOCKED(&p->lock);
+    return gs_program_id_locked(p);
 }
 
 uint64_t gs_program_id_locked(struct gs_program *p)
@@ -76,16 +70,16 @@ uint64_t gs_program_id_locked(struct gs_program *p)
         return id;
     gs_hash_begin(&h);
     if (!p->n_units) {
-        add_text(&h, p->source);
-        add_text(&h, p->options);
+        gs_hash_add_text(&h, p->source);
+        gs_hash_add_text(&h, p->options);
     }
     for (size_t i = 0; i < p->n_units; i++) {
-        add_text(&h, p->units[i].source);
-        add_text(&h, p->units[i].options);
+        gs_hash_add_text(&h, p->units[i].source);
+        gs_hash_add_text(&h, p->units[i].options);
         for (size_t k = 0; k < p->units[i].n_headers; k++)
-            add_text(&h, p->units[i].header_texts[k]);
+            gs_hash_add_text(&h, p->units[i].header_texts[k]);
     }
-    add_text(&h, p->link_options);
+    gs_hash_add_text(&h, p->link_options);
     if (p->made_of)
         gs_hash_add(&h, &p->made_of, sizeof p->made_of);
     gs_hash_end(&h, digest);
@@ -168,7 +162,7 @@ struct gs_kernel_kind *gs_kind_find_or_make(struct gs_program *p, cl_kernel hand
 /* There are no kernels of a former build. One that another thread was just asking for may yet be of the last. */
 void gs_kinds_forget(struct gs_program *p)
 {
-    pthread_mutex_lock(&lock);
+    GS_LOCKED(&lock);
     for (struct gs_kernel_kind **at = &p->kinds; *at;) {
         struct gs_kernel_kind *k = *at;
         if (k->old) {
@@ -179,7 +173,6 @@ void gs_kinds_forget(struct gs_program *p)
             at = &k->next;
         }
     }
-    pthread_mutex_unlock(&lock);
 }
 
 void gs_kinds_free(struct gs_program *p)

@@ -38,6 +38,12 @@ struct gs_use {
     bool contested;                             /* set where the use becomes GS_CONTESTED */
 };
 
+/* Are the parts' writes put together at home? */
+static inline bool gs_use_is_joined(const struct gs_use *u)
+{
+    return u->writes == GS_REDUCED || u->writes == GS_COMPARED || u->writes == GS_APPENDED;
+}
+
 /* What a plan would like to know of what a memory object holds. */
 struct gs_want {
     uint32_t arg;
@@ -125,6 +131,10 @@ bool gs_plan_parts_meet(const struct gs_plan *plan, size_t use);
  * do the launch over: those that the first part, the reductions or the end of the trial may change there, and that it
  * would need. -ENOMEM. */
 int gs_plan_undo(const struct gs_use *u, unsigned n_parts, struct gs_rangeset *undo);
+
+/* How much a launch computes, with the kernel's arguments as they are set now: gs_summary_operations. 0: not known. */
+double gs_plan_operations(const struct gs_kernel *k, const struct gs_kernel_summary *summary,
+                          const struct gs_geometry *launch);
 
 /* Where each part ends, as a share of plan->dim. */
 void gs_plan_cut(const struct gs_plan *plan, double cut[GS_MAX_DEVICES]);

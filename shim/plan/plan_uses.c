@@ -257,8 +257,7 @@ int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
     plan->uses = calloc(k->n_args + 1, sizeof *plan->uses);
     int err = access && values && contents && asking && plan->uses ? 0 : -ENOMEM;
     for (uint32_t i = 0; i < k->n_args && !err; i++) {
-        values[i].bytes = in->args[i].is_mem || !in->args[i].has_value ? NULL : in->args[i].bytes;
-        values[i].size = in->args[i].size;
+        values[i] = gs_plan_value(&in->args[i]);
         values[i].buffer_bytes = in->mems[i] ? in->mems[i]->size : 0;
         values[i].is_image = in->mems[i] && in->mems[i]->root->is_image;
         if (values[i].is_image)

@@ -17,6 +17,12 @@ static inline bool gs_plan_is_appending(const struct gs_kernel_summary *k)
     return k->n_appends && !k->appending;
 }
 
+/* An argument, as far as it is a number. */
+static inline struct gs_arg_value gs_plan_value(const struct gs_arg *a)
+{
+    return (struct gs_arg_value){.bytes = a->is_mem || !a->has_value ? NULL : a->bytes, .size = a->size};
+}
+
 /* Fills plan->uses, and what follows from them, of a plan whose parts are known. -ENOMEM. */
 int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in);
 

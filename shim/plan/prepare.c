@@ -7,8 +7,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/log.h"
+#include "shim/process/clock.h"
 #include "shim/process/threads.h"
 #include "shim/plan/compiler.h"
 #include "shim/plan/dump.h"
@@ -50,14 +52,6 @@ void gs_program_forget_translation(struct gs_program *p)
     p->prepared = false;
 }
 
-static char *platform_name(void)
-{
-    char *s = calloc(1, 256);
-    if (s)
-        gs_real()->clGetPlatformInfo(gs_group()->platform, CL_PLATFORM_NAME, 255, s, NULL);
-    return s;
-}
-
 static const char *translator_path(char *path, size_t bytes)
 {
     const char *given = secure_getenv("GPUSPARC_TRANSLATOR");
@@ -65,13 +59,6 @@ static const char *translator_path(char *path, size_t bytes)
         return given;
     snprintf(path, bytes, "%s/gpusparc-translate", gs_library_dir());
     return path;
-}
-
-static uint64_t now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
 /* Is there a kernel that may run in parts, on trial or in several launches? Else nothing is compiled. */
@@ -121,9 +108,10 @@ static void translate(struct gs_program *p)
     gs_real()->clGetDeviceInfo(dev, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL);
     char *extensions = gs_device_text(dev, CL_DEVICE_EXTENSIONS),
          *version = gs_device_text(dev, CL_DEVICE_OPENCL_C_VERSION);
-    char *vendor = gs_device_text(dev, CL_DEVICE_VENDOR), *platform = platform_name();
-    char *device = gs_device_text(dev, CL_DEVICE_VERSION);
-    if (!units || !headers || !extensions || !version || !vendor || !platform || !device) {
+    char *vendor = gs_device_text(dev, CL_DEVICE_VENDOR), *device = gs_device_text(dev, CL_DEVICE_VERSION);
+    char platform[256] = "";
+    gs_real()->clGetPlatformInfo(gs_group()->platform, CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
+    if (!units || !headers || !extensions || !version || !vendor || !device) {
         p->refusal = "there was no memory to translate it";
     } else {
         if (!p->n_units)
@@ -161,11 +149,10 @@ static void translate(struct gs_program *p)
     free(extensions);
     free(version);
     free(vendor);
-    free(platform);
     free(device);
 }
 
-static void say_log(const struct gs_program *p, cl_program program, cl_device_id dev)
+static void say_log(struct gs_program *p, cl_program program, cl_device_id dev)
 {
     char log[4096] = "";
     gs_real()->clGetProgramBuildInfo(program, dev, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
@@ -175,7 +162,7 @@ static void say_log(const struct gs_program *p, cl_program program, cl_device_id
 
 /* Which of the group's devices a translated program is for. */
 struct target {
-    const struct gs_program *of;
+    struct gs_program *of;
     struct gs_context *ctx;
     cl_uint n;
     const cl_device_id *dev;
@@ -299,7 +286,7 @@ static cl_int compile_parts(struct gs_program *p)
  * (shim/launch/launch.c). */
 static bool prepare_program(struct gs_program *p, bool beside)
 {
-    const uint64_t begin = now_us();
+    const uint64_t begin = gs_now_ns();
     gs_reuse_take(p);
     if (!p->refusal && !p->summary)
         translate(p);
@@ -314,17 +301,18 @@ static bool prepare_program(struct gs_program *p, bool beside)
     p->relaxed = is_relaxed(p);
     if (!compiles)
         return true;
-    const uint64_t translated = now_us();
+    const uint64_t translated = gs_now_ns();
     const cl_int err = compile_parts(p);
     if (err) {
         snprintf(p->why, sizeof p->why, "its translation doesn't compile on every device of the group (error %d)", err);
         p->refusal = p->why;
     }
-    const uint64_t end = now_us();
-    atomic_store(&p->prepare_ns, (end - begin) * 1000);
+    const uint64_t end = gs_now_ns();
+    atomic_store(&p->prepare_ns, end - begin);
     gs_above_plan()->prepared(p);
     gs_debug("a program was translated in %llu us and compiled for %u devices in %llu us",
-             (unsigned long long)(translated - begin), p->o.ctx->n, (unsigned long long)(end - translated));
+             (unsigned long long)(translated - begin) / 1000, p->o.ctx->n,
+             (unsigned long long)(end - translated) / 1000);
     return true;
 }
 
@@ -393,19 +381,19 @@ static uint64_t patience_for(const struct gs_program *p, const struct gs_patienc
 }
 
 /* patience: null: however long it takes. */
-static void await_thread(const struct gs_program *p, uint64_t begin_us, const struct gs_patience *patience)
+static void await_thread(const struct gs_program *p, uint64_t begin_ns, const struct gs_patience *patience)
 {
     const struct timespec little = {0, 100000};
-    while (atomic_load(&p->preparing) && (!patience || (now_us() - begin_us) * 1000 < patience_for(p, patience)))
+    while (atomic_load(&p->preparing) && (!patience || gs_now_ns() - begin_ns < patience_for(p, patience)))
         nanosleep(&little, NULL);
 }
 
 void gs_prepare_beside(struct gs_program *p, struct gs_patience patience)
 {
-    const uint64_t begin_us = now_us();
-    await_thread(p, begin_us, &patience); /* one that only translates */
+    const uint64_t begin_ns = gs_now_ns();
+    await_thread(p, begin_ns, &patience); /* one that only translates */
     start_thread(p, prepare_in_thread);
-    await_thread(p, begin_us, &patience);
+    await_thread(p, begin_ns, &patience);
 }
 
 void gs_prepare_settle(const struct gs_program *p)
@@ -444,20 +432,24 @@ const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, const char **rea
 
 const char *gs_prepare_headers(struct gs_program *p)
 {
-    pthread_mutex_lock(&p->lock);
+    GS_LOCKED(&p->lock);
     if (!p->summary && !p->refusal && !p->prepared)
         translate(p);
-    const char *headers = p->summary && !p->refusal ? p->summary->headers : NULL;
-    pthread_mutex_unlock(&p->lock);
-    return headers;
+    return p->summary && !p->refusal ? p->summary->headers : NULL;
+}
+
+/* Of the place's program, or the one of all. */
+static cl_kernel make_kernel(const struct gs_kernel *k, unsigned place, cl_int *err)
+{
+    const cl_program *of = k->program->translated;
+    return gs_real()->clCreateKernel(of[of[place] ? place : 0], k->name, err);
 }
 
 cl_kernel gs_part_kernel(struct gs_kernel *k, unsigned p, cl_int *err)
 {
     *err = CL_SUCCESS;
-    const struct gs_program *program = k->program;
     if (!k->part[p])
-        k->part[p] = gs_real()->clCreateKernel(program->translated[program->translated[p] ? p : 0], k->name, err);
+        k->part[p] = make_kernel(k, p, err);
     return k->part[p];
 }
 
@@ -466,21 +458,17 @@ GS_RANKED(spare_lock, GS_RANK_SPARE_KERNELS);
 
 static cl_kernel exchange_spare(struct gs_kernel *k, unsigned place, cl_kernel spare)
 {
-    pthread_mutex_lock(&spare_lock);
+    GS_LOCKED(&spare_lock);
     const cl_kernel old = k->spare[place];
     k->spare[place] = spare;
-    pthread_mutex_unlock(&spare_lock);
     return old;
 }
 
 cl_kernel gs_spare_kernel(struct gs_kernel *k, unsigned place, cl_int *err)
 {
-    const struct gs_program *program = k->program;
     cl_kernel found = exchange_spare(k, place, NULL);
     *err = CL_SUCCESS;
-    if (found)
-        return found;
-    return gs_real()->clCreateKernel(program->translated[program->translated[place] ? place : 0], k->name, err);
+    return found ? found : make_kernel(k, place, err);
 }
 
 void gs_spare_kernel_back(struct gs_kernel *k, unsigned place, cl_kernel spare)

@@ -3,6 +3,7 @@
 #ifndef GS_SHIM_PLAN_PREPARE_H
 #define GS_SHIM_PLAN_PREPARE_H
 
+#include "common/lock/locked.h"
 #include "shim/record/objects.h"
 
 /* What the translator knows of the kernel; translates and compiles its program on the first call. NULL: the kernel

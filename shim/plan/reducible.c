@@ -9,11 +9,6 @@ bool gs_reducible(const struct gs_arg_summary *arg)
     return arg->atomic > GS_ATOMIC_NONE && arg->atomic < GS_ATOMIC_OTHER && !arg->atomic_mixed;
 }
 
-unsigned gs_reduction_bytes(enum gs_atomic_type type)
-{
-    return gs_atomic_bytes(type);
-}
-
 /* Do two arguments' atomics combine to one reduction? Sums and bits are alike whatever the sign; the lesser of two
  * isn't. */
 static bool alike(const struct gs_use *u, const struct gs_arg_summary *arg)
@@ -21,7 +16,7 @@ static bool alike(const struct gs_use *u, const struct gs_arg_summary *arg)
     const bool sign_counts = arg->atomic == GS_ATOMIC_MIN || arg->atomic == GS_ATOMIC_MAX;
     return u->op == arg->atomic && (u->type == arg->atomic_type ||
                                     (!sign_counts && u->type < GS_ATOMIC_F32 && arg->atomic_type < GS_ATOMIC_F32 &&
-                                     gs_reduction_bytes(u->type) == gs_reduction_bytes(arg->atomic_type)));
+                                     gs_atomic_bytes(u->type) == gs_atomic_bytes(arg->atomic_type)));
 }
 
 /* Atomics touch aligned elements only, so that what the ranges have beyond whole ones isn't touched. */
@@ -35,7 +30,7 @@ static int add_elements(struct gs_rangeset *to, struct gs_range r, uint64_t byte
 int gs_reducible_add(struct gs_use *u, unsigned part, const struct gs_mem *m, const struct gs_arg_summary *arg,
                      const struct gs_arg_access *a)
 {
-    const uint64_t bytes = gs_reduction_bytes(arg->atomic_type);
+    const uint64_t bytes = gs_atomic_bytes(arg->atomic_type);
     if (u->op == GS_ATOMIC_NONE) {
         u->op = arg->atomic;
         u->type = arg->atomic_type;

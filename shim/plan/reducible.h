@@ -10,9 +10,6 @@
  * whether they may is for gs_plan_input to say. */
 bool gs_reducible(const struct gs_arg_summary *arg);
 
-/* The bytes of an element: 4 or 8. */
-unsigned gs_reduction_bytes(enum gs_atomic_type type);
-
 /* Adds what one part changes by the atomics of one argument, whose window is m. -ENOMEM. */
 int gs_reducible_add(struct gs_use *u, unsigned part, const struct gs_mem *m, const struct gs_arg_summary *arg,
                      const struct gs_arg_access *a);

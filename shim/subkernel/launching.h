@@ -3,6 +3,7 @@
 #ifndef GS_SHIM_SUBKERNEL_LAUNCHING_H
 #define GS_SHIM_SUBKERNEL_LAUNCHING_H
 
+#include "common/lock/locked.h"
 #include "shim/plan/plan.h"
 #include "shim/schedule/put.h"
 #include "shim/choose/timing.h"

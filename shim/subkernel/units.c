@@ -6,9 +6,23 @@
 #include "shim/schedule/batch.h"
 #include "shim/memory/coherence.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/plan/plan.h"
+#include "shim/subkernel/launching.h"
 #include "shim/plan/prepare.h"
 #include "shim/schedule/put.h"
+
+cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place)
+{
+    cl_int err = CL_SUCCESS;
+    for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
+        const struct gs_arg *a = &l->k->args[i];
+        cl_mem mem = l->mems[i] ? gs_replica_of(l->mems[i], place, &err) : NULL;
+        if (!err && a->is_svm)
+            err = gs_real()->clSetKernelArgSVMPointer(kernel, i, *(void **)a->bytes);
+        else if (!err)
+            err = gs_real()->clSetKernelArg(kernel, i, a->size, l->mems[i] ? &mem : a->has_value ? a->bytes : NULL);
+    }
+    return err;
+}
 
 /* For the chunk that begins at these work-groups. */
 static cl_int set_hidden(const struct gs_kernel_run *run, cl_kernel kernel, const uint64_t base[3])
@@ -68,23 +82,23 @@ struct used {
     cl_sampler sampler;
 };
 
-struct kernel_work {
+struct gs_kernel_work {
     struct gs_kernel_run run; /* its kernel is held */
     cl_kernel kernel;
     cl_uint n_used;
     struct used used[];
 };
 
-static cl_int enqueue_chunk(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
-                            cl_event *event)
+cl_int gs_kernel_work_enqueue(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                              cl_event *event)
 {
-    struct kernel_work *w = work;
+    struct gs_kernel_work *w = work;
     return gs_enqueue_chunk(&w->run, w->kernel, unit, queue, n_wait, wait, event);
 }
 
-static void free_kernel_work(void *work)
+void gs_kernel_work_free(void *work)
 {
-    struct kernel_work *w = work;
+    struct gs_kernel_work *w = work;
     for (cl_uint i = 0; i < w->n_used; i++)
         if (w->used[i].mem)
             gs_real()->clReleaseMemObject(w->used[i].mem);
@@ -96,7 +110,7 @@ static void free_kernel_work(void *work)
 }
 
 /* The window or replica of its place, or the sampler, if the argument is one. */
-static cl_int keep_argument(struct kernel_work *w, cl_uint i)
+static cl_int keep_argument(struct gs_kernel_work *w, cl_uint i)
 {
     const struct gs_arg *a = &w->run.k->args[i];
     struct gs_mem *m = a->is_mem ? gs_find(GS_MEM, *(void **)a->bytes) : NULL;
@@ -115,11 +129,10 @@ static cl_int keep_argument(struct kernel_work *w, cl_uint i)
     return err;
 }
 
-/* Takes the kernel over, whatever comes of it. */
-static struct kernel_work *make_kernel_work(const struct gs_kernel_run *run, cl_kernel kernel, cl_int *err)
+struct gs_kernel_work *gs_kernel_work_make(const struct gs_kernel_run *run, cl_kernel kernel, cl_int *err)
 {
     const cl_uint n_args = run->k->n_args;
-    struct kernel_work *w = calloc(1, sizeof *w + n_args * sizeof *w->used);
+    struct gs_kernel_work *w = calloc(1, sizeof *w + n_args * sizeof *w->used);
     *err = w ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (!w) {
         gs_spare_kernel_back(run->k, run->place, kernel);
@@ -132,16 +145,16 @@ static struct kernel_work *make_kernel_work(const struct gs_kernel_run *run, cl_
         *err = keep_argument(w, i);
     if (!*err)
         return w;
-    free_kernel_work(w);
+    gs_kernel_work_free(w);
     return NULL;
 }
 
 cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_kernel kernel, cl_command_queue queue,
                      cl_uint n_wait, const cl_event *wait, cl_event *end)
 {
-    struct kernel_work one = {.run = *run, .kernel = kernel};
+    struct gs_kernel_work one = {.run = *run, .kernel = kernel};
     struct gs_units units = {.n = run->cut.n,
-                             .enqueue = enqueue_chunk,
+                             .enqueue = gs_kernel_work_enqueue,
                              .work = &one,
                              .spent = gs_put_spent(),
                              .kernel = true,
@@ -154,10 +167,10 @@ cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_ker
                              .is_new = gs_kind_is_new(run->kind)};
     cl_int err = CL_SUCCESS;
     if (units.n > 1) {
-        units.work = make_kernel_work(run, kernel, &err);
+        units.work = gs_kernel_work_make(run, kernel, &err);
         if (err)
             return err;
-        units.free = free_kernel_work;
+        units.free = gs_kernel_work_free;
         units.first_alone = gs_group()->pocl;
         err = gs_unit_queues(q, run->place, units.queue);
     }

@@ -35,6 +35,13 @@ cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, cl_kernel kernel, unsig
  * where nobody else wants the device. */
 void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box);
 
+/* What it takes to run it later, when the application may have let all go that it uses. Takes `kernel`, a spare one
+ * with its arguments, over, whatever comes of it. NULL with an error in *err. */
+struct gs_kernel_work *gs_kernel_work_make(const struct gs_kernel_run *run, cl_kernel kernel, cl_int *err);
+cl_int gs_kernel_work_enqueue(void *work, unsigned chunk, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                              cl_event *event);
+void gs_kernel_work_free(void *work);
+
 /* Runs it, its first chunk in `queue` after the wait list. `kernel` has its arguments, but for the hidden one; with
  * more than one chunk it is a spare kernel, which is taken over whatever comes of it. *end is the caller's; it may be
  * null. */

@@ -45,8 +45,8 @@ static void hash_headers(const struct gs_reply *reply, char hex[GS_HASH_HEX_BYTE
     struct gs_hash h;
     gs_hash_begin(&h);
     for (uint32_t i = 0; i < reply->n_dependencies; i++) {
-        gs_hash_add(&h, reply->dependencies[i].path, strlen(reply->dependencies[i].path) + 1);
-        gs_hash_add(&h, reply->dependencies[i].hash, strlen(reply->dependencies[i].hash) + 1);
+        gs_hash_add_text(&h, reply->dependencies[i].path);
+        gs_hash_add_text(&h, reply->dependencies[i].hash);
     }
     gs_hash_end_hex(&h, hex);
 }
