@@ -488,9 +488,12 @@ int gs_hosts_set_environment(const struct gs_hosts *hosts)
 
 void gs_hosts_end(struct gs_hosts *hosts)
 {
+    /* The ssh of a host that is lost may wait for it without end. */
     for (unsigned i = 0; i < hosts->n; i++) {
         struct gs_host *h = &hosts->host[i];
-        if (h->state != GS_HOST_OUT)
+        if (h->state == GS_HOST_OUT)
+            reap(h, 0);
+        else
             leave_out(h, "the run has ended");
     }
     for (unsigned i = 0; i < hosts->n; i++)
