@@ -12,6 +12,7 @@ from pathlib import Path
 
 NETWORK = "lib/CL/devices/remote/communication.c"
 NETWORK_H = "lib/CL/devices/remote/communication.h"
+MEMORY = "lib/CL/pocl_util.c"
 DEVICE = "lib/CL/devices/remote/remote.c"
 SERVER = "pocld/daemon.cc"
 SHARED = "pocld/shared_cl_context.cc"
@@ -162,6 +163,13 @@ change(SHARED, r"(\nint SharedCLContext::freeBuffer\([^{]*\{\n)", r"""\1  if (!I
     Windows.erase(BufferId);
   }
 """)
+
+edit("upload", "Who read a buffer while its first contents were on their way for another queue's command didn't wait for them.")
+change(MEMORY, r"\n  /\* we don't need it anymore\. \*/\n  if", r"""
+  if (last_migration_event == NULL && previous_last_event != NULL
+      && previous_last_event->command_type == CL_COMMAND_MIGRATE_MEM_OBJECTS)
+    last_migration_event = previous_last_event;
+  else if""")
 
 edit("headers", "clCompileProgram's headers weren't sent: each `#include` of one is replaced by its text. What is linked has "
                 "to be asked for its kernels' arguments, or they pass for images.")
