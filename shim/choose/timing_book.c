@@ -47,7 +47,7 @@ static double most_operations(const struct gs_group *g)
 }
 
 /* Where nothing has been learnt: measured on two H200 (bench/results/h200x2.md) and on PoCL's sub-devices. Of several
- * hosts: 1 Gbit/s to each and a round trip of 1 ms, until the links have been measured. */
+ * hosts, should their links not be measured: 1 Gbit/s to each and a round trip of 1 ms. */
 static struct gs_machine first_guess(const struct gs_group *g)
 {
     if (g->remote)
@@ -256,7 +256,11 @@ static void load(const struct gs_context *ctx)
     gs_book.machine.rate = most_operations(gs_group());
     note_group(&gs_book.machine);
     name_entries(ctx);
-    const struct gs_links links = gs_links_read(gs_book.links_name);
+    struct gs_links links = gs_links_read(gs_book.links_name);
+    /* Later the probe would wait for this application's kernels: a CPU's server does one thing after the other. */
+    if (gs_group()->remote && !(links.host.piece_ns > 0) && gs_settings()->mode == GS_MODE_AUTO &&
+        gs_links_measure(&links))
+        gs_links_write(gs_book.links_name, &links);
     use_links(&links, "kept");
     if (!read_learnt(&l))
         return;
