@@ -18,7 +18,13 @@ if mkdir $shares 2>/dev/null; then
 fi
 hosts_up 2 "${2:-}" "${3:-}"
 work=$(mktemp -d)
-trap 'hosts_down; rm -rf "$work"; echo $$ >/sys/fs/cgroup/cpu/cgroup.procs; sleep 0.2; rmdir $shares' EXIT
+finish() {
+  hosts_down
+  rm -rf "$work"
+  echo $$ >/sys/fs/cgroup/cpu/cgroup.procs
+  for _ in $(seq 50); do rmdir $shares 2>/dev/null && break || sleep 0.1; done # until the last of its processes has ended
+}
+trap finish EXIT
 export XDG_CACHE_HOME=$work/cache
 echo "commit $(git rev-parse --short HEAD), load $(cut -d' ' -f1 /proc/loadavg), link ${2:-bare}${3:+, $3 us each way}, ms of an iteration: the least of $runs processes' medians of five (their median)"
 echo
@@ -44,7 +50,7 @@ in_turns() { # SAMPLE ARGUMENTS -- HOSTS:MODE...: each once uncounted (a server 
 }
 least() { sort -n "$work/times.$1" | head -1; }
 median() { sort -n "$work/times.$1" | sed -n "$(((runs + 1) / 2))p"; }
-on_wire() { cat /sys/class/net/gs$$_*/statistics/[rt]x_bytes | awk '{n += $1} END {printf "%d", n}'; }
+on_wire() { cat /sys/class/net/gs$$_*/statistics/[rt]x_bytes | awk '{n += $1} END {printf "%.0f", n}'; }
 # Of a run in `multi` mode: MB that the ranges need on the links (what goes from host to host does so twice), MB on them.
 wire() {
   local before after
@@ -62,7 +68,7 @@ split_lines() { tr ';' '\n' <<<"$1"; }
 echo
 echo "| program | one host | two, multi | times | two, auto | times | MB needed | on the wire | ratio |"
 echo "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
-split_lines "${PROGRAMS-binomial --size 4096;matmul --size 768;knn --size 2048;vectoradd --size 4000000;pagerank --size 100000;fdtd3d --size 64 --steps 10}" |
+split_lines "${PROGRAMS-binomial --size 4096;matmul --size 1024;knn --size 2048;vectoradd --size 1000000}" |
   while read -r -a p; do
     [ ${#p[@]} -gt 0 ] || continue
     in_turns "${p[@]}" -- gs1:single gs1,gs2:multi gs1,gs2:auto </dev/null
