@@ -1,36 +1,90 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Two hosts (network namespaces with a core each, sshd in them) against one of them, as a table. As root, after
-# scripts/remote.sh; wants a build in build/ (or GS_BUILD).
-#   bench/hosts.sh [RUNS [RATE]]     RATE, such as 1gbit, limits the links
+# Hosts (network namespaces with a core each, sshd in them) against one of them, and against this machine alone, as
+# tables. As root, after scripts/remote.sh; wants a build in build/ (or GS_BUILD).
+#   bench/hosts.sh [RUNS [RATE [DELAY]]]     RATE, such as 1gbit, limits the links; DELAY in us is added each way
+# PROGRAMS="NAME OPTION VALUE...;..." takes the place of the programs of the first table, LOCAL of those of the second.
 set -euo pipefail
 [[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 cd "$(dirname "$0")/.."
 export GS_SOURCE=$PWD GS_BUILD=${GS_BUILD:-$PWD/build}
-export PATH=$GS_BUILD/bin:$PATH POCL_CACHE_DIR=${POCL_CACHE_DIR:-$GS_BUILD/tests/run/pocl-cache}
+export PATH=$GS_BUILD/bin:$PATH POCL_CACHE_DIR=${POCL_CACHE_DIR:-$GS_BUILD/tests/run/pocl-cache} POCL_MAX_PTHREAD_COUNT=1
 source tests/hosts/namespaces.sh
-runs=${1:-3}
-hosts_up 2 ${2:+"$2"}
-echo "commit $(git rev-parse --short HEAD), load $(cut -d' ' -f1 /proc/loadavg), link ${2:-bare}, medians of $runs, ms in all"
-gpusparc devices --hosts gs1,gs2
-# Once before: a server compiles each kernel when it is first launched there.
-time_of() { # HOSTS MODE SAMPLE ARGUMENTS: the median of what the sample says of itself
-  for run in $(seq 0 "$runs"); do
-    gpusparc run --hosts "$1" --hosts-required --mode "$2" "$GS_BUILD/lib/gpusparc/samples/$3" --no-check --times "${@:4}" 2>/dev/null |
-      sed -n 's/.*"total_ms": \([0-9.]*\).*/\1/p' | { [ "$run" = 0 ] && cat >/dev/null || cat; }
-  done | sort -n | sed -n "$(((runs + 1) / 2))p"
+runs=${1:-5}
+shares=/sys/fs/cgroup/cpu/gs$$ # against other programs of this machine: a session's niceness counts within the session alone
+if mkdir $shares 2>/dev/null; then
+  echo 262144 >$shares/cpu.shares
+  echo $$ >$shares/cgroup.procs
+fi
+hosts_up 2 "${2:-}" "${3:-}"
+work=$(mktemp -d)
+finish() {
+  hosts_down
+  rm -rf "$work"
+  echo $$ >/sys/fs/cgroup/cpu/cgroup.procs
+  for _ in $(seq 50); do rmdir $shares 2>/dev/null && break || sleep 0.1; done # until the last of its processes has ended
 }
-echo "| program | one host | two, multi | times | two, auto | times |"
-echo "| --- | ---: | ---: | ---: | ---: | ---: |"
-while read -r name arguments; do
-  # shellcheck disable=SC2086
-  one=$(time_of gs1 single $name $arguments) multi=$(time_of gs1,gs2 multi $name $arguments) auto=$(time_of gs1,gs2 auto $name $arguments)
-  awk -v n="$name $arguments" -v a="$one" -v b="$multi" -v c="$auto" \
-    'BEGIN {printf "| %s | %.0f | %.0f | %.2f | %.0f | %.2f |\n", n, a, b, b ? a / b : 0, c, c ? a / c : 0}'
-done <<'END'
-matmul --size 768
-binomial --size 4096
-knn --size 1024
-vectoradd --size 1000000
-fdtd3d --size 64 --steps 10
+trap finish EXIT
+export XDG_CACHE_HOME=$work/cache
+echo "commit $(git rev-parse --short HEAD), load $(cut -d' ' -f1 /proc/loadavg), link ${2:-bare}${3:+, $3 us each way}, ms of an iteration: the least of $runs processes' medians of five (their median)"
+echo
+gpusparc devices --hosts gs1,gs2
+run() { # HOSTS MODE SAMPLE ARGUMENTS: what the sample says that it took
+  local out
+  out=$(timeout 300 gpusparc run --hosts "$1" --hosts-required --mode "$2" "${stats[@]}" "$GS_BUILD/lib/gpusparc/samples/$3" --no-check --iterations 5 --times "${@:4}" 2>"$work/err") ||
+    { cat "$work/err" >&2; return 1; }
+  sed -n 's/.*"total_ms": \([0-9.]*\).*/\1/p' <<<"$out"
+}
+in_turns() { # SAMPLE ARGUMENTS -- HOSTS:MODE...: each once uncounted (a server compiles a kernel when it is first launched), then in turns
+  local sample=() i way
+  while [ "$1" != -- ]; do sample+=("$1"); shift; done
+  shift
+  rm -f "$work"/times.*
+  for i in $(seq 0 "$runs"); do
+    for way; do
+      stats=()
+      t=$(run "${way%:*}" "${way##*:}" "${sample[@]}")
+      [ "$i" = 0 ] || echo "$t" >>"$work/times.$way"
+    done
+  done
+}
+least() { sort -n "$work/times.$1" | head -1; }
+median() { sort -n "$work/times.$1" | sed -n "$(((runs + 1) / 2))p"; }
+on_wire() { cat /sys/class/net/gs$$_*/statistics/[rt]x_bytes | awk '{n += $1} END {printf "%.0f", n}'; }
+# Of a run in `multi` mode: MB that the ranges need on the links (what goes from host to host does so twice), MB on them.
+wire() {
+  local before after
+  stats=(--stats="$work/stats.json") before=$(on_wire)
+  run gs1,gs2 multi "$@" >/dev/null
+  after=$(on_wire)
+  python3 - "$work/stats.json" $((after - before)) <<'END'
+import json, sys
+b = {k: v["bytes"] for k, v in json.load(open(sys.argv[1]))["bytes"].items()}
+needed = b["direct"] + b["staged"] + 2 * (b["pinned"] + b["host"] + b["peer"])
+print(f"{needed / 1e6:.1f} {int(sys.argv[2]) / 1e6:.1f} {int(sys.argv[2]) / max(1, needed):.2f}")
 END
+}
+split_lines() { tr ';' '\n' <<<"$1"; }
+echo
+echo "| program | one host | two, multi | times | two, auto | times | MB needed | on the wire | ratio |"
+echo "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+split_lines "${PROGRAMS-binomial --size 4096;matmul --size 1024;knn --size 2048;vectoradd --size 1000000}" |
+  while read -r -a p; do
+    [ ${#p[@]} -gt 0 ] || continue
+    in_turns "${p[@]}" -- gs1:single gs1,gs2:multi gs1,gs2:auto </dev/null
+    read -r needed sent ratio < <(wire "${p[@]}" </dev/null)
+    awk -v n="${p[*]}" -v a="$(least gs1:single)" -v am="$(median gs1:single)" -v b="$(least gs1,gs2:multi)" -v bm="$(median gs1,gs2:multi)" \
+      -v c="$(least gs1,gs2:auto)" -v cm="$(median gs1,gs2:auto)" -v w="$needed | $sent | $ratio" \
+      'BEGIN {printf "| %s | %.0f (%.0f) | %.0f (%.0f) | %.2f | %.0f (%.0f) | %.2f | %s |\n", n, a, am, b, bm, a / b, c, cm, a / c, w}'
+  done
+echo
+echo "| program | localhost alone | localhost and a host, auto | time of that of one |"
+echo "| --- | ---: | ---: | ---: |"
+split_lines "${LOCAL-vectoradd --size 4000000;pagerank --size 100000;fdtd3d --size 64 --steps 10;binomial --size 4096}" |
+  while read -r -a p; do
+    [ ${#p[@]} -gt 0 ] || continue
+    in_turns "${p[@]}" -- localhost:single localhost,gs1:auto </dev/null
+    awk -v n="${p[*]}" -v a="$(least localhost:single)" -v am="$(median localhost:single)" -v c="$(least localhost,gs1:auto)" -v cm="$(median localhost,gs1:auto)" \
+      'BEGIN {printf "| %s | %.0f (%.0f) | %.0f (%.0f) | %.2f |\n", n, a, am, c, cm, c / a}'
+  done
+echo "load $(cut -d' ' -f1 /proc/loadavg)"

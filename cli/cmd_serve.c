@@ -21,7 +21,9 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/daemon_view.h"
 #include "cli/engine.h"
+#include "cli/paths.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/options.h"
@@ -43,13 +45,13 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* By the server's numbers: those of all platforms in a row. */
-static void print_devices(void)
+/* By the server's numbers: those of all platforms in a row. How many there are. */
+static unsigned print_devices(void)
 {
     cl_platform_id platforms[MAX_PLATFORMS];
     cl_uint n = 0, index = 0;
     if (!gs_real()->clGetPlatformIDs || gs_real()->clGetPlatformIDs(MAX_PLATFORMS, platforms, &n) != CL_SUCCESS)
-        return;
+        return 0;
     for (cl_uint p = 0; p < n && p < MAX_PLATFORMS; p++) {
         cl_device_id devices[MAX_LISTED];
         cl_uint count = 0;
@@ -68,6 +70,16 @@ static void print_devices(void)
                    name);
         }
     }
+    return index;
+}
+
+/* The server is an application of this machine's: where a daemon schedules those, it asks as well. */
+static bool daemon_is_there(void)
+{
+    json_t *state = gs_daemon_state(NULL, true);
+    const bool is = state != NULL;
+    json_decref(state);
+    return is;
 }
 
 /* Connects to the server, or binds to its port. */
@@ -93,10 +105,26 @@ static bool try_port(const char *address, unsigned port, bool connects)
     return ok;
 }
 
-/* Dies with this process, whatever ends it. */
-static pid_t start(const struct gs_engine *e, const char *address, unsigned port)
+/* On localhost they are those of the run that this is a server of; but where the daemon is, is the same. */
+static void forget_settings(void)
 {
-    char path[PATH_MAX + 16], number[16];
+    for (char **e = environ; *e;) {
+        char name[64];
+        const size_t n = strcspn(*e, "=");
+        snprintf(name, sizeof name, "%.*s", (int)n, *e);
+        if (n < sizeof name && strncmp(name, "GPUSPARC_", 9) == 0 && strcmp(name, "GPUSPARC_SOCKET") != 0 &&
+            unsetenv(name) == 0)
+            e = environ;
+        else
+            e++;
+    }
+    setenv("GPUSPARC_HOSTS", "none", 1);
+}
+
+/* Dies with this process, whatever ends it. `scheduled`: as an application of gpusparc's. */
+static pid_t start(const struct gs_engine *e, const char *address, unsigned port, bool scheduled)
+{
+    char path[PATH_MAX + 16], number[16], self[PATH_MAX];
     snprintf(path, sizeof path, "%s/bin/pocld", e->folder);
     snprintf(number, sizeof number, "%u", port);
     const pid_t parent = getpid(), pid = fork();
@@ -109,7 +137,11 @@ static pid_t start(const struct gs_engine *e, const char *address, unsigned port
     syscall(SYS_close_range, 3u, ~0u, 0u);
     unsetenv("LD_PRELOAD"); /* of a gpusparc run that this one runs in */
     unsetenv("OPENCL_LAYERS");
-    execl(path, path, "-a", address, "-p", number, (char *)NULL);
+    forget_settings();
+    if (scheduled && gs_program_path("gpusparc", self, sizeof self) == 0)
+        execl(self, self, "run", "--mode", "single", "--", path, "-a", address, "-p", number, (char *)NULL);
+    else
+        execl(path, path, "-a", address, "-p", number, (char *)NULL);
     _exit(1);
 }
 
@@ -180,8 +212,12 @@ static int serve(const char *address, unsigned port)
         say("taken");
         return GS_EXIT_FAILED;
     }
-    const pid_t pid = start(&engine, address, port);
-    print_devices();
+    /* The shim hides what isn't the application's one device, so a host of several does without the daemon. */
+    const bool asks = daemon_is_there();
+    const unsigned n = asks ? print_devices() : 0;
+    const pid_t pid = start(&engine, address, port, n == 1);
+    if (!asks)
+        print_devices();
     const char *state = pid < 0 ? "failed no process could be made" : await_start(pid, address, port);
     const bool well = say(state) && strcmp(state, "ready") == 0;
     if (well)

@@ -468,17 +468,16 @@ int gs_hosts_set_environment(const struct gs_hosts *hosts)
     char vendors[PATH_MAX + 16];
     unsigned n = 0;
     int err = 0;
-    for (int local = 1; local >= 0; local--)
-        for (unsigned i = 0; i < hosts->n; i++) {
-            const struct gs_host *h = &hosts->host[i];
-            if (is_local(h) != (local == 1) || h->state != GS_HOST_READY)
-                continue;
-            for (unsigned d = 0; d < h->n_devices && n < GS_MAX_DEVICES && !err; d++, n++) {
-                err = set_device(n, h, h->device[d].index);
-                snprintf(kinds + strlen(kinds), sizeof kinds - strlen(kinds), "%sremote", n ? " " : "");
-                snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", n ? "," : "", h->name);
-            }
+    for (unsigned i = 0; i < hosts->n; i++) {
+        const struct gs_host *h = &hosts->host[i];
+        if (h->state != GS_HOST_READY)
+            continue;
+        for (unsigned d = 0; d < h->n_devices && n < GS_MAX_DEVICES && !err; d++, n++) {
+            err = set_device(n, h, h->device[d].index);
+            snprintf(kinds + strlen(kinds), sizeof kinds - strlen(kinds), "%sremote", n ? " " : "");
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", n ? "," : "", h->name);
         }
+    }
     snprintf(vendors, sizeof vendors, "%s/vendors", hosts->engine.folder);
     return err || setenv("POCL_DEVICES", kinds, 1) < 0 || setenv("OCL_ICD_VENDORS", vendors, 1) < 0 ||
                    setenv("GPUSPARC_REMOTE", names, 1) < 0
@@ -488,9 +487,12 @@ int gs_hosts_set_environment(const struct gs_hosts *hosts)
 
 void gs_hosts_end(struct gs_hosts *hosts)
 {
+    /* The ssh of a host that is lost may wait for it without end. */
     for (unsigned i = 0; i < hosts->n; i++) {
         struct gs_host *h = &hosts->host[i];
-        if (h->state != GS_HOST_OUT)
+        if (h->state == GS_HOST_OUT)
+            reap(h, 0);
+        else
             leave_out(h, "the run has ended");
     }
     for (unsigned i = 0; i < hosts->n; i++)

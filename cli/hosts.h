@@ -59,7 +59,7 @@ int gs_hosts_parse(struct gs_hosts *h, const char *list, const char *called, cha
  * -ENODEV: none of them has a device; -EHOSTUNREACH: `all` was asked for, and one is out. With one sentence. */
 int gs_hosts_start(struct gs_hosts *h, bool all, char *why, size_t why_bytes);
 
-/* Tells the driver, and the shim, which devices there are: by the environment. localhost's come first. */
+/* Tells the driver, and the shim, which devices there are: by the environment. In the list's order. */
 int gs_hosts_set_environment(const struct gs_hosts *h);
 
 /* Takes in what the servers say, for at most so long or until `other`, a descriptor or -1, can be read; and lets them

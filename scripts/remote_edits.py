@@ -12,6 +12,7 @@ from pathlib import Path
 
 NETWORK = "lib/CL/devices/remote/communication.c"
 NETWORK_H = "lib/CL/devices/remote/communication.h"
+MEMORY = "lib/CL/pocl_util.c"
 DEVICE = "lib/CL/devices/remote/remote.c"
 SERVER = "pocld/daemon.cc"
 SHARED = "pocld/shared_cl_context.cc"
@@ -162,6 +163,66 @@ change(SHARED, r"(\nint SharedCLContext::freeBuffer\([^{]*\{\n)", r"""\1  if (!I
     Windows.erase(BufferId);
   }
 """)
+
+edit("upload", "Who read a buffer while its first contents were on their way for another queue's command didn't wait for them.")
+change(MEMORY, r"\n  /\* we don't need it anymore\. \*/\n  if", r"""
+  if (last_migration_event == NULL && previous_last_event != NULL
+      && previous_last_event->command_type == CL_COMMAND_MIGRATE_MEM_OBJECTS)
+    last_migration_event = previous_last_event;
+  else if""")
+
+edit("headers", "clCompileProgram's headers weren't sent: each `#include` of one is replaced by its text. What is linked has "
+                "to be asked for its kernels' arguments, or they pass for images.")
+change(DEVICE, r"\nint\npocl_remote_build_source \(", r"""
+/* The text of a program, with that of its headers in it; to be freed. A header that includes itself ends somewhere. */
+static char *
+text_with_headers (const char *text, cl_uint n, const cl_program *headers,
+                   const char **names, unsigned depth)
+{
+  char *all = NULL;
+  size_t size;
+  FILE *f = open_memstream (&all, &size);
+  if (f == NULL)
+    POCL_ABORT ("no memory for a program's text\\n");
+  while (*text)
+    {
+      size_t line = strcspn (text, "\\n");
+      char name[256];
+      cl_uint h = n;
+      if (depth < 32
+          && sscanf (text, " # include %*1[<\\"]%255[^>\\"\\n]", name) == 1)
+        for (h = 0; h < n && strcmp (names[h], name) != 0; ++h)
+          ;
+      if (h < n)
+        {
+          char *inner = text_with_headers (headers[h]->source, n, headers,
+                                           names, depth + 1);
+          fputs (inner, f);
+          free (inner);
+        }
+      else
+        fwrite (text, 1, line, f);
+      text += line;
+      if (*text)
+        fputc (*text++, f);
+    }
+  fclose (f);
+  return all;
+}
+
+int
+pocl_remote_build_source (""")
+change(DEVICE, r"""  err = pocl_network_build_or_link_program \(
+      d, program->source, strlen \(program->source\), CL_FALSE, CL_FALSE,
+(.*\n.*\n.*\n.*)d->svm_region_offset, !link_program, 0\);\n""",
+       r"""  char *text = text_with_headers (program->source, num_input_headers,
+                                  input_headers, header_include_names, 0);
+  err = pocl_network_build_or_link_program (
+      d, text, strlen (text), CL_FALSE, CL_FALSE,
+\1d->svm_region_offset, !link_program, 0);
+  free (text);
+""")
+change(SHARED, r"(ContextWithAllDevices\.get\(\), 0, nullptr, )options,", r"\1opts.c_str(),")
 
 edit("clock", "Profiles carried the server's clock: they are brought to the client's by the quickest exchange so far.")
 change(NETWORK_H, r"(\n  uint8_t authkey\[AUTHKEY_LENGTH\];\n)", r"\1  uint64_t clock_took_ns;\n  int64_t clock_ahead_ns;\n")

@@ -32,9 +32,17 @@ remote() {
             $(sed -n 's/^\([a-z0-9]*\) |.*/\1/p' "$GS_BUILD/lib/gpusparc/samples/MANIFEST"))
 }
 
-# remote_kills [ROUNDS [SEED]]: servers, ssh and launcher of runs over two hosts are killed at random times
+# remote_random [COUNT [SEED [STEPS [KERNELS]]]]: random host programs around random kernels over two hosts and three
+remote_random() {
+    (mkdir -p "$GS_BUILD/tests/run/soak_remote_random" && cd "$GS_BUILD/tests/run/soak_remote_random" &&
+        POCL_CACHE_DIR=${POCL_CACHE_DIR:-$GS_BUILD/tests/run/pocl-cache} bash "$GS_SOURCE/tests/hosts/random.sh" \
+            "${1:-20}" "${2:-$RANDOM}" "${3:-300}" "${4:-6}")
+}
+
+# remote_kills [ROUNDS [SEED]]: servers, ssh, links and launcher of runs over two hosts are killed at random times
 remote_kills() {
     (mkdir -p "$GS_BUILD/tests/run/soak_remote_kills" && cd "$GS_BUILD/tests/run/soak_remote_kills" &&
+        GPUSPARC_HOSTS_TIMEOUT=${GPUSPARC_HOSTS_TIMEOUT:-2} \
         POCL_CACHE_DIR=${POCL_CACHE_DIR:-$GS_BUILD/tests/run/pocl-cache} bash "$GS_SOURCE/tests/hosts/kills.sh" "${1:-200}" "${2:-$RANDOM}")
 }
 

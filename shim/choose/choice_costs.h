@@ -8,6 +8,10 @@
 /* So many splits have to be measured: the first doesn't count, it makes replicas and kernels. */
 enum { GS_CHOICE_KNOWN = GS_CHOICE_TRIES - 1 };
 
+/* What moves costs at most what it does between hosts far apart: 80 Mbit/s, a round trip of 50 ms. */
+#define GS_MOST_BYTE_NS 100.0
+#define GS_MOST_NS 1e8
+
 static const double gs_hopeless = 4; /* times as long as one device: it isn't tried twice */
 static const double gs_small_bytes = 65536, gs_large_bytes = 16777216;
 

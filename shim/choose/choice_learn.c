@@ -84,9 +84,9 @@ void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns
     if ((double)bytes < gs_large_bytes / 2)
         return;
     if (*ns > 0)
-        approach(ns, seen, 0.001, 5);
+        approach(ns, seen, 0.001, GS_MOST_BYTE_NS);
     else
-        *ns = gs_min(gs_max(seen, 0.001), 5);
+        *ns = gs_min(gs_max(seen, 0.001), GS_MOST_BYTE_NS);
 }
 
 void gs_choice_learn_ring(struct gs_machine *m, uint64_t took_ns)
@@ -99,11 +99,12 @@ static void learn_machine(struct gs_machine *m, double beyond_ns, const struct g
     const struct gs_move moved = o->scatter;
     double *piece_ns = &m->link[o->link].piece_ns, *byte_ns = &m->link[o->link].byte_ns;
     if (!moved.bytes)
-        approach(&m->split_ns, beyond_ns, 2e3, 2e6);
+        approach(&m->split_ns, beyond_ns, 2e3, GS_MOST_NS);
     else if ((double)moved.bytes >= gs_large_bytes)
-        approach(byte_ns, (beyond_ns - m->split_ns - *piece_ns * (double)moved.pieces) / (double)moved.bytes, 0.001, 5);
+        approach(byte_ns, (beyond_ns - m->split_ns - *piece_ns * (double)moved.pieces) / (double)moved.bytes, 0.001,
+                 GS_MOST_BYTE_NS);
     else if ((double)moved.bytes < gs_small_bytes)
-        approach(piece_ns, (beyond_ns - m->split_ns) / (double)moved.pieces, 1e3, 1e6);
+        approach(piece_ns, (beyond_ns - m->split_ns) / (double)moved.pieces, 1e3, GS_MOST_NS);
 }
 
 void gs_choice_first_cut(const struct gs_machine *m, unsigned n, double single_ns, double *cut)

@@ -11,6 +11,7 @@
 #include "common/cache.h"
 #include "common/hash.h"
 #include "common/log.h"
+#include "shim/choose/choice_costs.h"
 #include "shim/choose/learnt.h"
 #include "shim/choose/link_measurement.h"
 #include "shim/process/clock.h"
@@ -45,9 +46,13 @@ static double most_operations(const struct gs_group *g)
     return (mhz ? mhz : 3000) / 1000.0 * (units ? units : 1) * each;
 }
 
-/* Where nothing has been learnt: measured on two H200 (bench/results/h200x2.md) and on PoCL's sub-devices. */
+/* Where nothing has been learnt: measured on two H200 (bench/results/h200x2.md) and on PoCL's sub-devices. Of several
+ * hosts, should their links not be measured: 1 Gbit/s to each and a round trip of 1 ms. */
 static struct gs_machine first_guess(const struct gs_group *g)
 {
+    if (g->remote)
+        return (struct gs_machine){
+            .link = {{2e6, 16}, {2e6, 16}}, .split_ns = 2e6, .first_ns = 1e7, .prepare_ns = 15e7, .ring_ns = 1e6};
     if (g->shared_memory)
         return (struct gs_machine){
             .link = {{1e4, 0.2}, {1e4, 0.2}}, .split_ns = 3e4, .first_ns = 3e5, .prepare_ns = 15e7, .ring_ns = 1e6};
@@ -194,8 +199,10 @@ static void use_links(const struct gs_links *links, const char *how)
         if (!(cost[l]->piece_ns > 0) || !(cost[l]->byte_ns > 0))
             continue;
         /* The bounds of what splits may teach: see learn_machine() in choice.c. */
-        gs_book.machine.link[l].piece_ns = within(cost[l]->piece_ns, 1e3, 1e6);
-        gs_book.machine.link[l].byte_ns = within(cost[l]->byte_ns, 0.001, 5);
+        gs_book.machine.link[l].piece_ns = within(cost[l]->piece_ns, 1e3, GS_MOST_NS);
+        gs_book.machine.link[l].byte_ns = within(cost[l]->byte_ns, 0.001, GS_MOST_BYTE_NS);
+        if (gs_group()->remote) /* to launch there and to hear of it costs what a transfer of nothing does */
+            gs_book.machine.split_ns = gs_book.machine.link[l].piece_ns;
         gs_book.links_known = true;
         gs_debug("between devices, %s (%s): %.0f ns for a transfer, %.4f for a byte",
                  l == GS_LINK_PEER ? "by windows" : "through the host", how, cost[l]->piece_ns, cost[l]->byte_ns);
@@ -249,7 +256,11 @@ static void load(const struct gs_context *ctx)
     gs_book.machine.rate = most_operations(gs_group());
     note_group(&gs_book.machine);
     name_entries(ctx);
-    const struct gs_links links = gs_links_read(gs_book.links_name);
+    struct gs_links links = gs_links_read(gs_book.links_name);
+    /* Later the probe would wait for this application's kernels: a CPU's server does one thing after the other. */
+    if (gs_group()->remote && !(links.host.piece_ns > 0) && gs_settings()->mode == GS_MODE_AUTO &&
+        gs_links_measure(&links))
+        gs_links_write(gs_book.links_name, &links);
     use_links(&links, "kept");
     if (!read_learnt(&l))
         return;

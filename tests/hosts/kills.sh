@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A server, an ssh, a far side or the launcher is killed at a random time of a run over two hosts: status 125 and one
-# sentence, or the right bytes; nothing is left.
+# A server, an ssh, a far side or the launcher is killed, or a link goes silent, at a random time of a run over two hosts:
+# status 125 and one sentence a second after GPUSPARC_HOSTS_TIMEOUT at the latest, or the right bytes; nothing is left.
 #   kills.sh [ROUNDS [SEED]]
 set -euo pipefail
+GPUSPARC_HOSTS_TIMEOUT=${GPUSPARC_HOSTS_TIMEOUT:-8}
 source "$GS_SOURCE/tests/hosts/namespaces.sh"
 rounds=${1:-8} seed=${2:-1}
 RANDOM=$seed
@@ -23,22 +24,27 @@ for i in $(seq "$rounds"); do
   launcher=$! rc=0
   until [ -n "$(children $launcher matmul)" ] || ! kill -0 $launcher 2>/dev/null; do sleep 0.02; done
   sleep "$((RANDOM % 3)).$((RANDOM % 10))"
-  case $((RANDOM % 4)) in
+  silent=
+  case $((RANDOM % 5)) in
   0) what="server" victims=$(servers $((RANDOM % 2 + 1)) pocld) ;;
   1) what="far side" victims=$(servers $((RANDOM % 2 + 1)) gpusparc) ;;
   2) what="ssh" victims=$(children $launcher ssh | head -1) ;;
   3) what="launcher" victims=$launcher ;;
+  4) what="link" victims="" silent=gs$$_$((RANDOM % 2 + 1)) ;;
   esac
   begin=$(date +%s%N)
   for v in $victims; do kill -9 "$v" 2>/dev/null || true; done
+  [ -z "$silent" ] || ip -n "$silent" link set far down # packets are lost, and nobody is told
   wait $launcher 2>/dev/null || rc=$?
   took=$((($(date +%s%N) - begin) / 1000000))
+  [ -z "$silent" ] || ip -n "$silent" link set far up
   case $rc in
   0) cmp plain remote || fail "round $i: $what killed, wrong bytes" ;;
   125) [ "$(grep -c '^gpusparc: host gs[12] is lost: ' err)" = 1 ] || fail "round $i: $what killed: $(cat err)" ;;
   137) [ "$what" = launcher ] || fail "round $i: $what killed, exit status 137: $(cat err)" ;;
   *) fail "round $i: $what killed, exit status $rc: $(cat err)" ;;
   esac
+  [ $rc != 125 ] || [ $took -lt $((GPUSPARC_HOSTS_TIMEOUT * 1000 + 1000)) ] || fail "round $i: $what killed, and the application ended only after $took ms"
   echo "round $i: $what killed, status $rc after $took ms: $(grep -c . err) lines"
   until [ -z "$(servers 1 pocld)$(servers 2 pocld)" ]; do sleep 0.1; done # the test's limit is for those that stay
 done

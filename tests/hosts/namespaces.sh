@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Hosts as network namespaces of this machine, with a link to each and sshd in it: `hosts_up 3 [RATE]` makes gs1, gs2 and
-# gs3 for $ssh_hosts; RATE, such as 1gbit, limits each link. The script that sources this ends them all.
+# Hosts as network namespaces of this machine, with a link to each and sshd in it: `hosts_up 3 [RATE [DELAY]]` makes gs1,
+# gs2 and gs3; RATE, such as 1gbit, limits each link, DELAY in us is added each way (bench_delay: kernels without netem).
+# The script that sources this ends them all.
 fail() { echo "FAILED: $*"; exit 1; }
 skip() { echo "skipped: $*"; exit 77; }
 [ "$(id -u)" = 0 ] || skip "network namespaces take root"
@@ -11,16 +12,17 @@ export GPUSPARC_ENGINE=$engine GPUSPARC_HOSTS_TIMEOUT=${GPUSPARC_HOSTS_TIMEOUT:-
 unset GPUSPARC_HOSTS GPUSPARC_TASK GPUSPARC_TASK_REQUIRED
 ip netns add gs_try_$$ 2>/dev/null || skip "network namespaces can't be made here"
 ip netns delete gs_try_$$
-hosts_made=0 hosts_dir=
+hosts_made=0 hosts_dir= hosts_delays=()
 hosts_down() { # Their ends are no news.
   for i in $(seq "$hosts_made"); do
     for pid in $(ip netns pids gs$$_$i 2>/dev/null); do kill -9 "$pid" 2>/dev/null || true; done
     ip netns delete gs$$_$i 2>/dev/null || true
     ip link delete gs$$_$i 2>/dev/null || true
   done
+  [ ${#hosts_delays[@]} = 0 ] || kill "${hosts_delays[@]}" 2>/dev/null || true
   [ -z "$hosts_dir" ] || rm -rf "$hosts_dir"
 }
-hosts_up() { # COUNT [RATE]
+hosts_up() { # COUNT [RATE [DELAY]]
   hosts_dir=$(mktemp -d)
   trap hosts_down EXIT
   mkdir -p /run/sshd
@@ -30,7 +32,15 @@ hosts_up() { # COUNT [RATE]
     hosts_made=$i
     net=10.$((200 + $$ % 50)).$i
     ip netns add gs$$_$i
-    ip link add gs$$_$i type veth peer name far netns gs$$_$i
+    if [ -n "${3:-}" ]; then
+      "$GS_BUILD/lib/gpusparc/bench/bench_delay" gs$$_$i gs$$_$i "$3" & disown
+      hosts_delays+=($!)
+      until ip -n gs$$_$i link show far >/dev/null 2>&1; do sleep 0.02; done
+      ip link set gs$$_$i mtu 9000
+      ip -n gs$$_$i link set far mtu 9000
+    else
+      ip link add gs$$_$i type veth peer name far netns gs$$_$i
+    fi
     ip addr add $net.1/24 dev gs$$_$i
     ip link set gs$$_$i up
     ip -n gs$$_$i addr add $net.2/24 dev far

@@ -7,7 +7,7 @@ source "$GS_SOURCE/tests/hosts/namespaces.sh"
 count=${1:-2}
 shift || true
 samples=$GS_BUILD/lib/gpusparc/samples
-[ $# -gt 0 ] || set -- vectoradd matmul binomial histogram knn reduction fdtd3d sobel dwthaar1d atomiccounters
+[ $# -gt 0 ] || set -- vectoradd matmul binomial histogram knn reduction fdtd3d sobel dwthaar1d atomiccounters radixsort
 rm -rf ./*
 hosts_up "$count"
 list=$(seq -s, -f 'gs%g' "$count")

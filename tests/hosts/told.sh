@@ -25,13 +25,13 @@ said "GPUSPARC_ENGINE"
 run 125 --hosts up --task t true
 said "daemon"
 
-# Who is left out, and why. The rest are told of to driver and shim, this machine's devices first.
+# Who is left out, and why. The rest are told of to driver and shim, in the list's order.
 GPUSPARC_HOSTS_TIMEOUT=4 run 0 --hosts up,refuses,deaf,old,bare,localhost env
 said "host refuses is left out: ssh: connect to host refuses port 22: Connection refused"
 said "host deaf is left out: it doesn't answer"
 said "host old is left out: its engine is version other 2, this machine's fake 1"
 said "host bare is left out: the engine of --hosts is not on this machine"
-grep -q '^GPUSPARC_REMOTE=localhost,up$' out && grep -q '^POCL_DEVICES=remote remote$' out || fail "told: $(cat out)"
+grep -q '^GPUSPARC_REMOTE=up,localhost$' out && grep -q '^POCL_DEVICES=remote remote$' out || fail "told: $(cat out)"
 [ "$(grep -c '^POCL_REMOTE[01]_PARAMETERS=127.0.0.1:[0-9]*/[0-9]' out)" = 2 ] || fail "told: $(cat out)"
 grep -q "^OCL_ICD_VENDORS=$PWD/engine/vendors$" out || fail "told: $(cat out)"
 nothing_left

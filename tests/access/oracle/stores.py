@@ -344,7 +344,8 @@ class Stores:
         group = "((get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0))"
         count = self.pick([size, size, "4", "n & 15", "m", "n", f"{size} - 1"])
         self.put(f"__local {t} {l}[256];")
-        self.put(f"{l}[{lid}] = ({t})(1);")
+        # All of it: a copy may be of more elements than the group has work-items.
+        self.put(f"for (uint {l}f = {lid}; {l}f < 256; {l}f += {size}) {l}[{l}f] = ({t})(1);")
         self.put("barrier(CLK_LOCAL_MEM_FENCE);")
         at = self.pick([f"{o} + {group} * {size}", f"{o} + {group} * 256", f"{o} + get_group_id(0) * 300", o])
         k = self.random()
