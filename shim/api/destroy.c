@@ -145,6 +145,9 @@ static void destroy_context(struct gs_context *c)
     release(c->sharing_queue);
     if (c->ended)
         gs_real()->clReleaseEvent(c->ended);
+    for (unsigned i = 0; i < GS_SAMPLERS; i++)
+        if (c->samplers[i])
+            gs_real()->clReleaseSampler(c->samplers[i]);
     gs_events_free(&c->at_home);
     gs_events_free(&c->orphans);
     gs_events_free(&c->unended);

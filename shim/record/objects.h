@@ -43,6 +43,9 @@ struct gs_events {
     size_t cap;
 };
 
+/* Kinds of samplers: by coordinates, addresses, filter. */
+enum { GS_SAMPLERS = 2 * 5 * 2 };
+
 /* A context over the devices of the group. */
 struct gs_context {
     struct gs_object o;
@@ -59,7 +62,8 @@ struct gs_context {
     atomic_bool spread;            /* bytes are, or once were, valid elsewhere than at home */
     atomic_bool divided;           /* a launch has been carried out elsewhere than at home: see shim/record/bypass.h */
     cl_event ended;                /* an event that has ended; made on first need */
-    struct gs_events at_home;      /* what brought all home when a user event was made last */
+    cl_sampler samplers[GS_SAMPLERS]; /* see gs_launch_args; made on first need */
+    struct gs_events at_home;         /* what brought all home when a user event was made last */
     struct gs_events
         orphans; /* the ends of queues that were released with commands in them, and of commands given up */
     struct gs_events unended,

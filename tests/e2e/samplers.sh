@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A sampler lives until the launches in parts that use it have ended, though the driver lets go of it when the
+# application does.
+set -euo pipefail
+source "$GS_SOURCE/tests/e2e/common.sh"
+"$programs/resampled" kept >kept.txt || fail "resampled kept fails without gpusparc"
+for way in auto plain pinned; do
+  for n in 2 3; do
+    GPUSPARC_TRANSFER=$way timeout 240 gpusparc run --no-daemon --devices cpu:$n --gpus $n --mode multi --stats=stats.json "$programs/resampled" >out.txt 2>err.txt ||
+      { cat err.txt; fail "$way, $n devices"; }
+    cmp kept.txt out.txt || { diff kept.txt out.txt; fail "$way, $n devices: computes something else"; }
+    stats stats.json split:sampled
+  done
+done
+echo passed
