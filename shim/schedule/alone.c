@@ -179,6 +179,18 @@ void gs_alone_end(struct gs_queue *q)
     pthread_mutex_unlock(&alone_lock);
 }
 
+void gs_alone_touch(struct gs_queue *q)
+{
+    struct gs_alone *a = atomic_load(&q->alone);
+    if (!a || !is_own(a)) { /* another thread's: it may be about to wait */
+        gs_alone_end(q);
+        return;
+    }
+    a->now.behind = true;
+    if (a->told) /* nor has this ended with what is the newest now */
+        atomic_store(&gs_alone_newest, NULL);
+}
+
 static void end_own(struct gs_alone *a)
 {
     pthread_mutex_lock(&alone_lock);

@@ -170,4 +170,7 @@ bool gs_alone_begin(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const si
 /* Nobody goes alone in the queue any more. Not with gs_deferred_lock held. */
 void gs_alone_end(struct gs_queue *q);
 
+/* The application enqueues something there that isn't looked into: it may wait for whatever it likes. */
+void gs_alone_touch(struct gs_queue *q);
+
 #endif

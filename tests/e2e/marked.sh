@@ -46,8 +46,11 @@ assert max(runs) < 16, "launches that have become long go alone"
 END
 
 # What waits for the application isn't waited for.
-OPENCL_LAYERS=$programs/as_gpu.so "$programs/postponed" >plain.txt || fail "postponed fails without gpusparc"
-OPENCL_LAYERS=$programs/as_gpu.so timeout -k 2 60 gpusparc run --devices cpu:2 --gpus 1 "$programs/postponed" >out.txt 2>err.txt || { cat err.txt; fail "postponed"; }
-cmp plain.txt out.txt || fail "postponed computes something else"
+for how in "" svm; do
+  OPENCL_LAYERS=$programs/as_gpu.so timeout -k 2 60 "$programs/postponed" $how >plain.txt || fail "postponed $how fails without gpusparc"
+  OPENCL_LAYERS=$programs/as_gpu.so timeout -k 2 60 gpusparc run --devices cpu:2 --gpus 1 "$programs/postponed" $how >out.txt 2>err.txt ||
+    { cat err.txt; fail "postponed $how"; }
+  cmp plain.txt out.txt || fail "postponed $how computes something else"
+done
 end_daemon
 echo passed
