@@ -338,7 +338,7 @@ void gs_alone_settle(void)
 static cl_event mark(struct gs_alone *a, struct gs_alone_interval *ended)
 {
     cl_event marker, before = atomic_load(&a->marker);
-    const bool may_wait = !a->marked.behind && !gs_callbacks_ever();
+    const bool may_wait = !a->marked.behind && !gs_callbacks_ever() && !atomic_load(&a->q->o.ctx->user_events);
     const bool stuck = before && !may_wait && gs_event_status(before) > CL_COMPLETE;
     if (stuck || gs_in_callback() ||
         gs_real()->clEnqueueMarkerWithWaitList(a->q->o.handle, 0, NULL, &marker) != CL_SUCCESS) {

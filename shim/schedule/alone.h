@@ -7,7 +7,8 @@
  * What an interval takes says how long its launches do. Those that turn out long go by units again.
  *
  * What waits for other commands is never waited for here: they may wait for the application. Where such a command is in
- * an interval that hasn't ended by the time of the next marker, alone mode ends. It does too once another application
+ * an interval that hasn't ended by the time of the next marker, alone mode ends; or where a user event has no status,
+ * for which a device may wait that carries out what is in other queues first. It does too once another application
  * is connected (the next command sees it), once another thread uses the queue by a unit, and with the job for which it
  * was decided how its commands are carried out. Paced tasks have no alone mode, nor has anybody while the daemon writes
  * a timeline. */

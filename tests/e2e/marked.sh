@@ -45,10 +45,14 @@ print("launches that take up to 3.2 ms: at most", max(runs), "one right after th
 assert max(runs) < 16, "launches that have become long go alone"
 END
 
-# What waits for the application isn't waited for.
-for how in "" svm; do
-  OPENCL_LAYERS=$programs/as_gpu.so timeout -k 2 60 "$programs/postponed" $how >plain.txt || fail "postponed $how fails without gpusparc"
-  OPENCL_LAYERS=$programs/as_gpu.so timeout -k 2 60 gpusparc run --devices cpu:2 --gpus 1 "$programs/postponed" $how >out.txt 2>err.txt ||
+# What waits for the application isn't waited for; also where a device carries out its queues' commands one after the
+# other, and another queue's waits.
+export LAZY=channels LAZY_REPORT=$PWD/lazy.txt
+for how in "" svm beside; do
+  layers=$programs/as_gpu.so
+  [ "$how" != beside ] || layers=$layers:$programs/lazy.so
+  OPENCL_LAYERS=$layers timeout -k 2 60 "$programs/postponed" $how >plain.txt || fail "postponed $how fails without gpusparc"
+  OPENCL_LAYERS=$layers timeout -k 2 60 gpusparc run --devices cpu:2 --gpus 1 "$programs/postponed" $how >out.txt 2>err.txt ||
     { cat err.txt; fail "postponed $how"; }
   cmp plain.txt out.txt || fail "postponed $how computes something else"
 done

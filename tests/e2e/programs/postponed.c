@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* postponed [svm]: many short launches behind one that waits for a user event, which the application completes
+/* postponed [svm | beside]: many short launches behind one that waits for a user event, which the application completes
  * only when all have been enqueued; by a thread that has made short launches in that queue before. svm: behind a
- * command with a function of the application's, which waits as long. */
+ * command with a function of the application's, which waits as long. beside: a marker in another queue waits for the
+ * user event. */
 #include "plain.h"
 
 #include <semaphore.h>
@@ -40,10 +41,12 @@ static void launches(cl_kernel k, int n, cl_event after)
 int main(int argc, char **argv)
 {
     static uint32_t v[ITEMS] = {1};
-    const bool svm = argc > 1 && strcmp(argv[1], "svm") == 0;
+    const bool svm = argc > 1 && strcmp(argv[1], "svm") == 0, beside = argc > 1 && strcmp(argv[1], "beside") == 0;
+    cl_command_queue other;
     cl_int err;
     start(0);
     sem_init(&enqueued, 0, 0);
+    MADE(other, clCreateCommandQueue(context, device, 0, &err));
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "advance");
     cl_mem m = buffer(CL_MEM_READ_WRITE, sizeof v, NULL);
@@ -58,7 +61,11 @@ int main(int argc, char **argv)
         cl_event go = NULL;
         if (!svm || !free_svm())
             MADE(go, clCreateUserEvent(context, &err));
-        launches(k, BEHIND, go);
+        if (beside) {
+            CL(clEnqueueMarkerWithWaitList(other, 1, &go, NULL));
+            CL(clFlush(other));
+        }
+        launches(k, BEHIND, beside ? NULL : go);
         if (go) {
             CL(clSetUserEventStatus(go, CL_COMPLETE));
             CL(clReleaseEvent(go));
@@ -71,6 +78,7 @@ int main(int argc, char **argv)
     CL(clReleaseMemObject(m));
     CL(clReleaseKernel(k));
     CL(clReleaseProgram(p));
+    CL(clReleaseCommandQueue(other));
     finish();
     return 0;
 }
