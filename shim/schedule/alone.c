@@ -214,6 +214,17 @@ static void learn(struct gs_alone *a, const struct gs_alone_interval *i, uint64_
     }
 }
 
+/* It is no task, whose jobs end by themselves: but the daemon may have made it one. True: with this wait its job ends.
+ */
+static bool ends_outdated(struct gs_alone *a)
+{
+    if (a->told || !a->begun || !gs_job_is_outdated())
+        return false;
+    end_own(a);
+    gs_job_reads();
+    return true;
+}
+
 struct gs_alone_wait gs_alone_waits(const struct gs_queue *q)
 {
     return (struct gs_alone_wait){
@@ -246,10 +257,10 @@ void gs_alone_waited(struct gs_fast_path_thread *t, const struct gs_alone_wait *
     a->waited_brief = wait->brief;
     if (a->past_ns >= GS_ALONE_NS || a->told) /* of a task's: it is this job's */
         tell_busy_time(a);
-    if (a->told) {
+    if (a->told)
         atomic_store_explicit(&out, 0, memory_order_relaxed);
+    if (a->told || ends_outdated(a))
         gs_job_look();
-    }
 }
 
 /* It is in order: so has all that came before. */
@@ -297,7 +308,7 @@ enum gs_alone_pause gs_alone_pauses(const struct gs_alone_ends *ends, struct gs_
     if (!gs_fast_path_is_mine(gs_fast_path_thread()))
         return GS_ALONE_NOT;
     struct gs_alone *a = own();
-    if (!a->begun || !a->told || !a->n)
+    if (ends_outdated(a) || !a->begun || !a->told || !a->n)
         return GS_ALONE_NOT;
     pthread_mutex_lock(&alone_lock); /* as long as it goes alone there its queue is there */
     const bool all = the_one == a && ends->newest;
