@@ -214,6 +214,28 @@ static void learn(struct gs_alone *a, const struct gs_alone_interval *i, uint64_
     }
 }
 
+/* What this thread goes alone with has been waited for since then: for so much longer than was expected that its
+ * launches take longer? Else it isn't known whether the device was at work all the time, or the thread woken late. */
+static bool took_longer(const struct gs_alone *a, uint64_t begin_ns)
+{
+    const bool marked = atomic_load(&a->marker);
+    const uint64_t expected_ns = a->now.ns + (marked ? a->marked.ns : 0);
+    return begin_ns && !a->now.behind && !(marked && a->marked.behind) &&
+           gs_now_ns() > begin_ns + expected_ns + GS_ALONE_NS / 2;
+}
+
+static void learn_by_wait(struct gs_alone *a, uint64_t begin_ns)
+{
+    const uint64_t took_ns = gs_now_ns() - begin_ns;
+    struct gs_alone_interval both = a->now;
+    if (atomic_load(&a->marker)) {
+        both.ns += a->marked.ns;
+        both.uses |= a->marked.uses;
+    }
+    learn(a, &both, took_ns);
+    a->now.ns += took_ns - both.ns;
+}
+
 /* It is no task, whose jobs end by themselves: but the daemon may have made it one. True: with this wait its job ends.
  */
 static bool ends_outdated(struct gs_alone *a)
@@ -228,7 +250,7 @@ static bool ends_outdated(struct gs_alone *a)
 struct gs_alone_wait gs_alone_waits(const struct gs_queue *q)
 {
     return (struct gs_alone_wait){
-        .queue = q->o.handle, .call = atomic_load(&q->calls), .brief = atomic_load(&q->brief)};
+        .queue = q->o.handle, .call = atomic_load(&q->calls), .brief = atomic_load(&q->brief), .begin_ns = gs_now_ns()};
 }
 
 void gs_alone_waited(struct gs_fast_path_thread *t, const struct gs_alone_wait *wait)
@@ -239,6 +261,8 @@ void gs_alone_waited(struct gs_fast_path_thread *t, const struct gs_alone_wait *
             gs_job_look();
         return;
     }
+    if (took_longer(a, wait->begin_ns))
+        learn_by_wait(a, wait->begin_ns);
     cl_event marker = atomic_exchange(&a->marker, NULL);
     if (marker) { /* what came behind it has taken no longer than that */
         const uint64_t most_ns = gs_now_ns() - a->marked.end_ns;
@@ -305,9 +329,11 @@ static void add_marker(cl_event marker)
 
 enum gs_alone_pause gs_alone_pauses(const struct gs_alone_ends *ends, struct gs_alone_wait *wait)
 {
+    *wait = (struct gs_alone_wait){0};
     if (!gs_fast_path_is_mine(gs_fast_path_thread()))
         return GS_ALONE_NOT;
     struct gs_alone *a = own();
+    wait->begin_ns = a->begun && !a->told ? gs_now_ns() : 0;
     if (ends_outdated(a) || !a->begun || !a->told || !a->n)
         return GS_ALONE_NOT;
     pthread_mutex_lock(&alone_lock); /* as long as it goes alone there its queue is there */
@@ -324,6 +350,21 @@ enum gs_alone_pause gs_alone_pauses(const struct gs_alone_ends *ends, struct gs_
     a->begun = false;
     a->left_out = LEFT_OUT;
     return GS_ALONE_NOT_KNOWN;
+}
+
+void gs_alone_paused(const struct gs_alone_wait *wait, cl_uint n, const cl_event *events)
+{
+    struct gs_alone *a = own();
+    if (!wait->begin_ns || !took_longer(a, wait->begin_ns))
+        return;
+    const cl_command_queue alone = atomic_load_explicit(&a->queue, memory_order_relaxed);
+    for (cl_uint i = 0; i < n; i++) {
+        cl_command_queue queue = NULL;
+        gs_real()->clGetEventInfo(events[i], CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, NULL);
+        if (!alone || queue != alone)
+            return;
+    }
+    learn_by_wait(a, wait->begin_ns);
 }
 
 /* This thread has waited for something else, or another one goes alone, which may never wait: nobody would hear of the

@@ -4,7 +4,8 @@
  * and waits (shim/record/fast_path.h). They take no unit. What bounds the work that another application finds when it
  * comes are markers: one after GS_ALONE_CALLS commands, or after launches that are expected to take GS_ALONE_NS. Before
  * the next one the thread waits until the one before has ended, so no more than two such intervals are ever under way.
- * What an interval takes says how long its launches do. Those that turn out long go by units again.
+ * What an interval takes, or a wait of the application's, says how long its launches do. Those that turn out long go by
+ * units again.
  *
  * What waits for other commands is never waited for here: they may wait for the application. Where such a command is in
  * an interval that hasn't ended by the time of the next marker, alone mode ends; or where a user event has no status,
@@ -114,6 +115,7 @@ bool gs_alone_moves(struct gs_fast_path_thread *t, cl_command_queue queue, bool 
 struct gs_alone_wait {
     cl_command_queue queue;
     unsigned call, brief;
+    uint64_t begin_ns; /* 0: it is waited for others as well */
 };
 struct gs_alone_wait gs_alone_waits(const struct gs_queue *q);
 void gs_alone_waited(struct gs_fast_path_thread *t, const struct gs_alone_wait *wait);
@@ -154,6 +156,9 @@ void gs_alone_has_ended(const struct gs_alone_ends *end);
  * where nobody knows, it doesn't go alone for a while. */
 enum gs_alone_pause { GS_ALONE_NOT, GS_ALONE_ALL_ENDS, GS_ALONE_NOT_KNOWN };
 enum gs_alone_pause gs_alone_pauses(const struct gs_alone_ends *end, struct gs_alone_wait *wait);
+
+/* It was GS_ALONE_NOT, and they have ended. */
+void gs_alone_paused(const struct gs_alone_wait *wait, cl_uint n, const cl_event *events);
 
 /* A task's job may have ended. Where something may be under way that has been enqueued alone, alone mode ends, and a
  * marker tells the job of its end. */
