@@ -59,6 +59,11 @@ static struct gs_alone_kind *find(struct gs_alone *a, cl_kernel kernel, uint64_t
     return NULL;
 }
 
+static bool is_short(const struct gs_alone_kind *kind)
+{
+    return kind && kind->ns <= GS_ALONE_NS;
+}
+
 /* An application may have let kernels go, whose handles become others'. */
 static bool fits(const struct gs_alone *a, const struct gs_alone_kind *kind)
 {
@@ -468,16 +473,16 @@ void gs_alone_note(struct gs_queue *q, const struct gs_kernel *k, const struct g
     a->job = f->job;
     a->gone = gone;
     a->timed = true;
-    if (!ns || ns > GS_ALONE_NS)
-        return;
     const uint64_t size = hash_of(dims, global, local);
     struct gs_alone_kind *kind = find(a, k->o.handle, size);
+    if (!ns || (ns > GS_ALONE_NS && !kind)) /* what is there is known to have become longer */
+        return;
     if (!kind)
         kind = a->kinds < GS_ALONE_KINDS ? &a->kind[a->kinds++] : &a->kind[size % GS_ALONE_KINDS];
     *kind = (struct gs_alone_kind){.kernel = k->o.handle,
                                    .size = size,
                                    .kind = f->kind,
-                                   .ns = (uint32_t)ns,
+                                   .ns = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX,
                                    .ways = k->o.ctx->n == 1 ? GS_ALONE_ONE_DEVICE
                                            : f->always      ? GS_ALONE_ALWAYS
                                                             : GS_ALONE_BY_SIZE};
@@ -552,7 +557,7 @@ bool gs_alone_begin(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const si
         a->gone != atomic_load(&gs_kernels_gone) || q->launcher != a || q->launched != IN_TURN || q->out_of_order ||
         cares() || !gs_unit_is_sole() || gs_units_recorded() || atomic_load(&q->o.ctx->user_events))
         return false;
-    if (kernel && (!is_well_formed(dims, global) || !find(a, kernel, hash_of(dims, global, local))))
+    if (kernel && (!is_well_formed(dims, global) || !is_short(find(a, kernel, hash_of(dims, global, local)))))
         return false;
     if (!is_of_job(a, &told) || !is_empty(q))
         return false;
