@@ -219,26 +219,41 @@ static void learn(struct gs_alone *a, const struct gs_alone_interval *i, uint64_
     }
 }
 
-/* What this thread goes alone with has been waited for since then: for so much longer than was expected that its
- * launches take longer? Else it isn't known whether the device was at work all the time, or the thread woken late. */
-static bool took_longer(const struct gs_alone *a, uint64_t begin_ns)
+/* All that isn't known to have ended. */
+static struct gs_alone_interval out_of(const struct gs_alone *a)
 {
-    const bool marked = atomic_load(&a->marker);
-    const uint64_t expected_ns = a->now.ns + (marked ? a->marked.ns : 0);
-    return begin_ns && !a->now.behind && !(marked && a->marked.behind) &&
-           gs_now_ns() > begin_ns + expected_ns + GS_ALONE_NS / 2;
+    struct gs_alone_interval all = a->now;
+    if (atomic_load(&a->marker)) {
+        all.ns += a->marked.ns;
+        all.uses |= a->marked.uses;
+        all.behind |= a->marked.behind;
+    }
+    return all;
 }
 
-static void learn_by_wait(struct gs_alone *a, uint64_t begin_ns)
+/* It has been waited for since then: for so much longer than was expected that its launches take longer? (Else it isn't
+ * known whether the device was at work all the time, or the thread woken late.) */
+static bool took_longer(const struct gs_alone_interval *all, uint64_t begin_ns)
+{
+    return begin_ns && !all->behind && gs_now_ns() > begin_ns + all->ns + GS_ALONE_NS / 2;
+}
+
+static void learn_by_wait(struct gs_alone *a, const struct gs_alone_interval *all, uint64_t begin_ns)
 {
     const uint64_t took_ns = gs_now_ns() - begin_ns;
-    struct gs_alone_interval both = a->now;
-    if (atomic_load(&a->marker)) {
-        both.ns += a->marked.ns;
-        both.uses |= a->marked.uses;
-    }
-    learn(a, &both, took_ns);
-    a->now.ns += took_ns - both.ns;
+    learn(a, all, took_ns);
+    a->now.ns += took_ns - all->ns;
+}
+
+/* They have ended by now, and can't have begun before; what came behind the marker, not before that. */
+static void learn_at_most(struct gs_alone *a, const struct gs_alone_interval *all, bool marked)
+{
+    const uint64_t now = gs_now_ns(), all_ns = now - a->since_ns, behind_ns = now - a->marked.end_ns;
+    const bool behind = marked && (double)behind_ns / (double)a->now.ns < (double)all_ns / (double)all->ns;
+    const struct gs_alone_interval *i = behind ? &a->now : all;
+    const uint64_t took_ns = behind ? behind_ns : all_ns;
+    if (took_ns < i->ns)
+        learn(a, i, took_ns);
 }
 
 /* It is no task, whose jobs end by themselves: but the daemon may have made it one. True: with this wait its job ends.
@@ -266,20 +281,18 @@ void gs_alone_waited(struct gs_fast_path_thread *t, const struct gs_alone_wait *
             gs_job_look();
         return;
     }
-    if (took_longer(a, wait->begin_ns))
-        learn_by_wait(a, wait->begin_ns);
+    const struct gs_alone_interval all = out_of(a);
     cl_event marker = atomic_exchange(&a->marker, NULL);
-    if (marker) { /* what came behind it has taken no longer than that */
-        const uint64_t most_ns = gs_now_ns() - a->marked.end_ns;
-        if (most_ns < a->now.ns)
-            learn(a, &a->now, most_ns);
-        gs_drop_event(marker);
-    }
+    if (took_longer(&all, wait->begin_ns))
+        learn_by_wait(a, &all, wait->begin_ns);
+    else
+        learn_at_most(a, &all, marker);
+    gs_drop_event(marker);
     gs_alone_leave(a, GS_ALONE_CALLS);
     a->n = 0;
     a->past_ns += a->now.ns;
     a->now = (struct gs_alone_interval){0};
-    a->since_ns = 0;
+    a->since_ns = gs_now_ns();
     a->exact = false;
     a->waited = true;
     a->waited_call = wait->call;
@@ -360,7 +373,8 @@ enum gs_alone_pause gs_alone_pauses(const struct gs_alone_ends *ends, struct gs_
 void gs_alone_paused(const struct gs_alone_wait *wait, cl_uint n, const cl_event *events)
 {
     struct gs_alone *a = own();
-    if (!wait->begin_ns || !took_longer(a, wait->begin_ns))
+    const struct gs_alone_interval all = out_of(a);
+    if (!took_longer(&all, wait->begin_ns))
         return;
     const cl_command_queue alone = atomic_load_explicit(&a->queue, memory_order_relaxed);
     for (cl_uint i = 0; i < n; i++) {
@@ -369,7 +383,7 @@ void gs_alone_paused(const struct gs_alone_wait *wait, cl_uint n, const cl_event
         if (!alone || queue != alone)
             return;
     }
-    learn_by_wait(a, wait->begin_ns);
+    learn_by_wait(a, &all, wait->begin_ns);
 }
 
 /* This thread has waited for something else, or another one goes alone, which may never wait: nobody would hear of the
@@ -427,7 +441,7 @@ static void await_marker(struct gs_alone *a, cl_event marker, const struct gs_al
     const uint64_t now = gs_now_ns(), since = a->exact ? a->since_ns : i->end_ns;
     if (waits && now - since > i->ns)
         learn(a, i, now - since);
-    else if (a->since_ns && now - a->since_ns < i->ns)
+    else if (now - a->since_ns < i->ns)
         learn(a, i, now - a->since_ns);
     a->since_ns = waits ? now : i->end_ns;
     a->exact = waits;

@@ -55,7 +55,7 @@ struct gs_alone {
     bool begun;                         /* its thread hasn't seen yet that it goes alone no more */
     _Atomic(cl_event) marker;           /* the last one, which may not have ended; or null; owned */
     struct gs_alone_interval marked;    /* the interval that it ends */
-    uint64_t since_ns;                  /* when the marker before that ended, at the earliest; 0: unknown */
+    uint64_t since_ns;                  /* when the marker before that ended, at the earliest, or all did */
     bool exact;                         /* ... and the latest */
     bool timed;                         /* a launch has gone by a unit since it went alone last */
     bool told;                          /* the application is a task, whose jobs end where it has waited */

@@ -64,6 +64,21 @@ else:
 END
 done
 
+# What was stopped meanwhile isn't taken to be long for ever: the next waits say that it isn't.
+GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=5 gpusparc run --gpus 1 "$programs/locks" 40000 3 >out.txt 2>err.txt &
+app=$!
+apps=$app
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+  sleep 0.1
+  kill -STOP $app
+  sleep 0.02
+  kill -CONT $app
+done
+wait $app || { cat err.txt; fail locks; }
+apps=
+tail -1 err.txt
+grep -q "^40000 rows, 0 locks each" err.txt || fail "launches that were stopped once need markers ever after"
+
 # What waits for the application isn't waited for; also where a device carries out its queues' commands one after the
 # other, and another queue's waits.
 export LAZY=channels LAZY_REPORT=$PWD/lazy.txt
