@@ -64,7 +64,7 @@ struct _cl_event {
     bool profiling;
     cl_ulong begin_ns;
     _Atomic cl_ulong end_ns; /* OPEN_NS: not known, as it is a user event, or waits for one */
-    cl_command_queue queue; /* NULL: it is a user event */
+    cl_command_queue queue;  /* NULL: it is a user event */
     /* While it isn't: */
     cl_event next;
     cl_ulong took_ns;
