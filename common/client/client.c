@@ -627,10 +627,14 @@ static uint32_t read_told(const struct gs_page *p, struct gs_client_mode *mode)
     return before;
 }
 
-/* With c->lock held. */
 static uint64_t version_of(const struct gs_client *c, uint32_t told)
 {
-    return (uint64_t)c->changes << 32 | told;
+    return (uint64_t)atomic_load(&c->changes) << 32 | told;
+}
+
+uint64_t gs_client_version(const struct gs_client *c)
+{
+    return version_of(c, atomic_load(&c->page->told));
 }
 
 void gs_client_mode(struct gs_client *c, struct gs_client_mode *mode)
@@ -767,8 +771,8 @@ void gs_client_job_end_untold(struct gs_client *c, uint64_t end_ns)
 bool gs_client_job_next(struct gs_client *c, uint64_t end_ns, uint64_t version)
 {
     pthread_mutex_lock(&c->lock);
-    const bool same = c->job_open && atomic_load_explicit(&c->online, memory_order_relaxed) &&
-                      version_of(c, atomic_load(&c->page->told)) == version;
+    const bool same =
+        c->job_open && atomic_load_explicit(&c->online, memory_order_relaxed) && gs_client_version(c) == version;
     if (same) {
         count_job(c, end_ns);
         c->job_release_ns = gs_client_now_ns();

@@ -178,6 +178,8 @@ bool gs_client_scheduled(const struct gs_client *c);
 
 /* What the daemon says now, which counts from the next job on; for an application without jobs, at once. */
 void gs_client_mode(struct gs_client *c, struct gs_client_mode *mode);
+/* Its version: two loads. */
+uint64_t gs_client_version(const struct gs_client *c);
 
 /* The GPU (0, 1, …) whose unit was granted last: where a task in single-GPU mode has its data. 0 before the first. */
 unsigned gs_client_last_gpu(const struct gs_client *c);

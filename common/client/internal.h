@@ -48,7 +48,7 @@ struct gs_client {
     pthread_mutex_t leaving;       /* taken before `lock`: one thread at a time finds out that the daemon is lost */
     pthread_mutex_t lock;          /* protects what stands from here to the options */
     struct gs_msg_welcome welcome; /* of the connection that is or was */
-    uint32_t changes;              /* of it */
+    atomic_uint changes;           /* of it; read without the lock as well */
     unsigned refused;
     bool task_lost; /* it has been said that the process isn't the task that it was to be */
     bool job_open;

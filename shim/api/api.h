@@ -47,6 +47,8 @@ static inline struct gs_queue *gs_touch_queue(cl_command_queue queue)
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
     if (q) {
         atomic_fetch_add(&q->calls, 2);
+        if (atomic_load(&q->alone))
+            gs_alone_touch(q);
         gs_queue_close(queue);
     }
     return q;

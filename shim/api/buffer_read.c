@@ -386,7 +386,9 @@ static bool read_without_unit(cl_command_queue queue, cl_mem buffer, cl_bool blo
     const struct gs_queue *q = gs_alone_for(t, queue, buffer, blocking, offset, size);
     if (!q || (blocking ? gs_timing_learns_by_wait(q) : !gs_alone_moves(t, queue, true, n_wait)))
         return false;
-    const struct gs_alone_wait waits = gs_alone_waits(q);
+    struct gs_alone_wait waits = gs_alone_waits(q);
+    if (n_wait)
+        waits.begin_ns = 0;
     gs_threads_reopen();
     *err = gs_fast_path.read(queue, buffer, blocking, offset, size, ptr, n_wait, wait, event);
     if (!*err)

@@ -224,6 +224,8 @@ GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events,
         gs_alone_waited(gs_fast_path_thread(), &wait);
     else
         gs_alone_has_ended(&end); /* by another thread */
+    if (pause == GS_ALONE_NOT && !err)
+        gs_alone_paused(&wait, num_events, event_list);
     if (pause == GS_ALONE_NOT)
         gs_job_look();
     return err;

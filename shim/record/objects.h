@@ -154,6 +154,7 @@ struct gs_queue {
 extern atomic_bool gs_went_by;
 
 void gs_alone_end(struct gs_queue *q);
+void gs_alone_touch(struct gs_queue *q);
 
 /* The application's last call that may have enqueued something there. Until there was a daemon some went by uncounted:
  * for all of these there are two; so for those that went alone, if they may not have ended. That one is over.

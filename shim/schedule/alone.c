@@ -59,6 +59,11 @@ static struct gs_alone_kind *find(struct gs_alone *a, cl_kernel kernel, uint64_t
     return NULL;
 }
 
+static bool is_short(const struct gs_alone_kind *kind)
+{
+    return kind && kind->ns <= GS_ALONE_NS;
+}
+
 /* An application may have let kernels go, whose handles become others'. */
 static bool fits(const struct gs_alone *a, const struct gs_alone_kind *kind)
 {
@@ -179,6 +184,18 @@ void gs_alone_end(struct gs_queue *q)
     pthread_mutex_unlock(&alone_lock);
 }
 
+void gs_alone_touch(struct gs_queue *q)
+{
+    struct gs_alone *a = atomic_load(&q->alone);
+    if (!a || !is_own(a)) { /* another thread's: it may be about to wait */
+        gs_alone_end(q);
+        return;
+    }
+    a->now.behind = true;
+    if (a->told) /* nor has this ended with what is the newest now */
+        atomic_store(&gs_alone_newest, NULL);
+}
+
 static void end_own(struct gs_alone *a)
 {
     pthread_mutex_lock(&alone_lock);
@@ -202,10 +219,58 @@ static void learn(struct gs_alone *a, const struct gs_alone_interval *i, uint64_
     }
 }
 
+/* All that isn't known to have ended. */
+static struct gs_alone_interval out_of(const struct gs_alone *a)
+{
+    struct gs_alone_interval all = a->now;
+    if (atomic_load(&a->marker)) {
+        all.ns += a->marked.ns;
+        all.uses |= a->marked.uses;
+        all.behind |= a->marked.behind;
+    }
+    return all;
+}
+
+/* It has been waited for since then: for so much longer than was expected that its launches take longer? (Else it isn't
+ * known whether the device was at work all the time, or the thread woken late.) */
+static bool took_longer(const struct gs_alone_interval *all, uint64_t begin_ns)
+{
+    return begin_ns && !all->behind && gs_now_ns() > begin_ns + all->ns + GS_ALONE_NS / 2;
+}
+
+static void learn_by_wait(struct gs_alone *a, const struct gs_alone_interval *all, uint64_t begin_ns)
+{
+    const uint64_t took_ns = gs_now_ns() - begin_ns;
+    learn(a, all, took_ns);
+    a->now.ns += took_ns - all->ns;
+}
+
+/* They have ended by now, and can't have begun before; what came behind the marker, not before that. */
+static void learn_at_most(struct gs_alone *a, const struct gs_alone_interval *all, bool marked)
+{
+    const uint64_t now = gs_now_ns(), all_ns = now - a->since_ns, behind_ns = now - a->marked.end_ns;
+    const bool behind = marked && (double)behind_ns / (double)a->now.ns < (double)all_ns / (double)all->ns;
+    const struct gs_alone_interval *i = behind ? &a->now : all;
+    const uint64_t took_ns = behind ? behind_ns : all_ns;
+    if (took_ns < i->ns)
+        learn(a, i, took_ns);
+}
+
+/* It is no task, whose jobs end by themselves: but the daemon may have made it one. True: with this wait its job ends.
+ */
+static bool ends_outdated(struct gs_alone *a)
+{
+    if (a->told || !a->begun || !gs_job_is_outdated())
+        return false;
+    end_own(a);
+    gs_job_reads();
+    return true;
+}
+
 struct gs_alone_wait gs_alone_waits(const struct gs_queue *q)
 {
     return (struct gs_alone_wait){
-        .queue = q->o.handle, .call = atomic_load(&q->calls), .brief = atomic_load(&q->brief)};
+        .queue = q->o.handle, .call = atomic_load(&q->calls), .brief = atomic_load(&q->brief), .begin_ns = gs_now_ns()};
 }
 
 void gs_alone_waited(struct gs_fast_path_thread *t, const struct gs_alone_wait *wait)
@@ -216,28 +281,28 @@ void gs_alone_waited(struct gs_fast_path_thread *t, const struct gs_alone_wait *
             gs_job_look();
         return;
     }
+    const struct gs_alone_interval all = out_of(a);
     cl_event marker = atomic_exchange(&a->marker, NULL);
-    if (marker) { /* what came behind it has taken no longer than that */
-        const uint64_t most_ns = gs_now_ns() - a->marked.end_ns;
-        if (most_ns < a->now.ns)
-            learn(a, &a->now, most_ns);
-        gs_drop_event(marker);
-    }
+    if (took_longer(&all, wait->begin_ns))
+        learn_by_wait(a, &all, wait->begin_ns);
+    else
+        learn_at_most(a, &all, marker);
+    gs_drop_event(marker);
     gs_alone_leave(a, GS_ALONE_CALLS);
     a->n = 0;
     a->past_ns += a->now.ns;
     a->now = (struct gs_alone_interval){0};
-    a->since_ns = 0;
+    a->since_ns = gs_now_ns();
     a->exact = false;
     a->waited = true;
     a->waited_call = wait->call;
     a->waited_brief = wait->brief;
     if (a->past_ns >= GS_ALONE_NS || a->told) /* of a task's: it is this job's */
         tell_busy_time(a);
-    if (a->told) {
+    if (a->told)
         atomic_store_explicit(&out, 0, memory_order_relaxed);
+    if (a->told || ends_outdated(a))
         gs_job_look();
-    }
 }
 
 /* It is in order: so has all that came before. */
@@ -282,10 +347,12 @@ static void add_marker(cl_event marker)
 
 enum gs_alone_pause gs_alone_pauses(const struct gs_alone_ends *ends, struct gs_alone_wait *wait)
 {
+    *wait = (struct gs_alone_wait){0};
     if (!gs_fast_path_is_mine(gs_fast_path_thread()))
         return GS_ALONE_NOT;
     struct gs_alone *a = own();
-    if (!a->begun || !a->told || !a->n)
+    wait->begin_ns = a->begun && !a->told ? gs_now_ns() : 0;
+    if (ends_outdated(a) || !a->begun || !a->told || !a->n)
         return GS_ALONE_NOT;
     pthread_mutex_lock(&alone_lock); /* as long as it goes alone there its queue is there */
     const bool all = the_one == a && ends->newest;
@@ -301,6 +368,22 @@ enum gs_alone_pause gs_alone_pauses(const struct gs_alone_ends *ends, struct gs_
     a->begun = false;
     a->left_out = LEFT_OUT;
     return GS_ALONE_NOT_KNOWN;
+}
+
+void gs_alone_paused(const struct gs_alone_wait *wait, cl_uint n, const cl_event *events)
+{
+    struct gs_alone *a = own();
+    const struct gs_alone_interval all = out_of(a);
+    if (!took_longer(&all, wait->begin_ns))
+        return;
+    const cl_command_queue alone = atomic_load_explicit(&a->queue, memory_order_relaxed);
+    for (cl_uint i = 0; i < n; i++) {
+        cl_command_queue queue = NULL;
+        gs_real()->clGetEventInfo(events[i], CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, NULL);
+        if (!alone || queue != alone)
+            return;
+    }
+    learn_by_wait(a, &all, wait->begin_ns);
 }
 
 /* This thread has waited for something else, or another one goes alone, which may never wait: nobody would hear of the
@@ -326,7 +409,7 @@ void gs_alone_settle(void)
 static cl_event mark(struct gs_alone *a, struct gs_alone_interval *ended)
 {
     cl_event marker, before = atomic_load(&a->marker);
-    const bool may_wait = !a->marked.behind && !gs_callbacks_ever();
+    const bool may_wait = !a->marked.behind && !gs_callbacks_ever() && !atomic_load(&a->q->o.ctx->user_events);
     const bool stuck = before && !may_wait && gs_event_status(before) > CL_COMPLETE;
     if (stuck || gs_in_callback() ||
         gs_real()->clEnqueueMarkerWithWaitList(a->q->o.handle, 0, NULL, &marker) != CL_SUCCESS) {
@@ -358,7 +441,7 @@ static void await_marker(struct gs_alone *a, cl_event marker, const struct gs_al
     const uint64_t now = gs_now_ns(), since = a->exact ? a->since_ns : i->end_ns;
     if (waits && now - since > i->ns)
         learn(a, i, now - since);
-    else if (a->since_ns && now - a->since_ns < i->ns)
+    else if (now - a->since_ns < i->ns)
         learn(a, i, now - a->since_ns);
     a->since_ns = waits ? now : i->end_ns;
     a->exact = waits;
@@ -404,16 +487,16 @@ void gs_alone_note(struct gs_queue *q, const struct gs_kernel *k, const struct g
     a->job = f->job;
     a->gone = gone;
     a->timed = true;
-    if (!ns || ns > GS_ALONE_NS)
-        return;
     const uint64_t size = hash_of(dims, global, local);
     struct gs_alone_kind *kind = find(a, k->o.handle, size);
+    if (!ns || (ns > GS_ALONE_NS && !kind)) /* what is there is known to have become longer */
+        return;
     if (!kind)
         kind = a->kinds < GS_ALONE_KINDS ? &a->kind[a->kinds++] : &a->kind[size % GS_ALONE_KINDS];
     *kind = (struct gs_alone_kind){.kernel = k->o.handle,
                                    .size = size,
                                    .kind = f->kind,
-                                   .ns = (uint32_t)ns,
+                                   .ns = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX,
                                    .ways = k->o.ctx->n == 1 ? GS_ALONE_ONE_DEVICE
                                            : f->always      ? GS_ALONE_ALWAYS
                                                             : GS_ALONE_BY_SIZE};
@@ -488,7 +571,7 @@ bool gs_alone_begin(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const si
         a->gone != atomic_load(&gs_kernels_gone) || q->launcher != a || q->launched != IN_TURN || q->out_of_order ||
         cares() || !gs_unit_is_sole() || gs_units_recorded() || atomic_load(&q->o.ctx->user_events))
         return false;
-    if (kernel && (!is_well_formed(dims, global) || !find(a, kernel, hash_of(dims, global, local))))
+    if (kernel && (!is_well_formed(dims, global) || !is_short(find(a, kernel, hash_of(dims, global, local)))))
         return false;
     if (!is_of_job(a, &told) || !is_empty(q))
         return false;

@@ -4,10 +4,12 @@
  * and waits (shim/record/fast_path.h). They take no unit. What bounds the work that another application finds when it
  * comes are markers: one after GS_ALONE_CALLS commands, or after launches that are expected to take GS_ALONE_NS. Before
  * the next one the thread waits until the one before has ended, so no more than two such intervals are ever under way.
- * What an interval takes says how long its launches do. Those that turn out long go by units again.
+ * What an interval takes, or a wait of the application's, says how long its launches do. Those that turn out long go by
+ * units again.
  *
  * What waits for other commands is never waited for here: they may wait for the application. Where such a command is in
- * an interval that hasn't ended by the time of the next marker, alone mode ends. It does too once another application
+ * an interval that hasn't ended by the time of the next marker, alone mode ends; or where a user event has no status,
+ * for which a device may wait that carries out what is in other queues first. It does too once another application
  * is connected (the next command sees it), once another thread uses the queue by a unit, and with the job for which it
  * was decided how its commands are carried out. Paced tasks have no alone mode, nor has anybody while the daemon writes
  * a timeline. */
@@ -53,7 +55,7 @@ struct gs_alone {
     bool begun;                         /* its thread hasn't seen yet that it goes alone no more */
     _Atomic(cl_event) marker;           /* the last one, which may not have ended; or null; owned */
     struct gs_alone_interval marked;    /* the interval that it ends */
-    uint64_t since_ns;                  /* when the marker before that ended, at the earliest; 0: unknown */
+    uint64_t since_ns;                  /* when the marker before that ended, at the earliest, or all did */
     bool exact;                         /* ... and the latest */
     bool timed;                         /* a launch has gone by a unit since it went alone last */
     bool told;                          /* the application is a task, whose jobs end where it has waited */
@@ -113,6 +115,7 @@ bool gs_alone_moves(struct gs_fast_path_thread *t, cl_command_queue queue, bool 
 struct gs_alone_wait {
     cl_command_queue queue;
     unsigned call, brief;
+    uint64_t begin_ns; /* 0: it is waited for others as well */
 };
 struct gs_alone_wait gs_alone_waits(const struct gs_queue *q);
 void gs_alone_waited(struct gs_fast_path_thread *t, const struct gs_alone_wait *wait);
@@ -154,6 +157,9 @@ void gs_alone_has_ended(const struct gs_alone_ends *end);
 enum gs_alone_pause { GS_ALONE_NOT, GS_ALONE_ALL_ENDS, GS_ALONE_NOT_KNOWN };
 enum gs_alone_pause gs_alone_pauses(const struct gs_alone_ends *end, struct gs_alone_wait *wait);
 
+/* It was GS_ALONE_NOT, and they have ended. */
+void gs_alone_paused(const struct gs_alone_wait *wait, cl_uint n, const cl_event *events);
+
 /* A task's job may have ended. Where something may be under way that has been enqueued alone, alone mode ends, and a
  * marker tells the job of its end. */
 void gs_alone_settle(void);
@@ -169,5 +175,8 @@ bool gs_alone_begin(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const si
 
 /* Nobody goes alone in the queue any more. Not with gs_deferred_lock held. */
 void gs_alone_end(struct gs_queue *q);
+
+/* The application enqueues something there that isn't looked into: it may wait for whatever it likes. */
+void gs_alone_touch(struct gs_queue *q);
 
 #endif

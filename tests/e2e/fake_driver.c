@@ -64,9 +64,9 @@ struct _cl_event {
     bool profiling;
     cl_ulong begin_ns;
     _Atomic cl_ulong end_ns; /* OPEN_NS: not known, as it is a user event, or waits for one */
+    cl_command_queue queue;  /* NULL: it is a user event */
     /* While it isn't: */
     cl_event next;
-    cl_command_queue queue;
     cl_ulong took_ns;
     bool kernel;
     cl_uint n_waits;
@@ -291,7 +291,6 @@ static bool take_time(cl_event e, cl_command_queue queue, cl_uint n, const cl_ev
         clReleaseEvent(queue->last);
     queue->last = e;
     atomic_fetch_add(&e->refs, 2); /* the queue's, and the list's */
-    e->queue = queue;
     atomic_store(&e->end_ns, OPEN_NS);
     *open_last = e;
     open_last = &e->next;
@@ -312,6 +311,7 @@ static cl_int command(const char *call, cl_command_queue queue, cl_ulong took_ns
     if (!e)
         return CL_OUT_OF_HOST_MEMORY;
     atomic_init(&e->refs, 1);
+    e->queue = queue;
     e->profiling = queue->profiling;
     e->took_ns = took_ns;
     e->begin_ns = now_ns();
@@ -751,6 +751,8 @@ cl_int clGetEventInfo(cl_event e, cl_event_info what, size_t room, void *out, si
     const cl_int set = atomic_load(&e->status);
     const cl_int status = item_ns > 0 && set >= 0 && now_ns() < atomic_load(&e->end_ns) ? CL_RUNNING : set;
     say("clGetEventInfo", NULL);
+    if (what == CL_EVENT_COMMAND_QUEUE)
+        return answer(&e->queue, sizeof e->queue, room, out, bytes_ret);
     return what == CL_EVENT_COMMAND_EXECUTION_STATUS ? answer(&status, sizeof status, room, out, bytes_ret)
                                                      : CL_INVALID_VALUE;
 }

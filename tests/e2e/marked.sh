@@ -45,9 +45,50 @@ print("launches that take up to 3.2 ms: at most", max(runs), "one right after th
 assert max(runs) < 16, "launches that have become long go alone"
 END
 
-# What waits for the application isn't waited for.
-OPENCL_LAYERS=$programs/as_gpu.so "$programs/postponed" >plain.txt || fail "postponed fails without gpusparc"
-OPENCL_LAYERS=$programs/as_gpu.so timeout -k 2 60 gpusparc run --devices cpu:2 --gpus 1 "$programs/postponed" >out.txt 2>err.txt || { cat err.txt; fail "postponed"; }
-cmp plain.txt out.txt || fail "postponed computes something else"
+# So they do where each row is waited for, which no marker tells of.
+for how in finish events apart; do
+  GPUSPARC_REAL=$programs/fake.so FAKE_ROUNDS=1 FAKE_ITEM_NS=60 FAKE_LOG=longer.log timeout 240 gpusparc run --gpus 1 "$programs/longer" $how >out.txt 2>err.txt ||
+    { cat err.txt; fail "longer $how"; }
+  python3 - $how <<'END'
+import statistics, sys
+def longest(row): return max(len(run.split()) for run in " ".join("x" if call == "clEnqueueNDRangeKernel" else "|" for call in row).split("|"))
+rows = [[line.split()[0] for line in row.splitlines() if "SetKernelArg" not in line] for row in open("longer.log").read().split("mark 0\n")[1:]]
+if sys.argv[1] == "apart": # what is known of units' times counts
+    runs = [longest(row) for row in rows[-80:]]
+    print("rows of 10 launches that take 2.7 ms: one right after the other", *runs)
+    assert max(runs) < 10, "launches that are known to be long go alone"
+else:
+    runs = [longest(row) for row in rows[-20:]]
+    print("rows of 100 launches that take 0.77 ms: one right after the other", *runs)
+    assert statistics.median(runs) <= 32, "launches that have become long go alone"
+END
+done
+
+# What was stopped meanwhile isn't taken to be long for ever: the next waits say that it isn't.
+GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=5 gpusparc run --gpus 1 "$programs/locks" 40000 3 >out.txt 2>err.txt &
+app=$!
+apps=$app
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+  sleep 0.1
+  kill -STOP $app
+  sleep 0.02
+  kill -CONT $app
+done
+wait $app || { cat err.txt; fail locks; }
+apps=
+tail -1 err.txt
+grep -q "^40000 rows, 0 locks each" err.txt || fail "launches that were stopped once need markers ever after"
+
+# What waits for the application isn't waited for; also where a device carries out its queues' commands one after the
+# other, and another queue's waits.
+export LAZY=channels LAZY_REPORT=$PWD/lazy.txt
+for how in "" svm beside; do
+  layers=$programs/as_gpu.so
+  [ "$how" != beside ] || layers=$layers:$programs/lazy.so
+  OPENCL_LAYERS=$layers timeout -k 2 60 "$programs/postponed" $how >plain.txt || fail "postponed $how fails without gpusparc"
+  OPENCL_LAYERS=$layers timeout -k 2 60 gpusparc run --devices cpu:2 --gpus 1 "$programs/postponed" $how >out.txt 2>err.txt ||
+    { cat err.txt; fail "postponed $how"; }
+  cmp plain.txt out.txt || fail "postponed $how computes something else"
+done
 end_daemon
 echo passed

@@ -111,7 +111,7 @@ jobs_of() { # PROGRAM ARGUMENT...: how many are counted
   after=$(jobs_now)
   echo $((after - before))
 }
-jobs_now() { gpusparc status --json | python3 -c 'import json, sys; t = [t for t in json.load(sys.stdin)["tasks"] if t["task"] == "one"][0]; print(t["jobs"] + t["warmup_jobs"])'; }
+jobs_now() { gpusparc status --json | python3 -c 'import json, sys; t = [t for t in json.load(sys.stdin)["tasks"] if t["task"] == sys.argv[1]][0]; print(t["jobs"] + t["warmup_jobs"])' "${1:-one}"; }
 before=$(busy)
 jobs=$(jobs_of locks $many 3)
 took=$(($(busy) - before))
@@ -172,6 +172,24 @@ wait $app || { cat err.txt; fail "a task whose mode changes"; }
 exec 3>&- 4<&-
 echo "launches of a task with one GPU, two, and one: ${counts[*]}"
 [ "${counts[1]}" -ge 1600 ] || fail "a task that has two GPUs from now on goes on with one"
+
+# One that goes alone as no task, and becomes one, has jobs from then on.
+rm -f go said
+mkfifo go said
+GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=5 timeout 240 gpusparc run --gpus 1 --task later "$programs/locks" 300 3 2 <go >said 2>err.txt &
+app=$!
+apps=$app
+exec 3>go 4<said
+read -r said <&4 || { cat err.txt; fail "locks, no task yet"; }
+printf '[task later]\nperiod = 1s\nmode = 1\n' >>"$dir/conf"
+gpusparc reload >/dev/null
+echo >&3
+wait $app || { cat err.txt; fail "locks, a task by now"; }
+apps=
+exec 3>&- 4<&-
+jobs=$(jobs_now later)
+echo "300 jobs of one that has become a task: $jobs"
+[ "$jobs" -ge 250 ] && [ "$jobs" -le 300 ] || fail "300 jobs of one that has become a task were counted as $jobs"
 
 # Who waits doesn't take for ended what another thread enqueues meanwhile: two launches of a second each keep the GPU.
 before=$(busy)

@@ -1,12 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* Many short launches behind one that waits for a user event, which the application completes only when all have been
- * enqueued; by a thread that has made short launches in that queue before. */
+/* postponed [svm | beside]: many short launches behind one that waits for a user event, which the application completes
+ * only when all have been enqueued; by a thread that has made short launches in that queue before. svm: behind a
+ * command with a function of the application's, which waits as long. beside: a marker in another queue waits for the
+ * user event. */
 #include "plain.h"
+
+#include <semaphore.h>
 
 enum { LOCAL = 64, ITEMS = 1024, BEFORE = 40, BEHIND = 1000, ROUNDS = 4 };
 
 static const char source[] = "__kernel void advance(__global uint *v, uint k)\n"
                              "{ uint i = get_global_id(0); v[i] = v[i] * 3u + k; }\n";
+
+static sem_t enqueued;
+
+static void CL_CALLBACK let_go(cl_command_queue q, cl_uint n, void **p, void *data)
+{
+    (void)q, (void)n, (void)data;
+    sem_wait(&enqueued);
+    clSVMFree(context, p[0]);
+}
+
+/* False: the device has none. */
+static bool free_svm(void)
+{
+    void *p = clSVMAlloc(context, CL_MEM_READ_WRITE, sizeof(cl_uint), 0);
+    if (p)
+        CL(clEnqueueSVMFree(queue, 1, &p, let_go, NULL, 0, NULL, NULL));
+    return p;
+}
 
 static void launches(cl_kernel k, int n, cl_event after)
 {
@@ -16,11 +38,15 @@ static void launches(cl_kernel k, int n, cl_event after)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static uint32_t v[ITEMS] = {1};
+    const bool svm = argc > 1 && strcmp(argv[1], "svm") == 0, beside = argc > 1 && strcmp(argv[1], "beside") == 0;
+    cl_command_queue other;
     cl_int err;
     start(0);
+    sem_init(&enqueued, 0, 0);
+    MADE(other, clCreateCommandQueue(context, device, 0, &err));
     cl_program p = build(source, "");
     cl_kernel k = kernel_of(p, "advance");
     cl_mem m = buffer(CL_MEM_READ_WRITE, sizeof v, NULL);
@@ -32,17 +58,27 @@ int main(void)
             CL(clFinish(queue));
         }
         launches(k, BEFORE, NULL);
-        cl_event go;
-        MADE(go, clCreateUserEvent(context, &err));
-        launches(k, BEHIND, go);
-        CL(clSetUserEventStatus(go, CL_COMPLETE));
-        CL(clReleaseEvent(go));
+        cl_event go = NULL;
+        if (!svm || !free_svm())
+            MADE(go, clCreateUserEvent(context, &err));
+        if (beside) {
+            CL(clEnqueueMarkerWithWaitList(other, 1, &go, NULL));
+            CL(clFlush(other));
+        }
+        launches(k, BEHIND, beside ? NULL : go);
+        if (go) {
+            CL(clSetUserEventStatus(go, CL_COMPLETE));
+            CL(clReleaseEvent(go));
+        } else {
+            sem_post(&enqueued);
+        }
         CL(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, sizeof v, v, 0, NULL, NULL));
         printf("%u %u\n", v[0], v[ITEMS - 1]);
     }
     CL(clReleaseMemObject(m));
     CL(clReleaseKernel(k));
     CL(clReleaseProgram(p));
+    CL(clReleaseCommandQueue(other));
     finish();
     return 0;
 }
