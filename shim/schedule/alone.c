@@ -590,7 +590,11 @@ bool gs_alone_begin(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const si
     const bool first = !the_one;
     if (first)
         begin(a, q, told);
+    /* Another thread may have enqueued something meanwhile that isn't looked into. */
+    const bool stays = first && gs_is_drained(q, atomic_load(&q->calls));
+    if (first && !stays)
+        end(q, a);
     pthread_mutex_unlock(&alone_lock);
     add_marker(marker);
-    return first;
+    return stays;
 }
