@@ -121,7 +121,7 @@ static inline bool gs_is_piece(const struct gs_deferred *h)
     return h->units.pieces && !gs_is_several(h);
 }
 
-/* Of a single unit, the last event that it has. Null: none of it has one. */
+/* Of a single unit, the last event that it has. */
 static inline cl_event gs_deferred_last_event(const struct gs_deferred *h)
 {
     return h->tail ? h->tail : h->first;

@@ -252,8 +252,8 @@ bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_deferred **ov
         last = h->end; /* null: it is untied */
     pthread_mutex_unlock(&gs_deferred_lock);
     if (known && !several) {
-        gs_unit_close(h);                 /* so that its last event stays the last */
-        last = gs_deferred_last_event(h); /* null: it has ended */
+        gs_unit_close(h); /* so that its last event stays the last */
+        last = gs_deferred_last_event(h);
     }
     if (last)
         gs_real()->clRetainEvent(last);
@@ -262,7 +262,7 @@ bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_deferred **ov
         return idle;
     if (several) {
         await_units(h);
-    } else if (last) {
+    } else {
         gs_unit_send(h);
         atomic_store(&h->pending, gs_event_status(last) > CL_COMPLETE);
     }

@@ -138,8 +138,8 @@ void gs_unit_close(struct gs_deferred *h)
         return;
     if (gs_real()->clEnqueueMarkerWithWaitList(h->home, 0, NULL, &marker) == CL_SUCCESS)
         gs_job_replace(last, marker);
-    else if (gs_real()->clFinish(h->home) == CL_SUCCESS && !last && (marker = gs_deferred_user_event(h)))
-        gs_event_end(marker, CL_COMPLETE);
+    else
+        gs_real()->clFinish(h->home);
     is_tied(h, marker);
 }
 
@@ -186,8 +186,6 @@ static cl_event last_of(void *data, bool complete)
         return NULL;
     gs_unit_close(h);
     cl_event last = gs_deferred_last_event(h);
-    if (!last)
-        return NULL;
     gs_real()->clRetainEvent(last);
     if (!complete)
         gs_unit_send(h);
@@ -239,11 +237,7 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *runnin
     if (more)
         gs_unit_close(h);
     u->waited = true;
-    cl_event last = more && h->tail ? h->tail : event;
-    if (last)
-        await_unit(u, last);
-    else /* what couldn't be enqueued behind it was waited for */
-        unit_ended(NULL, CL_COMPLETE, u);
+    await_unit(u, more && h->tail ? h->tail : event);
 }
 
 /* With gs_deferred_lock held. Null: it hasn't been served, has ended, or somebody is about to hear of it. */
