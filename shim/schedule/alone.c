@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/schedule/alone.h"
 
+#include "shim/schedule/alone_kinds.h"
 #include "shim/schedule/deferred.h"
 #include "shim/order/callbacks.h"
 #include "shim/order/command.h"
@@ -35,41 +36,7 @@ static bool is_own(const struct gs_alone *a)
     return gs_fast_path_is_mine(&gs_fast_path_threads[a - gs_alone_of]);
 }
 
-static uint64_t hash_of(cl_uint dims, const size_t *global, const size_t *local)
-{
-    uint64_t hash = dims * 2 + (local != NULL);
-    for (cl_uint d = 0; d < dims; d++)
-        hash = (hash ^ global[d] ^ (local ? (uint64_t)local[d] << 40 : 0)) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash;
-}
-
-static bool is_well_formed(cl_uint dims, const size_t *global)
-{
-    return global && dims >= 1 && dims <= 3;
-}
-
 /* ---- what may go ---- */
-
-/* Null: it isn't known. */
-static struct gs_alone_kind *find(struct gs_alone *a, cl_kernel kernel, uint64_t size)
-{
-    for (unsigned i = 0; i < a->kinds; i++)
-        if (a->kind[i].kernel == kernel && a->kind[i].size == size)
-            return &a->kind[i];
-    return NULL;
-}
-
-static bool is_short(const struct gs_alone_kind *kind)
-{
-    return kind && kind->ns <= GS_ALONE_NS;
-}
-
-/* An application may have let kernels go, whose handles become others'. */
-static bool fits(const struct gs_alone *a, const struct gs_alone_kind *kind)
-{
-    return kind && a->gone == atomic_load_explicit(&gs_kernels_gone, memory_order_relaxed) &&
-           a->now.ns + kind->ns <= GS_ALONE_NS;
-}
 
 static bool cares(void)
 {
@@ -127,10 +94,10 @@ GS_FAST_PATH bool gs_alone_takes(struct gs_fast_path_thread *t, cl_command_queue
                                  const size_t *global, const size_t *local, bool waits)
 {
     struct gs_alone *a = &gs_alone_of[t - gs_fast_path_threads];
-    if (!is_well_formed(dims, global))
+    if (!gs_alone_is_well_formed(dims, global))
         return false;
-    const struct gs_alone_kind *kind = find(a, kernel, hash_of(dims, global, local));
-    if (!fits(a, kind) || (a->told && !goes_on(a)))
+    const struct gs_alone_kind *kind = gs_alone_find(a, kernel, gs_alone_hash(dims, global, local));
+    if (!gs_alone_fits(a, kind) || (a->told && !goes_on(a)))
         return false;
     if (kind->ways != GS_ALONE_ONE_DEVICE && !stays(kind, kernel, dims, global, local))
         return false;
@@ -205,57 +172,6 @@ static void end_own(struct gs_alone *a)
     a->begun = false;
 }
 
-/* An interval has taken so long. Which of its launches did isn't known: all by the same factor. */
-static void learn(struct gs_alone *a, const struct gs_alone_interval *i, uint64_t took_ns)
-{
-    enum { LEAST_NS = 200 };
-    for (unsigned k = 0; k < a->kinds && i->ns; k++) {
-        const double ns = (double)a->kind[k].ns * (double)took_ns / (double)i->ns;
-        if (!(i->uses & 1u << k))
-            continue;
-        if (ns > a->kind[k].ns)
-            gs_kind_took(a->kind[k].kind, (uint64_t)ns);
-        a->kind[k].ns = ns < LEAST_NS ? LEAST_NS : ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
-    }
-}
-
-/* All that isn't known to have ended. */
-static struct gs_alone_interval out_of(const struct gs_alone *a)
-{
-    struct gs_alone_interval all = a->now;
-    if (atomic_load(&a->marker)) {
-        all.ns += a->marked.ns;
-        all.uses |= a->marked.uses;
-        all.behind |= a->marked.behind;
-    }
-    return all;
-}
-
-/* It has been waited for since then: for so much longer than was expected that its launches take longer? (Else it isn't
- * known whether the device was at work all the time, or the thread woken late.) */
-static bool took_longer(const struct gs_alone_interval *all, uint64_t begin_ns)
-{
-    return begin_ns && !all->behind && gs_now_ns() > begin_ns + all->ns + GS_ALONE_NS / 2;
-}
-
-static void learn_by_wait(struct gs_alone *a, const struct gs_alone_interval *all, uint64_t begin_ns)
-{
-    const uint64_t took_ns = gs_now_ns() - begin_ns;
-    learn(a, all, took_ns);
-    a->now.ns += took_ns - all->ns;
-}
-
-/* They have ended by now, and can't have begun before; what came behind the marker, not before that. */
-static void learn_at_most(struct gs_alone *a, const struct gs_alone_interval *all, bool marked)
-{
-    const uint64_t now = gs_now_ns(), all_ns = now - a->since_ns, behind_ns = now - a->marked.end_ns;
-    const bool behind = marked && (double)behind_ns / (double)a->now.ns < (double)all_ns / (double)all->ns;
-    const struct gs_alone_interval *i = behind ? &a->now : all;
-    const uint64_t took_ns = behind ? behind_ns : all_ns;
-    if (took_ns < i->ns)
-        learn(a, i, took_ns);
-}
-
 /* It is no task, whose jobs end by themselves: but the daemon may have made it one. True: with this wait its job ends.
  */
 static bool ends_outdated(struct gs_alone *a)
@@ -281,12 +197,12 @@ void gs_alone_waited(struct gs_fast_path_thread *t, const struct gs_alone_wait *
             gs_job_look();
         return;
     }
-    const struct gs_alone_interval all = out_of(a);
+    const struct gs_alone_interval all = gs_alone_under_way(a);
     cl_event marker = atomic_exchange(&a->marker, NULL);
-    if (took_longer(&all, wait->begin_ns))
-        learn_by_wait(a, &all, wait->begin_ns);
+    if (gs_alone_took_longer(&all, wait->begin_ns))
+        gs_alone_learn_by_wait(a, &all, wait->begin_ns);
     else
-        learn_at_most(a, &all, marker);
+        gs_alone_learn_at_most(a, &all, marker);
     gs_drop_event(marker);
     gs_alone_leave(a, GS_ALONE_CALLS);
     a->n = 0;
@@ -373,8 +289,8 @@ enum gs_alone_pause gs_alone_pauses(const struct gs_alone_ends *ends, struct gs_
 void gs_alone_paused(const struct gs_alone_wait *wait, cl_uint n, const cl_event *events)
 {
     struct gs_alone *a = own();
-    const struct gs_alone_interval all = out_of(a);
-    if (!took_longer(&all, wait->begin_ns))
+    const struct gs_alone_interval all = gs_alone_under_way(a);
+    if (!gs_alone_took_longer(&all, wait->begin_ns))
         return;
     const cl_command_queue alone = atomic_load_explicit(&a->queue, memory_order_relaxed);
     for (cl_uint i = 0; i < n; i++) {
@@ -383,7 +299,7 @@ void gs_alone_paused(const struct gs_alone_wait *wait, cl_uint n, const cl_event
         if (!alone || queue != alone)
             return;
     }
-    learn_by_wait(a, &all, wait->begin_ns);
+    gs_alone_learn_by_wait(a, &all, wait->begin_ns);
 }
 
 /* This thread has waited for something else, or another one goes alone, which may never wait: nobody would hear of the
@@ -440,9 +356,9 @@ static void await_marker(struct gs_alone *a, cl_event marker, const struct gs_al
     tell_busy_time(a);
     const uint64_t now = gs_now_ns(), since = a->exact ? a->since_ns : i->end_ns;
     if (waits && now - since > i->ns)
-        learn(a, i, now - since);
+        gs_alone_learn(a, i, now - since);
     else if (now - a->since_ns < i->ns)
-        learn(a, i, now - a->since_ns);
+        gs_alone_learn(a, i, now - a->since_ns);
     a->since_ns = waits ? now : i->end_ns;
     a->exact = waits;
 }
@@ -476,30 +392,12 @@ void gs_alone_note(struct gs_queue *q, const struct gs_kernel *k, const struct g
                    const size_t *global, const size_t *local)
 {
     struct gs_alone *a = own();
-    const uint64_t ns = gs_kind_expects(f->kind);
-    if (!gs_unit_is_sole() || cares() || !gs_fast_path_take() || !is_in_turn(q, a) || !is_well_formed(dims, global))
+    if (!gs_unit_is_sole() || cares() || !gs_fast_path_take() || !is_in_turn(q, a) ||
+        !gs_alone_is_well_formed(dims, global))
         return;
     if (a->begun)
         end_own(a);
-    const unsigned gone = atomic_load(&gs_kernels_gone);
-    if (a->job != f->job || a->gone != gone) /* something else was decided for this job, or they may be other kernels */
-        a->kinds = 0;
-    a->job = f->job;
-    a->gone = gone;
-    a->timed = true;
-    const uint64_t size = hash_of(dims, global, local);
-    struct gs_alone_kind *kind = find(a, k->o.handle, size);
-    if (!ns || (ns > GS_ALONE_NS && !kind)) /* what is there is known to have become longer */
-        return;
-    if (!kind)
-        kind = a->kinds < GS_ALONE_KINDS ? &a->kind[a->kinds++] : &a->kind[size % GS_ALONE_KINDS];
-    *kind = (struct gs_alone_kind){.kernel = k->o.handle,
-                                   .size = size,
-                                   .kind = f->kind,
-                                   .ns = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX,
-                                   .ways = k->o.ctx->n == 1 ? GS_ALONE_ONE_DEVICE
-                                           : f->always      ? GS_ALONE_ALWAYS
-                                                            : GS_ALONE_BY_SIZE};
+    gs_alone_know(a, k, f, gs_alone_hash(dims, global, local));
 }
 
 /* Is what was decided for the job of its launches what holds now? Paced ones wait for their releases. */
@@ -571,7 +469,8 @@ bool gs_alone_begin(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const si
         a->gone != atomic_load(&gs_kernels_gone) || q->launcher != a || q->launched != IN_TURN || q->out_of_order ||
         cares() || !gs_unit_is_sole() || gs_units_recorded() || atomic_load(&q->o.ctx->user_events))
         return false;
-    if (kernel && (!is_well_formed(dims, global) || !is_short(find(a, kernel, hash_of(dims, global, local)))))
+    if (kernel && (!gs_alone_is_well_formed(dims, global) ||
+                   !gs_alone_is_short(gs_alone_find(a, kernel, gs_alone_hash(dims, global, local)))))
         return false;
     if (!is_of_job(a, &told) || !is_empty(q))
         return false;

@@ -16,8 +16,8 @@ stream() { # LAUNCHES: two rows of so many
     { cat err.txt; fail "stream $1"; }
 }
 
-# Launches of 13 us, of which the host makes one in 4 us.
-FAKE_ITEM_NS=200 stream 4000
+# Launches of 38 us, of which the host makes one in 4 us.
+FAKE_ITEM_NS=600 stream 4000
 python3 - <<'END'
 row = [line.split()[0] for line in open("stream.log").read().split("mark 0\n")[2].splitlines()]
 row = row[:row.index("clFinish")]
@@ -30,7 +30,7 @@ print(f"{launches} launches, {len(marks)} markers, {looked} looked at, {waited} 
 assert launches == 4000
 assert max(between) <= 128, "an interval is longer than 128 commands"
 assert looked >= len(between) * 0.8, "markers aren't looked at"
-assert waited >= len(between) / 3, "markers aren't waited for"
+assert waited >= len(between) / 10, "markers aren't waited for"
 assert others <= launches // 10, "alone mode costs more than one call of ten"
 END
 
