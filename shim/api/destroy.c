@@ -22,12 +22,6 @@
 #include "shim/memory/staging.h"
 #include "shim/memory/strided.h"
 
-static void release(cl_command_queue queue)
-{
-    if (queue)
-        gs_real()->clReleaseCommandQueue(queue);
-}
-
 static void destroy_queue(struct gs_queue *q)
 {
     q->behind[GS_EXEC_QUEUE][0] = NULL; /* the application's */
@@ -142,7 +136,8 @@ static void destroy_context(struct gs_context *c)
     gs_pinned_free(c->pinned_small);
     gs_pinned_free(c->sparse_ring);
     gs_staging_free(c->staging);
-    release(c->sharing_queue);
+    if (c->sharing_queue)
+        gs_real()->clReleaseCommandQueue(c->sharing_queue);
     if (c->ended)
         gs_real()->clReleaseEvent(c->ended);
     for (unsigned i = 0; i < GS_SAMPLERS; i++)
