@@ -172,8 +172,7 @@ static void end_own(struct gs_alone *a)
     a->begun = false;
 }
 
-/* It is no task, whose jobs end by themselves: but the daemon may have made it one. True: with this wait its job ends.
- */
+/* It was no task when it began; the daemon may have made it one. True: with this wait its job ends. */
 static bool ends_outdated(struct gs_alone *a)
 {
     if (a->told || !a->begun || !gs_job_is_outdated())
@@ -198,17 +197,18 @@ void gs_alone_waited(struct gs_fast_path_thread *t, const struct gs_alone_wait *
         return;
     }
     const struct gs_alone_interval all = gs_alone_under_way(a);
+    const uint64_t now = gs_now_ns();
     cl_event marker = atomic_exchange(&a->marker, NULL);
-    if (gs_alone_took_longer(&all, wait->begin_ns))
-        gs_alone_learn_by_wait(a, &all, wait->begin_ns);
+    if (gs_alone_took_longer(&all, wait->begin_ns, now))
+        gs_alone_learn_by_wait(a, &all, now - wait->begin_ns);
     else
-        gs_alone_learn_at_most(a, &all, marker);
+        gs_alone_learn_at_most(a, &all, marker, now);
     gs_drop_event(marker);
     gs_alone_leave(a, GS_ALONE_CALLS);
     a->n = 0;
     a->past_ns += a->now.ns;
     a->now = (struct gs_alone_interval){0};
-    a->since_ns = gs_now_ns();
+    a->since_ns = now;
     a->exact = false;
     a->waited = true;
     a->waited_call = wait->call;
@@ -290,7 +290,8 @@ void gs_alone_paused(const struct gs_alone_wait *wait, cl_uint n, const cl_event
 {
     struct gs_alone *a = own();
     const struct gs_alone_interval all = gs_alone_under_way(a);
-    if (!gs_alone_took_longer(&all, wait->begin_ns))
+    const uint64_t now = wait->begin_ns ? gs_now_ns() : 0;
+    if (!gs_alone_took_longer(&all, wait->begin_ns, now))
         return;
     const cl_command_queue alone = atomic_load_explicit(&a->queue, memory_order_relaxed);
     for (cl_uint i = 0; i < n; i++) {
@@ -299,7 +300,7 @@ void gs_alone_paused(const struct gs_alone_wait *wait, cl_uint n, const cl_event
         if (!alone || queue != alone)
             return;
     }
-    gs_alone_learn_by_wait(a, &all, wait->begin_ns);
+    gs_alone_learn_by_wait(a, &all, now - wait->begin_ns);
 }
 
 /* This thread has waited for something else, or another one goes alone, which may never wait: nobody would hear of the

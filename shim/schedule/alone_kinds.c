@@ -2,7 +2,6 @@
 #include "shim/schedule/alone_kinds.h"
 
 #include "shim/schedule/batch.h"
-#include "shim/process/clock.h"
 
 void gs_alone_know(struct gs_alone *a, const struct gs_kernel *k, const struct gs_followed *f, uint64_t size)
 {
@@ -51,21 +50,20 @@ struct gs_alone_interval gs_alone_under_way(const struct gs_alone *a)
     return all;
 }
 
-bool gs_alone_took_longer(const struct gs_alone_interval *all, uint64_t begin_ns)
+bool gs_alone_took_longer(const struct gs_alone_interval *all, uint64_t begin_ns, uint64_t now)
 {
-    return begin_ns && !all->behind && gs_now_ns() > begin_ns + all->ns + GS_ALONE_NS / 2;
+    return begin_ns && !all->behind && now > begin_ns + all->ns + GS_ALONE_NS / 2;
 }
 
-void gs_alone_learn_by_wait(struct gs_alone *a, const struct gs_alone_interval *all, uint64_t begin_ns)
+void gs_alone_learn_by_wait(struct gs_alone *a, const struct gs_alone_interval *all, uint64_t took_ns)
 {
-    const uint64_t took_ns = gs_now_ns() - begin_ns;
     gs_alone_learn(a, all, took_ns);
     a->now.ns += took_ns - all->ns;
 }
 
-void gs_alone_learn_at_most(struct gs_alone *a, const struct gs_alone_interval *all, bool marked)
+void gs_alone_learn_at_most(struct gs_alone *a, const struct gs_alone_interval *all, bool marked, uint64_t now)
 {
-    const uint64_t now = gs_now_ns(), all_ns = now - a->since_ns, behind_ns = now - a->marked.end_ns;
+    const uint64_t all_ns = now - a->since_ns, behind_ns = now - a->marked.end_ns;
     const bool behind = marked && (double)behind_ns / (double)a->now.ns < (double)all_ns / (double)all->ns;
     const struct gs_alone_interval *i = behind ? &a->now : all;
     const uint64_t took_ns = behind ? behind_ns : all_ns;

@@ -49,13 +49,14 @@ void gs_alone_learn(struct gs_alone *a, const struct gs_alone_interval *i, uint6
 /* All that isn't known to have ended. */
 struct gs_alone_interval gs_alone_under_way(const struct gs_alone *a);
 
-/* That has been waited for since then: for so much longer than was expected that its launches take longer? (Else it
- * isn't known whether the device was at work all the time, or the thread woken late.) Then gs_alone_learn_by_wait(). */
-bool gs_alone_took_longer(const struct gs_alone_interval *all, uint64_t begin_ns);
-void gs_alone_learn_by_wait(struct gs_alone *a, const struct gs_alone_interval *all, uint64_t begin_ns);
+/* That has been waited for until `now`, since begin_ns (0: not known since when): for so much longer than was expected
+ * that its launches take longer? (Else it isn't known whether the device was at work all the time, or the thread woken
+ * late.) Then gs_alone_learn_by_wait(). */
+bool gs_alone_took_longer(const struct gs_alone_interval *all, uint64_t begin_ns, uint64_t now);
+void gs_alone_learn_by_wait(struct gs_alone *a, const struct gs_alone_interval *all, uint64_t took_ns);
 
-/* They have ended by now, and can't have begun before a->since_ns; what came behind the marker, if there is one, not
+/* They have ended by `now`, and can't have begun before a->since_ns; what came behind the marker, if there is one, not
  * before that. */
-void gs_alone_learn_at_most(struct gs_alone *a, const struct gs_alone_interval *all, bool marked);
+void gs_alone_learn_at_most(struct gs_alone *a, const struct gs_alone_interval *all, bool marked, uint64_t now);
 
 #endif
