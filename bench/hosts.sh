@@ -7,25 +7,9 @@
 set -euo pipefail
 [[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 cd "$(dirname "$0")/.."
-export GS_SOURCE=$PWD GS_BUILD=${GS_BUILD:-$PWD/build}
-export PATH=$GS_BUILD/bin:$PATH POCL_CACHE_DIR=${POCL_CACHE_DIR:-$GS_BUILD/tests/run/pocl-cache} POCL_MAX_PTHREAD_COUNT=1
-source tests/hosts/namespaces.sh
+source bench/hosts_common.sh
 runs=${1:-5}
-shares=/sys/fs/cgroup/cpu/gs$$ # against other programs of this machine: a session's niceness counts within the session alone
-if mkdir $shares 2>/dev/null; then
-  echo 262144 >$shares/cpu.shares
-  echo $$ >$shares/cgroup.procs
-fi
-hosts_up 2 "${2:-}" "${3:-}"
-work=$(mktemp -d)
-finish() {
-  hosts_down
-  rm -rf "$work"
-  echo $$ >/sys/fs/cgroup/cpu/cgroup.procs
-  for _ in $(seq 50); do rmdir $shares 2>/dev/null && break || sleep 0.1; done # until the last of its processes has ended
-}
-trap finish EXIT
-export XDG_CACHE_HOME=$work/cache
+bench_hosts_up 2 "${2:-}" "${3:-}"
 echo "commit $(git rev-parse --short HEAD), load $(cut -d' ' -f1 /proc/loadavg), link ${2:-bare}${3:+, $3 us each way}, ms of an iteration: the least of $runs processes' medians of five (their median)"
 echo
 gpusparc devices --hosts gs1,gs2

@@ -1,37 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Two hosts of a core each, of which the second is slowed by a quota: what share of the ideal `multi` and `auto` reach, in
-# a process of 13 launches (their median) and in the first launch of the next process. The next
-# one compiles what it splits in its first launch, so its longest part is given, too. As root, on cgroup v1, after
-# scripts/remote.sh.
+# a process of 13 launches (their median) and in the first launch of the next process. That one compiles what it splits
+# in its first launch, so its longest part is given, too. As root, on cgroup v1, after scripts/remote.sh.
 #   bench/hosts_unequal.sh [RUNS [PERCENT...]]     the second host's share of a core; default 50 20 5
 set -euo pipefail
 [[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 cd "$(dirname "$0")/.."
-export GS_SOURCE=$PWD GS_BUILD=${GS_BUILD:-$PWD/build}
-export PATH=$GS_BUILD/bin:$PATH POCL_CACHE_DIR=${POCL_CACHE_DIR:-$GS_BUILD/tests/run/pocl-cache} POCL_MAX_PTHREAD_COUNT=1
-source tests/hosts/namespaces.sh
+source bench/hosts_common.sh
 runs=${1:-3}
 shift || true
 [ $# -gt 0 ] || set -- 50 20 5
-work=$(mktemp -d)
-cpu=/sys/fs/cgroup/cpu
-mkdir $cpu/gs$$ $cpu/gs$$/slow
-echo 262144 >$cpu/gs$$/cpu.shares # against other programs of this machine
-echo $$ >$cpu/gs$$/cgroup.procs
-finish() {
-  hosts_down
-  rm -rf "$work"
-  echo $$ >$cpu/cgroup.procs
-  for _ in $(seq 50); do rmdir $cpu/gs$$/slow $cpu/gs$$ 2>/dev/null; [ -d $cpu/gs$$ ] && sleep 0.1 || break; done
-}
-trap finish EXIT
-hosts_up 2
+bench_hosts_up 2
+mkdir $group/slow
 slow_down() { # PERCENT of a core, in slices of 1 ms
-  echo -1 >$cpu/gs$$/slow/cpu.cfs_quota_us
-  echo $((100000 / $1)) >$cpu/gs$$/slow/cpu.cfs_period_us
-  echo 1000 >$cpu/gs$$/slow/cpu.cfs_quota_us
-  for p in $(ip netns pids gs$$_2); do echo "$p" >$cpu/gs$$/slow/cgroup.procs; done
+  echo -1 >$group/slow/cpu.cfs_quota_us
+  echo $((100000 / $1)) >$group/slow/cpu.cfs_period_us
+  echo 1000 >$group/slow/cpu.cfs_quota_us
+  for p in $(ip netns pids gs$$_2); do echo "$p" >$group/slow/cgroup.procs; done
 }
 sample=$GS_BUILD/lib/gpusparc/samples/binomial
 read -r -a app <<<"${APP:---size 4096}"
@@ -47,7 +33,6 @@ echo "| mode | share of a core | first alone | second alone | ideal | a process 
 echo "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
 for percent; do
   slow_down "$percent"
-  export XDG_CACHE_HOME=$work/cache
   rm -rf "$work"/t.*
   for _ in $(seq "$runs"); do
     run gs1 single 3 >>"$work/t.one"

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A host's server asks the daemon of its host for its units, as any application there.
 set -euo pipefail
-fail() { echo "FAILED: $*"; exit 1; }
-[ -x "${GPUSPARC_ENGINE:-${XDG_DATA_HOME:-$HOME/.local/share}/gpusparc/remote}/bin/pocld" ] || { echo "skipped: there is no engine; scripts/remote.sh builds it"; exit 77; }
+source "$GS_SOURCE/tests/hosts/engine_there.sh"
 rm -rf ./*
 export GPUSPARC_HOSTS_TIMEOUT=60 GPUSPARC_SOCKET=$PWD/socket
 gpusparc daemon --socket "$PWD/socket" --config /dev/null --gpus 1 --trace trace.json 2>daemon.log &

@@ -2,13 +2,10 @@
 # Hosts as network namespaces of this machine, with a link to each and sshd in it: `hosts_up 3 [RATE [DELAY]]` makes gs1,
 # gs2 and gs3; RATE, such as 1gbit, limits each link, DELAY in us is added each way (bench_delay: kernels without netem).
 # The script that sources this ends them all.
-fail() { echo "FAILED: $*"; exit 1; }
-skip() { echo "skipped: $*"; exit 77; }
+source "$GS_SOURCE/tests/hosts/engine_there.sh"
 [ "$(id -u)" = 0 ] || skip "network namespaces take root"
 for tool in ip tc ssh ssh-keygen /usr/sbin/sshd; do command -v $tool >/dev/null || skip "$tool is missing"; done
-engine=${GPUSPARC_ENGINE:-${XDG_DATA_HOME:-$HOME/.local/share}/gpusparc/remote}
-[ -x "$engine/bin/pocld" ] || skip "there is no engine; scripts/remote.sh builds it"
-export GPUSPARC_ENGINE=$engine GPUSPARC_HOSTS_TIMEOUT=${GPUSPARC_HOSTS_TIMEOUT:-30}
+export GPUSPARC_HOSTS_TIMEOUT=${GPUSPARC_HOSTS_TIMEOUT:-30}
 unset GPUSPARC_HOSTS GPUSPARC_TASK GPUSPARC_TASK_REQUIRED
 ip netns add gs_try_$$ 2>/dev/null || skip "network namespaces can't be made here"
 ip netns delete gs_try_$$

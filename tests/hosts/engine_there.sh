@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+# For the scripts of this folder that need the engine: they are skipped where it isn't built.
+fail() { echo "FAILED: $*"; exit 1; }
+skip() { echo "skipped: $*"; exit 77; }
+engine=${GPUSPARC_ENGINE:-${XDG_DATA_HOME:-$HOME/.local/share}/gpusparc/remote}
+[ -x "$engine/bin/pocld" ] || skip "there is no engine; scripts/remote.sh builds it"
+export GPUSPARC_ENGINE=$engine
