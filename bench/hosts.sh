@@ -7,7 +7,7 @@
 set -euo pipefail
 [[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 cd "$(dirname "$0")/.."
-source bench/hosts_common.sh
+source tests/hosts/bench.sh
 runs=${1:-5}
 bench_hosts_up 2 "${2:-}" "${3:-}"
 echo "commit $(git rev-parse --short HEAD), load $(cut -d' ' -f1 /proc/loadavg), link ${2:-bare}${3:+, $3 us each way}, ms of an iteration: the least of $runs processes' medians of five (their median)"

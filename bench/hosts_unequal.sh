@@ -7,7 +7,7 @@
 set -euo pipefail
 [[ ${1:-} != --help && ${1:-} != -h ]] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit; }
 cd "$(dirname "$0")/.."
-source bench/hosts_common.sh
+source tests/hosts/bench.sh
 runs=${1:-3}
 shift || true
 [ $# -gt 0 ] || set -- 50 20 5
