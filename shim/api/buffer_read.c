@@ -70,10 +70,8 @@ static cl_int read_in_turn(const struct gs_extents *s, const struct gs_events *r
 {
     const bool by_units = gs_put_by_units();
     cl_int err = CL_SUCCESS;
-    if (by_units && !gs_events_ended(ready)) {
-        gs_keep_end();
+    if (by_units && !gs_events_ended(ready))
         gs_events_wait(ready);
-    }
     for (unsigned i = 0; i < s->n && !err; i++) {
         const struct gs_staged *t = &s->v[i];
         struct gs_grant grant;
@@ -178,8 +176,7 @@ static bool may_go(struct gs_queue *q, const struct gs_mem *m, struct gs_range r
 }
 
 /* A read of one unit that blocks, where nothing is under way in its queue: this thread takes the unit, waits for the
- * end and gives it back; nobody else has to hear of it. Meanwhile it has the GPU's unit that it keeps: any other read
- * may wait for commands that need one. False: it isn't one. Lets `before` go, and what is kept. */
+ * end and gives it back; nobody else has to hear of it. False: it isn't one. Lets `before` go. */
 static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_range r, const struct gs_op *op,
                        struct gs_deferred *before, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
 {
@@ -193,11 +190,9 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     const bool might = cut.n == 1 && may_go(q, m, r);
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (!might) {
-        gs_keep_end();
         gs_deferred_let(before);
         return false;
     }
-    gs_keep_return();
     const bool blocks = may_block(op->region[0]);
     gs_unit_take(GS_RESOURCE_PCI, &grant); /* it could run now */
     pthread_mutex_lock(&q->o.ctx->lock);
@@ -213,7 +208,6 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     if (enqueued && !blocks)
         *err = gs_real()->clWaitForEvents(1, &own); /* sends it off as well */
     gs_unit_over(&grant);
-    gs_keep_end();
     gs_deferred_let(before);
     if (enqueued && !*err)
         gs_queue_drained(q, upto);
@@ -304,7 +298,7 @@ static cl_int read_pieces_by_units(struct gs_queue *q, struct gs_mem *m, struct 
 
 /* A few bytes from several places, where nothing is under way in the queue: this thread reads one stretch after the
  * other, without a marker, an event and anybody who hears of them (two H200s: 128 KiB in 0.05 ms instead of 0.13).
- * False: something is. Else lets `before` go, and what is kept. */
+ * False: something is. Else lets `before` go. */
 static bool read_few_units(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr,
                            struct gs_deferred *before, cl_uint n_wait, const cl_event *wait, cl_int *err)
 {
@@ -314,9 +308,7 @@ static bool read_few_units(struct gs_queue *q, struct gs_mem *m, struct gs_range
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (!idle)
         return false;
-    gs_keep_return();
     *err = read_pieces_by_units(q, m, r, ptr, false, n_wait, wait, NULL);
-    gs_keep_end();
     gs_deferred_let(before);
     if (!*err)
         gs_queue_drained(q, upto);
@@ -343,12 +335,8 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     if (direct && way == READ_AT_HOME && blocking_read &&
         read_behind(q, m, offset, size, ptr, num_events_in_wait_list, event_wait_list, event, &behind_err))
         return behind_err;
-    if (direct && blocking_read)
-        gs_keep_begin(q, size);
     const bool alone =
         direct && gs_home_await_before(q, blocking_read, num_events_in_wait_list, event_wait_list, &before);
-    if (!alone)
-        gs_keep_end();
     gs_queue_close(command_queue);
     if (by_units && way == READ_STAGED)
         return read_pieces_by_units(q, m, r, ptr, true, num_events_in_wait_list, event_wait_list, event);

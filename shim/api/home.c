@@ -346,10 +346,7 @@ bool gs_home_await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, 
     *over = NULL;
     if (!blocking || q->out_of_order || !gs_scheduled() || !gs_queue_await(q, false, over))
         return false;
-    const bool lists = n_wait && wait;
-    if (lists && !gs_all_ended(n_wait, wait))
-        gs_keep_end();
-    if (lists)
+    if (n_wait && wait)
         gs_real()->clWaitForEvents(n_wait, wait);
     return true;
 }

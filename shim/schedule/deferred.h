@@ -77,8 +77,6 @@ struct gs_deferred {
     bool last_joins;     /* ... and is the last: of the thread that does */
     uint64_t joined_ns;  /* when the last has come */
     uint64_t granted_ns; /* 0: not yet */
-    unsigned ended;      /* units */
-    uint64_t keep;       /* see kept.c; 0: nobody keeps its last unit */
     /* The units under way, as far as there is room. */
     const void *awaited[GS_AWAITED];
 };
@@ -215,11 +213,6 @@ void gs_worker_take(struct gs_deferred *h);
 
 /* Before that, where all its units are granted: enqueues those behind the first, and what stands for the end of all. */
 void gs_worker_enqueue_rest(struct gs_deferred *h);
-
-/* ---- kept.c ---- */
-
-/* A unit of the command has ended: true if it is kept, and not given back yet. */
-bool gs_keeps(struct gs_deferred *h, const struct gs_grant *grant);
 
 /* ---- drained.c ---- */
 

@@ -125,18 +125,6 @@ void gs_queue_waits(int more);
 bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_deferred **over);
 void gs_deferred_let(struct gs_deferred *over);
 
-/* A task reads so many bytes, in a call of this thread that blocks, of what the last command of the queue has left
- * there: where that is one unit, the command's last one stays the task's until gs_keep_end(), if somebody else waits
- * for it. Else the read, which NVIDIA's driver has the GPU see to that was given away meanwhile, would wait for that
- * one's chunks, or for its turn by the GPU's own time slices. It is to be ended before the thread waits for commands
- * that may need units themselves, that very one perhaps, or for the application: the others do nothing then.
- *
- * An application without a task keeps nothing, or its read would take the GPU from an urgent task: gs_keep_return waits
- * until it is its turn on the GPU again. Each change of process takes an H200 0.16 ms. */
-void gs_keep_begin(const struct gs_queue *q, size_t bytes);
-void gs_keep_return(void);
-void gs_keep_end(void);
-
 /* Is this the event of the last command under way in a queue, or of one of its units? */
 bool gs_is_last_held(cl_command_queue queue, cl_event event);
 

@@ -71,8 +71,7 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     struct gs_unit *u = data;
     if (u->running)
         atomic_fetch_sub(u->running, 1);
-    if (!gs_keeps(u->held, &u->grant))
-        gs_unit_give(&u->grant); /* before what takes calls of the driver: others may wait for it */
+    gs_unit_give(&u->grant); /* before what takes calls of the driver: others may wait for it */
     if (u->held->units.n == 1)
         gs_job_ended(event ? event : gs_deferred_last_event(u->held));
     if (status < 0)

@@ -28,7 +28,7 @@ OPENCL_LAYERS=$programs/between_layer.so timeout 50 gpusparc run --devices cpu:2
   { cat out.txt; gpusparc status; fail "one that has asked keeps another from running"; }
 cat out.txt
 grep -q "marker came between" out.txt || fail "the marker came too late"
-# A task's read that blocks keeps the unit of the launch before it, as long as it doesn't wait for something else.
+# A read that blocks has no unit while it waits for something of the application's own.
 rm -f goes_on
 gpusparc run --devices cpu:2 --gpus 1 --task one "$programs/keeps" >out.txt &
 keeper=$!
