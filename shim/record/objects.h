@@ -138,7 +138,6 @@ struct gs_queue {
     atomic_uint_fast64_t
         busy_until_ns;           /* when what was launched on it should have run, by what that is known to take */
     atomic_uint calls;           /* of the application, that may have enqueued something here: gs_queue_call */
-    atomic_uint brief;           /* of these: those that stand for markers which wait for brief things alone */
     atomic_bool counted;         /* they all have been, since there is a daemon */
     struct gs_drained *drained;  /* shared with commands under way; made on first need. ctx lock */
     struct gs_compound *several; /* the ends that stand for several commands, oldest first; owned. ctx lock */

@@ -131,7 +131,7 @@ static void end(struct gs_queue *q, struct gs_alone *a)
         if (a->n)
             atomic_fetch_add(&q->calls, 2);
         else if (a->waited)
-            gs_has_drained(q->drained, a->waited_call, a->waited_brief);
+            gs_has_drained(q->drained, a->waited_call);
         tell_busy_time(a);
         a->begun = false;
     }
@@ -184,8 +184,7 @@ static bool ends_outdated(struct gs_alone *a)
 
 struct gs_alone_wait gs_alone_waits(const struct gs_queue *q)
 {
-    return (struct gs_alone_wait){
-        .queue = q->o.handle, .call = atomic_load(&q->calls), .brief = atomic_load(&q->brief), .begin_ns = gs_now_ns()};
+    return (struct gs_alone_wait){.queue = q->o.handle, .call = atomic_load(&q->calls), .begin_ns = gs_now_ns()};
 }
 
 void gs_alone_waited(struct gs_fast_path_thread *t, const struct gs_alone_wait *wait)
@@ -212,7 +211,6 @@ void gs_alone_waited(struct gs_fast_path_thread *t, const struct gs_alone_wait *
     a->exact = false;
     a->waited = true;
     a->waited_call = wait->call;
-    a->waited_brief = wait->brief;
     if (a->past_ns >= GS_ALONE_NS || a->told) /* of a task's: it is this job's */
         tell_busy_time(a);
     if (a->told)

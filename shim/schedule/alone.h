@@ -51,19 +51,19 @@ struct gs_alone {
     struct gs_alone_interval now;                      /* ... and what has been handed on since the last marker */
     unsigned job, gone, kinds; /* the kinds are of this job, and of when so many kernels had gone */
     struct gs_alone_kind kind[GS_ALONE_KINDS];
-    struct gs_queue *q;                 /* as long as it goes alone there */
-    bool begun;                         /* its thread hasn't seen yet that it goes alone no more */
-    _Atomic(cl_event) marker;           /* the last one, which may not have ended; or null; owned */
-    struct gs_alone_interval marked;    /* the interval that it ends */
-    uint64_t since_ns;                  /* when the marker before that ended, at the earliest, or all did */
-    bool exact;                         /* ... and the latest */
-    bool timed;                         /* a launch has gone by a unit since it went alone last */
-    bool told;                          /* the application is a task, whose jobs end where it has waited */
-    unsigned left_out;                  /* so many commands go by units before it may go alone again */
-    atomic_bool disturbed;              /* another thread has ended it, which waited for something else */
-    bool waited;                        /* all up to this call had ended when this many were brief: */
-    unsigned waited_call, waited_brief; /* see gs_has_drained() */
-    uint64_t past_ns;                   /* expected of what has ended, and not told to the daemon yet */
+    struct gs_queue *q;              /* as long as it goes alone there */
+    bool begun;                      /* its thread hasn't seen yet that it goes alone no more */
+    _Atomic(cl_event) marker;        /* the last one, which may not have ended; or null; owned */
+    struct gs_alone_interval marked; /* the interval that it ends */
+    uint64_t since_ns;               /* when the marker before that ended, at the earliest, or all did */
+    bool exact;                      /* ... and the latest */
+    bool timed;                      /* a launch has gone by a unit since it went alone last */
+    bool told;                       /* the application is a task, whose jobs end where it has waited */
+    unsigned left_out;               /* so many commands go by units before it may go alone again */
+    atomic_bool disturbed;           /* another thread has ended it, which waited for something else */
+    bool waited;                     /* all up to this call had ended: */
+    unsigned waited_call;
+    uint64_t past_ns; /* expected of what has ended, and not told to the daemon yet */
 };
 extern atomic_uint gs_kernels_gone __attribute__((visibility("hidden"))); /* since there is a daemon */
 extern struct gs_alone gs_alone_of[GS_FAST_PATH_THREADS] __attribute__((visibility("hidden")));
@@ -114,7 +114,7 @@ bool gs_alone_moves(struct gs_fast_path_thread *t, cl_command_queue queue, bool 
 /* What is waited for in the queue: all that is in it now. And it has ended. */
 struct gs_alone_wait {
     cl_command_queue queue;
-    unsigned call, brief;
+    unsigned call;
     uint64_t begin_ns; /* 0: it is waited for others as well */
 };
 struct gs_alone_wait gs_alone_waits(const struct gs_queue *q);

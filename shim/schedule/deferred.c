@@ -180,26 +180,6 @@ bool gs_is_last_held(cl_command_queue queue, cl_event event)
     return is;
 }
 
-bool gs_deferred_is_brief(const struct gs_deferred *h)
-{
-    const uint64_t expected = h->units.kernel && h->units.n == 1 ? h->batch.expected_ns : 0;
-    return h->served && (gs_is_piece(h) || (expected && expected <= GS_BATCH_NS));
-}
-
-bool gs_are_brief(const struct gs_events *e)
-{
-    bool are = true;
-    pthread_mutex_lock(&gs_deferred_lock);
-    for (cl_uint i = 0; i < e->n && are; i++) {
-        const struct gs_deferred *h = newest;
-        while (h && e->v[i] != h->first && e->v[i] != h->end && e->v[i] != h->tail)
-            h = h->older;
-        are = h && gs_deferred_is_brief(h);
-    }
-    pthread_mutex_unlock(&gs_deferred_lock);
-    return are;
-}
-
 bool gs_deferred_keep(struct gs_deferred *h)
 {
     int refs = atomic_load(&h->refs);
@@ -214,7 +194,7 @@ void gs_deferred_drop(struct gs_deferred *h)
         return;
     unlist(h);
     if (h->drained && h->enqueued)
-        gs_has_drained(h->drained, h->call, h->brief_at);
+        gs_has_drained(h->drained, h->call);
     gs_drained_drop(h->drained);
     if (h->units.n > 1 && h->units.kind && atomic_load(&h->status) == CL_COMPLETE && h->first) {
         gs_chunk_learn(h->units.kind, h->units.factor, h->units.n, atomic_load(&h->took_ns));

@@ -16,9 +16,6 @@
 
 enum { GS_AWAITED = 4, GS_AT_ONCE = 15 /* units besides the first that may be had beforehand */ };
 
-/* What the wait list of a command waits for, see dispatch.c. */
-enum gs_deferred_waits { GS_WAITS_NOT, GS_WAITS_PIECES, GS_WAITS_OTHERS };
-
 struct gs_deferred {
     struct gs_deferred *next; /* in its resource's list; then in that of siblings which have failed */
     atomic_int refs;          /* the thread that serves it, each unit under way, and who waits for it */
@@ -44,11 +41,9 @@ struct gs_deferred {
     /* Of one that comes right after another in its queue, see gs_let_go(). */
     unsigned call;              /* the application's, counted for the queue */
     unsigned order;             /* of a single unit, when the last of it was enqueued. gs_deferred_lock */
-    unsigned brief_at;          /* gs_queue.brief then */
     struct gs_drained *drained; /* of the application's queue, if it is in order; or null */
     bool may_be_awaited;        /* for a moment, by the call that comes next in the queue, where it is untied */
-    bool may_chain;             /* the queue is in order, and there is nothing else to wait for, but for pieces */
-    enum gs_deferred_waits waits;
+    bool may_chain;             /* the queue is in order, and there is nothing else to wait for */
     bool chained;
     struct gs_unit *taken; /* the first unit was granted before it was enqueued, and needs no gate; or null */
     /* Of several: so were the others, all of them; then `end` is a marker's, unless one could not be enqueued. The
@@ -95,8 +90,8 @@ struct gs_queues {
 };
 
 struct gs_drained {
-    atomic_int refs;           /* the queue's, and those of the commands under way in it */
-    atomic_uint_fast64_t upto; /* a call, and what gs_queue.brief was then: 32 bits each */
+    atomic_int refs;  /* the queue's, and those of the commands under way in it */
+    atomic_uint upto; /* a call */
 };
 
 extern pthread_mutex_t gs_deferred_lock;       /* a leaf, but for gs_completion_claim */
@@ -133,9 +128,6 @@ static inline void gs_drop_event(cl_event event)
 }
 
 /* ---- deferred.c ---- */
-
-/* Is it on its way, all of it, and takes no longer than a unit of short launches may? With gs_deferred_lock held. */
-bool gs_deferred_is_brief(const struct gs_deferred *h);
 
 /* A user event of its context. Null: there is none to be had. */
 cl_event gs_deferred_user_event(const struct gs_deferred *h);
@@ -219,14 +211,10 @@ void gs_worker_enqueue_rest(struct gs_deferred *h);
 /* So many more commands are untied. */
 void gs_untied(int more);
 
-void gs_has_drained(struct gs_drained *d, unsigned call, unsigned brief);
+void gs_has_drained(struct gs_drained *d, unsigned call);
 
 /* Has all that came before this call ended, as far as is known? */
 bool gs_is_drained(const struct gs_queue *q, unsigned call);
-
-/* Is there nothing in the queue since `before`, the last that is held back there, or else since all had ended, but what
- * this call enqueues, and markers that wait for brief things? With gs_deferred_lock held. */
-bool gs_is_behind_brief(const struct gs_queue *q, const struct gs_deferred *before, unsigned call);
 
 /* Null: no memory. */
 struct gs_drained *gs_drained_of(struct gs_queue *q);

@@ -98,31 +98,13 @@ static void unmake(struct gs_deferred *h)
     free(h);
 }
 
-static bool is_of_piece(cl_event event)
+/* Does its wait list wait for anything but what comes last in the queue? What takes its unit at will doesn't ask: the
+ * driver takes 1.4 us to tell of an event. */
+static bool waits_for_others(cl_command_queue queue, cl_uint n_wait, const cl_event *wait, bool at_will)
 {
-    pthread_mutex_lock(&gs_deferred_lock);
-    const struct gs_deferred *h = gs_deferred_oldest;
-    while (h && h->first != event)
-        h = h->newer;
-    const bool is = gs_is_served_piece(h);
-    pthread_mutex_unlock(&gs_deferred_lock);
-    return is;
-}
-
-/* What a wait list waits for, besides what is in the queue: nothing, pieces that are on their way, or others. For what
- * takes its unit at will that is all the same: the driver takes 1.4 us to tell of an event. */
-static enum gs_deferred_waits waits_for(cl_command_queue queue, cl_uint n_wait, const cl_event *wait, bool at_will)
-{
-    enum gs_deferred_waits waits = at_will && n_wait ? GS_WAITS_OTHERS : GS_WAITS_NOT;
-    if (waits)
-        return waits;
-    for (cl_uint i = 0; i < n_wait; i++) {
-        if (gs_event_status(wait[i]) == CL_COMPLETE || gs_is_last_held(queue, wait[i]))
-            continue;
-        if (!is_of_piece(wait[i]))
-            return GS_WAITS_OTHERS;
-        waits = GS_WAITS_PIECES;
-    }
+    bool waits = at_will && n_wait;
+    for (cl_uint i = 0; i < n_wait && !waits; i++)
+        waits = gs_event_status(wait[i]) != CL_COMPLETE && !gs_is_last_held(queue, wait[i]);
     return waits;
 }
 
@@ -153,7 +135,7 @@ static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsig
         h->last_joins = h->closed;
         h->joining = true;
         h->joined_ns = now;
-        h->call = call; /* nothing was counted as brief since: it came right after */
+        h->call = call;
     }
     pthread_mutex_unlock(&gs_deferred_lock);
     return may ? h : NULL;
@@ -231,11 +213,11 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     const unsigned call = gs_queue_call(q);
     const bool piece = units && units->pieces && units->n == 1;
     const bool at_will = piece && gs_unit_is_sole() && !gs_put_owes();
-    const enum gs_deferred_waits waits = waits_for(queue, n_wait, wait, at_will);
-    const bool may_chain = !(queue == q->o.handle && q->out_of_order) && waits != GS_WAITS_OTHERS;
+    const bool may_chain =
+        !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, n_wait, wait, at_will);
     units = units ? units : &one;
     *gate = NULL;
-    const bool may_join = may_chain && waits == GS_WAITS_NOT && queue == q->o.handle && units->n == 1 && units->kind;
+    const bool may_join = may_chain && queue == q->o.handle && units->n == 1 && units->kind;
     *held = may_join ? join(queue, resource, call, units->kind, now) : NULL;
     if (*held)
         return CL_SUCCESS;
@@ -257,9 +239,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     h->home = queue;
     h->resource = resource;
     h->call = call;
-    h->brief_at = atomic_load(&q->brief);
     h->may_chain = may_chain;
-    h->waits = waits;
     const bool marked = gs_take_now(h, q);
     gs_take_rest(h, q);
     if (!h->taken)

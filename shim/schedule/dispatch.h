@@ -65,9 +65,6 @@ struct gs_units {
     bool is_new; /* nothing is known of the time that such commands take */
 };
 
-/* Are these the ends of commands that are under way by units they have been granted, and short? */
-bool gs_are_brief(const struct gs_events *e);
-
 /* ctx->ended, made if need be. A marker that waits for it alone comes after the barriers in a queue out of order, and
  * after no other command. */
 cl_int gs_ended_event(struct gs_context *ctx);

@@ -13,34 +13,21 @@ void gs_drained_drop(struct gs_drained *d)
         free(d);
 }
 
-static unsigned call_of(uint64_t upto)
+void gs_has_drained(struct gs_drained *d, unsigned call)
 {
-    return (unsigned)(upto >> 32);
-}
-
-void gs_has_drained(struct gs_drained *d, unsigned call, unsigned brief)
-{
-    const uint64_t upto = (uint64_t)call << 32 | brief;
-    uint_fast64_t known = atomic_load(&d->upto);
-    while ((int)(call - call_of(known)) > 0 && !atomic_compare_exchange_weak(&d->upto, &known, upto))
+    unsigned known = atomic_load(&d->upto);
+    while ((int)(call - known) > 0 && !atomic_compare_exchange_weak(&d->upto, &known, call))
         ;
 }
 
-static uint64_t drained_upto(const struct gs_queue *q)
+static unsigned drained_upto(const struct gs_queue *q)
 {
     return q->drained ? atomic_load(&q->drained->upto) : 0;
 }
 
 bool gs_is_drained(const struct gs_queue *q, unsigned call)
 {
-    return call - call_of(drained_upto(q)) <= 1;
-}
-
-bool gs_is_behind_brief(const struct gs_queue *q, const struct gs_deferred *before, unsigned call)
-{
-    const uint64_t upto = drained_upto(q);
-    const unsigned since = before ? before->call : call_of(upto), brief = before ? before->brief_at : (unsigned)upto;
-    return call - since - (atomic_load(&q->brief) - brief) <= 1;
+    return call - drained_upto(q) <= 1;
 }
 
 struct gs_drained *gs_drained_of(struct gs_queue *q)
@@ -57,7 +44,7 @@ static void drained(struct gs_queue *q, struct gs_upto upto, bool well)
     pthread_mutex_lock(&q->o.ctx->lock);
     struct gs_drained *d = gs_drained_of(q);
     if (d)
-        gs_has_drained(d, upto.call, atomic_load(&q->brief));
+        gs_has_drained(d, upto.call);
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (well && !q->out_of_order)
         gs_units_over(q->o.handle, upto.order);
@@ -101,7 +88,7 @@ bool gs_queue_is_empty(struct gs_queue *q, bool of_this_call)
 {
     const unsigned call = gs_queue_call(q);
     if (q->out_of_order || !q->drained || !gs_scheduled() ||
-        !(of_this_call ? gs_is_drained(q, call) : call_of(drained_upto(q)) == call))
+        !(of_this_call ? gs_is_drained(q, call) : drained_upto(q) == call))
         return false;
     pthread_mutex_lock(&gs_deferred_lock);
     const bool empty = !gs_deferred_last_in(q->o.handle);

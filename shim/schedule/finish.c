@@ -13,12 +13,9 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
 {
     cl_event marker;
     const bool others = ended->n != 1 || !gs_is_last_held(q->o.handle, ended->v[0]); /* to be waited for */
-    const bool brief = others && gs_scheduled() && gs_are_brief(ended);
     cl_int err = gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, ended->n, ended->n ? ended->v : NULL, &marker);
     if (others)
         atomic_fetch_add(&q->calls, 2);
-    if (brief)
-        atomic_fetch_add(&q->brief, 2);
     if (err)
         return err;
     if (ended->n > 1)

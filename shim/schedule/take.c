@@ -91,40 +91,6 @@ static bool try_unit(struct gs_deferred *h, bool idle)
     return gs_unit_try(h->resource, h->length, &h->taken->grant) || await_own(h) || ask_unit(h, idle);
 }
 
-/* May it have its unit while pieces are still on their way that it waits for? Whoever else wants that unit then waits
- * for them as well: so not what may be as long as a unit may be by itself. With its wait it takes 0.6 ms at most. */
-static bool is_short(const struct gs_deferred *h)
-{
-    if (gs_is_piece(h))
-        return h->resource != GS_RESOURCE_PCI;
-    if (!h->units.kernel)
-        return false;
-    return h->units.n > 1 ? h->units.factor > 1 : h->batch.expected_ns && h->batch.expected_ns <= GS_BATCH_NS;
-}
-
-/* May it begin once such pieces have ended? Either there is nothing else in its queue, or it is the next behind one. */
-static bool is_behind_pieces(const struct gs_deferred *h, const struct gs_queue *q, const struct gs_deferred *before)
-{
-    if (!h->may_chain || !is_short(h))
-        return false;
-    if (h->home != q->o.handle)
-        return h->waits == GS_WAITS_PIECES && (!before || gs_is_served_piece(before));
-    if (h->waits == GS_WAITS_PIECES)
-        return gs_is_drained(q, h->call) && !before;
-    return gs_is_served_piece(before) && h->call - before->call <= 1;
-}
-
-/* May it begin once what it waits for, and what is before it in the application's queue, has ended: all of it brief,
- * and by units that have been granted? Only where nobody else has wanted its device for a while: whoever does waits for
- * that as well. */
-static bool is_behind_brief(const struct gs_deferred *h, const struct gs_queue *q, const struct gs_deferred *before)
-{
-    if (!h->may_chain || (before && !gs_deferred_is_brief(before)))
-        return false;
-    return (h->home != q->o.handle || gs_is_behind_brief(q, before, h->call)) && gs_unit_is_alone(h->resource) &&
-           !atomic_load(&q->o.ctx->user_events);
-}
-
 /* Where no other application is connected nobody waits for a unit which is held while its command can't run yet: what
  * is in the queue, and in the wait list, has the units that it needs, so that it comes to its end; not where it may
  * wait for a thread of ours that has yet to ask for some. With gs_deferred_lock held. */
@@ -141,19 +107,18 @@ bool gs_take_now(struct gs_deferred *h, const struct gs_queue *q)
     /* A call may consist of several commands, or another thread's has come meanwhile: nothing waits behind a gate. A
      * queue of ours holds nothing else: there gate, marker and thread took 30 us of the 70 of each piece of the ring
      * (an H200). */
-    const bool idle = h->may_chain && h->waits == GS_WAITS_NOT &&
-                      (h->home == q->o.handle ? gs_is_drained(q, h->call) && (!before || before->served) : !before);
-    h->chained = !idle && h->waits == GS_WAITS_NOT && gs_is_next(before, h->resource, h->call);
+    const bool idle =
+        h->may_chain && (h->home == q->o.handle ? gs_is_drained(q, h->call) && (!before || before->served) : !before);
+    h->chained = !idle && gs_is_next(before, h->resource, h->call);
     const bool behind_served = h->chained && before->served;
-    const bool behind_pieces =
-        !idle && !h->chained && (is_behind_pieces(h, q, before) || is_behind_brief(h, q, before) || may_at_will(h, q));
+    const bool at_will = !idle && !h->chained && may_at_will(h, q);
     pthread_mutex_unlock(&gs_deferred_lock);
-    if ((idle || behind_served || behind_pieces) && (h->taken = gs_zeroed(sizeof *h->taken)) &&
+    if ((idle || behind_served || at_will) && (h->taken = gs_zeroed(sizeof *h->taken)) &&
         !try_unit(h, idle && h->home == q->o.handle)) {
         free(h->taken);
         h->taken = NULL;
     }
-    h->chained = h->chained || (behind_pieces && h->taken);
+    h->chained = h->chained || (at_will && h->taken);
     return !idle && (!h->chained || h->units.n > 1);
 }
 

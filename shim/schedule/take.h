@@ -5,13 +5,6 @@
 
 #include "shim/schedule/deferred.h"
 
-/* Is it a piece that is moved, granted and on its way? That isn't long, and waits for no unit any more. With
- * gs_deferred_lock held. */
-static inline bool gs_is_served_piece(const struct gs_deferred *h)
-{
-    return h && gs_is_piece(h) && h->served;
-}
-
 /* Comes it right after this one, on the same resource? Whatever else is enqueued in between counts as a call, and so
  * ends the chain: a marker with a wait list, or a command that we don't look into. With gs_deferred_lock held. */
 static inline bool gs_is_next(const struct gs_deferred *before, unsigned resource, unsigned call)
