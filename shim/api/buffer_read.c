@@ -176,9 +176,9 @@ static bool may_go(struct gs_queue *q, const struct gs_mem *m, struct gs_range r
 }
 
 /* A read of one unit that blocks, where nothing is under way in its queue: this thread takes the unit, waits for the
- * end and gives it back; nobody else has to hear of it. False: it isn't one. Lets `before` go. */
+ * end and gives it back; nobody else has to hear of it. False: it isn't one. */
 static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_range r, const struct gs_op *op,
-                       struct gs_deferred *before, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+                       cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
 {
     struct gs_putting put = {.q = q};
     struct gs_cut cut;
@@ -189,10 +189,8 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     pthread_mutex_lock(&q->o.ctx->lock);
     const bool might = cut.n == 1 && may_go(q, m, r);
     pthread_mutex_unlock(&q->o.ctx->lock);
-    if (!might) {
-        gs_deferred_let(before);
+    if (!might)
         return false;
-    }
     const bool blocks = may_block(op->region[0]);
     gs_unit_take(GS_RESOURCE_PCI, &grant); /* it could run now */
     pthread_mutex_lock(&q->o.ctx->lock);
@@ -208,7 +206,6 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     if (enqueued && !blocks)
         *err = gs_real()->clWaitForEvents(1, &own); /* sends it off as well */
     gs_unit_over(&grant);
-    gs_deferred_let(before);
     if (enqueued && !*err)
         gs_queue_drained(q, upto);
     if (enqueued)
@@ -262,7 +259,7 @@ static bool read_behind(struct gs_queue *q, struct gs_mem *m, size_t offset, siz
 }
 
 static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range window, void *ptr, cl_bool blocking,
-                         bool alone, struct gs_deferred *before, cl_uint n_wait, const cl_event *wait, cl_event *event)
+                         bool alone, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     const struct gs_range r = gs_window_range(m, window.begin, window.end - window.begin);
     const struct gs_op op = {.kind = GS_OP_READ,
@@ -273,7 +270,7 @@ static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range w
     struct gs_home h;
     cl_event own = NULL;
     cl_int alone_err = CL_SUCCESS;
-    if (alone && read_alone(q, m, r, &op, before, n_wait, wait, event, &alone_err))
+    if (alone && read_alone(q, m, r, &op, n_wait, wait, event, &alone_err))
         return alone_err;
     gs_home_begin(&h, q, true, n_wait, wait);
     const cl_int err = gs_at_home(m->root, r) ? gs_home_run(&h, q->o.handle, &op, CL_COMMAND_READ_BUFFER, &own)
@@ -298,9 +295,9 @@ static cl_int read_pieces_by_units(struct gs_queue *q, struct gs_mem *m, struct 
 
 /* A few bytes from several places, where nothing is under way in the queue: this thread reads one stretch after the
  * other, without a marker, an event and anybody who hears of them (two H200s: 128 KiB in 0.05 ms instead of 0.13).
- * False: something is. Else lets `before` go. */
-static bool read_few_units(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr,
-                           struct gs_deferred *before, cl_uint n_wait, const cl_event *wait, cl_int *err)
+ * False: something is. */
+static bool read_few_units(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, cl_uint n_wait,
+                           const cl_event *wait, cl_int *err)
 {
     pthread_mutex_lock(&q->o.ctx->lock);
     const struct gs_upto upto = gs_queue_upto(q);
@@ -309,7 +306,6 @@ static bool read_few_units(struct gs_queue *q, struct gs_mem *m, struct gs_range
     if (!idle)
         return false;
     *err = read_pieces_by_units(q, m, r, ptr, false, n_wait, wait, NULL);
-    gs_deferred_let(before);
     if (!*err)
         gs_queue_drained(q, upto);
     return true;
@@ -329,20 +325,18 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     /* As long as nothing is split, everything is at home. */
     const bool at_home = ours && gs_is_small(m, size) && !atomic_load(&q->o.ctx->divided);
     enum read_way way = ours && !at_home ? choose_read(q, m, r, ptr, blocking_read) : READ_AT_HOME;
-    struct gs_deferred *before = NULL;
     const bool direct = by_units && way != READ_STAGED && way != READ_BESIDE;
     cl_int behind_err;
     if (direct && way == READ_AT_HOME && blocking_read &&
         read_behind(q, m, offset, size, ptr, num_events_in_wait_list, event_wait_list, event, &behind_err))
         return behind_err;
-    const bool alone =
-        direct && gs_home_await_before(q, blocking_read, num_events_in_wait_list, event_wait_list, &before);
+    const bool alone = direct && gs_home_await_before(q, blocking_read, num_events_in_wait_list, event_wait_list);
     gs_queue_close(command_queue);
     if (by_units && way == READ_STAGED)
         return read_pieces_by_units(q, m, r, ptr, true, num_events_in_wait_list, event_wait_list, event);
     cl_int few_err;
     if (alone && way == READ_IN_TURN && !event && may_block(size) &&
-        read_few_units(q, m, r, ptr, before, num_events_in_wait_list, event_wait_list, &few_err))
+        read_few_units(q, m, r, ptr, num_events_in_wait_list, event_wait_list, &few_err))
         return few_err;
     cl_event own;
     if (way == READ_BESIDE) {
@@ -353,7 +347,7 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
         way = gs_range_at_home(q, m, r) ? READ_AT_HOME : READ_TOGETHER;
     }
     if (by_units)
-        return read_units(q, m, (struct gs_range){offset, offset + size}, ptr, blocking_read, alone, before,
+        return read_units(q, m, (struct gs_range){offset, offset + size}, ptr, blocking_read, alone,
                           num_events_in_wait_list, event_wait_list, event);
     if (way == READ_AT_HOME)
         return gs_real()->clEnqueueReadBuffer(command_queue, buffer, blocking_read, offset, size, ptr,

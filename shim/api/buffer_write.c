@@ -159,9 +159,7 @@ static GS_COLD cl_int write_carefully(cl_command_queue command_queue, cl_mem buf
         return passed;
     struct gs_home h;
     cl_event own = NULL;
-    struct gs_deferred *before;
-    const bool alone = gs_home_await_before(q, blocking_write, num_events_in_wait_list, event_wait_list, &before);
-    gs_deferred_let(before);
+    const bool alone = gs_home_await_before(q, blocking_write, num_events_in_wait_list, event_wait_list);
     gs_home_begin(&h, q, false, num_events_in_wait_list, event_wait_list);
     h.alone = alone;
     if (gs_write_elsewhere(&h, m, offset, size, ptr, blocking_write, &own))

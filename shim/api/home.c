@@ -340,11 +340,9 @@ bool gs_range_at_home(struct gs_queue *q, struct gs_mem *m, struct gs_range r)
     return gs_at_home(m->root, r);
 }
 
-bool gs_home_await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait,
-                          struct gs_deferred **over)
+bool gs_home_await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait)
 {
-    *over = NULL;
-    if (!blocking || q->out_of_order || !gs_scheduled() || !gs_queue_await(q, false, over))
+    if (!blocking || q->out_of_order || !gs_scheduled() || !gs_queue_await(q, false))
         return false;
     if (n_wait && wait)
         gs_real()->clWaitForEvents(n_wait, wait);

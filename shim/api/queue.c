@@ -181,14 +181,12 @@ static GS_COLD cl_int finish(cl_command_queue command_queue)
     const struct gs_sieve before = gs_timing_before_wait(gs_find(GS_QUEUE, command_queue));
     struct gs_queue *q = gs_scheduled() ? gs_find(GS_QUEUE, command_queue) : NULL;
     const struct gs_upto upto = q ? gs_queue_upto(q) : (struct gs_upto){0};
-    struct gs_deferred *over = NULL;
     if (q && !q->out_of_order)
-        gs_queue_await(q, true, &over);
+        gs_queue_await(q, true);
     gs_queue_close(command_queue); /* also where the daemon has gone after the last launch */
     if (q)
         gs_queue_waits(1);
     const cl_int err = gs_real()->clFinish(command_queue);
-    gs_deferred_let(over);
     if (q)
         gs_queue_waits(-1);
     if (q && !err)

@@ -140,8 +140,7 @@ cl_int gs_home_wait(cl_int err, cl_bool blocking, cl_event own, cl_event *event)
 /* A call of a scheduled application that blocks waits for what comes before it first: then its command may find a unit
  * at once, and needs no gate, no marker, and nobody who opens the one when the other has ended. True: nothing is before
  * it any more. */
-bool gs_home_await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait,
-                          struct gs_deferred **over);
+bool gs_home_await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, const cl_event *wait);
 
 /* Ends it, and waits for it where the call blocks: then all before it has ended as well. */
 cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_bool blocking, cl_event own, cl_event *event);

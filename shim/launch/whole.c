@@ -55,11 +55,13 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
     if (!err && (err = gs_launch_args(l, kernel, 0)) != CL_SUCCESS)
         gs_spare_kernel_back(l->k, 0, kernel);
     cl_event end;
-    run.untied = !event && !l->cmd.q->out_of_order;
+    run.may_begin = !event && !n_wait;
     if (!err)
-        err = gs_run_kernel(l->cmd.q, &run, kernel, l->cmd.q->o.handle, n_wait, wait, run.untied ? NULL : &end);
-    if (err || run.untied)
-        return err ? 1 : CL_SUCCESS;
+        err = gs_run_kernel(l->cmd.q, &run, kernel, l->cmd.q->o.handle, n_wait, wait, &end);
+    if (err && !run.begun)
+        return 1;
+    if (err || !end)
+        return err;
     const struct gs_events ended = {.v = &end, .n = 1};
     err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
     gs_real()->clReleaseEvent(end);

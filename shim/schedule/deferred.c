@@ -131,11 +131,6 @@ bool gs_deferred_enlist(struct gs_deferred *h)
         before->closed = true;
     if (follows)
         before->follower = h;
-    h->untied = gs_is_several(h) && h->units.untied;
-    if (h->untied) {
-        gs_untied(1);
-        gs_job_loose(1);
-    }
     h->older = newest;
     if (newest)
         newest->newer = h;
@@ -219,13 +214,8 @@ void gs_deferred_drop(struct gs_deferred *h)
 
 static void is_over(struct gs_deferred *h)
 {
-    if (h->units.untied) /* first: who has waited for it looks next whether the job has ended */
-        gs_job_loose(-1);
     pthread_mutex_lock(&gs_deferred_lock);
     h->over = true;
-    if (h->untied)
-        gs_untied(-1);
-    h->untied = false;
     const cl_event end = h->ends_by_marker ? NULL : h->end; /* it ends by itself */
     pthread_cond_broadcast(&gs_deferred_changed);
     pthread_mutex_unlock(&gs_deferred_lock);

@@ -26,7 +26,7 @@ struct gs_deferred {
     cl_event ready;          /* the commands before have ended */
     cl_event open;           /* the gate: a user event */
     cl_event first;          /* unit 0. Once `enqueued` */
-    cl_event end;            /* of several units: a user event, or a marker's; null as long as it is untied */
+    cl_event end;            /* of several units: a user event, or a marker's */
     struct gs_event *record; /* what is known of `end`: its times */
     struct gs_units units;
     enum gs_length length; /* of each of them */
@@ -42,7 +42,6 @@ struct gs_deferred {
     unsigned call;              /* the application's, counted for the queue */
     unsigned order;             /* of a single unit, when the last of it was enqueued. gs_deferred_lock */
     struct gs_drained *drained; /* of the application's queue, if it is in order; or null */
-    bool may_be_awaited;        /* for a moment, by the call that comes next in the queue, where it is untied */
     bool may_chain;             /* the queue is in order, and there is nothing else to wait for */
     bool chained;
     struct gs_unit *taken; /* the first unit was granted before it was enqueued, and needs no gate; or null */
@@ -58,8 +57,6 @@ struct gs_deferred {
     struct gs_deferred *follower;      /* to be served after it */
     bool served;                       /* its last unit is on its way */
     bool over;                         /* all of it has ended */
-    bool untied;                       /* what comes next in its queue doesn't come after all of its units yet */
-    bool tying;                        /* somebody sees to that */
     unsigned newest;                   /* the queue of its last unit */
     /* Of a single unit, which commands that come right after it in the queue may join: */
     struct gs_batch batch;
@@ -207,9 +204,6 @@ void gs_worker_take(struct gs_deferred *h);
 void gs_worker_enqueue_rest(struct gs_deferred *h);
 
 /* ---- drained.c ---- */
-
-/* So many more commands are untied. */
-void gs_untied(int more);
 
 void gs_has_drained(struct gs_drained *d, unsigned call);
 

@@ -79,7 +79,7 @@ static cl_int make(struct gs_deferred *h, struct gs_queue *q, bool marked, cl_ui
     cl_int err = marked ? mark(h, q, n_wait, wait) : CL_SUCCESS;
     if (!err && !h->taken)
         h->open = gs_real()->clCreateUserEvent(q->o.ctx->o.handle, &err);
-    if (!err && gs_is_several(h) && !h->units.untied && !h->at_once)
+    if (!err && gs_is_several(h) && !h->at_once)
         err = add_end(h, q->o.ctx);
     return err ? err : retain_queues(h);
 }
@@ -164,17 +164,6 @@ static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
     gs_deferred_drop(h);
 }
 
-/* The first launch of its kind, which goes in chunks until it is known how long it takes. What comes next in the queue
- * waits for it in its call, if it is soon over: else that, and mostly what comes then, would stand behind a user event.
- * Once one command has, NVIDIA's driver keeps a thread awake until the application makes no call for some 0.1 s, and
- * each launch takes 5.2 to 7.9 us instead of 4.1 to 5.9, for as long as it runs (H200). Not behind anything that the
- * application's own events hold up. */
-static bool may_be_awaited(const struct gs_deferred *h, const struct gs_queue *q)
-{
-    return h->units.untied && h->units.is_new && h->taken && gs_unit_is_sole() && !gs_callbacks_ever() &&
-           !atomic_load(&q->o.ctx->user_events);
-}
-
 struct gs_deferred *gs_hold_on(struct gs_queue *q, uint64_t kind)
 {
     const unsigned call = gs_queue_call(q);
@@ -251,7 +240,6 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     }
     if (queue == q->o.handle && !q->out_of_order && (h->drained = gs_drained_of(q)))
         atomic_fetch_add(&h->drained->refs, 1);
-    h->may_be_awaited = may_be_awaited(h, q);
     h->label = gs_label_now();
     *held = h;
     *gate = h->open;
@@ -306,7 +294,7 @@ void gs_let_go(struct gs_deferred *h, cl_event first, cl_event *end)
     h->enqueued = true;
     if (h->at_once)
         gs_worker_enqueue_rest(h);
-    cl_event own = gs_is_several(h) ? h->end : first; /* null: it is untied, and counted */
+    cl_event own = gs_is_several(h) ? h->end : first;
     if (end)
         gs_real()->clRetainEvent(*end = own);
     if (own)

@@ -59,10 +59,6 @@ struct gs_units {
     uint64_t kind;   /* what it is, for what is expected of its time, see batch.h; 0: nothing. May share a unit */
     unsigned factor; /* of several: by which they were cut, ... */
     uint64_t groups; /* ... and how many work-groups they have in all */
-    /* Of several, in the application's queue, in order, of which it wants no event: what comes next there is to come
-     * after all of them. A marker sees to that, once something does come while they are under way. */
-    bool untied;
-    bool is_new; /* nothing is known of the time that such commands take */
 };
 
 /* ctx->ended, made if need be. A marker that waits for it alone comes after the barriers in a queue out of order, and
@@ -117,10 +113,8 @@ void gs_queue_waits(int more);
 
 /* Waits for what a command that is enqueued in the application's queue, in order, would come after, where that is a
  * command of ours (of several units: only then, if so asked) or nothing. False: it is something else, and nothing was
- * waited for. *over, if not null, is to be let go, which takes the driver some time: it has ended. Without the
- * context's lock. */
-bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_deferred **over);
-void gs_deferred_let(struct gs_deferred *over);
+ * waited for. Without the context's lock. */
+bool gs_queue_await(struct gs_queue *q, bool of_several);
 
 /* Is this the event of the last command under way in a queue, or of one of its units? */
 bool gs_is_last_held(cl_command_queue queue, cl_event event);
@@ -129,7 +123,7 @@ bool gs_is_last_held(cl_command_queue queue, cl_event event);
 void gs_deferred_fail(void);
 
 /* Something is about to be enqueued there, which doesn't go through gs_hold_back: what was let go without an event gets
- * one, and what is untied its marker. */
+ * one. */
 void gs_queue_close(cl_command_queue queue);
 
 /* The application lets go of its queue: it isn't used by us any more, but for commands that retain it. */

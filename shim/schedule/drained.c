@@ -67,13 +67,6 @@ void gs_queue_drained(struct gs_queue *q, struct gs_upto upto)
     drained(q, upto, true);
 }
 
-static atomic_int n_untied; /* commands */
-
-void gs_untied(int more)
-{
-    atomic_fetch_add(&n_untied, more);
-}
-
 bool gs_queue_is_idle(struct gs_queue *q)
 {
     const unsigned call = gs_queue_call(q);
@@ -142,66 +135,18 @@ static void await_units(struct gs_deferred *h)
     is_over(h, true); /* another thread may be about to see the last of them */
 }
 
-/* Is it over within the time that a unit may take? */
-static bool ends_soon(struct gs_deferred *h)
-{
-    enum { PAUSE_NS = 2000 };
-    const uint64_t until = gs_now_ns() + GS_BATCH_SOLE_NS;
-    for (uint64_t now = 0; !is_over(h, false) && now < until;) {
-        const uint64_t next = gs_now_ns() + PAUSE_NS;
-        look_at_units(h, NULL);
-        while ((now = gs_now_ns()) < next)
-            ;
-    }
-    return is_over(h, false);
-}
-
-/* What comes next in its queue comes after all of its units. */
-static void tie(struct gs_deferred *h)
-{
-    const bool ended = h->may_be_awaited && ends_soon(h);
-    cl_event marker, end = ended ? NULL : gs_deferred_user_event(h); /* it ends with the command */
-    const bool tied = end && gs_real()->clEnqueueMarkerWithWaitList(h->home, 1, &end, &marker) == CL_SUCCESS;
-    if (tied) {
-        gs_job_add(marker); /* one that fails must be somebody's: PoCL (3.1) uses it once more after its end */
-        gs_real()->clReleaseEvent(marker);
-        gs_real()->clFlush(h->home);
-    } else if (!ended) {
-        gs_drop_event(end);
-        await_units(h);
-    }
-    pthread_mutex_lock(&gs_deferred_lock);
-    if (tied)
-        h->end = end;
-    if (h->untied)
-        gs_untied(-1);
-    h->untied = h->tying = false;
-    const bool over = h->over;
-    pthread_cond_broadcast(&gs_deferred_changed);
-    pthread_mutex_unlock(&gs_deferred_lock);
-    if (tied && over)
-        gs_event_end(end, atomic_load(&h->status));
-}
-
 void gs_queue_close(cl_command_queue queue)
 {
-    if (!gs_job_is_loose() && !atomic_load(&n_untied))
+    if (!gs_job_is_loose())
         return;
     pthread_mutex_lock(&gs_deferred_lock);
-    struct gs_deferred *h;
-    while ((h = gs_deferred_last_in(queue)) && h->tying)
-        pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock);
+    struct gs_deferred *h = gs_deferred_last_in(queue);
     const bool open = h && h->units.n == 1 && (h->loose || h->joining) && gs_deferred_keep(h);
-    const bool untied = h && h->untied && gs_deferred_keep(h); /* as long as it isn't over */
-    if (untied)
-        h->tying = true;
     pthread_mutex_unlock(&gs_deferred_lock);
-    if (open)
-        gs_unit_close(h);
-    if (untied)
-        tie(h);
-    if (open || untied)
-        gs_deferred_drop(h);
+    if (!open)
+        return;
+    gs_unit_close(h);
+    gs_deferred_drop(h);
 }
 
 void gs_queue_leave(cl_command_queue queue)
@@ -224,10 +169,9 @@ void gs_queue_leave(cl_command_queue queue)
         gs_real()->clFlush(queue);
 }
 
-bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_deferred **over)
+bool gs_queue_await(struct gs_queue *q, bool of_several)
 {
     cl_event last = NULL;
-    *over = NULL;
     pthread_mutex_lock(&q->o.ctx->lock); /* who changes what comes last has it */
     const struct gs_upto upto = gs_queue_upto(q);
     pthread_mutex_lock(&gs_deferred_lock);
@@ -236,7 +180,7 @@ bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_deferred **ov
     const bool several = h && gs_is_several(h);
     const bool known = !idle && h && (several || !of_several) && upto.call - h->call <= 1 && gs_deferred_keep(h);
     if (known && several)
-        last = h->end; /* null: it is untied */
+        last = h->end;
     pthread_mutex_unlock(&gs_deferred_lock);
     if (known && !several) {
         gs_unit_close(h); /* so that its last event stays the last */
@@ -253,20 +197,11 @@ bool gs_queue_await(struct gs_queue *q, bool of_several, struct gs_deferred **ov
         gs_unit_send(h);
         atomic_store(&h->pending, gs_event_status(last) > CL_COMPLETE);
     }
-    if (several && !last) /* nobody waits for it but who is asked to let it go */
-        *over = h;
-    else
-        gs_deferred_drop(h);
+    gs_deferred_drop(h);
     gs_queue_waits(1);
-    const cl_int err = last ? gs_real()->clWaitForEvents(1, &last) : CL_SUCCESS; /* however it ends */
+    const cl_int err = gs_real()->clWaitForEvents(1, &last); /* however it ends */
     gs_queue_waits(-1);
     drained(q, upto, !err);
     gs_drop_event(last);
     return true;
-}
-
-void gs_deferred_let(struct gs_deferred *over)
-{
-    if (over)
-        gs_deferred_drop(over);
 }

@@ -127,8 +127,8 @@ bool gs_take_now(struct gs_deferred *h, const struct gs_queue *q)
  * Its times are put together later than the marker ends: so not where somebody may ask for them. */
 void gs_take_rest(struct gs_deferred *h, const struct gs_queue *q)
 {
-    if (!h->taken || !gs_is_several(h) || h->units.untied || h->units.n - 1 > GS_AT_ONCE || h->units.first_alone ||
-        q->profiling || gs_report_wants_times())
+    if (!h->taken || !gs_is_several(h) || h->units.n - 1 > GS_AT_ONCE || h->units.first_alone || q->profiling ||
+        gs_report_wants_times())
         return;
     h->at_once = true;
     for (unsigned i = 0; i + 1 < h->units.n && h->at_once; i++) {

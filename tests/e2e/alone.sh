@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # One application alone under a daemon. What comes after a launch in chunks comes after all of them, also where the
 # launch has no event (programs/untied.c), over drivers that are as lazy as they may be as well; and a job of one launch
-# in chunks and one blocking read needs nothing of the driver but its chunks, the read, and a wait for either.
+# in chunks and one blocking read needs little of the driver but its chunks, the read, and a wait for either.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 own_daemon <<'END'
@@ -78,7 +78,7 @@ for calls in jobs:
     assert len(chunks) > 1 and len(read) == 1 and read[0] > max(chunks), calls
 median = {name: statistics.median(n) for name, n in need.items()}
 print(median)
-assert not median["clEnqueueMarkerWithWaitList"] and not median["clCreateUserEvent"]
+assert median["clEnqueueMarkerWithWaitList"] <= 1 and median["clCreateUserEvent"] <= 1 # the end of all chunks, and what keeps its place
 assert median["clWaitForEvents"] <= 4
 END
 

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/schedule/first_launch.h"
+
+#include <stdlib.h>
+
+#include "shim/order/callbacks.h"
+#include "shim/order/command.h"
+#include "shim/order/completion.h"
+#include "shim/schedule/deferred.h"
+
+bool gs_is_first_launch(struct gs_queue *q, const struct gs_units *units)
+{
+    return !q->out_of_order && gs_kind_is_new(units->kind) && gs_unit_is_sole() && !gs_callbacks_ever() &&
+           !atomic_load(&q->o.ctx->user_events) && gs_queue_is_idle(q);
+}
+
+static void unit_ended(cl_event event, cl_int status, void *data)
+{
+    struct gs_grant *grant = data;
+    (void)event;
+    (void)status;
+    gs_unit_over(grant);
+    free(grant);
+}
+
+/* Has it ended by then? Its unit is given back when it has. */
+static bool await_unit(cl_event event, struct gs_grant *grant, uint64_t until_ns)
+{
+    enum { PAUSE_NS = 2000 };
+    for (uint64_t now = gs_now_ns(); gs_event_status(event) > CL_COMPLETE && now < until_ns;) {
+        const uint64_t next = now + PAUSE_NS;
+        while ((now = gs_now_ns()) < next)
+            ;
+    }
+    const cl_int status = gs_event_status(event);
+    if (status > CL_COMPLETE && gs_await_end(event, NULL, unit_ended, grant))
+        return false;
+    if (status > CL_COMPLETE)
+        gs_real()->clWaitForEvents(1, &event);
+    unit_ended(event, CL_COMPLETE, grant);
+    return status == CL_COMPLETE;
+}
+
+static bool run_unit(struct gs_queue *q, unsigned resource, const struct gs_units *units, unsigned i, cl_event *event,
+                     struct gs_grant **grant)
+{
+    *grant = malloc(sizeof **grant);
+    if (!*grant || !gs_unit_try(resource, GS_LENGTH_UNKNOWN, *grant)) {
+        free(*grant);
+        return false;
+    }
+    if (units->enqueue(units->work, i, q->o.handle, 0, NULL, event) == CL_SUCCESS)
+        return true;
+    gs_unit_give(*grant);
+    free(*grant);
+    return false;
+}
+
+unsigned gs_run_first(struct gs_queue *q, unsigned resource, const struct gs_units *units)
+{
+    const uint64_t begin_ns = gs_now_ns();
+    struct gs_grant *grant;
+    cl_event event;
+    unsigned n = 0;
+    bool over = true;
+    while (n < units->n && over && run_unit(q, resource, units, n, &event, &grant)) {
+        n++;
+        gs_job_add(event);
+        gs_real()->clFlush(q->o.handle);
+        over = await_unit(event, grant, begin_ns + GS_BATCH_SOLE_NS);
+        gs_real()->clReleaseEvent(event);
+    }
+    const uint64_t took_ns = gs_now_ns() - begin_ns;
+    if (units->spent)
+        atomic_fetch_add(&units->spent->kernel_ns[units->place], took_ns);
+    if (n) {
+        gs_chunk_learn(units->kind, units->factor, n, took_ns);
+        gs_whole_learn(units->kind, units->groups, took_ns * units->n / n);
+    }
+    struct gs_drained *d = n == units->n && over ? gs_drained_of(q) : NULL;
+    if (d)
+        gs_has_drained(d, gs_queue_call(q));
+    return n;
+}
