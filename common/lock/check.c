@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,14 +68,27 @@ static struct gs_ranked rank_of(const void *lock)
     return found.lock && found.rank ? found : (struct gs_ranked){lock, 0, "a lock without a rank"};
 }
 
+/* Below zero: nobody wants to hear of it. */
+static int open_report(void)
+{
+    const char *file = getenv("GS_LOCK_REPORT");
+    return file ? open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644) : -1;
+}
+
+void gs_check_failed(const char *what, int from, int to)
+{
+    const int fd = open_report();
+    if (fd < 0)
+        return;
+    dprintf(fd, "%s goes from %d to %d\n", what, from, to);
+    close(fd);
+}
+
 static void report(const struct gs_ranked *wanted, const struct gs_ranked *holds, const void *from)
 {
     static _Atomic bool said[RANKS][RANKS];
-    const char *file = getenv("GS_LOCK_REPORT");
-    if (said[wanted->rank % RANKS][holds ? holds->rank % RANKS : 0] || !file)
-        return;
-    said[wanted->rank % RANKS][holds ? holds->rank % RANKS : 0] = true;
-    const int fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    const bool again = atomic_exchange(&said[wanted->rank % RANKS][holds ? holds->rank % RANKS : 0], true);
+    const int fd = again ? -1 : open_report();
     if (fd < 0)
         return;
     Dl_info in = {0};

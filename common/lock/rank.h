@@ -65,11 +65,15 @@ struct gs_ranked {
 /* Where a lock is made at run time. */
 #define gs_rank_lock(lock, rank) gs_rank_made(lock, rank, #rank)
 void gs_rank_made(const void *lock, enum gs_rank rank, const char *name);
+/* Reports what may not follow what. */
+#define GS_CHECK(good, what, from, to) ((good) ? (void)0 : gs_check_failed((what), (int)(from), (int)(to)))
+void gs_check_failed(const char *what, int from, int to);
 
 #else
 
 #define GS_RANKED(lock, rank) _Static_assert((rank) > 0, "")
 #define gs_rank_lock(lock, rank) ((void)(rank))
+#define GS_CHECK(good, what, from, to) ((void)(good))
 
 #endif
 #endif

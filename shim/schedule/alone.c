@@ -421,7 +421,7 @@ static bool is_empty(struct gs_queue *q)
         pthread_mutex_lock(&gs_deferred_lock);
         const struct gs_deferred *last = gs_deferred_last_in(q->o.handle);
         empty = !last && q->drained && gs_is_drained(q, call);
-        looks = last && last->closed; /* else others will join */
+        looks = last && last->sharing != GS_SHARE_OPEN; /* else others will join */
         pthread_mutex_unlock(&gs_deferred_lock);
     }
     return empty;

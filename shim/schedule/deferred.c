@@ -126,9 +126,11 @@ bool gs_deferred_enlist(struct gs_deferred *h)
 {
     pthread_mutex_lock(&gs_deferred_lock);
     struct gs_deferred *before = gs_deferred_last_in(h->home);
-    const bool follows = h->chained && before && !h->taken && !before->served && !before->follower;
+    const bool follows =
+        h->behind == GS_BEHIND_LAST && before && !h->taken && !gs_is_served(before) && !before->follower;
     if (before)
-        before->closed = true;
+        gs_share_close(before);
+    gs_deferred_to(h, GS_ENQUEUED);
     if (follows)
         before->follower = h;
     h->older = newest;
@@ -153,7 +155,7 @@ struct gs_deferred *gs_deferred_last_in(cl_command_queue queue)
 bool gs_deferred_all_served(void)
 {
     const struct gs_deferred *h = gs_deferred_oldest;
-    while (h && h->served)
+    while (h && gs_is_served(h))
         h = h->newer;
     return !h;
 }
@@ -188,7 +190,7 @@ void gs_deferred_drop(struct gs_deferred *h)
     if (atomic_fetch_sub(&h->refs, 1) != 1)
         return;
     unlist(h);
-    if (h->drained && h->enqueued)
+    if (h->drained && h->state != GS_PREPARED)
         gs_has_drained(h->drained, h->call);
     gs_drained_drop(h->drained);
     if (h->units.n > 1 && h->units.kind && atomic_load(&h->status) == CL_COMPLETE && h->first) {
@@ -215,9 +217,8 @@ void gs_deferred_drop(struct gs_deferred *h)
 static void is_over(struct gs_deferred *h)
 {
     pthread_mutex_lock(&gs_deferred_lock);
-    h->over = true;
-    const cl_event end = h->ends_by_marker ? NULL : h->end; /* it ends by itself */
-    pthread_cond_broadcast(&gs_deferred_changed);
+    gs_deferred_to(h, GS_OVER);
+    const cl_event end = h->ends_by == GS_END_OWN ? h->end : NULL; /* else it ends by itself */
     pthread_mutex_unlock(&gs_deferred_lock);
     const bool later = end && h->units.siblings && atomic_load(&h->status) != CL_COMPLETE;
     if (end && !later) /* now, though others may hold it for longer */
@@ -228,12 +229,8 @@ static void is_over(struct gs_deferred *h)
 
 void gs_deferred_done(struct gs_deferred *h)
 {
-    if (atomic_fetch_sub(&h->left, 1) != 1)
-        return;
-    if (gs_is_several(h))
+    if (atomic_fetch_sub(&h->left, 1) == 1)
         is_over(h);
-    else
-        gs_deferred_leave_siblings(h);
 }
 
 struct gs_queues gs_deferred_queues(const struct gs_deferred *h)

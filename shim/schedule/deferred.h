@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A deferred command, and what those share who see to it: dispatch.c holds it back and lets it go, take.c takes units
  * for it at once where it can, resource_workers.c has the threads that give its units to the driver, unit_ends.c hears
- * of their ends, drained.c is asked what has ended in a queue. deferred.c is the list of all that are under way. */
+ * of their ends, drained.c is asked what has ended in a queue, state.c says which state may follow which. deferred.c is
+ * the list of all that are under way. */
 #ifndef GS_SHIM_SCHEDULE_DEFERRED_H
 #define GS_SHIM_SCHEDULE_DEFERRED_H
 
@@ -12,9 +13,24 @@
 #include "shim/schedule/job.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/schedule/alone.h"
+#include "shim/schedule/state.h"
 #include "shim/report/watch.h"
 
 enum { GS_AWAITED = 4, GS_AT_ONCE = 15 /* units besides the first that may be had beforehand */ };
+
+/* What a command's end is. */
+enum gs_end {
+    GS_END_FIRST,  /* that of its only unit, or of the last that has joined that */
+    GS_END_OWN,    /* a user event, which a thread of ours ends */
+    GS_END_MARKER, /* a marker's behind its units, all of which are enqueued in the call */
+};
+
+/* What it stands behind. */
+enum gs_behind {
+    GS_BEHIND_NOTHING, /* it could run now */
+    GS_BEHIND_LAST,    /* the last command of its queue alone, or what has its units: its order keeps it back */
+    GS_BEHIND_OTHERS,  /* what `ready` waits for */
+};
 
 struct gs_deferred {
     struct gs_deferred *next; /* in its resource's list; then in that of siblings which have failed */
@@ -23,16 +39,16 @@ struct gs_deferred {
     atomic_int status;        /* CL_COMPLETE, or the first error of a unit */
     atomic_bool pending;      /* it had not ended when somebody began to wait for its end */
     unsigned resource;
-    cl_event ready;          /* the commands before have ended */
-    cl_event open;           /* the gate: a user event */
-    cl_event first;          /* unit 0. Once `enqueued` */
-    cl_event end;            /* of several units: a user event, or a marker's */
+    cl_event ready; /* the commands before have ended */
+    cl_event open;  /* the gate: a user event */
+    cl_event first; /* unit 0; null: not enqueued yet */
+    cl_event end;   /* of several units */
+    enum gs_end ends_by;
     struct gs_event *record; /* what is known of `end`: its times */
     struct gs_units units;
     enum gs_length length; /* of each of them */
     cl_command_queue home; /* where the gate is */
     bool keeps;            /* its queues are retained until it has been served */
-    bool enqueued;
     struct gs_label label; /* of whoever asked for it */
     unsigned next_unit;
     atomic_uint running[GS_UNIT_QUEUES]; /* of the units behind the first, by queue */
@@ -42,31 +58,23 @@ struct gs_deferred {
     unsigned call;              /* the application's, counted for the queue */
     unsigned order;             /* of a single unit, when the last of it was enqueued. gs_deferred_lock */
     struct gs_drained *drained; /* of the application's queue, if it is in order; or null */
-    bool may_chain;             /* the queue is in order, and there is nothing else to wait for */
-    bool chained;
+    enum gs_behind behind;
     struct gs_unit *taken; /* the first unit was granted before it was enqueued, and needs no gate; or null */
-    /* Of several: so were the others, all of them; then `end` is a marker's, unless one could not be enqueued. The
-     * units, and what they enqueued. */
+    /* Of several that end by a marker: so were the others, all of them. The units, and what they enqueued. */
     struct gs_unit *rest[GS_AT_ONCE];
     cl_event rest_event[GS_AT_ONCE];
-    bool at_once, ends_by_marker;
     atomic_bool asked; /* the first unit was asked for before it was enqueued, by this request. The worker's lock */
     struct gs_request request;
     /* gs_deferred_lock: */
+    enum gs_deferred_state state;
     struct gs_deferred *older, *newer; /* in the list of all that are under way */
     struct gs_deferred *follower;      /* to be served after it */
-    bool served;                       /* its last unit is on its way */
-    bool over;                         /* all of it has ended */
     unsigned newest;                   /* the queue of its last unit */
     /* Of a single unit, which commands that come right after it in the queue may join: */
     struct gs_batch batch;
+    enum gs_sharing sharing;
     cl_event tail;       /* the event of the last of those that have joined and have one, or null; owned */
     bool loose;          /* others have joined since, which have none */
-    bool closing;        /* somebody enqueues a marker behind those, or sends them off */
-    bool sent;           /* they have been sent off, or will be without us */
-    bool closed;         /* no more may join */
-    bool joining;        /* one is about to be enqueued ... */
-    bool last_joins;     /* ... and is the last: of the thread that does */
     uint64_t joined_ns;  /* when the last has come */
     uint64_t granted_ns; /* 0: not yet */
     /* The units under way, as far as there is room. */
@@ -99,6 +107,12 @@ extern atomic_uint
 
 extern atomic_uint_fast64_t gs_called_ns; /* when the application last called for a command that goes by units */
 extern atomic_int gs_waiting;             /* threads, see gs_queue_waits() */
+
+/* Are all its units on their way? With gs_deferred_lock held. */
+static inline bool gs_is_served(const struct gs_deferred *h)
+{
+    return h->state >= GS_SERVED;
+}
 
 static inline bool gs_is_several(const struct gs_deferred *h)
 {

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/memory.h"
 #include "shim/order/command.h"
@@ -45,7 +46,7 @@ static cl_int add_end(struct gs_deferred *h, struct gs_context *ctx)
 static cl_int retain_queues(struct gs_deferred *h)
 {
     struct gs_queues kept = {.home = h->home};
-    if (h->taken && (!gs_is_several(h) || h->at_once))
+    if (h->taken && h->ends_by != GS_END_OWN)
         return CL_SUCCESS;
     cl_int err = gs_real()->clRetainCommandQueue(h->home);
     if (err)
@@ -79,7 +80,7 @@ static cl_int make(struct gs_deferred *h, struct gs_queue *q, bool marked, cl_ui
     cl_int err = marked ? mark(h, q, n_wait, wait) : CL_SUCCESS;
     if (!err && !h->taken)
         h->open = gs_real()->clCreateUserEvent(q->o.ctx->o.handle, &err);
-    if (!err && gs_is_several(h) && !h->at_once)
+    if (!err && h->ends_by == GS_END_OWN)
         err = add_end(h, q->o.ctx);
     return err ? err : retain_queues(h);
 }
@@ -127,13 +128,12 @@ static struct gs_deferred *join(cl_command_queue queue, unsigned resource, unsig
     const uint64_t most_ns = most_of_unit_ns(resource, h && h->granted_ns);
     /* One that comes too late is the last: its event says what a marker would have to, else. */
     const bool late = h && h->granted_ns && now >= h->granted_ns + most_ns;
-    const bool may = gs_is_next(h, resource, call) && h->units.n == 1 && !h->closed &&
+    bool full = false;
+    const bool may = gs_is_next(h, resource, call) && h->sharing == GS_SHARE_OPEN &&
                      (!late || (h->loose && now < h->granted_ns + most_ns + LATE_NS)) &&
-                     gs_batch_add(&h->batch, kind, most_ns, &h->closed) && gs_deferred_keep(h);
+                     gs_batch_add(&h->batch, kind, most_ns, &full) && gs_deferred_keep(h);
     if (may) {
-        h->closed = h->closed || late;
-        h->last_joins = h->closed;
-        h->joining = true;
+        gs_share_to(h, full || late ? GS_SHARE_LAST_JOINS : GS_SHARE_JOINING);
         h->joined_ns = now;
         h->call = call;
     }
@@ -147,7 +147,7 @@ static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
 {
     cl_event old = NULL;
     pthread_mutex_lock(&gs_deferred_lock);
-    h->joining = false;
+    gs_share_to(h, h->sharing == GS_SHARE_JOINING ? GS_SHARE_OPEN : GS_SHARE_CLOSED);
     if (enqueued && h->loose != !event)
         gs_job_loose(event ? -1 : 1);
     if (enqueued) {
@@ -158,7 +158,6 @@ static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
         old = h->tail;
         h->tail = event;
     }
-    pthread_cond_broadcast(&gs_deferred_changed);
     pthread_mutex_unlock(&gs_deferred_lock);
     gs_drop_event(old);
     gs_deferred_drop(h);
@@ -220,16 +219,16 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     gs_deferred_join_siblings(h);
     if (h->units.spent)
         atomic_fetch_add(&h->units.spent->refs, 1);
-    h->closed = true;
+    bool full = true;
     if (h->units.n == 1)
-        gs_batch_add(&h->batch, h->units.kind, most_of_unit_ns(resource, false), &h->closed);
+        gs_batch_add(&h->batch, h->units.kind, most_of_unit_ns(resource, false), &full);
+    h->sharing = full || queue != q->o.handle ? GS_SHARE_CLOSED : GS_SHARE_OPEN;
+    h->ends_by = gs_is_several(h) ? GS_END_OWN : GS_END_FIRST;
     h->length = length_of(h);
-    h->closed |= queue != q->o.handle;
     h->home = queue;
     h->resource = resource;
     h->call = call;
-    h->may_chain = may_chain;
-    const bool marked = gs_take_now(h, q);
+    const bool marked = gs_take_now(h, q, may_chain);
     gs_take_rest(h, q);
     if (!h->taken)
         close_before_gate(queue);
@@ -246,9 +245,22 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     return CL_SUCCESS;
 }
 
+/* Has this call joined the unit of an earlier one? Then it is to be the last? Only who has changes that. */
+static enum gs_sharing sharing_of(const struct gs_deferred *h)
+{
+    GS_LOCKED(&gs_deferred_lock);
+    return h->sharing;
+}
+
+static bool has_joined(const struct gs_deferred *h)
+{
+    GS_LOCKED(&gs_deferred_lock);
+    return gs_share_is_joining(h);
+}
+
 void gs_hold_drop(struct gs_deferred *h)
 {
-    if (h->joining) {
+    if (has_joined(h)) {
         joined(h, false, NULL);
         return;
     }
@@ -261,7 +273,7 @@ void gs_hold_drop(struct gs_deferred *h)
 
 bool gs_wants_event(const struct gs_deferred *h)
 {
-    return !h->joining || h->last_joins;
+    return sharing_of(h) != GS_SHARE_JOINING;
 }
 
 /* One that has joined another's unit needs nothing of its own, unless it is the last: that one tells of the unit's end,
@@ -269,7 +281,7 @@ bool gs_wants_event(const struct gs_deferred *h)
 static void let_go_joined(struct gs_deferred *h, cl_event event, cl_event *end)
 {
     cl_command_queue home = h->home;
-    const bool last = h->last_joins;
+    const bool last = sharing_of(h) == GS_SHARE_LAST_JOINS;
     if (end)
         gs_real()->clRetainEvent(*end = event);
     if (event)
@@ -284,15 +296,14 @@ static void let_go_joined(struct gs_deferred *h, cl_event event, cl_event *end)
 void gs_let_go(struct gs_deferred *h, cl_event first, cl_event *end)
 {
     cl_command_queue home = h->home;
-    if (h->joining) {
+    if (has_joined(h)) {
         let_go_joined(h, first, end);
         return;
     }
     /* Others have been sent off by then. */
-    const bool sends = !h->taken || (h->closed && h->units.n == 1);
+    const bool sends = !h->taken || (h->ends_by == GS_END_FIRST && sharing_of(h) == GS_SHARE_CLOSED);
     h->first = first;
-    h->enqueued = true;
-    if (h->at_once)
+    if (h->ends_by == GS_END_MARKER)
         gs_worker_enqueue_rest(h);
     cl_event own = gs_is_several(h) ? h->end : first;
     if (end)

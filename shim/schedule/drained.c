@@ -72,7 +72,7 @@ bool gs_queue_is_idle(struct gs_queue *q)
     const unsigned call = gs_queue_call(q);
     pthread_mutex_lock(&gs_deferred_lock);
     const struct gs_deferred *h = gs_deferred_last_in(q->o.handle);
-    const bool idle = gs_is_drained(q, call) && (!h || h->served);
+    const bool idle = gs_is_drained(q, call) && (!h || gs_is_served(h));
     pthread_mutex_unlock(&gs_deferred_lock);
     return idle;
 }
@@ -104,9 +104,9 @@ static void look_at_units(struct gs_deferred *h, cl_event complete)
 static bool is_over(struct gs_deferred *h, bool wait)
 {
     pthread_mutex_lock(&gs_deferred_lock);
-    while (wait && !h->over)
+    while (wait && h->state != GS_OVER)
         pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock);
-    const bool over = h->over;
+    const bool over = h->state == GS_OVER;
     pthread_mutex_unlock(&gs_deferred_lock);
     return over;
 }
@@ -118,7 +118,7 @@ static void await_units(struct gs_deferred *h)
     cl_event last[GS_UNIT_QUEUES + 1];
     cl_uint n = 0;
     pthread_mutex_lock(&gs_deferred_lock);
-    while (!h->served)
+    while (!gs_is_served(h))
         pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock);
     /* When the one that was enqueued last ends the others mostly have. */
     for (unsigned i = 0; i < GS_UNIT_QUEUES; i++) {
@@ -141,7 +141,7 @@ void gs_queue_close(cl_command_queue queue)
         return;
     pthread_mutex_lock(&gs_deferred_lock);
     struct gs_deferred *h = gs_deferred_last_in(queue);
-    const bool open = h && h->units.n == 1 && (h->loose || h->joining) && gs_deferred_keep(h);
+    const bool open = h && h->units.n == 1 && (h->loose || gs_share_is_joining(h)) && gs_deferred_keep(h);
     pthread_mutex_unlock(&gs_deferred_lock);
     if (!open)
         return;
@@ -155,13 +155,14 @@ void gs_queue_leave(cl_command_queue queue)
     pthread_mutex_lock(&gs_deferred_lock);
     bool any = false;
     for (struct gs_deferred *h = gs_deferred_oldest; h;) {
-        if (h->home == queue && h->closing) {
+        if (h->home == queue && (h->sharing == GS_SHARE_CLOSING || gs_share_is_joining(h))) {
             pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock);
             h = gs_deferred_oldest;
             continue;
         }
+        any = any || h->home == queue;
         if (h->home == queue)
-            any = h->closed = h->sent = true;
+            gs_share_to(h, GS_SHARE_SENT);
         h = h->newer;
     }
     pthread_mutex_unlock(&gs_deferred_lock);
@@ -176,7 +177,7 @@ bool gs_queue_await(struct gs_queue *q, bool of_several)
     const struct gs_upto upto = gs_queue_upto(q);
     pthread_mutex_lock(&gs_deferred_lock);
     struct gs_deferred *h = gs_deferred_last_in(q->o.handle);
-    const bool idle = gs_is_drained(q, upto.call) && (!h || h->served);
+    const bool idle = gs_is_drained(q, upto.call) && (!h || gs_is_served(h));
     const bool several = h && gs_is_several(h);
     const bool known = !idle && h && (several || !of_several) && upto.call - h->call <= 1 && gs_deferred_keep(h);
     if (known && several)

@@ -142,6 +142,9 @@ static void push(struct gs_deferred *h)
 {
     struct worker *l = &workers[h->resource];
     h->next = NULL;
+    pthread_mutex_lock(&gs_deferred_lock);
+    gs_deferred_to(h, GS_READY);
+    pthread_mutex_unlock(&gs_deferred_lock);
     pthread_mutex_lock(&l->lock);
     const bool started = l->started;
     if (started) {
@@ -157,11 +160,11 @@ static void push(struct gs_deferred *h)
 static void has_served(struct gs_deferred *h)
 {
     pthread_mutex_lock(&gs_deferred_lock);
-    h->served = true;
-    h->closed = h->closed || atomic_load(&h->status) != CL_COMPLETE;
+    gs_deferred_to(h, GS_SERVED);
+    if (atomic_load(&h->status) != CL_COMPLETE)
+        gs_share_close(h);
     struct gs_deferred *follower = h->follower;
     h->follower = NULL;
-    pthread_cond_broadcast(&gs_deferred_changed);
     pthread_mutex_unlock(&gs_deferred_lock);
     if (follower)
         push(follower);
@@ -172,12 +175,17 @@ static void could_run(cl_event event, cl_int status, void *data);
 /* Its first unit stands in its queue behind what the others have to wait for. */
 static bool rest_waits(struct gs_deferred *h)
 {
-    const cl_int status = h->chained ? gs_event_status(h->ready) : CL_COMPLETE;
-    h->chained = false;
+    const cl_int status = h->behind == GS_BEHIND_LAST ? gs_event_status(h->ready) : CL_COMPLETE;
+    h->behind = GS_BEHIND_NOTHING;
     if (status < 0)
         gs_deferred_spoil(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    if (status <= CL_COMPLETE || gs_await_end(h->ready, NULL, could_run, h))
-        return status > CL_COMPLETE;
+    if (status <= CL_COMPLETE)
+        return false;
+    pthread_mutex_lock(&gs_deferred_lock);
+    gs_deferred_to(h, GS_ENQUEUED);
+    pthread_mutex_unlock(&gs_deferred_lock);
+    if (gs_await_end(h->ready, NULL, could_run, h))
+        return true;
     gs_real()->clWaitForEvents(1, &h->ready);
     return false;
 }
@@ -342,7 +350,7 @@ void gs_workers_set_up(void)
 /* The further units that may be had at once, by this very thread. */
 static void run_more(struct gs_deferred *h)
 {
-    bool runs = !h->units.first_alone && !h->chained;
+    bool runs = !h->units.first_alone && h->behind == GS_BEHIND_NOTHING;
     while (runs && h->next_unit < h->units.n) {
         struct gs_unit *u = malloc(sizeof *u);
         if (!u || !gs_unit_try(h->resource, h->length, &u->grant)) {
@@ -367,9 +375,10 @@ static unsigned queue_of_rest(const struct gs_deferred *h, unsigned i)
 static void add_failed_end(struct gs_deferred *h, const cl_event *enqueued, cl_uint n)
 {
     h->end = gs_deferred_user_event(h);
-    h->ends_by_marker = !h->end;
-    if (h->end)
+    if (h->end) {
+        h->ends_by = GS_END_OWN;
         return;
+    }
     for (cl_uint i = 0; i < n; i++)
         gs_real()->clWaitForEvents(1, &enqueued[i]);
     gs_real()->clRetainEvent(h->end = h->first);
@@ -393,7 +402,7 @@ void gs_worker_enqueue_rest(struct gs_deferred *h)
         all[i + 1] = h->rest_event[i];
     if (!err)
         err = gs_real()->clEnqueueMarkerWithWaitList(h->home, n + 1, all, &h->end);
-    h->ends_by_marker = !err;
+    h->next_unit = h->units.n;
     if (!err)
         return;
     gs_deferred_spoil(h, err);
@@ -411,7 +420,6 @@ static void watch_rest(struct gs_deferred *h)
         is_last(h, to, h->rest_event[i]);
         gs_unit_watch(h, u, &h->running[to], h->rest_event[i]);
     }
-    h->next_unit = h->units.n;
 }
 
 /* Its unit is granted: there is nothing to wait for but its end. */
@@ -419,11 +427,11 @@ static void run_taken(struct gs_deferred *h)
 {
     struct gs_unit *u = h->taken;
     h->taken = NULL;
-    h->next_unit = 1;
     gs_unit_watch(h, u, NULL, h->first);
-    if (h->at_once) {
-        watch_rest(h);
-    } else if (h->units.n > 1) {
+    watch_rest(h);
+    if (!h->next_unit)
+        h->next_unit = 1;
+    if (h->next_unit < h->units.n) {
         gs_real()->clFlush(h->home); /* it may begin */
         run_more(h);
     }
@@ -453,7 +461,7 @@ void gs_worker_take(struct gs_deferred *h)
         return;
     if (h->taken)
         run_taken(h);
-    else if (h->chained || !h->ready || !started)
+    else if (h->behind != GS_BEHIND_OTHERS || !started)
         push(h);
     else
         await_ready(l, h);

@@ -12,7 +12,6 @@ static void give_rest(struct gs_deferred *h)
 {
     for (unsigned i = 0; i < GS_AT_ONCE; i++)
         gs_unit_back(&h->rest[i]);
-    h->at_once = false;
 }
 
 void gs_take_back(struct gs_deferred *h)
@@ -100,26 +99,26 @@ static bool may_at_will(const struct gs_deferred *h, const struct gs_queue *q)
            !atomic_load(&q->o.ctx->user_events) && gs_deferred_all_served();
 }
 
-bool gs_take_now(struct gs_deferred *h, const struct gs_queue *q)
+bool gs_take_now(struct gs_deferred *h, const struct gs_queue *q, bool may_chain)
 {
     pthread_mutex_lock(&gs_deferred_lock);
-    const struct gs_deferred *before = h->may_chain ? gs_deferred_last_in(h->home) : NULL;
+    const struct gs_deferred *before = may_chain ? gs_deferred_last_in(h->home) : NULL;
     /* A call may consist of several commands, or another thread's has come meanwhile: nothing waits behind a gate. A
      * queue of ours holds nothing else: there gate, marker and thread took 30 us of the 70 of each piece of the ring
      * (an H200). */
     const bool idle =
-        h->may_chain && (h->home == q->o.handle ? gs_is_drained(q, h->call) && (!before || before->served) : !before);
-    h->chained = !idle && gs_is_next(before, h->resource, h->call);
-    const bool behind_served = h->chained && before->served;
-    const bool at_will = !idle && !h->chained && may_at_will(h, q);
+        may_chain &&
+        (h->home == q->o.handle ? gs_is_drained(q, h->call) && (!before || gs_is_served(before)) : !before);
+    h->behind = idle ? GS_BEHIND_NOTHING : gs_is_next(before, h->resource, h->call) ? GS_BEHIND_LAST : GS_BEHIND_OTHERS;
+    const bool now = h->behind == GS_BEHIND_LAST ? gs_is_served(before) : idle || may_at_will(h, q);
     pthread_mutex_unlock(&gs_deferred_lock);
-    if ((idle || behind_served || at_will) && (h->taken = gs_zeroed(sizeof *h->taken)) &&
-        !try_unit(h, idle && h->home == q->o.handle)) {
+    if (now && (h->taken = gs_zeroed(sizeof *h->taken)) && !try_unit(h, idle && h->home == q->o.handle)) {
         free(h->taken);
         h->taken = NULL;
     }
-    h->chained = h->chained || (at_will && h->taken);
-    return !idle && (!h->chained || h->units.n > 1);
+    if (h->behind == GS_BEHIND_OTHERS && h->taken)
+        h->behind = GS_BEHIND_LAST;
+    return h->behind == GS_BEHIND_OTHERS || (h->behind == GS_BEHIND_LAST && gs_is_several(h));
 }
 
 /* The further units are enqueued in the call then, and the command's end is that of a marker behind them. A user event,
@@ -130,13 +129,14 @@ void gs_take_rest(struct gs_deferred *h, const struct gs_queue *q)
     if (!h->taken || !gs_is_several(h) || h->units.n - 1 > GS_AT_ONCE || h->units.first_alone || q->profiling ||
         gs_report_wants_times())
         return;
-    h->at_once = true;
-    for (unsigned i = 0; i + 1 < h->units.n && h->at_once; i++) {
+    h->ends_by = GS_END_MARKER;
+    for (unsigned i = 0; i + 1 < h->units.n && h->ends_by == GS_END_MARKER; i++) {
         h->rest[i] = gs_zeroed(sizeof *h->rest[i]);
         if (!h->rest[i] || !gs_unit_try(h->resource, h->length, &h->rest[i]->grant)) {
             free(h->rest[i]);
             h->rest[i] = NULL;
             give_rest(h);
+            h->ends_by = GS_END_OWN;
         }
     }
 }

@@ -13,8 +13,9 @@ static inline bool gs_is_next(const struct gs_deferred *before, unsigned resourc
 }
 
 /* Takes the first unit beforehand, where the command could run now and the unit is there. It stands behind nothing but
- * units of ours that are running. Returns whether there is need for a marker that tells when it could run. */
-bool gs_take_now(struct gs_deferred *h, const struct gs_queue *q);
+ * units of ours that are running. `may_chain`: its queue is in order, and it waits for nothing else. Returns whether
+ * there is need for a marker that tells when it could run. */
+bool gs_take_now(struct gs_deferred *h, const struct gs_queue *q, bool may_chain);
 
 /* The further units as well, if all of them may be had at once. */
 void gs_take_rest(struct gs_deferred *h, const struct gs_queue *q);

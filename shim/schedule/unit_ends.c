@@ -109,9 +109,9 @@ static void is_tied(struct gs_deferred *h, cl_event marker)
         old = h->tail;
         h->tail = marker;
     }
-    h->loose = h->closing = false;
+    h->loose = false;
+    gs_share_to(h, GS_SHARE_CLOSED);
     gs_job_loose(-1);
-    pthread_cond_broadcast(&gs_deferred_changed);
     pthread_mutex_unlock(&gs_deferred_lock);
     gs_drop_event(old);
 }
@@ -126,11 +126,12 @@ void gs_unit_close(struct gs_deferred *h)
 {
     cl_event marker = NULL;
     pthread_mutex_lock(&gs_deferred_lock);
-    while (h->joining || h->closing)
+    while (gs_share_is_joining(h) || h->sharing == GS_SHARE_CLOSING)
         pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock);
-    h->closed = true;
-    h->closing = h->loose;
+    gs_share_close(h);
     const bool loose = h->loose;
+    if (loose)
+        gs_share_to(h, GS_SHARE_CLOSING);
     cl_event last = gs_deferred_last_event(h);
     pthread_mutex_unlock(&gs_deferred_lock);
     if (!loose)
@@ -146,7 +147,7 @@ void gs_units_settle(void)
 {
     pthread_mutex_lock(&gs_deferred_lock);
     for (struct gs_deferred *h = gs_deferred_oldest; h;) {
-        const bool closing = h->closing;
+        const bool closing = h->sharing == GS_SHARE_CLOSING;
         if (closing)
             pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock); /* it may be no more, then */
         h = closing ? gs_deferred_oldest : h->newer;
@@ -157,18 +158,17 @@ void gs_units_settle(void)
 void gs_unit_send(struct gs_deferred *h)
 {
     pthread_mutex_lock(&gs_deferred_lock);
-    while (h->closing)
+    while (h->sharing == GS_SHARE_CLOSING)
         pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock);
-    const bool sends = !h->sent;
-    h->sent = true;
-    h->closing = sends;
+    const bool sends = h->sharing == GS_SHARE_CLOSED;
+    if (sends)
+        gs_share_to(h, GS_SHARE_CLOSING);
     pthread_mutex_unlock(&gs_deferred_lock);
     if (!sends)
         return;
     gs_real()->clFlush(h->home);
     pthread_mutex_lock(&gs_deferred_lock);
-    h->closing = false;
-    pthread_cond_broadcast(&gs_deferred_changed);
+    gs_share_to(h, GS_SHARE_SENT);
     pthread_mutex_unlock(&gs_deferred_lock);
 }
 
@@ -179,7 +179,7 @@ static cl_event last_of(void *data, bool complete)
     struct gs_deferred *h = u->held;
     const uint64_t now = gs_now_ns();
     pthread_mutex_lock(&gs_deferred_lock);
-    const bool over = !h->joining && (h->closed || now > h->joined_ns + QUIET_NS);
+    const bool over = !gs_share_is_joining(h) && (h->sharing != GS_SHARE_OPEN || now > h->joined_ns + QUIET_NS);
     pthread_mutex_unlock(&gs_deferred_lock);
     if (!over)
         return NULL;
@@ -227,7 +227,7 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *runnin
         atomic_fetch_add(running, 1);
     *u = (struct gs_unit){.held = h, .grant = u->grant, .running = running};
     pthread_mutex_lock(&gs_deferred_lock);
-    const bool more = h->units.n == 1 && (!h->closed || h->tail || h->joining || h->loose);
+    const bool more = h->units.n == 1 && (h->sharing == GS_SHARE_OPEN || gs_share_is_joining(h) || h->tail || h->loose);
     h->granted_ns = u->grant.begin_ns;
     pthread_mutex_unlock(&gs_deferred_lock);
     replace_awaited(h, NULL, u);
@@ -243,11 +243,12 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *runnin
 static struct gs_awaited *claim(struct gs_deferred *h)
 {
     struct gs_unit *u = (struct gs_unit *)(uintptr_t)h->awaited[0];
-    struct gs_awaited *a = u && !h->joining && !h->closing ? gs_completion_claim(u) : NULL;
+    const bool quiet = !gs_share_is_joining(h) && h->sharing != GS_SHARE_CLOSING;
+    struct gs_awaited *a = u && quiet ? gs_completion_claim(u) : NULL;
     if (!a)
         return NULL;
     u->waited = atomic_load(&h->pending);
-    h->closed = h->sent = true;
+    gs_share_to(h, GS_SHARE_SENT);
     if (h->loose)
         gs_job_loose(-1);
     h->loose = false;

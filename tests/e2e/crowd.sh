@@ -4,7 +4,7 @@
 # daemon on devices that say that they are GPUs, so that now one is alone and now it isn't; some are killed. What the
 # others compute is the same as without gpusparc, none hangs, nobody keeps a unit until the watchdog takes it back, and
 # in the end the daemon holds nothing for anybody. lazy: some over a driver that is as lazy as it may be. deaths: the
-# daemon is killed, and comes back, now and then.
+# daemon is killed, and comes back, now and then. The shim looks at each lock, and at each state of a command.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 seed=$1 seconds=$2
@@ -87,6 +87,7 @@ slot() { # SLOT
 }
 
 rm -f failed hung.* runs*.txt
+check_order
 begin_daemon
 for ((s = 1; s <= slots; s++)); do
   slot $s >"slot$s.txt" 2>&1 &
@@ -118,4 +119,5 @@ print(*["client %s" % c for c in s["clients"]],
 done
 [ -z "$left" ] || fail "the daemon holds: $left"
 end_daemon
+in_order
 echo "$(awk '{ n += $1 } END { print n }' runs*.txt) processes (seed $seed)"

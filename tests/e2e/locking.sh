@@ -1,23 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # locking.sh: no thread waits for a lock while it holds one that comes behind it (common/lock/rank.h): programs of several
-# threads, transfers, callbacks, trials and merges, without a daemon, and as tasks and otherwise under one. The shim is
-# one that looks at each lock.
+# threads, transfers, callbacks, trials and merges, without a daemon, and as tasks and otherwise under one; and no state
+# of a command follows one that it may not (shim/schedule/state.c).
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-checked=$PWD/install
-rm -rf install report* && mkdir -p install/bin install/lib
-cp "$GS_BUILD/bin/gpusparc" install/bin/
-cp -r "$GS_BUILD/lib/gpusparc" install/lib/
-cp "$GS_BUILD/tests/checked/libgpusparc.so" install/lib/gpusparc/
-export GS_LOCK_REPORT=$PWD/report
+check_order
 runs=0
 program() { # OPTIONS -- PROGRAM ARGUMENTS
   local options=()
   while [ "$1" != -- ]; do options+=("$1"); shift; done
   shift
   "$programs/$1" "${@:2}" >plain.txt || fail "$* without gpusparc"
-  timeout 240 "$checked/bin/gpusparc" run --devices cpu:2 "${options[@]}" "$programs/$1" "${@:2}" >out.txt 2>err.txt ||
+  timeout 240 gpusparc run --devices cpu:2 "${options[@]}" "$programs/$1" "${@:2}" >out.txt 2>err.txt ||
     { cat out.txt err.txt; fail "$* under ${options[*]}"; }
   cmp plain.txt out.txt || fail "$* under ${options[*]}: another result"
   runs=$((runs + 1))
@@ -50,7 +45,7 @@ all pinned --gpus 1
 all pinned --task one
 end_daemon
 echo "$runs runs"
-[ ! -s report ] || { sort report | uniq -c; fail "locks out of order"; }
+in_order
 # What it would say: a thread that waits for the first lock of two while it has the second.
 GS_LOCK_REPORT=$PWD/wrong "$programs/wrong_order"
 grep -q "GS_RANK_CONTEXT is waited for by who has GS_RANK_BOOK" wrong || fail "a wrong order isn't seen"

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* The states of a deferred command, and of its unit where others may share it; state.c has the table of what may follow
+ * what. Both change with gs_deferred_lock held, and gs_deferred_changed tells who waits.
+ *
+ *   PREPARED --> ENQUEUED --> READY --> SERVED --> OVER        of the command
+ *                   |  ^--------'          ^
+ *                   '----------------------'  its units were granted before
+ *
+ *   JOINING <--> OPEN --> LAST_JOINS --> CLOSED <--> CLOSING --> SENT        of a unit that others may share
+ *                 '------------------------^
+ */
+#ifndef GS_SHIM_SCHEDULE_STATE_H
+#define GS_SHIM_SCHEDULE_STATE_H
+
+#include <stdbool.h>
+
+struct gs_deferred;
+
+enum gs_deferred_state {
+    GS_PREPARED, /* no unit of it is enqueued; it is in no list */
+    GS_ENQUEUED, /* its first unit is, behind a gate unless it is granted; what it stands behind has not ended */
+    GS_READY,    /* it could run: its resource's worker takes units for it, or has yet to begin */
+    GS_SERVED,   /* all its units are on their way, or it has failed */
+    GS_OVER,     /* all that were on their way have ended */
+    GS_DEFERRED_STATES
+};
+
+enum gs_sharing {
+    GS_SHARE_OPEN,       /* a launch that comes right after it may join */
+    GS_SHARE_JOINING,    /* one is about to be enqueued, by who holds the context's lock */
+    GS_SHARE_LAST_JOINS, /* the same, and none after it */
+    GS_SHARE_CLOSED,     /* none may join. So is a command that nothing may share */
+    GS_SHARE_CLOSING,    /* a thread enqueues the marker that ends it, or sends it off */
+    GS_SHARE_SENT,       /* it has been sent off, or will be without us */
+    GS_SHARINGS
+};
+
+/* From now on it is in that state. What must not follow is reported where locks are checked (common/lock/rank.h). */
+void gs_deferred_to(struct gs_deferred *h, enum gs_deferred_state to);
+void gs_share_to(struct gs_deferred *h, enum gs_sharing to);
+
+/* No more may join, but for one that is about to. */
+void gs_share_close(struct gs_deferred *h);
+
+/* Is one about to? */
+bool gs_share_is_joining(const struct gs_deferred *h);
+
+#endif
