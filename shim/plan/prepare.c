@@ -40,7 +40,6 @@ void gs_program_forget_units(struct gs_program *p)
 
 void gs_program_forget_translation(struct gs_program *p)
 {
-    gs_rebuilt_judge(p);
     gs_reuse_keep(p);
     for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
         if (p->translated[i])
