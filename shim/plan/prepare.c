@@ -263,22 +263,6 @@ static cl_int compile_for_all(struct gs_program *p)
     return err;
 }
 
-/* What is compiled in vain isn't compiled again, nor in later processes. */
-static cl_int compile_parts(struct gs_program *p)
-{
-    char name[GS_REFUSED_NAME_BYTES];
-    gs_refused_name(p, name);
-    cl_int err = gs_refused_before(name);
-    if (err)
-        return err;
-    gs_threads_compile(true);
-    err = compile_for_all(p);
-    gs_threads_compile(false);
-    if (err)
-        gs_refused_keep(name, err);
-    return err;
-}
-
 /* With the program's lock held. `beside`: by a thread of ours, which is inside the driver afterwards. False: it isn't,
  * as the process is ending. Where it turns out that to compile it takes longer than it pays, that is left undone: what
  * is known then counts when it is asked for again. A thread of the application is inside for all of its launch
@@ -301,7 +285,9 @@ static bool prepare_program(struct gs_program *p, bool beside)
     if (!compiles)
         return true;
     const uint64_t translated = gs_now_ns();
-    const cl_int err = compile_parts(p);
+    gs_threads_compile(true);
+    const cl_int err = compile_for_all(p);
+    gs_threads_compile(false);
     if (err) {
         snprintf(p->why, sizeof p->why, "its translation doesn't compile on every device of the group (error %d)", err);
         p->refusal = p->why;
