@@ -7,7 +7,6 @@
 #include "shim/memory/coherence.h"
 #include "shim/memory/coalesce.h"
 #include "shim/memory/peer.h"
-#include "shim/memory/staging.h"
 
 /* What is worth being taken from another place than the rest is two pieces of the ring, or being written to another
  * place one; less where the ring is asked for. */
@@ -221,14 +220,14 @@ static unsigned find_wanting(const struct gs_mem *root, uint64_t at, uint64_t *e
 }
 
 /* The place that they go to, and the others. Less than a piece of the ring isn't worth going elsewhere; nor are several
- * devices, where that takes longer than the way between them. */
+ * devices that have windows between them: their links to the host may be one. */
 static unsigned choose_takers(struct gs_mem *root, unsigned who, uint64_t bytes, unsigned *also)
 {
     const uint64_t least = gs_settings()->transfer == GS_TRANSFER_PINNED ? LEAST_FORCED : LEAST_BYTES;
     const bool several = who & (who - 1);
     unsigned place = 0;
     *also = 0;
-    if (bytes < least || !who || (several && gs_peer_open(root->o.ctx) && !gs_staging_spreads(root->o.ctx, bytes)))
+    if (bytes < least || !who || (several && gs_peer_open(root->o.ctx)))
         return 0;
     while (!(who >> place & 1))
         place++;
