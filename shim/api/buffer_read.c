@@ -38,12 +38,12 @@ static bool count_read(struct gs_mem *root, const struct gs_staged *all)
 
 /* Where the bytes lie, and the queue of each place that holds some. They stay there until they have been read. */
 static cl_int find_places(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *all,
-                          bool share, struct gs_extents *s, struct gs_events *ready,
+                          bool staged, struct gs_extents *s, struct gs_events *ready,
                           cl_command_queue queue[GS_MAX_DEVICES], bool *again)
 {
     GS_LOCKED(&cmd->ctx->lock);
-    *again = share && count_read(m->root, all);
-    cl_int err = gs_host_places(cmd, m->root, r, all, share, s, ready);
+    *again = staged && count_read(m->root, all);
+    cl_int err = gs_host_places(cmd, m->root, r, all, s, ready);
     m->root->host_reads++;
     for (unsigned i = 0; i < s->n && !err; i++)
         queue[s->v[i].place] = gs_host_queue(cmd->q, &s->v[i], &err);
