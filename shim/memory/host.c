@@ -5,7 +5,6 @@
 
 #include "common/memory.h"
 #include "shim/memory/coherence.h"
-#include "shim/memory/coalesce.h"
 #include "shim/memory/peer.h"
 
 /* What is worth being written to another place than the rest is a piece of the ring; less where the ring is asked for.
@@ -74,19 +73,14 @@ static cl_int walk(struct walk *w)
     return err;
 }
 
-/* Of columns that lie on several devices each has its own read as one, row by row; narrow rows, and what is made of
- * many stretches for another reason, are brought home first. */
-static cl_int join(struct walk *w, struct gs_command *cmd, struct gs_events *ready)
+/* What is made of many stretches, as columns are that lie on several devices, is brought home first. */
+static cl_int gather(struct walk *w, struct gs_command *cmd, struct gs_events *ready)
 {
-    enum { MOST_STRETCHES = 64, LEAST_ROW = 1024, LEAST_ROW_FORCED = 256 };
-    struct gs_extents *s = w->s;
-    if (w->t->image || s->n <= MOST_STRETCHES)
-        return CL_SUCCESS;
-    gs_extents_join(s, gs_settings()->transfer == GS_TRANSFER_PINNED ? LEAST_ROW_FORCED : LEAST_ROW);
-    if (s->n <= MOST_STRETCHES)
+    enum { MOST_STRETCHES = 64 };
+    if (w->t->image || w->s->n <= MOST_STRETCHES)
         return CL_SUCCESS;
     cl_int err = gs_require_range(cmd, w->root, 0, w->r, ready);
-    s->n = 0;
+    w->s->n = 0;
     return err ? err : walk(w);
 }
 
@@ -102,7 +96,7 @@ cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_ran
     if (!err)
         err = walk(&w);
     if (!err)
-        err = join(&w, cmd, ready);
+        err = gather(&w, cmd, ready);
     for (unsigned i = 0; i < s->n && !err; i++)
         used[s->v[i].place] = true;
     if (!err)

@@ -270,15 +270,12 @@ static cl_int carry_out(struct carriage *c)
     return err;
 }
 
-/* Pages that are yet to be made: of runs of bytes alone. Those that columns of several devices lie in are huge ones, if
- * they can be, and made by who writes there first. */
+/* Pages that are yet to be made: of runs of bytes alone. */
 static void look_for_fresh(struct gs_cut_transfer *c, unsigned looks)
 {
     const struct gs_staged *t = c->t;
     const size_t row = t->region[0] * t->element;
     c->fresh = !t->write && t->region[1] * t->region[2] == 1 && gs_prefault_prepare(t->host.at, row, looks);
-    if (!t->write && t->region[1] > 1 && t->region[2] == 1)
-        gs_prefault_prepare(t->host.at, (t->region[1] - 1) * t->host.row + row, looks);
 }
 
 /* A small transfer goes in smaller pieces, so that filling and sending overlap. Each link has as many pieces on its way
