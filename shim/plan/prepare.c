@@ -90,9 +90,13 @@ static bool is_relaxed(const struct gs_program *p)
     return relaxed;
 }
 
-/* Asks the translator. On failure p->refusal says why. */
+/* Asks the translator. On failure p->refusal says why. Inside the driver only while that is asked what it has. */
 static void translate(struct gs_program *p)
 {
+    if (!gs_threads_enter()) {
+        p->refusal = "the process is ending";
+        return;
+    }
     const size_t n = p->n_units ? p->n_units : 1;
     struct gs_translate_unit *units = calloc(n, sizeof *units);
     struct gs_translate_header *headers = NULL;
@@ -112,6 +116,7 @@ static void translate(struct gs_program *p)
     gs_real()->clGetPlatformInfo(gs_group()->platform, CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
     if (!units || !headers || !extensions || !version || !vendor || !device) {
         p->refusal = "there was no memory to translate it";
+        gs_threads_leave();
     } else {
         if (!p->n_units)
             units[0] = (struct gs_translate_unit){.source = p->source, .options = p->options ? p->options : ""};
@@ -124,6 +129,7 @@ static void translate(struct gs_program *p)
         }
         for (size_t i = 0; i < n; i++)
             units[i].macros = gs_device_macros(p->o.ctx, units[i].options);
+        gs_threads_leave();
         const struct gs_translate_request request = {
             .units = units,
             .n_units = n,
