@@ -38,12 +38,12 @@ static bool count_read(struct gs_mem *root, const struct gs_staged *all)
 
 /* Where the bytes lie, and the queue of each place that holds some. They stay there until they have been read. */
 static cl_int find_places(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *all,
-                          bool share, struct gs_extents *s, struct gs_events *ready,
+                          bool staged, struct gs_extents *s, struct gs_events *ready,
                           cl_command_queue queue[GS_MAX_DEVICES], bool *again)
 {
     GS_LOCKED(&cmd->ctx->lock);
-    *again = share && count_read(m->root, all);
-    cl_int err = gs_host_places(cmd, m->root, r, all, share, s, ready);
+    *again = staged && count_read(m->root, all);
+    cl_int err = gs_host_places(cmd, m->root, r, all, s, ready);
     m->root->host_reads++;
     for (unsigned i = 0; i < s->n && !err; i++)
         queue[s->v[i].place] = gs_host_queue(cmd->q, &s->v[i], &err);
@@ -55,13 +55,8 @@ static cl_int find_places(struct gs_command *cmd, struct gs_mem *m, struct gs_ra
 static cl_int read_stretch(const struct gs_staged *t, cl_command_queue queue, const struct gs_events *ready,
                            cl_event *event)
 {
-    const size_t here[3] = {0, 0, 0};
-    const cl_event *wait = ready->n ? ready->v : NULL;
-    if (t->region[1] == 1)
-        return gs_real()->clEnqueueReadBuffer(queue, t->mem, CL_TRUE, t->origin[0], t->region[0], t->host.at, ready->n,
-                                              wait, event);
-    return gs_real()->clEnqueueReadBufferRect(queue, t->mem, CL_TRUE, t->origin, here, t->region, t->row_pitch, 0,
-                                              t->host.row, 0, t->host.at, ready->n, wait, event);
+    return gs_real()->clEnqueueReadBuffer(queue, t->mem, CL_TRUE, t->origin[0], t->region[0], t->host.at, ready->n,
+                                          ready->n ? ready->v : NULL, event);
 }
 
 /* One stretch after the other; by units each is one, which is asked for once it could run. */

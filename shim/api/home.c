@@ -243,10 +243,10 @@ cl_int gs_read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range r, c
         gs_job_enter(q->o.ctx, true, &put.job);
     const struct gs_putting *before = gs_put_for(by_units ? &put : NULL);
     pthread_mutex_lock(&q->o.ctx->lock);
-    if (atomic_load(&q->o.ctx->user_events) ? gs_at_home(m->root, r) : gs_host_alone(m->root, r)) {
+    if (gs_at_home(m->root, r)) {
         err = gs_carry_beside(q, m, type, waits, t, 1, n_wait, wait, own);
     } else {
-        err = gs_host_places(&cmd, m->root, r, t, true, &s, &ready);
+        err = gs_host_places(&cmd, m->root, r, t, &s, &ready);
         if (!err)
             err = gs_carry_beside(q, m, type, waits, s.v, s.n, ready.n, ready.v, own);
     }

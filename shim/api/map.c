@@ -86,28 +86,13 @@ static cl_int given(struct gs_home *h, cl_map_flags flags, cl_int err, cl_event 
 
 /* ---- maps that are ours ---- */
 
-/* Moves the bytes between the object at home and the host's memory at ptr: through the ring; or in units, straight.
- * False: neither is to be had, or the wait list is wrong. */
-static bool carry(struct gs_home *h, struct gs_mem *m, bool write, bool waits, size_t offset, size_t size, void *ptr,
-                  cl_command_type type, cl_event *own)
-{
-    const struct gs_staged run = gs_staged_run(m->o.handle, 0, write, offset, size, ptr);
-    struct gs_op op = {.kind = write ? GS_OP_WRITE : GS_OP_READ, .region = {size, 1, 1}, .ptr = ptr};
-    *(write ? &op.dst : &op.src) = m->o.handle;
-    *(write ? op.to : op.from) = offset;
-    if (gs_mapped_staged(m) && gs_home_beside(h, m, type, waits, &run, own))
-        return true;
-    return h->by_units && size > h->put.job.transfer_chunk &&
-           gs_home_run(h, h->cmd.q->o.handle, &op, type, own) == CL_SUCCESS;
-}
-
-/* Is the map to be ours, and has it been enqueued? *ptr and *own are its memory and its event then. */
-static bool map_ours(struct gs_home *h, struct gs_mem *m, bool waits, cl_map_flags flags, size_t offset, size_t size,
-                     void **ptr, cl_event *own)
+/* Is the map to be ours, because it is more than a unit of the link, and has it been enqueued? *ptr and *own are its
+ * memory and its event then. */
+static bool map_ours(struct gs_home *h, struct gs_mem *m, cl_map_flags flags, size_t offset, size_t size, void **ptr,
+                     cl_event *own)
 {
     struct gs_queue *q = h->cmd.q;
-    const bool in_units = h->by_units && size > h->put.job.transfer_chunk;
-    if (q->o.ctx != m->root->o.ctx || !h->n != !h->v || (!gs_mapped_staged(m) && !in_units) ||
+    if (!h->by_units || size <= h->put.job.transfer_chunk || q->o.ctx != m->root->o.ctx || !h->n != !h->v ||
         !gs_mapped_possible(m, flags))
         return false;
     struct gs_events ready = {0};
@@ -120,12 +105,13 @@ static bool map_ours(struct gs_home *h, struct gs_mem *m, bool waits, cl_map_fla
         err = gs_home_ready(h);
     if (err)
         return false;
-    if (h->by_units && flags & CL_MAP_READ)
+    if (flags & CL_MAP_READ)
         gs_job_reads();
-    if (flags != CL_MAP_WRITE_INVALIDATE_REGION)
-        return carry(h, m, false, waits, offset, size, *ptr, CL_COMMAND_MAP_BUFFER, own);
-    return (in_units || gs_staging_way(q, *ptr, size, false) == GS_STAGED_BESIDE) &&
-           gs_home_mark(h, CL_COMMAND_MAP_BUFFER, own) == CL_SUCCESS;
+    const struct gs_op op = {
+        .kind = GS_OP_READ, .src = m->o.handle, .from = {offset}, .region = {size, 1, 1}, .ptr = *ptr};
+    err = flags == CL_MAP_WRITE_INVALIDATE_REGION ? gs_home_mark(h, CL_COMMAND_MAP_BUFFER, own)
+                                                  : gs_home_run(h, q->o.handle, &op, CL_COMMAND_MAP_BUFFER, own);
+    return err == CL_SUCCESS;
 }
 
 /* What of an image is to be mapped. False: the driver is to say what is wrong. */
@@ -192,26 +178,6 @@ static bool map_image_ours(struct gs_home *h, struct gs_mem *m, cl_map_flags fla
     return run_image(h, &op, CL_COMMAND_MAP_IMAGE, own) == CL_SUCCESS;
 }
 
-/* One for reading alone, from the places where the bytes lie. */
-static bool map_from_places(struct gs_queue *q, struct gs_mem *m, bool waits, struct gs_range r, size_t offset,
-                            size_t size, cl_uint n_wait, const cl_event *wait, void **ptr, cl_event *own)
-{
-    struct gs_events none = {0};
-    if (q->o.ctx != m->root->o.ctx || !n_wait != !wait || !gs_mapped_staged(m) || !gs_mapped_possible(m, CL_MAP_READ))
-        return false;
-    pthread_mutex_lock(&q->o.ctx->lock);
-    *ptr = gs_mapped_at(m, offset, &none);
-    const bool beside = *ptr && gs_staging_way(q, *ptr, size, false) == GS_STAGED_BESIDE;
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    const struct gs_staged run = gs_staged_run(m->o.handle, 0, false, offset, size, *ptr);
-    if (!beside || gs_read_beside(q, m, r, &run, CL_COMMAND_MAP_BUFFER, waits, n_wait, wait, own) != CL_SUCCESS)
-        return false;
-    pthread_mutex_lock(&q->o.ctx->lock);
-    remember(m, &(struct gs_mapping){.ptr = *ptr, .range = r, .ours = true}, CL_MAP_READ);
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    return true;
-}
-
 /* One that has failed while the application waited for it is none. */
 static void map_failed(struct gs_context *ctx, struct gs_mem *m, const void *ptr)
 {
@@ -237,9 +203,7 @@ static cl_int unmap_ours(struct gs_home *h, struct gs_mem *m, const struct gs_ma
         const struct gs_op texels = op_of_image(m, map, true);
         return run_image(h, &texels, CL_COMMAND_UNMAP_MEM_OBJECT, own);
     }
-    if (err || carry(h, m, true, false, offset, size, map->ptr, CL_COMMAND_UNMAP_MEM_OBJECT, own))
-        return err;
-    return gs_home_run(h, h->cmd.q->o.handle, &op, CL_COMMAND_UNMAP_MEM_OBJECT, own);
+    return err ? err : gs_home_run(h, h->cmd.q->o.handle, &op, CL_COMMAND_UNMAP_MEM_OBJECT, own);
 }
 
 /* ---- the calls ---- */
@@ -265,15 +229,8 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
     struct gs_home h;
     cl_event own;
     void *ptr = NULL;
-    if (map_flags == CL_MAP_READ &&
-        map_from_places(q, m, blocking_map, r, offset, size, num_events_in_wait_list, event_wait_list, &ptr, &own)) {
-        const cl_int failed = gs_home_wait(CL_SUCCESS, blocking_map, own, event);
-        if (failed)
-            map_failed(q->o.ctx, m, ptr);
-        return hand_out(ptr, failed, errcode_ret);
-    }
     cl_int err = prepare(&h, q, m, r, map_flags, num_events_in_wait_list, event_wait_list);
-    const bool ours = !err && map_ours(&h, m, blocking_map, map_flags, offset, size, &ptr, &own);
+    const bool ours = !err && map_ours(&h, m, map_flags, offset, size, &ptr, &own);
     if (!err && !ours && blocking_map && !h.by_units) {
         struct gs_mapping *map = open_map(&h, m, r, map_flags);
         ptr = gs_real()->clEnqueueMapBuffer(command_queue, buffer, CL_TRUE, map_flags, offset, size, h.n, h.v, event,

@@ -101,25 +101,10 @@ bool gs_choice_split_known(const struct gs_history *h)
     return h->split.n >= GS_CHOICE_KNOWN;
 }
 
-/* What a split takes, but for what it brings to its parts: the tries count together, or not at all. What they put
- * together afterwards may have gone by another way then. */
-static double split_of(const struct gs_history *h, const struct gs_machine *m, double single, double largest,
-                       enum gs_link link)
+/* What a split takes, but for what it brings to its parts: the tries count together, or not at all. */
+static double split_of(const struct gs_history *h, const struct gs_machine *m, double single, double largest)
 {
-    const double best = (double)gs_measured_best(&h->split), least = single * largest;
-    if (!gs_choice_split_known(h))
-        return least + m->split_ns;
-    if (!h->merge.bytes || link == h->merge_link)
-        return best;
-    const double now = best - gs_move_ns(m, h->merge_link, h->merge) + gs_move_ns(m, link, h->merge);
-    return now > least ? now : gs_min(best, least);
-}
-
-/* By the better way. */
-static double split_at_best(const struct gs_history *h, const struct gs_machine *m, double single, double largest)
-{
-    const double split = split_of(h, m, single, largest, h->merge_link);
-    return h->by_host_only ? split : gs_min(split, split_of(h, m, single, largest, GS_LINK_PEER));
+    return gs_choice_split_known(h) ? (double)gs_measured_best(&h->split) : single * largest + m->split_ns;
 }
 
 /* Is it time for another try of what has failed? */
@@ -137,7 +122,7 @@ static double hoped_share(const struct gs_history *h, const struct gs_machine *m
 /* And what is hoped for of it, at best: what it was thought to take before it was tried. */
 static double hoped_of(const struct gs_history *h, const struct gs_machine *m, double single, unsigned n)
 {
-    const double split = split_at_best(h, m, single, least_share(h, m, n));
+    const double split = split_of(h, m, single, least_share(h, m, n));
     return is_due_again(h) ? gs_min(split, single * hoped_share(h, m, n) + m->split_ns) : split;
 }
 
@@ -255,7 +240,7 @@ bool gs_choice_worth_planning(struct gs_history *h, const struct gs_machine *m, 
     } else {
         const bool trying = is_trying(h, single);
         const struct gs_reads reads = gs_reads_of(h, m);
-        h->split_ns = split_at_best(h, m, single, least_share(h, m, n));
+        h->split_ns = split_of(h, m, single, least_share(h, m, n));
         if (gs_choice_split_known(h) && !trying && !is_due_again(h) &&
             h->split_ns + reads.one - reads.gain >= worth_leaving * (single + reads.one))
             return give_up(h);
@@ -293,7 +278,7 @@ bool gs_choice_foresees(const struct gs_history *h, const struct gs_machine *m, 
 
 bool gs_goes_by_host(const struct gs_forecast *o, enum gs_link link)
 {
-    return link == GS_LINK_HOST && o->peer_possible && (double)(o->scatter.bytes + o->merge.bytes) > gs_small_bytes;
+    return link == GS_LINK_HOST && o->peer_possible && (double)o->scatter.bytes > gs_small_bytes;
 }
 
 double gs_ring_ns(const struct gs_machine *m, const struct gs_forecast *o, enum gs_link link)
@@ -342,7 +327,7 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     /* Comparing is done on the devices, and what it finds may be little. */
     const double merge = gs_move_ns(m, o->peer_possible ? GS_LINK_PEER : link, o->merge);
     const double most = gs_move_ns(m, link, o->merge);
-    const double base = split_of(h, m, alone, o->largest, link) + (gs_choice_split_known(h) ? 0 : merge);
+    const double base = split_of(h, m, alone, o->largest) + (gs_choice_split_known(h) ? 0 : merge);
     const double now = scatter_again + leave_again + once;
     const struct gs_reads reads = gs_reads_of(h, m);
     return (struct ways){
@@ -356,26 +341,21 @@ static struct ways predict(const struct gs_history *h, const struct gs_machine *
     };
 }
 
-/* Would splits gain by windows between the GPUs? So much more than without that these are to be opened for those to
- * come? */
+/* Would splits gain so much more by windows between the GPUs that these are to be opened for those to come? */
 static bool gains_by_peer(const struct gs_history *h, const struct gs_machine *m, const struct gs_forecast *o,
-                          const struct ways *by_host, bool *enough)
+                          const struct ways *by_host)
 {
-    *enough = false;
     if (!o->peer_possible || o->link == GS_LINK_PEER)
         return false;
     const struct ways w = predict(h, m, o, GS_LINK_PEER);
     const double without = is_below(by_host, worth_leaving) ? gs_max(0, gain_of(by_host)) : 0;
-    const bool gains = is_below(&w, worth_leaving);
-    *enough = gains && gs_choice_more_launches(h) * (gain_of(&w) - without) > (double)PEER_NS;
-    return gains;
+    return is_below(&w, worth_leaving) && gs_choice_more_launches(h) * (gain_of(&w) - without) > (double)PEER_NS;
 }
 
 bool gs_choice_foresees_peer(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
     const struct gs_move again = h->scatter_again.move;
-    const double less = gs_move_ns(m, GS_LINK_HOST, again) - gs_move_ns(m, GS_LINK_PEER, again) +
-                        gs_move_ns(m, GS_LINK_HOST, h->merge) - gs_move_ns(m, GS_LINK_PEER, h->merge);
+    const double less = gs_move_ns(m, GS_LINK_HOST, again) - gs_move_ns(m, GS_LINK_PEER, again);
     if (!gs_choice_split_known(h))
         return false;
     return h->return_rate > 0 ? gs_choice_foresees(h, m, n, PEER_NS)
@@ -414,13 +394,10 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     const bool going = h->last_split && h->ever && (!m->unlike || gs_choice_split_known(h));
     const bool better = is_below(&w, going ? worth_staying : worth_leaving);
     const bool retry = !better && is_due_again(h) && left >= w.risk;
-    h->by_host_only = !o->peer_possible && o->link == GS_LINK_HOST;
-    const bool by_peer = gains_by_peer(h, m, o, &w, &h->wants_peer);
+    h->wants_peer = gains_by_peer(h, m, o, &w);
     const bool trying = is_trying(h, w.single);
     if (!better && !retry && !trying && h->wants_peer)
         return one_device(h, opening);
-    if (!better && !retry && !trying && by_peer && h->merge.bytes)
-        return one_device(h, not_earned);
     if (!better && !retry && !trying) {
         if (h->split.n)
             give_up(h);

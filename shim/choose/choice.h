@@ -80,9 +80,6 @@ struct gs_again {
 struct gs_history {
     struct gs_measured single; /* the kernel's time on one device */
     struct gs_measured split;  /* from a split's begin to its end, without what its transfers should have taken */
-    struct gs_move merge;      /* what these splits put together, as it was foreseen */
-    enum gs_link merge_link;   /* and by which way */
-    bool by_host_only;         /* there is no other */
     struct gs_balance balance;
     double guess_ns;               /* before anything is measured: one launch takes at least so long; 0: not known */
     double running_ns;             /* the first that is measured has been running for so long; 0: not known */

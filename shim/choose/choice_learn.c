@@ -177,15 +177,8 @@ void gs_choice_learn_split(struct gs_history *h, struct gs_machine *m, struct gs
         return;
     }
     /* What is wrong with the figures of a way that will soon be another is not the kernel's fault. */
-    if (!h->wants_peer || !gs_goes_by_host(o, o->link)) {
-        const bool other_way = h->split.n && h->merge.bytes && o->merge.bytes && o->link != h->merge_link;
-        if (other_way)
-            h->split = (struct gs_measured){0};
-        for (int i = 0; i < (other_way ? GS_CHOICE_KNOWN : 1); i++)
-            gs_measured_add(&h->split, (uint64_t)base);
-        h->merge = o->merge;
-        h->merge_link = o->link;
-    }
+    if (!h->wants_peer || !gs_goes_by_host(o, o->link))
+        gs_measured_add(&h->split, (uint64_t)base);
     if (!o->merge.bytes)
         learn_machine(m, beyond, o);
 }

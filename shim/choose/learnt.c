@@ -10,7 +10,7 @@
 #include "common/hash.h"
 
 /* Numbers are whole: an application's locale may write fractions with a comma. */
-static const char head[] = "gpusparc-learnt 10\n";
+static const char head[] = "gpusparc-learnt 11\n";
 static const unsigned most_moves = 1000;
 static const double cut_unit = 1e9, rate_unit = 1e6, link_unit = 1e6, speed_unit = 1e6;
 
@@ -81,7 +81,6 @@ static void print_kernel(FILE *f, const struct gs_learnt_kernel *k)
             gs_measured_best(&h->single), gs_choice_split_known(h) ? gs_measured_best(&h->split) : 0);
     print_again(f, &h->scatter_again);
     print_again(f, &h->gather_again);
-    fprintf(f, " %d %" PRIu64 " %" PRIu64, h->merge_link, h->merge.bytes, h->merge.pieces);
     fprintf(f, " %" PRId64 " %u", h->return_rate < 0 ? -1 : whole(h->return_rate * rate_unit), h->failures);
     fprintf(f, " %u %d %u %u", h->balance.moves < most_moves ? h->balance.moves : most_moves, h->balance.settled,
             h->balance.dim, h->balance.n);
@@ -200,9 +199,6 @@ static bool parse_kernel(const char *line, struct gs_learnt_kernel *k)
         gs_measured_add(&h->split, split);
     h->scatter_again = parse_again(&c);
     h->gather_again = parse_again(&c);
-    h->merge_link = (enum gs_link)number(&c, 10, 0, GS_LINKS - 1);
-    h->merge.bytes = count(&c);
-    h->merge.pieces = count(&c);
     const int64_t rate = number(&c, 10, -1, (int64_t)rate_unit);
     h->return_rate = rate < 0 ? -1 : (double)rate / rate_unit;
     gs_choice_remember_failures(h, (unsigned)number(&c, 10, 0, 1000));

@@ -19,7 +19,6 @@
 #include "shim/record/bypass.h"
 #include "shim/plan/plan_cache.h"
 #include "shim/plan/prepare.h"
-#include "shim/plan/reuse.h"
 #include "shim/record/remote.h"
 #include "shim/report/report.h"
 #include "shim/memory/shared.h"
@@ -114,8 +113,6 @@ static const char *early_reason(struct gs_launching *l)
     /* As long as nothing is elsewhere than at home, nobody needs to know what it only reads. */
     if (!l->timing && is_tiny(l) && !atomic_load(&l->cmd.ctx->spread))
         return GS_TOO_FEW_GROUPS;
-    if (!l->timing && !l->by_units && gs_settings()->mode == GS_MODE_MULTI && gs_rebuilt_in_vain(l->k))
-        return "its program is built anew again and again, sooner than it could be made ready for several devices";
     l->summary = gs_prepare(l->k, &reason);
     if (!l->summary) {
         atomic_store(&l->k->unsplittable, true);

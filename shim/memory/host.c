@@ -5,20 +5,11 @@
 
 #include "common/memory.h"
 #include "shim/memory/coherence.h"
-#include "shim/memory/coalesce.h"
 #include "shim/memory/peer.h"
-#include "shim/memory/staging.h"
 
-/* What is worth being taken from another place than the rest is two pieces of the ring, or being written to another
- * place one; less where the ring is asked for. */
-enum { SHARE_BYTES = 8 * 1024 * 1024, LEAST_BYTES = 1024 * 1024, LEAST_FORCED = 4096 };
-
-static uint64_t share_of(uint64_t bytes)
-{
-    if (gs_settings()->transfer != GS_TRANSFER_PINNED)
-        return SHARE_BYTES;
-    return bytes / 8 > LEAST_FORCED ? bytes / 8 : LEAST_FORCED;
-}
+/* What is worth being written to another place than the rest is a piece of the ring; less where the ring is asked for.
+ */
+enum { LEAST_BYTES = 1024 * 1024, LEAST_FORCED = 4096 };
 
 void gs_extents_free(struct gs_extents *s)
 {
@@ -31,8 +22,6 @@ struct walk {
     struct gs_mem *root;
     const struct gs_staged *t;
     struct gs_range r;
-    bool share;
-    uint64_t load[GS_MAX_DEVICES]; /* bytes that a place gives */
     struct gs_extents *s;
 };
 
@@ -72,113 +61,31 @@ static cl_int give(struct walk *w, unsigned place, unsigned also, uint64_t at, u
     return CL_SUCCESS;
 }
 
-/* May a place that holds bytes give some of them? Not while they are on their way to it. */
-static bool is_there(const struct gs_replica *place)
-{
-    return !place->ready && !place->n_arrivals;
-}
-
-/* The bytes from `at` on for which the same places besides `first`, who holds all to `*end`, can give them: who[] and
- * how many; *end is where that ends. */
-static unsigned find_others(const struct walk *w, unsigned first, uint64_t at, uint64_t *end, bool who[GS_MAX_DEVICES])
-{
-    unsigned n = 0;
-    for (unsigned i = 0; i < w->root->o.ctx->n; i++) {
-        const struct gs_rangeset *valid = &w->root->place[i].valid;
-        who[i] = i == first;
-        for (size_t k = 0; k < valid->n && i != first && is_there(&w->root->place[i]); k++) {
-            const struct gs_range *v = &valid->v[k];
-            who[i] = who[i] || (v->begin <= at && at < v->end);
-            if (v->begin > at && v->begin < *end)
-                *end = v->begin;
-            if (v->end > at && v->end < *end)
-                *end = v->end;
-        }
-        n += who[i] && i != first;
-    }
-    return n;
-}
-
-/* In shares, each from who gives the least. */
-static cl_int divide(struct walk *w, const bool who[GS_MAX_DEVICES], uint64_t at, uint64_t end)
-{
-    const uint64_t unit = w->root->band_bytes ? w->root->band_bytes : 1;
-    const uint64_t some = share_of(w->r.end - w->r.begin), share = unit < some ? some / unit * unit : unit;
-    cl_int err = CL_SUCCESS;
-    for (uint64_t next; at < end && !err; at = next) {
-        unsigned least = GS_MAX_DEVICES;
-        for (unsigned i = 0; i < w->root->o.ctx->n; i++)
-            if (who[i] && (least == GS_MAX_DEVICES || w->load[i] < w->load[least]))
-                least = i;
-        next = end - at < 2 * share ? end : at + share;
-        w->load[least] += next - at;
-        err = give(w, least, 0, at, next);
-    }
-    return err;
-}
-
-/* With `only_count`, what one place alone can give is counted, so that what is shared makes up for it. */
-static cl_int walk(struct walk *w, bool only_count)
+static cl_int walk(struct walk *w)
 {
     cl_int err = CL_SUCCESS;
     for (uint64_t at = w->r.begin, end; at < w->r.end && !err; at = end) {
-        bool who[GS_MAX_DEVICES];
         const unsigned place = gs_holder(w->root, (struct gs_range){at, w->r.end}, &end);
         if (end - at < w->root->band_bytes) /* what nobody has written may be anything */
             end = at + w->root->band_bytes;
-        const bool several =
-            w->share && find_others(w, place, at, &end, who) && end - at >= 2 * share_of(w->r.end - w->r.begin);
-        if (only_count)
-            w->load[place] += several ? 0 : end - at;
-        else
-            err = several ? divide(w, who, at, end) : give(w, place, 0, at, end);
+        err = give(w, place, 0, at, end);
     }
     return err;
 }
 
-/* Is it worth looking for several places that hold the same, and soon done? */
-static bool may_share(const struct gs_mem *root, struct gs_range r)
+/* What is made of many stretches, as columns are that lie on several devices, is brought home first. */
+static cl_int gather(struct walk *w, struct gs_command *cmd, struct gs_events *ready)
 {
-    enum { MOST_RANGES = 64 };
-    size_t ranges = 0;
-    for (unsigned i = 0; i < root->o.ctx->n; i++)
-        ranges += root->place[i].valid.n;
-    return r.end - r.begin >= 2 * share_of(r.end - r.begin) && ranges <= MOST_RANGES && !root->undefined.n;
-}
-
-bool gs_host_alone(struct gs_mem *root, struct gs_range r)
-{
-    struct walk w = {.root = root, .r = r};
-    bool who[GS_MAX_DEVICES];
-    if (!gs_at_home(root, r))
-        return false;
-    bool alone = true;
-    for (uint64_t at = r.begin, end; at < r.end && alone && may_share(root, r); at = end) {
-        end = r.end;
-        alone = !find_others(&w, 0, at, &end, who) || end - at < 2 * share_of(r.end - r.begin);
-    }
-    return alone;
-}
-
-/* Of columns that lie on several devices each has its own read as one, row by row; narrow rows, and what is made of
- * many stretches for another reason, are brought home first. */
-static cl_int join(struct walk *w, struct gs_command *cmd, struct gs_events *ready)
-{
-    enum { MOST_STRETCHES = 64, LEAST_ROW = 1024, LEAST_ROW_FORCED = 256 };
-    struct gs_extents *s = w->s;
-    if (w->t->image || s->n <= MOST_STRETCHES)
-        return CL_SUCCESS;
-    gs_extents_join(s, gs_settings()->transfer == GS_TRANSFER_PINNED ? LEAST_ROW_FORCED : LEAST_ROW);
-    if (s->n <= MOST_STRETCHES)
+    enum { MOST_STRETCHES = 64 };
+    if (w->t->image || w->s->n <= MOST_STRETCHES)
         return CL_SUCCESS;
     cl_int err = gs_require_range(cmd, w->root, 0, w->r, ready);
-    s->n = 0;
-    w->share = false;
-    return err ? err : walk(w, false);
+    w->s->n = 0;
+    return err ? err : walk(w);
 }
 
 cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
-                      bool share, struct gs_extents *s, struct gs_events *ready)
+                      struct gs_extents *s, struct gs_events *ready)
 {
     struct walk w = {.root = root, .t = t, .r = r, .s = s};
     bool used[GS_MAX_DEVICES] = {false};
@@ -186,13 +93,10 @@ cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_ran
     gs_settle(root);
     if (!err)
         err = gs_sound(root, r);
-    w.share = share && may_share(root, r);
-    if (!err && w.share)
-        err = walk(&w, true);
     if (!err)
-        err = walk(&w, false);
+        err = walk(&w);
     if (!err)
-        err = join(&w, cmd, ready);
+        err = gather(&w, cmd, ready);
     for (unsigned i = 0; i < s->n && !err; i++)
         used[s->v[i].place] = true;
     if (!err)
@@ -221,14 +125,14 @@ static unsigned find_wanting(const struct gs_mem *root, uint64_t at, uint64_t *e
 }
 
 /* The place that they go to, and the others. Less than a piece of the ring isn't worth going elsewhere; nor are several
- * devices, where that takes longer than the way between them. */
+ * devices that have windows between them: their links to the host may be one. */
 static unsigned choose_takers(struct gs_mem *root, unsigned who, uint64_t bytes, unsigned *also)
 {
     const uint64_t least = gs_settings()->transfer == GS_TRANSFER_PINNED ? LEAST_FORCED : LEAST_BYTES;
     const bool several = who & (who - 1);
     unsigned place = 0;
     *also = 0;
-    if (bytes < least || !who || (several && gs_peer_open(root->o.ctx) && !gs_staging_spreads(root->o.ctx, bytes)))
+    if (bytes < least || !who || (several && gs_peer_open(root->o.ctx)))
         return 0;
     while (!(who >> place & 1))
         place++;
@@ -265,7 +169,7 @@ cl_int gs_host_read(struct gs_command *cmd, struct gs_mem *root, struct gs_range
 {
     struct gs_extents s = {0};
     struct gs_events ready = {0};
-    cl_int err = gs_host_places(cmd, root, r, t, false, &s, &ready);
+    cl_int err = gs_host_places(cmd, root, r, t, &s, &ready);
     for (unsigned i = 0; i < s.n && !err; i++) {
         cl_event event;
         cl_command_queue queue = gs_host_queue(cmd->q, &s.v[i], &err);

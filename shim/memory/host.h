@@ -15,19 +15,15 @@ struct gs_extents {
 void gs_extents_free(struct gs_extents *s);
 
 /* The bytes r of a root (of an image: its bands), of which t is all if they were at home, by the places that hold them.
- * With `share`, what several places hold is divided among them, so that each gives about as much. `ready` gains what
- * they must come after. */
+ * `ready` gains what they must come after. */
 cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
-                      bool share, struct gs_extents *s, struct gs_events *ready);
+                      struct gs_extents *s, struct gs_events *ready);
 
 /* The bytes r of a buffer that the host is to write, of which t is all if they went home: each stretch goes where it
- * has been required since the host last wrote it; what several places have required goes to all of them, or, where that
- * takes longer than windows between them, home, as does the rest. None: all goes home. Whatever is required from now on
- * is for the next time. */
+ * has been required since the host last wrote it; what several places have required goes to all of them, or, where
+ * they have windows between them, home, as does the rest. None: all goes home. Whatever is required from now on is for
+ * the next time. */
 cl_int gs_host_takers(struct gs_mem *root, struct gs_range r, const struct gs_staged *t, struct gs_extents *s);
-
-/* Is it all at home, and is there nobody else to take a part of it from? */
-bool gs_host_alone(struct gs_mem *root, struct gs_range r);
 
 /* The queue of a place that its stretches go by. */
 cl_command_queue gs_host_queue(struct gs_queue *q, const struct gs_staged *t, cl_int *err);

@@ -46,11 +46,17 @@ static struct gs_pinned_memory *make(const struct gs_mem *root)
     return NULL;
 }
 
+/* Does the object lie in the application's own memory? */
+static bool is_own(const struct gs_mem *root)
+{
+    return root->flags & CL_MEM_USE_HOST_PTR;
+}
+
 /* The host's memory for all of the root. */
 static char *base_of(struct gs_mem *root, struct gs_events *ready)
 {
     char *base = NULL;
-    if (gs_mapped_is_pageable(root)) {
+    if (is_own(root)) {
         gs_real()->clGetMemObjectInfo(root->o.handle, CL_MEM_HOST_PTR, sizeof base, &base, NULL);
         return base;
     }
@@ -72,7 +78,7 @@ void *gs_mapped_image_at(struct gs_mem *m, const size_t origin[3], size_t pitch[
     size_t all[3], element = 0;
     gs_real()->clGetImageInfo(m->o.handle, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
     gs_image_bytes(m, all);
-    const bool own = gs_mapped_is_pageable(m);
+    const bool own = is_own(m);
     pitch[0] = own && m->desc.image_row_pitch ? m->desc.image_row_pitch : all[0] * element;
     pitch[1] = own && m->desc.image_slice_pitch ? m->desc.image_slice_pitch : pitch[0] * all[1];
     char *base = element ? base_of(m, ready) : NULL;

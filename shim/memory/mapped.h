@@ -3,8 +3,7 @@
  * it, since a driver's map is one command however large: those under a daemon. A buffer in the application's own memory
  * (CL_MEM_USE_HOST_PTR) is read and written there; others get pinned memory of ours, for all of the object, on the
  * first such map. Without a daemon maps are the driver's: NVIDIA's (580.159) has pinned the application's memory and
- * moves 55 GB/s, more than our ring; GPUSPARC_TRANSFER=pinned has those of the application's memory carried out by us
- * all the same. With the context's lock held; nothing blocks. */
+ * moves 55 GB/s, more than our ring. With the context's lock held; nothing blocks. */
 #ifndef GS_SHIM_MEMORY_MAPPED_H
 #define GS_SHIM_MEMORY_MAPPED_H
 
@@ -13,18 +12,6 @@
 
 /* May a map of it be ours? Else the driver has to be asked: it knows of a difference, or would not move anything. */
 bool gs_mapped_possible(const struct gs_mem *m, cl_map_flags flags);
-
-/* Does the object lie in the application's own memory? */
-static inline bool gs_mapped_is_pageable(const struct gs_mem *m)
-{
-    return m->root->flags & CL_MEM_USE_HOST_PTR;
-}
-
-/* Are its maps to go through the ring? */
-static inline bool gs_mapped_staged(const struct gs_mem *m)
-{
-    return gs_mapped_is_pageable(m) && gs_settings()->transfer == GS_TRANSFER_PINNED;
-}
 
 /* The host's memory for byte `offset` of m. What uses it must come after `ready`, which may gain an event. Null: there
  * is none. */

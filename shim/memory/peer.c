@@ -18,13 +18,13 @@
 #include "shim/memory/windows.h"
 #include "shim/process/clock.h"
 
-enum { PROBE_TIMEOUT_MS = 30000 };
+enum { PROBE_TIMEOUT_MS = 30000, SLOT_BYTES = 16 * 1024 * 1024 };
 /* How long a context's end waits for the thread, so that the probe's answer is kept; and who wants windows by name for
  * them to be open. */
 enum { PATIENCE_MS = 5000, LONG_PATIENCE_MS = 60000 };
 enum { OPENING, OPEN, FAILED };
 
-_Static_assert(GS_PEER_SLOT_BYTES == GS_WINDOW_MAX_BYTES / GS_RING_SLOTS, "a window is a ring of slots");
+_Static_assert(SLOT_BYTES == GS_WINDOW_MAX_BYTES / GS_RING_SLOTS, "a window is a ring of slots");
 
 struct gs_peer {
     cl_context context; /* the thread retains it: the application's last reference may go meanwhile */
@@ -186,12 +186,8 @@ void gs_peer_free(struct gs_peer *p)
     drop_peer(p);
 }
 
-struct gs_ring *gs_peer_ring(struct gs_context *ctx, unsigned from)
-{
-    return &ctx->peer->ring[from];
-}
-
-cl_mem gs_peer_window(struct gs_context *ctx, unsigned from, unsigned to)
+/* The window on place `from` as place `to` is given it. */
+static cl_mem window_of(const struct gs_context *ctx, unsigned from, unsigned to)
 {
     return ctx->peer->windows.seen[from][to];
 }
@@ -199,7 +195,7 @@ cl_mem gs_peer_window(struct gs_context *ctx, unsigned from, unsigned to)
 static struct gs_ring *ring_of(const struct gs_passage *p, struct gs_context *ctx, unsigned from)
 {
     (void)p;
-    return gs_peer_ring(ctx, from);
+    return &ctx->peer->ring[from];
 }
 
 static cl_int leave_in_window(const struct gs_passage *p, struct gs_command *cmd, cl_command_queue queue,
@@ -207,9 +203,9 @@ static cl_int leave_in_window(const struct gs_passage *p, struct gs_command *cmd
 {
     (void)p;
     const unsigned from = f->send->from;
-    cl_mem window = gs_peer_window(cmd->ctx, from, from);
+    cl_mem window = window_of(cmd->ctx, from, from);
     const struct gs_rect *r = &f->rect;
-    const uint64_t at = (uint64_t)f->slot * GS_PEER_SLOT_BYTES;
+    const uint64_t at = (uint64_t)f->slot * SLOT_BYTES;
     if (r->rows == 1)
         return gs_put_copy(queue, GS_VIA_MEMORY, f->send->mem, window, r->begin, at, r->width, after->n, after->v, end);
     const struct gs_strided_rows there = {f->send->mem, r->begin, r->pitch}, packed = {window, at, r->width};
@@ -221,9 +217,9 @@ static cl_int take_from_window(const struct gs_passage *p, struct gs_command *cm
                                cl_event *end)
 {
     (void)p;
-    cl_mem window = gs_peer_window(cmd->ctx, f->send->from, to->place);
+    cl_mem window = window_of(cmd->ctx, f->send->from, to->place);
     const struct gs_rect *r = &f->rect;
-    const uint64_t at = (uint64_t)f->slot * GS_PEER_SLOT_BYTES;
+    const uint64_t at = (uint64_t)f->slot * SLOT_BYTES;
     if (r->rows == 1)
         return gs_put_copy(queue, GS_VIA_WINDOW, window, to->mem, at, gs_flight_to(f), r->width, after->n, after->v,
                            end);
@@ -233,7 +229,7 @@ static cl_int take_from_window(const struct gs_passage *p, struct gs_command *cm
 
 /* 16 MiB take 14 us to the window and 50 from it, and the host longer than the first of that to enqueue them, so that
  * smaller pieces would wait for the host. */
-const struct gs_passage gs_peer_passage = {.slot_bytes = GS_PEER_SLOT_BYTES,
+const struct gs_passage gs_peer_passage = {.slot_bytes = SLOT_BYTES,
                                            .most_slots = GS_ROUND_SLOTS,
                                            .path = GS_PATH_PEER,
                                            .way = GS_WAY_PEER,

@@ -23,10 +23,4 @@ void gs_peer_free(struct gs_peer *p);
 /* Where they are open. */
 extern const struct gs_passage gs_peer_passage;
 
-/* For kernels that read and write the window on place `from` themselves: the window as kernels on place `to` are given
- * it; and its slots, of GS_PEER_SLOT_BYTES each. */
-enum { GS_PEER_SLOT_BYTES = 16 * 1024 * 1024 };
-cl_mem gs_peer_window(struct gs_context *ctx, unsigned from, unsigned to);
-struct gs_ring *gs_peer_ring(struct gs_context *ctx, unsigned from);
-
 #endif

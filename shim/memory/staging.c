@@ -42,7 +42,6 @@ cl_int gs_staged_note(struct gs_staged_ends *ended, unsigned place, cl_event eve
 
 /* Transfers under way. */
 struct carriage {
-    struct gs_fanout *spread;
     struct gs_pool *pool;
     struct gs_staging_ring *ring;
     const cl_command_queue *queue; /* by place */
@@ -271,15 +270,12 @@ static cl_int carry_out(struct carriage *c)
     return err;
 }
 
-/* Pages that are yet to be made: of runs of bytes alone. Those that columns of several devices lie in are huge ones, if
- * they can be, and made by who writes there first. */
+/* Pages that are yet to be made: of runs of bytes alone. */
 static void look_for_fresh(struct gs_cut_transfer *c, unsigned looks)
 {
     const struct gs_staged *t = c->t;
     const size_t row = t->region[0] * t->element;
     c->fresh = !t->write && t->region[1] * t->region[2] == 1 && gs_prefault_prepare(t->host.at, row, looks);
-    if (!t->write && t->region[1] > 1 && t->region[2] == 1)
-        gs_prefault_prepare(t->host.at, (t->region[1] - 1) * t->host.row + row, looks);
 }
 
 /* A small transfer goes in smaller pieces, so that filling and sending overlap. Each link has as many pieces on its way
@@ -297,10 +293,7 @@ static cl_int carry(struct carriage *c, const struct gs_staged *v, unsigned n)
     const struct gs_label before = gs_label_way(GS_WAY_STAGED);
     for (unsigned i = 0; i < n; i++)
         look_for_fresh(&turns->v[i], n < GS_PREFAULT_LOOKS / 2 ? GS_PREFAULT_LOOKS / n : 2);
-    const uint64_t begin_ns = gs_now_ns();
     const cl_int err = v->write ? carry_in(c) : carry_out(c);
-    if (!err && n == 1 && v->write && !v->image)
-        gs_fanout_learn(c->spread, v->also, gs_staged_bytes(v), gs_now_ns() - begin_ns);
     gs_label_back(before);
     gs_turns_end(turns);
     return err;
@@ -344,8 +337,7 @@ static bool has_failed(cl_uint n, const cl_event *events)
 cl_int gs_staging_carry(struct gs_context *ctx, const cl_command_queue queue[], const struct gs_staged *v, unsigned n,
                         cl_uint n_wait, const cl_event *wait, struct gs_staged_ends *ended)
 {
-    struct carriage c = {.spread = &ctx->staging->spread,
-                         .pool = ctx->staging->pool,
+    struct carriage c = {.pool = ctx->staging->pool,
                          .ring = &ctx->staging->here,
                          .queue = queue,
                          .n_wait = n_wait,
@@ -436,7 +428,7 @@ cl_int gs_staging_carry_beside(struct gs_context *ctx, const struct gs_staged *v
 {
     struct gs_staging *s = ctx->staging;
     cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
-    struct carriage c = {.spread = &s->spread, .ring = &s->beside, .queue = queue, .ended = ended};
+    struct carriage c = {.ring = &s->beside, .queue = queue, .ended = ended};
     cl_int err = find_queues(ctx, v, n, profiling, queue);
     if (err)
         return err;

@@ -31,10 +31,6 @@ bool gs_staging_flows_after(const struct gs_events *before, size_t bytes);
 void gs_staging_rouse(struct gs_context *ctx);
 void gs_staging_free(struct gs_staging *s);
 
-/* Is a write of so many bytes that several devices need to go to all of them, although they have windows between them?
- * With the context's lock held. */
-bool gs_staging_spreads(const struct gs_context *ctx, uint64_t bytes);
-
 /* The calls' ring serves one transfer at a time. Without the context's lock; false only where `wait` is false and it is
  * busy. */
 bool gs_staging_enter(struct gs_context *ctx, bool wait);

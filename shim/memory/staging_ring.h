@@ -7,7 +7,6 @@
 #include <pthread.h>
 
 #include "shim/memory/memory.h"
-#include "shim/memory/fanout.h"
 #include "shim/memory/staging.h"
 
 enum { GS_SLOTS = 16, GS_SLOT_BYTES = 4 * 1024 * 1024 };
@@ -31,7 +30,6 @@ struct gs_staging_ring {
 };
 
 struct gs_staging {
-    struct gs_fanout spread;
     pthread_mutex_t busy; /* here's slots; never waited for with the context's lock held */
     struct gs_staging_ring here, beside;
     pthread_mutex_t making; /* all below; a leaf */

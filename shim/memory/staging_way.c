@@ -146,11 +146,6 @@ bool gs_staging_flows(struct gs_queue *q, size_t bytes)
     return flows;
 }
 
-bool gs_staging_spreads(const struct gs_context *ctx, uint64_t bytes)
-{
-    return ctx->staging && gs_fanout_pays(&ctx->staging->spread, bytes);
-}
-
 void gs_staging_rouse(struct gs_context *ctx)
 {
     pthread_mutex_lock(&ctx->staging->making);

@@ -33,7 +33,8 @@ static bool is_worth_windows(const struct gs_context *ctx)
     return ctx->between_devices >= (gs_settings()->mode == GS_MODE_AUTO ? peer_from_bytes_auto : peer_from_bytes);
 }
 
-bool gs_transfer_by_window(struct gs_command *cmd, uint64_t bytes)
+/* Do bytes between GPUs go through a window, now that so many more are to? The first few don't. */
+static bool goes_by_window(struct gs_command *cmd, uint64_t bytes)
 {
     const enum gs_transfer_path path = gs_settings()->transfer;
     cmd->ctx->between_devices += bytes;
@@ -52,7 +53,7 @@ static const struct gs_passage *through_host(struct gs_command *cmd, uint64_t by
 /* The memory that pieces of so many bytes go through, or null: the driver's own copy. */
 static const struct gs_passage *passage_of(struct gs_command *cmd, uint64_t bytes)
 {
-    return gs_transfer_by_window(cmd, bytes) ? &gs_peer_passage : through_host(cmd, bytes);
+    return goes_by_window(cmd, bytes) ? &gs_peer_passage : through_host(cmd, bytes);
 }
 
 static cl_int copy_image(struct gs_command *cmd, const struct gs_send *send, struct gs_taker *to)

@@ -16,9 +16,6 @@ cl_int gs_transfer_buffer(struct gs_command *cmd, cl_mem src, unsigned from, cl_
                           uint64_t src_offset, uint64_t dst_offset, uint64_t bytes, const struct gs_events *wait,
                           struct gs_events *done);
 
-/* Do bytes between GPUs go through a window, now that so many more are to? The first few don't. */
-bool gs_transfer_by_window(struct gs_command *cmd, uint64_t bytes);
-
 /* The bytes of an image laid out without gaps, and its whole region as the image calls take it. */
 uint64_t gs_image_bytes(const struct gs_mem *root, size_t region[3]);
 uint64_t gs_image_layout(cl_mem handle, const cl_image_desc *desc, size_t region[3]);

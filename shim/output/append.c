@@ -4,13 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim/output/append_ways.h"
+#include "shim/output/append_count.h"
 #include "shim/output/deferred_send.h"
 #include "shim/memory/coherence.h"
-#include "shim/output/merge_kernels.h"
 #include "shim/schedule/put.h"
 #include "shim/memory/scratch.h"
-#include "shim/memory/exchange_buffer.h"
 #include "shim/memory/transfer.h"
 
 void gs_lists_free(struct gs_lists *lists)
@@ -28,16 +26,10 @@ static bool is_wanted(const struct gs_mem *list, unsigned p)
     return gs_rangeset_touches(&list->root->place[p].valid, gs_window_range(list, 0, list->size));
 }
 
-static cl_int find_way(struct gs_launching *l, struct gs_list *list, const struct gs_mem *m)
+static void find_takers(struct gs_list *list, const struct gs_mem *m, unsigned n_parts)
 {
-    const unsigned n = l->job.n;
-    list->met = gs_exchange_buffer_possible(&l->cmd, m->size * (n - 1));
-    cl_int err = CL_SUCCESS;
-    for (unsigned p = 0; p < n && list->met && !err; p++)
-        err = gs_merge_kernels_make(l->cmd.ctx, p);
-    for (unsigned p = 1; p < n; p++)
+    for (unsigned p = 1; p < n_parts; p++)
         list->spread = (list->takes[p] = is_wanted(m, p)) || list->spread;
-    return err;
 }
 
 /* The first of the launch's lists that an argument has; null: it has none. */
@@ -77,10 +69,11 @@ cl_int gs_append_begin(struct gs_launching *l, struct gs_lists *lists, unsigned 
     if (!lists->v && !(lists->v = calloc(k->n_appends, sizeof *lists->v)))
         return CL_OUT_OF_HOST_MEMORY;
     lists->n = k->n_appends;
-    for (uint32_t i = 0; i < k->n_appends && !p && !err; i++)
-        err = gs_plan_find_list(k, i, l->mems, l->k->args, &lists->v[i].at)
-                  ? find_way(l, &lists->v[i], l->mems[k->appends[i].list])
-                  : CL_INVALID_VALUE;
+    for (uint32_t i = 0; i < k->n_appends && !p && !err; i++) {
+        if (!gs_plan_find_list(k, i, l->mems, l->k->args, &lists->v[i].at))
+            err = CL_INVALID_VALUE;
+        find_takers(&lists->v[i], l->mems[k->appends[i].list], l->job.n);
+    }
     for (uint32_t i = 0; i < k->n_appends && p && !err; i++)
         err = take_own(l, lists, i, p, kernel);
     return err;
@@ -160,10 +153,7 @@ cl_int gs_append_ready(struct gs_launching *l, struct gs_lists *lists, unsigned 
         if (!err && lists->v[i].spread)
             err = keep_counter(l, &k->appends[i], &lists->v[i], &ready[0]);
         const struct gs_list_join j = join_of(l, lists, i, n_parts);
-        const uint64_t most = gs_list_most(&j.shape);
-        if (!err && most && lists->v[i].met)
-            err = gs_list_meeting_reserve(l, &lists->v[i], most, n_parts, ready);
-        else if (!err && most)
+        if (!err && gs_list_most(&j.shape))
             lists->v[i].job = gs_list_job_make(&j, &err);
     }
     return err;
@@ -177,10 +167,8 @@ static cl_int join(struct gs_launching *l, struct gs_lists *lists, uint32_t i, u
     j.ran = ran;
     j.done = done;
     j.read = read;
-    if (!gs_list_most(&j.shape))
-        return CL_SUCCESS;
     lists->v[i].job = NULL;
-    return job ? gs_list_by_count(&j, job) : gs_list_by_meeting(&j);
+    return job ? gs_list_job_begin(&j, job) : CL_SUCCESS;
 }
 
 cl_int gs_append_join(struct gs_launching *l, struct gs_lists *lists, unsigned n_parts, const cl_event *ran,

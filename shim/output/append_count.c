@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* By what the host has heard of the counters: a thread of ours sends what each part has appended to where it belongs.
- * The application's commands wait for an event that the thread completes; its calls never do. */
+/* The application's commands wait for an event that the thread completes; its calls never do. */
+#include "shim/output/append_count.h"
+
 #include <stdlib.h>
 
-#include "shim/output/append_ways.h"
 #include "shim/output/deferred_send.h"
 #include "shim/schedule/put.h"
 
@@ -39,7 +39,7 @@ static uint64_t up_to(int64_t from, int64_t to, uint64_t step)
 }
 
 /* What the counters say of a part: its elements from `skipped` to `elements`, what the limit and the list's size let
- * through, stand in the list of all, as if its first stood at `first`. As the kernels of append_exchange.c have it. */
+ * through, stand in the list of all, as if its first stood at `first`. */
 struct piece {
     int64_t first;
     uint64_t skipped, elements;
@@ -160,7 +160,7 @@ static cl_int read_word(const struct gs_list_join *j, unsigned p, cl_mem mem, ui
     return err ? err : gs_events_add(known, event);
 }
 
-cl_int gs_list_by_count(const struct gs_list_join *j, struct gs_list_job *job)
+cl_int gs_list_job_begin(const struct gs_list_join *j, struct gs_list_job *job)
 {
     struct gs_command *cmd = &j->l->cmd;
     struct gs_events known = {0};

@@ -31,7 +31,7 @@ cl_int gs_deferred_send_make(struct gs_deferred_send *d, struct gs_command *cmd,
 void gs_deferred_send_free(struct gs_deferred_send *d);
 
 /* Of so many bytes, may it be less by so much that it pays to hear of it first? */
-bool gs_deferred_send_worth(uint64_t bytes);
+bool gs_deferred_send_worth(const struct gs_context *ctx, uint64_t bytes);
 
 /* What the thread is to use, retained; null after an error, before or now. And lets it go, if it isn't null. */
 cl_mem gs_deferred_send_keep(cl_mem m, cl_int *err);

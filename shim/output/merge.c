@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/output/merge.h"
 
-#include "shim/output/blocks.h"
 #include "shim/memory/coherence.h"
 #include "shim/output/merge_kernels.h"
 #include "shim/schedule/put.h"
 #include "shim/report/report.h"
 #include "shim/memory/scratch.h"
 #include "shim/output/sparse.h"
-#include "shim/memory/exchange_buffer.h"
 #include "shim/memory/transfer.h"
 
 /* An image to a buffer without gaps, on the image's own device; or back. */
@@ -47,9 +45,8 @@ static cl_int keep_on(struct gs_command *cmd, struct gs_merge *m, unsigned place
 /* What the merge will need once the parts have run. Where home has room for one part only, the others follow it. */
 static cl_int reserve(struct gs_command *cmd, const struct gs_merge *m, unsigned n_parts, struct gs_events *ready)
 {
-    cl_int err = m->way == GS_MERGE_MEETING  ? gs_blocks_reserve(cmd, m, n_parts, ready)
-                 : m->way == GS_MERGE_PACKED ? gs_sparse_reserve(cmd, m, n_parts, ready)
-                                             : gs_scratch_reserve(cmd, 0, m->bytes, n_parts, ready);
+    cl_int err =
+        m->by_blocks ? gs_sparse_reserve(cmd, m, n_parts, ready) : gs_scratch_reserve(cmd, 0, m->bytes, n_parts, ready);
     for (unsigned p = 0; p < n_parts && !err && m->root->is_image; p++)
         err = gs_scratch_reserve(cmd, p, m->bytes, n_parts, ready);
     return err;
@@ -62,14 +59,10 @@ cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *
     *m = (struct gs_merge){.root = root, .window = window, .bytes = window.end - window.begin};
     if (root->is_image)
         m->bytes = gs_image_bytes(root, region);
-    if (gs_exchange_buffer_possible(cmd, m->bytes * (n_parts - 1)))
-        m->way = GS_MERGE_MEETING;
-    else if (gs_sparse_worth(root, m->bytes))
-        m->way = GS_MERGE_PACKED;
-    const bool by_blocks = m->way != GS_MERGE_WHOLE;
-    m->everywhere = by_blocks && root->merged;
+    m->by_blocks = gs_sparse_worth(root, m->bytes);
+    m->everywhere = m->by_blocks && root->merged;
     cl_int err = CL_SUCCESS;
-    for (unsigned p = 0; p < (by_blocks ? n_parts : 1) && !err; p++) {
+    for (unsigned p = 0; p < (m->by_blocks ? n_parts : 1) && !err; p++) {
         err = gs_merge_kernels_make(cmd->ctx, p);
         if (!err)
             err = keep_on(cmd, m, p, &ready[p]);
@@ -122,13 +115,9 @@ cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, unsigned n_par
     cl_int err = CL_SUCCESS;
     for (unsigned p = 0; p < n_parts && !err; p++)
         err = make_linear(cmd, m, p, ran[p], &on[p]);
-    if (!err && m->way == GS_MERGE_MEETING)
-        err = gs_blocks_merge(cmd, m, n_parts, on);
-    if (!err && m->way == GS_MERGE_PACKED && !gs_sparse_merge(cmd, m, n_parts, on)) {
-        m->way = GS_MERGE_WHOLE;
-        m->everywhere = false;
-    }
-    for (unsigned p = 1; p < n_parts && !err && m->way == GS_MERGE_WHOLE; p++)
+    if (!err && m->by_blocks && !gs_sparse_merge(cmd, m, n_parts, on))
+        m->by_blocks = m->everywhere = false;
+    for (unsigned p = 1; p < n_parts && !err && !m->by_blocks; p++)
         err = merge_whole(cmd, m, p, &on[p], &on[0]);
     for (unsigned p = 0; p < (m->everywhere ? n_parts : 1) && !err && m->root->is_image; p++)
         err = flatten(cmd, m->root, p, on[p].mem, true, &on[p].since, &on[p].since);

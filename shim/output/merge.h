@@ -2,10 +2,9 @@
 /* Outputs whose writers could not be told apart (GPU-SPARC, section III-C): the parts start from equal bytes, a copy of
  * which is kept; afterwards every byte that differs from it was written. With the context's lock held; nothing blocks.
  *
- * Where the kernels of two devices reach common memory, each device keeps a copy, compares with it itself, and leaves
- * there the blocks in which something differs: these are all that travels, and no host has to know which they are.
- * Elsewhere the blocks that differ are packed, and go through the host once it has heard how many they are; or what a
- * part holds is brought to the first device whole, and compared there. */
+ * Each device keeps a copy, compares with it itself, and packs the blocks in which something differs: these are all
+ * that travels, once the host has heard how many they are (shim/output/sparse.h). Or, where little would be spared,
+ * what a part holds is brought to the first device whole, and compared there. */
 #ifndef GS_SHIM_OUTPUT_MERGE_H
 #define GS_SHIM_OUTPUT_MERGE_H
 
@@ -16,11 +15,18 @@ struct gs_merge {
     struct gs_mem *root;
     struct gs_range window; /* of a buffer */
     uint64_t bytes;         /* of the window, or of the image laid out without gaps */
-    enum { GS_MERGE_WHOLE, GS_MERGE_MEETING, GS_MERGE_PACKED } way; /* the last two: by blocks */
+    bool by_blocks;         /* else whole */
     bool everywhere; /* afterwards every place has the merged bytes, not only the first: where it isn't the root's first
                         merge, so that the next will want equal bytes again. By blocks only */
     cl_mem kept[GS_MAX_DEVICES]; /* the first; by blocks: one on each place. Scratch memory of the launch */
     cl_mem arrived;              /* where the last part's bytes have come to, to be compared at home; likewise */
+};
+
+/* What a place holds of the root, as a buffer: itself, or a copy of an image. */
+struct gs_holding {
+    cl_mem mem;
+    uint64_t begin;
+    struct gs_events since; /* what it has to be waited for */
 };
 
 /* Before the parts run, where all places hold the same bytes: keeps a copy. ready[p] is what that must wait for on

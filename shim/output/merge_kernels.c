@@ -31,13 +31,10 @@ static const char reduce_source[] =
     "REDUCE(gs_reduce_f64, double, ulong, FLOAT)\n"
     "#endif\n";
 
-/* A work-group for each block, sixteen bytes per work-item. By way of memory that both devices' kernels reach
- * (shim/memory/exchange_buffer.h) gs_leave, on the part's place, compares part[begin ...] with kept[at ...] and leaves
- * the blocks that differ, and behind all blocks a word for each that says whether it did; it adds the sixteens of bytes
- * that it left to *count where that counts. gs_pick_up puts what differs from kept[at ...] into dst[begin ...]; with
- * `yields` where nothing has changed yet. By way of records, a block's number in sixteen bytes and the block, gs_pack
- * compares with kept[0 ...], makes records of at most `most` blocks that differ, and adds to *count, which starts at 0,
- * how many do; gs_unpack puts them where they belong. A launch may be in pieces by its global_work_offset, of which
+/* A work-group for each block, sixteen bytes per work-item. A record is a block's number in sixteen bytes and the
+ * block: gs_pack compares part[begin ...] with kept[0 ...], makes records of at most `most` blocks that differ, and
+ * adds to *count, which starts at 0, how many do; gs_unpack puts what differs from kept[0 ...] into dst[begin ...],
+ * with `yields` where nothing has changed yet. A launch may be in pieces by its global_work_offset, of which
  * get_group_id knows nothing. */
 static const char blocks_source[] =
     "int differs_here(__global const uchar *part, __global const uchar *kept, ulong left, uint4 *p)\n"
@@ -75,35 +72,6 @@ static const char blocks_source[] =
     "            if (part[b] != kept[b] && !(yields && dst[b] != kept[b]))\n"
     "                dst[b] = part[b];\n"
     "    }\n"
-    "}\n"
-    "__kernel void gs_leave(__global uchar *meeting, ulong meeting_at, ulong words_at, __global const uchar *part,\n"
-    "                       ulong begin, __global const uchar *kept, ulong at, ulong n, __global uint *count, int "
-    "counts)\n"
-    "{\n"
-    "    __local int differs;\n"
-    "    ulong block = get_global_id(0) / 64, i = block * 1024 + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
-    "    uint4 p = 0;\n"
-    "    if (get_local_id(0) == 0)\n"
-    "        differs = 0;\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "    part += begin + i;\n"
-    "    if (differs_here(part, kept + at + i, left, &p))\n"
-    "        differs = 1;\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "    if (get_local_id(0) == 0) {\n"
-    "        *(__global uint *)(meeting + words_at + block * 4) = differs;\n"
-    "        if (differs && counts)\n"
-    "            atomic_add(count, (uint)(min(left, (ulong)1024) + 15) / 16);\n"
-    "    }\n"
-    "    if (differs)\n"
-    "        put(meeting + meeting_at + i, part, left, p);\n"
-    "}\n"
-    "__kernel void gs_pick_up(__global uchar *dst, ulong begin, __global const uchar *meeting, ulong meeting_at,\n"
-    "                         ulong words_at, __global const uchar *kept, ulong at, ulong n, int yields)\n"
-    "{\n"
-    "    ulong block = get_global_id(0) / 64, i = block * 1024 + get_local_id(0) * 16, left = n > i ? n - i : 0;\n"
-    "    if (*(__global const uint *)(meeting + words_at + block * 4))\n"
-    "        take(dst + begin + i, meeting + meeting_at + i, kept + at + i, left, yields);\n"
     "}\n"
     "__kernel void gs_pack(__global uchar *records, uint most, __global const uchar *part, ulong begin,\n"
     "                      __global const uchar *kept, ulong n, __global uint *count)\n"
@@ -223,10 +191,10 @@ cl_int gs_reduce_kernels_make(struct gs_context *ctx)
 }
 
 static const char *const kernel_names[GS_OUTPUT_KERNELS] = {
-    [GS_OUTPUT_MERGE] = "gs_merge",           [GS_OUTPUT_LEAVE] = "gs_leave",
-    [GS_OUTPUT_PICK_UP] = "gs_pick_up",       [GS_OUTPUT_PACK] = "gs_pack",
-    [GS_OUTPUT_UNPACK] = "gs_unpack",         [GS_OUTPUT_DIFFERS] = "gs_differs",
-    [GS_OUTPUT_LIST_LEAVE] = "gs_list_leave", [GS_OUTPUT_LIST_TAKE] = "gs_list_take",
+    [GS_OUTPUT_MERGE] = "gs_merge",
+    [GS_OUTPUT_PACK] = "gs_pack",
+    [GS_OUTPUT_UNPACK] = "gs_unpack",
+    [GS_OUTPUT_DIFFERS] = "gs_differs",
 };
 
 /* On each place a program of its own, different by its last line: PoCL (3.1) confuses the forms of one kernel where
@@ -234,7 +202,7 @@ static const char *const kernel_names[GS_OUTPUT_KERNELS] = {
 cl_int gs_merge_kernels_make(struct gs_context *ctx, unsigned place)
 {
     char tail[32];
-    const char *texts[] = {blocks_source, sixteens_source, gs_list_source, tail};
+    const char *texts[] = {blocks_source, sixteens_source, tail};
     struct gs_merge_kernels *k = made(ctx);
     cl_int err = k ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     snprintf(tail, sizeof tail, "__constant int gs_place = %u;\n", place);

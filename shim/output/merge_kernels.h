@@ -6,21 +6,8 @@
 #include "shim/order/command.h"
 #include "shim/schedule/put.h"
 
-/* Those of the program that each place has: of whole merges and merges by blocks, of trials, and of lists
- * (gs_list_source, of append_exchange.c). */
-enum gs_output_kernel {
-    GS_OUTPUT_MERGE,
-    GS_OUTPUT_LEAVE,
-    GS_OUTPUT_PICK_UP,
-    GS_OUTPUT_PACK,
-    GS_OUTPUT_UNPACK,
-    GS_OUTPUT_DIFFERS,
-    GS_OUTPUT_LIST_LEAVE,
-    GS_OUTPUT_LIST_TAKE,
-    GS_OUTPUT_KERNELS
-};
-
-extern const char gs_list_source[];
+/* Those of the program that each place has: of whole merges and merges by blocks, and of trials. */
+enum gs_output_kernel { GS_OUTPUT_MERGE, GS_OUTPUT_PACK, GS_OUTPUT_UNPACK, GS_OUTPUT_DIFFERS, GS_OUTPUT_KERNELS };
 
 /* Makes the kernels if they aren't there yet: what may fail for lack of memory, before anything runs. Those of a place;
  * and those of reductions, which home has. */

@@ -45,7 +45,7 @@ void gs_density_drop(struct gs_density *d)
 
 bool gs_sparse_worth(struct gs_mem *root, uint64_t bytes)
 {
-    if (!gs_deferred_send_worth(bytes))
+    if (!gs_deferred_send_worth(root->o.ctx, bytes))
         return false;
     if (!root->density && (root->density = calloc(1, sizeof *root->density)))
         atomic_init(&root->density->refs, 1);

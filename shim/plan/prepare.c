@@ -40,7 +40,6 @@ void gs_program_forget_units(struct gs_program *p)
 
 void gs_program_forget_translation(struct gs_program *p)
 {
-    gs_rebuilt_judge(p);
     gs_reuse_keep(p);
     for (unsigned i = 0; i < GS_MAX_DEVICES; i++) {
         if (p->translated[i])
@@ -91,9 +90,13 @@ static bool is_relaxed(const struct gs_program *p)
     return relaxed;
 }
 
-/* Asks the translator. On failure p->refusal says why. */
+/* Asks the translator. On failure p->refusal says why. Inside the driver only while that is asked what it has. */
 static void translate(struct gs_program *p)
 {
+    if (!gs_threads_enter()) {
+        p->refusal = "the process is ending";
+        return;
+    }
     const size_t n = p->n_units ? p->n_units : 1;
     struct gs_translate_unit *units = calloc(n, sizeof *units);
     struct gs_translate_header *headers = NULL;
@@ -113,6 +116,7 @@ static void translate(struct gs_program *p)
     gs_real()->clGetPlatformInfo(gs_group()->platform, CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
     if (!units || !headers || !extensions || !version || !vendor || !device) {
         p->refusal = "there was no memory to translate it";
+        gs_threads_leave();
     } else {
         if (!p->n_units)
             units[0] = (struct gs_translate_unit){.source = p->source, .options = p->options ? p->options : ""};
@@ -125,6 +129,7 @@ static void translate(struct gs_program *p)
         }
         for (size_t i = 0; i < n; i++)
             units[i].macros = gs_device_macros(p->o.ctx, units[i].options);
+        gs_threads_leave();
         const struct gs_translate_request request = {
             .units = units,
             .n_units = n,
@@ -264,22 +269,6 @@ static cl_int compile_for_all(struct gs_program *p)
     return err;
 }
 
-/* What is compiled in vain isn't compiled again, nor in later processes. */
-static cl_int compile_parts(struct gs_program *p)
-{
-    char name[GS_REFUSED_NAME_BYTES];
-    gs_refused_name(p, name);
-    cl_int err = gs_refused_before(name);
-    if (err)
-        return err;
-    gs_threads_compile(true);
-    err = compile_for_all(p);
-    gs_threads_compile(false);
-    if (err)
-        gs_refused_keep(name, err);
-    return err;
-}
-
 /* With the program's lock held. `beside`: by a thread of ours, which is inside the driver afterwards. False: it isn't,
  * as the process is ending. Where it turns out that to compile it takes longer than it pays, that is left undone: what
  * is known then counts when it is asked for again. A thread of the application is inside for all of its launch
@@ -302,7 +291,9 @@ static bool prepare_program(struct gs_program *p, bool beside)
     if (!compiles)
         return true;
     const uint64_t translated = gs_now_ns();
-    const cl_int err = compile_parts(p);
+    gs_threads_compile(true);
+    const cl_int err = compile_for_all(p);
+    gs_threads_compile(false);
     if (err) {
         snprintf(p->why, sizeof p->why, "its translation doesn't compile on every device of the group (error %d)", err);
         p->refusal = p->why;

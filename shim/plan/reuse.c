@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "shim/plan/kinds.h"
-#include "shim/process/clock.h"
 #include "translator/summary/translate.h"
 
-enum { MOST_KEPT = 16, NAMES = 64, PATIENCE = 4 };
+enum { MOST_KEPT = 16 };
 
 /* What is kept of a program that is gone. */
 struct gs_reuse {
@@ -22,7 +21,7 @@ struct gs_reuse {
     bool prepared, relaxed;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all contexts' lists, and the names below; a leaf */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all contexts' lists; a leaf */
 GS_RANKED(lock, GS_RANK_REUSE);
 
 static void destroy(struct gs_reuse *r)
@@ -105,63 +104,4 @@ void gs_reuse_free(struct gs_context *ctx)
     ctx->reuse = NULL;
     pthread_mutex_unlock(&lock);
     destroy_all(all);
-}
-
-/* ---- texts that differ each time ---- */
-
-/* Of the programs with a kernel of that name: how many of the last were made ready in vain, and what that took. */
-static struct name {
-    uint64_t hash; /* 0: the place is free */
-    unsigned vain;
-    uint64_t took_ns;
-} names[NAMES];
-
-/* One that isn't there takes the place of another. */
-static struct name *find(uint64_t hash)
-{
-    struct name *n = &names[hash % NAMES];
-    if (n->hash != hash)
-        *n = (struct name){.hash = hash};
-    return n;
-}
-
-static uint64_t hash_of(const char *name)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    for (const char *c = name; *c; c++)
-        h = (h ^ (unsigned char)*c) * 0x100000001b3u;
-    return h ? h : 1;
-}
-
-/* What several devices may have gained since the first launch, at the most. */
-static uint64_t gain_ns(const struct gs_program *p)
-{
-    const uint64_t since = gs_now_ns() - atomic_load(&p->first_ns), took = atomic_load(&p->prepare_ns);
-    return since > took ? (since - took) * (p->o.ctx->n - 1) : 0;
-}
-
-bool gs_rebuilt_in_vain(struct gs_kernel *k)
-{
-    struct gs_program *p = k->program;
-    uint64_t none = 0;
-    if (atomic_compare_exchange_strong(&p->first_ns, &none, gs_now_ns()))
-        atomic_store(&p->first_name, hash_of(k->name));
-    pthread_mutex_lock(&lock);
-    const struct name n = *find(atomic_load(&p->first_name));
-    pthread_mutex_unlock(&lock);
-    return n.vain >= PATIENCE && gain_ns(p) < n.took_ns;
-}
-
-void gs_rebuilt_judge(struct gs_program *p)
-{
-    const uint64_t name = atomic_load(&p->first_name), took = atomic_load(&p->prepare_ns);
-    if (!name || (p->prepared && !took)) /* another's was taken */
-        return;
-    pthread_mutex_lock(&lock);
-    struct name *n = find(name);
-    n->took_ns = took ? took : n->took_ns;
-    n->vain = gain_ns(p) < n->took_ns ? n->vain + 1 : 0;
-    pthread_mutex_unlock(&lock);
-    atomic_store(&p->first_name, 0);
-    atomic_store(&p->first_ns, 0);
 }

@@ -16,11 +16,4 @@ void gs_reuse_take(struct gs_program *p);
 /* The context is gone. */
 void gs_reuse_free(struct gs_context *ctx);
 
-/* Mode multi: the last programs with a kernel of that name lived shorter than it took to make them ready for several
- * devices, and this one hasn't lived longer yet. Asked once for each launch. */
-bool gs_rebuilt_in_vain(struct gs_kernel *k);
-
-/* The program's end, or its next build: did it pay? With its lock. */
-void gs_rebuilt_judge(struct gs_program *p);
-
 #endif

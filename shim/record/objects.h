@@ -277,8 +277,6 @@ struct gs_program {
     atomic_int translation;          /* gs_translate_source: from the disk's cache, then so will what is compiled */
     struct gs_kernel_kind *kinds;    /* owned */
     uint64_t made_of;                /* of one whose source isn't known: a hash of what it is made from; else 0 */
-    atomic_uint_fast64_t first_ns;   /* mode multi: its first launch; 0: there was none ... */
-    atomic_uint_fast64_t first_name; /* ... and a hash of that kernel's name */
     atomic_uint_fast64_t id;         /* of text and options, for what was learnt of its kernels; 0: not made yet */
     pthread_mutex_t lock;            /* all below */
     bool prepared;

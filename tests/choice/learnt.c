@@ -34,8 +34,6 @@ static struct gs_learnt_kernel some_kernel(unsigned i)
         gs_measured_add(&k.h.split, 29000000);
     k.h.scatter_again = (struct gs_again){true, {1234, 5}};
     k.h.return_rate = 0.25;
-    k.h.merge = (struct gs_move){98765, 4};
-    k.h.merge_link = GS_LINK_PEER;
     k.h.failures = 1;
     k.h.balance = (struct gs_balance){.n = 2, .dim = 0, .cut = {0.421875, 1}, .moves = 3, .settled = true};
     return k;
@@ -98,7 +96,6 @@ static void what_was_kept_comes_back(void **state)
         assert_int_equal(gs_measured_best(&is->h.split), 29000000);
         assert_int_equal(is->h.bound_ns, 60000000);
         assert_true(is->h.scatter_again.known && !is->h.gather_again.known && is->h.return_rate == 0.25);
-        assert_true(is->h.merge.bytes == 98765 && is->h.merge.pieces == 4 && is->h.merge_link == GS_LINK_PEER);
         assert_int_equal(is->h.balance.n, 2);
         assert_true(is->h.balance.cut[0] == 0.421875 && is->h.balance.cut[1] == 1);
         assert_true(is->h.balance.settled);

@@ -484,49 +484,6 @@ static void samples_are_split_soon(void **state)
     }
 }
 
-/* A search that puts what it finds behind a list's end, as on two H200s: half of that goes between them, which takes by
- * the host's memory all that the parts gain, and by windows little. These are asked for, and until they are open the
- * kernel has not failed; in the next process they are opened before its first split. */
-static void lists_ask_for_windows(void **state)
-{
-    (void)state;
-    struct gs_machine m = h200;
-    struct gs_history h;
-    m.link[GS_LINK_HOST].byte_ns = 0.0233;
-    gs_history_init(&h);
-    for (int process = 0; process < 3; process++) {
-        struct gs_budget budget = {0};
-        double now = 15e8, plain = now, open = 0;
-        unsigned splits = 0, late = 0;
-        for (int i = 0; i < 300; i++) {
-            struct gs_forecast o = {
-                .n = 2, .largest = 0.5, .ample = true, .peer_possible = true, .merge = {33 << 20, 4}};
-            double risk_ns = 0, took = 2.06e6;
-            o.link = open > 0 && now >= open ? GS_LINK_PEER : GS_LINK_HOST;
-            const bool split =
-                gs_choice_worth_planning(&h, &m, 2, 0) && gs_choose(&h, &m, &o, &budget, (uint64_t)now, &risk_ns);
-            if (h.wants_peer && !(open > 0))
-                open = now + 130e6;
-            if (split) {
-                const uint64_t parts[2] = {1035000, 1035000};
-                took = 1.035e6 + 2e5 + (o.link == GS_LINK_HOST ? 8.5e5 : 5e4) + (splits ? 0 : 2e6);
-                gs_choice_learn_split(&h, &m, &budget, (uint64_t)took, parts, &o, h.single_ns, risk_ns);
-            } else if (gs_choice_wants_single(&h, &m, 2, true)) {
-                h.asked++;
-                gs_choice_learn_single(&h, (uint64_t)took);
-            }
-            now += took;
-            plain += 2.06e6;
-            splits += split;
-            late += split && i >= 200;
-        }
-        if (late < 95 || now > 1.03 * plain)
-            fail_msg("process %d: %u of the last 100 launches were split, %.3f times the plain run: %s", process + 1,
-                     late, now / plain, h.reason);
-        next_process(&h, &m);
-    }
-}
-
 /* Uneven halves: the cut moves, and what is expected of a split with it. */
 static void uneven_parts_are_cut_anew(void **state)
 {
@@ -717,9 +674,6 @@ static void the_fast_link_is_foreseen(void **state)
     assert_true(gs_choice_foresees_peer(&h, &h200, 2));
     h.scatter_again.move.bytes = 1 << 19; /* halos go by the host as well */
     assert_false(gs_choice_foresees_peer(&h, &h200, 2));
-    h.merge = (struct gs_move){40 << 20, 4}; /* but what is put together afterwards doesn't */
-    assert_true(gs_choice_foresees_peer(&h, &h200, 2));
-    h.merge = (struct gs_move){0};
     h.return_rate = 1;
     assert_true(gs_choice_foresees_peer(&h, &h200, 2));
     h.expected = 0;
@@ -783,7 +737,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(reads_of_another_size_say_nothing),
         cmocka_unit_test(reads_cost_little_where_they_do_not_gain),
         cmocka_unit_test(samples_are_split_soon),
-        cmocka_unit_test(lists_ask_for_windows),
         cmocka_unit_test(uneven_parts_are_cut_anew),
         cmocka_unit_test(a_device_may_be_good_for_one_kernel_alone),
         cmocka_unit_test(a_device_that_was_busy_is_tried_again),

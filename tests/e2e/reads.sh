@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # reads.sh: a large read of what two devices hold takes from both at once, a piece here and a piece there (in_flight.c
-# counts), of what both hold about a half from each; a large write goes to those who want it; and the bytes are right.
+# counts); a large write goes to those who want it; and the bytes are right.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 
@@ -19,7 +19,6 @@ pieces() { # HOW LEAST-TOGETHER PIECES-OF-FIRST PIECES-OF-SECOND
 pieces halves 4 8 8
 pieces beside 4 8 8
 pieces quarter 2 12 4
-pieces same 4 10 10 # 2 of each are of the exchange before
 
 # What each device reads of a buffer that is written again and again goes there from the second time on: only the first
 # time, and over the edges, do bytes go from one to the other.

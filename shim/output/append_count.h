@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The ways in which the parts' lists are put behind each other (shim/output/append.h). With the context's lock held;
- * nothing blocks. */
-#ifndef GS_SHIM_OUTPUT_APPEND_WAYS_H
-#define GS_SHIM_OUTPUT_APPEND_WAYS_H
+/* How the parts' lists are put behind each other (shim/output/append.h): the host hears of the counters, and a thread
+ * of ours sends what each part has appended to where it belongs. With the context's lock held; nothing blocks. */
+#ifndef GS_SHIM_OUTPUT_APPEND_COUNT_H
+#define GS_SHIM_OUTPUT_APPEND_COUNT_H
 
 #include "shim/output/append.h"
 
@@ -21,8 +21,6 @@ static inline uint64_t gs_list_most(const struct gs_list_shape *s)
 
 /* A list while a launch is being enqueued. */
 struct gs_list {
-    bool met; /* by memory that the devices' kernels reach: no host has to know how much it is. Else the host hears of
-                 it, and a thread of ours sends so much */
     struct gs_list_job *job; /* of that thread, until it begins */
     struct gs_append_place at;
     cl_mem own[GS_MAX_DEVICES]; /* scratch for the argument of part p; null: it appends to the list on its place */
@@ -57,15 +55,10 @@ static inline bool gs_list_takes(const struct gs_list_join *j, unsigned q)
     return !q || j->list->takes[q];
 }
 
-/* Before the launch's n parts run, for a list to which a part appends at most so many bytes: see gs_scratch_reserve. */
-cl_int gs_list_meeting_reserve(struct gs_launching *l, const struct gs_list *list, uint64_t most, unsigned n,
-                               struct gs_events *ready);
-cl_int gs_list_by_meeting(const struct gs_list_join *j);
-
-/* The same for one whose length a thread is to hear of. NULL with an error in *err. */
+/* Before the launch's parts run: all that the thread will need. NULL with an error in *err. */
 struct gs_list_job *gs_list_job_make(const struct gs_list_join *j, cl_int *err);
 void gs_list_job_free(struct gs_list_job *job);
-/* Takes the job over. */
-cl_int gs_list_by_count(const struct gs_list_join *j, struct gs_list_job *job);
+/* Once the parts are enqueued. Takes the job over. */
+cl_int gs_list_job_begin(const struct gs_list_join *j, struct gs_list_job *job);
 
 #endif
