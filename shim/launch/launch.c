@@ -160,9 +160,14 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
                                .known = &gs_contents_known,
                                .may_try = l->may_try,
                                .relaxed = l->k->program->relaxed,
-                               .may_reorder = gs_settings()->allow_reorder};
+                               .may_reorder = gs_settings()->allow_reorder,
+                               .all_parts = l->by_units};
     if (l->cuts && gs_timing_cut(l->cuts, in.n_parts, &in.cut_dim, cut))
         in.cut = cut;
+    if (in.cut && cut[0] >= 1 && !in.all_parts) {
+        plan->reason = "on the other devices a part of it takes longer than all of it on the first";
+        return;
+    }
     const struct gs_plan *cached = gs_plan_cached(&l->k->plans, &in);
     if (cached)
         *plan = *cached;
@@ -302,7 +307,10 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
     if (!plan.reason && !l->timing && l->cuts)
         measure_cut(l, &plan);
     if (!plan.reason) {
-        const unsigned n_parts = plan.n_parts, dim = plan.dim;
+        unsigned n_parts = 0;
+        const unsigned dim = plan.dim;
+        for (unsigned p = 0; p < plan.n_parts; p++)
+            n_parts += !gs_plan_is_empty(&plan, p);
         err = gs_settings()->verify && gs_verify_possible(&plan) ? gs_launch_verified(l, &plan, event, &went)
                                                                  : gs_launch_parts(l, &plan, event, &went);
         if (went)
