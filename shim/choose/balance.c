@@ -5,10 +5,11 @@
 
 enum { MEASURED_BEFORE_MOVE = 2, MOST_MOVES = 16, SLOW_IN_A_ROW = 3, LEAST_REST = 16 };
 
-static const double alike_damping = 0.7; /* of the way to where the parts should be equal */
-static const double least_excess = 0.06; /* of the mean: below it the parts count as equal */
-static const double least_gain = 0.02;   /* a move that gains less is taken back, and is the last */
-static const double far_longer = 1.25;   /* than ever under this cut: if that goes on a device has become slower */
+static const double alike_damping = 0.7;  /* of the way to where the parts should be equal */
+static const double least_excess = 0.06;  /* of the mean: below it the parts count as equal */
+static const double unlike_excess = 0.03; /* of what all would take under a fair cut */
+static const double least_gain = 0.02;    /* a move that gains less is taken back, and is the last */
+static const double far_longer = 1.25;    /* than ever under this cut: if that goes on a device has become slower */
 
 static const double try_share = 1.0 / 64; /* of who was left out */
 static const double tries_cost = 0.02;    /* of all launches, at the most */
@@ -24,6 +25,16 @@ static unsigned count_left_out(const struct gs_balance *b)
     for (unsigned p = 0; p < b->n; p++)
         n += is_left_out(b, p);
     return n;
+}
+
+/* What each part would take if all took the same, between devices that differ. A slow one's part may be far shorter
+ * than the others, and no more than that is lost. */
+static double fair_ns(const struct gs_balance *b)
+{
+    double speed = 0;
+    for (unsigned p = 0; p < b->n; p++)
+        speed += is_left_out(b, p) ? 0 : b->share[p] / (double)b->part_ns[p];
+    return 1 / speed;
 }
 
 static uint64_t mean_of(const struct gs_balance *b)
@@ -55,6 +66,17 @@ void gs_balance_unsettle(struct gs_balance *b)
     b->settled = false;
 }
 
+/* Whatever else a machine does makes a launch longer, so that the lowest counts between devices that are alike. Others
+ * may differ in how steady they are, and a cut by each one's luckiest launch fits none: there it is the mean, but for
+ * what is twice as long. */
+static void add(const struct gs_balance *b, uint64_t *known, uint64_t ns)
+{
+    if (!b->measured || (b->unlike ? ns < *known / 2 : ns < *known))
+        *known = ns;
+    else if (b->unlike && ns <= 2 * *known)
+        *known = (*known * b->measured + ns) / (b->measured + 1);
+}
+
 void gs_balance_learn(struct gs_balance *b, unsigned dim, unsigned n, const double *cut, const uint64_t *part_ns,
                       const double *share)
 {
@@ -72,10 +94,8 @@ void gs_balance_learn(struct gs_balance *b, unsigned dim, unsigned n, const doub
     if (b->slow == SLOW_IN_A_ROW)
         gs_balance_unsettle(b);
     for (unsigned p = 0; p < n; p++)
-        if (!b->measured || part_ns[p] < b->part_ns[p])
-            b->part_ns[p] = part_ns[p];
-    if (!b->measured || longest < b->longest_ns)
-        b->longest_ns = longest;
+        add(b, &b->part_ns[p], part_ns[p]);
+    add(b, &b->longest_ns, longest);
     b->measured++;
     b->back = 0;
 }
@@ -195,9 +215,9 @@ bool gs_balance_move(struct gs_balance *b, double bytes_ns, double launches)
     for (unsigned p = 0; p < b->n && b->unlike; p++)
         if (!b->part_ns[p] && !is_left_out(b, p))
             return false;
-    const double mean = (double)mean_of(b), excess = (double)b->longest_ns - mean;
+    const double fair = b->unlike ? fair_ns(b) : (double)mean_of(b), excess = (double)b->longest_ns - fair;
     const bool better = !b->before_ns || (double)b->longest_ns <= (double)b->before_ns * (1 - least_gain);
-    if (excess < least_excess * mean) {
+    if (excess < (b->unlike ? unlike_excess : least_excess) * fair) {
         b->before_ns = 0; /* whatever it was before */
         return false;
     }

@@ -320,6 +320,26 @@ static void who_is_too_slow_for_one_group_has_none(void **state)
     }
 }
 
+/* A slow device that takes now more and now less: cut by its luckiest launch all would wait for it. */
+static void who_is_unsteady_is_not_waited_for(void **state)
+{
+    (void)state;
+    double sum = 0;
+    enum { ROUNDS = 300, FIRST = 3, LAUNCHES = 13 };
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct gs_balance b = {.n = 2, .cut = {15.0 / 16, 1}};
+        for (unsigned i = 0; i < LAUNCHES; i++) {
+            const double speed[] = {1, 0.05 / (0.7 + 0.6 * rnd())};
+            const double ms = run_few(&b, 2, speed, 4096);
+            gs_balance_move(&b, 0, 100);
+            sum += i < FIRST ? 0 : ms;
+        }
+    }
+    const double mean = sum / ROUNDS / (LAUNCHES - FIRST);
+    print_message("%.3f of the first alone\n", mean / 4096);
+    assert_true(mean < 1.015 * 4096);
+}
+
 /* In auto mode the choice leaves a second device out, not the cut; but of more than two one may go. */
 static void the_choice_is_not_taken_from_auto_mode(void **state)
 {
@@ -352,6 +372,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(who_becomes_slower_has_less),
         cmocka_unit_test(another_dimension_keeps_the_cut),
         cmocka_unit_test(who_is_too_slow_for_one_group_has_none),
+        cmocka_unit_test(who_is_unsteady_is_not_waited_for),
         cmocka_unit_test(the_choice_is_not_taken_from_auto_mode),
         cmocka_unit_test(random_work_on_random_devices_never_gets_worse),
     };
