@@ -201,9 +201,16 @@ bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS
     const bool differ = !known && gs_book.machine.unlike;
     if (differ)
         gs_choice_first_cut(&gs_book.machine, n, (double)gs_measured_best(&t->h.single), cut);
-    if (known && cut[0] >= 1) /* which isn't split then */
-        gs_choice_let_back(&t->h);
     return known || differ;
+}
+
+bool gs_timing_stays(struct gs_timing *t, unsigned n)
+{
+    GS_LOCKED(&gs_book.lock);
+    const bool stays = t->h.balance.n == n && t->h.balance.cut[0] >= 1;
+    if (stays)
+        gs_choice_let_back(&t->h);
+    return stays;
 }
 
 bool gs_timing_speeds(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICES])

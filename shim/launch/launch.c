@@ -74,6 +74,8 @@ static bool is_tiny(const struct gs_launching *l)
     return true;
 }
 
+static const char others_too_slow[] = "on the other devices a part of it takes longer than all of it on the first";
+
 /* Why the launch isn't split, before anything is known of its arguments; NULL: it may be. */
 static const char *early_reason(struct gs_launching *l)
 {
@@ -114,6 +116,9 @@ static const char *early_reason(struct gs_launching *l)
     /* As long as nothing is elsewhere than at home, nobody needs to know what it only reads. */
     if (!l->timing && is_tiny(l) && !atomic_load(&l->cmd.ctx->spread))
         return GS_TOO_FEW_GROUPS;
+    l->stays = l->cuts && !l->timing && !l->by_units && gs_timing_stays(l->cuts, l->job.n);
+    if (l->stays && !atomic_load(&l->cmd.ctx->spread))
+        return others_too_slow;
     if (!l->timing && !l->by_units && gs_settings()->mode == GS_MODE_MULTI && gs_rebuilt_in_vain(l->k))
         return "its program is built anew again and again, sooner than it could be made ready for several devices";
     l->summary = gs_prepare(l->k, &reason);
@@ -164,10 +169,6 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
                                .all_parts = l->by_units};
     if (l->cuts && gs_timing_cut(l->cuts, in.n_parts, &in.cut_dim, cut))
         in.cut = cut;
-    if (in.cut && cut[0] >= 1 && !in.all_parts) {
-        plan->reason = "on the other devices a part of it takes longer than all of it on the first";
-        return;
-    }
     const struct gs_plan *cached = gs_plan_cached(&l->k->plans, &in);
     if (cached)
         *plan = *cached;
@@ -291,6 +292,8 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
         gs_timing_reads(l->timing, bytes_to_read(l));
     if (!plan.reason && held_up)
         plan.reason = "a user event of the application has no status yet";
+    if (!plan.reason && l->stays)
+        plan.reason = others_too_slow;
     if (!plan.reason && !gs_queues_ready(l->cmd.q))
         plan.reason = "it comes within a callback, where no queues may be made for its parts";
     if (!plan.reason) {

@@ -85,7 +85,8 @@ few() {
 }
 rm -rf cache
 ideal=1 few 100 multi 40 3
-ideal=1 few 100 multi 40 1
+GPUSPARC_DEBUG=1 ideal=1 few 100 multi 40 1
+! grep -q 'was translated' out.txt || fail "a program is compiled that will not be split: $(cat out.txt)"
 for slower in 1/100 100/1; do
   rm -rf cache
   ideal=1.95 few $slower multi 40 6
@@ -96,6 +97,14 @@ ideal=1.95 few 40x1,1 multi 200 190
 rm -rf cache
 ideal=1 items=25600 item_ns=400 unequal 1/1000 auto 40 20
 ideal=1.95 items=25600 item_ns=400 unequal 1/1000 auto 40 2
+# Of several hosts, each of which compiles by itself, a program that was split before is made ready as it is built, though
+# nothing is launched yet.
+rm -rf cache
+export GPUSPARC_REMOTE=a,b
+unequal 5 multi 6 4
+FAKE_SLOWER=5 FAKE_ITEM_NS=100 GPUSPARC_DEBUG=1 GPUSPARC_REAL=$programs/fake.so gpusparc run --mode multi "$programs/paced" 0 262144 >out.txt 2>&1
+grep -q 'was translated' out.txt || fail "nothing was made ready: $(cat out.txt)"
+unset GPUSPARC_REMOTE
 # And the bytes are the plain run's, of random kernels and host programs, on places with memories of their own.
 export OPENCL_LAYERS=$programs/as_gpu.so AS_GPU=unlike
 for seed in 771 772 773; do
