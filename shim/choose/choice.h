@@ -209,6 +209,10 @@ void gs_choice_learn_stray(struct gs_budget *b, uint64_t took_ns, double single_
 /* Moves the cut between the parts if that gains (gs_balance_move). `all`: what the launch needs and writes. */
 bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all);
 
+/* One launch is cut: devices that were left out have a small share of the next one, if it is time
+ * (gs_balance_let_back). */
+void gs_choice_let_back(struct gs_history *h);
+
 /* Is that a reason of auto mode's for leaving a launch on one device for now, where mode multi would split it? */
 bool gs_choice_is_later(const char *reason);
 extern const char gs_choice_translating[]; /* one of them */

@@ -136,14 +136,26 @@ void gs_choice_learn_speed(struct gs_machine *m, unsigned n, const double *share
     }
 }
 
+/* What the old cut took says nothing of this one: its first launches are measured. */
+static void forget_splits(struct gs_history *h)
+{
+    h->split = (struct gs_measured){0};
+    h->tried = h->asked_split = 0;
+}
+
+void gs_choice_let_back(struct gs_history *h)
+{
+    if (gs_balance_let_back(&h->balance))
+        forget_splits(h);
+}
+
 bool gs_choice_rebalance(struct gs_history *h, const struct gs_machine *m, enum gs_link link, struct gs_move all)
 {
     const uint64_t best = gs_measured_best(&h->split), excess = gs_balance_excess(&h->balance);
     if (m->unlike) {
         if (!gs_balance_move(&h->balance, gs_move_ns(m, link, all), gs_choice_more_launches(h)))
             return false;
-        h->split = (struct gs_measured){0}; /* what the old cut took says nothing of this one */
-        h->tried = 0;
+        forget_splits(h);
         return true;
     }
     if (!gs_choice_split_known(h) ||

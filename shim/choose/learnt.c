@@ -82,8 +82,8 @@ static void print_kernel(FILE *f, const struct gs_learnt_kernel *k)
     print_again(f, &h->scatter_again);
     print_again(f, &h->gather_again);
     fprintf(f, " %" PRId64 " %u", h->return_rate < 0 ? -1 : whole(h->return_rate * rate_unit), h->failures);
-    fprintf(f, " %u %d %u %u", h->balance.moves < most_moves ? h->balance.moves : most_moves, h->balance.settled,
-            h->balance.dim, h->balance.n);
+    fprintf(f, " %u %d %u %u %u", h->balance.moves < most_moves ? h->balance.moves : most_moves, h->balance.settled,
+            h->balance.rest, h->balance.dim, h->balance.n);
     for (unsigned p = 0; p < h->balance.n; p++)
         fprintf(f, " %" PRId64, whole(h->balance.cut[p] * cut_unit + 0.5));
     fprintf(f, " %s\n", k->name);
@@ -168,11 +168,12 @@ static void parse_balance(struct cursor *c, struct gs_balance *b)
     double last = 0;
     b->moves = (unsigned)number(c, 10, 0, most_moves);
     b->settled = number(c, 10, 0, 1);
+    b->rest = (unsigned)number(c, 10, 0, GS_BALANCE_MOST_REST);
     b->dim = (unsigned)number(c, 10, 0, 2);
     b->n = (unsigned)number(c, 10, 0, GS_MAX_DEVICES);
     for (unsigned p = 0; p < b->n && !c->bad; p++) {
         b->cut[p] = (double)number(c, 10, 1, 1000000000) / cut_unit;
-        c->bad = c->bad || b->cut[p] <= last;
+        c->bad = c->bad || b->cut[p] < last || (b->cut[p] <= last && !b->rest);
         last = b->cut[p];
     }
 }

@@ -204,6 +204,15 @@ bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS
     return known || differ;
 }
 
+bool gs_timing_stays(struct gs_timing *t, unsigned n)
+{
+    GS_LOCKED(&gs_book.lock);
+    const bool stays = t->h.balance.n == n && t->h.balance.cut[0] >= 1;
+    if (stays)
+        gs_choice_let_back(&t->h);
+    return stays;
+}
+
 bool gs_timing_speeds(struct gs_timing *t, unsigned n, double speed[GS_MAX_DEVICES])
 {
     if (!gs_group()->unlike)
@@ -239,6 +248,8 @@ bool gs_timing_choose(struct gs_timing *t, uint64_t numbers, struct gs_context *
     trial->moves = h->balance.moves;
     trial->measured = split && gs_measured_has_room() &&
                       (trial->forecast.on_trial || gs_choice_wants_split(h) || gs_measured_wonders(t, numbers));
+    if (split)
+        gs_choice_let_back(h);
     pthread_mutex_unlock(&gs_book.lock);
     if (wants_peer)
         gs_peer_ready(ctx);
@@ -251,7 +262,9 @@ bool gs_timing_split(struct gs_timing *t, unsigned *moves)
     t->h.launches++;
     gs_book.any_split = true;
     *moves = t->h.balance.moves;
-    return gs_measured_has_room() && gs_choice_wants_split(&t->h);
+    const bool measured = gs_measured_has_room() && gs_choice_wants_split(&t->h);
+    gs_choice_let_back(&t->h);
+    return measured;
 }
 
 void gs_timing_report(struct gs_timing *t, struct gs_kernel_stats *stats)

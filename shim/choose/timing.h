@@ -86,9 +86,10 @@ struct gs_patience gs_timing_patience(struct gs_timing *t, const struct gs_queue
 /* The process ends: what has ended by now is learnt. */
 void gs_timing_end(void);
 
-/* A kernel has been made. Where it gained by splits in the process before, its program is prepared at once, beside the
- * application, and windows between GPUs are opened if it moved much. Without locks. */
-void gs_timing_foresee(struct gs_kernel *k);
+/* A kernel of that name has been made; NULL: the program is about to be built. Where it, or one of the program, gained
+ * by splits in the process before, the program is prepared at once, beside the application, and windows between GPUs
+ * are opened if it moved much. Without locks. */
+void gs_timing_foresee(struct gs_program *p, const char *name);
 
 /* The program has been translated: are there kernels of it for which it is worth compiling? From any thread. */
 bool gs_timing_pays(struct gs_program *p);
@@ -101,6 +102,9 @@ void gs_timing_refused(struct gs_timing *t);
 
 /* Where the parts should end, in `cut`; false: they should be of equal size. */
 bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS_MAX_DEVICES]);
+
+/* In multi mode, before a launch is cut into n parts: has the first device all of it, as the others take too long? */
+bool gs_timing_stays(struct gs_timing *t, unsigned n);
 
 /* speed[p]: how many times as fast as the first each of n devices is thought to be for this kernel; 0: not known.
  * False: the devices are alike. */

@@ -141,14 +141,19 @@ static bool may_gain_again(struct gs_timing *t)
            gs_choice_foresees(&t->h, &gs_book.machine, t->n, gs_ahead_cost_ns(t));
 }
 
-void gs_timing_foresee(struct gs_kernel *k)
+/* Does its program have to be prepared for the first launch to be split? Mode multi splits what it has split before. */
+static bool will_split(struct gs_timing *t)
 {
-    struct gs_program *p = k->program;
+    return gs_settings()->mode == GS_MODE_AUTO ? may_gain_again(t) : t->h.balance.n && t->h.balance.cut[0] < 1;
+}
+
+void gs_timing_foresee(struct gs_program *p, const char *name)
+{
     bool worth = false, peer = false;
-    if (!p || !gs_book_is_kept(k->o.ctx) || atomic_load(&p->preparing) || p->refusal)
+    if (!p || !gs_book_is_kept(p->o.ctx) || atomic_load(&p->preparing) || p->refusal)
         return;
     pthread_mutex_lock(&gs_book.lock);
-    gs_book_open(k->o.ctx);
+    gs_book_open(p->o.ctx);
     const bool any = gs_book.n;
     pthread_mutex_unlock(&gs_book.lock);
     if (!any || gs_prepared(p))
@@ -156,23 +161,23 @@ void gs_timing_foresee(struct gs_kernel *k)
     const uint64_t program = gs_program_id(p);
     pthread_mutex_lock(&gs_book.lock);
     for (struct gs_timing *t = gs_book.last; t; t = t->before) {
-        if (t->program != program || t->n != k->o.ctx->n || strcmp(t->name, k->name) != 0)
+        if (t->program != program || t->n != p->o.ctx->n || (name && strcmp(t->name, name) != 0))
             continue;
         t->compile_ns = gs_ahead_compile_ns(p);
-        worth = worth || may_gain_again(t);
+        worth = worth || will_split(t);
         peer = peer || (may_gain_again(t) && gs_choice_foresees_peer(&t->h, &gs_book.machine, t->n));
     }
     pthread_mutex_unlock(&gs_book.lock);
     if (worth)
         gs_prepare_beside(p, (struct gs_patience){0});
     if (peer)
-        open_peer(k->o.ctx);
+        open_peer(p->o.ctx);
 }
 
 bool gs_timing_pays(struct gs_program *p)
 {
     const uint64_t program = atomic_load(&p->id);
-    bool pays = false;
+    bool pays = gs_settings()->mode != GS_MODE_AUTO;
     GS_LOCKED(&gs_book.lock);
     for (struct gs_timing *t = gs_book.last; t && !pays; t = t->before) {
         if (t->program != program || t->n != p->o.ctx->n)

@@ -26,7 +26,7 @@ struct measurement {
     cl_event begin, end; /* begin: null for one device */
     struct gs_trial trial;
     unsigned dim;
-    double cut[GS_MAX_DEVICES], share[GS_MAX_DEVICES];
+    double cut[GS_MAX_DEVICES], share[GS_MAX_DEVICES], group; /* one work-group: that share of the dimension */
     cl_event part[GS_MAX_DEVICES];
     struct gs_asked asked;
     struct gs_spent *spent; /* by units: in the place of the profiles; held */
@@ -65,9 +65,12 @@ static void drop_measurement(struct measurement *m)
     free(m);
 }
 
+/* 0: it isn't known, or the part was empty. */
 static uint64_t part_took(const struct measurement *m, unsigned p)
 {
-    return m->spent ? atomic_load(&m->spent->kernel_ns[m->place[p]]) : duration(NULL, m->part[p]);
+    if (m->spent)
+        return atomic_load(&m->spent->kernel_ns[m->place[p]]);
+    return m->part[p] ? duration(NULL, m->part[p]) : 0;
 }
 
 /* By units: what went over the link, and what the GPU that did most had to do. */
@@ -89,6 +92,8 @@ static uint64_t parts_took(const struct measurement *m)
     const struct gs_forecast *o = &m->trial.forecast;
     uint64_t begin = UINT64_MAX, end = 0;
     for (unsigned p = 0; p < o->n; p++) {
+        if (!m->part[p])
+            continue;
         const cl_ulong asked = profile(m->part[p], CL_PROFILING_COMMAND_QUEUED);
         const cl_ulong from = profile(m->part[p], CL_PROFILING_COMMAND_START);
         const cl_ulong to = profile(m->part[p], CL_PROFILING_COMMAND_END);
@@ -124,13 +129,15 @@ static void say_split(const struct measurement *m, uint64_t took_ns, const uint6
     char parts[GS_MAX_DEVICES * 64] = "";
     const struct gs_asked *a = &m->asked;
     for (unsigned p = 0, at = 0; p < m->trial.forecast.n; p++) {
+        if (!part_ns[p])
+            continue;
         const uint64_t asked_ns = a->part_ns[p] - a->begin_ns;
         const uint64_t waited_ns = m->spent ? 0
                                             : profile(m->part[p], CL_PROFILING_COMMAND_START) -
                                                   profile(m->part[p], CL_PROFILING_COMMAND_QUEUED);
-        at += (unsigned)snprintf(parts + at, sizeof parts - at,
-                                 " %" PRIu64 " (enqueued after %" PRIu64 ", began after %" PRIu64 ")",
-                                 part_ns[p] / 1000, asked_ns / 1000, (asked_ns + waited_ns) / 1000);
+        at += (unsigned)snprintf(
+            parts + at, sizeof parts - at, " %.4f: %" PRIu64 " (enqueued after %" PRIu64 ", began after %" PRIu64 ")",
+            gs_cut_width(m->cut, p), part_ns[p] / 1000, asked_ns / 1000, (asked_ns + waited_ns) / 1000);
     }
     gs_debug("%s: a split took %" PRIu64 " us, its parts, ready after %" PRIu64 ",%s", m->t->name, took_ns / 1000,
              (a->ready_ns - a->begin_ns) / 1000, parts);
@@ -164,7 +171,10 @@ static struct gs_timing *entry_of(const struct measurement *m, struct gs_span to
 static void learn_cut(const struct measurement *m, struct gs_history *h, const uint64_t *part_ns)
 {
     const struct gs_forecast *o = &m->trial.forecast;
+    const bool compiled = gs_book.machine.compiles && h->balance.moves == h->balance.since && !h->balance.measured;
     gs_balance_learn(&h->balance, m->dim, o->n, m->cut, part_ns, gs_book.machine.unlike ? m->share : NULL);
+    h->balance.may_be_alone = m->trial.forced;
+    h->balance.group = compiled ? 0 : m->group; /* in there, perhaps */
     gs_choice_rebalance(h, &gs_book.machine, o->link, m->trial.all);
 }
 
@@ -178,7 +188,7 @@ static void learn_split(struct measurement *m)
     for (unsigned p = 0; p < o->n; p++) {
         part_ns[p] = part_took(m, p);
         longest_ns = part_ns[p] > longest_ns ? part_ns[p] : longest_ns;
-        all = all && part_ns[p];
+        all = all && (part_ns[p] || gs_cut_width(m->cut, p) <= 0);
     }
     if (all && machine->unlike)
         gs_choice_learn_speed(machine, o->n, m->share, part_ns);
@@ -287,6 +297,8 @@ bool gs_measured_splits(const struct gs_timing *t, bool *begun)
         m = m->next;
     *begun = m && !m->spent;
     for (unsigned p = 0; *begun && p < m->trial.forecast.n; p++) {
+        if (!m->part[p])
+            continue;
         cl_int status = CL_QUEUED;
         gs_real()->clGetEventInfo(m->part[p], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
         *begun = status <= CL_RUNNING;
@@ -385,6 +397,7 @@ static struct measurement *measure(struct gs_timing *t, uint64_t numbers, const 
     if (trial) {
         m->trial = *trial;
         m->dim = plan->dim;
+        m->group = 1 / (double)plan->box[plan->n_parts - 1].end[plan->dim];
         gs_plan_cut(plan, m->cut);
         gs_forecast_shares(plan, m->share);
     }
@@ -424,6 +437,8 @@ void gs_timing_learn_split(struct gs_timing *t, uint64_t numbers, const struct g
     m->begin = whole ? begun : NULL;
     m->asked = *asked;
     for (unsigned p = 0; p < plan->n_parts && whole; p++) {
+        if (!parts[p])
+            continue;
         whole = gs_real()->clRetainEvent(parts[p]) == CL_SUCCESS;
         m->part[p] = whole ? parts[p] : NULL;
     }

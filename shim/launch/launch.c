@@ -73,6 +73,8 @@ static bool is_tiny(const struct gs_launching *l)
     return true;
 }
 
+static const char others_too_slow[] = "on the other devices a part of it takes longer than all of it on the first";
+
 /* Why the launch isn't split, before anything is known of its arguments; NULL: it may be. */
 static const char *early_reason(struct gs_launching *l)
 {
@@ -113,6 +115,9 @@ static const char *early_reason(struct gs_launching *l)
     /* As long as nothing is elsewhere than at home, nobody needs to know what it only reads. */
     if (!l->timing && is_tiny(l) && !atomic_load(&l->cmd.ctx->spread))
         return GS_TOO_FEW_GROUPS;
+    l->stays = l->cuts && !l->timing && !l->by_units && gs_timing_stays(l->cuts, l->job.n);
+    if (l->stays && !atomic_load(&l->cmd.ctx->spread))
+        return others_too_slow;
     l->summary = gs_prepare(l->k, &reason);
     if (!l->summary) {
         atomic_store(&l->k->unsplittable, true);
@@ -157,7 +162,8 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
                                .known = &gs_contents_known,
                                .may_try = l->may_try,
                                .relaxed = l->k->program->relaxed,
-                               .may_reorder = gs_settings()->allow_reorder};
+                               .may_reorder = gs_settings()->allow_reorder,
+                               .all_parts = l->by_units};
     if (l->cuts && gs_timing_cut(l->cuts, in.n_parts, &in.cut_dim, cut))
         in.cut = cut;
     const struct gs_plan *cached = gs_plan_cached(&l->k->plans, &in);
@@ -283,6 +289,8 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
         gs_timing_reads(l->timing, bytes_to_read(l));
     if (!plan.reason && held_up)
         plan.reason = "a user event of the application has no status yet";
+    if (!plan.reason && l->stays)
+        plan.reason = others_too_slow;
     if (!plan.reason && !gs_queues_ready(l->cmd.q))
         plan.reason = "it comes within a callback, where no queues may be made for its parts";
     if (!plan.reason) {
@@ -299,7 +307,10 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
     if (!plan.reason && !l->timing && l->cuts)
         measure_cut(l, &plan);
     if (!plan.reason) {
-        const unsigned n_parts = plan.n_parts, dim = plan.dim;
+        unsigned n_parts = 0;
+        const unsigned dim = plan.dim;
+        for (unsigned p = 0; p < plan.n_parts; p++)
+            n_parts += !gs_plan_is_empty(&plan, p);
         err = gs_settings()->verify && gs_verify_possible(&plan) ? gs_launch_verified(l, &plan, event, &went)
                                                                  : gs_launch_parts(l, &plan, event, &went);
         if (went)

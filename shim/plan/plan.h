@@ -100,6 +100,7 @@ struct gs_plan_input {
     bool may_try;                 /* may it be a plan on trial? */
     unsigned cut_dim;             /* the dimension that `cut` is about, or GS_CUT_ANY */
     const double *cut; /* cut[p]: where part p ends, as a share of that dimension; NULL: parts of equal size */
+    bool all_parts;    /* a part that ends where the one before does has a work-group all the same */
 };
 
 /* The kernel as it may be planned with these arguments, and memory objects by argument (or NULLs): kernel->appending
@@ -135,6 +136,12 @@ int gs_plan_undo(const struct gs_use *u, unsigned n_parts, struct gs_rangeset *u
 /* How much a launch computes, with the kernel's arguments as they are set now: gs_summary_operations. 0: not known. */
 double gs_plan_operations(const struct gs_kernel *k, const struct gs_kernel_summary *summary,
                           const struct gs_geometry *launch);
+
+/* Has the part nothing to do? Never the first, nor one of a plan in which parts' writes are put together. */
+static inline bool gs_plan_is_empty(const struct gs_plan *plan, unsigned part)
+{
+    return plan->box[part].begin[plan->dim] == plan->box[part].end[plan->dim];
+}
 
 /* Where each part ends, as a share of plan->dim. */
 void gs_plan_cut(const struct gs_plan *plan, double cut[GS_MAX_DEVICES]);

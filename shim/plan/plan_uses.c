@@ -267,6 +267,8 @@ int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
         values[i].contents = in->known && is_steady(in, i) ? &contents[i] : NULL;
     }
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
+        if (gs_plan_is_empty(plan, p))
+            continue;
         if (!all_in_place(in))
             err = gs_summary_eval(k, &plan->launch, &plan->box[p], values, access);
         for (uint32_t i = 0; i < k->n_args && !err; i++) {

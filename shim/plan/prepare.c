@@ -250,22 +250,56 @@ static cl_program compile(struct gs_program *p, const struct target *t, cl_int *
                      : compile_unit(t, p->summary->units[0], p->options ? p->options : "", NULL, err);
 }
 
+/* PoCL's program for one place. */
+struct own_program {
+    struct gs_program *p;
+    unsigned place;
+    cl_int err;
+    bool beside; /* a thread compiles it */
+    pthread_t thread;
+};
+
+static void *compile_for_one(void *arg)
+{
+    struct own_program *o = arg;
+    struct gs_context *ctx = o->p->o.ctx;
+    char tail[64];
+    snprintf(tail, sizeof tail, "\n__constant int gpusparc_part_%u = %u;\n", o->place, o->place);
+    const struct target one = {o->p, ctx, 1, &ctx->dev[o->place], tail};
+    o->p->translated[o->place] = compile(o->p, &one, &o->err);
+    return NULL;
+}
+
+/* A program of its own for each part keeps them apart. Servers compile at the same time. */
+static cl_int compile_for_each(struct gs_program *p)
+{
+    struct own_program of[GS_MAX_DEVICES];
+    cl_int err = CL_SUCCESS;
+    for (unsigned i = p->o.ctx->n; i-- > 0;) {
+        of[i] = (struct own_program){.p = p, .place = i};
+        of[i].beside =
+            i && gs_group()->remote && gs_threads_start("gs-compile", &of[i].thread, compile_for_one, &of[i]);
+        if (!of[i].beside && !err)
+            compile_for_one(&of[i]);
+        err = of[i].beside || err ? err : of[i].err;
+    }
+    for (unsigned i = 0; i < p->o.ctx->n; i++) {
+        if (!of[i].beside)
+            continue;
+        pthread_join(of[i].thread, NULL);
+        err = err ? err : of[i].err;
+    }
+    return err;
+}
+
 static cl_int compile_for_all(struct gs_program *p)
 {
     struct gs_context *ctx = p->o.ctx;
     const struct target all = {p, ctx, ctx->n, ctx->dev, ""};
     cl_int err = CL_SUCCESS;
-    /* A program of its own for each part keeps them apart. */
-    if (!gs_group()->pocl) {
-        p->translated[0] = compile(p, &all, &err);
-        return err;
-    }
-    for (unsigned i = 0; i < ctx->n && !err; i++) {
-        char tail[64];
-        snprintf(tail, sizeof tail, "\n__constant int gpusparc_part_%u = %u;\n", i, i);
-        const struct target one = {p, ctx, 1, &ctx->dev[i], tail};
-        p->translated[i] = compile(p, &one, &err);
-    }
+    if (gs_group()->pocl)
+        return compile_for_each(p);
+    p->translated[0] = compile(p, &all, &err);
     return err;
 }
 

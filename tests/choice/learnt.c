@@ -35,7 +35,7 @@ static struct gs_learnt_kernel some_kernel(unsigned i)
     k.h.scatter_again = (struct gs_again){true, {1234, 5}};
     k.h.return_rate = 0.25;
     k.h.failures = 1;
-    k.h.balance = (struct gs_balance){.n = 2, .dim = 0, .cut = {0.421875, 1}, .moves = 3, .settled = true};
+    k.h.balance = (struct gs_balance){.n = 2, .dim = 0, .cut = {0.421875, 1}, .moves = 3, .settled = true, .rest = 40};
     return k;
 }
 
@@ -99,6 +99,7 @@ static void what_was_kept_comes_back(void **state)
         assert_int_equal(is->h.balance.n, 2);
         assert_true(is->h.balance.cut[0] == 0.421875 && is->h.balance.cut[1] == 1);
         assert_true(is->h.balance.settled);
+        assert_int_equal(is->h.balance.rest, 40);
         assert_int_equal(is->h.balance.measured, 0);
         assert_int_equal(is->prepare_ns, 125000000);
         assert_true(is->h.retry_at > 0);
