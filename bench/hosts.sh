@@ -35,7 +35,8 @@ in_turns() { # SAMPLE ARGUMENTS -- HOSTS:MODE...: each once uncounted (a server 
 least() { sort -n "$work/times.$1" | head -1; }
 median() { sort -n "$work/times.$1" | sed -n "$(((runs + 1) / 2))p"; }
 on_wire() { cat /sys/class/net/gs$$_*/statistics/[rt]x_bytes | awk '{n += $1} END {printf "%.0f", n}'; }
-# Of a run in `multi` mode: MB that the ranges need on the links (what goes from host to host does so twice), MB on them.
+# Of a run in `multi` mode: MB that the ranges need on the client's links (what goes from host to host through it does so
+# twice), MB on them.
 wire() {
   local before after
   stats=(--stats="$work/stats.json") before=$(on_wire)
@@ -44,7 +45,7 @@ wire() {
   python3 - "$work/stats.json" $((after - before)) <<'END'
 import json, sys
 b = {k: v["bytes"] for k, v in json.load(open(sys.argv[1]))["bytes"].items()}
-needed = b["direct"] + b["staged"] + 2 * (b["pinned"] + b["host"] + b["peer"])
+needed = b["direct"] + b["staged"] + 2 * (b["pinned"] + b["host"])
 print(f"{needed / 1e6:.1f} {int(sys.argv[2]) / 1e6:.1f} {int(sys.argv[2]) / max(1, needed):.2f}")
 END
 }
@@ -71,4 +72,15 @@ split_lines "${LOCAL-vectoradd --size 4000000;pagerank --size 100000;fdtd3d --si
     awk -v n="${p[*]}" -v a="$(least localhost:single)" -v am="$(median localhost:single)" -v c="$(least localhost,gs1:auto)" -v cm="$(median localhost,gs1:auto)" \
       'BEGIN {printf "| %s | %.0f (%.0f) | %.0f (%.0f) | %.2f |\n", n, a, am, c, cm, c / a}'
   done
+[ -n "${3:-}" ] || { # with DELAY hosts don't reach each other
+  echo
+  echo "| 64 MiB exchanged, ms | directly | through the client |"
+  echo "| --- | ---: | ---: |"
+  for _ in $(seq "$runs"); do
+    for path in peer pinned; do
+      GPUSPARC_TRANSFER=$path gpusparc run --hosts gs1,gs2 --hosts-required --mode multi "$GS_BUILD/tests/hosts/exchange" 64 7 >>"$work/times.$path"
+    done
+  done
+  echo "| least, median of $runs processes' medians | $(least peer), $(median peer) | $(least pinned), $(median pinned) |"
+}
 echo "load $(cut -d' ' -f1 /proc/loadavg)"

@@ -198,9 +198,40 @@ static void add_link(json_t *device, cl_device_id dev, const char *host, size_t 
                                       link.launch_us, "gb_per_s", link.gb_per_s));
 }
 
-static void show_host_devices(const struct gs_group *g, const char *names, bool as_json)
+/* The way between each two hosts. */
+static json_t *describe_ways(const struct gs_hosts *hosts)
 {
-    json_t *list = json_array();
+    json_t *ways = json_array();
+    for (unsigned i = 0; i < hosts->n; i++)
+        for (unsigned j = i + 1; j < hosts->n; j++) {
+            const bool direct = gs_hosts_are_linked(hosts, i, j);
+            const char *why = *hosts->link[i][j].why ? hosts->link[i][j].why : hosts->link[j][i].why;
+            if (hosts->host[i].state != GS_HOST_READY || hosts->host[j].state != GS_HOST_READY)
+                continue;
+            json_t *way =
+                json_pack("{s:[ss], s:b}", "hosts", hosts->host[i].name, hosts->host[j].name, "direct", (int)direct);
+            if (!direct && *why)
+                json_object_set_new(way, "why", json_string(why));
+            json_array_append_new(ways, way);
+        }
+    return ways;
+}
+
+static void print_ways(const json_t *ways)
+{
+    for (size_t i = 0; i < json_array_size(ways); i++) {
+        const json_t *way = json_array_get(ways, i), *both = json_object_get(way, "hosts");
+        const char *why = json_string_value(json_object_get(way, "why"));
+        printf("%s and %s: bytes go %s%s%s%s\n", json_string_value(json_array_get(both, 0)),
+               json_string_value(json_array_get(both, 1)),
+               json_is_true(json_object_get(way, "direct")) ? "directly" : "through this machine", why ? " (" : "",
+               why ? why : "", why ? ")" : "");
+    }
+}
+
+static void show_host_devices(const struct gs_group *g, const struct gs_hosts *hosts, const char *names, bool as_json)
+{
+    json_t *list = json_array(), *ways = describe_ways(hosts);
     for (unsigned i = 0; i < g->n; i++) {
         const size_t n = strcspn(names, ",");
         json_t *d = describe(g->dev[i]);
@@ -220,12 +251,15 @@ static void show_host_devices(const struct gs_group *g, const char *names, bool 
         putchar('\n');
     }
     if (as_json) {
-        json_t *all = json_pack("{s:O}", "devices", list);
+        json_t *all = json_pack("{s:O, s:O}", "devices", list, "between", ways);
         json_dumpf(all, stdout, JSON_INDENT(2));
         putchar('\n');
         json_decref(all);
+    } else {
+        print_ways(ways);
     }
     json_decref(list);
+    json_decref(ways);
 }
 
 /* Settings other than the default are those of indices that --devices gives. */
@@ -249,7 +283,7 @@ static int show_hosts(const char *hosts_list, struct gs_settings *settings, bool
     if (err)
         gs_error("%s", why);
     else
-        show_host_devices(&group, settings->remote, as_json);
+        show_host_devices(&group, &hosts, settings->remote, as_json);
     if (!err)
         status = GS_EXIT_OK;
     fflush(stdout);

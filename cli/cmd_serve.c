@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* gpusparc serve: the far side of --hosts. Runs a server of this machine's devices until standard input ends.
  *
- * What it says on standard output, a line each, is for the near side (cli/hosts.c): "gpusparc-serve VERSION"; "device
- * INDEX TYPE NAME" for each device; "ready", or "taken" (the port), or "failed WHY"; then a "." now and then, as long
- * as the server lives. It wants to hear from the near side as well: a link that hangs ends both. */
+ * What it says on standard output, a line each, is for the near side (cli/hosts.c): "gpusparc-serve VERSION"; "where"
+ * and which machine this is; "device INDEX TYPE NAME" for each device; "ready", or "taken" (the port), or "failed WHY";
+ * then a "." now and then, as long as the server lives, and what cli/serve_links.h has. It wants to hear from the near
+ * side as well: a link that hangs ends both. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -24,6 +25,7 @@
 #include "cli/daemon_view.h"
 #include "cli/engine.h"
 #include "cli/paths.h"
+#include "cli/serve_links.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/options.h"
@@ -166,18 +168,23 @@ static bool say(const char *line)
 }
 
 /* Until the near side is gone, or silent, or the server is gone. */
-static void attend(pid_t pid)
+static void attend(pid_t pid, unsigned port)
 {
+    static struct gs_serve_links links;
     int64_t heard = gs_now_ms(), said = heard;
+    links.own_port = port + 1;
     const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     for (;;) {
-        struct pollfd fds[2] = {{.fd = 0, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
+        struct pollfd fds[2 + GS_SERVE_LINKS_MOST] = {{.fd = 0, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
         char bytes[256];
-        poll(fds, 2, BEAT_MS);
+        poll(fds, 2 + gs_serve_links_poll(&links, fds + 2), BEAT_MS);
+        gs_serve_links_attend(&links, fds + 2);
         if (fds[0].revents) {
-            if (read(0, bytes, sizeof bytes) <= 0)
+            const ssize_t n = read(0, bytes, sizeof bytes);
+            if (n <= 0)
                 return;
             heard = gs_now_ms();
+            gs_serve_links_hear(&links, bytes, (size_t)n);
         }
         if (waitpid(pid, NULL, WNOHANG) == pid) {
             say("gone");
@@ -205,7 +212,9 @@ static int serve(const char *address, unsigned port)
         say(line);
         return GS_EXIT_FAILED;
     }
-    snprintf(line, sizeof line, "gpusparc-serve %s", engine.stamp);
+    char where[GS_SERVE_WHERE_BYTES];
+    gs_serve_where(where);
+    snprintf(line, sizeof line, "gpusparc-serve %s\nwhere %s", engine.stamp, where);
     if (!say(line))
         return GS_EXIT_FAILED;
     if (!try_port(address, port, false) || !try_port(address, port + 1, false)) {
@@ -221,7 +230,7 @@ static int serve(const char *address, unsigned port)
     const char *state = pid < 0 ? "failed no process could be made" : await_start(pid, address, port);
     const bool well = say(state) && strcmp(state, "ready") == 0;
     if (well)
-        attend(pid);
+        attend(pid, port);
     if (pid > 0)
         kill(pid, SIGKILL);
     return well ? GS_EXIT_OK : GS_EXIT_FAILED;

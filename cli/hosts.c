@@ -165,7 +165,7 @@ static void local_command(struct words *w, unsigned port)
 }
 
 /* On the other machine gpusparc may lie where it lies here, else it is found by its name. */
-static void ssh_command(struct words *w, const struct gs_hosts *hosts, struct gs_host *h, unsigned far_port)
+static void ssh_command(struct words *w, const struct gs_hosts *hosts, struct gs_host *h)
 {
     static char option[] = "-o", batch[] = "BatchMode=yes", fails[] = "ExitOnForwardFailure=yes",
                 alone[] = "ControlPath=none", no_terminal[] = "-T", forward[] = "-L", end[] = "--";
@@ -183,7 +183,7 @@ static void ssh_command(struct words *w, const struct gs_hosts *hosts, struct gs
     }
     add_word(w, no_terminal);
     for (unsigned i = 0; i < 2 && !hosts->plain; i++) {
-        snprintf(w->text[2 + i], sizeof w->text[2], "127.0.0.1:%u:127.0.0.1:%u", h->port + i, far_port + i);
+        snprintf(w->text[2 + i], sizeof w->text[2], "127.0.0.1:%u:127.0.0.1:%u", h->port + i, h->far_port + i);
         add_word(w, forward);
         add_word(w, w->text[2 + i]);
     }
@@ -192,7 +192,7 @@ static void ssh_command(struct words *w, const struct gs_hosts *hosts, struct gs
         *self = '\0';
     snprintf(w->text[4], sizeof w->text[4],
              "exec sh -c 'p=\"%s\"; [ -x \"$p\" ] || p=gpusparc; exec \"$p\" serve --port %u --address %s'", self,
-             far_port, hosts->plain ? h->address : "127.0.0.1");
+             h->far_port, hosts->plain ? h->address : "127.0.0.1");
     add_word(w, end);
     add_word(w, h->name);
     add_word(w, w->text[4]);
@@ -219,9 +219,9 @@ static void start_one(struct gs_hosts *hosts, struct gs_host *h)
 {
     struct words *w = calloc(1, sizeof *w);
     int in[2] = {-1, -1}, out[2] = {-1, -1};
-    const unsigned far_port = draw_port();
     snprintf(h->address, sizeof h->address, "127.0.0.1");
-    h->port = is_local(h) ? draw_free_port() : hosts->plain ? far_port : draw_free_port();
+    h->far_port = is_local(h) ? draw_free_port() : draw_port();
+    h->port = is_local(h) || hosts->plain ? h->far_port : draw_free_port();
     h->state = GS_HOST_SILENT;
     h->n_devices = h->line_bytes = 0;
     if (hosts->plain && !is_local(h) && !resolve(h->name, h->address, sizeof h->address)) {
@@ -241,7 +241,7 @@ static void start_one(struct gs_hosts *hosts, struct gs_host *h)
     if (is_local(h))
         local_command(w, h->port);
     else
-        ssh_command(w, hosts, h, far_port);
+        ssh_command(w, hosts, h);
     keep_apart(in[1]);
     keep_apart(out[0]);
     const pid_t parent = getpid();
@@ -302,6 +302,88 @@ static void choose_devices(struct gs_host *h)
     h->n_devices = n;
 }
 
+/* Silence that is a loss. */
+static int lost_ms(const struct gs_hosts *hosts)
+{
+    const int ms = hosts->limit_ms * 3 / 4;
+    return ms > 5 * BEAT_MS ? ms : 5 * BEAT_MS;
+}
+
+static void ask_for_link(struct gs_hosts *hosts, unsigned i, unsigned j)
+{
+    const struct gs_host *to = &hosts->host[j];
+    if (hosts->plain)
+        dprintf(hosts->host[i].to, "\ntry %u %u %d %s\n", j, to->far_port + 1, lost_ms(hosts), to->address);
+    else
+        dprintf(hosts->host[i].to, "\nlink %u %u %d %s %s\n", j, to->far_port + 1, lost_ms(hosts), to->name, to->where);
+    hosts->link[i][j].way = GS_WAY_ASKED;
+}
+
+/* "linked NUMBER", "unlinked NUMBER WHY", "parted NUMBER". An ssh of either of two leads both ways. */
+static void hear_of_link(struct gs_hosts *hosts, struct gs_host *h, const char *line)
+{
+    const unsigned i = (unsigned)(h - hosts->host);
+    char word[16], why[256];
+    unsigned j = 0;
+    int at = 0;
+    if (sscanf(line, "%15s %u %n", word, &j, &at) != 2 || j >= hosts->n)
+        return;
+    const enum gs_way_there was = hosts->link[i][j].way;
+    if (strcmp(word, "parted") == 0 && was == GS_WAY_DIRECT) {
+        snprintf(why, sizeof why, "its connection to %s has ended", hosts->host[j].name);
+        leave_out(h, why);
+    } else if (strcmp(word, "linked") == 0 && was == GS_WAY_ASKED) {
+        hosts->link[i][j].way = GS_WAY_DIRECT;
+    } else if (strcmp(word, "unlinked") == 0 && was == GS_WAY_ASKED) {
+        hosts->link[i][j].way = GS_WAY_AROUND;
+        keep_text(hosts->link[i][j].why, sizeof hosts->link[i][j].why, line + at);
+        if (!hosts->plain && i < j && hosts->host[j].state == GS_HOST_READY)
+            ask_for_link(hosts, j, i);
+    }
+}
+
+bool gs_hosts_are_linked(const struct gs_hosts *h, unsigned i, unsigned j)
+{
+    const bool there = h->link[i][j].way == GS_WAY_DIRECT, back = h->link[j][i].way == GS_WAY_DIRECT;
+    return h->plain ? there && back : there || back;
+}
+
+static bool is_linkable(const struct gs_host *h)
+{
+    return h->state == GS_HOST_READY && !is_local(h);
+}
+
+/* As long as one may take to answer. */
+static void link_hosts(struct gs_hosts *hosts)
+{
+    const char *transfer = getenv("GPUSPARC_TRANSFER");
+    const int64_t begun_ms = gs_now_ms();
+    memset(hosts->link, 0, sizeof hosts->link);
+    if (transfer && (strcmp(transfer, "pinned") == 0 || strcmp(transfer, "plain") == 0))
+        return;
+    for (unsigned i = 0; i < hosts->n; i++)
+        for (unsigned j = hosts->plain ? 0 : i + 1; j < hosts->n; j++)
+            if (i != j && is_linkable(&hosts->host[i]) && is_linkable(&hosts->host[j]))
+                ask_for_link(hosts, i, j);
+    for (bool waiting = true; waiting;) {
+        const bool late = gs_now_ms() - begun_ms > hosts->limit_ms;
+        waiting = false;
+        for (unsigned k = 0; k < hosts->n * hosts->n; k++) {
+            const unsigned i = k / hosts->n, j = k % hosts->n;
+            if (hosts->link[i][j].way != GS_WAY_ASKED)
+                continue;
+            if (!late && is_linkable(&hosts->host[i]) && is_linkable(&hosts->host[j])) {
+                waiting = true;
+                continue;
+            }
+            hosts->link[i][j].way = GS_WAY_AROUND;
+            keep_text(hosts->link[i][j].why, sizeof hosts->link[i][j].why, "no answer in time");
+        }
+        if (waiting)
+            gs_hosts_attend(hosts, -1, BEAT_MS);
+    }
+}
+
 static void hear(struct gs_hosts *hosts, struct gs_host *h, const char *line)
 {
     static const char greeting[] = "gpusparc-serve ";
@@ -315,6 +397,8 @@ static void hear(struct gs_hosts *hosts, struct gs_host *h, const char *line)
                  "its engine is version %s, this machine's %s; scripts/remote.sh builds the same on both", stamp,
                  hosts->engine.stamp);
         leave_out(h, why);
+    } else if (h->state == GS_HOST_GREETED && strncmp(line, "where ", 6) == 0) {
+        keep_text(h->where, sizeof h->where, line + 6);
     } else if (h->state == GS_HOST_GREETED && strncmp(line, "device ", 7) == 0) {
         hear_device(h, line + 7);
     } else if (h->state == GS_HOST_GREETED && strcmp(line, "ready") == 0) {
@@ -333,6 +417,8 @@ static void hear(struct gs_hosts *hosts, struct gs_host *h, const char *line)
         }
     } else if (strcmp(line, "gone") == 0) {
         leave_out(h, "its server has ended");
+    } else if (h->state == GS_HOST_READY) {
+        hear_of_link(hosts, h, line);
     } else if (h->state == GS_HOST_SILENT && *line) {
         keep_text(h->last, sizeof h->last, line);
         h->last[strcspn(h->last, "\r")] = '\0';
@@ -365,14 +451,14 @@ static void take_in(struct gs_hosts *hosts, struct gs_host *h)
 /* ssh says things of its own before the far side does: only that one's words count as life. */
 static bool is_silent(const struct gs_hosts *hosts, const struct gs_host *h, int64_t begun_ms)
 {
-    const int64_t now = gs_now_ms(), lost_ms = hosts->limit_ms * 3 / 4;
+    const int64_t now = gs_now_ms();
     switch (h->state) {
     case GS_HOST_SILENT:
         return now - begun_ms > hosts->limit_ms;
     case GS_HOST_GREETED: /* its drivers may take their time */
         return now - begun_ms > READY_MS + hosts->limit_ms;
     case GS_HOST_READY:
-        return now - h->heard_ms > (lost_ms > 5 * BEAT_MS ? lost_ms : 5 * BEAT_MS);
+        return now - h->heard_ms > lost_ms(hosts);
     default:
         return false;
     }
@@ -435,6 +521,7 @@ int gs_hosts_start(struct gs_hosts *hosts, bool all, char *why, size_t why_bytes
             waiting = waiting || h->state < GS_HOST_READY;
         }
     }
+    link_hosts(hosts);
     const char *first = NULL, *reason = NULL;
     for (unsigned i = 0; i < hosts->n; i++) {
         struct gs_host *h = &hosts->host[i];
@@ -454,19 +541,32 @@ int gs_hosts_start(struct gs_hosts *hosts, bool all, char *why, size_t why_bytes
     return devices ? 0 : -ENODEV;
 }
 
+/* After the `#`: where other hosts reach it. */
 static int set_device(unsigned i, const struct gs_host *h, unsigned index)
 {
-    char name[64], value[96];
+    char name[64], value[192];
     snprintf(name, sizeof name, "POCL_REMOTE%u_PARAMETERS", i);
-    snprintf(value, sizeof value, "%s:%u/%u", h->address, h->port, index);
+    snprintf(value, sizeof value, "%s:%u/%u#%s:%u", h->address, h->port, index, h->address, h->far_port + 1);
     return setenv(name, value, 1);
+}
+
+/* For each device a row: to which others its bytes go without this machine. Those of one server are together. */
+static int set_direct(const struct gs_hosts *hosts, const unsigned *host_of, unsigned n)
+{
+    char rows[GS_MAX_DEVICES * (GS_MAX_DEVICES + 1) + 1] = "", *at = rows;
+    for (unsigned i = 0; i < n; i++) {
+        for (unsigned j = 0; j < n; j++)
+            *at++ = host_of[i] == host_of[j] || gs_hosts_are_linked(hosts, host_of[i], host_of[j]) ? '1' : '0';
+        *at++ = i + 1 < n ? ',' : '\0';
+    }
+    return setenv("GPUSPARC_REMOTE_DIRECT", rows, 1);
 }
 
 int gs_hosts_set_environment(const struct gs_hosts *hosts)
 {
     char kinds[GS_MAX_DEVICES * 8] = "", names[GS_MAX_DEVICES * (GS_HOST_NAME_BYTES + 1)] = "";
     char vendors[PATH_MAX + 16];
-    unsigned n = 0;
+    unsigned n = 0, host_of[GS_MAX_DEVICES];
     int err = 0;
     for (unsigned i = 0; i < hosts->n; i++) {
         const struct gs_host *h = &hosts->host[i];
@@ -474,13 +574,14 @@ int gs_hosts_set_environment(const struct gs_hosts *hosts)
             continue;
         for (unsigned d = 0; d < h->n_devices && n < GS_MAX_DEVICES && !err; d++, n++) {
             err = set_device(n, h, h->device[d].index);
+            host_of[n] = i;
             snprintf(kinds + strlen(kinds), sizeof kinds - strlen(kinds), "%sremote", n ? " " : "");
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", n ? "," : "", h->name);
         }
     }
     snprintf(vendors, sizeof vendors, "%s/vendors", hosts->engine.folder);
-    return err || setenv("POCL_DEVICES", kinds, 1) < 0 || setenv("OCL_ICD_VENDORS", vendors, 1) < 0 ||
-                   setenv("GPUSPARC_REMOTE", names, 1) < 0
+    return err || set_direct(hosts, host_of, n) < 0 || setenv("POCL_DEVICES", kinds, 1) < 0 ||
+                   setenv("OCL_ICD_VENDORS", vendors, 1) < 0 || setenv("GPUSPARC_REMOTE", names, 1) < 0
                ? -ENOMEM
                : 0;
 }

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "cli/engine.h"
+#include "cli/serve_links.h"
 #include "common/settings.h"
 
 enum { GS_HOSTS_MOST = 16, GS_HOST_NAME_BYTES = 128 };
@@ -17,6 +18,13 @@ enum gs_host_state {
     GS_HOST_GREETED, /* its gpusparc has answered */
     GS_HOST_READY,   /* its server takes connections */
     GS_HOST_OUT,     /* left out or lost; `why` says why */
+};
+
+/* How bytes go from one host to another. */
+enum gs_way_there {
+    GS_WAY_AROUND, /* through this machine */
+    GS_WAY_ASKED,  /* the first has been asked to reach the second, */
+    GS_WAY_DIRECT, /* and does */
 };
 
 struct gs_host_device {
@@ -30,14 +38,16 @@ struct gs_host {
     unsigned most;                 /* use so many of its devices; 0: all */
     enum gs_host_state state;
     char why[256];
-    pid_t pid;        /* of ssh, or of gpusparc serve for localhost */
-    int to, from;     /* its standard input and output */
-    char address[64]; /* where the application connects to, */
-    unsigned port;    /* at this port and the next */
-    unsigned tries;   /* with other ports */
-    int64_t heard_ms; /* when it last said something, */
-    int64_t said_ms;  /* and when we did */
-    char line[512];   /* what has come of its next line */
+    pid_t pid;                        /* of ssh, or of gpusparc serve for localhost */
+    int to, from;                     /* its standard input and output */
+    char address[64];                 /* where the application connects to, */
+    unsigned port;                    /* at this port and the next; */
+    unsigned far_port;                /* there they are these */
+    char where[GS_SERVE_WHERE_BYTES]; /* gs_serve_where() there */
+    unsigned tries;                   /* with other ports */
+    int64_t heard_ms;                 /* when it last said something, */
+    int64_t said_ms;                  /* and when we did */
+    char line[512];                   /* what has come of its next line */
     unsigned line_bytes;
     char last[192]; /* its last line that is none of gpusparc serve's: ssh's own words */
     struct gs_host_device device[GS_MAX_DEVICES];
@@ -50,6 +60,10 @@ struct gs_hosts {
     bool plain; /* no ssh tunnels: the servers listen where other machines reach them */
     struct gs_engine engine;
     int limit_ms; /* a host that is silent for longer is unreachable, or lost; GPUSPARC_HOSTS_TIMEOUT in seconds */
+    struct {
+        enum gs_way_there way;
+        char why[128]; /* one goes around, where it was asked for */
+    } link[GS_HOSTS_MOST][GS_HOSTS_MOST];
 };
 
 /* Reads "a[:N],b,localhost". 0, or -EINVAL with a sentence that names `called`. */
@@ -65,6 +79,9 @@ int gs_hosts_set_environment(const struct gs_hosts *h);
 /* Takes in what the servers say, for at most so long or until `other`, a descriptor or -1, can be read; and lets them
  * hear from us. The host that is lost, or null. */
 struct gs_host *gs_hosts_attend(struct gs_hosts *h, int other, int wait_ms);
+
+/* Do bytes go from the one host to the other without this machine? */
+bool gs_hosts_are_linked(const struct gs_hosts *h, unsigned i, unsigned j);
 
 /* Ends all servers, and waits until they are gone. */
 void gs_hosts_end(struct gs_hosts *h);

@@ -11,10 +11,12 @@ import sys
 from pathlib import Path
 
 NETWORK = "lib/CL/devices/remote/communication.c"
+MESSAGES = "include/messages.h"
 NETWORK_H = "lib/CL/devices/remote/communication.h"
 MEMORY = "lib/CL/pocl_util.c"
 DEVICE = "lib/CL/devices/remote/remote.c"
 SERVER = "pocld/daemon.cc"
+REQUEST = "pocld/request.cc"
 SHARED = "pocld/shared_cl_context.cc"
 edits = []
 
@@ -43,8 +45,8 @@ change(NETWORK, r"\n  running_cmd->status = NETCMD_FINISHED;\n\n  if \(running_c
       running_cmd->status = NETCMD_FINISHED;
 """)
 
-edit("no_peers", "Servers don't connect to each other: the listener for that is open to every network, and gpusparc "
-                 "moves what has to go from one to another itself.")
+edit("no_peers", "PoCL's own way from server to server stays off: it moves whole buffers, and its listener is open to every "
+                 "network.")
 change(NETWORK, r"(\npocl_network_setup_peer_mesh \(\)\n\{\n)", r"\1  return CL_SUCCESS;\n")
 change(DEVICE, r"return 10;", r"return 0;")
 change(SERVER, r"  if \(!UseVsock\) \{\n(    peer_listener_data\.port)", r"  if (false) {\n\1")
@@ -254,6 +256,259 @@ static void *
 pocl_remote_reader_pthread (""")
 change(NETWORK, r"\n      finish_running_cmd \(running_cmd\);\n",
        r"\n      bring_to_one_clock (remote, running_cmd, start_ts);\n      finish_running_cmd (running_cmd);\n")
+
+edit("direct", "What is read to an address with its highest bit set, which is no memory, stays with the server, under that "
+               "address as its key. What is written from there that server sends: as the client's own request, to the stream "
+               "port of the one it is for, at the address after the `#` of that one's parameters.")
+change(MESSAGES, r"(    uint32_t cq_id;\n)(\n    union\n    \{\n      CreateOrAttachSessionMsg_t)", r"""\1    struct
+    {
+      uint64_t key, session; /* of the server that keeps it */
+      char address[24];      /* empty: it is for that one itself */
+    } kept;
+\2""")
+change(NETWORK, r"\ncl_int\npocl_network_read \(", r"""
+/* Which server keeps what has been read to an address that is no memory. */
+typedef struct kept_s
+{
+  const void *at;
+  remote_server_data_t *keeper;
+  struct kept_s *next;
+} kept_t;
+static kept_t *all_kept;
+static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static int
+is_kept (const void *at)
+{
+  return (intptr_t)at < 0;
+}
+
+static remote_server_data_t *
+keeper_of (const void *at, remote_server_data_t *reads)
+{
+  kept_t *k;
+  pthread_mutex_lock (&kept_mutex);
+  for (k = all_kept; k && k->at != at; k = k->next)
+    ;
+  if (k == NULL)
+    {
+      k = calloc (1, sizeof *k);
+      if (k == NULL)
+        POCL_ABORT ("no memory for a note of what is kept\\n");
+      k->at = at;
+      k->next = all_kept;
+      all_kept = k;
+    }
+  if (reads)
+    k->keeper = reads;
+  remote_server_data_t *keeper = k->keeper;
+  pthread_mutex_unlock (&kept_mutex);
+  if (keeper == NULL)
+    POCL_ABORT ("a write of what no server keeps\\n");
+  return keeper;
+}
+
+/* By way of the server that keeps it; the answer is that of the other one. */
+static int
+send_kept (remote_server_data_t *to, network_command *netcmd, const void *at)
+{
+  remote_server_data_t *data = keeper_of (at, NULL);
+  netcmd->request.kept.key = (uintptr_t)at;
+  netcmd->request.kept.session = data->session;
+  if (data != to)
+    strncpy (netcmd->request.kept.address, to->peer_address,
+             sizeof netcmd->request.kept.address - 1);
+  netcmd->req_extra_data = NULL;
+  netcmd->req_extra_size = 0;
+  SEND_REQ_FAST;
+  return 0;
+}
+
+cl_int
+pocl_network_read (""")
+for what in ("READ_BUFFER", "READ_BUFFER_RECT"):
+    change(NETWORK, r"\n  TP_%s \(" % what, r"""
+  if (is_kept (host_ptr))
+    {
+      req->kept.key = (uintptr_t)host_ptr;
+      keeper_of (host_ptr, data);
+    }
+\g<0>""")
+for what in ("WRITE_BUFFER", "WRITE_BUFFER_RECT"):
+    change(NETWORK, r"\n  TP_%s \(" % what, r"""
+  if (is_kept (host_ptr))
+    return send_kept (data, netcmd, host_ptr);
+\g<0>""")
+change(NETWORK, r"\n      bring_to_one_clock \(remote, running_cmd, start_ts\);\n", r"""
+      if (running_cmd->request.kept.key)
+        running_cmd->reply.data_size = running_cmd->rep_extra_size;\g<0>""")
+change("pocld/request.hh", r"\nclass Request \{\n", r"""
+class Request;
+
+/** Keeps what a request has read, which holds until the next one with that key. */
+void keepData(const RequestMsg_t &read, std::vector<uint8_t> &&data);
+
+/** Drops what is kept for a session that has ended. */
+void dropKept(uint64_t session);
+
+/** Is it a write of kept data for another server? Then it is on its way there, and no longer the caller's. One for this
+ * server has its data afterwards. */
+bool sendKept(Request *request);
+\g<0>""")
+change(REQUEST, r"request->extra_size = (req->m\.write\.size);", r"request->extra_size = req->kept.key ? 0 : \1;")
+change(REQUEST, r"request->extra_size = (req->m\.write_rect\.host_bytes);", r"request->extra_size = req->kept.key ? 0 : \1;")
+change(REQUEST, r"#include <unistd\.h>\n", r"""#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+""")
+change(REQUEST, r"\nconst char \*request_to_str\(", r"""
+namespace {
+typedef std::shared_ptr<std::vector<uint8_t>> KeptData;
+std::mutex KeptMutex;
+typedef std::pair<uint64_t, uint64_t> KeptId; /* session and key */
+std::map<KeptId, KeptData> AllKept;
+
+/* A connection to another server, with a thread that writes to it: this one's other threads don't wait for a network.
+ * One that fails ends this server, as what the other one waits for won't come; after a while, in which those who watch
+ * the other one and the way there may say that it was that. Who takes nothing may be busy. */
+class OtherServer {
+  std::mutex Mutex;
+  std::condition_variable Cond;
+  std::deque<std::pair<std::unique_ptr<Request>, KeptData>> Queue;
+
+  static int connectTo(const std::string &Address) {
+    size_t Colon = Address.rfind(':');
+    struct addrinfo Hints = {}, *AI = nullptr;
+    Hints.ai_family = AF_INET;
+    Hints.ai_socktype = SOCK_STREAM;
+    if (Colon == std::string::npos ||
+        getaddrinfo(Address.substr(0, Colon).c_str(),
+                    Address.substr(Colon + 1).c_str(), &Hints, &AI) != 0)
+      return -1;
+    int Fd = socket(AI->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), One = 1;
+    setsockopt(Fd, IPPROTO_TCP, TCP_NODELAY, &One, sizeof One);
+    bool Ok = connect(Fd, AI->ai_addr, AI->ai_addrlen) == 0;
+    freeaddrinfo(AI);
+    return Ok ? Fd : -1;
+  }
+
+  static bool writeAll(int Fd, const void *Data, size_t Size) {
+    for (size_t At = 0; At < Size;) {
+      ssize_t N = send(Fd, (const char *)Data + At, Size - At, MSG_NOSIGNAL);
+      if (N < 0 && errno == EINTR)
+        continue;
+      if (N <= 0)
+        return false;
+      At += N;
+    }
+    return true;
+  }
+
+  void run(std::string Address) {
+    int Fd = connectTo(Address);
+    for (;;) {
+      std::unique_lock<std::mutex> Lock(Mutex);
+      Cond.wait(Lock, [this] { return !Queue.empty(); });
+      auto Next = std::move(Queue.front());
+      Queue.pop_front();
+      Lock.unlock();
+      std::vector<uint8_t> Head(sizeof(uint32_t) + sizeof(RequestMsg_t));
+      uint32_t Size = request_size(Next.first->req.message_type);
+      memcpy(Head.data(), &Size, sizeof Size);
+      memcpy(Head.data() + sizeof Size, &Next.first->req, Size);
+      if (Fd < 0 || !writeAll(Fd, Head.data(), sizeof Size + Size) ||
+          !writeAll(Fd, Next.second->data(), Next.second->size())) {
+        usleep(1500000);
+        _exit(1);
+      }
+    }
+  }
+
+public:
+  explicit OtherServer(const std::string &Address) {
+    std::thread(&OtherServer::run, this, Address).detach();
+  }
+
+  void push(Request *R, KeptData Data) {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    Queue.emplace_back(std::unique_ptr<Request>(R), Data);
+    Cond.notify_one();
+  }
+};
+std::map<std::string, OtherServer *> OtherServers;
+} // namespace
+
+void keepData(const RequestMsg_t &Read, std::vector<uint8_t> &&Data) {
+  std::unique_lock<std::mutex> Lock(KeptMutex);
+  AllKept[KeptId(uint64_t(Read.session), uint64_t(Read.kept.key))] =
+      std::make_shared<std::vector<uint8_t>>(std::move(Data));
+}
+
+void dropKept(uint64_t Session) {
+  std::unique_lock<std::mutex> Lock(KeptMutex);
+  AllKept.erase(AllKept.lower_bound(KeptId(Session, 0)),
+                AllKept.upper_bound(KeptId(Session, UINT64_MAX)));
+}
+
+bool sendKept(Request *R) {
+  RequestMsg_t &Req = R->req;
+  uint64_t Size = Req.message_type == MessageType_WriteBuffer ? Req.m.write.size
+                  : Req.message_type == MessageType_WriteBufferRect
+                      ? Req.m.write_rect.host_bytes
+                      : 0;
+  if (Req.kept.key == 0 || Size == 0)
+    return false;
+  std::unique_lock<std::mutex> Lock(KeptMutex);
+  auto It = AllKept.find(
+      KeptId(uint64_t(Req.kept.session), uint64_t(Req.kept.key)));
+  if (It == AllKept.end() || It->second->size() != Size || Req.waitlist_size > 0) {
+    POCL_MSG_ERR("What is to be written isn't kept here\\n");
+    _exit(1);
+  }
+  KeptData Data = It->second;
+  std::string Address(Req.kept.address,
+                      strnlen(Req.kept.address, sizeof Req.kept.address));
+  memset(&Req.kept, 0, sizeof Req.kept);
+  if (Address.empty()) {
+    R->extra_data = *Data;
+    R->extra_size = Size;
+    return false;
+  }
+  OtherServer *&Other = OtherServers[Address];
+  if (Other == nullptr)
+    Other = new OtherServer(Address);
+  Other->push(R, Data);
+  return true;
+}
+\g<0>""")
+change("pocld/reply_th.cc", r"\n        auto now1 = std::chrono::system_clock::now\(\);\n        reply->write_start", r"""
+        if (reply->req->req.kept.key && !reply->rep.failed) {
+          keepData(reply->req->req, std::move(reply->extra_data));
+          reply->extra_size = reply->rep.data_size = 0;
+        }
+\g<0>""")
+change(SERVER, r"\n              \} else \{\n                std::unique_lock<std::mutex> LSessions", r"""
+              } else if (!sendKept(R)) {
+                std::unique_lock<std::mutex> LSessions""")
+change(SERVER, r"\n        delete VContext;\n", r"""
+        for (auto S = ClientSessions.begin(); S != ClientSessions.end();)
+          if (S->second == VContext) {
+            dropKept(S->first);
+            S = ClientSessions.erase(S);
+          } else {
+            ++S;
+          }
+        delete VContext;
+""")
 
 edit("lost", "A server that is gone was looked for without end, and commands that were sent again met memory of commands "
              "long over. Its threads stop: `gpusparc run` ends the application.")

@@ -8,6 +8,7 @@
 #include "shim/memory/strided.h"
 #include "shim/memory/transfer.h"
 #include "shim/process/clock.h"
+#include "shim/record/remote.h"
 #include "shim/order/callbacks.h"
 
 struct gs_pinned {
@@ -60,11 +61,24 @@ static bool large_is_ready(struct gs_command *cmd)
     return ready;
 }
 
+static cl_device_id device_of(cl_command_queue queue)
+{
+    cl_device_id dev = NULL;
+    gs_real()->clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof dev, &dev, NULL);
+    return dev;
+}
+
+static char *slot_at(const struct gs_pinned *p, unsigned slot, bool direct)
+{
+    char *memory = p->memory.base + slot * p->slot_bytes;
+    return direct ? gs_remote_kept(memory) : memory;
+}
+
 /* After its read, and after the write of the piece before: it comes after that in the queue already, but this way the
  * last piece fails where any does. *written: the end of the piece before, or null; then of this one. Owned by the
  * caller, who lets it go on an error too. */
 static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out,
-                         const struct gs_buffer_copy *c, const struct gs_events *wait, cl_event *written)
+                         const struct gs_buffer_copy *c, bool direct, const struct gs_events *wait, cl_event *written)
 {
     struct gs_events before = {0};
     struct gs_op op = {.kind = GS_OP_READ, .src = c->src, .from = {c->src_offset}, .region = {c->bytes, 1, 1}};
@@ -73,7 +87,7 @@ static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_comma
     cl_int err = gs_events_share_all(&before, wait);
     if (!err)
         err = gs_ring_take(&pinned->ring, &slot, &before);
-    op.ptr = err ? NULL : pinned->memory.base + slot * pinned->slot_bytes;
+    op.ptr = err ? NULL : slot_at(pinned, slot, direct);
     if (!err)
         err = gs_put(in, &op, GS_VIA_HOST, before.n, before.v, &read);
     if (!err) {
@@ -97,16 +111,22 @@ static cl_int copy_piece(struct gs_pinned *pinned, cl_command_queue in, cl_comma
     return err;
 }
 
+bool gs_pinned_pass_is_direct(cl_command_queue in, cl_command_queue out, uint64_t bytes)
+{
+    return gs_group()->remote && gs_remote_is_direct(device_of(in), device_of(out), bytes);
+}
+
 /* The last piece's end stands for all of the transfer's; after an error, for those that are on their way. */
 cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out,
                       const struct gs_buffer_copy *c, const struct gs_events *wait, struct gs_events *done)
 {
+    const bool direct = gs_pinned_pass_is_direct(in, out, c->bytes);
     cl_event written = NULL;
     cl_int err = CL_SUCCESS;
     for (uint64_t at = 0; at < c->bytes && !err;) {
         const uint64_t most = gs_put_most(pinned->slot_bytes), n = c->bytes - at < most ? c->bytes - at : most;
         const struct gs_buffer_copy piece = {c->src, c->dst, c->src_offset + at, c->dst_offset + at, n};
-        err = copy_piece(pinned, in, out, &piece, wait, &written);
+        err = copy_piece(pinned, in, out, &piece, direct, wait, &written);
         at += n;
     }
     const cl_int kept = written ? gs_events_add(done, written) : CL_SUCCESS;
@@ -124,9 +144,17 @@ static struct gs_ring *ring_of(const struct gs_passage *p, struct gs_context *ct
     return &pinned_of(p, ctx)->ring;
 }
 
-static char *memory_of(const struct gs_pinned *p, const struct gs_flight *f)
+bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *send)
 {
-    return p->memory.base + f->slot * p->slot_bytes;
+    bool direct = gs_group()->remote && !send->image;
+    for (unsigned t = 0; t < send->n && direct; t++)
+        direct = gs_remote_is_direct(ctx->dev[send->from], ctx->dev[send->to[t].place], gs_rect_bytes(&send->rect));
+    return direct;
+}
+
+static char *memory_of(const struct gs_passage *p, const struct gs_context *ctx, const struct gs_flight *f)
+{
+    return slot_at(pinned_of(p, ctx), f->slot, gs_pinned_is_direct(ctx, f->send));
 }
 
 bool gs_pinned_takes(const struct gs_rect *r)
@@ -181,7 +209,7 @@ static cl_int leave_in_ring(const struct gs_passage *p, struct gs_command *cmd, 
                                : r->rows > 1 ? GS_OP_READ_RECT
                                              : GS_OP_READ,
                        .src = f->send->mem,
-                       .ptr = memory_of(pinned_of(p, cmd->ctx), f)};
+                       .ptr = memory_of(p, cmd->ctx, f)};
     set_place(image, op.from, op.from_pitch, op.region, r);
     if (!f->send->packed)
         return gs_put(queue, &op, GS_VIA_HOST, after->n, after->v, end);
@@ -211,7 +239,7 @@ static cl_int take_from_ring(const struct gs_passage *p, struct gs_command *cmd,
                                : there.rows > 1 ? GS_OP_WRITE_RECT
                                                 : GS_OP_WRITE,
                        .dst = to->mem,
-                       .ptr = memory_of(pinned_of(p, cmd->ctx), f)};
+                       .ptr = memory_of(p, cmd->ctx, f)};
     there.begin = gs_flight_to(f);
     set_place(image, op.to, op.to_pitch, op.region, &there);
     if (!f->send->packed)

@@ -22,6 +22,10 @@ void gs_pinned_free(struct gs_pinned *p);
  * moved so far; and where the pinned path isn't wanted for its speed. Null: there is no pinned memory to be had. */
 const struct gs_passage *gs_pinned_passage_for(struct gs_command *cmd, uint64_t bytes, bool little);
 
+/* Between devices of servers (gs_remote_is_direct): do its pieces stay there, so that the ring holds none of their
+ * bytes? */
+bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *send);
+
 /* Does it take these rows as the driver's rectangles, so that they needn't be packed? Not narrow ones (an H200 gives 28
  * to 44 GB/s of 64 bytes each, 53 of 256), nor those that reach into the next line of the buffer, which drivers needn't
  * take. */
@@ -32,6 +36,7 @@ struct gs_buffer_copy {
     cl_mem src, dst;
     uint64_t src_offset, dst_offset, bytes;
 };
+bool gs_pinned_pass_is_direct(cl_command_queue in, cl_command_queue out, uint64_t bytes);
 cl_int gs_pinned_pass(struct gs_pinned *pinned, cl_command_queue in, cl_command_queue out,
                       const struct gs_buffer_copy *c, const struct gs_events *wait, struct gs_events *done);
 

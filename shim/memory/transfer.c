@@ -89,9 +89,14 @@ static cl_int carry(struct gs_command *cmd, struct gs_mem *root, struct gs_sends
                     const struct gs_passage *passage, bool apart)
 {
     cl_int err = CL_SUCCESS;
-    for (size_t i = 0; i < sends->n; i++)
-        for (unsigned t = 0; t < sends->v[i].n; t++)
-            gs_report_moved(passage ? passage->path : GS_PATH_COPY, gs_rect_bytes(&sends->v[i].rect));
+    for (size_t i = 0; i < sends->n; i++) {
+        const struct gs_send *send = &sends->v[i];
+        const enum gs_path path = !passage                              ? GS_PATH_COPY
+                                  : gs_pinned_is_direct(cmd->ctx, send) ? GS_PATH_PEER
+                                                                        : passage->path;
+        for (unsigned t = 0; t < send->n; t++)
+            gs_report_moved(path, gs_rect_bytes(&send->rect));
+    }
     if (passage)
         return gs_sends_carry(cmd, root, sends, passage, apart);
     for (size_t i = 0; i < sends->n; i++)

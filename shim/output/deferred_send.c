@@ -138,7 +138,8 @@ cl_int gs_deferred_send_copy(struct gs_deferred_send *d, unsigned from, unsigned
     cl_int err;
     gs_report_moved(GS_PATH_MERGE, c->bytes);
     if (d->ring && from != to) {
-        gs_report_moved(GS_PATH_PINNED, c->bytes);
+        gs_report_moved(
+            gs_pinned_pass_is_direct(d->queue[from], d->queue[to], c->bytes) ? GS_PATH_PEER : GS_PATH_PINNED, c->bytes);
         const struct gs_label before = gs_label_way(GS_WAY_PINNED);
         err = gs_pinned_pass(d->ring, d->queue[from], d->queue[to], c, wait, done);
         gs_label_back(before);

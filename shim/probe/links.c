@@ -6,6 +6,7 @@
  * `windows`, whether GPUs reach each other's memory through windows, "ok" or "no: why", and then the same lines.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "shim/record/group.h"
@@ -94,7 +95,7 @@ int main(void)
             *value++ = '\0';
         for (unsigned i = 0; i < QUESTIONS; i++)
             asks = strcmp(line, questions[i]) == 0 ? i : asks;
-        if (value && gs_settings_set(&settings, line, line, value, why, sizeof why) < 0)
+        if (value && (gs_settings_set(&settings, line, line, value, why, sizeof why) < 0 || setenv(line, value, 1) < 0))
             return 1;
     }
     cl_int err;

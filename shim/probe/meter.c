@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "shim/record/remote.h"
+
 enum { SLOT_BYTES = 4 * 1024 * 1024, SMALL_BYTES = 64 };
 
 static double now_us(void)
@@ -30,6 +32,20 @@ static cl_int to_or_from_host(struct gs_meter *b, const struct gs_meter_link *l,
                                           NULL);
 }
 
+static cl_device_id device_of(cl_command_queue queue)
+{
+    cl_device_id dev = NULL;
+    gs_real()->clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof dev, &dev, NULL);
+    return dev;
+}
+
+/* What a piece between two devices goes through. */
+static char *memory_between(const struct gs_meter *b, const struct gs_meter_link *l, size_t at, size_t bytes)
+{
+    const bool direct = gs_remote_is_direct(device_of(b->queue[l->from]), device_of(b->queue[l->to]), bytes);
+    return direct ? gs_remote_kept(b->pinned + at) : b->pinned + at;
+}
+
 /* One piece of a copy between two devices: by the window on the first, or by the host's pinned memory. */
 static cl_int first_hop(struct gs_meter *b, const struct gs_meter_link *l, size_t at, size_t bytes, cl_event *left)
 {
@@ -37,8 +53,8 @@ static cl_int first_hop(struct gs_meter *b, const struct gs_meter_link *l, size_
     if (b->way == GS_BY_PEER)
         return gs_real()->clEnqueueCopyBuffer(b->queue[f], b->buffer[f], b->windows.seen[f][f], at, at, bytes, 0, NULL,
                                               left);
-    return gs_real()->clEnqueueReadBuffer(b->queue[f], b->buffer[f], CL_FALSE, at, bytes, b->pinned + at, 0, NULL,
-                                          left);
+    return gs_real()->clEnqueueReadBuffer(b->queue[f], b->buffer[f], CL_FALSE, at, bytes,
+                                          memory_between(b, l, at, bytes), 0, NULL, left);
 }
 
 static cl_int second_hop(struct gs_meter *b, const struct gs_meter_link *l, size_t at, size_t bytes,
@@ -48,8 +64,8 @@ static cl_int second_hop(struct gs_meter *b, const struct gs_meter_link *l, size
     if (b->way == GS_BY_PEER)
         return gs_real()->clEnqueueCopyBuffer(b->queue[t], b->windows.seen[l->from][t], b->buffer[t], at, at, bytes, 1,
                                               left, NULL);
-    return gs_real()->clEnqueueWriteBuffer(b->queue[t], b->buffer[t], CL_FALSE, at, bytes, b->pinned + at, 1, left,
-                                           NULL);
+    return gs_real()->clEnqueueWriteBuffer(b->queue[t], b->buffer[t], CL_FALSE, at, bytes,
+                                           memory_between(b, l, at, bytes), 1, left, NULL);
 }
 
 /* In pieces, as the shim does it: the second hop of one beside the first hop of the next. */

@@ -48,8 +48,11 @@ void gs_links_name(const cl_device_id *dev, unsigned n, bool shared_memory, enum
         add_info(&h, dev[i], CL_DEVICE_VERSION);
     }
     const char *hosts = gs_settings()->remote;
+    const char *direct = secure_getenv("GPUSPARC_REMOTE_DIRECT");
     if (hosts)
         gs_hash_add(&h, hosts, strlen(hosts));
+    if (hosts && direct)
+        gs_hash_add(&h, direct, strlen(direct));
     memcpy(name, "links-", sizeof "links-");
     gs_hash_end_hex(&h, name + sizeof "links-" - 1);
 }
@@ -126,12 +129,15 @@ struct gs_links gs_links_parse(const char *text, size_t bytes)
 
 size_t gs_links_request(const struct gs_settings *s, const char *what, char *out, size_t room)
 {
+    const char *direct = secure_getenv("GPUSPARC_REMOTE_DIRECT");
     size_t n = (size_t)snprintf(out, room, "%s\n", what);
     if (s->transfer == GS_TRANSFER_PLAIN || s->transfer == GS_TRANSFER_PINNED)
         n += (size_t)snprintf(out + n, room - n, "GPUSPARC_TRANSFER=%s\n",
                               s->transfer == GS_TRANSFER_PLAIN ? "plain" : "pinned");
     if (s->remote) /* where they are is in the driver's variables */
         n += (size_t)snprintf(out + n, room - n, "GPUSPARC_REMOTE=yes\n");
+    if (s->remote && direct)
+        n += (size_t)snprintf(out + n, room - n, "GPUSPARC_REMOTE_DIRECT=%s\n", direct);
     if (s->gpus)
         n += (size_t)snprintf(out + n, room - n, "GPUSPARC_GPUS=%u\n", s->gpus);
     if (s->spec == GS_SPEC_CPU)

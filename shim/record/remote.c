@@ -23,6 +23,28 @@ static void open_state(void)
     state = at == MAP_FAILED ? NULL : at;
 }
 
+/* The driver's number of a device: the group may be some of them. */
+static unsigned number_of(cl_device_id dev)
+{
+    cl_device_id all[GS_MAX_DEVICES];
+    cl_platform_id platform = NULL;
+    cl_uint n = 0, i = 0;
+    gs_real()->clGetDeviceInfo(dev, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    gs_real()->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, GS_MAX_DEVICES, all, &n);
+    while (i < n && i < GS_MAX_DEVICES && all[i] != dev)
+        i++;
+    return i;
+}
+
+bool gs_remote_is_direct(cl_device_id from, cl_device_id to, uint64_t bytes)
+{
+    const char *rows = bytes > GS_REMOTE_FEW_BYTES ? secure_getenv("GPUSPARC_REMOTE_DIRECT") : NULL;
+    for (unsigned i = rows ? number_of(from) : 0; rows && i; i--)
+        rows = strchr(rows, ',') ? strchr(rows, ',') + 1 : NULL;
+    const unsigned column = rows ? number_of(to) : 0;
+    return rows && column < strcspn(rows, ",") && rows[column] == '1';
+}
+
 void gs_remote_note(const char *kernel)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -21,6 +21,10 @@ END
 cat >bin/ssh <<'END'
 #!/usr/bin/env bash
 echo "$*" >>"$FAKES/ssh.log"
+case $* in *" -R "*) # from host to host
+  echo $$ >>"$FAKES/links"
+  [ -z "${APART:-}" ] || { echo "$APART"; exec cat >/dev/null; } ;;
+esac
 while [ "$1" != -- ]; do shift; done
 case $2 in
 up*) exec sh -c "$3" ;;

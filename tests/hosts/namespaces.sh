@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Hosts as network namespaces of this machine, with a link to each and sshd in it: `hosts_up 3 [RATE [DELAY]]` makes gs1,
 # gs2 and gs3; RATE, such as 1gbit, limits each link, DELAY in us is added each way (bench_delay: kernels without netem).
+# Without DELAY each two of them (nine at most) have a link of their own, and log in to each other, but not where APART=yes.
 # The script that sources this ends them all.
 source "$GS_SOURCE/tests/hosts/engine_there.sh"
 [ "$(id -u)" = 0 ] || skip "network namespaces take root"
@@ -19,12 +20,46 @@ hosts_down() { # Their ends are no news.
   [ ${#hosts_delays[@]} = 0 ] || kill "${hosts_delays[@]}" 2>/dev/null || true
   [ -z "$hosts_dir" ] || rm -rf "$hosts_dir"
 }
+limit() { # NAMESPACE DEVICE RATE
+  ip netns exec "$1" tc qdisc add dev "$2" root tbf rate "$3" burst 256k latency 50ms
+}
+link_pair() { # I J [RATE]: gsI's end is to_J
+  local ten=10.$((200 + $$ % 50))
+  local net=$ten.$((100 + $1 * 10 + $2))
+  ip -n gs$$_$1 link add "to_$2" type veth peer name "to_$1" netns gs$$_$2
+  ip -n gs$$_$1 addr add $net.1/30 dev "to_$2"
+  ip -n gs$$_$2 addr add $net.2/30 dev "to_$1"
+  ip -n gs$$_$1 link set "to_$2" up
+  ip -n gs$$_$2 link set "to_$1" up
+  link_routes "$1" "$2"
+  [ -z "${3:-}" ] || { limit gs$$_$1 "to_$2" "$3"; limit gs$$_$2 "to_$1" "$3"; }
+  echo "ListenAddress $net.1" >>"$hosts_dir/sshd$1"
+  echo "ListenAddress $net.2" >>"$hosts_dir/sshd$2"
+  ssh_host "$2" $net.2 >>"$hosts_dir/ssh$1"
+  ssh_host "$1" $net.1 >>"$hosts_dir/ssh$2"
+}
+link_routes() { # I J: those to the other host's own address, which go with the link
+  local ten=10.$((200 + $$ % 50))
+  ip -n gs$$_$1 route replace $ten.$2.2 via $ten.$((100 + $1 * 10 + $2)).2
+  ip -n gs$$_$2 route replace $ten.$1.2 via $ten.$((100 + $1 * 10 + $2)).1
+}
+ssh_host() { # I ADDRESS: how ssh gets there
+  cat <<END
+Host gs$1 $2
+  HostName $2
+  User root
+  IdentityFile $hosts_dir/key
+  StrictHostKeyChecking no
+  UserKnownHostsFile /dev/null
+  LogLevel ERROR
+END
+}
 hosts_up() { # COUNT [RATE [DELAY]]
   hosts_dir=$(mktemp -d)
   trap hosts_down EXIT
   mkdir -p /run/sshd
   ssh-keygen -q -t ed25519 -N '' -f "$hosts_dir/key"
-  local i net
+  local i j net
   for i in $(seq "$1"); do
     hosts_made=$i
     net=10.$((200 + $$ % 50)).$i
@@ -45,7 +80,7 @@ hosts_up() { # COUNT [RATE [DELAY]]
     ip -n gs$$_$i link set lo up
     if [ -n "${2:-}" ]; then
       tc qdisc add dev gs$$_$i root tbf rate "$2" burst 256k latency 50ms
-      ip netns exec gs$$_$i tc qdisc add dev far root tbf rate "$2" burst 256k latency 50ms
+      limit gs$$_$i far "$2"
     fi
     cat >"$hosts_dir/sshd$i" <<END
 ListenAddress $net.2
@@ -54,18 +89,14 @@ AuthorizedKeysFile $hosts_dir/key.pub
 StrictModes no
 UsePAM no
 PidFile none
-SetEnv GPUSPARC_ENGINE=$engine POCL_MAX_PTHREAD_COUNT=1 POCL_CACHE_DIR=$POCL_CACHE_DIR POCL_AFFINITY=0
+SetEnv GPUSPARC_ENGINE=$engine POCL_MAX_PTHREAD_COUNT=1 POCL_CACHE_DIR=$POCL_CACHE_DIR POCL_AFFINITY=0 "GPUSPARC_SSH=ssh -F $hosts_dir/ssh$i"
 END
+    ssh_host $i $net.2 >>"$hosts_dir/ssh"
+    : >"$hosts_dir/ssh$i"
+    for j in $(seq $([ -z "${3:-}${APART:-}" ] && echo $((i - 1)) || echo 0)); do link_pair "$j" "$i" "${2:-}"; done
+  done
+  for i in $(seq "$1"); do
     ip netns exec gs$$_$i taskset -c $(((i - 1) % $(nproc))) /usr/sbin/sshd -D -f "$hosts_dir/sshd$i" 2>>"$hosts_dir/log" & disown
-    cat >>"$hosts_dir/ssh" <<END
-Host gs$i
-  HostName $net.2
-  User root
-  IdentityFile $hosts_dir/key
-  StrictHostKeyChecking no
-  UserKnownHostsFile /dev/null
-  LogLevel ERROR
-END
   done
   export GPUSPARC_SSH="ssh -F $hosts_dir/ssh"
   for i in $(seq "$1"); do

@@ -42,6 +42,19 @@ nothing_left
 GPUSPARC_HOSTS_TIMEOUT=1 run 125 --hosts deaf true
 said "no host of --hosts has a device"
 
+# Hosts that log in to each other are linked, by one ssh; where another machine answers to the name they aren't.
+: >ssh.log
+run 0 --hosts up,up2,localhost env
+grep -q '^GPUSPARC_REMOTE_DIRECT=110,110,001$' out || fail "told: $(cat out)"
+grep -qE -- '-L (127\.0\.0\.1:[0-9]+):\1 -R (127\.0\.0\.1:[0-9]+):\2 -- up2 ' ssh.log && [ "$(wc -l <links)" = 1 ] || fail "ssh: $(cat ssh.log)"
+APART="of-another net:[1]" run 0 --hosts up,up2 env
+grep -q '^GPUSPARC_REMOTE_DIRECT=10,01$' out && [ "$(wc -l <links)" = 3 ] || fail "told: $(cat out)"
+GPUSPARC_TRANSFER=pinned run 0 --hosts up,up2 env
+grep -q '^GPUSPARC_REMOTE_DIRECT=10,01$' out && [ "$(wc -l <links)" = 3 ] || fail "told: $(cat out)"
+APART=deaf GPUSPARC_HOSTS_TIMEOUT=4 run 0 --hosts up,up2 env
+grep -q '^GPUSPARC_REMOTE_DIRECT=10,01$' out || fail "told: $(cat out)"
+nothing_left
+
 # All goes through tunnels, with the listeners on the loopback alone.
 : >ssh.log
 run 0 --hosts up true
@@ -62,7 +75,7 @@ nothing_left
 
 # A server ends, or its side of the connection no longer answers.
 lose() { # HOW SENTENCE
-  gpusparc run --hosts up,localhost sh -c 'echo $$ >app; exec sleep 1000' 2>err &
+  gpusparc run --hosts "${hosts:-up,localhost}" sh -c 'echo $$ >app; exec sleep 1000' 2>err &
   local launcher=$! rc=0
   await servers 2
   await test -s app
@@ -75,6 +88,9 @@ lose() { # HOW SENTENCE
   rm app
 }
 lose "kill -9" "is lost: its server has ended; the application was ended before it had launched a kernel"
+nothing_left
+end_link() { kill "$(tail -1 links)"; }
+hosts=up,up2 lose end_link "host up is lost: its connection to up2 has ended"
 nothing_left
 freeze_far_side() { kill -STOP "$(ps -o ppid= -p "$1" | tr -d ' ')"; }
 GPUSPARC_HOSTS_TIMEOUT=4 lose freeze_far_side "is lost: it no longer answers"

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What goes from one host to another doesn't pass through the client, by tunnels and without; where a host can't log in
+# to the other it does, and `gpusparc devices` says so.
+set -euo pipefail
+source "$GS_SOURCE/tests/hosts/namespaces.sh"
+rm -rf ./*
+hosts_up 2
+mib=16 rounds=6
+on_wire() { cat /sys/class/net/gs$$_*/statistics/[rt]x_bytes | awk '{n += $1} END {printf "%d", n / 1048576}'; }
+exchange() { # HOSTS OPTIONS...: MiB on the client's links, beyond what is written and read
+  local before
+  before=$(on_wire)
+  gpusparc run --hosts "$1" --hosts-required --mode multi "${@:2}" "$GS_BUILD/tests/hosts/exchange" $mib $rounds >out 2>err || fail "$*: $(cat out err)"
+  echo $(($(on_wire) - before - 2 * mib))
+}
+ten=10.$((200 + $$ % 50))
+for way in gs1,gs2 "$ten.1.2,$ten.2.2 --hosts-plain"; do
+  # shellcheck disable=SC2086
+  moved=$(exchange $way)
+  [ "$moved" -lt $mib ] || fail "$way: $rounds exchanges of $mib MiB took $moved MiB on the client's links"
+done
+gpusparc devices --hosts gs1,gs2 >out
+grep -q "gs1 and gs2: bytes go directly" out || fail "$(cat out)"
+mv "$hosts_dir/ssh1" "$hosts_dir/ssh1.away"
+moved=$(exchange gs1,gs2)
+[ "$moved" -lt $mib ] || fail "by gs2's own ssh: $moved MiB on the client's links"
+mv "$hosts_dir/ssh2" "$hosts_dir/ssh2.away"
+moved=$(exchange gs1,gs2)
+[ "$moved" -gt $((rounds * mib * 3 / 2)) ] || fail "only $moved MiB on the client's links: by which way did the rest go?"
+gpusparc devices --hosts gs1,gs2 >out
+grep -q "gs1 and gs2: bytes go through this machine (Can't open user config file" out || fail "$(cat out)"
