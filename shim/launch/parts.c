@@ -10,7 +10,7 @@
 #include "shim/schedule/finish.h"
 #include "shim/output/merge.h"
 #include "shim/record/bypass.h"
-#include "shim/plan/prepare.h"
+#include "shim/plan/part_kernel.h"
 #include "shim/output/reduce.h"
 #include "shim/report/report.h"
 #include "shim/memory/scratch.h"

@@ -3,6 +3,7 @@
 
 #include "shim/launch/follow.h"
 #include "shim/memory/coherence.h"
+#include "shim/plan/part_kernel.h"
 #include "shim/plan/prepare.h"
 #include "shim/schedule/batch.h"
 #include "shim/schedule/dispatch.h"

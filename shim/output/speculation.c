@@ -11,6 +11,7 @@
 #include "shim/memory/coherence.h"
 #include "shim/output/merge_kernels.h"
 #include "shim/plan/kinds.h"
+#include "shim/plan/part_kernel.h"
 #include "shim/plan/prepare.h"
 #include "shim/report/report.h"
 #include "shim/memory/scratch.h"

@@ -33,17 +33,9 @@ void gs_prepare_settle(const struct gs_program *p);
 /* What the translator knows of the kernel, if that is there already; else NULL. Waits for nothing. */
 const struct gs_kernel_summary *gs_translated(struct gs_kernel *k);
 
-/* A kernel of the translated program for one launch on a place, whose arguments may be set and used while other
- * launches of the same kernel are made; and back. From any thread. Null with an error in *err. */
-cl_kernel gs_spare_kernel(struct gs_kernel *k, unsigned place, cl_int *err);
-void gs_spare_kernel_back(struct gs_kernel *k, unsigned place, cl_kernel spare);
-
 /* Translates a program, if that hasn't been done, and says which headers on disk it was made with (see
  * gs_summary.headers); NULL where it can't be translated. Takes the program's lock; may take long. */
 const char *gs_prepare_headers(struct gs_program *p);
-
-/* The kernel for part p, in the translated program. With the context's lock held. Null with an error in *err. */
-cl_kernel gs_part_kernel(struct gs_kernel *k, unsigned p, cl_int *err);
 
 /* Frees what a compiled or linked program is made of. */
 void gs_program_forget_units(struct gs_program *p);

@@ -8,7 +8,7 @@
 #include "shim/schedule/dispatch.h"
 #include "shim/schedule/first_launch.h"
 #include "shim/subkernel/launching.h"
-#include "shim/plan/prepare.h"
+#include "shim/plan/part_kernel.h"
 #include "shim/schedule/put.h"
 
 /* PoCL (3.1, 6.0) lets go of a sampler as soon as the application does, though launches with it have yet to run; and in

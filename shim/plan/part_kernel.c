@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/plan/part_kernel.h"
+
+#include <pthread.h>
+
+#include "common/lock/locked.h"
+#include "common/lock/rank.h"
+
+/* Of the place's program, or the one of all. */
+static cl_kernel make_kernel(const struct gs_kernel *k, unsigned place, cl_int *err)
+{
+    const cl_program *of = k->program->translated;
+    return gs_real()->clCreateKernel(of[of[place] ? place : 0], k->name, err);
+}
+
+cl_kernel gs_part_kernel(struct gs_kernel *k, unsigned p, cl_int *err)
+{
+    *err = CL_SUCCESS;
+    if (!k->part[p])
+        k->part[p] = make_kernel(k, p, err);
+    return k->part[p];
+}
+
+static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER; /* the spare kernels of all kernels */
+GS_RANKED(spare_lock, GS_RANK_SPARE_KERNELS);
+
+static cl_kernel exchange_spare(struct gs_kernel *k, unsigned place, cl_kernel spare)
+{
+    GS_LOCKED(&spare_lock);
+    const cl_kernel old = k->spare[place];
+    k->spare[place] = spare;
+    return old;
+}
+
+cl_kernel gs_spare_kernel(struct gs_kernel *k, unsigned place, cl_int *err)
+{
+    cl_kernel found = exchange_spare(k, place, NULL);
+    *err = CL_SUCCESS;
+    return found ? found : make_kernel(k, place, err);
+}
+
+void gs_spare_kernel_back(struct gs_kernel *k, unsigned place, cl_kernel spare)
+{
+    const cl_kernel old = exchange_spare(k, place, spare);
+    if (old)
+        gs_real()->clReleaseKernel(old);
+}
