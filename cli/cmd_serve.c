@@ -2,9 +2,9 @@
 /* gpusparc serve: the far side of --hosts. Runs a server of this machine's devices until standard input ends.
  *
  * What it says on standard output, a line each, is for the near side (cli/hosts.c): "gpusparc-serve VERSION"; "where"
- * and which machine this is; "device INDEX TYPE NAME" for each device; "ready", or "taken" (the port), or "failed WHY";
- * then a "." now and then, as long as the server lives, and what cli/serve_links.h has. It wants to hear from the near
- * side as well: a link that hangs ends both. */
+ * and which machine this is; "device INDEX TYPE NAME" and "rate INDEX RATE" (gs_device_rate) for each device; "ready",
+ * or "taken" (the port), or "failed WHY"; then a "." now and then, as long as the server lives, and what
+ * cli/serve_links.h has. It wants to hear from the near side as well: a link that hangs ends both. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -70,6 +70,7 @@ static unsigned print_devices(void)
                    : type & CL_DEVICE_TYPE_GPU ? "gpu"
                                                : "other",
                    name);
+            printf("rate %u %.0f\n", index, gs_device_rate(devices[i]));
         }
     }
     return index;

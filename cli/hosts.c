@@ -289,6 +289,17 @@ static void hear_device(struct gs_host *h, const char *text)
     h->n_devices++;
 }
 
+/* "rate INDEX RATE", after its device. */
+static void hear_rate(struct gs_host *h, const char *text)
+{
+    unsigned index;
+    double rate;
+    if (!h->n_devices || sscanf(text, "%u %lf", &index, &rate) != 2)
+        return;
+    if (h->device[h->n_devices - 1].index == index && rate > 0)
+        h->device[h->n_devices - 1].rate = rate;
+}
+
 /* GPUs where it has any, else one CPU; no more than were asked for. */
 static void choose_devices(struct gs_host *h)
 {
@@ -401,6 +412,8 @@ static void hear(struct gs_hosts *hosts, struct gs_host *h, const char *line)
         keep_text(h->where, sizeof h->where, line + 6);
     } else if (h->state == GS_HOST_GREETED && strncmp(line, "device ", 7) == 0) {
         hear_device(h, line + 7);
+    } else if (h->state == GS_HOST_GREETED && strncmp(line, "rate ", 5) == 0) {
+        hear_rate(h, line + 5);
     } else if (h->state == GS_HOST_GREETED && strcmp(line, "ready") == 0) {
         choose_devices(h);
         if (h->n_devices)
@@ -562,19 +575,38 @@ static int set_direct(const struct gs_hosts *hosts, const unsigned *host_of, uns
     return setenv("GPUSPARC_REMOTE_DIRECT", rows, 1);
 }
 
-int gs_hosts_set_environment(const struct gs_hosts *hosts)
+/* The host whose first device is home: the first in the list, unless one has a device that is far faster by what it
+ * says of itself; but data on this machine needn't travel. Null: none is ready. */
+static const struct gs_host *find_home(const struct gs_hosts *hosts)
 {
-    char kinds[GS_MAX_DEVICES * 8] = "", names[GS_MAX_DEVICES * (GS_HOST_NAME_BYTES + 1)] = "";
-    char vendors[PATH_MAX + 16];
-    unsigned n = 0, host_of[GS_MAX_DEVICES];
-    int err = 0;
+    static const double far_faster = 1.5;
+    const struct gs_host *first = NULL, *fastest = NULL;
     for (unsigned i = 0; i < hosts->n; i++) {
         const struct gs_host *h = &hosts->host[i];
         if (h->state != GS_HOST_READY)
             continue;
+        first = first ? first : h;
+        fastest = fastest && fastest->device[0].rate >= h->device[0].rate ? fastest : h;
+    }
+    if (!first || is_local(first) || !(first->device[0].rate > 0))
+        return first;
+    return fastest->device[0].rate > far_faster * first->device[0].rate ? fastest : first;
+}
+
+int gs_hosts_set_environment(const struct gs_hosts *hosts)
+{
+    const struct gs_host *home = find_home(hosts);
+    char kinds[GS_MAX_DEVICES * 8] = "", names[GS_MAX_DEVICES * (GS_HOST_NAME_BYTES + 1)] = "";
+    char vendors[PATH_MAX + 16];
+    unsigned n = 0, host_of[GS_MAX_DEVICES];
+    int err = 0;
+    for (unsigned i = 0; i <= hosts->n; i++) {
+        const struct gs_host *h = i ? &hosts->host[i - 1] : home;
+        if (!h || h->state != GS_HOST_READY || (i && h == home))
+            continue;
         for (unsigned d = 0; d < h->n_devices && n < GS_MAX_DEVICES && !err; d++, n++) {
             err = set_device(n, h, h->device[d].index);
-            host_of[n] = i;
+            host_of[n] = (unsigned)(h - hosts->host);
             snprintf(kinds + strlen(kinds), sizeof kinds - strlen(kinds), "%sremote", n ? " " : "");
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", n ? "," : "", h->name);
         }

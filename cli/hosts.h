@@ -31,6 +31,7 @@ struct gs_host_device {
     unsigned index; /* the server's number */
     bool is_gpu, is_cpu;
     char name[128];
+    double rate; /* gs_device_rate; 0: it doesn't say */
 };
 
 struct gs_host {
@@ -73,7 +74,8 @@ int gs_hosts_parse(struct gs_hosts *h, const char *list, const char *called, cha
  * -ENODEV: none of them has a device; -EHOSTUNREACH: `all` was asked for, and one is out. With one sentence. */
 int gs_hosts_start(struct gs_hosts *h, bool all, char *why, size_t why_bytes);
 
-/* Tells the driver, and the shim, which devices there are: by the environment. In the list's order. */
+/* Tells the driver, and the shim, which devices there are: by the environment. In the list's order, but for home, which
+ * is the first. */
 int gs_hosts_set_environment(const struct gs_hosts *h);
 
 /* Takes in what the servers say, for at most so long or until `other`, a descriptor or -1, can be read; and lets them

@@ -34,18 +34,6 @@ __attribute__((constructor)) static void begin(void)
     gs_book.budget.begin_ns = gs_now_ns();
 }
 
-/* Operations in a ns that few kernels do more of: one in each lane of a GPU and each clock, four in each of a processor
- * (PoCL on x86: 0.8 where each depends on the one before; eight lanes full of them: 16). */
-static double most_operations(const struct gs_group *g)
-{
-    enum { GPU_LANES = 128, CPU_AT_ONCE = 4 };
-    cl_uint mhz = 0, units = 0;
-    gs_real()->clGetDeviceInfo(g->dev[0], CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof mhz, &mhz, NULL);
-    gs_real()->clGetDeviceInfo(g->dev[0], CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-    const unsigned each = g->type & CL_DEVICE_TYPE_CPU ? CPU_AT_ONCE : GPU_LANES;
-    return (mhz ? mhz : 3000) / 1000.0 * (units ? units : 1) * each;
-}
-
 /* Where nothing has been learnt: measured on two H200 (bench/results/h200x2.md) and on PoCL's sub-devices. Of several
  * hosts, should their links not be measured: 1 Gbit/s to each and a round trip of 1 ms. */
 static struct gs_machine first_guess(const struct gs_group *g)
@@ -253,7 +241,7 @@ static void load(const struct gs_context *ctx)
 {
     struct gs_learnt l = {0};
     gs_book.machine = first_guess(gs_group());
-    gs_book.machine.rate = most_operations(gs_group());
+    gs_book.machine.rate = gs_device_rate(gs_group()->dev[0]);
     note_group(&gs_book.machine);
     name_entries(ctx);
     struct gs_links links = gs_links_read(gs_book.links_name);

@@ -33,6 +33,10 @@ const struct gs_settings *gs_settings(void);
 /* The process's group, made on the first call. */
 const struct gs_group *gs_group(void);
 
+/* Operations in a ns that few kernels do more of on the device: one in each lane of a GPU and each clock, four in each
+ * of a processor (PoCL on x86: 0.8 where each depends on the one before; eight lanes full of them: 16). */
+double gs_device_rate(cl_device_id dev);
+
 /* Does the process learn what launches take, by profiles? To choose, or to cut between devices that differ. */
 bool gs_learns(void);
 

@@ -35,6 +35,12 @@ grep -q '^GPUSPARC_REMOTE=up,localhost$' out && grep -q '^POCL_DEVICES=remote re
 [ "$(grep -c '^POCL_REMOTE[01]_PARAMETERS=127.0.0.1:[0-9]*/[0-9]' out)" = 2 ] || fail "told: $(cat out)"
 grep -q "^OCL_ICD_VENDORS=$PWD/engine/vendors$" out || fail "told: $(cat out)"
 nothing_left
+# The fastest is home, but for this machine if it is named first.
+for list in up,fast,up2=fast,up,up2 fast,up=fast,up localhost,fast=localhost,fast up,localhost=up,localhost; do
+  run 0 --hosts "${list%=*}" --hosts-required env
+  grep -q "^GPUSPARC_REMOTE=${list#*=}\$" out || fail "$list: $(grep REMOTE out)"
+  nothing_left
+done
 run 125 --hosts up,refuses --hosts-required env
 said "host refuses can't be used: ssh: connect"
 [ ! -s out ] || fail "it was run without a host that is required"
