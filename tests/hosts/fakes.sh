@@ -23,7 +23,8 @@ cat >bin/ssh <<'END'
 echo "$*" >>"$FAKES/ssh.log"
 case $* in *" -R "*) # from host to host
   echo $$ >>"$FAKES/links"
-  [ -z "${APART:-}" ] || { echo "$APART"; exec cat >/dev/null; } ;;
+  [ -z "${APART:-}" ] || { echo "$APART"; exec cat >/dev/null; }
+  exec sh -c "${*: -1}" ;;
 esac
 while [ "$1" != -- ]; do shift; done
 case $2 in

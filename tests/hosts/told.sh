@@ -49,7 +49,7 @@ GPUSPARC_HOSTS_TIMEOUT=1 run 125 --hosts deaf true
 said "no host of --hosts has a device"
 
 # Hosts that log in to each other are linked, by one ssh; where another machine answers to the name they aren't.
-: >ssh.log
+: >ssh.log >links
 run 0 --hosts up,up2,localhost env
 grep -q '^GPUSPARC_REMOTE_DIRECT=110,110,001$' out || fail "told: $(cat out)"
 grep -qE -- '-L (127\.0\.0\.1:[0-9]+):\1 -R (127\.0\.0\.1:[0-9]+):\2 -- up2 ' ssh.log && [ "$(wc -l <links)" = 1 ] || fail "ssh: $(cat ssh.log)"
@@ -62,7 +62,7 @@ grep -q '^GPUSPARC_REMOTE_DIRECT=10,01$' out || fail "told: $(cat out)"
 nothing_left
 
 # All goes through tunnels, with the listeners on the loopback alone.
-: >ssh.log
+: >ssh.log >links
 run 0 --hosts up true
 grep -qE -- '-L 127\.0\.0\.1:[0-9]+:127\.0\.0\.1:[0-9]+ -L 127' ssh.log && grep -q 'address 127.0.0.1' ssh.log &&
   grep -q 'BatchMode=yes' ssh.log && grep -q 'ExitOnForwardFailure=yes' ssh.log || fail "ssh: $(cat ssh.log)"
