@@ -29,7 +29,7 @@ esac
 while [ "$1" != -- ]; do shift; done
 case $2 in
 up*) exec sh -c "$3" ;;
-fast*) echo "gpusparc-serve fake 1"; echo "device 0 cpu Fast"; echo "rate 0 1000000000"; echo ready; while sleep 0.2; do echo .; done ;;
+fast*) sh -c "$3" | sed -u 's/^rate 0 .*/rate 0 1000000000/' ;;
 deaf*) exec sleep 1000 ;;
 refuses) echo "ssh: connect to host refuses port 22: Connection refused" >&2; exit 255 ;;
 old) echo "gpusparc-serve other 2"; exec sleep 1000 ;;
