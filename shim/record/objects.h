@@ -145,8 +145,6 @@ struct gs_queue {
     _Atomic(struct gs_alone *) alone; /* whose commands go uncounted; or null: gs_alone_end() */
     const struct gs_alone *launcher;  /* of the thread that has made the last launches here, of which there were so */
     unsigned launched;                /* many: see shim/schedule/alone.h. ctx lock */
-    /* Those that launches need have been asked for, and made, all at once: see gs_queues_ready. */
-    atomic_bool completing, complete;
 };
 
 /* A command may have gone by uncounted: there was no daemon when somebody asked. */
