@@ -212,47 +212,6 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     return may;
 }
 
-/* A few bytes at home, by an application that is connected alone: the driver brings them behind what is in the queue,
- * as without a daemon, and nobody waits for the link that this thread has meanwhile. To wait for what is before it
- * first took 7 us of a job of 100 (an H200). One thread at a time, and not with the last unit of the link: what
- * another enqueues in the same queue meanwhile must find one. False: it isn't to be read so. */
-static bool read_behind(struct gs_queue *q, struct gs_mem *m, size_t offset, size_t size, void *ptr, cl_uint n_wait,
-                        const cl_event *wait, cl_event *event, cl_int *err)
-{
-    static atomic_flag reading = ATOMIC_FLAG_INIT;
-    struct gs_job job;
-    struct gs_grant grant;
-    if (!may_block(size) || !gs_unit_is_sole() || atomic_flag_test_and_set(&reading))
-        return false;
-    gs_job_enter(q->o.ctx, true, &job);
-    pthread_mutex_lock(&q->o.ctx->lock);
-    const struct gs_upto upto = gs_queue_upto(q);
-    const bool may = (!job.transfer_chunk || size <= job.transfer_chunk) &&
-                     gs_at_home(m->root, gs_window_range(m, offset, size)) && !atomic_load(&q->o.ctx->user_events) &&
-                     !gs_put_owes() && gs_all_served() && gs_unit_try(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN, &grant);
-    const bool reads = may && !q->out_of_order && !gs_unit_own_out(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN);
-    if (reads)
-        gs_queue_close(q->o.handle);
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    if (may && !reads)
-        gs_unit_give(&grant);
-    if (!reads) {
-        atomic_flag_clear(&reading);
-        return false;
-    }
-    gs_queue_waits(1);
-    *err = gs_real()->clEnqueueReadBuffer(q->o.handle, m->o.handle, CL_TRUE, offset, size, ptr, n_wait, wait, event);
-    gs_queue_waits(-1);
-    gs_unit_over(&grant);
-    atomic_flag_clear(&reading);
-    if (!*err) {
-        gs_job_reads();
-        gs_queue_drained(q, upto);
-        gs_job_look();
-    }
-    return true;
-}
-
 static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range window, void *ptr, cl_bool blocking,
                          bool alone, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
@@ -321,10 +280,6 @@ static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl
     const bool at_home = ours && gs_is_small(m, size) && !atomic_load(&q->o.ctx->divided);
     enum read_way way = ours && !at_home ? choose_read(q, m, r, ptr, blocking_read) : READ_AT_HOME;
     const bool direct = by_units && way != READ_STAGED && way != READ_BESIDE;
-    cl_int behind_err;
-    if (direct && way == READ_AT_HOME && blocking_read &&
-        read_behind(q, m, offset, size, ptr, num_events_in_wait_list, event_wait_list, event, &behind_err))
-        return behind_err;
     const bool alone = direct && gs_home_await_before(q, blocking_read, num_events_in_wait_list, event_wait_list);
     gs_queue_close(command_queue);
     if (by_units && way == READ_STAGED)

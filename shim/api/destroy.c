@@ -14,7 +14,6 @@
 #include "shim/plan/reuse.h"
 #include "shim/record/upward.h"
 #include "shim/memory/scratch.h"
-#include "shim/output/sparse.h"
 #include "shim/memory/mapped.h"
 #include "shim/memory/peer.h"
 #include "shim/memory/pinned.h"
@@ -55,7 +54,6 @@ static GS_COLD void destroy_more(struct gs_mem *m)
 {
     free(m->spoiled.v);
     gs_contents_forget(m);
-    gs_density_drop(m->density);
     gs_mapped_free(m);
     if (m->split_end)
         gs_real()->clReleaseEvent(m->split_end);
@@ -82,7 +80,7 @@ static inline void destroy_mem(struct gs_mem *m)
         if (r->ready || r->arrivals || r->wanted.v || (i && (r->mem || r->valid.v)))
             destroy_place(m, i);
     }
-    if (m->root != m || m->spoiled.v || m->tables || m->density || m->mapped || m->split_end || m->mappings)
+    if (m->root != m || m->spoiled.v || m->tables || m->mapped || m->split_end || m->mappings)
         destroy_more(m);
     gs_mem_free(m);
 }

@@ -231,21 +231,9 @@ GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint num_events,
     return err;
 }
 
-/* What has been split before may be within the callback, which finds the queues then. */
-static void prepare_callback(cl_event event)
-{
-    struct gs_queue *q = gs_group()->n < 2 || gs_in_callback() ? NULL : hold_queue_of(event);
-    if (!q)
-        return;
-    if (atomic_load(&q->o.ctx->divided) && !atomic_load(&q->complete))
-        gs_queues_complete(q);
-    gs_drop(&q->o);
-}
-
 CL_API_ENTRY cl_int CL_API_CALL clSetEventCallback(
     cl_event event, cl_int command_exec_callback_type,
     void(CL_CALLBACK *pfn_notify)(cl_event event, cl_int event_command_status, void *user_data), void *user_data)
 {
-    prepare_callback(event);
     return gs_callbacks_set(event, command_exec_callback_type, pfn_notify, user_data);
 }

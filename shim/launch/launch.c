@@ -7,6 +7,7 @@
 #include "shim/schedule/client.h"
 #include "shim/schedule/job.h"
 #include "shim/process/threads.h"
+#include "shim/order/callbacks.h"
 #include "shim/memory/coherence.h"
 #include "shim/launch/contents.h"
 #include "shim/output/speculation.h"
@@ -129,8 +130,8 @@ static const char *early_reason(struct gs_launching *l)
 static cl_int launch_unsplit(struct gs_launching *l, const char *reason, cl_event *event)
 {
     /* With a user event pending everything is at home, and only the application's own order counts. */
-    const bool measured = l->timing && !atomic_load(&l->cmd.ctx->user_events) &&
-                          (l->by_units || gs_queues_ready(l->cmd.q)) && gs_timing_measures(l->timing, l->numbers);
+    const bool measured = l->timing && !atomic_load(&l->cmd.ctx->user_events) && (l->by_units || !gs_in_callback()) &&
+                          gs_timing_measures(l->timing, l->numbers);
     gs_report_single(l->k->stats, reason);
     if (l->timing && gs_choice_is_later(reason))
         gs_report_later(l->k->stats);
@@ -291,7 +292,7 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
         plan.reason = "a user event of the application has no status yet";
     if (!plan.reason && l->stays)
         plan.reason = others_too_slow;
-    if (!plan.reason && !gs_queues_ready(l->cmd.q))
+    if (!plan.reason && gs_in_callback())
         plan.reason = "it comes within a callback, where no queues may be made for its parts";
     if (!plan.reason) {
         gs_launch_geometry(l, l->summary->reqd);

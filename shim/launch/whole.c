@@ -4,6 +4,7 @@
 #include "shim/launch/follow.h"
 #include "shim/memory/coherence.h"
 #include "shim/plan/part_kernel.h"
+#include "shim/order/callbacks.h"
 #include "shim/plan/prepare.h"
 #include "shim/schedule/batch.h"
 #include "shim/schedule/dispatch.h"
@@ -216,7 +217,7 @@ static bool may_be_cut(const struct gs_launching *l, const struct gs_kernel_summ
 const struct gs_kernel_summary *gs_launch_units(struct gs_launching *l)
 {
     const char *why;
-    if (l->k->svm_info || gs_given_up() || !gs_queues_ready(l->cmd.q))
+    if (l->k->svm_info || gs_given_up() || gs_in_callback())
         return NULL;
     if (l->job.place[0] == 0 && (!l->job.kernel_chunk || !gs_launch_is_long(l)))
         return NULL;

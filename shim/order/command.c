@@ -7,12 +7,10 @@
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "common/memory.h"
-#include "shim/process/threads.h"
 #include "shim/order/completion.h"
 #include "shim/order/upward.h"
 #include "shim/report/report.h"
 #include "shim/order/compound.h"
-#include "shim/order/callbacks.h"
 
 cl_int gs_events_add(struct gs_events *e, cl_event event)
 {
@@ -279,77 +277,6 @@ cl_command_queue gs_unit_image_queue(struct gs_queue *q, unsigned place, cl_int 
 {
     cl_device_id parent = q->o.ctx->parent;
     return parent ? make_once(q, GS_UNIT_IMAGE_QUEUE, 0, parent, err) : gs_unit_queue(q, place, err);
-}
-
-/* A queue that has been made for a place that may have got one meanwhile; or null. */
-struct spare {
-    cl_command_queue *at, made;
-};
-
-static struct spare make_spare(struct gs_queue *q, cl_command_queue *at, unsigned place, bool learns)
-{
-    cl_int err;
-    return (struct spare){at, make_queue(q, q->o.ctx->dev[place], learns, &err)};
-}
-
-/* They are made without the context's lock: whoever is within a callback waits for that one, and the driver may hold
- * one of its own meanwhile. */
-void gs_queues_complete(struct gs_queue *q)
-{
-    struct gs_context *ctx = q->o.ctx;
-    struct spare spare[3 * GS_MAX_DEVICES + 1];
-    cl_command_queue unit[GS_UNIT_QUEUES];
-    const bool learns = gs_learns();
-    unsigned n = 0;
-    for (unsigned i = 0; i < ctx->n; i++) {
-        if (i)
-            spare[n++] = make_spare(q, &q->behind[GS_EXEC_QUEUE][i], i, learns);
-        spare[n++] = make_spare(q, &q->behind[GS_COPY_QUEUE][i], i, false);
-        spare[n++] = make_spare(q, &q->behind[GS_LEAVE_QUEUE][i], i, false);
-        if (gs_above_order()->scheduled())
-            gs_unit_queues(q, i, unit);
-    }
-    if (learns)
-        spare[n++] = make_spare(q, &q->behind[GS_TIMED_QUEUE][0], 0, true);
-    pthread_mutex_lock(&ctx->lock);
-    for (unsigned i = 0; i < n; i++)
-        if (!*spare[i].at) {
-            *spare[i].at = spare[i].made;
-            spare[i].made = NULL;
-        }
-    pthread_mutex_unlock(&ctx->lock);
-    for (unsigned i = 0; i < n; i++)
-        if (spare[i].made)
-            gs_real()->clReleaseCommandQueue(spare[i].made);
-    atomic_store(&q->complete, true);
-}
-
-static void *complete_in_thread(void *arg)
-{
-    struct gs_queue *q = arg;
-    cl_context context = q->o.ctx->o.handle;
-    if (!gs_threads_enter())
-        return NULL;
-    gs_queues_complete(q);
-    gs_drop(&q->o);
-    gs_real()->clReleaseContext(context);
-    gs_threads_leave();
-    return NULL;
-}
-
-bool gs_queues_ready(struct gs_queue *q)
-{
-    cl_context context = q->o.ctx->o.handle;
-    if (!gs_in_callback() || atomic_load(&q->complete))
-        return true;
-    if (atomic_exchange(&q->completing, true) || gs_real()->clRetainContext(context) != CL_SUCCESS)
-        return false;
-    gs_hold(&q->o);
-    if (!gs_threads_start("gs-queues", NULL, complete_in_thread, q)) {
-        gs_drop(&q->o);
-        gs_real()->clReleaseContext(context);
-    }
-    return false;
 }
 
 /* NVIDIA's driver takes 2 to 7 us for a queue that has nothing to be sent off: those that nobody has asked for since

@@ -89,12 +89,6 @@ cl_command_queue gs_threads_queue(struct gs_queue *q, unsigned place, cl_int *er
  * are sub-devices it is a queue of their parent. */
 cl_command_queue gs_image_queue(struct gs_queue *q, unsigned place, cl_int *err);
 
-/* False: the application is within a callback, where no queue may be made, and not all are there that a launch may need
- * besides the application's own. A thread of ours makes them. */
-bool gs_queues_ready(struct gs_queue *q);
-/* Makes them. Without the context's lock. */
-void gs_queues_complete(struct gs_queue *q);
-
 /* Sends off all that was enqueued on queues that the application doesn't know of, and then what is in its own. Whoever
  * lets a command of one queue wait for another queue's sends that off first: the specification wants it (clFlush), and
  * a device may have fewer ways in than there are queues, each of which is served in the order of what was sent. With

@@ -7,8 +7,6 @@
 #include "shim/process/given.h"
 
 struct gs_above_order {
-    /* gs_scheduled(): does the next command go by units? */
-    bool (*scheduled)(void);
     /* gs_queue_close(): something is about to be enqueued there. */
     void (*close)(cl_command_queue queue);
     /* gs_queue_is_empty(): has all ended that the application has enqueued there? */

@@ -11,13 +11,6 @@
 
 enum { DENSE_PAUSE = 16 }; /* one merge in so many is tried by blocks though the last was dense */
 
-/* Known to the root and to the merges under way. */
-struct gs_density {
-    atomic_int refs;
-    atomic_bool dense; /* the last merge that has ended sent something whole */
-    unsigned whole;    /* merges since; the context's lock */
-};
-
 /* What the thread needs of a place. All handles are retained. */
 struct side {
     cl_mem mem; /* what it holds: the root's bytes from `begin` on */
@@ -29,30 +22,18 @@ struct side {
 
 struct job {
     struct gs_deferred_send d; /* first */
-    struct gs_density *density;
-    unsigned first, takers; /* places from `first` on give, those below `takers` take */
+    struct gs_mem *root;       /* held */
+    unsigned first, takers;    /* places from `first` on give, those below `takers` take */
     uint64_t bytes;
     cl_uint most; /* records that a place has room for */
     struct side side[GS_MAX_DEVICES];
     cl_kernel merge; /* whole, on the first place */
 };
 
-void gs_density_drop(struct gs_density *d)
-{
-    if (d && atomic_fetch_sub(&d->refs, 1) == 1)
-        free(d);
-}
-
 bool gs_sparse_worth(struct gs_mem *root, uint64_t bytes)
 {
-    if (!gs_deferred_send_worth(root->o.ctx, bytes))
-        return false;
-    if (!root->density && (root->density = calloc(1, sizeof *root->density)))
-        atomic_init(&root->density->refs, 1);
-    struct gs_density *d = root->density;
-    if (!d || !atomic_load(&d->dense))
-        return d;
-    return ++d->whole % DENSE_PAUSE == 0;
+    return gs_deferred_send_worth(root->o.ctx, bytes) &&
+           (!atomic_load(&root->dense) || ++root->whole_merges % DENSE_PAUSE == 0);
 }
 
 /* ---- the end of a job ---- */
@@ -60,6 +41,7 @@ bool gs_sparse_worth(struct gs_mem *root, uint64_t bytes)
 static void free_job(struct gs_deferred_send *d)
 {
     struct job *j = (struct job *)d;
+    gs_drop(&j->root->o); /* first: while it is known, the handle must not become another object's */
     for (unsigned p = 0; p < d->n; p++) {
         struct side *s = &j->side[p];
         if (s->unpack)
@@ -71,7 +53,6 @@ static void free_job(struct gs_deferred_send *d)
     }
     if (j->merge)
         gs_real()->clReleaseKernel(j->merge);
-    gs_density_drop(j->density);
 }
 
 /* ---- in the thread ---- */
@@ -147,7 +128,7 @@ static cl_int send(struct gs_deferred_send *d)
     bool dense = false;
     for (unsigned p = j->first; p < d->n; p++)
         dense = dense || j->side[p].count > j->most;
-    atomic_store(&j->density->dense, dense);
+    atomic_store(&j->root->dense, dense);
     return dense ? merge_at_home(j) : merge_by_blocks(j);
 }
 
@@ -202,12 +183,12 @@ static struct job *make_job(struct gs_command *cmd, const struct gs_merge *m, un
     if (!j)
         return NULL;
     *j = (struct job){.d = {.send = send, .free = free_job},
-                      .density = m->root->density,
+                      .root = m->root,
                       .first = m->everywhere ? 0 : 1,
                       .takers = m->everywhere ? n_parts : 1,
                       .bytes = m->bytes,
                       .most = (cl_uint)(blocks / 2)};
-    atomic_fetch_add(&j->density->refs, 1);
+    gs_hold(&j->root->o);
     cl_int err = gs_deferred_send_make(&j->d, cmd, n_parts);
     if (blocks / 2 > UINT32_MAX)
         err = CL_INVALID_BUFFER_SIZE;

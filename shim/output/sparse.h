@@ -19,7 +19,4 @@ cl_int gs_sparse_reserve(struct gs_command *cmd, const struct gs_merge *m, unsig
  * all, and the same bytes. False: it can't be had, and nothing has been changed. */
 bool gs_sparse_merge(struct gs_command *cmd, struct gs_merge *m, unsigned n_parts, struct gs_holding *on);
 
-/* What merges have learnt of a root; freed with it. */
-void gs_density_drop(struct gs_density *d);
-
 #endif

@@ -145,8 +145,6 @@ struct gs_queue {
     _Atomic(struct gs_alone *) alone; /* whose commands go uncounted; or null: gs_alone_end() */
     const struct gs_alone *launcher;  /* of the thread that has made the last launches here, of which there were so */
     unsigned launched;                /* many: see shim/schedule/alone.h. ctx lock */
-    /* Those that launches need have been asked for, and made, all at once: see gs_queues_ready. */
-    atomic_bool completing, complete;
 };
 
 /* A command may have gone by uncounted: there was no daemon when somebody asked. */
@@ -224,7 +222,8 @@ struct gs_mem {
     struct gs_rangeset spoiled;   /* such a launch failed while it ran: these bytes are nobody's result */
     bool lost;                    /* all of them are, for good: there was no memory to say which */
     bool merged;                  /* by comparison, some time */
-    struct gs_density *density;   /* of what merges found changed, or null: see shim/output/sparse.h */
+    atomic_bool dense;            /* the last merge by blocks that has ended sent something whole */
+    unsigned whole_merges;        /* since, that went whole at once: see gs_sparse_worth. ctx lock */
     uint64_t settled;             /* the serial number of the last command for which gs_settle has looked */
     uint64_t left, fetched;       /* bytes that splits wrote on other devices; and those of them brought home since */
     uint64_t made, taken;         /* bytes that kernels may have written, and that large blocking reads have fetched */

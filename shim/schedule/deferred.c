@@ -160,14 +160,6 @@ bool gs_deferred_all_served(void)
     return !h;
 }
 
-bool gs_all_served(void)
-{
-    pthread_mutex_lock(&gs_deferred_lock);
-    const bool all = gs_deferred_all_served();
-    pthread_mutex_unlock(&gs_deferred_lock);
-    return all;
-}
-
 bool gs_is_last_held(cl_command_queue queue, cl_event event)
 {
     pthread_mutex_lock(&gs_deferred_lock);

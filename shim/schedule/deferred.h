@@ -157,7 +157,8 @@ bool gs_deferred_enlist(struct gs_deferred *h);
 /* The last of those under way in a queue. With gs_deferred_lock held. */
 struct gs_deferred *gs_deferred_last_in(cl_command_queue queue);
 
-/* Has all that is under way the units that it needs? With gs_deferred_lock held. */
+/* Has all that is under way the units that it needs? Else who has one while it waits for a command may keep it from the
+ * last that this one needs. With gs_deferred_lock held. */
 bool gs_deferred_all_served(void);
 
 /* With gs_deferred_lock held. False: the last of those who used it has let it go, and is about to take it off the list.

@@ -101,10 +101,6 @@ struct gs_upto {
 struct gs_upto gs_queue_upto(struct gs_queue *q);
 void gs_queue_drained(struct gs_queue *q, struct gs_upto upto);
 
-/* Has all that is under way the units that it needs? Else who has one while it waits for a command may keep it from the
- * last that this one needs. */
-bool gs_all_served(void);
-
 /* Waits for threads that are just enqueueing markers behind commands of which there is no event (gs_job_is_loose). */
 void gs_units_settle(void);
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "shim/order/callbacks.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/schedule/put.h"
 
@@ -48,7 +49,7 @@ cl_int gs_run_op(struct gs_queue *q, const struct gs_op_run *run, cl_command_que
                  const cl_event *wait, cl_event *end)
 {
     struct gs_op_run one = *run;
-    if (one.cut.n > 1 && !gs_queues_ready(q)) /* in one unit, then */
+    if (one.cut.n > 1 && gs_in_callback()) /* in one unit, then */
         gs_op_cut(&one.op, 0, &one.cut);
     const bool bytes = run->op.kind == GS_OP_READ || run->op.kind == GS_OP_WRITE || run->op.kind == GS_OP_FILL ||
                        (run->op.kind == GS_OP_COPY && !run->op.whole);

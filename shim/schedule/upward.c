@@ -4,8 +4,7 @@
 #include "shim/schedule/dispatch.h"
 #include "shim/order/upward.h"
 
-GS_GIVES(gs_above_order) = {.scheduled = gs_scheduled,
-                            .close = gs_queue_close,
+GS_GIVES(gs_above_order) = {.close = gs_queue_close,
                             .is_empty = gs_queue_is_empty,
                             .sole = gs_unit_is_sole,
                             .wanted = gs_units_wanted,
