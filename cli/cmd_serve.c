@@ -2,9 +2,11 @@
 /* gpusparc serve: the far side of --hosts. Runs a server of this machine's devices until standard input ends.
  *
  * What it says on standard output, a line each, is for the near side (cli/hosts.c): "gpusparc-serve VERSION"; "where"
- * and which machine this is; "device INDEX TYPE NAME" and "rate INDEX RATE" (gs_device_rate) for each device; "ready",
- * or "taken" (the port), or "failed WHY"; then a "." now and then, as long as the server lives, and what
- * cli/serve_links.h has. It wants to hear from the near side as well: a link that hangs ends both. */
+ * and which machine this is; "device INDEX TYPE NAME" and "rate INDEX RATE" (gs_device_rate) for each device; "pairs
+ * N", if with so many pairs of ports (--pairs) each GPU could have a server of its own, and then "apart INDEX OFFSET":
+ * that device's is at so many above the port; "ready", or "taken" (the port), or "failed WHY"; then a "." now and then,
+ * as long as the server lives, and what cli/serve_links.h has. It wants to hear from the near side as well: a link that
+ * hangs ends both. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -38,27 +40,36 @@ static const char usage[] =
     "Lets gpusparc run --hosts on another machine use the devices of this one, until standard input ends.\n"
     "gpusparc run starts it over ssh: there is seldom a reason to start it by hand.\n\n"
     "  --port N           listen at port N and the one above it\n"
+    "  --pairs N          N pairs of ports in all, so that N GPUs can ask a daemon of this machine's (default: 1)\n"
     "  --address ADDRESS  listen there (default: 127.0.0.1, which other machines can't reach but by ssh)\n\n"
     "Exit status: 0; 1 where it can't serve; 2 for wrong usage.\n";
 
 static const struct option options[] = {
     {"port", required_argument, NULL, 'p'},
+    {"pairs", required_argument, NULL, 'n'},
     {"address", required_argument, NULL, 'a'},
     {NULL, 0, NULL, 0},
 };
 
-/* By the server's numbers: those of all platforms in a row. How many there are. */
-static unsigned print_devices(void)
+struct devices {
+    unsigned n, platforms; /* that have any */
+    unsigned gpu[GS_MAX_DEVICES], n_gpus;
+};
+
+/* By the server's numbers: those of all platforms in a row. */
+static struct devices print_devices(void)
 {
+    struct devices found = {0};
     cl_platform_id platforms[MAX_PLATFORMS];
     cl_uint n = 0, index = 0;
     if (!gs_real()->clGetPlatformIDs || gs_real()->clGetPlatformIDs(MAX_PLATFORMS, platforms, &n) != CL_SUCCESS)
-        return 0;
+        return found;
     for (cl_uint p = 0; p < n && p < MAX_PLATFORMS; p++) {
         cl_device_id devices[MAX_LISTED];
         cl_uint count = 0;
         if (gs_real()->clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MAX_LISTED, devices, &count) != CL_SUCCESS)
             continue;
+        found.platforms += count > 0;
         for (cl_uint i = 0; i < count && i < MAX_LISTED; i++, index++) {
             cl_device_type type = 0;
             char name[128] = "";
@@ -71,9 +82,12 @@ static unsigned print_devices(void)
                                                : "other",
                    name);
             printf("rate %u %.0f\n", index, gs_device_rate(devices[i]));
+            if (type & CL_DEVICE_TYPE_GPU && found.n_gpus < GS_MAX_DEVICES)
+                found.gpu[found.n_gpus++] = index;
         }
     }
-    return index;
+    found.n = index;
+    return found;
 }
 
 /* The server is an application of this machine's: where a daemon schedules those, it asks as well. */
@@ -124,12 +138,13 @@ static void forget_settings(void)
     setenv("GPUSPARC_HOSTS", "none", 1);
 }
 
-/* Dies with this process, whatever ends it. `scheduled`: as an application of gpusparc's. */
-static pid_t start(const struct gs_engine *e, const char *address, unsigned port, bool scheduled)
+/* Dies with this process, whatever ends it. `device`: as an application of gpusparc's on that one; NULL: of all. */
+static pid_t start(const struct gs_engine *e, const char *address, unsigned port, const unsigned *device)
 {
-    char path[PATH_MAX + 16], number[16], self[PATH_MAX];
+    char path[PATH_MAX + 16], number[16], index[16], self[PATH_MAX];
     snprintf(path, sizeof path, "%s/bin/pocld", e->folder);
     snprintf(number, sizeof number, "%u", port);
+    snprintf(index, sizeof index, "%u", device ? *device : 0);
     const pid_t parent = getpid(), pid = fork();
     if (pid)
         return pid;
@@ -141,8 +156,9 @@ static pid_t start(const struct gs_engine *e, const char *address, unsigned port
     unsetenv("LD_PRELOAD"); /* of a gpusparc run that this one runs in */
     unsetenv("OPENCL_LAYERS");
     forget_settings();
-    if (scheduled && gs_program_path("gpusparc", self, sizeof self) == 0)
-        execl(self, self, "run", "--mode", "single", "--", path, "-a", address, "-p", number, (char *)NULL);
+    if (device && gs_program_path("gpusparc", self, sizeof self) == 0)
+        execl(self, self, "run", "--mode", "single", "--devices", index, "--", path, "-a", address, "-p", number,
+              (char *)NULL);
     else
         execl(path, path, "-a", address, "-p", number, (char *)NULL);
     _exit(1);
@@ -168,18 +184,20 @@ static bool say(const char *line)
     return printf("%s\n", line) > 0 && fflush(stdout) == 0;
 }
 
-/* Until the near side is gone, or silent, or the server is gone. */
-static void attend(pid_t pid, unsigned port)
+/* Until the near side is gone, or silent, or one of the servers is gone. */
+static void attend(const pid_t *pid, unsigned n_servers, unsigned port)
 {
     static struct gs_serve_links links;
+    struct pollfd fds[1 + GS_MAX_DEVICES + GS_SERVE_LINKS_MOST] = {{.fd = 0, .events = POLLIN}};
+    struct pollfd *of_links = fds + 1 + n_servers;
     int64_t heard = gs_now_ms(), said = heard;
     links.own_port = port + 1;
-    const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    for (unsigned i = 0; i < n_servers; i++)
+        fds[i + 1] = (struct pollfd){.fd = (int)syscall(SYS_pidfd_open, pid[i], 0), .events = POLLIN};
     for (;;) {
-        struct pollfd fds[2 + GS_SERVE_LINKS_MOST] = {{.fd = 0, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
         char bytes[256];
-        poll(fds, 2 + gs_serve_links_poll(&links, fds + 2), BEAT_MS);
-        gs_serve_links_attend(&links, fds + 2);
+        poll(fds, 1 + n_servers + gs_serve_links_poll(&links, of_links), BEAT_MS);
+        gs_serve_links_attend(&links, of_links);
         if (fds[0].revents) {
             const ssize_t n = read(0, bytes, sizeof bytes);
             if (n <= 0)
@@ -187,10 +205,11 @@ static void attend(pid_t pid, unsigned port)
             heard = gs_now_ms();
             gs_serve_links_hear(&links, bytes, (size_t)n);
         }
-        if (waitpid(pid, NULL, WNOHANG) == pid) {
-            say("gone");
-            return;
-        }
+        for (unsigned i = 0; i < n_servers; i++)
+            if (waitpid(pid[i], NULL, WNOHANG) == pid[i]) {
+                say("gone");
+                return;
+            }
         const int64_t now = gs_now_ms();
         if (now - heard > SILENT_MS)
             return;
@@ -202,7 +221,7 @@ static void attend(pid_t pid, unsigned port)
     }
 }
 
-static int serve(const char *address, unsigned port)
+static int serve(const char *address, unsigned port, unsigned pairs)
 {
     struct gs_engine engine;
     char why[256], line[320];
@@ -218,29 +237,46 @@ static int serve(const char *address, unsigned port)
     snprintf(line, sizeof line, "gpusparc-serve %s\nwhere %s", engine.stamp, where);
     if (!say(line))
         return GS_EXIT_FAILED;
-    if (!try_port(address, port, false) || !try_port(address, port + 1, false)) {
-        say("taken");
-        return GS_EXIT_FAILED;
-    }
-    /* The shim hides what isn't the application's one device, so a host of several does without the daemon. */
+    for (unsigned i = 0; i < 2 * pairs; i++)
+        if (!try_port(address, port + i, false)) {
+            say("taken");
+            return GS_EXIT_FAILED;
+        }
+    /* The shim hides what isn't the application's one device, so each of several GPUs has a server of its own, which
+     * takes units of the daemon's for it. Other devices do without. */
     const bool asks = daemon_is_there();
-    const unsigned n = asks ? print_devices() : 0;
-    const pid_t pid = start(&engine, address, port, n == 1);
+    const struct devices d = asks ? print_devices() : (struct devices){0};
+    const unsigned could = d.n_gpus > 1 && d.platforms == 1 ? d.n_gpus : 0, only = 0;
+    const bool apart = could && could <= pairs;
+    if (could > pairs) {
+        printf("pairs %u\n", could);
+        fflush(stdout);
+    }
+    pid_t pid[GS_MAX_DEVICES];
+    const unsigned n = apart ? could : 1;
+    for (unsigned i = 0; i < n; i++) {
+        pid[i] = start(&engine, address, port + 2 * i, apart ? &d.gpu[i] : d.n == 1 ? &only : NULL);
+        if (apart)
+            printf("apart %u %u\n", d.gpu[i], 2 * i);
+    }
     if (!asks)
         print_devices();
-    const char *state = pid < 0 ? "failed no process could be made" : await_start(pid, address, port);
+    const char *state = "ready";
+    for (unsigned i = 0; i < n && strcmp(state, "ready") == 0; i++)
+        state = pid[i] < 0 ? "failed no process could be made" : await_start(pid[i], address, port + 2 * i);
     const bool well = say(state) && strcmp(state, "ready") == 0;
     if (well)
-        attend(pid, port);
-    if (pid > 0)
-        kill(pid, SIGKILL);
+        attend(pid, n, port);
+    for (unsigned i = 0; i < n; i++)
+        if (pid[i] > 0)
+            kill(pid[i], SIGKILL);
     return well ? GS_EXIT_OK : GS_EXIT_FAILED;
 }
 
 static int run(int argc, char **argv)
 {
     const char *address = "127.0.0.1";
-    long port = 0;
+    long port = 0, pairs = 1;
     int opt;
     opterr = 0;
     while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -253,6 +289,9 @@ static int run(int argc, char **argv)
                 gs_usage_error(why, "gpusparc serve");
                 return GS_EXIT_USAGE;
             }
+        } else if (opt == 'n') {
+            pairs = strtol(optarg, NULL, 10);
+            pairs = pairs < 1 ? 1 : pairs > GS_MAX_DEVICES ? GS_MAX_DEVICES : pairs;
         } else if (opt == 'a') {
             address = optarg;
         } else {
@@ -264,7 +303,7 @@ static int run(int argc, char **argv)
         gs_usage_error(port ? "it takes no arguments" : "--port is missing", "gpusparc serve");
         return GS_EXIT_USAGE;
     }
-    return serve(address, (unsigned)port);
+    return serve(address, (unsigned)port, (unsigned)pairs);
 }
 
 const struct gs_command gs_cmd_serve = {

@@ -23,7 +23,7 @@
 
 /* Ports below those that systems give to whoever asks for any. */
 enum { LOWEST_PORT = 20000, PORTS = 12000, MOST_TRIES = 5, BEAT_MS = 200, READY_MS = 20000, END_MS = 2000 };
-enum { MOST_WORDS = 32 };
+enum { MOST_WORDS = 32 + 4 * GS_MAX_DEVICES, PORT_WORD = 64 };
 
 static bool is_local(const struct gs_host *h)
 {
@@ -101,10 +101,23 @@ static bool is_free(unsigned port)
     return ok;
 }
 
-static unsigned draw_free_port(void)
+static unsigned count_ports(const struct gs_host *h)
+{
+    return h->pairs ? 2 * h->pairs : 2;
+}
+
+static bool all_free(unsigned port, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (!is_free(port + i))
+            return false;
+    return true;
+}
+
+static unsigned draw_free_port(const struct gs_host *h)
 {
     unsigned port = draw_port();
-    for (int i = 0; i < 100 && !(is_free(port) && is_free(port + 1)); i++)
+    for (int i = 0; i < 100 && !all_free(port, count_ports(h)); i++)
         port = draw_port();
     return port;
 }
@@ -145,7 +158,8 @@ static void leave_out(struct gs_host *h, const char *why)
 struct words {
     char *v[MOST_WORDS + 1];
     unsigned n;
-    char text[6][2 * PATH_MAX];
+    char text[4][2 * PATH_MAX];
+    char ports[2 * GS_MAX_DEVICES][PORT_WORD];
 };
 
 static void add_word(struct words *w, char *word)
@@ -154,12 +168,13 @@ static void add_word(struct words *w, char *word)
         w->v[w->n++] = word;
 }
 
-static void local_command(struct words *w, unsigned port)
+static void local_command(struct words *w, const struct gs_host *h)
 {
-    static char serve[] = "serve", port_option[] = "--port";
+    static char serve[] = "serve", port_option[] = "--port", pairs_option[] = "--pairs";
     gs_program_path("gpusparc", w->text[0], sizeof w->text[0]);
-    snprintf(w->text[1], sizeof w->text[1], "%u", port);
-    char *const all[] = {w->text[0], serve, port_option, w->text[1]};
+    snprintf(w->ports[0], PORT_WORD, "%u", h->port);
+    snprintf(w->ports[1], PORT_WORD, "%u", count_ports(h) / 2);
+    char *const all[] = {w->text[0], serve, port_option, w->ports[0], pairs_option, w->ports[1]};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         add_word(w, all[i]);
 }
@@ -182,20 +197,23 @@ static void ssh_command(struct words *w, const struct gs_hosts *hosts, struct gs
         add_word(w, settings[i]);
     }
     add_word(w, no_terminal);
-    for (unsigned i = 0; i < 2 && !hosts->plain; i++) {
-        snprintf(w->text[2 + i], sizeof w->text[2], "127.0.0.1:%u:127.0.0.1:%u", h->port + i, h->far_port + i);
+    for (unsigned i = 0; i < count_ports(h) && !hosts->plain; i++) {
+        snprintf(w->ports[i], PORT_WORD, "127.0.0.1:%u:127.0.0.1:%u", h->port + i, h->far_port + i);
         add_word(w, forward);
-        add_word(w, w->text[2 + i]);
+        add_word(w, w->ports[i]);
     }
     gs_program_path("gpusparc", self, sizeof self);
     if (strpbrk(self, "'\"\\$`"))
         *self = '\0';
-    snprintf(w->text[4], sizeof w->text[4],
-             "exec sh -c 'p=\"%s\"; [ -x \"$p\" ] || p=gpusparc; exec \"$p\" serve --port %u --address %s'", self,
-             h->far_port, hosts->plain ? h->address : "127.0.0.1");
+    char pairs[32] = ""; /* an older gpusparc there knows no more than one */
+    if (h->pairs > 1)
+        snprintf(pairs, sizeof pairs, " --pairs %u", h->pairs);
+    snprintf(w->text[2], sizeof w->text[2],
+             "exec sh -c 'p=\"%s\"; [ -x \"$p\" ] || p=gpusparc; exec \"$p\" serve --port %u --address %s%s'", self,
+             h->far_port, hosts->plain ? h->address : "127.0.0.1", pairs);
     add_word(w, end);
     add_word(w, h->name);
-    add_word(w, w->text[4]);
+    add_word(w, w->text[2]);
 }
 
 static void keep_apart(int fd)
@@ -208,6 +226,8 @@ static void become(const int in[2], const int out[2], char *const *words, pid_t 
 {
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    unsetenv("LD_PRELOAD"); /* of the run: the shim would show it one of this machine's devices */
+    unsetenv("OPENCL_LAYERS");
     if (getppid() != parent || dup2(in[0], 0) < 0 || dup2(out[1], 1) < 0 || dup2(out[1], 2) < 0)
         _exit(1);
     execvp(words[0], words);
@@ -220,8 +240,9 @@ static void start_one(struct gs_hosts *hosts, struct gs_host *h)
     struct words *w = calloc(1, sizeof *w);
     int in[2] = {-1, -1}, out[2] = {-1, -1};
     snprintf(h->address, sizeof h->address, "127.0.0.1");
-    h->far_port = is_local(h) ? draw_free_port() : draw_port();
-    h->port = is_local(h) || hosts->plain ? h->far_port : draw_free_port();
+    h->far_port = is_local(h) ? draw_free_port(h) : draw_port();
+    h->port = is_local(h) || hosts->plain ? h->far_port : draw_free_port(h);
+    h->begun_ms = gs_now_ms();
     h->state = GS_HOST_SILENT;
     h->n_devices = h->line_bytes = 0;
     if (hosts->plain && !is_local(h) && !resolve(h->name, h->address, sizeof h->address)) {
@@ -239,7 +260,7 @@ static void start_one(struct gs_hosts *hosts, struct gs_host *h)
         return;
     }
     if (is_local(h))
-        local_command(w, h->port);
+        local_command(w, h);
     else
         ssh_command(w, hosts, h);
     keep_apart(in[1]);
@@ -298,6 +319,37 @@ static void hear_rate(struct gs_host *h, const char *text)
         return;
     if (h->device[h->n_devices - 1].index == index && rate > 0)
         h->device[h->n_devices - 1].rate = rate;
+}
+
+/* "apart INDEX OFFSET", likewise. */
+static void hear_apart(struct gs_host *h, const char *text)
+{
+    struct gs_host_device *d = h->device + h->n_devices;
+    unsigned index, offset;
+    if (sscanf(text, "%u %u", &index, &offset) != 2 || offset >= count_ports(h))
+        return;
+    while (d-- > h->device)
+        if (d->index == index) {
+            d->apart = true;
+            d->offset = offset;
+        }
+}
+
+static void start_again(struct gs_hosts *hosts, struct gs_host *h)
+{
+    reap(h, END_MS);
+    start_one(hosts, h);
+}
+
+/* "pairs N": with so many pairs of ports it has a server for each device, which asks the daemon of its host. */
+static void hear_pairs(struct gs_hosts *hosts, struct gs_host *h, const char *text)
+{
+    const unsigned long n = strtoul(text, NULL, 10);
+    if (n <= h->pairs || n > GS_MAX_DEVICES || h->most == 1)
+        return;
+    h->pairs = (unsigned)n;
+    leave_out(h, "it needs more ports");
+    start_again(hosts, h);
 }
 
 /* GPUs where it has any, else one CPU; no more than were asked for. */
@@ -359,9 +411,10 @@ bool gs_hosts_are_linked(const struct gs_hosts *h, unsigned i, unsigned j)
     return h->plain ? there && back : there || back;
 }
 
+/* Servers of one device each aren't linked: a link leads to one. */
 static bool is_linkable(const struct gs_host *h)
 {
-    return h->state == GS_HOST_READY && !is_local(h);
+    return h->state == GS_HOST_READY && !is_local(h) && !h->device[0].apart;
 }
 
 /* As long as one may take to answer. */
@@ -414,6 +467,10 @@ static void hear(struct gs_hosts *hosts, struct gs_host *h, const char *line)
         hear_device(h, line + 7);
     } else if (h->state == GS_HOST_GREETED && strncmp(line, "rate ", 5) == 0) {
         hear_rate(h, line + 5);
+    } else if (h->state == GS_HOST_GREETED && strncmp(line, "apart ", 6) == 0) {
+        hear_apart(h, line + 6);
+    } else if (h->state == GS_HOST_GREETED && strncmp(line, "pairs ", 6) == 0) {
+        hear_pairs(hosts, h, line + 6);
     } else if (h->state == GS_HOST_GREETED && strcmp(line, "ready") == 0) {
         choose_devices(h);
         if (h->n_devices)
@@ -424,10 +481,8 @@ static void hear(struct gs_hosts *hosts, struct gs_host *h, const char *line)
         leave_out(h, line + 7);
     } else if (h->state == GS_HOST_GREETED && strcmp(line, "taken") == 0) {
         leave_out(h, "it has no free port");
-        if (++h->tries < MOST_TRIES) {
-            reap(h, END_MS);
-            start_one(hosts, h);
-        }
+        if (++h->tries < MOST_TRIES)
+            start_again(hosts, h);
     } else if (strcmp(line, "gone") == 0) {
         leave_out(h, "its server has ended");
     } else if (h->state == GS_HOST_READY) {
@@ -462,14 +517,14 @@ static void take_in(struct gs_hosts *hosts, struct gs_host *h)
 }
 
 /* ssh says things of its own before the far side does: only that one's words count as life. */
-static bool is_silent(const struct gs_hosts *hosts, const struct gs_host *h, int64_t begun_ms)
+static bool is_silent(const struct gs_hosts *hosts, const struct gs_host *h)
 {
     const int64_t now = gs_now_ms();
     switch (h->state) {
     case GS_HOST_SILENT:
-        return now - begun_ms > hosts->limit_ms;
+        return now - h->begun_ms > hosts->limit_ms;
     case GS_HOST_GREETED: /* its drivers may take their time */
-        return now - begun_ms > READY_MS + hosts->limit_ms;
+        return now - h->begun_ms > READY_MS + hosts->limit_ms;
     case GS_HOST_READY:
         return now - h->heard_ms > lost_ms(hosts);
     default:
@@ -505,7 +560,7 @@ struct gs_host *gs_hosts_attend(struct gs_hosts *hosts, int other, int wait_ms)
         const bool was_in = h->state == GS_HOST_READY;
         if (any > 0 && fds[k].revents)
             take_in(hosts, h);
-        if (h->state == GS_HOST_READY && is_silent(hosts, h, 0))
+        if (h->state == GS_HOST_READY && is_silent(hosts, h))
             leave_out(h, "it no longer answers");
         if (h->state == GS_HOST_READY)
             beat(h);
@@ -524,12 +579,12 @@ int gs_hosts_start(struct gs_hosts *hosts, bool all, char *why, size_t why_bytes
     signal(SIGPIPE, SIG_IGN);
     for (unsigned i = 0; i < hosts->n; i++)
         start_one(hosts, &hosts->host[i]);
-    for (const int64_t begun_ms = gs_now_ms(); waiting;) {
+    while (waiting) {
         gs_hosts_attend(hosts, -1, BEAT_MS);
         waiting = false;
         for (unsigned i = 0; i < hosts->n; i++) {
             struct gs_host *h = &hosts->host[i];
-            if (h->state < GS_HOST_READY && is_silent(hosts, h, begun_ms))
+            if (h->state < GS_HOST_READY && is_silent(hosts, h))
                 leave_out(h, *h->last ? h->last : "it doesn't answer");
             waiting = waiting || h->state < GS_HOST_READY;
         }
@@ -555,12 +610,18 @@ int gs_hosts_start(struct gs_hosts *hosts, bool all, char *why, size_t why_bytes
 }
 
 /* After the `#`: where other hosts reach it. */
-static int set_device(unsigned i, const struct gs_host *h, unsigned index)
+static int set_device(unsigned i, const struct gs_host *h, const struct gs_host_device *d)
 {
     char name[64], value[192];
     snprintf(name, sizeof name, "POCL_REMOTE%u_PARAMETERS", i);
-    snprintf(value, sizeof value, "%s:%u/%u#%s:%u", h->address, h->port, index, h->address, h->far_port + 1);
+    snprintf(value, sizeof value, "%s:%u/%u#%s:%u", h->address, h->port + d->offset, d->apart ? 0 : d->index,
+             h->address, h->far_port + d->offset + 1);
     return setenv(name, value, 1);
+}
+
+static bool is_one_server(const struct gs_hosts *hosts, const unsigned *host_of, unsigned i, unsigned j)
+{
+    return i == j || (host_of[i] == host_of[j] && !hosts->host[host_of[i]].device[0].apart);
 }
 
 /* For each device a row: to which others its bytes go without this machine. Those of one server are together. */
@@ -569,7 +630,8 @@ static int set_direct(const struct gs_hosts *hosts, const unsigned *host_of, uns
     char rows[GS_MAX_DEVICES * (GS_MAX_DEVICES + 1) + 1] = "", *at = rows;
     for (unsigned i = 0; i < n; i++) {
         for (unsigned j = 0; j < n; j++)
-            *at++ = host_of[i] == host_of[j] || gs_hosts_are_linked(hosts, host_of[i], host_of[j]) ? '1' : '0';
+            *at++ =
+                is_one_server(hosts, host_of, i, j) || gs_hosts_are_linked(hosts, host_of[i], host_of[j]) ? '1' : '0';
         *at++ = i + 1 < n ? ',' : '\0';
     }
     return setenv("GPUSPARC_REMOTE_DIRECT", rows, 1);
@@ -605,7 +667,7 @@ int gs_hosts_set_environment(const struct gs_hosts *hosts)
         if (!h || h->state != GS_HOST_READY || (i && h == home))
             continue;
         for (unsigned d = 0; d < h->n_devices && n < GS_MAX_DEVICES && !err; d++, n++) {
-            err = set_device(n, h, h->device[d].index);
+            err = set_device(n, h, &h->device[d]);
             host_of[n] = (unsigned)(h - hosts->host);
             snprintf(kinds + strlen(kinds), sizeof kinds - strlen(kinds), "%sremote", n ? " " : "");
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", n ? "," : "", h->name);

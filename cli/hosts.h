@@ -31,7 +31,9 @@ struct gs_host_device {
     unsigned index; /* the server's number */
     bool is_gpu, is_cpu;
     char name[128];
-    double rate; /* gs_device_rate; 0: it doesn't say */
+    double rate;     /* gs_device_rate; 0: it doesn't say */
+    bool apart;      /* it has a server of its own, whose only one it is, ... */
+    unsigned offset; /* ... at the host's port and so many */
 };
 
 struct gs_host {
@@ -44,8 +46,10 @@ struct gs_host {
     char address[64];                 /* where the application connects to, */
     unsigned port;                    /* at this port and the next; */
     unsigned far_port;                /* there they are these */
+    unsigned pairs;                   /* so many such pairs in a row; 0: one */
     char where[GS_SERVE_WHERE_BYTES]; /* gs_serve_where() there */
     unsigned tries;                   /* with other ports */
+    int64_t begun_ms;                 /* when it was started, */
     int64_t heard_ms;                 /* when it last said something, */
     int64_t said_ms;                  /* and when we did */
     char line[512];                   /* what has come of its next line */

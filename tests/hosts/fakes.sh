@@ -16,6 +16,7 @@ for p in (port, port + 1):
     s.listen(5)
     listening.append(s)
 open(f"{os.environ['FAKES']}/servers", "a").write(f"{os.getpid()}\n")
+open(f"{os.environ['FAKES']}/asked", "a").write(f"{os.environ.get('GPUSPARC_DEVICES', 'all')} at {port}\n")
 time.sleep(1000)
 END
 cat >bin/ssh <<'END'
@@ -29,6 +30,7 @@ esac
 while [ "$1" != -- ]; do shift; done
 case $2 in
 up*) exec sh -c "$3" ;;
+gpus*) OPENCL_LAYERS=$GS_BUILD/tests/e2e/as_gpu.so POCL_DEVICES="pthread pthread" GPUSPARC_SOCKET=$FAKES/socket exec sh -c "$3" ;;
 fast*) sh -c "$3" | sed -u 's/^rate 0 .*/rate 0 1000000000/' ;;
 deaf*) exec sleep 1000 ;;
 refuses) echo "ssh: connect to host refuses port 22: Connection refused" >&2; exit 255 ;;

@@ -41,6 +41,31 @@ for list in up,fast,up2=fast,up,up2 fast,up=fast,up localhost,fast=localhost,fas
   grep -q "^GPUSPARC_REMOTE=${list#*=}\$" out || fail "$list: $(grep REMOTE out)"
   nothing_left
 done
+# Under a daemon of its own machine each of several GPUs has a server that asks for it, and a tunnel.
+rm -f asked ssh.log
+gpusparc daemon --socket "$PWD/socket" --config /dev/null --gpus 2 >daemon.log 2>&1 &
+daemon=$!
+trap 'kill $daemon 2>/dev/null || true' EXIT
+await test -S socket
+run 0 --hosts gpus --hosts-required env
+port=$(sed -n 's/^POCL_REMOTE0_PARAMETERS=127.0.0.1:\([0-9]*\)\/0#.*/\1/p' out) far=$(sed -n 's/^1 at //p' asked)
+grep -q "^POCL_REMOTE1_PARAMETERS=127.0.0.1:$((port + 2))/0#" out || fail "no server for each GPU: $(grep POCL out)"
+grep -q "^0 at $((far - 2))$" asked || fail "the servers don't ask for a GPU each: $(cat asked)"
+grep -q -- "-L 127.0.0.1:$((port + 3)):127.0.0.1:$((far + 1)) " ssh.log || fail "no tunnel for each server: $(cat ssh.log)"
+nothing_left
+run 0 --hosts gpus:1 --hosts-required env
+grep -q '^POCL_DEVICES=remote$' out || fail "one of two: $(grep POCL out)"
+nothing_left
+# What this run has its application load doesn't hide this machine's own devices.
+rm asked
+GPUSPARC_SOCKET=$PWD/socket POCL_DEVICES="pthread pthread" run 0 --hosts localhost --hosts-required env
+grep -q '^all at' asked || fail "localhost has one device of two: $(cat asked)"
+nothing_left
+kill $daemon
+wait $daemon || true
+run 0 --hosts gpus --hosts-required env
+grep -q '^POCL_REMOTE1_PARAMETERS=127.0.0.1:[0-9]*/1#' out || fail "without a daemon: $(grep POCL out)"
+nothing_left
 run 125 --hosts up,refuses --hosts-required env
 said "host refuses can't be used: ssh: connect"
 [ ! -s out ] || fail "it was run without a host that is required"
