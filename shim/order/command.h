@@ -28,17 +28,12 @@ static inline bool gs_event_ended(cl_event event)
     return gs_event_status(event) <= CL_COMPLETE;
 }
 
-static inline bool gs_all_ended(size_t n, const cl_event *events)
-{
-    bool all = true;
-    for (size_t i = 0; i < n && all; i++)
-        all = gs_event_ended(events[i]);
-    return all;
-}
-
 static inline bool gs_events_ended(const struct gs_events *e)
 {
-    return gs_all_ended(e->n, e->v);
+    bool all = true;
+    for (size_t i = 0; i < e->n && all; i++)
+        all = gs_event_ended(e->v[i]);
+    return all;
 }
 
 struct gs_command {

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 
 /* A unit isn't to have more commands, should one take longer than expected. */
@@ -41,12 +42,10 @@ static struct known *place_of(uint64_t kind)
 
 static uint64_t expected_of(uint64_t kind, unsigned *factor)
 {
-    pthread_mutex_lock(&lock);
-    struct known *k = place_of(kind);
-    const uint64_t value = k->ns;
+    GS_LOCKED(&lock);
+    const struct known *k = place_of(kind);
     *factor = k->factor;
-    pthread_mutex_unlock(&lock);
-    return value;
+    return k->ns;
 }
 
 /* Where it is among them; b->kinds: it isn't. */
@@ -113,11 +112,10 @@ static void learn_least(uint64_t kind, uint64_t ns)
 
 void gs_kind_took(uint64_t kind, uint64_t ns)
 {
-    pthread_mutex_lock(&lock);
+    GS_LOCKED(&lock);
     struct known *k = place_of(kind);
     if (ns > k->ns)
         k->ns = ns;
-    pthread_mutex_unlock(&lock);
 }
 
 void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns)
@@ -155,45 +153,37 @@ void gs_batch_heard(const struct gs_batch *b, uint64_t took_ns, uint64_t since_g
 
 bool gs_kind_is_new(uint64_t kind)
 {
-    pthread_mutex_lock(&lock);
-    struct known *k = place_of(kind);
-    const bool is_new = !k->ns && !k->whole_groups;
-    pthread_mutex_unlock(&lock);
-    return is_new;
+    GS_LOCKED(&lock);
+    const struct known *k = place_of(kind);
+    return !k->ns && !k->whole_groups;
 }
 
 unsigned gs_chunk_factor(uint64_t kind)
 {
-    pthread_mutex_lock(&lock);
-    const unsigned factor = kind ? place_of(kind)->factor : 1;
-    pthread_mutex_unlock(&lock);
-    return factor;
+    GS_LOCKED(&lock);
+    return kind ? place_of(kind)->factor : 1;
 }
 
 bool gs_parts_are_short(uint64_t kind, unsigned parts)
 {
-    pthread_mutex_lock(&lock);
+    GS_LOCKED(&lock);
     const uint64_t ns = place_of(kind)->ns;
-    pthread_mutex_unlock(&lock);
     return ns && ns * parts <= GS_BATCH_NS;
 }
 
 void gs_whole_learn(uint64_t kind, uint64_t groups, uint64_t took_ns)
 {
-    pthread_mutex_lock(&lock);
+    GS_LOCKED(&lock);
     struct known *k = place_of(kind);
     k->whole_groups = groups;
     k->whole_ns = took_ns;
-    pthread_mutex_unlock(&lock);
 }
 
 static bool takes_at_most(uint64_t kind, uint64_t groups, uint64_t ns)
 {
-    pthread_mutex_lock(&lock);
-    struct known *k = place_of(kind);
-    const bool is_short = groups <= k->whole_groups && k->whole_ns <= ns;
-    pthread_mutex_unlock(&lock);
-    return is_short;
+    GS_LOCKED(&lock);
+    const struct known *k = place_of(kind);
+    return groups <= k->whole_groups && k->whole_ns <= ns;
 }
 
 bool gs_whole_is_short(uint64_t kind, uint64_t groups, bool sole)

@@ -31,14 +31,6 @@ void gs_spent_drop(struct gs_spent *s)
         free(s);
 }
 
-cl_event gs_deferred_user_event(const struct gs_deferred *h)
-{
-    cl_context context = NULL;
-    cl_int err = gs_real()->clGetCommandQueueInfo(h->home, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
-    cl_event event = err ? NULL : gs_real()->clCreateUserEvent(context, &err);
-    return err ? NULL : event;
-}
-
 void gs_unit_back(struct gs_unit **u)
 {
     if (*u)

@@ -140,9 +140,6 @@ static inline void gs_drop_event(cl_event event)
 
 /* ---- deferred.c ---- */
 
-/* A user event of its context. Null: there is none to be had. */
-cl_event gs_deferred_user_event(const struct gs_deferred *h);
-
 /* Gives back what was granted, if anything was: nothing runs by it. */
 void gs_unit_back(struct gs_unit **u);
 

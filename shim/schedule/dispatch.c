@@ -8,7 +8,6 @@
 #include "common/memory.h"
 #include "shim/order/command.h"
 #include "shim/schedule/deferred.h"
-#include "shim/schedule/put.h"
 #include "shim/schedule/take.h"
 #include "shim/order/callbacks.h"
 
@@ -99,11 +98,10 @@ static void unmake(struct gs_deferred *h)
     free(h);
 }
 
-/* Does its wait list wait for anything but what comes last in the queue? What takes its unit at will doesn't ask: the
- * driver takes 1.4 us to tell of an event. */
-static bool waits_for_others(cl_command_queue queue, cl_uint n_wait, const cl_event *wait, bool at_will)
+/* Does its wait list wait for anything but what comes last in the queue? */
+static bool waits_for_others(cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
 {
-    bool waits = at_will && n_wait;
+    bool waits = false;
     for (cl_uint i = 0; i < n_wait && !waits; i++)
         waits = gs_event_status(wait[i]) != CL_COMPLETE && !gs_is_last_held(queue, wait[i]);
     return waits;
@@ -199,10 +197,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     gs_workers_set_up();
     atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
     const unsigned call = gs_queue_call(q);
-    const bool piece = units && units->pieces && units->n == 1;
-    const bool at_will = piece && gs_unit_is_sole() && !gs_put_owes();
-    const bool may_chain =
-        !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, n_wait, wait, at_will);
+    const bool may_chain = !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, n_wait, wait);
     units = units ? units : &one;
     *gate = NULL;
     const bool may_join = may_chain && queue == q->o.handle && units->n == 1 && units->kind;

@@ -26,19 +26,15 @@ static void unit_ended(cl_event event, cl_int status, void *data)
 /* Has it ended by then? Its unit is given back when it has. */
 static bool await_unit(cl_event event, struct gs_grant *grant, uint64_t until_ns)
 {
-    enum { PAUSE_NS = 2000 };
-    for (uint64_t now = gs_now_ns(); gs_event_status(event) > CL_COMPLETE && now < until_ns;) {
-        const uint64_t next = now + PAUSE_NS;
-        while ((now = gs_now_ns()) < next)
-            ;
-    }
-    const cl_int status = gs_event_status(event);
-    if (status > CL_COMPLETE && gs_await_end(event, NULL, unit_ended, grant))
+    bool over;
+    while (!(over = gs_event_ended(event)) && gs_now_ns() < until_ns)
+        ;
+    if (!over && gs_await_end(event, NULL, unit_ended, grant))
         return false;
-    if (status > CL_COMPLETE)
+    if (!over)
         gs_real()->clWaitForEvents(1, &event);
     unit_ended(event, CL_COMPLETE, grant);
-    return status == CL_COMPLETE;
+    return over;
 }
 
 static bool run_unit(struct gs_queue *q, unsigned resource, const struct gs_units *units, unsigned i, cl_event *event,

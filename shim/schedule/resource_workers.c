@@ -347,20 +347,6 @@ void gs_workers_set_up(void)
     pthread_once(&workers_once, set_up);
 }
 
-/* The further units that may be had at once, by this very thread. */
-static void run_more(struct gs_deferred *h)
-{
-    bool runs = !h->units.first_alone && h->behind == GS_BEHIND_NOTHING;
-    while (runs && h->next_unit < h->units.n) {
-        struct gs_unit *u = malloc(sizeof *u);
-        if (!u || !gs_unit_try(h->resource, h->length, &u->grant)) {
-            free(u);
-            return;
-        }
-        runs = enqueue_next(h, h->next_unit++, u);
-    }
-}
-
 /* The queue of a unit that is enqueued at once. */
 static unsigned queue_of_rest(const struct gs_deferred *h, unsigned i)
 {
@@ -370,11 +356,20 @@ static unsigned queue_of_rest(const struct gs_deferred *h, unsigned i)
     return i % n;
 }
 
+/* A user event of its context. Null: there is none to be had. */
+static cl_event user_event(const struct gs_deferred *h)
+{
+    cl_context context = NULL;
+    cl_int err = gs_real()->clGetCommandQueueInfo(h->home, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    cl_event event = err ? NULL : gs_real()->clCreateUserEvent(context, &err);
+    return err ? NULL : event;
+}
+
 /* What stands for the end of all, where one of them could not be enqueued: it fails once the others have ended, which
  * still use the application's memory. */
 static void add_failed_end(struct gs_deferred *h, const cl_event *enqueued, cl_uint n)
 {
-    h->end = gs_deferred_user_event(h);
+    h->end = user_event(h);
     if (h->end) {
         h->ends_by = GS_END_OWN;
         return;
@@ -433,12 +428,10 @@ static void run_taken(struct gs_deferred *h)
         h->next_unit = 1;
     if (h->next_unit < h->units.n) {
         gs_real()->clFlush(h->home); /* it may begin */
-        run_more(h);
-    }
-    if (h->next_unit < h->units.n)
         push(h);
-    else
+    } else {
         serve(h);
+    }
 }
 
 static void await_ready(struct worker *l, struct gs_deferred *h)
