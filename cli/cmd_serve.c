@@ -36,7 +36,7 @@
 enum { MAX_PLATFORMS = 32, MAX_LISTED = 64, BEAT_MS = 200, SILENT_MS = 10000, START_MS = 20000 };
 
 static const char usage[] =
-    "Usage: gpusparc serve --port N [--address ADDRESS]\n"
+    "Usage: gpusparc serve --port N [--pairs N] [--address ADDRESS]\n"
     "Lets gpusparc run --hosts on another machine use the devices of this one, until standard input ends.\n"
     "gpusparc run starts it over ssh: there is seldom a reason to start it by hand.\n\n"
     "  --port N           listen at port N and the one above it\n"
