@@ -240,22 +240,16 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     return CL_SUCCESS;
 }
 
-/* Has this call joined the unit of an earlier one? Then it is to be the last? Only who has changes that. */
+/* While this call's command joins the unit of an earlier one, who else ends the sharing makes it the last at most. */
 static enum gs_sharing sharing_of(const struct gs_deferred *h)
 {
     GS_LOCKED(&gs_deferred_lock);
     return h->sharing;
 }
 
-static bool has_joined(const struct gs_deferred *h)
-{
-    GS_LOCKED(&gs_deferred_lock);
-    return gs_share_is_joining(h);
-}
-
 void gs_hold_drop(struct gs_deferred *h)
 {
-    if (has_joined(h)) {
+    if (gs_share_is_joining(sharing_of(h))) {
         joined(h, false, NULL);
         return;
     }
@@ -273,10 +267,9 @@ bool gs_wants_event(const struct gs_deferred *h)
 
 /* One that has joined another's unit needs nothing of its own, unless it is the last: that one tells of the unit's end,
  * or the marker that comes in its place. They are sent off by whoever comes next, or looks. */
-static void let_go_joined(struct gs_deferred *h, cl_event event, cl_event *end)
+static void let_go_joined(struct gs_deferred *h, bool last, cl_event event, cl_event *end)
 {
     cl_command_queue home = h->home;
-    const bool last = sharing_of(h) == GS_SHARE_LAST_JOINS;
     if (end)
         gs_real()->clRetainEvent(*end = event);
     if (event)
@@ -291,12 +284,13 @@ static void let_go_joined(struct gs_deferred *h, cl_event event, cl_event *end)
 void gs_let_go(struct gs_deferred *h, cl_event first, cl_event *end)
 {
     cl_command_queue home = h->home;
-    if (has_joined(h)) {
-        let_go_joined(h, first, end);
+    const enum gs_sharing sharing = sharing_of(h);
+    if (gs_share_is_joining(sharing)) {
+        let_go_joined(h, sharing == GS_SHARE_LAST_JOINS, first, end);
         return;
     }
     /* Others have been sent off by then. */
-    const bool sends = !h->taken || (h->ends_by == GS_END_FIRST && sharing_of(h) == GS_SHARE_CLOSED);
+    const bool sends = !h->taken || (h->ends_by == GS_END_FIRST && sharing == GS_SHARE_CLOSED);
     h->first = first;
     if (h->ends_by == GS_END_MARKER)
         gs_worker_enqueue_rest(h);

@@ -141,7 +141,7 @@ void gs_queue_close(cl_command_queue queue)
         return;
     pthread_mutex_lock(&gs_deferred_lock);
     struct gs_deferred *h = gs_deferred_last_in(queue);
-    const bool open = h && h->units.n == 1 && (h->loose || gs_share_is_joining(h)) && gs_deferred_keep(h);
+    const bool open = h && h->units.n == 1 && (h->loose || gs_share_is_joining(h->sharing)) && gs_deferred_keep(h);
     pthread_mutex_unlock(&gs_deferred_lock);
     if (!open)
         return;
@@ -155,7 +155,7 @@ void gs_queue_leave(cl_command_queue queue)
     pthread_mutex_lock(&gs_deferred_lock);
     bool any = false;
     for (struct gs_deferred *h = gs_deferred_oldest; h;) {
-        if (h->home == queue && (h->sharing == GS_SHARE_CLOSING || gs_share_is_joining(h))) {
+        if (h->home == queue && (h->sharing == GS_SHARE_CLOSING || gs_share_is_joining(h->sharing))) {
             pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock);
             h = gs_deferred_oldest;
             continue;

@@ -46,8 +46,3 @@ void gs_share_close(struct gs_deferred *h)
     else if (h->sharing == GS_SHARE_JOINING)
         gs_share_to(h, GS_SHARE_LAST_JOINS);
 }
-
-bool gs_share_is_joining(const struct gs_deferred *h)
-{
-    return h->sharing == GS_SHARE_JOINING || h->sharing == GS_SHARE_LAST_JOINS;
-}

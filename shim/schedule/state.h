@@ -43,6 +43,9 @@ void gs_share_to(struct gs_deferred *h, enum gs_sharing to);
 void gs_share_close(struct gs_deferred *h);
 
 /* Is one about to? */
-bool gs_share_is_joining(const struct gs_deferred *h);
+static inline bool gs_share_is_joining(enum gs_sharing sharing)
+{
+    return sharing == GS_SHARE_JOINING || sharing == GS_SHARE_LAST_JOINS;
+}
 
 #endif

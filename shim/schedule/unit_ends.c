@@ -126,7 +126,7 @@ void gs_unit_close(struct gs_deferred *h)
 {
     cl_event marker = NULL;
     pthread_mutex_lock(&gs_deferred_lock);
-    while (gs_share_is_joining(h) || h->sharing == GS_SHARE_CLOSING)
+    while (gs_share_is_joining(h->sharing) || h->sharing == GS_SHARE_CLOSING)
         pthread_cond_wait(&gs_deferred_changed, &gs_deferred_lock);
     gs_share_close(h);
     const bool loose = h->loose;
@@ -179,7 +179,8 @@ static cl_event last_of(void *data, bool complete)
     struct gs_deferred *h = u->held;
     const uint64_t now = gs_now_ns();
     pthread_mutex_lock(&gs_deferred_lock);
-    const bool over = !gs_share_is_joining(h) && (h->sharing != GS_SHARE_OPEN || now > h->joined_ns + QUIET_NS);
+    const bool over =
+        !gs_share_is_joining(h->sharing) && (h->sharing != GS_SHARE_OPEN || now > h->joined_ns + QUIET_NS);
     pthread_mutex_unlock(&gs_deferred_lock);
     if (!over)
         return NULL;
@@ -227,7 +228,8 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *runnin
         atomic_fetch_add(running, 1);
     *u = (struct gs_unit){.held = h, .grant = u->grant, .running = running};
     pthread_mutex_lock(&gs_deferred_lock);
-    const bool more = h->units.n == 1 && (h->sharing == GS_SHARE_OPEN || gs_share_is_joining(h) || h->tail || h->loose);
+    const bool more =
+        h->units.n == 1 && (h->sharing == GS_SHARE_OPEN || gs_share_is_joining(h->sharing) || h->tail || h->loose);
     h->granted_ns = u->grant.begin_ns;
     pthread_mutex_unlock(&gs_deferred_lock);
     replace_awaited(h, NULL, u);
@@ -243,7 +245,7 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *runnin
 static struct gs_awaited *claim(struct gs_deferred *h)
 {
     struct gs_unit *u = (struct gs_unit *)(uintptr_t)h->awaited[0];
-    const bool quiet = !gs_share_is_joining(h) && h->sharing != GS_SHARE_CLOSING;
+    const bool quiet = !gs_share_is_joining(h->sharing) && h->sharing != GS_SHARE_CLOSING;
     struct gs_awaited *a = u && quiet ? gs_completion_claim(u) : NULL;
     if (!a)
         return NULL;
