@@ -273,6 +273,18 @@ static int serve(const char *address, unsigned port, unsigned pairs)
     return well ? GS_EXIT_OK : GS_EXIT_FAILED;
 }
 
+/* -1, and it has been said, where it is none of these. */
+static long parse_number(const char *option, const char *text, long least, long most)
+{
+    char *end, why[256];
+    const long value = strtol(text, &end, 10);
+    if (!*end && value >= least && value <= most)
+        return value;
+    snprintf(why, sizeof why, "'%s' is no value for %s: it takes a number from %ld to %ld", text, option, least, most);
+    gs_usage_error(why, "gpusparc serve");
+    return -1;
+}
+
 static int run(int argc, char **argv)
 {
     const char *address = "127.0.0.1";
@@ -281,23 +293,17 @@ static int run(int argc, char **argv)
     opterr = 0;
     while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
         if (opt == 'p') {
-            char *end;
-            port = strtol(optarg, &end, 10);
-            if (*end || port < 1024 || port > 65533) {
-                char why[256];
-                snprintf(why, sizeof why, "'%s' is no value for --port: it takes a number from 1024 to 65533", optarg);
-                gs_usage_error(why, "gpusparc serve");
-                return GS_EXIT_USAGE;
-            }
+            port = parse_number("--port", optarg, 1024, 65533);
         } else if (opt == 'n') {
-            pairs = strtol(optarg, NULL, 10);
-            pairs = pairs < 1 ? 1 : pairs > GS_MAX_DEVICES ? GS_MAX_DEVICES : pairs;
+            pairs = parse_number("--pairs", optarg, 1, GS_MAX_DEVICES);
         } else if (opt == 'a') {
             address = optarg;
         } else {
             gs_option_error(argv, options, "gpusparc serve");
             return GS_EXIT_USAGE;
         }
+        if (port < 0 || pairs < 0)
+            return GS_EXIT_USAGE;
     }
     if (optind < argc || !port) {
         gs_usage_error(port ? "it takes no arguments" : "--port is missing", "gpusparc serve");

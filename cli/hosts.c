@@ -18,12 +18,13 @@
 #include <unistd.h>
 
 #include "cli/paths.h"
+#include "cli/words.h"
 #include "common/clock.h"
 #include "common/log.h"
 
 /* Ports below those that systems give to whoever asks for any. */
 enum { LOWEST_PORT = 20000, PORTS = 12000, MOST_TRIES = 5, BEAT_MS = 200, READY_MS = 20000, END_MS = 2000 };
-enum { MOST_WORDS = 32 + 4 * GS_MAX_DEVICES, PORT_WORD = 64 };
+enum { PORT_WORD = 64 };
 
 static bool is_local(const struct gs_host *h)
 {
@@ -154,66 +155,43 @@ static void leave_out(struct gs_host *h, const char *why)
     h->to = h->from = -1;
 }
 
-/* The words of ssh and what it is to do. The strings lie in `text`. */
-struct words {
-    char *v[MOST_WORDS + 1];
-    unsigned n;
-    char text[4][2 * PATH_MAX];
-    char ports[2 * GS_MAX_DEVICES][PORT_WORD];
+/* What is to be run, and what its words point to. */
+struct start {
+    struct gs_words words;
+    char program[PATH_MAX], far[2 * PATH_MAX], ports[2 * GS_MAX_DEVICES][PORT_WORD];
 };
 
-static void add_word(struct words *w, char *word)
+static void local_command(struct start *s, const struct gs_host *h)
 {
-    if (w->n < MOST_WORDS)
-        w->v[w->n++] = word;
-}
-
-static void local_command(struct words *w, const struct gs_host *h)
-{
-    static char serve[] = "serve", port_option[] = "--port", pairs_option[] = "--pairs";
-    gs_program_path("gpusparc", w->text[0], sizeof w->text[0]);
-    snprintf(w->ports[0], PORT_WORD, "%u", h->port);
-    snprintf(w->ports[1], PORT_WORD, "%u", count_ports(h) / 2);
-    char *const all[] = {w->text[0], serve, port_option, w->ports[0], pairs_option, w->ports[1]};
+    gs_program_path("gpusparc", s->program, sizeof s->program);
+    snprintf(s->ports[0], PORT_WORD, "%u", h->port);
+    snprintf(s->ports[1], PORT_WORD, "%u", count_ports(h) / 2);
+    const char *const all[] = {s->program, "serve", "--port", s->ports[0], "--pairs", s->ports[1]};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        add_word(w, all[i]);
+        gs_words_add(&s->words, all[i]);
 }
 
 /* On the other machine gpusparc may lie where it lies here, else it is found by its name. */
-static void ssh_command(struct words *w, const struct gs_hosts *hosts, struct gs_host *h)
+static void ssh_command(struct start *s, const struct gs_hosts *hosts, struct gs_host *h)
 {
-    static char option[] = "-o", batch[] = "BatchMode=yes", fails[] = "ExitOnForwardFailure=yes",
-                alone[] = "ControlPath=none", no_terminal[] = "-T", forward[] = "-L", end[] = "--";
-    static char alive[] = "ServerAliveInterval=2", times[] = "ServerAliveCountMax=3";
-    char self[PATH_MAX], *word, *rest;
-    const char *ssh = getenv("GPUSPARC_SSH");
-    snprintf(w->text[0], sizeof w->text[0], "%s", ssh && *ssh ? ssh : "ssh");
-    for (word = strtok_r(w->text[0], " ", &rest); word && w->n < 8; word = strtok_r(NULL, " ", &rest))
-        add_word(w, word);
-    snprintf(w->text[1], sizeof w->text[1], "ConnectTimeout=%d", (hosts->limit_ms + 999) / 1000);
-    char *const settings[] = {batch, fails, alone, alive, times, w->text[1]};
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        add_word(w, option);
-        add_word(w, settings[i]);
-    }
-    add_word(w, no_terminal);
+    gs_words_ssh(&s->words, hosts->limit_ms, 2, 3);
     for (unsigned i = 0; i < count_ports(h) && !hosts->plain; i++) {
-        snprintf(w->ports[i], PORT_WORD, "127.0.0.1:%u:127.0.0.1:%u", h->port + i, h->far_port + i);
-        add_word(w, forward);
-        add_word(w, w->ports[i]);
+        snprintf(s->ports[i], PORT_WORD, "127.0.0.1:%u:127.0.0.1:%u", h->port + i, h->far_port + i);
+        gs_words_add(&s->words, "-L");
+        gs_words_add(&s->words, s->ports[i]);
     }
-    gs_program_path("gpusparc", self, sizeof self);
-    if (strpbrk(self, "'\"\\$`"))
-        *self = '\0';
+    gs_program_path("gpusparc", s->program, sizeof s->program);
+    if (strpbrk(s->program, "'\"\\$`"))
+        *s->program = '\0';
     char pairs[32] = ""; /* an older gpusparc there knows no more than one */
     if (h->pairs > 1)
         snprintf(pairs, sizeof pairs, " --pairs %u", h->pairs);
-    snprintf(w->text[2], sizeof w->text[2],
-             "exec sh -c 'p=\"%s\"; [ -x \"$p\" ] || p=gpusparc; exec \"$p\" serve --port %u --address %s%s'", self,
-             h->far_port, hosts->plain ? h->address : "127.0.0.1", pairs);
-    add_word(w, end);
-    add_word(w, h->name);
-    add_word(w, w->text[2]);
+    snprintf(s->far, sizeof s->far,
+             "exec sh -c 'p=\"%s\"; [ -x \"$p\" ] || p=gpusparc; exec \"$p\" serve --port %u --address %s%s'",
+             s->program, h->far_port, hosts->plain ? h->address : "127.0.0.1", pairs);
+    gs_words_add(&s->words, "--");
+    gs_words_add(&s->words, h->name);
+    gs_words_add(&s->words, s->far);
 }
 
 static void keep_apart(int fd)
@@ -237,7 +215,7 @@ static void become(const int in[2], const int out[2], char *const *words, pid_t 
 
 static void start_one(struct gs_hosts *hosts, struct gs_host *h)
 {
-    struct words *w = calloc(1, sizeof *w);
+    struct start *s = calloc(1, sizeof *s);
     int in[2] = {-1, -1}, out[2] = {-1, -1};
     snprintf(h->address, sizeof h->address, "127.0.0.1");
     h->far_port = is_local(h) ? draw_free_port(h) : draw_port();
@@ -247,22 +225,22 @@ static void start_one(struct gs_hosts *hosts, struct gs_host *h)
     h->n_devices = h->line_bytes = 0;
     if (hosts->plain && !is_local(h) && !resolve(h->name, h->address, sizeof h->address)) {
         leave_out(h, "its name has no address");
-        free(w);
+        free(s);
         return;
     }
-    if (!w || pipe(in) < 0 || pipe(out) < 0) {
+    if (!s || pipe(in) < 0 || pipe(out) < 0) {
         leave_out(h, strerror(errno));
         if (in[0] >= 0) {
             close(in[0]);
             close(in[1]);
         }
-        free(w);
+        free(s);
         return;
     }
     if (is_local(h))
-        local_command(w, h);
+        local_command(s, h);
     else
-        ssh_command(w, hosts, h);
+        ssh_command(s, hosts, h);
     keep_apart(in[1]);
     keep_apart(out[0]);
     const pid_t parent = getpid();
@@ -270,7 +248,7 @@ static void start_one(struct gs_hosts *hosts, struct gs_host *h)
     if (h->pid == 0) {
         keep_apart(in[0]);
         keep_apart(out[1]);
-        become(in, out, w->v, parent);
+        become(in, out, s->words.v, parent);
     }
     close(in[0]);
     close(out[1]);
@@ -280,7 +258,7 @@ static void start_one(struct gs_hosts *hosts, struct gs_host *h)
     h->heard_ms = gs_now_ms();
     if (h->pid < 0)
         leave_out(h, "no process could be made");
-    free(w);
+    free(s);
 }
 
 static void reap(struct gs_host *h, int wait_ms)

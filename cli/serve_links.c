@@ -15,9 +15,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "common/log.h"
-
-enum { MOST_WORDS = 40, MOST_OWN = 8 };
+#include "cli/words.h"
 
 /* What it prints is a line of gs_serve_where(). It ends with its standard input. */
 static const char far_command[] = "exec sh -c 'echo $(cat /proc/sys/kernel/random/boot_id) $(readlink "
@@ -50,27 +48,16 @@ static int silent_seconds(const struct request *r)
 
 static void become_ssh(const struct request *r, unsigned own_port)
 {
-    static char text[6][64], ssh[1024];
-    static const char *const options[] = {"BatchMode=yes", "ExitOnForwardFailure=yes", "ControlPath=none",
-                                          "ServerAliveCountMax=1"};
-    const char *words[MOST_WORDS + 1], *told = getenv("GPUSPARC_SSH");
-    unsigned n = 0;
-    char *rest;
-    snprintf(ssh, sizeof ssh, "%s", told && *told ? told : "ssh");
-    for (char *word = strtok_r(ssh, " ", &rest); word && n < MOST_OWN; word = strtok_r(NULL, " ", &rest))
-        words[n++] = word;
-    snprintf(text[0], sizeof *text, "ServerAliveInterval=%d", silent_seconds(r));
-    snprintf(text[1], sizeof *text, "ConnectTimeout=%u", (r->silent_ms + 999) / 1000);
-    snprintf(text[2], sizeof *text, "127.0.0.1:%u:127.0.0.1:%u", r->port, r->port);
-    snprintf(text[3], sizeof *text, "127.0.0.1:%u:127.0.0.1:%u", own_port, own_port);
-    const char *const all[] = {"-o",       options[0], "-o",    options[1], "-o",    options[2], "-o",
-                               options[3], "-o",       text[0], "-o",       text[1], "-T",       "-L",
-                               text[2],    "-R",       text[3], "--",       r->host, far_command};
+    static struct gs_words words;
+    char there[64], back[64];
+    snprintf(there, sizeof there, "127.0.0.1:%u:127.0.0.1:%u", r->port, r->port);
+    snprintf(back, sizeof back, "127.0.0.1:%u:127.0.0.1:%u", own_port, own_port);
+    gs_words_ssh(&words, (int)r->silent_ms, silent_seconds(r), 1);
+    const char *const all[] = {"-L", there, "-R", back, "--", r->host, far_command};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        words[n++] = all[i];
-    words[n] = NULL;
-    execvp(words[0], (char *const *)words);
-    printf("%s can't be run: %s\n", words[0], strerror(errno));
+        gs_words_add(&words, all[i]);
+    execvp(words.v[0], words.v);
+    printf("%s can't be run: %s\n", words.v[0], strerror(errno));
 }
 
 /* The systems of both sides ask each other now and then, whatever the servers do; silence ends the connection. */

@@ -161,6 +161,7 @@ serve() { # STATUS ARGUMENTS
 }
 serve 2
 serve 2 --port 80
+serve 2 --port 30000 --pairs none
 serve 2 --port 30000 more
 port=$((20000 + $$ % 8000))
 serve 0 --port $port
