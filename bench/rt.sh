@@ -6,8 +6,8 @@
 #   bench/rt.sh [OPTION...] [OUTPUT]      with `gpusparc` on the PATH; the samples are found beside it
 #   --devices SPEC   as for gpusparc run (default: $DEVICES, else its own)   --gpus N   GPUs of that group (default 2)
 #   --seconds N,...  for each mode, or of each (default 60)        --modes LIST  "single local gema"
-#   --stretch F      periods times F (default 1: the paper's); auto: the first of 1, 1.1, 1.2 ... for which the analysis
-#                    finds numbers of GPUs that suffice, and 20 % more       --runs N      of each profile (default 2)
+#   --stretch F      periods times F (default 1: the paper's); auto: the first of 1, 1.1, ... 8, 8.5, ... 40 for which
+#                    the analysis finds numbers of GPUs that suffice, and 20 % more       --runs N      of each profile (default 2)
 #   --knn ARGS, --matmul ARGS, --pagerank ARGS   the samples' sizes, such as --knn "--size 65536"
 #   --liars N    beside N processes without a task that keep units or pretend to, by turns; the bounds include them
 #   --others T   the longest chunk of who has no task, by the config (default: the longest of the tasks')
@@ -119,8 +119,8 @@ write_config() { # MODE
 }
 
 if [ "$stretch" = auto ]; then
-  for tenths in $(seq 10 80) none; do
-    [ "$tenths" != none ] || { say "the analysis finds nothing that suffices up to 8 times the paper's periods"; exit 1; }
+  for tenths in $(seq 10 80) $(seq 85 5 400) none; do
+    [ "$tenths" != none ] || { say "the analysis finds nothing that suffices up to 40 times the paper's periods"; exit 1; }
     stretch=$(awk -v t="$tenths" 'BEGIN { print t / 10 }')
     write_config gema >auto.conf
     gpusparc analyze auto.conf --policy gema >auto.analysis 2>&1 && break
