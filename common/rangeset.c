@@ -155,7 +155,8 @@ int gs_rangeset_rest(const struct gs_rangeset *s, const struct gs_rangeset *t, s
 {
     struct gs_rangeset rest = {0};
     size_t j = s->n ? gs_rangeset_find(t, s->v[0].begin) : t->n;
-    if (reserve(&rest, s->n + t->n - j) < 0)
+    const size_t behind = s->n ? gs_rangeset_find(t, s->v[s->n - 1].end) : t->n;
+    if (reserve(&rest, s->n + behind - j) < 0)
         return -ENOMEM;
     for (size_t i = 0; i < s->n; i++) {
         struct gs_range r = s->v[i];

@@ -9,6 +9,7 @@
 #include "shim/record/memory_used.h"
 #include "shim/record/mem_pool.h"
 #include "shim/output/merge_kernels.h"
+#include "shim/memory/coherence.h"
 #include "shim/plan/plan_cache.h"
 #include "shim/plan/prepare.h"
 #include "shim/plan/reuse.h"
@@ -42,7 +43,7 @@ static GS_COLD void destroy_place(struct gs_mem *m, unsigned place)
     if (r->ready)
         gs_real()->clReleaseEvent(r->ready);
     for (size_t k = 0; k < r->n_arrivals; k++)
-        gs_real()->clReleaseEvent(r->arrivals[k].event);
+        gs_arrival_drop(&r->arrivals[k]);
     free(r->arrivals);
     if (!home) /* home's is kept for another object, as is what is undefined */
         free(r->valid.v);

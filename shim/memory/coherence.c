@@ -35,26 +35,26 @@ void gs_spoil(struct gs_mem *root, struct gs_range r)
         root->lost = root->home_only = true;
 }
 
+void gs_arrival_drop(struct gs_arrival *a)
+{
+    gs_real()->clReleaseEvent(a->event);
+    gs_rangeset_free(&a->brings);
+}
+
 /* The bytes never came. Where nobody else holds them they have been written here since. */
-static void distrust_row(struct gs_mem *root, unsigned place, struct gs_range r)
+static void distrust(struct gs_mem *root, unsigned place, const struct gs_rangeset *bytes)
 {
     struct gs_rangeset elsewhere = {0};
     int err = 0;
+    gs_debug("a transfer to device %u failed", place);
     for (unsigned i = 0; i < root->o.ctx->n && !err; i++)
         if (i != place)
-            err = gs_rangeset_common(&root->place[i].valid, r, &elsewhere);
+            err = gs_rangeset_common_set(&root->place[i].valid, bytes, &elsewhere);
     if (!err)
         err = gs_rangeset_remove_set(&root->place[place].valid, &elsewhere);
     gs_rangeset_free(&elsewhere);
-    if (err)
-        gs_spoil(root, r);
-}
-
-static void distrust(struct gs_mem *root, unsigned place, const struct gs_rect *r)
-{
-    gs_debug("a transfer to device %u failed", place);
-    for (uint64_t i = 0; i < r->rows; i++)
-        distrust_row(root, place, gs_rect_row(r, i));
+    for (size_t i = 0; i < bytes->n && err; i++)
+        gs_spoil(root, bytes->v[i]);
 }
 
 /* In the order of their queue, so that the first that is under way ends the search. */
@@ -64,8 +64,8 @@ static void settle_arrivals(struct gs_mem *root, unsigned place)
     size_t n = 0;
     for (cl_int status; n < r->n_arrivals && (status = gs_event_status(r->arrivals[n].event)) <= CL_COMPLETE; n++) {
         if (status < CL_COMPLETE)
-            distrust(root, place, &r->arrivals[n].rect);
-        gs_real()->clReleaseEvent(r->arrivals[n].event);
+            distrust(root, place, &r->arrivals[n].brings);
+        gs_arrival_drop(&r->arrivals[n]);
     }
     if (n && n < r->n_arrivals)
         memmove(r->arrivals, r->arrivals + n, (r->n_arrivals - n) * sizeof *r->arrivals);
@@ -148,55 +148,38 @@ static struct gs_rect next_transfer(const struct gs_mem *root, const struct gs_r
     return root->is_image ? gs_one_row(given->v[(*i)++]) : gs_rect_next(given, i, valid);
 }
 
-static bool is_within(const struct gs_rect *r, const struct gs_rect *other)
-{
-    const struct gs_range hull = gs_rect_hull(r), whole = gs_rect_hull(other);
-    if (other->rows == 1)
-        return whole.begin <= hull.begin && hull.end <= whole.end;
-    return r->begin == other->begin && r->width == other->width && r->rows == other->rows && r->pitch == other->pitch;
-}
-
 /* Earlier transfers that brought nothing but what comes anew, behind them in the same queue: what becomes of them
  * doesn't matter any more. An application that never waits would collect them without end. */
-static void forget_replaced(struct gs_replica *place, const struct gs_rect *by)
+static void forget_replaced(struct gs_replica *place, const struct gs_rangeset *by)
 {
     size_t n = 0;
     for (size_t i = 0; i < place->n_arrivals; i++) {
-        if (is_within(&place->arrivals[i].rect, by))
-            gs_real()->clReleaseEvent(place->arrivals[i].event);
+        if (gs_rangeset_contains_set(by, &place->arrivals[i].brings))
+            gs_arrival_drop(&place->arrivals[i]);
         else
             place->arrivals[n++] = place->arrivals[i];
     }
     place->n_arrivals = n;
 }
 
-/* Remembers what a transfer brings until it is known to have ended well; retains its event. */
-static cl_int expect(struct gs_replica *place, const struct gs_rect *r, cl_event event)
+/* Remembers what a transfer brings until it is known to have ended well, but not what the place has had before: that
+ * stays valid whatever becomes of the transfer. Retains its event. */
+static cl_int expect(struct gs_replica *place, const struct gs_rangeset *rows, cl_event event)
 {
-    forget_replaced(place, r);
-    struct gs_arrival *v = gs_grown(place->arrivals, place->n_arrivals, &place->arrivals_cap, sizeof *v);
-    if (!v)
-        return CL_OUT_OF_HOST_MEMORY;
-    place->arrivals = v;
-    cl_int err = gs_real()->clRetainEvent(event);
-    if (!err)
-        place->arrivals[place->n_arrivals++] = (struct gs_arrival){event, *r};
-    return err;
-}
-
-/* Not what the place has had before: that stays valid whatever becomes of the transfer. Of a rectangle it has had
- * nothing. */
-static cl_int expect_new(struct gs_replica *place, const struct gs_rect *r, cl_event event)
-{
-    struct gs_rangeset brought = {0};
-    if (r->rows > 1)
-        return expect(place, r, event);
-    cl_int err = gs_rangeset_missing(&place->valid, gs_rect_hull(r), &brought) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
-    for (size_t i = 0; i < brought.n && !err; i++) {
-        const struct gs_rect one = gs_one_row(brought.v[i]);
-        err = expect(place, &one, event);
+    struct gs_arrival a = {.event = event};
+    cl_int err = gs_rangeset_rest(rows, &place->valid, &a.brings) < 0 ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    struct gs_arrival *v = NULL;
+    if (!err && a.brings.n) {
+        forget_replaced(place, &a.brings);
+        v = gs_grown(place->arrivals, place->n_arrivals, &place->arrivals_cap, sizeof *v);
+        err = v ? gs_real()->clRetainEvent(event) : CL_OUT_OF_HOST_MEMORY;
     }
-    gs_rangeset_free(&brought);
+    if (v)
+        place->arrivals = v;
+    if (v && !err)
+        place->arrivals[place->n_arrivals++] = a;
+    else
+        gs_rangeset_free(&a.brings);
     return err;
 }
 
@@ -209,9 +192,9 @@ cl_int gs_arrives(struct gs_mem *root, unsigned to, const struct gs_rect *r, cl_
     cl_int err = gs_real()->clRetainEvent(event);
     if (!err) {
         place->ready = event;
-        err = expect_new(place, r, event);
+        err = add_rows(&rows, r) < 0 ? CL_OUT_OF_HOST_MEMORY : expect(place, &rows, event);
     }
-    if (!err && (add_rows(&rows, r) < 0 || gs_rangeset_add_set(&place->valid, &rows) < 0))
+    if (!err && gs_rangeset_add_set(&place->valid, &rows) < 0)
         err = CL_OUT_OF_HOST_MEMORY;
     gs_rangeset_free(&rows);
     return err;
@@ -223,14 +206,8 @@ static int find_given(const struct gs_mem *root, unsigned from, bool settled, co
 {
     const struct gs_replica *place = &root->place[from];
     int err = gs_rangeset_common_set(&place->valid, missing, given);
-    for (size_t i = 0; i < place->n_arrivals && !err && settled && given->n; i++) {
-        /* Its rows, not what lies between them: what is given would no longer be one rectangle. */
-        struct gs_rangeset rows = {0};
-        err = add_rows(&rows, &place->arrivals[i].rect);
-        if (!err)
-            err = gs_rangeset_remove_set(given, &rows);
-        gs_rangeset_free(&rows);
-    }
+    for (size_t i = 0; i < place->n_arrivals && !err && settled && given->n; i++)
+        err = gs_rangeset_remove_set(given, &place->arrivals[i].brings);
     return err;
 }
 

@@ -43,6 +43,9 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
  * and is the place's `ready`. */
 cl_int gs_arrives(struct gs_mem *root, unsigned to, const struct gs_rect *r, cl_event event);
 
+/* Nobody asks any more how that transfer ends. */
+void gs_arrival_drop(struct gs_arrival *a);
+
 /* How many of the bytes `want` are not valid in a place though somebody has written them, and in how many pieces they
  * would come; both are added to. An image counts with all its bytes. */
 int gs_lacking(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,

@@ -206,8 +206,7 @@ static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_repl
     cl_int err = gs_events_share_all(&send->wait, &cmd->before);
     for (size_t i = 0; i < src->n_arrivals && !err; i++) {
         const struct gs_arrival *a = &src->arrivals[i];
-        const struct gs_range brought = gs_rect_hull(&a->rect);
-        if (a->event != src->ready && brought.begin < r.end && r.begin < brought.end)
+        if (a->event != src->ready && gs_rangeset_touches(&a->brings, r))
             err = gs_events_share(&send->wait, a->event);
     }
     return err || !src->ready ? err : gs_events_share(&send->wait, src->ready);

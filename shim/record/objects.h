@@ -170,8 +170,8 @@ static inline unsigned gs_queue_call(struct gs_queue *q)
 
 /* A transfer into a place that isn't known to have ended. */
 struct gs_arrival {
-    cl_event event; /* owned */
-    struct gs_rect rect;
+    cl_event event;            /* owned */
+    struct gs_rangeset brings; /* what wasn't valid there before; owned */
 };
 
 /* One copy of a memory object. Place i is device i; place 0 holds the application's own handle. */
