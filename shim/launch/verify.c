@@ -127,16 +127,34 @@ static cl_int restore(struct gs_command *cmd, const struct gs_plan *plan, const 
     return err;
 }
 
-/* Is the byte in what some part declared to write? */
-static bool declared(const struct gs_plan *plan, const struct gs_use *u, uint64_t byte)
+/* What follows this byte and is in what the parts declared to write: its end; the byte itself where it isn't. */
+static uint64_t declared_to(const struct gs_plan *plan, const struct gs_use *u, uint64_t byte)
 {
     if (u->writes == GS_COMPARED)
-        return byte >= u->window.begin && byte < u->window.end;
-    for (unsigned p = 0; p < plan->n_parts; p++)
-        if (gs_rangeset_contains(&u->wrote[p], (struct gs_range){byte, byte + 1}) ||
-            gs_rangeset_contains(&u->reduced[p], (struct gs_range){byte, byte + 1}))
-            return true;
-    return false;
+        return byte >= u->window.begin && byte < u->window.end ? u->window.end : byte;
+    for (unsigned p = 0; p < plan->n_parts; p++) {
+        const struct gs_rangeset *sets[] = {&u->wrote[p], &u->reduced[p]};
+        for (unsigned i = 0; i < 2; i++) {
+            const size_t at = gs_rangeset_find(sets[i], byte);
+            if (at < sets[i]->n && sets[i]->v[at].begin <= byte)
+                return sets[i]->v[at].end;
+        }
+    }
+    return byte;
+}
+
+/* The first byte that has changed outside of what is declared; `size` where none has. */
+static uint64_t first_undeclared(const struct gs_plan *plan, const struct gs_use *u, const unsigned char *was,
+                                 const unsigned char *is, uint64_t size)
+{
+    uint64_t b = 0;
+    while (b < size) {
+        const uint64_t end = was[b] == is[b] ? b + 1 : declared_to(plan, u, b);
+        if (end == b)
+            return b;
+        b = end;
+    }
+    return size;
 }
 
 /* Do one device's runs differ in the number that the byte may be part of? A sum in another order has other last bits,
@@ -154,8 +172,9 @@ static bool differs(const struct snapshot *single, const struct snapshot *again,
 {
     for (size_t i = 0; i < single->n; i++) {
         const unsigned char *one = single->bytes[i], *many = split->bytes[i];
-        for (uint64_t b = 0; one && b < single->size[i]; b++)
-            if (one[b] != many[b] && !varies(one, again->bytes[i], single->size[i], b))
+        const uint64_t size = one && memcmp(one, many, single->size[i]) ? single->size[i] : 0;
+        for (uint64_t b = 0; b < size; b++)
+            if (one[b] != many[b] && !varies(one, again->bytes[i], size, b))
                 return true;
     }
     return false;
@@ -192,32 +211,31 @@ static bool compare(const struct gs_launching *l, const struct gs_plan *plan, co
     for (size_t i = 0; i < plan->n_uses; i++) {
         const unsigned char *was = before->bytes[i], *one = single->bytes[i], *many = split->bytes[i];
         const char *name = name_of(l, plan->uses[i].root);
-        bool differ = false, random = false, outside = false;
-        for (uint64_t b = 0; was && b < before->size[i]; b++) {
-            const bool here = one[b] != many[b];
-            if (here && !(differ && random)) {
-                const bool alone = varies(one, again->bytes[i], before->size[i], b);
-                if (alone && !random)
-                    gs_error("verify: kernel %s: argument %s varies at byte %" PRIu64
-                             ": two runs on one device differ there, too, by a race or by what nobody has written: it "
-                             "isn't the split",
-                             kernel, name, b);
-                else if (!alone && !differ)
-                    gs_error("verify: kernel %s: argument %s differs at byte %" PRIu64
-                             ": %02x on one device, %02x split%s%s%s",
-                             kernel, name, b, one[b], many[b], in_place ? "; parts may read what others write of " : "",
-                             in_place ? in_place : "", in_place ? ": a race of the kernel's own, if they do" : "");
-                differ = differ || !alone;
-                random = random || alone;
-            }
-            if (one[b] != was[b] && !outside && !declared(plan, &plan->uses[i], b)) {
-                gs_error("verify: kernel %s: argument %s changed at byte %" PRIu64
-                         ", which the summary doesn't declare",
+        const uint64_t size = was ? before->size[i] : 0;
+        bool differ = false, random = false;
+        const uint64_t end = size && memcmp(one, many, size) ? size : 0;
+        for (uint64_t b = 0; b < end && !(differ && random); b++) {
+            if (one[b] == many[b])
+                continue;
+            const bool alone = varies(one, again->bytes[i], size, b);
+            if (alone && !random)
+                gs_error("verify: kernel %s: argument %s varies at byte %" PRIu64
+                         ": two runs on one device differ there, too, by a race or by what nobody has written: it "
+                         "isn't the split",
                          kernel, name, b);
-                outside = true;
-            }
+            else if (!alone && !differ)
+                gs_error("verify: kernel %s: argument %s differs at byte %" PRIu64
+                         ": %02x on one device, %02x split%s%s%s",
+                         kernel, name, b, one[b], many[b], in_place ? "; parts may read what others write of " : "",
+                         in_place ? in_place : "", in_place ? ": a race of the kernel's own, if they do" : "");
+            differ = differ || !alone;
+            random = random || alone;
         }
-        right = right && !differ && !outside;
+        const uint64_t outside = first_undeclared(plan, &plan->uses[i], was, one, size);
+        if (outside < size)
+            gs_error("verify: kernel %s: argument %s changed at byte %" PRIu64 ", which the summary doesn't declare",
+                     kernel, name, outside);
+        right = right && !differ && outside == size;
     }
     return right;
 }
