@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build}")
 rounds=${ROUNDS:-5}
-cmake --build "$build" --target bench_calls bench_lines e2e_fake gpusparc gpusparc_shim gpusparc-translate sample_matmul sample_binomial >/dev/null
+cmake --build "$build" --target bench_calls bench_lines e2e_fake e2e_steady e2e_stream gpusparc gpusparc_shim gpusparc-translate sample_matmul sample_binomial >/dev/null
 calls=$build/lib/gpusparc/bench/bench_calls
 gpusparc=$build/bin/gpusparc
 samples=$build/lib/gpusparc/samples
@@ -56,6 +56,30 @@ echo "| --- | ---: | ---: | ---: |"
 GPUSPARC_REAL=$(realpath "$build/tests/e2e/fake.so") LD_LIBRARY_PATH=$work/lib XDG_CACHE_HOME=$work/cache GPUSPARC_MODE=auto \
   "$build/lib/gpusparc/bench/bench_lines" --against "$build/lib/gpusparc/libgpusparc.so" |
   awk -F'\t' '{ printf "| %s | %d | %d | %d |\n", $1, $2, $3, $4 }'
+
+echo
+echo "## An application alone under a daemon, over that driver (medians)"
+echo
+echo "| | no daemon | alone under one |"
+echo "| --- | ---: | ---: |"
+export GPUSPARC_SOCKET=$work/sock GPUSPARC_REAL=$(realpath "$build/tests/e2e/fake.so")
+printf '[system]\ngpus = 2\nrealtime = no\ntransfer_chunk = 64KiB\n' >"$work/conf"
+"$gpusparc" daemon --config "$work/conf" 2>"$work/daemon.txt" &
+daemon=$!
+trap 'kill $daemon 2>/dev/null; wait; rm -rf "$work"' EXIT
+for _ in $(seq 100); do "$gpusparc" status --json >/dev/null 2>&1 && break; sleep 0.1; done
+stream() { "$gpusparc" run "$@" --gpus 2 --mode auto "$build/tests/e2e/stream" 60; }
+echo "| a launch like the one before, ns | $(stream --no-daemon) | $(stream) |"
+# Of 16 pieces each of a write and of a read through the pinned ring.
+gates() {
+  GPUSPARC_TRANSFER=pinned FAKE_LOG=$work/pieces.log "$gpusparc" run "$@" --gpus 1 --mode single "$build/tests/e2e/steady" 50
+  awk '/^mark 0/ { if (n++ > 1) print gates + 0; gates = 0 } /clCreateUserEvent/ { gates++ }' "$work/pieces.log" | sort -n | sed -n 25p
+}
+echo "| gates that 32 pieces of transfers stand behind | $(gates --no-daemon) | $(gates) |"
+kill $daemon
+wait $daemon || true
+unset GPUSPARC_SOCKET GPUSPARC_REAL
+trap 'rm -rf "$work"' EXIT
 
 echo
 echo "## One call, nothing split, nanoseconds (both libraries in one process, call by call)"

