@@ -69,13 +69,15 @@ static cl_int read_in_turn(const struct gs_extents *s, const struct gs_events *r
         gs_events_wait(ready);
     for (unsigned i = 0; i < s->n && !err; i++) {
         const struct gs_staged *t = &s->v[i];
-        struct gs_grant grant;
+        struct gs_unit u = {0};
         cl_event event;
-        if (by_units)
-            gs_unit_take(GS_RESOURCE_PCI, &grant);
+        if (by_units) {
+            gs_unit_take(&u, GS_RESOURCE_PCI);
+            gs_unit_to(&u, GS_UNIT_SUBMITTED);
+        }
         err = read_stretch(t, queue[t->place], ready, &event);
         if (by_units)
-            gs_unit_over(&grant);
+            gs_unit_over(&u);
         if (!err)
             err = gs_staged_note(ended, t->place, event);
     }
@@ -177,7 +179,7 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
 {
     struct gs_putting put = {.q = q};
     struct gs_cut cut;
-    struct gs_grant grant;
+    struct gs_unit u = {0};
     cl_event own;
     gs_job_enter(q->o.ctx, true, &put.job);
     gs_op_cut(op, gs_put_chunk(&put, op), &cut);
@@ -187,20 +189,25 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     if (!might)
         return false;
     const bool blocks = may_block(op->region[0]);
-    gs_unit_take(GS_RESOURCE_PCI, &grant); /* it could run now */
+    gs_unit_take(&u, GS_RESOURCE_PCI); /* it could run now */
     pthread_mutex_lock(&q->o.ctx->lock);
     const struct gs_upto upto = gs_queue_upto(q);
     const bool may = may_go(q, m, r);
-    if (may)
+    if (may) {
+        gs_unit_to(&u, GS_UNIT_SUBMITTED);
         *err = gs_real()->clEnqueueReadBuffer(q->o.handle, op->src, blocks, op->from[0], op->region[0], op->ptr, n_wait,
                                               wait, blocks && !event ? NULL : &own);
+    }
     pthread_mutex_unlock(&q->o.ctx->lock);
     const bool enqueued = may && !*err;
     if (enqueued)
         gs_job_reads();
     if (enqueued && !blocks)
         *err = gs_real()->clWaitForEvents(1, &own); /* sends it off as well */
-    gs_unit_over(&grant);
+    if (may)
+        gs_unit_over(&u);
+    else
+        gs_unit_to(&u, GS_UNIT_QUEUED);
     if (enqueued && !*err)
         gs_queue_drained(q, upto);
     if (enqueued)

@@ -102,7 +102,7 @@ static bool write_at_once(struct gs_queue *q, struct gs_mem *m, size_t offset, s
                           cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
 {
     struct gs_job job;
-    struct gs_grant grant;
+    struct gs_unit u = {0};
     if (gs_fast_path_cares(~(unsigned)GS_CARE_DAEMON) || !gs_is_plain(m, offset, size) || !gs_unit_is_sole())
         return false;
     gs_job_enter_quickly(q->o.ctx, &job);
@@ -111,7 +111,7 @@ static bool write_at_once(struct gs_queue *q, struct gs_mem *m, size_t offset, s
     const bool may_go = (!job.transfer_chunk || size <= job.transfer_chunk) && !atomic_load(&q->o.ctx->divided);
     const bool alone =
         may_go && gs_alone_begin(q, NULL, 0, NULL, NULL) && gs_alone_moves(t, q->o.handle, false, n_wait);
-    const bool by_unit = !alone && may_go && gs_unit_try(GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN, &grant);
+    const bool by_unit = !alone && may_go && gs_unit_try(&u, GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN);
     if (alone || by_unit)
         *err =
             gs_real()->clEnqueueWriteBuffer(q->o.handle, m->o.handle, CL_FALSE, offset, size, ptr, n_wait, wait, event);
@@ -119,11 +119,13 @@ static bool write_at_once(struct gs_queue *q, struct gs_mem *m, size_t offset, s
         gs_alone_enqueued(t, event, *err);
         gs_fast_path_end(t);
     }
-    if (by_unit)
+    if (by_unit) {
         atomic_fetch_add(&q->calls, 1); /* no unit tells of it */
+        gs_unit_to(&u, GS_UNIT_SUBMITTED);
+    }
     pthread_mutex_unlock(&q->o.ctx->lock);
     if (by_unit)
-        gs_unit_over(&grant);
+        gs_unit_over(&u);
     gs_job_tell();
     return alone || by_unit;
 }

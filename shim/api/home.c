@@ -94,8 +94,10 @@ cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op
     if (!h->by_units || h->err || !h->n != !h->v) /* the driver knows what is wrong with a call that we can't serve */
         return gs_op_enqueue(op, &run.cut, 0, queue, h->n, h->v, own);
     if (h->alone && own && run.cut.n == 1 && !h->extra.n && gs_queue_is_idle(h->cmd.q) &&
-        (h->granted = gs_unit_try(run.resource, GS_LENGTH_UNKNOWN, &h->grant)))
+        gs_unit_try(&h->unit, run.resource, GS_LENGTH_UNKNOWN)) {
+        gs_unit_to(&h->unit, GS_UNIT_SUBMITTED);
         return gs_op_enqueue(op, &run.cut, 0, queue, h->n, h->v, own);
+    }
     if (run.cut.n == 1)
         return gs_run_op(h->cmd.q, &run, queue, h->n, h->v, own);
     cl_int err = gs_run_op(h->cmd.q, &run, queue, h->n, h->v, &end);
@@ -352,8 +354,8 @@ bool gs_home_await_before(struct gs_queue *q, cl_bool blocking, cl_uint n_wait, 
 cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_bool blocking, cl_event own, cl_event *event)
 {
     err = gs_home_wait(gs_home_end(h, err), blocking, own, event);
-    if (h->granted)
-        gs_unit_over(&h->grant);
+    if (gs_unit_is(&h->unit, GS_UNIT_SUBMITTED))
+        gs_unit_over(&h->unit);
     if (!err && blocking && h->by_units && !h->cmd.q->out_of_order)
         gs_queue_drained(h->cmd.q, h->upto);
     return err;

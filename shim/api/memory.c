@@ -233,11 +233,11 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags f
         gs_set_error(errcode_ret, CL_INVALID_OPERATION);
         return NULL;
     }
-    struct gs_grant grant;
+    struct gs_unit u;
     const bool filled = gs_initial_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
-    gs_initial_begin(filled, &grant);
+    gs_initial_begin(filled, &u);
     cl_mem handle = gs_real()->clCreateImage(context, flags, image_format, image_desc, host_ptr, errcode_ret);
-    gs_initial_end(filled, &grant);
+    gs_initial_end(&u);
     track_image(context, handle, image_format, image_desc);
     return handle;
 }
@@ -251,12 +251,12 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, 
         gs_set_error(errcode_ret, CL_INVALID_OPERATION);
         return NULL;
     }
-    struct gs_grant grant;
+    struct gs_unit u;
     const bool filled = gs_initial_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
-    gs_initial_begin(filled, &grant);
+    gs_initial_begin(filled, &u);
     cl_mem handle = gs_real()->clCreateImageWithProperties(context, properties, flags, image_format, image_desc,
                                                            host_ptr, errcode_ret);
-    gs_initial_end(filled, &grant);
+    gs_initial_end(&u);
     if (!properties || !*properties)
         track_image(context, handle, image_format, image_desc);
     return handle;
@@ -267,12 +267,12 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags
                                                 size_t image_height, size_t image_row_pitch, void *host_ptr,
                                                 cl_int *errcode_ret)
 {
-    struct gs_grant grant;
+    struct gs_unit u;
     const bool filled = gs_initial_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
-    gs_initial_begin(filled, &grant);
+    gs_initial_begin(filled, &u);
     cl_mem handle = gs_real()->clCreateImage2D(context, flags, image_format, image_width, image_height, image_row_pitch,
                                                host_ptr, errcode_ret);
-    gs_initial_end(filled, &grant);
+    gs_initial_end(&u);
     const cl_image_desc desc = {
         .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = image_width, .image_height = image_height};
     track_image(context, handle, image_format, &desc);
@@ -284,12 +284,12 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
                                                 size_t image_height, size_t image_depth, size_t image_row_pitch,
                                                 size_t image_slice_pitch, void *host_ptr, cl_int *errcode_ret)
 {
-    struct gs_grant grant;
+    struct gs_unit u;
     const bool filled = gs_initial_wanted(gs_find(GS_CONTEXT, context), flags, host_ptr);
-    gs_initial_begin(filled, &grant);
+    gs_initial_begin(filled, &u);
     cl_mem handle = gs_real()->clCreateImage3D(context, flags, image_format, image_width, image_height, image_depth,
                                                image_row_pitch, image_slice_pitch, host_ptr, errcode_ret);
-    gs_initial_end(filled, &grant);
+    gs_initial_end(&u);
     const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE3D,
                                 .image_width = image_width,
                                 .image_height = image_height,

@@ -25,8 +25,7 @@ struct gs_home {
     struct gs_putting put; /* by whose job */
     const struct gs_putting *put_before;
     bool alone; /* the call blocks until the command has ended, and nothing comes before it in its queue, in order */
-    bool granted;
-    struct gs_grant grant; /* of a command that is alone: it is given back once that has ended */
+    struct gs_unit unit; /* of a command that is alone: it is given back once that has ended */
     struct gs_deferred *held;
     cl_event gate;
     struct gs_command cmd;

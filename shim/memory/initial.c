@@ -7,16 +7,19 @@ bool gs_initial_wanted(const struct gs_context *c, cl_mem_flags flags, const voi
            gs_scheduled();
 }
 
-void gs_initial_begin(bool wanted, struct gs_grant *grant)
+void gs_initial_begin(bool wanted, struct gs_unit *u)
 {
-    if (wanted)
-        gs_unit_take(GS_RESOURCE_PCI, grant);
+    *u = (struct gs_unit){0};
+    if (!wanted)
+        return;
+    gs_unit_take(u, GS_RESOURCE_PCI);
+    gs_unit_to(u, GS_UNIT_SUBMITTED);
 }
 
-void gs_initial_end(bool wanted, const struct gs_grant *grant)
+void gs_initial_end(struct gs_unit *u)
 {
-    if (wanted)
-        gs_unit_give(grant);
+    if (gs_unit_is(u, GS_UNIT_SUBMITTED))
+        gs_unit_to(u, GS_UNIT_COMPLETE);
 }
 
 /* Each piece is on the device before its unit is given back. */
@@ -24,11 +27,11 @@ static cl_int write_pieces(cl_command_queue queue, cl_mem mem, const char *from,
 {
     cl_int err = CL_SUCCESS;
     for (size_t at = 0; at < size && !err; at += chunk) {
-        struct gs_grant grant;
+        struct gs_unit u;
         const size_t n = size - at < chunk ? size - at : chunk;
-        gs_unit_take(GS_RESOURCE_PCI, &grant);
+        gs_initial_begin(true, &u);
         err = gs_real()->clEnqueueWriteBuffer(queue, mem, CL_TRUE, at, n, from + at, 0, NULL, NULL);
-        gs_unit_give(&grant);
+        gs_initial_end(&u);
     }
     return err;
 }
@@ -63,9 +66,9 @@ cl_mem gs_initial_buffer(const struct gs_context *c, cl_mem_flags flags, size_t 
         return mem;
     }
     /* The driver knows what is wrong with a call that we can't serve. */
-    struct gs_grant grant;
-    gs_initial_begin(true, &grant);
+    struct gs_unit u;
+    gs_initial_begin(true, &u);
     mem = gs_real()->clCreateBuffer(c->o.handle, flags, size, ptr, err);
-    gs_initial_end(true, &grant);
+    gs_initial_end(&u);
     return mem;
 }

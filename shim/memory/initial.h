@@ -15,7 +15,7 @@ cl_mem gs_initial_buffer(const struct gs_context *c, cl_mem_flags flags, size_t 
                          cl_int *err);
 
 /* Around a call of the driver that makes memory with contents: one unit. `wanted` false: none. */
-void gs_initial_begin(bool wanted, struct gs_grant *grant);
-void gs_initial_end(bool wanted, const struct gs_grant *grant);
+void gs_initial_begin(bool wanted, struct gs_unit *u);
+void gs_initial_end(struct gs_unit *u);
 
 #endif

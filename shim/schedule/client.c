@@ -155,42 +155,52 @@ uint64_t gs_transfer_chunk(void)
     return mode.scheduled ? mode.transfer_chunk : 0;
 }
 
-void gs_unit_take(unsigned resource, struct gs_grant *grant)
+void gs_unit_take(struct gs_unit *u, unsigned resource)
 {
     struct gs_client *c = atomic_load(&gs_connection);
     const struct gs_grant at_once = {.resource = resource, .begin_ns = gs_now_ns()};
-    if (!c || gs_client_acquire(c, GS_MASK(resource), 0, grant) < 0)
-        *grant = at_once;
+    if (!c || gs_client_acquire(c, GS_MASK(resource), 0, &u->grant) < 0)
+        u->grant = at_once;
+    gs_unit_to(u, GS_UNIT_GRANTED);
 }
 
-bool gs_unit_try(unsigned resource, enum gs_length length, struct gs_grant *grant)
+bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length)
 {
     struct gs_client *c = atomic_load(&gs_connection);
-    return c && gs_client_try_one(c, resource, length, grant) == 0;
+    const bool granted = c && gs_client_try_one(c, resource, length, &u->grant) == 0;
+    if (granted)
+        gs_unit_to(u, GS_UNIT_GRANTED);
+    return granted;
 }
 
-bool gs_unit_ask(unsigned resource, struct gs_request *request)
+void gs_unit_ask(struct gs_unit *u, uint32_t mask, struct gs_request *request)
 {
     struct gs_client *c = atomic_load(&gs_connection);
-    return c && gs_client_request(c, GS_MASK(resource), 0, request) == 0;
+    if (c && gs_client_request(c, mask, 0, request) == 0)
+        gs_unit_to(u, GS_UNIT_ASKED);
 }
 
-bool gs_unit_await(struct gs_request *request, uint64_t ns, struct gs_grant *grant)
+bool gs_unit_await(struct gs_unit *u, struct gs_request *request, uint64_t ns)
 {
-    return gs_client_wait(atomic_load(&gs_connection), request, ns, grant) == 0;
+    if (!gs_unit_is(u, GS_UNIT_ASKED))
+        return false;
+    const bool granted = gs_client_wait(atomic_load(&gs_connection), request, ns, &u->grant) == 0;
+    if (granted || !request->open)
+        gs_unit_to(u, granted ? GS_UNIT_GRANTED : GS_UNIT_QUEUED);
+    return granted;
 }
 
-bool gs_unit_await_awake(struct gs_request *request, uint64_t ns, struct gs_grant *grant)
+bool gs_unit_await_awake(struct gs_unit *u, struct gs_request *request, uint64_t ns)
 {
     enum { PROCESSORS_TO_SPARE = 8 }; /* as for the daemon's `awake = auto` */
     static long processors;
     if (!processors)
         processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (processors < PROCESSORS_TO_SPARE)
-        return gs_unit_await(request, ns, grant);
+        return gs_unit_await(u, request, ns);
     const uint64_t until = gs_now_ns() + ns;
     bool granted;
-    while (!(granted = gs_unit_await(request, 0, grant)) && request->open && gs_now_ns() < until)
+    while (!(granted = gs_unit_await(u, request, 0)) && gs_unit_is(u, GS_UNIT_ASKED) && gs_now_ns() < until)
         ;
     return granted;
 }

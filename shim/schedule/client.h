@@ -5,6 +5,7 @@
 
 #include "common/client/client.h"
 #include "shim/record/objects.h"
+#include "shim/schedule/state.h"
 
 /* Does the next command go by units? Looks for a daemon now and then while there is none: that costs one look at a
  * coarse clock, and no thread. */
@@ -16,18 +17,18 @@ unsigned gs_resource_of(unsigned place);
 /* Bytes per unit of a transfer that belongs to no job; 0: transfers aren't cut. */
 uint64_t gs_transfer_chunk(void);
 
-/* Takes a unit, waiting for its turn; and gives it back. From any thread or callback. */
-void gs_unit_take(unsigned resource, struct gs_grant *grant);
+/* Has a unit granted, waiting for its turn; the grant goes back by gs_unit_to alone. From any thread or callback. */
+void gs_unit_take(struct gs_unit *u, unsigned resource);
 /* Only if that needs no waiting; for one of that length, see gs_client_try_one. */
-bool gs_unit_try(unsigned resource, enum gs_length length, struct gs_grant *grant);
+bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length);
 void gs_unit_give(const struct gs_grant *grant);
 
-/* In two steps: asks for one; and waits for it so long at most (false: it stays asked for). What is asked for is waited
- * for, or cancelled. */
-bool gs_unit_ask(unsigned resource, struct gs_request *request);
-bool gs_unit_await(struct gs_request *request, uint64_t ns, struct gs_grant *grant);
+/* In two steps: asks for a grant of any of these resources; and waits for it so long at most. False: it stays asked
+ * for, or else is queued again. What is asked for is waited for, or is queued again, and its request cancelled. */
+void gs_unit_ask(struct gs_unit *u, uint32_t mask, struct gs_request *request);
+bool gs_unit_await(struct gs_unit *u, struct gs_request *request, uint64_t ns);
 /* The same without sleeping, where there are processors to spare: to be woken takes 20 us. */
-bool gs_unit_await_awake(struct gs_request *request, uint64_t ns, struct gs_grant *grant);
+bool gs_unit_await_awake(struct gs_unit *u, struct gs_request *request, uint64_t ns);
 void gs_unit_cancel(struct gs_request *request);
 
 /* Could one be had if our own were not out? Nobody else waits. */

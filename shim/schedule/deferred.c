@@ -31,12 +31,11 @@ void gs_spent_drop(struct gs_spent *s)
         free(s);
 }
 
-void gs_unit_back(struct gs_unit **u)
+void gs_units_back(struct gs_deferred *h, unsigned first, enum gs_unit_state to)
 {
-    if (*u)
-        gs_unit_give(&(*u)->grant);
-    free(*u);
-    *u = NULL;
+    for (unsigned i = first; i < h->units.n; i++)
+        if (gs_unit_is(&h->unit[i], GS_UNIT_GRANTED))
+            gs_unit_to(&h->unit[i], to);
 }
 
 void gs_deferred_spoil(struct gs_deferred *h, cl_int status)
@@ -119,7 +118,7 @@ bool gs_deferred_enlist(struct gs_deferred *h)
     pthread_mutex_lock(&gs_deferred_lock);
     struct gs_deferred *before = gs_deferred_last_in(h->home);
     const bool follows =
-        h->behind == GS_BEHIND_LAST && before && !h->taken && !gs_is_served(before) && !before->follower;
+        h->behind == GS_BEHIND_LAST && before && !gs_is_taken(h) && !gs_is_served(before) && !before->follower;
     if (before)
         gs_share_close(before);
     gs_deferred_to(h, GS_ENQUEUED);

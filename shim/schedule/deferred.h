@@ -16,7 +16,7 @@
 #include "shim/schedule/state.h"
 #include "shim/report/watch.h"
 
-enum { GS_AWAITED = 4, GS_AT_ONCE = 15 /* units besides the first that may be had beforehand */ };
+enum { GS_AT_ONCE = 15 }; /* units besides the first that may be had beforehand */
 
 /* What a command's end is. */
 enum gs_end {
@@ -59,12 +59,7 @@ struct gs_deferred {
     unsigned order;             /* of a single unit, when the last of it was enqueued. gs_deferred_lock */
     struct gs_drained *drained; /* of the application's queue, if it is in order; or null */
     enum gs_behind behind;
-    struct gs_unit *taken; /* the first unit was granted before it was enqueued, and needs no gate; or null */
-    /* Of several that end by a marker: so were the others, all of them. The units, and what they enqueued. */
-    struct gs_unit *rest[GS_AT_ONCE];
-    cl_event rest_event[GS_AT_ONCE];
-    atomic_bool asked; /* the first unit was asked for before it was enqueued, by this request. The worker's lock */
-    struct gs_request request;
+    struct gs_request request; /* of the first unit, where it is asked for. The worker's lock */
     /* gs_deferred_lock: */
     enum gs_deferred_state state;
     struct gs_deferred *older, *newer; /* in the list of all that are under way */
@@ -73,20 +68,11 @@ struct gs_deferred {
     /* Of a single unit, which commands that come right after it in the queue may join: */
     struct gs_batch batch;
     enum gs_sharing sharing;
-    cl_event tail;       /* the event of the last of those that have joined and have one, or null; owned */
-    bool loose;          /* others have joined since, which have none */
-    uint64_t joined_ns;  /* when the last has come */
-    uint64_t granted_ns; /* 0: not yet */
-    /* The units under way, as far as there is room. */
-    const void *awaited[GS_AWAITED];
-};
-
-/* One granted unit that is under way. */
-struct gs_unit {
-    struct gs_deferred *held;
-    struct gs_grant grant;
-    atomic_uint *running; /* of its queue; or null */
-    bool waited;          /* what it took was waited for; else no more is known than that it took no longer */
+    cl_event tail;         /* the event of the last of those that have joined and have one, or null; owned */
+    bool loose;            /* others have joined since, which have none */
+    uint64_t joined_ns;    /* when the last has come */
+    uint64_t granted_ns;   /* 0: not yet */
+    struct gs_unit unit[]; /* units.n */
 };
 
 /* The queues of a command, to be let go when it may be no more. */
@@ -119,6 +105,13 @@ static inline bool gs_is_several(const struct gs_deferred *h)
     return h->units.n > 1;
 }
 
+/* Was the first unit granted before it was enqueued? Then it needs no gate. Of several units that end by a marker all
+ * were. */
+static inline bool gs_is_taken(const struct gs_deferred *h)
+{
+    return gs_unit_is(h->unit, GS_UNIT_GRANTED);
+}
+
 /* One command that moves bytes, no more than a unit is for. */
 static inline bool gs_is_piece(const struct gs_deferred *h)
 {
@@ -140,8 +133,8 @@ static inline void gs_drop_event(cl_event event)
 
 /* ---- deferred.c ---- */
 
-/* Gives back what was granted, if anything was: nothing runs by it. */
-void gs_unit_back(struct gs_unit **u);
+/* Those granted, from this one on, aren't submitted: gives their grants back. */
+void gs_units_back(struct gs_deferred *h, unsigned first, enum gs_unit_state to);
 
 /* Its status is this error, if it is the first. */
 void gs_deferred_spoil(struct gs_deferred *h, cl_int status);
@@ -202,9 +195,9 @@ void gs_units_over(cl_command_queue queue, unsigned order);
 void gs_workers_set_up(void);
 
 /* Asks for the first unit of a command that could run now, before it is enqueued, and waits for so long at most, awake
- * where processors can be spared for it. True: it is granted. Else `asked` says whether it is asked for. With the
- * context's lock held. */
-bool gs_worker_ask(struct gs_deferred *h, uint64_t ns, bool awake, struct gs_grant *grant);
+ * where processors can be spared for it. True: it is granted. Else it may be asked for. With the context's lock held.
+ */
+bool gs_worker_ask(struct gs_deferred *h, uint64_t ns, bool awake);
 
 /* What was asked for isn't wanted: the command isn't enqueued, or has failed. */
 void gs_worker_forget(struct gs_deferred *h);

@@ -45,7 +45,7 @@ static cl_int add_end(struct gs_deferred *h, struct gs_context *ctx)
 static cl_int retain_queues(struct gs_deferred *h)
 {
     struct gs_queues kept = {.home = h->home};
-    if (h->taken && h->ends_by != GS_END_OWN)
+    if (gs_is_taken(h) && h->ends_by != GS_END_OWN)
         return CL_SUCCESS;
     cl_int err = gs_real()->clRetainCommandQueue(h->home);
     if (err)
@@ -77,7 +77,7 @@ static cl_int mark(struct gs_deferred *h, struct gs_queue *q, cl_uint n_wait, co
 static cl_int make(struct gs_deferred *h, struct gs_queue *q, bool marked, cl_uint n_wait, const cl_event *wait)
 {
     cl_int err = marked ? mark(h, q, n_wait, wait) : CL_SUCCESS;
-    if (!err && !h->taken)
+    if (!err && !gs_is_taken(h))
         h->open = gs_real()->clCreateUserEvent(q->o.ctx->o.handle, &err);
     if (!err && h->ends_by == GS_END_OWN)
         err = add_end(h, q->o.ctx);
@@ -205,7 +205,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     if (*held)
         return CL_SUCCESS;
     gs_queue_close(queue);
-    struct gs_deferred *h = gs_zeroed(sizeof *h);
+    struct gs_deferred *h = gs_zeroed(sizeof *h + units->n * sizeof *h->unit);
     if (!h)
         return CL_OUT_OF_HOST_MEMORY;
     atomic_init(&h->refs, 1);
@@ -225,7 +225,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     h->call = call;
     const bool marked = gs_take_now(h, q, may_chain);
     gs_take_rest(h, q);
-    if (!h->taken)
+    if (!gs_is_taken(h))
         close_before_gate(queue);
     const cl_int err = make(h, q, marked, n_wait, wait);
     if (err) {
@@ -290,7 +290,7 @@ void gs_let_go(struct gs_deferred *h, cl_event first, cl_event *end)
         return;
     }
     /* Others have been sent off by then. */
-    const bool sends = !h->taken || (h->ends_by == GS_END_FIRST && sharing == GS_SHARE_CLOSED);
+    const bool sends = !gs_is_taken(h) || (h->ends_by == GS_END_FIRST && sharing == GS_SHARE_CLOSED);
     h->first = first;
     if (h->ends_by == GS_END_MARKER)
         gs_worker_enqueue_rest(h);

@@ -11,6 +11,7 @@
 #include "common/wire.h"
 #include "common/client/client.h"
 #include "shim/record/objects.h"
+#include "shim/schedule/state.h"
 
 /* A command that is held back. */
 struct gs_deferred;
@@ -136,8 +137,8 @@ bool gs_queue_is_empty(struct gs_queue *q, bool of_this_call);
 /* What was enqueued as a unit of the link has ended: it is given back at once. */
 void gs_link_ended(cl_event complete);
 
-/* A unit is given back that was taken for a command which no gs_deferred stands for: it has ended. */
-void gs_unit_over(const struct gs_grant *grant);
+/* A unit that was submitted for a command which no gs_deferred stands for has ended. */
+void gs_unit_over(struct gs_unit *u);
 
 /* The first unit was refused by the driver. The units' work stays the caller's. */
 void gs_hold_drop(struct gs_deferred *held);

@@ -2,7 +2,6 @@
 #include "shim/schedule/deferred.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "shim/order/command.h"
 #include "shim/order/completion.h"
@@ -89,16 +88,12 @@ bool gs_queue_is_empty(struct gs_queue *q, bool of_this_call)
     return empty;
 }
 
-/* The units under way that there is an end to be seen of: they are looked at. */
+/* The units under way: their ends are looked for. */
 static void look_at_units(struct gs_deferred *h, cl_event complete)
 {
-    const void *units[GS_AWAITED];
-    pthread_mutex_lock(&gs_deferred_lock);
-    memcpy(units, h->awaited, sizeof units);
-    pthread_mutex_unlock(&gs_deferred_lock);
-    for (unsigned i = 0; i < GS_AWAITED; i++)
-        if (units[i])
-            gs_completion_now(units[i], complete);
+    for (unsigned i = 0; i < h->units.n; i++)
+        if (gs_unit_is(&h->unit[i], GS_UNIT_SUBMITTED))
+            gs_completion_now(&h->unit[i], complete);
 }
 
 static bool is_over(struct gs_deferred *h, bool wait)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "common/memory.h"
 #include "shim/order/callbacks.h"
 #include "shim/order/command.h"
 #include "shim/order/completion.h"
@@ -16,54 +17,51 @@ bool gs_is_first_launch(struct gs_queue *q, const struct gs_units *units)
 
 static void unit_ended(cl_event event, cl_int status, void *data)
 {
-    struct gs_grant *grant = data;
     (void)event;
     (void)status;
-    gs_unit_over(grant);
-    free(grant);
+    gs_unit_over(data);
+    free(data);
 }
 
 /* Has it ended by then? Its unit is given back when it has. */
-static bool await_unit(cl_event event, struct gs_grant *grant, uint64_t until_ns)
+static bool await_unit(cl_event event, struct gs_unit *u, uint64_t until_ns)
 {
     bool over;
     while (!(over = gs_event_ended(event)) && gs_now_ns() < until_ns)
         ;
-    if (!over && gs_await_end(event, NULL, unit_ended, grant))
+    if (!over && gs_await_end(event, NULL, unit_ended, u))
         return false;
     if (!over)
         gs_real()->clWaitForEvents(1, &event);
-    unit_ended(event, CL_COMPLETE, grant);
+    unit_ended(event, CL_COMPLETE, u);
     return over;
 }
 
 static bool run_unit(struct gs_queue *q, unsigned resource, const struct gs_units *units, unsigned i, cl_event *event,
-                     struct gs_grant **grant)
+                     struct gs_unit **u)
 {
-    *grant = malloc(sizeof **grant);
-    if (!*grant || !gs_unit_try(resource, GS_LENGTH_UNKNOWN, *grant)) {
-        free(*grant);
-        return false;
-    }
-    if (units->enqueue(units->work, i, q->o.handle, 0, NULL, event) == CL_SUCCESS)
-        return true;
-    gs_unit_give(*grant);
-    free(*grant);
-    return false;
+    *u = gs_zeroed(sizeof **u);
+    const bool granted = *u && gs_unit_try(*u, resource, GS_LENGTH_UNKNOWN);
+    const bool runs = granted && units->enqueue(units->work, i, q->o.handle, 0, NULL, event) == CL_SUCCESS;
+    if (granted)
+        gs_unit_to(*u, runs ? GS_UNIT_SUBMITTED : GS_UNIT_FAILED);
+    if (!runs)
+        free(*u);
+    return runs;
 }
 
 unsigned gs_run_first(struct gs_queue *q, unsigned resource, const struct gs_units *units)
 {
     const uint64_t begin_ns = gs_now_ns();
-    struct gs_grant *grant;
+    struct gs_unit *u;
     cl_event event;
     unsigned n = 0;
     bool over = true;
-    while (n < units->n && over && run_unit(q, resource, units, n, &event, &grant)) {
+    while (n < units->n && over && run_unit(q, resource, units, n, &event, &u)) {
         n++;
         gs_job_add(event);
         gs_real()->clFlush(q->o.handle);
-        over = await_unit(event, grant, begin_ns + GS_BATCH_SOLE_NS);
+        over = await_unit(event, u, begin_ns + GS_BATCH_SOLE_NS);
         gs_real()->clReleaseEvent(event);
     }
     const uint64_t took_ns = gs_now_ns() - begin_ns;

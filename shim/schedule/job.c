@@ -103,19 +103,18 @@ static unsigned list_places(unsigned n, uint32_t mask, unsigned *place)
 static unsigned pick_place(struct gs_client *c, const struct gs_job *job)
 {
     struct gs_request rq;
-    struct gs_grant grant;
+    struct gs_unit u = {0};
     uint32_t mask = 0;
     for (unsigned i = 0; i < job->n; i++)
         mask |= GS_MASK(gs_resource_of(job->place[i]));
     unsigned resource = GS_RESOURCE_GPU(gs_client_last_gpu(c));
-    if (gs_client_request(c, mask, 0, &rq) == 0) {
-        if (gs_client_wait(c, &rq, PROBE_NS, &grant) == 0) {
-            resource = grant.resource;
-            gs_client_release(c, &grant);
-        } else {
-            gs_client_cancel(c, &rq);
-        }
-    }
+    gs_unit_ask(&u, mask, &rq);
+    if (gs_unit_await(&u, &rq, PROBE_NS))
+        resource = u.grant.resource;
+    else if (gs_unit_is(&u, GS_UNIT_ASKED))
+        gs_unit_cancel(&rq);
+    if (!gs_unit_is(&u, GS_UNIT_QUEUED))
+        gs_unit_to(&u, GS_UNIT_QUEUED);
     for (unsigned i = 0; i < job->n; i++)
         if (gs_resource_of(job->place[i]) == resource)
             return job->place[i];

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/schedule/deferred.h"
 
-#include <stdlib.h>
-
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/process/threads.h"
@@ -50,21 +48,14 @@ static void set_up(void)
     gs_threads_register();
 }
 
-/* The unit that was asked for, or else one that is now. */
-static void take_first(struct gs_deferred *h, struct gs_grant *grant)
+static bool run_first(struct gs_deferred *h)
 {
-    const bool asked = h->asked;
-    h->asked = false;
-    if (!asked || !gs_unit_await(&h->request, UINT64_MAX, grant))
-        gs_unit_take(h->resource, grant);
-}
-
-static bool run_first(struct gs_deferred *h, struct gs_unit *u)
-{
-    take_first(h, &u->grant);
+    if (!gs_unit_await(h->unit, &h->request, UINT64_MAX)) /* it wasn't asked for */
+        gs_unit_take(h->unit, h->resource);
+    gs_unit_to(h->unit, GS_UNIT_SUBMITTED);
     bool in = enter_driver();
     const cl_int err = gs_event_end(h->open, CL_COMPLETE);
-    gs_unit_watch(h, u, NULL, h->first);
+    gs_unit_watch(h, h->unit, NULL, h->first);
     leave_driver(in);
     return err == CL_SUCCESS;
 }
@@ -103,10 +94,12 @@ static void is_last(struct gs_deferred *h, unsigned queue, cl_event event)
 }
 
 /* It has been granted. */
-static bool enqueue_next(struct gs_deferred *h, unsigned i, struct gs_unit *u)
+static bool enqueue_next(struct gs_deferred *h, unsigned i)
 {
+    struct gs_unit *u = &h->unit[i];
     cl_event event;
     gs_label_back(h->label);
+    gs_unit_to(u, GS_UNIT_SUBMITTED);
     const unsigned to = emptiest_queue(h);
     const cl_int err = enqueue_unit(h, i, h->units.queue[to], NULL, &event);
     if (!err) {
@@ -116,21 +109,21 @@ static bool enqueue_next(struct gs_deferred *h, unsigned i, struct gs_unit *u)
         gs_real()->clFlush(h->units.queue[to]);
         gs_real()->clReleaseEvent(event);
     } else {
-        gs_unit_back(&u);
+        gs_unit_to(u, GS_UNIT_FAILED);
         gs_deferred_spoil(h, err);
     }
     return !err;
 }
 
-static bool run_next(struct gs_deferred *h, unsigned i, struct gs_unit *u)
+static bool run_next(struct gs_deferred *h, unsigned i)
 {
     bool in = enter_driver();
     if (i == 1 && h->units.first_alone)
         gs_real()->clWaitForEvents(1, &h->first);
     leave_driver(in);
-    gs_unit_take(h->resource, &u->grant);
+    gs_unit_take(&h->unit[i], h->resource);
     in = enter_driver();
-    const bool runs = enqueue_next(h, i, u);
+    const bool runs = enqueue_next(h, i);
     leave_driver(in);
     return runs;
 }
@@ -199,15 +192,10 @@ static void serve(struct gs_deferred *h)
             return;
         if (atomic_load(&h->status) != CL_COMPLETE)
             break;
-        struct gs_unit *u = malloc(sizeof *u);
-        if (!u)
-            gs_deferred_spoil(h, CL_OUT_OF_HOST_MEMORY);
-        else
-            runs = h->next_unit ? run_next(h, h->next_unit, u) : run_first(h, u);
+        runs = h->next_unit ? run_next(h, h->next_unit) : run_first(h);
         h->next_unit++;
     }
-    if (h->asked)
-        gs_worker_forget(h);
+    gs_worker_forget(h);
     has_served(h);
     gs_deferred_done(h);
     bool in = enter_driver();
@@ -234,7 +222,7 @@ static struct gs_deferred *next_of(struct worker *l, struct gs_request *given_up
         return NULL;
     if (l->next && l->next != h) {
         *given_up = l->next->request;
-        l->next->asked = false;
+        gs_unit_to(l->next->unit, GS_UNIT_QUEUED);
     }
     *at = h->next;
     if (!h->next)
@@ -289,16 +277,15 @@ static void is_not_next(struct worker *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-bool gs_worker_ask(struct gs_deferred *h, uint64_t ns, bool awake, struct gs_grant *grant)
+bool gs_worker_ask(struct gs_deferred *h, uint64_t ns, bool awake)
 {
     struct worker *l = &workers[h->resource];
     if (!is_first(l, h))
         return false;
-    const bool asked = gs_unit_ask(h->resource, &h->request);
+    gs_unit_ask(h->unit, GS_MASK(h->resource), &h->request);
     const bool granted =
-        asked && (awake ? gs_unit_await_awake(&h->request, ns, grant) : gs_unit_await(&h->request, ns, grant));
-    h->asked = asked && h->request.open;
-    if (!h->asked)
+        awake ? gs_unit_await_awake(h->unit, &h->request, ns) : gs_unit_await(h->unit, &h->request, ns);
+    if (!gs_unit_is(h->unit, GS_UNIT_ASKED))
         is_not_next(l);
     return granted;
 }
@@ -307,10 +294,13 @@ void gs_worker_forget(struct gs_deferred *h)
 {
     struct worker *l = &workers[h->resource];
     struct gs_request given_up = {0};
+    if (!gs_unit_is(h->unit, GS_UNIT_ASKED))
+        return;
     pthread_mutex_lock(&l->lock);
-    if (h->asked) /* else the worker's thread has given it up */
+    if (gs_unit_is(h->unit, GS_UNIT_ASKED)) { /* else the worker's thread has given it up */
         given_up = h->request;
-    h->asked = false;
+        gs_unit_to(h->unit, GS_UNIT_QUEUED);
+    }
     if (l->next == h)
         l->next = NULL;
     pthread_cond_signal(&l->news);
@@ -386,7 +376,7 @@ void gs_worker_enqueue_rest(struct gs_deferred *h)
     gs_real()->clFlush(h->home); /* others wait for `ready` */
     for (unsigned i = 0; i + 1 < h->units.n && !err; i++) {
         cl_command_queue queue = h->units.queue[queue_of_rest(h, i)];
-        err = enqueue_unit(h, i + 1, queue, h->ready, &h->rest_event[i]);
+        err = enqueue_unit(h, i + 1, queue, h->ready, &h->unit[i + 1].event);
         if (!err) {
             gs_real()->clFlush(queue);
             n++;
@@ -394,7 +384,7 @@ void gs_worker_enqueue_rest(struct gs_deferred *h)
     }
     cl_event all[GS_AT_ONCE + 1] = {h->first}; /* the first as well: a queue's order hands no failure on */
     for (cl_uint i = 0; i < n; i++)
-        all[i + 1] = h->rest_event[i];
+        all[i + 1] = h->unit[i + 1].event;
     if (!err)
         err = gs_real()->clEnqueueMarkerWithWaitList(h->home, n + 1, all, &h->end);
     h->next_unit = h->units.n;
@@ -402,27 +392,24 @@ void gs_worker_enqueue_rest(struct gs_deferred *h)
         return;
     gs_deferred_spoil(h, err);
     add_failed_end(h, all, n + 1);
-    for (unsigned i = n; i < GS_AT_ONCE; i++)
-        gs_unit_back(&h->rest[i]);
+    gs_units_back(h, n + 1, GS_UNIT_FAILED);
 }
 
 static void watch_rest(struct gs_deferred *h)
 {
-    for (unsigned i = 0; i < GS_AT_ONCE && h->rest[i]; i++) {
-        const unsigned to = queue_of_rest(h, i);
-        struct gs_unit *u = h->rest[i];
-        h->rest[i] = NULL;
-        is_last(h, to, h->rest_event[i]);
-        gs_unit_watch(h, u, &h->running[to], h->rest_event[i]);
+    for (unsigned i = 1; i < h->units.n && gs_unit_is(&h->unit[i], GS_UNIT_GRANTED); i++) {
+        const unsigned to = queue_of_rest(h, i - 1);
+        gs_unit_to(&h->unit[i], GS_UNIT_SUBMITTED);
+        is_last(h, to, h->unit[i].event);
+        gs_unit_watch(h, &h->unit[i], &h->running[to], h->unit[i].event);
     }
 }
 
 /* Its unit is granted: there is nothing to wait for but its end. */
 static void run_taken(struct gs_deferred *h)
 {
-    struct gs_unit *u = h->taken;
-    h->taken = NULL;
-    gs_unit_watch(h, u, NULL, h->first);
+    gs_unit_to(h->unit, GS_UNIT_SUBMITTED);
+    gs_unit_watch(h, h->unit, NULL, h->first);
     watch_rest(h);
     if (!h->next_unit)
         h->next_unit = 1;
@@ -436,7 +423,7 @@ static void run_taken(struct gs_deferred *h)
 
 static void await_ready(struct worker *l, struct gs_deferred *h)
 {
-    if (h->asked)
+    if (gs_unit_is(h->unit, GS_UNIT_ASKED))
         now_waits(l, h);
     if (!gs_await_end(h->ready, NULL, could_run, h))
         could_run(h->ready, CL_COMPLETE, h);
@@ -452,7 +439,7 @@ void gs_worker_take(struct gs_deferred *h)
         gs_debug("no thread could be started to schedule commands");
     if (gs_deferred_enlist(h))
         return;
-    if (h->taken)
+    if (gs_is_taken(h))
         run_taken(h);
     else if (h->behind != GS_BEHIND_OTHERS || !started)
         push(h);

@@ -25,6 +25,26 @@ static const unsigned sharing_after[GS_SHARINGS] = {
     [GS_SHARE_SENT] = TO(SHARE_CLOSING) | TO(SHARE_SENT),
 };
 
+static const unsigned unit_after[GS_UNIT_STATES] = {
+    [GS_UNIT_QUEUED] = TO(UNIT_ASKED) | TO(UNIT_GRANTED),
+    [GS_UNIT_ASKED] = TO(UNIT_QUEUED) /* given up: another one is to be served first */ | TO(UNIT_GRANTED),
+    [GS_UNIT_GRANTED] = TO(UNIT_QUEUED) | TO(UNIT_SUBMITTED) | TO(UNIT_FAILED),
+    [GS_UNIT_SUBMITTED] = TO(UNIT_COMPLETE) | TO(UNIT_FAILED),
+};
+
+static bool has_grant(enum gs_unit_state state)
+{
+    return state == GS_UNIT_GRANTED || state == GS_UNIT_SUBMITTED;
+}
+
+void gs_unit_to(struct gs_unit *u, enum gs_unit_state to)
+{
+    const enum gs_unit_state from = atomic_exchange(&u->state, to);
+    GS_CHECK(unit_after[from] >> to & 1, "a unit's state", from, to);
+    if (has_grant(from) && !has_grant(to))
+        gs_unit_give(&u->grant);
+}
+
 void gs_deferred_to(struct gs_deferred *h, enum gs_deferred_state to)
 {
     GS_CHECK(after[h->state] >> to & 1, "a deferred command's state", h->state, to);

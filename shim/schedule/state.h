@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The states of a deferred command, and of its unit where others may share it; state.c has the table of what may follow
- * what. Both change with gs_deferred_lock held, and gs_deferred_changed tells who waits.
+/* The states of a deferred command, of its unit where others may share it, and of each unit; state.c has the table of
+ * what may follow what. The first two change with gs_deferred_lock held, and gs_deferred_changed tells who waits.
  *
  *   PREPARED --> ENQUEUED --> READY --> SERVED --> OVER        of the command
  *                   |  ^--------'          ^
@@ -8,11 +8,18 @@
  *
  *   JOINING <--> OPEN --> LAST_JOINS --> CLOSED <--> CLOSING --> SENT        of a unit that others may share
  *                 '------------------------^
+ *
+ *   QUEUED <--> ASKED --> GRANTED --> SUBMITTED --> COMPLETE or FAILED        of each unit
+ *      ^---------------------^ '-------------------------------^
  */
 #ifndef GS_SHIM_SCHEDULE_STATE_H
 #define GS_SHIM_SCHEDULE_STATE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+
+#include "common/client/client.h"
+#include "shim/record/real.h"
 
 struct gs_deferred;
 
@@ -34,6 +41,36 @@ enum gs_sharing {
     GS_SHARE_SENT,       /* it has been sent off, or will be without us */
     GS_SHARINGS
 };
+
+enum gs_unit_state {
+    GS_UNIT_QUEUED,    /* it has no grant, and nobody has asked for one */
+    GS_UNIT_ASKED,     /* the daemon has been asked, in an earlier step than the one that waits for the grant */
+    GS_UNIT_GRANTED,   /* it may be submitted. Or it isn't needed: then it goes back to the queued ones */
+    GS_UNIT_SUBMITTED, /* the driver has it, or is about to get it */
+    GS_UNIT_COMPLETE,
+    GS_UNIT_FAILED, /* while it ran, or the driver has refused it */
+    GS_UNIT_STATES
+};
+
+/* A sub-kernel, a chunk of a transfer, or a batch of short commands. All zero: queued. `held`: the command that it
+ * belongs to; null: one that no gs_deferred stands for. */
+struct gs_unit {
+    _Atomic(enum gs_unit_state) state;
+    bool waited;           /* what it took was waited for; else no more is known than that it took no longer */
+    struct gs_grant grant; /* while it is granted or submitted */
+    struct gs_deferred *held;
+    atomic_uint *running; /* of its queue; or null */
+    cl_event event;       /* from enqueueing it until it is submitted, where all units are in one call */
+};
+
+/* A unit that is granted or submitted has a grant. This gives it back with the state after those, at once: others may
+ * wait for it. */
+void gs_unit_to(struct gs_unit *u, enum gs_unit_state to);
+
+static inline bool gs_unit_is(const struct gs_unit *u, enum gs_unit_state state)
+{
+    return atomic_load(&u->state) == state;
+}
 
 /* From now on it is in that state. What must not follow is reported where locks are checked (common/lock/rank.h). */
 void gs_deferred_to(struct gs_deferred *h, enum gs_deferred_state to);

@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/schedule/take.h"
 
-#include <stdlib.h>
-
-#include "common/memory.h"
 #include "shim/order/callbacks.h"
 #include "shim/report/report.h"
 #include "shim/schedule/put.h"
 
-static void give_rest(struct gs_deferred *h)
-{
-    for (unsigned i = 0; i < GS_AT_ONCE; i++)
-        gs_unit_back(&h->rest[i]);
-}
-
 void gs_take_back(struct gs_deferred *h)
 {
-    if (h->asked)
-        gs_worker_forget(h);
-    gs_unit_back(&h->taken);
-    give_rest(h);
+    gs_worker_forget(h);
+    gs_units_back(h, 0, GS_UNIT_QUEUED);
 }
 
 /* A launch on one GPU waits a moment in the call: it needs no gate then, nor anybody who opens it. On an H200, behind
@@ -53,8 +42,7 @@ static bool ask_unit(struct gs_deferred *h, bool idle)
     const bool only = idle && !gs_deferred_oldest;
     pthread_mutex_unlock(&gs_deferred_lock);
     const uint64_t first_ns = wait_first_ns(h), ns = only ? wait_in_call_ns(h, &job) : 0;
-    const bool granted =
-        (only || first_ns) && gs_worker_ask(h, ns > first_ns ? ns : first_ns, job.told, &h->taken->grant);
+    const bool granted = (only || first_ns) && gs_worker_ask(h, ns > first_ns ? ns : first_ns, job.told);
     if (first_ns && !granted)
         atomic_store(&vain_ns[h->resource], gs_now_ns());
     return granted;
@@ -77,17 +65,17 @@ static bool await_own(struct gs_deferred *h)
         while ((now = gs_now_ns()) < next)
             ;
         gs_units_look(h->resource, NULL, NULL);
-        taken = gs_unit_try(h->resource, h->length, &h->taken->grant);
+        taken = gs_unit_try(h->unit, h->resource, h->length);
     }
     return taken;
 }
 
 static bool try_unit(struct gs_deferred *h, bool idle)
 {
-    if (gs_unit_try(h->resource, h->length, &h->taken->grant))
+    if (gs_unit_try(h->unit, h->resource, h->length))
         return true;
     gs_units_look(h->resource, NULL, NULL);
-    return gs_unit_try(h->resource, h->length, &h->taken->grant) || await_own(h) || ask_unit(h, idle);
+    return gs_unit_try(h->unit, h->resource, h->length) || await_own(h) || ask_unit(h, idle);
 }
 
 /* Where no other application is connected nobody waits for a unit which is held while its command can't run yet: what
@@ -112,11 +100,7 @@ bool gs_take_now(struct gs_deferred *h, const struct gs_queue *q, bool may_chain
     h->behind = idle ? GS_BEHIND_NOTHING : gs_is_next(before, h->resource, h->call) ? GS_BEHIND_LAST : GS_BEHIND_OTHERS;
     const bool now = h->behind == GS_BEHIND_LAST ? gs_is_served(before) : idle || may_at_will(h, q);
     pthread_mutex_unlock(&gs_deferred_lock);
-    if (now && (h->taken = gs_zeroed(sizeof *h->taken)) && !try_unit(h, idle && h->home == q->o.handle)) {
-        free(h->taken);
-        h->taken = NULL;
-    }
-    if (h->behind == GS_BEHIND_OTHERS && h->taken)
+    if (now && try_unit(h, idle && h->home == q->o.handle) && h->behind == GS_BEHIND_OTHERS)
         h->behind = GS_BEHIND_LAST;
     return h->behind == GS_BEHIND_OTHERS || (h->behind == GS_BEHIND_LAST && gs_is_several(h));
 }
@@ -126,17 +110,13 @@ bool gs_take_now(struct gs_deferred *h, const struct gs_queue *q, bool may_chain
  * Its times are put together later than the marker ends: so not where somebody may ask for them. */
 void gs_take_rest(struct gs_deferred *h, const struct gs_queue *q)
 {
-    if (!h->taken || !gs_is_several(h) || h->units.n - 1 > GS_AT_ONCE || h->units.first_alone || q->profiling ||
+    if (!gs_is_taken(h) || !gs_is_several(h) || h->units.n - 1 > GS_AT_ONCE || h->units.first_alone || q->profiling ||
         gs_report_wants_times())
         return;
     h->ends_by = GS_END_MARKER;
-    for (unsigned i = 0; i + 1 < h->units.n && h->ends_by == GS_END_MARKER; i++) {
-        h->rest[i] = gs_zeroed(sizeof *h->rest[i]);
-        if (!h->rest[i] || !gs_unit_try(h->resource, h->length, &h->rest[i]->grant)) {
-            free(h->rest[i]);
-            h->rest[i] = NULL;
-            give_rest(h);
+    for (unsigned i = 1; i < h->units.n && h->ends_by == GS_END_MARKER; i++)
+        if (!gs_unit_try(&h->unit[i], h->resource, h->length)) {
+            gs_units_back(h, 1, GS_UNIT_QUEUED);
             h->ends_by = GS_END_OWN;
         }
-    }
 }

@@ -55,30 +55,18 @@ void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns)
     pthread_mutex_unlock(&record->times_lock);
 }
 
-static void replace_awaited(struct gs_deferred *h, const struct gs_unit *before, const struct gs_unit *after)
-{
-    unsigned i = 0;
-    pthread_mutex_lock(&gs_deferred_lock);
-    while (i < GS_AWAITED && h->awaited[i] != before)
-        i++;
-    if (i < GS_AWAITED)
-        h->awaited[i] = after;
-    pthread_mutex_unlock(&gs_deferred_lock);
-}
-
 static void unit_ended(cl_event event, cl_int status, void *data)
 {
     struct gs_unit *u = data;
     if (u->running)
         atomic_fetch_sub(u->running, 1);
-    gs_unit_give(&u->grant); /* before what takes calls of the driver: others may wait for it */
+    gs_unit_to(u, status < 0 ? GS_UNIT_FAILED : GS_UNIT_COMPLETE); /* before what takes calls of the driver */
     if (u->held->units.n == 1)
         gs_job_ended(event ? event : gs_deferred_last_event(u->held));
     if (status < 0)
         gs_deferred_spoil(u->held, status);
     else if (u->held->record)
         gs_record_times(u->held->record, event, 0);
-    replace_awaited(u->held, u, NULL);
     const uint64_t took = add_spent(u), since = gs_now_ns() - u->grant.begin_ns;
     if (u->held->units.n == 1)
         gs_batch_heard(&u->held->batch, took, since - took < SAME_NS ? took : since, u->waited);
@@ -86,7 +74,6 @@ static void unit_ended(cl_event event, cl_int status, void *data)
         atomic_fetch_add(&u->held->took_ns, took);
     gs_deferred_done(u->held);
     gs_deferred_drop(u->held);
-    free(u);
 }
 
 void gs_link_ended(cl_event complete)
@@ -94,10 +81,10 @@ void gs_link_ended(cl_event complete)
     gs_units_look(GS_RESOURCE_PCI, NULL, complete);
 }
 
-void gs_unit_over(const struct gs_grant *grant)
+void gs_unit_over(struct gs_unit *u)
 {
-    gs_unit_give(grant);
-    time_of(grant->resource, grant);
+    gs_unit_to(u, GS_UNIT_COMPLETE);
+    time_of(u->grant.resource, &u->grant);
 }
 
 /* Its last event is that of `marker` from now on, or all of it has ended. */
@@ -226,13 +213,13 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *runnin
     atomic_fetch_add(&h->left, 1);
     if (running)
         atomic_fetch_add(running, 1);
-    *u = (struct gs_unit){.held = h, .grant = u->grant, .running = running};
+    u->held = h;
+    u->running = running;
     pthread_mutex_lock(&gs_deferred_lock);
     const bool more =
         h->units.n == 1 && (h->sharing == GS_SHARE_OPEN || gs_share_is_joining(h->sharing) || h->tail || h->loose);
     h->granted_ns = u->grant.begin_ns;
     pthread_mutex_unlock(&gs_deferred_lock);
-    replace_awaited(h, NULL, u);
     if (more && await_more(u))
         return;
     if (more)
@@ -244,9 +231,9 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, atomic_uint *runnin
 /* With gs_deferred_lock held. Null: it hasn't been served, has ended, or somebody is about to hear of it. */
 static struct gs_awaited *claim(struct gs_deferred *h)
 {
-    struct gs_unit *u = (struct gs_unit *)(uintptr_t)h->awaited[0];
+    struct gs_unit *u = h->unit;
     const bool quiet = !gs_share_is_joining(h->sharing) && h->sharing != GS_SHARE_CLOSING;
-    struct gs_awaited *a = u && quiet ? gs_completion_claim(u) : NULL;
+    struct gs_awaited *a = gs_unit_is(u, GS_UNIT_SUBMITTED) && quiet ? gs_completion_claim(u) : NULL;
     if (!a)
         return NULL;
     u->waited = atomic_load(&h->pending);
@@ -279,8 +266,9 @@ void gs_units_look(unsigned resource, cl_command_queue queue, cl_event complete)
     unsigned n = 0, seen = 0;
     pthread_mutex_lock(&gs_deferred_lock);
     for (struct gs_deferred *h = gs_deferred_oldest; h && n < MOST && seen < LOOKED_AT; h = h->newer, seen++)
-        if (h->awaited[0] && h->units.n == 1 && (queue ? h->home == queue : h->resource == resource))
-            units[n++] = h->awaited[0];
+        if (gs_unit_is(h->unit, GS_UNIT_SUBMITTED) && h->units.n == 1 &&
+            (queue ? h->home == queue : h->resource == resource))
+            units[n++] = h->unit;
     pthread_mutex_unlock(&gs_deferred_lock);
     while (n)
         gs_completion_now(units[--n], complete);
