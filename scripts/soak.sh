@@ -88,6 +88,11 @@ crowd() {
     bash "$GS_SOURCE/tests/e2e/crowd.sh" "${2:-$RANDOM}" "${1:-600}" "${@:3}"
 }
 
+# schedule [SECONDS [SEED]]: random programs over a lazy driver, their commands' states and grants against a slow model
+schedule() {
+    bash "$GS_SOURCE/tests/e2e/schedule.sh" "${2:-$RANDOM}" 1 "${1:-600}"
+}
+
 # growth [ROUNDS]: an application that runs for long takes no more and more memory
 growth() {
     bash "$GS_SOURCE/tests/e2e/growth.sh" "${1:-20000}"

@@ -68,12 +68,16 @@ void gs_rank_made(const void *lock, enum gs_rank rank, const char *name);
 /* Reports what may not follow what. */
 #define GS_CHECK(good, what, from, to) ((good) ? (void)0 : gs_check_failed((what), (int)(from), (int)(to)))
 void gs_check_failed(const char *what, int from, int to);
+/* A line of what happens, for a model that replays it (tests/e2e/noted.c). */
+#define GS_NOTE(...) gs_note(__VA_ARGS__)
+void gs_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #else
 
 #define GS_RANKED(lock, rank) _Static_assert((rank) > 0, "")
 #define gs_rank_lock(lock, rank) ((void)(rank))
 #define GS_CHECK(good, what, from, to) ((void)(good))
+#define GS_NOTE(...) ((void)0)
 
 #endif
 #endif

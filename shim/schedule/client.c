@@ -155,13 +155,20 @@ uint64_t gs_transfer_chunk(void)
     return mode.scheduled ? mode.transfer_chunk : 0;
 }
 
+static void is_granted(struct gs_unit *u)
+{
+    GS_NOTE("grant %p %u %u %u %d", (void *)u, u->grant.resource, u->grant.client, u->grant.generation, u->grant.piece);
+    gs_unit_to(u, GS_UNIT_GRANTED);
+}
+
 void gs_unit_take(struct gs_unit *u, unsigned resource)
 {
     struct gs_client *c = atomic_load(&gs_connection);
     const struct gs_grant at_once = {.resource = resource, .begin_ns = gs_now_ns()};
+    GS_NOTE("wait grant");
     if (!c || gs_client_acquire(c, GS_MASK(resource), 0, &u->grant) < 0)
         u->grant = at_once;
-    gs_unit_to(u, GS_UNIT_GRANTED);
+    is_granted(u);
 }
 
 bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length)
@@ -169,7 +176,7 @@ bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length)
     struct gs_client *c = atomic_load(&gs_connection);
     const bool granted = c && gs_client_try_one(c, resource, length, &u->grant) == 0;
     if (granted)
-        gs_unit_to(u, GS_UNIT_GRANTED);
+        is_granted(u);
     return granted;
 }
 
@@ -184,9 +191,12 @@ bool gs_unit_await(struct gs_unit *u, struct gs_request *request, uint64_t ns)
 {
     if (!gs_unit_is(u, GS_UNIT_ASKED))
         return false;
+    GS_NOTE("%s grant", ns ? "wait" : "look");
     const bool granted = gs_client_wait(atomic_load(&gs_connection), request, ns, &u->grant) == 0;
-    if (granted || !request->open)
-        gs_unit_to(u, granted ? GS_UNIT_GRANTED : GS_UNIT_QUEUED);
+    if (granted)
+        is_granted(u);
+    else if (!request->open)
+        gs_unit_to(u, GS_UNIT_QUEUED);
     return granted;
 }
 
@@ -207,6 +217,7 @@ bool gs_unit_await_awake(struct gs_unit *u, struct gs_request *request, uint64_t
 
 void gs_unit_cancel(struct gs_request *request)
 {
+    GS_NOTE("cancel %d", request->open);
     gs_client_cancel(atomic_load(&gs_connection), request);
 }
 
@@ -274,9 +285,10 @@ void gs_units_wake(void)
         gs_client_need_ends(c);
 }
 
-void gs_unit_give(const struct gs_grant *grant)
+void gs_unit_give(const struct gs_unit *u)
 {
     struct gs_client *c = atomic_load(&gs_connection);
+    GS_NOTE("give %p", (const void *)u);
     if (c)
-        gs_client_release(c, grant);
+        gs_client_release(c, &u->grant);
 }

@@ -21,7 +21,7 @@ uint64_t gs_transfer_chunk(void);
 void gs_unit_take(struct gs_unit *u, unsigned resource);
 /* Only if that needs no waiting; for one of that length, see gs_client_try_one. */
 bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length);
-void gs_unit_give(const struct gs_grant *grant);
+void gs_unit_give(const struct gs_unit *u);
 
 /* In two steps: asks for a grant of any of these resources; and waits for it so long at most. False: it stays asked
  * for, or else is queued again. What is asked for is waited for, or is queued again, and its request cancelled. */

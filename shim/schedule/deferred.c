@@ -173,6 +173,7 @@ void gs_deferred_drop(struct gs_deferred *h)
     if (atomic_fetch_sub(&h->refs, 1) != 1)
         return;
     unlist(h);
+    GS_NOTE("gone %p", (void *)h);
     if (h->drained && h->state != GS_PREPARED)
         gs_has_drained(h->drained, h->call);
     gs_drained_drop(h->drained);

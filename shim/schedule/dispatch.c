@@ -95,6 +95,7 @@ static void unmake(struct gs_deferred *h)
     gs_take_back(h);
     gs_deferred_leave_siblings(h);
     gs_spent_drop(h->units.spent);
+    GS_NOTE("gone %p", (void *)h);
     free(h);
 }
 
@@ -211,6 +212,8 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     atomic_init(&h->refs, 1);
     atomic_init(&h->left, 1);
     h->units = *units;
+    GS_NOTE("new %p %p %d %u %p %zu", (void *)h, (void *)queue, queue != q->o.handle || !q->out_of_order, units->n,
+            (void *)h->unit, sizeof *h->unit);
     gs_deferred_join_siblings(h);
     if (h->units.spent)
         atomic_fetch_add(&h->units.spent->refs, 1);
@@ -235,6 +238,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     if (queue == q->o.handle && !q->out_of_order && (h->drained = gs_drained_of(q)))
         atomic_fetch_add(&h->drained->refs, 1);
     h->label = gs_label_now();
+    GS_NOTE("made %p %p %p", (void *)h, (void *)h->open, h->ends_by == GS_END_OWN ? (void *)h->end : NULL);
     *held = h;
     *gate = h->open;
     return CL_SUCCESS;

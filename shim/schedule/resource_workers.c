@@ -77,6 +77,8 @@ static unsigned emptiest_queue(struct gs_deferred *h)
 static cl_int enqueue_unit(const struct gs_deferred *h, unsigned i, cl_command_queue queue, cl_event wait,
                            cl_event *event)
 {
+    GS_NOTE("enqueue %p %d", (const void *)&h->unit[i],
+            wait || !h->ready ? CL_COMPLETE : (int)gs_event_status(h->ready));
     const cl_event *list = wait ? &wait : NULL;
     const cl_int err = h->units.enqueue(h->units.work, i, queue, wait != NULL, list, event);
     return err ? h->units.enqueue(h->units.work, i, queue, wait != NULL, list, event) : err;
@@ -170,6 +172,7 @@ static bool rest_waits(struct gs_deferred *h)
 {
     const cl_int status = h->behind == GS_BEHIND_LAST ? gs_event_status(h->ready) : CL_COMPLETE;
     h->behind = GS_BEHIND_NOTHING;
+    GS_NOTE("behind %p %d", (void *)h, status);
     if (status < 0)
         gs_deferred_spoil(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     if (status <= CL_COMPLETE)
@@ -324,6 +327,7 @@ static void could_run(cl_event event, cl_int status, void *data)
 {
     struct gs_deferred *h = data;
     (void)event;
+    GS_NOTE("behind %p %d", (void *)h, status);
     if (status < 0)
         gs_deferred_spoil(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     if (status < 0 && fails_here)

@@ -41,13 +41,15 @@ void gs_unit_to(struct gs_unit *u, enum gs_unit_state to)
 {
     const enum gs_unit_state from = atomic_exchange(&u->state, to);
     GS_CHECK(unit_after[from] >> to & 1, "a unit's state", from, to);
+    GS_NOTE("unit %p %d %d", (void *)u, (int)from, (int)to);
     if (has_grant(from) && !has_grant(to))
-        gs_unit_give(&u->grant);
+        gs_unit_give(u);
 }
 
 void gs_deferred_to(struct gs_deferred *h, enum gs_deferred_state to)
 {
     GS_CHECK(after[h->state] >> to & 1, "a deferred command's state", h->state, to);
+    GS_NOTE("command %p %d %d %d", (void *)h, (int)h->state, (int)to, atomic_load(&h->status));
     h->state = to;
     pthread_cond_broadcast(&gs_deferred_changed);
 }
@@ -55,6 +57,7 @@ void gs_deferred_to(struct gs_deferred *h, enum gs_deferred_state to)
 void gs_share_to(struct gs_deferred *h, enum gs_sharing to)
 {
     GS_CHECK(sharing_after[h->sharing] >> to & 1, "the sharing of a unit", h->sharing, to);
+    GS_NOTE("sharing %p %d %d", (void *)h, (int)h->sharing, (int)to);
     h->sharing = to;
     pthread_cond_broadcast(&gs_deferred_changed);
 }

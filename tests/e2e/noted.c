@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Part of the shim that the tests load in its place: writes a line for each GS_NOTE (common/lock/rank.h) into the file
+ * GS_NOTES, with the thread before it, and lines of its own: `wait` where a thread of the process begins to wait for
+ * events, a queue or a condition, `set` for a user event's status, and `end` once the process ends and all that is
+ * under way by units has ended. model.py replays the file. A line is written before what it says can be seen by others,
+ * but for grants, which it follows. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/lock/rank.h"
+#include "shim/process/threads.h"
+#include "shim/schedule/deferred.h"
+
+static int file = -1;
+static struct _cl_icd_dispatch below;
+static atomic_int grants; /* that are out */
+static atomic_bool begun;
+
+static cl_int CL_API_CALL wait_for_events(cl_uint n, const cl_event *events)
+{
+    gs_note("wait events");
+    return below.clWaitForEvents(n, events);
+}
+
+static cl_int CL_API_CALL finish(cl_command_queue queue)
+{
+    gs_note("wait queue");
+    return below.clFinish(queue);
+}
+
+static cl_int CL_API_CALL set_status(cl_event event, cl_int status)
+{
+    gs_note("set %p %d", (void *)event, status);
+    return below.clSetUserEventStatus(event, status);
+}
+
+static void begin(void)
+{
+    const char *path = getenv("GS_NOTES");
+    file = path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644) : -1;
+    if (file < 0)
+        return;
+    below = *gs_real();
+    gs_real_table.clWaitForEvents = wait_for_events;
+    gs_real_table.clFinish = finish;
+    gs_real_table.clSetUserEventStatus = set_status;
+    atomic_store(&begun, true);
+}
+
+void gs_note(const char *format, ...)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    char line[200];
+    pthread_once(&once, begin);
+    if (file < 0)
+        return;
+    atomic_fetch_add(&grants, !strncmp(format, "grant", 5) - !strncmp(format, "give", 4));
+    int n = snprintf(line, sizeof line, "%d ", (int)gettid());
+    va_list args;
+    va_start(args, format);
+    n += vsnprintf(line + n, sizeof line - (size_t)n, format, args);
+    va_end(args);
+    line[n++] = '\n';
+    if (write(file, line, (size_t)n) != n)
+        abort();
+}
+
+int __real_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
+int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
+int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+{
+    if (atomic_load(&begun))
+        gs_note("wait condition");
+    return __real_pthread_cond_wait(c, m);
+}
+
+static bool is_busy(void)
+{
+    pthread_mutex_lock(&gs_deferred_lock);
+    const bool any = gs_deferred_oldest;
+    pthread_mutex_unlock(&gs_deferred_lock);
+    return any || atomic_load(&grants);
+}
+
+void __real_gs_threads_settle(void);
+void __wrap_gs_threads_settle(void);
+/* The process has begun to end. What isn't over after so long never will be. */
+void __wrap_gs_threads_settle(void)
+{
+    enum { PAUSE_NS = 1000 * 1000, MOST_PAUSES = 30 * 1000 };
+    static const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    static atomic_bool said;
+    if (atomic_load(&begun) && !atomic_exchange(&said, true)) {
+        for (int i = 0; i < MOST_PAUSES && is_busy(); i++)
+            nanosleep(&pause, NULL);
+        gs_note("end");
+    }
+    __real_gs_threads_settle();
+}
