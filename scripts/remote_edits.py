@@ -510,6 +510,171 @@ change(SERVER, r"\n        delete VContext;\n", r"""
         delete VContext;
 """)
 
+edit("programs", "A source that PoCL has built before goes through clang's front end again: 20 ms of a core for each program. The "
+                 "server keeps the binary beside PoCL's own cache, and makes the program from that.")
+change(SHARED, r"#include <cstdio>\n#include <filesystem>\n", r"""#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <filesystem>
+""")
+change(SHARED, r"#include <sstream>\n", r"""#include <sstream>
+#include <sys/stat.h>
+#include <unistd.h>
+""")
+change(SHARED, r"\nclass SharedCLContext final ", r"""
+namespace {
+/* The binary of a program that PoCL has built from source, in a file that begins with all that it depends on. Of other
+ * drivers' binaries kernels needn't tell their arguments; of PoCL's they don't tell their attributes, which are kept,
+ * too: lines of a name and what follows it, until an empty one. */
+class KeptProgram {
+  std::string Key, Path;
+  std::map<std::string, std::string> Attributes;
+
+  static std::string cacheFolder() {
+    const char *F = getenv("POCL_CACHE_DIR");
+    if (F)
+      return F;
+    if ((F = getenv("XDG_CACHE_HOME")))
+      return std::string(F) + "/pocl/kcache";
+    F = getenv("HOME");
+    return F ? std::string(F) + "/.cache/pocl/kcache" : "";
+  }
+
+  /* Which file the driver is of: objects of OpenCL begin with a pointer to its functions. */
+  static std::string driverFile(cl_platform_id Platform) {
+    Dl_info Info;
+    struct stat S;
+    if (dladdr(*(void **)Platform, &Info) == 0 || stat(Info.dli_fname, &S) != 0)
+      return "";
+    std::ostringstream Text;
+    Text << Info.dli_fname << ' ' << S.st_size << ' ' << S.st_mtim.tv_sec << ' '
+         << S.st_mtim.tv_nsec;
+    return Text.str();
+  }
+
+  static std::string hashOf(const std::string &Text) {
+    std::ostringstream Digits;
+    Digits << std::hex << std::hash<std::string>()(Text);
+    return Digits.str();
+  }
+
+  bool read(cl::Program::Binaries &Binary) {
+    std::ifstream File(Path, std::ios::binary);
+    std::ostringstream Rest;
+    std::string Hash;
+    if (Path.empty() || !std::getline(File, Hash) || !(Rest << File.rdbuf()))
+      return false;
+    const std::string Text = Rest.str();
+    if (Hash != hashOf(Text) || Text.compare(0, Key.size(), Key) != 0)
+      return false;
+    size_t At = Key.size(), End;
+    while ((End = Text.find('\\n', At)) != std::string::npos && End > At) {
+      const size_t Space = Text.find(' ', At);
+      if (Space > End)
+        return false;
+      Attributes[Text.substr(At, Space - At)] =
+          Text.substr(Space + 1, End - Space - 1);
+      At = End + 1;
+    }
+    if (End == std::string::npos)
+      return false;
+    Binary.assign(1, {Text.begin() + End + 1, Text.end()});
+    return true;
+  }
+
+public:
+  KeptProgram(const cl::Device &Device, const std::string &Options,
+              const std::string &Source) {
+    cl::Platform Platform(Device.getInfo<CL_DEVICE_PLATFORM>());
+    const std::string Driver = driverFile(Platform()), Folder = cacheFolder();
+    const char *IsOn = getenv("POCL_KERNEL_CACHE");
+    if (Platform.getInfo<CL_PLATFORM_NAME>() != "Portable Computing Language" ||
+        Driver.empty() || Folder.empty() || (IsOn && *IsOn == '0') ||
+        (Options + Source).find("include") != std::string::npos)
+      return;
+    std::ostringstream Text;
+    Text << Platform.getInfo<CL_PLATFORM_VERSION>() << '\\n'
+         << Driver << '\\n'
+         << Device.getInfo<CL_DEVICE_NAME>() << '\\n'
+         << Device.getInfo<CL_DEVICE_VERSION>() << '\\n';
+    for (char **E = environ; *E; ++E)
+      if (strncmp(*E, "POCL_", 5) == 0)
+        Text << *E << '\\n';
+    Text << Options << '\\n' << Source << '\\n';
+    Key = Text.str();
+    mkdir((Folder + "/gpusparc").c_str(), 0700);
+    Path = Folder + "/gpusparc/" + hashOf(Key);
+  }
+
+  /* Built; null where none is kept, or the driver refuses it. */
+  clProgramPtr make(const cl::Context &Context,
+                    const std::vector<cl::Device> &Devices,
+                    const std::string &Options) {
+    cl::Program::Binaries Binary;
+    cl_int Err;
+    if (!read(Binary))
+      return nullptr;
+    clProgramPtr P(new cl::Program(Context, Devices, Binary, nullptr, &Err));
+    return Err == CL_SUCCESS && P->build(Devices, Options.c_str()) == CL_SUCCESS
+               ? std::move(P)
+               : nullptr;
+  }
+
+  const std::string &attributesOf(const std::string &Kernel) {
+    return Attributes[Kernel];
+  }
+
+  void write(std::vector<cl::Kernel> &Kernels,
+             const std::vector<unsigned char> &Binary) const {
+    std::string Text = Key, Temporary = Path + ".XXXXXX";
+    const int Fd = Path.empty() ? -1 : mkstemp(&Temporary[0]);
+    if (Fd < 0)
+      return;
+    close(Fd);
+    for (cl::Kernel &K : Kernels)
+      Text += K.getInfo<CL_KERNEL_FUNCTION_NAME>() + ' ' +
+              K.getInfo<CL_KERNEL_ATTRIBUTES>() + '\\n';
+    Text += '\\n';
+    Text.append(Binary.begin(), Binary.end());
+    std::ofstream File(Temporary, std::ios::binary);
+    File << hashOf(Text) << '\\n' << Text;
+    File.close();
+    if (!File || rename(Temporary.c_str(), Path.c_str()) != 0)
+      unlink(Temporary.c_str());
+  }
+};
+} // namespace
+\g<0>""")
+change(SHARED, r"\n  if \(LinkOnly\) \{\n    // Collect", r"""
+  std::unique_ptr<KeptProgram> Kept;
+  bool IsKept = false;
+  if (!LinkOnly && !CompileOnly && !is_builtin && !is_binary && !is_spirv &&
+      SVMRegionOffset == 0 && DeviceList.size() == 1) {
+    Kept.reset(new KeptProgram(program->devices[0], opts,
+                               std::string(src, src + src_size)));
+    program->uptr = Kept->make(ContextWithAllDevices, program->devices, opts);
+    p = program->uptr.get();
+    IsKept = p != nullptr;
+  }
+
+  if (IsKept) {
+    POCL_MSG_PRINT_GENERAL("The program's binary is kept\\n");
+  } else if (LinkOnly) {
+    // Collect""")
+change(SHARED, r"\n  if \(!LinkOnly\) \{\n    // build", r"\n  if (!LinkOnly && !IsKept) {\n    // build")
+change(SHARED, r"(\n  // set up kernels\n.*\n)", r"""\1  if (Kept && !IsKept && output_binaries.size() == 1)
+    Kept->write(kernels, output_binaries.begin()->second);
+""")
+change(SHARED, r"(std::string a = )(kernels\[i\]\.getInfo<CL_KERNEL_ATTRIBUTES>\(&ArgErr\));",
+       r"\1IsKept ? Kept->attributesOf(kernel_name)\n                           : \2;")
+
+edit("replies", "The answer to a build was made in 16 MiB of zeros, 5 ms of a core.")
+change("pocld/virtual_cl_context.cc",
+       r"  rep->extra_data\.resize\(MAX_REMOTE_BUILDPROGRAM_SIZE\);\n  char \*buffer = \(char\*\)\(rep->extra_data\.data\(\)\);",
+       r"  std::unique_ptr<char[]> Room(new char[MAX_REMOTE_BUILDPROGRAM_SIZE]);\n  char *buffer = Room.get();")
+change("pocld/virtual_cl_context.cc", r"  rep->extra_size = \(buf - buffer\);\n\n  RETURN_IF_ERR_DATA;",
+       r"  rep->extra_data.assign(buffer, buf);\n\g<0>")
+
 edit("lost", "A server that is gone was looked for without end, and commands that were sent again met memory of commands "
              "long over. Its threads stop: `gpusparc run` ends the application.")
 change(NETWORK, r"(\npocl_remote_reconnect_sockets \(remote_server_data_t \*remote\)\n\{\n)", r"""\1  POCL_UNLOCK (remote->setup_lock.mutex);

@@ -5,3 +5,26 @@ set -euo pipefail
 source "$GS_SOURCE/tests/hosts/engine_there.sh"
 export GPUSPARC_HOSTS_TIMEOUT=60
 gpusparc run --hosts localhost --hosts-required --mode single "$GS_BUILD/tests/hosts/uploads"
+
+# A server makes a program from the binary that one before has kept, and from the source where that is no good.
+export POCL_CACHE_DIR=$PWD/pocl-cache
+rm -rf pocl-cache
+kept() { gpusparc run --hosts localhost --hosts-required --mode single "$GS_BUILD/tests/hosts/kept" "$@" || fail "kept $*: $?" >&2; }
+files() { stat -c '%n %i' pocl-cache/gpusparc/*; }
+kept >first
+files >files.first
+[ "$(wc -l <files.first)" = 1 ] || fail "what is kept: $(cat files.first)"
+kept >second
+cmp first second || fail "another program from the binary that is kept"
+files | cmp files.first - || fail "what is kept isn't used"
+kept "-cl-kernel-arg-info -DTIMES=2" >other
+[ "$(files | wc -l)" = 2 ] && ! cmp -s first other || fail "of other options: $(files), $(cat other)"
+for damage in 's/./x/' '$d'; do
+  rm -rf pocl-cache/gpusparc
+  kept >/dev/null
+  sed -i "$damage" pocl-cache/gpusparc/*
+  files >files.damaged
+  kept >damaged
+  cmp first damaged || fail "after sed '$damage': $(cat damaged)"
+  ! files | cmp -s files.damaged - || fail "after sed '$damage' it is used"
+done
