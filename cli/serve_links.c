@@ -16,10 +16,13 @@
 #include <unistd.h>
 
 #include "cli/words.h"
+#include "common/clock.h"
 
-/* What it prints is a line of gs_serve_where(). It ends with its standard input. */
+enum { BEAT_MS = 200 };
+
+/* What it prints is a line of gs_serve_where(), then what it hears. It ends with its standard input. */
 static const char far_command[] = "exec sh -c 'echo $(cat /proc/sys/kernel/random/boot_id) $(readlink "
-                                  "/proc/self/ns/net); exec cat >/dev/null'";
+                                  "/proc/self/ns/net); exec cat'";
 
 void gs_serve_where(char where[GS_SERVE_WHERE_BYTES])
 {
@@ -40,7 +43,7 @@ struct request {
     char host[128];
 };
 
-/* Who has heard nothing for so long asks, and after as long again takes the way there for gone. */
+/* Who has heard nothing for so long asks. ssh, after as long again, takes the way there for gone: later than we do. */
 static int silent_seconds(const struct request *r)
 {
     return r->silent_ms < 4000 ? 1 : (int)(r->silent_ms / 2000);
@@ -76,17 +79,37 @@ static int connect_plain(const struct request *r)
     return ok ? fd : -1;
 }
 
+/* Since the other system's last word; 0 where this one doesn't say. */
+static unsigned silent_for_ms(int fd)
+{
+    struct tcp_info info = {0};
+    socklen_t n = sizeof info;
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &n) == 0 ? info.tcpi_last_ack_recv : 0;
+}
+
+/* False at standard input's end. */
+static bool echo(void)
+{
+    char bytes[256];
+    const ssize_t n = read(0, bytes, sizeof bytes);
+    return n > 0 && write(1, bytes, (size_t)n) == n;
+}
+
 /* Lasts as long as the other server can be reached, as a tunnel does. */
 static void watch_plain(const struct request *r)
 {
     struct pollfd fds[2] = {{.fd = 0, .events = POLLIN}, {.fd = connect_plain(r), .events = POLLIN}};
+    const unsigned asks_ms = 1000u * (unsigned)silent_seconds(r);
+    const unsigned silent_ms = r->silent_ms > asks_ms ? r->silent_ms : asks_ms * 3 / 2;
     if (fds[1].fd < 0) {
         printf("%s doesn't answer: %s\n", r->host, strerror(errno));
         return;
     }
     puts("it answers");
     fflush(stdout);
-    poll(fds, 2, -1);
+    do
+        poll(fds, 2, BEAT_MS);
+    while (!fds[1].revents && silent_for_ms(fds[1].fd) <= silent_ms && (!fds[0].revents || echo()));
 }
 
 static void become(const struct request *r, unsigned own_port, bool plain, const int in[2], const int out[2],
@@ -114,7 +137,8 @@ static void start(struct gs_serve_links *links, const struct request *r, const c
         fflush(stdout);
         return;
     }
-    *l = (struct gs_serve_link){.number = r->number, .to = in[1], .from = out[0]};
+    *l = (struct gs_serve_link){.number = r->number, .to = in[1], .from = out[0], .silent_ms = r->silent_ms};
+    fcntl(in[1], F_SETFL, O_NONBLOCK);
     snprintf(l->wants, sizeof l->wants, "%s", wants ? wants : "it answers");
     const pid_t parent = getpid(), pid = fork();
     if (pid == 0)
@@ -160,10 +184,12 @@ static void hear_line(struct gs_serve_link *l)
     l->line[l->line_bytes] = '\0';
     l->line_bytes = 0;
     l->line[strcspn(l->line, "\r")] = '\0';
-    if (!l->up && strcmp(l->line, l->wants) == 0) {
+    if (l->up)
+        return;
+    if (strcmp(l->line, l->wants) == 0) {
         l->up = true;
         printf("linked %u\n", l->number);
-    } else if (!l->up && strstr(l->line, " net:[")) {
+    } else if (strstr(l->line, " net:[")) {
         snprintf(l->last, sizeof l->last, "another machine answers to that name");
         close(l->to);
         l->to = -1;
@@ -185,6 +211,19 @@ static void end(struct gs_serve_link *l)
     l->from = -1;
 }
 
+/* It echoes what it hears, as long as the other machine can be reached. */
+static void beat(struct gs_serve_link *l)
+{
+    const int64_t now = gs_now_ms();
+    if (now - l->heard_ms > (int64_t)l->silent_ms) {
+        end(l);
+    } else if (now - l->said_ms >= BEAT_MS) {
+        l->said_ms = now;
+        if (write(l->to, ".\n", 2) < 0 && errno != EAGAIN)
+            end(l);
+    }
+}
+
 void gs_serve_links_attend(struct gs_serve_links *links, const struct pollfd fds[GS_SERVE_LINKS_MOST])
 {
     char bytes[512];
@@ -196,8 +235,12 @@ void gs_serve_links_attend(struct gs_serve_links *links, const struct pollfd fds
                 hear_line(l);
             else if (l->line_bytes < sizeof l->line - 1)
                 l->line[l->line_bytes++] = bytes[k];
+        if (n > 0)
+            l->heard_ms = gs_now_ms();
         if (l->from >= 0 && fds[i].revents && n <= 0)
             end(l);
+        else if (l->from >= 0 && l->up)
+            beat(l);
     }
     fflush(stdout);
 }

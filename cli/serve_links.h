@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum { GS_SERVE_LINKS_MOST = 16, GS_SERVE_WHERE_BYTES = 128 };
@@ -23,6 +24,8 @@ struct gs_serve_links {
         unsigned number;
         int to, from; /* standard input and output of its process */
         bool up;
+        unsigned silent_ms; /* for so long: it has ended */
+        int64_t heard_ms, said_ms;
         char wants[GS_SERVE_WHERE_BYTES]; /* the line that says that it is up */
         char line[256], last[192];
         unsigned line_bytes;
