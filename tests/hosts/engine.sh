@@ -12,6 +12,7 @@ rm -rf pocl-cache
 kept() { gpusparc run --hosts localhost --hosts-required --mode single "$GS_BUILD/tests/hosts/kept" "$@" || fail "kept $*: $?" >&2; }
 files() { stat -c '%n %i' pocl-cache/gpusparc/*; }
 kept >first
+[ -d pocl-cache/gpusparc ] || fail "nothing is kept: is the engine of these edits (scripts/remote.sh)?"
 files >files.first
 [ "$(wc -l <files.first)" = 1 ] || fail "what is kept: $(cat files.first)"
 kept >second
