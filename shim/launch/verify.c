@@ -172,7 +172,7 @@ static bool differs(const struct snapshot *single, const struct snapshot *again,
 {
     for (size_t i = 0; i < single->n; i++) {
         const unsigned char *one = single->bytes[i], *many = split->bytes[i];
-        const uint64_t size = one && memcmp(one, many, single->size[i]) ? single->size[i] : 0;
+        const uint64_t size = one && memcmp(one, many, single->size[i]) != 0 ? single->size[i] : 0;
         for (uint64_t b = 0; b < size; b++)
             if (one[b] != many[b] && !varies(one, again->bytes[i], size, b))
                 return true;
@@ -213,7 +213,7 @@ static bool compare(const struct gs_launching *l, const struct gs_plan *plan, co
         const char *name = name_of(l, plan->uses[i].root);
         const uint64_t size = was ? before->size[i] : 0;
         bool differ = false, random = false;
-        const uint64_t end = size && memcmp(one, many, size) ? size : 0;
+        const uint64_t end = size && memcmp(one, many, size) != 0 ? size : 0;
         for (uint64_t b = 0; b < end && !(differ && random); b++) {
             if (one[b] == many[b])
                 continue;
