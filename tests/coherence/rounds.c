@@ -72,32 +72,38 @@ static struct gs_sends exchange_of(unsigned places)
     return sends;
 }
 
-/* Four places exchange their quarters: in each round each sends a piece, and in each step each takes one. */
-static void an_exchange_keeps_all_links_busy(void **state)
+/* So many places exchange what each has: in each round each sends a piece, and in each step each takes one. */
+static void exchanges_by_all_links(unsigned places)
 {
-    (void)state;
-    enum { N = 4, PIECES = 5 };
-    struct gs_sends sends = exchange_of(N);
+    enum { PIECES = 5 };
+    struct gs_sends sends = exchange_of(places);
     struct gs_rounds rounds;
     struct gs_flight flights[GS_ROUND_PIECES];
-    assert_int_equal(sends.n, N);
+    assert_int_equal(sends.n, places);
     gs_rounds_begin(&rounds, &sends, 100 / PIECES);
     for (unsigned k = 0; k < PIECES; k++) {
-        assert_int_equal(gs_rounds_next(&rounds, flights), N);
-        for (unsigned step = 1; step < N; step++) {
+        assert_int_equal(gs_rounds_next(&rounds, flights), places);
+        for (unsigned step = 1; step < places; step++) {
             unsigned takes = 0, gives = 0;
-            for (unsigned i = 0; i < N; i++)
+            for (unsigned i = 0; i < places; i++)
                 for (unsigned t = 0; t < flights[i].send->n; t++)
-                    if (gs_round_step(flights[i].send->from, flights[i].send->to[t].place, N) == step) {
+                    if (gs_round_step(flights[i].send->from, flights[i].send->to[t].place, places) == step) {
                         takes |= 1u << flights[i].send->to[t].place;
                         gives |= 1u << flights[i].send->from;
                     }
-            assert_int_equal(takes, (1u << N) - 1);
-            assert_int_equal(gives, (1u << N) - 1);
+            assert_int_equal(takes, (1u << places) - 1);
+            assert_int_equal(gives, (1u << places) - 1);
         }
     }
     assert_int_equal(gs_rounds_next(&rounds, flights), 0);
     free(sends.v);
+}
+
+static void an_exchange_keeps_all_links_busy(void **state)
+{
+    (void)state;
+    exchanges_by_all_links(4);
+    exchanges_by_all_links(8);
 }
 
 static void one_that_is_short_makes_room_for_the_next(void **state)

@@ -47,13 +47,13 @@ run() { # COMMAND...
   cmp plain.txt out.txt || fail "$* computes something else"
 }
 mib=12
-for n in 2 3 4; do
+for n in 2 3 4 8; do
   OPENCL_LAYERS=$programs/chains.so GPUSPARC_TRANSFER=pinned \
     run gpusparc run --devices cpu:$n --mode multi "$programs/exchange" $mib
   check pinned $n 4096 reads
 done
 # The larger ones in pieces of two slots.
-for run in "2 12 16" "2 80 32" "3 12 16" "4 12 16" "4 144 32"; do
+for run in "2 12 16" "2 80 32" "3 12 16" "4 12 16" "4 144 32" "8 144 48"; do
   read -r n mib piece <<<"$run"
   OPENCL_LAYERS=$programs/chains.so:$programs/lazy.so LAZY=gpu POCL_DEVICES="$(printf 'pthread %.0s' $(seq $n))" \
     XDG_CACHE_HOME=$PWD/fresh LD_LIBRARY_PATH=$programs/cuda GPUSPARC_TRANSFER=peer \

@@ -70,6 +70,22 @@ expect 1 '^empty.conf: it holds no task' gpusparc analyze empty.conf
 check_json 1 bytes.conf "[m['line'] for m in a['mistakes']] == [2] and '?\u00e9\\\"' in a['mistakes'][0]['message']"
 check_json 0 nobody.conf '[w["line"] for w in a["warnings"]] == [8, 8] and not a["mistakes"]'
 
+# Eight GPUs do what four can't, whatever each task gets: 480 ms of one GPU in 100, 80 in 200, 40 in 400 and 20 in 800,
+# which up to eight, four, two and one share.
+for gpus in 8 4; do
+  printf '[system]\ngpus = %d\ncpus = 16\ngpu_chunk = 2ms\npci_chunk = 1ms\n' $gpus
+  for task in "eight 4 100 480 240 120 60" "four 3 200 80 40 20 20" "two 2 400 40 20 20 20" "one 1 800 20 20 20 20"; do
+    read -r name priority period one two four eight <<<"$task"
+    printf '[task %s]\npriority = %d\nperiod = %dms\n' $name $priority $period
+    for n in "1 $one" "2 $two" "4 $four" "8 $eight"; do
+      [ "${n% *}" -gt $gpus ] || printf 'segments.%d = cpu 1ms, pci 1ms, gpu %dms, pci 1ms\n' $n
+    done
+  done
+done | awk '/system/ { n++ } { print >(n == 1 ? "eight.conf" : "four.conf") }'
+expect 0 'every deadline is met' gpusparc analyze eight.conf --policy gema+
+expect 0 '^eight  *8  *100ms' gpusparc analyze eight.conf --policy gema+
+expect 1 'eight  *4  *100ms.*misses' gpusparc analyze four.conf --policy global
+
 expect 0 'every deadline is met' gpusparc analyze good.conf
 expect 0 'may grow to' gpusparc analyze good.conf --policy global
 expect 1 'gpu of b to 0\.' gpusparc analyze late.conf
