@@ -24,10 +24,15 @@ for options in "--gpus 1 --mode single" "--gpus 2 --mode multi"; do
   grep -q "small write came between" out.txt || fail "$options: the small write came too early, or too late"
   grep -q "launch came after the bytes" out.txt || fail "$options: the launch came too early"
 done
-OPENCL_LAYERS=$programs/between_layer.so timeout 50 gpusparc run --devices cpu:2 --gpus 1 "$programs/asked" >out.txt ||
-  { cat out.txt; gpusparc status; fail "one that has asked keeps another from running"; }
-cat out.txt
-grep -q "marker came between" out.txt || fail "the marker came too late"
+# Where the machine is busy the write before may have ended already, and nothing comes between: one of three is to.
+came=0
+for _ in 1 2 3; do
+  OPENCL_LAYERS=$programs/between_layer.so timeout 50 gpusparc run --devices cpu:2 --gpus 1 "$programs/asked" >out.txt ||
+    { cat out.txt; gpusparc status; fail "one that has asked keeps another from running"; }
+  cat out.txt
+  ! grep -q "marker came between" out.txt || came=$((came + 1))
+done
+[ $came -gt 0 ] || fail "the marker came too late each time"
 # A read that blocks has no unit while it waits for something of the application's own.
 rm -f goes_on
 gpusparc run --devices cpu:2 --gpus 1 --task one "$programs/keeps" >out.txt &
