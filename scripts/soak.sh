@@ -25,6 +25,12 @@ hosts() {
     bash "$GS_SOURCE/tests/e2e/hosts.sh" "${2:-$RANDOM}" "${1:-50}" "${3:-400}" "${4:-6}"
 }
 
+# eight: all samples over eight GPUs, which are PoCL's devices by other names, and what else tests/e2e/eight.sh does
+eight() {
+    (mkdir -p "$GS_BUILD/tests/run/soak_eight" && cd "$GS_BUILD/tests/run/soak_eight" && bash "$GS_SOURCE/tests/e2e/eight.sh" \
+        $(sed -n 's/^\([a-z0-9]*\) |.*/\1/p' "$GS_BUILD/lib/gpusparc/samples/MANIFEST"))
+}
+
 # remote [HOSTS]: all samples over so many hosts (network namespaces with sshd; as root, after scripts/remote.sh), bytes compared
 remote() {
     (mkdir -p "$GS_BUILD/tests/run/soak_remote" && cd "$GS_BUILD/tests/run/soak_remote" &&
