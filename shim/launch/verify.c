@@ -127,7 +127,7 @@ static cl_int restore(struct gs_command *cmd, const struct gs_plan *plan, const 
     return err;
 }
 
-/* What follows this byte and is in what the parts declared to write: its end; the byte itself where it isn't. */
+/* The end of the range that holds this byte and that a part declares to write; the byte itself where none does. */
 static uint64_t declared_to(const struct gs_plan *plan, const struct gs_use *u, uint64_t byte)
 {
     if (u->writes == GS_COMPARED)
