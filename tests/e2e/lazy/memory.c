@@ -115,11 +115,11 @@ bool lazy_memory_released(cl_mem mem)
     const bool last = m && m->refs == 1;
     if (last && m->parent)
         look_at_order(m);
+    if (last)
+        m->commands = lazy_commands_now(); /* first: without references the thread may take it at once */
     if (m && m->refs)
         m->refs--;
     pthread_mutex_unlock(&lock);
-    if (last)
-        m->commands = lazy_commands_now();
     return last;
 }
 
