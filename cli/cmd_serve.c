@@ -36,18 +36,20 @@
 enum { MAX_PLATFORMS = 32, MAX_LISTED = 64, BEAT_MS = 200, SILENT_MS = 10000, START_MS = 20000 };
 
 static const char usage[] =
-    "Usage: gpusparc serve --port N [--pairs N] [--address ADDRESS]\n"
+    "Usage: gpusparc serve --port N [--pairs N] [--address ADDRESS] [--secret]\n"
     "Lets gpusparc run --hosts on another machine use the devices of this one, until standard input ends.\n"
     "gpusparc run starts it over ssh: there is seldom a reason to start it by hand.\n\n"
     "  --port N           listen at port N and the one above it\n"
     "  --pairs N          N pairs of ports in all, so that N GPUs can ask a daemon of this machine's (default: 1)\n"
-    "  --address ADDRESS  listen there (default: 127.0.0.1, which other machines can't reach but by ssh)\n\n"
+    "  --address ADDRESS  listen there (default: 127.0.0.1, which other machines can't reach but by ssh)\n"
+    "  --secret           the first line of standard input is a secret: serve nobody who doesn't know it\n\n"
     "Exit status: 0; 1 where it can't serve; 2 for wrong usage.\n";
 
 static const struct option options[] = {
     {"port", required_argument, NULL, 'p'},
     {"pairs", required_argument, NULL, 'n'},
     {"address", required_argument, NULL, 'a'},
+    {"secret", no_argument, NULL, 's'},
     {NULL, 0, NULL, 0},
 };
 
@@ -120,6 +122,25 @@ static bool try_port(const char *address, unsigned port, bool connects)
         close(fd);
     freeaddrinfo(ai);
     return ok;
+}
+
+/* The near side's first line, for the servers alone: by their environment, which other users can't read. What comes
+ * behind it is left. False: there is none, or none in time. */
+static bool take_secret(void)
+{
+    char secret[GS_SERVE_SECRET_BYTES];
+    const int64_t until = gs_now_ms() + SILENT_MS;
+    struct pollfd in = {.fd = 0, .events = POLLIN};
+    for (size_t n = 0; n < sizeof secret; n++) {
+        const int64_t left = until - gs_now_ms();
+        if (left <= 0 || poll(&in, 1, (int)left) <= 0 || read(0, &secret[n], 1) != 1)
+            return false;
+        if (secret[n] != '\n')
+            continue;
+        secret[n] = '\0';
+        return n && setenv("POCLD_SECRET", secret, 1) == 0;
+    }
+    return false;
 }
 
 /* On localhost they are those of the run that this is a server of; but where the daemon is, is the same. */
@@ -221,7 +242,7 @@ static void attend(const pid_t *pid, unsigned n_servers, unsigned port)
     }
 }
 
-static int serve(const char *address, unsigned port, unsigned pairs)
+static int serve(const char *address, unsigned port, unsigned pairs, bool wants_secret)
 {
     struct gs_engine engine;
     char why[256], line[320];
@@ -237,6 +258,10 @@ static int serve(const char *address, unsigned port, unsigned pairs)
     snprintf(line, sizeof line, "gpusparc-serve %s\nwhere %s", engine.stamp, where);
     if (!say(line))
         return GS_EXIT_FAILED;
+    if (wants_secret && !take_secret()) {
+        say("failed it has heard no secret");
+        return GS_EXIT_FAILED;
+    }
     for (unsigned i = 0; i < 2 * pairs; i++)
         if (!try_port(address, port + i, false)) {
             say("taken");
@@ -289,6 +314,7 @@ static int run(int argc, char **argv)
 {
     const char *address = "127.0.0.1";
     long port = 0, pairs = 1;
+    bool wants_secret = false;
     int opt;
     opterr = 0;
     while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -298,6 +324,8 @@ static int run(int argc, char **argv)
             pairs = parse_number("--pairs", optarg, 1, GS_MAX_DEVICES);
         } else if (opt == 'a') {
             address = optarg;
+        } else if (opt == 's') {
+            wants_secret = true;
         } else {
             gs_option_error(argv, options, "gpusparc serve");
             return GS_EXIT_USAGE;
@@ -309,7 +337,7 @@ static int run(int argc, char **argv)
         gs_usage_error(port ? "it takes no arguments" : "--port is missing", "gpusparc serve");
         return GS_EXIT_USAGE;
     }
-    return serve(address, (unsigned)port, (unsigned)pairs);
+    return serve(address, (unsigned)port, (unsigned)pairs, wants_secret);
 }
 
 const struct gs_command gs_cmd_serve = {

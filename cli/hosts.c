@@ -89,6 +89,16 @@ static unsigned draw_port(void)
     return LOWEST_PORT + r % PORTS / 4 * 4;
 }
 
+static int make_secret(char secret[GS_SERVE_SECRET_BYTES])
+{
+    unsigned char random[(GS_SERVE_SECRET_BYTES - 1) / 2];
+    if (getrandom(random, sizeof random, 0) != sizeof random)
+        return -errno;
+    for (size_t i = 0; i < sizeof random; i++)
+        snprintf(secret + 2 * i, 3, "%02x", random[i]);
+    return 0;
+}
+
 /* Can ssh listen there? */
 static bool is_free(unsigned port)
 {
@@ -166,7 +176,7 @@ static void local_command(struct start *s, const struct gs_host *h)
     gs_program_path("gpusparc", s->program, sizeof s->program);
     snprintf(s->ports[0], PORT_WORD, "%u", h->port);
     snprintf(s->ports[1], PORT_WORD, "%u", count_ports(h) / 2);
-    const char *const all[] = {s->program, "serve", "--port", s->ports[0], "--pairs", s->ports[1]};
+    const char *const all[] = {s->program, "serve", "--port", s->ports[0], "--pairs", s->ports[1], "--secret"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         gs_words_add(&s->words, all[i]);
 }
@@ -183,12 +193,10 @@ static void ssh_command(struct start *s, const struct gs_hosts *hosts, struct gs
     gs_program_path("gpusparc", s->program, sizeof s->program);
     if (strpbrk(s->program, "'\"\\$`"))
         *s->program = '\0';
-    char pairs[32] = ""; /* an older gpusparc there knows no more than one */
-    if (h->pairs > 1)
-        snprintf(pairs, sizeof pairs, " --pairs %u", h->pairs);
     snprintf(s->far, sizeof s->far,
-             "exec sh -c 'p=\"%s\"; [ -x \"$p\" ] || p=gpusparc; exec \"$p\" serve --port %u --address %s%s'",
-             s->program, h->far_port, hosts->plain ? h->address : "127.0.0.1", pairs);
+             "exec sh -c 'p=\"%s\"; [ -x \"$p\" ] || p=gpusparc; "
+             "exec \"$p\" serve --port %u --pairs %u --address %s --secret'",
+             s->program, h->far_port, count_ports(h) / 2, hosts->plain ? h->address : "127.0.0.1");
     gs_words_add(&s->words, "--");
     gs_words_add(&s->words, h->name);
     gs_words_add(&s->words, s->far);
@@ -256,8 +264,8 @@ static void start_one(struct gs_hosts *hosts, struct gs_host *h)
     fcntl(h->to, F_SETFL, O_NONBLOCK); /* a far side that reads no more must not keep us from noticing that */
     h->from = out[0];
     h->heard_ms = gs_now_ms();
-    if (h->pid < 0)
-        leave_out(h, "no process could be made");
+    if (h->pid < 0 || dprintf(h->to, "%s\n", hosts->secret) < 0)
+        leave_out(h, h->pid < 0 ? "no process could be made" : strerror(errno));
     free(s);
 }
 
@@ -555,6 +563,10 @@ int gs_hosts_start(struct gs_hosts *hosts, bool all, char *why, size_t why_bytes
     if (gs_engine_find(&hosts->engine, why, why_bytes) < 0)
         return -ENOENT;
     signal(SIGPIPE, SIG_IGN);
+    if (make_secret(hosts->secret) < 0) {
+        snprintf(why, why_bytes, "the system gives no random bytes for the run's secret");
+        return -EIO;
+    }
     for (unsigned i = 0; i < hosts->n; i++)
         start_one(hosts, &hosts->host[i]);
     while (waiting) {
@@ -652,8 +664,9 @@ int gs_hosts_set_environment(const struct gs_hosts *hosts)
         }
     }
     snprintf(vendors, sizeof vendors, "%s/vendors", hosts->engine.folder);
-    return err || set_direct(hosts, host_of, n) < 0 || setenv("POCL_DEVICES", kinds, 1) < 0 ||
-                   setenv("OCL_ICD_VENDORS", vendors, 1) < 0 || setenv("GPUSPARC_REMOTE", names, 1) < 0
+    return err || set_direct(hosts, host_of, n) < 0 || setenv("POCLD_SECRET", hosts->secret, 1) < 0 ||
+                   setenv("POCL_DEVICES", kinds, 1) < 0 || setenv("OCL_ICD_VENDORS", vendors, 1) < 0 ||
+                   setenv("GPUSPARC_REMOTE", names, 1) < 0
                ? -ENOMEM
                : 0;
 }

@@ -64,6 +64,7 @@ struct gs_hosts {
     unsigned n;
     bool plain; /* no ssh tunnels: the servers listen where other machines reach them */
     struct gs_engine engine;
+    char secret[GS_SERVE_SECRET_BYTES]; /* of the run: connections to its servers begin with it */
     int limit_ms; /* a host that is silent for longer is unreachable, or lost; GPUSPARC_HOSTS_TIMEOUT in seconds */
     struct {
         enum gs_way_there way;

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { GS_SERVE_LINKS_MOST = 16, GS_SERVE_WHERE_BYTES = 128 };
+enum { GS_SERVE_LINKS_MOST = 16, GS_SERVE_WHERE_BYTES = 128, GS_SERVE_SECRET_BYTES = 33 };
 
 struct gs_serve_links {
     unsigned own_port; /* where this server takes what others send it */

@@ -385,6 +385,18 @@ class OtherServer {
   std::condition_variable Cond;
   std::deque<std::pair<std::unique_ptr<Request>, KeptData>> Queue;
 
+  static bool writeAll(int Fd, const void *Data, size_t Size) {
+    for (size_t At = 0; At < Size;) {
+      ssize_t N = send(Fd, (const char *)Data + At, Size - At, MSG_NOSIGNAL);
+      if (N < 0 && errno == EINTR)
+        continue;
+      if (N <= 0)
+        return false;
+      At += N;
+    }
+    return true;
+  }
+
   static int connectTo(const std::string &Address) {
     size_t Colon = Address.rfind(':');
     struct addrinfo Hints = {}, *AI = nullptr;
@@ -396,21 +408,11 @@ class OtherServer {
       return -1;
     int Fd = socket(AI->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), One = 1;
     setsockopt(Fd, IPPROTO_TCP, TCP_NODELAY, &One, sizeof One);
-    bool Ok = connect(Fd, AI->ai_addr, AI->ai_addrlen) == 0;
+    const char *Secret = getenv("POCLD_SECRET"); /* see the edit of that name */
+    bool Ok = connect(Fd, AI->ai_addr, AI->ai_addrlen) == 0 &&
+              (!Secret || writeAll(Fd, Secret, strlen(Secret)));
     freeaddrinfo(AI);
     return Ok ? Fd : -1;
-  }
-
-  static bool writeAll(int Fd, const void *Data, size_t Size) {
-    for (size_t At = 0; At < Size;) {
-      ssize_t N = send(Fd, (const char *)Data + At, Size - At, MSG_NOSIGNAL);
-      if (N < 0 && errno == EINTR)
-        continue;
-      if (N <= 0)
-        return false;
-      At += N;
-    }
-    return true;
   }
 
   void run(std::string Address) {
@@ -667,6 +669,39 @@ change(SHARED, r"(\n  // set up kernels\n.*\n)", r"""\1  if (Kept && !IsKept && 
 """)
 change(SHARED, r"(std::string a = )(kernels\[i\]\.getInfo<CL_KERNEL_ATTRIBUTES>\(&ArgErr\));",
        r"\1IsKept ? Kept->attributesOf(kernel_name)\n                           : \2;")
+
+edit("secret", "Whoever could reach a server's port could run code there. Each connection begins with the run's secret, which "
+               "both sides have from their environment: a server that has one lets go of who says another.")
+change(NETWORK, r"\n  RequestMsg_t hs;\n  ReplyMsg_t hsr;\n", r"""
+  const char *secret = getenv ("POCLD_SECRET");
+  if (secret != NULL && write_full (socket_fd, (void *)secret, strlen (secret), data) != 0)
+    {
+      close (socket_fd);
+      return CL_INVALID_DEVICE;
+    }
+\g<0>""")
+change(SERVER, r"\nvoid PoclDaemon::readAllClientSocketsThread\(\) \{\n", r"""
+/* Its first bytes have come, in one piece: nobody writes them in two. */
+static bool saysSecret(int Fd, const std::string &Secret) {
+  std::vector<char> Said(Secret.size());
+  unsigned char Other = 0;
+  if (recv(Fd, Said.data(), Said.size(), MSG_DONTWAIT) != ssize_t(Said.size()))
+    return false;
+  for (size_t i = 0; i < Said.size(); ++i)
+    Other |= Said[i] ^ Secret[i];
+  return Other == 0;
+}
+\g<0>  const char *SecretText = getenv("POCLD_SECRET");
+  const std::string Secret = SecretText ? SecretText : "";
+  std::set<int> Unproven; // connections that haven't said it
+""")
+change(SERVER, r"(\n            )OpenClientFds\.push_back\(newfd\);\n", r"\1if (!Secret.empty())\1  Unproven.insert(newfd);\g<0>")
+change(SERVER, r"(\n        if \(ev & POLLIN\) \{\n)(          Request \*R = IncompleteRequests)", r"""\1          if (Unproven.erase(pfds.at(i).fd)) {
+            if (!saysSecret(pfds.at(i).fd, Secret))
+              DroppedFds.push_back(pfds.at(i).fd);
+            continue;
+          }
+\2""")
 
 edit("replies", "The answer to a build was made in 16 MiB of zeros, 5 ms of a core.")
 change("pocld/virtual_cl_context.cc",

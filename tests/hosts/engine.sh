@@ -6,6 +6,10 @@ source "$GS_SOURCE/tests/hosts/engine_there.sh"
 export GPUSPARC_HOSTS_TIMEOUT=60
 gpusparc run --hosts localhost --hosts-required --mode single "$GS_BUILD/tests/hosts/uploads"
 
+# A server answers who knows the run's secret.
+gpusparc run --hosts localhost --hosts-required --mode single python3 "$GS_SOURCE/tests/hosts/knock.py" "$GS_BUILD/tests/hosts/uploads" ||
+  fail "a server's door"
+
 # A server makes a program from the binary that one before has kept, and from the source where that is no good.
 export POCL_CACHE_DIR=$PWD/pocl-cache
 rm -rf pocl-cache

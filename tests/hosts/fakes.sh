@@ -8,6 +8,7 @@ cat >engine/bin/pocld <<'END'
 #!/usr/bin/env python3
 import os, socket, sys, time
 address, port = sys.argv[2], int(sys.argv[4])
+open(f"{os.environ['FAKES']}/secrets", "a").write(f"{os.environ.get('POCLD_SECRET')}\n")
 listening = []
 for p in (port, port + 1):
     s = socket.socket()

@@ -35,6 +35,11 @@ grep -q '^GPUSPARC_REMOTE=up,localhost$' out && grep -q '^POCL_DEVICES=remote re
 [ "$(grep -c '^POCL_REMOTE[01]_PARAMETERS=127.0.0.1:[0-9]*/[0-9]' out)" = 2 ] || fail "told: $(cat out)"
 grep -q "^OCL_ICD_VENDORS=$PWD/engine/vendors$" out || fail "told: $(cat out)"
 nothing_left
+# The run's secret: in the environments of the application and of its servers, in no command line, and not the next run's.
+secret=$(sed -n 's/^POCLD_SECRET=\([0-9a-f]\{32\}\)$/\1/p' out)
+[ -n "$secret" ] || fail "no secret: $(cat out)"
+[ "$(sort -u secrets)" = "$secret" ] || fail "the servers' secrets: $(cat secrets), the application's: $secret"
+! grep -q "$secret" ssh.log || fail "ssh's words have the secret"
 # The fastest is home, but for this machine if it is named first.
 for list in up,fast,up2=fast,up,up2 fast,up=fast,up localhost,fast=localhost,fast up,localhost=up,localhost; do
   run 0 --hosts "${list%=*}" --hosts-required env
@@ -42,6 +47,7 @@ for list in up,fast,up2=fast,up,up2 fast,up=fast,up localhost,fast=localhost,fas
   nothing_left
 done
 # Under a daemon of its own machine each of several GPUs has a server that asks for it, and a tunnel.
+! grep -q "$secret" out || fail "two runs have one secret"
 rm -f asked ssh.log
 gpusparc daemon --socket "$PWD/socket" --config /dev/null --gpus 2 >daemon.log 2>&1 &
 daemon=$!
@@ -163,6 +169,8 @@ serve 2
 serve 2 --port 80
 serve 2 --port 30000 --pairs none
 serve 2 --port 30000 more
+serve 1 --port 30000 --secret
+grep -q '^failed it has heard no secret$' out || fail "no secret: $(cat out)"
 port=$((20000 + $$ % 8000))
 serve 0 --port $port
 grep -q '^gpusparc-serve fake 1$' out && grep -q '^ready$' out || fail "serve: $(cat out)"
