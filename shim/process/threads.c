@@ -24,19 +24,20 @@ static pthread_cond_t opened = PTHREAD_COND_INITIALIZER; /* `closed` was unset *
 static atomic_uint inside, serving;                      /* read without it where nobody is */
 static unsigned compiling;                               /* of those inside */
 static bool ending, closed;                              /* closed: for those that serve, too */
-static time_t end_began, close_began;
+static time_t end_began, close_began, compiled;          /* compiled: when a compilation last ended */
 static atomic_bool first; /* no handler of exit() has been registered since that of exit.h; also without the lock */
 /* How often this thread is among them: a signal's handler may call exit() where it is. */
 static _Thread_local unsigned own_inside, own_serving;
 static _Thread_local bool has_closed; /* this thread has, as it ends the process */
 
 /* With the lock held. Until no other is left, or for as long as there is patience: since the end began, whoever of its
- * steps waits. */
+ * steps waits, and anew for who has compiled meanwhile and is to finish. */
 static void await_others(const atomic_uint *threads, unsigned own, time_t began)
 {
     bool late = false;
     while (*threads > own && !late) {
-        const struct timespec until = {began + (compiling && !closed ? COMPILING_S : PATIENCE_S), 0};
+        const time_t since = compiled > began ? compiled : began;
+        const struct timespec until = {compiling && !closed ? began + COMPILING_S : since + PATIENCE_S, 0};
         late = pthread_cond_timedwait(&left_one, &lock, &until) == ETIMEDOUT;
     }
     if (*threads > own)
@@ -173,6 +174,8 @@ void gs_threads_compile(bool begins)
 {
     pthread_mutex_lock(&lock);
     compiling += begins ? 1 : -1u;
+    if (!begins)
+        compiled = time(NULL);
     pthread_cond_broadcast(&left_one);
     pthread_mutex_unlock(&lock);
 }
