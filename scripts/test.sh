@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 scripts/deps.sh --test
 run_tests() {
   scripts/build.sh build
-  ctest --test-dir build --output-on-failure -j 2 "$@"
+  ctest --test-dir build --output-on-failure -j 3 "$@" # some wait more than they compute
 }
 for stage; do
   case $stage in
