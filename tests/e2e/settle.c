@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The end of the process waits for a thread of ours that doesn't come back for three seconds in all, however many of
  * its steps wait: exit() itself, and handlers of it. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@ static double now(void)
 
 static void *stay(void *entered)
 {
-    *(bool *)entered = gs_threads_enter();
+    atomic_store((atomic_bool *)entered, gs_threads_enter());
     for (;;)
         pause();
     return NULL;
@@ -35,10 +36,10 @@ static void *stay(void *entered)
 
 int main(void)
 {
-    static volatile bool entered;
-    if (!gs_threads_start("settle", NULL, stay, (void *)(uintptr_t)&entered))
+    static atomic_bool entered;
+    if (!gs_threads_start("settle", NULL, stay, &entered))
         return 1;
-    while (!entered)
+    while (!atomic_load(&entered))
         usleep(1000);
     const double begin = now();
     for (int i = 0; i < 3; i++)
