@@ -16,6 +16,7 @@ struct piece {
     int64_t ungranted;                  /* of the time it still needs */
     int n_out;                          /* chunks granted; the first one runs */
     int64_t out[GS_CONFIG_MAX_SERVERS]; /* what they still need */
+    int64_t hurts;                      /* something more urgent has waited for its server since; -1: nothing does */
     int64_t burst;                      /* of ungranted, until it pauses */
     int pauses;                         /* still to come, at most */
     int chunks;                         /* likewise; 0: any number */
@@ -235,13 +236,27 @@ static void next_chunk(struct gs_sim *s, size_t i, int p)
         pause_piece(s, x);
 }
 
+/* Does the piece keep its server, though its last chunk out has ended? */
+static bool keeps_server(struct gs_sim *s, size_t i, struct piece *x)
+{
+    if (!s->setup->keep || x->server < 0 || x->n_out != 1 || x->out[0])
+        return false;
+    const enum gs_resource r = chain_of(s, i)->segments[s->tasks[i].segment].resource;
+    const int64_t more = s->setup->keep(s->setup->context, i, r, s->now, x->hurts < 0 ? 0 : s->now - x->hurts);
+    x->left += more;
+    x->out[0] += more;
+    return more > 0;
+}
+
 /* Everything that ends or becomes ready now. */
 static void settle(struct gs_sim *s)
 {
     for (size_t i = 0; i < s->model->n_tasks; i++) {
         struct task_state *t = &s->tasks[i];
         for (int p = 0; t->queue.n && p < t->n_pieces; p++)
-            if (t->pieces[p].server >= 0 && t->pieces[p].left == 0) {
+            if (keeps_server(s, i, &t->pieces[p])) {
+                continue;
+            } else if (t->pieces[p].server >= 0 && t->pieces[p].left == 0) {
                 stop_piece(s, i, p, t->pieces[p].server);
                 t->pieces[p].server = ENDED;
                 t->unended--;
@@ -353,8 +368,10 @@ static void grant_chunk(struct gs_sim *s, size_t i, struct piece *x, enum gs_res
         x->left += over;
     }
     s->last[r][k] = t->number;
-    if (!x->n_out)
+    if (!x->n_out) {
         x->since = s->now;
+        x->hurts = -1;
+    }
     x->out[x->n_out++] = length;
     x->server = x->home = k;
     s->holder[k] = x;
@@ -365,6 +382,8 @@ static void serve_chunks(struct gs_sim *s, size_t i, int p, enum gs_resource r, 
 {
     struct piece *x = &s->tasks[i].pieces[p];
     int m = s->model->servers[r];
+    if (x->server >= 0)
+        x->hurts = !(*waited_for >> x->server & 1) ? -1 : x->hurts < 0 ? s->now : x->hurts;
     while (x->burst) {
         int own = is_own(s, i, r) ? p : x->home, n = 0, may[GS_CONFIG_MAX_SERVERS];
         uint64_t does = own >= 0 ? UINT64_C(1) << own : UINT64_MAX >> (64 - m);

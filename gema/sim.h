@@ -45,6 +45,9 @@ struct gs_sim_setup {
      * granted at a time before each. Default: the most. */
     int64_t (*chunk)(void *context, int64_t most);
     int64_t (*handover)(void *context, int64_t most);
+    /* The last chunk out of a piece would end now, and something more urgent has waited for its server for `waited`:
+     * for how much longer it keeps the server. Asked again then. Default: it doesn't. */
+    int64_t (*keep)(void *context, size_t task, enum gs_resource resource, int64_t now, int64_t waited);
     /* How much a segment that may pause does until its next pause, 1 to `most`, and how long that is, 0 to `most`.
      * Default: the most. */
     int64_t (*burst)(void *context, int64_t most);
