@@ -52,6 +52,11 @@ enum { GS_OVERRUNS_PROCESS = -1, GS_OVERRUNS_RELOAD = 0 };
 /* So much longer than `depth` chunks, or `depth` chunks more if that is longer, may a unit keep others waiting before
  * it is taken back. */
 #define GS_CONFIG_PATIENCE_NS INT64_C(50000000)
+/* All of a user's units share that, of which a hundredth of the time comes back; a unit for which none is left is an
+ * offence. For so long after it a unit has a millisecond instead. */
+#define GS_CONFIG_FORGET_NS INT64_C(600000000000)
+#define GS_CONFIG_LATE_NS INT64_C(1000000)
+enum { GS_CONFIG_COMES_BACK = 100 };
 
 /* Default of `handover`: twice the median that bench/daemon.sh measured under load. */
 #define GS_CONFIG_HANDOVER_NS 50000

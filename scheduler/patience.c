@@ -5,9 +5,9 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 #define LEAST_NS ((uint64_t)GS_CONFIG_PATIENCE_NS)
-#define LATE_NS (NS_PER_S / 1000) /* a process may be woken so late */
-#define FORGET_NS (600 * NS_PER_S)
-enum { COMES_BACK = 100, MOST_DOUBLINGS = 10 };
+#define LATE_NS ((uint64_t)GS_CONFIG_LATE_NS) /* a process may be woken so late */
+#define FORGET_NS ((uint64_t)GS_CONFIG_FORGET_NS)
+enum { MOST_DOUBLINGS = 10 };
 
 static bool is_remembered(const struct gs_offences *o, uint64_t now_ns)
 {
@@ -36,7 +36,7 @@ static uint64_t patience(uint64_t chunk_ns, unsigned depth)
 
 static uint64_t spent(const struct gs_user *u, uint64_t now_ns)
 {
-    const uint64_t back = (now_ns - u->at_ns) / COMES_BACK;
+    const uint64_t back = (now_ns - u->at_ns) / GS_CONFIG_COMES_BACK;
     return u->spent_ns > back ? u->spent_ns - back : 0;
 }
 

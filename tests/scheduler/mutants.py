@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-TESTS = ["rules", "liars", "fairness", "policy"]
+TESTS = ["rules", "liars", "fairness", "policy", "waits"]
 LIMIT_S = 120  # a mutant may never end
 MUTANTS = [
     # ---- who is first ----
@@ -105,7 +105,7 @@ MUTANTS = [
     ("patience has no floor", "patience.c", "return chunk_ns * depth > LEAST_NS ? chunk_ns * depth : LEAST_NS;", "return chunk_ns * depth;"),
     ("patience is the floor", "patience.c", "return chunk_ns * depth > LEAST_NS ? chunk_ns * depth : LEAST_NS;", "return LEAST_NS;"),
     ("what was spent doesn't come back", "patience.c", "u->spent_ns > back ? u->spent_ns - back : 0", "u->spent_ns"),
-    ("a tenth of the time comes back", "patience.c", "COMES_BACK = 100", "COMES_BACK = 10"),
+    ("a tenth of the time comes back", "patience.c", "/ GS_CONFIG_COMES_BACK", "/ 10"),
     ("without chunks there is no limit", "patience.c", "        return watchdog_ns;\n    uint64_t limit;", "        return UINT64_MAX / 2;\n    uint64_t limit;"),
     ("who is short has depth chunks", "patience.c", "limit = chunk_ns > LATE_NS ? chunk_ns : LATE_NS;", "limit = chunk_ns * depth > LATE_NS ? chunk_ns * depth : LATE_NS;"),
     ("who is short has no floor", "patience.c", "limit = chunk_ns > LATE_NS ? chunk_ns : LATE_NS;", "limit = chunk_ns;"),
