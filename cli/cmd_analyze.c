@@ -139,11 +139,12 @@ struct waiting {
 
 static struct waiting waiting_of(const struct answer *a, size_t i)
 {
-    struct waiting w = {.most = -1};
+    const struct gs_task_result *t = &a->result->tasks[i];
+    struct waiting w = {.blocking = t->response_ns, .most = -1};
     const struct gs_chain *c = chain_of(a, i);
     for (size_t j = 0; j < c->n; j++) {
-        w.delay[c->segments[j].resource] += a->result->tasks[i].segments[j].delay_ns;
-        w.blocking += a->result->tasks[i].segments[j].blocking_ns;
+        w.delay[c->segments[j].resource] += t->segments[j].delay_ns;
+        w.blocking += t->segments[j].blocking_ns - t->segments[j].response_ns; /* what segments share counts once */
     }
     for (int r = 0; r < GS_RESOURCES; r++)
         if (w.delay[r] > (w.most < 0 ? 0 : w.delay[w.most]))
@@ -263,9 +264,10 @@ static void print_table(const struct answer *a, const struct options *o)
 
 static json_t *segment_json(const struct gs_segment *s, const struct gs_segment_result *r)
 {
-    return json_pack("{s:s, s:I, s:I, s:I, s:I}", "resource", gs_resource_names[s->resource], "response_ns",
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "resource", gs_resource_names[s->resource], "response_ns",
                      (json_int_t)r->response_ns, "delay_ns", (json_int_t)r->delay_ns, "blocking_ns",
-                     (json_int_t)r->blocking_ns, "jitter_ns", (json_int_t)r->jitter_ns);
+                     (json_int_t)r->blocking_ns, "jitter_ns", (json_int_t)r->jitter_ns, "excess_ns",
+                     (json_int_t)r->excess_ns);
 }
 
 static json_t *task_json(const struct answer *a, size_t i)

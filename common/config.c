@@ -12,7 +12,7 @@
 #include "common/config_lines.h"
 #include "common/file.h"
 
-enum value_type { SERVERS, DURATION, OVERRUNS, BYTES, COUNT, JOBS, TEXT, WORD, RESOURCE_SET, MODE, PRIORITY };
+enum value_type { SERVERS, DURATION, OVERRUNS, LIARS, BYTES, COUNT, JOBS, TEXT, WORD, RESOURCE_SET, MODE, PRIORITY };
 
 struct key {
     const char *name;
@@ -24,7 +24,6 @@ struct key {
 static const char *const pieces_words[] = {"own", "any", "gang", NULL};
 static const char *const admission_words[] = {"warn", "refuse", "best-effort", NULL};
 static const char *const realtime_words[] = {"yes", "no", NULL};
-static const char *const liars_words[] = {"no", "yes", NULL};
 static const char *const probes_words[] = {"owner", "all", NULL};
 static const char *const awake_words[] = {"auto", "yes", "no", NULL};
 static const char *const alone_words[] = {"large", "chunks", NULL};
@@ -45,7 +44,7 @@ static const struct key system_keys[] = {
     {"handover", DURATION, offsetof(struct gs_config_system, handover_ns), NULL},
     {"watchdog", DURATION, offsetof(struct gs_config_system, watchdog_ns), NULL},
     {"overruns", OVERRUNS, offsetof(struct gs_config_system, overruns_ns), NULL},
-    {"liars", WORD, offsetof(struct gs_config_system, liars), liars_words},
+    {"liars", LIARS, offsetof(struct gs_config_system, liars), NULL},
     {"realtime", WORD, offsetof(struct gs_config_system, realtime), realtime_words},
     {"probes", WORD, offsetof(struct gs_config_system, probes), probes_words},
     {"awake", WORD, offsetof(struct gs_config_system, awake), awake_words},
@@ -225,6 +224,18 @@ static int read_overruns(struct reader *r, const struct gs_config_entry *e, int6
     return 0;
 }
 
+static int read_liars(struct reader *r, const struct gs_config_entry *e, int *liars)
+{
+    long users = GS_LIARS_NO;
+    if (strcmp(e->value, "yes") == 0)
+        users = GS_LIARS_ANY;
+    else if (strcmp(e->value, "no") != 0 && parse_int(e->value, 1, GS_CONFIG_MAX_LIARS, &users))
+        return gs_mistakes_add(r->mistakes, e->line, "%s: '%s' is none of no, yes, or a number of users from 1 to %d",
+                               e->key, e->value, GS_CONFIG_MAX_LIARS);
+    *liars = (int)users;
+    return 0;
+}
+
 /* Puts one entry's value where its key says. `base` is the section's struct. 0 or -ENOMEM; mistakes are noted. */
 static int read_value(struct reader *r, const struct gs_config_entry *e, const struct key *k, void *base)
 {
@@ -259,6 +270,8 @@ static int read_value(struct reader *r, const struct gs_config_entry *e, const s
         return read_quantity(r, e, k, field);
     case OVERRUNS:
         return read_overruns(r, e, field);
+    case LIARS:
+        return read_liars(r, e, field);
     case TEXT:
         free(*(char **)field);
         *(char **)field = strdup(e->value);

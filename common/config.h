@@ -22,7 +22,8 @@ enum gs_pieces { GS_PIECES_OWN, GS_PIECES_ANY, GS_PIECES_GANG };
 enum gs_admission { GS_ADMISSION_WARN, GS_ADMISSION_REFUSE, GS_ADMISSION_BEST_EFFORT };
 
 enum gs_realtime { GS_REALTIME_YES, GS_REALTIME_NO };
-enum gs_liars { GS_LIARS_NO, GS_LIARS_YES };
+/* Of how many users applications without a task may keep units, as the bounds count it; or a number of users. */
+enum { GS_LIARS_NO = 0, GS_LIARS_ANY = -1 };
 
 /* Is the daemon awake when a unit that others wait for will probably come back? */
 enum gs_awake { GS_AWAKE_AUTO, GS_AWAKE_YES, GS_AWAKE_NO };
@@ -40,6 +41,7 @@ enum {
     GS_CONFIG_MAX_PAUSES = 1000,  /* of one segment */
     GS_CONFIG_MAX_CHUNKS = 1000000,
     GS_CONFIG_MAX_NAME = 43, /* of a task */
+    GS_CONFIG_MAX_LIARS = 1000,
 };
 
 /* How long it counts that a job has used more than its segments say: a length of time, at most; as long as its process
@@ -115,7 +117,7 @@ struct gs_config_system {
     int64_t handover_ns;            /* for so long a resource idles when it changes hands; default 50 us */
     int64_t watchdog_ns;            /* after so long a unit that others wait for is taken back; default 1 s */
     int64_t overruns_ns;            /* default 10 minutes, and no longer than the process is there; or a GS_OVERRUNS_ */
-    enum gs_liars liars;            /* do bounds count that applications without a task keep units; default no */
+    int liars;                      /* users whose applications without a task keep units, or a GS_LIARS_; default no */
     enum gs_realtime realtime;      /* SCHED_FIFO for tasks where permitted; default yes */
     enum gs_probes probes;          /* default: owner */
     enum gs_awake awake;            /* default: auto, where there are processors to spare */

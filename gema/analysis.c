@@ -29,6 +29,16 @@ static int64_t *lower_of(const struct gs_analyzer *a, size_t task, int resource)
     return &a->lower[(task * GS_RESOURCES + (size_t)resource) * GS_CONFIG_MAX_SERVERS];
 }
 
+static int64_t min64(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+static int64_t max64(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
+}
+
 static int pieces_of(int resource, int g)
 {
     return resource == GS_GPU ? g : 1;
@@ -77,12 +87,45 @@ static void fill_lower(struct gs_analyzer *a, const uint64_t *sets)
         memset(lower_of(a, n - 1, r), 0, bytes);
         if (a->chunked[r] && a->model->chunk_ns[r])
             lower_of(a, n - 1, r)[0] =
-                a->model->depth * a->model->chunk_ns[r] + a->model->patience_ns[r] + a->model->handover_ns;
+                a->model->depth * a->model->chunk_ns[r] + a->model->late_ns + a->model->handover_ns;
         for (size_t i = n - 1; i > 0; i--) {
             memcpy(lower_of(a, i - 1, r), lower_of(a, i, r), bytes);
             insert_least(a, i, sets[i], r, lower_of(a, i - 1, r));
         }
     }
+}
+
+/* For how long an application below all tasks may keep a server at most, its patience included. */
+static int64_t kept_of(const struct gs_analyzer *a, int r)
+{
+    const struct gs_model *m = a->model;
+    const bool keeps = a->chunked[r] && m->patience_ns[r];
+    return keeps ? m->depth * m->chunk_ns[r] + m->patience_ns[r] + m->handover_ns : 0;
+}
+
+/* Do the chain's waits together have less than a whole patience each? */
+static bool shares_excess(const struct gs_analyzer *a, size_t task, const struct gs_chain *c)
+{
+    int64_t most = 0;
+    for (size_t j = 0; j < c->n; j++)
+        if (a->chunked[c->segments[j].resource] && c->segments[j].worst_ns)
+            most += (c->segments[j].pauses + 1) * a->model->patience_ns[c->segments[j].resource];
+    return a->model->tasks[task].excess_ns < most;
+}
+
+/* The delay of one segment; where its job's waits share an excess, also with as much of it as can be in this one's. */
+static void delay_of(struct gs_analyzer *a, const struct gs_segment *s, struct gs_wait *wait, int64_t excess,
+                     int64_t left, struct gs_segment_result *o)
+{
+    struct gs_servers *servers = &a->servers[s->resource];
+    o->delay_ns = gs_delay_safe(wait, servers, s->worst_ns, left, &o->blocking_ns);
+    if (!excess)
+        return;
+    struct gs_wait longer = *wait;
+    const int64_t least = o->delay_ns;
+    longer.excess = excess;
+    o->delay_ns = gs_delay_safe(&longer, servers, s->worst_ns, left + excess, &o->blocking_ns);
+    o->excess_ns = min64(excess, o->delay_ns - least);
 }
 
 /* The delays of one chain's segments into out[]. True: it was cut off, when with what was known the response time
@@ -92,8 +135,9 @@ static bool chain_delays(struct gs_analyzer *a, size_t task, int g, int64_t limi
     const struct gs_model *m = a->model;
     const struct gs_chain *c = chain_of(a, task, g);
     const uint16_t *order = a->order[task * (size_t)(a->gpus + 1) + (size_t)g];
+    const bool shares = shares_excess(a, task, c);
     struct gs_wait wait = {0};
-    int64_t left = limit - gs_chain_worst(c);
+    int64_t left = limit - gs_chain_worst(c), lowest = 0;
     int last = -1;
     if (left <= 0)
         return true;
@@ -109,6 +153,11 @@ static bool chain_delays(struct gs_analyzer *a, size_t task, int g, int64_t limi
                                     .policy = m->pieces,
                                     .lower = m->preemptive[r] ? NULL : lower_of(a, task, r),
                                     .own = load_of(a, task, g)[r].longest};
+            if (a->chunked[r]) {
+                lowest = max64(wait.lower[0], shares ? 0 : kept_of(a, r));
+                wait.lower = &lowest;
+                wait.own = max64(wait.own, shares ? kept_of(a, r) : 0);
+            }
             if (a->analysis == GS_ANALYSIS_SAFE)
                 gs_wait_prepare(&wait, servers);
             last = r;
@@ -118,11 +167,12 @@ static bool chain_delays(struct gs_analyzer *a, size_t task, int g, int64_t limi
         pausing.pauses = s->pauses;
         pausing.pause_ns = s->pause_ns;
         pausing.spread = wait.pieces > 1 ? wait.pieces : 0;
+        const int64_t most = (s->pauses + 1) * max64(kept_of(a, r) - lowest, 0);
         if (a->analysis == GS_ANALYSIS_SAFE)
-            o->delay_ns = gs_delay_safe(s->pauses ? &pausing : &wait, servers, s->worst_ns, left, &o->blocking_ns);
+            delay_of(a, s, s->pauses ? &pausing : &wait, shares ? min64(m->tasks[task].excess_ns, most) : 0, left, o);
         else
             o->delay_ns = gs_delay_paper(&wait, servers, s->worst_ns, left, &o->blocking_ns);
-        left -= o->delay_ns;
+        left -= o->delay_ns - o->excess_ns;
         if (left <= 0)
             return true;
     }
@@ -134,18 +184,20 @@ static int64_t chain_response(struct gs_analyzer *a, size_t task, int g, int64_t
                               bool *cut)
 {
     const struct gs_chain *c = chain_of(a, task, g);
-    int64_t response = 0, best = 0;
+    const int64_t excess = a->model->tasks[task].excess_ns;
+    int64_t alone = 0, shared = 0, best = 0;
     memset(out, 0, c->n * sizeof *out);
     *cut = chain_delays(a, task, g, limit, out);
     for (size_t j = 0; j < c->n; j++) {
         const struct gs_segment *s = &c->segments[j];
-        out[j].jitter_ns = response - best;
+        out[j].jitter_ns = alone + min64(shared, excess) - best;
         out[j].response_ns = out[j].delay_ns + s->worst_ns + s->pause_ns;
-        response += out[j].response_ns;
+        alone += out[j].response_ns - out[j].excess_ns;
+        shared += out[j].excess_ns;
         /* The paper's jitter takes the worst times for the best, section IV-B. */
         best += a->analysis == GS_ANALYSIS_SAFE ? s->best_ns : s->worst_ns;
     }
-    return response;
+    return alone + min64(shared, excess);
 }
 
 /* The time that the paper's formula charges for the k-th GPU segment of a chain: C^S, section IV-B. */

@@ -17,10 +17,11 @@ struct gs_segment_result {
     int64_t blocking_ns; /* of that, waiting that lower priorities cause */
     int64_t delay_ns;    /* w - C: all waiting, blocking included */
     int64_t jitter_ns;   /* J: how much later than at its earliest the segment can become ready */
+    int64_t excess_ns;   /* of the delay, what counts once for the job, not for each segment (theorem 10) */
 };
 
 struct gs_task_result {
-    int64_t response_ns; /* R: the sum of the segments' responses */
+    int64_t response_ns; /* R: the sum of the segments' responses, with what they share counted once */
     bool schedulable;    /* R <= deadline */
     bool proven;         /* with `safe`: R holds. False for a task that may outlast its period, and all below it */
     bool cut; /* it is longer than response_ns: at two periods the search ended, and segments are incomplete */

@@ -157,6 +157,8 @@ static int64_t demand(const struct gs_wait *w, struct gs_servers *s, const struc
     int64_t total = (int64_t)w->extra * min64(worst, y), x = y + shift;
     if (w->pauses && w->lower && w->lower[0] > 1)
         total += w->pauses * (w->lower[0] - 1);
+    if (v->lower || w->pauses)
+        total += w->excess;
     for (int i = 0; w->lower && i < v->lower && w->lower[i] > 1; i++)
         total += min64(w->lower[i] - 1, y);
     for (size_t i = 0; i < s->n_groups;) {
@@ -470,7 +472,7 @@ int64_t gs_delay_safe(struct gs_wait *w, struct gs_servers *s, int64_t worst, in
         }
         w->known = delay;
     }
-    int64_t lower = 0;
+    int64_t lower = w->excess;
     for (int i = 0; w->lower && i < w->busy && w->lower[i] > 1; i++)
         lower += min64(w->lower[i] - 1, delay);
     if (w->pauses && w->lower && w->lower[0] > 1)

@@ -64,8 +64,10 @@ struct gs_wait {
     enum gs_pieces policy;
     const int64_t
         *lower;  /* the m longest pieces of lower priorities, descending, 0 where there are fewer; NULL: none */
-    int64_t own; /* the longest of its own segments here, or the most that is granted of one at a time */
-    int pauses;  /* of the segment: after each of them lower priorities may hold the server */
+    int64_t own; /* the longest of its own segments here, or the most that is granted of one at a time; or of what else
+                  * may have held a server before the segment became ready, and no more when it does (theorem 10) */
+    int64_t excess; /* by so much together may lower priorities hold servers longer than `lower` says */
+    int pauses;     /* of the segment: after each of them lower priorities may hold the server */
     int64_t pause_ns;
     int spread; /* its pieces wait for one another after each pause, and so for work on this many servers; 0: one */
     /* Set by gs_wait_prepare: */

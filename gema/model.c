@@ -24,14 +24,35 @@ void gs_model_set_rules(struct gs_model *m, const struct gs_config *config)
     m->handover_ns = s->handover_ns;
     memcpy(m->chunk_ns, s->chunk_ns, sizeof m->chunk_ns);
     for (int r = 0; r < GS_RESOURCES; r++) {
-        const int64_t unit = s->depth * s->chunk_ns[r];
-        m->patience_ns[r] = s->liars == GS_LIARS_NO || !unit ? 0
-                            : unit > GS_CONFIG_PATIENCE_NS   ? unit
-                                                             : GS_CONFIG_PATIENCE_NS;
         m->chunked[r] = s->chunk_ns[r] > 0;
         for (size_t i = 0; i < config->n_tasks; i++)
             m->chunked[r] = m->chunked[r] || config->tasks[i].chunk_ns[r];
     }
+    gs_model_set_liars(m, s->liars);
+}
+
+void gs_model_set_liars(struct gs_model *m, int liars)
+{
+    m->liars = liars;
+    m->late_ns = liars > 0 ? GS_CONFIG_LATE_NS : 0;
+    for (int r = 0; r < GS_RESOURCES; r++) {
+        const int64_t unit = m->depth * m->chunk_ns[r];
+        m->patience_ns[r] = liars == GS_LIARS_NO || !unit  ? 0
+                            : unit > GS_CONFIG_PATIENCE_NS ? unit
+                                                           : GS_CONFIG_PATIENCE_NS;
+    }
+}
+
+/* Of all liars together in a window of this length. INT64_MAX: there is no limit but each unit's. */
+static int64_t excess_in(const struct gs_model *m, int64_t window_ns)
+{
+    int64_t most = 0, sum;
+    for (int r = 0; r < GS_RESOURCES; r++)
+        most = m->patience_ns[r] > most ? m->patience_ns[r] : most;
+    const bool fits = !__builtin_mul_overflow(most, 1 + window_ns / GS_CONFIG_FORGET_NS, &sum) &&
+                      !__builtin_add_overflow(sum, window_ns / GS_CONFIG_COMES_BACK + 1, &sum) &&
+                      !__builtin_mul_overflow(sum, m->liars, &sum);
+    return fits && m->liars != GS_LIARS_ANY ? sum : INT64_MAX;
 }
 
 static void free_task(struct gs_task *t, int gpus)
@@ -63,6 +84,7 @@ int gs_model_add_task(struct gs_model *m, const char *name, int64_t period_ns, i
                         .period_ns = period_ns,
                         .deadline_ns = deadline_ns,
                         .priority = -deadline_ns,
+                        .excess_ns = excess_in(m, period_ns),
                         .chains = calloc((size_t)m->servers[GS_GPU] + 1, sizeof *t.chains)};
     if (!t.name || !t.chains) {
         free_task(&t, 0);
@@ -99,6 +121,7 @@ int gs_model_copy(struct gs_model *to, const struct gs_model *from)
             goto fail;
         to->tasks[at].priority = t->priority;
         to->tasks[at].fixed_mode = t->fixed_mode;
+        to->tasks[at].excess_ns = t->excess_ns;
         memcpy(to->tasks[at].chunk_ns, t->chunk_ns, sizeof t->chunk_ns);
         for (int g = 1; g <= gpus; g++)
             if (t->chains[g].n && gs_model_set_chain(to, i, g, t->chains[g].segments, t->chains[g].n))
@@ -220,8 +243,8 @@ static bool sums_fit(const struct gs_model *m)
         pieces += most;
     }
     for (int r = 0; r < GS_RESOURCES; r++)
-        if (m->chunked[r] && m->depth * m->chunk_ns[r] + m->patience_ns[r] > longest)
-            longest = m->depth * m->chunk_ns[r] + m->patience_ns[r]; /* all have bounds: it fits */
+        if (m->chunked[r] && m->depth * m->chunk_ns[r] + m->patience_ns[r] + m->late_ns > longest)
+            longest = m->depth * m->chunk_ns[r] + m->patience_ns[r] + m->late_ns; /* all have bounds: it fits */
     if (m->chunked[GS_PCI] || m->chunked[GS_GPU])
         longest += (2 * bursts + (m->depth == 1 ? chunks : 0)) * m->handover_ns; /* all have bounds */
     return !__builtin_mul_overflow(pieces, longest, &product) && !__builtin_mul_overflow(product, bursts, &product) &&

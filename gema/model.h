@@ -37,6 +37,7 @@ struct gs_task {
     int64_t priority;               /* larger is more urgent; orders the tasks in gs_model_finish */
     int fixed_mode;                 /* number of GPUs it must have; 0: any for which it has a chain */
     int64_t chunk_ns[GS_RESOURCES]; /* the longest chunk of its segments, where chunked; 0: a whole segment */
+    int64_t excess_ns;              /* by so much together may units last longer that one of its jobs waits for */
     struct gs_chain *chains;        /* owned; [1 .. number of GPUs], index 0 unused */
 };
 
@@ -48,10 +49,13 @@ struct gs_model {
      * server, stays on it, and gives way between chunks. Not the CPU, not preemptive ones, not gangs. */
     bool chunked[GS_RESOURCES];
     int depth;
-    int64_t handover_ns;               /* a server idles for so long at most when it passes from one task to another */
-    int64_t chunk_ns[GS_RESOURCES];    /* the longest chunk of applications below all tasks; 0: there are none */
-    int64_t patience_ns[GS_RESOURCES]; /* for so long beyond `depth` chunks may they keep a server */
-    struct gs_task *tasks;             /* owned; after gs_model_finish the most urgent first */
+    int64_t handover_ns;            /* a server idles for so long at most when it passes from one task to another */
+    int64_t chunk_ns[GS_RESOURCES]; /* the longest chunk of applications below all tasks; 0: there are none */
+    /* Theorem 10. By so much beyond `depth` chunks may such an application keep a server, all units of one job together
+     * by excess_ns; and besides each by late_ns. */
+    int64_t patience_ns[GS_RESOURCES], late_ns;
+    int liars;             /* users that they are of, or a GS_LIARS_ */
+    struct gs_task *tasks; /* owned; after gs_model_finish the most urgent first */
     size_t n_tasks;
 };
 
@@ -62,6 +66,9 @@ int gs_model_copy(struct gs_model *to, const struct gs_model *from);
 
 /* What the config says of the machine and of how it grants: all but the number of servers. */
 void gs_model_set_rules(struct gs_model *m, const struct gs_config *config);
+
+/* Of how many users the applications below all tasks are. After `depth` and chunk_ns, and before tasks are added. */
+void gs_model_set_liars(struct gs_model *m, int liars);
 
 /* Appends a task without chains; its priority is deadline-monotonic (ties: the order of adding). Returns its index, or
  * -ENOMEM. */

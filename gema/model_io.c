@@ -53,6 +53,12 @@ static json_t *task_to_json(const struct gs_model *m, const struct gs_task *t)
                      chunks_to_json(t->chunk_ns));
 }
 
+/* The number of users, or "yes": any. NULL: none. */
+static json_t *liars_to_json(const struct gs_model *m)
+{
+    return m->liars == GS_LIARS_NO ? NULL : m->liars == GS_LIARS_ANY ? json_string("yes") : json_integer(m->liars);
+}
+
 json_t *gs_model_to_json(const struct gs_model *m)
 {
     json_t *preemptive = json_array(), *tasks = json_array();
@@ -62,11 +68,11 @@ json_t *gs_model_to_json(const struct gs_model *m)
             json_array_append_new(preemptive, json_string(gs_resource_names[r]));
     for (size_t i = 0; i < m->n_tasks; i++)
         json_array_append_new(tasks, task_to_json(m, &m->tasks[i]));
-    return json_pack("{s:{s:i, s:i, s:i, s:o, s:s, s:o*, s:o*, s:o*}, s:o}", "system", "cpus", m->servers[GS_CPU],
+    return json_pack("{s:{s:i, s:i, s:i, s:o, s:s, s:o*, s:o*, s:o*, s:o*}, s:o}", "system", "cpus", m->servers[GS_CPU],
                      "links", m->servers[GS_PCI], "gpus", m->servers[GS_GPU], "preemptive", preemptive, "pieces",
                      pieces_names[m->pieces], "depth", chunked ? json_integer(m->depth) : NULL, "handover_ns",
-                     chunked ? json_integer(m->handover_ns) : NULL, "chunk_ns", chunks_to_json(m->chunk_ns), "tasks",
-                     tasks);
+                     chunked ? json_integer(m->handover_ns) : NULL, "chunk_ns", chunks_to_json(m->chunk_ns), "liars",
+                     liars_to_json(m), "tasks", tasks);
 }
 
 static int index_of(const char *const *names, int n, const json_t *word)
@@ -99,7 +105,8 @@ static void read_chunks(const json_t *of, const char *name, int64_t *chunk_ns, s
 
 static void read_chunking(struct gs_model *m, const json_t *system, struct gs_mistakes *mistakes)
 {
-    const json_t *depth = json_object_get(system, "depth"), *handover = json_object_get(system, "handover_ns");
+    const json_t *depth = json_object_get(system, "depth"), *handover = json_object_get(system, "handover_ns"),
+                 *liars = json_object_get(system, "liars");
     read_chunks(system, "system", m->chunk_ns, mistakes);
     if (whole(depth, 1, GS_CONFIG_MAX_SERVERS))
         m->depth = (int)json_integer_value(depth);
@@ -109,6 +116,13 @@ static void read_chunking(struct gs_model *m, const json_t *system, struct gs_mi
         m->handover_ns = json_integer_value(handover);
     else if (handover)
         gs_mistakes_add(mistakes, 0, "system: handover_ns must be a whole number above zero");
+    if (json_is_string(liars) && strcmp(json_string_value(liars), "yes") == 0)
+        gs_model_set_liars(m, GS_LIARS_ANY);
+    else if (whole(liars, 1, GS_CONFIG_MAX_LIARS))
+        gs_model_set_liars(m, (int)json_integer_value(liars));
+    else if (liars)
+        gs_mistakes_add(mistakes, 0, "system: liars must be \"yes\" or a number of users from 1 to %d",
+                        GS_CONFIG_MAX_LIARS);
 }
 
 /* Chunks are known on a resource: then all tasks are granted it in chunks. */
@@ -345,6 +359,8 @@ int gs_model_write_config(const struct gs_model *m, FILE *out)
         fprintf(out, "depth = %d\nhandover = %s\n", m->depth, gs_format_duration(m->handover_ns, buf));
         write_chunks(m, m->chunk_ns, out);
     }
+    if (m->liars)
+        fprintf(out, m->liars == GS_LIARS_ANY ? "liars = yes\n" : "liars = %d\n", m->liars);
     for (size_t i = 0; i < m->n_tasks; i++)
         write_task(m, i, out);
     return ferror(out) ? -EIO : 0;

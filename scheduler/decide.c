@@ -58,13 +58,14 @@ static int64_t choose_tick(const struct gs_member *members, size_t n)
 
 static int64_t ticks_up(int64_t ns, int64_t tick)
 {
-    return (ns + tick - 1) / tick;
+    return ns / tick + (ns % tick != 0);
 }
 
 static void to_ticks(struct gs_task *t, int gpus, int64_t tick)
 {
     t->period_ns /= tick;
     t->deadline_ns /= tick;
+    t->excess_ns = ticks_up(t->excess_ns, tick);
     for (int r = 0; r < GS_RESOURCES; r++)
         t->chunk_ns[r] = ticks_up(t->chunk_ns[r], tick);
     for (int g = 1; g <= gpus; g++) {
@@ -128,6 +129,7 @@ static int build(struct work *w, unsigned gpus)
                   s->servers[GS_PCI] ? s->servers[GS_PCI] : 1, (int)gpus);
     gs_model_set_rules(&w->model, w->config);
     w->model.handover_ns = ticks_up(w->model.handover_ns, w->tick_ns);
+    w->model.late_ns = ticks_up(w->model.late_ns, w->tick_ns);
     for (size_t i = 0; i < w->n; i++) {
         struct gs_member *m = &w->members[i];
         m->gpus = plain_mode(m);

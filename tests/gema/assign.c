@@ -116,6 +116,8 @@ int main(int argc, char **argv)
         bool ok = true;
         if (rnd(&rng, 4) == 0)
             make_chunked(&rng, &m);
+        if (rnd(&rng, 2))
+            make_liars(&rng, &m);
         if (rnd(&rng, 4) == 0)
             m.tasks[0].fixed_mode = gs_model_may_use(&m, 0, 1) ? 1 : 0;
         for (int n = 0; n < GS_ANALYSES; n++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Figures that follow from docs/analysis.md by hand: what hand-overs and chunks add, which bounds are proven, who is
- * the more urgent where the config gives no priorities; and that GEMA's answer is its best where no choice is
- * schedulable. */
+ * the more urgent where the config gives no priorities; what one liar costs a job; and that GEMA's answer is its best
+ * where no choice is schedulable. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "gema/assign.h"
+#include "gema/sim.h"
 #include "tests/gema/sets.h"
 
 static struct rng rng;
@@ -45,6 +46,36 @@ static void handovers_count(void **state)
     assert_int_equal(last_response("[system]\ncpus=1\ngpus=1\nhandover=3ns\ndepth=2\n" /* */
                                    "[task low]\nperiod=1us\ngpu_chunk=20ns\nsegments.1=gpu 200ns..200ns\n"),
                      206);
+}
+
+static int64_t keep_once(void *context, size_t task, enum gs_resource resource, int64_t now, int64_t waited)
+{
+    (void)context, (void)resource;
+    return task == 2 && waited && now < 20000000 ? 50000000 : 0;
+}
+
+/* Theorem 10: an application's two chunks of 5 ms and 50 ms of patience, which all segments of a job have together. */
+static void one_liar_counts_once(void **state)
+{
+    (void)state;
+#define SYSTEM "[system]\ncpus=1\ngpus=1\ngpu_chunk=5ms\npci_chunk=1ms\nhandover=1ns\nliars="
+#define HIGH "\n[task high]\npriority=2\nperiod=90ms\nsegments.1=gpu 20ms..20ms\n"
+#define LOW "[task low]\npriority=1\nperiod=300ms\nsegments.1=pci 1ms..1ms, gpu 20ms..20ms\n"
+#define FOUR "\n[task a]\nperiod=1s\nsegments.1=gpu 20ms, cpu 1ns, gpu 20ms, cpu 1ns, gpu 20ms, cpu 1ns, gpu 20ms\n"
+    /* 11 ms for each, and 60 in all; or 60 for each. */
+    assert_int_equal(last_response(SYSTEM "1" FOUR) / 1000000, 80 + 4 * 11 + 60);
+    assert_int_equal(last_response(SYSTEM "yes" FOUR) / 1000000, 80 + 4 * 60);
+    /* With it two jobs of the task above come before it, without it one: 53 ms more would be too little. */
+    assert_int_equal(last_response(SYSTEM "no" HIGH LOW) / 1000000, 1 + 2 + 20 + 10 + 20);
+    assert_int_equal(last_response(SYSTEM "1" HIGH LOW) / 1000000, 1 + 3 + 20 + 11 + 2 * 20 + 53);
+    struct gs_model m =
+        set_from(SYSTEM "1" HIGH LOW "[task liar]\npriority=0\nperiod=900ms\nsegments.1=gpu 10ms..10ms\n");
+    struct gs_sim *s = gs_sim_new(&m);
+    const struct gs_sim_setup setup = {
+        .modes = (int[]){1, 1, 1}, .offsets = (int64_t[]){1, 1, 0}, .horizon = 300000000, .keep = keep_once};
+    assert_int_equal(gs_sim_run(s, &setup)[1].response / 1000000, 60 + 2 * 20 + 20);
+    gs_sim_free(s);
+    gs_model_free(&m);
 }
 
 static void what_is_late_is_not_proven(void **state)
@@ -110,6 +141,7 @@ int main(int argc, char **argv)
     rng = seed_from(argc, argv, 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(handovers_count),
+        cmocka_unit_test(one_liar_counts_once),
         cmocka_unit_test(what_is_late_is_not_proven),
         cmocka_unit_test(the_shorter_deadline_is_more_urgent),
         cmocka_unit_test(gema_answers_with_its_best),

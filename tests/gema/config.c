@@ -166,7 +166,13 @@ static void reads_chunks(void **state)
                                       "pci_chunk = much",
                                       "warmup = 1",
                                       "overruns = never",
-                                      "overruns = 0"};
+                                      "overruns = 0",
+                                      "liars = 0",
+                                      "liars = -1",
+                                      "liars = 2x",
+                                      "liars = 1001",
+                                      "liars = 99999999999999999999",
+                                      "liars ="};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char text[200];
         snprintf(text, sizeof text, "[system]\n%s\n", bad[i]);
@@ -181,6 +187,42 @@ static void reads_chunks(void **state)
     assert_false(model.chunked[GS_PCI] || model.chunked[GS_GPU]);
     gs_model_free(&model);
     gs_config_free(&c);
+}
+
+/* What liars are counted with, by the number of users and the window, which is a period. */
+static void liars_have_patience(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *liars, *period;
+        int users;
+        int64_t late_ms, patience_ms, excess_ms; /* excess: and a nanosecond for each user; -1: no limit */
+    } cases[] = {{"no", "400ms", 0, 0, 0, 0},
+                 {"yes", "400ms", GS_LIARS_ANY, 0, 60, -1},
+                 {"1", "400ms", 1, 1, 60, 60 + 4},
+                 {"1000", "400ms", 1000, 1, 60, 1000 * (60 + 4)},
+                 {"2", "599s", 2, 1, 60, 2 * (60 + 5990)},
+                 {"2", "1200s", 2, 1, 60, 2 * (3 * 60 + 12000)}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gs_config c;
+        struct gs_mistakes m = {0};
+        struct gs_model model;
+        char text[200];
+        snprintf(text, sizeof text,
+                 "[system]\ngpus = 1\ncpus = 1\npci_chunk = 1ms\ngpu_chunk = 30ms\nliars = %s\n[task a]\nperiod = %s\n"
+                 "segments.1 = gpu 1ms\n",
+                 cases[i].liars, cases[i].period);
+        assert_int_equal(parse(text, &c, &m), 0);
+        assert_int_equal(c.system.liars, cases[i].users);
+        assert_int_equal(gs_model_from_config(&model, &c, &m), 0);
+        assert_int_equal(model.late_ns, cases[i].late_ms * 1000000);
+        assert_int_equal(model.patience_ns[GS_GPU], cases[i].patience_ms * 1000000);
+        assert_int_equal(model.patience_ns[GS_PCI], cases[i].patience_ms ? 50000000 : 0);
+        assert_int_equal(model.tasks[0].excess_ns,
+                         cases[i].excess_ms < 0 ? INT64_MAX : cases[i].excess_ms * 1000000 + cases[i].users);
+        gs_model_free(&model);
+        gs_config_free(&c);
+    }
 }
 
 static void finds_every_mistake(void **state)
@@ -419,6 +461,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_all_keys),
         cmocka_unit_test(reads_chunks),
+        cmocka_unit_test(liars_have_patience),
         cmocka_unit_test(finds_every_mistake),
         cmocka_unit_test(checks_across_sections),
         cmocka_unit_test(sections_that_agree_may_repeat),

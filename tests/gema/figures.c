@@ -100,6 +100,7 @@ static void same_model(const struct gs_model *a, const struct gs_model *b)
         json_object_del(json_array_get(json_object_get(y, "tasks"), i), "priority");
     }
     assert_true(json_equal(x, y));
+    assert_memory_equal(a->patience_ns, b->patience_ns, sizeof a->patience_ns);
     json_decref(x);
     json_decref(y);
 }
@@ -119,6 +120,7 @@ static void give_chunks(struct rng *r, struct gs_model *m)
             m->chunked[k] = m->chunked[k] || m->tasks[i].chunk_ns[k];
         }
     }
+    gs_model_set_liars(m, (int)rnd(r, 4) - 1);
     assert_int_equal(gs_model_finish(m), 0);
 }
 

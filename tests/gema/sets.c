@@ -121,6 +121,26 @@ void make_chunked(struct rng *r, struct gs_model *m)
         abort();
 }
 
+void make_liars(struct rng *r, struct gs_model *m)
+{
+    int64_t most = 0, longer = 1 + rnd(r, 6);
+    m->liars = 1 + (int)rnd(r, 2);
+    m->late_ns = rnd(r, 4);
+    for (int k = GS_PCI; k <= GS_GPU; k++) {
+        m->chunk_ns[k] = m->chunked[k] ? 1 + rnd(r, 3) : 0;
+        m->patience_ns[k] = m->chunked[k] ? 1 + rnd(r, 8) : 0;
+        most = m->patience_ns[k] > most ? m->patience_ns[k] : most;
+    }
+    for (size_t i = 0; i < m->n_tasks; i++) {
+        struct gs_task *t = &m->tasks[i];
+        t->period_ns *= longer;
+        t->deadline_ns *= longer;
+        t->excess_ns = m->liars * (most + t->period_ns / GS_CONFIG_COMES_BACK + 1);
+    }
+    if (gs_model_finish(m))
+        abort();
+}
+
 void random_modes(struct rng *r, const struct gs_model *m, int *modes)
 {
     for (size_t i = 0; i < m->n_tasks; i++)
@@ -145,6 +165,9 @@ void print_set(const struct gs_model *m, const int *modes)
         printf("\ndepth = %d\nhandover = %" PRId64 "ns\n(chunked: pci %d, gpu %d; others' %" PRId64 ", %" PRId64 ")",
                m->depth, m->handover_ns, m->chunked[GS_PCI], m->chunked[GS_GPU], m->chunk_ns[GS_PCI],
                m->chunk_ns[GS_GPU]);
+    if (m->liars)
+        printf("\n(%d users keep servers, pci %" PRId64 ", gpu %" PRId64 ", late %" PRId64 ")", m->liars,
+               m->patience_ns[GS_PCI], m->patience_ns[GS_GPU], m->late_ns);
     for (size_t i = 0; i < m->n_tasks; i++) {
         const struct gs_task *t = &m->tasks[i];
         printf("\n[task %s]\nperiod = %" PRId64 "ns\ndeadline = %" PRId64 "ns\npriority = %d", t->name, t->period_ns,

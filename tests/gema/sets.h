@@ -32,6 +32,10 @@ struct gs_model random_set(struct rng *r, const struct set_shape *shape);
 /* Grants the set's link, GPUs or both in chunks of random lengths, some of unknown length, as the daemon does. */
 void make_chunked(struct rng *r, struct gs_model *m);
 
+/* Says of the applications below all tasks, where the set is chunked, that they keep servers: they are of one user or
+ * two. Makes periods longer, so that deadlines are still met. */
+void make_liars(struct rng *r, struct gs_model *m);
+
 /* Random usable modes. */
 void random_modes(struct rng *r, const struct gs_model *m, int *modes);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* No simulated response exceeds the `safe` bound: random small sets over all release offsets, and with random gaps,
  * execution times and choices of server; and such sets granted in chunks of random lengths, with pauses, some with an
- * application below all tasks, of which the analysis knows nothing but its chunks. Arguments: seed, number of sets. */
+ * application below all tasks, of which the analysis knows nothing but its chunks, or with several that keep servers
+ * for longer. Arguments: seed, number of sets. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,13 @@
 #include "gema/sim.h"
 #include "tests/gema/sets.h"
 
-enum { MAX_TASKS = 7, MAX_OFFSETS = 1500, RANDOM_RUNS = 60 };
+enum { MAX_TASKS = 9, MAX_USERS = 2, MAX_OFFSETS = 1500, RANDOM_RUNS = 60 };
+
+/* Whose applications keep servers: what they have spent of their patience, in hundredths, and when; and until when an
+ * offence of theirs is remembered. */
+struct user {
+    int64_t spent, at, until;
+};
 
 struct trial {
     struct rng *rng;
@@ -19,7 +26,9 @@ struct trial {
     int modes[MAX_TASKS];
     const struct gs_result *bound; /* of the first of the model's tasks */
     int gap_odds, time_odds;       /* one in so many differs from the ordinary */
-    bool joined;                   /* ... which knows segments of one kind that follow each other as one */
+    struct user users[MAX_USERS];
+    int64_t longest; /* period */
+    bool joined;     /* ... which knows segments of one kind that follow each other as one */
     uint64_t checks, tight;
 };
 
@@ -58,6 +67,29 @@ static int64_t any_handover(void *context, int64_t most)
 {
     struct trial *t = context;
     return rnd(t->rng, (unsigned)t->time_odds) ? most : rnd(t->rng, (unsigned)most + 1);
+}
+
+/* An application below all tasks keeps its server, mostly for as long as the daemon lets its user (theorem 10). */
+static int64_t keep(void *context, size_t task, enum gs_resource r, int64_t now, int64_t waited)
+{
+    struct trial *t = context;
+    const struct gs_model *m = t->model;
+    if (task < t->bound->n_tasks || !m->liars)
+        return 0;
+    struct user *u = &t->users[task % (size_t)m->liars];
+    const int64_t unit = m->depth * m->chunk_ns[r] + m->handover_ns,
+                  patience = m->patience_ns[r] * GS_CONFIG_COMES_BACK;
+    u->spent = u->spent > now - u->at ? u->spent - (now - u->at) : 0;
+    u->at = now;
+    const int64_t left = patience > u->spent ? (patience - u->spent) / GS_CONFIG_COMES_BACK : 0;
+    const bool may = waited + 1 < unit + (now < u->until ? m->late_ns : left);
+    if (waited ? may && rnd(t->rng, 20) : rnd(t->rng, 8))
+        return 1;
+    if (now >= u->until && waited && !may && rnd(t->rng, 4))
+        *u = (struct user){.at = now, .until = now + t->longest + 1};
+    else if (waited >= unit)
+        u->spent += (waited + 1 - unit) * GS_CONFIG_COMES_BACK;
+    return 0;
 }
 
 /* Does every task for which the bound is claimed keep it, as a whole and in each segment? */
@@ -121,9 +153,10 @@ static bool try_at_random(struct trial *t, struct gs_sim *s)
     int64_t offsets[MAX_TASKS], horizon = 0;
     for (size_t i = 0; i < t->model->n_tasks; i++)
         horizon = t->model->tasks[i].period_ns > horizon ? t->model->tasks[i].period_ns : horizon;
+    t->longest = horizon;
     struct gs_sim_setup setup = {.modes = t->modes,
                                  .offsets = offsets,
-                                 .horizon = 20 * horizon,
+                                 .horizon = (t->model->liars ? 8 : 20) * horizon,
                                  .context = t,
                                  .gap = any_gap,
                                  .time = any_time,
@@ -131,26 +164,28 @@ static bool try_at_random(struct trial *t, struct gs_sim *s)
                                  .handover = any_handover,
                                  .burst = any_length,
                                  .pause = any_handover,
+                                 .keep = keep,
                                  .pick = any_server};
     for (int run = 0; run < RANDOM_RUNS; run++) {
         for (size_t i = 0; i < t->model->n_tasks; i++)
             offsets[i] = rnd(t->rng, (unsigned)t->model->tasks[i].period_ns);
         t->gap_odds = 1 + (int)rnd(t->rng, 5);
         t->time_odds = 1 + (int)rnd(t->rng, 6);
+        memset(t->users, 0, sizeof t->users);
         if (!holds(t, gs_sim_run(s, &setup), &setup))
             return false;
     }
     return true;
 }
 
-/* Adds the application below all tasks, which has the link or a GPU in every period. */
+/* Adds an application below all tasks, which has the link or a GPU in every period. */
 static void add_application(struct rng *rng, struct gs_model *m)
 {
     enum gs_resource r = m->chunked[GS_PCI] && rnd(rng, 2) ? GS_PCI : GS_GPU;
     if (!m->chunked[r])
         r = GS_PCI;
     int at = gs_model_add_task(m, "application", 12, 12);
-    m->tasks[at].priority = INT64_MIN;
+    m->tasks[at].priority = INT64_MIN + (int64_t)rnd(rng, 100);
     memcpy(m->tasks[at].chunk_ns, m->chunk_ns, sizeof m->chunk_ns);
     for (int g = 1; g <= m->servers[GS_GPU]; g++) {
         struct gs_segment s = {.resource = r, .best_ns = 1, .worst_ns = 12};
@@ -190,6 +225,8 @@ static bool try_set(struct trial *t, struct gs_model *m, bool chunked, bool with
         make_chunked(t->rng, m);
     for (int r = GS_PCI; r <= GS_GPU; r++)
         m->chunk_ns[r] = m->chunked[r] && with_application ? 1 + rnd(t->rng, 3) : 0;
+    if (chunked && with_application && rnd(t->rng, 4))
+        make_liars(t->rng, m);
     random_modes(t->rng, m, t->modes);
     struct gs_model known;
     if (gs_model_copy(&known, m))
@@ -200,7 +237,7 @@ static bool try_set(struct trial *t, struct gs_model *m, bool chunked, bool with
     struct gs_analyzer *a = gs_analyzer_new(&known, GS_ANALYSIS_SAFE);
     t->bound = gs_analyze(a, t->modes);
     *claimed += t->bound->schedulable;
-    if (chunked && with_application) {
+    for (unsigned k = chunked && with_application ? 1 + (m->liars ? rnd(t->rng, 3) : 0) : 0; k; k--) {
         t->modes[m->n_tasks] = 1 + (int)rnd(t->rng, (unsigned)m->servers[GS_GPU]);
         add_application(t->rng, m);
     }
@@ -222,7 +259,7 @@ int main(int argc, char **argv)
         struct set_shape shape = {3 + rnd(&rng, 3), 1 + rnd(&rng, 5), 1 + rnd(&rng, 8), 4 + rnd(&rng, 28),
                                   1 + rnd(&rng, 4), rnd(&rng, 2),     rnd(&rng, 3) != 0};
         struct gs_model m = random_set(&rng, &shape);
-        bool ok = try_set(&t, &m, k & 1, rnd(&rng, 3) == 0, &claimed);
+        bool ok = try_set(&t, &m, k & 1, rnd(&rng, 2), &claimed);
         gs_model_free(&m);
         if (!ok) {
             printf("set %ld exceeds its bound\n", k);
