@@ -9,7 +9,8 @@
 #   --stretch F      periods times F (default 1: the paper's); auto: the first of 1, 1.1, ... 8, 8.5, ... 40 for which
 #                    the analysis finds numbers of GPUs that suffice, and 20 % more       --runs N      of each profile (default 2)
 #   --knn ARGS, --matmul ARGS, --pagerank ARGS   the samples' sizes, such as --knn "--size 65536"
-#   --liars N    beside N processes without a task that keep units or pretend to, by turns; the bounds include them
+#   --liars N    beside N processes without a task that keep units or pretend to, by turns; the bounds include them, as
+#                of one user, whose they are (liars = 1)
 #   --others T   the longest chunk of who has no task, by the config (default: the longest of the tasks')
 #   --periods MS,MS,MS   of the three, instead of those by their times     --handover T   of the config; auto: by gpusparc probe
 # Starting up (reading, compiling, allocating) is no task's work, but takes processors from those that run already: the
@@ -106,7 +107,7 @@ write_config() { # MODE
   echo "cpus = $(nproc)"
   [ -z "$handover" ] || echo "handover = $handover"
   if [ "$liars" -gt 0 ]; then
-    echo "liars = yes"
+    echo "liars = 1"
     for key in gpu_chunk pci_chunk; do echo "$key = ${others:-$(longest_chunk "$key")us}"; done
   fi
   for t in $tasks; do
