@@ -58,6 +58,14 @@ struct devices {
     unsigned gpu[GS_MAX_DEVICES], n_gpus;
 };
 
+/* The engine's edit "old_platforms" leaves these out. */
+static bool is_old(cl_platform_id platform)
+{
+    char version[128] = "";
+    gs_real()->clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL);
+    return strncmp(version, "OpenCL 1.", 9) == 0;
+}
+
 /* By the server's numbers: those of all platforms in a row. */
 static struct devices print_devices(void)
 {
@@ -69,7 +77,8 @@ static struct devices print_devices(void)
     for (cl_uint p = 0; p < n && p < MAX_PLATFORMS; p++) {
         cl_device_id devices[MAX_LISTED];
         cl_uint count = 0;
-        if (gs_real()->clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MAX_LISTED, devices, &count) != CL_SUCCESS)
+        if (is_old(platforms[p]) ||
+            gs_real()->clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MAX_LISTED, devices, &count) != CL_SUCCESS)
             continue;
         found.platforms += count > 0;
         for (cl_uint i = 0; i < count && i < MAX_LISTED; i++, index++) {

@@ -31,7 +31,7 @@ static bool is_local(const struct gs_host *h)
     return strcmp(h->name, "localhost") == 0;
 }
 
-/* One of the list: NAME or NAME:N. A name that begins with '-' would be an option of ssh's. */
+/* One of the list: NAME, NAME:N or NAME:all. A name that begins with '-' would be an option of ssh's. */
 static bool parse_one(struct gs_host *h, const char *text, size_t n)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-@";
@@ -44,6 +44,9 @@ static bool parse_one(struct gs_host *h, const char *text, size_t n)
     if (strspn(h->name, letters) != name)
         return false;
     if (!colon)
+        return true;
+    h->all = n - name == sizeof ":all" - 1 && memcmp(colon, ":all", n - name) == 0;
+    if (h->all)
         return true;
     char *end;
     const long most = strtol(colon + 1, &end, 10);
@@ -64,8 +67,9 @@ int gs_hosts_parse(struct gs_hosts *h, const char *list, const char *called, cha
         }
         struct gs_host *one = &h->host[h->n];
         if (!parse_one(one, at, n)) {
-            snprintf(why, why_bytes, "'%.*s' is no host for %s: it takes NAME or NAME:DEVICES, with commas between",
-                     (int)n, at, called);
+            snprintf(why, why_bytes,
+                     "'%.*s' is no host for %s: it takes NAME, NAME:DEVICES or NAME:all, with commas between", (int)n,
+                     at, called);
             return -EINVAL;
         }
         for (unsigned i = 0; i < h->n; i++)
@@ -331,23 +335,26 @@ static void start_again(struct gs_hosts *hosts, struct gs_host *h)
 static void hear_pairs(struct gs_hosts *hosts, struct gs_host *h, const char *text)
 {
     const unsigned long n = strtoul(text, NULL, 10);
-    if (n <= h->pairs || n > GS_MAX_DEVICES || h->most == 1)
+    if (n <= h->pairs || n > GS_MAX_DEVICES || h->most == 1 || h->all)
         return;
     h->pairs = (unsigned)n;
     leave_out(h, "it needs more ports");
     start_again(hosts, h);
 }
 
-/* GPUs where it has any, else one CPU; no more than were asked for. */
+/* GPUs where it has any, else one CPU, no more than were asked for; or all, with the GPUs first, as the first may be
+ * home. */
 static void choose_devices(struct gs_host *h)
 {
+    struct gs_host_device chosen[GS_MAX_DEVICES];
     unsigned n = 0;
-    bool gpus = false;
     for (unsigned i = 0; i < h->n_devices; i++)
-        gpus = gpus || h->device[i].is_gpu;
-    for (unsigned i = 0; i < h->n_devices && (!h->most || n < h->most); i++)
-        if (gpus ? h->device[i].is_gpu : h->device[i].is_cpu && !n)
-            h->device[n++] = h->device[i];
+        if (h->device[i].is_gpu && (!h->most || n < h->most))
+            chosen[n++] = h->device[i];
+    for (unsigned i = 0; i < h->n_devices; i++)
+        if (h->all ? !h->device[i].is_gpu : h->device[i].is_cpu && !n)
+            chosen[n++] = h->device[i];
+    memcpy(h->device, chosen, n * sizeof *chosen);
     h->n_devices = n;
 }
 

@@ -38,7 +38,8 @@ struct gs_host_device {
 
 struct gs_host {
     char name[GS_HOST_NAME_BYTES]; /* as ssh takes it */
-    unsigned most;                 /* use so many of its devices; 0: all */
+    unsigned most;                 /* use so many of its GPUs; 0: all */
+    bool all;                      /* use what isn't a GPU, too */
     enum gs_host_state state;
     char why[256];
     pid_t pid;                        /* of ssh, or of gpusparc serve for localhost */
@@ -72,7 +73,7 @@ struct gs_hosts {
     } link[GS_HOSTS_MOST][GS_HOSTS_MOST];
 };
 
-/* Reads "a[:N],b,localhost". 0, or -EINVAL with a sentence that names `called`. */
+/* Reads "a[:N],b:all,localhost". 0, or -EINVAL with a sentence that names `called`. */
 int gs_hosts_parse(struct gs_hosts *h, const char *list, const char *called, char *why, size_t why_bytes);
 
 /* Starts all servers and waits until each is ready or out, of which it warns. 0; -ENOENT: there is no engine;

@@ -710,6 +710,24 @@ change("pocld/virtual_cl_context.cc",
 change("pocld/virtual_cl_context.cc", r"  rep->extra_size = \(buf - buffer\);\n\n  RETURN_IF_ERR_DATA;",
        r"  rep->extra_data.assign(buffer, buf);\n\g<0>")
 
+edit("flush", "Commands were never flushed, and their ends only looked for: a driver that submits at a flush never began them.")
+change("pocld/cmd_queue.cc", r"\n  reply->event = p\.native;\n", r"""\g<0>  if (cl_command_queue Queue =
+          p.native.get() ? p.native.getInfo<CL_EVENT_COMMAND_QUEUE>().get()
+                         : nullptr)
+    clFlush(Queue);
+""")
+
+edit("old_platforms", "The server calls functions of OpenCL 2 on every platform, and one of 1.x may have no such ones, or ones that "
+                      "call themselves: those platforms are left out.")
+change("pocld/virtual_cl_context.cc", r"\n  cl::Platform::get\(&PlatformList\);\n", r"""\g<0>  PlatformList.erase(
+      std::remove_if(PlatformList.begin(), PlatformList.end(),
+                     [](const cl::Platform &P) {
+                       return P.getInfo<CL_PLATFORM_VERSION>().compare(
+                                  0, 9, "OpenCL 1.") == 0;
+                     }),
+      PlatformList.end());
+""")
+
 edit("lost", "A server that is gone was looked for without end, and commands that were sent again met memory of commands "
              "long over. Its threads stop: `gpusparc run` ends the application.")
 change(NETWORK, r"(\npocl_remote_reconnect_sockets \(remote_server_data_t \*remote\)\n\{\n)", r"""\1  POCL_UNLOCK (remote->setup_lock.mutex);
