@@ -183,8 +183,7 @@ static pid_t start(const struct gs_engine *e, const char *address, unsigned port
     if (getppid() != parent || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
         _exit(1);
     syscall(SYS_close_range, 3u, ~0u, 0u);
-    unsetenv("LD_PRELOAD"); /* of a gpusparc run that this one runs in */
-    unsetenv("OPENCL_LAYERS");
+    gs_forget_run();
     forget_settings();
     if (device && gs_program_path("gpusparc", self, sizeof self) == 0)
         execl(self, self, "run", "--mode", "single", "--devices", index, "--", path, "-a", address, "-p", number,

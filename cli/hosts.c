@@ -216,8 +216,7 @@ static void become(const int in[2], const int out[2], char *const *words, pid_t 
 {
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    unsetenv("LD_PRELOAD"); /* of the run: the shim would show it one of this machine's devices */
-    unsetenv("OPENCL_LAYERS");
+    gs_forget_run();
     if (getppid() != parent || dup2(in[0], 0) < 0 || dup2(out[1], 1) < 0 || dup2(out[1], 2) < 0)
         _exit(1);
     execvp(words[0], words);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,4 +34,37 @@ int gs_library_path(const char *name, char *path, size_t bytes)
 int gs_program_path(const char *name, char *path, size_t bytes)
 {
     return beside("bin", name, path, bytes);
+}
+
+/* Without the folder, wherever it stands in the list. */
+static void drop_folder(char *list, const char *folder)
+{
+    const size_t n = strlen(folder);
+    for (char *at = list, *next; *at; at = next) {
+        const size_t here = strcspn(at, ":");
+        next = at + here + (at[here] == ':');
+        if (here != n || strncmp(at, folder, n) != 0)
+            continue;
+        if (!*next && at > list) /* an empty last one would be the current folder */
+            at--;
+        memmove(at, next, strlen(next) + 1);
+        next = at;
+    }
+}
+
+void gs_forget_run(void)
+{
+    static const char *const names[] = {"opencl", "opencl-log"};
+    const char *value = getenv("LD_LIBRARY_PATH");
+    char *list = value ? strdup(value) : NULL, folder[PATH_MAX];
+    unsetenv("LD_PRELOAD");
+    unsetenv("OPENCL_LAYERS");
+    for (size_t i = 0; list && i < sizeof names / sizeof *names; i++)
+        if (gs_library_path(names[i], folder, sizeof folder) == 0)
+            drop_folder(list, folder);
+    if (list && *list)
+        setenv("LD_LIBRARY_PATH", list, 1);
+    else
+        unsetenv("LD_LIBRARY_PATH");
+    free(list);
 }

@@ -9,4 +9,8 @@
 int gs_library_path(const char *name, char *path, size_t bytes);
 int gs_program_path(const char *name, char *path, size_t bytes);
 
+/* Takes out of this process's environment what puts the shim into the application of a gpusparc run: the servers of
+ * --hosts are for all of this machine's devices. */
+void gs_forget_run(void);
+
 #endif

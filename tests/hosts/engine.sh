@@ -10,6 +10,23 @@ gpusparc run --hosts localhost --hosts-required --mode single "$GS_BUILD/tests/h
 gpusparc run --hosts localhost --hosts-required --mode single python3 "$GS_SOURCE/tests/hosts/knock.py" "$GS_BUILD/tests/hosts/uploads" ||
   fail "a server's door"
 
+# The shim, which shows an application one device, isn't in this machine's server.
+POCL_DEVICES="pthread pthread" gpusparc run --hosts localhost:all --hosts-required --mode multi --stats=stats.json "$GS_BUILD/lib/gpusparc/samples/matmul" --size 384 >out ||
+  fail "localhost's two devices: $(cat out)"
+python3 -c 'import json; raise SystemExit(json.load(open("stats.json"))["devices"] != 2)' || fail "localhost has two devices: $(cat stats.json)"
+
+# A server's driver may begin nothing before a flush.
+mkdir -p lazy/bin
+ln -sfn "$engine/vendors" lazy/vendors
+cp "$engine/VERSION" lazy
+cat >lazy/bin/pocld <<END
+#!/bin/sh
+LAZY=unflushed OPENCL_LAYERS=$GS_BUILD/tests/e2e/lazy.so exec "$engine/bin/pocld" "\$@"
+END
+chmod +x lazy/bin/pocld
+GPUSPARC_ENGINE=$PWD/lazy timeout 60 gpusparc run --hosts localhost --hosts-required --mode single "$GS_BUILD/tests/hosts/uploads" ||
+  fail "nothing is flushed: is the engine of these edits (scripts/remote.sh)?"
+
 # A server makes a program from the binary that one before has kept, and from the source where that is no good.
 export POCL_CACHE_DIR=$PWD/pocl-cache
 rm -rf pocl-cache

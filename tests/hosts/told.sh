@@ -5,7 +5,7 @@ set -euo pipefail
 source "$GS_SOURCE/tests/hosts/fakes.sh"
 
 # The list.
-for bad in a,,b ,a a, -oProxyCommand=x a:0 a:17 a:x a:-1 'a b' ''; do
+for bad in a,,b ,a a, -oProxyCommand=x a:0 a:17 a:x a:-1 a:al a:all2 'a b' ''; do
   [ -n "$bad" ] || continue
   run 125 --hosts "$bad" true
   said "is no host for --hosts"
@@ -58,6 +58,9 @@ port=$(sed -n 's/^POCL_REMOTE0_PARAMETERS=127.0.0.1:\([0-9]*\)\/0#.*/\1/p' out) 
 grep -q "^POCL_REMOTE1_PARAMETERS=127.0.0.1:$((port + 2))/0#" out || fail "no server for each GPU: $(grep POCL out)"
 grep -q "^0 at $((far - 2))$" asked || fail "the servers don't ask for a GPU each: $(cat asked)"
 grep -q -- "-L 127.0.0.1:$((port + 3)):127.0.0.1:$((far + 1)) " ssh.log || fail "no tunnel for each server: $(cat ssh.log)"
+nothing_left
+run 0 --hosts gpus:all --hosts-required env
+grep -q '^POCL_REMOTE1_PARAMETERS=127.0.0.1:[0-9]*/1#' out || fail "all of them have one server: $(grep POCL out)"
 nothing_left
 run 0 --hosts gpus:1 --hosts-required env
 grep -q '^POCL_DEVICES=remote$' out || fail "one of two: $(grep POCL out)"
