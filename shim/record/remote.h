@@ -9,7 +9,7 @@
 
 #include "shim/record/real.h"
 
-enum { GS_REMOTE_STATE_BYTES = 128, GS_REMOTE_FEW_BYTES = 128 * 1024 };
+enum { GS_REMOTE_STATE_BYTES = 128, GS_REMOTE_FEW_BYTES = 32 * 1024 };
 
 /* The kernel that is launched now. Does nothing for a group of this machine's own devices. */
 void gs_remote_note(const char *kernel);
