@@ -305,14 +305,27 @@ static uint64_t kept_since(const struct gs_policy_state *p, unsigned resource)
     return is_short(p, r->holder, resource) ? r->oldest_ns : hurts_since(p, resource);
 }
 
-/* The holder's oldest unit is back, or will be no more. */
-static void spend_patience(struct gs_policy_state *p, unsigned resource)
+/* Where tasks are there it is as any other unit. */
+static bool is_in_peace(const struct gs_policy_state *p, unsigned resource)
+{
+    return p->r[resource].alone && !p->tasks;
+}
+
+/* What the holder's oldest unit has kept others waiting until now counts. */
+static void charge(struct gs_policy_state *p, unsigned resource)
 {
     const struct resource *r = &p->r[resource];
-    if (!keeps_others_waiting(p, resource) || r->alone || p->w[r->holder].priority)
+    if (is_in_peace(p, resource) || p->w[r->holder].priority)
         return;
     gs_user_spend(user_of(p, r->holder), chunk_of(p, r->holder, resource), p->depth,
                   p->now_ns - kept_since(p, resource), p->now_ns);
+}
+
+/* The holder's oldest unit is back, or will be no more. */
+static void spend_patience(struct gs_policy_state *p, unsigned resource)
+{
+    if (keeps_others_waiting(p, resource))
+        charge(p, resource);
 }
 
 static void put_behind(struct gs_policy_state *p, uint32_t client)
@@ -559,8 +572,10 @@ static uint32_t count_task(struct gs_policy_state *p, int before, int after)
         touched |= alone;
     }
     for (unsigned i = 0; p->tasks && i < p->resources; i++)
-        if (p->r[i].alone)
+        if (p->r[i].alone) {
+            p->r[i].hurt_ns = p->now_ns; /* from now on it isn't left in peace */
             p->ops->yield(p->ctx, p->r[i].holder, i);
+        }
     return touched;
 }
 
@@ -588,8 +603,10 @@ void gs_policy_set_priority(struct gs_policy_state *p, uint32_t client, int prio
     if (priority == old) /* said of all clients at each decision, and of most it is so */
         return;
     for (unsigned r = 0; r < p->resources; r++) /* until now it has had them as what it was */
-        if (p->r[r].holder == client)
+        if (p->r[r].holder == client) {
             account(p, r, 0, now_ns);
+            spend_patience(p, r);
+        }
     p->w[client].priority = priority;
     p->w[client].behind = p->w[client].behind && !priority;
     uint32_t touched = count_task(p, old, priority);
@@ -671,9 +688,15 @@ bool gs_policy_cancel(struct gs_policy_state *p, uint32_t client, uint32_t slot,
     for (unsigned i = 0; i < w->n; i++) {
         if (w->queue[i].slot != slot || w->queue[i].serial != serial)
             continue;
-        uint32_t mask = w->queue[i].mask;
+        uint32_t mask = w->queue[i].mask, hurt = 0;
         begin(p, now_ns);
+        for (uint32_t m = mask; m; m &= m - 1)
+            if (keeps_others_waiting(p, (unsigned)__builtin_ctz(m)))
+                hurt |= m & -m;
         remove_at(p, client, i);
+        for (uint32_t m = hurt; m; m &= m - 1) /* whoever asks next begins to wait then */
+            if (!keeps_others_waiting(p, (unsigned)__builtin_ctz(m)))
+                charge(p, (unsigned)__builtin_ctz(m));
         serve(p, mask, now_ns); /* the one behind it may be served where this one could not */
         return true;
     }
@@ -709,8 +732,8 @@ static uint64_t expiry(const struct gs_policy_state *p, unsigned resource, uint6
     const struct resource *r = &p->r[resource];
     if (!keeps_others_waiting(p, resource))
         return UINT64_MAX;
-    if (r->alone)
-        return r->hurt_ns + watchdog_ns * (p->tasks ? 1 : ALONE_PATIENCE);
+    if (is_in_peace(p, resource))
+        return r->hurt_ns + watchdog_ns * ALONE_PATIENCE;
     const struct waiter *w = &p->w[r->holder];
     return kept_since(p, resource) + gs_user_limit(&p->user[w->user].patience, chunk_of(p, r->holder, resource),
                                                    p->depth, w->priority > 0, watchdog_ns, p->now_ns);
