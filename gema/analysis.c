@@ -135,7 +135,7 @@ static bool chain_delays(struct gs_analyzer *a, size_t task, int g, int64_t limi
     const struct gs_model *m = a->model;
     const struct gs_chain *c = chain_of(a, task, g);
     const uint16_t *order = a->order[task * (size_t)(a->gpus + 1) + (size_t)g];
-    const bool shares = shares_excess(a, task, c);
+    const bool shares = shares_excess(a, task, c), counts = shares && !a->several;
     struct gs_wait wait = {0};
     int64_t left = limit - gs_chain_worst(c), lowest = 0;
     int last = -1;
@@ -169,7 +169,7 @@ static bool chain_delays(struct gs_analyzer *a, size_t task, int g, int64_t limi
         pausing.spread = wait.pieces > 1 ? wait.pieces : 0;
         const int64_t most = (s->pauses + 1) * max64(kept_of(a, r) - lowest, 0);
         if (a->analysis == GS_ANALYSIS_SAFE)
-            delay_of(a, s, s->pauses ? &pausing : &wait, shares ? min64(m->tasks[task].excess_ns, most) : 0, left, o);
+            delay_of(a, s, s->pauses ? &pausing : &wait, counts ? min64(m->tasks[task].excess_ns, most) : 0, left, o);
         else
             o->delay_ns = gs_delay_paper(&wait, servers, s->worst_ns, left, &o->blocking_ns);
         left -= o->delay_ns - o->excess_ns;
@@ -360,6 +360,9 @@ static bool prune_once(struct gs_analyzer *a, uint64_t *sets, bool *fewer)
     for (int r = 0; r < GS_RESOURCES; r++)
         gs_servers_cut(&a->servers[r], 0, 0);
     fill_lower(a, sets);
+    a->several = false;
+    for (size_t i = 0; i < a->model->n_tasks; i++)
+        a->several = a->several || (sets[i] & (sets[i] - 1));
     for (size_t i = 0; i < a->model->n_tasks; i++) {
         int64_t deadline = a->model->tasks[i].deadline_ns;
         bool cut;
@@ -387,10 +390,11 @@ bool gs_prune_modes(struct gs_analyzer *a, uint64_t *sets)
     for (size_t i = 0; i < a->model->n_tasks; i++)
         if (!sets[i])
             return false;
-    for (bool fewer = true; fewer;) {
+    bool may = true;
+    for (bool fewer = true; fewer && may;) {
         fewer = false;
-        if (!prune_once(a, sets, &fewer))
-            return false;
+        may = prune_once(a, sets, &fewer);
     }
-    return true;
+    a->several = false;
+    return may;
 }

@@ -24,7 +24,8 @@ struct gs_analyzer {
     bool chunked[GS_RESOURCES];      /* by `safe`; `paper` knows no chunks */
     enum gs_analysis analysis;
     int gpus;
-    size_t longest;                          /* chain of the model */
+    bool several;   /* sets of several modes are pruned: what units share is left out, so that R is a lower bound */
+    size_t longest; /* chain of the model */
     struct gs_servers servers[GS_RESOURCES]; /* the higher priorities' segments, as far as the analysis has come */
     struct gs_chain_load *load;              /* [task][gpus + 1][resource] */
     uint16_t **order; /* [task][gpus + 1]: a chain's segments with work, by resource and ascending worst time */

@@ -136,12 +136,57 @@ static void gema_answers_with_its_best(void **state)
     assert_true(late > 100 && better > 10);
 }
 
+static void set_one(struct gs_model *m, int task, int gpus, struct gs_segment s)
+{
+    assert_int_equal(gs_model_set_chain(m, (size_t)task, gpus, &s, 1), 0);
+}
+
+/* Where a task pauses beside liars R falls from 64 to 63 as a piece below grows from 2 to 13: with that one all
+ * deadlines are met, and pruning leaves it. */
+static void pruning_leaves_what_is_schedulable(void **state)
+{
+    (void)state;
+    enum { ABOVE, PAUSES, BELOW };
+    struct gs_model m;
+    gs_model_init(&m, 1, 1, 2);
+    m.handover_ns = 0;
+    m.chunked[GS_GPU] = true;
+    m.chunk_ns[GS_GPU] = 1;
+    m.patience_ns[GS_GPU] = 11;
+    m.liars = 1;
+    const int period[] = {24, 115, 100000};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(gs_model_add_task(&m, (const char *[]){"high", "pausing", "low"}[i], period[i], period[i]), i);
+    const struct gs_segment high[] = {{.resource = GS_CPU, .worst_ns = 1}, {.resource = GS_GPU, .worst_ns = 4}};
+    assert_int_equal(gs_model_set_chain(&m, ABOVE, 1, high, 2), 0);
+    set_one(&m, PAUSES, 1, (struct gs_segment){.resource = GS_GPU, .best_ns = 3, .worst_ns = 3, .pauses = 3});
+    set_one(&m, BELOW, 1, (struct gs_segment){.resource = GS_GPU, .worst_ns = 2});
+    set_one(&m, BELOW, 2, (struct gs_segment){.resource = GS_GPU, .worst_ns = 13});
+    for (int i = 0; i < 3; i++) {
+        m.tasks[i].fixed_mode = i < BELOW;
+        m.tasks[i].excess_ns = 42;
+        m.tasks[i].chunk_ns[GS_GPU] = i < BELOW;
+    }
+    m.tasks[PAUSES].deadline_ns = 63;
+    assert_int_equal(gs_model_finish(&m), 0);
+    struct gs_analyzer *a = gs_analyzer_new(&m, GS_ANALYSIS_SAFE);
+    assert_non_null(a);
+    assert_false(gs_schedulable(a, (int[]){1, 1, 1}));
+    assert_true(gs_schedulable(a, (int[]){1, 1, 2}));
+    uint64_t sets[] = {1, 1, 3};
+    assert_true(gs_prune_modes(a, sets));
+    assert_true(sets[BELOW] & 2);
+    gs_analyzer_free(a);
+    gs_model_free(&m);
+}
+
 int main(int argc, char **argv)
 {
     rng = seed_from(argc, argv, 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(handovers_count),
         cmocka_unit_test(one_liar_counts_once),
+        cmocka_unit_test(pruning_leaves_what_is_schedulable),
         cmocka_unit_test(what_is_late_is_not_proven),
         cmocka_unit_test(the_shorter_deadline_is_more_urgent),
         cmocka_unit_test(gema_answers_with_its_best),
