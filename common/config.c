@@ -494,6 +494,11 @@ static int check_chunks(struct reader *r)
 {
     const struct gs_config_system *s = &r->config->system;
     int rc = 0;
+    if (s->liars != GS_LIARS_NO && (!s->chunk_ns[GS_PCI] || !s->chunk_ns[GS_GPU]))
+        rc = gs_mistakes_add(
+            r->mistakes, s->line,
+            "liars: only with gpu_chunk and pci_chunk in [system]: without them a unit may last as long "
+            "as the watchdog lets it");
     for (int k = 0; k < GS_RESOURCES && !rc; k++) {
         int line = s->chunk_ns[k] ? s->line : 0;
         for (size_t i = 0; i < r->config->n_tasks && !line; i++)

@@ -123,6 +123,8 @@ static void read_chunking(struct gs_model *m, const json_t *system, struct gs_mi
     else if (liars)
         gs_mistakes_add(mistakes, 0, "system: liars must be \"yes\" or a number of users from 1 to %d",
                         GS_CONFIG_MAX_LIARS);
+    if (m->liars && (!m->chunk_ns[GS_PCI] || !m->chunk_ns[GS_GPU]))
+        gs_mistakes_add(mistakes, 0, "system: liars: only with chunk_ns of pci and gpu");
 }
 
 /* Chunks are known on a resource: then all tasks are granted it in chunks. */

@@ -120,7 +120,7 @@ static void give_chunks(struct rng *r, struct gs_model *m)
             m->chunked[k] = m->chunked[k] || m->tasks[i].chunk_ns[k];
         }
     }
-    gs_model_set_liars(m, (int)rnd(r, 4) - 1);
+    gs_model_set_liars(m, m->chunk_ns[GS_PCI] && m->chunk_ns[GS_GPU] ? (int)rnd(r, 4) - 1 : GS_LIARS_NO);
     assert_int_equal(gs_model_finish(m), 0);
 }
 
