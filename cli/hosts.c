@@ -267,8 +267,10 @@ static void start_one(struct gs_hosts *hosts, struct gs_host *h)
     fcntl(h->to, F_SETFL, O_NONBLOCK); /* a far side that reads no more must not keep us from noticing that */
     h->from = out[0];
     h->heard_ms = gs_now_ms();
-    if (h->pid < 0 || dprintf(h->to, "%s\n", hosts->secret) < 0)
-        leave_out(h, h->pid < 0 ? "no process could be made" : strerror(errno));
+    if (h->pid < 0)
+        leave_out(h, "no process could be made");
+    else
+        dprintf(h->to, "%s\n", hosts->secret); /* an ssh that has ended by now says why itself */
     free(s);
 }
 
