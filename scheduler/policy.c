@@ -722,7 +722,7 @@ void gs_policy_look(struct gs_policy_state *p, uint32_t client, unsigned resourc
 
 void gs_policy_renew(struct gs_policy_state *p, uint32_t client, unsigned resource, uint64_t now_ns)
 {
-    if (resource < p->resources && p->r[resource].holder == client && p->r[resource].alone && !p->tasks)
+    if (resource < p->resources && p->r[resource].holder == client && is_in_peace(p, resource))
         p->r[resource].hurt_ns = now_ns;
 }
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-TESTS = ["rules", "liars", "fairness", "policy", "waits"]
+TESTS = ["rules", "liars", "fairness", "policy", "waits", "ways_out"]
 LIMIT_S = 120  # a mutant may never end
 MUTANTS = [
     # ---- who is first ----
@@ -33,7 +33,8 @@ MUTANTS = [
     ("who comes again owes nothing", "policy.c", "    memcpy(w->tag_ns, owner->tag_ns, sizeof w->tag_ns);\n", ""),
     ("who leaves last decides what its user owes", "policy.c", "        if (owner->tag_ns[i] < w->tag_ns[i])\n", ""),
     ("a task that is none any more isn't level", "policy.c", "    for (unsigned r = 0; r < p->resources; r++)\n        catch_up(p, client, r);\n    refresh(p, client);\n    serve(p, touched |", "    refresh(p, client);\n    serve(p, touched |"),
-    ("time is charged as what one becomes", "policy.c", "        if (p->r[r].holder == client)\n            account(p, r, 0, now_ns);\n", "        ;\n"),
+    ("time is charged as what one becomes", "policy.c", "            account(p, r, 0, now_ns);\n            spend_patience(p, r);\n", "            spend_patience(p, r);\n"),
+    ("who becomes a task isn't charged", "policy.c", "            account(p, r, 0, now_ns);\n            spend_patience(p, r);\n", "            account(p, r, 0, now_ns);\n"),
     ("an expectation has no limit", "policy.c", "rq.cost_ns < COST_CAP_NS ? rq.cost_ns : COST_CAP_NS;", "rq.cost_ns;"),
     ("what is expected of units isn't less when some are back", "policy.c", "r->expected_ns / r->units * (r->units - gone);", "r->expected_ns / r->units * r->units;"),
     ("the share isn't told", "policy.c", "        w->share_ns[kind_of(resource)] += had;\n", ""),
@@ -52,10 +53,12 @@ MUTANTS = [
     ("alone beside tasks", "policy.c", "return !rq->alone || !p->tasks;", "return true;"),
     ("alone beside one's own units", "policy.c", "if (r->holder == client && !alone && !r->alone)", "if (r->holder == client && !r->alone)"),
     ("alone is a lease when it ends", "policy.c", "    if (r->alone && !units)\n        end(p, resource, false, now_ns);\n", ""),
-    ("alone has no more patience", "policy.c", "(p->tasks ? 1 : ALONE_PATIENCE)", "1"),
-    ("anybody renews", "policy.c", "p->r[resource].holder == client && p->r[resource].alone && !p->tasks", "p->r[resource].alone && !p->tasks"),
-    ("renewing counts beside tasks", "policy.c", "p->r[resource].alone && !p->tasks", "p->r[resource].alone"),
-    ("renewing counts for a plain unit", "policy.c", "p->r[resource].holder == client && p->r[resource].alone &&", "p->r[resource].holder == client &&"),
+    ("alone has no more patience", "policy.c", "watchdog_ns * ALONE_PATIENCE", "watchdog_ns"),
+    ("alone is in peace beside tasks", "policy.c", "return p->r[resource].alone && !p->tasks;", "return p->r[resource].alone;"),
+    ("alone is in peace no moment longer", "policy.c", "            p->r[i].hurt_ns = p->now_ns; /* from", "            ; /* from"),
+    ("anybody renews", "policy.c", "p->r[resource].holder == client && is_in_peace(p, resource))", "is_in_peace(p, resource))"),
+    ("renewing counts beside tasks", "policy.c", "== client && is_in_peace(p, resource))", "== client && p->r[resource].alone)"),
+    ("renewing counts for a plain unit", "policy.c", "== client && is_in_peace(p, resource))", "== client && !p->tasks)"),
     # ---- the watchdog ----
     ("the limit counts from the newest unit", "policy.c", "return r->oldest_ns > r->hurt_ns ? r->oldest_ns :", "return r->oldest_ns > r->hurt_ns ? r->newest_ns :"),
     ("the limit counts from the newest unit's grant on", "policy.c", "    if (!r->units)\n        r->accounted_ns = r->oldest_ns = now_ns;", "    r->oldest_ns = now_ns;\n    if (!r->units)\n        r->accounted_ns = now_ns;"),
@@ -74,9 +77,10 @@ MUTANTS = [
     ("tasks are short with their user", "policy.c", "return w->priority == 0 && chunk_of", "return chunk_of"),
     ("nothing is spent at a unit's end", "policy.c", "    begin(p, now_ns);\n    spend_patience(p, resource);\n", "    begin(p, now_ns);\n"),
     ("nothing is spent by leaving", "policy.c", "        if (p->r[i].holder == client)\n            spend_patience(p, i);\n", "        ;\n"),
-    ("tasks spend their user's patience", "policy.c", "r->alone || p->w[r->holder].priority)\n        return;", "r->alone)\n        return;"),
-    ("a measurement spends patience", "policy.c", "!keeps_others_waiting(p, resource) || r->alone ||", "!keeps_others_waiting(p, resource) ||"),
-    ("patience is spent for nobody", "policy.c", "    if (!keeps_others_waiting(p, resource) || r->alone || p->w", "    if (r->holder == GS_NO_CLIENT || r->alone || p->w"),
+    ("tasks spend their user's patience", "policy.c", "is_in_peace(p, resource) || p->w[r->holder].priority)", "is_in_peace(p, resource))"),
+    ("a measurement spends patience", "policy.c", "is_in_peace(p, resource) || p->w[r->holder].priority)", "p->w[r->holder].priority)"),
+    ("patience is spent for nobody", "policy.c", "    if (keeps_others_waiting(p, resource))\n        charge(p, resource);", "    if (p->r[resource].holder != GS_NO_CLIENT)\n        charge(p, resource);"),
+    ("who gives up leaves no charge", "policy.c", "            if (!keeps_others_waiting(p, (unsigned)__builtin_ctz(m)))\n                charge", "            if (false)\n                charge"),
     ("the chunk of the link is that of the GPUs", "policy.c", "p->w[client].chunk_ns[KIND_PCI] = pci_ns;", "p->w[client].chunk_ns[KIND_PCI] = gpu_ns;"),
     ("what was taken isn't served", "policy.c", "    serve(p, taken, now_ns);\n    return taken;", "    return taken;"),
     # ---- offences ----

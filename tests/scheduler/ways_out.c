@@ -109,6 +109,7 @@ static void test_held_alone(void **state)
     for (unsigned r = 0; r < RESOURCES; r++) {
         const uint64_t asked = w.now;
         ask_for(&w, TASK, r, false);
+        run(&w, MS);
         assert_true(r || w.units[LIAR][r]); /* not at once: it may yield */
         run(&w, 200 * MS);
         waited += w.granted_ns > asked ? w.granted_ns - asked : 0;
