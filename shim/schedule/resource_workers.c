@@ -200,10 +200,11 @@ static void serve(struct gs_deferred *h)
     }
     gs_worker_forget(h);
     has_served(h);
-    gs_deferred_done(h);
     bool in = enter_driver();
+    /* Before its end: who sees that may free the memory. It fails where it is open already. */
     if (atomic_load(&h->status) != CL_COMPLETE && h->open)
-        gs_real()->clSetUserEventStatus(h->open, atomic_load(&h->status)); /* fails where it is open already */
+        gs_real()->clSetUserEventStatus(h->open, atomic_load(&h->status));
+    gs_deferred_done(h);
     if (h->units.free)
         h->units.free(h->units.work);
     gs_deferred_drop(h);

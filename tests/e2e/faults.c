@@ -2,15 +2,23 @@
 /* A layer of the OpenCL loader below gpusparc that lets calls of the driver fail, as FAULT says:
  *
  *   FUNCTION:N:CODE          the N-th call returns CODE and does nothing
+ *
  *   FUNCTION:N:CODE:forever  so do all calls of it from the N-th on
+ *
  *   FUNCTION:N:CODE:lost     so do all calls of any function that makes or enqueues something from then on
+ *
  *   FUNCTION:N:CODE:gone     so does all that is enqueued on the same device from then on
+ *
  *   clCreateBuffer:N:CODE:hollow  the buffers from the N-th on are made, but there is no memory for them: what uses
- * them returns CODE (NVIDIA's driver finds out as late) FUNCTION:N:CODE:late     the N-th call is accepted, and the
- * command ends with CODE a little after those before it, without having done anything. Those that wait for it, or are
- * behind it in its queue in order until then, fail as soon as it does, whatever else they wait for any:SEED:CODE:often
- * so do some of all commands that do something: SEED chooses which. User events that fail, of which PoCL (3.1) survives
- * few, end well below, and what waits for them is carried out, and told of as failed
+ * them returns CODE (NVIDIA's driver finds out as late)
+ *
+ *   FUNCTION:N:CODE:late     the N-th call is accepted, and the command ends with CODE a little after those before it,
+ * without having done anything. Those that wait for it, or are behind it in its queue in order until then, fail as soon
+ * as it does, whatever else they wait for
+ *
+ *   any:SEED:CODE:often      so do some of all commands that do something: SEED chooses which. User events that fail,
+ * of which PoCL (3.1) survives few, end well below, and what waits for them is carried out, and told of as failed; as a
+ * driver doesn't carry it out clFinish waits until it has ended
  *
  * FAULT_COUNTS names a file that gets `FUNCTION COUNT` lines at the end of the process: what there is to fail. */
 #include <pthread.h>
@@ -47,7 +55,7 @@ static struct doomed {
     cl_event event;
     cl_command_queue queue;
     cl_int code; /* 0: not known to fail */
-    bool ended, user;
+    bool ended, user, spoilt;
     size_t n_of, *of;
 } doomed[MOST_DOOMED];
 static size_t n_doomed;
@@ -81,6 +89,7 @@ static cl_event fault_user(cl_event event);
 static cl_int fault_sets(cl_event event, cl_int status);
 static cl_int fault_status(cl_event event, cl_event_info what, void *value, cl_int err);
 static cl_int fault_waited(cl_uint n, const cl_event *events, cl_int err);
+static cl_int fault_finished(cl_int err);
 static cl_int fault_calls(cl_event event, cl_int type, void(CL_CALLBACK *call)(cl_event, cl_int, void *), void *data);
 
 #include "faults.inc"
@@ -388,6 +397,8 @@ static cl_int fault_sets(cl_event event, cl_int status)
     if (d && !again)
         *d = (struct doomed){.event = event, .code = status < 0 ? status : CL_SUCCESS, .ended = true};
     pthread_mutex_unlock(&lock);
+    if (d && !again && status < 0) /* what is behind it begins late, and writes where the host no longer expects it */
+        nanosleep(&(struct timespec){0, LATE_NS}, NULL);
     return again ? CL_INVALID_OPERATION : below.clSetUserEventStatus(event, d ? CL_COMPLETE : status);
 }
 
@@ -408,6 +419,30 @@ static cl_int fault_waited(cl_uint n, const cl_event *events, cl_int err)
         any = any || code_of(events[i]);
     pthread_mutex_unlock(&lock);
     return any ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : err;
+}
+
+/* Is anything being carried out that waits for a user event that has failed? What it waits for comes before it. */
+static bool any_spoilt(void)
+{
+    bool any = false;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < n_doomed; i++) {
+        struct doomed *d = &doomed[i];
+        for (size_t k = 0; k < d->n_of && !d->spoilt; k++) {
+            const struct doomed *of = &doomed[d->of[k]];
+            d->spoilt = of->spoilt || (of->ended && of->code);
+        }
+        any = (d->spoilt && !has_ended(d)) || any;
+    }
+    pthread_mutex_unlock(&lock);
+    return any;
+}
+
+static cl_int fault_finished(cl_int err)
+{
+    while (any_spoilt())
+        nanosleep(&(struct timespec){0, 200000}, NULL);
+    return err;
 }
 
 /* A callback that is told of the failure, not of the end of what stands in its place. */

@@ -62,6 +62,8 @@ with open(sys.argv[3], "w", encoding="utf-8") as f:
             f.write(f"    return fault_maps({call}, {own[0]}, {own[1]}, {blocking}, {event}, {error}, doom);\n}}\n\n")
         elif n == "clGetEventInfo":
             f.write(f"    return fault_status({own[0]}, {own[1]}, {own[3]}, {call});\n}}\n\n")
+        elif n == "clFinish":
+            f.write(f"    return fault_finished({call});\n}}\n\n")
         elif n == "clWaitForEvents":
             f.write(f"    return fault_waited({own[0]}, {own[1]}, {call});\n}}\n\n")
         else:
