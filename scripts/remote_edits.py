@@ -55,8 +55,8 @@ edit("buffers", "Buffers of 4 KiB for commands let more than 50 launches in flig
 change(NETWORK, r"(define NETWORK_BUF_SIZE_FAST) .*", r"\1 (1024 * 1024)")
 change(SERVER, r"(define COMMAND_SOCKET_BUFSIZE) .*", r"\1 (1024 * 1024)")
 
-edit("rows", "Rectangles whose rows don't follow each other in the host's memory came and went as if they did: they are "
-             "packed and unpacked beside it.")
+edit("rows", "Rectangles, and regions of images, whose rows don't follow each other in the host's memory came and went as if "
+             "they did: they are packed and unpacked beside it.")
 change(DEVICE, r"\nint\npocl_remote_async_read \(", r"""
 /* Rows of the host's memory, packed, of a rectangle that is on its way. */
 typedef struct packed_rows_s
@@ -136,6 +136,34 @@ for way, host in (("read", "char *"), ("write", "char *")):
       return;
     }
 \1""" % (host, way == "read", way, buffer))
+
+for way, host, image in (("read", "dst", "src"), ("write", "src", "dst")):
+    change(DEVICE, r"\n      size_t px = %s_image->.*\n" % image, r"""\g<0>      if (%(image)s_image->type == CL_MEM_OBJECT_IMAGE1D_ARRAY && %(host)s_slice_pitch)
+        %(host)s_row_pitch = %(host)s_slice_pitch; /* a layer is one row */
+""" % {"host": host, "image": image})
+    change(DEVICE, r"\n      assert \(%s_host_ptr\);\n" % host, r"""\g<0>
+      size_t bytes[3] = { px * region[0], region[1], region[2] };
+      if (rows_are_apart (bytes, %(host)s_row_pitch, %(host)s_slice_pitch))
+        {
+          packed_rows *rows = pack_rows (data, (char *)%(host)s_host_ptr, bytes,
+                                         %(host)s_row_pitch, %(host)s_slice_pitch, %(is_read)d);
+          return pocl_network_%(way)s_image_rect (
+              queue_id, data, %(image)s_id, origin, region, rows->packed,
+              rows->bytes, finish_rows, rows, node);
+        }
+""" % {"way": way, "host": host, "image": image, "is_read": way == "read"})
+
+edit("layers", "An image's first contents were sent without its layers but the first, and as if rows followed each other. Its "
+               "pitches are those of the client's memory: with memory of their own some drivers refuse them.")
+for way in ("read", "write"):
+    change(DEVICE, r"(\n +r = pocl_remote_async_%s_image_rect \(\n +d, node, m, cmd->migrate[^;]*, region, )0, 0, 0\);" % way, r"""
+                if (m->type == CL_MEM_OBJECT_IMAGE1D_ARRAY)
+                  region[1] = m->image_array_size;
+                if (m->type == CL_MEM_OBJECT_IMAGE2D_ARRAY)
+                  region[2] = m->image_array_size;\1m->image_row_pitch,
+                    m->image_slice_pitch, 0);""")
+for pitch in ("row", "slice"):
+    change(NETWORK, r"create_image\.%s_pitch = .*;" % pitch, r"create_image.%s_pitch = 0;" % pitch)
 
 edit("windows", "A sub-buffer as a kernel's argument was its parent from its first byte on: its begin goes along, in units "
                 "of 128 bytes, and the server makes a sub-buffer of its own.")
@@ -326,15 +354,15 @@ send_kept (remote_server_data_t *to, network_command *netcmd, const void *at)
 
 cl_int
 pocl_network_read (""")
-for what in ("READ_BUFFER", "READ_BUFFER_RECT"):
-    change(NETWORK, r"\n  TP_%s \(" % what, r"""
-  if (is_kept (host_ptr))
+for what, to in (("BUFFER", "host_ptr"), ("BUFFER_RECT", "host_ptr"), ("IMAGE_RECT", "p")):
+    change(NETWORK, r"\n  TP_READ_%s \(" % what, r"""
+  if (is_kept (%s))
     {
-      req->kept.key = (uintptr_t)host_ptr;
-      keeper_of (host_ptr, data);
+      req->kept.key = (uintptr_t)%s;
+      keeper_of (%s, data);
     }
-\g<0>""")
-for what in ("WRITE_BUFFER", "WRITE_BUFFER_RECT"):
+\g<0>""" % (to, to, to))
+for what in ("WRITE_BUFFER", "WRITE_BUFFER_RECT", "WRITE_IMAGE_RECT"):
     change(NETWORK, r"\n  TP_%s \(" % what, r"""
   if (is_kept (host_ptr))
     return send_kept (data, netcmd, host_ptr);
@@ -355,8 +383,8 @@ void dropKept(uint64_t session);
  * server has its data afterwards. */
 bool sendKept(Request *request);
 \g<0>""")
-change(REQUEST, r"request->extra_size = (req->m\.write\.size);", r"request->extra_size = req->kept.key ? 0 : \1;")
-change(REQUEST, r"request->extra_size = (req->m\.write_rect\.host_bytes);", r"request->extra_size = req->kept.key ? 0 : \1;")
+for size in (r"write\.size", r"write_rect\.host_bytes", r"write_image_rect\.host_bytes"):
+    change(REQUEST, r"request->extra_size = (req->m\.%s);" % size, r"request->extra_size = req->kept.key ? 0 : \1;")
 change(REQUEST, r"#include <unistd\.h>\n", r"""#include <condition_variable>
 #include <deque>
 #include <map>
@@ -466,6 +494,8 @@ bool sendKept(Request *R) {
   uint64_t Size = Req.message_type == MessageType_WriteBuffer ? Req.m.write.size
                   : Req.message_type == MessageType_WriteBufferRect
                       ? Req.m.write_rect.host_bytes
+                  : Req.message_type == MessageType_WriteImageRect
+                      ? Req.m.write_image_rect.host_bytes
                       : 0;
   if (Req.kept.key == 0 || Size == 0)
     return false;

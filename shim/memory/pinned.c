@@ -146,7 +146,7 @@ static struct gs_ring *ring_of(const struct gs_passage *p, struct gs_context *ct
 
 bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *send)
 {
-    bool direct = gs_group()->remote && !send->image;
+    bool direct = gs_group()->remote;
     for (unsigned t = 0; t < send->n && direct; t++)
         direct = gs_remote_is_direct(ctx->dev[send->from], ctx->dev[send->to[t].place], gs_rect_bytes(&send->rect));
     return direct;

@@ -8,18 +8,22 @@ rm -rf ./*
 hosts_up 2
 mib=16 rounds=6
 on_wire() { cat /sys/class/net/gs$$_*/statistics/[rt]x_bytes | awk '{n += $1} END {printf "%d", n / 1048576}'; }
-exchange() { # HOSTS OPTIONS...: MiB on the client's links, beyond what is written and read
+exchange() { # HOSTS OPTIONS...: MiB on the client's links, beyond what is written and read; of $what
   local before
   before=$(on_wire)
-  gpusparc run --hosts "$1" --hosts-required --mode multi "${@:2}" "$GS_BUILD/tests/hosts/exchange" $mib $rounds >out 2>err || fail "$*: $(cat out err)"
+  # shellcheck disable=SC2086
+  gpusparc run --hosts "$1" --hosts-required --mode multi "${@:2}" "$GS_BUILD/tests/hosts/exchange" $mib $rounds $what >out 2>err || fail "$*: $(cat out err)"
   echo $(($(on_wire) - before - 2 * mib))
 }
 ten=10.$((200 + $$ % 50))
 for way in gs1,gs2 "$ten.1.2,$ten.2.2 --hosts-plain"; do
-  # shellcheck disable=SC2086
-  moved=$(exchange $way)
-  [ "$moved" -lt $mib ] || fail "$way: $rounds exchanges of $mib MiB took $moved MiB on the client's links"
+  for what in '' image; do
+    # shellcheck disable=SC2086
+    moved=$(exchange $way)
+    [ "$moved" -lt $mib ] || fail "$way: $rounds exchanges of $mib MiB ${what:+(an image) }took $moved MiB on the client's links"
+  done
 done
+what=
 sample=$GS_BUILD/lib/gpusparc/samples/pagerank # whose pieces are of 80 KB
 "$sample" --size 20000 --output plain >/dev/null
 gpusparc run --hosts gs1,gs2 --hosts-required --mode multi --stats=stats.json "$sample" --size 20000 --output remote >/dev/null

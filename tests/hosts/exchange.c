@@ -1,13 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* exchange [MIB [ROUNDS]]: each launch reads all of a buffer of so many MiB, the words of the launch before, for words
- * all over it: in two parts, however they are cut, each gives the other what that one lacks, so many MiB in all. Prints
- * the median of a launch in ms; ends with 1 where a word is wrong. */
+/* exchange [MIB [ROUNDS [image]]]: each launch reads all of a buffer, or an image, of so many MiB, the words of the
+ * launch before, for words all over it: in two parts, however they are cut, each gives the other what that one lacks,
+ * so many MiB in all. Prints the median of a launch in ms; ends with 1 where a word is wrong. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "tests/e2e/programs/plain.h"
 
-enum { MOST_ROUNDS = 101 };
+enum { MOST_ROUNDS = 101, WIDTH = 1024, TEXEL = 4 /* words */ };
+
+static const char text[] =
+    "kernel void spread(global const uint *in, uint n, global uint *out)"
+    "{ uint i = get_global_id(0); out[i] = in[i * 2654435761u % n] + i; }"
+    "kernel void texels(read_only image2d_t in, uint n, write_only image2d_t out)"
+    "{ uint x = get_global_id(0), y = get_global_id(1), i = y * 1024u + x, j = i * 2654435761u % n;"
+    "  write_imageui(out, (int2)(x, y), read_imageui(in, (int2)(j % 1024u, j / 1024u)) + i); }";
+static const size_t none[3] = {0};
+
+static cl_mem make(bool image, size_t bytes)
+{
+    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
+    const cl_image_desc desc = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = WIDTH, .image_height = bytes / WIDTH / 16};
+    cl_int err;
+    cl_mem mem;
+    MADE(mem, image ? clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err)
+                    : clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &err));
+    return mem;
+}
+
+static void carry(cl_mem mem, bool image, bool write, size_t bytes, void *host)
+{
+    const size_t all[3] = {WIDTH, bytes / WIDTH / 16, 1};
+    if (image && write)
+        CL(clEnqueueWriteImage(queue, mem, CL_TRUE, none, all, 0, 0, host, 0, NULL, NULL));
+    else if (image)
+        CL(clEnqueueReadImage(queue, mem, CL_TRUE, none, all, 0, 0, host, 0, NULL, NULL));
+    else if (write)
+        CL(clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL));
+    else
+        CL(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, bytes, host, 0, NULL, NULL));
+}
 
 static double now_ms(void)
 {
@@ -24,40 +58,40 @@ static int compare(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-    static const char *text = "kernel void spread(global const uint *in, uint n, global uint *out)"
-                              "{ uint i = get_global_id(0); out[i] = in[i * 2654435761u % n] + i; }";
-    const size_t n = (size_t)(argc > 1 ? atoi(argv[1]) : 64) * 1024 * 1024 / sizeof(cl_uint), local = 64;
-    const cl_uint rounds = argc > 2 ? (cl_uint)atoi(argv[2]) : 5, words = (cl_uint)n;
+    const bool image = argc > 3;
+    const size_t n = (size_t)(argc > 1 ? atoi(argv[1]) : 64) * 1024 * 1024 / sizeof(cl_uint);
+    const cl_uint rounds = argc > 2 ? (cl_uint)atoi(argv[2]) : 5, each = image ? TEXEL : 1, items = (cl_uint)n / each;
+    const size_t flat[2] = {n, 1}, wide[2] = {WIDTH, items / WIDTH}, local[2] = {64, 1};
     cl_uint *values = malloc(n * sizeof *values), *want = malloc(n * sizeof *want), *next = malloc(n * sizeof *next);
     double took[MOST_ROUNDS];
     cl_mem mem[2];
-    cl_int err;
     if (!values || !want || !next || rounds < 1 || rounds >= MOST_ROUNDS)
         return 2;
     start(0);
-    for (cl_uint i = 0; i < words; i++)
+    for (cl_uint i = 0; i < n; i++)
         values[i] = want[i] = i;
-    cl_kernel kernel = kernel_of(build(text, ""), "spread");
+    cl_kernel kernel = kernel_of(build(text, ""), image ? "texels" : "spread");
     for (int i = 0; i < 2; i++)
-        MADE(mem[i], clCreateBuffer(context, CL_MEM_READ_WRITE, n * sizeof *values, NULL, &err));
-    CL(clEnqueueWriteBuffer(queue, mem[0], CL_TRUE, 0, n * sizeof *values, values, 0, NULL, NULL));
-    CL(clSetKernelArg(kernel, 1, sizeof words, &words));
+        mem[i] = make(image, n * sizeof *values);
+    carry(mem[0], image, true, n * sizeof *values, values);
+    CL(clSetKernelArg(kernel, 1, sizeof items, &items));
     for (cl_uint r = 0; r <= rounds; r++) { /* the first compiles, and finds what it reads at home */
         const double begin = now_ms();
         CL(clSetKernelArg(kernel, 0, sizeof *mem, &mem[r % 2]));
         CL(clSetKernelArg(kernel, 2, sizeof *mem, &mem[1 - r % 2]));
-        CL(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &n, &local, 0, NULL, NULL));
+        CL(clEnqueueNDRangeKernel(queue, kernel, image ? 2 : 1, NULL, image ? wide : flat, local, 0, NULL, NULL));
         CL(clFinish(queue));
         if (r)
             took[r - 1] = now_ms() - begin;
-        for (cl_uint i = 0; i < words; i++)
-            next[i] = want[i * 2654435761u % words] + i;
+        for (cl_uint i = 0; i < items; i++)
+            for (cl_uint k = 0; k < each; k++)
+                next[i * each + k] = want[i * 2654435761u % items * each + k] + i;
         cl_uint *const was = want;
         want = next;
         next = was;
     }
-    CL(clEnqueueReadBuffer(queue, mem[1 - rounds % 2], CL_TRUE, 0, n * sizeof *values, values, 0, NULL, NULL));
-    for (cl_uint i = 0; i < words; i++)
+    carry(mem[1 - rounds % 2], image, false, n * sizeof *values, values);
+    for (cl_uint i = 0; i < n; i++)
         if (values[i] != want[i]) {
             printf("word %u is %u, not %u\n", i, values[i], want[i]);
             return 1;

@@ -3,9 +3,10 @@
  * images, user events and launches over many buffers and queues; the same seed does and prints the same. Each thread
  * has buffers of its own, and all share one that is only read. What must come after what is said by events or by the
  * order of a queue. WITHOUT: letters of what is to be left out, for drivers that can't do it: i images, w sub-buffers,
- * r rectangles, m maps, f fills, g commands behind user events, o objects let go while their commands run. With ROUNDS
- * it does so many sequences, looks at each command's end, and where one has failed it writes everything anew and does
- * the sequence once more, until all go well: it then prints what it prints where nothing fails. */
+ * r rectangles, m maps, f fills, g commands behind user events, o objects let go while their commands run, l
+ * work-groups of a size that the driver chooses, which scatter's results depend on. With ROUNDS it does so many
+ * sequences, looks at each command's end, and where one has failed it writes everything anew and does the sequence once
+ * more, until all go well: it then prints what it prints where nothing fails. */
 #include "sequence.h"
 
 #include <setjmp.h>
@@ -143,6 +144,8 @@ static void do_launch(struct worker *w)
     cl_kernel k = w->k[what];
     cl_uint n_wait, dims = 1;
     cl_event e;
+    if (!local && !has('l'))
+        local = 32;
     group[0] = local;
     group[1] = 1;
     global[0] = local ? words / local * local : words - pick(w, 100);

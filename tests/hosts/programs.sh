@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Programs of tests/e2e over two hosts, unsplit and split: the plain run's output.
+#   programs.sh [SEEDS]     of the stress program
+set -euo pipefail
+source "$GS_SOURCE/tests/hosts/namespaces.sh"
+rm -rf ./*
+hosts_up 2
+same() { # NAME ARGUMENTS...
+  local mode rc
+  POCL_MAX_PTHREAD_COUNT=1 timeout -s KILL 60 "$GS_BUILD/tests/e2e/$1" "${@:2}" >plain.txt 2>plain.err || fail "$* fails alone: $(tail -3 plain.err)"
+  for mode in single multi; do
+    rc=0
+    timeout -s KILL 200 gpusparc run --mode $mode --hosts gs1,gs2 --hosts-required "$GS_BUILD/tests/e2e/$1" "${@:2}" >out.txt 2>err.txt || rc=$?
+    [ $rc = 0 ] || fail "$* in $mode exits with $rc: $(tail -3 err.txt)"
+    cmp plain.txt out.txt || { diff plain.txt out.txt | head -4 || true; fail "$* in $mode differs"; }
+  done
+}
+# Images with layers and padded rows, windows of buffers, maps, callbacks, user events, events of other queues.
+for program in aliases bands behind callbacks copied crossed filled halves host_access made order queues reads releases relay; do
+  [ ! -x "$GS_BUILD/tests/e2e/$program" ] || same $program
+done
+for ((s = 1; s <= ${1:-2}; s++)); do
+  same stress "$s" 120 2 gl # PoCL 3.1 ends few commands behind user events that others' fail; sizes of work-groups differ
+done
