@@ -16,6 +16,7 @@ enum { BEHIND = -1 }; /* in a line: below all others without a task */
 struct waiter {
     bool joined;
     int priority;
+    uint64_t since;                    /* it is the how manieth that has joined */
     unsigned user;                     /* its place in gs_policy_state.user */
     uint64_t chunk_ns[KINDS];          /* the longest chunk by the config; 0: it doesn't say */
     struct gs_offences offences;       /* its own, while it has no task */
@@ -31,8 +32,8 @@ struct waiter {
 /* One client in the line for a resource: all that decides who is first, side by side, so that a look along the line
  * costs few cache lines. */
 struct place {
-    uint64_t order;  /* of the client's first request that the resource would do for */
-    uint64_t key_ns; /* its tag and what its units out are expected to take; 0 for tasks, so that it decides nothing */
+    uint64_t order; /* of the client's first request that the resource would do for */
+    uint64_t key; /* of a task since when it is there; else its tag, ns, and what its units out are expected to take */
     int32_t priority;
     uint32_t client;
 };
@@ -67,7 +68,7 @@ struct gs_policy_state {
     const struct gs_policy_ops *ops;
     void *ctx;
     struct resource r[GS_MAX_RESOURCES];
-    uint64_t orders;
+    uint64_t orders, joins;
     unsigned tasks;                   /* clients with a priority */
     uint64_t now_ns;                  /* of the call under way */
     struct gs_policy_offence offence; /* the last one */
@@ -139,7 +140,7 @@ static uint64_t key_of(const struct gs_policy_state *p, uint32_t client, unsigne
 {
     const struct waiter *w = &p->w[client];
     const struct resource *r = &p->r[resource];
-    return w->priority ? 0 : w->tag_ns[resource] + (r->holder == client ? r->expected_ns : 0);
+    return w->priority ? w->since : w->tag_ns[resource] + (r->holder == client ? r->expected_ns : 0);
 }
 
 /* Brings the client's places up to date, after its queue, its time or its priority has changed. */
@@ -149,7 +150,7 @@ static void refresh(struct gs_policy_state *p, uint32_t client)
     for (uint32_t m = w->want; m; m &= m - 1) {
         unsigned r = (unsigned)__builtin_ctz(m);
         p->r[r].line[w->at[r]] = (struct place){.order = w->queue[first_for(p, w, r)].order,
-                                                .key_ns = key_of(p, client, r),
+                                                .key = key_of(p, client, r),
                                                 .priority = w->behind ? BEHIND : w->priority,
                                                 .client = client};
     }
@@ -217,8 +218,8 @@ static bool before(const struct place *a, const struct place *b)
 {
     if (a->priority != b->priority)
         return a->priority > b->priority;
-    if (a->key_ns != b->key_ns)
-        return a->key_ns < b->key_ns;
+    if (a->key != b->key)
+        return a->key < b->key;
     return a->order < b->order;
 }
 
@@ -588,7 +589,7 @@ int gs_policy_join(struct gs_policy_state *p, uint32_t client, uint32_t user, in
     if (!queue)
         return -ENOMEM;
     begin(p, now_ns);
-    *w = (struct waiter){.joined = true, .queue = queue, .user = find_user(p, user)};
+    *w = (struct waiter){.joined = true, .since = p->joins++, .queue = queue, .user = find_user(p, user)};
     struct owner *owner = &p->user[w->user];
     owner->patience.clients++;
     memcpy(w->tag_ns, owner->tag_ns, sizeof w->tag_ns);

@@ -4,10 +4,10 @@
  * The rules (GPU-SPARC, section III-A: non-preemptive, by fixed priority; docs/daemon.md gives the reasons):
  * - A resource has at most one holder, which has at most `depth` units of it at a time: one that runs, the others
  * behind it.
- * - The order of those who wait: larger priority first; within one priority above 0, first come first served; at
- * priority 0, the applications without a task, whoever has had the least time of this resource while others wanted it
- * too. Of two that both want it all the time neither has more than the other by more than a unit of each:
- * docs/daemon.md has the proof.
+ * - The order of those who wait: larger priority first; within one priority above 0, the processes of one task, whoever
+ * joined first; at priority 0, the applications without a task, whoever has had the least time of this resource while
+ * others wanted it too. Of two that both want it all the time neither has more than the other by more than a unit of
+ * each: docs/daemon.md has the proof.
  * - A unit that lasts longer than the config allows, and keeps others waiting, is taken back, and its client stands
  * behind all others for a while (patience.h).
  * - The first in this order is served as soon as the resource has no units out, or is its own with fewer than `depth`

@@ -17,8 +17,10 @@ MUTANTS = [
     # ---- who is first ----
     ("the smaller priority goes first", "policy.c", "return a->priority > b->priority;", "return a->priority < b->priority;"),
     ("within a priority the last goes first", "policy.c", "return a->order < b->order;", "return a->order > b->order;"),
-    ("who has had most goes first", "policy.c", "return a->key_ns < b->key_ns;", "return a->key_ns > b->key_ns;"),
-    ("tasks have shares as well", "policy.c", "return w->priority ? 0 : w->tag_ns[resource]", "return w->tag_ns[resource]"),
+    ("who has had most goes first", "policy.c", "return a->key < b->key;", "return a->priority > 0 ? a->key < b->key : a->key > b->key;"),
+    ("the processes of a task take turns", "policy.c", "return w->priority ? w->since :", "return w->priority ? 0 :"),
+    ("a task's last process goes first", "policy.c", "return w->priority ? w->since :", "return w->priority ? UINT64_MAX - w->since :"),
+    ("tasks have shares as well", "policy.c", "return w->priority ? w->since : w->tag_ns[resource]", "return w->tag_ns[resource]"),
     ("units out aren't expected to take anything", "policy.c", "(r->holder == client ? r->expected_ns : 0)", "(r->holder == client ? 0 : 0)"),
     ("a place isn't brought up to date with its time", "policy.c", "    r->accounted_ns = now_ns;\n    refresh(p, r->holder);", "    r->accounted_ns = now_ns;"),
     ("who leaves a line leaves a wrong place", "policy.c", "    p->w[r->line[at].client].at[resource] = at;\n", ""),

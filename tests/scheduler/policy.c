@@ -44,6 +44,7 @@ struct world {
     unsigned resources, depth;
     bool there[CLIENTS];
     int priority[CLIENTS];
+    uint64_t since[CLIENTS], joins;            /* it is the how manieth that has joined */
     unsigned units[CLIENTS][GS_MAX_RESOURCES]; /* out, in truth */
     bool alone[GS_MAX_RESOURCES];              /* held for a measurement */
     bool few_tasks;
@@ -100,7 +101,9 @@ static bool goes_before(const struct world *w, const struct waiting *q, const st
     if (a != b)
         return a > b;
     /* Below the tasks the shares decide, which the fairness test looks at; one client's own requests stay in order. */
-    return (a > 0 || q->client == g->client) && q->order < g->order;
+    if (q->client == g->client)
+        return q->order < g->order;
+    return a > 0 && w->since[q->client] < w->since[g->client];
 }
 
 static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request *rq, unsigned resource, bool fresh,
@@ -278,6 +281,7 @@ static int random_priority(const struct world *w)
 static void join(struct world *w, uint32_t client)
 {
     w->there[client] = true;
+    w->since[client] = w->joins++;
     w->priority[client] = random_below(2) ? 0 : random_priority(w);
     assert_int_equal(gs_policy_join(w->policy, client, client, w->priority[client], w->now), 0);
     assert_int_equal(gs_policy_join(w->policy, client, client, 0, w->now), -EINVAL);
