@@ -213,6 +213,7 @@ struct gs_core *gs_core_new(const struct gs_core_options *options, const struct 
     core->ops = *ops;
     core->ctx = ctx;
     TAILQ_INIT(&core->waiting);
+    TAILQ_INIT(&core->present);
     TAILQ_INIT(&core->asking);
     core->session = calloc(options->max_clients, sizeof *core->session);
     core->decider = gs_decider_new(ops->analyse, ctx);
@@ -407,6 +408,7 @@ void gs_core_disconnect(struct gs_session *s, uint64_t now_ns)
         gs_policy_leave(core->policy, s->index, now_ns);
         gs_members_set_realtime(s, 0); /* the process may go on */
         core->session[s->index] = NULL;
+        TAILQ_REMOVE(&core->present, s, present);
         core->n_sessions--;
         gs_lease_close(&s->lease);
         gs_jobs_forget_process(s);
@@ -542,6 +544,7 @@ int gs_core_join(struct gs_session *s)
     s->joined = true;
     s->since_ns = core->now_ns;
     core->session[index] = s;
+    TAILQ_INSERT_TAIL(&core->present, s, present);
     core->n_sessions++;
     tell_sole(core);
     atomic_store(&s->lease.page->recording, core->trace != NULL);

@@ -21,9 +21,9 @@ struct gs_trace;
 struct gs_core_ops {
     /* Sends a message, with a copy of descriptor fd unless it is -1. It may get lost if the client doesn't read. */
     void (*send)(void *ctx, void *conn, const struct gs_msg *m, int fd);
-    /* A task of this rank (1 ... ranks, larger is more urgent; 0: no task any more) runs in the connection's process.
-     * Said again now and then, for threads that are new. May be null. */
-    void (*realtime)(void *ctx, void *conn, int rank, int ranks);
+    /* The processor priority of the connection's process, which runs as a task; 0: none any more. Said again now and
+     * then, for threads that are new. May be null. */
+    void (*realtime)(void *ctx, void *conn, int priority);
     /* Reads the config again and calls gs_core_configure; *text gets what to answer. 0 or -errno. May be null. */
     int (*reload)(void *ctx, char *text, size_t bytes);
     /* Has gs_question_answer called by another thread, and then gs_core_answered by the core's. One at a time. Null:

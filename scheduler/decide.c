@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "gema/assign.h"
+#include "scheduler/realtime.h"
 #include "scheduler/taskset.h"
 
 /* What one decision works on. The model counts in ticks, not nanoseconds: a decision is made while applications wait,
@@ -104,7 +105,7 @@ static int add_member(struct work *w, size_t i)
     snprintf(number, sizeof number, "%zu", i);
     free(t->name);
     t->name = strdup(number);
-    /* Two processes of one task share its rank; the analysis wants an order, and the earlier one goes first. */
+    /* Of the processes of one task the one that joined first goes first, as in the policy. */
     t->priority = (int64_t)gs_taskset_rank(w->config, m->task) * GS_CONFIG_MAX_TASKS * 4 - (int64_t)i;
     return t->name ? 0 : -ENOMEM;
 }
@@ -181,6 +182,20 @@ static void read_result(struct work *w, struct gs_decision *d)
                worst * 100, worst_name);
 }
 
+/* Does another process have its processor priority? The scheduler gives those who share one no order. */
+static const char *shares_priority(const struct work *w)
+{
+    const unsigned levels = gs_realtime_levels(w->config->n_tasks);
+    for (size_t i = 0; i < w->n && w->config->system.realtime == GS_REALTIME_YES; i++) {
+        unsigned elders = 0;
+        for (size_t k = 0; k < i; k++)
+            elders += w->members[k].task == w->members[i].task;
+        if (elders >= levels)
+            return w->members[i].task->name;
+    }
+    return NULL;
+}
+
 /* A bound of whole segments says little of a daemon that grants chunks, and none counts what a task does of which
  * nothing is known. */
 static void explain_unproven(const struct work *w, struct gs_decision *d)
@@ -201,6 +216,10 @@ static void explain_unproven(const struct work *w, struct gs_decision *d)
             begin = ", and ";
             break;
         }
+    if (shares_priority(w)) {
+        append(d, "%sprocesses of %s have one processor priority", begin, shares_priority(w));
+        begin = ", and ";
+    }
     for (size_t i = 0, n = 0; i < w->n; i++)
         if (!w->members[i].analysed)
             append(d, "%s%s", n++ ? ", " : begin, w->members[i].task->name);

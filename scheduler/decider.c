@@ -12,7 +12,7 @@ struct gs_question {
     struct gs_config config; /* as it was: what it points to is freed later than this */
     unsigned gpus;
     size_t n;
-    struct gs_member *members; /* in the order of `compare`, each with its own copy of what its jobs have used */
+    struct gs_member *members; /* in the order of `by_member`, each with its own copy of what its jobs have used */
     struct gs_demand *demands;
     struct gs_decision decision;
     int err;
@@ -104,21 +104,18 @@ static const struct gs_demand *demand_of(const struct gs_member *m)
     return m->demand ? m->demand : &none;
 }
 
-/* Two members about which the same is decided are equal. */
-static int compare(const struct gs_member *a, const struct gs_member *b)
+/* Is the same decided about both? */
+static bool equal(const struct gs_member *a, const struct gs_member *b)
 {
-    if (a->task != b->task)
-        return a->task < b->task ? -1 : 1;
-    if (a->gpus_max != b->gpus_max)
-        return a->gpus_max < b->gpus_max ? -1 : 1;
-    return memcmp(demand_of(a)->counted_ns, demand_of(b)->counted_ns, sizeof demand_of(a)->counted_ns);
+    return a->task == b->task && a->gpus_max == b->gpus_max &&
+           memcmp(demand_of(a)->counted_ns, demand_of(b)->counted_ns, sizeof demand_of(a)->counted_ns) == 0;
 }
 
+/* By task, and of one task as they come: the first is the more urgent. */
 static int by_member(const void *a, const void *b)
 {
     const struct gs_member *x = *(struct gs_member *const *)a, *y = *(struct gs_member *const *)b;
-    const int order = compare(x, y);
-    return order ? order : (x > y) - (x < y);
+    return x->task == y->task ? (x > y) - (x < y) : (x->task > y->task) - (x->task < y->task);
 }
 
 static bool is_of(const struct gs_question *q, struct gs_member *const *sorted, size_t n)
@@ -126,7 +123,7 @@ static bool is_of(const struct gs_question *q, struct gs_member *const *sorted, 
     if (q->n != n)
         return false;
     for (size_t i = 0; i < n; i++)
-        if (compare(&q->members[i], sorted[i]) != 0)
+        if (!equal(&q->members[i], sorted[i]))
             return false;
     return true;
 }

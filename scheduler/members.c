@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scheduler/realtime.h"
 #include "scheduler/trace.h"
 
 #define RENEW_NS UINT64_C(250000000)
@@ -71,29 +72,32 @@ static struct gs_member member_of(const struct gs_core *core, const struct gs_co
     return (struct gs_member){.task = task, .gpus_max = gpus_max, .demand = st ? &st->demand : NULL};
 }
 
-/* All sessions that run as tasks, and `extra` as one more if it isn't null. *members is to be freed. -ENOMEM. */
-static int collect(const struct gs_core *core, const struct gs_config_task *extra, unsigned extra_gpus,
+/* All sessions that run as tasks, in the order in which they have joined, and `extra` if it isn't null: in the place of
+ * `who`, that is present already, else last. *members is to be freed. -ENOMEM. */
+static int collect(const struct gs_core *core, const struct gs_config_task *extra, const struct gs_session *who,
                    struct gs_member **members, size_t *n)
 {
     *n = 0;
     *members = calloc(core->n_sessions + 1, sizeof **members);
     if (!*members)
         return -ENOMEM;
-    for (unsigned i = 0; i < core->options.max_clients; i++)
-        if (core->session[i] && core->session[i]->task)
-            (*members)[(*n)++] = member_of(core, core->session[i]->task, core->session[i]->gpus_max);
-    if (extra)
-        (*members)[(*n)++] = member_of(core, extra, extra_gpus);
+    const struct gs_session *s;
+    TAILQ_FOREACH(s, &core->present, present)
+    if (s->task || s == who)
+        (*members)[(*n)++] = member_of(core, s == who ? extra : s->task, s->gpus_max);
+    if (extra && !(who && who->joined))
+        (*members)[(*n)++] = member_of(core, extra, who ? who->gpus_max : core->gpus);
     return 0;
 }
 
-/* What would be decided if `extra` joined those present. 0, -EAGAIN: it is being worked out, -ENOMEM. */
-static int try_with(const struct gs_core *core, const struct gs_config_task *extra, unsigned extra_gpus,
+/* What would be decided if `who`, or somebody with all GPUs, were `extra` beside those present. *result, if it isn't
+ * null, gets somebody's. 0, -EAGAIN: it is being worked out, -ENOMEM. */
+static int try_with(const struct gs_core *core, const struct gs_config_task *extra, const struct gs_session *who,
                     struct gs_decision *decision, struct gs_member *result)
 {
     struct gs_member *members;
     size_t n;
-    int err = collect(core, extra, extra_gpus, &members, &n);
+    int err = collect(core, extra, who, &members, &n);
     if (err < 0)
         return err;
     err = gs_decider_ask(core->decider, members, n, decision);
@@ -110,7 +114,7 @@ int gs_members_try(const struct gs_core *core, const struct gs_config_task *task
     struct gs_member *members;
     size_t n;
     bool present = false;
-    int err = collect(core, NULL, 0, &members, &n);
+    int err = collect(core, NULL, NULL, &members, &n);
     if (err < 0)
         return err;
     config.tasks = (struct gs_config_task *)(uintptr_t)tasks; /* only read */
@@ -132,7 +136,7 @@ static int admit(struct gs_session *s, const struct gs_config_task *task, char *
 {
     struct gs_core *core = s->core;
     struct gs_decision d;
-    int err = try_with(core, task, s->gpus_max, &d, NULL);
+    int err = try_with(core, task, s, &d, NULL);
     if (err == -EAGAIN)
         return err;
     if (err < 0) {
@@ -169,7 +173,7 @@ static int promote(struct gs_core *core)
         struct gs_session *s = core->session[i];
         struct gs_decision d;
         const struct gs_config_task *task = s && s->degraded ? gs_taskset_find(&core->config, s->task_name) : NULL;
-        int err = task ? try_with(core, task, s->gpus_max, &d, NULL) : -ENOENT;
+        int err = task ? try_with(core, task, s, &d, NULL) : -ENOENT;
         if (err == -EAGAIN)
             return err;
         if (err < 0 || !d.schedulable)
@@ -224,22 +228,34 @@ static void tell(struct gs_session *s, unsigned gpus, uint32_t gpu_mask)
 }
 
 /* A process that warms up compiles, reads files, fills memory: that needs no CPU before others. */
-void gs_members_set_realtime(struct gs_session *s, int rank)
+void gs_members_set_realtime(struct gs_session *s, int priority)
 {
     struct gs_core *core = s->core;
-    rank = s->warmup_left || core->ending || core->config.system.realtime == GS_REALTIME_NO ? 0 : rank;
-    if (core->ops.realtime && rank != s->rank)
-        core->ops.realtime(core->ctx, s->conn, rank, (int)core->config.n_tasks);
-    s->rank = rank;
+    priority = s->warmup_left || core->ending || core->config.system.realtime == GS_REALTIME_NO ? 0 : priority;
+    if (core->ops.realtime && priority != s->cpu_priority)
+        core->ops.realtime(core->ctx, s->conn, priority);
+    s->cpu_priority = priority;
     s->realtime_ns = core->now_ns;
+}
+
+/* The processors are given in the order of the policy. */
+static int cpu_priority_of(const struct gs_session *s)
+{
+    const struct gs_core *core = s->core;
+    const struct gs_session *other;
+    unsigned elders = 0;
+    for (other = TAILQ_FIRST(&core->present); s->task && other != s; other = TAILQ_NEXT(other, present))
+        elders += other->task == s->task;
+    return s->task ? gs_realtime_priority(gs_taskset_rank(&core->config, s->task), (int)core->config.n_tasks, elders)
+                   : 0;
 }
 
 void gs_members_renew_realtime(struct gs_session *s)
 {
     struct gs_core *core = s->core;
-    if (!s->rank || !core->ops.realtime || core->now_ns - s->realtime_ns < RENEW_NS)
+    if (!s->cpu_priority || !core->ops.realtime || core->now_ns - s->realtime_ns < RENEW_NS)
         return;
-    core->ops.realtime(core->ctx, s->conn, s->rank, (int)core->config.n_tasks);
+    core->ops.realtime(core->ctx, s->conn, s->cpu_priority);
     s->realtime_ns = core->now_ns;
 }
 
@@ -258,7 +274,7 @@ static void set_rank(struct gs_session *s)
     int rank = s->task ? gs_taskset_rank(&core->config, s->task) : 0;
     gs_policy_set_chunks(core->policy, s->index, chunk_ns(s, GS_PCI), chunk_ns(s, GS_GPU));
     gs_policy_set_priority(core->policy, s->index, rank, core->now_ns);
-    gs_members_set_realtime(s, rank);
+    gs_members_set_realtime(s, cpu_priority_of(s));
 }
 
 /* Until it is decided it has what it had. */
@@ -300,8 +316,7 @@ uint32_t gs_members_warmup(const struct gs_session *s, const struct gs_config_ta
 
 void gs_members_warm(struct gs_session *s)
 {
-    if (s->task)
-        gs_members_set_realtime(s, gs_taskset_rank(&s->core->config, s->task));
+    gs_members_set_realtime(s, cpu_priority_of(s));
 }
 
 static void say_late(struct gs_core *core)
@@ -328,7 +343,7 @@ static int decide(struct gs_core *core)
     double load[GS_MAX_GPUS] = {0};
     int err = promote(core);
     if (err == 0)
-        err = collect(core, NULL, 0, &members, &n);
+        err = collect(core, NULL, NULL, &members, &n);
     if (err == 0)
         err = gs_decider_ask(core->decider, members, n, &core->decision);
     core->undecided = err == -EAGAIN;
@@ -340,9 +355,9 @@ static int decide(struct gs_core *core)
     }
     core->decided_ns = core->now_ns;
     core->decisions++;
-    for (unsigned i = 0; i < core->options.max_clients; i++)
-        if (core->session[i])
-            apply(core->session[i], core->session[i]->task ? &members[next++] : NULL, load);
+    struct gs_session *s;
+    TAILQ_FOREACH(s, &core->present, present)
+    apply(s, s->task ? &members[next++] : NULL, load);
     free(members);
     say_late(core);
     return 0;
@@ -490,7 +505,7 @@ static int plan(struct gs_core *core, const char *name, char **text)
         return -ENOENT;
     struct gs_decision d;
     struct gs_member m = {0};
-    int err = try_with(core, task, core->gpus, &d, &m);
+    int err = try_with(core, task, NULL, &d, &m);
     if (err < 0)
         return err;
     static const char *const outcome[] = {"admitted with a warning", "refused", "below all tasks"};

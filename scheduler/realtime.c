@@ -15,6 +15,7 @@
 /* Of SCHED_FIFO's 1 ... 99. The kernel's own threads at 99 and the watchdogs stay above, interrupt threads (50) amid.
  */
 enum { LOWEST_TASK = 10, HIGHEST_TASK = 89, DAEMON = 95 };
+enum { LEVELS = HIGHEST_TASK - LOWEST_TASK + 1, BELOW_INTERRUPTS = 40 };
 /* What a task's threads get. A child after fork doesn't inherit it, and neither does a thread that is made later. */
 enum { GIVEN = SCHED_FIFO | SCHED_RESET_ON_FORK };
 
@@ -32,10 +33,16 @@ bool gs_realtime_self(void)
     return true;
 }
 
-static int priority_of(int rank, int ranks)
+unsigned gs_realtime_levels(size_t ranks)
 {
-    if (ranks <= HIGHEST_TASK - LOWEST_TASK + 1)
-        return LOWEST_TASK + rank - 1;
+    return ranks <= BELOW_INTERRUPTS ? BELOW_INTERRUPTS / (unsigned)ranks : ranks <= LEVELS;
+}
+
+int gs_realtime_priority(int rank, int ranks, unsigned elders)
+{
+    const unsigned levels = gs_realtime_levels((size_t)ranks);
+    if (levels)
+        return LOWEST_TASK + rank * (int)levels - 1 - (int)(elders < levels ? elders : levels - 1);
     return LOWEST_TASK + (int)((long)(rank - 1) * (HIGHEST_TASK - LOWEST_TASK) / (ranks - 1));
 }
 
@@ -53,7 +60,7 @@ static bool has_ended(int pidfd)
     return pidfd >= 0 && poll(&p, 1, 0) != 0;
 }
 
-void gs_realtime_process(pid_t pid, int pidfd, int rank, int ranks)
+void gs_realtime_process(pid_t pid, int pidfd, int priority)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
@@ -63,11 +70,11 @@ void gs_realtime_process(pid_t pid, int pidfd, int rank, int ranks)
             closedir(dir);
         return;
     }
-    const struct sched_param p = {.sched_priority = rank > 0 ? priority_of(rank, ranks) : 0};
+    const struct sched_param p = {.sched_priority = priority};
     int err = 0;
     for (struct dirent *e; (e = readdir(dir));) {
         const pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
-        const int failed = tid > 0 ? -set_thread(tid, rank > 0 ? GIVEN : SCHED_OTHER, &p) : 0;
+        const int failed = tid > 0 ? -set_thread(tid, priority > 0 ? GIVEN : SCHED_OTHER, &p) : 0;
         err = failed ? failed : err;
     }
     closedir(dir);

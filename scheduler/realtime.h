@@ -4,13 +4,20 @@
 #define GS_SCHEDULER_REALTIME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /* Raises the calling process above all tasks. Says once, in a warning, where it isn't permitted, and gives false. */
 bool gs_realtime_self(void);
 
-/* All threads that the process has now, and none of its children: rank 1 ... ranks, larger is more urgent; 0: takes
- * back what this has given. `pidfd` (-1: none) tells whether the number is still this process's. */
-void gs_realtime_process(pid_t pid, int pidfd, int rank, int ranks);
+/* Of a task of rank 1 ... ranks, larger is more urgent, the process before which `elders` of its processes go. */
+int gs_realtime_priority(int rank, int ranks, unsigned elders);
+
+/* So many processes of each task have a priority of their own; 0: not even all tasks have. */
+unsigned gs_realtime_levels(size_t ranks);
+
+/* All threads that the process has now, and none of its children; 0: takes back what this has given. `pidfd` (-1: none)
+ * tells whether the number is still this process's. */
+void gs_realtime_process(pid_t pid, int pidfd, int priority);
 
 #endif

@@ -77,13 +77,13 @@ static void want_realtime(struct gs_server *sv)
     sv->realtime = gs_realtime_self();
 }
 
-static void on_realtime(void *ctx, void *conn, int rank, int ranks)
+static void on_realtime(void *ctx, void *conn, int priority)
 {
     struct gs_server *sv = ctx;
     const struct gs_connection *c = conn;
     want_realtime(sv);
     if (sv->realtime)
-        gs_realtime_process(c->pid, c->pidfd, rank, ranks);
+        gs_realtime_process(c->pid, c->pidfd, priority);
 }
 
 /* ---- start and end ---- */

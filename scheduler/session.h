@@ -37,7 +37,8 @@ struct gs_session {
     char *waits_text; /* owned: the task to plan, or what to answer to a reload */
     bool refused;     /* its connection is to end */
 
-    bool joined;                /* all below counts only then */
+    bool joined; /* all below counts only then */
+    TAILQ_ENTRY(gs_session) present;
     struct gs_msg_welcome said; /* what it was told last of itself; `client` is 0: nothing yet */
     uint32_t index;             /* the policy's number, and the place in core->session */
     uint32_t number;            /* the number on the wire, never used again */
@@ -46,7 +47,7 @@ struct gs_session {
     unsigned gpus_max;                 /* GPUs in the application's group, as far as the daemon has them too */
     char task_name[GS_WIRE_NAME];      /* empty: none */
     const struct gs_config_task *task; /* in core->config; null: no task, or degraded */
-    int rank;                          /* as told to `realtime`, ... */
+    int cpu_priority;                  /* as told to `realtime`, ... */
     uint64_t realtime_ns;              /* ... and when */
     uint32_t warmup;                   /* so many jobs of the process, from its first, count for nothing */
     uint32_t warmup_left;              /* ... are still to come */
@@ -82,6 +83,7 @@ struct gs_task_stats {
 };
 
 TAILQ_HEAD(gs_waiting, gs_session);
+TAILQ_HEAD(gs_present, gs_session);
 
 struct gs_core {
     struct gs_core_options options;
@@ -93,6 +95,7 @@ struct gs_core {
     unsigned gpus, depth;
     struct gs_policy_state *policy;
     struct gs_session **session; /* max_clients; null: free */
+    struct gs_present present;   /* the same in the order in which they have joined: the policy's among equals */
     unsigned n_sessions;
     uint32_t next_number;
     struct gs_task_stats **stats;
@@ -165,8 +168,8 @@ void gs_members_tick(struct gs_core *core);
 void gs_members_settle(struct gs_session *s);
 /* The session's warm-up is over. */
 void gs_members_warm(struct gs_session *s);
-/* Its processor priority: that of a task of this rank, unless it warms up or the config says no; 0: none. */
-void gs_members_set_realtime(struct gs_session *s, int rank);
+/* Its processor priority, unless it warms up or the config says no; 0: none. */
+void gs_members_set_realtime(struct gs_session *s, int priority);
 /* Now and then: threads that the task has made since get it too. */
 void gs_members_renew_realtime(struct gs_session *s);
 /* How many jobs of the process are its warm-up, as the config says of its task, or by default. */

@@ -45,8 +45,9 @@ struct gs_decision {
     char reason[512]; /* a sentence or two for people */
 };
 
-/* Decides how many of the machine's `gpus` each member gets (GPU-SPARC, Algorithm 1, on the tasks that are present).
- * 0 or -ENOMEM. Tasks without segments get their mode, or all GPUs, and no promise. */
+/* Decides how many of the machine's `gpus` each member gets (GPU-SPARC, Algorithm 1, on the tasks that are present). Of
+ * one task the members that have joined first come first. 0 or -ENOMEM. Tasks without segments get their mode, or all
+ * GPUs, and no promise. */
 int gs_taskset_decide(const struct gs_config *config, unsigned gpus, struct gs_member *members, size_t n,
                       struct gs_decision *decision);
 

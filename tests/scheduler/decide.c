@@ -421,7 +421,7 @@ static void test_reload(void **state)
     assert_int_equal(configure(b, "[system]\ngpus = 2\n"), 0);
     assert_null(d.session->task);
     assert_int_equal(d.notices, 1);
-    assert_int_equal(b->realtime_rank, 0);
+    assert_int_equal(d.cpu_priority, 0);
     get_up(b, &d);
     stop(b);
 }
@@ -447,6 +447,66 @@ static void test_unknown_tasks(void **state)
     assert_null(strstr(b->core->decision.reason, "Not proven"));
     get_up(b, &x);
     get_up(b, &y);
+    stop(b);
+}
+
+/* Of the processes of a task the one that joined first goes first: in its bound, in its processor priority, on the GPU;
+ * whatever place among the clients it has. */
+static void test_processes_of_one_task(void **state)
+{
+    (void)state;
+    struct bench *b = start("[system]\ngpus = 1\ncpus = 2\ngpu_chunk = 1ms\npci_chunk = 1ms\nhandover = 50us\n"
+                            "[task a]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 10ms\n"
+                            "[task b]\nperiod = 300ms\nuser = *\nsegments.1 = gpu 10ms\n");
+    struct desk gone, first, second, low;
+    sit_down(b, &gone, 1001, "");
+    sit_down(b, &first, 1001, "");
+    sit_down(b, &second, 1001, "");
+    sit_down(b, &low, 1001, "");
+    hello(b, &gone, "a", 1);
+    hello(b, &first, "a", 1);
+    hello(b, &low, "b", 1);
+    assert_int_equal(first.cpu_priority, gone.cpu_priority - 1);
+    get_up(b, &gone);
+    hello(b, &second, "a", 1);
+    assert_true(second.session->index < first.session->index);
+    assert_int_equal(first.cpu_priority, 49);
+    assert_int_equal(second.cpu_priority, 48);
+    assert_int_equal(low.cpu_priority, 29);
+    assert_in_range(first.session->member.response_ns, 12 * MS, 13 * MS);
+    assert_in_range(second.session->member.response_ns, 22 * MS, 23 * MS);
+    assert_int_equal(request(b, &low, 0, GS_MASK(1)), 0);
+    assert_int_equal(request(b, &second, 0, GS_MASK(1)), 0);
+    assert_int_equal(request(b, &first, 0, GS_MASK(1)), 0);
+    give_back(b, &low, 1);
+    assert_true(granted(&first, 0, 1));
+    assert_false(granted(&second, 0, 1));
+    get_up(b, &low);
+    get_up(b, &second);
+    get_up(b, &first);
+    stop(b);
+}
+
+/* More processes than a task has processor priorities: the last ones share one, and nothing is proven of them. */
+static void test_shared_priorities(void **state)
+{
+    (void)state;
+    char config[4096] = "[system]\ngpus = 1\ncpus = 2\ngpu_chunk = 1ms\npci_chunk = 1ms\n";
+    for (int i = 0; i < 20; i++)
+        snprintf(config + strlen(config), sizeof config - strlen(config),
+                 "[task t%d]\nperiod = %dms\nuser = *\nsegments.1 = gpu 1ms\n", i, 1000 + i);
+    struct bench *b = start_large(config);
+    struct desk d[3];
+    for (int i = 0; i < 3; i++) {
+        sit_down(b, &d[i], 1001, "");
+        hello(b, &d[i], "t0", 1);
+        analyse(b);
+        assert_int_equal(d[i].cpu_priority, i ? 48 : 49);
+        const char *said = strstr(b->core->decision.reason, "Not proven: processes of t0 have one processor priority");
+        assert_int_equal(said != NULL, i == 2);
+    }
+    for (int i = 0; i < 3; i++)
+        get_up(b, &d[i]);
     stop(b);
 }
 
@@ -580,11 +640,11 @@ static void test_reload_changes_realtime(void **state)
     struct desk d;
     sit_down(b, &d, 1001, "");
     hello(b, &d, "slow", 2);
-    assert_int_equal(b->realtime_rank, 1);
+    assert_int_equal(d.cpu_priority, 49);
     assert_int_equal(configure(b, plain), 0);
-    assert_int_equal(b->realtime_rank, 0);
+    assert_int_equal(d.cpu_priority, 0);
     assert_int_equal(configure(b, fifo), 0);
-    assert_int_equal(b->realtime_rank, 1);
+    assert_int_equal(d.cpu_priority, 49);
     get_up(b, &d);
     stop(b);
 }
@@ -600,7 +660,7 @@ static void test_reload_changes_owners(void **state)
     assert_int_equal(configure(b, "[system]\ngpus = 2\n[task slow]\nperiod = 100ms\nuser = 1002\n"), 0);
     assert_null(d.session->task);
     assert_int_equal(d.notices, 1);
-    assert_int_equal(b->realtime_rank, 0);
+    assert_int_equal(d.cpu_priority, 0);
     get_up(b, &d);
     stop(b);
 }
@@ -686,6 +746,8 @@ int main(void)
         cmocka_unit_test(test_admission_refuse),
         cmocka_unit_test(test_admission_best_effort),
         cmocka_unit_test(test_unknown_tasks),
+        cmocka_unit_test(test_processes_of_one_task),
+        cmocka_unit_test(test_shared_priorities),
         cmocka_unit_test(test_set),
         cmocka_unit_test(test_reload),
         cmocka_unit_test(test_reload_tells_the_task),

@@ -26,12 +26,10 @@ static void on_send(void *ctx, void *conn, const struct gs_msg *m, int fd)
     }
 }
 
-static void on_realtime(void *ctx, void *conn, int rank, int ranks)
+static void on_realtime(void *ctx, void *conn, int priority)
 {
-    (void)conn, (void)ranks;
-    struct bench *b = ctx;
-    b->realtime_rank = rank;
-    b->realtime_calls++;
+    ((struct desk *)conn)->cpu_priority = priority;
+    ((struct bench *)ctx)->realtime_calls++;
 }
 
 static void on_log(void *ctx, bool warning, const char *text)

@@ -20,12 +20,13 @@ struct desk {
     struct gs_session *session;
     struct gs_msg welcome, task, refused, notice, answer;
     unsigned welcomes, tasks, refusals, notices;
+    int cpu_priority;
 };
 
 struct bench {
     struct gs_core *core;
     uint64_t now;
-    int realtime_rank, realtime_calls;
+    int realtime_calls;
     struct gs_question *question; /* of a slow analysis: not answered yet */
     char log[2048];
 };

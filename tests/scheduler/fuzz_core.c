@@ -60,12 +60,12 @@ static void on_send(void *ctx, void *conn, const struct gs_msg *m, int fd)
         abort();
 }
 
-/* Only who has joined, and is here, runs as a task; by a rank that there is. */
-static void on_realtime(void *ctx, void *conn, int rank, int ranks)
+/* Only who has joined, and is here, runs as a task; by a priority that tasks have. */
+static void on_realtime(void *ctx, void *conn, int priority)
 {
     (void)ctx;
     const struct person *who = conn;
-    if (!who->session || rank < 0 || rank > ranks)
+    if (!who->session || priority < 0 || (priority && priority < 10) || priority > 89)
         abort();
 }
 

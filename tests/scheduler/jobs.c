@@ -119,14 +119,14 @@ static void test_warmup(void **state)
     hello_paced(b, &d, "slow", 0);
     assert_int_equal(d.welcome.u.welcome.warmup, 2); /* the daemon chooses its GPUs: a job in each mode */
     assert_int_equal(d.welcome.u.welcome.flags, GS_WELCOME_CHOOSES);
-    assert_int_equal(b->realtime_rank, 0);
+    assert_int_equal(d.cpu_priority, 0);
     b->now += 5000 * MS;
     job(b, &d, b->now - 4000 * MS, b->now - 3000 * MS);
     job(b, &d, 0, b->now); /* senseless: not even that */
     assert_int_equal(d.session->warmup_left, 1);
     assert_int_equal(b->realtime_calls, 0);
     job(b, &d, b->now - 3000 * MS, b->now - 2000 * MS);
-    assert_int_equal(b->realtime_rank, 2);
+    assert_int_equal(d.cpu_priority, 29); /* of rank 2; each of four tasks has 10 */
     const struct gs_task_stats *st = gs_jobs_stats(b->core, "slow");
     assert_int_equal(st->warmup_jobs, 2);
     assert_int_equal(st->jobs + st->misses + st->response.count, 0);
