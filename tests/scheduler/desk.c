@@ -91,6 +91,11 @@ struct bench *start(const char *text)
     return start_with(text, false, 8);
 }
 
+struct bench *start_crowd(const char *text)
+{
+    return start_with(text, false, 32);
+}
+
 struct bench *start_slow(const char *text)
 {
     return start_with(text, true, 8);

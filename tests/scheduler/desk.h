@@ -40,6 +40,7 @@ struct bench {
 
 /* A core with that config; another config for it, which is what gs_core_configure says; its end. */
 struct bench *start(const char *text);
+struct bench *start_crowd(const char *text); /* with places for 32 */
 struct bench *start_slow(const char *text);  /* it analyses when `analyse` is called */
 struct bench *start_large(const char *text); /* as well, with places for 200 */
 void work_off(struct bench *b);              /* what waits for no analysis, but for its turn */
