@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define GS_WIRE_MAGIC 0x47535043u /* "GSPC" */
-#define GS_WIRE_VERSION 8
+#define GS_WIRE_VERSION 9
 #define GS_WIRE_TEXT 192 /* bytes of a text in a message, with its end */
 #define GS_WIRE_NAME 64  /* bytes of a task's name, with its end */
 
@@ -75,7 +75,8 @@ struct gs_msg_hello {
 };
 
 /* Flags of GS_MSG_REQUEST. */
-#define GS_REQUEST_ALONE 1u /* the resource for as long as a measurement takes; not while tasks run */
+#define GS_REQUEST_ALONE 1u  /* the resource for as long as a measurement takes; not while tasks run */
+#define GS_REQUEST_CHOOSE 2u /* no unit: which of the GPUs it would get one of first. Answered at once */
 
 struct gs_msg_request {
     uint32_t slot;
@@ -167,6 +168,7 @@ _Static_assert(sizeof(struct gs_msg) == 256, "messages have a fixed size");
 #define GS_SLOT_WAITING 1u
 #define GS_SLOT_GRANTED 2u
 #define GS_SLOT_CANCELLED 3u
+#define GS_SLOT_CHOSEN 4u
 #define GS_SLOT_WORD(serial, state, resource) ((uint32_t)(serial) << 16 | (state) << 8 | (resource))
 #define GS_SLOT_SERIAL(word) ((word) >> 16)
 #define GS_SLOT_STATE(word) ((word) >> 8 & 0xffu)

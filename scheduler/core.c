@@ -199,7 +199,12 @@ static void on_yield(void *ctx, uint32_t client, unsigned resource)
     gs_lease_yield(&session_of(ctx, client)->lease, resource);
 }
 
-static const struct gs_policy_ops policy_ops = {on_ask, on_allow, on_end, on_grant, on_yield};
+static unsigned on_units(void *ctx, uint32_t client, unsigned resource)
+{
+    return gs_lease_units(&session_of(ctx, client)->lease, resource);
+}
+
+static const struct gs_policy_ops policy_ops = {on_ask, on_allow, on_end, on_grant, on_yield, on_units};
 
 /* ---- start and end ---- */
 
@@ -621,7 +626,11 @@ static int on_request(struct gs_session *s, const struct gs_msg_request *m)
     rq.alone = m->flags & GS_REQUEST_ALONE;
     if (rq.alone && !may_be_alone(s, m))
         return 0;
-    if (gs_policy_request(core->policy, s->index, &rq, core->now_ns) < 0)
+    const bool choose = m->flags & GS_REQUEST_CHOOSE;
+    const unsigned chosen = choose ? gs_policy_choose(core->policy, s->index, m->mask, m->prefer) : GS_MAX_RESOURCES;
+    if (chosen < GS_MAX_RESOURCES && m->slot < GS_MAX_SLOTS)
+        gs_lease_answer(&s->lease, m->slot, rq.serial, GS_SLOT_CHOSEN, chosen);
+    else if (choose || gs_policy_request(core->policy, s->index, &rq, core->now_ns) < 0)
         return gs_core_refuse(s, GS_REFUSED_PROTOCOL, "the client asked for something that is not there");
     return 0;
 }

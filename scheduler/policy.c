@@ -143,16 +143,22 @@ static uint64_t key_of(const struct gs_policy_state *p, uint32_t client, unsigne
     return w->priority ? w->since : w->tag_ns[resource] + (r->holder == client ? r->expected_ns : 0);
 }
 
+static struct place place_of(const struct gs_policy_state *p, uint32_t client, unsigned resource, uint64_t order)
+{
+    const struct waiter *w = &p->w[client];
+    return (struct place){.order = order,
+                          .key = key_of(p, client, resource),
+                          .priority = w->behind ? BEHIND : w->priority,
+                          .client = client};
+}
+
 /* Brings the client's places up to date, after its queue, its time or its priority has changed. */
 static void refresh(struct gs_policy_state *p, uint32_t client)
 {
     const struct waiter *w = &p->w[client];
     for (uint32_t m = w->want; m; m &= m - 1) {
         unsigned r = (unsigned)__builtin_ctz(m);
-        p->r[r].line[w->at[r]] = (struct place){.order = w->queue[first_for(p, w, r)].order,
-                                                .key = key_of(p, client, r),
-                                                .priority = w->behind ? BEHIND : w->priority,
-                                                .client = client};
+        p->r[r].line[w->at[r]] = place_of(p, client, r, w->queue[first_for(p, w, r)].order);
     }
 }
 
@@ -681,6 +687,39 @@ int gs_policy_request(struct gs_policy_state *p, uint32_t client, const struct g
         p->r[__builtin_ctz(m)].hurt_ns = now_ns;
     serve(p, rq->mask, now_ns);
     return 0;
+}
+
+/* How late would the client be served? Two for each that goes before it, one for a holder that it only waits for. */
+static unsigned delay_of(const struct gs_policy_state *p, uint32_t client, unsigned resource)
+{
+    const struct resource *r = &p->r[resource];
+    const struct place mine = place_of(p, client, resource, UINT64_MAX);
+    unsigned delay = 0;
+    for (unsigned i = 0; i < r->waiting; i++)
+        if (r->line[i].client != r->holder && before(&r->line[i], &mine))
+            delay += 2;
+    if (r->holder == GS_NO_CLIENT || r->holder == client ||
+        !(r->asked ? r->units : p->ops->units(p->ctx, r->holder, resource)))
+        return delay;
+    const struct place holders = place_of(p, r->holder, resource, 0);
+    return delay + (before(&holders, &mine) ? 2 : 1);
+}
+
+unsigned gs_policy_choose(const struct gs_policy_state *p, uint32_t client, uint32_t mask, unsigned prefer)
+{
+    unsigned best = GS_MAX_RESOURCES, least = 0;
+    if (!mask_is_right(p, mask) || mask == GS_MASK_PCI)
+        return GS_MAX_RESOURCES;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        const unsigned r = (unsigned)__builtin_ctz(m), delay = delay_of(p, client, r);
+        const bool equal = best < GS_MAX_RESOURCES && delay == least && best != prefer;
+        if (best == GS_MAX_RESOURCES || delay < least ||
+            (equal && (r == prefer || p->r[r].load_ns < p->r[best].load_ns))) {
+            best = r;
+            least = delay;
+        }
+    }
+    return best;
 }
 
 bool gs_policy_cancel(struct gs_policy_state *p, uint32_t client, uint32_t slot, uint32_t serial, uint64_t now_ns)

@@ -59,6 +59,8 @@ struct gs_policy_ops {
                   bool ask);
     /* A client with a priority has come: the holder, which has the resource alone, is to give it back soon. */
     void (*yield)(void *ctx, uint32_t client, unsigned resource);
+    /* Units that a holder which need not ask has out. Only for gs_policy_choose. */
+    unsigned (*units)(void *ctx, uint32_t client, unsigned resource);
 };
 
 /* Clients are numbered 0 ... max_clients-1 by the caller. Null: out of memory. */
@@ -79,6 +81,10 @@ void gs_policy_leave(struct gs_policy_state *p, uint32_t client, uint64_t now_ns
 /* 0; -EINVAL: the mask is empty, names what is not there, names the link and a GPU, or several that are wanted alone;
  * -EBUSY: the slot waits already. */
 int gs_policy_request(struct gs_policy_state *p, uint32_t client, const struct gs_policy_request *rq, uint64_t now_ns);
+
+/* The GPU in the mask of which the client would get a unit first if it asked now; among equals `prefer`, then the least
+ * used. Nothing changes by it. GS_MAX_RESOURCES: the mask is empty, or names what is no GPU. */
+unsigned gs_policy_choose(const struct gs_policy_state *p, uint32_t client, uint32_t mask, unsigned prefer);
 
 /* True: it waited and is forgotten. False: it doesn't wait (any more). */
 bool gs_policy_cancel(struct gs_policy_state *p, uint32_t client, uint32_t slot, uint32_t serial, uint64_t now_ns);

@@ -376,13 +376,14 @@ static int send_request(struct gs_client *c, struct gs_request *rq)
     atomic_store(&c->page->slot[rq->slot], GS_SLOT_WORD(rq->serial, GS_SLOT_WAITING, 0));
     struct gs_msg m;
     gs_msg_init(&m, GS_MSG_REQUEST);
-    m.u.request = (struct gs_msg_request){.slot = rq->slot,
-                                          .serial = rq->serial,
-                                          .mask = known_to_daemon(c, rq->mask),
-                                          .prefer = GS_RESOURCE_GPU(atomic_load(&c->last_gpu)),
-                                          .client = rq->client,
-                                          .flags = rq->alone ? GS_REQUEST_ALONE : 0,
-                                          .cost_ns = rq->cost_ns};
+    m.u.request =
+        (struct gs_msg_request){.slot = rq->slot,
+                                .serial = rq->serial,
+                                .mask = known_to_daemon(c, rq->mask),
+                                .prefer = GS_RESOURCE_GPU(atomic_load(&c->last_gpu)),
+                                .client = rq->client,
+                                .flags = (rq->alone ? GS_REQUEST_ALONE : 0) | (rq->choose ? GS_REQUEST_CHOOSE : 0),
+                                .cost_ns = rq->cost_ns};
     send_or_give_up(c, &m, rq->client);
     return 0;
 }
@@ -435,10 +436,11 @@ static int wait_slot(struct gs_client *c, struct gs_request *rq, uint64_t deadli
         uint32_t w = atomic_load(slot);
         if (answered(c, rq, w))
             return 0;
-        if (GS_SLOT_STATE(w) == GS_SLOT_CANCELLED) { /* by the daemon */
+        if (GS_SLOT_STATE(w) == GS_SLOT_CANCELLED || GS_SLOT_STATE(w) == GS_SLOT_CHOSEN) { /* by the daemon */
             give_slot(c, rq->slot);
             rq->open = false;
-            return -EPERM;
+            rq->grant.resource = GS_SLOT_RESOURCE(w);
+            return GS_SLOT_STATE(w) == GS_SLOT_CHOSEN ? 0 : -EPERM;
         }
         uint64_t left = left_until(deadline_ns);
         if (!left)
@@ -599,6 +601,18 @@ void gs_client_cancel(struct gs_client *c, struct gs_request *rq)
     if (rq->held)
         gs_client_release(c, &rq->grant);
     rq->open = false;
+}
+
+unsigned gs_client_choose(struct gs_client *c, uint32_t mask)
+{
+    const unsigned last = GS_RESOURCE_GPU(gs_client_last_gpu(c));
+    const uint32_t w = atomic_load(&c->page->lease[last].word);
+    struct gs_request rq = {.mask = mask, .choose = true};
+    if (mask & GS_MASK(last) && (w & (GS_LEASE_LEASED | GS_LEASE_ASK)) == GS_LEASE_LEASED)
+        return last;
+    if (send_request(c, &rq) < 0 || (rq.sent && wait_slot(c, &rq, UINT64_MAX) < 0))
+        return last;
+    return rq.grant.resource;
 }
 
 /* ---- jobs and modes ---- */

@@ -58,6 +58,7 @@ struct gs_request {
     bool held; /* the unit is here already: `grant` */
     bool sent; /* waits in the daemon's queue, in `slot` */
     bool alone;
+    bool choose; /* no unit, but which resource */
     uint32_t client, slot, serial, mask;
     uint64_t cost_ns;
     struct gs_grant grant;
@@ -183,6 +184,11 @@ uint64_t gs_client_version(const struct gs_client *c);
 
 /* The GPU (0, 1, …) whose unit was granted last: where a task in single-GPU mode has its data. 0 before the first. */
 unsigned gs_client_last_gpu(const struct gs_client *c);
+
+/* The resource in the mask, of GPUs, of which the client would get a unit first if it asked now; among equals the one
+ * used last. No unit is taken. A message and its answer, but where that one is leased to it and nobody else wants it.
+ */
+unsigned gs_client_choose(struct gs_client *c, uint32_t mask);
 
 /* The process's memory objects take so many bytes more on a GPU, or fewer: for the daemon's status. */
 void gs_client_memory(struct gs_client *c, unsigned gpu, int64_t bytes);

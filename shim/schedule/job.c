@@ -16,7 +16,7 @@
 #include "shim/report/trace.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-enum { PROBE_NS = 2 * 1000 * 1000, PRUNE_FROM = 64 };
+enum { PRUNE_FROM = 64 };
 enum { ALONE_WARMUP = 1 }; /* jobs, where no daemon says how many */
 enum { PATIENCE_S = 1 };   /* at the process' end */
 
@@ -98,23 +98,14 @@ static unsigned list_places(unsigned n, uint32_t mask, unsigned *place)
     return count;
 }
 
-/* One of several GPUs, any of which will do: the one that the daemon gives. It is asked for a moment only, since a job
- * doesn't have to begin with a kernel: who waits longer than that finds them all taken, and stays where the data is. */
+/* One of several GPUs, any of which will do: the one that the daemon says. It gives no unit yet, since a job doesn't
+ * have to begin with a kernel. */
 static unsigned pick_place(struct gs_client *c, const struct gs_job *job)
 {
-    struct gs_request rq;
-    struct gs_unit u = {0};
     uint32_t mask = 0;
     for (unsigned i = 0; i < job->n; i++)
         mask |= GS_MASK(gs_resource_of(job->place[i]));
-    unsigned resource = GS_RESOURCE_GPU(gs_client_last_gpu(c));
-    gs_unit_ask(&u, mask, &rq);
-    if (gs_unit_await(&u, &rq, PROBE_NS))
-        resource = u.grant.resource;
-    else if (gs_unit_is(&u, GS_UNIT_ASKED))
-        gs_unit_cancel(&rq);
-    if (!gs_unit_is(&u, GS_UNIT_QUEUED))
-        gs_unit_to(&u, GS_UNIT_QUEUED);
+    const unsigned resource = gs_client_choose(c, mask);
     for (unsigned i = 0; i < job->n; i++)
         if (gs_resource_of(job->place[i]) == resource)
             return job->place[i];

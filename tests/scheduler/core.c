@@ -172,6 +172,53 @@ static void test_grants(void **state)
 }
 
 /* A client that holds and waits dies: all of it passes on. */
+/* Which GPU it would get first: told at once, no unit, and the holders don't hear of it. */
+static void test_choose(void **state)
+{
+    (void)state;
+    struct bench *b = start(TASKS);
+    struct desk fast, slow, plain;
+    sit_down(b, &fast, 1001, "/opt/fast");
+    sit_down(b, &slow, 1001, "");
+    sit_down(b, &plain, 1001, "");
+    hello(b, &fast, "", 2);
+    hello(b, &slow, "slow", 2);
+    hello(b, &plain, "", 2);
+    struct gs_msg m = message(GS_MSG_REQUEST);
+    m.u.request = (struct gs_msg_request){.slot = 5,
+                                          .serial = 7,
+                                          .mask = GS_MASK_ALL_GPUS(2),
+                                          .prefer = 1,
+                                          .client = slow.welcome.u.welcome.client,
+                                          .flags = GS_REQUEST_CHOOSE};
+    _Atomic uint32_t *slot = &page_of(&slow)->slot[5];
+    assert_int_equal(say(b, &slow, &m), 0);
+    assert_int_equal(atomic_load(slot), GS_SLOT_WORD(7, GS_SLOT_CHOSEN, 1));
+    assert_int_equal(request(b, &fast, 0, GS_MASK(1)), 0); /* more urgent, ... */
+    assert_int_equal(request(b, &plain, 0, GS_MASK(2)), 0);
+    assert_int_equal(say(b, &slow, &m), 0);
+    assert_int_equal(atomic_load(slot), GS_SLOT_WORD(7, GS_SLOT_CHOSEN, 2));
+    give_back(b, &fast, 1); /* ... but idle */
+    assert_int_equal(say(b, &slow, &m), 0);
+    assert_int_equal(atomic_load(slot), GS_SLOT_WORD(7, GS_SLOT_CHOSEN, 1));
+    for (unsigned r = 1; r <= 2; r++) {
+        assert_int_equal(atomic_load(&page_of(&slow)->lease[r].word), 0);
+        assert_int_equal(atomic_load(&page_of(r == 1 ? &fast : &plain)->lease[r].word) & GS_LEASE_ASK, 0);
+    }
+    const uint64_t bad = b->core->bad_messages;
+    m.u.request.mask = GS_MASK_PCI;
+    assert_int_equal(say(b, &slow, &m), -EPROTO);
+    m.u.request.client = fast.welcome.u.welcome.client;
+    m.u.request.mask = GS_MASK(1);
+    m.u.request.slot = GS_MAX_SLOTS;
+    assert_int_equal(say(b, &fast, &m), -EPROTO);
+    assert_int_equal(b->core->bad_messages, bad + 2);
+    get_up(b, &plain);
+    get_up(b, &slow);
+    get_up(b, &fast);
+    stop(b);
+}
+
 static void test_death_passes_everything_on(void **state)
 {
     (void)state;
@@ -536,6 +583,7 @@ int main(void)
         cmocka_unit_test(test_a_users_places),
         cmocka_unit_test(test_places_for_tasks),
         cmocka_unit_test(test_grants),
+        cmocka_unit_test(test_choose),
         cmocka_unit_test(test_death_passes_everything_on),
         cmocka_unit_test(test_a_page_full_of_lies),
         cmocka_unit_test(test_words_of_another_generation),

@@ -175,7 +175,9 @@ static void requests_role(unsigned self)
     struct gs_client *c = joined_client(NULL);
     struct gs_request rq[3];
     struct gs_grant g[3], other;
-    /* Another player holds both GPUs: these wait. */
+    /* Another player holds both GPUs: these wait, but which it is to be is said at once. */
+    if (gs_client_choose(c, GS_MASK_ALL_GPUS(2)) != GS_RESOURCE_GPU(0) || gs_client_choose(c, GS_MASK(2)) != 2)
+        _exit(29);
     for (unsigned i = 0; i < 2; i++)
         if (gs_client_request(c, GS_MASK(GS_RESOURCE_GPU(i)), 0, &rq[i]) != 0 || rq[i].held)
             _exit(30);

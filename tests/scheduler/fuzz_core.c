@@ -154,7 +154,9 @@ static void build(struct gs_msg *m, const struct person *who, struct input *in)
                                                .mask = what & 16 ? 1 : (next_byte(in) & 7u) << 1,
                                                .prefer = next_byte(in),
                                                .client = who->session->number,
-                                               .flags = what >= 224 ? GS_REQUEST_ALONE : 0,
+                                               .flags = what >= 224   ? GS_REQUEST_ALONE
+                                                        : what >= 208 ? GS_REQUEST_CHOOSE
+                                                                      : 0,
                                                .cost_ns = next_byte(in) * UINT64_C(1000)};
         break;
     case GS_MSG_LOOK:

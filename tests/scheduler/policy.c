@@ -143,7 +143,14 @@ static void on_yield(void *ctx, uint32_t client, unsigned resource)
     w->yields++;
 }
 
-static const struct gs_policy_ops ops = {on_ask, on_allow, on_end, on_grant, on_yield};
+static unsigned on_units(void *ctx, uint32_t client, unsigned resource)
+{
+    const struct world *w = ctx;
+    assert_true(w->leased[client][resource] && !w->asks[client][resource]);
+    return w->units[client][resource];
+}
+
+static const struct gs_policy_ops ops = {on_ask, on_allow, on_end, on_grant, on_yield, on_units};
 
 /* ---- what must hold after each event ---- */
 
@@ -301,6 +308,40 @@ static void expire(struct world *w)
     assert_int_equal(due, taken != 0);
 }
 
+/* How many go before the client, which has a task, in halves; another holder that doesn't is one half. */
+static unsigned delay(const struct world *w, uint32_t client, unsigned resource)
+{
+    const struct waiting mine = {.client = client, .order = UINT64_MAX};
+    unsigned n = 0;
+    for (uint32_t c = 0; c < CLIENTS; c++) {
+        bool goes = w->units[c][resource] && goes_before(w, &(struct waiting){.client = c}, &mine);
+        for (unsigned i = 0; i < w->n && !w->leased[c][resource]; i++)
+            goes = goes || (w->list[i].client == c && waits_for(w, &w->list[i], resource) &&
+                            goes_before(w, &w->list[i], &mine));
+        if (c != client || !w->leased[c][resource])
+            n += goes ? 2 : w->units[c][resource] ? 1 : 0;
+    }
+    return n;
+}
+
+/* No other GPU would serve it sooner, and the one it prefers would serve it later. */
+static void choose(const struct world *w, uint32_t client)
+{
+    const uint32_t mask = random_mask(w);
+    const unsigned prefer = random_below(GS_MAX_RESOURCES + 1);
+    const unsigned r = gs_policy_choose(w->policy, client, mask, prefer);
+    if (mask == GS_MASK_PCI) {
+        assert_int_equal(r, GS_MAX_RESOURCES);
+        return;
+    }
+    assert_true(r < w->resources && mask & GS_MASK(r));
+    for (unsigned other = 1; other < w->resources && w->priority[client]; other++)
+        if (mask & GS_MASK(other) && other != r) {
+            const unsigned its = delay(w, client, other), chosen = delay(w, client, r);
+            assert_true(other == prefer ? its > chosen : its >= chosen);
+        }
+}
+
 static void one_event(struct world *w)
 {
     uint32_t client = random_below(CLIENTS);
@@ -322,6 +363,9 @@ static void one_event(struct world *w)
         break;
     case 3:
         expire(w);
+        break;
+    case 4:
+        choose(w, client);
         break;
     default:
         if (random_below(3) == 0)
@@ -538,6 +582,8 @@ static void test_the_less_used_gpu(void **state)
     w->now += 1000;
     leave(w, 5);
     leave(w, 6);
+    assert_int_equal(gs_policy_choose(w->policy, 7, GS_MASK_ALL_GPUS(2), GS_MAX_RESOURCES), 2);
+    assert_int_equal(gs_policy_choose(w->policy, 7, GS_MASK_ALL_GPUS(2), 1), 1);
     ask_for(w, 7, 0, GS_MASK_ALL_GPUS(2), GS_MAX_RESOURCES);
     assert_int_equal(w->units[7][2], 1);
     free_world(w);
@@ -749,6 +795,8 @@ static void test_wrong_requests(void **state)
     }
     struct gs_policy_request rq = {.slot = GS_MAX_SLOTS, .mask = GS_MASK_PCI};
     assert_int_equal(gs_policy_request(w->policy, 5, &rq, 0), -EINVAL);
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++)
+        assert_int_equal(gs_policy_choose(w->policy, 5, masks[i], 1), GS_MAX_RESOURCES);
     rq.slot = 0;
     assert_int_equal(gs_policy_request(w->policy, CLIENTS, &rq, 0), -EINVAL);
     gs_policy_look(w->policy, 5, 77, 0, 0);

@@ -97,7 +97,7 @@ static void on_yield(void *ctx, uint32_t client, unsigned resource)
     (void)ctx, (void)client, (void)resource;
 }
 
-static const struct gs_policy_ops ops = {on_ask, on_allow, on_end, on_grant, on_yield};
+static const struct gs_policy_ops ops = {on_ask, on_allow, on_end, on_grant, on_yield, NULL};
 
 static void enter(struct world *w, uint32_t client)
 {

@@ -47,7 +47,7 @@ static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request 
         w->granted_ns = w->now;
 }
 
-static const struct gs_policy_ops ops = {on_ask, on_allow, on_end, on_grant, on_allow};
+static const struct gs_policy_ops ops = {on_ask, on_allow, on_end, on_grant, on_allow, NULL};
 
 static void begin(struct world *w)
 {
