@@ -179,13 +179,19 @@ static bool chain_delays(struct gs_analyzer *a, size_t task, int g, int64_t limi
     return false;
 }
 
+/* How long a job may wait for the daemon's word which of several GPUs it is to use: theorem 8. */
+static int64_t asks_for(const struct gs_analyzer *a, int g)
+{
+    return a->chunked[GS_GPU] && g == 1 && a->gpus > 1 ? a->model->handover_ns : 0;
+}
+
 /* The response times of one task's chain into out[]. Returns R, or the limit or more where it was cut off. */
 static int64_t chain_response(struct gs_analyzer *a, size_t task, int g, int64_t limit, struct gs_segment_result *out,
                               bool *cut)
 {
     const struct gs_chain *c = chain_of(a, task, g);
     const int64_t excess = a->model->tasks[task].excess_ns;
-    int64_t alone = 0, shared = 0, best = 0;
+    int64_t alone = asks_for(a, g), shared = 0, best = 0;
     memset(out, 0, c->n * sizeof *out);
     *cut = chain_delays(a, task, g, limit, out);
     for (size_t j = 0; j < c->n; j++) {

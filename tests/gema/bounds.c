@@ -46,6 +46,14 @@ static void handovers_count(void **state)
     assert_int_equal(last_response("[system]\ncpus=1\ngpus=1\nhandover=3ns\ndepth=2\n" /* */
                                    "[task low]\nperiod=1us\ngpu_chunk=20ns\nsegments.1=gpu 200ns..200ns\n"),
                      206);
+    /* With one of several GPUs a job asks which one, and begins so much later: two of the task
+     * above may be less than its period apart. */
+#define TWO "[system]\ncpus=1\ngpus=2\ngpu_chunk=10ns\nhandover=3ns\ndepth=2\n"
+    assert_int_equal(last_response(TWO TASK), 3 + 100 + 2 * 3 + (2 * 10 + 3 - 1));
+    assert_int_equal(last_response(TWO "[task high]\nperiod=148ns\nsegments.1=gpu 10ns..10ns\n" TASK),
+                     3 + 106 + 16 + (2 * 10 + 3 - 1));
+    assert_int_equal(last_response(TWO "[task high]\nperiod=145ns\nsegments.1=gpu 10ns..10ns\n" TASK),
+                     3 + 106 + 2 * 16 + (2 * 10 + 3 - 1));
 }
 
 static int64_t keep_once(void *context, size_t task, enum gs_resource resource, int64_t now, int64_t waited)
