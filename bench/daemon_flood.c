@@ -189,7 +189,11 @@ static struct gs_msg make_storm(const struct joined *j, unsigned round)
     if (round)
         m.type = (uint16_t)kind[round % (sizeof kind / sizeof *kind)];
     if (m.type == GS_MSG_REQUEST)
-        m.u.request = (struct gs_msg_request){.slot = round > 0, .mask = j->others, .prefer = 2, .client = j->client};
+        m.u.request = (struct gs_msg_request){.slot = round > 0,
+                                              .mask = round ? j->others : j->others & -j->others,
+                                              .prefer = 2,
+                                              .client = j->client,
+                                              .flags = round ? GS_REQUEST_CHOOSE : 0};
     else if (m.type == GS_MSG_CANCEL)
         m.u.cancel.slot = 1;
     return m;

@@ -81,8 +81,8 @@ struct gs_msg_hello {
 struct gs_msg_request {
     uint32_t slot;
     uint32_t serial; /* of this use of the slot, low 16 bits count; comes back in the slot's word */
-    uint32_t mask;   /* resources any one of which would do; more than one: GPUs only */
-    uint32_t prefer; /* of these the one wanted most, if it is free (its data lies there); GS_MAX_RESOURCES: none */
+    uint32_t mask;   /* of one resource; with CHOOSE of GPUs */
+    uint32_t prefer; /* with CHOOSE the one wanted most of those that are equal (its data lies there) */
     uint32_t client; /* the number from WELCOME: a request written for a daemon that has died since is not this one's */
     uint32_t flags;
     uint64_t cost_ns; /* how long the unit is expected to take; 0: unknown */

@@ -621,8 +621,8 @@ static int on_request(struct gs_session *s, const struct gs_msg_request *m)
     struct gs_core *core = s->core;
     if (m->client != s->number)
         return 0; /* written for a daemon that has died */
-    struct gs_policy_request rq = {
-        .slot = m->slot, .serial = m->serial & 0xffff, .mask = m->mask, .prefer = m->prefer, .cost_ns = m->cost_ns};
+    struct gs_policy_request rq = {.slot = m->slot, .serial = m->serial & 0xffff, .cost_ns = m->cost_ns};
+    rq.resource = m->mask && !(m->mask & (m->mask - 1)) ? (unsigned)__builtin_ctz(m->mask) : GS_MAX_RESOURCES;
     rq.alone = m->flags & GS_REQUEST_ALONE;
     if (rq.alone && !may_be_alone(s, m))
         return 0;

@@ -21,7 +21,7 @@ struct waiter {
     uint64_t chunk_ns[KINDS];          /* the longest chunk by the config; 0: it doesn't say */
     struct gs_offences offences;       /* its own, while it has no task */
     bool behind;                       /* and pays for them */
-    uint32_t want;                     /* union of the masks of its requests */
+    uint32_t want;                     /* what its requests are for */
     uint32_t at[GS_MAX_RESOURCES];     /* its place in the line of each resource that it wants */
     unsigned n;                        /* requests waiting */
     uint64_t tag_ns[GS_MAX_RESOURCES]; /* of each resource: time it has had, or was level with others that had */
@@ -32,7 +32,7 @@ struct waiter {
 /* One client in the line for a resource: all that decides who is first, side by side, so that a look along the line
  * costs few cache lines. */
 struct place {
-    uint64_t order; /* of the client's first request that the resource would do for */
+    uint64_t order; /* of the client's first request for it */
     uint64_t key; /* of a task since when it is there; else its tag, ns, and what its units out are expected to take */
     int32_t priority;
     uint32_t client;
@@ -127,11 +127,11 @@ static bool stands_in_line(const struct gs_policy_state *p, const struct gs_poli
     return !rq->alone || !p->tasks;
 }
 
-/* The client's first request in line that the resource would do for. */
+/* The client's first request in line for the resource. */
 static unsigned first_for(const struct gs_policy_state *p, const struct waiter *w, unsigned resource)
 {
     unsigned i = 0;
-    while (!(w->queue[i].mask & GS_MASK(resource)) || !stands_in_line(p, &w->queue[i]))
+    while (w->queue[i].resource != resource || !stands_in_line(p, &w->queue[i]))
         i++;
     return i;
 }
@@ -193,7 +193,7 @@ static void update_want(struct gs_policy_state *p, uint32_t client)
     uint32_t want = 0;
     for (unsigned i = 0; i < w->n; i++)
         if (stands_in_line(p, &w->queue[i]))
-            want |= w->queue[i].mask;
+            want |= GS_MASK(w->queue[i].resource);
     for (uint32_t diff = want ^ w->want; diff; diff &= diff - 1) {
         unsigned r = (unsigned)__builtin_ctz(diff);
         if (want & GS_MASK(r))
@@ -229,8 +229,8 @@ static bool before(const struct place *a, const struct place *b)
     return a->order < b->order;
 }
 
-/* Who is first for the resource, and *order of its request; GS_NO_CLIENT if nobody waits. */
-static uint32_t first_waiter(const struct gs_policy_state *p, unsigned resource, uint64_t *order)
+/* Who is first for the resource; GS_NO_CLIENT if nobody waits. */
+static uint32_t first_waiter(const struct gs_policy_state *p, unsigned resource)
 {
     const struct resource *r = &p->r[resource];
     if (!r->waiting)
@@ -239,7 +239,6 @@ static uint32_t first_waiter(const struct gs_policy_state *p, unsigned resource,
     for (unsigned i = 1; i < r->waiting; i++)
         if (before(&r->line[i], best))
             best = &r->line[i];
-    *order = best->order;
     return best->client;
 }
 
@@ -440,20 +439,12 @@ static bool make_free(struct gs_policy_state *p, unsigned resource, uint32_t cli
     return true;
 }
 
-/* The place in the client's queue of its request with this number. */
-static unsigned find_order(const struct waiter *w, uint64_t order)
+static void grant(struct gs_policy_state *p, uint32_t client, unsigned at, uint64_t now_ns)
 {
-    unsigned i = 0;
-    while (w->queue[i].order != order)
-        i++;
-    return i;
-}
-
-static void grant(struct gs_policy_state *p, uint32_t client, unsigned at, unsigned resource, uint64_t now_ns)
-{
-    struct resource *r = &p->r[resource];
     struct waiter *w = &p->w[client];
     const struct gs_policy_request rq = w->queue[at];
+    const unsigned resource = rq.resource;
+    struct resource *r = &p->r[resource];
     remove_at(p, client, at);
     bool fresh = r->holder == GS_NO_CLIENT;
     account(p, resource, 0, now_ns);
@@ -482,41 +473,6 @@ static void grant(struct gs_policy_state *p, uint32_t client, unsigned at, unsig
 
 /* ---- serving ---- */
 
-/* Of the resources that the request would do with, and is the first to wait for, the one to grant now, in the order of
- * the header. GS_MAX_RESOURCES: none. */
-static unsigned choose(struct gs_policy_state *p, uint32_t client, unsigned at, uint64_t now_ns)
-{
-    const struct gs_policy_request rq = p->w[client].queue[at];
-    if (!(rq.mask & (rq.mask - 1))) {
-        unsigned only = (unsigned)__builtin_ctz(rq.mask);
-        return make_free(p, only, client, rq.alone, now_ns) ? only : GS_MAX_RESOURCES;
-    }
-    uint32_t mine = 0;
-    for (uint32_t m = rq.mask; m; m &= m - 1) {
-        uint64_t order;
-        if (first_waiter(p, (unsigned)__builtin_ctz(m), &order) == client && order == rq.order)
-            mine |= m & -m;
-    }
-    if (rq.prefer < p->resources && mine & GS_MASK(rq.prefer) && make_free(p, rq.prefer, client, false, now_ns))
-        return rq.prefer;
-    unsigned best = GS_MAX_RESOURCES;
-    for (uint32_t m = mine; m; m &= m - 1) {
-        unsigned r = (unsigned)__builtin_ctz(m);
-        if (p->r[r].holder == GS_NO_CLIENT && (best == GS_MAX_RESOURCES || p->r[r].load_ns < p->r[best].load_ns))
-            best = r;
-    }
-    if (best != GS_MAX_RESOURCES)
-        return best;
-    for (int own = 1; own >= 0; own--) {
-        for (uint32_t m = mine; m; m &= m - 1) {
-            unsigned r = (unsigned)__builtin_ctz(m);
-            if ((p->r[r].holder == client) == own && make_free(p, r, client, false, now_ns))
-                return r;
-        }
-    }
-    return GS_MAX_RESOURCES;
-}
-
 /* A holder that nobody else makes wait any more need not ask. */
 static void settle(struct gs_policy_state *p, uint32_t resources, uint64_t now_ns)
 {
@@ -533,29 +489,21 @@ static void settle(struct gs_policy_state *p, uint32_t resources, uint64_t now_n
     }
 }
 
-/* Grants whatever can be granted on these resources, and on those that this makes free. */
+/* Grants whatever can be granted on these resources. */
 static void serve(struct gs_policy_state *p, uint32_t resources, uint64_t now_ns)
 {
-    uint32_t touched = resources;
     for (unsigned r = 0; r < p->resources; r++) /* who is first depends on it */
         account(p, r, 0, now_ns);
-    while (resources) {
-        unsigned r = (unsigned)__builtin_ctz(resources), at = 0, chosen = GS_MAX_RESOURCES;
-        uint64_t order;
-        uint32_t client = first_waiter(p, r, &order);
-        if (client != GS_NO_CLIENT) {
-            at = find_order(&p->w[client], order);
-            chosen = choose(p, client, at, now_ns);
-        }
-        if (chosen == GS_MAX_RESOURCES) {
-            resources &= ~GS_MASK(r);
-            continue;
-        }
-        resources |= p->w[client].queue[at].mask;
-        touched |= resources;
-        grant(p, client, at, chosen, now_ns);
+    for (uint32_t left = resources; left;) {
+        const unsigned r = (unsigned)__builtin_ctz(left);
+        const uint32_t client = first_waiter(p, r);
+        const unsigned at = client == GS_NO_CLIENT ? 0 : first_for(p, &p->w[client], r);
+        if (client != GS_NO_CLIENT && make_free(p, r, client, p->w[client].queue[at].alone, now_ns))
+            grant(p, client, at, now_ns);
+        else
+            left &= left - 1;
     }
-    settle(p, touched, now_ns);
+    settle(p, resources, now_ns);
 }
 
 /* ---- what happens ---- */
@@ -573,7 +521,7 @@ static uint32_t count_task(struct gs_policy_state *p, int before, int after)
         const struct waiter *w = &p->w[c];
         uint32_t alone = 0;
         for (unsigned i = 0; w->joined && i < w->n; i++)
-            alone |= w->queue[i].alone ? w->queue[i].mask : 0;
+            alone |= w->queue[i].alone ? GS_MASK(w->queue[i].resource) : 0;
         if (alone)
             update_want(p, c);
         touched |= alone;
@@ -659,16 +607,9 @@ void gs_policy_leave(struct gs_policy_state *p, uint32_t client, uint64_t now_ns
     serve(p, touched, now_ns);
 }
 
-static bool mask_is_right(const struct gs_policy_state *p, uint32_t mask)
-{
-    uint32_t there = GS_MASK_ALL_GPUS(p->resources - 1);
-    return mask == GS_MASK_PCI || (mask && !(mask & ~there));
-}
-
 int gs_policy_request(struct gs_policy_state *p, uint32_t client, const struct gs_policy_request *rq, uint64_t now_ns)
 {
-    if (client >= p->max_clients || !p->w[client].joined || rq->slot >= GS_MAX_SLOTS || !mask_is_right(p, rq->mask) ||
-        (rq->alone && rq->mask & (rq->mask - 1)))
+    if (client >= p->max_clients || !p->w[client].joined || rq->slot >= GS_MAX_SLOTS || rq->resource >= p->resources)
         return -EINVAL;
     struct waiter *w = &p->w[client];
     for (unsigned i = 0; i < w->n; i++)
@@ -678,14 +619,11 @@ int gs_policy_request(struct gs_policy_state *p, uint32_t client, const struct g
     struct gs_policy_request copy = *rq;
     copy.at_ns = now_ns;
     copy.order = p->orders++;
-    uint32_t unhurt = 0; /* resources whose holder has kept nobody waiting until now */
-    for (uint32_t m = rq->mask; m; m &= m - 1)
-        if (!keeps_others_waiting(p, (unsigned)__builtin_ctz(m)))
-            unhurt |= m & -m;
+    const bool hurt = keeps_others_waiting(p, rq->resource);
     push(p, client, &copy);
-    for (uint32_t m = unhurt; m; m &= m - 1)
-        p->r[__builtin_ctz(m)].hurt_ns = now_ns;
-    serve(p, rq->mask, now_ns);
+    if (!hurt)
+        p->r[rq->resource].hurt_ns = now_ns;
+    serve(p, GS_MASK(rq->resource), now_ns);
     return 0;
 }
 
@@ -708,7 +646,7 @@ static unsigned delay_of(const struct gs_policy_state *p, uint32_t client, unsig
 unsigned gs_policy_choose(const struct gs_policy_state *p, uint32_t client, uint32_t mask, unsigned prefer)
 {
     unsigned best = GS_MAX_RESOURCES, least = 0;
-    if (!mask_is_right(p, mask) || mask == GS_MASK_PCI)
+    if (mask & ~GS_MASK_ALL_GPUS(p->resources - 1))
         return GS_MAX_RESOURCES;
     for (uint32_t m = mask; m; m &= m - 1) {
         const unsigned r = (unsigned)__builtin_ctz(m), delay = delay_of(p, client, r);
@@ -728,16 +666,13 @@ bool gs_policy_cancel(struct gs_policy_state *p, uint32_t client, uint32_t slot,
     for (unsigned i = 0; i < w->n; i++) {
         if (w->queue[i].slot != slot || w->queue[i].serial != serial)
             continue;
-        uint32_t mask = w->queue[i].mask, hurt = 0;
+        const unsigned resource = w->queue[i].resource;
         begin(p, now_ns);
-        for (uint32_t m = mask; m; m &= m - 1)
-            if (keeps_others_waiting(p, (unsigned)__builtin_ctz(m)))
-                hurt |= m & -m;
+        const bool hurt = keeps_others_waiting(p, resource);
         remove_at(p, client, i);
-        for (uint32_t m = hurt; m; m &= m - 1) /* whoever asks next begins to wait then */
-            if (!keeps_others_waiting(p, (unsigned)__builtin_ctz(m)))
-                charge(p, (unsigned)__builtin_ctz(m));
-        serve(p, mask, now_ns); /* the one behind it may be served where this one could not */
+        if (hurt && !keeps_others_waiting(p, resource)) /* whoever asks next begins to wait then */
+            charge(p, resource);
+        serve(p, GS_MASK(resource), now_ns); /* the one behind it may be served where this one could not */
         return true;
     }
     return false;

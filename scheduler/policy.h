@@ -15,9 +15,6 @@
  * units at most.
  * - Who was served last keeps the resource as a *lease* while nobody else wants it: it takes units without asking. A
  * lease is asked back the moment somebody else wants the resource, and goes at once if no unit is out.
- * - A request may name several GPUs, any one of which will do: it stands in the queue of each. Served first: the
- * preferred one (its data lies there), then one that is nobody's, the least used, then its own, then an idle lease of
- * another's.
  * - A request may want a resource *alone*, for a whole measurement: one unit that lasts. It waits, in nobody's way,
  * until no client with a priority is there; when one comes, the holder is told to yield. As long as none is there, the
  * watchdog gives the holder ten times as long, counted from when it last renewed.
@@ -37,12 +34,11 @@ struct gs_policy_state;
 
 struct gs_policy_request {
     uint32_t slot, serial;
-    uint32_t mask;    /* resources, any one of which will do */
-    uint32_t prefer;  /* one of them, or GS_MAX_RESOURCES */
+    unsigned resource;
     uint64_t cost_ns; /* expected; 0: unknown */
-    bool alone;       /* the mask names one resource */
-    uint64_t at_ns;   /* set by the policy: when it came */
-    uint64_t order;   /* set by the policy: the how manieth request it is */
+    bool alone;
+    uint64_t at_ns; /* set by the policy: when it came */
+    uint64_t order; /* set by the policy: the how manieth request it is */
 };
 
 /* What the policy does to the world; called from inside its calls, and must not call back. */
@@ -78,8 +74,7 @@ void gs_policy_set_priority(struct gs_policy_state *p, uint32_t client, int prio
 /* The client is gone: its requests are forgotten, its resources pass on. No `end` is called for it. */
 void gs_policy_leave(struct gs_policy_state *p, uint32_t client, uint64_t now_ns);
 
-/* 0; -EINVAL: the mask is empty, names what is not there, names the link and a GPU, or several that are wanted alone;
- * -EBUSY: the slot waits already. */
+/* 0; -EINVAL: there is no such resource or slot; -EBUSY: the slot waits already. */
 int gs_policy_request(struct gs_policy_state *p, uint32_t client, const struct gs_policy_request *rq, uint64_t now_ns);
 
 /* The GPU in the mask of which the client would get a unit first if it asked now; among equals `prefer`, then the least

@@ -29,13 +29,13 @@ static json_t *text(const char *s)
     return j ? j : json_string("(a name that is not UTF-8)");
 }
 
-/* The first request of the client that the resource would do for; null: none. */
+/* The first request of the client for the resource; null: none. */
 static const struct gs_policy_request *find_request(const struct gs_core *core, const struct gs_session *s,
                                                     unsigned resource)
 {
     const struct gs_policy_request *rq;
     for (unsigned k = 0; (rq = gs_policy_waiting(core->policy, s->index, k)); k++)
-        if (rq->mask & GS_MASK(resource))
+        if (rq->resource == resource)
             return rq;
     return NULL;
 }

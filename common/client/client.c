@@ -169,30 +169,22 @@ static void grant_alone(struct gs_client *c, uint32_t mask, struct gs_grant *g)
         atomic_store_explicit(&c->last_gpu, resource - 1, memory_order_relaxed);
 }
 
-int gs_client_try(struct gs_client *c, uint32_t mask, struct gs_grant *g)
-{
-    uint32_t client = atomic_load_explicit(&c->online, memory_order_acquire);
-    if (!client) {
-        if (!mask)
-            return -EINVAL;
-        grant_alone(c, mask, g);
-        return 0;
-    }
-    unsigned last = GS_RESOURCE_GPU(atomic_load_explicit(&c->last_gpu, memory_order_relaxed));
-    if (mask & GS_MASK(last) && take_unit(c, last, client, GS_LENGTH_UNKNOWN, g))
-        return 0;
-    for (uint32_t rest = mask & ~GS_MASK(last) & (GPU_MASK | GS_MASK_PCI); rest; rest &= rest - 1)
-        if (take_unit(c, (unsigned)__builtin_ctz(rest), client, GS_LENGTH_UNKNOWN, g))
-            return 0;
-    return -EAGAIN;
-}
-
 int gs_client_try_one(struct gs_client *c, unsigned resource, enum gs_length length, struct gs_grant *g)
 {
     const uint32_t client = atomic_load_explicit(&c->online, memory_order_acquire);
     if (!client)
-        return gs_client_try(c, GS_MASK(resource), g);
-    return take_unit(c, resource, client, length, g) ? 0 : -EAGAIN;
+        grant_alone(c, GS_MASK(resource), g);
+    return !client || take_unit(c, resource, client, length, g) ? 0 : -EAGAIN;
+}
+
+static bool mask_is_right(uint32_t mask)
+{
+    return mask && !(mask & (mask - 1)) && mask & (GS_MASK_PCI | GPU_MASK);
+}
+
+int gs_client_try(struct gs_client *c, uint32_t mask, struct gs_grant *g)
+{
+    return mask_is_right(mask) ? gs_client_try_one(c, (unsigned)__builtin_ctz(mask), GS_LENGTH_UNKNOWN, g) : -EINVAL;
 }
 
 bool gs_client_own_out(const struct gs_client *c, unsigned resource, enum gs_length length)
@@ -462,8 +454,6 @@ static int wait_slot(struct gs_client *c, struct gs_request *rq, uint64_t deadli
  * threads gives one back, and no message is needed. Returns when something has changed. */
 static bool wait_for_own_unit(struct gs_client *c, uint32_t mask, uint64_t timeout_ns)
 {
-    if (mask & (mask - 1))
-        return false;
     struct gs_lease *l = &c->page->lease[__builtin_ctz(mask)];
     uint32_t w = atomic_load(&l->word);
     if ((w & (GS_LEASE_LEASED | GS_LEASE_ASK)) != GS_LEASE_LEASED)
@@ -478,11 +468,6 @@ static bool wait_for_own_unit(struct gs_client *c, uint32_t mask, uint64_t timeo
     if ((atomic_load(&l->word) & (GS_LEASE_LEASED | GS_LEASE_ASK)) != GS_LEASE_LEASED)
         gs_futex_wake_all(&l->word);
     return true;
-}
-
-static bool mask_is_right(uint32_t mask)
-{
-    return mask == GS_MASK_PCI || (mask && !(mask & ~GPU_MASK));
 }
 
 /* True if the request needs no slot (any more) for now. */

@@ -90,11 +90,11 @@ int gs_client_open(struct gs_client **out, const struct gs_client_options *optio
 /* Leaves the daemon: every unit held goes back. No other thread may be inside a call, or make one after. */
 void gs_client_close(struct gs_client *c);
 
-/* Takes a unit of one of the resources in `mask` if that needs no waiting and no message: when nobody else wants it.
- * 0, or -EAGAIN. Some 50 ns. A mask of several resources (GPUs) means any one of them: the one used last first. */
+/* Takes a unit of the one resource in `mask` if that needs no waiting and no message: when nobody else wants it. 0,
+ * -EAGAIN, or -EINVAL. Some 50 ns. */
 int gs_client_try(struct gs_client *c, uint32_t mask, struct gs_grant *grant);
 
-/* The same of one resource, for a unit of some length. A piece is what is moved by one command, and takes less than a
+/* The same for a unit of some length. A piece is what is moved by one command, and takes less than a
  * chunk of a kernel: where nobody else has wanted the resource for a while pieces don't count among the units that may
  * be out, up to as many as these are, so that no kernel which is enqueued behind some has to wait. Where no other
  * client is connected, and this one is `wide`, sixteen times as many may be out, but of those of unknown length. */
@@ -131,7 +131,7 @@ bool gs_client_is_ours(const struct gs_client *c, unsigned resource);
 /* Does somebody else wait for a resource of which this client has units out? A load per resource. */
 bool gs_client_wanted(const struct gs_client *c);
 
-/* Takes a unit, waiting for its turn as long as it takes. 0; -EINVAL for a mask that is empty or mixes link and GPUs.
+/* Takes a unit, waiting for its turn as long as it takes. 0; -EINVAL for a mask that isn't of one resource.
  * `cost_ns` is how long the unit will probably take, 0 if unknown: fair sharing charges it until the true time is
  * known. */
 int gs_client_acquire(struct gs_client *c, uint32_t mask, uint64_t cost_ns, struct gs_grant *grant);

@@ -124,7 +124,8 @@ static void *thread_role(void *arg)
     struct gs_client *c = arg;
     for (int i = 0; i < 500; i++) {
         struct gs_grant g;
-        if (gs_client_acquire(c, i % 3 ? GPU0 : GS_MASK_ALL_GPUS(2), 1000, &g) != 0 || !g.client)
+        if (gs_client_acquire(c, i % 3 ? GPU0 : GS_MASK(gs_client_choose(c, GS_MASK_ALL_GPUS(2))), 1000, &g) != 0 ||
+            !g.client)
             _exit(21);
         int in = g.resource == GS_RESOURCE_GPU(0) ? atomic_fetch_add(&stage->inside, 1) + 1 : 0;
         int most = atomic_load(&stage->most_inside);

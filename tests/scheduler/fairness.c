@@ -43,7 +43,8 @@ struct client {
     uint32_t user;
     int priority;
     enum habit habit;
-    uint32_t mask, slot;
+    unsigned resource; /* that it wants */
+    uint32_t slot;
     uint64_t chunk, claim, next_ns; /* when it wants something again */
     unsigned waiting;
     unsigned units[GS_MAX_RESOURCES];
@@ -126,7 +127,7 @@ static bool wants(const struct world *w, uint32_t client, unsigned resource)
     const struct client *c = &w->c[client];
     if (!c->there || c->priority || gs_policy_is_behind(w->policy, client))
         return false;
-    return c->units[resource] || (c->waiting && c->mask & GS_MASK(resource));
+    return c->units[resource] || (c->waiting && c->resource == resource);
 }
 
 /* The longest unit so far, one that is still out too. */
@@ -170,8 +171,7 @@ static void look_at_pairs(struct world *w)
 static void ask_for(struct world *w, uint32_t client)
 {
     struct client *c = &w->c[client];
-    struct gs_policy_request rq = {
-        .slot = c->slot++ % GS_MAX_SLOTS, .mask = c->mask, .prefer = GS_MAX_RESOURCES, .cost_ns = c->claim};
+    struct gs_policy_request rq = {.slot = c->slot++ % GS_MAX_SLOTS, .resource = c->resource, .cost_ns = c->claim};
     c->waiting++;
     assert_int_equal(gs_policy_request(w->policy, client, &rq, w->now), 0);
 }
@@ -189,12 +189,11 @@ static void act(struct world *w, uint32_t client)
     struct client *c = &w->c[client];
     if (!c->there || c->stopped || w->now < c->next_ns)
         return;
-    for (unsigned r = 0; r < w->resources; r++) /* without asking, where it may */
-        if (c->mask & GS_MASK(r) && c->leased[r] && !c->asks[r] && c->units[r] < w->depth &&
-            (c->habit == ALWAYS || !units_of(c))) {
-            add_unit(w, c, r);
-            return;
-        }
+    const unsigned r = c->resource;
+    if (c->leased[r] && !c->asks[r] && c->units[r] < w->depth && (c->habit == ALWAYS || !units_of(c))) {
+        add_unit(w, c, r); /* without asking */
+        return;
+    }
     if (c->waiting < (c->habit == ALWAYS ? 2 : !units_of(c)))
         ask_for(w, client);
 }
@@ -222,13 +221,12 @@ static void end_unit(struct world *w, uint32_t client, unsigned r)
 
 static void come(struct world *w, uint32_t client)
 {
-    const uint32_t gpus = w->resources - 1;
     struct client *c = &w->c[client];
     *c = (struct client){.there = true, .habit = (enum habit)random_below(HABITS), .chunk = 10 + random_below(400)};
     c->priority = random_below(4) == 0 ? 1 + (int)random_below(3) : 0;
     if (c->priority && random_below(4))
         c->habit = RARELY;
-    c->mask = random_below(3) ? GS_MASK(random_below(w->resources)) : GS_MASK_ALL_GPUS(gpus);
+    c->resource = random_below(w->resources);
     c->claim = random_below(3) ? c->chunk : random_below(2) ? 0 : random_below(5000); /* some lie, or don't know */
     c->user = random_below(USERS);
     assert_int_equal(gs_policy_join(w->policy, client, c->user, c->priority, w->now), 0);
@@ -316,8 +314,7 @@ static struct world *new_world(unsigned depth)
 
 static void enter(struct world *w, uint32_t client, int priority, enum habit habit, uint64_t chunk)
 {
-    w->c[client] =
-        (struct client){.there = true, .priority = priority, .habit = habit, .chunk = chunk, .mask = GS_MASK(1)};
+    w->c[client] = (struct client){.there = true, .priority = priority, .habit = habit, .chunk = chunk, .resource = 1};
     w->c[client].user = client ? 1 : 0;
     assert_int_equal(gs_policy_join(w->policy, client, w->c[client].user, priority, w->now), 0);
 }

@@ -151,7 +151,8 @@ static void build(struct gs_msg *m, const struct person *who, struct input *in)
     case GS_MSG_REQUEST:
         m->u.request = (struct gs_msg_request){.slot = next_byte(in) % GS_MAX_SLOTS,
                                                .serial = next_byte(in),
-                                               .mask = what & 16 ? 1 : (next_byte(in) & 7u) << 1,
+                                               .mask = what >= 208 && what < 224 ? (next_byte(in) & 7u) << 1
+                                                                                 : 1u << next_byte(in) % 5,
                                                .prefer = next_byte(in),
                                                .client = who->session->number,
                                                .flags = what >= 224   ? GS_REQUEST_ALONE

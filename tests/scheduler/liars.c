@@ -107,7 +107,7 @@ static void enter(struct world *w, uint32_t client, uint32_t user, int priority)
 static void ask_for(struct world *w, uint32_t client)
 {
     struct client *c = &w->c[client];
-    const struct gs_policy_request rq = {.slot = c->slot++ % GS_MAX_SLOTS, .mask = GS_MASK(GPU), .cost_ns = CHUNK};
+    const struct gs_policy_request rq = {.slot = c->slot++ % GS_MAX_SLOTS, .resource = GPU, .cost_ns = CHUNK};
     c->asked_ns = w->now;
     c->waiting++;
     assert_int_equal(gs_policy_request(w->policy, client, &rq, w->now), 0);

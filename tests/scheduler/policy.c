@@ -34,7 +34,7 @@ static uint64_t seed_of_run(void)
 /* ---- the world ---- */
 
 struct waiting {
-    uint32_t client, slot, mask;
+    uint32_t client, slot, resource;
     uint64_t order;
     bool alone;
 };
@@ -91,7 +91,7 @@ static bool has_tasks(const struct world *w)
 /* Does the request wait for the resource now? One that wants it alone doesn't while tasks are there. */
 static bool waits_for(const struct world *w, const struct waiting *q, unsigned resource)
 {
-    return q->mask & GS_MASK(resource) && !(q->alone && has_tasks(w));
+    return q->resource == resource && !(q->alone && has_tasks(w));
 }
 
 /* May a request that stands in the list for the resource not be overtaken by `g`? */
@@ -115,7 +115,7 @@ static void on_grant(void *ctx, uint32_t client, const struct gs_policy_request 
         at++;
     assert_true(at < w->n);
     const struct waiting g = w->list[at];
-    assert_true(g.mask & GS_MASK(resource));
+    assert_int_equal(g.resource, resource);
     for (unsigned i = 0; i < w->n; i++)
         if (waits_for(w, &w->list[i], resource))
             assert_false(goes_before(w, &w->list[i], &g));
@@ -202,16 +202,6 @@ static void check(const struct world *w)
 
 /* ---- random events ---- */
 
-static uint32_t random_mask(const struct world *w)
-{
-    if (random_below(4) == 0)
-        return GS_MASK_PCI;
-    if (random_below(2))
-        return GS_MASK(1 + random_below(w->resources - 1));
-    uint32_t m = random_below(1u << (w->resources - 1)) << 1;
-    return m ? m : GS_MASK(1);
-}
-
 static bool slot_waits(const struct world *w, uint32_t client, uint32_t slot)
 {
     for (unsigned i = 0; i < w->n; i++)
@@ -222,14 +212,13 @@ static bool slot_waits(const struct world *w, uint32_t client, uint32_t slot)
 
 static void want(struct world *w, uint32_t client)
 {
-    struct gs_policy_request rq = {.slot = random_below(GS_MAX_SLOTS), .mask = random_mask(w)};
-    rq.prefer = random_below(GS_MAX_RESOURCES + 1);
+    struct gs_policy_request rq = {.slot = random_below(GS_MAX_SLOTS), .resource = random_below(w->resources)};
     rq.cost_ns = random_below(2) ? random_below(1000) : UINT64_MAX;
     rq.alone = random_below(8) == 0;
-    bool busy = slot_waits(w, client, rq.slot), wrong = rq.alone && rq.mask & (rq.mask - 1);
-    if (!busy && !wrong)
-        w->list[w->n++] = (struct waiting){client, rq.slot, rq.mask, w->orders++, rq.alone};
-    assert_int_equal(gs_policy_request(w->policy, client, &rq, w->now), wrong ? -EINVAL : busy ? -EBUSY : 0);
+    const bool busy = slot_waits(w, client, rq.slot);
+    if (!busy)
+        w->list[w->n++] = (struct waiting){client, rq.slot, rq.resource, w->orders++, rq.alone};
+    assert_int_equal(gs_policy_request(w->policy, client, &rq, w->now), busy ? -EBUSY : 0);
 }
 
 static void take_fast(struct world *w, uint32_t client)
@@ -327,10 +316,10 @@ static unsigned delay(const struct world *w, uint32_t client, unsigned resource)
 /* No other GPU would serve it sooner, and the one it prefers would serve it later. */
 static void choose(const struct world *w, uint32_t client)
 {
-    const uint32_t mask = random_mask(w);
+    const uint32_t mask = random_below(1u << w->resources);
     const unsigned prefer = random_below(GS_MAX_RESOURCES + 1);
     const unsigned r = gs_policy_choose(w->policy, client, mask, prefer);
-    if (mask == GS_MASK_PCI) {
+    if (!mask || mask & GS_MASK_PCI) {
         assert_int_equal(r, GS_MAX_RESOURCES);
         return;
     }
@@ -436,10 +425,10 @@ static void test_fair_shares(void **state)
             for (uint32_t c = 0; c < n; c++) {
                 while (!gs_policy_waiting(w->policy, c, 1)) {
                     struct gs_policy_request rq = {
-                        .slot = slot++ % GS_MAX_SLOTS, .mask = GS_MASK(1), .cost_ns = s[c].claimed};
+                        .slot = slot++ % GS_MAX_SLOTS, .resource = 1, .cost_ns = s[c].claimed};
                     if (slot_waits(w, c, rq.slot))
                         continue;
-                    w->list[w->n++] = (struct waiting){c, rq.slot, rq.mask, w->orders++, false};
+                    w->list[w->n++] = (struct waiting){c, rq.slot, 1, w->orders++, false};
                     assert_int_equal(gs_policy_request(w->policy, c, &rq, w->now), 0);
                 }
             }
@@ -484,8 +473,8 @@ static void test_no_credit_for_absence(void **state)
     for (unsigned i = 0; i < 3000; i++) {
         for (uint32_t c = 0; c < (i < 1000 ? 2 : 3); c++)
             while (!gs_policy_waiting(w->policy, c, 1)) {
-                struct gs_policy_request rq = {.slot = slot[c]++ % GS_MAX_SLOTS, .mask = GS_MASK(1)};
-                w->list[w->n++] = (struct waiting){c, rq.slot, rq.mask, w->orders++, false};
+                struct gs_policy_request rq = {.slot = slot[c]++ % GS_MAX_SLOTS, .resource = 1};
+                w->list[w->n++] = (struct waiting){c, rq.slot, 1, w->orders++, false};
                 gs_policy_request(w->policy, c, &rq, w->now);
             }
         uint32_t holder = 0;
@@ -506,10 +495,10 @@ static void test_no_credit_for_absence(void **state)
 
 /* ---- single cases, as a user would tell them ---- */
 
-static void ask_for(struct world *w, uint32_t client, uint32_t slot, uint32_t mask, uint32_t prefer)
+static void ask_for(struct world *w, uint32_t client, uint32_t slot, unsigned resource)
 {
-    struct gs_policy_request rq = {.slot = slot, .mask = mask, .prefer = prefer};
-    w->list[w->n++] = (struct waiting){client, slot, mask, w->orders++, false};
+    struct gs_policy_request rq = {.slot = slot, .resource = resource};
+    w->list[w->n++] = (struct waiting){client, slot, resource, w->orders++, false};
     assert_int_equal(gs_policy_request(w->policy, client, &rq, w->now), 0);
     check(w);
 }
@@ -539,11 +528,11 @@ static void test_waits_for_depth_units(void **state)
 {
     (void)state;
     struct world *w = new_world(1, 2);
-    ask_for(w, 5, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_for(w, 5, 0, 1);
     w->units[5][1]++; /* by the fast path */
     for (uint32_t s = 1; s < 10; s++)
-        ask_for(w, 5, s, GS_MASK(1), GS_MAX_RESOURCES);
-    ask_for(w, 3, 0, GS_MASK(1), GS_MAX_RESOURCES);
+        ask_for(w, 5, s, 1);
+    ask_for(w, 3, 0, 1);
     assert_int_equal(w->units[5][1], 2);
     w->units[5][1]--;
     gs_policy_look(w->policy, 5, 1, 1, w->now);
@@ -554,21 +543,21 @@ static void test_waits_for_depth_units(void **state)
     free_world(w);
 }
 
-/* A request for any GPU takes the one with its data if it is free, else an idle one, and moves rather than waits. */
-static void test_any_gpu(void **state)
+/* Of several GPUs the one with its data if that is free, else an idle one, else one where only lower ones are: it moves
+ * rather than waits. */
+static void test_which_gpu(void **state)
 {
     (void)state;
     struct world *w = new_world(2, 1);
-    uint32_t any = GS_MASK_ALL_GPUS(2);
-    ask_for(w, 5, 0, any, GS_RESOURCE_GPU(1));
-    assert_int_equal(w->units[5][2], 1);
-    ask_for(w, 6, 0, any, GS_RESOURCE_GPU(1));
-    assert_int_equal(w->units[6][1], 1);
-    ask_for(w, 7, 0, any, GS_MAX_RESOURCES);
-    w->units[5][2]--;
-    gs_policy_look(w->policy, 5, 2, 0, w->now);
-    assert_int_equal(w->units[7][2], 1);
-    assert_false(w->asks[6][1]); /* nobody waits for GPU 0 any more */
+    const uint32_t any = GS_MASK_ALL_GPUS(2);
+    assert_int_equal(gs_policy_choose(w->policy, 3, any, 2), 2);
+    ask_for(w, 2, 0, 2);
+    assert_int_equal(gs_policy_choose(w->policy, 1, any, 2), 1);
+    assert_int_equal(gs_policy_choose(w->policy, 3, any, 2), 1);
+    ask_for(w, 5, 0, 1);
+    assert_int_equal(gs_policy_choose(w->policy, 1, any, 2), 1);
+    assert_int_equal(gs_policy_choose(w->policy, 3, any, 2), 2);
+    assert_false(w->asks[2][2] || w->asks[5][1]); /* nobody has heard of it */
     free_world(w);
 }
 
@@ -577,15 +566,13 @@ static void test_the_less_used_gpu(void **state)
 {
     (void)state;
     struct world *w = new_world(2, 1);
-    ask_for(w, 5, 0, GS_MASK(1), GS_MAX_RESOURCES);
-    ask_for(w, 6, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_for(w, 5, 0, 1);
+    ask_for(w, 6, 0, 1);
     w->now += 1000;
     leave(w, 5);
     leave(w, 6);
     assert_int_equal(gs_policy_choose(w->policy, 7, GS_MASK_ALL_GPUS(2), GS_MAX_RESOURCES), 2);
     assert_int_equal(gs_policy_choose(w->policy, 7, GS_MASK_ALL_GPUS(2), 1), 1);
-    ask_for(w, 7, 0, GS_MASK_ALL_GPUS(2), GS_MAX_RESOURCES);
-    assert_int_equal(w->units[7][2], 1);
     free_world(w);
 }
 
@@ -594,9 +581,9 @@ static void test_cancel_by_number(void **state)
 {
     (void)state;
     struct world *w = new_world(1, 1);
-    ask_for(w, 5, 0, GS_MASK(1), GS_MAX_RESOURCES);
-    struct gs_policy_request rq = {.slot = 3, .serial = 8, .mask = GS_MASK(1), .prefer = GS_MAX_RESOURCES};
-    w->list[w->n++] = (struct waiting){6, 3, rq.mask, w->orders++, false};
+    ask_for(w, 5, 0, 1);
+    struct gs_policy_request rq = {.slot = 3, .serial = 8, .resource = 1};
+    w->list[w->n++] = (struct waiting){6, 3, 1, w->orders++, false};
     assert_int_equal(gs_policy_request(w->policy, 6, &rq, w->now), 0);
     assert_false(gs_policy_cancel(w->policy, 6, 3, 7, w->now));
     assert_non_null(gs_policy_waiting(w->policy, 6, 0));
@@ -609,10 +596,10 @@ static void test_watchdog(void **state)
 {
     (void)state;
     struct world *w = new_world(1, 2);
-    ask_for(w, 5, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_for(w, 5, 0, 1);
     w->now = 10000;
     assert_true(gs_policy_next_expiry(w->policy, 500) == UINT64_MAX); /* it hurts nobody */
-    ask_for(w, 3, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_for(w, 3, 0, 1);
     assert_int_equal(gs_policy_next_expiry(w->policy, 500), 10500);
     w->now = 10499;
     assert_int_equal(gs_policy_expire(w->policy, w->now, 500), 0);
@@ -630,11 +617,11 @@ static void test_watchdog_counts_from_the_first_hurt(void **state)
 {
     (void)state;
     struct world *w = new_world(1, 1);
-    ask_for(w, 5, 0, GS_MASK(1), GS_MAX_RESOURCES);
-    ask_for(w, 5, 1, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_for(w, 5, 0, 1);
+    ask_for(w, 5, 1, 1);
     w->now = 10000;
     assert_true(gs_policy_next_expiry(w->policy, 500) == UINT64_MAX);
-    ask_for(w, 3, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_for(w, 3, 0, 1);
     assert_int_equal(gs_policy_next_expiry(w->policy, 500), 10500);
     free_world(w);
 }
@@ -650,8 +637,8 @@ static struct world *new_world_without_tasks(unsigned gpus)
 
 static void ask_alone(struct world *w, uint32_t client, uint32_t slot, unsigned resource)
 {
-    struct gs_policy_request rq = {.slot = slot, .mask = GS_MASK(resource), .prefer = GS_MAX_RESOURCES, .alone = true};
-    w->list[w->n++] = (struct waiting){client, slot, rq.mask, w->orders++, true};
+    struct gs_policy_request rq = {.slot = slot, .resource = resource, .alone = true};
+    w->list[w->n++] = (struct waiting){client, slot, resource, w->orders++, true};
     assert_int_equal(gs_policy_request(w->policy, client, &rq, w->now), 0);
 }
 
@@ -667,25 +654,21 @@ static void test_alone(void **state)
 {
     (void)state;
     struct world *w = new_world_without_tasks(1);
-    ask_for(w, 5, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_for(w, 5, 0, 1);
     ask_alone(w, 4, 0, 1);
     assert_int_equal(w->units[4][1], 0);
     release_one(w, 5, 1);
     assert_int_equal(w->units[4][1], 1);
     assert_true(w->asks[4][1]); /* it takes nothing more by itself, and says when it is done */
-    ask_for(w, 5, 1, GS_MASK(1), GS_MAX_RESOURCES);
-    ask_for(w, 6, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_for(w, 5, 1, 1);
+    ask_for(w, 6, 0, 1);
     assert_int_equal(w->units[5][1] + w->units[6][1], 0);
     release_one(w, 4, 1);
     assert_int_equal(w->units[5][1] + w->units[6][1], 1);
     assert_false(w->leased[4][1]);
     check(w);
-    struct gs_policy_request several = {.slot = 9, .mask = GS_MASK_ALL_GPUS(1), .alone = true};
-    assert_int_equal(gs_policy_request(w->policy, 7, &several, w->now), 0);
     free_world(w);
     w = new_world_without_tasks(2);
-    several.mask = GS_MASK_ALL_GPUS(2);
-    assert_int_equal(gs_policy_request(w->policy, 7, &several, w->now), -EINVAL);
     ask_alone(w, 4, 0, 1); /* nobody wants it: no lease is left when it ends */
     release_one(w, 4, 1);
     assert_false(w->leased[4][1]);
@@ -699,7 +682,7 @@ static void test_alone_waits_for_tasks(void **state)
     struct world *w = new_world_without_tasks(1);
     w->priority[7] = 1;
     gs_policy_set_priority(w->policy, 7, 1, w->now);
-    ask_for(w, 7, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_for(w, 7, 0, 1);
     ask_alone(w, 4, 0, 1);
     assert_false(w->asks[7][1]); /* a lease as if nobody waited */
     assert_true(gs_policy_next_expiry(w->policy, 500) == UINT64_MAX);
@@ -719,12 +702,12 @@ static void test_alone_yields_to_tasks(void **state)
     struct world *w = new_world_without_tasks(1);
     ask_alone(w, 4, 0, 1);
     ask_alone(w, 5, 0, 1);
-    ask_for(w, 6, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_for(w, 6, 0, 1);
     assert_int_equal(w->yields, 0);
     w->priority[7] = 2;
     gs_policy_set_priority(w->policy, 7, 2, w->now);
     assert_int_equal(w->yields, 1);
-    ask_for(w, 7, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_for(w, 7, 0, 1);
     release_one(w, 4, 1);
     assert_int_equal(w->units[7][1], 1);
     release_one(w, 7, 1);
@@ -743,7 +726,7 @@ static void test_alone_and_the_watchdog(void **state)
     struct world *w = new_world_without_tasks(1);
     ask_alone(w, 4, 0, 1);
     w->now = 10000;
-    ask_for(w, 5, 0, GS_MASK(1), GS_MAX_RESOURCES);
+    ask_for(w, 5, 0, 1);
     assert_int_equal(gs_policy_next_expiry(w->policy, 500), 15000);
     w->now = 14000;
     gs_policy_renew(w->policy, 5, 1, w->now); /* not its */
@@ -771,7 +754,7 @@ static void test_charged_at_once(void **state)
     const uint64_t chunk[2] = {1000, 100};
     for (uint32_t slot = 0; slot < 10; slot++)
         for (uint32_t c = 0; c < 2; c++)
-            ask_for(w, 5 + c, slot, GS_MASK(1), GS_MAX_RESOURCES);
+            ask_for(w, 5 + c, slot, 1);
     unsigned done[2] = {0};
     while (done[1] < 10) {
         uint32_t holder = w->units[5][1] ? 0 : 1;
@@ -789,11 +772,9 @@ static void test_wrong_requests(void **state)
     (void)state;
     struct world *w = new_world(2, 1);
     const uint32_t masks[] = {0, GS_MASK_PCI | GS_MASK(1), GS_MASK(3), UINT32_MAX};
-    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
-        struct gs_policy_request rq = {.slot = 0, .mask = masks[i]};
-        assert_int_equal(gs_policy_request(w->policy, 5, &rq, 0), -EINVAL);
-    }
-    struct gs_policy_request rq = {.slot = GS_MAX_SLOTS, .mask = GS_MASK_PCI};
+    struct gs_policy_request rq = {.resource = 3};
+    assert_int_equal(gs_policy_request(w->policy, 5, &rq, 0), -EINVAL);
+    rq = (struct gs_policy_request){.slot = GS_MAX_SLOTS};
     assert_int_equal(gs_policy_request(w->policy, 5, &rq, 0), -EINVAL);
     for (size_t i = 0; i < sizeof masks / sizeof *masks; i++)
         assert_int_equal(gs_policy_choose(w->policy, 5, masks[i], 1), GS_MAX_RESOURCES);
@@ -812,7 +793,7 @@ int main(void)
         cmocka_unit_test(test_fair_shares),
         cmocka_unit_test(test_no_credit_for_absence),
         cmocka_unit_test(test_waits_for_depth_units),
-        cmocka_unit_test(test_any_gpu),
+        cmocka_unit_test(test_which_gpu),
         cmocka_unit_test(test_the_less_used_gpu),
         cmocka_unit_test(test_cancel_by_number),
         cmocka_unit_test(test_watchdog),

@@ -18,8 +18,9 @@ struct process {
     uint64_t told_ns;                         /* when it hears which GPU to use; UINT64_MAX: it has */
     unsigned segment;
     uint64_t left_ns;  /* of the segment, not granted yet */
-    uint32_t mask;     /* what its request waits for; 0: it has none */
-    unsigned out, gpu; /* units; where its job's data lie, or 0 */
+    bool waits;        /* a request of it does, */
+    unsigned resource; /* ... for that */
+    unsigned out, gpu; /* units; the job's GPU */
     unsigned group;    /* GPUs that it has */
     uint32_t slot;
     double most; /* of its bound */
@@ -58,21 +59,22 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint32_t mask_of(const struct process *p)
+static unsigned resource_of(const struct process *p)
 {
     if (p->period_ns ? p->segment != 1 : below(2))
-        return GS_MASK_PCI;
-    return p->gpu ? GS_MASK(p->gpu) : GS_MASK_ALL_GPUS(p->group);
+        return GS_RESOURCE_PCI;
+    return p->period_ns ? p->gpu : 1 + (unsigned)below(p->group);
 }
 
 static void ask(struct trial *t, struct process *p)
 {
-    if (p->mask || (p->period_ns ? !p->left_ns : p->out >= 3))
+    if (p->waits || (p->period_ns ? !p->left_ns : p->out >= 3))
         return;
-    p->mask = mask_of(p);
+    p->waits = true;
+    p->resource = resource_of(p);
     p->slot = (p->slot + 1) % GS_MAX_SLOTS;
     atomic_store(&page_of(&p->d)->slot[p->slot], 0);
-    assert_int_equal(request(t->b, &p->d, p->slot, p->mask), 0);
+    assert_int_equal(request(t->b, &p->d, p->slot, GS_MASK(p->resource)), 0);
 }
 
 static void start_unit(struct trial *t, struct device *d)
@@ -101,24 +103,21 @@ static void take_grants(struct trial *t)
         again = false;
         for (unsigned i = 0; i < t->n; i++) {
             struct process *p = &t->p[i];
-            for (unsigned r = 0; r <= t->gpus; r++) {
-                if (!(p->mask & GS_MASK(r)) || !granted(&p->d, p->slot, r))
-                    continue;
-                struct device *d = &t->device[r];
-                d->unit[d->n++] = (struct unit){p, length_of(p, r)};
-                if (d->n == 1)
-                    start_unit(t, d);
-                p->gpu = r && p->period_ns ? r : p->gpu;
-                p->out++;
-                p->mask = 0;
-                ask(t, p);
-                again = true;
-            }
+            if (!p->waits || !granted(&p->d, p->slot, p->resource))
+                continue;
+            struct device *d = &t->device[p->resource];
+            d->unit[d->n++] = (struct unit){p, length_of(p, p->resource)};
+            if (d->n == 1)
+                start_unit(t, d);
+            p->out++;
+            p->waits = false;
+            ask(t, p);
+            again = true;
         }
     }
 }
 
-/* Which GPU of several, if it asks; the answer takes a hand-over at most. Else its first chunk decides. */
+/* Which GPU of several. */
 static void choose(struct trial *t, struct process *p)
 {
     struct gs_msg m = message(GS_MSG_REQUEST);
@@ -137,12 +136,11 @@ static void release(struct trial *t, struct process *p)
 {
     p->release_ns = p->next_ns;
     p->next_ns = p->release_ns + p->period_ns + (below(3) ? 0 : below(p->period_ns));
-    p->segment = p->gpu = 0;
+    p->segment = 0;
     p->told_ns = p->release_ns;
-    if (p->group > 1 && below(4)) {
-        choose(t, p);
+    choose(t, p);
+    if (p->group > 1) /* the answer takes a hand-over at most */
         p->told_ns += below(2) ? HANDOVER : below(HANDOVER + 1);
-    }
 }
 
 static void begin_job(struct trial *t, struct process *p)

@@ -93,17 +93,17 @@ static void free_world(struct world *w)
     free(w);
 }
 
-static uint32_t ask_any(struct world *w, uint32_t client, uint32_t mask, uint64_t cost_ns, bool alone)
+static uint32_t ask_with(struct world *w, uint32_t client, unsigned resource, uint64_t cost_ns, bool alone)
 {
     const struct gs_policy_request rq = {
-        .slot = w->slot++ % GS_MAX_SLOTS, .mask = mask, .prefer = GS_MAX_RESOURCES, .cost_ns = cost_ns, .alone = alone};
+        .slot = w->slot++ % GS_MAX_SLOTS, .resource = resource, .cost_ns = cost_ns, .alone = alone};
     assert_int_equal(gs_policy_request(w->policy, client, &rq, w->now), 0);
     return rq.slot;
 }
 
 static uint32_t ask_for(struct world *w, uint32_t client, unsigned resource)
 {
-    return ask_any(w, client, GS_MASK(resource), 0, false);
+    return ask_with(w, client, resource, 0, false);
 }
 
 static void cancel(struct world *w, uint32_t client, uint32_t slot)
@@ -259,7 +259,7 @@ static void test_expectations(void **state)
         bring_to_five(w);
         pass(w, 5);
         for (unsigned n = 0; n < 2; n++)
-            ask_any(w, D, GS_MASK(GPU), i ? UINT64_MAX : CHUNK, false);
+            ask_with(w, D, GPU, i ? UINT64_MAX : CHUNK, false);
         const uint32_t slot = ask_for(w, B, GPU);
         give_back(w, C, GPU);
         pass(w, 5);
@@ -272,23 +272,6 @@ static void test_expectations(void **state)
 }
 
 /* ---- grants ---- */
-
-static void test_own_lease_before_another(void **state)
-{
-    (void)state;
-    for (unsigned own = GPU; own <= OTHER_GPU; own++) {
-        struct world *w = new_world(2);
-        const unsigned idle = own == GPU ? OTHER_GPU : GPU;
-        ask_for(w, A, own);
-        ask_for(w, B, idle);
-        give_back(w, B, idle);
-        ask_any(w, A, GS_MASK_ALL_GPUS(GPUS), 0, false);
-        assert_int_equal(w->units[A][own], 2);
-        ask_any(w, A, GS_MASK_ALL_GPUS(GPUS), 0, false); /* no room left there */
-        assert_int_equal(w->units[A][idle], 1);
-        free_world(w);
-    }
-}
 
 /* Whatever a page says: no more units are out than may be, and none come back that weren't out. */
 static void test_page_that_lies(void **state)
@@ -434,7 +417,7 @@ static void test_what_spends_no_patience(void **state)
     gs_policy_set_priority(w->policy, A, 0, w->now);
     give_back(w, B, GPU);
     assert_int_equal(patience_of(w, A), PATIENCE);
-    ask_any(w, A, GS_MASK(GPU), 0, true);
+    ask_with(w, A, GPU, 0, true);
     ask_for(w, B, GPU);
     pass(w, 300);
     give_back(w, A, GPU);
@@ -624,7 +607,6 @@ int main(void)
         cmocka_unit_test(test_task_sets_no_start),
         cmocka_unit_test(test_user_owes_the_most),
         cmocka_unit_test(test_expectations),
-        cmocka_unit_test(test_own_lease_before_another),
         cmocka_unit_test(test_page_that_lies),
         cmocka_unit_test(test_limit_counts_from_the_first),
         cmocka_unit_test(test_as_seen),

@@ -109,11 +109,9 @@ static void enter(struct world *w, uint32_t client)
 static void ask_for(struct world *w, uint32_t client)
 {
     struct client *c = &w->c[client];
-    static const uint32_t masks[] = {GS_MASK_PCI, GS_MASK(1), GS_MASK(2), GS_MASK(1) | GS_MASK(2)};
     const bool one = client != TASK && w->careful[(client - FIRST) / OF_A_USER]; /* don't stand in each other's way */
     const struct gs_policy_request rq = {.slot = c->slot++ % GS_MAX_SLOTS,
-                                         .mask = masks[one ? (client - FIRST) % OF_A_USER : rnd(w, 4)],
-                                         .prefer = GS_MAX_RESOURCES,
+                                         .resource = one ? (client - FIRST) % OF_A_USER : (unsigned)rnd(w, RESOURCES),
                                          .cost_ns = MS};
     c->asked_ns = w->now;
     c->waiting++;

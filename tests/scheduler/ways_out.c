@@ -63,7 +63,7 @@ static void join(struct world *w, uint32_t client, uint32_t user, int priority)
 
 static uint32_t ask_for(struct world *w, uint32_t client, unsigned resource, bool alone)
 {
-    const struct gs_policy_request rq = {.slot = w->slot++ % GS_MAX_SLOTS, .mask = GS_MASK(resource), .alone = alone};
+    const struct gs_policy_request rq = {.slot = w->slot++ % GS_MAX_SLOTS, .resource = resource, .alone = alone};
     assert_int_equal(gs_policy_request(w->policy, client, &rq, w->now), 0);
     return rq.slot;
 }
