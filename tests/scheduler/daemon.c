@@ -609,6 +609,14 @@ static void test_realtime(void **state)
     pid_t p = play(realtime_role, 0);
     assert_true(until(&stage->said[0], 1));
     assert_realtime(d, p, atomic_load(&stage->said[0]));
+    /* A second process of the same task is before none of it. */
+    pid_t second = play(realtime_role, 1);
+    assert_true(until(&stage->said[1], 1));
+    assert_realtime(d, second, atomic_load(&stage->said[1]));
+    struct sched_param first = {0}, other = {0};
+    sched_getparam(p, &first);
+    sched_getparam(second, &other);
+    assert_int_equal(first.sched_priority, sched_getscheduler(d) == SCHED_FIFO ? other.sched_priority + 1 : 0);
     /* Nobody is before all others where nobody schedules. */
     assert_int_equal(end_process(d, SIGTERM), 0);
     assert_int_equal(sched_getscheduler(p), SCHED_OTHER);
