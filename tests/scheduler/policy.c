@@ -554,6 +554,9 @@ static void test_which_gpu(void **state)
     ask_for(w, 2, 0, 2);
     assert_int_equal(gs_policy_choose(w->policy, 1, any, 2), 1);
     assert_int_equal(gs_policy_choose(w->policy, 3, any, 2), 1);
+    w->units[2][2]--; /* its lease is idle */
+    assert_int_equal(gs_policy_choose(w->policy, 1, any, 2), 2);
+    w->units[2][2]++;
     ask_for(w, 5, 0, 1);
     assert_int_equal(gs_policy_choose(w->policy, 1, any, 2), 1);
     assert_int_equal(gs_policy_choose(w->policy, 3, any, 2), 2);
