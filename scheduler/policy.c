@@ -16,7 +16,7 @@ enum { BEHIND = -1 }; /* in a line: below all others without a task */
 struct waiter {
     bool joined;
     int priority;
-    uint64_t since;                    /* it is the how manieth that has joined */
+    uint64_t since;                    /* how many had joined before it */
     unsigned user;                     /* its place in gs_policy_state.user */
     uint64_t chunk_ns[KINDS];          /* the longest chunk by the config; 0: it doesn't say */
     struct gs_offences offences;       /* its own, while it has no task */
@@ -33,7 +33,8 @@ struct waiter {
  * costs few cache lines. */
 struct place {
     uint64_t order; /* of the client's first request for it */
-    uint64_t key; /* of a task since when it is there; else its tag, ns, and what its units out are expected to take */
+    uint64_t
+        key; /* of a task how many had joined before; else its tag, ns, and what its units out are expected to take */
     int32_t priority;
     uint32_t client;
 };
