@@ -55,16 +55,18 @@ static struct doomed {
     cl_event event;
     cl_command_queue queue;
     cl_int code; /* 0: not known to fail */
-    bool ended, user, spoilt;
+    bool ended, user;
+    bool spoilt, held; /* waits for a user event that has failed, or for one that has no status yet; see any_spoilt */
     size_t n_of, *of;
 } doomed[MOST_DOOMED];
 static size_t n_doomed;
+static unsigned n_coming; /* commands that may fail by what they wait for, and are just being enqueued */
 
 /* A command that is about to be enqueued, which may fail by what it waits for. */
 struct trail {
     size_t n_of, *of; /* 0: nothing */
     cl_event own;
-    bool owns;
+    bool owns, coming;
 };
 
 /* What becomes of a command that is about to be enqueued. */
@@ -81,8 +83,9 @@ static struct doom fault_doom(cl_command_queue queue, cl_uint n, const cl_event 
 static cl_int fault_dooms(cl_command_queue queue, cl_bool blocking, cl_uint n, const cl_event *wait, cl_event *event,
                           struct doom doom);
 static void *fault_maps(void *mapped, cl_command_queue queue, cl_mem mem, cl_bool blocking, const cl_event *event,
-                        cl_int *err, struct doom doom);
-static void fault_trail(struct trail *t, cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event **event);
+                        cl_int *err, struct doom doom, struct trail *t);
+static void fault_trail(struct trail *t, cl_command_queue queue, cl_bool blocking, cl_uint n, const cl_event *wait,
+                        cl_event **event);
 static cl_int fault_follow(struct trail *t, cl_command_queue queue, cl_bool blocking, const cl_event *event,
                            cl_int err);
 static cl_event fault_user(cl_event event);
@@ -321,23 +324,10 @@ static cl_int fault_dooms(cl_command_queue queue, cl_bool blocking, cl_uint n, c
     return doom.code;
 }
 
-/* A map has been enqueued; it fails where it waits for what does, or is behind it. */
-static void *fault_maps(void *mapped, cl_command_queue queue, cl_mem mem, cl_bool blocking, const cl_event *event,
-                        cl_int *err, struct doom doom)
-{
-    if (!mapped || !doom.code)
-        return mapped;
-    if (event && below.clRetainEvent(*event) == CL_SUCCESS)
-        is_doomed(*event, queue, doom.code);
-    if (!blocking)
-        return mapped;
-    below.clEnqueueUnmapMemObject(queue, mem, mapped, 0, NULL, NULL);
-    if (err)
-        *err = doom.code;
-    return NULL;
-}
-
-static void fault_trail(struct trail *t, cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event **event)
+/* What of its wait list, or before it in its queue, may make it fail. One that has just failed counts: it hadn't when
+ * fault_doom looked. */
+static void fault_trail(struct trail *t, cl_command_queue queue, cl_bool blocking, cl_uint n, const cl_event *wait,
+                        cl_event **event)
 {
     *t = (struct trail){0};
     if (fault.kind != OFTEN)
@@ -346,7 +336,7 @@ static void fault_trail(struct trail *t, cl_command_queue queue, cl_uint n, cons
     t->of = malloc((n + 1) * sizeof *t->of);
     for (cl_uint i = 0; i < n && wait; i++) {
         struct doomed *d = find_doomed(wait[i]);
-        if (d && !has_ended(d))
+        if (d && (!has_ended(d) || d->code))
             t->of[t->n_of++] = (size_t)(d - doomed);
     }
     for (size_t i = n_doomed; i-- > 0 && in_order(queue);)
@@ -355,6 +345,8 @@ static void fault_trail(struct trail *t, cl_command_queue queue, cl_uint n, cons
                 t->of[t->n_of++] = i;
             break;
         }
+    t->coming = t->n_of && !blocking;
+    n_coming += t->coming;
     pthread_mutex_unlock(&lock);
     t->owns = t->n_of && !*event;
     if (t->owns)
@@ -363,18 +355,39 @@ static void fault_trail(struct trail *t, cl_command_queue queue, cl_uint n, cons
 
 static cl_int fault_follow(struct trail *t, cl_command_queue queue, cl_bool blocking, const cl_event *event, cl_int err)
 {
-    if (!t->n_of || err) {
-        free(t->of);
+    const bool follows = t->n_of && !err;
+    if (!t->of)
         return err;
-    }
-    if (!t->owns)
+    if (follows && !t->owns)
         below.clRetainEvent(*event);
     pthread_mutex_lock(&lock);
-    if (n_doomed < MOST_DOOMED)
+    n_coming -= t->coming;
+    if (follows && n_doomed < MOST_DOOMED)
         doomed[n_doomed++] = (struct doomed){.event = *event, .queue = queue, .n_of = t->n_of, .of = t->of};
-    err = blocking ? code_of(*event) : CL_SUCCESS;
+    err = follows && blocking ? code_of(*event) : err;
     pthread_mutex_unlock(&lock);
+    if (!follows)
+        free(t->of);
     return err;
+}
+
+/* A map has been enqueued; it fails where it waits for what does, or is behind it. */
+static void *fault_maps(void *mapped, cl_command_queue queue, cl_mem mem, cl_bool blocking, const cl_event *event,
+                        cl_int *err, struct doom doom, struct trail *t)
+{
+    const cl_int failed = fault_follow(t, queue, blocking, event, mapped ? CL_SUCCESS : CL_MAP_FAILURE);
+    const bool followed = t->n_of; /* then it is known */
+    doom.code = doom.code ? doom.code : failed;
+    if (!mapped || !doom.code)
+        return mapped;
+    if (!followed && event && below.clRetainEvent(*event) == CL_SUCCESS)
+        is_doomed(*event, queue, doom.code);
+    if (!blocking)
+        return mapped;
+    below.clEnqueueUnmapMemObject(queue, mem, mapped, 0, NULL, NULL);
+    if (err)
+        *err = doom.code;
+    return NULL;
 }
 
 static cl_event fault_user(cl_event event)
@@ -421,18 +434,21 @@ static cl_int fault_waited(cl_uint n, const cl_event *events, cl_int err)
     return any ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : err;
 }
 
-/* Is anything being carried out that waits for a user event that has failed? What it waits for comes before it. */
+/* Is anything being carried out that waits for a user event that has failed? Not while it waits for one without status,
+ * which may be that of who asks. What it waits for comes before it. */
 static bool any_spoilt(void)
 {
-    bool any = false;
     pthread_mutex_lock(&lock);
+    bool any = n_coming > 0;
     for (size_t i = 0; i < n_doomed; i++) {
         struct doomed *d = &doomed[i];
-        for (size_t k = 0; k < d->n_of && !d->spoilt; k++) {
+        d->held = d->user && !d->ended;
+        for (size_t k = 0; k < d->n_of; k++) {
             const struct doomed *of = &doomed[d->of[k]];
-            d->spoilt = of->spoilt || (of->ended && of->code);
+            d->spoilt = d->spoilt || of->spoilt || (of->ended && of->code);
+            d->held = d->held || (of->held && !of->ended);
         }
-        any = (d->spoilt && !has_ended(d)) || any;
+        any = (d->spoilt && !d->held && !has_ended(d)) || any;
     }
     pthread_mutex_unlock(&lock);
     return any;

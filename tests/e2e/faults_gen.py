@@ -53,13 +53,15 @@ with open(sys.argv[3], "w", encoding="utf-8") as f:
             f.write(f"    if (doom.code)\n        return fault_dooms({own[0]}, {blocking}, {n_wait}, {wait}, {event}, doom);\n")
         if command and not error:
             f.write("    struct trail trail;\n")
-            f.write(f"    fault_trail(&trail, {own[0]}, {n_wait}, {wait}, &{event});\n")
+            f.write(f"    fault_trail(&trail, {own[0]}, {blocking}, {n_wait}, {wait}, &{event});\n")
             f.write(f"    const cl_int result = {call};\n")
             f.write(f"    return fault_follow(&trail, {own[0]}, {blocking}, {event}, result);\n}}\n\n")
         elif command:  # a map
             n_wait, wait, event = own[command - 1:command + 2]
             f.write(f"    const struct doom doom = fault_doom({own[0]}, {n_wait}, {wait});\n")
-            f.write(f"    return fault_maps({call}, {own[0]}, {own[1]}, {blocking}, {event}, {error}, doom);\n}}\n\n")
+            f.write("    struct trail trail;\n")
+            f.write(f"    fault_trail(&trail, {own[0]}, {blocking}, {n_wait}, {wait}, &{event});\n")
+            f.write(f"    return fault_maps({call}, {own[0]}, {own[1]}, {blocking}, {event}, {error}, doom, &trail);\n}}\n\n")
         elif n == "clGetEventInfo":
             f.write(f"    return fault_status({own[0]}, {own[1]}, {own[3]}, {call});\n}}\n\n")
         elif n == "clFinish":
