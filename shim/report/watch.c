@@ -223,7 +223,7 @@ static void see_kernel(struct sight *s, cl_kernel kernel, cl_uint dims, const si
         return;
     below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof s->w->ran.name, s->w->ran.name, NULL);
     s->w->ran.items = 1;
-    for (cl_uint d = 0; global && d < dims && d < 3; d++)
+    for (cl_uint d = 0; global && dims <= 3 && d < dims; d++) /* more: the driver refuses it, and reads none */
         s->w->ran.items *= global[d];
 }
 
