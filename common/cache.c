@@ -88,6 +88,8 @@ static char *read_whole(int fd, size_t size, size_t *bytes)
             break;
         *bytes += (size_t)n;
     }
+    if (text)
+        text[*bytes] = '\0';
     return text;
 }
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* The entry of that name (malloc'd), or NULL. */
+/* The entry of that name (malloc'd), with a NUL behind its bytes, or NULL. */
 char *gs_cache_read(const char *name, size_t *bytes);
 
 /* Keeps an entry, then removes the least recently used ones until all together are no larger than GPUSPARC_CACHE_SIZE
