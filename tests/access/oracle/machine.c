@@ -14,7 +14,7 @@
 
 /* Each buffer stands in the midst of 4 TiB of addresses, so that an access beyond it is known for one; and not at the
  * same place of them, as indices that wrap around like powers of two. */
-#define ARENA ((uintptr_t)0x100000000000)
+#define ARENA ((uintptr_t)0x200000000000) /* behind AddressSanitizer's own memory */
 enum { SLOT_BITS = 42, MOST_ACCESSES = 400000, TICKS = 3, TICK_US = 5000, STACK = 64 << 10 };
 
 /* Stamps tell who touched a byte last: each work-item has one of its own between two barriers, and they rise. */
