@@ -69,7 +69,7 @@ void lazy_callbacks_end(void)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 5;
+    until.tv_sec += 1 + lazy.stuck_ms / 1000;
     pthread_mutex_lock(&lock);
     over = true;
     while (delivering && !lazy_in_callback && pthread_cond_timedwait(&idle, &lock, &until) == 0)

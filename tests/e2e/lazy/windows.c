@@ -100,6 +100,8 @@ cl_mem lazy_gpu_import(cl_context context, const cl_mem_properties *properties, 
         n_windows += windows[i].mem != NULL;
     }
     cl_mem mem = i < n_windows ? windows[i].mem : NULL;
+    if (i == MOST_WINDOWS)
+        *err = CL_OUT_OF_RESOURCES;
     if (mem && (*err = lazy_below.clRetainMemObject(mem)) == CL_SUCCESS)
         close((int)properties[1]);
     pthread_mutex_unlock(&lock);
