@@ -19,6 +19,7 @@ struct queue {
     bool in_order;
     unsigned number;
     struct command *newest; /* held; in order */
+    pthread_mutex_t order;  /* the driver has its commands in the order of their numbers; before the lock below */
 };
 
 /* A command, or a user event of the application's. */
@@ -214,7 +215,7 @@ void lazy_queue_made(cl_command_queue handle, cl_context context, cl_device_id d
     pthread_mutex_lock(&lock);
     started = started || lazy_thread(serve);
     if (q) {
-        *q = (struct queue){queues, handle, context, device, in_order, ++made, NULL};
+        *q = (struct queue){queues, handle, context, device, in_order, ++made, NULL, PTHREAD_MUTEX_INITIALIZER};
         queues = q;
     }
     pthread_mutex_unlock(&lock);
@@ -235,7 +236,7 @@ void lazy_enqueue_begin(struct lazy_enqueue *e, const char *name, cl_command_que
     if (blocking)
         lazy_forbidden(name);
     pthread_mutex_lock(&lock);
-    const struct queue *q = find_queue(queue);
+    struct queue *q = find_queue(queue);
     pthread_mutex_unlock(&lock);
     cl_int err;
     cl_event *list = q && !lazy_is_over() && !n == !wait ? malloc((n + 1) * sizeof *list) : NULL;
@@ -244,6 +245,8 @@ void lazy_enqueue_begin(struct lazy_enqueue *e, const char *name, cl_command_que
     e->tracked = true;
     e->given = &e->event;
     /* Out of order, one without a list comes after all before it, which have gates; with a list it would not. */
+    e->order = &q->order;
+    pthread_mutex_lock(e->order);
     if (!n && !q->in_order &&
         (strcmp(name, "clEnqueueMarkerWithWaitList") == 0 || strcmp(name, "clEnqueueBarrierWithWaitList") == 0)) {
         free(list);
@@ -251,6 +254,7 @@ void lazy_enqueue_begin(struct lazy_enqueue *e, const char *name, cl_command_que
     }
     e->gate = lazy_below.clCreateUserEvent(q->context, &err);
     if (err) {
+        pthread_mutex_unlock(e->order);
         e->gate = NULL;
         e->given = event;
         e->tracked = false;
@@ -329,6 +333,12 @@ cl_int lazy_enqueue_end(struct lazy_enqueue *e, cl_int err)
 {
     if (!e->tracked)
         return err;
+    if (!err) {
+        pthread_mutex_lock(&lock);
+        add(e);
+        pthread_mutex_unlock(&lock);
+    }
+    pthread_mutex_unlock(e->order);
     if (e->wait != e->own)
         free(e->wait);
     if (err && !e->gate)
@@ -338,9 +348,6 @@ cl_int lazy_enqueue_end(struct lazy_enqueue *e, cl_int err)
         lazy_below.clReleaseEvent(e->gate);
         return err;
     }
-    pthread_mutex_lock(&lock);
-    add(e);
-    pthread_mutex_unlock(&lock);
     if (!lazy.unflushed || e->blocking)
         lazy_flush(e->queue);
     if (e->blocking) {
@@ -476,38 +483,47 @@ __attribute__((format(printf, 2, 3))) static void say(struct text *t, const char
     t->n = t->n + (size_t)n < t->room ? t->n + (size_t)n : t->room - 1;
 }
 
-static bool explain(struct text *t, const struct command *c, unsigned depth)
+/* What it comes after, and how; null: nothing but the driver keeps it. */
+static const struct command *next_in_way(const struct command *c, const char **how)
 {
+    *how = "waits for";
+    for (cl_uint i = 0; i < c->n_wait; i++)
+        if (c->wait[i] && !c->wait[i]->ended)
+            return c->wait[i];
+    *how = "comes after";
+    if (c->before && !c->before->ended)
+        return c->before;
+    *how = "is behind, in its device's lane,";
+    for (const struct command *o = flushed.younger; c->gate && o != c && o != &flushed; o = o->younger)
+        if (!o->user && !o->aside && o->queue->in_order && o->queue->device == c->queue->device)
+            return o;
+    return NULL;
+}
+
+/* The first steps, and the last one. */
+static bool explain(struct text *t, const struct command *c)
+{
+    enum { FIRST = 5, MOST = 1000 };
+    const char *how = NULL;
+    unsigned steps = 0;
     if (!c || c->ended)
         return false;
-    if (depth > 20) { /* most likely in a circle */
-        say(t, "...");
-        return true;
+    while (!c->user && c->flushed && steps < MOST) { /* all of them: most likely in a circle */
+        const struct command *next = next_in_way(c, &how);
+        if (!next)
+            return false;
+        if (++steps <= FIRST)
+            say(t, "%s (no. %llu, queue %u) %s ", c->name, (unsigned long long)c->number, c->queue->number, how);
+        c = next;
     }
-    if (c->user) {
+    if (steps > FIRST)
+        say(t, "... (%u steps) ", steps - FIRST);
+    if (c->user)
         say(t, "a user event (no. %llu) has no status", (unsigned long long)c->number);
-        return true;
-    }
-    say(t, "%s (no. %llu, queue %u) ", c->name, (unsigned long long)c->number, c->queue->number);
-    if (!c->flushed) {
-        say(t, "has not been flushed");
-        return true;
-    }
-    for (cl_uint i = 0; i < c->n_wait; i++)
-        if (c->wait[i] && !c->wait[i]->ended) {
-            say(t, "waits for ");
-            return explain(t, c->wait[i], depth + 1);
-        }
-    if (c->before && !c->before->ended) {
-        say(t, "comes after ");
-        return explain(t, c->before, depth + 1);
-    }
-    for (const struct command *o = flushed.younger; c->gate && o != c && o != &flushed; o = o->younger)
-        if (!o->user && !o->aside && o->queue->in_order && o->queue->device == c->queue->device) {
-            say(t, "is behind, in its device's lane, ");
-            return explain(t, o, depth + 1);
-        }
-    return false;
+    else
+        say(t, "%s (no. %llu, queue %u) %s", c->name, (unsigned long long)c->number, c->queue->number,
+            c->flushed ? "waits for itself" : "has not been flushed");
+    return true;
 }
 
 bool lazy_explain(char *out, size_t room, const cl_event *events, cl_uint n, cl_command_queue queue)
@@ -517,12 +533,12 @@ bool lazy_explain(char *out, size_t room, const cl_event *events, cl_uint n, cl_
     pthread_mutex_lock(&lock);
     for (cl_uint i = 0; i < n && !any; i++) {
         t.n = 0;
-        any = explain(&t, find(events[i]), 0);
+        any = explain(&t, find(events[i]));
     }
     const struct queue *q = queue ? find_queue(queue) : NULL;
     t.n = any ? t.n : 0;
     if (!any && q && q->newest)
-        any = explain(&t, q->newest, 0);
+        any = explain(&t, q->newest);
     pthread_mutex_unlock(&lock);
     return any;
 }

@@ -81,7 +81,8 @@ struct lazy_enqueue {
     cl_event *wanted; /* by the application; or null */
     cl_event *given;  /* for the driver */
     cl_uint n_own;
-    const cl_event *own; /* the application's list */
+    const cl_event *own;    /* the application's list */
+    pthread_mutex_t *order; /* its queue's: held from begin to end where it is tracked */
 };
 void lazy_enqueue_begin(struct lazy_enqueue *e, const char *name, cl_command_queue queue, cl_bool blocking, cl_uint n,
                         const cl_event *wait, cl_event *event);
