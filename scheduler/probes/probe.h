@@ -7,7 +7,6 @@
 #include <CL/cl.h>
 #include <getopt.h>
 #include <jansson.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -190,7 +189,7 @@ void probe_progress(const char *what, uint64_t done, uint64_t all);
 double probe_seconds(void);
 
 /* Set by Ctrl-C: stop with what there is. A second Ctrl-C ends the process. */
-extern volatile sig_atomic_t probe_interrupted;
+extern atomic_bool probe_interrupted;
 
 /* A number between limits, or a message that names the option. */
 bool probe_number(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *value);

@@ -2,6 +2,9 @@
 /* The life of a probe: options, device, state, measurement, report. */
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -16,7 +19,7 @@
 
 enum { MAX_LINE = 500 };
 
-volatile sig_atomic_t probe_interrupted;
+atomic_bool probe_interrupted;
 
 double probe_seconds(void)
 {
@@ -31,20 +34,45 @@ static double interrupted_at;
 static void on_interrupt(int signal_number)
 {
     const double same_s = 1, now = probe_seconds();
-    if (!probe_interrupted) {
-        probe_interrupted = 1;
+    sigset_t own;
+    if (!atomic_exchange(&probe_interrupted, true)) {
         interrupted_at = now;
     } else if (now - interrupted_at > same_s) {
+        sigemptyset(&own);
+        sigaddset(&own, signal_number);
         signal(signal_number, SIG_DFL);
+        pthread_sigmask(SIG_UNBLOCK, &own, NULL);
         raise(signal_number);
     }
 }
 
+static sigset_t interrupts;
+
+static void *await_interrupts(void *unused)
+{
+    (void)unused;
+    for (int number;;)
+        if (sigwait(&interrupts, &number) == 0)
+            on_interrupt(number);
+    return NULL;
+}
+
+/* By a thread, and in no other, all of which are started later: a driver's compiler puts handlers of its own in the
+ * place of ours, as LLVM does, whose removes the files that are just being written; the compilation fails then. */
 static void catch_interrupt(void)
 {
-    struct sigaction a = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    const struct sigaction a = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART}; /* else an ignored one is lost */
+    pthread_t thread;
+    sigemptyset(&interrupts);
+    sigaddset(&interrupts, SIGINT);
+    sigaddset(&interrupts, SIGTERM);
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
+    pthread_sigmask(SIG_BLOCK, &interrupts, NULL);
+    if (pthread_create(&thread, NULL, await_interrupts, NULL) == 0)
+        pthread_detach(thread);
+    else
+        pthread_sigmask(SIG_UNBLOCK, &interrupts, NULL);
 }
 
 static bool progress_shown;
@@ -204,8 +232,7 @@ bool probe_go_on(struct probe *p)
     enum { SAVE_EVERY_S = 60, MEASURE_TO_SAVE = 20 };
     const double wait = fmax((double)SAVE_EVERY_S, (double)MEASURE_TO_SAVE * p->save_seconds);
     if (p->state_file && probe_seconds() - p->saved_at > wait)
-        save(p);       /* a failure is said, and the last attempt may do better */
-    catch_interrupt(); /* again: a driver's compiler puts handlers of its own in the place of ours, as LLVM does */
+        save(p); /* a failure is said, and the last attempt may do better */
     return !probe_interrupted && probe_quiet_keep(&p->quiet);
 }
 
