@@ -36,13 +36,20 @@ P
 refuses 1 "belongs to another measurement" sum --elements 2000 --seed 2 --runs 12 --state sum.bin --resume
 refuses 1 "belongs to another measurement" order --state sum.bin --resume
 
-# Ctrl-C: what was measured is reported as a part, and kept.
+# Ctrl-C: what was measured is reported as a part, and kept. A busy machine is known by what one vector takes, in s.
+whole=$SECONDS
+gpusparc probe order --by atomic --count 8 --runs 1 >/dev/null
+whole=$((SECONDS - whole))
+takes_interrupts() { # PID of the worker: they are blocked, for the thread that awaits them
+  [ -n "$1" ] && [ $((0x$(sed -n 's/^SigBlk:\t//p' "/proc/$1/status" 2>/dev/null || echo 0) & 2)) != 0 ]
+}
 interrupt() { # SECONDS ARGUMENTS...
   local seconds=$1
   shift
   gpusparc probe "$@" >out.json 2>err.txt &
   local pid=$!
-  sleep "$seconds"
+  until takes_interrupts "$(pgrep -P $pid gpusparc-probe)"; do kill -0 $pid 2>/dev/null || break; sleep 0.02; done
+  sleep $((seconds + 2 * whole))
   kill -INT $pid
   wait $pid || { cat err.txt; fail "an interrupted probe gave $?"; }
   grep -q "stopped early: what is above is a part of what was asked for, and --resume goes on" err.txt ||
