@@ -360,6 +360,8 @@ static void do_gate(struct worker *w)
 static void use_once(struct worker *w, uint32_t i)
 {
     unsigned char unused;
+    if (!w->used[i] && w->s.last)
+        CL(clFlush(w->s.q[w->s.last_q]));
     if (!w->used[i])
         TRY(clEnqueueReadBuffer(w->s.q[0], w->b[i], CL_TRUE, 0, 1, &unused, w->s.last ? 1 : 0,
                                 w->s.last ? &w->s.last : NULL, NULL));
