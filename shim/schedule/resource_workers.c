@@ -201,12 +201,13 @@ static void serve(struct gs_deferred *h)
     gs_worker_forget(h);
     has_served(h);
     bool in = enter_driver();
-    /* Before its end: who sees that may free the memory. It fails where it is open already. */
+    /* Both before its end: who sees that may free the memory, and make a sub-buffer over one that is held here. The
+     * first fails where it is open already. */
     if (atomic_load(&h->status) != CL_COMPLETE && h->open)
         gs_real()->clSetUserEventStatus(h->open, atomic_load(&h->status));
-    gs_deferred_done(h);
     if (h->units.free)
         h->units.free(h->units.work);
+    gs_deferred_done(h);
     gs_deferred_drop(h);
     gs_queues_release(&queues);
     leave_driver(in);
