@@ -104,7 +104,16 @@ ideal=1.95 items=25600 item_ns=400 unequal 1/1000 auto 40 2
 rm -rf cache
 export GPUSPARC_REMOTE=a,b
 unequal 5 multi 6 4
-FAKE_SLOWER=5 FAKE_ITEM_NS=100 GPUSPARC_DEBUG=1 GPUSPARC_REAL=$programs/fake.so gpusparc run --mode multi "$programs/paced" 0 262144 >out.txt 2>&1
+rm -f until && mkfifo until
+FAKE_SLOWER=5 FAKE_ITEM_NS=100 GPUSPARC_DEBUG=1 GPUSPARC_REAL=$programs/fake.so timeout 100 gpusparc run --mode multi "$programs/paced" 0 262144 \
+  <until >out.txt 2>&1 &
+exec 3>until # it ends when this is closed
+for _ in $(seq 3000); do
+  ! grep -q 'was translated' out.txt || break
+  sleep 0.02
+done
+exec 3>&-
+wait $!
 grep -q 'was translated' out.txt || fail "nothing was made ready: $(cat out.txt)"
 unset GPUSPARC_REMOTE
 # And the bytes are the plain run's, of random kernels and host programs, on places with memories of their own.

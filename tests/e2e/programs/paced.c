@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An application of one kernel, launched and waited for again and again: `paced ITERATIONS ITEMS`; with a third word,
- * which is the number of rounds, all launches are enqueued and then waited for once. */
+ * which is the number of rounds, all launches are enqueued and then waited for once. One without a launch ends with its
+ * input. */
 #include "plain.h"
 
 enum { MOST = 1 << 20 };
@@ -35,6 +36,8 @@ int main(int argc, char **argv)
     }
     if (once)
         CL(clFinish(queue));
+    while (!iterations && getchar() != EOF)
+        ;
     CL(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, items * 4, host, 0, NULL, NULL));
     CL(clReleaseMemObject(in));
     CL(clReleaseMemObject(out));
