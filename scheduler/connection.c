@@ -143,8 +143,8 @@ static unsigned count_pending(const struct gs_server *sv, uid_t uid)
 {
     unsigned n = 0;
     const struct gs_connection *c;
-    TAILQ_FOREACH(c, &sv->pending, waits)
-    n += c->uid == uid;
+    TAILQ_FOREACH (c, &sv->pending, waits)
+        n += c->uid == uid;
     return n;
 }
 
@@ -157,8 +157,7 @@ static bool make_place(struct gs_server *sv, uid_t uid)
         return true;
     struct gs_connection *c, *loser = NULL;
     unsigned most = 0;
-    TAILQ_FOREACH(c, &sv->pending, waits)
-    {
+    TAILQ_FOREACH (c, &sv->pending, waits) {
         const unsigned n = count_pending(sv, c->uid);
         if (n > most) {
             most = n;

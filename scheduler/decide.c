@@ -216,8 +216,9 @@ static void explain_unproven(const struct work *w, struct gs_decision *d)
             begin = ", and ";
             break;
         }
-    if (shares_priority(w)) {
-        append(d, "%sprocesses of %s have one processor priority", begin, shares_priority(w));
+    const char *sharing = shares_priority(w);
+    if (sharing) {
+        append(d, "%sprocesses of %s have one processor priority", begin, sharing);
         begin = ", and ";
     }
     for (size_t i = 0, n = 0; i < w->n; i++)

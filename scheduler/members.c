@@ -82,9 +82,9 @@ static int collect(const struct gs_core *core, const struct gs_config_task *extr
     if (!*members)
         return -ENOMEM;
     const struct gs_session *s;
-    TAILQ_FOREACH(s, &core->present, present)
-    if (s->task || s == who)
-        (*members)[(*n)++] = member_of(core, s == who ? extra : s->task, s->gpus_max);
+    TAILQ_FOREACH (s, &core->present, present)
+        if (s->task || s == who)
+            (*members)[(*n)++] = member_of(core, s == who ? extra : s->task, s->gpus_max);
     if (extra && !(who && who->joined))
         (*members)[(*n)++] = member_of(core, extra, who ? who->gpus_max : core->gpus);
     return 0;
@@ -356,8 +356,8 @@ static int decide(struct gs_core *core)
     core->decided_ns = core->now_ns;
     core->decisions++;
     struct gs_session *s;
-    TAILQ_FOREACH(s, &core->present, present)
-    apply(s, s->task ? &members[next++] : NULL, load);
+    TAILQ_FOREACH (s, &core->present, present)
+        apply(s, s->task ? &members[next++] : NULL, load);
     free(members);
     say_late(core);
     return 0;
@@ -492,8 +492,8 @@ unsigned gs_members_count_waiting(const struct gs_core *core, uid_t uid, enum gs
 {
     unsigned n = 0;
     const struct gs_session *s;
-    TAILQ_FOREACH(s, &core->waiting, waiting)
-    n += s->uid == uid && s->waits == what;
+    TAILQ_FOREACH (s, &core->waiting, waiting)
+        n += s->uid == uid && s->waits == what;
     return n;
 }
 
@@ -580,9 +580,9 @@ static int resume(struct gs_session *s)
 static struct gs_session *first_waiting(const struct gs_core *core, bool tasks)
 {
     struct gs_session *s;
-    TAILQ_FOREACH(s, &core->waiting, waiting)
-    if ((s->waits == GS_WAITS_TO_JOIN || s->waits == GS_WAITS_AS_TASK) == tasks)
-        return s;
+    TAILQ_FOREACH (s, &core->waiting, waiting)
+        if ((s->waits == GS_WAITS_TO_JOIN || s->waits == GS_WAITS_AS_TASK) == tasks)
+            return s;
     return NULL;
 }
 
@@ -626,18 +626,18 @@ uint64_t gs_members_next_tick(const struct gs_core *core)
 {
     const struct gs_session *s;
     uint64_t next = UINT64_MAX;
-    TAILQ_FOREACH(s, &core->waiting, waiting)
-    if (s->waits == GS_WAITS_TO_JOIN && s->told_to_wait_ns + TELL_NS < next)
-        next = s->told_to_wait_ns + TELL_NS;
+    TAILQ_FOREACH (s, &core->waiting, waiting)
+        if (s->waits == GS_WAITS_TO_JOIN && s->told_to_wait_ns + TELL_NS < next)
+            next = s->told_to_wait_ns + TELL_NS;
     return next;
 }
 
 void gs_members_tick(struct gs_core *core)
 {
     struct gs_session *s;
-    TAILQ_FOREACH(s, &core->waiting, waiting)
-    if (s->waits == GS_WAITS_TO_JOIN && s->told_to_wait_ns + TELL_NS <= core->now_ns) {
-        s->told_to_wait_ns = core->now_ns;
-        gs_core_notice(s, GS_NOTICE_INFO, "the daemon works out which deadlines hold with this task");
-    }
+    TAILQ_FOREACH (s, &core->waiting, waiting)
+        if (s->waits == GS_WAITS_TO_JOIN && s->told_to_wait_ns + TELL_NS <= core->now_ns) {
+            s->told_to_wait_ns = core->now_ns;
+            gs_core_notice(s, GS_NOTICE_INFO, "the daemon works out which deadlines hold with this task");
+        }
 }

@@ -171,7 +171,6 @@ static void test_grants(void **state)
     stop(b);
 }
 
-/* A client that holds and waits dies: all of it passes on. */
 /* Which GPU it would get first: told at once, no unit, and the holders don't hear of it. */
 static void test_choose(void **state)
 {
@@ -219,6 +218,7 @@ static void test_choose(void **state)
     stop(b);
 }
 
+/* A client that holds and waits dies: all of it passes on. */
 static void test_death_passes_everything_on(void **state)
 {
     (void)state;
