@@ -18,7 +18,7 @@
 #include "shim/memory/mapped.h"
 #include "shim/memory/peer.h"
 #include "shim/memory/pinned.h"
-#include "shim/memory/replica.h"
+#include "shim/memory/sub_buffers.h"
 #include "shim/memory/staging.h"
 #include "shim/memory/strided.h"
 
@@ -36,8 +36,8 @@ static GS_COLD void destroy_place(struct gs_mem *m, unsigned place)
 {
     struct gs_replica *r = &m->place[place];
     const bool home = place == 0;
-    if (!home && r->mem && m->root != m)
-        gs_window_leave(m, place);
+    if (m->root != m && r->made)
+        gs_window_leave(m->root, place, r->made);
     else if (!home && r->mem)
         gs_real()->clReleaseMemObject(r->mem);
     if (r->ready)
@@ -78,7 +78,7 @@ static inline void destroy_mem(struct gs_mem *m)
         struct gs_replica *r = &m->place[i];
         if (m->root == m && (!i || (r->mem && !m->base)))
             gs_memory_used(i, -(int64_t)m->size);
-        if (r->ready || r->arrivals || r->wanted.v || (i && (r->mem || r->valid.v)))
+        if (r->ready || r->arrivals || r->wanted.v || r->made || (i && (r->mem || r->valid.v)))
             destroy_place(m, i);
     }
     if (m->root != m || m->spoiled.v || m->tables || m->mapped || m->split_end || m->mappings)

@@ -9,6 +9,7 @@
 #include "shim/memory/mapped.h"
 #include "shim/memory/shared.h"
 #include "shim/memory/staging.h"
+#include "shim/memory/sub_buffers.h"
 #include "shim/memory/transfer.h"
 
 static __attribute__((hot)) void link_root(struct gs_mem *m)
@@ -180,15 +181,23 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context,
 CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type,
                                                   const void *info, cl_int *errcode_ret)
 {
-    cl_mem handle = gs_real()->clCreateSubBuffer(buffer, flags, type, info, errcode_ret);
     struct gs_mem *parent = gs_find(GS_MEM, buffer);
-    if (handle && parent && type == CL_BUFFER_CREATE_TYPE_REGION) {
-        const cl_buffer_region *r = info;
-        struct gs_mem *m = make_window(parent, handle, r->origin, r->size);
-        if (m)
-            gs_insert(&m->o, GS_MEM, handle, parent->o.ctx);
+    const cl_buffer_region *r = info;
+    if (!parent || parent->root != parent || type != CL_BUFFER_CREATE_TYPE_REGION || !r || r->size > parent->size)
+        return gs_real()->clCreateSubBuffer(buffer, flags, type, info, errcode_ret);
+    cl_int err;
+    const struct gs_window_form form = {.of = buffer, .flags = flags, .range = {r->origin, r->origin + r->size}};
+    struct gs_place_window *w = gs_window_make(parent, 0, &form, &err);
+    gs_set_error(errcode_ret, err);
+    struct gs_mem *m = w ? make_window(parent, gs_window_mem(w), r->origin, r->size) : NULL;
+    if (m) {
+        m->place[0].made = w;
+        gs_insert(&m->o, GS_MEM, gs_window_mem(w), parent->o.ctx);
+    } else if (w) {
+        gs_set_error(errcode_ret, CL_OUT_OF_HOST_MEMORY);
+        gs_window_leave(parent, 0, w);
     }
-    return handle;
+    return m ? m->o.handle : NULL;
 }
 
 static void track_image(cl_context context, cl_mem handle, const cl_image_format *format, const cl_image_desc *desc)
@@ -341,14 +350,27 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info pa
 
 __attribute__((hot)) CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem memobj)
 {
-    struct gs_object *last = gs_release(GS_MEM, memobj);
+    struct gs_mem *last = (struct gs_mem *)gs_release(GS_MEM, memobj);
+    bool by_record = false; /* the driver hears of it when the record goes */
     if (last) {
-        retire((struct gs_mem *)last);
+        retire(last);
         atomic_fetch_add(&gs_fast_path.made, 1); /* who sets it as an argument now is to hear from the driver */
+        by_record = gs_is_sub_buffer(last) && gs_sub_buffer_released(last);
+        gs_drop(&last->o); /* before the driver has its caches full of other things */
     }
-    if (last)
-        gs_drop(last); /* before the driver has its caches full of other things */
-    return gs_real()->clReleaseMemObject(memobj);
+    return by_record ? CL_SUCCESS : gs_real()->clReleaseMemObject(memobj);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem memobj,
+                                                                 void(CL_CALLBACK *pfn_notify)(cl_mem, void *),
+                                                                 void *user_data)
+{
+    if (!gs_real()->clSetMemObjectDestructorCallback)
+        return CL_INVALID_OPERATION;
+    struct gs_mem *m = gs_find(GS_MEM, memobj);
+    if (m && gs_is_sub_buffer(m))
+        gs_sub_buffer_heard(m);
+    return gs_real()->clSetMemObjectDestructorCallback(memobj, pfn_notify, user_data);
 }
 
 /* With several devices behind the context, the memory that the application sees lies on its device all the time: then

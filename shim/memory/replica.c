@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/memory/replica.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-
-#include "common/lock/rank.h"
 #include "shim/memory/shared.h"
+#include "shim/memory/sub_buffers.h"
 #include "shim/record/memory_used.h"
 
 struct gs_range gs_window_range(const struct gs_mem *m, uint64_t offset, uint64_t bytes)
@@ -29,92 +26,16 @@ static cl_mem make_replica(struct gs_mem *root, cl_int *err)
     return gs_real()->clCreateImage(ctx, flags, &root->format, &desc, NULL, err);
 }
 
-/* A window of a root's replica. Of a place's windows those that overlap are let go in the opposite order of their
- * making: one that has been left waits for the newer ones. A new one of the same bytes takes its place. */
-struct gs_place_window {
-    struct gs_place_window *older;
-    cl_mem mem;
-    struct gs_range range;
-    bool is_image, left;
-};
-
-static pthread_mutex_t windows_lock = PTHREAD_MUTEX_INITIALIZER; /* each root's lists */
-GS_RANKED(windows_lock, GS_RANK_PLACE_WINDOWS);
-
-static bool overlap(const struct gs_place_window *a, const struct gs_place_window *b)
-{
-    return a->range.begin < b->range.end && b->range.begin < a->range.end;
-}
-
-/* One that has been left, that no newer one stands before. */
-static struct gs_place_window **next_to_go(struct gs_place_window **newest)
-{
-    for (struct gs_place_window **w = newest; *w; w = &(*w)->older) {
-        const struct gs_place_window *before = *newest;
-        while ((*w)->left && before != *w && !overlap(before, *w))
-            before = before->older;
-        if ((*w)->left && before == *w)
-            return w;
-    }
-    return NULL;
-}
-
-void gs_window_leave(struct gs_mem *m, unsigned place)
-{
-    struct gs_place_window **newest = &m->root->place[place].made, **at;
-    pthread_mutex_lock(&windows_lock);
-    for (struct gs_place_window *w = *newest; w; w = w->older)
-        if (w->mem == m->place[place].mem)
-            w->left = true;
-    while ((at = next_to_go(newest))) { /* under the lock: another thread's comes after it */
-        struct gs_place_window *gone = *at;
-        *at = gone->older;
-        gs_real()->clReleaseMemObject(gone->mem);
-        free(gone);
-    }
-    pthread_mutex_unlock(&windows_lock);
-}
-
-/* A buffer's, of the same bytes, that has been left. */
-static cl_mem left_before(const struct gs_mem *m, struct gs_place_window *w)
-{
-    for (; w; w = w->older) {
-        if (w->left && !w->is_image && w->range.begin == m->origin && w->range.end == m->origin + m->size) {
-            w->left = false;
-            return w->mem;
-        }
-    }
-    return NULL;
-}
-
-static cl_mem window_anew(const struct gs_mem *m, cl_mem of, cl_int *err)
-{
-    if (m->is_image) {
-        cl_image_desc desc = m->desc;
-        desc.mem_object = of;
-        return gs_real()->clCreateImage(m->o.ctx->o.handle, CL_MEM_READ_WRITE, &m->format, &desc, NULL, err);
-    }
-    const cl_buffer_region region = {m->origin, m->size};
-    return gs_real()->clCreateSubBuffer(of, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, err);
-}
-
 /* The same window of the root's replica. */
-static cl_mem make_window(const struct gs_mem *m, unsigned place, cl_int *err)
+static cl_mem make_window(struct gs_mem *m, unsigned place, cl_int *err)
 {
-    struct gs_replica *of = &m->root->place[place];
-    pthread_mutex_lock(&windows_lock);
-    cl_mem mem = m->is_image ? NULL : left_before(m, of->made);
-    struct gs_place_window *w = mem ? NULL : malloc(sizeof *w);
-    if (!mem && !w)
-        *err = CL_OUT_OF_HOST_MEMORY;
-    if (w && (mem = window_anew(m, of->mem, err))) {
-        *w = (struct gs_place_window){of->made, mem, {m->origin, m->origin + m->size}, m->is_image, false};
-        of->made = w;
-    } else {
-        free(w);
-    }
-    pthread_mutex_unlock(&windows_lock);
-    return mem;
+    const struct gs_window_form form = {.of = m->root->place[place].mem,
+                                        .flags = CL_MEM_READ_WRITE,
+                                        .range = {m->origin, m->origin + m->size},
+                                        .format = m->is_image ? &m->format : NULL,
+                                        .desc = &m->desc};
+    m->place[place].made = gs_window_make(m->root, place, &form, err);
+    return m->place[place].made ? gs_window_mem(m->place[place].made) : NULL;
 }
 
 cl_mem gs_replica_of(struct gs_mem *m, unsigned place, cl_int *err)

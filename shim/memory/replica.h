@@ -13,12 +13,6 @@ struct gs_range gs_window_range(const struct gs_mem *m, uint64_t offset, uint64_
  * of it, made now if need be. Null with an error in *err. */
 cl_mem gs_replica_of(struct gs_mem *m, unsigned place, cl_int *err);
 
-/* The window m of a replica that is on a place (not home) is of no more use. It is let go now, or after others:
- * NVIDIA's driver (580.159.04) crashes where of two sub-buffers that overlap the newer one isn't let go first, and the
- * places' are made in the order of their first use, not in the application's. Any thread calls this, with or without
- * locks. */
-void gs_window_leave(struct gs_mem *m, unsigned place);
-
 /* The bytes of a root that a place needs; `done` hears of the transfers that bring them. */
 struct gs_need {
     unsigned place;

@@ -12,6 +12,7 @@
 #include "shim/schedule/finish.h"
 #include "shim/schedule/put.h"
 #include "shim/process/clock.h"
+#include "shim/record/keep.h"
 
 /* A command that is to be carried out. */
 struct errand {
@@ -61,15 +62,6 @@ static void free_errand(struct errand *e)
     free(e);
 }
 
-/* The command no longer needs the object. */
-static void drop_carried(struct gs_mem *m)
-{
-    cl_mem handle = m->o.handle;
-    atomic_fetch_sub(&m->carried, 1);
-    gs_drop(&m->o);
-    gs_real()->clReleaseMemObject(handle);
-}
-
 /* Each by the first device's clock. */
 static void learn_times(const struct errand *e, const struct gs_staged_ends *ended)
 {
@@ -95,7 +87,7 @@ static void serve(struct errand *e)
     struct gs_context *ctx = e->m->o.ctx;
     gs_hold(&ctx->o);
     const cl_int err = e->status == CL_QUEUED ? carry(e) : CL_SUCCESS;
-    drop_carried(e->m);
+    gs_let_go_of_mem(e->m->o.handle);
     if (e->waits)
         atomic_store(&e->record->failed, err);
     if (e->status == CL_QUEUED)
@@ -253,9 +245,7 @@ cl_int gs_carry_beside(struct gs_queue *q, struct gs_mem *m, cl_command_type typ
     }
     *event = e->marker;
     gs_real()->clRetainEvent(e->marker);
-    gs_real()->clRetainMemObject(m->o.handle);
-    atomic_fetch_add(&m->carried, 1);
-    gs_hold(&m->o);
+    gs_keep_mem(m->o.handle);
     cl_event ready = e->ready;
     if (ends_soon(ready)) {
         submit(e);

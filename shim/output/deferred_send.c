@@ -6,6 +6,7 @@
 #include "common/log.h"
 #include "shim/memory/peer.h"
 #include "shim/report/report.h"
+#include "shim/record/keep.h"
 
 enum {
     LEAST_BYTES = 1024 * 1024, /* to hear of the count and to act on it takes the time of about so many */
@@ -40,7 +41,7 @@ static struct gs_pinned *ring_of(struct gs_context *ctx)
 cl_mem gs_deferred_send_keep(cl_mem m, cl_int *err)
 {
     if (!*err)
-        *err = gs_real()->clRetainMemObject(m);
+        *err = gs_keep_mem(m);
     return *err ? NULL : m;
 }
 

@@ -8,6 +8,7 @@
 #include "shim/order/continuation.h"
 #include "shim/memory/pinned.h"
 #include "shim/schedule/put.h"
+#include "shim/record/keep.h"
 
 /* At the head of what is to be sent. All zeros but for the functions until gs_deferred_send_make. */
 struct gs_deferred_send {
@@ -38,7 +39,7 @@ cl_mem gs_deferred_send_keep(cl_mem m, cl_int *err);
 static inline void gs_deferred_send_let(cl_mem m)
 {
     if (m)
-        gs_real()->clReleaseMemObject(m);
+        gs_let_go_of_mem(m);
 }
 
 /* The last step in the application's call: sends off what its places have enqueued, and lets the thread act once these

@@ -182,7 +182,8 @@ struct gs_replica {
     cl_event ready;              /* the last transfer into this place, or null */
     struct gs_arrival *arrivals; /* in the order in which they were enqueued */
     size_t n_arrivals, arrivals_cap;
-    struct gs_place_window *made; /* of a root: the windows of it, the newest first; see shim/memory/replica.h */
+    struct gs_place_window
+        *made; /* of a root: the newest window of it; of a window: this one: shim/memory/sub_buffers.h */
 };
 
 struct gs_mapping {
@@ -212,7 +213,7 @@ struct gs_mem {
     unsigned band_dim;        /* the dimension that they are counted in */
     struct gs_replica *place; /* of each of the context's devices; [0] of roots is home */
     unsigned places;
-    atomic_int carried; /* references to its handle that belong to transfers under way: shim/memory/transfer_worker.h */
+    atomic_int carried; /* references to its handle that are ours: shim/record/keep.h */
     /* of roots only */
     void *base;                   /* where its bytes lie in the host's memory, if all places share them; else null */
     bool to_share;                /* they will, if they can, once a launch of it is planned */
@@ -241,6 +242,13 @@ struct gs_mem {
     bool keeps_root;                 /* this is one */
     struct gs_mem *next, *prev;
 };
+
+/* A sub-buffer of the application's: what the driver has of it goes when its record does (shim/memory/sub_buffers.h).
+ */
+static inline bool gs_is_sub_buffer(const struct gs_mem *m)
+{
+    return m->root != m && m->place[0].made;
+}
 
 /* Are all its bytes defined? They stay so. With one device nobody asks. */
 static inline bool gs_is_defined(struct gs_mem *m)

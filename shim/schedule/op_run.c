@@ -6,6 +6,7 @@
 #include "shim/order/callbacks.h"
 #include "shim/schedule/dispatch.h"
 #include "shim/schedule/put.h"
+#include "shim/record/keep.h"
 
 static cl_int enqueue_piece(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
                             cl_event *event)
@@ -17,7 +18,7 @@ static cl_int enqueue_piece(void *work, unsigned unit, cl_command_queue queue, c
 static void release(cl_mem mem)
 {
     if (mem)
-        gs_real()->clReleaseMemObject(mem);
+        gs_let_go_of_mem(mem);
 }
 
 static void free_run(void *work)
@@ -35,9 +36,9 @@ static struct gs_op_run *keep_run(const struct gs_op_run *run)
     if (!kept)
         return NULL;
     *kept = *run;
-    if (run->op.src && gs_real()->clRetainMemObject(run->op.src) != CL_SUCCESS)
+    if (run->op.src && gs_keep_mem(run->op.src) != CL_SUCCESS)
         kept->op.src = NULL;
-    if (run->op.dst && gs_real()->clRetainMemObject(run->op.dst) != CL_SUCCESS)
+    if (run->op.dst && gs_keep_mem(run->op.dst) != CL_SUCCESS)
         kept->op.dst = NULL;
     if (kept->op.src == run->op.src && kept->op.dst == run->op.dst)
         return kept;

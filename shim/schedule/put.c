@@ -6,6 +6,7 @@
 #include "shim/schedule/dispatch.h"
 #include "shim/schedule/op_run.h"
 #include "shim/schedule/upward.h"
+#include "shim/record/keep.h"
 
 /* A GPU's own memory is so many times as fast as the link to the host, at the least (on an H200 33 times, bytes
  * copied): in the time of a chunk of the link it copies as many chunks. */
@@ -211,7 +212,7 @@ static void free_kernel_work(void *work)
 {
     struct kernel_work *w = work;
     for (cl_uint i = 0; i < w->n_mems; i++)
-        gs_real()->clReleaseMemObject(w->mems[i]);
+        gs_let_go_of_mem(w->mems[i]);
     if (w->kernel)
         gs_real()->clReleaseKernel(w->kernel);
     free(w);
@@ -240,7 +241,7 @@ static struct kernel_work *make_kernel_work(cl_kernel k, const struct gs_put_arg
     if (!*err)
         *err = set_args(w->kernel, args, n_args);
     for (cl_uint i = 0; i < n_args && !*err; i++)
-        if (args[i].is_mem && (*err = gs_real()->clRetainMemObject(*(const cl_mem *)args[i].value)) == CL_SUCCESS)
+        if (args[i].is_mem && (*err = gs_keep_mem(*(const cl_mem *)args[i].value)) == CL_SUCCESS)
             w->mems[w->n_mems++] = *(const cl_mem *)args[i].value;
     if (!*err)
         return w;

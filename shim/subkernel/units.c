@@ -10,6 +10,7 @@
 #include "shim/subkernel/launching.h"
 #include "shim/plan/part_kernel.h"
 #include "shim/schedule/put.h"
+#include "shim/record/keep.h"
 
 /* PoCL (3.1, 6.0) lets go of a sampler as soon as the application does, though launches with it have yet to run; and in
  * parts they run later than plain, behind what is brought to them. They get one like it, which lives as long as the
@@ -110,7 +111,7 @@ cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, cl_kernel kernel, unsig
 
 /* What a launch uses that hasn't been enqueued yet: the arguments of its kernel keep nothing alive. */
 struct used {
-    cl_mem mem; /* retained; or null */
+    cl_mem mem; /* the application's, kept; or null */
     cl_sampler sampler;
 };
 
@@ -133,7 +134,7 @@ void gs_kernel_work_free(void *work)
     struct gs_kernel_work *w = work;
     for (cl_uint i = 0; i < w->n_used; i++)
         if (w->used[i].mem)
-            gs_real()->clReleaseMemObject(w->used[i].mem);
+            gs_let_go_of_mem(w->used[i].mem);
         else
             gs_real()->clReleaseSampler(w->used[i].sampler);
     gs_spare_kernel_back(w->run.k, w->run.place, w->kernel);
@@ -141,7 +142,7 @@ void gs_kernel_work_free(void *work)
     free(w);
 }
 
-/* The window or replica of its place, or the sampler, if the argument is one. */
+/* The memory object, with its place's window or replica, or the sampler, if the argument is one. */
 static cl_int keep_argument(struct gs_kernel_work *w, cl_uint i)
 {
     const struct gs_arg *a = &w->run.k->args[i];
@@ -150,8 +151,8 @@ static cl_int keep_argument(struct gs_kernel_work *w, cl_uint i)
     struct used used = {0};
     cl_int err = CL_SUCCESS;
     if (m) {
-        used.mem = gs_replica_of(m, w->run.place, &err);
-        err = err ? err : gs_real()->clRetainMemObject(used.mem);
+        used.mem = m->o.handle;
+        err = gs_keep_mem(used.mem);
     } else if (is_sampler && a->size == sizeof used.sampler) {
         used.sampler = *(cl_sampler *)a->bytes;
         err = gs_real()->clRetainSampler(used.sampler);

@@ -164,6 +164,8 @@ if [ $# = 0 ]; then
   # shellcheck disable=SC2046
   by_daemon poison "$programs/sampled" $(samplers)
   by_daemon inside,unflushed "$programs/come_home"
+  for orders in renewed nested chained; do by_daemon poison "$programs/overlaps" $orders; done
+  by_daemon slow "$programs/overlaps" heard
   ways=("by pinned --mode multi --devices cpu:2")
   for ((i = 0; i < 3; i++)); do by_daemon slow "$programs/user_events"; done
   ways=("by pinned --mode auto --forget --devices cpu:2" "by plain --mode multi --devices cpu:2")

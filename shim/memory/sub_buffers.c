@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "shim/memory/sub_buffers.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "common/lock/locked.h"
+#include "common/lock/rank.h"
+
+struct gs_place_window {
+    struct gs_place_window *newer, *older;
+    cl_mem mem;
+    cl_mem_flags flags;
+    struct gs_range range;
+    /* USED by the application, or its place; RELEASED by the application, but needed; LEFT: by nobody; GOING: the
+     * driver is called. */
+    enum { USED, RELEASED, LEFT, GOING } state;
+    bool is_image;
+    bool again; /* it was left, and is used again: older than the application knows */
+    bool heard; /* see gs_sub_buffer_heard */
+    bool early; /* it waits for none */
+};
+
+static pthread_mutex_t windows_lock = PTHREAD_MUTEX_INITIALIZER; /* each root's lists, and all below */
+GS_RANKED(windows_lock, GS_RANK_PLACE_WINDOWS);
+static unsigned outlasting; /* windows that aren't USED. 0: no order can have changed */
+
+static void set_state(struct gs_place_window *w, int state)
+{
+    if (w->state == USED && state != USED)
+        outlasting++;
+    else if (w->state != USED && state == USED)
+        outlasting--;
+    w->state = state;
+}
+
+static bool overlap(const struct gs_place_window *a, const struct gs_place_window *b)
+{
+    return a->range.begin < b->range.end && b->range.begin < a->range.end;
+}
+
+/* Is there a newer one over it? used: that the application, or its place, still has. */
+static bool lies_below(const struct gs_place_window *w, bool used)
+{
+    const struct gs_place_window *n = w->newer;
+    while (n && !(overlap(n, w) && (!used || n->state == USED)))
+        n = n->newer;
+    return n;
+}
+
+static bool may_go(const struct gs_place_window *w)
+{
+    return w->state == LEFT && (w->early || !lies_below(w, false));
+}
+
+static struct gs_place_window *next_to_go(struct gs_place_window *w)
+{
+    while (w && !may_go(w))
+        w = w->older;
+    return w;
+}
+
+static void take_out(struct gs_place_window **newest, struct gs_place_window *w)
+{
+    *(w->newer ? &w->newer->older : newest) = w->older;
+    if (w->older)
+        w->older->newer = w->newer;
+    set_state(w, USED); /* counted no more */
+    free(w);
+}
+
+void gs_window_leave(struct gs_mem *root, unsigned place, struct gs_place_window *w)
+{
+    struct gs_place_window **newest = &root->place[place].made;
+    GS_LOCKED(&windows_lock);
+    set_state(w, LEFT);
+    for (w = may_go(w) ? w : NULL; w; w = outlasting ? next_to_go(*newest) : NULL) {
+        set_state(w, GOING); /* in the list, so that older ones wait for the driver's call */
+        pthread_mutex_unlock(&windows_lock);
+        gs_real()->clReleaseMemObject(w->mem); /* may call the application back */
+        pthread_mutex_lock(&windows_lock);
+        take_out(newest, w);
+    }
+}
+
+bool gs_sub_buffer_released(struct gs_mem *m)
+{
+    struct gs_place_window *w = m->place[0].made;
+    GS_LOCKED(&windows_lock);
+    if (w->state != USED)
+        return false;
+    const bool needed = atomic_load(&m->o.holds) > 1, changed = needed || w->again || outlasting;
+    w->early = w->heard || !changed || (!w->again && lies_below(w, true));
+    set_state(w, RELEASED);
+    return true;
+}
+
+void gs_sub_buffer_heard(struct gs_mem *m)
+{
+    GS_LOCKED(&windows_lock);
+    m->place[0].made->heard = true;
+}
+
+/* A sub-buffer like it that has been left. */
+static struct gs_place_window *left_before(struct gs_place_window *w, const struct gs_window_form *form)
+{
+    while (w && (w->state != LEFT || w->is_image || w->early || w->flags != form->flags ||
+                 w->range.begin != form->range.begin || w->range.end != form->range.end))
+        w = w->older;
+    return w;
+}
+
+static cl_mem made_anew(struct gs_context *ctx, const struct gs_window_form *form, cl_int *err)
+{
+    if (form->format) {
+        cl_image_desc desc = *form->desc;
+        desc.mem_object = form->of;
+        return gs_real()->clCreateImage(ctx->o.handle, form->flags, form->format, &desc, NULL, err);
+    }
+    const cl_buffer_region region = {(size_t)form->range.begin, (size_t)(form->range.end - form->range.begin)};
+    return gs_real()->clCreateSubBuffer(form->of, form->flags, CL_BUFFER_CREATE_TYPE_REGION, &region, err);
+}
+
+struct gs_place_window *gs_window_make(struct gs_mem *root, unsigned place, const struct gs_window_form *form,
+                                       cl_int *err)
+{
+    struct gs_place_window **newest = &root->place[place].made;
+    GS_LOCKED(&windows_lock);
+    struct gs_place_window *w = outlasting && !form->format ? left_before(*newest, form) : NULL;
+    *err = CL_SUCCESS;
+    if (w) {
+        set_state(w, USED);
+        w->again = true;
+        return w;
+    }
+    if (!(w = calloc(1, sizeof *w))) {
+        *err = CL_OUT_OF_HOST_MEMORY;
+        return NULL;
+    }
+    *w = (struct gs_place_window){
+        .older = *newest, .flags = form->flags, .range = form->range, .is_image = form->format != NULL};
+    if (!(w->mem = made_anew(root->o.ctx, form, err))) { /* with the lock: what lies below doesn't go meanwhile */
+        free(w);
+        return NULL;
+    }
+    if (w->older)
+        w->older->newer = w;
+    return *newest = w;
+}
+
+cl_mem gs_window_mem(const struct gs_place_window *w)
+{
+    return w->mem;
+}
