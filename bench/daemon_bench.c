@@ -77,7 +77,7 @@ static void idle_child(struct shared *s)
 {
     struct gs_client *c = open_client(NULL);
     struct gs_grant g;
-    gs_client_acquire(c, GS_MASK(GS_RESOURCE_GPU(0)), 0, &g);
+    gs_client_acquire(c, GS_RESOURCE_GPU(0), 0, &g);
     gs_client_release(c, &g);
     atomic_fetch_add(&s->joined, 1);
     while (!atomic_load(&s->stop))
@@ -93,7 +93,7 @@ static void contending_child(struct shared *s, uint32_t self)
         usleep(1000);
     while (!atomic_load(&s->stop)) {
         struct gs_grant g;
-        gs_client_acquire(c, GS_MASK(GS_RESOURCE_GPU(0)), (uint64_t)s->chunk_ns, &g);
+        gs_client_acquire(c, GS_RESOURCE_GPU(0), (uint64_t)s->chunk_ns, &g);
         uint64_t t = now_ns(), from = atomic_load(&s->released_ns);
         if (from && atomic_load(&s->releaser) != self) {
             uint32_t i = atomic_fetch_add(&s->n, 1);
@@ -129,7 +129,7 @@ static void measure_request(struct shared *s, unsigned clients)
     for (uint32_t i = 0; i < s->max; i++) {
         struct gs_grant g;
         uint64_t t0 = now_ns();
-        gs_client_acquire(c, GS_MASK(GS_RESOURCE_GPU(0)), 0, &g);
+        gs_client_acquire(c, GS_RESOURCE_GPU(0), 0, &g);
         uint64_t t1 = now_ns();
         gs_client_release(c, &g);
         s->sample[i] = t1 - t0;
@@ -141,7 +141,7 @@ static void measure_request(struct shared *s, unsigned clients)
     uint64_t t0 = now_ns();
     for (uint32_t i = 0; i < s->max; i++) {
         struct gs_grant g;
-        gs_client_acquire(c, GS_MASK(GS_RESOURCE_GPU(0)), 0, &g);
+        gs_client_acquire(c, GS_RESOURCE_GPU(0), 0, &g);
         gs_client_release(c, &g);
     }
     printf("{\"figure\":\"request+release, mean of a loop\",\"clients\":%u,\"samples\":%u,\"mean_ns\":%.1f}\n", clients,
@@ -179,12 +179,12 @@ static void low_child(struct shared *s, unsigned self)
     struct gs_client *c = open_client("low");
     struct gs_request rq[2];
     struct gs_grant g[2];
-    gs_client_request(c, GS_MASK(GS_RESOURCE_GPU(0)), CHUNK_NS, &rq[0]);
+    gs_client_request(c, GS_RESOURCE_GPU(0), CHUNK_NS, &rq[0]);
     atomic_fetch_add(&s->joined, 1);
     for (unsigned i = 0; !atomic_load(&s->stop); i ^= 1) {
         gs_client_wait(c, &rq[i], UINT64_MAX, &g[i]);
         uint64_t t = now_ns();
-        gs_client_request(c, GS_MASK(GS_RESOURCE_GPU(0)), CHUNK_NS, &rq[i ^ 1]);
+        gs_client_request(c, GS_RESOURCE_GPU(0), CHUNK_NS, &rq[i ^ 1]);
         sleep_ns(CHUNK_NS);
         uint64_t end = now_ns();
         uint32_t k = self ? s->max : atomic_load(&s->n);
@@ -211,7 +211,7 @@ static void measure_urgent(struct shared *s, unsigned clients)
     for (uint32_t i = 0; i < s->max; i++) {
         struct gs_grant g;
         uint64_t t = now_ns();
-        gs_client_acquire(c, GS_MASK(GS_RESOURCE_GPU(0)), 0, &g);
+        gs_client_acquire(c, GS_RESOURCE_GPU(0), 0, &g);
         uint64_t got = now_ns(), ended = atomic_load(&s->released_ns);
         s->sample[i] = got - t;
         after[i] = got - (ended > t ? ended : t);

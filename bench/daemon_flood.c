@@ -22,7 +22,7 @@
 
 #include "common/client/client.h"
 
-enum { MOST = 1 << 20, PER_STORM = 50, MOST_TRIES = 500, GPU = GS_MASK(GS_RESOURCE_GPU(0)) };
+enum { MOST = 1 << 20, PER_STORM = 50, MOST_TRIES = 500, GPU = GS_RESOURCE_GPU(0) };
 
 static struct {
     _Atomic uint32_t joined, n, questions, joins, flood, storm, sent;
@@ -183,17 +183,15 @@ struct joined {
 /* What a joined client may send. One request waits all the time, so that the lines are long. */
 static struct gs_msg make_storm(const struct joined *j, unsigned round)
 {
-    static const enum gs_msg_type kind[] = {GS_MSG_REQUEST, GS_MSG_CANCEL, GS_MSG_REQUEST, GS_MSG_CANCEL,
-                                            GS_MSG_PING,    GS_MSG_JOBS,   GS_MSG_DRAIN};
+    static const enum gs_msg_type kind[] = {GS_MSG_CHOOSE, GS_MSG_CANCEL, GS_MSG_CHOOSE, GS_MSG_CANCEL,
+                                            GS_MSG_PING,   GS_MSG_JOBS,   GS_MSG_DRAIN};
     struct gs_msg m = {.magic = GS_WIRE_MAGIC, .version = GS_WIRE_VERSION, .type = GS_MSG_REQUEST};
     if (round)
         m.type = (uint16_t)kind[round % (sizeof kind / sizeof *kind)];
     if (m.type == GS_MSG_REQUEST)
-        m.u.request = (struct gs_msg_request){.slot = round > 0,
-                                              .mask = round ? j->others : j->others & -j->others,
-                                              .prefer = 2,
-                                              .client = j->client,
-                                              .flags = round ? GS_REQUEST_CHOOSE : 0};
+        m.u.request = (struct gs_msg_request){.client = j->client, .resource = (unsigned)__builtin_ctz(j->others)};
+    else if (m.type == GS_MSG_CHOOSE)
+        m.u.choose = (struct gs_msg_choose){.slot = 1, .client = j->client, .gpus = j->others, .prefer = 2};
     else if (m.type == GS_MSG_CANCEL)
         m.u.cancel.slot = 1;
     return m;
@@ -209,7 +207,7 @@ static struct joined join(void)
     if (j.fd >= 0 && send(j.fd, &m, sizeof m, MSG_NOSIGNAL) > 0 && poll(&p, 1, 5000) == 1 &&
         recv(j.fd, &m, sizeof m, MSG_DONTWAIT) == sizeof m && m.type == GS_MSG_WELCOME) {
         j.client = m.u.welcome.client;
-        j.others = GS_MASK_ALL_GPUS(m.u.welcome.gpus) ^ (uint32_t)GPU;
+        j.others = GS_MASK_ALL_GPUS(m.u.welcome.gpus) ^ GS_MASK(GPU);
         return j;
     }
     if (j.fd >= 0)

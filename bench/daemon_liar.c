@@ -36,7 +36,7 @@ int main(int argc, char **argv)
                 gs_client_release(c, &held[r]);
             has[r] = false;
             if (!rq[r].open && !rq[r].held)
-                gs_client_request(c, GS_MASK(r), 0, &rq[r]);
+                gs_client_request(c, r, 0, &rq[r]);
         }
         usleep(keeps ? 10000 : 950000);
         for (unsigned r = 0; r <= gpus; r++)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define GS_WIRE_MAGIC 0x47535043u /* "GSPC" */
-#define GS_WIRE_VERSION 9
+#define GS_WIRE_VERSION 10
 #define GS_WIRE_TEXT 192 /* bytes of a text in a message, with its end */
 #define GS_WIRE_NAME 64  /* bytes of a task's name, with its end */
 
@@ -30,7 +30,8 @@
 enum gs_msg_type {
     /* client to daemon */
     GS_MSG_HELLO = 1, /* the first message of an application: it wants to be scheduled */
-    GS_MSG_REQUEST,   /* one unit of one of the resources of a mask, for a slot */
+    GS_MSG_REQUEST,   /* one unit of a resource, for a slot */
+    GS_MSG_CHOOSE,    /* no unit: of which GPU it would get one first. Answered in a slot, at once */
     GS_MSG_CANCEL,    /* the slot's request is no longer wanted */
     GS_MSG_LOOK,      /* a lease whose word says ASK has changed: look at it */
     GS_MSG_JOBS,      /* jobs of the task have ended: their record in the page is to be read */
@@ -75,17 +76,21 @@ struct gs_msg_hello {
 };
 
 /* Flags of GS_MSG_REQUEST. */
-#define GS_REQUEST_ALONE 1u  /* the resource for as long as a measurement takes; not while tasks run */
-#define GS_REQUEST_CHOOSE 2u /* no unit: which of the GPUs it would get one of first. Answered at once */
+#define GS_REQUEST_ALONE 1u /* the resource for as long as a measurement takes; not while tasks run */
 
 struct gs_msg_request {
     uint32_t slot;
     uint32_t serial; /* of this use of the slot, low 16 bits count; comes back in the slot's word */
-    uint32_t mask;   /* of one resource; with CHOOSE of GPUs */
-    uint32_t prefer; /* with CHOOSE the one wanted most of those that are equal (its data lies there) */
     uint32_t client; /* the number from WELCOME: a request written for a daemon that has died since is not this one's */
+    uint32_t resource;
     uint32_t flags;
     uint64_t cost_ns; /* how long the unit is expected to take; 0: unknown */
+};
+
+struct gs_msg_choose {
+    uint32_t slot, serial, client; /* as a request's */
+    uint32_t gpus;                 /* mask of the resources, GPUs all of them */
+    uint32_t prefer;               /* the one wanted most of those that are equal (its data lies there) */
 };
 
 struct gs_msg_cancel {
@@ -139,6 +144,7 @@ struct gs_msg {
     union {
         struct gs_msg_hello hello;
         struct gs_msg_request request;
+        struct gs_msg_choose choose;
         struct gs_msg_cancel cancel;
         struct gs_msg_look look;
         struct gs_msg_set set;

@@ -621,17 +621,26 @@ static int on_request(struct gs_session *s, const struct gs_msg_request *m)
     struct gs_core *core = s->core;
     if (m->client != s->number)
         return 0; /* written for a daemon that has died */
-    struct gs_policy_request rq = {.slot = m->slot, .serial = m->serial & 0xffff, .cost_ns = m->cost_ns};
-    rq.resource = m->mask && !(m->mask & (m->mask - 1)) ? (unsigned)__builtin_ctz(m->mask) : GS_MAX_RESOURCES;
-    rq.alone = m->flags & GS_REQUEST_ALONE;
+    const struct gs_policy_request rq = {.slot = m->slot,
+                                         .serial = m->serial & 0xffff,
+                                         .resource = m->resource,
+                                         .alone = m->flags & GS_REQUEST_ALONE,
+                                         .cost_ns = m->cost_ns};
     if (rq.alone && !may_be_alone(s, m))
         return 0;
-    const bool choose = m->flags & GS_REQUEST_CHOOSE;
-    const unsigned chosen = choose ? gs_policy_choose(core->policy, s->index, m->mask, m->prefer) : GS_MAX_RESOURCES;
-    if (chosen < GS_MAX_RESOURCES && m->slot < GS_MAX_SLOTS)
-        gs_lease_answer(&s->lease, m->slot, rq.serial, GS_SLOT_CHOSEN, chosen);
-    else if (choose || gs_policy_request(core->policy, s->index, &rq, core->now_ns) < 0)
+    if (gs_policy_request(core->policy, s->index, &rq, core->now_ns) < 0)
         return gs_core_refuse(s, GS_REFUSED_PROTOCOL, "the client asked for something that is not there");
+    return 0;
+}
+
+static int on_choose(struct gs_session *s, const struct gs_msg_choose *m)
+{
+    if (m->client != s->number)
+        return 0;
+    const unsigned gpu = gs_policy_choose(s->core->policy, s->index, m->gpus, m->prefer);
+    if (gpu >= GS_MAX_RESOURCES || m->slot >= GS_MAX_SLOTS)
+        return gs_core_refuse(s, GS_REFUSED_PROTOCOL, "the client asked for something that is not there");
+    gs_lease_answer(&s->lease, m->slot, m->serial, GS_SLOT_CHOSEN, gpu);
     return 0;
 }
 
@@ -732,6 +741,8 @@ static int dispatch(struct gs_session *s, const struct gs_msg *m)
     switch (m->type) {
     case GS_MSG_REQUEST:
         return on_request(s, &m->u.request);
+    case GS_MSG_CHOOSE:
+        return on_choose(s, &m->u.choose);
     case GS_MSG_CANCEL:
         return on_cancel(s, &m->u.cancel);
     case GS_MSG_LOOK:

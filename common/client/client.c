@@ -20,7 +20,6 @@
 #define STALL_NS NS_PER_S
 /* Who hasn't been asked for a resource for so long is alone with it. */
 #define ALONE_NS (100 * UINT64_C(1000000))
-#define GPU_MASK GS_MASK_ALL_GPUS(GS_MAX_GPUS)
 
 uint64_t gs_client_now_ns(void)
 {
@@ -48,6 +47,12 @@ void gs_client_need_ends(struct gs_client *c)
     atomic_fetch_add(&c->page->needed, 1);
     if (atomic_load(&c->page->watched))
         gs_futex_wake_all(&c->page->needed);
+}
+
+/* The daemon schedules no GPU that it doesn't know of: that one needs no grant. */
+static bool is_known(const struct gs_client *c, unsigned resource)
+{
+    return atomic_load_explicit(&c->known, memory_order_relaxed) & GS_MASK(resource);
 }
 
 /* Is there a resource leased to this client, with units of it out, that has one of these flags? */
@@ -160,31 +165,21 @@ static bool take_unit(struct gs_client *c, unsigned resource, uint32_t client, e
     return true;
 }
 
-static void grant_alone(struct gs_client *c, uint32_t mask, struct gs_grant *g)
+static void grant_alone(struct gs_client *c, unsigned resource, struct gs_grant *g)
 {
-    unsigned last = GS_RESOURCE_GPU(atomic_load_explicit(&c->last_gpu, memory_order_relaxed));
-    unsigned resource = mask & GS_MASK(last) ? last : (unsigned)__builtin_ctz(mask);
     *g = (struct gs_grant){.resource = resource, .begin_ns = gs_client_now_ns()};
     if (resource != GS_RESOURCE_PCI)
         atomic_store_explicit(&c->last_gpu, resource - 1, memory_order_relaxed);
 }
 
-int gs_client_try_one(struct gs_client *c, unsigned resource, enum gs_length length, struct gs_grant *g)
+int gs_client_try(struct gs_client *c, unsigned resource, enum gs_length length, struct gs_grant *g)
 {
+    if (resource >= GS_MAX_RESOURCES)
+        return -EINVAL;
     const uint32_t client = atomic_load_explicit(&c->online, memory_order_acquire);
     if (!client)
-        grant_alone(c, GS_MASK(resource), g);
+        grant_alone(c, resource, g);
     return !client || take_unit(c, resource, client, length, g) ? 0 : -EAGAIN;
-}
-
-static bool mask_is_right(uint32_t mask)
-{
-    return mask && !(mask & (mask - 1)) && mask & (GS_MASK_PCI | GPU_MASK);
-}
-
-int gs_client_try(struct gs_client *c, uint32_t mask, struct gs_grant *g)
-{
-    return mask_is_right(mask) ? gs_client_try_one(c, (unsigned)__builtin_ctz(mask), GS_LENGTH_UNKNOWN, g) : -EINVAL;
 }
 
 bool gs_client_own_out(const struct gs_client *c, unsigned resource, enum gs_length length)
@@ -213,7 +208,7 @@ bool gs_client_is_alone(const struct gs_client *c, unsigned resource)
 bool gs_client_is_ours(const struct gs_client *c, unsigned resource)
 {
     if (resource >= GS_MAX_RESOURCES || !atomic_load_explicit(&c->online, memory_order_acquire) ||
-        !(atomic_load_explicit(&c->known, memory_order_relaxed) & GS_MASK(resource)))
+        !is_known(c, resource))
         return true;
     const uint32_t w = atomic_load_explicit(&c->page->lease[resource].word, memory_order_relaxed);
     return w & GS_LEASE_LEASED && (!(w & GS_LEASE_ASK) || w & GS_LEASE_UNITS);
@@ -307,14 +302,18 @@ void gs_client_release(struct gs_client *c, const struct gs_grant *g)
 
 /* ---- units asked for ---- */
 
-static int take_slot(struct gs_client *c, uint32_t *slot)
+/* One in which the daemon is to answer. */
+static int take_slot(struct gs_client *c, struct gs_request *rq)
 {
     uint64_t used = atomic_load(&c->slots_used);
     do {
         if (used == UINT64_MAX)
             return -EBUSY;
-        *slot = (uint32_t)__builtin_ctzll(~used);
-    } while (!atomic_compare_exchange_weak(&c->slots_used, &used, used | UINT64_C(1) << *slot));
+        rq->slot = (uint32_t)__builtin_ctzll(~used);
+    } while (!atomic_compare_exchange_weak(&c->slots_used, &used, used | UINT64_C(1) << rq->slot));
+    rq->serial = atomic_fetch_add(&c->serial, 1) & 0xffff;
+    rq->sent = true;
+    atomic_store(&c->page->slot[rq->slot], GS_SLOT_WORD(rq->serial, GS_SLOT_WAITING, 0));
     return 0;
 }
 
@@ -328,12 +327,6 @@ static void give_up_daemon(struct gs_client *c, uint32_t client)
 {
     if (atomic_load(&c->online) == client && gs_descriptor_is_ours(&c->socket_fd))
         shutdown(atomic_load(&c->socket_fd.fd), SHUT_RDWR);
-}
-
-/* What of the mask the daemon knows. It does not schedule a GPU that it doesn't know of: that one needs no grant. */
-static uint32_t known_to_daemon(const struct gs_client *c, uint32_t mask)
-{
-    return mask & atomic_load_explicit(&c->known, memory_order_relaxed);
 }
 
 static void send_or_give_up(struct gs_client *c, const struct gs_msg *m, uint32_t client)
@@ -355,27 +348,22 @@ static void hold(struct gs_request *rq)
 static int send_request(struct gs_client *c, struct gs_request *rq)
 {
     rq->client = atomic_load(&c->online);
-    if (!rq->client || !known_to_daemon(c, rq->mask)) {
-        grant_alone(c, rq->mask, &rq->grant);
+    if (!rq->client || !is_known(c, rq->resource)) {
+        grant_alone(c, rq->resource, &rq->grant);
         hold(rq);
         return 0;
     }
-    int err = take_slot(c, &rq->slot);
+    int err = take_slot(c, rq);
     if (err < 0)
         return err;
-    rq->serial = atomic_fetch_add(&c->serial, 1) & 0xffff;
-    rq->sent = true;
-    atomic_store(&c->page->slot[rq->slot], GS_SLOT_WORD(rq->serial, GS_SLOT_WAITING, 0));
     struct gs_msg m;
     gs_msg_init(&m, GS_MSG_REQUEST);
-    m.u.request =
-        (struct gs_msg_request){.slot = rq->slot,
-                                .serial = rq->serial,
-                                .mask = known_to_daemon(c, rq->mask),
-                                .prefer = GS_RESOURCE_GPU(atomic_load(&c->last_gpu)),
-                                .client = rq->client,
-                                .flags = (rq->alone ? GS_REQUEST_ALONE : 0) | (rq->choose ? GS_REQUEST_CHOOSE : 0),
-                                .cost_ns = rq->cost_ns};
+    m.u.request = (struct gs_msg_request){.slot = rq->slot,
+                                          .serial = rq->serial,
+                                          .client = rq->client,
+                                          .resource = rq->resource,
+                                          .flags = rq->alone ? GS_REQUEST_ALONE : 0,
+                                          .cost_ns = rq->cost_ns};
     send_or_give_up(c, &m, rq->client);
     return 0;
 }
@@ -389,7 +377,7 @@ static bool answered(struct gs_client *c, struct gs_request *rq, uint32_t word)
     if (!lost && (GS_SLOT_STATE(word) != GS_SLOT_GRANTED || resource >= GS_MAX_RESOURCES))
         return false;
     if (lost)
-        grant_alone(c, rq->mask, &rq->grant);
+        grant_alone(c, rq->resource, &rq->grant);
     else
         took(c, resource, rq->client, atomic_load(&c->page->lease[resource].word), &rq->grant);
     rq->grant.asked = !lost;
@@ -452,9 +440,9 @@ static int wait_slot(struct gs_client *c, struct gs_request *rq, uint64_t deadli
 
 /* The resource is leased to this very client, nobody else wants it, and all units it may have are out: one of its own
  * threads gives one back, and no message is needed. Returns when something has changed. */
-static bool wait_for_own_unit(struct gs_client *c, uint32_t mask, uint64_t timeout_ns)
+static bool wait_for_own_unit(struct gs_client *c, unsigned resource, uint64_t timeout_ns)
 {
-    struct gs_lease *l = &c->page->lease[__builtin_ctz(mask)];
+    struct gs_lease *l = &c->page->lease[resource];
     uint32_t w = atomic_load(&l->word);
     if ((w & (GS_LEASE_LEASED | GS_LEASE_ASK)) != GS_LEASE_LEASED)
         return false;
@@ -473,18 +461,18 @@ static bool wait_for_own_unit(struct gs_client *c, uint32_t mask, uint64_t timeo
 /* True if the request needs no slot (any more) for now. */
 static bool fast(struct gs_client *c, struct gs_request *rq)
 {
-    if (gs_client_try(c, rq->mask, &rq->grant) < 0)
+    if (gs_client_try(c, rq->resource, GS_LENGTH_UNKNOWN, &rq->grant) < 0)
         return false;
     hold(rq);
     return true;
 }
 
-int gs_client_request(struct gs_client *c, uint32_t mask, uint64_t cost_ns, struct gs_request *rq)
+int gs_client_request(struct gs_client *c, unsigned resource, uint64_t cost_ns, struct gs_request *rq)
 {
-    *rq = (struct gs_request){.mask = mask, .cost_ns = cost_ns};
-    if (!mask_is_right(mask))
+    *rq = (struct gs_request){.resource = resource, .cost_ns = cost_ns};
+    if (resource >= GS_MAX_RESOURCES)
         return -EINVAL;
-    int err = fast(c, rq) || wait_for_own_unit(c, mask, 0) ? 0 : send_request(c, rq);
+    int err = fast(c, rq) || wait_for_own_unit(c, resource, 0) ? 0 : send_request(c, rq);
     rq->open = err == 0;
     return err;
 }
@@ -493,7 +481,7 @@ int gs_client_request_alone(struct gs_client *c, unsigned resource, struct gs_re
 {
     if (resource >= GS_MAX_RESOURCES)
         return -EINVAL;
-    *rq = (struct gs_request){.mask = GS_MASK(resource), .alone = true};
+    *rq = (struct gs_request){.resource = resource, .alone = true};
     int err = send_request(c, rq);
     rq->open = err == 0;
     return err;
@@ -503,7 +491,7 @@ int gs_client_renew(struct gs_client *c, const struct gs_grant *g)
 {
     uint32_t client = atomic_load(&c->online);
     if (!g->client)
-        return client && known_to_daemon(c, GS_MASK(g->resource)) ? -ENOENT : 0;
+        return client && is_known(c, g->resource) ? -ENOENT : 0;
     uint32_t w = atomic_load(&c->page->lease[g->resource].word);
     if (g->client != client || GS_LEASE_GENERATION(w) != g->generation || !(w & GS_LEASE_LEASED))
         return -ENOENT;
@@ -526,7 +514,7 @@ int gs_client_wait(struct gs_client *c, struct gs_request *rq, uint64_t timeout_
             err = wait_slot(c, rq, deadline);
         else if (fast(c, rq))
             break;
-        else if (!wait_for_own_unit(c, rq->mask, min_u64(left_until(deadline), STALL_NS)))
+        else if (!wait_for_own_unit(c, rq->resource, min_u64(left_until(deadline), STALL_NS)))
             err = send_request(c, rq);
         else if (!left_until(deadline))
             err = -ETIMEDOUT;
@@ -538,16 +526,14 @@ int gs_client_wait(struct gs_client *c, struct gs_request *rq, uint64_t timeout_
     return 0;
 }
 
-int gs_client_acquire(struct gs_client *c, uint32_t mask, uint64_t cost_ns, struct gs_grant *g)
+int gs_client_acquire(struct gs_client *c, unsigned resource, uint64_t cost_ns, struct gs_grant *g)
 {
-    if (!mask_is_right(mask))
-        return -EINVAL;
-    if (gs_client_try(c, mask, g) == 0)
-        return 0;
+    int err = gs_client_try(c, resource, GS_LENGTH_UNKNOWN, g);
+    if (err != -EAGAIN)
+        return err;
     struct gs_request rq;
-    int err;
     /* All slots taken: other threads of ours wait too; one of them will be served. */
-    while ((err = gs_client_request(c, mask, cost_ns, &rq)) == -EBUSY)
+    while ((err = gs_client_request(c, resource, cost_ns, &rq)) == -EBUSY)
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
     while (err == 0 && (err = gs_client_wait(c, &rq, UINT64_MAX, g)) == -EBUSY) {
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
@@ -588,16 +574,21 @@ void gs_client_cancel(struct gs_client *c, struct gs_request *rq)
     rq->open = false;
 }
 
-unsigned gs_client_choose(struct gs_client *c, uint32_t mask)
+unsigned gs_client_choose(struct gs_client *c, uint32_t gpus)
 {
     const unsigned last = GS_RESOURCE_GPU(gs_client_last_gpu(c));
+    const uint32_t known = gpus & atomic_load_explicit(&c->known, memory_order_relaxed);
     const uint32_t w = atomic_load(&c->page->lease[last].word);
-    struct gs_request rq = {.mask = mask, .choose = true};
-    if (mask & GS_MASK(last) && (w & (GS_LEASE_LEASED | GS_LEASE_ASK)) == GS_LEASE_LEASED)
-        return last;
-    if (send_request(c, &rq) < 0 || (rq.sent && wait_slot(c, &rq, UINT64_MAX) < 0))
-        return last;
-    return rq.grant.resource;
+    struct gs_request rq = {.resource = gpus & GS_MASK(last) ? last : (unsigned)__builtin_ctz(gpus),
+                            .client = atomic_load(&c->online)};
+    if ((rq.resource == last && (w & (GS_LEASE_LEASED | GS_LEASE_ASK)) == GS_LEASE_LEASED) || !rq.client || !known ||
+        take_slot(c, &rq) < 0)
+        return rq.resource;
+    struct gs_msg m;
+    gs_msg_init(&m, GS_MSG_CHOOSE);
+    m.u.choose = (struct gs_msg_choose){rq.slot, rq.serial, rq.client, .gpus = known, .prefer = last};
+    send_or_give_up(c, &m, rq.client);
+    return wait_slot(c, &rq, UINT64_MAX) < 0 ? rq.resource : rq.grant.resource;
 }
 
 /* ---- jobs and modes ---- */

@@ -58,8 +58,7 @@ struct gs_request {
     bool held; /* the unit is here already: `grant` */
     bool sent; /* waits in the daemon's queue, in `slot` */
     bool alone;
-    bool choose; /* no unit, but which resource */
-    uint32_t client, slot, serial, mask;
+    uint32_t client, slot, serial, resource;
     uint64_t cost_ns;
     struct gs_grant grant;
 };
@@ -90,16 +89,13 @@ int gs_client_open(struct gs_client **out, const struct gs_client_options *optio
 /* Leaves the daemon: every unit held goes back. No other thread may be inside a call, or make one after. */
 void gs_client_close(struct gs_client *c);
 
-/* Takes a unit of the one resource in `mask` if that needs no waiting and no message: when nobody else wants it. 0,
- * -EAGAIN, or -EINVAL. Some 50 ns. */
-int gs_client_try(struct gs_client *c, uint32_t mask, struct gs_grant *grant);
-
-/* The same for a unit of some length. A piece is what is moved by one command, and takes less than a
- * chunk of a kernel: where nobody else has wanted the resource for a while pieces don't count among the units that may
- * be out, up to as many as these are, so that no kernel which is enqueued behind some has to wait. Where no other
- * client is connected, and this one is `wide`, sixteen times as many may be out, but of those of unknown length. */
+/* Takes a unit if that needs no waiting and no message: when nobody else wants the resource. 0, -EAGAIN, or -EINVAL.
+ * Some 50 ns. A piece is what is moved by one command, and takes less than a chunk of a kernel: where nobody else has
+ * wanted the resource for a while pieces don't count among the units that may be out, up to as many as these are, so
+ * that no kernel which is enqueued behind some has to wait. Where no other client is connected, and this one is `wide`,
+ * sixteen times as many may be out, but of those of unknown length. */
 enum gs_length { GS_LENGTH_UNKNOWN, GS_LENGTH_UNIT, GS_LENGTH_PIECE };
-int gs_client_try_one(struct gs_client *c, unsigned resource, enum gs_length length, struct gs_grant *grant);
+int gs_client_try(struct gs_client *c, unsigned resource, enum gs_length length, struct gs_grant *grant);
 
 /* Is no other client connected, and this one `wide`? One load. */
 bool gs_client_is_sole(const struct gs_client *c);
@@ -131,15 +127,15 @@ bool gs_client_is_ours(const struct gs_client *c, unsigned resource);
 /* Does somebody else wait for a resource of which this client has units out? A load per resource. */
 bool gs_client_wanted(const struct gs_client *c);
 
-/* Takes a unit, waiting for its turn as long as it takes. 0; -EINVAL for a mask that isn't of one resource.
+/* Takes a unit, waiting for its turn as long as it takes. 0; -EINVAL: there is no such resource.
  * `cost_ns` is how long the unit will probably take, 0 if unknown: fair sharing charges it until the true time is
  * known. */
-int gs_client_acquire(struct gs_client *c, uint32_t mask, uint64_t cost_ns, struct gs_grant *grant);
+int gs_client_acquire(struct gs_client *c, unsigned resource, uint64_t cost_ns, struct gs_grant *grant);
 
 /* The same in two steps: several requests may be open at once and served in any order. `request` sends it (and may
  * already hold the unit when it returns), `wait` ends it: 0, or -ETIMEDOUT after timeout_ns (UINT64_MAX: never; 0: only
  * look), and then it stays open. `cancel` ends it otherwise. -EBUSY: GS_MAX_SLOTS requests are open already. */
-int gs_client_request(struct gs_client *c, uint32_t mask, uint64_t cost_ns, struct gs_request *request);
+int gs_client_request(struct gs_client *c, unsigned resource, uint64_t cost_ns, struct gs_request *request);
 int gs_client_wait(struct gs_client *c, struct gs_request *request, uint64_t timeout_ns, struct gs_grant *grant);
 void gs_client_cancel(struct gs_client *c, struct gs_request *request);
 
@@ -185,10 +181,10 @@ uint64_t gs_client_version(const struct gs_client *c);
 /* The GPU (0, 1, …) whose unit was granted last: where a task in single-GPU mode has its data. 0 before the first. */
 unsigned gs_client_last_gpu(const struct gs_client *c);
 
-/* The resource in the mask, of GPUs, of which the client would get a unit first if it asked now; among equals the one
- * used last. No unit is taken. A message and its answer, but where that one is leased to it and nobody else wants it.
- */
-unsigned gs_client_choose(struct gs_client *c, uint32_t mask);
+/* The resource in the mask, of one GPU or more, of which the client would get a unit first if it asked now; among
+ * equals the one used last. No unit is taken. A message and its answer, but where that one is leased to it and nobody
+ * else wants it. */
+unsigned gs_client_choose(struct gs_client *c, uint32_t gpus);
 
 /* The process's memory objects take so many bytes more on a GPU, or fewer: for the daemon's status. */
 void gs_client_memory(struct gs_client *c, unsigned gpu, int64_t bytes);

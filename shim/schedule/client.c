@@ -166,7 +166,7 @@ void gs_unit_take(struct gs_unit *u, unsigned resource)
     struct gs_client *c = atomic_load(&gs_connection);
     const struct gs_grant at_once = {.resource = resource, .begin_ns = gs_now_ns()};
     GS_NOTE("wait grant");
-    if (!c || gs_client_acquire(c, GS_MASK(resource), 0, &u->grant) < 0)
+    if (!c || gs_client_acquire(c, resource, 0, &u->grant) < 0)
         u->grant = at_once;
     is_granted(u);
 }
@@ -174,16 +174,16 @@ void gs_unit_take(struct gs_unit *u, unsigned resource)
 bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length)
 {
     struct gs_client *c = atomic_load(&gs_connection);
-    const bool granted = c && gs_client_try_one(c, resource, length, &u->grant) == 0;
+    const bool granted = c && gs_client_try(c, resource, length, &u->grant) == 0;
     if (granted)
         is_granted(u);
     return granted;
 }
 
-void gs_unit_ask(struct gs_unit *u, uint32_t mask, struct gs_request *request)
+void gs_unit_ask(struct gs_unit *u, unsigned resource, struct gs_request *request)
 {
     struct gs_client *c = atomic_load(&gs_connection);
-    if (c && gs_client_request(c, mask, 0, request) == 0)
+    if (c && gs_client_request(c, resource, 0, request) == 0)
         gs_unit_to(u, GS_UNIT_ASKED);
 }
 

@@ -19,13 +19,13 @@ uint64_t gs_transfer_chunk(void);
 
 /* Has a unit granted, waiting for its turn; the grant goes back by gs_unit_to alone. From any thread or callback. */
 void gs_unit_take(struct gs_unit *u, unsigned resource);
-/* Only if that needs no waiting; for one of that length, see gs_client_try_one. */
+/* Only if that needs no waiting; for one of that length, see gs_client_try. */
 bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length);
 void gs_unit_give(const struct gs_unit *u);
 
-/* In two steps: asks for a grant of any of these resources; and waits for it so long at most. False: it stays asked
+/* In two steps: asks for a grant of the resource; and waits for it so long at most. False: it stays asked
  * for, or else is queued again. What is asked for is waited for, or is queued again, and its request cancelled. */
-void gs_unit_ask(struct gs_unit *u, uint32_t mask, struct gs_request *request);
+void gs_unit_ask(struct gs_unit *u, unsigned resource, struct gs_request *request);
 bool gs_unit_await(struct gs_unit *u, struct gs_request *request, uint64_t ns);
 /* The same without sleeping, where there are processors to spare: to be woken takes 20 us. */
 bool gs_unit_await_awake(struct gs_unit *u, struct gs_request *request, uint64_t ns);

@@ -287,7 +287,7 @@ bool gs_worker_ask(struct gs_deferred *h, uint64_t ns, bool awake)
     struct worker *l = &workers[h->resource];
     if (!is_first(l, h))
         return false;
-    gs_unit_ask(h->unit, GS_MASK(h->resource), &h->request);
+    gs_unit_ask(h->unit, h->resource, &h->request);
     const bool granted =
         awake ? gs_unit_await_awake(h->unit, &h->request, ns) : gs_unit_await(h->unit, &h->request, ns);
     if (!gs_unit_is(h->unit, GS_UNIT_ASKED))

@@ -18,7 +18,7 @@ int main(int argc, char **argv)
         return 1;
     gs_client_mode(client, &mode);
     printf("joined %s\n", mode.task);
-    if (gs_client_acquire(client, GS_MASK(GS_RESOURCE_GPU(0)), 0, &grant) == 0)
+    if (gs_client_acquire(client, GS_RESOURCE_GPU(0), 0, &grant) == 0)
         printf("granted\n");
     gs_client_release(client, &grant);
     while (read(STDIN_FILENO, &byte, 1) > 0)

@@ -122,15 +122,15 @@ static void listen_to(struct raw *r)
     }
 }
 
-static void ask_for(struct raw *r, uint32_t mask)
+static void ask_for(struct raw *r, unsigned resource)
 {
     struct gs_msg m = message(GS_MSG_REQUEST);
     const uint32_t slot = r->slot++ % GS_MAX_SLOTS;
     if (GS_SLOT_STATE(atomic_load(&r->page->slot[slot])) == GS_SLOT_WAITING)
         return;
     atomic_store(&r->page->slot[slot], GS_SLOT_WORD(r->slot & 0xffff, GS_SLOT_WAITING, 0));
-    m.u.request = (struct gs_msg_request){
-        .slot = slot, .serial = r->slot & 0xffff, .mask = mask, .prefer = GS_MAX_RESOURCES, .client = r->number};
+    m.u.request =
+        (struct gs_msg_request){.slot = slot, .serial = r->slot & 0xffff, .resource = resource, .client = r->number};
     send_raw(r, &m, sizeof m);
 }
 
@@ -178,7 +178,7 @@ static void do_anything(struct raw *r)
         break;
     default:
         if (r->page)
-            ask_for(r, random_below(4) ? GPU0 : GS_MASK(random_below(3)));
+            ask_for(r, random_below(4) ? GPU0 : random_below(3));
     }
 }
 

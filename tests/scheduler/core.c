@@ -149,11 +149,11 @@ static void test_grants(void **state)
     struct bench *b = start("");
     struct desk one, two;
     sit_down_both(b, &one, &two);
-    assert_int_equal(request(b, &one, 3, GS_MASK(1)), 0);
+    assert_int_equal(request(b, &one, 3, 1), 0);
     assert_true(granted(&one, 3, 1));
     uint32_t word = atomic_load(&page_of(&one)->lease[1].word);
     assert_int_equal(word & 0xfff, GS_LEASE_LEASED | 1); /* and may take more without asking */
-    assert_int_equal(request(b, &two, 5, GS_MASK(1)), 0);
+    assert_int_equal(request(b, &two, 5, 1), 0);
     assert_false(granted(&two, 5, 1));
     assert_true(atomic_load(&page_of(&one)->lease[1].word) & GS_LEASE_ASK);
     give_back(b, &one, 1);
@@ -161,11 +161,11 @@ static void test_grants(void **state)
     assert_false(atomic_load(&page_of(&one)->lease[1].word) & GS_LEASE_LEASED);
     /* Written for a daemon that has died: nothing happens. */
     two.welcome.u.welcome.client++;
-    assert_int_equal(request(b, &two, 6, GS_MASK(2)), 0);
+    assert_int_equal(request(b, &two, 6, 2), 0);
     assert_int_equal(atomic_load(&page_of(&two)->slot[6]), 0);
     two.welcome.u.welcome.client--;
-    assert_int_equal(request(b, &two, 6, GS_MASK(3)), -EPROTO); /* there is no such GPU */
-    assert_int_equal(request(b, &one, GS_MAX_SLOTS, GS_MASK(1)), -EPROTO);
+    assert_int_equal(request(b, &two, 6, 3), -EPROTO); /* there is no such GPU */
+    assert_int_equal(request(b, &one, GS_MAX_SLOTS, 1), -EPROTO);
     get_up(b, &one);
     get_up(b, &two);
     stop(b);
@@ -183,18 +183,13 @@ static void test_choose(void **state)
     hello(b, &fast, "", 2);
     hello(b, &slow, "slow", 2);
     hello(b, &plain, "", 2);
-    struct gs_msg m = message(GS_MSG_REQUEST);
-    m.u.request = (struct gs_msg_request){.slot = 5,
-                                          .serial = 7,
-                                          .mask = GS_MASK_ALL_GPUS(2),
-                                          .prefer = 1,
-                                          .client = slow.welcome.u.welcome.client,
-                                          .flags = GS_REQUEST_CHOOSE};
+    struct gs_msg m = message(GS_MSG_CHOOSE);
+    m.u.choose = (struct gs_msg_choose){5, 7, slow.welcome.u.welcome.client, .gpus = GS_MASK_ALL_GPUS(2), .prefer = 1};
     _Atomic uint32_t *slot = &page_of(&slow)->slot[5];
     assert_int_equal(say(b, &slow, &m), 0);
     assert_int_equal(atomic_load(slot), GS_SLOT_WORD(7, GS_SLOT_CHOSEN, 1));
-    assert_int_equal(request(b, &fast, 0, GS_MASK(1)), 0); /* more urgent, ... */
-    assert_int_equal(request(b, &plain, 0, GS_MASK(2)), 0);
+    assert_int_equal(request(b, &fast, 0, 1), 0); /* more urgent, ... */
+    assert_int_equal(request(b, &plain, 0, 2), 0);
     assert_int_equal(say(b, &slow, &m), 0);
     assert_int_equal(atomic_load(slot), GS_SLOT_WORD(7, GS_SLOT_CHOSEN, 2));
     give_back(b, &fast, 1); /* ... but idle */
@@ -205,11 +200,9 @@ static void test_choose(void **state)
         assert_int_equal(atomic_load(&page_of(r == 1 ? &fast : &plain)->lease[r].word) & GS_LEASE_ASK, 0);
     }
     const uint64_t bad = b->core->bad_messages;
-    m.u.request.mask = GS_MASK_PCI;
+    m.u.choose.gpus = GS_MASK_PCI;
     assert_int_equal(say(b, &slow, &m), -EPROTO);
-    m.u.request.client = fast.welcome.u.welcome.client;
-    m.u.request.mask = GS_MASK(1);
-    m.u.request.slot = GS_MAX_SLOTS;
+    m.u.choose = (struct gs_msg_choose){GS_MAX_SLOTS, 7, fast.welcome.u.welcome.client, .gpus = GS_MASK(1)};
     assert_int_equal(say(b, &fast, &m), -EPROTO);
     assert_int_equal(b->core->bad_messages, bad + 2);
     get_up(b, &plain);
@@ -226,8 +219,8 @@ static void test_death_passes_everything_on(void **state)
     struct desk one, two;
     sit_down_both(b, &one, &two);
     for (uint32_t r = 0; r < 3; r++) {
-        request(b, &one, r, GS_MASK(r));
-        request(b, &two, r, GS_MASK(r));
+        request(b, &one, r, r);
+        request(b, &two, r, r);
         assert_false(granted(&two, r, r));
     }
     get_up(b, &one);
@@ -248,9 +241,9 @@ static void test_a_page_full_of_lies(void **state)
     sit_down(b, &honest, 1002, "");
     hello(b, &liar, "", 2);
     hello(b, &honest, "", 2);
-    request(b, &liar, 0, GS_MASK(1));
+    request(b, &liar, 0, 1);
     memset(page_of(&liar), 0xff, sizeof *page_of(&liar));
-    request(b, &honest, 0, GS_MASK(1));
+    request(b, &honest, 0, 1);
     if (!granted(&honest, 0, 1)) {
         b->now = gs_core_next_tick(b->core);
         assert_in_range(b->now, 1000 * MS, 1010 * MS);
@@ -259,7 +252,7 @@ static void test_a_page_full_of_lies(void **state)
     assert_true(granted(&honest, 0, 1));
     give_back(b, &honest, 1);
     /* And it is served itself after that, in its turn. */
-    assert_int_equal(request(b, &liar, 1, GS_MASK(1)), 0);
+    assert_int_equal(request(b, &liar, 1, 1), 0);
     assert_true(granted(&liar, 1, 1));
     get_up(b, &liar);
     get_up(b, &honest);
@@ -273,9 +266,9 @@ static void test_words_of_another_generation(void **state)
     struct bench *b = start("");
     struct desk one, two;
     sit_down_both(b, &one, &two);
-    request(b, &one, 0, GS_MASK(1));
+    request(b, &one, 0, 1);
     atomic_fetch_add(&page_of(&one)->lease[1].word, GS_LEASE_WORD(1, 0));
-    request(b, &two, 0, GS_MASK(1));
+    request(b, &two, 0, 1);
     assert_true(granted(&two, 0, 1));
     get_up(b, &one);
     get_up(b, &two);
@@ -289,12 +282,12 @@ static void test_generations(void **state)
     struct bench *b = start("");
     struct desk one, two;
     sit_down_both(b, &one, &two);
-    request(b, &one, 0, GS_MASK(1));
+    request(b, &one, 0, 1);
     const uint32_t first = atomic_load(&page_of(&one)->lease[1].word);
-    request(b, &two, 0, GS_MASK(1));
+    request(b, &two, 0, 1);
     give_back(b, &one, 1);
     const uint32_t between = atomic_load(&page_of(&one)->lease[1].word);
-    request(b, &one, 1, GS_MASK(1));
+    request(b, &one, 1, 1);
     give_back(b, &two, 1);
     assert_true(granted(&one, 1, 1));
     const uint32_t second = atomic_load(&page_of(&one)->lease[1].word);
@@ -351,7 +344,7 @@ static int request_alone(struct bench *b, struct desk *d, uint32_t slot, unsigne
     struct gs_msg m = message(GS_MSG_REQUEST);
     m.u.request = (struct gs_msg_request){.slot = slot,
                                           .serial = 7,
-                                          .mask = GS_MASK(resource),
+                                          .resource = resource,
                                           .client = d->welcome.u.welcome.client,
                                           .flags = GS_REQUEST_ALONE};
     return say(b, d, &m);
@@ -377,7 +370,7 @@ static void test_alone(void **state)
     sit_down(b, &task, 1001, "");
     assert_int_equal(hello(b, &task, "slow", 2), 0);
     assert_int_equal(atomic_load(&page_of(&probe)->yield), GS_MASK(1));
-    request(b, &task, 0, GS_MASK(1));
+    request(b, &task, 0, 1);
     assert_false(granted(&task, 0, 1));
     give_back(b, &probe, 1);
     assert_true(granted(&task, 0, 1));
@@ -459,12 +452,12 @@ static void test_priority_counts(void **state)
     hello(b, &app, "", 2);
     hello(b, &slow, "slow", 2);
     hello(b, &fast, "fast", 2);
-    request(b, &app, 0, GS_MASK(1));
-    request(b, &app, 1, GS_MASK(1)); /* one behind the other */
+    request(b, &app, 0, 1);
+    request(b, &app, 1, 1); /* one behind the other */
     assert_true(granted(&app, 1, 1));
-    request(b, &app, 2, GS_MASK(1));
-    request(b, &slow, 0, GS_MASK(1));
-    request(b, &fast, 0, GS_MASK(1));
+    request(b, &app, 2, 1);
+    request(b, &slow, 0, 1);
+    request(b, &fast, 0, 1);
     give_back(b, &app, 1);
     give_back(b, &app, 1);
     assert_true(granted(&fast, 0, 1));

@@ -94,7 +94,7 @@ static void alone_role(unsigned self)
     while (!atomic_load(&stage->flag[self]))
         rest_ms(1);
     for (int i = 0; i < 100000; i++) {
-        if (gs_client_try(c, GPU0, &g) < 0)
+        if (gs_client_try(c, GPU0, GS_LENGTH_UNKNOWN, &g) < 0)
             _exit(20);
         gs_client_release(c, &g);
     }
@@ -124,15 +124,14 @@ static void *thread_role(void *arg)
     struct gs_client *c = arg;
     for (int i = 0; i < 500; i++) {
         struct gs_grant g;
-        if (gs_client_acquire(c, i % 3 ? GPU0 : GS_MASK(gs_client_choose(c, GS_MASK_ALL_GPUS(2))), 1000, &g) != 0 ||
-            !g.client)
+        if (gs_client_acquire(c, i % 3 ? GPU0 : gs_client_choose(c, GS_MASK_ALL_GPUS(2)), 1000, &g) != 0 || !g.client)
             _exit(21);
-        int in = g.resource == GS_RESOURCE_GPU(0) ? atomic_fetch_add(&stage->inside, 1) + 1 : 0;
+        int in = g.resource == GPU0 ? atomic_fetch_add(&stage->inside, 1) + 1 : 0;
         int most = atomic_load(&stage->most_inside);
         while (in > most && !atomic_compare_exchange_weak(&stage->most_inside, &most, in))
             ;
         usleep(20);
-        if (g.resource == GS_RESOURCE_GPU(0))
+        if (g.resource == GPU0)
             atomic_fetch_sub(&stage->inside, 1);
         gs_client_release(c, &g);
     }
@@ -177,20 +176,20 @@ static void requests_role(unsigned self)
     struct gs_request rq[3];
     struct gs_grant g[3], other;
     /* Another player holds both GPUs: these wait, but which it is to be is said at once. */
-    if (gs_client_choose(c, GS_MASK_ALL_GPUS(2)) != GS_RESOURCE_GPU(0) || gs_client_choose(c, GS_MASK(2)) != 2)
+    if (gs_client_choose(c, GS_MASK_ALL_GPUS(2)) != GPU0 || gs_client_choose(c, GS_MASK(2)) != 2)
         _exit(29);
     for (unsigned i = 0; i < 2; i++)
-        if (gs_client_request(c, GS_MASK(GS_RESOURCE_GPU(i)), 0, &rq[i]) != 0 || rq[i].held)
+        if (gs_client_request(c, GS_RESOURCE_GPU(i), 0, &rq[i]) != 0 || rq[i].held)
             _exit(30);
     if (gs_client_wait(c, &rq[0], 5 * MS, &g[0]) != -ETIMEDOUT || !rq[0].open)
         _exit(31);
     gs_client_cancel(c, &rq[1]);
-    if (rq[1].open || gs_client_try(c, GPU0, &other) != -EAGAIN)
+    if (rq[1].open || gs_client_try(c, GPU0, GS_LENGTH_UNKNOWN, &other) != -EAGAIN)
         _exit(32);
-    if (gs_client_request(c, GS_MASK_PCI | GPU0, 0, &rq[2]) != -EINVAL || gs_client_request(c, 0, 0, &rq[2]) != -EINVAL)
+    if (gs_client_request(c, GS_MAX_RESOURCES, 0, &rq[2]) != -EINVAL)
         _exit(33);
     atomic_store(&stage->said[self], 1);
-    if (gs_client_wait(c, &rq[0], UINT64_MAX, &g[0]) != 0 || g[0].resource != GS_RESOURCE_GPU(0))
+    if (gs_client_wait(c, &rq[0], UINT64_MAX, &g[0]) != 0 || g[0].resource != GPU0)
         _exit(34);
     gs_client_release(c, &g[0]);
     /* Granted before it could be cancelled: given back. */
@@ -199,9 +198,9 @@ static void requests_role(unsigned self)
     gs_client_cancel(c, &rq[0]);
     memset(g, 1, sizeof g); /* all of a grant is set, whatever it was before */
     for (int i = 0; i < 2; i++)
-        if (gs_client_try(c, GPU0, &g[i]) != 0 || g[i].asked || g[i].alone)
+        if (gs_client_try(c, GPU0, GS_LENGTH_UNKNOWN, &g[i]) != 0 || g[i].asked || g[i].alone)
             _exit(36);
-    if (gs_client_try(c, GPU0, &g[2]) != -EAGAIN) /* the depth */
+    if (gs_client_try(c, GPU0, GS_LENGTH_UNKNOWN, &g[2]) != -EAGAIN) /* the depth */
         _exit(37);
     gs_client_release(c, &g[0]);
     gs_client_release(c, &g[1]);
@@ -211,14 +210,14 @@ static void requests_role(unsigned self)
 
 static void take(struct gs_client *c, enum gs_length length, struct gs_grant *g)
 {
-    if (gs_client_try_one(c, GS_RESOURCE_GPU(0), length, g) != 0)
+    if (gs_client_try(c, GPU0, length, g) != 0)
         _exit(40);
 }
 
 static bool is_refused(struct gs_client *c, enum gs_length length)
 {
     struct gs_grant g;
-    return gs_client_try_one(c, GS_RESOURCE_GPU(0), length, &g) == -EAGAIN;
+    return gs_client_try(c, GPU0, length, &g) == -EAGAIN;
 }
 
 /* Pieces keep no unit from what comes behind them, and are as many as units at most. */
@@ -345,7 +344,7 @@ static void hold_both_role(unsigned self)
     struct gs_client *c = joined_client(NULL);
     struct gs_grant g[2];
     for (unsigned i = 0; i < 2; i++)
-        gs_client_acquire(c, GS_MASK(GS_RESOURCE_GPU(i)), 0, &g[i]);
+        gs_client_acquire(c, GS_RESOURCE_GPU(i), 0, &g[i]);
     atomic_store(&stage->said[self], 1);
     while (!atomic_load(&stage->flag[self]))
         rest_ms(1);
@@ -406,7 +405,7 @@ static void close_all_role(unsigned self)
     closefrom(3);
     for (int i = 0; i < 100; i++) {
         gs_client_release(c, &g);
-        gs_client_acquire(c, i % 2 ? GPU0 : GS_MASK_PCI, 0, &g);
+        gs_client_acquire(c, i % 2 ? GPU0 : GS_RESOURCE_PCI, 0, &g);
     }
     rest_ms(100); /* it has come back, with new descriptors */
     int pair[2];
@@ -417,7 +416,7 @@ static void close_all_role(unsigned self)
             dup2(pair[0], fd);
     for (int i = 0; i < 1000; i++) {
         gs_client_release(c, &g);
-        gs_client_acquire(c, i % 2 ? GPU0 : GS_MASK_PCI, 0, &g);
+        gs_client_acquire(c, i % 2 ? GPU0 : GS_RESOURCE_PCI, 0, &g);
         if (i % 100 == 0)
             usleep(1000);
     }

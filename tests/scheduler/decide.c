@@ -55,7 +55,7 @@ static void job_of(struct bench *b, struct desk *d, uint32_t gpus, uint64_t gpu_
 static void lease_all(struct bench *b, struct desk *d)
 {
     for (unsigned r = 0; r <= 2; r++) {
-        assert_int_equal(request(b, d, r, GS_MASK(r)), 0);
+        assert_int_equal(request(b, d, r, r), 0);
         give_back(b, d, r);
     }
 }
@@ -475,9 +475,9 @@ static void test_processes_of_one_task(void **state)
     assert_int_equal(low.cpu_priority, 29);
     assert_in_range(first.session->member.response_ns, 12 * MS, 13 * MS);
     assert_in_range(second.session->member.response_ns, 22 * MS, 23 * MS);
-    assert_int_equal(request(b, &low, 0, GS_MASK(1)), 0);
-    assert_int_equal(request(b, &second, 0, GS_MASK(1)), 0);
-    assert_int_equal(request(b, &first, 0, GS_MASK(1)), 0);
+    assert_int_equal(request(b, &low, 0, 1), 0);
+    assert_int_equal(request(b, &second, 0, 1), 0);
+    assert_int_equal(request(b, &first, 0, 1), 0);
     give_back(b, &low, 1);
     assert_true(granted(&first, 0, 1));
     assert_false(granted(&second, 0, 1));

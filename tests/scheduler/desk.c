@@ -143,11 +143,11 @@ int hello(struct bench *b, struct desk *d, const char *task, uint32_t gpus)
     return say(b, d, &m);
 }
 
-int request(struct bench *b, struct desk *d, uint32_t slot, uint32_t mask)
+int request(struct bench *b, struct desk *d, uint32_t slot, unsigned resource)
 {
     struct gs_msg m = message(GS_MSG_REQUEST);
     m.u.request =
-        (struct gs_msg_request){.slot = slot, .serial = 7, .mask = mask, .client = d->welcome.u.welcome.client};
+        (struct gs_msg_request){.slot = slot, .serial = 7, .resource = resource, .client = d->welcome.u.welcome.client};
     return say(b, d, &m);
 }
 

@@ -55,8 +55,8 @@ struct gs_msg message(enum gs_msg_type type);
 int say(struct bench *b, struct desk *d, const struct gs_msg *m);
 int hello(struct bench *b, struct desk *d, const char *task, uint32_t gpus);
 
-/* It wants one of the resources in the mask; has it been granted one; gives a unit back as the client library does. */
-int request(struct bench *b, struct desk *d, uint32_t slot, uint32_t mask);
+/* It wants the resource; has it been granted one; gives a unit back as the client library does. */
+int request(struct bench *b, struct desk *d, uint32_t slot, unsigned resource);
 struct gs_page *page_of(const struct desk *d);
 bool granted(const struct desk *d, uint32_t slot, unsigned resource);
 void give_back(struct bench *b, struct desk *d, unsigned resource);

@@ -141,7 +141,9 @@ static void build(struct gs_msg *m, const struct person *who, struct input *in)
 {
     *m = (struct gs_msg){.magic = GS_WIRE_MAGIC, .version = GS_WIRE_VERSION};
     uint8_t what = next_byte(in);
-    m->type = what % 4 ? GS_MSG_REQUEST : (uint16_t)(what / 4 % GS_MSG_CLIENT_END);
+    m->type = what % 4 == 0               ? (uint16_t)(what / 4 % GS_MSG_CLIENT_END)
+              : what >= 208 && what < 224 ? GS_MSG_CHOOSE
+                                          : GS_MSG_REQUEST;
     switch (m->type) {
     case GS_MSG_HELLO:
         m->u.hello = (struct gs_msg_hello){
@@ -151,14 +153,17 @@ static void build(struct gs_msg *m, const struct person *who, struct input *in)
     case GS_MSG_REQUEST:
         m->u.request = (struct gs_msg_request){.slot = next_byte(in) % GS_MAX_SLOTS,
                                                .serial = next_byte(in),
-                                               .mask = what >= 208 && what < 224 ? (next_byte(in) & 7u) << 1
-                                                                                 : 1u << next_byte(in) % 5,
-                                               .prefer = next_byte(in),
                                                .client = who->session->number,
-                                               .flags = what >= 224   ? GS_REQUEST_ALONE
-                                                        : what >= 208 ? GS_REQUEST_CHOOSE
-                                                                      : 0,
+                                               .resource = next_byte(in) % 5,
+                                               .flags = what >= 224 ? GS_REQUEST_ALONE : 0,
                                                .cost_ns = next_byte(in) * UINT64_C(1000)};
+        break;
+    case GS_MSG_CHOOSE:
+        m->u.choose = (struct gs_msg_choose){.slot = next_byte(in) % GS_MAX_SLOTS,
+                                             .serial = next_byte(in),
+                                             .client = who->session->number,
+                                             .gpus = (next_byte(in) & 7u) << 1,
+                                             .prefer = next_byte(in)};
         break;
     case GS_MSG_LOOK:
     case GS_MSG_RENEW:

@@ -274,7 +274,7 @@ static void test_many_chunks(void **state)
         for (int chunks = 10; chunks <= 30; chunks += 5) {
             for (int i = 0; i < chunks; i++, b->now += MS) {
                 if (i % 2) { /* asked for; the others are taken */
-                    request(b, &d, 1, GS_MASK(GS_RESOURCE_GPU(i % 4 / 2)));
+                    request(b, &d, 1, GS_RESOURCE_GPU(i % 4 / 2));
                     give_back(b, &d, GS_RESOURCE_GPU(i % 4 / 2));
                 } else {
                     atomic_fetch_add(&page_of(&d)->lease[GS_RESOURCE_GPU(0)].taken, 1);
@@ -309,7 +309,7 @@ static bool turn(struct bench *b, struct desk *has, struct desk *waits, uint64_t
 {
     uint64_t from, until;
     const uint64_t end = b->now + length_ns;
-    request(b, waits, 0, GS_MASK(1));
+    request(b, waits, 0, 1);
     const bool foretold = gs_core_foretell(b->core, b->now, &from, &until);
     if (foretold) {
         assert_in_range(until - from, 1, GS_RHYTHM_WIDEST_NS);
@@ -344,7 +344,7 @@ static void test_ends_are_foretold(void **state)
         sit_down(b, &d[i], 1001, "");
         hello(b, &d[i], "", 2);
     }
-    request(b, &d[0], 0, GS_MASK(1));
+    request(b, &d[0], 0, 1);
     assert_false(gs_core_foretell(b->core, b->now, &from, &until)); /* nobody waits */
     assert_int_equal(turns(b, d, 8, 200 * US, 0, true), 0);         /* each has to be known first */
     assert_int_equal(turns(b, d, 50, 200 * US, 2 * US, true), 50);

@@ -24,8 +24,8 @@ static void test_joining_waits(void **state)
     assert_int_equal(hello(b, &a, "a", 2), 0);
     assert_int_equal(a.welcomes + a.refusals, 0);
     assert_true(gs_core_waits(a.session));
-    request(b, &one, 0, GS_MASK(1));
-    request(b, &two, 0, GS_MASK(1));
+    request(b, &one, 0, 1);
+    request(b, &two, 0, 1);
     give_back(b, &one, 1);
     assert_true(granted(&two, 0, 1));
     /* It hears that the daemon is alive, every 50 ms. */
@@ -72,7 +72,7 @@ static void test_once_for_equal_sets(void **state)
         struct gs_msg m = message(GS_MSG_JOBS);
         b->now += 1000 * MS;
         record_job(&d[0], &(struct ended){b->now - 50 * MS, b->now, 2 * MS, 40 * MS, d[0].session->told.gpus});
-        request(b, &d[0], i, GS_MASK(1));
+        request(b, &d[0], i, 1);
         assert_int_equal(say(b, &d[0], &m), 0);
     }
     if (d[0].session->member.response_ns != bound)
@@ -231,7 +231,7 @@ static void test_reload_meanwhile(void **state)
     /* A new config makes a task of one that is here: it goes on as what it was until then. */
     assert_int_equal(configure(b, SYSTEM A B), 0);
     assert_string_equal(plain.session->task_name, "");
-    request(b, &plain, 0, GS_MASK(1));
+    request(b, &plain, 0, 1);
     assert_true(granted(&plain, 0, 1));
     analyse(b);
     assert_string_equal(plain.session->task_name, "b");

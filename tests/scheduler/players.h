@@ -9,7 +9,7 @@
 
 #include "common/client/client.h"
 
-#define GPU0 GS_MASK(GS_RESOURCE_GPU(0))
+#define GPU0 GS_RESOURCE_GPU(0)
 #define MS UINT64_C(1000000)
 
 enum { PLAYERS = 128 };

@@ -74,7 +74,7 @@ static void ask(struct trial *t, struct process *p)
     p->resource = resource_of(p);
     p->slot = (p->slot + 1) % GS_MAX_SLOTS;
     atomic_store(&page_of(&p->d)->slot[p->slot], 0);
-    assert_int_equal(request(t->b, &p->d, p->slot, GS_MASK(p->resource)), 0);
+    assert_int_equal(request(t->b, &p->d, p->slot, p->resource), 0);
 }
 
 static void start_unit(struct trial *t, struct device *d)
@@ -120,12 +120,11 @@ static void take_grants(struct trial *t)
 /* Which GPU of several. */
 static void choose(struct trial *t, struct process *p)
 {
-    struct gs_msg m = message(GS_MSG_REQUEST);
-    m.u.request = (struct gs_msg_request){.slot = p->slot,
-                                          .mask = GS_MASK_ALL_GPUS(p->group),
-                                          .prefer = GS_MAX_RESOURCES,
-                                          .client = p->d.welcome.u.welcome.client,
-                                          .flags = GS_REQUEST_CHOOSE};
+    struct gs_msg m = message(GS_MSG_CHOOSE);
+    m.u.choose = (struct gs_msg_choose){.slot = p->slot,
+                                        .client = p->d.welcome.u.welcome.client,
+                                        .gpus = GS_MASK_ALL_GPUS(p->group),
+                                        .prefer = GS_MAX_RESOURCES};
     assert_int_equal(say(t->b, &p->d, &m), 0);
     const uint32_t word = atomic_load(&page_of(&p->d)->slot[p->slot]);
     assert_int_equal(GS_SLOT_STATE(word), GS_SLOT_CHOSEN);

@@ -33,7 +33,7 @@ static void fill(struct bench *b, struct desk d[MANY])
         sit_down(b, &d[i], 1002, "");
         assert_int_equal(hello(b, &d[i], "", 2), 0);
         for (uint32_t slot = 0; slot < GS_MAX_SLOTS; slot++)
-            assert_int_equal(request(b, &d[i], slot, GS_MASK(1 + slot % 2)), 0);
+            assert_int_equal(request(b, &d[i], slot, 1 + slot % 2), 0);
     }
 }
 
@@ -48,7 +48,7 @@ static void test_a_piece_at_a_time(void **state)
     hello(b, &task, "slow", 2);
     work_off(b);
     analyse(b);
-    request(b, &task, 0, GS_MASK(1));
+    request(b, &task, 0, 1);
     sit_down(b, &who, 1003, "");
     ask_for_state(b, &who);
     assert_int_equal(who.answer.type, 0);
