@@ -171,6 +171,7 @@ daemon_faults() {
     for _ in $(seq "${1:-50}"); do
         "$GS_BUILD/tests/test_scheduler_faults"
         "$GS_BUILD/tests/test_scheduler_daemon"
+        "$GS_BUILD/tests/test_scheduler_client"
     done
 }
 

@@ -368,13 +368,6 @@ static void test_tasks_are_heard_first(void **state)
     end_process(d, SIGTERM);
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    end_players();
-    return 0;
-}
-
 int main(void)
 {
     const char *given = getenv("GS_SEED");
@@ -382,10 +375,10 @@ int main(void)
     print_message("GS_SEED=%" PRIu64 "\n", random_state);
     stage_open();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_keeps, tear_down),
-        cmocka_unit_test_teardown(test_pretends, tear_down),
-        cmocka_unit_test_teardown(test_anything, tear_down),
-        cmocka_unit_test_teardown(test_tasks_are_heard_first, tear_down),
+        ON_STAGE(test_keeps),
+        ON_STAGE(test_pretends),
+        ON_STAGE(test_anything),
+        ON_STAGE(test_tasks_are_heard_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,21 +36,6 @@ static void call_watchdog_off(pid_t daemon)
     assert_true(until_status("daemon.reloads", 1));
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    stage_reset();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    end_players();
-    unlink(stage_path("log"));
-    return 0;
-}
-
 /* ---- roles ---- */
 
 /* Takes GPU 0 once told to, says 1, holds it until told 2, says 2. */
@@ -552,24 +537,23 @@ int main(void)
 {
     stage_open();
     cmocka_set_test_filter(getenv("GS_TEST")); /* one test alone, by its name */
-#define FAULT(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        FAULT(test_killed_while_holding),
-        FAULT(test_killed_while_waiting),
-        FAULT(test_killed_with_a_child_left),
-        FAULT(test_killed_with_a_silent_child_left),
-        FAULT(test_killed_in_the_middle_of_a_message),
-        FAULT(test_stopped_with_a_grant),
-        FAULT(test_a_late_release_counts_for_nothing),
-        FAULT(test_daemon_killed_under_ten),
-        FAULT(test_daemon_stopped),
-        FAULT(test_two_daemons),
-        FAULT(test_a_lock_of_somebody_else),
-        FAULT(test_full_disk),
-        FAULT(test_full_disk_amid),
-        FAULT(test_killed_with_a_trace),
-        FAULT(test_stuck_trace),
-        FAULT(test_wrong_config_on_reload),
+        ON_STAGE(test_killed_while_holding),
+        ON_STAGE(test_killed_while_waiting),
+        ON_STAGE(test_killed_with_a_child_left),
+        ON_STAGE(test_killed_with_a_silent_child_left),
+        ON_STAGE(test_killed_in_the_middle_of_a_message),
+        ON_STAGE(test_stopped_with_a_grant),
+        ON_STAGE(test_a_late_release_counts_for_nothing),
+        ON_STAGE(test_daemon_killed_under_ten),
+        ON_STAGE(test_daemon_stopped),
+        ON_STAGE(test_two_daemons),
+        ON_STAGE(test_a_lock_of_somebody_else),
+        ON_STAGE(test_full_disk),
+        ON_STAGE(test_full_disk_amid),
+        ON_STAGE(test_killed_with_a_trace),
+        ON_STAGE(test_stuck_trace),
+        ON_STAGE(test_wrong_config_on_reload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,6 +72,22 @@ void stage_reset(void)
     memset(stage, 0, sizeof *stage);
 }
 
+int stage_set_up(void **state)
+{
+    (void)state;
+    stage_reset();
+    return 0;
+}
+
+int stage_tear_down(void **state)
+{
+    (void)state;
+    end_players();
+    unlink(stage_path("log"));
+    unlink(stage_path("trace"));
+    return 0;
+}
+
 void write_config(const char *config)
 {
     FILE *f = fopen(stage_path("conf"), "w");

@@ -28,6 +28,11 @@ void stage_open(void);
 void stage_reset(void);
 const char *stage_path(const char *name); /* in the folder; a static buffer */
 
+/* A test that begins with an empty stage, and leaves neither players nor the daemon's files. */
+#define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, stage_set_up, stage_tear_down)
+int stage_set_up(void **state);
+int stage_tear_down(void **state);
+
 /* Starts build/bin/gpusparcd with this config and an extra argument or two (null: none), waits until it answers, and
  * gives its pid; its stderr goes to the folder's `log`. */
 pid_t start_daemon(const char *config, const char *arg1, const char *arg2);
