@@ -3,6 +3,7 @@
 #include "translator/flow/flow.h"
 
 #include "translator/parsing/builtins.h"
+#include "translator/flow/flow_graph.h"
 #include "translator/flow/flow_retry.h"
 #include "translator/flow/flow_spin.h"
 #include "translator/parsing/flow_tree.h"
@@ -12,11 +13,6 @@
 
 /* Deeper trees than this are refused instead of walked. */
 enum { DEPTH_LIMIT = 20000 };
-
-struct gs_flow_var {
-    CXCursor var;
-    uint32_t node;
-};
 
 /* The walk through one function. */
 struct walk {
@@ -40,46 +36,6 @@ static void statement(struct walk *w, CXCursor s);
 bool gs_flow_is_hidden(const char *name)
 {
     return gs_builtin_is_hidden(name);
-}
-
-static uint32_t new_node(struct gs_flow *f)
-{
-    return ++f->n_nodes;
-}
-
-static void grow_slots(struct gs_flow *f)
-{
-    if (f->n_slots > 2 * f->n_vars)
-        return;
-    f->n_slots = f->n_slots ? 2 * f->n_slots : 256;
-    f->slots = gs_need_array(f->arena, f->n_slots, sizeof *f->slots);
-    for (uint32_t i = 0; i < f->n_vars; i++) {
-        uint32_t h = clang_hashCursor(f->vars[i].var);
-        while (f->slots[h & (f->n_slots - 1)])
-            h++;
-        f->slots[h & (f->n_slots - 1)] = i + 1;
-    }
-}
-
-uint32_t gs_flow_node(struct gs_flow *f, CXCursor var)
-{
-    grow_slots(f);
-    uint32_t h = clang_hashCursor(var);
-    for (uint32_t at; (at = f->slots[h & (f->n_slots - 1)]); h++)
-        if (clang_equalCursors(f->vars[at - 1].var, var))
-            return f->vars[at - 1].node;
-    GS_GROW(f->arena, f->vars, f->n_vars, f->cap_vars);
-    f->vars[f->n_vars] = (struct gs_flow_var){var, new_node(f)};
-    f->slots[h & (f->n_slots - 1)] = ++f->n_vars;
-    return f->vars[f->n_vars - 1].node;
-}
-
-static void add_edge(struct gs_flow *f, uint32_t from, uint32_t to)
-{
-    if (from == 0 || to == 0 || from == to)
-        return;
-    GS_GROW(f->arena, f->edges, f->n_edges, f->cap_edges);
-    f->edges[f->n_edges++] = (struct gs_flow_edge){from, to};
 }
 
 /* Notes where the value of a node goes to. */
@@ -128,10 +84,10 @@ static void add_access(struct walk *w, CXCursor at, uint32_t node, enum gs_acces
 /* Makes `to` hold what `from` holds. What points to private or local memory becomes one with it. */
 static void flow_to(struct walk *w, uint32_t from, uint32_t to, CXType type)
 {
-    add_edge(w->f, from, to);
+    gs_flow_add_edge(w->f, from, to);
     unsigned space = gs_is_pointer(type) ? gs_space_behind(type) : GS_AS_PRIVATE;
     if (space != GS_AS_GLOBAL && space != GS_AS_CONSTANT)
-        add_edge(w->f, to, from);
+        gs_flow_add_edge(w->f, to, from);
 }
 
 /* One node that holds what both hold. */
@@ -141,7 +97,7 @@ static uint32_t join(struct walk *w, uint32_t a, uint32_t b, CXType type)
         return b;
     if (b == 0)
         return a;
-    uint32_t n = new_node(w->f);
+    uint32_t n = gs_flow_new_node(w->f);
     flow_to(w, a, n, type);
     flow_to(w, b, n, type);
     return n;
@@ -850,42 +806,12 @@ static void statement(struct walk *w, CXCursor s)
     w->depth--;
 }
 
-/* A row over nodes: row[n] … row[n + 1] are the places in `at` that hold the indices of those whose node is n. `nodes`
- * is the node of the first of `count` elements of `size` bytes. */
-static void make_row(struct gs_flow *f, const uint32_t *nodes, size_t size, uint32_t count, uint32_t **row,
-                     uint32_t **at)
-{
-    const uint32_t n = f->n_nodes + 2;
-    *row = gs_need_array(f->arena, n + 1, sizeof **row);
-    *at = gs_need_array(f->arena, (size_t)count + 1, sizeof **at);
-#define NODE(i) (*(const uint32_t *)(const void *)((const char *)nodes + (i)*size))
-    for (uint32_t i = 0; i < count; i++)
-        (*row)[NODE(i) + 2]++;
-    for (uint32_t i = 2; i <= n; i++)
-        (*row)[i] += (*row)[i - 1];
-    for (uint32_t i = 0; i < count; i++)
-        (*at)[(*row)[NODE(i) + 1]++] = i;
-#undef NODE
-}
-
-static void make_rows(struct gs_flow *f)
-{
-    make_row(f, f->n_edges ? &f->edges->from : NULL, sizeof *f->edges, f->n_edges, &f->edge_row, &f->edge_at);
-    make_row(f, f->n_uses ? &f->uses->from : NULL, sizeof *f->uses, f->n_uses, &f->use_row, &f->use_at);
-    make_row(f, f->n_accesses ? &f->accesses->node : NULL, sizeof *f->accesses, f->n_accesses, &f->access_row,
-             &f->access_at);
-    for (unsigned i = 0; i < 2; i++) {
-        f->walks[i].seen = gs_need_array(f->arena, f->n_nodes + 2, sizeof *f->walks[i].seen);
-        f->walks[i].queue = gs_need_array(f->arena, f->n_nodes + 2, sizeof *f->walks[i].queue);
-    }
-}
-
 void gs_flow_build(struct gs_flow *f, struct gs_program *p)
 {
     *f = (struct gs_flow){.program = p, .arena = p->arena};
     f->funcs = gs_need_array(p->arena, (size_t)p->n_funcs + 1, sizeof *f->funcs);
     for (uint32_t i = 0; i < p->n_funcs; i++)
-        f->funcs[i].returned = new_node(f);
+        f->funcs[i].returned = gs_flow_new_node(f);
     for (uint32_t i = 0; i < p->n_funcs && !p->refusal; i++)
         if (p->funcs[i].defined) {
             for (uint32_t a = 0; a < p->funcs[i].n_params; a++)
@@ -897,7 +823,7 @@ void gs_flow_build(struct gs_flow *f, struct gs_program *p)
                 if (gs_child(&k, c).kind == CXCursor_CompoundStmt)
                     statement(&w, gs_child(&k, c));
         }
-    make_rows(f);
+    gs_flow_make_rows(f);
     if (!p->refusal)
         gs_spin_find(f);
 }
