@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A layer between gpusparc and the driver that sees when each command which moves bytes or runs a kernel begins, and
- * each making of memory with contents: a line "KIND BEGIN END FUNCTION" by CLOCK_MONOTONIC, in nanoseconds, in the file
- * WITNESS. KIND: link (between the host and a device), gpu (a kernel), any (within or between devices); ended: the
- * driver told of it only once it had ended. */
+/* A layer between gpusparc and the driver that sees when each command ran which moves bytes or runs a kernel, by the
+ * driver's own profile, and when memory with contents was made: a line "KIND BEGIN END FUNCTION" by CLOCK_MONOTONIC, in
+ * nanoseconds, in the file WITNESS. KIND: link (between the host and a device), gpu (a kernel), any (within or between
+ * devices). PoCL's profiles are by CLOCK_MONOTONIC_RAW. After every few commands it waits for an answer of the daemon,
+ * which so writes down all units, however late it is. */
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/client/client.h"
 #include "layer.h"
 
 static struct _cl_icd_dispatch below;
@@ -20,11 +23,16 @@ struct command {
     const char *kind, *function;
 };
 
-static uint64_t now_ns(void)
+static uint64_t clock_ns(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t now_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
 }
 
 static void say(const char *kind, uint64_t begin, uint64_t end, const char *function)
@@ -36,13 +44,40 @@ static void say(const char *kind, uint64_t begin, uint64_t end, const char *func
         abort();
 }
 
-static void CL_CALLBACK runs(cl_event event, cl_int status, void *data)
+static uint64_t profiled(cl_event event, cl_profiling_info what)
 {
+    cl_ulong ns = 0;
+    if (below.clGetEventProfilingInfo(event, what, sizeof ns, &ns, NULL) != CL_SUCCESS)
+        abort();
+    return ns;
+}
+
+static void CL_CALLBACK has_run(cl_event event, cl_int status, void *data)
+{
+    enum { MOMENT_NS = 1000 };
     const struct command *c = data;
-    cl_int now = CL_COMPLETE;
-    below.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof now, &now, NULL);
-    if (status >= 0 && now >= 0) /* what has failed hasn't run */
-        say(now == CL_COMPLETE ? "ended" : c->kind, now_ns(), now_ns(), c->function);
+    if (status < 0) /* what has failed hasn't run */
+        return;
+    const uint64_t begin = profiled(event, CL_PROFILING_COMMAND_START), end = profiled(event, CL_PROFILING_COMMAND_END);
+    uint64_t now, raw;
+    do { /* at one time */
+        now = now_ns();
+        raw = clock_ns(CLOCK_MONOTONIC_RAW);
+    } while (now_ns() > now + MOMENT_NS);
+    if (end > raw)
+        abort(); /* by another clock */
+    say(c->kind, now - (raw - begin), now - (raw - end), c->function);
+}
+
+/* The daemon keeps the last 128 units of an application until it writes them down. */
+static void let_daemon_follow(void)
+{
+    enum { COMMANDS = 8, PATIENCE_MS = 100000 };
+    static atomic_uint seen;
+    char *text = NULL;
+    if (atomic_fetch_add(&seen, 1) % COMMANDS == 0)
+        gs_client_ask(NULL, GS_MSG_STATUS, NULL, PATIENCE_MS, &text);
+    free(text);
 }
 
 /* The command has been enqueued as *own, which is nobody's if the caller wanted no event. */
@@ -50,10 +85,11 @@ static void seen(const struct command *c, cl_int err, cl_event *own, const cl_ev
 {
     if (err)
         return;
-    if (below.clSetEventCallback(*own, CL_RUNNING, runs, (void *)(uintptr_t)c) != CL_SUCCESS)
+    if (below.clSetEventCallback(*own, CL_COMPLETE, has_run, (void *)(uintptr_t)c) != CL_SUCCESS)
         abort();
     if (!wanted)
         below.clReleaseEvent(*own);
+    let_daemon_follow();
 }
 
 #define SEE(what, name, params, ...)                                                                                   \
@@ -108,6 +144,13 @@ SEE("gpu", clEnqueueNDRangeKernel,
     (cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g, const size_t *l, WAIT), q, k, d, o,
     g, l)
 SEE("gpu", clEnqueueTask, (cl_command_queue q, cl_kernel k, WAIT), q, k)
+
+/* A read of no bytes, which PoCL takes, moves nothing. */
+static cl_int CL_API_CALL see_read(cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, WAIT)
+{
+    return s ? see_clEnqueueReadBuffer(q, m, b, o, s, p, n, w, e)
+             : below.clEnqueueReadBuffer(q, m, b, o, s, p, n, w, e);
+}
 
 /* What lies in the host's memory moves nowhere when it is mapped; gpusparc pins its own such memory by that. */
 static int is_of_host(cl_mem m)
@@ -167,6 +210,27 @@ MAKE(clCreateImage2D, f,
      (cl_context c, cl_mem_flags f, const cl_image_format *i, size_t x, size_t y, size_t r, void *p, cl_int *err), c, f,
      i, x, y, r, p, err)
 
+static cl_command_queue CL_API_CALL see_clCreateCommandQueue(cl_context c, cl_device_id d,
+                                                             cl_command_queue_properties p, cl_int *err)
+{
+    return below.clCreateCommandQueue(c, d, p | CL_QUEUE_PROFILING_ENABLE, err);
+}
+
+static cl_command_queue CL_API_CALL see_clCreateCommandQueueWithProperties(cl_context c, cl_device_id d,
+                                                                           const cl_queue_properties *p, cl_int *err)
+{
+    cl_queue_properties all[16] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE};
+    for (unsigned n = 2; p && *p && n + 2 < 16; p += 2) {
+        if (p[0] == CL_QUEUE_PROPERTIES) {
+            all[1] |= p[1];
+            continue;
+        }
+        all[n++] = p[0];
+        all[n++] = p[1];
+    }
+    return below.clCreateCommandQueueWithProperties(c, d, all, err);
+}
+
 #define INSTALL(name) table.name = see_##name
 
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
@@ -178,7 +242,9 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_di
     if (err)
         return err;
     file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
-    INSTALL(clEnqueueReadBuffer);
+    INSTALL(clCreateCommandQueue);
+    INSTALL(clCreateCommandQueueWithProperties);
+    table.clEnqueueReadBuffer = see_read;
     INSTALL(clEnqueueWriteBuffer);
     INSTALL(clEnqueueReadBufferRect);
     INSTALL(clEnqueueWriteBufferRect);
