@@ -4,6 +4,7 @@
 #   1. a compute-bound job alone: without the daemon, and under it in chunks of the default size; goal: at most 3 % longer;
 #   2. an urgent job of one chunk beside an application that keeps the device full: its wait, against one chunk that runs,
 #      one behind it, and 0.5 ms; and, by the daemon's trace, what of it was the other's chunks. The urgent one is a task, with SCHED_FIFO where that is permitted; the other is none.
+#   3. 900 short launches that follow one another: how many units they share; goal: at most 800.
 # usage: bench/daemon_shim.sh [BUILD_DIR]    DEVICES=SPEC (default cpu:2)    GROUPS_LONG, DEPTH: of the long job (2048, 40000)
 #        ROUNDS=N: jobs per run (default 15)   TURNS=N: runs of either kind in turn (default 3)
 #        REALTIME=no: without SCHED_FIFO       On a machine with other work: chrt -f 5 bench/daemon_shim.sh
@@ -12,7 +13,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build}")
 devices=${DEVICES:-cpu:2} groups=${GROUPS_LONG:-2048} depth=${DEPTH:-40000} rounds=${ROUNDS:-15} turns=${TURNS:-3}
-cmake --build "$build" --target daemon_app gpusparc gpusparc_shim gpusparc-translate gpusparcd >/dev/null
+cmake --build "$build" --target daemon_app e2e_bursts gpusparc gpusparc_shim gpusparc-translate gpusparcd >/dev/null
 dir=$(mktemp -d)
 export GPUSPARC_SOCKET=$dir/sock
 gpusparc=$build/bin/gpusparc app=$build/bench/daemon_app
@@ -40,6 +41,14 @@ for ((i = 0; i < turns; i++)); do
 done
 without=$(cut -d' ' -f1 "$dir/without" | middle) with=$(cut -d' ' -f1 "$dir/with" | middle)
 awk -v a="$without" -v b="$with" 'BEGIN { printf "{\"figure\":\"alone\",\"without_ns\":%d,\"with_ns\":%d,\"longer_percent\":%.2f}\n", a, b, (b / a - 1) * 100 }'
+
+units() { "$gpusparc" status --json | python3 -c 'import json, sys; r = json.load(sys.stdin)["resources"][1]; print(r["granted"] + r["taken"])'; }
+for ((i = 0; i < turns; i++)); do
+  before=$(units)
+  "$gpusparc" run --devices "$devices" --gpus 1 --mode single --task high --task-required "$build/tests/e2e/bursts" >/dev/null
+  echo $(($(units) - before)) >>"$dir/units"
+done
+echo "{\"figure\":\"shared\",\"launches\":900,\"units\":$(middle <"$dir/units")}"
 
 own=$(under --task high "$app" 50 4 "$depth" | cut -d' ' -f1)
 "$gpusparc" run --devices "$devices" --gpus 1 --mode multi "$app" 100000 "$groups" "$depth" >/dev/null &

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sparse [BYTES [WRITES]]: writes where the data says, into a large buffer of which little changes; then into all of a
- * small one; each at sizes that are no multiple of anything, again and again, so that each part reads what another has
- * written. */
+/* sparse [BYTES [WRITES [TIMES]]]: writes where the data says, into a large buffer of which little changes (all that so
+ * many times, 1 if it isn't said); then into all of a small one; each at sizes that are no multiple of anything, again
+ * and again, so that each part reads what another has written. */
 #include "plain.h"
 
 enum { LARGE = 36 * 1024 * 1024 + 5, WRITES = 3000, SMALL = 100003, LAUNCHES = 4 };
@@ -48,7 +48,8 @@ int main(int argc, char **argv)
                  writes = argc > 2 ? strtoul(argv[2], NULL, 0) : WRITES;
     start(0);
     cl_program p = build(source, "");
-    run(p, "mark", bytes, writes, 7368787);
+    for (long n = argc > 3 ? strtol(argv[3], NULL, 0) : 1; n > 0; n--)
+        run(p, "mark", bytes, writes, 7368787);
     run(p, "spread", SMALL, SMALL, 7919);
     run(p, "nothing", SMALL, SMALL, 7919);
     run(p, "same", SMALL, SMALL, 7919); /* several work-items write the same byte, to the same value */
