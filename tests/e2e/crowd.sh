@@ -10,7 +10,8 @@ source "$GS_SOURCE/tests/e2e/common.sh"
 seed=$1 seconds=$2
 shift 2
 extras=" $* "
-seeds=4 slots=${CROWD_SLOTS:-3} limit=${CROWD_LIMIT:-40} # of them seconds
+seeds=4 slots=${CROWD_SLOTS:-3}
+limit=${CROWD_LIMIT:-40} # seconds, in which a process enqueues something or has come to its end
 own_daemon <<'END'
 [system]
 gpus = 2
@@ -35,7 +36,7 @@ look_into() { # PID
 }
 
 one() { # SLOT
-  local i=$((RANDOM % seeds)) rc=0 app layers=$programs/as_gpu.so life=$((limit * 20)) n=0 killed=no way chosen
+  local i=$((RANDOM % seeds)) rc=0 app layers=$programs/as_gpu.so life=$((limit * 20)) n=0 steps=0 now killed=no way chosen
   local variables options
   any auto plain pinned && variables=(GPUSPARC_TRANSFER="$chosen")
   any 1 2 && options=(--devices cpu:2 --gpus "$chosen")
@@ -57,12 +58,17 @@ one() { # SLOT
   fi
   local what="${program[*]}: ${variables[*]} ${options[*]}"
   rm -f "report$1"
-  env OPENCL_LAYERS="$layers" "${variables[@]}" gpusparc run "${options[@]}" "$programs/${program[0]}" "${program[@]:1}" \
+  : >"steps$1"
+  env STEPS="$PWD/steps$1" OPENCL_LAYERS="$layers" "${variables[@]}" gpusparc run "${options[@]}" "$programs/${program[0]}" "${program[@]:1}" \
     >"out$1.txt" 2>"err$1.txt" &
   app=$!
-  while kill -0 $app 2>/dev/null && [ $n -lt $life ]; do sleep 0.05; n=$((n + 1)); done
+  while kill -0 $app 2>/dev/null && [ $n -lt $life ]; do
+    sleep 0.05
+    n=$((n + 1)) now=$(stat -c %s "steps$1")
+    [ $killed = yes ] || [ $now = $steps ] || n=0 steps=$now
+  done
   if kill -0 $app 2>/dev/null; then
-    [ $killed = yes ] || { echo "process $app hung for $limit s: $what"; look_into $app; }
+    [ $killed = yes ] || { echo "process $app hung for $limit s after $steps commands: $what"; look_into $app; }
     kill -KILL $app 2>/dev/null || true
     wait $app || true
     [ $killed = yes ]

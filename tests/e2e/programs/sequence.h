@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* A random sequence of commands over several queues, which does and prints the same for the same seed. What must come
  * after what is said by events or by the order of a queue. For programs of several threads, each with one: `w` is a
- * pointer to a structure whose first member is its struct sequence. */
+ * pointer to a structure whose first member is its struct sequence. The file STEPS, if there is one, has a byte more
+ * after each command: by that others see that the program goes on. */
 #ifndef GS_TESTS_SEQUENCE_H
 #define GS_TESTS_SEQUENCE_H
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include "plain.h"
 
@@ -60,6 +63,9 @@ static cl_command_queue next(void *w, cl_uint *n_wait)
 static void done(void *w, cl_event e)
 {
     struct sequence *s = w;
+    const int steps = getenv("STEPS") ? open(getenv("STEPS"), O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+    if (steps >= 0 && (write(steps, ".", 1) != 1 || close(steps) < 0))
+        abort();
     if (s->last)
         CL(clReleaseEvent(s->last));
     s->last = e;
