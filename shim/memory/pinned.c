@@ -157,10 +157,11 @@ static char *memory_of(const struct gs_passage *p, const struct gs_context *ctx,
     return slot_at(pinned_of(p, ctx), f->slot, gs_pinned_is_direct(ctx, f->send));
 }
 
-bool gs_pinned_takes(const struct gs_rect *r)
+bool gs_pinned_takes(const struct gs_rect *r, uint64_t size)
 {
     enum { LEAST_WIDTH = 64 };
-    return r->rows == 1 || (r->width >= LEAST_WIDTH && r->begin % r->pitch + r->width <= r->pitch);
+    return r->rows == 1 || (r->width >= LEAST_WIDTH && r->begin % r->pitch + r->width <= r->pitch &&
+                            (r->begin / r->pitch + r->rows) * r->pitch <= size);
 }
 
 /* What of a buffer or an image a piece is. */

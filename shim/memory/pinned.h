@@ -26,10 +26,11 @@ const struct gs_passage *gs_pinned_passage_for(struct gs_command *cmd, uint64_t 
  * bytes? */
 bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *send);
 
-/* Does it take these rows as the driver's rectangles, so that they needn't be packed? Not narrow ones (an H200 gives 28
- * to 44 GB/s of 64 bytes each, 53 of 256), nor those that reach into the next line of the buffer, which drivers needn't
- * take. */
-bool gs_pinned_takes(const struct gs_rect *r);
+/* Does it take these rows of a buffer of `size` bytes as the driver's rectangles, so that they needn't be packed? Not
+ * narrow ones (an H200 gives 28 to 44 GB/s of 64 bytes each, 53 of 256), nor those that reach into the next line of the
+ * buffer, which drivers needn't take, nor those of which the last one's whole line isn't within the buffer, which
+ * NVIDIA's (580.159) refuses. */
+bool gs_pinned_takes(const struct gs_rect *r, uint64_t size);
 
 /* From buffer to buffer through a ring, read by queue `in` and written by queue `out`. */
 struct gs_buffer_copy {

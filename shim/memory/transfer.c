@@ -215,7 +215,7 @@ static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_repl
 /* What is to go by memory of ours on both places: rows that drivers needn't take, and what the host may not touch. */
 static bool is_packed(const struct gs_mem *root, const struct gs_passage *passage, const struct gs_rect *r)
 {
-    return passage && passage->by_host && (gs_host_is_barred(root) || !gs_pinned_takes(r));
+    return passage && passage->by_host && (gs_host_is_barred(root) || !gs_pinned_takes(r, root->size));
 }
 
 /* Null: not all of what the host may not touch can be packed. */

@@ -86,9 +86,11 @@ windows() { # MODES PROGRAM...
 }
 
 # Devices with memories of their own and no windows: no object is used by two of them.
-apart() { # PROGRAM...
+apart() { # DEVICES PROGRAM...
   rm -f plain.txt
-  export POCL_DEVICES="pthread pthread"
+  export POCL_DEVICES
+  POCL_DEVICES=$(printf 'pthread %.0s' $(seq "$1"))
+  shift
   one gpu,poison "$(basename "$1")" "$@"
   mv out.txt plain.txt
   for way in plain pinned auto; do
@@ -173,8 +175,9 @@ if [ $# = 0 ]; then
   by_daemon late "$programs/callbacks"
   for program in transfers "stress 9401 60 2 i" "append 5 2" sub_buffers; do
     # shellcheck disable=SC2086
-    apart "$programs/"$program
+    apart 2 "$programs/"$program
   done
+  apart 4 "$samples/blackscholes" --size 10007 --groups 5 # rows of which the last one's line isn't whole
   windows unflushed,lanes,poison "$programs/transfers"
   windows unflushed,lanes,poison "$programs/columns" 2 300 200
   leaves returns 7 --mode auto --forget

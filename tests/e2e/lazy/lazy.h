@@ -15,7 +15,8 @@
  *   poison      new buffers hold garbage, and released ones do as soon as their commands have ended
  *               Of sub-buffers that overlap, the newest is to be let go first
  *   gpu         PoCL's devices (POCL_DEVICES="pthread pthread") pass for NVIDIA's GPUs, whose memories can be reached
- *               through windows; with lazy/cuda as the folder of libcuda.so.1
+ *               through windows; with lazy/cuda as the folder of libcuda.so.1. Like NVIDIA's driver (580.159) it
+ *               refuses a rectangle of which the last row's pitch runs past the buffer's end
  *               With poison a memory object, its parts included, is to be used by one device's commands alone
  *   compiler[=MS]  what other threads than the first build (its programs are in the driver's cache) takes MS (100)
  *               milliseconds more, in a library that is loaded then and that exit() takes apart (nvcompiler.c)
@@ -152,5 +153,7 @@ cl_int lazy_gpu_ids(cl_platform_id platform, cl_device_type type, cl_uint n, cl_
 cl_int lazy_gpu_info(cl_device_id device, cl_device_info what, size_t room, void *out, size_t *bytes_ret);
 cl_mem lazy_gpu_import(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags, size_t bytes,
                        void *ptr, cl_int *err);
+/* A rectangle of these rows of a buffer, read or written. */
+bool lazy_gpu_refuses(cl_mem buffer, const size_t *origin, const size_t *region, size_t row_pitch);
 
 #endif

@@ -107,3 +107,10 @@ cl_mem lazy_gpu_import(cl_context context, const cl_mem_properties *properties, 
     pthread_mutex_unlock(&lock);
     return mem;
 }
+
+bool lazy_gpu_refuses(cl_mem buffer, const size_t *origin, const size_t *region, size_t row_pitch)
+{
+    size_t bytes = 0;
+    lazy_below.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    return lazy.gpu && origin && region && (origin[1] + region[1]) * row_pitch > bytes;
+}

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-enum { N = 1 << 14, LOCAL = 16 };
+enum { N = 1 << 18, LOCAL = 16 }; /* several units on a GPU, too */
 
 static const char source[] =
     "__kernel void bump(__global uint *v, uint k) { uint i = get_global_id(0); v[i] = v[i] * 7u + k; }\n";
