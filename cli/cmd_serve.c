@@ -5,8 +5,8 @@
  * and which machine this is; "device INDEX TYPE NAME" and "rate INDEX RATE" (gs_device_rate) for each device; "pairs
  * N", if with so many pairs of ports (--pairs) each GPU could have a server of its own, and then "apart INDEX OFFSET":
  * that device's is at so many above the port; "ready", or "taken" (the port), or "failed WHY"; then a "." now and then,
- * as long as the server lives, and what cli/serve_links.h has. It wants to hear from the near side as well: a link that
- * hangs ends both. */
+ * as long as the server lives, and what cli/serve_links.h has; last "gone", or "gone ERROR": of a command that the
+ * driver refused, 0 where it isn't known. It wants to hear from the near side as well: a link that hangs ends both. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -213,6 +213,15 @@ static bool say(const char *line)
     return printf("%s\n", line) > 0 && fflush(stdout) == 0;
 }
 
+/* The server ends with 100 and more by an error of OpenCL (scripts/remote_edits.py, `failed`). */
+static void say_gone(int status)
+{
+    char line[32];
+    const int error = WIFEXITED(status) ? WEXITSTATUS(status) - 100 : 0;
+    snprintf(line, sizeof line, error > 0 ? "gone %d" : "gone", error < 99 ? -error : 0);
+    say(line);
+}
+
 /* Until the near side is gone, or silent, or one of the servers is gone. */
 static void attend(const pid_t *pid, unsigned n_servers, unsigned port)
 {
@@ -234,11 +243,13 @@ static void attend(const pid_t *pid, unsigned n_servers, unsigned port)
             heard = gs_now_ms();
             gs_serve_links_hear(&links, bytes, (size_t)n);
         }
-        for (unsigned i = 0; i < n_servers; i++)
-            if (waitpid(pid[i], NULL, WNOHANG) == pid[i]) {
-                say("gone");
+        for (unsigned i = 0; i < n_servers; i++) {
+            int status;
+            if (waitpid(pid[i], &status, WNOHANG) == pid[i]) {
+                say_gone(status);
                 return;
             }
+        }
         const int64_t now = gs_now_ms();
         if (now - heard > SILENT_MS)
             return;

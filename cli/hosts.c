@@ -380,15 +380,15 @@ static void ask_for_link(struct gs_hosts *hosts, unsigned i, unsigned j)
 static void hear_of_link(struct gs_hosts *hosts, struct gs_host *h, const char *line)
 {
     const unsigned i = (unsigned)(h - hosts->host);
-    char word[16], why[256];
+    char word[16];
     unsigned j = 0;
     int at = 0;
     if (sscanf(line, "%15s %u %n", word, &j, &at) != 2 || j >= hosts->n)
         return;
     const enum gs_way_there was = hosts->link[i][j].way;
-    if (strcmp(word, "parted") == 0 && was == GS_WAY_DIRECT) {
-        snprintf(why, sizeof why, "its connection to %s has ended", hosts->host[j].name);
-        leave_out(h, why);
+    if (strcmp(word, "parted") == 0 && was == GS_WAY_DIRECT && !h->parted_ms) {
+        h->parted_ms = gs_now_ms();
+        h->parted_from = j;
     } else if (strcmp(word, "linked") == 0 && was == GS_WAY_ASKED) {
         hosts->link[i][j].way = GS_WAY_DIRECT;
     } else if (strcmp(word, "unlinked") == 0 && was == GS_WAY_ASKED) {
@@ -479,6 +479,11 @@ static void hear(struct gs_hosts *hosts, struct gs_host *h, const char *line)
             start_again(hosts, h);
     } else if (strcmp(line, "gone") == 0) {
         leave_out(h, "its server has ended");
+    } else if (strncmp(line, "gone ", 5) == 0) {
+        const long error = strtol(line + 5, NULL, 10);
+        snprintf(why, sizeof why,
+                 error ? "its driver has refused a command (error %ld)" : "its driver has refused a command", error);
+        leave_out(h, why);
     } else if (h->state == GS_HOST_READY) {
         hear_of_link(hosts, h, line);
     } else if (h->state == GS_HOST_SILENT && *line) {
@@ -537,6 +542,16 @@ static void beat(struct gs_host *h)
         leave_out(h, "its connection has ended");
 }
 
+/* From another host; which has a moment to say what the reason is, if it is its. */
+static void look_whether_parted(const struct gs_hosts *hosts, struct gs_host *h)
+{
+    char why[256];
+    if (!h->parted_ms || gs_now_ms() - h->parted_ms < BEAT_MS)
+        return;
+    snprintf(why, sizeof why, "its connection to %s has ended", hosts->host[h->parted_from].name);
+    leave_out(h, why);
+}
+
 struct gs_host *gs_hosts_attend(struct gs_hosts *hosts, int other, int wait_ms)
 {
     struct pollfd fds[GS_HOSTS_MOST + 1];
@@ -556,6 +571,8 @@ struct gs_host *gs_hosts_attend(struct gs_hosts *hosts, int other, int wait_ms)
             take_in(hosts, h);
         if (h->state == GS_HOST_READY && is_silent(hosts, h))
             leave_out(h, "it no longer answers");
+        if (h->state == GS_HOST_READY)
+            look_whether_parted(hosts, h);
         if (h->state == GS_HOST_READY)
             beat(h);
         if (was_in && h->state == GS_HOST_OUT)

@@ -53,7 +53,9 @@ struct gs_host {
     int64_t begun_ms;                 /* when it was started, */
     int64_t heard_ms;                 /* when it last said something, */
     int64_t said_ms;                  /* and when we did */
-    char line[512];                   /* what has come of its next line */
+    int64_t parted_ms;                /* its way to another host has ended then; 0: none has */
+    unsigned parted_from;
+    char line[512]; /* what has come of its next line */
     unsigned line_bytes;
     char last[192]; /* its last line that is none of gpusparc serve's: ssh's own words */
     struct gs_host_device device[GS_MAX_DEVICES];

@@ -153,6 +153,26 @@ for way, host, image in (("read", "dst", "src"), ("write", "src", "dst")):
         }
 """ % {"way": way, "host": host, "image": image, "is_read": way == "read"})
 
+edit("failed", "A command that the server's driver refused, or that failed there, passed for done: wrong bytes in silence. The "
+               "server ends: its status is 100 and the error without its sign, 199 at most.")
+change("pocld/common.hh", r"#include <vector>\n", r"#include <unistd.h>\n\g<0>")
+change("pocld/common.hh", r"\n#define RETURN_IF_ERR_CODE\(", r"""
+[[noreturn]] inline void endWithError(int Error) {
+  _exit(100 + (Error < 0 && Error > -99 ? -Error : 99));
+}
+\g<0>""")
+change("pocld/cmd_queue.cc", r"\n  // TODO: move this to reply thread\?\n", r"""
+  if (reply->rep.failed)
+    endWithError(reply->rep.fail_details);
+\g<0>""")
+change("pocld/reply_th.cc", r"(\n        if \(status < CL_COMPLETE\)) \{\n(?:.*\n){3} +\}\n", r"\1\n          endWithError(status);\n")
+
+edit("required", "A launch with another local size than the kernel requires wasn't refused.")
+change(SHARED, r"temp_kernel\.reqd_wg_size = \{0, 0, 0\};", r"""const auto Required =
+        kernels[i].getWorkGroupInfo<CL_KERNEL_COMPILE_WORK_GROUP_SIZE>(
+            program->devices[0]);
+    temp_kernel.reqd_wg_size = {Required[0], Required[1], Required[2]};""")
+
 edit("layers", "An image's first contents were sent without its layers but the first, and as if rows followed each other. Its "
                "pitches are those of the client's memory: with memory of their own some drivers refuse them.")
 for way in ("read", "write"):
@@ -170,20 +190,28 @@ edit("windows", "A sub-buffer as a kernel's argument was its parent from its fir
 change(DEVICE, r"uint32_t mem_id = 0;(\n +if \(al->value\))", r"uint64_t mem_id = 0;\1")
 change(DEVICE, r"(\n +if \(arg_array\[i\] != mem_id\))", r"\n          mem_id |= (uint64_t)(al->offset / 128) << 32;\1")
 change(SHARED, r"(\n  std::unordered_map<BufferId_t, clBufferPtr> BufferIDmap;\n)", r"""\1
-  std::mutex WindowsMutex;
-  std::unordered_map<uint64_t, std::unordered_map<uint64_t, cl::Buffer>>
-      Windows;
-
-  cl::Buffer &windowOf(uint64_t Id, cl::Buffer &Parent, uint64_t Unit) {
-    std::unique_lock<std::mutex> Lock(WindowsMutex);
-    cl::Buffer &Window = Windows[Id][Unit];
-    if (Window.get() == nullptr) {
-      size_t Begin = Unit * 128;
-      cl_buffer_region Region = {Begin,
-                                 Parent.getInfo<CL_MEM_SIZE>() - Begin};
-      Window = Parent.createSubBuffer(0, CL_BUFFER_CREATE_TYPE_REGION, &Region);
+  /* NVIDIA's driver crashes where of two that overlap the older one goes first. */
+  struct NewestGoesFirst {
+    std::vector<std::pair<uint64_t, cl::Buffer>> Made;
+    ~NewestGoesFirst() {
+      while (!Made.empty())
+        Made.pop_back();
     }
-    return Window;
+  };
+  std::mutex WindowsMutex;
+  std::unordered_map<uint64_t, NewestGoesFirst> Windows;
+
+  cl::Buffer windowOf(uint64_t Id, cl::Buffer &Parent, uint64_t Unit) {
+    std::unique_lock<std::mutex> Lock(WindowsMutex);
+    auto &Made = Windows[Id].Made;
+    for (auto &W : Made)
+      if (W.first == Unit)
+        return W.second;
+    size_t Begin = Unit * 128;
+    cl_buffer_region Region = {Begin, Parent.getInfo<CL_MEM_SIZE>() - Begin};
+    Made.emplace_back(Unit, Parent.createSubBuffer(
+                                0, CL_BUFFER_CREATE_TYPE_REGION, &Region));
+    return Made.back().second;
   }
 """)
 change(SHARED, r"err = k->setArg<>\(i, \(\*b\)\);",
@@ -202,7 +230,8 @@ change(MEMORY, r"\n  /\* we don't need it anymore\. \*/\n  if", r"""
   else if""")
 
 edit("headers", "clCompileProgram's headers weren't sent: each `#include` of one is replaced by its text. What is linked has "
-                "to be asked for its kernels' arguments, or they pass for images.")
+                "to be asked for its kernels' arguments, or they pass for images, and is linked for the devices that its "
+                "parts were compiled for. What is only compiled has no kernels to ask for.")
 change(DEVICE, r"\nint\npocl_remote_build_source \(", r"""
 /* The text of a program, with that of its headers in it; to be freed. A header that includes itself ends somewhere. */
 static char *
@@ -252,7 +281,15 @@ change(DEVICE, r"""  err = pocl_network_build_or_link_program \(
 \1d->svm_region_offset, !link_program, 0);
   free (text);
 """)
-change(SHARED, r"(ContextWithAllDevices\.get\(\), 0, nullptr, )options,", r"\1opts.c_str(),")
+change(SHARED, r"ContextWithAllDevices\.get\(\), 0, nullptr, options,", r"""ContextWithAllDevices.get(),
+        AlwaysBuildAll ? 0 : static_cast<cl_uint>(Devices.size()),
+        AlwaysBuildAll ? nullptr : Devices.data(), opts.c_str(),""")
+change(SHARED, r"\n    cl_program LinkedProgram = ::clLinkProgram\(", r"""
+    std::vector<cl_device_id> Devices;
+    for (auto &D : program->devices)
+      Devices.push_back(D());
+\g<0>""")
+change(SHARED, r"\n  err = p->createKernels", r"\n  if (!CompileOnly)\n  \g<0>")
 
 edit("clock", "Profiles carried the server's clock: they are brought to the client's by the quickest exchange so far.")
 change(NETWORK_H, r"(\n  uint8_t authkey\[AUTHKEY_LENGTH\];\n)", r"\1  uint64_t clock_took_ns;\n  int64_t clock_ahead_ns;\n")
