@@ -58,7 +58,8 @@ static double median(const struct meter *m, unsigned times, size_t bytes)
 
 static bool make(struct meter *m, cl_device_id dev)
 {
-    /* With an argument: NVIDIA's compiler makes no PTX that it can read of a kernel without, if arguments are to be told. */
+    /* With an argument: NVIDIA's compiler makes no PTX that it can read of a kernel without, if arguments are to be
+     * told. */
     static const char *source = "kernel void nothing(global int *unused) {}";
     cl_int err;
     m->ctx = gs_real()->clCreateContext(NULL, 1, &dev, NULL, NULL, &err);
