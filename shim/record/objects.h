@@ -182,8 +182,8 @@ struct gs_replica {
     cl_event ready;              /* the last transfer into this place, or null */
     struct gs_arrival *arrivals; /* in the order in which they were enqueued */
     size_t n_arrivals, arrivals_cap;
-    struct gs_place_window
-        *made; /* of a root: the newest window of it; of a window: this one: shim/memory/sub_buffers.h */
+    /* Of a root its newest window, of a window that window: shim/memory/sub_buffers.h. */
+    struct gs_place_window *made;
 };
 
 struct gs_mapping {
@@ -243,8 +243,7 @@ struct gs_mem {
     struct gs_mem *next, *prev;
 };
 
-/* A sub-buffer of the application's: what the driver has of it goes when its record does (shim/memory/sub_buffers.h).
- */
+/* One of the application's: the driver's goes when its record does (shim/memory/sub_buffers.h). */
 static inline bool gs_is_sub_buffer(const struct gs_mem *m)
 {
     return m->root != m && m->place[0].made;
