@@ -5,8 +5,8 @@
  * and which machine this is; "device INDEX TYPE NAME" and "rate INDEX RATE" (gs_device_rate) for each device; "pairs
  * N", if with so many pairs of ports (--pairs) each GPU could have a server of its own, and then "apart INDEX OFFSET":
  * that device's is at so many above the port; "ready", or "taken" (the port), or "failed WHY"; then a "." now and then,
- * as long as the server lives, and what cli/serve_links.h has; last "gone", or "gone ERROR": of a command that the
- * driver refused, 0 where it isn't known. It wants to hear from the near side as well: a link that hangs ends both. */
+ * as long as the server lives, and what cli/serve_links.h has; and "gone WHY", where it doesn't any more. It wants to
+ * hear from the near side as well: a link that hangs ends both. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -213,12 +213,14 @@ static bool say(const char *line)
     return printf("%s\n", line) > 0 && fflush(stdout) == 0;
 }
 
-/* The server ends with 100 and more by an error of OpenCL (scripts/remote_edits.py, `failed`). */
+/* By the server's status: 100 and OpenCL's error without its sign, at most 199 (scripts/remote_edits.py, `failed`). */
 static void say_gone(int status)
 {
-    char line[32];
-    const int error = WIFEXITED(status) ? WEXITSTATUS(status) - 100 : 0;
-    snprintf(line, sizeof line, error > 0 ? "gone %d" : "gone", error < 99 ? -error : 0);
+    char line[80] = "gone its server has ended";
+    const int error = WIFEXITED(status) ? 100 - WEXITSTATUS(status) : 0;
+    if (error < 0)
+        snprintf(line, sizeof line, "gone its driver has refused a command (error %d%s)", error,
+                 error == -99 ? " or below" : "");
     say(line);
 }
 

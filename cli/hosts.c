@@ -477,13 +477,8 @@ static void hear(struct gs_hosts *hosts, struct gs_host *h, const char *line)
         leave_out(h, "it has no free port");
         if (++h->tries < MOST_TRIES)
             start_again(hosts, h);
-    } else if (strcmp(line, "gone") == 0) {
-        leave_out(h, "its server has ended");
     } else if (strncmp(line, "gone ", 5) == 0) {
-        const long error = strtol(line + 5, NULL, 10);
-        snprintf(why, sizeof why,
-                 error ? "its driver has refused a command (error %ld)" : "its driver has refused a command", error);
-        leave_out(h, why);
+        leave_out(h, line + 5);
     } else if (h->state == GS_HOST_READY) {
         hear_of_link(hosts, h, line);
     } else if (h->state == GS_HOST_SILENT && *line) {
@@ -542,7 +537,7 @@ static void beat(struct gs_host *h)
         leave_out(h, "its connection has ended");
 }
 
-/* From another host; which has a moment to say what the reason is, if it is its. */
+/* Its way to another host has ended. If that host is the reason, it has a moment to say why: then that is reported. */
 static void look_whether_parted(const struct gs_hosts *hosts, struct gs_host *h)
 {
     char why[256];

@@ -161,10 +161,9 @@ change("pocld/common.hh", r"\n#define RETURN_IF_ERR_CODE\(", r"""
   _exit(100 + (Error < 0 && Error > -99 ? -Error : 99));
 }
 \g<0>""")
-change("pocld/cmd_queue.cc", r"\n  // TODO: move this to reply thread\?\n", r"""
-  if (reply->rep.failed)
+change("pocld/cmd_queue.cc", r"\n    assert\(false && \"unknown message type\"\);\n  \}\n", r"""\g<0>  if (reply->rep.failed)
     endWithError(reply->rep.fail_details);
-\g<0>""")
+""")
 change("pocld/reply_th.cc", r"(\n        if \(status < CL_COMPLETE\)) \{\n(?:.*\n){3} +\}\n", r"\1\n          endWithError(status);\n")
 
 edit("required", "A launch with another local size than the kernel requires wasn't refused.")
