@@ -57,13 +57,10 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
     if (!err && (err = gs_launch_args(l, kernel, 0)) != CL_SUCCESS)
         gs_spare_kernel_back(l->k, 0, kernel);
     cl_event end;
-    run.may_begin = !event && !n_wait;
     if (!err)
         err = gs_run_kernel(l->cmd.q, &run, kernel, l->cmd.q->o.handle, n_wait, wait, &end);
-    if (err && !run.begun)
+    if (err)
         return 1;
-    if (err || !end)
-        return err;
     const struct gs_events ended = {.v = &end, .n = 1};
     err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &ended, &home, event);
     gs_real()->clReleaseEvent(end);

@@ -151,13 +151,6 @@ void gs_batch_heard(const struct gs_batch *b, uint64_t took_ns, uint64_t since_g
         gs_batch_learn(b, took_ns < since_grant_ns && took_ns < half_ns ? half_ns : took_ns);
 }
 
-bool gs_kind_is_new(uint64_t kind)
-{
-    GS_LOCKED(&lock);
-    const struct known *k = place_of(kind);
-    return !k->ns && !k->whole_groups;
-}
-
 unsigned gs_chunk_factor(uint64_t kind)
 {
     GS_LOCKED(&lock);

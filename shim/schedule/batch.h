@@ -43,9 +43,6 @@ void gs_batch_learn(const struct gs_batch *b, uint64_t took_ns);
  * that came later, which was since_grant_ns ago. `waited`: it had not ended yet when somebody looked first. */
 void gs_batch_heard(const struct gs_batch *b, uint64_t took_ns, uint64_t since_grant_ns, bool waited);
 
-/* Is nothing known of the time that such a launch takes? */
-bool gs_kind_is_new(uint64_t kind);
-
 /* So many times the configured work-groups are a chunk of a launch of that kind: 1, 2, 4, ... */
 unsigned gs_chunk_factor(uint64_t kind);
 

@@ -6,7 +6,6 @@
 #include "shim/schedule/batch.h"
 #include "shim/memory/coherence.h"
 #include "shim/schedule/dispatch.h"
-#include "shim/schedule/first_launch.h"
 #include "shim/subkernel/launching.h"
 #include "shim/plan/part_kernel.h"
 #include "shim/schedule/put.h"
@@ -97,7 +96,6 @@ cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, cl_kernel kernel, unsig
 {
     size_t offset[3], global[3], local[3];
     struct gs_box box;
-    chunk += run->begun;
     gs_cut_box(&run->cut, run->odd ? (chunk + run->cut.n - 1) % run->cut.n : chunk, &box);
     gs_box_items(&run->geometry, &box, offset, global);
     for (unsigned d = 0; d < 3; d++)
@@ -182,19 +180,7 @@ struct gs_kernel_work *gs_kernel_work_make(const struct gs_kernel_run *run, cl_k
     return NULL;
 }
 
-/* True: all of it has been enqueued. */
-static bool begin_in_call(struct gs_queue *q, struct gs_kernel_run *run, struct gs_units *units)
-{
-    struct gs_kernel_work *w = units->work;
-    const unsigned n = gs_run_first(q, gs_resource_of(units->place), units);
-    run->begun = w->run.begun = n;
-    units->n -= n;
-    if (n)
-        units->kind = 0; /* what all of it takes has been learnt */
-    return !units->n;
-}
-
-cl_int gs_run_kernel(struct gs_queue *q, struct gs_kernel_run *run, cl_kernel kernel, cl_command_queue queue,
+cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_kernel kernel, cl_command_queue queue,
                      cl_uint n_wait, const cl_event *wait, cl_event *end)
 {
     struct gs_kernel_work one = {.run = *run, .kernel = kernel};
@@ -216,11 +202,6 @@ cl_int gs_run_kernel(struct gs_queue *q, struct gs_kernel_run *run, cl_kernel ke
         units.free = gs_kernel_work_free;
         units.first_alone = gs_group()->pocl;
         err = gs_unit_queues(q, run->place, units.queue);
-    }
-    if (!err && units.n > 1 && run->may_begin && gs_is_first_launch(q, &units) && begin_in_call(q, run, &units)) {
-        units.free(units.work);
-        *end = NULL;
-        return CL_SUCCESS;
     }
     if (!err)
         err = gs_run_units(q, queue, gs_resource_of(run->place), n_wait, wait, &units, end);

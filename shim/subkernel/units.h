@@ -20,9 +20,7 @@ struct gs_kernel_run {
     uint64_t kind;                /* of the launch: gs_launch_kind */
     unsigned factor;              /* by which its chunks are larger than the configured ones */
     struct gs_siblings *siblings; /* see dispatch.h; or null */
-    bool may_begin;               /* in the call, with nothing to wait for and no event: see gs_run_first */
-    unsigned begun; /* by gs_run_kernel: so many chunks have gone so; an error after that is the launch's */
-    bool odd;       /* its sizes are no multiples: the last chunk goes first, so that the driver sees it at once */
+    bool odd; /* its sizes are no multiples: the last chunk goes first, so that the driver sees it at once */
 };
 
 /* Of a launch without a local size, so many work-items count as a work-group. */
@@ -44,9 +42,8 @@ cl_int gs_kernel_work_enqueue(void *work, unsigned chunk, cl_command_queue queue
 void gs_kernel_work_free(void *work);
 
 /* Runs it, its first chunk in `queue` after the wait list. `kernel` has its arguments, but for the hidden one; with
- * more than one chunk it is a spare kernel, which is taken over whatever comes of it. *end is the caller's: null, where
- * all of it has been enqueued in that queue already. */
-cl_int gs_run_kernel(struct gs_queue *q, struct gs_kernel_run *run, cl_kernel kernel, cl_command_queue queue,
+ * more than one chunk it is a spare kernel, which is taken over whatever comes of it. *end is the caller's. */
+cl_int gs_run_kernel(struct gs_queue *q, const struct gs_kernel_run *run, cl_kernel kernel, cl_command_queue queue,
                      cl_uint n_wait, const cl_event *wait, cl_event *end);
 
 #endif
