@@ -31,13 +31,6 @@ void gs_spent_drop(struct gs_spent *s)
         free(s);
 }
 
-void gs_units_back(struct gs_deferred *h, unsigned first, enum gs_unit_state to)
-{
-    for (unsigned i = first; i < h->units.n; i++)
-        if (gs_unit_is(&h->unit[i], GS_UNIT_GRANTED))
-            gs_unit_to(&h->unit[i], to);
-}
-
 void gs_deferred_spoil(struct gs_deferred *h, cl_int status)
 {
     int none = CL_COMPLETE;
@@ -202,7 +195,7 @@ static void is_over(struct gs_deferred *h)
 {
     pthread_mutex_lock(&gs_deferred_lock);
     gs_deferred_to(h, GS_OVER);
-    const cl_event end = h->ends_by == GS_END_OWN ? h->end : NULL; /* else it ends by itself */
+    const cl_event end = h->end; /* null: it ends with its only unit */
     pthread_mutex_unlock(&gs_deferred_lock);
     const bool later = end && h->units.siblings && atomic_load(&h->status) != CL_COMPLETE;
     if (end && !later) /* now, though others may hold it for longer */

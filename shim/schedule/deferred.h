@@ -16,15 +16,6 @@
 #include "shim/schedule/state.h"
 #include "shim/report/watch.h"
 
-enum { GS_AT_ONCE = 15 }; /* units besides the first that may be had beforehand */
-
-/* What a command's end is. */
-enum gs_end {
-    GS_END_FIRST,  /* that of its only unit, or of the last that has joined that */
-    GS_END_OWN,    /* a user event, which a thread of ours ends */
-    GS_END_MARKER, /* a marker's behind its units, all of which are enqueued in the call */
-};
-
 /* What it stands behind. */
 enum gs_behind {
     GS_BEHIND_NOTHING, /* it could run now */
@@ -39,11 +30,10 @@ struct gs_deferred {
     atomic_int status;        /* CL_COMPLETE, or the first error of a unit */
     atomic_bool pending;      /* it had not ended when somebody began to wait for its end */
     unsigned resource;
-    cl_event ready; /* the commands before have ended */
-    cl_event open;  /* the gate: a user event */
-    cl_event first; /* unit 0; null: not enqueued yet */
-    cl_event end;   /* of several units */
-    enum gs_end ends_by;
+    cl_event ready;          /* the commands before have ended */
+    cl_event open;           /* the gate: a user event */
+    cl_event first;          /* unit 0; null: not enqueued yet */
+    cl_event end;            /* of several units: a user event, which a thread of ours ends */
     struct gs_event *record; /* what is known of `end`: its times */
     struct gs_units units;
     enum gs_length length; /* of each of them */
@@ -105,8 +95,7 @@ static inline bool gs_is_several(const struct gs_deferred *h)
     return h->units.n > 1;
 }
 
-/* Was the first unit granted before it was enqueued? Then it needs no gate. Of several units that end by a marker all
- * were. */
+/* Was the first unit granted before it was enqueued? Then it needs no gate. */
 static inline bool gs_is_taken(const struct gs_deferred *h)
 {
     return gs_unit_is(h->unit, GS_UNIT_GRANTED);
@@ -132,9 +121,6 @@ static inline void gs_drop_event(cl_event event)
 }
 
 /* ---- deferred.c ---- */
-
-/* Those granted, from this one on, aren't submitted: gives their grants back. */
-void gs_units_back(struct gs_deferred *h, unsigned first, enum gs_unit_state to);
 
 /* Its status is this error, if it is the first. */
 void gs_deferred_spoil(struct gs_deferred *h, cl_int status);
@@ -204,9 +190,6 @@ void gs_worker_forget(struct gs_deferred *h);
 
 /* The first unit of the command is enqueued: it is served once it could run. */
 void gs_worker_take(struct gs_deferred *h);
-
-/* Before that, where all its units are granted: enqueues those behind the first, and what stands for the end of all. */
-void gs_worker_enqueue_rest(struct gs_deferred *h);
 
 /* ---- drained.c ---- */
 

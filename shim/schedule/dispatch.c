@@ -45,7 +45,7 @@ static cl_int add_end(struct gs_deferred *h, struct gs_context *ctx)
 static cl_int retain_queues(struct gs_deferred *h)
 {
     struct gs_queues kept = {.home = h->home};
-    if (gs_is_taken(h) && h->ends_by != GS_END_OWN)
+    if (gs_is_taken(h) && !gs_is_several(h))
         return CL_SUCCESS;
     cl_int err = gs_real()->clRetainCommandQueue(h->home);
     if (err)
@@ -79,7 +79,7 @@ static cl_int make(struct gs_deferred *h, struct gs_queue *q, bool marked, cl_ui
     cl_int err = marked ? mark(h, q, n_wait, wait) : CL_SUCCESS;
     if (!err && !gs_is_taken(h))
         h->open = gs_real()->clCreateUserEvent(q->o.ctx->o.handle, &err);
-    if (!err && h->ends_by == GS_END_OWN)
+    if (!err && gs_is_several(h))
         err = add_end(h, q->o.ctx);
     return err ? err : retain_queues(h);
 }
@@ -221,13 +221,11 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     if (h->units.n == 1)
         gs_batch_add(&h->batch, h->units.kind, most_of_unit_ns(resource, false), &full);
     h->sharing = full || queue != q->o.handle ? GS_SHARE_CLOSED : GS_SHARE_OPEN;
-    h->ends_by = gs_is_several(h) ? GS_END_OWN : GS_END_FIRST;
     h->length = length_of(h);
     h->home = queue;
     h->resource = resource;
     h->call = call;
     const bool marked = gs_take_now(h, q, may_chain);
-    gs_take_rest(h, q);
     if (!gs_is_taken(h))
         close_before_gate(queue);
     const cl_int err = make(h, q, marked, n_wait, wait);
@@ -238,7 +236,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     if (queue == q->o.handle && !q->out_of_order && (h->drained = gs_drained_of(q)))
         atomic_fetch_add(&h->drained->refs, 1);
     h->label = gs_label_now();
-    GS_NOTE("made %p %p %p", (void *)h, (void *)h->open, h->ends_by == GS_END_OWN ? (void *)h->end : NULL);
+    GS_NOTE("made %p %p %p", (void *)h, (void *)h->open, (void *)h->end);
     *held = h;
     *gate = h->open;
     return CL_SUCCESS;
@@ -294,10 +292,8 @@ void gs_let_go(struct gs_deferred *h, cl_event first, cl_event *end)
         return;
     }
     /* Others have been sent off by then. */
-    const bool sends = !gs_is_taken(h) || (h->ends_by == GS_END_FIRST && sharing == GS_SHARE_CLOSED);
+    const bool sends = !gs_is_taken(h) || (!gs_is_several(h) && sharing == GS_SHARE_CLOSED);
     h->first = first;
-    if (h->ends_by == GS_END_MARKER)
-        gs_worker_enqueue_rest(h);
     cl_event own = gs_is_several(h) ? h->end : first;
     if (end)
         gs_real()->clRetainEvent(*end = own);

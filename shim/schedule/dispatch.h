@@ -46,8 +46,7 @@ struct gs_units {
      * under way. The others are null. */
     cl_command_queue queue[GS_UNIT_QUEUES];
     bool first_alone; /* no other unit may be enqueued before the first has ended */
-    /* Enqueues a unit; its event is the dispatcher's. The first only for gs_run_units. The others have a wait list
-     * where they are enqueued before the first could run. */
+    /* Enqueues a unit; its event is the dispatcher's. The first only for gs_run_units; the others have no wait list. */
     cl_int (*enqueue)(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
                       cl_event *event);
     void (*free)(void *work); /* once the last one has been enqueued, or none will be */

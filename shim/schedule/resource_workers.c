@@ -74,14 +74,11 @@ static unsigned emptiest_queue(struct gs_deferred *h)
 
 /* Once more if it is refused: the driver has taken the first of them, and the application would hear of it by its event
  * alone, if it looks at that. */
-static cl_int enqueue_unit(const struct gs_deferred *h, unsigned i, cl_command_queue queue, cl_event wait,
-                           cl_event *event)
+static cl_int enqueue_unit(const struct gs_deferred *h, unsigned i, cl_command_queue queue, cl_event *event)
 {
-    GS_NOTE("enqueue %p %d", (const void *)&h->unit[i],
-            wait || !h->ready ? CL_COMPLETE : (int)gs_event_status(h->ready));
-    const cl_event *list = wait ? &wait : NULL;
-    const cl_int err = h->units.enqueue(h->units.work, i, queue, wait != NULL, list, event);
-    return err ? h->units.enqueue(h->units.work, i, queue, wait != NULL, list, event) : err;
+    GS_NOTE("enqueue %p %d", (const void *)&h->unit[i], h->ready ? (int)gs_event_status(h->ready) : CL_COMPLETE);
+    const cl_int err = h->units.enqueue(h->units.work, i, queue, 0, NULL, event);
+    return err ? h->units.enqueue(h->units.work, i, queue, 0, NULL, event) : err;
 }
 
 /* Another one is under way in that queue. The event is taken over. */
@@ -103,7 +100,7 @@ static bool enqueue_next(struct gs_deferred *h, unsigned i)
     gs_label_back(h->label);
     gs_unit_to(u, GS_UNIT_SUBMITTED);
     const unsigned to = emptiest_queue(h);
-    const cl_int err = enqueue_unit(h, i, h->units.queue[to], NULL, &event);
+    const cl_int err = enqueue_unit(h, i, h->units.queue[to], &event);
     if (!err) {
         gs_real()->clRetainEvent(event);
         is_last(h, to, event);
@@ -343,82 +340,12 @@ void gs_workers_set_up(void)
     pthread_once(&workers_once, set_up);
 }
 
-/* The queue of a unit that is enqueued at once. */
-static unsigned queue_of_rest(const struct gs_deferred *h, unsigned i)
-{
-    unsigned n = 1;
-    while (n < GS_UNIT_QUEUES && h->units.queue[n])
-        n++;
-    return i % n;
-}
-
-/* A user event of its context. Null: there is none to be had. */
-static cl_event user_event(const struct gs_deferred *h)
-{
-    cl_context context = NULL;
-    cl_int err = gs_real()->clGetCommandQueueInfo(h->home, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
-    cl_event event = err ? NULL : gs_real()->clCreateUserEvent(context, &err);
-    return err ? NULL : event;
-}
-
-/* What stands for the end of all, where one of them could not be enqueued: it fails once the others have ended, which
- * still use the application's memory. */
-static void add_failed_end(struct gs_deferred *h, const cl_event *enqueued, cl_uint n)
-{
-    h->end = user_event(h);
-    if (h->end) {
-        h->ends_by = GS_END_OWN;
-        return;
-    }
-    for (cl_uint i = 0; i < n; i++)
-        gs_real()->clWaitForEvents(1, &enqueued[i]);
-    gs_real()->clRetainEvent(h->end = h->first);
-}
-
-void gs_worker_enqueue_rest(struct gs_deferred *h)
-{
-    cl_uint n = 0;
-    cl_int err = CL_SUCCESS;
-    gs_real()->clFlush(h->home); /* others wait for `ready` */
-    for (unsigned i = 0; i + 1 < h->units.n && !err; i++) {
-        cl_command_queue queue = h->units.queue[queue_of_rest(h, i)];
-        err = enqueue_unit(h, i + 1, queue, h->ready, &h->unit[i + 1].event);
-        if (!err) {
-            gs_real()->clFlush(queue);
-            n++;
-        }
-    }
-    cl_event all[GS_AT_ONCE + 1] = {h->first}; /* the first as well: a queue's order hands no failure on */
-    for (cl_uint i = 0; i < n; i++)
-        all[i + 1] = h->unit[i + 1].event;
-    if (!err)
-        err = gs_real()->clEnqueueMarkerWithWaitList(h->home, n + 1, all, &h->end);
-    h->next_unit = h->units.n;
-    if (!err)
-        return;
-    gs_deferred_spoil(h, err);
-    add_failed_end(h, all, n + 1);
-    gs_units_back(h, n + 1, GS_UNIT_FAILED);
-}
-
-static void watch_rest(struct gs_deferred *h)
-{
-    for (unsigned i = 1; i < h->units.n && gs_unit_is(&h->unit[i], GS_UNIT_GRANTED); i++) {
-        const unsigned to = queue_of_rest(h, i - 1);
-        gs_unit_to(&h->unit[i], GS_UNIT_SUBMITTED);
-        is_last(h, to, h->unit[i].event);
-        gs_unit_watch(h, &h->unit[i], &h->running[to], h->unit[i].event);
-    }
-}
-
 /* Its unit is granted: there is nothing to wait for but its end. */
 static void run_taken(struct gs_deferred *h)
 {
     gs_unit_to(h->unit, GS_UNIT_SUBMITTED);
     gs_unit_watch(h, h->unit, NULL, h->first);
-    watch_rest(h);
-    if (!h->next_unit)
-        h->next_unit = 1;
+    h->next_unit = 1;
     if (h->next_unit < h->units.n) {
         gs_real()->clFlush(h->home); /* it may begin */
         push(h);

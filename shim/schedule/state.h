@@ -60,7 +60,6 @@ struct gs_unit {
     struct gs_grant grant; /* while it is granted or submitted */
     struct gs_deferred *held;
     atomic_uint *running; /* of its queue; or null */
-    cl_event event;       /* from enqueueing it until it is submitted, where all units are in one call */
 };
 
 /* A unit that is granted or submitted has a grant. This gives it back with the state after those, at once: others may

@@ -8,7 +8,8 @@
 void gs_take_back(struct gs_deferred *h)
 {
     gs_worker_forget(h);
-    gs_units_back(h, 0, GS_UNIT_QUEUED);
+    if (gs_is_taken(h))
+        gs_unit_to(h->unit, GS_UNIT_QUEUED);
 }
 
 /* A launch on one GPU waits a moment in the call: it needs no gate then, nor anybody who opens it. On an H200, behind
@@ -103,20 +104,4 @@ bool gs_take_now(struct gs_deferred *h, const struct gs_queue *q, bool may_chain
     if (now && try_unit(h, idle && h->home == q->o.handle) && h->behind == GS_BEHIND_OTHERS)
         h->behind = GS_BEHIND_LAST;
     return h->behind == GS_BEHIND_OTHERS || (h->behind == GS_BEHIND_LAST && gs_is_several(h));
-}
-
-/* The further units are enqueued in the call then, and the command's end is that of a marker behind them. A user event,
- * for units that come later, is a gate to the driver (see await_own), and NVIDIA's told of its end 0.24 ms late (H200).
- * Its times are put together later than the marker ends: so not where somebody may ask for them. */
-void gs_take_rest(struct gs_deferred *h, const struct gs_queue *q)
-{
-    if (!gs_is_taken(h) || !gs_is_several(h) || h->units.n - 1 > GS_AT_ONCE || h->units.first_alone || q->profiling ||
-        gs_report_wants_times())
-        return;
-    h->ends_by = GS_END_MARKER;
-    for (unsigned i = 1; i < h->units.n && h->ends_by == GS_END_MARKER; i++)
-        if (!gs_unit_try(&h->unit[i], h->resource, h->length)) {
-            gs_units_back(h, 1, GS_UNIT_QUEUED);
-            h->ends_by = GS_END_OWN;
-        }
 }

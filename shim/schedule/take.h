@@ -17,10 +17,7 @@ static inline bool gs_is_next(const struct gs_deferred *before, unsigned resourc
  * there is need for a marker that tells when it could run. */
 bool gs_take_now(struct gs_deferred *h, const struct gs_queue *q, bool may_chain);
 
-/* The further units as well, if all of them may be had at once. */
-void gs_take_rest(struct gs_deferred *h, const struct gs_queue *q);
-
-/* The units that were granted beforehand aren't used. */
+/* The first unit was granted beforehand, and isn't used. */
 void gs_take_back(struct gs_deferred *h);
 
 #endif
