@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/schedule/take.h"
 
-#include "shim/order/callbacks.h"
 #include "shim/report/report.h"
 #include "shim/schedule/put.h"
 
@@ -49,34 +48,12 @@ static bool ask_unit(struct gs_deferred *h, bool idle)
     return granted;
 }
 
-/* A launch so short that the host takes no less time for it waits in the call where its own application's units alone
- * are out: a gate makes NVIDIA's driver keep what comes behind it and send it off by a thread of its own, which took it
- * 9 to 11 us a launch on an H200 instead of 5, until the queue was empty again. So does one of which nothing is known
- * yet. */
-static bool await_own(struct gs_deferred *h)
-{
-    enum { SHORT_NS = 10 * 1000, MOST_NS = 1000 * 1000, PAUSE_NS = 2000 };
-    const uint64_t begin = gs_now_ns(), expected = h->batch.expected_ns;
-    bool taken = false;
-    if (h->units.n != 1 || !h->units.kind || expected > SHORT_NS || !(gs_group()->type & CL_DEVICE_TYPE_GPU) ||
-        gs_callbacks_ever())
-        return false;
-    for (uint64_t now = begin; !taken && now < begin + MOST_NS && gs_unit_own_out(h->resource, h->length);) {
-        const uint64_t next = now + PAUSE_NS;
-        while ((now = gs_now_ns()) < next)
-            ;
-        gs_units_look(h->resource, NULL, NULL);
-        taken = gs_unit_try(h->unit, h->resource, h->length);
-    }
-    return taken;
-}
-
 static bool try_unit(struct gs_deferred *h, bool idle)
 {
     if (gs_unit_try(h->unit, h->resource, h->length))
         return true;
     gs_units_look(h->resource, NULL, NULL);
-    return gs_unit_try(h->unit, h->resource, h->length) || await_own(h) || ask_unit(h, idle);
+    return gs_unit_try(h->unit, h->resource, h->length) || ask_unit(h, idle);
 }
 
 /* Where no other application is connected nobody waits for a unit which is held while its command can't run yet: what
