@@ -38,14 +38,6 @@ for program in "sole 400 7" "sole 400 1" "alone 400"; do
   diff without.txt daemon.txt || fail "$program: one that is alone under a daemon needs other calls of the driver"
 done
 
-# Launches of which nothing is known yet go in chunks, and none of them behind a user event; on a busy machine some do, as
-# the call doesn't wait for long.
-GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=0.1 FAKE_LOG=first.log timeout 240 gpusparc run --gpus 1 "$programs/firsts" 20 >out.txt 2>err.txt || { cat err.txt; fail firsts; }
-[ "$(grep -c '^clEnqueueNDRangeKernel' first.log)" -gt 120 ] || fail "the first launches weren't cut"
-gates=$(grep -c '^clCreateUserEvent' first.log) || true
-echo "20 first launches: $gates user events"
-[ "$gates" -le 10 ] || fail "one that is alone under a daemon makes $gates user events"
-
 # Most launches of a row are handed on with nothing locked. (Of so many rows that one is, on a busy machine too.)
 GPUSPARC_REAL=$programs/fake.so FAKE_ITEM_NS=0.1 timeout 240 gpusparc run --gpus 1 "$programs/locks" 5000 100 >out.txt 2>err.txt || { cat err.txt; fail locks; }
 grep launches, err.txt
