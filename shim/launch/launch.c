@@ -352,7 +352,7 @@ bool gs_launch_defines(struct gs_kernel *k)
     const bool may = !atomic_load(&ctx->spread);
     for (cl_uint i = 0; i < k->n_args && may && !err; i++) {
         struct gs_mem *m = k->args[i].is_mem ? gs_find(GS_MEM, *(void **)k->args[i].bytes) : NULL;
-        if (!m || m->flags & CL_MEM_READ_ONLY || gs_is_defined(m))
+        if (!m || gs_is_defined(m))
             continue;
         if (m == m->root)
             gs_wrote_at_home(m);

@@ -25,8 +25,7 @@ void gs_launch_geometry(struct gs_launching *l, const uint32_t reqd[3])
 
 bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg)
 {
-    if (l->mems[arg]->flags & CL_MEM_READ_ONLY)
-        return false;
+    /* Whatever the object's flags say: drivers don't keep a kernel from writing to CL_MEM_READ_ONLY. */
     return !l->summary || l->summary->args[arg].may_write || l->summary->args[arg].escapes;
 }
 
