@@ -28,7 +28,7 @@ static const char usage[] =
     "(8)\n"
     "  --sets N              number of sets in all (100000)\n"
     "  --seed N              (1)\n"
-    "  --analysis NAME       safe (default) or paper\n"
+    "  --analysis NAME       safe (default), segments or paper\n"
     "  --policies LIST       of single, local, gema, gema+, global (default: all)\n"
     "  --modes two|all       one GPU or all of them, as in the paper (default), or any number\n"
     "  --points N            points of the curve (20, or 11 for figure 8)\n"

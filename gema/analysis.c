@@ -8,7 +8,7 @@
 
 #include "gema/analyzer.h"
 
-const char *const gs_analysis_names[GS_ANALYSES] = {"safe", "paper"};
+const char *const gs_analysis_names[GS_ANALYSES] = {"safe", "paper", "segments"};
 
 /* A response time is cut off at so many half periods of its task; it misses its deadline by far then. Policies need to
  * know less exactly how far than people do. */
@@ -128,55 +128,70 @@ static void delay_of(struct gs_analyzer *a, const struct gs_segment *s, struct g
     o->excess_ns = min64(excess, o->delay_ns - least);
 }
 
-/* The delays of one chain's segments into out[]. True: it was cut off, when with what was known the response time
- * reached the limit. */
-static bool chain_delays(struct gs_analyzer *a, size_t task, int g, int64_t limit, struct gs_segment_result *out)
+/* What is known of waiting on one kind of server, whichever segment of the chain waits. */
+static struct gs_wait wait_of(struct gs_analyzer *a, size_t task, int g, int r, bool shares)
 {
     const struct gs_model *m = a->model;
+    struct gs_wait wait = {.pieces = pieces_of(r, g),
+                           .preemptive = m->preemptive[r],
+                           .chunked = a->chunked[r],
+                           .policy = m->pieces,
+                           .lower = m->preemptive[r] ? NULL : lower_of(a, task, r),
+                           .own = load_of(a, task, g)[r].longest};
+    if (a->chunked[r]) {
+        a->lowest[r] = max64(wait.lower[0], shares ? 0 : kept_of(a, r));
+        wait.lower = &a->lowest[r];
+        wait.own = max64(wait.own, shares ? kept_of(a, r) : 0);
+    }
+    if (a->analysis != GS_ANALYSIS_PAPER)
+        gs_wait_prepare(&wait, &a->servers[r]);
+    return wait;
+}
+
+/* By how much together applications below all tasks may keep servers longer from a segment, or from several that wait
+ * so often, where the job's waits share an excess. */
+static int64_t excess_of(const struct gs_analyzer *a, size_t task, int r, int waits)
+{
+    return min64(a->model->tasks[task].excess_ns, waits * max64(kept_of(a, r) - a->lowest[r], 0));
+}
+
+/* The delays of one chain's segments into out[], each in a window of its own, up to `left`. One that is longer counts
+ * as far more: only theorem 11 can tell then. */
+static void chain_delays(struct gs_analyzer *a, size_t task, int g, int64_t left, bool shares,
+                         struct gs_segment_result *out)
+{
+    enum { FAR = 8 };
     const struct gs_chain *c = chain_of(a, task, g);
     const uint16_t *order = a->order[task * (size_t)(a->gpus + 1) + (size_t)g];
-    const bool shares = shares_excess(a, task, c), counts = shares && !a->several;
-    struct gs_wait wait = {0};
-    int64_t left = limit - gs_chain_worst(c), lowest = 0;
+    const bool counts = shares && !a->several;
+    struct gs_wait *wait = NULL;
     int last = -1;
-    if (left <= 0)
-        return true;
     for (size_t k = 1; k <= order[0]; k++) {
         const struct gs_segment *s = &c->segments[order[k]];
         struct gs_segment_result *o = &out[order[k]];
-        struct gs_servers *servers = &a->servers[s->resource];
         const int r = (int)s->resource;
         if (r != last) {
-            wait = (struct gs_wait){.pieces = pieces_of(r, g),
-                                    .preemptive = m->preemptive[r],
-                                    .chunked = a->chunked[r],
-                                    .policy = m->pieces,
-                                    .lower = m->preemptive[r] ? NULL : lower_of(a, task, r),
-                                    .own = load_of(a, task, g)[r].longest};
-            if (a->chunked[r]) {
-                lowest = max64(wait.lower[0], shares ? 0 : kept_of(a, r));
-                wait.lower = &lowest;
-                wait.own = max64(wait.own, shares ? kept_of(a, r) : 0);
-            }
-            if (a->analysis == GS_ANALYSIS_SAFE)
-                gs_wait_prepare(&wait, servers);
+            wait = &a->windows[r].wait;
+            *wait = wait_of(a, task, g, r, shares);
             last = r;
         }
-        struct gs_wait pausing = wait; /* its delay says nothing of the others' */
+        struct gs_wait pausing = *wait; /* its delay says nothing of the others' */
         pausing.known = -1;
         pausing.pauses = s->pauses;
         pausing.pause_ns = s->pause_ns;
-        pausing.spread = wait.pieces > 1 ? wait.pieces : 0;
-        const int64_t most = (s->pauses + 1) * max64(kept_of(a, r) - lowest, 0);
-        if (a->analysis == GS_ANALYSIS_SAFE)
-            delay_of(a, s, s->pauses ? &pausing : &wait, counts ? min64(m->tasks[task].excess_ns, most) : 0, left, o);
+        pausing.spread = wait->pieces > 1 ? wait->pieces : 0;
+        const int64_t excess = counts ? excess_of(a, task, r, s->pauses + 1) : 0;
+        if (a->analysis != GS_ANALYSIS_PAPER)
+            delay_of(a, s, s->pauses ? &pausing : wait, excess, left, o);
         else
-            o->delay_ns = gs_delay_paper(&wait, servers, s->worst_ns, left, &o->blocking_ns);
-        left -= o->delay_ns - o->excess_ns;
-        if (left <= 0)
-            return true;
+            o->delay_ns = gs_delay_paper(wait, &a->servers[r], s->worst_ns, left, &o->blocking_ns);
+        if (o->delay_ns - o->excess_ns < left)
+            continue;
+        o->delay_ns = FAR * a->model->tasks[task].period_ns;
+        o->blocking_ns = o->excess_ns = 0;
+        if (a->analysis != GS_ANALYSIS_SAFE)
+            return;
     }
-    return false;
 }
 
 /* How long a job may wait for the daemon's word which of several GPUs it is to use: theorem 8. */
@@ -185,25 +200,55 @@ static int64_t asks_for(const struct gs_analyzer *a, int g)
     return a->chunked[GS_GPU] && g == 1 && a->gpus > 1 ? a->model->handover_ns : 0;
 }
 
-/* The response times of one task's chain into out[]. Returns R, or the limit or more where it was cut off. */
+/* What all segments of the chain wait at most by theorem 11, or `left`: with one window for all on one kind of server.
+ */
+static int64_t chain_waits(struct gs_analyzer *a, size_t task, int g, int64_t left, bool shares,
+                           const struct gs_segment_result *delays)
+{
+    const struct gs_chain *c = chain_of(a, task, g);
+    int waits[GS_RESOURCES] = {0};
+    for (size_t j = 0; j < c->n; j++)
+        waits[c->segments[j].resource] += 1 + c->segments[j].pauses;
+    for (int r = 0; r < GS_RESOURCES; r++)
+        a->windows[r].excess = shares && !a->several ? excess_of(a, task, r, waits[r]) : 0;
+    return gs_window_waits(a->windows, a->servers, c, delays, left);
+}
+
+/* The response times of one task's chain into out[]. Returns R; *cut: it is more than that, which is the limit, or what
+ * the chain takes by itself, if that is more. */
 static int64_t chain_response(struct gs_analyzer *a, size_t task, int g, int64_t limit, struct gs_segment_result *out,
                               bool *cut)
 {
     const struct gs_chain *c = chain_of(a, task, g);
-    const int64_t excess = a->model->tasks[task].excess_ns;
-    int64_t alone = asks_for(a, g), shared = 0, best = 0;
+    const int64_t excess = a->model->tasks[task].excess_ns, asks = asks_for(a, g);
+    const int64_t left = limit - gs_chain_worst(c) - asks;
+    const bool shares = shares_excess(a, task, c);
+    int64_t alone = asks, shared = 0, ready = 0, ended = asks, whole = limit, rest = gs_chain_best(c);
     memset(out, 0, c->n * sizeof *out);
-    *cut = chain_delays(a, task, g, limit, out);
+    if (left > 0)
+        chain_delays(a, task, g, left, shares, out);
+    if (left > 0 && a->analysis == GS_ANALYSIS_SAFE)
+        whole = limit - left + chain_waits(a, task, g, left, shares, out);
     for (size_t j = 0; j < c->n; j++) {
         const struct gs_segment *s = &c->segments[j];
-        out[j].jitter_ns = alone + min64(shared, excess) - best;
+        const int64_t before = ended;
         out[j].response_ns = out[j].delay_ns + s->worst_ns + s->pause_ns;
         alone += out[j].response_ns - out[j].excess_ns;
         shared += out[j].excess_ns;
+        rest -= s->best_ns;
+        ended = min64(alone + min64(shared, excess), before + out[j].response_ns);
+        ended = min64(ended, whole < limit ? whole - rest : limit);
+        out[j].jitter_ns = max64(min64(before, ended - s->worst_ns) - ready, 0);
+        out[j].slack_ns = max64(ended - s->worst_ns - ready - out[j].jitter_ns, 0);
         /* The paper's jitter takes the worst times for the best, section IV-B. */
-        best += a->analysis == GS_ANALYSIS_SAFE ? s->best_ns : s->worst_ns;
+        ready += a->analysis == GS_ANALYSIS_PAPER ? s->worst_ns : s->best_ns;
     }
-    return alone + min64(shared, excess);
+    *cut = ended >= limit;
+    for (size_t j = 0; j < c->n && *cut; j++) {
+        out[j].delay_ns = min64(out[j].delay_ns, max64(left, 0));
+        out[j].response_ns = out[j].delay_ns + c->segments[j].worst_ns + c->segments[j].pause_ns;
+    }
+    return *cut ? limit - min64(left, 0) : ended;
 }
 
 /* The time that the paper's formula charges for the k-th GPU segment of a chain: C^S, section IV-B. */
@@ -225,7 +270,7 @@ static void add_higher(struct gs_analyzer *a, size_t task, int g, const struct g
 {
     const struct gs_chain *c = chain_of(a, task, g);
     const struct gs_chain_load *load = load_of(a, task, g);
-    int64_t period = a->model->tasks[task].period_ns;
+    int64_t period = a->model->tasks[task].period_ns, best = 0;
     for (int r = 0; r < GS_RESOURCES; r++)
         if (load[r].n || kind != GS_GROUP_ONLY)
             gs_servers_begin(&a->servers[r], load[r].n ? pieces_of(r, g) : 1, period, kind);
@@ -237,8 +282,9 @@ static void add_higher(struct gs_analyzer *a, size_t task, int g, const struct g
         if (a->analysis == GS_ANALYSIS_PAPER && s->resource == GS_GPU)
             worst = alpha_of(a, task, c, j);
         /* One that pauses may have become ready long before a window in which it is at work (theorem 9). */
-        const int64_t late = s->pauses ? res[j].delay_ns + s->pause_ns : 0;
-        gs_servers_add(&a->servers[s->resource], worst, res[j].jitter_ns + late, s->pauses ? 0 : res[j].delay_ns);
+        const int64_t late = s->pauses ? res[j].slack_ns : 0;
+        gs_servers_add(&a->servers[s->resource], worst, res[j].jitter_ns + late, res[j].slack_ns - late, best);
+        best += a->analysis == GS_ANALYSIS_PAPER ? s->worst_ns : s->best_ns;
     }
 }
 
@@ -303,7 +349,7 @@ static void analyze_next(struct gs_analyzer *a, size_t i, int mode, double ratio
     int64_t response = chain_response(a, i, mode, limit, res, &cut);
     /* A job that the one before it may outlast waits for that, which no window here covers. */
     bool proven = (i == 0 || a->tasks[i - 1].proven) && !cut && response <= t->period_ns &&
-                  (a->analysis != GS_ANALYSIS_SAFE || gs_model_counts_handovers(a->model, i, mode));
+                  (a->analysis == GS_ANALYSIS_PAPER || gs_model_counts_handovers(a->model, i, mode));
     a->tasks[i] = (struct gs_task_result){response, response <= t->deadline_ns, proven, cut, res};
     a->modes[i] = mode;
     add_higher(a, i, mode, res, GS_GROUP_ONLY);

@@ -7,9 +7,10 @@
 
 #include "gema/model.h"
 
-enum gs_analysis { GS_ANALYSIS_SAFE, GS_ANALYSIS_PAPER, GS_ANALYSES };
+/* GS_ANALYSIS_SEGMENTS: as safe, but each segment with a window of its own, without theorem 11. */
+enum gs_analysis { GS_ANALYSIS_SAFE, GS_ANALYSIS_PAPER, GS_ANALYSIS_SEGMENTS, GS_ANALYSES };
 
-/* "safe", "paper" */
+/* "safe", "paper", "segments" */
 extern const char *const gs_analysis_names[GS_ANALYSES];
 
 struct gs_segment_result {
@@ -17,6 +18,7 @@ struct gs_segment_result {
     int64_t blocking_ns; /* of that, waiting that lower priorities cause */
     int64_t delay_ns;    /* w - C: all waiting, blocking included */
     int64_t jitter_ns;   /* J: how much later than at its earliest the segment can become ready */
+    int64_t slack_ns;    /* how long it waits at most if it became ready as late as it can, pauses included */
     int64_t excess_ns;   /* of the delay, what counts once for the job, not for each segment (theorem 10) */
 };
 

@@ -144,7 +144,7 @@ struct gs_analyzer *gs_analyzer_new(const struct gs_model *model, enum gs_analys
     a->gpus = model->servers[GS_GPU];
     a->first_cut = SIZE_MAX;
     for (int r = 0; r < GS_RESOURCES; r++)
-        a->chunked[r] = model->chunked[r] && analysis == GS_ANALYSIS_SAFE;
+        a->chunked[r] = model->chunked[r] && analysis != GS_ANALYSIS_PAPER;
     if (add_handovers(a)) {
         gs_analyzer_free(a);
         return NULL;

@@ -5,6 +5,7 @@
 
 #include "gema/analysis.h"
 #include "gema/delay.h"
+#include "gema/window.h"
 
 /* What one chain puts on one resource. */
 struct gs_chain_load {
@@ -34,7 +35,9 @@ struct gs_analyzer {
     struct gs_segment_result *segments; /* [task][longest] */
     struct gs_task_result *tasks;
     struct gs_result result;
-    struct gs_segment_result *scratch; /* [gpus + 1][longest]: one task's chains */
+    struct gs_window windows[GS_RESOURCES]; /* of the chain under analysis */
+    int64_t lowest[GS_RESOURCES];           /* what waits in windows[] point to, where chunked */
+    struct gs_segment_result *scratch;      /* [gpus + 1][longest]: one task's chains */
     /* The first `valid` entries of tasks hold for these modes and lower[]; marks say what the servers held before each.
      */
     size_t valid;

@@ -47,10 +47,12 @@ void gs_servers_begin(struct gs_servers *s, int pieces, int64_t period, enum gs_
                                                  .period = period};
 }
 
-void gs_servers_add(struct gs_servers *s, int64_t worst, int64_t jitter, int64_t slack)
+void gs_servers_add(struct gs_servers *s, int64_t worst, int64_t jitter, int64_t slack, int64_t best)
 {
     struct gs_group *g = &s->groups[s->n_groups - 1];
-    s->streams[s->n_streams++] = (struct gs_stream){worst, jitter, slack};
+    struct gs_stream *p = &s->streams[s->n_streams++];
+    const int64_t done = g->n ? p[-1].start + p[-1].worst : 0;
+    *p = (struct gs_stream){worst, jitter, slack, best + jitter, g->sum, best > done ? best : done};
     g->n++;
     g->sum += worst;
 }

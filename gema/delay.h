@@ -9,6 +9,9 @@
  * for `slack` at most when it still has all its work before it. */
 struct gs_stream {
     int64_t worst, jitter, slack;
+    int64_t latest; /* after the job's release, when it becomes ready */
+    int64_t before; /* sum of the worst times of the streams before it in its group */
+    int64_t start;  /* after the release, when it begins at its earliest, all that comes before on these servers done */
 };
 
 /* The segments that one task has on these servers. Where its mode isn't known yet it has a group for each mode, and the
@@ -54,7 +57,8 @@ void gs_servers_free(struct gs_servers *s);
 /* Takes out again what was put in later. */
 void gs_servers_cut(struct gs_servers *s, size_t streams, size_t groups);
 void gs_servers_begin(struct gs_servers *s, int pieces, int64_t period, enum gs_group_kind kind);
-void gs_servers_add(struct gs_servers *s, int64_t worst, int64_t jitter, int64_t slack);
+/* `best`: after the release, when the segment becomes ready at its earliest. In the order of the chain. */
+void gs_servers_add(struct gs_servers *s, int64_t worst, int64_t jitter, int64_t slack, int64_t best);
 
 /* What one task needs to know of its waiting on one kind of server. */
 struct gs_wait {

@@ -111,7 +111,8 @@ int main(int argc, char **argv)
                                   6 + rnd(&rng, 30),
                                   1 + rnd(&rng, 3),
                                   rnd(&rng, 2),
-                                  false};
+                                  false,
+                                  rnd(&rng, 3) == 0};
         struct gs_model m = rnd(&rng, 2) ? random_set(&rng, &shape) : generated(&rng);
         bool ok = true;
         if (rnd(&rng, 4) == 0)

@@ -33,7 +33,7 @@ static struct gs_model some_set(struct rng *r)
     struct gs_random random;
     struct gs_model m;
     struct set_shape shape = {3 + rnd(r, 4), 1 + rnd(r, 5), 1 + rnd(r, 20), 10 + rnd(r, 90),
-                              1 + rnd(r, 4), rnd(r, 2),     rnd(r, 2)};
+                              1 + rnd(r, 4), rnd(r, 2),     rnd(r, 2),      rnd(r, 3) == 0};
     if (rnd(r, 2)) {
         m = random_set(r, &shape);
         m.pieces = GS_PIECES_ANY;

@@ -277,7 +277,12 @@ int main(int argc, char **argv)
                                   4 + rnd(&rng, 16),
                                   1 + rnd(&rng, 3),
                                   rnd(&rng, 2),
-                                  true};
+                                  true,
+                                  tried % 3 == 0};
+        if (shape.woven) {
+            shape.max_period += 14;
+            shape.max_servers = 1 + rnd(&rng, 2);
+        }
         struct gs_model m = random_set(&rng, &shape);
         struct gs_analyzer *a = gs_analyzer_new(&m, GS_ANALYSIS_SAFE);
         tried++;

@@ -128,7 +128,7 @@ static void there_and_back(void **state)
 {
     struct rng r = *(struct rng *)*state;
     for (int k = 0; k < 200; k++) {
-        struct set_shape shape = {4, 4, 1000000, 100000000, 3, true, false};
+        struct set_shape shape = {4, 4, 1000000, 100000000, 3, true, false, false};
         struct gs_model m = random_set(&r, &shape), back;
         if (k % 3 == 0)
             give_chunks(&r, &m);
@@ -204,7 +204,7 @@ static void schedules_are_schedules(void **state)
 {
     struct rng r = *(struct rng *)*state;
     for (int k = 0; k < 300; k++) {
-        struct set_shape shape = {5, 4, 6, 40, 3, false, k % 2 == 0};
+        struct set_shape shape = {5, 4, 6, 40, 3, false, k % 2 == 0, false};
         struct gs_model m = random_set(&r, &shape);
         int modes[8];
         struct gs_timeline t;

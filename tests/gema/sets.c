@@ -50,6 +50,21 @@ static size_t random_chain(struct rng *r, const struct set_shape *shape, unsigne
     return used;
 }
 
+/* A chain to and fro between resources `a` and `b`, of two segments and more where they fit. */
+static size_t woven_chain(struct rng *r, const struct set_shape *shape, unsigned room, const int *pair,
+                          struct gs_segment *s)
+{
+    size_t n = 2 + rnd(r, shape->max_segments), used = 0, turn = rnd(r, 2);
+    for (size_t j = 0; j < n && room; j++) {
+        const unsigned most = room < 3 ? room : 3, worst = 1 + rnd(r, most),
+                       best = shape->varying && rnd(r, 2) ? 1 : worst;
+        s[used++] =
+            (struct gs_segment){.resource = (enum gs_resource)pair[(turn + j) % 2], .best_ns = best, .worst_ns = worst};
+        room -= worst;
+    }
+    return used;
+}
+
 struct gs_model random_set(struct rng *r, const struct set_shape *shape)
 {
     struct gs_model m;
@@ -61,6 +76,8 @@ struct gs_model random_set(struct rng *r, const struct set_shape *shape)
     m.preemptive[GS_PCI] = rnd(r, 6) == 0;
     unsigned n = shape->crowded ? 3 + rnd(r, shape->max_tasks - 2) : 2 + rnd(r, shape->max_tasks - 1);
     int crowd = shape->crowded ? (int)rnd(r, GS_RESOURCES) : -1;
+    const int first = shape->woven ? (int)rnd(r, GS_RESOURCES) : 0, other = shape->woven ? 1 + (int)rnd(r, 2) : 1;
+    const int pair[2] = {first, (first + other) % GS_RESOURCES};
     for (unsigned i = 0; i < n; i++) {
         struct gs_segment s[16];
         unsigned period = 2 + rnd(r, shape->max_period - 1), deadline = rnd(r, 3) ? period : 1 + rnd(r, period);
@@ -69,7 +86,8 @@ struct gs_model random_set(struct rng *r, const struct set_shape *shape)
         int at = gs_model_add_task(&m, name, period, deadline);
         m.tasks[at].priority = rnd(r, 2) ? -(int64_t)period : -(int64_t)i;
         for (unsigned g = 1; g <= gpus; g++) {
-            size_t len = random_chain(r, shape, deadline, crowd, s);
+            size_t len =
+                shape->woven ? woven_chain(r, shape, deadline, pair, s) : random_chain(r, shape, deadline, crowd, s);
             gs_model_set_chain(&m, (size_t)at, (int)g, s, len);
         }
     }

@@ -24,6 +24,7 @@ struct set_shape {
     unsigned max_servers; /* of each kind: 1 .. */
     bool varying;         /* best times below worst ones */
     bool crowded;         /* all tasks mostly on one resource, at least three of them */
+    bool woven;           /* all chains to and fro between the same two resources, in short segments */
 };
 
 /* A small random set; half of them have few idle servers, so that things happen. */

@@ -256,8 +256,10 @@ int main(int argc, char **argv)
     long sets = argc > 2 ? atol(argv[2]) : 1000, claimed = 0;
     struct trial t = {.rng = &rng};
     for (long k = 0; k < sets; k++) {
-        struct set_shape shape = {3 + rnd(&rng, 3), 1 + rnd(&rng, 5), 1 + rnd(&rng, 8), 4 + rnd(&rng, 28),
-                                  1 + rnd(&rng, 4), rnd(&rng, 2),     rnd(&rng, 3) != 0};
+        struct set_shape shape = {3 + rnd(&rng, 3), 1 + rnd(&rng, 5), 1 + rnd(&rng, 8),  4 + rnd(&rng, 28),
+                                  1 + rnd(&rng, 4), rnd(&rng, 2),     rnd(&rng, 3) != 0, rnd(&rng, 2)};
+        if (shape.woven)
+            shape.max_period += 30;
         struct gs_model m = random_set(&rng, &shape);
         bool ok = try_set(&t, &m, k & 1, rnd(&rng, 2), &claimed);
         gs_model_free(&m);
