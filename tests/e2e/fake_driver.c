@@ -8,10 +8,10 @@
  * what they wait for, a device runs its kernels one after the other, and to start takes 50 ms; CL_PLATFORM_PROFILE is
  * `idle` where all have ended. With FAKE_ROUNDS=I argument I, a uint, says how many times that a work-item takes. With
  * FAKE_WAVE=N a device takes as long for one work-item as for N. With FAKE_SLOWER=N the second device has another name
- * and takes N times as long, and the log says for each launch `work`, its device (0, 1, ...), its work-items and the ns
- * that it takes; with N/M there is a third one; NxCOUNT,M is N for its first COUNT kernels and then M. With
- * FAKE_EVICT=KIB a command, and what makes a buffer or lets it go, goes through so much code, and so much memory, as a
- * real driver's does: what was in the processor's nearest caches is then gone. */
+ * and takes N times as long, and the log says for each launch `work`, its device (0, 1, ...), its work-items, the ns
+ * that it takes, and its offset and size by dimension; with N/M there is a third one; NxCOUNT,M is N for its first
+ * COUNT kernels and then M. With FAKE_EVICT=KIB a command, and what makes a buffer or lets it go, goes through so much
+ * code, and so much memory, as a real driver's does: what was in the processor's nearest caches is then gone. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -652,12 +652,16 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, con
                               const size_t *local, cl_uint n, const cl_event *wait, cl_event *event)
 {
     cl_ulong items = rounds_arg ? k->rounds : 1;
-    (void)offset, (void)local;
+    (void)local;
     for (cl_uint d = 0; d < dims; d++)
         items *= global[d];
     const double waves = (double)((items + wave - 1) / wave * wave), took_ns = item_ns * times_of(q->device) * waves;
+    char box[128] = "";
+    for (cl_uint d = 0, at = 0; d < dims; d++)
+        at += (cl_uint)snprintf(box + at, sizeof box - at, " %zu %zu", offset ? offset[d] : 0, global[d]);
     if (unlike && log_file)
-        fprintf(log_file, "work %d %llu %.0f\n", (int)(q->device - the_devices), (unsigned long long)items, took_ns);
+        fprintf(log_file, "work %d %llu %.0f%s\n", (int)(q->device - the_devices), (unsigned long long)items, took_ns,
+                box);
     return command("clEnqueueNDRangeKernel", q, item_ns > 0 ? (cl_ulong)took_ns : kernel_ns, n, wait, event);
 }
 
