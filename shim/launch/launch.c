@@ -164,6 +164,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
                                .may_try = l->may_try,
                                .relaxed = l->k->program->relaxed,
                                .may_reorder = gs_settings()->allow_reorder,
+                               .most_offset = gs_group()->most_offset,
                                .all_parts = l->by_units};
     if (l->cuts && gs_timing_cut(l->cuts, in.n_parts, &in.cut_dim, cut))
         in.cut = cut;

@@ -293,6 +293,19 @@ static bool is_put_together(const struct gs_plan *plan)
     return false;
 }
 
+/* Does a part begin where the driver can't say so? */
+static bool begins_too_far(const struct gs_plan *plan, uint64_t most)
+{
+    size_t offset[3], global[3];
+    for (unsigned p = 0; most && p < plan->n_parts; p++) {
+        gs_plan_part(plan, p, offset, global);
+        for (unsigned d = 0; d < 3; d++)
+            if (offset[d] > most)
+                return true;
+    }
+    return false;
+}
+
 static bool leaves_out(const struct gs_plan *plan)
 {
     for (unsigned p = 0; p < plan->n_parts; p++)
@@ -309,13 +322,17 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
         return 0;
     struct gs_plan best = {0};
     uint64_t best_cost = UINT64_MAX;
-    bool clash = false;
+    bool clash = false, too_far = false;
     int err = 0;
     /* The slowest dimension first: at equal cost it keeps ranges contiguous. */
     for (unsigned d = in->launch->dims; d-- > 0 && !err && !(best.n_parts && is_neat(&best));) {
         struct gs_plan one = {.launch = *in->launch, .null_local = in->null_local};
         if (!cut(&one, in, d))
             continue;
+        if (begins_too_far(&one, in->most_offset)) {
+            too_far = true;
+            continue;
+        }
         err = gs_plan_find_uses(&one, in);
         if (!err && one.leaves) {
             gs_plan_free(&one);
@@ -339,7 +356,9 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
         return err;
     }
     if (!best.n_parts) {
-        plan->reason = clash ? "its atomics and other accesses meet in the same bytes" : GS_TOO_FEW_GROUPS;
+        plan->reason = clash     ? "its atomics and other accesses meet in the same bytes"
+                       : too_far ? "a part would begin at a work-item of 2^31 or more, which this driver gets wrong"
+                                 : GS_TOO_FEW_GROUPS;
         return 0;
     }
     if (leaves_out(&best) && is_put_together(&best)) {

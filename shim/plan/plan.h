@@ -99,8 +99,9 @@ struct gs_plan_input {
     bool may_reorder;             /* may floating-point operations, and atomics, take effect in another order? */
     bool may_try;                 /* may it be a plan on trial? */
     unsigned cut_dim;             /* the dimension that `cut` is about, or GS_CUT_ANY */
-    const double *cut; /* cut[p]: where part p ends, as a share of that dimension; NULL: parts of equal size */
-    bool all_parts;    /* a part that ends where the one before does has a work-group all the same */
+    const double *cut;    /* cut[p]: where part p ends, as a share of that dimension; NULL: parts of equal size */
+    uint64_t most_offset; /* of a part, in any dimension; 0: any */
+    bool all_parts;       /* a part that ends where the one before does has a work-group all the same */
 };
 
 /* The kernel as it may be planned with these arguments, and memory objects by argument (or NULLs): kernel->appending

@@ -192,11 +192,17 @@ static unsigned list_platforms(cl_platform_id *out, char *why, size_t why_bytes)
     return usable;
 }
 
-static bool is_pocl(cl_platform_id platform)
+static bool is_called(cl_platform_id platform, const char *what)
 {
     char name[64] = "";
     gs_real()->clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
-    return strcmp(name, "Portable Computing Language") == 0;
+    return strcmp(name, what) == 0;
+}
+
+/* NVIDIA's driver (580.159.04) holds an offset in a signed number of 32 bits. A server's driver may be NVIDIA's. */
+static uint64_t most_offset(const struct gs_group *g)
+{
+    return g->remote || is_called(g->platform, "NVIDIA CUDA") ? INT32_MAX : 0;
 }
 
 /* The CPU device uses the whole CPU: its halves can't be faster together, and what isn't split would take twice as long
@@ -280,7 +286,8 @@ int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, si
     }
     g->shared_memory = same_memory(g);
     g->unlike = !g->sub_devices && (g->remote ? g->n > 1 : differ(g));
-    g->pocl = is_pocl(g->platform);
+    g->pocl = is_called(g->platform, "Portable Computing Language");
+    g->most_offset = most_offset(g);
     compare_clocks(g);
     return 0;
 }

@@ -23,6 +23,8 @@ struct gs_group {
      * those of the form used last: where two launches of one program's kernel run at once, an assertion ends the
      * application. */
     bool pocl;
+    /* The largest global_work_offset that its work-items are numbered by; 0: any. */
+    uint64_t most_offset;
     const char *reason;                /* why it has fewer devices than asked for, or NULL */
     cl_ulong clock_ns[GS_MAX_DEVICES]; /* what to add to a device's timer to get the first device's */
 };

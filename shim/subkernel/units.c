@@ -79,6 +79,16 @@ static uint64_t groups_of(const struct gs_box *box)
     return groups;
 }
 
+/* Might a chunk begin where the driver can't say so? */
+static bool ends_too_far(const struct gs_geometry *g, const struct gs_box *box)
+{
+    const uint64_t most = gs_group()->most_offset;
+    for (unsigned d = 0; d < 3; d++)
+        if (most && g->offset[d] + box->end[d] * g->local[d] > most)
+            return true;
+    return false;
+}
+
 void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box)
 {
     run->factor = gs_chunk_factor(run->kind);
@@ -86,6 +96,8 @@ void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const st
     gs_cut_make(&run->cut, box, run->null_local ? most * GS_ITEMS_OF_GROUP : most, run->null_local);
     if (run->cut.n > 1 && gs_whole_is_short(run->kind, groups_of(box), gs_unit_is_sole()) &&
         gs_unit_is_alone(gs_resource_of(run->place)))
+        gs_cut_make(&run->cut, box, 0, run->null_local);
+    if (ends_too_far(&run->geometry, box))
         gs_cut_make(&run->cut, box, 0, run->null_local);
     for (unsigned d = 0; d < 3; d++)
         run->odd = run->odd || run->geometry.global[d] % run->geometry.local[d];

@@ -7,11 +7,12 @@
  * interposer's own. With FAKE_ITEM_NS=N kernels take that for each work-item, and the time passes: commands begin after
  * what they wait for, a device runs its kernels one after the other, and to start takes 50 ms; CL_PLATFORM_PROFILE is
  * `idle` where all have ended. With FAKE_ROUNDS=I argument I, a uint, says how many times that a work-item takes. With
- * FAKE_WAVE=N a device takes as long for one work-item as for N. With FAKE_SLOWER=N the second device has another name
- * and takes N times as long, and the log says for each launch `work`, its device (0, 1, ...), its work-items, the ns
- * that it takes, and its offset and size by dimension; with N/M there is a third one; NxCOUNT,M is N for its first
- * COUNT kernels and then M. With FAKE_EVICT=KIB a command, and what makes a buffer or lets it go, goes through so much
- * code, and so much memory, as a real driver's does: what was in the processor's nearest caches is then gone. */
+ * FAKE_NAME is the platform's. FAKE_WAVE=N a device takes as long for one work-item as for N. With FAKE_SLOWER=N the
+ * second device has another name and takes N times as long, and the log says for each launch `work`, its device (0, 1,
+ * ...), its work-items, the ns that it takes, and its offset and size by dimension; with N/M there is a third one;
+ * NxCOUNT,M is N for its first COUNT kernels and then M. With FAKE_EVICT=KIB a command, and what makes a buffer or lets
+ * it go, goes through so much code, and so much memory, as a real driver's does: what was in the processor's nearest
+ * caches is then gone. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -354,6 +355,8 @@ cl_int clGetPlatformInfo(cl_platform_id p, cl_platform_info what, size_t room, v
         say("mark", NULL);
     if (what == CL_PLATFORM_PROFILE && item_ns > 0 && is_idle())
         return answer_text("idle", room, out, bytes_ret);
+    if (what == CL_PLATFORM_NAME && getenv("FAKE_NAME"))
+        return answer_text(getenv("FAKE_NAME"), room, out, bytes_ret);
     return answer_text(what == CL_PLATFORM_VERSION ? version : "fake", room, out, bytes_ret);
 }
 
