@@ -55,8 +55,9 @@ static cl_int find_places(struct gs_command *cmd, struct gs_mem *m, struct gs_ra
 static cl_int read_stretch(const struct gs_staged *t, cl_command_queue queue, const struct gs_events *ready,
                            cl_event *event)
 {
-    return gs_real()->clEnqueueReadBuffer(queue, t->mem, CL_TRUE, t->origin[0], t->region[0], t->host.at, ready->n,
-                                          ready->n ? ready->v : NULL, event);
+    struct gs_op op = gs_op_read(t->mem, t->origin[0], t->region[0], t->host.at);
+    op.blocking = CL_TRUE;
+    return gs_enqueue(&op, queue, ready->n, ready->n ? ready->v : NULL, event);
 }
 
 /* One stretch after the other; by units each is one, which is asked for once it could run. */
@@ -104,10 +105,10 @@ static bool on_several(const struct gs_extents *s)
 
 /* A blocking read, from all places that hold some of it at once through the ring, or from one after the other; without
  * the context's lock while it waits. */
-static cl_int read_pieces(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, bool staged,
-                          cl_uint n_wait, const cl_event *wait, cl_event *event)
+static cl_int read_pieces(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, void *ptr, bool staged,
+                          cl_event *event)
 {
-    struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
+    struct gs_context *ctx = cmd->ctx;
     const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, r.end - r.begin, ptr);
     struct gs_extents s = {0};
     struct gs_events ready = {0};
@@ -115,30 +116,30 @@ static cl_int read_pieces(struct gs_queue *q, struct gs_mem *m, struct gs_range 
     cl_command_queue queue[GS_MAX_DEVICES] = {NULL};
     bool telling = false;
     if (staged)
-        gs_staging_enter(q->o.ctx, true);
+        gs_staging_enter(ctx, true);
     const struct gs_label before = gs_label_way(staged ? GS_WAY_STAGED : GS_WAY_DIRECT);
-    cl_int err = find_places(&cmd, m, r, &all, staged, &s, &ready, queue, &telling);
+    cl_int err = find_places(cmd, m, r, &all, staged, &s, &ready, queue, &telling);
     telling = !err && end_soon(&ready) && telling;
     /* NVIDIA's driver takes 3 to 10 us more for a piece that waits for another queue's. */
     gs_events_forget(&ready, false);
     const uint64_t begin_ns = gs_now_ns();
     if (!err)
-        err = staged ? gs_staging_carry(q->o.ctx, queue, s.v, s.n, ready.n, ready.v, &ended)
+        err = staged ? gs_staging_carry(ctx, queue, s.v, s.n, ready.n, ready.v, &ended)
                      : read_in_turn(&s, &ready, queue, &ended);
     if (!err && telling)
         gs_timing_read(r.end - r.begin, gs_now_ns() - begin_ns, on_several(&s));
     gs_label_back(before);
     if (staged)
-        gs_staging_leave(q->o.ctx);
-    pthread_mutex_lock(&q->o.ctx->lock);
+        gs_staging_leave(ctx);
+    pthread_mutex_lock(&ctx->lock);
     m->root->host_reads--;
     if (!err && event)
-        err = gs_finish_command(q, CL_COMMAND_READ_BUFFER, &ended.events, ended.place, event);
-    pthread_mutex_unlock(&q->o.ctx->lock);
+        err = gs_finish_command(cmd->q, CL_COMMAND_READ_BUFFER, &ended.events, ended.place, event);
+    pthread_mutex_unlock(&ctx->lock);
     gs_extents_free(&s);
     gs_events_free(&ready);
     gs_events_free(&ended.events);
-    gs_command_end(&cmd);
+    gs_command_end(cmd);
     return err;
 }
 
@@ -174,10 +175,12 @@ static bool may_go(struct gs_queue *q, const struct gs_mem *m, struct gs_range r
 
 /* A read of one unit that blocks, where nothing is under way in its queue: this thread takes the unit, waits for the
  * end and gives it back; nobody else has to hear of it. False: it isn't one. */
-static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_range r, const struct gs_op *op,
-                       cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+static bool read_alone(const struct gs_command *cmd, const struct gs_mem *m, struct gs_range r, const struct gs_op *op,
+                       cl_event *event, cl_int *err)
 {
+    struct gs_queue *q = cmd->q;
     struct gs_putting put = {.q = q};
+    struct gs_op once = *op;
     struct gs_cut cut;
     struct gs_unit u = {0};
     cl_event own;
@@ -189,14 +192,14 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     if (!might)
         return false;
     const bool blocks = may_block(op->region[0]);
+    once.blocking = blocks;
     gs_unit_take(&u, GS_RESOURCE_PCI); /* it could run now */
     pthread_mutex_lock(&q->o.ctx->lock);
     const struct gs_upto upto = gs_queue_upto(q);
     const bool may = may_go(q, m, r);
     if (may) {
         gs_unit_to(&u, GS_UNIT_SUBMITTED);
-        *err = gs_real()->clEnqueueReadBuffer(q->o.handle, op->src, blocks, op->from[0], op->region[0], op->ptr, n_wait,
-                                              wait, blocks && !event ? NULL : &own);
+        *err = gs_enqueue(&once, q->o.handle, cmd->n_wait, cmd->wait, blocks && !event ? NULL : &own);
     }
     pthread_mutex_unlock(&q->o.ctx->lock);
     const bool enqueued = may && !*err;
@@ -219,120 +222,93 @@ static bool read_alone(struct gs_queue *q, const struct gs_mem *m, struct gs_ran
     return may;
 }
 
-static cl_int read_units(struct gs_queue *q, struct gs_mem *m, struct gs_range window, void *ptr, cl_bool blocking,
-                         bool alone, cl_uint n_wait, const cl_event *wait, cl_event *event)
+static cl_int read_units(const struct gs_command *cmd, struct gs_mem *m, const struct gs_op *op, bool alone,
+                         cl_event *event)
 {
-    const struct gs_range r = gs_window_range(m, window.begin, window.end - window.begin);
-    const struct gs_op op = {.kind = GS_OP_READ,
-                             .src = m->o.handle,
-                             .from = {(size_t)window.begin},
-                             .region = {(size_t)(window.end - window.begin), 1, 1},
-                             .ptr = ptr};
+    const struct gs_range r = gs_window_range(m, op->from[0], op->region[0]);
+    struct gs_op unit = *op;
     struct gs_home h;
     cl_event own = NULL;
     cl_int alone_err = CL_SUCCESS;
-    if (alone && read_alone(q, m, r, &op, n_wait, wait, event, &alone_err))
+    if (alone && read_alone(cmd, m, r, op, event, &alone_err))
         return alone_err;
-    gs_home_begin(&h, q, true, n_wait, wait);
-    const cl_int err = gs_at_home(m->root, r) ? gs_home_run(&h, q->o.handle, &op, CL_COMMAND_READ_BUFFER, &own)
-                                              : read_units_from_places(&h.cmd, m->root, r, ptr, &own);
+    unit.blocking = CL_FALSE;
+    gs_home_begin(&h, cmd->q, true, cmd->n_wait, cmd->wait);
+    const cl_int err = gs_at_home(m->root, r) ? gs_home_run(&h, cmd->q->o.handle, &unit, CL_COMMAND_READ_BUFFER, &own)
+                                              : read_units_from_places(&h.cmd, m->root, r, op->ptr, &own);
     gs_job_reads();
-    return gs_home_end_and_wait(&h, err, blocking, own, event);
+    return gs_home_end_and_wait(&h, err, op->blocking, own, event);
 }
 
 /* The same for a scheduled application: each piece, or each stretch, is a unit. */
-static cl_int read_pieces_by_units(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, bool staged,
-                                   cl_uint n_wait, const cl_event *wait, cl_event *event)
+static cl_int read_pieces_by_units(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, void *ptr,
+                                   cl_event *event)
 {
-    struct gs_putting put = {.q = q};
-    gs_job_enter(q->o.ctx, true, &put.job);
+    struct gs_putting put = {.q = cmd->q};
+    gs_job_enter(cmd->ctx, true, &put.job);
     const struct gs_putting *before = gs_put_for(&put);
-    const cl_int err = read_pieces(q, m, r, ptr, staged, n_wait, wait, event);
+    const cl_int err = read_pieces(cmd, m, r, ptr, true, event);
     gs_put_for(before);
     gs_job_reads();
     gs_job_look();
     return err;
 }
 
-/* A few bytes from several places, where nothing is under way in the queue: this thread reads one stretch after the
- * other, without a marker, an event and anybody who hears of them (two H200s: 128 KiB in 0.05 ms instead of 0.13).
- * False: something is. */
-static bool read_few_units(struct gs_queue *q, struct gs_mem *m, struct gs_range r, void *ptr, cl_uint n_wait,
-                           const cl_event *wait, cl_int *err)
+/* q: null where the call goes straight to the driver, as it does where that is to say what is wrong with it. */
+static cl_int read_buffer(struct gs_queue *q, cl_command_queue queue, const struct gs_op *op, cl_uint n_wait,
+                          const cl_event *wait, cl_event *event)
 {
-    pthread_mutex_lock(&q->o.ctx->lock);
-    const struct gs_upto upto = gs_queue_upto(q);
-    const bool idle = gs_queue_is_idle(q);
-    pthread_mutex_unlock(&q->o.ctx->lock);
-    if (!idle)
-        return false;
-    *err = read_pieces_by_units(q, m, r, ptr, false, n_wait, wait, NULL);
-    if (!*err)
-        gs_queue_drained(q, upto);
-    return true;
-}
-
-static cl_int read_buffer(struct gs_queue *q, cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_read,
-                          size_t offset, size_t size, void *ptr, cl_uint num_events_in_wait_list,
-                          const cl_event *event_wait_list, cl_event *event)
-{
-    struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
+    struct gs_mem *m = q ? gs_find(GS_MEM, op->src) : NULL;
+    const size_t offset = op->from[0], size = op->region[0];
     gs_report_moved(GS_PATH_APP_READ, size);
-    /* The driver knows what is wrong with a call that we can't serve. */
-    const bool ours =
-        m && ptr && gs_inside(m, offset, size) && gs_may_read(m) && (!num_events_in_wait_list == !event_wait_list);
-    const struct gs_range r = m ? gs_window_range(m, offset, size) : (struct gs_range){0, 0};
-    const bool by_units = ours && gs_scheduled();
+    const bool ours = m && op->ptr && gs_inside(m, offset, size) && gs_may_read(m) && (!n_wait == !wait);
     /* As long as nothing is split, everything is at home. */
     const bool at_home = ours && gs_is_small(m, size) && !atomic_load(&q->o.ctx->divided);
-    enum read_way way = ours && !at_home ? choose_read(q, m, r, ptr, blocking_read) : READ_AT_HOME;
+    const bool by_units = ours && gs_scheduled();
+    struct gs_command cmd = {.ctx = q ? q->o.ctx : NULL, .q = q, .n_wait = n_wait, .wait = wait};
+    const struct gs_range r = m ? gs_window_range(m, offset, size) : (struct gs_range){0, 0};
+    enum read_way way = ours && !at_home ? choose_read(q, m, r, op->ptr, op->blocking) : READ_AT_HOME;
     const bool direct = by_units && way != READ_STAGED && way != READ_BESIDE;
-    const bool alone = direct && gs_home_await_before(q, blocking_read, num_events_in_wait_list, event_wait_list);
-    gs_queue_close(command_queue);
-    if (by_units && way == READ_STAGED)
-        return read_pieces_by_units(q, m, r, ptr, true, num_events_in_wait_list, event_wait_list, event);
-    cl_int few_err;
-    if (alone && way == READ_IN_TURN && !event && may_block(size) &&
-        read_few_units(q, m, r, ptr, num_events_in_wait_list, event_wait_list, &few_err))
-        return few_err;
+    const bool alone = direct && gs_home_await_before(q, op->blocking, n_wait, wait);
+    gs_queue_close(queue);
+    if (way == READ_STAGED)
+        return by_units ? read_pieces_by_units(&cmd, m, r, op->ptr, event)
+                        : read_pieces(&cmd, m, r, op->ptr, true, event);
     cl_event own;
     if (way == READ_BESIDE) {
-        const struct gs_staged run = gs_staged_run(m->o.handle, 0, false, offset, size, ptr);
-        if (gs_read_beside(q, m, r, &run, CL_COMMAND_READ_BUFFER, blocking_read, num_events_in_wait_list,
-                           event_wait_list, &own) == CL_SUCCESS)
-            return gs_home_wait(CL_SUCCESS, blocking_read, own, event);
+        const struct gs_staged run = gs_staged_run(op->src, 0, false, offset, size, op->ptr);
+        if (gs_read_beside(&cmd, m, r, &run, CL_COMMAND_READ_BUFFER, op->blocking, &own) == CL_SUCCESS)
+            return gs_home_wait(CL_SUCCESS, op->blocking, own, event);
         way = gs_range_at_home(q, m, r) ? READ_AT_HOME : READ_TOGETHER;
     }
     if (by_units)
-        return read_units(q, m, (struct gs_range){offset, offset + size}, ptr, blocking_read, alone,
-                          num_events_in_wait_list, event_wait_list, event);
+        return read_units(&cmd, m, op, alone, event);
     if (way == READ_AT_HOME)
-        return gs_real()->clEnqueueReadBuffer(command_queue, buffer, blocking_read, offset, size, ptr,
-                                              num_events_in_wait_list, event_wait_list, event);
-    if (way != READ_TOGETHER)
-        return read_pieces(q, m, r, ptr, way == READ_STAGED, num_events_in_wait_list, event_wait_list, event);
-    const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, size, ptr);
-    const cl_int err = gs_read_from_places(q, m->root, r, &all, CL_COMMAND_READ_BUFFER, num_events_in_wait_list,
-                                           event_wait_list, event || blocking_read ? &own : NULL);
-    return gs_home_wait(err, blocking_read && !err, event || blocking_read ? own : NULL, event);
+        return gs_enqueue(op, queue, n_wait, wait, event);
+    if (way == READ_IN_TURN)
+        return read_pieces(&cmd, m, r, op->ptr, false, event);
+    const struct gs_staged all = gs_staged_run(NULL, 0, false, r.begin, size, op->ptr);
+    const bool wanted = event || op->blocking;
+    const cl_int err = gs_read_from_places(&cmd, m->root, r, &all, CL_COMMAND_READ_BUFFER, wanted ? &own : NULL);
+    return gs_home_wait(err, op->blocking && !err, wanted ? own : NULL, event);
 }
 
 /* Where this thread goes alone. False: it doesn't, or not with this. */
-static bool read_without_unit(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
-                              void *ptr, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+static bool read_without_unit(cl_command_queue queue, const struct gs_op *op, cl_uint n_wait, const cl_event *wait,
+                              cl_event *event, cl_int *err)
 {
     struct gs_fast_path_thread *t = gs_fast_path_thread();
-    const struct gs_queue *q = gs_alone_for(t, queue, buffer, blocking, offset, size);
-    if (!q || (blocking ? gs_timing_learns_by_wait(q) : !gs_alone_moves(t, queue, true, n_wait)))
+    const struct gs_queue *q = gs_alone_for(t, queue, op->src, op->blocking, op->from[0], op->region[0]);
+    if (!q || (op->blocking ? gs_timing_learns_by_wait(q) : !gs_alone_moves(t, queue, true, n_wait)))
         return false;
     struct gs_alone_wait waits = gs_alone_waits(q);
     if (n_wait)
         waits.begin_ns = 0;
     gs_threads_reopen();
-    *err = gs_fast_path.read(queue, buffer, blocking, offset, size, ptr, n_wait, wait, event);
+    *err = gs_enqueue(op, queue, n_wait, wait, event);
     if (!*err)
         gs_alone_reads(t);
-    if (!blocking) {
+    if (!op->blocking) {
         gs_alone_enqueued(t, event, *err);
         gs_fast_path_end(t);
     } else if (!*err) {
@@ -341,22 +317,19 @@ static bool read_without_unit(cl_command_queue queue, cl_mem buffer, cl_bool blo
     return true;
 }
 
-static GS_COLD cl_int read_carefully(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_read,
-                                     size_t offset, size_t size, void *ptr, cl_uint num_events_in_wait_list,
-                                     const cl_event *event_wait_list, cl_event *event)
+static GS_COLD cl_int read_carefully(cl_command_queue queue, const struct gs_op *op, cl_uint n_wait,
+                                     const cl_event *wait, cl_event *event)
 {
     cl_int alone_err;
-    if (read_without_unit(command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list,
-                          event_wait_list, event, &alone_err))
+    if (read_without_unit(queue, op, n_wait, wait, event, &alone_err))
         return alone_err;
     gs_fast_path_look();
     GS_CALL("clEnqueueReadBuffer");
-    struct gs_queue *q = gs_queue_touched(command_queue);
+    struct gs_queue *q = gs_queue_touched(queue);
     q = q && gs_follows(q->o.ctx) ? q : NULL;
     /* On a queue in order, what was launched before has run when this returns. */
-    const struct gs_sieve before = gs_timing_before_wait(blocking_read && q && !q->out_of_order ? q : NULL);
-    const cl_int err = read_buffer(q, command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list,
-                                   event_wait_list, event);
+    const struct gs_sieve before = gs_timing_before_wait(op->blocking && q && !q->out_of_order ? q : NULL);
+    const cl_int err = read_buffer(q, queue, op, n_wait, wait, event);
     gs_timing_after_wait(&before, err);
     return err;
 }
@@ -366,13 +339,13 @@ GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queu
                                                                  void *ptr, cl_uint num_events_in_wait_list,
                                                                  const cl_event *event_wait_list, cl_event *event)
 {
+    struct gs_op op = gs_op_read(buffer, offset, size, ptr);
     struct gs_fast_path_thread *t = gs_fast_path_thread();
     struct gs_mem *m = gs_fast_path_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
     const struct gs_queue *q = m ? gs_find_newest(GS_QUEUE, command_queue) : NULL;
+    op.blocking = blocking_read;
     if (!q || !gs_is_plain(m, offset, size) || (blocking_read && gs_timing_learns_by_wait(q)))
-        return read_carefully(command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list,
-                              event_wait_list, event);
+        return read_carefully(command_queue, &op, num_events_in_wait_list, event_wait_list, event);
     gs_fast_path_count(t, GS_FAST_PATH_BLOCKS);
-    return gs_fast_path.read(command_queue, buffer, blocking_read, offset, size, ptr, num_events_in_wait_list,
-                             event_wait_list, event);
+    return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
 }

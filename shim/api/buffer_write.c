@@ -20,19 +20,18 @@ static cl_int write_staged(struct gs_home *h, struct gs_mem *m, size_t offset, s
 
 /* A blocking write by the driver's own way, which is faster than a non-blocking one and a wait. Where the bytes lie is
  * said twice, as above. */
-static cl_int write_blocking(struct gs_home *h, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
-                             cl_event *event)
+static cl_int write_blocking(struct gs_home *h, struct gs_mem *m, const struct gs_op *op, cl_event *event)
 {
     struct gs_context *ctx = h->cmd.ctx;
-    gs_home_wrote(h, m, gs_window_range(m, offset, size));
+    const struct gs_range r = gs_window_range(m, op->to[0], op->region[0]);
+    gs_home_wrote(h, m, r);
     m->root->host_writes++;
     pthread_mutex_unlock(&ctx->lock);
-    cl_int err = gs_real()->clEnqueueWriteBuffer(h->cmd.q->o.handle, m->o.handle, CL_TRUE, offset, size, ptr, h->n,
-                                                 h->n ? h->v : NULL, event);
+    const cl_int err = gs_enqueue(op, h->cmd.q->o.handle, h->n, h->n ? h->v : NULL, event);
     pthread_mutex_lock(&ctx->lock);
     m->root->host_writes--;
     if (!err)
-        gs_home_wrote(h, m, gs_window_range(m, offset, size));
+        gs_home_wrote(h, m, r);
     return gs_home_end(h, err);
 }
 
@@ -63,8 +62,8 @@ static bool write_beside(struct gs_home *h, struct gs_mem *m, bool waits, size_t
 
 /* Writes that nothing is to be noted of, as long as no launch is split: *err is what the driver says. False: one has
  * been. */
-static bool pass_write(cl_command_queue queue, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
-                       cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+static bool pass_write(cl_command_queue queue, struct gs_mem *m, const struct gs_op *op, cl_uint n_wait,
+                       const cl_event *wait, cl_event *event, cl_int *err)
 {
     struct gs_context *ctx = m->o.ctx;
     if (atomic_load(&ctx->divided))
@@ -72,23 +71,23 @@ static bool pass_write(cl_command_queue queue, struct gs_mem *m, size_t offset, 
     pthread_mutex_lock(&ctx->lock);
     const bool passes = !atomic_load(&ctx->divided);
     if (passes)
-        *err = gs_real()->clEnqueueWriteBuffer(queue, m->o.handle, CL_FALSE, offset, size, ptr, n_wait, wait, event);
+        *err = gs_enqueue(op, queue, n_wait, wait, event);
     pthread_mutex_unlock(&ctx->lock);
     return passes;
 }
 
 /* A split doesn't wait for a call that blocks; if one begins meanwhile the write is noted after all. */
-static bool pass_blocking_write(cl_command_queue queue, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
-                                cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+static bool pass_blocking_write(cl_command_queue queue, struct gs_mem *m, const struct gs_op *op, cl_uint n_wait,
+                                const cl_event *wait, cl_event *event, cl_int *err)
 {
     struct gs_context *ctx = m->o.ctx;
     atomic_fetch_add(&m->root->host_writes, 1); /* before it looks, as who divides looks at this after */
     const bool passes = !atomic_load(&ctx->divided);
     if (passes)
-        *err = gs_real()->clEnqueueWriteBuffer(queue, m->o.handle, CL_TRUE, offset, size, ptr, n_wait, wait, event);
+        *err = gs_enqueue(op, queue, n_wait, wait, event);
     if (passes && !*err && atomic_load(&ctx->divided)) {
         pthread_mutex_lock(&ctx->lock);
-        gs_note_write(m->root, 0, gs_window_range(m, offset, size));
+        gs_note_write(m->root, 0, gs_window_range(m, op->to[0], op->region[0]));
         pthread_mutex_unlock(&ctx->lock);
     }
     atomic_fetch_sub(&m->root->host_writes, 1);
@@ -98,23 +97,22 @@ static bool pass_blocking_write(cl_command_queue queue, struct gs_mem *m, size_t
 /* A few bytes by an application that is connected alone: the driver takes them in the call, and for so long the unit of
  * the link is had. They are on their way for no longer than it takes to ask for one. False: they aren't to be written
  * so. */
-static bool write_at_once(struct gs_queue *q, struct gs_mem *m, size_t offset, size_t size, const void *ptr,
-                          cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+static bool write_at_once(struct gs_queue *q, struct gs_mem *m, const struct gs_op *op, cl_uint n_wait,
+                          const cl_event *wait, cl_event *event, cl_int *err)
 {
+    const size_t size = op->region[0];
     struct gs_job job;
     struct gs_unit u = {0};
-    if (gs_fast_path_cares(~(unsigned)GS_CARE_DAEMON) || !gs_is_plain(m, offset, size) || !gs_unit_is_sole())
+    if (gs_fast_path_cares(~(unsigned)GS_CARE_DAEMON) || !gs_is_plain(m, op->to[0], size) || !gs_unit_is_sole())
         return false;
     gs_job_enter_quickly(q->o.ctx, &job);
     pthread_mutex_lock(&q->o.ctx->lock);
     struct gs_fast_path_thread *t = gs_fast_path_thread();
     const bool may_go = (!job.transfer_chunk || size <= job.transfer_chunk) && !atomic_load(&q->o.ctx->divided);
-    const bool alone =
-        may_go && gs_alone_begin(q, NULL, 0, NULL, NULL) && gs_alone_moves(t, q->o.handle, false, n_wait);
+    const bool alone = may_go && gs_alone_begin(q, NULL) && gs_alone_moves(t, q->o.handle, false, n_wait);
     const bool by_unit = !alone && may_go && gs_unit_try(&u, GS_RESOURCE_PCI, GS_LENGTH_UNKNOWN);
     if (alone || by_unit)
-        *err =
-            gs_real()->clEnqueueWriteBuffer(q->o.handle, m->o.handle, CL_FALSE, offset, size, ptr, n_wait, wait, event);
+        *err = gs_enqueue(op, q->o.handle, n_wait, wait, event);
     if (alone) {
         gs_alone_enqueued(t, event, *err);
         gs_fast_path_end(t);
@@ -130,64 +128,69 @@ static bool write_at_once(struct gs_queue *q, struct gs_mem *m, size_t offset, s
     return alone || by_unit;
 }
 
-static GS_COLD cl_int write_carefully(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_write,
-                                      size_t offset, size_t size, const void *ptr, cl_uint num_events_in_wait_list,
-                                      const cl_event *event_wait_list, cl_event *event)
+/* By the way that fits, once the bytes that the write replaces need not come home. *done: the call is over. */
+static cl_int write_home(struct gs_home *h, struct gs_mem *m, const struct gs_op *op, cl_event *event, cl_event *own,
+                         bool *done)
+{
+    const size_t offset = op->to[0], size = op->region[0];
+    const bool well_formed = op->ptr && gs_may_write(m) && !h->cmd.n_wait == !h->cmd.wait;
+    struct gs_op once = *op;
+    cl_event marker = NULL;
+    cl_int err = gs_home_ready(h);
+    if (err)
+        return err;
+    const enum gs_staging_way way = write_way(h, m, op->blocking, op->ptr, size, &marker);
+    if (way == GS_STAGED_HERE)
+        return write_staged(h, m, offset, size, op->ptr, marker, own);
+    if (way == GS_STAGED_BESIDE && write_beside(h, m, op->blocking, offset, size, op->ptr, own))
+        return CL_SUCCESS;
+    *done = !h->by_units && op->blocking && well_formed;
+    if (*done)
+        return write_blocking(h, m, op, event);
+    once.blocking = CL_FALSE;
+    return gs_home_run(h, h->cmd.q->o.handle, &once, CL_COMMAND_WRITE_BUFFER, event || op->blocking ? own : NULL);
+}
+
+static GS_COLD cl_int write_carefully(cl_command_queue queue, const struct gs_op *op, cl_uint n_wait,
+                                      const cl_event *wait, cl_event *event)
 {
     struct gs_fast_path_thread *t = gs_fast_path_thread();
-    if (!blocking_write && gs_alone_for(t, command_queue, buffer, false, offset, size) &&
-        gs_alone_moves(t, command_queue, false, num_events_in_wait_list)) {
-        const cl_int err = gs_fast_path.write(command_queue, buffer, CL_FALSE, offset, size, ptr,
-                                              num_events_in_wait_list, event_wait_list, event);
+    const size_t offset = op->to[0], size = op->region[0];
+    if (!op->blocking && gs_alone_for(t, queue, op->dst, false, offset, size) &&
+        gs_alone_moves(t, queue, false, n_wait)) {
+        const cl_int err = gs_enqueue(op, queue, n_wait, wait, event);
         gs_alone_enqueued(t, event, err);
         gs_fast_path_end(t);
         return err;
     }
     gs_fast_path_look();
     GS_CALL("clEnqueueWriteBuffer");
-    struct gs_queue *q = gs_queue_of(command_queue);
-    struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
+    struct gs_queue *q = gs_queue_of(queue);
+    struct gs_mem *m = q ? gs_find(GS_MEM, op->dst) : NULL;
     gs_report_moved(GS_PATH_APP_WRITE, size);
     if (!m || !gs_inside(m, offset, size))
-        return gs_real()->clEnqueueWriteBuffer(command_queue, buffer, blocking_write, offset, size, ptr,
-                                               num_events_in_wait_list, event_wait_list, event);
+        return gs_enqueue(op, queue, n_wait, wait, event);
     cl_int passed;
     if (gs_is_small(m, size) &&
-        (blocking_write ? pass_blocking_write : pass_write)(command_queue, m, offset, size, ptr,
-                                                            num_events_in_wait_list, event_wait_list, event, &passed))
+        (op->blocking ? pass_blocking_write : pass_write)(queue, m, op, n_wait, wait, event, &passed))
         return passed;
-    if (!blocking_write &&
-        write_at_once(q, m, offset, size, ptr, num_events_in_wait_list, event_wait_list, event, &passed))
+    if (!op->blocking && write_at_once(q, m, op, n_wait, wait, event, &passed))
         return passed;
     struct gs_home h;
     cl_event own = NULL;
-    const bool alone = gs_home_await_before(q, blocking_write, num_events_in_wait_list, event_wait_list);
-    gs_home_begin(&h, q, false, num_events_in_wait_list, event_wait_list);
+    bool done = false;
+    const bool alone = gs_home_await_before(q, op->blocking, n_wait, wait);
+    gs_home_begin(&h, q, false, n_wait, wait);
     h.alone = alone;
-    if (gs_write_elsewhere(&h, m, offset, size, ptr, blocking_write, &own))
-        return gs_home_wait(gs_home_end(&h, CL_SUCCESS), blocking_write, own, event);
+    if (gs_write_elsewhere(&h, m, offset, size, op->ptr, op->blocking, &own))
+        return gs_home_wait(gs_home_end(&h, CL_SUCCESS), op->blocking, own, event);
     gs_home_claim(&h, m);
-    enum gs_staging_way way = GS_NOT_STAGED;
-    cl_event marker = NULL;
-    cl_int err = gs_home_ready(&h);
-    const struct gs_op op = {
-        .kind = GS_OP_WRITE, .dst = buffer, .to = {offset}, .region = {size, 1, 1}, .ptr = (void *)ptr};
-    if (!err)
-        way = write_way(&h, m, blocking_write, ptr, size, &marker);
-    if (!err && way == GS_STAGED_HERE)
-        err = write_staged(&h, m, offset, size, ptr, marker, &own);
-    else if (!err && way == GS_STAGED_BESIDE && write_beside(&h, m, blocking_write, offset, size, ptr, &own))
-        err = CL_SUCCESS;
-    else if (!err && h.by_units)
-        err = gs_home_run(&h, command_queue, &op, CL_COMMAND_WRITE_BUFFER, event || blocking_write ? &own : NULL);
-    else if (!err && blocking_write && ptr && gs_may_write(m) && !num_events_in_wait_list == !event_wait_list)
-        return write_blocking(&h, m, offset, size, ptr, event);
-    else if (!err)
-        err = gs_real()->clEnqueueWriteBuffer(command_queue, buffer, CL_FALSE, offset, size, ptr, h.n, h.v,
-                                              event || blocking_write ? &own : NULL);
+    const cl_int err = write_home(&h, m, op, event, &own, &done);
+    if (done)
+        return err;
     if (!err)
         gs_home_wrote(&h, m, gs_window_range(m, offset, size));
-    return gs_home_end_and_wait(&h, err, blocking_write, own, event);
+    return gs_home_end_and_wait(&h, err, op->blocking, own, event);
 }
 
 GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer,
@@ -195,23 +198,21 @@ GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_que
                                                                   const void *ptr, cl_uint num_events_in_wait_list,
                                                                   const cl_event *event_wait_list, cl_event *event)
 {
+    struct gs_op op = gs_op_write(buffer, offset, size, ptr);
     struct gs_fast_path_thread *t = gs_fast_path_thread();
     struct gs_mem *m = gs_fast_path_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
     cl_int err;
+    op.blocking = blocking_write;
     if (!m || !gs_is_plain(m, offset, size))
-        return write_carefully(command_queue, buffer, blocking_write, offset, size, ptr, num_events_in_wait_list,
-                               event_wait_list, event);
+        return write_carefully(command_queue, &op, num_events_in_wait_list, event_wait_list, event);
     if (blocking_write) {
         gs_fast_path_count(t, GS_FAST_PATH_BLOCKS);
-        if (pass_blocking_write(command_queue, m, offset, size, ptr, num_events_in_wait_list, event_wait_list, event,
-                                &err))
+        if (pass_blocking_write(command_queue, m, &op, num_events_in_wait_list, event_wait_list, event, &err))
             return err;
     } else if (gs_fast_path_begin(t)) {
-        err = gs_fast_path.write(command_queue, buffer, CL_FALSE, offset, size, ptr, num_events_in_wait_list,
-                                 event_wait_list, event);
+        err = gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
         gs_fast_path_end(t);
         return err;
     }
-    return write_carefully(command_queue, buffer, blocking_write, offset, size, ptr, num_events_in_wait_list,
-                           event_wait_list, event);
+    return write_carefully(command_queue, &op, num_events_in_wait_list, event_wait_list, event);
 }

@@ -18,28 +18,17 @@ static inline bool needs_no_note(struct gs_mem *m, size_t offset, size_t size)
     return m && gs_is_defined(m) && gs_inside(m, offset, size);
 }
 
-static GS_COLD cl_int fill_carefully(cl_command_queue command_queue, cl_mem buffer, const void *pattern,
-                                     size_t pattern_size, size_t offset, size_t size, cl_uint num_events_in_wait_list,
-                                     const cl_event *event_wait_list, cl_event *event)
+static GS_COLD cl_int fill_carefully(cl_command_queue queue, const struct gs_op *op, cl_uint n_wait,
+                                     const cl_event *wait, cl_event *event)
 {
     gs_fast_path_look();
-    struct gs_queue *q = gs_queue_of(command_queue);
-    struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
-    if (!m || !pattern || pattern_size > GS_OP_PATTERN_BYTES || !gs_inside(m, offset, size))
-        return gs_real()->clEnqueueFillBuffer(command_queue, buffer, pattern, pattern_size, offset, size,
-                                              num_events_in_wait_list, event_wait_list, event);
-    struct gs_home h;
-    gs_home_begin(&h, q, false, num_events_in_wait_list, event_wait_list);
-    gs_home_claim(&h, m);
-    cl_int err = gs_home_ready(&h);
-    struct gs_op op = {.kind = GS_OP_FILL, .dst = buffer, .to = {offset}, .region = {size, 1, 1}};
-    op.pattern_bytes = pattern_size;
-    memcpy(op.pattern, pattern, pattern_size);
-    if (!err)
-        err = gs_home_run(&h, command_queue, &op, CL_COMMAND_FILL_BUFFER, event);
-    if (!err)
-        gs_home_wrote(&h, m, gs_window_range(m, offset, size));
-    return gs_home_end(&h, err);
+    struct gs_queue *q = gs_queue_of(queue);
+    struct gs_mem *m = q ? gs_find(GS_MEM, op->dst) : NULL;
+    if (!m || !op->pattern || op->pattern_bytes > GS_OP_PATTERN_BYTES || !gs_inside(m, op->to[0], op->region[0]))
+        return gs_enqueue(op, queue, n_wait, wait, event);
+    const struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
+    const struct gs_side to = {.m = m, .r = gs_window_range(m, op->to[0], op->region[0]), .covers = true};
+    return gs_home_transfer(&cmd, op, (struct gs_side){0}, to, NULL, event);
 }
 
 GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem buffer,
@@ -48,13 +37,12 @@ GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queu
                                                                  cl_uint num_events_in_wait_list,
                                                                  const cl_event *event_wait_list, cl_event *event)
 {
+    const struct gs_op op = gs_op_fill(buffer, offset, size, pattern, pattern_size);
     struct gs_fast_path_thread *t = gs_fast_path_thread();
     struct gs_mem *m = gs_fast_path_may(t) ? gs_find_newest(GS_MEM, buffer) : NULL;
     if (!needs_no_note(m, offset, size) || !gs_fast_path_begin(t))
-        return fill_carefully(command_queue, buffer, pattern, pattern_size, offset, size, num_events_in_wait_list,
-                              event_wait_list, event);
-    const cl_int err = gs_real()->clEnqueueFillBuffer(command_queue, buffer, pattern, pattern_size, offset, size,
-                                                      num_events_in_wait_list, event_wait_list, event);
+        return fill_carefully(command_queue, &op, num_events_in_wait_list, event_wait_list, event);
+    const cl_int err = gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
     gs_fast_path_end(t);
     return err;
 }
@@ -95,54 +83,47 @@ static cl_int copy_in_place(struct gs_home *h, struct gs_mem *src, struct gs_ran
     return err;
 }
 
-static GS_COLD cl_int copy_carefully(cl_command_queue command_queue, cl_mem src_buffer, cl_mem dst_buffer,
-                                     size_t src_offset, size_t dst_offset, size_t size, cl_uint num_events_in_wait_list,
-                                     const cl_event *event_wait_list, cl_event *event)
+/* Tries that, with the context's lock held while it is enqueued. False: it is to be carried out at home. */
+static bool copied_in_place(const struct gs_command *cmd, struct gs_mem *src, struct gs_range from, struct gs_mem *dst,
+                            struct gs_range to, cl_event *event)
+{
+    struct gs_home h;
+    struct gs_events done = {0};
+    unsigned device[GS_MOST_PIECES + 1] = {0};
+    cl_int err = CL_INVALID_OPERATION;
+    gs_home_begin(&h, cmd->q, false, cmd->n_wait, cmd->wait);
+    const bool may = !gs_at_home(src->root, from) && !atomic_load(&cmd->ctx->user_events) &&
+                     gs_count_holders(src->root, from, GS_MOST_PIECES + 1) <= GS_MOST_PIECES &&
+                     has_room(src->root, from, dst->root);
+    if (may)
+        err = copy_in_place(&h, src, from, dst, to.begin, &done, device);
+    if (may && !err)
+        err = gs_finish_command(cmd->q, CL_COMMAND_COPY_BUFFER, &done, device, event);
+    if (may && err) { /* a driver may find that there is no memory only when it is used */
+        gs_command_flush(cmd->q);
+        gs_events_wait(&done);
+    }
+    gs_events_free(&done);
+    return gs_home_end(&h, err) == CL_SUCCESS;
+}
+
+static GS_COLD cl_int copy_carefully(cl_command_queue queue, const struct gs_op *op, cl_uint n_wait,
+                                     const cl_event *wait, cl_event *event)
 {
     gs_fast_path_look();
-    struct gs_queue *q = gs_queue_of(command_queue);
-    struct gs_mem *src = q ? gs_find(GS_MEM, src_buffer) : NULL, *dst = q ? gs_find(GS_MEM, dst_buffer) : NULL;
-    if (!src || !dst || !gs_inside(src, src_offset, size) || !gs_inside(dst, dst_offset, size))
-        return gs_real()->clEnqueueCopyBuffer(command_queue, src_buffer, dst_buffer, src_offset, dst_offset, size,
-                                              num_events_in_wait_list, event_wait_list, event);
-    const struct gs_range from = gs_window_range(src, src_offset, size), to = gs_window_range(dst, dst_offset, size);
-    const bool overlaps = src->root == dst->root && from.begin < to.end && to.begin < from.end;
-    struct gs_home h;
-    gs_home_begin(&h, q, false, num_events_in_wait_list, event_wait_list);
-    cl_int err = CL_SUCCESS;
-    bool in_place = !overlaps && !gs_at_home(src->root, from) && !atomic_load(&q->o.ctx->user_events) &&
-                    gs_count_holders(src->root, from, GS_MOST_PIECES + 1) <= GS_MOST_PIECES &&
-                    has_room(src->root, from, dst->root);
-    if (in_place) {
-        struct gs_events done = {0};
-        unsigned device[GS_MOST_PIECES + 1] = {0};
-        err = copy_in_place(&h, src, from, dst, to.begin, &done, device);
-        if (!err)
-            err = gs_finish_command(q, CL_COMMAND_COPY_BUFFER, &done, device, event);
-        if (err) {
-            gs_command_flush(q);
-            gs_events_wait(&done);
-        }
-        in_place = !err; /* a driver may find that there is no memory only when it is used */
-        gs_events_free(&done);
-    }
-    if (!in_place) {
-        gs_home_need(&h, src, from);
-        gs_home_claim(&h, dst);
-        err = gs_home_ready(&h);
-        const struct gs_op op = {.kind = GS_OP_COPY,
-                                 .whole = overlaps,
-                                 .src = src_buffer,
-                                 .dst = dst_buffer,
-                                 .from = {src_offset},
-                                 .to = {dst_offset},
-                                 .region = {size, 1, 1}};
-        if (!err)
-            err = gs_home_run(&h, command_queue, &op, CL_COMMAND_COPY_BUFFER, event);
-        if (!err)
-            gs_home_wrote(&h, dst, to);
-    }
-    return gs_home_end(&h, err);
+    struct gs_queue *q = gs_queue_of(queue);
+    struct gs_mem *src = q ? gs_find(GS_MEM, op->src) : NULL, *dst = q ? gs_find(GS_MEM, op->dst) : NULL;
+    const size_t size = op->region[0];
+    if (!src || !dst || !gs_inside(src, op->from[0], size) || !gs_inside(dst, op->to[0], size))
+        return gs_enqueue(op, queue, n_wait, wait, event);
+    const struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
+    const struct gs_side from = {.m = src, .r = gs_window_range(src, op->from[0], size)},
+                         to = {.m = dst, .r = gs_window_range(dst, op->to[0], size), .covers = true};
+    struct gs_op at_home = *op;
+    at_home.whole = src->root == dst->root && from.r.begin < to.r.end && to.r.begin < from.r.end;
+    if (!at_home.whole && copied_in_place(&cmd, src, from.r, dst, to.r, event))
+        return CL_SUCCESS;
+    return gs_home_transfer(&cmd, &at_home, from, to, NULL, event);
 }
 
 GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem src_buffer,
@@ -151,13 +132,12 @@ GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queu
                                                                  cl_uint num_events_in_wait_list,
                                                                  const cl_event *event_wait_list, cl_event *event)
 {
+    const struct gs_op op = gs_op_copy(src_buffer, dst_buffer, src_offset, dst_offset, size);
     struct gs_fast_path_thread *t = gs_fast_path_thread();
     struct gs_mem *dst = gs_fast_path_may(t) ? gs_find_newest(GS_MEM, dst_buffer) : NULL;
     if (!needs_no_note(dst, dst_offset, size) || !gs_fast_path_begin(t))
-        return copy_carefully(command_queue, src_buffer, dst_buffer, src_offset, dst_offset, size,
-                              num_events_in_wait_list, event_wait_list, event);
-    const cl_int err = gs_real()->clEnqueueCopyBuffer(command_queue, src_buffer, dst_buffer, src_offset, dst_offset,
-                                                      size, num_events_in_wait_list, event_wait_list, event);
+        return copy_carefully(command_queue, &op, num_events_in_wait_list, event_wait_list, event);
+    const cl_int err = gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
     gs_fast_path_end(t);
     return err;
 }
@@ -167,29 +147,21 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
     const size_t *dst_origin, const size_t *region, size_t src_row_pitch, size_t src_slice_pitch, size_t dst_row_pitch,
     size_t dst_slice_pitch, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event)
 {
-    struct gs_queue *q = gs_queue_of(command_queue);
-    struct gs_mem *src = q ? gs_find(GS_MEM, src_buffer) : NULL, *dst = q ? gs_find(GS_MEM, dst_buffer) : NULL;
-    const struct gs_range s = gs_rect_range(src_origin, region, src_row_pitch, src_slice_pitch),
-                          d = gs_rect_range(dst_origin, region, dst_row_pitch, dst_slice_pitch);
-    if (!src || !dst || !gs_inside(src, s.begin, s.end - s.begin) || !gs_inside(dst, d.begin, d.end - d.begin))
-        return gs_real()->clEnqueueCopyBufferRect(command_queue, src_buffer, dst_buffer, src_origin, dst_origin, region,
-                                                  src_row_pitch, src_slice_pitch, dst_row_pitch, dst_slice_pitch,
-                                                  num_events_in_wait_list, event_wait_list, event);
-    struct gs_home h;
-    gs_home_begin(&h, q, false, num_events_in_wait_list, event_wait_list);
-    gs_home_need(&h, src, gs_window_range(src, s.begin, s.end - s.begin));
-    gs_home_need(&h, dst, gs_window_range(dst, d.begin, d.end - d.begin));
-    cl_int err = gs_home_ready(&h);
     struct gs_op op = {.kind = GS_OP_COPY_RECT,
                        .src = src_buffer,
                        .dst = dst_buffer,
                        .from_pitch = {src_row_pitch, src_slice_pitch},
                        .to_pitch = {dst_row_pitch, dst_slice_pitch}};
     gs_set_box(&op, src_origin, dst_origin, region);
+    struct gs_queue *q = gs_queue_of(command_queue);
+    struct gs_mem *src = q ? gs_find(GS_MEM, src_buffer) : NULL, *dst = q ? gs_find(GS_MEM, dst_buffer) : NULL;
+    const struct gs_range s = gs_rect_range(src_origin, region, src_row_pitch, src_slice_pitch),
+                          d = gs_rect_range(dst_origin, region, dst_row_pitch, dst_slice_pitch);
+    if (!src || !dst || !gs_inside(src, s.begin, s.end - s.begin) || !gs_inside(dst, d.begin, d.end - d.begin))
+        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
+    const struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = num_events_in_wait_list, .wait = event_wait_list};
+    const struct gs_side from = {.m = src, .r = gs_window_range(src, s.begin, s.end - s.begin)},
+                         to = {.m = dst, .r = gs_window_range(dst, d.begin, d.end - d.begin)};
     op.whole = src->root == dst->root;
-    if (!err)
-        err = gs_home_run(&h, command_queue, &op, CL_COMMAND_COPY_BUFFER_RECT, event);
-    if (!err)
-        gs_home_wrote(&h, dst, gs_window_range(dst, d.begin, d.end - d.begin));
-    return gs_home_end(&h, err);
+    return gs_home_transfer(&cmd, &op, from, to, NULL, event);
 }

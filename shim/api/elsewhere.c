@@ -75,11 +75,7 @@ cl_int gs_write_staged(struct gs_home *h, struct gs_mem *root, const struct gs_s
 static cl_int write_units(struct gs_home *h, const struct gs_staged *run, cl_command_queue queue,
                           const struct gs_events *ready, cl_event *own)
 {
-    struct gs_op_run units = {.op = {.kind = GS_OP_WRITE,
-                                     .dst = run->mem,
-                                     .to = {run->origin[0]},
-                                     .region = {run->region[0], 1, 1},
-                                     .ptr = run->host.at},
+    struct gs_op_run units = {.op = gs_op_write(run->mem, run->origin[0], run->region[0], run->host.at),
                               .place = run->place,
                               .resource = GS_RESOURCE_PCI};
     cl_event end;

@@ -2,6 +2,7 @@
 #include "shim/api/transfer.h"
 #include "shim/schedule/finish.h"
 #include "shim/memory/host.h"
+#include "shim/record/enqueue.h"
 
 void gs_home_begin(struct gs_home *h, struct gs_queue *q, bool reads, cl_uint n_wait, const cl_event *wait)
 {
@@ -92,11 +93,11 @@ cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op
     cl_event end, out = NULL;
     gs_op_cut(op, h->by_units ? gs_put_chunk(&h->put, op) : 0, &run.cut);
     if (!h->by_units || h->err || !h->n != !h->v) /* the driver knows what is wrong with a call that we can't serve */
-        return gs_op_enqueue(op, &run.cut, 0, queue, h->n, h->v, own);
+        return gs_enqueue(op, queue, h->n, h->v, own);
     if (h->alone && own && run.cut.n == 1 && !h->extra.n && gs_queue_is_idle(h->cmd.q) &&
         gs_unit_try(&h->unit, run.resource, GS_LENGTH_UNKNOWN)) {
         gs_unit_to(&h->unit, GS_UNIT_SUBMITTED);
-        return gs_op_enqueue(op, &run.cut, 0, queue, h->n, h->v, own);
+        return gs_enqueue(op, queue, h->n, h->v, own);
     }
     if (run.cut.n == 1)
         return gs_run_op(h->cmd.q, &run, queue, h->n, h->v, own);
@@ -122,7 +123,7 @@ cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own)
         v = &q->o.ctx->ended;
     }
     if (!err)
-        err = gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, n, v, own);
+        err = gs_enqueue_marker(q->o.handle, n, v, own);
     atomic_fetch_add(&q->calls, 2);
     if (err)
         return err;
@@ -232,53 +233,52 @@ bool gs_home_beside(struct gs_home *h, struct gs_mem *m, cl_command_type type, b
            gs_carry_beside(h->cmd.q, m, type, waits, t, 1, h->n, h->v, own) == CL_SUCCESS;
 }
 
-cl_int gs_read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range r, const struct gs_staged *t,
-                      cl_command_type type, bool waits, cl_uint n_wait, const cl_event *wait, cl_event *own)
+cl_int gs_read_beside(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t,
+                      cl_command_type type, bool waits, cl_event *own)
 {
-    struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
+    struct gs_queue *q = cmd->q;
     struct gs_events ready = {0};
     struct gs_extents s = {0};
     struct gs_putting put = {.q = q};
     cl_int err;
     const bool by_units = gs_scheduled();
     if (by_units)
-        gs_job_enter(q->o.ctx, true, &put.job);
+        gs_job_enter(cmd->ctx, true, &put.job);
     const struct gs_putting *before = gs_put_for(by_units ? &put : NULL);
-    pthread_mutex_lock(&q->o.ctx->lock);
+    pthread_mutex_lock(&cmd->ctx->lock);
     if (gs_at_home(m->root, r)) {
-        err = gs_carry_beside(q, m, type, waits, t, 1, n_wait, wait, own);
+        err = gs_carry_beside(q, m, type, waits, t, 1, cmd->n_wait, cmd->wait, own);
     } else {
-        err = gs_host_places(&cmd, m->root, r, t, &s, &ready);
+        err = gs_host_places(cmd, m->root, r, t, &s, &ready);
         if (!err)
             err = gs_carry_beside(q, m, type, waits, s.v, s.n, ready.n, ready.v, own);
     }
-    pthread_mutex_unlock(&q->o.ctx->lock);
+    pthread_mutex_unlock(&cmd->ctx->lock);
     gs_extents_free(&s);
     gs_put_for(before);
     if (by_units && !err)
         gs_job_reads();
     gs_events_free(&ready);
-    gs_command_end(&cmd);
+    gs_command_end(cmd);
     return err;
 }
 
-cl_int gs_read_from_places(struct gs_queue *q, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
-                           cl_command_type type, cl_uint n_wait, const cl_event *wait, cl_event *event)
+cl_int gs_read_from_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
+                           cl_command_type type, cl_event *event)
 {
-    struct gs_command cmd = {.ctx = q->o.ctx, .q = q, .n_wait = n_wait, .wait = wait};
     struct gs_events done = {0};
     unsigned device[GS_MOST_PIECES] = {0};
-    pthread_mutex_lock(&q->o.ctx->lock);
-    cl_int err = gs_host_read(&cmd, root, r, t, &done, device, GS_MOST_PIECES);
+    pthread_mutex_lock(&cmd->ctx->lock);
+    cl_int err = gs_host_read(cmd, root, r, t, &done, device, GS_MOST_PIECES);
     if (!err)
-        err = gs_finish_command(q, type, &done, device, event);
+        err = gs_finish_command(cmd->q, type, &done, device, event);
     if (err)
-        gs_command_flush(q);
-    pthread_mutex_unlock(&q->o.ctx->lock);
+        gs_command_flush(cmd->q);
+    pthread_mutex_unlock(&cmd->ctx->lock);
     if (err) /* the application may free the memory now: nothing may still be written there */
         gs_events_wait(&done);
     gs_events_free(&done);
-    gs_command_end(&cmd);
+    gs_command_end(cmd);
     return err;
 }
 
@@ -359,4 +359,70 @@ cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_bool blocking, cl_
     if (!err && blocking && h->by_units && !h->cmd.q->out_of_order)
         gs_queue_drained(h->cmd.q, h->upto);
     return err;
+}
+
+static bool is_read(const struct gs_op *op)
+{
+    return gs_op_is_by_host(op) && op->src;
+}
+
+/* Is it carried out beside the application? *own is its event then. */
+static bool goes_beside(struct gs_home *h, const struct gs_op *op, struct gs_mem *m, const struct gs_staged *staged,
+                        cl_event *own)
+{
+    return staged && !h->err && gs_home_beside(h, m, gs_op_command_type(op), op->blocking, staged, own);
+}
+
+/* By a call of the driver that blocks, without the context's lock. */
+static cl_int transfer_blocking(struct gs_home *h, const struct gs_op *op, struct gs_side dst, cl_command_queue queue,
+                                cl_event *event)
+{
+    if (is_read(op)) {
+        gs_home_end(h, CL_SUCCESS);
+        return gs_enqueue(op, queue, h->cmd.n_wait, h->cmd.wait, event);
+    }
+    gs_home_open(h, dst.m, dst.r);
+    const cl_int err = gs_enqueue(op, queue, h->n, h->v, event);
+    gs_home_close(h, dst.m, dst.r, err);
+    return gs_home_end(h, err);
+}
+
+cl_int gs_home_transfer(const struct gs_command *cmd, const struct gs_op *op, struct gs_side src, struct gs_side dst,
+                        const struct gs_staged *staged, cl_event *event)
+{
+    const cl_command_type type = gs_op_command_type(op);
+    const bool reads = is_read(op);
+    struct gs_op once = *op;
+    struct gs_home h;
+    cl_event own = NULL;
+    gs_home_begin(&h, cmd->q, !dst.m, cmd->n_wait, cmd->wait);
+    gs_home_need(&h, src.m, src.r);
+    if (dst.covers)
+        gs_home_claim(&h, dst.m);
+    else
+        gs_home_need(&h, dst.m, dst.r);
+    cl_int err = gs_home_ready(&h);
+    if (goes_beside(&h, op, reads ? src.m : dst.m, staged, &own)) {
+        if (reads && h.by_units)
+            gs_job_reads();
+        gs_home_wrote(&h, dst.m, dst.r);
+        return gs_home_wait(gs_home_end(&h, err), op->blocking, own, event);
+    }
+    const bool of_image = gs_op_is_of_image(op);
+    cl_command_queue queue = err ? NULL : of_image ? gs_home_image_queue(&h) : cmd->q->o.handle;
+    err = h.err;
+    const bool elsewhere = of_image && cmd->ctx->parent; /* in a queue that isn't the application's */
+    /* What a read needed to come home has yet to do so. */
+    if (!err && op->blocking && !h.by_units && !elsewhere && !(reads && h.extra.n))
+        return transfer_blocking(&h, op, dst, queue, event);
+    once.blocking = CL_FALSE;
+    if (!err)
+        err = gs_home_run(&h, queue, &once, type, elsewhere || op->blocking || event ? &own : NULL);
+    if (reads && h.by_units)
+        gs_job_reads();
+    if (!err)
+        gs_home_wrote(&h, dst.m, dst.r);
+    if (of_image)
+        err = gs_home_image_finish(&h, err, type, &own);
+    return gs_home_wait(gs_home_end(&h, err), op->blocking, own, event);
 }

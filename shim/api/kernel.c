@@ -311,65 +311,44 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_dev
                                               input_value, param_value_size, param_value, param_value_size_ret);
 }
 
-static GS_COLD cl_int launch(cl_command_queue command_queue, cl_kernel kernel, cl_uint work_dim,
-                             const size_t *global_work_offset, const size_t *global_work_size,
-                             const size_t *local_work_size, cl_uint num_events_in_wait_list,
-                             const cl_event *event_wait_list, cl_event *event)
+static GS_COLD cl_int launch(cl_command_queue queue, const struct gs_op *op, cl_uint n_wait, const cl_event *wait,
+                             cl_event *event)
 {
     GS_CALL("clEnqueueNDRangeKernel");
-    struct gs_queue *q = gs_find(GS_QUEUE, command_queue);
-    struct gs_kernel *k = q ? gs_find(GS_KERNEL, kernel) : NULL;
+    struct gs_queue *q = gs_find(GS_QUEUE, queue);
+    struct gs_kernel *k = q ? gs_find(GS_KERNEL, op->kernel) : NULL;
     gs_fast_path_look();
     if (q)
         atomic_fetch_add(&q->calls, 1);
     if (q && (!k || k->o.ctx != q->o.ctx))
-        gs_queue_close(command_queue);
+        gs_queue_close(queue);
     if (!k || k->o.ctx != q->o.ctx)
-        return gs_real()->clEnqueueNDRangeKernel(command_queue, kernel, work_dim, global_work_offset, global_work_size,
-                                                 local_work_size, num_events_in_wait_list, event_wait_list, event);
-    return gs_launch(q, k, work_dim, global_work_offset, global_work_size, local_work_size, num_events_in_wait_list,
-                     event_wait_list, event);
+        return gs_enqueue(op, queue, n_wait, wait, event);
+    return gs_launch(q, k, op, n_wait, wait, event);
 }
 
 /* Under a daemon: without a unit, if this thread goes alone there. */
-static __attribute__((hot, noinline)) cl_int
-launch_scheduled(cl_command_queue command_queue, cl_kernel kernel, cl_uint work_dim, const size_t *global_work_offset,
-                 const size_t *global_work_size, const size_t *local_work_size, cl_uint num_events_in_wait_list,
-                 const cl_event *event_wait_list, cl_event *event)
+static __attribute__((hot, noinline)) cl_int launch_scheduled(cl_command_queue queue, const struct gs_op *op,
+                                                              cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     struct gs_fast_path_thread *t = gs_fast_path_thread();
-    if (!gs_alone_goes(t, command_queue) ||
-        !gs_alone_takes(t, command_queue, kernel, work_dim, global_work_size, local_work_size, num_events_in_wait_list))
-        return launch(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
-                      num_events_in_wait_list, event_wait_list, event);
-    const cl_int err = gs_fast_path.launch(command_queue, kernel, work_dim, global_work_offset, global_work_size,
-                                           local_work_size, num_events_in_wait_list, event_wait_list, event);
+    if (!gs_alone_goes(t, queue) || !gs_alone_takes(t, queue, op, n_wait))
+        return launch(queue, op, n_wait, wait, event);
+    const cl_int err = gs_enqueue(op, queue, n_wait, wait, event);
     gs_alone_enqueued(t, event, err);
     gs_fast_path_end(t);
     return err;
 }
 
-/* At several sizes in turn, or on buffers that are new; or alone under a daemon; or one that doesn't pass. */
-GS_FAST_PATH static __attribute__((noinline)) cl_int
-launch_any(cl_command_queue command_queue, cl_kernel kernel, cl_uint work_dim, const size_t *global_work_offset,
-           const size_t *global_work_size, const size_t *local_work_size, cl_uint num_events_in_wait_list,
-           const cl_event *event_wait_list, cl_event *event)
+/* May it be handed on, as far as its kernel and its size say? */
+static inline bool passes(struct gs_kernel *k, const struct gs_op *op)
 {
-    struct gs_fast_path_thread *t = gs_fast_path_thread();
-    if (gs_fast_path_cares(GS_CARE_DAEMON))
-        return launch_scheduled(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
-                                num_events_in_wait_list, event_wait_list, event);
-    struct gs_kernel *k = gs_fast_path_may(t) ? gs_find_newest(GS_KERNEL, kernel) : NULL;
-    const enum gs_passes passes = k ? gs_kernel_passes_defined(k) : GS_PASSES_NOT;
-    if (!passes ||
-        (passes == GS_PASSES_BY_SIZE && !gs_size_passes(gs_size_of(k, work_dim, global_work_size, local_work_size))) ||
-        (gs_kernel_is_fresh(k) && !gs_launch_defines(k)) || !gs_fast_path_begin(t))
-        return launch(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
-                      num_events_in_wait_list, event_wait_list, event);
-    const cl_int err = gs_fast_path.launch(command_queue, kernel, work_dim, global_work_offset, global_work_size,
-                                           local_work_size, num_events_in_wait_list, event_wait_list, event);
-    gs_fast_path_end(t);
-    return err;
+    const enum gs_passes by = gs_kernel_passes_defined(k);
+    struct gs_short *last = by == GS_PASSES_BY_SIZE ? gs_size_of_last(k, op->dims, op->global, op->local) : NULL;
+    /* At several sizes in turn, or on buffers that are new, the kernel's others are looked at, too. */
+    return (by == GS_PASSES || (by == GS_PASSES_BY_SIZE &&
+                                gs_size_passes(last ? last : gs_size_of(k, op->dims, op->global, op->local)))) &&
+           (!gs_kernel_is_fresh(k) || gs_launch_defines(k));
 }
 
 GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_kernel kernel,
@@ -379,17 +358,14 @@ GS_FAST_PATH CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_q
                                                                     cl_uint num_events_in_wait_list,
                                                                     const cl_event *event_wait_list, cl_event *event)
 {
+    const struct gs_op op = gs_op_launch(kernel, work_dim, global_work_offset, global_work_size, local_work_size);
+    if (gs_fast_path_cares(GS_CARE_DAEMON))
+        return launch_scheduled(command_queue, &op, num_events_in_wait_list, event_wait_list, event);
     struct gs_fast_path_thread *t = gs_fast_path_thread();
-    const struct gs_kernel *k = gs_fast_path_may(t) ? gs_find_newest(GS_KERNEL, kernel) : NULL;
-    const enum gs_passes passes = k ? gs_kernel_passes(k) : GS_PASSES_NOT;
-    if (!passes ||
-        (passes == GS_PASSES_BY_SIZE &&
-         !gs_size_passes(gs_size_of_last(k, work_dim, global_work_size, local_work_size))) ||
-        !gs_fast_path_begin(t))
-        return launch_any(command_queue, kernel, work_dim, global_work_offset, global_work_size, local_work_size,
-                          num_events_in_wait_list, event_wait_list, event);
-    const cl_int err = gs_fast_path.launch(command_queue, kernel, work_dim, global_work_offset, global_work_size,
-                                           local_work_size, num_events_in_wait_list, event_wait_list, event);
+    struct gs_kernel *k = gs_fast_path_may(t) ? gs_find_newest(GS_KERNEL, kernel) : NULL;
+    if (!k || !passes(k, &op) || !gs_fast_path_begin(t))
+        return launch(command_queue, &op, num_events_in_wait_list, event_wait_list, event);
+    const cl_int err = gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
     gs_fast_path_end(t);
     return err;
 }
@@ -399,8 +375,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueTask(cl_command_queue command_queue, cl
                                               cl_event *event)
 {
     static const size_t one = 1;
+    const struct gs_op op = {.kind = GS_OP_TASK, .kernel = kernel};
     if (!gs_queue_of(command_queue) || !gs_find(GS_KERNEL, kernel))
-        return gs_real()->clEnqueueTask(command_queue, kernel, num_events_in_wait_list, event_wait_list, event);
+        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
     return clEnqueueNDRangeKernel(command_queue, kernel, 1, NULL, &one, &one, num_events_in_wait_list, event_wait_list,
                                   event);
 }
@@ -412,9 +389,15 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue command_q
                                                       const cl_event *event_wait_list, cl_event *event)
 {
     struct gs_queue *q = gs_queue_of(command_queue);
+    const struct gs_op op = {.kind = GS_OP_NATIVE,
+                             .function = user_func,
+                             .args = args,
+                             .args_bytes = cb_args,
+                             .n_mems = num_mem_objects,
+                             .mems = mem_list,
+                             .places = args_mem_loc};
     if (!q || (num_mem_objects && !mem_list))
-        return gs_real()->clEnqueueNativeKernel(command_queue, user_func, args, cb_args, num_mem_objects, mem_list,
-                                                args_mem_loc, num_events_in_wait_list, event_wait_list, event);
+        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
     gs_home_begin(&h, q, false, num_events_in_wait_list, event_wait_list);
     for (cl_uint i = 0; i < num_mem_objects; i++) {
@@ -424,8 +407,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue command_q
     }
     cl_int err = gs_home_ready(&h);
     if (!err)
-        err = gs_real()->clEnqueueNativeKernel(command_queue, user_func, args, cb_args, num_mem_objects, mem_list,
-                                               args_mem_loc, h.n, h.v, event);
+        err = gs_enqueue(&op, command_queue, h.n, h.v, event);
     atomic_fetch_add(&q->calls, 2); /* no unit tells of it */
     for (cl_uint i = 0; i < num_mem_objects && !err; i++) {
         struct gs_mem *m = gs_find(GS_MEM, mem_list[i]);

@@ -107,8 +107,7 @@ static bool map_ours(struct gs_home *h, struct gs_mem *m, cl_map_flags flags, si
         return false;
     if (flags & CL_MAP_READ)
         gs_job_reads();
-    const struct gs_op op = {
-        .kind = GS_OP_READ, .src = m->o.handle, .from = {offset}, .region = {size, 1, 1}, .ptr = *ptr};
+    const struct gs_op op = gs_op_read(m->o.handle, offset, size, *ptr);
     err = flags == CL_MAP_WRITE_INVALIDATE_REGION ? gs_home_mark(h, CL_COMMAND_MAP_BUFFER, own)
                                                   : gs_home_run(h, q->o.handle, &op, CL_COMMAND_MAP_BUFFER, own);
     return err == CL_SUCCESS;
@@ -193,8 +192,7 @@ static void map_failed(struct gs_context *ctx, struct gs_mem *m, const void *ptr
 static cl_int unmap_ours(struct gs_home *h, struct gs_mem *m, const struct gs_mapping *map, cl_event *own)
 {
     const size_t offset = (size_t)(map->range.begin - m->origin), size = (size_t)(map->range.end - map->range.begin);
-    const struct gs_op op = {
-        .kind = GS_OP_WRITE, .dst = m->o.handle, .to = {offset}, .region = {size, 1, 1}, .ptr = map->ptr};
+    const struct gs_op op = gs_op_write(m->o.handle, offset, size, map->ptr);
     if (!map->write)
         return gs_home_mark(h, CL_COMMAND_UNMAP_MEM_OBJECT, own);
     gs_home_claim(h, m);
@@ -214,6 +212,14 @@ static void *hand_out(void *ptr, cl_int err, cl_int *errcode_ret)
     return err ? NULL : ptr;
 }
 
+/* As the driver does it. */
+static void *map_plainly(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                         cl_event *event, cl_int *errcode_ret)
+{
+    const cl_int err = gs_enqueue(op, queue, n_wait, wait, event);
+    return hand_out(*op->mapped, err, errcode_ret);
+}
+
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_map,
                                                   cl_map_flags map_flags, size_t offset, size_t size,
                                                   cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
@@ -222,26 +228,31 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
     GS_CALL("clEnqueueMapBuffer");
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, buffer) : NULL;
+    void *ptr = NULL;
+    struct gs_op op = {.kind = GS_OP_MAP_BUFFER,
+                       .blocking = blocking_map,
+                       .src = buffer,
+                       .from = {offset},
+                       .region = {size, 1, 1},
+                       .map_flags = map_flags,
+                       .mapped = &ptr};
     if (!m || !gs_inside(m, offset, size))
-        return gs_real()->clEnqueueMapBuffer(command_queue, buffer, blocking_map, map_flags, offset, size,
-                                             num_events_in_wait_list, event_wait_list, event, errcode_ret);
+        return map_plainly(&op, command_queue, num_events_in_wait_list, event_wait_list, event, errcode_ret);
     const struct gs_range r = gs_window_range(m, offset, size);
     struct gs_home h;
     cl_event own;
-    void *ptr = NULL;
     cl_int err = prepare(&h, q, m, r, map_flags, num_events_in_wait_list, event_wait_list);
     const bool ours = !err && map_ours(&h, m, map_flags, offset, size, &ptr, &own);
     if (!err && !ours && blocking_map && !h.by_units) {
         struct gs_mapping *map = open_map(&h, m, r, map_flags);
-        ptr = gs_real()->clEnqueueMapBuffer(command_queue, buffer, CL_TRUE, map_flags, offset, size, h.n, h.v, event,
-                                            &err);
+        err = gs_enqueue(&op, command_queue, h.n, h.v, event);
         close_map(&h, m, map, ptr, err);
         return hand_out(ptr, gs_home_end(&h, err), errcode_ret);
     }
     if (!err && !ours) {
         gs_home_hold(&h, command_queue);
-        ptr = gs_real()->clEnqueueMapBuffer(command_queue, buffer, CL_FALSE, map_flags, offset, size, h.n, h.v, &own,
-                                            &err);
+        op.blocking = CL_FALSE;
+        err = gs_enqueue(&op, command_queue, h.n, h.v, &own);
         err = given(&h, map_flags, err, own);
     }
     const struct gs_mapping what = {.ptr = ptr, .range = r, .ours = ours};
@@ -262,16 +273,22 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
     GS_CALL("clEnqueueMapImage");
     struct gs_queue *q = gs_image_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, image) : NULL;
+    void *ptr = NULL;
+    struct gs_op op = {.kind = GS_OP_MAP_IMAGE,
+                       .blocking = blocking_map,
+                       .src = image,
+                       .map_flags = map_flags,
+                       .mapped = &ptr,
+                       .row_pitch = image_row_pitch,
+                       .slice_pitch = image_slice_pitch};
+    gs_set_box(&op, origin, NULL, region);
     if (!m)
-        return gs_real()->clEnqueueMapImage(command_queue, image, blocking_map, map_flags, origin, region,
-                                            image_row_pitch, image_slice_pitch, num_events_in_wait_list,
-                                            event_wait_list, event, errcode_ret);
+        return map_plainly(&op, command_queue, num_events_in_wait_list, event_wait_list, event, errcode_ret);
     bool covers;
     const struct gs_range r = gs_image_range(m, origin, region, &covers);
     struct gs_home h;
     struct gs_mapping box = {.range = r};
     cl_event own = NULL;
-    void *ptr = NULL;
     /* The region may be a part of its rows: the rest must be right. */
     cl_int err = prepare(&h, q, m, r, map_flags & ~(cl_map_flags)CL_MAP_WRITE_INVALIDATE_REGION,
                          num_events_in_wait_list, event_wait_list);
@@ -293,16 +310,15 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
     err = h.err;
     if (gs_home_image_blocks(&h, blocking_map)) {
         struct gs_mapping *map = open_map(&h, m, r, map_flags);
-        ptr = gs_real()->clEnqueueMapImage(queue, image, CL_TRUE, map_flags, origin, region, image_row_pitch,
-                                           image_slice_pitch, h.n, h.v, event, &err);
+        err = gs_enqueue(&op, queue, h.n, h.v, event);
         close_map(&h, m, map, ptr, err);
         return hand_out(ptr, gs_home_end(&h, err), errcode_ret);
     }
     if (!err)
         gs_home_hold(&h, queue);
+    op.blocking = CL_FALSE;
     if (!err)
-        ptr = gs_real()->clEnqueueMapImage(queue, image, CL_FALSE, map_flags, origin, region, image_row_pitch,
-                                           image_slice_pitch, h.n, h.v, &own, &err);
+        err = gs_enqueue(&op, queue, h.n, h.v, &own);
     err = given(&h, map_flags, err, own);
     if (!err)
         remember(m, &(struct gs_mapping){.ptr = ptr, .range = r}, map_flags);
@@ -316,9 +332,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
 {
     struct gs_queue *q = gs_queue_of(command_queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, memobj) : NULL;
+    const struct gs_op op = {.kind = GS_OP_UNMAP, .dst = memobj, .ptr = mapped_ptr};
     if (!m)
-        return gs_real()->clEnqueueUnmapMemObject(command_queue, memobj, mapped_ptr, num_events_in_wait_list,
-                                                  event_wait_list, event);
+        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
     struct gs_home h;
     cl_event own, *out;
     cl_int err;
@@ -332,7 +348,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
         gs_home_hold(&h, command_queue);
         own = NULL;
         out = event || !h.held ? event : &own; /* the application's place where nobody else needs it */
-        err = gs_real()->clEnqueueUnmapMemObject(command_queue, memobj, mapped_ptr, h.n, h.v, out);
+        err = gs_enqueue(&op, command_queue, h.n, h.v, out);
         err = gs_home_given(&h, err, out ? *out : NULL);
         if (!err && own)
             gs_real()->clReleaseEvent(own);

@@ -11,6 +11,7 @@
 #include "shim/memory/staging.h"
 #include "shim/memory/sub_buffers.h"
 #include "shim/memory/transfer.h"
+#include "shim/record/enqueue.h"
 
 static __attribute__((hot)) void link_root(struct gs_mem *m)
 {
@@ -390,14 +391,12 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue comm
         const struct gs_mem *m = gs_find(GS_MEM, mem_objects[i]);
         ours = m && m->o.ctx == q->o.ctx;
     }
+    const struct gs_op op = {
+        .kind = GS_OP_MIGRATE, .n_mems = num_mem_objects, .mems = mem_objects, .migration_flags = flags};
     if (!ours)
-        return gs_real()->clEnqueueMigrateMemObjects
-                   ? gs_real()->clEnqueueMigrateMemObjects(command_queue, num_mem_objects, mem_objects, flags,
-                                                           num_events_in_wait_list, event_wait_list, event)
-                   : CL_INVALID_OPERATION;
+        return gs_enqueue(&op, command_queue, num_events_in_wait_list, event_wait_list, event);
     cl_event marker;
-    cl_int err =
-        gs_real()->clEnqueueMarkerWithWaitList(command_queue, num_events_in_wait_list, event_wait_list, &marker);
+    cl_int err = gs_enqueue_marker(command_queue, num_events_in_wait_list, event_wait_list, &marker);
     if (err)
         return err;
     struct gs_event *e = event ? calloc(1, sizeof *e) : NULL;

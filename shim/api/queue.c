@@ -7,6 +7,7 @@
 #include "shim/schedule/alone.h"
 #include "shim/order/compound.h"
 #include "shim/choose/timing.h"
+#include "shim/record/enqueue.h"
 
 /* With --stats every launch's device time is wanted, so the driver's queue has profiles even if the application's has
  * not. */
@@ -118,7 +119,7 @@ static void outlive_queue(struct gs_queue *q)
     cl_event end;
     GS_LOCKED(&q->o.ctx->lock);
     gs_compound_leave(q);
-    if (q->o.ctx->n > 1 && (gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, 0, NULL, &end) != CL_SUCCESS ||
+    if (q->o.ctx->n > 1 && (gs_enqueue_marker(q->o.handle, 0, NULL, &end) != CL_SUCCESS ||
                             gs_events_add(&q->o.ctx->orphans, end) != CL_SUCCESS))
         gs_real()->clFinish(q->o.handle);
     for (struct gs_queue **at = &q->o.ctx->queues; *at; at = &(*at)->next) {

@@ -9,6 +9,7 @@
 #include "shim/schedule/put.h"
 #include "shim/memory/transfer_worker.h"
 #include "shim/schedule/op_run.h"
+#include "shim/record/enqueue.h"
 
 /* Events that one may stand for, where its bytes lie in several places. */
 enum { GS_MOST_PIECES = 64 };
@@ -58,6 +59,18 @@ cl_int gs_home_run(struct gs_home *h, cl_command_queue queue, const struct gs_op
 bool gs_home_may_carry(const struct gs_home *h);
 void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 
+/* What a transfer reads or changes of an object of ours: no object where it isn't one. */
+struct gs_side {
+    struct gs_mem *m;
+    struct gs_range r; /* bytes of its root */
+    bool covers;       /* it changes all of that */
+};
+
+/* Carries a transfer out at home that reads `src` and changes `dst`. `staged`: the same as a transfer with the host's
+ * memory that may go beside the application, where it is one; or null. */
+cl_int gs_home_transfer(const struct gs_command *cmd, const struct gs_op *op, struct gs_side src, struct gs_side dst,
+                        const struct gs_staged *staged, cl_event *event);
+
 /* A command that does nothing but stand in the application's queue, of the type given. */
 cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own);
 
@@ -92,7 +105,7 @@ cl_int gs_write_staged(struct gs_home *h, struct gs_mem *root, const struct gs_s
 /* A marker behind what a blocking write must come after: the memory that it reads may be written until then. */
 static inline cl_int gs_mark_before(const struct gs_home *h, cl_event *marker)
 {
-    return gs_real()->clEnqueueMarkerWithWaitList(h->cmd.q->o.handle, h->n, h->v, marker);
+    return gs_enqueue_marker(h->cmd.q->o.handle, h->n, h->v, marker);
 }
 
 /* Once h is ready: is the transfer between m and the host's memory to go beside the application, and has it been handed
@@ -102,13 +115,13 @@ bool gs_home_beside(struct gs_home *h, struct gs_mem *m, cl_command_type type, b
 
 /* Lets all of r, in bytes of m's root, be read beside the application from wherever it is valid; t is that if it is at
  * home. *own is its event; with an error it is to be read in another way. Takes the context's lock. */
-cl_int gs_read_beside(struct gs_queue *q, struct gs_mem *m, struct gs_range r, const struct gs_staged *t,
-                      cl_command_type type, bool waits, cl_uint n_wait, const cl_event *wait, cl_event *own);
+cl_int gs_read_beside(struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t,
+                      cl_command_type type, bool waits, cl_event *own);
 
 /* Lets all of r, in bytes of the root, be read by the driver from the devices that hold it, straight to the
  * application's memory; t is that if it is at home. Takes the context's lock. */
-cl_int gs_read_from_places(struct gs_queue *q, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
-                           cl_command_type type, cl_uint n_wait, const cl_event *wait, cl_event *event);
+cl_int gs_read_from_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
+                           cl_command_type type, cl_event *event);
 
 /* For image commands: the queue to give the command to, once h is ready, with the wait list that it takes there; and,
  * in the place of gs_home_end, what ends it. `own` is the command's event, which is handed out, waited for or let go.
@@ -147,13 +160,16 @@ cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_bool blocking, cl_
 /* Is all of the range, in bytes of the root, at home? Takes the context's lock. */
 bool gs_range_at_home(struct gs_queue *q, struct gs_mem *m, struct gs_range r);
 
-/* Where a command on rows begins, in either, and its region. */
-static inline void gs_set_box(struct gs_op *op, const size_t from[3], const size_t to[3], const size_t region[3])
+/* Where a command on rows begins, in either, and its region; as the application gave them, who may have given null. */
+static inline void gs_set_box(struct gs_op *op, const size_t *from, const size_t *to, const size_t *region)
 {
+    op->no_from = !from;
+    op->no_to = !to;
+    op->no_region = !region;
     for (int d = 0; d < 3; d++) {
-        op->from[d] = from[d];
-        op->to[d] = to[d];
-        op->region[d] = region[d];
+        op->from[d] = from ? from[d] : 0;
+        op->to[d] = to ? to[d] : 0;
+        op->region[d] = region ? region[d] : 0;
     }
 }
 

@@ -34,24 +34,23 @@ static struct gs_followed *find(struct gs_kernel *k, cl_uint dims, const size_t 
 void gs_may_follow(const struct gs_launching *l, uint64_t kind, bool is_long)
 {
     struct gs_kernel *k = l->k;
-    struct gs_followed *f = find(k, l->dims, l->global, l->local);
+    struct gs_followed *f = find(k, l->op->dims, l->op->global, l->op->local);
     f = f ? f : &k->followed[k->next_followed++ % GS_FOLLOWED];
     f->job = l->job.place[0] == 0 ? l->job.number : 0;
-    f->dims = l->dims;
+    f->dims = l->op->dims;
     f->kind = kind;
     f->factor = is_long ? gs_chunk_factor(kind) : 0;
     f->always = l->cmd.ctx->n == 1 || l->job.n == 1 || (l->job.told && gs_settings()->mode == GS_MODE_AUTO);
     for (unsigned d = 0; d < 3; d++) {
-        f->global[d] = size_at(l->global, l->dims, d);
-        f->local[d] = size_at(l->local, l->dims, d);
+        f->global[d] = size_at(l->op->global, l->op->dims, d);
+        f->local[d] = size_at(l->op->local, l->op->dims, d);
     }
     atomic_store(&k->followed_job, f->job);
 }
 
 /* Would it be one unit at home again, with nothing to be noted? Where nothing of the context has ever been elsewhere,
  * and what the kernel writes is known to be defined. */
-static bool may_follow(const struct gs_kernel *k, const struct gs_followed *f, cl_uint dims, const size_t *global,
-                       const size_t *local)
+static bool may_follow(const struct gs_kernel *k, const struct gs_followed *f, const struct gs_op *op)
 {
     const struct gs_context *ctx = k->o.ctx;
     if (!gs_job_goes_on(f->job) || (f->factor && gs_chunk_factor(f->kind) != f->factor))
@@ -59,7 +58,7 @@ static bool may_follow(const struct gs_kernel *k, const struct gs_followed *f, c
     if (ctx->n == 1)
         return true;
     return !atomic_load(&ctx->spread) && !atomic_load(&k->fresh) &&
-           (f->always || atomic_load(&k->unsplittable) || gs_timing_passes(k, dims, global, local));
+           (f->always || atomic_load(&k->unsplittable) || gs_timing_passes(k, op->dims, op->global, op->local));
 }
 
 /* Is what was decided for the job of such a launch decided for the job under way as well, which begins if need be? */
@@ -75,17 +74,15 @@ static bool may_begin(const struct gs_followed *f)
     return !f->factor || gs_unit_is_sole();
 }
 
-cl_int gs_launch_held(struct gs_deferred *held, cl_event gate, struct gs_queue *q, const struct gs_kernel *k,
-                      cl_uint dims, const size_t *offset, const size_t *global, const size_t *local, cl_uint n_wait,
-                      const cl_event *wait, cl_event *event)
+cl_int gs_launch_held(struct gs_deferred *held, cl_event gate, const struct gs_queue *q, const struct gs_op *op,
+                      cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     cl_event first = NULL;
-    const cl_int err =
-        gs_real()->clEnqueueNDRangeKernel(q->o.handle, k->o.handle, dims, offset, global, local, gate ? 1 : n_wait,
-                                          gate     ? &gate
-                                          : n_wait ? wait
-                                                   : NULL,
-                                          event || gs_wants_event(held) ? &first : NULL);
+    const cl_int err = gs_enqueue(op, q->o.handle, gate ? 1 : n_wait,
+                                  gate     ? &gate
+                                  : n_wait ? wait
+                                           : NULL,
+                                  event || gs_wants_event(held) ? &first : NULL);
     if (err)
         gs_hold_drop(held);
     else
@@ -94,32 +91,29 @@ cl_int gs_launch_held(struct gs_deferred *held, cl_event gate, struct gs_queue *
 }
 
 /* Without a unit, see shim/schedule/alone.h. False: it doesn't. */
-static bool launch_without_unit(struct gs_queue *q, const struct gs_kernel *k, cl_uint dims, const size_t *offset,
-                                const size_t *global, const size_t *local, cl_uint n_wait, const cl_event *wait,
+static bool launch_without_unit(struct gs_queue *q, const struct gs_op *op, cl_uint n_wait, const cl_event *wait,
                                 cl_event *event, cl_int *err)
 {
     struct gs_fast_path_thread *t = gs_fast_path_thread();
-    if (!gs_alone_begin(q, k->o.handle, dims, global, local) ||
-        !gs_alone_takes(t, q->o.handle, k->o.handle, dims, global, local, n_wait))
+    if (!gs_alone_begin(q, op) || !gs_alone_takes(t, q->o.handle, op, n_wait))
         return false;
-    *err =
-        gs_real()->clEnqueueNDRangeKernel(q->o.handle, k->o.handle, dims, offset, global, local, n_wait, wait, event);
+    *err = gs_enqueue(op, q->o.handle, n_wait, wait, event);
     gs_alone_enqueued(t, event, *err);
     gs_fast_path_end(t);
     return true;
 }
 
-bool gs_follow(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size_t *offset, const size_t *global,
-               const size_t *local, cl_uint n_wait, const cl_event *wait, cl_event *event, cl_int *err)
+bool gs_follow(struct gs_queue *q, struct gs_kernel *k, const struct gs_op *op, cl_uint n_wait, const cl_event *wait,
+               cl_event *event, cl_int *err)
 {
     struct gs_context *ctx = q->o.ctx;
     const bool plain = !n_wait && !event;
     if ((n_wait && !wait) || !is_of_such_job(k)) /* the driver says what is wrong with the first */
         return false;
     pthread_mutex_lock(&ctx->lock);
-    const struct gs_followed *f = find(k, dims, global, local);
-    const bool follows = f && may_follow(k, f, dims, global, local);
-    if (follows && launch_without_unit(q, k, dims, offset, global, local, n_wait, wait, event, err)) {
+    const struct gs_followed *f = find(k, op->dims, op->global, op->local);
+    const bool follows = f && may_follow(k, f, op);
+    if (follows && launch_without_unit(q, op, n_wait, wait, event, err)) {
         pthread_mutex_unlock(&ctx->lock);
         return true;
     }
@@ -130,9 +124,9 @@ bool gs_follow(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size
         gs_hold_back(q, q->o.handle, gs_resource_of(0), n_wait, n_wait ? wait : NULL, &one, &held, &gate) != CL_SUCCESS)
         held = NULL;
     if (held)
-        *err = gs_launch_held(held, gate, q, k, dims, offset, global, local, n_wait, wait, event);
+        *err = gs_launch_held(held, gate, q, op, n_wait, wait, event);
     if (held && !*err)
-        gs_alone_note(q, k, f, dims, global, local);
+        gs_alone_note(q, k, f, op);
     pthread_mutex_unlock(&ctx->lock);
     return held;
 }

@@ -4,10 +4,11 @@
 #define GS_SHIM_LAUNCH_LAUNCH_H
 
 #include "shim/order/command.h"
+#include "shim/record/enqueue.h"
 
-/* clEnqueueNDRangeKernel on objects of ours; its errors are the driver's. Takes the context's lock. */
-cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, cl_uint dims, const size_t *offset, const size_t *global,
-                 const size_t *local, cl_uint n_wait, const cl_event *wait, cl_event *event);
+/* The launch `op` of the kernel k; its errors are the driver's. Takes the context's lock. */
+cl_int gs_launch(struct gs_queue *q, struct gs_kernel *k, const struct gs_op *op, cl_uint n_wait, const cl_event *wait,
+                 cl_event *event);
 
 /* What a kernel of which nothing is known but that it is short may write is defined from now on, as after a closer
  * look. False: look at it. Takes the context's lock. */

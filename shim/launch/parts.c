@@ -16,6 +16,7 @@
 #include "shim/memory/scratch.h"
 #include "shim/subkernel/units.h"
 #include "shim/report/watch.h"
+#include "shim/record/enqueue.h"
 
 /* Makes every byte that a part needs valid on its place. */
 static cl_int require_parts(struct gs_launching *l, struct gs_plan *plan, struct gs_events *ready)
@@ -101,7 +102,7 @@ static cl_int mark_time(struct gs_launching *l, const struct gs_events *after, c
     cl_int err;
     cl_command_queue queue = gs_timed_queue(l->cmd.q, &err);
     if (!err)
-        err = gs_real()->clEnqueueMarkerWithWaitList(queue, after->n, after->n ? after->v : NULL, marker);
+        err = gs_enqueue_marker(queue, after->n, after->n ? after->v : NULL, marker);
     return err;
 }
 

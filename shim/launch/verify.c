@@ -11,6 +11,7 @@
 #include "shim/memory/coherence.h"
 #include "shim/memory/transfer.h"
 #include "shim/report/report.h"
+#include "shim/record/enqueue.h"
 
 /* The bytes of every root that a launch writes, at one moment. */
 struct snapshot {
@@ -62,22 +63,19 @@ static cl_int define(struct gs_mem *root)
 
 static cl_int read_root(struct gs_command *cmd, struct gs_mem *root, unsigned char **bytes, uint64_t *size)
 {
-    static const size_t origin[3];
-    size_t region[3];
-    *size = root->is_image ? gs_image_bytes(root, region) : root->size;
+    struct gs_op op = {.kind = GS_OP_READ_IMAGE, .blocking = CL_TRUE, .src = root->o.handle};
+    *size = root->is_image ? gs_image_bytes(root, op.region) : root->size;
     *bytes = malloc(*size);
     cl_int err = *bytes ? bring_home(cmd, root) : CL_OUT_OF_HOST_MEMORY;
     if (!err && root->undefined.n)
         err = define(root);
     if (err)
         return err;
-    if (root->is_image) {
-        cl_command_queue queue = gs_image_queue(cmd->q, 0, &err);
-        return err ? err
-                   : gs_real()->clEnqueueReadImage(queue, root->o.handle, CL_TRUE, origin, region, 0, 0, *bytes, 0,
-                                                   NULL, NULL);
-    }
-    return gs_real()->clEnqueueReadBuffer(cmd->q->o.handle, root->o.handle, CL_TRUE, 0, *size, *bytes, 0, NULL, NULL);
+    if (!root->is_image)
+        return gs_enqueue_read(cmd->q->o.handle, root->o.handle, 0, *size, *bytes);
+    cl_command_queue queue = gs_image_queue(cmd->q, 0, &err);
+    op.ptr = *bytes;
+    return err ? err : gs_enqueue(&op, queue, 0, NULL, NULL);
 }
 
 bool gs_verify_possible(const struct gs_plan *plan)
@@ -104,22 +102,19 @@ static cl_int take_snapshot(struct gs_command *cmd, const struct gs_plan *plan, 
 /* Makes home hold the snapshot's bytes. */
 static cl_int restore(struct gs_command *cmd, const struct gs_plan *plan, const struct snapshot *s)
 {
-    static const size_t origin[3];
-    size_t region[3];
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < s->n && !err; i++) {
         struct gs_mem *root = plan->uses[i].root;
+        struct gs_op op = {.kind = GS_OP_WRITE_IMAGE, .blocking = CL_TRUE, .dst = root->o.handle, .ptr = s->bytes[i]};
         if (!s->bytes[i])
             continue;
         if (root->is_image) {
-            gs_image_bytes(root, region);
+            gs_image_bytes(root, op.region);
             cl_command_queue queue = gs_image_queue(cmd->q, 0, &err);
             if (!err)
-                err = gs_real()->clEnqueueWriteImage(queue, root->o.handle, CL_TRUE, origin, region, 0, 0, s->bytes[i],
-                                                     0, NULL, NULL);
+                err = gs_enqueue(&op, queue, 0, NULL, NULL);
         } else {
-            err = gs_real()->clEnqueueWriteBuffer(cmd->q->o.handle, root->o.handle, CL_TRUE, 0, s->size[i], s->bytes[i],
-                                                  0, NULL, NULL);
+            err = gs_enqueue_write(cmd->q->o.handle, root->o.handle, 0, s->size[i], s->bytes[i]);
         }
         if (!err && gs_wrote_range(root, 0, (struct gs_range){0, root->size}) < 0)
             err = CL_OUT_OF_HOST_MEMORY;

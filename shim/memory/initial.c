@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/memory/initial.h"
+#include "shim/record/enqueue.h"
 
 bool gs_initial_wanted(const struct gs_context *c, cl_mem_flags flags, const void *ptr)
 {
@@ -30,7 +31,7 @@ static cl_int write_pieces(cl_command_queue queue, cl_mem mem, const char *from,
         struct gs_unit u;
         const size_t n = size - at < chunk ? size - at : chunk;
         gs_initial_begin(true, &u);
-        err = gs_real()->clEnqueueWriteBuffer(queue, mem, CL_TRUE, at, n, from + at, 0, NULL, NULL);
+        err = gs_enqueue_write(queue, mem, at, n, from + at);
         gs_initial_end(&u);
     }
     return err;

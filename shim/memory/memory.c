@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "shim/process/threads.h"
 #include "shim/memory/prefault.h"
+#include "shim/record/enqueue.h"
 
 enum { HUGE_PAGE = 2 * 1024 * 1024, LEAST_OWN = 8 * 1024 * 1024, MAKERS = 4 };
 
@@ -122,9 +123,16 @@ cl_int gs_pinned_memory_make(struct gs_pinned_memory *m, const struct gs_context
     m->buffer = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &err);
     if (!err)
         m->queue = gs_real()->clCreateCommandQueue(ctx->o.handle, ctx->dev[0], 0, &err);
+    void *base = NULL;
+    const struct gs_op map = {.kind = GS_OP_MAP_BUFFER,
+                              .blocking = waits,
+                              .src = m->buffer,
+                              .region = {bytes, 1, 1},
+                              .map_flags = CL_MAP_READ | CL_MAP_WRITE,
+                              .mapped = &base};
     if (!err)
-        m->base = gs_real()->clEnqueueMapBuffer(m->queue, m->buffer, waits, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0,
-                                                NULL, waits ? NULL : &m->mapped, &err);
+        err = gs_enqueue(&map, m->queue, 0, NULL, waits ? NULL : &m->mapped);
+    m->base = base;
     if (!err && !waits)
         gs_real()->clFlush(m->queue);
     if (!err)
@@ -152,7 +160,7 @@ void gs_pinned_memory_give(struct gs_pinned_memory *m, bool idle)
 void gs_pinned_memory_free(struct gs_pinned_memory *m)
 {
     if (m->base && m->queue)
-        gs_real()->clEnqueueUnmapMemObject(m->queue, m->buffer, m->base, 0, NULL, NULL);
+        gs_enqueue(&(struct gs_op){.kind = GS_OP_UNMAP, .dst = m->buffer, .ptr = m->base}, m->queue, 0, NULL, NULL);
     if (m->mapped)
         gs_real()->clReleaseEvent(m->mapped);
     if (m->queue)

@@ -3,17 +3,24 @@
 
 #include "common/log.h"
 #include "shim/schedule/client.h"
+#include "shim/record/enqueue.h"
 
 /* The host address of a buffer that lies in the host's memory. The map is undone at once: on such a device a buffer
  * never moves, and the address is what the driver itself works on (see works(), which puts that to the test). `wait`
  * false: commands that are under way may use the buffer. */
 static void *address_of(cl_command_queue queue, cl_mem buffer, size_t bytes, bool wait)
 {
-    cl_int err;
     cl_event unmapped;
-    void *base =
-        gs_real()->clEnqueueMapBuffer(queue, buffer, wait, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &err);
-    if (err || gs_real()->clEnqueueUnmapMemObject(queue, buffer, base, 0, NULL, &unmapped) != CL_SUCCESS)
+    void *base;
+    const struct gs_op map = {.kind = GS_OP_MAP_BUFFER,
+                              .blocking = wait,
+                              .src = buffer,
+                              .region = {bytes, 1, 1},
+                              .map_flags = CL_MAP_READ | CL_MAP_WRITE,
+                              .mapped = &base};
+    cl_int err = gs_enqueue(&map, queue, 0, NULL, NULL);
+    const struct gs_op unmap = {.kind = GS_OP_UNMAP, .dst = buffer, .ptr = err ? NULL : base};
+    if (err || gs_enqueue(&unmap, queue, 0, NULL, &unmapped) != CL_SUCCESS)
         return NULL;
     err = wait ? gs_real()->clWaitForEvents(1, &unmapped) : gs_real()->clFlush(queue);
     gs_real()->clReleaseEvent(unmapped);
@@ -35,12 +42,8 @@ static bool works(struct gs_context *ctx)
     void *base = !err && !err2 && buffer ? address_of(first, buffer, N, true) : NULL;
     if (base)
         alias = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, N, base, NULL);
-    bool ok =
-        alias &&
-        gs_real()->clEnqueueWriteBuffer(other, alias, CL_TRUE, 64, sizeof written, &written, 0, NULL, NULL) ==
-            CL_SUCCESS &&
-        gs_real()->clEnqueueReadBuffer(first, buffer, CL_TRUE, 64, sizeof seen, &seen, 0, NULL, NULL) == CL_SUCCESS &&
-        seen == written;
+    const bool ok = alias && gs_enqueue_write(other, alias, 64, sizeof written, &written) == CL_SUCCESS &&
+                    gs_enqueue_read(first, buffer, 64, sizeof seen, &seen) == CL_SUCCESS && seen == written;
     if (alias)
         gs_real()->clReleaseMemObject(alias);
     if (buffer)

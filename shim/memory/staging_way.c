@@ -6,6 +6,7 @@
 #include "common/lock/rank.h"
 #include "shim/memory/staging_ring.h"
 #include "shim/process/clock.h"
+#include "shim/record/enqueue.h"
 
 enum {
     LEAST_BYTES = 4 * 1024 * 1024,  /* an H200: written in 0.31 ms instead of 0.51, and read in 0.23 instead of 0.44 */
@@ -138,7 +139,7 @@ bool gs_staging_flows_after(const struct gs_events *before, size_t bytes)
 bool gs_staging_flows(struct gs_queue *q, size_t bytes)
 {
     cl_event marker;
-    if (gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, 0, NULL, &marker) != CL_SUCCESS)
+    if (gs_enqueue_marker(q->o.handle, 0, NULL, &marker) != CL_SUCCESS)
         return false;
     gs_real()->clFlush(q->o.handle);
     const bool flows = gs_staging_flows_after(&(struct gs_events){.v = &marker, .n = 1}, bytes);

@@ -13,6 +13,7 @@
 #include "shim/schedule/put.h"
 #include "shim/process/clock.h"
 #include "shim/record/keep.h"
+#include "shim/record/enqueue.h"
 
 /* A command that is to be carried out. */
 struct errand {
@@ -187,7 +188,7 @@ static cl_int enqueue(struct errand *e, struct gs_queue *q, cl_command_type type
         wait = &q->o.ctx->ended;
     }
     if (!err)
-        err = gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, n_wait, n_wait ? wait : NULL, &e->ready);
+        err = gs_enqueue_marker(q->o.handle, n_wait, n_wait ? wait : NULL, &e->ready);
     if (err)
         return err;
     err = gs_finish_command(q, type, &ended, &home, &e->marker);

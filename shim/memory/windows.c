@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "shim/record/driver.h"
+#include "shim/record/enqueue.h"
 
 /* From cl_khr_external_memory, cl_khr_external_memory_opaque_fd and cl_nv_device_attribute_query. */
 enum {
@@ -193,11 +194,9 @@ static cl_int send_pattern(const struct gs_windows *w, unsigned from, unsigned t
         sent[i] = i * 2654435761u + from * 97 + to;
         got[i] = ~sent[i];
     }
-    cl_int err = gs_real()->clEnqueueWriteBuffer(out, w->seen[from][from], CL_TRUE, w->bytes - sizeof sent, sizeof sent,
-                                                 sent, 0, NULL, NULL);
+    cl_int err = gs_enqueue_write(out, w->seen[from][from], w->bytes - sizeof sent, sizeof sent, sent);
     if (!err)
-        err = gs_real()->clEnqueueReadBuffer(in, w->seen[from][to], CL_TRUE, w->bytes - sizeof got, sizeof got, got, 0,
-                                             NULL, NULL);
+        err = gs_enqueue_read(in, w->seen[from][to], w->bytes - sizeof got, sizeof got, got);
     return err ? err : memcmp(sent, got, sizeof sent) ? -1 : 0;
 }
 

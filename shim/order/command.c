@@ -11,6 +11,7 @@
 #include "shim/order/upward.h"
 #include "shim/report/report.h"
 #include "shim/order/compound.h"
+#include "shim/record/enqueue.h"
 
 cl_int gs_events_add(struct gs_events *e, cl_event event)
 {
@@ -89,7 +90,7 @@ void gs_events_wait(const struct gs_events *e)
 static cl_int add_marker(struct gs_events *e, cl_command_queue queue, cl_uint n_wait, const cl_event *wait)
 {
     cl_event marker;
-    cl_int err = gs_real()->clEnqueueMarkerWithWaitList(queue, n_wait, n_wait ? wait : NULL, &marker);
+    cl_int err = gs_enqueue_marker(queue, n_wait, n_wait ? wait : NULL, &marker);
     return err ? err : gs_events_add(e, marker);
 }
 
@@ -135,7 +136,7 @@ cl_event gs_command_leave(struct gs_context *ctx, cl_event end)
 cl_int gs_command_list(const struct gs_command *cmd)
 {
     if (!cmd->n_wait && cmd->wait)
-        return gs_real()->clEnqueueMarkerWithWaitList(cmd->q->o.handle, 0, cmd->wait, NULL);
+        return gs_enqueue_marker(cmd->q->o.handle, 0, cmd->wait, NULL);
     return cmd->n_wait && !cmd->wait ? CL_INVALID_EVENT_WAIT_LIST : CL_SUCCESS;
 }
 

@@ -10,6 +10,7 @@
 #include "shim/schedule/put.h"
 #include "shim/memory/scratch.h"
 #include "shim/memory/transfer.h"
+#include "shim/record/enqueue.h"
 
 void gs_lists_free(struct gs_lists *lists)
 {
@@ -181,7 +182,7 @@ cl_int gs_append_join(struct gs_launching *l, struct gs_lists *lists, unsigned n
         err = join(l, lists, i, n_parts, ran, done, &read);
     cl_command_queue queue = err ? NULL : gs_copy_queue(l->cmd.q, 0, &err);
     if (!err)
-        err = gs_real()->clEnqueueMarkerWithWaitList(queue, read.n, read.v, counted);
+        err = gs_enqueue_marker(queue, read.n, read.v, counted);
     gs_events_free(&read);
     gs_command_flush(l->cmd.q);
     return err;

@@ -7,6 +7,7 @@
 #include "shim/memory/peer.h"
 #include "shim/report/report.h"
 #include "shim/record/keep.h"
+#include "shim/record/enqueue.h"
 
 enum {
     LEAST_BYTES = 1024 * 1024, /* to hear of the count and to act on it takes the time of about so many */
@@ -159,7 +160,7 @@ cl_int gs_deferred_send_mark(struct gs_command *cmd, unsigned p, cl_uint n, cons
     cl_int err;
     cl_command_queue queue = gs_copy_queue(cmd->q, p, &err);
     if (!err)
-        err = gs_real()->clEnqueueMarkerWithWaitList(queue, n, n ? wait : NULL, &event);
+        err = gs_enqueue_marker(queue, n, n ? wait : NULL, &event);
     return err ? err : gs_events_add(to, event);
 }
 

@@ -54,12 +54,8 @@ static cl_int fill(struct gs_command *cmd, const struct gs_use *u, const struct 
         /* In order: the first waits for all of them, the last stands for all. */
         uint64_t begin;
         cl_mem copy = copy_of(u, copies, part, s->v[i].begin, &begin);
-        struct gs_op op = {.kind = GS_OP_FILL,
-                           .dst = copy,
-                           .to = {(size_t)begin},
-                           .region = {(size_t)(s->v[i].end - s->v[i].begin), 1, 1},
-                           .pattern_bytes = gs_atomic_bytes(u->type)};
-        memcpy(op.pattern, &identity, op.pattern_bytes);
+        const struct gs_op op =
+            gs_op_fill(copy, (size_t)begin, (size_t)(s->v[i].end - s->v[i].begin), &identity, gs_atomic_bytes(u->type));
         err = gs_put(queue, &op, GS_VIA_MEMORY, i ? 0 : wait.n, wait.v, last ? &event : NULL);
     }
     gs_events_free(&wait);

@@ -213,9 +213,9 @@ static cl_int pack(struct job *j, struct gs_command *cmd, unsigned p, struct gs_
     cl_int err;
     cl_command_queue queue = gs_copy_queue(cmd->q, p, &err);
     cl_mem count = err ? NULL : gs_scratch_take(cmd->ctx, p, sizeof s->count, &err);
-    const struct gs_op fill = {
-        .kind = GS_OP_FILL, .dst = count, .region = {sizeof s->count, 1, 1}, .pattern_bytes = sizeof s->count};
-    const struct gs_op look = {.kind = GS_OP_READ, .src = count, .region = {sizeof s->count, 1, 1}, .ptr = &s->count};
+    static const cl_uint none;
+    const struct gs_op fill = gs_op_fill(count, 0, sizeof s->count, &none, sizeof none);
+    const struct gs_op look = gs_op_read(count, 0, sizeof s->count, &s->count);
     if (!err)
         err = gs_put(queue, &fill, GS_VIA_MEMORY, on->since.n, on->since.v, &event);
     if (!err)

@@ -16,6 +16,7 @@
 #include "shim/report/report.h"
 #include "shim/memory/scratch.h"
 #include "shim/subkernel/units.h"
+#include "shim/record/enqueue.h"
 
 /* ---- one that is under way ---- */
 
@@ -365,8 +366,10 @@ static cl_int compare(struct gs_speculation *j, struct gs_command *cmd, unsigned
     cl_int err;
     cl_command_queue queue = gs_copy_queue(cmd->q, p, &err);
     cl_mem flag = err ? NULL : gs_scratch_take(cmd->ctx, p, sizeof zero, &err);
+    const struct gs_op clear = gs_op_fill(flag, 0, sizeof zero, &zero, sizeof zero);
+    const struct gs_op look = gs_op_read(flag, 0, sizeof zero, &j->changed[p]);
     if (!err)
-        err = gs_real()->clEnqueueFillBuffer(queue, flag, &zero, sizeof zero, 0, sizeof zero, 1, &ran, &event);
+        err = gs_enqueue(&clear, queue, 1, &ran, &event);
     if (!err)
         err = gs_events_add(&done, event);
     for (size_t i = 0; i < j->n_fields && !err; i++) {
@@ -377,8 +380,7 @@ static cl_int compare(struct gs_speculation *j, struct gs_command *cmd, unsigned
             &done);
     }
     if (!err)
-        err = gs_real()->clEnqueueReadBuffer(queue, flag, CL_FALSE, 0, sizeof zero, &j->changed[p], done.n, done.v,
-                                             &event);
+        err = gs_enqueue(&look, queue, done.n, done.v, &event);
     if (!err)
         err = gs_events_add(to, event);
     gs_real()->clFlush(queue);

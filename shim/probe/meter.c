@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "shim/record/remote.h"
+#include "shim/record/enqueue.h"
 
 enum { SLOT_BYTES = 4 * 1024 * 1024, SMALL_BYTES = 64 };
 
@@ -26,10 +27,8 @@ static cl_int to_or_from_host(struct gs_meter *b, const struct gs_meter_link *l,
 {
     char *memory = l->pinned ? b->pinned : b->pageable;
     if (l->from < 0)
-        return gs_real()->clEnqueueWriteBuffer(b->queue[l->to], b->buffer[l->to], CL_TRUE, 0, bytes, memory, 0, NULL,
-                                               NULL);
-    return gs_real()->clEnqueueReadBuffer(b->queue[l->from], b->buffer[l->from], CL_TRUE, 0, bytes, memory, 0, NULL,
-                                          NULL);
+        return gs_enqueue_write(b->queue[l->to], b->buffer[l->to], 0, bytes, memory);
+    return gs_enqueue_read(b->queue[l->from], b->buffer[l->from], 0, bytes, memory);
 }
 
 static cl_device_id device_of(cl_command_queue queue)
@@ -50,30 +49,28 @@ static char *memory_between(const struct gs_meter *b, const struct gs_meter_link
 static cl_int first_hop(struct gs_meter *b, const struct gs_meter_link *l, size_t at, size_t bytes, cl_event *left)
 {
     const int f = l->from;
-    if (b->way == GS_BY_PEER)
-        return gs_real()->clEnqueueCopyBuffer(b->queue[f], b->buffer[f], b->windows.seen[f][f], at, at, bytes, 0, NULL,
-                                              left);
-    return gs_real()->clEnqueueReadBuffer(b->queue[f], b->buffer[f], CL_FALSE, at, bytes,
-                                          memory_between(b, l, at, bytes), 0, NULL, left);
+    const struct gs_op hop = b->way == GS_BY_PEER
+                                 ? gs_op_copy(b->buffer[f], b->windows.seen[f][f], at, at, bytes)
+                                 : gs_op_read(b->buffer[f], at, bytes, memory_between(b, l, at, bytes));
+    return gs_enqueue(&hop, b->queue[f], 0, NULL, left);
 }
 
 static cl_int second_hop(struct gs_meter *b, const struct gs_meter_link *l, size_t at, size_t bytes,
                          const cl_event *left)
 {
     const int t = l->to;
-    if (b->way == GS_BY_PEER)
-        return gs_real()->clEnqueueCopyBuffer(b->queue[t], b->windows.seen[l->from][t], b->buffer[t], at, at, bytes, 1,
-                                              left, NULL);
-    return gs_real()->clEnqueueWriteBuffer(b->queue[t], b->buffer[t], CL_FALSE, at, bytes,
-                                           memory_between(b, l, at, bytes), 1, left, NULL);
+    const struct gs_op hop = b->way == GS_BY_PEER
+                                 ? gs_op_copy(b->windows.seen[l->from][t], b->buffer[t], at, at, bytes)
+                                 : gs_op_write(b->buffer[t], at, bytes, memory_between(b, l, at, bytes));
+    return gs_enqueue(&hop, b->queue[t], 1, left, NULL);
 }
 
 /* In pieces, as the shim does it: the second hop of one beside the first hop of the next. */
 static cl_int between(struct gs_meter *b, const struct gs_meter_link *l, size_t bytes)
 {
     if (b->way == GS_BY_COPY) {
-        const cl_int refused = gs_real()->clEnqueueCopyBuffer(b->queue[l->to], b->buffer[l->from], b->buffer[l->to], 0,
-                                                              0, bytes, 0, NULL, NULL);
+        const struct gs_op copy = gs_op_copy(b->buffer[l->from], b->buffer[l->to], 0, 0, bytes);
+        const cl_int refused = gs_enqueue(&copy, b->queue[l->to], 0, NULL, NULL);
         return refused ? refused : gs_real()->clFinish(b->queue[l->to]);
     }
     const size_t piece = b->way == GS_BY_PEER && bytes / 4 > SLOT_BYTES ? bytes / 4 : SLOT_BYTES;
@@ -129,9 +126,16 @@ cl_int gs_meter_host_memory(struct gs_meter *b, bool pageable)
         memset(b->pageable, 1, b->bytes);
     b->pinned_buffer =
         gs_real()->clCreateBuffer(b->ctx, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, b->bytes, NULL, &err);
+    void *pinned = NULL;
+    const struct gs_op map = {.kind = GS_OP_MAP_BUFFER,
+                              .blocking = CL_TRUE,
+                              .src = b->pinned_buffer,
+                              .region = {b->bytes, 1, 1},
+                              .map_flags = CL_MAP_READ | CL_MAP_WRITE,
+                              .mapped = &pinned};
     if (!err)
-        b->pinned = gs_real()->clEnqueueMapBuffer(b->queue[0], b->pinned_buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
-                                                  b->bytes, 0, NULL, NULL, &err);
+        err = gs_enqueue(&map, b->queue[0], 0, NULL, NULL);
+    b->pinned = pinned;
     if (!err)
         memset(b->pinned, 1, b->bytes);
     return err;
@@ -146,8 +150,9 @@ cl_int gs_meter_make(struct gs_meter *b, cl_context ctx, const cl_device_id *dev
         b->queue[i] = gs_real()->clCreateCommandQueue(ctx, dev[i], 0, &err);
         if (!err)
             b->buffer[i] = gs_real()->clCreateBuffer(ctx, CL_MEM_READ_WRITE, bytes, NULL, &err);
+        const struct gs_op fill = gs_op_fill(b->buffer[i], 0, bytes, &one, sizeof one);
         if (!err)
-            err = gs_real()->clEnqueueFillBuffer(b->queue[i], b->buffer[i], &one, sizeof one, 0, bytes, 0, NULL, NULL);
+            err = gs_enqueue(&fill, b->queue[i], 0, NULL, NULL);
         if (!err)
             err = gs_real()->clFinish(b->queue[i]);
     }

@@ -27,8 +27,7 @@ __attribute__((constructor)) static void register_barriers(void)
 
 static bool is_whole(const struct _cl_icd_dispatch *real)
 {
-    return real->clSetKernelArg && real->clEnqueueNDRangeKernel && real->clEnqueueWriteBuffer &&
-           real->clEnqueueReadBuffer && real->clReleaseEvent && real->clWaitForEvents && real->clFinish;
+    return real->clSetKernelArg && real->clReleaseEvent && real->clWaitForEvents && real->clFinish;
 }
 
 void gs_fast_path_start(void)
@@ -42,9 +41,6 @@ void gs_fast_path_start(void)
     pthread_mutex_lock(&lock);
     if (gs_fast_path_cares(GS_CARE_START)) {
         gs_fast_path.set_arg = real->clSetKernelArg;
-        gs_fast_path.launch = real->clEnqueueNDRangeKernel;
-        gs_fast_path.write = real->clEnqueueWriteBuffer;
-        gs_fast_path.read = real->clEnqueueReadBuffer;
         gs_fast_path.release_event = real->clReleaseEvent;
         gs_fast_path.wait = real->clWaitForEvents;
         if (s->transfer == GS_TRANSFER_AUTO || s->transfer == GS_TRANSFER_PLAIN)

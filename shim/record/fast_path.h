@@ -40,9 +40,6 @@ struct gs_fast_path {
     atomic_uint small_bytes; /* a transfer of so many has no other way than the driver's own */
     /* The driver's, once START is gone. */
     __typeof__(&clSetKernelArg) set_arg;
-    __typeof__(&clEnqueueNDRangeKernel) launch;
-    __typeof__(&clEnqueueWriteBuffer) write;
-    __typeof__(&clEnqueueReadBuffer) read;
     __typeof__(&clReleaseEvent) release_event;
     __typeof__(&clWaitForEvents) wait;
 };

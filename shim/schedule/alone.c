@@ -10,6 +10,7 @@
 #include "shim/schedule/upward.h"
 
 #include "common/lock/rank.h"
+#include "shim/record/enqueue.h"
 
 /* So many launches are made in a queue, one after the other by the same thread, before it goes alone there: another's
  * would have to wait for this one's. And so many commands go by units where it was ended in the middle. */
@@ -44,17 +45,16 @@ static bool cares(void)
 }
 
 /* Isn't such a launch split, in a context of several devices? */
-static bool stays(const struct gs_alone_kind *kind, cl_kernel kernel, cl_uint dims, const size_t *global,
-                  const size_t *local)
+static bool stays(const struct gs_alone_kind *kind, const struct gs_op *op)
 {
-    const struct gs_kernel *k = gs_find_newest(GS_KERNEL, kernel);
+    const struct gs_kernel *k = gs_find_newest(GS_KERNEL, op->kernel);
     if (!k || gs_kernel_is_fresh(k))
         return false;
     const enum gs_passes passes = kind->ways == GS_ALONE_ALWAYS ? GS_PASSES : gs_kernel_passes(k);
     if (passes != GS_PASSES_BY_SIZE)
         return passes;
-    struct gs_short *last = gs_size_of_last(k, dims, global, local);
-    return last ? gs_size_passes(last) : gs_schedule_choice()->passes(k, dims, global, local);
+    struct gs_short *last = gs_size_of_last(k, op->dims, op->global, op->local);
+    return last ? gs_size_passes(last) : gs_schedule_choice()->passes(k, op->dims, op->global, op->local);
 }
 
 /* The next command of a task begins another job if one has ended. Is what was decided for this one decided for it? */
@@ -90,16 +90,16 @@ static inline bool passes(struct gs_fast_path_thread *t, struct gs_alone *a, cl_
     return false;
 }
 
-GS_FAST_PATH bool gs_alone_takes(struct gs_fast_path_thread *t, cl_command_queue queue, cl_kernel kernel, cl_uint dims,
-                                 const size_t *global, const size_t *local, bool waits)
+GS_FAST_PATH bool gs_alone_takes(struct gs_fast_path_thread *t, cl_command_queue queue, const struct gs_op *op,
+                                 bool waits)
 {
     struct gs_alone *a = &gs_alone_of[t - gs_fast_path_threads];
-    if (!gs_alone_is_well_formed(dims, global))
+    if (!gs_alone_is_well_formed(op))
         return false;
-    const struct gs_alone_kind *kind = gs_alone_find(a, kernel, gs_alone_hash(dims, global, local));
+    const struct gs_alone_kind *kind = gs_alone_find(a, op->kernel, gs_alone_hash(op));
     if (!gs_alone_fits(a, kind) || (a->told && !goes_on(a)))
         return false;
-    if (kind->ways != GS_ALONE_ONE_DEVICE && !stays(kind, kernel, dims, global, local))
+    if (kind->ways != GS_ALONE_ONE_DEVICE && !stays(kind, op))
         return false;
     return passes(t, a, queue, kind, waits);
 }
@@ -243,7 +243,7 @@ static cl_event end_marked(struct gs_alone *a)
     cl_event marker = NULL;
     struct gs_queue *q = a->q;
     end(q, a);
-    if (gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, 0, NULL, &marker) != CL_SUCCESS)
+    if (gs_enqueue_marker(q->o.handle, 0, NULL, &marker) != CL_SUCCESS)
         return NULL;
     if (!is_own(a)) /* its thread may never send it off */
         gs_real()->clFlush(q->o.handle);
@@ -326,8 +326,7 @@ static cl_event mark(struct gs_alone *a, struct gs_alone_interval *ended)
     cl_event marker, before = atomic_load(&a->marker);
     const bool may_wait = !a->marked.behind && !gs_callbacks_ever() && !atomic_load(&a->q->o.ctx->user_events);
     const bool stuck = before && !may_wait && gs_event_status(before) > CL_COMPLETE;
-    if (stuck || gs_in_callback() ||
-        gs_real()->clEnqueueMarkerWithWaitList(a->q->o.handle, 0, NULL, &marker) != CL_SUCCESS) {
+    if (stuck || gs_in_callback() || gs_enqueue_marker(a->q->o.handle, 0, NULL, &marker) != CL_SUCCESS) {
         end(a->q, a);
         a->left_out = LEFT_OUT;
         return NULL;
@@ -387,16 +386,14 @@ static bool is_in_turn(struct gs_queue *q, const struct gs_alone *a)
     return q->launched == IN_TURN;
 }
 
-void gs_alone_note(struct gs_queue *q, const struct gs_kernel *k, const struct gs_followed *f, cl_uint dims,
-                   const size_t *global, const size_t *local)
+void gs_alone_note(struct gs_queue *q, const struct gs_kernel *k, const struct gs_followed *f, const struct gs_op *op)
 {
     struct gs_alone *a = own();
-    if (!gs_unit_is_sole() || cares() || !gs_fast_path_take() || !is_in_turn(q, a) ||
-        !gs_alone_is_well_formed(dims, global))
+    if (!gs_unit_is_sole() || cares() || !gs_fast_path_take() || !is_in_turn(q, a) || !gs_alone_is_well_formed(op))
         return;
     if (a->begun)
         end_own(a);
-    gs_alone_know(a, k, f, gs_alone_hash(dims, global, local));
+    gs_alone_know(a, k, f, gs_alone_hash(op));
 }
 
 /* Is what was decided for the job of its launches what holds now? Paced ones wait for their releases. */
@@ -460,7 +457,7 @@ static void begin(struct gs_alone *a, struct gs_queue *q, bool told)
     atomic_store_explicit(&a->queue, q->o.handle, memory_order_relaxed);
 }
 
-bool gs_alone_begin(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const size_t *global, const size_t *local)
+bool gs_alone_begin(struct gs_queue *q, const struct gs_op *launch)
 {
     struct gs_alone *a = own();
     bool told;
@@ -468,8 +465,8 @@ bool gs_alone_begin(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const si
         a->gone != atomic_load(&gs_kernels_gone) || q->launcher != a || q->launched != IN_TURN || q->out_of_order ||
         cares() || !gs_unit_is_sole() || gs_units_recorded() || atomic_load(&q->o.ctx->user_events))
         return false;
-    if (kernel && (!gs_alone_is_well_formed(dims, global) ||
-                   !gs_alone_is_short(gs_alone_find(a, kernel, gs_alone_hash(dims, global, local)))))
+    if (launch && (!gs_alone_is_well_formed(launch) ||
+                   !gs_alone_is_short(gs_alone_find(a, launch->kernel, gs_alone_hash(launch)))))
         return false;
     if (!is_of_job(a, &told) || !is_empty(q))
         return false;

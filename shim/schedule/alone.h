@@ -18,6 +18,7 @@
 
 #include "shim/schedule/client.h"
 #include "shim/schedule/job.h"
+#include "shim/record/enqueue.h"
 #include "shim/record/fast_path.h"
 #include "shim/record/objects.h"
 
@@ -105,8 +106,7 @@ static inline struct gs_queue *gs_alone_goes(const struct gs_fast_path_thread *t
 
 /* Where gs_alone_goes(): may this launch be handed on? `waits`: it has a wait list. Then gs_fast_path_end() is to be
  * called. */
-bool gs_alone_takes(struct gs_fast_path_thread *t, cl_command_queue queue, cl_kernel kernel, cl_uint dims,
-                    const size_t *global, const size_t *local, bool waits);
+bool gs_alone_takes(struct gs_fast_path_thread *t, cl_command_queue queue, const struct gs_op *op, bool waits);
 
 /* The same for a small transfer that doesn't block. A read needn't be the next job's. */
 bool gs_alone_moves(struct gs_fast_path_thread *t, cl_command_queue queue, bool reads, bool waits);
@@ -166,12 +166,11 @@ void gs_alone_settle(void);
 
 /* A launch has gone by a unit: those like it may go without one later, once it is known how long they take. With the
  * context's lock held. */
-void gs_alone_note(struct gs_queue *q, const struct gs_kernel *k, const struct gs_followed *f, cl_uint dims,
-                   const size_t *global, const size_t *local);
+void gs_alone_note(struct gs_queue *q, const struct gs_kernel *k, const struct gs_followed *f, const struct gs_op *op);
 
-/* Does this thread go alone from now on, by which this call, that has been counted, goes on? `kernel`: it is a launch
- * of that one, at this size; null: a transfer. With the context's lock held. */
-bool gs_alone_begin(struct gs_queue *q, cl_kernel kernel, cl_uint dims, const size_t *global, const size_t *local);
+/* Does this thread go alone from now on, by which this call, that has been counted, goes on? `launch`: what the call
+ * asks for; null: a transfer. With the context's lock held. */
+bool gs_alone_begin(struct gs_queue *q, const struct gs_op *launch);
 
 /* Nobody goes alone in the queue any more. Not with gs_deferred_lock held. */
 void gs_alone_end(struct gs_queue *q);

@@ -5,17 +5,17 @@
 
 #include "shim/schedule/alone.h"
 
-static inline uint64_t gs_alone_hash(cl_uint dims, const size_t *global, const size_t *local)
+static inline uint64_t gs_alone_hash(const struct gs_op *op)
 {
-    uint64_t hash = dims * 2 + (local != NULL);
-    for (cl_uint d = 0; d < dims; d++)
-        hash = (hash ^ global[d] ^ (local ? (uint64_t)local[d] << 40 : 0)) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = op->dims * 2 + (op->local != NULL);
+    for (cl_uint d = 0; d < op->dims; d++)
+        hash = (hash ^ op->global[d] ^ (op->local ? (uint64_t)op->local[d] << 40 : 0)) * UINT64_C(0x9e3779b97f4a7c15);
     return hash;
 }
 
-static inline bool gs_alone_is_well_formed(cl_uint dims, const size_t *global)
+static inline bool gs_alone_is_well_formed(const struct gs_op *op)
 {
-    return global && dims >= 1 && dims <= 3;
+    return op->global && op->dims >= 1 && op->dims <= 3;
 }
 
 /* Null: it isn't known. */

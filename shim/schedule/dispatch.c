@@ -10,6 +10,7 @@
 #include "shim/schedule/deferred.h"
 #include "shim/schedule/take.h"
 #include "shim/order/callbacks.h"
+#include "shim/record/enqueue.h"
 
 cl_int gs_ended_event(struct gs_context *ctx)
 {
@@ -71,7 +72,7 @@ static cl_int mark(struct gs_deferred *h, struct gs_queue *q, cl_uint n_wait, co
         n_wait = 1;
         wait = &q->o.ctx->ended;
     }
-    return gs_real()->clEnqueueMarkerWithWaitList(h->home, n_wait, n_wait ? wait : NULL, &h->ready);
+    return gs_enqueue_marker(h->home, n_wait, n_wait ? wait : NULL, &h->ready);
 }
 
 static cl_int make(struct gs_deferred *h, struct gs_queue *q, bool marked, cl_uint n_wait, const cl_event *wait)

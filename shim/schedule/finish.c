@@ -7,13 +7,14 @@
 #include "shim/schedule/dispatch.h"
 #include "shim/schedule/alone.h"
 #include "shim/order/compound.h"
+#include "shim/record/enqueue.h"
 
 cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_events *ended,
                          const unsigned *device, cl_event *event)
 {
     cl_event marker;
     const bool others = ended->n != 1 || !gs_is_last_held(q->o.handle, ended->v[0]); /* to be waited for */
-    cl_int err = gs_real()->clEnqueueMarkerWithWaitList(q->o.handle, ended->n, ended->n ? ended->v : NULL, &marker);
+    cl_int err = gs_enqueue_marker(q->o.handle, ended->n, ended->n ? ended->v : NULL, &marker);
     if (others)
         atomic_fetch_add(&q->calls, 2);
     if (err)

@@ -1,26 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/schedule/op.h"
 
-bool gs_op_is_by_host(const struct gs_op *op)
-{
-    switch (op->kind) {
-    case GS_OP_READ:
-    case GS_OP_WRITE:
-    case GS_OP_READ_RECT:
-    case GS_OP_WRITE_RECT:
-    case GS_OP_READ_IMAGE:
-    case GS_OP_WRITE_IMAGE:
-        return true;
-    default:
-        return false;
-    }
-}
-
-bool gs_op_is_of_image(const struct gs_op *op)
-{
-    return op->kind >= GS_OP_READ_IMAGE;
-}
-
 /* ---- what may be cut ---- */
 
 struct shape {
@@ -142,17 +122,11 @@ void gs_op_cut(const struct gs_op *op, uint64_t chunk, struct gs_cut *cut)
 
 /* ---- one piece ---- */
 
-static void move_origin(size_t out[3], const size_t origin[3], const uint64_t by[3])
-{
-    for (int d = 0; d < 3; d++)
-        out[d] = origin[d] + (size_t)by[d];
-}
-
 /* What a zero stands for. */
-static void full_pitches(size_t out[2], const size_t pitch[2], const size_t region[3])
+static void fill_pitches(size_t pitch[2], const size_t region[3])
 {
-    out[0] = pitch[0] ? pitch[0] : region[0];
-    out[1] = pitch[1] ? pitch[1] : out[0] * region[1];
+    pitch[0] = pitch[0] ? pitch[0] : region[0];
+    pitch[1] = pitch[1] ? pitch[1] : pitch[0] * region[1];
 }
 
 static size_t texel_of(cl_mem image)
@@ -162,45 +136,7 @@ static size_t texel_of(cl_mem image)
     return texel;
 }
 
-static cl_int enqueue_linear(const struct gs_op *op, const uint64_t at, const size_t bytes, cl_command_queue queue,
-                             cl_uint n_wait, const cl_event *wait, cl_event *event)
-{
-    char *ptr = (char *)op->ptr + (op->ptr ? at : 0);
-    const size_t from = op->from[0] + (size_t)at, to = op->to[0] + (size_t)at;
-    switch (op->kind) {
-    case GS_OP_READ:
-        return gs_real()->clEnqueueReadBuffer(queue, op->src, CL_FALSE, from, bytes, ptr, n_wait, wait, event);
-    case GS_OP_WRITE:
-        return gs_real()->clEnqueueWriteBuffer(queue, op->dst, CL_FALSE, to, bytes, ptr, n_wait, wait, event);
-    case GS_OP_COPY:
-        return gs_real()->clEnqueueCopyBuffer(queue, op->src, op->dst, from, to, bytes, n_wait, wait, event);
-    default:
-        return gs_real()->clEnqueueFillBuffer(queue, op->dst, op->pattern, op->pattern_bytes, to, bytes, n_wait, wait,
-                                              event);
-    }
-}
-
-static cl_int enqueue_rect(const struct gs_op *op, const struct gs_box *piece, const size_t region[3],
-                           cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event)
-{
-    size_t from[3], to[3], a[2] = {op->from_pitch[0], op->from_pitch[1]}, b[2] = {op->to_pitch[0], op->to_pitch[1]};
-    move_origin(from, op->from, piece->begin);
-    move_origin(to, op->to, piece->begin);
-    if (volume(region) != volume(op->region)) {
-        full_pitches(a, op->from_pitch, op->region);
-        full_pitches(b, op->to_pitch, op->region);
-    }
-    if (op->kind == GS_OP_READ_RECT)
-        return gs_real()->clEnqueueReadBufferRect(queue, op->src, CL_FALSE, from, to, region, a[0], a[1], b[0], b[1],
-                                                  op->ptr, n_wait, wait, event);
-    if (op->kind == GS_OP_WRITE_RECT)
-        return gs_real()->clEnqueueWriteBufferRect(queue, op->dst, CL_FALSE, to, from, region, b[0], b[1], a[0], a[1],
-                                                   op->ptr, n_wait, wait, event);
-    return gs_real()->clEnqueueCopyBufferRect(queue, op->src, op->dst, from, to, region, a[0], a[1], b[0], b[1], n_wait,
-                                              wait, event);
-}
-
-/* Between an image and memory, the host's or a buffer's: where in it the piece begins. */
+/* Between an image and memory, the host's or a buffer's: where in that memory the piece begins, in bytes. */
 static size_t place_in_memory(const struct gs_op *op, const struct gs_box *piece, cl_mem image, const size_t pitch[2])
 {
     const size_t texel = texel_of(image), row = pitch[0] ? pitch[0] : op->region[0] * texel,
@@ -208,57 +144,51 @@ static size_t place_in_memory(const struct gs_op *op, const struct gs_box *piece
     return (size_t)piece->begin[2] * slice + (size_t)piece->begin[1] * row + (size_t)piece->begin[0] * texel;
 }
 
-static cl_int enqueue_image(const struct gs_op *op, const struct gs_box *piece, const size_t region[3],
-                            cl_command_queue queue, cl_uint n_wait, const cl_event *wait, cl_event *event)
+static void move_by(size_t at[3], const struct gs_box *piece)
 {
-    static const size_t dense[2];
-    size_t from[3], to[3];
-    move_origin(from, op->from, piece->begin);
-    move_origin(to, op->to, piece->begin);
-    switch (op->kind) {
-    case GS_OP_READ_IMAGE:
-        return gs_real()->clEnqueueReadImage(
-            queue, op->src, CL_FALSE, from, region, op->to_pitch[0], op->to_pitch[1],
-            op->ptr ? (char *)op->ptr + place_in_memory(op, piece, op->src, op->to_pitch) : NULL, n_wait, wait, event);
-    case GS_OP_WRITE_IMAGE:
-        return gs_real()->clEnqueueWriteImage(
-            queue, op->dst, CL_FALSE, to, region, op->from_pitch[0], op->from_pitch[1],
-            op->ptr ? (char *)op->ptr + place_in_memory(op, piece, op->dst, op->from_pitch) : NULL, n_wait, wait,
-            event);
-    case GS_OP_COPY_IMAGE:
-        return gs_real()->clEnqueueCopyImage(queue, op->src, op->dst, from, to, region, n_wait, wait, event);
-    case GS_OP_FILL_IMAGE:
-        return gs_real()->clEnqueueFillImage(queue, op->dst, op->pattern, to, region, n_wait, wait, event);
-    case GS_OP_IMAGE_TO_BUFFER:
-        return gs_real()->clEnqueueCopyImageToBuffer(queue, op->src, op->dst, from, region,
-                                                     op->to[0] + place_in_memory(op, piece, op->src, dense), n_wait,
-                                                     wait, event);
-    default:
-        return gs_real()->clEnqueueCopyBufferToImage(queue, op->src, op->dst,
-                                                     op->from[0] + place_in_memory(op, piece, op->dst, dense), to,
-                                                     region, n_wait, wait, event);
-    }
+    for (int d = 0; d < 3; d++)
+        at[d] += (size_t)piece->begin[d];
 }
 
-cl_int gs_op_enqueue(const struct gs_op *op, const struct gs_cut *cut, unsigned i, cl_command_queue queue,
-                     cl_uint n_wait, const cl_event *wait, cl_event *event)
+struct gs_op gs_op_piece(const struct gs_op *whole, const struct gs_cut *cut, unsigned i)
 {
+    static const size_t dense[2];
+    struct gs_op op = *whole;
     struct gs_box piece;
-    size_t region[3];
+    if (cut->n == 1)
+        return op;
     gs_cut_box(cut, i, &piece);
     for (int d = 0; d < 3; d++)
-        region[d] = (size_t)(piece.end[d] - piece.begin[d]);
-    switch (op->kind) {
+        op.region[d] = (size_t)(piece.end[d] - piece.begin[d]);
+    switch (op.kind) {
     case GS_OP_READ:
     case GS_OP_WRITE:
-    case GS_OP_COPY:
-    case GS_OP_FILL:
-        return enqueue_linear(op, piece.begin[0], region[0], queue, n_wait, wait, event);
+        op.ptr = (char *)op.ptr + piece.begin[0];
+        break;
     case GS_OP_READ_RECT:
     case GS_OP_WRITE_RECT:
     case GS_OP_COPY_RECT:
-        return enqueue_rect(op, &piece, region, queue, n_wait, wait, event);
+        fill_pitches(op.from_pitch, whole->region);
+        fill_pitches(op.to_pitch, whole->region);
+        break;
+    case GS_OP_READ_IMAGE:
+        op.ptr = (char *)op.ptr + place_in_memory(whole, &piece, op.src, op.to_pitch);
+        break;
+    case GS_OP_WRITE_IMAGE:
+        op.ptr = (char *)op.ptr + place_in_memory(whole, &piece, op.dst, op.from_pitch);
+        break;
+    case GS_OP_IMAGE_TO_BUFFER:
+        op.to[0] += place_in_memory(whole, &piece, op.src, dense);
+        move_by(op.from, &piece);
+        return op;
+    case GS_OP_BUFFER_TO_IMAGE:
+        op.from[0] += place_in_memory(whole, &piece, op.dst, dense);
+        move_by(op.to, &piece);
+        return op;
     default:
-        return enqueue_image(op, &piece, region, queue, n_wait, wait, event);
+        break;
     }
+    move_by(op.from, &piece);
+    move_by(op.to, &piece);
+    return op;
 }

@@ -2,6 +2,7 @@
 #include "shim/schedule/op_run.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "shim/order/callbacks.h"
 #include "shim/schedule/dispatch.h"
@@ -12,7 +13,8 @@ static cl_int enqueue_piece(void *work, unsigned unit, cl_command_queue queue, c
                             cl_event *event)
 {
     const struct gs_op_run *run = work;
-    return gs_op_enqueue(&run->op, &run->cut, unit, queue, n_wait, wait, event);
+    const struct gs_op piece = gs_op_piece(&run->op, &run->cut, unit);
+    return gs_enqueue(&piece, queue, n_wait, wait, event);
 }
 
 static void release(cl_mem mem)
@@ -36,6 +38,8 @@ static struct gs_op_run *keep_run(const struct gs_op_run *run)
     if (!kept)
         return NULL;
     *kept = *run;
+    if (run->op.pattern_bytes)
+        kept->op.pattern = memcpy(kept->pattern, run->op.pattern, run->op.pattern_bytes);
     if (run->op.src && gs_keep_mem(run->op.src) != CL_SUCCESS)
         kept->op.src = NULL;
     if (run->op.dst && gs_keep_mem(run->op.dst) != CL_SUCCESS)

@@ -13,6 +13,7 @@
  * list. *end is the caller's. */
 struct gs_op_run {
     struct gs_op op;
+    unsigned char pattern[GS_OP_PATTERN_BYTES]; /* of a fill in several pieces, whose caller has gone on */
     struct gs_cut cut;
     unsigned place, resource;
 };

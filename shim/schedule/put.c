@@ -7,6 +7,7 @@
 #include "shim/schedule/op_run.h"
 #include "shim/schedule/upward.h"
 #include "shim/record/keep.h"
+#include "shim/record/enqueue.h"
 
 /* A GPU's own memory is so many times as fast as the link to the host, at the least (on an H200 33 times, bytes
  * copied): in the time of a chunk of the link it copies as many chunks. */
@@ -124,7 +125,7 @@ static cl_int sent(cl_command_queue queue, cl_int err)
 /* What comes later in the queue comes after all units, and this stands for them. `end` is taken over. */
 static cl_int keep_place(cl_command_queue queue, cl_event end, cl_event *event)
 {
-    const cl_int err = sent(queue, gs_real()->clEnqueueMarkerWithWaitList(queue, 1, &end, event));
+    const cl_int err = sent(queue, gs_enqueue_marker(queue, 1, &end, event));
     gs_real()->clReleaseEvent(end);
     if (!err)
         gs_job_add(*event);
@@ -147,10 +148,8 @@ cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, c
 {
     struct gs_op_run run = {.op = *op};
     cl_event end;
-    if (!putting) {
-        gs_op_cut(op, 0, &run.cut);
-        return sent(queue, gs_op_enqueue(op, &run.cut, 0, queue, n_wait, n_wait ? wait : NULL, event));
-    }
+    if (!putting)
+        return sent(queue, gs_enqueue(op, queue, n_wait, n_wait ? wait : NULL, event));
     const bool by_link = gs_op_is_by_host(op) || via == GS_VIA_HOST;
     run.place = place_of(queue);
     run.resource = by_link ? GS_RESOURCE_PCI : gs_resource_of(run.place);
@@ -161,7 +160,7 @@ cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, c
 
 cl_int gs_put_touch(struct gs_command *cmd, unsigned place, cl_mem mem, cl_event *event)
 {
-    const struct gs_op fill = {.kind = GS_OP_FILL, .dst = mem, .region = {1, 1, 1}, .pattern_bytes = 1};
+    const struct gs_op fill = gs_op_fill(mem, 0, 1, "", 1);
     cl_int err;
     cl_command_queue queue = gs_copy_queue(cmd->q, place, &err);
     return err ? err : gs_put(queue, &fill, GS_VIA_MEMORY, cmd->before.n, cmd->before.v, event);
@@ -170,12 +169,7 @@ cl_int gs_put_touch(struct gs_command *cmd, unsigned place, cl_mem mem, cl_event
 cl_int gs_put_copy(cl_command_queue queue, enum gs_via via, cl_mem src, cl_mem dst, uint64_t src_offset,
                    uint64_t dst_offset, uint64_t bytes, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
-    const struct gs_op op = {.kind = GS_OP_COPY,
-                             .src = src,
-                             .dst = dst,
-                             .from = {(size_t)src_offset},
-                             .to = {(size_t)dst_offset},
-                             .region = {(size_t)bytes, 1, 1}};
+    const struct gs_op op = gs_op_copy(src, dst, (size_t)src_offset, (size_t)dst_offset, (size_t)bytes);
     return gs_put(queue, &op, via, n_wait, wait, event);
 }
 
@@ -204,8 +198,8 @@ static cl_int enqueue_groups(void *work, unsigned unit, cl_command_queue queue, 
     struct gs_box box;
     gs_cut_box(&w->cut, unit, &box);
     const size_t offset = (size_t)box.begin[0] * w->local, global = (size_t)(box.end[0] - box.begin[0]) * w->local;
-    return gs_real()->clEnqueueNDRangeKernel(queue, w->kernel, 1, offset ? &offset : NULL, &global, &w->local, n_wait,
-                                             wait, event);
+    const struct gs_op launch = gs_op_launch(w->kernel, 1, offset ? &offset : NULL, &global, &w->local);
+    return gs_enqueue(&launch, queue, n_wait, wait, event);
 }
 
 static void free_kernel_work(void *work)

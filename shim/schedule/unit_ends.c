@@ -5,6 +5,7 @@
 
 #include "shim/order/command.h"
 #include "shim/order/completion.h"
+#include "shim/record/enqueue.h"
 
 /* No more join a unit that none has joined for so long. */
 enum { QUIET_NS = 30 * 1000 };
@@ -123,7 +124,7 @@ void gs_unit_close(struct gs_deferred *h)
     pthread_mutex_unlock(&gs_deferred_lock);
     if (!loose)
         return;
-    if (gs_real()->clEnqueueMarkerWithWaitList(h->home, 0, NULL, &marker) == CL_SUCCESS)
+    if (gs_enqueue_marker(h->home, 0, NULL, &marker) == CL_SUCCESS)
         gs_job_replace(last, marker);
     else
         gs_real()->clFinish(h->home);

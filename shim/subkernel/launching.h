@@ -11,9 +11,8 @@
 struct gs_launching {
     struct gs_command cmd;
     struct gs_kernel *k;
-    cl_uint dims;
-    const size_t *offset, *global, *local; /* as the application gave them */
-    struct gs_mem **mems;                  /* by argument */
+    const struct gs_op *op; /* as the application gave it */
+    struct gs_mem **mems;   /* by argument */
     const struct gs_kernel_summary *summary;
     struct gs_geometry geometry;
     bool null_local;

@@ -10,6 +10,7 @@
 #include "shim/plan/part_kernel.h"
 #include "shim/schedule/put.h"
 #include "shim/record/keep.h"
+#include "shim/record/enqueue.h"
 
 /* PoCL (3.1, 6.0) lets go of a sampler as soon as the application does, though launches with it have yet to run; and in
  * parts they run later than plain, behind what is brought to them. They get one like it, which lives as long as the
@@ -113,10 +114,9 @@ cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, cl_kernel kernel, unsig
     for (unsigned d = 0; d < 3; d++)
         local[d] = (size_t)run->geometry.local[d];
     cl_int err = set_hidden(run, kernel, box.begin);
-    if (!err)
-        err = gs_real()->clEnqueueNDRangeKernel(queue, kernel, run->geometry.dims, offset, global,
-                                                run->null_local ? NULL : local, n_wait, wait, event);
-    return err;
+    const struct gs_op launch =
+        gs_op_launch(kernel, run->geometry.dims, offset, global, run->null_local ? NULL : local);
+    return err ? err : gs_enqueue(&launch, queue, n_wait, wait, event);
 }
 
 /* What a launch uses that hasn't been enqueued yet: the arguments of its kernel keep nothing alive. */
