@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/lock/locked.h"
+#include "shim/schedule/alone.h"
 #include "shim/schedule/client.h"
 #include "shim/schedule/job.h"
 #include "shim/schedule/dispatch.h"
@@ -46,7 +47,7 @@ static inline struct gs_queue *gs_touch_queue(cl_command_queue queue)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
     if (q) {
-        atomic_fetch_add(&q->calls, 2);
+        gs_timeline_enqueue_untracked(q->timeline);
         if (atomic_load(&q->alone))
             gs_alone_touch(q);
         gs_queue_close(queue);
@@ -56,7 +57,7 @@ static inline struct gs_queue *gs_touch_queue(cl_command_queue queue)
 static inline void gs_touch_end(struct gs_queue *const *q)
 {
     if (*q)
-        atomic_fetch_add(&(*q)->calls, 2);
+        gs_timeline_enqueue_untracked((*q)->timeline);
 }
 #define GS_TOUCH(queue)                                                                                                \
     struct gs_queue *const gs_touched_ __attribute__((cleanup(gs_touch_end))) = gs_touch_queue(queue)
@@ -74,7 +75,7 @@ static inline struct gs_queue *gs_queue_touched(cl_command_queue queue)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, queue);
     if (q)
-        atomic_fetch_add(&q->calls, 1);
+        gs_timeline_enqueue(q->timeline);
     return q;
 }
 

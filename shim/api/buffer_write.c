@@ -118,7 +118,7 @@ static bool write_at_once(struct gs_queue *q, struct gs_mem *m, const struct gs_
         gs_fast_path_end(t);
     }
     if (by_unit) {
-        atomic_fetch_add(&q->calls, 1); /* no unit tells of it */
+        gs_timeline_enqueue(q->timeline); /* no unit tells of it */
         gs_unit_to(&u, GS_UNIT_SUBMITTED);
     }
     pthread_mutex_unlock(&q->o.ctx->lock);

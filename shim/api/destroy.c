@@ -29,7 +29,7 @@ static void destroy_queue(struct gs_queue *q)
         for (unsigned i = 0; i < GS_MAX_DEVICES; i++)
             if (q->behind[k][i])
                 gs_real()->clReleaseCommandQueue(q->behind[k][i]);
-    gs_drained_drop(q->drained);
+    gs_timeline_drop(q->timeline);
 }
 
 static GS_COLD void destroy_place(struct gs_mem *m, unsigned place)

@@ -120,7 +120,7 @@ cl_int gs_come_home(struct gs_context *c, int user_events)
                 err = gs_enqueue(&(struct gs_op){.kind = GS_OP_BARRIER}, q->o.handle, done.n, done.v, &barrier);
             if (done.n && !err)
                 err = gs_events_add(&c->at_home, barrier);
-            atomic_fetch_add(&q->calls, 2); /* what comes next waits for the barrier as well */
+            gs_timeline_enqueue_untracked(q->timeline); /* what comes next waits for the barrier as well */
             gs_real()->clFlush(q->o.handle);
         }
         gs_command_flush(c->queues);

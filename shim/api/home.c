@@ -124,7 +124,7 @@ cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own)
     }
     if (!err)
         err = gs_enqueue_marker(q->o.handle, n, v, own);
-    atomic_fetch_add(&q->calls, 2);
+    gs_timeline_enqueue_untracked(q->timeline);
     if (err)
         return err;
     if (h->by_units)

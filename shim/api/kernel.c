@@ -319,7 +319,7 @@ static GS_COLD cl_int launch(cl_command_queue queue, const struct gs_op *op, cl_
     struct gs_kernel *k = q ? gs_find(GS_KERNEL, op->kernel) : NULL;
     gs_fast_path_look();
     if (q)
-        atomic_fetch_add(&q->calls, 1);
+        gs_timeline_enqueue(q->timeline);
     if (q && (!k || k->o.ctx != q->o.ctx))
         gs_queue_close(queue);
     if (!k || k->o.ctx != q->o.ctx)
@@ -408,7 +408,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue command_q
     cl_int err = gs_home_ready(&h);
     if (!err)
         err = gs_enqueue(&op, command_queue, h.n, h.v, event);
-    atomic_fetch_add(&q->calls, 2); /* no unit tells of it */
+    gs_timeline_enqueue_untracked(q->timeline); /* no unit tells of it */
     for (cl_uint i = 0; i < num_mem_objects && !err; i++) {
         struct gs_mem *m = gs_find(GS_MEM, mem_list[i]);
         if (m)

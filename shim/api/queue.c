@@ -23,11 +23,15 @@ static cl_command_queue track(cl_context context, cl_device_id device, cl_comman
     struct gs_queue *q = c && handle && device == c->dev[0] ? calloc(1, sizeof *q) : NULL;
     if (!q)
         return handle;
+    q->timeline = gs_timeline_new(gs_fast_path_cares(GS_CARE_DAEMON)); /* then nothing goes by */
+    if (!q->timeline) {
+        free(q);
+        return handle;
+    }
     q->properties = properties;
     q->out_of_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
     q->profiling = properties & CL_QUEUE_PROFILING_ENABLE;
     q->behind[GS_EXEC_QUEUE][0] = handle;
-    atomic_init(&q->counted, gs_fast_path_cares(GS_CARE_DAEMON)); /* then nothing goes by */
     gs_insert(&q->o, GS_QUEUE, handle, c);
     GS_LOCKED(&c->lock);
     q->next = c->queues;

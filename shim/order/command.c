@@ -149,7 +149,7 @@ cl_int gs_command_order(struct gs_command *cmd)
     /* An in-order queue's marker with a wait list comes after the queue's earlier commands as well. */
     if (cmd->n_wait && !err) {
         err = add_marker(&cmd->before, cmd->q->o.handle, cmd->n_wait, cmd->wait);
-        atomic_fetch_add(&cmd->q->calls, 2);
+        gs_timeline_enqueue_untracked(cmd->q->timeline);
     }
     /* While a user event has no status, other commands may wait for it for as long as this one does: then everything is
      * at home, and the application's own order is all there is. */

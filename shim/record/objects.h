@@ -16,6 +16,7 @@
 #include "shim/record/group.h"
 #include "shim/record/fast_path.h"
 #include "shim/record/rects.h"
+#include "shim/record/timeline.h"
 #include "translator/summary/summary.h"
 
 /* A longer list of a queue's properties is handed to the driver as it is. */
@@ -136,37 +137,14 @@ struct gs_queue {
     uint32_t unsent[GS_QUEUES_SENT];
     struct gs_sieve sieve;
     atomic_uint_fast64_t
-        busy_until_ns;           /* when what was launched on it should have run, by what that is known to take */
-    atomic_uint calls;           /* of the application, that may have enqueued something here: gs_queue_call */
-    atomic_bool counted;         /* they all have been, since there is a daemon */
-    struct gs_drained *drained;  /* shared with commands under way; made on first need. ctx lock */
-    struct gs_compound *several; /* the ends that stand for several commands, oldest first; owned. ctx lock */
+        busy_until_ns;            /* when what was launched on it should have run, by what that is known to take */
+    struct gs_timeline *timeline; /* its own reference */
+    struct gs_compound *several;  /* the ends that stand for several commands, oldest first; owned. ctx lock */
     size_t n_several, several_cap;
     _Atomic(struct gs_alone *) alone; /* whose commands go uncounted; or null: gs_alone_end() */
     const struct gs_alone *launcher;  /* of the thread that has made the last launches here, of which there were so */
     unsigned launched;                /* many: see shim/schedule/alone.h. ctx lock */
 };
-
-/* A command may have gone by uncounted: there was no daemon when somebody asked. */
-extern atomic_bool gs_went_by;
-
-void gs_alone_end(struct gs_queue *q);
-void gs_alone_touch(struct gs_queue *q);
-
-/* The application's last call that may have enqueued something there. Until there was a daemon some went by uncounted:
- * for all of these there are two; so for those that went alone, if they may not have ended. That one is over.
- * Not with gs_deferred_lock held. */
-static inline unsigned gs_queue_call(struct gs_queue *q)
-{
-    if (atomic_load(&q->alone))
-        gs_alone_end(q);
-    if (!atomic_load_explicit(&q->counted, memory_order_acquire)) {
-        if (atomic_load(&gs_went_by))
-            atomic_fetch_add(&q->calls, 2);
-        atomic_store_explicit(&q->counted, true, memory_order_release);
-    }
-    return atomic_load(&q->calls);
-}
 
 /* A transfer into a place that isn't known to have ended. */
 struct gs_arrival {

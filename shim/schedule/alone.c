@@ -126,12 +126,12 @@ static void end(struct gs_queue *q, struct gs_alone *a)
     atomic_store_explicit(&a->queue, NULL, memory_order_relaxed);
     if (!is_own(a)) {
         gs_fast_path_bar();
-        atomic_fetch_add(&q->calls, 2); /* what went alone may not have ended */
+        gs_timeline_enqueue_untracked(q->timeline); /* what went alone may not have ended */
     } else {
         if (a->n)
-            atomic_fetch_add(&q->calls, 2);
+            gs_timeline_enqueue_untracked(q->timeline);
         else if (a->waited)
-            gs_has_drained(q->drained, a->waited_call);
+            gs_timeline_end(q->timeline, a->waited_call);
         tell_busy_time(a);
         a->begun = false;
     }
@@ -184,7 +184,8 @@ static bool ends_outdated(struct gs_alone *a)
 
 struct gs_alone_wait gs_alone_waits(const struct gs_queue *q)
 {
-    return (struct gs_alone_wait){.queue = q->o.handle, .call = atomic_load(&q->calls), .begin_ns = gs_now_ns()};
+    return (struct gs_alone_wait){
+        .queue = q->o.handle, .call = gs_timeline_newest(q->timeline), .begin_ns = gs_now_ns()};
 }
 
 void gs_alone_waited(struct gs_fast_path_thread *t, const struct gs_alone_wait *wait)
@@ -410,14 +411,14 @@ static bool is_of_job(const struct gs_alone *a, bool *told)
  */
 static bool is_empty(struct gs_queue *q)
 {
-    const unsigned call = gs_queue_call(q);
+    const unsigned call = gs_queue_newest(q);
     bool empty = false, looks = true;
     for (int i = 0; i < 2 && looks; i++) {
         if (i)
             gs_units_look(0, q->o.handle, NULL);
         pthread_mutex_lock(&gs_deferred_lock);
         const struct gs_deferred *last = gs_deferred_last_in(q->o.handle);
-        empty = !last && q->drained && gs_is_drained(q, call);
+        empty = !last && gs_timeline_ended_before(q->timeline, call);
         looks = last && last->sharing != GS_SHARE_OPEN; /* else others will join */
         pthread_mutex_unlock(&gs_deferred_lock);
     }
@@ -486,7 +487,7 @@ bool gs_alone_begin(struct gs_queue *q, const struct gs_op *launch)
     if (first)
         begin(a, q, told);
     /* Another thread may have enqueued something meanwhile that isn't looked into. */
-    const bool stays = first && gs_is_drained(q, atomic_load(&q->calls));
+    const bool stays = first && gs_timeline_ended_before(q->timeline, gs_timeline_newest(q->timeline));
     if (first && !stays)
         end(q, a);
     pthread_mutex_unlock(&alone_lock);

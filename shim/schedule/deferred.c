@@ -167,9 +167,9 @@ void gs_deferred_drop(struct gs_deferred *h)
         return;
     unlist(h);
     GS_NOTE("gone %p", (void *)h);
-    if (h->drained && h->state != GS_PREPARED)
-        gs_has_drained(h->drained, h->call);
-    gs_drained_drop(h->drained);
+    if (h->timeline && h->state != GS_PREPARED)
+        gs_timeline_end(h->timeline, h->call);
+    gs_timeline_drop(h->timeline);
     if (h->units.n > 1 && h->units.kind && atomic_load(&h->status) == CL_COMPLETE && h->first) {
         gs_chunk_learn(h->units.kind, h->units.factor, h->units.n, atomic_load(&h->took_ns));
         gs_whole_learn(h->units.kind, h->units.groups, atomic_load(&h->took_ns));

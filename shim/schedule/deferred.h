@@ -45,9 +45,9 @@ struct gs_deferred {
     cl_event last[GS_UNIT_QUEUES];       /* of each queue's units; or null; owned. gs_deferred_lock */
     atomic_uint_fast64_t took_ns;        /* of several units: those that have ended */
     /* Of one that comes right after another in its queue, see gs_let_go(). */
-    unsigned call;              /* the application's, counted for the queue */
-    unsigned order;             /* of a single unit, when the last of it was enqueued. gs_deferred_lock */
-    struct gs_drained *drained; /* of the application's queue, if it is in order; or null */
+    unsigned call;                /* its number in the timeline of the application's queue */
+    unsigned order;               /* of a single unit, when the last of it was enqueued. gs_deferred_lock */
+    struct gs_timeline *timeline; /* of the application's queue, if that is in order; or null; held */
     enum gs_behind behind;
     struct gs_request request; /* of the first unit, where it is asked for. The worker's lock */
     /* gs_deferred_lock: */
@@ -68,11 +68,6 @@ struct gs_deferred {
 /* The queues of a command, to be let go when it may be no more. */
 struct gs_queues {
     cl_command_queue home, unit[GS_UNIT_QUEUES];
-};
-
-struct gs_drained {
-    atomic_int refs;  /* the queue's, and those of the commands under way in it */
-    atomic_uint upto; /* a call */
 };
 
 extern pthread_mutex_t gs_deferred_lock;       /* a leaf, but for gs_completion_claim */
@@ -190,15 +185,5 @@ void gs_worker_forget(struct gs_deferred *h);
 
 /* The first unit of the command is enqueued: it is served once it could run. */
 void gs_worker_take(struct gs_deferred *h);
-
-/* ---- drained.c ---- */
-
-void gs_has_drained(struct gs_drained *d, unsigned call);
-
-/* Has all that came before this call ended, as far as is known? */
-bool gs_is_drained(const struct gs_queue *q, unsigned call);
-
-/* Null: no memory. */
-struct gs_drained *gs_drained_of(struct gs_queue *q);
 
 #endif

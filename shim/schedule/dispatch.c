@@ -165,7 +165,7 @@ static void joined(struct gs_deferred *h, bool enqueued, cl_event event)
 
 struct gs_deferred *gs_hold_on(struct gs_queue *q, uint64_t kind)
 {
-    const unsigned call = gs_queue_call(q);
+    const unsigned call = gs_queue_newest(q);
     const uint64_t now = gs_now_ns();
     atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
     return q->out_of_order ? NULL : join(q->o.handle, gs_resource_of(0), call, kind, now);
@@ -198,7 +198,7 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
     const uint64_t now = gs_now_ns();
     gs_workers_set_up();
     atomic_store_explicit(&gs_called_ns, now, memory_order_relaxed);
-    const unsigned call = gs_queue_call(q);
+    const unsigned call = gs_queue_newest(q);
     const bool may_chain = !(queue == q->o.handle && q->out_of_order) && !waits_for_others(queue, n_wait, wait);
     units = units ? units : &one;
     *gate = NULL;
@@ -234,8 +234,8 @@ cl_int gs_hold_back(struct gs_queue *q, cl_command_queue queue, unsigned resourc
         unmake(h);
         return err;
     }
-    if (queue == q->o.handle && !q->out_of_order && (h->drained = gs_drained_of(q)))
-        atomic_fetch_add(&h->drained->refs, 1);
+    if (queue == q->o.handle && !q->out_of_order)
+        h->timeline = gs_timeline_hold(q->timeline);
     h->label = gs_label_now();
     GS_NOTE("made %p %p %p", (void *)h, (void *)h->open, (void *)h->end);
     *held = h;

@@ -88,10 +88,13 @@ bool gs_wants_event(const struct gs_deferred *held);
  * with the last unit: `first` where it is the only one. `end` may be null; where no event is wanted `first`, too. */
 void gs_let_go(struct gs_deferred *held, cl_event first, cl_event *end);
 
-/* Up to which call of the application (q->calls) all that was enqueued in its queue is known to have ended: because it
- * has waited for it, or because a unit has ended there. So nothing need be enqueued to find out. */
-struct gs_drained;
-void gs_drained_drop(struct gs_drained *d);
+/* A command may have gone by uncounted: there was no daemon when somebody asked. */
+extern atomic_bool gs_went_by;
+
+/* The number of the newest command in the application's queue. Once a daemon is looked for, the commands that went by
+ * uncounted until then count as an untracked one; so does what went alone, and may not have ended: alone mode is over
+ * in the queue. Not with gs_deferred_lock held. */
+unsigned gs_queue_newest(struct gs_queue *q);
 
 /* What is enqueued there by now: taken before the wait. A call may have its number and not be enqueued yet; units are
  * told apart by the order in which they are. */

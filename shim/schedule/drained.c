@@ -6,45 +6,24 @@
 #include "shim/order/command.h"
 #include "shim/order/completion.h"
 
-void gs_drained_drop(struct gs_drained *d)
+unsigned gs_queue_newest(struct gs_queue *q)
 {
-    if (d && atomic_fetch_sub(&d->refs, 1) == 1)
-        free(d);
-}
-
-void gs_has_drained(struct gs_drained *d, unsigned call)
-{
-    unsigned known = atomic_load(&d->upto);
-    while ((int)(call - known) > 0 && !atomic_compare_exchange_weak(&d->upto, &known, call))
-        ;
-}
-
-static unsigned drained_upto(const struct gs_queue *q)
-{
-    return q->drained ? atomic_load(&q->drained->upto) : 0;
-}
-
-bool gs_is_drained(const struct gs_queue *q, unsigned call)
-{
-    return call - drained_upto(q) <= 1;
-}
-
-struct gs_drained *gs_drained_of(struct gs_queue *q)
-{
-    if (!q->drained && (q->drained = calloc(1, sizeof *q->drained)))
-        atomic_init(&q->drained->refs, 1);
-    return q->drained;
+    struct gs_timeline *t = q->timeline;
+    if (atomic_load(&q->alone))
+        gs_alone_end(q);
+    if (!atomic_load_explicit(&t->counted, memory_order_acquire)) {
+        if (atomic_load(&gs_went_by))
+            gs_timeline_enqueue_untracked(t);
+        atomic_store_explicit(&t->counted, true, memory_order_release);
+    }
+    return gs_timeline_newest(t);
 }
 
 /* All that this call and those before it have enqueued there has ended, or else was waited for in vain: some of it has
  * failed. */
 static void drained(struct gs_queue *q, struct gs_upto upto, bool well)
 {
-    pthread_mutex_lock(&q->o.ctx->lock);
-    struct gs_drained *d = gs_drained_of(q);
-    if (d)
-        gs_has_drained(d, upto.call);
-    pthread_mutex_unlock(&q->o.ctx->lock);
+    gs_timeline_end(q->timeline, upto.call);
     if (well && !q->out_of_order)
         gs_units_over(q->o.handle, upto.order);
     else
@@ -58,7 +37,7 @@ void gs_queue_waits(int more)
 
 struct gs_upto gs_queue_upto(struct gs_queue *q)
 {
-    return (struct gs_upto){.call = gs_queue_call(q), .order = atomic_load(&gs_deferred_order)};
+    return (struct gs_upto){.call = gs_queue_newest(q), .order = atomic_load(&gs_deferred_order)};
 }
 
 void gs_queue_drained(struct gs_queue *q, struct gs_upto upto)
@@ -68,19 +47,19 @@ void gs_queue_drained(struct gs_queue *q, struct gs_upto upto)
 
 bool gs_queue_is_idle(struct gs_queue *q)
 {
-    const unsigned call = gs_queue_call(q);
+    const unsigned call = gs_queue_newest(q);
     pthread_mutex_lock(&gs_deferred_lock);
     const struct gs_deferred *h = gs_deferred_last_in(q->o.handle);
-    const bool idle = gs_is_drained(q, call) && (!h || gs_is_served(h));
+    const bool idle = gs_timeline_ended_before(q->timeline, call) && (!h || gs_is_served(h));
     pthread_mutex_unlock(&gs_deferred_lock);
     return idle;
 }
 
 bool gs_queue_is_empty(struct gs_queue *q, bool of_this_call)
 {
-    const unsigned call = gs_queue_call(q);
-    if (q->out_of_order || !q->drained || !gs_scheduled() ||
-        !(of_this_call ? gs_is_drained(q, call) : drained_upto(q) == call))
+    const unsigned call = gs_queue_newest(q);
+    if (q->out_of_order || !gs_scheduled() ||
+        !(of_this_call ? gs_timeline_ended_before : gs_timeline_is_drained)(q->timeline, call))
         return false;
     pthread_mutex_lock(&gs_deferred_lock);
     const bool empty = !gs_deferred_last_in(q->o.handle);
@@ -172,7 +151,7 @@ bool gs_queue_await(struct gs_queue *q, bool of_several)
     const struct gs_upto upto = gs_queue_upto(q);
     pthread_mutex_lock(&gs_deferred_lock);
     struct gs_deferred *h = gs_deferred_last_in(q->o.handle);
-    const bool idle = gs_is_drained(q, upto.call) && (!h || gs_is_served(h));
+    const bool idle = gs_timeline_ended_before(q->timeline, upto.call) && (!h || gs_is_served(h));
     const bool several = h && gs_is_several(h);
     const bool known = !idle && h && (several || !of_several) && upto.call - h->call <= 1 && gs_deferred_keep(h);
     if (known && several)

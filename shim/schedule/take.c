@@ -72,9 +72,9 @@ bool gs_take_now(struct gs_deferred *h, const struct gs_queue *q, bool may_chain
     /* A call may consist of several commands, or another thread's has come meanwhile: nothing waits behind a gate. A
      * queue of ours holds nothing else: there gate, marker and thread took 30 us of the 70 of each piece of the ring
      * (an H200). */
-    const bool idle =
-        may_chain &&
-        (h->home == q->o.handle ? gs_is_drained(q, h->call) && (!before || gs_is_served(before)) : !before);
+    const bool idle = may_chain && (h->home == q->o.handle ? gs_timeline_ended_before(q->timeline, h->call) &&
+                                                                 (!before || gs_is_served(before))
+                                                           : !before);
     h->behind = idle ? GS_BEHIND_NOTHING : gs_is_next(before, h->resource, h->call) ? GS_BEHIND_LAST : GS_BEHIND_OTHERS;
     const bool now = h->behind == GS_BEHIND_LAST ? gs_is_served(before) : idle || may_at_will(h, q);
     pthread_mutex_unlock(&gs_deferred_lock);

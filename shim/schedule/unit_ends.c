@@ -190,7 +190,7 @@ static bool is_wanted(const void *data)
     const bool busy = atomic_load(&gs_waiting) || now < called_ns + STREAM_NS;
     /* In a queue of ours no thread of the application's looks, but for pieces' units when they are needed: that the
      * driver is asked for them meanwhile makes each of the application's calls take twice as long (H200). */
-    const bool unseen = !h->drained && !gs_unit_is_sole() && (!gs_is_piece(h) || now > called_ns + PAUSE_NS);
+    const bool unseen = !h->timeline && !gs_unit_is_sole() && (!gs_is_piece(h) || now > called_ns + PAUSE_NS);
     return !busy || unseen || gs_is_several(h) || h->units.spent || gs_unit_is_waited(h->resource) || gs_units_wanted();
 }
 
